@@ -1,0 +1,24 @@
+# The extension module mindspore._core. A developer's build drops it into the Python tree;
+# a wheel build (scikit-build-core sets SKBUILD) installs it into the package.
+if(NOT Python_Development.Module_FOUND)
+  message(FATAL_ERROR "Python.h was not found for ${Python_EXECUTABLE}. On Debian: apt-get install python3-dev.")
+endif()
+execute_process(COMMAND "${Python_EXECUTABLE}" -m pybind11 --cmakedir
+                OUTPUT_VARIABLE MS_PYBIND11_DIR OUTPUT_STRIP_TRAILING_WHITESPACE)
+find_package(pybind11 3.0 CONFIG REQUIRED HINTS "${MS_PYBIND11_DIR}")
+
+file(GLOB_RECURSE MS_PYTHON_SOURCES CONFIGURE_DEPENDS "${MS_SOURCE_ROOT}/python/*.cc")
+pybind11_add_module(_core MODULE NO_EXTRAS ${MS_PYTHON_SOURCES})
+target_link_libraries(_core PRIVATE ms_core)
+
+# pip puts libdnnl under <prefix>/lib, three folders above the package; with "pip install
+# --target" it lies in <target>/lib, beside the package.
+set(MS_RPATH "$ORIGIN/../../.." "$ORIGIN/../lib")
+if(DEFINED SKBUILD)
+  set_target_properties(_core PROPERTIES INSTALL_RPATH "${MS_RPATH}")
+else()
+  set_target_properties(_core PROPERTIES
+    BUILD_RPATH "${MS_ONEDNN_FOUND}/lib" INSTALL_RPATH "${MS_RPATH}"
+    LIBRARY_OUTPUT_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}/mindspore/python/mindspore")
+endif()
+install(TARGETS _core LIBRARY DESTINATION mindspore)
