@@ -1,0 +1,45 @@
+// The one way this code base writes a file. The bytes go to a temporary file in the same directory,
+// which is synced and renamed over the target: whatever happens (a kill, a full disk), the old or
+// the new file is there.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace ms {
+
+class AtomicFile {
+ public:
+  // Creates the temporary file and removes those that dead writers left in the directory.
+  explicit AtomicFile(const std::string& path);
+  ~AtomicFile();  // Without Commit the temporary file is removed and the target stays as it was.
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+
+  // Called between blocks of a long write; may throw (the user pressed Ctrl-C).
+  void set_poll(std::function<void()> poll) { poll_ = std::move(poll); }
+
+  void Write(std::span<const std::byte> bytes);
+  void Commit();
+  uint64_t size() const { return size_; }
+
+ private:
+  void OpenTemporary();
+  void Flush();
+  void WriteThrough(std::span<const std::byte> bytes);
+  [[noreturn]] void Fail(const char* action, int error) const;
+
+  std::string path_;  // where the user wanted it, symbolic links resolved
+  std::string directory_;
+  std::string temporary_;
+  int fd_ = -1;
+  uint64_t size_ = 0;
+  std::vector<std::byte> buffer_;
+  std::function<void()> poll_;
+};
+
+}  // namespace ms

@@ -1,0 +1,146 @@
+// Writing checkpoints. Tensor memory goes to the file as it lies: nothing is copied.
+#include <algorithm>
+#include <set>
+
+#include "base/error.h"
+#include "io/atomic_file.h"
+#include "io/checkpoint.h"
+#include "io/checkpoint_format.h"
+#include "io/crc32c.h"
+
+namespace ms {
+namespace {
+
+// One Value: the bytes before the content, the content, and the bytes of its sum.
+struct Piece {
+  std::string before;
+  std::span<const std::byte> content;
+};
+
+constexpr uint64_t kSumBytes = 1 + 4;  // key of field 15 and its value
+
+Piece MakePiece(const CheckpointEntry& entry, std::span<const std::byte> content) {
+  std::string fields;
+  for (int64_t dim : entry.dims) {
+    PutVarint(fields, kDimKey);
+    PutVarint(fields, static_cast<uint64_t>(dim));
+  }
+  PutBytes(fields, 2, entry.dtype);
+  PutVarint(fields, kContentKey);
+  PutVarint(fields, content.size());
+
+  std::string tag;
+  PutBytes(tag, 1, entry.name);
+  uint64_t tensor_bytes = fields.size() + content.size() + kSumBytes;
+  Piece piece{"", content};
+  PutVarint(piece.before, kValueKey);
+  PutVarint(piece.before, tag.size() + 1 + VarintSize(tensor_bytes) + tensor_bytes);
+  piece.before += tag;
+  PutVarint(piece.before, kTensorKey);
+  PutVarint(piece.before, tensor_bytes);
+  piece.before += fields;
+  return piece;
+}
+
+std::vector<Piece> MakePieces(std::span<const CheckpointEntry> entries, uint64_t slice_bytes) {
+  std::vector<Piece> pieces;
+  std::set<std::string_view> names;
+  for (const CheckpointEntry& entry : entries) {
+    if (entry.name.size() > kMaxNameBytes || entry.dims.size() > kMaxRank ||
+        entry.dtype.size() > kMaxTypeBytes) {
+      Throw(ErrorKind::kValue,
+            "For 'save_checkpoint', the name, type or rank of '{:.80}' is too large.", entry.name);
+    }
+    if (!names.insert(entry.name).second) {
+      Throw(ErrorKind::kValue,
+            "For 'save_checkpoint', every name may occur once, but got '{}' twice.", entry.name);
+    }
+    auto rest = entry.content;
+    uint64_t limit = entry.dtype == kTextType ? rest.size() : slice_bytes;  // a text stays whole
+    do {
+      auto part = rest.first(std::min<uint64_t>(rest.size(), limit));
+      pieces.push_back(MakePiece(entry, part));
+      rest = rest.subspan(part.size());
+    } while (!rest.empty());
+  }
+  return pieces;
+}
+
+// Passes bytes on to the file and keeps the sums.
+class SummingWriter {
+ public:
+  SummingWriter(AtomicFile& file, bool native) : file_(file), native_(native) {}
+
+  void Text(std::string_view text) {
+    auto bytes = std::as_bytes(std::span(text));
+    crc_ = Crc32c(crc_, bytes);
+    Pass(bytes);
+  }
+  void Content(std::span<const std::byte> bytes) { Pass(bytes); }
+
+  uint32_t crc() const { return crc_; }
+  uint32_t zlib_crc() const { return zlib_crc_; }
+
+ private:
+  void Pass(std::span<const std::byte> bytes) {
+    if (native_) zlib_crc_ = Crc32Zlib(zlib_crc_, bytes);
+    file_.Write(bytes);
+  }
+
+  AtomicFile& file_;
+  bool native_;
+  uint32_t crc_ = 0;
+  uint32_t zlib_crc_ = 0;
+};
+
+std::string Head(std::span<const Piece> pieces) {
+  std::string tail_key;
+  PutVarint(tail_key, kTailKey);
+  std::string payload(kHeadMagic);
+  std::string head;
+  PutVarint(head, kHeadKey);
+  uint64_t total = head.size() + 1 + kHeadBytes + tail_key.size() + 1 + kTailBytes;
+  for (const Piece& piece : pieces) total += piece.before.size() + piece.content.size() + kSumBytes;
+  PutFixed<uint64_t>(payload, total);
+  PutFixed<uint32_t>(payload, static_cast<uint32_t>(pieces.size()));
+  PutVarint(head, payload.size());
+  return head + payload;
+}
+
+std::string NativeTrailer(uint32_t crc) {
+  std::string text(kNativeMark);
+  for (int byte = 9; byte >= 0; --byte)
+    text.push_back(static_cast<char>(uint64_t{crc} >> std::min(8 * byte, 63)));
+  return text;
+}
+
+}  // namespace
+
+void SaveCheckpoint(const std::string& path, std::span<const CheckpointEntry> entries,
+                    const CheckpointSaveOptions& options) {
+  std::vector<Piece> pieces = MakePieces(entries, options.slice_bytes);
+  AtomicFile file(path);
+  file.set_poll(options.poll);
+  SummingWriter out(file, options.native_crc);
+  out.Text(Head(pieces));
+  for (const Piece& piece : pieces) {
+    out.Text(piece.before);
+    out.Content(piece.content);
+    std::string sum;
+    PutVarint(sum, kContentCrcKey);
+    PutFixed(sum, Crc32c(0, piece.content));
+    out.Text(sum);
+  }
+  std::string tail;
+  PutVarint(tail, kTailKey);
+  PutVarint(tail, kTailBytes);
+  out.Text(tail);
+  uint32_t crc = out.crc();
+  std::string value;
+  PutFixed(value, crc);
+  out.Text(value);
+  if (options.native_crc) out.Text(NativeTrailer(out.zlib_crc()));
+  file.Commit();
+}
+
+}  // namespace ms

@@ -1,0 +1,14 @@
+// Fault injection for the tests of file writing. MS_IO_FAULT=<n>:<kill|eio|enospc|short> makes the
+// n-th system call of the writer (open, write, fsync, rename, close, counted from 1 in this
+// process) fail in that way.
+#pragma once
+
+namespace ms {
+
+enum class Fault { kNone, kError, kShort };
+
+// Counts one call. kError: errno is set and the call must not be made. kShort: a write takes only a
+// part. With `kill` it does not return. Costs one getenv when the variable is not set.
+Fault NextFault();
+
+}  // namespace ms

@@ -1,0 +1,160 @@
+#include "io/file_reader.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "io/crc32c.h"
+
+namespace ms {
+namespace {
+
+constexpr size_t kWindowBytes = 64 * 1024;
+constexpr size_t kBlockBytes = 8 * 1024 * 1024;  // between two polls
+
+}  // namespace
+
+FileReader::FileReader(const std::string& path, const char* what) : path_(path), what_(what) {
+  // Non-blocking: opening a pipe that nobody writes must not hang before it is refused below.
+  fd_ = open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  if (fd_ < 0) {
+    Throw(ErrorKind::kOs, "Cannot open the {} '{}': {} (errno {}).", what, path,
+          std::strerror(errno), errno);
+  }
+  struct stat state{};
+  if (fstat(fd_, &state) != 0 || !S_ISREG(state.st_mode)) {
+    close(fd_);
+    Throw(ErrorKind::kValue, "The {} '{}' is not a regular file.", what, path);
+  }
+  size_ = static_cast<uint64_t>(state.st_size);
+}
+
+FileReader::~FileReader() { close(fd_); }
+
+void FileReader::FailText(const std::string& text) const {
+  throw Error(ErrorKind::kValue,
+              fmt::format("The {} '{}' is damaged at byte {}: {}", what_, path_, offset_, text));
+}
+
+void FileReader::Need(uint64_t bytes, const char* what) {
+  if (bytes > remaining()) {
+    Fail("{} needs {} bytes, but {} are left; the file may be cut short.", what, bytes,
+         remaining());
+  }
+}
+
+void FileReader::ReadFile(std::span<std::byte> out) {
+  while (!out.empty()) {
+    if (poll_) poll_();
+    ssize_t got = pread(fd_, out.data(), std::min(out.size(), kBlockBytes),
+                        static_cast<off_t>(file_position_));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) {
+      Throw(ErrorKind::kOs, "Cannot read the {} '{}' at byte {}: {} (errno {}).", what_, path_,
+            file_position_, std::strerror(errno), errno);
+    }
+    if (got == 0) Fail("the file became shorter while it was read.");
+    file_position_ += static_cast<uint64_t>(got);
+    out = out.subspan(static_cast<size_t>(got));
+  }
+}
+
+void FileReader::Fill() {
+  crc();  // sums what the window still owes
+  window_.resize(std::min<uint64_t>(kWindowBytes, size_ - file_position_));
+  position_ = summed_ = 0;
+  ReadFile(window_);
+}
+
+std::byte FileReader::Next() {
+  if (position_ == window_.size()) {
+    Need(1, "the next field");
+    Fill();
+  }
+  ++offset_;
+  return window_[position_++];
+}
+
+void FileReader::Copy(std::span<std::byte> out) {
+  while (!out.empty()) {
+    if (position_ == window_.size()) Fill();
+    size_t n = std::min(out.size(), window_.size() - position_);
+    std::memcpy(out.data(), window_.data() + position_, n);
+    position_ += n;
+    offset_ += n;
+    out = out.subspan(n);
+  }
+}
+
+uint64_t FileReader::Varint() {
+  uint64_t value = 0;
+  for (int shift = 0; shift < 70; shift += 7) {
+    auto byte = static_cast<uint64_t>(Next());
+    if (shift == 63 && byte > 1) break;
+    value |= (byte & 0x7F) << shift;
+    if ((byte & 0x80) == 0) return value;
+  }
+  Fail("a number is longer than 64 bits.");
+}
+
+uint32_t FileReader::Fixed32() {
+  uint32_t value;
+  Need(sizeof(value), "a checksum");
+  Copy(std::as_writable_bytes(std::span(&value, 1)));
+  return value;
+}
+
+uint64_t FileReader::Fixed64() {
+  uint64_t value;
+  Need(sizeof(value), "a size");
+  Copy(std::as_writable_bytes(std::span(&value, 1)));
+  return value;
+}
+
+std::string FileReader::String(uint64_t length, uint64_t limit) {
+  Need(length, "a name");
+  if (length > limit) Fail("a name has {} bytes; at most {} are allowed.", length, limit);
+  std::string text(length, '\0');
+  Copy(std::as_writable_bytes(std::span(text)));
+  return text;
+}
+
+void FileReader::ReadContent(std::span<std::byte> out) {
+  Need(out.size(), "the content");
+  crc();
+  size_t n = std::min(out.size(), window_.size() - position_);
+  std::memcpy(out.data(), window_.data() + position_, n);
+  position_ += n;
+  summed_ = position_;
+  out = out.subspan(n);
+  if (sum_zlib_) zlib_crc_ = Crc32Zlib(zlib_crc_, std::span(window_).subspan(position_ - n, n));
+  if (!out.empty()) ReadFile(out);
+  if (sum_zlib_) zlib_crc_ = Crc32Zlib(zlib_crc_, out);
+  offset_ += n + out.size();
+}
+
+uint32_t FileReader::crc() {
+  auto fresh = std::span(window_).subspan(summed_, position_ - summed_);
+  crc_ = Crc32c(crc_, fresh);
+  if (sum_zlib_) zlib_crc_ = Crc32Zlib(zlib_crc_, fresh);
+  summed_ = position_;
+  return crc_;
+}
+
+uint32_t FileReader::zlib_crc() {
+  crc();
+  return zlib_crc_;
+}
+
+std::string FileReader::Tail(uint64_t bytes) const {
+  std::string text(std::min(bytes, size_), '\0');
+  ssize_t got = pread(fd_, text.data(), text.size(), static_cast<off_t>(size_ - text.size()));
+  text.resize(got < 0 ? 0 : static_cast<size_t>(got));
+  return text;
+}
+
+}  // namespace ms
