@@ -8,6 +8,10 @@ execute_process(COMMAND "${Python_EXECUTABLE}" -m pybind11 --cmakedir
 find_package(pybind11 3.0 CONFIG REQUIRED HINTS "${MS_PYBIND11_DIR}")
 
 file(GLOB_RECURSE MS_PYTHON_SOURCES CONFIGURE_DEPENDS "${MS_SOURCE_ROOT}/python/*.cc")
+if(NOT MS_PYTHON_SOURCES)
+  message(WARNING "no source files in mindspore/ccsrc/python: _core is left out")
+  return()
+endif()
 pybind11_add_module(_core MODULE NO_EXTRAS ${MS_PYTHON_SOURCES})
 target_link_libraries(_core PRIVATE ms_core)
 

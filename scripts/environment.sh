@@ -1,0 +1,99 @@
+# Sourced by scripts/quickstart and scripts/test: system packages, a virtual environment in
+# build/venv and the wheel built from this source tree. Each step leaves a stamp and is skipped
+# while what it depends on has not changed, so a second run starts in seconds.
+
+ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+ENVIRONMENT=$ROOT/build/venv
+WHEEL_BUILD=$ROOT/build/wheel
+STAMPS=$ROOT/build/stamps
+ONEDNN=2023.2.0
+BUILD_TOOLS=("scikit-build-core>=0.10" "pybind11>=3.0" "cmake>=3.25" ninja
+             "onednn-cpu-gomp==$ONEDNN" "onednn-devel-cpu-gomp==$ONEDNN")
+TEST_TOOLS=("pytest>=8" pytest-xdist hypothesis scipy scikit-learn "torch==2.13.0")
+
+say() { echo "[setup] $*" >&2; }
+
+# Runs a command with its output kept in a log, which is shown only when the command fails.
+quietly() {
+  local log=$ROOT/build/$1.log
+  shift
+  if ! "$@" >"$log" 2>&1; then
+    tail -n 40 "$log" >&2
+    say "failed: $* (all of its output: $log)"
+    return 1
+  fi
+}
+
+# The newest Python from 3.10 on that this machine has; PYTHON=... overrides.
+choose_python() {
+  local candidate
+  for candidate in ${PYTHON:-} python3 python3.13 python3.12 python3.11 python3.10; do
+    if command -v "$candidate" >/dev/null &&
+      "$candidate" -c 'import sys; raise SystemExit(sys.version_info < (3, 10))' 2>/dev/null; then
+      PYTHON=$candidate
+      export PYTHON
+      return 0
+    fi
+  done
+  command -v python3 >/dev/null || return 0 # setup_system installs one
+  say "Python 3.10 or newer is needed, but python3 is $(python3 -V 2>&1)."
+  return 1
+}
+
+# Identifies the sources that the wheel is built from.
+source_hash() {
+  cd "$ROOT" && find CMakeLists.txt pyproject.toml cmake mindspore -type f \
+    ! -name '*.so' ! -name '*.pyc' ! -path '*/__pycache__/*' -print0 |
+    sort -z | xargs -0 sha256sum | sha256sum | cut -d' ' -f1
+}
+
+# fresh NAME KEY: whether the step NAME has been done for KEY.
+fresh() { [ -f "$STAMPS/$1" ] && [ "$(cat "$STAMPS/$1")" = "$2" ]; }
+done_for() { echo "$2" >"$STAMPS/$1"; }
+
+install_packages() { # NAME PACKAGE...
+  local name=$1 key
+  shift
+  key="$*"
+  fresh "packages-$name" "$key" && return 0
+  say "installing Python packages: $*"
+  quietly "pip-$name" "$ENVIRONMENT/bin/pip" --disable-pip-version-check install "$@" || return 1
+  done_for "packages-$name" "$key"
+}
+
+ensure_environment() {
+  if ! "$ENVIRONMENT/bin/python" -c 'import pip' 2>/dev/null; then
+    say "creating a virtual environment in build/venv"
+    rm -rf "$ENVIRONMENT" "$STAMPS"
+    mkdir -p "$STAMPS"
+    "${PYTHON:-python3}" -m venv "$ENVIRONMENT" || return 1
+  fi
+  mkdir -p "$STAMPS"
+  install_packages build "${BUILD_TOOLS[@]}" "numpy>=1.26" "ml_dtypes>=0.4"
+}
+
+ensure_wheel() { # [CMake settings]
+  local key
+  key="$(source_hash) $*"
+  fresh wheel "$key" && return 0
+  say "building the wheel from source (minutes when it is the first time)"
+  local started=$SECONDS settings=() setting
+  for setting in "$@"; do settings+=("--config-settings=cmake.define.$setting"); done
+  rm -rf "$ROOT/build/dist"
+  CMAKE_BUILD_PARALLEL_LEVEL=${MS_JOBS:-$(nproc)} PATH="$ENVIRONMENT/bin:$PATH" \
+    quietly wheel "$ENVIRONMENT/bin/pip" --disable-pip-version-check wheel "$ROOT" \
+    --no-build-isolation --no-deps --wheel-dir "$ROOT/build/dist" \
+    "--config-settings=build-dir=$WHEEL_BUILD" "${settings[@]}" || return 1
+  quietly install "$ENVIRONMENT/bin/pip" --disable-pip-version-check install \
+    --force-reinstall --no-deps "$ROOT"/build/dist/*.whl || return 1
+  done_for wheel "$key"
+  say "built and installed in $((SECONDS - started)) s"
+}
+
+# One set-up at a time: a second caller waits here instead of building over the first.
+lock_environment() {
+  mkdir -p "$ROOT/build"
+  exec 9>"$ROOT/build/.environment.lock"
+  flock -n 9 || { say "waiting for another set-up to finish"; flock 9; }
+}
+unlock_environment() { flock -u 9; }

@@ -1,0 +1,66 @@
+"""The package as a user gets it: its C++ tests, its self-check, its size, the quick start."""
+
+import importlib.metadata
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import mindspore
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = Path(mindspore.__file__).parent
+
+
+def test_cpp_suite() -> None:
+    """The C++ tests pass; scripts/test and scripts/dev build them and say where they are."""
+    binary = Path(os.environ.get("MS_CPP_TESTS", ROOT / "build" / "dev" / "ms_tests"))
+    if not binary.exists():
+        pytest.skip("the C++ tests are not built")
+    done = subprocess.run([binary, "--gtest_brief=1"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_run_check_passes(capfd: pytest.CaptureFixture[str]) -> None:
+    """run_check() succeeds, names version and device, and leaves the mode as it was."""
+    mode = mindspore.get_context("mode")
+    assert mindspore.run_check()
+    out = capfd.readouterr().out
+    assert mindspore.__version__ in out and "CPU" in out
+    assert mindspore.get_context("mode") == mode
+
+
+def test_version_is_that_of_the_metadata() -> None:
+    """version.py is the one place that states the version."""
+    if "site-packages" not in str(PACKAGE):
+        pytest.skip("not an installed wheel")
+    assert importlib.metadata.version("mindspore") == mindspore.__version__
+
+
+def test_package_is_small() -> None:
+    """At most 60 MB beside the pip dependencies."""
+    size = sum(file.stat().st_size for file in PACKAGE.rglob("*") if file.is_file())
+    assert size <= 60e6
+
+
+def test_needs_no_system_library() -> None:
+    """The extension module loads nothing but oneDNN and the compiler's run time."""
+    allowed = ("libdnnl", "libgomp", "libstdc++", "libgcc_s", "libc.", "libm.", "ld-linux")
+    module = next(PACKAGE.glob("_core*.so"))
+    listing = subprocess.run(["readelf", "-d", module], capture_output=True, text=True).stdout
+    needed = [line.split("[")[1].rstrip("]") for line in listing.splitlines() if "NEEDED" in line]
+    assert needed
+    assert [name for name in needed if not name.startswith(allowed)] == []
+
+
+def test_quick_start(tmp_path: Path) -> None:
+    """The tour of scripts/quickstart.py holds: accuracy, equal curves, checkpoint, fine-tuning."""
+    pytest.importorskip("sklearn")
+    done = subprocess.run(
+        [sys.executable, ROOT / "scripts" / "quickstart.py", "--output", tmp_path],
+        cwd=tmp_path, capture_output=True, text=True, timeout=600,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (tmp_path / "lenet.ckpt").exists()
