@@ -19,10 +19,11 @@ if(MS_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
 endif()
 
 add_library(ms_flags INTERFACE)
-# -Wno-stringop-overflow: a false alarm of GCC 12 inside fmt.
 # The two -fno flags let the compiler vectorise square roots and selects; results do not change.
-target_compile_options(ms_flags INTERFACE -Wall -Wextra -Wno-stringop-overflow
-                       -fno-math-errno -fno-trapping-math)
+target_compile_options(ms_flags INTERFACE -Wall -Wextra -fno-math-errno -fno-trapping-math)
+# False alarms of GCC 12 inside fmt and std::string.
+target_compile_options(ms_flags INTERFACE
+  $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overflow> $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
 find_program(MS_MOLD mold)
 if(MS_MOLD AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER 12)
   target_link_options(ms_flags INTERFACE -fuse-ld=mold)

@@ -15,9 +15,8 @@ endif()
 pybind11_add_module(_core MODULE NO_EXTRAS ${MS_PYTHON_SOURCES})
 target_link_libraries(_core PRIVATE ms_core)
 
-# pip puts libdnnl under <prefix>/lib, three folders above the package; with "pip install
-# --target" it lies in <target>/lib, beside the package.
-set(MS_RPATH "$ORIGIN/../../.." "$ORIGIN/../lib")
+# pip puts libdnnl under <prefix>/lib, three folders above the package.
+set(MS_RPATH "$ORIGIN/../../..")
 if(DEFINED SKBUILD)
   set_target_properties(_core PROPERTIES INSTALL_RPATH "${MS_RPATH}")
 else()
