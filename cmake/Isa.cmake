@@ -15,7 +15,9 @@ function(ms_add_isa_library owner name)
   add_library(ms_isa_${name} STATIC ${MS_ISA_SOURCES})
   target_include_directories(ms_isa_${name} PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}/mindspore/ccsrc")
   target_compile_definitions(ms_isa_${name} PRIVATE MS_ISA=${name})
-  target_compile_options(ms_isa_${name} PRIVATE ${ARGN})
+  # GCC 12's own vector headers read variables that look uninitialised.
+  target_compile_options(ms_isa_${name} PRIVATE ${ARGN} $<$<CXX_COMPILER_ID:GNU>:-Wno-uninitialized>
+                         $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
   target_link_libraries(ms_isa_${name} PRIVATE ms_flags ms_dependencies)
   target_link_libraries(${owner} PUBLIC ms_isa_${name})
 endfunction()

@@ -1,0 +1,28 @@
+"""The committed stubs say what the built op registry says."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+STUBS = ROOT / "mindspore" / "python" / "mindspore" / "ops" / "_registry.pyi"
+
+
+def test_stubs_are_fresh() -> None:
+    """`scripts/dev stubs` would change nothing."""
+    done = subprocess.run(
+        [sys.executable, ROOT / "scripts" / "make_stubs.py", "--check"],
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_stubs_are_python() -> None:
+    """The file parses and declares each name once."""
+    names = [
+        node.name
+        for node in ast.parse(STUBS.read_text()).body
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef))
+    ]
+    assert len(names) == len(set(names))
