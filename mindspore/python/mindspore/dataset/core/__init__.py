@@ -1,0 +1,1 @@
+"""What the parts of the pipeline share: settings, checks, the random streams."""

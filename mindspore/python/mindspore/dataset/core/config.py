@@ -1,0 +1,3 @@
+"""Old path of :mod:`mindspore.dataset.config`."""
+
+from mindspore.dataset.config import *  # noqa: F403

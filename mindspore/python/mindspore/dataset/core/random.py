@@ -1,0 +1,43 @@
+"""Random numbers of the pipeline.
+
+Every draw is tied to (seed, operation, epoch, row), not to the order in which threads reach it: the
+same seed gives the same data with any number of workers.
+"""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+
+from mindspore.dataset import config
+
+_local = threading.local()
+
+
+def make_rng(*key: int) -> np.random.Generator:
+    """A generator of its own for every key."""
+    return np.random.Generator(
+        np.random.PCG64(np.random.SeedSequence([k & 0xFFFFFFFF for k in key]))
+    )
+
+
+def set_row(*key: int) -> None:
+    """Says which row the transforms of this thread work on.
+
+    Its generator is made at the first draw.
+    """
+    _local.key = key
+    _local.rng = None
+
+
+def row_rng() -> np.random.Generator:
+    """The generator of the row being transformed; outside a pipeline, one per thread."""
+    rng = getattr(_local, "rng", None)
+    if rng is None:
+        key = getattr(_local, "key", None)
+        if key is None:
+            seed = config._explicit_seed()
+            key = (np.random.SeedSequence().entropy if seed is None else seed,)
+        rng = _local.rng = make_rng(*key)
+    return rng

@@ -1,0 +1,205 @@
+"""Image arithmetic on NumPy arrays: shape checks, resizing, padding, colors.
+
+Images are H×W or H×W×C arrays, or PIL images, which stay PIL images where Pillow can do the work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mindspore.dataset.core.validator_helpers import check_int, check_type
+from mindspore.dataset.vision.utils import Border, Inter
+
+_MAX_EXTENT = 1 << 16
+_PAD_MODES = {Border.EDGE: "edge", Border.REFLECT: "reflect", Border.SYMMETRIC: "symmetric"}
+
+
+def is_pil(image: Any) -> bool:
+    """Whether the image is a PIL one."""
+    return hasattr(image, "getbands")
+
+
+def pil_module(op: str) -> Any:
+    """PIL.Image; a clear error where Pillow is missing."""
+    try:
+        from PIL import Image
+    except ImportError:
+        raise ImportError(f"For '{op}', Pillow must be installed: pip install pillow.") from None
+    return Image
+
+
+def as_image(op: str, image: Any) -> np.ndarray:
+    """The image as an array of rank 2 or 3."""
+    array = np.asarray(image)
+    if array.ndim not in (2, 3):
+        raise ValueError(
+            f"For '{op}', the image must be <H, W> or <H, W, C>, but got shape {list(array.shape)}."
+        )
+    if array.dtype.kind not in "uifb":
+        raise TypeError(f"For '{op}', the image must hold numbers, but got {array.dtype}.")
+    return array
+
+
+def like(source: Any, result: np.ndarray, op: str) -> Any:
+    """The result as a PIL image where the source was one."""
+    return pil_module(op).fromarray(result) if is_pil(source) else result
+
+
+def size_pair(op: str, size: Any, name: str = "size") -> tuple[int, int]:
+    """(height, width) from an int or a pair."""
+    if isinstance(size, (list, tuple)):
+        if len(size) != 2:
+            raise TypeError(f"For '{op}', {name} must be an int or two of them, but got {size!r}.")
+        height, width = size
+    else:
+        height = width = size
+    check_int(op, name, height, 1, _MAX_EXTENT)
+    check_int(op, name, width, 1, _MAX_EXTENT)
+    return int(height), int(width)
+
+
+def restore(image: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """Float results in the type of the input; integers are rounded and clipped to their range."""
+    if dtype.kind in "ui":
+        info = np.iinfo(dtype)
+        return np.clip(np.rint(image), info.min, info.max).astype(dtype)
+    return image.astype(dtype)
+
+
+def resize(op: str, image: np.ndarray, size: tuple[int, int], inter: Inter) -> np.ndarray:
+    """The image with `size` = (height, width), pixel centres aligned at half-pixel offsets."""
+    if image.shape[:2] == size:
+        return image
+    if 0 in image.shape:
+        raise ValueError(
+            f"For '{op}', the image must not be empty, but got shape {list(image.shape)}."
+        )
+    if inter == Inter.NEAREST:
+        rows = np.minimum(np.arange(size[0]) * image.shape[0] // size[0], image.shape[0] - 1)
+        columns = np.minimum(np.arange(size[1]) * image.shape[1] // size[1], image.shape[1] - 1)
+        return image[rows][:, columns]
+    weigh = _KERNELS[inter]
+    rows = weigh(image.shape[0], size[0])
+    columns = weigh(image.shape[1], size[1])
+    work = image.astype(np.float64 if image.dtype == np.float64 else np.float32)
+    work = np.tensordot(rows.astype(work.dtype), work, axes=(1, 0))
+    work = np.moveaxis(np.tensordot(columns.astype(work.dtype), work, axes=(1, 1)), 0, 1)
+    return np.ascontiguousarray(restore(work, image.dtype))
+
+
+def _weights(source: int, target: int, reach: float, kernel: Any, widen: bool) -> np.ndarray:
+    """Matrix [target, source] of a kernel sampled at the source pixels.
+
+    `widen` averages when shrinking.
+    """
+    scale = source / target
+    spread = max(scale, 1.0) if widen else 1.0
+    centre = (np.arange(target) + 0.5) * scale - 0.5
+    radius = int(np.ceil(reach * spread))
+    taps = np.floor(centre)[:, None].astype(np.int64) + np.arange(-radius, radius + 2)
+    values = kernel((taps - centre[:, None]) / spread)
+    total = values.sum(axis=1, keepdims=True)
+    matrix = np.zeros((target, source))
+    np.add.at(matrix, (np.arange(target)[:, None], np.clip(taps, 0, source - 1)), values / total)
+    return matrix
+
+
+def _linear(x: np.ndarray) -> np.ndarray:
+    return np.maximum(1.0 - np.abs(x), 0.0)
+
+
+def _cubic(a: float) -> Any:
+    def kernel(x: np.ndarray) -> np.ndarray:
+        x = np.abs(x)
+        near = (a + 2) * x**3 - (a + 3) * x**2 + 1
+        far = a * x**3 - 5 * a * x**2 + 8 * a * x - 4 * a
+        return np.where(x <= 1, near, np.where(x < 2, far, 0.0))
+
+    return kernel
+
+
+def _lanczos(x: np.ndarray) -> np.ndarray:
+    return np.where(np.abs(x) < 3, np.sinc(x) * np.sinc(x / 3), 0.0)
+
+
+def _box(source: int, target: int) -> np.ndarray:
+    """Averages over the area that each target pixel covers."""
+    edges = np.arange(target + 1) * source / target
+    low, high = edges[:-1, None], edges[1:, None]
+    pixel = np.arange(source)
+    cover = np.clip(np.minimum(high, pixel + 1) - np.maximum(low, pixel), 0, None)
+    return cover / cover.sum(axis=1, keepdims=True)
+
+
+_KERNELS: dict[Inter, Any] = {
+    Inter.BILINEAR: lambda s, t: _weights(s, t, 1.0, _linear, False),
+    Inter.BICUBIC: lambda s, t: _weights(s, t, 2.0, _cubic(-0.75), False),
+    Inter.PILCUBIC: lambda s, t: _weights(s, t, 2.0, _cubic(-0.5), True),
+    Inter.ANTIALIAS: lambda s, t: _weights(s, t, 3.0, _lanczos, True),
+    Inter.AREA: _box,
+}
+
+
+def padding_of(op: str, padding: Any) -> tuple[int, int, int, int]:
+    """(left, top, right, bottom) from one, two or four numbers; two are (left and right, top and
+    bottom).
+    """
+    check_type(op, "padding", padding, (int, list, tuple))
+    values = [padding] * 4 if isinstance(padding, int) else list(padding)
+    if len(values) == 2:
+        values = [values[0], values[1], values[0], values[1]]
+    if len(values) != 4:
+        raise ValueError(f"For '{op}', padding must have 1, 2 or 4 numbers, but got {padding!r}.")
+    for value in values:
+        check_int(op, "padding", value, 0, _MAX_EXTENT)
+    return values[0], values[1], values[2], values[3]
+
+
+def pad(
+    image: np.ndarray, padding: tuple[int, int, int, int], fill: Any, mode: Border
+) -> np.ndarray:
+    """The image with a border."""
+    left, top, right, bottom = padding
+    extents = [(top, bottom), (left, right), (0, 0)][: image.ndim]
+    if mode != Border.CONSTANT:
+        return np.pad(image, extents, mode=_PAD_MODES[Border(mode)])
+    height, width = image.shape[0] + top + bottom, image.shape[1] + left + right
+    result = np.empty((height, width, *image.shape[2:]), image.dtype)
+    result[...] = np.asarray(fill if isinstance(fill, Sequence) else [fill]).astype(image.dtype)
+    if image.ndim == 2:
+        result[...] = fill[0] if isinstance(fill, Sequence) else fill
+    result[top : top + image.shape[0], left : left + image.shape[1]] = image
+    return result
+
+
+def gray(image: np.ndarray) -> np.ndarray:
+    """Luma of an RGB image, as float32."""
+    return image[..., :3].astype(np.float32) @ np.array([0.299, 0.587, 0.114], np.float32)
+
+
+def blend(image: np.ndarray, other: Any, factor: float) -> np.ndarray:
+    """other + factor * (image - other), in the type of the image."""
+    work = image.astype(np.float32)
+    return restore(other + np.float32(factor) * (work - other), image.dtype)
+
+
+def shift_hue(image: np.ndarray, shift: float) -> np.ndarray:
+    """The colors turned by `shift` (in turns) around the color wheel."""
+    top = 255.0 if image.dtype.kind in "ui" else 1.0
+    rgb = image.astype(np.float32) / top
+    high, low = rgb.max(-1), rgb.min(-1)
+    span = high - low
+    safe = np.where(span == 0, 1, span)
+    red, green, blue = rgb[..., 0], rgb[..., 1], rgb[..., 2]
+    turn = np.where(high == green, 2 + (blue - red) / safe, 4 + (red - green) / safe)
+    hue = np.where(high == red, (green - blue) / safe, turn)
+    hue = (hue / 6 + shift) % 1.0
+    saturation = span / np.where(high == 0, 1, high)
+    sector = (np.array([5, 3, 1], np.float32) + hue[..., None] * 6) % 6
+    result = high[..., None] * (
+        1 - saturation[..., None] * np.clip(np.minimum(sector, 4 - sector), 0, 1)
+    )
+    return restore(result * top, image.dtype)
