@@ -1,0 +1,98 @@
+// Vector loops of complex arithmetic: plain code, these types are rare.
+#include <complex>
+
+#include "backends/cpu/isa/tables.h"
+
+namespace ms::cpu {
+namespace {
+
+using loops::VectorFn;
+using loops::VectorTable;
+
+template <class T, class R, class F>
+VectorFn Map(F) {
+  return [](void* out, const void* a, const void* b, const void*, int64_t n) {
+    for (int64_t i = 0; i < n; ++i) {
+      if constexpr (std::is_invocable_v<F, T>) {
+        static_cast<R*>(out)[i] = F{}(static_cast<const T*>(a)[i]);
+      } else {
+        static_cast<R*>(out)[i] = F{}(static_cast<const T*>(a)[i], static_cast<const T*>(b)[i]);
+      }
+    }
+  };
+}
+
+template <class T>
+VectorFn SelectComplex() {
+  return [](void* out, const void* c, const void* a, const void* b, int64_t n) {
+    for (int64_t i = 0; i < n; ++i) {
+      const void* from = static_cast<const uint8_t*>(c)[i] ? a : b;
+      static_cast<T*>(out)[i] = static_cast<const T*>(from)[i];
+    }
+  };
+}
+
+template <class R>
+void FillArithmetic(VectorTable& t) {
+  using C = std::complex<R>;
+  constexpr DType d = kDTypeOf<C>;
+  t.Set(ScalarOp::kAdd, d, Map<C, C>([](C a, C b) { return a + b; }));
+  t.Set(ScalarOp::kSub, d, Map<C, C>([](C a, C b) { return a - b; }));
+  t.Set(ScalarOp::kMul, d, Map<C, C>([](C a, C b) { return a * b; }));
+  t.Set(ScalarOp::kDiv, d, Map<C, C>([](C a, C b) { return a / b; }));
+  t.Set(ScalarOp::kNeg, d, Map<C, C>([](C a) { return -a; }));
+  t.Set(ScalarOp::kExp, d, Map<C, C>([](C a) { return std::exp(a); }));
+  t.Set(ScalarOp::kLog, d, Map<C, C>([](C a) { return std::log(a); }));
+  t.Set(ScalarOp::kSqrt, d, Map<C, C>([](C a) { return std::sqrt(a); }));
+  t.Set(ScalarOp::kConj, d, Map<C, C>([](C a) { return std::conj(a); }));
+  t.Set(ScalarOp::kAbs, d, Map<C, R>([](C a) { return std::abs(a); }));
+  t.Set(ScalarOp::kReal, d, Map<C, R>([](C a) { return a.real(); }));
+  t.Set(ScalarOp::kImag, d, Map<C, R>([](C a) { return a.imag(); }));
+  t.Set(ScalarOp::kEqual, d, Map<C, bool>([](C a, C b) { return a == b; }));
+  t.Set(ScalarOp::kNotEqual, d, Map<C, bool>([](C a, C b) { return a != b; }));
+  t.Set(ScalarOp::kSelect, d, SelectComplex<C>());
+}
+
+template <class C, class T>
+void FillCastsOf(VectorTable& t) {
+  using R = typename C::value_type;
+  t.SetCast(kDTypeOf<T>, kDTypeOf<C>, Map<T, C>([](T x) { return C(static_cast<R>(x)); }));
+}
+
+// From complex only to complex and, by the real part, to the float of the same width: other types
+// go through it.
+template <class R>
+void FillCasts(VectorTable& t) {
+  using C = std::complex<R>;
+  FillCastsOf<C, bool>(t);
+  FillCastsOf<C, int8_t>(t);
+  FillCastsOf<C, int16_t>(t);
+  FillCastsOf<C, int32_t>(t);
+  FillCastsOf<C, int64_t>(t);
+  FillCastsOf<C, uint8_t>(t);
+  FillCastsOf<C, uint16_t>(t);
+  FillCastsOf<C, uint32_t>(t);
+  FillCastsOf<C, uint64_t>(t);
+  FillCastsOf<C, float>(t);
+  FillCastsOf<C, double>(t);
+  using C64 = std::complex<float>;
+  using C128 = std::complex<double>;
+  t.SetCast(kDTypeOf<C>, DType::kComplex64, Map<C, C64>([](C x) { return C64(x); }));
+  t.SetCast(kDTypeOf<C>, DType::kComplex128, Map<C, C128>([](C x) { return C128(x); }));
+  t.SetCast(kDTypeOf<C>, DType::kBool, Map<C, bool>([](C x) { return x != C(); }));
+  t.SetCast(kDTypeOf<C>, DType::kFloat32,
+            Map<C, float>([](C x) { return static_cast<float>(x.real()); }));
+  t.SetCast(kDTypeOf<C>, DType::kFloat64,
+            Map<C, double>([](C x) { return static_cast<double>(x.real()); }));
+}
+
+}  // namespace
+
+void FillComplex(VectorTable& t) {
+  FillArithmetic<float>(t);
+  FillArithmetic<double>(t);
+  FillCasts<float>(t);
+  FillCasts<double>(t);
+}
+
+}  // namespace ms::cpu

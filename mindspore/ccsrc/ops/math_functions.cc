@@ -1,0 +1,207 @@
+// Functions of one operand: sign, rounding, exponentials, trigonometry.
+#include <cmath>
+#include <numbers>
+
+#include "ops/elementwise.h"
+
+namespace ms {
+namespace {
+
+void DefineSigns(OpRegistry& ops) {
+  ops.Op("Neg")
+      .Doc("-x; unsigned integers wrap around.")
+      .In("x", kNumber, "Any shape.")
+      .Scalar([](Expr x) { return -x; })
+      .Grad([](GradContext& g) { return -g.dout(); })
+      .Python("neg(input)", kFunctionAndMethod)
+      .Python("negative(input)", kFunctionAndMethod);
+  ops.Op("Abs")
+      .Doc("The magnitude of x. The gradient at 0 is 0.")
+      .In("x", kAny, "Any shape.")
+      .Scalar([](Expr x) {
+        DType t = x.dtype();
+        if (t == DType::kComplex64) t = DType::kFloat32;
+        if (t == DType::kComplex128) t = DType::kFloat64;
+        return x.trace->Add(ScalarOp::kAbs, t, {x});
+      })
+      .Grad([](GradContext& g) {
+        if (!IsComplex(g.in_type(0).dtype())) return g.dout() * g.Call("Sign", {g.in(0)});
+        Term size = CastTo(g.out(), g.in_type(0).dtype());
+        return CastTo(g.dout(), g.in_type(0).dtype()) * g.Call("DivNoNan", {g.in(0), size});
+      })
+      .Python("abs(input)", kFunctionAndMethod)
+      .Python("absolute(input)", kFunctionAndMethod);
+  ops.Op("Sign")
+      .Doc("-1, 0 or 1 by the sign of x; nan for nan.")
+      .In("x", kReal | kBoolean, "Any shape.")
+      .Scalar([](Expr x) { return Unary(ScalarOp::kSign, x); })
+      .Grad(ZeroGrad)
+      .Python("sign(input)", kFunctionAndMethod);
+  ops.Op("Square")
+      .Doc("x * x.")
+      .In("x", kNumber, "Any shape.")
+      .Scalar([](Expr x) { return x * x; })
+      .Grad([](GradContext& g) { return g.dout() * (Conjugate(g.in(0)) * 2.0); })
+      .Python("square(input)", kFunctionAndMethod);
+}
+
+void DefineRounding(OpRegistry& ops) {
+  auto define = [&](const char* name, ScalarOp op, const char* doc) -> OpDef& {
+    return ops.Op(name)
+        .Doc(doc)
+        .In("x", kReal | kBoolean, "Any shape; integers come back as they are.")
+        .Scalar([op](Expr x) { return IsFloating(x.dtype()) ? Unary(op, x) : x; })
+        .Grad(ZeroGrad);
+  };
+  define("Floor", ScalarOp::kFloor, "The largest integer not above x.")
+      .Python("floor(input)", kFunctionAndMethod);
+  define("Ceil", ScalarOp::kCeil, "The smallest integer not below x.")
+      .Python("ceil(input)", kFunctionAndMethod);
+  define("Trunc", ScalarOp::kTrunc, "x rounded towards zero.")
+      .Python("trunc(input)", kFunctionAndMethod);
+  define("Round", ScalarOp::kRint, "The nearest integer; halves go to the even one.").Class("Rint");
+}
+
+void DefineExponentials(OpRegistry& ops) {
+  DefineUnary(ops, "Exp", ScalarOp::kExp, "e to the power of x.", kFloating | kComplex)
+      .Grad([](GradContext& g) { return g.dout() * Conjugate(g.out()); })
+      .Python("exp(input)", kFunctionAndMethod)
+      .Python("tensor_exp(input)");
+  DefineUnary(ops, "Expm1", ScalarOp::kExpm1, "exp(x) - 1, exact for small x.")
+      .Grad([](GradContext& g) { return g.dout() * (g.out() + 1.0); })
+      .Python("expm1(input)", kFunctionAndMethod)
+      .Python("tensor_expm1(input)");
+  DefineUnary(ops, "Log", ScalarOp::kLog, "The natural logarithm; nan below 0.",
+              kFloating | kComplex)
+      .Grad([](GradContext& g) { return g.dout() / Conjugate(g.in(0)); })
+      .Python("log(input)", kFunctionAndMethod);
+  DefineUnary(ops, "Log1p", ScalarOp::kLog1p, "log(1 + x), exact for small x.")
+      .Grad([](GradContext& g) { return g.dout() / (g.in(0) + 1.0); })
+      .Python("log1p(input)", kFunctionAndMethod);
+  DefineUnary(ops, "Sqrt", ScalarOp::kSqrt, "The square root; nan below 0.", kFloating | kComplex)
+      .Grad([](GradContext& g) { return g.dout() * 0.5 / Conjugate(g.out()); })
+      .Python("sqrt(x)", kFunctionAndMethod);
+  DefineUnary(ops, "Rsqrt", ScalarOp::kRsqrt, "1 / sqrt(x).")
+      .Grad([](GradContext& g) { return g.dout() * -0.5 * (g.out() * g.out() * g.out()); })
+      .Python("rsqrt(input)", kFunctionAndMethod);
+  ops.Op("Reciprocal")
+      .Doc("1 / x.")
+      .In("x", kFloating | kComplex, "Any shape.")
+      .Promote(Promotion::kFloating)
+      .Scalar([](Expr x) { return 1.0 / x; })
+      .Grad([](GradContext& g) { return -(g.dout() * Conjugate(g.out() * g.out())); })
+      .Python("reciprocal(input)", kFunctionAndMethod)
+      .Python("inv(x)", kFunctionAndMethod)
+      .Class("Inv");
+  const double scale = 2.0 * std::numbers::inv_sqrtpi;
+  auto bell = [](GradContext& g) { return g.Call("Exp", {-(g.in(0) * g.in(0))}); };
+  DefineUnary(ops, "Erf", ScalarOp::kErf, "The error function.")
+      .Grad([=](GradContext& g) { return g.dout() * (bell(g) * scale); })
+      .Python("erf(input)", kFunctionAndMethod);
+  DefineUnary(ops, "Erfc", ScalarOp::kErfc, "1 - erf(x), exact for large x.")
+      .Grad([=](GradContext& g) { return g.dout() * (bell(g) * -scale); })
+      .Python("erfc(input)", kFunctionAndMethod);
+  DefineUnary(ops, "Lgamma", ScalarOp::kLgamma,
+              "The logarithm of the magnitude of the gamma function.")
+      .Grad([](GradContext& g) { return g.dout() * g.Call("Digamma", {g.in(0)}); })
+      .Python("lgamma(input)", kFunctionAndMethod);
+  DefineUnary(ops, "Digamma", ScalarOp::kDigamma,
+              "The derivative of lgamma. It has no gradient of its own.")
+      .Python("digamma(input)", kFunctionAndMethod);
+}
+
+void DefineTrigonometry(OpRegistry& ops) {
+  DefineUnary(ops, "Sin", ScalarOp::kSin, "The sine of x in radians.")
+      .Grad([](GradContext& g) { return g.dout() * g.Call("Cos", {g.in(0)}); })
+      .Python("sin(input)", kFunctionAndMethod);
+  DefineUnary(ops, "Cos", ScalarOp::kCos, "The cosine of x in radians.")
+      .Grad([](GradContext& g) { return -(g.dout() * g.Call("Sin", {g.in(0)})); })
+      .Python("cos(input)", kFunctionAndMethod);
+  DefineUnary(ops, "Tan", ScalarOp::kTan, "The tangent of x in radians.")
+      .Grad([](GradContext& g) { return g.dout() * (g.out() * g.out() + 1.0); })
+      .Python("tan(input)", kFunctionAndMethod);
+  DefineUnary(ops, "Asin", ScalarOp::kAsin, "The angle in [-pi/2, pi/2] whose sine is x.")
+      .Grad([](GradContext& g) { return g.dout() * g.Call("Rsqrt", {1.0 - g.in(0) * g.in(0)}); })
+      .Python("asin(input)", kFunctionAndMethod)
+      .Python("arcsin(x)", kFunctionAndMethod);
+  DefineUnary(ops, "ACos", ScalarOp::kAcos, "The angle in [0, pi] whose cosine is x.")
+      .Grad([](GradContext& g) { return -(g.dout() * g.Call("Rsqrt", {1.0 - g.in(0) * g.in(0)})); })
+      .Python("acos(input)", kFunctionAndMethod)
+      .Python("arccos(input)", kFunctionAndMethod);
+  DefineUnary(ops, "Atan", ScalarOp::kAtan, "The angle in (-pi/2, pi/2) whose tangent is x.")
+      .Grad([](GradContext& g) { return g.dout() / (g.in(0) * g.in(0) + 1.0); })
+      .Python("atan(input)", kFunctionAndMethod)
+      .Python("arctan(input)", kFunctionAndMethod);
+}
+
+void DefineHyperbolic(OpRegistry& ops) {
+  DefineUnary(ops, "Sinh", ScalarOp::kSinh, "The hyperbolic sine.")
+      .Grad([](GradContext& g) { return g.dout() * g.Call("Cosh", {g.in(0)}); })
+      .Python("sinh(input)", kFunctionAndMethod);
+  DefineUnary(ops, "Cosh", ScalarOp::kCosh, "The hyperbolic cosine.")
+      .Grad([](GradContext& g) { return g.dout() * g.Call("Sinh", {g.in(0)}); })
+      .Python("cosh(input)", kFunctionAndMethod);
+  DefineUnary(ops, "Tanh", ScalarOp::kTanh, "The hyperbolic tangent.")
+      .Grad([](GradContext& g) { return g.Call("TanhGrad", {g.out(), g.dout()}); })
+      .Python("tanh(input)", kFunctionAndMethod);
+  ops.Op("TanhGrad")
+      .Doc("dy * (1 - y * y): the gradient of tanh by its value y.")
+      .In("y", kFloating)
+      .In("dy", kFloating)
+      .Promote()
+      .Scalar([](Expr y, Expr dy) { return dy * (1.0 - y * y); })
+      .Grad([](GradContext& g) {
+        return Terms{g.dout() * g.in(1) * g.in(0) * -2.0, g.Call("TanhGrad", {g.in(0), g.dout()})};
+      });
+  DefineUnary(ops, "Asinh", ScalarOp::kAsinh, "The inverse of sinh.")
+      .Grad([](GradContext& g) { return g.dout() * g.Call("Rsqrt", {g.in(0) * g.in(0) + 1.0}); })
+      .Python("asinh(input)", kFunctionAndMethod)
+      .Python("arcsinh(input)", kFunctionAndMethod);
+  DefineUnary(ops, "Acosh", ScalarOp::kAcosh, "The inverse of cosh on [1, inf); nan below 1.")
+      .Grad([](GradContext& g) { return g.dout() * g.Call("Rsqrt", {g.in(0) * g.in(0) - 1.0}); })
+      .Python("acosh(input)", kFunctionAndMethod)
+      .Python("arccosh(input)", kFunctionAndMethod);
+  DefineUnary(ops, "Atanh", ScalarOp::kAtanh, "The inverse of tanh on [-1, 1].")
+      .Grad([](GradContext& g) { return g.dout() / (1.0 - g.in(0) * g.in(0)); })
+      .Python("atanh(input)", kFunctionAndMethod)
+      .Python("arctanh(input)", kFunctionAndMethod);
+}
+
+Expr Part(Expr x, ScalarOp op) {
+  if (!IsComplex(x.dtype())) return op == ScalarOp::kReal ? x : x.trace->Constant(0, x.dtype());
+  DType t = x.dtype() == DType::kComplex64 ? DType::kFloat32 : DType::kFloat64;
+  return x.trace->Add(op, t, {x});
+}
+
+void DefineComplexParts(OpRegistry& ops) {
+  ops.Op("Real")
+      .Doc("The real part.")
+      .In("x", kNumber)
+      .Scalar([](Expr x) { return Part(x, ScalarOp::kReal); })
+      .Grad([](GradContext& g) { return CastTo(g.dout(), g.in_type(0).dtype()); })
+      .Python("real(input)", kFunctionAndMethod);
+  ops.Op("Imag")
+      .Doc("The imaginary part. It has no gradient.")
+      .In("x", kNumber)
+      .Scalar([](Expr x) { return Part(x, ScalarOp::kImag); })
+      .Python("imag(input)", kFunctionAndMethod);
+  ops.Op("Conj")
+      .Doc("The complex conjugate.")
+      .In("x", kNumber)
+      .Scalar([](Expr x) { return IsComplex(x.dtype()) ? Unary(ScalarOp::kConj, x) : x; })
+      .Grad([](GradContext& g) { return Conjugate(g.dout()); })
+      .Python("conj(input)", kFunctionAndMethod);
+}
+
+}  // namespace
+
+void DefineFunctions(OpRegistry& ops) {
+  DefineSigns(ops);
+  DefineRounding(ops);
+  DefineExponentials(ops);
+  DefineTrigonometry(ops);
+  DefineHyperbolic(ops);
+  DefineComplexParts(ops);
+}
+
+}  // namespace ms
