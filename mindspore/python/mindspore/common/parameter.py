@@ -1,0 +1,313 @@
+"""Parameter, a named tensor that training changes in place, and ParameterTuple.
+
+A Parameter is a Tensor whose value is rebound by `set_data` and by the ops that declare an update.
+Its identity never changes: cells, optimizers and compiled graphs hold the object, not the value.
+"""
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from mindspore.common import dtype as mstype
+from mindspore.common.initializer import initializer
+from mindspore.common.tensor import Tensor
+
+PARAMETER_NAME_DEFAULT = "Parameter"
+PARAMETER_NAME_PREFIX_MAX_LEN = 1024
+_numbers = itertools.count(1)
+
+_INTEGERS = (
+    mstype.int8, mstype.int16, mstype.int32, mstype.int64,
+    mstype.uint8, mstype.uint16, mstype.uint32, mstype.uint64,
+)
+
+
+def _as_data(value: Any) -> Any:
+    """What the Tensor constructor takes for a Parameter's first value."""
+    if isinstance(value, (Tensor, np.ndarray)):
+        return value
+    if isinstance(value, bool):
+        return Tensor(value, mstype.bool_)
+    if isinstance(value, int):
+        return Tensor(value, mstype.int32)
+    if isinstance(value, float):
+        return Tensor(value, mstype.float32)
+    if isinstance(value, (list, tuple, np.generic)):
+        return Tensor(np.asarray(value))
+    raise TypeError(
+        "For 'Parameter', 'default_input' must be a Tensor, a number, a list or a numpy.ndarray, "
+        f"but got {type(value).__name__}."
+    )
+
+
+def _check_name(name: Any) -> str:
+    """The name as it is kept: without spaces around it."""
+    if not isinstance(name, str):
+        raise ValueError(
+            f"For 'Parameter', 'name' must be a str or None, but got {type(name).__name__}."
+        )
+    name = name.strip()
+    if len(name) > PARAMETER_NAME_PREFIX_MAX_LEN:
+        raise ValueError(
+            f"For 'Parameter', 'name' must be at most {PARAMETER_NAME_PREFIX_MAX_LEN} characters "
+            f"long, but got {len(name)}."
+        )
+    return name
+
+
+def _check_flag(value: Any, name: str) -> bool:
+    if not isinstance(value, bool):
+        raise TypeError(f"For 'Parameter', '{name}' must be a bool, but got {value!r}.")
+    return value
+
+
+class Parameter(Tensor):
+    """A tensor of a network that is trained, saved and loaded under a name.
+
+    Args:
+        default_input: The first value: a Tensor, a number, a list or a numpy.ndarray. It is copied.
+        name: The name in checkpoints. A cell that takes the Parameter as attribute gives the
+            attribute's name where there is none, and puts its own name in front.
+        requires_grad: Whether training changes it.
+        layerwise_parallel: In data parallel training, whether each device keeps its own value.
+        parallel_optimizer: Whether its optimizer state may be split over devices.
+
+    Examples:
+        >>> from mindspore import Parameter, Tensor
+        >>> weight = Parameter(Tensor([[1.0, 2.0]]), name="weight")
+        >>> weight.shape
+        (1, 2)
+    """
+
+    # Settings of parallel training and of the embedding cache; models set and read them.
+    cache_enable = False
+    cache_shape: tuple[int, ...] = ()
+    comm_fusion = 1
+    is_param_ps = False
+    init_in_server = False
+    key = -1
+    parallel_optimizer_comm_recompute = False
+    requires_aggr = True
+    sliced = False
+    unique = False
+
+    def __new__(cls, default_input: Any, *_args: Any, **_kwargs: Any) -> Parameter:
+        # A new tensor of this type with its own copy of the data.
+        return Tensor.__new__(cls, _as_data(default_input))
+
+    def __init__(
+        self,
+        default_input: Any,
+        name: str | None = None,
+        requires_grad: bool = True,
+        layerwise_parallel: bool = False,
+        parallel_optimizer: bool = True,
+        storage_format: str = "",
+        device: str | None = None,
+    ) -> None:
+        del default_input, storage_format, device  # the data went into __new__
+        self.name = name
+        self._requires_grad = _check_flag(requires_grad, "requires_grad")
+        self._layerwise_parallel = _check_flag(layerwise_parallel, "layerwise_parallel")
+        self._parallel_optimizer = _check_flag(parallel_optimizer, "parallel_optimizer")
+        self.is_init = True
+
+    @property
+    def name(self) -> str:
+        """The name in checkpoints and messages."""
+        return self._name
+
+    @name.setter
+    def name(self, value: str | None) -> None:
+        name = "" if value is None else _check_name(value)
+        self._has_default_name = not name
+        self._name = name or f"{PARAMETER_NAME_DEFAULT}#{next(_numbers)}"
+
+    @property
+    def has_default_name(self) -> bool:
+        """Whether it was given no name, so that the cell that takes it chooses one."""
+        return self._has_default_name
+
+    @property
+    def requires_grad(self) -> bool:
+        """Whether gradients are computed for it."""
+        return self._requires_grad
+
+    @requires_grad.setter
+    def requires_grad(self, value: bool) -> None:
+        self._requires_grad = _check_flag(value, "requires_grad")
+
+    @property
+    def layerwise_parallel(self) -> bool:
+        """Whether each device of a data parallel run keeps its own value."""
+        return self._layerwise_parallel
+
+    @layerwise_parallel.setter
+    def layerwise_parallel(self, value: bool) -> None:
+        self._layerwise_parallel = _check_flag(value, "layerwise_parallel")
+
+    @property
+    def parallel_optimizer(self) -> bool:
+        """Whether its optimizer state may be split over devices."""
+        return self._parallel_optimizer
+
+    @parallel_optimizer.setter
+    def parallel_optimizer(self, value: bool) -> None:
+        self._parallel_optimizer = _check_flag(value, "parallel_optimizer")
+
+    @property
+    def has_init(self) -> bool:
+        """False: values are made at once, none waits for `init_data`."""
+        return False
+
+    @property
+    def param_info(self) -> Parameter:
+        """The object that holds the settings of this Parameter: the Parameter itself."""
+        return self
+
+    @property
+    def inited_param(self) -> Parameter:
+        """The Parameter that `init_data` made from this one: the Parameter itself."""
+        return self
+
+    @property
+    def data(self) -> Parameter:
+        """The Parameter itself; assigning to it is `set_data`."""
+        return self
+
+    @data.setter
+    def data(self, value: Any) -> None:
+        self.set_data(value)
+
+    def value(self) -> Tensor:
+        """The present value as a Tensor that later updates do not change."""
+        return Tensor(self)
+
+    def set_data(self, data: Any, slice_shape: bool = False) -> Parameter:
+        """Give the Parameter a new value of the same shape.
+
+        Args:
+            data: A Tensor, a number, a list or a numpy.ndarray. Its dtype is converted, except that
+                a floating-point value does not go into an integer Parameter.
+            slice_shape: Accepted for parallel training, where a shard replaces the whole.
+
+        Returns:
+            The Parameter itself.
+        """
+        del slice_shape
+        value = data if isinstance(data, Tensor) else Tensor(_as_data(data))
+        if tuple(value.shape) != tuple(self.shape):
+            raise ValueError(
+                f"For 'Parameter.set_data', the shape of 'data' must be that of the Parameter "
+                f"'{self.name}', {tuple(self.shape)}, but got {tuple(value.shape)}."
+            )
+        if value.dtype != self.dtype:
+            if self.dtype in _INTEGERS and value.dtype not in (*_INTEGERS, mstype.bool_):
+                raise TypeError(
+                    f"For 'Parameter.set_data', the dtype of 'data' must go into that of the "
+                    f"Parameter '{self.name}', {self.dtype}, but got {value.dtype}."
+                )
+            value = value.astype(self.dtype)
+        self._assign_value(value)
+        return self
+
+    def init_data(self, layout: Any = None, set_sliced: bool = False) -> Parameter:
+        """The Parameter itself: its value is there from the start."""
+        del layout, set_sliced
+        return self
+
+    def set_param_ps(self, init_in_server: bool = False) -> None:
+        """Keep the Parameter on a parameter server."""
+        self.is_param_ps = True
+        self.init_in_server = init_in_server
+
+    def clone(self, init: Any = "same") -> Parameter:
+        """A new Parameter of the same name and settings.
+
+        Args:
+            init: "same" copies the value; otherwise what `initializer` takes: a name, a number,
+                an Initializer or a Tensor.
+        """
+        if isinstance(init, str) and init == "same":
+            data: Any = self
+        else:
+            data = initializer(init, shape=tuple(self.shape), dtype=self.dtype)
+        return self._with_settings(type(self)(data, name=self.name))
+
+    def copy(self) -> Parameter:
+        """A new Parameter with the same value, name and settings."""
+        return self.clone()
+
+    def _with_settings(self, other: Parameter) -> Parameter:
+        other.__dict__.update(self.__dict__)
+        return other
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Parameter:
+        other = self.clone()
+        memo[id(self)] = other
+        return other
+
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
+        return type(self), (Tensor(self),), dict(self.__dict__)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+
+    def __repr__(self) -> str:
+        return (
+            f"Parameter (name={self.name}, shape={tuple(self.shape)}, dtype={self.dtype}, "
+            f"requires_grad={self.requires_grad})"
+        )
+
+    def __str__(self) -> str:
+        return repr(self)
+
+
+class ParameterTuple(tuple):
+    """A tuple of Parameters with different names.
+
+    Args:
+        iterable: The Parameters.
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, iterable: Iterable[Parameter]) -> ParameterTuple:
+        items = tuple(iterable)
+        owners: dict[str, Parameter] = {}
+        for item in items:
+            if not isinstance(item, Parameter):
+                raise TypeError(
+                    "For 'ParameterTuple', every element must be a Parameter, "
+                    f"but got {type(item).__name__}."
+                )
+            if owners.setdefault(item.name, item) is not item:
+                raise ValueError(
+                    "For 'ParameterTuple', the names of its Parameters must differ, but got "
+                    f"'{item.name}' twice. Give each Parameter a name of its own."
+                )
+        return super().__new__(cls, items)
+
+    def clone(self, prefix: str, init: Any = "same") -> ParameterTuple:
+        """Copies of the Parameters with `prefix.` in front of their names.
+
+        Args:
+            prefix: Goes in front of the names.
+            init: As for `Parameter.clone`.
+        """
+        if not isinstance(prefix, str):
+            raise TypeError(
+                f"For 'ParameterTuple.clone', 'prefix' must be a str, but got {prefix!r}."
+            )
+        clones = []
+        for item in self:
+            other = item.clone(init)
+            other.name = f"{prefix}.{item.name}" if prefix else item.name
+            clones.append(other)
+        return ParameterTuple(clones)
+
+
+__all__ = ["Parameter", "ParameterTuple"]

@@ -1,0 +1,501 @@
+"""Cell, the base of all networks: a tree of cells and parameters with a `construct`.
+
+Parameters and cells are kept in `_params` and `_cells`, and once more in `__dict__`, so that
+reading an attribute costs nothing. Every change bumps the epoch that compiled graphs check.
+"""
+from __future__ import annotations
+
+import inspect
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from mindspore import _core
+from mindspore.common.parameter import Parameter, ParameterTuple
+from mindspore.common.tensor import Tensor
+from mindspore.nn._cell_options import CellOptions
+
+_FLOATS = ("Float16", "BFloat16", "Float32", "Float64")
+
+
+class _Recording(threading.local):
+    """Whether this thread is inside a cell that records for a later gradient."""
+
+    active = False
+
+
+_recording = _Recording()
+_modules: dict[str, Any] = {}
+
+
+def _compiler() -> Any:
+    """The front end, imported at the first call that needs it."""
+    module = _modules.get("compile")
+    if module is None:
+        from mindspore import compile as module
+
+        _modules["compile"] = module
+    return module
+
+
+class Cell(CellOptions):
+    """A building block of a network: parameters, other cells, and how they compute.
+
+    A subclass creates its parts in `__init__` and uses them in `construct`.
+
+    Args:
+        auto_prefix: Whether parameters inside get the names of the cells that hold them in front.
+        flags: Flags for the compiler.
+
+    Examples:
+        >>> class Net(nn.Cell):
+        ...     def __init__(self):
+        ...         super().__init__()
+        ...         self.dense = nn.Dense(3, 4)
+        ...     def construct(self, x):
+        ...         return self.dense(x)
+        >>> [p.name for p in Net().trainable_params()]
+        ['dense.weight', 'dense.bias']
+    """
+
+    def __init__(self, auto_prefix: bool = True, flags: dict[str, Any] | None = None) -> None:
+        self.__dict__.update(
+            _params=OrderedDict(),
+            _cells=OrderedDict(),
+            _auto_prefix=auto_prefix,
+            _param_prefix="",
+            training=False,
+            requires_grad=False,
+            cell_type=None,
+            cls_name=type(self).__name__,
+        )
+        if flags:
+            self.add_flags(**flags)
+
+    # ---- calling ----
+
+    def construct(self, *args: Any, **kwargs: Any) -> Any:
+        """The computation. Every subclass defines it."""
+        raise AttributeError(
+            f"For '{type(self).__name__}', the method 'construct' must be defined, but got none."
+        )
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if _core.graph_mode() and not _core.is_tracing():
+            return _compiler().run_cell(self, args, kwargs)
+        if self._special or self.requires_grad:
+            return self._call_special(args, kwargs)
+        try:
+            return self.construct(*args, **kwargs)
+        except TypeError as error:
+            if error.__traceback__ is not None and error.__traceback__.tb_next is None:
+                self._check_arguments(args, kwargs)
+            raise
+
+    def _call_special(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A call that records for a later gradient, or has hooks or mixed precision."""
+        if not self.requires_grad or _recording.active or _core.is_tracing():
+            return self._run_eager(args, kwargs)
+        _recording.active = True
+        try:
+            return _compiler().run_eager_cell(self, args, kwargs)
+        finally:
+            _recording.active = False
+
+    def _run_eager(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run construct with its hooks, in the compute type."""
+        self._check_arguments(args, kwargs)
+        for hook in list((self._forward_pre_hooks or {}).values()):
+            replaced = hook(self, args)
+            if replaced is not None:
+                args = replaced if isinstance(replaced, tuple) else (replaced,)
+        if self._compute_type is None:
+            output = self.construct(*args, **kwargs)
+        else:
+            output = self._run_converted(args, kwargs)
+        for hook in list((self._forward_hooks or {}).values()):
+            replaced = hook(self, args, output)
+            if replaced is not None:
+                output = replaced
+        return output
+
+    def _run_converted(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run construct with inputs and trained parameters in the compute type."""
+        dtype = self._compute_type
+        args = tuple(_convert(arg, dtype) for arg in args)
+        kwargs = {key: _convert(arg, dtype) for key, arg in kwargs.items()}
+        if not self._converts_parameters:
+            return self.construct(*args, **kwargs)
+        state = self.__dict__
+        trained = {
+            name: param
+            for name, param in self._params.items()
+            if param is not None and param.requires_grad and state.get(name) is param
+        }
+        state.update({name: _convert(param, dtype) for name, param in trained.items()})
+        try:
+            return self.construct(*args, **kwargs)
+        finally:
+            state.update(trained)
+
+    def _check_arguments(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Raise a TypeError that names the cell when construct cannot take the arguments."""
+        signature = inspect.signature(self.construct)
+        try:
+            signature.bind(*args, **kwargs)
+        except TypeError as error:
+            given = f"{len(args)} positional"
+            if kwargs:
+                given += " and the keywords " + ", ".join(kwargs)
+            raise TypeError(
+                f"For '{type(self).__name__}', the arguments must fit construct{signature}, "
+                f"but got {given}: {error}."
+            ) from None
+
+    def compile(self, *args: Any, **kwargs: Any) -> None:
+        """Compile the cell for inputs of these types, without running it."""
+        _compiler().compile_cell(self, args, kwargs)
+
+    def compile_and_run(self, *args: Any, **kwargs: Any) -> Any:
+        """Compile the cell if needed, and run it as a graph."""
+        return _compiler().run_cell(self, args, kwargs)
+
+    # ---- attributes ----
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(f"The '{type(self).__name__}' object has no attribute '{name}'.")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        state = self.__dict__
+        if isinstance(value, Cell):
+            self._set_cell(name, value)
+        elif isinstance(value, Parameter):
+            self._require_init("parameters")
+            state["_cells"].pop(name, None)
+            if name not in state["_params"]:
+                state.pop(name, None)
+            self.insert_param_to_cell(name, value)
+        elif isinstance(value, ParameterTuple):
+            self._set_parameter_tuple(name, value)
+        elif name in state.get("_params", ()):
+            self._set_parameter_value(name, value)
+        elif name in state.get("_cells", ()):
+            if value is not None:
+                raise TypeError(
+                    f"For '{type(self).__name__}', the attribute '{name}' is a cell, so it must be "
+                    f"set to a Cell or None, but got {type(value).__name__}."
+                )
+            state["_cells"][name] = None
+            state[name] = None
+        else:
+            object.__setattr__(self, name, value)
+        _core.bump_epoch()
+
+    def __delattr__(self, name: str) -> None:
+        state = self.__dict__
+        found = name in state["_params"] or name in state["_cells"]
+        state["_params"].pop(name, None)
+        state["_cells"].pop(name, None)
+        if not found or name in state:
+            object.__delattr__(self, name)
+        _core.bump_epoch()
+
+    def _require_init(self, what: str) -> None:
+        if "_params" not in self.__dict__:
+            raise AttributeError(
+                f"For '{type(self).__name__}', 'super().__init__()' must be called before {what} "
+                "are assigned, but got no such call."
+            )
+
+    def _set_cell(self, name: str, cell: Cell) -> None:
+        self._require_init("cells")
+        state = self.__dict__
+        state["_params"].pop(name, None)
+        if state["_auto_prefix"]:
+            cell.update_parameters_name(name + ".")
+        self._store_cell(name, cell)
+
+    def _store_cell(self, name: str, cell: Cell | None) -> None:
+        self.__dict__["_cells"][name] = cell
+        self.__dict__[name] = cell
+
+    def _set_parameter_value(self, name: str, value: Any) -> None:
+        """Assign to an attribute that holds a Parameter something that is none."""
+        parameter = self._params[name]
+        if value is None:
+            self._params[name] = None
+            self.__dict__[name] = None
+        elif isinstance(value, Tensor) and parameter is not None:
+            parameter.set_data(value)
+        else:
+            raise TypeError(
+                f"For '{type(self).__name__}', the attribute '{name}' is a Parameter, so it must "
+                f"be set to a Parameter, a Tensor or None, but got {type(value).__name__}."
+            )
+
+    def _set_parameter_tuple(self, name: str, value: ParameterTuple) -> None:
+        """Take every Parameter of a tuple under its own name; keep the tuple too."""
+        self._require_init("parameters")
+        self._params.pop(name, None)
+        self._cells.pop(name, None)
+        for index, parameter in enumerate(value):
+            if parameter.has_default_name:
+                parameter.name = f"{name}_{index}"
+            known = self._params.get(parameter.name)
+            if known is not None and known is not parameter:
+                raise ValueError(
+                    f"For '{type(self).__name__}', the names of parameters must differ, but got "
+                    f"two of the name '{parameter.name}'."
+                )
+            self._params[parameter.name] = parameter
+        object.__setattr__(self, name, value)
+
+    def insert_param_to_cell(
+        self, param_name: str, param: Parameter | None, check_name_contain_dot: bool = True
+    ) -> None:
+        """Add a Parameter under an attribute's name.
+
+        Args:
+            param_name: The attribute.
+            param: The Parameter; without a name of its own it takes the attribute's.
+            check_name_contain_dot: Whether a dot in the name is refused.
+        """
+        owner = type(self).__name__
+        if not isinstance(param_name, str):
+            raise TypeError(
+                f"For '{owner}', 'param_name' must be a str, but got {type(param_name).__name__}."
+            )
+        if not param_name or (check_name_contain_dot and "." in param_name):
+            raise KeyError(
+                f"For '{owner}', 'param_name' must not be empty nor have a dot in it, "
+                f"but got '{param_name}'."
+            )
+        self._require_init("parameters")
+        if param_name in self.__dict__ and param_name not in self._params:
+            raise KeyError(
+                f"For '{owner}', 'param_name' must not be an attribute already, "
+                f"but got '{param_name}'."
+            )
+        if param is not None and not isinstance(param, Parameter):
+            raise TypeError(
+                f"For '{owner}', 'param' must be a Parameter or None, "
+                f"but got {type(param).__name__}."
+            )
+        if param is not None and param.has_default_name:
+            param.name = param_name
+        self._params[param_name] = param
+        self.__dict__[param_name] = param
+        _core.bump_epoch()
+
+    def insert_child_to_cell(self, child_name: str, child_cell: Cell | None) -> None:
+        """Add a cell under an attribute's name, leaving the names of its parameters alone."""
+        owner = type(self).__name__
+        if not isinstance(child_name, str) or not child_name or "." in child_name:
+            raise KeyError(
+                f"For '{owner}', 'child_name' must be a str that is not empty and has no dot, "
+                f"but got {child_name!r}."
+            )
+        if child_name in self.__dict__ and child_name not in self._cells:
+            raise KeyError(
+                f"For '{owner}', 'child_name' must not be an attribute already, "
+                f"but got '{child_name}'."
+            )
+        if child_cell is not None and not isinstance(child_cell, Cell):
+            raise TypeError(
+                f"For '{owner}', 'child_cell' must be a Cell, but got {type(child_cell).__name__}."
+            )
+        self._store_cell(child_name, child_cell)
+        _core.bump_epoch()
+
+    # ---- the tree ----
+
+    def cells_and_names(
+        self, cells: set[int] | None = None, name_prefix: str = ""
+    ) -> Iterator[tuple[str, Cell]]:
+        """This cell and all cells inside it, each once, with their paths of attributes."""
+        seen = set() if cells is None else cells
+        if id(self) in seen:
+            return
+        seen.add(id(self))
+        yield name_prefix, self
+        for name, cell in self._cells.items():
+            if cell is not None:
+                path = f"{name_prefix}.{name}" if name_prefix else name
+                yield from cell.cells_and_names(seen, path)
+
+    def name_cells(self) -> OrderedDict[str, Cell]:
+        """The cells directly inside this one, each once, by attribute."""
+        seen: set[int] = set()
+        found = OrderedDict()
+        for name, cell in self._cells.items():
+            if cell is not None and id(cell) not in seen:
+                seen.add(id(cell))
+                found[name] = cell
+        return found
+
+    def cells(self) -> Any:
+        """The cells directly inside this one."""
+        return self.name_cells().values()
+
+    def parameters_and_names(
+        self, name_prefix: str = "", expand: bool = True
+    ) -> Iterator[tuple[str, Parameter]]:
+        """All parameters, each once, with their paths of attributes.
+
+        Args:
+            name_prefix: Goes in front of the paths.
+            expand: Whether those of the cells inside are included.
+        """
+        seen: set[int] = set()
+        owners = self.cells_and_names(name_prefix=name_prefix) if expand else ((name_prefix, self),)
+        for path, cell in owners:
+            for name, param in cell._params.items():
+                if param is not None and id(param) not in seen:
+                    seen.add(id(param))
+                    yield (f"{path}.{name}" if path else name), param
+
+    def get_parameters(self, expand: bool = True) -> Iterator[Parameter]:
+        """All parameters, each once."""
+        for _, param in self.parameters_and_names(expand=expand):
+            yield param
+
+    def trainable_params(self, recurse: bool = True) -> list[Parameter]:
+        """The parameters that gradients are computed for."""
+        return [param for param in self.get_parameters(expand=recurse) if param.requires_grad]
+
+    def untrainable_params(self, recurse: bool = True) -> list[Parameter]:
+        """The parameters that no gradients are computed for."""
+        return [param for param in self.get_parameters(expand=recurse) if not param.requires_grad]
+
+    def parameters_dict(self, recurse: bool = True) -> OrderedDict[str, Parameter]:
+        """The parameters by name."""
+        return OrderedDict((param.name, param) for param in self.get_parameters(expand=recurse))
+
+    def parameters_broadcast_dict(self, recurse: bool = True) -> OrderedDict[str, Parameter] | None:
+        """The parameters that are equal on all devices, by name; None when there is none."""
+        shared = OrderedDict(
+            (param.name, param)
+            for param in self.get_parameters(expand=recurse)
+            if not param.layerwise_parallel
+        )
+        return shared or None
+
+    def update_parameters_name(self, prefix: str = "", recurse: bool = True) -> None:
+        """Name the parameters by their paths of attributes, with `prefix` in front."""
+        for name, param in self.parameters_and_names(expand=recurse):
+            param.name = prefix + name
+
+    def check_names(self) -> None:
+        """Raise a ValueError when two parameters have the same name."""
+        owners: dict[str, str] = {}
+        for path, param in self.parameters_and_names():
+            if param.name in owners:
+                raise ValueError(
+                    f"For '{type(self).__name__}', the names of parameters must differ, but got "
+                    f"'{param.name}' for both '{owners[param.name]}' and '{path}'. "
+                    "Give each Parameter a name of its own."
+                )
+            owners[param.name] = path
+
+    def update_cell_prefix(self) -> None:
+        """Note in every cell inside its path of attributes."""
+        for name, cell in self.cells_and_names():
+            cell.__dict__["_param_prefix"] = name
+
+    @property
+    def param_prefix(self) -> str:
+        """The path of attributes that `update_cell_prefix` noted."""
+        return self._param_prefix
+
+    def init_parameters_data(self, auto_parallel_mode: bool = False) -> dict[Parameter, Parameter]:
+        """Parameters by their old selves: values are made at once, so nothing changes."""
+        del auto_parallel_mode
+        return {param: param for param in self.get_parameters()}
+
+    def apply(self, fn: Callable[[Cell], Any]) -> Cell:
+        """Call `fn` with every cell inside, and then with this one."""
+        for cell in self.cells():
+            cell.apply(fn)
+        fn(self)
+        return self
+
+    # ---- state ----
+
+    def set_train(self, mode: bool = True) -> Cell:
+        """Put the cell and all cells inside into training, or into evaluation."""
+        for _, cell in self.cells_and_names():
+            cell.__dict__["training"] = mode
+            flags = cell.__dict__.get("_func_graph_flags")
+            if flags is not None:
+                flags["training"] = mode
+        _core.bump_epoch()
+        return self
+
+    def set_grad(self, requires_grad: bool = True) -> Cell:
+        """Choose whether calls in PYNATIVE_MODE record what a later gradient needs."""
+        self.requires_grad = requires_grad
+        return self
+
+    @property
+    def phase(self) -> str:
+        """'train' or 'predict', unless something else was set."""
+        return self.__dict__.get("_phase") or ("train" if self.training else "predict")
+
+    @phase.setter
+    def phase(self, value: str) -> None:
+        self.__dict__["_phase"] = value
+
+    def set_phase(self, phase: str) -> None:
+        """Set `phase`."""
+        self.phase = phase
+
+    # ---- text ----
+
+    def extend_repr(self) -> str:
+        """What a subclass shows of its settings."""
+        return ""
+
+    def __repr__(self) -> str:
+        extra = self.extend_repr()
+        lines = [
+            f"({name}): " + repr(cell).replace("\n", "\n  ")
+            for name, cell in self._cells.items()
+            if cell is not None
+        ]
+        if not lines:
+            return f"{type(self).__name__}({extra})"
+        body = "\n  ".join([extra, *lines] if extra else lines)
+        return f"{type(self).__name__}(\n  {body}\n)"
+
+
+class GraphCell(Cell):
+    """Runs a graph loaded from a file.
+
+    Args:
+        graph: What `mindspore.load` returned.
+        params_init: New values for its parameters, by name.
+    """
+
+    def __init__(self, graph: Any, params_init: dict[str, Any] | None = None) -> None:
+        super().__init__(auto_prefix=True)
+        self.graph = graph
+        self.params_init = dict(params_init or {})
+
+    def construct(self, *inputs: Any) -> Any:
+        """Run the graph on the inputs."""
+        return self.graph(*inputs)
+
+
+def _convert(value: Any, dtype: Any) -> Any:
+    """The value with every floating tensor in it converted."""
+    if isinstance(value, Tensor):
+        if value.dtype != dtype and str(value.dtype) in _FLOATS:
+            return value.astype(dtype)
+        return value
+    if isinstance(value, (tuple, list)):
+        return type(value)(_convert(item, dtype) for item in value)
+    return value
+
+
+__all__ = ["Cell", "GraphCell"]

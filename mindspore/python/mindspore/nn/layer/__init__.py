@@ -1,0 +1,36 @@
+"""The layers of `mindspore.nn`, one module per topic."""
+from mindspore.nn.layer import (
+    activation,
+    basic,
+    combined,
+    container,
+    conv,
+    embedding,
+    normalization,
+    pooling,
+    rnn_cells,
+    rnns,
+)
+from mindspore.nn.layer.activation import *
+from mindspore.nn.layer.basic import *
+from mindspore.nn.layer.combined import *
+from mindspore.nn.layer.container import *
+from mindspore.nn.layer.conv import *
+from mindspore.nn.layer.embedding import *
+from mindspore.nn.layer.normalization import *
+from mindspore.nn.layer.pooling import *
+from mindspore.nn.layer.rnn_cells import *
+from mindspore.nn.layer.rnns import *
+
+__all__ = [
+    *activation.__all__,
+    *basic.__all__,
+    *combined.__all__,
+    *container.__all__,
+    *conv.__all__,
+    *embedding.__all__,
+    *normalization.__all__,
+    *pooling.__all__,
+    *rnn_cells.__all__,
+    *rnns.__all__,
+]

@@ -1,0 +1,362 @@
+"""Activation layers, and `get_activation`, which finds one by name."""
+from __future__ import annotations
+
+from typing import Any
+
+from mindspore.common import dtype as mstype
+from mindspore.common.initializer import initializer
+from mindspore.common.parameter import Parameter
+from mindspore.common.tensor import Tensor
+from mindspore.nn import _checks
+from mindspore.nn.cell import Cell
+from mindspore.ops import operations as P
+
+
+class ReLU(Cell):
+    """max(x, 0)."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.relu = P.ReLU()
+
+    def construct(self, x: Tensor) -> Tensor:
+        """The activation."""
+        return self.relu(x)
+
+
+class ReLU6(Cell):
+    """min(max(x, 0), 6)."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.relu6 = P.ReLU6()
+
+    def construct(self, x: Tensor) -> Tensor:
+        """The activation."""
+        return self.relu6(x)
+
+
+class LeakyReLU(Cell):
+    """x above zero, alpha * x below.
+
+    Args:
+        alpha: The slope below zero.
+    """
+
+    def __init__(self, alpha: float = 0.2) -> None:
+        super().__init__()
+        self.alpha = _checks.check_number(alpha, "alpha", self.cls_name)
+        self.relu = P.ReLU()
+        self.maximum = P.Maximum()
+
+    def construct(self, x: Tensor) -> Tensor:
+        """The activation."""
+        if self.alpha <= 1:
+            return self.maximum(x, x * self.alpha)
+        return self.relu(x) - self.alpha * self.relu(-x)
+
+
+class Sigmoid(Cell):
+    """1 / (1 + exp(-x))."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sigmoid = P.Sigmoid()
+
+    def construct(self, x: Tensor) -> Tensor:
+        """The activation."""
+        return self.sigmoid(x)
+
+
+class Tanh(Cell):
+    """The hyperbolic tangent."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tanh = P.Tanh()
+
+    def construct(self, x: Tensor) -> Tensor:
+        """The activation."""
+        return self.tanh(x)
+
+
+class GELU(Cell):
+    """x times the normal distribution function of x (Hendrycks and Gimpel, 2016).
+
+    Args:
+        approximate: Whether the approximation by tanh is used.
+    """
+
+    def __init__(self, approximate: bool = True) -> None:
+        super().__init__()
+        self.approximate = _checks.check_bool(approximate, "approximate", self.cls_name)
+        self.gelu = P.GeLU()
+        self.erf = P.Erf()
+
+    def construct(self, x: Tensor) -> Tensor:
+        """The activation."""
+        if self.approximate:
+            return self.gelu(x)
+        return x * (self.erf(x * 0.7071067811865476) + 1.0) * 0.5
+
+
+class HSwish(Cell):
+    """x * relu6(x + 3) / 6 (Howard et al., 2019)."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.relu6 = P.ReLU6()
+
+    def construct(self, x: Tensor) -> Tensor:
+        """The activation."""
+        return x * self.relu6(x + 3.0) * (1.0 / 6.0)
+
+
+class HSigmoid(Cell):
+    """relu6(x + 3) / 6 (Howard et al., 2019)."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.relu6 = P.ReLU6()
+
+    def construct(self, x: Tensor) -> Tensor:
+        """The activation."""
+        return self.relu6(x + 3.0) * (1.0 / 6.0)
+
+
+class SiLU(Cell):
+    """x * sigmoid(x)."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sigmoid = P.Sigmoid()
+
+    def construct(self, x: Tensor) -> Tensor:
+        """The activation."""
+        return x * self.sigmoid(x)
+
+
+class ELU(Cell):
+    """x above zero, alpha * (exp(x) - 1) below (Clevert et al., 2015).
+
+    Args:
+        alpha: The value that is approached, negated, far below zero.
+    """
+
+    def __init__(self, alpha: float = 1.0) -> None:
+        super().__init__()
+        self.alpha = _checks.check_number(alpha, "alpha", self.cls_name)
+        self.exp = P.Exp()
+        self.minimum = P.Minimum()
+        self.relu = P.ReLU()
+
+    def construct(self, x: Tensor) -> Tensor:
+        """The activation."""
+        return self.relu(x) + self.alpha * (self.exp(self.minimum(x, 0.0)) - 1.0)
+
+
+class SeLU(Cell):
+    """The self-normalising exponential linear unit (Klambauer et al., 2017)."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.elu = ELU(1.6732632423543772)
+
+    def construct(self, x: Tensor) -> Tensor:
+        """The activation."""
+        return 1.0507009873554805 * self.elu(x)
+
+
+class PReLU(Cell):
+    """x above zero, w * x below, with a trained w.
+
+    Args:
+        channel: 1, or the number of channels, each with a slope of its own.
+        w: The slope at the start: a number, a list or a Tensor of `channel` numbers.
+    """
+
+    def __init__(self, channel: int = 1, w: Any = 0.25) -> None:
+        super().__init__()
+        _checks.check_positive_int(channel, "channel", self.cls_name)
+        if not isinstance(w, (float, list, Tensor)):
+            raise TypeError(
+                f"For '{self.cls_name}', 'w' must be a float, a list or a Tensor, "
+                f"but got {type(w).__name__}."
+            )
+        if isinstance(w, float):
+            start = initializer(w, (channel,))
+        else:
+            start = Tensor(w, mstype.float32) if isinstance(w, list) else w
+            if tuple(start.shape) != (channel,):
+                raise ValueError(
+                    f"For '{self.cls_name}', the shape of 'w' must be ({channel},), "
+                    f"but got {tuple(start.shape)}."
+                )
+        self.w = Parameter(start, name="a")
+        self.prelu = P.PReLU()
+
+    def construct(self, x: Tensor) -> Tensor:
+        """The activation."""
+        return self.prelu(x, self.w)
+
+
+class Softmax(Cell):
+    """exp(x) divided by its sum along an axis.
+
+    Args:
+        axis: The axis, or a tuple of axes.
+    """
+
+    def __init__(self, axis: int | tuple[int, ...] = -1) -> None:
+        super().__init__()
+        self.softmax = P.Softmax(_check_axis(axis, self.cls_name))
+
+    def construct(self, x: Tensor) -> Tensor:
+        """The activation."""
+        return self.softmax(x)
+
+
+class LogSoftmax(Cell):
+    """The logarithm of softmax.
+
+    Args:
+        axis: The axis.
+    """
+
+    def __init__(self, axis: int = -1) -> None:
+        super().__init__()
+        self.log_softmax = P.LogSoftmax(_checks.check_int(axis, "axis", self.cls_name))
+
+    def construct(self, x: Tensor) -> Tensor:
+        """The activation."""
+        return self.log_softmax(x)
+
+
+class Softplus(Cell):
+    """log(1 + exp(x))."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.softplus = P.Softplus()
+
+    def construct(self, x: Tensor) -> Tensor:
+        """The activation."""
+        return self.softplus(x)
+
+
+class LogSigmoid(Cell):
+    """log(1 / (1 + exp(-x)))."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.softplus = P.Softplus()
+
+    def construct(self, x: Tensor) -> Tensor:
+        """The activation."""
+        return -self.softplus(-x)
+
+
+class Mish(Cell):
+    """x * tanh(softplus(x)) (Misra, 2019)."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.softplus = P.Softplus()
+        self.tanh = P.Tanh()
+
+    def construct(self, x: Tensor) -> Tensor:
+        """The activation."""
+        return x * self.tanh(self.softplus(x))
+
+
+class Softsign(Cell):
+    """x / (1 + |x|)."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.abs = P.Abs()
+
+    def construct(self, x: Tensor) -> Tensor:
+        """The activation."""
+        return x / (1.0 + self.abs(x))
+
+
+class Hardtanh(Cell):
+    """x, cut at two bounds.
+
+    Args:
+        min_val: The lower bound.
+        max_val: The upper bound.
+    """
+
+    def __init__(self, min_val: float = -1.0, max_val: float = 1.0) -> None:
+        super().__init__()
+        self.min_val = _checks.check_number(min_val, "min_val", self.cls_name)
+        self.max_val = _checks.check_number(max_val, "max_val", self.cls_name)
+        if not min_val < max_val:
+            raise ValueError(
+                f"For '{self.cls_name}', 'min_val' must be below 'max_val', "
+                f"but got {min_val} and {max_val}."
+            )
+        self.minimum = P.Minimum()
+        self.maximum = P.Maximum()
+
+    def construct(self, x: Tensor) -> Tensor:
+        """The activation."""
+        return self.minimum(self.maximum(x, self.min_val), self.max_val)
+
+
+def _check_axis(axis: Any, owner: str) -> Any:
+    axes = axis if isinstance(axis, tuple) else (axis,)
+    if not axes or not all(_checks.is_int(item) for item in axes):
+        raise TypeError(
+            f"For '{owner}', 'axis' must be an int or a tuple of ints, "
+            f"but got {axis!r}."
+        )
+    return axis
+
+
+_ACTIVATIONS = {
+    "elu": ELU,
+    "gelu": GELU,
+    "hardtanh": Hardtanh,
+    "hsigmoid": HSigmoid,
+    "hswish": HSwish,
+    "leakyrelu": LeakyReLU,
+    "logsigmoid": LogSigmoid,
+    "logsoftmax": LogSoftmax,
+    "mish": Mish,
+    "prelu": PReLU,
+    "relu": ReLU,
+    "relu6": ReLU6,
+    "sigmoid": Sigmoid,
+    "silu": SiLU,
+    "softmax": Softmax,
+    "softplus": Softplus,
+    "softsign": Softsign,
+    "swish": SiLU,
+    "tanh": Tanh,
+}
+
+
+def get_activation(name: str | None, prim_name: str | None = None) -> Cell | None:
+    """A new activation layer by its name in lower case; None where the name is None.
+
+    Args:
+        name: The name, as 'relu' or 'leakyrelu'.
+        prim_name: Who asks, for the error message.
+    """
+    if name is None:
+        return None
+    if name not in _ACTIVATIONS:
+        known = ", ".join(repr(item) for item in _ACTIVATIONS)
+        owner = prim_name or "get_activation"
+        raise KeyError(f"For '{owner}', 'name' must be one of {known}, but got {name!r}.")
+    return _ACTIVATIONS[name]()
+
+
+__all__ = [
+    "ELU", "GELU", "HSigmoid", "HSwish", "Hardtanh", "LeakyReLU", "LogSigmoid", "LogSoftmax",
+    "Mish", "PReLU", "ReLU", "ReLU6", "SeLU", "SiLU", "Sigmoid", "Softmax", "Softplus", "Softsign",
+    "Tanh", "get_activation",
+]

@@ -1,0 +1,386 @@
+"""Convolutions in one and two dimensions, and their transposes."""
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from mindspore.common import dtype as mstype
+from mindspore.common.initializer import HeUniform, Uniform, initializer
+from mindspore.common.parameter import Parameter
+from mindspore.common.tensor import Tensor
+from mindspore.nn import _checks
+from mindspore.nn.cell import Cell
+from mindspore.ops import operations as P
+
+_PAD_MODES = ("same", "valid", "pad")
+
+
+class _Conv(Cell):
+    """What all convolutions share: settings, their checks, weight and bias.
+
+    `rank` is the number of spatial dimensions; sizes are kept as the API shows them.
+    """
+
+    def __init__(
+        self,
+        rank: int,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Any,
+        stride: Any,
+        pad_mode: str,
+        padding: Any,
+        dilation: Any,
+        group: int,
+        has_bias: bool,
+        weight_init: Any,
+        bias_init: Any,
+        data_format: str,
+        dtype: Any,
+        transposed: bool = False,
+    ) -> None:
+        super().__init__()
+        owner = self.cls_name
+        self.in_channels = _checks.check_positive_int(in_channels, "in_channels", owner)
+        self.out_channels = _checks.check_positive_int(out_channels, "out_channels", owner)
+        self.group = _checks.check_positive_int(group, "group", owner)
+        self.kernel_size = _checks.int_tuple(kernel_size, rank, "kernel_size", owner)
+        self.stride = _checks.int_tuple(stride, rank, "stride", owner)
+        self.dilation = _checks.int_tuple(dilation, rank, "dilation", owner)
+        self.pad_mode = _checks.check_string(pad_mode, _PAD_MODES, "pad_mode", owner)
+        self.padding = padding
+        self.has_bias = _checks.check_bool(has_bias, "has_bias", owner)
+        self.data_format = _checks.check_string(
+            data_format, ("NCHW", "NHWC"), "data_format", owner
+        )
+        if in_channels % group or out_channels % group:
+            raise ValueError(
+                f"For '{owner}', 'in_channels' and 'out_channels' must be divisible by 'group', "
+                f"but got {in_channels}, {out_channels} and {group}."
+            )
+        shape = self._weight_shape(transposed)
+        self.weight_init = HeUniform(math.sqrt(5)) if weight_init is None else weight_init
+        self.weight = Parameter(initializer(self.weight_init, shape, dtype), name="weight")
+        self.bias_init = bias_init
+        self.bias = None
+        if self.has_bias:
+            if bias_init is None:
+                fan_in = math.prod(shape) // shape[0]
+                self.bias_init = Uniform(1 / math.sqrt(fan_in))
+            self.bias = Parameter(initializer(self.bias_init, (out_channels,), dtype), name="bias")
+            self.bias_add = P.BiasAdd(data_format=self.data_format)
+
+    def _kernel_2d(self) -> tuple[int, int]:
+        """Kernel sizes with a 1 in front where there is one dimension only."""
+        kernel = self.kernel_size
+        return kernel if len(kernel) == 2 else (1, kernel[0])
+
+    def _weight_shape(self, transposed: bool) -> tuple[int, ...]:
+        first, second = self.out_channels, self.in_channels // self.group
+        if transposed:
+            first, second = self.in_channels, self.out_channels // self.group
+        if self.data_format == "NHWC":
+            return (first, *self._kernel_2d(), second)
+        return (first, second, *self._kernel_2d())
+
+    def _pads(self, size: int) -> tuple[int, ...]:
+        """The padding on each side; `size` counts the sides."""
+        pads = _checks.int_tuple(self.padding, size, "padding", self.cls_name, minimum=0)
+        if self.pad_mode != "pad" and any(pads):
+            raise ValueError(
+                f"For '{self.cls_name}', 'padding' must be 0 unless 'pad_mode' is 'pad', "
+                f"but got padding {self.padding} and pad_mode '{self.pad_mode}'."
+            )
+        return pads
+
+    def extend_repr(self) -> str:
+        """The settings."""
+        return (
+            f"input_channels={self.in_channels}, output_channels={self.out_channels}, "
+            f"kernel_size={self.kernel_size}, stride={self.stride}, pad_mode={self.pad_mode}, "
+            f"padding={self.padding}, dilation={self.dilation}, group={self.group}, "
+            f"has_bias={self.has_bias}, weight_init={self.weight_init}, "
+            f"bias_init={self.bias_init}, format={self.data_format}"
+        )
+
+
+class Conv2d(_Conv):
+    """A convolution over images.
+
+    Args:
+        in_channels: The channels of the input.
+        out_channels: The channels of the output.
+        kernel_size: An int, or (height, width).
+        stride: An int, or (vertical, horizontal).
+        pad_mode: 'same' pads so that the output has ceil(size / stride) positions, 'valid' does
+            not pad, 'pad' pads by `padding`.
+        padding: An int, or (top, bottom, left, right).
+        dilation: An int, or (vertical, horizontal).
+        group: Channels are split into this many groups that do not see each other.
+        has_bias: Whether a bias is added.
+        weight_init: How the weight starts; None is HeUniform(sqrt(5)).
+        bias_init: How the bias starts; None is uniform within 1 / sqrt(fan_in).
+        data_format: 'NCHW' or 'NHWC'.
+        dtype: The dtype of the parameters.
+
+    Inputs:
+        x: [N, in_channels, H, W] or, as `data_format` says, [N, H, W, in_channels].
+    """
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Any,
+        stride: Any = 1,
+        pad_mode: str = "same",
+        padding: Any = 0,
+        dilation: Any = 1,
+        group: int = 1,
+        has_bias: bool = False,
+        weight_init: Any = None,
+        bias_init: Any = None,
+        data_format: str = "NCHW",
+        dtype: Any = mstype.float32,
+    ) -> None:
+        super().__init__(
+            2, in_channels, out_channels, kernel_size, stride, pad_mode, padding, dilation, group,
+            has_bias, weight_init, bias_init, data_format, dtype,
+        )
+        self.conv2d = P.Conv2D(
+            out_channel=self.out_channels,
+            kernel_size=self.kernel_size,
+            mode=1,
+            pad_mode=self.pad_mode,
+            pad=self._pads(4),
+            stride=self.stride,
+            dilation=self.dilation,
+            group=self.group,
+            data_format=self.data_format,
+        )
+
+    def construct(self, x: Tensor) -> Tensor:
+        """The convolution."""
+        output = self.conv2d(x, self.weight)
+        if self.has_bias:
+            output = self.bias_add(output, self.bias)
+        return output
+
+
+class Conv1d(_Conv):
+    """A convolution over sequences.
+
+    Args:
+        in_channels: The channels of the input.
+        out_channels: The channels of the output.
+        kernel_size: The length of the kernel.
+        stride: The step.
+        pad_mode: 'same', 'valid' or 'pad', as for Conv2d.
+        padding: With 'pad', the zeros on both sides, or (left, right).
+        dilation: The distance between taps.
+        group: Channels are split into this many groups that do not see each other.
+        has_bias: Whether a bias is added.
+        weight_init: How the weight starts; None is HeUniform(sqrt(5)).
+        bias_init: How the bias starts; None is uniform within 1 / sqrt(fan_in).
+        dtype: The dtype of the parameters.
+
+    Inputs:
+        x: [N, in_channels, L].
+    """
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: int,
+        stride: int = 1,
+        pad_mode: str = "same",
+        padding: Any = 0,
+        dilation: int = 1,
+        group: int = 1,
+        has_bias: bool = False,
+        weight_init: Any = None,
+        bias_init: Any = None,
+        dtype: Any = mstype.float32,
+    ) -> None:
+        super().__init__(
+            1, in_channels, out_channels, kernel_size, stride, pad_mode, padding, dilation, group,
+            has_bias, weight_init, bias_init, "NCHW", dtype,
+        )
+        self.conv2d = P.Conv2D(
+            out_channel=self.out_channels,
+            kernel_size=self._kernel_2d(),
+            mode=1,
+            pad_mode=self.pad_mode,
+            pad=(0, 0, *self._pads(2)),
+            stride=(1, *self.stride),
+            dilation=(1, *self.dilation),
+            group=self.group,
+        )
+
+    def construct(self, x: Tensor) -> Tensor:
+        """The convolution."""
+        output = self.conv2d(x.expand_dims(2), self.weight)
+        if self.has_bias:
+            output = self.bias_add(output, self.bias)
+        return output.squeeze(2)
+
+
+def _transposed_size(
+    mode: str, size: int, kernel: int, stride: int, dilation: int, pads: int, extra: int
+) -> int:
+    """The output size of a transposed convolution along one dimension."""
+    reach = (kernel - 1) * dilation + 1
+    if mode == "same":
+        return size * stride
+    if mode == "valid":
+        return size * stride + max(reach - stride, 0)
+    return (size - 1) * stride - pads + reach + extra
+
+
+class Conv2dTranspose(_Conv):
+    """A transposed convolution: the gradient of Conv2d with respect to its input.
+
+    Args:
+        in_channels: The channels of the input.
+        out_channels: The channels of the output.
+        kernel_size: An int, or (height, width).
+        stride: An int, or (vertical, horizontal).
+        pad_mode: 'same', 'valid' or 'pad': what the convolution it is the gradient of has.
+        padding: With 'pad', an int, or (top, bottom, left, right).
+        output_padding: With 'pad', how much larger the output is at the bottom and at the right.
+        dilation: An int, or (vertical, horizontal).
+        group: Channels are split into this many groups that do not see each other.
+        has_bias: Whether a bias is added.
+        weight_init: How the weight starts; None is HeUniform(sqrt(5)).
+        bias_init: How the bias starts; None is uniform within 1 / sqrt(fan_in).
+        dtype: The dtype of the parameters.
+    """
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Any,
+        stride: Any = 1,
+        pad_mode: str = "same",
+        padding: Any = 0,
+        output_padding: Any = 0,
+        dilation: Any = 1,
+        group: int = 1,
+        has_bias: bool = False,
+        weight_init: Any = None,
+        bias_init: Any = None,
+        dtype: Any = mstype.float32,
+    ) -> None:
+        super().__init__(
+            2, in_channels, out_channels, kernel_size, stride, pad_mode, padding, dilation, group,
+            has_bias, weight_init, bias_init, "NCHW", dtype, transposed=True,
+        )
+        self.pads = self._pads(4)
+        self.output_padding = output_padding
+        self.extra = _checks.int_tuple(
+            output_padding, 2, "output_padding", self.cls_name, minimum=0
+        )
+        if any(self.extra) and pad_mode != "pad":
+            raise ValueError(
+                f"For '{self.cls_name}', 'output_padding' must be 0 unless 'pad_mode' is 'pad', "
+                f"but got output_padding {output_padding} and pad_mode '{pad_mode}'."
+            )
+        if any(e >= max(s, d) for e, s, d in zip(self.extra, self.stride, self.dilation)):
+            raise ValueError(
+                f"For '{self.cls_name}', 'output_padding' must be less than 'stride' or "
+                f"'dilation', but got {output_padding}, {stride} and {dilation}."
+            )
+        self.conv2d_transpose = P.Conv2DTranspose(
+            out_channel=self.in_channels,
+            kernel_size=self.kernel_size,
+            mode=1,
+            pad_mode=self.pad_mode,
+            pad=self.pads,
+            stride=self.stride,
+            dilation=self.dilation,
+            group=self.group,
+        )
+
+    def _size(self, size: int, dim: int) -> int:
+        """The output size along spatial dimension `dim`."""
+        return _transposed_size(
+            self.pad_mode, size, self.kernel_size[dim], self.stride[dim], self.dilation[dim],
+            self.pads[2 * dim] + self.pads[2 * dim + 1], self.extra[dim],
+        )
+
+    def construct(self, x: Tensor) -> Tensor:
+        """The transposed convolution."""
+        n, _, h, w = x.shape
+        size = (n, self.out_channels, self._size(h, 0), self._size(w, 1))
+        output = self.conv2d_transpose(x, self.weight, size)
+        if self.has_bias:
+            output = self.bias_add(output, self.bias)
+        return output
+
+
+class Conv1dTranspose(_Conv):
+    """A transposed convolution over sequences.
+
+    Args:
+        in_channels: The channels of the input.
+        out_channels: The channels of the output.
+        kernel_size: The length of the kernel.
+        stride: The step.
+        pad_mode: 'same', 'valid' or 'pad', as for Conv2dTranspose.
+        padding: With 'pad', the padding on both sides.
+        dilation: The distance between taps.
+        group: Channels are split into this many groups that do not see each other.
+        has_bias: Whether a bias is added.
+        weight_init: How the weight starts; None is HeUniform(sqrt(5)).
+        bias_init: How the bias starts; None is uniform within 1 / sqrt(fan_in).
+        dtype: The dtype of the parameters.
+    """
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: int,
+        stride: int = 1,
+        pad_mode: str = "same",
+        padding: int = 0,
+        dilation: int = 1,
+        group: int = 1,
+        has_bias: bool = False,
+        weight_init: Any = None,
+        bias_init: Any = None,
+        dtype: Any = mstype.float32,
+    ) -> None:
+        super().__init__(
+            1, in_channels, out_channels, kernel_size, stride, pad_mode, padding, dilation, group,
+            has_bias, weight_init, bias_init, "NCHW", dtype, transposed=True,
+        )
+        self.pads = self._pads(2)
+        self.conv2d_transpose = P.Conv2DTranspose(
+            out_channel=self.in_channels,
+            kernel_size=self._kernel_2d(),
+            mode=1,
+            pad_mode=self.pad_mode,
+            pad=(0, 0, *self.pads),
+            stride=(1, *self.stride),
+            dilation=(1, *self.dilation),
+            group=self.group,
+        )
+
+    def construct(self, x: Tensor) -> Tensor:
+        """The transposed convolution."""
+        n, _, length = x.shape
+        width = _transposed_size(
+            self.pad_mode, length, self.kernel_size[0], self.stride[0], self.dilation[0],
+            self.pads[0] + self.pads[1], 0,
+        )
+        size = (n, self.out_channels, 1, width)
+        output = self.conv2d_transpose(x.expand_dims(2), self.weight, size)
+        if self.has_bias:
+            output = self.bias_add(output, self.bias)
+        return output.squeeze(2)
+
+
+__all__ = ["Conv1d", "Conv1dTranspose", "Conv2d", "Conv2dTranspose"]

@@ -1,0 +1,481 @@
+"""Normalisation layers: over the batch, over features, over groups of channels."""
+from __future__ import annotations
+
+from typing import Any
+
+from mindspore.common import dtype as mstype
+from mindspore.common.initializer import initializer
+from mindspore.common.parameter import Parameter
+from mindspore.common.tensor import Tensor
+from mindspore.nn import _checks
+from mindspore.nn.cell import Cell
+from mindspore.ops import operations as P
+
+
+class _BatchNorm(Cell):
+    """What BatchNorm in every rank shares.
+
+    Under mixed precision the parameters stay in float32: half precision loses their updates.
+    """
+
+    _converts_parameters = False
+    _ranks: tuple[int, ...] = ()
+
+    def __init__(
+        self,
+        num_features: int,
+        eps: float = 1e-5,
+        momentum: float = 0.9,
+        affine: bool = True,
+        gamma_init: Any = "ones",
+        beta_init: Any = "zeros",
+        moving_mean_init: Any = "zeros",
+        moving_var_init: Any = "ones",
+        use_batch_statistics: bool | None = None,
+        data_format: str = "NCHW",
+        dtype: Any = mstype.float32,
+    ) -> None:
+        super().__init__()
+        owner = self.cls_name
+        self.num_features = _checks.check_positive_int(num_features, "num_features", owner)
+        self.eps = _checks.check_non_negative(eps, "eps", owner)
+        self.momentum = _checks.check_range(momentum, 0, 1, "momentum", owner)
+        self.format = _checks.check_string(data_format, ("NCHW", "NHWC"), "data_format", owner)
+        _checks.check_bool(affine, "affine", owner)
+        if use_batch_statistics is not None and not isinstance(use_batch_statistics, bool):
+            raise ValueError(
+                f"For '{owner}', 'use_batch_statistics' must be a bool or None, "
+                f"but got {use_batch_statistics!r}."
+            )
+        self.use_batch_statistics = use_batch_statistics
+        shape = (num_features,)
+        self.moving_mean = Parameter(
+            initializer(moving_mean_init, shape, dtype), name="mean", requires_grad=False
+        )
+        self.moving_variance = Parameter(
+            initializer(moving_var_init, shape, dtype), name="variance", requires_grad=False
+        )
+        self.gamma = Parameter(
+            initializer(gamma_init, shape, dtype), name="gamma", requires_grad=affine
+        )
+        self.beta = Parameter(
+            initializer(beta_init, shape, dtype), name="beta", requires_grad=affine
+        )
+        # The op's momentum weighs the new statistics, the layer's the old ones.
+        self.bn_train = P.BatchNorm(
+            is_training=True,
+            epsilon=self.eps,
+            momentum=1.0 - self.momentum,
+            data_format=self.format,
+        )
+        self.bn_infer = P.BatchNorm(
+            is_training=False, epsilon=self.eps, data_format=self.format
+        )
+
+    def _check_rank(self, shape: tuple[int, ...]) -> None:
+        if len(shape) not in self._ranks:
+            expected = " or ".join(str(rank) for rank in self._ranks)
+            raise ValueError(
+                f"For '{self.cls_name}', the input must have {expected} dimensions, "
+                f"but got the shape {shape}."
+            )
+
+    def _normalize(self, x: Tensor) -> Tensor:
+        """Normalise an input that the op takes as it is."""
+        batch = self.training if self.use_batch_statistics is None else self.use_batch_statistics
+        op = self.bn_train if batch else self.bn_infer
+        return op(x, self.gamma, self.beta, self.moving_mean, self.moving_variance)[0]
+
+    def construct(self, x: Tensor) -> Tensor:
+        """The normalised input."""
+        self._check_rank(x.shape)
+        return self._normalize(x)
+
+    def extend_repr(self) -> str:
+        """The settings."""
+        return (
+            f"num_features={self.num_features}, eps={self.eps}, momentum={self.momentum}, "
+            f"gamma={self.gamma}, beta={self.beta}, moving_mean={self.moving_mean}, "
+            f"moving_variance={self.moving_variance}"
+        )
+
+
+class BatchNorm1d(_BatchNorm):
+    """Batch normalisation of [N, C] or [N, C, L] (Ioffe and Szegedy, 2015).
+
+    Args:
+        num_features: The channels C.
+        eps: Added to the variance.
+        momentum: The weight of the old moving statistics when new ones come in.
+        affine: Whether scale and shift are trained.
+        gamma_init: How the scale starts.
+        beta_init: How the shift starts.
+        moving_mean_init: How the moving mean starts.
+        moving_var_init: How the moving variance starts.
+        use_batch_statistics: True normalises with the batch, False with the moving statistics,
+            None with the batch in training only.
+        data_format: 'NCHW', or 'NHWC' with the channels last.
+        dtype: The dtype of the parameters.
+    """
+
+    _ranks = (2, 3)
+
+    def construct(self, x: Tensor) -> Tensor:
+        """The normalised input."""
+        shape = x.shape
+        self._check_rank(shape)
+        if len(shape) == 2:
+            return self._normalize(x)
+        return self._normalize(x.expand_dims(2)).squeeze(2)
+
+
+class BatchNorm2d(_BatchNorm):
+    """Batch normalisation of [N, C, H, W] (Ioffe and Szegedy, 2015).
+
+    Args:
+        num_features: The channels C.
+        eps: Added to the variance.
+        momentum: The weight of the old moving statistics when new ones come in.
+        affine: Whether scale and shift are trained.
+        gamma_init: How the scale starts.
+        beta_init: How the shift starts.
+        moving_mean_init: How the moving mean starts.
+        moving_var_init: How the moving variance starts.
+        use_batch_statistics: True normalises with the batch, False with the moving statistics,
+            None with the batch in training only.
+        data_format: 'NCHW' or 'NHWC'.
+        dtype: The dtype of the parameters.
+    """
+
+    _ranks = (4,)
+
+
+class BatchNorm3d(_BatchNorm):
+    """Batch normalisation of [N, C, D, H, W] (Ioffe and Szegedy, 2015).
+
+    Args:
+        num_features: The channels C.
+        eps: Added to the variance.
+        momentum: The weight of the old moving statistics when new ones come in.
+        affine: Whether scale and shift are trained.
+        gamma_init: How the scale starts.
+        beta_init: How the shift starts.
+        moving_mean_init: How the moving mean starts.
+        moving_var_init: How the moving variance starts.
+        use_batch_statistics: True normalises with the batch, False with the moving statistics,
+            None with the batch in training only.
+        dtype: The dtype of the parameters.
+    """
+
+    _ranks = (5,)
+
+    def __init__(
+        self,
+        num_features: int,
+        eps: float = 1e-5,
+        momentum: float = 0.9,
+        affine: bool = True,
+        gamma_init: Any = "ones",
+        beta_init: Any = "zeros",
+        moving_mean_init: Any = "zeros",
+        moving_var_init: Any = "ones",
+        use_batch_statistics: bool | None = None,
+        dtype: Any = mstype.float32,
+    ) -> None:
+        super().__init__(
+            num_features, eps, momentum, affine, gamma_init, beta_init, moving_mean_init,
+            moving_var_init, use_batch_statistics, "NCHW", dtype,
+        )
+
+    def construct(self, x: Tensor) -> Tensor:
+        """The normalised input."""
+        shape = x.shape
+        self._check_rank(shape)
+        flat = x.reshape((shape[0], shape[1], shape[2] * shape[3], shape[4]))
+        return self._normalize(flat).reshape(shape)
+
+
+class SyncBatchNorm(_BatchNorm):
+    """Batch normalisation of [N, C] or [N, C, H, W] with statistics over the devices of a group.
+
+    With one device it is BatchNorm.
+
+    Args:
+        num_features: The channels C.
+        eps: Added to the variance.
+        momentum: The weight of the old moving statistics when new ones come in.
+        affine: Whether scale and shift are trained.
+        gamma_init: How the scale starts.
+        beta_init: How the shift starts.
+        moving_mean_init: How the moving mean starts.
+        moving_var_init: How the moving variance starts.
+        use_batch_statistics: True normalises with the batch, False with the moving statistics,
+            None with the batch in training only.
+        process_groups: Lists of ranks that share statistics; None is all.
+        dtype: The dtype of the parameters.
+    """
+
+    _ranks = (2, 4)
+
+    def __init__(
+        self,
+        num_features: int,
+        eps: float = 1e-5,
+        momentum: float = 0.9,
+        affine: bool = True,
+        gamma_init: Any = "ones",
+        beta_init: Any = "zeros",
+        moving_mean_init: Any = "zeros",
+        moving_var_init: Any = "ones",
+        use_batch_statistics: bool | None = None,
+        process_groups: Any = None,
+        dtype: Any = mstype.float32,
+    ) -> None:
+        super().__init__(
+            num_features, eps, momentum, affine, gamma_init, beta_init, moving_mean_init,
+            moving_var_init, use_batch_statistics, "NCHW", dtype,
+        )
+        self.process_groups = process_groups
+
+
+class LayerNorm(Cell):
+    """Normalises each sample over its last dimensions (Ba et al., 2016).
+
+    Args:
+        normalized_shape: The sizes of the dimensions from `begin_norm_axis` on.
+        begin_norm_axis: The first dimension that is normalised.
+        begin_params_axis: The first dimension of scale and shift.
+        gamma_init: How the scale starts.
+        beta_init: How the shift starts.
+        epsilon: Added to the variance.
+        dtype: The dtype of the parameters.
+    """
+
+    _converts_parameters = False
+
+    def __init__(
+        self,
+        normalized_shape: Any,
+        begin_norm_axis: int = -1,
+        begin_params_axis: int = -1,
+        gamma_init: Any = "ones",
+        beta_init: Any = "zeros",
+        epsilon: float = 1e-7,
+        dtype: Any = mstype.float32,
+    ) -> None:
+        super().__init__()
+        if not isinstance(normalized_shape, (tuple, list)):
+            raise TypeError(
+                f"For '{self.cls_name}', 'normalized_shape' must be a tuple or list of ints, "
+                f"but got {normalized_shape!r}."
+            )
+        if not normalized_shape:
+            raise ValueError(
+                f"For '{self.cls_name}', 'normalized_shape' must not be empty, "
+                f"but got {normalized_shape}."
+            )
+        self.normalized_shape = normalized_shape
+        self.begin_norm_axis = begin_norm_axis
+        self.begin_params_axis = begin_params_axis
+        self.epsilon = _checks.check_non_negative(epsilon, "epsilon", self.cls_name)
+        shape = tuple(normalized_shape)
+        self.gamma = Parameter(initializer(gamma_init, shape, dtype), name="gamma")
+        self.beta = Parameter(initializer(beta_init, shape, dtype), name="beta")
+        self.layer_norm = P.LayerNorm(
+            begin_norm_axis=begin_norm_axis,
+            begin_params_axis=begin_params_axis,
+            epsilon=self.epsilon,
+        )
+
+    def construct(self, input_x: Tensor) -> Tensor:
+        """The normalised input."""
+        return self.layer_norm(input_x, self.gamma, self.beta)[0]
+
+    def extend_repr(self) -> str:
+        """The settings."""
+        return (
+            f"normalized_shape={self.normalized_shape}, begin_norm_axis={self.begin_norm_axis}, "
+            f"begin_params_axis={self.begin_params_axis}, gamma={self.gamma}, beta={self.beta}"
+        )
+
+
+def _normalize_rows(rows: Tensor, eps: float) -> Tensor:
+    """[N, G, M] with mean 0 and variance 1 along the last dimension."""
+    centred = rows - rows.mean(axis=2, keep_dims=True)
+    variance = (centred * centred).mean(axis=2, keep_dims=True)
+    return centred / (variance + eps).sqrt()
+
+
+class GroupNorm(Cell):
+    """Normalises each sample over groups of its channels (Wu and He, 2018).
+
+    Args:
+        num_groups: The groups.
+        num_channels: The channels C of the input [N, C, ...].
+        eps: Added to the variance.
+        affine: Whether scale and shift are trained.
+        gamma_init: How the scale starts.
+        beta_init: How the shift starts.
+        dtype: The dtype of the parameters.
+    """
+
+    _converts_parameters = False
+
+    def __init__(
+        self,
+        num_groups: int,
+        num_channels: int,
+        eps: float = 1e-5,
+        affine: bool = True,
+        gamma_init: Any = "ones",
+        beta_init: Any = "zeros",
+        dtype: Any = mstype.float32,
+    ) -> None:
+        super().__init__()
+        self.num_groups = _checks.check_positive_int(num_groups, "num_groups", self.cls_name)
+        self.num_channels = _checks.check_positive_int(num_channels, "num_channels", self.cls_name)
+        if num_channels % num_groups:
+            raise ValueError(
+                f"For '{self.cls_name}', 'num_channels' must be divisible by 'num_groups', "
+                f"but got {num_channels} and {num_groups}."
+            )
+        self.eps = _checks.check_number(eps, "eps", self.cls_name)
+        self.affine = _checks.check_bool(affine, "affine", self.cls_name)
+        shape = (num_channels,)
+        self.gamma = Parameter(
+            initializer(gamma_init, shape, dtype), name="gamma", requires_grad=affine
+        )
+        self.beta = Parameter(
+            initializer(beta_init, shape, dtype), name="beta", requires_grad=affine
+        )
+
+    def construct(self, x: Tensor) -> Tensor:
+        """The normalised input."""
+        shape = x.shape
+        if len(shape) < 2 or shape[1] != self.num_channels:
+            raise ValueError(
+                f"For '{self.cls_name}', the input must have 'num_channels' {self.num_channels} "
+                f"in dimension 1, but got the shape {shape}."
+            )
+        rows = _normalize_rows(x.reshape((shape[0], self.num_groups, -1)), self.eps)
+        rank_up = (1, self.num_channels) + (1,) * (len(shape) - 2)
+        return rows.reshape(shape) * self.gamma.reshape(rank_up) + self.beta.reshape(rank_up)
+
+    def extend_repr(self) -> str:
+        """The settings."""
+        return f"num_groups={self.num_groups}, num_channels={self.num_channels}"
+
+
+class _InstanceNorm(Cell):
+    """What InstanceNorm in every rank shares.
+
+    Samples are normalised by themselves in training and evaluation. The moving statistics are part
+    of the public state of the layer, for checkpoints; nothing reads them.
+    """
+
+    _converts_parameters = False
+    _rank = 0
+
+    def __init__(
+        self,
+        num_features: int,
+        eps: float = 1e-5,
+        momentum: float = 0.1,
+        affine: bool = True,
+        gamma_init: Any = "ones",
+        beta_init: Any = "zeros",
+        dtype: Any = mstype.float32,
+    ) -> None:
+        super().__init__()
+        owner = self.cls_name
+        self.num_features = _checks.check_positive_int(num_features, "num_features", owner)
+        self.eps = _checks.check_float(eps, "eps", owner)
+        self.momentum = _checks.check_range(momentum, 0, 1, "momentum", owner)
+        _checks.check_bool(affine, "affine", owner)
+        shape = (num_features,)
+        self.moving_mean = Parameter(
+            initializer("zeros", shape, dtype), name="mean", requires_grad=False
+        )
+        self.moving_variance = Parameter(
+            initializer("ones", shape, dtype), name="variance", requires_grad=False
+        )
+        self.gamma = Parameter(
+            initializer(gamma_init, shape, dtype), name="gamma", requires_grad=affine
+        )
+        self.beta = Parameter(
+            initializer(beta_init, shape, dtype), name="beta", requires_grad=affine
+        )
+
+    def construct(self, x: Tensor) -> Tensor:
+        """The normalised input."""
+        shape = x.shape
+        if len(shape) != self._rank or shape[1] != self.num_features:
+            raise ValueError(
+                f"For '{self.cls_name}', the input must have {self._rank} dimensions and "
+                f"'num_features' {self.num_features} channels, but got the shape {shape}."
+            )
+        rows = _normalize_rows(x.reshape((shape[0], shape[1], -1)), self.eps)
+        rank_up = (1, self.num_features) + (1,) * (self._rank - 2)
+        return rows.reshape(shape) * self.gamma.reshape(rank_up) + self.beta.reshape(rank_up)
+
+    def extend_repr(self) -> str:
+        """The settings."""
+        return (
+            f"num_features={self.num_features}, eps={self.eps}, momentum={self.momentum}, "
+            f"gamma={self.gamma}, beta={self.beta}, moving_mean={self.moving_mean}, "
+            f"moving_variance={self.moving_variance}"
+        )
+
+
+class InstanceNorm1d(_InstanceNorm):
+    """Normalises each channel of each sample of [N, C, L] (Ulyanov et al., 2016).
+
+    Args:
+        num_features: The channels C.
+        eps: Added to the variance.
+        momentum: The weight of new statistics.
+        affine: Whether scale and shift are trained.
+        gamma_init: How the scale starts.
+        beta_init: How the shift starts.
+        dtype: The dtype of the parameters.
+    """
+
+    _rank = 3
+
+
+class InstanceNorm2d(_InstanceNorm):
+    """Normalises each channel of each sample of [N, C, H, W] (Ulyanov et al., 2016).
+
+    Args:
+        num_features: The channels C.
+        eps: Added to the variance.
+        momentum: The weight of new statistics.
+        affine: Whether scale and shift are trained.
+        gamma_init: How the scale starts.
+        beta_init: How the shift starts.
+        dtype: The dtype of the parameters.
+    """
+
+    _rank = 4
+
+
+class InstanceNorm3d(_InstanceNorm):
+    """Normalises each channel of each sample of [N, C, D, H, W] (Ulyanov et al., 2016).
+
+    Args:
+        num_features: The channels C.
+        eps: Added to the variance.
+        momentum: The weight of new statistics.
+        affine: Whether scale and shift are trained.
+        gamma_init: How the scale starts.
+        beta_init: How the shift starts.
+        dtype: The dtype of the parameters.
+    """
+
+    _rank = 5
+
+
+__all__ = [
+    "BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "GroupNorm", "InstanceNorm1d", "InstanceNorm2d",
+    "InstanceNorm3d", "LayerNorm", "SyncBatchNorm",
+]

@@ -1,0 +1,419 @@
+"""Pooling layers over sequences and images.
+
+The ops know 'same' and 'valid'. Explicit padding, rounding up and other divisors are done around
+them: the input is padded first, with -inf for a maximum, with zeros for a mean.
+"""
+from __future__ import annotations
+
+from typing import Any
+
+from mindspore import ops
+from mindspore.common.tensor import Tensor
+from mindspore.nn import _checks
+from mindspore.nn.cell import Cell
+from mindspore.ops import operations as P
+
+_LOWEST = float("-inf")
+
+
+class _Pool(Cell):
+    """What all pooling layers share; `_dims` is the number of spatial dimensions."""
+
+    _dims = 2
+
+    def __init__(
+        self,
+        kernel_size: Any,
+        stride: Any,
+        pad_mode: str,
+        padding: Any,
+        ceil_mode: bool,
+        data_format: str = "NCHW",
+    ) -> None:
+        super().__init__()
+        owner = self.cls_name
+        self._window = self._sizes(kernel_size, "kernel_size", 1)
+        self._step = self._sizes(stride, "stride", 1)
+        self.kernel_size = kernel_size
+        self.stride = stride
+        if not isinstance(pad_mode, str):
+            raise TypeError(
+                f"For '{owner}', 'pad_mode' must be a str, but got {type(pad_mode).__name__}."
+            )
+        self.pad_mode = _checks.check_string(
+            pad_mode.upper(), ("VALID", "SAME", "PAD"), "pad_mode", owner
+        )
+        self.padding = padding
+        self.ceil_mode = _checks.check_bool(ceil_mode, "ceil_mode", owner)
+        self.format = _checks.check_string(data_format, ("NCHW", "NHWC"), "data_format", owner)
+        pads = self._sizes(padding, "padding", 0)
+        if self.pad_mode != "PAD" and (any(pads) or ceil_mode):
+            raise ValueError(
+                f"For '{owner}', 'padding' and 'ceil_mode' must be left alone unless 'pad_mode' is "
+                f"'pad', but got padding {padding}, ceil_mode {ceil_mode} and pad_mode "
+                f"'{pad_mode}'."
+            )
+        self._padding = (0,) * (2 - self._dims) + pads
+        if any(2 * p > k for p, k in zip(self._padding, self._window)):
+            raise ValueError(
+                f"For '{owner}', 'padding' must be at most half of 'kernel_size', "
+                f"but got {padding} and {kernel_size}."
+            )
+
+    def _sizes(self, value: Any, name: str, minimum: int) -> tuple[int, ...]:
+        """(height, width) from what the user gave; in one dimension the height is 1."""
+        if not isinstance(value, (int, tuple, list)) or isinstance(value, bool):
+            raise TypeError(
+                f"For '{self.cls_name}', '{name}' must be an int or a tuple of ints, "
+                f"but got {type(value).__name__}."
+            )
+        items = value if isinstance(value, (tuple, list)) else (value,) * self._dims
+        if len(items) == 1:
+            items = tuple(items) * self._dims
+        fits = len(items) == self._dims and all(_checks.is_int(item) for item in items)
+        if not fits or any(item < minimum for item in items):
+            raise ValueError(
+                f"For '{self.cls_name}', '{name}' must be an int or a tuple of {self._dims} ints "
+                f"of at least {minimum}, but got {value}."
+            )
+        if name == "padding":
+            return tuple(items)
+        return (1,) * (2 - self._dims) + tuple(items)
+
+    def _op_mode(self) -> str:
+        """The mode of the op: padding that is done around it is not seen by it."""
+        return "VALID" if self.pad_mode == "PAD" else self.pad_mode
+
+    def _extra(self, size: int, dim: int) -> int:
+        """What has to follow the padded input along `dim` for the last window, rounding up."""
+        if not self.ceil_mode:
+            return 0
+        kernel, stride, pad = self._window[dim], self._step[dim], self._padding[dim]
+        steps = -(-(size + 2 * pad - kernel) // stride)
+        if steps * stride >= size + pad:  # a window may not begin in the padding at the end
+            steps = steps - 1
+        return max(steps * stride + kernel - size - 2 * pad, 0)
+
+    def _margins(self, x: Tensor) -> tuple[list[int], list[int]]:
+        """Explicit padding, and what rounding up adds, as (before, after) from the last axis."""
+        shape = x.shape
+        first = 2 if self.format == "NCHW" else 1
+        explicit = [] if self.format == "NCHW" else [0, 0]
+        extra = [] if self.format == "NCHW" else [0, 0]
+        for dim in (1, 0):
+            explicit = explicit + [self._padding[dim], self._padding[dim]]
+            extra = extra + [0, self._extra(shape[first + dim], dim)]
+        return explicit, extra
+
+    def extend_repr(self) -> str:
+        """The settings."""
+        return f"kernel_size={self.kernel_size}, stride={self.stride}, pad_mode={self.pad_mode}"
+
+
+class _MaxPool(_Pool):
+    """The maximum over windows."""
+
+    def __init__(
+        self,
+        kernel_size: Any,
+        stride: Any,
+        pad_mode: str,
+        padding: Any,
+        dilation: Any,
+        return_indices: bool,
+        ceil_mode: bool,
+        data_format: str = "NCHW",
+    ) -> None:
+        super().__init__(kernel_size, stride, pad_mode, padding, ceil_mode, data_format)
+        if any(item != 1 for item in self._sizes(dilation, "dilation", 1)):
+            raise ValueError(f"For '{self.cls_name}', 'dilation' must be 1, but got {dilation}.")
+        if return_indices:
+            raise ValueError(
+                f"For '{self.cls_name}', 'return_indices' must be False, but got {return_indices}."
+            )
+        self.max_pool = P.MaxPool(
+            kernel_size=self._window,
+            strides=self._step,
+            pad_mode=self._op_mode(),
+            data_format=self.format,
+        )
+
+    def _pooled(self, x: Tensor) -> Tensor:
+        """The maxima of an image."""
+        if self.pad_mode == "PAD":
+            explicit, extra = self._margins(x)
+            x = _padded(_padded(x, explicit, _LOWEST), extra, _LOWEST)
+        return self.max_pool(x)
+
+
+class MaxPool2d(_MaxPool):
+    """The maximum over windows of images.
+
+    Args:
+        kernel_size: An int, or (height, width).
+        stride: An int, or (vertical, horizontal).
+        pad_mode: 'same' pads so that the output has ceil(size / stride) positions, 'valid' does not
+            pad, 'pad' pads by `padding`.
+        padding: An int, or (vertical, horizontal), at most half the kernel.
+        dilation: 1.
+        return_indices: False.
+        ceil_mode: With 'pad', whether a last window may reach over the end.
+        data_format: 'NCHW' or 'NHWC'.
+    """
+
+    def __init__(
+        self,
+        kernel_size: Any = 1,
+        stride: Any = 1,
+        pad_mode: str = "valid",
+        padding: Any = 0,
+        dilation: Any = 1,
+        return_indices: bool = False,
+        ceil_mode: bool = False,
+        data_format: str = "NCHW",
+    ) -> None:
+        super().__init__(
+            kernel_size, stride, pad_mode, padding, dilation, return_indices, ceil_mode,
+            data_format,
+        )
+
+    def construct(self, x: Tensor) -> Tensor:
+        """The maxima."""
+        if len(x.shape) == 3:
+            return self._pooled(x.expand_dims(0)).squeeze(0)
+        return self._pooled(x)
+
+
+class MaxPool1d(_MaxPool):
+    """The maximum over windows of sequences [N, C, L].
+
+    Args:
+        kernel_size: The length of a window.
+        stride: The step.
+        pad_mode: 'same', 'valid' or 'pad', as for MaxPool2d.
+        padding: With 'pad', the padding on both sides.
+        dilation: 1.
+        return_indices: False.
+        ceil_mode: With 'pad', whether a last window may reach over the end.
+    """
+
+    _dims = 1
+
+    def __init__(
+        self,
+        kernel_size: int = 1,
+        stride: int = 1,
+        pad_mode: str = "valid",
+        padding: Any = 0,
+        dilation: Any = 1,
+        return_indices: bool = False,
+        ceil_mode: bool = False,
+    ) -> None:
+        super().__init__(
+            kernel_size, stride, pad_mode, padding, dilation, return_indices, ceil_mode
+        )
+
+    def construct(self, x: Tensor) -> Tensor:
+        """The maxima."""
+        if len(x.shape) == 2:
+            return self._pooled(x.expand_dims(0).expand_dims(2)).squeeze(2).squeeze(0)
+        return self._pooled(x.expand_dims(2)).squeeze(2)
+
+
+class _AvgPool(_Pool):
+    """The mean over windows."""
+
+    def __init__(
+        self,
+        kernel_size: Any,
+        stride: Any,
+        pad_mode: str,
+        padding: Any,
+        ceil_mode: bool,
+        count_include_pad: bool,
+        divisor_override: int | None = None,
+        data_format: str = "NCHW",
+    ) -> None:
+        super().__init__(kernel_size, stride, pad_mode, padding, ceil_mode, data_format)
+        owner = self.cls_name
+        self.count_include_pad = _checks.check_bool(count_include_pad, "count_include_pad", owner)
+        if divisor_override is not None:
+            _checks.check_positive_int(divisor_override, "divisor_override", owner)
+        self.divisor_override = divisor_override
+        self.avg_pool = P.AvgPool(
+            kernel_size=self._window,
+            strides=self._step,
+            pad_mode=self._op_mode(),
+            data_format=self.format,
+        )
+
+    def _pooled(self, x: Tensor) -> Tensor:
+        """The means of an image."""
+        if self.pad_mode != "PAD":
+            return self.avg_pool(x)
+        explicit, extra = self._margins(x)
+        inner = _padded(x, explicit, 0.0)
+        means = self.avg_pool(_padded(inner, extra, 0.0))
+        if self.divisor_override is not None:
+            return means * (self._window[0] * self._window[1] / self.divisor_override)
+        if self.count_include_pad and not any(extra):
+            return means
+        # Divide by the share of each window that counts, not by its area.
+        counted = ops.ones_like(inner if self.count_include_pad else x)
+        if not self.count_include_pad:
+            counted = _padded(counted, explicit, 0.0)
+        return means / self.avg_pool(_padded(counted, extra, 0.0))
+
+
+class AvgPool2d(_AvgPool):
+    """The mean over windows of images.
+
+    Args:
+        kernel_size: An int, or (height, width).
+        stride: An int, or (vertical, horizontal).
+        pad_mode: 'same' pads so that the output has ceil(size / stride) positions, 'valid' does not
+            pad, 'pad' pads by `padding`.
+        padding: An int, or (vertical, horizontal), at most half the kernel.
+        ceil_mode: With 'pad', whether a last window may reach over the end.
+        count_include_pad: With 'pad', whether the padding counts in the mean.
+        divisor_override: With 'pad', what sums are divided by instead of the count.
+        data_format: 'NCHW' or 'NHWC'.
+    """
+
+    def __init__(
+        self,
+        kernel_size: Any = 1,
+        stride: Any = 1,
+        pad_mode: str = "valid",
+        padding: Any = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+        divisor_override: int | None = None,
+        data_format: str = "NCHW",
+    ) -> None:
+        super().__init__(
+            kernel_size, stride, pad_mode, padding, ceil_mode, count_include_pad,
+            divisor_override, data_format,
+        )
+
+    def construct(self, x: Tensor) -> Tensor:
+        """The means."""
+        if len(x.shape) == 3:
+            return self._pooled(x.expand_dims(0)).squeeze(0)
+        return self._pooled(x)
+
+
+class AvgPool1d(_AvgPool):
+    """The mean over windows of sequences [N, C, L].
+
+    Args:
+        kernel_size: The length of a window.
+        stride: The step.
+        pad_mode: 'same', 'valid' or 'pad', as for AvgPool2d.
+        padding: With 'pad', the padding on both sides.
+        ceil_mode: With 'pad', whether a last window may reach over the end.
+        count_include_pad: With 'pad', whether the padding counts in the mean.
+    """
+
+    _dims = 1
+
+    def __init__(
+        self,
+        kernel_size: int = 1,
+        stride: int = 1,
+        pad_mode: str = "valid",
+        padding: Any = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+    ) -> None:
+        super().__init__(kernel_size, stride, pad_mode, padding, ceil_mode, count_include_pad)
+
+    def construct(self, x: Tensor) -> Tensor:
+        """The means."""
+        if len(x.shape) == 2:
+            return self._pooled(x.expand_dims(0).expand_dims(2)).squeeze(2).squeeze(0)
+        return self._pooled(x.expand_dims(2)).squeeze(2)
+
+
+class AdaptiveAvgPool2d(Cell):
+    """The mean over windows chosen so that the output has a given size.
+
+    Args:
+        output_size: An int, or (height, width); None keeps the input's size.
+    """
+
+    def __init__(self, output_size: Any) -> None:
+        super().__init__()
+        items = output_size if isinstance(output_size, tuple) else (output_size, output_size)
+        if len(items) != 2:
+            raise ValueError(
+                f"For '{self.cls_name}', 'output_size' must be an int or a tuple of 2, "
+                f"but got {output_size}."
+            )
+        for item in items:
+            if item is not None:
+                _checks.check_positive_int(item, "output_size", self.cls_name)
+        self.output_size = items
+
+    def construct(self, x: Tensor) -> Tensor:
+        """The means."""
+        rank = len(x.shape)
+        if rank not in (3, 4):
+            raise ValueError(
+                f"For '{self.cls_name}', the input must have 3 or 4 dimensions, "
+                f"but got the shape {x.shape}."
+            )
+        x = _pool_axis(x, rank - 2, self.output_size[0])
+        return _pool_axis(x, rank - 1, self.output_size[1])
+
+    def extend_repr(self) -> str:
+        """The settings."""
+        return f"output_size={self.output_size}"
+
+
+class AdaptiveAvgPool1d(Cell):
+    """The mean over windows of sequences, chosen so that the output has a given length.
+
+    Args:
+        output_size: The length.
+    """
+
+    def __init__(self, output_size: int) -> None:
+        super().__init__()
+        self.output_size = _checks.check_positive_int(output_size, "output_size", self.cls_name)
+
+    def construct(self, x: Tensor) -> Tensor:
+        """The means."""
+        return _pool_axis(x, len(x.shape) - 1, self.output_size)
+
+
+def _padded(x: Tensor, margins: list[int], value: float) -> Tensor:
+    """The tensor with a constant around it; margins are (before, after) from the last axis."""
+    if not any(margins):
+        return x
+    return ops.pad(x, tuple(margins), "constant", value)
+
+
+def _pool_axis(x: Tensor, axis: int, count: int | None) -> Tensor:
+    """Means over `count` windows that cover an axis evenly."""
+    size = x.shape[axis]
+    if count is None or count == size:
+        return x
+    if count == 1:
+        return x.mean(axis=axis, keep_dims=True)
+    shape = x.shape
+    if size % count == 0:
+        windows = shape[:axis] + (count, size // count) + shape[axis + 1 :]
+        return x.reshape(windows).mean(axis=axis + 1)
+    pieces = []
+    for index in range(count):
+        begin = index * size // count
+        end = -(-(index + 1) * size // count)
+        piece = ops.narrow(x, axis, begin, end - begin)
+        pieces.append(piece.mean(axis=axis, keep_dims=True))
+    return ops.concat(tuple(pieces), axis)
+
+
+__all__ = [
+    "AdaptiveAvgPool1d", "AdaptiveAvgPool2d", "AvgPool1d", "AvgPool2d", "MaxPool1d", "MaxPool2d",
+]

@@ -1,0 +1,216 @@
+"""Learning rates as functions of the step, for optimizers: cells that take the global step.
+
+Subclass LearningRateSchedule and define `construct(global_step)` for one of your own.
+"""
+from __future__ import annotations
+
+import math
+
+from mindspore.common import dtype as mstype
+from mindspore.common.tensor import Tensor
+from mindspore.nn import _checks
+from mindspore.nn.cell import Cell
+from mindspore.ops import operations as P
+
+
+class LearningRateSchedule(Cell):
+    """Base of all schedules."""
+
+    def construct(self, global_step: Tensor) -> Tensor:
+        """The learning rate at a step. Every subclass defines it."""
+        raise NotImplementedError(
+            f"For '{self.cls_name}', the method 'construct' must be defined, but got none."
+        )
+
+
+def _check_rate(value: float, name: str, owner: str) -> float:
+    return _checks.check_positive_float(value, name, owner)
+
+
+class _DecayLR(LearningRateSchedule):
+    """What exponential and inverse decays share."""
+
+    def __init__(
+        self, learning_rate: float, decay_rate: float, decay_steps: int, is_stair: bool = False
+    ) -> None:
+        super().__init__()
+        self.learning_rate = _check_rate(learning_rate, "learning_rate", self.cls_name)
+        self.decay_rate = _check_rate(decay_rate, "decay_rate", self.cls_name)
+        self.decay_steps = _checks.check_positive_int(decay_steps, "decay_steps", self.cls_name)
+        self.is_stair = _checks.check_bool(is_stair, "is_stair", self.cls_name)
+        self.pow = P.Pow()
+        self.floor = P.Floor()
+        self.exp = P.Exp()
+
+    def _periods(self, global_step: Tensor) -> Tensor:
+        """Steps in units of decay_steps, rounded down where the rate falls in stairs."""
+        periods = global_step.astype(mstype.float32) / self.decay_steps
+        return self.floor(periods) if self.is_stair else periods
+
+
+class ExponentialDecayLR(_DecayLR):
+    """learning_rate * decay_rate ** (step / decay_steps).
+
+    Args:
+        learning_rate: The rate at the start.
+        decay_rate: The factor in decay_steps steps.
+        decay_steps: The period.
+        is_stair: Whether the rate changes at the end of a period only.
+    """
+
+    def construct(self, global_step: Tensor) -> Tensor:
+        """The learning rate."""
+        return self.learning_rate * self.pow(self.decay_rate, self._periods(global_step))
+
+
+class NaturalExpDecayLR(_DecayLR):
+    """learning_rate * exp(-decay_rate * step).
+
+    Args:
+        learning_rate: The rate at the start.
+        decay_rate: The decay in one step.
+        decay_steps: The period of stairs.
+        is_stair: Whether the rate changes at the end of a period only.
+    """
+
+    def construct(self, global_step: Tensor) -> Tensor:
+        """The learning rate."""
+        steps = global_step.astype(mstype.float32)
+        if self.is_stair:
+            steps = self._periods(global_step) * self.decay_steps
+        return self.learning_rate * self.exp(-self.decay_rate * steps)
+
+
+class InverseDecayLR(_DecayLR):
+    """learning_rate / (1 + decay_rate * step / decay_steps).
+
+    Args:
+        learning_rate: The rate at the start.
+        decay_rate: The decay in decay_steps steps.
+        decay_steps: The period.
+        is_stair: Whether the rate changes at the end of a period only.
+    """
+
+    def construct(self, global_step: Tensor) -> Tensor:
+        """The learning rate."""
+        return self.learning_rate / (1.0 + self.decay_rate * self._periods(global_step))
+
+
+class CosineDecayLR(LearningRateSchedule):
+    """Half a cosine from max_lr to min_lr in decay_steps steps.
+
+    Args:
+        min_lr: The rate at the end.
+        max_lr: The rate at the start.
+        decay_steps: The steps.
+    """
+
+    def __init__(self, min_lr: float, max_lr: float, decay_steps: int) -> None:
+        super().__init__()
+        if not isinstance(min_lr, float):
+            raise TypeError(
+                f"For '{self.cls_name}', 'min_lr' must be a float, but got {type(min_lr).__name__}."
+            )
+        _checks.check_non_negative(min_lr, "min_lr", self.cls_name)
+        _check_rate(max_lr, "max_lr", self.cls_name)
+        if not min_lr < max_lr:
+            raise ValueError(
+                f"For '{self.cls_name}', 'max_lr' must be greater than 'min_lr', "
+                f"but got {max_lr} and {min_lr}."
+            )
+        self.min_lr = min_lr
+        self.max_lr = max_lr
+        self.decay_steps = _checks.check_positive_int(decay_steps, "decay_steps", self.cls_name)
+        self.minimum = P.Minimum()
+        self.cos = P.Cos()
+
+    def construct(self, global_step: Tensor) -> Tensor:
+        """The learning rate."""
+        steps = self.minimum(global_step.astype(mstype.float32), float(self.decay_steps))
+        wave = 1.0 + self.cos(steps * (math.pi / self.decay_steps))
+        return self.min_lr + 0.5 * (self.max_lr - self.min_lr) * wave
+
+
+class PolynomialDecayLR(LearningRateSchedule):
+    """(learning_rate - end_learning_rate) * (1 - step / decay_steps) ** power + end_learning_rate.
+
+    Args:
+        learning_rate: The rate at the start.
+        end_learning_rate: The rate at the end.
+        decay_steps: The steps.
+        power: The exponent.
+        update_decay_steps: Whether the rate rises and falls again in the next multiple of
+            decay_steps, instead of staying at the end.
+    """
+
+    def __init__(
+        self,
+        learning_rate: float,
+        end_learning_rate: float,
+        decay_steps: int,
+        power: float,
+        update_decay_steps: bool = False,
+    ) -> None:
+        super().__init__()
+        owner = self.cls_name
+        self.learning_rate = _check_rate(learning_rate, "learning_rate", owner)
+        if not isinstance(end_learning_rate, float):
+            raise TypeError(
+                f"For '{owner}', 'end_learning_rate' must be a float, "
+                f"but got {type(end_learning_rate).__name__}."
+            )
+        self.end_learning_rate = _checks.check_non_negative(
+            end_learning_rate, "end_learning_rate", owner
+        )
+        self.decay_steps = _checks.check_positive_int(decay_steps, "decay_steps", owner)
+        self.power = _check_rate(power, "power", owner)
+        self.update_decay_steps = _checks.check_bool(
+            update_decay_steps, "update_decay_steps", owner
+        )
+        self.minimum = P.Minimum()
+        self.maximum = P.Maximum()
+        self.ceil = P.Ceil()
+        self.pow = P.Pow()
+
+    def construct(self, global_step: Tensor) -> Tensor:
+        """The learning rate."""
+        steps = global_step.astype(mstype.float32)
+        total = float(self.decay_steps)
+        if self.update_decay_steps:
+            total = self.decay_steps * self.maximum(self.ceil(steps / self.decay_steps), 1.0)
+        steps = self.minimum(steps, total)
+        left = self.pow(1.0 - steps / total, self.power)
+        return (self.learning_rate - self.end_learning_rate) * left + self.end_learning_rate
+
+
+class WarmUpLR(LearningRateSchedule):
+    """learning_rate * min(step, warmup_steps) / warmup_steps.
+
+    Args:
+        learning_rate: The rate after the warm-up.
+        warmup_steps: The steps of the warm-up.
+    """
+
+    def __init__(self, learning_rate: float, warmup_steps: int) -> None:
+        super().__init__()
+        if not isinstance(learning_rate, float):
+            raise TypeError(
+                f"For '{self.cls_name}', 'learning_rate' must be a float, "
+                f"but got {type(learning_rate).__name__}."
+            )
+        self.learning_rate = _checks.check_non_negative(
+            learning_rate, "learning_rate", self.cls_name
+        )
+        self.warmup_steps = _checks.check_positive_int(warmup_steps, "warmup_steps", self.cls_name)
+        self.minimum = P.Minimum()
+
+    def construct(self, global_step: Tensor) -> Tensor:
+        """The learning rate."""
+        steps = self.minimum(global_step.astype(mstype.float32), float(self.warmup_steps))
+        return self.learning_rate * steps / self.warmup_steps
+
+
+__all__ = [
+    "CosineDecayLR", "ExponentialDecayLR", "InverseDecayLR", "LearningRateSchedule",
+    "NaturalExpDecayLR", "PolynomialDecayLR", "WarmUpLR",
+]

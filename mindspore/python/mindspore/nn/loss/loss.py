@@ -1,0 +1,297 @@
+"""Loss functions: cells that take a prediction and a target and return a number.
+
+LossBase weighs and reduces. A subclass computes the loss of each element and passes it to
+`get_loss`.
+"""
+from __future__ import annotations
+
+from typing import Any
+
+from mindspore import ops
+from mindspore.common import dtype as mstype
+from mindspore.common.tensor import Tensor
+from mindspore.nn import _checks
+from mindspore.nn.cell import Cell
+from mindspore.ops import operations as P
+
+
+class LossBase(Cell):
+    """Base of all losses.
+
+    Args:
+        reduction: 'mean', 'sum' or 'none'.
+    """
+
+    def __init__(self, reduction: str = "mean") -> None:
+        super().__init__()
+        if reduction not in ("mean", "sum", "none"):
+            raise ValueError(
+                f"For '{self.cls_name}', 'reduction' must be one of 'mean', 'sum', 'none', "
+                f"but got {reduction!r}."
+            )
+        self.reduction = reduction
+        self.average = reduction == "mean"
+        self.reduce = reduction != "none"
+        self.reduce_mean = P.ReduceMean()
+        self.reduce_sum = P.ReduceSum()
+        self.mul = P.Mul()
+        self.cast = P.Cast()
+
+    def get_axis(self, x: Tensor) -> tuple[int, ...]:
+        """All axes of a tensor."""
+        return tuple(range(len(x.shape)))
+
+    def get_loss(self, x: Tensor, weights: Any = 1.0) -> Tensor:
+        """The elements times the weights, reduced; computed in float32 and returned in x's type."""
+        dtype = x.dtype
+        x = self.mul(self.cast(weights, mstype.float32), self.cast(x, mstype.float32))
+        if self.reduce and self.average:
+            x = self.reduce_mean(x, self.get_axis(x))
+        if self.reduce and not self.average:
+            x = self.reduce_sum(x, self.get_axis(x))
+        return self.cast(x, dtype)
+
+    def construct(self, logits: Any, labels: Any) -> Tensor:
+        """The loss. Every subclass defines it."""
+        raise NotImplementedError(
+            f"For '{self.cls_name}', the method 'construct' must be defined, but got none."
+        )
+
+
+class _Loss(LossBase):
+    """The name LossBase had in the first releases."""
+
+
+class L1Loss(LossBase):
+    """|logits - labels|.
+
+    Args:
+        reduction: 'mean', 'sum' or 'none'.
+    """
+
+    def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
+        """The loss."""
+        return self.get_loss(ops.abs(logits - labels))
+
+
+class MSELoss(LossBase):
+    """(logits - labels) squared.
+
+    Args:
+        reduction: 'mean', 'sum' or 'none'.
+    """
+
+    def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
+        """The loss."""
+        return self.get_loss(ops.square(logits - labels))
+
+
+class RMSELoss(LossBase):
+    """The root of the mean squared difference."""
+
+    def __init__(self) -> None:
+        super().__init__()
+
+    def construct(self, logits: Tensor, label: Tensor) -> Tensor:
+        """The loss."""
+        return ops.sqrt(self.get_loss(ops.square(logits - label)))
+
+
+class MAELoss(LossBase):
+    """The mean absolute difference.
+
+    Args:
+        reduction: 'mean', 'sum' or 'none'.
+    """
+
+    def construct(self, logits: Tensor, label: Tensor) -> Tensor:
+        """The loss."""
+        return self.get_loss(ops.abs(logits - label))
+
+
+class SmoothL1Loss(LossBase):
+    """Quadratic below beta, linear above (Girshick, 2015).
+
+    Args:
+        beta: Where the two meet.
+        reduction: 'none', 'mean' or 'sum'.
+    """
+
+    def __init__(self, beta: float = 1.0, reduction: str = "none") -> None:
+        super().__init__(reduction)
+        self.beta = _checks.check_non_negative(beta, "beta", self.cls_name)
+
+    def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
+        """The loss."""
+        distance = ops.abs(logits - labels)
+        if self.beta == 0:
+            return self.get_loss(distance)
+        # min(d, beta) * (d - min(d, beta) / 2) / beta joins both pieces without a branch.
+        near = ops.minimum(distance, self.beta)
+        return self.get_loss(near * (distance - 0.5 * near) / self.beta)
+
+
+class HuberLoss(LossBase):
+    """Quadratic below delta, linear above, with delta as slope.
+
+    Args:
+        reduction: 'mean', 'sum' or 'none'.
+        delta: Where the two meet.
+    """
+
+    def __init__(self, reduction: str = "mean", delta: float = 1.0) -> None:
+        super().__init__(reduction)
+        _checks.check_number(delta, "delta", self.cls_name)
+        if delta <= 0:
+            raise ValueError(
+                f"For '{self.cls_name}', 'delta' must be greater than 0, but got {delta}."
+            )
+        self.delta = delta
+
+    def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
+        """The loss."""
+        distance = ops.abs(logits - labels)
+        near = ops.minimum(distance, self.delta)
+        return self.get_loss(near * (distance - 0.5 * near))
+
+
+class SoftMarginLoss(LossBase):
+    """log(1 + exp(-labels * logits)), labels being 1 or -1.
+
+    Args:
+        reduction: 'mean', 'sum' or 'none'.
+    """
+
+    def __init__(self, reduction: str = "mean") -> None:
+        super().__init__(reduction)
+        self.softplus = P.Softplus()
+
+    def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
+        """The loss."""
+        return self.get_loss(self.softplus(-(labels * logits)))
+
+
+class BCELoss(LossBase):
+    """Binary cross entropy of probabilities.
+
+    Args:
+        weight: Multiplies the loss of each element; it broadcasts to the inputs.
+        reduction: 'mean', 'sum' or 'none'.
+    """
+
+    def __init__(self, weight: Tensor | None = None, reduction: str = "mean") -> None:
+        super().__init__(reduction)
+        if weight is not None and not isinstance(weight, Tensor):
+            raise TypeError(
+                f"For '{self.cls_name}', 'weight' must be a Tensor or None, "
+                f"but got {type(weight).__name__}."
+            )
+        self.weight = weight
+        self.log = P.Log()
+        self.maximum = P.Maximum()
+
+    def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
+        """The loss. Logarithms are cut at -100, so that a certain mistake costs a finite amount."""
+        hit = labels * self.maximum(self.log(logits), -100.0)
+        miss = (1.0 - labels) * self.maximum(self.log(1.0 - logits), -100.0)
+        loss = -(hit + miss)
+        return self.get_loss(loss) if self.weight is None else self.get_loss(loss, self.weight)
+
+
+class BCEWithLogitsLoss(LossBase):
+    """Binary cross entropy of the sigmoid of logits.
+
+    Args:
+        reduction: 'mean', 'sum' or 'none'.
+        weight: Multiplies the loss of each element; it broadcasts to the inputs.
+        pos_weight: Multiplies the loss of positive labels; it broadcasts to the inputs.
+    """
+
+    def __init__(
+        self,
+        reduction: str = "mean",
+        weight: Tensor | None = None,
+        pos_weight: Tensor | None = None,
+    ) -> None:
+        super().__init__(reduction)
+        for name, value in (("weight", weight), ("pos_weight", pos_weight)):
+            if value is not None and not isinstance(value, Tensor):
+                raise TypeError(
+                    f"For '{self.cls_name}', '{name}' must be a Tensor or None, "
+                    f"but got {type(value).__name__}."
+                )
+        self.weight = weight
+        self.pos_weight = pos_weight
+        self.softplus = P.Softplus()
+
+    def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
+        """The loss."""
+        factor = 1.0
+        if self.pos_weight is not None:
+            factor = 1.0 + (self.pos_weight - 1.0) * labels
+        loss = (1.0 - labels) * logits + factor * self.softplus(-logits)
+        return self.get_loss(loss) if self.weight is None else self.get_loss(loss, self.weight)
+
+
+class CosineEmbeddingLoss(LossBase):
+    """1 - cosine for labels of 1, max(cosine - margin, 0) for labels of -1.
+
+    Args:
+        margin: In [-1, 1].
+        reduction: 'mean', 'sum' or 'none'.
+    """
+
+    def __init__(self, margin: float = 0.0, reduction: str = "mean") -> None:
+        super().__init__(reduction)
+        self.margin = _checks.check_range(margin, -1.0, 1.0, "margin", self.cls_name)
+
+    def construct(self, logits_x1: Tensor, logits_x2: Tensor, labels: Tensor) -> Tensor:
+        """The loss of vectors along axis 1."""
+        norms = (logits_x1 * logits_x1).sum(1) * (logits_x2 * logits_x2).sum(1)
+        cosine = (logits_x1 * logits_x2).sum(1) / ops.sqrt(norms)
+        zeros = ops.zeros_like(cosine)
+        near = ops.select(labels == 1, 1.0 - cosine, zeros)
+        far = ops.select(labels == -1, ops.maximum(cosine - self.margin, zeros), zeros)
+        return self.get_loss(near + far)
+
+
+class DiceLoss(LossBase):
+    """1 - 2 * overlap / (sum of squares of both).
+
+    Args:
+        smooth: Added above and below.
+    """
+
+    def __init__(self, smooth: float = 1e-5) -> None:
+        super().__init__()
+        self.smooth = _checks.check_positive_float(smooth, "smooth", self.cls_name)
+
+    def construct(self, logits: Tensor, label: Tensor) -> Tensor:
+        """The loss."""
+        overlap = (logits * label).sum()
+        total = ops.square(logits).sum() + ops.square(label).sum()
+        return 1.0 - (2.0 * overlap + self.smooth) / (total + self.smooth)
+
+
+class KLDivLoss(LossBase):
+    """labels * (log(labels) - logits), logits being logarithms.
+
+    Args:
+        reduction: 'mean', 'sum', 'none', or 'batchmean', which divides the sum by the batch.
+    """
+
+    def __init__(self, reduction: str = "mean") -> None:
+        super().__init__("sum" if reduction == "batchmean" else reduction)
+        self.batch_mean = reduction == "batchmean"
+
+    def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
+        """The loss."""
+        positive = ops.maximum(labels, 1e-38)
+        loss = self.get_loss(labels * (ops.log(positive) - logits))
+        return loss / logits.shape[0] if self.batch_mean else loss
+
+
+__all__ = [
+    "BCELoss", "BCEWithLogitsLoss", "CosineEmbeddingLoss", "DiceLoss", "HuberLoss", "KLDivLoss",
+    "L1Loss", "LossBase", "MAELoss", "MSELoss", "RMSELoss", "SmoothL1Loss", "SoftMarginLoss",
+]

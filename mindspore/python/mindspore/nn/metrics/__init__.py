@@ -1,0 +1,88 @@
+"""Metrics of evaluation, and their names for `Model(metrics=...)`."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from mindspore.nn.metrics.accuracy import (
+    Accuracy,
+    Top1CategoricalAccuracy,
+    Top5CategoricalAccuracy,
+    TopKCategoricalAccuracy,
+)
+from mindspore.nn.metrics.classwise import F1, ConfusionMatrix, Fbeta, Precision, Recall
+from mindspore.nn.metrics.metric import EvaluationBase, Metric, rearrange_inputs
+from mindspore.nn.metrics.regression import MAE, MSE, Loss
+
+_FACTORIES: dict[str, Callable[..., Metric]] = {
+    "F1": F1,
+    "acc": Accuracy,
+    "accuracy": Accuracy,
+    "confusion_matrix": ConfusionMatrix,
+    "loss": Loss,
+    "mae": MAE,
+    "mse": MSE,
+    "precision": Precision,
+    "recall": Recall,
+    "top_1_accuracy": Top1CategoricalAccuracy,
+    "top_5_accuracy": Top5CategoricalAccuracy,
+    "topk": TopKCategoricalAccuracy,
+}
+
+
+def names() -> list[str]:
+    """The names that metrics are known by."""
+    return sorted(_FACTORIES)
+
+
+def get_metric_fn(name: str, *args: Any, **kwargs: Any) -> Metric:
+    """A new metric by its name.
+
+    Args:
+        name: One of `names()`.
+        args: Arguments of the metric.
+        kwargs: Arguments of the metric by name.
+    """
+    if name not in _FACTORIES:
+        raise KeyError(
+            f"For 'get_metric_fn', 'name' must be one of {', '.join(names())}, but got {name!r}."
+        )
+    return _FACTORIES[name](*args, **kwargs)
+
+
+def get_metrics(metrics: Any) -> dict[str, Metric] | None:
+    """Metrics by name, from names or from a dictionary.
+
+    Args:
+        metrics: None, a set of names, or a dictionary of metrics or names.
+    """
+    if metrics is None:
+        return None
+    if isinstance(metrics, dict):
+        for name, metric in metrics.items():
+            if not isinstance(name, str):
+                raise TypeError(
+                    f"For 'get_metrics', the keys of 'metrics' must be str, but got {name!r}."
+                )
+            if not isinstance(metric, (Metric, str)):
+                raise TypeError(
+                    f"For 'get_metrics', '{name}' must be a Metric or its name, "
+                    f"but got {type(metric).__name__}."
+                )
+        return {
+            name: get_metric_fn(metric) if isinstance(metric, str) else metric
+            for name, metric in metrics.items()
+        }
+    if isinstance(metrics, (set, list, tuple)):
+        return {name: get_metric_fn(name) for name in metrics}
+    raise TypeError(
+        "For 'get_metrics', 'metrics' must be None, a dict, a set or a list, "
+        f"but got {metrics!r}."
+    )
+
+
+__all__ = [
+    "F1", "MAE", "MSE", "Accuracy", "ConfusionMatrix", "EvaluationBase", "Fbeta", "Loss", "Metric",
+    "Precision", "Recall", "Top1CategoricalAccuracy", "Top5CategoricalAccuracy",
+    "TopKCategoricalAccuracy", "get_metric_fn", "get_metrics", "names", "rearrange_inputs",
+]

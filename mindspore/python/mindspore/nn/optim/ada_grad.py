@@ -1,0 +1,93 @@
+"""Adagrad and Adadelta: steps that shrink with the gradients seen so far."""
+from __future__ import annotations
+
+from typing import Any
+
+from mindspore.nn import _checks
+from mindspore.nn.optim.optimizer import Optimizer, opt_init_args_register
+from mindspore.ops import operations as P
+
+
+class Adagrad(Optimizer):
+    """Gradients divided by the root of the sum of their squares (Duchi et al., 2011).
+
+    Args:
+        params: Parameters or groups, as for Optimizer.
+        accum: The sum of squares at the start, not negative.
+        learning_rate: As for Optimizer.
+        update_slots: Whether the sum of squares grows.
+        loss_scale: As for Optimizer.
+        weight_decay: As for Optimizer.
+    """
+
+    @opt_init_args_register
+    def __init__(
+        self,
+        params: Any,
+        accum: float = 0.1,
+        learning_rate: Any = 0.001,
+        update_slots: bool = True,
+        loss_scale: float = 1.0,
+        weight_decay: Any = 0.0,
+    ) -> None:
+        super().__init__(learning_rate, params, weight_decay, loss_scale)
+        _checks.check_non_negative(accum, "accum", self.cls_name)
+        _checks.check_bool(update_slots, "update_slots", self.cls_name)
+        self.accum = self.parameters.clone(prefix="accum", init=float(accum))
+        self.opt = P.ApplyAdagrad(update_slots=update_slots)
+
+    def construct(self, grads: Any) -> bool:
+        """Update the parameters."""
+        grads = self._prepare(grads)
+        lr = self.get_lr()
+        self._next_step()
+        for i in range(self.param_length):
+            rate = lr[i] if self.is_group_lr else lr
+            self.opt(self.parameters[i], self.accum[i], rate, grads[i])
+        return True
+
+
+class Adadelta(Optimizer):
+    """Steps in units of the steps before (Zeiler, 2012).
+
+    Args:
+        params: Parameters or groups, as for Optimizer.
+        learning_rate: As for Optimizer.
+        rho: The factor of the moving averages, in [0, 1].
+        epsilon: Added under the roots.
+        loss_scale: As for Optimizer.
+        weight_decay: As for Optimizer.
+    """
+
+    @opt_init_args_register
+    def __init__(
+        self,
+        params: Any,
+        learning_rate: Any = 1.0,
+        rho: float = 0.9,
+        epsilon: float = 1e-6,
+        loss_scale: float = 1.0,
+        weight_decay: Any = 0.0,
+    ) -> None:
+        super().__init__(learning_rate, params, weight_decay, loss_scale)
+        self.rho = float(_checks.check_range(rho, 0.0, 1.0, "rho", self.cls_name))
+        self.epsilon = _checks.check_positive_float(epsilon, "epsilon", self.cls_name)
+        self.accum = self.parameters.clone(prefix="accum", init=0)
+        self.accum_update = self.parameters.clone(prefix="accum_update", init=0)
+        self.opt = P.ApplyAdadelta()
+
+    def construct(self, grads: Any) -> bool:
+        """Update the parameters."""
+        grads = self._prepare(grads)
+        lr = self.get_lr()
+        self._next_step()
+        for i in range(self.param_length):
+            rate = lr[i] if self.is_group_lr else lr
+            self.opt(
+                self.parameters[i], self.accum[i], self.accum_update[i], rate, self.rho,
+                self.epsilon, grads[i],
+            )
+        return True
+
+
+__all__ = ["Adadelta", "Adagrad"]

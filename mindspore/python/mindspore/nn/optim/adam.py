@@ -1,0 +1,248 @@
+"""Adam and its relatives."""
+from __future__ import annotations
+
+from typing import Any
+
+from mindspore import ops
+from mindspore.common import dtype as mstype
+from mindspore.common.parameter import Parameter
+from mindspore.common.tensor import Tensor
+from mindspore.nn import _checks
+from mindspore.nn.optim.optimizer import Optimizer, opt_init_args_register
+from mindspore.ops import operations as P
+
+
+def _check_betas(beta1: Any, beta2: Any, eps: Any, owner: str) -> None:
+    """Raise when the factors of the moving averages are not in (0, 1), or eps not above 0."""
+    for name, value in (("beta1", beta1), ("beta2", beta2)):
+        _checks.check_float(value, name, owner)
+        _checks.check_range(value, 0.0, 1.0, name, owner, closed="none")
+    _checks.check_positive_float(eps, "eps", owner)
+
+
+class Adam(Optimizer):
+    """Steps by the mean of gradients over the root of the mean of their squares (Kingma, Ba, 2015).
+
+    Args:
+        params: Parameters or groups, as for Optimizer.
+        learning_rate: As for Optimizer.
+        beta1: The factor of the mean of gradients, in (0, 1).
+        beta2: The factor of the mean of squares, in (0, 1).
+        eps: Added to the root.
+        use_locking: Accepted; updates never race.
+        use_nesterov: Whether to look one step ahead.
+        weight_decay: As for Optimizer.
+        loss_scale: As for Optimizer.
+        use_amsgrad: Whether the largest mean of squares so far is used (Reddi et al., 2018).
+    """
+
+    @opt_init_args_register
+    def __init__(
+        self,
+        params: Any,
+        learning_rate: Any = 1e-3,
+        beta1: float = 0.9,
+        beta2: float = 0.999,
+        eps: float = 1e-8,
+        use_locking: bool = False,
+        use_nesterov: bool = False,
+        weight_decay: Any = 0.0,
+        loss_scale: float = 1.0,
+        use_amsgrad: bool = False,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(learning_rate, params, weight_decay, loss_scale)
+        owner = self.cls_name
+        unknown = [key for key in kwargs if key not in ("use_lazy", "use_offload")]
+        if unknown:
+            raise TypeError(
+                f"For '{owner}', the keywords must be those of its signature, but got {unknown}."
+            )
+        _check_betas(beta1, beta2, eps, owner)
+        for name, value in (
+            ("use_locking", use_locking),
+            ("use_nesterov", use_nesterov),
+            ("use_amsgrad", use_amsgrad),
+        ):
+            _checks.check_bool(value, name, owner)
+        self.beta1 = beta1
+        self.beta2 = beta2
+        self.eps = eps
+        self.use_nesterov = use_nesterov
+        self.use_amsgrad = use_amsgrad
+        self.beta1_power = Parameter(Tensor(1.0, mstype.float32), name="beta1_power")
+        self.beta2_power = Parameter(Tensor(1.0, mstype.float32), name="beta2_power")
+        self.moment1 = self.parameters.clone(prefix="moment1", init="zeros")
+        self.moment2 = self.parameters.clone(prefix="moment2", init="zeros")
+        if use_amsgrad:
+            self.vhat = self.parameters.clone(prefix="vhat", init="zeros")
+        self.opt = P.Adam(use_locking, use_nesterov)
+        self.assign = P.Assign()
+
+    def construct(self, gradients: Any) -> bool:
+        """Update the parameters."""
+        gradients = self._prepare(gradients)
+        lr = self.get_lr()
+        self._next_step()
+        beta1_power = self.beta1_power * self.beta1
+        beta2_power = self.beta2_power * self.beta2
+        self.assign(self.beta1_power, beta1_power)
+        self.assign(self.beta2_power, beta2_power)
+        for i in range(self.param_length):
+            rate = lr[i] if self.is_group_lr else lr
+            if self.use_amsgrad:
+                self._update_amsgrad(i, beta1_power, beta2_power, rate, gradients[i])
+            else:
+                self.opt(
+                    self.parameters[i], self.moment1[i], self.moment2[i], beta1_power, beta2_power,
+                    rate, self.beta1, self.beta2, self.eps, gradients[i],
+                )
+        return True
+
+    def _update_amsgrad(
+        self, i: int, beta1_power: Any, beta2_power: Any, rate: Any, gradient: Tensor
+    ) -> None:
+        """Update one parameter with the largest mean of squares so far."""
+        m = self.moment1[i] * self.beta1 + gradient * (1.0 - self.beta1)
+        v = self.moment2[i] * self.beta2 + ops.square(gradient) * (1.0 - self.beta2)
+        largest = ops.maximum(self.vhat[i], v)
+        step = rate * ops.sqrt(1.0 - beta2_power) / (1.0 - beta1_power)
+        self.assign(self.moment1[i], m)
+        self.assign(self.moment2[i], v)
+        self.assign(self.vhat[i], largest)
+        ops.assign_sub(self.parameters[i], step * m / (ops.sqrt(largest) + self.eps))
+
+
+class LazyAdam(Adam):
+    """Adam for embeddings; with dense gradients it is Adam.
+
+    Args:
+        params: Parameters or groups, as for Optimizer.
+        learning_rate: As for Optimizer.
+        beta1: The factor of the mean of gradients, in (0, 1).
+        beta2: The factor of the mean of squares, in (0, 1).
+        eps: Added to the root.
+        use_locking: Accepted; updates never race.
+        use_nesterov: Whether to look one step ahead.
+        weight_decay: As for Optimizer.
+        loss_scale: As for Optimizer.
+    """
+
+    def __init__(
+        self,
+        params: Any,
+        learning_rate: Any = 1e-3,
+        beta1: float = 0.9,
+        beta2: float = 0.999,
+        eps: float = 1e-8,
+        use_locking: bool = False,
+        use_nesterov: bool = False,
+        weight_decay: Any = 0.0,
+        loss_scale: float = 1.0,
+    ) -> None:
+        super().__init__(
+            params, learning_rate, beta1, beta2, eps, use_locking, use_nesterov, weight_decay,
+            loss_scale,
+        )
+
+
+class AdamWeightDecay(Optimizer):
+    """Adam without bias correction, its weight decay apart from the gradient.
+
+    Args:
+        params: Parameters or groups, as for Optimizer.
+        learning_rate: As for Optimizer.
+        beta1: The factor of the mean of gradients, in (0, 1).
+        beta2: The factor of the mean of squares, in (0, 1).
+        eps: Added to the root.
+        weight_decay: As for Optimizer.
+    """
+
+    def __init__(
+        self,
+        params: Any,
+        learning_rate: Any = 1e-3,
+        beta1: float = 0.9,
+        beta2: float = 0.999,
+        eps: float = 1e-6,
+        weight_decay: Any = 0.0,
+    ) -> None:
+        super().__init__(learning_rate, params, weight_decay)
+        _check_betas(beta1, beta2, eps, self.cls_name)
+        self.beta1 = beta1
+        self.beta2 = beta2
+        self.eps = eps
+        self.moments1 = self.parameters.clone(prefix="adam_m", init="zeros")
+        self.moments2 = self.parameters.clone(prefix="adam_v", init="zeros")
+        self.opt = P.AdamWeightDecay()
+
+    def construct(self, gradients: Any) -> bool:
+        """Update the parameters."""
+        gradients = self.gradients_centralization(gradients)
+        decays = self.get_weight_decay()
+        lr = self.get_lr()
+        self._next_step()
+        for i in range(self.param_length):
+            rate = lr[i] if self.is_group_lr else lr
+            decay = 0.0
+            if self.decay_flags[i]:
+                decay = decays[i] if self.is_group else decays
+            self.opt(
+                self.parameters[i], self.moments1[i], self.moments2[i], rate, self.beta1,
+                self.beta2, self.eps, decay, gradients[i],
+            )
+        return True
+
+
+class AdaMax(Optimizer):
+    """Adam with the infinity norm of past gradients (Kingma and Ba, 2015).
+
+    Args:
+        params: Parameters or groups, as for Optimizer.
+        learning_rate: As for Optimizer.
+        beta1: The factor of the mean of gradients, in (0, 1).
+        beta2: The factor of the norm, in (0, 1).
+        eps: Added to the norm.
+        weight_decay: As for Optimizer.
+        loss_scale: As for Optimizer.
+    """
+
+    @opt_init_args_register
+    def __init__(
+        self,
+        params: Any,
+        learning_rate: Any = 1e-3,
+        beta1: float = 0.9,
+        beta2: float = 0.999,
+        eps: float = 1e-8,
+        weight_decay: Any = 0.0,
+        loss_scale: float = 1.0,
+    ) -> None:
+        super().__init__(learning_rate, params, weight_decay, loss_scale)
+        _check_betas(beta1, beta2, eps, self.cls_name)
+        self.beta1 = beta1
+        self.beta2 = beta2
+        self.eps = eps
+        self.beta1_power = Parameter(Tensor(1.0, mstype.float32), name="beta1_power")
+        self.moment1 = self.parameters.clone(prefix="moment1", init="zeros")
+        self.moment2 = self.parameters.clone(prefix="moment2", init="zeros")
+        self.opt = P.ApplyAdaMax()
+        self.assign = P.Assign()
+
+    def construct(self, gradients: Any) -> bool:
+        """Update the parameters."""
+        gradients = self._prepare(gradients)
+        lr = self.get_lr()
+        self._next_step()
+        beta1_power = self.beta1_power * self.beta1
+        self.assign(self.beta1_power, beta1_power)
+        for i in range(self.param_length):
+            rate = lr[i] if self.is_group_lr else lr
+            self.opt(
+                self.parameters[i], self.moment1[i], self.moment2[i], beta1_power, rate,
+                self.beta1, self.beta2, self.eps, gradients[i],
+            )
+        return True
+
+
+__all__ = ["AdaMax", "Adam", "AdamWeightDecay", "LazyAdam"]

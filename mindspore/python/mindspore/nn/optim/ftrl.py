@@ -1,0 +1,69 @@
+"""FTRL: follow the regularised leader, for sparse models."""
+from __future__ import annotations
+
+from typing import Any
+
+from mindspore.nn import _checks
+from mindspore.nn.optim.optimizer import Optimizer, opt_init_args_register
+from mindspore.ops import operations as P
+
+
+class FTRL(Optimizer):
+    """Follow the regularised leader (McMahan et al., 2013).
+
+    Args:
+        params: Parameters or groups, as for Optimizer.
+        initial_accum: The sum of squared gradients at the start, not negative.
+        learning_rate: A number above 0.
+        lr_power: The exponent of the decreasing rate, not above 0.
+        l1: The L1 penalty, not negative.
+        l2: The L2 penalty, not negative.
+        use_locking: Accepted; updates never race.
+        loss_scale: As for Optimizer.
+        weight_decay: As for Optimizer.
+    """
+
+    @opt_init_args_register
+    def __init__(
+        self,
+        params: Any,
+        initial_accum: float = 0.1,
+        learning_rate: float = 0.001,
+        lr_power: float = -0.5,
+        l1: float = 0.0,
+        l2: float = 0.0,
+        use_locking: bool = False,
+        loss_scale: float = 1.0,
+        weight_decay: Any = 0.0,
+    ) -> None:
+        super().__init__(learning_rate, params, weight_decay, loss_scale)
+        owner = self.cls_name
+        if self.dynamic_lr or self.is_group_lr:
+            raise ValueError(
+                f"For '{owner}', the learning rate must be one number for all groups and steps, "
+                "but got a schedule or group rates."
+            )
+        _checks.check_non_negative(initial_accum, "initial_accum", owner)
+        if _checks.check_number(lr_power, "lr_power", owner) > 0:
+            raise ValueError(f"For '{owner}', 'lr_power' must be at most 0, but got {lr_power}.")
+        self.l1 = float(_checks.check_non_negative(l1, "l1", owner))
+        self.l2 = float(_checks.check_non_negative(l2, "l2", owner))
+        self.lr_power = float(lr_power)
+        self.moments = self.parameters.clone(prefix="moments", init=float(initial_accum))
+        self.linear = self.parameters.clone(prefix="linear", init="zeros")
+        self.opt = P.ApplyFtrl(use_locking=use_locking)
+
+    def construct(self, grads: Any) -> bool:
+        """Update the parameters."""
+        grads = self._prepare(grads)
+        lr = self.get_lr()
+        self._next_step()
+        for i in range(self.param_length):
+            self.opt(
+                self.parameters[i], self.moments[i], self.linear[i], grads[i], lr, self.l1,
+                self.l2, self.lr_power,
+            )
+        return True
+
+
+__all__ = ["FTRL"]

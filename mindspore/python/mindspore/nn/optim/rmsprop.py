@@ -1,0 +1,74 @@
+"""RMSProp."""
+from __future__ import annotations
+
+from typing import Any
+
+from mindspore.nn import _checks
+from mindspore.nn.optim.optimizer import Optimizer, opt_init_args_register
+from mindspore.ops import operations as P
+
+
+class RMSProp(Optimizer):
+    """Gradients divided by the root of their mean square, with momentum (Tieleman, Hinton, 2012).
+
+    Args:
+        params: Parameters or groups, as for Optimizer.
+        learning_rate: As for Optimizer.
+        decay: The factor of the mean square, not negative.
+        momentum: What stays of the velocity, not negative.
+        epsilon: Added under the root.
+        use_locking: Accepted; updates never race.
+        centered: Whether the variance of gradients is used instead of the mean square.
+        loss_scale: As for Optimizer.
+        weight_decay: As for Optimizer.
+    """
+
+    @opt_init_args_register
+    def __init__(
+        self,
+        params: Any,
+        learning_rate: Any = 0.1,
+        decay: float = 0.9,
+        momentum: float = 0.0,
+        epsilon: float = 1e-10,
+        use_locking: bool = False,
+        centered: bool = False,
+        loss_scale: float = 1.0,
+        weight_decay: Any = 0.0,
+    ) -> None:
+        super().__init__(learning_rate, params, weight_decay, loss_scale)
+        owner = self.cls_name
+        self.decay = float(_checks.check_non_negative(decay, "decay", owner))
+        self.momentum = float(_checks.check_non_negative(momentum, "momentum", owner))
+        self.epsilon = _checks.check_positive_float(epsilon, "epsilon", owner)
+        _checks.check_bool(use_locking, "use_locking", owner)
+        self.centered = _checks.check_bool(centered, "centered", owner)
+        if centered:
+            self.mg = self.parameters.clone(prefix="mean_grad", init="zeros")
+            self.opt = P.ApplyCenteredRMSProp(use_locking)
+        else:
+            self.opt = P.ApplyRMSProp(use_locking)
+        self.ms = self.parameters.clone(prefix="mean_square", init="ones")
+        self.moment = self.parameters.clone(prefix="moment", init="zeros")
+
+    def construct(self, gradients: Any) -> bool:
+        """Update the parameters."""
+        gradients = self._prepare(gradients)
+        lr = self.get_lr()
+        self._next_step()
+        for i in range(self.param_length):
+            rate = lr[i] if self.is_group_lr else lr
+            if self.centered:
+                self.opt(
+                    self.parameters[i], self.mg[i], self.ms[i], self.moment[i], gradients[i], rate,
+                    self.decay, self.momentum, self.epsilon,
+                )
+            else:
+                self.opt(
+                    self.parameters[i], self.ms[i], self.moment[i], rate, gradients[i], self.decay,
+                    self.momentum, self.epsilon,
+                )
+        return True
+
+
+__all__ = ["RMSProp"]

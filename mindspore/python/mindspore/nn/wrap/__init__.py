@@ -1,0 +1,7 @@
+"""Cells around a network, for training and evaluation."""
+from mindspore.nn.wrap import cell_wrapper, grad_reducer, loss_scale
+from mindspore.nn.wrap.cell_wrapper import *
+from mindspore.nn.wrap.grad_reducer import *
+from mindspore.nn.wrap.loss_scale import *
+
+__all__ = [*cell_wrapper.__all__, *grad_reducer.__all__, *loss_scale.__all__]

@@ -1,0 +1,293 @@
+"""Cells around a network: with its loss, with its gradients, and a whole training step."""
+from __future__ import annotations
+
+from typing import Any
+
+from mindspore import context, ops
+from mindspore.common import dtype as mstype
+from mindspore.common.parameter import Parameter, ParameterTuple
+from mindspore.common.tensor import Tensor
+from mindspore.nn import _checks
+from mindspore.nn.cell import Cell
+from mindspore.nn.wrap.grad_reducer import DistributedGradReducer
+
+_DATA_PARALLEL_MODES = ("data_parallel", "hybrid_parallel")
+
+
+def check_cell(value: Any, name: str, owner: str) -> Cell:
+    """The value, if it is a Cell."""
+    if not isinstance(value, Cell):
+        raise TypeError(f"For '{owner}', '{name}' must be a Cell, but got {type(value).__name__}.")
+    return value
+
+
+def check_loss(value: Any, owner: str) -> Any:
+    """The value, if it can be called."""
+    if not callable(value):
+        raise TypeError(
+            f"For '{owner}', 'loss_fn' must be a Cell or a function, "
+            f"but got {type(value).__name__}."
+        )
+    return value
+
+
+class WithLossCell(Cell):
+    """A network followed by its loss.
+
+    Args:
+        backbone: The network.
+        loss_fn: The loss, which takes the network's output and the label.
+
+    Inputs:
+        data: The network's input.
+        label: The loss's second input.
+    """
+
+    def __init__(self, backbone: Cell, loss_fn: Any) -> None:
+        super().__init__(auto_prefix=False)
+        self._backbone = check_cell(backbone, "backbone", self.cls_name)
+        self._loss_fn = check_loss(loss_fn, self.cls_name)
+
+    def construct(self, data: Any, label: Any) -> Tensor:
+        """The loss."""
+        return self._loss_fn(self._backbone(data), label)
+
+    @property
+    def backbone_network(self) -> Cell:
+        """The network."""
+        return self._backbone
+
+
+class WithGradCell(Cell):
+    """The gradients of a network with respect to its trained parameters.
+
+    Args:
+        network: The network.
+        loss_fn: Its loss; None where the network's output is the loss.
+        sens: What gradients are multiplied by: a number or a Tensor of the loss's shape.
+    """
+
+    def __init__(self, network: Cell, loss_fn: Any = None, sens: Any = None) -> None:
+        super().__init__(auto_prefix=False)
+        self.network = check_cell(network, "network", self.cls_name)
+        self.loss_fn = loss_fn
+        self.weights = ParameterTuple(network.trainable_params())
+        self.network_with_loss = network if loss_fn is None else WithLossCell(network, loss_fn)
+        self.network_with_loss.set_train()
+        self.sens = sens
+        self.grad = ops.GradOperation(get_by_list=True, sens_param=sens is not None)
+
+    def construct(self, *inputs: Any) -> Any:
+        """The gradients."""
+        gradient = self.grad(self.network_with_loss, self.weights)
+        if self.sens is None:
+            return gradient(*inputs)
+        return gradient(*inputs, self.sens)
+
+
+class ForwardValueAndGrad(Cell):
+    """A network's output together with gradients.
+
+    Args:
+        network: The network.
+        weights: The parameters of gradients with `get_by_list`.
+        get_all: Whether gradients of all inputs are returned, instead of the first's.
+        get_by_list: Whether gradients of `weights` are returned.
+        sens_param: Whether the last input is what the gradient of the output is.
+    """
+
+    def __init__(
+        self,
+        network: Any,
+        weights: Any = None,
+        get_all: bool = False,
+        get_by_list: bool = False,
+        sens_param: bool = False,
+    ) -> None:
+        super().__init__(auto_prefix=False)
+        if not callable(network):
+            raise TypeError(
+                f"For '{self.cls_name}', 'network' must be a Cell or a function, "
+                f"but got {type(network).__name__}."
+            )
+        if get_by_list and not isinstance(weights, (ParameterTuple, tuple, list)):
+            raise TypeError(
+                f"For '{self.cls_name}', 'weights' must be a ParameterTuple with 'get_by_list', "
+                f"but got {type(weights).__name__}."
+            )
+        for name, value in (
+            ("get_all", get_all), ("get_by_list", get_by_list), ("sens_param", sens_param)
+        ):
+            _checks.check_bool(value, name, self.cls_name)
+        self.network = network
+        if isinstance(network, Cell):
+            network.set_grad()
+        self.weights = ParameterTuple(weights) if weights else ()
+        self.get_all = get_all
+        self.get_by_list = get_by_list
+        self.sens_param = sens_param
+        self.grad = ops.GradOperation(get_all, get_by_list, sens_param)
+
+    def construct(self, *inputs: Any) -> Any:
+        """The output and the gradients."""
+        forward = inputs[:-1] if self.sens_param else inputs
+        loss = self.network(*forward)
+        if self.get_by_list:
+            return loss, self.grad(self.network, self.weights)(*inputs)
+        return loss, self.grad(self.network)(*inputs)
+
+
+class TrainOneStepCell(Cell):
+    """One training step: the loss, its gradients, and the update of the parameters.
+
+    Args:
+        network: A network whose output is the loss.
+        optimizer: Updates the parameters.
+        sens: What gradients are multiplied by, as the optimizer's loss_scale.
+        return_grad: Whether gradients are returned too, as a dictionary by parameter name.
+
+    Inputs:
+        inputs: The network's.
+
+    Outputs:
+        The loss, or with `return_grad` the loss and the gradients.
+
+    Examples:
+        >>> step = nn.TrainOneStepCell(nn.WithLossCell(net, loss), optimizer)
+        >>> step.set_train()
+        >>> loss = step(data, label)
+    """
+
+    def __init__(
+        self, network: Cell, optimizer: Any, sens: Any = None, return_grad: bool = False
+    ) -> None:
+        super().__init__(auto_prefix=False)
+        self.network = check_cell(network, "network", self.cls_name)
+        self.network.set_grad()
+        self.optimizer = check_cell(optimizer, "optimizer", self.cls_name)
+        self.weights = self.optimizer.parameters
+        self.return_grad = _checks.check_bool(return_grad, "return_grad", self.cls_name)
+        self.weights_name = tuple(weight.name for weight in self.weights)
+        self.sens = 1.0 if sens is None else sens
+        self.sense_flag = sens is not None
+        self.grad = ops.GradOperation(get_by_list=True, sens_param=True)
+        self.grad_no_sens = ops.GradOperation(get_by_list=True)
+        self.reducer_flag = False
+        self.grad_reducer = ops.identity
+        self.parallel_mode = parallel_mode()
+        self.reducer_flag = self.parallel_mode in _DATA_PARALLEL_MODES
+        if self.reducer_flag:
+            self.grad_reducer = make_reducer(self.weights)
+
+    def construct(self, *inputs: Any) -> Any:
+        """Run the step."""
+        loss = self.network(*inputs)
+        if self.sense_flag:
+            sens = ops.ones_like(loss) * self.sens
+            grads = self.grad(self.network, self.weights)(*inputs, sens)
+        else:
+            grads = self.grad_no_sens(self.network, self.weights)(*inputs)
+        grads = self.grad_reducer(grads)
+        self.optimizer(grads)
+        if self.return_grad:
+            return loss, dict(zip(self.weights_name, grads))
+        return loss
+
+
+def parallel_mode() -> str:
+    """The parallel mode of the context."""
+    return str(context.get_auto_parallel_context("parallel_mode"))
+
+
+def make_reducer(parameters: Any) -> DistributedGradReducer:
+    """The reducer that the context asks for."""
+    mean = context.get_auto_parallel_context("gradients_mean")
+    degree = context.get_auto_parallel_context("device_num")
+    return DistributedGradReducer(parameters, mean, degree)
+
+
+class WithEvalCell(Cell):
+    """A network with its loss, for evaluation.
+
+    Args:
+        network: The network.
+        loss_fn: The loss.
+        add_cast_fp32: Whether outputs and labels are converted to float32 first.
+
+    Outputs:
+        The loss, the network's output and the label.
+    """
+
+    def __init__(self, network: Cell, loss_fn: Any, add_cast_fp32: bool = False) -> None:
+        super().__init__(auto_prefix=False)
+        self._network = check_cell(network, "network", self.cls_name)
+        self._loss_fn = check_loss(loss_fn, self.cls_name)
+        self.add_cast_fp32 = _checks.check_bool(add_cast_fp32, "add_cast_fp32", self.cls_name)
+
+    def construct(self, data: Any, label: Any) -> Any:
+        """The loss, the output and the label."""
+        outputs = self._network(data)
+        if self.add_cast_fp32:
+            label = _to_float32(label)
+            outputs = _to_float32(outputs)
+        return self._loss_fn(outputs, label), outputs, label
+
+
+def _to_float32(value: Any) -> Any:
+    """Tensors of half precision as float32, also inside tuples."""
+    if isinstance(value, (tuple, list)):
+        return tuple([_to_float32(item) for item in value])
+    if isinstance(value, Tensor) and value.dtype in (mstype.float16, mstype.bfloat16):
+        return value.astype(mstype.float32)
+    return value
+
+
+class ParameterUpdate(Cell):
+    """Gives a Parameter a new value.
+
+    Args:
+        param: The Parameter.
+    """
+
+    def __init__(self, param: Parameter) -> None:
+        super().__init__(auto_prefix=False)
+        self._param = _checks.check_type(param, Parameter, "param", self.cls_name)
+
+    def construct(self, x: Tensor) -> Tensor:
+        """Assign x, and return it."""
+        ops.assign(self._param, x)
+        return x
+
+
+class _VirtualDatasetCell(Cell):
+    """Marks the inputs of a network as data that parallel training splits.
+
+    Args:
+        backbone: The network.
+    """
+
+    def __init__(self, backbone: Cell) -> None:
+        super().__init__(auto_prefix=False)
+        self._backbone = check_cell(backbone, "backbone", self.cls_name)
+
+    def construct(self, *inputs: Any) -> Any:
+        """The network's output."""
+        return self._backbone(*inputs)
+
+
+class VirtualDatasetCellTriple(_VirtualDatasetCell):
+    """As _VirtualDatasetCell, for three inputs.
+
+    Args:
+        backbone: The network.
+    """
+
+    def construct(self, a: Any, b: Any, c: Any) -> Any:
+        """The network's output."""
+        return self._backbone(a, b, c)
+
+
+__all__ = [
+    "ForwardValueAndGrad", "ParameterUpdate", "TrainOneStepCell", "VirtualDatasetCellTriple",
+    "WithEvalCell", "WithGradCell", "WithLossCell",
+]
