@@ -105,10 +105,9 @@ class Dense(Cell):
 
     def extend_repr(self) -> str:
         """The settings."""
-        text = (
-            f"input_channels={self.in_channels}, output_channels={self.out_channels}, "
-            f"has_bias={self.has_bias}"
-        )
+        text = f"input_channels={self.in_channels}, output_channels={self.out_channels}"
+        if self.has_bias:
+            text += f", has_bias={self.has_bias}"
         return f"{text}, activation={self.activation}" if self.activation_flag else text
 
 

@@ -18,7 +18,8 @@ _PAD_MODES = ("same", "valid", "pad")
 class _Conv(Cell):
     """What all convolutions share: settings, their checks, weight and bias.
 
-    `rank` is the number of spatial dimensions; sizes are kept as the API shows them.
+    `rank` is the number of spatial dimensions. In one dimension all sizes get a 1 in front, as the
+    ops work on images.
     """
 
     def __init__(
@@ -44,11 +45,13 @@ class _Conv(Cell):
         self.in_channels = _checks.check_positive_int(in_channels, "in_channels", owner)
         self.out_channels = _checks.check_positive_int(out_channels, "out_channels", owner)
         self.group = _checks.check_positive_int(group, "group", owner)
-        self.kernel_size = _checks.int_tuple(kernel_size, rank, "kernel_size", owner)
-        self.stride = _checks.int_tuple(stride, rank, "stride", owner)
-        self.dilation = _checks.int_tuple(dilation, rank, "dilation", owner)
+        lead = (1,) * (2 - rank)
+        self.kernel_size = lead + _checks.int_tuple(kernel_size, rank, "kernel_size", owner)
+        self.stride = lead + _checks.int_tuple(stride, rank, "stride", owner)
+        self.dilation = lead + _checks.int_tuple(dilation, rank, "dilation", owner)
         self.pad_mode = _checks.check_string(pad_mode, _PAD_MODES, "pad_mode", owner)
-        self.padding = padding
+        self.pads = self._check_padding(rank, padding)
+        self.padding = padding if rank == 2 else self.pads
         self.has_bias = _checks.check_bool(has_bias, "has_bias", owner)
         self.data_format = _checks.check_string(
             data_format, ("NCHW", "NHWC"), "data_format", owner
@@ -70,28 +73,23 @@ class _Conv(Cell):
             self.bias = Parameter(initializer(self.bias_init, (out_channels,), dtype), name="bias")
             self.bias_add = P.BiasAdd(data_format=self.data_format)
 
-    def _kernel_2d(self) -> tuple[int, int]:
-        """Kernel sizes with a 1 in front where there is one dimension only."""
-        kernel = self.kernel_size
-        return kernel if len(kernel) == 2 else (1, kernel[0])
-
     def _weight_shape(self, transposed: bool) -> tuple[int, ...]:
         first, second = self.out_channels, self.in_channels // self.group
         if transposed:
             first, second = self.in_channels, self.out_channels // self.group
         if self.data_format == "NHWC":
-            return (first, *self._kernel_2d(), second)
-        return (first, second, *self._kernel_2d())
+            return (first, *self.kernel_size, second)
+        return (first, second, *self.kernel_size)
 
-    def _pads(self, size: int) -> tuple[int, ...]:
-        """The padding on each side; `size` counts the sides."""
-        pads = _checks.int_tuple(self.padding, size, "padding", self.cls_name, minimum=0)
+    def _check_padding(self, rank: int, padding: Any) -> tuple[int, ...]:
+        """(top, bottom, left, right) from what the user gave."""
+        pads = _checks.int_tuple(padding, 2 * rank, "padding", self.cls_name, minimum=0)
         if self.pad_mode != "pad" and any(pads):
             raise ValueError(
                 f"For '{self.cls_name}', 'padding' must be 0 unless 'pad_mode' is 'pad', "
-                f"but got padding {self.padding} and pad_mode '{self.pad_mode}'."
+                f"but got padding {padding} and pad_mode '{self.pad_mode}'."
             )
-        return pads
+        return (0,) * (4 - 2 * rank) + pads
 
     def extend_repr(self) -> str:
         """The settings."""
@@ -152,7 +150,7 @@ class Conv2d(_Conv):
             kernel_size=self.kernel_size,
             mode=1,
             pad_mode=self.pad_mode,
-            pad=self._pads(4),
+            pad=self.pads,
             stride=self.stride,
             dilation=self.dilation,
             group=self.group,
@@ -209,12 +207,12 @@ class Conv1d(_Conv):
         )
         self.conv2d = P.Conv2D(
             out_channel=self.out_channels,
-            kernel_size=self._kernel_2d(),
+            kernel_size=self.kernel_size,
             mode=1,
             pad_mode=self.pad_mode,
-            pad=(0, 0, *self._pads(2)),
-            stride=(1, *self.stride),
-            dilation=(1, *self.dilation),
+            pad=self.pads,
+            stride=self.stride,
+            dilation=self.dilation,
             group=self.group,
         )
 
@@ -277,7 +275,6 @@ class Conv2dTranspose(_Conv):
             2, in_channels, out_channels, kernel_size, stride, pad_mode, padding, dilation, group,
             has_bias, weight_init, bias_init, "NCHW", dtype, transposed=True,
         )
-        self.pads = self._pads(4)
         self.output_padding = output_padding
         self.extra = _checks.int_tuple(
             output_padding, 2, "output_padding", self.cls_name, minimum=0
@@ -357,15 +354,14 @@ class Conv1dTranspose(_Conv):
             1, in_channels, out_channels, kernel_size, stride, pad_mode, padding, dilation, group,
             has_bias, weight_init, bias_init, "NCHW", dtype, transposed=True,
         )
-        self.pads = self._pads(2)
         self.conv2d_transpose = P.Conv2DTranspose(
             out_channel=self.in_channels,
-            kernel_size=self._kernel_2d(),
+            kernel_size=self.kernel_size,
             mode=1,
             pad_mode=self.pad_mode,
-            pad=(0, 0, *self.pads),
-            stride=(1, *self.stride),
-            dilation=(1, *self.dilation),
+            pad=self.pads,
+            stride=self.stride,
+            dilation=self.dilation,
             group=self.group,
         )
 
@@ -373,8 +369,8 @@ class Conv1dTranspose(_Conv):
         """The transposed convolution."""
         n, _, length = x.shape
         width = _transposed_size(
-            self.pad_mode, length, self.kernel_size[0], self.stride[0], self.dilation[0],
-            self.pads[0] + self.pads[1], 0,
+            self.pad_mode, length, self.kernel_size[1], self.stride[1], self.dilation[1],
+            self.pads[2] + self.pads[3], 0,
         )
         size = (n, self.out_channels, 1, width)
         output = self.conv2d_transpose(x.expand_dims(2), self.weight, size)

@@ -150,7 +150,7 @@ class BatchNorm2d(_BatchNorm):
     _ranks = (4,)
 
 
-class BatchNorm3d(_BatchNorm):
+class BatchNorm3d(Cell):
     """Batch normalisation of [N, C, D, H, W] (Ioffe and Szegedy, 2015).
 
     Args:
@@ -167,8 +167,6 @@ class BatchNorm3d(_BatchNorm):
         dtype: The dtype of the parameters.
     """
 
-    _ranks = (5,)
-
     def __init__(
         self,
         num_features: int,
@@ -182,7 +180,8 @@ class BatchNorm3d(_BatchNorm):
         use_batch_statistics: bool | None = None,
         dtype: Any = mstype.float32,
     ) -> None:
-        super().__init__(
+        super().__init__()
+        self.bn2d = BatchNorm2d(
             num_features, eps, momentum, affine, gamma_init, beta_init, moving_mean_init,
             moving_var_init, use_batch_statistics, "NCHW", dtype,
         )
@@ -190,9 +189,12 @@ class BatchNorm3d(_BatchNorm):
     def construct(self, x: Tensor) -> Tensor:
         """The normalised input."""
         shape = x.shape
-        self._check_rank(shape)
-        flat = x.reshape((shape[0], shape[1], shape[2] * shape[3], shape[4]))
-        return self._normalize(flat).reshape(shape)
+        if len(shape) != 5:
+            raise ValueError(
+                f"For '{self.cls_name}', the input must have 5 dimensions, "
+                f"but got the shape {shape}."
+            )
+        return self.bn2d(x.reshape(shape[:2] + (shape[2] * shape[3], shape[4]))).reshape(shape)
 
 
 class SyncBatchNorm(_BatchNorm):
