@@ -1,0 +1,215 @@
+#include "driver/compile.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <future>
+#include <list>
+#include <unordered_map>
+
+#include "driver/evaluate.h"
+#include "driver/fingerprint.h"
+#include "driver/lower.h"
+#include "passes/pipeline.h"
+#include "runtime/frames.h"
+
+namespace ms {
+namespace {
+
+constexpr size_t kCapacity = 256;
+
+using Result = std::shared_ptr<const Executable>;
+
+struct Key {
+  Fingerprint module;
+  CompileOptions options;
+  bool operator==(const Key& other) const {
+    return module == other.module && options == other.options;
+  }
+};
+struct KeyHash {
+  size_t operator()(const Key* key) const {
+    return HashCombine(key->module.hash, std::hash<std::string>()(key->options.device));
+  }
+};
+struct KeyEqual {
+  bool operator()(const Key* a, const Key* b) const { return *a == *b; }
+};
+
+class Cache {
+ public:
+  // The future of the executable; `mine` tells the caller to make it and to fill `promise`.
+  std::shared_future<Result> Find(const std::shared_ptr<const Key>& key,
+                                  std::promise<Result>& promise, bool* mine) {
+    std::lock_guard lock(mutex_);
+    if (auto it = index_.find(key.get()); it != index_.end()) {
+      entries_.splice(entries_.begin(), entries_, it->second);
+      *mine = false;
+      return it->second->result;
+    }
+    *mine = true;
+    entries_.push_front({key, promise.get_future().share()});
+    index_.emplace(key.get(), entries_.begin());
+    if (entries_.size() > kCapacity) {
+      index_.erase(entries_.back().key.get());
+      entries_.pop_back();
+    }
+    return entries_.front().result;
+  }
+
+  // A failure is not kept: the next call tries again.
+  void Forget(const Key& key) {
+    std::lock_guard lock(mutex_);
+    if (auto it = index_.find(&key); it != index_.end()) {
+      auto entry = it->second;
+      index_.erase(it);
+      entries_.erase(entry);
+    }
+  }
+
+  size_t size() {
+    std::lock_guard lock(mutex_);
+    return entries_.size();
+  }
+
+  void Clear() {
+    std::lock_guard lock(mutex_);
+    index_.clear();
+    entries_.clear();
+  }
+
+ private:
+  struct Entry {
+    std::shared_ptr<const Key> key;
+    std::shared_future<Result> result;
+  };
+  std::mutex mutex_;
+  std::list<Entry> entries_;  // most recently used first
+  std::unordered_map<const Key*, std::list<Entry>::iterator, KeyHash, KeyEqual> index_;
+};
+
+Cache& Compiled() {
+  static auto* cache = new Cache;  // never destroyed: kernels may need other static objects
+  return *cache;
+}
+
+bool DumpsPlans() {
+  static const bool on = [] {
+    const char* value = std::getenv("MS_DUMP");
+    return value && std::strstr(value, "plan");
+  }();
+  return on;
+}
+
+// Constants are folded on the host, whatever the device.
+const Backend* HostBackend() {
+  for (const std::string& name : BackendNames()) {
+    if (name == "CPU") return &GetBackend(name);
+  }
+  return nullptr;
+}
+
+Result Make(Module& module, const CompileOptions& options) {
+  const Backend& backend = GetBackend(options.device);
+  PassOptions passes;
+  if (const Backend* host = HostBackend()) passes.evaluate = EvaluateOn(*host);
+  Optimize(module, passes);
+  LowerForDevice(module, backend);
+  auto program = BuildProgram(module, backend);
+  if (DumpsPlans()) std::fputs(Print(*program).c_str(), stderr);
+  return std::make_shared<const Executable>(std::move(program));
+}
+
+void CheckInputs(const Plan& plan, std::span<const Tensor> inputs) {
+  const Types& types = plan.input_types;
+  if (inputs.size() != types.size()) {
+    Throw(ErrorKind::kInternal, "For '{}', the number of inputs must be {}, but got {}.", plan.name,
+          types.size(), inputs.size());
+  }
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    bool fits = inputs[i].defined() && inputs[i].dtype() == types[i].dtype() &&
+                inputs[i].shape() == types[i].shape();
+    if (!fits) {
+      Throw(ErrorKind::kInternal, "For '{}', input {} must be {}, but got {}.", plan.name, i,
+            types[i], inputs[i].defined() ? inputs[i].ToString() : "nothing");
+    }
+  }
+}
+
+void CheckRandom(const Program& program, const RandomState* random) {
+  if (program.random() && !random) {
+    Throw(ErrorKind::kInternal, "For '{}', a random state must be given, but got none.",
+          program.main().name);
+  }
+}
+
+// A machine of the program for the time of one call; it survives errors.
+class MachineLease {
+ public:
+  explicit MachineLease(const Program& program)
+      : program_(program), machine_(program.TakeMachine()) {}
+  ~MachineLease() { program_.GiveMachine(std::move(machine_)); }
+  Machine* operator->() const { return machine_.get(); }
+
+ private:
+  const Program& program_;
+  std::unique_ptr<Machine> machine_;
+};
+
+}  // namespace
+
+void Executable::Run(std::span<const Tensor> inputs, std::vector<RtValue>* outputs,
+                     RandomState* random) const {
+  CheckInputs(program_->main(), inputs);
+  CheckRandom(*program_, random);
+  MachineLease(*program_)->RunMain(inputs, outputs, random);
+}
+
+void Executable::RunClosure(const RtValue& value, std::span<const RtValue> arguments,
+                            std::vector<RtValue>* outputs, RandomState* random) {
+  const Closure* closure = value.closure();
+  if (!closure)
+    Throw(ErrorKind::kInternal, "a function value must be given, but got another value");
+  const Types& types = closure->plan().input_types;
+  size_t captures = closure->captures().size();
+  if (captures + arguments.size() != types.size()) {
+    Throw(ErrorKind::kInternal, "For '{}', the number of arguments must be {}, but got {}.",
+          closure->plan().name, types.size() - captures, arguments.size());
+  }
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const Type& type = types[captures + i];
+    const RtValue& a = arguments[i];
+    bool fits = type.is_tensor() ? a.is_tensor() && a.tensor().dtype() == type.dtype() &&
+                                       a.tensor().shape() == type.shape()
+                                 : type.is_function() == a.is_closure() && !a.is_tensor();
+    if (!fits)
+      Throw(ErrorKind::kInternal, "For '{}', argument {} must be {}.", closure->plan().name, i,
+            type);
+  }
+  CheckRandom(*closure->program(), random);
+  std::shared_ptr<const Program> program =
+      closure->program();  // `outputs` may hold the closure's last reference
+  MachineLease(*program)->RunClosure(*closure, arguments, outputs, random);
+}
+
+std::shared_ptr<const Executable> Compile(std::shared_ptr<Module> module,
+                                          const CompileOptions& options) {
+  auto key = std::make_shared<const Key>(Key{FingerprintOf(*module), options});
+  std::promise<Result> promise;
+  bool mine = false;
+  std::shared_future<Result> result = Compiled().Find(key, promise, &mine);
+  if (mine) {
+    try {
+      promise.set_value(Make(*module, options));
+    } catch (...) {
+      Compiled().Forget(*key);
+      promise.set_exception(std::current_exception());
+    }
+  }
+  return result.get();
+}
+
+size_t CompiledCount() { return Compiled().size(); }
+void ClearCompiled() { Compiled().Clear(); }
+
+}  // namespace ms

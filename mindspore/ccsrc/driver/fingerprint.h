@@ -1,0 +1,21 @@
+// What makes two modules the same program: their graphs, node by node, with attributes, constants
+// and places in the source (so that errors name the right line); names apart.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ir/graph.h"
+
+namespace ms {
+
+struct Fingerprint {
+  std::string text;               // canonical binary form
+  std::vector<Tensor> constants;  // compared bit for bit
+  size_t hash = 0;
+  bool operator==(const Fingerprint& other) const;
+};
+
+Fingerprint FingerprintOf(const Module& module);
+
+}  // namespace ms

@@ -1,0 +1,107 @@
+#include "driver/lower.h"
+
+#include <unordered_map>
+
+#include "kernel/prepare.h"
+
+namespace ms {
+namespace {
+
+const Attrs kNoAttrs;
+
+const Attrs& AttrsOf(const Node& node) { return node.attrs ? *node.attrs : kNoAttrs; }
+
+// Whether a kernel of the device takes the node as it is.
+bool Accepted(const Node& node, const Backend& backend) {
+  if (!backend.kernels().Has(*node.op)) return false;
+  Types in;
+  for (const Var& v : node.inputs) in.push_back(v.type());
+  try {
+    PrepareKernel(backend, {*node.op, in, node.outputs, AttrsOf(node)});
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+class Lowering {
+ public:
+  Lowering(Graph& graph, const Backend& backend)
+      : graph_(graph), backend_(backend), emitter_(&graph) {}
+
+  void Run() {
+    std::vector<Node*> original = graph_.nodes();
+    for (Node* node : original) {
+      std::vector<Node*> pending{node};
+      while (!pending.empty()) {
+        Node* next = pending.back();
+        pending.pop_back();
+        for (Var& v : next->inputs) v = Current(v);
+        if (!MustExpand(*next)) {
+          order_.push_back(next);
+          continue;
+        }
+        size_t before = graph_.nodes().size();
+        Expand(*next);
+        const auto& nodes = graph_.nodes();
+        pending.insert(pending.end(), nodes.rbegin(),
+                       nodes.rend() - static_cast<std::ptrdiff_t>(before));
+      }
+    }
+    if (!expanded_.empty()) Finish();
+  }
+
+ private:
+  bool MustExpand(const Node& node) const {
+    if (node.kind != NodeKind::kApply || node.op->structural || node.op->view || !node.op->expand)
+      return false;
+    return !Accepted(node, backend_);
+  }
+
+  void Expand(Node& node) {
+    emitter_.span = node.span;
+    Terms inputs;
+    for (const Var& v : node.inputs) inputs.push_back(emitter_.Wrap(v));
+    try {
+      ExpandContext context(emitter_, std::move(inputs), *node.op, AttrsOf(node));
+      Terms outputs = node.op->expand(context);
+      MS_ASSERT(outputs.size() == node.outputs.size());
+      for (uint32_t i = 0; i < outputs.size(); ++i) replaced_[{&node, i}] = outputs[i].var;
+    } catch (Error& error) {
+      throw std::move(error).WithSpan(node.span);
+    }
+    expanded_.push_back(&node);
+  }
+
+  Var Current(Var v) const {
+    for (auto it = replaced_.find(v); it != replaced_.end(); it = replaced_.find(v)) v = it->second;
+    return v;
+  }
+
+  void Finish() {
+    Vars outputs = graph_.outputs();
+    for (Var& v : outputs) v = Current(v);
+    graph_.SetOutputs(std::move(outputs));
+    size_t kept = order_.size();
+    order_.insert(order_.end(), expanded_.begin(), expanded_.end());
+    graph_.Reorder(std::move(order_));
+    std::vector<bool> keep(graph_.nodes().size(), true);
+    std::fill(keep.begin() + static_cast<std::ptrdiff_t>(kept), keep.end(), false);
+    graph_.Sweep(keep);
+  }
+
+  Graph& graph_;
+  const Backend& backend_;
+  GraphEmitter emitter_;
+  std::vector<Node*> order_;
+  std::vector<Node*> expanded_;
+  std::unordered_map<Var, Var, VarHash> replaced_;
+};
+
+}  // namespace
+
+void LowerForDevice(Module& module, const Backend& backend) {
+  for (const auto& graph : module.graphs()) Lowering(*graph, backend).Run();
+}
+
+}  // namespace ms

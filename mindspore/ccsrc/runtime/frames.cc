@@ -1,0 +1,415 @@
+#include "runtime/frames.h"
+
+#include <chrono>
+#include <cstring>
+#include <new>
+
+#include "runtime/arena.h"
+#include "runtime/profile.h"
+
+namespace ms {
+namespace {
+
+constexpr size_t kSmallArena = 64 << 10;  // up to here an arena belongs to its frame
+constexpr size_t kFramesKept = 64;        // per plan and machine
+constexpr size_t kDeepest = 1000000;
+constexpr uint32_t kCallsPerPoll = 4096;
+
+std::atomic<void (*)()> interrupt_poll{nullptr};
+
+// What a kernel may throw beside Error is an error of ours or of a library below.
+[[noreturn]] void RethrowWithSpan(const LaunchInfo& info) {
+  try {
+    throw;
+  } catch (Error& error) {
+    throw std::move(error).WithSpan(info.span);
+  } catch (const std::bad_alloc&) {
+    throw Error(ErrorKind::kMemory,
+                fmt::format("For '{}', the memory is not enough.", info.op->name))
+        .WithSpan(info.span);
+  } catch (const std::exception& error) {
+    throw Error(ErrorKind::kInternal,
+                fmt::format("For '{}', the kernel failed: {}", info.op->name, error.what()))
+        .WithSpan(info.span);
+  }
+}
+
+}  // namespace
+
+void SetInterruptPoll(void (*poll)()) { interrupt_poll.store(poll); }
+void PollInterrupt() {
+  if (auto* poll = interrupt_poll.load(std::memory_order_relaxed)) poll();
+}
+
+Machine::Machine(const Program& program) : program_(program), free_(program.plans().size()) {}
+
+Machine::~Machine() {
+  for (auto& frames : free_) {
+    for (Frame* frame : frames) DestroyFrame(frame);
+  }
+}
+
+// ---- entering and leaving
+// -----------------------------------------------------------------------------------
+void Machine::RunMain(std::span<const Tensor> inputs, std::vector<RtValue>* outputs,
+                      RandomState* random) {
+  const Plan& plan = program_.main();
+  inputs_ = inputs;
+  random_ = random;
+  if (!plan.watched_inputs.empty()) {
+    holders_.resize(inputs.size());
+    for (uint32_t i : plan.watched_inputs) holders_[i] = inputs[i].buffer()->references();
+  }
+  try {
+    Frame* frame = NewFrame(plan);
+    stack_.push_back(frame);
+    for (uint32_t i = 0; i < inputs.size(); ++i) Patch(*frame, i, inputs[i].raw());
+    Execute();
+    Collect(plan, outputs);
+  } catch (...) {
+    Unwind();
+    throw;
+  }
+}
+
+void Machine::RunClosure(const Closure& closure, std::span<const RtValue> arguments,
+                         std::vector<RtValue>* outputs, RandomState* random) {
+  random_ = random;
+  try {
+    arguments_ = closure.captures();
+    for (const RtValue& value : arguments) arguments_.push_back(ToCell(value));
+    Frame* frame = NewFrame(closure.plan());
+    stack_.push_back(frame);
+    Enter(*frame);
+    Execute();
+    Collect(closure.plan(), outputs);
+  } catch (...) {
+    Unwind();
+    throw;
+  }
+}
+
+void Machine::Collect(const Plan& plan, std::vector<RtValue>* outputs) {
+  outputs->resize(arguments_.size());
+  for (size_t i = 0; i < arguments_.size(); ++i) {
+    (*outputs)[i] = ToValue(std::move(arguments_[i]), plan.output_types[i]);
+  }
+  arguments_.clear();
+}
+
+void Machine::Unwind() {
+  for (Frame* frame : stack_) FreeFrame(frame);
+  stack_.clear();
+  arguments_.clear();
+}
+
+// ---- frames
+// -------------------------------------------------------------------------------------------------
+// One block: the small arena, the frame, its pointers, its cells.
+Frame* Machine::MakeFrame(const Plan& plan) {
+  size_t arena = plan.arena_bytes <= kSmallArena ? std::max<size_t>(plan.arena_bytes, 64) : 0;
+  size_t frame_bytes = (sizeof(Frame) + 63) / 64 * 64;
+  size_t bytes =
+      arena + frame_bytes + plan.pointer_count * sizeof(void*) + plan.cell_count * sizeof(Cell);
+  char* block = static_cast<char*>(::operator new(bytes, std::align_val_t{64}));
+  Frame* frame = new (block + arena) Frame;
+  frame->plan = &plan;
+  char* at = block + arena + frame_bytes;
+  frame->pointers = reinterpret_cast<void**>(at);
+  std::memset(at, 0, plan.pointer_count * sizeof(void*));
+  frame->cells = reinterpret_cast<Cell*>(at + plan.pointer_count * sizeof(void*));
+  for (uint32_t i = 0; i < plan.cell_count; ++i) new (&frame->cells[i]) Cell;
+  for (auto [place, constant] : plan.constant_pointers)
+    frame->pointers[place] = plan.constants[constant].raw();
+  if (arena) SetArena(*frame, block);
+  return frame;
+}
+
+void Machine::DestroyFrame(Frame* frame) {
+  for (uint32_t i = 0; i < frame->plan->cell_count; ++i) frame->cells[i].~Cell();
+  bool own_arena = frame->plan->arena_bytes <= kSmallArena;
+  char* block = own_arena ? frame->arena : reinterpret_cast<char*>(frame);
+  frame->~Frame();
+  ::operator delete(block, std::align_val_t{64});
+}
+
+void Machine::SetArena(Frame& frame, char* arena) {
+  frame.arena = arena;
+  for (auto [place, offset] : frame.plan->arena_pointers) frame.pointers[place] = arena + offset;
+}
+
+Frame* Machine::NewFrame(const Plan& plan) {
+  if (stack_.size() >= kDeepest) {
+    Throw(ErrorKind::kRuntime,
+          "For '{}', the calls must nest at most {} deep, but got more: does the recursion end?",
+          plan.name, kDeepest);
+  }
+  Frame* frame = nullptr;
+  bool ours = plan.program == &program_;
+  if (ours && !free_[plan.index].empty()) {
+    frame = free_[plan.index].back();
+    free_[plan.index].pop_back();
+  } else {
+    frame = MakeFrame(plan);
+  }
+  if (plan.arena_bytes > kSmallArena) {
+    frame->large_arena = TakeArena(plan.arena_bytes, frame->arena);
+    if (frame->large_arena->data() != frame->arena)
+      SetArena(*frame, static_cast<char*>(frame->large_arena->data()));
+  }
+  frame->pc = plan.code.data();
+  return frame;
+}
+
+void Machine::FreeFrame(Frame* frame) {
+  const Plan& plan = *frame->plan;
+  if (frame->large_arena) GiveArena(std::move(frame->large_arena));
+  bool ours = plan.program == &program_;
+  if (!ours || free_[plan.index].size() >= kFramesKept) {
+    std::shared_ptr<const Program> keep = std::move(frame->keep);
+    DestroyFrame(frame);
+    return;
+  }
+  for (uint32_t i = 0; i < plan.cell_count; ++i) {
+    if (frame->cells[i].buffer || frame->cells[i].object) frame->cells[i] = {};
+  }
+  free_[plan.index].push_back(frame);
+}
+
+// ---- values
+// -------------------------------------------------------------------------------------------------
+inline Cell Machine::Take(Frame& frame, Operand operand) const {
+  switch (operand.kind) {
+    case Operand::Kind::kCopy:
+      return frame.cells[operand.index];
+    case Operand::Kind::kMove:
+      return std::move(frame.cells[operand.index]);
+    case Operand::Kind::kConstant:
+      return ToCell(frame.plan->constants[operand.index]);
+    case Operand::Kind::kInput:
+      break;
+  }
+  return ToCell(inputs_[operand.index]);
+}
+
+inline void Machine::TakeAll(Frame& frame, Range operands) {
+  const Operand* all = frame.plan->operands.data();
+  for (uint32_t i = operands.begin; i < operands.end; ++i)
+    arguments_.push_back(Take(frame, all[i]));
+}
+
+inline void Machine::Patch(Frame& frame, uint32_t cell, void* data) {
+  const Plan& plan = *frame.plan;
+  for (uint32_t i = plan.patch_begin[cell]; i < plan.patch_begin[cell + 1]; ++i)
+    frame.pointers[plan.patches[i]] = data;
+}
+
+inline void Machine::Put(Frame& frame, uint32_t cell, Cell value) const {
+  if (cell == kNoCell) return;
+  Patch(frame, cell, value.data);
+  frame.cells[cell] = std::move(value);
+}
+
+inline void Machine::Drop(Frame& frame, Range drops) {
+  const uint32_t* cells = frame.plan->cell_lists.data();
+  for (uint32_t i = drops.begin; i < drops.end; ++i) {
+    Cell& cell = frame.cells[cells[i]];
+    if (cell.buffer || cell.object) cell = {};
+  }
+}
+
+inline void Machine::Enter(Frame& frame) {
+  for (uint32_t i = 0; i < arguments_.size(); ++i) Put(frame, i, std::move(arguments_[i]));
+  arguments_.clear();
+}
+
+// ---- instructions
+// -------------------------------------------------------------------------------------------
+void Machine::Execute() {
+  Frame* frame = stack_.back();
+  while (frame) {
+    const Instruction& code = *frame->pc++;
+    switch (code.op) {
+      case OpCode::kRun:
+        RunSegment(*frame, code);
+        break;
+      case OpCode::kCall:
+        frame = Call(*frame, code);
+        break;
+      case OpCode::kReturn:
+        frame = Return(*frame, code);
+        break;
+      default:
+        RunFunctionOp(*frame, code);
+        break;
+    }
+  }
+}
+
+void Machine::RunSegment(Frame& frame, const Instruction& code) {
+  const Plan& plan = *frame.plan;
+  if (code.poll) PollInterrupt();
+  for (uint32_t i = code.allocations.begin; i < code.allocations.end; ++i)
+    Allocate(frame, plan.allocations[i]);
+  if (ProfileOn()) {
+    RunProfiled(frame, code);
+  } else {
+    const Launch* launch = plan.launches.data() + code.launches.begin;
+    const Launch* end = plan.launches.data() + code.launches.end;
+    try {
+      for (; launch != end; ++launch) {
+        launch->kernel->Run({frame.pointers + launch->in, frame.pointers + launch->out,
+                             frame.arena + launch->workspace, random_});
+      }
+    } catch (...) {
+      RethrowWithSpan(plan.infos[static_cast<size_t>(launch - plan.launches.data())]);
+    }
+  }
+  Drop(frame, code.drops);
+}
+
+void Machine::RunProfiled(Frame& frame, const Instruction& code) {
+  using Clock = std::chrono::steady_clock;
+  const Plan& plan = *frame.plan;
+  for (uint32_t i = code.launches.begin; i < code.launches.end; ++i) {
+    const Launch& launch = plan.launches[i];
+    auto start = Clock::now();
+    try {
+      launch.kernel->Run({frame.pointers + launch.in, frame.pointers + launch.out,
+                          frame.arena + launch.workspace, random_});
+    } catch (...) {
+      RethrowWithSpan(plan.infos[i]);
+    }
+    auto ns = std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count();
+    RecordLaunch(*plan.infos[i].op, plan.infos[i].span, static_cast<uint64_t>(ns));
+  }
+}
+
+void Machine::Allocate(Frame& frame, const Allocation& allocation) {
+  if (allocation.update >= 0) {
+    const Tensor& input = inputs_[static_cast<size_t>(allocation.update)];
+    if (input.buffer()->references() <= holders_[static_cast<size_t>(allocation.update)]) {
+      return Put(frame, allocation.cell, ToCell(input));
+    }
+  } else if (allocation.reuse >= 0) {
+    Cell& old = frame.cells[allocation.reuse];
+    if (old.buffer.unique() && !old.buffer->foreign())
+      return Put(frame, allocation.cell, std::move(old));
+  }
+  Cell fresh{Buffer::Allocate(allocation.bytes), {}, nullptr};
+  fresh.data = fresh.buffer->data();
+  Put(frame, allocation.cell, std::move(fresh));
+}
+
+Frame* Machine::Call(Frame& frame, const Instruction& code) {
+  if (++calls_ % kCallsPerPoll == 0) PollInterrupt();
+  const CallTarget& target = frame.plan->targets[code.target];
+  bool second = target.condition != CallTarget::kNone &&
+                !*static_cast<const bool*>(frame.pointers[target.condition]);
+  const CallLeaf& leaf = target.leaves[second];
+  const Plan* callee = leaf.plan;
+  std::shared_ptr<const Program> keep;
+  if (!callee) {
+    Cell function = Take(frame, leaf.closure);
+    const auto& closure = static_cast<const Closure&>(*function.object.get());
+    callee = &closure.plan();
+    if (callee->program != &program_) keep = closure.program();
+    for (const Cell& capture : closure.captures()) arguments_.push_back(capture);
+  }
+  TakeAll(frame, leaf.operands);
+  Drop(frame, code.drops);
+  Frame* next = &frame;
+  if (!code.tail) {
+    next = NewFrame(*callee);
+    stack_.push_back(next);
+  } else if (callee == frame.plan) {
+    frame.pc = callee->code.data();
+  } else {
+    stack_.pop_back();
+    FreeFrame(&frame);
+    next = NewFrame(*callee);
+    stack_.push_back(next);
+  }
+  if (keep) next->keep = std::move(keep);
+  Enter(*next);
+  return next;
+}
+
+Frame* Machine::Return(Frame& frame, const Instruction& code) {
+  TakeAll(frame, code.operands);
+  stack_.pop_back();
+  FreeFrame(&frame);
+  if (stack_.empty()) return nullptr;
+  Frame& caller = *stack_.back();
+  const Instruction& call = caller.pc[-1];
+  const uint32_t* cells = caller.plan->cell_lists.data() + call.results.begin;
+  for (uint32_t i = 0; i < arguments_.size(); ++i) Put(caller, cells[i], std::move(arguments_[i]));
+  arguments_.clear();
+  return &caller;
+}
+
+void Machine::RunFunctionOp(Frame& frame, const Instruction& code) {
+  const Plan& plan = *frame.plan;
+  const uint32_t* results = plan.cell_lists.data() + code.results.begin;
+  const Operand* operands = plan.operands.data() + code.operands.begin;
+  std::span<const Type> types(plan.types.data() + code.types.begin, code.types.size());
+  Cell result;
+  switch (code.op) {
+    case OpCode::kPartial:
+      TakeAll(frame, code.operands);
+      result.object = ObjectRef(new Closure(plan.program->shared_from_this(), code.plan,
+                                            {std::make_move_iterator(arguments_.begin()),
+                                             std::make_move_iterator(arguments_.end())}));
+      break;
+    case OpCode::kSwitch: {
+      bool first = *static_cast<const bool*>(frame.pointers[code.condition]);
+      result = Take(frame, operands[first ? 0 : 1]);
+      break;
+    }
+    case OpCode::kBoxMake:
+      TakeAll(frame, code.operands);
+      result.object = ObjectRef(new Box(
+          {std::make_move_iterator(arguments_.begin()), std::make_move_iterator(arguments_.end())},
+          {types.begin(), types.end()}));
+      break;
+    case OpCode::kBoxGet: {
+      std::vector<Cell> parts = OpenBox(Take(frame, operands[0]), types);
+      for (size_t i = 0; i < parts.size(); ++i) Put(frame, results[i], std::move(parts[i]));
+      Drop(frame, code.drops);
+      return;
+    }
+    case OpCode::kBoxAdd:
+      result = AddBoxes(Take(frame, operands[0]), Take(frame, operands[1]), program_.backend());
+      break;
+    default:
+      break;  // BoxZero: null
+  }
+  arguments_.clear();
+  Put(frame, results[0], std::move(result));
+  Drop(frame, code.drops);
+}
+
+// ---- Program
+// ------------------------------------------------------------------------------------------------
+Program::Program(const Backend& backend, std::string name)
+    : backend_(backend), name_(std::move(name)) {}
+Program::~Program() = default;
+
+std::unique_ptr<Machine> Program::TakeMachine() const {
+  {
+    std::lock_guard lock(mutex_);
+    if (!idle_.empty()) {
+      std::unique_ptr<Machine> machine = std::move(idle_.back());
+      idle_.pop_back();
+      return machine;
+    }
+  }
+  return std::make_unique<Machine>(*this);
+}
+
+void Program::GiveMachine(std::unique_ptr<Machine> machine) const {
+  std::lock_guard lock(mutex_);
+  idle_.push_back(std::move(machine));
+}
+
+}  // namespace ms

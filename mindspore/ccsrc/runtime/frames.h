@@ -1,0 +1,79 @@
+// The machine that runs plans: a stack of frames on the heap, so that calls nest as deep as memory
+// allows and a loop of tail calls stays in one frame. A machine serves one thread at a time;
+// nothing else of a program changes.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "runtime/plan.h"
+
+namespace ms {
+
+// One activation of a plan.
+struct Frame {
+  const Plan* plan = nullptr;
+  const Instruction* pc = nullptr;
+  void** pointers = nullptr;
+  Cell* cells = nullptr;
+  char* arena = nullptr;
+  BufferRef large_arena;                // taken for each run from the shared ones
+  std::shared_ptr<const Program> keep;  // of another program: alive while its frame is
+};
+
+class Machine {
+ public:
+  explicit Machine(const Program& program);
+  ~Machine();
+  Machine(const Machine&) = delete;
+
+  // `inputs` in the order of the main graph's inputs. Where a Parameter's new value was written
+  // over the old, the output shares the input's buffer.
+  void RunMain(std::span<const Tensor> inputs, std::vector<RtValue>* outputs, RandomState* random);
+  void RunClosure(const Closure& closure, std::span<const RtValue> arguments,
+                  std::vector<RtValue>* outputs, RandomState* random);
+
+ private:
+  void Execute();
+  void Collect(const Plan& plan, std::vector<RtValue>* outputs);
+  void Unwind();
+
+  void RunSegment(Frame& frame, const Instruction& code);
+  void RunProfiled(Frame& frame, const Instruction& code);
+  void Allocate(Frame& frame, const Allocation& allocation);
+  Frame* Call(Frame& frame, const Instruction& code);
+  Frame* Return(Frame& frame, const Instruction& code);
+  void RunFunctionOp(Frame& frame, const Instruction& code);
+
+  Cell Take(Frame& frame, Operand operand) const;
+  void TakeAll(Frame& frame, Range operands);
+  void Put(Frame& frame, uint32_t cell, Cell value) const;
+  static void Patch(Frame& frame, uint32_t cell, void* data);
+  static void Drop(Frame& frame, Range drops);
+  void Enter(Frame& frame);
+
+  Frame* NewFrame(const Plan& plan);
+  void FreeFrame(Frame* frame);
+  static Frame* MakeFrame(const Plan& plan);
+  static void DestroyFrame(Frame* frame);
+  static void SetArena(Frame& frame, char* arena);
+
+  const Program& program_;
+  std::vector<Frame*> stack_;
+  std::vector<Cell> arguments_;  // on their way into or out of a frame
+  std::vector<std::vector<Frame*>> free_;
+  std::span<const Tensor> inputs_;
+  std::vector<int> holders_;  // of watched inputs when the run began
+  RandomState* random_ = nullptr;
+  uint32_t calls_ = 0;
+};
+
+// Asked now and then during a run; throws to stop it (a signal has come, say).
+void SetInterruptPoll(void (*poll)());
+void PollInterrupt();
+
+// Contents of boxes.
+std::vector<Cell> OpenBox(const Cell& box, std::span<const Type> types);
+Cell AddBoxes(const Cell& a, const Cell& b, const Backend& backend);
+
+}  // namespace ms

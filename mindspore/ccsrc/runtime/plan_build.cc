@@ -1,0 +1,432 @@
+// From graphs to plans: prepares the kernels, lays out the arena, and writes launches and control
+// instructions.
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "kernel/prepare.h"
+#include "runtime/frames.h"
+#include "runtime/memory_plan.h"
+#include "runtime/plan.h"
+#include "runtime/storage_plan.h"
+
+namespace ms {
+namespace {
+
+// Launches of one segment take about this long at most before the runtime asks whether to stop.
+constexpr double kPollNs = 50e6;
+const Attrs kNoAttrs;
+
+using PlanOf = std::function<const Plan*(const Graph*)>;
+
+class PlanBuilder {
+ public:
+  PlanBuilder(Plan& plan, const Graph& graph, const Backend& backend, const PlanOf& plan_of)
+      : plan_(plan),
+        graph_(graph),
+        backend_(backend),
+        plan_of_(plan_of),
+        values_(graph, PlanOrder(graph), plan.main) {}
+
+  void Build(MemoryReport& memory) {
+    plan_.input_types = graph_.InputTypes();
+    plan_.output_types = graph_.OutputTypes();
+    plan_.constants = values_.constants();
+    plan_.cell_count = values_.cells();
+    places_.resize(values_.cells());
+    PrepareKernels();
+    LayOut(memory);
+    ListDrops();
+    for (int t = 0; t < values_.steps(); ++t) EmitStep(t);
+    EmitReturn();
+    WritePatches();
+    Report(memory);
+  }
+
+ private:
+  const Node& NodeAt(int step) const { return *values_.order()[static_cast<size_t>(step)]; }
+  static bool IsLaunch(const Node& node) { return !node.op->structural && !node.op->view; }
+
+  // ---- kernels and memory
+  // ---------------------------------------------------------------------------------
+  void PrepareKernels() {
+    kernels_.resize(values_.order().size());
+    for (int t = 0; t < values_.steps(); ++t) {
+      const Node& node = NodeAt(t);
+      if (!IsLaunch(node)) continue;
+      Types in;
+      for (const Var& v : node.inputs) in.push_back(v.type());
+      try {
+        const Attrs& attrs = node.attrs ? *node.attrs : kNoAttrs;
+        kernels_[static_cast<size_t>(t)] =
+            PrepareKernel(backend_, {*node.op, in, node.outputs, attrs});
+      } catch (Error& error) {
+        throw std::move(error).WithSpan(node.span);
+      }
+      plan_.random |= node.op->effect == Effect::kRandom;
+    }
+  }
+
+  void LayOut(MemoryReport& memory) {
+    std::vector<Lifetime> lifetimes;
+    std::vector<SpanId> spans;
+    offsets_.assign(values_.storages().size(), 0);
+    std::vector<size_t> owner;
+    for (size_t i = 0; i < values_.storages().size(); ++i) {
+      const Storage& s = values_.storages()[i];
+      if (s.kind != Storage::Kind::kArena || !values_.IsRoot(i)) continue;
+      lifetimes.push_back({s.type.bytes(), s.first, s.last});
+      spans.push_back(s.span);
+      owner.push_back(i);
+    }
+    size_t values = lifetimes.size();
+    size_t value_bytes = FindLivePeak(lifetimes).bytes;
+    workspaces_.assign(kernels_.size(), 0);
+    std::vector<size_t> launch;
+    for (size_t t = 0; t < kernels_.size(); ++t) {
+      if (!kernels_[t] || kernels_[t]->workspace_bytes() == 0) continue;
+      lifetimes.push_back(
+          {kernels_[t]->workspace_bytes(), static_cast<int>(t), static_cast<int>(t)});
+      spans.push_back(NodeAt(static_cast<int>(t)).span);
+      launch.push_back(t);
+      memory.workspace = std::max(memory.workspace, kernels_[t]->workspace_bytes());
+    }
+    ArenaLayout layout = PlanArena(lifetimes);
+    for (size_t i = 0; i < values; ++i) offsets_[owner[i]] = layout.offsets[i];
+    for (size_t i = 0; i < launch.size(); ++i) workspaces_[launch[i]] = layout.offsets[values + i];
+    plan_.arena_bytes = layout.bytes;
+    memory.feature_maps += value_bytes;
+    memory.arena += layout.bytes;
+    if (plan_.main) ReportPeak(lifetimes, spans, memory);
+  }
+
+  static void ReportPeak(const std::vector<Lifetime>& lifetimes, const std::vector<SpanId>& spans,
+                         MemoryReport& memory) {
+    LivePeak peak = FindLivePeak(lifetimes);
+    std::unordered_map<SpanId, size_t> by_span;
+    for (size_t i = 0; i < lifetimes.size(); ++i) {
+      bool live = lifetimes[i].first <= peak.step && peak.step <= lifetimes[i].last;
+      if (live && lifetimes[i].bytes) by_span[spans[i]] += lifetimes[i].bytes;
+    }
+    memory.peak.assign(by_span.begin(), by_span.end());
+    std::sort(memory.peak.begin(), memory.peak.end(), [](const auto& a, const auto& b) {
+      return a.second != b.second ? a.second > b.second : a.first < b.first;
+    });
+  }
+
+  void Report(MemoryReport& memory) const {
+    for (const Tensor& t : plan_.constants) memory.parameters += t.bytes();
+    if (!plan_.main) return;
+    for (const Type& t : plan_.input_types) memory.parameters += t.bytes();
+    std::unordered_set<int> seen;
+    for (const Var& v : graph_.outputs()) {
+      const Storage& s = values_.Get(v);
+      bool fresh = s.kind == Storage::Kind::kCell && s.type.is_tensor() && s.update < 0;
+      if (fresh && seen.insert(values_.Of(v)).second) memory.outputs += s.type.bytes();
+    }
+  }
+
+  // ---- places
+  // ---------------------------------------------------------------------------------------------
+  // A new place in the table of pointers that shows the value.
+  uint32_t AddPointer(const Var& v) {
+    uint32_t place = plan_.pointer_count++;
+    const Storage& s = values_.Get(v);
+    switch (s.kind) {
+      case Storage::Kind::kArena:
+        plan_.arena_pointers.emplace_back(place, offsets_[static_cast<size_t>(values_.Of(v))]);
+        break;
+      case Storage::Kind::kConstant:
+        plan_.constant_pointers.emplace_back(place, s.index);
+        break;
+      case Storage::Kind::kInput:
+      case Storage::Kind::kCell:
+        places_[s.index].push_back(place);
+        break;
+    }
+    return place;
+  }
+
+  // Cells that a step is the last to need. An input that nothing needs goes at the first step.
+  void ListDrops() {
+    drops_.resize(values_.order().size() + 1);
+    for (size_t i = 0; i < values_.storages().size(); ++i) {
+      const Storage& s = values_.storages()[i];
+      if (s.kind == Storage::Kind::kCell && values_.IsRoot(i)) {
+        drops_[static_cast<size_t>(std::max(s.last, 0))].push_back(s.index);
+      }
+    }
+  }
+
+  void AddDrops(int step, std::vector<uint32_t>* list) const {
+    const auto& drops = drops_[static_cast<size_t>(step)];
+    list->insert(list->end(), drops.begin(), drops.end());
+  }
+
+  Range CellList(const std::vector<uint32_t>& cells) {
+    uint32_t begin = static_cast<uint32_t>(plan_.cell_lists.size());
+    plan_.cell_lists.insert(plan_.cell_lists.end(), cells.begin(), cells.end());
+    return {begin, static_cast<uint32_t>(plan_.cell_lists.size())};
+  }
+
+  // How to get values at a step; of each cell not needed later, the last mention moves.
+  std::vector<Operand> Operands(const Vars& vars, int step) const {
+    std::vector<Operand> operands(vars.size());
+    std::unordered_set<uint32_t> moved;
+    for (size_t i = vars.size(); i-- > 0;) {
+      const Storage& s = values_.Get(vars[i]);
+      operands[i].index = s.index;
+      if (s.kind == Storage::Kind::kConstant)
+        operands[i].kind = Operand::Kind::kConstant;
+      else if (s.kind == Storage::Kind::kInput)
+        operands[i].kind = Operand::Kind::kInput;
+      else if (s.last == step && moved.insert(s.index).second)
+        operands[i].kind = Operand::Kind::kMove;
+    }
+    return operands;
+  }
+
+  Range AddOperands(const std::vector<Operand>& operands, size_t from = 0) {
+    uint32_t begin = static_cast<uint32_t>(plan_.operands.size());
+    plan_.operands.insert(plan_.operands.end(),
+                          operands.begin() + static_cast<std::ptrdiff_t>(from), operands.end());
+    return {begin, static_cast<uint32_t>(plan_.operands.size())};
+  }
+
+  // ---- code
+  // -----------------------------------------------------------------------------------------------
+  void EmitStep(int step) {
+    const Node& node = NodeAt(step);
+    if (IsLaunch(node)) {
+      EmitLaunch(node, step);
+    } else if (!node.op->view) {
+      CloseSegment();
+      EmitControl(node, step);
+    } else {
+      AddDrops(step, &segment_drops_);
+    }
+  }
+
+  void EmitLaunch(const Node& node, int step) {
+    const auto& kernel = kernels_[static_cast<size_t>(step)];
+    if (open_ && segment_ns_ + kernel->cost_ns() > kPollNs) CloseSegment();
+    if (!open_) OpenSegment();
+    segment_ns_ += kernel->cost_ns();
+    Launch launch{kernel.get(), plan_.pointer_count, 0, workspaces_[static_cast<size_t>(step)]};
+    for (const Var& v : node.inputs) AddPointer(v);
+    launch.out = plan_.pointer_count;
+    for (uint32_t i = 0; i < node.outputs.size(); ++i) {
+      Var v{const_cast<Node*>(&node), i};
+      const Storage& s = values_.Get(v);
+      if (s.kind == Storage::Kind::kCell && s.first == step) Allocate(s);
+      AddPointer(v);
+    }
+    plan_.launches.push_back(launch);
+    plan_.infos.push_back({node.op, node.span, static_cast<uint32_t>(node.outputs.size())});
+    plan_.kernels.push_back(kernel);
+    AddDrops(step, &segment_drops_);
+  }
+
+  void Allocate(const Storage& s) {
+    Allocation allocation{s.index, s.type.bytes()};
+    if (s.reuse >= 0) {
+      allocation.reuse =
+          static_cast<int32_t>(values_.storages()[static_cast<size_t>(s.reuse)].index);
+    }
+    allocation.update = s.update;
+    if (s.update >= 0) plan_.watched_inputs.push_back(static_cast<uint32_t>(s.update));
+    plan_.allocations.push_back(allocation);
+  }
+
+  void OpenSegment() {
+    open_ = true;
+    segment_ = {};
+    segment_.op = OpCode::kRun;
+    segment_.poll = segment_ns_ > kPollNs / 2;
+    segment_.launches.begin = static_cast<uint32_t>(plan_.launches.size());
+    segment_.allocations.begin = static_cast<uint32_t>(plan_.allocations.size());
+    segment_ns_ = 0;
+  }
+
+  void CloseSegment() {
+    if (!open_) return;
+    open_ = false;
+    segment_.launches.end = static_cast<uint32_t>(plan_.launches.size());
+    segment_.allocations.end = static_cast<uint32_t>(plan_.allocations.size());
+    segment_.drops = CellList(segment_drops_);
+    segment_drops_.clear();
+    plan_.code.push_back(segment_);
+  }
+
+  void EmitControl(const Node& node, int step) {
+    const ControlOps& ops = ControlOps::Get();
+    Instruction instruction;
+    instruction.span = node.span;
+    std::vector<uint32_t> drops = std::move(segment_drops_);
+    segment_drops_.clear();
+    AddDrops(step, &drops);
+    std::vector<uint32_t> results;
+    for (uint32_t i = 0; i < node.outputs.size(); ++i) {
+      const Storage& s = values_.Get({const_cast<Node*>(&node), i});
+      results.push_back(s.last > step ? s.index : kNoCell);
+    }
+    if (node.op == ops.call) {
+      EmitCall(node, step, &instruction);
+    } else {
+      EmitOther(node, step, &instruction);
+    }
+    std::erase_if(drops, [&](uint32_t c) {
+      return std::find(results.begin(), results.end(), c) != results.end();
+    });
+    instruction.results = CellList(results);
+    instruction.drops = CellList(drops);
+    plan_.code.push_back(instruction);
+  }
+
+  void EmitOther(const Node& node, int step, Instruction* instruction) {
+    const ControlOps& ops = ControlOps::Get();
+    Vars held = node.inputs;
+    if (node.op == ops.partial) {
+      instruction->op = OpCode::kPartial;
+      instruction->plan = plan_of_(node.attr<Graph*>("graph"));
+    } else if (node.op == ops.select) {
+      instruction->op = OpCode::kSwitch;
+      instruction->condition = AddPointer(node.inputs[0]);
+      held.erase(held.begin());
+    } else if (node.op == ops.box_make) {
+      instruction->op = OpCode::kBoxMake;
+      Types types;
+      for (const Var& v : node.inputs) types.push_back(v.type());
+      instruction->types = AddTypes(types);
+    } else if (node.op == ops.box_get) {
+      instruction->op = OpCode::kBoxGet;
+      instruction->types = AddTypes(node.outputs);
+    } else if (node.op == ops.box_add) {
+      instruction->op = OpCode::kBoxAdd;
+    } else if (node.op == ops.box_zero) {
+      instruction->op = OpCode::kBoxZero;
+    } else {
+      throw Error(ErrorKind::kInternal,
+                  fmt::format("'{}' must be expanded before a graph is planned", node.op->name))
+          .WithSpan(node.span);
+    }
+    instruction->operands = AddOperands(Operands(held, step));
+  }
+
+  Range AddTypes(const Types& types) {
+    uint32_t begin = static_cast<uint32_t>(plan_.types.size());
+    plan_.types.insert(plan_.types.end(), types.begin(), types.end());
+    return {begin, static_cast<uint32_t>(plan_.types.size())};
+  }
+
+  void EmitCall(const Node& node, int step, Instruction* instruction) {
+    instruction->op = OpCode::kCall;
+    instruction->target = static_cast<uint32_t>(plan_.targets.size());
+    Callee callee = CalleeOf(node);
+    CallTarget target;
+    if (callee.condition) target.condition = AddPointer(callee.condition);
+    for (int i = 0; i < callee.count; ++i)
+      target.leaves[i] = MakeLeaf(callee.leaves[i], node, step);
+    plan_.targets.push_back(target);
+    instruction->tail = !plan_.main && IsTail(node, step);
+  }
+
+  CallLeaf MakeLeaf(const Var& function, const Node& call, int step) {
+    CallLeaf leaf;
+    Vars vars;
+    if (IsPartial(function)) {
+      leaf.plan = plan_of_(function.node->attr<Graph*>("graph"));
+      vars = function.node->inputs;
+    } else {
+      vars = {function};
+    }
+    vars.insert(vars.end(), call.inputs.begin() + 1, call.inputs.end());
+    std::vector<Operand> operands = Operands(vars, step);
+    if (!leaf.plan) leaf.closure = operands[0];
+    leaf.operands = AddOperands(operands, leaf.plan ? 0 : 1);
+    return leaf;
+  }
+
+  // The graph returns just what the call does, and nothing is left to do.
+  bool IsTail(const Node& call, int step) const {
+    if (step + 1 != values_.steps() || graph_.outputs().size() != call.outputs.size()) return false;
+    for (uint32_t i = 0; i < call.outputs.size(); ++i) {
+      if (!(graph_.outputs()[i] == Var{const_cast<Node*>(&call), i})) return false;
+    }
+    return true;
+  }
+
+  void EmitReturn() {
+    CloseSegment();
+    if (!plan_.code.empty() && plan_.code.back().tail) return;
+    Instruction instruction;
+    instruction.op = OpCode::kReturn;
+    instruction.operands = AddOperands(Operands(graph_.outputs(), values_.steps()));
+    plan_.code.push_back(instruction);
+  }
+
+  void WritePatches() {
+    for (const auto& places : places_) {
+      plan_.patch_begin.push_back(static_cast<uint32_t>(plan_.patches.size()));
+      plan_.patches.insert(plan_.patches.end(), places.begin(), places.end());
+    }
+    plan_.patch_begin.push_back(static_cast<uint32_t>(plan_.patches.size()));
+  }
+
+  Plan& plan_;
+  const Graph& graph_;
+  const Backend& backend_;
+  const PlanOf& plan_of_;
+  StoragePlan values_;
+  std::vector<std::shared_ptr<const Kernel>> kernels_;  // by step
+  std::vector<size_t> workspaces_;                      // offsets by step
+  std::vector<size_t> offsets_;                         // by storage
+  std::vector<std::vector<uint32_t>> places_;           // by cell
+  std::vector<std::vector<uint32_t>> drops_;            // by step
+  Instruction segment_;
+  std::vector<uint32_t> segment_drops_;
+  double segment_ns_ = 0;
+  bool open_ = false;
+};
+
+}  // namespace
+
+class ProgramBuilder {
+ public:
+  static std::shared_ptr<const Program> Build(const Module& module, const Backend& backend) {
+    auto program = std::make_shared<Program>(backend, module.main()->name());
+    std::unordered_map<const Graph*, const Plan*> plans;
+    std::vector<std::pair<const Graph*, Plan*>> pending;
+    auto add_plan = [&](const Graph* graph) {
+      auto plan = std::make_unique<Plan>();
+      plan->name = graph->name();
+      plan->program = program.get();
+      plan->index = static_cast<uint32_t>(program->plans_.size());
+      plan->main = program->plans_.empty();
+      pending.emplace_back(graph, plan.get());
+      program->plans_.push_back(std::move(plan));
+      return program->plans_.back().get();
+    };
+    // A main graph that is also called as a function gets a second plan: only the first writes over
+    // its inputs.
+    PlanOf plan_of = [&](const Graph* graph) {
+      auto [it, fresh] = plans.try_emplace(graph, nullptr);
+      if (fresh) it->second = add_plan(graph);
+      return it->second;
+    };
+    add_plan(module.main());
+    while (!pending.empty()) {
+      auto [graph, plan] = pending.back();
+      pending.pop_back();
+      PlanBuilder(*plan, *graph, backend, plan_of).Build(program->memory_);
+      program->random_ |= plan->random;
+    }
+    return program;
+  }
+};
+
+std::shared_ptr<const Program> BuildProgram(const Module& module, const Backend& backend) {
+  return ProgramBuilder::Build(module, backend);
+}
+
+}  // namespace ms

@@ -1,0 +1,173 @@
+#include "runtime/plan_order.h"
+
+#include <algorithm>
+#include <set>
+
+namespace ms {
+
+const ControlOps& ControlOps::Get() {
+  static const ControlOps ops = [] {
+    auto find = [](const char* name) { return Ops().Find(name); };
+    return ControlOps{find("Partial"), find("Switch"), find("Call"),   find("Vjp"),
+                      find("BoxMake"), find("BoxGet"), find("BoxAdd"), find("BoxZero")};
+  }();
+  return ops;
+}
+
+bool IsPartial(const Var& function) {
+  return function.node->op && function.node->op == ControlOps::Get().partial;
+}
+
+Callee CalleeOf(const Node& call) {
+  const Var& function = call.inputs[0];
+  const Node& node = *function.node;
+  if (node.op && node.op == ControlOps::Get().select) {
+    return {node.inputs[0], {node.inputs[1], node.inputs[2]}, 2};
+  }
+  return {{}, {function, {}}, 1};
+}
+
+namespace {
+
+// Nodes that matter: those with effects, calls (which may have some), outputs, and what these use.
+std::vector<bool> MarkRunning(const Graph& graph) {
+  std::vector<bool> runs(graph.nodes().size(), false);
+  for (const Var& v : graph.outputs()) runs[v.node->id] = true;
+  for (auto it = graph.nodes().rbegin(); it != graph.nodes().rend(); ++it) {
+    const Node& node = **it;
+    if (node.kind != NodeKind::kApply) continue;
+    if (node.op->effect != Effect::kNone || node.op == ControlOps::Get().call) runs[node.id] = true;
+    if (!runs[node.id]) continue;
+    VisitUses(node, [&](const Var& v, Use) { runs[v.node->id] = true; });
+  }
+  return runs;
+}
+
+// The rule behind the one freedom of PlanOrder. `floating` nodes are cheap and used by updates
+// alone; a root is the node that makes a parameter's new value; it and what it needs run once the
+// other nodes that it waits for have run.
+class UpdateOrder {
+ public:
+  UpdateOrder(const Graph& graph, const std::vector<bool>& runs) : graph_(graph), runs_(runs) {
+    FindFloating();
+    for (auto [output, input] : graph.updates) AddRoot(output, input);
+  }
+
+  std::vector<const Node*> Run() {
+    for (size_t r = 0; r < roots_.size(); ++r) {
+      if (roots_[r].waits == 0) Place(roots_[r]);
+    }
+    for (const Node* node : graph_.nodes()) {
+      if (node->kind == NodeKind::kApply && runs_[node->id] && !floating_[node->id]) Emit(node);
+    }
+    for (const Root& root : roots_) Place(root);
+    return std::move(order_);
+  }
+
+ private:
+  struct Root {
+    std::vector<const Node*> nodes;  // in program order, the root last
+    size_t waits = 0;
+  };
+
+  static bool MayFloat(const Node& node) {
+    const OpDef& op = *node.op;
+    return op.effect == Effect::kNone && !op.structural &&
+           (op.scalar || op.view || !op.updates.empty());
+  }
+
+  void FindFloating() {
+    size_t count = graph_.nodes().size();
+    std::vector<bool> used_elsewhere(count, false), used(count, false);
+    std::vector<bool> is_update(graph_.outputs().size(), false);
+    for (auto [output, input] : graph_.updates) is_update[static_cast<size_t>(output)] = true;
+    for (size_t i = 0; i < graph_.outputs().size(); ++i) {
+      size_t id = graph_.outputs()[i].node->id;
+      used[id] = true;
+      if (!is_update[i]) used_elsewhere[id] = true;
+    }
+    floating_.assign(count, false);
+    readers_.resize(count);
+    for (auto it = graph_.nodes().rbegin(); it != graph_.nodes().rend(); ++it) {
+      const Node& node = **it;
+      if (node.kind != NodeKind::kApply || !runs_[node.id]) continue;
+      floating_[node.id] = used[node.id] && !used_elsewhere[node.id] && MayFloat(node);
+      VisitUses(node, [&](const Var& v, Use) {
+        used[v.node->id] = true;
+        if (floating_[node.id]) return;
+        used_elsewhere[v.node->id] = true;
+        const Node* source = v.node;
+        while (source->op && source->op->view) source = source->inputs[0].node;
+        if (source->kind == NodeKind::kParameter) readers_[source->id].push_back(&node);
+      });
+    }
+  }
+
+  void AddRoot(int output, int input) {
+    const Node* root = graph_.outputs()[static_cast<size_t>(output)].node;
+    if (root->kind != NodeKind::kApply || !floating_[root->id]) return;
+    Root entry;
+    std::set<const Node*> seen{root}, waits;
+    std::vector<const Node*> pending{root};
+    while (!pending.empty()) {
+      const Node* node = pending.back();
+      pending.pop_back();
+      entry.nodes.push_back(node);
+      for (const Var& v : node->inputs) {
+        if (v.node->kind != NodeKind::kApply) continue;
+        if (!floating_[v.node->id])
+          waits.insert(v.node);
+        else if (seen.insert(v.node).second)
+          pending.push_back(v.node);
+      }
+    }
+    // The old value must have been read by then, or the new one could not be written over it.
+    const Node* parameter = graph_.inputs()[static_cast<size_t>(input)].node;
+    waits.insert(readers_[parameter->id].begin(), readers_[parameter->id].end());
+    std::sort(entry.nodes.begin(), entry.nodes.end(),
+              [](auto* a, auto* b) { return a->id < b->id; });
+    entry.waits = waits.size();
+    waiting_.resize(graph_.nodes().size());
+    for (const Node* node : waits) waiting_[node->id].push_back(roots_.size());
+    roots_.push_back(std::move(entry));
+  }
+
+  void Emit(const Node* node) {
+    order_.push_back(node);
+    if (waiting_.empty()) return;
+    for (size_t r : waiting_[node->id]) {
+      if (--roots_[r].waits == 0) Place(roots_[r]);
+    }
+  }
+
+  void Place(const Root& root) {
+    placed_.resize(graph_.nodes().size(), false);
+    for (const Node* node : root.nodes) {
+      if (!placed_[node->id]) order_.push_back(node);
+      placed_[node->id] = true;
+    }
+  }
+
+  const Graph& graph_;
+  const std::vector<bool>& runs_;
+  std::vector<bool> floating_;
+  std::vector<bool> placed_;
+  std::vector<std::vector<const Node*>> readers_;  // of a parameter, floating ones left out
+  std::vector<std::vector<size_t>> waiting_;       // roots that wait for a node
+  std::vector<Root> roots_;
+  std::vector<const Node*> order_;
+};
+
+}  // namespace
+
+std::vector<const Node*> PlanOrder(const Graph& graph) {
+  std::vector<bool> runs = MarkRunning(graph);
+  if (!graph.updates.empty()) return UpdateOrder(graph, runs).Run();
+  std::vector<const Node*> order;
+  for (const Node* node : graph.nodes()) {
+    if (node->kind == NodeKind::kApply && runs[node->id]) order.push_back(node);
+  }
+  return order;
+}
+
+}  // namespace ms

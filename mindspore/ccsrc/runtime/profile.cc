@@ -1,0 +1,84 @@
+#include "runtime/profile.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+
+namespace ms {
+namespace {
+
+struct Totals {
+  uint64_t count = 0;
+  uint64_t ns = 0;
+};
+
+struct Profile {
+  std::mutex mutex;
+  std::map<std::pair<const OpDef*, SpanId>, Totals> totals;
+};
+
+Profile& Data() {
+  static auto* profile = new Profile;
+  return *profile;
+}
+
+void PrintAtExit() { std::fputs(ProfileTable().c_str(), stderr); }
+
+bool WantedByEnvironment() {
+  const char* value = std::getenv("MS_PROFILE");
+  bool wanted = value && *value && std::string_view(value) != "0";
+  if (wanted) std::atexit(PrintAtExit);
+  return wanted;
+}
+
+}  // namespace
+
+namespace profile_detail {
+std::atomic<bool> on{WantedByEnvironment()};
+}
+
+void SetProfile(bool on) { profile_detail::on.store(on, std::memory_order_relaxed); }
+
+void ResetProfile() {
+  std::lock_guard lock(Data().mutex);
+  Data().totals.clear();
+}
+
+void RecordLaunch(const OpDef& op, SpanId span, uint64_t ns) {
+  std::lock_guard lock(Data().mutex);
+  Totals& t = Data().totals[{&op, span}];
+  ++t.count;
+  t.ns += ns;
+}
+
+std::vector<ProfileRow> GetProfile() {
+  std::vector<ProfileRow> rows;
+  {
+    std::lock_guard lock(Data().mutex);
+    for (const auto& [key, t] : Data().totals)
+      rows.push_back({key.first->name, key.second, t.count, t.ns});
+  }
+  std::sort(rows.begin(), rows.end(),
+            [](const auto& a, const auto& b) { return a.total_ns > b.total_ns; });
+  return rows;
+}
+
+std::string ProfileTable(size_t limit) {
+  std::vector<ProfileRow> rows = GetProfile();
+  double total = 0;
+  for (const ProfileRow& row : rows) total += static_cast<double>(row.total_ns);
+  std::string text = fmt::format("{:>10} {:>6} {:>9} {:>11}  {:<24} {}\n", "ms", "%", "calls",
+                                 "us/call", "op", "where");
+  for (size_t i = 0; i < std::min(limit, rows.size()); ++i) {
+    const ProfileRow& row = rows[i];
+    double ns = static_cast<double>(row.total_ns);
+    text += fmt::format("{:>10.3f} {:>6.1f} {:>9} {:>11.2f}  {:<24} {}\n", ns / 1e6,
+                        100 * ns / std::max(total, 1.0), row.count,
+                        ns / 1e3 / static_cast<double>(row.count), row.op, ShortSpan(row.span));
+  }
+  text += fmt::format("{:>10.3f} in all\n", total / 1e6);
+  return text;
+}
+
+}  // namespace ms

@@ -1,0 +1,260 @@
+// Straight-line plans: memory, views, updates in place, errors.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "driver/compile.h"
+#include "runtime/frames.h"
+#include "runtime/testing.h"
+
+namespace ms::testing {
+namespace {
+
+std::shared_ptr<const Executable> Make(Module& module) {
+  return std::make_shared<const Executable>(BuildProgram(module, Device()));
+}
+
+std::vector<RtValue> Execute(const Executable& executable, const std::vector<Tensor>& inputs) {
+  std::vector<RtValue> outputs;
+  executable.Run(inputs, &outputs, nullptr);
+  return outputs;
+}
+
+double First(const RtValue& value) { return value.tensor().data<float>()[0]; }
+
+TEST(Plan, ComputesAndReusesOnePlaceAlongAChain) {
+  Module module;
+  Builder b(module, "main");
+  Term x = b.In(Vector(1000));
+  Term y = x;
+  for (int i = 0; i < 20; ++i) y = y + 1.0;
+  b.Return({y * 2.0});
+  module.set_main(b.graph);
+  auto executable = Make(module);
+  EXPECT_FLOAT_EQ(First(Execute(*executable, {Filled(1000, 3)})[0]), 46);
+  EXPECT_EQ(executable->memory().arena,
+            0u);  // every step is written over the one before, into the output
+  EXPECT_EQ(executable->memory().outputs, 4000u);
+}
+
+TEST(Plan, ValuesThatAreReadAgainAreNotOverwritten) {
+  Module module;
+  Builder b(module, "main");
+  Term x = b.In(Vector(16));
+  Term y = x + 1.0;
+  Term z = y * 2.0;
+  Term w = b.Op("CumSum", {y}, {{"axis", int64_t{0}}});
+  b.Return({z + y, w});
+  module.set_main(b.graph);
+  auto executable = Make(module);
+  auto out = Execute(*executable, {Filled(16, 1)});
+  EXPECT_FLOAT_EQ(First(out[0]), 6);
+  EXPECT_FLOAT_EQ(out[1].tensor().data<float>()[15], 32);
+  EXPECT_EQ(executable->memory().workspace, 64u);
+}
+
+TEST(Plan, OutputsMayBeInputsConstantsViewsAndRepeated) {
+  Module module;
+  Builder b(module, "main");
+  Term x = b.In(Vector(6));
+  Term k = b.Number(7);
+  Term y = Reshape(x + 1.0, Shape{2, 3});
+  b.Return({x, k, y, y, Reshape(k, Shape{1}), Reshape(x, Shape{3, 2})});
+  module.set_main(b.graph);
+  auto executable = Make(module);
+  Tensor in = Filled(6, 4);
+  auto out = Execute(*executable, {in});
+  EXPECT_EQ(out[0].tensor().raw(), in.raw());
+  EXPECT_FLOAT_EQ(First(out[1]), 7);
+  EXPECT_EQ(out[2].tensor().shape(), (Shape{2, 3}));
+  EXPECT_EQ(out[2].tensor().raw(), out[3].tensor().raw());
+  EXPECT_FLOAT_EQ(First(out[3]), 5);
+  EXPECT_EQ(out[4].tensor().shape(), (Shape{1}));
+  EXPECT_EQ(out[5].tensor().shape(), (Shape{3, 2}));
+}
+
+TEST(Plan, EmptyTensorsPass) {
+  Module module;
+  Builder b(module, "main");
+  Term x = b.In(Vector(0));
+  b.Return({(x + 1.0) * x});
+  module.set_main(b.graph);
+  auto out = Execute(*Make(module), {Filled(0, 0)});
+  EXPECT_EQ(out[0].tensor().size(), 0);
+}
+
+TEST(Plan, UpdatesAreWrittenInPlace) {
+  Module module;
+  Builder b(module, "main");
+  Term w = b.In(Vector(100), "w"), x = b.In(Vector(100), "x");
+  Term loss = w * x;
+  Term next = w - x * 0.5;  // by elementwise ops
+  Term v = b.In(Vector(100), "v");
+  Term added = b.Op("AssignAdd", {v, x});  // by an op that updates
+  b.Return({loss, next, added});
+  b.graph->updates = {{1, 0}, {2, 2}};
+  module.set_main(b.graph);
+  auto executable = Make(module);
+  Tensor tw = Filled(100, 3), tx = Filled(100, 2), tv = Filled(100, 10);
+  auto out = Execute(*executable, {tw, tx, tv});
+  EXPECT_FLOAT_EQ(First(out[0]), 6);
+  EXPECT_EQ(out[1].tensor().raw(), tw.raw());
+  EXPECT_EQ(out[2].tensor().raw(), tv.raw());
+  EXPECT_FLOAT_EQ(tw.data<float>()[99], 2);
+  EXPECT_FLOAT_EQ(tv.data<float>()[99], 12);
+  EXPECT_EQ(executable->memory().outputs, 400u);  // the loss
+}
+
+TEST(Plan, AnUpdateWaitsForReadersOfTheOldValue) {
+  Module module;
+  Builder b(module, "main");
+  Term w = b.In(Vector(8), "w");
+  Term next = b.Op("AssignAdd", {w, w * 1.0});
+  Term late =
+      b.Op("CumSum", {w}, {{"axis", int64_t{0}}});  // written after the update, reads the old value
+  b.Return({next, late});
+  b.graph->updates = {{0, 0}};
+  module.set_main(b.graph);
+  Tensor tw = Filled(8, 1);
+  auto out = Execute(*Make(module), {tw});
+  EXPECT_EQ(out[0].tensor().raw(), tw.raw());
+  EXPECT_FLOAT_EQ(First(out[0]), 2);
+  EXPECT_FLOAT_EQ(out[1].tensor().data<float>()[7], 8);
+}
+
+TEST(Plan, AnOldValueThatIsReturnedSurvivesTheUpdate) {
+  Module module;
+  Builder b(module, "main");
+  Term w = b.In(Vector(8), "w");
+  b.Return({w, w + 1.0});
+  b.graph->updates = {{1, 0}};
+  module.set_main(b.graph);
+  auto out = Execute(*Make(module), {Filled(8, 1)});
+  EXPECT_FLOAT_EQ(First(out[0]), 1);
+  EXPECT_FLOAT_EQ(First(out[1]), 2);
+}
+
+TEST(Plan, ParametersCanBeSwapped) {
+  Module module;
+  Builder b(module, "main");
+  Term v = b.In(Vector(4), "v"), w = b.In(Vector(4), "w");
+  b.Return({w, v + 0.0});
+  b.graph->updates = {{0, 0}, {1, 1}};
+  module.set_main(b.graph);
+  auto out = Execute(*Make(module), {Filled(4, 1), Filled(4, 2)});
+  EXPECT_FLOAT_EQ(First(out[0]), 2);
+  EXPECT_FLOAT_EQ(First(out[1]), 1);
+}
+
+// Gradients made one after the other and applied at the end of the program must not all live until
+// then.
+TEST(Plan, GradientsDieEarly) {
+  Module module;
+  Builder b(module, "main");
+  constexpr int kLayers = 10;
+  Terms weights, gradients, outputs;
+  for (int i = 0; i < kLayers; ++i) weights.push_back(b.In(Vector(256), fmt::format("w{}", i)));
+  Term carry = b.In(Vector(256), "x");
+  for (int i = 0; i < kLayers; ++i) {
+    gradients.push_back(b.Op("CumSum", {carry}, {{"axis", int64_t{0}}}));
+    carry = b.Op("CumSum", {weights[static_cast<size_t>(i)] * carry}, {{"axis", int64_t{0}}});
+  }
+  for (int i = 0; i < kLayers; ++i) {
+    size_t k = static_cast<size_t>(i);
+    outputs.push_back(weights[k] - gradients[k] * 0.1);
+    b.graph->updates.emplace_back(i, i);
+  }
+  outputs.push_back(carry);
+  b.Return(outputs);
+  module.set_main(b.graph);
+  auto executable = Make(module);
+  EXPECT_LE(executable->memory().feature_maps, 4u * 1024);
+  std::vector<Tensor> inputs;
+  for (int i = 0; i <= kLayers; ++i) inputs.push_back(Filled(256, i == kLayers ? 1 : 0.001));
+  auto out = Execute(*executable, inputs);
+  for (int i = 0; i < kLayers; ++i)
+    EXPECT_EQ(out[static_cast<size_t>(i)].tensor().raw(), inputs[static_cast<size_t>(i)].raw());
+  EXPECT_NEAR(First(out[0]), 0.001 - 0.1, 1e-6);
+  EXPECT_NEAR(out[0].tensor().data<float>()[9], 0.001 - 1.0, 1e-5);
+}
+
+TEST(Plan, ErrorsNameTheLineAndLeaveTheExecutableUsable) {
+  Module module;
+  Builder b(module, "main");
+  Term x = b.In(Vector(4)), i = b.In(Type(DType::kInt64, Shape{4}), "i");
+  b.emitter.span = InternSpan({"net.py", 14, 1, 14, 9, "Net.construct", 0});
+  b.Return({b.Op("GatherD", {x, i}, {{"dim", int64_t{0}}})});
+  module.set_main(b.graph);
+  auto executable = Make(module);
+  std::vector<Tensor> inputs{Filled(4, 1), Tensor::Full(DType::kInt64, Shape{4}, 0)};
+  for (int round = 0; round < 3; ++round) {
+    try {
+      Execute(*executable, inputs);
+      FAIL();
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::kIndex);
+      EXPECT_EQ(ShortSpan(error.span()), "net.py:14");
+    }
+  }
+}
+
+TEST(Plan, AMissingKernelNamesOpDeviceAndLine) {
+  Module module;
+  Builder b(module, "main");
+  Term x = b.In(Type(DType::kFloat32, Shape{2, 2}));
+  b.emitter.span = InternSpan({"net.py", 3, 1, 3, 9, "f", 0});
+  b.Return({b.Op("MatMul", {x, x})});
+  module.set_main(b.graph);
+  try {
+    Make(module);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.message(), ::testing::HasSubstr("For 'MatMul'"));
+    EXPECT_THAT(error.message(), ::testing::HasSubstr("Test"));
+    EXPECT_EQ(ShortSpan(error.span()), "net.py:3");
+  }
+}
+
+TEST(Plan, WrongInputsAreRefused) {
+  Module module;
+  Builder b(module, "main");
+  Term x = b.In(Vector(4));
+  b.Return({x + 1.0});
+  module.set_main(b.graph);
+  auto executable = Make(module);
+  EXPECT_THROW(Execute(*executable, {}), Error);
+  EXPECT_THROW(Execute(*executable, {Filled(5, 0)}), Error);
+  EXPECT_THROW(Execute(*executable, {Tensor::Full(DType::kInt32, Shape{4}, 0)}), Error);
+}
+
+TEST(Plan, AnInterruptStopsALongRun) {
+  Module module;
+  Builder b(module, "main");
+  Builder loop(module, "loop");
+  Term i = loop.In(kScalar);
+  loop.graph->DeclareOutputTypes({kScalar});
+  loop.Return(loop.Call(loop.Partial(loop.graph), {i}));  // for ever
+  b.Return(b.Call(b.Partial(loop.graph), {b.In(kScalar)}));
+  module.set_main(b.graph);
+  auto executable = Make(module);
+  SetInterruptPoll([] { Throw(ErrorKind::kRuntime, "interrupted"); });
+  EXPECT_THROW(Execute(*executable, {Value(1)}), Error);
+  SetInterruptPoll(nullptr);
+}
+
+TEST(Plan, PrintsItsLaunches) {
+  Module module;
+  Builder b(module, "main");
+  Term x = b.In(Vector(4));
+  b.Return({(x + 1.0) * x});
+  module.set_main(b.graph);
+  EXPECT_EQ(Print(Make(module)->program()),
+            "plan main: (Float32[4]) -> (Float32[4]), arena 0, 2 cells, 2 launches\n"
+            "  run\n"
+            "    allocate c1 16\n"
+            "    c1 <- Add(c0 k0)\n"
+            "    c1 <- Mul(c1 c0)\n"
+            "  return move c1\n");
+}
+
+}  // namespace
+}  // namespace ms::testing
