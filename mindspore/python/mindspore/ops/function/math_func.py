@@ -1,0 +1,336 @@
+"""Mathematical functions composed of other ops, or with more to say than inputs and attributes."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from mindspore import _core
+from mindspore._core import Tensor
+from mindspore.ops._bind import bound, raw
+
+_select = raw("Select")
+_round = raw("Round")
+_div = raw("Div")
+
+_LARGEST = {
+    "Float16": 65504.0,
+    "BFloat16": 3.3895313892515355e38,
+    "Float32": 3.4028234663852886e38,
+    "Float64": 1.7976931348623157e308,
+}
+
+
+def _is_floating(x: Tensor) -> bool:
+    return "Float" in str(x.dtype)
+
+
+def _is_complex(x: Tensor) -> bool:
+    return "Complex" in str(x.dtype)
+
+
+def _of_common_dtype(x: Any, y: Any) -> tuple[Any, Any]:
+    """Numbers as tensors of the dtype that they and the other operand promote to."""
+    if isinstance(x, Tensor) == isinstance(y, Tensor):
+        return x, y
+    tensor, number = (x, y) if isinstance(x, Tensor) else (y, x)
+    if not isinstance(number, (bool, int, float)):
+        return x, y
+    dtype = _core.promote(tensor.dtype, False, _core.dtype_of(type(number)), True)
+    made = Tensor(number, dtype)
+    return (x, made) if tensor is x else (made, y)
+
+
+def where(condition: Tensor, input: Any, other: Any) -> Tensor:
+    """`input` where the condition holds, elsewhere `other`; all three broadcast."""
+    x, y = _of_common_dtype(input, other)
+    if isinstance(condition, Tensor) and condition.dtype != _core.bool:
+        condition = bound.not_equal(condition, 0)
+    return _select(condition, x, y)
+
+
+def select(condition: Tensor, input: Any, other: Any) -> Tensor:
+    """`input` where the condition holds, elsewhere `other`."""
+    x, y = _of_common_dtype(input, other)
+    return _select(condition, x, y)
+
+
+def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Tensor:
+    """`input / other`; `rounding_mode` 'floor' or 'trunc' rounds the quotient down or to zero."""
+    if rounding_mode is None:
+        return _div(input, other)
+    if rounding_mode == "floor":
+        return bound.floor_divide(input, other)
+    if rounding_mode == "trunc":
+        return bound.truncate_div(input, other)
+    raise ValueError(
+        f"For 'div', 'rounding_mode' must be None, 'floor' or 'trunc', but got {rounding_mode!r}."
+    )
+
+
+def divide(input: Any, other: Any, *, rounding_mode: str | None = None) -> Tensor:
+    """The same as `div`."""
+    return div(input, other, rounding_mode=rounding_mode)
+
+
+def subtract(input: Any, other: Any, *, alpha: float = 1) -> Tensor:
+    """`input - alpha * other`."""
+    return bound.sub(input, other if alpha == 1 else bound.mul(other, alpha))
+
+
+def clamp(input: Tensor, min: Any = None, max: Any = None) -> Tensor:
+    """`input` cut to [min, max]; where min is above max the result is max."""
+    if min is None and max is None:
+        raise ValueError("For 'clamp', 'min' or 'max' must be given, but got None for both.")
+    if min is not None:
+        input = bound.maximum(input, min)
+    if max is not None:
+        input = bound.minimum(input, max)
+    return input
+
+
+def clip(input: Tensor, min: Any = None, max: Any = None) -> Tensor:
+    """The same as `clamp`."""
+    return clamp(input, min, max)
+
+
+def clip_by_value(x: Any, clip_value_min: Any = None, clip_value_max: Any = None) -> Any:
+    """A tensor, or each of a tuple or list of tensors, cut to the given range."""
+    if clip_value_min is None and clip_value_max is None:
+        raise ValueError(
+            "For 'clip_by_value', 'clip_value_min' or 'clip_value_max' must be given, "
+            "but got None for both."
+        )
+    if isinstance(x, (tuple, list)):
+        return type(x)(clamp(item, clip_value_min, clip_value_max) for item in x)
+    return clamp(x, clip_value_min, clip_value_max)
+
+
+def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, value: Any = 1) -> Tensor:
+    """`input + value * tensor1 * tensor2`."""
+    return bound.add(input, bound.mul(bound.mul(tensor1, tensor2), value))
+
+
+def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, value: Any = 1) -> Tensor:
+    """`input + value * tensor1 / tensor2`."""
+    return bound.add(input, bound.mul(_div(tensor1, tensor2), value))
+
+
+def round(input: Tensor, *, decimals: int = 0) -> Tensor:
+    """The nearest number with so many decimals; halves go to the even one."""
+    if decimals == 0:
+        return _round(input)
+    scale = 10.0 ** abs(decimals)
+    if decimals > 0:
+        return bound.cast(_div(_round(bound.mul(input, scale)), scale), input.dtype)
+    return bound.cast(bound.mul(_round(_div(input, scale)), scale), input.dtype)
+
+
+def exp2(input: Tensor) -> Tensor:
+    """2 to the power of `input`."""
+    return bound.pow(2.0, input)
+
+
+def log2(input: Tensor) -> Tensor:
+    """The logarithm to base 2."""
+    return bound.mul(bound.log(input), 1 / math.log(2))
+
+
+def log10(input: Tensor) -> Tensor:
+    """The logarithm to base 10."""
+    return bound.mul(bound.log(input), 1 / math.log(10))
+
+
+def logaddexp(input: Tensor, other: Tensor) -> Tensor:
+    """`log(exp(input) + exp(other))` without overflow."""
+    peak = bound.maximum(input, other)
+    distance = bound.abs(bound.sub(input, other))
+    same = bound.eq(input, other)  # also equal infinities, whose distance is nan
+    tail = bound.log1p(bound.exp(bound.neg(where(same, 0.0, distance))))
+    return bound.add(peak, tail)
+
+
+def logaddexp2(input: Tensor, other: Tensor) -> Tensor:
+    """`log2(2 ** input + 2 ** other)` without overflow."""
+    base = math.log(2)
+    return bound.mul(logaddexp(bound.mul(input, base), bound.mul(other, base)), 1 / base)
+
+
+def float_power(input: Any, exponent: Any) -> Tensor:
+    """`input ** exponent` computed in Float64."""
+    if isinstance(input, Tensor):
+        input = bound.cast(input, _core.float64)
+    if isinstance(exponent, Tensor):
+        exponent = bound.cast(exponent, _core.float64)
+    return bound.pow(input, exponent)
+
+
+def ldexp(x: Tensor, other: Tensor) -> Tensor:
+    """`x * 2 ** other`."""
+    return bound.mul(x, bound.pow(2.0, other))
+
+
+def frac(x: Tensor) -> Tensor:
+    """What truncation takes away."""
+    return bound.sub(x, bound.trunc(x))
+
+
+def deg2rad(x: Tensor) -> Tensor:
+    """Degrees to radians."""
+    return bound.mul(x, math.pi / 180)
+
+
+def rad2deg(x: Tensor) -> Tensor:
+    """Radians to degrees."""
+    return bound.mul(x, 180 / math.pi)
+
+
+def sinc(input: Tensor) -> Tensor:
+    """`sin(pi x) / (pi x)`, and 1 at 0."""
+    angle = bound.mul(input, math.pi)
+    zero = bound.eq(angle, 0)
+    safe = where(zero, 1.0, angle)
+    return where(zero, 1.0, _div(bound.sin(safe), safe))
+
+
+def logit(input: Tensor, eps: float | None = None) -> Tensor:
+    """`log(x / (1 - x))`, after cutting x to [eps, 1 - eps] where eps is given."""
+    x = input if eps is None else clamp(input, eps, 1 - eps)
+    return bound.log(_div(x, bound.sub(1.0, x)))
+
+
+def fmax(input: Tensor, other: Tensor) -> Tensor:
+    """The larger one; where one operand is nan, the other."""
+    larger = bound.maximum(input, other)
+    return where(bound.isnan(input), other, where(bound.isnan(other), input, larger))
+
+
+def fmin(input: Tensor, other: Tensor) -> Tensor:
+    """The smaller one; where one operand is nan, the other."""
+    smaller = bound.minimum(input, other)
+    return where(bound.isnan(input), other, where(bound.isnan(other), input, smaller))
+
+
+def signbit(input: Tensor) -> Tensor:
+    """Whether the number is below 0 or is -0."""
+    if not _is_floating(input):
+        return bound.less(input, 0)
+    # 1 / -0 is -inf.
+    zero = bound.eq(input, 0)
+    return bound.less(where(zero, bound.reciprocal(where(zero, input, 1.0)), input), 0)
+
+
+def copysign(x: Any, other: Tensor) -> Tensor:
+    """The magnitude of `x` with the sign of `other`."""
+    size = bound.abs(x) if isinstance(x, Tensor) else Tensor(float(abs(x)))
+    return where(signbit(other), bound.neg(size), size)
+
+
+def heaviside(input: Tensor, values: Tensor) -> Tensor:
+    """0 below 0, 1 above 0, and `values` at 0."""
+    above = bound.cast(bound.greater(input, 0), input.dtype)
+    return where(bound.eq(input, 0), values, above)
+
+
+def positive(input: Tensor) -> Tensor:
+    """`input` itself."""
+    if input.dtype == _core.bool:
+        raise TypeError("For 'positive', the dtype of 'input' must not be Bool, but got Bool.")
+    return input
+
+
+def sgn(input: Tensor) -> Tensor:
+    """The sign; of a complex number, the number of magnitude 1 in its direction."""
+    if not _is_complex(input):
+        return bound.sign(input)
+    return raw("DivNoNan")(input, bound.cast(bound.abs(input), input.dtype))
+
+
+def isposinf(input: Tensor) -> Tensor:
+    """Whether the number is inf."""
+    return bound.eq(input, math.inf)
+
+
+def isneginf(input: Tensor) -> Tensor:
+    """Whether the number is -inf."""
+    return bound.eq(input, -math.inf)
+
+
+def isreal(input: Tensor) -> Tensor:
+    """Whether the imaginary part is 0."""
+    return bound.eq(bound.imag(input), 0)
+
+
+def angle(input: Tensor) -> Tensor:
+    """The angle of a complex number; of a real one, 0 or pi."""
+    return bound.atan2(bound.imag(input), bound.real(input))
+
+
+def nan_to_num(
+    input: Tensor,
+    nan: float | None = None,
+    posinf: float | None = None,
+    neginf: float | None = None,
+) -> Tensor:
+    """nan as `nan` (0), infinities as `posinf` and `neginf` (the extremes of the dtype)."""
+    largest = _LARGEST.get(str(input.dtype))
+    if largest is None:
+        return input
+    x = where(bound.isnan(input), 0.0 if nan is None else float(nan), input)
+    x = where(isposinf(x), largest if posinf is None else float(posinf), x)
+    return where(isneginf(x), -largest if neginf is None else float(neginf), x)
+
+
+def _where_method(self: Tensor, condition: Tensor, y: Any) -> Tensor:
+    """This tensor where the condition holds, elsewhere `y`."""
+    return where(condition, self, y)
+
+
+def _select_method(self: Tensor, condition: Tensor, y: Any) -> Tensor:
+    """This tensor where the condition holds, elsewhere `y`."""
+    return select(condition, self, y)
+
+
+_where_method.__name__ = "where"
+_select_method.__name__ = "select"
+
+__all__ = [
+    "addcdiv",
+    "addcmul",
+    "angle",
+    "clamp",
+    "clip",
+    "clip_by_value",
+    "copysign",
+    "deg2rad",
+    "div",
+    "divide",
+    "exp2",
+    "float_power",
+    "fmax",
+    "fmin",
+    "frac",
+    "heaviside",
+    "isneginf",
+    "isposinf",
+    "isreal",
+    "ldexp",
+    "log2",
+    "log10",
+    "logaddexp",
+    "logaddexp2",
+    "logit",
+    "nan_to_num",
+    "positive",
+    "rad2deg",
+    "round",
+    "select",
+    "sgn",
+    "signbit",
+    "sinc",
+    "subtract",
+    "where",
+]
+
+_NOT_METHODS = ("clip_by_value", "exp2", "select", "where")
+METHODS = [name for name in __all__ if name not in _NOT_METHODS] + [_where_method, _select_method]

@@ -1,0 +1,244 @@
+"""Rows of arithmetic and of mathematical functions."""
+
+import numpy as np
+from rowlib import args, bf16, c64, f16, f32, i8, i32, row, u8
+from scipy import special
+
+PAIRS = [args(f32(2, 3), f32(2, 3)), args(f32(4, 1, 3), f32(2, 1))]
+INTS = args(i32(3, 4), i32(4))
+BAD_SHAPES = args(f32(2, 3), f32(2, 4), says="must broadcast, but got [2, 3] and [2, 4]")
+
+
+def ints(f):
+    """A reference of integers, where a zero divisor and overflow are silent."""
+
+    def ref(x, y):
+        with np.errstate(all="ignore"):
+            return f(x, y)
+
+    return ref
+
+
+def divide_integers(x, y):
+    if x.dtype.kind == "f" or x.dtype.kind == "c":
+        return x / y
+    quotient = np.abs(x.astype(np.int64)) // np.where(y == 0, 1, np.abs(y.astype(np.int64)))
+    sign = np.sign(x.astype(np.int64)) * np.sign(y.astype(np.int64))
+    return np.where(y == 0, 0, quotient * sign).astype(x.dtype)
+
+
+def truncated_remainder(x, y):
+    return np.fmod(x, y)
+
+
+def power(x, y):
+    if x.dtype.kind == "f":
+        return np.power(x, y)
+    return np.trunc(np.float64(x) ** np.float64(y)).astype(np.int64)
+
+
+EXTREME = args(i32([-(2**31), 7, -7, 2**31 - 1]), i32([-1, 0, 0, 2]))
+NARROW = args(i8([-128, 127, -7]), i8([-1, 2, 3]))
+
+row(
+    "Add",
+    ref=np.add,
+    good=[*PAIRS, INTS, args(c64(3), c64(3)), NARROW, args(u8([250]), u8([10]))],
+    bad=[BAD_SHAPES],
+)
+row(
+    "Sub",
+    ref=np.subtract,
+    good=[*PAIRS, INTS, args(c64(3), c64(3)), NARROW, args(u8([3]), u8([10]))],
+    bad=[BAD_SHAPES],
+)
+row("Mul", ref=np.multiply, good=[*PAIRS, INTS, args(c64(3), c64(3)), NARROW], bad=[BAD_SHAPES])
+row(
+    "Div",
+    ref=np.divide,
+    good=[
+        args(f32(2, 3), f32(2, 3, low=0.5, high=2)),
+        args(f32(4, 1), f32(3, low=-2, high=-0.5)),
+        args(c64(3), c64(3)),
+    ],
+    bad=[BAD_SHAPES],
+)
+row(
+    "RealDiv",
+    ref=divide_integers,
+    good=[
+        args(f32(2, 3), f32(2, 3, low=0.5, high=2)),
+        args(f32(4, 1), f32(3, low=-2, high=-0.5)),
+        args(i32([9, 7, -7, 2]), i32([-2, 0, 2, 3])),
+    ],
+    bad=[BAD_SHAPES],
+)
+row(
+    "DivNoNan",
+    ref=lambda x, y: np.where(y == 0, 0, x / np.where(y == 0, 1, y)),
+    good=[args(f32(2, 3), f32(2, 3, low=0.5, high=2)), args(f32([1, 0, 2]), f32([0, 0, 4]))],
+    bad=[BAD_SHAPES],
+)
+row(
+    "FloorDiv",
+    ref=ints(np.floor_divide),
+    good=[args(f32(2, 3, low=3, high=9), f32([0.75, -1.3, 2.6])), INTS, EXTREME, NARROW],
+    bad=[BAD_SHAPES],
+)
+row(
+    "TruncateDiv",
+    ref=lambda x, y: np.trunc(x / y) if x.dtype.kind == "f" else divide_integers(x, y),
+    good=[args(f32(2, 3, low=3, high=9), f32([0.75, -1.3, 2.6])), INTS],
+    bad=[BAD_SHAPES],
+)
+for name in ("Mod", "TruncateMod"):
+    row(
+        name,
+        ref=ints(truncated_remainder),
+        tol={f16: 1e-2, bf16: 3e-2},
+        good=[
+            args(f32(2, 3, low=3, high=9), f32([0.75, -1.3, 2.6])),
+            INTS,
+            NARROW,
+            args(i32([5, -(2**31)]), i32([0, -1])),
+        ],
+        bad=[BAD_SHAPES],
+    )
+row(
+    "FloorMod",
+    ref=ints(np.mod),
+    good=[args(f32(2, 3, low=3, high=9), f32([0.75, -1.3, 2.6])), INTS, EXTREME],
+    bad=[BAD_SHAPES],
+    tol={f16: 1e-2, bf16: 3e-2},
+)
+row(
+    "Pow",
+    ref=power,
+    bad=[BAD_SHAPES],
+    tol={f16: 1e-2, bf16: 5e-2},
+    good=[
+        args(f32(2, 3, low=0.5, high=2), f32(2, 3)),
+        args(f32(3, low=0.3, high=2), f32([2.0])),
+        args(f32(3, low=0.3, high=2), f32([0.5])),
+        args(f32(3, low=0.3, high=2), f32([-1.0])),
+        args(f32(3), f32([3.0])),
+        args(i32([2, -3, 1, -1, 0]), i32([5, 3, -2, -3, 0])),
+    ],
+)
+row(
+    "SquaredDifference",
+    ref=lambda x, y: (x - y) * (x - y),
+    good=[*PAIRS, args(i32(4), i32(4))],
+    bad=[BAD_SHAPES],
+)
+row("Hypot", ref=np.hypot, good=PAIRS, bad=[BAD_SHAPES])
+row("Atan2", ref=np.arctan2, good=PAIRS, bad=[BAD_SHAPES])
+row(
+    "Xlogy",
+    ref=special.xlogy,
+    good=[args(f32(2, 3), f32(2, 3, low=0.5, high=2)), args(f32([0.0]), f32([3.0]))],
+    bad=[BAD_SHAPES],
+    tol={bf16: 3e-2},
+)
+row("Maximum", ref=np.maximum, good=[*PAIRS, INTS], bad=[BAD_SHAPES])
+row("Minimum", ref=np.minimum, good=[*PAIRS, INTS], bad=[BAD_SHAPES])
+row(
+    "GreaterShare",
+    ref=lambda x, y: np.where(x > y, 1.0, np.where(x == y, 0.5, 0.0)),
+    good=[*PAIRS, args(f32([1, 2]), f32([1, 1]))],
+    bad=[BAD_SHAPES],
+)
+row(
+    "Lerp",
+    ref=lambda x, y, w: x + w * (y - x),
+    good=[args(f32(2, 3), f32(2, 3), f32(3)), args(f32(3), f32(2, 3), f32())],
+    bad=[args(f32(2), f32(3), f32(2), says="must broadcast")],
+)
+
+
+def unary(name, ref, low=-2.0, high=2.0, extra=(), **options):
+    samples = [args(f32(2, 3, low=low, high=high)), args(f32(5, low=low, high=high)), *extra]
+    row(name, ref=ref, good=samples, bad=[args(f32(2), f32(2), says="takes")], **options)
+
+
+INT_CASE = (args(i32(3, 4)),)
+unary("Neg", np.negative, extra=(*INT_CASE, args(c64(3)), args(i8([-128, 1]))))
+unary("Abs", np.abs, extra=(*INT_CASE, args(c64(3)), args(i8([-128, 1]))))
+unary("Sign", np.sign, extra=(*INT_CASE, args(f32([0.0, -0.0]))), grad=False)
+unary("Square", np.square, extra=(*INT_CASE, args(c64(3))))
+unary("Floor", np.floor, extra=(args(i32(4)),))
+unary("Ceil", np.ceil, extra=(args(i32(4)),))
+unary("Trunc", np.trunc, extra=(args(i32(4)),))
+unary(
+    "Round",
+    np.round,
+    extra=(
+        args(i32(4)),
+        args(f32([0.5, 1.5, 2.5, -0.5])),
+    ),
+    grad=False,
+)
+unary("Exp", np.exp, extra=(args(c64(3)), args(f32([-200.0, 200.0]))), tol={f16: 1e-2, bf16: 3e-2})
+unary("Expm1", np.expm1, tol={f16: 1e-2, bf16: 3e-2})
+unary("Log", np.log, 0.2, 3, extra=(args(c64(3)),))
+unary("Log1p", np.log1p, -0.5, 3)
+unary("Sqrt", np.sqrt, 0.2, 3, extra=(args(c64(3)),))
+unary("Rsqrt", lambda x: 1 / np.sqrt(x), 0.2, 3)
+unary("Reciprocal", lambda x: 1 / x, 0.3, 3, tol={bf16: 3e-2})
+unary("Erf", special.erf)
+unary("Erfc", special.erfc)
+unary(
+    "Lgamma",
+    special.gammaln,
+    0.4,
+    5,
+    extra=(args(f32([-1.5, -0.3, 20.0])),),
+    tol={f32: 1e-4},
+    grad=False,
+)
+unary(
+    "Digamma",
+    special.digamma,
+    0.4,
+    5,
+    extra=(args(f32([-1.5, -0.3, 20.0])),),
+    tol={f32: 1e-4, f16: 1e-2, bf16: 5e-2},
+    grad=False,
+)
+unary("Sin", np.sin, extra=(args(f32([1e4, 1e7])),))
+unary("Cos", np.cos)
+unary("Tan", np.tan, -1.2, 1.2, tol={bf16: 5e-2, f16: 5e-3})
+unary("Asin", np.arcsin, -0.8, 0.8)
+unary("ACos", np.arccos, -0.8, 0.8)
+unary("Atan", np.arctan)
+unary("Sinh", np.sinh, tol={bf16: 4e-2, f16: 1e-2})
+unary("Cosh", np.cosh, tol={bf16: 4e-2, f16: 1e-2})
+unary("Tanh", np.tanh)
+unary("Asinh", np.arcsinh)
+unary("Acosh", np.arccosh, 1.2, 3)
+unary("Atanh", np.arctanh, -0.8, 0.8)
+row(
+    "TanhGrad",
+    ref=lambda y, dy: dy * (1 - y * y),
+    good=[args(f32(2, 3, low=-0.9, high=0.9), f32(2, 3))],
+    bad=[args(f32(2), f32(3), says="must broadcast")],
+)
+row(
+    "Real",
+    ref=np.real,
+    good=[args(c64(2, 3)), args(f32(3))],
+    bad=[args(c64(2), c64(2), says="takes")],
+)
+row(
+    "Imag",
+    ref=np.imag,
+    good=[args(c64(2, 3)), args(f32(3))],
+    bad=[args(c64(2), c64(2), says="takes")],
+    grad=False,
+)
+row(
+    "Conj",
+    ref=np.conj,
+    good=[args(c64(2, 3)), args(f32(3))],
+    bad=[args(c64(2), c64(2), says="takes")],
+)

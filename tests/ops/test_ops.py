@@ -1,0 +1,57 @@
+"""Every op by its row (rows/*.py): values, modes, types, gradients, layouts, refusals."""
+
+from __future__ import annotations
+
+import engine
+import pytest
+from rowlib import ROWS, Args, Row
+
+CASES = [
+    pytest.param(row, case, id=f"{name}-{i}")
+    for name, row in sorted(ROWS.items())
+    for i, case in enumerate(row.good)
+]
+REFUSALS = [
+    pytest.param(row, case, id=f"{name}-{i}")
+    for name, row in sorted(ROWS.items())
+    for i, case in enumerate(row.bad)
+]
+DIFFERENTIABLE = [p for p in CASES if p.values[0].grad]
+
+
+def test_every_op_has_a_row() -> None:
+    """A registered op without a row fails here, and so does a row of no op."""
+    assert sorted(set(engine.registry()) - set(ROWS)) == []
+    assert sorted(set(ROWS) - set(engine.registry())) == []
+
+
+def test_rows_with_gradients_have_them() -> None:
+    ops = engine.registry()
+    assert [
+        n for n, row in ROWS.items() if row.grad and n in ops and not ops[n]["differentiable"]
+    ] == []
+
+
+@pytest.mark.parametrize(("row", "case"), CASES)
+def test_eager(row: Row, case: Args) -> None:
+    engine.check_eager(row, case)
+
+
+@pytest.mark.parametrize(("row", "case"), CASES)
+def test_graph(row: Row, case: Args) -> None:
+    engine.check_graph(row, case)
+
+
+@pytest.mark.parametrize(("row", "case"), CASES)
+def test_layouts(row: Row, case: Args) -> None:
+    engine.check_layouts(row, case)
+
+
+@pytest.mark.parametrize(("row", "case"), DIFFERENTIABLE)
+def test_gradient(row: Row, case: Args) -> None:
+    engine.check_gradient(row, case)
+
+
+@pytest.mark.parametrize(("row", "case"), REFUSALS)
+def test_refusal(row: Row, case: Args) -> None:
+    engine.check_refusal(row, case)
