@@ -167,6 +167,10 @@ class Parser {
     }
     part_ = std::span(tensor.content.get() + filled_, length);
     in_.ReadContent(part_);
+    auto is_bool = [](std::byte b) { return b <= std::byte{1}; };
+    if (tensor.dtype == "Bool" && !std::all_of(part_.begin(), part_.end(), is_bool)) {
+      in_.Fail("'{:.200}' of type Bool has an element that is neither 0 nor 1.", name_);
+    }
     filled_ += length;
   }
 

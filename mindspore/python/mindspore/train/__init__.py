@@ -1,0 +1,85 @@
+"""Training: Model, callbacks, checkpoints, loss scaling."""
+
+from mindspore.amp.loss_scale_manager import (
+    DynamicLossScaleManager,
+    FixedLossScaleManager,
+    LossScaleManager,
+)
+from mindspore.amp.loss_scaler import DynamicLossScaler, StaticLossScaler
+from mindspore.context import ParallelMode
+from mindspore.train import (
+    amp,
+    callback,
+    dataset_helper,
+    loss_scale_manager,
+    metrics,
+    model,
+    serialization,
+)
+from mindspore.train.amp import build_train_network
+from mindspore.train.callback import (
+    Callback,
+    CheckpointConfig,
+    EarlyStopping,
+    History,
+    LambdaCallback,
+    LearningRateScheduler,
+    LossMonitor,
+    ModelCheckpoint,
+    ReduceLROnPlateau,
+    RunContext,
+    TimeMonitor,
+)
+from mindspore.train.callback._checkpoint import CheckpointManager
+from mindspore.train.data_sink import data_sink
+from mindspore.train.dataset_helper import DatasetHelper, connect_network_with_dataset
+from mindspore.train.metrics import *
+from mindspore.train.metrics import __all__ as _metric_names
+from mindspore.train.model import Model
+from mindspore.train.serialization import (
+    async_ckpt_thread_status,
+    ckpt_to_safetensors,
+    export,
+    load,
+    load_checkpoint,
+    load_checkpoint_async,
+    load_param_into_net,
+    safetensors_to_ckpt,
+    save_checkpoint,
+)
+
+__all__ = [
+    "Callback",
+    "CheckpointConfig",
+    "CheckpointManager",
+    "DatasetHelper",
+    "DynamicLossScaleManager",
+    "DynamicLossScaler",
+    "EarlyStopping",
+    "FixedLossScaleManager",
+    "History",
+    "LambdaCallback",
+    "LearningRateScheduler",
+    "LossMonitor",
+    "LossScaleManager",
+    "Model",
+    "ModelCheckpoint",
+    "ParallelMode",
+    "ReduceLROnPlateau",
+    "RunContext",
+    "StaticLossScaler",
+    "TimeMonitor",
+    "async_ckpt_thread_status",
+    "build_train_network",
+    "ckpt_to_safetensors",
+    "connect_network_with_dataset",
+    "data_sink",
+    "export",
+    "load",
+    "load_checkpoint",
+    "load_checkpoint_async",
+    "load_param_into_net",
+    "safetensors_to_ckpt",
+    "save_checkpoint",
+]
+__all__ += _metric_names

@@ -1,0 +1,17 @@
+"""Path of mixed precision in training programs."""
+
+from mindspore.amp.mixed_precision import (
+    auto_mixed_precision,
+    custom_mixed_precision,
+    get_black_list,
+    get_white_list,
+)
+from mindspore.amp.train_network import build_train_network
+
+__all__ = [
+    "auto_mixed_precision",
+    "build_train_network",
+    "custom_mixed_precision",
+    "get_black_list",
+    "get_white_list",
+]

@@ -1,0 +1,36 @@
+"""Callbacks: what happens during a training beside the training."""
+
+from mindspore.train.callback._callback import (
+    Callback,
+    RunContext,
+    _CallbackManager,
+    _InternalCallbackParam,
+    _set_cur_net,
+)
+from mindspore.train.callback._checkpoint import (
+    CheckpointConfig,
+    CheckpointManager,
+    ModelCheckpoint,
+    _CheckpointManager,
+)
+from mindspore.train.callback._early_stop import EarlyStopping
+from mindspore.train.callback._history import History
+from mindspore.train.callback._lambda_callback import LambdaCallback
+from mindspore.train.callback._loss_monitor import LossMonitor
+from mindspore.train.callback._lr_scheduler_callback import LearningRateScheduler
+from mindspore.train.callback._reduce_lr_on_plateau import ReduceLROnPlateau
+from mindspore.train.callback._time_monitor import TimeMonitor
+
+__all__ = [
+    "Callback",
+    "CheckpointConfig",
+    "EarlyStopping",
+    "History",
+    "LambdaCallback",
+    "LearningRateScheduler",
+    "LossMonitor",
+    "ModelCheckpoint",
+    "ReduceLROnPlateau",
+    "RunContext",
+    "TimeMonitor",
+]

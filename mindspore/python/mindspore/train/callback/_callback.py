@@ -1,0 +1,222 @@
+"""Callback, and what Model hands to callbacks."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Any
+
+_CALLBACK_STATE: dict[str, Any] = {"network": None}
+
+
+class _InternalCallbackParam(dict):
+    """What a callback may read and write: items that are attributes as well."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self[name]
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self[name] = value
+
+
+class RunContext:
+    """Given to every callback: the parameters of the run, and a way to end it."""
+
+    def __init__(self, original_args: dict[str, Any]) -> None:
+        if not isinstance(original_args, dict):
+            raise TypeError(
+                "For 'RunContext', 'original_args' must be a dict, but got "
+                f"{type(original_args).__name__}."
+            )
+        self._original_args = original_args
+        self._stop_requested = False
+
+    def original_args(self) -> Any:
+        """The parameters of the run, e.g. cur_epoch_num, cur_step_num, net_outputs, train_network."""
+        return self._original_args
+
+    def request_stop(self) -> None:
+        """End the training after this step."""
+        self._stop_requested = True
+
+    def get_stop_requested(self) -> bool:
+        """Whether a callback asked for the end."""
+        return self._stop_requested
+
+
+class Callback:
+    """Base of callbacks: override what should happen at a point of training or evaluation.
+
+    The names begin, epoch_begin, ... of 1.x serve both training and evaluation.
+    """
+
+    def __enter__(self) -> Callback:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Called when the run ends, in whatever way."""
+
+    def begin(self, run_context: RunContext) -> None:
+        """Before the first epoch."""
+
+    def epoch_begin(self, run_context: RunContext) -> None:
+        """Before an epoch."""
+
+    def epoch_end(self, run_context: RunContext) -> None:
+        """After an epoch."""
+
+    def step_begin(self, run_context: RunContext) -> None:
+        """Before a step."""
+
+    def step_end(self, run_context: RunContext) -> None:
+        """After a step."""
+
+    def end(self, run_context: RunContext) -> None:
+        """After the last epoch."""
+
+    def on_train_begin(self, run_context: RunContext) -> None:
+        """Before the training."""
+        self.begin(run_context)
+
+    def on_train_epoch_begin(self, run_context: RunContext) -> None:
+        """Before an epoch of training."""
+        self.epoch_begin(run_context)
+
+    def on_train_epoch_end(self, run_context: RunContext) -> None:
+        """After an epoch of training."""
+        self.epoch_end(run_context)
+
+    def on_train_step_begin(self, run_context: RunContext) -> None:
+        """Before a step of training."""
+        self.step_begin(run_context)
+
+    def on_train_step_end(self, run_context: RunContext) -> None:
+        """After a step of training."""
+        self.step_end(run_context)
+
+    def on_train_end(self, run_context: RunContext) -> None:
+        """After the training."""
+        self.end(run_context)
+
+    def on_eval_begin(self, run_context: RunContext) -> None:
+        """Before an evaluation."""
+        self.begin(run_context)
+
+    def on_eval_epoch_begin(self, run_context: RunContext) -> None:
+        """Before the pass over the evaluation data."""
+        self.epoch_begin(run_context)
+
+    def on_eval_epoch_end(self, run_context: RunContext) -> None:
+        """After the pass over the evaluation data."""
+        self.epoch_end(run_context)
+
+    def on_eval_step_begin(self, run_context: RunContext) -> None:
+        """Before a step of evaluation."""
+        self.step_begin(run_context)
+
+    def on_eval_step_end(self, run_context: RunContext) -> None:
+        """After a step of evaluation."""
+        self.step_end(run_context)
+
+    def on_eval_end(self, run_context: RunContext) -> None:
+        """After an evaluation."""
+        self.end(run_context)
+
+
+class _CallbackManager(Callback):
+    """Several callbacks as one; entered before the run and left after it."""
+
+    def __init__(self, callbacks: Any) -> None:
+        self._callbacks: list[Callback] = []
+        self._entered: list[Callback] = []
+        if isinstance(callbacks, (list, tuple)):
+            given = list(callbacks)
+        else:
+            given = [] if callbacks is None else [callbacks]
+        for callback in given:
+            if not isinstance(callback, Callback):
+                raise TypeError(
+                    f"For 'Model', 'callbacks' must be Callback or a list of them, but got "
+                    f"{type(callback).__name__}."
+                )
+            self._callbacks.append(callback)
+
+    def __enter__(self) -> _CallbackManager:
+        for callback in self._callbacks:
+            callback.__enter__()
+            self._entered.append(callback)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        first: BaseException | None = None
+        for callback in reversed(self._entered):
+            try:
+                callback.__exit__(kind, error, trace)
+            except BaseException as failed:  # the others are left all the same
+                first = first or failed
+        self._entered.clear()
+        if first is not None and error is None:
+            raise first
+
+    def any_of(self, kind: type) -> bool:
+        """Whether a callback of this class is there."""
+        return any(isinstance(callback, kind) for callback in self._callbacks)
+
+    def _each(self, event: str, run_context: RunContext) -> None:
+        for callback in self._callbacks:
+            getattr(callback, event)(run_context)
+
+    def on_train_begin(self, run_context: RunContext) -> None:
+        self._each("on_train_begin", run_context)
+
+    def on_train_epoch_begin(self, run_context: RunContext) -> None:
+        self._each("on_train_epoch_begin", run_context)
+
+    def on_train_epoch_end(self, run_context: RunContext) -> None:
+        self._each("on_train_epoch_end", run_context)
+
+    def on_train_step_begin(self, run_context: RunContext) -> None:
+        self._each("on_train_step_begin", run_context)
+
+    def on_train_step_end(self, run_context: RunContext) -> None:
+        self._each("on_train_step_end", run_context)
+
+    def on_train_end(self, run_context: RunContext) -> None:
+        self._each("on_train_end", run_context)
+
+    def on_eval_begin(self, run_context: RunContext) -> None:
+        self._each("on_eval_begin", run_context)
+
+    def on_eval_epoch_begin(self, run_context: RunContext) -> None:
+        self._each("on_eval_epoch_begin", run_context)
+
+    def on_eval_epoch_end(self, run_context: RunContext) -> None:
+        self._each("on_eval_epoch_end", run_context)
+
+    def on_eval_step_begin(self, run_context: RunContext) -> None:
+        self._each("on_eval_step_begin", run_context)
+
+    def on_eval_step_end(self, run_context: RunContext) -> None:
+        self._each("on_eval_step_end", run_context)
+
+    def on_eval_end(self, run_context: RunContext) -> None:
+        self._each("on_eval_end", run_context)
+
+
+def set_cur_net(net: Any) -> None:
+    """Say which network callbacks save where none else is named."""
+    _CALLBACK_STATE["network"] = net
+
+
+_set_cur_net = set_cur_net

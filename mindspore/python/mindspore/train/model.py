@@ -1,0 +1,505 @@
+"""Model: training, evaluation and prediction of a network in one object."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from mindspore import nn
+from mindspore.amp.mixed_precision import LEVELS
+from mindspore.amp.train_network import build_train_network
+from mindspore.common.tensor import Tensor
+from mindspore.context import ParallelMode, get_auto_parallel_context
+from mindspore.train._progress import Progress
+from mindspore.train.callback._callback import (
+    RunContext,
+    _CallbackManager,
+    _InternalCallbackParam,
+    set_cur_net,
+)
+from mindspore.train.callback._loss_monitor import LossMonitor
+from mindspore.train.callback._values import check_int, first_value
+from mindspore.train.dataset_helper import DatasetHelper, _check_dataset
+
+_OPTIONS = ("loss_scale_manager", "keep_batchnorm_fp32", "boost_config_dict", "acc_level")
+
+
+class Model:
+    """A network with what it needs for training and evaluation.
+
+    Args:
+        network: The network. Without `loss_fn` its output is the loss; without `optimizer` it is a
+        whole training step.
+        loss_fn: The loss of (output, label).
+        optimizer: Updates the parameters.
+        metrics: Names or Metric objects, as a set, a list or a dict.
+        eval_network: Evaluated in place of the network with its loss.
+        eval_indexes: Where loss, output and label are among the results of `eval_network`.
+        amp_level: Mixed precision, "O0" to "O3" or "auto".
+        boost_level: Accepted; changes nothing.
+        kwargs: loss_scale_manager, keep_batchnorm_fp32.
+
+    Examples:
+        >>> model = Model(net, nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean"),
+        ...               nn.Momentum(net.trainable_params(), 0.1, 0.9), metrics={"accuracy"})
+        >>> model.train(2, dataset, callbacks=[LossMonitor()])
+        >>> model.eval(test_dataset)
+    """
+
+    def __init__(
+        self,
+        network: Any,
+        loss_fn: Any = None,
+        optimizer: Any = None,
+        metrics: Any = None,
+        eval_network: Any = None,
+        eval_indexes: Any = None,
+        amp_level: str = "O0",
+        boost_level: str = "O0",
+        **kwargs: Any,
+    ) -> None:
+        op = "Model"
+        _check_cell(op, "network", network)
+        if loss_fn is not None and not callable(loss_fn):
+            raise TypeError(
+                f"For '{op}', 'loss_fn' must be a Cell or a function, but got "
+                f"{type(loss_fn).__name__}."
+            )
+        if optimizer is not None:
+            _check_cell(op, "optimizer", optimizer)
+        if eval_network is not None:
+            _check_cell(op, "eval_network", eval_network)
+        if amp_level not in LEVELS:
+            raise ValueError(
+                f"For '{op}', 'amp_level' must be one of {list(LEVELS)}, but got {amp_level!r}."
+            )
+        if boost_level not in ("O0", "O1", "O2"):
+            raise ValueError(
+                f"For '{op}', 'boost_level' must be 'O0', 'O1' or 'O2', but got {boost_level!r}."
+            )
+        for name in kwargs:
+            if name not in _OPTIONS:
+                raise ValueError(
+                    f"For '{op}', the keyword arguments must be among {list(_OPTIONS)}, but got "
+                    f"'{name}'."
+                )
+        self._network = network
+        self._loss_fn = loss_fn
+        self._optimizer = optimizer
+        self._amp_level = amp_level
+        self._boost_level = boost_level
+        self._options = {
+            k: v for k, v in kwargs.items() if k in ("loss_scale_manager", "keep_batchnorm_fp32")
+        }
+        self._loss_scale_manager = kwargs.get("loss_scale_manager")
+        self._metrics = metrics
+        self._parallel_mode = get_auto_parallel_context("parallel_mode")
+        self._device_number = get_auto_parallel_context("device_num")
+        self._metric_fns: dict[str, Any] = {}
+        self._train_network = self._build_train_network()
+        self._build_eval_network(metrics, eval_network, eval_indexes)
+        self._predict_network = network
+
+    # Networks
+
+    def _build_train_network(self) -> Any:
+        if self._optimizer is None:
+            if self._loss_scale_manager is not None:
+                raise ValueError("For 'Model', 'loss_scale_manager' needs an 'optimizer'.")
+            network = self._network
+            return network if self._loss_fn is None else nn.WithLossCell(network, self._loss_fn)
+        return build_train_network(
+            self._network, self._optimizer, self._loss_fn, level=self._amp_level,
+            boost_level=self._boost_level, **self._options,
+        )  # fmt: skip
+
+    def _build_eval_network(self, metrics: Any, eval_network: Any, eval_indexes: Any) -> None:
+        self._eval_network = None
+        self._metric_fns = _metrics_of(metrics)
+        self._eval_indexes = _checked_indexes(eval_indexes)
+        if not self._metric_fns:
+            return
+        if eval_network is not None:
+            self._eval_network = eval_network
+        elif self._loss_fn is not None:
+            self._eval_network = nn.WithEvalCell(
+                self._network, self._loss_fn, self._amp_level in ("O2", "O3")
+            )
+            self._eval_indexes = (0, 1, 2)
+        else:
+            raise ValueError(
+                "For 'Model', 'metrics' need an 'eval_network' or a 'loss_fn'. Leave 'metrics' "
+                "out if the "
+                "model is not to be evaluated."
+            )
+
+    @property
+    def train_network(self) -> Any:
+        """The cell that runs one training step."""
+        return self._train_network
+
+    @property
+    def eval_network(self) -> Any:
+        """The cell that is evaluated; None without metrics."""
+        return self._eval_network
+
+    @property
+    def predict_network(self) -> Any:
+        """The network."""
+        return self._predict_network
+
+    # Training
+
+    def train(
+        self,
+        epoch: int,
+        train_dataset: Any,
+        callbacks: Any = None,
+        dataset_sink_mode: bool = False,
+        sink_size: int = -1,
+        initial_epoch: int = 0,
+    ) -> None:
+        """Train for `epoch` passes over the dataset.
+
+        Args:
+            epoch: The number of the last epoch.
+            train_dataset: Each row is the inputs of the training step, usually (data, label).
+            callbacks: A Callback or a list of them.
+            dataset_sink_mode: Accepted; steps run one by one in either case.
+            sink_size: Accepted.
+            initial_epoch: Epochs that were done in an earlier run.
+        """
+        self._fit(
+            epoch, train_dataset, callbacks, dataset_sink_mode, sink_size, initial_epoch, None, ()
+        )
+
+    def fit(
+        self,
+        epoch: int,
+        train_dataset: Any,
+        valid_dataset: Any = None,
+        valid_frequency: Any = 1,
+        callbacks: Any = None,
+        dataset_sink_mode: bool = False,
+        valid_dataset_sink_mode: bool = False,
+        sink_size: int = -1,
+        initial_epoch: int = 0,
+    ) -> None:
+        """Train, and evaluate on `valid_dataset` at the end of epochs.
+
+        Args:
+            epoch: The number of the last epoch.
+            train_dataset: As for train.
+            valid_dataset: As for eval; None: no evaluation.
+            valid_frequency: Every how many epochs, or a list of the epochs that end with an
+            evaluation. callbacks: A Callback or a list of them.
+            dataset_sink_mode: Accepted.
+            valid_dataset_sink_mode: Accepted.
+            sink_size: Accepted.
+            initial_epoch: Epochs that were done in an earlier run.
+        """
+        if valid_dataset is not None:
+            self._check_can_evaluate("Model.fit", valid_dataset)
+        _check_bool("Model.fit", "valid_dataset_sink_mode", valid_dataset_sink_mode)
+        when = _valid_epochs(valid_frequency, epoch)
+        self._fit(
+            epoch,
+            train_dataset,
+            callbacks,
+            dataset_sink_mode,
+            sink_size,
+            initial_epoch,
+            valid_dataset,
+            when,
+        )
+
+    def _fit(
+        self,
+        epoch: int,
+        train_dataset: Any,
+        callbacks: Any,
+        dataset_sink_mode: bool,
+        sink_size: int,
+        initial_epoch: int,
+        valid_dataset: Any,
+        valid_epochs: Any,
+    ) -> None:
+        op = "Model.train"
+        check_int(op, "epoch", epoch, 1)
+        check_int(op, "initial_epoch", initial_epoch, 0)
+        if initial_epoch >= epoch:
+            raise ValueError(
+                f"For '{op}', 'initial_epoch' must be less than 'epoch', {epoch}, but got "
+                f"{initial_epoch}."
+            )
+        _check_bool(op, "dataset_sink_mode", dataset_sink_mode)
+        _check_dataset(op, "train_dataset", train_dataset)
+        manager = _CallbackManager(callbacks)
+        helper = DatasetHelper(train_dataset, dataset_sink_mode, sink_size, epoch - initial_epoch)
+        batches = int(train_dataset.get_dataset_size())
+        if batches == 0:
+            raise ValueError(
+                f"For '{op}', 'train_dataset' must have at least one batch, but it has none."
+            )
+        params = self._train_params(epoch, train_dataset, manager, batches, dataset_sink_mode)
+        params["cur_step_num"] = initial_epoch * batches
+        context = RunContext(params)
+        progress = Progress(
+            "training", (epoch - initial_epoch) * batches, manager.any_of(LossMonitor)
+        )
+        set_cur_net(self._train_network)
+        try:
+            with manager:
+                manager.on_train_begin(context)
+                for number in range(initial_epoch + 1, epoch + 1):
+                    params["cur_epoch_num"] = number
+                    self._train_epoch(helper, manager, context, params, progress)
+                    if valid_dataset is not None and number in valid_epochs:
+                        self._eval_in_fit(valid_dataset, manager, context, params)
+                    manager.on_train_epoch_end(context)
+                    if context.get_stop_requested():
+                        break
+                manager.on_train_end(context)
+        finally:
+            progress.close()
+            helper.release()
+
+    def _train_params(
+        self, epoch: int, dataset: Any, manager: _CallbackManager, batches: int, sink: bool
+    ) -> _InternalCallbackParam:
+        return _InternalCallbackParam(
+            cur_step_num=0,
+            train_network=self._train_network,
+            epoch_num=epoch,
+            batch_num=batches,
+            mode="train",
+            loss_fn=self._loss_fn,
+            optimizer=self._optimizer,
+            parallel_mode=self._parallel_mode or ParallelMode.STAND_ALONE,
+            device_number=self._device_number,
+            train_dataset=dataset,
+            list_callback=manager._callbacks,
+            train_dataset_element=None,
+            network=self._network,
+            last_save_ckpt_step=None,
+            latest_ckpt_file=None,
+            dataset_sink_mode=sink,
+            loss_scale_mananger=self._loss_scale_manager,
+        )
+
+    def _train_epoch(
+        self,
+        helper: DatasetHelper,
+        manager: _CallbackManager,
+        context: RunContext,
+        params: Any,
+        progress: Progress,
+    ) -> None:
+        network = self._train_network
+        network.set_train(True)
+        network.phase = "train"
+        manager.on_train_epoch_begin(context)
+        for batch in helper:
+            params["cur_step_num"] += 1
+            params["train_dataset_element"] = batch
+            manager.on_train_step_begin(context)
+            outputs = network(*batch)
+            params["net_outputs"] = outputs
+            self._follow_scale(outputs)
+            manager.on_train_step_end(context)
+            progress.step(f"epoch {params['cur_epoch_num']}")
+            if context.get_stop_requested():
+                break
+        params["last_train_outputs"] = params.get("net_outputs")
+
+    def _follow_scale(self, outputs: Any) -> None:
+        manager = self._loss_scale_manager
+        if manager is None or not (isinstance(outputs, (tuple, list)) and len(outputs) == 3):
+            return
+        if manager.get_drop_overflow_update():
+            manager.update_loss_scale(bool(outputs[1].asnumpy()))
+
+    def _eval_in_fit(
+        self, dataset: Any, manager: _CallbackManager, context: RunContext, params: Any
+    ) -> None:
+        """An evaluation between epochs; the training goes on with its own step number."""
+        kept = {
+            name: params.get(name) for name in ("cur_step_num", "batch_num", "mode", "net_outputs")
+        }
+        params.update(
+            eval_network=self._eval_network,
+            valid_dataset=dataset,
+            batch_num=int(dataset.get_dataset_size()),
+            mode="eval",
+            cur_step_num=0,
+        )
+        self._evaluate(dataset, manager, context, params)
+        outputs = params.get("net_outputs")
+        params.update(kept)
+        results = dict(params["metrics"])
+        loss = first_value(outputs)
+        if loss is not None:
+            results.setdefault("eval_loss", results.get("loss", loss))
+        params["eval_results"] = results
+
+    # Evaluation and prediction
+
+    def _check_can_evaluate(self, op: str, dataset: Any) -> None:
+        _check_dataset(op, "valid_dataset", dataset)
+        if not self._metric_fns:
+            raise ValueError(f"For '{op}', 'metrics' of the Model must not be empty.")
+
+    def eval(
+        self, valid_dataset: Any, callbacks: Any = None, dataset_sink_mode: bool = False
+    ) -> dict[str, Any]:
+        """The metrics over a dataset, as a dict from their names.
+
+        Args:
+            valid_dataset: Each row is the inputs of the evaluated network, usually (data, label).
+            callbacks: A Callback or a list of them.
+            dataset_sink_mode: Accepted.
+        """
+        op = "Model.eval"
+        self._check_can_evaluate(op, valid_dataset)
+        _check_bool(op, "dataset_sink_mode", dataset_sink_mode)
+        manager = _CallbackManager(callbacks)
+        params = _InternalCallbackParam(
+            eval_network=self._eval_network, valid_dataset=valid_dataset, network=self._network,
+            batch_num=int(valid_dataset.get_dataset_size()), mode="eval", cur_step_num=0,
+            list_callback=manager._callbacks, dataset_sink_mode=dataset_sink_mode,
+        )  # fmt: skip
+        with manager:
+            return self._evaluate(valid_dataset, manager, RunContext(params), params)
+
+    def _evaluate(
+        self, dataset: Any, manager: _CallbackManager, context: RunContext, params: Any
+    ) -> dict[str, Any]:
+        network: Any = self._eval_network
+        for metric in self._metric_fns.values():
+            metric.clear()
+        network.set_train(False)
+        network.phase = "eval"
+        helper = DatasetHelper(dataset, False)
+        progress = Progress("evaluation", params["batch_num"], False)
+        try:
+            manager.on_eval_begin(context)
+            manager.on_eval_epoch_begin(context)
+            for batch in helper:
+                params["cur_step_num"] += 1
+                params["eval_dataset_element"] = batch
+                manager.on_eval_step_begin(context)
+                outputs = network(*batch)
+                params["net_outputs"] = outputs
+                self._update_metrics(outputs)
+                manager.on_eval_step_end(context)
+                progress.step()
+                if context.get_stop_requested():
+                    break
+            manager.on_eval_epoch_end(context)
+            params["metrics"] = {name: metric.eval() for name, metric in self._metric_fns.items()}
+            params["eval_results"] = dict(params["metrics"])
+            manager.on_eval_end(context)
+        finally:
+            progress.close()
+            helper.release()
+        return params["metrics"]
+
+    def _update_metrics(self, outputs: Any) -> None:
+        results = outputs if isinstance(outputs, tuple) else (outputs,)
+        for metric in self._metric_fns.values():
+            indexes = getattr(metric, "indexes", None)
+            if indexes is not None:
+                metric.update(*[results[i] for i in indexes])
+            elif self._eval_indexes is None:
+                metric.update(*results)
+            elif isinstance(metric, nn.Loss):
+                metric.update(results[self._eval_indexes[0]])
+            else:
+                metric.update(results[self._eval_indexes[1]], results[self._eval_indexes[2]])
+
+    def predict(self, *predict_data: Any, backend: str | None = None, config: Any = None) -> Any:
+        """The output of the network in inference mode.
+
+        Args:
+            predict_data: Inputs of the network.
+            backend: Must be None: other runtimes are not supported.
+            config: Unused.
+        """
+        if backend is not None:
+            raise NotImplementedError(
+                f"For 'Model.predict', 'backend' must be None, but got {backend!r}."
+            )
+        for value in predict_data:
+            if isinstance(value, (str, bytes)):
+                raise TypeError(
+                    "For 'Model.predict', the inputs must be Tensors, but got "
+                    f"{type(value).__name__}."
+                )
+        network = self._predict_network
+        network.set_train(False)
+        network.phase = "predict"
+        return network(*predict_data)
+
+    def build(
+        self,
+        train_dataset: Any = None,
+        valid_dataset: Any = None,
+        sink_size: int = -1,
+        epoch: int = 1,
+        sink_mode: bool = True,
+    ) -> None:
+        """Accepted: networks are compiled at their first step."""
+
+    def infer_train_layout(
+        self, train_dataset: Any, dataset_sink_mode: bool = True, sink_size: int = -1
+    ) -> dict:
+        """The layouts of parallel training: none on one device."""
+        return {}
+
+    def infer_predict_layout(self, *predict_data: Any, skip_backend_compile: bool = False) -> dict:
+        """The layouts of parallel inference: none on one device."""
+        return {}
+
+
+def _check_cell(op: str, name: str, value: Any) -> None:
+    if not isinstance(value, nn.Cell):
+        raise TypeError(f"For '{op}', '{name}' must be a Cell, but got {type(value).__name__}.")
+
+
+def _check_bool(op: str, name: str, value: Any) -> None:
+    if not isinstance(value, bool):
+        raise TypeError(f"For '{op}', '{name}' must be a bool, but got {value!r}.")
+
+
+def _metrics_of(metrics: Any) -> dict[str, Any]:
+    """Metric objects by name; those of a set in alphabetical order, so that runs are alike."""
+    if isinstance(metrics, (set, frozenset)):
+        metrics = sorted(metrics, key=str)
+    return nn.get_metrics(metrics) or {}
+
+
+def _checked_indexes(indexes: Any) -> Sequence[int] | None:
+    if indexes is None:
+        return None
+    if (
+        not isinstance(indexes, (list, tuple))
+        or len(indexes) != 3
+        or not all(isinstance(i, int) for i in indexes)
+    ):
+        raise ValueError(
+            "For 'Model', 'eval_indexes' must be three int (loss, output, label), but got "
+            f"{indexes!r}."
+        )
+    return tuple(indexes)
+
+
+def _valid_epochs(frequency: Any, epoch: Any) -> Any:
+    """The epochs that end with an evaluation."""
+    op = "Model.fit"
+    if isinstance(frequency, (list, tuple, set)):
+        return {check_int(op, "valid_frequency", item, 1) for item in frequency}
+    check_int(op, "valid_frequency", frequency, 1)
+    return range(frequency, check_int(op, "epoch", epoch, 1) + 1, frequency)
+
+
+__all__ = ["Model", "ParallelMode", "Tensor"]

@@ -1,0 +1,465 @@
+"""Saving and loading of parameters.
+
+Files are MindSpore's checkpoint format with checksums added in fields that MindSpore skips. A file
+is replaced as a whole: whatever happens during a save, the old or the new one is there.
+"""
+
+from __future__ import annotations
+
+import concurrent.futures
+import errno
+import os
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from mindspore import _core, context, log, nn
+from mindspore.common import dtype as mstype
+from mindspore.common.parameter import Parameter
+from mindspore.common.tensor import Tensor
+from mindspore.train import _match, _safetensors
+from mindspore.train._async_save import writer
+from mindspore.train._tensors import (
+    TEXT,
+    Entry,
+    entry_of,
+    tensor_of,
+    tensor_to_ms_type,
+    tensor_to_np_type,
+    text_entry,
+    text_of,
+)
+
+_FORMATS = ("ckpt", "safetensors")
+
+
+def save_checkpoint(
+    save_obj: Any,
+    ckpt_file_name: str,
+    integrated_save: bool = True,
+    async_save: bool | str = False,
+    append_dict: dict[str, Any] | None = None,
+    enc_key: Any = None,
+    enc_mode: str = "AES-GCM",
+    choice_func: Callable[[str], bool] | None = None,
+    crc_check: bool = False,
+    format: str = "ckpt",
+    **kwargs: Any,
+) -> None:
+    """Save parameters.
+
+    Args:
+        save_obj: A Cell, a list of {"name": str, "data": Tensor} or of Parameters, or a dict from
+        names to tensors.
+        ckpt_file_name: The file; ".ckpt" (or ".safetensors") is added where it is missing.
+        integrated_save: Whether shards of a parallel training are joined.
+        async_save: Whether to write in the background. An error of that write is raised by the next
+        save. append_dict: Numbers, texts or tensors to save as well, e.g. {"epoch": 3}.
+        enc_key: Must be None: encrypted files are not supported.
+        enc_mode: Unused.
+        choice_func: Called with each name; only parameters for which it returns True are saved.
+        crc_check: Add the checksum that MindSpore's own crc_check looks for. Ours is always there.
+        format: "ckpt" or "safetensors".
+    """
+    op = "save_checkpoint"
+    _no_key(op, "enc_key", enc_key)
+    _check_flag(op, "integrated_save", integrated_save)
+    _check_flag(op, "crc_check", crc_check)
+    if not isinstance(async_save, bool) and async_save not in ("thread", "process"):
+        raise TypeError(
+            f"For '{op}', 'async_save' must be a bool, 'thread' or 'process', but got "
+            f"{async_save!r}."
+        )
+    for name in kwargs:
+        if name not in ("incremental", "map_param_inc", "global_step_num"):
+            raise TypeError(f"For '{op}', '{name}' is not one of its arguments.")
+    path = _file_name(op, ckpt_file_name, format)
+    folder = os.path.dirname(path) or "."
+    if not os.path.isdir(folder):
+        raise FileNotFoundError(
+            errno.ENOENT,
+            f"For '{op}', the folder of 'ckpt_file_name' must exist, but it does not",
+            folder,
+        )
+    entries = _named_entries(save_obj, choice_func)
+    entries += [
+        _appended(name, value) for name, value in _items(op, "append_dict", append_dict or {})
+    ]
+    write = _writer_of(path, entries, format, crc_check)
+    if not async_save:
+        writer.wait()
+        write()
+        return
+    # Training goes on while the file is written: the write needs a state that no step changes.
+    frozen = [(name, dtype, dims, np.array(array)) for name, dtype, dims, array in entries]
+    writer.submit(_writer_of(path, frozen, format, crc_check))
+
+
+def _writer_of(path: str, entries: list[Entry], format: str, crc_check: bool) -> Callable[[], None]:
+    if format == "safetensors":
+        notes = {name: text_of(array) for name, dtype, _, array in entries if dtype == TEXT}
+        tensors = [entry for entry in entries if entry[1] != TEXT]
+        return lambda: _safetensors.write(path, tensors, notes)
+    return lambda: _core.io.save_checkpoint(path, entries, crc_check)
+
+
+def _no_key(op: str, name: str, key: Any) -> None:
+    if key is not None:
+        raise NotImplementedError(
+            f"For '{op}', '{name}' must be None: encrypted checkpoints are not supported. "
+            "Encrypt the file itself, e.g. with gpg or age."
+        )
+
+
+def _check_flag(op: str, name: str, value: Any) -> None:
+    if not isinstance(value, bool):
+        raise TypeError(f"For '{op}', '{name}' must be a bool, but got {value!r}.")
+
+
+def _file_name(op: str, name: Any, format: Any, add_suffix: bool = True) -> str:
+    if not isinstance(name, (str, os.PathLike)):
+        raise TypeError(
+            f"For '{op}', 'ckpt_file_name' must be a str, but got {type(name).__name__}."
+        )
+    if format not in _FORMATS:
+        raise ValueError(
+            f"For '{op}', 'format' must be one of {list(_FORMATS)}, but got {format!r}."
+        )
+    path = os.fspath(name)
+    if not path.endswith("." + format):
+        if not add_suffix:
+            raise ValueError(
+                f"For '{op}', 'ckpt_file_name' must end with '.{format}', but got '{path}'."
+            )
+        path += "." + format
+    return path
+
+
+def _items(op: str, what: str, mapping: Any) -> Iterable[tuple[str, Any]]:
+    if not isinstance(mapping, dict):
+        raise TypeError(f"For '{op}', '{what}' must be a dict, but got {type(mapping).__name__}.")
+    for name in mapping:
+        if not isinstance(name, str):
+            raise TypeError(f"For '{op}', the names in '{what}' must be str, but got {name!r}.")
+    return mapping.items()
+
+
+def _pairs(save_obj: Any) -> Iterable[tuple[str, Any]]:
+    """(name, tensor) of everything that save_checkpoint takes."""
+    op = "save_checkpoint"
+    if isinstance(save_obj, nn.Cell):
+        return {p.name: p for _, p in save_obj.parameters_and_names()}.items()
+    if isinstance(save_obj, dict):
+        return _items(op, "save_obj", save_obj)
+    if not isinstance(save_obj, (list, tuple)):
+        raise TypeError(
+            f"For '{op}', 'save_obj' must be a Cell, a list or a dict, but got "
+            f"{type(save_obj).__name__}."
+        )
+    pairs = []
+    for item in save_obj:
+        if isinstance(item, Parameter):
+            pairs.append((item.name, item))
+        elif isinstance(item, dict) and isinstance(item.get("name"), str) and "data" in item:
+            pairs.append((item["name"], item["data"]))
+        else:
+            raise TypeError(
+                f"For '{op}', a list in 'save_obj' must hold {{'name': str, 'data': Tensor}} or "
+                "Parameters, "
+                f"but got {item!r:.100}."
+            )
+    return pairs
+
+
+def _named_entries(save_obj: Any, choice_func: Callable[[str], bool] | None) -> list[Entry]:
+    entries = []
+    for name, value in _pairs(save_obj):
+        if choice_func is not None and not choice_func(name):
+            continue
+        if isinstance(value, str):
+            entries.append(text_entry(name, value))
+        elif isinstance(value, Tensor):
+            entries.append(entry_of(name, value))
+        else:
+            raise TypeError(
+                f"For 'save_checkpoint', '{name}' must be a Tensor, but got {type(value).__name__}."
+            )
+    return entries
+
+
+def _appended(name: str, value: Any) -> Entry:
+    if isinstance(value, str):
+        return text_entry(name, value)
+    if isinstance(value, Tensor):
+        return entry_of(name, value)
+    if isinstance(value, (bool, np.bool_)):
+        return name, "Bool", [], np.array(value)
+    if isinstance(value, (int, np.integer)):
+        return name, "Int64", [], np.array(value, np.int64)
+    if isinstance(value, (float, np.floating)):
+        return name, "Float32", [], np.array(value, np.float32)
+    raise TypeError(
+        "For 'save_checkpoint', the values of 'append_dict' must be int, float, bool, str or "
+        "Tensor, but "
+        f"'{name}' is {type(value).__name__}."
+    )
+
+
+def load_checkpoint(
+    ckpt_file_name: str,
+    net: Any = None,
+    strict_load: bool = False,
+    filter_prefix: Any = None,
+    dec_key: Any = None,
+    dec_mode: str = "AES-GCM",
+    specify_prefix: Any = None,
+    choice_func: Callable[[str], bool] | None = None,
+    crc_check: bool = False,
+    remove_redundancy: bool = False,
+    format: str = "ckpt",
+) -> dict[str, Any]:
+    """The parameters in a file, as a dict from names to Parameters (texts as str).
+
+    Args:
+        ckpt_file_name: The file.
+        net: A Cell to load them into, as load_param_into_net does.
+        strict_load: See load_param_into_net.
+        filter_prefix: A prefix, or several, of names to leave out.
+        dec_key: Must be None: encrypted files are not supported.
+        dec_mode: Unused.
+        specify_prefix: A prefix, or several, of the only names to load.
+        choice_func: Called with each name; only those for which it returns True are loaded.
+        crc_check: Refuse a file without any checksum. Checksums that are there are always checked.
+        remove_redundancy: Accepted for files of parallel training.
+        format: "ckpt" or "safetensors".
+    """
+    op = "load_checkpoint"
+    _no_key(op, "dec_key", dec_key)
+    for name, flag in (("strict_load", strict_load), ("crc_check", crc_check)):
+        _check_flag(op, name, flag)
+    path = _file_name(op, ckpt_file_name, format, add_suffix=False)
+    if not os.path.exists(path):
+        raise ValueError(f"For '{op}', the file must exist, but there is no '{path}'.")
+    writer.wait()
+    if format == "safetensors":
+        tensors, notes = _safetensors.read(path)
+        loaded: list[Entry] = [*tensors, *(text_entry(k, v) for k, v in notes.items())]
+    else:
+        loaded, checked = _core.io.load_checkpoint(path)
+        if crc_check and not checked:
+            raise ValueError(f"For '{op}', '{path}' has no checksum. Load it with crc_check=False.")
+        if not checked:
+            log.warn_once(
+                "checkpoint",
+                f"'{path}' has no checksum: damage may go unnoticed. Files saved here have one.",
+            )
+    chosen = _chooser(op, filter_prefix, specify_prefix, choice_func)
+    result = {entry[0]: _loaded(entry, path) for entry in loaded if chosen(entry[0])}
+    if not result and loaded:
+        raise ValueError(
+            f"For '{op}', at least one parameter must be left, but filter_prefix, specify_prefix "
+            "or "
+            f"choice_func leave out all {len(loaded)} of '{path}'."
+        )
+    if net is not None:
+        load_param_into_net(net, result, strict_load, remove_redundancy)
+    return result
+
+
+def _loaded(entry: Entry, path: str) -> Any:
+    name, dtype, _, array = entry
+    if dtype == TEXT:
+        try:
+            return text_of(array)
+        except UnicodeDecodeError as error:
+            raise ValueError(
+                f"The checkpoint '{path}' is damaged: the text '{name}' is not valid ({error})."
+            ) from None
+    return Parameter(tensor_of(dtype, array), name=name)
+
+
+def _prefixes(op: str, what: str, value: Any) -> tuple[str, ...]:
+    values = (value,) if isinstance(value, str) else value
+    if not isinstance(values, (list, tuple)) or not all(isinstance(v, str) for v in values):
+        raise TypeError(f"For '{op}', '{what}' must be a str or a list of str, but got {value!r}.")
+    if not values or "" in values:
+        raise ValueError(f"For '{op}', '{what}' must not be empty.")
+    return tuple(values)
+
+
+def _chooser(op: str, without: Any, only: Any, choice: Any) -> Callable[[str], bool]:
+    left_out = () if without is None else _prefixes(op, "filter_prefix", without)
+    taken = ("",) if only is None else _prefixes(op, "specify_prefix", only)
+    if choice is not None and not callable(choice):
+        raise TypeError(
+            f"For '{op}', 'choice_func' must be callable, but got {type(choice).__name__}."
+        )
+
+    def chosen(name: str) -> bool:
+        return (
+            name.startswith(taken)
+            and not name.startswith(left_out)
+            and (choice is None or bool(choice(name)))
+        )
+
+    return chosen
+
+
+def load_param_into_net(
+    net: Any,
+    parameter_dict: dict[str, Any],
+    strict_load: bool = False,
+    remove_redundancy: bool = False,
+) -> tuple[list[str], list[str]]:
+    """Give the parameters of a network the values in a dict.
+
+    Args:
+        net: The Cell.
+        parameter_dict: From names to Parameters, e.g. of load_checkpoint.
+        strict_load: Names and types must fit exactly. Otherwise names may differ by a common
+        prefix, floats go into floats and integers into integers, and names without a partner are
+        left alone. remove_redundancy: Accepted for files of parallel training.
+
+    Returns:
+        The names in the network that got no value, and the names in the dict that were not used.
+    """
+    op = "load_param_into_net"
+    if not isinstance(net, nn.Cell):
+        raise TypeError(f"For '{op}', 'net' must be a Cell, but got {type(net).__name__}.")
+    _check_flag(op, "strict_load", strict_load)
+    given = {}
+    for name, value in _items(op, "parameter_dict", parameter_dict):
+        if not isinstance(value, (Parameter, str)):
+            raise TypeError(
+                f"For '{op}', the values of 'parameter_dict' must be Parameters, but '{name}' is "
+                f"{type(value).__name__}."
+            )
+        if isinstance(value, Parameter):
+            given[name] = value
+    wanted = {parameter.name: parameter for _, parameter in net.parameters_and_names()}
+    partners = _match.same_name_or_prefix(wanted, given, strict_load)
+    missing = [name for name in wanted if name not in partners]
+    unexpected = [name for name in given if name not in wanted]
+    _check_names(missing, unexpected, partners, strict_load)
+    # All are checked before the first is changed: a failed load leaves the network as it was.
+    for name, other in partners.items():
+        _match.check_fits(name, wanted[name], given[other], strict_load)
+    for name, other in partners.items():
+        _update_param(wanted[name], given[other], strict_load)
+    return missing, unexpected
+
+
+def _check_names(
+    missing: list[str], unexpected: list[str], partners: dict[str, str], strict: bool
+) -> None:
+    loose = [name for name in unexpected if name not in partners.values()]
+    if not missing or (not partners and not unexpected):
+        return
+    text = _match.mismatch_text(missing, loose)
+    if strict or (unexpected and not partners):
+        what = (
+            "every parameter of the network must be in"
+            if strict
+            else "some parameter of the network must be in"
+        )
+        raise ValueError(
+            f"For 'load_param_into_net', {what} 'parameter_dict', but these names differ:\n{text}"
+        )
+    log.warning(f"For 'load_param_into_net', {len(missing)} parameters keep their values:\n{text}")
+
+
+def _update_param(param: Parameter, new_param: Parameter, strict_load: bool = False) -> None:
+    """Give one parameter the value of another."""
+    _match.check_fits(param.name, param, new_param, strict_load)
+    value: Any = new_param
+    if tuple(value.shape) != tuple(param.shape):
+        value = value.reshape(tuple(param.shape))
+    param.set_data(value if value.dtype == param.dtype else value.astype(param.dtype))
+
+
+def load_checkpoint_async(
+    ckpt_file_name: str,
+    net: Any = None,
+    strict_load: bool = False,
+    filter_prefix: Any = None,
+    dec_key: Any = None,
+    dec_mode: str = "AES-GCM",
+    specify_prefix: Any = None,
+    choice_func: Callable[[str], bool] | None = None,
+) -> Any:
+    """load_checkpoint in the background; `result()` of what it returns waits for the dict."""
+
+    pool = concurrent.futures.ThreadPoolExecutor(1, "mindspore-load")
+    try:
+        return pool.submit(
+            load_checkpoint, ckpt_file_name, net, strict_load, filter_prefix, dec_key, dec_mode,
+            specify_prefix, choice_func,
+        )  # fmt: skip
+    finally:
+        pool.shutdown(wait=False)
+
+
+def async_ckpt_thread_status() -> bool:
+    """Whether a checkpoint is being written in the background."""
+    return writer.running()
+
+
+def ckpt_to_safetensors(file_path: str, save_path: str | None = None) -> str:
+    """A checkpoint file as a safetensors file, beside it or in the folder `save_path`.
+
+    Returns its path.
+    """
+    return _converted(file_path, save_path, "ckpt", "safetensors")
+
+
+def safetensors_to_ckpt(file_path: str, save_path: str | None = None) -> str:
+    """A safetensors file as a checkpoint file, beside it or in the folder `save_path`.
+
+    Returns its path.
+    """
+    return _converted(file_path, save_path, "safetensors", "ckpt")
+
+
+def _converted(file_path: str, save_path: str | None, source: str, target: str) -> str:
+    parameters = load_checkpoint(file_path, format=source)
+    name = os.path.basename(file_path)[: -len(source)] + target
+    path = os.path.join(save_path or os.path.dirname(file_path), name)
+    save_checkpoint(parameters, path, format=target)
+    return path
+
+
+def export(net: Any, *inputs: Any, file_name: str, file_format: str, **kwargs: Any) -> None:
+    """Not available: says what there is instead."""
+    raise NotImplementedError(
+        f"For 'export', the format {file_format!r} is not available: this version writes no "
+        "MINDIR, AIR or ONNX "
+        "files. Save the weights with save_checkpoint, and build the network in Python where they "
+        "are loaded."
+    )
+
+
+def load(file_name: str, **kwargs: Any) -> Any:
+    """Not available: says what there is instead."""
+    raise NotImplementedError(
+        f"For 'load', '{file_name}' cannot be read: this version reads no MINDIR files. Build the "
+        "network in "
+        "Python, and load the weights with load_checkpoint."
+    )
+
+
+__all__ = [
+    "async_ckpt_thread_status",
+    "ckpt_to_safetensors",
+    "context",
+    "export",
+    "load",
+    "load_checkpoint",
+    "load_checkpoint_async",
+    "load_param_into_net",
+    "mstype",
+    "safetensors_to_ckpt",
+    "save_checkpoint",
+    "tensor_to_ms_type",
+    "tensor_to_np_type",
+]
