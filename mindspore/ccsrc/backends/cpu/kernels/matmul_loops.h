@@ -1,0 +1,43 @@
+// Products of many matrices: sizes and strides that all matrix kernels share, and the float64
+// kernel that oneDNN does not have.
+#pragma once
+
+#include <cstdint>
+
+#include "backends/cpu/isa.h"
+#include "kernel/kernel.h"
+
+namespace ms::cpu {
+
+// c[m, n] = a[m, k] b[k, n] for each matrix of a batch; c is dense. Strides are in elements.
+struct Products {
+  int64_t m = 0, n = 0, k = 0;
+  int64_t a_row = 0, a_column = 0;
+  int64_t b_row = 0, b_column = 0;
+  Shape batch;          // broadcast dimensions
+  Ints a_step, b_step;  // per batch dimension; 0 where one matrix serves all
+
+  explicit Products(const KernelRequest& request);
+  int64_t count() const { return batch.size(); }
+  // First elements of the operands of product i.
+  void Offsets(int64_t i, int64_t* a, int64_t* b) const;
+  double Work() const {
+    return static_cast<double>(count()) * static_cast<double>(m) * static_cast<double>(n) *
+           static_cast<double>(k);
+  }
+};
+
+// A panel of columns [j, j + kPanel) and rows [i, end) of one product.
+inline constexpr int64_t kPanel = 32;
+struct Panel {
+  const double* a;
+  const double* b;
+  double* c;
+  int64_t i, end, j;
+};
+MS_DECLARE_ISA(void MultiplyPanel(const Products& p, const Panel& panel);)
+
+// For every dtype that has numbers.
+KernelChoice ReferenceMatMul(const KernelRequest& request);
+
+}  // namespace ms::cpu

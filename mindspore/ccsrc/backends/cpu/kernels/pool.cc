@@ -1,0 +1,298 @@
+// Pooling kernels: planes are independent, so threads share them out.
+#include "backends/cpu/cpu.h"
+#include "backends/cpu/kernels/in_float32.h"
+#include "backends/cpu/kernels/pool_loops.h"
+#include "kernel/parallel.h"
+
+namespace ms::cpu {
+namespace {
+
+// Where planes begin: batch and channel strides of one image tensor.
+struct Planes {
+  int64_t channels, image, channel;
+  Planes(int64_t channel_count, int64_t area, bool channels_last)
+      : channels(channel_count), image(channel_count * area), channel(channels_last ? 1 : area) {}
+  int64_t Offset(int64_t plane) const {
+    return plane / channels * image + plane % channels * channel;
+  }
+};
+
+template <class F>
+KernelChoice ForFloats(DType dtype, F make) {
+  if (dtype == DType::kFloat32) return make(TypeTag<float>{});
+  if (dtype == DType::kFloat64) return make(TypeTag<double>{});
+  return No("needs Float32 or Float64, got {}", Name(dtype));
+}
+
+// ---- maximum
+// --------------------------------------------------------------------------------------
+struct MaxPooling {
+  PoolPlane plane;
+  Planes in, out;
+  int64_t count;
+  double cost;  // of a plane, in nanoseconds
+
+  MaxPooling(const KernelRequest& r, const Shape& input)
+      : MaxPooling(MakePoolGeometry(r.op, r.attrs, input)) {}
+  explicit MaxPooling(const PoolGeometry& g)
+      : in(g.channels, g.height.size * g.width.size, g.channels_last),
+        out(g.channels, g.height.out * g.width.out, g.channels_last),
+        count(g.batch * g.channels) {
+    int64_t step = g.channels_last ? g.channels : 1;
+    plane = {g.height, g.width, g.width.size * step, step, g.width.out * step, step};
+    double windows = static_cast<double>(g.height.out * g.width.out);
+    cost = 0.3 * windows * static_cast<double>(g.height.kernel + g.width.kernel);
+  }
+  double total_cost() const { return cost * static_cast<double>(count); }
+};
+
+KernelChoice MaxPool(const KernelRequest& r) {
+  return ForFloats(r.dtype(0), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    auto* pool = MS_PICK_ISA(MaxPlane<T>);
+    MaxPooling p(r, r.shape(0));
+    return FunctionKernel(
+        [p, pool](const KernelArgs& args) {
+          auto* x = static_cast<const T*>(args.in[0]);
+          auto* y = static_cast<T*>(args.out[0]);
+          ParallelFor(p.count, p.cost, [&](int64_t begin, int64_t end) {
+            for (int64_t i = begin; i < end; ++i) {
+              pool(p.plane, x + p.in.Offset(i), y + p.out.Offset(i));
+            }
+          });
+        },
+        p.total_cost());
+  });
+}
+
+// Calls visit(plane, output offset, position in the plane) for the first maximum of every window of
+// x.
+template <class T, class F>
+void EachMaximum(const MaxPooling& p, const T* x, F&& visit) {
+  auto* find = MS_PICK_ISA(FirstMaxima<T>);
+  const Window& w = p.plane.width;
+  ParallelFor(p.count, 3 * p.cost, [&](int64_t begin, int64_t end) {
+    thread_local std::vector<int32_t> positions;
+    positions.resize(static_cast<size_t>(w.out));
+    for (int64_t i = begin; i < end; ++i) {
+      visit.Begin(i);
+      for (int64_t row = 0; row < p.plane.height.out; ++row) {
+        find(p.plane, x + p.in.Offset(i), row, positions.data());
+        visit.Row(i, p.out.Offset(i) + row * p.plane.out_row, positions.data());
+      }
+    }
+  });
+}
+
+// The base of what is done with positions; `step` is the distance of columns in both tensors.
+struct MaxVisitor {
+  const MaxPooling& p;
+  void Begin(int64_t) const {}
+  int64_t step() const { return p.plane.column; }
+  int64_t out() const { return p.plane.width.out; }
+};
+
+template <class T>
+struct WriteMaxima : MaxVisitor {
+  const T* values;  // shaped as the input
+  T* y;
+  int32_t* mask;
+  void Row(int64_t i, int64_t at, const int32_t* position) const {
+    const T* plane = values + p.in.Offset(i);
+    for (int64_t j = 0; j < out(); ++j) {
+      int64_t to = at + j * step();
+      y[to] = position[j] < 0 ? T{0} : plane[position[j] * step()];
+      if (mask) mask[to] = position[j];
+    }
+  }
+};
+
+template <class T>
+struct ScatterToMaxima : MaxVisitor {
+  const T* dy;
+  T* dx;
+  void Begin(int64_t i) const {
+    T* plane = dx + p.in.Offset(i);
+    int64_t area = p.plane.height.size * p.plane.width.size;
+    if (step() == 1)
+      std::fill(plane, plane + area, T{0});
+    else
+      for (int64_t k = 0; k < area; ++k) plane[k * step()] = 0;
+  }
+  void Row(int64_t i, int64_t at, const int32_t* position) const {
+    T* plane = dx + p.in.Offset(i);
+    for (int64_t j = 0; j < out(); ++j) {
+      if (position[j] >= 0) plane[position[j] * step()] += dy[at + j * step()];
+    }
+  }
+};
+
+KernelChoice MaxPoolWithArgmax(const KernelRequest& r) {
+  return ForFloats(r.dtype(0), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    MaxPooling p(r, r.shape(0));
+    return FunctionKernel(
+        [p](const KernelArgs& args) {
+          auto* x = static_cast<const T*>(args.in[0]);
+          EachMaximum(
+              p, x,
+              WriteMaxima<T>{
+                  {p}, x, static_cast<T*>(args.out[0]), static_cast<int32_t*>(args.out[1])});
+        },
+        3 * p.total_cost());
+  });
+}
+
+KernelChoice MaxPoolGrad(const KernelRequest& r) {
+  return ForFloats(r.dtype(0), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    MaxPooling p(r, r.shape(0));
+    return FunctionKernel(
+        [p](const KernelArgs& args) {
+          EachMaximum(p, static_cast<const T*>(args.in[0]),
+                      ScatterToMaxima<T>{
+                          {p}, static_cast<const T*>(args.in[1]), static_cast<T*>(args.out[0])});
+        },
+        3 * p.total_cost());
+  });
+}
+
+KernelChoice MaxPoolGradGrad(const KernelRequest& r) {
+  return ForFloats(r.dtype(0), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    MaxPooling p(r, r.shape(0));
+    return FunctionKernel(
+        [p](const KernelArgs& args) {
+          EachMaximum(
+              p, static_cast<const T*>(args.in[0]),
+              WriteMaxima<T>{
+                  {p}, static_cast<const T*>(args.in[1]), static_cast<T*>(args.out[0]), nullptr});
+        },
+        3 * p.total_cost());
+  });
+}
+
+// ---- means
+// ----------------------------------------------------------------------------------------
+struct MeanPooling {
+  MeanPlane plane;
+  Planes in{1, 1, false}, out{1, 1, false};
+  int64_t count = 0;
+  double cost = 0;
+
+  void SetLayout(int64_t batch, int64_t channels, bool channels_last) {
+    int64_t step = channels_last ? channels : 1;
+    auto rows = static_cast<int64_t>(plane.rows.size());
+    auto columns = static_cast<int64_t>(plane.columns.size());
+    in = Planes(channels, plane.height * plane.width, channels_last);
+    out = Planes(channels, rows * columns, channels_last);
+    count = batch * channels;
+    plane.row = plane.width * step;
+    plane.column = step;
+    plane.out_row = columns * step;
+    plane.out_column = step;
+    cost = static_cast<double>(plane.height * plane.width + 4 * rows * columns) * 0.5;
+  }
+};
+
+void AddRanges(const Window& w, int64_t pad_after, bool count_pad,
+               std::vector<MeanPlane::Range>* ranges, std::vector<double>* divisors) {
+  for (int64_t i = 0; i < w.out; ++i) {
+    int64_t start = w.Start(i);
+    ranges->push_back({start + w.First(i), std::max(start + w.First(i), start + w.Last(i))});
+    int64_t inside = std::max<int64_t>(1, ranges->back().last - ranges->back().first);
+    int64_t whole = std::min(start + w.kernel, w.size + pad_after) - start;
+    divisors->push_back(static_cast<double>(count_pad ? whole : inside));
+  }
+}
+
+MeanPooling FixedMeans(const KernelRequest& r, const Shape& input) {
+  PoolGeometry g = MakePoolGeometry(r.op, r.attrs, input);
+  bool count_pad = r.attr<bool>("count_include_pad");
+  MeanPooling m;
+  m.plane.height = g.height.size;
+  m.plane.width = g.width.size;
+  AddRanges(g.height, g.height.pad_after, count_pad, &m.plane.rows, &m.plane.row_divisors);
+  AddRanges(g.width, g.width.pad_after, count_pad, &m.plane.columns, &m.plane.column_divisors);
+  if (int64_t divisor = r.attr<int64_t>("divisor_override"); divisor > 0) {
+    std::fill(m.plane.row_divisors.begin(), m.plane.row_divisors.end(), divisor);
+    std::fill(m.plane.column_divisors.begin(), m.plane.column_divisors.end(), 1);
+  }
+  m.SetLayout(g.batch, g.channels, g.channels_last);
+  return m;
+}
+
+MeanPooling AdaptiveMeans(const Shape& input, const Shape& output) {
+  MeanPooling m;
+  m.plane.height = input[-2];
+  m.plane.width = input[-1];
+  auto add = [](int64_t size, int64_t windows, auto* ranges, auto* divisors) {
+    for (int64_t i = 0; i < windows; ++i) {
+      MeanPlane::Range range{i * size / windows, ((i + 1) * size + windows - 1) / windows};
+      ranges->push_back(range);
+      divisors->push_back(static_cast<double>(range.last - range.first));
+    }
+  };
+  add(input[-2], output[-2], &m.plane.rows, &m.plane.row_divisors);
+  add(input[-1], output[-1], &m.plane.columns, &m.plane.column_divisors);
+  m.SetLayout(input.rank() == 4 ? input[0] : 1, input[-3], false);
+  return m;
+}
+
+KernelChoice Means(DType dtype, const MeanPooling& m) {
+  return ForFloats(dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    auto* pool = MS_PICK_ISA(MeanOfPlane<T>);
+    return FunctionKernel(
+        [m, pool](const KernelArgs& args) {
+          ParallelFor(m.count, m.cost, [&](int64_t begin, int64_t end) {
+            for (int64_t i = begin; i < end; ++i) {
+              pool(m.plane, static_cast<const T*>(args.in[0]) + m.in.Offset(i),
+                   static_cast<T*>(args.out[0]) + m.out.Offset(i));
+            }
+          });
+        },
+        m.cost * static_cast<double>(m.count));
+  });
+}
+
+KernelChoice Spread(DType dtype, const MeanPooling& m) {
+  return ForFloats(dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    auto* spread = MS_PICK_ISA(SpreadPlane<T>);
+    return FunctionKernel(
+        [m, spread](const KernelArgs& args) {
+          ParallelFor(m.count, m.cost, [&](int64_t begin, int64_t end) {
+            for (int64_t i = begin; i < end; ++i) {
+              spread(m.plane, static_cast<const T*>(args.in[0]) + m.out.Offset(i),
+                     static_cast<T*>(args.out[0]) + m.in.Offset(i));
+            }
+          });
+        },
+        m.cost * static_cast<double>(m.count));
+  });
+}
+
+}  // namespace
+
+void AddPool(KernelTable& table) {
+  auto add = [&](const char* op, const KernelMaker& maker) {
+    table.For(op).Try("planes", maker).Try("planes in float32", InFloat32(maker));
+  };
+  add("MaxPool", MaxPool);
+  add("MaxPoolWithArgmax", MaxPoolWithArgmax);
+  add("MaxPoolGrad", MaxPoolGrad);
+  add("MaxPoolGradGrad", MaxPoolGradGrad);
+  add("AvgPool",
+      [](const KernelRequest& r) { return Means(r.dtype(0), FixedMeans(r, r.shape(0))); });
+  add("AvgPoolGrad",
+      [](const KernelRequest& r) { return Spread(r.dtype(0), FixedMeans(r, r.out[0].shape())); });
+  add("AdaptiveAvgPool2D", [](const KernelRequest& r) {
+    return Means(r.dtype(0), AdaptiveMeans(r.shape(0), r.out[0].shape()));
+  });
+  add("AdaptiveAvgPool2DGrad", [](const KernelRequest& r) {
+    return Spread(r.dtype(0), AdaptiveMeans(r.out[0].shape(), r.shape(0)));
+  });
+}
+
+}  // namespace ms::cpu

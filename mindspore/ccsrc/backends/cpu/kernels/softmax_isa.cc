@@ -1,0 +1,95 @@
+#include <cmath>
+
+#include "backends/cpu/isa/vector_math.h"
+#include "backends/cpu/kernels/softmax_loops.h"
+
+namespace ms::cpu::MS_ISA {
+namespace {
+
+inline float Exponential(float x) { return Exp(x); }
+inline double Exponential(double x) { return std::exp(x); }
+
+constexpr int64_t kLanes = 16;  // independent partial results, a vector or two of them
+
+// Sum of term(i): short rows need no lanes, and long ones get shorter chains of roundings from
+// them.
+template <class T, class F>
+T Sum(int64_t n, F&& term) {
+  T lanes[kLanes] = {};
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    for (int64_t l = 0; l < kLanes; ++l) lanes[l] += term(i + l);
+  }
+  T total = 0;
+  for (; i < n; ++i) total += term(i);
+  for (int64_t half = kLanes / 2; half > 0; half /= 2) {
+    for (int64_t l = 0; l < half; ++l) lanes[l] += lanes[l + half];
+  }
+  return total + lanes[0];
+}
+
+template <class T>
+T Largest(const T* x, int64_t n) {
+  T lanes[kLanes];
+  for (int64_t l = 0; l < kLanes; ++l) lanes[l] = x[0];
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    for (int64_t l = 0; l < kLanes; ++l) lanes[l] = x[i + l] > lanes[l] ? x[i + l] : lanes[l];
+  }
+  T best = lanes[0];
+  for (int64_t l = 1; l < kLanes; ++l) best = lanes[l] > best ? lanes[l] : best;
+  for (; i < n; ++i) best = x[i] > best ? x[i] : best;
+  return best;
+}
+
+}  // namespace
+
+template <class T>
+void RowSoftmax(const T* x, int64_t n, T* y) {
+  T largest = Largest(x, n);
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i) y[i] = Exponential(x[i] - largest);
+  T scale = 1 / Sum<T>(n, [=](int64_t i) { return y[i]; });
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i) y[i] *= scale;
+}
+
+template <class T>
+T RowLogSumExp(const T* x, int64_t n) {
+  T largest = Largest(x, n);
+  return largest + std::log(Sum<T>(n, [=](int64_t i) { return Exponential(x[i] - largest); }));
+}
+
+template <class T>
+void RowLogSoftmax(const T* x, int64_t n, T* y) {
+  T largest = Largest(x, n);
+  T log_sum = std::log(Sum<T>(n, [=](int64_t i) { return Exponential(x[i] - largest); }));
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i) y[i] = x[i] - largest - log_sum;
+}
+
+template <class T>
+void RowSoftmaxGrad(const T* y, const T* dy, int64_t n, T* dx) {
+  T sum = Sum<T>(n, [=](int64_t i) { return y[i] * dy[i]; });
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i) dx[i] = y[i] * (dy[i] - sum);
+}
+
+template <class T>
+void RowLogSoftmaxGrad(const T* y, const T* dy, int64_t n, T* dx) {
+  T sum = Sum<T>(n, [=](int64_t i) { return dy[i]; });
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i) dx[i] = dy[i] - Exponential(y[i]) * sum;
+}
+
+#define MS_SOFTMAX_LOOPS(T)                                            \
+  template void RowSoftmax<T>(const T*, int64_t, T*);                  \
+  template void RowLogSoftmax<T>(const T*, int64_t, T*);               \
+  template void RowSoftmaxGrad<T>(const T*, const T*, int64_t, T*);    \
+  template void RowLogSoftmaxGrad<T>(const T*, const T*, int64_t, T*); \
+  template T RowLogSumExp<T>(const T*, int64_t);
+MS_SOFTMAX_LOOPS(float)
+MS_SOFTMAX_LOOPS(double)
+#undef MS_SOFTMAX_LOOPS
+
+}  // namespace ms::cpu::MS_ISA

@@ -1,0 +1,151 @@
+#include "backends/cpu/onednn.h"
+
+#include <atomic>
+
+namespace ms::cpu {
+namespace {
+
+constexpr size_t kAlignment = 64;
+
+size_t Aligned(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+
+// Memory objects carry the pointers of one call, so concurrent calls need sets of their own. A
+// kernel keeps one set for the next call: taking and returning it are single atomic exchanges.
+struct Frame {
+  std::vector<dnnl::memory> given;
+  std::vector<dnnl::memory> wanted;  // the same object as in `given` where no reorder is needed
+  dnnl::memory scratchpad;
+  std::vector<dnnl_exec_arg_t> arguments;
+};
+
+class OnePrimitive : public Kernel {
+ public:
+  OnePrimitive(const dnnl::primitive& primitive, const Desc& scratchpad,
+               std::vector<Operand> operands, double cost_ns)
+      : primitive_(primitive), scratchpad_(scratchpad), operands_(std::move(operands)) {
+    cost_ns_ = cost_ns;
+    size_t offset = Aligned(scratchpad.get_size());
+    for (const Operand& operand : operands_) {
+      offsets_.push_back(offset);
+      dnnl::reorder reorder;
+      if (operand.wanted != operand.given) {
+        offset += Aligned(operand.wanted.get_size());
+        const dnnl::engine& engine = OneDnnEngine();
+        const Desc& from = operand.output ? operand.wanted : operand.given;
+        const Desc& to = operand.output ? operand.given : operand.wanted;
+        reorder = dnnl::reorder(dnnl::reorder::primitive_desc(engine, from, engine, to));
+      }
+      reorders_.push_back(reorder);
+    }
+    workspace_bytes_ = offset;
+  }
+  ~OnePrimitive() override { delete spare_.load(); }
+
+  void Run(const KernelArgs& args) const override {
+    std::unique_ptr<Frame> frame(spare_.exchange(nullptr, std::memory_order_acquire));
+    try {
+      if (!frame) frame = NewFrame();
+      Execute(args, *frame);
+    } catch (const dnnl::error& error) {
+      Throw(ErrorKind::kRuntime, "oneDNN failed: {}", error.what());
+    }
+    delete spare_.exchange(frame.release(), std::memory_order_acq_rel);
+  }
+
+ private:
+  std::unique_ptr<Frame> NewFrame() const {
+    auto frame = std::make_unique<Frame>();
+    const dnnl::engine& engine = OneDnnEngine();
+    auto make = [&](const Desc& desc) { return dnnl::memory(desc, engine, DNNL_MEMORY_NONE); };
+    for (size_t i = 0; i < operands_.size(); ++i) {
+      frame->given.push_back(make(operands_[i].given));
+      frame->wanted.push_back(reorders_[i] ? make(operands_[i].wanted) : frame->given.back());
+      frame->arguments.push_back({operands_[i].role, frame->wanted.back().get()});
+    }
+    if (scratchpad_.get_size() > 0) {
+      frame->scratchpad = make(scratchpad_);
+      frame->arguments.push_back({DNNL_ARG_SCRATCHPAD, frame->scratchpad.get()});
+    }
+    return frame;
+  }
+
+  static void SetPointer(const dnnl::memory& memory, void* pointer) {
+    dnnl::error::wrap_c_api(dnnl_memory_set_data_handle(memory.get(), pointer), "set_data_handle");
+  }
+
+  static void Reorder(const dnnl::primitive& reorder, const dnnl::memory& from,
+                      const dnnl::memory& to) {
+    dnnl_exec_arg_t arguments[] = {{DNNL_ARG_FROM, from.get()}, {DNNL_ARG_TO, to.get()}};
+    dnnl::error::wrap_c_api(
+        dnnl_primitive_execute(reorder.get(), OneDnnStream().get(), 2, arguments), "reorder");
+  }
+
+  void Execute(const KernelArgs& args, Frame& frame) const {
+    auto* workspace = static_cast<std::byte*>(args.workspace);
+    if (frame.scratchpad) SetPointer(frame.scratchpad, workspace);
+    for (size_t i = 0; i < operands_.size(); ++i) {
+      const Operand& operand = operands_[i];
+      void* pointer =
+          operand.output ? args.out[operand.index] : const_cast<void*>(args.in[operand.index]);
+      SetPointer(frame.given[i], pointer);
+      if (!reorders_[i]) continue;
+      SetPointer(frame.wanted[i], workspace + offsets_[i]);
+      if (!operand.output) Reorder(reorders_[i], frame.given[i], frame.wanted[i]);
+    }
+    dnnl::error::wrap_c_api(
+        dnnl_primitive_execute(primitive_.get(), OneDnnStream().get(),
+                               static_cast<int>(frame.arguments.size()), frame.arguments.data()),
+        "execute");
+    for (size_t i = 0; i < operands_.size(); ++i) {
+      if (reorders_[i] && operands_[i].output) {
+        Reorder(reorders_[i], frame.wanted[i], frame.given[i]);
+      }
+    }
+  }
+
+  dnnl::primitive primitive_;
+  Desc scratchpad_;
+  std::vector<Operand> operands_;
+  std::vector<dnnl::primitive> reorders_;  // null where the layouts agree
+  std::vector<size_t> offsets_;            // into the workspace
+  mutable std::atomic<Frame*> spare_{nullptr};
+};
+
+}  // namespace
+
+const dnnl::engine& OneDnnEngine() {
+  static const auto* engine = new dnnl::engine(dnnl::engine::kind::cpu, 0);
+  return *engine;
+}
+
+dnnl::stream& OneDnnStream() {
+  thread_local dnnl::stream stream(OneDnnEngine());
+  return stream;
+}
+
+dnnl::primitive_attr UserScratchpad() {
+  dnnl::primitive_attr attr;
+  attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  return attr;
+}
+
+bool OneDnnType(DType dtype, dnnl::memory::data_type* type) {
+  static const bool bfloat16 = dnnl::get_effective_cpu_isa() >= dnnl::cpu_isa::avx512_core_bf16 &&
+                               dnnl::get_effective_cpu_isa() != dnnl::cpu_isa::avx2_vnni;
+  if (dtype == DType::kFloat32) {
+    *type = dnnl::memory::data_type::f32;
+    return true;
+  }
+  if (dtype == DType::kBFloat16 && bfloat16) {
+    *type = dnnl::memory::data_type::bf16;
+    return true;
+  }
+  return false;
+}
+
+std::unique_ptr<Kernel> PrimitiveKernel(const dnnl::primitive& primitive, const Desc& scratchpad,
+                                        std::vector<Operand> operands, double cost_ns) {
+  return std::make_unique<OnePrimitive>(primitive, scratchpad, std::move(operands), cost_ns);
+}
+
+}  // namespace ms::cpu

@@ -1,0 +1,50 @@
+// What kernels on oneDNN share: engine, stream, types, and the form most of them have, which is one
+// primitive with a conversion of layout around those operands that it wants in another one.
+#pragma once
+
+#include <oneapi/dnnl/dnnl.hpp>
+
+#include "kernel/kernel.h"
+
+namespace ms::cpu {
+
+using Desc = dnnl::memory::desc;
+using Tag = dnnl::memory::format_tag;
+
+const dnnl::engine& OneDnnEngine();
+// Of the calling thread.
+dnnl::stream& OneDnnStream();
+// Scratch memory comes from the caller, so that one primitive can run in many threads.
+dnnl::primitive_attr UserScratchpad();
+// Float32 and, where the processor computes with it, BFloat16.
+bool OneDnnType(DType dtype, dnnl::memory::data_type* type);
+
+// One input or output of a kernel as an operand of its primitive.
+struct Operand {
+  int role = 0;  // DNNL_ARG_SRC, ...
+  bool output = false;
+  size_t index = 0;  // among the inputs or outputs of the kernel
+  Desc given;        // the layout at the kernel's border
+  Desc wanted;       // the layout that the primitive asked for
+};
+inline Operand InputOperand(int role, size_t index, const Desc& given, const Desc& wanted) {
+  return {role, false, index, given, wanted};
+}
+inline Operand OutputOperand(int role, size_t index, const Desc& given, const Desc& wanted) {
+  return {role, true, index, given, wanted};
+}
+
+std::unique_ptr<Kernel> PrimitiveKernel(const dnnl::primitive& primitive, const Desc& scratchpad,
+                                        std::vector<Operand> operands, double cost_ns);
+
+// Runs a maker; what oneDNN cannot do becomes a refusal.
+template <class F>
+KernelChoice AskOneDnn(F&& make) {
+  try {
+    return make();
+  } catch (const dnnl::error& error) {
+    return No("oneDNN has no such primitive ({})", error.what());
+  }
+}
+
+}  // namespace ms::cpu

@@ -1,0 +1,235 @@
+// Softmax and losses over classes, which have kernels of their own, and elementwise losses, which
+// are compositions that fuse with what is around them.
+#include "ops/all.h"
+#include "ops/elementwise_loss.h"
+
+namespace ms {
+namespace {
+
+// ---- softmax
+// ---------------------------------------------------------------------------------------- The axis
+// of a node whose attribute was checked by infer.
+int64_t SoftmaxAxis(const OpDef& op, const Attrs& attrs) {
+  const Attr& axis = attrs[static_cast<size_t>(op.AttrIndex("axis"))];
+  const Ints* list = std::get_if<Ints>(&axis);
+  return list ? (*list)[0] : std::get<int64_t>(axis);
+}
+
+Type InferSoftmax(InferContext& c) {
+  const Attr& axis = c.attrs()[static_cast<size_t>(c.op().AttrIndex("axis"))];
+  if (const Ints* list = std::get_if<Ints>(&axis)) {
+    c.Check(list->size() == 1, "'axis' must be one integer, but got ({})", fmt::join(*list, ", "));
+  }
+  c.Check(c.rank(0) >= 1, "'{}' must have at least one dimension, but got shape {}",
+          c.input_name(0), c.shape(0));
+  c.Axis(SoftmaxAxis(c.op(), c.attrs()), c.rank(0));
+  return c.Like(0, c.shape(0));
+}
+
+Type InferSoftmaxGrad(InferContext& c) {
+  c.CheckSameDType(0, 1);
+  c.CheckSameShape(0, 1);
+  return InferSoftmax(c);
+}
+
+Term SumAlong(const Term& x, int64_t axis) {
+  return x.emitter->Call("ReduceSum", {x}, {{"axis", Ints{axis}}, {"keep_dims", true}});
+}
+
+Term CallAlong(GradContext& g, const char* op, const Term& y, const Term& dy) {
+  return g.Call(op, {y, dy}, {{"axis", SoftmaxAxis(*g.node().op, *g.node().attrs)}});
+}
+
+void DefineSoftmax(OpRegistry& ops) {
+  ops.Op("Softmax")
+      .Doc("exp(x) along an axis, divided by its sum.")
+      .In("input", kFloating, "At least rank 1.")
+      .WithAttr("axis", Ints{-1}, "The axis that sums to one.")
+      .Infer(InferSoftmax)
+      .Grad([](GradContext& g) { return CallAlong(g, "SoftmaxGrad", g.out(), g.dout()); })
+      .Shard("... [axis] -> ... [axis]");
+  ops.Op("SoftmaxGrad")
+      .Doc("Gradient of Softmax from its output: y (dy - sum(y dy)).")
+      .In("y", kFloating, "Output of Softmax.")
+      .In("dy", kFloating, "Shaped as y.")
+      .WithAttr("axis", -1, "The axis that sums to one.")
+      .Infer(InferSoftmaxGrad)
+      .Grad([](GradContext& g) {
+        int64_t axis = g.attr<int64_t>("axis");
+        Term y = g.in(0), dy = g.in(1), u = g.dout();
+        Term to_y = u * (dy - SumAlong(dy * y, axis)) - dy * SumAlong(u * y, axis);
+        return Terms{to_y, CallAlong(g, "SoftmaxGrad", y, u)};
+      });
+  ops.Op("LogSoftmax")
+      .Doc("Logarithm of softmax along an axis.")
+      .In("logits", kFloating, "At least rank 1.")
+      .WithAttr("axis", -1, "The axis whose exponentials sum to one.")
+      .Infer(InferSoftmax)
+      .Grad([](GradContext& g) { return CallAlong(g, "LogSoftmaxGrad", g.out(), g.dout()); })
+      .Python("log_softmax(logits, axis=-1)");
+  ops.Op("LogSoftmaxGrad")
+      .Doc("Gradient of LogSoftmax from its output: dy - exp(y) sum(dy).")
+      .In("y", kFloating, "Output of LogSoftmax.")
+      .In("dy", kFloating, "Shaped as y.")
+      .WithAttr("axis", -1, "The axis whose exponentials sum to one.")
+      .Infer(InferSoftmaxGrad)
+      .Grad([](GradContext& g) {
+        int64_t axis = g.attr<int64_t>("axis");
+        Term p = g.Call("Exp", {g.in(0)});
+        Term u = g.dout();
+        return Terms{-(u * p * SumAlong(g.in(1), axis)), u - SumAlong(u * p, axis)};
+      });
+}
+
+// ---- cross entropy
+// ----------------------------------------------------------------------------------
+void CheckLabels(const InferContext& c) {
+  c.CheckRank(0, 2);
+  c.CheckRank(1, 1);
+  c.Check(c.shape(0)[0] == c.shape(1)[0],
+          "'{}' and '{}' must have the same batch size, but got {} and {}", c.input_name(0),
+          c.input_name(1), c.shape(0)[0], c.shape(1)[0]);
+  c.Check(c.shape(0)[1] > 0, "'{}' must have at least one class, but got shape {}", c.input_name(0),
+          c.shape(0));
+}
+
+// dlogits = softmax(logits) sum(labels) - labels.
+Terms DenseCrossEntropyGrad(GradContext& g) {
+  Shape column{g.in_type(0).shape()[0], 1};
+  Terms grads(2);
+  auto add = [&](size_t i, const Term& t) { grads[i] = grads[i] ? grads[i] + t : t; };
+  if (g.has_dout(0)) {
+    Term d = Reshape(g.dout(0), column);
+    if (g.needs(0)) add(0, g.out(1) * d);
+    if (g.needs(1)) add(1, -(g.Call("LogSoftmax", {g.in(0)}) * d));
+  }
+  if (g.has_dout(1)) {
+    Term p = g.Call("Softmax", {g.in(0)});
+    Term u = g.dout(1);
+    if (g.needs(0)) add(0, g.Call("SoftmaxGrad", {p, u}) * SumAlong(g.in(1), 1));
+    if (g.needs(1)) add(1, SumAlong(u * p, 1) - u);
+  }
+  return grads;
+}
+
+Term SparseCrossEntropyGrad(GradContext& g) {
+  if (!g.attr<bool>("is_grad")) {
+    return g.Call("SparseSoftmaxCrossEntropyWithLogits", {g.in(0), g.in(1)}, {{"is_grad", true}}) *
+           g.dout();
+  }
+  Term p = g.Call("Softmax", {g.in(0)});
+  return g.Call("SoftmaxGrad", {p, g.dout()}) / static_cast<double>(p.shape()[0]);
+}
+
+void DefineCrossEntropy(OpRegistry& ops) {
+  ops.Op("SoftmaxCrossEntropyWithLogits")
+      .Doc(
+          "Cross entropy of each row's softmax against a row of probabilities, and the gradient of "
+          "the logits.")
+      .In("logits", kFloating, "[batch, classes].")
+      .In("labels", kFloating, "[batch, classes].")
+      .Infer([](InferContext& c) {
+        c.CheckRank(0, 2);
+        c.CheckSameShape(0, 1);
+        c.CheckSameDType(0, 1);
+        c.Check(c.shape(0)[1] > 0, "'logits' must have at least one class, but got shape {}",
+                c.shape(0));
+        return Types{c.Like(0, {c.shape(0)[0]}), c.Like(0, c.shape(0))};
+      })
+      .Grad(DenseCrossEntropyGrad);
+  ops.Op("SparseSoftmaxCrossEntropyWithLogits")
+      .Doc("Mean cross entropy of each row's softmax against a class, or its gradient.")
+      .In("logits", kFloating, "[batch, classes].")
+      .In("labels", kIndex, "[batch], classes in [0, classes).")
+      .WithAttr("is_grad", false, "Return the gradient of the logits instead.")
+      .Infer([](InferContext& c) {
+        CheckLabels(c);
+        return c.Like(0, c.attr<bool>("is_grad") ? c.shape(0) : Shape{});
+      })
+      .Grad(SparseCrossEntropyGrad);
+}
+
+// ---- negative log likelihood
+// --------------------------------------------------------------------------
+void CheckLikelihood(const InferContext& c, size_t logits, size_t weight) {
+  CheckReduction(c);
+  c.CheckRank(weight, 1);
+  c.Check(c.shape(weight)[0] == c.shape(logits)[1],
+          "'weight' must have one element per class, but got {} for {}", c.shape(weight)[0],
+          c.shape(logits)[1]);
+  c.CheckSameDType(logits, weight);
+}
+
+NamedAttrs LikelihoodAttrs(GradContext& g) {
+  return {{"reduction", g.attr<std::string>("reduction")},
+          {"ignore_index", g.attr<int64_t>("ignore_index")}};
+}
+
+// total = sum of the weights of the labels; loss is divided by it for 'mean'.
+Terms LikelihoodGrad(GradContext& g) {
+  Terms grads(3);
+  if (g.needs(0)) {
+    NamedAttrs attrs = LikelihoodAttrs(g);
+    attrs.emplace_back("classes", g.in_type(0).shape()[1]);
+    grads[0] = g.Call("NLLLossGrad", {g.dout(), g.in(1), g.in(2), g.out(1)}, attrs);
+  }
+  return grads;
+}
+
+void DefineLikelihood(OpRegistry& ops) {
+  ops.Op("NLLLoss")
+      .Doc(
+          "Negative log likelihood: minus the weighted log probability of each row's class, and "
+          "the sum of weights.")
+      .In("logits", kFloating, "[batch, classes] log probabilities.")
+      .In("labels", kIndex, "[batch], classes in [0, classes) or ignore_index.")
+      .In("weight", kFloating, "[classes].")
+      .WithAttr("reduction", "mean", "'none', 'mean' (over the weights) or 'sum'.")
+      .WithAttr("ignore_index", -100, "Rows of this label do not count.")
+      .Infer([](InferContext& c) {
+        CheckLabels(c);
+        CheckLikelihood(c, 0, 2);
+        bool none = c.attr<std::string>("reduction") == "none";
+        return Types{c.Like(0, none ? Shape{c.shape(0)[0]} : Shape{}), c.Like(0, Shape{})};
+      })
+      .Grad(LikelihoodGrad);
+  ops.Op("NLLLossGrad")
+      .Doc("Gradient of NLLLoss with respect to the log probabilities.")
+      .In("dloss", kFloating, "Shaped as the loss.")
+      .In("labels", kIndex, "[batch].")
+      .In("weight", kFloating, "[classes].")
+      .In("total_weight", kFloating, "Output 1 of NLLLoss.")
+      .WithAttr("reduction", "mean", "As in NLLLoss.")
+      .WithAttr("ignore_index", -100, "As in NLLLoss.")
+      .RequiredAttr<int64_t>("classes", "The number of classes.")
+      .Infer([](InferContext& c) {
+        CheckReduction(c);
+        c.CheckRank(1, 1);
+        c.CheckRank(2, 1);
+        c.CheckRank(3, 0);
+        c.CheckSameDType(0, 2);
+        c.CheckSameDType(0, 3);
+        bool none = c.attr<std::string>("reduction") == "none";
+        Shape loss = none ? c.shape(1) : Shape{};
+        c.Check(c.shape(0) == loss, "'dloss' must have shape {}, but got {}", loss, c.shape(0));
+        int64_t classes = c.attr<int64_t>("classes");
+        c.Check(c.shape(2)[0] == classes,
+                "'weight' must have one element per class, but got {} for {}", c.shape(2)[0],
+                classes);
+        return c.Like(0, {c.shape(1)[0], classes});
+      })
+      .Grad([](GradContext& g) {
+        return g.CallMany("NLLLoss", {g.dout(), g.in(1), g.in(2)}, LikelihoodAttrs(g))[0];
+      });
+}
+
+}  // namespace
+
+void DefineLoss(OpRegistry& ops) {
+  DefineSoftmax(ops);
+  DefineCrossEntropy(ops);
+  DefineLikelihood(ops);
+  DefineElementwiseLoss(ops);
+}
+
+}  // namespace ms
