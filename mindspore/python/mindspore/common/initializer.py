@@ -102,15 +102,30 @@ def _draw_uniform(low: float, high: float, shape: tuple[int, ...]) -> np.ndarray
 def _draw_truncated(
     mean: float, sigma: float, low: float, high: float, shape: tuple[int, ...]
 ) -> np.ndarray:
-    """Normal numbers; those outside [mean + low * sigma, mean + high * sigma] are drawn again."""
+    """Normal numbers within [low, high].
+
+    Numbers outside are drawn again; where few would be inside, the distribution is inverted.
+    """
+    first, last = (
+        0.5 * math.erfc((mean - bound) / (sigma * math.sqrt(2.0))) for bound in (low, high)
+    )
+    count = math.prod(shape)
     rng = _rng()
-    values = rng.standard_normal(math.prod(shape), dtype=np.float32)
+    if last - first < 0.05:
+        from statistics import NormalDist  # rarely needed, and slow to import
+
+        normal = NormalDist(mean, sigma)
+        shares = np.clip(first + (last - first) * rng.random(count), 1e-300, 1 - 1e-16)
+        values = np.array([normal.inv_cdf(share) for share in shares], np.float32)
+        return np.clip(values, low, high).reshape(shape)
+    values = rng.standard_normal(count, dtype=np.float32) * np.float32(sigma) + np.float32(mean)
     outside = np.flatnonzero((values < low) | (values > high))
     while outside.size:
-        values[outside] = rng.standard_normal(outside.size, dtype=np.float32)
-        again = values[outside]
+        again = rng.standard_normal(outside.size, dtype=np.float32)
+        again = again * np.float32(sigma) + np.float32(mean)
+        values[outside] = again
         outside = outside[(again < low) | (again > high)]
-    return values.reshape(shape) * np.float32(sigma) + np.float32(mean)
+    return values.reshape(shape)
 
 
 class Initializer:
@@ -201,13 +216,13 @@ class Uniform(Initializer):
 
 @_register("truncated_normal", "trunc_normal")
 class TruncatedNormal(Initializer):
-    """Normal numbers within [mean + a * sigma, mean + b * sigma].
+    """Normal numbers within [a, b].
 
     Args:
         sigma: The standard deviation before the cut.
         mean: The mean before the cut.
-        a: The lower cut, in standard deviations.
-        b: The upper cut, in standard deviations.
+        a: The lower bound.
+        b: The upper bound.
     """
 
     def __init__(
@@ -342,7 +357,8 @@ class VarianceScaling(Initializer):
         fan = {"fan_in": fan_in, "fan_out": fan_out, "fan_avg": (fan_in + fan_out) / 2}[self.mode]
         variance = self.scale / max(1.0, fan)
         if self.distribution == "truncated_normal":
-            values = _draw_truncated(0.0, math.sqrt(variance) / self._CUT, -2.0, 2.0, arr.shape)
+            sigma = math.sqrt(variance) / self._CUT
+            values = _draw_truncated(0.0, sigma, -2.0 * sigma, 2.0 * sigma, arr.shape)
         elif self.distribution == "untruncated_normal":
             values = _draw_normal(0.0, math.sqrt(variance), arr.shape)
         else:

@@ -425,11 +425,10 @@ class Cell(CellOptions):
     def set_train(self, mode: bool = True) -> Cell:
         """Put the cell and all cells inside into training, or into evaluation."""
         for _, cell in self.cells_and_names():
-            cell.__dict__["training"] = mode
-            flags = cell.__dict__.get("_func_graph_flags")
-            if flags is not None:
-                flags["training"] = mode
-        _core.bump_epoch()
+            state = cell.__dict__
+            state["training"] = mode
+            state.setdefault("_func_graph_flags", {})["training"] = mode
+        self.phase = "train" if mode else "predict"
         return self
 
     def set_grad(self, requires_grad: bool = True) -> Cell:
@@ -439,8 +438,8 @@ class Cell(CellOptions):
 
     @property
     def phase(self) -> str:
-        """'train' or 'predict', unless something else was set."""
-        return self.__dict__.get("_phase") or ("train" if self.training else "predict")
+        """What `set_train` chose, 'train' or 'predict', unless something else was set."""
+        return str(self.__dict__.get("_phase", "train"))
 
     @phase.setter
     def phase(self, value: str) -> None:

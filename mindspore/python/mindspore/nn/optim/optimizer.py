@@ -104,11 +104,11 @@ class Optimizer(Cell):
         self.loss_scale = float(loss_scale)
         self.reciprocal_scale = 1.0 / self.loss_scale
         self.need_scale = self.loss_scale != 1.0
+        self.global_step = Parameter(initializer(0, (1,), mstype.int32), name="global_step")
         items = self._check_parameters(parameters)
         self.is_group = isinstance(items[0], dict)
         groups = self._split_groups(items)
         self._lay_out(groups, self._find_order(items), learning_rate, weight_decay)
-        self.global_step = Parameter(initializer(0, (1,), mstype.int32), name="global_step")
         self.global_step_increase_tensor = Tensor(np.array([1]), mstype.int32)
         self.assignadd = P.AssignAdd()
         self.weight_decay = weight_decay
