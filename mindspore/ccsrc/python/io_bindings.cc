@@ -16,7 +16,7 @@
 #include "io/checkpoint.h"
 #include "io/crc32c.h"
 
-namespace ms {
+namespace ms::python {
 namespace {
 
 namespace py = pybind11;
@@ -112,4 +112,4 @@ void BindIo(py::module_& m) {
       py::arg("content"), py::arg("crc") = 0, "CRC-32C of a buffer, continuing `crc`.");
 }
 
-}  // namespace ms
+}  // namespace ms::python

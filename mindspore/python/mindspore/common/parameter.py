@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from mindspore import _core
 from mindspore.common import dtype as mstype
 from mindspore.common.initializer import initializer
 from mindspore.common.tensor import Tensor
@@ -264,6 +265,9 @@ class Parameter(Tensor):
 
     def __str__(self) -> str:
         return repr(self)
+
+
+_core.register_python("parameter", Parameter)
 
 
 class ParameterTuple(tuple):

@@ -1,0 +1,24 @@
+// The CPU: oneDNN where it is quicker, our own kernels elsewhere and as references.
+#pragma once
+
+#include "kernel/kernel.h"
+
+namespace ms::cpu {
+
+std::unique_ptr<Backend> MakeCpuBackend();
+
+// One function per file of kernels.
+void AddElementwise(KernelTable& table);
+void AddReduce(KernelTable& table);
+void AddMatMul(KernelTable& table);
+void AddConv(KernelTable& table);
+void AddPool(KernelTable& table);
+void AddNorm(KernelTable& table);
+void AddSoftmax(KernelTable& table);
+void AddLoss(KernelTable& table);
+void AddArray(KernelTable& table);
+void AddIndexing(KernelTable& table);
+void AddRandom(KernelTable& table);
+void AddOptim(KernelTable& table);
+
+}  // namespace ms::cpu

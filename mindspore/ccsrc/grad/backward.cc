@@ -1,0 +1,129 @@
+#include "grad/backward.h"
+
+#include <unordered_map>
+#include <unordered_set>
+
+namespace ms {
+namespace {
+
+class Walk {
+ public:
+  Walk(Emitter& emitter, BackwardHost& host, const Vars& wrt) : emitter_(emitter), host_(host) {
+    for (const Var& v : wrt) targets_.insert(v);
+  }
+
+  // Which values depend on a target.
+  void MarkActive(const std::vector<Node*>& nodes) {
+    for (Node* node : nodes) {
+      bool reads = false;
+      for (const Var& v : node->inputs) reads |= IsActive(v);
+      if (reads) active_.insert(node);
+    }
+  }
+
+  void Accumulate(const Var& forward, const Var& tangent) {
+    if (!forward.type().has_tangent() || !IsActive(forward)) return;
+    auto [it, fresh] = tangents_.try_emplace(forward, tangent);
+    Retain(tangent);
+    if (fresh) return;
+    Var old = it->second;
+    it->second = AddTangents(emitter_, old, tangent);
+    Retain(it->second);
+    Release(old);
+    Release(tangent);
+  }
+
+  void Visit(Node& node) {
+    if (node.kind != NodeKind::kApply || !active_.contains(&node)) return;
+    Vars incoming(node.outputs.size());
+    bool any = false;
+    for (uint32_t i = 0; i < incoming.size(); ++i) {
+      if (auto it = tangents_.find({&node, i}); it != tangents_.end()) {
+        incoming[i] = it->second;
+        any = true;
+      }
+    }
+    if (any) Differentiate(node, incoming);
+    for (uint32_t i = 0; i < incoming.size(); ++i) {
+      Var output{&node, i};
+      if (!incoming[i] || targets_.contains(output)) continue;
+      tangents_.erase(output);
+      Release(incoming[i]);
+    }
+    host_.Finished(node);
+  }
+
+  Var Tangent(const Var& forward) const {
+    auto it = tangents_.find(forward);
+    return it == tangents_.end() ? Var{} : it->second;
+  }
+
+ private:
+  bool IsActive(const Var& v) const { return targets_.contains(v) || active_.contains(v.node); }
+
+  void Differentiate(Node& node, const Vars& incoming) {
+    std::vector<bool> needed;
+    for (const Var& v : node.inputs) needed.push_back(v.type().has_tangent() && IsActive(v));
+    SpanId outer = std::exchange(emitter_.span, node.span);
+    host_.BeginRule();
+    Vars result;
+    if (node.op->grad) {
+      GradContext context(emitter_, node, incoming, [this](const Var& v) { return host_.Use(v); }, needed);
+      for (const Term& t : node.op->grad(context)) result.push_back(t.var);
+    } else {
+      result = host_.CallGradient(node, incoming, needed);
+    }
+    MS_ASSERT(result.size() <= node.inputs.size());
+    for (size_t i = 0; i < result.size(); ++i) {
+      if (result[i]) Accumulate(node.inputs[i], result[i]);
+    }
+    std::vector<Var> kept;
+    for (const Var& v : node.inputs) {
+      if (Var t = Tangent(v)) kept.push_back(t);
+    }
+    host_.EndRule(kept);
+    emitter_.span = outer;
+  }
+
+  void Retain(const Var& tangent) { ++references_[tangent]; }
+  void Release(const Var& tangent) {
+    auto it = references_.find(tangent);
+    if (--it->second > 0) return;
+    references_.erase(it);
+    host_.Dropped(tangent);
+  }
+
+  Emitter& emitter_;
+  BackwardHost& host_;
+  std::unordered_set<Var, VarHash> targets_;
+  std::unordered_set<const Node*> active_;
+  std::unordered_map<Var, Var, VarHash> tangents_;
+  std::unordered_map<Var, int, VarHash> references_;
+};
+
+}  // namespace
+
+Vars BackwardHost::CallGradient(const Node& node, const Vars&, const std::vector<bool>&) {
+  throw Error(ErrorKind::kRuntime, fmt::format("For '{}', a gradient is asked for, but it is not differentiable.",
+                                               node.op->name))
+      .WithSpan(node.span);
+}
+
+Var AddTangents(Emitter& emitter, const Var& a, const Var& b) {
+  Term x = emitter.Wrap(a);
+  Term y = emitter.Wrap(b);
+  return (a.type().is_box() ? emitter.Call("BoxAdd", {x, y}) : x + y).var;
+}
+
+Vars Backward(Emitter& emitter, const std::vector<Node*>& nodes, const std::vector<Seed>& seeds, const Vars& wrt,
+              BackwardHost& host) {
+  Walk walk(emitter, host, wrt);
+  walk.MarkActive(nodes);
+  for (const Seed& seed : seeds) walk.Accumulate(seed.output, seed.tangent);
+  for (auto it = nodes.rbegin(); it != nodes.rend(); ++it) walk.Visit(**it);
+  Vars result;
+  for (const Var& v : wrt) result.push_back(walk.Tangent(v));
+  return result;
+}
+
+}  // namespace ms

@@ -1,0 +1,31 @@
+// The structural ops (ops/control.cc) by pointer, for code that walks graphs.
+#pragma once
+
+#include "ir/op.h"
+
+namespace ms {
+
+struct ControlOps {
+  const OpDef* partial;
+  const OpDef* select;  // Switch
+  const OpDef* call;
+  const OpDef* vjp;
+  const OpDef* box_make;
+  const OpDef* box_get;
+  const OpDef* box_zero;
+  const OpDef* box_add;
+};
+
+inline const ControlOps& Control() {
+  static const ControlOps ops{&Ops().Get("Partial"), &Ops().Get("Switch"),  &Ops().Get("Call"),
+                              &Ops().Get("Vjp"),     &Ops().Get("BoxMake"), &Ops().Get("BoxGet"),
+                              &Ops().Get("BoxZero"), &Ops().Get("BoxAdd")};
+  return ops;
+}
+
+// The graph of a Partial node; null for all other nodes.
+inline Graph* PartialGraph(const Node* node) {
+  return node->op == Control().partial ? node->attr<Graph*>("graph") : nullptr;
+}
+
+}  // namespace ms

@@ -1,0 +1,348 @@
+// OpDef: everything the framework knows about an op, declared once in ops/*.cc by chained calls. Python
+// names, checks, gradients, kernels, docs and tests are derived from it.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "ir/emitter.h"
+#include "ir/graph.h"
+#include "ir/scalar.h"
+
+namespace ms {
+
+// ---- sets of element types -------------------------------------------------------------------------------
+using DTypeSet = uint32_t;
+constexpr DTypeSet One(DType t) { return 1u << static_cast<int>(t); }
+inline constexpr DTypeSet kBoolean = One(DType::kBool);
+inline constexpr DTypeSet kSignedInt =
+    One(DType::kInt8) | One(DType::kInt16) | One(DType::kInt32) | One(DType::kInt64);
+inline constexpr DTypeSet kUnsignedInt =
+    One(DType::kUInt8) | One(DType::kUInt16) | One(DType::kUInt32) | One(DType::kUInt64);
+inline constexpr DTypeSet kInteger = kSignedInt | kUnsignedInt;
+inline constexpr DTypeSet kFloating =
+    One(DType::kFloat16) | One(DType::kBFloat16) | One(DType::kFloat32) | One(DType::kFloat64);
+inline constexpr DTypeSet kComplex = One(DType::kComplex64) | One(DType::kComplex128);
+inline constexpr DTypeSet kReal = kInteger | kFloating;
+inline constexpr DTypeSet kNumber = kReal | kComplex;
+inline constexpr DTypeSet kAny = kNumber | kBoolean;
+inline constexpr DTypeSet kIndex = One(DType::kInt32) | One(DType::kInt64);
+constexpr bool Contains(DTypeSet set, DType t) { return (set & One(t)) != 0; }
+std::string ToString(DTypeSet set);
+
+// ---- contexts in which the functions of a declaration run -----------------------------------------------
+class InferContext {
+ public:
+  InferContext(const OpDef& op, const Types& inputs, const Attrs& attrs)
+      : op_(op), inputs_(inputs), attrs_(attrs) {}
+
+  const OpDef& op() const { return op_; }
+  size_t size() const { return inputs_.size(); }
+  const Type& in(size_t i) const { return inputs_[i]; }
+  const Shape& shape(size_t i) const { return inputs_[i].shape(); }
+  int rank(size_t i) const { return inputs_[i].shape().rank(); }
+  DType dtype(size_t i) const { return inputs_[i].dtype(); }
+  const Types& inputs() const { return inputs_; }
+  const Attrs& attrs() const { return attrs_; }
+  template <class T>
+  const T& attr(std::string_view name) const;
+  bool is_none(std::string_view name) const;
+
+  // `For '<op>', <what must hold>.` as ValueError / TypeError.
+  template <class... Args>
+  void Check(bool ok, fmt::format_string<Args...> format, Args&&... args) const {
+    if (!ok) Fail(ErrorKind::kValue, fmt::format(format, std::forward<Args>(args)...));
+  }
+  template <class... Args>
+  void CheckType(bool ok, fmt::format_string<Args...> format, Args&&... args) const {
+    if (!ok) Fail(ErrorKind::kType, fmt::format(format, std::forward<Args>(args)...));
+  }
+  [[noreturn]] void Fail(ErrorKind kind, const std::string& what) const;
+
+  // Checks that cover most ops; the messages name the inputs as declared.
+  void CheckRank(size_t i, int rank) const;
+  void CheckSameDType(size_t i, size_t j) const;
+  void CheckSameShape(size_t i, size_t j) const;
+  // `axis` in [0, rank); ValueError outside [-rank, rank).
+  int Axis(int64_t axis, int rank) const;
+  // Sorted, distinct axes; an empty list means all of them.
+  std::vector<int> Axes(const Ints& axes, int rank) const;
+  Type Like(size_t i, const Shape& shape) const { return Type(dtype(i), shape); }
+  const std::string& input_name(size_t i) const;
+
+ private:
+  const OpDef& op_;
+  const Types& inputs_;
+  const Attrs& attrs_;
+};
+
+// What a gradient rule sees of its node. It may read inputs, outputs, attributes and tangents of outputs; reading
+// out(i) or in(i) is what makes a value be saved for the backward pass, so read only what is needed.
+class GradContext {
+ public:
+  using Lookup = std::function<Var(const Var&)>;
+  // `needed[i]`: somebody asks for the tangent of input i.
+  GradContext(Emitter& emitter, const Node& node, Vars tangents, Lookup use, std::vector<bool> needed)
+      : emitter_(emitter),
+        node_(node),
+        tangents_(std::move(tangents)),
+        use_(std::move(use)),
+        needed_(std::move(needed)) {}
+
+  const Node& node() const { return node_; }
+  size_t inputs() const { return node_.inputs.size(); }
+  size_t outputs() const { return node_.outputs.size(); }
+  Term in(size_t i) { return emitter_.Wrap(use_(node_.inputs[i])); }
+  Term out(size_t i = 0) { return emitter_.Wrap(use_(Var{const_cast<Node*>(&node_), static_cast<uint32_t>(i)})); }
+  // Types are free to read.
+  const Type& in_type(size_t i) const { return node_.inputs[i].type(); }
+  const Type& out_type(size_t i = 0) const { return node_.outputs[i]; }
+  // False where the tangent of input i is of no use to anybody: costly rules skip it (return an empty Term).
+  bool needs(size_t i) const { return needed_[i]; }
+  bool has_dout(size_t i = 0) const { return static_cast<bool>(tangents_[i]); }
+  Term dout(size_t i = 0);  // materialised zeros where no tangent arrived
+  template <class T>
+  const T& attr(std::string_view name) const {
+    return node_.attr<T>(name);
+  }
+  Term Call(std::string_view op, const Terms& in, const NamedAttrs& attrs = {}) {
+    return emitter_.Call(op, in, attrs);
+  }
+  Terms CallMany(std::string_view op, const Terms& in, const NamedAttrs& attrs = {}) {
+    return emitter_.CallMany(op, in, attrs);
+  }
+  Emitter& emitter() { return emitter_; }
+
+ private:
+  Emitter& emitter_;
+  const Node& node_;
+  Vars tangents_;
+  Lookup use_;
+  std::vector<bool> needed_;
+};
+
+class ExpandContext {
+ public:
+  ExpandContext(Emitter& emitter, Terms inputs, const OpDef& op, const Attrs& attrs)
+      : emitter_(emitter), inputs_(std::move(inputs)), op_(op), attrs_(attrs) {}
+  Term in(size_t i) const { return inputs_[i]; }
+  const Terms& inputs() const { return inputs_; }
+  template <class T>
+  const T& attr(std::string_view name) const;
+  Term Call(std::string_view op, const Terms& in, const NamedAttrs& attrs = {}) {
+    return emitter_.Call(op, in, attrs);
+  }
+  Emitter& emitter() { return emitter_; }
+
+ private:
+  Emitter& emitter_;
+  Terms inputs_;
+  const OpDef& op_;
+  const Attrs& attrs_;
+};
+
+using InferFn = std::function<Types(InferContext&)>;
+using GradFn = std::function<Terms(GradContext&)>;  // one Term per input; empty Term or short list: no gradient
+using ExpandFn = std::function<Terms(ExpandContext&)>;
+
+// ---- the declaration ------------------------------------------------------------------------------------
+struct InputDef {
+  std::string name;
+  DTypeSet types = kAny;
+  std::string doc;
+};
+
+// The kind of an attribute is that of its default, or `kind` where it is required.
+struct AttrDef {
+  std::string name;
+  Attr fallback;             // monostate with required == false: None is the default
+  bool required = false;
+  size_t kind = 0;           // index in the variant Attr that values must have (monostate: any, None allowed)
+  bool optional = false;     // None is accepted beside `kind`
+  std::string doc;
+};
+
+enum class Promotion : uint8_t {
+  kNone,
+  kCommon,    // inputs are cast to their common type first (x + y)
+  kFloating,  // likewise, integers and booleans become the default float (true division, exp of an integer)
+};
+
+enum PythonKind : uint32_t { kFunction = 1, kMethod = 2 };
+
+struct PythonFace {
+  std::string signature;  // "matmul(input, other)": parameters are inputs, then attributes, in declared order
+  uint32_t kinds = kFunction;
+};
+
+enum class Effect : uint8_t { kNone, kRandom, kIo, kComm };
+
+struct OpDef {
+  std::string name;
+  std::string doc;
+  std::vector<InputDef> inputs;
+  bool variadic = false;  // the last input takes any number (at least one) of tensors
+  std::vector<AttrDef> attributes;
+  std::vector<PythonFace> faces;
+  // Primitive classes: "ReduceSum(keep_dims=False)(x, axis=())" says which arguments the constructor takes and
+  // which the call; empty: constructor = attributes, call = inputs. Extra entries are aliases ("TensorAdd").
+  std::vector<std::string> classes;
+  std::string sharding;
+  InferFn infer;
+  GradFn grad;
+  ScalarBody scalar;
+  ExpandFn expand;
+  Promotion promotion = Promotion::kNone;
+  Effect effect = Effect::kNone;
+  bool structural = false;  // control flow: inputs of any kind, checked by infer alone
+  bool view = false;                                // output 0 is input 0 with another shape: no kernel
+  std::vector<std::pair<int, int>> updates;         // (output, input): output is the new value of a Parameter
+  std::vector<std::pair<int, int>> in_place;        // (output, input): the kernel may write over the input
+  int returned = -1;                                // outputs that a Python call returns, first ones first; -1: all
+
+  int AttrIndex(std::string_view attr) const;  // -1: no such attribute
+  DTypeSet InputTypes(size_t i) const;         // honours variadic
+
+  // Chained setters.
+  OpDef& Doc(std::string text) { doc = std::move(text); return *this; }
+  OpDef& In(std::string name, DTypeSet types = kAny, std::string doc = "");
+  OpDef& Variadic() { variadic = true; return *this; }
+  OpDef& WithAttr(std::string name, Attr fallback, std::string doc = "");  // optional: has a default
+  template <class T>
+  OpDef& WithAttr(std::string name, T fallback, std::string doc = "") {
+    if constexpr (std::is_same_v<T, int>) return WithAttr(std::move(name), Attr(int64_t{fallback}), std::move(doc));
+    else if constexpr (std::is_same_v<T, const char*>) return WithAttr(std::move(name), Attr(std::string(fallback)), std::move(doc));
+    else return WithAttr(std::move(name), Attr(std::move(fallback)), std::move(doc));
+  }
+  template <class T>  // no default
+  OpDef& RequiredAttr(std::string name, std::string doc = "") {
+    return AddAttr({std::move(name), {}, true, Attr(T{}).index(), false, std::move(doc)});
+  }
+  template <class T>  // None is the default
+  OpDef& OptionalAttr(std::string name, std::string doc = "") {
+    return AddAttr({std::move(name), {}, false, Attr(T{}).index(), true, std::move(doc)});
+  }
+  OpDef& AddAttr(AttrDef def);
+  template <class F>
+  OpDef& Infer(F f);  // F: InferContext& -> Type or Types
+  template <class F>
+  OpDef& Grad(F f);  // F: GradContext& -> Term or Terms
+  // F: Expr... -> Expr, or ScalarTrace& -> Expr where attributes are read. Declares inference (broadcast, promote)
+  // unless Infer was called; the inputs must be declared before.
+  template <class F>
+  OpDef& Scalar(F f);
+  template <class F>
+  OpDef& Expand(F f);
+  OpDef& Promote(Promotion p = Promotion::kCommon) { promotion = p; return *this; }
+  OpDef& Python(std::string signature, uint32_t kinds = kFunction) {
+    faces.push_back({std::move(signature), kinds});
+    return *this;
+  }
+  OpDef& Class(std::string signature) { classes.push_back(std::move(signature)); return *this; }
+  OpDef& Shard(std::string rule) { sharding = std::move(rule); return *this; }
+  OpDef& View() { view = true; return *this; }
+  OpDef& Structural() { structural = true; return *this; }
+  OpDef& Returns(int n) { returned = n; return *this; }
+  OpDef& HasEffect(Effect e) { effect = e; return *this; }
+  OpDef& Updates(int output, int input) { updates.emplace_back(output, input); return InPlace(output, input); }
+  OpDef& InPlace(int output, int input) { in_place.emplace_back(output, input); return *this; }
+
+ private:
+  void InferFromScalar();
+};
+
+class OpRegistry {
+ public:
+  OpDef& Op(std::string name);  // throws when the name is taken
+  const OpDef* Find(std::string_view name) const;
+  const OpDef& Get(std::string_view name) const;  // throws InternalError when missing
+  std::vector<const OpDef*> All() const;          // by name
+
+ private:
+  std::deque<OpDef> storage_;
+  std::unordered_map<std::string_view, OpDef*> by_name_;
+};
+
+// The registry of all ops, filled on first use by the function set here (ops/all.cc).
+const OpRegistry& Ops();
+void SetOpSource(void (*define_all)(OpRegistry&));
+
+// The scalar graph of an elementwise op for given input types.
+ScalarGraph TraceScalar(const OpDef& op, const std::vector<DType>& inputs, const Attrs& attrs);
+// The types after op.promotion; equal to `inputs` where nothing changes.
+Types PromotedTypes(const OpDef& op, const Types& inputs);
+
+// ---- inline parts ---------------------------------------------------------------------------------------
+[[noreturn]] void ThrowBadAttr(const OpDef& op, std::string_view name);
+
+template <class T>
+const T& AttrOf(const OpDef& op, const Attrs& attrs, std::string_view name) {
+  int i = op.AttrIndex(name);
+  if (i < 0 || static_cast<size_t>(i) >= attrs.size()) ThrowBadAttr(op, name);
+  const T* value = std::get_if<T>(&attrs[i]);
+  if (!value) ThrowBadAttr(op, name);
+  return *value;
+}
+
+template <class T>
+const T& InferContext::attr(std::string_view name) const { return AttrOf<T>(op_, attrs_, name); }
+template <class T>
+const T& ExpandContext::attr(std::string_view name) const { return AttrOf<T>(op_, attrs_, name); }
+template <class T>
+const T& ScalarTrace::attr(std::string_view name) const { return AttrOf<T>(op_, *attrs_, name); }
+template <class T>
+const T& Node::attr(std::string_view attr_name) const {
+  if (!attrs) ThrowBadAttr(*op, attr_name);
+  return AttrOf<T>(*op, *attrs, attr_name);
+}
+inline bool InferContext::is_none(std::string_view name) const {
+  int i = op_.AttrIndex(name);
+  return i < 0 || std::holds_alternative<std::monostate>(attrs_[i]);
+}
+
+template <class F>
+OpDef& OpDef::Infer(F f) {
+  if constexpr (std::is_same_v<std::invoke_result_t<F, InferContext&>, Type>) {
+    infer = [f](InferContext& c) { return Types{f(c)}; };
+  } else {
+    infer = f;
+  }
+  return *this;
+}
+
+template <class F>
+OpDef& OpDef::Grad(F f) {
+  if constexpr (std::is_same_v<std::invoke_result_t<F, GradContext&>, Term>) {
+    grad = [f](GradContext& g) { return Terms{f(g)}; };
+  } else {
+    grad = f;
+  }
+  return *this;
+}
+
+template <class F>
+OpDef& OpDef::Expand(F f) {
+  if constexpr (std::is_same_v<std::invoke_result_t<F, ExpandContext&>, Term>) {
+    expand = [f](ExpandContext& c) { return Terms{f(c)}; };
+  } else {
+    expand = f;
+  }
+  return *this;
+}
+
+template <class F>
+OpDef& OpDef::Scalar(F f) {
+  if constexpr (std::is_invocable_v<F, ScalarTrace&>) scalar = f;
+  else if constexpr (std::is_invocable_v<F, Expr>) scalar = [f](ScalarTrace& t) { return f(t.in(0)); };
+  else if constexpr (std::is_invocable_v<F, Expr, Expr>) scalar = [f](ScalarTrace& t) { return f(t.in(0), t.in(1)); };
+  else scalar = [f](ScalarTrace& t) { return f(t.in(0), t.in(1), t.in(2)); };
+  if (!infer) InferFromScalar();
+  return *this;
+}
+
+}  // namespace ms

@@ -1,0 +1,142 @@
+// Changing graphs. A Rewriter rebuilds a graph in one walk in program order; a RuleTable holds rules written in the
+// IR's own syntax: Rule("Mul(x, 1)").To("x"). Both are linear in the size of the graph.
+#pragma once
+
+#include <functional>
+#include <initializer_list>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "ir/op.h"
+
+namespace ms {
+
+// Visits the nodes of a graph in program order. When a node is visited, its inputs already read the replacements of
+// what was replaced; nodes that the visitor emits come before it.
+class Rewriter {
+ public:
+  explicit Rewriter(Graph* graph);
+
+  Graph* graph() const { return graph_; }
+  GraphEmitter& emitter() { return emitter_; }
+  // visit: void(Node&), applied to the nodes that were there at the start. Ends by setting order and outputs.
+  template <class F>
+  void Walk(F&& visit) {
+    size_t count = graph_->nodes().size();
+    order_.reserve(count);
+    for (size_t i = 0; i < count; ++i) {
+      Node* node = graph_->nodes()[i];
+      Enter(*node);
+      visit(*node);
+      Leave(*node);
+    }
+    Finish();
+  }
+
+  // Later uses of `from` read `to`, which must be final: made by this walk, or already visited.
+  void Replace(const Var& from, const Var& to);
+  // The node, and its effect, disappears; its outputs must have been replaced or be unused.
+  void Drop(const Node& node) { dropped_[node.id] = true; any_dropped_ = changed_ = true; }
+  Var Current(const Var& v) const;
+  bool changed() const { return changed_; }
+
+ private:
+  void Enter(Node& node);
+  void Leave(Node& node);
+  void Finish();
+
+  Graph* graph_;
+  GraphEmitter emitter_;
+  std::vector<uint32_t> first_;  // by node id: where its outputs start in replacement_
+  std::vector<Var> replacement_;
+  std::vector<bool> dropped_;
+  std::vector<Node*> order_;
+  size_t emitted_ = 0;  // nodes of the graph that already have a place in order_
+  bool changed_ = false;
+  bool any_dropped_ = false;
+};
+
+// What a rule found: values and attributes by the names used in its text.
+class Match {
+ public:
+  const Var& operator[](std::string_view name) const;
+  const Attr& attr(std::string_view name) const;
+  template <class T>
+  const T& attr(std::string_view name) const {
+    return std::get<T>(attr(name));
+  }
+  const Node& root() const { return *root_; }
+
+ private:
+  friend class RuleTable;
+  const Node* root_ = nullptr;
+  std::vector<std::pair<std::string_view, Var>> vars_;
+  std::vector<std::pair<std::string_view, const Attr*>> attrs_;
+};
+
+// Op(arguments, attr=name): lower-case names stand for values; numbers for constants all of whose elements are that
+// number. An attribute is matched against a name (bound, or equal to what it was bound to), a number, or is not asked for.
+struct Pattern {
+  enum class Kind : uint8_t { kVar, kNumber, kApply };
+  Kind kind = Kind::kVar;
+  std::string name;  // variable; op; function of attributes
+  double number = 0;
+  std::vector<Pattern> arguments;
+  std::vector<std::pair<std::string, Pattern>> attributes;
+};
+Pattern ParsePattern(std::string_view text);
+
+// A constant, or Fill, that is `number` in every element.
+bool IsSplat(const Var& v, double number);
+
+struct Rule {
+  explicit Rule(std::string_view from) : pattern(ParsePattern(from)) {}
+  // Attributes may be computed: perm=Compose(p, q), from functions that the table is given.
+  Rule& To(std::string_view text) {
+    result = ParsePattern(text);
+    return *this;
+  }
+  Rule& When(std::function<bool(const Match&)> test) {
+    condition = std::move(test);
+    return *this;
+  }
+
+  Pattern pattern;
+  Pattern result;
+  std::function<bool(const Match&)> condition;
+};
+
+using AttrFunction = std::function<Attr(const std::vector<Attr>&)>;
+using AttrFunctions = std::unordered_map<std::string, AttrFunction>;
+
+class RuleTable {
+ public:
+  RuleTable(std::initializer_list<Rule> rules, AttrFunctions functions = {})
+      : rules_(rules), functions_(std::move(functions)) {}
+
+  // The replacement of the node's output 0 by the first rule that fits and keeps its type; null when none does.
+  Var Apply(const Node& node, Emitter& emitter) const;
+  // Names in the rules that are no ops: must be empty (tested).
+  std::vector<std::string> UnknownOps() const;
+
+ private:
+  void Index() const;
+  bool Matches(const Pattern& pattern, const Var& v, Match& match) const;
+  bool MatchesNode(const Pattern& pattern, const Node& node, Match& match) const;
+  bool MatchesAttr(const Pattern& pattern, const Attr& attr, Match& match) const;
+  bool KeepsType(const Pattern& pattern, const Match& match) const;
+  Type TypeOf(const Pattern& pattern, const Match& match) const;
+  Var Build(const Pattern& pattern, const Match& match, Emitter& emitter) const;
+  AttrsRef BuildAttrs(const OpDef& op, const Pattern& pattern, const Match& match) const;
+  Attr BuildAttr(const Pattern& pattern, const Match& match) const;
+
+  std::vector<Rule> rules_;
+  AttrFunctions functions_;
+  mutable std::unordered_map<const OpDef*, std::vector<const Rule*>> by_root_;
+  mutable std::once_flag indexed_;
+};
+
+}  // namespace ms

@@ -1,0 +1,23 @@
+#include "ops/all.h"
+
+namespace ms {
+
+void DefineAllOps(OpRegistry& ops) {
+  DefineControl(ops);
+  DefineMath(ops);
+  DefineCompare(ops);
+  DefineReduce(ops);
+  DefineLinalg(ops);
+  DefineArray(ops);
+  DefineIndexing(ops);
+  DefineCreation(ops);
+  DefineConv(ops);
+  DefinePool(ops);
+  DefineNorm(ops);
+  DefineActivation(ops);
+  DefineLoss(ops);
+  DefineRandom(ops);
+  DefineOptim(ops);
+}
+
+}  // namespace ms

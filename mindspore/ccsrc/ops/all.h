@@ -1,0 +1,26 @@
+// The dictionary of ops: one function per file of declarations, called in a visible order.
+#pragma once
+
+#include "ir/op.h"
+
+namespace ms {
+
+void DefineControl(OpRegistry& ops);
+void DefineMath(OpRegistry& ops);
+void DefineCompare(OpRegistry& ops);
+void DefineReduce(OpRegistry& ops);
+void DefineLinalg(OpRegistry& ops);
+void DefineArray(OpRegistry& ops);
+void DefineIndexing(OpRegistry& ops);
+void DefineCreation(OpRegistry& ops);
+void DefineConv(OpRegistry& ops);
+void DefinePool(OpRegistry& ops);
+void DefineNorm(OpRegistry& ops);
+void DefineActivation(OpRegistry& ops);
+void DefineLoss(OpRegistry& ops);
+void DefineRandom(OpRegistry& ops);
+void DefineOptim(OpRegistry& ops);
+
+void DefineAllOps(OpRegistry& ops);
+
+}  // namespace ms

@@ -1,0 +1,135 @@
+// Tensors made from attributes: constants, ranges and identity matrices.
+#include <cmath>
+
+#include "ops/all.h"
+
+namespace ms {
+namespace {
+
+DType DTypeOr(const InferContext& c, DType fallback) {
+  return c.is_none("dtype") ? fallback : c.attr<DType>("dtype");
+}
+
+Shape CheckedShape(const InferContext& c) {
+  for (int64_t d : c.attr<Ints>("shape")) {
+    c.Check(d >= 0, "the sizes of the shape must not be negative, but got ({})", fmt::join(c.attr<Ints>("shape"), ", "));
+  }
+  return Shape(c.attr<Ints>("shape"));
+}
+
+double Number(const InferContext& c, std::string_view name, bool* integer) {
+  const Attr& value = c.attrs().at(static_cast<size_t>(c.op().AttrIndex(name)));
+  if (const auto* i = std::get_if<int64_t>(&value)) return static_cast<double>(*i);
+  const auto* d = std::get_if<double>(&value);
+  c.CheckType(d != nullptr, "'{}' must be an int or a float, but got {}", name, ToString(value));
+  *integer = false;
+  c.Check(std::isfinite(*d), "'{}' must be finite, but got {}", name, *d);
+  return *d;
+}
+
+Type InferRange(InferContext& c) {
+  bool integer = true;
+  double start = Number(c, "start", &integer), end = Number(c, "end", &integer), step = Number(c, "step", &integer);
+  c.Check(step != 0, "the step must not be zero, but got {}", step);
+  double span = (end - start) / step;
+  c.Check(span >= 0, "the step must lead from {} towards {}, but got {}", start, end, step);
+  double count = std::ceil(span);
+  int64_t limit = c.attr<int64_t>("maxlen");
+  c.Check(count <= static_cast<double>(limit), "the range must have at most {} elements, but got {}", limit, count);
+  return Type(DTypeOr(c, integer ? DType::kInt64 : DType::kFloat32), {static_cast<int64_t>(count)});
+}
+
+OpDef& DefineConstant(OpRegistry& ops, const char* name, const char* doc) {
+  return ops.Op(name)
+      .Doc(doc)
+      .RequiredAttr<Ints>("shape", "The sizes.")
+      .OptionalAttr<DType>("dtype", "Float32 where it is None.")
+      .Infer([](InferContext& c) { return Type(DTypeOr(c, DType::kFloat32), CheckedShape(c)); });
+}
+
+OpDef& DefineLike(OpRegistry& ops, const char* name, const char* doc) {
+  return ops.Op(name)
+      .Doc(doc)
+      .In("input", kAny, "Any shape.")
+      .OptionalAttr<DType>("dtype", "That of the input where it is None.")
+      .Infer([](InferContext& c) { return Type(DTypeOr(c, c.dtype(0)), c.shape(0)); });
+}
+
+// dy summed with the weights that the borders had: 1 - t for the start, t for the stop.
+Terms LinSpaceGrad(GradContext& g) {
+  Term dy = g.dout();
+  Term zero = g.emitter().Scalar(0, dy.dtype());
+  Term one = g.emitter().Scalar(1, dy.dtype());
+  Term t = g.Call("LinSpace", {zero, one}, {{"num", g.attr<int64_t>("num")}});
+  Term stop = g.Call("ReduceSum", {dy * t});
+  Term start = g.Call("ReduceSum", {dy * (1 - t)});
+  return {Reshape(start, g.in_type(0).shape()), Reshape(stop, g.in_type(1).shape())};
+}
+
+}  // namespace
+
+void DefineCreation(OpRegistry& ops) {
+  ops.Op("Fill")
+      .Doc("A tensor of one repeated value.")
+      .RequiredAttr<DType>("dtype", "The element type.")
+      .RequiredAttr<Ints>("shape", "The sizes.")
+      .RequiredAttr<double>("value", "The value, converted to the dtype.")
+      .Infer([](InferContext& c) { return Type(c.attr<DType>("dtype"), CheckedShape(c)); })
+      .Python("fill(type, shape, value)")
+      .Class("Fill()(dtype, shape, value)");
+  DefineConstant(ops, "Zeros", "A tensor of zeros.")
+      .Python("zeros(size, dtype=None)")
+      .Class("Zeros()(shape, dtype=None)");
+  DefineConstant(ops, "Ones", "A tensor of ones.")
+      .Python("ones(shape, dtype=None)")
+      .Class("Ones()(shape, dtype=None)");
+  DefineLike(ops, "ZerosLike", "Zeros in the shape of the input.")
+      .Python("zeros_like(input, dtype=None)")
+      .Class("ZerosLike()(input)");
+  DefineLike(ops, "OnesLike", "Ones in the shape of the input.")
+      .Python("ones_like(input, dtype=None)")
+      .Class("OnesLike()(input)");
+  ops.Op("Eye")
+      .Doc("A matrix with ones on its main diagonal and zeros elsewhere.")
+      .RequiredAttr<int64_t>("n", "Rows.")
+      .OptionalAttr<int64_t>("m", "Columns; as many as rows where it is None.")
+      .OptionalAttr<DType>("dtype", "Float32 where it is None.")
+      .Infer([](InferContext& c) {
+        int64_t n = c.attr<int64_t>("n");
+        int64_t m = c.is_none("m") ? n : c.attr<int64_t>("m");
+        c.Check(n >= 0 && m >= 0, "the sizes must not be negative, but got {} and {}", n, m);
+        return Type(DTypeOr(c, DType::kFloat32), {n, m});
+      })
+      .Python("eye(n, m=None, dtype=None)")
+      .Class("Eye()(n, m=None, dtype=None)");
+  OpDef& range = ops.Op("Range");
+  for (const char* name : {"start", "end", "step"}) {
+    range.AddAttr({name, {}, true, 0, false, "An int or a float."});
+  }
+  range.Doc("Numbers from `start` up to, but without, `end`.")
+      .WithAttr("maxlen", 1000000, "More elements than this are refused.")
+      .OptionalAttr<DType>("dtype", "Where it is None: Int64 from ints, else Float32.")
+      .Infer(InferRange)
+      .Python("range(start, end, step, maxlen=1000000)")
+      .Class("Range(maxlen=1000000)(start, end, step)");
+  ops.Op("LinSpace")
+      .Doc("Numbers at equal distances from `start` to `stop`, both included.")
+      .In("start", kFloating, "A scalar.")
+      .In("stop", kFloating, "A scalar.")
+      .RequiredAttr<int64_t>("num", "How many.")
+      .Promote(Promotion::kFloating)
+      .Infer([](InferContext& c) {
+        c.CheckSameDType(0, 1);
+        for (size_t i : {0, 1}) {
+          c.Check(c.shape(i).size() == 1, "'{}' must be a scalar, but got shape {}", c.input_name(i), c.shape(i));
+        }
+        int64_t num = c.attr<int64_t>("num");
+        c.Check(num > 0, "'num' must be positive, but got {}", num);
+        return Type(c.dtype(0), {num});
+      })
+      .Grad(LinSpaceGrad)
+      .Python("linspace(start, end, steps)")
+      .Class("LinSpace()(start, stop, num)");
+}
+
+}  // namespace ms

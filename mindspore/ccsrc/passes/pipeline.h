@@ -1,0 +1,21 @@
+// The compiler's middle on one screen: which passes run, and in which order.
+#pragma once
+
+#include <string>
+
+#include "passes/passes.h"
+
+namespace ms {
+
+struct PassOptions {
+  Evaluator evaluate;                // folds constants; without it they stay
+  size_t inline_limit = 100'000;     // nodes that inlining may add, but for small bodies
+  // Called with the name of a pass after each change it made; see also MS_DUMP=passes in the environment, which
+  // prints the graphs, or with MS_DUMP_PATH=dir writes them to dir/<number>_<pass>.ir.
+  std::function<void(const std::string& pass, const Module& module)> dump;
+};
+
+// Gradients expanded, calls inlined, rules applied. Afterwards no Vjp is left.
+void Optimize(Module& module, const PassOptions& options = {});
+
+}  // namespace ms

@@ -1,0 +1,273 @@
+#include "python/convert.h"
+
+#include <complex>
+
+#include "python/dtype_object.h"
+#include "python/tensor_object.h"
+
+namespace ms::python {
+namespace py = pybind11;
+
+std::string TypeName(PyObject* object) { return Py_TYPE(object)->tp_name; }
+
+// ---- arrays -----------------------------------------------------------------------------------------------
+Tensor TensorFromArray(py::array array, bool copy) {
+  DType dtype;
+  if (!DTypeFromNumpy(array.dtype(), &dtype)) {
+    Throw(ErrorKind::kType, "For 'Tensor', the dtype of an array must be a number or bool in native byte order, but got {}.",
+          py::str(array.dtype()).cast<std::string>());
+  }
+  Ints dims(array.shape(), array.shape() + array.ndim());
+  Shape shape(dims);
+  bool dense = (array.flags() & py::array::c_style) != 0;
+  if (!dense) array = py::module_::import("numpy").attr("ascontiguousarray")(array).cast<py::array>().reshape(dims);
+  bool aligned = reinterpret_cast<uintptr_t>(array.data()) % ItemSize(dtype) == 0;
+  if (copy || !aligned) {
+    Tensor tensor(dtype, shape);
+    if (tensor.bytes()) std::memcpy(tensor.raw(), array.data(), tensor.bytes());
+    return tensor;
+  }
+  PyObject* owner = array.inc_ref().ptr();
+  BufferRef buffer = Buffer::Wrap(const_cast<void*>(array.data()), static_cast<size_t>(array.nbytes()), [owner] {
+    if (!Py_IsInitialized()) return;
+    py::gil_scoped_acquire gil;
+    Py_DECREF(owner);
+  });
+  return Tensor(dtype, shape, std::move(buffer));
+}
+
+namespace {
+
+// Lists of tensors are accepted too: each becomes an array.
+py::object Plain(py::handle object) {
+  if (IsTensor(object.ptr())) return ArrayFromTensor(ValueOf(object.ptr(), "a list of tensors"));
+  if (py::isinstance<py::list>(object) || py::isinstance<py::tuple>(object)) {
+    py::list plain;
+    for (py::handle item : object) plain.append(Plain(item));
+    return plain;
+  }
+  return py::reinterpret_borrow<py::object>(object);
+}
+
+bool HasFloat(py::handle object) {
+  if (PyFloat_CheckExact(object.ptr())) return true;
+  if (PyList_Check(object.ptr()) || PyTuple_Check(object.ptr())) {
+    for (py::handle item : object) {
+      if (HasFloat(item)) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+Tensor TensorFromObject(PyObject* object, const DType* dtype) {
+  if (IsTensor(object)) {
+    const Tensor& value = ValueOf(object, "Tensor(...)");
+    if (!dtype || *dtype == value.dtype()) return value.Copy();
+    return TensorFromArray(ArrayFromTensor(value).attr("astype")(NumpyDType(*dtype)).cast<py::array>(), true);
+  }
+  py::object numpy = py::module_::import("numpy");
+  py::object plain = Plain(object);
+  py::array array;
+  try {
+    array = numpy.attr("asarray")(plain).cast<py::array>();
+  } catch (py::error_already_set& error) {
+    Throw(ErrorKind::kValue, "For 'Tensor', the nested lists must have equal lengths, but NumPy says: {}",
+          py::str(error.value()).cast<std::string>());
+  }
+  char kind = array.dtype().kind();
+  if (kind == 'O' || kind == 'U' || kind == 'S') {
+    Throw(ErrorKind::kType, "For 'Tensor', the data must be numbers, but got {}.", TypeName(object));
+  }
+  // Python floats are Float32 in this framework, also inside lists.
+  bool from_python = !py::isinstance<py::array>(object) && HasFloat(plain);
+  if (!dtype && from_python && array.dtype().kind() == 'f') array = array.attr("astype")("float32").cast<py::array>();
+  if (dtype && *dtype != DType::kBool && array.dtype().kind() == 'b') array = array.attr("astype")("int8").cast<py::array>();
+  if (dtype) array = array.attr("astype")(NumpyDType(*dtype), py::arg("copy") = false).cast<py::array>();
+  return TensorFromArray(array, true);
+}
+
+py::array ArrayFromTensor(const Tensor& tensor) {
+  auto* keep = new Tensor(tensor);
+  py::capsule owner(keep, [](void* p) { delete static_cast<Tensor*>(p); });
+  return py::array(NumpyDType(tensor.dtype()), tensor.shape().ToInts(), tensor.raw(), owner);
+}
+
+// ---- numbers ----------------------------------------------------------------------------------------------
+bool NumberFromObject(PyObject* object, Number* out) {
+  if (PyFloat_CheckExact(object)) {
+    *out = {DType::kFloat32, PyFloat_AS_DOUBLE(object), 0, 0};
+    return true;
+  }
+  if (PyBool_Check(object)) {
+    int64_t v = object == Py_True;
+    *out = {DType::kBool, static_cast<double>(v), 0, v};
+    return true;
+  }
+  if (PyLong_Check(object)) {
+    int overflow = 0;
+    int64_t v = PyLong_AsLongLongAndOverflow(object, &overflow);
+    if (overflow) Throw(ErrorKind::kValue, "an integer must fit into 64 bits, but got {}", py::repr(object).cast<std::string>());
+    *out = {DType::kInt64, static_cast<double>(v), 0, v};
+    return true;
+  }
+  if (PyFloat_Check(object)) {  // numpy.float64 too
+    *out = {DType::kFloat32, PyFloat_AS_DOUBLE(object), 0, 0};
+    return true;
+  }
+  if (PyComplex_Check(object)) {
+    *out = {DType::kComplex64, PyComplex_RealAsDouble(object), PyComplex_ImagAsDouble(object), 0};
+    return true;
+  }
+  if (py::hasattr(object, "dtype") && py::hasattr(object, "item") && !py::isinstance<py::array>(object) && !IsTensor(object)) {
+    py::object item = py::reinterpret_borrow<py::object>(object).attr("item")();
+    return item.ptr() != object && NumberFromObject(item.ptr(), out);
+  }
+  return false;
+}
+
+Tensor ScalarTensor(const Number& n, DType dtype) {
+  if (IsInteger(dtype) && IsInteger(n.dtype)) {
+    Tensor t(dtype, Shape{});
+    VisitDType(dtype, [&]<class T>(TypeTag<T>) {
+      if constexpr (IsInteger(kDTypeOf<T>)) *t.data<T>() = static_cast<T>(n.integer);
+    });
+    return t;
+  }
+  if (dtype == DType::kComplex64) return Tensor::Scalar(std::complex<float>(static_cast<float>(n.real), static_cast<float>(n.imag)));
+  if (dtype == DType::kComplex128) return Tensor::Scalar(std::complex<double>(n.real, n.imag));
+  return Tensor::Full(dtype, Shape{}, n.real);
+}
+
+// ---- attributes -------------------------------------------------------------------------------------------
+namespace {
+
+const char* KindName(size_t kind) {
+  static const char* names[] = {"anything",      "bool",          "int",          "float",  "str",
+                                "a dtype", "int or tuple of ints", "tuple of floats", "Tensor", "graph"};
+  return names[kind];
+}
+
+[[noreturn]] void BadAttr(const OpDef& op, const AttrDef& def, PyObject* object) {
+  std::string got = TypeName(object);
+  if (IsTensor(object) && AsTensor(object)->symbolic()) got = "a tensor whose value is not known while compiling";
+  else if (!IsTensor(object)) got += " " + py::repr(object).cast<std::string>().substr(0, 60);
+  Throw(ErrorKind::kType, "For '{}', '{}' must be {}{}, but got {}.", op.name, def.name, KindName(def.kind),
+        def.optional ? " or None" : "", got);
+}
+
+bool IntFrom(PyObject* object, int64_t* out) {
+  if (IsTensor(object)) {
+    TensorObject* t = AsTensor(object);
+    if (t->symbolic() || t->value.size() != 1 || !(IsInteger(t->dtype()))) return false;
+    *out = static_cast<int64_t>(t->value.Item());
+    return true;
+  }
+  if (PyFloat_Check(object) || !PyIndex_Check(object)) return false;
+  *out = PyNumber_AsSsize_t(object, PyExc_ValueError);
+  if (*out == -1 && PyErr_Occurred()) throw py::error_already_set();
+  return true;
+}
+
+bool DoubleFrom(PyObject* object, double* out) {
+  Number number;
+  if (IsTensor(object)) {
+    TensorObject* t = AsTensor(object);
+    if (t->symbolic() || t->value.size() != 1) return false;
+    *out = t->value.Item();
+    return true;
+  }
+  if (!NumberFromObject(object, &number) || number.dtype == DType::kComplex64) return false;
+  *out = number.real;
+  return true;
+}
+
+template <class T, class F>
+bool ListFrom(PyObject* object, std::vector<T>* out, F convert) {
+  T single;
+  if (!IsTensor(object) && convert(object, &single)) {
+    out->push_back(single);
+    return true;
+  }
+  if (IsTensor(object)) {
+    TensorObject* t = AsTensor(object);
+    if (t->symbolic() || t->value.shape().rank() > 1) return false;
+    return ListFrom(ArrayFromTensor(t->value).attr("tolist")().ptr(), out, convert);
+  }
+  if (!PyTuple_Check(object) && !PyList_Check(object)) return false;
+  PyObject* items = PySequence_Fast(object, "");
+  Py_ssize_t n = PySequence_Fast_GET_SIZE(items);
+  bool ok = true;
+  for (Py_ssize_t i = 0; i < n && ok; ++i) {
+    ok = convert(PySequence_Fast_GET_ITEM(items, i), &single);
+    if (ok) out->push_back(single);
+  }
+  Py_DECREF(items);
+  return ok;
+}
+
+}  // namespace
+
+Attr AttrFromObject(const OpDef& op, const AttrDef& def, PyObject* object) {
+  if (object == Py_None && def.optional) return std::monostate{};
+  switch (def.kind) {
+    case 1: {
+      if (PyBool_Check(object)) return object == Py_True;
+      Number n;
+      if (!IsTensor(object) && NumberFromObject(object, &n) && (n.dtype == DType::kBool)) return n.integer != 0;
+      break;
+    }
+    case 2: {
+      int64_t v;
+      if (!PyBool_Check(object) && IntFrom(object, &v)) return v;
+      break;
+    }
+    case 3: {
+      double v;
+      if (DoubleFrom(object, &v)) return v;
+      break;
+    }
+    case 4:
+      if (PyUnicode_Check(object)) return py::cast<std::string>(object);
+      break;
+    case 5: {
+      DType dtype;
+      if (DTypeFromObject(object, &dtype)) return dtype;
+      break;
+    }
+    case 6: {
+      Ints ints;
+      if (ListFrom(object, &ints, IntFrom)) return ints;
+      break;
+    }
+    case 7: {
+      std::vector<double> doubles;
+      if (ListFrom(object, &doubles, DoubleFrom)) return doubles;
+      break;
+    }
+    case 8:
+      if (IsTensor(object) && !AsTensor(object)->symbolic()) return AsTensor(object)->value;
+      break;
+    default: break;
+  }
+  BadAttr(op, def, object);
+}
+
+py::object ObjectFromAttr(const Attr& attr) {
+  return std::visit(
+      [](const auto& x) -> py::object {
+        using T = std::decay_t<decltype(x)>;
+        if constexpr (std::is_same_v<T, std::monostate> || std::is_same_v<T, Graph*>) return py::none();
+        else if constexpr (std::is_same_v<T, DType>) return py::reinterpret_borrow<py::object>(DTypeObject(x));
+        else if constexpr (std::is_same_v<T, Tensor>) return py::reinterpret_steal<py::object>(NewTensor(x));
+        else if constexpr (std::is_same_v<T, Ints> || std::is_same_v<T, std::vector<double>>) {
+          py::tuple items(x.size());
+          for (size_t i = 0; i < x.size(); ++i) items[i] = py::cast(x[i]);
+          return items;
+        } else return py::cast(x);
+      },
+      attr);
+}
+
+}  // namespace ms::python

@@ -1,0 +1,57 @@
+#include "python/errors.h"
+
+#include "ir/span.h"
+
+namespace ms::python {
+namespace py = pybind11;
+namespace {
+
+PyObject* PythonType(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::kType: return PyExc_TypeError;
+    case ErrorKind::kValue: return PyExc_ValueError;
+    case ErrorKind::kIndex: return PyExc_IndexError;
+    case ErrorKind::kMemory: return PyExc_MemoryError;
+    case ErrorKind::kAttribute: return PyExc_AttributeError;
+    case ErrorKind::kName: return PyExc_NameError;
+    case ErrorKind::kNotImplemented: return PyExc_NotImplementedError;
+    case ErrorKind::kOs: return PyExc_OSError;
+    case ErrorKind::kZeroDivision: return PyExc_ZeroDivisionError;
+    case ErrorKind::kRuntime:
+    case ErrorKind::kInternal: break;
+  }
+  return PyExc_RuntimeError;
+}
+
+// The user's line and the calls that led there, innermost first, at most four.
+std::string Places(SpanId id) {
+  std::string text;
+  py::object getline = py::module_::import("linecache").attr("getline");
+  for (int i = 0; id != 0 && i < 4; ++i) {
+    const Span& span = GetSpan(id);
+    auto line = py::str(getline(span.file, span.line).attr("strip")()).cast<std::string>();
+    text += fmt::format("\n  {}:{} in {}:   {}", span.file, span.line, span.function, line);
+    id = span.caller;
+  }
+  return text;
+}
+
+}  // namespace
+
+void SetError(const Error& error) {
+  std::string text = error.message();
+  if (error.span() != 0) text += Places(error.span());
+  PyErr_SetString(PythonType(error.kind()), text.c_str());
+}
+
+void BindErrors(py::module_&) {
+  py::register_exception_translator([](std::exception_ptr pointer) {
+    try {
+      if (pointer) std::rethrow_exception(pointer);
+    } catch (const Error& error) {
+      SetError(error);
+    }
+  });
+}
+
+}  // namespace ms::python

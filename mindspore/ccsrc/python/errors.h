@@ -1,0 +1,31 @@
+// ms::Error to Python exceptions, with the user's line where the failing node knows it.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include "base/error.h"
+
+namespace ms::python {
+
+// Sets the Python error; the caller returns nullptr.
+void SetError(const Error& error);
+// Runs f and turns C++ exceptions into a set Python error and nullptr: the border of hand-written slots.
+template <class F>
+PyObject* Guarded(F&& f) noexcept {
+  try {
+    return f();
+  } catch (const Error& error) {
+    SetError(error);
+  } catch (pybind11::error_already_set& error) {
+    error.restore();
+  } catch (const std::bad_alloc&) {
+    PyErr_NoMemory();
+  } catch (const std::exception& error) {
+    PyErr_SetString(PyExc_RuntimeError, error.what());
+  }
+  return nullptr;
+}
+
+void BindErrors(pybind11::module_& m);
+
+}  // namespace ms::python

@@ -1,0 +1,26 @@
+// The extension module mindspore._core: registers ops and backends, then binds, topic by topic.
+#include <pybind11/pybind11.h>
+
+#include "backends/cpu/cpu.h"
+#include "ops/all.h"
+#include "python/dtype_object.h"
+#include "python/errors.h"
+#include "python/module.h"
+#include "python/op_call.h"
+#include "python/tensor_object.h"
+#include "python/trace.h"
+
+PYBIND11_MODULE(_core, m) {
+  using namespace ms::python;  // NOLINT: the bindings' own namespace
+  ms::SetOpSource(ms::DefineAllOps);
+  ms::RegisterBackend(ms::cpu::MakeCpuBackend());
+  BindErrors(m);
+  BindDTypes(m);
+  BindTensor(m);
+  BindOps(m);
+  BindTrace(m);
+  BindGrad(m);
+  BindRuntime(m);
+  BindCompile(m);
+  BindIo(m);
+}

@@ -1,0 +1,13 @@
+// Topics that need no header of their own.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+namespace ms::python {
+
+void BindGrad(pybind11::module_& m);     // grad_bindings.cc
+void BindRuntime(pybind11::module_& m);  // runtime_bindings.cc
+void BindCompile(pybind11::module_& m);  // compile_bindings.cc
+void BindIo(pybind11::module_& m);       // io_bindings.cc
+
+}  // namespace ms::python

@@ -1,0 +1,257 @@
+#include "python/op_call.h"
+
+#include <array>
+
+#include "python/convert.h"
+#include "python/errors.h"
+#include "python/tensor_object.h"
+#include "python/trace.h"
+
+namespace ms::python {
+namespace py = pybind11;
+namespace {
+
+thread_local Tape* current_tape = nullptr;
+
+// ---- the dtype that promotion gives -------------------------------------------------------------------------
+// Over tensors and numbers alike; numbers are weak. Unset where the op does not promote.
+class Common {
+ public:
+  explicit Common(const OpDef& op) : mode_(op.promotion) {}
+  void Add(DType dtype, bool weak) {
+    dtype_ = any_ ? Promote(dtype_, weak_, dtype, weak) : dtype;
+    weak_ = any_ ? weak_ && weak : weak;
+    any_ = true;
+  }
+  bool weak() const { return weak_; }
+  DType dtype() const {
+    bool exact = !IsFloating(dtype_) && !IsComplex(dtype_);
+    return mode_ == Promotion::kFloating && exact ? DType::kFloat32 : dtype_;
+  }
+
+ private:
+  Promotion mode_;
+  DType dtype_ = DType::kFloat32;
+  bool weak_ = false;
+  bool any_ = false;
+};
+
+[[noreturn]] void BadInput(const OpDef& op, size_t i, PyObject* object) {
+  std::string name = op.inputs.empty() ? "input" : op.inputs[std::min(i, op.inputs.size() - 1)].name;
+  Throw(ErrorKind::kType, "For '{}', '{}' must be a Tensor or a number, but got {}.", op.name, name, TypeName(object));
+}
+
+// One input as it came.
+struct Operand {
+  TensorObject* tensor = nullptr;  // else: a number, or a value made here
+  bool is_number = false;
+  Number number;
+  Tensor made;
+};
+
+void ReadOperand(const OpDef& op, size_t i, PyObject* object, Operand* out) {
+  if (IsTensor(object)) {
+    out->tensor = AsTensor(object);
+  } else if (NumberFromObject(object, &out->number)) {
+    out->is_number = true;
+  } else if (py::isinstance<py::array>(object)) {
+    out->made = TensorFromArray(py::reinterpret_borrow<py::array>(object), true);
+  } else {
+    BadInput(op, i, object);
+  }
+}
+
+PyObject* Pack(const OpDef& op, std::vector<PyObject*>& objects) {
+  while (op.returned >= 0 && objects.size() > static_cast<size_t>(op.returned)) {
+    Py_DECREF(objects.back());
+    objects.pop_back();
+  }
+  if (objects.size() == 1) return objects[0];
+  PyObject* tuple = PyTuple_New(static_cast<Py_ssize_t>(objects.size()));
+  for (size_t i = 0; i < objects.size(); ++i) PyTuple_SET_ITEM(tuple, static_cast<Py_ssize_t>(i), objects[i]);
+  return tuple;
+}
+
+// ---- compiled: append to the trace --------------------------------------------------------------------------
+PyObject* ApplySymbolic(Trace& trace, const OpDef& op, PyObject* const* inputs, std::vector<Operand>& operands,
+                        const AttrsRef& attrs) {
+  GraphEmitter& emitter = trace.emitter();
+  Common common(op);
+  Vars vars(operands.size());
+  for (size_t i = 0; i < operands.size(); ++i) {
+    Operand& o = operands[i];
+    if (o.tensor) {
+      if (o.tensor->symbolic()) {
+        CheckOwner(trace, o.tensor);
+        vars[i] = o.tensor->var;
+      } else if (IsParameter(inputs[i])) {
+        vars[i] = trace.Lift(inputs[i]);
+      } else {
+        vars[i] = emitter.Constant(o.tensor->value, false);
+      }
+    } else if (!o.is_number) {
+      vars[i] = emitter.Constant(o.made, false);
+    }
+    if (vars[i]) common.Add(vars[i].type().dtype(), vars[i].type().weak());
+    else common.Add(o.number.dtype, true);
+  }
+  bool promotes = op.promotion != Promotion::kNone;
+  for (size_t i = 0; i < operands.size(); ++i) {
+    if (vars[i]) {
+      if (promotes && vars[i].type().dtype() != common.dtype()) vars[i] = CastTo(emitter.Wrap(vars[i]), common.dtype()).var;
+      continue;
+    }
+    DType dtype = promotes ? common.dtype() : operands[i].number.dtype;
+    vars[i] = emitter.Constant(ScalarTensor(operands[i].number, dtype), !promotes || common.weak());
+  }
+  Vars outputs = emitter.Emit(op, vars, attrs);
+  std::vector<PyObject*> objects;
+  for (const Var& v : outputs) objects.push_back(NewSymbolic(v, trace.id()));
+  for (auto [output, input] : op.updates) {
+    if (!IsParameter(inputs[input])) {
+      for (PyObject* o : objects) Py_DECREF(o);
+      Throw(ErrorKind::kType, "For '{}', '{}' must be a Parameter, since it is updated, but got {}.", op.name,
+            op.inputs[input].name, TypeName(inputs[input]));
+    }
+    trace.SetParameter(inputs[input], outputs[output]);
+  }
+  return Pack(op, objects);
+}
+
+// ---- eager: run, record, update -----------------------------------------------------------------------------
+PyObject* CastEager(PyObject* tensor, DType dtype) {
+  static const OpDef& cast = Ops().Get("Cast");
+  return ApplyOp(cast, &tensor, 1, std::make_shared<const Attrs>(Attrs{dtype}));
+}
+
+void SetTapeVar(PyObject* object, Tape* tape, Node* node, uint32_t index) {
+  TensorObject* t = AsTensor(object);
+  t->var = {node, index};
+  t->owner = tape->id();
+}
+
+PyObject* Finish(const OpDef& op, PyObject* const* inputs, size_t count, const AttrsRef& attrs,
+                 const Tensor* const* values, Prepared& prepared, Tensor* outputs, size_t n_outputs) {
+  Node* node = nullptr;
+  if (Tape* tape = current_tape) {
+    Vars vars(count);
+    bool tracked = false;
+    for (size_t i = 0; i < count; ++i) {
+      if (IsTensor(inputs[i]) && AsTensor(inputs[i])->owner == tape->id()) {
+        vars[i] = AsTensor(inputs[i])->var;
+        tracked = true;
+      }
+    }
+    if (tracked) node = tape->Record(prepared, attrs, std::move(vars), {values, count}, {outputs, n_outputs});
+  }
+  if (n_outputs == 1 && op.updates.empty()) {
+    PyObject* result = NewTensor(std::move(outputs[0]));
+    if (node) SetTapeVar(result, current_tape, node, 0);
+    return result;
+  }
+  std::vector<PyObject*> objects;
+  for (size_t i = 0; i < n_outputs; ++i) {
+    PyObject* object = nullptr;
+    for (auto [output, input] : op.updates) {
+      if (static_cast<size_t>(output) != i) continue;
+      object = Py_NewRef(inputs[input]);
+      AsTensor(object)->value = std::move(outputs[i]);
+      AsTensor(object)->owner = 0;
+    }
+    if (!object) object = NewTensor(std::move(outputs[i]));
+    if (node) SetTapeVar(object, current_tape, node, static_cast<uint32_t>(i));
+    objects.push_back(object);
+  }
+  return Pack(op, objects);
+}
+
+PyObject* RunEager(const OpDef& op, PyObject* const* inputs, size_t count, const AttrsRef& attrs,
+                   const Tensor** values) {
+  std::array<Tensor, EagerRunner::kMaxOutputs> outputs;
+  size_t n_outputs = 0;
+  for (auto [output, input] : op.updates) {
+    if (!IsParameter(inputs[input])) {
+      Throw(ErrorKind::kType, "For '{}', '{}' must be a Parameter, since it is updated, but got {}.", op.name,
+            op.inputs[input].name, TypeName(inputs[input]));
+    }
+  }
+  Prepared& prepared = CurrentRunner().Run(op, {values, count}, attrs, outputs.data(), &n_outputs, current_tape == nullptr);
+  return Finish(op, inputs, count, attrs, values, prepared, outputs.data(), n_outputs);
+}
+
+// Inputs that need a cast, a conversion or a home.
+PyObject* ApplyEagerSlow(const OpDef& op, PyObject* const* inputs, std::vector<Operand>& operands,
+                         const AttrsRef& attrs) {
+  Common common(op);
+  for (Operand& o : operands) {
+    if (o.is_number) common.Add(o.number.dtype, true);
+    else common.Add(o.tensor ? o.tensor->value.dtype() : o.made.dtype(), false);
+  }
+  bool promotes = op.promotion != Promotion::kNone;
+  size_t n = operands.size();
+  std::vector<py::object> owned(n);
+  std::vector<PyObject*> objects(n);
+  std::vector<const Tensor*> values(n);
+  for (size_t i = 0; i < n; ++i) {
+    Operand& o = operands[i];
+    if (o.is_number) o.made = ScalarTensor(o.number, promotes ? common.dtype() : o.number.dtype);
+    if (o.tensor) {
+      objects[i] = inputs[i];
+    } else {
+      owned[i] = py::reinterpret_steal<py::object>(NewTensor(o.made));
+      objects[i] = owned[i].ptr();
+    }
+    if (promotes && AsTensor(objects[i])->value.dtype() != common.dtype()) {
+      owned[i] = py::reinterpret_steal<py::object>(CastEager(objects[i], common.dtype()));
+      objects[i] = owned[i].ptr();
+    }
+    values[i] = &AsTensor(objects[i])->value;
+  }
+  return RunEager(op, objects.data(), n, attrs, values.data());
+}
+
+}  // namespace
+
+Tape* CurrentTape() { return current_tape; }
+void SetCurrentTape(Tape* tape) { current_tape = tape; }
+
+PyObject* ApplyOp(const OpDef& op, PyObject* const* inputs, size_t count, const AttrsRef& attrs) {
+  // The common case first: concrete tensors of one dtype.
+  constexpr size_t kFast = 16;
+  std::array<const Tensor*, kFast> values;
+  Trace* trace = Trace::Current();
+  bool fast = count <= kFast;
+  bool promotes = op.promotion != Promotion::kNone;
+  for (size_t i = 0; i < count && fast; ++i) {
+    fast = IsTensor(inputs[i]) && !AsTensor(inputs[i])->symbolic() && !(trace && IsParameter(inputs[i]));
+    if (!fast) break;
+    values[i] = &AsTensor(inputs[i])->value;
+    if (promotes) {
+      fast = values[i]->dtype() == values[0]->dtype() &&
+             (op.promotion == Promotion::kCommon || IsFloating(values[0]->dtype()) || IsComplex(values[0]->dtype()));
+    }
+  }
+  if (fast && !(trace && op.effect != Effect::kNone)) return RunEager(op, inputs, count, attrs, values.data());
+
+  std::vector<Operand> operands(count);
+  bool symbolic = trace && op.effect != Effect::kNone;  // a random op belongs to the compiled program even without inputs
+  for (size_t i = 0; i < count; ++i) {
+    ReadOperand(op, i, inputs[i], &operands[i]);
+    if (!operands[i].tensor) continue;
+    bool here = operands[i].tensor->symbolic();
+    if (here && !trace) {
+      Throw(ErrorKind::kRuntime, "For '{}', a tensor of a graph under compilation is used after its compilation ended.", op.name);
+    }
+    symbolic |= here || (trace && IsParameter(inputs[i]));
+  }
+  if (symbolic) return ApplySymbolic(*trace, op, inputs, operands, attrs);
+  return ApplyEagerSlow(op, inputs, operands, attrs);
+}
+
+PyObject* ApplyOp(const OpDef& op, std::initializer_list<PyObject*> inputs) {
+  static const AttrsRef kNone;
+  if (op.attributes.empty()) return ApplyOp(op, inputs.begin(), inputs.size(), kNone);
+  return ApplyOp(op, inputs.begin(), inputs.size(), MakeAttrs(op, {}));
+}
+
+}  // namespace ms::python

@@ -1,0 +1,49 @@
+// Process-wide switches the Python side flips, and facts about the running process.
+#include <pybind11/stl.h>
+
+#include <omp.h>
+
+#include "kernel/kernel.h"
+#include "python/module.h"
+#include "python/op_call.h"
+
+namespace ms::python {
+namespace py = pybind11;
+namespace {
+
+bool graph_mode = false;
+uint64_t epoch = 0;
+
+// Long kernels run without the GIL.
+void InstallGilRelease() {
+  EagerRunner::run_long = [](const Kernel& kernel, const KernelArgs& args) {
+    py::gil_scoped_release release;
+    kernel.Run(args);
+  };
+}
+
+PyObject* BumpEpoch(PyObject*, PyObject*) {
+  ++epoch;
+  Py_RETURN_NONE;
+}
+PyObject* GraphMode(PyObject*, PyObject*) { return PyBool_FromLong(graph_mode); }
+PyMethodDef quick[] = {
+    {"bump_epoch", BumpEpoch, METH_NOARGS, "Tells compiled code that an attribute of some cell changed."},
+    {"graph_mode", GraphMode, METH_NOARGS, "True in GRAPH_MODE."},
+    {nullptr, nullptr, 0, nullptr}};
+
+}  // namespace
+
+void BindRuntime(py::module_& m) {
+  PyModule_AddFunctions(m.ptr(), quick);
+  InstallGilRelease();
+  m.def("set_graph_mode", [](bool on) { graph_mode = on; });
+  m.def("epoch", [] { return epoch; });
+  m.def("backends", &BackendNames);
+  m.def("set_num_threads", [](int n) { omp_set_num_threads(n); });
+  m.def("num_threads", [] { return omp_get_max_threads(); });
+  m.def("memory_stats", [] { return std::make_pair(GetMemoryStats().live, GetMemoryStats().peak); });
+  m.def("reset_peak_memory", &ResetPeakMemory);
+}
+
+}  // namespace ms::python

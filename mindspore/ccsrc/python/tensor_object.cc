@@ -1,0 +1,353 @@
+#include "python/tensor_object.h"
+
+#include <structmember.h>
+
+#include "python/convert.h"
+#include "python/dtype_object.h"
+#include "python/errors.h"
+#include "python/op_call.h"
+#include "python/trace.h"
+
+namespace ms::python {
+namespace py = pybind11;
+
+PyTypeObject* tensor_type = nullptr;
+PyTypeObject* parameter_type = nullptr;
+
+namespace {
+
+PyObject* shape_type = nullptr;  // tuple that may be called
+PyObject* size_type = nullptr;   // int that may be called
+PyObject* python_new = nullptr;  // common/tensor.py: arguments of Tensor(...) to array-like, dtype
+
+TensorObject* Alloc(PyTypeObject* type) {
+  auto* t = reinterpret_cast<TensorObject*>(type->tp_alloc(type, 0));
+  if (!t) throw py::error_already_set();
+  new (&t->value) Tensor();
+  new (&t->var) Var();
+  t->owner = 0;
+  t->weak_references = nullptr;
+  return t;
+}
+
+void Dealloc(PyObject* self) {
+  TensorObject* t = AsTensor(self);
+  PyTypeObject* type = Py_TYPE(self);
+  if (PyType_IS_GC(type)) PyObject_GC_UnTrack(self);
+  if (t->weak_references) PyObject_ClearWeakRefs(self);
+  t->value.~Tensor();
+  type->tp_free(self);
+  Py_DECREF(type);
+}
+
+// Tensor(input_data=None, dtype=None, shape=None, init=None, ...): Python sorts out the spellings.
+PyObject* New(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
+  return Guarded([&]() -> PyObject* {
+    py::object data;
+    py::object dtype = py::none();
+    if (!kwargs && PyTuple_GET_SIZE(args) == 1) {
+      data = py::reinterpret_borrow<py::object>(PyTuple_GET_ITEM(args, 0));
+    } else {
+      auto* sorted = PyObject_Call(python_new, args, kwargs);
+      if (!sorted) throw py::error_already_set();
+      auto pair = py::reinterpret_steal<py::tuple>(sorted);
+      data = pair[0];
+      dtype = pair[1];
+    }
+    if (IsTensor(data.ptr()) && AsTensor(data.ptr())->symbolic()) {
+      if (!dtype.is_none()) return PyObject_CallMethod(data.ptr(), "astype", "O", dtype.ptr());
+      return data.release().ptr();
+    }
+    DType target;
+    bool given = !dtype.is_none();
+    if (given && !DTypeFromObject(dtype.ptr(), &target)) {
+      Throw(ErrorKind::kType, "For 'Tensor', 'dtype' must be a dtype, but got {}.", py::repr(dtype).cast<std::string>());
+    }
+    Tensor value = TensorFromObject(data.ptr(), given ? &target : nullptr);
+    TensorObject* t = Alloc(type);
+    t->value = std::move(value);
+    return reinterpret_cast<PyObject*>(t);
+  });
+}
+
+// ---- facts ------------------------------------------------------------------------------------------------
+PyObject* GetShape(PyObject* self, void*) { return ShapeTuple(AsTensor(self)->shape()); }
+PyObject* GetDType(PyObject* self, void*) { return Py_NewRef(DTypeObject(AsTensor(self)->dtype())); }
+PyObject* GetNdim(PyObject* self, void*) { return PyLong_FromLong(AsTensor(self)->shape().rank()); }
+PyObject* GetSize(PyObject* self, void*) { return PyObject_CallFunction(size_type, "L", AsTensor(self)->shape().size()); }
+PyObject* GetItemSize(PyObject* self, void*) { return PyLong_FromSize_t(ItemSize(AsTensor(self)->dtype())); }
+PyObject* GetSymbolic(PyObject* self, void*) { return PyBool_FromLong(AsTensor(self)->symbolic()); }
+PyObject* GetStrides(PyObject* self, void*) {
+  Ints strides = Strides(AsTensor(self)->shape());
+  for (int64_t& s : strides) s *= static_cast<int64_t>(ItemSize(AsTensor(self)->dtype()));
+  PyObject* tuple = PyTuple_New(static_cast<Py_ssize_t>(strides.size()));
+  for (size_t i = 0; i < strides.size(); ++i) PyTuple_SET_ITEM(tuple, static_cast<Py_ssize_t>(i), PyLong_FromLongLong(strides[i]));
+  return tuple;
+}
+
+// ---- values -----------------------------------------------------------------------------------------------
+PyObject* AsNumpy(PyObject* self, PyObject*) {
+  return Guarded([&] { return ArrayFromTensor(ValueOf(self, "asnumpy()")).release().ptr(); });
+}
+
+// Steals `value`: no copy is made. For internal use on fresh tensors.
+PyObject* AssignValue(PyObject* self, PyObject* other) {
+  return Guarded([&]() -> PyObject* {
+    if (!IsTensor(other)) Throw(ErrorKind::kType, "a new value must be a Tensor, but got {}.", TypeName(other));
+    const Tensor& value = ValueOf(other, "an assignment");
+    TensorObject* t = AsTensor(self);
+    if (t->symbolic()) Throw(ErrorKind::kRuntime, "a symbolic tensor cannot be assigned.");
+    t->value = value;
+    t->owner = AsTensor(other)->owner;
+    t->var = AsTensor(other)->var;
+    Py_RETURN_NONE;
+  });
+}
+
+PyObject* ItemOf(PyObject* self) {
+  const Tensor& value = ValueOf(self, "a conversion to a Python number");
+  if (value.size() != 1) {
+    Throw(ErrorKind::kValue, "a tensor must have one element to become a Python number, but got shape {}.", value.shape());
+  }
+  return VisitDType(value.dtype(), [&]<class T>(TypeTag<T>) -> PyObject* {
+    if constexpr (std::is_same_v<T, bool>) return PyBool_FromLong(*value.data<T>());
+    else if constexpr (IsComplex(kDTypeOf<T>)) return PyComplex_FromDoubles(value.data<T>()->real(), value.data<T>()->imag());
+    else if constexpr (IsSigned(kDTypeOf<T>)) return PyLong_FromLongLong(*value.data<T>());
+    else if constexpr (IsUnsigned(kDTypeOf<T>)) return PyLong_FromUnsignedLongLong(*value.data<T>());
+    else return PyFloat_FromDouble(static_cast<double>(*value.data<T>()));
+  });
+}
+
+PyObject* Item(PyObject* self, PyObject* args) {
+  return Guarded([&]() -> PyObject* {
+    if (PyTuple_GET_SIZE(args) == 0) return ItemOf(self);
+    return ArrayFromTensor(ValueOf(self, "item()")).attr("item")(*py::reinterpret_borrow<py::tuple>(args)).release().ptr();
+  });
+}
+
+int Bool(PyObject* self) {
+  try {
+    const Tensor& value = ValueOf(self, "a Python condition");
+    if (value.size() != 1) {
+      Throw(ErrorKind::kValue, "the truth of a tensor needs exactly one element, but got shape {}: use ops.any or ops.all.", value.shape());
+    }
+    return value.Item() != 0;
+  } catch (const Error& error) {
+    SetError(error);
+    return -1;
+  }
+}
+
+PyObject* ToInt(PyObject* self) {
+  return Guarded([&]() -> PyObject* {
+    auto item = py::reinterpret_steal<py::object>(ItemOf(self));
+    return PyNumber_Long(item.ptr());
+  });
+}
+PyObject* ToFloat(PyObject* self) {
+  return Guarded([&]() -> PyObject* {
+    auto item = py::reinterpret_steal<py::object>(ItemOf(self));
+    return PyNumber_Float(item.ptr());
+  });
+}
+PyObject* ToIndex(PyObject* self) {
+  return Guarded([&]() -> PyObject* {
+    if (!IsInteger(AsTensor(self)->dtype())) Throw(ErrorKind::kType, "only an integer tensor can be an index.");
+    return ItemOf(self);
+  });
+}
+
+// ---- operators --------------------------------------------------------------------------------------------
+bool Operand(PyObject* o) {
+  if (IsTensor(o)) return true;
+  Number n;
+  return NumberFromObject(o, &n) || py::isinstance<py::array>(o);
+}
+
+template <const char* kOp>
+PyObject* BinarySlot(PyObject* a, PyObject* b) {
+  static const OpDef& op = Ops().Get(kOp);
+  return Guarded([&]() -> PyObject* {
+    if (!Operand(a) || !Operand(b)) Py_RETURN_NOTIMPLEMENTED;
+    return ApplyOp(op, {a, b});
+  });
+}
+template <const char* kOp>
+PyObject* UnarySlot(PyObject* a) {
+  static const OpDef& op = Ops().Get(kOp);
+  return Guarded([&] { return ApplyOp(op, {a}); });
+}
+#define MS_NAME(id) constexpr char k##id[] = #id;
+MS_NAME(Add) MS_NAME(Sub) MS_NAME(Mul) MS_NAME(Div) MS_NAME(FloorDiv) MS_NAME(FloorMod) MS_NAME(Pow)
+MS_NAME(Neg) MS_NAME(Abs) MS_NAME(Equal) MS_NAME(NotEqual) MS_NAME(Less) MS_NAME(LessEqual) MS_NAME(Greater)
+MS_NAME(GreaterEqual) MS_NAME(LogicalAnd) MS_NAME(LogicalOr) MS_NAME(LogicalXor) MS_NAME(LogicalNot)
+MS_NAME(BitwiseAnd) MS_NAME(BitwiseOr) MS_NAME(BitwiseXor)
+#undef MS_NAME
+
+PyObject* PowSlot(PyObject* a, PyObject* b, PyObject*) { return BinarySlot<kPow>(a, b); }
+
+// &, |, ^ mean logic on booleans and bits on integers.
+bool IsBoolOperand(PyObject* o) { return IsTensor(o) ? IsBool(AsTensor(o)->dtype()) : PyBool_Check(o); }
+template <const char* kLogical, const char* kBits>
+PyObject* BitSlot(PyObject* a, PyObject* b) {
+  return IsBoolOperand(a) && IsBoolOperand(b) ? BinarySlot<kLogical>(a, b) : BinarySlot<kBits>(a, b);
+}
+PyObject* Positive(PyObject* self) { return Py_NewRef(self); }
+PyObject* Invert(PyObject* self) {
+  if (IsBoolOperand(self)) return UnarySlot<kLogicalNot>(self);
+  auto minus_one = py::reinterpret_steal<py::object>(PyLong_FromLong(-1));
+  return BinarySlot<kBitwiseXor>(self, minus_one.ptr());
+}
+
+PyObject* matmul_function = nullptr;  // ops.matmul
+PyObject* getitem_function = nullptr;
+PyObject* setitem_function = nullptr;
+PyObject* repr_function = nullptr;
+PyObject* parameter_assign = nullptr;  // how a Parameter takes a new value, in both modes
+
+PyObject* MatMulSlot(PyObject* a, PyObject* b) { return PyObject_CallFunctionObjArgs(matmul_function, a, b, nullptr); }
+
+PyObject* Compare(PyObject* a, PyObject* b, int op) {
+  bool comparable = Guarded([&] { return Operand(b) ? Py_True : Py_None; }) == Py_True;
+  if (PyErr_Occurred()) return nullptr;
+  if (!comparable) {
+    if (op == Py_EQ) Py_RETURN_FALSE;
+    if (op == Py_NE) Py_RETURN_TRUE;
+    Py_RETURN_NOTIMPLEMENTED;
+  }
+  switch (op) {
+    case Py_EQ: return BinarySlot<kEqual>(a, b);
+    case Py_NE: return BinarySlot<kNotEqual>(a, b);
+    case Py_LT: return BinarySlot<kLess>(a, b);
+    case Py_LE: return BinarySlot<kLessEqual>(a, b);
+    case Py_GT: return BinarySlot<kGreater>(a, b);
+    default: return BinarySlot<kGreaterEqual>(a, b);
+  }
+}
+
+Py_hash_t HashOf(PyObject* self) { return static_cast<Py_hash_t>(reinterpret_cast<size_t>(self) >> 4); }
+PyObject* Repr(PyObject* self) { return PyObject_CallOneArg(repr_function, self); }
+Py_ssize_t Length(PyObject* self) {
+  const Shape& shape = AsTensor(self)->shape();
+  if (shape.rank() == 0) {
+    PyErr_SetString(PyExc_TypeError, "len() of a 0-d tensor");
+    return -1;
+  }
+  return static_cast<Py_ssize_t>(shape[0]);
+}
+PyObject* GetItem(PyObject* self, PyObject* key) { return PyObject_CallFunctionObjArgs(getitem_function, self, key, nullptr); }
+
+// x[i] = v: x takes the updated value (a Parameter is assigned). The front end handles names of traced values itself.
+int SetItem(PyObject* self, PyObject* key, PyObject* value) {
+  if (!value) {
+    PyErr_SetString(PyExc_TypeError, "For 'Tensor', elements cannot be deleted.");
+    return -1;
+  }
+  PyObject* updated = PyObject_CallFunctionObjArgs(setitem_function, self, key, value, nullptr);
+  if (!updated) return -1;
+  PyObject* done = nullptr;
+  if (IsParameter(self)) {
+    done = PyObject_CallFunctionObjArgs(parameter_assign, self, updated, nullptr);
+  } else if (AsTensor(self)->symbolic() || AsTensor(updated)->symbolic()) {
+    TensorObject* t = AsTensor(self);
+    t->value = AsTensor(updated)->value;
+    t->var = AsTensor(updated)->var;
+    t->owner = AsTensor(updated)->owner;
+    done = Py_NewRef(Py_None);
+  } else {
+    done = AssignValue(self, updated);
+  }
+  Py_DECREF(updated);
+  Py_XDECREF(done);
+  return done ? 0 : -1;
+}
+
+PyMethodDef methods[] = {
+    {"asnumpy", AsNumpy, METH_NOARGS, "The value as a NumPy array that shares memory."},
+    {"numpy", AsNumpy, METH_NOARGS, "The value as a NumPy array that shares memory."},
+    {"item", Item, METH_VARARGS, "The element as a Python number; an index picks one of several."},
+    {"_assign_value", AssignValue, METH_O, "Takes over the value of another tensor."},
+    {nullptr, nullptr, 0, nullptr}};
+PyGetSetDef getters[] = {{"shape", GetShape, nullptr, "Sizes, a tuple.", nullptr},
+                         {"dtype", GetDType, nullptr, "Element type.", nullptr},
+                         {"ndim", GetNdim, nullptr, "Number of dimensions.", nullptr},
+                         {"size", GetSize, nullptr, "Number of elements.", nullptr},
+                         {"itemsize", GetItemSize, nullptr, "Bytes per element.", nullptr},
+                         {"strides", GetStrides, nullptr, "Bytes between neighbours along each axis.", nullptr},
+                         {"is_symbolic", GetSymbolic, nullptr, "True while a graph is compiled: the value is not known.", nullptr},
+                         {nullptr, nullptr, nullptr, nullptr, nullptr}};
+PyMemberDef members[] = {{"__weaklistoffset__", T_PYSSIZET, offsetof(TensorObject, weak_references), READONLY, nullptr},
+                         {nullptr, 0, 0, 0, nullptr}};
+
+#define MS_SLOT(id, f) {id, reinterpret_cast<void*>(f)}
+PyType_Slot slots[] = {
+    MS_SLOT(Py_tp_new, New), MS_SLOT(Py_tp_dealloc, Dealloc), MS_SLOT(Py_tp_repr, Repr), MS_SLOT(Py_tp_hash, HashOf),
+    MS_SLOT(Py_tp_richcompare, Compare), MS_SLOT(Py_tp_methods, methods), MS_SLOT(Py_tp_getset, getters),
+    MS_SLOT(Py_tp_members, members), MS_SLOT(Py_nb_add, BinarySlot<kAdd>), MS_SLOT(Py_nb_subtract, BinarySlot<kSub>),
+    MS_SLOT(Py_nb_multiply, BinarySlot<kMul>), MS_SLOT(Py_nb_true_divide, BinarySlot<kDiv>),
+    MS_SLOT(Py_nb_floor_divide, BinarySlot<kFloorDiv>), MS_SLOT(Py_nb_remainder, BinarySlot<kFloorMod>),
+    MS_SLOT(Py_nb_power, PowSlot), MS_SLOT(Py_nb_negative, UnarySlot<kNeg>), MS_SLOT(Py_nb_absolute, UnarySlot<kAbs>),
+    MS_SLOT(Py_nb_positive, Positive), MS_SLOT(Py_nb_invert, Invert),
+    MS_SLOT(Py_nb_and, (BitSlot<kLogicalAnd, kBitwiseAnd>)), MS_SLOT(Py_nb_or, (BitSlot<kLogicalOr, kBitwiseOr>)),
+    MS_SLOT(Py_nb_xor, (BitSlot<kLogicalXor, kBitwiseXor>)), MS_SLOT(Py_nb_matrix_multiply, MatMulSlot),
+    MS_SLOT(Py_nb_bool, Bool), MS_SLOT(Py_nb_int, ToInt), MS_SLOT(Py_nb_float, ToFloat), MS_SLOT(Py_nb_index, ToIndex),
+    MS_SLOT(Py_mp_length, Length), MS_SLOT(Py_mp_subscript, GetItem), MS_SLOT(Py_mp_ass_subscript, SetItem),
+    {Py_tp_doc, const_cast<char*>("A tensor: elements of one type in a dense array.")}, {0, nullptr}};
+#undef MS_SLOT
+PyType_Spec spec = {"mindspore._core.Tensor", sizeof(TensorObject), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
+
+}  // namespace
+
+PyObject* NewTensor(Tensor value) {
+  TensorObject* t = Alloc(tensor_type);
+  t->value = std::move(value);
+  return reinterpret_cast<PyObject*>(t);
+}
+
+PyObject* NewSymbolic(const Var& var, uint64_t owner) {
+  TensorObject* t = Alloc(tensor_type);
+  t->value = Tensor::Typed(var.type().dtype(), var.type().shape());
+  t->var = var;
+  t->owner = owner;
+  return reinterpret_cast<PyObject*>(t);
+}
+
+PyObject* ShapeTuple(const Shape& shape) {
+  PyObject* tuple = PyTuple_New(shape.rank());
+  for (int i = 0; i < shape.rank(); ++i) PyTuple_SET_ITEM(tuple, i, PyLong_FromLongLong(shape[i]));
+  PyObject* result = shape_type ? PyObject_CallOneArg(shape_type, tuple) : Py_NewRef(tuple);
+  Py_DECREF(tuple);
+  return result;
+}
+
+const Tensor& ValueOf(PyObject* tensor, const char* what) {
+  TensorObject* t = AsTensor(tensor);
+  if (t->symbolic()) {
+    Throw(ErrorKind::kType, "{} needs the value of a tensor, but in a compiled graph it is known only at run time.", what);
+  }
+  return t->value;
+}
+
+void BindTensor(py::module_& m) {
+  tensor_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+  if (!tensor_type) throw py::error_already_set();
+  m.attr("Tensor") = py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(tensor_type));
+  // Python parts of the type; called once by common/tensor.py and its kin.
+  m.def("register_python", [](const std::string& what, py::object object) {
+    PyObject* o = object.inc_ref().ptr();
+    if (what == "shape") shape_type = o;
+    else if (what == "size") size_type = o;
+    else if (what == "new") python_new = o;
+    else if (what == "matmul") matmul_function = o;
+    else if (what == "getitem") getitem_function = o;
+    else if (what == "setitem") setitem_function = o;
+    else if (what == "repr") repr_function = o;
+    else if (what == "parameter") parameter_type = reinterpret_cast<PyTypeObject*>(o);
+    else if (what == "parameter_assign") parameter_assign = o;
+    else throw py::value_error(what);
+  });
+  m.def("from_numpy", [](py::array array) { return py::reinterpret_steal<py::object>(NewTensor(TensorFromArray(std::move(array), false))); },
+        "A tensor that shares the array's memory.");
+}
+
+}  // namespace ms::python

@@ -1,0 +1,79 @@
+#include "python/trace.h"
+
+#include <algorithm>
+#include <atomic>
+
+#include "python/dtype_object.h"
+#include "python/tensor_object.h"
+
+namespace ms::python {
+namespace {
+thread_local Trace* current = nullptr;
+std::atomic<uint64_t> next_id{1};
+}  // namespace
+
+Trace::Trace() : module_(std::make_shared<Module>()), outer_(current), id_(kSymbolicBit | next_id.fetch_add(1)) {
+  Graph* main = module_->NewGraph("main");
+  module_->set_main(main);
+  stack_.push_back(main);
+  current = this;
+}
+
+void Trace::Close() {
+  if (closed_) return;
+  closed_ = true;
+  current = outer_;
+}
+
+Trace::~Trace() {
+  Close();
+  for (Entry& e : environment_) Py_DECREF(e.parameter);
+}
+
+Trace* Trace::Current() { return current; }
+
+GraphEmitter& Trace::emitter() {
+  if (emitter_.graph() != top()) emitter_ = GraphEmitter(top());
+  emitter_.span = span;
+  return emitter_;
+}
+
+void Trace::Push(Graph* graph) { stack_.push_back(graph); }
+void Trace::Pop() {
+  MS_ASSERT(stack_.size() > 1);
+  stack_.pop_back();
+}
+
+Trace::Entry& Trace::Find(PyObject* parameter) {
+  auto [it, fresh] = positions_.try_emplace(parameter, environment_.size());
+  if (fresh) {
+    TensorObject* t = AsTensor(parameter);
+    PyObject* name = PyObject_GetAttrString(parameter, "name");
+    std::string text = name && PyUnicode_Check(name) ? PyUnicode_AsUTF8(name) : "parameter";
+    Py_XDECREF(name);
+    PyErr_Clear();
+    Node* node = main()->AddParameter(Type(t->value.dtype(), t->value.shape()), text);
+    environment_.push_back({Py_NewRef(parameter), {node, 0}, {node, 0}});
+  }
+  return environment_[it->second];
+}
+
+void CheckOwner(const Trace& trace, const TensorObject* tensor) {
+  if (tensor->owner == trace.id()) return;
+  Throw(ErrorKind::kRuntime, "a tensor of a graph whose compilation ended is used; it was kept in a variable outside of the "
+        "compiled function, which should return it instead.");
+}
+
+Var Trace::Lift(PyObject* parameter) { return Find(parameter).current; }
+
+void Trace::SetParameter(PyObject* parameter, const Var& value) {
+  Entry& entry = Find(parameter);
+  const Type& type = entry.input.type();
+  if (value.type().dtype() != type.dtype() || !(value.type().shape() == type.shape())) {
+    Throw(ErrorKind::kValue, "For '{}', a new value must have the type {} of the parameter, but got {}.",
+          entry.input.node->name, type, value.type());
+  }
+  entry.current = value;
+}
+
+}  // namespace ms::python

@@ -1,0 +1,62 @@
+// The graph under construction on this thread. The Python front end (compile/) steers it; op calls append to it.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <memory>
+#include <vector>
+
+#include "ir/emitter.h"
+
+namespace ms::python {
+
+class Trace {
+ public:
+  Trace();
+  ~Trace();
+  Trace(const Trace&) = delete;
+
+  // The innermost trace of the calling thread, or null.
+  static Trace* Current();
+  // Ends it: its symbolic tensors are of no more use.
+  void Close();
+  uint64_t id() const { return id_; }  // with kSymbolicBit
+
+  Graph* top() const { return stack_.back(); }
+  Graph* main() const { return stack_.front(); }
+  GraphEmitter& emitter();  // appends to top()
+  const std::shared_ptr<Module>& module() const { return module_; }
+  void Push(Graph* graph);
+  void Pop();
+
+  // The current value of a Parameter; the first read makes it an input of the main graph.
+  Var Lift(PyObject* parameter);
+  void SetParameter(PyObject* parameter, const Var& value);
+  struct Entry {
+    PyObject* parameter;  // owned
+    Var input;            // of the main graph
+    Var current;
+  };
+  std::vector<Entry>& environment() { return environment_; }
+
+  SpanId span = 0;
+
+ private:
+  Entry& Find(PyObject* parameter);
+
+  std::shared_ptr<Module> module_;
+  std::vector<Graph*> stack_;
+  std::vector<Entry> environment_;
+  std::unordered_map<PyObject*, size_t> positions_;
+  GraphEmitter emitter_{nullptr};
+  Trace* outer_;
+  uint64_t id_;
+  bool closed_ = false;
+};
+
+// Throws when a symbolic tensor belongs to another trace than this one.
+void CheckOwner(const Trace& trace, const struct TensorObject* tensor);
+
+void BindTrace(pybind11::module_& m);
+
+}  // namespace ms::python

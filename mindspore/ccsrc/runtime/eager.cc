@@ -1,0 +1,121 @@
+#include "runtime/eager.h"
+
+#include <array>
+#include <cstring>
+
+namespace ms {
+
+EagerRunner& CurrentRunner() {
+  thread_local EagerRunner runner(GetBackend(BackendNames().at(0)));
+  return runner;
+}
+
+RandomState& DefaultRandom() {
+  static auto* state = new RandomState(0);
+  return *state;
+}
+
+namespace {
+
+// Scratch memory of the calling thread; kernels are not re-entrant on one thread.
+void* Workspace(size_t bytes) {
+  thread_local BufferRef buffer;
+  if (bytes == 0) return nullptr;
+  if (!buffer || buffer->bytes() < bytes) {
+    buffer = BufferRef();
+    buffer = Buffer::Allocate(bytes);
+  }
+  return buffer->data();
+}
+
+constexpr double kLongKernelNs = 20000;
+
+}  // namespace
+
+Prepared& EagerRunner::Run(const OpDef& op, std::span<const Tensor* const> inputs, const AttrsRef& attrs,
+                           Tensor* outputs, size_t* count, bool in_place) {
+  Prepared& prepared = cache_.Find(op, inputs, attrs);
+  *count = prepared.outputs.size();
+  MS_ASSERT(*count <= kMaxOutputs);
+  if (op.view) {
+    outputs[0] = inputs[0]->Reshaped(prepared.outputs[0].shape());
+    return prepared;
+  }
+  if (!prepared.kernel) {
+    RunExpanded(op, inputs, attrs, outputs, count);
+    return prepared;
+  }
+  constexpr size_t kInline = 16;
+  std::array<const void*, kInline> in_inline;
+  std::vector<const void*> in_heap;
+  const void** in = in_inline.data();
+  if (inputs.size() > kInline) {
+    in_heap.resize(inputs.size());
+    in = in_heap.data();
+  }
+  for (size_t i = 0; i < inputs.size(); ++i) in[i] = inputs[i]->raw();
+  std::array<void*, kMaxOutputs> out;
+  if (in_place) {
+    for (auto [output, input] : op.updates) {
+      if (inputs[input]->unique()) outputs[output] = *inputs[input];
+    }
+  }
+  for (size_t i = 0; i < *count; ++i) {
+    if (!outputs[i].defined()) outputs[i] = Tensor(prepared.outputs[i].dtype(), prepared.outputs[i].shape());
+    out[i] = outputs[i].raw();
+  }
+  const Kernel& kernel = *prepared.kernel;
+  KernelArgs args{in, out.data(), Workspace(kernel.workspace_bytes()), &DefaultRandom()};
+  if (kernel.cost_ns() > kLongKernelNs && run_long) {
+    std::shared_ptr<const Kernel> alive = prepared.kernel;
+    run_long(*alive, args);
+  } else {
+    kernel.Run(args);
+  }
+  return prepared;
+}
+
+void EagerRunner::RunExpanded(const OpDef& op, std::span<const Tensor* const> inputs, const AttrsRef& attrs,
+                              Tensor* outputs, size_t* count) {
+  static const Attrs kNone;
+  Tape scratch;
+  Terms terms;
+  for (const Tensor* t : inputs) terms.push_back(scratch.Wrap(scratch.Leaf(*t)));
+  ExpandContext context(scratch, terms, op, attrs ? *attrs : kNone);
+  Terms results = op.expand(context);
+  MS_ASSERT(results.size() == *count);
+  for (size_t i = 0; i < results.size(); ++i) outputs[i] = scratch.Value(results[i].var);
+}
+
+// ---- which values a gradient reads -------------------------------------------------------------------------
+void FindSaved(Prepared& prepared) {
+  if (prepared.gradient_known) return;
+  prepared.gradient_known = true;
+  prepared.saved_inputs.assign(prepared.inputs.size(), false);
+  prepared.saved_outputs.assign(prepared.outputs.size(), false);
+  if (!prepared.op->grad) return;
+  Module module;
+  Graph* graph = module.NewGraph("probe");
+  Vars inputs;
+  for (const Type& t : prepared.inputs) inputs.push_back({graph->AddParameter(t, "x"), 0});
+  auto attrs = prepared.attrs.empty() ? nullptr : std::make_shared<const Attrs>(prepared.attrs);
+  Node* node = graph->AddApply(*prepared.op, inputs, attrs, prepared.outputs, 0);
+  Vars tangents;
+  for (const Type& t : prepared.outputs) {
+    tangents.push_back(t.has_tangent() ? Var{graph->AddParameter(t.Tangent(), "d"), 0} : Var{});
+  }
+  GraphEmitter emitter(graph);
+  auto use = [&](const Var& v) {
+    if (v.node == node) prepared.saved_outputs[v.index] = true;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      if (v == inputs[i]) prepared.saved_inputs[i] = true;
+    }
+    return v;
+  };
+  std::vector<bool> needed;
+  for (const Type& t : prepared.inputs) needed.push_back(t.has_tangent());
+  GradContext context(emitter, *node, tangents, use, needed);
+  prepared.op->grad(context);
+}
+
+}  // namespace ms

@@ -1,0 +1,135 @@
+#include "runtime/eager.h"
+
+namespace ms {
+namespace {
+
+std::atomic<uint64_t> next_tape_id{1};
+
+const OpDef& CompiledCall() {
+  static const OpDef* op = [] {
+    auto* def = new OpDef;
+    def->name = "CompiledCall";
+    def->structural = true;
+    return def;
+  }();
+  return *op;
+}
+
+}  // namespace
+
+Tape::Tape() : graph_(module_.NewGraph("tape")), id_(next_tape_id.fetch_add(1)) {}
+
+Var Tape::Leaf(const Tensor& value) {
+  Node* node = graph_->AddParameter(Type(value.dtype(), value.shape()), "");
+  values_.push_back({value});
+  return {node, 0};
+}
+
+Var Tape::Constant(Tensor value, bool) { return Leaf(value); }
+
+const Tensor& Tape::Value(const Var& v) const {
+  const Tensor& value = values_[v.node->id][v.index];
+  MS_ASSERT(value.defined());
+  return value;
+}
+
+void Tape::Keep(const Var& v, const Tensor& value) { values_[v.node->id][v.index] = value; }
+void Tape::Drop(const Var& v) { values_[v.node->id][v.index] = Tensor(); }
+
+Node* Tape::Record(Prepared& prepared, const AttrsRef& attrs, Vars inputs, std::span<const Tensor* const> values,
+                   std::span<const Tensor> outputs) {
+  FindSaved(prepared);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (!inputs[i]) {
+      inputs[i] = {graph_->AddParameter(prepared.inputs[i], ""), 0};
+      values_.emplace_back(1);
+    }
+    if (prepared.saved_inputs[i]) Keep(inputs[i], *values[i]);
+  }
+  Node* node = graph_->AddApply(*prepared.op, std::move(inputs), attrs, prepared.outputs, span);
+  values_.emplace_back(outputs.size());
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (prepared.saved_outputs[i]) values_.back()[i] = outputs[i];
+  }
+  return node;
+}
+
+Node* Tape::RecordCall(std::shared_ptr<BackwardFunction> back, Vars inputs, std::span<const Tensor> outputs) {
+  Types types;
+  for (const Tensor& t : outputs) types.emplace_back(t.dtype(), t.shape());
+  Node* node = graph_->AddApply(CompiledCall(), std::move(inputs), nullptr, std::move(types), span);
+  values_.emplace_back(outputs.size());
+  calls_.emplace(node, std::move(back));
+  return node;
+}
+
+Vars Tape::Emit(const OpDef& op, const Vars& inputs, AttrsRef attrs) {
+  std::vector<const Tensor*> values;
+  for (const Var& v : inputs) values.push_back(&Value(v));
+  std::array<Tensor, EagerRunner::kMaxOutputs> outputs;
+  size_t count = 0;
+  Prepared& prepared = CurrentRunner().Run(op, values, attrs, outputs.data(), &count);
+  Node* node = graph_->AddApply(op, inputs, std::move(attrs), prepared.outputs, span);
+  values_.emplace_back(std::make_move_iterator(outputs.begin()), std::make_move_iterator(outputs.begin() + count));
+  Vars result;
+  for (uint32_t i = 0; i < count; ++i) result.push_back({node, i});
+  return result;
+}
+
+// ---- the reverse walk over a tape --------------------------------------------------------------------------
+class TapeHost : public BackwardHost {
+ public:
+  TapeHost(Tape& tape, bool keep) : tape_(tape), keep_(keep) {}
+
+  void BeginRule() override { mark_ = tape_.size(); }
+  void EndRule(const std::vector<Var>& kept) override {
+    if (keep_) return;
+    for (size_t id = mark_; id < tape_.size(); ++id) {
+      Node* node = tape_.graph_->nodes()[id];
+      for (uint32_t i = 0; i < node->outputs.size(); ++i) {
+        if (std::find(kept.begin(), kept.end(), Var{node, i}) == kept.end()) tape_.Drop({node, i});
+      }
+    }
+  }
+  void Dropped(const Var& v) override {
+    if (!keep_) tape_.Drop(v);
+  }
+  void Finished(const Node& node) override {
+    if (keep_) return;
+    for (Tensor& t : tape_.values_[node.id]) t = Tensor();
+    tape_.calls_.erase(&node);
+  }
+
+  Vars CallGradient(const Node& node, const Vars& tangents, const std::vector<bool>& needed) override {
+    auto it = tape_.calls_.find(&node);
+    if (it == tape_.calls_.end()) return BackwardHost::CallGradient(node, tangents, needed);
+    std::vector<Tensor> incoming;
+    for (const Var& v : tangents) incoming.push_back(v ? tape_.Value(v) : Tensor());
+    Vars result;
+    for (Tensor& t : it->second->Run(incoming)) result.push_back(t.defined() ? tape_.Leaf(t) : Var{});
+    return result;
+  }
+
+ private:
+  Tape& tape_;
+  bool keep_;
+  size_t mark_ = 0;
+};
+
+std::vector<Tensor> Tape::Gradient(const std::vector<Var>& outputs, const std::vector<Tensor>& tangents,
+                                   const Vars& wrt, size_t first, bool keep, Vars* result_vars) {
+  const auto& all = graph_->nodes();
+  std::vector<Node*> nodes(all.begin() + static_cast<std::ptrdiff_t>(first), all.end());
+  std::vector<Seed> seeds;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (outputs[i]) seeds.push_back({outputs[i], Leaf(tangents[i])});
+  }
+  TapeHost host(*this, keep);
+  Vars found = Backward(*this, nodes, seeds, wrt, host);
+  std::vector<Tensor> gradients;
+  for (const Var& v : found) gradients.push_back(v ? Value(v) : Tensor());
+  if (result_vars) *result_vars = found;
+  return gradients;
+}
+
+}  // namespace ms

@@ -1,0 +1,80 @@
+// Reference-counted, 64-byte aligned memory, and the allocator behind it.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <utility>
+
+namespace ms {
+
+class Buffer;
+
+// Intrusive handle of a Buffer.
+class BufferRef {
+ public:
+  BufferRef() = default;
+  explicit BufferRef(Buffer* owned) : buffer_(owned) {}
+  BufferRef(const BufferRef& other);
+  BufferRef(BufferRef&& other) noexcept : buffer_(std::exchange(other.buffer_, nullptr)) {}
+  BufferRef& operator=(BufferRef other) noexcept {
+    std::swap(buffer_, other.buffer_);
+    return *this;
+  }
+  ~BufferRef();
+
+  Buffer* operator->() const { return buffer_; }
+  Buffer* get() const { return buffer_; }
+  explicit operator bool() const { return buffer_ != nullptr; }
+  bool unique() const;  // this handle is the only one
+
+ private:
+  Buffer* buffer_ = nullptr;
+};
+
+class Buffer {
+ public:
+  // Uninitialised memory; throws MemoryError. Small blocks come from a per-thread pool.
+  static BufferRef Allocate(size_t bytes);
+  // Memory owned by somebody else; `release` runs when the last handle goes.
+  static BufferRef Wrap(void* data, size_t bytes, std::function<void()> release);
+
+  void* data() const { return data_; }
+  size_t bytes() const { return bytes_; }
+  bool foreign() const { return release_ != nullptr; }
+  int references() const { return references_.load(std::memory_order_acquire); }
+
+ private:
+  friend class BufferRef;
+  Buffer(void* data, size_t bytes, std::function<void()>* release)
+      : data_(data), bytes_(bytes), release_(release) {}
+  static void Free(Buffer* buffer);
+
+  void* data_;
+  size_t bytes_;
+  std::function<void()>* release_;
+  std::atomic<int> references_{1};
+};
+
+// Bytes handed out and not yet given back, and their maximum since the last reset.
+struct MemoryStats {
+  size_t live = 0;
+  size_t peak = 0;
+};
+MemoryStats GetMemoryStats();
+void ResetPeakMemory();
+
+inline BufferRef::BufferRef(const BufferRef& other) : buffer_(other.buffer_) {
+  if (buffer_) buffer_->references_.fetch_add(1, std::memory_order_relaxed);
+}
+inline BufferRef::~BufferRef() {
+  if (buffer_ && buffer_->references_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+    Buffer::Free(buffer_);
+  }
+}
+inline bool BufferRef::unique() const {
+  return buffer_ && buffer_->references_.load(std::memory_order_acquire) == 1;
+}
+
+}  // namespace ms

@@ -1,0 +1,11 @@
+"""Tensors, Parameters, element types, initializers and the seed."""
+from mindspore.common import dtype
+from mindspore.common.api import jit, ms_function, mutable
+from mindspore.common.dtype import *  # noqa: F403
+from mindspore.common.initializer import initializer
+from mindspore.common.parameter import Parameter, ParameterTuple
+from mindspore.common.seed import get_seed, set_seed
+from mindspore.common.tensor import Tensor, from_numpy, is_tensor, tensor
+
+__all__ = ["Parameter", "ParameterTuple", "Tensor", "dtype", "from_numpy", "get_seed", "initializer", "is_tensor", "jit",
+           "ms_function", "mutable", "set_seed", "tensor", *dtype.__all__]

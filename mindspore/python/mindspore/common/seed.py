@@ -1,0 +1,38 @@
+"""The global seed: of random ops (a counter in the core) and of initializers (a NumPy generator)."""
+from __future__ import annotations
+
+import numpy as np
+
+from mindspore import _core
+
+_seed: int | None = None
+_generator: np.random.Generator | None = None
+
+
+def set_seed(seed: int) -> None:
+    """Seeds random ops, initializers and NumPy's global generator; the same seed gives the same program the same numbers."""
+    global _seed, _generator
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)):
+        raise TypeError(f"For 'set_seed', 'seed' must be an int, but got {type(seed).__name__}.")
+    if seed < 0:
+        raise ValueError(f"For 'set_seed', 'seed' must not be negative, but got {seed}.")
+    _seed = int(seed)
+    _generator = np.random.default_rng(_seed)
+    np.random.seed(_seed % 2**32)
+    _core.set_seed(_seed)
+
+
+def get_seed() -> int | None:
+    """The seed last set, or None."""
+    return _seed
+
+
+def _init_rng() -> np.random.Generator:
+    """The generator that initializers draw from."""
+    global _generator
+    if _generator is None:
+        _generator = np.random.default_rng()
+    return _generator
+
+
+__all__ = ["set_seed", "get_seed"]

@@ -1,0 +1,24 @@
+"""The front end of GRAPH_MODE: from the source of a function and the types of its arguments to a compiled graph."""
+from __future__ import annotations
+
+from typing import Any
+
+from mindspore.compile.jit import JitFunction, clear_cache, jit, ms_function, run_cell, run_eager_cell, run_grad
+
+
+def call_in_trace(function: Any, args: Any, kwargs: dict) -> Any:
+    """Library code that holds a user's function while tracing calls it through here."""
+    from mindspore.compile.tracer import current
+    tracer = current()
+    assert tracer is not None
+    return tracer.call(function, list(args), kwargs, None)
+
+
+def grad_in_trace(function: Any, args: tuple, kwargs: dict) -> Any:
+    """A gradient asked for while tracing."""
+    from mindspore.compile import gradients
+    from mindspore.compile.tracer import current
+    return gradients.grad_in_trace(current(), function, args, kwargs)
+
+
+__all__ = ["JitFunction", "call_in_trace", "clear_cache", "grad_in_trace", "jit", "ms_function", "run_cell", "run_eager_cell", "run_grad"]

@@ -1,0 +1,255 @@
+"""Expressions of a function under compilation: evaluated on the spot, node by node. Python values stay Python; what touches a
+symbolic tensor appends to the graph, because that is what operators on symbolic tensors do."""
+from __future__ import annotations
+
+import ast
+import operator
+from typing import Any
+
+from mindspore._core import Tensor
+from mindspore.compile.errors import Unsupported
+from mindspore.compile.values import Undefined
+
+BINARY = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
+          ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.Pow: operator.pow, ast.MatMult: operator.matmul,
+          ast.BitAnd: operator.and_, ast.BitOr: operator.or_, ast.BitXor: operator.xor, ast.LShift: operator.lshift,
+          ast.RShift: operator.rshift}
+UNARY = {ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Invert: operator.invert}
+COMPARE = {ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt,
+           ast.GtE: operator.ge, ast.Is: operator.is_, ast.IsNot: operator.is_not,
+           ast.In: lambda a, b: a in b, ast.NotIn: lambda a, b: a not in b}
+
+
+def symbolic(value: Any) -> bool:
+    """Whether a value is a tensor that is known only at run time."""
+    return isinstance(value, Tensor) and value.is_symbolic
+
+
+class Expressions:
+    """Mixin of Frame: `eval(node)` dispatches on the node's class."""
+
+    def eval(self, node: ast.expr) -> Any:
+        method = getattr(self, "_" + type(node).__name__, None)
+        if method is None:
+            raise Unsupported(f"'{type(node).__name__}' expressions are not supported in a compiled function")
+        return method(node)
+
+    def _Constant(self, node: ast.Constant) -> Any:
+        return node.value
+
+    def _Name(self, node: ast.Name) -> Any:
+        return self.lookup(node.id)
+
+    def _Attribute(self, node: ast.Attribute) -> Any:
+        return self.tracer.get_attribute(self.eval(node.value), node.attr)
+
+    def _NamedExpr(self, node: ast.NamedExpr) -> Any:
+        value = self.eval(node.value)
+        self.bind(node.target.id, value)
+        return value
+
+    # ---- displays ---------------------------------------------------------------------------------------------------
+    def _items(self, nodes: list[ast.expr]) -> list:
+        items: list = []
+        for n in nodes:
+            if isinstance(n, ast.Starred):
+                items.extend(self.tracer.iterate(self.eval(n.value)))
+            else:
+                items.append(self.eval(n))
+        return items
+
+    def _Tuple(self, node: ast.Tuple) -> tuple:
+        return tuple(self._items(node.elts))
+
+    def _List(self, node: ast.List) -> list:
+        return self._items(node.elts)
+
+    def _Set(self, node: ast.Set) -> set:
+        return set(self._items(node.elts))
+
+    def _Dict(self, node: ast.Dict) -> dict:
+        result: dict = {}
+        for key, value in zip(node.keys, node.values):
+            if key is None:
+                result.update(self.eval(value))
+            else:
+                k = self.eval(key)
+                result[k] = self.eval(value)
+        return result
+
+    def _JoinedStr(self, node: ast.JoinedStr) -> str:
+        return "".join(self.eval(v) if isinstance(v, ast.FormattedValue) else v.value for v in node.values)
+
+    def _FormattedValue(self, node: ast.FormattedValue) -> str:
+        value = self.eval(node.value)
+        if node.conversion != -1:
+            value = {"s": str, "r": repr, "a": ascii}[chr(node.conversion)](value)
+        return format(value, self.eval(node.format_spec) if node.format_spec else "")
+
+    # ---- operators --------------------------------------------------------------------------------------------------
+    def _BinOp(self, node: ast.BinOp) -> Any:
+        left, right = self.eval(node.left), self.eval(node.right)
+        self.at(node)
+        return self.tracer.operate(BINARY[type(node.op)], left, right)
+
+    def _UnaryOp(self, node: ast.UnaryOp) -> Any:
+        value = self.eval(node.operand)
+        self.at(node)
+        if isinstance(node.op, ast.Not):
+            if self.tracer.is_traced(value):
+                from mindspore import ops
+                return ops.logical_not(self.tracer.truth(value))
+            return not value
+        return UNARY[type(node.op)](value)
+
+    def _Compare(self, node: ast.Compare) -> Any:
+        left = self.eval(node.left)
+        result: Any = True
+        for i, (op, comparator) in enumerate(zip(node.ops, node.comparators)):
+            right = self.eval(comparator)
+            self.at(node)
+            step = self._compare_once(op, left, right)
+            result = step if i == 0 else self._both(result, step)
+            if result is False:
+                return False
+            left = right
+        return result
+
+    def _compare_once(self, op: ast.cmpop, left: Any, right: Any) -> Any:
+        if isinstance(op, (ast.In, ast.NotIn)) and (self.tracer.is_traced(left) or self.tracer.has_traced(right)):
+            return self._contains(left, right, isinstance(op, ast.NotIn))
+        if isinstance(op, (ast.Is, ast.IsNot)):
+            return COMPARE[type(op)](left, right)
+        return self.tracer.operate(COMPARE[type(op)], left, right)
+
+    def _contains(self, item: Any, container: Any, negate: bool) -> Any:
+        if isinstance(container, Tensor):
+            from mindspore import ops
+            found: Any = ops.reduce_any(ops.equal(container, item))
+        else:
+            found = False
+            for other in container:
+                if other is item:
+                    return not negate
+                equal = self.tracer.operate(operator.eq, item, other)
+                if symbolic(equal):
+                    equal = self.tracer.truth(equal)
+                elif equal:
+                    return not negate
+                found = self._either(found, equal)
+        if not negate:
+            return found
+        from mindspore import ops
+        return ops.logical_not(found) if isinstance(found, Tensor) else not found
+
+    def _both(self, a: Any, b: Any) -> Any:
+        if self.tracer.is_traced(a) or self.tracer.is_traced(b):
+            from mindspore import ops
+            return ops.logical_and(self.tracer.truth(a), self.tracer.truth(b))
+        return a and b
+
+    def _either(self, a: Any, b: Any) -> Any:
+        if self.tracer.is_traced(a) or self.tracer.is_traced(b):
+            from mindspore import ops
+            return ops.logical_or(self.tracer.truth(a), self.tracer.truth(b))
+        return a or b
+
+    def _BoolOp(self, node: ast.BoolOp) -> Any:
+        """Python's `and`/`or`: on Python values they pick an operand; once a traced tensor decides, they are logic."""
+        conjunction = isinstance(node.op, ast.And)
+        value = self.eval(node.values[0])
+        for n in node.values[1:]:
+            if self.tracer.is_traced(value):
+                other = self.eval(n)
+                self.at(node)
+                if not self.tracer.is_traced(other) and not isinstance(other, (bool, int, float, Tensor)):
+                    raise Unsupported("'and'/'or' of a tensor needs tensors or numbers on both sides, but got "
+                                      f"{type(other).__name__}")
+                value = self._both(value, other) if conjunction else self._either(value, other)
+            elif bool(value) is conjunction:
+                value = self.eval(n)
+            else:
+                return value
+        return value
+
+    def _IfExp(self, node: ast.IfExp) -> Any:
+        test = self.eval(node.test)
+        self.at(node)
+        if not self.tracer.is_traced(test):
+            return self.eval(node.body if test else node.orelse)
+        return self.choose_expression(node, test)
+
+    # ---- subscripts and calls ---------------------------------------------------------------------------------------
+    def _Subscript(self, node: ast.Subscript) -> Any:
+        value = self.eval(node.value)
+        key = self.eval(node.slice)
+        self.at(node)
+        return self.tracer.get_item(value, key)
+
+    def _Slice(self, node: ast.Slice) -> slice:
+        return slice(*(None if part is None else self.eval(part) for part in (node.lower, node.upper, node.step)))
+
+    def _Starred(self, node: ast.Starred) -> Any:
+        raise Unsupported("a starred expression is not allowed here")
+
+    def _Call(self, node: ast.Call) -> Any:
+        if isinstance(node.func, ast.Name) and node.func.id == "super" and not node.args and self.is_builtin("super"):
+            return self.zero_argument_super()
+        function = self.eval(node.func)
+        args = self._items(node.args)
+        kwargs: dict = {}
+        for keyword in node.keywords:
+            if keyword.arg is None:
+                kwargs.update(self.eval(keyword.value))
+            else:
+                kwargs[keyword.arg] = self.eval(keyword.value)
+        self.at(node)
+        return self.tracer.call(function, args, kwargs, self)
+
+    # ---- functions and comprehensions -------------------------------------------------------------------------------
+    def _Lambda(self, node: ast.Lambda) -> Any:
+        return self.make_function(node, "<lambda>")
+
+    def _ListComp(self, node: ast.ListComp) -> list:
+        return [value.eval(node.elt) for value in self._comprehend(node.generators)]
+
+    def _SetComp(self, node: ast.SetComp) -> set:
+        return {value.eval(node.elt) for value in self._comprehend(node.generators)}
+
+    def _GeneratorExp(self, node: ast.GeneratorExp) -> Any:
+        return iter([value.eval(node.elt) for value in self._comprehend(node.generators)])
+
+    def _DictComp(self, node: ast.DictComp) -> dict:
+        return {value.eval(node.key): value.eval(node.value) for value in self._comprehend(node.generators)}
+
+    def _comprehend(self, generators: list[ast.comprehension]) -> Any:
+        """Yields a child frame for each round of the loops."""
+        scope = self.child_scope()
+
+        def loop(depth: int) -> Any:
+            if depth == len(generators):
+                yield scope
+                return
+            generator = generators[depth]
+            outer = self if depth == 0 else scope
+            for item in self.tracer.iterate(outer.eval(generator.iter)):
+                scope.assign(generator.target, item)
+                if all(scope.decide(test) for test in generator.ifs):
+                    yield from loop(depth + 1)
+
+        return loop(0)
+
+    def decide(self, test: ast.expr) -> bool:
+        """A condition that must be known while compiling."""
+        value = self.eval(test)
+        if self.tracer.is_traced(value):
+            self.at(test)
+            raise Unsupported("a condition in a comprehension must be known while compiling, but it is a tensor; "
+                              "use ops.where or a loop with 'if'")
+        return bool(value)
+
+    def read(self, name: str, value: Any) -> Any:
+        """A variable's value, unless branches left it without one."""
+        if isinstance(value, Undefined):
+            raise UnboundLocalError(f"the variable '{name}' has no single value here: {value.reason}")
+        return value

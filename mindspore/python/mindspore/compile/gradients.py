@@ -1,0 +1,115 @@
+"""Gradients inside compiled code: the function becomes a graph of its own, with what is differentiated as its parameters, and is
+called through Vjp; the backward closure that comes back is called at once."""
+from __future__ import annotations
+
+from typing import Any, Callable
+
+from mindspore import _core
+from mindspore._core import Tensor
+from mindspore.common._tree import flatten, rebuild
+
+_FLOATS = (_core.float16, _core.bfloat16, _core.float32, _core.float64, _core.complex64, _core.complex128)
+
+
+class Record:
+    """A function traced into its own graph: `inputs` (arguments, then Parameters' values) to `leaves` and updates."""
+
+    def __init__(self, tracer: Any, call: Callable, args: list, wanted: tuple, weights: list):
+        trace = tracer.trace
+        self.wanted, self.weights, self.args = wanted, weights, args
+        self.weight_values = [trace.lift(w) for w in weights]
+        self.inputs = [args[i] for i in wanted] + self.weight_values
+        environment = trace.environment()
+        self.graph = trace.begin("grad")
+        tracer.in_gradient += 1
+        try:
+            inner = list(args)
+            for i in wanted:
+                inner[i] = trace.add_parameter(args[i].dtype, list(args[i].shape))
+            for w in weights:
+                trace.set_parameter(w, trace.add_parameter(w.dtype, list(w.shape)))
+            start = trace.environment()
+            self.value = call(inner)
+            self.leaves = flatten(self.value)
+            self.updated = self._final_values(trace, start)
+            trace.end(self.leaves + [v for _, v in self.updated])
+        except BaseException:
+            trace.suspend()
+            raise
+        finally:
+            tracer.in_gradient -= 1
+            trace.restore(environment)
+
+    def _final_values(self, trace: Any, start: list) -> list:
+        """Parameters that the function changed."""
+        return trace.changed_since(start)
+
+    def place(self, trace: Any, outputs: list) -> Any:
+        """The value of the function from the outputs of a call, and the Parameters it changed."""
+        for (parameter, _), value in zip(self.updated, outputs[len(self.leaves):]):
+            trace.set_parameter(parameter, value)
+        items = iter(outputs)
+        return rebuild(self.value, lambda _: next(items))
+
+
+def record_cell(tracer: Any, cell: Any, args: list) -> Any:
+    """Calls a cell that was told set_grad(): its gradient on the same arguments will reuse this run."""
+    trace = tracer.trace
+    wanted = tuple(i for i, a in enumerate(args) if isinstance(a, Tensor) and a.dtype in _FLOATS)
+    record = Record(tracer, lambda inner: tracer.call_construct(cell, inner, {}), args, wanted, cell.trainable_params())
+    outputs = trace.call(trace.partial(record.graph), record.inputs)
+    value = record.place(trace, outputs)
+    tracer.records[id(cell)] = record
+    return value
+
+
+def grad_in_trace(tracer: Any, function: Any, args: tuple, kwargs: dict) -> Any:
+    """A GradFunction called while tracing."""
+    trace = tracer.trace
+    args, sens = function.split_sens(args)
+    weights = function.weight_list()
+    wanted = function.wanted(args)
+    record = tracer.records.pop(id(function.fn), None)
+    reused = record is not None and _serves(trace, record, args, wanted, weights)
+    if not reused:
+        for i in wanted:
+            if args[i].dtype not in _FLOATS:
+                raise TypeError(f"For '{function.name}', the argument at position {i} must have a floating dtype to have a gradient, "
+                                f"but got {args[i].dtype}.")
+        record = Record(tracer, lambda inner: tracer.call(function.fn, inner, kwargs, None), list(args), wanted, weights)
+    results = trace.call(trace.vjp(trace.partial(record.graph)), record.inputs)
+    outputs, back = results[:-1], results[-1]
+    value = _rebuild_value(record, outputs) if reused else record.place(trace, outputs)
+    tangents = _tangents(function, record, value, outputs, sens)
+    gradients = trace.call(back, tangents)[1:]
+    by_input = dict(zip((i for i, t in enumerate(record.inputs) if t.dtype in _FLOATS), gradients))
+    inputs = [by_input[record.wanted.index(i)] for i in wanted]
+    of_weight = {id(w): by_input[len(record.wanted) + k] for k, w in enumerate(record.weights) if len(record.wanted) + k in by_input}
+    return function.arrange(inputs, [of_weight[id(w)] for w in weights], value)
+
+
+def _serves(trace: Any, record: Record, args: tuple, wanted: tuple, weights: list) -> bool:
+    """Whether an earlier run is the one whose gradient is asked for."""
+    same = len(args) == len(record.args) and all(a is b for a, b in zip(args, record.args))
+    known = {id(w) for w in record.weights}
+    unchanged = all(_core.same_value(trace.lift(w), v) for w, v in zip(record.weights, record.weight_values))
+    return same and unchanged and set(wanted) <= set(record.wanted) and all(id(w) in known for w in weights)
+
+
+def _rebuild_value(record: Record, outputs: list) -> Any:
+    items = iter(outputs)
+    return rebuild(record.value, lambda _: next(items))
+
+
+def _tangents(function: Any, record: Record, value: Any, outputs: list, sens: Any) -> list:
+    """One tangent for each floating output of the graph: given ones, ones, and zeros for what is not differentiated."""
+    from mindspore import ops
+    differentiated = function.differentiated(value)
+    given = function.tangents(differentiated, sens)
+    # The differentiated outputs are the first leaves: has_aux takes the first value, otherwise it is all of them.
+    result = []
+    for i, output in enumerate(outputs):
+        if output.dtype not in _FLOATS:
+            continue
+        result.append(given[i] if i < len(given) else ops.zeros_like(output))
+    return result

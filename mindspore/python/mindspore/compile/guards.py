@@ -1,0 +1,85 @@
+"""Facts read while a graph was made. Each is (kind, owner, key, expected); compiled code may run while all of them hold. The
+check itself is in C++ (`_core.check_guards`)."""
+from __future__ import annotations
+
+import types
+from typing import Any
+
+import numpy as np
+
+from mindspore import _core
+from mindspore._core import Tensor
+
+MISSING = _core.GUARD_MISSING
+ITEM, ATTRIBUTE, CELL, LIST, DICT, ARRAY = range(6)
+_SIMPLE = (int, float, str, bytes, bool, complex, type(None))
+_MAX_ARRAY_BYTES = 1 << 16
+
+
+class Guards:
+    """The facts of one compilation."""
+
+    def __init__(self) -> None:
+        self.facts: list[tuple] = []
+        self._known: dict[tuple, Any] = {}
+
+    def item(self, owner: dict, key: Any, value: Any) -> None:
+        """`owner[key]` is `value` (MISSING: absent)."""
+        self._add(ITEM, owner, key, value)
+
+    def attribute(self, owner: Any, name: str, value: Any) -> None:
+        """`getattr(owner, name)` is `value`."""
+        self._add(ATTRIBUTE, owner, name, value)
+
+    def closure(self, cell: types.CellType, value: Any) -> None:
+        """A closure cell holds `value`."""
+        self._add(CELL, cell, None, value)
+
+    def _add(self, kind: int, owner: Any, key: Any, value: Any) -> None:
+        at = (kind, id(owner), key)
+        if at in self._known:
+            return
+        self._known[at] = owner
+        self.facts.append((kind, owner, key, value))
+        self._content(value)
+
+    def _content(self, value: Any) -> None:
+        """What a mutable value holds is a fact too."""
+        if isinstance(value, (list, dict, tuple, np.ndarray)) is False:
+            return
+        at = (LIST, id(value), None)
+        if at in self._known:
+            return
+        self._known[at] = value
+        if isinstance(value, np.ndarray):
+            if value.nbytes <= _MAX_ARRAY_BYTES:
+                self.facts.append((ARRAY, value, None, value.copy()))
+        elif isinstance(value, dict):
+            self.facts.append((DICT, value, None, dict(value)))
+            for item in value.values():
+                self._content(item)
+        else:
+            if isinstance(value, list):
+                self.facts.append((LIST, value, None, tuple(value)))
+            for item in value:
+                self._content(item)
+
+
+def describe(fact: tuple) -> str:
+    """What a fact says, for the log of recompilations."""
+    kind, owner, key, expected = fact
+    if kind == ATTRIBUTE:
+        return f"{type(owner).__name__}.{key} was {_short(expected)}, is {_short(getattr(owner, key, MISSING))}"
+    if kind == ITEM:
+        return f"'{key}' was {_short(expected)}, is {_short(owner.get(key, MISSING))}"
+    if kind == CELL:
+        return f"a closure variable was {_short(expected)}, is {_short(owner.cell_contents)}"
+    return f"a {type(owner).__name__} changed: {_short(expected)} became {_short(owner)}"
+
+
+def _short(value: Any) -> str:
+    if value is MISSING:
+        return "missing"
+    if isinstance(value, Tensor):
+        return f"Tensor{list(value.shape)}"
+    return repr(value)[:60] if isinstance(value, _SIMPLE + (tuple, list, dict)) else f"<{type(value).__name__}>"

@@ -1,0 +1,259 @@
+"""Where compiled code is entered: look up by the types of the arguments, check the guards, run; or compile."""
+from __future__ import annotations
+
+import functools
+import logging
+import threading
+import types
+import weakref
+from typing import Any, Callable
+
+from mindspore import _core
+from mindspore._core import Tensor
+from mindspore.common._tree import flatten, rebuild
+from mindspore.compile import guards
+from mindspore.compile.errors import locate
+from mindspore.compile.tracer import Tracer
+
+logger = logging.getLogger("mindspore.compile")
+_MAX_ENTRIES = 64      # per function: older ones go
+_WARN_ENTRIES = 16
+_lock = threading.RLock()
+
+
+class Entry:
+    """One compiled version of a function."""
+
+    def __init__(self, graph: Any, facts: list, place: Callable[[list], Any], updated: int):
+        self.graph, self.facts, self.place, self.updated = graph, facts, place, updated
+
+
+class Cache:
+    """The compiled versions of one function, by argument types."""
+
+    def __init__(self, name: str):
+        self.name = name
+        self.entries: dict[tuple, list[Entry]] = {}
+        self.compiled = 0
+
+    def find(self, key: tuple) -> Entry | None:
+        """An entry whose guards hold."""
+        for entry in self.entries.get(key, ()):
+            if _core.check_guards(entry.facts) < 0:
+                return entry
+        return None
+
+    def add(self, key: tuple, entry: Entry) -> None:
+        """Keeps a new version; says why the others did not fit, when logging is on."""
+        older = self.entries.setdefault(key, [])
+        if older and logger.isEnabledFor(logging.INFO):
+            failed = _core.check_guards(older[-1].facts)
+            if failed >= 0:
+                logger.info("recompiling %s: %s", self.name, guards.describe(older[-1].facts[failed]))
+        elif self.entries and len(self.entries) > 1:
+            logger.info("recompiling %s: new argument types %s", self.name, key)
+        older.insert(0, entry)
+        del older[8:]
+        self.compiled += 1
+        if len(self.entries) == _WARN_ENTRIES:
+            logger.warning("%s was compiled for %d different argument types; the latest: %s", self.name, _WARN_ENTRIES, key)
+        while len(self.entries) > _MAX_ENTRIES:
+            self.entries.pop(next(iter(self.entries)))
+
+
+def _key(value: Any) -> Any:
+    """What of an argument a compiled version depends on."""
+    if isinstance(value, Tensor):
+        return (value.dtype, tuple(value.shape), isinstance(value, _parameter_class()) and id(value))
+    if isinstance(value, (tuple, list)):
+        return (type(value), *map(_key, value))
+    if isinstance(value, dict):
+        return (dict, *((k, _key(v)) for k, v in value.items()))
+    try:
+        hash(value)
+    except TypeError:
+        return (type(value), id(value))
+    return (type(value), value)
+
+
+@functools.lru_cache(None)
+def _parameter_class() -> type:
+    from mindspore.common.parameter import Parameter
+    return Parameter
+
+
+def _run(cache: Cache, function: Callable[[Tracer, list, dict], Any], args: tuple, kwargs: dict) -> Any:
+    key = (_key(args), _key(kwargs)) if kwargs else _key(args)
+    entry = cache.find(key)
+    if entry is None:
+        with _lock:
+            entry = cache.find(key)
+            if entry is None:
+                entry = _compile(cache.name, function, args, kwargs)
+                cache.add(key, entry)
+    inputs = _inputs((args, kwargs))
+    return entry.place(entry.graph.run(inputs))
+
+
+def _inputs(value: Any) -> list:
+    """The tensors among the arguments that are inputs of the graph; Parameters come in by identity instead."""
+    return [t for t in flatten(value) if not isinstance(t, _parameter_class())]
+
+
+def _compile(name: str, function: Callable, args: tuple, kwargs: dict) -> Entry:
+    tracer = Tracer()
+    try:
+        with tracer:
+            return _trace(tracer, name, function, args, kwargs)
+    except Exception as error:
+        raise locate(error, []).with_traceback(None) from error.__cause__
+    finally:
+        tracer.trace.close()
+
+
+def _trace(tracer: Tracer, name: str, function: Callable, args: tuple, kwargs: dict) -> Entry:
+    trace = tracer.trace
+
+    def symbolic(t: Tensor) -> Tensor:
+        return t if isinstance(t, _parameter_class()) else trace.add_parameter(t.dtype, list(t.shape), name=f"x{next(count)}")
+
+    count = iter(range(1 << 30))
+    traced_args, traced_kwargs = rebuild((list(args), dict(kwargs)), symbolic)
+    value = function(tracer, traced_args, traced_kwargs)
+    leaves = flatten(value)
+    returned: list = []     # outputs of the graph
+    places: list = []       # for each leaf: an output's position, or a tensor to hand out as it is
+    for leaf in leaves:
+        if leaf.is_symbolic or not isinstance(leaf, _parameter_class()):
+            places.append(len(returned))
+            returned.append(leaf)
+        else:
+            places.append(leaf)
+    updated = trace.finish(returned)
+    graph = _core.compile(trace)
+
+    def place(outputs: list) -> Any:
+        items = iter(places)
+
+        def pick(_: Any) -> Any:
+            at = next(items)
+            return outputs[at] if isinstance(at, int) else at
+
+        return rebuild(value, pick)
+
+    if isinstance(value, Tensor) and places == [0]:
+        def place(outputs: list) -> Any:  # noqa: F811  the common case: one tensor
+            return outputs[0]
+    elif not leaves:
+        def place(outputs: list) -> Any:  # noqa: F811
+            return value
+    return Entry(graph, tracer.guards.facts, place, len(updated))
+
+
+# ---- cells --------------------------------------------------------------------------------------------------------------
+def run_cell(cell: Any, args: tuple, kwargs: dict) -> Any:
+    """A Cell called in GRAPH_MODE."""
+    if _core.is_recording():
+        return cell._run_eagerly(args, kwargs) if hasattr(cell, "_run_eagerly") else cell.construct(*args, **kwargs)
+    cache = cell.__dict__.get("_compiled_versions")
+    if cache is None:
+        cache = Cache(type(cell).__name__)
+        object.__setattr__(cell, "_compiled_versions", cache)
+    reference = weakref.ref(cell)
+    return _run(cache, lambda tracer, a, k: tracer.call_construct(reference(), a, k), args, kwargs)
+
+
+def run_eager_cell(cell: Any, args: tuple, kwargs: dict) -> Any:
+    """A Cell with set_grad() called in PYNATIVE_MODE."""
+    from mindspore.ops import _grad
+    if _core.is_recording():
+        return cell.construct(*args, **kwargs)
+    return _grad.record_cell(cell, cell.construct, args, kwargs)
+
+
+def run_grad(function: Any, args: tuple, kwargs: dict) -> Any:
+    """A gradient function called in GRAPH_MODE."""
+    cache = function.__dict__.get("_compiled_versions")
+    if cache is None:
+        owner = function.fn
+        if isinstance(owner, _cell_class()):  # grad(net) is often made anew for every step: keep its code with the net
+            key = (function.name, function.positions, function.sens_param, function.has_aux, function.with_value,
+                   function.return_ids, tuple(map(id, function.weight_list())), function.weights is None)
+            caches = owner.__dict__.setdefault("_compiled_gradients", {})
+            cache = caches.setdefault(key, Cache(function.__name__))
+        else:
+            cache = Cache(function.__name__)
+        function._compiled_versions = cache
+    from mindspore.compile import gradients
+    return _run(cache, lambda tracer, a, k: gradients.grad_in_trace(tracer, function, tuple(a), k), args, kwargs)
+
+
+@functools.lru_cache(None)
+def _cell_class() -> type:
+    from mindspore.nn.cell import Cell
+    return Cell
+
+
+# ---- decorated functions --------------------------------------------------------------------------------------------------
+class JitFunction:
+    """A function that is compiled on each new combination of argument types."""
+
+    _ms_compiled = True
+
+    def __init__(self, fn: Callable, owner: Any = None, cache: Cache | None = None):
+        self.fn, self.owner = fn, owner
+        self.cache = cache or Cache(getattr(fn, "__qualname__", type(fn).__name__))
+        functools.update_wrapper(self, fn)
+
+    def bound_function(self) -> Any:
+        """The plain function, bound to its object if it is a method."""
+        return self.fn if self.owner is None else types.MethodType(self.fn, self.owner)
+
+    def __get__(self, instance: Any, kind: Any = None) -> Any:
+        if instance is None:
+            return self
+        caches = instance.__dict__.setdefault("_compiled_methods", {})
+        cache = caches.setdefault(self.fn, Cache(self.cache.name))
+        return JitFunction(self.fn, instance, cache)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        function = self.bound_function()
+        if _core.is_tracing():
+            from mindspore.compile import call_in_trace
+            return call_in_trace(function, args, kwargs)
+        if _core.is_recording():
+            return function(*args, **kwargs)
+        return _run(self.cache, lambda tracer, a, k: tracer.call(function, a, k, None), args, kwargs)
+
+
+def jit(fn: Callable | None = None, mode: str = "PSJit", input_signature: Any = None, hash_args: Any = None, jit_config: Any = None,
+        compile_once: bool = False, **options: Any) -> Any:
+    """Compiles a function, method or Cell: `@jit`, `@jit(...)` or `jit(f)`.
+
+    The remaining arguments choose among compilers of other devices and are accepted.
+    """
+    del mode, input_signature, hash_args, jit_config, compile_once, options
+
+    def wrap(function: Callable) -> Any:
+        if isinstance(function, JitFunction):
+            return function
+        if not callable(function):
+            raise TypeError(f"For 'jit', the argument must be a function, method or Cell, but got {type(function).__name__}.")
+        if isinstance(function, types.MethodType):
+            return JitFunction(function.__func__, function.__self__)
+        return JitFunction(function)
+
+    return wrap if fn is None else wrap(fn)
+
+
+def ms_function(fn: Callable | None = None, input_signature: Any = None, hash_args: Any = None, jit_config: Any = None) -> Any:
+    """`jit` under the name of the first releases."""
+    return jit(fn, input_signature=input_signature, hash_args=hash_args, jit_config=jit_config)
+
+
+def clear_cache(function: Any) -> None:
+    """Forgets the compiled versions of a function or cell."""
+    for name in ("_compiled_versions", "_compiled_gradients", "_compiled_methods"):
+        getattr(function, "__dict__", {}).pop(name, None)
+    if isinstance(function, JitFunction):
+        function.cache.entries.clear()

@@ -1,0 +1,195 @@
+"""Statements of a function under compilation. A Frame keeps those still to run on a stack of work items:
+("block", statements, index), ("for", node, items, index), ("while", node), ("loop",) where a loop in the graph begins."""
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from mindspore.compile.errors import Unsupported
+from mindspore.compile.values import Undefined
+
+_MAX_UNROLLED = 100_000
+
+
+class Statements:
+    """Mixin of Frame: `run(base)` executes until the stack is back at `base` items or the function returns."""
+
+    def run(self, base: int) -> Any:
+        """Return(value) when the function ended, else None."""
+        while len(self.stack) > base:
+            item = self.stack.pop()
+            signal = getattr(self, "_step_" + item[0])(*item[1:])
+            if signal is not None:
+                return signal
+        return None
+
+    def run_body(self, statements: list[ast.stmt]) -> Any:
+        """A whole function body; its return value."""
+        self.stack.append(("block", statements, 0))
+        signal = self.run(0)
+        return None if signal is None else signal.value
+
+    # ---- work items -------------------------------------------------------------------------------------------------
+    def _step_block(self, statements: list[ast.stmt], index: int) -> Any:
+        statement = statements[index]
+        if index + 1 < len(statements):
+            self.stack.append(("block", statements, index + 1))
+        self.at(statement)
+        method = getattr(self, "_run_" + type(statement).__name__, None)
+        if method is None:
+            raise Unsupported(f"'{type(statement).__name__}' statements are not supported in a compiled function")
+        return method(statement)
+
+    def _step_for(self, node: ast.For, items: list, index: int) -> None:
+        if index == len(items):
+            self._push(node.orelse)
+            return
+        self.stack.append(("for", node, items, index + 1))
+        self.assign(node.target, items[index])
+        self._push(node.body)
+
+    def _step_while(self, node: ast.While, rounds: int) -> Any:
+        self.at(node)
+        test = self.eval(node.test)
+        self.at(node)
+        if self.tracer.is_traced(test):
+            return self.tensor_while(node)
+        if not test:
+            self._push(node.orelse)
+            return None
+        if rounds > _MAX_UNROLLED:
+            raise Unsupported(f"this loop ran {_MAX_UNROLLED} rounds while compiling; let a tensor decide its condition to "
+                              "make it a loop of the graph")
+        self.stack.append(("while", node, rounds + 1))
+        self._push(node.body)
+        return None
+
+    def _step_loop(self) -> None:
+        """The end of the body of a loop in the graph."""
+
+    def _push(self, statements: list[ast.stmt]) -> None:
+        if statements:
+            self.stack.append(("block", statements, 0))
+
+    # ---- simple statements ------------------------------------------------------------------------------------------
+    def _run_Expr(self, node: ast.Expr) -> None:
+        if isinstance(node.value, (ast.Yield, ast.YieldFrom, ast.Await)):
+            raise Unsupported("generators and coroutines cannot be compiled")
+        self.eval(node.value)
+
+    def _run_Assign(self, node: ast.Assign) -> None:
+        value = self.eval(node.value)
+        for target in node.targets:
+            self.assign(target, value)
+
+    def _run_AnnAssign(self, node: ast.AnnAssign) -> None:
+        if node.value is not None:
+            self.assign(node.target, self.eval(node.value))
+
+    def _run_AugAssign(self, node: ast.AugAssign) -> None:
+        self.augment(node)
+
+    def _run_Pass(self, node: ast.Pass) -> None:
+        pass
+
+    def _run_Delete(self, node: ast.Delete) -> None:
+        for target in node.targets:
+            if isinstance(target, ast.Name):
+                self.lookup(target.id)
+                self.env[target.id] = Undefined("it was deleted")
+            elif isinstance(target, ast.Subscript):
+                owner = self.eval(target.value)
+                self.tracer.check_mutable(owner)
+                del owner[self.eval(target.slice)]
+            else:
+                raise Unsupported("a compiled function cannot delete attributes")
+
+    def _run_Global(self, node: ast.Global) -> None:
+        self.outer_names.update(dict.fromkeys(node.names, "global"))
+
+    def _run_Nonlocal(self, node: ast.Nonlocal) -> None:
+        self.outer_names.update(dict.fromkeys(node.names, "nonlocal"))
+
+    def _run_FunctionDef(self, node: ast.FunctionDef) -> None:
+        function = self.make_function(node, node.name)
+        for decorator in reversed(node.decorator_list):
+            function = self.tracer.call(self.eval(decorator), [function], {}, self)
+        self.bind(node.name, function)
+
+    def _run_Import(self, node: ast.Import) -> None:
+        for alias in node.names:
+            module = __import__(alias.name)
+            self.bind(alias.asname or alias.name.split(".")[0],
+                      __import__("importlib").import_module(alias.name) if alias.asname else module)
+
+    def _run_ImportFrom(self, node: ast.ImportFrom) -> None:
+        import importlib
+        module = importlib.import_module("." * node.level + (node.module or ""), self.globals.get("__package__"))
+        for alias in node.names:
+            self.bind(alias.asname or alias.name, getattr(module, alias.name))
+
+    def _run_Assert(self, node: ast.Assert) -> None:
+        value = self.eval(node.test)
+        if self.tracer.is_traced(value):
+            self.at(node)
+            raise Unsupported("an assertion must be decided while compiling, but its condition is a tensor")
+        if not value:
+            raise AssertionError(self.eval(node.msg) if node.msg is not None else "")
+
+    def _run_Raise(self, node: ast.Raise) -> None:
+        if node.exc is None:
+            raise RuntimeError("no active exception to raise")
+        error = self.eval(node.exc)
+        self.at(node)
+        raise (error() if isinstance(error, type) else error)
+
+    def _run_With(self, node: ast.With) -> Any:
+        raise Unsupported("'with' is not supported in a compiled function")
+
+    def _run_Try(self, node: ast.Try) -> Any:
+        raise Unsupported("'try' is not supported in a compiled function; check the condition with 'if' instead")
+
+    def _run_ClassDef(self, node: ast.ClassDef) -> Any:
+        raise Unsupported("a class cannot be defined in a compiled function; define it outside")
+
+    # ---- control ----------------------------------------------------------------------------------------------------
+    def _run_Return(self, node: ast.Return) -> Any:
+        return self.leave(None if node.value is None else self.eval(node.value))
+
+    def _run_Break(self, node: ast.Break) -> None:
+        while True:
+            item = self.stack[-1]
+            if item[0] == "loop":
+                self.env["$broken"] = True
+                return
+            self.stack.pop()
+            if item[0] in ("for", "while"):
+                return
+
+    def _run_Continue(self, node: ast.Continue) -> None:
+        while self.stack[-1][0] not in ("for", "while", "loop"):
+            self.stack.pop()
+
+    def _run_If(self, node: ast.If) -> Any:
+        test = self.eval(node.test)
+        self.at(node)
+        if self.tracer.is_traced(test):
+            return self.tensor_if(node, test)
+        self._push(node.body if test else node.orelse)
+        return None
+
+    def _run_For(self, node: ast.For) -> Any:
+        iterable = self.eval(node.iter)
+        self.at(node)
+        if self.tracer.is_traced_range(iterable):
+            return self.tensor_for(node, iterable)
+        items = list(self.tracer.iterate(iterable))
+        if len(items) > _MAX_UNROLLED:
+            raise Unsupported(f"this loop has {len(items)} rounds, more than {_MAX_UNROLLED}, and would be unrolled; loop over a "
+                              "range with a tensor bound to make it a loop of the graph")
+        self.stack.append(("for", node, items, 0))
+        return None
+
+    def _run_While(self, node: ast.While) -> Any:
+        self.stack.append(("while", node, 0))
+        return None

@@ -1,0 +1,469 @@
+"""Turns one call of a user function into a graph: decides for every call inside it whether to parse, to run or to refuse, reads
+Python facts under guards, and keeps the place in the user's source."""
+from __future__ import annotations
+
+import ast
+import builtins
+import functools
+import inspect
+import types
+from typing import Any, Callable
+
+from mindspore import _core
+from mindspore._core import Tensor
+from mindspore.compile import guards as facts
+from mindspore.compile.errors import Unsupported, locate
+from mindspore.compile.frame import Frame, NestedFunction, bind_arguments
+from mindspore.compile.source import NoSource, find_source
+
+_LIBRARY = "mindspore."
+_MAX_DEPTH = 150
+
+_current: list[Tracer] = []
+
+
+def current() -> Tracer | None:
+    """The tracer at work on this thread."""
+    return _current[-1] if _current else None
+
+
+class TracedRange:
+    """`range` with a bound that is a tensor."""
+
+    def __init__(self, start: Any, stop: Any, step: int):
+        self.start, self.stop, self.step = start, stop, step
+        self.dtype = stop.dtype if isinstance(stop, Tensor) else start.dtype
+
+
+def is_library(function: Any) -> bool:
+    """Functions of this package run as they are; cells and users' functions are parsed."""
+    module = getattr(function, "__module__", None) or ""
+    return module.startswith(_LIBRARY) and not module.startswith(("mindspore.nn", "mindspore.model_zoo", "mindspore.train.amp"))
+
+
+class Tracer:
+    """One compilation."""
+
+    def __init__(self) -> None:
+        self.trace = _core.Trace()
+        self.guards = facts.Guards()
+        self.places: list[tuple[Frame, int]] = []  # (frame, span of its caller) for each call under way
+        self.made: set[int] = set()  # ids of objects that the compiled function made itself
+        self.keep: list[Any] = []    # ... kept alive, so that ids stay theirs
+        self.records: dict[int, Any] = {}  # forward runs of cells with set_grad, by id of the cell
+        self.in_gradient = 0
+
+    def __enter__(self) -> Tracer:
+        _current.append(self)
+        return self
+
+    def __exit__(self, *exc: Any) -> None:
+        _current.pop()
+
+    # ---- places -----------------------------------------------------------------------------------------------------
+    def mark(self, frame: Frame, node: ast.AST | None) -> None:
+        """What is emitted from here on stands at `node`."""
+        if node is None or not hasattr(node, "lineno"):
+            return
+        caller = self.places[-1][1] if self.places else 0
+        source = frame.source
+        self.trace.span = self.trace.intern_span(source.file, node.lineno, node.col_offset + 1, node.end_lineno or node.lineno,
+                                                 (node.end_col_offset or 0) + 1, source.name, caller)
+
+    def place_text(self, frame: Frame) -> str:
+        """` (net.py:14)` for messages."""
+        return f" ({frame.source.file}:{frame.node.lineno})" if frame.node is not None else ""
+
+    def error_places(self) -> list[tuple[str, int, str]]:
+        """File, line and function of each call under way, innermost first."""
+        return [(f.source.file, getattr(f.node, "lineno", 0), f.source.name) for f, _ in reversed(self.places) if f.node is not None]
+
+    # ---- what is traced ---------------------------------------------------------------------------------------------
+    def is_traced(self, value: Any) -> bool:
+        """A tensor whose value is known only at run time; Parameters are."""
+        return isinstance(value, Tensor) and (value.is_symbolic or isinstance(value, _parameter_class()))
+
+    def has_traced(self, value: Any) -> bool:
+        """A traced tensor, or a structure that holds one."""
+        if isinstance(value, (tuple, list)):
+            return any(self.has_traced(v) for v in value)
+        if isinstance(value, dict):
+            return any(self.has_traced(v) for v in value.values())
+        return self.is_traced(value)
+
+    def is_traced_range(self, value: Any) -> bool:
+        return isinstance(value, TracedRange)
+
+    def truth(self, value: Any) -> Any:
+        """A condition as Bool[]."""
+        from mindspore import ops
+        if not isinstance(value, Tensor):
+            return Tensor(bool(value))
+        if value.size != 1:
+            raise ValueError(f"a condition must have exactly one element, but got a tensor of shape {tuple(value.shape)}; use "
+                             "ops.any or ops.all")
+        if value.dtype is not _core.bool:
+            value = ops.not_equal(value, 0)
+        return ops.reshape(value, ()) if value.ndim else value
+
+    # ---- reading Python facts ---------------------------------------------------------------------------------------
+    def fact(self, value: Any) -> Any:
+        """A value read from outside: concrete tensors become inputs of the graph, so that later changes are seen."""
+        if isinstance(value, Tensor) and not value.is_symbolic and not isinstance(value, _parameter_class()):
+            return self.trace.lift(value)
+        return value
+
+    def read_global(self, name: str, module_globals: dict) -> Any:
+        if name in module_globals:
+            value = module_globals[name]
+            self.guards.item(module_globals, name, value)
+            return self.fact(value)
+        self.guards.item(module_globals, name, facts.MISSING)
+        if hasattr(builtins, name):
+            return getattr(builtins, name)
+        raise NameError(f"name '{name}' is not defined")
+
+    def read_cell(self, name: str, cell: types.CellType) -> Any:
+        try:
+            value = cell.cell_contents
+        except ValueError:
+            raise NameError(f"free variable '{name}' has no value yet") from None
+        self.guards.closure(cell, value)
+        return self.fact(value)
+
+    def get_attribute(self, owner: Any, name: str) -> Any:
+        if isinstance(owner, (Tensor, str, tuple, list, dict, set, int, float, NestedFunction)) or id(owner) in self.made:
+            return getattr(owner, name)
+        instance = getattr(owner, "__dict__", None)
+        if type(instance) is dict and not isinstance(owner, type):
+            return self._instance_attribute(owner, instance, name)
+        value = getattr(owner, name)
+        if isinstance(owner, types.ModuleType):
+            self.guards.item(vars(owner), name, vars(owner).get(name, facts.MISSING))
+        elif not isinstance(value, (types.MethodType, types.BuiltinMethodType)) and not isinstance(owner, super):
+            self.guards.attribute(owner, name, value)
+        return self.fact(value)
+
+    def _instance_attribute(self, owner: Any, instance: dict, name: str) -> Any:
+        kind = type(owner)
+        static = inspect.getattr_static(kind, name, facts.MISSING)
+        if isinstance(static, property) and not is_library(kind):
+            return self.call(static.fget, [owner], {}, None)
+        if name in instance and not hasattr(static, "__set__"):
+            value = instance[name]
+            self.guards.item(instance, name, value)
+            return self.fact(value)
+        value = getattr(owner, name)
+        if name not in instance and static is not facts.MISSING:
+            if type(owner).__setattr__ is not object.__setattr__ or not isinstance(static, types.FunctionType):
+                self.guards.item(instance, name, facts.MISSING)
+            if not isinstance(static, property):
+                self.guards.attribute(kind, name, getattr(kind, name))
+        return self.fact(value)
+
+    # ---- writing ----------------------------------------------------------------------------------------------------
+    def set_attribute(self, owner: Any, name: str, value: Any) -> None:
+        if id(owner) in self.made:
+            setattr(owner, name, value)
+            return
+        held = getattr(owner, name, None)
+        if isinstance(held, _parameter_class()):
+            from mindspore import ops
+            if not isinstance(value, Tensor):
+                value = ops.full_like(held, value)
+            self.trace.set_parameter(held, value if value.dtype is held.dtype else ops.cast(value, held.dtype))
+            return
+        raise Unsupported(f"a compiled function can assign only Parameters of '{type(owner).__name__}', but '{name}' is "
+                          f"{type(held).__name__}; make it a Parameter, or return the value")
+
+    def check_mutable(self, value: Any) -> None:
+        """Objects from outside must not change while compiling: the change would happen once, not on every call."""
+        if isinstance(value, (list, dict)) and self._is_outside(value):
+            raise Unsupported(f"a compiled function cannot change a {type(value).__name__} that was made outside of it; copy it "
+                              "first, or return the new value")
+
+    def _is_outside(self, value: Any) -> bool:
+        return (facts.LIST, id(value), None) in self.guards._known
+
+    def set_item(self, owner: Any, key: Any, value: Any) -> Any:
+        """The owner, or, for a tensor, its updated value."""
+        if isinstance(owner, _parameter_class()):
+            from mindspore.common._indexing import index_update
+            self.trace.set_parameter(owner, index_update(owner, key, value))
+            return owner
+        if isinstance(owner, Tensor):
+            from mindspore.common._indexing import index_update
+            return index_update(owner, key, value)
+        self.check_mutable(owner)
+        owner[key] = value
+        return owner
+
+    def get_item(self, owner: Any, key: Any) -> Any:
+        if self.is_traced(key) and isinstance(owner, (tuple, list)):
+            from mindspore import ops
+            if all(isinstance(item, (Tensor, int, float)) for item in owner):
+                return ops.stack([item if isinstance(item, Tensor) else Tensor(item) for item in owner])[key]
+            raise Unsupported("a list that is indexed by a tensor must hold tensors or numbers")
+        if not isinstance(owner, (Tensor, tuple, list, dict, str)) and hasattr(type(owner), "__getitem__"):
+            method = inspect.getattr_static(type(owner), "__getitem__")
+            if isinstance(method, types.FunctionType) and not method.__module__.startswith("mindspore"):
+                return self.call(method, [owner, key], {}, None)
+        return self.fact(owner[key])
+
+    def iterate(self, value: Any) -> Any:
+        """The items of an iterable that is known while compiling."""
+        if isinstance(value, Tensor):
+            if value.ndim == 0:
+                raise TypeError("iteration needs at least one dimension, but got a 0-d tensor")
+            return [value[i] for i in range(value.shape[0])]
+        if isinstance(value, TracedRange):
+            raise Unsupported("a range with a tensor bound can only be looped over by 'for'")
+        return value
+
+    def operate(self, operation: Callable, a: Any, b: Any) -> Any:
+        """A binary operator; operators that user classes define are parsed."""
+        return operation(a, b)
+
+    # ---- calls ------------------------------------------------------------------------------------------------------
+    def call(self, function: Any, args: list, kwargs: dict, frame: Frame | None) -> Any:
+        """Calls anything."""
+        special = _SPECIAL.get(function) if _hashable(function) else None
+        if special is not None:
+            return special(self, args, kwargs)
+        if isinstance(function, NestedFunction):
+            return self._parse_nested(function, args, kwargs)
+        if isinstance(function, types.MethodType):
+            return self._call_method(function, args, kwargs, frame)
+        if isinstance(function, types.FunctionType):
+            return self._call_function(function, args, kwargs)
+        if isinstance(function, functools.partial):
+            return self.call(function.func, [*function.args, *args], {**function.keywords, **kwargs}, frame)
+        if isinstance(function, _cell_class()):
+            return self._call_cell(function, args, kwargs)
+        if getattr(type(function), "_ms_compiled", False):  # a function decorated with jit
+            return self.call(function.bound_function(), args, kwargs, frame)
+        if isinstance(function, type):
+            return self._instantiate(function, args, kwargs)
+        owner = getattr(function, "__self__", None)
+        if isinstance(owner, (list, dict)) and function.__name__ in _MUTATING:
+            self.check_mutable(owner)
+        return self._run(function, args, kwargs)
+
+    def _call_method(self, function: types.MethodType, args: list, kwargs: dict, frame: Frame | None) -> Any:
+        owner, inner = function.__self__, function.__func__
+        if isinstance(inner, NestedFunction) or not isinstance(inner, types.FunctionType):
+            return self.call(inner, [owner, *args], kwargs, frame)
+        if isinstance(owner, _cell_class()) and inner.__name__ == "__call__":
+            return self._call_cell(owner, args, kwargs)
+        if is_library(inner) or (inner.__module__ or "").startswith("mindspore.nn.cell"):
+            return function(*args, **kwargs)
+        return self._call_function(inner, [owner, *args], kwargs)
+
+    def _call_function(self, function: types.FunctionType, args: list, kwargs: dict) -> Any:
+        if is_library(function) or getattr(function, "_ms_constexpr", False) or _is_builtin_module(function):
+            return self._run(function, args, kwargs)
+        try:
+            source = find_source(function)
+        except NoSource as reason:
+            return self._run_without_source(function, args, kwargs, str(reason))
+        if isinstance(source.node, ast.AsyncFunctionDef) or inspect.isgeneratorfunction(function):
+            raise Unsupported(f"'{function.__name__}' is a generator or coroutine, which cannot be compiled")
+        cells = dict(zip(function.__code__.co_freevars, function.__closure__ or ()))
+        frame = Frame(self, source, function.__globals__, cells)
+        frame.env = bind_arguments(source.node, function.__name__, args, kwargs, [self.fact(d) for d in function.__defaults__ or ()],
+                                   function.__kwdefaults__ or {})
+        frame.first_argument = args[0] if args else None
+        return self._run_frame(frame, source.node)
+
+    def _run_without_source(self, function: Any, args: list, kwargs: dict, reason: str) -> Any:
+        """Without its text a function can still run on traced tensors, as long as none of them decides what it does."""
+        try:
+            return function(*args, **kwargs)
+        except TypeError as error:
+            if "known only at run time" in str(error):
+                raise Unsupported(f"{error} The function '{function.__name__}' could not be parsed: {reason}.") from None
+            raise
+
+    def _parse_nested(self, function: NestedFunction, args: list, kwargs: dict) -> Any:
+        outer = function.frame
+        frame = Frame(self, outer.source, outer.globals, outer.cells, parent=outer)
+        frame.env = bind_arguments(function.node, function.__name__, args, kwargs, function.defaults, function.keyword_defaults)
+        return self._run_frame(frame, function.node)
+
+    def _run_frame(self, frame: Frame, node: Any) -> Any:
+        if len(self.places) >= _MAX_DEPTH:
+            raise RecursionError(f"'{frame.source.name}' calls itself more than {_MAX_DEPTH} deep while compiling; let a Python value "
+                                 "end the recursion, or write a loop")
+        caller = self.trace.span
+        self.places.append((frame, caller))
+        try:
+            if isinstance(node, ast.Lambda):
+                frame.at(node.body)
+                return frame.eval(node.body)
+            return frame.run_body(node.body)
+        except Exception as error:
+            raise locate(error, self.error_places()) from None
+        finally:
+            self.places.pop()
+            self.trace.span = caller
+
+    def _call_cell(self, cell: Any, args: list, kwargs: dict) -> Any:
+        from mindspore.compile import gradients
+        self.guards.attribute(type(cell), "construct", type(cell).construct)
+        for key in ("training", "requires_grad"):
+            self.get_attribute(cell, key)
+        if cell.requires_grad and not kwargs and not self.in_gradient and self.trace.depth == 0:
+            return gradients.record_cell(self, cell, args)
+        return self.call_construct(cell, args, kwargs)
+
+    def call_construct(self, cell: Any, args: list, kwargs: dict) -> Any:
+        """The body of a cell."""
+        args = cell._cast_inputs(args) if hasattr(cell, "_cast_inputs") else args
+        construct = self.get_attribute(cell, "construct")
+        return self.call(construct, list(args), kwargs, None)
+
+    def _instantiate(self, kind: type, args: list, kwargs: dict) -> Any:
+        if kind in (int, float, bool) and args and self.is_traced(args[0]):
+            return self._number(kind, args[0])
+        made = self._run(kind, args, kwargs)
+        if not isinstance(made, (Tensor, str, int, float)):
+            self.made.add(id(made))
+            self.keep.append(made)
+        return made
+
+    def _number(self, kind: type, value: Tensor) -> Tensor:
+        from mindspore import ops
+        if value.size != 1:
+            raise ValueError(f"only a tensor with one element can become a Python number, but got shape {tuple(value.shape)}")
+        dtype = {int: _core.int64, float: _core.float32, bool: _core.bool}[kind]
+        return ops.reshape(self.truth(value) if kind is bool else ops.cast(value, dtype), ())
+
+    def _run(self, function: Any, args: list, kwargs: dict) -> Any:
+        """Plain Python on values that are known, library code on traced ones."""
+        module = (getattr(function, "__module__", None) or "").split(".")[0]
+        if module == "numpy" and (any(map(self.has_traced, args)) or any(map(self.has_traced, kwargs.values()))):
+            raise Unsupported(f"numpy.{getattr(function, '__name__', function)} needs values, but in a compiled function a tensor's "
+                              "value is known only at run time; use the function of mindspore.ops or mindspore.numpy")
+        return function(*args, **kwargs)
+
+
+_MUTATING = {"append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse", "update", "setdefault", "popitem"}
+
+
+def _hashable(function: Any) -> bool:
+    return isinstance(function, (type, types.BuiltinFunctionType))
+
+
+def _is_builtin_module(function: types.FunctionType) -> bool:
+    module = (function.__module__ or "").split(".")[0]
+    return module in _STANDARD
+
+
+_STANDARD = {"numpy", "math", "functools", "itertools", "collections", "copy", "operator", "random", "os", "re", "typing",
+             "dataclasses", "enum", "warnings", "contextlib", "abc", "inspect", "logging", "json", "string", "numbers"}
+
+
+@functools.lru_cache(None)
+def _parameter_class() -> type:
+    from mindspore.common.parameter import Parameter
+    return Parameter
+
+
+@functools.lru_cache(None)
+def _cell_class() -> type:
+    from mindspore.nn.cell import Cell
+    return Cell
+
+
+# ---- builtins that look at values -------------------------------------------------------------------------------------
+def _range(tracer: Tracer, args: list, kwargs: dict) -> Any:
+    if not any(tracer.is_traced(a) for a in args):
+        return range(*args, **kwargs)
+    start, stop, step = (0, args[0], 1) if len(args) == 1 else (*args, 1)[:3]
+    if tracer.is_traced(step):
+        raise Unsupported("the step of a range must be known while compiling")
+    return TracedRange(start, stop, step)
+
+
+def _map(tracer: Tracer, args: list, kwargs: dict) -> Any:
+    function, *sequences = args
+    return iter([tracer.call(function, list(items), {}, None) for items in zip(*(tracer.iterate(s) for s in sequences))])
+
+
+def _filter(tracer: Tracer, args: list, kwargs: dict) -> Any:
+    function, items = args
+    return iter([i for i in tracer.iterate(items) if (i if function is None else tracer.call(function, [i], {}, None))])
+
+
+def _zip(tracer: Tracer, args: list, kwargs: dict) -> Any:
+    return zip(*(tracer.iterate(a) for a in args), **kwargs)
+
+
+def _enumerate(tracer: Tracer, args: list, kwargs: dict) -> Any:
+    return enumerate(tracer.iterate(args[0]), *args[1:], **kwargs)
+
+
+def _getattr(tracer: Tracer, args: list, kwargs: dict) -> Any:
+    owner, name, *default = args
+    if default and not hasattr(owner, name):
+        instance = getattr(owner, "__dict__", None)
+        if type(instance) is dict:
+            tracer.guards.item(instance, name, facts.MISSING)
+        return default[0]
+    return tracer.get_attribute(owner, name)
+
+
+def _hasattr(tracer: Tracer, args: list, kwargs: dict) -> Any:
+    owner, name = args
+    if not hasattr(owner, name):
+        instance = getattr(owner, "__dict__", None)
+        if type(instance) is dict:
+            tracer.guards.item(instance, name, facts.MISSING)
+        return False
+    if not isinstance(owner, Tensor):
+        tracer.get_attribute(owner, name)
+    return True
+
+
+def _extreme(reduce_name: str, pair_name: str, builtin: Callable) -> Callable:
+    def call(tracer: Tracer, args: list, kwargs: dict) -> Any:
+        from mindspore import ops
+        if len(args) == 1 and isinstance(args[0], Tensor) and not kwargs:
+            return getattr(ops, reduce_name)(args[0])
+        items = list(tracer.iterate(args[0])) if len(args) == 1 else args
+        if not any(tracer.is_traced(i) for i in items):
+            return builtin(*args, **kwargs)
+        result = items[0]
+        for item in items[1:]:
+            result = getattr(ops, pair_name)(result, item)
+        return result
+
+    return call
+
+
+def _any(tracer: Tracer, args: list, kwargs: dict) -> Any:
+    from mindspore import ops
+    items = list(tracer.iterate(args[0]))
+    if not any(tracer.is_traced(i) for i in items):
+        return any(items)
+    return functools.reduce(ops.logical_or, [tracer.truth(i) for i in items])
+
+
+def _all(tracer: Tracer, args: list, kwargs: dict) -> Any:
+    from mindspore import ops
+    items = list(tracer.iterate(args[0]))
+    if not any(tracer.is_traced(i) for i in items):
+        return all(items)
+    return functools.reduce(ops.logical_and, [tracer.truth(i) for i in items])
+
+
+def _sequence(kind: type) -> Callable:
+    def call(tracer: Tracer, args: list, kwargs: dict) -> Any:
+        return kind(tracer.iterate(args[0])) if args else kind(**kwargs)
+
+    return call
+
+
+_SPECIAL = {range: _range, map: _map, filter: _filter, zip: _zip, enumerate: _enumerate, getattr: _getattr, hasattr: _hasattr,
+            max: _extreme("amax", "maximum", max), min: _extreme("amin", "minimum", min), any: _any, all: _all,
+            list: _sequence(list), tuple: _sequence(tuple)}

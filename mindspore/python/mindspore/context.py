@@ -1,0 +1,164 @@
+"""Process-wide settings: the mode, the device, where graphs are saved. Unknown names are errors, names that belong to other
+devices are accepted and kept, so that scripts written for them run."""
+from __future__ import annotations
+
+import difflib
+import os
+
+from mindspore import _core
+
+GRAPH_MODE = 0
+PYNATIVE_MODE = 1
+# Values of the option `jit_config`-like memory settings in public scripts.
+STRICT, COMPATIBLE, LAX = 0, 1, 2
+
+
+class ParallelMode:
+    """Names of the ways to train on several devices."""
+
+    STAND_ALONE = "stand_alone"
+    DATA_PARALLEL = "data_parallel"
+    HYBRID_PARALLEL = "hybrid_parallel"
+    SEMI_AUTO_PARALLEL = "semi_auto_parallel"
+    AUTO_PARALLEL = "auto_parallel"
+    MODE_LIST = [STAND_ALONE, DATA_PARALLEL, HYBRID_PARALLEL, SEMI_AUTO_PARALLEL, AUTO_PARALLEL]
+
+
+# Every name that set_context takes, with its default.
+_DEFAULTS = {
+    "mode": PYNATIVE_MODE, "device_target": "CPU", "device_id": 0, "save_graphs": False, "save_graphs_path": ".",
+    "enable_graph_kernel": False, "graph_kernel_flags": "", "max_call_depth": 1000, "max_device_memory": "1024GB",
+    "mempool_block_size": "1GB", "memory_optimize_level": "O0", "enable_compile_cache": False, "compile_cache_path": ".",
+    "precompile_only": False, "deterministic": "OFF", "pynative_synchronize": False, "reserve_class_name_in_scope": True,
+    "enable_reduce_precision": True, "enable_dump": False, "save_dump_path": ".", "enable_profiling": False,
+    "profiling_options": "", "print_file_path": "", "auto_tune_mode": "NO_TUNE", "check_bprop": False, "env_config_path": "",
+    "grad_for_scalar": False, "runtime_num_threads": 0, "inter_op_parallel_num": 0, "ascend_config": {}, "gpu_config": {},
+    "jit_syntax_level": LAX, "jit_level": "", "jit_config": {}, "exec_order": "", "op_timeout": 900, "aoe_tune_mode": "",
+    "aoe_config": {}, "support_binary": False, "disable_format_transform": False, "variable_memory_max_size": "30GB",
+    "enable_sparse": False, "enable_auto_mixed_precision": False, "enable_task_sink": True, "enable_mem_reuse": True,
+    "enable_loop_sink": True, "enable_hccl": False, "enable_gpu_summary": True, "debug_level": 0, "recompute": True,
+    "graph_memory_max_size": "0", "enable_mem_scheduler": False, "jit_enable_inplace_ops": True, "gpu_memory": "",
+}
+_values = dict(_DEFAULTS)
+
+_PARALLEL_DEFAULTS = {
+    "device_num": 1, "global_rank": 0, "gradients_mean": False, "gradient_fp32_sync": True,
+    "parallel_mode": ParallelMode.STAND_ALONE, "auto_parallel_search_mode": "recursive_programming", "search_mode": "",
+    "parameter_broadcast": False, "strategy_ckpt_load_file": "", "strategy_ckpt_save_file": "", "full_batch": False,
+    "enable_parallel_optimizer": False, "parallel_optimizer_config": {}, "enable_alltoall": False,
+    "all_reduce_fusion_config": [], "pipeline_stages": 1, "pipeline_config": {}, "grad_accumulation_step": 1,
+    "comm_fusion": {}, "optimizer_weight_shard_size": -1, "optimizer_weight_shard_aggregated_save": False,
+    "strategy_ckpt_config": {}, "dataset_strategy": "data_parallel", "sharding_propagation": False, "group_ckpt_save_file": "",
+    "mirror_mean": False, "cast_before_mirror": True, "loss_repeated_mean": True, "auto_parallel_new_interface": False,
+    "device_matrix": (), "communi_parallel_mode": "all_group_parallel", "hccl_test_avaible": False,
+}
+_parallel = dict(_PARALLEL_DEFAULTS)
+
+
+def _unknown(function: str, name: str, known: dict) -> ValueError:
+    close = difflib.get_close_matches(name, known, 1)
+    hint = f" Did you mean '{close[0]}'?" if close else ""
+    return ValueError(f"For '{function}', there is no setting '{name}'.{hint}")
+
+
+def _set_mode(value: object) -> int:
+    if isinstance(value, bool) or value not in (GRAPH_MODE, PYNATIVE_MODE):
+        raise ValueError(f"For 'set_context', 'mode' must be GRAPH_MODE (0) or PYNATIVE_MODE (1), but got {value!r}.")
+    _core.set_graph_mode(value == GRAPH_MODE)
+    return int(value)  # type: ignore[call-overload]
+
+
+def _set_device(value: object) -> str:
+    names = _core.backends()
+    if not isinstance(value, str):
+        raise TypeError(f"For 'set_context', 'device_target' must be a str, but got {type(value).__name__}.")
+    if value not in names:
+        if value not in ("CPU", "GPU", "Ascend", "Davinci"):
+            raise ValueError(f"For 'set_context', 'device_target' must be one of {names}, but got '{value}'.")
+        raise ValueError(f"For 'set_context', the device '{value}' is not available on this machine: "
+                         f"this build has {names}. Use device_target='{names[0]}'.")
+    return value
+
+
+def _set_path(value: object) -> str:
+    if not isinstance(value, (str, os.PathLike)):
+        raise TypeError(f"For 'set_context', a path must be a str, but got {type(value).__name__}.")
+    return os.fspath(value)
+
+
+def _set_threads(value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise ValueError(f"For 'set_context', 'runtime_num_threads' must be a non-negative int, but got {value!r}.")
+    if value:
+        _core.set_num_threads(value)
+    return value
+
+
+_SETTERS = {"mode": _set_mode, "device_target": _set_device, "save_graphs_path": _set_path,
+            "compile_cache_path": _set_path, "runtime_num_threads": _set_threads}
+
+
+def set_context(**kwargs) -> None:
+    """Changes settings by name, for example `set_context(mode=GRAPH_MODE, device_target="CPU")`."""
+    for name in kwargs:
+        if name not in _values:
+            raise _unknown("set_context", name, _values)
+    for name, value in kwargs.items():
+        setter = _SETTERS.get(name)
+        _values[name] = setter(value) if setter else value
+
+
+def get_context(attr_key: str):
+    """The value of a setting."""
+    if attr_key not in _values:
+        raise _unknown("get_context", attr_key, _values)
+    return _values[attr_key]
+
+
+def set_auto_parallel_context(**kwargs) -> None:
+    """Changes settings of parallel training by name."""
+    for name, value in kwargs.items():
+        if name not in _parallel:
+            raise _unknown("set_auto_parallel_context", name, _parallel)
+        if name == "parallel_mode" and value not in ParallelMode.MODE_LIST:
+            raise ValueError(f"For 'set_auto_parallel_context', 'parallel_mode' must be one of {ParallelMode.MODE_LIST}, "
+                             f"but got {value!r}.")
+    _parallel.update(kwargs)
+
+
+def get_auto_parallel_context(attr_key: str):
+    """The value of a setting of parallel training."""
+    if attr_key not in _parallel:
+        raise _unknown("get_auto_parallel_context", attr_key, _parallel)
+    return _parallel[attr_key]
+
+
+def reset_auto_parallel_context() -> None:
+    """Back to the defaults of parallel training."""
+    _parallel.clear()
+    _parallel.update(_PARALLEL_DEFAULTS)
+
+
+def set_ps_context(**kwargs) -> None:
+    """Settings of parameter-server training; only switching it off is accepted."""
+    if kwargs.get("enable_ps"):
+        raise ValueError("For 'set_ps_context', parameter-server training is not available in this build.")
+
+
+def get_ps_context(attr_key: str):
+    """Parameter-server training is off."""
+    return False if attr_key == "enable_ps" else None
+
+
+def reset_ps_context() -> None:
+    """Parameter-server training stays off."""
+
+
+def set_device(device_target: str, device_id: int = 0) -> None:
+    """Chooses the device."""
+    set_context(device_target=device_target, device_id=device_id)
+
+
+__all__ = ["GRAPH_MODE", "PYNATIVE_MODE", "STRICT", "COMPATIBLE", "LAX", "ParallelMode", "set_context", "get_context",
+           "set_auto_parallel_context", "get_auto_parallel_context", "reset_auto_parallel_context", "set_ps_context",
+           "get_ps_context", "reset_ps_context", "set_device"]

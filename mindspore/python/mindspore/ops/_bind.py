@@ -1,0 +1,114 @@
+"""Python names of ops, made from the registry: functions, Tensor methods and Primitive classes. Nothing here knows any op."""
+from __future__ import annotations
+
+import ast
+from typing import Any, Callable
+
+from mindspore import _core
+from mindspore._core import Tensor
+from mindspore.ops.primitive import Primitive
+
+Parameter = tuple[str, Any, bool]  # name, default, has a default
+
+
+def _split_signature(text: str) -> tuple[str, list[list[Parameter]]]:
+    """`"ReduceSum(keep_dims=False)(x, axis=())"` to its name and one parameter list per pair of parentheses."""
+    name = text.split("(", 1)[0].strip()
+    groups, depth, start = [], 0, 0
+    for i, char in enumerate(text):
+        if char == "(":
+            if depth == 0:
+                start = i + 1
+            depth += 1
+        elif char == ")":
+            depth -= 1
+            if depth == 0:
+                groups.append(_parameters(text[start:i]))
+    return name, groups
+
+
+def _parameters(text: str) -> list[Parameter]:
+    arguments = ast.parse(f"lambda {text}: 0", mode="eval").body.args  # type: ignore[attr-defined]
+    names = [a.arg for a in arguments.args]
+    first = len(names) - len(arguments.defaults)
+    result: list[Parameter] = [(n, None, False) for n in names[:first]]
+    for n, default in zip(names[first:], arguments.defaults):
+        try:
+            result.append((n, ast.literal_eval(default), True))
+        except ValueError:
+            result.append((n, None, True))  # the name of a constant: the declared default holds
+    return result
+
+
+def _make_function(op: dict, signature: str) -> tuple[str, Callable]:
+    name, (parameters,) = _split_signature(signature)
+    n_inputs = len(op["inputs"])
+    attributes = [a[0] for a in op["attributes"]]
+    names = []
+    for i, (parameter, _, _) in enumerate(parameters):
+        if i < n_inputs:
+            names.append(parameter)
+        else:
+            declared = parameter if parameter in attributes else attributes[i - n_inputs]
+            names.append(f"{parameter}@{declared}")
+    return name, _core.make_function(op["name"], name, names)
+
+
+def _make_class(op: dict, name: str, constructor: list[Parameter], call: list[str]) -> type:
+    defaults = {n: d for n, d, _, _ in op["attributes"]}
+    required = {n for n, _, r, _ in op["attributes"] if r}
+    accepted = [(n, d if has else defaults.get(n), has or n not in required) for n, d, has in constructor]
+    return type(name, (Primitive,), {
+        "__doc__": op["doc"], "__module__": "mindspore.ops.operations", "_op": op["name"], "_constructor": accepted,
+        "_call_names": call, "_attributes": frozenset(defaults), "_updates": op["updates"]})
+
+
+def _classes_of(op: dict) -> dict[str, type]:
+    signatures = [s for s in op["classes"] if "(" in s]
+    aliases = [s for s in op["classes"] if "(" not in s]
+    made = {}
+    for signature in signatures:
+        name, groups = _split_signature(signature)
+        constructor = groups[0] if len(groups) > 1 else []
+        made[name] = _make_class(op, name, constructor, [p[0] for p in groups[-1]])
+    if not signatures:
+        constructor = [(n, d, not r) for n, d, r, _ in op["attributes"]]
+        made[op["name"]] = _make_class(op, op["name"], constructor, [i[0] for i in op["inputs"]])
+    first = next(iter(made.values()))
+    made.update(dict.fromkeys(aliases, first))
+    return made
+
+
+class _Bound:
+    """The functions by attribute, for compositions: `bound.add(x, y)`."""
+
+    def __init__(self, functions: dict[str, Callable]):
+        self.__dict__.update(functions)
+
+
+functions: dict[str, Callable] = {}
+methods: dict[str, Callable] = {}
+classes: dict[str, type] = {}
+
+
+def _bind_all() -> None:
+    for op in _core.registry():
+        if op["structural"]:
+            continue
+        for signature in op["functions"]:
+            name, function = _make_function(op, signature)
+            functions[name] = function
+        for signature in op["methods"]:
+            name, function = _make_function(op, signature)
+            methods[name] = function
+            setattr(Tensor, name, function)
+        classes.update(_classes_of(op))
+
+
+_bind_all()
+bound = _Bound(functions)
+
+
+def raw(name: str) -> Callable:
+    """The op itself: inputs by position, attributes by keyword."""
+    return _core.op(name)

@@ -1,0 +1,282 @@
+"""Gradients as functions of functions: GradOperation of the first releases, grad and value_and_grad of the later ones. All
+are one class, GradFunction; eager mode runs it on a tape, compiled mode builds it into the graph."""
+from __future__ import annotations
+
+from typing import Any, Callable
+
+from mindspore import _core
+from mindspore._core import Tensor
+from mindspore.common._tree import flatten
+
+
+def zeros_like(x: Tensor) -> Tensor:
+    """The gradient of what has no path."""
+    from mindspore import ops
+    return ops.zeros_like(x)
+
+
+def ones_like(x: Tensor) -> Tensor:
+    """The tangent a result starts from when none is given."""
+    from mindspore import ops
+    return ops.ones_like(x)
+
+
+class GradFunction:
+    """`fn`, but calling it gives gradients (and, where asked, the value)."""
+
+    def __init__(self, fn: Callable, positions: int | tuple | None, weights: Any, *, sens_param: bool = False,
+                 has_aux: bool = False, with_value: bool = False, return_ids: bool = False, name: str = "grad"):
+        self.fn, self.positions, self.weights = fn, positions, weights
+        self.sens_param, self.has_aux, self.with_value = sens_param, has_aux, with_value
+        self.return_ids, self.name = return_ids, name
+        self.__name__ = f"{name}({getattr(fn, '__name__', type(fn).__name__)})"
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if _core.is_tracing():
+            from mindspore import compile as compiler
+            return compiler.grad_in_trace(self, args, kwargs)
+        if _core.graph_mode() and not _core.is_recording():
+            from mindspore import compile as compiler
+            return compiler.run_grad(self, args, kwargs)
+        return self._run_eager(args, kwargs)
+
+    # ---- shared by both modes --------------------------------------------------------------------------------------
+    def split_sens(self, args: tuple) -> tuple[tuple, Any]:
+        """The arguments of `fn`, and the tangent that came as the last argument."""
+        if not self.sens_param:
+            return args, None
+        if len(args) < 1:
+            raise TypeError(f"For '{self.name}', the last argument must be the sensitivity (sens_param=True), but got no arguments.")
+        return args[:-1], args[-1]
+
+    def wanted(self, args: tuple) -> tuple[int, ...]:
+        """Positions of the arguments whose gradients are returned."""
+        if self.positions is None:
+            return ()
+        if self.positions == "all":
+            return tuple(i for i, a in enumerate(args) if isinstance(a, Tensor))
+        positions = (self.positions,) if isinstance(self.positions, int) else tuple(self.positions)
+        for p in positions:
+            if not -len(args) <= p < len(args):
+                raise ValueError(f"For '{self.name}', 'grad_position' must be in [0, {len(args)}), since the function got "
+                                 f"{len(args)} arguments, but got {p}.")
+            if not isinstance(args[p], Tensor):
+                raise TypeError(f"For '{self.name}', the argument at position {p} must be a Tensor, but got "
+                                f"{type(args[p]).__name__}.")
+        return tuple(p % len(args) for p in positions)
+
+    def weight_list(self) -> list:
+        """The Parameters whose gradients are returned."""
+        if self.weights is None:
+            return []
+        return [self.weights] if isinstance(self.weights, Tensor) else list(self.weights)
+
+    def tangents(self, outputs: list, sens: Any) -> list:
+        """One tangent per differentiated output."""
+        if sens is None:
+            return [ones_like(o) for o in outputs]
+        from mindspore import ops
+        given = flatten(sens) if not isinstance(sens, (int, float)) else [sens] * len(outputs)
+        if len(given) != len(outputs):
+            raise ValueError(f"For '{self.name}', the sensitivity must have {len(outputs)} tensors, one for each output of the "
+                             f"function, but got {len(given)}.")
+        result = []
+        for tangent, output in zip(given, outputs):
+            if not isinstance(tangent, Tensor):
+                tangent = ops.full_like(output, tangent)
+            if tuple(tangent.shape) != tuple(output.shape):
+                if tangent.size != 1 or output.size != 1:
+                    raise ValueError(f"For '{self.name}', the sensitivity must have the shape of the output, "
+                                     f"{tuple(output.shape)}, but got {tuple(tangent.shape)}.")
+                tangent = ops.reshape(tangent, tuple(output.shape))
+            result.append(tangent if tangent.dtype is output.dtype else ops.cast(tangent, output.dtype))
+        return result
+
+    def arrange(self, inputs: list, weights: list, value: Any) -> Any:
+        """The structure that the caller asked for."""
+        result: Any = None
+        if self.positions is not None:
+            result = inputs[0] if isinstance(self.positions, int) else tuple(inputs)
+        if self.return_ids:
+            result = self._with_ids(inputs, weights)
+        elif self.weights is not None:
+            by_weight: Any = weights[0] if isinstance(self.weights, Tensor) else tuple(weights)
+            result = by_weight if self.positions is None else (result, by_weight)
+        if self.with_value:
+            return value, result
+        return (result, *value[1:]) if self.has_aux else result
+
+    def _with_ids(self, inputs: list, weights: list) -> Any:
+        positions = (self.positions,) if isinstance(self.positions, int) else self.positions or ()
+        pairs = [(p, g) for p, g in zip(positions, inputs)]
+        named = [(w.name, g) for w, g in zip(self.weight_list(), weights)]
+        first: Any = pairs[0] if isinstance(self.positions, int) else tuple(pairs)
+        return first if self.weights is None else (first, tuple(named))
+
+    def differentiated(self, value: Any) -> list:
+        """The outputs that tangents are given for."""
+        if self.has_aux:
+            if not isinstance(value, (tuple, list)) or len(value) < 2:
+                raise ValueError(f"For '{self.name}', a function with has_aux=True must return at least two values, but got "
+                                 f"{type(value).__name__}.")
+            value = value[0]
+        outputs = flatten(value)
+        if not outputs:
+            raise TypeError(f"For '{self.name}', the function must return a Tensor, but got {type(value).__name__}.")
+        return outputs
+
+    # ---- eager -----------------------------------------------------------------------------------------------------
+    def _run_eager(self, args: tuple, kwargs: dict) -> Any:
+        args, sens = self.split_sens(args)
+        weights = self.weight_list()
+        record = None if kwargs else take_record(self.fn, args)
+        if record is None:
+            record = Record(self.fn, args, kwargs, self.wanted(args), weights)
+        outputs = self.differentiated(record.value)
+        wanted = self.wanted(args)
+        places = [record.argument_place(i) for i in wanted] + [record.weight_place(w) for w in weights]
+        gradients = record.scope.gradient(outputs, self.tangents(outputs, sens), places)
+        targets = [args[i] for i in wanted] + weights
+        gradients = [zeros_like(t) if g is None else g for t, g in zip(targets, gradients)]
+        return self.arrange(gradients[:len(wanted)], gradients[len(wanted):], record.value)
+
+
+class Record:
+    """One forward run on a tape."""
+
+    def __init__(self, fn: Callable, args: tuple, kwargs: dict, tracked: Any, weights: list):
+        self.args = args
+        self.scope = _core.GradScope()
+        try:
+            self._places: dict[int, Any] = {}
+            self._weights: dict[int, Any] = {}
+            call = list(args)
+            for i in tracked:
+                call[i] = self.scope.track(args[i])
+                self._places[i] = self.scope.place(call[i])
+            for w in weights:
+                if not isinstance(w, Tensor):
+                    raise TypeError(f"For 'grad', 'weights' must be Parameters, but got {type(w).__name__}.")
+                self.scope.track_parameter(w)
+                self._weights[id(w)] = self.scope.place(w)
+            self.value = fn(*call, **kwargs)
+        finally:
+            self.scope.close()
+
+    def argument_place(self, i: int) -> Any:
+        """Where argument i stands on the tape."""
+        return self._places[i]
+
+    def weight_place(self, w: Tensor) -> Any:
+        """Where a Parameter stood when the run began."""
+        place = self._weights.get(id(w))
+        return self.scope.place(w) if place is None else place
+
+
+# The last forward run of a cell that was told `set_grad()`: a gradient of the same cell on the same inputs reuses it.
+_last_record: tuple[Any, Record] | None = None
+
+
+def record_cell(cell: Any, construct: Callable, args: tuple, kwargs: dict) -> Any:
+    """Runs a cell and remembers the run for a gradient of the same cell and inputs."""
+    global _last_record
+    if kwargs:
+        return construct(*args, **kwargs)
+    tracked = [i for i, a in enumerate(args) if isinstance(a, Tensor) and a.dtype in _FLOATS]
+    record = Record(construct, args, kwargs, tracked, cell.trainable_params())
+    _last_record = (cell, record)
+    return record.value
+
+
+def take_record(fn: Any, args: tuple) -> Record | None:
+    """The remembered run of `fn` on these very arguments, if it is the last one; it serves once."""
+    global _last_record
+    if _last_record is None or _last_record[0] is not fn:
+        return None
+    record = _last_record[1]
+    _last_record = None
+    same = len(record.args) == len(args) and all(a is b for a, b in zip(record.args, args))
+    return record if same else None
+
+
+_FLOATS = (_core.float16, _core.bfloat16, _core.float32, _core.float64, _core.complex64, _core.complex128)
+
+
+class GradOperation:
+    """The gradient transform of the first releases; see `grad` for the function form.
+
+    Args:
+        get_all: gradients of all inputs, as a tuple, rather than of the first one.
+        get_by_list: gradients of the given Parameters.
+        sens_param: the call takes the tangent of the output as its last argument.
+    """
+
+    def __init__(self, get_all: bool = False, get_by_list: bool = False, sens_param: bool = False):
+        for name, flag in (("get_all", get_all), ("get_by_list", get_by_list), ("sens_param", sens_param)):
+            if not isinstance(flag, bool):
+                raise TypeError(f"For 'GradOperation', '{name}' must be a bool, but got {type(flag).__name__}.")
+        self.get_all, self.get_by_list, self.sens_param = get_all, get_by_list, sens_param
+
+    def __call__(self, fn: Callable, weights: Any = None) -> GradFunction:
+        _check_function("GradOperation", fn)
+        if self.get_by_list and weights is None:
+            weights = fn.trainable_params() if hasattr(fn, "trainable_params") else ()
+        positions: Any = "all" if self.get_all else (None if self.get_by_list else 0)
+        return GradFunction(fn, positions, weights if self.get_by_list else None, sens_param=self.sens_param, name="GradOperation")
+
+
+def _check_function(name: str, fn: Any) -> None:
+    if not callable(fn):
+        raise TypeError(f"For '{name}', the first argument must be a function or a Cell, but got {type(fn).__name__}.")
+
+
+def _check_positions(name: str, position: Any, weights: Any) -> Any:
+    if position is None:
+        if weights is None:
+            raise ValueError(f"For '{name}', 'grad_position' and 'weights' must not both be None.")
+        return None
+    items = (position,) if isinstance(position, int) else position
+    if isinstance(position, bool) or not isinstance(items, (tuple, list)) or not all(
+            isinstance(i, int) and not isinstance(i, bool) for i in items):
+        raise TypeError(f"For '{name}', 'grad_position' must be an int, a tuple of ints or None, but got {position!r}.")
+    if len(set(items)) != len(items):
+        raise ValueError(f"For '{name}', 'grad_position' must not repeat, but got {position!r}.")
+    return position if isinstance(position, int) else tuple(items)
+
+
+def grad(fn: Callable, grad_position: Any = 0, weights: Any = None, has_aux: bool = False, return_ids: bool = False) -> GradFunction:
+    """The function that returns the gradients of `fn` (summed over its outputs).
+
+    Args:
+        fn: a function or Cell of tensors.
+        grad_position: an input position, a tuple of them, or None for none.
+        weights: a Parameter, or a list or ParameterTuple of them, whose gradients are returned too.
+        has_aux: `fn` returns (value, *others); only the value is differentiated, the others are returned beside the gradients.
+        return_ids: each gradient comes with its position or Parameter name.
+    """
+    _check_function("grad", fn)
+    return GradFunction(fn, _check_positions("grad", grad_position, weights), weights, has_aux=has_aux, return_ids=return_ids)
+
+
+def value_and_grad(fn: Callable, grad_position: Any = 0, weights: Any = None, has_aux: bool = False,
+                   return_ids: bool = False) -> GradFunction:
+    """The function that returns (value of `fn`, gradients); arguments as for `grad`."""
+    _check_function("value_and_grad", fn)
+    return GradFunction(fn, _check_positions("value_and_grad", grad_position, weights), weights, has_aux=has_aux,
+                        with_value=True, return_ids=return_ids, name="value_and_grad")
+
+
+def get_grad(gradients: Any, identifier: Any) -> Any:
+    """Picks one gradient, by position or Parameter, out of what `grad(..., return_ids=True)` returned."""
+    key = identifier if isinstance(identifier, int) else identifier.name
+
+    def search(item: Any) -> Any:
+        if isinstance(item, tuple) and len(item) == 2 and isinstance(item[0], (int, str)):
+            return item[1] if item[0] == key else None
+        found = (search(i) for i in item) if isinstance(item, tuple) else ()
+        return next((f for f in found if f is not None), None)
+
+    result = search(gradients)
+    if result is None:
+        raise ValueError(f"For 'get_grad', there is no gradient for {key!r}.")
+    return result

@@ -1,0 +1,201 @@
+"""Primitives and functions that concern Python values rather than elements: shapes, dtypes, structure, effects."""
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from mindspore import _core
+from mindspore._core import Tensor
+from mindspore.ops.primitive import Primitive
+
+
+class _PythonPrimitive(Primitive):
+    """A primitive whose call is Python."""
+
+    def _bind(self) -> None:
+        self.name = type(self).__name__
+
+
+class Shape(_PythonPrimitive):
+    """The shape of a tensor as a tuple."""
+
+    def __call__(self, x: Tensor) -> tuple:
+        return shape(x)
+
+
+class DType(_PythonPrimitive):
+    """The dtype of a tensor."""
+
+    def __call__(self, x: Tensor) -> Any:
+        return dtype(x)
+
+
+class Rank(_PythonPrimitive):
+    """The number of dimensions."""
+
+    def __call__(self, x: Tensor) -> int:
+        return rank(x)
+
+
+class Size(_PythonPrimitive):
+    """The number of elements."""
+
+    def __call__(self, x: Tensor) -> int:
+        return int(x.size)
+
+
+class DynamicShape(_PythonPrimitive):
+    """The shape of a tensor as an Int64 tensor."""
+
+    def __call__(self, x: Tensor) -> Tensor:
+        return Tensor(np.array(x.shape, np.int64))
+
+
+TensorShape = DynamicShape
+
+
+class TupleToArray(_PythonPrimitive):
+    """Numbers as a tensor."""
+
+    def __call__(self, x: tuple) -> Tensor:
+        return tuple_to_array(x)
+
+
+class ScalarToTensor(_PythonPrimitive):
+    """A number as a 0-d tensor."""
+
+    def __call__(self, x: Any, dtype: Any = _core.float32) -> Tensor:
+        return scalar_to_tensor(x, dtype)
+
+
+ScalarToArray = ScalarToTensor
+
+
+class Print(_PythonPrimitive):
+    """Prints its arguments."""
+
+    def __call__(self, *values: Any) -> None:
+        print(*values)
+
+
+class Partial(_PythonPrimitive):
+    """A function with its first arguments given."""
+
+    def __call__(self, fn: Any, *args: Any) -> Any:
+        return partial(fn, *args)
+
+
+class MakeTuple(_PythonPrimitive):
+    """Its arguments as a tuple."""
+
+    def __call__(self, *items: Any) -> tuple:
+        return items
+
+
+def _tensor(name: str, x: Any) -> Tensor:
+    if not isinstance(x, Tensor):
+        raise TypeError(f"For '{name}', the input must be a Tensor, but got {type(x).__name__}.")
+    return x
+
+
+def shape(input_x: Tensor) -> tuple:
+    """The shape of a tensor as a tuple."""
+    return tuple(_tensor("shape", input_x).shape)
+
+
+def dtype(input_x: Tensor) -> Any:
+    """The dtype of a tensor."""
+    return _tensor("dtype", input_x).dtype
+
+
+def rank(input_x: Tensor) -> int:
+    """The number of dimensions."""
+    return _tensor("rank", input_x).ndim
+
+
+def size(input_x: Tensor) -> int:
+    """The number of elements."""
+    return int(_tensor("size", input_x).size)
+
+
+def numel(input: Tensor) -> int:
+    """The number of elements."""
+    return int(_tensor("numel", input).size)
+
+
+def tuple_to_array(input_x: tuple) -> Tensor:
+    """Numbers as a tensor: Int64 for ints, Float32 for floats."""
+    if not isinstance(input_x, (tuple, list)):
+        raise TypeError(f"For 'tuple_to_array', 'input_x' must be a tuple, but got {type(input_x).__name__}.")
+    return Tensor(list(input_x))
+
+
+def scalar_to_tensor(input_x: Any, dtype: Any = _core.float32) -> Tensor:
+    """A number as a 0-d tensor."""
+    if isinstance(input_x, Tensor) or not isinstance(input_x, (int, float, bool)):
+        raise TypeError(f"For 'scalar_to_tensor', 'input_x' must be a number, but got {type(input_x).__name__}.")
+    return Tensor(input_x, dtype)
+
+
+scalar_to_array = scalar_to_tensor
+
+
+def identity(x: Any) -> Any:
+    """Its argument, whatever it is."""
+    return x
+
+
+def partial(fn: Any, *args: Any) -> Any:
+    """A function with its first arguments given."""
+    return functools.partial(fn, *args)
+
+
+def make_range(*args: int) -> tuple:
+    """`range(...)` as a tuple."""
+    return tuple(range(*args))
+
+
+def tuple_len(x: Any) -> int:
+    """The length of a tuple or list."""
+    return len(x)
+
+
+def is_tensor(obj: Any) -> bool:
+    """Whether an object is a Tensor."""
+    return isinstance(obj, Tensor)
+
+
+def print_(*values: Any) -> None:
+    """Prints its arguments."""
+    print(*values)
+
+
+def typeof(x: Any) -> Any:
+    """The dtype of a tensor, else the Python type."""
+    return x.dtype if isinstance(x, Tensor) else type(x)
+
+
+def is_instance(value: Any, kind: Any) -> bool:
+    """Whether a value is of a type."""
+    return isinstance(value, kind)
+
+
+def add_flags(fn: Any = None, **flags: Any) -> Any:
+    """Marks a function or cell with flags of the first releases; kept, not needed."""
+    if fn is None:
+        return lambda f: add_flags(f, **flags)
+    fn._func_graph_flags = {**getattr(fn, "_func_graph_flags", {}), **flags}
+    return fn
+
+
+def core(fn: Any = None, **flags: Any) -> Any:
+    """A marker of the first releases; see `add_flags`."""
+    return add_flags(fn, **flags)
+
+
+FUNCTIONS = ("shape", "dtype", "rank", "size", "numel", "tuple_to_array", "scalar_to_tensor", "scalar_to_array", "identity", "partial",
+             "make_range", "tuple_len", "is_tensor", "print_", "typeof", "is_instance", "add_flags", "core")
+CLASSES = {c.__name__: c for c in (Shape, DType, Rank, Size, DynamicShape, TupleToArray, ScalarToTensor, Print, Partial, MakeTuple)}
+CLASSES.update(TensorShape=DynamicShape, ScalarToArray=ScalarToTensor)

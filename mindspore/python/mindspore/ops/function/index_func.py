@@ -1,0 +1,193 @@
+"""Reading and writing at positions in their 2.x forms. What depends on values (nonzero, unique,
+masked_select) needs concrete tensors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mindspore import _core
+from mindspore._core import Tensor
+from mindspore.ops._bind import raw
+
+_gather, _gather_d, _gather_nd = raw("Gather"), raw("GatherD"), raw("GatherNd")
+_scatter_elements, _scatter_nd = raw("TensorScatterElements"), raw("ScatterNd")
+_reshape, _broadcast_to, _select, _cast = (
+    raw(n) for n in ("Reshape", "BroadcastTo", "Select", "Cast")
+)
+
+
+def _concrete(name: str, x: Tensor) -> np.ndarray:
+    if x.is_symbolic:
+        raise TypeError(
+            f"For '{name}', the input must be known while compiling, since the shape of the result depends on it, "
+            "but got a tensor that is not. Use ops.where with a mask, or call it outside the compiled function."
+        )
+    return x.asnumpy()
+
+
+def gather_d(x: Tensor, dim: int, index: Tensor) -> Tensor:
+    """For every position of the index, the element whose coordinate along `dim` is the index there."""
+    return _gather_d(x, index, dim=dim)
+
+
+def gather_elements(input: Tensor, dim: int, index: Tensor) -> Tensor:
+    """For every position of the index, the element whose coordinate along `dim` is the index there."""
+    return _gather_d(input, index, dim=dim)
+
+
+def scatter(input: Tensor, axis: int, index: Tensor, src: Any) -> Tensor:
+    """The input with elements along an axis replaced at the positions of the index."""
+    if not isinstance(src, Tensor):
+        src = _broadcast_to(Tensor(src, input.dtype), shape=index.shape)
+    return _scatter_elements(input, index, src, axis=axis)
+
+
+def index_select(input: Tensor, axis: int, index: Tensor) -> Tensor:
+    """The slices of an axis at positions held by a vector."""
+    if index.ndim != 1:
+        raise ValueError(
+            f"For 'index_select', 'index' must have 1 dimension, but got {index.ndim}."
+        )
+    return _gather(input, index, axis=axis)
+
+
+def _along(index: Tensor, axis: int, shape: tuple[int, ...]) -> Tensor:
+    """A vector of positions along an axis, spread over the other axes."""
+    place = [1] * len(shape)
+    place[axis] = index.shape[0]
+    sizes = list(shape)
+    sizes[axis] = index.shape[0]
+    return _broadcast_to(_reshape(index, shape=place), shape=sizes)
+
+
+def index_add(
+    x: Tensor,
+    indices: Tensor,
+    y: Tensor,
+    axis: int,
+    use_lock: bool = True,
+    check_index_bound: bool = True,
+) -> Tensor:
+    """`x` with the slices of `y` added at positions of an axis."""
+    del use_lock, check_index_bound
+    return _scatter_elements(x, _along(indices, axis, x.shape), y, axis=axis, reduction="add")
+
+
+def index_fill(x: Tensor, axis: int, index: Any, value: Any) -> Tensor:
+    """`x` with the slices at positions of an axis set to one value."""
+    index = index if isinstance(index, Tensor) else Tensor(index, _core.int64)
+    index = _reshape(index, shape=(-1,))
+    where = _along(index, axis, x.shape)
+    value = _cast(value, dtype=x.dtype) if isinstance(value, Tensor) else Tensor(value, x.dtype)
+    return _scatter_elements(x, where, _broadcast_to(value, shape=where.shape), axis=axis)
+
+
+def take(input: Tensor, index: Tensor) -> Tensor:
+    """Elements of the flattened input."""
+    return _gather(_reshape(input, shape=(-1,)), index, axis=0)
+
+
+def masked_fill(input_x: Tensor, mask: Tensor, value: Any) -> Tensor:
+    """The input with one value where the mask is true."""
+    shape = np.broadcast_shapes(tuple(input_x.shape), tuple(mask.shape))
+    value = (
+        _cast(value, dtype=input_x.dtype)
+        if isinstance(value, Tensor)
+        else Tensor(value, input_x.dtype)
+    )
+    spread = [_broadcast_to(t, shape=shape) for t in (mask, value, input_x)]
+    return _select(*spread)
+
+
+def masked_select(input: Tensor, mask: Tensor) -> Tensor:
+    """The elements where the mask is true, as a vector. The mask must be concrete."""
+    shape = np.broadcast_shapes(tuple(input.shape), tuple(mask.shape))
+    positions = np.flatnonzero(np.broadcast_to(_concrete("masked_select", mask), shape))
+    flat = _reshape(_broadcast_to(input, shape=shape), shape=(-1,))
+    return _gather(flat, Tensor(positions.astype(np.int64)), axis=0)
+
+
+def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
+    """Coordinates of the elements that are not zero: one row each, or one vector for each axis."""
+    positions = np.nonzero(_concrete("nonzero", input))
+    if as_tuple:
+        return tuple(Tensor(p.astype(np.int64)) for p in positions)
+    return Tensor(np.stack(positions, axis=-1).astype(np.int64))
+
+
+def unique(input: Tensor) -> tuple[Tensor, Tensor]:
+    """The different elements in order of appearance, and for every element where it is among them."""
+    array = _concrete("unique", input)
+    _, first, inverse = np.unique(array.ravel(), return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    rank = np.empty_like(order)
+    rank[order] = np.arange(order.size)
+    values = _gather(_reshape(input, shape=(-1,)), Tensor(first[order].astype(np.int64)), axis=0)
+    index = _core.int64 if input.dtype is _core.int64 else _core.int32
+    return values, Tensor(rank[inverse.reshape(array.shape)], index)
+
+
+def sequence_mask(lengths: Tensor, maxlen: int | None = None) -> Tensor:
+    """A new last axis that is true at positions less than the length."""
+    if maxlen is None:
+        maxlen = int(_concrete("sequence_mask", lengths).max())
+    positions = Tensor(np.arange(maxlen), lengths.dtype)
+    return raw("Less")(positions, raw("ExpandDims")(lengths, axis=-1))
+
+
+def select_scatter(input: Tensor, src: Tensor, axis: int, index: int) -> Tensor:
+    """The input with one slice of an axis replaced."""
+    from mindspore.common._indexing import index_update
+
+    return index_update(input, (slice(None),) * (axis % input.ndim) + (index,), src)
+
+
+def slice_scatter(
+    input: Tensor,
+    src: Tensor,
+    axis: int = 0,
+    start: int | None = None,
+    end: int | None = None,
+    step: int = 1,
+) -> Tensor:
+    """The input with a strided slice of an axis replaced."""
+    from mindspore.common._indexing import index_update
+
+    return index_update(
+        input, (slice(None),) * (axis % input.ndim) + (slice(start, end, step),), src
+    )
+
+
+def _method_scatter_add(self: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
+    """The tensor with elements of `src` added along an axis at the positions of the index."""
+    return _scatter_elements(self, index, src, axis=dim, reduction="add")
+
+
+def _method_index_add(
+    self: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Any = 1
+) -> Tensor:
+    """The tensor with the slices of `source` added at positions of an axis."""
+    return index_add(self, index, source if alpha == 1 else source * alpha, dim)
+
+
+def _method_take(self: Tensor, indices: Any, axis: int | None = None, mode: str = "clip") -> Tensor:
+    """Elements of the flattened tensor, or slices of an axis."""
+    del mode
+    indices = indices if isinstance(indices, Tensor) else Tensor(indices, _core.int64)
+    return take(self, indices) if axis is None else _gather(self, indices, axis=axis)
+
+
+for _function in (_method_scatter_add, _method_index_add, _method_take):
+    _function.__name__ = _function.__name__.removeprefix("_method_")
+
+METHODS = (
+    "gather_elements", "scatter", "index_select", "index_fill", "masked_fill", "masked_select", "nonzero",
+    "unique", "select_scatter", "slice_scatter", _method_scatter_add, _method_index_add, _method_take,
+)  # fmt: skip
+__all__ = [
+    "gather_d", "gather_elements", "index_add", "index_fill", "index_select", "masked_fill",
+    "masked_select", "nonzero", "scatter", "select_scatter", "sequence_mask", "slice_scatter", "take",
+    "unique",
+]  # fmt: skip

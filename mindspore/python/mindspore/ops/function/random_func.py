@@ -1,0 +1,259 @@
+"""Random numbers in their 2.x forms. A seed of None draws from the global stream; another seed picks a stream of its own,
+which the global seed still takes part in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindspore import _core
+from mindspore._core import Tensor
+from mindspore.ops._bind import raw
+
+_cast, _reshape, _gather = raw("Cast"), raw("Reshape"), raw("Gather")
+_standard_normal, _uniform_real, _uniform_int = (
+    raw("StandardNormal"),
+    raw("UniformReal"),
+    raw("UniformInt"),
+)
+_permutation, _bernoulli, _multinomial, _dropout = (
+    raw(n) for n in ("RandomPermutation", "Bernoulli", "Multinomial", "Dropout")
+)
+_FLOATS = (_core.float16, _core.bfloat16, _core.float32, _core.float64)
+
+
+def _seed(name: str, seed: Any) -> int:
+    if seed is None:
+        return 0
+    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+        raise ValueError(
+            f"For '{name}', 'seed' must be a non-negative int or None, but got {seed!r}."
+        )
+    return seed + 1  # zero would be the global stream
+
+
+def _sizes(name: str, size: Any) -> tuple[int, ...]:
+    if len(size) == 1 and isinstance(size[0], (tuple, list)):
+        size = size[0]
+    for n in size:
+        if isinstance(n, bool) or not isinstance(n, int):
+            raise TypeError(f"For '{name}', the sizes must be ints, but got {type(n).__name__}.")
+    return tuple(size)
+
+
+def _as(x: Tensor, dtype: Any) -> Tensor:
+    return x if dtype is None or dtype is x.dtype else _cast(x, dtype=dtype)
+
+
+def _float_dtype(name: str, dtype: Any) -> Any:
+    if dtype is not None and dtype not in _FLOATS:
+        raise ValueError(f"For '{name}', 'dtype' must be a float type, but got {dtype}.")
+    return dtype
+
+
+def _broadcast(shape: Any, *operands: Any) -> tuple[int, ...]:
+    """The shape of the result: `shape` with the operands' broadcast against it, where they have one."""
+    result = [shape] if isinstance(shape, int) else list(shape)
+    for operand in operands:
+        sizes = operand.shape if isinstance(operand, Tensor) else ()
+        result = [1] * (len(sizes) - len(result)) + result
+        for i, n in enumerate(reversed(sizes)):
+            if result[-1 - i] == 1:
+                result[-1 - i] = n
+    return tuple(result)
+
+
+def standard_normal(shape: Any, seed: int | None = None) -> Tensor:
+    """Numbers from the normal distribution of mean 0 and deviation 1."""
+    return _standard_normal(shape=shape, seed=_seed("standard_normal", seed))
+
+
+def normal(shape: Any, mean: Any, stddev: Any, seed: int | None = None) -> Tensor:
+    """Numbers from the normal distribution of a mean and a deviation, which may be tensors."""
+    sizes = _broadcast(shape, mean, stddev)
+    return _standard_normal(shape=sizes, seed=_seed("normal", seed)) * stddev + mean
+
+
+def uniform(
+    shape: Any, minval: Any, maxval: Any, seed: int | None = None, dtype: Any = _core.float32
+) -> Tensor:
+    """Numbers spread evenly over [minval, maxval)."""
+    if dtype in (_core.int32, _core.int64):
+        low, high = (
+            _cast(v, dtype=dtype) if isinstance(v, Tensor) else Tensor(v, dtype)
+            for v in (minval, maxval)
+        )
+        return _uniform_int(low, high, shape=shape, seed=_seed("uniform", seed))
+    _float_dtype("uniform", dtype)
+    sizes = _broadcast(shape, minval, maxval)
+    return _as(
+        _uniform_real(shape=sizes, seed=_seed("uniform", seed)) * (maxval - minval) + minval, dtype
+    )
+
+
+def rand(*size: Any, dtype: Any = None, seed: int | None = None) -> Tensor:
+    """Numbers spread evenly over [0, 1)."""
+    return _as(
+        _uniform_real(shape=_sizes("rand", size), seed=_seed("rand", seed)),
+        _float_dtype("rand", dtype),
+    )
+
+
+def randn(*size: Any, dtype: Any = None, seed: int | None = None) -> Tensor:
+    """Numbers from the normal distribution of mean 0 and deviation 1."""
+    return _as(
+        _standard_normal(shape=_sizes("randn", size), seed=_seed("randn", seed)),
+        _float_dtype("randn", dtype),
+    )
+
+
+def randint(
+    low: int, high: int, size: Any, seed: int | None = None, *, dtype: Any = None
+) -> Tensor:
+    """Integers spread evenly over [low, high)."""
+    for name, value in (("low", low), ("high", high)):
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise TypeError(
+                f"For 'randint', '{name}' must be an int, but got {type(value).__name__}."
+            )
+    if low >= high:
+        raise ValueError(
+            f"For 'randint', 'low' must be less than 'high', but got {low} and {high}."
+        )
+    numbers = _uniform_int(
+        Tensor(low, _core.int64), Tensor(high, _core.int64), shape=size, seed=_seed("randint", seed)
+    )
+    return _as(numbers, dtype)
+
+
+def _like(input: Tensor, dtype: Any) -> Any:
+    return dtype if dtype is not None else input.dtype
+
+
+def rand_like(input: Tensor, seed: int | None = None, *, dtype: Any = None) -> Tensor:
+    """`rand` in the shape, and by default the dtype, of a tensor."""
+    return rand(*input.shape, dtype=_like(input, dtype), seed=seed)
+
+
+def randn_like(input: Tensor, seed: int | None = None, *, dtype: Any = None) -> Tensor:
+    """`randn` in the shape, and by default the dtype, of a tensor."""
+    return randn(*input.shape, dtype=_like(input, dtype), seed=seed)
+
+
+def randint_like(
+    input: Tensor, low: int, high: int, seed: int | None = None, *, dtype: Any = None
+) -> Tensor:
+    """`randint` in the shape, and by default the dtype, of a tensor."""
+    return randint(low, high, input.shape, seed, dtype=_like(input, dtype))
+
+
+def randperm(n: int, seed: int = 0, offset: int = 0, dtype: Any = _core.int64) -> Tensor:
+    """The numbers 0 ... n - 1 in random order."""
+    numbers = _permutation(n=n, seed=seed, seed2=offset)
+    return _as(numbers, dtype)
+
+
+def shuffle(x: Tensor, seed: int | None = None) -> Tensor:
+    """The slices of the first axis in random order."""
+    return _gather(x, _permutation(n=x.shape[0], seed=_seed("shuffle", seed)), axis=0)
+
+
+def bernoulli(input: Tensor, p: Any = 0.5, seed: int | None = None) -> Tensor:
+    """1 with probability p and 0 otherwise, in the shape and dtype of a tensor."""
+    chance = p if isinstance(p, Tensor) else Tensor(p, _core.float32)
+    return _bernoulli(input, chance, seed=_seed("bernoulli", seed))
+
+
+def multinomial(
+    input: Tensor, num_samples: int, replacement: bool = True, seed: int | None = None
+) -> Tensor:
+    """Positions drawn with probabilities proportional to the elements of each row."""
+    return _multinomial(
+        input, num_samples=num_samples, replacement=replacement, seed=_seed("multinomial", seed)
+    )
+
+
+def random_categorical(
+    logits: Tensor, num_sample: int, seed: int = 0, dtype: Any = _core.int64
+) -> Tensor:
+    """Positions drawn with the probabilities whose logarithms are the elements of each row."""
+    weights = raw("Softmax")(logits)
+    return _as(_multinomial(weights, num_samples=num_sample, seed=seed, dtype=_core.int64), dtype)
+
+
+# ---- dropout ----------------------------------------------------------------------------------------------
+def _check_rate(name: str, p: Any) -> None:
+    if isinstance(p, bool) or not isinstance(p, (int, float)) or not 0 <= p <= 1:
+        raise ValueError(f"For '{name}', 'p' must be in [0, 1], but got {p!r}.")
+
+
+def dropout(
+    input: Tensor, p: float = 0.5, training: bool = True, seed: int | None = None
+) -> Tensor:
+    """Sets elements to zero with probability p and scales the others by 1 / (1 - p)."""
+    _check_rate("dropout", p)
+    if not training or p == 0:
+        return input
+    if p == 1:
+        return input * 0
+    return _dropout(input, keep_prob=1.0 - p, Seed0=_seed("dropout", seed))[0]
+
+
+def _dropout_slices(name: str, input: Tensor, p: float, training: bool, spatial: int) -> Tensor:
+    """Dropout of whole channels: the axes behind them share one decision."""
+    _check_rate(name, p)
+    if input.ndim not in (spatial + 1, spatial + 2):
+        raise ValueError(
+            f"For '{name}', 'input' must have {spatial + 1} or {spatial + 2} dimensions, but got {input.ndim}."
+        )
+    if not training or p == 0:
+        return input
+    if p == 1:
+        return input * 0
+    channels = input.shape[: input.ndim - spatial] + (1,) * spatial
+    ones = raw("Ones")(shape=channels, dtype=input.dtype)
+    return input * _dropout(ones, keep_prob=1.0 - p)[0]
+
+
+def dropout1d(input: Tensor, p: float = 0.5, training: bool = True) -> Tensor:
+    """Dropout of whole rows of [channels, length] or [batch, channels, length]."""
+    return _dropout_slices("dropout1d", input, p, training, 1)
+
+
+def dropout2d(input: Tensor, p: float = 0.5, training: bool = True) -> Tensor:
+    """Dropout of whole images of [batch, channels, height, width]."""
+    return _dropout_slices("dropout2d", input, p, training, 2)
+
+
+def dropout3d(input: Tensor, p: float = 0.5, training: bool = True) -> Tensor:
+    """Dropout of whole volumes of [batch, channels, depth, height, width]."""
+    return _dropout_slices("dropout3d", input, p, training, 3)
+
+
+def _method_bernoulli(self: Tensor, p: Any = 0.5, seed: int | None = None) -> Tensor:
+    """1 with probability p and 0 otherwise, in the shape and dtype of the tensor."""
+    return bernoulli(self, p, seed)
+
+
+_method_bernoulli.__name__ = "bernoulli"
+
+METHODS = (_method_bernoulli, "multinomial")
+__all__ = [
+    "bernoulli",
+    "dropout",
+    "dropout1d",
+    "dropout2d",
+    "dropout3d",
+    "multinomial",
+    "normal",
+    "rand",
+    "rand_like",
+    "randint",
+    "randint_like",
+    "randn",
+    "randn_like",
+    "random_categorical",
+    "randperm",
+    "shuffle",
+    "standard_normal",
+    "uniform",
+]

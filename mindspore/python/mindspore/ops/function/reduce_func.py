@@ -1,0 +1,521 @@
+"""Reductions, norms, sorting and cumulative functions in their 2.x forms."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from mindspore import _core
+from mindspore._core import Tensor
+from mindspore.ops._bind import raw
+
+_cast, _select = raw("Cast"), raw("Select")
+_sum, _mean, _prod = raw("ReduceSum"), raw("ReduceMean"), raw("ReduceProd")
+_max, _min, _any = raw("ReduceMax"), raw("ReduceMin"), raw("ReduceAny")
+_argmax_value, _argmin_value = raw("ArgMaxWithValue"), raw("ArgMinWithValue")
+_arg = {"max": raw("Argmax"), "min": raw("Argmin")}
+_cumsum, _cumprod, _sort, _top_k = raw("CumSum"), raw("CumProd"), raw("Sort"), raw("TopK")
+_reshape, _slice = raw("Reshape"), raw("Slice")
+_abs, _sqrt, _exp, _log = raw("Abs"), raw("Sqrt"), raw("Exp"), raw("Log")
+_not_equal, _is_nan, _is_finite = raw("NotEqual"), raw("IsNan"), raw("IsFinite")
+_stop_gradient, _zeros_like = raw("StopGradient"), raw("ZerosLike")
+
+_INTEGERS = (
+    _core.int8,
+    _core.int16,
+    _core.int32,
+    _core.int64,
+    _core.uint8,
+    _core.uint16,
+    _core.uint32,
+    _core.uint64,
+)
+_FLOATS = (_core.float16, _core.bfloat16, _core.float32, _core.float64)
+
+
+def _axes(name: str, axis: Any) -> tuple:
+    """An axis argument as a tuple; None and () mean all axes."""
+    if axis is None:
+        return ()
+    if isinstance(axis, bool) or not isinstance(axis, (int, tuple, list)):
+        raise TypeError(
+            f"For '{name}', the axis must be an int, a tuple of ints or None, but got {type(axis).__name__}."
+        )
+    return (axis,) if isinstance(axis, int) else tuple(axis)
+
+
+def _one_axis(name: str, axis: int, rank: int) -> int:
+    if not -max(rank, 1) <= axis < max(rank, 1):
+        raise ValueError(f"For '{name}', the axis must be in [{-rank}, {rank}), but got {axis}.")
+    return axis % max(rank, 1)
+
+
+def _count(input: Tensor, axes: tuple) -> int:
+    chosen = axes or tuple(range(input.ndim))
+    return math.prod(input.shape[a] for a in chosen) if input.ndim else 1
+
+
+def _exact(input: Tensor) -> Tensor:
+    """Integers and truth values as Int64, in which sums and products of them are taken."""
+    return (
+        _cast(input, dtype=_core.int64)
+        if input.dtype in _INTEGERS or input.dtype is _core.bool
+        else input
+    )
+
+
+def sum(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:  # noqa: A001
+    """Sum over axes. Integers and truth values are summed as Int64 where no dtype is given."""
+    input = _exact(input) if dtype is None else _cast(input, dtype=dtype)
+    return _sum(input, axis=_axes("sum", dim), keep_dims=keepdim)
+
+
+def prod(input: Tensor, axis: Any = None, keep_dims: bool = False, dtype: Any = None) -> Tensor:
+    """Product over axes. Integers are multiplied as Int64 where no dtype is given."""
+    input = _exact(input) if dtype is None else _cast(input, dtype=dtype)
+    return _prod(input, axis=_axes("prod", axis), keep_dims=keep_dims)
+
+
+def nansum(input: Tensor, axis: Any = None, keepdims: bool = False, *, dtype: Any = None) -> Tensor:
+    """Sum over axes in which nan counts as zero."""
+    if input.dtype in _FLOATS:
+        input = _select(_is_nan(input), _zeros_like(input), input)
+    return sum(input, axis, keepdims, dtype=dtype)
+
+
+def _extreme(
+    name: str,
+    reduce: Any,
+    input: Tensor,
+    axis: Any,
+    keepdims: bool,
+    initial: Any,
+    where: Any,
+    smallest: bool,
+) -> Tensor:
+    if where is not None:
+        if initial is None:
+            raise ValueError(
+                f"For '{name}', 'initial' must be given when 'where' is, but got None."
+            )
+        filler = _cast(Tensor(initial), dtype=input.dtype)
+        input = _select(where, input, filler)
+    result = reduce(input, axis=_axes(name, axis), keep_dims=keepdims)
+    if initial is None:
+        return result
+    return raw("Minimum" if smallest else "Maximum")(
+        result, _cast(Tensor(initial), dtype=input.dtype)
+    )
+
+
+def amax(
+    input: Tensor,
+    axis: Any = None,
+    keepdims: bool = False,
+    *,
+    initial: Any = None,
+    where: Any = None,
+) -> Tensor:
+    """Largest element over axes."""
+    return _extreme("amax", _max, input, axis, keepdims, initial, where, False)
+
+
+def amin(
+    input: Tensor,
+    axis: Any = None,
+    keepdims: bool = False,
+    *,
+    initial: Any = None,
+    where: Any = None,
+) -> Tensor:
+    """Smallest element over axes."""
+    return _extreme("amin", _min, input, axis, keepdims, initial, where, True)
+
+
+def _value_and_index(
+    op: Any, reduce: Any, input: Tensor, axis: int | None, keepdims: bool
+) -> tuple[Tensor, Tensor]:
+    if axis is None:
+        return reduce(input), Tensor(0, _core.int64)
+    index, value = op(input, axis=axis, keep_dims=keepdims)
+    return value, index
+
+
+def max(
+    input: Tensor,
+    axis: int | None = None,
+    keepdims: bool = False,
+    *,
+    initial: Any = None,  # noqa: A001
+    where: Any = None,
+) -> tuple[Tensor, Tensor]:
+    """Largest element along an axis and its position; over all axes, the position is 0."""
+    if initial is not None or where is not None:
+        return amax(input, axis, keepdims, initial=initial, where=where), Tensor(0, _core.int64)
+    return _value_and_index(_argmax_value, _max, input, axis, keepdims)
+
+
+def min(
+    input: Tensor,
+    axis: int | None = None,
+    keepdims: bool = False,
+    *,
+    initial: Any = None,  # noqa: A001
+    where: Any = None,
+) -> tuple[Tensor, Tensor]:
+    """Smallest element along an axis and its position; over all axes, the position is 0."""
+    if initial is not None or where is not None:
+        return amin(input, axis, keepdims, initial=initial, where=where), Tensor(0, _core.int64)
+    return _value_and_index(_argmin_value, _min, input, axis, keepdims)
+
+
+def _position(which: str, input: Tensor, axis: int | None, keepdims: bool, index: Any) -> Tensor:
+    if axis is None:
+        return _arg[which](_reshape(input, shape=(-1,)), axis=-1, output_type=index)
+    result = _arg[which](input, axis=axis, output_type=index)
+    if not keepdims:
+        return result
+    axis = _one_axis("arg" + which, axis, input.ndim)
+    return _reshape(result, shape=input.shape[:axis] + (1,) + input.shape[axis + 1 :])
+
+
+def argmax(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
+    """Position of the largest element along an axis, or in the flattened tensor."""
+    return _position("max", input, dim, keepdim, _core.int64)
+
+
+def argmin(input: Tensor, axis: int | None = None, keepdims: bool = False) -> Tensor:
+    """Position of the smallest element along an axis, or in the flattened tensor."""
+    return _position("min", input, axis, keepdims, _core.int32)
+
+
+def var(input: Tensor, axis: Any = None, ddof: int = 0, keepdims: bool = False) -> Tensor:
+    """Variance over axes, divided by the count less `ddof`."""
+    return var_mean(input, axis, ddof, keepdims)[0]
+
+
+def std(input: Tensor, axis: Any = None, ddof: int = 0, keepdims: bool = False) -> Tensor:
+    """Standard deviation over axes, divided by the count less `ddof`."""
+    return _sqrt(var(input, axis, ddof, keepdims))
+
+
+def var_mean(
+    input: Tensor, axis: Any = None, ddof: int = 0, keepdims: bool = False
+) -> tuple[Tensor, Tensor]:
+    """Variance and mean over axes."""
+    axes = _axes("var", axis)
+    input = input if input.dtype in _FLOATS else _cast(input, dtype=_core.float32)
+    mean = _mean(input, axis=axes, keep_dims=True)
+    distance = input - mean
+    count = _count(input, axes)
+    divisor = count - int(ddof)
+    variance = _sum(distance * distance, axis=axes, keep_dims=keepdims) / (
+        divisor if divisor > 0 else math.nan
+    )
+    return variance, mean if keepdims else _reshape(mean, shape=variance.shape)
+
+
+def std_mean(
+    input: Tensor, axis: Any = None, ddof: int = 0, keepdims: bool = False
+) -> tuple[Tensor, Tensor]:
+    """Standard deviation and mean over axes."""
+    variance, mean = var_mean(input, axis, ddof, keepdims)
+    return _sqrt(variance), mean
+
+
+def logsumexp(input: Tensor, dim: Any, keepdim: bool = False) -> Tensor:
+    """Logarithm of the sum of exponentials over axes, without overflow."""
+    axes = _axes("logsumexp", dim)
+    largest = _stop_gradient(_max(input, axis=axes, keep_dims=True))
+    largest = _select(_is_finite(largest), largest, _zeros_like(largest))
+    total = _log(_sum(_exp(input - largest), axis=axes, keep_dims=True)) + largest
+    return total if keepdim else _reshape(total, shape=_sum(input, axis=axes).shape)
+
+
+def count_nonzero(
+    x: Tensor, axis: Any = (), keep_dims: bool = False, dtype: Any = _core.int32
+) -> Tensor:
+    """How many elements over axes are not zero."""
+    hits = _cast(_not_equal(x, Tensor(0, x.dtype)), dtype=_core.int64)
+    return _cast(_sum(hits, axis=_axes("count_nonzero", axis), keep_dims=keep_dims), dtype=dtype)
+
+
+# ---- norms ------------------------------------------------------------------------------------------------
+def _vector_norm(a: Tensor, order: Any, axes: tuple, keepdim: bool) -> Tensor:
+    if order == 2:
+        return _sqrt(_sum(a * a, axis=axes, keep_dims=keepdim))
+    size = _abs(a)
+    if order == math.inf:
+        return _max(size, axis=axes, keep_dims=keepdim)
+    if order == -math.inf:
+        return _min(size, axis=axes, keep_dims=keepdim)
+    if order == 0:
+        return _sum(
+            _cast(_not_equal(a, Tensor(0, a.dtype)), dtype=a.dtype), axis=axes, keep_dims=keepdim
+        )
+    if order == 1:
+        return _sum(size, axis=axes, keep_dims=keepdim)
+    return _sum(size**order, axis=axes, keep_dims=keepdim) ** (1.0 / order)
+
+
+def _matrix_norm(a: Tensor, order: Any, axes: tuple, keepdim: bool) -> Tensor:
+    rows, columns = (_one_axis("norm", x, a.ndim) for x in axes)
+    if order == "fro":
+        return _sqrt(_sum(a * a, axis=axes, keep_dims=keepdim))
+    if order not in (1, -1, math.inf, -math.inf):
+        raise ValueError(
+            f"For 'norm', the order of a matrix norm must be 'fro', 1, -1, inf or -inf, but got {order!r}."
+        )
+    inner, outer = (rows, columns) if abs(order) == 1 else (columns, rows)
+    sums = _sum(_abs(a), axis=inner, keep_dims=True)
+    result = (_max if order > 0 else _min)(sums, axis=outer, keep_dims=True)
+    return result if keepdim else _reshape(result, shape=_sum(a, axis=axes).shape)
+
+
+def norm(
+    A: Tensor, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
+) -> Tensor:  # noqa: A002, N803
+    """Norm of vectors (one axis, or all of them flattened) or matrices (two axes)."""
+    if dtype is not None:
+        A = _cast(A, dtype=dtype)  # noqa: N806
+    axes = _axes("norm", dim)
+    if ord is None:
+        return _vector_norm(A, 2, axes, keepdim)
+    if dim is None and A.ndim not in (1, 2):
+        raise ValueError(
+            f"For 'norm', 'dim' must be given with 'ord' for a tensor of {A.ndim} dimensions, but got None."
+        )
+    axes = axes or tuple(range(A.ndim))
+    if len(axes) == 1:
+        if isinstance(ord, str):
+            raise ValueError(
+                f"For 'norm', the order of a vector norm must be a number, but got {ord!r}."
+            )
+        return _vector_norm(A, ord, axes, keepdim)
+    if len(axes) != 2:
+        raise ValueError(f"For 'norm', 'dim' must name one or two axes, but got {len(axes)}.")
+    return _matrix_norm(A, ord, axes, keepdim)
+
+
+# ---- along one axis -----------------------------------------------------------------------------------------
+def cumsum(x: Tensor, axis: int, dtype: Any = None) -> Tensor:
+    """Running sum along an axis."""
+    return _cumsum(x if dtype is None else _cast(x, dtype=dtype), axis=axis)
+
+
+def cumprod(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
+    """Running product along an axis; of integers, as Int64 where no dtype is given."""
+    return _cumprod(_exact(input) if dtype is None else _cast(input, dtype=dtype), axis=dim)
+
+
+def _to_last(input: Tensor, axis: int) -> tuple[Tensor, tuple[int, ...]]:
+    order = [i for i in range(input.ndim) if i != axis] + [axis]
+    return raw("Transpose")(input, perm=order), tuple(order.index(i) for i in range(input.ndim))
+
+
+def topk(
+    input: Tensor, k: int, dim: int | None = None, largest: bool = True, sorted: bool = True
+) -> tuple:  # noqa: A002
+    """The k largest (or smallest) elements along an axis, best first, and their positions."""
+    rank = input.ndim
+    axis = rank - 1 if dim is None else _one_axis("topk", dim, rank)
+    if not largest:
+        values, indices = _sort(input, axis=axis)
+        if not 0 <= k <= input.shape[axis]:
+            raise ValueError(f"For 'topk', 'k' must be in [0, {input.shape[axis]}], but got {k}.")
+        size = input.shape[:axis] + (k,) + input.shape[axis + 1 :]
+        begin = (0,) * rank
+        return _slice(values, begin=begin, size=size), _slice(indices, begin=begin, size=size)
+    if axis == rank - 1:
+        return _top_k(input, k=k, sorted=sorted)
+    moved, back = _to_last(input, axis)
+    values, indices = _top_k(moved, k=k, sorted=sorted)
+    return raw("Transpose")(values, perm=back), raw("Transpose")(indices, perm=back)
+
+
+def argsort(input: Tensor, axis: int = -1, descending: bool = False) -> Tensor:
+    """Positions that sort an axis."""
+    return _sort(input, axis=axis, descending=descending)[1]
+
+
+def median(input: Tensor, axis: int = -1, keepdims: bool = False) -> tuple[Tensor, Tensor]:
+    """The lower median along an axis and its position."""
+    axis = _one_axis("median", axis, input.ndim)
+    values, indices = _sort(input, axis=axis)
+    begin = [0] * input.ndim
+    begin[axis] = (input.shape[axis] - 1) // 2
+    size = input.shape[:axis] + (1,) + input.shape[axis + 1 :]
+    kept = size if keepdims else input.shape[:axis] + input.shape[axis + 1 :]
+    value, index = (
+        _reshape(_slice(t, begin=begin, size=size), shape=kept) for t in (values, indices)
+    )
+    return value, _cast(index, dtype=_core.int64)
+
+
+def diff(
+    x: Tensor,
+    n: int = 1,
+    axis: int = -1,
+    prepend: Tensor | None = None,
+    append: Tensor | None = None,
+) -> Tensor:
+    """Differences of neighbours along an axis, taken n times."""
+    axis = _one_axis("diff", axis, x.ndim)
+    parts = [t for t in (prepend, x, append) if t is not None]
+    x = raw("Concat")(parts, axis=axis) if len(parts) > 1 else x
+    for _ in range(n):
+        size = list(x.shape)
+        size[axis] -= 1
+        begin = [0] * x.ndim
+        begin[axis] = 1
+        x = _slice(x, begin=begin, size=size) - _slice(x, begin=[0] * x.ndim, size=size)
+    return x
+
+
+# ---- methods whose arguments differ from the functions' ------------------------------------------------------
+def _method_sum(
+    self: Tensor,
+    axis: Any = None,
+    dtype: Any = None,
+    keepdims: bool = False,
+    initial: Any = None,
+    *,
+    dim: Any = None,
+    keepdim: bool = False,
+) -> Tensor:
+    """Sum over axes."""
+    if isinstance(dtype, bool):  # sum(dim, keepdim)
+        dtype, keepdims = None, dtype
+    result = sum(self, axis if dim is None else dim, keepdims or keepdim, dtype=dtype)
+    return result if initial is None else result + initial
+
+
+def _method_max(
+    self: Tensor,
+    axis: Any = None,
+    keepdims: bool = False,
+    *,
+    initial: Any = None,
+    where: Any = True,
+    return_indices: bool = False,
+) -> Any:
+    """Largest element over axes, with its position when asked for."""
+    if return_indices:
+        return max(self, axis, keepdims)
+    return amax(self, axis, keepdims, initial=initial, where=None if where is True else where)
+
+
+def _method_min(
+    self: Tensor,
+    axis: Any = None,
+    keepdims: bool = False,
+    *,
+    initial: Any = None,
+    where: Any = True,
+    return_indices: bool = False,
+) -> Any:
+    """Smallest element over axes, with its position when asked for."""
+    if return_indices:
+        return min(self, axis, keepdims)
+    return amin(self, axis, keepdims, initial=initial, where=None if where is True else where)
+
+
+def _method_argmax(self: Tensor, axis: int | None = None, keepdims: bool = False) -> Tensor:
+    """Position of the largest element."""
+    return argmax(self, axis, keepdims)
+
+
+def _method_prod(
+    self: Tensor, axis: Any = None, keep_dims: bool = False, dtype: Any = None
+) -> Tensor:
+    """Product over axes."""
+    return prod(self, axis, keep_dims, dtype)
+
+
+def _method_cumsum(self: Tensor, axis: int | None = None, dtype: Any = None) -> Tensor:
+    """Running sum along an axis, or through the flattened tensor."""
+    if axis is None:
+        self, axis = _reshape(self, shape=(-1,)), 0
+    return cumsum(self, axis, dtype)
+
+
+def _method_argmax_with_value(
+    self: Tensor, axis: int = 0, keep_dims: bool = False
+) -> tuple[Tensor, Tensor]:
+    """Position and value of the largest element along an axis."""
+    return _argmax_value(self, axis=axis, keep_dims=keep_dims)
+
+
+def _method_argmin_with_value(
+    self: Tensor, axis: int = 0, keep_dims: bool = False
+) -> tuple[Tensor, Tensor]:
+    """Position and value of the smallest element along an axis."""
+    return _argmin_value(self, axis=axis, keep_dims=keep_dims)
+
+
+def _method_sort(self: Tensor, axis: int = -1, descending: bool = False) -> tuple[Tensor, Tensor]:
+    """Sorted elements along an axis and where they came from."""
+    return _sort(self, axis=axis, descending=descending)
+
+
+def _method_ptp(self: Tensor, axis: Any = None, keepdims: bool = False) -> Tensor:
+    """Largest less smallest element over axes."""
+    return amax(self, axis, keepdims) - amin(self, axis, keepdims)
+
+
+_AS_METHODS = (
+    _method_sum,
+    _method_max,
+    _method_min,
+    _method_argmax,
+    _method_prod,
+    _method_cumsum,
+    _method_argmax_with_value,
+    _method_argmin_with_value,
+    _method_sort,
+    _method_ptp,
+)
+for _function in _AS_METHODS:
+    _function.__name__ = _function.__name__.removeprefix("_method_")
+
+METHODS = (
+    "amax",
+    "amin",
+    "argmin",
+    "var",
+    "std",
+    "logsumexp",
+    "count_nonzero",
+    "norm",
+    "cumprod",
+    "topk",
+    "argsort",
+    "median",
+    "nansum",
+    "diff",
+    *_AS_METHODS,
+)
+__all__ = [
+    "amax",
+    "amin",
+    "argmax",
+    "argmin",
+    "argsort",
+    "count_nonzero",
+    "cumprod",
+    "cumsum",
+    "diff",
+    "logsumexp",
+    "max",
+    "median",
+    "min",
+    "nansum",
+    "norm",
+    "prod",
+    "std",
+    "std_mean",
+    "sum",
+    "topk",
+    "var",
+    "var_mean",
+]

@@ -1,0 +1,19 @@
+"""Functions, the spelling `from mindspore.ops import functional as F`."""
+from __future__ import annotations
+
+from mindspore.ops import _bind, _python_ops
+from mindspore.ops import function as _function
+from mindspore.ops._grad import grad, value_and_grad
+from mindspore.ops.composite import clip_by_global_norm
+
+globals().update(_bind.functions)
+globals().update({name: getattr(_python_ops, name) for name in _python_ops.FUNCTIONS})
+globals().update(_function.functions)
+
+
+def tensor_add(x, y):
+    """Sum, the name of the first releases."""
+    return _bind.functions["add"](x, y)
+
+
+__all__ = [*_bind.functions, *_python_ops.FUNCTIONS, *_function.functions, "clip_by_global_norm", "grad", "tensor_add", "value_and_grad"]

@@ -1,0 +1,11 @@
+"""Primitive classes, the spelling `from mindspore.ops import operations as P`."""
+from __future__ import annotations
+
+from mindspore.ops import _bind, _python_ops
+from mindspore.ops.composite import GradOperation
+from mindspore.ops.primitive import Primitive, PrimitiveWithCheck, PrimitiveWithInfer, prim_attr_register
+
+globals().update(_bind.classes)
+globals().update(_python_ops.CLASSES)
+
+__all__ = [*_bind.classes, *_python_ops.CLASSES, "GradOperation"]
