@@ -18,9 +18,9 @@ Y = RNG.standard_normal((6, 2)).astype(np.float32)
 class Small(nn.Cell):
     def __init__(self):
         super().__init__()
-        self.conv1 = nn.Conv2d(1, 4, 3, pad_mode="valid", has_bias=True)
+        self.conv1 = nn.Conv2d(1, 4, 3, pad_mode="valid")
         self.norm = nn.BatchNorm2d(4)
-        self.conv2 = nn.Conv2d(4, 6, 3, pad_mode="same")
+        self.conv2 = nn.Conv2d(4, 6, 3, pad_mode="same", has_bias=True)
         self.relu = nn.ReLU()
         self.pool = nn.MaxPool2d(2, 2)
         self.flatten = nn.Flatten()
@@ -35,11 +35,11 @@ class Small(nn.Cell):
 def torch_small(net):
     """The same network with the same weights."""
     other = torch.nn.Sequential(
-        torch.nn.Conv2d(1, 4, 3), torch.nn.BatchNorm2d(4), torch.nn.ReLU(), torch.nn.MaxPool2d(2),
-        torch.nn.Conv2d(4, 6, 3, padding=1, bias=False), torch.nn.ReLU(), torch.nn.MaxPool2d(2),
+        torch.nn.Conv2d(1, 4, 3, bias=False), torch.nn.BatchNorm2d(4), torch.nn.ReLU(), torch.nn.MaxPool2d(2),
+        torch.nn.Conv2d(4, 6, 3, padding=1), torch.nn.ReLU(), torch.nn.MaxPool2d(2),
         torch.nn.Flatten(), torch.nn.Linear(24, 5),
     )
-    order = ["conv1.weight", "conv1.bias", "norm.gamma", "norm.beta", "conv2.weight", "fc.weight",
+    order = ["conv1.weight", "norm.gamma", "norm.beta", "conv2.weight", "conv2.bias", "fc.weight",
              "fc.bias"]
     values = net.parameters_dict()
     with torch.no_grad():

@@ -37,7 +37,7 @@ def _as_data(value: Any) -> Any:
     if isinstance(value, float):
         return Tensor(value, mstype.float32)
     if isinstance(value, (list, tuple, np.generic)):
-        return Tensor(np.asarray(value))
+        return Tensor(value)
     raise TypeError(
         "For 'Parameter', 'default_input' must be a Tensor, a number, a list or a numpy.ndarray, "
         f"but got {type(value).__name__}."

@@ -1,8 +1,4 @@
-"""Pooling layers over sequences and images.
-
-The ops know 'same' and 'valid'. Explicit padding, rounding up and other divisors are done around
-them: the input is padded first, with -inf for a maximum, with zeros for a mean.
-"""
+"""Pooling layers over sequences and images. Sequences are images of height 1."""
 from __future__ import annotations
 
 from typing import Any
@@ -12,8 +8,6 @@ from mindspore.common.tensor import Tensor
 from mindspore.nn import _checks
 from mindspore.nn.cell import Cell
 from mindspore.ops import operations as P
-
-_LOWEST = float("-inf")
 
 
 class _Pool(Cell):
@@ -80,30 +74,21 @@ class _Pool(Cell):
             return tuple(items)
         return (1,) * (2 - self._dims) + tuple(items)
 
-    def _op_mode(self) -> str:
-        """The mode of the op: padding that is done around it is not seen by it."""
-        return "VALID" if self.pad_mode == "PAD" else self.pad_mode
-
-    def _extra(self, size: int, dim: int) -> int:
-        """What has to follow the padded input along `dim` for the last window, rounding up."""
-        if not self.ceil_mode:
-            return 0
-        kernel, stride, pad = self._window[dim], self._step[dim], self._padding[dim]
-        steps = -(-(size + 2 * pad - kernel) // stride)
-        if steps * stride >= size + pad:  # a window may not begin in the padding at the end
-            steps = steps - 1
-        return max(steps * stride + kernel - size - 2 * pad, 0)
-
-    def _margins(self, x: Tensor) -> tuple[list[int], list[int]]:
-        """Explicit padding, and what rounding up adds, as (before, after) from the last axis."""
-        shape = x.shape
-        first = 2 if self.format == "NCHW" else 1
-        explicit = [] if self.format == "NCHW" else [0, 0]
-        extra = [] if self.format == "NCHW" else [0, 0]
-        for dim in (1, 0):
-            explicit = explicit + [self._padding[dim], self._padding[dim]]
-            extra = extra + [0, self._extra(shape[first + dim], dim)]
-        return explicit, extra
+    def _op(self, make: Any, **settings: Any) -> Any:
+        """The op, with what its public constructor does not take as attributes."""
+        op = make(
+            kernel_size=self._window,
+            strides=self._step,
+            pad_mode=self.pad_mode.lower(),
+            data_format=self.format,
+        )
+        if self.pad_mode == "PAD":
+            (vertical, horizontal) = self._padding
+            op.add_prim_attr("pad", (vertical, vertical, horizontal, horizontal))
+            op.add_prim_attr("ceil_mode", self.ceil_mode)
+            for name, value in settings.items():
+                op.add_prim_attr(name, value)
+        return op
 
     def extend_repr(self) -> str:
         """The settings."""
@@ -125,25 +110,15 @@ class _MaxPool(_Pool):
         data_format: str = "NCHW",
     ) -> None:
         super().__init__(kernel_size, stride, pad_mode, padding, ceil_mode, data_format)
-        if any(item != 1 for item in self._sizes(dilation, "dilation", 1)):
-            raise ValueError(f"For '{self.cls_name}', 'dilation' must be 1, but got {dilation}.")
-        if return_indices:
+        dilations = self._sizes(dilation, "dilation", 1)
+        self.return_indices = _checks.check_bool(return_indices, "return_indices", self.cls_name)
+        if self.pad_mode != "PAD" and (return_indices or dilations != (1, 1)):
             raise ValueError(
-                f"For '{self.cls_name}', 'return_indices' must be False, but got {return_indices}."
+                f"For '{self.cls_name}', 'dilation' and 'return_indices' must be left alone unless "
+                f"'pad_mode' is 'pad', but got {dilation}, {return_indices} and '{pad_mode}'."
             )
-        self.max_pool = P.MaxPool(
-            kernel_size=self._window,
-            strides=self._step,
-            pad_mode=self._op_mode(),
-            data_format=self.format,
-        )
-
-    def _pooled(self, x: Tensor) -> Tensor:
-        """The maxima of an image."""
-        if self.pad_mode == "PAD":
-            explicit, extra = self._margins(x)
-            x = _padded(_padded(x, explicit, _LOWEST), extra, _LOWEST)
-        return self.max_pool(x)
+        make = P.MaxPoolWithArgmax if return_indices else P.MaxPool
+        self.max_pool = self._op(make, dilation=dilations)
 
 
 class MaxPool2d(_MaxPool):
@@ -155,8 +130,8 @@ class MaxPool2d(_MaxPool):
         pad_mode: 'same' pads so that the output has ceil(size / stride) positions, 'valid' does not
             pad, 'pad' pads by `padding`.
         padding: An int, or (vertical, horizontal), at most half the kernel.
-        dilation: 1.
-        return_indices: False.
+        dilation: With 'pad', the distance between the elements of a window.
+        return_indices: With 'pad', whether positions in the plane are returned too.
         ceil_mode: With 'pad', whether a last window may reach over the end.
         data_format: 'NCHW' or 'NHWC'.
     """
@@ -177,11 +152,9 @@ class MaxPool2d(_MaxPool):
             data_format,
         )
 
-    def construct(self, x: Tensor) -> Tensor:
-        """The maxima."""
-        if len(x.shape) == 3:
-            return self._pooled(x.expand_dims(0)).squeeze(0)
-        return self._pooled(x)
+    def construct(self, x: Tensor) -> Any:
+        """The maxima, and their positions where asked."""
+        return _batched(self.max_pool, x, 4)
 
 
 class MaxPool1d(_MaxPool):
@@ -192,8 +165,8 @@ class MaxPool1d(_MaxPool):
         stride: The step.
         pad_mode: 'same', 'valid' or 'pad', as for MaxPool2d.
         padding: With 'pad', the padding on both sides.
-        dilation: 1.
-        return_indices: False.
+        dilation: With 'pad', the distance between the elements of a window.
+        return_indices: With 'pad', whether positions in the plane are returned too.
         ceil_mode: With 'pad', whether a last window may reach over the end.
     """
 
@@ -213,11 +186,9 @@ class MaxPool1d(_MaxPool):
             kernel_size, stride, pad_mode, padding, dilation, return_indices, ceil_mode
         )
 
-    def construct(self, x: Tensor) -> Tensor:
-        """The maxima."""
-        if len(x.shape) == 2:
-            return self._pooled(x.expand_dims(0).expand_dims(2)).squeeze(2).squeeze(0)
-        return self._pooled(x.expand_dims(2)).squeeze(2)
+    def construct(self, x: Tensor) -> Any:
+        """The maxima, and their positions where asked."""
+        return _flat(_batched(self.max_pool, x.expand_dims(-2), 4))
 
 
 class _AvgPool(_Pool):
@@ -240,29 +211,11 @@ class _AvgPool(_Pool):
         if divisor_override is not None:
             _checks.check_positive_int(divisor_override, "divisor_override", owner)
         self.divisor_override = divisor_override
-        self.avg_pool = P.AvgPool(
-            kernel_size=self._window,
-            strides=self._step,
-            pad_mode=self._op_mode(),
-            data_format=self.format,
+        self.avg_pool = self._op(
+            P.AvgPool,
+            count_include_pad=self.count_include_pad,
+            divisor_override=divisor_override or 0,
         )
-
-    def _pooled(self, x: Tensor) -> Tensor:
-        """The means of an image."""
-        if self.pad_mode != "PAD":
-            return self.avg_pool(x)
-        explicit, extra = self._margins(x)
-        inner = _padded(x, explicit, 0.0)
-        means = self.avg_pool(_padded(inner, extra, 0.0))
-        if self.divisor_override is not None:
-            return means * (self._window[0] * self._window[1] / self.divisor_override)
-        if self.count_include_pad and not any(extra):
-            return means
-        # Divide by the share of each window that counts, not by its area.
-        counted = ops.ones_like(inner if self.count_include_pad else x)
-        if not self.count_include_pad:
-            counted = _padded(counted, explicit, 0.0)
-        return means / self.avg_pool(_padded(counted, extra, 0.0))
 
 
 class AvgPool2d(_AvgPool):
@@ -298,9 +251,7 @@ class AvgPool2d(_AvgPool):
 
     def construct(self, x: Tensor) -> Tensor:
         """The means."""
-        if len(x.shape) == 3:
-            return self._pooled(x.expand_dims(0)).squeeze(0)
-        return self._pooled(x)
+        return _batched(self.avg_pool, x, 4)
 
 
 class AvgPool1d(_AvgPool):
@@ -330,9 +281,7 @@ class AvgPool1d(_AvgPool):
 
     def construct(self, x: Tensor) -> Tensor:
         """The means."""
-        if len(x.shape) == 2:
-            return self._pooled(x.expand_dims(0).expand_dims(2)).squeeze(2).squeeze(0)
-        return self._pooled(x.expand_dims(2)).squeeze(2)
+        return _flat(_batched(self.avg_pool, x.expand_dims(-2), 4))
 
 
 class AdaptiveAvgPool2d(Cell):
@@ -387,11 +336,21 @@ class AdaptiveAvgPool1d(Cell):
         return _pool_axis(x, len(x.shape) - 1, self.output_size)
 
 
-def _padded(x: Tensor, margins: list[int], value: float) -> Tensor:
-    """The tensor with a constant around it; margins are (before, after) from the last axis."""
-    if not any(margins):
-        return x
-    return ops.pad(x, tuple(margins), "constant", value)
+def _batched(pool: Any, x: Tensor, rank: int) -> Any:
+    """The pool of x, which may lack the dimension of the batch."""
+    if len(x.shape) == rank:
+        return pool(x)
+    output = pool(x.expand_dims(0))
+    if isinstance(output, tuple):
+        return output[0].squeeze(0), output[1].squeeze(0)
+    return output.squeeze(0)
+
+
+def _flat(output: Any) -> Any:
+    """The outputs without the height of 1."""
+    if isinstance(output, tuple):
+        return output[0].squeeze(-2), output[1].squeeze(-2)
+    return output.squeeze(-2)
 
 
 def _pool_axis(x: Tensor, axis: int, count: int | None) -> Tensor:
