@@ -41,11 +41,15 @@ def type_of(name: str, default: Any, op: dict[str, Any]) -> str:
     return simple.get(type(value), "Any")
 
 
-def parameter(name: str, default: Any, has_default: bool, op: dict[str, Any]) -> str:
-    """One parameter of a stub."""
-    safe = f"{name}_" if keyword.iskeyword(name) else name
-    text = f"{safe}: {type_of(name, default, op)}"
-    return f"{text} = ..." if has_default else text
+def parameters_of(given: list[tuple[str, Any, bool]], op: dict[str, Any]) -> list[str]:
+    """The parameters of a stub; after one with a default, all have one."""
+    texts = []
+    optional = False
+    for name, default, has_default in given:
+        safe = f"{name}_" if keyword.iskeyword(name) else name
+        optional = optional or has_default
+        texts.append(f"{safe}: {type_of(name, default, op)}{' = ...' if optional else ''}")
+    return texts
 
 
 def head(name: str, parameters: list[str], result: str, doc: str, indent: str) -> str:
@@ -77,7 +81,7 @@ def function_stubs(ops: list[dict[str, Any]]) -> tuple[dict[str, str], dict[str,
         for kind, table, indent in (("functions", functions, ""), ("methods", methods, "    ")):
             for signature in op[kind]:
                 name, (given,) = _split_signature(signature)
-                parameters = [parameter(*entry, op) for entry in given]
+                parameters = parameters_of(given, op)
                 if kind == "methods":
                     parameters[:1] = ["self"]
                 table[name] = head(name, parameters, result_of(op), clean(op["doc"]), indent)
@@ -104,8 +108,8 @@ def class_stubs(ops: list[dict[str, Any]]) -> dict[str, str]:
         ]
         for name, groups in shapes:
             constructor = groups[0] if len(groups) > 1 else []
-            made = ["self", *(parameter(*entry, op) for entry in constructor)]
-            called = ["self", *(parameter(*entry, op) for entry in groups[-1])]
+            made = ["self", *parameters_of(constructor, op)]
+            called = ["self", *parameters_of(groups[-1], op)]
             body = f'class {name}(Primitive):\n    """{clean(op["doc"])}"""\n\n'
             body += head("__init__", made, "None", "", "    ").replace(":\n        ...", ": ...")
             body += head("__call__", called, "Any", "", "    ").replace(":\n        ...", ": ...")

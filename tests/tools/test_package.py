@@ -19,7 +19,7 @@ def test_cpp_suite() -> None:
     binary = Path(os.environ.get("MS_CPP_TESTS", ROOT / "build" / "dev" / "ms_tests"))
     if not binary.exists():
         pytest.skip("the C++ tests are not built")
-    done = subprocess.run([binary, "--gtest_brief=1"], capture_output=True, text=True)
+    done = subprocess.run([binary, "--gtest_brief=1"], capture_output=True, text=True, timeout=900)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
