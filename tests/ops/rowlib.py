@@ -71,6 +71,7 @@ class Args:
     inputs: tuple
     attrs: dict
     says: str = ""
+    kink: bool = False
 
 
 @dataclass
@@ -103,9 +104,9 @@ DEFAULT_TOLERANCE = {
 ROWS: dict[str, Row] = {}
 
 
-def args(*inputs: Any, says: str = "", **attrs: Any) -> Args:
-    """Arguments of a raw op."""
-    return Args(inputs, attrs, says)
+def args(*inputs: Any, says: str = "", kink: bool = False, **attrs: Any) -> Args:
+    """Arguments of a raw op. `kink`: there is no derivative at these values."""
+    return Args(inputs, attrs, says, kink)
 
 
 def row(

@@ -44,7 +44,7 @@ def dtype(name: str):
 
 
 def one(name: str) -> Tensor:
-    return Tensor(np.ones(2, np.float32)).astype(dtype(name))
+    return ops.cast(Tensor(np.ones(2, np.float32)), dtype(name))
 
 
 @pytest.mark.parametrize(("left", "right"), PAIRS)

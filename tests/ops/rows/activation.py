@@ -1,7 +1,7 @@
 """Rows of activation functions."""
 
 import numpy as np
-from rowlib import args, bf16, f16, f32, i32, row
+from rowlib import args, b1, bf16, f16, f32, i32, row
 from scipy import special
 
 LOOSE = {f16: 5e-3, bf16: 4e-2}
@@ -45,7 +45,7 @@ def activation(name, ref, extra=(), **options):
         name,
         ref=keep(ref),
         good=[args(f32(2, 3, low=-4, high=4)), args(f32(7, low=-8, high=8)), *extra],
-        bad=[args(f32(2), f32(2), says="takes")],
+        bad=[args(b1(2), b1(2), b1(2), says="the call must be")],
         tol=LOOSE,
         **options,
     )
