@@ -4,6 +4,7 @@
 
 #include "driver/compile.h"
 #include "runtime/frames.h"
+#include "runtime/profile.h"
 #include "runtime/testing.h"
 
 namespace ms::testing {
@@ -239,6 +240,54 @@ TEST(Plan, AnInterruptStopsALongRun) {
   SetInterruptPoll([] { Throw(ErrorKind::kRuntime, "interrupted"); });
   EXPECT_THROW(Execute(*executable, {Value(1)}), Error);
   SetInterruptPoll(nullptr);
+}
+
+// The places of a program where most memory lives, largest first.
+TEST(Plan, ReportsMemoryByLine) {
+  Module module;
+  Builder b(module, "main");
+  Term x = b.In(Vector(256)), small = b.In(Vector(16));
+  auto scan = [&](const Term& t, int line) {
+    b.emitter.span = InternSpan({"net.py", line, 1, line, 9, "f", 0});
+    return b.Op("CumSum", {t}, {{"axis", int64_t{0}}});
+  };
+  Term p = scan(x, 1), q = scan(p, 2), r = scan(small, 3);
+  b.Return({b.Op("CumSum", {p + q}, {{"axis", int64_t{0}}}),
+            b.Op("CumSum", {r}, {{"axis", int64_t{0}}})});
+  module.set_main(b.graph);
+  MemoryReport report = Make(module)->memory();
+  EXPECT_EQ(report.parameters, 272u * 4);
+  EXPECT_EQ(report.outputs, 272u * 4);
+  EXPECT_EQ(report.workspace, 64u);
+  EXPECT_EQ(report.feature_maps, 2048u + 64);
+  ASSERT_GE(report.peak.size(), 2u);
+  EXPECT_EQ(ShortSpan(report.peak[0].first), "net.py:1");
+  EXPECT_EQ(report.peak[0].second, 1024u);
+  EXPECT_EQ(ShortSpan(report.peak[1].first), "net.py:2");
+}
+
+TEST(Plan, ProfilesLaunchesByOpAndLine) {
+  Module module;
+  Builder b(module, "main");
+  b.emitter.span = InternSpan({"net.py", 5, 1, 5, 9, "f", 0});
+  Term x = b.In(Vector(16));
+  b.Return({b.Op("CumSum", {x + x}, {{"axis", int64_t{0}}})});
+  module.set_main(b.graph);
+  auto executable = Make(module);
+  ResetProfile();
+  SetProfile(true);
+  for (int i = 0; i < 3; ++i) Execute(*executable, {Filled(16, 1)});
+  SetProfile(false);
+  Execute(*executable, {Filled(16, 1)});
+  std::vector<ProfileRow> rows = GetProfile();
+  ASSERT_EQ(rows.size(), 2u);
+  for (const ProfileRow& row : rows) {
+    EXPECT_TRUE(row.op == "Add" || row.op == "CumSum");
+    EXPECT_EQ(row.count, 3u);
+    EXPECT_EQ(ShortSpan(row.span), "net.py:5");
+  }
+  EXPECT_THAT(ProfileTable(), ::testing::HasSubstr("net.py:5"));
+  ResetProfile();
 }
 
 TEST(Plan, PrintsItsLaunches) {
