@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <string_view>
 
 #include "io/crc32c.h"
 
@@ -15,6 +16,24 @@ namespace {
 
 constexpr size_t kWindowBytes = 64 * 1024;
 constexpr size_t kBlockBytes = 8 * 1024 * 1024;  // between two polls
+
+// Whether the text is UTF-8: no stray or missing continuation bytes, no overlong forms, no
+// surrogates.
+bool IsUtf8(std::string_view text) {
+  for (size_t i = 0; i < text.size();) {
+    auto lead = static_cast<uint8_t>(text[i++]);
+    int more = lead < 0x80 ? 0 : lead >= 0xC2 && lead < 0xE0 ? 1 : lead >> 4 == 0xE ? 2 : 3;
+    if (more == 3 && (lead < 0xF0 || lead > 0xF4)) return false;
+    uint32_t code = more == 0 ? lead : lead & (0x3F >> more);
+    for (int k = 0; k < more; ++k, ++i) {
+      if (i == text.size() || (static_cast<uint8_t>(text[i]) & 0xC0) != 0x80) return false;
+      code = (code << 6) | (static_cast<uint8_t>(text[i]) & 0x3F);
+    }
+    constexpr uint32_t kLeast[] = {0, 0x80, 0x800, 0x10000};
+    if (code < kLeast[more] || code > 0x10FFFF || (code >= 0xD800 && code < 0xE000)) return false;
+  }
+  return true;
+}
 
 }  // namespace
 
@@ -120,6 +139,7 @@ std::string FileReader::String(uint64_t length, uint64_t limit) {
   if (length > limit) Fail("a name has {} bytes; at most {} are allowed.", length, limit);
   std::string text(length, '\0');
   Copy(std::as_writable_bytes(std::span(text)));
+  if (!IsUtf8(text)) Fail("a name is not valid UTF-8.");
   return text;
 }
 

@@ -40,7 +40,7 @@ class FileReader {
   uint64_t Varint();  // at most 10 bytes, as protobuf has it
   uint32_t Fixed32();
   uint64_t Fixed64();
-  std::string String(uint64_t length, uint64_t limit);
+  std::string String(uint64_t length, uint64_t limit);  // text in UTF-8
   // Reads into memory of the caller. These bytes stay outside crc(): the caller sums them where it
   // wants to.
   void ReadContent(std::span<std::byte> out);
