@@ -18,12 +18,43 @@ Term CumSumGrad(GradContext& g) {
   return g.Call("CumSum", {g.dout()}, ScanAttrs(g, g.attr<bool>("exclusive"), !g.attr<bool>("reverse")));
 }
 
-// d(prod of x_j, j <= i)/dx_k = y_i / x_k: the sum over i >= k of dy_i * y_i, divided by x_k. Not defined by this
-// formula where an element is zero.
+// `x` moved by one along an axis, towards the end or the start; a zero enters.
+Term Shift(GradContext& g, const Term& x, int axis, bool to_end) {
+  const Shape& shape = x.shape();
+  if (shape[axis] == 0) return x;
+  Ints begin(static_cast<size_t>(shape.rank()), 0), paddings(2 * begin.size(), 0);
+  auto at = static_cast<size_t>(axis);
+  begin[at] = to_end ? 0 : 1;
+  paddings[2 * at + (to_end ? 0 : 1)] = 1;
+  Term kept = g.Call("Slice", {x}, {{"begin", begin}, {"size", shape.With(axis, shape[axis] - 1).ToInts()}});
+  return g.Call("Pad", {kept}, {{"paddings", paddings}});
+}
+
+int AxisOf(const GradContext& g) { return Wrap(g.attr<int64_t>("axis"), g.in_type(0).shape().rank()); }
+
+Term Recur(GradContext& g, const Term& a, const Term& b, bool reverse, bool from_source) {
+  return g.Call("LinearScan", {a, b},
+                {{"axis", g.attr<int64_t>("axis")}, {"reverse", reverse}, {"from_source", from_source}});
+}
+
+// dx_k = (product before k) * (sum over i >= k of dy_i * product between k and i): no division, so zeros do no harm. The
+// sum is a recurrence from the end, s_k = dy_k + x_(k+1) * s_(k+1). An exclusive product has dy one place further on.
 Term CumProdGrad(GradContext& g) {
-  Term weighted = g.dout() * g.out();
-  Term sum = g.Call("CumSum", {weighted}, ScanAttrs(g, g.attr<bool>("exclusive"), !g.attr<bool>("reverse")));
-  return sum / g.in(0);
+  if (g.in_type(0).shape().rank() == 0) return g.attr<bool>("exclusive") ? Term{} : g.dout();
+  bool reverse = g.attr<bool>("reverse");
+  Term before = g.Call("CumProd", {g.in(0)}, ScanAttrs(g, true, reverse));
+  Term dy = g.attr<bool>("exclusive") ? Shift(g, g.dout(), AxisOf(g), reverse) : g.dout();
+  return before * Recur(g, dy, g.in(0), !reverse, true);
+}
+
+// The adjoint of a recurrence runs the other way, with the factor at its other end.
+Terms LinearScanGrad(GradContext& g) {
+  bool reverse = g.attr<bool>("reverse"), from_source = g.attr<bool>("from_source");
+  if (g.in_type(0).shape().rank() == 0) return {g.dout(), Term{}};
+  Term da = Recur(g, g.dout(), g.in(1), !reverse, !from_source);
+  // Factor k multiplied y_(k-1) into y_k; or, from the source, y_k into y_(k+1).
+  Term db = from_source ? Shift(g, da, AxisOf(g), reverse) * g.out() : da * Shift(g, g.out(), AxisOf(g), !reverse);
+  return {da, db};
 }
 
 // Gradient of ops whose output 0 holds elements picked from x at the positions of output 1.
@@ -55,6 +86,20 @@ void DefineScan(OpRegistry& ops) {
       .Infer(InferScan)
       .Grad(CumProdGrad)
       .Class("CumProd(exclusive=False, reverse=False)(x, axis)");
+  ops.Op("LinearScan")
+      .Doc("The recurrence y_k = a_k + b_k * y_(k-1) along an axis, from y_(-1) = 0; with `from_source`, the factor is "
+           "b_(k-1). What the gradient of a running product is made of.")
+      .In("a", kFloating | kComplex, "Any shape.")
+      .In("b", kFloating | kComplex, "The same shape.")
+      .RequiredAttr<int64_t>("axis", "The axis.")
+      .WithAttr("reverse", false, "Run from the end.")
+      .WithAttr("from_source", false, "Take the factor where the last result came from.")
+      .Infer([](InferContext& c) {
+        c.CheckSameDType(0, 1);
+        c.CheckSameShape(0, 1);
+        return InferScan(c);
+      })
+      .Grad(LinearScanGrad);
   ops.Op("Sort")
       .Doc("Sorted elements along an axis and where they came from. Stable; a nan is larger than all.")
       .In("x", kReal | kBoolean, "Any shape.")
