@@ -21,8 +21,8 @@ Type BackType(const Types& inputs, const Types& outputs) {
   return Type::Function(TangentTypes(outputs), std::move(results));
 }
 
-// Builds ◀g beside ▶g: values of ▶g that a gradient reads become captures, but what is cheap to make again from them
-// (constants, fills, views, broadcasts) is made again.
+// Builds ◀g beside ▶g: values of ▶g that a gradient reads become captures, but what is cheap to
+// make again from them (constants, fills, views, broadcasts) is made again.
 class BackwardGraph : public BackwardHost {
  public:
   BackwardGraph(Graph* graph, const VarMap& forward, const VarMap& backs)
@@ -44,7 +44,8 @@ class BackwardGraph : public BackwardHost {
     size_t captures = TangentCount(g.captures());
     for (size_t i = 0; i < wrt.size(); ++i) CheckTangent(g, tangents[i], wrt[i].type());
     Vars outputs{Box(wrt, tangents, captures)};
-    for (size_t i = captures; i < wrt.size(); ++i) outputs.push_back(OrZero(tangents[i], wrt[i].type()));
+    for (size_t i = captures; i < wrt.size(); ++i)
+      outputs.push_back(OrZero(tangents[i], wrt[i].type()));
     graph_->SetOutputs(std::move(outputs));
   }
 
@@ -54,7 +55,8 @@ class BackwardGraph : public BackwardHost {
   // `v` is of g; the result is of ◀g.
   Var Use(const Var& v) override {
     Vars chain{forward_.at(v)};
-    while (!inside_.contains(chain.back()) && IsDerived(chain.back())) chain.push_back(chain.back().node->inputs[0]);
+    while (!inside_.contains(chain.back()) && IsDerived(chain.back()))
+      chain.push_back(chain.back().node->inputs[0]);
     Var made = UseForward(chain.back());
     for (size_t i = chain.size() - 1; i-- > 0;) {
       const Node& node = *chain[i].node;
@@ -64,7 +66,8 @@ class BackwardGraph : public BackwardHost {
     return made;
   }
 
-  Vars CallGradient(const Node& node, const Vars& tangents, const std::vector<bool>& needed) override {
+  Vars CallGradient(const Node& node, const Vars& tangents,
+                    const std::vector<bool>& needed) override {
     auto back = backs_.find({const_cast<Node*>(&node), 0});
     if (back == backs_.end()) return BackwardHost::CallGradient(node, tangents, needed);
     Vars arguments;
@@ -85,8 +88,9 @@ class BackwardGraph : public BackwardHost {
  private:
   static void CheckTangent(const Graph& g, const Var& tangent, const Type& type) {
     if (!tangent || tangent.type() == type.Tangent()) return;
-    throw Error(ErrorKind::kInternal, fmt::format("internal error: the gradient of '{}' gave a tangent of type {} to {}",
-                                                  g.name(), tangent.type(), type))
+    throw Error(ErrorKind::kInternal,
+                fmt::format("internal error: the gradient of '{}' gave a tangent of type {} to {}",
+                            g.name(), tangent.type(), type))
         .WithSpan(tangent.node->span);
   }
 
@@ -100,7 +104,8 @@ class BackwardGraph : public BackwardHost {
   static bool IsDerived(const Var& v) {
     static const OpDef* const broadcast = Ops().Find("BroadcastTo");
     const Node& node = *v.node;
-    return node.kind == NodeKind::kApply && node.inputs.size() == 1 && (node.op->view || node.op == broadcast);
+    return node.kind == NodeKind::kApply && node.inputs.size() == 1 &&
+           (node.op->view || node.op == broadcast);
   }
 
   Var UseForward(const Var& v) {
@@ -109,8 +114,8 @@ class BackwardGraph : public BackwardHost {
     Var made;
     if (node.kind == NodeKind::kConstant) {
       made = emitter_.Constant(node.value, v.type().weak());
-    } else if (node.kind == NodeKind::kApply && node.inputs.empty() && node.op->effect == Effect::kNone &&
-               node.op != Control().partial) {
+    } else if (node.kind == NodeKind::kApply && node.inputs.empty() &&
+               node.op->effect == Effect::kNone && node.op != Control().partial) {
       made = emitter_.Emit(*node.op, {}, node.attrs)[v.index];
     } else {
       made = {graph_->AddParameter(v.type(), fmt::format("s{}", saved_.size()), true), 0};
@@ -129,7 +134,8 @@ class BackwardGraph : public BackwardHost {
     bool any = false;
     for (size_t i = 0; i < captures; ++i) any |= static_cast<bool>(tangents[i]);
     if (!any) return emitter_.Call("BoxZero", {}).var;
-    for (size_t i = 0; i < captures; ++i) parts.push_back(emitter_.Wrap(OrZero(tangents[i], wrt[i].type())));
+    for (size_t i = 0; i < captures; ++i)
+      parts.push_back(emitter_.Wrap(OrZero(tangents[i], wrt[i].type())));
     return emitter_.Call("BoxMake", parts).var;
   }
 
@@ -165,7 +171,8 @@ Graph* ClosureGradients::Declare(Graph* g) {
   if (!fresh) return it->second;
   Graph* forward = it->second = module_->NewGraph("▶" + g->name());
   Types parameters;
-  for (const Node* n : g->captures()) forward->AddParameter(ForwardType(n->outputs[0]), n->name, true);
+  for (const Node* n : g->captures())
+    forward->AddParameter(ForwardType(n->outputs[0]), n->name, true);
   for (const Node* n : g->parameters()) {
     forward->AddParameter(ForwardType(n->outputs[0]), n->name);
     parameters.push_back(n->outputs[0]);
@@ -193,12 +200,14 @@ void ClosureGradients::Fill(Graph* g, Graph* forward) {
     for (const Var& v : node->inputs) inputs.push_back(made.at(v));
     emitter.span = node->span;
     if (!node->op->structural) {  // types stay as they are
-      Node* copy = forward->AddApply(*node->op, std::move(inputs), node->attrs, node->outputs, node->span);
+      Node* copy =
+          forward->AddApply(*node->op, std::move(inputs), node->attrs, node->outputs, node->span);
       for (uint32_t i = 0; i < node->outputs.size(); ++i) made.emplace(Var{node, i}, Var{copy, i});
       continue;
     }
     Graph* callee = PartialGraph(node);
-    Vars outputs = callee ? Vars{emitter.Partial(Declare(callee), inputs)} : emitter.Emit(*node->op, inputs, node->attrs);
+    Vars outputs = callee ? Vars{emitter.Partial(Declare(callee), inputs)}
+                          : emitter.Emit(*node->op, inputs, node->attrs);
     for (uint32_t i = 0; i < node->outputs.size(); ++i) made.emplace(Var{node, i}, outputs[i]);
     if (node->op == Control().call) backs.emplace(Var{node, 0}, outputs.back());
   }

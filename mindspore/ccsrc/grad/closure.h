@@ -1,6 +1,7 @@
-// Gradients of functions that stay values. For a graph g, ▶g returns g's outputs and, last, the closure
-// back = Partial(◀g, saved values), which maps output tangents to (Box of the tangents of g's captures, tangents of its
-// parameters). Branches, loops, recursion and closures all follow from that one rule; straight code is inlined later.
+// Gradients of functions that stay values. For a graph g, ▶g returns g's outputs and, last, the
+// closure back = Partial(◀g, saved values), which maps output tangents to (Box of the tangents of
+// g's captures, tangents of its parameters). Branches, loops, recursion and closures all follow
+// from that one rule; straight code is inlined later.
 #pragma once
 
 #include <deque>
@@ -14,7 +15,8 @@ class ClosureGradients {
  public:
   explicit ClosureGradients(Module* module) : module_(module) {}
 
-  // ▶g, made once per g, with all graphs that it needs. None of the graphs that g reaches may hold a Vjp.
+  // ▶g, made once per g, with all graphs that it needs. None of the graphs that g reaches may hold
+  // a Vjp.
   Graph* Forward(Graph* g);
 
   // What becomes of a type in ▶ graphs: functions return their backward closure too.
@@ -26,7 +28,8 @@ class ClosureGradients {
 
   Module* module_;
   std::unordered_map<Graph*, Graph*> forward_;
-  std::deque<Graph*> pending_;  // declared, not filled: no recursion, however deep graphs are nested
+  std::deque<Graph*>
+      pending_;  // declared, not filled: no recursion, however deep graphs are nested
 };
 
 }  // namespace ms

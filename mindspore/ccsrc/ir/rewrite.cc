@@ -5,7 +5,8 @@
 
 namespace ms {
 
-// ---- Rewriter ---------------------------------------------------------------------------------------------
+// ---- Rewriter
+// ---------------------------------------------------------------------------------------------
 Rewriter::Rewriter(Graph* graph) : graph_(graph), emitter_(graph) {
   const auto& nodes = graph->nodes();
   first_.reserve(nodes.size());
@@ -63,7 +64,8 @@ void Rewriter::Finish() {
   graph_->Sweep(keep);
 }
 
-// ---- patterns ---------------------------------------------------------------------------------------------
+// ---- patterns
+// ---------------------------------------------------------------------------------------------
 namespace {
 
 class PatternParser {
@@ -77,7 +79,9 @@ class PatternParser {
   }
 
  private:
-  [[noreturn]] void Fail() { Throw(ErrorKind::kInternal, "the rule '{}' is wrong at position {}", text_, at_); }
+  [[noreturn]] void Fail() {
+    Throw(ErrorKind::kInternal, "the rule '{}' is wrong at position {}", text_, at_);
+  }
   char Peek() {
     while (at_ < text_.size() && text_[at_] == ' ') ++at_;
     return at_ < text_.size() ? text_[at_] : '\0';
@@ -93,7 +97,8 @@ class PatternParser {
     char c = Peek();
     if (c == '-' || (c >= '0' && c <= '9')) {
       pattern.kind = Pattern::Kind::kNumber;
-      auto [end, error] = std::from_chars(text_.data() + at_, text_.data() + text_.size(), pattern.number);
+      auto [end, error] =
+          std::from_chars(text_.data() + at_, text_.data() + text_.size(), pattern.number);
       if (error != std::errc()) Fail();
       at_ = static_cast<size_t>(end - text_.data());
       return pattern;
@@ -139,7 +144,8 @@ bool AllElementsAre(const Tensor& tensor, double number) {
     using T = typename decltype(tag)::type;
     if constexpr (std::is_convertible_v<T, double>) {
       const T* data = tensor.data<T>();
-      return std::all_of(data, data + tensor.size(), [&](const T& x) { return static_cast<double>(x) == number; });
+      return std::all_of(data, data + tensor.size(),
+                         [&](const T& x) { return static_cast<double>(x) == number; });
     } else {
       const T* data = tensor.data<T>();
       auto value = static_cast<typename T::value_type>(number);
@@ -162,13 +168,15 @@ Pattern ParsePattern(std::string_view text) { return PatternParser(text).Run(); 
 bool IsSplat(const Var& v, double number) {
   static const OpDef* const fill = Ops().Find("Fill");
   const Node& node = *v.node;
-  if (node.kind == NodeKind::kConstant) return node.value.size() > 0 && AllElementsAre(node.value, number);
+  if (node.kind == NodeKind::kConstant)
+    return node.value.size() > 0 && AllElementsAre(node.value, number);
   if (!fill || node.op != fill) return false;
   int index = fill->AttrIndex("value");
   return index >= 0 && AttrIs((*node.attrs)[static_cast<size_t>(index)], number);
 }
 
-// ---- Match ------------------------------------------------------------------------------------------------
+// ---- Match
+// ------------------------------------------------------------------------------------------------
 const Var& Match::operator[](std::string_view name) const {
   for (const auto& [bound, v] : vars_) {
     if (bound == name) return v;
@@ -183,7 +191,8 @@ const Attr& Match::attr(std::string_view name) const {
   Throw(ErrorKind::kInternal, "a rule has no attribute '{}'", name);
 }
 
-// ---- RuleTable --------------------------------------------------------------------------------------------
+// ---- RuleTable
+// --------------------------------------------------------------------------------------------
 void RuleTable::Index() const {
   std::call_once(indexed_, [this] {
     for (const Rule& rule : rules_) {
@@ -200,7 +209,8 @@ std::vector<std::string> RuleTable::UnknownOps() const {
   while (!pending.empty()) {
     const Pattern& pattern = *pending.back();
     pending.pop_back();
-    if (pattern.kind == Pattern::Kind::kApply && !Ops().Find(pattern.name)) unknown.push_back(pattern.name);
+    if (pattern.kind == Pattern::Kind::kApply && !Ops().Find(pattern.name))
+      unknown.push_back(pattern.name);
     for (const Pattern& argument : pattern.arguments) pending.push_back(&argument);
   }
   return unknown;
@@ -222,10 +232,13 @@ Var RuleTable::Apply(const Node& node, Emitter& emitter) const {
 
 bool RuleTable::Matches(const Pattern& pattern, const Var& v, Match& match) const {
   switch (pattern.kind) {
-    case Pattern::Kind::kNumber: return IsSplat(v, pattern.number);
+    case Pattern::Kind::kNumber:
+      return IsSplat(v, pattern.number);
     case Pattern::Kind::kApply:
-      return v.index == 0 && v.node->op && v.node->op->name == pattern.name && MatchesNode(pattern, *v.node, match);
-    case Pattern::Kind::kVar: break;
+      return v.index == 0 && v.node->op && v.node->op->name == pattern.name &&
+             MatchesNode(pattern, *v.node, match);
+    case Pattern::Kind::kVar:
+      break;
   }
   for (const auto& [name, bound] : match.vars_) {
     if (name == pattern.name) return bound == v;
@@ -238,7 +251,9 @@ bool RuleTable::MatchesNode(const Pattern& pattern, const Node& node, Match& mat
   if (pattern.arguments.size() != node.inputs.size()) return false;
   for (const auto& [name, value] : pattern.attributes) {
     int index = node.op->AttrIndex(name);
-    if (index < 0 || !node.attrs || !MatchesAttr(value, (*node.attrs)[static_cast<size_t>(index)], match)) return false;
+    if (index < 0 || !node.attrs ||
+        !MatchesAttr(value, (*node.attrs)[static_cast<size_t>(index)], match))
+      return false;
   }
   for (size_t i = 0; i < pattern.arguments.size(); ++i) {
     if (!Matches(pattern.arguments[i], node.inputs[i], match)) return false;
@@ -277,16 +292,19 @@ Type RuleTable::TypeOf(const Pattern& pattern, const Match& match) const {
 
 Var RuleTable::Build(const Pattern& pattern, const Match& match, Emitter& emitter) const {
   if (pattern.kind == Pattern::Kind::kVar) return match[pattern.name];
-  if (pattern.kind == Pattern::Kind::kNumber) return emitter.Full(pattern.number, match.root().outputs[0]).var;
+  if (pattern.kind == Pattern::Kind::kNumber)
+    return emitter.Full(pattern.number, match.root().outputs[0]).var;
   const OpDef& op = Ops().Get(pattern.name);
   Vars inputs;
-  for (const Pattern& argument : pattern.arguments) inputs.push_back(Build(argument, match, emitter));
+  for (const Pattern& argument : pattern.arguments)
+    inputs.push_back(Build(argument, match, emitter));
   return emitter.Emit(op, inputs, BuildAttrs(op, pattern, match))[0];
 }
 
 AttrsRef RuleTable::BuildAttrs(const OpDef& op, const Pattern& pattern, const Match& match) const {
   NamedAttrs attrs;
-  for (const auto& [name, value] : pattern.attributes) attrs.emplace_back(name, BuildAttr(value, match));
+  for (const auto& [name, value] : pattern.attributes)
+    attrs.emplace_back(name, BuildAttr(value, match));
   return MakeAttrs(op, attrs);
 }
 

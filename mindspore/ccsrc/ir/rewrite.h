@@ -1,5 +1,6 @@
-// Changing graphs. A Rewriter rebuilds a graph in one walk in program order; a RuleTable holds rules written in the
-// IR's own syntax: Rule("Mul(x, 1)").To("x"). Both are linear in the size of the graph.
+// Changing graphs. A Rewriter rebuilds a graph in one walk in program order; a RuleTable holds
+// rules written in the IR's own syntax: Rule("Mul(x, 1)").To("x"). Both are linear in the size of
+// the graph.
 #pragma once
 
 #include <functional>
@@ -14,15 +15,16 @@
 
 namespace ms {
 
-// Visits the nodes of a graph in program order. When a node is visited, its inputs already read the replacements of
-// what was replaced; nodes that the visitor emits come before it.
+// Visits the nodes of a graph in program order. When a node is visited, its inputs already read the
+// replacements of what was replaced; nodes that the visitor emits come before it.
 class Rewriter {
  public:
   explicit Rewriter(Graph* graph);
 
   Graph* graph() const { return graph_; }
   GraphEmitter& emitter() { return emitter_; }
-  // visit: void(Node&), applied to the nodes that were there at the start. Ends by setting order and outputs.
+  // visit: void(Node&), applied to the nodes that were there at the start. Ends by setting order
+  // and outputs.
   template <class F>
   void Walk(F&& visit) {
     size_t count = graph_->nodes().size();
@@ -39,7 +41,10 @@ class Rewriter {
   // Later uses of `from` read `to`, which must be final: made by this walk, or already visited.
   void Replace(const Var& from, const Var& to);
   // The node, and its effect, disappears; its outputs must have been replaced or be unused.
-  void Drop(const Node& node) { dropped_[node.id] = true; any_dropped_ = changed_ = true; }
+  void Drop(const Node& node) {
+    dropped_[node.id] = true;
+    any_dropped_ = changed_ = true;
+  }
   Var Current(const Var& v) const;
   bool changed() const { return changed_; }
 
@@ -77,8 +82,9 @@ class Match {
   std::vector<std::pair<std::string_view, const Attr*>> attrs_;
 };
 
-// Op(arguments, attr=name): lower-case names stand for values; numbers for constants all of whose elements are that
-// number. An attribute is matched against a name (bound, or equal to what it was bound to), a number, or is not asked for.
+// Op(arguments, attr=name): lower-case names stand for values; numbers for constants all of whose
+// elements are that number. An attribute is matched against a name (bound, or equal to what it was
+// bound to), a number, or is not asked for.
 struct Pattern {
   enum class Kind : uint8_t { kVar, kNumber, kApply };
   Kind kind = Kind::kVar;
@@ -117,7 +123,8 @@ class RuleTable {
   RuleTable(std::initializer_list<Rule> rules, AttrFunctions functions = {})
       : rules_(rules), functions_(std::move(functions)) {}
 
-  // The replacement of the node's output 0 by the first rule that fits and keeps its type; null when none does.
+  // The replacement of the node's output 0 by the first rule that fits and keeps its type; null
+  // when none does.
   Var Apply(const Node& node, Emitter& emitter) const;
   // Names in the rules that are no ops: must be empty (tested).
   std::vector<std::string> UnknownOps() const;

@@ -14,7 +14,8 @@ inline constexpr int64_t kInlineElements = 16;
 
 // Bytes above 0x7f belong to names: ▶f is one.
 constexpr bool IsNameStart(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || static_cast<unsigned char>(c) >= 0x80;
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
+         static_cast<unsigned char>(c) >= 0x80;
 }
 constexpr bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 constexpr bool IsNamePart(char c) { return IsNameStart(c) || IsDigit(c) || c == '.'; }

@@ -1,5 +1,6 @@
-// Comparing modules up to renaming; see text.h. Two graphs are walked at once from their outputs and effects; each
-// node of one is tied to one node of the other, so that sharing and copies are told apart. No recursion.
+// Comparing modules up to renaming; see text.h. Two graphs are walked at once from their outputs
+// and effects; each node of one is tied to one node of the other, so that sharing and copies are
+// told apart. No recursion.
 #include <algorithm>
 #include <unordered_map>
 
@@ -12,7 +13,8 @@ namespace {
 class Comparison {
  public:
   std::string Run(const Module& a, const Module& b) {
-    if (!a.main() || !b.main()) return a.main() == b.main() ? "" : "only one module has a main graph";
+    if (!a.main() || !b.main())
+      return a.main() == b.main() ? "" : "only one module has a main graph";
     Tie(a.main(), b.main());
     while (reason_.empty() && !graphs_.empty()) {
       auto [x, y] = graphs_.back();
@@ -48,7 +50,8 @@ class Comparison {
     const Node*& forth = tied_[a->id];
     const Node*& back = tied_back_[b->id];
     if (forth == b && back == a) return;
-    if (forth || back) return Differ("{} corresponds to two nodes, {} among them", Describe(*a), Describe(*b));
+    if (forth || back)
+      return Differ("{} corresponds to two nodes, {} among them", Describe(*a), Describe(*b));
     forth = b;
     back = a;
     ++count_;
@@ -57,9 +60,12 @@ class Comparison {
 
   static std::string Describe(const Node& node) {
     switch (node.kind) {
-      case NodeKind::kParameter: return fmt::format("parameter '{}' of '{}'", node.name, node.graph->name());
-      case NodeKind::kConstant: return fmt::format("constant %{} of '{}'", node.id, node.graph->name());
-      case NodeKind::kApply: break;
+      case NodeKind::kParameter:
+        return fmt::format("parameter '{}' of '{}'", node.name, node.graph->name());
+      case NodeKind::kConstant:
+        return fmt::format("constant %{} of '{}'", node.id, node.graph->name());
+      case NodeKind::kApply:
+        break;
     }
     return fmt::format("{} (node {} of '{}')", node.op->name, node.id, node.graph->name());
   }
@@ -69,14 +75,18 @@ class Comparison {
     tied_back_.assign(b.nodes().size(), nullptr);
     nodes_.clear();
     count_ = 0;
-    if (a.captures().size() != b.captures().size() || a.parameters().size() != b.parameters().size()) {
-      return Differ("'{}' and '{}' take different numbers of captures or parameters", a.name(), b.name());
+    if (a.captures().size() != b.captures().size() ||
+        a.parameters().size() != b.parameters().size()) {
+      return Differ("'{}' and '{}' take different numbers of captures or parameters", a.name(),
+                    b.name());
     }
     if (a.outputs().size() != b.outputs().size() || a.finished() != b.finished()) {
       return Differ("'{}' and '{}' return different numbers of values", a.name(), b.name());
     }
-    if (a.updates != b.updates) return Differ("'{}' and '{}' update different inputs", a.name(), b.name());
-    if (a.loop.trip_count != b.loop.trip_count) return Differ("'{}' and '{}' differ in trip count", a.name(), b.name());
+    if (a.updates != b.updates)
+      return Differ("'{}' and '{}' update different inputs", a.name(), b.name());
+    if (a.loop.trip_count != b.loop.trip_count)
+      return Differ("'{}' and '{}' differ in trip count", a.name(), b.name());
     Tie(a.loop.body, b.loop.body);
     Tie(a.loop.done, b.loop.done);
     Vars inputs_a = a.inputs(), inputs_b = b.inputs();
@@ -98,7 +108,8 @@ class Comparison {
   void TieEffects(const Graph& a, const Graph& b) {
     auto effects_a = Effects(a), effects_b = Effects(b);
     if (effects_a.size() != effects_b.size()) {
-      return Differ("'{}' has {} effects, '{}' has {}", a.name(), effects_a.size(), b.name(), effects_b.size());
+      return Differ("'{}' has {} effects, '{}' has {}", a.name(), effects_a.size(), b.name(),
+                    effects_b.size());
     }
     for (size_t i = 0; i < effects_a.size(); ++i) TieNodes(effects_a[i], effects_b[i]);
   }
@@ -116,19 +127,22 @@ class Comparison {
       return Differ("{} is not {}", Describe(a), Describe(b));
     }
     if (!(a.outputs == b.outputs)) {
-      return Differ("{} has the types {} and {}", Describe(a), ToString(a.outputs), ToString(b.outputs));
+      return Differ("{} has the types {} and {}", Describe(a), ToString(a.outputs),
+                    ToString(b.outputs));
     }
     if (a.kind == NodeKind::kConstant && !Equal(Attr(a.value), Attr(b.value))) {
       return Differ("the values of {} and {} differ", Describe(a), Describe(b));
     }
     size_t attrs = a.attrs ? a.attrs->size() : 0;
-    if (attrs != (b.attrs ? b.attrs->size() : 0)) return Differ("{} has other attributes", Describe(a));
+    if (attrs != (b.attrs ? b.attrs->size() : 0))
+      return Differ("{} has other attributes", Describe(a));
     for (size_t i = 0; i < attrs; ++i) {
       const Attr &x = (*a.attrs)[i], &y = (*b.attrs)[i];
       if (std::holds_alternative<Graph*>(x) && std::holds_alternative<Graph*>(y)) {
         Tie(std::get<Graph*>(x), std::get<Graph*>(y));
       } else if (!Equal(x, y)) {
-        return Differ("{} has {}={} and {}", Describe(a), a.op->attributes[i].name, ToString(x), ToString(y));
+        return Differ("{} has {}={} and {}", Describe(a), a.op->attributes[i].name, ToString(x),
+                      ToString(y));
       }
     }
     for (size_t i = 0; i < a.inputs.size(); ++i) Tie(a.inputs[i], b.inputs[i]);

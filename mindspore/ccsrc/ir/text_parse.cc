@@ -1,155 +1,19 @@
-// Parsing the IR's text; see text.h. Two rounds: the headers of all graphs, so that they may refer to each other,
-// then the bodies. Types of nodes are inferred, as for nodes that an emitter makes.
+// Parsing the IR's text; see text.h. Two rounds: the headers of all graphs, so that they may refer
+// to each other, then the bodies. Types of nodes are inferred, as for nodes that an emitter makes.
 #include <charconv>
 #include <cstring>
 #include <unordered_map>
 
 #include "ir/op.h"
 #include "ir/text.h"
+#include "ir/text_cursor.h"
 #include "ir/text_detail.h"
 
 namespace ms {
 namespace {
 
-constexpr int kMaxTypeDepth = 64;  // of functions inside function types: text must not overflow our stack
-
-// Characters and words of the text, with the line for messages.
-class Cursor {
- public:
-  explicit Cursor(std::string_view text) : text_(text) {}
-
-  int line() const { return line_; }
-  size_t position() const { return at_; }
-  void Seek(size_t position, int line) {
-    at_ = position;
-    line_ = line;
-  }
-
-  char Peek() {
-    Skip();
-    return at_ < text_.size() ? text_[at_] : '\0';
-  }
-  bool AtEnd() {
-    Skip();
-    return at_ >= text_.size();
-  }
-  bool TryChar(char c) {
-    if (AtEnd() || text_[at_] != c) return false;
-    ++at_;
-    return true;
-  }
-  void Expect(std::string_view token) {
-    if (AtEnd() || !text_.substr(at_).starts_with(token)) Fail(fmt::format("'{}' is expected", token));
-    at_ += token.size();
-  }
-  [[noreturn]] void Fail(std::string_view what) {
-    std::string_view rest = text_.substr(std::min(at_, text_.size()));
-    rest = rest.substr(0, std::min<size_t>(rest.find('\n'), 24));
-    Throw(ErrorKind::kValue, "{}, but got '{}'", what, rest);
-  }
-
-  std::string_view Name() {
-    if (!text::IsNameStart(Peek())) Fail("a name is expected");
-    size_t start = at_;
-    while (at_ < text_.size() && text::IsNamePart(text_[at_])) ++at_;
-    return text_.substr(start, at_ - start);
-  }
-  // What stands for a value: %12, or the name of a parameter.
-  std::string_view Symbol() {
-    if (Peek() != '%') return Name();
-    size_t start = at_++;
-    while (at_ < text_.size() && text::IsNamePart(text_[at_])) ++at_;
-    if (at_ == start + 1) Fail("the number of a value is expected");
-    return text_.substr(start, at_ - start);
-  }
-  bool TryWord(std::string_view word) {
-    Skip();
-    size_t end = at_ + word.size();
-    if (!text_.substr(std::min(at_, text_.size())).starts_with(word)) return false;
-    if (end < text_.size() && text::IsNamePart(text_[end])) return false;
-    at_ = end;
-    return true;
-  }
-  std::string NameOrQuoted() { return Peek() == '"' ? Quoted() : std::string(Name()); }
-  std::string Quoted();
-  // A run of the characters that numbers are made of.
-  std::string_view Number() {
-    Skip();
-    size_t start = at_;
-    while (at_ < text_.size() && InNumber(text_[at_])) ++at_;
-    if (at_ == start) Fail("a number is expected");
-    return text_.substr(start, at_ - start);
-  }
-  template <class T>
-  T Parsed(std::string_view digits) {
-    T value{};
-    auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    if (error != std::errc() || end != digits.data() + digits.size()) {
-      Throw(ErrorKind::kValue, "'{}' is not a number of the type that is needed here", digits);
-    }
-    return value;
-  }
-  int64_t Integer() { return Parsed<int64_t>(Number()); }
-  template <class F>
-  void List(char open, char close, F item) {
-    Expect({&open, 1});
-    if (TryChar(close)) return;
-    do item();
-    while (TryChar(','));
-    Expect({&close, 1});
-  }
-
- private:
-  static bool InNumber(char c) {
-    return text::IsDigit(c) || c == '.' || c == '-' || c == '+' || (c >= 'a' && c <= 'z');
-  }
-  void Skip() {
-    while (at_ < text_.size()) {
-      char c = text_[at_];
-      if (c == '#') {
-        while (at_ < text_.size() && text_[at_] != '\n') ++at_;
-      } else if (c == '\n' || c == ' ' || c == '\t' || c == '\r') {
-        line_ += c == '\n';
-        ++at_;
-      } else {
-        return;
-      }
-    }
-  }
-
-  std::string_view text_;
-  size_t at_ = 0;
-  int line_ = 1;
-};
-
-std::string Cursor::Quoted() {
-  Expect("\"");
-  std::string value;
-  while (at_ < text_.size() && text_[at_] != '"' && text_[at_] != '\n') {
-    char c = text_[at_++];
-    if (c != '\\') {
-      value += c;
-      continue;
-    }
-    char kind = at_ < text_.size() ? text_[at_++] : '\0';
-    if (kind == 'n') {
-      value += '\n';
-    } else if (kind == '"' || kind == '\\') {
-      value += kind;
-    } else if (kind == 'x' && at_ + 2 <= text_.size()) {
-      unsigned code = 0;
-      const char* from = text_.data() + at_;
-      if (std::from_chars(from, from + 2, code, 16).ptr != from + 2) Fail("two hexadecimal digits are expected");
-      value += static_cast<char>(code);
-      at_ += 2;
-    } else {
-      Fail("an escape is one of \\n, \\\", \\\\ and \\x00");
-    }
-  }
-  if (at_ >= text_.size() || text_[at_] != '"') Fail("a string must end on its line");
-  ++at_;
-  return value;
-}
+constexpr int kMaxTypeDepth =
+    64;  // of functions inside function types: text must not overflow our stack
 
 class Parser {
  public:
@@ -161,7 +25,8 @@ class Parser {
       while (!cursor_.AtEnd()) ParseHeader();
       for (Pending& pending : pending_) ParseBody(pending);
     } catch (const Error& error) {
-      throw Error(error.kind(), fmt::format("IR text, line {}: {}", cursor_.line(), error.message()));
+      throw Error(error.kind(),
+                  fmt::format("IR text, line {}: {}", cursor_.line(), error.message()));
     }
     return std::move(module_);
   }
@@ -181,7 +46,8 @@ class Parser {
     std::string name = cursor_.NameOrQuoted();
     if (graphs_.contains(name)) Throw(ErrorKind::kValue, "the graph '{}' is defined twice", name);
     Graph* graph = module_->NewGraph(name);
-    if (graph->name() != name) Throw(ErrorKind::kValue, "the graph '{}' clashes with an earlier name", name);
+    if (graph->name() != name)
+      Throw(ErrorKind::kValue, "the graph '{}' clashes with an earlier name", name);
     graphs_[name] = graph;
     if (!module_->main()) module_->set_main(graph);
     Pending& pending = pending_.emplace_back(Pending{graph, 0, 0, {}});
@@ -213,8 +79,10 @@ class Parser {
   }
   void SkipToken() {
     if (cursor_.AtEnd()) cursor_.Fail("a body that ends in '}' is expected");
-    if (cursor_.Peek() == '"') cursor_.Quoted();
-    else cursor_.TryChar(cursor_.Peek());
+    if (cursor_.Peek() == '"')
+      cursor_.Quoted();
+    else
+      cursor_.TryChar(cursor_.Peek());
   }
 
   // ---- types ----
@@ -270,7 +138,8 @@ class Parser {
         ++count;
       });
     });
-    if (count != tensor->size()) Throw(ErrorKind::kValue, "{} needs {} elements, but got {}", type, tensor->size(), count);
+    if (count != tensor->size())
+      Throw(ErrorKind::kValue, "{} needs {} elements, but got {}", type, tensor->size(), count);
   }
 
   Tensor ParseTensor(Type* type) {
@@ -280,16 +149,20 @@ class Parser {
     if (cursor_.TryWord("digest")) {
       std::string name = cursor_.Quoted();
       auto it = large_ ? large_->find(name) : TensorTable::const_iterator{};
-      if (!large_ || it == large_->end()) Throw(ErrorKind::kValue, "the tensor with digest '{}' is missing", name);
+      if (!large_ || it == large_->end())
+        Throw(ErrorKind::kValue, "the tensor with digest '{}' is missing", name);
       tensor = it->second;
       if (tensor.dtype() != type->dtype() || !(tensor.shape() == type->shape())) {
-        Throw(ErrorKind::kValue, "the tensor with digest '{}' is not {}, but {}", name, *type, tensor.ToString());
+        Throw(ErrorKind::kValue, "the tensor with digest '{}' is not {}, but {}", name, *type,
+              tensor.ToString());
       }
     } else if (cursor_.TryWord("base64")) {
       std::string bytes;
-      if (!text::FromBase64(cursor_.Quoted(), &bytes)) Throw(ErrorKind::kValue, "the base64 text is damaged");
+      if (!text::FromBase64(cursor_.Quoted(), &bytes))
+        Throw(ErrorKind::kValue, "the base64 text is damaged");
       if (bytes.size() != type->bytes()) {
-        Throw(ErrorKind::kValue, "{} needs {} bytes, but got {}", *type, type->bytes(), bytes.size());
+        Throw(ErrorKind::kValue, "{} needs {} bytes, but got {}", *type, type->bytes(),
+              bytes.size());
       }
       tensor = Tensor(type->dtype(), type->shape());
       if (!bytes.empty()) std::memcpy(tensor.raw(), bytes.data(), bytes.size());
@@ -305,7 +178,8 @@ class Parser {
       std::string_view hex = cursor_.Number();
       uint64_t bits = 0;
       auto [end, error] = std::from_chars(hex.data(), hex.data() + hex.size(), bits, 16);
-      if (error != std::errc() || end != hex.data() + hex.size()) cursor_.Fail("the bits of a nan are expected");
+      if (error != std::errc() || end != hex.data() + hex.size())
+        cursor_.Fail("the bits of a nan are expected");
       cursor_.Expect(")");
       double value;
       std::memcpy(&value, &bits, sizeof value);
@@ -318,7 +192,8 @@ class Parser {
     size_t position = cursor_.position();
     int line = cursor_.line();
     std::string_view digits = cursor_.Number();
-    if (digits.find_first_not_of("-0123456789") == std::string_view::npos) return cursor_.Parsed<int64_t>(digits);
+    if (digits.find_first_not_of("-0123456789") == std::string_view::npos)
+      return cursor_.Parsed<int64_t>(digits);
     cursor_.Seek(position, line);
     return ParseDouble();
   }
@@ -373,8 +248,10 @@ class Parser {
     cursor_.Expect("{");
     while (cursor_.Peek() != '}') {
       if (graph_->finished()) cursor_.Fail("'}' is expected after return");
-      if (cursor_.TryWord("return")) ParseReturn();
-      else ParseStatement();
+      if (cursor_.TryWord("return"))
+        ParseReturn();
+      else
+        ParseStatement();
     }
     CheckUpdates();
   }
@@ -398,7 +275,8 @@ class Parser {
       cursor_.Expect("=");
       int64_t input = cursor_.Integer();
       bool small = output >= 0 && input >= 0 && output < INT32_MAX && input < INT32_MAX;
-      if (!small) Throw(ErrorKind::kValue, "updates are pairs of positions, but got {}={}", output, input);
+      if (!small)
+        Throw(ErrorKind::kValue, "updates are pairs of positions, but got {}={}", output, input);
       graph_->updates.emplace_back(static_cast<int>(output), static_cast<int>(input));
     });
   }
@@ -406,7 +284,8 @@ class Parser {
   void CheckUpdates() {
     for (auto [output, input] : graph_->updates) {
       size_t inputs = graph_->captures().size() + graph_->parameters().size();
-      if (static_cast<size_t>(output) >= graph_->OutputTypes().size() || static_cast<size_t>(input) >= inputs) {
+      if (static_cast<size_t>(output) >= graph_->OutputTypes().size() ||
+          static_cast<size_t>(input) >= inputs) {
         Throw(ErrorKind::kValue, "the update {}={} names no output or no input", output, input);
       }
     }
@@ -415,7 +294,8 @@ class Parser {
   Var Operand() {
     std::string_view symbol = cursor_.Symbol();
     auto it = values_.find(symbol);
-    if (it == values_.end()) Throw(ErrorKind::kValue, "the value '{}' is not defined before its use", symbol);
+    if (it == values_.end())
+      Throw(ErrorKind::kValue, "the value '{}' is not defined before its use", symbol);
     return it->second;
   }
 
@@ -428,8 +308,8 @@ class Parser {
     }
     graph_->SetOutputs(std::move(outputs));
     if (Types got = graph_->OutputTypes(); !(got == declared)) {
-      Throw(ErrorKind::kType, "the graph '{}' must return {}, but returns {}", graph_->name(), ToString(declared),
-            ToString(got));
+      Throw(ErrorKind::kType, "the graph '{}' must return {}, but returns {}", graph_->name(),
+            ToString(declared), ToString(got));
     }
   }
 
@@ -442,7 +322,8 @@ class Parser {
     }
     Node* node = cursor_.TryWord("Constant") ? ParseConstant() : ParseApply();
     if (node->outputs.size() != results.size()) {
-      Throw(ErrorKind::kType, "the op returns {} values, but {} are named", node->outputs.size(), results.size());
+      Throw(ErrorKind::kType, "the op returns {} values, but {} are named", node->outputs.size(),
+            results.size());
     }
     for (uint32_t i = 0; i < results.size(); ++i) {
       if (!values_.try_emplace(results[i], Var{node, i}).second) {
@@ -479,7 +360,8 @@ class Parser {
     for (size_t i = 0; i < attrs.size(); ++i) {
       if (given[i]) continue;
       if (op->attributes[i].required) {
-        Throw(ErrorKind::kValue, "the attribute '{}' of '{}' is missing", op->attributes[i].name, op->name);
+        Throw(ErrorKind::kValue, "the attribute '{}' of '{}' is missing", op->attributes[i].name,
+              op->name);
       }
       attrs[i] = op->attributes[i].fallback;
     }
@@ -497,16 +379,18 @@ class Parser {
     given[index] = true;
     attrs[index] = ParseAttr();
     const AttrDef& def = op.attributes[index];
-    bool fits = attrs[index].index() == def.kind || def.kind == 0 || (def.optional && attrs[index].index() == 0);
-    if (!fits) Throw(ErrorKind::kType, "the attribute '{}' of '{}' is of another kind", name, op.name);
+    bool fits = attrs[index].index() == def.kind || def.kind == 0 ||
+                (def.optional && attrs[index].index() == 0);
+    if (!fits)
+      Throw(ErrorKind::kType, "the attribute '{}' of '{}' is of another kind", name, op.name);
   }
 
-  Cursor cursor_;
+  text::Cursor cursor_;
   const TensorTable* large_;
   std::unique_ptr<Module> module_;
   std::unordered_map<std::string, Graph*> graphs_;
   std::vector<Pending> pending_;
-  Graph* graph_ = nullptr;  // whose body is being parsed
+  Graph* graph_ = nullptr;                            // whose body is being parsed
   std::unordered_map<std::string_view, Var> values_;  // names are pieces of the text
 };
 

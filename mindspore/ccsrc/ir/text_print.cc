@@ -35,7 +35,9 @@ std::string Quote(std::string_view text) {
   return quoted + '"';
 }
 
-std::string NameOrQuoted(std::string_view text) { return IsName(text) ? std::string(text) : Quote(text); }
+std::string NameOrQuoted(std::string_view text) {
+  return IsName(text) ? std::string(text) : Quote(text);
+}
 
 namespace {
 constexpr char kBase64[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -74,7 +76,8 @@ bool FromBase64(std::string_view text, std::string* bytes) {
       }
       group = group << 6 | (at ? static_cast<uint32_t>(at - kBase64) : 0u);
     }
-    for (int k = 0; k < 3 - padding; ++k) bytes->push_back(static_cast<char>(group >> (16 - 8 * k)));
+    for (int k = 0; k < 3 - padding; ++k)
+      bytes->push_back(static_cast<char>(group >> (16 - 8 * k)));
   }
   return true;
 }
@@ -110,11 +113,16 @@ bool PrintsInline(const Tensor& tensor) {
 
 template <class T>
 std::string ElementText(T value) {
-  if constexpr (std::is_same_v<T, bool>) return value ? "true" : "false";
-  else if constexpr (std::is_integral_v<T>) return fmt::format("{}", value);
-  else if constexpr (std::is_same_v<T, double>) return FloatText(value);
-  else if constexpr (std::is_convertible_v<T, float>) return FloatText(static_cast<float>(value));
-  else return "";
+  if constexpr (std::is_same_v<T, bool>)
+    return value ? "true" : "false";
+  else if constexpr (std::is_integral_v<T>)
+    return fmt::format("{}", value);
+  else if constexpr (std::is_same_v<T, double>)
+    return FloatText(value);
+  else if constexpr (std::is_convertible_v<T, float>)
+    return FloatText(static_cast<float>(value));
+  else
+    return "";
 }
 
 std::string Digest(const Tensor& tensor) {
@@ -137,7 +145,8 @@ std::string TensorText(const Tensor& tensor, bool weak, const PrintOptions& opti
   std::string text = Type(tensor.dtype(), tensor.shape(), weak).ToString() + " ";
   if (!PrintsInline(tensor)) {
     if (options.large) return text + "digest " + Quote(TableEntry(tensor, *options.large));
-    return text + "base64 " + Quote(text::ToBase64({static_cast<const char*>(tensor.raw()), tensor.bytes()}));
+    return text + "base64 " +
+           Quote(text::ToBase64({static_cast<const char*>(tensor.raw()), tensor.bytes()}));
   }
   VisitDType(tensor.dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
@@ -156,7 +165,8 @@ std::string AttrText(const Attr& attr, const PrintOptions& options) {
   if (const auto* t = std::get_if<Tensor>(&attr)) {
     return t->defined() ? fmt::format("Tensor({})", TensorText(*t, false, options)) : "Tensor()";
   }
-  if (const auto* g = std::get_if<Graph*>(&attr)) return *g ? "@" + NameOrQuoted((*g)->name()) : "@\"\"";
+  if (const auto* g = std::get_if<Graph*>(&attr))
+    return *g ? "@" + NameOrQuoted((*g)->name()) : "@\"\"";
   if (const auto* d = std::get_if<double>(&attr); d && std::isnan(*d)) {
     uint64_t bits;
     std::memcpy(&bits, d, sizeof bits);
@@ -202,8 +212,10 @@ class GraphPrinter {
     for (const Var& v : graph_.inputs()) {
       const Node& p = *v.node;
       bool named = text::IsName(p.name) && taken.insert(p.name).second;
-      if (named) named_.insert(&p);
-      else first_value_[p.id] = next_++;
+      if (named)
+        named_.insert(&p);
+      else
+        first_value_[p.id] = next_++;
     }
   }
 
@@ -242,9 +254,12 @@ class GraphPrinter {
   }
 
   void Operand(const Var& v) {
-    if (!v || v.node->graph != &graph_) Append("<not of this graph>");  // the verifier prints such graphs
-    else if (named_.contains(v.node)) Append(v.node->name);
-    else Format("%{}", first_value_[v.node->id] + v.index);
+    if (!v || v.node->graph != &graph_)
+      Append("<not of this graph>");  // the verifier prints such graphs
+    else if (named_.contains(v.node))
+      Append(v.node->name);
+    else
+      Format("%{}", first_value_[v.node->id] + v.index);
   }
 
   void Operands(const Vars& vars) {

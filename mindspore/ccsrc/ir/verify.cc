@@ -18,13 +18,15 @@ struct Problem {
 
 class GraphCheck {
  public:
-  GraphCheck(const Graph& graph, const VerifyOptions& options, const std::unordered_set<const Graph*>& module)
+  GraphCheck(const Graph& graph, const VerifyOptions& options,
+             const std::unordered_set<const Graph*>& module)
       : graph_(graph), options_(options), module_(module) {}
 
   void Run() {
     const auto& nodes = graph_.nodes();
     for (size_t i = 0; i < nodes.size(); ++i) {
-      if (nodes[i]->graph != &graph_ || nodes[i]->id != i) Fail(nodes[i], "the node is not at its place");
+      if (nodes[i]->graph != &graph_ || nodes[i]->id != i)
+        Fail(nodes[i], "the node is not at its place");
     }
     CheckInputs();
     for (const Node* node : nodes) CheckNode(*node);
@@ -43,12 +45,15 @@ class GraphCheck {
   void CheckInputs() {
     std::unordered_set<const Node*> listed;
     for (const Var& v : graph_.inputs()) {
-      bool here = v.node->graph == &graph_ && v.node->id < graph_.nodes().size() && graph_.nodes()[v.node->id] == v.node;
-      if (!here || v.node->kind != NodeKind::kParameter) Fail(v.node, "an input is not a parameter node of it");
+      bool here = v.node->graph == &graph_ && v.node->id < graph_.nodes().size() &&
+                  graph_.nodes()[v.node->id] == v.node;
+      if (!here || v.node->kind != NodeKind::kParameter)
+        Fail(v.node, "an input is not a parameter node of it");
       if (!listed.insert(v.node).second) Fail(v.node, "an input is listed twice");
     }
     for (const Node* node : graph_.nodes()) {
-      if (node->kind == NodeKind::kParameter && !listed.contains(node)) Fail(node, "a parameter is not among its inputs");
+      if (node->kind == NodeKind::kParameter && !listed.contains(node))
+        Fail(node, "a parameter is not among its inputs");
     }
   }
 
@@ -57,27 +62,32 @@ class GraphCheck {
     if (v.node->graph != &graph_) Fail(user, "a value of another graph is used");
     if (v.node->id >= before) Fail(user, "a value is used before it is made");
     if (graph_.nodes()[v.node->id] != v.node) Fail(user, "a value is used whose node was dropped");
-    if (v.index >= v.node->outputs.size()) Fail(user, "output {} of a node with {} is used", v.index, v.node->outputs.size());
+    if (v.index >= v.node->outputs.size())
+      Fail(user, "output {} of a node with {} is used", v.index, v.node->outputs.size());
   }
 
   void CheckNode(const Node& node) {
     switch (node.kind) {
       case NodeKind::kParameter:
-        if (node.outputs.size() != 1 || !node.inputs.empty()) Fail(&node, "a parameter has one output and no inputs");
+        if (node.outputs.size() != 1 || !node.inputs.empty())
+          Fail(&node, "a parameter has one output and no inputs");
         return;
       case NodeKind::kConstant:
-        if (!node.value.defined() || node.outputs.size() != 1) Fail(&node, "a constant has one value");
+        if (!node.value.defined() || node.outputs.size() != 1)
+          Fail(&node, "a constant has one value");
         if (!(node.outputs[0].Strong() == Type(node.value.dtype(), node.value.shape()))) {
           Fail(&node, "the constant is {}, but typed {}", node.value.ToString(), node.outputs[0]);
         }
         return;
-      case NodeKind::kApply: break;
+      case NodeKind::kApply:
+        break;
     }
     if (!node.op) Fail(&node, "the node has no op");
     for (const Var& v : node.inputs) CheckVar(v, node.id, &node);
     CheckAttributes(node);
     CheckTypes(node);
-    if (options_.level >= Level::kNoGradLeft && node.op == Control().vjp) Fail(&node, "a Vjp is left");
+    if (options_.level >= Level::kNoGradLeft && node.op == Control().vjp)
+      Fail(&node, "a Vjp is left");
     if (options_.level >= Level::kLowered && !node.op->structural && options_.refusal) {
       if (std::string why = options_.refusal(node); !why.empty()) Fail(&node, "no kernel: {}", why);
     }
@@ -86,13 +96,16 @@ class GraphCheck {
   void CheckAttributes(const Node& node) {
     size_t count = node.attrs ? node.attrs->size() : 0;
     const auto& defs = node.op->attributes;
-    if (count != defs.size()) Fail(&node, "it has {} attributes, but '{}' declares {}", count, node.op->name, defs.size());
+    if (count != defs.size())
+      Fail(&node, "it has {} attributes, but '{}' declares {}", count, node.op->name, defs.size());
     for (size_t i = 0; i < count; ++i) {
       const Attr& value = (*node.attrs)[i];
-      bool fits = value.index() == defs[i].kind || defs[i].kind == 0 || (defs[i].optional && value.index() == 0);
+      bool fits = value.index() == defs[i].kind || defs[i].kind == 0 ||
+                  (defs[i].optional && value.index() == 0);
       if (!fits) Fail(&node, "the attribute '{}' is of the wrong kind", defs[i].name);
       const auto* g = std::get_if<Graph*>(&value);
-      if (g && !module_.contains(*g)) Fail(&node, "the attribute '{}' refers to no graph of the module", defs[i].name);
+      if (g && !module_.contains(*g))
+        Fail(&node, "the attribute '{}' refers to no graph of the module", defs[i].name);
     }
   }
 
@@ -113,7 +126,8 @@ class GraphCheck {
   void CheckUpdates() {
     Vars inputs = graph_.inputs();
     for (auto [output, input] : graph_.updates) {
-      bool inside = output >= 0 && input >= 0 && static_cast<size_t>(output) < graph_.outputs().size() &&
+      bool inside = output >= 0 && input >= 0 &&
+                    static_cast<size_t>(output) < graph_.outputs().size() &&
                     static_cast<size_t>(input) < inputs.size();
       if (!inside) Fail(nullptr, "the update {}={} names no output or no input", output, input);
       const Type& from = graph_.outputs()[output].type();
@@ -125,7 +139,8 @@ class GraphCheck {
 
   void CheckLoop() {
     const LoopTag& loop = graph_.loop;
-    if (!module_.contains(loop.body) || !module_.contains(loop.done)) Fail(nullptr, "the loop's parts are not in the module");
+    if (!module_.contains(loop.body) || !module_.contains(loop.done))
+      Fail(nullptr, "the loop's parts are not in the module");
     if (loop.trip_count < -1) Fail(nullptr, "the trip count is {}", loop.trip_count);
     if (!HasLoopShape(graph_)) Fail(nullptr, "it is tagged as a loop, but not built as one");
   }
@@ -164,9 +179,11 @@ std::string Excerpt(const Problem& problem) {
   }
   std::string excerpt;
   for (size_t i = 0; i < lines.size(); ++i) {
-    bool near = lines.size() <= 4 * kLines || i == 0 || (i + kLines >= place && i <= place + kLines);
+    bool near =
+        lines.size() <= 4 * kLines || i == 0 || (i + kLines >= place && i <= place + kLines);
     if (!near) continue;
-    excerpt += fmt::format("{} {}\n", i == place && problem.node ? '>' : ' ', lines[i].substr(0, 400));
+    excerpt +=
+        fmt::format("{} {}\n", i == place && problem.node ? '>' : ' ', lines[i].substr(0, 400));
   }
   return excerpt;
 }
@@ -185,15 +202,19 @@ void Verify(const Module& module, const VerifyOptions& options) {
   std::unordered_set<const Graph*> graphs;
   for (const auto& graph : module.graphs()) graphs.insert(graph.get());
   try {
-    if (!module.main() || !graphs.contains(module.main())) throw Problem{nullptr, nullptr, "the module has no main graph"};
-    if (!module.main()->captures().empty()) throw Problem{module.main(), nullptr, "the main graph has captures"};
+    if (!module.main() || !graphs.contains(module.main()))
+      throw Problem{nullptr, nullptr, "the module has no main graph"};
+    if (!module.main()->captures().empty())
+      throw Problem{module.main(), nullptr, "the main graph has captures"};
     for (const auto& graph : module.graphs()) GraphCheck(*graph, options, graphs).Run();
   } catch (const Problem& problem) {
     uint32_t span = problem.node ? problem.node->span : 0;
-    std::string where = problem.graph ? fmt::format("in the graph '{}', ", problem.graph->name()) : "";
+    std::string where =
+        problem.graph ? fmt::format("in the graph '{}', ", problem.graph->name()) : "";
     std::string text = problem.graph ? Excerpt(problem) : "";
-    throw Error(ErrorKind::kInternal, fmt::format("internal error: {}{}{}{}\n{}", where, problem.what,
-                                                  options.stage.empty() ? "" : " ", options.stage, text))
+    throw Error(ErrorKind::kInternal,
+                fmt::format("internal error: {}{}{}{}\n{}", where, problem.what,
+                            options.stage.empty() ? "" : " ", options.stage, text))
         .WithSpan(span);
   }
 }
@@ -202,7 +223,9 @@ bool HasLoopShape(const Graph& graph) {
   const LoopTag& loop = graph.loop;
   const Node* function = TailFunction(graph);
   if (!function || function->op != Control().select) return false;
-  if (PartialGraph(function->inputs[1].node) != loop.body || PartialGraph(function->inputs[2].node) != loop.done) return false;
+  if (PartialGraph(function->inputs[1].node) != loop.body ||
+      PartialGraph(function->inputs[2].node) != loop.done)
+    return false;
   const Node* again = TailFunction(*loop.body);
   return again && PartialGraph(again) == &graph;
 }

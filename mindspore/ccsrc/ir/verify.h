@@ -1,4 +1,5 @@
-// What must hold for every graph between two passes. A failure is a bug of ours: InternalError with the graph's text.
+// What must hold for every graph between two passes. A failure is a bug of ours: InternalError with
+// the graph's text.
 #pragma once
 
 #include <functional>
@@ -23,10 +24,12 @@ struct VerifyOptions {
 };
 
 void Verify(const Module& module, const VerifyOptions& options = {});
-inline void Verify(const Module& module, Level level) { Verify(module, VerifyOptions{level, {}, {}}); }
+inline void Verify(const Module& module, Level level) {
+  Verify(module, VerifyOptions{level, {}, {}});
+}
 
-// Whether a graph with a loop tag is built as the tag says: it returns Call(Switch(c, Partial(body), Partial(done)), ...),
-// and the body returns Call(Partial(graph), ...).
+// Whether a graph with a loop tag is built as the tag says: it returns Call(Switch(c,
+// Partial(body), Partial(done)), ...), and the body returns Call(Partial(graph), ...).
 bool HasLoopShape(const Graph& graph);
 
 // MS_VERIFY=1 in the environment, or SetVerifying(true): passes call Verify after each change.

@@ -40,7 +40,8 @@ CallGraph::CallGraph(const Module& module) {
       caller.low = std::min(caller.low, mark.low);
     }
     if (mark.low != mark.index) return;
-    size_t start = static_cast<size_t>(std::find(path.rbegin(), path.rend(), graph).base() - path.begin()) - 1;
+    size_t start =
+        static_cast<size_t>(std::find(path.rbegin(), path.rend(), graph).base() - path.begin()) - 1;
     for (size_t i = start; i < path.size(); ++i) {
       marks[path[i]].on_path = false;
       order_.push_back(path[i]);

@@ -40,7 +40,8 @@ bool EffectAnalysis::HasEffect(const Node& node) const {
     } else if (f.op == Control().vjp) {
       functions.push_back(f.inputs[0].node);
     } else {
-      return true;  // a parameter, or what a call returned: some function of a module that has effects
+      return true;  // a parameter, or what a call returned: some function of a module that has
+                    // effects
     }
   }
   return false;

@@ -1,5 +1,6 @@
-// Vjp(Partial(g, captures)) becomes Partial(▶g, captures); Vjp of a Switch, the Switch of the ▶ of its arms. A function
-// can be differentiated once nothing that it reaches holds a Vjp, so nested gradients unfold from the inside.
+// Vjp(Partial(g, captures)) becomes Partial(▶g, captures); Vjp of a Switch, the Switch of the ▶ of
+// its arms. A function can be differentiated once nothing that it reaches holds a Vjp, so nested
+// gradients unfold from the inside.
 #include <algorithm>
 #include <optional>
 #include <unordered_map>
@@ -41,8 +42,10 @@ std::unordered_set<const Graph*> GraphsWithVjp(const Module& module) {
   return found;
 }
 
-// The nodes whose functions must be turned into ▶ functions for `vjp`; nothing when one is not known or not ready.
-std::optional<std::vector<const Node*>> Sources(const Node& vjp, const std::unordered_set<const Graph*>& with_vjp) {
+// The nodes whose functions must be turned into ▶ functions for `vjp`; nothing when one is not
+// known or not ready.
+std::optional<std::vector<const Node*>> Sources(const Node& vjp,
+                                                const std::unordered_set<const Graph*>& with_vjp) {
   std::vector<const Node*> found;
   NodeSet seen;
   std::vector<const Node*> pending{vjp.inputs[0].node};
@@ -69,7 +72,8 @@ std::optional<std::vector<const Node*>> Sources(const Node& vjp, const std::unor
 
 class GraphExpansion {
  public:
-  GraphExpansion(Graph* graph, ClosureGradients& gradients) : rewriter_(graph), gradients_(gradients) {}
+  GraphExpansion(Graph* graph, ClosureGradients& gradients)
+      : rewriter_(graph), gradients_(gradients) {}
 
   void Add(const Node* vjp, const std::vector<const Node*>& sources) {
     vjps_.insert(vjp);
@@ -99,7 +103,8 @@ class GraphExpansion {
     }
     GraphEmitter& emitter = rewriter_.emitter();
     Graph* g = PartialGraph(&node);
-    forward_[&node] = g ? emitter.Partial(gradients_.Forward(g), inputs) : emitter.Switch(inputs[0], inputs[1], inputs[2]);
+    forward_[&node] = g ? emitter.Partial(gradients_.Forward(g), inputs)
+                        : emitter.Switch(inputs[0], inputs[1], inputs[2]);
   }
 
   Rewriter rewriter_;
@@ -125,13 +130,17 @@ bool ExpandGradients(Module& module) {
     GraphExpansion expansion(graph, gradients);
     for (const Node* vjp : VjpNodes(*graph)) {
       auto sources = Sources(*vjp, with_vjp);
-      if (sources) expansion.Add(vjp, *sources);
-      else if (!stuck) stuck = vjp;
+      if (sources)
+        expansion.Add(vjp, *sources);
+      else if (!stuck)
+        stuck = vjp;
     }
     changed |= expansion.Run();
   }
   if (!changed && stuck) {
-    Refuse(*stuck, "the function must be known when the program is compiled and must not take its own gradient");
+    Refuse(*stuck,
+           "the function must be known when the program is compiled and must not take its own "
+           "gradient");
   }
   return changed;
 }

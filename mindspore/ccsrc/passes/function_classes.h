@@ -1,5 +1,5 @@
-// Which graphs may stand at the same call: a Switch joins its arms. A class is open when one of its functions is
-// passed on, returned, captured or differentiated, so that some callers are not known.
+// Which graphs may stand at the same call: a Switch joins its arms. A class is open when one of its
+// functions is passed on, returned, captured or differentiated, so that some callers are not known.
 #pragma once
 
 #include <unordered_map>

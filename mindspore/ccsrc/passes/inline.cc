@@ -1,5 +1,5 @@
-// Inlining, from the leaves of the call graph upwards, so that what is copied is already small. An explicit stack of
-// frames stands in for recursion; recursive graphs, loops among them, stay calls.
+// Inlining, from the leaves of the call graph upwards, so that what is copied is already small. An
+// explicit stack of frames stands in for recursion; recursive graphs, loops among them, stay calls.
 #include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
@@ -43,7 +43,8 @@ struct Frame {
   Vars values;
   size_t next = 0;
 
-  Frame(const Graph* graph, const Node& partial, std::span<const Var> arguments, SpanId call) : callee(graph), span(call) {
+  Frame(const Graph* graph, const Node& partial, std::span<const Var> arguments, SpanId call)
+      : callee(graph), span(call) {
     uint32_t outputs = 0;
     for (const Node* n : graph->nodes()) {
       first.push_back(outputs);
@@ -65,30 +66,49 @@ class Inliner {
 
   bool Run() {
     bool changed = false;
-    for (Graph* graph : calls_.bottom_up()) changed |= InlineInto(graph);
+    for (Graph* graph : calls_.bottom_up()) {
+      if (!Vanishes(graph))
+        changed |= InlineInto(graph);  // else its own calls are inlined where it goes
+    }
     return changed;
   }
 
  private:
-  // How many Partials refer to a graph, and are they for one call only.
+  // How often a graph is called, and whether it is used in any other way.
+  struct Uses {
+    int calls = 0;
+    int others = 0;
+  };
   void CountUses(const Module& module) {
-    std::unordered_map<Var, int, VarHash> readers;
     for (const auto& graph : module.graphs()) {
-      readers.clear();
       for (const Node* n : graph->nodes()) {
-        for (const Var& v : n->inputs) {
-          if (PartialGraph(v.node)) ++readers[v];
+        for (size_t i = 0; i < n->inputs.size(); ++i) {
+          const Graph* used = PartialGraph(n->inputs[i].node);
+          if (!used) continue;
+          bool called = i == 0 && n->op == Control().call;
+          ++(called ? uses_[used].calls : uses_[used].others);
         }
       }
-      for (const auto& [v, count] : readers) uses_[PartialGraph(v.node)] += count;
+      for (const Var& v : graph->outputs()) {
+        if (const Graph* used = PartialGraph(v.node)) ++uses_[used].others;
+      }
     }
+    main_ = module.main();
+  }
+
+  // Called from one place and nowhere else: its body moves there.
+  bool Vanishes(const Graph* graph) {
+    const Uses& uses = uses_[graph];
+    return graph != main_ && uses.calls == 1 && uses.others == 0 && !calls_.IsRecursive(graph);
   }
 
   const Graph* Callee(const Var& function, const Graph* into) {
     const Graph* callee = PartialGraph(function.node);
-    if (!callee || callee == into || calls_.IsRecursive(callee) || !callee->finished()) return nullptr;
+    if (!callee || callee == into || calls_.IsRecursive(callee) || !callee->finished())
+      return nullptr;
     size_t size = callee->nodes().size();
-    bool free = size <= kSmallBody || uses_[callee] <= 1;
+    const Uses& uses = uses_[callee];
+    bool free = size <= kSmallBody || uses.calls + uses.others <= 1;
     if (!free && added_ + size > limit_) return nullptr;
     if (!free) added_ += size;
     return callee;
@@ -111,7 +131,8 @@ class Inliner {
     return rewriter.changed();
   }
 
-  static Frame Enter(const Graph* callee, const Var& function, const Vars& call_inputs, SpanId span) {
+  static Frame Enter(const Graph* callee, const Var& function, const Vars& call_inputs,
+                     SpanId span) {
     return Frame(callee, *function.node, std::span(call_inputs).subspan(1), span);
   }
 
@@ -140,15 +161,17 @@ class Inliner {
       }
       ++frame.next;
       if (node->kind == NodeKind::kParameter) continue;
-      Node* copy = node->kind == NodeKind::kConstant
-                       ? graph->AddConstant(node->value, node->outputs[0].weak())
-                       : graph->AddApply(*node->op, std::move(inputs), node->attrs, node->outputs, span);
+      Node* copy =
+          node->kind == NodeKind::kConstant
+              ? graph->AddConstant(node->value, node->outputs[0].weak())
+              : graph->AddApply(*node->op, std::move(inputs), node->attrs, node->outputs, span);
       for (uint32_t i = 0; i < copy->outputs.size(); ++i) frame.Set({node, i}, {copy, i});
     }
   }
 
   CallGraph calls_;
-  std::unordered_map<const Graph*, int> uses_;
+  std::unordered_map<const Graph*, Uses> uses_;
+  const Graph* main_ = nullptr;
   SpanJoiner spans_;
   size_t limit_;
   size_t added_ = 0;

@@ -1,5 +1,6 @@
-// f(x) beside grad(f)(x), as training steps have it, must run f once - also when f draws random numbers, for the
-// gradient is that of the run the user sees. Equal functions must be one Var already (MergeEqualNodes).
+// f(x) beside grad(f)(x), as training steps have it, must run f once - also when f draws random
+// numbers, for the gradient is that of the run the user sees. Equal functions must be one Var
+// already (MergeEqualNodes).
 #include <algorithm>
 #include <map>
 
@@ -13,8 +14,9 @@ namespace {
 struct VarLess {
   bool operator()(const Vars& a, const Vars& b) const {
     auto key = [](const Var& v) { return std::pair(v.node->id, v.index); };
-    return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end(),
-                                        [&](const Var& x, const Var& y) { return key(x) < key(y); });
+    return std::lexicographical_compare(
+        a.begin(), a.end(), b.begin(), b.end(),
+        [&](const Var& x, const Var& y) { return key(x) < key(y); });
   }
 };
 
@@ -40,7 +42,8 @@ std::map<Vars, Calls, VarLess> FindCalls(const Graph& graph) {
   return calls;
 }
 
-// Every plain call with its partner: the nearest earlier call of Vjp, else the next one; each partner has one.
+// Every plain call with its partner: the nearest earlier call of Vjp, else the next one; each
+// partner has one.
 std::map<const Node*, Node*> Pair(const std::map<Vars, Calls, VarLess>& calls) {
   std::map<const Node*, Node*> partner;
   for (const auto& [key, both] : calls) {
@@ -72,9 +75,11 @@ bool MergeIn(Graph* graph) {
     if (first) {
       Var f = plain ? node.inputs[0] : node.inputs[0].node->inputs[0];
       Var both = rewriter.emitter().Emit(*Control().vjp, {f}, nullptr)[0];
-      made->second = rewriter.emitter().CallFunction(both, Vars(node.inputs.begin() + 1, node.inputs.end()));
+      made->second =
+          rewriter.emitter().CallFunction(both, Vars(node.inputs.begin() + 1, node.inputs.end()));
     }
-    for (uint32_t i = 0; i < node.outputs.size(); ++i) rewriter.Replace({&node, i}, made->second[i]);
+    for (uint32_t i = 0; i < node.outputs.size(); ++i)
+      rewriter.Replace({&node, i}, made->second[i]);
     rewriter.Drop(node);
   });
   return true;

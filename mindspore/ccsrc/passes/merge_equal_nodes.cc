@@ -1,5 +1,5 @@
-// Common subexpressions: of nodes with the same op, inputs and attributes, without effects, the first one stays.
-// Small constants are compared by their bits, large ones by where they lie.
+// Common subexpressions: of nodes with the same op, inputs and attributes, without effects, the
+// first one stays. Small constants are compared by their bits, large ones by where they lie.
 #include <cstring>
 
 #include "ir/control.h"
@@ -16,7 +16,8 @@ size_t HashOf(const Node& node) {
   size_t hash = std::hash<const void*>()(node.op);
   if (node.kind == NodeKind::kConstant) {
     hash = HashCombine(hash, node.outputs[0].Hash());
-    if (node.value.bytes() > kSmallConstant) return HashCombine(hash, std::hash<void*>()(node.value.raw()));
+    if (node.value.bytes() > kSmallConstant)
+      return HashCombine(hash, std::hash<void*>()(node.value.raw()));
     std::string_view bytes(static_cast<const char*>(node.value.raw()), node.value.bytes());
     return HashCombine(hash, std::hash<std::string_view>()(bytes));
   }
@@ -27,7 +28,8 @@ size_t HashOf(const Node& node) {
 bool SameConstant(const Node& a, const Node& b) {
   if (!(a.outputs == b.outputs)) return false;
   if (a.value.raw() == b.value.raw()) return true;
-  return a.value.bytes() <= kSmallConstant && std::memcmp(a.value.raw(), b.value.raw(), a.value.bytes()) == 0;
+  return a.value.bytes() <= kSmallConstant &&
+         std::memcmp(a.value.raw(), b.value.raw(), a.value.bytes()) == 0;
 }
 
 bool Same(const Node& a, const Node& b) {

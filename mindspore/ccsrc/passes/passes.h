@@ -1,4 +1,5 @@
-// The passes: pure functions on a module that say whether they changed it. pipeline.cc puts them in order.
+// The passes: pure functions on a module that say whether they changed it. pipeline.cc puts them in
+// order.
 #pragma once
 
 #include <functional>
@@ -11,13 +12,14 @@ namespace ms {
 // Values of a node whose inputs are constants; empty when it cannot or should not be evaluated.
 using Evaluator = std::function<std::vector<Tensor>(const Node&)>;
 
-// f(x) and Vjp(f)(x) are one forward run: the call of f becomes the first outputs of the call of Vjp(f).
+// f(x) and Vjp(f)(x) are one forward run: the call of f becomes the first outputs of the call of
+// Vjp(f).
 bool MergeCalls(Module& module);
-// Vjp of a known function becomes its ▶ closure; innermost ones first, one round per call. Throws for a Vjp that
-// can never be expanded.
+// Vjp of a known function becomes its ▶ closure; innermost ones first, one round per call. Throws
+// for a Vjp that can never be expanded.
 bool ExpandGradients(Module& module);
-// Replaces calls of known, not recursive functions by the body. At most `limit` nodes are added, but for small
-// bodies and those called once.
+// Replaces calls of known, not recursive functions by the body. At most `limit` nodes are added,
+// but for small bodies and those called once.
 bool Inline(Module& module, size_t limit);
 // Rules of algebra, shapes, control flow and boxes, until nothing changes.
 bool Simplify(Module& module);

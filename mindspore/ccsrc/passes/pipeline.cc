@@ -12,7 +12,8 @@
 namespace ms {
 namespace {
 
-constexpr int kMaxRounds = 8;  // of one fixpoint; what is left after them is correct, only not as small
+constexpr int kMaxRounds =
+    8;  // of one fixpoint; what is left after them is correct, only not as small
 
 void DumpText(const std::string& pass, const Module& module) {
   static std::atomic<int> number{0};
@@ -41,7 +42,8 @@ bool HasVjp(const Module& module) {
 
 class Pipeline {
  public:
-  Pipeline(Module& module, const PassOptions& options) : module_(module), options_(options), dump_(DumpWanted()) {}
+  Pipeline(Module& module, const PassOptions& options)
+      : module_(module), options_(options), dump_(DumpWanted()) {}
 
   void Run() {
     Check("", Level::kTyped);
@@ -64,7 +66,8 @@ class Pipeline {
       changed = Apply("Inline", [&](Module& m) { return Inline(m, options_.inline_limit); });
       changed |= Apply("Simplify", Simplify);
       if (options_.evaluate) {
-        changed |= Apply("FoldConstants", [&](Module& m) { return FoldConstants(m, options_.evaluate); });
+        changed |=
+            Apply("FoldConstants", [&](Module& m) { return FoldConstants(m, options_.evaluate); });
       }
       changed |= Apply("MergeEqualNodes", MergeEqualNodes);
       Apply("RemoveDeadCode", RemoveDeadCode);

@@ -1,6 +1,7 @@
-// Liveness of single values, across calls. A capture lives when the graph reads it; a parameter or result of functions
-// whose callers are all known lives when somebody reads it. What a closure saves for a gradient that is not asked for,
-// or a loop carries for nothing, goes with the nodes that made it.
+// Liveness of single values, across calls. A capture lives when the graph reads it; a parameter or
+// result of functions whose callers are all known lives when somebody reads it. What a closure
+// saves for a gradient that is not asked for, or a loop carries for nothing, goes with the nodes
+// that made it.
 #include <algorithm>
 
 #include "ir/control.h"
@@ -23,13 +24,13 @@ bool HasFlag(const Flags& flags, size_t i) { return i < flags.size() && flags[i]
 
 // What is known of one graph.
 struct GraphState {
-  std::vector<uint32_t> first;       // by node id: where its outputs start in live
-  Flags live;                        // outputs of nodes
-  Flags kept;                        // nodes
-  std::unordered_map<const Node*, size_t> captures;    // place among the captures
+  std::vector<uint32_t> first;                       // by node id: where its outputs start in live
+  Flags live;                                        // outputs of nodes
+  Flags kept;                                        // nodes
+  std::unordered_map<const Node*, size_t> captures;  // place among the captures
   std::unordered_map<const Node*, size_t> parameters;  // likewise
-  std::vector<const Node*> users;    // live Partials of the graph
-  bool active = false;               // some live Partial refers to it, or it is main
+  std::vector<const Node*> users;                      // live Partials of the graph
+  bool active = false;  // some live Partial refers to it, or it is main
 };
 
 // What is known of functions with the same callers.
@@ -53,7 +54,8 @@ class Liveness {
       state.live.resize(outputs);
       state.kept.resize(graph->nodes().size());
       for (const Node* n : graph->captures()) state.captures.emplace(n, state.captures.size());
-      for (const Node* n : graph->parameters()) state.parameters.emplace(n, state.parameters.size());
+      for (const Node* n : graph->parameters())
+        state.parameters.emplace(n, state.parameters.size());
     }
     for (const Node* p : module.main()->parameters()) MarkVar({const_cast<Node*>(p), 0});
     Activate(module.main());
@@ -66,8 +68,12 @@ class Liveness {
 
   const GraphState& Of(const Graph* graph) const { return graphs_.at(graph); }
   const FunctionClasses& classes() const { return classes_; }
-  bool ParameterLives(int c, size_t i) const { return c == FunctionClasses::kOpen || HasFlag(states_.at(c).parameters, i); }
-  bool ResultLives(int c, size_t i) const { return c == FunctionClasses::kOpen || HasFlag(states_.at(c).results, i); }
+  bool ParameterLives(int c, size_t i) const {
+    return c == FunctionClasses::kOpen || HasFlag(states_.at(c).parameters, i);
+  }
+  bool ResultLives(int c, size_t i) const {
+    return c == FunctionClasses::kOpen || HasFlag(states_.at(c).results, i);
+  }
   bool HasClass(int c) const { return c != FunctionClasses::kOpen && states_.contains(c); }
 
  private:
@@ -134,7 +140,8 @@ class Liveness {
     int c = classes_.Of(node.inputs[0]);
     if (c != FunctionClasses::kOpen) states_[c].calls.push_back(&node);
     for (size_t i = 1; i < node.inputs.size(); ++i) {
-      if (c == FunctionClasses::kOpen || HasFlag(states_[c].parameters, i - 1)) MarkVar(node.inputs[i]);
+      if (c == FunctionClasses::kOpen || HasFlag(states_[c].parameters, i - 1))
+        MarkVar(node.inputs[i]);
     }
   }
 
@@ -186,7 +193,8 @@ class Removal {
   }
 
  private:
-  // Parameters of closed functions that are read by none are dropped from all; others stay in all of them.
+  // Parameters of closed functions that are read by none are dropped from all; others stay in all
+  // of them.
   bool InputStays(const Node& input) const {
     const GraphState& state = liveness_.Of(input.graph);
     auto it = state.parameters.find(&input);
@@ -259,7 +267,8 @@ class Removal {
     const GraphState& state = liveness_.Of(&graph);
     std::vector<bool> keep = state.kept;
     for (Node* node : graph.nodes()) {
-      if (node->kind == NodeKind::kParameter) keep[node->id] = &graph == module_.main() || InputStays(*node);
+      if (node->kind == NodeKind::kParameter)
+        keep[node->id] = &graph == module_.main() || InputStays(*node);
       if (!keep[node->id]) continue;
       for (Var& v : node->inputs) Move(v);
     }
@@ -268,7 +277,8 @@ class Removal {
     Filter(outputs, [&](size_t i) { return liveness_.ResultLives(c, i); });
     for (Var& v : outputs) Move(v);
     graph.SetOutputs(std::move(outputs));
-    if (graph.loop.body && !(liveness_.Of(graph.loop.body).active && liveness_.Of(graph.loop.done).active)) {
+    if (graph.loop.body &&
+        !(liveness_.Of(graph.loop.body).active && liveness_.Of(graph.loop.done).active)) {
       graph.loop = {};
     }
     if (std::find(keep.begin(), keep.end(), false) == keep.end()) return;
@@ -278,7 +288,8 @@ class Removal {
 
   Module& module_;
   const Liveness& liveness_;
-  std::unordered_map<const Node*, std::vector<uint32_t>> moved_;  // Call: the new place of each output
+  std::unordered_map<const Node*, std::vector<uint32_t>>
+      moved_;  // Call: the new place of each output
   bool changed_ = false;
 };
 

@@ -1,8 +1,8 @@
-// Rules of arithmetic. The engine adds one condition to each: the type stays the same, so that a rule that would lose
-// broadcasting, promotion or a dtype does not apply.
+// Rules of arithmetic. The engine adds one condition to each: the type stays the same, so that a
+// rule that would lose broadcasting, promotion or a dtype does not apply.
 //
-// Fill(value=0) is what gradients write for "no tangent": it is zero times anything, inf and nan included. A constant
-// zero of the user is not, unless it is an integer.
+// Fill(value=0) is what gradients write for "no tangent": it is zero times anything, inf and nan
+// included. A constant zero of the user is not, unless it is an integer.
 #include "passes/simplify/rules.h"
 
 namespace ms {

@@ -30,7 +30,8 @@ bool IsIdentity(const Match& m) {
 bool IsWidening(const Match& m) {
   DType from = m["x"].type().dtype();
   DType to = m.attr<DType>("t");
-  if (from == DType::kFloat16 || from == DType::kBFloat16) return to == DType::kFloat32 || to == DType::kFloat64;
+  if (from == DType::kFloat16 || from == DType::kBFloat16)
+    return to == DType::kFloat32 || to == DType::kFloat64;
   if (IsSigned(from) && IsSigned(to)) return ItemSize(to) >= ItemSize(from);
   return from == DType::kFloat32 && to == DType::kFloat64;
 }
@@ -49,31 +50,42 @@ const ArrayOps& Arrays() {
 
 bool IsFill(const Node& node) { return node.op && node.op == Arrays().fill; }
 
-// Reshape, Transpose, ... of Fill is Fill.
+// Reshape, Transpose, ... of Fill is Fill; a view of a constant is a constant.
 bool SimplifyFill(Rewriter& rewriter, Node& node) {
   bool rearranges = node.op->view || node.op == Arrays().broadcast || node.op == Arrays().transpose;
   if (!rearranges || node.op == Arrays().stop_gradient || node.inputs.size() != 1) return false;
-  const Node& fill = *node.inputs[0].node;
+  const Node& input = *node.inputs[0].node;
   const Type& type = node.outputs[0];
-  if (!IsFill(fill) || type.weak()) return false;
-  rewriter.Replace({&node, 0}, rewriter.emitter().Full(fill.attr<double>("value"), type).var);
+  Var made;
+  if (IsFill(input) && !type.weak()) {
+    made = rewriter.emitter().Full(input.attr<double>("value"), type).var;
+  } else if (input.kind == NodeKind::kConstant && node.op->view) {
+    made = rewriter.emitter().Constant(input.value.Reshaped(type.shape()), type.weak());
+  } else {
+    return false;
+  }
+  rewriter.Replace({&node, 0}, made);
   return true;
 }
 
 bool IsSpread(const Var& v) {
-  return v.node->op && (v.node->op == Arrays().broadcast || (IsFill(*v.node) && v.type().shape().rank() > 0));
+  return v.node->op &&
+         (v.node->op == Arrays().broadcast || (IsFill(*v.node) && v.type().shape().rank() > 0));
 }
 
-// An op with a scalar body broadcasts by itself: it can read the small input of a BroadcastTo, or one number in
-// place of a Fill.
+// An op with a scalar body broadcasts by itself: it can read the small input of a BroadcastTo, or
+// one number in place of a Fill.
 bool SimplifyBroadcasts(Rewriter& rewriter, Node& node) {
   if (!node.op->scalar || node.inputs.size() < 2) return false;
   if (std::none_of(node.inputs.begin(), node.inputs.end(), IsSpread)) return false;
   Types types;
   for (const Var& v : node.inputs) {
-    if (!IsSpread(v)) types.push_back(v.type());
-    else if (IsFill(*v.node)) types.emplace_back(v.type().dtype(), Shape{});
-    else types.push_back(v.node->inputs[0].type());
+    if (!IsSpread(v))
+      types.push_back(v.type());
+    else if (IsFill(*v.node))
+      types.emplace_back(v.type().dtype(), Shape{});
+    else
+      types.push_back(v.node->inputs[0].type());
   }
   try {
     static const Attrs kNone;
@@ -84,8 +96,9 @@ bool SimplifyBroadcasts(Rewriter& rewriter, Node& node) {
   Vars inputs = node.inputs;
   for (Var& v : inputs) {
     if (!IsSpread(v)) continue;
-    v = IsFill(*v.node) ? rewriter.emitter().Scalar(v.node->attr<double>("value"), v.type().dtype()).var
-                        : v.node->inputs[0];
+    v = IsFill(*v.node)
+            ? rewriter.emitter().Scalar(v.node->attr<double>("value"), v.type().dtype()).var
+            : v.node->inputs[0];
   }
   rewriter.Replace({&node, 0}, rewriter.emitter().Emit(*node.op, inputs, node.attrs)[0]);
   return true;
@@ -100,7 +113,8 @@ bool SimplifySum(Rewriter& rewriter, Node& node) {
   }
   if (inputs.empty()) inputs.push_back(node.inputs[0]);
   if (inputs.size() == node.inputs.size() && inputs.size() > 1) return false;
-  Var sum = inputs.size() == 1 ? inputs[0] : rewriter.emitter().Emit(*node.op, inputs, node.attrs)[0];
+  Var sum =
+      inputs.size() == 1 ? inputs[0] : rewriter.emitter().Emit(*node.op, inputs, node.attrs)[0];
   if (!(sum.type() == node.outputs[0])) return false;
   rewriter.Replace({&node, 0}, sum);
   return true;
@@ -132,7 +146,8 @@ const RuleTable& ArrayRules() {
 }
 
 bool SimplifyArrays(Rewriter& rewriter, Node& node) {
-  return SimplifyFill(rewriter, node) || SimplifyBroadcasts(rewriter, node) || SimplifySum(rewriter, node);
+  return SimplifyFill(rewriter, node) || SimplifyBroadcasts(rewriter, node) ||
+         SimplifySum(rewriter, node);
 }
 
 }  // namespace ms

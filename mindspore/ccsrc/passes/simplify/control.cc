@@ -1,6 +1,7 @@
 // Choices that are known, and boxes that are made and opened in one graph.
-#include "grad/backward.h"
 #include "ir/control.h"
+
+#include "grad/backward.h"
 #include "passes/simplify/rules.h"
 
 namespace ms {
@@ -47,7 +48,8 @@ bool SimplifyBoxAdd(Rewriter& rewriter, Node& node) {
   if (a.op != Control().box_make || b.op != Control().box_make) return false;
   MS_ASSERT(a.inputs.size() == b.inputs.size());
   Vars sums;
-  for (size_t i = 0; i < a.inputs.size(); ++i) sums.push_back(AddTangents(rewriter.emitter(), a.inputs[i], b.inputs[i]));
+  for (size_t i = 0; i < a.inputs.size(); ++i)
+    sums.push_back(AddTangents(rewriter.emitter(), a.inputs[i], b.inputs[i]));
   rewriter.Replace({&node, 0}, rewriter.emitter().Emit(*Control().box_make, sums, nullptr)[0]);
   return true;
 }

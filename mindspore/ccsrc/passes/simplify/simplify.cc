@@ -1,5 +1,5 @@
-// One walk over each graph, applying the rules to every node until none fits. A node sees inputs that are already
-// simplified, so that a chain collapses in one walk.
+// One walk over each graph, applying the rules to every node until none fits. A node sees inputs
+// that are already simplified, so that a chain collapses in one walk.
 #include "ir/verify.h"
 #include "passes/passes.h"
 #include "passes/simplify/rules.h"
@@ -7,7 +7,8 @@
 namespace ms {
 namespace {
 
-constexpr int kMaxSteps = 16;  // rules in a row for one node: a bound, should two rules undo each other
+constexpr int kMaxSteps =
+    16;  // rules in a row for one node: a bound, should two rules undo each other
 
 // The end of a chain of rules that starts at the node; null when no rule fits.
 Var ApplyRules(const Node& node, Emitter& emitter) {
@@ -28,12 +29,14 @@ bool SimplifyIn(Graph* graph) {
   Rewriter rewriter(graph);
   rewriter.Walk([&](Node& node) {
     if (node.kind != NodeKind::kApply || node.op->effect != Effect::kNone) return;
-    bool replaced = node.op->structural ? SimplifyControl(rewriter, node) : SimplifyArrays(rewriter, node);
-    if (!replaced && !node.op->structural) {
-      if (Var v = ApplyRules(node, rewriter.emitter())) {
-        rewriter.Replace({&node, 0}, v);
-        replaced = true;
-      }
+    bool replaced = false;
+    if (node.op->structural) {
+      replaced = SimplifyControl(rewriter, node);
+    } else if (Var v = ApplyRules(node, rewriter.emitter())) {
+      rewriter.Replace({&node, 0}, v);
+      replaced = true;
+    } else {
+      replaced = SimplifyArrays(rewriter, node);
     }
     if (replaced) rewriter.Drop(node);
   });
@@ -46,7 +49,8 @@ bool Simplify(Module& module) {
   bool changed = false;
   for (const auto& graph : module.graphs()) {
     changed |= SimplifyIn(graph.get());
-    if (graph->loop.body && !HasLoopShape(*graph)) graph->loop = {};  // its condition turned out to be known
+    if (graph->loop.body && !HasLoopShape(*graph))
+      graph->loop = {};  // its condition turned out to be known
   }
   return changed;
 }
