@@ -2,7 +2,7 @@
 from mindspore.common import dtype
 from mindspore.common.api import jit, ms_function, mutable
 from mindspore.common.dtype import *  # noqa: F403
-from mindspore.common.initializer import initializer
+from mindspore.common import initializer  # the module, as the public API has it
 from mindspore.common.parameter import Parameter, ParameterTuple
 from mindspore.common.seed import get_seed, set_seed
 from mindspore.common.tensor import Tensor, from_numpy, is_tensor, tensor

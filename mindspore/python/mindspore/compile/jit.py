@@ -154,7 +154,7 @@ def _trace(tracer: Tracer, name: str, function: Callable, args: tuple, kwargs: d
 def run_cell(cell: Any, args: tuple, kwargs: dict) -> Any:
     """A Cell called in GRAPH_MODE."""
     if _core.is_recording():
-        return cell._run_eagerly(args, kwargs) if hasattr(cell, "_run_eagerly") else cell.construct(*args, **kwargs)
+        return cell._run_eagerly(args, kwargs)
     cache = cell.__dict__.get("_compiled_versions")
     if cache is None:
         cache = Cache(type(cell).__name__)
@@ -167,8 +167,8 @@ def run_eager_cell(cell: Any, args: tuple, kwargs: dict) -> Any:
     """A Cell with set_grad() called in PYNATIVE_MODE."""
     from mindspore.ops import _grad
     if _core.is_recording():
-        return cell.construct(*args, **kwargs)
-    return _grad.record_cell(cell, cell.construct, args, kwargs)
+        return cell._run_eagerly(args, kwargs)
+    return _grad.record_cell(cell, lambda *a, **k: cell._run_eagerly(a, k), args, kwargs)
 
 
 def run_grad(function: Any, args: tuple, kwargs: dict) -> Any:

@@ -152,7 +152,8 @@ class Tracer:
         if name in instance and not hasattr(static, "__set__"):
             value = instance[name]
             self.guards.item(instance, name, value)
-            return self.fact(value)
+            value = self.fact(value)
+            return owner._cast_parameter(value) if instance.get("_compute_type") is not None else value
         value = getattr(owner, name)
         if name not in instance and static is not facts.MISSING:
             if type(owner).__setattr__ is not object.__setattr__ or not isinstance(static, types.FunctionType):
@@ -318,7 +319,8 @@ class Tracer:
 
     def call_construct(self, cell: Any, args: list, kwargs: dict) -> Any:
         """The body of a cell."""
-        args = cell._cast_inputs(args) if hasattr(cell, "_cast_inputs") else args
+        if self.get_attribute(cell, "_compute_type") is not None:
+            args, kwargs = cell._cast_inputs(args, kwargs)
         construct = self.get_attribute(cell, "construct")
         return self.call(construct, list(args), kwargs, None)
 

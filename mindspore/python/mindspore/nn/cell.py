@@ -83,7 +83,11 @@ class Cell(CellOptions):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if _core.graph_mode() and not _core.is_tracing():
-            return _compiler().run_cell(self, args, kwargs)
+            try:
+                return _compiler().run_cell(self, args, kwargs)
+            except TypeError:
+                self._check_arguments(args, kwargs)
+                raise
         if self._special or self.requires_grad:
             return self._call_special(args, kwargs)
         try:
@@ -96,14 +100,14 @@ class Cell(CellOptions):
     def _call_special(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call that records for a later gradient, or has hooks or mixed precision."""
         if not self.requires_grad or _recording.active or _core.is_tracing():
-            return self._run_eager(args, kwargs)
+            return self._run_eagerly(args, kwargs)
         _recording.active = True
         try:
             return _compiler().run_eager_cell(self, args, kwargs)
         finally:
             _recording.active = False
 
-    def _run_eager(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def _run_eagerly(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run construct with its hooks, in the compute type."""
         self._check_arguments(args, kwargs)
         for hook in list((self._forward_pre_hooks or {}).values()):
@@ -122,22 +126,28 @@ class Cell(CellOptions):
 
     def _run_converted(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run construct with inputs and trained parameters in the compute type."""
-        dtype = self._compute_type
-        args = tuple(_convert(arg, dtype) for arg in args)
-        kwargs = {key: _convert(arg, dtype) for key, arg in kwargs.items()}
-        if not self._converts_parameters:
-            return self.construct(*args, **kwargs)
+        args, kwargs = self._cast_inputs(args, kwargs)
         state = self.__dict__
-        trained = {
-            name: param
-            for name, param in self._params.items()
-            if param is not None and param.requires_grad and state.get(name) is param
-        }
-        state.update({name: _convert(param, dtype) for name, param in trained.items()})
+        held = {name: param for name, param in self._params.items() if state.get(name) is param}
+        state.update({name: self._cast_parameter(param) for name, param in held.items()})
         try:
             return self.construct(*args, **kwargs)
         finally:
-            state.update(trained)
+            state.update(held)
+
+    def _cast_inputs(self, args: Any, kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+        """The arguments of a call in the compute type."""
+        dtype = self._compute_type
+        return (
+            tuple(_convert(arg, dtype) for arg in args),
+            {key: _convert(arg, dtype) for key, arg in kwargs.items()},
+        )
+
+    def _cast_parameter(self, value: Any) -> Any:
+        """What construct reads for an attribute: trained parameters come in the compute type."""
+        if self._converts_parameters and isinstance(value, Parameter) and value.requires_grad:
+            return _convert(value, self._compute_type)
+        return value
 
     def _check_arguments(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Raise a TypeError that names the cell when construct cannot take the arguments."""
