@@ -12,13 +12,13 @@ from mindspore.common._tree import flatten
 def zeros_like(x: Tensor) -> Tensor:
     """The gradient of what has no path."""
     from mindspore import ops
-    return ops.zeros_like(x)
+    return ops.zeros(tuple(x.shape), x.dtype)
 
 
 def ones_like(x: Tensor) -> Tensor:
     """The tangent a result starts from when none is given."""
     from mindspore import ops
-    return ops.ones_like(x)
+    return ops.ones(tuple(x.shape), x.dtype)
 
 
 class GradFunction:

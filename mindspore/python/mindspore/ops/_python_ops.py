@@ -147,6 +147,12 @@ def identity(x: Any) -> Any:
     return x
 
 
+def depend(value: Any, expr: Any) -> Any:
+    """`value`, after `expr`: effects happen in program order anyway."""
+    del expr
+    return value
+
+
 def partial(fn: Any, *args: Any) -> Any:
     """A function with its first arguments given."""
     return functools.partial(fn, *args)
@@ -195,7 +201,7 @@ def core(fn: Any = None, **flags: Any) -> Any:
     return add_flags(fn, **flags)
 
 
-FUNCTIONS = ("shape", "dtype", "rank", "size", "numel", "tuple_to_array", "scalar_to_tensor", "scalar_to_array", "identity", "partial",
+FUNCTIONS = ("shape", "dtype", "rank", "size", "numel", "tuple_to_array", "scalar_to_tensor", "scalar_to_array", "identity", "depend", "partial",
              "make_range", "tuple_len", "is_tensor", "print_", "typeof", "is_instance", "add_flags", "core")
 CLASSES = {c.__name__: c for c in (Shape, DType, Rank, Size, DynamicShape, TupleToArray, ScalarToTensor, Print, Partial, MakeTuple)}
 CLASSES.update(TensorShape=DynamicShape, ScalarToArray=ScalarToTensor)

@@ -114,4 +114,10 @@ def clip_by_global_norm(x: Any, clip_norm: float = 1.0, use_norm: Any = None) ->
     return scaled if isinstance(x, list) else tuple(scaled)
 
 
+def __getattr__(name: str) -> Any:
+    """Functions that older scripts reach through `composite`, such as `C.matmul`."""
+    from mindspore.ops import functional
+    return getattr(functional, name)
+
+
 __all__ = ["GradOperation", "HyperMap", "Map", "MultitypeFuncGraph", "clip_by_global_norm", "clip_by_value", "grad", "value_and_grad"]

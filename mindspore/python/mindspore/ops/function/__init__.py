@@ -21,3 +21,13 @@ def _load() -> None:
 
 
 _load()
+
+
+def __getattr__(name: str):
+    """Every function by name, composed or not: `ops.function.broadcast_to`."""
+    from mindspore.ops import _bind
+    if name in functions:
+        return functions[name]
+    if name in _bind.functions:
+        return _bind.functions[name]
+    raise AttributeError(f"module 'mindspore.ops.function' has no attribute '{name}'")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from mindspore._core import Tensor
 from mindspore.ops._bind import bound, raw
+from mindspore.ops.function.array_func import chunk
 from mindspore.ops.function.math_func import clamp, where
 
 _gelu = raw("GeLU")
@@ -24,21 +25,18 @@ def softplus(input: Tensor, beta: float = 1, threshold: float = 20) -> Tensor:
     return where(bound.greater(scaled, threshold), input, smooth)
 
 
+def glu(x: Tensor, axis: int = -1) -> Tensor:
+    """The first half along the axis times the logistic function of the second half."""
+    size = x.shape[axis]
+    if size % 2:
+        raise ValueError(f"For 'glu', the size of 'x' along the axis must be even, but got {size}.")
+    first, second = chunk(x, 2, axis)
+    return bound.mul(first, bound.sigmoid(second))
+
+
 def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
     """x cut to [min_val, max_val]."""
     return clamp(input, min_val, max_val)
-
-
-def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
-    """x, but 0 within [-lambd, lambd]."""
-    return where(bound.greater(bound.abs(input), lambd), input, 0.0)
-
-
-def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
-    """x moved by lambd towards 0, and 0 within [-lambd, lambd]."""
-    if lambd < 0:
-        raise ValueError(f"For 'softshrink', 'lambd' must not be negative, but got {lambd}.")
-    return bound.sub(input, clamp(input, -float(lambd), float(lambd)))
 
 
 def tanhshrink(input: Tensor) -> Tensor:
@@ -51,23 +49,11 @@ def threshold(input: Tensor, thr: float, value: float) -> Tensor:
     return where(bound.greater(input, thr), input, value)
 
 
-def celu(x: Tensor, alpha: float = 1.0) -> Tensor:
-    """x where it is positive, elsewhere `alpha * (exp(x / alpha) - 1)`."""
-    if alpha == 0:
-        raise ValueError("For 'celu', 'alpha' must not be 0, but got 0.")
-    below = bound.minimum(x, 0.0)
-    curve = bound.mul(bound.expm1(bound.mul(below, 1.0 / alpha)), float(alpha))
-    return where(bound.greater(x, 0), x, curve)
-
-
 __all__ = [
-    "celu",
     "gelu",
-    "hardshrink",
+    "glu",
     "hardtanh",
     "softplus",
-    "softshrink",
     "tanhshrink",
     "threshold",
 ]
-METHODS = ["hardshrink"]

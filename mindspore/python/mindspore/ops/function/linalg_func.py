@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.ops._bind import bound, raw
 from mindspore.ops._checks import check_tensors
@@ -212,6 +213,8 @@ def dense(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
         result = _reshape(result, shape=shape)
     return result if bias is None else bound.add(result, bias)
 
+
+_core.register_python("matmul", matmul)  # what `x @ y` calls
 
 __all__ = [
     "addbmm",

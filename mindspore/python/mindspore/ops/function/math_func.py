@@ -8,26 +8,11 @@ from typing import Any
 from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.ops._bind import bound, raw
+from mindspore.ops.function.cast_func import is_complex, is_floating_point
 
 _select = raw("Select")
 _round = raw("Round")
 _div = raw("Div")
-
-_LARGEST = {
-    "Float16": 65504.0,
-    "BFloat16": 3.3895313892515355e38,
-    "Float32": 3.4028234663852886e38,
-    "Float64": 1.7976931348623157e308,
-}
-
-
-def _is_floating(x: Tensor) -> bool:
-    return "Float" in str(x.dtype)
-
-
-def _is_complex(x: Tensor) -> bool:
-    return "Complex" in str(x.dtype)
-
 
 def _of_common_dtype(x: Any, y: Any) -> tuple[Any, Any]:
     """Numbers as tensors of the dtype that they and the other operand promote to."""
@@ -213,7 +198,7 @@ def fmin(input: Tensor, other: Tensor) -> Tensor:
 
 def signbit(input: Tensor) -> Tensor:
     """Whether the number is below 0 or is -0."""
-    if not _is_floating(input):
+    if not is_floating_point(input):
         return bound.less(input, 0)
     # 1 / -0 is -inf.
     zero = bound.eq(input, 0)
@@ -226,12 +211,6 @@ def copysign(x: Any, other: Tensor) -> Tensor:
     return where(signbit(other), bound.neg(size), size)
 
 
-def heaviside(input: Tensor, values: Tensor) -> Tensor:
-    """0 below 0, 1 above 0, and `values` at 0."""
-    above = bound.cast(bound.greater(input, 0), input.dtype)
-    return where(bound.eq(input, 0), values, above)
-
-
 def positive(input: Tensor) -> Tensor:
     """`input` itself."""
     if input.dtype == _core.bool:
@@ -241,7 +220,7 @@ def positive(input: Tensor) -> Tensor:
 
 def sgn(input: Tensor) -> Tensor:
     """The sign; of a complex number, the number of magnitude 1 in its direction."""
-    if not _is_complex(input):
+    if not is_complex(input):
         return bound.sign(input)
     return raw("DivNoNan")(input, bound.cast(bound.abs(input), input.dtype))
 
@@ -264,21 +243,6 @@ def isreal(input: Tensor) -> Tensor:
 def angle(input: Tensor) -> Tensor:
     """The angle of a complex number; of a real one, 0 or pi."""
     return bound.atan2(bound.imag(input), bound.real(input))
-
-
-def nan_to_num(
-    input: Tensor,
-    nan: float | None = None,
-    posinf: float | None = None,
-    neginf: float | None = None,
-) -> Tensor:
-    """nan as `nan` (0), infinities as `posinf` and `neginf` (the extremes of the dtype)."""
-    largest = _LARGEST.get(str(input.dtype))
-    if largest is None:
-        return input
-    x = where(bound.isnan(input), 0.0 if nan is None else float(nan), input)
-    x = where(isposinf(x), largest if posinf is None else float(posinf), x)
-    return where(isneginf(x), -largest if neginf is None else float(neginf), x)
 
 
 def _where_method(self: Tensor, condition: Tensor, y: Any) -> Tensor:
@@ -310,7 +274,6 @@ __all__ = [
     "fmax",
     "fmin",
     "frac",
-    "heaviside",
     "isneginf",
     "isposinf",
     "isreal",
@@ -320,7 +283,6 @@ __all__ = [
     "logaddexp",
     "logaddexp2",
     "logit",
-    "nan_to_num",
     "positive",
     "rad2deg",
     "round",

@@ -1,0 +1,189 @@
+"""Python facts that compiled code rests on: what changes between calls is seen, as in eager mode."""
+import logging
+
+import numpy as np
+import pytest
+
+import mindspore as ms
+from mindspore import Parameter, Tensor, context, nn, ops
+from mindspore.compile import JitFunction, jit
+
+X = np.arange(6, dtype=np.float32).reshape(2, 3)
+SCALE = 2.0
+
+
+@pytest.fixture(autouse=True)
+def graph_mode():
+    context.set_context(mode=context.GRAPH_MODE)
+    yield
+    context.set_context(mode=context.PYNATIVE_MODE)
+
+
+class Net(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.factor = 3.0
+        self.steps = [1.0, 2.0]
+        self.options = {"shift": 1.0}
+        self.table = Tensor(np.ones(3, np.float32))
+        self.weight = Parameter(Tensor(np.full(3, 2.0, np.float32)), name="w")
+        self.drop = nn.Dropout(p=0.5)
+
+    def construct(self, x):
+        for step in self.steps:
+            x = x + step
+        if self.training:
+            x = x * 10
+        return x * self.factor * self.weight + self.table + self.options["shift"]
+
+
+def eager(net):
+    context.set_context(mode=context.PYNATIVE_MODE)
+    value = net(Tensor(X)).asnumpy()
+    context.set_context(mode=context.GRAPH_MODE)
+    return value
+
+
+def change_attribute(net):
+    net.factor = 5.0
+
+
+def change_list_item(net):
+    net.steps[1] = 7.0
+
+
+def grow_list(net):
+    net.steps.append(4.0)
+
+
+def change_dict(net):
+    net.options["shift"] = -2.0
+
+
+def change_mode(net):
+    net.set_train()
+
+
+def replace_parameter_value(net):
+    net.weight.set_data(Tensor(np.full(3, 9.0, np.float32)))
+
+
+def replace_parameter(net):
+    net.weight = Parameter(Tensor(np.full(3, 4.0, np.float32)), name="w")
+
+
+def replace_table(net):
+    net.table = Tensor(np.full(3, 8.0, np.float32))
+
+
+def write_into_table(net):
+    net.table[0] = 100.0
+
+
+CHANGES = [change_attribute, change_list_item, grow_list, change_dict, change_mode, replace_parameter_value, replace_parameter,
+           replace_table, write_into_table]
+
+
+@pytest.mark.parametrize("change", CHANGES, ids=lambda f: f.__name__)
+def test_a_change_between_calls_is_seen(change):
+    net = Net()
+    np.testing.assert_allclose(net(Tensor(X)).asnumpy(), eager(net))
+    change(net)
+    np.testing.assert_allclose(net(Tensor(X)).asnumpy(), eager(net))
+    np.testing.assert_allclose(net(Tensor(X)).asnumpy(), eager(net))
+
+
+def test_a_global_is_seen():
+    global SCALE
+
+    @jit
+    def f(x):
+        return x * SCALE
+
+    SCALE = 2.0
+    first = f(Tensor(X)).asnumpy()
+    SCALE = 3.0
+    np.testing.assert_allclose(f(Tensor(X)).asnumpy(), first * 1.5)
+
+
+def test_a_closure_variable_is_seen():
+    k = 2.0
+
+    @jit
+    def f(x):
+        return x * k
+
+    np.testing.assert_allclose(f(Tensor(X)).asnumpy(), X * 2)
+    k = 4.0
+    np.testing.assert_allclose(f(Tensor(X)).asnumpy(), X * 4)
+
+
+def test_unchanged_facts_do_not_recompile():
+    net = Net()
+    for _ in range(3):
+        net(Tensor(X))
+    assert net._compiled_versions.compiled == 1
+    net.factor = 5.0
+    net(Tensor(X))
+    net.factor = 3.0
+    net(Tensor(X))  # the first version fits again
+    assert net._compiled_versions.compiled == 2
+
+
+def test_a_failed_guard_says_what_changed(caplog):
+    net = Net()
+    net(Tensor(X))
+    net.factor = 6.0
+    with caplog.at_level(logging.INFO, logger="mindspore.compile"):
+        net(Tensor(X))
+    assert "'factor' was 3.0, is 6.0" in caplog.text
+
+
+def test_new_shapes_compile_anew():
+    f = jit(lambda x: x + 1)
+    assert isinstance(f, JitFunction)
+    for n in (1, 2, 3):
+        assert f(Tensor(np.zeros((n, 2), np.float32))).shape == (n, 2)
+    assert f.cache.compiled == 3
+
+
+def test_parameter_updates_in_program_order():
+    class Counter(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.count = Parameter(Tensor(1.0, ms.float32), name="count")
+
+        def construct(self, x):
+            before = x * self.count
+            self.count = self.count + 1
+            ops.assign_add(self.count, Tensor(2.0, ms.float32))
+            return before + self.count
+
+    for mode in (context.GRAPH_MODE, context.PYNATIVE_MODE):
+        context.set_context(mode=mode)
+        net = Counter()
+        assert float(net(Tensor(10.0, ms.float32))) == 14.0
+        assert float(net.count) == 4.0
+        assert float(net(Tensor(10.0, ms.float32))) == 47.0
+
+
+def test_the_construct_of_a_class_may_be_replaced():
+    class Double(nn.Cell):
+        def construct(self, x):
+            return x * 2
+
+    net = Double()
+    np.testing.assert_allclose(net(Tensor(X)).asnumpy(), X * 2)
+    Double.construct = lambda self, x: x * 5
+    np.testing.assert_allclose(net(Tensor(X)).asnumpy(), X * 5)
+
+
+def test_cells_are_freed():
+    import gc
+    import weakref
+    net = Net()
+    net(Tensor(X))
+    reference = weakref.ref(net)
+    del net
+    gc.collect()
+    assert reference() is None
