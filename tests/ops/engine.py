@@ -40,7 +40,8 @@ def convert(op: dict, case: Args, source: str, target: str) -> Args | None:
     for i, x in enumerate(inputs):
         if not isinstance(x, np.ndarray) or x.dtype.name != source or target not in admitted(op, i):
             continue
-        inputs[i] = x.astype(numpy_dtype(target))
+        with np.errstate(over="ignore"):
+            inputs[i] = x.astype(numpy_dtype(target))
         if source == "int32" and not np.array_equal(inputs[i], x):
             return None
         changed = True
@@ -265,10 +266,11 @@ class Projected:
     def __init__(self, row: Row, case: Args):
         self.op = registry()[row.name]
         self.case = case
+        updated = {i for _, i in self.op["updates"]}
         self.positions = tuple(
             i
             for i, x in enumerate(case.inputs)
-            if isinstance(x, np.ndarray) and x.dtype == np.float64
+            if isinstance(x, np.ndarray) and x.dtype == np.float64 and i not in updated
         )
         self.random = np.random.default_rng(5)
         self.weights: list | None = None

@@ -158,6 +158,52 @@ void DefineHardUnits(OpRegistry& ops) {
       .Python("hardswish(input)");
 }
 
+void DefineShrinks(OpRegistry& ops) {
+  auto check = [](InferContext& c) {
+    c.Check(c.attr<double>("lambd") >= 0, "'lambd' must not be negative, but got {}",
+            c.attr<double>("lambd"));
+    return Type(c.in(0));
+  };
+  Activation(ops, "HShrink", "x, but 0 where |x| <= lambd.")
+      .WithAttr("lambd", 0.5, "The size up to which x becomes 0.")
+      .Scalar([](ScalarTrace& t) {
+        return Select(Abs(t.in(0)) <= t.attr<double>("lambd"), 0.0, t.in(0));
+      })
+      .Grad([](GradContext& g) {
+        Term kept = Compare("Greater", g.Call("Abs", {g.in(0)}), g.attr<double>("lambd"));
+        return Where(kept, g.dout(), 0.0);
+      })
+      .Python("hardshrink(input, lambd)", kFunctionAndMethod);
+  Activation(ops, "SoftShrink", "x moved by lambd towards 0, and 0 where |x| <= lambd.")
+      .WithAttr("lambd", 0.5, "The size up to which x becomes 0.")
+      .Infer(check)
+      .Scalar([](ScalarTrace& t) {
+        double bound = t.attr<double>("lambd");
+        return t.in(0) - Min(Max(t.in(0), -bound), bound);
+      })
+      .Grad([](GradContext& g) {
+        Term kept = Compare("Greater", g.Call("Abs", {g.in(0)}), g.attr<double>("lambd"));
+        return Where(kept, g.dout(), 0.0);
+      })
+      .Python("softshrink(input, lambd)");
+  Activation(ops, "CeLU", "x where it is positive, elsewhere alpha * (exp(x / alpha) - 1).")
+      .WithAttr("alpha", 1.0, "Minus the limit far below 0.")
+      .Infer([](InferContext& c) {
+        c.Check(c.attr<double>("alpha") != 0, "'alpha' must not be 0, but got 0");
+        return Type(c.in(0));
+      })
+      .Scalar([](ScalarTrace& t) {
+        double alpha = t.attr<double>("alpha");
+        return Select(t.in(0) > 0.0, t.in(0), Unary(ScalarOp::kExpm1, t.in(0) / alpha) * alpha);
+      })
+      .Grad([](GradContext& g) {
+        Term below = g.Call("Minimum", {g.in(0), ZerosLike(g.in(0))});
+        Term slope = g.Call("Exp", {below / g.attr<double>("alpha")});
+        return Where(Compare("Greater", g.in(0), 0), g.dout(), g.dout() * slope);
+      })
+      .Python("celu(x, alpha)");
+}
+
 constexpr double kTanhScale = 0.7978845608028654;  // sqrt(2 / pi)
 constexpr double kTanhCubic = 0.044715;
 
@@ -207,6 +253,7 @@ void DefineActivation(OpRegistry& ops) {
   DefineSigmoids(ops);
   DefineExponentialUnits(ops);
   DefineHardUnits(ops);
+  DefineShrinks(ops);
   DefineGelu(ops);
   DefineActivationGrads(ops);
 }

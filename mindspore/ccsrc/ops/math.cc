@@ -229,6 +229,19 @@ void DefineLerp(OpRegistry& ops) {
       .Python("lerp(input, end, weight)", kFunctionAndMethod);
 }
 
+void DefineReplacements(OpRegistry& ops) {
+  ops.Op("Heaviside")
+      .Doc("0 below 0, 1 above it, and the given value at 0.")
+      .In("x", kReal)
+      .In("values", kReal, "Broadcasts with x.")
+      .Promote()
+      .Scalar([](Expr x, Expr values) {
+        Expr zero = x.trace->Constant(0, x.dtype());
+        return Select(x == 0.0, values, Select(x > 0.0, 1.0, Select(x != x, x, zero)));
+      })
+      .Python("heaviside(input, values)", kFunctionAndMethod);
+}
+
 }  // namespace
 
 void DefineMath(OpRegistry& ops) {
@@ -238,6 +251,7 @@ void DefineMath(OpRegistry& ops) {
   DefinePowers(ops);
   DefineExtremes(ops);
   DefineLerp(ops);
+  DefineReplacements(ops);
   DefineFunctions(ops);
 }
 

@@ -71,6 +71,23 @@ activation(
 activation("HSigmoid", lambda x: np.clip(x + 3, 0, 6) / 6)
 activation("HSwish", lambda x: x * np.clip(x + 3, 0, 6) / 6)
 activation("FastGeLU", lambda x: x * sigmoid(1.702 * x))
+activation(
+    "HShrink", lambda x, lambd=0.5: np.where(np.abs(x) <= lambd, 0, x), (args(f32(4), lambd=1.0),)
+)
+row(
+    "SoftShrink",
+    ref=keep(lambda x, lambd=0.5: np.sign(x) * np.maximum(np.abs(x) - lambd, 0)),
+    tol=LOOSE,
+    good=[args(f32(2, 3)), args(f32(4), lambd=1.0)],
+    bad=[args(f32(2), lambd=-1.0, says="'lambd' must not be negative, but got -1")],
+)
+row(
+    "CeLU",
+    ref=keep(lambda x, alpha=1.0: np.where(x > 0, x, alpha * np.expm1(x / alpha))),
+    tol=LOOSE,
+    good=[args(f32(2, 3)), args(f32(4), alpha=2.0)],
+    bad=[args(f32(2), alpha=0.0, says="'alpha' must not be 0")],
+)
 row(
     "GeLU",
     ref=keep(gelu),

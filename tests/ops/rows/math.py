@@ -251,3 +251,11 @@ row(
     good=[args(c64(2, 3)), args(f32(3))],
     bad=[args(c64(2), c64(2), says="but got 2 positional arguments")],
 )
+
+row(
+    "Heaviside",
+    ref=np.heaviside,
+    good=[args(f32(2, 3), f32(3)), args(f32([0, 1, -1]), f32([7.0]))],
+    bad=[BAD_SHAPES],
+    grad=False,
+)

@@ -14,6 +14,14 @@ _select = raw("Select")
 _round = raw("Round")
 _div = raw("Div")
 
+_LARGEST = {
+    "Float16": 65504.0,
+    "BFloat16": 3.3895313892515355e38,
+    "Float32": 3.4028234663852886e38,
+    "Float64": 1.7976931348623157e308,
+}
+
+
 def _of_common_dtype(x: Any, y: Any) -> tuple[Any, Any]:
     """Numbers as tensors of the dtype that they and the other operand promote to."""
     if isinstance(x, Tensor) == isinstance(y, Tensor):
@@ -245,6 +253,21 @@ def angle(input: Tensor) -> Tensor:
     return bound.atan2(bound.imag(input), bound.real(input))
 
 
+def nan_to_num(
+    input: Tensor,
+    nan: float | None = None,
+    posinf: float | None = None,
+    neginf: float | None = None,
+) -> Tensor:
+    """nan as `nan` (0), infinities as `posinf` and `neginf` (the extremes of the dtype)."""
+    largest = _LARGEST.get(str(input.dtype))
+    if largest is None:
+        return input
+    x = where(bound.isnan(input), 0.0 if nan is None else float(nan), input)
+    x = where(isposinf(x), largest if posinf is None else float(posinf), x)
+    return where(isneginf(x), -largest if neginf is None else float(neginf), x)
+
+
 def _where_method(self: Tensor, condition: Tensor, y: Any) -> Tensor:
     """This tensor where the condition holds, elsewhere `y`."""
     return where(condition, self, y)
@@ -283,6 +306,7 @@ __all__ = [
     "logaddexp",
     "logaddexp2",
     "logit",
+    "nan_to_num",
     "positive",
     "rad2deg",
     "round",
