@@ -102,6 +102,7 @@ void DefineViews(OpRegistry& ops) {
       .Doc("Its input, through which no gradient flows.")
       .In("value", kAny, "Any shape.")
       .Infer([](InferContext& c) { return c.in(0); })
+      .Grad([](GradContext&) { return Terms{}; })
       .View()
       .Python("stop_gradient(value)");
   ops.Op("Depend")
