@@ -64,20 +64,28 @@ Types InferBatchNorm(InferContext& c) {
   double momentum = c.attr<double>("momentum");
   c.Check(momentum >= 0 && momentum <= 1, "'momentum' must be in [0, 1], but got {}", momentum);
   Channels channels(c.shape(0), c.attr<std::string>("data_format"));
-  c.Check(!c.attr<bool>("is_training") || channels.count > 0,
-          "'x' must have elements in each channel when training, but got shape {}", c.shape(0));
+  c.Check(channels.count > 0, "'input_x' must have elements in each channel, but got shape {}",
+          c.shape(0));
   Type saved(StatisticsType(c.dtype(0)), parameter.shape());
   return {c.Like(0, c.shape(0)), parameter, parameter, saved, saved};
 }
 
-// What reaches x and the moving statistics through outputs 1 to 4; empty where nothing does.
+// Gradients through y alone: of x, scale and bias.
+Terms OwnGrads(GradContext& g, bool training, const Term& mean, const Term& inverse) {
+  return g.CallMany("BatchNormGrad", {g.dout(0), g.in(0), g.in(1), mean, inverse},
+                    {{"is_training", training},
+                     {"epsilon", g.attr<double>("epsilon")},
+                     {"data_format", g.attr<std::string>("data_format")}});
+}
+
+// What reaches x through the statistics, outputs 1 to 4; empty where nothing does.
 Term StatisticsGrad(GradContext& g, const Channels& ch, double momentum) {
+  const Shape& shape = g.in_type(0).shape();
   Term dx;
   auto add = [&](const Term& t) { dx = dx ? dx + t : t; };
   auto per_channel = [&](const Term& t) { return Reshape(t, ch.broadcast); };
-  if (g.has_dout(1))
-    add(BroadcastTo(per_channel(g.dout(1)) * (momentum / ch.count), g.in_type(0).shape()));
-  if (g.has_dout(3)) add(BroadcastTo(per_channel(g.dout(3)) / ch.count, g.in_type(0).shape()));
+  if (g.has_dout(1)) add(BroadcastTo(per_channel(g.dout(1)) * (momentum / ch.count), shape));
+  if (g.has_dout(3)) add(BroadcastTo(per_channel(g.dout(3)) / ch.count, shape));
   if (g.has_dout(2) || g.has_dout(4)) {
     Term centred = g.in(0) - per_channel(g.out(3));
     double spread = ch.count > 1 ? ch.count - 1 : 1;
@@ -91,39 +99,34 @@ Term StatisticsGrad(GradContext& g, const Channels& ch, double momentum) {
 }
 
 Terms BatchNormGradRule(GradContext& g) {
-  bool training = g.attr<bool>("is_training");
   Channels ch(g.in_type(0).shape(), g.attr<std::string>("data_format"));
-  Term mean = g.out(3);
-  Term inverse = g.out(4);
   Terms grads(5);
-  Terms own;  // through y: of x, scale and bias
   if (g.has_dout(0)) {
-    own = g.CallMany("BatchNormGrad", {g.dout(0), g.in(0), g.in(1), mean, inverse},
-                     {{"is_training", training},
-                      {"epsilon", g.attr<double>("epsilon")},
-                      {"data_format", g.attr<std::string>("data_format")}});
-    for (size_t i = 0; i < 3; ++i) grads[i] = own[i];
+    Terms own = OwnGrads(g, true, g.out(3), g.out(4));
+    std::copy(own.begin(), own.end(), grads.begin());
   }
-  auto add = [&](size_t i, const Term& t) {
-    Term fitted = CastTo(t, g.in_type(i).dtype());
-    grads[i] = grads[i] ? grads[i] + fitted : fitted;
-  };
   double momentum = g.attr<double>("momentum");
-  if (training) {
-    if (Term dx = StatisticsGrad(g, ch, momentum)) add(0, dx);
-    if (g.needs(3) && g.has_dout(1)) add(3, g.dout(1) * (1 - momentum));
-    if (g.needs(4) && g.has_dout(2)) add(4, g.dout(2) * (1 - momentum));
-    return grads;
+  if (Term dx = StatisticsGrad(g, ch, momentum)) {
+    dx = CastTo(dx, g.in_type(0).dtype());
+    grads[0] = grads[0] ? grads[0] + dx : dx;
   }
-  if (g.needs(3)) {
-    if (g.has_dout(0)) add(3, -(g.in(1) * inverse * own[2]));
-    if (g.has_dout(1)) add(3, g.dout(1));
-    if (g.has_dout(3)) add(3, g.dout(3));
+  for (size_t i : {1, 2}) {
+    if (g.needs(i + 2) && g.has_dout(i)) grads[i + 2] = g.dout(i) * (1 - momentum);
   }
+  return grads;
+}
+
+// y = (x - mean) inverse scale + bias with inverse = 1 / sqrt(variance + epsilon).
+Terms InferenceGradRule(GradContext& g) {
+  DType type = StatisticsType(g.in_type(0).dtype());
+  Term mean = CastTo(g.in(3), type);
+  Term inverse = g.Call("Rsqrt", {CastTo(g.in(4), type) + g.attr<double>("epsilon")});
+  Terms grads = OwnGrads(g, false, mean, inverse);
+  grads.resize(5);
+  if (g.needs(3)) grads[3] = CastTo(-(g.in(1) * inverse * grads[2]), g.in_type(3).dtype());
   if (g.needs(4)) {
-    if (g.has_dout(0)) add(4, inverse * inverse * g.in(1) * own[1] * -0.5);
-    if (g.has_dout(2)) add(4, g.dout(2));
-    if (g.has_dout(4)) add(4, g.dout(4) * inverse * inverse * inverse * -0.5);
+    Term dvariance = inverse * inverse * g.in(1) * grads[1] * -0.5;
+    grads[4] = CastTo(dvariance, g.in_type(4).dtype());
   }
   return grads;
 }
@@ -164,25 +167,38 @@ Terms BatchNormGradGrad(GradContext& g) {
   return results;
 }
 
-void DefineBatchNorm(OpRegistry& ops) {
-  ops.Op("BatchNorm")
-      .Doc(
-          "Normalises each channel: by the statistics of the batch when training, which also move "
-          "the stored "
-          "ones; else by the stored ones.")
-      .In("input_x", kFloating, "[N, C], [N, C, ...], or [N, H, W, C] with 'NHWC'.")
+OpDef& BatchNormInputs(OpDef& op) {
+  return op.In("input_x", kFloating, "[N, C], [N, C, ...], or [N, H, W, C] with 'NHWC'.")
       .In("scale", kFloating, "[C], of the dtype of input_x or Float32.")
       .In("bias", kFloating, "[C].")
       .In("mean", kFloating, "[C], the stored mean.")
-      .In("variance", kFloating, "[C], the stored variance.")
-      .WithAttr("is_training", false, "Whether the batch's statistics are used.")
+      .In("variance", kFloating, "[C], the stored variance.");
+}
+
+void DefineBatchNorm(OpRegistry& ops) {
+  BatchNormInputs(ops.Op("BatchNorm"))
+      .Doc(
+          "Normalises each channel by the mean and variance of the batch, which also move the "
+          "stored ones.")
       .WithAttr("epsilon", 1e-5, "Added to the variance.")
       .WithAttr("momentum", 0.1, "The share of the batch in the stored statistics.")
       .WithAttr("data_format", "NCHW", "'NCHW' or 'NHWC'.")
       .Infer(InferBatchNorm)
       .Grad(BatchNormGradRule)
       .Updates(1, 3)
-      .Updates(2, 4);
+      .Updates(2, 4)
+      .Class(
+          "BatchNorm(is_training=False, epsilon=1e-5, momentum=0.1, data_format='NCHW')(input_x, "
+          "scale, bias, mean, variance)");
+  BatchNormInputs(ops.Op("BatchNormInference"))
+      .Doc("Normalises each channel by the stored mean and variance.")
+      .WithAttr("epsilon", 1e-5, "Added to the variance.")
+      .WithAttr("data_format", "NCHW", "'NCHW' or 'NHWC'.")
+      .Infer([](InferContext& c) {
+        CheckBatchNorm(c, 0, 1, 5);
+        return c.Like(0, c.shape(0));
+      })
+      .Grad(InferenceGradRule);
   ops.Op("BatchNormGrad")
       .Doc("Gradients of BatchNorm with respect to its input, scale and bias.")
       .In("dy", kFloating, "Shaped as x.")
@@ -190,7 +206,7 @@ void DefineBatchNorm(OpRegistry& ops) {
       .In("scale", kFloating, "[C].")
       .In("saved_mean", kFloating, "[C], output 3 of BatchNorm.")
       .In("saved_inverse", kFloating, "[C], output 4 of BatchNorm: 1 / sqrt(variance + epsilon).")
-      .WithAttr("is_training", false, "As in BatchNorm.")
+      .WithAttr("is_training", true, "Whether the statistics are those of x; else constants.")
       .WithAttr("epsilon", 1e-5, "As in BatchNorm.")
       .WithAttr("data_format", "NCHW", "'NCHW' or 'NHWC'.")
       .Infer([](InferContext& c) {
@@ -198,8 +214,6 @@ void DefineBatchNorm(OpRegistry& ops) {
         c.CheckSameShape(0, 1);
         Type scale = CheckBatchNorm(c, 1, 2, 3);
         CheckBatchNorm(c, 1, 3, 5);
-        c.CheckType(c.dtype(3) == StatisticsType(c.dtype(1)), "'saved_mean' must be {}, but got {}",
-                    Name(StatisticsType(c.dtype(1))), Name(c.dtype(3)));
         return Types{c.Like(0, c.shape(0)), scale, scale};
       })
       .Grad(BatchNormGradGrad);
@@ -340,8 +354,9 @@ void DefineLayerNorm(OpRegistry& ops) {
           c.Check(c.shape(i) == rows.statistics,
                   "'{}' must have shape {}, one element per row, but got {}", c.input_name(i),
                   rows.statistics, c.shape(i));
-          c.CheckType(c.dtype(i) == StatisticsType(c.dtype(1)), "'{}' must be {}, but got {}",
-                      c.input_name(i), Name(StatisticsType(c.dtype(1))), Name(c.dtype(i)));
+          bool fits = c.dtype(i) == c.dtype(1) || c.dtype(i) == StatisticsType(c.dtype(1));
+          c.CheckType(fits, "'{}' must have the dtype of 'x' or Float32, but got {} and {}",
+                      c.input_name(i), Name(c.dtype(i)), Name(c.dtype(1)));
         }
         return Types{c.Like(0, c.shape(0)), c.in(4), c.in(4)};
       })

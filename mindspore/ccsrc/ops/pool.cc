@@ -78,9 +78,10 @@ void DefineMaxPool(OpRegistry& ops) {
       ops.Op("MaxPoolGradGrad").In("x", kFloating, "Input of MaxPool.").In("values", kFloating))
       .Doc("The values at the first maximum of each window of x.")
       .Infer([](InferContext& c) {
+        Type pooled = InferPool(c);
         c.CheckSameDType(0, 1);
         c.CheckSameShape(0, 1);
-        return InferPool(c);
+        return pooled;
       })
       .Grad([](GradContext& g) {
         return Terms{{}, g.Call("MaxPoolGrad", {g.in(0), g.dout()}, SameAttrs(g.node()))};

@@ -161,16 +161,8 @@ void Evaluate(const ChannelView& view, double epsilon, const KernelArgs& args) {
   channels.Each(1, [&](int64_t c, int64_t width) {
     T a[kColumnBlock];
     for (int64_t j = 0; j < width; ++j) {
-      T mean = In<T>(args, 3)[c + j];
-      T variance = In<T>(args, 4)[c + j];
-      double inverse = 1 / std::sqrt(static_cast<double>(variance) + epsilon);
-      a[j] = static_cast<T>(inverse * In<T>(args, 1)[c + j]);
-      // The stored statistics may be their own outputs: not written, since others may be reading
-      // them.
-      if (args.out[1] != args.in[3]) Out<T>(args, 1)[c + j] = mean;
-      if (args.out[2] != args.in[4]) Out<T>(args, 2)[c + j] = variance;
-      Out<T>(args, 3)[c + j] = mean;
-      Out<T>(args, 4)[c + j] = static_cast<T>(inverse);
+      double variance = In<T>(args, 4)[c + j];
+      a[j] = static_cast<T>(In<T>(args, 1)[c + j] / std::sqrt(variance + epsilon));
     }
     channels.Affine(In<T>(args, 0), c, width, In<T>(args, 3) + c, a, In<T>(args, 2) + c,
                     Out<T>(args, 0));
@@ -215,13 +207,16 @@ KernelChoice BatchNorm(const KernelRequest& r) {
   ChannelView view(r.shape(0), r.attr<std::string>("data_format"));
   double epsilon = r.attr<double>("epsilon");
   double momentum = r.attr<double>("momentum");
-  bool training = r.attr<bool>("is_training");
   return ForFloats(r, 0.5 * view.elements(), [=](const KernelArgs& args, auto tag) {
-    using T = typename decltype(tag)::type;
-    if (training)
-      Train<T>(view, epsilon, momentum, args);
-    else
-      Evaluate<T>(view, epsilon, args);
+    Train<typename decltype(tag)::type>(view, epsilon, momentum, args);
+  });
+}
+
+KernelChoice BatchNormInference(const KernelRequest& r) {
+  ChannelView view(r.shape(0), r.attr<std::string>("data_format"));
+  double epsilon = r.attr<double>("epsilon");
+  return ForFloats(r, 0.3 * view.elements(), [=](const KernelArgs& args, auto tag) {
+    Evaluate<typename decltype(tag)::type>(view, epsilon, args);
   });
 }
 
@@ -236,10 +231,12 @@ KernelChoice BatchNormGrad(const KernelRequest& r) {
 }  // namespace
 
 void AddNorm(KernelTable& table) {
-  table.For("BatchNorm").Try("channels", BatchNorm).Try("in float32", InFloat32(BatchNorm));
-  table.For("BatchNormGrad")
-      .Try("channels", BatchNormGrad)
-      .Try("in float32", InFloat32(BatchNormGrad));
+  auto add = [&](const char* op, const KernelMaker& maker) {
+    table.For(op).Try("channels", maker).Try("channels in float32", InFloat32(maker));
+  };
+  add("BatchNorm", BatchNorm);
+  add("BatchNormInference", BatchNormInference);
+  add("BatchNormGrad", BatchNormGrad);
   AddLayerNorm(table);
 }
 

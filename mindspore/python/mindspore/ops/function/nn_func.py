@@ -7,12 +7,13 @@ from typing import Any
 
 from mindspore import _core
 from mindspore._core import Tensor
-from mindspore.ops._bind import bound, raw
+from mindspore.ops._bind import bound, classes, raw
 from mindspore.ops._checks import check_tensors
 
 _conv2d, _max_pool, _max_pool_argmax = raw("Conv2D"), raw("MaxPool"), raw("MaxPoolWithArgmax")
 _avg_pool, _adaptive_avg_pool = raw("AvgPool"), raw("AdaptiveAvgPool2D")
-_batch_norm, _layer_norm, _softmax = raw("BatchNorm"), raw("LayerNorm"), raw("Softmax")
+_batch_norm, _batch_norm_inference = raw("BatchNorm"), raw("BatchNormInference")
+_layer_norm, _softmax = raw("LayerNorm"), raw("Softmax")
 _reshape, _fill, _cast, _bias_add = raw("Reshape"), raw("Fill"), raw("Cast"), raw("BiasAdd")
 
 
@@ -195,16 +196,35 @@ def batch_norm(
 ) -> Tensor:
     """Channels normalised by the batch (training; this moves the running statistics) or by the
     running statistics."""
-    return _batch_norm(
-        input_x,
-        weight,
-        bias,
-        running_mean,
-        running_var,
-        is_training=training,
-        epsilon=eps,
-        momentum=momentum,
-    )[0]
+    statistics = (running_mean, running_var)
+    if not training:
+        return _batch_norm_inference(input_x, weight, bias, *statistics, epsilon=eps)
+    return _batch_norm(input_x, weight, bias, *statistics, epsilon=eps, momentum=momentum)[0]
+
+
+class BatchNorm(classes["BatchNorm"]):  # type: ignore[misc]
+    """Channels normalised by the batch (training; this moves the stored statistics) or by the
+    stored statistics."""
+
+    def __call__(
+        self, input_x: Tensor, scale: Tensor, bias: Tensor, mean: Tensor, variance: Tensor
+    ) -> tuple:
+        if self.is_training:
+            return self._call(input_x, scale, bias, mean, variance)
+        y = _batch_norm_inference(
+            input_x,
+            scale,
+            bias,
+            mean,
+            variance,
+            epsilon=self.epsilon,
+            data_format=self.data_format,
+        )
+        return y, mean, variance, mean, variance
+
+
+# The op of the registry is the training form only: inference must not look like a write.
+classes.update(BatchNorm=BatchNorm)
 
 
 def _constant(value: float, shape: tuple, dtype: Any) -> Tensor:
