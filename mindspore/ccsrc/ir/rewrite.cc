@@ -161,6 +161,16 @@ bool AttrIs(const Attr& attr, double number) {
   return false;
 }
 
+// A number of a rule's text in the kind that the attribute has.
+Attr NumberAs(const OpDef& op, std::string_view attr, double number) {
+  int index = op.AttrIndex(attr);
+  if (index < 0) ThrowBadAttr(op, attr);
+  size_t kind = op.attributes[static_cast<size_t>(index)].kind;
+  if (kind == Attr(true).index()) return number != 0;
+  if (kind == Attr(int64_t{0}).index()) return static_cast<int64_t>(number);
+  return number;
+}
+
 }  // namespace
 
 Pattern ParsePattern(std::string_view text) { return PatternParser(text).Run(); }
@@ -303,14 +313,15 @@ Var RuleTable::Build(const Pattern& pattern, const Match& match, Emitter& emitte
 
 AttrsRef RuleTable::BuildAttrs(const OpDef& op, const Pattern& pattern, const Match& match) const {
   NamedAttrs attrs;
-  for (const auto& [name, value] : pattern.attributes)
-    attrs.emplace_back(name, BuildAttr(value, match));
+  for (const auto& [name, value] : pattern.attributes) {
+    attrs.emplace_back(name, value.kind == Pattern::Kind::kNumber ? NumberAs(op, name, value.number)
+                                                                  : BuildAttr(value, match));
+  }
   return MakeAttrs(op, attrs);
 }
 
 Attr RuleTable::BuildAttr(const Pattern& pattern, const Match& match) const {
   if (pattern.kind == Pattern::Kind::kVar) return match.attr(pattern.name);
-  if (pattern.kind == Pattern::Kind::kNumber) return pattern.number;
   std::vector<Attr> arguments;
   for (const Pattern& argument : pattern.arguments) arguments.push_back(BuildAttr(argument, match));
   return functions_.at(pattern.name)(arguments);

@@ -91,6 +91,35 @@ TEST(Simplify, Transpositions) {
       "return x");
 }
 
+TEST(Simplify, ProductsReadTransposedMatrices) {
+  auto run = [](const char* before, const char* after) {
+    auto text = [](const char* body) {
+      return fmt::format(
+          "graph main(x: Float32[3, 2], y: Float32[3, 4]) -> (Float32[2, 4]) {{\n{}\n}}", body);
+    };
+    ExpectPass(SimplifyAndSweep, text(before), text(after));
+  };
+  run("%0 = Transpose(x, perm=[1, 0])\n%1 = MatMul(%0, y)\nreturn %1",
+      "%1 = MatMul(x, y, transpose_a=true)\nreturn %1");
+  run("%0 = Transpose(y, perm=[-1, 0])\n%1 = MatMul(x, %0, transpose_a=true, "
+      "transpose_b=true)\nreturn %1",
+      "%1 = MatMul(x, y, transpose_a=true)\nreturn %1");
+}
+
+TEST(Simplify, SumsDropTheAxesThatAReshapeDrops) {
+  auto text = [](const char* body, const char* result) {
+    return fmt::format("graph main(x: Float32[3, 2]) -> ({}) {{\n{}\n}}", result, body);
+  };
+  const char* keeping =
+      "%0 = ReduceSum(x, axis=[0], keep_dims=true)\n%1 = Reshape(%0, shape=[2])\nreturn %1";
+  ExpectPass(SimplifyAndSweep, text(keeping, "Float32[2]"),
+             text("%0 = ReduceSum(x, axis=[0])\nreturn %0", "Float32[2]"));
+  std::string other =
+      text("%0 = ReduceSum(x, axis=[0], keep_dims=true)\n%1 = Reshape(%0, shape=[2, 1])\nreturn %1",
+           "Float32[2, 1]");
+  ExpectPass(SimplifyAndSweep, other, other);
+}
+
 TEST(Simplify, Casts) {
   auto run = [](const char* type, const char* before, const char* after) {
     auto text = [&](const char* body) {

@@ -26,6 +26,11 @@ bool IsIdentity(const Match& m) {
   return true;
 }
 
+// Of a matrix: its axes are swapped.
+bool IsNoIdentity(const Match& m) { return !IsIdentity(m); }
+
+Attr Not(const std::vector<Attr>& arguments) { return !std::get<bool>(arguments[0]); }
+
 // Casts of x to a type that holds all its values.
 bool IsWidening(const Match& m) {
   DType from = m["x"].type().dtype();
@@ -140,8 +145,16 @@ const RuleTable& ArrayRules() {
           Rule("Cast(Cast(x, dtype=t), dtype=u)").When(IsWidening).To("Cast(x, dtype=u)"),
           Rule("Transpose(x, perm=p)").When(IsIdentity).To("x"),
           Rule("Transpose(Transpose(x, perm=p), perm=q)").To("Transpose(x, perm=Compose(p, q))"),
+          Rule("Reshape(ReduceSum(x, axis=a, keep_dims=1))")
+              .To("ReduceSum(x, axis=a, keep_dims=0)"),
+          Rule("MatMul(Transpose(x, perm=p), y, transpose_a=s, transpose_b=t)")
+              .When(IsNoIdentity)
+              .To("MatMul(x, y, transpose_a=Not(s), transpose_b=t)"),
+          Rule("MatMul(x, Transpose(y, perm=p), transpose_a=s, transpose_b=t)")
+              .When(IsNoIdentity)
+              .To("MatMul(x, y, transpose_a=s, transpose_b=Not(t))"),
       },
-      {{"Compose", Compose}}};
+      {{"Compose", Compose}, {"Not", Not}}};
   return rules;
 }
 
