@@ -90,9 +90,10 @@ void AtomicFile::OpenTemporary() {
       if (error == EEXIST || error == EINTR) continue;
       Fail("create a temporary file beside", error);
     }
-    flock(fd_, LOCK_EX | LOCK_NB);
+    // A sweeper may have taken the new file for an orphan: this waits until it has removed it.
+    while (flock(fd_, LOCK_EX) != 0 && errno == EINTR) {
+    }
     struct stat state{};
-    // A sweeper may have taken the file for an orphan before it was locked.
     if (fstat(fd_, &state) == 0 && state.st_nlink > 0) return;
     close(fd_);
     fd_ = -1;

@@ -1,4 +1,4 @@
-"""Checkpoints written in the background: one at a time, errors shown at the next save or at exit."""
+"""Checkpoints written in the background, one at a time; errors show at the next save or at exit."""
 
 from __future__ import annotations
 

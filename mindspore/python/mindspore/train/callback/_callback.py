@@ -33,7 +33,7 @@ class RunContext:
         self._stop_requested = False
 
     def original_args(self) -> Any:
-        """The parameters of the run, e.g. cur_epoch_num, cur_step_num, net_outputs, train_network."""
+        """The parameters of the run, e.g. cur_epoch_num, cur_step_num, net_outputs."""
         return self._original_args
 
     def request_stop(self) -> None:

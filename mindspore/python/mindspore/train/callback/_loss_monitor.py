@@ -20,7 +20,8 @@ class LossMonitor(Callback):
 
     def on_train_begin(self, run_context: RunContext) -> None:
         """Counts from the first step of this run."""
-        self._last_print_time = 0
+        params: Any = run_context.original_args()
+        self._last_print_time = params.get("cur_step_num") or 0
 
     def step_end(self, run_context: RunContext) -> None:
         """Print the loss of this step."""

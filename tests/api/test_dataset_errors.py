@@ -1,0 +1,194 @@
+"""Wrong uses of the data pipeline: the type of the exception, and what its text says."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import mindspore.dataset as ds
+from mindspore.dataset import transforms, vision
+
+
+def numbers(count=4):
+    data = {"a": np.arange(count), "b": np.ones((count, 2))}
+    return ds.NumpySlicesDataset(data, shuffle=False)
+
+
+def run(dataset):
+    return list(dataset.create_tuple_iterator(output_numpy=True, num_epochs=1))
+
+
+def failing_map(x):
+    return x / undefined_name  # noqa: F821
+
+
+def failing_generator():
+    yield 1
+    raise KeyError("the second row")
+
+
+class FailingSource:
+    def __len__(self):
+        return 2
+
+    def __getitem__(self, index):
+        return [1, 2][index + 5]
+
+
+class Failing(ds.Sampler):
+    def __iter__(self):
+        yield 0
+        raise ValueError("no more")
+
+
+def line_of(text: str) -> str:
+    with open(__file__, encoding="utf-8") as stream:
+        number = next(i for i, line in enumerate(stream, 1) if text in line)
+    return f"test_dataset_errors.py:{number} in "
+
+
+@pytest.mark.parametrize(
+    ("make", "says", "line"),
+    [
+        (
+            lambda: numbers().map(failing_map, "a"),
+            "failing_map .row 0. raised NameError",
+            "return x / un",
+        ),
+        (
+            lambda: ds.GeneratorDataset(failing_generator, "x"),
+            "row 1. raised KeyError",
+            "raise KeyError(",
+        ),
+        (
+            lambda: ds.GeneratorDataset(FailingSource(), "x", shuffle=False),
+            r"FailingSource.__getitem__\(0\) raised IndexError",
+            "return [1, 2][index",
+        ),
+        (lambda: numbers().filter(failing_map, "a"), "'filter'.*NameError", "return x / un"),
+        (
+            lambda: numbers().batch(
+                2, per_batch_map=lambda a, info: failing_map(a[0]), input_columns="a"
+            ),
+            "per_batch_map, batch 0.*NameError",
+            "return x / un",
+        ),
+        (
+            lambda: ds.GeneratorDataset([1, 2, 3], "x", sampler=Failing()),
+            "Failing raised ValueError: no more",
+            'raise ValueError("no more")',
+        ),
+    ],
+)
+def test_failures_in_user_code_show_its_line(make, says, line):
+    with pytest.raises(RuntimeError, match=says) as caught:
+        run(make())
+    text = str(caught.value)
+    assert line_of(line) in text
+    assert len(text.splitlines()) <= 3
+    assert caught.value.__cause__ is not None
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "says"),
+    [
+        (lambda: numbers().batch(0), ValueError, "batch_size must be in"),
+        (lambda: numbers().batch("2"), TypeError, "batch_size must be int"),
+        (lambda: numbers().batch(True), TypeError, "batch_size must be int"),
+        (lambda: numbers().batch(2, 1), TypeError, "drop_remainder must be bool"),
+        (lambda: numbers().batch(2, color=1), TypeError, "'color' is not one"),
+        (lambda: numbers().map(5, "a"), TypeError, "operations must be callable"),
+        (lambda: numbers().map([], "a"), ValueError, "must not be empty"),
+        (lambda: numbers().map(abs, "z"), ValueError, r"among \['a', 'b'\], but got 'z'"),
+        (lambda: numbers().map(abs, "a", "b"), ValueError, "got 'b' again"),
+        (lambda: run(numbers().map(lambda x: (x, x), "a")), ValueError, "must return 1 columns"),
+        (lambda: run(numbers().map(lambda x: object(), "a")), TypeError, "must be a number"),
+        (lambda: numbers().repeat(0), ValueError, "count must be"),
+        (lambda: numbers().skip(-1), ValueError, "count must be"),
+        (lambda: numbers().take(0), ValueError, "count must be"),
+        (lambda: numbers().shuffle(1), ValueError, "buffer_size must be"),
+        (lambda: numbers().zip(numbers()), ValueError, "Use rename"),
+        (lambda: numbers().concat(numbers().project("a")), ValueError, "same columns"),
+        (lambda: numbers().rename("a", "b"), ValueError, "must not occur already"),
+        (lambda: numbers().rename(["a", "b"], "c"), ValueError, "as many output_columns"),
+        (lambda: numbers().project("z"), ValueError, "but got 'z'"),
+        (lambda: numbers().project(["a", "a"]), ValueError, "must not repeat"),
+        (lambda: numbers().split([3, 3]), RuntimeError, "sum of sizes must be 4"),
+        (lambda: numbers().split([0.5, 0.4]), ValueError, "whose sum is 1"),
+        (lambda: numbers().filter(1), TypeError, "must be callable"),
+        (
+            lambda: numbers().create_dict_iterator(output_numpy=1),
+            TypeError,
+            "output_numpy must be bool",
+        ),
+        (lambda: numbers().create_dict_iterator(0), ValueError, "num_epochs must be"),
+        (lambda: ds.GeneratorDataset(5, "x"), TypeError, "__getitem__ and __len__"),
+        (lambda: ds.GeneratorDataset([1]), ValueError, "column_names must be given"),
+        (lambda: run(ds.GeneratorDataset([1], ["a", "b"])), RuntimeError, "must give 2 columns"),
+        (
+            lambda: ds.GeneratorDataset(failing_generator, "x", shuffle=True),
+            ValueError,
+            "Use shuffle",
+        ),
+        (lambda: ds.GeneratorDataset([1], "x", num_shards=2), ValueError, "given together"),
+        (
+            lambda: ds.GeneratorDataset([1], "x", num_shards=2, shard_id=2),
+            ValueError,
+            "shard_id must be",
+        ),
+        (lambda: ds.GeneratorDataset([1], "x", num_parallel_workers=0), ValueError, "num_parallel"),
+        (lambda: ds.NumpySlicesDataset({"a": [1, 2], "b": [1]}), ValueError, "same length"),
+        (lambda: ds.NumpySlicesDataset([[1], [1, 2]]), ValueError, "equal rows"),
+        (lambda: ds.NumpySlicesDataset([]), ValueError, "must not be empty"),
+        (lambda: ds.NumpySlicesDataset(5), TypeError, "must have rows"),
+        (lambda: ds.SubsetSampler([-1]), ValueError, "must not be negative"),
+        (lambda: run(ds.GeneratorDataset([1], "x", sampler=[3])), IndexError, r"\[0, 1\)"),
+        (lambda: ds.WeightedRandomSampler([0, 0]), ValueError, "not all zero"),
+        (lambda: ds.DistributedSampler(2, 2), ValueError, "shard_id must be"),
+        (lambda: ds.MnistDataset("/nowhere"), ValueError, "must be a folder"),
+        (lambda: ds.config.set_seed(-1), ValueError, "must be in"),
+        (lambda: ds.config.set_seed("1"), TypeError, "must be an int"),
+        (lambda: transforms.OneHot(3)(np.array(7)), ValueError, r"\[0, 3\)"),
+        (lambda: transforms.OneHot(0), ValueError, "num_classes must be"),
+        (lambda: transforms.TypeCast("no type"), TypeError, "must be a type"),
+        (lambda: transforms.Compose([]), ValueError, "must not be empty"),
+        (lambda: vision.Resize(0), ValueError, "size must be"),
+        (lambda: vision.Normalize([1], [0]), ValueError, "std must be positive"),
+        (
+            lambda: vision.Normalize([1, 2], [1, 1])(np.ones((4, 4, 3))),
+            ValueError,
+            "one entry for each",
+        ),
+        (lambda: vision.RandomCrop(9)(np.ones((4, 4, 3))), ValueError, "pad_if_needed"),
+        (lambda: vision.HWC2CHW()(np.ones(3)), ValueError, r"<H, W, C>"),
+        (lambda: vision.RandomHorizontalFlip(2), ValueError, "prob must be"),
+    ],
+)
+def test_wrong_arguments(make, error, says):
+    with pytest.raises(error, match=says) as caught:
+        make()
+    assert len(str(caught.value).splitlines()) <= 4
+
+
+def test_rows_that_differ_in_a_batch():
+    ragged = ds.GeneratorDataset([np.ones(2), np.ones(3)], ["x"], shuffle=False)
+    with pytest.raises(RuntimeError, match=r"'x'.*\[2\] in row 0 and \[3\] in row 1.*padded_batch"):
+        run(ragged.batch(2))
+    mixed = ds.GeneratorDataset([np.float32(1), np.int32(1)], ["x"], shuffle=False)
+    with pytest.raises(RuntimeError, match="float32 in row 0 and int32 in row 1"):
+        run(mixed.batch(2))
+
+
+def test_an_iterator_works_again_after_a_failure():
+    calls = []
+
+    def sometimes(x):
+        calls.append(x)
+        if len(calls) == 2:
+            raise ValueError("once")
+        return x
+
+    iterator = numbers(3).map(sometimes, "a").create_tuple_iterator(output_numpy=True)
+    with pytest.raises(RuntimeError, match="once"):
+        list(iterator)
+    assert len(list(iterator)) == 3
