@@ -101,8 +101,7 @@ def _setitem(x: Tensor, key, value):
 
 
 def _parameter_assign(parameter: Tensor, value: Tensor) -> None:
-    from mindspore import ops
-    ops.assign(parameter, value)
+    _core.op("Assign")(parameter, value)
 
 
 def _deepcopy(self: Tensor, memo):

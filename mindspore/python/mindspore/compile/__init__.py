@@ -1,8 +1,10 @@
 """The front end of GRAPH_MODE: from the source of a function and the types of its arguments to a compiled graph."""
 from __future__ import annotations
 
+import sys
 from typing import Any
 
+from mindspore.common import _late
 from mindspore.compile.jit import JitFunction, clear_cache, jit, ms_function, run_cell, run_eager_cell, run_grad
 
 
@@ -20,5 +22,7 @@ def grad_in_trace(function: Any, args: tuple, kwargs: dict) -> Any:
     from mindspore.compile.tracer import current
     return gradients.grad_in_trace(current(), function, args, kwargs)
 
+
+_late.compiler = sys.modules[__name__]
 
 __all__ = ["JitFunction", "call_in_trace", "clear_cache", "grad_in_trace", "jit", "ms_function", "run_cell", "run_eager_cell", "run_grad"]

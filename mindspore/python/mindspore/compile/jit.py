@@ -10,6 +10,7 @@ from typing import Any, Callable
 
 from mindspore import _core
 from mindspore._core import Tensor
+from mindspore.common import _late
 from mindspore.common._tree import flatten, rebuild
 from mindspore.compile import guards
 from mindspore.compile.errors import locate
@@ -176,7 +177,7 @@ def run_grad(function: Any, args: tuple, kwargs: dict) -> Any:
     cache = function.__dict__.get("_compiled_versions")
     if cache is None:
         owner = function.fn
-        if isinstance(owner, _cell_class()):  # grad(net) is often made anew for every step: keep its code with the net
+        if isinstance(owner, _late.cell_class):  # grad(net) is often made anew for every step: keep its code with the net
             key = (function.name, function.positions, function.sens_param, function.has_aux, function.with_value,
                    function.return_ids, tuple(map(id, function.weight_list())), function.weights is None)
             caches = owner.__dict__.setdefault("_compiled_gradients", {})
@@ -186,12 +187,6 @@ def run_grad(function: Any, args: tuple, kwargs: dict) -> Any:
         function._compiled_versions = cache
     from mindspore.compile import gradients
     return _run(cache, lambda tracer, a, k: gradients.grad_in_trace(tracer, function, tuple(a), k), args, kwargs)
-
-
-@functools.lru_cache(None)
-def _cell_class() -> type:
-    from mindspore.nn.cell import Cell
-    return Cell
 
 
 # ---- decorated functions --------------------------------------------------------------------------------------------------

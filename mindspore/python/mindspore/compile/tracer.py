@@ -11,6 +11,7 @@ from typing import Any, Callable
 
 from mindspore import _core
 from mindspore._core import Tensor
+from mindspore.common import _late
 from mindspore.compile import guards as facts
 from mindspore.compile.errors import Unsupported, locate
 from mindspore.compile.frame import Frame, NestedFunction, bind_arguments
@@ -239,7 +240,7 @@ class Tracer:
             return self._call_function(function, args, kwargs)
         if isinstance(function, functools.partial):
             return self.call(function.func, [*function.args, *args], {**function.keywords, **kwargs}, frame)
-        if isinstance(function, _cell_class()):
+        if isinstance(function, _late.cell_class):
             return self._call_cell(function, args, kwargs)
         if getattr(type(function), "_ms_compiled", False):  # a function decorated with jit
             return self.call(function.bound_function(), args, kwargs, frame)
@@ -254,7 +255,7 @@ class Tracer:
         owner, inner = function.__self__, function.__func__
         if isinstance(inner, NestedFunction) or not isinstance(inner, types.FunctionType):
             return self.call(inner, [owner, *args], kwargs, frame)
-        if isinstance(owner, _cell_class()) and inner.__name__ == "__call__":
+        if isinstance(owner, _late.cell_class) and inner.__name__ == "__call__":
             return self._call_cell(owner, args, kwargs)
         if is_library(inner) or (inner.__module__ or "").startswith("mindspore.nn.cell"):
             return function(*args, **kwargs)
@@ -369,12 +370,6 @@ _STANDARD = {"numpy", "math", "functools", "itertools", "collections", "copy", "
 def _parameter_class() -> type:
     from mindspore.common.parameter import Parameter
     return Parameter
-
-
-@functools.lru_cache(None)
-def _cell_class() -> type:
-    from mindspore.nn.cell import Cell
-    return Cell
 
 
 # ---- builtins that look at values -------------------------------------------------------------------------------------

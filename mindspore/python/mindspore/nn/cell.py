@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from mindspore import _core
+from mindspore.common import _late
 from mindspore.common.parameter import Parameter, ParameterTuple
 from mindspore.common.tensor import Tensor
 from mindspore.nn._cell_options import CellOptions
@@ -476,6 +477,9 @@ class Cell(CellOptions):
             return f"{type(self).__name__}({extra})"
         body = "\n  ".join([extra, *lines] if extra else lines)
         return f"{type(self).__name__}(\n  {body}\n)"
+
+
+_late.cell_class = Cell
 
 
 class GraphCell(Cell):

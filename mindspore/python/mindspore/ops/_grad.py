@@ -6,6 +6,7 @@ from typing import Any, Callable
 
 from mindspore import _core
 from mindspore._core import Tensor
+from mindspore.common import _late
 from mindspore.common._tree import flatten
 
 
@@ -33,11 +34,9 @@ class GradFunction:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if _core.is_tracing():
-            from mindspore import compile as compiler
-            return compiler.grad_in_trace(self, args, kwargs)
+            return _late.compiler.grad_in_trace(self, args, kwargs)
         if _core.graph_mode() and not _core.is_recording():
-            from mindspore import compile as compiler
-            return compiler.run_grad(self, args, kwargs)
+            return _late.compiler.run_grad(self, args, kwargs)
         return self._run_eager(args, kwargs)
 
     # ---- shared by both modes --------------------------------------------------------------------------------------

@@ -5,13 +5,13 @@ from typing import Any, Callable
 
 from mindspore import _core
 from mindspore._core import Tensor
+from mindspore.common import _late
 from mindspore.ops._grad import GradOperation, grad, value_and_grad
 
 
 def _invoke(fn: Callable, *args: Any) -> Any:
     if _core.is_tracing():
-        from mindspore import compile as compiler
-        return compiler.call_in_trace(fn, args, {})
+        return _late.compiler.call_in_trace(fn, args, {})
     return fn(*args)
 
 

@@ -1,0 +1,14 @@
+"""What higher layers give to lower ones when they are imported, so that imports only go down.
+
+`compiler` is the package mindspore.compile, for library code that meets a user's function while a
+graph is being traced. `cell_class` is nn.Cell, for the front end; while nn has not been imported
+there are no cells, and `isinstance(x, ())` is false.
+"""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+compiler: ModuleType | None = None
+cell_class: type[Any] | tuple[()] = ()
