@@ -82,8 +82,12 @@ class GraphExpansion {
 
   bool Run() {
     if (vjps_.empty()) return false;
+    for (const Node* node : rewriter_.graph()->nodes()) {
+      if (node->op == Control().call && vjps_.contains(node->inputs[0].node)) runs_.insert(node);
+    }
     rewriter_.Walk([&](Node& node) {
       if (sources_.contains(&node)) MakeForward(node);
+      if (node.op == Control().call && runs_.contains(node.inputs[0].node)) MarkZeros(node);
       if (!vjps_.contains(&node)) return;
       Var forward = forward_.at(node.inputs[0].node);
       if (!(forward.type() == node.outputs[0])) {
@@ -107,8 +111,19 @@ class GraphExpansion {
                         : emitter.Switch(inputs[0], inputs[1], inputs[2]);
   }
 
+  // `node` calls a backward closure.
+  void MarkZeros(Node& node) {
+    static const OpDef* const zeros = Ops().Find("Zeros");
+    static const OpDef* const zeros_like = Ops().Find("ZerosLike");
+    for (Var& v : node.inputs) {
+      bool zero = v.node->op && (v.node->op == zeros || v.node->op == zeros_like);
+      if (zero && !v.type().weak()) v = rewriter_.emitter().Full(0, v.type()).var;
+    }
+  }
+
   Rewriter rewriter_;
   ClosureGradients& gradients_;
+  NodeSet runs_;  // calls of the functions in vjps_: their last result is a backward closure
   NodeSet vjps_;
   NodeSet sources_;
   std::unordered_map<const Node*, Var> forward_;

@@ -43,6 +43,32 @@ TEST(Pipeline, AGradientLeavesStraightCode) {
               ::testing::IsSupersetOf({"MergeCalls", "ExpandGradients", "Inline", "Simplify"}));
 }
 
+// The exponential is a result, but has no tangent: nothing of its gradient is left.
+TEST(Pipeline, ResultsWithoutTangentsCostNothing) {
+  auto module = Parse(R"(
+    graph main(x: Float32[3]) -> (Float32[3], Float32[3]) {
+      %0 = Partial(graph=@f)
+      %1 = Vjp(%0)
+      %2, %3, %4 = Call(%1, x)
+      %5 = Fill(dtype=Float32, shape=[3], value=1.0)
+      %6 = ZerosLike(%3)
+      %7, %8 = Call(%4, %5, %6)
+      return %3, %8
+    }
+    graph f(x: Float32[3]) -> (Float32[3], Float32[3]) {
+      %0 = Sin(x)
+      %1 = Exp(x)
+      return %0, %1
+    })");
+  Optimize(*module);
+  EXPECT_TRUE(testing::SameGraphs(*module, R"(
+    graph main(x: Float32[3]) -> (Float32[3], Float32[3]) {
+      %0 = Exp(x)
+      %1 = Cos(x)
+      return %0, %1
+    })"));
+}
+
 TEST(Pipeline, NestedGradientsUnfold) {
   // d/dx of (d/dx sin(x) * x)
   auto module = Parse(R"(

@@ -43,6 +43,7 @@ const RuleTable& AlgebraRules() {
       Rule("Mul(Fill(value=0), x)").To("0"),
       Rule("RealDiv(Fill(value=0), x)").To("0"),
       Rule("Neg(Fill(value=0))").To("0"),
+      Rule("Cast(Fill(value=0))").To("0"),
       Rule("MatMul(x, Fill(value=0))").To("0"),
       Rule("MatMul(Fill(value=0), x)").To("0"),
       Rule("BatchMatMul(x, Fill(value=0))").To("0"),
