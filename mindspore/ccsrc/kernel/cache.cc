@@ -1,5 +1,7 @@
 #include "kernel/cache.h"
 
+#include "kernel/prepare.h"
+
 namespace ms {
 namespace {
 
@@ -38,7 +40,7 @@ Prepared& KernelCache::Find(const OpDef& op, std::span<const Tensor* const> inpu
   if (attrs) fresh->attrs = *attrs;
   fresh->outputs = Infer(op, fresh->inputs, attrs ? *attrs : kNoAttrs);
   if (!op.view && (backend_.kernels().Has(op) || !op.expand)) {
-    fresh->kernel = backend_.kernels().Find({op, fresh->inputs, fresh->outputs, fresh->attrs}, backend_.name());
+    fresh->kernel = PrepareKernel(backend_, {op, fresh->inputs, fresh->outputs, fresh->attrs});
   }
   return Insert(hash, std::move(fresh));
 }

@@ -11,6 +11,7 @@ namespace {
 struct Totals {
   uint64_t count = 0;
   uint64_t ns = 0;
+  uint64_t best_ns = UINT64_MAX;
 };
 
 struct Profile {
@@ -50,6 +51,7 @@ void RecordLaunch(const OpDef& op, SpanId span, uint64_t ns) {
   Totals& t = Data().totals[{&op, span}];
   ++t.count;
   t.ns += ns;
+  t.best_ns = std::min(t.best_ns, ns);
 }
 
 std::vector<ProfileRow> GetProfile() {
@@ -57,7 +59,7 @@ std::vector<ProfileRow> GetProfile() {
   {
     std::lock_guard lock(Data().mutex);
     for (const auto& [key, t] : Data().totals)
-      rows.push_back({key.first->name, key.second, t.count, t.ns});
+      rows.push_back({key.first->name, key.second, t.count, t.ns, t.best_ns});
   }
   std::sort(rows.begin(), rows.end(),
             [](const auto& a, const auto& b) { return a.total_ns > b.total_ns; });
@@ -68,14 +70,15 @@ std::string ProfileTable(size_t limit) {
   std::vector<ProfileRow> rows = GetProfile();
   double total = 0;
   for (const ProfileRow& row : rows) total += static_cast<double>(row.total_ns);
-  std::string text = fmt::format("{:>10} {:>6} {:>9} {:>11}  {:<24} {}\n", "ms", "%", "calls",
-                                 "us/call", "op", "where");
+  std::string text = fmt::format("{:>10} {:>6} {:>9} {:>11} {:>11}  {:<24} {}\n", "ms", "%",
+                                 "calls", "us/call", "best us", "op", "where");
   for (size_t i = 0; i < std::min(limit, rows.size()); ++i) {
     const ProfileRow& row = rows[i];
     double ns = static_cast<double>(row.total_ns);
-    text += fmt::format("{:>10.3f} {:>6.1f} {:>9} {:>11.2f}  {:<24} {}\n", ns / 1e6,
+    text += fmt::format("{:>10.3f} {:>6.1f} {:>9} {:>11.2f} {:>11.2f}  {:<24} {}\n", ns / 1e6,
                         100 * ns / std::max(total, 1.0), row.count,
-                        ns / 1e3 / static_cast<double>(row.count), row.op, ShortSpan(row.span));
+                        ns / 1e3 / static_cast<double>(row.count),
+                        static_cast<double>(row.best_ns) / 1e3, row.op, ShortSpan(row.span));
   }
   text += fmt::format("{:>10.3f} in all\n", total / 1e6);
   return text;

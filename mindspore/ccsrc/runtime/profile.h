@@ -23,6 +23,7 @@ struct ProfileRow {
   SpanId span = 0;
   uint64_t count = 0;
   uint64_t total_ns = 0;
+  uint64_t best_ns = 0;  // of one launch
 };
 
 void RecordLaunch(const OpDef& op, SpanId span, uint64_t ns);
