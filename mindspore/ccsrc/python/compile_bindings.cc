@@ -3,6 +3,7 @@
 #include <pybind11/stl.h>
 
 #include "driver/compile.h"
+#include "runtime/frames.h"
 #include "python/errors.h"
 #include "python/module.h"
 #include "python/op_call.h"
@@ -185,6 +186,11 @@ CompiledGraph CompileTrace(Trace& trace, const std::string& device) {
 }  // namespace
 
 void BindCompile(py::module_& m) {
+  // Ctrl-C stops a long run: its machine asks here now and then.
+  SetInterruptPoll([] {
+    py::gil_scoped_acquire gil;
+    if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+  });
   missing = PyObject_CallNoArgs(reinterpret_cast<PyObject*>(&PyBaseObject_Type));
   m.attr("GUARD_MISSING") = py::reinterpret_borrow<py::object>(missing);
   PyModule_AddFunctions(m.ptr(), quick);
