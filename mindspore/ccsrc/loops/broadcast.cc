@@ -28,8 +28,11 @@ BroadcastWalk::BroadcastWalk(const Shape& from, const Shape& to) {
   }
 }
 
-template <class T>
-void BroadcastWalk::ExpandAs(const T* source, int64_t begin, int64_t count, T* out) const {
+void BroadcastWalk::Expand(const void* source, int64_t begin, int64_t count, size_t item,
+                           FillFn fill, void* out) const {
+  const char* from = static_cast<const char*>(source);
+  char* to = static_cast<char*>(out);
+  const auto size = static_cast<int64_t>(item);
   std::array<int64_t, kMaxRank> at = {};
   int64_t offset = 0;
   int64_t rest = begin;
@@ -41,11 +44,11 @@ void BroadcastWalk::ExpandAs(const T* source, int64_t begin, int64_t count, T* o
   while (count > 0) {
     int64_t run = std::min(sizes_[0] - at[0], count);
     if (strides_[0] == 0) {
-      std::fill_n(out, run, source[offset]);
+      fill(to, from + offset * size, run);
     } else {
-      std::memcpy(out, source + offset, static_cast<size_t>(run) * sizeof(T));
+      std::memcpy(to, from + offset * size, static_cast<size_t>(run * size));
     }
-    out += run;
+    to += run * size;
     count -= run;
     offset -= at[0] * strides_[0];
     at[0] = 0;
@@ -55,34 +58,6 @@ void BroadcastWalk::ExpandAs(const T* source, int64_t begin, int64_t count, T* o
       offset -= sizes_[d] * strides_[d];
       at[d] = 0;
     }
-  }
-}
-
-namespace {
-
-struct alignas(8) Pair {
-  uint64_t words[2];
-};
-
-}  // namespace
-
-void BroadcastWalk::Expand(const void* source, int64_t begin, int64_t count, size_t item,
-                           void* out) const {
-  switch (item) {
-    case 1:
-      return ExpandAs(static_cast<const uint8_t*>(source), begin, count,
-                      static_cast<uint8_t*>(out));
-    case 2:
-      return ExpandAs(static_cast<const uint16_t*>(source), begin, count,
-                      static_cast<uint16_t*>(out));
-    case 4:
-      return ExpandAs(static_cast<const uint32_t*>(source), begin, count,
-                      static_cast<uint32_t*>(out));
-    case 8:
-      return ExpandAs(static_cast<const uint64_t*>(source), begin, count,
-                      static_cast<uint64_t*>(out));
-    default:
-      return ExpandAs(static_cast<const Pair*>(source), begin, count, static_cast<Pair*>(out));
   }
 }
 

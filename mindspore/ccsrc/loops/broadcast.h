@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "base/shape.h"
+#include "loops/vector_table.h"
 
 namespace ms::loops {
 
@@ -15,14 +16,12 @@ class BroadcastWalk {
   // `from` must broadcast to `to`, and `to` must not be empty.
   BroadcastWalk(const Shape& from, const Shape& to);
 
-  // Copies the elements that stand at [begin, begin + count) of `to`. `item` is the size of an
-  // element: 1, 2, 4, 8 or 16.
-  void Expand(const void* source, int64_t begin, int64_t count, size_t item, void* out) const;
+  // Copies the elements that stand at [begin, begin + count) of `to`, of `item` bytes each; `fill`
+  // repeats one of them.
+  void Expand(const void* source, int64_t begin, int64_t count, size_t item, FillFn fill,
+              void* out) const;
 
  private:
-  template <class T>
-  void ExpandAs(const T* source, int64_t begin, int64_t count, T* out) const;
-
   int rank_ = 0;  // innermost dimension first; its stride is 0 or 1
   std::array<int64_t, kMaxRank> sizes_ = {};
   std::array<int64_t, kMaxRank> strides_ = {};

@@ -122,7 +122,7 @@ bool TileCompiler::EmitCast(int from, int to) {
 
 int TileCompiler::Constant(const ScalarNode& node) {
   int value = NewRegister(RegisterType(node.dtype), true);
-  TileProgram::Fill fill{value, -1, ItemSize(RegisterType(node.dtype)), {}};
+  TileProgram::Fill fill{value, -1, table_.Fill(ItemSize(RegisterType(node.dtype))), {}};
   Encode(node.value, node.dtype, fill.value);
   program_.fills_.push_back(fill);
   return value;
@@ -137,10 +137,11 @@ bool TileCompiler::SelectInput(int n) {
     value = NewValue(Place::kInput, node.input, node.dtype, false);
   } else if (own.size() == 1) {
     value = NewRegister(node.dtype, true);
-    program_.fills_.push_back({value, node.input, item, {}});
+    program_.fills_.push_back({value, node.input, table_.Fill(item), {}});
   } else {
     value = NewRegister(node.dtype, false);
-    program_.expansions_.push_back({value, node.input, item, BroadcastWalk(own, shape_)});
+    program_.expansions_.push_back(
+        {value, node.input, item, table_.Fill(item), BroadcastWalk(own, shape_)});
     program_.ns_per_element_ += 0.2;
   }
   value_of_[n] = value;

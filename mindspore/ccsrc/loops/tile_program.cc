@@ -1,41 +1,10 @@
 #include "loops/tile_program.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "loops/tile_compiler.h"
 
 namespace ms::loops {
-namespace {
-
-template <class T>
-void FillAs(void* out, const void* value, int64_t n) {
-  T v;
-  std::memcpy(&v, value, sizeof(T));
-  std::fill_n(static_cast<T*>(out), n, v);
-}
-
-struct Pair {
-  uint64_t words[2];
-};
-
-void FillRegister(void* out, const void* value, size_t item, int64_t n) {
-  switch (item) {
-    case 1:
-      return FillAs<uint8_t>(out, value, n);
-    case 2:
-      return FillAs<uint16_t>(out, value, n);
-    case 4:
-      return FillAs<uint32_t>(out, value, n);
-    case 8:
-      return FillAs<uint64_t>(out, value, n);
-    default:
-      return FillAs<Pair>(out, value, n);
-  }
-}
-
-}  // namespace
-
 std::string TileProgram::Compile(const LoopBody& body, const Types& inputs, const Shape& shape,
                                  const VectorTable& table) {
   return TileCompiler(body, inputs, shape, table, this).Compile();
@@ -61,7 +30,7 @@ void TileProgram::Run(const void* const* in, void* const* out, int64_t begin, in
   }
   int64_t n = std::min(tile_, end - begin);
   for (const Fill& fill : fills_) {
-    FillRegister(base[fill.slot], fill.input < 0 ? fill.value : in[fill.input], fill.item, n);
+    fill.fill(base[fill.slot], fill.input < 0 ? fill.value : in[fill.input], n);
   }
   for (const Instruction& i : once_) {
     i.fn(base[i.out], base[i.args[0]], base[i.args[1]], base[i.args[2]], n);
@@ -69,7 +38,7 @@ void TileProgram::Run(const void* const* in, void* const* out, int64_t begin, in
   for (; begin < end; begin += n) {
     n = std::min(tile_, end - begin);
     for (const Expansion& e : expansions_) {
-      e.walk.Expand(in[e.input], begin, n, e.item, base[e.slot]);
+      e.walk.Expand(in[e.input], begin, n, e.item, e.fill, base[e.slot]);
     }
     auto at = [&](int slot) { return base[slot] + begin * slots_[slot].step; };
     for (const Instruction& i : steps_) {

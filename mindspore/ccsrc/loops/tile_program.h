@@ -55,7 +55,7 @@ class TileProgram {
   struct Fill {
     int slot;
     int input;  // -1: `value`
-    size_t item;
+    FillFn fill;
     alignas(16) char value[16];
   };
   // What happens first in every tile: a smaller input is repeated into a register.
@@ -63,6 +63,7 @@ class TileProgram {
     int slot;
     int input;
     size_t item;
+    FillFn fill;
     BroadcastWalk walk;
   };
 

@@ -3,6 +3,7 @@
 // no such loop.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 
 #include "base/dtype.h"
@@ -16,6 +17,9 @@ inline constexpr int kScalarOpCount = static_cast<int>(ScalarOp::kConj) + 1;
 // them that has elements of the same size.
 using VectorFn = void (*)(void* out, const void* a, const void* b, const void* c, int64_t n);
 
+// Writes one element n times.
+using FillFn = void (*)(void* out, const void* value, int64_t n);
+
 struct VectorTable {
   // By op and type of its operands (kSelect: of the two values). Half types compute in float and
   // have no entries but casts.
@@ -23,6 +27,9 @@ struct VectorTable {
   VectorFn casts[kDTypeCount][kDTypeCount] = {};  // [from][to]
   VectorFn uniform_pow[kDTypeCount] = {};         // kPow where all elements of b are equal
 
+  FillFn fills[5] = {};  // elements of 1, 2, 4, 8 and 16 bytes
+
+  FillFn Fill(size_t item) const { return fills[std::countr_zero(item)]; }
   void Set(ScalarOp op, DType operand, VectorFn fn) {
     ops[static_cast<int>(op)][static_cast<int>(operand)] = fn;
   }

@@ -106,7 +106,7 @@ def _bind_all() -> None:
 
 
 _bind_all()
-bound = _Bound(functions)
+bound: Any = _Bound(functions)  # Any: its attributes come from the registry
 
 
 def raw(name: str) -> Callable:

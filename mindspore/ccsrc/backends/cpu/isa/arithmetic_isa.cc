@@ -194,9 +194,25 @@ void FillFloating(VectorTable& t) {
   FillCompare<T>(t);
 }
 
+template <class T>
+void Repeat(void* out, const void* value, int64_t n) {
+  T* y = static_cast<T*>(out);
+  const T v = *static_cast<const T*>(value);
+  for (int64_t i = 0; i < n; ++i) y[i] = v;
+}
+
+struct Pair {
+  uint64_t words[2];
+};
+
 }  // namespace
 
 void FillArithmetic(VectorTable& t) {
+  t.fills[0] = Repeat<uint8_t>;
+  t.fills[1] = Repeat<uint16_t>;
+  t.fills[2] = Repeat<uint32_t>;
+  t.fills[3] = Repeat<uint64_t>;
+  t.fills[4] = Repeat<Pair>;
   FillBool(t);
   FillInteger<int8_t>(t);
   FillInteger<int16_t>(t);

@@ -43,14 +43,26 @@ inline ExpParts ReduceExp(float x) {
   return {k, r + r * r * p};
 }
 
-inline float Exp(float x) {
-  // Beyond these the result is 0 or inf; comparisons are false for nan, which goes through.
-  x = x > 89.0f ? 89.0f : x;
-  x = x < -104.0f ? -104.0f : x;
+// For x in [-104, 89], not nan. Two steps of scaling reach subnormal results and inf.
+inline float ExpClamped(float x) {
   ExpParts e = ReduceExp(x);
-  int32_t k = static_cast<int32_t>(e.k == e.k ? e.k : 0.0f);
-  int32_t half = k >> 1;  // two steps reach subnormal results and inf
+  int32_t k = static_cast<int32_t>(e.k);
+  int32_t half = k >> 1;
   return (1.0f + e.expm1) * PowerOfTwo(half) * PowerOfTwo(k - half);
+}
+
+inline float Exp(float x) {
+  // Beyond these the result is inf or 0; nan becomes the first and comes back at the end.
+  float t = x < 89.0f ? x : 89.0f;
+  t = t > -104.0f ? t : -104.0f;
+  float y = ExpClamped(t);
+  return x == x ? y : x;
+}
+
+// For x in [-87, 88] only, not nan: the result is neither subnormal nor inf.
+inline float ExpInside(float x) {
+  ExpParts e = ReduceExp(x);
+  return (1.0f + e.expm1) * PowerOfTwo(static_cast<int32_t>(e.k));
 }
 
 inline float Expm1(float x) {
@@ -112,12 +124,14 @@ inline float Tanh(float x) {
   p = p * s + 0.133313313f;
   p = p * s - 0.333332777f;
   float small = x + x * s * p;
-  float large = 1.0f - 2.0f / (Exp(2.0f * a) + 1.0f);
-  return a < 0.625f ? small : WithSign(large, x);
+  float t = a < 10.0f ? a : 10.0f;
+  float large = 1.0f - 2.0f / (ExpInside(2.0f * t) + 1.0f);
+  return a >= 0.625f ? WithSign(large, x) : small;  // nan: small
 }
 
 inline float Sigmoid(float x) {
-  float e = Exp(-Magnitude(x));
+  float t = -Magnitude(x);
+  float e = ExpClamped(t > -104.0f ? t : -104.0f);
   float sum = 1.0f + e;
   float lost = e - (sum - 1.0f);
   float y = (x >= 0.0f ? 1.0f : e) / sum;
@@ -137,7 +151,7 @@ inline float Erf(float x) {
   p = p * s - 0.37612626f;
   p = p * s + 0.128379166f;
   float small = x + x * p;
-  float t = a > 4.0f ? 4.0f : a;
+  float t = a < 4.0f ? a : 4.0f;
   float q = 1.3053895e-07f;  // log(erfc(t)) on [1, 4]
   q = q * t - 2.35749012e-05f;
   q = q * t + 0.000453044689f;
@@ -147,8 +161,8 @@ inline float Erf(float x) {
   q = q * t - 0.633125067f;
   q = q * t - 1.12962198f;
   q = q * t + 0.000196660432f;
-  float large = WithSign(1.0f - Exp(q), x);
-  return a < 1.0f ? small : (x == x ? large : x);
+  float large = WithSign(1.0f - ExpInside(q), x);
+  return a >= 1.0f ? large : small;  // nan: small
 }
 
 // Sine of x + shift * pi/2 for |x| <= kTrigLimit: reduced in double, by pi/2 in two pieces of which
