@@ -54,7 +54,7 @@ def text_entry(name: str, text: str) -> Entry:
 def tensor_of(dtype: str, array: np.ndarray) -> Tensor:
     """The tensor for what the reader gave; it shares the memory."""
     if dtype == "BFloat16":
-        wide = (array.astype(np.uint32) << 16).view(np.float32)
+        wide = (array.reshape(-1).astype(np.uint32) << 16).view(np.float32).reshape(array.shape)
         return Tensor.from_numpy(wide).astype(mstype.bfloat16)
     return Tensor.from_numpy(array)
 

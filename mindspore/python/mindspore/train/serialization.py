@@ -239,9 +239,9 @@ def load_checkpoint(
     for name, flag in (("strict_load", strict_load), ("crc_check", crc_check)):
         _check_flag(op, name, flag)
     path = _file_name(op, ckpt_file_name, format, add_suffix=False)
+    writer.wait()
     if not os.path.exists(path):
         raise ValueError(f"For '{op}', the file must exist, but there is no '{path}'.")
-    writer.wait()
     if format == "safetensors":
         tensors, notes = _safetensors.read(path)
         loaded: list[Entry] = [*tensors, *(text_entry(k, v) for k, v in notes.items())]

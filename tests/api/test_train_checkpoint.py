@@ -1,0 +1,349 @@
+"""save_checkpoint, load_checkpoint and load_param_into_net."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import mindspore as ms
+from mindspore import Parameter, Tensor, nn
+from mindspore.train import async_ckpt_thread_status, serialization
+
+GOLDEN = Path(__file__).parents[1] / "formats" / "golden"
+
+
+class Net(nn.Cell):
+    """A convolution, a normalization and a dense layer."""
+
+    def __init__(self, classes=3):
+        super().__init__()
+        self.conv = nn.Conv2d(1, 2, 3)
+        self.norm = nn.BatchNorm2d(2)
+        self.fc = nn.Dense(8, classes)
+
+    def construct(self, x):
+        return self.fc(self.norm(self.conv(x)).reshape((x.shape[0], -1)))
+
+
+class Outer(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.backbone = Net()
+
+
+def values(net):
+    return {p.name: p.asnumpy().copy() for p in net.get_parameters()}
+
+
+def same(first, second):
+    assert first.keys() == second.keys()
+    for name in first:
+        np.testing.assert_array_equal(first[name], second[name])
+
+
+@pytest.fixture
+def path(tmp_path):
+    return str(tmp_path / "net.ckpt")
+
+
+@pytest.mark.parametrize("format", ["ckpt", "safetensors"])
+def test_round_trip(tmp_path, format):
+    net, fresh = Net(), Net()
+    path = str(tmp_path / f"net.{format}")
+    ms.save_checkpoint(net, path, format=format)
+    loaded = ms.load_checkpoint(path, format=format)
+    assert all(isinstance(p, Parameter) and p.name == name for name, p in loaded.items())
+    assert ms.load_param_into_net(fresh, loaded) == ([], [])
+    same(values(net), values(fresh))
+    other = Net()
+    ms.load_checkpoint(path, other, format=format)
+    same(values(net), values(other))
+
+
+@pytest.mark.parametrize(
+    "dtype",
+    ["bool_", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16",
+     "bfloat16", "float32", "float64", "complex64", "complex128"],
+)  # fmt: skip
+@pytest.mark.parametrize("shape", [(), (1,), (2, 3), (0, 2)])
+def test_every_type_and_shape(path, dtype, shape):
+    wanted = getattr(ms, dtype)
+    array = np.arange(int(np.prod(shape))).reshape(shape)
+    tensor = Tensor(array).astype(wanted)
+    ms.save_checkpoint([{"name": "x", "data": tensor}], path)
+    loaded = ms.load_checkpoint(path)["x"]
+    assert loaded.dtype == wanted and tuple(loaded.shape) == shape
+    np.testing.assert_array_equal(
+        loaded.astype(ms.float32).asnumpy(), tensor.astype(ms.float32).asnumpy()
+    )
+
+
+def test_bfloat16_keeps_all_bits(path):
+    tensor = Tensor(np.array([1.5, -3.1415927, 1e30, 1e-40, np.inf], np.float32)).astype(
+        ms.bfloat16
+    )
+    ms.save_checkpoint([{"name": "x", "data": tensor}], path)
+    loaded = ms.load_checkpoint(path)["x"]
+    np.testing.assert_array_equal(
+        loaded.astype(ms.float32).asnumpy(), tensor.astype(ms.float32).asnumpy()
+    )
+
+
+def test_what_can_be_saved(path):
+    net = Net()
+    x = Tensor([1.0])
+    for obj in ({"x": x}, [{"name": "x", "data": x}], [Parameter(x, name="x")]):
+        ms.save_checkpoint(obj, path)
+        assert list(ms.load_checkpoint(path)) == ["x"]
+    ms.save_checkpoint(net, path, choice_func=lambda name: name.startswith("fc"))
+    assert list(ms.load_checkpoint(path)) == ["fc.weight", "fc.bias"]
+    ms.save_checkpoint(net, path[:-5])
+    assert "conv.weight" in ms.load_checkpoint(path)
+
+
+def test_append_dict(path):
+    extra = {"epoch": 3, "lr": 0.5, "done": True, "note": "größer", "t": Tensor([1, 2])}
+    ms.save_checkpoint({"x": Tensor([1.0])}, path, append_dict=extra)
+    loaded = ms.load_checkpoint(path)
+    assert loaded["epoch"].dtype == ms.int64 and int(loaded["epoch"].asnumpy()) == 3
+    assert loaded["lr"].dtype == ms.float32 and loaded["done"].dtype == ms.bool_
+    assert loaded["note"] == "größer"
+    assert loaded["t"].asnumpy().tolist() == [1, 2]
+
+
+def test_which_names_are_loaded(path):
+    ms.save_checkpoint(Net(), path)
+    assert all(not n.startswith("fc") for n in ms.load_checkpoint(path, filter_prefix="fc"))
+    assert set(ms.load_checkpoint(path, filter_prefix=["fc", "norm"])) == {"conv.weight"}
+    assert set(ms.load_checkpoint(path, specify_prefix="fc")) == {"fc.weight", "fc.bias"}
+    assert list(ms.load_checkpoint(path, choice_func=lambda n: n == "fc.bias")) == ["fc.bias"]
+    with pytest.raises(ValueError, match="at least one parameter must be left"):
+        ms.load_checkpoint(path, specify_prefix="zz")
+
+
+@pytest.mark.parametrize("name", ["mindspore_2_10", "mindspore_2_10_crc"])
+def test_files_of_mindspore(name):
+    loaded = ms.load_checkpoint(str(GOLDEN / f"{name}.ckpt"))
+    assert loaded["matrix"].asnumpy().tolist() == [[0, 1, 2], [3, 4, 5]]
+    assert loaded["brain"].astype(ms.float32).asnumpy().tolist() == [1.5, -2.5]
+    assert loaded["scalar"].shape == () and loaded["note"] == "größer"
+
+
+def test_a_network_of_mindspore():
+    net = Net()
+    before = values(net)
+    loaded = ms.load_checkpoint(str(GOLDEN / "mindspore_2_10_net.ckpt"))
+    assert ms.load_param_into_net(net, loaded) == ([], [])
+    assert (values(net)["fc.weight"] != before["fc.weight"]).any()
+
+
+def test_safetensors_of_mindspore():
+    loaded = ms.load_checkpoint(str(GOLDEN / "mindspore_2_10.safetensors"), format="safetensors")
+    assert loaded["matrix"].asnumpy().tolist() == [[0, 1, 2], [3, 4, 5]]
+
+
+def test_conversions(tmp_path):
+    path = str(tmp_path / "net.ckpt")
+    ms.save_checkpoint(Net(), path, append_dict={"note": "text"})
+    before = ms.load_checkpoint(path)
+    assert serialization.ckpt_to_safetensors(path) == str(tmp_path / "net.safetensors")
+    os.remove(path)
+    serialization.safetensors_to_ckpt(str(tmp_path / "net.safetensors"))
+    after = ms.load_checkpoint(path)
+    assert set(before) == set(after) and after["note"] == "text"
+
+
+# Into a network
+
+
+def test_partial_load_lists_names(path, caplog):
+    net = Net()
+    loaded = {"fc.bias": Parameter(Tensor(np.ones(3, np.float32)), name="fc.bias")}
+    loaded["head.bias"] = Parameter(Tensor([1.0]), name="head.bias")
+    missing, unexpected = ms.load_param_into_net(net, loaded)
+    assert unexpected == ["head.bias"]
+    assert "conv.weight" in missing and "fc.bias" not in missing
+    assert net.fc.bias.asnumpy().tolist() == [1, 1, 1]
+
+
+def test_names_with_a_common_prefix(path):
+    outer, net = Outer(), Net()
+    ms.save_checkpoint(outer, path)
+    missing, unexpected = ms.load_param_into_net(net, ms.load_checkpoint(path))
+    assert missing == [] and len(unexpected) == len(values(net))
+    same(values(net), {n.removeprefix("backbone."): v for n, v in values(outer).items()})
+    again = Outer()
+    assert ms.load_param_into_net(again, {p.name: p for p in net.get_parameters()})[0] == []
+    same(values(again), values(outer))
+
+
+def test_wrong_names_are_an_error_with_close_names():
+    net = Net()
+    loaded = {
+        f"{n.replace('weight', 'wieght')}x": Parameter(p, name=n)
+        for n, p in net.parameters_dict().items()
+    }
+    before = values(net)
+    with pytest.raises(ValueError) as caught:
+        ms.load_param_into_net(net, loaded)
+    text = str(caught.value)
+    assert "7 in the network but not in the checkpoint" in text
+    assert "'conv.weight' (close: 'conv.wieghtx')" in text and "and 2 more" in text
+    assert len(text.splitlines()) <= 12
+    same(before, values(net))
+
+
+def test_strict_load():
+    net = Net()
+    loaded = {n: Parameter(p, name=n) for n, p in net.parameters_dict().items() if n != "fc.bias"}
+    with pytest.raises(ValueError, match=r"every parameter.*\n.*'fc\.bias'"):
+        ms.load_param_into_net(net, loaded, strict_load=True)
+    half = {n: Parameter(p.astype(ms.float16), name=n) for n, p in net.parameters_dict().items()}
+    assert ms.load_param_into_net(net, half) == ([], [])
+    assert net.fc.weight.dtype == ms.float32
+    with pytest.raises(RuntimeError, match=r"must be Float32.*strict_load=False converts it"):
+        ms.load_param_into_net(net, half, strict_load=True)
+
+
+def test_shapes_and_types_that_do_not_fit():
+    net = Net(3)
+    before = values(net)
+    with pytest.raises(RuntimeError, match=r"'fc\.weight' must be \(3, 8\).*but got \(5, 8\)"):
+        ms.load_param_into_net(net, {p.name: p for p in Net(5).get_parameters()})
+    same(before, values(net))
+    integers = {"fc.bias": Parameter(Tensor(np.ones(3, np.int32)), name="fc.bias")}
+    with pytest.raises(RuntimeError, match="must be Float32, as in the network, but got Int32"):
+        ms.load_param_into_net(net, integers)
+    column = {"fc.bias": Parameter(Tensor(np.ones((3, 1), np.float32)), name="fc.bias")}
+    ms.load_param_into_net(net, column)
+    assert net.fc.bias.asnumpy().tolist() == [1, 1, 1]
+
+
+def test_a_loaded_network_computes_the_same(path, mode):
+    net, fresh = Net(), Net()
+    x = Tensor(np.ones((2, 1, 2, 2), np.float32))
+    ms.save_checkpoint(net, path)
+    first = fresh.set_train(False)(x)
+    ms.load_checkpoint(path, fresh)
+    np.testing.assert_array_equal(fresh(x).asnumpy(), net.set_train(False)(x).asnumpy())
+    assert first is not None
+
+
+# Failures
+
+
+def test_damaged_file(path):
+    ms.save_checkpoint(Net(), path)
+    content = bytearray(Path(path).read_bytes())
+    content[len(content) // 2] ^= 4
+    Path(path).write_bytes(content)
+    with pytest.raises(ValueError, match=r"net\.ckpt' is damaged at byte \d+: ") as caught:
+        ms.load_checkpoint(path)
+    assert len(str(caught.value).splitlines()) <= 3
+
+
+def test_crc_check_wants_a_checksum():
+    with pytest.raises(ValueError, match="has no checksum"):
+        ms.load_checkpoint(str(GOLDEN / "mindspore_2_10.ckpt"), crc_check=True)
+    ms.load_checkpoint(str(GOLDEN / "mindspore_2_10_crc.ckpt"), crc_check=True)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "says"),
+    [
+        (lambda p: ms.save_checkpoint(5, p), TypeError, "'save_obj' must be"),
+        (lambda p: ms.save_checkpoint([5], p), TypeError, "a list in 'save_obj' must hold"),
+        (lambda p: ms.save_checkpoint([{"name": 1, "data": Tensor(1)}], p), TypeError, "must hold"),
+        (lambda p: ms.save_checkpoint({"x": 5}, p), TypeError, "'x' must be a Tensor"),
+        (lambda p: ms.save_checkpoint({"x": Tensor(1)}, 5), TypeError, "'ckpt_file_name'"),
+        (lambda p: ms.save_checkpoint(Net(), p + "/none/a"), FileNotFoundError, "must exist"),
+        (lambda p: ms.save_checkpoint(Net(), p, format="h5"), ValueError, "'format' must be"),
+        (lambda p: ms.save_checkpoint(Net(), p, enc_key=b"k" * 16), NotImplementedError, "encrypt"),
+        (
+            lambda p: ms.save_checkpoint(Net(), p, append_dict={"x": [1]}),
+            TypeError,
+            "'append_dict'",
+        ),
+        (lambda p: ms.save_checkpoint(Net(), p, async_save=1), TypeError, "'async_save'"),
+        (lambda p: ms.save_checkpoint(Net(), p, colour=1), TypeError, "'colour' is not one"),
+        (lambda p: ms.load_checkpoint(p + ".none.ckpt"), ValueError, "there is no"),
+        (lambda p: ms.load_checkpoint("a.txt"), ValueError, "must end with '.ckpt'"),
+        (lambda p: ms.load_checkpoint(5), TypeError, "'ckpt_file_name'"),
+        (lambda p: ms.load_checkpoint(p, dec_key="k"), NotImplementedError, "encrypted"),
+        (lambda p: ms.load_param_into_net(5, {}), TypeError, "'net' must be a Cell"),
+        (lambda p: ms.load_param_into_net(Net(), 5), TypeError, "'parameter_dict' must be a dict"),
+        (lambda p: ms.load_param_into_net(Net(), {"a": 5}), TypeError, "must be Parameters"),
+        (
+            lambda p: ms.export(Net(), file_name="a", file_format="ONNX"),
+            NotImplementedError,
+            "save_checkpoint",
+        ),
+    ],
+)
+def test_wrong_arguments(path, call, error, says):
+    with pytest.raises(error, match=says):
+        call(path)
+    assert not os.path.exists(path)
+
+
+def test_damaged_safetensors(tmp_path):
+    path = tmp_path / "a.safetensors"
+    ms.save_checkpoint({"x": Tensor(np.ones(4, np.float32))}, str(path), format="safetensors")
+    content = path.read_bytes()
+    cut = [content[:-1], content[:5], content[:-3] + b"abc", content + b"x", b"\xff" * 16]
+    changed = [content.replace(b'"F32"', b'"F99"'), content.replace(b"[4]", b"[5]")]
+    for damaged in cut + changed:
+        path.write_bytes(damaged)
+        with pytest.raises(ValueError, match="damaged"):
+            ms.load_checkpoint(str(path), format="safetensors")
+
+
+# In the background
+
+
+def test_async_save(tmp_path, path):
+    net = Net()
+    before = values(net)
+    ms.save_checkpoint(net, path, async_save=True)
+    # Training goes on: what was saved is the state at the call.
+    for parameter in net.get_parameters():
+        parameter.set_data(Tensor(np.zeros(parameter.shape, np.float32)))
+    loaded = ms.load_checkpoint(path)
+    same(before, {n: p.asnumpy() for n, p in loaded.items()})
+    assert async_ckpt_thread_status() is False
+
+
+def test_errors_of_async_saves_come_at_the_next_save(tmp_path, path, monkeypatch):
+    monkeypatch.setenv("MS_IO_FAULT", "1:enospc")
+    ms.save_checkpoint(Net(), path, async_save=True)
+    with pytest.raises(OSError, match=r"net\.ckpt"):
+        ms.save_checkpoint(Net(), path)
+    monkeypatch.delenv("MS_IO_FAULT")
+    ms.save_checkpoint(Net(), path)
+    ms.load_checkpoint(path)
+
+
+def test_a_program_that_ends_at_once_has_its_file(tmp_path, path):
+    program = textwrap.dedent(f"""
+        import numpy as np
+        import mindspore as ms
+        ms.save_checkpoint({{"x": ms.Tensor(np.ones(1000000, np.float32))}}, {path!r},
+        async_save=True)
+    """)
+    subprocess.run([sys.executable, "-c", program], check=True)
+    assert ms.load_checkpoint(path)["x"].size == 1000000
+
+
+def test_old_paths():
+    from mindspore.train.serialization import load_checkpoint, load_param_into_net, save_checkpoint
+
+    assert ms.save_checkpoint is save_checkpoint and ms.load_checkpoint is load_checkpoint
+    assert ms.load_param_into_net is load_param_into_net
+    assert serialization.tensor_to_ms_type["Float32"] == ms.float32
+    assert serialization.tensor_to_np_type["Int8"] is np.int8
