@@ -1,3 +1,4 @@
+// CRC-32C and zlib's CRC against published values, and continued at every cut.
 #include "io/crc32c.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,4 @@
-"""How the loss is scaled in a training step: by a fixed factor, or by one that follows overflows.
-"""
+"""How the loss is scaled in a training step: by a fixed factor, or by one that follows overflows."""
 
 from __future__ import annotations
 

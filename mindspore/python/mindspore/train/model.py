@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from mindspore import nn
-from mindspore.amp.mixed_precision import LEVELS
 from mindspore.amp.train_network import build_train_network
 from mindspore.common.tensor import Tensor
 from mindspore.context import ParallelMode, get_auto_parallel_context
+from mindspore.train._model_checks import (
+    check_arguments,
+    check_bool,
+    checked_indexes,
+    metrics_of,
+    valid_epochs,
+)
 from mindspore.train._progress import Progress
 from mindspore.train.callback._callback import (
     RunContext,
@@ -21,15 +26,13 @@ from mindspore.train.callback._loss_monitor import LossMonitor
 from mindspore.train.callback._values import check_int, first_value
 from mindspore.train.dataset_helper import DatasetHelper, _check_dataset
 
-_OPTIONS = ("loss_scale_manager", "keep_batchnorm_fp32", "boost_config_dict", "acc_level")
-
 
 class Model:
     """A network with what it needs for training and evaluation.
 
     Args:
         network: The network. Without `loss_fn` its output is the loss; without `optimizer` it is a
-        whole training step.
+            whole training step.
         loss_fn: The loss of (output, label).
         optimizer: Updates the parameters.
         metrics: Names or Metric objects, as a set, a list or a dict.
@@ -58,31 +61,7 @@ class Model:
         boost_level: str = "O0",
         **kwargs: Any,
     ) -> None:
-        op = "Model"
-        _check_cell(op, "network", network)
-        if loss_fn is not None and not callable(loss_fn):
-            raise TypeError(
-                f"For '{op}', 'loss_fn' must be a Cell or a function, but got "
-                f"{type(loss_fn).__name__}."
-            )
-        if optimizer is not None:
-            _check_cell(op, "optimizer", optimizer)
-        if eval_network is not None:
-            _check_cell(op, "eval_network", eval_network)
-        if amp_level not in LEVELS:
-            raise ValueError(
-                f"For '{op}', 'amp_level' must be one of {list(LEVELS)}, but got {amp_level!r}."
-            )
-        if boost_level not in ("O0", "O1", "O2"):
-            raise ValueError(
-                f"For '{op}', 'boost_level' must be 'O0', 'O1' or 'O2', but got {boost_level!r}."
-            )
-        for name in kwargs:
-            if name not in _OPTIONS:
-                raise ValueError(
-                    f"For '{op}', the keyword arguments must be among {list(_OPTIONS)}, but got "
-                    f"'{name}'."
-                )
+        check_arguments(network, loss_fn, optimizer, eval_network, amp_level, boost_level, kwargs)
         self._network = network
         self._loss_fn = loss_fn
         self._optimizer = optimizer
@@ -115,8 +94,8 @@ class Model:
 
     def _build_eval_network(self, metrics: Any, eval_network: Any, eval_indexes: Any) -> None:
         self._eval_network = None
-        self._metric_fns = _metrics_of(metrics)
-        self._eval_indexes = _checked_indexes(eval_indexes)
+        self._metric_fns = metrics_of(metrics)
+        self._eval_indexes = checked_indexes(eval_indexes)
         if not self._metric_fns:
             return
         if eval_network is not None:
@@ -192,7 +171,8 @@ class Model:
             train_dataset: As for train.
             valid_dataset: As for eval; None: no evaluation.
             valid_frequency: Every how many epochs, or a list of the epochs that end with an
-            evaluation. callbacks: A Callback or a list of them.
+                evaluation.
+            callbacks: A Callback or a list of them.
             dataset_sink_mode: Accepted.
             valid_dataset_sink_mode: Accepted.
             sink_size: Accepted.
@@ -200,8 +180,8 @@ class Model:
         """
         if valid_dataset is not None:
             self._check_can_evaluate("Model.fit", valid_dataset)
-        _check_bool("Model.fit", "valid_dataset_sink_mode", valid_dataset_sink_mode)
-        when = _valid_epochs(valid_frequency, epoch)
+        check_bool("Model.fit", "valid_dataset_sink_mode", valid_dataset_sink_mode)
+        when = valid_epochs(valid_frequency, epoch)
         self._fit(
             epoch,
             train_dataset,
@@ -232,7 +212,7 @@ class Model:
                 f"For '{op}', 'initial_epoch' must be less than 'epoch', {epoch}, but got "
                 f"{initial_epoch}."
             )
-        _check_bool(op, "dataset_sink_mode", dataset_sink_mode)
+        check_bool(op, "dataset_sink_mode", dataset_sink_mode)
         _check_dataset(op, "train_dataset", train_dataset)
         manager = _CallbackManager(callbacks)
         helper = DatasetHelper(train_dataset, dataset_sink_mode, sink_size, epoch - initial_epoch)
@@ -361,7 +341,7 @@ class Model:
         """
         op = "Model.eval"
         self._check_can_evaluate(op, valid_dataset)
-        _check_bool(op, "dataset_sink_mode", dataset_sink_mode)
+        check_bool(op, "dataset_sink_mode", dataset_sink_mode)
         manager = _CallbackManager(callbacks)
         params = _InternalCallbackParam(
             eval_network=self._eval_network, valid_dataset=valid_dataset, network=self._network,
@@ -459,47 +439,6 @@ class Model:
     def infer_predict_layout(self, *predict_data: Any, skip_backend_compile: bool = False) -> dict:
         """The layouts of parallel inference: none on one device."""
         return {}
-
-
-def _check_cell(op: str, name: str, value: Any) -> None:
-    if not isinstance(value, nn.Cell):
-        raise TypeError(f"For '{op}', '{name}' must be a Cell, but got {type(value).__name__}.")
-
-
-def _check_bool(op: str, name: str, value: Any) -> None:
-    if not isinstance(value, bool):
-        raise TypeError(f"For '{op}', '{name}' must be a bool, but got {value!r}.")
-
-
-def _metrics_of(metrics: Any) -> dict[str, Any]:
-    """Metric objects by name; those of a set in alphabetical order, so that runs are alike."""
-    if isinstance(metrics, (set, frozenset)):
-        metrics = sorted(metrics, key=str)
-    return nn.get_metrics(metrics) or {}
-
-
-def _checked_indexes(indexes: Any) -> Sequence[int] | None:
-    if indexes is None:
-        return None
-    if (
-        not isinstance(indexes, (list, tuple))
-        or len(indexes) != 3
-        or not all(isinstance(i, int) for i in indexes)
-    ):
-        raise ValueError(
-            "For 'Model', 'eval_indexes' must be three int (loss, output, label), but got "
-            f"{indexes!r}."
-        )
-    return tuple(indexes)
-
-
-def _valid_epochs(frequency: Any, epoch: Any) -> Any:
-    """The epochs that end with an evaluation."""
-    op = "Model.fit"
-    if isinstance(frequency, (list, tuple, set)):
-        return {check_int(op, "valid_frequency", item, 1) for item in frequency}
-    check_int(op, "valid_frequency", frequency, 1)
-    return range(frequency, check_int(op, "epoch", epoch, 1) + 1, frequency)
 
 
 __all__ = ["Model", "ParallelMode", "Tensor"]

@@ -51,11 +51,12 @@ def save_checkpoint(
 
     Args:
         save_obj: A Cell, a list of {"name": str, "data": Tensor} or of Parameters, or a dict from
-        names to tensors.
+            names to tensors.
         ckpt_file_name: The file; ".ckpt" (or ".safetensors") is added where it is missing.
         integrated_save: Whether shards of a parallel training are joined.
         async_save: Whether to write in the background. An error of that write is raised by the next
-        save. append_dict: Numbers, texts or tensors to save as well, e.g. {"epoch": 3}.
+            save.
+        append_dict: Numbers, texts or tensors to save as well, e.g. {"epoch": 3}.
         enc_key: Must be None: encrypted files are not supported.
         enc_mode: Unused.
         choice_func: Called with each name; only parameters for which it returns True are saved.
@@ -318,8 +319,9 @@ def load_param_into_net(
         net: The Cell.
         parameter_dict: From names to Parameters, e.g. of load_checkpoint.
         strict_load: Names and types must fit exactly. Otherwise names may differ by a common
-        prefix, floats go into floats and integers into integers, and names without a partner are
-        left alone. remove_redundancy: Accepted for files of parallel training.
+            prefix, floats go into floats and integers into integers, and names without a partner
+            are left alone.
+        remove_redundancy: Accepted for files of parallel training.
 
     Returns:
         The names in the network that got no value, and the names in the dict that were not used.

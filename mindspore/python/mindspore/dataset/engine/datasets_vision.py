@@ -158,8 +158,7 @@ class MnistDataset(MappableDataset):
 
 
 class _CifarBase(MappableDataset):
-    """The binary CIFAR files: records of label bytes and 3072 image bytes, channel after channel.
-    """
+    """The binary CIFAR files: records of label bytes and 3072 image bytes, channel after channel."""
 
     _label_names: tuple[str, ...] = ()
     _files: dict[str, tuple[str, ...]] = {}

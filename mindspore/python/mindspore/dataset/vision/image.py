@@ -14,7 +14,11 @@ from mindspore.dataset.core.validator_helpers import check_int, check_type
 from mindspore.dataset.vision.utils import Border, Inter
 
 _MAX_EXTENT = 1 << 16
-_PAD_MODES = {Border.EDGE: "edge", Border.REFLECT: "reflect", Border.SYMMETRIC: "symmetric"}
+_PAD_MODES: dict[Border, Any] = {
+    Border.EDGE: "edge",
+    Border.REFLECT: "reflect",
+    Border.SYMMETRIC: "symmetric",
+}
 
 
 def is_pil(image: Any) -> bool:
