@@ -2,6 +2,8 @@
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 
+#include <cstring>
+
 #include "driver/compile.h"
 #include "runtime/frames.h"
 #include "python/errors.h"
@@ -23,7 +25,12 @@ enum FactKind { kItem, kAttribute, kClosure, kList, kDict, kArray };
 bool Same(PyObject* now, PyObject* expected) {
   if (now == expected) return true;
   if (!now || !expected || Py_TYPE(now) != Py_TYPE(expected)) return false;
-  bool simple = PyLong_Check(now) || PyFloat_Check(now) || PyUnicode_Check(now) || PyBytes_Check(now) || PyComplex_Check(now);
+  if (PyFloat_Check(now)) {  // bit for bit: -0.0 is not 0.0, a nan is itself
+    double a = PyFloat_AS_DOUBLE(now);
+    double b = PyFloat_AS_DOUBLE(expected);
+    return std::memcmp(&a, &b, sizeof a) == 0;
+  }
+  bool simple = PyLong_Check(now) || PyUnicode_Check(now) || PyBytes_Check(now) || PyComplex_Check(now);
   if (simple) {
     int equal = PyObject_RichCompareBool(now, expected, Py_EQ);
     if (equal < 0) PyErr_Clear();

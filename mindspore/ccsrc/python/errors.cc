@@ -23,17 +23,15 @@ PyObject* PythonType(ErrorKind kind) {
   return PyExc_RuntimeError;
 }
 
-// The user's line and the calls that led there, innermost first, at most four.
+// The user's lines, innermost first: compile/errors.py chooses and formats them.
 std::string Places(SpanId id) {
-  std::string text;
-  py::object getline = py::module_::import("linecache").attr("getline");
-  for (int i = 0; id != 0 && i < 4; ++i) {
+  py::list places;
+  while (id != 0) {
     const Span& span = GetSpan(id);
-    auto line = py::str(getline(span.file, span.line).attr("strip")()).cast<std::string>();
-    text += fmt::format("\n  {}:{} in {}:   {}", span.file, span.line, span.function, line);
+    places.append(py::make_tuple(span.file, span.line, span.function));
     id = span.caller;
   }
-  return text;
+  return py::module_::import("mindspore.compile.errors").attr("places_text")(places).cast<std::string>();
 }
 
 }  // namespace

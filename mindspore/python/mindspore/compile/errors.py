@@ -3,6 +3,8 @@ shows the user's lines, innermost first."""
 from __future__ import annotations
 
 import linecache
+import sys
+from pathlib import Path
 
 
 class Unsupported(TypeError):
@@ -10,6 +12,18 @@ class Unsupported(TypeError):
 
 
 _MAX_PLACES = 4
+_PACKAGE = str(Path(__file__).resolve().parents[1])
+
+
+def calling_place() -> list[tuple[str, int, str]]:
+    """The user's line that called into this package, from the Python stack."""
+    frame = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame = frame.f_back
+    if frame is None:
+        return []
+    code = frame.f_code
+    return [(code.co_filename, frame.f_lineno, getattr(code, "co_qualname", code.co_name))]
 
 
 def locate(error: BaseException, places: list[tuple[str, int, str]]) -> BaseException:
@@ -17,16 +31,26 @@ def locate(error: BaseException, places: list[tuple[str, int, str]]) -> BaseExce
     if getattr(error, "_ms_located", False):
         return error
     text = str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
-    shown = places[:_MAX_PLACES]
-    for file, line, function in shown:
-        code = linecache.getline(file, line).strip()
-        text += f"\n  {file}:{line} in {function}:   {code[:100]}"
-    if len(places) > len(shown):
-        text += f"\n  ... and {len(places) - len(shown)} more calls"
-    located = _same_type(error, text)
+    located = _same_type(error, text + _places_text(places))
     located._ms_located = True  # type: ignore[attr-defined]
     located.__cause__ = error.__cause__
     return located
+
+
+def places_text(places: list[tuple[str, int, str]]) -> str:
+    """The lines of a failure at run time: where its node was written, and the call."""
+    return _places_text(places + calling_place())
+
+
+def _places_text(places: list[tuple[str, int, str]]) -> str:
+    # Lines of this package tell a user nothing, unless there are no others.
+    places = [p for p in places if not p[0].startswith(_PACKAGE)] or places
+    text = ""
+    for file, line, function in places[:_MAX_PLACES]:
+        text += f"\n  {file}:{line} in {function}:   {linecache.getline(file, line).strip()[:100]}"
+    if len(places) > _MAX_PLACES:
+        text += f"\n  ... and {len(places) - _MAX_PLACES} more calls"
+    return text
 
 
 def _same_type(error: BaseException, text: str) -> BaseException:

@@ -3,6 +3,8 @@ from __future__ import annotations
 
 import functools
 import logging
+import math
+import sys
 import threading
 import types
 import weakref
@@ -13,12 +15,13 @@ from mindspore._core import Tensor
 from mindspore.common import _late
 from mindspore.common._tree import flatten, rebuild
 from mindspore.compile import guards
-from mindspore.compile.errors import locate
+from mindspore.compile.errors import calling_place, locate
 from mindspore.compile.tracer import Tracer
 
 logger = logging.getLogger("mindspore.compile")
 _MAX_ENTRIES = 64      # per function: older ones go
 _WARN_ENTRIES = 16
+_RECURSION_LIMIT = 6000
 _lock = threading.RLock()
 
 
@@ -65,7 +68,9 @@ class Cache:
 def _key(value: Any) -> Any:
     """What of an argument a compiled version depends on."""
     if isinstance(value, Tensor):
-        return (value.dtype, tuple(value.shape), isinstance(value, _parameter_class()) and id(value))
+        return (value.dtype, tuple(value.shape), isinstance(value, _parameter_class()) and _Identity(value))
+    if isinstance(value, float):
+        return (float, value, math.copysign(1, value))
     if isinstance(value, (tuple, list)):
         return (type(value), *map(_key, value))
     if isinstance(value, dict):
@@ -73,8 +78,23 @@ def _key(value: Any) -> Any:
     try:
         hash(value)
     except TypeError:
-        return (type(value), id(value))
+        return (type(value), _Identity(value))
     return (type(value), value)
+
+
+class _Identity:
+    """An object as a key by identity; it lives as long as the key, so that the identity stays its own."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any):
+        self.value = value
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Identity) and other.value is self.value
 
 
 @functools.lru_cache(None)
@@ -103,13 +123,16 @@ def _inputs(value: Any) -> list:
 
 def _compile(name: str, function: Callable, args: tuple, kwargs: dict) -> Entry:
     tracer = Tracer()
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, _RECURSION_LIMIT))  # a user's call is about a dozen of ours
     try:
         with tracer:
             return _trace(tracer, name, function, args, kwargs)
     except Exception as error:
-        raise locate(error, []).with_traceback(None) from error.__cause__
+        raise locate(error, calling_place()).with_traceback(None) from error.__cause__
     finally:
         tracer.trace.close()
+        sys.setrecursionlimit(limit)
 
 
 def _trace(tracer: Tracer, name: str, function: Callable, args: tuple, kwargs: dict) -> Entry:

@@ -13,8 +13,9 @@ from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.common import _late
 from mindspore.compile import guards as facts
-from mindspore.compile.errors import Unsupported, locate
+from mindspore.compile.errors import Unsupported, calling_place, locate
 from mindspore.compile.frame import Frame, NestedFunction, bind_arguments
+from mindspore.compile.memo import Memo
 from mindspore.compile.source import NoSource, find_source
 
 _LIBRARY = "mindspore."
@@ -53,6 +54,7 @@ class Tracer:
         self.keep: list[Any] = []    # ... kept alive, so that ids stay theirs
         self.records: dict[int, Any] = {}  # forward runs of cells with set_grad, by id of the cell
         self.in_gradient = 0
+        self.memo = Memo(_parameter_class(), _late.cell_class)
 
     def __enter__(self) -> Tracer:
         _current.append(self)
@@ -76,8 +78,8 @@ class Tracer:
         return f" ({frame.source.file}:{frame.node.lineno})" if frame.node is not None else ""
 
     def error_places(self) -> list[tuple[str, int, str]]:
-        """File, line and function of each call under way, innermost first."""
-        return [(f.source.file, getattr(f.node, "lineno", 0), f.source.name) for f, _ in reversed(self.places) if f.node is not None]
+        """File, line and function of each call under way, innermost first, and the call into this package."""
+        return [(f.source.file, getattr(f.node, "lineno", 0), f.source.name) for f, _ in reversed(self.places) if f.node is not None] + calling_place()
 
     # ---- what is traced ---------------------------------------------------------------------------------------------
     def is_traced(self, value: Any) -> bool:
@@ -316,7 +318,7 @@ class Tracer:
             self.get_attribute(cell, key)
         if cell.requires_grad and not kwargs and not self.in_gradient and self.trace.depth == 0:
             return gradients.record_cell(self, cell, args)
-        return self.call_construct(cell, args, kwargs)
+        return self.memo.call(self, cell, args, kwargs)
 
     def call_construct(self, cell: Any, args: list, kwargs: dict) -> Any:
         """The body of a cell."""

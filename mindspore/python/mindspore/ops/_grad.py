@@ -122,6 +122,9 @@ class GradFunction:
         outputs = flatten(value)
         if not outputs:
             raise TypeError(f"For '{self.name}', the function must return a Tensor, but got {type(value).__name__}.")
+        if not any(o.dtype in _FLOATS for o in outputs):
+            raise TypeError(f"For '{self.name}', the function must return a tensor of a floating dtype to have a gradient, but got "
+                            f"{outputs[0].dtype}.")
         return outputs
 
     # ---- eager -----------------------------------------------------------------------------------------------------

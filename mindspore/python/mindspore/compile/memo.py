@@ -1,0 +1,120 @@
+"""Equal cells compile once: a network of 48 equal layers is parsed as one layer and 48 calls of its graph, with Parameters passed as
+arguments. Two cells are equal when all that `construct` could read is: attributes by value, sub-cells recursively, Parameters
+by dtype and shape."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mindspore._core import Tensor
+from mindspore.common._tree import flatten, rebuild
+from mindspore.compile import guards as facts
+
+# Names and bookkeeping, which no construct depends on.
+_IGNORED = frozenset({"_params", "_cells", "_param_prefix", "_compiled_versions", "_compiled_gradients", "_compiled_methods",
+                      "cell_init_args", "_cell_init_args", "_instance_name", "instance_name"})
+_VALUES = (bool, int, float, str, bytes, type(None), complex)
+
+
+def _value_print(value: Any, parameter_class: type, cell_class: type) -> Any:
+    if isinstance(value, parameter_class):
+        return ("parameter", value.dtype, tuple(value.shape), value.requires_grad)
+    if isinstance(value, cell_class):
+        return cell_print(value, parameter_class, cell_class)
+    if isinstance(value, _VALUES):
+        return (type(value), value)
+    if isinstance(value, (tuple, list)):
+        return (type(value), *(_value_print(v, parameter_class, cell_class) for v in value))
+    if isinstance(value, dict):
+        return (dict, *((k, _value_print(v, parameter_class, cell_class)) for k, v in value.items()))
+    attributes = getattr(value, "attrs", None)
+    if type(attributes) is dict and not isinstance(value, (Tensor, np.ndarray)):  # a Primitive
+        return (type(value), _value_print(attributes, parameter_class, cell_class))
+    return ("object", id(value))
+
+
+def cell_print(cell: Any, parameter_class: type, cell_class: type) -> tuple:
+    """A hashable value that equal cells share."""
+    return (type(cell), *((name, _value_print(value, parameter_class, cell_class)) for name, value in cell.__dict__.items()
+                          if name not in _IGNORED))
+
+
+class Template:
+    """The graph of a cell, to be called for every cell equal to it."""
+
+    def __init__(self, tracer: Any, cell: Any, args: list):
+        trace = tracer.trace
+        tensors = flatten(args)
+        self.parameters = list(cell.get_parameters())
+        self.dicts = [c.__dict__ for _, c in cell.cells_and_names()]
+        first_fact = len(tracer.guards.facts)
+        current = [trace.lift(p) for p in self.parameters]
+        environment = trace.environment()
+        self.graph = trace.begin(type(cell).__name__)
+        try:
+            inner = [trace.add_parameter(t.dtype, list(t.shape)) for t in tensors]
+            for parameter, value in zip(self.parameters, current):
+                trace.set_parameter(parameter, trace.add_parameter(value.dtype, list(value.shape)))
+            start = trace.environment()
+            items = iter(inner)
+            self.value = tracer.call_construct(cell, rebuild(args, lambda _: next(items)), {})
+            self.leaves = flatten(self.value)
+            position = {id(p): i for i, p in enumerate(self.parameters)}
+            changed = trace.changed_since(start)
+            # A Parameter from outside of the cell is the same for all of its equals.
+            self.updated = [(position.get(id(p), p), v) for p, v in changed]
+            trace.end(self.leaves + [v for _, v in changed])
+        except BaseException:
+            trace.suspend()
+            raise
+        finally:
+            trace.restore(environment)
+        self.facts = tracer.guards.facts[first_fact:]
+
+    def call(self, tracer: Any, cell: Any, args: list) -> Any:
+        """The value of `cell`, equal to the one this was made from."""
+        trace = tracer.trace
+        parameters = list(cell.get_parameters())
+        self._repeat_facts(tracer, cell)
+        outputs = trace.call(trace.partial(self.graph), [t for t in flatten(args)] + [trace.lift(p) for p in parameters])
+        for (where, _), value in zip(self.updated, outputs[len(self.leaves):]):
+            trace.set_parameter(parameters[where] if isinstance(where, int) else where, value)
+        items = iter(outputs)
+        return rebuild(self.value, lambda _: next(items))
+
+    def _repeat_facts(self, tracer: Any, cell: Any) -> None:
+        """What was read of the first cell is a fact of this one too."""
+        mine = {id(d): c.__dict__ for d, (_, c) in zip(self.dicts, cell.cells_and_names())}
+        for kind, owner, key, _ in self.facts:
+            if kind == facts.ITEM and id(owner) in mine:
+                own = mine[id(owner)]
+                tracer.guards.item(own, key, own.get(key, facts.MISSING))
+
+
+class Memo:
+    """The templates of one compilation. The first of equal cells is parsed in place, the second makes the template."""
+
+    def __init__(self, parameter_class: type, cell_class: type):
+        self.classes = (parameter_class, cell_class)
+        self.seen: set[tuple] = set()
+        self.templates: dict[tuple, Template] = {}
+
+    def call(self, tracer: Any, cell: Any, args: list, kwargs: dict) -> Any:
+        """Calls a cell inside a network."""
+        if kwargs or not cell._cells or getattr(cell, "_has_hooks", False) or len(list(cell.get_parameters())) != len(
+                {id(p) for p in cell.get_parameters()}):
+            return tracer.call_construct(cell, args, kwargs)
+        key = (cell_print(cell, *self.classes), *(self._argument(a) for a in args), bool(tracer.in_gradient))
+        template = self.templates.get(key)
+        if template is None:
+            if key not in self.seen:
+                self.seen.add(key)
+                return tracer.call_construct(cell, args, kwargs)
+            template = self.templates[key] = Template(tracer, cell, args)
+        return template.call(tracer, cell, args)
+
+    def _argument(self, value: Any) -> Any:
+        if isinstance(value, Tensor):
+            return (value.dtype, tuple(value.shape), isinstance(value, self.classes[0]) and id(value))
+        return _value_print(value, *self.classes)
