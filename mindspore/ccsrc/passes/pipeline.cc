@@ -46,8 +46,10 @@ class Pipeline {
       : module_(module), options_(options), dump_(DumpWanted()) {}
 
   void Run() {
-    Check("", Level::kTyped);
-    Apply("RemoveDeadCode", RemoveDeadCode);
+    Show("Parse");
+    // What the front end began and gave up may be unfinished: it goes before anything is checked.
+    if (RemoveDeadCode(module_)) Show("RemoveDeadCode");
+    Check("before all passes", Level::kTyped);
     Apply("MergeEqualNodes", MergeEqualNodes);
     Apply("MergeCalls", MergeCalls);
     Reduce();
@@ -55,7 +57,7 @@ class Pipeline {
       Apply("ExpandGradients", ExpandGradients);
       Reduce();
     }
-    Check("", Level::kNoGradLeft);
+    Check("after all passes", Level::kNoGradLeft);
   }
 
  private:
@@ -78,9 +80,13 @@ class Pipeline {
   bool Apply(const std::string& name, Pass pass) {
     if (!pass(module_)) return false;
     Check("after " + name, Level::kTyped);
+    Show(name);
+    return true;
+  }
+
+  void Show(const std::string& name) {
     if (options_.dump) options_.dump(name, module_);
     if (dump_) DumpText(name, module_);
-    return true;
   }
 
   void Check(const std::string& stage, Level level) {

@@ -10,9 +10,9 @@ namespace ms {
 struct PassOptions {
   Evaluator evaluate;             // folds constants; without it they stay
   size_t inline_limit = 100'000;  // nodes that inlining may add, but for small bodies
-  // Called with the name of a pass after each change it made; see also MS_DUMP=passes in the
-  // environment, which prints the graphs, or with MS_DUMP_PATH=dir writes them to
-  // dir/<number>_<pass>.ir.
+  // Called with "Parse" at the start and with the name of a pass after each change it made; see
+  // also MS_DUMP=passes in the environment, which prints the graphs, or with MS_DUMP_PATH=dir
+  // writes them to dir/<number>_<pass>.ir.
   std::function<void(const std::string& pass, const Module& module)> dump;
 };
 
