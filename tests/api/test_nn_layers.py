@@ -195,7 +195,9 @@ def test_get_activation():
 
 
 @pytest.mark.parametrize("ceil", [False, True])
-@pytest.mark.parametrize(("kernel", "stride", "pad"), [(3, 2, 1), ((3, 2), (2, 1), (1, 0)), (2, 2, 0)])
+@pytest.mark.parametrize(
+    ("kernel", "stride", "pad"), [(3, 2, 1), ((3, 2), (2, 1), (1, 0)), (2, 2, 0)]
+)
 def test_max_pool_padded(kernel, stride, pad, ceil, mode):
     x = data(2, 3, 9, 8)
     layer = nn.MaxPool2d(kernel, stride, "pad", pad, ceil_mode=ceil)

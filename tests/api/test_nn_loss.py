@@ -41,7 +41,8 @@ def same(ours, theirs):
     ids=lambda item: getattr(item, "__name__", ""),
 )
 def test_elementwise(make, reference, x, y, reduction, mode):
-    same(make(reduction=reduction)(Tensor(x), Tensor(y)), reference(t(x), t(y), reduction=reduction))
+    expected = reference(t(x), t(y), reduction=reduction)
+    same(make(reduction=reduction)(Tensor(x), Tensor(y)), expected)
 
 
 def test_settings(mode):

@@ -48,7 +48,8 @@ def test_user_schedule(mode):
 def test_lists():
     assert nn.piecewise_constant_lr([2, 5], [0.1, 0.05]) == [0.1, 0.1, 0.05, 0.05, 0.05]
     assert nn.exponential_decay_lr(0.1, 0.9, 4, 2, 1) == pytest.approx([0.1, 0.1, 0.09, 0.09])
-    assert nn.natural_exp_decay_lr(0.1, 0.9, 6, 2, 2, True)[4] == pytest.approx(0.1 * math.exp(-1.8))
+    natural = nn.natural_exp_decay_lr(0.1, 0.9, 6, 2, 2, True)
+    assert natural[4] == pytest.approx(0.1 * math.exp(-1.8))
     assert nn.inverse_decay_lr(0.1, 0.5, 3, 1, 1, True) == pytest.approx([0.1, 0.1 / 1.5, 0.05])
     assert nn.cosine_decay_lr(0.01, 0.1, 6, 2, 2) == pytest.approx(
         [0.1, 0.1, 0.055, 0.055, 0.01, 0.01])

@@ -1,4 +1,7 @@
 """Neural networks: Cell, layers, losses, optimizers, training steps, metrics."""
+
+from typing import TYPE_CHECKING
+
 from mindspore.nn import dynamic_lr, layer, learning_rate_schedule, loss, metrics, optim, wrap
 from mindspore.nn.cell import Cell, GraphCell
 from mindspore.nn.dynamic_lr import *
@@ -9,14 +12,15 @@ from mindspore.nn.metrics import *
 from mindspore.nn.optim import *
 from mindspore.nn.wrap import *
 
-__all__ = [
-    "Cell",
-    "GraphCell",
-    *dynamic_lr.__all__,
-    *layer.__all__,
-    *learning_rate_schedule.__all__,
-    *loss.__all__,
-    *metrics.__all__,
-    *optim.__all__,
-    *wrap.__all__,
-]
+if not TYPE_CHECKING:  # type checkers take a computed __all__ for an empty one
+    __all__ = [
+        "Cell",
+        "GraphCell",
+        *dynamic_lr.__all__,
+        *layer.__all__,
+        *learning_rate_schedule.__all__,
+        *loss.__all__,
+        *metrics.__all__,
+        *optim.__all__,
+        *wrap.__all__,
+    ]

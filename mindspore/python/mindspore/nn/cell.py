@@ -93,9 +93,8 @@ class Cell(CellOptions):
             return self._call_special(args, kwargs)
         try:
             return self.construct(*args, **kwargs)
-        except TypeError as error:
-            if error.__traceback__ is not None and error.__traceback__.tb_next is None:
-                self._check_arguments(args, kwargs)
+        except TypeError:
+            self._check_arguments(args, kwargs)
             raise
 
     def _call_special(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -110,20 +109,25 @@ class Cell(CellOptions):
 
     def _run_eagerly(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run construct with its hooks, in the compute type."""
-        self._check_arguments(args, kwargs)
         for hook in list((self._forward_pre_hooks or {}).values()):
             replaced = hook(self, args)
             if replaced is not None:
                 args = replaced if isinstance(replaced, tuple) else (replaced,)
-        if self._compute_type is None:
-            output = self.construct(*args, **kwargs)
-        else:
-            output = self._run_converted(args, kwargs)
+        run = self._run_construct if self._compute_type is None else self._run_converted
+        output = run(args, kwargs)
         for hook in list((self._forward_hooks or {}).values()):
             replaced = hook(self, args, output)
             if replaced is not None:
                 output = replaced
         return output
+
+    def _run_construct(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run construct; a TypeError for wrong arguments names the cell."""
+        try:
+            return self.construct(*args, **kwargs)
+        except TypeError:
+            self._check_arguments(args, kwargs)
+            raise
 
     def _run_converted(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run construct with inputs and trained parameters in the compute type."""
@@ -132,7 +136,7 @@ class Cell(CellOptions):
         held = {name: param for name, param in self._params.items() if state.get(name) is param}
         state.update({name: self._cast_parameter(param) for name, param in held.items()})
         try:
-            return self.construct(*args, **kwargs)
+            return self._run_construct(args, kwargs)
         finally:
             state.update(held)
 

@@ -1,4 +1,7 @@
 """The layers of `mindspore.nn`, one module per topic."""
+
+from typing import TYPE_CHECKING
+
 from mindspore.nn.layer import (
     activation,
     basic,
@@ -22,15 +25,16 @@ from mindspore.nn.layer.pooling import *
 from mindspore.nn.layer.rnn_cells import *
 from mindspore.nn.layer.rnns import *
 
-__all__ = [
-    *activation.__all__,
-    *basic.__all__,
-    *combined.__all__,
-    *container.__all__,
-    *conv.__all__,
-    *embedding.__all__,
-    *normalization.__all__,
-    *pooling.__all__,
-    *rnn_cells.__all__,
-    *rnns.__all__,
-]
+if not TYPE_CHECKING:  # type checkers take a computed __all__ for an empty one
+    __all__ = [
+        *activation.__all__,
+        *basic.__all__,
+        *combined.__all__,
+        *container.__all__,
+        *conv.__all__,
+        *embedding.__all__,
+        *normalization.__all__,
+        *pooling.__all__,
+        *rnn_cells.__all__,
+        *rnns.__all__,
+    ]

@@ -80,7 +80,9 @@ class Dense(Cell):
             self.bias = _dense_parameter(bias_init, (out_channels,), "bias", self.cls_name, dtype)
         self.matmul = P.MatMul(transpose_b=True)
         self.bias_add = P.BiasAdd()
-        self.activation = get_activation(activation) if isinstance(activation, str) else activation
+        if isinstance(activation, str):
+            activation = get_activation(activation, self.cls_name)
+        self.activation: Any = activation
         if self.activation is not None and not callable(self.activation):
             raise TypeError(
                 f"For '{self.cls_name}', 'activation' must be a str, a Cell or a Primitive, "
@@ -90,17 +92,20 @@ class Dense(Cell):
 
     def construct(self, x: Tensor) -> Tensor:
         """The layer's output."""
+        if x.ndim == 2:
+            return self._project(x)
         x_shape = x.shape
         check_dense_input_shape(x_shape, self.cls_name)
-        if len(x_shape) != 2:
-            x = x.reshape((-1, x_shape[-1]))
+        x = self._project(x.reshape((-1, x_shape[-1])))
+        return x.reshape(x_shape[:-1] + (self.out_channels,))
+
+    def _project(self, x: Tensor) -> Tensor:
+        """The output for [N, in_channels]."""
         x = self.matmul(x, self.weight)
         if self.has_bias:
             x = self.bias_add(x, self.bias)
         if self.activation_flag:
             x = self.activation(x)
-        if len(x_shape) != 2:
-            x = x.reshape(x_shape[:-1] + (self.out_channels,))
         return x
 
     def extend_repr(self) -> str:

@@ -154,7 +154,7 @@ class MaxPool2d(_MaxPool):
 
     def construct(self, x: Tensor) -> Any:
         """The maxima, and their positions where asked."""
-        return _batched(self.max_pool, x, 4)
+        return self.max_pool(x) if x.ndim == 4 else _batched(self.max_pool, x)
 
 
 class MaxPool1d(_MaxPool):
@@ -188,7 +188,8 @@ class MaxPool1d(_MaxPool):
 
     def construct(self, x: Tensor) -> Any:
         """The maxima, and their positions where asked."""
-        return _flat(_batched(self.max_pool, x.expand_dims(-2), 4))
+        x = x.expand_dims(-2)
+        return _flat(self.max_pool(x) if x.ndim == 4 else _batched(self.max_pool, x))
 
 
 class _AvgPool(_Pool):
@@ -251,7 +252,7 @@ class AvgPool2d(_AvgPool):
 
     def construct(self, x: Tensor) -> Tensor:
         """The means."""
-        return _batched(self.avg_pool, x, 4)
+        return self.avg_pool(x) if x.ndim == 4 else _batched(self.avg_pool, x)
 
 
 class AvgPool1d(_AvgPool):
@@ -281,7 +282,8 @@ class AvgPool1d(_AvgPool):
 
     def construct(self, x: Tensor) -> Tensor:
         """The means."""
-        return _flat(_batched(self.avg_pool, x.expand_dims(-2), 4))
+        x = x.expand_dims(-2)
+        return _flat(self.avg_pool(x) if x.ndim == 4 else _batched(self.avg_pool, x))
 
 
 class AdaptiveAvgPool2d(Cell):
@@ -336,10 +338,8 @@ class AdaptiveAvgPool1d(Cell):
         return _pool_axis(x, len(x.shape) - 1, self.output_size)
 
 
-def _batched(pool: Any, x: Tensor, rank: int) -> Any:
-    """The pool of x, which may lack the dimension of the batch."""
-    if len(x.shape) == rank:
-        return pool(x)
+def _batched(pool: Any, x: Tensor) -> Any:
+    """The pool of x, which lacks the dimension of the batch."""
     output = pool(x.expand_dims(0))
     if isinstance(output, tuple):
         return output[0].squeeze(0), output[1].squeeze(0)

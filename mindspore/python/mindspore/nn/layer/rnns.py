@@ -82,7 +82,7 @@ class _Recurrent(Cell):
         b_ih = self.b_ih_list[index] if self.has_bias else None
         b_hh = self.b_hh_list[index] if self.has_bias else None
         backward = index % self.directions == 1
-        outputs = []
+        outputs: list[Any] = []
         for count in range(x.shape[0]):
             t = x.shape[0] - 1 - count if backward else count
             new = self._step(x[t], state, w_ih, w_hh, b_ih, b_hh)
@@ -122,9 +122,9 @@ class _Recurrent(Cell):
             x = ops.transpose(x, (1, 0, 2))
         if hx is None:
             hx = self._zeros(x)
-        states = []
+        states: list[Any] = []
         for layer in range(self.num_layers):
-            outputs = []
+            outputs: list[Any] = []
             for direction in range(self.directions):
                 index = layer * self.directions + direction
                 output, state = self._scan(x, self._first_state(hx, index), index, seq_length)

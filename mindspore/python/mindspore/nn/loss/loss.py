@@ -51,7 +51,7 @@ class LossBase(Cell):
             x = self.reduce_sum(x, self.get_axis(x))
         return self.cast(x, dtype)
 
-    def construct(self, logits: Any, labels: Any) -> Tensor:
+    def construct(self, *inputs: Any) -> Any:
         """The loss. Every subclass defines it."""
         raise NotImplementedError(
             f"For '{self.cls_name}', the method 'construct' must be defined, but got none."

@@ -65,7 +65,7 @@ class LARS(Cell):
     def construct(self, gradients: Any) -> Any:
         """Scale the gradients and update the parameters."""
         lr = self.opt.get_lr()
-        scaled = []
+        scaled: list[Any] = []
         for i in range(len(self.parameters)):
             gradient = gradients[i] * self.opt.reciprocal_scale
             if self.lars_flag[i]:

@@ -306,17 +306,17 @@ class Optimizer(Cell):
             return self.learning_rate
         if not self.is_group_lr:
             return self.learning_rate(self.global_step).reshape(())
-        rates = []
+        rates: list[Any] = []
         for schedule in self.learning_rate:
             rates = [*rates, schedule(self.global_step).reshape(())]
         return tuple([rates[i] for i in self._group_ids])
 
     def get_weight_decay(self) -> Any:
         """The weight decay of this step; with groups a tuple with one per parameter."""
-        moving = []
+        moving: list[Any] = []
         for schedule in self._decay_cells:
             moving = [*moving, schedule(self.global_step).reshape(())]
-        values = []
+        values: list[Any] = []
         for decay, place in zip(self._decays, self._decay_places):
             values = [*values, decay if place < 0 else moving[place]]
         if not self.is_group:
@@ -328,7 +328,7 @@ class Optimizer(Cell):
         if not self.exec_weight_decay:
             return gradients
         decays = self.get_weight_decay()
-        decayed = []
+        decayed: list[Any] = []
         for i in range(self.param_length):
             gradient = gradients[i]
             if self.decay_flags[i]:
@@ -347,7 +347,7 @@ class Optimizer(Cell):
         """The gradients with their mean over all but the first dimension taken off, where asked."""
         if not self.grad_centralization:
             return gradients
-        centred = []
+        centred: list[Any] = []
         for i in range(self.param_length):
             gradient = gradients[i]
             axes = tuple(range(1, len(gradient.shape)))
