@@ -79,9 +79,9 @@ inline float Expm1(float x) {
 inline float LogPositive(float x) {
   bool tiny = x < 1.17549435e-38f;
   x = tiny ? x * 8388608.0f : x;
-  int32_t bits = static_cast<int32_t>(Bits(x));
-  int32_t k = (bits - 0x3f3504f3) >> 23;
-  float f = FromBits(static_cast<uint32_t>(bits - (k << 23))) - 1.0f;
+  uint32_t bits = Bits(x);
+  int32_t k = static_cast<int32_t>(bits - 0x3f3504f3u) >> 23;
+  float f = FromBits(bits - (static_cast<uint32_t>(k) << 23)) - 1.0f;
   float exponent = static_cast<float>(k - (tiny ? 23 : 0));
   float p = 0.0674772859f;
   p = p * f - 0.116775155f;
