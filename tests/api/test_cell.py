@@ -374,3 +374,16 @@ def test_parameter_tuple():
 def test_parameter_refusals(call, error, text):
     with pytest.raises(error, match=text):
         call()
+
+
+def test_hooks_are_announced_in_graph_mode(capfd):
+    from mindspore.nn import _cell_options
+
+    before = ms.get_context("mode")
+    ms.set_context(mode=ms.GRAPH_MODE)
+    _cell_options._warned = False
+    net = Add()
+    net.register_forward_hook(lambda cell, inputs, output: output + 10.0)
+    assert net(Tensor([3.0])).asnumpy() == 4
+    ms.set_context(mode=before)
+    assert capfd.readouterr().err.count("not called in GRAPH_MODE") == 1

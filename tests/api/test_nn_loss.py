@@ -25,6 +25,7 @@ def same(ours, theirs):
     np.testing.assert_allclose(ours.asnumpy(), theirs.numpy(), rtol=2e-5, atol=1e-6)
 
 
+@pytest.mark.filterwarnings("ignore:reduction")
 @pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
 @pytest.mark.parametrize(
     ("make", "reference", "x", "y"),

@@ -459,7 +459,8 @@ class Dirac(Initializer):
         per_group = arr.shape[0] // self.groups
         for group in range(self.groups):
             for channel in range(min(per_group, arr.shape[1])):
-                values[(group * per_group + channel, channel, *centre)] = 1
+                place = (group * per_group + channel, channel, *centre)
+                values[place] = 1
         _assignment(arr, values)
 
 

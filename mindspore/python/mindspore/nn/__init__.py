@@ -7,7 +7,7 @@ from mindspore.nn.cell import Cell, GraphCell
 from mindspore.nn.dynamic_lr import *
 from mindspore.nn.layer import *
 from mindspore.nn.learning_rate_schedule import *
-from mindspore.nn.loss import *
+from mindspore.nn.loss import *  # type: ignore[no-redef]
 from mindspore.nn.metrics import *
 from mindspore.nn.optim import *
 from mindspore.nn.wrap import *

@@ -9,11 +9,15 @@ import itertools
 from collections.abc import Callable
 from typing import Any
 
-from mindspore import _core
+from mindspore import _core, log
 from mindspore.common import dtype as mstype
+from mindspore.common.parameter import Parameter
+from mindspore.common.tensor import Tensor
 
 _FLOAT_FLAGS = {"fp16": mstype.float16, "fp32": mstype.float32, "bf16": mstype.bfloat16}
+_FLOATS = (mstype.float16, mstype.bfloat16, mstype.float32, mstype.float64)
 _hook_keys = itertools.count()
+_warned = False
 
 
 class HookHandle:
@@ -102,9 +106,66 @@ class CellOptions:
         if hooks is None:
             hooks = self.__dict__[group] = {}
         handle = HookHandle(hooks, hook)
+        if _core.graph_mode():
+            self._warn_about_hooks()
         self._update_special()
         _core.bump_epoch()
         return handle
+
+    def _warn_about_hooks(self) -> None:
+        """Say once that compiled code calls no hooks, if there are any in this cell."""
+        global _warned
+        if _warned:
+            return
+        for path, cell in self.cells_and_names():  # type: ignore[attr-defined]
+            if cell._forward_pre_hooks or cell._forward_hooks or cell._backward_hooks:
+                _warned = True
+                log.warning(
+                    f"The hooks of '{path or type(cell).__name__}' are not called in GRAPH_MODE. "
+                    "Set mode=mindspore.PYNATIVE_MODE to run them."
+                )
+                return
+
+    def _run_eagerly(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run construct with its hooks, in the compute type."""
+        for hook in list((self._forward_pre_hooks or {}).values()):
+            replaced = hook(self, args)
+            if replaced is not None:
+                args = replaced if isinstance(replaced, tuple) else (replaced,)
+        run: Any = self._run_converted
+        if self._compute_type is None:
+            run = self._run_construct  # type: ignore[attr-defined]
+        output = run(args, kwargs)
+        for hook in list((self._forward_hooks or {}).values()):
+            replaced = hook(self, args, output)
+            if replaced is not None:
+                output = replaced
+        return output
+
+    def _run_converted(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run construct with inputs and trained parameters in the compute type."""
+        args, kwargs = self._cast_inputs(args, kwargs)
+        state = self.__dict__
+        held = {name: p for name, p in state["_params"].items() if state.get(name) is p}
+        state.update({name: self._cast_parameter(param) for name, param in held.items()})
+        try:
+            return self._run_construct(args, kwargs)  # type: ignore[attr-defined]
+        finally:
+            state.update(held)
+
+    def _cast_inputs(self, args: Any, kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+        """The arguments of a call in the compute type."""
+        dtype = self._compute_type
+        return (
+            tuple(_convert(arg, dtype) for arg in args),
+            {key: _convert(arg, dtype) for key, arg in kwargs.items()},
+        )
+
+    def _cast_parameter(self, value: Any) -> Any:
+        """What construct reads for an attribute: trained parameters come in the compute type."""
+        if self._converts_parameters and isinstance(value, Parameter) and value.requires_grad:
+            return _convert(value, self._compute_type)
+        return value
 
     def register_forward_pre_hook(self, hook_fn: Callable[..., Any]) -> HookHandle:
         """Call `hook_fn(cell, inputs)` before construct; what it returns replaces the inputs.
@@ -121,11 +182,15 @@ class CellOptions:
         return self._add_hook("_forward_hooks", hook_fn)
 
     def register_backward_hook(self, hook_fn: Callable[..., Any]) -> HookHandle:
-        """Call `hook_fn(cell, grad_input, grad_output)` when gradients pass the cell.
+        """Keep a hook for gradients that pass the cell; gradients do not call it yet.
 
-        Runs in PYNATIVE_MODE. Returns a handle whose `remove()` takes the hook off.
+        Returns a handle whose `remove()` takes the hook off.
         """
-        return self._add_hook("_backward_hooks", hook_fn)
+        handle = self._add_hook("_backward_hooks", hook_fn)
+        log.warning(
+            f"The backward hook of '{type(self).__name__}' is kept, but gradients do not call it."
+        )
+        return handle
 
     def recompute(self, **settings: Any) -> None:
         """Ask for the cell's outputs to be computed again in the backward pass, not kept."""
@@ -202,3 +267,14 @@ class CellOptions:
         self.__dict__[name] = value
         _core.bump_epoch()
         return self
+
+
+def _convert(value: Any, dtype: Any) -> Any:
+    """The value with every floating tensor in it converted."""
+    if isinstance(value, Tensor):
+        if value.dtype != dtype and value.dtype in _FLOATS:
+            return value.astype(dtype)
+        return value
+    if isinstance(value, (tuple, list)):
+        return type(value)(_convert(item, dtype) for item in value)
+    return value

@@ -17,8 +17,6 @@ from mindspore.common.parameter import Parameter, ParameterTuple
 from mindspore.common.tensor import Tensor
 from mindspore.nn._cell_options import CellOptions
 
-_FLOATS = ("Float16", "BFloat16", "Float32", "Float64")
-
 
 class _Recording(threading.local):
     """Whether this thread is inside a cell that records for a later gradient."""
@@ -84,6 +82,8 @@ class Cell(CellOptions):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if _core.graph_mode() and not _core.is_tracing():
+            if self._special:
+                self._warn_about_hooks()
             try:
                 return _compiler().run_cell(self, args, kwargs)
             except TypeError:
@@ -107,20 +107,6 @@ class Cell(CellOptions):
         finally:
             _recording.active = False
 
-    def _run_eagerly(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Run construct with its hooks, in the compute type."""
-        for hook in list((self._forward_pre_hooks or {}).values()):
-            replaced = hook(self, args)
-            if replaced is not None:
-                args = replaced if isinstance(replaced, tuple) else (replaced,)
-        run = self._run_construct if self._compute_type is None else self._run_converted
-        output = run(args, kwargs)
-        for hook in list((self._forward_hooks or {}).values()):
-            replaced = hook(self, args, output)
-            if replaced is not None:
-                output = replaced
-        return output
-
     def _run_construct(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run construct; a TypeError for wrong arguments names the cell."""
         try:
@@ -128,31 +114,6 @@ class Cell(CellOptions):
         except TypeError:
             self._check_arguments(args, kwargs)
             raise
-
-    def _run_converted(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Run construct with inputs and trained parameters in the compute type."""
-        args, kwargs = self._cast_inputs(args, kwargs)
-        state = self.__dict__
-        held = {name: param for name, param in self._params.items() if state.get(name) is param}
-        state.update({name: self._cast_parameter(param) for name, param in held.items()})
-        try:
-            return self._run_construct(args, kwargs)
-        finally:
-            state.update(held)
-
-    def _cast_inputs(self, args: Any, kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-        """The arguments of a call in the compute type."""
-        dtype = self._compute_type
-        return (
-            tuple(_convert(arg, dtype) for arg in args),
-            {key: _convert(arg, dtype) for key, arg in kwargs.items()},
-        )
-
-    def _cast_parameter(self, value: Any) -> Any:
-        """What construct reads for an attribute: trained parameters come in the compute type."""
-        if self._converts_parameters and isinstance(value, Parameter) and value.requires_grad:
-            return _convert(value, self._compute_type)
-        return value
 
     def _check_arguments(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Raise a TypeError that names the cell when construct cannot take the arguments."""
@@ -502,17 +463,6 @@ class GraphCell(Cell):
     def construct(self, *inputs: Any) -> Any:
         """Run the graph on the inputs."""
         return self.graph(*inputs)
-
-
-def _convert(value: Any, dtype: Any) -> Any:
-    """The value with every floating tensor in it converted."""
-    if isinstance(value, Tensor):
-        if value.dtype != dtype and str(value.dtype) in _FLOATS:
-            return value.astype(dtype)
-        return value
-    if isinstance(value, (tuple, list)):
-        return type(value)(_convert(item, dtype) for item in value)
-    return value
 
 
 __all__ = ["Cell", "GraphCell"]

@@ -246,7 +246,7 @@ class Pad(Cell):
         for item in paddings:
             _checks.int_tuple(item, 2, "paddings", self.cls_name, minimum=0)
         self.paddings = tuple(tuple(item) for item in paddings)
-        self.pad = P.Pad(self.paddings) if mode == "CONSTANT" else P.MirrorPad(mode=mode)
+        self.pad: Any = P.Pad(self.paddings) if mode == "CONSTANT" else P.MirrorPad(mode=mode)
 
     def construct(self, x: Tensor) -> Tensor:
         """The padded input."""

@@ -226,7 +226,7 @@ class BCEWithLogitsLoss(LossBase):
 
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
         """The loss."""
-        factor = 1.0
+        factor: Any = 1.0
         if self.pos_weight is not None:
             factor = 1.0 + (self.pos_weight - 1.0) * labels
         loss = (1.0 - labels) * logits + factor * self.softplus(-logits)

@@ -45,7 +45,7 @@ class RMSProp(Optimizer):
         self.centered = _checks.check_bool(centered, "centered", owner)
         if centered:
             self.mg = self.parameters.clone(prefix="mean_grad", init="zeros")
-            self.opt = P.ApplyCenteredRMSProp(use_locking)
+            self.opt: Any = P.ApplyCenteredRMSProp(use_locking)
         else:
             self.opt = P.ApplyRMSProp(use_locking)
         self.ms = self.parameters.clone(prefix="mean_square", init="ones")

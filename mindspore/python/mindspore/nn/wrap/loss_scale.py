@@ -179,7 +179,7 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
             compute_output: A Tensor or a tuple of Tensors.
         """
         outputs = compute_output if isinstance(compute_output, (tuple, list)) else (compute_output,)
-        overflow = None
+        overflow: Any = None
         for output in outputs:
             broken = ops.logical_not(ops.isfinite(output).all())
             overflow = broken if overflow is None else ops.logical_or(overflow, broken)
