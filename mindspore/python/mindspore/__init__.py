@@ -29,7 +29,9 @@ _LAZY = {
     "FixedLossScaleManager": "train.loss_scale_manager", "DynamicLossScaleManager": "train.loss_scale_manager",
     "LossScaleManager": "train.loss_scale_manager", "DatasetHelper": "train.dataset_helper",
     "connect_network_with_dataset": "train.dataset_helper", "build_train_network": "train.amp", "run_check": "run_check",
-    "async_ckpt_thread_status": "train.serialization",
+    "async_ckpt_thread_status": "train.serialization", "load_checkpoint_async": "train.serialization",
+    "load": "train.serialization", "ckpt_to_safetensors": "train.serialization",
+    "safetensors_to_ckpt": "train.serialization", "data_sink": "train.data_sink",
 }
 _MODULES = {"amp", "dataset", "log", "nn", "train", "parallel", "numpy", "compile", "communication", "mint", "profiler"}
 

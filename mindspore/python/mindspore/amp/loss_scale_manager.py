@@ -1,4 +1,4 @@
-"""How the loss is scaled in a training step: by a fixed factor, or by one that follows overflows."""
+"""How the loss is scaled in a training step: by a fixed factor, or one that follows overflows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def _positive(op: str, name: str, value: Any, types: tuple[type, ...] = (int, fl
             f"For '{op}', '{name}' must be {' or '.join(t.__name__ for t in types)}, but got "
             f"{value!r}."
         )
-    if value <= 0:
+    if value <= 0:  # type: ignore[operator]
         raise ValueError(f"For '{op}', '{name}' must be positive, but got {value}.")
     return value
 

@@ -1,4 +1,4 @@
-"""Mixed precision by cells: those in a list compute in a short float type, parameters stay float32."""
+"""Mixed precision by cells: listed ones compute in a short float type, parameters stay float32."""
 
 from __future__ import annotations
 

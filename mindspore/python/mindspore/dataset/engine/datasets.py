@@ -52,7 +52,7 @@ class Dataset:
         num_parallel_workers: int | None = None,
         **kwargs: Any,
     ) -> BatchDataset:
-        """Join `batch_size` rows into one; per_batch_map(column..., info) may change whole batches."""
+        """Join `batch_size` rows; per_batch_map(column..., info) may change whole batches."""
         if not callable(batch_size):
             check_int("batch", "batch_size", batch_size, 1)
         check_type("batch", "drop_remainder", drop_remainder, bool)

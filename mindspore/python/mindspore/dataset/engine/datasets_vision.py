@@ -158,7 +158,7 @@ class MnistDataset(MappableDataset):
 
 
 class _CifarBase(MappableDataset):
-    """The binary CIFAR files: records of label bytes and 3072 image bytes, channel after channel."""
+    """The binary CIFAR files: records of label bytes and 3072 image bytes, channel by channel."""
 
     _label_names: tuple[str, ...] = ()
     _files: dict[str, tuple[str, ...]] = {}
@@ -243,7 +243,7 @@ class _FileNode(SequenceNode):
         path, label = self.files[index]
         image: Any = np.fromfile(path, np.uint8)
         if self.decode:
-            from mindspore.dataset.vision.transforms import Decode
+            from mindspore.dataset.vision.operations import Decode
 
             try:
                 image = Decode()(image)

@@ -122,7 +122,7 @@ class CallableSequenceNode(SequenceNode):
 
 
 class StreamNode(Node):
-    """A user's function that makes an iterator, or an object that can be iterated anew each epoch."""
+    """A user's function that makes an iterator, or an object that is iterated anew each epoch."""
 
     def __init__(
         self,

@@ -31,8 +31,9 @@ class TensorOperation:
     """Base of the operations that ship with the pipeline: callables on arrays."""
 
     def __call__(self, *values: Any) -> Any:
-        results = tuple(self._apply(_as_array(v)) for v in values)
-        return results[0] if len(results) == 1 else results
+        if len(values) == 1:
+            return self._apply(_as_array(values[0]))
+        return tuple([self._apply(_as_array(v)) for v in values])
 
     def _apply(self, value: Any) -> Any:
         raise NotImplementedError

@@ -14,7 +14,7 @@ from mindspore.dataset.vision.color import (
     RandomGrayscale,
     Solarize,
 )
-from mindspore.dataset.vision.transforms import (
+from mindspore.dataset.vision.operations import (
     CenterCrop,
     Crop,
     Decode,

@@ -6,7 +6,7 @@ from mindspore.dataset.vision.color import (
     RandomColorAdjust,
     Solarize,
 )
-from mindspore.dataset.vision.transforms import (
+from mindspore.dataset.vision.operations import (
     HWC2CHW,
     CenterCrop,
     Crop,

@@ -9,7 +9,7 @@ import numpy as np
 from mindspore.dataset.core.random import row_rng
 from mindspore.dataset.core.validator_helpers import check_int, check_type
 from mindspore.dataset.vision import image as im
-from mindspore.dataset.vision.transforms import ImageTensorOperation, _Sometimes
+from mindspore.dataset.vision.operations import ImageTensorOperation, _Sometimes
 
 
 def _need_rgb(op: str, image: np.ndarray) -> None:

@@ -13,7 +13,7 @@ from mindspore.dataset.vision.color import (
     RandomErasing,
     RandomGrayscale,
 )
-from mindspore.dataset.vision.transforms import (
+from mindspore.dataset.vision.operations import (
     HWC2CHW,
     CenterCrop,
     Pad,
@@ -26,8 +26,8 @@ from mindspore.dataset.vision.transforms import (
     ToTensor,
     ToType,
 )
-from mindspore.dataset.vision.transforms import Decode as _Decode
-from mindspore.dataset.vision.transforms import Normalize as _Normalize
+from mindspore.dataset.vision.operations import Decode as _Decode
+from mindspore.dataset.vision.operations import Normalize as _Normalize
 from mindspore.dataset.vision.utils import Border, Inter
 
 ComposeOp = Compose
