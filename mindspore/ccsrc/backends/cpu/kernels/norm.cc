@@ -155,17 +155,30 @@ void Train(const ChannelView& view, double epsilon, double momentum, const Kerne
   });
 }
 
+// Unlike training this needs no channel as a whole, and reads x in the order of memory.
 template <class T>
 void Evaluate(const ChannelView& view, double epsilon, const KernelArgs& args) {
-  Channels<T> channels(view);
-  channels.Each(1, [&](int64_t c, int64_t width) {
-    T a[kColumnBlock];
-    for (int64_t j = 0; j < width; ++j) {
-      double variance = In<T>(args, 4)[c + j];
-      a[j] = static_cast<T>(In<T>(args, 1)[c + j] / std::sqrt(variance + epsilon));
+  auto factor = [&](int64_t c) {
+    double variance = In<T>(args, 4)[c];
+    return static_cast<T>(In<T>(args, 1)[c] / std::sqrt(variance + epsilon));
+  };
+  if (view.blocks()) {
+    Channels<T>(view).Each(1, [&](int64_t c, int64_t width) {
+      T a[kColumnBlock];
+      for (int64_t j = 0; j < width; ++j) a[j] = factor(c + j);
+      Channels<T>(view).Affine(In<T>(args, 0), c, width, In<T>(args, 3) + c, a, In<T>(args, 2) + c,
+                               Out<T>(args, 0));
+    });
+    return;
+  }
+  auto* affine = MS_PICK_ISA(RunAffine<T>);
+  double cost = 0.2 * static_cast<double>(view.inner) + 10;
+  ParallelFor(view.outer * view.channels, cost, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      int64_t c = i % view.channels;
+      affine(In<T>(args, 0) + i * view.inner, view.inner, In<T>(args, 3)[c], factor(c),
+             In<T>(args, 2)[c], Out<T>(args, 0) + i * view.inner);
     }
-    channels.Affine(In<T>(args, 0), c, width, In<T>(args, 3) + c, a, In<T>(args, 2) + c,
-                    Out<T>(args, 0));
   });
 }
 

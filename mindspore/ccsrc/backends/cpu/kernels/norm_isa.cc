@@ -22,13 +22,14 @@ double LaneSum(int64_t n, F&& term) {
     for (; i <= end; i += kLanes) {
       for (int64_t l = 0; l < kLanes; ++l) lanes[l] += term(i + l);
     }
-    for (int64_t half = kLanes / 2; half > 0; half /= 2) {
-      for (int64_t l = 0; l < half; ++l) lanes[l] += lanes[l + half];
-    }
-    total += lanes[0];
+    T sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (int64_t l = 0; l < kLanes; ++l) sum += lanes[l];
+    total += sum;
   }
   T rest = 0;
-  for (; i < n; ++i) rest += term(i);
+#pragma omp simd reduction(+ : rest)
+  for (int64_t j = i; j < n; ++j) rest += term(j);
   return total + rest;
 }
 
@@ -76,19 +77,23 @@ void RunDots(const T* dy, const T* x, int64_t n, T mean, double* sums) {
         second[l] += dy[i + l] * (x[i + l] - mean);
       }
     }
-    for (int64_t half = kHalf / 2; half > 0; half /= 2) {
-      for (int64_t l = 0; l < half; ++l) {
-        first[l] += first[l + half];
-        second[l] += second[l + half];
-      }
+    T a = 0, b = 0;
+#pragma omp simd reduction(+ : a, b)
+    for (int64_t l = 0; l < kHalf; ++l) {
+      a += first[l];
+      b += second[l];
     }
-    sums[0] += first[0];
-    sums[1] += second[0];
+    sums[0] += a;
+    sums[1] += b;
   }
-  for (; i < n; ++i) {
-    sums[0] += dy[i];
-    sums[1] += dy[i] * (x[i] - mean);
+  T a = 0, b = 0;
+#pragma omp simd reduction(+ : a, b)
+  for (int64_t j = i; j < n; ++j) {
+    a += dy[j];
+    b += dy[j] * (x[j] - mean);
   }
+  sums[0] += a;
+  sums[1] += b;
 }
 
 template <class T>

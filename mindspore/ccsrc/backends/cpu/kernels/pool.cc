@@ -75,9 +75,10 @@ void EachMaximum(const MaxPooling& p, const T* x, F&& visit) {
     thread_local std::vector<int32_t> positions;
     positions.resize(static_cast<size_t>(w.out));
     for (int64_t i = begin; i < end; ++i) {
-      visit.Begin(i);
+      const T* plane = x + p.in.Offset(i);
+      if (!visit.Begin(i, plane)) continue;
       for (int64_t row = 0; row < p.plane.height.out; ++row) {
-        find(p.plane, x + p.in.Offset(i), row, positions.data());
+        find(p.plane, plane, row, positions.data());
         visit.Row(i, p.out.Offset(i) + row * p.plane.out_row, positions.data());
       }
     }
@@ -87,7 +88,7 @@ void EachMaximum(const MaxPooling& p, const T* x, F&& visit) {
 // The base of what is done with positions; `step` is the distance of columns in both tensors.
 struct MaxVisitor {
   const MaxPooling& p;
-  void Begin(int64_t) const {}
+  bool Begin(int64_t, const void*) const { return true; }
   int64_t step() const { return p.plane.column; }
   int64_t out() const { return p.plane.width.out; }
 };
@@ -111,13 +112,15 @@ template <class T>
 struct ScatterToMaxima : MaxVisitor {
   const T* dy;
   T* dx;
-  void Begin(int64_t i) const {
+  bool (*halved)(const PoolPlane&, const T*, const T*, T*) = MS_PICK_ISA(HalvedPlaneGrad<T>);
+
+  // Nothing is left to do for a pooling by twos.
+  bool Begin(int64_t i, const T* x) const {
     T* plane = dx + p.in.Offset(i);
+    if (halved(p.plane, x, dy + p.out.Offset(i), plane)) return false;
     int64_t area = p.plane.height.size * p.plane.width.size;
-    if (step() == 1)
-      std::fill(plane, plane + area, T{0});
-    else
-      for (int64_t k = 0; k < area; ++k) plane[k * step()] = 0;
+    for (int64_t k = 0; k < area; ++k) plane[k * step()] = 0;
+    return true;
   }
   void Row(int64_t i, int64_t at, const int32_t* position) const {
     T* plane = dx + p.in.Offset(i);

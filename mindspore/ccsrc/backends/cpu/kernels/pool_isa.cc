@@ -2,13 +2,15 @@
 // one reads memory in order.
 #include <algorithm>
 #include <limits>
+#include <type_traits>
 
 #include "backends/cpu/kernels/pool_loops.h"
 
 namespace ms::cpu::MS_ISA {
 namespace {
 
-template <class T>
+// Memory of the calling thread; each slot is another piece.
+template <class T, int Slot = 0>
 T* Scratch(int64_t n) {
   thread_local std::vector<T> scratch;
   if (scratch.size() < static_cast<size_t>(n)) scratch.resize(static_cast<size_t>(n));
@@ -46,12 +48,50 @@ void MaxOfColumns(const Window& w, const T* line, int64_t out_column, T* y) {
   }
 }
 
+// Whether windows tile the dimension by twos, without padding.
+bool IsHalving(const Window& w) {
+  return w.kernel == 2 && w.stride == 2 && w.dilation == 1 && w.pad_before == 0 &&
+         w.size == 2 * w.out;
+}
+
+// Pooling by twos is by far the most frequent one. Pairs of neighbours in a row are done for many
+// rows at once, as if those were one long row; then come pairs of rows.
+bool IsHalving(const PoolPlane& p) {
+  return IsHalving(p.height) && IsHalving(p.width) && p.column == 1 && p.row == p.width.size;
+}
+
+// Rows of the output that are done together, so that what lies between stays in the cache.
+int64_t HalvedRows(const PoolPlane& p) { return std::max<int64_t>(1, 1024 / p.width.out); }
+
+template <class T>
+void LargerOfPairs(const T* x, int64_t n, T* y) {
+  for (int64_t j = 0; j < n; ++j) y[j] = Larger(x[2 * j], x[2 * j + 1]);
+}
+
+template <class T>
+void HalvedPlane(const PoolPlane& p, const T* x, T* y) {
+  int64_t out = p.width.out;
+  int64_t step = HalvedRows(p);
+  T* pairs = Scratch<T>(2 * step * out);
+  for (int64_t i = 0; i < p.height.out; i += step) {
+    int64_t rows = std::min(step, p.height.out - i);
+    LargerOfPairs(x + 2 * i * p.row, 2 * rows * out, pairs);
+    for (int64_t r = 0; r < rows; ++r) {
+      const T* top = pairs + 2 * r * out;
+      T* to = y + (i + r) * p.out_row;
+#pragma GCC ivdep
+      for (int64_t j = 0; j < out; ++j) to[j] = Larger(top[j], top[j + out]);
+    }
+  }
+}
+
 }  // namespace
 
 template <class T>
 void MaxPlane(const PoolPlane& p, const T* x, T* y) {
   const Window& h = p.height;
   const Window& w = p.width;
+  if (IsHalving(p)) return HalvedPlane(p, x, y);
   constexpr T kLowest = -std::numeric_limits<T>::infinity();
   // One line of the input with its padding, up to where the last window ends.
   int64_t length = std::max((w.out - 1) * w.stride + w.span(), w.pad_before + w.size);
@@ -72,43 +112,170 @@ void MaxPlane(const PoolPlane& p, const T* x, T* y) {
   }
 }
 
+namespace {
+
+constexpr int32_t kNoRow = std::numeric_limits<int32_t>::max();
+
+// Of a value seen before and a new one: whether the new one is the maximum. A nan is larger than
+// all numbers; the first of equals stays.
 template <class T>
-void FirstMaxima(const PoolPlane& p, const T* x, int64_t i, int32_t* position) {
+bool Beats(T v, T best) {
+  return (v > best) | ((v != v) & (best == best));
+}
+template <class T>
+bool Ties(T v, T best) {
+  return (v == best) | ((v != v) & (best != best));
+}
+
+// Largest element of each column over the rows of window i, and its row; `line` and `rows` include
+// the padding.
+template <class T>
+void ColumnMaxima(const PoolPlane& p, const T* x, int64_t i, T* line, int32_t* rows) {
   const Window& h = p.height;
-  const Window& w = p.width;
-  auto width = static_cast<int32_t>(w.size);
-  // Windows [low, high) lie inside from left to right: they need no checks and run side by side.
-  int64_t low = std::min(w.out, (w.pad_before + w.stride - 1) / w.stride);
-  int64_t room = w.size + w.pad_before - w.span();
-  int64_t high = std::max(low, room < 0 ? 0 : std::min(w.out, room / w.stride + 1));
-  T* best = Scratch<T>(w.out);
-  std::fill(position, position + w.out, -1);
+  int64_t n = p.width.size;
   for (int64_t k = h.First(i); k < h.Last(i); ++k) {
     int64_t r = h.Start(i) + k * h.dilation;
-    const T* row = x + r * p.row;
-    auto base = static_cast<int32_t>(r) * width;
-    auto visit = [&](int64_t j, int64_t c) {
-      T v = row[c * p.column];
-      bool larger = (position[j] < 0) | (v > best[j]) | ((v != v) & (best[j] == best[j]));
-      best[j] = larger ? v : best[j];
-      position[j] = larger ? base + static_cast<int32_t>(c) : position[j];
+    const T* from = x + r * p.row;
+    auto row = static_cast<int32_t>(r);
+    bool first = k == h.First(i);
+    auto visit = [&](int64_t j, T v) {
+      bool take = first | Beats(v, line[j]);
+      line[j] = take ? v : line[j];
+      rows[j] = take ? row : rows[j];
     };
-    for (int64_t c = 0; c < w.kernel; ++c) {
-      int64_t start = c * w.dilation - w.pad_before;
-      if (w.stride == 2) {
+    if (p.column == 1) {
 #pragma GCC ivdep
-        for (int64_t j = low; j < high; ++j) visit(j, j * 2 + start);
-      } else {
+      for (int64_t j = 0; j < n; ++j) visit(j, from[j]);
+    } else {
+      for (int64_t j = 0; j < n; ++j) visit(j, from[j * p.column]);
+    }
+  }
+}
+
+// phases[p * n + j] = line[j * stride + p]: what windows read at one tap is then contiguous.
+template <class T>
+void SplitPhases(const T* line, int64_t stride, int64_t n, T* phases) {
+  if (stride == 2) {
+    T* odd = phases + n;
 #pragma GCC ivdep
-        for (int64_t j = low; j < high; ++j) visit(j, j * w.stride + start);
+    for (int64_t j = 0; j < n; ++j) {
+      phases[j] = line[2 * j];
+      odd[j] = line[2 * j + 1];
+    }
+    return;
+  }
+  for (int64_t p = 0; p < stride; ++p) {
+    for (int64_t j = 0; j < n; ++j) phases[p * n + j] = line[j * stride + p];
+  }
+}
+
+// The maximum of each window over columns; among equals the one in the first row, then in the first
+// column.
+template <class T>
+void WindowMaxima(const Window& w, const T* values, const int32_t* rows, int64_t per_phase,
+                  int32_t* position) {
+  T* best = Scratch<T, 2>(w.out);
+  int32_t* best_row = Scratch<int32_t, 2>(w.out);
+  std::copy_n(values, w.out, best);
+  std::copy_n(rows, w.out, best_row);
+  std::fill_n(position, w.out, 0);
+  for (int64_t k = 1; k < w.kernel; ++k) {
+    int64_t tap = k * w.dilation;
+    int64_t from = tap % w.stride * per_phase + tap / w.stride;
+    const T* v = values + from;
+    const int32_t* row = rows + from;
+    auto at = static_cast<int32_t>(tap);
+#pragma GCC ivdep
+    for (int64_t j = 0; j < w.out; ++j) {
+      bool take = Beats(v[j], best[j]) | (Ties(v[j], best[j]) & (row[j] < best_row[j]));
+      best[j] = take ? v[j] : best[j];
+      best_row[j] = take ? row[j] : best_row[j];
+      position[j] = take ? at : position[j];
+    }
+  }
+  auto width = static_cast<int32_t>(w.size);
+  auto stride = static_cast<int32_t>(w.stride);
+  auto before = static_cast<int32_t>(w.pad_before);
+#pragma GCC ivdep
+  for (int64_t j = 0; j < w.out; ++j) {
+    int32_t column = static_cast<int32_t>(j) * stride + position[j] - before;
+    position[j] = best_row[j] == kNoRow ? -1 : best_row[j] * width + column;
+  }
+}
+
+}  // namespace
+
+template <class T>
+void FirstMaxima(const PoolPlane& p, const T* x, int64_t i, int32_t* position) {
+  const Window& w = p.width;
+  int64_t length = std::max((w.out - 1) * w.stride + w.span(), w.pad_before + w.size);
+  int64_t per_phase = (length + w.stride - 1) / w.stride;
+  length = per_phase * w.stride;
+  T* line = Scratch<T>(length);
+  int32_t* rows = Scratch<int32_t>(length);
+  auto fill = [&](int64_t from, int64_t to) {
+    std::fill(line + from, line + to, -std::numeric_limits<T>::infinity());
+    std::fill(rows + from, rows + to, kNoRow);
+  };
+  bool any = p.height.First(i) < p.height.Last(i);
+  fill(0, any ? w.pad_before : length);
+  fill(w.pad_before + w.size, length);
+  ColumnMaxima(p, x, i, line + w.pad_before, rows + w.pad_before);
+  if (w.stride == 1) return WindowMaxima(w, line, rows, per_phase, position);
+  T* values = Scratch<T, 1>(length);
+  int32_t* value_rows = Scratch<int32_t, 1>(length);
+  SplitPhases(line, w.stride, per_phase, values);
+  SplitPhases(rows, w.stride, per_phase, value_rows);
+  WindowMaxima(w, values, value_rows, per_phase, position);
+}
+
+namespace {
+
+template <class T>
+using BitsOf = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;
+
+// v, or zero. By bits: with `?:` before a store compilers see a store that may not happen, and give
+// up on vector code.
+template <class T>
+T Keep(T v, bool condition) {
+  BitsOf<T> mask = condition ? -1 : 0;
+  return __builtin_bit_cast(T, __builtin_bit_cast(BitsOf<T>, v) & mask);
+}
+
+// Gives g to the larger one of each pair, to the first of equals.
+template <class T>
+void SpreadOverPairs(const T* x, const T* g, int64_t n, T* dx) {
+#pragma GCC ivdep
+  for (int64_t j = 0; j < n; ++j) {
+    dx[2 * j] = Keep(g[j], !Beats(x[2 * j + 1], x[2 * j]));
+    dx[2 * j + 1] = Keep(g[j], Beats(x[2 * j + 1], x[2 * j]));
+  }
+}
+
+}  // namespace
+
+template <class T>
+bool HalvedPlaneGrad(const PoolPlane& p, const T* x, const T* dy, T* dx) {
+  if (!IsHalving(p)) return false;
+  int64_t out = p.width.out;
+  int64_t step = HalvedRows(p);
+  T* pairs = Scratch<T>(2 * step * out);
+  for (int64_t i = 0; i < p.height.out; i += step) {
+    int64_t rows = std::min(step, p.height.out - i);
+    LargerOfPairs(x + 2 * i * p.row, 2 * rows * out, pairs);
+    for (int64_t r = 0; r < rows; ++r) {
+      T* top = pairs + 2 * r * out;
+      const T* g = dy + (i + r) * p.out_row;
+#pragma GCC ivdep
+      for (int64_t j = 0; j < out; ++j) {
+        T upper = top[j], lower = top[j + out];
+        top[j] = Keep(g[j], !Beats(lower, upper));
+        top[j + out] = Keep(g[j], Beats(lower, upper));
       }
     }
-    auto edge = [&](int64_t j) {
-      for (int64_t c = w.First(j); c < w.Last(j); ++c) visit(j, w.Start(j) + c * w.dilation);
-    };
-    for (int64_t j = 0; j < low; ++j) edge(j);
-    for (int64_t j = high; j < w.out; ++j) edge(j);
+    SpreadOverPairs(x + 2 * i * p.row, pairs, 2 * rows * out, dx + 2 * i * p.row);
   }
+  return true;
 }
 
 template <class T>
@@ -159,6 +326,8 @@ template void MaxPlane<float>(const PoolPlane&, const float*, float*);
 template void MaxPlane<double>(const PoolPlane&, const double*, double*);
 template void FirstMaxima<float>(const PoolPlane&, const float*, int64_t, int32_t*);
 template void FirstMaxima<double>(const PoolPlane&, const double*, int64_t, int32_t*);
+template bool HalvedPlaneGrad<float>(const PoolPlane&, const float*, const float*, float*);
+template bool HalvedPlaneGrad<double>(const PoolPlane&, const double*, const double*, double*);
 template void MeanOfPlane<float>(const MeanPlane&, const float*, float*);
 template void MeanOfPlane<double>(const MeanPlane&, const double*, double*);
 template void SpreadPlane<float>(const MeanPlane&, const float*, float*);

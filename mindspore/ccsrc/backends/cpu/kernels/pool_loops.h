@@ -37,6 +37,8 @@ MS_DECLARE_ISA(
     // the input; -1 for a window that holds no element.
     template <class T>
     void FirstMaxima(const PoolPlane& p, const T* x, int64_t i, int32_t* position);
+    // The whole gradient of a pooling by twos; false, and nothing done, for any other.
+    template <class T> bool HalvedPlaneGrad(const PoolPlane& p, const T* x, const T* dy, T* dx);
     template <class T> void MeanOfPlane(const MeanPlane& p, const T* x, T* y);
     // dx is overwritten.
     template <class T> void SpreadPlane(const MeanPlane& p, const T* dy, T* dx);)
