@@ -187,3 +187,17 @@ def test_cells_are_freed():
     del net
     gc.collect()
     assert reference() is None
+
+
+def test_the_memory_report_names_kinds_and_lines():
+    from mindspore.compile import memory_report
+    net = nn.SequentialCell(nn.Dense(64, 256), nn.ReLU(), nn.Dense(256, 8))
+    with pytest.raises(ValueError, match="no compiled version"):
+        memory_report(net)
+    net(Tensor(np.ones((16, 64), np.float32)))
+    report = memory_report(net)
+    weights = sum(p.nbytes for p in net.get_parameters())
+    assert report["parameters"] >= weights
+    assert report["feature_maps"] >= 16 * 256 * 4
+    assert report["outputs"] == 16 * 8 * 4
+    assert sum(size for _, size in report["peak_by_line"]) == report["feature_maps"]

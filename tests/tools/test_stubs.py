@@ -1,18 +1,21 @@
-"""The committed stubs say what the built op registry says."""
+"""The committed stubs and the page of ops say what the built op registry says."""
 
 import ast
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
 STUBS = ROOT / "mindspore" / "python" / "mindspore" / "ops" / "_registry.pyi"
 
 
-def test_stubs_are_fresh() -> None:
+@pytest.mark.parametrize("script", ["make_stubs.py", "make_op_docs.py"])
+def test_generated_files_are_fresh(script: str) -> None:
     """`scripts/dev stubs` would change nothing."""
     done = subprocess.run(
-        [sys.executable, ROOT / "scripts" / "make_stubs.py", "--check"],
+        [sys.executable, ROOT / "scripts" / script, "--check"],
         capture_output=True, text=True,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr

@@ -142,7 +142,18 @@ class CompiledGraph {
     return Deliver(outputs);
   }
 
-  const Executable& executable() const { return *executable_; }
+  py::dict Memory() const {
+    const MemoryReport& report = executable_->memory();
+    py::list lines;
+    for (const auto& [span, bytes] : report.peak) lines.append(py::make_tuple(ShortSpan(span), bytes));
+    py::dict result;
+    result["parameters"] = report.parameters;
+    result["feature_maps"] = report.feature_maps;
+    result["workspace"] = report.workspace;
+    result["outputs"] = report.outputs;
+    result["peak_by_line"] = lines;
+    return result;
+  }
 
  private:
   // Arguments were matched by type; a Parameter may have been given another value since.
@@ -201,7 +212,9 @@ void BindCompile(py::module_& m) {
   missing = PyObject_CallNoArgs(reinterpret_cast<PyObject*>(&PyBaseObject_Type));
   m.attr("GUARD_MISSING") = py::reinterpret_borrow<py::object>(missing);
   PyModule_AddFunctions(m.ptr(), quick);
-  py::class_<CompiledGraph>(m, "CompiledGraph").def("run", &CompiledGraph::Run);
+  py::class_<CompiledGraph>(m, "CompiledGraph")
+      .def("run", &CompiledGraph::Run)
+      .def("memory", &CompiledGraph::Memory, "Bytes by kind, and at the peak by source line.");
   m.def("compile", &CompileTrace, py::arg("trace"), py::arg("device") = "CPU");
   m.def("compiled_count", &CompiledCount);
   m.def("clear_compiled", &ClearCompiled);

@@ -5,7 +5,7 @@ import sys
 from typing import Any
 
 from mindspore.common import _late
-from mindspore.compile.jit import JitFunction, clear_cache, jit, ms_function, run_cell, run_eager_cell, run_grad
+from mindspore.compile.jit import JitFunction, clear_cache, jit, memory_report, ms_function, run_cell, run_eager_cell, run_grad
 
 
 def call_in_trace(function: Any, args: Any, kwargs: dict) -> Any:
@@ -25,4 +25,4 @@ def grad_in_trace(function: Any, args: tuple, kwargs: dict) -> Any:
 
 _late.compiler = sys.modules[__name__]
 
-__all__ = ["JitFunction", "call_in_trace", "clear_cache", "grad_in_trace", "jit", "ms_function", "run_cell", "run_eager_cell", "run_grad"]
+__all__ = ["JitFunction", "call_in_trace", "clear_cache", "grad_in_trace", "jit", "memory_report", "ms_function", "run_cell", "run_eager_cell", "run_grad"]
