@@ -9,10 +9,14 @@ from mindspore.nn.layer import (
     container,
     conv,
     embedding,
+    image,
+    math,
     normalization,
+    padding,
     pooling,
     rnn_cells,
     rnns,
+    sample_norm,
 )
 from mindspore.nn.layer.activation import *
 from mindspore.nn.layer.basic import *
@@ -20,10 +24,14 @@ from mindspore.nn.layer.combined import *
 from mindspore.nn.layer.container import *
 from mindspore.nn.layer.conv import *
 from mindspore.nn.layer.embedding import *
+from mindspore.nn.layer.image import *
+from mindspore.nn.layer.math import *
 from mindspore.nn.layer.normalization import *
+from mindspore.nn.layer.padding import *
 from mindspore.nn.layer.pooling import *
 from mindspore.nn.layer.rnn_cells import *
 from mindspore.nn.layer.rnns import *
+from mindspore.nn.layer.sample_norm import LRN
 
 if not TYPE_CHECKING:  # type checkers take a computed __all__ for an empty one
     __all__ = [
@@ -33,8 +41,12 @@ if not TYPE_CHECKING:  # type checkers take a computed __all__ for an empty one
         *container.__all__,
         *conv.__all__,
         *embedding.__all__,
+        *image.__all__,
+        *math.__all__,
         *normalization.__all__,
+        *padding.__all__,
         *pooling.__all__,
         *rnn_cells.__all__,
         *rnns.__all__,
+        "LRN",
     ]

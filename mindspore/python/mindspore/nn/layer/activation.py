@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from mindspore import ops
 from mindspore.common import dtype as mstype
 from mindspore.common.initializer import initializer
 from mindspore.common.parameter import Parameter
@@ -306,6 +307,133 @@ class Hardtanh(Cell):
         return self.minimum(self.maximum(x, self.min_val), self.max_val)
 
 
+class FastGelu(Cell):
+    """x / (1 + exp(-1.702 * |x|)) * exp(0.851 * (x - |x|)), close to GELU."""
+
+    def construct(self, x: Tensor) -> Tensor:
+        """The activation."""
+        return ops.fast_gelu(x)
+
+
+class CELU(Cell):
+    """x above zero, alpha * (exp(x / alpha) - 1) below (Barron, 2017).
+
+    Args:
+        alpha: The value that is approached, negated, far below zero.
+    """
+
+    def __init__(self, alpha: float = 1.0) -> None:
+        super().__init__()
+        self.alpha = _checks.check_number(alpha, "alpha", self.cls_name)
+
+    def construct(self, x: Tensor) -> Tensor:
+        """The activation."""
+        return ops.celu(x, self.alpha)
+
+
+class HShrink(Cell):
+    """x where it is further from zero than lambd, zero elsewhere.
+
+    Args:
+        lambd: The threshold.
+    """
+
+    def __init__(self, lambd: float = 0.5) -> None:
+        super().__init__()
+        self.lambd = _checks.check_number(lambd, "lambd", self.cls_name)
+
+    def construct(self, x: Tensor) -> Tensor:
+        """The activation."""
+        return ops.hardshrink(x, self.lambd)
+
+
+class SoftShrink(Cell):
+    """x moved towards zero by lambd, zero where it is nearer than that.
+
+    Args:
+        lambd: The threshold.
+    """
+
+    def __init__(self, lambd: float = 0.5) -> None:
+        super().__init__()
+        self.lambd = _checks.check_number(lambd, "lambd", self.cls_name)
+
+    def construct(self, x: Tensor) -> Tensor:
+        """The activation."""
+        return ops.softshrink(x, self.lambd)
+
+
+class Tanhshrink(Cell):
+    """x - tanh(x)."""
+
+    def construct(self, x: Tensor) -> Tensor:
+        """The activation."""
+        return x - ops.tanh(x)
+
+
+class Threshold(Cell):
+    """x where it is above a threshold, a value elsewhere.
+
+    Args:
+        threshold: The threshold.
+        value: The value.
+    """
+
+    def __init__(self, threshold: float, value: float) -> None:
+        super().__init__()
+        self.threshold = _checks.check_number(threshold, "threshold", self.cls_name)
+        self.value = _checks.check_number(value, "value", self.cls_name)
+
+    def construct(self, x: Tensor) -> Tensor:
+        """The activation."""
+        return ops.threshold(x, self.threshold, self.value)
+
+
+class Softmin(Cell):
+    """Softmax of -x.
+
+    Args:
+        axis: The axis.
+    """
+
+    def __init__(self, axis: int = -1) -> None:
+        super().__init__()
+        self.axis = _checks.check_int(axis, "axis", self.cls_name)
+
+    def construct(self, x: Tensor) -> Tensor:
+        """The activation."""
+        return ops.softmax(-x, self.axis)
+
+
+class GLU(Cell):
+    """The first half of x times the sigmoid of the second (Dauphin et al., 2017).
+
+    Args:
+        axis: The axis that is halved.
+    """
+
+    def __init__(self, axis: int = -1) -> None:
+        super().__init__()
+        self.axis = _checks.check_int(axis, "axis", self.cls_name)
+
+    def construct(self, x: Tensor) -> Tensor:
+        """The activation."""
+        return ops.glu(x, self.axis)
+
+
+class Softmax2d(Cell):
+    """Softmax over the channels of [C, H, W] or [N, C, H, W]."""
+
+    def construct(self, x: Tensor) -> Tensor:
+        """The activation."""
+        if x.ndim not in (3, 4):
+            raise ValueError(
+                f"For '{self.cls_name}', the input must have 3 or 4 dimensions, "
+                f"but got the shape {x.shape}."
+            )
+        return ops.softmax(x, -3)
+
+
 def _check_axis(axis: Any, owner: str) -> Any:
     axes = axis if isinstance(axis, tuple) else (axis,)
     if not axes or not all(_checks.is_int(item) for item in axes):
@@ -318,8 +446,10 @@ def _check_axis(axis: Any, owner: str) -> Any:
 
 _ACTIVATIONS = {
     "elu": ELU,
+    "fast_gelu": FastGelu,
     "gelu": GELU,
     "hardtanh": Hardtanh,
+    "hshrink": HShrink,
     "hsigmoid": HSigmoid,
     "hswish": HSwish,
     "leakyrelu": LeakyReLU,
@@ -332,10 +462,14 @@ _ACTIVATIONS = {
     "sigmoid": Sigmoid,
     "silu": SiLU,
     "softmax": Softmax,
+    "softmax2d": Softmax2d,
+    "softmin": Softmin,
     "softplus": Softplus,
+    "softshrink": SoftShrink,
     "softsign": Softsign,
     "swish": SiLU,
     "tanh": Tanh,
+    "tanhshrink": Tanhshrink,
 }
 
 
@@ -356,7 +490,8 @@ def get_activation(name: str | None, prim_name: str | None = None) -> Cell | Non
 
 
 __all__ = [
-    "ELU", "GELU", "HSigmoid", "HSwish", "Hardtanh", "LeakyReLU", "LogSigmoid", "LogSoftmax",
-    "Mish", "PReLU", "ReLU", "ReLU6", "SeLU", "SiLU", "Sigmoid", "Softmax", "Softplus", "Softsign",
-    "Tanh", "get_activation",
+    "CELU", "ELU", "GELU", "GLU", "FastGelu", "HShrink", "HSigmoid", "HSwish", "Hardtanh",
+    "LeakyReLU", "LogSigmoid", "LogSoftmax", "Mish", "PReLU", "ReLU", "ReLU6", "SeLU", "SiLU",
+    "Sigmoid", "SoftShrink", "Softmax", "Softmax2d", "Softmin", "Softplus", "Softsign", "Tanh",
+    "Tanhshrink", "Threshold", "get_activation",
 ]

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from mindspore import ops
 from mindspore.common import dtype as mstype
 from mindspore.common.initializer import HeUniform, Uniform, initializer
 from mindspore.common.parameter import Parameter
@@ -149,6 +150,65 @@ class Dropout(Cell):
     def extend_repr(self) -> str:
         """The settings."""
         return f"keep_prob={self.keep_prob}" if self.p is None else f"p={self.p}"
+
+
+class _DropoutChannels(Cell):
+    """In training, sets whole channels to zero at random and scales the others up."""
+
+    _ranks: tuple[int, ...] = ()
+
+    def __init__(self, p: float = 0.5) -> None:
+        super().__init__()
+        self.p = _checks.check_range(p, 0, 1, "p", self.cls_name)
+        self.dropout = P.Dropout(1.0 - p) if p < 1 else None
+
+    def construct(self, x: Tensor) -> Tensor:
+        """The input with some channels dropped, or the input itself outside training."""
+        shape = x.shape
+        if len(shape) not in self._ranks:
+            raise ValueError(
+                f"For '{self.cls_name}', the input must have {self._ranks[-1]} dimensions, "
+                f"but got the shape {shape}."
+            )
+        if not self.training or self.p == 0:
+            return x
+        channels = len(shape) - self._ranks[-1] + 2
+        mask = ops.ones(shape[:channels] + (1,) * (len(shape) - channels), x.dtype)
+        return x * (mask * 0 if self.dropout is None else self.dropout(mask)[0])
+
+    def extend_repr(self) -> str:
+        """The settings."""
+        return f"p={self.p}"
+
+
+class Dropout1d(_DropoutChannels):
+    """Drops channels of [N, C, L].
+
+    Args:
+        p: The share that is dropped, in [0, 1].
+    """
+
+    _ranks = (2, 3)
+
+
+class Dropout2d(_DropoutChannels):
+    """Drops channels of [N, C, H, W].
+
+    Args:
+        p: The share that is dropped, in [0, 1].
+    """
+
+    _ranks = (4,)
+
+
+class Dropout3d(_DropoutChannels):
+    """Drops channels of [N, C, D, H, W].
+
+    Args:
+        p: The share that is dropped, in [0, 1].
+    """
+
+    _ranks = (5,)
 
 
 class Flatten(Cell):
@@ -347,6 +407,6 @@ class Range(Cell):
 
 
 __all__ = [
-    "ClipByNorm", "Dense", "Dropout", "Flatten", "Identity", "MatMul", "Norm", "OneHot", "Pad",
-    "Range",
+    "ClipByNorm", "Dense", "Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "Flatten",
+    "Identity", "MatMul", "Norm", "OneHot", "Pad", "Range",
 ]

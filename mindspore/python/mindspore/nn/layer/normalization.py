@@ -1,4 +1,4 @@
-"""Normalisation layers: over the batch, over features, over groups of channels."""
+"""Normalisation layers: over the batch and over features; those over single samples by name."""
 from __future__ import annotations
 
 from typing import Any
@@ -9,6 +9,12 @@ from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
 from mindspore.nn import _checks
 from mindspore.nn.cell import Cell
+from mindspore.nn.layer.sample_norm import (
+    GroupNorm,
+    InstanceNorm1d,
+    InstanceNorm2d,
+    InstanceNorm3d,
+)
 from mindspore.ops import operations as P
 
 
@@ -299,182 +305,6 @@ class LayerNorm(Cell):
             f"normalized_shape={self.normalized_shape}, begin_norm_axis={self.begin_norm_axis}, "
             f"begin_params_axis={self.begin_params_axis}, gamma={self.gamma}, beta={self.beta}"
         )
-
-
-def _normalize_rows(rows: Tensor, eps: float) -> Tensor:
-    """[N, G, M] with mean 0 and variance 1 along the last dimension."""
-    centred = rows - rows.mean(axis=2, keep_dims=True)
-    variance = (centred * centred).mean(axis=2, keep_dims=True)
-    return centred / (variance + eps).sqrt()
-
-
-class GroupNorm(Cell):
-    """Normalises each sample over groups of its channels (Wu and He, 2018).
-
-    Args:
-        num_groups: The groups.
-        num_channels: The channels C of the input [N, C, ...].
-        eps: Added to the variance.
-        affine: Whether scale and shift are trained.
-        gamma_init: How the scale starts.
-        beta_init: How the shift starts.
-        dtype: The dtype of the parameters.
-    """
-
-    _converts_parameters = False
-
-    def __init__(
-        self,
-        num_groups: int,
-        num_channels: int,
-        eps: float = 1e-5,
-        affine: bool = True,
-        gamma_init: Any = "ones",
-        beta_init: Any = "zeros",
-        dtype: Any = mstype.float32,
-    ) -> None:
-        super().__init__()
-        self.num_groups = _checks.check_positive_int(num_groups, "num_groups", self.cls_name)
-        self.num_channels = _checks.check_positive_int(num_channels, "num_channels", self.cls_name)
-        if num_channels % num_groups:
-            raise ValueError(
-                f"For '{self.cls_name}', 'num_channels' must be divisible by 'num_groups', "
-                f"but got {num_channels} and {num_groups}."
-            )
-        self.eps = _checks.check_number(eps, "eps", self.cls_name)
-        self.affine = _checks.check_bool(affine, "affine", self.cls_name)
-        shape = (num_channels,)
-        self.gamma = Parameter(
-            initializer(gamma_init, shape, dtype), name="gamma", requires_grad=affine
-        )
-        self.beta = Parameter(
-            initializer(beta_init, shape, dtype), name="beta", requires_grad=affine
-        )
-
-    def construct(self, x: Tensor) -> Tensor:
-        """The normalised input."""
-        shape = x.shape
-        if len(shape) < 2 or shape[1] != self.num_channels:
-            raise ValueError(
-                f"For '{self.cls_name}', the input must have 'num_channels' {self.num_channels} "
-                f"in dimension 1, but got the shape {shape}."
-            )
-        rows = _normalize_rows(x.reshape((shape[0], self.num_groups, -1)), self.eps)
-        rank_up = (1, self.num_channels) + (1,) * (len(shape) - 2)
-        return rows.reshape(shape) * self.gamma.reshape(rank_up) + self.beta.reshape(rank_up)
-
-    def extend_repr(self) -> str:
-        """The settings."""
-        return f"num_groups={self.num_groups}, num_channels={self.num_channels}"
-
-
-class _InstanceNorm(Cell):
-    """What InstanceNorm in every rank shares.
-
-    Samples are normalised by themselves in training and evaluation. The moving statistics are part
-    of the public state of the layer, for checkpoints; nothing reads them.
-    """
-
-    _converts_parameters = False
-    _rank = 0
-
-    def __init__(
-        self,
-        num_features: int,
-        eps: float = 1e-5,
-        momentum: float = 0.1,
-        affine: bool = True,
-        gamma_init: Any = "ones",
-        beta_init: Any = "zeros",
-        dtype: Any = mstype.float32,
-    ) -> None:
-        super().__init__()
-        owner = self.cls_name
-        self.num_features = _checks.check_positive_int(num_features, "num_features", owner)
-        self.eps = _checks.check_float(eps, "eps", owner)
-        self.momentum = _checks.check_range(momentum, 0, 1, "momentum", owner)
-        _checks.check_bool(affine, "affine", owner)
-        shape = (num_features,)
-        self.moving_mean = Parameter(
-            initializer("zeros", shape, dtype), name="mean", requires_grad=False
-        )
-        self.moving_variance = Parameter(
-            initializer("ones", shape, dtype), name="variance", requires_grad=False
-        )
-        self.gamma = Parameter(
-            initializer(gamma_init, shape, dtype), name="gamma", requires_grad=affine
-        )
-        self.beta = Parameter(
-            initializer(beta_init, shape, dtype), name="beta", requires_grad=affine
-        )
-
-    def construct(self, x: Tensor) -> Tensor:
-        """The normalised input."""
-        shape = x.shape
-        if len(shape) != self._rank or shape[1] != self.num_features:
-            raise ValueError(
-                f"For '{self.cls_name}', the input must have {self._rank} dimensions and "
-                f"'num_features' {self.num_features} channels, but got the shape {shape}."
-            )
-        rows = _normalize_rows(x.reshape((shape[0], shape[1], -1)), self.eps)
-        rank_up = (1, self.num_features) + (1,) * (self._rank - 2)
-        return rows.reshape(shape) * self.gamma.reshape(rank_up) + self.beta.reshape(rank_up)
-
-    def extend_repr(self) -> str:
-        """The settings."""
-        return (
-            f"num_features={self.num_features}, eps={self.eps}, momentum={self.momentum}, "
-            f"gamma={self.gamma}, beta={self.beta}, moving_mean={self.moving_mean}, "
-            f"moving_variance={self.moving_variance}"
-        )
-
-
-class InstanceNorm1d(_InstanceNorm):
-    """Normalises each channel of each sample of [N, C, L] (Ulyanov et al., 2016).
-
-    Args:
-        num_features: The channels C.
-        eps: Added to the variance.
-        momentum: The weight of new statistics.
-        affine: Whether scale and shift are trained.
-        gamma_init: How the scale starts.
-        beta_init: How the shift starts.
-        dtype: The dtype of the parameters.
-    """
-
-    _rank = 3
-
-
-class InstanceNorm2d(_InstanceNorm):
-    """Normalises each channel of each sample of [N, C, H, W] (Ulyanov et al., 2016).
-
-    Args:
-        num_features: The channels C.
-        eps: Added to the variance.
-        momentum: The weight of new statistics.
-        affine: Whether scale and shift are trained.
-        gamma_init: How the scale starts.
-        beta_init: How the shift starts.
-        dtype: The dtype of the parameters.
-    """
-
-    _rank = 4
-
-
-class InstanceNorm3d(_InstanceNorm):
-    """Normalises each channel of each sample of [N, C, D, H, W] (Ulyanov et al., 2016).
-
-    Args:
-        num_features: The channels C.
-        eps: Added to the variance.
-        momentum: The weight of new statistics.
-        affine: Whether scale and shift are trained.
-        gamma_init: How the scale starts.
-        beta_init: How the shift starts.
-        dtype: The dtype of the parameters.
-    """
-
-    _rank = 5
 
 
 __all__ = [
