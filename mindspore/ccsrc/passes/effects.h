@@ -16,7 +16,9 @@ class EffectAnalysis {
   bool HasEffect(const Graph* graph) const { return graphs_.contains(graph); }
 
  private:
-  std::unordered_set<const Graph*> graphs_;  // that have effects, or refer to graphs that have
+  // Graphs that have effects, refer to graphs that have, or call a function that they were given
+  // while some graph has.
+  std::unordered_set<const Graph*> graphs_;
 };
 
 }  // namespace ms

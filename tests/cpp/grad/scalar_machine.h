@@ -56,7 +56,7 @@ class ScalarMachine {
   }
 
   int steps = 0;
-  std::vector<std::string> effects;  // names of the ops with effects, as they ran
+  std::vector<std::string> effects;  // the probability of each Dropout, as they ran
 
  private:
   static Value MakeBox(bool zero, Values parts) {
@@ -75,7 +75,7 @@ class ScalarMachine {
 
   Values Apply(const Node& node, const Values& in) {
     const std::string& op = node.op->name;
-    if (node.op->effect != Effect::kNone) effects.push_back(op);
+    if (op == "Dropout") effects.push_back(fmt::format("{}", node.attr<double>("keep_prob")));
     if (op == "Partial")
       return {{std::make_shared<Closure>(Closure{node.attr<Graph*>("graph"), in})}};
     if (op == "Switch") return {in[0].number() != 0 ? in[1] : in[2]};
@@ -90,7 +90,9 @@ class ScalarMachine {
       for (size_t i = 1; i < in.size(); ++i) sum = Add(sum, in[i]);
       return {sum};
     }
-    if (op == "Print") return in;
+    if (op == "Dropout")
+      return {in[0], in[0]};  // keeps everything: only the order of effects is of interest
+    if (op == "DropoutGrad") return {in[0]};
     if (node.op->view || op == "Cast") return {in[0]};
     EXPECT_TRUE(node.op->scalar) << op;
     return {{Scalar(node, in)}};
