@@ -7,5 +7,19 @@ from mindspore.common.parameter import Parameter, ParameterTuple
 from mindspore.common.seed import get_seed, set_seed
 from mindspore.common.tensor import Tensor, from_numpy, is_tensor, tensor
 
-__all__ = ["Parameter", "ParameterTuple", "Tensor", "dtype", "from_numpy", "get_seed", "initializer", "is_tensor", "jit",
-           "ms_function", "mutable", "set_seed", "tensor", *dtype.__all__]
+__all__ = [
+    "Parameter",
+    "ParameterTuple",
+    "Tensor",
+    "dtype",
+    "from_numpy",
+    "get_seed",
+    "initializer",
+    "is_tensor",
+    "jit",
+    "ms_function",
+    "mutable",
+    "set_seed",
+    "tensor",
+]
+__all__ += dtype.__all__

@@ -1,10 +1,11 @@
-"""Tensor indexing with NumPy's rules as compositions of ops. Keys of ints, slices, None and Ellipsis
-become one strided slice; integer tensors and lists gather from what that slice leaves; masks of
-truth values must be concrete, since the size of the result depends on them. Only shapes are looked
-at, so symbolic tensors work too."""
+"""Tensor indexing with NumPy's rules as compositions of ops. Keys of ints, slices, None and
+Ellipsis become one strided slice; integer tensors and lists gather from what that slice leaves;
+masks of truth values must be concrete, since the size of the result depends on them. Only shapes
+are looked at, so symbolic tensors work too."""
 
 from __future__ import annotations
 
+import itertools
 import math
 import operator
 from dataclasses import dataclass, field
@@ -28,7 +29,7 @@ _MASKS = ("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_ax
 
 @dataclass
 class _Positions:
-    """An index array: a tensor, or a NumPy array that is checked and wrapped when its axis is known."""
+    """An index array: a tensor, or a NumPy array, checked and wrapped when its axis is known."""
 
     array: Any
     covered: tuple[int, ...] = ()  # first array of a mask: the sizes that the mask covers
@@ -37,7 +38,7 @@ class _Positions:
 
 @dataclass
 class _Plan:
-    """A key, resolved against a tensor: first a strided slice, then positions along some of its axes."""
+    """A key, resolved against a tensor: a strided slice, then positions along some of its axes."""
 
     begin: list[int] = field(default_factory=list)
     end: list[int] = field(default_factory=list)
@@ -69,13 +70,14 @@ class _Plan:
     def place(self) -> int:
         """Where the axes of the arrays go: in their place, or first if other entries part them."""
         numbers = [number for number, _ in self.places]
-        adjacent = all(b == a + 1 for a, b in zip(numbers, numbers[1:]))
+        adjacent = all(b == a + 1 for a, b in itertools.pairwise(numbers))
         return self.places[0][1] if adjacent else 0
 
 
 def _refuse(key: Any) -> None:
     raise IndexError(
-        "For 'Tensor.__getitem__', an index must be an int, a slice, None, an Ellipsis, an integer or bool tensor, "
+        "For 'Tensor.__getitem__', an index must be an int, a slice, None, an Ellipsis, an integer "
+        "or bool tensor, "
         f"or a list of ints or bools, but got {type(key).__name__}."
     )
 
@@ -86,14 +88,16 @@ def _whole(value: Any) -> Any:
         return None
     if isinstance(value, Tensor) and value.is_symbolic:
         raise IndexError(
-            "For 'Tensor.__getitem__', the bounds of a slice must be known while compiling, but got a tensor that is not. "
+            "For 'Tensor.__getitem__', the bounds of a slice must be known while compiling, "
+            "but got a tensor that is not. "
             "Use ops.gather with a range of positions instead."
         )
     try:
         return operator.index(value.item() if isinstance(value, Tensor) else value)
     except TypeError:
         raise IndexError(
-            f"For 'Tensor.__getitem__', the bounds of a slice must be ints or None, but got {type(value).__name__}."
+            "For 'Tensor.__getitem__', the bounds of a slice must be ints or None, "
+            f"but got {type(value).__name__}."
         ) from None
 
 
@@ -101,8 +105,10 @@ def _concrete_mask(mask: Any) -> np.ndarray:
     if isinstance(mask, Tensor):
         if mask.is_symbolic:
             raise IndexError(
-                "For 'Tensor.__getitem__', a bool tensor as an index must be known while compiling, since the shape of the "
-                "result depends on it, but got one that is not. Use ops.where or ops.masked_fill instead."
+                "For 'Tensor.__getitem__', a bool tensor as an index must be known while "
+                "compiling, since the shape of the "
+                "result depends on it, "
+                "but got one that is not. Use ops.where or ops.masked_fill instead."
             )
         return mask.asnumpy()
     return np.asarray(mask)
@@ -163,14 +169,16 @@ def _resolve_positions(positions: _Positions, size: int, axis: int) -> _Position
         if array.dtype in _OTHER_INTEGERS:
             return _Positions(_cast(array, dtype=_core.int64))
         raise IndexError(
-            f"For 'Tensor.__getitem__', a tensor as an index must be of ints or bools, but got {array.dtype}."
+            "For 'Tensor.__getitem__', a tensor as an index must be of ints or bools, "
+            f"but got {array.dtype}."
         )
     if array.dtype.kind not in "iu":
         _refuse(array)
     if array.size and not (-size <= array.min() and array.max() < size):
         bad = array.min() if array.min() < -size else array.max()
         raise IndexError(
-            f"For 'Tensor.__getitem__', the indices into axis {axis} must be in [{-size}, {size}), but got {bad}."
+            f"For 'Tensor.__getitem__', the indices into axis {axis} must be in [{-size}, {size}), "
+            f"but got {bad}."
         )
     return _Positions(
         Tensor(np.where(array < 0, array + size, array).astype(np.int64)), wrapped=True
@@ -191,7 +199,8 @@ def _resolve(x: Tensor, key: Any) -> _Plan:
         )
     if named > x.ndim:
         raise IndexError(
-            f"For 'Tensor.__getitem__', a tensor of {x.ndim} dimensions takes at most that many indices, "
+            f"For 'Tensor.__getitem__', a tensor of {x.ndim} dimensions takes at most that many "
+            "indices, "
             f"but got {named}."
         )
     if not ellipses:
@@ -227,7 +236,8 @@ def _resolve_entry(x: Tensor, plan: _Plan, entry: Any, axis: int) -> None:
     if _is_int(entry):
         if not -size <= entry < size:
             raise IndexError(
-                f"For 'Tensor.__getitem__', the index into axis {axis} must be in [{-size}, {size}), but got {entry}."
+                f"For 'Tensor.__getitem__', the index into axis {axis} must be in [{-size}, "
+                f"{size}), but got {entry}."
             )
         plan.add(int(entry) % size, 0, 1, 4)
         plan.trivial = False
@@ -246,7 +256,8 @@ def _resolve_entry(x: Tensor, plan: _Plan, entry: Any, axis: int) -> None:
         covered = tuple(x.shape[axis : axis + len(entry.covered)])
         if entry.covered and entry.covered != covered:
             raise IndexError(
-                f"For 'Tensor.__getitem__', a mask must have the shape of what it covers, {covered}, "
+                "For 'Tensor.__getitem__', a mask must have the shape of what it covers, "
+                f"{covered}, "
                 f"but got {entry.covered}."
             )
         plan.axes.append(len(plan.shape))
@@ -317,7 +328,7 @@ def getitem(x: Tensor, key: Any) -> Tensor:
         if -size <= key < size:
             return _gather(x, Tensor(int(key), _core.int64), axis=0)
     plan = _resolve(x, key)
-    y = x if plan.trivial else _strided_slice(x, **plan.attributes())
+    y: Any = x if plan.trivial else _strided_slice(x, **plan.attributes())
     return _take(y, plan) if plan.arrays else y
 
 
@@ -332,7 +343,7 @@ def _value_tensor(x: Tensor, value: Any) -> Tensor:
 
 
 def _spread(value: Tensor, shape: tuple[int, ...]) -> Tensor:
-    """The value in the shape of what it replaces; leading axes of size one are dropped, as in NumPy."""
+    """The value in the shape of what it replaces; leading axes of size one go, as in NumPy."""
     while value.ndim > len(shape) and value.shape[0] == 1:
         value = _reshape(value, shape=value.shape[1:])
     fits = value.ndim <= len(shape) and all(
@@ -340,7 +351,8 @@ def _spread(value: Tensor, shape: tuple[int, ...]) -> Tensor:
     )
     if not fits:
         raise ValueError(
-            f"For 'Tensor.__setitem__', the value must broadcast to the shape of the slice, {shape}, "
+            "For 'Tensor.__setitem__', the value must broadcast to the shape of the slice, "
+            f"{shape}, "
             f"but got shape {tuple(value.shape)}."
         )
     return value if tuple(value.shape) == shape else _broadcast(value, shape=shape)
@@ -365,7 +377,8 @@ def _put_masked(x: Tensor, mask: Tensor, value: Tensor) -> Tensor:
     shape = tuple(mask.shape)
     if shape != tuple(x.shape[: len(shape)]):
         raise IndexError(
-            f"For 'Tensor.__setitem__', a mask must have the shape of what it covers, {tuple(x.shape[: len(shape)])}, "
+            "For 'Tensor.__setitem__', a mask must have the shape of what it covers, "
+            f"{tuple(x.shape[: len(shape)])}, "
             f"but got {shape}."
         )
     spread = _broadcast(_reshape(mask, shape=shape + (1,) * (x.ndim - len(shape))), shape=x.shape)
@@ -383,6 +396,6 @@ def index_update(x: Tensor, index: Any, value: Any) -> Tensor:
             value = _spread(value, inner) if value.size != 1 else _reshape(value, shape=())
             return _put_masked(x, index, value)
     plan = _resolve(x, index)
-    y = x if plan.trivial else _strided_slice(x, **plan.attributes()) if plan.arrays else None
+    y: Any = x if plan.trivial else _strided_slice(x, **plan.attributes()) if plan.arrays else None
     new = _put(y, plan, value) if plan.arrays else _spread(value, tuple(plan.shape))
     return new if plan.trivial else _slice_assign(x, new, **plan.attributes())

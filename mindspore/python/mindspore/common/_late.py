@@ -7,8 +7,7 @@ there are no cells, and `isinstance(x, ())` is false.
 
 from __future__ import annotations
 
-from types import ModuleType
 from typing import Any
 
-compiler: ModuleType | None = None
-cell_class: type[Any] | tuple[()] = ()
+compiler: Any = None
+cell_class: Any = ()

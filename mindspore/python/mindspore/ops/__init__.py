@@ -1,9 +1,14 @@
 """All ops: functions (`ops.relu`), Primitive classes (`ops.ReLU`) and transforms of functions (`ops.grad`)."""
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from mindspore.ops import _bind, _python_ops
 from mindspore.ops.primitive import (Primitive, PrimitiveWithCheck, PrimitiveWithInfer, _primexpr, constexpr,
                                      prim_attr_register)
+
+if TYPE_CHECKING:  # the names that the next lines make, for editors and type checkers
+    from mindspore.ops._registry import *
 
 globals().update(_bind.functions)
 globals().update({name: getattr(_python_ops, name) for name in _python_ops.FUNCTIONS})

@@ -1,17 +1,22 @@
 """Functions, the spelling `from mindspore.ops import functional as F`."""
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from mindspore.ops import _bind, _python_ops
 from mindspore.ops import function as _function
 from mindspore.ops._grad import grad, value_and_grad
 from mindspore.ops.composite import clip_by_global_norm
+
+if TYPE_CHECKING:
+    from mindspore.ops._registry import *
 
 globals().update(_bind.functions)
 globals().update({name: getattr(_python_ops, name) for name in _python_ops.FUNCTIONS})
 globals().update(_function.functions)
 
 
-def tensor_add(x, y):
+def tensor_add(x, y):  # type: ignore[no-redef]
     """Sum, the name of the first releases."""
     return _bind.functions["add"](x, y)
 

@@ -104,7 +104,7 @@ def clip_by_global_norm(x: Any, clip_norm: float = 1.0, use_norm: Any = None) ->
         raise TypeError(f"For 'clip_by_global_norm', 'clip_norm' must be a number, but got {type(clip_norm).__name__}.")
     if clip_norm <= 0:
         raise ValueError(f"For 'clip_by_global_norm', 'clip_norm' must be positive, but got {clip_norm}.")
-    total = None
+    total: Any = None
     for t in x:
         part = ops.reduce_sum(ops.square(ops.cast(t, _core.float32)))
         total = part if total is None else total + part

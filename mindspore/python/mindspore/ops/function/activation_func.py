@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mindspore._core import Tensor
 from mindspore.ops._bind import bound, raw
-from mindspore.ops.function.array_func import chunk
+from mindspore.ops.function.join_func import chunk
 from mindspore.ops.function.math_func import clamp, where
 
 _gelu = raw("GeLU")

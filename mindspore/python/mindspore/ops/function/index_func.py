@@ -21,19 +21,21 @@ _reshape, _broadcast_to, _select, _cast = (
 def _concrete(name: str, x: Tensor) -> np.ndarray:
     if x.is_symbolic:
         raise TypeError(
-            f"For '{name}', the input must be known while compiling, since the shape of the result depends on it, "
-            "but got a tensor that is not. Use ops.where with a mask, or call it outside the compiled function."
+            f"For '{name}', the input must be known while compiling, since the shape of the result "
+            "depends on it, "
+            "but got a tensor that is not. Use ops.where with a mask, or call it outside the "
+            "compiled function."
         )
     return x.asnumpy()
 
 
 def gather_d(x: Tensor, dim: int, index: Tensor) -> Tensor:
-    """For every position of the index, the element whose coordinate along `dim` is the index there."""
+    """For every position of the index, the element whose coordinate along `dim` it is."""
     return _gather_d(x, index, dim=dim)
 
 
 def gather_elements(input: Tensor, dim: int, index: Tensor) -> Tensor:
-    """For every position of the index, the element whose coordinate along `dim` is the index there."""
+    """For every position of the index, the element whose coordinate along `dim` it is."""
     return _gather_d(input, index, dim=dim)
 
 
@@ -118,7 +120,7 @@ def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
 
 
 def unique(input: Tensor) -> tuple[Tensor, Tensor]:
-    """The different elements in order of appearance, and for every element where it is among them."""
+    """The different elements in order of appearance, and which of them each element is."""
     array = _concrete("unique", input)
     _, first, inverse = np.unique(array.ravel(), return_index=True, return_inverse=True)
     order = np.argsort(first)
@@ -183,11 +185,33 @@ for _function in (_method_scatter_add, _method_index_add, _method_take):
     _function.__name__ = _function.__name__.removeprefix("_method_")
 
 METHODS = (
-    "gather_elements", "scatter", "index_select", "index_fill", "masked_fill", "masked_select", "nonzero",
-    "unique", "select_scatter", "slice_scatter", _method_scatter_add, _method_index_add, _method_take,
-)  # fmt: skip
-__all__ = [
-    "gather_d", "gather_elements", "index_add", "index_fill", "index_select", "masked_fill",
-    "masked_select", "nonzero", "scatter", "select_scatter", "sequence_mask", "slice_scatter", "take",
+    "gather_elements",
+    "scatter",
+    "index_select",
+    "index_fill",
+    "masked_fill",
+    "masked_select",
+    "nonzero",
     "unique",
-]  # fmt: skip
+    "select_scatter",
+    "slice_scatter",
+    _method_scatter_add,
+    _method_index_add,
+    _method_take,
+)
+__all__ = [
+    "gather_d",
+    "gather_elements",
+    "index_add",
+    "index_fill",
+    "index_select",
+    "masked_fill",
+    "masked_select",
+    "nonzero",
+    "scatter",
+    "select_scatter",
+    "sequence_mask",
+    "slice_scatter",
+    "take",
+    "unique",
+]

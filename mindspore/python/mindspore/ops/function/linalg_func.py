@@ -36,7 +36,7 @@ def matmul(input: Tensor, other: Tensor) -> Tensor:
     x = _reshape(input, shape=(1, *input.shape)) if input.ndim == 1 else input
     y = _reshape(other, shape=(*other.shape, 1)) if other.ndim == 1 else other
     result = _stacked(x, y)
-    shape = result.shape
+    shape: tuple[int, ...] = result.shape
     if input.ndim == 1:
         shape = (*shape[:-2], shape[-1])
     if other.ndim == 1:

@@ -238,14 +238,14 @@ def cosine_embedding_loss(
 
 
 # ---- Primitive classes ------------------------------------------------------------------------
-class BinaryCrossEntropy(classes["BinaryCrossEntropy"]):  # type: ignore[misc]
+class BinaryCrossEntropy(classes["BinaryCrossEntropy"]):  # type: ignore[misc, valid-type]
     """Cross entropy of probabilities against targets; the weight may be left out."""
 
     def __call__(self, logits: Tensor, labels: Tensor, weight: Tensor | None = None) -> Tensor:
         return binary_cross_entropy(logits, labels, weight, self.reduction)
 
 
-class BCEWithLogitsLoss(classes["BCEWithLogitsLoss"]):  # type: ignore[misc]
+class BCEWithLogitsLoss(classes["BCEWithLogitsLoss"]):  # type: ignore[misc, valid-type]
     """Cross entropy of sigmoid(logits) against targets; both weights may be left out."""
 
     def __call__(

@@ -202,7 +202,7 @@ def batch_norm(
     return _batch_norm(input_x, weight, bias, *statistics, epsilon=eps, momentum=momentum)[0]
 
 
-class BatchNorm(classes["BatchNorm"]):  # type: ignore[misc]
+class BatchNorm(classes["BatchNorm"]):  # type: ignore[misc, valid-type]
     """Channels normalised by the batch (training; this moves the stored statistics) or by the
     stored statistics."""
 

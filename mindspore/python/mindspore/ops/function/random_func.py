@@ -1,5 +1,5 @@
-"""Random numbers in their 2.x forms. A seed of None draws from the global stream; another seed picks a stream of its own,
-which the global seed still takes part in."""
+"""Random numbers in their 2.x forms. A seed of None draws from the global stream; another seed
+picks a stream of its own, which the global seed still takes part in."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _float_dtype(name: str, dtype: Any) -> Any:
 
 
 def _broadcast(shape: Any, *operands: Any) -> tuple[int, ...]:
-    """The shape of the result: `shape` with the operands' broadcast against it, where they have one."""
+    """The shape of the result: `shape`, broadcast with the shapes of the operands."""
     result = [shape] if isinstance(shape, int) else list(shape)
     for operand in operands:
         sizes = operand.shape if isinstance(operand, Tensor) else ()
@@ -180,7 +180,7 @@ def random_categorical(
     return _as(_multinomial(weights, num_samples=num_sample, seed=seed, dtype=_core.int64), dtype)
 
 
-# ---- dropout ----------------------------------------------------------------------------------------------
+# ---- dropout ------------------------------------------------------------------------------------
 def _check_rate(name: str, p: Any) -> None:
     if isinstance(p, bool) or not isinstance(p, (int, float)) or not 0 <= p <= 1:
         raise ValueError(f"For '{name}', 'p' must be in [0, 1], but got {p!r}.")
@@ -203,7 +203,8 @@ def _dropout_slices(name: str, input: Tensor, p: float, training: bool, spatial:
     _check_rate(name, p)
     if input.ndim not in (spatial + 1, spatial + 2):
         raise ValueError(
-            f"For '{name}', 'input' must have {spatial + 1} or {spatial + 2} dimensions, but got {input.ndim}."
+            f"For '{name}', 'input' must have {spatial + 1} or {spatial + 2} dimensions, "
+            f"but got {input.ndim}."
         )
     if not training or p == 0:
         return input

@@ -1,4 +1,4 @@
-"""Reductions, norms, sorting and cumulative functions in their 2.x forms."""
+"""Reductions, sorting and cumulative functions in their 2.x forms."""
 
 from __future__ import annotations
 
@@ -39,15 +39,17 @@ def _axes(name: str, axis: Any) -> tuple:
         return ()
     if isinstance(axis, bool) or not isinstance(axis, (int, tuple, list)):
         raise TypeError(
-            f"For '{name}', the axis must be an int, a tuple of ints or None, but got {type(axis).__name__}."
+            f"For '{name}', the axis must be an int, a tuple of ints or None, "
+            f"but got {type(axis).__name__}."
         )
     return (axis,) if isinstance(axis, int) else tuple(axis)
 
 
 def _one_axis(name: str, axis: int, rank: int) -> int:
-    if not -max(rank, 1) <= axis < max(rank, 1):
+    places = rank or 1  # a scalar counts as having one axis
+    if not -places <= axis < places:
         raise ValueError(f"For '{name}', the axis must be in [{-rank}, {rank}), but got {axis}.")
-    return axis % max(rank, 1)
+    return axis % places
 
 
 def _count(input: Tensor, axes: tuple) -> int:
@@ -64,7 +66,7 @@ def _exact(input: Tensor) -> Tensor:
     )
 
 
-def sum(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:  # noqa: A001
+def sum(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     """Sum over axes. Integers and truth values are summed as Int64 where no dtype is given."""
     input = _exact(input) if dtype is None else _cast(input, dtype=dtype)
     return _sum(input, axis=_axes("sum", dim), keep_dims=keepdim)
@@ -146,7 +148,7 @@ def max(
     axis: int | None = None,
     keepdims: bool = False,
     *,
-    initial: Any = None,  # noqa: A001
+    initial: Any = None,
     where: Any = None,
 ) -> tuple[Tensor, Tensor]:
     """Largest element along an axis and its position; over all axes, the position is 0."""
@@ -160,7 +162,7 @@ def min(
     axis: int | None = None,
     keepdims: bool = False,
     *,
-    initial: Any = None,  # noqa: A001
+    initial: Any = None,
     where: Any = None,
 ) -> tuple[Tensor, Tensor]:
     """Smallest element along an axis and its position; over all axes, the position is 0."""
@@ -240,64 +242,7 @@ def count_nonzero(
     return _cast(_sum(hits, axis=_axes("count_nonzero", axis), keep_dims=keep_dims), dtype=dtype)
 
 
-# ---- norms ------------------------------------------------------------------------------------------------
-def _vector_norm(a: Tensor, order: Any, axes: tuple, keepdim: bool) -> Tensor:
-    if order == 2:
-        return _sqrt(_sum(a * a, axis=axes, keep_dims=keepdim))
-    size = _abs(a)
-    if order == math.inf:
-        return _max(size, axis=axes, keep_dims=keepdim)
-    if order == -math.inf:
-        return _min(size, axis=axes, keep_dims=keepdim)
-    if order == 0:
-        return _sum(
-            _cast(_not_equal(a, Tensor(0, a.dtype)), dtype=a.dtype), axis=axes, keep_dims=keepdim
-        )
-    if order == 1:
-        return _sum(size, axis=axes, keep_dims=keepdim)
-    return _sum(size**order, axis=axes, keep_dims=keepdim) ** (1.0 / order)
-
-
-def _matrix_norm(a: Tensor, order: Any, axes: tuple, keepdim: bool) -> Tensor:
-    rows, columns = (_one_axis("norm", x, a.ndim) for x in axes)
-    if order == "fro":
-        return _sqrt(_sum(a * a, axis=axes, keep_dims=keepdim))
-    if order not in (1, -1, math.inf, -math.inf):
-        raise ValueError(
-            f"For 'norm', the order of a matrix norm must be 'fro', 1, -1, inf or -inf, but got {order!r}."
-        )
-    inner, outer = (rows, columns) if abs(order) == 1 else (columns, rows)
-    sums = _sum(_abs(a), axis=inner, keep_dims=True)
-    result = (_max if order > 0 else _min)(sums, axis=outer, keep_dims=True)
-    return result if keepdim else _reshape(result, shape=_sum(a, axis=axes).shape)
-
-
-def norm(
-    A: Tensor, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
-) -> Tensor:  # noqa: A002, N803
-    """Norm of vectors (one axis, or all of them flattened) or matrices (two axes)."""
-    if dtype is not None:
-        A = _cast(A, dtype=dtype)  # noqa: N806
-    axes = _axes("norm", dim)
-    if ord is None:
-        return _vector_norm(A, 2, axes, keepdim)
-    if dim is None and A.ndim not in (1, 2):
-        raise ValueError(
-            f"For 'norm', 'dim' must be given with 'ord' for a tensor of {A.ndim} dimensions, but got None."
-        )
-    axes = axes or tuple(range(A.ndim))
-    if len(axes) == 1:
-        if isinstance(ord, str):
-            raise ValueError(
-                f"For 'norm', the order of a vector norm must be a number, but got {ord!r}."
-            )
-        return _vector_norm(A, ord, axes, keepdim)
-    if len(axes) != 2:
-        raise ValueError(f"For 'norm', 'dim' must name one or two axes, but got {len(axes)}.")
-    return _matrix_norm(A, ord, axes, keepdim)
-
-
-# ---- along one axis -----------------------------------------------------------------------------------------
+# ---- along one axis -----------------------------------------------------------------------------
 def cumsum(x: Tensor, axis: int, dtype: Any = None) -> Tensor:
     """Running sum along an axis."""
     return _cumsum(x if dtype is None else _cast(x, dtype=dtype), axis=axis)
@@ -315,7 +260,7 @@ def _to_last(input: Tensor, axis: int) -> tuple[Tensor, tuple[int, ...]]:
 
 def topk(
     input: Tensor, k: int, dim: int | None = None, largest: bool = True, sorted: bool = True
-) -> tuple:  # noqa: A002
+) -> tuple:
     """The k largest (or smallest) elements along an axis, best first, and their positions."""
     rank = input.ndim
     axis = rank - 1 if dim is None else _one_axis("topk", dim, rank)
@@ -372,7 +317,7 @@ def diff(
     return x
 
 
-# ---- methods whose arguments differ from the functions' ------------------------------------------------------
+# ---- methods whose arguments differ from the functions' -----------------------------------------
 def _method_sum(
     self: Tensor,
     axis: Any = None,
@@ -486,7 +431,6 @@ METHODS = (
     "std",
     "logsumexp",
     "count_nonzero",
-    "norm",
     "cumprod",
     "topk",
     "argsort",
@@ -510,7 +454,6 @@ __all__ = [
     "median",
     "min",
     "nansum",
-    "norm",
     "prod",
     "std",
     "std_mean",

@@ -1,0 +1,95 @@
+"""Tensors made from numbers in their 2.x forms."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mindspore import _core
+from mindspore._core import Tensor
+from mindspore.ops._bind import raw
+from mindspore.ops.function.array_func import _ints, _star
+
+_fill, _range, _one_hot, _cast = raw("Fill"), raw("Range"), raw("OneHot"), raw("Cast")
+
+
+def full(size: Any, fill_value: Any, *, dtype: Any = None) -> Tensor:
+    """A tensor of one repeated value; without a dtype, Int64 for ints, Bool for truth values, else
+    Float32."""
+    if dtype is None:
+        kinds = {bool: _core.bool, int: _core.int64}
+        dtype = kinds.get(type(fill_value), _core.float32)
+    return _fill(dtype=dtype, shape=_ints("full", size), value=fill_value)
+
+
+def full_like(input: Tensor, fill_value: Any, *, dtype: Any = None) -> Tensor:
+    """A tensor of one repeated value in the shape, and by default the dtype, of another."""
+    return _fill(dtype=input.dtype if dtype is None else dtype, shape=input.shape, value=fill_value)
+
+
+def arange(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: Any = None) -> Tensor:
+    """Numbers from `start` (0) up to, but without, `end`."""
+    if end is None:
+        start, end = 0, start
+    start, end, step = (v.item() if isinstance(v, Tensor) else v for v in (start, end, step))
+    return _range(start=start, end=end, step=step, maxlen=1 << 40, dtype=dtype)
+
+
+def logspace(
+    start: Any, end: Any, steps: int, base: int = 10, *, dtype: Any = _core.float32
+) -> Tensor:
+    """Powers of a base whose exponents have equal distances."""
+    return _cast(float(base) ** raw("LinSpace")(float(start), float(end), num=steps), dtype=dtype)
+
+
+def one_hot(
+    indices: Tensor, depth: int, on_value: Any = 1, off_value: Any = 0, axis: int = -1
+) -> Tensor:
+    """A new axis that holds `on_value` at the index and `off_value` elsewhere."""
+    dtype = on_value.dtype if isinstance(on_value, Tensor) else None
+    if dtype is None:
+        dtype = (
+            _core.int64
+            if isinstance(on_value, int) and isinstance(off_value, int)
+            else _core.float32
+        )
+    on, off = (v if isinstance(v, Tensor) else Tensor(v, dtype) for v in (on_value, off_value))
+    return _one_hot(indices, on, off, depth=depth, axis=axis)
+
+
+def tril_indices(row: int, col: int, offset: int = 0, *, dtype: Any = _core.int64) -> Tensor:
+    """Coordinates of the lower triangle of a matrix."""
+    return Tensor(np.stack(np.tril_indices(row, offset, col)), dtype)
+
+
+def triu_indices(row: int, col: int, offset: int = 0, *, dtype: Any = _core.int64) -> Tensor:
+    """Coordinates of the upper triangle of a matrix."""
+    return Tensor(np.stack(np.triu_indices(row, offset, col)), dtype)
+
+
+def _method_fill(self: Tensor, value: Any) -> Tensor:
+    """A tensor of one repeated value in this shape and dtype."""
+    return full_like(self, value)
+
+
+def _method_fills(self: Tensor, value: Any) -> Tensor:
+    """A tensor of one repeated value in this shape and dtype."""
+    return full_like(self, value)
+
+
+def _method_new_zeros(self: Tensor, *size: Any, dtype: Any = None) -> Tensor:
+    """Zeros of a shape, by default in this dtype."""
+    return _fill(dtype=dtype or self.dtype, shape=_star("new_zeros", size), value=0.0)
+
+
+def _method_new_ones(self: Tensor, *size: Any, dtype: Any = None) -> Tensor:
+    """Ones of a shape, by default in this dtype."""
+    return _fill(dtype=dtype or self.dtype, shape=_star("new_ones", size), value=1.0)
+
+
+for _function in (_method_fill, _method_fills, _method_new_zeros, _method_new_ones):
+    _function.__name__ = _function.__name__.removeprefix("_method_")
+
+METHODS = (_method_fill, _method_fills, _method_new_zeros, _method_new_ones)
+__all__ = ["arange", "full", "full_like", "logspace", "one_hot", "tril_indices", "triu_indices"]
