@@ -343,6 +343,8 @@ def test_parameter_values():
     assert before.asnumpy().tolist() == [3.0, 4.0] and not isinstance(before, Parameter)
     other = param.clone("ones")
     assert other.name == "w" and other.asnumpy().tolist() == [1.0, 1.0]
+    param.default_input = Tensor([6.0, 6.0])
+    assert param.asnumpy().tolist() == [6.0, 6.0]
     param.data = Tensor([7.0, 7.0])
     assert param.clone().asnumpy().tolist() == [7.0, 7.0]
 

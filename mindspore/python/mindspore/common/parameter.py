@@ -183,6 +183,15 @@ class Parameter(Tensor):
     def data(self, value: Any) -> None:
         self.set_data(value)
 
+    @property
+    def default_input(self) -> Parameter:
+        """The first releases' name of `data`."""
+        return self
+
+    @default_input.setter
+    def default_input(self, value: Any) -> None:
+        self.set_data(value)
+
     def value(self) -> Tensor:
         """The present value as a Tensor that later updates do not change."""
         return Tensor(self)
@@ -214,6 +223,10 @@ class Parameter(Tensor):
             value = value.astype(self.dtype)
         self._assign_value(value)
         return self
+
+    def set_parameter_data(self, data: Any, slice_shape: bool = False) -> Parameter:
+        """The first releases' name of `set_data`."""
+        return self.set_data(data, slice_shape)
 
     def init_data(self, layout: Any = None, set_sliced: bool = False) -> Parameter:
         """The Parameter itself: its value is there from the start."""

@@ -92,8 +92,8 @@ class _Recurrent(Cell):
                 new = self._keep(inside, new, state)
                 output = ops.select(inside, output, ops.zeros_like(output))
             state = new
-            outputs = [output, *outputs] if backward else [*outputs, output]
-        return ops.stack(tuple(outputs), 0), state
+            outputs.append(output)
+        return ops.stack(tuple(outputs[::-1] if backward else outputs), 0), state
 
     def _keep(self, inside: Tensor, new: Any, old: Any) -> Any:
         """The new state where the sequence has not ended, else the old one."""
@@ -128,8 +128,8 @@ class _Recurrent(Cell):
             for direction in range(self.directions):
                 index = layer * self.directions + direction
                 output, state = self._scan(x, self._first_state(hx, index), index, seq_length)
-                outputs = [*outputs, output]
-                states = [*states, state]
+                outputs.append(output)
+                states.append(state)
             x = outputs[0] if self.directions == 1 else ops.concat(tuple(outputs), 2)
             if layer + 1 < self.num_layers:
                 x = self.dropout_op(x)

@@ -71,7 +71,7 @@ class LARS(Cell):
             if self.lars_flag[i]:
                 rate = lr[i] if self.is_group_lr else lr
                 gradient = self._scaled(self.parameters[i], gradient, self.decay_flags[i], rate)
-            scaled = [*scaled, gradient * self.opt.loss_scale]
+            scaled.append(gradient * self.opt.loss_scale)
         return self.opt(tuple(scaled))
 
     def _scaled(self, parameter: Parameter, gradient: Tensor, decays: bool, rate: Any) -> Tensor:

@@ -308,17 +308,17 @@ class Optimizer(Cell):
             return self.learning_rate(self.global_step).reshape(())
         rates: list[Any] = []
         for schedule in self.learning_rate:
-            rates = [*rates, schedule(self.global_step).reshape(())]
+            rates.append(schedule(self.global_step).reshape(()))
         return tuple([rates[i] for i in self._group_ids])
 
     def get_weight_decay(self) -> Any:
         """The weight decay of this step; with groups a tuple with one per parameter."""
         moving: list[Any] = []
         for schedule in self._decay_cells:
-            moving = [*moving, schedule(self.global_step).reshape(())]
+            moving.append(schedule(self.global_step).reshape(()))
         values: list[Any] = []
         for decay, place in zip(self._decays, self._decay_places):
-            values = [*values, decay if place < 0 else moving[place]]
+            values.append(decay if place < 0 else moving[place])
         if not self.is_group:
             return values[0]
         return tuple([values[i] for i in self._group_ids])
@@ -334,7 +334,7 @@ class Optimizer(Cell):
             if self.decay_flags[i]:
                 decay = decays[i] if self.is_group else decays
                 gradient = gradient + self.parameters[i] * decay
-            decayed = [*decayed, gradient]
+            decayed.append(gradient)
         return tuple(decayed)
 
     def scale_grad(self, gradients: Any) -> Any:
@@ -353,7 +353,7 @@ class Optimizer(Cell):
             axes = tuple(range(1, len(gradient.shape)))
             if self.grad_centralization_flags[i] and axes:
                 gradient = gradient - gradient.mean(axis=axes, keep_dims=True)
-            centred = [*centred, gradient]
+            centred.append(gradient)
         return tuple(centred)
 
     def flatten_gradients(self, gradients: Any) -> Any:
