@@ -389,3 +389,31 @@ def test_hooks_are_announced_in_graph_mode(capfd):
     assert net(Tensor([3.0])).asnumpy() == 4
     ms.set_context(mode=before)
     assert capfd.readouterr().err.count("not called in GRAPH_MODE") == 1
+
+
+@pytest.mark.parametrize("how", ["value", "data", "set_data"])
+def test_parameters_are_read_and_written_in_construct(how, mode):
+    class Net(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.p = Parameter(Tensor([1.0, 2.0]), name="p")
+
+        def construct(self, x):
+            if how == "value":
+                before = self.p.value()
+                ms.ops.assign(self.p, self.p + x)
+                return before * 1.0
+            if how == "set_data":
+                self.p.set_data(self.p + x)
+            return self.p.data * 1.0
+
+    net, x = Net(), Tensor([1.0, 1.0])
+    first, second = net(x).asnumpy().tolist(), net(x).asnumpy().tolist()
+    net.p.set_data(Tensor([10.0, 20.0]))
+    third = net(x).asnumpy().tolist()
+    expected = {
+        "value": ([1, 2], [2, 3], [10, 20]),
+        "data": ([1, 2], [1, 2], [10, 20]),
+        "set_data": ([2, 3], [3, 4], [11, 21]),
+    }[how]
+    assert (first, second, third) == expected

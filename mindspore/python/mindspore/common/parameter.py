@@ -194,7 +194,7 @@ class Parameter(Tensor):
 
     def value(self) -> Tensor:
         """The present value as a Tensor that later updates do not change."""
-        return Tensor(self)
+        return _core.op("Identity")(self)
 
     def set_data(self, data: Any, slice_shape: bool = False) -> Parameter:
         """Give the Parameter a new value of the same shape.
@@ -221,7 +221,10 @@ class Parameter(Tensor):
                     f"Parameter '{self.name}', {self.dtype}, but got {value.dtype}."
                 )
             value = value.astype(self.dtype)
-        self._assign_value(value)
+        if _core.is_tracing():
+            _core.op("Assign")(self, value)
+        else:
+            self._assign_value(value)
         return self
 
     def set_parameter_data(self, data: Any, slice_shape: bool = False) -> Parameter:
