@@ -115,7 +115,7 @@ TEST_F(RandomPrograms, GradientsMatchDifferences) {
     Expand(*plain);
     Verify(*plain, Level::kNoGradLeft);
     Optimize(*optimised);
-    double x = 0.3;
+    double x = 0.31;  // none of the numbers in the programs: a branch may turn there
     ExpectSame(*optimised, *plain, x, seed);
     auto slope = [&](double h) {
       return (RunProgram(*function, x + h).values[0] - RunProgram(*function, x - h).values[0]) /
