@@ -1,19 +1,23 @@
-// Ops that rearrange elements: views, transposition, repetition, padding, reversal, triangles and diagonals.
+// Ops that rearrange elements: views, transposition, repetition, padding, reversal, triangles and
+// diagonals.
 #include "ops/all.h"
 #include "ops/axes.h"
 
 namespace ms {
 namespace {
 
-// ---- views ------------------------------------------------------------------------------------------------
+// ---- views
+// ------------------------------------------------------------------------------------------------
 Type InferReshape(InferContext& c) {
   Ints shape = c.attr<Ints>("shape");
   int64_t known = 1;
   int unknown = -1;
   for (size_t i = 0; i < shape.size(); ++i) {
-    c.Check(shape[i] >= -1, "the sizes of 'shape' must be at least -1, but got ({})", fmt::join(shape, ", "));
+    c.Check(shape[i] >= -1, "the sizes of 'shape' must be at least -1, but got ({})",
+            fmt::join(shape, ", "));
     if (shape[i] == -1) {
-      c.Check(unknown < 0, "'shape' must have at most one -1, but got ({})", fmt::join(shape, ", "));
+      c.Check(unknown < 0, "'shape' must have at most one -1, but got ({})",
+              fmt::join(shape, ", "));
       unknown = static_cast<int>(i);
     }
   }
@@ -21,12 +25,13 @@ Type InferReshape(InferContext& c) {
     shape[static_cast<size_t>(unknown)] = 1;
     known = Shape(shape).size();
     bool fits = known == 0 ? c.shape(0).empty() : c.shape(0).size() % known == 0;
-    c.Check(fits, "the {} elements of 'input' with shape {} must fit 'shape', but got ({})", c.shape(0).size(),
-            c.shape(0), fmt::join(c.attr<Ints>("shape"), ", "));
+    c.Check(fits, "the {} elements of 'input' with shape {} must fit 'shape', but got ({})",
+            c.shape(0).size(), c.shape(0), fmt::join(c.attr<Ints>("shape"), ", "));
     shape[static_cast<size_t>(unknown)] = known == 0 ? 0 : c.shape(0).size() / known;
   }
   Shape result(shape);
-  c.Check(result.size() == c.shape(0).size(), "the {} elements of 'input' with shape {} must fit 'shape', but got ({})",
+  c.Check(result.size() == c.shape(0).size(),
+          "the {} elements of 'input' with shape {} must fit 'shape', but got ({})",
           c.shape(0).size(), c.shape(0), fmt::join(c.attr<Ints>("shape"), ", "));
   return Type(c.dtype(0), result, c.in(0).weak() && result.rank() == 0);
 }
@@ -36,7 +41,8 @@ Term ReshapeBack(GradContext& g) { return Reshape(g.dout(), g.in_type(0).shape()
 Type InferExpandDims(InferContext& c) {
   int rank = c.rank(0);
   int64_t axis = c.attr<int64_t>("axis");
-  c.Check(axis >= -rank - 1 && axis <= rank, "the axis must be in [{}, {}], but got {}", -rank - 1, rank, axis);
+  c.Check(axis >= -rank - 1 && axis <= rank, "the axis must be in [{}, {}], but got {}", -rank - 1,
+          rank, axis);
   return c.Like(0, c.shape(0).Insert(static_cast<int>(axis), 1));
 }
 
@@ -47,7 +53,8 @@ Type InferSqueeze(InferContext& c) {
   for (int i = 0; i < c.rank(0); ++i) {
     bool named = std::find(axes.begin(), axes.end(), i) != axes.end();
     if (!given.empty() && named) {
-      c.Check(c.shape(0)[i] == 1, "the squeezed axes must have size 1, but got {} for axis {} of shape {}",
+      c.Check(c.shape(0)[i] == 1,
+              "the squeezed axes must have size 1, but got {} for axis {} of shape {}",
               c.shape(0)[i], i, c.shape(0));
     }
     if (!named || c.shape(0)[i] != 1) dims.push_back(c.shape(0)[i]);
@@ -59,7 +66,8 @@ void DefineViews(OpRegistry& ops) {
   ops.Op("Reshape")
       .Doc("The same elements in another shape.")
       .In("input", kAny, "Any shape.")
-      .RequiredAttr<Ints>("shape", "The new sizes; one of them may be -1, which means what is left.")
+      .RequiredAttr<Ints>("shape",
+                          "The new sizes; one of them may be -1, which means what is left.")
       .Infer(InferReshape)
       .Grad(ReshapeBack)
       .View()
@@ -76,7 +84,9 @@ void DefineViews(OpRegistry& ops) {
       .Python("unsqueeze(input, dim)", kFunction | kMethod)
       .Class("ExpandDims()(input_x, axis)");
   OpDef& squeeze = ops.Op("Squeeze").In("input", kAny, "Any shape.");
-  squeeze.AddAttr({"axis", Ints{}, false, Attr(Ints{}).index(), true, "Axes of size 1; none means all of them."})
+  squeeze
+      .AddAttr({"axis", Ints{}, false, Attr(Ints{}).index(), true,
+                "Axes of size 1; none means all of them."})
       .Doc("Drops axes of size 1.")
       .Infer(InferSqueeze)
       .Grad(ReshapeBack)
@@ -115,17 +125,20 @@ void DefineViews(OpRegistry& ops) {
       .View();
 }
 
-// ---- transposition and repetition -----------------------------------------------------------------------
+// ---- transposition and repetition
+// -----------------------------------------------------------------------
 Type InferTranspose(InferContext& c) {
   const Ints& perm = c.attr<Ints>("perm");
   int rank = c.rank(0);
-  c.Check(perm.size() == static_cast<size_t>(rank), "'perm' must name each of the {} axes of 'input' once, but got ({})",
-          rank, fmt::join(perm, ", "));
+  c.Check(perm.size() == static_cast<size_t>(rank),
+          "'perm' must name each of the {} axes of 'input' once, but got ({})", rank,
+          fmt::join(perm, ", "));
   std::vector<bool> seen(static_cast<size_t>(rank), false);
   Ints dims;
   for (int64_t p : perm) {
     int axis = c.Axis(p, rank);
-    c.Check(!seen[static_cast<size_t>(axis)], "'perm' must name each axis once, but got ({})", fmt::join(perm, ", "));
+    c.Check(!seen[static_cast<size_t>(axis)], "'perm' must name each axis once, but got ({})",
+            fmt::join(perm, ", "));
     seen[static_cast<size_t>(axis)] = true;
     dims.push_back(c.shape(0)[axis]);
   }
@@ -136,7 +149,8 @@ Term TransposeGrad(GradContext& g) {
   const Ints& perm = g.attr<Ints>("perm");
   int rank = static_cast<int>(perm.size());
   Ints back(perm.size());
-  for (size_t i = 0; i < perm.size(); ++i) back[static_cast<size_t>(Wrap(perm[i], rank))] = static_cast<int64_t>(i);
+  for (size_t i = 0; i < perm.size(); ++i)
+    back[static_cast<size_t>(Wrap(perm[i], rank))] = static_cast<int64_t>(i);
   return g.Call("Transpose", {g.dout()}, {{"perm", back}});
 }
 
@@ -144,12 +158,15 @@ Type InferTile(InferContext& c) {
   const Ints& dims = c.attr<Ints>("dims");
   size_t rank = std::max(dims.size(), static_cast<size_t>(c.rank(0)));
   Ints result(rank, 1);
-  for (int64_t d : dims) c.Check(d >= 0, "'dims' must not be negative, but got ({})", fmt::join(dims, ", "));
+  for (int64_t d : dims)
+    c.Check(d >= 0, "'dims' must not be negative, but got ({})", fmt::join(dims, ", "));
   for (size_t i = 0; i < dims.size(); ++i) result[rank - dims.size() + i] = dims[i];
   for (int i = 0; i < c.rank(0); ++i) {
     int64_t& size = result[rank - static_cast<size_t>(c.rank(0) - i)];
-    c.Check(size == 0 || c.shape(0)[i] <= (int64_t{1} << 47) / size, "the result must have less than 2^47 elements, but got "
-            "shape {} repeated ({}) times", c.shape(0), fmt::join(dims, ", "));
+    c.Check(size == 0 || c.shape(0)[i] <= (int64_t{1} << 47) / size,
+            "the result must have less than 2^47 elements, but got "
+            "shape {} repeated ({}) times",
+            c.shape(0), fmt::join(dims, ", "));
     size *= c.shape(0)[i];
   }
   return c.Like(0, result);
@@ -178,18 +195,19 @@ Term TileGrad(GradContext& g) {
 Type InferBroadcastTo(InferContext& c) {
   Ints shape = c.attr<Ints>("shape");
   int lead = static_cast<int>(shape.size()) - c.rank(0);
-  c.Check(lead >= 0, "'shape' must have at least the {} dimensions of 'input', but got ({})", c.rank(0),
-          fmt::join(shape, ", "));
+  c.Check(lead >= 0, "'shape' must have at least the {} dimensions of 'input', but got ({})",
+          c.rank(0), fmt::join(shape, ", "));
   for (int i = 0; i < static_cast<int>(shape.size()); ++i) {
     int64_t& size = shape[static_cast<size_t>(i)];
     if (i < lead) {
-      c.Check(size >= 0, "-1 in 'shape' must stand for an axis that 'input' has, but got ({})", fmt::join(shape, ", "));
+      c.Check(size >= 0, "-1 in 'shape' must stand for an axis that 'input' has, but got ({})",
+              fmt::join(shape, ", "));
       continue;
     }
     int64_t from = c.shape(0)[i - lead];
     if (size == -1) size = from;
-    c.Check(from == size || from == 1, "shape {} must broadcast to 'shape', but got ({})", c.shape(0),
-            fmt::join(c.attr<Ints>("shape"), ", "));
+    c.Check(from == size || from == 1, "shape {} must broadcast to 'shape', but got ({})",
+            c.shape(0), fmt::join(c.attr<Ints>("shape"), ", "));
   }
   return c.Like(0, shape);
 }
@@ -221,16 +239,21 @@ void DefineTranspose(OpRegistry& ops) {
       .Python("broadcast_to(input, shape)", kFunction | kMethod);
 }
 
-// ---- padding ------------------------------------------------------------------------------------------------
+// ---- padding
+// ------------------------------------------------------------------------------------------------
 Shape PaddedShape(InferContext& c, const Shape& shape) {
   const Ints& paddings = c.attr<Ints>("paddings");
   c.Check(paddings.size() == 2 * static_cast<size_t>(shape.rank()),
-          "'paddings' must hold two numbers for each of {} axes, but got ({})", shape.rank(), fmt::join(paddings, ", "));
+          "'paddings' must hold two numbers for each of {} axes, but got ({})", shape.rank(),
+          fmt::join(paddings, ", "));
   Ints dims;
   for (int i = 0; i < shape.rank(); ++i) {
-    int64_t before = paddings[2 * static_cast<size_t>(i)], after = paddings[2 * static_cast<size_t>(i) + 1];
-    bool sane = before >= 0 && after >= 0 && before < (int64_t{1} << 47) && after < (int64_t{1} << 47);
-    c.Check(sane, "'paddings' must not be negative or above 2^47, but got ({})", fmt::join(paddings, ", "));
+    int64_t before = paddings[2 * static_cast<size_t>(i)],
+            after = paddings[2 * static_cast<size_t>(i) + 1];
+    bool sane =
+        before >= 0 && after >= 0 && before < (int64_t{1} << 47) && after < (int64_t{1} << 47);
+    c.Check(sane, "'paddings' must not be negative or above 2^47, but got ({})",
+            fmt::join(paddings, ", "));
     dims.push_back(shape[i] + before + after);
   }
   return Shape(dims);
@@ -244,10 +267,14 @@ Type InferMirrorPad(InferContext& c) {
   const Ints& paddings = c.attr<Ints>("paddings");
   for (int i = 0; i < c.rank(0); ++i) {
     int64_t size = c.shape(0)[i];
-    int64_t widest = std::max(paddings[2 * static_cast<size_t>(i)], paddings[2 * static_cast<size_t>(i) + 1]);
-    int64_t limit = mode == "REFLECT" ? std::max<int64_t>(size - 1, 0) : mode == "EDGE" && size > 0 ? widest : size;
-    c.Check(widest <= limit, "the paddings of axis {} of size {} must be at most {} in mode '{}', but got {}", i, size,
-            limit, mode, widest);
+    int64_t widest =
+        std::max(paddings[2 * static_cast<size_t>(i)], paddings[2 * static_cast<size_t>(i) + 1]);
+    int64_t limit = mode == "REFLECT"            ? std::max<int64_t>(size - 1, 0)
+                    : mode == "EDGE" && size > 0 ? widest
+                                                 : size;
+    c.Check(widest <= limit,
+            "the paddings of axis {} of size {} must be at most {} in mode '{}', but got {}", i,
+            size, limit, mode, widest);
   }
   return c.Like(0, result);
 }
@@ -263,18 +290,22 @@ void DefinePadding(OpRegistry& ops) {
         const Ints& paddings = g.attr<Ints>("paddings");
         Ints begin;
         for (size_t i = 0; i < paddings.size(); i += 2) begin.push_back(paddings[i]);
-        return g.Call("Slice", {g.dout()}, {{"begin", begin}, {"size", g.in_type(0).shape().ToInts()}});
+        return g.Call("Slice", {g.dout()},
+                      {{"begin", begin}, {"size", g.in_type(0).shape().ToInts()}});
       })
       .Class("Pad(paddings)(input_x)");
   ops.Op("MirrorPad")
-      .Doc("The input with elements of itself around it: mirrored without or with the border, the border, or wrapped.")
+      .Doc(
+          "The input with elements of itself around it: mirrored without or with the border, the "
+          "border, or wrapped.")
       .In("input_x", kAny, "Any shape.")
       .RequiredAttr<Ints>("paddings", "For each axis, how many elements before and after.")
       .WithAttr("mode", "REFLECT", "'REFLECT', 'SYMMETRIC', 'EDGE' or 'CIRCULAR'.")
       .Infer(InferMirrorPad)
       .Grad([](GradContext& g) {
-        return g.Call("MirrorPadGrad", {g.dout()},
-                      {{"paddings", g.attr<Ints>("paddings")}, {"mode", g.attr<std::string>("mode")}});
+        return g.Call(
+            "MirrorPadGrad", {g.dout()},
+            {{"paddings", g.attr<Ints>("paddings")}, {"mode", g.attr<std::string>("mode")}});
       })
       .Class("MirrorPad(mode='REFLECT')(input_x, paddings)");
   ops.Op("MirrorPadGrad")
@@ -285,7 +316,8 @@ void DefinePadding(OpRegistry& ops) {
       .Infer([](InferContext& c) {
         const Ints& paddings = c.attr<Ints>("paddings");
         c.Check(paddings.size() == 2 * static_cast<size_t>(c.rank(0)),
-                "'paddings' must hold two numbers for each of {} axes, but got ({})", c.rank(0), fmt::join(paddings, ", "));
+                "'paddings' must hold two numbers for each of {} axes, but got ({})", c.rank(0),
+                fmt::join(paddings, ", "));
         Ints dims;
         for (size_t i = 0; i < paddings.size() / 2; ++i) {
           dims.push_back(c.shape(0)[static_cast<int>(i)] - paddings[2 * i] - paddings[2 * i + 1]);
@@ -293,20 +325,25 @@ void DefinePadding(OpRegistry& ops) {
         return c.Like(0, dims);
       })
       .Grad([](GradContext& g) {
-        return g.Call("MirrorPad", {g.dout()},
-                      {{"paddings", g.attr<Ints>("paddings")}, {"mode", g.attr<std::string>("mode")}});
+        return g.Call(
+            "MirrorPad", {g.dout()},
+            {{"paddings", g.attr<Ints>("paddings")}, {"mode", g.attr<std::string>("mode")}});
       });
 }
 
-// ---- reversal, triangles, diagonals -------------------------------------------------------------------------
+// ---- reversal, triangles, diagonals
+// -------------------------------------------------------------------------
 void DefineTriangle(OpRegistry& ops, const char* name, const char* face) {
   ops.Op(name)
-      .Doc(name == std::string_view("Tril") ? "The lower triangle of the last two axes; zeros elsewhere."
-                                            : "The upper triangle of the last two axes; zeros elsewhere.")
+      .Doc(name == std::string_view("Tril")
+               ? "The lower triangle of the last two axes; zeros elsewhere."
+               : "The upper triangle of the last two axes; zeros elsewhere.")
       .In("input", kAny, "At least two dimensions.")
-      .WithAttr("diagonal", 0, "The last diagonal that is kept: 0 is the main one, 1 the one above it.")
+      .WithAttr("diagonal", 0,
+                "The last diagonal that is kept: 0 is the main one, 1 the one above it.")
       .Infer([](InferContext& c) {
-        c.Check(c.rank(0) >= 2, "'input' must have at least 2 dimensions, but got shape {}", c.shape(0));
+        c.Check(c.rank(0) >= 2, "'input' must have at least 2 dimensions, but got shape {}",
+                c.shape(0));
         return c.Like(0, c.shape(0));
       })
       .Grad([name](GradContext& g) {
@@ -325,7 +362,9 @@ void DefineDiagonals(OpRegistry& ops) {
         if (!c.attr<Ints>("axis").empty()) c.Axes(c.attr<Ints>("axis"), c.rank(0));
         return c.Like(0, c.shape(0));
       })
-      .Grad([](GradContext& g) { return g.Call("ReverseV2", {g.dout()}, {{"axis", g.attr<Ints>("axis")}}); })
+      .Grad([](GradContext& g) {
+        return g.Call("ReverseV2", {g.dout()}, {{"axis", g.attr<Ints>("axis")}});
+      })
       .Python("reverse(x, axis)")
       .Python("flip(input, dims)", kFunction | kMethod);
   DefineTriangle(ops, "Tril", "tril(input, diagonal=0)");
@@ -343,7 +382,8 @@ void DefineDiagonals(OpRegistry& ops) {
       .In("input_x", kAny, "[n, n]")
       .Infer([](InferContext& c) {
         c.CheckRank(0, 2);
-        c.Check(c.shape(0)[0] == c.shape(0)[1], "'input_x' must be square, but got shape {}", c.shape(0));
+        c.Check(c.shape(0)[0] == c.shape(0)[1], "'input_x' must be square, but got shape {}",
+                c.shape(0));
         return c.Like(0, {c.shape(0)[0]});
       })
       .Grad([](GradContext& g) { return g.Call("Diag", {g.dout()}); });

@@ -13,7 +13,8 @@ namespace ms {
 Ints AxisList(const OpDef& op, const Attrs& attrs, std::string_view name);
 // `shape` without the given sorted axes, or with size 1 there.
 Shape ReducedShape(const Shape& shape, const std::vector<int>& axes, bool keep_dims);
-// For ops that were inferred, hence without checks: `axis` in [0, rank), and the sorted axes (none given: all).
+// For ops that were inferred, hence without checks: `axis` in [0, rank), and the sorted axes (none
+// given: all).
 inline int Wrap(int64_t axis, int rank) { return static_cast<int>(axis < 0 ? axis + rank : axis); }
 std::vector<int> SortedAxes(const Ints& axes, int rank);
 

@@ -12,7 +12,8 @@ DType DTypeOr(const InferContext& c, DType fallback) {
 
 Shape CheckedShape(const InferContext& c) {
   for (int64_t d : c.attr<Ints>("shape")) {
-    c.Check(d >= 0, "the sizes of the shape must not be negative, but got ({})", fmt::join(c.attr<Ints>("shape"), ", "));
+    c.Check(d >= 0, "the sizes of the shape must not be negative, but got ({})",
+            fmt::join(c.attr<Ints>("shape"), ", "));
   }
   return Shape(c.attr<Ints>("shape"));
 }
@@ -29,13 +30,15 @@ double Number(const InferContext& c, std::string_view name, bool* integer) {
 
 Type InferRange(InferContext& c) {
   bool integer = true;
-  double start = Number(c, "start", &integer), end = Number(c, "end", &integer), step = Number(c, "step", &integer);
+  double start = Number(c, "start", &integer), end = Number(c, "end", &integer),
+         step = Number(c, "step", &integer);
   c.Check(step != 0, "the step must not be zero, but got {}", step);
   double span = (end - start) / step;
   c.Check(span >= 0, "the step must lead from {} towards {}, but got {}", start, end, step);
   double count = std::ceil(span);
   int64_t limit = c.attr<int64_t>("maxlen");
-  c.Check(count <= static_cast<double>(limit), "the range must have at most {} elements, but got {}", limit, count);
+  c.Check(count <= static_cast<double>(limit),
+          "the range must have at most {} elements, but got {}", limit, count);
   return Type(DTypeOr(c, integer ? DType::kInt64 : DType::kFloat32), {static_cast<int64_t>(count)});
 }
 
@@ -121,7 +124,8 @@ void DefineCreation(OpRegistry& ops) {
       .Infer([](InferContext& c) {
         c.CheckSameDType(0, 1);
         for (size_t i : {0, 1}) {
-          c.Check(c.shape(i).size() == 1, "'{}' must be a scalar, but got shape {}", c.input_name(i), c.shape(i));
+          c.Check(c.shape(i).size() == 1, "'{}' must be a scalar, but got shape {}",
+                  c.input_name(i), c.shape(i));
         }
         int64_t num = c.attr<int64_t>("num");
         c.Check(num > 0, "'num' must be positive, but got {}", num);

@@ -1,5 +1,6 @@
-// Reading elements at positions that are tensors: Gather and its relatives, one-hot vectors and segments. Negative
-// positions count from the end where MindSpore lets them; others out of range are an error on the CPU.
+// Reading elements at positions that are tensors: Gather and its relatives, one-hot vectors and
+// segments. Negative positions count from the end where MindSpore lets them; others out of range
+// are an error on the CPU.
 #include "ops/all.h"
 #include "ops/axes.h"
 
@@ -17,13 +18,17 @@ GatherShapes CheckGather(InferContext& c, const Shape& params, const Shape& indi
   s.axis = c.Axis(c.attr<int64_t>("axis"), params.rank());
   int64_t batch = c.attr<int64_t>("batch_dims");
   int64_t limit = std::min(s.axis, indices.rank());
-  c.Check(batch >= -indices.rank() && batch <= limit, "'batch_dims' must be at most the axis and the rank of the indices, "
-          "{}, but got {}", limit, batch);
+  c.Check(batch >= -indices.rank() && batch <= limit,
+          "'batch_dims' must be at most the axis and the rank of the indices, "
+          "{}, but got {}",
+          limit, batch);
   s.batch_dims = static_cast<int>(batch < 0 ? batch + indices.rank() : batch);
-  c.Check(s.batch_dims <= limit, "'batch_dims' must be at most the axis and the rank of the indices, {}, but got {}", limit,
-          batch);
+  c.Check(s.batch_dims <= limit,
+          "'batch_dims' must be at most the axis and the rank of the indices, {}, but got {}",
+          limit, batch);
   for (int i = 0; i < s.batch_dims; ++i) {
-    c.Check(params[i] == indices[i], "the first {} sizes must be equal, but got {} and {}", s.batch_dims, params, indices);
+    c.Check(params[i] == indices[i], "the first {} sizes must be equal, but got {} and {}",
+            s.batch_dims, params, indices);
   }
   return s;
 }
@@ -37,8 +42,8 @@ Shape GatherResult(const GatherShapes& s, const Shape& params, const Shape& indi
 
 Type InferGather(InferContext& c) {
   GatherShapes s = CheckGather(c, c.shape(0), c.shape(1));
-  c.Check(c.shape(0)[s.axis] > 0 || c.shape(1).empty(), "the gathered axis must not be empty, but got shape {} and axis {}",
-          c.shape(0), s.axis);
+  c.Check(c.shape(0)[s.axis] > 0 || c.shape(1).empty(),
+          "the gathered axis must not be empty, but got shape {} and axis {}", c.shape(0), s.axis);
   return c.Like(0, GatherResult(s, c.shape(0), c.shape(1)));
 }
 
@@ -46,7 +51,8 @@ Type InferGatherGrad(InferContext& c) {
   Shape params(c.attr<Ints>("shape"));
   GatherShapes s = CheckGather(c, params, c.shape(1));
   Shape expected = GatherResult(s, params, c.shape(1));
-  c.Check(c.shape(0) == expected, "'dout' must have the shape of Gather's result, {}, but got {}", expected, c.shape(0));
+  c.Check(c.shape(0) == expected, "'dout' must have the shape of Gather's result, {}, but got {}",
+          expected, c.shape(0));
   return c.Like(0, params);
 }
 
@@ -78,22 +84,28 @@ void DefineGather(OpRegistry& ops) {
       .WithAttr("batch_dims", 0, "As in Gather.")
       .RequiredAttr<Ints>("shape", "The shape of Gather's first input.")
       .Infer(InferGatherGrad)
-      .Grad([](GradContext& g) { return Terms{g.Call("Gather", {g.dout(), g.in(1)}, GatherAttrs(g)), Term{}}; });
+      .Grad([](GradContext& g) {
+        return Terms{g.Call("Gather", {g.dout(), g.in(1)}, GatherAttrs(g)), Term{}};
+      });
 }
 
 // Index and x agree in rank, and index is not larger except along the axis.
 void CheckElementIndex(InferContext& c, const Shape& x, const Shape& index, int axis) {
   bool fits = x.rank() == index.rank();
   for (int i = 0; fits && i < x.rank(); ++i) fits = i == axis || index[i] <= x[i];
-  c.Check(fits, "the index must have the rank of the input and be no larger except at axis {}, but got shapes {} and {}",
+  c.Check(fits,
+          "the index must have the rank of the input and be no larger except at axis {}, but got "
+          "shapes {} and {}",
           axis, index, x);
-  c.Check(x.rank() == 0 || x[axis] > 0 || index.empty(), "the gathered axis must not be empty, but got shape {} and axis {}",
-          x, axis);
+  c.Check(x.rank() == 0 || x[axis] > 0 || index.empty(),
+          "the gathered axis must not be empty, but got shape {} and axis {}", x, axis);
 }
 
 void DefineElementGather(OpRegistry& ops) {
   ops.Op("GatherD")
-      .Doc("For every position of the index, the element of x whose coordinate along `dim` is the index there.")
+      .Doc(
+          "For every position of the index, the element of x whose coordinate along `dim` is the "
+          "index there.")
       .In("x", kAny, "At least one dimension.")
       .RequiredAttr<int64_t>("dim", "The axis.")
       .In("index", kIndex, "Positions in [-n, n); the rank of x.")
@@ -116,14 +128,16 @@ void DefineElementGather(OpRegistry& ops) {
       .Infer([](InferContext& c) {
         c.Check(c.rank(1) > 0, "'indices' must have at least 1 dimension, but got a scalar");
         int64_t depth = c.shape(1).back();
-        c.Check(depth <= c.rank(0), "the last size of 'indices' must be at most {}, the rank of 'input_x', but got {}",
+        c.Check(depth <= c.rank(0),
+                "the last size of 'indices' must be at most {}, the rank of 'input_x', but got {}",
                 c.rank(0), depth);
         Ints dims(c.shape(1).begin(), c.shape(1).end() - 1);
         dims.insert(dims.end(), c.shape(0).begin() + depth, c.shape(0).end());
         return c.Like(0, dims);
       })
       .Grad([](GradContext& g) {
-        Term dx = g.Call("ScatterNd", {g.in(1), g.dout()}, {{"shape", g.in_type(0).shape().ToInts()}});
+        Term dx =
+            g.Call("ScatterNd", {g.in(1), g.dout()}, {{"shape", g.in_type(0).shape().ToInts()}});
         return Terms{dx, Term{}};
       })
       .Python("gather_nd(input_x, indices)", kFunction | kMethod);
@@ -131,8 +145,10 @@ void DefineElementGather(OpRegistry& ops) {
 
 void DefineOneHot(OpRegistry& ops) {
   ops.Op("OneHot")
-      .Doc("A new axis of size `depth` that holds `on_value` at the index and `off_value` elsewhere. An index outside "
-           "[0, depth) gives `off_value` alone.")
+      .Doc(
+          "A new axis of size `depth` that holds `on_value` at the index and `off_value` "
+          "elsewhere. An index outside "
+          "[0, depth) gives `off_value` alone.")
       .In("indices", kIndex | One(DType::kUInt8), "Any shape.")
       .In("on_value", kAny, "A scalar.")
       .In("off_value", kAny, "A scalar of the same dtype.")
@@ -141,7 +157,8 @@ void DefineOneHot(OpRegistry& ops) {
       .Infer([](InferContext& c) {
         c.CheckSameDType(1, 2);
         for (size_t i : {1, 2}) {
-          c.Check(c.shape(i).size() == 1, "'{}' must be a scalar, but got shape {}", c.input_name(i), c.shape(i));
+          c.Check(c.shape(i).size() == 1, "'{}' must be a scalar, but got shape {}",
+                  c.input_name(i), c.shape(i));
         }
         int64_t depth = c.attr<int64_t>("depth");
         c.Check(depth >= 0, "'depth' must not be negative, but got {}", depth);

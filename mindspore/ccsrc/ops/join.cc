@@ -9,8 +9,8 @@ namespace {
 
 void CheckSameDTypes(InferContext& c) {
   for (size_t i = 1; i < c.size(); ++i) {
-    c.CheckType(c.dtype(i) == c.dtype(0), "all tensors must have the same dtype, but got {} and {}", Name(c.dtype(0)),
-                Name(c.dtype(i)));
+    c.CheckType(c.dtype(i) == c.dtype(0), "all tensors must have the same dtype, but got {} and {}",
+                Name(c.dtype(0)), Name(c.dtype(i)));
   }
 }
 
@@ -22,7 +22,8 @@ Type InferConcat(InferContext& c) {
   for (size_t i = 0; i < c.size(); ++i) {
     bool fits = c.rank(i) == c.rank(0);
     for (int d = 0; fits && d < c.rank(0); ++d) fits = d == axis || c.shape(i)[d] == c.shape(0)[d];
-    c.Check(fits, "the shapes must be equal except at axis {}, but got {} and {}", axis, c.shape(0), c.shape(i));
+    c.Check(fits, "the shapes must be equal except at axis {}, but got {} and {}", axis, c.shape(0),
+            c.shape(i));
     total += c.shape(i)[axis];
   }
   return c.Like(0, c.shape(0).With(axis, total));
@@ -47,7 +48,8 @@ Type InferStack(InferContext& c) {
   int rank = c.rank(0) + 1;
   int axis = c.Axis(c.attr<int64_t>("axis"), rank);
   for (size_t i = 1; i < c.size(); ++i) {
-    c.Check(c.shape(i) == c.shape(0), "all tensors must have the same shape, but got {} and {}", c.shape(0), c.shape(i));
+    c.Check(c.shape(i) == c.shape(0), "all tensors must have the same shape, but got {} and {}",
+            c.shape(0), c.shape(i));
   }
   return c.Like(0, c.shape(0).Insert(axis, static_cast<int64_t>(c.size())));
 }
@@ -57,8 +59,9 @@ Types InferUnstack(InferContext& c) {
   int axis = c.Axis(c.attr<int64_t>("axis"), c.rank(0));
   int64_t count = c.shape(0)[axis];
   c.Check(count > 0, "the axis must not be empty, but got shape {} and axis {}", c.shape(0), axis);
-  c.Check(c.is_none("num") || c.attr<int64_t>("num") == count, "'num' must be the size of the axis, {}, but got {}",
-          count, c.is_none("num") ? 0 : c.attr<int64_t>("num"));
+  c.Check(c.is_none("num") || c.attr<int64_t>("num") == count,
+          "'num' must be the size of the axis, {}, but got {}", count,
+          c.is_none("num") ? 0 : c.attr<int64_t>("num"));
   return Types(static_cast<size_t>(count), c.Like(0, c.shape(0).Erase(axis)));
 }
 
@@ -74,8 +77,10 @@ Types InferSplit(InferContext& c) {
   int64_t count = c.attr<int64_t>("output_num");
   c.Check(count > 0, "'output_num' must be positive, but got {}", count);
   c.Check(c.shape(0)[axis] % count == 0 && count <= std::max<int64_t>(c.shape(0)[axis], 1),
-          "the size of axis {}, {}, must be a multiple of 'output_num', but got {}", axis, c.shape(0)[axis], count);
-  return Types(static_cast<size_t>(count), c.Like(0, c.shape(0).With(axis, c.shape(0)[axis] / count)));
+          "the size of axis {}, {}, must be a multiple of 'output_num', but got {}", axis,
+          c.shape(0)[axis], count);
+  return Types(static_cast<size_t>(count),
+               c.Like(0, c.shape(0).With(axis, c.shape(0)[axis] / count)));
 }
 
 Types InferSplitV(InferContext& c) {
@@ -87,17 +92,19 @@ Types InferSplitV(InferContext& c) {
           "'num_split' must be the number of 'size_splits', {}, but got {}", sizes.size(), count);
   int64_t total = 0, unknown = 0;
   for (int64_t s : sizes) {
-    c.Check(s >= -1 && s <= c.shape(0)[axis], "'size_splits' must be in [-1, {}], but got ({})", c.shape(0)[axis],
-            fmt::join(sizes, ", "));
+    c.Check(s >= -1 && s <= c.shape(0)[axis], "'size_splits' must be in [-1, {}], but got ({})",
+            c.shape(0)[axis], fmt::join(sizes, ", "));
     total += std::max<int64_t>(s, 0);
     unknown += s == -1;
   }
-  c.Check(unknown <= 1, "'size_splits' must have at most one -1, but got ({})", fmt::join(sizes, ", "));
+  c.Check(unknown <= 1, "'size_splits' must have at most one -1, but got ({})",
+          fmt::join(sizes, ", "));
   c.Check(unknown ? total <= c.shape(0)[axis] : total == c.shape(0)[axis],
           "'size_splits' must sum to {}, the size of axis {}, but got ({})", c.shape(0)[axis], axis,
           fmt::join(sizes, ", "));
   Types types;
-  for (int64_t s : sizes) types.push_back(c.Like(0, c.shape(0).With(axis, s == -1 ? c.shape(0)[axis] - total : s)));
+  for (int64_t s : sizes)
+    types.push_back(c.Like(0, c.shape(0).With(axis, s == -1 ? c.shape(0)[axis] - total : s)));
   return types;
 }
 
@@ -121,7 +128,9 @@ void DefineJoin(OpRegistry& ops) {
       .WithAttr("axis", 0, "Where the new axis is.")
       .Promote()
       .Infer(InferStack)
-      .Grad([](GradContext& g) { return g.CallMany("Unstack", {g.dout()}, {{"axis", g.attr<int64_t>("axis")}}); })
+      .Grad([](GradContext& g) {
+        return g.CallMany("Unstack", {g.dout()}, {{"axis", g.attr<int64_t>("axis")}});
+      })
       .Python("stack(tensors, axis=0)")
       .Class("Stack(axis=0)(input_x)")
       .Class("Pack");
@@ -131,7 +140,9 @@ void DefineJoin(OpRegistry& ops) {
       .WithAttr("axis", 0, "The axis.")
       .OptionalAttr<int64_t>("num", "The size of the axis, as a check.")
       .Infer(InferUnstack)
-      .Grad([](GradContext& g) { return g.Call("Stack", Douts(g), {{"axis", g.attr<int64_t>("axis")}}); })
+      .Grad([](GradContext& g) {
+        return g.Call("Stack", Douts(g), {{"axis", g.attr<int64_t>("axis")}});
+      })
       .Python("unstack(input_x, axis=0)")
       .Python("unbind(input, dim=0)", kFunction | kMethod)
       .Class("Unstack(axis=0, num=None)(input_x)")
@@ -142,15 +153,20 @@ void DefineJoin(OpRegistry& ops) {
       .WithAttr("axis", 0, "The axis.")
       .WithAttr("output_num", 1, "How many pieces.")
       .Infer(InferSplit)
-      .Grad([](GradContext& g) { return g.Call("Concat", Douts(g), {{"axis", g.attr<int64_t>("axis")}}); });
+      .Grad([](GradContext& g) {
+        return g.Call("Concat", Douts(g), {{"axis", g.attr<int64_t>("axis")}});
+      });
   ops.Op("SplitV")
       .Doc("A tensor cut into pieces of given sizes along an axis.")
       .In("input_x", kAny, "At least one dimension.")
-      .RequiredAttr<Ints>("size_splits", "The sizes; one of them may be -1, which means what is left.")
+      .RequiredAttr<Ints>("size_splits",
+                          "The sizes; one of them may be -1, which means what is left.")
       .RequiredAttr<int64_t>("split_dim", "The axis.")
       .RequiredAttr<int64_t>("num_split", "How many sizes there are.")
       .Infer(InferSplitV)
-      .Grad([](GradContext& g) { return g.Call("Concat", Douts(g), {{"axis", g.attr<int64_t>("split_dim")}}); });
+      .Grad([](GradContext& g) {
+        return g.Call("Concat", Douts(g), {{"axis", g.attr<int64_t>("split_dim")}});
+      });
 }
 
 }  // namespace ms

@@ -1,6 +1,6 @@
-// Optimiser updates. Pure functions of values: outputs are the new values of the Parameters among the inputs, and the
-// runtime writes them in place. Learning rates and other factors are scalars of any real dtype. Calls from Python
-// return as many outputs as MindSpore's classes do.
+// Optimiser updates. Pure functions of values: outputs are the new values of the Parameters among
+// the inputs, and the runtime writes them in place. Learning rates and other factors are scalars of
+// any real dtype. Calls from Python return as many outputs as MindSpore's classes do.
 #include "ops/all.h"
 
 namespace ms {
@@ -8,8 +8,8 @@ namespace {
 
 using Positions = std::vector<size_t>;
 
-// Output i is the new value of input updated[i]; the inputs in `full` have one element for each of the first one's, all
-// others are scalars.
+// Output i is the new value of input updated[i]; the inputs in `full` have one element for each of
+// the first one's, all others are scalars.
 OpDef& Update(OpDef& op, const Positions& updated, const Positions& full, int returned) {
   op.Infer([updated, full](InferContext& c) {
     for (size_t i : full) {
@@ -18,13 +18,15 @@ OpDef& Update(OpDef& op, const Positions& updated, const Positions& full, int re
     }
     for (size_t i = 0; i < c.size(); ++i) {
       if (std::find(full.begin(), full.end(), i) != full.end()) continue;
-      c.Check(c.shape(i).size() == 1, "'{}' must be a scalar, but got shape {}", c.input_name(i), c.shape(i));
+      c.Check(c.shape(i).size() == 1, "'{}' must be a scalar, but got shape {}", c.input_name(i),
+              c.shape(i));
     }
     Types types;
     for (size_t i : updated) types.push_back(c.Like(i, c.shape(i)));
     return types;
   });
-  for (size_t i = 0; i < updated.size(); ++i) op.Updates(static_cast<int>(i), static_cast<int>(updated[i]));
+  for (size_t i = 0; i < updated.size(); ++i)
+    op.Updates(static_cast<int>(i), static_cast<int>(updated[i]));
   return op.Returns(returned);
 }
 
@@ -53,10 +55,13 @@ void DefineAssign(OpRegistry& ops) {
         .Infer([](InferContext& c) {
           bool fits = Promote(c.dtype(0), false, c.dtype(1), c.in(1).weak()) == c.dtype(0);
           fits = fits && (!IsComplex(c.dtype(1)) || c.dtype(0) == c.dtype(1));
-          c.CheckType(fits, "'value' must be of the dtype of 'variable' or one that promotes to it, {}, but got {}",
+          c.CheckType(fits,
+                      "'value' must be of the dtype of 'variable' or one that promotes to it, {}, "
+                      "but got {}",
                       Name(c.dtype(0)), Name(c.dtype(1)));
           bool fill = c.shape(1).size() == 1 && c.shape(0).size() == 1;
-          c.Check(fill || c.shape(0) == c.shape(1), "'value' must have the shape of 'variable', {}, but got {}", c.shape(0),
+          c.Check(fill || c.shape(0) == c.shape(1),
+                  "'value' must have the shape of 'variable', {}, but got {}", c.shape(0),
                   c.shape(1));
           return c.Like(0, c.shape(0));
         })
@@ -70,14 +75,17 @@ void DefineMomentum(OpRegistry& ops) {
   momentum.In("variable", kFloating, "The weights.").In("accumulation", kFloating, "The velocity.");
   momentum.In("learning_rate", kReal).In("gradient", kFloating).In("momentum", kReal);
   Update(momentum, {0, 1}, {0, 1, 3}, 1)
-      .Doc("Gradient descent with momentum: v = v * momentum + g * gradient_scale; w -= lr * v, or, by Nesterov, w -= lr * "
-           "(g * gradient_scale + v * momentum).")
+      .Doc(
+          "Gradient descent with momentum: v = v * momentum + g * gradient_scale; w -= lr * v, or, "
+          "by Nesterov, w -= lr * "
+          "(g * gradient_scale + v * momentum).")
       .WithAttr("use_nesterov", false, "Look ahead by one step.")
       .WithAttr("use_locking", false, "Accepted; updates never race.")
       .WithAttr("gradient_scale", 1.0, "Multiplies the gradient.");
   OpDef& sgd = ops.Op("SGD");
   In(sgd, kFloating, {"parameters", "gradient"}).In("learning_rate", kReal).In("accum", kFloating);
-  sgd.In("momentum", kReal).In("stat", kFloating, "1 until the first update of an element, then 0.");
+  sgd.In("momentum", kReal)
+      .In("stat", kFloating, "1 until the first update of an element, then 0.");
   Update(sgd, {0, 3, 5}, {0, 1, 3, 5}, 1)
       .Doc("Stochastic gradient descent with momentum, dampening and weight decay.")
       .WithAttr("dampening", 0.0, "Part of the gradient that the velocity leaves out.")
@@ -87,7 +95,8 @@ void DefineMomentum(OpRegistry& ops) {
 
 void DefineAdam(OpRegistry& ops) {
   OpDef& adam = In(ops.Op("Adam"), kFloating, {"var", "m", "v"});
-  In(adam, kReal, {"beta1_power", "beta2_power", "lr", "beta1", "beta2", "epsilon"}).In("gradient", kFloating);
+  In(adam, kReal, {"beta1_power", "beta2_power", "lr", "beta1", "beta2", "epsilon"})
+      .In("gradient", kFloating);
   Update(adam, {0, 1, 2}, {0, 1, 2, 9}, 3)
       .Doc("Adam: moving averages of the gradient and of its square, with bias correction.")
       .WithAttr("use_locking", false, "Accepted; updates never race.")
@@ -109,16 +118,20 @@ void DefineAdaptive(OpRegistry& ops) {
   Update(rms, {0, 1, 2}, {0, 1, 2, 4}, 1)
       .Doc("RMSProp: gradients divided by the root of their mean square.")
       .WithAttr("use_locking", false, "Accepted; updates never race.");
-  OpDef& centered = In(ops.Op("ApplyCenteredRMSProp"), kFloating, {"var", "mean_gradient", "mean_square", "moment", "grad"});
+  OpDef& centered = In(ops.Op("ApplyCenteredRMSProp"), kFloating,
+                       {"var", "mean_gradient", "mean_square", "moment", "grad"});
   In(centered, kReal, {"learning_rate", "decay", "momentum", "epsilon"});
   Update(centered, {0, 1, 2, 3}, {0, 1, 2, 3, 4}, 1)
       .Doc("RMSProp with the variance of the gradient in place of its mean square.")
       .WithAttr("use_locking", false, "Accepted; updates never race.");
-  OpDef& adagrad = In(ops.Op("ApplyAdagrad"), kFloating, {"var", "accum"}).In("lr", kReal).In("grad", kFloating);
+  OpDef& adagrad =
+      In(ops.Op("ApplyAdagrad"), kFloating, {"var", "accum"}).In("lr", kReal).In("grad", kFloating);
   Update(adagrad, {0, 1}, {0, 1, 3}, 2)
       .Doc("Adagrad: gradients divided by the root of the sum of their squares.")
       .WithAttr("update_slots", true, "Whether the sum of squares grows.");
-  OpDef& adagrad2 = In(ops.Op("ApplyAdagradV2"), kFloating, {"var", "accum"}).In("lr", kReal).In("grad", kFloating);
+  OpDef& adagrad2 = In(ops.Op("ApplyAdagradV2"), kFloating, {"var", "accum"})
+                        .In("lr", kReal)
+                        .In("grad", kFloating);
   Update(adagrad2, {0, 1}, {0, 1, 3}, 2)
       .Doc("Adagrad with a term that keeps the divisor from zero.")
       .RequiredAttr<double>("epsilon", "Added to the root.")
@@ -131,7 +144,8 @@ void DefineAdaptive(OpRegistry& ops) {
   Update(ftrl, {0, 1, 2}, {0, 1, 2, 3}, 1)
       .Doc("FTRL-proximal: follows the regularised leader, which gives sparse weights.")
       .WithAttr("use_locking", false, "Accepted; updates never race.");
-  OpDef& descent = ops.Op("ApplyGradientDescent").In("var", kFloating).In("alpha", kReal).In("delta", kFloating);
+  OpDef& descent =
+      ops.Op("ApplyGradientDescent").In("var", kFloating).In("alpha", kReal).In("delta", kFloating);
   Update(descent, {0}, {0, 2}, 1).Doc("Plain gradient descent: var -= alpha * delta.");
 }
 

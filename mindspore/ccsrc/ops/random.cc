@@ -1,6 +1,7 @@
-// Random numbers. Every run of an op takes one offset of the generator, in program order; element i of its result is a
-// function of (global seed, the op's own seeds, offset, i) alone. Own seeds of zero leave the global stream as it is;
-// others pick another stream under the same global seed, so equal seeds in two runs of a program give equal numbers.
+// Random numbers. Every run of an op takes one offset of the generator, in program order; element i
+// of its result is a function of (global seed, the op's own seeds, offset, i) alone. Own seeds of
+// zero leave the global stream as it is; others pick another stream under the same global seed, so
+// equal seeds in two runs of a program give equal numbers.
 #include "ops/all.h"
 
 namespace ms {
@@ -14,13 +15,15 @@ OpDef& WithSeeds(OpDef& op, const char* first = "seed", const char* second = "se
 
 Shape CheckedShape(const InferContext& c) {
   for (int64_t d : c.attr<Ints>("shape")) {
-    c.Check(d >= 0, "the sizes of the shape must not be negative, but got ({})", fmt::join(c.attr<Ints>("shape"), ", "));
+    c.Check(d >= 0, "the sizes of the shape must not be negative, but got ({})",
+            fmt::join(c.attr<Ints>("shape"), ", "));
   }
   return Shape(c.attr<Ints>("shape"));
 }
 
 void CheckScalar(const InferContext& c, size_t i) {
-  c.Check(c.shape(i).size() == 1, "'{}' must be a scalar, but got shape {}", c.input_name(i), c.shape(i));
+  c.Check(c.shape(i).size() == 1, "'{}' must be a scalar, but got shape {}", c.input_name(i),
+          c.shape(i));
 }
 
 void DefineFilled(OpRegistry& ops) {
@@ -32,7 +35,9 @@ void DefineFilled(OpRegistry& ops) {
       .Doc("Numbers spread evenly over [0, 1).")
       .Infer([](InferContext& c) { return Type(DType::kFloat32, CheckedShape(c)); })
       .Class("UniformReal(seed=0, seed2=0)(shape)");
-  WithSeeds(ops.Op("UniformInt").In("minval", kIndex, "A scalar.").In("maxval", kIndex, "A scalar, larger than minval.")
+  WithSeeds(ops.Op("UniformInt")
+                .In("minval", kIndex, "A scalar.")
+                .In("maxval", kIndex, "A scalar, larger than minval.")
                 .RequiredAttr<Ints>("shape", "The sizes."))
       .Doc("Integers spread evenly over [minval, maxval).")
       .Infer([](InferContext& c) {
@@ -49,37 +54,47 @@ void DefineFilled(OpRegistry& ops) {
         int64_t n = c.attr<int64_t>("n");
         c.Check(n >= 0 && n < (int64_t{1} << 31), "'n' must be in [0, 2^31), but got {}", n);
         DType dtype = c.is_none("dtype") ? DType::kInt64 : c.attr<DType>("dtype");
-        c.CheckType(Contains(kIndex, dtype), "'dtype' must be Int32 or Int64, but got {}", Name(dtype));
+        c.CheckType(Contains(kIndex, dtype), "'dtype' must be Int32 or Int64, but got {}",
+                    Name(dtype));
         return Type(dtype, {n});
       });
 }
 
 void DefineSampling(OpRegistry& ops) {
-  WithSeeds(ops.Op("Bernoulli").In("x", kAny, "Gives the shape.").In("p", kFloating, "Probabilities that broadcast to x."))
+  WithSeeds(ops.Op("Bernoulli")
+                .In("x", kAny, "Gives the shape.")
+                .In("p", kFloating, "Probabilities that broadcast to x."))
       .Doc("1 with probability p and 0 otherwise, in the dtype of x.")
       .Infer([](InferContext& c) {
         Shape shape;
         bool fits = Broadcast(c.shape(0), c.shape(1), &shape) && shape == c.shape(0);
-        c.Check(fits, "'p' must broadcast to the shape of 'x', {}, but got {}", c.shape(0), c.shape(1));
+        c.Check(fits, "'p' must broadcast to the shape of 'x', {}, but got {}", c.shape(0),
+                c.shape(1));
         bool simple = c.shape(1) == c.shape(0) || c.shape(1).size() == 1;
-        c.Check(simple, "'p' must be a scalar or have the shape of 'x', {}, but got {}", c.shape(0), c.shape(1));
+        c.Check(simple, "'p' must be a scalar or have the shape of 'x', {}, but got {}", c.shape(0),
+                c.shape(1));
         return c.Like(0, c.shape(0));
       });
-  WithSeeds(ops.Op("Multinomial").In("x", kFloating, "[k] or [rows, k]: weights, not negative.")
+  WithSeeds(ops.Op("Multinomial")
+                .In("x", kFloating, "[k] or [rows, k]: weights, not negative.")
                 .RequiredAttr<int64_t>("num_samples", "Samples for each row."))
       .WithAttr("dtype", DType::kInt32, "Int32 or Int64.")
       .WithAttr("replacement", true, "Whether a position may be drawn twice.")
       .Doc("Positions drawn with probabilities proportional to the weights.")
       .Infer([](InferContext& c) {
-        c.Check(c.rank(0) == 1 || c.rank(0) == 2, "'x' must have 1 or 2 dimensions, but got shape {}", c.shape(0));
+        c.Check(c.rank(0) == 1 || c.rank(0) == 2,
+                "'x' must have 1 or 2 dimensions, but got shape {}", c.shape(0));
         int64_t count = c.attr<int64_t>("num_samples");
         c.Check(count >= 0, "'num_samples' must not be negative, but got {}", count);
-        c.Check(c.shape(0).back() > 0, "'x' must have at least one weight, but got shape {}", c.shape(0));
+        c.Check(c.shape(0).back() > 0, "'x' must have at least one weight, but got shape {}",
+                c.shape(0));
         c.Check(c.attr<bool>("replacement") || count <= c.shape(0).back(),
-                "'num_samples' must be at most the {} weights when drawing without replacement, but got {}",
+                "'num_samples' must be at most the {} weights when drawing without replacement, "
+                "but got {}",
                 c.shape(0).back(), count);
         DType dtype = c.attr<DType>("dtype");
-        c.CheckType(Contains(kIndex, dtype), "'dtype' must be Int32 or Int64, but got {}", Name(dtype));
+        c.CheckType(Contains(kIndex, dtype), "'dtype' must be Int32 or Int64, but got {}",
+                    Name(dtype));
         return Type(dtype, c.shape(0).With(-1, count));
       })
       .Class("Multinomial(seed=0, seed2=0, dtype=mindspore.int32)(x, num_samples)");
@@ -90,16 +105,21 @@ void DefineSampling(OpRegistry& ops) {
 void DefineRandom(OpRegistry& ops) {
   DefineFilled(ops);
   DefineSampling(ops);
-  WithSeeds(ops.Op("Dropout").In("x", kFloating, "Any shape.").WithAttr("keep_prob", 0.5, "In (0, 1]."), "Seed0", "Seed1")
-      .Doc("Sets elements to zero at random and divides the others by keep_prob; the second output is 1 where an element "
-           "was kept.")
+  WithSeeds(
+      ops.Op("Dropout").In("x", kFloating, "Any shape.").WithAttr("keep_prob", 0.5, "In (0, 1]."),
+      "Seed0", "Seed1")
+      .Doc(
+          "Sets elements to zero at random and divides the others by keep_prob; the second output "
+          "is 1 where an element "
+          "was kept.")
       .Infer([](InferContext& c) {
         double keep = c.attr<double>("keep_prob");
         c.Check(keep > 0 && keep <= 1, "'keep_prob' must be in (0, 1], but got {}", keep);
         return Types{c.Like(0, c.shape(0)), c.Like(0, c.shape(0))};
       })
       .Grad([](GradContext& g) {
-        return g.Call("DropoutGrad", {g.dout(0), g.out(1)}, {{"keep_prob", g.attr<double>("keep_prob")}});
+        return g.Call("DropoutGrad", {g.dout(0), g.out(1)},
+                      {{"keep_prob", g.attr<double>("keep_prob")}});
       })
       .InPlace(0, 0)
       .Class("Dropout(keep_prob=0.5, Seed0=0, Seed1=0)(x)");
@@ -116,7 +136,9 @@ void DefineRandom(OpRegistry& ops) {
         return c.Like(0, c.shape(0));
       })
       .Grad([](GradContext& g) {
-        return Terms{g.Call("DropoutGrad", {g.dout(), g.in(1)}, {{"keep_prob", g.attr<double>("keep_prob")}}), Term{}};
+        return Terms{g.Call("DropoutGrad", {g.dout(), g.in(1)},
+                            {{"keep_prob", g.attr<double>("keep_prob")}}),
+                     Term{}};
       })
       .InPlace(0, 0);
 }

@@ -1,8 +1,7 @@
-// Reductions over axes, their positions of extremes, and the sum of several tensors. Axes: an empty list or None
-// means all of them.
-#include "ops/axes.h"
-
+// Reductions over axes, their positions of extremes, and the sum of several tensors. Axes: an empty
+// list or None means all of them.
 #include "ops/all.h"
+#include "ops/axes.h"
 
 namespace ms {
 
@@ -14,7 +13,8 @@ Ints AxisList(const OpDef& op, const Attrs& attrs, std::string_view name) {
 std::vector<int> SortedAxes(const Ints& axes, int rank) {
   std::vector<int> sorted;
   for (int i = 0; i < rank; ++i) {
-    bool named = std::any_of(axes.begin(), axes.end(), [&](int64_t a) { return Wrap(a, rank) == i; });
+    bool named =
+        std::any_of(axes.begin(), axes.end(), [&](int64_t a) { return Wrap(a, rank) == i; });
     if (axes.empty() || named) sorted.push_back(i);
   }
   return sorted;
@@ -41,7 +41,9 @@ std::vector<int> AxesOf(const GradContext& g) {
 }
 
 // The shape of the input with the reduced axes at size 1: what broadcasts back to the input.
-Shape KeptShape(const GradContext& g) { return ReducedShape(g.in_type(0).shape(), AxesOf(g), true); }
+Shape KeptShape(const GradContext& g) {
+  return ReducedShape(g.in_type(0).shape(), AxesOf(g), true);
+}
 
 Term Spread(const GradContext& g, const Term& y) {
   return BroadcastTo(Reshape(y, KeptShape(g)), g.in_type(0).shape());
@@ -56,8 +58,8 @@ Type InferReduce(InferContext& c) {
 Type InferExtreme(InferContext& c) {
   std::vector<int> axes = c.Axes(AxisList(c.op(), c.attrs(), "axis"), c.rank(0));
   for (int axis : axes) {
-    c.Check(c.shape(0)[axis] > 0, "the reduced axes must not be empty, but got shape {} and axis {}", c.shape(0),
-            axis);
+    c.Check(c.shape(0)[axis] > 0,
+            "the reduced axes must not be empty, but got shape {} and axis {}", c.shape(0), axis);
   }
   return c.Like(0, ReducedShape(c.shape(0), axes, c.attr<bool>("keep_dims")));
 }
@@ -79,12 +81,13 @@ Term ExtremeGrad(GradContext& g) {
   Term hit = CastTo(g.Call("Equal", {x, y}), x.dtype());
   Ints axes;
   for (int axis : AxesOf(g)) axes.push_back(axis);
-  Term count = axes.empty() ? hit : g.Call("ReduceSum", {hit}, {{"axis", axes}, {"keep_dims", true}});
+  Term count =
+      axes.empty() ? hit : g.Call("ReduceSum", {hit}, {{"axis", axes}, {"keep_dims", true}});
   return hit * (Reshape(g.dout(), KeptShape(g)) / count);
 }
 
-// The product of the others, without division: right also where elements are zero. The reduced axes are brought to
-// the end, where prefix and suffix products are taken.
+// The product of the others, without division: right also where elements are zero. The reduced axes
+// are brought to the end, where prefix and suffix products are taken.
 Term ProdGrad(GradContext& g) {
   Term x = g.in(0);
   const Shape& shape = x.shape();
@@ -93,39 +96,45 @@ Term ProdGrad(GradContext& g) {
   Ints order, back(static_cast<size_t>(shape.rank()));
   Ints kept;
   for (int i = 0; i < shape.rank(); ++i) {
-    if (std::find(axes.begin(), axes.end(), i) == axes.end()) order.push_back(i), kept.push_back(shape[i]);
+    if (std::find(axes.begin(), axes.end(), i) == axes.end())
+      order.push_back(i), kept.push_back(shape[i]);
   }
   for (int axis : axes) order.push_back(axis);
-  for (size_t i = 0; i < order.size(); ++i) back[static_cast<size_t>(order[i])] = static_cast<int64_t>(i);
+  for (size_t i = 0; i < order.size(); ++i)
+    back[static_cast<size_t>(order[i])] = static_cast<int64_t>(i);
   Term moved = g.Call("Transpose", {x}, {{"perm", order}});
   Shape moved_shape = moved.shape();
   int64_t rows = Shape(kept).size();
   int64_t count = moved_shape.Product(static_cast<int>(kept.size()), moved_shape.rank());
   Term flat = Reshape(moved, {rows, count});
   Term before = g.Call("CumProd", {flat}, {{"axis", int64_t{1}}, {"exclusive", true}});
-  Term after = g.Call("CumProd", {flat}, {{"axis", int64_t{1}}, {"exclusive", true}, {"reverse", true}});
+  Term after =
+      g.Call("CumProd", {flat}, {{"axis", int64_t{1}}, {"exclusive", true}, {"reverse", true}});
   Term dx = before * after * Reshape(g.dout(), {rows, 1});
   return g.Call("Transpose", {Reshape(dx, moved_shape)}, {{"perm", back}});
 }
 
 OpDef& Reduction(OpRegistry& ops, const char* name, const char* input, DTypeSet types) {
   OpDef& op = ops.Op(name).In(input, types, "Any shape.");
-  op.AddAttr({"axis", Ints{}, false, Attr(Ints{}).index(), true, "Axes to reduce; none means all."});
+  op.AddAttr(
+      {"axis", Ints{}, false, Attr(Ints{}).index(), true, "Axes to reduce; none means all."});
   return op.WithAttr("keep_dims", false, "Keep the reduced axes with size 1.");
 }
 
-// ---- position of an extreme ---------------------------------------------------------------------------
+// ---- position of an extreme
+// ---------------------------------------------------------------------------
 Type ArgType(InferContext& c, DType index, bool keep_dims) {
   int axis = c.Axis(c.attr<int64_t>("axis"), std::max(c.rank(0), 1));
-  c.Check(c.shape(0).rank() == 0 || c.shape(0)[axis] > 0, "the axis must not be empty, but got shape {} and axis {}",
-          c.shape(0), axis);
+  c.Check(c.shape(0).rank() == 0 || c.shape(0)[axis] > 0,
+          "the axis must not be empty, but got shape {} and axis {}", c.shape(0), axis);
   if (c.rank(0) == 0) return Type(index, {});
   return Type(index, keep_dims ? c.shape(0).With(axis, 1) : c.shape(0).Erase(axis));
 }
 
 Type InferArg(InferContext& c) {
   DType index = c.attr<DType>("output_type");
-  c.CheckType(Contains(kIndex, index), "'output_type' must be Int32 or Int64, but got {}", Name(index));
+  c.CheckType(Contains(kIndex, index), "'output_type' must be Int32 or Int64, but got {}",
+              Name(index));
   return ArgType(c, index, false);
 }
 
@@ -148,8 +157,9 @@ Term ArgWithValueGrad(GradContext& g) {
 void DefineArgReductions(OpRegistry& ops) {
   for (const char* name : {"Argmax", "Argmin"}) {
     ops.Op(name)
-        .Doc(name == std::string_view("Argmax") ? "Position of the largest element along an axis; a nan counts as largest."
-                                                : "Position of the smallest element along an axis; a nan counts as smallest.")
+        .Doc(name == std::string_view("Argmax")
+                 ? "Position of the largest element along an axis; a nan counts as largest."
+                 : "Position of the smallest element along an axis; a nan counts as smallest.")
         .In(name == std::string_view("Argmax") ? "input_x" : "x", kReal | kBoolean, "Any shape.")
         .WithAttr("axis", -1, "The axis that is searched.")
         .WithAttr("output_type", DType::kInt32, "Int32 or Int64.")
@@ -177,7 +187,8 @@ void DefineReduce(OpRegistry& ops) {
         return skip ? c.Like(0, c.shape(0)) : InferReduce(c);
       })
       .Grad([](GradContext& g) {
-        bool skip = g.attr<bool>("skip_mode") && AxisList(*g.node().op, *g.node().attrs, "axis").empty();
+        bool skip =
+            g.attr<bool>("skip_mode") && AxisList(*g.node().op, *g.node().attrs, "axis").empty();
         return skip ? g.dout() : SumGrad(g);
       })
       .Python("reduce_sum(x, axis=())")
@@ -224,9 +235,11 @@ void DefineReduce(OpRegistry& ops) {
       .Variadic()
       .Infer([](InferContext& c) {
         for (size_t i = 1; i < c.size(); ++i) {
-          c.CheckType(c.dtype(i) == c.dtype(0), "all tensors must have the same dtype, but got {} and {}",
-                      Name(c.dtype(0)), Name(c.dtype(i)));
-          c.Check(c.shape(i) == c.shape(0), "all tensors must have the same shape, but got {} and {}", c.shape(0),
+          c.CheckType(c.dtype(i) == c.dtype(0),
+                      "all tensors must have the same dtype, but got {} and {}", Name(c.dtype(0)),
+                      Name(c.dtype(i)));
+          c.Check(c.shape(i) == c.shape(0),
+                  "all tensors must have the same shape, but got {} and {}", c.shape(0),
                   c.shape(i));
         }
         return c.Like(0, c.shape(0));

@@ -1,4 +1,5 @@
-// Ops along one axis that keep or sort it: cumulative sums and products, sorting and the k largest elements.
+// Ops along one axis that keep or sort it: cumulative sums and products, sorting and the k largest
+// elements.
 #include "ops/all.h"
 #include "ops/axes.h"
 
@@ -15,7 +16,8 @@ NamedAttrs ScanAttrs(GradContext& g, bool exclusive, bool reverse) {
 }
 
 Term CumSumGrad(GradContext& g) {
-  return g.Call("CumSum", {g.dout()}, ScanAttrs(g, g.attr<bool>("exclusive"), !g.attr<bool>("reverse")));
+  return g.Call("CumSum", {g.dout()},
+                ScanAttrs(g, g.attr<bool>("exclusive"), !g.attr<bool>("reverse")));
 }
 
 // `x` moved by one along an axis, towards the end or the start; a zero enters.
@@ -26,19 +28,24 @@ Term Shift(GradContext& g, const Term& x, int axis, bool to_end) {
   auto at = static_cast<size_t>(axis);
   begin[at] = to_end ? 0 : 1;
   paddings[2 * at + (to_end ? 0 : 1)] = 1;
-  Term kept = g.Call("Slice", {x}, {{"begin", begin}, {"size", shape.With(axis, shape[axis] - 1).ToInts()}});
+  Term kept = g.Call("Slice", {x},
+                     {{"begin", begin}, {"size", shape.With(axis, shape[axis] - 1).ToInts()}});
   return g.Call("Pad", {kept}, {{"paddings", paddings}});
 }
 
-int AxisOf(const GradContext& g) { return Wrap(g.attr<int64_t>("axis"), g.in_type(0).shape().rank()); }
-
-Term Recur(GradContext& g, const Term& a, const Term& b, bool reverse, bool from_source) {
-  return g.Call("LinearScan", {a, b},
-                {{"axis", g.attr<int64_t>("axis")}, {"reverse", reverse}, {"from_source", from_source}});
+int AxisOf(const GradContext& g) {
+  return Wrap(g.attr<int64_t>("axis"), g.in_type(0).shape().rank());
 }
 
-// dx_k = (product before k) * (sum over i >= k of dy_i * product between k and i): no division, so zeros do no harm. The
-// sum is a recurrence from the end, s_k = dy_k + x_(k+1) * s_(k+1). An exclusive product has dy one place further on.
+Term Recur(GradContext& g, const Term& a, const Term& b, bool reverse, bool from_source) {
+  return g.Call(
+      "LinearScan", {a, b},
+      {{"axis", g.attr<int64_t>("axis")}, {"reverse", reverse}, {"from_source", from_source}});
+}
+
+// dx_k = (product before k) * (sum over i >= k of dy_i * product between k and i): no division, so
+// zeros do no harm. The sum is a recurrence from the end, s_k = dy_k + x_(k+1) * s_(k+1). An
+// exclusive product has dy one place further on.
 Term CumProdGrad(GradContext& g) {
   if (g.in_type(0).shape().rank() == 0) return g.attr<bool>("exclusive") ? Term{} : g.dout();
   bool reverse = g.attr<bool>("reverse");
@@ -53,7 +60,8 @@ Terms LinearScanGrad(GradContext& g) {
   if (g.in_type(0).shape().rank() == 0) return {g.dout(), Term{}};
   Term da = Recur(g, g.dout(), g.in(1), !reverse, !from_source);
   // Factor k multiplied y_(k-1) into y_k; or, from the source, y_k into y_(k+1).
-  Term db = from_source ? Shift(g, da, AxisOf(g), reverse) * g.out() : da * Shift(g, g.out(), AxisOf(g), !reverse);
+  Term db = from_source ? Shift(g, da, AxisOf(g), reverse) * g.out()
+                        : da * Shift(g, g.out(), AxisOf(g), !reverse);
   return {da, db};
 }
 
@@ -87,8 +95,10 @@ void DefineScan(OpRegistry& ops) {
       .Grad(CumProdGrad)
       .Class("CumProd(exclusive=False, reverse=False)(x, axis)");
   ops.Op("LinearScan")
-      .Doc("The recurrence y_k = a_k + b_k * y_(k-1) along an axis, from y_(-1) = 0; with `from_source`, the factor is "
-           "b_(k-1). What the gradient of a running product is made of.")
+      .Doc(
+          "The recurrence y_k = a_k + b_k * y_(k-1) along an axis, from y_(-1) = 0; with "
+          "`from_source`, the factor is "
+          "b_(k-1). What the gradient of a running product is made of.")
       .In("a", kFloating | kComplex, "Any shape.")
       .In("b", kFloating | kComplex, "The same shape.")
       .RequiredAttr<int64_t>("axis", "The axis.")
@@ -101,7 +111,9 @@ void DefineScan(OpRegistry& ops) {
       })
       .Grad(LinearScanGrad);
   ops.Op("Sort")
-      .Doc("Sorted elements along an axis and where they came from. Stable; a nan is larger than all.")
+      .Doc(
+          "Sorted elements along an axis and where they came from. Stable; a nan is larger than "
+          "all.")
       .In("x", kReal | kBoolean, "Any shape.")
       .WithAttr("axis", -1, "The axis.")
       .WithAttr("descending", false, "Largest first.")
@@ -119,7 +131,8 @@ void DefineScan(OpRegistry& ops) {
       .Infer([](InferContext& c) {
         c.Check(c.rank(0) > 0, "'input_x' must have at least 1 dimension, but got a scalar");
         int64_t k = c.attr<int64_t>("k");
-        c.Check(k >= 0 && k <= c.shape(0).back(), "'k' must be in [0, {}], but got {}", c.shape(0).back(), k);
+        c.Check(k >= 0 && k <= c.shape(0).back(), "'k' must be in [0, {}], but got {}",
+                c.shape(0).back(), k);
         Shape shape = c.shape(0).With(-1, k);
         return Types{c.Like(0, shape), Type(DType::kInt32, shape)};
       })

@@ -1,5 +1,5 @@
-// Writing elements at positions that are tensors. The forms named Tensor* give a new value; those named Scatter* give
-// the new value of a Parameter, which the runtime may write in place.
+// Writing elements at positions that are tensors. The forms named Tensor* give a new value; those
+// named Scatter* give the new value of a Parameter, which the runtime may write in place.
 #include "ops/all.h"
 #include "ops/axes.h"
 
@@ -10,12 +10,14 @@ namespace {
 void CheckNd(InferContext& c, const Shape& x, const Shape& indices, const Shape& updates) {
   c.Check(indices.rank() > 0, "'indices' must have at least 1 dimension, but got a scalar");
   int64_t depth = indices.back();
-  c.Check(depth >= 1 && depth <= x.rank(), "the last size of 'indices' must be in [1, {}], but got {}", x.rank(), depth);
+  c.Check(depth >= 1 && depth <= x.rank(),
+          "the last size of 'indices' must be in [1, {}], but got {}", x.rank(), depth);
   Ints dims(indices.begin(), indices.end() - 1);
   dims.insert(dims.end(), x.begin() + depth, x.end());
   Shape expected(dims);
   c.Check(updates == expected, "'updates' must have shape {}, but got {}", expected, updates);
-  c.Check(!x.empty() || updates.empty(), "the written tensor must not be empty, but got shape {}", x);
+  c.Check(!x.empty() || updates.empty(), "the written tensor must not be empty, but got shape {}",
+          x);
 }
 
 // x[indices] <- updates along the first axis.
@@ -26,7 +28,8 @@ void CheckFirst(InferContext& c) {
   dims.insert(dims.end(), c.shape(0).begin() + 1, c.shape(0).end());
   Shape expected(dims);
   c.Check(c.shape(2) == expected, "'updates' must have shape {}, but got {}", expected, c.shape(2));
-  c.Check(!c.shape(0).empty() || c.shape(2).empty(), "the written tensor must not be empty, but got shape {}", c.shape(0));
+  c.Check(!c.shape(0).empty() || c.shape(2).empty(),
+          "the written tensor must not be empty, but got shape {}", c.shape(0));
 }
 
 Type InferNd(InferContext& c) {
@@ -37,11 +40,16 @@ Type InferNd(InferContext& c) {
 
 Terms UpdateGrad(GradContext& g) {
   Term zeros = g.emitter().Full(0, g.in_type(2));
-  return {g.Call("TensorScatterUpdate", {g.dout(), g.in(1), zeros}), Term{}, g.Call("GatherNd", {g.dout(), g.in(1)})};
+  return {g.Call("TensorScatterUpdate", {g.dout(), g.in(1), zeros}), Term{},
+          g.Call("GatherNd", {g.dout(), g.in(1)})};
 }
 
-Terms AddGrad(GradContext& g) { return {g.dout(), Term{}, g.Call("GatherNd", {g.dout(), g.in(1)})}; }
-Terms SubGrad(GradContext& g) { return {g.dout(), Term{}, -g.Call("GatherNd", {g.dout(), g.in(1)})}; }
+Terms AddGrad(GradContext& g) {
+  return {g.dout(), Term{}, g.Call("GatherNd", {g.dout(), g.in(1)})};
+}
+Terms SubGrad(GradContext& g) {
+  return {g.dout(), Term{}, -g.Call("GatherNd", {g.dout(), g.in(1)})};
+}
 
 // The tangent goes to whoever attained the extreme; to each of them in a tie.
 Terms ExtremeGrad(GradContext& g) {
@@ -59,16 +67,23 @@ void DefineTensorScatter(OpRegistry& ops) {
     const char* face;
   };
   const Form forms[] = {
-      {"TensorScatterUpdate", "replaced by", UpdateGrad, "tensor_scatter_update(input_x, indices, updates)"},
-      {"TensorScatterAdd", "increased by", AddGrad, "tensor_scatter_add(input_x, indices, updates)"},
-      {"TensorScatterSub", "decreased by", SubGrad, "tensor_scatter_sub(input_x, indices, updates)"},
-      {"TensorScatterMax", "raised to at least", ExtremeGrad, "tensor_scatter_max(input_x, indices, updates)"},
-      {"TensorScatterMin", "lowered to at most", ExtremeGrad, "tensor_scatter_min(input_x, indices, updates)"},
+      {"TensorScatterUpdate", "replaced by", UpdateGrad,
+       "tensor_scatter_update(input_x, indices, updates)"},
+      {"TensorScatterAdd", "increased by", AddGrad,
+       "tensor_scatter_add(input_x, indices, updates)"},
+      {"TensorScatterSub", "decreased by", SubGrad,
+       "tensor_scatter_sub(input_x, indices, updates)"},
+      {"TensorScatterMax", "raised to at least", ExtremeGrad,
+       "tensor_scatter_max(input_x, indices, updates)"},
+      {"TensorScatterMin", "lowered to at most", ExtremeGrad,
+       "tensor_scatter_min(input_x, indices, updates)"},
   };
   for (const Form& form : forms) {
     ops.Op(form.name)
-        .Doc(fmt::format("The first input with the slices at given coordinates {} the updates.", form.verb))
-        .In("input_x", form.name == std::string_view("TensorScatterUpdate") ? kAny : kReal, "Any shape.")
+        .Doc(fmt::format("The first input with the slices at given coordinates {} the updates.",
+                         form.verb))
+        .In("input_x", form.name == std::string_view("TensorScatterUpdate") ? kAny : kReal,
+            "Any shape.")
         .In("indices", kIndex, "[..., k]: coordinates.")
         .In("updates", kAny, "One slice for each row of coordinates.")
         .Infer(InferNd)
@@ -94,15 +109,19 @@ Type InferScatterElements(InferContext& c) {
   c.CheckSameDType(0, 2);
   c.CheckSameShape(1, 2);
   const std::string& reduction = c.attr<std::string>("reduction");
-  c.Check(reduction == "none" || reduction == "add", "'reduction' must be 'none' or 'add', but got '{}'", reduction);
-  c.CheckType(reduction == "none" || !IsBool(c.dtype(0)), "'data' must be of numbers to be added to, but got {}",
-              Name(c.dtype(0)));
+  c.Check(reduction == "none" || reduction == "add",
+          "'reduction' must be 'none' or 'add', but got '{}'", reduction);
+  c.CheckType(reduction == "none" || !IsBool(c.dtype(0)),
+              "'data' must be of numbers to be added to, but got {}", Name(c.dtype(0)));
   int axis = c.Axis(c.attr<int64_t>("axis"), std::max(c.rank(0), 1));
   bool fits = c.rank(0) == c.rank(1);
   for (int i = 0; fits && i < c.rank(0); ++i) fits = i == axis || c.shape(1)[i] <= c.shape(0)[i];
-  c.Check(fits, "'indices' must have the rank of 'data' and be no larger except at axis {}, but got shapes {} and {}", axis,
-          c.shape(1), c.shape(0));
-  c.Check(!c.shape(0).empty() || c.shape(1).empty(), "'data' must not be empty, but got shape {}", c.shape(0));
+  c.Check(fits,
+          "'indices' must have the rank of 'data' and be no larger except at axis {}, but got "
+          "shapes {} and {}",
+          axis, c.shape(1), c.shape(0));
+  c.Check(!c.shape(0).empty() || c.shape(1).empty(), "'data' must not be empty, but got shape {}",
+          c.shape(0));
   return c.Like(0, c.shape(0));
 }
 
@@ -120,16 +139,21 @@ void DefineParameterScatter(OpRegistry& ops) {
     const char* verb;
     const char* face;
   };
-  const Form first_axis[] = {{"ScatterUpdate", "replaced by", "scatter_update(input_x, indices, updates)"},
-                             {"ScatterAdd", "increased by", "scatter_add(input_x, indices, updates)"},
-                             {"ScatterSub", "decreased by", "scatter_sub(input_x, indices, updates)"}};
+  const Form first_axis[] = {
+      {"ScatterUpdate", "replaced by", "scatter_update(input_x, indices, updates)"},
+      {"ScatterAdd", "increased by", "scatter_add(input_x, indices, updates)"},
+      {"ScatterSub", "decreased by", "scatter_sub(input_x, indices, updates)"}};
   for (const Form& form : first_axis) {
     ops.Op(form.name)
-        .Doc(fmt::format("A Parameter with the slices at given positions of the first axis {} the updates.", form.verb))
-        .In("input_x", form.name == std::string_view("ScatterUpdate") ? kAny : kNumber, "The Parameter.")
+        .Doc(fmt::format(
+            "A Parameter with the slices at given positions of the first axis {} the updates.",
+            form.verb))
+        .In("input_x", form.name == std::string_view("ScatterUpdate") ? kAny : kNumber,
+            "The Parameter.")
         .In("indices", kIndex, "Positions in [0, n).")
         .In("updates", kAny, "One slice for each position.")
-        .WithAttr("use_locking", form.name == std::string_view("ScatterUpdate"), "Accepted; updates never race.")
+        .WithAttr("use_locking", form.name == std::string_view("ScatterUpdate"),
+                  "Accepted; updates never race.")
         .Infer([](InferContext& c) {
           CheckFirst(c);
           return c.Like(0, c.shape(0));
@@ -137,16 +161,22 @@ void DefineParameterScatter(OpRegistry& ops) {
         .Updates(0, 0)
         .Python(form.face);
   }
-  const Form nd[] = {{"ScatterNdUpdate", "replaced by", "scatter_nd_update(input_x, indices, updates)"},
-                     {"ScatterNdAdd", "increased by", "scatter_nd_add(input_x, indices, updates, use_locking=False)"},
-                     {"ScatterNdSub", "decreased by", "scatter_nd_sub(input_x, indices, updates, use_locking=False)"}};
+  const Form nd[] = {
+      {"ScatterNdUpdate", "replaced by", "scatter_nd_update(input_x, indices, updates)"},
+      {"ScatterNdAdd", "increased by",
+       "scatter_nd_add(input_x, indices, updates, use_locking=False)"},
+      {"ScatterNdSub", "decreased by",
+       "scatter_nd_sub(input_x, indices, updates, use_locking=False)"}};
   for (const Form& form : nd) {
     ops.Op(form.name)
-        .Doc(fmt::format("A Parameter with the slices at given coordinates {} the updates.", form.verb))
-        .In("input_x", form.name == std::string_view("ScatterNdUpdate") ? kAny : kNumber, "The Parameter.")
+        .Doc(fmt::format("A Parameter with the slices at given coordinates {} the updates.",
+                         form.verb))
+        .In("input_x", form.name == std::string_view("ScatterNdUpdate") ? kAny : kNumber,
+            "The Parameter.")
         .In("indices", kIndex, "[..., k]: coordinates.")
         .In("updates", kAny, "One slice for each row of coordinates.")
-        .WithAttr("use_locking", form.name == std::string_view("ScatterNdUpdate"), "Accepted; updates never race.")
+        .WithAttr("use_locking", form.name == std::string_view("ScatterNdUpdate"),
+                  "Accepted; updates never race.")
         .Infer(InferNd)
         .Updates(0, 0)
         .Python(form.face);
@@ -168,7 +198,9 @@ Terms SegmentSumGrad(GradContext& g) {
 void DefineScatter(OpRegistry& ops) {
   DefineTensorScatter(ops);
   ops.Op("TensorScatterElements")
-      .Doc("`data` with the elements whose coordinate along an axis is the index replaced by, or increased by, the updates.")
+      .Doc(
+          "`data` with the elements whose coordinate along an axis is the index replaced by, or "
+          "increased by, the updates.")
       .In("data", kAny, "Any shape.")
       .In("indices", kIndex, "Positions in [-n, n); the rank of data.")
       .In("updates", kAny, "The shape of the indices.")
@@ -189,7 +221,8 @@ void DefineScatter(OpRegistry& ops) {
         c.Check(n > 0, "'num_segments' must be positive, but got {}", n);
         bool fits = c.rank(1) > 0 && c.rank(1) <= c.rank(0);
         for (int i = 0; fits && i < c.rank(1); ++i) fits = c.shape(0)[i] == c.shape(1)[i];
-        c.Check(fits, "the shape of 'segment_ids' must start that of 'input_x', but got {} and {}", c.shape(1), c.shape(0));
+        c.Check(fits, "the shape of 'segment_ids' must start that of 'input_x', but got {} and {}",
+                c.shape(1), c.shape(0));
         Ints dims{n};
         dims.insert(dims.end(), c.shape(0).begin() + c.rank(1), c.shape(0).end());
         return c.Like(0, dims);

@@ -1,5 +1,5 @@
-// Slices: a box of a tensor, a strided slice with NumPy's rules as masks, the gradient of the latter and the value of a
-// tensor with a slice replaced.
+// Slices: a box of a tensor, a strided slice with NumPy's rules as masks, the gradient of the
+// latter and the value of a tensor with a slice replaced.
 #include "ops/slicing.h"
 
 #include "ops/all.h"
@@ -8,16 +8,20 @@
 namespace ms {
 namespace {
 
-constexpr const char* kMasks[] = {"begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask"};
+constexpr const char* kMasks[] = {"begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask",
+                                  "shrink_axis_mask"};
 
 NamedAttrs SliceAttrs(GradContext& g) {
-  NamedAttrs attrs{{"begin", g.attr<Ints>("begin")}, {"end", g.attr<Ints>("end")}, {"strides", g.attr<Ints>("strides")}};
+  NamedAttrs attrs{{"begin", g.attr<Ints>("begin")},
+                   {"end", g.attr<Ints>("end")},
+                   {"strides", g.attr<Ints>("strides")}};
   for (const char* mask : kMasks) attrs.emplace_back(mask, g.attr<int64_t>(mask));
   return attrs;
 }
 
 // Clips one `begin:end:step` to an axis.
-void ResolveAxis(int64_t size, int64_t begin, int64_t end, int64_t step, bool no_begin, bool no_end, SliceSpec* spec) {
+void ResolveAxis(int64_t size, int64_t begin, int64_t end, int64_t step, bool no_begin, bool no_end,
+                 SliceSpec* spec) {
   auto clip = [&](int64_t i) {
     if (i < 0) i += size;
     return step > 0 ? std::clamp<int64_t>(i, 0, size) : std::clamp<int64_t>(i, -1, size - 1);
@@ -38,25 +42,32 @@ OpDef& WithSliceAttrs(OpDef& op) {
       .RequiredAttr<Ints>("strides", "Steps, not zero.")
       .WithAttr("begin_mask", 0, "Bit i: begin[i] is ignored, the slice starts at the border.")
       .WithAttr("end_mask", 0, "Bit i: end[i] is ignored, the slice ends at the border.")
-      .WithAttr("ellipsis_mask", 0, "Bit i: index i stands for all axes that are not named (one bit at most).")
+      .WithAttr("ellipsis_mask", 0,
+                "Bit i: index i stands for all axes that are not named (one bit at most).")
       .WithAttr("new_axis_mask", 0, "Bit i: index i adds an axis of size 1.")
-      .WithAttr("shrink_axis_mask", 0, "Bit i: index i takes the element begin[i] and drops the axis.");
+      .WithAttr("shrink_axis_mask", 0,
+                "Bit i: index i takes the element begin[i] and drops the axis.");
   return op;
 }
 
-constexpr const char* kSliceClass = "(begin_mask=0, end_mask=0, ellipsis_mask=0, new_axis_mask=0, shrink_axis_mask=0)";
+constexpr const char* kSliceClass =
+    "(begin_mask=0, end_mask=0, ellipsis_mask=0, new_axis_mask=0, shrink_axis_mask=0)";
 
 void DefineStridedSlice(OpRegistry& ops) {
   WithSliceAttrs(ops.Op("StridedSlice").In("input_x", kAny, "Any shape."))
       .Doc("A slice with steps along every axis.")
-      .Infer([](InferContext& c) { return c.Like(0, ResolveSlice(c.op(), c.attrs(), c.shape(0)).result); })
+      .Infer([](InferContext& c) {
+        return c.Like(0, ResolveSlice(c.op(), c.attrs(), c.shape(0)).result);
+      })
       .Grad([](GradContext& g) {
         NamedAttrs attrs = SliceAttrs(g);
         attrs.emplace_back("shape", g.in_type(0).shape().ToInts());
         return g.Call("StridedSliceGrad", {g.dout()}, attrs);
       })
-      .Python("strided_slice(input_x, begin, end, strides, begin_mask=0, end_mask=0, ellipsis_mask=0, new_axis_mask=0, "
-              "shrink_axis_mask=0)")
+      .Python(
+          "strided_slice(input_x, begin, end, strides, begin_mask=0, end_mask=0, ellipsis_mask=0, "
+          "new_axis_mask=0, "
+          "shrink_axis_mask=0)")
       .Class(std::string("StridedSlice") + kSliceClass + "(input_x, begin, end, strides)");
   WithSliceAttrs(ops.Op("StridedSliceGrad").In("dout", kAny, "The shape of the slice."))
       .RequiredAttr<Ints>("shape", "The shape that was sliced.")
@@ -64,17 +75,20 @@ void DefineStridedSlice(OpRegistry& ops) {
       .Infer([](InferContext& c) {
         Shape shape(c.attr<Ints>("shape"));
         SliceSpec spec = ResolveSlice(c.op(), c.attrs(), shape);
-        c.Check(spec.result == c.shape(0), "'dout' must have the shape of the slice, {}, but got {}", spec.result,
-                c.shape(0));
+        c.Check(spec.result == c.shape(0),
+                "'dout' must have the shape of the slice, {}, but got {}", spec.result, c.shape(0));
         return c.Like(0, shape);
       })
       .Grad([](GradContext& g) { return g.Call("StridedSlice", {g.dout()}, SliceAttrs(g)); });
-  WithSliceAttrs(ops.Op("StridedSliceAssign").In("x", kAny, "Any shape.").In("value", kAny, "The shape of the slice."))
+  WithSliceAttrs(ops.Op("StridedSliceAssign")
+                     .In("x", kAny, "Any shape.")
+                     .In("value", kAny, "The shape of the slice."))
       .Doc("The value of x after `x[slice] = value`.")
       .Infer([](InferContext& c) {
         c.CheckSameDType(0, 1);
         Shape slice = ResolveSlice(c.op(), c.attrs(), c.shape(0)).result;
-        c.Check(slice == c.shape(1), "'value' must have the shape of the slice, {}, but got {}", slice, c.shape(1));
+        c.Check(slice == c.shape(1), "'value' must have the shape of the slice, {}, but got {}",
+                slice, c.shape(1));
         return c.Like(0, c.shape(0));
       })
       .Grad([](GradContext& g) {
@@ -95,21 +109,24 @@ SliceSpec ResolveSlice(const OpDef& op, const Attrs& attrs, const Shape& shape) 
   const Ints& strides = c.attr<Ints>("strides");
   size_t n = begin.size();
   c.Check(end.size() == n && strides.size() == n && n <= 31,
-          "'begin', 'end' and 'strides' must have one length, at most 31, but got {}, {} and {}", n, end.size(),
-          strides.size());
+          "'begin', 'end' and 'strides' must have one length, at most 31, but got {}, {} and {}", n,
+          end.size(), strides.size());
   int64_t masks[5];
   for (int i = 0; i < 5; ++i) masks[i] = c.attr<int64_t>(kMasks[i]);
   auto bit = [&](int mask, size_t i) { return (masks[mask] >> i & 1) != 0; };
   int named = 0, ellipses = 0;
   for (size_t i = 0; i < n; ++i) {
-    if (bit(2, i)) ++ellipses;
-    else if (!bit(3, i)) ++named;
+    if (bit(2, i))
+      ++ellipses;
+    else if (!bit(3, i))
+      ++named;
   }
   c.Check(ellipses <= 1, "'ellipsis_mask' must have at most one bit, but got {}", masks[2]);
   int rank = shape.rank();
   if (named > rank) {
-    c.Fail(ErrorKind::kIndex, fmt::format("a tensor of {} dimensions takes at most that many indices, but got {}", rank,
-                                          named));
+    c.Fail(ErrorKind::kIndex,
+           fmt::format("a tensor of {} dimensions takes at most that many indices, but got {}",
+                       rank, named));
   }
   SliceSpec spec;
   Ints result;
@@ -127,13 +144,15 @@ SliceSpec ResolveSlice(const OpDef& op, const Attrs& attrs, const Shape& shape) 
       result.push_back(1);
     } else if (bit(4, i)) {
       if (begin[i] < -shape[axis] || begin[i] >= shape[axis]) {
-        c.Fail(ErrorKind::kIndex, fmt::format("the index into axis {} must be in [{}, {}), but got {}", axis, -shape[axis],
-                                              shape[axis], begin[i]));
+        c.Fail(ErrorKind::kIndex,
+               fmt::format("the index into axis {} must be in [{}, {}), but got {}", axis,
+                           -shape[axis], shape[axis], begin[i]));
       }
       int64_t first = begin[i] < 0 ? begin[i] + shape[axis] : begin[i];
       ResolveAxis(shape[axis++], first, first + 1, 1, false, false, &spec);
     } else {
-      c.Check(strides[i] != 0 && strides[i] > -(int64_t{1} << 62), "the steps must not be zero, but got {}", strides[i]);
+      c.Check(strides[i] != 0 && strides[i] > -(int64_t{1} << 62),
+              "the steps must not be zero, but got {}", strides[i]);
       ResolveAxis(shape[axis++], begin[i], end[i], strides[i], bit(0, i), bit(1, i), &spec);
       result.push_back(spec.size.back());
     }
@@ -154,15 +173,15 @@ void DefineSlicing(OpRegistry& ops) {
         Ints size = c.attr<Ints>("size");
         auto rank = static_cast<size_t>(c.rank(0));
         c.Check(begin.size() == rank && size.size() == rank,
-                "'begin' and 'size' must have one entry for each of the {} axes, but got {} and {}", rank, begin.size(),
-                size.size());
+                "'begin' and 'size' must have one entry for each of the {} axes, but got {} and {}",
+                rank, begin.size(), size.size());
         for (size_t i = 0; i < rank; ++i) {
           int64_t whole = c.shape(0)[static_cast<int>(i)];
           bool inside = begin[i] >= 0 && begin[i] <= whole;
           if (size[i] == -1) size[i] = whole - begin[i];
           inside = inside && size[i] >= 0 && size[i] <= whole - begin[i];
-          c.Check(inside, "the slice of axis {} must lie in [0, {}], but got begin {} and size {}", i, whole, begin[i],
-                  c.attr<Ints>("size")[i]);
+          c.Check(inside, "the slice of axis {} must lie in [0, {}], but got begin {} and size {}",
+                  i, whole, begin[i], c.attr<Ints>("size")[i]);
         }
         return c.Like(0, size);
       })

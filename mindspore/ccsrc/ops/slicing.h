@@ -5,13 +5,15 @@
 
 namespace ms {
 
-// A slice resolved against a shape: along axis i of the input, elements begin[i] + k * step[i], k < size[i].
+// A slice resolved against a shape: along axis i of the input, elements begin[i] + k * step[i], k <
+// size[i].
 struct SliceSpec {
   Ints begin, step, size;  // one entry for each axis of the input
   Shape result;            // after new axes were added and single elements lost their axis
 };
 
-// Reads the attributes begin, end, strides and the five masks; throws ValueError or IndexError with what must hold.
+// Reads the attributes begin, end, strides and the five masks; throws ValueError or IndexError with
+// what must hold.
 SliceSpec ResolveSlice(const OpDef& op, const Attrs& attrs, const Shape& shape);
 
 }  // namespace ms

@@ -1,4 +1,4 @@
-"""Rows of random ops: only what must hold of every stream. Their distributions are tested in tests/api/test_random.py."""
+"""Rows of random ops: what must hold of every stream. Distributions: tests/api/test_random.py."""
 
 import numpy as np
 from rowlib import args, f32, i32, i64, row

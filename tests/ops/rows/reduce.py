@@ -3,7 +3,8 @@
 import numpy as np
 from rowlib import args, b1, bf16, c64, f16, f32, f64, i8, i32, i64, row
 
-# Not float32, whose gradients would be compared with differences of nan; tests/api/test_reduce.py has the others.
+# Not float32, whose gradients would be compared with differences of nan; those are in
+# tests/api/test_array_functions.py.
 NAN = f64([[1, np.nan, 3], [4, 5, 6]])
 NAN_HALF = f16([[1, np.nan, 3], [4, 5, 6]])
 BAD_AXIS = args(f32(2, 3), axis=(2,), says="the axis must be in [-2, 2), but got 2")
@@ -75,7 +76,13 @@ for name, f in (("ReduceMax", np.max), ("ReduceMin", np.min)):
     row(
         name,
         ref=reduction(f),
-        good=[*AXES, *BIG, args(i32(3, 5), axis=(1,)), args(NAN, axis=(1,)), args(NAN_HALF, axis=(0,))],
+        good=[
+            *AXES,
+            *BIG,
+            args(i32(3, 5), axis=(1,)),
+            args(NAN, axis=(1,)),
+            args(NAN_HALF, axis=(0,)),
+        ],
         bad=[
             BAD_AXIS,
             TWICE,
@@ -250,13 +257,18 @@ row(
         for r in (False, True)
         for s in (False, True)
     ]
-    + [args(f32(3, 2), f32(3, 2), axis=0), args(f32(), f32(), axis=0), args(f32(0, 2), f32(0, 2), axis=0)],
+    + [
+        args(f32(3, 2), f32(3, 2), axis=0),
+        args(f32(), f32(), axis=0),
+        args(f32(0, 2), f32(0, 2), axis=0),
+    ],
     bad=[
         args(f32(2), f32(2), axis=1, says="the axis must be in"),
         args(f32(2), f32(3), axis=0, says="must have the same shape"),
         args(f32(2), f64(2), axis=0, says="must have the same dtype"),
     ],
 )
+
 
 def sort(x, axis=-1, descending=False):
     order = (

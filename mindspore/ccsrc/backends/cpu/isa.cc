@@ -10,7 +10,8 @@ Isa MachineIsa() {
     Isa best = Isa::kBase;
 #ifdef MS_X86_ISA
     // The flags of x86-64-v3 and v4, as the copies are compiled for.
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2")) {
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+        __builtin_cpu_supports("bmi2")) {
       best = Isa::kAvx2;
       if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {

@@ -7,13 +7,15 @@
 
 namespace ms::cpu {
 
-// out[c * out_stride + r * item] = in[r * in_stride + c * item] for r < rows, c < cols; strides in bytes.
-MS_DECLARE_ISA(void TransposeBlock(const char* in, char* out, int64_t rows, int64_t cols, int64_t in_stride,
-                                   int64_t out_stride, size_t item);)
+// out[c * out_stride + r * item] = in[r * in_stride + c * item] for r < rows, c < cols; strides in
+// bytes.
+MS_DECLARE_ISA(void TransposeBlock(const char* in, char* out, int64_t rows, int64_t cols,
+                                   int64_t in_stride, int64_t out_stride, size_t item);)
 
 namespace {
 
-constexpr int64_t kTile = 32;  // columns of a transposition that one task handles: whole cache lines on both sides
+constexpr int64_t kTile =
+    32;  // columns of a transposition that one task handles: whole cache lines on both sides
 
 struct Bytes16 {
   uint64_t a, b;
@@ -22,15 +24,22 @@ struct Bytes16 {
 template <class F>
 void VisitItem(size_t item, F&& f) {
   switch (item) {
-    case 1: return f(uint8_t{});
-    case 2: return f(uint16_t{});
-    case 4: return f(uint32_t{});
-    case 8: return f(uint64_t{});
-    default: return f(Bytes16{});
+    case 1:
+      return f(uint8_t{});
+    case 2:
+      return f(uint16_t{});
+    case 4:
+      return f(uint32_t{});
+    case 8:
+      return f(uint64_t{});
+    default:
+      return f(Bytes16{});
   }
 }
 
-bool IsItem(size_t bytes) { return bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8 || bytes == 16; }
+bool IsItem(size_t bytes) {
+  return bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8 || bytes == 16;
+}
 
 template <class T>
 void CopyRow(const char* in, char* out, int64_t n, int64_t in_stride, int64_t out_stride) {
@@ -75,7 +84,8 @@ void Odometer::Next() {
   }
 }
 
-StridedCopy::StridedCopy(const Ints& dims, const Ints& out_strides, const Ints& in_strides, size_t item) {
+StridedCopy::StridedCopy(const Ints& dims, const Ints& out_strides, const Ints& in_strides,
+                         size_t item) {
   total_bytes_ = item;
   for (int64_t d : dims) total_bytes_ *= static_cast<size_t>(d);
   if (total_bytes_ == 0) return;
@@ -140,9 +150,11 @@ void StridedCopy::RunRows(const char* in, char* out) const {
       const char* from = in + at.b() + first * inner_in_;
       char* to = out + at.a() + first * inner_out_;
       if (IsItem(block_)) {
-        VisitItem(block_, [&](auto tag) { CopyRow<decltype(tag)>(from, to, n, inner_in_, inner_out_); });
+        VisitItem(block_,
+                  [&](auto tag) { CopyRow<decltype(tag)>(from, to, n, inner_in_, inner_out_); });
       } else {
-        for (int64_t i = 0; i < n; ++i) std::memcpy(to + i * inner_out_, from + i * inner_in_, block_);
+        for (int64_t i = 0; i < n; ++i)
+          std::memcpy(to + i * inner_out_, from + i * inner_in_, block_);
       }
       if (piece + 1 == pieces) at.Next();
     }
@@ -159,8 +171,8 @@ void StridedCopy::RunTransposed(const char* in, char* out) const {
     at.Seek(begin / tiles);
     for (int64_t task = begin; task < end; ++task) {
       int64_t first = task % tiles * kTile;
-      transpose(in + at.b() + first * block, out + at.a() + first * cols_out_, inner_, std::min(kTile, cols_ - first),
-                inner_in_, cols_out_, block_);
+      transpose(in + at.b() + first * block, out + at.a() + first * cols_out_, inner_,
+                std::min(kTile, cols_ - first), inner_in_, cols_out_, block_);
       if (task % tiles == tiles - 1) at.Next();
     }
   });
@@ -170,8 +182,10 @@ void ParallelCopy(void* out, const void* in, size_t bytes) {
   constexpr int64_t kChunk = 1 << 16;
   int64_t chunks = (static_cast<int64_t>(bytes) + kChunk - 1) / kChunk;
   ParallelFor(chunks, kChunk * 0.1, [&](int64_t begin, int64_t end) {
-    size_t first = static_cast<size_t>(begin * kChunk), last = std::min(bytes, static_cast<size_t>(end * kChunk));
-    std::memcpy(static_cast<char*>(out) + first, static_cast<const char*>(in) + first, last - first);
+    size_t first = static_cast<size_t>(begin * kChunk),
+           last = std::min(bytes, static_cast<size_t>(end * kChunk));
+    std::memcpy(static_cast<char*>(out) + first, static_cast<const char*>(in) + first,
+                last - first);
   });
 }
 

@@ -1,4 +1,5 @@
-// Copies between strided views: what transposing, slicing, tiling, broadcasting, joining and reversing have in common.
+// Copies between strided views: what transposing, slicing, tiling, broadcasting, joining and
+// reversing have in common.
 #pragma once
 
 #include <cstddef>
@@ -32,19 +33,21 @@ class StridedCopy {
   StridedCopy(const Ints& dims, const Ints& out_strides, const Ints& in_strides, size_t item);
   // `in` and `out` are the elements at index zero; they must not overlap.
   void Run(const void* in, void* out) const;
-  double cost_ns() const { return static_cast<double>(total_bytes_) * 0.15 + static_cast<double>(rows_) * 3; }
+  double cost_ns() const {
+    return static_cast<double>(total_bytes_) * 0.15 + static_cast<double>(rows_) * 3;
+  }
 
  private:
   void RunRows(const char* in, char* out) const;
   void RunTransposed(const char* in, char* out) const;
 
-  Ints dims_, out_, in_;     // outer dimensions, strides in bytes
-  size_t block_ = 0;         // bytes that are contiguous on both sides
-  int64_t inner_ = 1;        // blocks in a row
+  Ints dims_, out_, in_;  // outer dimensions, strides in bytes
+  size_t block_ = 0;      // bytes that are contiguous on both sides
+  int64_t inner_ = 1;     // blocks in a row
   int64_t inner_out_ = 0, inner_in_ = 0;
   bool transposed_ = false;  // dimension `cols_` is contiguous in the input, the row in the output
   int64_t cols_ = 1, cols_out_ = 0;
-  int64_t rows_ = 0;         // product of dims_
+  int64_t rows_ = 0;  // product of dims_
   size_t total_bytes_ = 0;
 };
 

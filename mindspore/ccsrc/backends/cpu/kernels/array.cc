@@ -1,4 +1,5 @@
-// Ops that move elements without looking at them: each is one strided copy, or one for each tensor that is joined or cut.
+// Ops that move elements without looking at them: each is one strided copy, or one for each tensor
+// that is joined or cut.
 #include "backends/cpu/kernels/array.h"
 
 #include <cstring>
@@ -12,9 +13,11 @@ namespace ms::cpu {
 
 KernelChoice CopyKernel(StridedCopy copy, size_t item, int64_t in_offset, int64_t out_offset) {
   double cost = copy.cost_ns() + 30;
-  return FunctionKernel([copy = std::move(copy), item, in_offset, out_offset](const KernelArgs& a) {
-    copy.Run(Byte(a.in[0], in_offset, item), Byte(a.out[0], out_offset, item));
-  }, cost);
+  return FunctionKernel(
+      [copy = std::move(copy), item, in_offset, out_offset](const KernelArgs& a) {
+        copy.Run(Byte(a.in[0], in_offset, item), Byte(a.out[0], out_offset, item));
+      },
+      cost);
 }
 
 namespace {
@@ -24,7 +27,8 @@ size_t Item(const KernelRequest& r) { return ItemSize(r.out[0].dtype()); }
 KernelChoice MakeTranspose(const KernelRequest& r) {
   const Shape& out = r.out[0].shape();
   Ints from = Strides(r.shape(0)), in;
-  for (int64_t p : r.attr<Ints>("perm")) in.push_back(from[static_cast<size_t>(Wrap(p, out.rank()))]);
+  for (int64_t p : r.attr<Ints>("perm"))
+    in.push_back(from[static_cast<size_t>(Wrap(p, out.rank()))]);
   return CopyKernel(StridedCopy(out.ToInts(), Strides(out), in, Item(r)), Item(r));
 }
 
@@ -32,7 +36,8 @@ KernelChoice MakeBroadcastTo(const KernelRequest& r) {
   const Shape &in = r.shape(0), &out = r.out[0].shape();
   Ints from = Strides(in), strides(static_cast<size_t>(out.rank()), 0);
   for (int i = 0; i < in.rank(); ++i) {
-    if (in[i] != 1) strides[static_cast<size_t>(i + out.rank() - in.rank())] = from[static_cast<size_t>(i)];
+    if (in[i] != 1)
+      strides[static_cast<size_t>(i + out.rank() - in.rank())] = from[static_cast<size_t>(i)];
   }
   return CopyKernel(StridedCopy(out.ToInts(), Strides(out), strides, Item(r)), Item(r));
 }
@@ -58,7 +63,8 @@ KernelChoice MakeReverse(const KernelRequest& r) {
   int64_t first = 0;
   for (int axis = 0; axis < shape.rank() && !shape.empty(); ++axis) {
     const Ints& axes = r.attr<Ints>("axis");
-    bool named = std::any_of(axes.begin(), axes.end(), [&](int64_t a) { return Wrap(a, shape.rank()) == axis; });
+    bool named = std::any_of(axes.begin(), axes.end(),
+                             [&](int64_t a) { return Wrap(a, shape.rank()) == axis; });
     if (!named) continue;
     auto i = static_cast<size_t>(axis);
     first += (shape[axis] - 1) * strides[i];
@@ -67,7 +73,8 @@ KernelChoice MakeReverse(const KernelRequest& r) {
   return CopyKernel(StridedCopy(shape.ToInts(), strides, in, Item(r)), Item(r), first);
 }
 
-// ---- slices -------------------------------------------------------------------------------------------------
+// ---- slices
+// -------------------------------------------------------------------------------------------------
 KernelChoice MakeSlice(const KernelRequest& r) {
   const Shape &in = r.shape(0), &out = r.out[0].shape();
   Ints strides = Strides(in);
@@ -101,54 +108,67 @@ KernelChoice MakeStridedSliceGrad(const KernelRequest& r) {
   SliceView v(r, r.out[0].shape());
   StridedCopy copy(v.sizes, v.strides, v.dense, Item(r));
   double cost = copy.cost_ns() + 0.1 * static_cast<double>(r.out[0].bytes());
-  return FunctionKernel([copy, first = v.first, item = Item(r), count = r.out[0].shape().size()](const KernelArgs& a) {
-    const uint64_t zero[2] = {};
-    ParallelFill(a.out[0], zero, count, item);
-    copy.Run(a.in[0], Byte(a.out[0], first, item));
-  }, cost);
+  return FunctionKernel(
+      [copy, first = v.first, item = Item(r),
+       count = r.out[0].shape().size()](const KernelArgs& a) {
+        const uint64_t zero[2] = {};
+        ParallelFill(a.out[0], zero, count, item);
+        copy.Run(a.in[0], Byte(a.out[0], first, item));
+      },
+      cost);
 }
 
 KernelChoice MakeStridedSliceAssign(const KernelRequest& r) {
   SliceView v(r, r.shape(0));
   StridedCopy copy(v.sizes, v.strides, v.dense, Item(r));
   double cost = copy.cost_ns() + 0.1 * static_cast<double>(r.out[0].bytes());
-  return FunctionKernel([copy, first = v.first, item = Item(r), bytes = r.out[0].bytes()](const KernelArgs& a) {
-    if (a.out[0] != a.in[0]) ParallelCopy(a.out[0], a.in[0], bytes);
-    copy.Run(a.in[1], Byte(a.out[0], first, item));
-  }, cost);
+  return FunctionKernel(
+      [copy, first = v.first, item = Item(r), bytes = r.out[0].bytes()](const KernelArgs& a) {
+        if (a.out[0] != a.in[0]) ParallelCopy(a.out[0], a.in[0], bytes);
+        copy.Run(a.in[1], Byte(a.out[0], first, item));
+      },
+      cost);
 }
 
-// ---- joining and cutting -----------------------------------------------------------------------------------
-// Pieces of one big tensor along an axis: what joins and what cuts differ only in the direction of the copy.
+// ---- joining and cutting
+// ----------------------------------------------------------------------------------- Pieces of one
+// big tensor along an axis: what joins and what cuts differ only in the direction of the copy.
 struct Piece {
   StridedCopy copy;
   int64_t first = 0;
 };
 
-std::vector<Piece> Pieces(const Shape& whole, const std::vector<Shape>& parts, int axis, bool join, size_t item) {
+std::vector<Piece> Pieces(const Shape& whole, const std::vector<Shape>& parts, int axis, bool join,
+                          size_t item) {
   std::vector<Piece> pieces;
   Ints big = Strides(whole);
   int64_t first = 0;
   for (const Shape& part : parts) {
     Ints small = Strides(part);
-    pieces.push_back({StridedCopy(part.ToInts(), join ? big : small, join ? small : big, item), first});
+    pieces.push_back(
+        {StridedCopy(part.ToInts(), join ? big : small, join ? small : big, item), first});
     first += part[axis] * big[static_cast<size_t>(axis)];
   }
   return pieces;
 }
 
-KernelChoice PiecesKernel(const KernelRequest& r, const Shape& whole, const std::vector<Shape>& parts, int axis, bool join) {
+KernelChoice PiecesKernel(const KernelRequest& r, const Shape& whole,
+                          const std::vector<Shape>& parts, int axis, bool join) {
   size_t item = Item(r);
   double cost = 30;
   std::vector<Piece> pieces = Pieces(whole, parts, axis, join, item);
   for (const Piece& p : pieces) cost += p.copy.cost_ns();
-  return FunctionKernel([pieces = std::move(pieces), join, item](const KernelArgs& a) {
-    for (size_t i = 0; i < pieces.size(); ++i) {
-      const Piece& p = pieces[i];
-      if (join) p.copy.Run(a.in[i], Byte(a.out[0], p.first, item));
-      else p.copy.Run(Byte(a.in[0], p.first, item), a.out[i]);
-    }
-  }, cost);
+  return FunctionKernel(
+      [pieces = std::move(pieces), join, item](const KernelArgs& a) {
+        for (size_t i = 0; i < pieces.size(); ++i) {
+          const Piece& p = pieces[i];
+          if (join)
+            p.copy.Run(a.in[i], Byte(a.out[0], p.first, item));
+          else
+            p.copy.Run(Byte(a.in[0], p.first, item), a.out[i]);
+        }
+      },
+      cost);
 }
 
 KernelChoice MakeConcat(const KernelRequest& r) {
@@ -176,7 +196,8 @@ KernelChoice MakeSplit(const KernelRequest& r, const char* axis) {
   return PiecesKernel(r, r.shape(0), parts, Wrap(r.attr<int64_t>(axis), r.shape(0).rank()), false);
 }
 
-// ---- triangles and diagonals --------------------------------------------------------------------------------
+// ---- triangles and diagonals
+// --------------------------------------------------------------------------------
 KernelChoice MakeTriangle(const KernelRequest& r, bool lower) {
   const Shape& shape = r.shape(0);
   int64_t rows = shape[-2], cols = shape[-1], diagonal = r.attr<int64_t>("diagonal");
@@ -184,29 +205,35 @@ KernelChoice MakeTriangle(const KernelRequest& r, bool lower) {
   size_t item = Item(r);
   int64_t lines = shape.Product(0, shape.rank() - 1);
   double ns = static_cast<double>(cols) * 0.1 * static_cast<double>(item);
-  return FunctionKernel([=](const KernelArgs& a) {
-    ParallelFor(lines, ns, [&](int64_t begin, int64_t end) {
-      for (int64_t line = begin; line < end; ++line) {
-        // Lower: columns before `cut` are kept; upper: those from `cut` on.
-        int64_t cut = std::clamp<int64_t>(line % rows + diagonal + (lower ? 1 : 0), 0, cols);
-        int64_t kept = lower ? 0 : cut, gone = lower ? cut : 0, n = lower ? cut : cols - cut;
-        const char* from = Byte(a.in[0], line * cols, item);
-        char* to = Byte(a.out[0], line * cols, item);
-        if (to != from) std::memcpy(Byte(to, kept, item), Byte(from, kept, item), static_cast<size_t>(n) * item);
-        std::memset(Byte(to, gone, item), 0, static_cast<size_t>(cols - n) * item);
-      }
-    });
-  }, ns * static_cast<double>(lines));
+  return FunctionKernel(
+      [=](const KernelArgs& a) {
+        ParallelFor(lines, ns, [&](int64_t begin, int64_t end) {
+          for (int64_t line = begin; line < end; ++line) {
+            // Lower: columns before `cut` are kept; upper: those from `cut` on.
+            int64_t cut = std::clamp<int64_t>(line % rows + diagonal + (lower ? 1 : 0), 0, cols);
+            int64_t kept = lower ? 0 : cut, gone = lower ? cut : 0, n = lower ? cut : cols - cut;
+            const char* from = Byte(a.in[0], line * cols, item);
+            char* to = Byte(a.out[0], line * cols, item);
+            if (to != from)
+              std::memcpy(Byte(to, kept, item), Byte(from, kept, item),
+                          static_cast<size_t>(n) * item);
+            std::memset(Byte(to, gone, item), 0, static_cast<size_t>(cols - n) * item);
+          }
+        });
+      },
+      ns * static_cast<double>(lines));
 }
 
 KernelChoice MakeDiag(const KernelRequest& r) {
   int64_t n = r.shape(0)[0];
   StridedCopy copy({n}, {n + 1}, {1}, Item(r));
-  return FunctionKernel([copy, n, item = Item(r)](const KernelArgs& a) {
-    const uint64_t zero[2] = {};
-    ParallelFill(a.out[0], zero, n * n, item);
-    copy.Run(a.in[0], a.out[0]);
-  }, static_cast<double>(n * n));
+  return FunctionKernel(
+      [copy, n, item = Item(r)](const KernelArgs& a) {
+        const uint64_t zero[2] = {};
+        ParallelFill(a.out[0], zero, n * n, item);
+        copy.Run(a.in[0], a.out[0]);
+      },
+      static_cast<double>(n * n));
 }
 
 KernelChoice MakeDiagPart(const KernelRequest& r) {
@@ -229,7 +256,8 @@ void AddArray(KernelTable& table) {
   table.For("Stack").Try("reference", MakeStack);
   table.For("Unstack").Try("reference", MakeUnstack);
   table.For("Split").Try("reference", [](const KernelRequest& r) { return MakeSplit(r, "axis"); });
-  table.For("SplitV").Try("reference", [](const KernelRequest& r) { return MakeSplit(r, "split_dim"); });
+  table.For("SplitV").Try("reference",
+                          [](const KernelRequest& r) { return MakeSplit(r, "split_dim"); });
   table.For("Tril").Try("reference", [](const KernelRequest& r) { return MakeTriangle(r, true); });
   table.For("Triu").Try("reference", [](const KernelRequest& r) { return MakeTriangle(r, false); });
   table.For("Diag").Try("reference", MakeDiag);

@@ -17,10 +17,12 @@ KernelChoice MakePad(const KernelRequest& r) {
   Tensor value = Tensor::Full(r.out[0].dtype(), Shape{}, r.attr<double>("value"));
   bool padded = in != out;
   double cost = copy.cost_ns() + 0.1 * static_cast<double>(r.out[0].bytes());
-  return FunctionKernel([=, count = out.size()](const KernelArgs& a) {
-    if (padded) ParallelFill(a.out[0], value.raw(), count, item);
-    copy.Run(a.in[0], Byte(a.out[0], first, item));
-  }, cost);
+  return FunctionKernel(
+      [=, count = out.size()](const KernelArgs& a) {
+        if (padded) ParallelFill(a.out[0], value.raw(), count, item);
+        copy.Run(a.in[0], Byte(a.out[0], first, item));
+      },
+      cost);
 }
 
 // For every position along a padded axis, the position that it is a copy of.
@@ -34,8 +36,10 @@ Ints Origins(int64_t size, int64_t before, int64_t after, const std::string& mod
       at = i < 0 ? i + size : i >= size ? i - size : i;
     } else {
       int64_t border = mode == "SYMMETRIC" ? 1 : 0;
-      if (i < 0) at = -i - border;
-      else if (i >= size) at = 2 * (size - 1) - i + border;
+      if (i < 0)
+        at = -i - border;
+      else if (i >= size)
+        at = 2 * (size - 1) - i + border;
     }
     origins.push_back(at);
   }
@@ -53,7 +57,8 @@ MirrorPlan PlanMirror(const KernelRequest& r, const Shape& small, const Shape& b
   Ints strides = Strides(small);
   for (int i = 0; i < small.rank(); ++i) {
     auto k = static_cast<size_t>(i);
-    plan.origins.push_back(Origins(small[i], paddings[2 * k], paddings[2 * k + 1], r.attr<std::string>("mode")));
+    plan.origins.push_back(
+        Origins(small[i], paddings[2 * k], paddings[2 * k + 1], r.attr<std::string>("mode")));
     for (int64_t& at : plan.origins.back()) at *= strides[k];
   }
   if (plan.origins.empty()) plan.origins.push_back({0});
@@ -78,18 +83,21 @@ KernelChoice MakeMirrorPad(const KernelRequest& r) {
   MirrorPlan plan = PlanMirror(r, r.shape(0), r.out[0].shape());
   size_t item = ItemSize(r.out[0].dtype());
   double ns = static_cast<double>(plan.cols) * 1.5;
-  return FunctionKernel([=](const KernelArgs& a) {
-    ParallelFor(plan.rows, ns, [&](int64_t begin, int64_t end) {
-      for (int64_t row = begin; row < end; ++row) {
-        const char* from = Byte(a.in[0], RowOrigin(plan, row), item);
-        char* to = Byte(a.out[0], row * plan.cols, item);
-        const Ints& columns = plan.origins.back();
-        for (int64_t c = 0; c < plan.cols; ++c) {
-          std::memcpy(Byte(to, c, item), Byte(from, columns[static_cast<size_t>(c)], item), item);
-        }
-      }
-    });
-  }, ns * static_cast<double>(plan.rows));
+  return FunctionKernel(
+      [=](const KernelArgs& a) {
+        ParallelFor(plan.rows, ns, [&](int64_t begin, int64_t end) {
+          for (int64_t row = begin; row < end; ++row) {
+            const char* from = Byte(a.in[0], RowOrigin(plan, row), item);
+            char* to = Byte(a.out[0], row * plan.cols, item);
+            const Ints& columns = plan.origins.back();
+            for (int64_t c = 0; c < plan.cols; ++c) {
+              std::memcpy(Byte(to, c, item), Byte(from, columns[static_cast<size_t>(c)], item),
+                          item);
+            }
+          }
+        });
+      },
+      ns * static_cast<double>(plan.rows));
 }
 
 // One thread: rows of the big tensor share rows of the small one.
@@ -97,20 +105,22 @@ KernelChoice MakeMirrorPadGrad(const KernelRequest& r) {
   MirrorPlan plan = PlanMirror(r, r.out[0].shape(), r.shape(0));
   return VisitDType(r.dtype(0), [&]<class T>(TypeTag<T>) -> KernelChoice {
     using C = ComputeType<T>;
-    return FunctionKernel([=](const KernelArgs& a) {
-      const T* dy = static_cast<const T*>(a.in[0]);
-      T* dx = static_cast<T*>(a.out[0]);
-      C* sums = static_cast<C*>(a.workspace);
-      std::fill(sums, sums + plan.small_size, C(0));
-      for (int64_t row = 0; row < plan.rows; ++row) {
-        int64_t origin = RowOrigin(plan, row);
-        for (int64_t c = 0; c < plan.cols; ++c) {
-          C& sum = sums[origin + plan.origins.back()[static_cast<size_t>(c)]];
-          sum = static_cast<C>(sum + static_cast<C>(dy[row * plan.cols + c]));
-        }
-      }
-      for (int64_t i = 0; i < plan.small_size; ++i) dx[i] = static_cast<T>(sums[i]);
-    }, 2.0 * static_cast<double>(plan.big_size), static_cast<size_t>(plan.small_size) * sizeof(C));
+    return FunctionKernel(
+        [=](const KernelArgs& a) {
+          const T* dy = static_cast<const T*>(a.in[0]);
+          T* dx = static_cast<T*>(a.out[0]);
+          C* sums = static_cast<C*>(a.workspace);
+          std::fill(sums, sums + plan.small_size, C(0));
+          for (int64_t row = 0; row < plan.rows; ++row) {
+            int64_t origin = RowOrigin(plan, row);
+            for (int64_t c = 0; c < plan.cols; ++c) {
+              C& sum = sums[origin + plan.origins.back()[static_cast<size_t>(c)]];
+              sum = static_cast<C>(sum + static_cast<C>(dy[row * plan.cols + c]));
+            }
+          }
+          for (int64_t i = 0; i < plan.small_size; ++i) dx[i] = static_cast<T>(sums[i]);
+        },
+        2.0 * static_cast<double>(plan.big_size), static_cast<size_t>(plan.small_size) * sizeof(C));
   });
 }
 

@@ -15,10 +15,11 @@ enum class Negative {
 };
 
 // Checked positions in [0, size) (or -1 where skipped); IndexError names the op.
-void ReadPositions(const void* in, DType dtype, int64_t count, int64_t size, Negative negative, const std::string& op,
-                   int64_t* out);
+void ReadPositions(const void* in, DType dtype, int64_t count, int64_t size, Negative negative,
+                   const std::string& op, int64_t* out);
 
-// Rows of coordinates into the leading axes of a shape, as flat positions of slices. IndexError names the op.
+// Rows of coordinates into the leading axes of a shape, as flat positions of slices. IndexError
+// names the op.
 struct Coordinates {
   int64_t rows = 1, depth = 0, slices = 1, inner = 1;
   Ints dims, strides;  // strides in slices
@@ -28,16 +29,19 @@ struct Coordinates {
 
 enum class Write { kSet, kAdd, kSub, kMax, kMin };
 
-// y[at[r]] <- x[r] for rows of `inner` elements, in order of r for each row of y, which has `slices` rows. Positions of
-// -1 are left out.
+// y[at[r]] <- x[r] for rows of `inner` elements, in order of r for each row of y, which has
+// `slices` rows. Positions of -1 are left out.
 struct RowWriter {
   Write how;
   DType dtype;
   int64_t rows, slices, inner;
-  // `y` holds the values to start from; in half types they are accumulated in `wide` (float, slices * inner of them).
+  // `y` holds the values to start from; in half types they are accumulated in `wide` (float, slices
+  // * inner of them).
   void Run(const int64_t* at, const void* x, void* y, float* wide) const;
   size_t wide_bytes() const;
-  double cost_ns() const { return static_cast<double>(rows) * (5 + 0.3 * static_cast<double>(inner)); }
+  double cost_ns() const {
+    return static_cast<double>(rows) * (5 + 0.3 * static_cast<double>(inner));
+  }
 };
 
 }  // namespace ms::cpu

@@ -1,5 +1,5 @@
-// Writing at positions. Threads share the rows that are written, not those that are read, so every row gets its updates
-// in order and results do not depend on the number of threads.
+// Writing at positions. Threads share the rows that are written, not those that are read, so every
+// row gets its updates in order and results do not depend on the number of threads.
 #include <cstring>
 
 #include "backends/cpu/kernels/indexing.h"
@@ -33,7 +33,8 @@ void Apply(A& y, const T& x) {
 }
 
 template <Write kHow, class A, class T>
-void WriteRows(const RowWriter& w, const int64_t* at, const T* x, A* y, int64_t begin, int64_t end) {
+void WriteRows(const RowWriter& w, const int64_t* at, const T* x, A* y, int64_t begin,
+               int64_t end) {
   for (int64_t row = 0; row < w.rows; ++row) {
     if (at[row] < begin || at[row] >= end) continue;
     const T* from = x + row * w.inner;
@@ -51,30 +52,33 @@ void RunWriter(const RowWriter& w, const int64_t* at, const void* from, void* to
   VisitDType(w.dtype, [&]<class T>(TypeTag<T>) {
     const T* x = static_cast<const T*>(from);
     T* y = static_cast<T*>(to);
-    ParallelFor(w.slices, w.cost_ns() / static_cast<double>(std::max<int64_t>(w.slices, 1)), [&](int64_t begin, int64_t end) {
-      if constexpr (kHalf<T> && (kHow == Write::kAdd || kHow == Write::kSub)) {
-        for (int64_t i = begin * w.inner; i < end * w.inner; ++i) wide[i] = static_cast<float>(y[i]);
-        WriteRows<kHow>(w, at, x, wide, begin, end);
-        for (int64_t i = begin * w.inner; i < end * w.inner; ++i) y[i] = T(wide[i]);
-      } else if constexpr (kHalf<T> && kHow != Write::kSet) {
-        for (int64_t row = 0; row < w.rows; ++row) {
-          if (at[row] < begin || at[row] >= end) continue;
-          for (int64_t i = 0; i < w.inner; ++i) {
-            T& target = y[at[row] * w.inner + i];
-            float value = static_cast<float>(target);
-            Apply<kHow>(value, static_cast<float>(x[row * w.inner + i]));
-            target = T(value);
-          }
-        }
-      } else {
-        WriteRows<kHow>(w, at, x, y, begin, end);
-      }
-    });
+    ParallelFor(w.slices, w.cost_ns() / static_cast<double>(std::max<int64_t>(w.slices, 1)),
+                [&](int64_t begin, int64_t end) {
+                  if constexpr (kHalf<T> && (kHow == Write::kAdd || kHow == Write::kSub)) {
+                    for (int64_t i = begin * w.inner; i < end * w.inner; ++i)
+                      wide[i] = static_cast<float>(y[i]);
+                    WriteRows<kHow>(w, at, x, wide, begin, end);
+                    for (int64_t i = begin * w.inner; i < end * w.inner; ++i) y[i] = T(wide[i]);
+                  } else if constexpr (kHalf<T> && kHow != Write::kSet) {
+                    for (int64_t row = 0; row < w.rows; ++row) {
+                      if (at[row] < begin || at[row] >= end) continue;
+                      for (int64_t i = 0; i < w.inner; ++i) {
+                        T& target = y[at[row] * w.inner + i];
+                        float value = static_cast<float>(target);
+                        Apply<kHow>(value, static_cast<float>(x[row * w.inner + i]));
+                        target = T(value);
+                      }
+                    }
+                  } else {
+                    WriteRows<kHow>(w, at, x, y, begin, end);
+                  }
+                });
   });
 }
 
-// ---- ops whose positions are rows -----------------------------------------------------------------------------
-// Input 0 is what to start from (or zeros), then indices and updates.
+// ---- ops whose positions are rows
+// ----------------------------------------------------------------------------- Input 0 is what to
+// start from (or zeros), then indices and updates.
 KernelChoice MakeRows(const KernelRequest& r, Write how, bool coordinates) {
   bool zeros = r.op.name == "ScatterNd";
   const Type& target = r.out[0];
@@ -84,16 +88,23 @@ KernelChoice MakeRows(const KernelRequest& r, Write how, bool coordinates) {
   RowWriter writer{how, target.dtype(), c.rows, c.slices, c.inner};
   size_t table = (static_cast<size_t>(c.rows) * 8 + 63) / 64 * 64;
   double cost = writer.cost_ns() + 0.1 * static_cast<double>(target.bytes());
-  return FunctionKernel([=, dtype = r.dtype(indices), name = r.op.name, size = target.shape().size(),
-                         item = ItemSize(target.dtype())](const KernelArgs& a) {
-    auto* at = static_cast<int64_t*>(a.workspace);
-    if (coordinates) c.Read(a.in[indices], dtype, name, at);
-    else ReadPositions(a.in[indices], dtype, c.rows, c.slices, Negative::kRefused, name, at);
-    const uint64_t zero[2] = {};
-    if (zeros) ParallelFill(a.out[0], zero, size, item);
-    else if (a.out[0] != a.in[0]) ParallelCopy(a.out[0], a.in[0], static_cast<size_t>(size) * item);
-    writer.Run(at, a.in[updates], a.out[0], reinterpret_cast<float*>(static_cast<char*>(a.workspace) + table));
-  }, cost, table + writer.wide_bytes());
+  return FunctionKernel(
+      [=, dtype = r.dtype(indices), name = r.op.name, size = target.shape().size(),
+       item = ItemSize(target.dtype())](const KernelArgs& a) {
+        auto* at = static_cast<int64_t*>(a.workspace);
+        if (coordinates)
+          c.Read(a.in[indices], dtype, name, at);
+        else
+          ReadPositions(a.in[indices], dtype, c.rows, c.slices, Negative::kRefused, name, at);
+        const uint64_t zero[2] = {};
+        if (zeros)
+          ParallelFill(a.out[0], zero, size, item);
+        else if (a.out[0] != a.in[0])
+          ParallelCopy(a.out[0], a.in[0], static_cast<size_t>(size) * item);
+        writer.Run(at, a.in[updates], a.out[0],
+                   reinterpret_cast<float*>(static_cast<char*>(a.workspace) + table));
+      },
+      cost, table + writer.wide_bytes());
 }
 
 KernelChoice MakeSegmentSum(const KernelRequest& r) {
@@ -101,24 +112,30 @@ KernelChoice MakeSegmentSum(const KernelRequest& r) {
   int64_t inner = r.shape(0).Product(r.shape(1).rank(), r.shape(0).rank());
   RowWriter writer{Write::kAdd, r.dtype(0), rows, segments, inner};
   size_t table = (static_cast<size_t>(rows) * 8 + 63) / 64 * 64, item = ItemSize(r.dtype(0));
-  return FunctionKernel([=, dtype = r.dtype(1), name = r.op.name](const KernelArgs& a) {
-    auto* at = static_cast<int64_t*>(a.workspace);
-    ReadPositions(a.in[1], dtype, rows, segments, Negative::kSkipped, name, at);
-    const uint64_t zero[2] = {};
-    ParallelFill(a.out[0], zero, segments * inner, item);
-    writer.Run(at, a.in[0], a.out[0], reinterpret_cast<float*>(static_cast<char*>(a.workspace) + table));
-  }, writer.cost_ns(), table + writer.wide_bytes());
+  return FunctionKernel(
+      [=, dtype = r.dtype(1), name = r.op.name](const KernelArgs& a) {
+        auto* at = static_cast<int64_t*>(a.workspace);
+        ReadPositions(a.in[1], dtype, rows, segments, Negative::kSkipped, name, at);
+        const uint64_t zero[2] = {};
+        ParallelFill(a.out[0], zero, segments * inner, item);
+        writer.Run(at, a.in[0], a.out[0],
+                   reinterpret_cast<float*>(static_cast<char*>(a.workspace) + table));
+      },
+      writer.cost_ns(), table + writer.wide_bytes());
 }
 
-// ---- element by element ---------------------------------------------------------------------------------
+// ---- element by element
+// ---------------------------------------------------------------------------------
 template <class T>
-void ScatterElements(const Shape& y_shape, const Shape& shape, int axis, bool add, const int64_t* at, const T* x, T* y) {
+void ScatterElements(const Shape& y_shape, const Shape& shape, int axis, bool add,
+                     const int64_t* at, const T* x, T* y) {
   int last = shape.rank() - 1;
   Ints dims(shape.begin(), shape.end() - 1), strides = Strides(y_shape);
   int64_t along = strides[static_cast<size_t>(axis)], step = axis == last ? 0 : 1, n = shape.back();
   strides[static_cast<size_t>(axis)] = 0;
   strides.pop_back();
-  int64_t blocks = shape.Product(0, axis), rows = shape.Product(0, last) / std::max<int64_t>(blocks, 1);
+  int64_t blocks = shape.Product(0, axis),
+          rows = shape.Product(0, last) / std::max<int64_t>(blocks, 1);
   // Blocks before the axis never meet.
   ParallelFor(blocks, static_cast<double>(rows * n) * 2, [&](int64_t begin, int64_t end) {
     Odometer to(dims, strides, strides);
@@ -127,8 +144,10 @@ void ScatterElements(const Shape& y_shape, const Shape& shape, int axis, bool ad
       T* base = y + to.a();
       for (int64_t j = 0; j < n; ++j) {
         T& target = base[at[row * n + j] * along + j * step];
-        if (add) Apply<Write::kAdd>(target, x[row * n + j]);
-        else target = x[row * n + j];
+        if (add)
+          Apply<Write::kAdd>(target, x[row * n + j]);
+        else
+          target = x[row * n + j];
       }
     }
   });
@@ -140,30 +159,41 @@ KernelChoice MakeScatterElements(const KernelRequest& r) {
   int axis = Wrap(r.attr<int64_t>("axis"), shape.rank());
   bool add = r.attr<std::string>("reduction") == "add";
   return VisitDType(r.dtype(0), [&]<class T>(TypeTag<T>) {
-    return FunctionKernel([=, dtype = r.dtype(1), name = r.op.name](const KernelArgs& a) {
-      auto* at = static_cast<int64_t*>(a.workspace);
-      ReadPositions(a.in[1], dtype, shape.size(), y[axis], Negative::kFromEnd, name, at);
-      if (a.out[0] != a.in[0]) ParallelCopy(a.out[0], a.in[0], static_cast<size_t>(y.size()) * sizeof(T));
-      if (shape.empty()) return;
-      ScatterElements(y, shape, axis, add, at, static_cast<const T*>(a.in[2]), static_cast<T*>(a.out[0]));
-    }, 2.0 * static_cast<double>(shape.size()) + 0.1 * static_cast<double>(y.size()), static_cast<size_t>(shape.size()) * 8);
+    return FunctionKernel(
+        [=, dtype = r.dtype(1), name = r.op.name](const KernelArgs& a) {
+          auto* at = static_cast<int64_t*>(a.workspace);
+          ReadPositions(a.in[1], dtype, shape.size(), y[axis], Negative::kFromEnd, name, at);
+          if (a.out[0] != a.in[0])
+            ParallelCopy(a.out[0], a.in[0], static_cast<size_t>(y.size()) * sizeof(T));
+          if (shape.empty()) return;
+          ScatterElements(y, shape, axis, add, at, static_cast<const T*>(a.in[2]),
+                          static_cast<T*>(a.out[0]));
+        },
+        2.0 * static_cast<double>(shape.size()) + 0.1 * static_cast<double>(y.size()),
+        static_cast<size_t>(shape.size()) * 8);
   });
 }
 
 }  // namespace
 
 size_t RowWriter::wide_bytes() const {
-  bool needed = (dtype == DType::kFloat16 || dtype == DType::kBFloat16) && (how == Write::kAdd || how == Write::kSub);
+  bool needed = (dtype == DType::kFloat16 || dtype == DType::kBFloat16) &&
+                (how == Write::kAdd || how == Write::kSub);
   return needed ? static_cast<size_t>(slices * inner) * sizeof(float) : 0;
 }
 
 void RowWriter::Run(const int64_t* at, const void* x, void* y, float* wide) const {
   switch (how) {
-    case Write::kSet: return RunWriter<Write::kSet>(*this, at, x, y, wide);
-    case Write::kAdd: return RunWriter<Write::kAdd>(*this, at, x, y, wide);
-    case Write::kSub: return RunWriter<Write::kSub>(*this, at, x, y, wide);
-    case Write::kMax: return RunWriter<Write::kMax>(*this, at, x, y, wide);
-    case Write::kMin: return RunWriter<Write::kMin>(*this, at, x, y, wide);
+    case Write::kSet:
+      return RunWriter<Write::kSet>(*this, at, x, y, wide);
+    case Write::kAdd:
+      return RunWriter<Write::kAdd>(*this, at, x, y, wide);
+    case Write::kSub:
+      return RunWriter<Write::kSub>(*this, at, x, y, wide);
+    case Write::kMax:
+      return RunWriter<Write::kMax>(*this, at, x, y, wide);
+    case Write::kMin:
+      return RunWriter<Write::kMin>(*this, at, x, y, wide);
   }
 }
 
@@ -182,7 +212,9 @@ void AddScatter(KernelTable& table) {
       {"ScatterAdd", Write::kAdd, false},         {"ScatterSub", Write::kSub, false},
   };
   for (const Form& form : forms) {
-    table.For(form.name).Try("reference", [form](const KernelRequest& r) { return MakeRows(r, form.how, form.coordinates); });
+    table.For(form.name).Try("reference", [form](const KernelRequest& r) {
+      return MakeRows(r, form.how, form.coordinates);
+    });
   }
   table.For("UnsortedSegmentSum").Try("reference", MakeSegmentSum);
   table.For("TensorScatterElements").Try("reference", MakeScatterElements);

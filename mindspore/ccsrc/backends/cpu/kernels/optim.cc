@@ -1,21 +1,21 @@
-// Optimiser updates: one pass over all arrays of an update, shared by the threads; and assignments to Parameters.
+// Optimiser updates: one pass over all arrays of an update, shared by the threads; and assignments
+// to Parameters.
 #define MS_ISA reference
-#include "backends/cpu/kernels/optim_rules.h"
-
 #include <algorithm>
 #include <string>
 #include <vector>
 
 #include "backends/cpu/cpu.h"
 #include "backends/cpu/isa.h"
+#include "backends/cpu/kernels/optim_rules.h"
 #include "backends/cpu/strided_copy.h"
 #include "kernel/kernel.h"
 #include "kernel/parallel.h"
 
 namespace ms::cpu {
 
-MS_DECLARE_ISA(void UpdateFloat(UpdateKind kind, const double* scalars, const void* const* in, void* const* out,
-                                int64_t begin, int64_t end);)
+MS_DECLARE_ISA(void UpdateFloat(UpdateKind kind, const double* scalars, const void* const* in,
+                                void* const* out, int64_t begin, int64_t end);)
 
 namespace {
 
@@ -23,14 +23,18 @@ namespace {
 struct UpdateForm {
   const char* op;
   UpdateKind kind;
-  std::vector<size_t> full;              // the updated ones in the order of outputs, then the others
-  std::vector<size_t> scalars;           // inputs
-  std::vector<const char*> attributes;   // further scalars
+  std::vector<size_t> full;             // the updated ones in the order of outputs, then the others
+  std::vector<size_t> scalars;          // inputs
+  std::vector<const char*> attributes;  // further scalars
 };
 
 const std::vector<UpdateForm>& Forms() {
   static const std::vector<UpdateForm> forms = {
-      {"ApplyMomentum", UpdateKind::kMomentum, {0, 1, 3}, {2, 4}, {"gradient_scale", "use_nesterov"}},
+      {"ApplyMomentum",
+       UpdateKind::kMomentum,
+       {0, 1, 3},
+       {2, 4},
+       {"gradient_scale", "use_nesterov"}},
       {"SGD", UpdateKind::kSgd, {0, 3, 5, 1}, {2, 4}, {"dampening", "weight_decay", "nesterov"}},
       {"Adam", UpdateKind::kAdam, {0, 1, 2, 9}, {3, 4, 5, 6, 7, 8}, {"use_nesterov"}},
       {"AdamWeightDecay", UpdateKind::kAdamWeightDecay, {0, 1, 2, 8}, {3, 4, 5, 6, 7}, {}},
@@ -48,8 +52,10 @@ const std::vector<UpdateForm>& Forms() {
 
 double ReadScalar(const void* value, DType dtype) {
   return VisitDType(dtype, [&]<class T>(TypeTag<T>) -> double {
-    if constexpr (IsComplex(kDTypeOf<T>)) return 0;  // no op admits it
-    else return static_cast<double>(static_cast<ComputeType<T>>(*static_cast<const T*>(value)));
+    if constexpr (IsComplex(kDTypeOf<T>))
+      return 0;  // no op admits it
+    else
+      return static_cast<double>(static_cast<ComputeType<T>>(*static_cast<const T*>(value)));
   });
 }
 
@@ -59,7 +65,8 @@ double ScalarAttr(const KernelRequest& r, const char* name) {
   return std::get<double>(value);
 }
 
-using UpdateFn = void (*)(UpdateKind, const double*, const void* const*, void* const*, int64_t, int64_t);
+using UpdateFn = void (*)(UpdateKind, const double*, const void* const*, void* const*, int64_t,
+                          int64_t);
 constexpr size_t kMaxScalars = 10, kMaxArrays = 6;
 
 class UpdateKernel : public Kernel {
@@ -79,7 +86,9 @@ class UpdateKernel : public Kernel {
     void* out[kMaxArrays];
     for (size_t i = 0; i < form_.full.size(); ++i) in[i] = a.in[form_.full[i]];
     for (size_t i = 0; i < outputs_; ++i) out[i] = a.out[i];
-    ParallelFor(size_, kNsPerElement, [&](int64_t begin, int64_t end) { run_(form_.kind, scalars, in, out, begin, end); });
+    ParallelFor(size_, kNsPerElement, [&](int64_t begin, int64_t end) {
+      run_(form_.kind, scalars, in, out, begin, end);
+    });
   }
 
  private:
@@ -99,15 +108,19 @@ KernelChoice MakeVectorUpdate(const UpdateForm& form, const KernelRequest& r) {
 
 KernelChoice MakeUpdate(const UpdateForm& form, const KernelRequest& r) {
   UpdateFn run = VisitDType(r.dtype(0), [&]<class T>(TypeTag<T>) -> UpdateFn {
-    if constexpr (IsFloating(kDTypeOf<T>)) return reference::RunUpdate<T>;
-    else return nullptr;
+    if constexpr (IsFloating(kDTypeOf<T>))
+      return reference::RunUpdate<T>;
+    else
+      return nullptr;
   });
   if (!run) return No("needs a float type, got {}", Name(r.dtype(0)));
   return std::make_unique<UpdateKernel>(form, r, run);
 }
 
-// ---- assignment ---------------------------------------------------------------------------------------------
-// Elements in the dtype of the Parameter; a dtype that promotes to it loses nothing on its way through double.
+// ---- assignment
+// ---------------------------------------------------------------------------------------------
+// Elements in the dtype of the Parameter; a dtype that promotes to it loses nothing on its way
+// through double.
 template <class T>
 void Convert(const void* in, DType dtype, int64_t first, int64_t n, T* out) {
   VisitDType(dtype, [&]<class S>(TypeTag<S>) {
@@ -116,7 +129,8 @@ void Convert(const void* in, DType dtype, int64_t first, int64_t n, T* out) {
       std::copy(x, x + n, out);
     } else if constexpr (!IsComplex(kDTypeOf<S>)) {
       for (int64_t i = 0; i < n; ++i) {
-        out[i] = static_cast<T>(static_cast<ComputeType<T>>(static_cast<double>(static_cast<ComputeType<S>>(x[i]))));
+        out[i] = static_cast<T>(
+            static_cast<ComputeType<T>>(static_cast<double>(static_cast<ComputeType<S>>(x[i]))));
       }
     }
   });
@@ -128,7 +142,8 @@ template <class T, AssignKind kKind>
 void AssignBlock(const KernelArgs& a, DType dtype, int64_t begin, int64_t end) {
   constexpr int64_t kBlock = 512;
   T values[kBlock];
-  using C = std::conditional_t<std::is_integral_v<T> && !std::is_same_v<T, bool>, uint64_t, ComputeType<T>>;
+  using C = std::conditional_t<std::is_integral_v<T> && !std::is_same_v<T, bool>, uint64_t,
+                               ComputeType<T>>;
   const T* x = static_cast<const T*>(a.in[0]);
   T* y = static_cast<T*>(a.out[0]);
   for (int64_t first = begin; first < end; first += kBlock) {
@@ -137,9 +152,12 @@ void AssignBlock(const KernelArgs& a, DType dtype, int64_t begin, int64_t end) {
     if (dtype != kDTypeOf<T>) Convert(a.in[1], dtype, first, n, values), v = values;
 #pragma GCC ivdep
     for (int64_t i = 0; i < n; ++i) {
-      if constexpr (kKind == AssignKind::kSet) y[first + i] = v[i];
-      else if constexpr (kKind == AssignKind::kAdd) y[first + i] = static_cast<T>(static_cast<C>(x[first + i]) + static_cast<C>(v[i]));
-      else y[first + i] = static_cast<T>(static_cast<C>(x[first + i]) - static_cast<C>(v[i]));
+      if constexpr (kKind == AssignKind::kSet)
+        y[first + i] = v[i];
+      else if constexpr (kKind == AssignKind::kAdd)
+        y[first + i] = static_cast<T>(static_cast<C>(x[first + i]) + static_cast<C>(v[i]));
+      else
+        y[first + i] = static_cast<T>(static_cast<C>(x[first + i]) - static_cast<C>(v[i]));
     }
   }
 }
@@ -151,13 +169,17 @@ KernelChoice MakeAssign(const KernelRequest& r) {
   size_t bytes = r.in[0].bytes();
   double ns = 0.1 * static_cast<double>(ItemSize(r.dtype(0)));
   return VisitDType(r.dtype(0), [&]<class T>(TypeTag<T>) {
-    return FunctionKernel([=](const KernelArgs& a) {
-      if (kKind == AssignKind::kSet && dtype == kDTypeOf<T>) {
-        if (a.out[0] != a.in[1]) ParallelCopy(a.out[0], a.in[1], bytes);
-        return;
-      }
-      ParallelFor(size, ns, [&](int64_t begin, int64_t end) { AssignBlock<T, kKind>(a, dtype, begin, end); });
-    }, ns * static_cast<double>(size) + 30);
+    return FunctionKernel(
+        [=](const KernelArgs& a) {
+          if (kKind == AssignKind::kSet && dtype == kDTypeOf<T>) {
+            if (a.out[0] != a.in[1]) ParallelCopy(a.out[0], a.in[1], bytes);
+            return;
+          }
+          ParallelFor(size, ns, [&](int64_t begin, int64_t end) {
+            AssignBlock<T, kKind>(a, dtype, begin, end);
+          });
+        },
+        ns * static_cast<double>(size) + 30);
   });
 }
 

@@ -1,6 +1,6 @@
-// Optimiser updates, element by element. A rule reads and writes s[]: the elements of the Parameters that it updates,
-// then those it only reads (the gradient). Included into the namespace of a copy (MS_ISA): vectors for float32 in
-// optim_isa.cc, every other type in optim.cc.
+// Optimiser updates, element by element. A rule reads and writes s[]: the elements of the
+// Parameters that it updates, then those it only reads (the gradient). Included into the namespace
+// of a copy (MS_ISA): vectors for float32 in optim_isa.cc, every other type in optim.cc.
 #pragma once
 
 #include <cmath>
@@ -17,7 +17,8 @@ struct MomentumRule {
   static constexpr int kFull = 3, kUpdated = 2;  // variable, accumulation | gradient
   C lr, momentum, scale;
   bool nesterov;
-  explicit MomentumRule(const double* k) : lr(C(k[0])), momentum(C(k[1])), scale(C(k[2])), nesterov(k[3] != 0) {}
+  explicit MomentumRule(const double* k)
+      : lr(C(k[0])), momentum(C(k[1])), scale(C(k[2])), nesterov(k[3] != 0) {}
   void operator()(C* s) const {
     C g = s[2] * scale;
     s[1] = s[1] * momentum + g;
@@ -50,8 +51,13 @@ struct AdamRule {
   bool nesterov;
   // beta1_power, beta2_power, lr, beta1, beta2, epsilon, use_nesterov
   explicit AdamRule(const double* k)
-      : lr(C(k[2] * std::sqrt(1 - k[1]) / (1 - k[0]))), b1(C(k[3])), b2(C(k[4])), rest1(C(1 - k[3])), rest2(C(1 - k[4])),
-        epsilon(C(k[5])), nesterov(k[6] != 0) {}
+      : lr(C(k[2] * std::sqrt(1 - k[1]) / (1 - k[0]))),
+        b1(C(k[3])),
+        b2(C(k[4])),
+        rest1(C(1 - k[3])),
+        rest2(C(1 - k[4])),
+        epsilon(C(k[5])),
+        nesterov(k[6] != 0) {}
   void operator()(C* s) const {
     C g = s[3];
     s[1] += rest1 * (g - s[1]);
@@ -80,7 +86,8 @@ struct AdaMaxRule {
   static constexpr int kFull = 4, kUpdated = 3;  // var, m, v | gradient
   C lr, rest1, b2, epsilon;
   // beta1_power, lr, beta1, beta2, epsilon
-  explicit AdaMaxRule(const double* k) : lr(C(k[1] / (1 - k[0]))), rest1(C(1 - k[2])), b2(C(k[3])), epsilon(C(k[4])) {}
+  explicit AdaMaxRule(const double* k)
+      : lr(C(k[1] / (1 - k[0]))), rest1(C(1 - k[2])), b2(C(k[3])), epsilon(C(k[4])) {}
   void operator()(C* s) const {
     s[1] += rest1 * (s[3] - s[1]);
     C old = b2 * s[2], size = std::fabs(s[3]);
@@ -93,7 +100,8 @@ template <class C>
 struct RmsPropRule {
   static constexpr int kFull = 4, kUpdated = 3;  // var, mean_square, moment | gradient
   C lr, rest, momentum, epsilon;
-  explicit RmsPropRule(const double* k) : lr(C(k[0])), rest(C(1 - k[1])), momentum(C(k[2])), epsilon(C(k[3])) {}
+  explicit RmsPropRule(const double* k)
+      : lr(C(k[0])), rest(C(1 - k[1])), momentum(C(k[2])), epsilon(C(k[3])) {}
   void operator()(C* s) const {
     s[1] += rest * (s[3] * s[3] - s[1]);
     s[2] = momentum * s[2] + lr * s[3] / std::sqrt(s[1] + epsilon);
@@ -103,9 +111,11 @@ struct RmsPropRule {
 
 template <class C>
 struct CenteredRmsPropRule {
-  static constexpr int kFull = 5, kUpdated = 4;  // var, mean_gradient, mean_square, moment | gradient
+  static constexpr int kFull = 5,
+                       kUpdated = 4;  // var, mean_gradient, mean_square, moment | gradient
   C lr, rest, momentum, epsilon;
-  explicit CenteredRmsPropRule(const double* k) : lr(C(k[0])), rest(C(1 - k[1])), momentum(C(k[2])), epsilon(C(k[3])) {}
+  explicit CenteredRmsPropRule(const double* k)
+      : lr(C(k[0])), rest(C(1 - k[1])), momentum(C(k[2])), epsilon(C(k[3])) {}
   void operator()(C* s) const {
     s[1] += rest * (s[4] - s[1]);
     s[2] += rest * (s[4] * s[4] - s[2]);
@@ -163,7 +173,8 @@ struct DescentRule {
 
 // Outputs may be the inputs they update: an element depends on elements at its own index only.
 template <class T, class Rule>
-void RunRule(const Rule& given, const void* const* in, void* const* out, int64_t begin, int64_t end) {
+void RunRule(const Rule& given, const void* const* in, void* const* out, int64_t begin,
+             int64_t end) {
   using C = ComputeType<T>;
   const Rule rule = given;
   const T* from[Rule::kFull];
@@ -180,20 +191,32 @@ void RunRule(const Rule& given, const void* const* in, void* const* out, int64_t
 }
 
 template <class T>
-void RunUpdate(UpdateKind kind, const double* k, const void* const* in, void* const* out, int64_t begin, int64_t end) {
+void RunUpdate(UpdateKind kind, const double* k, const void* const* in, void* const* out,
+               int64_t begin, int64_t end) {
   using C = ComputeType<T>;
   switch (kind) {
-    case UpdateKind::kMomentum: return RunRule<T>(MomentumRule<C>(k), in, out, begin, end);
-    case UpdateKind::kSgd: return RunRule<T>(SgdRule<C>(k), in, out, begin, end);
-    case UpdateKind::kAdam: return RunRule<T>(AdamRule<C>(k), in, out, begin, end);
-    case UpdateKind::kAdamWeightDecay: return RunRule<T>(AdamWeightDecayRule<C>(k), in, out, begin, end);
-    case UpdateKind::kAdaMax: return RunRule<T>(AdaMaxRule<C>(k), in, out, begin, end);
-    case UpdateKind::kRmsProp: return RunRule<T>(RmsPropRule<C>(k), in, out, begin, end);
-    case UpdateKind::kCenteredRmsProp: return RunRule<T>(CenteredRmsPropRule<C>(k), in, out, begin, end);
-    case UpdateKind::kAdagrad: return RunRule<T>(AdagradRule<C>(k), in, out, begin, end);
-    case UpdateKind::kAdadelta: return RunRule<T>(AdadeltaRule<C>(k), in, out, begin, end);
-    case UpdateKind::kFtrl: return RunRule<T>(FtrlRule<C>(k), in, out, begin, end);
-    case UpdateKind::kDescent: return RunRule<T>(DescentRule<C>(k), in, out, begin, end);
+    case UpdateKind::kMomentum:
+      return RunRule<T>(MomentumRule<C>(k), in, out, begin, end);
+    case UpdateKind::kSgd:
+      return RunRule<T>(SgdRule<C>(k), in, out, begin, end);
+    case UpdateKind::kAdam:
+      return RunRule<T>(AdamRule<C>(k), in, out, begin, end);
+    case UpdateKind::kAdamWeightDecay:
+      return RunRule<T>(AdamWeightDecayRule<C>(k), in, out, begin, end);
+    case UpdateKind::kAdaMax:
+      return RunRule<T>(AdaMaxRule<C>(k), in, out, begin, end);
+    case UpdateKind::kRmsProp:
+      return RunRule<T>(RmsPropRule<C>(k), in, out, begin, end);
+    case UpdateKind::kCenteredRmsProp:
+      return RunRule<T>(CenteredRmsPropRule<C>(k), in, out, begin, end);
+    case UpdateKind::kAdagrad:
+      return RunRule<T>(AdagradRule<C>(k), in, out, begin, end);
+    case UpdateKind::kAdadelta:
+      return RunRule<T>(AdadeltaRule<C>(k), in, out, begin, end);
+    case UpdateKind::kFtrl:
+      return RunRule<T>(FtrlRule<C>(k), in, out, begin, end);
+    case UpdateKind::kDescent:
+      return RunRule<T>(DescentRule<C>(k), in, out, begin, end);
   }
 }
 

@@ -1,4 +1,5 @@
-// Random ops: each run takes the next offset of the generator, and element i depends on nothing but the key and i.
+// Random ops: each run takes the next offset of the generator, and element i depends on nothing but
+// the key and i.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -16,8 +17,8 @@ namespace ms::cpu {
 MS_DECLARE_ISA(void RandomWords(const RandomKey& key, int64_t group, uint32_t* words);
                void UniformGroup(const RandomKey& key, int64_t group, float* out);
                void NormalGroup(const RandomKey& key, int64_t group, float* out);
-               void DropoutGroup(const RandomKey& key, int64_t group, uint64_t threshold, float scale, const float* x,
-                                 float* y, float* mask);)
+               void DropoutGroup(const RandomKey& key, int64_t group, uint64_t threshold,
+                                 float scale, const float* x, float* y, float* mask);)
 
 namespace {
 
@@ -27,7 +28,8 @@ constexpr double kGroupNs = 60;
 struct Seeds {
   uint64_t first, second;
   Seeds(const KernelRequest& r, const char* a, const char* b)
-      : first(static_cast<uint64_t>(r.attr<int64_t>(a))), second(static_cast<uint64_t>(r.attr<int64_t>(b))) {}
+      : first(static_cast<uint64_t>(r.attr<int64_t>(a))),
+        second(static_cast<uint64_t>(r.attr<int64_t>(b))) {}
   RandomKey Next(RandomState* state) const {
     uint64_t seed = state->seed();
     if (first != 0 || second != 0) seed = Mix(Mix(seed ^ first) + second);
@@ -45,9 +47,11 @@ struct Seeds {
 // body(group, first element, count) for groups of `per_group` elements.
 template <class F>
 void ForGroups(int64_t size, int64_t per_group, double extra_ns, F&& body) {
-  ParallelFor((size + per_group - 1) / per_group, kGroupNs + extra_ns, [&](int64_t begin, int64_t end) {
-    for (int64_t g = begin; g < end; ++g) body(g, g * per_group, std::min(per_group, size - g * per_group));
-  });
+  ParallelFor((size + per_group - 1) / per_group, kGroupNs + extra_ns,
+              [&](int64_t begin, int64_t end) {
+                for (int64_t g = begin; g < end; ++g)
+                  body(g, g * per_group, std::min(per_group, size - g * per_group));
+              });
 }
 
 // Element i of a stream of 64-bit numbers: words i % 32 and i % 32 + 32 of group i / 32.
@@ -63,7 +67,9 @@ class Wide {
   uint64_t Below(int64_t i, uint64_t n) {
     return static_cast<uint64_t>(static_cast<unsigned __int128>(At(i)) * n >> 64);
   }
-  double Uniform(int64_t i) { return (static_cast<double>(At(i) >> 11) + 0.5) * (1.0 / 9007199254740992.0); }
+  double Uniform(int64_t i) {
+    return (static_cast<double>(At(i) >> 11) + 0.5) * (1.0 / 9007199254740992.0);
+  }
 
  private:
   RandomKey key_;
@@ -76,29 +82,45 @@ using GroupFn = void (*)(const RandomKey&, int64_t, float*);
 KernelChoice MakeFloats(const KernelRequest& r, GroupFn fill) {
   int64_t size = r.out[0].shape().size();
   Seeds seeds(r, "seed", "seed2");
-  return FunctionKernel([=](const KernelArgs& a) {
-    RandomKey key = seeds.Next(a.random);
-    float* y = static_cast<float*>(a.out[0]);
-    ForGroups(size, kWordsPerGroup, 40, [&](int64_t g, int64_t first, int64_t n) {
-      if (n == kWordsPerGroup) return fill(key, g, y + first);
-      float last[kWordsPerGroup];
-      fill(key, g, last);
-      std::copy(last, last + n, y + first);
-    });
-  }, 1.5 * static_cast<double>(size));
+  return FunctionKernel(
+      [=](const KernelArgs& a) {
+        RandomKey key = seeds.Next(a.random);
+        float* y = static_cast<float*>(a.out[0]);
+        ForGroups(size, kWordsPerGroup, 40, [&](int64_t g, int64_t first, int64_t n) {
+          if (n == kWordsPerGroup) return fill(key, g, y + first);
+          float last[kWordsPerGroup];
+          fill(key, g, last);
+          std::copy(last, last + n, y + first);
+        });
+      },
+      1.5 * static_cast<double>(size));
 }
 
 template <class T>
 void FillIntegers(const KernelArgs& a, const RandomKey& key, int64_t size) {
   T low = *static_cast<const T*>(a.in[0]), high = *static_cast<const T*>(a.in[1]);
   if (low >= high) {
-    Throw(ErrorKind::kValue, "For 'UniformInt', 'minval' must be less than 'maxval', but got {} and {}.", low, high);
+    Throw(ErrorKind::kValue,
+          "For 'UniformInt', 'minval' must be less than 'maxval', but got {} and {}.", low, high);
   }
   uint64_t range = static_cast<uint64_t>(high) - static_cast<uint64_t>(low);
   T* y = static_cast<T*>(a.out[0]);
-  ForGroups(size, 32, 60, [&](int64_t, int64_t first, int64_t n) {
-    Wide wide(key);
-    for (int64_t i = first; i < first + n; ++i) y[i] = static_cast<T>(static_cast<uint64_t>(low) + wide.Below(i, range));
+  static const auto fill = MS_PICK_ISA(RandomWords);
+  ForGroups(size, 32, 60, [&](int64_t g, int64_t first, int64_t n) {
+    if (range >> 32 != 0) {
+      Wide wide(key);
+      for (int64_t i = first; i < first + n; ++i)
+        y[i] = static_cast<T>(static_cast<uint64_t>(low) + wide.Below(i, range));
+      return;
+    }
+    // The same product of 64 by 32 bits in two halves.
+    uint32_t words[kWordsPerGroup];
+    fill(key, g, words);
+    for (int64_t i = 0; i < n; ++i) {
+      uint64_t carry = words[i + 32] * range >> 32;
+      y[first + i] =
+          static_cast<T>(static_cast<uint64_t>(low) + ((words[i] * range + carry) >> 32));
+    }
   });
 }
 
@@ -106,11 +128,15 @@ KernelChoice MakeIntegers(const KernelRequest& r) {
   int64_t size = r.out[0].shape().size();
   bool narrow = r.dtype(0) == DType::kInt32;
   Seeds seeds(r, "seed", "seed2");
-  return FunctionKernel([=](const KernelArgs& a) {
-    RandomKey key = seeds.Next(a.random);
-    if (narrow) FillIntegers<int32_t>(a, key, size);
-    else FillIntegers<int64_t>(a, key, size);
-  }, 4.0 * static_cast<double>(size));
+  return FunctionKernel(
+      [=](const KernelArgs& a) {
+        RandomKey key = seeds.Next(a.random);
+        if (narrow)
+          FillIntegers<int32_t>(a, key, size);
+        else
+          FillIntegers<int64_t>(a, key, size);
+      },
+      4.0 * static_cast<double>(size));
 }
 
 // Fisher and Yates.
@@ -127,16 +153,23 @@ KernelChoice MakePermutation(const KernelRequest& r) {
   int64_t n = r.attr<int64_t>("n");
   bool narrow = r.out[0].dtype() == DType::kInt32;
   Seeds seeds(r, "seed", "seed2");
-  return FunctionKernel([=](const KernelArgs& a) {
-    RandomKey key = seeds.Next(a.random);
-    if (narrow) Permute(key, n, static_cast<int32_t*>(a.out[0]));
-    else Permute(key, n, static_cast<int64_t*>(a.out[0]));
-  }, 8.0 * static_cast<double>(n));
+  return FunctionKernel(
+      [=](const KernelArgs& a) {
+        RandomKey key = seeds.Next(a.random);
+        if (narrow)
+          Permute(key, n, static_cast<int32_t*>(a.out[0]));
+        else
+          Permute(key, n, static_cast<int64_t*>(a.out[0]));
+      },
+      8.0 * static_cast<double>(n));
 }
 
-// ---- dropout ------------------------------------------------------------------------------------------------
+// ---- dropout
+// ------------------------------------------------------------------------------------------------
 // Words below this are kept.
-uint64_t Threshold(double probability) { return static_cast<uint64_t>(std::llround(probability * 4294967296.0)); }
+uint64_t Threshold(double probability) {
+  return static_cast<uint64_t>(std::llround(probability * 4294967296.0));
+}
 
 KernelChoice MakeDropout(const KernelRequest& r) {
   int64_t size = r.shape(0).size();
@@ -147,40 +180,46 @@ KernelChoice MakeDropout(const KernelRequest& r) {
   auto words_of = MS_PICK_ISA(RandomWords);
   if (r.dtype(0) == DType::kFloat32) {
     auto drop = MS_PICK_ISA(DropoutGroup);
-    return FunctionKernel([=](const KernelArgs& a) {
-      RandomKey key = seeds.Next(a.random);
-      const float* x = static_cast<const float*>(a.in[0]);
-      float *y = static_cast<float*>(a.out[0]), *mask = static_cast<float*>(a.out[1]);
-      auto scale = static_cast<float>(1 / keep);
-      ForGroups(size, kWordsPerGroup, 30, [&](int64_t g, int64_t first, int64_t n) {
-        if (n == kWordsPerGroup) return drop(key, g, threshold, scale, x + first, y + first, mask + first);
-        float in[kWordsPerGroup] = {}, out[kWordsPerGroup], kept[kWordsPerGroup];
-        std::copy(x + first, x + first + n, in);
-        drop(key, g, threshold, scale, in, out, kept);
-        std::copy(out, out + n, y + first);
-        std::copy(kept, kept + n, mask + first);
-      });
-    }, cost);
+    return FunctionKernel(
+        [=](const KernelArgs& a) {
+          RandomKey key = seeds.Next(a.random);
+          const float* x = static_cast<const float*>(a.in[0]);
+          float *y = static_cast<float*>(a.out[0]), *mask = static_cast<float*>(a.out[1]);
+          auto scale = static_cast<float>(1 / keep);
+          ForGroups(size, kWordsPerGroup, 30, [&](int64_t g, int64_t first, int64_t n) {
+            if (n == kWordsPerGroup)
+              return drop(key, g, threshold, scale, x + first, y + first, mask + first);
+            float in[kWordsPerGroup] = {}, out[kWordsPerGroup], kept[kWordsPerGroup];
+            std::copy(x + first, x + first + n, in);
+            drop(key, g, threshold, scale, in, out, kept);
+            std::copy(out, out + n, y + first);
+            std::copy(kept, kept + n, mask + first);
+          });
+        },
+        cost);
   }
   return VisitDType(r.dtype(0), [&]<class T>(TypeTag<T>) -> KernelChoice {
     if constexpr (!IsFloating(kDTypeOf<T>)) {
       return No("needs a float type, got {}", Name(kDTypeOf<T>));
     } else {
-      return FunctionKernel([=](const KernelArgs& a) {
-        using C = ComputeType<T>;
-        RandomKey key = seeds.Next(a.random);
-        const T* x = static_cast<const T*>(a.in[0]);
-        T *y = static_cast<T*>(a.out[0]), *mask = static_cast<T*>(a.out[1]);
-        ForGroups(size, kWordsPerGroup, 100, [&](int64_t g, int64_t first, int64_t n) {
-          uint32_t words[kWordsPerGroup];
-          words_of(key, g, words);
-          for (int64_t i = 0; i < n; ++i) {
-            bool kept = words[i] < threshold;
-            y[first + i] = kept ? T(static_cast<C>(x[first + i]) * static_cast<C>(1 / keep)) : T(C(0));
-            mask[first + i] = T(C(kept ? 1 : 0));
-          }
-        });
-      }, cost);
+      return FunctionKernel(
+          [=](const KernelArgs& a) {
+            using C = ComputeType<T>;
+            RandomKey key = seeds.Next(a.random);
+            const T* x = static_cast<const T*>(a.in[0]);
+            T *y = static_cast<T*>(a.out[0]), *mask = static_cast<T*>(a.out[1]);
+            ForGroups(size, kWordsPerGroup, 100, [&](int64_t g, int64_t first, int64_t n) {
+              uint32_t words[kWordsPerGroup];
+              words_of(key, g, words);
+              for (int64_t i = 0; i < n; ++i) {
+                bool kept = words[i] < threshold;
+                y[first + i] =
+                    kept ? T(static_cast<C>(x[first + i]) * static_cast<C>(1 / keep)) : T(C(0));
+                mask[first + i] = T(C(kept ? 1 : 0));
+              }
+            });
+          },
+          cost);
     }
   });
 }
@@ -192,28 +231,32 @@ KernelChoice MakeDropoutGrad(const KernelRequest& r) {
     if constexpr (!IsFloating(kDTypeOf<T>)) {
       return No("needs a float type, got {}", Name(kDTypeOf<T>));
     } else {
-      return FunctionKernel([=](const KernelArgs& a) {
-        using C = ComputeType<T>;
-        const T *dy = static_cast<const T*>(a.in[0]), *mask = static_cast<const T*>(a.in[1]);
-        T* dx = static_cast<T*>(a.out[0]);
-        ParallelFor(size, 0.3, [&](int64_t begin, int64_t end) {
+      return FunctionKernel(
+          [=](const KernelArgs& a) {
+            using C = ComputeType<T>;
+            const T *dy = static_cast<const T*>(a.in[0]), *mask = static_cast<const T*>(a.in[1]);
+            T* dx = static_cast<T*>(a.out[0]);
+            ParallelFor(size, 0.3, [&](int64_t begin, int64_t end) {
 #pragma GCC ivdep
-          for (int64_t i = begin; i < end; ++i) {
-            dx[i] = T(static_cast<C>(dy[i]) * static_cast<C>(mask[i]) * static_cast<C>(scale));
-          }
-        });
-      }, 0.3 * static_cast<double>(size));
+              for (int64_t i = begin; i < end; ++i) {
+                dx[i] = T(static_cast<C>(dy[i]) * static_cast<C>(mask[i]) * static_cast<C>(scale));
+              }
+            });
+          },
+          0.3 * static_cast<double>(size));
     }
   });
 }
 
-// ---- sampling -----------------------------------------------------------------------------------------------
+// ---- sampling
+// -----------------------------------------------------------------------------------------------
 // The elements of a float tensor as doubles.
 std::vector<double> Doubles(const void* in, DType dtype, int64_t n) {
   std::vector<double> out(static_cast<size_t>(n));
   VisitDType(dtype, [&]<class T>(TypeTag<T>) {
     if constexpr (IsFloating(kDTypeOf<T>)) {
-      for (int64_t i = 0; i < n; ++i) out[static_cast<size_t>(i)] = static_cast<ComputeType<T>>(static_cast<const T*>(in)[i]);
+      for (int64_t i = 0; i < n; ++i)
+        out[static_cast<size_t>(i)] = static_cast<ComputeType<T>>(static_cast<const T*>(in)[i]);
     }
   });
   return out;
@@ -225,46 +268,56 @@ KernelChoice MakeBernoulli(const KernelRequest& r) {
   auto words_of = MS_PICK_ISA(RandomWords);
   Tensor zero = Tensor::Full(r.dtype(0), Shape{}, 0), one = Tensor::Full(r.dtype(0), Shape{}, 1);
   size_t item = ItemSize(r.dtype(0));
-  return FunctionKernel([=, dtype = r.dtype(1)](const KernelArgs& a) {
-    RandomKey key = seeds.Next(a.random);
-    std::vector<double> p = Doubles(a.in[1], dtype, probabilities);
-    for (double v : p) {
-      if (!(v >= 0 && v <= 1)) Throw(ErrorKind::kValue, "For 'Bernoulli', 'p' must be in [0, 1], but got {}.", v);
-    }
-    ForGroups(size, kWordsPerGroup, 150, [&](int64_t g, int64_t first, int64_t n) {
-      uint32_t words[kWordsPerGroup];
-      words_of(key, g, words);
-      for (int64_t i = 0; i < n; ++i) {
-        double chance = p[probabilities == 1 ? 0 : static_cast<size_t>(first + i)];
-        const Tensor& value = words[i] < Threshold(chance) ? one : zero;
-        std::memcpy(static_cast<char*>(a.out[0]) + static_cast<size_t>(first + i) * item, value.raw(), item);
-      }
-    });
-  }, 4.0 * static_cast<double>(size));
+  return FunctionKernel(
+      [=, dtype = r.dtype(1)](const KernelArgs& a) {
+        RandomKey key = seeds.Next(a.random);
+        std::vector<double> p = Doubles(a.in[1], dtype, probabilities);
+        for (double v : p) {
+          if (!(v >= 0 && v <= 1))
+            Throw(ErrorKind::kValue, "For 'Bernoulli', 'p' must be in [0, 1], but got {}.", v);
+        }
+        ForGroups(size, kWordsPerGroup, 150, [&](int64_t g, int64_t first, int64_t n) {
+          uint32_t words[kWordsPerGroup];
+          words_of(key, g, words);
+          for (int64_t i = 0; i < n; ++i) {
+            double chance = p[probabilities == 1 ? 0 : static_cast<size_t>(first + i)];
+            const Tensor& value = words[i] < Threshold(chance) ? one : zero;
+            std::memcpy(static_cast<char*>(a.out[0]) + static_cast<size_t>(first + i) * item,
+                        value.raw(), item);
+          }
+        });
+      },
+      4.0 * static_cast<double>(size));
 }
 
-// With replacement: the inverse of the running sum. Without: the smallest of exponential waiting times, whose rates are
-// the weights.
-void SampleRow(const std::vector<double>& weights, int64_t row, int64_t samples, bool replacement, Wide& wide, int64_t* out) {
+// With replacement: the inverse of the running sum. Without: the smallest of exponential waiting
+// times, whose rates are the weights.
+void SampleRow(const std::vector<double>& weights, int64_t row, int64_t samples, bool replacement,
+               Wide& wide, int64_t* out) {
   auto k = static_cast<int64_t>(weights.size());
   double total = 0;
   int64_t positive = 0;
   for (double w : weights) {
-    if (!(w >= 0) || std::isinf(w)) Throw(ErrorKind::kValue, "For 'Multinomial', the weights must be finite and not negative, but got {}.", w);
+    if (!(w >= 0) || std::isinf(w))
+      Throw(ErrorKind::kValue,
+            "For 'Multinomial', the weights must be finite and not negative, but got {}.", w);
     total += w;
     positive += w > 0;
   }
   if (total <= 0 || (!replacement && positive < samples)) {
-    Throw(ErrorKind::kValue, "For 'Multinomial', a row must have at least {} positive weights, but got {}.",
+    Throw(ErrorKind::kValue,
+          "For 'Multinomial', a row must have at least {} positive weights, but got {}.",
           replacement ? 1 : samples, positive);
   }
   if (replacement) {
     std::vector<double> sums(weights.size());
     std::partial_sum(weights.begin(), weights.end(), sums.begin());
     for (int64_t i = 0; i < samples; ++i) {
-      auto it = std::upper_bound(sums.begin(), sums.end(), wide.Uniform(row * samples + i) * sums.back());
+      auto it =
+          std::upper_bound(sums.begin(), sums.end(), wide.Uniform(row * samples + i) * sums.back());
       auto at = std::min<int64_t>(it - sums.begin(), k - 1);
-      while (weights[static_cast<size_t>(at)] == 0) --at;  // only where rounding met the end of the sum
+      while (weights[static_cast<size_t>(at)] == 0)
+        --at;  // only where rounding met the end of the sum
       out[i] = at;
     }
     return;
@@ -279,29 +332,39 @@ void SampleRow(const std::vector<double>& weights, int64_t row, int64_t samples,
 }
 
 KernelChoice MakeMultinomial(const KernelRequest& r) {
-  int64_t k = r.shape(0).back(), rows = r.shape(0).size() / k, samples = r.attr<int64_t>("num_samples");
+  int64_t k = r.shape(0).back(), rows = r.shape(0).size() / k,
+          samples = r.attr<int64_t>("num_samples");
   bool replacement = r.attr<bool>("replacement"), narrow = r.out[0].dtype() == DType::kInt32;
   Seeds seeds(r, "seed", "seed2");
-  return FunctionKernel([=, dtype = r.dtype(0)](const KernelArgs& a) {
-    Wide wide(seeds.Next(a.random));
-    std::vector<int64_t> picked(static_cast<size_t>(samples));
-    for (int64_t row = 0; row < rows; ++row) {
-      const char* from = static_cast<const char*>(a.in[0]) + static_cast<size_t>(row * k) * ItemSize(dtype);
-      SampleRow(Doubles(from, dtype, k), row, samples, replacement, wide, picked.data());
-      for (int64_t i = 0; i < samples; ++i) {
-        int64_t at = picked[static_cast<size_t>(i)];
-        if (narrow) static_cast<int32_t*>(a.out[0])[row * samples + i] = static_cast<int32_t>(at);
-        else static_cast<int64_t*>(a.out[0])[row * samples + i] = at;
-      }
-    }
-  }, 20.0 * static_cast<double>(rows * (k + samples)));
+  return FunctionKernel(
+      [=, dtype = r.dtype(0)](const KernelArgs& a) {
+        Wide wide(seeds.Next(a.random));
+        std::vector<int64_t> picked(static_cast<size_t>(samples));
+        for (int64_t row = 0; row < rows; ++row) {
+          const char* from =
+              static_cast<const char*>(a.in[0]) + static_cast<size_t>(row * k) * ItemSize(dtype);
+          SampleRow(Doubles(from, dtype, k), row, samples, replacement, wide, picked.data());
+          for (int64_t i = 0; i < samples; ++i) {
+            int64_t at = picked[static_cast<size_t>(i)];
+            if (narrow)
+              static_cast<int32_t*>(a.out[0])[row * samples + i] = static_cast<int32_t>(at);
+            else
+              static_cast<int64_t*>(a.out[0])[row * samples + i] = at;
+          }
+        }
+      },
+      20.0 * static_cast<double>(rows * (k + samples)));
 }
 
 }  // namespace
 
 void AddRandom(KernelTable& table) {
-  table.For("StandardNormal").Try("vector", [](const KernelRequest& r) { return MakeFloats(r, MS_PICK_ISA(NormalGroup)); });
-  table.For("UniformReal").Try("vector", [](const KernelRequest& r) { return MakeFloats(r, MS_PICK_ISA(UniformGroup)); });
+  table.For("StandardNormal").Try("vector", [](const KernelRequest& r) {
+    return MakeFloats(r, MS_PICK_ISA(NormalGroup));
+  });
+  table.For("UniformReal").Try("vector", [](const KernelRequest& r) {
+    return MakeFloats(r, MS_PICK_ISA(UniformGroup));
+  });
   table.For("UniformInt").Try("reference", MakeIntegers);
   table.For("RandomPermutation").Try("reference", MakePermutation);
   table.For("Dropout").Try("vector", MakeDropout);

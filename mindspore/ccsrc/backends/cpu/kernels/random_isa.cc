@@ -1,10 +1,11 @@
-// Random words in groups of 64, and what floats are made of them. Word k * 16 + lane of group g is word k of the Philox
-// block with counter g * 16 + lane: sixteen blocks run side by side, and element i of a tensor is word i % 64 of group
-// i / 64 on every machine. Multiplications and additions must not be fused, so that normals are the same everywhere too.
-#include "backends/cpu/kernels/random_words.h"
-
+// Random words in groups of 64, and what floats are made of them. Word k * 16 + lane of group g is
+// word k of the Philox block with counter g * 16 + lane: sixteen blocks run side by side, and
+// element i of a tensor is word i % 64 of group i / 64 on every machine. Multiplications and
+// additions must not be fused, so that normals are the same everywhere too.
 #include <cmath>
 #include <cstring>
+
+#include "backends/cpu/kernels/random_words.h"
 
 #pragma GCC optimize("fp-contract=off")
 
@@ -13,7 +14,8 @@ namespace {
 
 constexpr int kLanes = 16;
 
-// log(x) for a normal x > 0: x = m * 2^e with m in [sqrt(1/2), sqrt(2)), log(m) = 2 atanh((m - 1) / (m + 1)).
+// log(x) for a normal x > 0: x = m * 2^e with m in [sqrt(1/2), sqrt(2)), log(m) = 2 atanh((m - 1) /
+// (m + 1)).
 inline float Log(float x) {
   uint32_t bits;
   std::memcpy(&bits, &x, 4);
@@ -27,14 +29,18 @@ inline float Log(float x) {
   return s * series + static_cast<float>(e) * 0.69314718f;
 }
 
-// Two normals from two words (Box and Muller): a radius from the first, an angle in quarter turns from the second.
+// Two normals from two words (Box and Muller): a radius from the first, an angle in quarter turns
+// from the second.
 inline void Normals(uint32_t radius_word, uint32_t angle_word, float* first, float* second) {
   float u = (static_cast<float>(radius_word) + 0.5f) * (1.0f / 4294967296.0f);
   float radius = std::sqrt(std::fabs(-2.0f * Log(u)));
-  float turns = static_cast<float>(static_cast<int32_t>(angle_word)) * (1.0f / 1073741824.0f);  // [-2, 2]
+  float turns =
+      static_cast<float>(static_cast<int32_t>(angle_word)) * (1.0f / 1073741824.0f);  // [-2, 2]
   int32_t quarter = static_cast<int32_t>(turns + (turns < 0 ? -0.5f : 0.5f));
-  float x = (turns - static_cast<float>(quarter)) * 1.57079632679f, z = x * x;  // within a quarter turn of pi/2
-  float sine = x * (1.0f + z * (-1.0f / 6 + z * (1.0f / 120 + z * (-1.0f / 5040 + z * (1.0f / 362880)))));
+  float x = (turns - static_cast<float>(quarter)) * 1.57079632679f,
+        z = x * x;  // within a quarter turn of pi/2
+  float sine =
+      x * (1.0f + z * (-1.0f / 6 + z * (1.0f / 120 + z * (-1.0f / 5040 + z * (1.0f / 362880)))));
   float cosine = 1.0f + z * (-0.5f + z * (1.0f / 24 + z * (-1.0f / 720 + z * (1.0f / 40320))));
   bool swap = (quarter & 1) != 0;
   float s = swap ? cosine : sine, c = swap ? sine : cosine;
@@ -94,8 +100,8 @@ void NormalGroup(const RandomKey& key, int64_t group, float* out) {
   }
 }
 
-void DropoutGroup(const RandomKey& key, int64_t group, uint64_t threshold, float scale, const float* x, float* y,
-                  float* mask) {
+void DropoutGroup(const RandomKey& key, int64_t group, uint64_t threshold, float scale,
+                  const float* x, float* y, float* mask) {
   alignas(64) uint32_t words[kWordsPerGroup];
   Group(key, group, words);
   auto last = static_cast<uint32_t>(threshold - 1);  // kept: words up to this one

@@ -9,40 +9,55 @@
 
 namespace ms::cpu {
 
-MS_DECLARE_ISA(ReduceFn FindReduce(ReduceKind kind, DType dtype);)
+MS_DECLARE_ISA(ReduceFn FindReduce(ReduceKind kind, DType dtype);
+               void AddFloats(const float* const* in, int64_t count, float* out, int64_t begin,
+                              int64_t end);)
 
 namespace {
 
 template <template <class> class Rule>
 ReduceFn Numbers(DType dtype) {
   return VisitDType(dtype, [&]<class T>(TypeTag<T>) -> ReduceFn {
-    if constexpr (std::is_same_v<T, bool>) return nullptr;
-    else return reference::Reduce<Rule<T>>;
+    if constexpr (std::is_same_v<T, bool>)
+      return nullptr;
+    else
+      return reference::Reduce<Rule<T>>;
   });
 }
 
 template <template <class> class Rule>
 ReduceFn RealNumbers(DType dtype) {
   return VisitDType(dtype, [&]<class T>(TypeTag<T>) -> ReduceFn {
-    if constexpr (IsComplex(kDTypeOf<T>)) return nullptr;
-    else return reference::Reduce<Rule<T>>;
+    if constexpr (IsComplex(kDTypeOf<T>))
+      return nullptr;
+    else
+      return reference::Reduce<Rule<T>>;
   });
 }
 
 template <template <class> class Rule>
 ReduceFn AllTypes(DType dtype) {
-  return VisitDType(dtype, [&]<class T>(TypeTag<T>) -> ReduceFn { return reference::Reduce<Rule<T>>; });
+  return VisitDType(dtype,
+                    [&]<class T>(TypeTag<T>) -> ReduceFn { return reference::Reduce<Rule<T>>; });
 }
 
 ReduceFn Reference(ReduceKind kind, DType dtype) {
   switch (kind) {
-    case ReduceKind::kSum: return IsBool(dtype) ? reference::Reduce<reference::AnyRule<bool>> : Numbers<reference::SumRule>(dtype);
-    case ReduceKind::kMean: return Numbers<reference::MeanRule>(dtype);
-    case ReduceKind::kMax: return RealNumbers<reference::MaxRule>(dtype);
-    case ReduceKind::kMin: return RealNumbers<reference::MinRule>(dtype);
-    case ReduceKind::kProd: return Numbers<reference::ProdRule>(dtype);
-    case ReduceKind::kAll: return AllTypes<reference::AllRule>(dtype);
-    case ReduceKind::kAny: return AllTypes<reference::AnyRule>(dtype);
+    case ReduceKind::kSum:
+      return IsBool(dtype) ? reference::Reduce<reference::AnyRule<bool>>
+                           : Numbers<reference::SumRule>(dtype);
+    case ReduceKind::kMean:
+      return Numbers<reference::MeanRule>(dtype);
+    case ReduceKind::kMax:
+      return RealNumbers<reference::MaxRule>(dtype);
+    case ReduceKind::kMin:
+      return RealNumbers<reference::MinRule>(dtype);
+    case ReduceKind::kProd:
+      return Numbers<reference::ProdRule>(dtype);
+    case ReduceKind::kAll:
+      return AllTypes<reference::AllRule>(dtype);
+    case ReduceKind::kAny:
+      return AllTypes<reference::AnyRule>(dtype);
   }
   return nullptr;
 }
@@ -50,18 +65,24 @@ ReduceFn Reference(ReduceKind kind, DType dtype) {
 // What a reduction of nothing gives.
 double OfNothing(ReduceKind kind, DType dtype) {
   switch (kind) {
-    case ReduceKind::kMean: return IsInteger(dtype) ? 0 : std::numeric_limits<double>::quiet_NaN();
+    case ReduceKind::kMean:
+      return IsInteger(dtype) ? 0 : std::numeric_limits<double>::quiet_NaN();
     case ReduceKind::kProd:
-    case ReduceKind::kAll: return 1;
-    default: return 0;
+    case ReduceKind::kAll:
+      return 1;
+    default:
+      return 0;
   }
 }
 
 class ReduceKernel : public Kernel {
  public:
   ReduceKernel(ReduceFn run, const ReducePlan& plan, DType dtype) : run_(run), plan_(plan) {
-    cost_ns_ = static_cast<double>(plan.count * plan.results) * 0.05 * static_cast<double>(ItemSize(dtype)) + 50;
-    if (plan.chunks > 1) workspace_bytes_ = static_cast<size_t>(plan.tasks() * plan.partial_width()) * 16;
+    cost_ns_ = static_cast<double>(plan.count * plan.results) * 0.05 *
+                   static_cast<double>(ItemSize(dtype)) +
+               50;
+    if (plan.chunks > 1)
+      workspace_bytes_ = static_cast<size_t>(plan.tasks() * plan.partial_width()) * 16;
   }
   void Run(const KernelArgs& a) const override { run_(plan_, a.in[0], a.out[0], a.workspace); }
 
@@ -71,9 +92,11 @@ class ReduceKernel : public Kernel {
 };
 
 KernelChoice Constant(Tensor value, int64_t count) {
-  return FunctionKernel([value, count](const KernelArgs& a) {
-    ParallelFill(a.out[0], value.raw(), count, ItemSize(value.dtype()));
-  }, 100);
+  return FunctionKernel(
+      [value, count](const KernelArgs& a) {
+        ParallelFill(a.out[0], value.raw(), count, ItemSize(value.dtype()));
+      },
+      100);
 }
 
 KernelChoice Copy(size_t bytes) {
@@ -94,13 +117,15 @@ KernelChoice MakeReduce(const KernelRequest& r, ReduceKind kind, bool vectors) {
   }
   ReduceFn run = vectors ? MS_PICK_ISA(FindReduce)(kind, r.dtype(0)) : Reference(kind, r.dtype(0));
   if (!run) return No("has no loop for {}", Name(r.dtype(0)));
-  return std::make_unique<ReduceKernel>(run, PlanReduce(shape, SortedAxes(listed, shape.rank())), r.dtype(0));
+  return std::make_unique<ReduceKernel>(run, PlanReduce(shape, SortedAxes(listed, shape.rank())),
+                                        r.dtype(0));
 }
 
 template <class T>
 void SumTensors(const KernelArgs& a, size_t tensors, int64_t begin, int64_t end) {
   // Integers add in unsigned 64 bits, where overflow wraps.
-  using C = std::conditional_t<std::is_integral_v<T> && !std::is_same_v<T, bool>, uint64_t, ComputeType<T>>;
+  using C = std::conditional_t<std::is_integral_v<T> && !std::is_same_v<T, bool>, uint64_t,
+                               ComputeType<T>>;
   T* y = static_cast<T*>(a.out[0]);
   constexpr int64_t kBlock = 1024;
   C sums[kBlock];
@@ -120,14 +145,32 @@ void SumTensors(const KernelArgs& a, size_t tensors, int64_t begin, int64_t end)
   }
 }
 
+KernelChoice MakeAddFloats(const KernelRequest& r) {
+  if (r.dtype(0) != DType::kFloat32) return No("needs Float32, got {}", Name(r.dtype(0)));
+  auto add = MS_PICK_ISA(AddFloats);
+  int64_t size = r.shape(0).size(), count = static_cast<int64_t>(r.in.size());
+  double ns = 0.1 * static_cast<double>(count);
+  return FunctionKernel(
+      [=](const KernelArgs& a) {
+        auto* in = reinterpret_cast<const float* const*>(a.in);
+        ParallelFor(size, ns, [&](int64_t begin, int64_t end) {
+          add(in, count, static_cast<float*>(a.out[0]), begin, end);
+        });
+      },
+      ns * static_cast<double>(size));
+}
+
 KernelChoice MakeAddN(const KernelRequest& r) {
   size_t tensors = r.in.size();
   int64_t size = r.shape(0).size();
   double ns = 0.15 * static_cast<double>(tensors);
   return VisitDType(r.dtype(0), [&]<class T>(TypeTag<T>) {
-    return FunctionKernel([=](const KernelArgs& a) {
-      ParallelFor(size, ns, [&](int64_t begin, int64_t end) { SumTensors<T>(a, tensors, begin, end); });
-    }, ns * static_cast<double>(size));
+    return FunctionKernel(
+        [=](const KernelArgs& a) {
+          ParallelFor(size, ns,
+                      [&](int64_t begin, int64_t end) { SumTensors<T>(a, tensors, begin, end); });
+        },
+        ns * static_cast<double>(size));
   });
 }
 
@@ -135,15 +178,16 @@ KernelChoice MakeAddN(const KernelRequest& r) {
 
 void AddReduce(KernelTable& table) {
   const std::pair<const char*, ReduceKind> kinds[] = {
-      {"ReduceSum", ReduceKind::kSum}, {"ReduceMean", ReduceKind::kMean}, {"ReduceMax", ReduceKind::kMax},
-      {"ReduceMin", ReduceKind::kMin}, {"ReduceProd", ReduceKind::kProd}, {"ReduceAll", ReduceKind::kAll},
+      {"ReduceSum", ReduceKind::kSum},   {"ReduceMean", ReduceKind::kMean},
+      {"ReduceMax", ReduceKind::kMax},   {"ReduceMin", ReduceKind::kMin},
+      {"ReduceProd", ReduceKind::kProd}, {"ReduceAll", ReduceKind::kAll},
       {"ReduceAny", ReduceKind::kAny}};
   for (auto [name, kind] : kinds) {
     table.For(name)
         .Try("vector", [kind](const KernelRequest& r) { return MakeReduce(r, kind, true); })
         .Try("reference", [kind](const KernelRequest& r) { return MakeReduce(r, kind, false); });
   }
-  table.For("AddN").Try("reference", MakeAddN);
+  table.For("AddN").Try("vector", MakeAddFloats).Try("reference", MakeAddN);
   AddArgReduce(table);
   AddScan(table);
   AddSort(table);

@@ -9,8 +9,10 @@ namespace {
 
 template <class C>
 bool IsNan(C x) {
-  if constexpr (std::is_floating_point_v<C>) return x != x;
-  else return static_cast<void>(x), false;
+  if constexpr (std::is_floating_point_v<C>)
+    return x != x;
+  else
+    return static_cast<void>(x), false;
 }
 
 template <bool kLargest, class C>
@@ -82,36 +84,43 @@ void Find(const AxisView& v, const T* x, I* index, T* value) {
     return;
   }
   int64_t tiles = (v.inner + kColumns - 1) / kColumns;
-  ParallelFor(v.outer * tiles, ns * static_cast<double>(std::min(v.inner, kColumns)), [&](int64_t begin, int64_t end) {
-    int32_t where[kColumns];
-    for (int64_t task = begin; task < end; ++task) {
-      int64_t o = task / tiles, first = task % tiles * kColumns, n = std::min(kColumns, v.inner - first);
-      const T* from = x + o * v.size * v.inner + first;
-      FindInColumns<kLargest>(from, v.size, v.inner, n, where);
-      for (int64_t c = 0; c < n; ++c) {
-        index[o * v.inner + first + c] = static_cast<I>(where[c]);
-        if (value) value[o * v.inner + first + c] = from[where[c] * v.inner + c];
-      }
-    }
-  });
+  ParallelFor(v.outer * tiles, ns * static_cast<double>(std::min(v.inner, kColumns)),
+              [&](int64_t begin, int64_t end) {
+                int32_t where[kColumns];
+                for (int64_t task = begin; task < end; ++task) {
+                  int64_t o = task / tiles, first = task % tiles * kColumns,
+                          n = std::min(kColumns, v.inner - first);
+                  const T* from = x + o * v.size * v.inner + first;
+                  FindInColumns<kLargest>(from, v.size, v.inner, n, where);
+                  for (int64_t c = 0; c < n; ++c) {
+                    index[o * v.inner + first + c] = static_cast<I>(where[c]);
+                    if (value) value[o * v.inner + first + c] = from[where[c] * v.inner + c];
+                  }
+                }
+              });
 }
 
 template <bool kLargest>
 KernelChoice MakeFind(const KernelRequest& r) {
   AxisView v = ViewAxis(r.shape(0), r.attr<int64_t>("axis"));
-  if (v.size >= INT32_MAX && v.inner > 1) return No("needs an axis of less than 2^31 elements, got {}", v.size);
+  if (v.size >= INT32_MAX && v.inner > 1)
+    return No("needs an axis of less than 2^31 elements, got {}", v.size);
   bool with_value = r.out.size() == 2;
   bool wide = r.out[0].dtype() == DType::kInt64;
   return VisitDType(r.dtype(0), [&]<class T>(TypeTag<T>) -> KernelChoice {
     if constexpr (IsComplex(kDTypeOf<T>)) {
       return No("needs real numbers, got {}", Name(kDTypeOf<T>));
     } else {
-      return FunctionKernel([=](const KernelArgs& a) {
-        const T* x = static_cast<const T*>(a.in[0]);
-        T* value = with_value ? static_cast<T*>(a.out[1]) : nullptr;
-        if (wide) Find<kLargest>(v, x, static_cast<int64_t*>(a.out[0]), value);
-        else Find<kLargest>(v, x, static_cast<int32_t*>(a.out[0]), value);
-      }, 0.6 * static_cast<double>(r.shape(0).size()));
+      return FunctionKernel(
+          [=](const KernelArgs& a) {
+            const T* x = static_cast<const T*>(a.in[0]);
+            T* value = with_value ? static_cast<T*>(a.out[1]) : nullptr;
+            if (wide)
+              Find<kLargest>(v, x, static_cast<int64_t*>(a.out[0]), value);
+            else
+              Find<kLargest>(v, x, static_cast<int32_t*>(a.out[0]), value);
+          },
+          0.6 * static_cast<double>(r.shape(0).size()));
     }
   });
 }

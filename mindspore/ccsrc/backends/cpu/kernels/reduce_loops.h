@@ -1,6 +1,10 @@
-// The loops of a reduction, as templates over a rule (reduce_rules.h): compiled for wide vectors by reduce_isa.cc, and
-// plainly, as the reference for every dtype, by reduce.cc. MS_ISA names the namespace of the copy.
+// The loops of a reduction, as templates over a rule (reduce_rules.h): compiled for wide vectors by
+// reduce_isa.cc, and plainly, as the reference for every dtype, by reduce.cc. MS_ISA names the
+// namespace of the copy.
 #pragma once
+
+#include <cstring>
+#include <utility>
 
 #include "backends/cpu/kernels/reduce_plan.h"
 #include "backends/cpu/kernels/reduce_rules.h"
@@ -8,6 +12,25 @@
 #include "kernel/parallel.h"
 
 namespace ms::cpu::MS_ISA {
+
+// The lanes of a vector combined pairwise: halves while they are vectors, then one by one.
+template <class Rule, int kBytes, class V>
+typename Rule::Lane FoldLanes(const V& v) {
+  using Lane = typename Rule::Lane;
+  if constexpr (kBytes > 16) {
+    typedef Lane Part __attribute__((vector_size(kBytes > 32 ? 32 : 16)));
+    Part low, high;
+    std::memcpy(&low, &v, sizeof(low));
+    std::memcpy(&high, reinterpret_cast<const char*>(&v) + sizeof(low), sizeof(high));
+    Rule::Step(low, high);
+    return FoldLanes<Rule, kBytes / 2>(low);
+  } else {
+    Lane folded = v[0];
+    for (int i = 1; i < static_cast<int>(16 / sizeof(Lane)); ++i)
+      Rule::Step(folded, static_cast<Lane>(v[i]));
+    return folded;
+  }
+}
 
 // Reduces `n` contiguous elements, at most kPiece: vector lanes in Lane, then their total in Total.
 template <class Rule>
@@ -41,81 +64,108 @@ typename Rule::Total ReduceRun(const typename Rule::In* x, int64_t n) {
         LoadLanes(x + i, &xa);
         Rule::Step(a, xa);
       }
+      if (i < n && n - i < kWidth) {  // the rest: the last whole vector without what was counted
+        V last;
+        LoadLanes(x + n - kWidth, &last);
+        V lane;
+        for (int64_t k = 0; k < kWidth; ++k) lane[k] = static_cast<Lane>(k);
+        last = lane < static_cast<Lane>(kWidth - (n - i)) ? start : last;
+        Rule::Step(b, last);
+        i = n;
+      }
       Rule::Step(a, b);
       Rule::Step(c, d);
-      for (int64_t lane = 0; lane < kWidth; ++lane) {
-        Rule::Step(total, static_cast<Total>(a[lane]));
-        Rule::Step(total, static_cast<Total>(c[lane]));
-      }
+      Rule::Step(a, c);
+      Rule::Step(total, static_cast<Total>(FoldLanes<Rule, kVectorBytes>(a)));
     }
   }
   for (; i < n; ++i) Rule::Step(total, static_cast<Total>(Rule::Load(x[i])));
   return total;
 }
 
-// A row of lanes: the elements themselves, or, of half types, a copy in float.
-template <class Rule>
-auto Widen(const typename Rule::In* row, int64_t n, float* buffer) {
-  if constexpr (std::is_same_v<typename Rule::In, Half> && std::is_same_v<typename Rule::Lane, float>) {
-    typedef float V __attribute__((vector_size(kVectorBytes)));
-    constexpr int64_t kWidth = kVectorBytes / sizeof(float);
-    int64_t c = 0;
+// lanes[c] takes in up to four rows.
+template <class Rule, class... Row>
+void AddRows(typename Rule::Lane* lanes, int64_t n, bool first, const Row*... rows) {
+  using Lane = typename Rule::Lane;
+  auto load = [](const auto& e) {
+    if constexpr (std::is_same_v<std::decay_t<decltype(e)>, Lane>)
+      return e;
+    else
+      return Rule::Load(e);
+  };
+  int64_t c = 0;
+  if constexpr (Rule::kVector) {
+    typedef Lane V __attribute__((vector_size(kVectorBytes)));
+    constexpr int64_t kWidth = kVectorBytes / sizeof(Lane);
     for (; c + kWidth <= n; c += kWidth) {
-      V v;
-      LoadLanes(row + c, &v);
-      std::memcpy(buffer + c, &v, sizeof(v));
+      V v[sizeof...(Row)], sum;
+      int k = 0;
+      (LoadLanes(rows + c, &v[k++]), ...);
+      for (int width = sizeof...(Row) / 2; width > 0; width /= 2) {
+        for (k = 0; k < width; ++k) Rule::Step(v[k], v[k + width]);
+      }
+      sum = v[0];
+      if (!first) {
+        std::memcpy(&sum, lanes + c, sizeof(V));
+        Rule::Step(sum, v[0]);
+      }
+      std::memcpy(lanes + c, &sum, sizeof(V));
     }
-    for (; c < n; ++c) buffer[c] = static_cast<float>(row[c]);
-    return static_cast<const float*>(buffer);
+  }
+  if (first) {
+    for (; c < n; ++c) lanes[c] = Rule::Tree(load(rows[c])...);
   } else {
-    static_cast<void>(n), static_cast<void>(buffer);
-    return row;
+    for (; c < n; ++c) Rule::Step(lanes[c], Rule::Tree(load(rows[c])...));
   }
 }
 
-// Adds `rows` of `n` <= kTile elements each to `totals`; `at` gives the offsets of the rows.
-template <class Rule>
-void ReduceRows(const typename Rule::In* x, Odometer& at, int64_t rows, int64_t n, typename Rule::Total* totals) {
+// Adds `rows` rows of `n` <= kTile elements to `totals`; `next` gives the rows one by one.
+template <class Rule, class Next>
+void ReduceRows(Next next, int64_t rows, int64_t n, typename Rule::Total* totals) {
   using Lane = typename Rule::Lane;
   constexpr int64_t kBlock = 32;  // rows that are added in Lane before they go to the totals
   alignas(64) Lane lanes[ReducePlan::kTile];
-  alignas(64) float wide[4][ReducePlan::kTile];
   for (int64_t r = 0; r < rows;) {
     int64_t end = std::min(r + kBlock, rows);
     bool first = true;
-    auto load = [](const auto& e) {
-      if constexpr (std::is_same_v<std::decay_t<decltype(e)>, Lane>) return e;
-      else return Rule::Load(e);
-    };
-    auto add = [&](auto... row) {
-      if (first) {
-        for (int64_t c = 0; c < n; ++c) lanes[c] = Rule::Tree(load(row[c])...);
-      } else {
-        for (int64_t c = 0; c < n; ++c) Rule::Step(lanes[c], Rule::Tree(load(row[c])...));
-      }
-      first = false;
-    };
-    auto next = [&](int i) {
-      auto row = Widen<Rule>(x + at.a(), n, wide[i]);
-      at.Next();
-      return row;
-    };
-    for (; r + 4 <= end; r += 4) {
-      auto r0 = next(0), r1 = next(1), r2 = next(2), r3 = next(3);
-      add(r0, r1, r2, r3);
+    for (; r + 4 <= end; r += 4, first = false) {
+      const auto *r0 = next(), *r1 = next(), *r2 = next(), *r3 = next();
+      AddRows<Rule>(lanes, n, first, r0, r1, r2, r3);
     }
-    for (; r < end; ++r) add(next(0));
-    for (int64_t c = 0; c < n; ++c) Rule::Step(totals[c], static_cast<typename Rule::Total>(lanes[c]));
+    for (; r < end; ++r, first = false) AddRows<Rule>(lanes, n, first, next());
+    for (int64_t c = 0; c < n; ++c)
+      Rule::Step(totals[c], static_cast<typename Rule::Total>(lanes[c]));
   }
 }
 
+// Short rows that lie one behind the other are taken several at a time, as one longer row that is
+// folded at the end.
 template <class Rule>
-void ReduceTask(const ReducePlan& plan, const typename Rule::In* x, int64_t kept, int64_t tile, int64_t chunk,
+int64_t ReduceShortRows(const typename Rule::In* x, int64_t rows, int64_t n,
+                        typename Rule::Total* totals) {
+  constexpr int64_t kLong = 64;
+  int64_t group = kLong / n;
+  if (group < 2 || rows < 4 * group) return 0;
+  typename Rule::Total wide[kLong];
+  for (auto& t : wide) t = Rule::template Init<typename Rule::Total>();
+  const auto* row = x;
+  ReduceRows<Rule>([&] { return std::exchange(row, row + group * n); }, rows / group, group * n,
+                   wide);
+  for (int64_t k = 0; k < group; ++k) {
+    for (int64_t c = 0; c < n; ++c) Rule::Step(totals[c], wide[k * n + c]);
+  }
+  return rows / group * group;
+}
+
+// One part of one result, or of one tile of results; `x` is at the kept index.
+template <class Rule>
+void ReduceTask(const ReducePlan& plan, const typename Rule::In* x, int64_t tile, int64_t chunk,
                 typename Rule::Total* totals) {
   using Total = typename Rule::Total;
-  Odometer outer(plan.kept_dims, plan.kept_strides, plan.kept_strides);
-  outer.Seek(kept);
-  x += outer.a();
+  if (plan.row && plan.reduced == 1 && plan.chunks == 1 && plan.inner <= ReducePlan::kPiece) {
+    totals[0] = ReduceRun<Rule>(x, plan.inner);
+    return;
+  }
   Odometer at(plan.reduced_dims, plan.reduced_strides, plan.reduced_strides);
   if (plan.row) {
     int64_t pieces = plan.pieces(), runs = plan.reduced * pieces;
@@ -131,11 +181,44 @@ void ReduceTask(const ReducePlan& plan, const typename Rule::In* x, int64_t kept
     totals[0] = total;
     return;
   }
-  int64_t begin = plan.reduced * chunk / plan.chunks, end = plan.reduced * (chunk + 1) / plan.chunks;
+  int64_t begin = plan.reduced * chunk / plan.chunks,
+          end = plan.reduced * (chunk + 1) / plan.chunks;
   int64_t first = tile * ReducePlan::kTile, n = std::min(ReducePlan::kTile, plan.inner - first);
   for (int64_t c = 0; c < n; ++c) totals[c] = Rule::template Init<Total>();
+  bool dense = plan.reduced_dims.size() == 1 && plan.reduced_strides[0] == plan.inner;
+  if (dense) begin += ReduceShortRows<Rule>(x + begin * n, end - begin, n, totals);
   at.Seek(begin);
-  ReduceRows<Rule>(x + first, at, end - begin, n, totals);
+  auto next = [&] {
+    const auto* row = x + first + at.a();
+    at.Next();
+    return row;
+  };
+  ReduceRows<Rule>(next, end - begin, n, totals);
+}
+
+// Very short rows side by side: row r is lane r, so that no row has to fold a vector.
+inline constexpr int64_t kTiny = 16;
+
+template <class Rule>
+void ReduceTinyRows(const ReducePlan& plan, const typename Rule::In* x, typename Rule::Out* y) {
+  using Lane = typename Rule::Lane;
+  constexpr int64_t kRows = 64;
+  int64_t n = plan.inner;
+  ParallelFor(plan.kept, Rule::kNanoseconds * static_cast<double>(n) + 1,
+              [&](int64_t begin, int64_t end) {
+                alignas(64) Lane lanes[kRows];
+                for (int64_t row = begin; row < end; row += kRows) {
+                  int64_t rows = std::min(kRows, end - row);
+                  const auto* from = x + row * n;
+                  for (int64_t r = 0; r < rows; ++r) lanes[r] = Rule::Load(from[r * n]);
+                  for (int64_t c = 1; c < n; ++c) {
+                    for (int64_t r = 0; r < rows; ++r)
+                      Rule::Step(lanes[r], Rule::Load(from[r * n + c]));
+                  }
+                  for (int64_t r = 0; r < rows; ++r)
+                    y[row + r] = Rule::Finish(static_cast<typename Rule::Total>(lanes[r]), n);
+                }
+              });
 }
 
 template <class Rule>
@@ -144,14 +227,25 @@ void Reduce(const ReducePlan& plan, const void* in, void* out, void* workspace) 
   const auto* x = static_cast<const typename Rule::In*>(in);
   auto* y = static_cast<typename Rule::Out*>(out);
   auto* partials = static_cast<Total*>(workspace);
+  bool dense =
+      plan.kept_dims.empty() || (plan.kept_dims.size() == 1 && plan.kept_strides[0] == plan.inner);
+  if (plan.row && plan.reduced == 1 && plan.chunks == 1 && plan.inner <= kTiny && dense) {
+    return ReduceTinyRows<Rule>(plan, x, y);
+  }
   int64_t tiles = plan.tiles(), width = plan.partial_width();
-  double ns = Rule::kNanoseconds * static_cast<double>(plan.count * plan.results) / static_cast<double>(plan.tasks());
+  double ns = Rule::kNanoseconds * static_cast<double>(plan.count * plan.results) /
+              static_cast<double>(plan.tasks());
   ParallelFor(plan.tasks(), ns, [&](int64_t begin, int64_t end) {
     alignas(64) Total local[ReducePlan::kTile];
-    for (int64_t task = begin; task < end; ++task) {
-      int64_t chunk = task % plan.chunks, tile = task / plan.chunks % tiles, kept = task / plan.chunks / tiles;
+    Odometer outer(plan.kept_dims, plan.kept_strides, plan.kept_strides);
+    int64_t parts = plan.chunks * tiles, kept = begin / parts, part = begin % parts;
+    outer.Seek(kept);
+    for (int64_t task = begin; task < end; ++task, ++part) {
+      if (part == parts) part = 0, ++kept, outer.Next();
+      int64_t chunk = plan.chunks == 1 ? 0 : part % plan.chunks,
+              tile = plan.chunks == 1 ? part : part / plan.chunks;
       Total* totals = plan.chunks > 1 ? partials + task * width : local;
-      ReduceTask<Rule>(plan, x, kept, tile, chunk, totals);
+      ReduceTask<Rule>(plan, x + outer.a(), tile, chunk, totals);
       if (plan.chunks > 1) continue;
       int64_t n = plan.row ? 1 : std::min(ReducePlan::kTile, plan.inner - tile * ReducePlan::kTile);
       auto* to = y + (plan.row ? kept : kept * plan.inner + tile * ReducePlan::kTile);

@@ -39,7 +39,8 @@ ReducePlan PlanReduce(const Shape& shape, const std::vector<int>& axes) {
   int64_t units = plan.kept * plan.tiles();
   if (units < kEnough) {
     int64_t width = plan.row ? 1 : std::min(plan.inner, ReducePlan::kTile);
-    int64_t steps = plan.row ? plan.reduced * plan.pieces() : std::max<int64_t>(plan.reduced / 16, 1);
+    int64_t steps =
+        plan.row ? plan.reduced * plan.pieces() : std::max<int64_t>(plan.reduced / 16, 1);
     int64_t wanted = plan.count * width / ReducePlan::kPiece;
     plan.chunks = std::clamp<int64_t>(std::min({wanted, steps, kEnough / units}), 1, kEnough);
   }

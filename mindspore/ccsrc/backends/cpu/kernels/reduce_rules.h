@@ -1,5 +1,5 @@
-// What the reductions do to elements: types of accumulation, the start value, one step, and the result. Included by
-// reduce_loops.h only, into the namespace of a copy.
+// What the reductions do to elements: types of accumulation, the start value, one step, and the
+// result. Included by reduce_loops.h only, into the namespace of a copy.
 #pragma once
 
 #include <complex>
@@ -35,7 +35,8 @@ inline void LoadLanes(const T* x, V* v) {
     std::memcpy(v, &words, sizeof(V));
   } else if constexpr (std::is_same_v<T, Half>) {
 #if defined(__AVX512F__)
-    __m512 y = _mm512_maskz_cvtph_ps(0xffff, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(x)));
+    __m512 y =
+        _mm512_maskz_cvtph_ps(0xffff, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(x)));
     std::memcpy(v, &y, sizeof(V));
 #elif defined(__F16C__)
     __m256 y = _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(x)));
@@ -51,7 +52,8 @@ inline void LoadLanes(const T* x, V* v) {
 }
 
 template <class T>
-inline constexpr bool kIsComplex = std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>;
+inline constexpr bool kIsComplex =
+    std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>;
 template <class T>
 inline constexpr bool kIsFloat =
     std::is_floating_point_v<T> || std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
@@ -60,21 +62,30 @@ inline constexpr bool kIsFloat =
 template <class T>
 using LaneOf = std::conditional_t<
     std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>, float,
-    std::conditional_t<std::is_integral_v<T> && sizeof(T) < 4, std::conditional_t<std::is_signed_v<T>, int32_t, uint32_t>, T>>;
+    std::conditional_t<std::is_integral_v<T> && sizeof(T) < 4,
+                       std::conditional_t<std::is_signed_v<T>, int32_t, uint32_t>, T>>;
 // Totals of float sums are double: a total of many lanes loses nothing that float could show.
 template <class T>
-using TotalOf = std::conditional_t<kIsFloat<T>, double, std::conditional_t<kIsComplex<T>, std::complex<double>, LaneOf<T>>>;
+using TotalOf =
+    std::conditional_t<kIsFloat<T>, double,
+                       std::conditional_t<kIsComplex<T>, std::complex<double>, LaneOf<T>>>;
 
 // Integer sums wrap; unsigned arithmetic says so to the compiler.
 template <class A>
 inline void WrapAdd(A& a, const A& x) {
-  if constexpr (std::is_integral_v<A>) a = static_cast<A>(static_cast<std::make_unsigned_t<A>>(a) + static_cast<std::make_unsigned_t<A>>(x));
-  else a += x;
+  if constexpr (std::is_integral_v<A>)
+    a = static_cast<A>(static_cast<std::make_unsigned_t<A>>(a) +
+                       static_cast<std::make_unsigned_t<A>>(x));
+  else
+    a += x;
 }
 template <class A>
 inline void WrapMultiply(A& a, const A& x) {
-  if constexpr (std::is_integral_v<A>) a = static_cast<A>(static_cast<std::make_unsigned_t<A>>(a) * static_cast<std::make_unsigned_t<A>>(x));
-  else a *= x;
+  if constexpr (std::is_integral_v<A>)
+    a = static_cast<A>(static_cast<std::make_unsigned_t<A>>(a) *
+                       static_cast<std::make_unsigned_t<A>>(x));
+  else
+    a *= x;
 }
 
 template <class T>
@@ -86,10 +97,14 @@ struct SumRule {
   static constexpr bool kVector = !kIsComplex<T> && sizeof(Lane) >= sizeof(T) && (sizeof(T) >= 2);
   static constexpr double kNanoseconds = 0.1 * sizeof(T) / 4 + 0.05;
   template <class A>
-  static A Init() { return A(0); }
+  static A Init() {
+    return A(0);
+  }
   static Lane Load(const T& x) { return static_cast<Lane>(x); }
   template <class A>
-  static void Step(A& a, const A& x) { WrapAdd(a, x); }
+  static void Step(A& a, const A& x) {
+    WrapAdd(a, x);
+  }
   static Lane Tree(Lane a) { return a; }
   static Lane Tree(Lane a, Lane b, Lane c, Lane d) {
     WrapAdd(a, b);
@@ -98,24 +113,31 @@ struct SumRule {
     return a;
   }
   static T Finish(Total total, int64_t) {
-    if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) return T(static_cast<float>(total));
-    else return static_cast<T>(total);
+    if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>)
+      return T(static_cast<float>(total));
+    else
+      return static_cast<T>(total);
   }
 };
 
 // Integers are summed in 64 bits and the quotient is rounded towards zero.
 template <class T>
 struct MeanRule : SumRule<T> {
-  using Lane = std::conditional_t<std::is_integral_v<T>, std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>, LaneOf<T>>;
+  using Lane =
+      std::conditional_t<std::is_integral_v<T>,
+                         std::conditional_t<std::is_signed_v<T>, int64_t, uint64_t>, LaneOf<T>>;
   using Total = std::conditional_t<std::is_integral_v<T>, Lane, TotalOf<T>>;
   static constexpr bool kVector = SumRule<T>::kVector && kIsFloat<T>;
   static Lane Load(const T& x) { return static_cast<Lane>(x); }
   static Lane Tree(Lane a) { return a; }
   static Lane Tree(Lane a, Lane b, Lane c, Lane d) { return (a + b) + (c + d); }
   static T Finish(Total total, int64_t count) {
-    if constexpr (kIsComplex<T>) return static_cast<T>(total / static_cast<double>(count));
-    else if constexpr (std::is_integral_v<T>) return static_cast<T>(count == 0 ? 0 : total / static_cast<Lane>(count));
-    else return SumRule<T>::Finish(total / static_cast<double>(count), count);
+    if constexpr (kIsComplex<T>)
+      return static_cast<T>(total / static_cast<double>(count));
+    else if constexpr (std::is_integral_v<T>)
+      return static_cast<T>(count == 0 ? 0 : total / static_cast<Lane>(count));
+    else
+      return SumRule<T>::Finish(total / static_cast<double>(count), count);
   }
 };
 
@@ -124,9 +146,13 @@ struct ProdRule : SumRule<T> {
   using Lane = typename SumRule<T>::Lane;
   using Total = typename SumRule<T>::Total;
   template <class A>
-  static A Init() { return A(1); }
+  static A Init() {
+    return A(1);
+  }
   template <class A>
-  static void Step(A& a, const A& x) { WrapMultiply(a, x); }
+  static void Step(A& a, const A& x) {
+    WrapMultiply(a, x);
+  }
   static Lane Tree(Lane a) { return a; }
   static Lane Tree(Lane a, Lane b, Lane c, Lane d) {
     WrapMultiply(a, b);
@@ -148,14 +174,18 @@ struct ExtremeRule {
   template <class A>
   static A Init() {
     using Limits = std::numeric_limits<A>;
-    if constexpr (Limits::has_infinity) return kLargest ? -Limits::infinity() : Limits::infinity();
-    else return kLargest ? Limits::lowest() : Limits::max();
+    if constexpr (Limits::has_infinity)
+      return kLargest ? -Limits::infinity() : Limits::infinity();
+    else
+      return kLargest ? Limits::lowest() : Limits::max();
   }
   static Lane Load(const T& x) { return static_cast<Lane>(x); }
   template <class A>
   static void Step(A& a, const A& x) {
-    if constexpr (kIsFloat<T>) a = (kLargest ? (x > a) | (x != x) : (x < a) | (x != x)) ? x : a;
-    else a = (kLargest ? x > a : x < a) ? x : a;
+    if constexpr (kIsFloat<T>)
+      a = (kLargest ? (x > a) | (x != x) : (x < a) | (x != x)) ? x : a;
+    else
+      a = (kLargest ? x > a : x < a) ? x : a;
   }
   static Lane Tree(Lane a) { return a; }
   static Lane Tree(Lane a, Lane b, Lane c, Lane d) {
@@ -165,8 +195,10 @@ struct ExtremeRule {
     return a;
   }
   static T Finish(Total total, int64_t) {
-    if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) return T(total);
-    else return static_cast<T>(total);
+    if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>)
+      return T(total);
+    else
+      return static_cast<T>(total);
   }
 };
 template <class T>
@@ -183,13 +215,19 @@ struct TruthRule {
   static constexpr bool kVector = std::is_same_v<T, bool>;
   static constexpr double kNanoseconds = 0.1;
   template <class A>
-  static A Init() { return A(kAll ? 1 : 0); }
+  static A Init() {
+    return A(kAll ? 1 : 0);
+  }
   static Lane Load(const T& x) {
-    if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) return (x.bits & 0x7fff) != 0;
-    else return x != T(0);
+    if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>)
+      return (x.bits & 0x7fff) != 0;
+    else
+      return x != T(0);
   }
   template <class A>
-  static void Step(A& a, const A& x) { a = static_cast<A>(kAll ? a & x : a | x); }
+  static void Step(A& a, const A& x) {
+    a = static_cast<A>(kAll ? a & x : a | x);
+  }
   static Lane Tree(Lane a) { return a; }
   static Lane Tree(Lane a, Lane b, Lane c, Lane d) {
     return static_cast<Lane>(kAll ? (a & b) & (c & d) : (a | b) | (c | d));

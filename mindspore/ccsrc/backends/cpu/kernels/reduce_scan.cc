@@ -25,8 +25,38 @@ struct Running<BFloat16> {
 
 template <class T, class R>
 T Narrow(R value) {
-  if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) return T(static_cast<float>(value));
-  else return static_cast<T>(value);
+  if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>)
+    return T(static_cast<float>(value));
+  else
+    return static_cast<T>(value);
+}
+
+// Rows run four at a time, since each is a chain of dependent steps.
+template <bool kProduct, class T>
+void ScanRows(const AxisView& v, bool exclusive, bool reverse, const T* x, T* y) {
+  using R = typename Running<T>::type;
+  constexpr int64_t kRows = 4;
+  int64_t step = reverse ? -1 : 1, start = reverse ? v.size - 1 : 0;
+  ParallelFor((v.outer + kRows - 1) / kRows, static_cast<double>(v.size) * 3,
+              [&](int64_t begin, int64_t end) {
+                for (int64_t o = begin * kRows; o < std::min(end * kRows, v.outer); o += kRows) {
+                  R running[kRows];
+                  for (R& r : running) r = R(kProduct ? 1 : 0);
+                  auto advance = [&](int64_t row, int64_t k) {
+                    R before = running[row], element = static_cast<R>(x[(o + row) * v.size + k]);
+                    running[row] = static_cast<R>(kProduct ? before * element : before + element);
+                    y[(o + row) * v.size + k] = Narrow<T>(exclusive ? before : running[row]);
+                  };
+                  int64_t rows = std::min(kRows, v.outer - o), k = start;
+                  for (int64_t n = 0; n < v.size; ++n, k += step) {
+                    if (rows == kRows) {
+                      for (int64_t row = 0; row < kRows; ++row) advance(row, k);
+                    } else {
+                      for (int64_t row = 0; row < rows; ++row) advance(row, k);
+                    }
+                  }
+                }
+              });
 }
 
 template <bool kProduct, class T>
@@ -61,7 +91,8 @@ void Recur(const AxisView& v, bool reverse, bool from_source, const T* a, const 
   int64_t step = reverse ? -v.inner : v.inner;
   ParallelFor(v.outer * v.inner, static_cast<double>(v.size) * 2, [&](int64_t begin, int64_t end) {
     for (int64_t task = begin; task < end; ++task) {
-      int64_t at = task / v.inner * v.size * v.inner + task % v.inner + (reverse ? (v.size - 1) * v.inner : 0);
+      int64_t at = task / v.inner * v.size * v.inner + task % v.inner +
+                   (reverse ? (v.size - 1) * v.inner : 0);
       R last(0);
       for (int64_t k = 0; k < v.size; ++k, at += step) {
         R factor = k == 0 ? R(0) : static_cast<R>(b[from_source ? at - step : at]);
@@ -79,10 +110,12 @@ KernelChoice MakeLinearScan(const KernelRequest& r) {
     if constexpr (!IsDifferentiable(kDTypeOf<T>)) {
       return No("needs floats or complex numbers, got {}", Name(kDTypeOf<T>));
     } else {
-      return FunctionKernel([=](const KernelArgs& a) {
-        Recur(v, reverse, from_source, static_cast<const T*>(a.in[0]), static_cast<const T*>(a.in[1]),
-              static_cast<T*>(a.out[0]));
-      }, 2.0 * static_cast<double>(r.shape(0).size()));
+      return FunctionKernel(
+          [=](const KernelArgs& a) {
+            Recur(v, reverse, from_source, static_cast<const T*>(a.in[0]),
+                  static_cast<const T*>(a.in[1]), static_cast<T*>(a.out[0]));
+          },
+          2.0 * static_cast<double>(r.shape(0).size()));
     }
   });
 }
@@ -95,9 +128,12 @@ KernelChoice MakeScan(const KernelRequest& r) {
     if constexpr (std::is_same_v<T, bool>) {
       return No("needs numbers, got Bool");
     } else {
-      return FunctionKernel([=](const KernelArgs& a) {
-        Scan<kProduct>(v, exclusive, reverse, static_cast<const T*>(a.in[0]), static_cast<T*>(a.out[0]));
-      }, 1.2 * static_cast<double>(r.shape(0).size()));
+      return FunctionKernel(
+          [=](const KernelArgs& a) {
+            auto scan = v.inner == 1 ? ScanRows<kProduct, T> : Scan<kProduct, T>;
+            scan(v, exclusive, reverse, static_cast<const T*>(a.in[0]), static_cast<T*>(a.out[0]));
+          },
+          1.2 * static_cast<double>(r.shape(0).size()));
     }
   });
 }

@@ -1,6 +1,8 @@
-// Sorting along an axis and the k largest elements. Rows are sorted as pairs (element, position), which makes the sort
-// stable; a nan is larger than every number.
+// Sorting along an axis and the k largest elements. Rows become rows of keys: unsigned numbers in
+// the order of the elements (a nan above all, zeros equal), with the position below, which makes
+// the sort stable.
 #include <algorithm>
+#include <cstring>
 #include <vector>
 
 #include "backends/cpu/kernels/reduce.h"
@@ -9,56 +11,93 @@
 namespace ms::cpu {
 namespace {
 
-template <class C>
-struct Item {
-  C value;
-  int32_t at;
+// The order of `value` as an unsigned number of 32 bits, or of 64 where the type is wide.
+template <class T>
+auto OrderOf(T value) {
+  if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {
+    return OrderOf(static_cast<float>(value));
+  } else if constexpr (std::is_floating_point_v<T>) {
+    using U = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
+    constexpr U kSign = U{1} << (8 * sizeof(T) - 1);
+    if (value != value) return static_cast<U>(~U{0});
+    T plain = value + T(0);  // -0 becomes 0
+    U bits;
+    std::memcpy(&bits, &plain, sizeof(T));
+    return static_cast<U>((bits & kSign) != 0 ? ~bits : bits | kSign);
+  } else if constexpr (sizeof(T) == 8) {
+    return std::is_signed_v<T> ? static_cast<uint64_t>(value) ^ (uint64_t{1} << 63)
+                               : static_cast<uint64_t>(value);
+  } else {
+    return static_cast<uint32_t>(static_cast<int64_t>(value) +
+                                 (std::is_signed_v<T> ? int64_t{1} << 31 : 0));
+  }
+}
+
+struct WideKey {
+  uint64_t order;
+  uint32_t at;
+  bool operator<(const WideKey& other) const {
+    return order != other.order ? order < other.order : at < other.at;
+  }
 };
+inline uint32_t Position(const WideKey& key) { return key.at; }
+inline uint32_t Position(uint64_t key) { return static_cast<uint32_t>(key); }
 
-template <class C>
-bool Less(C a, C b) {
-  if constexpr (std::is_floating_point_v<C>) return a < b || (b != b && a == a);
-  else return a < b;
+inline uint64_t MakeKey(uint32_t order, uint32_t at) {
+  return static_cast<uint64_t>(order) << 32 | at;
 }
+inline WideKey MakeKey(uint64_t order, uint32_t at) { return {order, at}; }
 
-template <class C>
-bool Ascending(const Item<C>& a, const Item<C>& b) {
-  return Less(a.value, b.value) || (!Less(b.value, a.value) && a.at < b.at);
-}
-
-template <class C>
-bool Descending(const Item<C>& a, const Item<C>& b) {
-  return Less(b.value, a.value) || (!Less(a.value, b.value) && a.at < b.at);
+// The k smallest keys of a row in order, for small k: most keys are refused by one comparison with
+// the worst so far.
+template <class Key>
+void PickSmallest(const Key* keys, int64_t n, int64_t k, Key* best) {
+  std::copy(keys, keys + k, best);
+  std::sort(best, best + k);
+  Key worst = best[k - 1];
+  for (int64_t i = k; i < n; ++i) {
+    if (!(keys[i] < worst)) continue;
+    int64_t at = k - 1;
+    for (; at > 0 && keys[i] < best[at - 1]; --at) best[at] = best[at - 1];
+    best[at] = keys[i];
+    worst = best[k - 1];
+  }
 }
 
 // The first `k` of each sorted row.
 template <class T>
-void SortRows(const AxisView& v, int64_t k, bool descending, const T* x, T* values, int32_t* where) {
-  using C = ComputeType<T>;
-  double ns = static_cast<double>(v.size) * 12 + 20;
-  ParallelFor(v.outer * v.inner, ns, [&](int64_t begin, int64_t end) {
-    std::vector<Item<C>> row(static_cast<size_t>(v.size));
-    auto before = descending ? Descending<C> : Ascending<C>;
-    for (int64_t task = begin; task < end; ++task) {
-      int64_t o = task / v.inner, i = task % v.inner;
-      const T* from = x + o * v.size * v.inner + i;
-      for (int64_t j = 0; j < v.size; ++j) {
-        row[static_cast<size_t>(j)] = {static_cast<C>(from[j * v.inner]), static_cast<int32_t>(j)};
-      }
-      auto middle = row.begin() + k;
-      if (k < v.size) {
-        if (k > 0) std::nth_element(row.begin(), middle - 1, row.end(), before);
-        std::sort(row.begin(), middle, before);
-      } else {
-        std::sort(row.begin(), row.end(), before);
-      }
-      for (int64_t j = 0; j < k; ++j) {
-        int64_t to = (o * k + j) * v.inner + i;
-        where[to] = row[static_cast<size_t>(j)].at;
-        values[to] = from[where[to] * v.inner];
-      }
-    }
-  });
+void SortRows(const AxisView& v, int64_t k, bool descending, const T* x, T* values,
+              int32_t* where) {
+  using Order = decltype(OrderOf(T{}));
+  using Key = decltype(MakeKey(Order{}, 0u));
+  constexpr int64_t kFew = 64;
+  Order flip = descending ? static_cast<Order>(~Order{0}) : Order{0};
+  ParallelFor(
+      v.outer * v.inner, static_cast<double>(v.size) * 12 + 20, [&](int64_t begin, int64_t end) {
+        std::vector<Key> keys(static_cast<size_t>(v.size)), best(kFew);
+        for (int64_t task = begin; task < end; ++task) {
+          int64_t o = task / v.inner, i = task % v.inner;
+          const T* from = x + o * v.size * v.inner + i;
+          for (int64_t j = 0; j < v.size; ++j) {
+            keys[static_cast<size_t>(j)] = MakeKey(
+                static_cast<Order>(OrderOf(from[j * v.inner]) ^ flip), static_cast<uint32_t>(j));
+          }
+          const Key* sorted = keys.data();
+          if (k > 0 && k <= kFew && k * 4 < v.size) {
+            PickSmallest(keys.data(), v.size, k, best.data());
+            sorted = best.data();
+          } else {
+            if (k > 0 && k < v.size)
+              std::nth_element(keys.begin(), keys.begin() + (k - 1), keys.end());
+            std::sort(keys.begin(), keys.begin() + k);
+          }
+          for (int64_t j = 0; j < k; ++j) {
+            int64_t to = (o * k + j) * v.inner + i;
+            where[to] = static_cast<int32_t>(Position(sorted[j]));
+            values[to] = from[where[to] * v.inner];
+          }
+        }
+      });
 }
 
 KernelChoice MakeSort(const KernelRequest& r, int64_t axis, int64_t k, bool descending) {
@@ -69,9 +108,12 @@ KernelChoice MakeSort(const KernelRequest& r, int64_t axis, int64_t k, bool desc
     if constexpr (IsComplex(kDTypeOf<T>)) {
       return No("needs real numbers, got {}", Name(kDTypeOf<T>));
     } else {
-      return FunctionKernel([=](const KernelArgs& a) {
-        SortRows(v, k, descending, static_cast<const T*>(a.in[0]), static_cast<T*>(a.out[0]), static_cast<int32_t*>(a.out[1]));
-      }, 12 * static_cast<double>(r.shape(0).size()));
+      return FunctionKernel(
+          [=](const KernelArgs& a) {
+            SortRows(v, k, descending, static_cast<const T*>(a.in[0]), static_cast<T*>(a.out[0]),
+                     static_cast<int32_t*>(a.out[1]));
+          },
+          12 * static_cast<double>(r.shape(0).size()));
     }
   });
 }
@@ -82,7 +124,9 @@ void AddSort(KernelTable& table) {
   table.For("Sort").Try("reference", [](const KernelRequest& r) {
     return MakeSort(r, r.attr<int64_t>("axis"), -1, r.attr<bool>("descending"));
   });
-  table.For("TopK").Try("reference", [](const KernelRequest& r) { return MakeSort(r, -1, r.attr<int64_t>("k"), true); });
+  table.For("TopK").Try("reference", [](const KernelRequest& r) {
+    return MakeSort(r, -1, r.attr<int64_t>("k"), true);
+  });
 }
 
 }  // namespace ms::cpu

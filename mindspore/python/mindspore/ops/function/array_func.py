@@ -336,7 +336,7 @@ _AS_METHODS = (
 for _function in _AS_METHODS:
     _function.__name__ = _function.__name__.removeprefix("_method_")
 
-Tensor.T = property(_method_transpose, doc="The axes in reverse order.")
+Tensor.T = property(_method_transpose, doc="Reversed axes.")  # type: ignore[attr-defined]
 
 METHODS = (
     "diag",
