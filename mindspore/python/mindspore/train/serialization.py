@@ -146,11 +146,25 @@ def _items(op: str, what: str, mapping: Any) -> Iterable[tuple[str, Any]]:
     return mapping.items()
 
 
+def _distinct(net: nn.Cell) -> dict[str, Parameter]:
+    """The parameters of a network by name; two of one name would overwrite each other in a file."""
+    found: dict[str, Parameter] = {}
+    for path, parameter in net.parameters_and_names():
+        other = found.setdefault(parameter.name, parameter)
+        if other is not parameter:
+            raise ValueError(
+                f"For 'save_checkpoint', parameters must have different names, but '{path}' and "
+                "another "
+                f"one are both named '{parameter.name}'. Call net.update_parameters_name()."
+            )
+    return found
+
+
 def _pairs(save_obj: Any) -> Iterable[tuple[str, Any]]:
     """(name, tensor) of everything that save_checkpoint takes."""
     op = "save_checkpoint"
     if isinstance(save_obj, nn.Cell):
-        return {p.name: p for _, p in save_obj.parameters_and_names()}.items()
+        return _distinct(save_obj).items()
     if isinstance(save_obj, dict):
         return _items(op, "save_obj", save_obj)
     if not isinstance(save_obj, (list, tuple)):

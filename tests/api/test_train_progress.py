@@ -1,0 +1,96 @@
+"""The progress line, and trainings that are interrupted."""
+
+from __future__ import annotations
+
+import io
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+
+import mindspore as ms
+from mindspore.train import _progress
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def run(monkeypatch, stream, quiet=False, rich=False):
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setattr(_progress, "_DELAY", 0.0)
+    monkeypatch.setattr(_progress, "_PERIOD", 0.0)
+    if not rich:
+        monkeypatch.setitem(sys.modules, "rich.console", None)
+    progress = _progress.Progress("training", 4, quiet)
+    for epoch in (1, 1, 2, 2):
+        progress.step(f"epoch {epoch}")
+    progress.close()
+    return stream.getvalue()
+
+
+def test_a_plain_line_on_a_terminal(monkeypatch):
+    text = run(monkeypatch, Terminal())
+    assert "\rtraining 1/4 (25 %), " in text and "epoch 2" in text
+    assert text.endswith("\r") and "\n" not in text
+
+
+def test_nothing_elsewhere(monkeypatch):
+    assert run(monkeypatch, io.StringIO()) == ""
+    assert run(monkeypatch, Terminal(), quiet=True) == ""
+
+
+PROGRAM = """
+    import numpy as np
+    import mindspore as ms
+    from mindspore import dataset as ds, nn
+    from mindspore.train import CheckpointConfig, LossMonitor, Model, ModelCheckpoint
+    x = np.random.rand(64, 8).astype(np.float32)
+    y = np.zeros(64, np.int32)
+    net = nn.Dense(8, 3)
+    loss = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
+    model = Model(net, loss, nn.Adam(net.trainable_params()))
+    config = CheckpointConfig(save_checkpoint_steps=1, keep_checkpoint_max=3)
+    data = ds.NumpySlicesDataset((x, y)).batch(8)
+    model.train(10**6, data, callbacks=[LossMonitor(), ModelCheckpoint("net", {folder!r}, config)])
+"""
+
+
+def interrupted(folder, number) -> tuple[int, str]:
+    """Exit status and error text of a training that gets a signal after its first steps."""
+    program = textwrap.dedent(PROGRAM.format(folder=str(folder)))
+    child = subprocess.Popen(
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    for _ in range(5):
+        child.stdout.readline()
+    sent = time.monotonic()
+    child.send_signal(number)
+    _, error = child.communicate(timeout=60)
+    assert time.monotonic() - sent < 20
+    return child.returncode, error
+
+
+def test_control_c_ends_a_training(tmp_path):
+    status, error = interrupted(tmp_path, signal.SIGINT)
+    assert status != 0 and error.splitlines()[-1] == "KeyboardInterrupt"
+    check(tmp_path)
+
+
+def test_a_kill_leaves_whole_checkpoints(tmp_path):
+    status, _ = interrupted(tmp_path, signal.SIGKILL)
+    assert status == -signal.SIGKILL
+    check(tmp_path)
+    ms.save_checkpoint({"x": ms.Tensor([1.0])}, str(tmp_path / "later.ckpt"))
+    assert not [name for name in os.listdir(tmp_path) if name.startswith(".")]
+
+
+def check(folder):
+    """Every checkpoint in the folder is whole."""
+    names = [name for name in os.listdir(folder) if name.endswith(".ckpt")]
+    assert names
+    for name in names:
+        assert "moment1.weight" in ms.load_checkpoint(str(folder / name))
