@@ -47,13 +47,17 @@ void Forward(const RowView& v, const KernelArgs& args) {
   auto* variances = static_cast<T*>(args.out[2]);
   auto* sum = MS_PICK_ISA(RunSum<T>);
   auto* squares = MS_PICK_ISA(RunSquares<T>);
+  auto* total = MS_PICK_ISA(Total<T>);
   auto* scale = MS_PICK_ISA(RunScale<T>);
   auto count = static_cast<double>(v.columns);
   ParallelFor(v.rows, 0.4 * count + 10, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const T* row = x + i * v.columns;
-      T mean = static_cast<T>(sum(row, v.columns) / count);
-      double variance = squares(row, v.columns, mean) / count;
+      LaneSums<T> all, centred;
+      sum(row, v.columns, &all);
+      T mean = static_cast<T>(total(all) / count);
+      squares(row, v.columns, mean, &centred);
+      double variance = total(centred) / count;
       T r = static_cast<T>(1 / std::sqrt(variance + v.epsilon));
       means[i] = mean;
       variances[i] = static_cast<T>(variance);
@@ -103,15 +107,16 @@ class BackwardSlice {
     auto* gamma = static_cast<const T*>(args_.in[4]);
     T* dx = static_cast<T*>(args_.out[0]) + i * v_.columns;
     T r = static_cast<T>(1 / std::sqrt(variance + v_.epsilon));
-    double sums[2] = {0, 0};
+    LaneSums<T> sums[2];
     v_.EachPiece(i, [&](int64_t at, int64_t parameter, int64_t n) {
       dots_(dy + at, x + at, gamma + parameter, n, mean, r, sums, partial_ + parameter,
             partial_ + v_.parameters + parameter);
     });
     auto count = static_cast<double>(v_.columns);
+    T mean_a = static_cast<T>(total_(sums[0]) / count);
+    T mean_ah = static_cast<T>(total_(sums[1]) / count);
     v_.EachPiece(i, [&](int64_t at, int64_t parameter, int64_t n) {
-      grad_(dy + at, x + at, gamma + parameter, n, mean, r, static_cast<T>(sums[0] / count),
-            static_cast<T>(sums[1] / count), dx + at);
+      grad_(dy + at, x + at, gamma + parameter, n, mean, r, mean_a, mean_ah, dx + at);
     });
   }
 
@@ -128,6 +133,7 @@ class BackwardSlice {
   T* partial_;
   decltype(&base::RunLayerDots<T>) dots_ = MS_PICK_ISA(RunLayerDots<T>);
   decltype(&base::RunLayerGrad<T>) grad_ = MS_PICK_ISA(RunLayerGrad<T>);
+  decltype(&base::Total<T>) total_ = MS_PICK_ISA(Total<T>);
 };
 
 template <class T>

@@ -48,8 +48,9 @@ class Channels {
       MS_PICK_ISA(ColumnsSquares<T>)(Block(width), x + c, s->mean, sums);
     } else {
       auto* squares = MS_PICK_ISA(RunSquares<T>);
-      sums[0] = 0;
-      for (int64_t n = 0; n < v_.outer; ++n) sums[0] += squares(x + At(n, c), v_.inner, s->mean[0]);
+      LaneSums<T> sum;
+      for (int64_t n = 0; n < v_.outer; ++n) squares(x + At(n, c), v_.inner, s->mean[0], &sum);
+      sums[0] = MS_PICK_ISA(Total<T>)(sum);
     }
     for (int64_t j = 0; j < width; ++j) s->variance[j] = static_cast<T>(sums[j] / v_.count());
   }
@@ -73,12 +74,12 @@ class Channels {
       return;
     }
     auto* run = MS_PICK_ISA(RunDots<T>);
-    double sums[2] = {0, 0};
+    LaneSums<T> sums[2];
     for (int64_t n = 0; n < v_.outer; ++n) {
       run(dy + At(n, c), x + At(n, c), v_.inner, mean[0], sums);
     }
-    dy_sums[0] = sums[0];
-    dots[0] = sums[1];
+    dy_sums[0] = MS_PICK_ISA(Total<T>)(sums[0]);
+    dots[0] = MS_PICK_ISA(Total<T>)(sums[1]);
   }
 
   void Grad(const T* dy, const T* x, int64_t c, int64_t width, const T* mean, const T* a,
@@ -116,8 +117,9 @@ class Channels {
       return;
     }
     auto* sum = MS_PICK_ISA(RunSum<T>);
-    sums[0] = 0;
-    for (int64_t n = 0; n < v_.outer; ++n) sums[0] += sum(x + At(n, c), v_.inner);
+    LaneSums<T> lanes;
+    for (int64_t n = 0; n < v_.outer; ++n) sum(x + At(n, c), v_.inner, &lanes);
+    sums[0] = MS_PICK_ISA(Total<T>)(lanes);
   }
 
   ChannelView v_;

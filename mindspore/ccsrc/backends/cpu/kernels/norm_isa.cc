@@ -5,32 +5,39 @@
 namespace ms::cpu::MS_ISA {
 namespace {
 
-// Independent sums, so that additions need not wait for each other; also a shorter chain of
-// roundings.
-constexpr int64_t kLanes = 64;
-// After so many elements per lane, float sums move to float64.
-constexpr int64_t kFlush = 64 * kLanes;
+constexpr int64_t kFlush = 256 * kLanes;
 
-// Sum of term(i) for i in [0, n).
-template <class T, class F>
-double LaneSum(int64_t n, F&& term) {
-  double total = 0;
-  int64_t i = 0;
-  while (i + kLanes <= n) {
-    T lanes[kLanes] = {};
-    int64_t end = std::min(n - kLanes, i + kFlush);
-    for (; i <= end; i += kLanes) {
-      for (int64_t l = 0; l < kLanes; ++l) lanes[l] += term(i + l);
+// The lanes' sum; four chains of additions.
+template <class T>
+double SumOfLanes(const T* lanes) {
+  double parts[4] = {};
+  for (int64_t l = 0; l < kLanes; l += 16) {
+    for (int64_t i = 0; i < 4; ++i) {
+      parts[i] += (lanes[l + i] + lanes[l + i + 4]) + (lanes[l + i + 8] + lanes[l + i + 12]);
     }
-    T sum = 0;
-#pragma omp simd reduction(+ : sum)
-    for (int64_t l = 0; l < kLanes; ++l) sum += lanes[l];
-    total += sum;
   }
-  T rest = 0;
-#pragma omp simd reduction(+ : rest)
-  for (int64_t j = i; j < n; ++j) rest += term(j);
-  return total + rest;
+  return (parts[0] + parts[1]) + (parts[2] + parts[3]);
+}
+
+// Adds term(i) for i in [0, n).
+template <class T, class F>
+void AddTerms(int64_t n, LaneSums<T>* sum, F&& term) {
+  T lanes[kLanes];
+  std::copy_n(sum->lanes, kLanes, lanes);
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    for (int64_t l = 0; l < kLanes; ++l) lanes[l] += term(i + l);
+  }
+  std::copy_n(lanes, kLanes, sum->lanes);
+  int64_t rest = n - i;
+#pragma GCC ivdep
+  for (int64_t l = 0; l < rest; ++l) sum->lanes[l] += term(i + l);
+  sum->pending += n;
+  if (sum->pending >= kFlush) {
+    sum->total += SumOfLanes(sum->lanes);
+    std::fill_n(sum->lanes, kLanes, T{0});
+    sum->pending = 0;
+  }
 }
 
 // Calls step(row, sums) for all rows, where sums are T and flushed to float64 now and then.
@@ -49,51 +56,37 @@ void ColumnSums(const ColumnBlock& s, double* sums, F&& add_row) {
 }  // namespace
 
 template <class T>
-double RunSum(const T* x, int64_t n) {
-  return LaneSum<T>(n, [=](int64_t i) { return x[i]; });
+double Total(const LaneSums<T>& sums) {
+  return sums.total + SumOfLanes(sums.lanes);
 }
 
 template <class T>
-double RunSquares(const T* x, int64_t n, T mean) {
-  return LaneSum<T>(n, [=](int64_t i) { return (x[i] - mean) * (x[i] - mean); });
+void RunSum(const T* x, int64_t n, LaneSums<T>* sum) {
+  AddTerms(n, sum, [=](int64_t i) { return x[i]; });
+}
+
+template <class T>
+void RunSquares(const T* x, int64_t n, T mean, LaneSums<T>* sum) {
+  AddTerms(n, sum, [=](int64_t i) { return (x[i] - mean) * (x[i] - mean); });
+}
+
+template <class T>
+void RunDots(const T* dy, const T* x, int64_t n, T mean, LaneSums<T>* sums) {
+  // In pieces that stay in the first cache, since they are read twice.
+  constexpr int64_t kPiece = 2048;
+  for (int64_t at = 0; at < n; at += kPiece) {
+    int64_t count = std::min(kPiece, n - at);
+    const T* a = dy + at;
+    const T* b = x + at;
+    AddTerms(count, sums, [=](int64_t i) { return a[i]; });
+    AddTerms(count, sums + 1, [=](int64_t i) { return a[i] * (b[i] - mean); });
+  }
 }
 
 template <class T>
 void RunAffine(const T* x, int64_t n, T mean, T a, T b, T* y) {
 #pragma GCC ivdep
   for (int64_t i = 0; i < n; ++i) y[i] = (x[i] - mean) * a + b;
-}
-
-template <class T>
-void RunDots(const T* dy, const T* x, int64_t n, T mean, double* sums) {
-  constexpr int64_t kHalf = kLanes / 2;
-  int64_t i = 0;
-  while (i + kHalf <= n) {
-    T first[kHalf] = {}, second[kHalf] = {};
-    int64_t end = std::min(n - kHalf, i + kFlush);
-    for (; i <= end; i += kHalf) {
-      for (int64_t l = 0; l < kHalf; ++l) {
-        first[l] += dy[i + l];
-        second[l] += dy[i + l] * (x[i + l] - mean);
-      }
-    }
-    T a = 0, b = 0;
-#pragma omp simd reduction(+ : a, b)
-    for (int64_t l = 0; l < kHalf; ++l) {
-      a += first[l];
-      b += second[l];
-    }
-    sums[0] += a;
-    sums[1] += b;
-  }
-  T a = 0, b = 0;
-#pragma omp simd reduction(+ : a, b)
-  for (int64_t j = i; j < n; ++j) {
-    a += dy[j];
-    b += dy[j] * (x[j] - mean);
-  }
-  sums[0] += a;
-  sums[1] += b;
 }
 
 template <class T>
@@ -156,15 +149,15 @@ void RunScale(const T* x, int64_t n, T mean, T r, const T* gamma, const T* beta,
 }
 
 template <class T>
-void RunLayerDots(const T* dy, const T* x, const T* gamma, int64_t n, T mean, T r, double* sums,
-                  T* dgamma, T* dbeta) {
+void RunLayerDots(const T* dy, const T* x, const T* gamma, int64_t n, T mean, T r,
+                  LaneSums<T>* sums, T* dgamma, T* dbeta) {
 #pragma GCC ivdep
   for (int64_t i = 0; i < n; ++i) {
     dgamma[i] += dy[i] * ((x[i] - mean) * r);
     dbeta[i] += dy[i];
   }
-  sums[0] += LaneSum<T>(n, [=](int64_t i) { return dy[i] * gamma[i]; });
-  sums[1] += LaneSum<T>(n, [=](int64_t i) { return dy[i] * gamma[i] * ((x[i] - mean) * r); });
+  AddTerms(n, sums, [=](int64_t i) { return dy[i] * gamma[i]; });
+  AddTerms(n, sums + 1, [=](int64_t i) { return dy[i] * gamma[i] * ((x[i] - mean) * r); });
 }
 
 template <class T>
@@ -175,10 +168,11 @@ void RunLayerGrad(const T* dy, const T* x, const T* gamma, int64_t n, T mean, T 
 }
 
 #define MS_NORM_LOOPS(T)                                                                          \
-  template double RunSum<T>(const T*, int64_t);                                                   \
-  template double RunSquares<T>(const T*, int64_t, T);                                            \
+  template double Total<T>(const LaneSums<T>&);                                                   \
+  template void RunSum<T>(const T*, int64_t, LaneSums<T>*);                                       \
+  template void RunSquares<T>(const T*, int64_t, T, LaneSums<T>*);                                \
   template void RunAffine<T>(const T*, int64_t, T, T, T, T*);                                     \
-  template void RunDots<T>(const T*, const T*, int64_t, T, double*);                              \
+  template void RunDots<T>(const T*, const T*, int64_t, T, LaneSums<T>*);                         \
   template void RunGrad<T>(const T*, const T*, int64_t, T, T, T, T, T*);                          \
   template void ColumnsSum<T>(const ColumnBlock&, const T*, double*);                             \
   template void ColumnsSquares<T>(const ColumnBlock&, const T*, const T*, double*);               \
@@ -188,7 +182,8 @@ void RunLayerGrad(const T* dy, const T* x, const T* gamma, int64_t n, T mean, T 
   template void ColumnsGrad<T>(const ColumnBlock&, const T*, const T*, const T*, const T*,        \
                                const T*, const T*, T*);                                           \
   template void RunScale<T>(const T*, int64_t, T, T, const T*, const T*, T*);                     \
-  template void RunLayerDots<T>(const T*, const T*, const T*, int64_t, T, T, double*, T*, T*);    \
+  template void RunLayerDots<T>(const T*, const T*, const T*, int64_t, T, T, LaneSums<T>*, T*,    \
+                                T*);                                                              \
   template void RunLayerGrad<T>(const T*, const T*, const T*, int64_t, T, T, T, T, T*);
 MS_NORM_LOOPS(float)
 MS_NORM_LOOPS(double)
