@@ -1,3 +1,4 @@
+// The tape: recording ops that ran, and the reverse walk that frees what it has consumed.
 #include "runtime/eager.h"
 
 namespace ms {

@@ -1,3 +1,4 @@
+// What nobody reads goes; effects stay.
 #include "passes/passes_test.h"
 
 namespace ms {

@@ -1,3 +1,4 @@
+// Each rule of the simplifier, before and after.
 #include "passes/passes_test.h"
 #include "passes/simplify/rules.h"
 

@@ -1,3 +1,4 @@
+// Offsets in the arena: values that live together never overlap.
 #include "runtime/memory_plan.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Matrix products for every dtype, plainly: what the fast kernels are tested against, and float64's own.
 #include <type_traits>
 
 #include "backends/cpu/kernels/matmul_loops.h"

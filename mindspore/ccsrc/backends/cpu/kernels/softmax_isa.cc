@@ -1,3 +1,4 @@
+// Row loops of softmax and its kin, compiled once per instruction set.
 #include <cmath>
 
 #include "backends/cpu/isa/vector_math.h"
