@@ -127,7 +127,7 @@ def test_user_loss(mode):
         (lambda: nn.HuberLoss(delta=0.0), ValueError, "'delta'"),
         (lambda: nn.BCELoss(weight=3), TypeError, "'weight' must be a Tensor"),
         (lambda: nn.CosineEmbeddingLoss(margin=2.0), ValueError, "'margin'"),
-        (lambda: nn.NLLLoss()(Tensor(X), Tensor([1], ms.int32)), ValueError, "'labels' must be"),
+        (lambda: nn.NLLLoss()(Tensor(X), Tensor([1], ms.int32)), ValueError, "'target' must have"),
         (lambda: nn.CrossEntropyLoss(ignore_index=1.5), TypeError, "'ignore_index'"),
     ],
 )

@@ -57,42 +57,6 @@ class _ClassLoss(LossBase):
         self.weight = weight
         self.ignore_index = _checks.check_int(ignore_index, "ignore_index", self.cls_name)
 
-    def _rows(self, logits: Tensor) -> Tensor:
-        """[N, C, d1, ...] as [N * d1 * ..., C]."""
-        rank = len(logits.shape)
-        if rank > 2:
-            logits = ops.transpose(logits, (0, *range(2, rank), 1))
-        return logits.reshape((-1, logits.shape[-1]))
-
-    def _check(self, logits: Tensor, labels: Tensor) -> None:
-        """Raise a ValueError unless logits are [N, C, ...] or [C] and labels [N, ...] or []."""
-        shape = logits.shape
-        expected = shape[:1] + shape[2:] if len(shape) > 1 else ()
-        if len(shape) < 1 or labels.shape != expected:
-            raise ValueError(
-                f"For '{self.cls_name}', the shape of 'labels' must be {expected} for logits of "
-                f"the shape {shape}, but got {labels.shape}."
-            )
-
-    def _picked(self, log_probs: Tensor, labels: Tensor, smoothing: float) -> Tensor:
-        """The loss from [M, C] logarithms and [M] classes, reduced, or [M] without reduction."""
-        classes = log_probs.shape[-1]
-        kept = labels != self.ignore_index
-        safe = ops.select(kept, labels, ops.zeros_like(labels))
-        on_value, off_value = Tensor(1.0, log_probs.dtype), Tensor(0.0, log_probs.dtype)
-        one_hot = ops.one_hot(safe, classes, on_value, off_value)
-        weights = kept.astype(log_probs.dtype)
-        if self.weight is not None:
-            weights = weights * (one_hot * self.weight).sum(-1)
-        loss = -(one_hot * log_probs).sum(-1) * weights
-        if smoothing > 0.0:
-            spread = log_probs if self.weight is None else log_probs * self.weight
-            uniform = -spread.sum(-1) * kept.astype(log_probs.dtype) / classes
-            loss = (1.0 - smoothing) * loss + smoothing * uniform
-        if self.reduction == "mean":
-            return loss.sum() / weights.sum()
-        return loss.sum() if self.reduction == "sum" else loss
-
 
 class NLLLoss(_ClassLoss):
     """Minus the logarithm of the probability of the class, from logarithms.
@@ -110,9 +74,7 @@ class NLLLoss(_ClassLoss):
 
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
         """The loss."""
-        self._check(logits, labels)
-        loss = self._picked(self._rows(logits), labels.reshape((-1,)), 0.0)
-        return loss.reshape(labels.shape) if self.reduction == "none" else loss
+        return ops.nll_loss(logits, labels, self.weight, self.ignore_index, self.reduction)
 
 
 class CrossEntropyLoss(_ClassLoss):
@@ -136,31 +98,12 @@ class CrossEntropyLoss(_ClassLoss):
         self.label_smoothing = _checks.check_range(
             label_smoothing, 0.0, 1.0, "label_smoothing", self.cls_name
         )
-        self.log_softmax = P.LogSoftmax(-1)
 
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
         """The loss."""
-        if logits.shape == labels.shape:
-            return self._soft(logits, labels)
-        self._check(logits, labels)
-        log_probs = self.log_softmax(self._rows(logits))
-        loss = self._picked(log_probs, labels.reshape((-1,)), self.label_smoothing)
-        return loss.reshape(labels.shape) if self.reduction == "none" else loss
-
-    def _soft(self, logits: Tensor, labels: Tensor) -> Tensor:
-        """The loss when labels are probabilities."""
-        log_probs = self.log_softmax(self._rows(logits))
-        targets = self._rows(labels)
-        if self.label_smoothing > 0.0:
-            spread = self.label_smoothing / log_probs.shape[-1]
-            targets = targets * (1.0 - self.label_smoothing) + spread
-        weighted = log_probs if self.weight is None else log_probs * self.weight
-        loss = -(weighted * targets).sum(-1)
-        if self.reduction == "mean":
-            return loss.mean()
-        if self.reduction == "sum":
-            return loss.sum()
-        return loss.reshape(logits.shape[:1] + logits.shape[2:])
+        return ops.cross_entropy(
+            logits, labels, self.weight, self.ignore_index, self.reduction, self.label_smoothing
+        )
 
 
 class FocalLoss(LossBase):

@@ -123,12 +123,7 @@ class SmoothL1Loss(LossBase):
 
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
         """The loss."""
-        distance = ops.abs(logits - labels)
-        if self.beta == 0:
-            return self.get_loss(distance)
-        # min(d, beta) * (d - min(d, beta) / 2) / beta joins both pieces without a branch.
-        near = ops.minimum(distance, self.beta)
-        return self.get_loss(near * (distance - 0.5 * near) / self.beta)
+        return ops.smooth_l1_loss(logits, labels, self.beta, self.reduction)
 
 
 class HuberLoss(LossBase):
@@ -150,9 +145,7 @@ class HuberLoss(LossBase):
 
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
         """The loss."""
-        distance = ops.abs(logits - labels)
-        near = ops.minimum(distance, self.delta)
-        return self.get_loss(near * (distance - 0.5 * near))
+        return ops.huber_loss(logits, labels, self.reduction, self.delta)
 
 
 class SoftMarginLoss(LossBase):
@@ -164,11 +157,10 @@ class SoftMarginLoss(LossBase):
 
     def __init__(self, reduction: str = "mean") -> None:
         super().__init__(reduction)
-        self.softplus = P.Softplus()
 
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
         """The loss."""
-        return self.get_loss(self.softplus(-(labels * logits)))
+        return ops.soft_margin_loss(logits, labels, self.reduction)
 
 
 class BCELoss(LossBase):
@@ -187,15 +179,10 @@ class BCELoss(LossBase):
                 f"but got {type(weight).__name__}."
             )
         self.weight = weight
-        self.log = P.Log()
-        self.maximum = P.Maximum()
 
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
-        """The loss. Logarithms are cut at -100, so that a certain mistake costs a finite amount."""
-        hit = labels * self.maximum(self.log(logits), -100.0)
-        miss = (1.0 - labels) * self.maximum(self.log(1.0 - logits), -100.0)
-        loss = -(hit + miss)
-        return self.get_loss(loss) if self.weight is None else self.get_loss(loss, self.weight)
+        """The loss."""
+        return ops.binary_cross_entropy(logits, labels, self.weight, self.reduction)
 
 
 class BCEWithLogitsLoss(LossBase):
@@ -222,15 +209,12 @@ class BCEWithLogitsLoss(LossBase):
                 )
         self.weight = weight
         self.pos_weight = pos_weight
-        self.softplus = P.Softplus()
 
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
         """The loss."""
-        factor: Any = 1.0
-        if self.pos_weight is not None:
-            factor = 1.0 + (self.pos_weight - 1.0) * labels
-        loss = (1.0 - labels) * logits + factor * self.softplus(-logits)
-        return self.get_loss(loss) if self.weight is None else self.get_loss(loss, self.weight)
+        return ops.binary_cross_entropy_with_logits(
+            logits, labels, self.weight, self.pos_weight, self.reduction
+        )
 
 
 class CosineEmbeddingLoss(LossBase):
@@ -247,12 +231,9 @@ class CosineEmbeddingLoss(LossBase):
 
     def construct(self, logits_x1: Tensor, logits_x2: Tensor, labels: Tensor) -> Tensor:
         """The loss of vectors along axis 1."""
-        norms = (logits_x1 * logits_x1).sum(1) * (logits_x2 * logits_x2).sum(1)
-        cosine = (logits_x1 * logits_x2).sum(1) / ops.sqrt(norms)
-        zeros = ops.zeros_like(cosine)
-        near = ops.select(labels == 1, 1.0 - cosine, zeros)
-        far = ops.select(labels == -1, ops.maximum(cosine - self.margin, zeros), zeros)
-        return self.get_loss(near + far)
+        return ops.cosine_embedding_loss(
+            logits_x1, logits_x2, labels, self.margin, self.reduction
+        )
 
 
 class DiceLoss(LossBase):
@@ -282,13 +263,11 @@ class KLDivLoss(LossBase):
 
     def __init__(self, reduction: str = "mean") -> None:
         super().__init__("sum" if reduction == "batchmean" else reduction)
-        self.batch_mean = reduction == "batchmean"
+        self.kind = reduction
 
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
         """The loss."""
-        positive = ops.maximum(labels, 1e-38)
-        loss = self.get_loss(labels * (ops.log(positive) - logits))
-        return loss / logits.shape[0] if self.batch_mean else loss
+        return ops.kl_div(logits, labels, self.kind)
 
 
 __all__ = [

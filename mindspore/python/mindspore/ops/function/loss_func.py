@@ -21,7 +21,7 @@ _bce, _bce_logits, _smooth_l1 = (
     raw("BCEWithLogitsLoss"),
     raw("SmoothL1Loss"),
 )
-_kl_div, _select = raw("KLDivLoss"), raw("Select")
+_kl_div, _select, _divide = raw("KLDivLoss"), raw("Select"), raw("RealDiv")
 
 _INDEX = (_core.int32, _core.int64)
 
@@ -126,7 +126,7 @@ def _smooth_loss(
     if reduction == "none":
         return loss
     loss = _sum(loss, axis=(), keep_dims=False)
-    return loss if reduction == "sum" else bound.div(loss, total)
+    return loss if reduction == "sum" else bound.true_divide(loss, total)
 
 
 # ---- element by element -----------------------------------------------------------------------
@@ -231,7 +231,7 @@ def cosine_embedding_loss(
         return _sum(bound.mul(x, y), axis=-1, keep_dims=False)
 
     norms = bound.mul(bound.add(dot(input1, input1), 1e-12), bound.add(dot(input2, input2), 1e-12))
-    cosine = bound.div(dot(input1, input2), bound.sqrt(norms))
+    cosine = bound.true_divide(dot(input1, input2), bound.sqrt(norms))
     apart = bound.maximum(bound.sub(cosine, margin), 0.0)
     loss = _select(bound.equal(target, 1), bound.sub(1.0, cosine), apart)
     return _reduced("cosine_embedding_loss", loss, reduction)
