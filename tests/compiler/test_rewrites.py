@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -66,3 +67,14 @@ def test_zero_times_infinity_is_kept() -> None:
 def test_broadcasts_are_left_to_the_ops_that_can() -> None:
     text = compiled_text(lambda x, b: x * b.broadcast_to((4, 3)), tensor(4, 3), tensor(3))
     assert "BroadcastTo" not in text
+
+
+def test_graphs_are_saved_where_the_context_says(tmp_path: Path) -> None:
+    ms.set_context(save_graphs=True, save_graphs_path=str(tmp_path / "graphs"))
+    try:
+        ms.jit(lambda x: x * 1 + 41)(tensor(2))
+    finally:
+        ms.set_context(save_graphs=False, save_graphs_path=".")
+    saved = sorted((tmp_path / "graphs").glob("*.ir"))
+    assert saved[0].name.endswith("_Parse.ir")
+    assert "Mul" in saved[0].read_text() and "Mul" not in saved[-1].read_text()

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <mutex>
 
 #include "ir/control.h"
 #include "ir/text.h"
@@ -15,20 +16,28 @@ namespace {
 constexpr int kMaxRounds =
     8;  // of one fixpoint; what is left after them is correct, only not as small
 
-void DumpText(const std::string& pass, const Module& module) {
+std::mutex dump_mutex;
+std::string dump_directory;  // guarded by the mutex
+
+// Where dumps go: a folder, or "-" for the standard error stream; "" when none are wanted.
+std::string DumpTarget() {
+  std::lock_guard lock(dump_mutex);
+  if (!dump_directory.empty()) return dump_directory;
+  const char* value = std::getenv("MS_DUMP");
+  if (!value || std::string_view(value).find("passes") == std::string_view::npos) return "";
+  const char* directory = std::getenv("MS_DUMP_PATH");
+  return directory ? directory : "-";
+}
+
+void DumpText(const std::string& target, const std::string& pass, const Module& module) {
   static std::atomic<int> number{0};
   TensorTable large;
   std::string text = Print(module, {.spans = true, .types = true, .large = &large});
-  if (const char* directory = std::getenv("MS_DUMP_PATH")) {
-    std::ofstream(fmt::format("{}/{:03}_{}.ir", directory, number++, pass)) << text;
-  } else {
+  if (target == "-") {
     fmt::print(stderr, "---- after {}\n{}", pass, text);
+  } else {
+    std::ofstream(fmt::format("{}/{:03}_{}.ir", target, number++, pass)) << text;
   }
-}
-
-bool DumpWanted() {
-  const char* value = std::getenv("MS_DUMP");
-  return value && std::string_view(value).find("passes") != std::string_view::npos;
 }
 
 bool HasVjp(const Module& module) {
@@ -43,7 +52,7 @@ bool HasVjp(const Module& module) {
 class Pipeline {
  public:
   Pipeline(Module& module, const PassOptions& options)
-      : module_(module), options_(options), dump_(DumpWanted()) {}
+      : module_(module), options_(options), dump_(DumpTarget()) {}
 
   void Run() {
     Show("Parse");
@@ -86,7 +95,7 @@ class Pipeline {
 
   void Show(const std::string& name) {
     if (options_.dump) options_.dump(name, module_);
-    if (dump_) DumpText(name, module_);
+    if (!dump_.empty()) DumpText(dump_, name, module_);
   }
 
   void Check(const std::string& stage, Level level) {
@@ -95,10 +104,15 @@ class Pipeline {
 
   Module& module_;
   const PassOptions& options_;
-  bool dump_;
+  std::string dump_;
 };
 
 }  // namespace
+
+void DumpGraphsTo(std::string directory) {
+  std::lock_guard lock(dump_mutex);
+  dump_directory = std::move(directory);
+}
 
 void Optimize(Module& module, const PassOptions& options) { Pipeline(module, options).Run(); }
 

@@ -16,6 +16,9 @@ struct PassOptions {
   std::function<void(const std::string& pass, const Module& module)> dump;
 };
 
+// Graphs are written to files of this existing folder, as with MS_DUMP_PATH; "" stops that.
+void DumpGraphsTo(std::string directory);
+
 // Gradients expanded, calls inlined, rules applied. Afterwards no Vjp is left.
 void Optimize(Module& module, const PassOptions& options = {});
 

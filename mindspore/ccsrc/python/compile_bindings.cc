@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "driver/compile.h"
+#include "passes/pipeline.h"
 #include "runtime/frames.h"
 #include "python/errors.h"
 #include "python/module.h"
@@ -218,6 +219,7 @@ void BindCompile(py::module_& m) {
   m.def("compile", &CompileTrace, py::arg("trace"), py::arg("device") = "CPU");
   m.def("compiled_count", &CompiledCount);
   m.def("clear_compiled", &ClearCompiled);
+  m.def("dump_graphs_to", &DumpGraphsTo);
 }
 
 }  // namespace ms::python

@@ -94,6 +94,14 @@ def _set_threads(value: object) -> int:
     return value
 
 
+def _save_graphs() -> None:
+    """Graphs go to the folder after each pass that changes them, or nowhere (levels above 0 are all the same)."""
+    wanted = _values["save_graphs"] not in (False, 0)
+    if wanted:
+        os.makedirs(_values["save_graphs_path"], exist_ok=True)  # type: ignore[call-overload]
+    _core.dump_graphs_to(_values["save_graphs_path"] if wanted else "")
+
+
 _SETTERS = {"mode": _set_mode, "device_target": _set_device, "save_graphs_path": _set_path,
             "compile_cache_path": _set_path, "runtime_num_threads": _set_threads}
 
@@ -106,6 +114,8 @@ def set_context(**kwargs) -> None:
     for name, value in kwargs.items():
         setter = _SETTERS.get(name)
         _values[name] = setter(value) if setter else value
+    if {"save_graphs", "save_graphs_path"} & set(kwargs):
+        _save_graphs()
 
 
 def get_context(attr_key: str):
@@ -159,6 +169,20 @@ def set_device(device_target: str, device_id: int = 0) -> None:
     set_context(device_target=device_target, device_id=device_id)
 
 
-__all__ = ["GRAPH_MODE", "PYNATIVE_MODE", "STRICT", "COMPATIBLE", "LAX", "ParallelMode", "set_context", "get_context",
-           "set_auto_parallel_context", "get_auto_parallel_context", "reset_auto_parallel_context", "set_ps_context",
-           "get_ps_context", "reset_ps_context", "set_device"]
+__all__ = [
+    "COMPATIBLE",
+    "GRAPH_MODE",
+    "LAX",
+    "PYNATIVE_MODE",
+    "STRICT",
+    "ParallelMode",
+    "get_auto_parallel_context",
+    "get_context",
+    "get_ps_context",
+    "reset_auto_parallel_context",
+    "reset_ps_context",
+    "set_auto_parallel_context",
+    "set_context",
+    "set_device",
+    "set_ps_context",
+]
