@@ -192,7 +192,7 @@ bool ListFrom(PyObject* object, std::vector<T>* out, F convert) {
   }
   if (IsTensor(object)) {
     TensorObject* t = AsTensor(object);
-    if (t->symbolic() || t->value.shape().rank() > 1) return false;
+    if (t->symbolic() || t->value.shape().rank() > 2) return false;
     return ListFrom(ArrayFromTensor(t->value).attr("tolist")().ptr(), out, convert);
   }
   if (!PyTuple_Check(object) && !PyList_Check(object)) return false;
@@ -200,8 +200,10 @@ bool ListFrom(PyObject* object, std::vector<T>* out, F convert) {
   Py_ssize_t n = PySequence_Fast_GET_SIZE(items);
   bool ok = true;
   for (Py_ssize_t i = 0; i < n && ok; ++i) {
-    ok = convert(PySequence_Fast_GET_ITEM(items, i), &single);
-    if (ok) out->push_back(single);
+    PyObject* item = PySequence_Fast_GET_ITEM(items, i);
+    bool pair = PyTuple_Check(item) || PyList_Check(item);  // as in paddings: flattened
+    ok = pair ? ListFrom(item, out, convert) : convert(item, &single);
+    if (ok && !pair) out->push_back(single);
   }
   Py_DECREF(items);
   return ok;
@@ -212,6 +214,14 @@ bool ListFrom(PyObject* object, std::vector<T>* out, F convert) {
 Attr AttrFromObject(const OpDef& op, const AttrDef& def, PyObject* object) {
   if (object == Py_None && def.optional) return std::monostate{};
   switch (def.kind) {
+    case 0: {  // a number or a string, as it came
+      int64_t i;
+      if (!PyBool_Check(object) && IntFrom(object, &i)) return i;
+      double d;
+      if (DoubleFrom(object, &d)) return d;
+      if (PyUnicode_Check(object)) return py::cast<std::string>(object);
+      break;
+    }
     case 1: {
       if (PyBool_Check(object)) return object == Py_True;
       Number n;
