@@ -107,9 +107,8 @@ class Model:
             self._eval_indexes = (0, 1, 2)
         else:
             raise ValueError(
-                "For 'Model', 'metrics' need an 'eval_network' or a 'loss_fn'. Leave 'metrics' "
-                "out if the "
-                "model is not to be evaluated."
+                "For 'Model', 'metrics' need an 'eval_network' or a 'loss_fn'. Leave 'metrics' out "
+                "if the model is not to be evaluated."
             )
 
     @property

@@ -154,8 +154,7 @@ def _distinct(net: nn.Cell) -> dict[str, Parameter]:
         if other is not parameter:
             raise ValueError(
                 f"For 'save_checkpoint', parameters must have different names, but '{path}' and "
-                "another "
-                f"one are both named '{parameter.name}'. Call net.update_parameters_name()."
+                f"another one are both named '{parameter.name}'. Call net.update_parameters_name()."
             )
     return found
 
@@ -181,8 +180,7 @@ def _pairs(save_obj: Any) -> Iterable[tuple[str, Any]]:
         else:
             raise TypeError(
                 f"For '{op}', a list in 'save_obj' must hold {{'name': str, 'data': Tensor}} or "
-                "Parameters, "
-                f"but got {item!r:.100}."
+                f"Parameters, but got {item!r:.100}."
             )
     return pairs
 
@@ -216,8 +214,7 @@ def _appended(name: str, value: Any) -> Entry:
         return name, "Float32", [], np.array(value, np.float32)
     raise TypeError(
         "For 'save_checkpoint', the values of 'append_dict' must be int, float, bool, str or "
-        "Tensor, but "
-        f"'{name}' is {type(value).__name__}."
+        f"Tensor, but '{name}' is {type(value).__name__}."
     )
 
 
@@ -270,12 +267,18 @@ def load_checkpoint(
                 f"'{path}' has no checksum: damage may go unnoticed. Files saved here have one.",
             )
     chosen = _chooser(op, filter_prefix, specify_prefix, choice_func)
-    result = {entry[0]: _loaded(entry, path) for entry in loaded if chosen(entry[0])}
-    if not result and loaded:
+    count = len(loaded)
+    result = {}
+    # A Parameter has memory of its own: what was read for it is given back at once.
+    loaded.reverse()
+    while loaded:
+        entry = loaded.pop()
+        if chosen(entry[0]):
+            result[entry[0]] = _loaded(entry, path)
+    if not result and count:
         raise ValueError(
             f"For '{op}', at least one parameter must be left, but filter_prefix, specify_prefix "
-            "or "
-            f"choice_func leave out all {len(loaded)} of '{path}'."
+            f"or choice_func leave out all {count} of '{path}'."
         )
     if net is not None:
         load_param_into_net(net, result, strict_load, remove_redundancy)
@@ -459,8 +462,7 @@ def load(file_name: str, **kwargs: Any) -> Any:
     """Not available: says what there is instead."""
     raise NotImplementedError(
         f"For 'load', '{file_name}' cannot be read: this version reads no MINDIR files. Build the "
-        "network in "
-        "Python, and load the weights with load_checkpoint."
+        "network in Python, and load the weights with load_checkpoint."
     )
 
 

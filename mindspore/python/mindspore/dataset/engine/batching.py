@@ -126,8 +126,7 @@ class BatchNode(Node):
         if len(values) != len(self.outputs):
             raise ValueError(
                 f"For 'batch', {describe(function)} (per_batch_map) must return "
-                f"{len(self.outputs)} "
-                f"columns, but got {len(values)}."
+                f"{len(self.outputs)} columns, but got {len(values)}."
             )
         columns.update(zip(self.outputs, values, strict=True))
 

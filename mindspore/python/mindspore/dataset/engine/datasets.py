@@ -129,8 +129,7 @@ class Dataset:
         if len(bucket_batch_sizes) != len(bucket_boundaries) + 1:
             raise ValueError(
                 f"For '{op}', bucket_batch_sizes must have {len(bucket_boundaries) + 1} entries, "
-                "one more "
-                f"than bucket_boundaries, but got {len(bucket_batch_sizes)}."
+                f"one more than bucket_boundaries, but got {len(bucket_batch_sizes)}."
             )
         node = BucketNode(
             self._node, names, bucket_boundaries, bucket_batch_sizes, element_length_function,

@@ -68,8 +68,7 @@ class GeneratorDataset(MappableDataset):
         else:
             raise TypeError(
                 f"For '{op}', source must have __getitem__ and __len__, be iterable, or be a "
-                "function that "
-                f"returns an iterator, but got {type(source).__name__}."
+                f"function that returns an iterator, but got {type(source).__name__}."
             )
         super().__init__(node, (), num_parallel_workers)
 
@@ -78,9 +77,8 @@ def _only_for_sequences(op: str, **arguments: Any) -> None:
     for name, value in arguments.items():
         if value is not None and value is not False:
             raise ValueError(
-                f"For '{op}', {name} needs a source with __getitem__ and __len__. Use shuffle() "
-                "of the "
-                "dataset, or give such a source."
+                f"For '{op}', {name} needs a source with __getitem__ and __len__. Use shuffle() of "
+                f"the dataset, or give such a source."
             )
 
 
@@ -106,8 +104,7 @@ def _converter(column_types: Any, names: Sequence[str]) -> Any:
     if len(types) != len(names):
         raise ValueError(
             f"For 'GeneratorDataset', column_types must have {len(names)} entries, one for each "
-            "column, "
-            f"but got {len(types)}."
+            f"column, but got {len(types)}."
         )
     from mindspore.dataset.transforms.transforms import numpy_type
 
@@ -145,8 +142,7 @@ class NumpySlicesDataset(MappableDataset):
             if len(names) != len(arrays):
                 raise ValueError(
                     f"For '{op}', column_names must have {len(arrays)} entries, one for each "
-                    "column of "
-                    f"data, but got {len(names)}."
+                    f"column of data, but got {len(names)}."
                 )
         self.column_names = names
         self.num_shards = num_shards

@@ -62,8 +62,7 @@ class Iterator:
         if self._num_epochs != -1 and self._epoch + 1 >= self._num_epochs:
             raise RuntimeError(
                 f"For 'Iterator', the iterator was made for {self._num_epochs} epochs and gave "
-                "them all. "
-                "Create another one, or pass num_epochs=-1."
+                "them all. Create another one, or pass num_epochs=-1."
             )
         self._epoch += 1
         self._rows = self._node.rows(self._run, self._epoch)

@@ -60,8 +60,7 @@ class MapNode(Node):
         if len(values) != len(self.outputs):
             raise ValueError(
                 f"For 'map', {describe(self.operations[-1])} must return {len(self.outputs)} "
-                "columns "
-                f"({', '.join(self.outputs)}), but got {len(values)}."
+                f"columns ({', '.join(self.outputs)}), but got {len(values)}."
             )
         try:
             return [to_array(v) for v in values]
@@ -197,8 +196,7 @@ class ConcatNode(Node):
             if child.columns != self.columns:
                 raise ValueError(
                     "For 'concat', the datasets must have the same columns, but got "
-                    f"{self.columns} "
-                    f"and {child.columns}."
+                    f"{self.columns} and {child.columns}."
                 )
 
     def size(self) -> int | None:

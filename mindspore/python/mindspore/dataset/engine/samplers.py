@@ -80,8 +80,7 @@ class Sampler:
         if picked.size and (picked.min() < 0 or picked.max() >= len(chosen)):
             raise IndexError(
                 f"For '{type(self).__name__}', an index must be in [0, {len(chosen)}), the rows "
-                "its "
-                f"child chose, but got {int(picked.max())}."
+                f"its child chose, but got {int(picked.max())}."
             )
         return chosen[picked]
 
@@ -239,8 +238,7 @@ class WeightedRandomSampler(BuiltinSampler):
         if len(self.weights) > length:
             raise RuntimeError(
                 f"For 'WeightedRandomSampler', there must be at most {length} weights, one for "
-                "each "
-                f"row, but got {len(self.weights)}."
+                f"each row, but got {len(self.weights)}."
             )
         count = self._size(length) or 0
         if not self.replacement and count > np.count_nonzero(self.weights):

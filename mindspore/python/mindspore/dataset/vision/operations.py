@@ -210,9 +210,8 @@ class Crop(ImageTensorOperation):
 def _cut(op: str, image: np.ndarray, top: int, left: int, size: tuple[int, int]) -> np.ndarray:
     if top + size[0] > image.shape[0] or left + size[1] > image.shape[1]:
         raise ValueError(
-            f"For '{op}', the part must lie in the image of {image.shape[0]}×{image.shape[1]}, "
-            "but got "
-            f"{size[0]}×{size[1]} at ({top}, {left})."
+            f"For '{op}', the part must lie in the image of {image.shape[0]}×{image.shape[1]}, but "
+            f"got {size[0]}×{size[1]} at ({top}, {left})."
         )
     return np.ascontiguousarray(image[top : top + size[0], left : left + size[1]])
 

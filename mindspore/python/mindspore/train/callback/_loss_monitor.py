@@ -33,8 +33,7 @@ class LossMonitor(Callback):
         if is_broken(loss):
             raise ValueError(
                 f"epoch: {params.cur_epoch_num} step: {step}, the loss is {loss}; the training "
-                "ends. "
-                "Lower the learning rate, or check the data."
+                "ends. Lower the learning rate, or check the data."
             )
         if (
             self._per_print_times
