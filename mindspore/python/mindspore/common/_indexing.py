@@ -320,15 +320,60 @@ def _take(y: Tensor, plan: _Plan) -> Tensor:
     return _permuted(result, _result_order(plan, len(shape)))
 
 
+_MAX_KEPT = 4096
+_row = _core.make_function("Gather", "getitem", ["x", "index"], {"axis": 0})
+_row_numbers: dict[int, Tensor] = {}  # small ints as tensors
+_slicers: dict[tuple, Any] = {}  # functions of keys that were seen before, by shape and key
+
+
+def _hashable(key: Any) -> tuple | None:
+    """A key of plain ints, slices of ints, None and Ellipsis as something to look up."""
+    parts: list[Any] = []
+    for item in key if type(key) is tuple else (key,):
+        if type(item) is slice:
+            bounds = (item.start, item.stop, item.step)
+            if any(b is not None and type(b) is not int for b in bounds):
+                return None
+            parts.append(bounds)
+        elif type(item) is int or item is None or item is Ellipsis:
+            parts.append(item)
+        else:
+            return None
+    return tuple(parts)
+
+
+def _getrow(x: Tensor, key: int) -> Tensor:
+    """`x[key]` of a concrete tensor. As a tensor, the position is no attribute of the op: one prepared
+    kernel serves all positions."""
+    number = _row_numbers.get(key)
+    if number is None:
+        number = Tensor(key, _core.int64)
+        if len(_row_numbers) < _MAX_KEPT:
+            _row_numbers[key] = number
+    return _row(x, number)
+
+
 def getitem(x: Tensor, key: Any) -> Tensor:
     """`x[key]`."""
-    if _is_int(key) and not x.is_symbolic and x.ndim:
-        # As a tensor, the position is no attribute: one prepared kernel serves all positions.
-        size = x.shape[0]
+    if type(key) is int and x.ndim and not x.is_symbolic:
+        size = len(x)
         if -size <= key < size:
-            return _gather(x, Tensor(int(key), _core.int64), axis=0)
+            return _getrow(x, key)
+    elif type(key) is Tensor and x.ndim and key.dtype in _INDEX_TYPES:
+        return _row(x, key)
+    simple = _hashable(key)
+    if simple is not None:
+        known = (tuple(x.shape), simple)
+        slicer = _slicers.get(known)
+        if slicer is None:
+            plan = _resolve(x, key)
+            slicer = _core.make_function("StridedSlice", "getitem", ["x"], plan.attributes())
+            if len(_slicers) >= _MAX_KEPT:
+                _slicers.clear()
+            _slicers[known] = slicer
+        return slicer(x)
     plan = _resolve(x, key)
-    y: Any = x if plan.trivial else _strided_slice(x, **plan.attributes())
+    y = x if plan.trivial else _strided_slice(x, **plan.attributes())
     return _take(y, plan) if plan.arrays else y
 
 
