@@ -16,25 +16,17 @@ from mindspore.ops import operations as P
 class ReLU(Cell):
     """max(x, 0)."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.relu = P.ReLU()
-
     def construct(self, x: Tensor) -> Tensor:
         """The activation."""
-        return self.relu(x)
+        return ops.relu(x)
 
 
 class ReLU6(Cell):
     """min(max(x, 0), 6)."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.relu6 = P.ReLU6()
-
     def construct(self, x: Tensor) -> Tensor:
         """The activation."""
-        return self.relu6(x)
+        return ops.relu6(x)
 
 
 class LeakyReLU(Cell):
@@ -47,38 +39,26 @@ class LeakyReLU(Cell):
     def __init__(self, alpha: float = 0.2) -> None:
         super().__init__()
         self.alpha = _checks.check_number(alpha, "alpha", self.cls_name)
-        self.relu = P.ReLU()
-        self.maximum = P.Maximum()
 
     def construct(self, x: Tensor) -> Tensor:
         """The activation."""
-        if self.alpha <= 1:
-            return self.maximum(x, x * self.alpha)
-        return self.relu(x) - self.alpha * self.relu(-x)
+        return ops.leaky_relu(x, self.alpha)
 
 
 class Sigmoid(Cell):
     """1 / (1 + exp(-x))."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.sigmoid = P.Sigmoid()
-
     def construct(self, x: Tensor) -> Tensor:
         """The activation."""
-        return self.sigmoid(x)
+        return ops.sigmoid(x)
 
 
 class Tanh(Cell):
     """The hyperbolic tangent."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.tanh = P.Tanh()
-
     def construct(self, x: Tensor) -> Tensor:
         """The activation."""
-        return self.tanh(x)
+        return ops.tanh(x)
 
 
 class GELU(Cell):
@@ -91,50 +71,34 @@ class GELU(Cell):
     def __init__(self, approximate: bool = True) -> None:
         super().__init__()
         self.approximate = _checks.check_bool(approximate, "approximate", self.cls_name)
-        self.gelu = P.GeLU()
-        self.erf = P.Erf()
 
     def construct(self, x: Tensor) -> Tensor:
         """The activation."""
-        if self.approximate:
-            return self.gelu(x)
-        return x * (self.erf(x * 0.7071067811865476) + 1.0) * 0.5
+        return ops.gelu(x, "tanh" if self.approximate else "none")
 
 
 class HSwish(Cell):
     """x * relu6(x + 3) / 6 (Howard et al., 2019)."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.relu6 = P.ReLU6()
-
     def construct(self, x: Tensor) -> Tensor:
         """The activation."""
-        return x * self.relu6(x + 3.0) * (1.0 / 6.0)
+        return ops.hardswish(x)
 
 
 class HSigmoid(Cell):
     """relu6(x + 3) / 6 (Howard et al., 2019)."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.relu6 = P.ReLU6()
-
     def construct(self, x: Tensor) -> Tensor:
         """The activation."""
-        return self.relu6(x + 3.0) * (1.0 / 6.0)
+        return ops.hardsigmoid(x)
 
 
 class SiLU(Cell):
     """x * sigmoid(x)."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.sigmoid = P.Sigmoid()
-
     def construct(self, x: Tensor) -> Tensor:
         """The activation."""
-        return x * self.sigmoid(x)
+        return ops.silu(x)
 
 
 class ELU(Cell):
@@ -147,25 +111,18 @@ class ELU(Cell):
     def __init__(self, alpha: float = 1.0) -> None:
         super().__init__()
         self.alpha = _checks.check_number(alpha, "alpha", self.cls_name)
-        self.exp = P.Exp()
-        self.minimum = P.Minimum()
-        self.relu = P.ReLU()
 
     def construct(self, x: Tensor) -> Tensor:
         """The activation."""
-        return self.relu(x) + self.alpha * (self.exp(self.minimum(x, 0.0)) - 1.0)
+        return ops.elu(x, self.alpha)
 
 
 class SeLU(Cell):
     """The self-normalising exponential linear unit (Klambauer et al., 2017)."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.elu = ELU(1.6732632423543772)
-
     def construct(self, x: Tensor) -> Tensor:
         """The activation."""
-        return 1.0507009873554805 * self.elu(x)
+        return ops.selu(x)
 
 
 class PReLU(Cell):
@@ -236,50 +193,33 @@ class LogSoftmax(Cell):
 class Softplus(Cell):
     """log(1 + exp(x))."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.softplus = P.Softplus()
-
     def construct(self, x: Tensor) -> Tensor:
         """The activation."""
-        return self.softplus(x)
+        return ops.softplus(x)
 
 
 class LogSigmoid(Cell):
     """log(1 / (1 + exp(-x)))."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.softplus = P.Softplus()
-
     def construct(self, x: Tensor) -> Tensor:
         """The activation."""
-        return -self.softplus(-x)
+        return ops.logsigmoid(x)
 
 
 class Mish(Cell):
     """x * tanh(softplus(x)) (Misra, 2019)."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.softplus = P.Softplus()
-        self.tanh = P.Tanh()
-
     def construct(self, x: Tensor) -> Tensor:
         """The activation."""
-        return x * self.tanh(self.softplus(x))
+        return ops.mish(x)
 
 
 class Softsign(Cell):
     """x / (1 + |x|)."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.abs = P.Abs()
-
     def construct(self, x: Tensor) -> Tensor:
         """The activation."""
-        return x / (1.0 + self.abs(x))
+        return ops.softsign(x)
 
 
 class Hardtanh(Cell):
@@ -299,12 +239,10 @@ class Hardtanh(Cell):
                 f"For '{self.cls_name}', 'min_val' must be below 'max_val', "
                 f"but got {min_val} and {max_val}."
             )
-        self.minimum = P.Minimum()
-        self.maximum = P.Maximum()
 
     def construct(self, x: Tensor) -> Tensor:
         """The activation."""
-        return self.minimum(self.maximum(x, self.min_val), self.max_val)
+        return ops.hardtanh(x, self.min_val, self.max_val)
 
 
 class FastGelu(Cell):

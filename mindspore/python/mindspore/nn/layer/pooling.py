@@ -308,14 +308,7 @@ class AdaptiveAvgPool2d(Cell):
 
     def construct(self, x: Tensor) -> Tensor:
         """The means."""
-        rank = len(x.shape)
-        if rank not in (3, 4):
-            raise ValueError(
-                f"For '{self.cls_name}', the input must have 3 or 4 dimensions, "
-                f"but got the shape {x.shape}."
-            )
-        x = _pool_axis(x, rank - 2, self.output_size[0])
-        return _pool_axis(x, rank - 1, self.output_size[1])
+        return ops.adaptive_avg_pool2d(x, self.output_size)
 
     def extend_repr(self) -> str:
         """The settings."""
@@ -335,7 +328,7 @@ class AdaptiveAvgPool1d(Cell):
 
     def construct(self, x: Tensor) -> Tensor:
         """The means."""
-        return _pool_axis(x, len(x.shape) - 1, self.output_size)
+        return ops.adaptive_avg_pool2d(x.expand_dims(-2), (1, self.output_size)).squeeze(-2)
 
 
 def _batched(pool: Any, x: Tensor) -> Any:
@@ -351,26 +344,6 @@ def _flat(output: Any) -> Any:
     if isinstance(output, tuple):
         return output[0].squeeze(-2), output[1].squeeze(-2)
     return output.squeeze(-2)
-
-
-def _pool_axis(x: Tensor, axis: int, count: int | None) -> Tensor:
-    """Means over `count` windows that cover an axis evenly."""
-    size = x.shape[axis]
-    if count is None or count == size:
-        return x
-    if count == 1:
-        return x.mean(axis=axis, keep_dims=True)
-    shape = x.shape
-    if size % count == 0:
-        windows = shape[:axis] + (count, size // count) + shape[axis + 1 :]
-        return x.reshape(windows).mean(axis=axis + 1)
-    pieces = []
-    for index in range(count):
-        begin = index * size // count
-        end = -(-(index + 1) * size // count)
-        piece = ops.narrow(x, axis, begin, end - begin)
-        pieces.append(piece.mean(axis=axis, keep_dims=True))
-    return ops.concat(tuple(pieces), axis)
 
 
 __all__ = [

@@ -71,9 +71,7 @@ class GroupNorm(Cell):
                 f"For '{self.cls_name}', the input must have 'num_channels' {self.num_channels} "
                 f"in dimension 1, but got the shape {shape}."
             )
-        rows = _normalize_rows(x.reshape((shape[0], self.num_groups, -1)), self.eps)
-        rank_up = (1, self.num_channels) + (1,) * (len(shape) - 2)
-        return rows.reshape(shape) * self.gamma.reshape(rank_up) + self.beta.reshape(rank_up)
+        return ops.group_norm(x, self.num_groups, self.gamma, self.beta, self.eps)
 
     def extend_repr(self) -> str:
         """The settings."""
