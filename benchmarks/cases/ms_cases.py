@@ -4,11 +4,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-import mindspore as ms
 import numpy as np
-from mindspore import Tensor, nn, ops
 
+import mindspore as ms
 from cases.timing import best_of, peak_over, resident_mb
+from mindspore import Tensor, nn, ops
 
 
 class LeNet(nn.Cell):

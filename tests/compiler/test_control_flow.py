@@ -111,7 +111,7 @@ def functions(x):
     def scaled(a, *args, k=2, **more):
         return a * k + sum(args) + more.get("shift", 0)
 
-    triple = lambda a: scaled(a, k=3)  # noqa: E731
+    triple = lambda a: scaled(a, k=3)
     return triple(x) + sum([triple(v) for v in (x, x)]) + scaled(x, 1.0, 2.0, shift=3)
 
 
@@ -120,7 +120,7 @@ def conditional_expression(x):
 
 
 def boolean_logic(x):
-    if x.sum() > 0 and x[0] > 0 or not x[2] > 0:
+    if (x.sum() > 0 and x[0] > 0) or not x[2] > 0:
         return x * 2
     return -x
 

@@ -2,9 +2,9 @@
 `where`: "graph" and "eager" run it in that mode, "both" in either; "file": the message shows this file and the line."""
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Callable
 
 import numpy as np
 

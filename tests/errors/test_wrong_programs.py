@@ -10,7 +10,7 @@ import mindspore as ms
 from mindspore import Parameter, Tensor, context, nn
 
 sys.path.insert(0, str(Path(__file__).parent))
-from programs import FILE, PROGRAMS  # noqa: E402
+from programs import FILE, PROGRAMS
 
 CASES = [(p, mode) for p in PROGRAMS for mode in p.modes]
 

@@ -1,7 +1,7 @@
 """Tensors, Parameters, element types, initializers and the seed."""
 from mindspore.common import dtype
 from mindspore.common.api import jit, ms_function, mutable
-from mindspore.common.dtype import *  # noqa: F403
+from mindspore.common.dtype import *
 from mindspore.common import initializer  # the module, as the public API has it
 from mindspore.common.parameter import Parameter, ParameterTuple
 from mindspore.common.seed import get_seed, set_seed

@@ -1,7 +1,8 @@
 """Nested tuples, lists and dicts of tensors as flat lists, and back."""
 from __future__ import annotations
 
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 from mindspore._core import Tensor
 

@@ -2,8 +2,23 @@
 from __future__ import annotations
 
 from mindspore import _core
-from mindspore._core import (DType, bfloat16, complex64, complex128, float16, float32, float64, int8, int16, int32, int64,
-                             uint8, uint16, uint32, uint64)
+from mindspore._core import (
+    DType,
+    bfloat16,
+    complex64,
+    complex128,
+    float16,
+    float32,
+    float64,
+    int8,
+    int16,
+    int32,
+    int64,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+)
 from mindspore._core import bool as bool_
 
 Type = DType

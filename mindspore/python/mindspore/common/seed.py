@@ -35,4 +35,4 @@ def _init_rng() -> np.random.Generator:
     return _generator
 
 
-__all__ = ["set_seed", "get_seed"]
+__all__ = ["get_seed", "set_seed"]

@@ -169,4 +169,4 @@ def _install() -> None:
 
 _install()
 
-__all__ = ["Tensor", "tensor", "from_numpy", "is_tensor"]
+__all__ = ["Tensor", "from_numpy", "is_tensor", "tensor"]

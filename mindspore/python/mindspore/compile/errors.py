@@ -60,7 +60,7 @@ def _same_type(error: BaseException, text: str) -> BaseException:
         fresh = type(error)(text)
         if isinstance(error, KeyError) or text in str(fresh):
             return fresh
-    except Exception:  # noqa: BLE001  a constructor with other arguments: its nearest standard base will do
+    except Exception:
         pass
     for base in type(error).__mro__:
         if base.__module__ == "builtins" and base not in (BaseException, object):

@@ -4,7 +4,8 @@ a graph that calls itself in tail position with the values it carries."""
 from __future__ import annotations
 
 import ast
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 from mindspore._core import Tensor
 from mindspore.compile.errors import Unsupported

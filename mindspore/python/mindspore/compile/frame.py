@@ -11,7 +11,6 @@ from mindspore.compile.errors import Unsupported
 from mindspore.compile.expressions import BINARY, Expressions
 from mindspore.compile.flow import Flow
 from mindspore.compile.statements import Statements
-from mindspore.compile.values import Undefined
 
 
 class Return:

@@ -2,7 +2,8 @@
 called through Vjp; the backward closure that comes back is called at once."""
 from __future__ import annotations
 
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 from mindspore import _core
 from mindspore._core import Tensor
@@ -68,14 +69,11 @@ def grad_in_trace(tracer: Any, function: Any, args: tuple, kwargs: dict) -> Any:
     trace = tracer.trace
     args, sens = function.split_sens(args)
     weights = function.weight_list()
-    wanted = function.wanted(args)
+    asked = function.wanted(args)
+    wanted = tuple(i for i in asked if args[i].dtype in _FLOATS)  # the others have the gradient 0
     record = tracer.records.pop(id(function.fn), None)
     reused = record is not None and _serves(trace, record, args, wanted, weights)
     if not reused:
-        for i in wanted:
-            if args[i].dtype not in _FLOATS:
-                raise TypeError(f"For '{function.name}', the argument at position {i} must have a floating dtype to have a gradient, "
-                                f"but got {args[i].dtype}.")
         record = Record(tracer, lambda inner: tracer.call(function.fn, inner, kwargs, None), list(args), wanted, weights)
     results = trace.call(trace.vjp(trace.partial(record.graph)), record.inputs)
     outputs, back = results[:-1], results[-1]
@@ -83,9 +81,16 @@ def grad_in_trace(tracer: Any, function: Any, args: tuple, kwargs: dict) -> Any:
     tangents = _tangents(function, record, value, outputs, sens)
     gradients = trace.call(back, tangents)[1:]
     by_input = dict(zip((i for i, t in enumerate(record.inputs) if t.dtype in _FLOATS), gradients))
-    inputs = [by_input[record.wanted.index(i)] for i in wanted]
-    of_weight = {id(w): by_input[len(record.wanted) + k] for k, w in enumerate(record.weights) if len(record.wanted) + k in by_input}
-    return function.arrange(inputs, [of_weight[id(w)] for w in weights], value)
+    of_argument = {i: by_input[record.wanted.index(i)] for i in wanted}
+    first_weight = len(record.wanted)
+    of_weight = {id(w): by_input.get(first_weight + k) for k, w in enumerate(record.weights)}
+    return function.arrange([_or_zero(of_argument.get(i), args[i]) for i in asked],
+                            [_or_zero(of_weight[id(w)], w) for w in weights], value)
+
+
+def _or_zero(gradient: Tensor | None, of: Tensor) -> Tensor:
+    from mindspore import ops
+    return ops.zeros_like(of) if gradient is None else gradient
 
 
 def _serves(trace: Any, record: Record, args: tuple, wanted: tuple, weights: list) -> bool:

@@ -8,7 +8,8 @@ import sys
 import threading
 import types
 import weakref
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 from mindspore import _core
 from mindspore._core import Tensor
@@ -166,10 +167,10 @@ def _trace(tracer: Tracer, name: str, function: Callable, args: tuple, kwargs: d
         return rebuild(value, pick)
 
     if isinstance(value, Tensor) and places == [0]:
-        def place(outputs: list) -> Any:  # noqa: F811  the common case: one tensor
+        def place(outputs: list) -> Any:
             return outputs[0]
     elif not leaves:
-        def place(outputs: list) -> Any:  # noqa: F811
+        def place(outputs: list) -> Any:
             return value
     return Entry(graph, tracer.guards.facts, place, len(updated))
 
@@ -219,9 +220,9 @@ class JitFunction:
     _ms_compiled = True
 
     def __init__(self, fn: Callable, owner: Any = None, cache: Cache | None = None):
+        functools.update_wrapper(self, fn)  # first: it copies attributes, and a gradient function has an `fn` too
         self.fn, self.owner = fn, owner
         self.cache = cache or Cache(getattr(fn, "__qualname__", type(fn).__name__))
-        functools.update_wrapper(self, fn)
 
     def bound_function(self) -> Any:
         """The plain function, bound to its object if it is a method."""

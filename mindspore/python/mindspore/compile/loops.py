@@ -2,7 +2,8 @@
 carried is found by parsing the body until the types of its variables repeat."""
 from __future__ import annotations
 
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 from mindspore import _core
 from mindspore._core import Tensor
@@ -150,18 +151,20 @@ class GraphLoop:
             raise Unsupported(f"the variable '{path[0]}' has no single value at the end of the loop: {value.reason}")
         if isinstance(start, Tensor) or path in self.dtypes:
             return self._compare_tensor(path, start, value, results)
-        if isinstance(value, Tensor) or isinstance(start, NUMBERS) and isinstance(value, NUMBERS):
+        if isinstance(value, Tensor) or (isinstance(start, NUMBERS) and isinstance(value, NUMBERS)):
             if not isinstance(value, Tensor) and type(value) is type(start) and value == start:
                 return False
-            if not isinstance(start, NUMBERS) or isinstance(value, Tensor) and value.shape != ():
+            if not isinstance(start, NUMBERS) or (isinstance(value, Tensor) and value.shape != ()):
                 self._refuse(path, start, value)
             other = value.dtype if isinstance(value, Tensor) else type(value)
             self.dtypes[path] = _core.promote(type(start), True, other, not isinstance(value, Tensor))
             return True
         parts, news = children(start), children(value)
         if parts is not None and news is not None and type(start) is type(value) and len(parts) == len(news):
-            return any([self._compare(path + (i,), a, b, results) for i, (a, b) in enumerate(zip(parts, news))])
-        if start is value or type(start) is type(value) and start == value:
+            # Every item must be compared: each appends its results.
+            changed = [self._compare((*path, i), a, b, results) for i, (a, b) in enumerate(zip(parts, news))]
+            return any(changed)
+        if start is value or (type(start) is type(value) and start == value):
             return False
         return self._refuse(path, start, value)
 

@@ -77,7 +77,7 @@ class Template:
         trace = tracer.trace
         parameters = list(cell.get_parameters())
         self._repeat_facts(tracer, cell)
-        outputs = trace.call(trace.partial(self.graph), [t for t in flatten(args)] + [trace.lift(p) for p in parameters])
+        outputs = trace.call(trace.partial(self.graph), flatten(args) + [trace.lift(p) for p in parameters])
         for (where, _), value in zip(self.updated, outputs[len(self.leaves):]):
             trace.set_parameter(parameters[where] if isinstance(where, int) else where, value)
         items = iter(outputs)

@@ -7,7 +7,8 @@ import builtins
 import functools
 import inspect
 import types
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 from mindspore import _core
 from mindspore._core import Tensor

@@ -2,7 +2,8 @@
 from two branches, joined into one."""
 from __future__ import annotations
 
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 from mindspore import _core
 from mindspore._core import Tensor
@@ -142,5 +143,5 @@ def _common_numbers(a: Any, b: Any) -> tuple:
 def _equal(a: Any, b: Any) -> bool:
     try:
         return bool(a == b)
-    except Exception:  # noqa: BLE001  objects whose comparison fails are not equal
+    except Exception:
         return False

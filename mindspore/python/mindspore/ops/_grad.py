@@ -2,7 +2,8 @@
 are one class, GradFunction; eager mode runs it on a tape, compiled mode builds it into the graph."""
 from __future__ import annotations
 
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 from mindspore import _core
 from mindspore._core import Tensor

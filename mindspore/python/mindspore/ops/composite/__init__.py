@@ -1,7 +1,8 @@
 """Functions over functions and structures: GradOperation, HyperMap, Map, MultitypeFuncGraph, and clipping by value and norm."""
 from __future__ import annotations
 
-from typing import Any, Callable
+from typing import Any
+from collections.abc import Callable
 
 from mindspore import _core
 from mindspore._core import Tensor
@@ -44,7 +45,7 @@ def _is_a(value: Any, kind: Any) -> bool:
     if isinstance(kind, type):
         return isinstance(value, kind)
     if not isinstance(kind, str):
-        return isinstance(value, Tensor) and repr(kind) == "Tensor" or getattr(value, "dtype", None) is kind
+        return (isinstance(value, Tensor) and repr(kind) == "Tensor") or getattr(value, "dtype", None) is kind
     checks = {
         "Tensor": lambda v: isinstance(v, Tensor), "Number": lambda v: isinstance(v, (int, float)) and not isinstance(v, bool),
         "Bool": lambda v: isinstance(v, bool), "Function": callable, "Tuple": lambda v: isinstance(v, tuple),
