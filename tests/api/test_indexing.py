@@ -172,7 +172,7 @@ def test_gradients(key):
     def compiled(t):
         return gradient(t)
 
-    for fn in (gradient, compiled):
+    for fn in (gradient, compiled, ms.jit(ms.grad(loss))):
         np.testing.assert_allclose(fn(Tensor(data())).asnumpy(), wanted, rtol=1e-5)
 
 
