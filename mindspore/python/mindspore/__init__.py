@@ -33,7 +33,7 @@ _LAZY = {
     "load": "train.serialization", "ckpt_to_safetensors": "train.serialization",
     "safetensors_to_ckpt": "train.serialization", "data_sink": "train.data_sink",
 }
-_MODULES = {"amp", "dataset", "log", "nn", "train", "parallel", "numpy", "compile", "communication", "mint", "profiler"}
+_MODULES = {"amp", "dataset", "log", "nn", "train", "parallel", "compile", "communication"}
 
 
 def __getattr__(name: str) -> Any:

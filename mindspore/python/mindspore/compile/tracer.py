@@ -48,7 +48,6 @@ class Tracer:
     """One compilation."""
 
     def __init__(self) -> None:
-        self.trace = _core.Trace()
         self.guards = facts.Guards()
         self.places: list[tuple[Frame, int]] = []  # (frame, span of its caller) for each call under way
         self.made: set[int] = set()  # ids of objects that the compiled function made itself
@@ -56,6 +55,7 @@ class Tracer:
         self.records: dict[int, Any] = {}  # forward runs of cells with set_grad, by id of the cell
         self.in_gradient = 0
         self.memo = Memo(_parameter_class(), _late.cell_class)
+        self.trace = _core.Trace()  # last: from here on this thread is tracing, until close()
 
     def __enter__(self) -> Tracer:
         _current.append(self)
