@@ -102,6 +102,19 @@ def test_cosine_embedding(reduction, mode):
     )
 
 
+@pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
+def test_pairs(reduction, mode):
+    signs = np.sign(X)
+    same(
+        nn.MarginRankingLoss(0.1, reduction)(Tensor(P), Tensor(Q), Tensor(signs)),
+        F.margin_ranking_loss(t(P), t(Q), t(signs), 0.1, reduction=reduction),
+    )
+    same(
+        nn.HingeEmbeddingLoss(0.6, reduction)(Tensor(P), Tensor(signs)),
+        F.hinge_embedding_loss(t(P), t(signs), 0.6, reduction=reduction),
+    )
+
+
 def test_focal(mode):
     loss = nn.FocalLoss(gamma=2.0, reduction="none")(Tensor(X), Tensor(CLASSES.reshape(4, 1)))
     p = torch.softmax(t(X), 1)[range(4), CLASSES]

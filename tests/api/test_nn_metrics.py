@@ -69,6 +69,45 @@ def test_confusion_matrix():
     assert shares.tolist() == [[0.5, 0.0], [0.5, 1.0]]
 
 
+def test_dice_and_perplexity():
+    p = Tensor(np.array([[0.2, 0.5], [0.3, 0.1], [0.9, 0.6]], np.float32))
+    y = Tensor(np.array([[0, 1], [1, 0], [0, 1]], np.float32))
+    assert result(nn.Dice(), p, y) == pytest.approx(0.20467793, rel=1e-5)
+    classes = Tensor(np.array([0, 1, 1]))
+    assert result(nn.Perplexity(), p, classes) == pytest.approx((0.2 * 0.1 * 0.6) ** (-1 / 3))
+    assert result(nn.Perplexity(ignore_label=1), p, classes) == pytest.approx(5.0)
+
+
+def test_bleu():
+    candidate = [["i", "have", "a", "pen", "on", "my", "desk"]]
+    references = [[["i", "have", "a", "pen", "in", "my", "desk"],
+                   ["there", "is", "a", "pen", "on", "the", "desk"]]]
+    assert result(nn.BleuScore(), candidate, references) == pytest.approx(0.5946035575)
+    assert result(nn.BleuScore(2, True), candidate, references) == pytest.approx(0.9258200998)
+
+
+def test_similarity():
+    rows = np.array([[1, 3, 4], [2, 4, 2], [0, 1, 1]], np.float32)
+    matrix = result(nn.CosineSimilarity(), rows)
+    assert matrix[0, 0] == 0 and matrix[0, 1] == pytest.approx(0.8807048)
+    dots = result(nn.CosineSimilarity("dot", "mean", False), rows)
+    assert dots.tolist() == pytest.approx([55 / 3, 52 / 3, 5])
+
+
+def test_roc_and_auc():
+    false, true, thresholds = result(
+        nn.ROC(pos_label=1), Tensor(np.array([3, 1, 4, 2])), Tensor(np.array([0, 1, 2, 3])))
+    assert false.tolist() == pytest.approx([0, 1 / 3, 2 / 3, 1, 1])
+    assert true.tolist() == [0, 0, 0, 0, 1] and thresholds.tolist() == [5, 4, 3, 2, 1]
+    scores = Tensor(np.array([[0.3, 0.5, 0.2], [0.7, 0.2, 0.1], [0.1, 0.1, 0.8]]))
+    false, true, _ = result(nn.ROC(class_num=3), scores, Tensor(np.array([1, 0, 2])))
+    assert false[0].tolist() == [0, 0, 0.5, 1] and true[0].tolist() == [0, 1, 1, 1]
+    assert nn.auc(np.array([0, 0.3, 1]), np.array([0, 0.5, 1])) == pytest.approx(0.6)
+    assert nn.auc(np.array([1, 0.3, 0]), np.array([1, 0.5, 0])) == pytest.approx(0.6)
+    unordered = nn.auc(np.array([0.3, 0, 1]), np.array([0.5, 0, 1]), reorder=True)
+    assert unordered == pytest.approx(0.6)
+
+
 def test_indexes_and_user_metrics():
     metric = nn.Accuracy().set_indexes([2, 0])
     metric.update(Y, None, X)
@@ -109,6 +148,14 @@ def test_names():
         (lambda: nn.get_metric_fn("foo"), KeyError, "'name' must be one of"),
         (lambda: get_metrics("accuracy"), TypeError, "'metrics' must be"),
         (lambda: nn.Fbeta(0), ValueError, "'beta'"),
+        (lambda: nn.Dice(0), ValueError, "'smooth'"),
+        (lambda: nn.Dice().update(X, Y), ValueError, "one shape"),
+        (lambda: nn.Perplexity().update(X, X), ValueError, "without its last axis"),
+        (lambda: nn.BleuScore(5), ValueError, r"\[1, 4\]"),
+        (lambda: nn.CosineSimilarity("foo"), ValueError, "'similarity'"),
+        (lambda: nn.ROC().update(X, Y), ValueError, "class_num"),
+        (lambda: nn.auc([0], [1]), TypeError, "numpy.ndarrays"),
+        (lambda: nn.auc(np.array([0.3, 0, 1]), np.ones(3)), ValueError, "in order"),
     ],
 )
 def test_refusals(call, error, text):

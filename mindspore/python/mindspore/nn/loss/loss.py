@@ -254,6 +254,40 @@ class DiceLoss(LossBase):
         return 1.0 - (2.0 * overlap + self.smooth) / (total + self.smooth)
 
 
+class MarginRankingLoss(LossBase):
+    """max(0, margin - target * (input1 - input2)).
+
+    Args:
+        margin: By how much the inputs must differ in the direction of the target.
+        reduction: 'mean', 'sum' or 'none'.
+    """
+
+    def __init__(self, margin: float = 0.0, reduction: str = "mean") -> None:
+        super().__init__(reduction)
+        self.margin = _checks.check_number(margin, "margin", self.cls_name)
+
+    def construct(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:
+        """The loss."""
+        return ops.margin_ranking_loss(input1, input2, target, self.margin, self.reduction)
+
+
+class HingeEmbeddingLoss(LossBase):
+    """logits for labels of 1, max(0, margin - logits) for labels of -1.
+
+    Args:
+        margin: From where on a pair that differs costs nothing.
+        reduction: 'mean', 'sum' or 'none'.
+    """
+
+    def __init__(self, margin: float = 1.0, reduction: str = "mean") -> None:
+        super().__init__(reduction)
+        self.margin = _checks.check_number(margin, "margin", self.cls_name)
+
+    def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
+        """The loss."""
+        return ops.hinge_embedding_loss(logits, labels, self.margin, self.reduction)
+
+
 class KLDivLoss(LossBase):
     """labels * (log(labels) - logits), logits being logarithms.
 
@@ -271,6 +305,7 @@ class KLDivLoss(LossBase):
 
 
 __all__ = [
-    "BCELoss", "BCEWithLogitsLoss", "CosineEmbeddingLoss", "DiceLoss", "HuberLoss", "KLDivLoss",
-    "L1Loss", "LossBase", "MAELoss", "MSELoss", "RMSELoss", "SmoothL1Loss", "SoftMarginLoss",
+    "BCELoss", "BCEWithLogitsLoss", "CosineEmbeddingLoss", "DiceLoss", "HingeEmbeddingLoss",
+    "HuberLoss", "KLDivLoss", "L1Loss", "LossBase", "MAELoss", "MSELoss", "MarginRankingLoss",
+    "RMSELoss", "SmoothL1Loss", "SoftMarginLoss",
 ]

@@ -13,17 +13,23 @@ from mindspore.nn.metrics.accuracy import (
 from mindspore.nn.metrics.classwise import F1, ConfusionMatrix, Fbeta, Precision, Recall
 from mindspore.nn.metrics.metric import EvaluationBase, Metric, rearrange_inputs
 from mindspore.nn.metrics.regression import MAE, MSE, Loss
+from mindspore.nn.metrics.scores import ROC, BleuScore, CosineSimilarity, Dice, Perplexity, auc
 
 _FACTORIES: dict[str, Callable[..., Metric]] = {
     "F1": F1,
     "acc": Accuracy,
     "accuracy": Accuracy,
+    "bleu_score": BleuScore,
     "confusion_matrix": ConfusionMatrix,
+    "cosine_similarity": CosineSimilarity,
+    "dice": Dice,
     "loss": Loss,
     "mae": MAE,
     "mse": MSE,
+    "perplexity": Perplexity,
     "precision": Precision,
     "recall": Recall,
+    "roc": ROC,
     "top_1_accuracy": Top1CategoricalAccuracy,
     "top_5_accuracy": Top5CategoricalAccuracy,
     "topk": TopKCategoricalAccuracy,
@@ -82,7 +88,8 @@ def get_metrics(metrics: Any) -> dict[str, Metric] | None:
 
 
 __all__ = [
-    "F1", "MAE", "MSE", "Accuracy", "ConfusionMatrix", "EvaluationBase", "Fbeta", "Loss", "Metric",
-    "Precision", "Recall", "Top1CategoricalAccuracy", "Top5CategoricalAccuracy",
-    "TopKCategoricalAccuracy", "get_metric_fn", "get_metrics", "names", "rearrange_inputs",
+    "F1", "MAE", "MSE", "ROC", "Accuracy", "BleuScore", "ConfusionMatrix", "CosineSimilarity",
+    "Dice", "EvaluationBase", "Fbeta", "Loss", "Metric", "Perplexity", "Precision", "Recall",
+    "Top1CategoricalAccuracy", "Top5CategoricalAccuracy", "TopKCategoricalAccuracy", "auc",
+    "get_metric_fn", "get_metrics", "names", "rearrange_inputs",
 ]
