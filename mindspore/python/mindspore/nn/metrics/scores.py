@@ -257,7 +257,7 @@ class ROC(Metric):
         return false, true, thresholds
 
 
-def _roc_curve(scores: np.ndarray, positive: np.ndarray) -> tuple[np.ndarray, ...]:
+def _roc_curve(scores: np.ndarray, positive: np.ndarray) -> tuple[Any, Any, Any]:
     """The points where the score changes, from the highest score on."""
     order = np.argsort(scores, kind="mergesort")[::-1]
     scores, positive = scores[order], positive[order]
