@@ -13,6 +13,9 @@ endif()
 set(CMAKE_CXX_FLAGS_DEV "-O3 -g0" CACHE STRING "" FORCE)
 set(CMAKE_CXX_FLAGS_RELEASE "-O3 -DNDEBUG" CACHE STRING "" FORCE)
 
+# For the sanitizers, which make -O3 slow to compile and hard to read.
+set(CMAKE_CXX_FLAGS_SANITIZE "-O1 -g1" CACHE STRING "" FORCE)
+
 find_program(MS_CCACHE ccache)
 if(MS_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER "${MS_CCACHE}")
@@ -29,7 +32,7 @@ if(MS_MOLD AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSI
   target_link_options(ms_flags INTERFACE -fuse-ld=mold)
 endif()
 if(MS_SANITIZE)
-  target_compile_options(ms_flags INTERFACE -fsanitize=${MS_SANITIZE} -fno-omit-frame-pointer -g1
+  target_compile_options(ms_flags INTERFACE -fsanitize=${MS_SANITIZE} -fno-omit-frame-pointer
                                             -fno-sanitize-recover=all)
   target_link_options(ms_flags INTERFACE -fsanitize=${MS_SANITIZE})
 endif()
