@@ -44,7 +44,10 @@ class GradScope {
 
   void TrackParameter(const py::object& parameter) {
     TensorObject* t = AsTensor(parameter.ptr());
-    if (t->owner != tape_->id()) SetVar(parameter.ptr(), tape_->Leaf(t->value));
+    Var v = TapeVar(parameter.ptr(), *tape_);
+    if (!v) v = tape_->Leaf(t->value);
+    SetVar(parameter.ptr(), v);
+    TrackOnThread(parameter.ptr(), v);
   }
 
   // The place of `tensor` on the tape now: a Parameter may be updated before its gradient is asked for.
@@ -52,8 +55,7 @@ class GradScope {
     Var var;
   };
   Place PlaceOf(const py::object& tensor) {
-    TensorObject* t = AsTensor(tensor.ptr());
-    return {t->owner == tape_->id() ? t->var : Var{}};
+    return {TapeVar(tensor.ptr(), *tape_)};
   }
 
   void Pause() {
@@ -94,6 +96,7 @@ class GradScope {
     if (closed_) return;
     closed_ = true;
     --open_scopes;
+    if (open_scopes == 0) ForgetTracked();
     SetCurrentTape(open_scopes > 0 ? outer_ : nullptr);
   }
 

@@ -1,6 +1,7 @@
 #include "python/op_call.h"
 
 #include <array>
+#include <unordered_map>
 
 #include "python/convert.h"
 #include "python/errors.h"
@@ -12,6 +13,7 @@ namespace py = pybind11;
 namespace {
 
 thread_local Tape* current_tape = nullptr;
+thread_local std::unordered_map<PyObject*, Var> tracked_parameters;
 
 // ---- the dtype that promotion gives -------------------------------------------------------------------------
 // Over tensors and numbers alike; numbers are weak. Unset where the op does not promote.
@@ -137,10 +139,9 @@ PyObject* Finish(const OpDef& op, PyObject* const* inputs, size_t count, const A
     Vars vars(count);
     bool tracked = false;
     for (size_t i = 0; i < count; ++i) {
-      if (IsTensor(inputs[i]) && AsTensor(inputs[i])->owner == tape->id()) {
-        vars[i] = AsTensor(inputs[i])->var;
-        tracked = true;
-      }
+      if (!IsTensor(inputs[i])) continue;
+      vars[i] = TapeVar(inputs[i], *tape);
+      if (vars[i]) tracked = true;
     }
     if (tracked) node = tape->Record(prepared, attrs, std::move(vars), {values, count}, {outputs, n_outputs});
   }
@@ -189,12 +190,13 @@ PyObject* ApplyEagerSlow(const OpDef& op, PyObject* const* inputs, std::vector<O
   }
   bool promotes = op.promotion != Promotion::kNone;
   size_t n = operands.size();
+  bool joins = promotes || (!op.updates.empty() && n == 2);  // AssignAdd(p, 1): a number takes the Parameter's dtype
   std::vector<py::object> owned(n);
   std::vector<PyObject*> objects(n);
   std::vector<const Tensor*> values(n);
   for (size_t i = 0; i < n; ++i) {
     Operand& o = operands[i];
-    if (o.is_number) o.made = ScalarTensor(o.number, promotes ? common.dtype() : o.number.dtype);
+    if (o.is_number) o.made = ScalarTensor(o.number, joins ? common.dtype() : o.number.dtype);
     if (o.tensor) {
       objects[i] = inputs[i];
     } else {
@@ -214,6 +216,16 @@ PyObject* ApplyEagerSlow(const OpDef& op, PyObject* const* inputs, std::vector<O
 
 Tape* CurrentTape() { return current_tape; }
 void SetCurrentTape(Tape* tape) { current_tape = tape; }
+
+Var TapeVar(PyObject* tensor, const Tape& tape) {
+  TensorObject* t = AsTensor(tensor);
+  if (t->owner == tape.id()) return t->var;
+  if (t->owner == 0 || tracked_parameters.empty()) return {};
+  auto at = tracked_parameters.find(tensor);
+  return at == tracked_parameters.end() ? Var{} : at->second;
+}
+void TrackOnThread(PyObject* parameter, const Var& var) { tracked_parameters[parameter] = var; }
+void ForgetTracked() { tracked_parameters.clear(); }
 
 PyObject* ApplyOp(const OpDef& op, PyObject* const* inputs, size_t count, const AttrsRef& attrs) {
   // The common case first: concrete tensors of one dtype.

@@ -2,6 +2,7 @@
 #include <pybind11/stl.h>
 
 #include <omp.h>
+#include <pthread.h>
 
 #include "kernel/kernel.h"
 #include "python/module.h"
@@ -22,6 +23,12 @@ void InstallGilRelease() {
   };
 }
 
+// A forked child has the forking thread only, while its OpenMP would wait for the parent's others for ever. So that
+// thread's pool is dissolved before a fork; parent and child make a new one when they need it.
+void DissolvePoolBeforeFork() {
+  pthread_atfork([] { omp_pause_resource_all(omp_pause_hard); }, nullptr, nullptr);
+}
+
 PyObject* BumpEpoch(PyObject*, PyObject*) {
   ++epoch;
   Py_RETURN_NONE;
@@ -37,6 +44,7 @@ PyMethodDef quick[] = {
 void BindRuntime(py::module_& m) {
   PyModule_AddFunctions(m.ptr(), quick);
   InstallGilRelease();
+  DissolvePoolBeforeFork();
   m.def("set_graph_mode", [](bool on) { graph_mode = on; });
   m.def("epoch", [] { return epoch; });
   m.def("backends", &BackendNames);

@@ -2,6 +2,7 @@
 are one class, GradFunction; eager mode runs it on a tape, compiled mode builds it into the graph."""
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -176,28 +177,30 @@ class Record:
         return self.scope.place(w) if place is None else place
 
 
-# The last forward run of a cell that was told `set_grad()`: a gradient of the same cell on the same inputs reuses it.
-_last_record: tuple[Any, Record] | None = None
+# The last forward run, in this thread, of a cell that was told `set_grad()`: a gradient of it on the same inputs reuses it.
+class _Last(threading.local):
+    record: tuple[Any, Record] | None = None
+
+
+_last = _Last()
 
 
 def record_cell(cell: Any, construct: Callable, args: tuple, kwargs: dict) -> Any:
     """Runs a cell and remembers the run for a gradient of the same cell and inputs."""
-    global _last_record
     if kwargs:
         return construct(*args, **kwargs)
     tracked = [i for i, a in enumerate(args) if isinstance(a, Tensor) and a.dtype in _FLOATS]
     record = Record(construct, args, kwargs, tracked, cell.trainable_params())
-    _last_record = (cell, record)
+    _last.record = (cell, record)
     return record.value
 
 
 def take_record(fn: Any, args: tuple) -> Record | None:
     """The remembered run of `fn` on these very arguments, if it is the last one; it serves once."""
-    global _last_record
-    if _last_record is None or _last_record[0] is not fn:
+    if _last.record is None or _last.record[0] is not fn:
         return None
-    record = _last_record[1]
-    _last_record = None
+    record = _last.record[1]
+    _last.record = None
     same = len(record.args) == len(args) and all(a is b for a, b in zip(record.args, args))
     return record if same else None
 
