@@ -16,7 +16,7 @@ class Walk {
   void MarkActive(const std::vector<Node*>& nodes) {
     for (Node* node : nodes) {
       bool reads = false;
-      for (const Var& v : node->inputs) reads |= IsActive(v);
+      for (const Var& v : node->inputs) reads |= v.type().has_tangent() && IsActive(v);
       if (reads) active_.insert(node);
     }
   }

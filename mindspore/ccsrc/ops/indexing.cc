@@ -143,6 +143,17 @@ void DefineElementGather(OpRegistry& ops) {
       .Python("gather_nd(input_x, indices)", kFunction | kMethod);
 }
 
+// Each value gets what reached the places it was written to.
+Terms OneHotGrad(GradContext& g) {
+  Term one = g.emitter().Full(1, g.in_type(1));
+  Term zero = g.emitter().Full(0, g.in_type(2));
+  NamedAttrs attrs{{"depth", g.attr<int64_t>("depth")}, {"axis", g.attr<int64_t>("axis")}};
+  Term hits = g.Call("OneHot", {g.in(0), one, zero}, attrs);
+  Term on = g.Call("ReduceSum", {g.dout() * hits});
+  Term off = g.Call("ReduceSum", {g.dout() * (1 - hits)});
+  return {{}, Reshape(on, g.in_type(1).shape()), Reshape(off, g.in_type(2).shape())};
+}
+
 void DefineOneHot(OpRegistry& ops) {
   ops.Op("OneHot")
       .Doc(
@@ -165,6 +176,7 @@ void DefineOneHot(OpRegistry& ops) {
         int rank = c.rank(0) + 1;
         return Type(c.dtype(1), c.shape(0).Insert(c.Axis(c.attr<int64_t>("axis"), rank), depth));
       })
+      .Grad(OneHotGrad)
       .Class("OneHot(axis=-1)(indices, depth, on_value, off_value)");
 }
 

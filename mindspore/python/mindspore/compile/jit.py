@@ -166,7 +166,7 @@ def _trace(tracer: Tracer, name: str, function: Callable, args: tuple, kwargs: d
 
         return rebuild(value, pick)
 
-    if isinstance(value, Tensor) and places == [0]:
+    if isinstance(value, Tensor) and isinstance(places[0], int):
         def place(outputs: list) -> Any:
             return outputs[0]
     elif not leaves:
