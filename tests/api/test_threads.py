@@ -1,0 +1,186 @@
+"""Threads, forked children and Ctrl-C: one network called from many places at once."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import textwrap
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Barrier
+
+import numpy as np
+import pytest
+
+import mindspore as ms
+from mindspore import Tensor, nn, ops
+
+THREADS, ROUNDS = 8, 10
+
+
+class Net(nn.Cell):
+    """A convolution, statistics, a loop over tensors and a dense layer."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(1, 8, 3)
+        self.norm = nn.BatchNorm2d(8)
+        self.relu = nn.ReLU()
+        self.head = nn.Dense(8, 10)
+
+    def construct(self, x):
+        x = self.relu(self.norm(self.conv(x))).mean((2, 3))
+        count = ops.zeros((), ms.int32)
+        while count < 3:
+            x = x * 0.9 + count
+            count = count + 1
+        return self.head(x)
+
+
+def in_threads(work):
+    """work(i) in THREADS threads that start together."""
+    barrier = Barrier(THREADS)
+
+    def run(i):
+        barrier.wait(60)
+        return work(i)
+
+    with ThreadPoolExecutor(THREADS) as pool:
+        return list(pool.map(run, range(THREADS)))
+
+
+def inputs():
+    rng = np.random.default_rng(5)
+    return [Tensor(rng.standard_normal((4, 1, 16, 16)).astype(np.float32)) for _ in range(THREADS)]
+
+
+@pytest.mark.parametrize("warm", [True, False], ids=["warm", "cold"])
+def test_one_network_in_eight_threads(mode, warm):
+    net, xs = Net(), inputs()
+    expected = [Net.__call__(net, x).asnumpy() for x in xs] if warm else None
+    results = in_threads(lambda i: [net(xs[i]).asnumpy() for _ in range(ROUNDS)])
+    if expected is None:
+        expected = [net(x).asnumpy() for x in xs]
+    for rounds, wanted in zip(results, expected):
+        for result in rounds:
+            np.testing.assert_array_equal(result, wanted)
+
+
+def test_gradients_in_eight_threads(mode):
+    net, xs = Net(), inputs()
+    weights = net.trainable_params()
+
+    def loss(x):
+        return (net(x) ** 2).mean()
+
+    def flat(x):
+        value, grads = ms.value_and_grad(loss, None, weights)(x)
+        return np.concatenate([value.asnumpy().ravel(), *(g.asnumpy().ravel() for g in grads)])
+
+    expected = [flat(x) for x in xs]
+    results = in_threads(lambda i: [flat(xs[i]) for _ in range(ROUNDS)])
+    for rounds, wanted in zip(results, expected):
+        for result in rounds:
+            np.testing.assert_array_equal(result, wanted)
+
+
+def test_networks_of_their_own_train_in_threads(mode):
+    """Each thread trains a network of its own, from the same weights on the same data."""
+    x = inputs()[0]
+    labels = Tensor(np.array([1, 2, 3, 4], np.int32))
+    loss_fn = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
+    start = Net().parameters_dict()
+
+    def train(_):
+        net = Net()
+        ms.load_param_into_net(net, start)
+        optimizer = nn.Momentum(net.trainable_params(), 0.05, 0.9)
+        step = nn.TrainOneStepCell(nn.WithLossCell(net, loss_fn), optimizer).set_train()
+        return [float(step(x, labels).asnumpy()) for _ in range(ROUNDS)]
+
+    curves = in_threads(train)
+    assert curves[0][-1] < curves[0][0]
+    assert all(curve == curves[0] for curve in curves)
+
+
+def run(program: str, tmp_path: Path, threads: int = 2) -> subprocess.CompletedProcess:
+    """The program as a file in a process of its own."""
+    path = tmp_path / "program.py"
+    path.write_text(textwrap.dedent(program))
+    return subprocess.run(
+        [sys.executable, path],
+        env={"OMP_NUM_THREADS": str(threads), "PATH": "/usr/bin:/bin"},
+        capture_output=True,
+        text=True,
+        timeout=90,
+    )
+
+
+FORK = """
+    import os, signal, sys
+    import numpy as np
+    import mindspore as ms
+    from mindspore import Tensor, nn, ops
+
+    ms.set_context(mode={mode})
+    net = nn.SequentialCell(nn.Conv2d(8, 16, 3), nn.ReLU(), nn.Flatten(), nn.Dense(16 * 32 * 32, 8))
+    x = Tensor(np.ones((8, 8, 32, 32), np.float32))
+
+    def work():
+        big = Tensor(np.ones((512, 512), np.float32))
+        return float((ops.matmul(big, big) / 512).exp().log().sum() + net(x).mean())
+
+    expected = work()
+    child = os.fork()
+    if child == 0:
+        signal.alarm(40)  # a child that hangs is killed, and the parent sees it
+        same = abs(work() - expected) <= 1e-5 * abs(expected)
+        os._exit(0 if same else 3)
+    _, status = os.waitpid(child, 0)
+    assert work() == expected
+    sys.exit(os.waitstatus_to_exitcode(status))
+"""
+
+
+@pytest.mark.parametrize("mode_value", [ms.PYNATIVE_MODE, ms.GRAPH_MODE], ids=["pynative", "graph"])
+def test_a_forked_child_computes(mode_value, tmp_path):
+    done = run(FORK.format(mode=mode_value), tmp_path)
+    assert done.returncode == 0, f"exit status {done.returncode}\n{done.stderr}"
+
+
+INTERRUPT = """
+    import os, signal, sys, threading, time
+    import numpy as np
+    import mindspore as ms
+    from mindspore import Tensor, ops
+
+    ms.set_context(mode={mode})
+
+    @ms.jit
+    def compiled(x):
+        i = ops.zeros((), ms.int32)
+        while i < 2000000000:
+            x = x * 0.5 + 1.0
+            i = i + 1
+        return x
+
+    def eager(x):
+        while True:
+            x = x * 0.5 + 1.0
+
+    threading.Timer(1.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+    start = time.monotonic()
+    try:
+        {function}(Tensor(np.ones((4, 4), np.float32)))
+    except KeyboardInterrupt:
+        took = time.monotonic() - start
+        value = (Tensor([1.0, 2.0]) + 1).asnumpy()  # and the session goes on
+        sys.exit(0 if took < 30 and value.tolist() == [2.0, 3.0] else 4)
+    sys.exit(5)
+"""
+
+
+@pytest.mark.parametrize("function", ["eager", "compiled"])
+def test_ctrl_c_stops_a_long_loop(function, tmp_path):
+    done = run(INTERRUPT.format(function=function, mode=ms.PYNATIVE_MODE), tmp_path)
+    assert done.returncode == 0, f"exit status {done.returncode}\n{done.stderr}"
