@@ -4,6 +4,7 @@ Every case runs in one process per framework; the processes take turns, round by
 meets all of them, and the minimum over rounds is kept. Ratios are ours over the peer's. A peer is a Python that can import it:
 torch from this interpreter by default; `--peer mindspore=/path/python --peer jax=/path/python` adds others.
 """
+
 from __future__ import annotations
 
 import argparse
@@ -27,18 +28,33 @@ CASES = {
     "rss_growth": ("LeNet, 5 000 steps: growth of resident memory, MB", None, 1),
 }
 # Cases that a peer has no counterpart for, or takes minutes over.
-SKIP = {("jax", c) for c in CASES if c != "import"} | {
-    ("mindspore", c) for c in ("resnet50_graph", "resnet50_first", "resnet50_memory", "rss_growth")} | {
-    ("torch", "rss_growth")}
+SKIP = (
+    {("jax", c) for c in CASES if c != "import"}
+    | {
+        ("mindspore", c)
+        for c in ("resnet50_graph", "resnet50_first", "resnet50_memory", "rss_growth")
+    }
+    | {("torch", "rss_growth")}
+)
 
 
 class Worker:
     """A framework in a process of its own; answers one figure per request."""
 
     def __init__(self, name: str, python: str, case: str):
-        environment = {**os.environ, "OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS", "2"), "PYTHONPATH": str(HERE)}
-        self.process = subprocess.Popen([python, str(HERE / "worker.py"), name, case], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        stderr=subprocess.PIPE, text=True, env=environment)
+        environment = {
+            **os.environ,
+            "OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS", "2"),
+            "PYTHONPATH": str(HERE),
+        }
+        self.process = subprocess.Popen(
+            [python, str(HERE / "worker.py"), name, case],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environment,
+        )
 
     def ask(self) -> float:
         """One round."""
@@ -69,7 +85,9 @@ def compare(case: str, pythons: dict[str, str], rounds: int) -> dict[str, float]
             try:
                 figure = worker.ask()
             except (RuntimeError, BrokenPipeError) as error:
-                print(f"  {name}: failed: {str(error).strip().splitlines()[-1] if str(error).strip() else error}")
+                print(
+                    f"  {name}: failed: {str(error).strip().splitlines()[-1] if str(error).strip() else error}"
+                )
                 workers.pop(name)
                 continue
             best[name] = min(best.get(name, figure), figure)
@@ -84,7 +102,11 @@ def report(case: str, best: dict[str, float]) -> None:
     print(f"{title}")
     ours = best.get("ours")
     for name, figure in best.items():
-        ratio = f"   ours / {name} = {ours / figure:.3f}" if ours is not None and name != "ours" and figure else ""
+        ratio = (
+            f"   ours / {name} = {ours / figure:.3f}"
+            if ours is not None and name != "ours" and figure
+            else ""
+        )
         print(f"  {name:10} {figure:12.5g}{ratio}")
     if bar is not None:
         print(f"  bar: {bar} x torch")
@@ -93,7 +115,9 @@ def report(case: str, best: dict[str, float]) -> None:
 
 def main() -> None:
     """Parses arguments, runs cases, prints and optionally saves the figures."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("cases", nargs="*", choices=[[], *CASES], default=[])
     parser.add_argument("--peer", action="append", default=[], metavar="NAME=PYTHON")
     parser.add_argument("--no-torch", action="store_true")
@@ -105,7 +129,9 @@ def main() -> None:
         pythons["torch"] = sys.executable
     pythons.update(p.split("=", 1) for p in options.peer)
     load = os.getloadavg()[0]
-    print(f"load {load:.2f}, threads {os.environ.get('OMP_NUM_THREADS', '2')}, milliseconds unless said")
+    print(
+        f"load {load:.2f}, threads {os.environ.get('OMP_NUM_THREADS', '2')}, milliseconds unless said"
+    )
     figures = {}
     for case in options.cases or CASES:
         figures[case] = compare(case, pythons, options.rounds or CASES[case][2])

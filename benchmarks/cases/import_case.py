@@ -1,4 +1,5 @@
 """The time of `import X` in a fresh process."""
+
 from __future__ import annotations
 
 import subprocess
@@ -11,6 +12,10 @@ def measure_import(module: str) -> Callable[[], float]:
     code = f"import time; t = time.perf_counter(); import {module}; print((time.perf_counter() - t) * 1e3)"
 
     def measure() -> float:
-        return float(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()[-1])
+        return float(
+            subprocess.run(
+                [sys.executable, "-c", code], capture_output=True, text=True, check=True
+            ).stdout.split()[-1]
+        )
 
     return measure

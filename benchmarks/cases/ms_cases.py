@@ -1,4 +1,5 @@
 """The programs on the MindSpore API: run by this framework and by MindSpore itself."""
+
 from __future__ import annotations
 
 import time
@@ -30,7 +31,9 @@ class LeNet(nn.Cell):
 
 
 def _conv(inputs: int, outputs: int, kernel: int, stride: int = 1) -> nn.Cell:
-    return nn.Conv2d(inputs, outputs, kernel, stride, pad_mode="pad", padding=kernel // 2, has_bias=False)
+    return nn.Conv2d(
+        inputs, outputs, kernel, stride, pad_mode="pad", padding=kernel // 2, has_bias=False
+    )
 
 
 class Block(nn.Cell):
@@ -44,7 +47,9 @@ class Block(nn.Cell):
         self.relu = nn.ReLU()
         self.project = stride != 1 or inputs != width * 4
         if self.project:
-            self.shortcut = nn.SequentialCell(_conv(inputs, width * 4, 1, stride), nn.BatchNorm2d(width * 4))
+            self.shortcut = nn.SequentialCell(
+                _conv(inputs, width * 4, 1, stride), nn.BatchNorm2d(width * 4)
+            )
 
     def construct(self, x):
         """One residual step."""
@@ -79,7 +84,9 @@ class ResNet50(nn.Cell):
 
 def _train_step(net: nn.Cell, x: np.ndarray, classes: int) -> Callable[[], object]:
     loss = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
-    step = nn.TrainOneStepCell(nn.WithLossCell(net, loss), nn.Momentum(net.trainable_params(), 0.01, 0.9))
+    step = nn.TrainOneStepCell(
+        nn.WithLossCell(net, loss), nn.Momentum(net.trainable_params(), 0.01, 0.9)
+    )
     step.set_train()
     data, label = Tensor(x), Tensor((np.arange(len(x)) % classes).astype(np.int32))
     return lambda: step(data, label).asnumpy()
@@ -87,12 +94,16 @@ def _train_step(net: nn.Cell, x: np.ndarray, classes: int) -> Callable[[], objec
 
 def _lenet(mode: int) -> Callable[[], object]:
     ms.set_context(mode=mode)
-    return _train_step(LeNet(), np.random.default_rng(0).normal(size=(32, 1, 28, 28)).astype(np.float32), 10)
+    return _train_step(
+        LeNet(), np.random.default_rng(0).normal(size=(32, 1, 28, 28)).astype(np.float32), 10
+    )
 
 
 def _resnet(mode: int) -> Callable[[], object]:
     ms.set_context(mode=mode)
-    return _train_step(ResNet50(), np.random.default_rng(0).normal(size=(8, 3, 224, 224)).astype(np.float32), 1000)
+    return _train_step(
+        ResNet50(), np.random.default_rng(0).normal(size=(8, 3, 224, 224)).astype(np.float32), 1000
+    )
 
 
 def lenet_graph() -> Callable[[], float]:

@@ -1,4 +1,5 @@
 """Loops that time a call."""
+
 from __future__ import annotations
 
 import gc

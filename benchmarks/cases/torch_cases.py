@@ -1,4 +1,5 @@
 """The same programs in PyTorch, eager."""
+
 from __future__ import annotations
 
 import os
@@ -17,8 +18,20 @@ class LeNet(nn.Sequential):
     """The network of the quick start, on 28x28 images."""
 
     def __init__(self):
-        super().__init__(nn.Conv2d(1, 6, 5), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(6, 16, 5), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(),
-                         nn.Linear(256, 120), nn.ReLU(), nn.Linear(120, 84), nn.ReLU(), nn.Linear(84, 10))
+        super().__init__(
+            nn.Conv2d(1, 6, 5),
+            nn.ReLU(),
+            nn.MaxPool2d(2),
+            nn.Conv2d(6, 16, 5),
+            nn.ReLU(),
+            nn.MaxPool2d(2),
+            nn.Flatten(),
+            nn.Linear(256, 120),
+            nn.ReLU(),
+            nn.Linear(120, 84),
+            nn.ReLU(),
+            nn.Linear(84, 10),
+        )
 
 
 def _conv(inputs: int, outputs: int, kernel: int, stride: int = 1) -> nn.Module:
@@ -36,7 +49,9 @@ class Block(nn.Module):
         self.relu = nn.ReLU(inplace=True)
         self.shortcut = None
         if stride != 1 or inputs != width * 4:
-            self.shortcut = nn.Sequential(_conv(inputs, width * 4, 1, stride), nn.BatchNorm2d(width * 4))
+            self.shortcut = nn.Sequential(
+                _conv(inputs, width * 4, 1, stride), nn.BatchNorm2d(width * 4)
+            )
 
     def forward(self, x):
         """One residual step."""
@@ -52,7 +67,9 @@ class ResNet50(nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.stem = nn.Sequential(_conv(3, 64, 7, 2), nn.BatchNorm2d(64), nn.ReLU(inplace=True), nn.MaxPool2d(3, 2, 1))
+        self.stem = nn.Sequential(
+            _conv(3, 64, 7, 2), nn.BatchNorm2d(64), nn.ReLU(inplace=True), nn.MaxPool2d(3, 2, 1)
+        )
         blocks, inputs = [], 64
         for width, count, stride in ((64, 3, 1), (128, 4, 2), (256, 6, 2), (512, 3, 2)):
             for i in range(count):

@@ -1,4 +1,5 @@
 """Fixtures shared by the tests of the Python API."""
+
 from __future__ import annotations
 
 import pytest

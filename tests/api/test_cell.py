@@ -1,4 +1,5 @@
 """Cell: names of parameters and cells, attributes, containers, state, hooks, copies."""
+
 from __future__ import annotations
 
 import copy
@@ -81,8 +82,11 @@ def test_auto_prefix_off():
 def test_lists_rename_what_they_take():
     net = Outer()
     net.items.append(dense())
-    assert [name for _, name in names(net.items)] == ["items.0.weight", "items.1.weight",
-                                                      "items.2.weight"]
+    assert [name for _, name in names(net.items)] == [
+        "items.0.weight",
+        "items.1.weight",
+        "items.2.weight",
+    ]
     net.items.insert(0, dense(1, 2))
     assert net.items[0].weight.shape == (2, 1)
     assert [name for _, name in names(net.items)][-1] == "items.3.weight"

@@ -1,4 +1,5 @@
 """Initial values: distributions, fans, names, seeds and refusals."""
+
 from __future__ import annotations
 
 import math

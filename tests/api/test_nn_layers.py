@@ -1,4 +1,5 @@
 """Layers against PyTorch in both modes, and the refusals of their constructors."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -218,8 +219,11 @@ def test_pools(mode):
     check(nn.MaxPool2d(2), F.max_pool2d(t, 2, 1), x)
     check(nn.AvgPool2d(3, 2), F.avg_pool2d(t, 3, 2), x)
     check(nn.MaxPool2d(3, 2, "same"), F.max_pool2d(F.pad(t, (0, 1, 1, 1), value=-9), 3, 2), x)
-    check(nn.AvgPool2d(3, 2, "pad", 1, divisor_override=5),
-          F.avg_pool2d(t, 3, 2, 1, divisor_override=5), x)
+    check(
+        nn.AvgPool2d(3, 2, "pad", 1, divisor_override=5),
+        F.avg_pool2d(t, 3, 2, 1, divisor_override=5),
+        x,
+    )
     check(nn.MaxPool2d(2, 2), F.max_pool2d(t[0], 2, 2), x[0])
     check(nn.MaxPool1d(3, 2), F.max_pool1d(t[:, :, 0], 3, 2), x[:, :, 0])
     check(nn.AvgPool1d(3, 2), F.avg_pool1d(t[:, :, 0], 3, 2), x[:, :, 0])
@@ -299,13 +303,19 @@ def test_combined(mode):
     x = data(2, 4, 6, 6)
     layer = nn.Conv2dBnAct(4, 3, 3, has_bn=True, activation="relu")
     assert [p.name for p in layer.trainable_params()] == [
-        "conv.weight", "batchnorm.gamma", "batchnorm.beta"]
+        "conv.weight",
+        "batchnorm.gamma",
+        "batchnorm.beta",
+    ]
     conv = F.conv2d(torch.tensor(x), weights(layer)["conv.weight"], padding=1)
     check(layer, F.relu(conv / (1 + 1e-5) ** 0.5), x)
     layer = nn.DenseBnAct(4, 3, activation="tanh")
     w = weights(layer)
-    check(layer, torch.tanh(F.linear(torch.tensor(x[0, 0, :3, :4]), w["dense.weight"])),
-          x[0, 0, :3, :4])
+    check(
+        layer,
+        torch.tanh(F.linear(torch.tensor(x[0, 0, :3, :4]), w["dense.weight"])),
+        x[0, 0, :3, :4],
+    )
 
 
 @pytest.mark.parametrize(
@@ -357,8 +367,11 @@ def test_combined(mode):
         (lambda: nn.Pad(((1, 1),), "FOO"), ValueError, "'mode' must be one of"),
         (lambda: nn.Flatten(2, 1)(Tensor(data(2, 3, 4))), ValueError, "must not come after"),
         (lambda: nn.Flatten(1)(Tensor(data(3))), ValueError, "dimensions of the input"),
-        (lambda: nn.LSTMCell(3, 4)(Tensor(data(2, 5)), (Tensor(data(2, 4)),) * 2), ValueError,
-         "'input_size' 3"),
+        (
+            lambda: nn.LSTMCell(3, 4)(Tensor(data(2, 5)), (Tensor(data(2, 4)),) * 2),
+            ValueError,
+            "'input_size' 3",
+        ),
     ],
 )
 def test_refusals(call, error, text, pynative):
@@ -372,6 +385,14 @@ def test_default_parameters():
     assert np.abs(conv.bias.asnumpy()).max() <= 1 / 6 + 1e-6
     norm = nn.BatchNorm2d(3)
     assert [(p.name, p.requires_grad) for p in norm.get_parameters()] == [
-        ("mean", False), ("variance", False), ("gamma", True), ("beta", True)]
+        ("mean", False),
+        ("variance", False),
+        ("gamma", True),
+        ("beta", True),
+    ]
     assert [p.name for p in nn.LSTM(2, 3, 2, bidirectional=True).get_parameters()][:4] == [
-        "weight_ih_l0", "weight_ih_l0_reverse", "weight_ih_l1", "weight_ih_l1_reverse"]
+        "weight_ih_l0",
+        "weight_ih_l0_reverse",
+        "weight_ih_l1",
+        "weight_ih_l1_reverse",
+    ]

@@ -1,4 +1,5 @@
 """Losses against PyTorch in both modes."""
+
 from __future__ import annotations
 
 import numpy as np

@@ -1,4 +1,5 @@
 """Learning-rate schedules as cells and as lists."""
+
 from __future__ import annotations
 
 import math
@@ -17,12 +18,18 @@ from mindspore import Tensor, nn
         (nn.NaturalExpDecayLR(0.1, 0.9, 4), lambda s: 0.1 * math.exp(-0.9 * s)),
         (nn.NaturalExpDecayLR(0.1, 0.9, 4, True), lambda s: 0.1 * math.exp(-0.9 * (s // 4 * 4))),
         (nn.InverseDecayLR(0.1, 0.5, 4), lambda s: 0.1 / (1 + 0.5 * s / 4)),
-        (nn.CosineDecayLR(0.01, 0.1, 5),
-         lambda s: 0.01 + 0.045 * (1 + math.cos(math.pi * min(s, 5) / 5))),
-        (nn.PolynomialDecayLR(0.1, 0.01, 4, 0.5),
-         lambda s: 0.09 * (1 - min(s, 4) / 4) ** 0.5 + 0.01),
-        (nn.PolynomialDecayLR(0.1, 0.01, 4, 0.5, True),
-         lambda s: 0.09 * (1 - s / (4 * max(math.ceil(s / 4), 1))) ** 0.5 + 0.01),
+        (
+            nn.CosineDecayLR(0.01, 0.1, 5),
+            lambda s: 0.01 + 0.045 * (1 + math.cos(math.pi * min(s, 5) / 5)),
+        ),
+        (
+            nn.PolynomialDecayLR(0.1, 0.01, 4, 0.5),
+            lambda s: 0.09 * (1 - min(s, 4) / 4) ** 0.5 + 0.01,
+        ),
+        (
+            nn.PolynomialDecayLR(0.1, 0.01, 4, 0.5, True),
+            lambda s: 0.09 * (1 - s / (4 * max(math.ceil(s / 4), 1))) ** 0.5 + 0.01,
+        ),
         (nn.WarmUpLR(0.1, 5), lambda s: 0.1 * min(s, 5) / 5),
     ],
     ids=lambda item: getattr(item, "cls_name", ""),
@@ -52,7 +59,8 @@ def test_lists():
     assert natural[4] == pytest.approx(0.1 * math.exp(-1.8))
     assert nn.inverse_decay_lr(0.1, 0.5, 3, 1, 1, True) == pytest.approx([0.1, 0.1 / 1.5, 0.05])
     assert nn.cosine_decay_lr(0.01, 0.1, 6, 2, 2) == pytest.approx(
-        [0.1, 0.1, 0.055, 0.055, 0.01, 0.01])
+        [0.1, 0.1, 0.055, 0.055, 0.01, 0.01]
+    )
     assert nn.polynomial_decay_lr(0.1, 0.01, 6, 2, 2, 0.5)[2] == pytest.approx(0.0736396103)
     assert nn.warmup_lr(0.1, 6, 2, 2) == pytest.approx([0.0, 0.0, 0.05, 0.05, 0.1, 0.1])
 

@@ -1,4 +1,5 @@
 """Metrics: results over batches, names and refusals."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -80,8 +81,12 @@ def test_dice_and_perplexity():
 
 def test_bleu():
     candidate = [["i", "have", "a", "pen", "on", "my", "desk"]]
-    references = [[["i", "have", "a", "pen", "in", "my", "desk"],
-                   ["there", "is", "a", "pen", "on", "the", "desk"]]]
+    references = [
+        [
+            ["i", "have", "a", "pen", "in", "my", "desk"],
+            ["there", "is", "a", "pen", "on", "the", "desk"],
+        ]
+    ]
     assert result(nn.BleuScore(), candidate, references) == pytest.approx(0.5946035575)
     assert result(nn.BleuScore(2, True), candidate, references) == pytest.approx(0.9258200998)
 
@@ -96,7 +101,8 @@ def test_similarity():
 
 def test_roc_and_auc():
     false, true, thresholds = result(
-        nn.ROC(pos_label=1), Tensor(np.array([3, 1, 4, 2])), Tensor(np.array([0, 1, 2, 3])))
+        nn.ROC(pos_label=1), Tensor(np.array([3, 1, 4, 2])), Tensor(np.array([0, 1, 2, 3]))
+    )
     assert false.tolist() == pytest.approx([0, 1 / 3, 2 / 3, 1, 1])
     assert true.tolist() == [0, 0, 0, 0, 1] and thresholds.tolist() == [5, 4, 3, 2, 1]
     scores = Tensor(np.array([[0.3, 0.5, 0.2], [0.7, 0.2, 0.1], [0.1, 0.1, 0.8]]))

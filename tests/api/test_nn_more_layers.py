@@ -1,4 +1,5 @@
 """Padding, image and mathematical layers and the rarer activations, against PyTorch."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -29,8 +30,10 @@ def same(output, expected, tol=2e-5):
         (nn.ReflectionPad2d((1, 1, 0, 2)), lambda x: F.pad(x, (1, 1, 0, 2), "reflect")),
         (nn.ReplicationPad2d((1, 1, 0, 3)), lambda x: F.pad(x, (1, 1, 0, 3), "replicate")),
         (nn.Upsample((6, 9), mode="bilinear"), lambda x: F.interpolate(x, (6, 9), mode="bilinear")),
-        (nn.Upsample((7, 2), mode="bilinear", align_corners=True),
-         lambda x: F.interpolate(x, (7, 2), mode="bilinear", align_corners=True)),
+        (
+            nn.Upsample((7, 2), mode="bilinear", align_corners=True),
+            lambda x: F.interpolate(x, (7, 2), mode="bilinear", align_corners=True),
+        ),
         (nn.Upsample(scale_factor=2), lambda x: F.interpolate(x, scale_factor=2)),
         (nn.PixelShuffle(2), lambda x: F.pixel_shuffle(x, 2)),
         (nn.ReduceLogSumExp(1, True), lambda x: x.logsumexp(1, True)),
@@ -58,13 +61,25 @@ def test_layers(layer, reference, mode):
 def test_resize_bilinear_of_the_first_releases(mode):
     x = data(2, 3, 4, 6)
     t = torch.tensor(x)
-    same(nn.ResizeBilinear()(Tensor(x), (7, 9), align_corners=True),
-         F.interpolate(t, (7, 9), mode="bilinear", align_corners=True))
-    same(nn.ResizeBilinear(True)(Tensor(x), scale_factor=2),
-         F.interpolate(t, scale_factor=2, mode="bilinear"))
+    same(
+        nn.ResizeBilinear()(Tensor(x), (7, 9), align_corners=True),
+        F.interpolate(t, (7, 9), mode="bilinear", align_corners=True),
+    )
+    same(
+        nn.ResizeBilinear(True)(Tensor(x), scale_factor=2),
+        F.interpolate(t, scale_factor=2, mode="bilinear"),
+    )
     ramp = Tensor(np.arange(4.0, dtype=np.float32).reshape(1, 1, 1, 4))
     assert nn.ResizeBilinear()(ramp, (1, 8)).asnumpy().ravel().tolist() == [
-        0, 0.5, 1, 1.5, 2, 2.5, 3, 3]
+        0,
+        0.5,
+        1,
+        1.5,
+        2,
+        2.5,
+        3,
+        3,
+    ]
 
 
 def test_image_layers(mode):
@@ -102,8 +117,11 @@ def test_dropped_channels(mode):
         (lambda: nn.Upsample()(Tensor(data(1, 1, 2, 2))), ValueError, "one of 'size'"),
         (lambda: nn.Upsample(2, mode="cubic"), ValueError, "'mode' must be one of"),
         (lambda: nn.PixelShuffle(2)(Tensor(data(1, 3, 2, 2))), ValueError, "divisible by 4"),
-        (lambda: nn.SSIM()(Tensor(data(1, 1, 4, 4)), Tensor(data(1, 1, 4, 4))), ValueError,
-         "at least 11"),
+        (
+            lambda: nn.SSIM()(Tensor(data(1, 1, 4, 4)), Tensor(data(1, 1, 4, 4))),
+            ValueError,
+            "at least 11",
+        ),
         (lambda: nn.CentralCrop(0.0), ValueError, "'central_fraction'"),
         (lambda: nn.Dropout2d(0.5)(Tensor(data(2, 3))), ValueError, "4 dimensions"),
         (lambda: nn.Softmax2d()(Tensor(data(2, 3))), ValueError, "3 or 4 dimensions"),

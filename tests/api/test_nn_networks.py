@@ -1,4 +1,5 @@
 """Whole networks trained from the same weights: the losses equal PyTorch's in both modes."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -17,8 +18,12 @@ class MLP(nn.Cell):
     def __init__(self):
         super().__init__()
         self.layers = nn.SequentialCell(
-            nn.Flatten(), nn.Dense(64, 128, activation="relu"), nn.Dense(128, 64), nn.ReLU(),
-            nn.Dense(64, 10))
+            nn.Flatten(),
+            nn.Dense(64, 128, activation="relu"),
+            nn.Dense(128, 64),
+            nn.ReLU(),
+            nn.Dense(64, 10),
+        )
 
     def construct(self, x):
         return self.layers(x)
@@ -26,8 +31,13 @@ class MLP(nn.Cell):
 
 def torch_mlp():
     return torch.nn.Sequential(
-        torch.nn.Flatten(), torch.nn.Linear(64, 128), torch.nn.ReLU(), torch.nn.Linear(128, 64),
-        torch.nn.ReLU(), torch.nn.Linear(64, 10))
+        torch.nn.Flatten(),
+        torch.nn.Linear(64, 128),
+        torch.nn.ReLU(),
+        torch.nn.Linear(128, 64),
+        torch.nn.ReLU(),
+        torch.nn.Linear(64, 10),
+    )
 
 
 class LeNet(nn.Cell):
@@ -51,25 +61,50 @@ class LeNet(nn.Cell):
 def torch_lenet():
     relu, pool = torch.nn.ReLU(), torch.nn.MaxPool2d(2)
     return torch.nn.Sequential(
-        torch.nn.Conv2d(1, 6, 5), relu, pool, torch.nn.Conv2d(6, 16, 5), relu, pool,
-        torch.nn.Flatten(), torch.nn.Linear(400, 120), relu, torch.nn.Linear(120, 84), relu,
-        torch.nn.Linear(84, 10))
+        torch.nn.Conv2d(1, 6, 5),
+        relu,
+        pool,
+        torch.nn.Conv2d(6, 16, 5),
+        relu,
+        pool,
+        torch.nn.Flatten(),
+        torch.nn.Linear(400, 120),
+        relu,
+        torch.nn.Linear(120, 84),
+        relu,
+        torch.nn.Linear(84, 10),
+    )
 
 
 class AlexNet(nn.Cell):
     def __init__(self):
         super().__init__()
+
         def conv(i, o, k, stride, pad):
             return nn.Conv2d(i, o, k, stride, "pad", pad, has_bias=True)
 
         relu, pool = nn.ReLU(), nn.MaxPool2d(3, 2)
-        self.features = nn.SequentialCell([
-            conv(3, 64, 11, 4, 2), relu, pool, conv(64, 192, 5, 1, 2), relu, pool,
-            conv(192, 384, 3, 1, 1), relu, conv(384, 256, 3, 1, 1), relu,
-            conv(256, 256, 3, 1, 1), relu, pool])
+        self.features = nn.SequentialCell(
+            [
+                conv(3, 64, 11, 4, 2),
+                relu,
+                pool,
+                conv(64, 192, 5, 1, 2),
+                relu,
+                pool,
+                conv(192, 384, 3, 1, 1),
+                relu,
+                conv(384, 256, 3, 1, 1),
+                relu,
+                conv(256, 256, 3, 1, 1),
+                relu,
+                pool,
+            ]
+        )
         self.flatten = nn.Flatten()
-        self.classifier = nn.SequentialCell([
-            nn.Dropout(p=0.0), nn.Dense(1024, 256), relu, nn.Dense(256, 10)])
+        self.classifier = nn.SequentialCell(
+            [nn.Dropout(p=0.0), nn.Dense(1024, 256), relu, nn.Dense(256, 10)]
+        )
 
     def construct(self, x):
         return self.classifier(self.flatten(self.features(x)))
@@ -78,9 +113,24 @@ class AlexNet(nn.Cell):
 def torch_alexnet():
     conv, relu, pool = torch.nn.Conv2d, torch.nn.ReLU(), torch.nn.MaxPool2d(3, 2)
     return torch.nn.Sequential(
-        conv(3, 64, 11, 4, 2), relu, pool, conv(64, 192, 5, 1, 2), relu, pool,
-        conv(192, 384, 3, 1, 1), relu, conv(384, 256, 3, 1, 1), relu, conv(256, 256, 3, 1, 1),
-        relu, pool, torch.nn.Flatten(), torch.nn.Linear(1024, 256), relu, torch.nn.Linear(256, 10))
+        conv(3, 64, 11, 4, 2),
+        relu,
+        pool,
+        conv(64, 192, 5, 1, 2),
+        relu,
+        pool,
+        conv(192, 384, 3, 1, 1),
+        relu,
+        conv(384, 256, 3, 1, 1),
+        relu,
+        conv(256, 256, 3, 1, 1),
+        relu,
+        pool,
+        torch.nn.Flatten(),
+        torch.nn.Linear(1024, 256),
+        relu,
+        torch.nn.Linear(256, 10),
+    )
 
 
 class Block(nn.Cell):
@@ -102,7 +152,8 @@ class Block(nn.Cell):
         if project:
             stride = max(size[2] for size in sizes)
             self.shortcut = nn.SequentialCell(
-                conv(channels, current, 1, stride), nn.BatchNorm2d(current))
+                conv(channels, current, 1, stride), nn.BatchNorm2d(current)
+            )
         self.relu = nn.ReLU()
 
     def construct(self, x):
@@ -125,7 +176,8 @@ class TorchBlock(torch.nn.Module):
         for i, (kernel, out, stride) in enumerate(sizes):
             layers += [
                 torch.nn.Conv2d(current, out, kernel, stride, kernel // 2, bias=False),
-                torch.nn.BatchNorm2d(out)]
+                torch.nn.BatchNorm2d(out),
+            ]
             if i + 1 < len(sizes):
                 layers.append(torch.nn.ReLU())
             current = out
@@ -135,7 +187,8 @@ class TorchBlock(torch.nn.Module):
             stride = max(size[2] for size in sizes)
             self.shortcut = torch.nn.Sequential(
                 torch.nn.Conv2d(channels, current, 1, stride, bias=False),
-                torch.nn.BatchNorm2d(current))
+                torch.nn.BatchNorm2d(current),
+            )
 
     def forward(self, x):
         return torch.relu((x if self.shortcut is None else self.shortcut(x)) + self.body(x))
@@ -162,7 +215,8 @@ class ResNet(nn.Cell):
     def __init__(self, counts, bottleneck):
         super().__init__()
         self.stem = nn.SequentialCell(
-            conv(3, 64, 7, 2), nn.BatchNorm2d(64), nn.ReLU(), nn.MaxPool2d(3, 2, "pad", 1))
+            conv(3, 64, 7, 2), nn.BatchNorm2d(64), nn.ReLU(), nn.MaxPool2d(3, 2, "pad", 1)
+        )
         made, channels = blocks(Block, counts, bottleneck)
         self.blocks = nn.CellList(made)
         self.head = nn.Dense(channels, 10)
@@ -178,8 +232,11 @@ class TorchResNet(torch.nn.Module):
     def __init__(self, counts, bottleneck):
         super().__init__()
         self.stem = torch.nn.Sequential(
-            torch.nn.Conv2d(3, 64, 7, 2, 3, bias=False), torch.nn.BatchNorm2d(64),
-            torch.nn.ReLU(), torch.nn.MaxPool2d(3, 2, 1))
+            torch.nn.Conv2d(3, 64, 7, 2, 3, bias=False),
+            torch.nn.BatchNorm2d(64),
+            torch.nn.ReLU(),
+            torch.nn.MaxPool2d(3, 2, 1),
+        )
         made, channels = blocks(TorchBlock, counts, bottleneck)
         self.blocks = torch.nn.Sequential(*made)
         self.head = torch.nn.Linear(channels, 10)
@@ -255,10 +312,20 @@ def test_small_networks(make, make_torch, shape, mode):
     ("make", "make_torch", "shape", "rate", "batch_axis"),
     [
         (AlexNet, torch_alexnet, (4, 3, 95, 95), 0.01, 0),
-        (lambda: ResNet([2, 2, 2, 2], False), lambda: TorchResNet([2, 2, 2, 2], False),
-         (8, 3, 64, 64), 0.01, 0),
-        (lambda: ResNet([3, 4, 6, 3], True), lambda: TorchResNet([3, 4, 6, 3], True),
-         (8, 3, 64, 64), 0.001, 0),
+        (
+            lambda: ResNet([2, 2, 2, 2], False),
+            lambda: TorchResNet([2, 2, 2, 2], False),
+            (8, 3, 64, 64),
+            0.01,
+            0,
+        ),
+        (
+            lambda: ResNet([3, 4, 6, 3], True),
+            lambda: TorchResNet([3, 4, 6, 3], True),
+            (8, 3, 64, 64),
+            0.001,
+            0,
+        ),
         (Sequences, TorchSequences, (6, 16, 8), 0.1, 1),
     ],
     ids=["alexnet", "resnet18", "resnet50", "lstm"],
@@ -273,10 +340,20 @@ def test_networks(make, make_torch, shape, rate, batch_axis, mode):
     ("make", "make_torch", "shape", "rate", "batch_axis"),
     [
         (AlexNet, torch_alexnet, (4, 3, 95, 95), 0.01, 0),
-        (lambda: ResNet([2, 2, 2, 2], False), lambda: TorchResNet([2, 2, 2, 2], False),
-         (8, 3, 64, 64), 0.01, 0),
-        (lambda: ResNet([3, 4, 6, 3], True), lambda: TorchResNet([3, 4, 6, 3], True),
-         (8, 3, 64, 64), 0.001, 0),
+        (
+            lambda: ResNet([2, 2, 2, 2], False),
+            lambda: TorchResNet([2, 2, 2, 2], False),
+            (8, 3, 64, 64),
+            0.01,
+            0,
+        ),
+        (
+            lambda: ResNet([3, 4, 6, 3], True),
+            lambda: TorchResNet([3, 4, 6, 3], True),
+            (8, 3, 64, 64),
+            0.001,
+            0,
+        ),
         (Sequences, TorchSequences, (6, 16, 8), 0.1, 1),
     ],
     ids=["alexnet", "resnet18", "resnet50", "lstm"],

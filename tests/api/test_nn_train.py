@@ -1,4 +1,5 @@
 """Training steps: equal to PyTorch in both modes, loss scaling, wrappers."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -35,13 +36,25 @@ class Small(nn.Cell):
 def torch_small(net):
     """The same network with the same weights."""
     other = torch.nn.Sequential(
-        torch.nn.Conv2d(1, 4, 3, bias=False), torch.nn.BatchNorm2d(4), torch.nn.ReLU(),
+        torch.nn.Conv2d(1, 4, 3, bias=False),
+        torch.nn.BatchNorm2d(4),
+        torch.nn.ReLU(),
         torch.nn.MaxPool2d(2),
-        torch.nn.Conv2d(4, 6, 3, padding=1), torch.nn.ReLU(), torch.nn.MaxPool2d(2),
-        torch.nn.Flatten(), torch.nn.Linear(24, 5),
+        torch.nn.Conv2d(4, 6, 3, padding=1),
+        torch.nn.ReLU(),
+        torch.nn.MaxPool2d(2),
+        torch.nn.Flatten(),
+        torch.nn.Linear(24, 5),
     )
-    order = ["conv1.weight", "norm.gamma", "norm.beta", "conv2.weight", "conv2.bias", "fc.weight",
-             "fc.bias"]
+    order = [
+        "conv1.weight",
+        "norm.gamma",
+        "norm.beta",
+        "conv2.weight",
+        "conv2.bias",
+        "fc.weight",
+        "fc.bias",
+    ]
     values = net.parameters_dict()
     with torch.no_grad():
         for param, name in zip(other.parameters(), order):
@@ -101,8 +114,9 @@ def test_return_grad(mode):
     start = net.weight.asnumpy().copy()
     _, grads = step(Tensor(X), Tensor(Y))
     assert list(grads) == ["weight", "bias"]
-    np.testing.assert_allclose(start - 0.1 * grads["weight"].asnumpy(), net.weight.asnumpy(),
-                               rtol=1e-5)
+    np.testing.assert_allclose(
+        start - 0.1 * grads["weight"].asnumpy(), net.weight.asnumpy(), rtol=1e-5
+    )
 
 
 def test_user_step(mode):
@@ -124,15 +138,16 @@ def test_user_step(mode):
 def test_with_grad_and_eval_cells(mode):
     net = nn.Dense(3, 2)
     w, b = (torch.tensor(p.asnumpy(), requires_grad=True) for p in net.trainable_params())
-    loss = torch.nn.functional.mse_loss(torch.nn.functional.linear(torch.tensor(X), w, b),
-                                        torch.tensor(Y))
+    loss = torch.nn.functional.mse_loss(
+        torch.nn.functional.linear(torch.tensor(X), w, b), torch.tensor(Y)
+    )
     loss.backward()
     grads = nn.WithGradCell(net, nn.MSELoss())(Tensor(X), Tensor(Y))
     for ours, theirs in zip(grads, (w.grad, b.grad)):
         np.testing.assert_allclose(ours.asnumpy(), theirs.numpy(), rtol=1e-4, atol=1e-6)
     value, grads = nn.ForwardValueAndGrad(
-        nn.WithLossCell(net, nn.MSELoss()), ParameterTuple(net.trainable_params()),
-        get_by_list=True)(Tensor(X), Tensor(Y))
+        nn.WithLossCell(net, nn.MSELoss()), ParameterTuple(net.trainable_params()), get_by_list=True
+    )(Tensor(X), Tensor(Y))
     np.testing.assert_allclose(value.asnumpy(), loss.item(), rtol=1e-5)
     np.testing.assert_allclose(grads[0].asnumpy(), w.grad.numpy(), rtol=1e-4, atol=1e-6)
     value, output, label = nn.WithEvalCell(net, nn.MSELoss())(Tensor(X), Tensor(Y))
@@ -152,16 +167,18 @@ def test_dynamic_loss_scale_follows_overflows(mode):
 
 @pytest.mark.parametrize(
     "scale",
-    [lambda: Tensor(64.0), lambda: nn.FixedLossScaleUpdateCell(64),
-     lambda: nn.DynamicLossScaleUpdateCell(64, 2, 1000)],
+    [
+        lambda: Tensor(64.0),
+        lambda: nn.FixedLossScaleUpdateCell(64),
+        lambda: nn.DynamicLossScaleUpdateCell(64, 2, 1000),
+    ],
     ids=["tensor", "fixed", "dynamic"],
 )
 def test_loss_scale_step(scale, mode):
     net, step = linear_step(nn.TrainOneStepCell)
     step(Tensor(X), Tensor(Y))
     expected = net.weight.asnumpy().copy()
-    net, step = linear_step(
-        lambda loss, opt: nn.TrainOneStepWithLossScaleCell(loss, opt, scale()))
+    net, step = linear_step(lambda loss, opt: nn.TrainOneStepWithLossScaleCell(loss, opt, scale()))
     loss, overflow, used = step(Tensor(X), Tensor(Y))
     np.testing.assert_allclose(net.weight.asnumpy(), expected, rtol=1e-5)
     assert loss.shape == () and not overflow.asnumpy() and float(used.asnumpy()) == 64
@@ -170,7 +187,9 @@ def test_loss_scale_step(scale, mode):
 def test_overflow_leaves_parameters_alone(mode):
     net, step = linear_step(
         lambda loss, opt: nn.TrainOneStepWithLossScaleCell(
-            loss, opt, nn.DynamicLossScaleUpdateCell(64, 2, 1000)))
+            loss, opt, nn.DynamicLossScaleUpdateCell(64, 2, 1000)
+        )
+    )
     start = net.weight.asnumpy().copy()
     _, overflow, _ = step(Tensor(np.full((6, 3), np.inf, np.float32)), Tensor(Y))
     assert overflow.asnumpy() and (net.weight.asnumpy() == start).all()
@@ -187,7 +206,8 @@ def test_frozen_body(mode):
         param.requires_grad = False
     body, head = net[0].weight.asnumpy().copy(), net[2].weight.asnumpy().copy()
     step = nn.TrainOneStepCell(
-        nn.WithLossCell(net, nn.MSELoss()), nn.SGD(net.trainable_params(), 0.1))
+        nn.WithLossCell(net, nn.MSELoss()), nn.SGD(net.trainable_params(), 0.1)
+    )
     step(Tensor(X), Tensor(Y))
     assert (net[0].weight.asnumpy() == body).all() and (net[2].weight.asnumpy() != head).any()
 
@@ -224,4 +244,5 @@ def test_scale_sense_refusals(scale):
     net = nn.Dense(3, 2)
     with pytest.raises((TypeError, ValueError), match="'scale_sense'"):
         nn.TrainOneStepWithLossScaleCell(
-            nn.WithLossCell(net, nn.MSELoss()), nn.SGD(net.trainable_params()), scale)
+            nn.WithLossCell(net, nn.MSELoss()), nn.SGD(net.trainable_params()), scale
+        )

@@ -1,4 +1,5 @@
 """Optimizers against PyTorch or NumPy in both modes, groups, schedules and refusals."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -167,7 +168,9 @@ def test_groups(mode):
     def make(params):
         return nn.Momentum(
             [{"params": params[:1], "lr": 0.05, "weight_decay": 0.02}, {"params": params[1:]}],
-            0.1, 0.9, weight_decay=0.1,
+            0.1,
+            0.9,
+            weight_decay=0.1,
         )
 
     expected = []
@@ -277,14 +280,32 @@ def test_names_of_state():
 
     one = parameters()[:1]
     assert names(nn.Momentum(one, 0.1, 0.9)) == [
-        "global_step", "learning_rate", "momentum", "moments.a.weight"]
+        "global_step",
+        "learning_rate",
+        "momentum",
+        "moments.a.weight",
+    ]
     assert names(nn.Adam(one)) == [
-        "global_step", "learning_rate", "beta1_power", "beta2_power", "moment1.a.weight",
-        "moment2.a.weight"]
+        "global_step",
+        "learning_rate",
+        "beta1_power",
+        "beta2_power",
+        "moment1.a.weight",
+        "moment2.a.weight",
+    ]
     assert names(nn.SGD(one)) == [
-        "global_step", "learning_rate", "momentum", "accum.a.weight", "stat.a.weight"]
+        "global_step",
+        "learning_rate",
+        "momentum",
+        "accum.a.weight",
+        "stat.a.weight",
+    ]
     assert names(nn.RMSProp(one)) == [
-        "global_step", "learning_rate", "mean_square.a.weight", "moment.a.weight"]
+        "global_step",
+        "learning_rate",
+        "mean_square.a.weight",
+        "moment.a.weight",
+    ]
     assert names(nn.AdamWeightDecay(one))[2:] == ["adam_m.a.weight", "adam_v.a.weight"]
     grouped = nn.Momentum([{"params": one, "lr": 0.2}], 0.1, 0.9)
     assert "learning_rate_group_0" in names(grouped)

@@ -1,4 +1,5 @@
 """Control flow that a tensor decides, and Python around it: compiled code gives what eager code gives, gradients too."""
+
 import numpy as np
 import pytest
 
@@ -158,9 +159,27 @@ def gradient_of_loop(x):
     return (grad(loop)(x) * x).sum()
 
 
-PROGRAMS = [branch, early_returns, loop, break_in_unrolled_loop, continue_in_unrolled_loop, break_in_tensor_loop,
-            return_in_tensor_loop, nested_loops, range_of_tensor, containers, functions, conditional_expression, boolean_logic,
-            tuple_of_branches, number_in_branch, second_order, value_inside, gradient_of_branch, gradient_of_loop]
+PROGRAMS = [
+    branch,
+    early_returns,
+    loop,
+    break_in_unrolled_loop,
+    continue_in_unrolled_loop,
+    break_in_tensor_loop,
+    return_in_tensor_loop,
+    nested_loops,
+    range_of_tensor,
+    containers,
+    functions,
+    conditional_expression,
+    boolean_logic,
+    tuple_of_branches,
+    number_in_branch,
+    second_order,
+    value_inside,
+    gradient_of_branch,
+    gradient_of_loop,
+]
 
 
 @pytest.mark.parametrize("x", [X, -X + 3, X - 1], ids=["a", "b", "c"])
@@ -173,14 +192,21 @@ def test_compiled_equals_eager(program, x):
 
 
 def test_twenty_early_returns_stay_small():
-    lines = ["def many(x):"] + [f"    if x.sum() > {100 - i}:\n        return x * {i}" for i in range(20)] + ["    return x"]
+    lines = (
+        ["def many(x):"]
+        + [f"    if x.sum() > {100 - i}:\n        return x * {i}" for i in range(20)]
+        + ["    return x"]
+    )
     import linecache
+
     text = "\n".join(lines) + "\n"
     linecache.cache["<many>"] = (len(text), None, text.splitlines(True), "<many>")
     scope = {}
     exec(compile(text, "<many>", "exec"), scope)
     compiled = jit(scope["many"])
-    np.testing.assert_allclose(compiled(Tensor(X + 30)).asnumpy(), scope["many"](Tensor(X + 30)).asnumpy())
+    np.testing.assert_allclose(
+        compiled(Tensor(X + 30)).asnumpy(), scope["many"](Tensor(X + 30)).asnumpy()
+    )
 
 
 def test_long_loop_and_its_gradient():
@@ -192,7 +218,9 @@ def test_long_loop_and_its_gradient():
         return s.sum()
 
     gradient = jit(lambda x: grad(long)(x))(Tensor(X)).asnumpy()
-    np.testing.assert_allclose(gradient, np.full(3, np.exp(100_000 * np.log(float(np.float32(0.9999))))), rtol=1e-4)
+    np.testing.assert_allclose(
+        gradient, np.full(3, np.exp(100_000 * np.log(float(np.float32(0.9999))))), rtol=1e-4
+    )
 
 
 def test_parameters_in_branches_and_loops():
@@ -214,7 +242,9 @@ def test_parameters_in_branches_and_loops():
     for mode in (ms.GRAPH_MODE, ms.PYNATIVE_MODE):
         ms.set_context(mode=mode)
         net = Net()
-        results.append((float(net(Tensor(2.0))), float(net.p), float(net(Tensor(-1.0))), float(net.p)))
+        results.append(
+            (float(net(Tensor(2.0))), float(net.p), float(net(Tensor(-1.0))), float(net.p))
+        )
     ms.set_context(mode=ms.PYNATIVE_MODE)
     assert results[0] == results[1] == (18.0, 9.0, -72.0, 72.0)
 

@@ -1,4 +1,5 @@
 """Python facts that compiled code rests on: what changes between calls is seen, as in eager mode."""
+
 import logging
 
 import numpy as np
@@ -80,8 +81,17 @@ def write_into_table(net):
     net.table[0] = 100.0
 
 
-CHANGES = [change_attribute, change_list_item, grow_list, change_dict, change_mode, replace_parameter_value, replace_parameter,
-           replace_table, write_into_table]
+CHANGES = [
+    change_attribute,
+    change_list_item,
+    grow_list,
+    change_dict,
+    change_mode,
+    replace_parameter_value,
+    replace_parameter,
+    replace_table,
+    write_into_table,
+]
 
 
 @pytest.mark.parametrize("change", CHANGES, ids=lambda f: f.__name__)
@@ -181,6 +191,7 @@ def test_the_construct_of_a_class_may_be_replaced():
 def test_cells_are_freed():
     import gc
     import weakref
+
     net = Net()
     net(Tensor(X))
     reference = weakref.ref(net)
@@ -191,6 +202,7 @@ def test_cells_are_freed():
 
 def test_the_memory_report_names_kinds_and_lines():
     from mindspore.compile import memory_report
+
     net = nn.SequentialCell(nn.Dense(64, 256), nn.ReLU(), nn.Dense(256, 8))
     with pytest.raises(ValueError, match="no compiled version"):
         memory_report(net)

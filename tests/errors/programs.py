@@ -1,5 +1,6 @@
 """Wrong programs: each a function that a user might write, with the exception it must raise and the words the message must hold.
 `where`: "graph" and "eager" run it in that mode, "both" in either; "file": the message shows this file and the line."""
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -131,7 +132,9 @@ def layer_norm_with_wrong_shape():
 
 @wrong(ValueError, "OneHot", "depth")
 def one_hot_of_negative_depth():
-    Wrap(lambda self, x: P.OneHot()(x, -3, Tensor(1.0, ms.float32), Tensor(0.0, ms.float32)))(i32(0, 1))
+    Wrap(lambda self, x: P.OneHot()(x, -3, Tensor(1.0, ms.float32), Tensor(0.0, ms.float32)))(
+        i32(0, 1)
+    )
 
 
 @wrong(ValueError, "Tile")

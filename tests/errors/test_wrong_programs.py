@@ -1,4 +1,5 @@
 """Every wrong program raises the right exception, in few lines, with the user's line; nothing crashes, nothing passes silently."""
+
 import re
 import sys
 from pathlib import Path
@@ -32,7 +33,9 @@ def test_wrong_program(program, mode):
         assert re.search(re.escape(FILE) + r":\d+ in ", text), text
     # The traceback of eager code ends in the user's own file.
     if mode == "eager":
-        assert any(entry.path == Path(FILE) for entry in caught.traceback) or any(str(e.path) == FILE for e in caught.traceback)
+        assert any(entry.path == Path(FILE) for entry in caught.traceback) or any(
+            str(e.path) == FILE for e in caught.traceback
+        )
 
 
 def test_there_are_enough_programs():
@@ -41,7 +44,15 @@ def test_there_are_enough_programs():
 
 def test_a_wrong_name_in_a_checkpoint(tmp_path):
     path = str(tmp_path / "net.ckpt")
-    ms.save_checkpoint([{"name": "fc.wieght", "data": Parameter(Tensor(np.ones((2, 2), np.float32)), name="fc.wieght")}], path)
+    ms.save_checkpoint(
+        [
+            {
+                "name": "fc.wieght",
+                "data": Parameter(Tensor(np.ones((2, 2), np.float32)), name="fc.wieght"),
+            }
+        ],
+        path,
+    )
     net = nn.SequentialCell(nn.Dense(2, 2))
     with pytest.raises(ValueError) as caught:
         ms.load_param_into_net(net, ms.load_checkpoint(path))
@@ -54,7 +65,7 @@ def test_a_damaged_checkpoint(tmp_path, damage):
     ms.save_checkpoint(nn.Dense(4, 4), str(path))
     data = bytearray(path.read_bytes())
     if damage == "truncate":
-        data = data[:len(data) // 2]
+        data = data[: len(data) // 2]
     elif damage == "flip":
         data[len(data) // 2] ^= 0x10
     elif damage == "empty":

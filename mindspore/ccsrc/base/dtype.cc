@@ -11,9 +11,21 @@ struct Facts {
 };
 
 constexpr std::array<Facts, kDTypeCount> kFacts = {{
-    {"Bool", 1},     {"Int8", 1},     {"Int16", 2},   {"Int32", 4},    {"Int64", 8},
-    {"UInt8", 1},    {"UInt16", 2},   {"UInt32", 4},  {"UInt64", 8},   {"Float16", 2},
-    {"BFloat16", 2}, {"Float32", 4},  {"Float64", 8}, {"Complex64", 8}, {"Complex128", 16},
+    {"Bool", 1},
+    {"Int8", 1},
+    {"Int16", 2},
+    {"Int32", 4},
+    {"Int64", 8},
+    {"UInt8", 1},
+    {"UInt16", 2},
+    {"UInt32", 4},
+    {"UInt64", 8},
+    {"Float16", 2},
+    {"BFloat16", 2},
+    {"Float32", 4},
+    {"Float64", 8},
+    {"Complex64", 8},
+    {"Complex128", 16},
 }};
 
 int Category(DType t) {
@@ -28,10 +40,14 @@ DType PromoteIntegers(DType a, DType b) {
   DType without = IsSigned(a) ? b : a;
   if (ItemSize(with_sign) > ItemSize(without)) return with_sign;
   switch (ItemSize(without)) {
-    case 1: return DType::kInt16;
-    case 2: return DType::kInt32;
-    case 4: return DType::kInt64;
-    default: return DType::kFloat32;  // no integer holds both; the table of 2.x says Float32
+    case 1:
+      return DType::kInt16;
+    case 2:
+      return DType::kInt32;
+    case 4:
+      return DType::kInt64;
+    default:
+      return DType::kFloat32;  // no integer holds both; the table of 2.x says Float32
   }
 }
 

@@ -29,7 +29,7 @@ enum class DType : uint8_t {
 inline constexpr int kDTypeCount = 15;
 
 size_t ItemSize(DType dtype);
-std::string_view Name(DType dtype);                    // "Float32"
+std::string_view Name(DType dtype);                     // "Float32"
 bool DTypeFromName(std::string_view name, DType* out);  // the inverse; false when unknown
 
 constexpr bool IsBool(DType t) { return t == DType::kBool; }
@@ -78,9 +78,9 @@ struct BFloat16 {
 
 template <class T>
 struct DTypeOfImpl;
-#define MS_DTYPE(type, name) \
-  template <>                \
-  struct DTypeOfImpl<type> { \
+#define MS_DTYPE(type, name)                    \
+  template <>                                   \
+  struct DTypeOfImpl<type> {                    \
     static constexpr DType value = DType::name; \
   };
 MS_DTYPE(bool, kBool)
@@ -127,21 +127,36 @@ struct TypeTag {
 template <class F>
 decltype(auto) VisitDType(DType dtype, F&& f) {
   switch (dtype) {
-    case DType::kBool: return f(TypeTag<bool>{});
-    case DType::kInt8: return f(TypeTag<int8_t>{});
-    case DType::kInt16: return f(TypeTag<int16_t>{});
-    case DType::kInt32: return f(TypeTag<int32_t>{});
-    case DType::kInt64: return f(TypeTag<int64_t>{});
-    case DType::kUInt8: return f(TypeTag<uint8_t>{});
-    case DType::kUInt16: return f(TypeTag<uint16_t>{});
-    case DType::kUInt32: return f(TypeTag<uint32_t>{});
-    case DType::kUInt64: return f(TypeTag<uint64_t>{});
-    case DType::kFloat16: return f(TypeTag<Half>{});
-    case DType::kBFloat16: return f(TypeTag<BFloat16>{});
-    case DType::kFloat32: return f(TypeTag<float>{});
-    case DType::kFloat64: return f(TypeTag<double>{});
-    case DType::kComplex64: return f(TypeTag<std::complex<float>>{});
-    case DType::kComplex128: break;
+    case DType::kBool:
+      return f(TypeTag<bool>{});
+    case DType::kInt8:
+      return f(TypeTag<int8_t>{});
+    case DType::kInt16:
+      return f(TypeTag<int16_t>{});
+    case DType::kInt32:
+      return f(TypeTag<int32_t>{});
+    case DType::kInt64:
+      return f(TypeTag<int64_t>{});
+    case DType::kUInt8:
+      return f(TypeTag<uint8_t>{});
+    case DType::kUInt16:
+      return f(TypeTag<uint16_t>{});
+    case DType::kUInt32:
+      return f(TypeTag<uint32_t>{});
+    case DType::kUInt64:
+      return f(TypeTag<uint64_t>{});
+    case DType::kFloat16:
+      return f(TypeTag<Half>{});
+    case DType::kBFloat16:
+      return f(TypeTag<BFloat16>{});
+    case DType::kFloat32:
+      return f(TypeTag<float>{});
+    case DType::kFloat64:
+      return f(TypeTag<double>{});
+    case DType::kComplex64:
+      return f(TypeTag<std::complex<float>>{});
+    case DType::kComplex128:
+      break;
   }
   return f(TypeTag<std::complex<double>>{});
 }

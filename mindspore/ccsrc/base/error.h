@@ -1,4 +1,5 @@
-// The one exception of the core. Its kind decides the Python type; the binding adds the user's source line.
+// The one exception of the core. Its kind decides the Python type; the binding adds the user's
+// source line.
 #pragma once
 
 #include <fmt/format.h>

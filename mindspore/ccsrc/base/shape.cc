@@ -11,7 +11,8 @@ constexpr int64_t kMaxElements = int64_t{1} << 47;
 
 Shape::Shape(std::span<const int64_t> dims) {
   if (dims.size() > static_cast<size_t>(kMaxRank)) {
-    Throw(ErrorKind::kValue, "a tensor has at most {} dimensions, but got {}", kMaxRank, dims.size());
+    Throw(ErrorKind::kValue, "a tensor has at most {} dimensions, but got {}", kMaxRank,
+          dims.size());
   }
   bool zero = false;
   for (int64_t d : dims) {
@@ -67,9 +68,7 @@ size_t Shape::Hash() const {
   return hash;
 }
 
-std::string Shape::ToString() const {
-  return fmt::format("[{}]", fmt::join(begin(), end(), ", "));
-}
+std::string Shape::ToString() const { return fmt::format("[{}]", fmt::join(begin(), end(), ", ")); }
 
 Ints Strides(const Shape& shape) {
   Ints strides(shape.rank());

@@ -18,8 +18,10 @@ class Shape {
  public:
   Shape() = default;
   Shape(std::initializer_list<int64_t> dims) : Shape(std::span(dims.begin(), dims.size())) {}
-  Shape(const Ints& dims) : Shape(std::span<const int64_t>(dims)) {}  // NOLINT: a shape is its sizes
-  // Throws ValueError for a negative size, more than kMaxRank dimensions, or 2^47 elements and more.
+  Shape(const Ints& dims)
+      : Shape(std::span<const int64_t>(dims)) {}  // NOLINT: a shape is its sizes
+  // Throws ValueError for a negative size, more than kMaxRank dimensions, or 2^47 elements and
+  // more.
   explicit Shape(std::span<const int64_t> dims);
 
   int rank() const { return rank_; }

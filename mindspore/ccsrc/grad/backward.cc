@@ -68,7 +68,8 @@ class Walk {
     host_.BeginRule();
     Vars result;
     if (node.op->grad) {
-      GradContext context(emitter_, node, incoming, [this](const Var& v) { return host_.Use(v); }, needed);
+      GradContext context(
+          emitter_, node, incoming, [this](const Var& v) { return host_.Use(v); }, needed);
       for (const Term& t : node.op->grad(context)) result.push_back(t.var);
     } else {
       result = host_.CallGradient(node, incoming, needed);
@@ -104,8 +105,9 @@ class Walk {
 }  // namespace
 
 Vars BackwardHost::CallGradient(const Node& node, const Vars&, const std::vector<bool>&) {
-  throw Error(ErrorKind::kRuntime, fmt::format("For '{}', a gradient is asked for, but it is not differentiable.",
-                                               node.op->name))
+  throw Error(ErrorKind::kRuntime,
+              fmt::format("For '{}', a gradient is asked for, but it is not differentiable.",
+                          node.op->name))
       .WithSpan(node.span);
 }
 
@@ -115,8 +117,8 @@ Var AddTangents(Emitter& emitter, const Var& a, const Var& b) {
   return (a.type().is_box() ? emitter.Call("BoxAdd", {x, y}) : x + y).var;
 }
 
-Vars Backward(Emitter& emitter, const std::vector<Node*>& nodes, const std::vector<Seed>& seeds, const Vars& wrt,
-              BackwardHost& host) {
+Vars Backward(Emitter& emitter, const std::vector<Node*>& nodes, const std::vector<Seed>& seeds,
+              const Vars& wrt, BackwardHost& host) {
   Walk walk(emitter, host, wrt);
   walk.MarkActive(nodes);
   for (const Seed& seed : seeds) walk.Accumulate(seed.output, seed.tangent);

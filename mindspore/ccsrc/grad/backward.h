@@ -1,5 +1,5 @@
-// The reverse walk over straight-line code: the one place that calls OpDef::grad. The eager tape and the backward
-// graphs of the compiler both come from it.
+// The reverse walk over straight-line code: the one place that calls OpDef::grad. The eager tape
+// and the backward graphs of the compiler both come from it.
 #pragma once
 
 #include <vector>
@@ -15,7 +15,8 @@ class BackwardHost {
   // A forward value, as seen from where gradients are emitted.
   virtual Var Use(const Var& forward) { return forward; }
   // Tangents of the inputs of a node whose op has no rule of its own (calls of functions).
-  virtual Vars CallGradient(const Node& node, const Vars& tangents, const std::vector<bool>& needed);
+  virtual Vars CallGradient(const Node& node, const Vars& tangents,
+                            const std::vector<bool>& needed);
   // `node` is done with: its tangents and what it saved are not asked for again.
   virtual void Finished(const Node&) {}
   // Called around each rule, so that an eager host can drop what the rule made and nobody kept.
@@ -29,10 +30,10 @@ struct Seed {
   Var tangent;
 };
 
-// Tangents of `wrt` (null where there is no path), given tangents of outputs. `nodes` are walked from last to first; what
-// lies outside of them counts as constant, but for `wrt` itself.
-Vars Backward(Emitter& emitter, const std::vector<Node*>& nodes, const std::vector<Seed>& seeds, const Vars& wrt,
-              BackwardHost& host);
+// Tangents of `wrt` (null where there is no path), given tangents of outputs. `nodes` are walked
+// from last to first; what lies outside of them counts as constant, but for `wrt` itself.
+Vars Backward(Emitter& emitter, const std::vector<Node*>& nodes, const std::vector<Seed>& seeds,
+              const Vars& wrt, BackwardHost& host);
 
 // Sum of two tangents: Add for tensors, BoxAdd for boxes.
 Var AddTangents(Emitter& emitter, const Var& a, const Var& b);

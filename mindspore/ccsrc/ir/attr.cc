@@ -18,11 +18,13 @@ bool Equal(const Attr& a, const Attr& b) {
   return std::visit(
       [&](const auto& x) {
         using T = std::decay_t<decltype(x)>;
-        if constexpr (std::is_same_v<T, Tensor>) return false;
+        if constexpr (std::is_same_v<T, Tensor>)
+          return false;
         else if constexpr (std::is_same_v<T, double>) {
           double y = std::get<double>(b);
           return std::memcmp(&x, &y, sizeof x) == 0;  // nan equals itself, -0 differs from 0
-        } else return x == std::get<T>(b);
+        } else
+          return x == std::get<T>(b);
       },
       a);
 }
@@ -38,18 +40,23 @@ bool Equal(const Attrs& a, const Attrs& b) {
 size_t Hash(const Attr& attr) {
   size_t hash = attr.index() + 1;
   return HashCombine(hash, std::visit(
-      [](const auto& x) -> size_t {
-        using T = std::decay_t<decltype(x)>;
-        if constexpr (std::is_same_v<T, std::monostate>) return 0;
-        else if constexpr (std::is_same_v<T, DType>) return static_cast<size_t>(x);
-        else if constexpr (std::is_same_v<T, Tensor>) return x.shape().Hash();
-        else if constexpr (std::is_same_v<T, Ints> || std::is_same_v<T, std::vector<double>>) {
-          size_t h = x.size();
-          for (auto v : x) h = HashCombine(h, std::hash<decltype(v)>()(v));
-          return h;
-        } else return std::hash<T>()(x);
-      },
-      attr));
+                               [](const auto& x) -> size_t {
+                                 using T = std::decay_t<decltype(x)>;
+                                 if constexpr (std::is_same_v<T, std::monostate>)
+                                   return 0;
+                                 else if constexpr (std::is_same_v<T, DType>)
+                                   return static_cast<size_t>(x);
+                                 else if constexpr (std::is_same_v<T, Tensor>)
+                                   return x.shape().Hash();
+                                 else if constexpr (std::is_same_v<T, Ints> ||
+                                                    std::is_same_v<T, std::vector<double>>) {
+                                   size_t h = x.size();
+                                   for (auto v : x) h = HashCombine(h, std::hash<decltype(v)>()(v));
+                                   return h;
+                                 } else
+                                   return std::hash<T>()(x);
+                               },
+                               attr));
 }
 
 size_t Hash(const Attrs& attrs) {
@@ -72,19 +79,28 @@ std::string ToString(const Attr& attr) {
   return std::visit(
       [](const auto& x) -> std::string {
         using T = std::decay_t<decltype(x)>;
-        if constexpr (std::is_same_v<T, std::monostate>) return "none";
-        else if constexpr (std::is_same_v<T, bool>) return x ? "true" : "false";
-        else if constexpr (std::is_same_v<T, int64_t>) return fmt::format("{}", x);
-        else if constexpr (std::is_same_v<T, double>) return DoubleText(x);
-        else if constexpr (std::is_same_v<T, std::string>) return fmt::format("\"{}\"", x);
-        else if constexpr (std::is_same_v<T, DType>) return std::string(Name(x));
-        else if constexpr (std::is_same_v<T, Ints>) return fmt::format("[{}]", fmt::join(x, ", "));
+        if constexpr (std::is_same_v<T, std::monostate>)
+          return "none";
+        else if constexpr (std::is_same_v<T, bool>)
+          return x ? "true" : "false";
+        else if constexpr (std::is_same_v<T, int64_t>)
+          return fmt::format("{}", x);
+        else if constexpr (std::is_same_v<T, double>)
+          return DoubleText(x);
+        else if constexpr (std::is_same_v<T, std::string>)
+          return fmt::format("\"{}\"", x);
+        else if constexpr (std::is_same_v<T, DType>)
+          return std::string(Name(x));
+        else if constexpr (std::is_same_v<T, Ints>)
+          return fmt::format("[{}]", fmt::join(x, ", "));
         else if constexpr (std::is_same_v<T, std::vector<double>>) {
           std::string text;
           for (double v : x) text += (text.empty() ? "" : ", ") + DoubleText(v);
           return "[" + text + "]";
-        } else if constexpr (std::is_same_v<T, Tensor>) return x.ToString();
-        else return "@graph";
+        } else if constexpr (std::is_same_v<T, Tensor>)
+          return x.ToString();
+        else
+          return "@graph";
       },
       attr);
 }

@@ -1,4 +1,5 @@
-// Attributes: compile-time arguments of an op. A node holds them in the order of the op's declaration.
+// Attributes: compile-time arguments of an op. A node holds them in the order of the op's
+// declaration.
 #pragma once
 
 #include <memory>

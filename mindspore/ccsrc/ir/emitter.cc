@@ -32,7 +32,8 @@ AttrsRef MakeAttrs(const OpDef& op, const NamedAttrs& named) {
   auto attrs = std::make_shared<Attrs>(op.attributes.size());
   for (size_t i = 0; i < op.attributes.size(); ++i) {
     const AttrDef& def = op.attributes[i];
-    auto it = std::find_if(named.begin(), named.end(), [&](const auto& n) { return n.first == def.name; });
+    auto it = std::find_if(named.begin(), named.end(),
+                           [&](const auto& n) { return n.first == def.name; });
     if (it != named.end()) {
       bool fits = it->second.index() == def.kind || (def.optional && it->second.index() == 0);
       MS_ASSERT(fits);
@@ -70,10 +71,12 @@ Term Emitter::Scalar(double value, DType dtype) {
 
 Term Emitter::Full(double value, const Type& like) {
   if (like.is_box()) return Call("BoxZero", {});
-  return Call("Fill", {}, {{"dtype", like.dtype()}, {"shape", like.shape().ToInts()}, {"value", value}});
+  return Call("Fill", {},
+              {{"dtype", like.dtype()}, {"shape", like.shape().ToInts()}, {"value", value}});
 }
 
-// ---- GraphEmitter -----------------------------------------------------------------------------------------
+// ---- GraphEmitter
+// -----------------------------------------------------------------------------------------
 Vars GraphEmitter::Emit(const OpDef& op, const Vars& inputs, AttrsRef attrs) {
   Vars used;
   used.reserve(inputs.size());
@@ -94,7 +97,9 @@ Vars GraphEmitter::Emit(const OpDef& op, const Vars& inputs, AttrsRef attrs) {
   }
 }
 
-Var GraphEmitter::Constant(Tensor value, bool weak) { return {graph_->AddConstant(std::move(value), weak), 0}; }
+Var GraphEmitter::Constant(Tensor value, bool weak) {
+  return {graph_->AddConstant(std::move(value), weak), 0};
+}
 
 Var GraphEmitter::Use(Graph* graph, Var var) {
   if (var.node->graph == graph) return var;
@@ -140,7 +145,8 @@ Vars GraphEmitter::CallFunction(Var function, const Vars& arguments) {
   return Emit(op, inputs, nullptr);
 }
 
-// ---- Term -------------------------------------------------------------------------------------------------
+// ---- Term
+// -------------------------------------------------------------------------------------------------
 namespace {
 
 Term Binary(const char* op, const Term& a, const Term& b) { return a.emitter->Call(op, {a, b}); }
@@ -186,7 +192,8 @@ Term SumTo(const Term& x, const Shape& shape) {
   for (int i = 0; i < from.rank(); ++i) {
     if (i < lead || (shape[i - lead] == 1 && from[i] != 1)) axes.push_back(i);
   }
-  Term sum = axes.empty() ? x : x.emitter->Call("ReduceSum", {x}, {{"axis", axes}, {"keep_dims", true}});
+  Term sum =
+      axes.empty() ? x : x.emitter->Call("ReduceSum", {x}, {{"axis", axes}, {"keep_dims", true}});
   return Reshape(sum, shape);
 }
 

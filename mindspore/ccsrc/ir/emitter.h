@@ -1,5 +1,6 @@
-// The one way to apply an op. GraphEmitter appends a typed node; the eager emitter (runtime/eager.h) runs it
-// too. Gradients and expansions are written against Term, so both modes share them.
+// The one way to apply an op. GraphEmitter appends a typed node; the eager emitter
+// (runtime/eager.h) runs it too. Gradients and expansions are written against Term, so both modes
+// share them.
 #pragma once
 
 #include <initializer_list>
@@ -14,7 +15,8 @@ using NamedAttrs = std::vector<std::pair<std::string_view, Attr>>;
 
 class Emitter;
 
-// A Var and the emitter that made it, with operators: what rules compute with. Empty: no value (zero tangent).
+// A Var and the emitter that made it, with operators: what rules compute with. Empty: no value
+// (zero tangent).
 struct Term {
   Emitter* emitter = nullptr;
   Var var;
@@ -29,15 +31,16 @@ using Terms = std::vector<Term>;
 class Emitter {
  public:
   virtual ~Emitter() = default;
-  // Checks, infers and applies. `attrs` may be null where the op has none; else complete, in declared order.
+  // Checks, infers and applies. `attrs` may be null where the op has none; else complete, in
+  // declared order.
   virtual Vars Emit(const OpDef& op, const Vars& inputs, AttrsRef attrs) = 0;
   virtual Var Constant(Tensor value, bool weak) = 0;
 
   // By name, unmentioned attributes at their defaults. Call is for ops with one output.
   Term Call(std::string_view op, const Terms& inputs, const NamedAttrs& attrs = {});
   Terms CallMany(std::string_view op, const Terms& inputs, const NamedAttrs& attrs = {});
-  Term Scalar(double value, DType dtype);                      // a 0-d constant
-  Term Full(double value, const Type& like);                   // op Fill: no memory until it is needed
+  Term Scalar(double value, DType dtype);     // a 0-d constant
+  Term Full(double value, const Type& like);  // op Fill: no memory until it is needed
   Term Wrap(Var var) { return {this, var}; }
 
   SpanId span = 0;  // given to the nodes that are made
@@ -50,7 +53,8 @@ class GraphEmitter : public Emitter {
   Var Constant(Tensor value, bool weak) override;
   Graph* graph() const { return graph_; }
 
-  // A Var of this graph for a Var of this or an enclosing graph: constants are repeated, other values captured.
+  // A Var of this graph for a Var of this or an enclosing graph: constants are repeated, other
+  // values captured.
   static Var Use(Graph* graph, Var var);
 
   // Function values.
@@ -81,7 +85,7 @@ Term operator/(const Term& a, double b);
 Term operator/(double a, const Term& b);
 
 // Helpers that many rules want.
-Term SumTo(const Term& x, const Shape& shape);      // undoes broadcasting: sums x down to `shape`
+Term SumTo(const Term& x, const Shape& shape);  // undoes broadcasting: sums x down to `shape`
 Term Reshape(const Term& x, const Shape& shape);
 Term CastTo(const Term& x, DType dtype);
 Term BroadcastTo(const Term& x, const Shape& shape);

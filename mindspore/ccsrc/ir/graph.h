@@ -1,5 +1,6 @@
-// The functional IR: a Module is a set of closed, typed graphs. Functions are values: Partial makes one from a
-// graph and captures, Switch picks one, Call applies one; nothing else carries control flow.
+// The functional IR: a Module is a set of closed, typed graphs. Functions are values: Partial makes
+// one from a graph and captures, Switch picks one, Call applies one; nothing else carries control
+// flow.
 #pragma once
 
 #include <deque>
@@ -56,8 +57,9 @@ struct Node {
   const T& attr(std::string_view name) const;  // defined in ir/op.h
 };
 
-// How a graph that is a loop is built; set by the front end, checked by Verify, kept by passes that keep the loop.
-// The graph's inputs are `carried` values followed by invariants (captures come first in inputs()).
+// How a graph that is a loop is built; set by the front end, checked by Verify, kept by passes that
+// keep the loop. The graph's inputs are `carried` values followed by invariants (captures come
+// first in inputs()).
 struct LoopTag {
   Graph* body = nullptr;  // called when the condition holds; ends in a tail call of the loop itself
   Graph* done = nullptr;  // called when it does not; returns the results
@@ -83,19 +85,23 @@ class Graph {
   Types OutputTypes() const;
   // Known before the outputs are, where a graph calls itself.
   void DeclareOutputTypes(Types types) { declared_ = std::move(types); }
-  void SetOutputs(Vars outputs) { outputs_ = std::move(outputs); finished_ = true; }
+  void SetOutputs(Vars outputs) {
+    outputs_ = std::move(outputs);
+    finished_ = true;
+  }
   bool finished() const { return finished_; }
 
   Node* AddParameter(const Type& type, std::string name, bool capture = false);
   Node* AddConstant(Tensor value, bool weak = false);
   Node* AddApply(const OpDef& op, Vars inputs, AttrsRef attrs, Types outputs, SpanId span);
-  // Drops nodes for which keep[id] is false, inputs among them, and renumbers. What kept nodes read must be kept.
+  // Drops nodes for which keep[id] is false, inputs among them, and renumbers. What kept nodes read
+  // must be kept.
   void Sweep(const std::vector<bool>& keep);
   // After this nodes() is `order`, a permutation of itself that respects inputs.
   void Reorder(std::vector<Node*> order);
 
-  // Of the main graph: (output, input) pairs where the output is the new value of a Parameter, whose memory the
-  // runtime may write.
+  // Of the main graph: (output, input) pairs where the output is the new value of a Parameter,
+  // whose memory the runtime may write.
   std::vector<std::pair<int, int>> updates;
   LoopTag loop;  // loop.body is null when this graph is not a loop
   // While a graph is under construction inside another one: where free variables are looked up.

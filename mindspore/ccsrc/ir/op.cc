@@ -12,7 +12,8 @@ std::string ToString(DTypeSet set) {
   return fmt::format("[{}]", fmt::join(names, ", "));
 }
 
-// ---- InferContext -----------------------------------------------------------------------------------------
+// ---- InferContext
+// -----------------------------------------------------------------------------------------
 void InferContext::Fail(ErrorKind kind, const std::string& what) const {
   throw Error(kind, fmt::format("For '{}', {}.", op_.name, what));
 }
@@ -22,22 +23,23 @@ const std::string& InferContext::input_name(size_t i) const {
 }
 
 void InferContext::CheckRank(size_t i, int expected) const {
-  Check(rank(i) == expected, "'{}' must have {} dimensions, but got {} with shape {}", input_name(i), expected,
-        rank(i), shape(i));
+  Check(rank(i) == expected, "'{}' must have {} dimensions, but got {} with shape {}",
+        input_name(i), expected, rank(i), shape(i));
 }
 
 void InferContext::CheckSameDType(size_t i, size_t j) const {
-  CheckType(dtype(i) == dtype(j), "'{}' and '{}' must have the same dtype, but got {} and {}", input_name(i),
-            input_name(j), Name(dtype(i)), Name(dtype(j)));
+  CheckType(dtype(i) == dtype(j), "'{}' and '{}' must have the same dtype, but got {} and {}",
+            input_name(i), input_name(j), Name(dtype(i)), Name(dtype(j)));
 }
 
 void InferContext::CheckSameShape(size_t i, size_t j) const {
-  Check(shape(i) == shape(j), "'{}' and '{}' must have the same shape, but got {} and {}", input_name(i),
-        input_name(j), shape(i), shape(j));
+  Check(shape(i) == shape(j), "'{}' and '{}' must have the same shape, but got {} and {}",
+        input_name(i), input_name(j), shape(i), shape(j));
 }
 
 int InferContext::Axis(int64_t axis, int rank) const {
-  Check(axis >= -rank && axis < rank, "the axis must be in [{}, {}), but got {}", -rank, rank, axis);
+  Check(axis >= -rank && axis < rank, "the axis must be in [{}, {}), but got {}", -rank, rank,
+        axis);
   return static_cast<int>(axis < 0 ? axis + rank : axis);
 }
 
@@ -63,7 +65,8 @@ Term GradContext::dout(size_t i) {
   return emitter_.Full(0, node_.outputs[i]);
 }
 
-// ---- OpDef ------------------------------------------------------------------------------------------------
+// ---- OpDef
+// ------------------------------------------------------------------------------------------------
 int OpDef::AttrIndex(std::string_view attr) const {
   for (size_t i = 0; i < attributes.size(); ++i) {
     if (attributes[i].name == attr) return static_cast<int>(i);
@@ -96,8 +99,9 @@ void OpDef::InferFromScalar() {
     std::vector<DType> dtypes{c.dtype(0)};
     for (size_t i = 1; i < c.size(); ++i) {
       if (c.op().promotion != Promotion::kNone) c.CheckSameDType(0, i);
-      c.Check(Broadcast(shape, c.shape(i), &shape), "the shapes of its inputs must broadcast, but got {} and {}",
-              c.shape(i - 1), c.shape(i));
+      c.Check(Broadcast(shape, c.shape(i), &shape),
+              "the shapes of its inputs must broadcast, but got {} and {}", c.shape(i - 1),
+              c.shape(i));
       weak = weak && c.in(i).weak();
       dtypes.push_back(c.dtype(i));
     }
@@ -105,7 +109,8 @@ void OpDef::InferFromScalar() {
   };
 }
 
-// ---- registry ---------------------------------------------------------------------------------------------
+// ---- registry
+// ---------------------------------------------------------------------------------------------
 OpDef& OpRegistry::Op(std::string name) {
   if (by_name_.contains(name)) Throw(ErrorKind::kInternal, "the op '{}' is declared twice", name);
   OpDef& op = storage_.emplace_back();
@@ -148,9 +153,11 @@ const OpRegistry& Ops() {
   return *registry;
 }
 
-// ---- checks and promotion ---------------------------------------------------------------------------------
+// ---- checks and promotion
+// ---------------------------------------------------------------------------------
 void ThrowBadAttr(const OpDef& op, std::string_view name) {
-  Throw(ErrorKind::kInternal, "the declaration of '{}' has no attribute '{}' of that type", op.name, name);
+  Throw(ErrorKind::kInternal, "the declaration of '{}' has no attribute '{}' of that type", op.name,
+        name);
 }
 
 Types PromotedTypes(const OpDef& op, const Types& inputs) {

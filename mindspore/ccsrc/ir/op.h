@@ -1,5 +1,5 @@
-// OpDef: everything the framework knows about an op, declared once in ops/*.cc by chained calls. Python
-// names, checks, gradients, kernels, docs and tests are derived from it.
+// OpDef: everything the framework knows about an op, declared once in ops/*.cc by chained calls.
+// Python names, checks, gradients, kernels, docs and tests are derived from it.
 #pragma once
 
 #include <deque>
@@ -16,7 +16,8 @@
 
 namespace ms {
 
-// ---- sets of element types -------------------------------------------------------------------------------
+// ---- sets of element types
+// -------------------------------------------------------------------------------
 using DTypeSet = uint32_t;
 constexpr DTypeSet One(DType t) { return 1u << static_cast<int>(t); }
 inline constexpr DTypeSet kBoolean = One(DType::kBool);
@@ -35,7 +36,8 @@ inline constexpr DTypeSet kIndex = One(DType::kInt32) | One(DType::kInt64);
 constexpr bool Contains(DTypeSet set, DType t) { return (set & One(t)) != 0; }
 std::string ToString(DTypeSet set);
 
-// ---- contexts in which the functions of a declaration run -----------------------------------------------
+// ---- contexts in which the functions of a declaration run
+// -----------------------------------------------
 class InferContext {
  public:
   InferContext(const OpDef& op, const Types& inputs, const Attrs& attrs)
@@ -81,13 +83,15 @@ class InferContext {
   const Attrs& attrs_;
 };
 
-// What a gradient rule sees of its node. It may read inputs, outputs, attributes and tangents of outputs; reading
-// out(i) or in(i) is what makes a value be saved for the backward pass, so read only what is needed.
+// What a gradient rule sees of its node. It may read inputs, outputs, attributes and tangents of
+// outputs; reading out(i) or in(i) is what makes a value be saved for the backward pass, so read
+// only what is needed.
 class GradContext {
  public:
   using Lookup = std::function<Var(const Var&)>;
   // `needed[i]`: somebody asks for the tangent of input i.
-  GradContext(Emitter& emitter, const Node& node, Vars tangents, Lookup use, std::vector<bool> needed)
+  GradContext(Emitter& emitter, const Node& node, Vars tangents, Lookup use,
+              std::vector<bool> needed)
       : emitter_(emitter),
         node_(node),
         tangents_(std::move(tangents)),
@@ -98,11 +102,14 @@ class GradContext {
   size_t inputs() const { return node_.inputs.size(); }
   size_t outputs() const { return node_.outputs.size(); }
   Term in(size_t i) { return emitter_.Wrap(use_(node_.inputs[i])); }
-  Term out(size_t i = 0) { return emitter_.Wrap(use_(Var{const_cast<Node*>(&node_), static_cast<uint32_t>(i)})); }
+  Term out(size_t i = 0) {
+    return emitter_.Wrap(use_(Var{const_cast<Node*>(&node_), static_cast<uint32_t>(i)}));
+  }
   // Types are free to read.
   const Type& in_type(size_t i) const { return node_.inputs[i].type(); }
   const Type& out_type(size_t i = 0) const { return node_.outputs[i]; }
-  // False where the tangent of input i is of no use to anybody: costly rules skip it (return an empty Term).
+  // False where the tangent of input i is of no use to anybody: costly rules skip it (return an
+  // empty Term).
   bool needs(size_t i) const { return needed_[i]; }
   bool has_dout(size_t i = 0) const { return static_cast<bool>(tangents_[i]); }
   Term dout(size_t i = 0);  // materialised zeros where no tangent arrived
@@ -147,10 +154,12 @@ class ExpandContext {
 };
 
 using InferFn = std::function<Types(InferContext&)>;
-using GradFn = std::function<Terms(GradContext&)>;  // one Term per input; empty Term or short list: no gradient
+using GradFn = std::function<Terms(GradContext&)>;  // one Term per input; empty Term or short list:
+                                                    // no gradient
 using ExpandFn = std::function<Terms(ExpandContext&)>;
 
-// ---- the declaration ------------------------------------------------------------------------------------
+// ---- the declaration
+// ------------------------------------------------------------------------------------
 struct InputDef {
   std::string name;
   DTypeSet types = kAny;
@@ -160,23 +169,26 @@ struct InputDef {
 // The kind of an attribute is that of its default, or `kind` where it is required.
 struct AttrDef {
   std::string name;
-  Attr fallback;             // monostate with required == false: None is the default
+  Attr fallback;  // monostate with required == false: None is the default
   bool required = false;
-  size_t kind = 0;           // index in the variant Attr that values must have (monostate: any, None allowed)
-  bool optional = false;     // None is accepted beside `kind`
+  size_t kind =
+      0;  // index in the variant Attr that values must have (monostate: any, None allowed)
+  bool optional = false;  // None is accepted beside `kind`
   std::string doc;
 };
 
 enum class Promotion : uint8_t {
   kNone,
   kCommon,    // inputs are cast to their common type first (x + y)
-  kFloating,  // likewise, integers and booleans become the default float (true division, exp of an integer)
+  kFloating,  // likewise, integers and booleans become the default float (true division, exp of an
+              // integer)
 };
 
 enum PythonKind : uint32_t { kFunction = 1, kMethod = 2 };
 
 struct PythonFace {
-  std::string signature;  // "matmul(input, other)": parameters are inputs, then attributes, in declared order
+  std::string signature;  // "matmul(input, other)": parameters are inputs, then attributes, in
+                          // declared order
   uint32_t kinds = kFunction;
 };
 
@@ -189,8 +201,9 @@ struct OpDef {
   bool variadic = false;  // the last input takes any number (at least one) of tensors
   std::vector<AttrDef> attributes;
   std::vector<PythonFace> faces;
-  // Primitive classes: "ReduceSum(keep_dims=False)(x, axis=())" says which arguments the constructor takes and
-  // which the call; empty: constructor = attributes, call = inputs. Extra entries are aliases ("TensorAdd").
+  // Primitive classes: "ReduceSum(keep_dims=False)(x, axis=())" says which arguments the
+  // constructor takes and which the call; empty: constructor = attributes, call = inputs. Extra
+  // entries are aliases ("TensorAdd").
   std::vector<std::string> classes;
   std::string sharding;
   InferFn infer;
@@ -200,24 +213,36 @@ struct OpDef {
   Promotion promotion = Promotion::kNone;
   Effect effect = Effect::kNone;
   bool structural = false;  // control flow: inputs of any kind, checked by infer alone
-  bool view = false;                                // output 0 is input 0 with another shape: no kernel
-  std::vector<std::pair<int, int>> updates;         // (output, input): output is the new value of a Parameter
-  std::vector<std::pair<int, int>> in_place;        // (output, input): the kernel may write over the input
-  int returned = -1;                                // outputs that a Python call returns, first ones first; -1: all
+  bool view = false;        // output 0 is input 0 with another shape: no kernel
+  std::vector<std::pair<int, int>>
+      updates;  // (output, input): output is the new value of a Parameter
+  std::vector<std::pair<int, int>>
+      in_place;       // (output, input): the kernel may write over the input
+  int returned = -1;  // outputs that a Python call returns, first ones first; -1: all
 
   int AttrIndex(std::string_view attr) const;  // -1: no such attribute
   DTypeSet InputTypes(size_t i) const;         // honours variadic
 
   // Chained setters.
-  OpDef& Doc(std::string text) { doc = std::move(text); return *this; }
+  OpDef& Doc(std::string text) {
+    doc = std::move(text);
+    return *this;
+  }
   OpDef& In(std::string name, DTypeSet types = kAny, std::string doc = "");
-  OpDef& Variadic() { variadic = true; return *this; }
-  OpDef& WithAttr(std::string name, Attr fallback, std::string doc = "");  // optional: has a default
+  OpDef& Variadic() {
+    variadic = true;
+    return *this;
+  }
+  OpDef& WithAttr(std::string name, Attr fallback,
+                  std::string doc = "");  // optional: has a default
   template <class T>
   OpDef& WithAttr(std::string name, T fallback, std::string doc = "") {
-    if constexpr (std::is_same_v<T, int>) return WithAttr(std::move(name), Attr(int64_t{fallback}), std::move(doc));
-    else if constexpr (std::is_same_v<T, const char*>) return WithAttr(std::move(name), Attr(std::string(fallback)), std::move(doc));
-    else return WithAttr(std::move(name), Attr(std::move(fallback)), std::move(doc));
+    if constexpr (std::is_same_v<T, int>)
+      return WithAttr(std::move(name), Attr(int64_t{fallback}), std::move(doc));
+    else if constexpr (std::is_same_v<T, const char*>)
+      return WithAttr(std::move(name), Attr(std::string(fallback)), std::move(doc));
+    else
+      return WithAttr(std::move(name), Attr(std::move(fallback)), std::move(doc));
   }
   template <class T>  // no default
   OpDef& RequiredAttr(std::string name, std::string doc = "") {
@@ -232,25 +257,52 @@ struct OpDef {
   OpDef& Infer(F f);  // F: InferContext& -> Type or Types
   template <class F>
   OpDef& Grad(F f);  // F: GradContext& -> Term or Terms
-  // F: Expr... -> Expr, or ScalarTrace& -> Expr where attributes are read. Declares inference (broadcast, promote)
-  // unless Infer was called; the inputs must be declared before.
+  // F: Expr... -> Expr, or ScalarTrace& -> Expr where attributes are read. Declares inference
+  // (broadcast, promote) unless Infer was called; the inputs must be declared before.
   template <class F>
   OpDef& Scalar(F f);
   template <class F>
   OpDef& Expand(F f);
-  OpDef& Promote(Promotion p = Promotion::kCommon) { promotion = p; return *this; }
+  OpDef& Promote(Promotion p = Promotion::kCommon) {
+    promotion = p;
+    return *this;
+  }
   OpDef& Python(std::string signature, uint32_t kinds = kFunction) {
     faces.push_back({std::move(signature), kinds});
     return *this;
   }
-  OpDef& Class(std::string signature) { classes.push_back(std::move(signature)); return *this; }
-  OpDef& Shard(std::string rule) { sharding = std::move(rule); return *this; }
-  OpDef& View() { view = true; return *this; }
-  OpDef& Structural() { structural = true; return *this; }
-  OpDef& Returns(int n) { returned = n; return *this; }
-  OpDef& HasEffect(Effect e) { effect = e; return *this; }
-  OpDef& Updates(int output, int input) { updates.emplace_back(output, input); return InPlace(output, input); }
-  OpDef& InPlace(int output, int input) { in_place.emplace_back(output, input); return *this; }
+  OpDef& Class(std::string signature) {
+    classes.push_back(std::move(signature));
+    return *this;
+  }
+  OpDef& Shard(std::string rule) {
+    sharding = std::move(rule);
+    return *this;
+  }
+  OpDef& View() {
+    view = true;
+    return *this;
+  }
+  OpDef& Structural() {
+    structural = true;
+    return *this;
+  }
+  OpDef& Returns(int n) {
+    returned = n;
+    return *this;
+  }
+  OpDef& HasEffect(Effect e) {
+    effect = e;
+    return *this;
+  }
+  OpDef& Updates(int output, int input) {
+    updates.emplace_back(output, input);
+    return InPlace(output, input);
+  }
+  OpDef& InPlace(int output, int input) {
+    in_place.emplace_back(output, input);
+    return *this;
+  }
 
  private:
   void InferFromScalar();
@@ -277,7 +329,8 @@ ScalarGraph TraceScalar(const OpDef& op, const std::vector<DType>& inputs, const
 // The types after op.promotion; equal to `inputs` where nothing changes.
 Types PromotedTypes(const OpDef& op, const Types& inputs);
 
-// ---- inline parts ---------------------------------------------------------------------------------------
+// ---- inline parts
+// ---------------------------------------------------------------------------------------
 [[noreturn]] void ThrowBadAttr(const OpDef& op, std::string_view name);
 
 template <class T>
@@ -290,11 +343,17 @@ const T& AttrOf(const OpDef& op, const Attrs& attrs, std::string_view name) {
 }
 
 template <class T>
-const T& InferContext::attr(std::string_view name) const { return AttrOf<T>(op_, attrs_, name); }
+const T& InferContext::attr(std::string_view name) const {
+  return AttrOf<T>(op_, attrs_, name);
+}
 template <class T>
-const T& ExpandContext::attr(std::string_view name) const { return AttrOf<T>(op_, attrs_, name); }
+const T& ExpandContext::attr(std::string_view name) const {
+  return AttrOf<T>(op_, attrs_, name);
+}
 template <class T>
-const T& ScalarTrace::attr(std::string_view name) const { return AttrOf<T>(op_, *attrs_, name); }
+const T& ScalarTrace::attr(std::string_view name) const {
+  return AttrOf<T>(op_, *attrs_, name);
+}
 template <class T>
 const T& Node::attr(std::string_view attr_name) const {
   if (!attrs) ThrowBadAttr(*op, attr_name);
@@ -337,10 +396,14 @@ OpDef& OpDef::Expand(F f) {
 
 template <class F>
 OpDef& OpDef::Scalar(F f) {
-  if constexpr (std::is_invocable_v<F, ScalarTrace&>) scalar = f;
-  else if constexpr (std::is_invocable_v<F, Expr>) scalar = [f](ScalarTrace& t) { return f(t.in(0)); };
-  else if constexpr (std::is_invocable_v<F, Expr, Expr>) scalar = [f](ScalarTrace& t) { return f(t.in(0), t.in(1)); };
-  else scalar = [f](ScalarTrace& t) { return f(t.in(0), t.in(1), t.in(2)); };
+  if constexpr (std::is_invocable_v<F, ScalarTrace&>)
+    scalar = f;
+  else if constexpr (std::is_invocable_v<F, Expr>)
+    scalar = [f](ScalarTrace& t) { return f(t.in(0)); };
+  else if constexpr (std::is_invocable_v<F, Expr, Expr>)
+    scalar = [f](ScalarTrace& t) { return f(t.in(0), t.in(1)); };
+  else
+    scalar = [f](ScalarTrace& t) { return f(t.in(0), t.in(1), t.in(2)); };
   if (!infer) InferFromScalar();
   return *this;
 }

@@ -1,5 +1,6 @@
-// Scalar bodies: an elementwise op is declared as a function on Expr; running it once per dtype records a
-// small typed DAG. The CPU interpreter, LLVM text and CUDA C are all made from that record.
+// Scalar bodies: an elementwise op is declared as a function on Expr; running it once per dtype
+// records a small typed DAG. The CPU interpreter, LLVM text and CUDA C are all made from that
+// record.
 #pragma once
 
 #include <cstdint>
@@ -17,19 +18,67 @@ enum class ScalarOp : uint8_t {
   kInput,     // index in `input`
   kConstant,  // `value`, rounded to dtype
   kCast,
-  kAdd, kSub, kMul, kDiv,  // Div: true division of floats
-  kFloorDiv, kFloorMod, kTruncDiv, kTruncMod,
-  kPow, kAtan2, kMin, kMax,  // Min, Max: a nan wins
-  kNeg, kAbs, kSign, kFloor, kCeil, kRint, kTrunc,
-  kExp, kExpm1, kLog, kLog1p, kSqrt, kRsqrt,
-  kSin, kCos, kTan, kAsin, kAcos, kAtan, kSinh, kCosh, kAsinh, kAcosh, kAtanh, kTanh, kErf, kErfc,
-  kSigmoid, kLgamma, kDigamma,
-  kLess, kLessEqual, kGreater, kGreaterEqual, kEqual, kNotEqual,  // -> Bool
-  kAnd, kOr, kXor, kNot,  // bitwise on integers, logical on Bool
-  kShiftLeft, kShiftRight,
+  kAdd,
+  kSub,
+  kMul,
+  kDiv,  // Div: true division of floats
+  kFloorDiv,
+  kFloorMod,
+  kTruncDiv,
+  kTruncMod,
+  kPow,
+  kAtan2,
+  kMin,
+  kMax,  // Min, Max: a nan wins
+  kNeg,
+  kAbs,
+  kSign,
+  kFloor,
+  kCeil,
+  kRint,
+  kTrunc,
+  kExp,
+  kExpm1,
+  kLog,
+  kLog1p,
+  kSqrt,
+  kRsqrt,
+  kSin,
+  kCos,
+  kTan,
+  kAsin,
+  kAcos,
+  kAtan,
+  kSinh,
+  kCosh,
+  kAsinh,
+  kAcosh,
+  kAtanh,
+  kTanh,
+  kErf,
+  kErfc,
+  kSigmoid,
+  kLgamma,
+  kDigamma,
+  kLess,
+  kLessEqual,
+  kGreater,
+  kGreaterEqual,
+  kEqual,
+  kNotEqual,  // -> Bool
+  kAnd,
+  kOr,
+  kXor,
+  kNot,  // bitwise on integers, logical on Bool
+  kShiftLeft,
+  kShiftRight,
   kSelect,  // (Bool, x, y)
-  kIsNan, kIsInf, kIsFinite,  // -> Bool
-  kReal, kImag, kConj,
+  kIsNan,
+  kIsInf,
+  kIsFinite,  // -> Bool
+  kReal,
+  kImag,
+  kConj,
 };
 
 struct ScalarNode {
@@ -109,8 +158,8 @@ Expr Select(Expr condition, Expr x, Expr y);
 Expr Select(Expr condition, Expr x, double y);
 Expr Select(Expr condition, double x, Expr y);
 Expr Cast(Expr x, DType dtype);
-Expr Unary(ScalarOp op, Expr x);            // result has the type of x
-Expr Binary(ScalarOp op, Expr x, Expr y);   // likewise
+Expr Unary(ScalarOp op, Expr x);           // result has the type of x
+Expr Binary(ScalarOp op, Expr x, Expr y);  // likewise
 Expr Min(Expr a, Expr b);
 Expr Max(Expr a, Expr b);
 Expr Max(Expr a, double b);

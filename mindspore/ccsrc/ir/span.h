@@ -1,5 +1,5 @@
-// Where a node was written: a place in the user's source and the chain of calls that led there. Spans are
-// interned for the life of the process; the id 0 means "unknown".
+// Where a node was written: a place in the user's source and the chain of calls that led there.
+// Spans are interned for the life of the process; the id 0 means "unknown".
 #pragma once
 
 #include <cstdint>

@@ -28,9 +28,11 @@ bool Type::operator==(const Type& other) const {
     case Kind::kTensor:
       return dtype_ == other.dtype_ && weak_ == other.weak_ && shape_ == other.shape_;
     case Kind::kFunction:
-      return function_ == other.function_ || (function_->parameters == other.function_->parameters &&
-                                              function_->results == other.function_->results);
-    case Kind::kBox: return true;
+      return function_ == other.function_ ||
+             (function_->parameters == other.function_->parameters &&
+              function_->results == other.function_->results);
+    case Kind::kBox:
+      return true;
   }
   return false;
 }
@@ -52,7 +54,8 @@ std::string Type::ToString() const {
     case Kind::kFunction:
       return fmt::format("{} -> {}", ms::ToString(function_->parameters),
                          ms::ToString(function_->results));
-    case Kind::kBox: break;
+    case Kind::kBox:
+      break;
   }
   return "Box";
 }

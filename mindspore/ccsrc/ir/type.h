@@ -1,4 +1,5 @@
-// Types of IR values. A Type is a value: tensors carry dtype, shape and the weak flag of a Python number.
+// Types of IR values. A Type is a value: tensors carry dtype, shape and the weak flag of a Python
+// number.
 #pragma once
 
 #include <memory>

@@ -17,22 +17,26 @@ size_t KeyHash(const OpDef& op, std::span<const Tensor* const> inputs, const Att
   return hash ^ (hash >> 29);
 }
 
-bool Matches(const Prepared& p, const OpDef& op, std::span<const Tensor* const> inputs, const Attrs* attrs) {
+bool Matches(const Prepared& p, const OpDef& op, std::span<const Tensor* const> inputs,
+             const Attrs* attrs) {
   if (p.op != &op || p.inputs.size() != inputs.size()) return false;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    if (p.inputs[i].dtype() != inputs[i]->dtype() || !(p.inputs[i].shape() == inputs[i]->shape())) return false;
+    if (p.inputs[i].dtype() != inputs[i]->dtype() || !(p.inputs[i].shape() == inputs[i]->shape()))
+      return false;
   }
   return attrs ? Equal(p.attrs, *attrs) : p.attrs.empty();
 }
 
 }  // namespace
 
-Prepared& KernelCache::Find(const OpDef& op, std::span<const Tensor* const> inputs, const AttrsRef& attrs) {
+Prepared& KernelCache::Find(const OpDef& op, std::span<const Tensor* const> inputs,
+                            const AttrsRef& attrs) {
   size_t hash = KeyHash(op, inputs, attrs.get());
   for (size_t i = hash % kSlots;; i = (i + 1) % kSlots) {
     Slot& slot = slots_[i];
     if (!slot.prepared) break;
-    if (slot.hash == hash && Matches(*slot.prepared, op, inputs, attrs.get())) return *slot.prepared;
+    if (slot.hash == hash && Matches(*slot.prepared, op, inputs, attrs.get()))
+      return *slot.prepared;
   }
   auto fresh = std::make_unique<Prepared>();
   fresh->op = &op;

@@ -1,5 +1,5 @@
-// Prepared kernels by (op, input types, attributes): one look-up per eager call, and one preparation per distinct launch
-// of a compiled graph. Bounded: when full it starts afresh.
+// Prepared kernels by (op, input types, attributes): one look-up per eager call, and one
+// preparation per distinct launch of a compiled graph. Bounded: when full it starts afresh.
 #pragma once
 
 #include <span>

@@ -35,23 +35,26 @@ std::vector<std::unique_ptr<Backend>>& Backends() {
 
 }  // namespace
 
-KernelChoice FunctionKernel(std::function<void(const KernelArgs&)> run, double cost_ns, size_t workspace_bytes) {
-  return KernelChoice(std::make_unique<FunctionKernelImpl>(std::move(run), cost_ns, workspace_bytes));
+KernelChoice FunctionKernel(std::function<void(const KernelArgs&)> run, double cost_ns,
+                            size_t workspace_bytes) {
+  return KernelChoice(
+      std::make_unique<FunctionKernelImpl>(std::move(run), cost_ns, workspace_bytes));
 }
 
 bool KernelTable::Has(const OpDef& op) const {
   return entries_.contains(op.name) || (op.scalar && !scalar_.makers_.empty());
 }
 
-std::shared_ptr<const Kernel> KernelTable::Find(const KernelRequest& request, std::string_view device) const {
+std::shared_ptr<const Kernel> KernelTable::Find(const KernelRequest& request,
+                                                std::string_view device) const {
   std::string refusals;
   auto ask = [&](const Entry& entry) -> std::shared_ptr<const Kernel> {
     for (const auto& [name, maker] : entry.makers_) {
       KernelChoice choice = maker(request);
       if (choice.kernel) {
         if (LogDispatch()) {
-          std::fprintf(stderr, "%s%s -> %s%s\n", request.op.name.c_str(), ToString(request.in).c_str(),
-                       name.c_str(), refusals.c_str());
+          std::fprintf(stderr, "%s%s -> %s%s\n", request.op.name.c_str(),
+                       ToString(request.in).c_str(), name.c_str(), refusals.c_str());
         }
         return std::move(choice.kernel);
       }
@@ -65,8 +68,8 @@ std::shared_ptr<const Kernel> KernelTable::Find(const KernelRequest& request, st
   if (request.op.scalar) {
     if (auto kernel = ask(scalar_)) return kernel;
   }
-  Throw(ErrorKind::kType, "For '{}', a kernel on {} must accept the inputs, but got {}.{}", request.op.name,
-        device, ToString(request.in), refusals);
+  Throw(ErrorKind::kType, "For '{}', a kernel on {} must accept the inputs, but got {}.{}",
+        request.op.name, device, ToString(request.in), refusals);
 }
 
 void RegisterBackend(std::unique_ptr<Backend> backend) { Backends().push_back(std::move(backend)); }
@@ -75,7 +78,8 @@ const Backend& GetBackend(std::string_view name) {
   for (const auto& backend : Backends()) {
     if (backend->name() == name) return *backend;
   }
-  Throw(ErrorKind::kValue, "the device must be one of [{}], but got '{}'", fmt::join(BackendNames(), ", "), name);
+  Throw(ErrorKind::kValue, "the device must be one of [{}], but got '{}'",
+        fmt::join(BackendNames(), ", "), name);
 }
 
 std::vector<std::string> BackendNames() {

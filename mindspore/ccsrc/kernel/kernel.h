@@ -1,5 +1,5 @@
-// What a device must be: a table that maps an op and types to a kernel. An entry is an ordered list of makers; the
-// first that accepts wins and every refusal carries its reason to the user.
+// What a device must be: a table that maps an op and types to a kernel. An entry is an ordered list
+// of makers; the first that accepts wins and every refusal carries its reason to the user.
 #pragma once
 
 #include <functional>
@@ -16,9 +16,9 @@ namespace ms {
 
 struct KernelArgs {
   const void* const* in = nullptr;  // dense, row-major, as the types said
-  void* const* out = nullptr;       // not initialised; may equal an input only as the op's facts allow
-  void* workspace = nullptr;        // Kernel::workspace_bytes() bytes, 64-byte aligned
-  RandomState* random = nullptr;    // for ops with Effect::kRandom
+  void* const* out = nullptr;  // not initialised; may equal an input only as the op's facts allow
+  void* workspace = nullptr;   // Kernel::workspace_bytes() bytes, 64-byte aligned
+  RandomState* random = nullptr;  // for ops with Effect::kRandom
 };
 
 // An op prepared for given types and attributes: immutable, shared between threads.
@@ -53,7 +53,8 @@ struct KernelRequest {
 struct KernelChoice {
   std::unique_ptr<Kernel> kernel;
   std::string refusal;  // why there is none
-  KernelChoice(std::unique_ptr<Kernel> k) : kernel(std::move(k)) {}  // NOLINT: makers return kernels
+  KernelChoice(std::unique_ptr<Kernel> k)
+      : kernel(std::move(k)) {}  // NOLINT: makers return kernels
   template <class K>
   KernelChoice(std::unique_ptr<K> k) : kernel(std::move(k)) {}  // NOLINT
   explicit KernelChoice(std::string why) : refusal(std::move(why)) {}
@@ -67,7 +68,8 @@ KernelChoice No(fmt::format_string<Args...> format, Args&&... args) {
 using KernelMaker = std::function<KernelChoice(const KernelRequest&)>;
 
 // A kernel from a function of the arguments: for kernels that need no class of their own.
-KernelChoice FunctionKernel(std::function<void(const KernelArgs&)> run, double cost_ns, size_t workspace_bytes = 0);
+KernelChoice FunctionKernel(std::function<void(const KernelArgs&)> run, double cost_ns,
+                            size_t workspace_bytes = 0);
 
 class KernelTable {
  public:

@@ -11,7 +11,8 @@ namespace ms {
 // Work below this many (estimated) nanoseconds stays on the calling thread.
 inline constexpr double kWorthThreads = 20000;
 
-// Calls body(begin, end) on disjoint ranges that cover [0, n). The split depends on n and the number of threads only.
+// Calls body(begin, end) on disjoint ranges that cover [0, n). The split depends on n and the
+// number of threads only.
 template <class F>
 void ParallelFor(int64_t n, double ns_per_item, F&& body) {
   int threads = omp_in_parallel() ? 1 : omp_get_max_threads();

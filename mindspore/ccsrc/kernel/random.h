@@ -1,5 +1,5 @@
-// Random numbers as a function of (seed, offset of the op in program order, element index): Philox 4x32-10. The same
-// in both modes and at any thread count.
+// Random numbers as a function of (seed, offset of the op in program order, element index): Philox
+// 4x32-10. The same in both modes and at any thread count.
 #pragma once
 
 #include <array>
@@ -46,7 +46,9 @@ inline std::array<uint32_t, 4> Philox(uint64_t seed, uint64_t offset, uint64_t i
 }
 
 // Uniform in [0, 1) with 24 bits; in (0, 1) with 53.
-inline float UniformFloat(uint32_t word) { return static_cast<float>(word >> 8) * (1.0f / 16777216.0f); }
+inline float UniformFloat(uint32_t word) {
+  return static_cast<float>(word >> 8) * (1.0f / 16777216.0f);
+}
 inline double UniformDouble(uint32_t high, uint32_t low) {
   uint64_t bits = ((static_cast<uint64_t>(high) << 32) | low) >> 11;
   return (static_cast<double>(bits) + 0.5) * (1.0 / 9007199254740992.0);

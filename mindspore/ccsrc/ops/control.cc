@@ -1,6 +1,7 @@
-// Control flow and autodiff as ops on function values. Partial makes a function from a graph, Switch picks one, Call
-// applies one, Vjp asks for the pair (value, backward closure) and is expanded by the gradient pass. A Box is the tangent
-// of a function value: the tangents of its captures, or zero; only Partial's gradient opens it.
+// Control flow and autodiff as ops on function values. Partial makes a function from a graph,
+// Switch picks one, Call applies one, Vjp asks for the pair (value, backward closure) and is
+// expanded by the gradient pass. A Box is the tangent of a function value: the tangents of its
+// captures, or zero; only Partial's gradient opens it.
 #include "ops/control.h"
 
 #include "ops/all.h"
@@ -62,10 +63,12 @@ namespace {
 Types InferPartial(InferContext& c) {
   const Graph* callee = c.attr<Graph*>("graph");
   size_t captures = callee->captures().size();
-  c.CheckType(c.size() == captures, "the graph '{}' captures {} values, but got {}", callee->name(), captures, c.size());
+  c.CheckType(c.size() == captures, "the graph '{}' captures {} values, but got {}", callee->name(),
+              captures, c.size());
   for (size_t i = 0; i < captures; ++i) {
     const Type& expected = callee->captures()[i]->outputs[0];
-    c.CheckType(c.in(i) == expected, "capture {} of '{}' must be {}, but got {}", i, callee->name(), expected, c.in(i));
+    c.CheckType(c.in(i) == expected, "capture {} of '{}' must be {}, but got {}", i, callee->name(),
+                expected, c.in(i));
   }
   Types parameters;
   for (const Node* p : callee->parameters()) parameters.push_back(p->outputs[0]);
@@ -77,18 +80,21 @@ Types InferSwitch(InferContext& c) {
   bool scalar = c.in(0).is_tensor() && IsBool(c.dtype(0)) && c.shape(0).rank() == 0;
   c.CheckType(scalar, "the condition must be Bool[], but got {}", c.in(0));
   c.CheckType(!c.in(1).is_tensor(), "both choices must be functions or boxes, but got {}", c.in(1));
-  c.CheckType(c.in(1) == c.in(2), "both choices must have the same type, but got {} and {}", c.in(1), c.in(2));
+  c.CheckType(c.in(1) == c.in(2), "both choices must have the same type, but got {} and {}",
+              c.in(1), c.in(2));
   return {c.in(1)};
 }
 
 Types InferCall(InferContext& c) {
-  c.CheckType(c.size() >= 1 && c.in(0).is_function(), "the first input must be a function, but got {}",
+  c.CheckType(c.size() >= 1 && c.in(0).is_function(),
+              "the first input must be a function, but got {}",
               c.size() ? c.in(0).ToString() : "nothing");
   const FunctionType& f = c.in(0).function();
-  c.CheckType(c.size() - 1 == f.parameters.size(), "the function takes {} arguments, but got {}", f.parameters.size(),
-              c.size() - 1);
+  c.CheckType(c.size() - 1 == f.parameters.size(), "the function takes {} arguments, but got {}",
+              f.parameters.size(), c.size() - 1);
   for (size_t i = 0; i < f.parameters.size(); ++i) {
-    c.CheckType(c.in(i + 1) == f.parameters[i], "argument {} must be {}, but got {}", i, f.parameters[i], c.in(i + 1));
+    c.CheckType(c.in(i + 1) == f.parameters[i], "argument {} must be {}, but got {}", i,
+                f.parameters[i], c.in(i + 1));
   }
   return f.results;
 }
@@ -96,13 +102,17 @@ Types InferCall(InferContext& c) {
 void DefineFunctions(OpRegistry& ops) {
   ops.Op("Partial")
       .Doc("A function value: a graph together with the values of its captures.")
-      .In("captures").Variadic().Structural()
-      .RequiredAttr<Graph*>("graph", "The graph; its remaining parameters are those of the function.")
+      .In("captures")
+      .Variadic()
+      .Structural()
+      .RequiredAttr<Graph*>("graph",
+                            "The graph; its remaining parameters are those of the function.")
       .Infer(InferPartial)
       .Grad([](GradContext& g) {
         Types types;
         for (const Var& v : g.node().inputs) types.push_back(v.type());
-        Terms parts = g.CallMany("BoxGet", {g.dout(0)}, {{"types", EncodeTangentTypes(TangentTypes(types))}});
+        Terms parts =
+            g.CallMany("BoxGet", {g.dout(0)}, {{"types", EncodeTangentTypes(TangentTypes(types))}});
         Terms result;
         size_t next = 0;
         for (const Type& t : types) result.push_back(t.has_tangent() ? parts[next++] : Term{});
@@ -110,20 +120,31 @@ void DefineFunctions(OpRegistry& ops) {
       });
   ops.Op("Switch")
       .Doc("The second input where the condition holds, else the third; functions or boxes.")
-      .In("condition").In("if_true").In("if_false").Structural()
+      .In("condition")
+      .In("if_true")
+      .In("if_false")
+      .Structural()
       .Infer(InferSwitch)
       .Grad([](GradContext& g) {
         Term zero = g.Call("BoxZero", {});
-        return Terms{{}, g.Call("Switch", {g.in(0), g.dout(0), zero}), g.Call("Switch", {g.in(0), zero, g.dout(0)})};
+        return Terms{{},
+                     g.Call("Switch", {g.in(0), g.dout(0), zero}),
+                     g.Call("Switch", {g.in(0), zero, g.dout(0)})};
       });
   // Its gradient calls the backward closure that Vjp of the callee returns; see grad/closure.cc.
   ops.Op("Call")
       .Doc("Applies a function value.")
-      .In("function").In("arguments").Variadic().Structural()
+      .In("function")
+      .In("arguments")
+      .Variadic()
+      .Structural()
       .Infer(InferCall);
   ops.Op("Vjp")
-      .Doc("The function that returns what f returns and, last, the closure that maps output to input tangents.")
-      .In("f").Structural()
+      .Doc(
+          "The function that returns what f returns and, last, the closure that maps output to "
+          "input tangents.")
+      .In("f")
+      .Structural()
       .Infer([](InferContext& c) {
         c.CheckType(c.size() == 1 && c.in(0).is_function(), "it takes one function");
         return VjpType(c.in(0).function());
@@ -133,9 +154,12 @@ void DefineFunctions(OpRegistry& ops) {
 void DefineBoxes(OpRegistry& ops) {
   ops.Op("BoxMake")
       .Doc("The tangent of a function value, from the tangents of its captures.")
-      .In("tangents").Variadic().Structural()
+      .In("tangents")
+      .Variadic()
+      .Structural()
       .Infer([](InferContext& c) {
-        for (const Type& t : c.inputs()) c.CheckType(t.has_tangent() && !t.is_function(), "{} is not a tangent", t);
+        for (const Type& t : c.inputs())
+          c.CheckType(t.has_tangent() && !t.is_function(), "{} is not a tangent", t);
         return Type::Box();
       })
       .Grad([](GradContext& g) {
@@ -145,7 +169,8 @@ void DefineBoxes(OpRegistry& ops) {
       });
   ops.Op("BoxGet")
       .Doc("What a box holds; zeros of the given types where it is zero.")
-      .In("box").Structural()
+      .In("box")
+      .Structural()
       .RequiredAttr<Ints>("types", "Encoded types of the contents.")
       .Infer([](InferContext& c) {
         c.CheckType(c.size() == 1 && c.in(0).is_box(), "it takes one box");
@@ -156,12 +181,15 @@ void DefineBoxes(OpRegistry& ops) {
         for (size_t i = 0; i < g.outputs(); ++i) tangents.push_back(g.dout(i));
         return g.Call("BoxMake", tangents);
       });
-  ops.Op("BoxZero").Doc("The zero tangent of a function value.").Structural().Infer([](InferContext&) {
-    return Type::Box();
-  });
+  ops.Op("BoxZero")
+      .Doc("The zero tangent of a function value.")
+      .Structural()
+      .Infer([](InferContext&) { return Type::Box(); });
   ops.Op("BoxAdd")
       .Doc("Sum of two tangents of function values.")
-      .In("a").In("b").Structural()
+      .In("a")
+      .In("b")
+      .Structural()
       .Infer([](InferContext& c) {
         c.CheckType(c.size() == 2 && c.in(0).is_box() && c.in(1).is_box(), "it takes two boxes");
         return Type::Box();

@@ -5,8 +5,9 @@
 
 namespace ms {
 
-// The result types of Vjp(f): what f returns, then `back`, which maps the tangents of those results that have one to
-// (Box of the tangents of f's captures, tangents of those parameters that have one).
+// The result types of Vjp(f): what f returns, then `back`, which maps the tangents of those results
+// that have one to (Box of the tangents of f's captures, tangents of those parameters that have
+// one).
 Type VjpType(const FunctionType& f);
 
 // Tangent types (tensors and boxes) as the attribute of BoxGet, and back.

@@ -6,18 +6,19 @@
 
 #include "driver/compile.h"
 #include "passes/pipeline.h"
-#include "runtime/frames.h"
 #include "python/errors.h"
 #include "python/module.h"
 #include "python/op_call.h"
 #include "python/tensor_object.h"
 #include "python/trace.h"
+#include "runtime/frames.h"
 
 namespace ms::python {
 namespace py = pybind11;
 namespace {
 
-// ---- guards -----------------------------------------------------------------------------------------------
+// ---- guards
+// -----------------------------------------------------------------------------------------------
 PyObject* missing = nullptr;
 
 enum FactKind { kItem, kAttribute, kClosure, kList, kDict, kArray };
@@ -31,7 +32,8 @@ bool Same(PyObject* now, PyObject* expected) {
     double b = PyFloat_AS_DOUBLE(expected);
     return std::memcmp(&a, &b, sizeof a) == 0;
   }
-  bool simple = PyLong_Check(now) || PyUnicode_Check(now) || PyBytes_Check(now) || PyComplex_Check(now);
+  bool simple =
+      PyLong_Check(now) || PyUnicode_Check(now) || PyBytes_Check(now) || PyComplex_Check(now);
   if (simple) {
     int equal = PyObject_RichCompareBool(now, expected, Py_EQ);
     if (equal < 0) PyErr_Clear();
@@ -47,7 +49,8 @@ bool Same(PyObject* now, PyObject* expected) {
   }
   // Bound methods are made anew at every read.
   if (PyMethod_Check(now)) {
-    return PyMethod_GET_SELF(now) == PyMethod_GET_SELF(expected) && PyMethod_GET_FUNCTION(now) == PyMethod_GET_FUNCTION(expected);
+    return PyMethod_GET_SELF(now) == PyMethod_GET_SELF(expected) &&
+           PyMethod_GET_FUNCTION(now) == PyMethod_GET_FUNCTION(expected);
   }
   return false;
 }
@@ -95,10 +98,14 @@ bool Holds(PyObject* fact) {
       Py_XDECREF(now);
       return same;
     }
-    case kClosure: return Same(PyCell_GET(owner), expected);
-    case kList: return ListHolds(owner, expected);
-    case kDict: return DictHolds(owner, expected);
-    default: return ArrayHolds(owner, expected);
+    case kClosure:
+      return Same(PyCell_GET(owner), expected);
+    case kList:
+      return ListHolds(owner, expected);
+    case kDict:
+      return DictHolds(owner, expected);
+    default:
+      return ArrayHolds(owner, expected);
   }
 }
 
@@ -113,15 +120,19 @@ PyObject* CheckGuards(PyObject*, PyObject* facts) {
   });
 }
 
-PyMethodDef quick[] = {{"check_guards", CheckGuards, METH_O, "Position of the first fact that does not hold, or -1."},
-                       {nullptr, nullptr, 0, nullptr}};
+PyMethodDef quick[] = {
+    {"check_guards", CheckGuards, METH_O, "Position of the first fact that does not hold, or -1."},
+    {nullptr, nullptr, 0, nullptr}};
 
-// ---- compiled graphs --------------------------------------------------------------------------------------
+// ---- compiled graphs
+// --------------------------------------------------------------------------------------
 class CompiledGraph {
  public:
   CompiledGraph(std::shared_ptr<const Executable> executable, std::vector<py::object> parameters,
                 std::vector<std::pair<int, int>> updates)
-      : executable_(std::move(executable)), parameters_(std::move(parameters)), updates_(std::move(updates)) {}
+      : executable_(std::move(executable)),
+        parameters_(std::move(parameters)),
+        updates_(std::move(updates)) {}
 
   // `arguments` fill the inputs that are not Parameters, in order.
   py::list Run(const py::list& arguments) {
@@ -130,7 +141,9 @@ class CompiledGraph {
     inputs.reserve(parameters_.size());
     size_t next = 0;
     for (size_t i = 0; i < parameters_.size(); ++i) {
-      PyObject* object = parameters_[i] ? parameters_[i].ptr() : PyList_GET_ITEM(arguments.ptr(), static_cast<Py_ssize_t>(next++));
+      PyObject* object = parameters_[i]
+                             ? parameters_[i].ptr()
+                             : PyList_GET_ITEM(arguments.ptr(), static_cast<Py_ssize_t>(next++));
       inputs.push_back(ValueOf(object, "a call of a compiled graph"));
       CheckType(i, inputs.back(), object);
     }
@@ -146,7 +159,8 @@ class CompiledGraph {
   py::dict Memory() const {
     const MemoryReport& report = executable_->memory();
     py::list lines;
-    for (const auto& [span, bytes] : report.peak) lines.append(py::make_tuple(ShortSpan(span), bytes));
+    for (const auto& [span, bytes] : report.peak)
+      lines.append(py::make_tuple(ShortSpan(span), bytes));
     py::dict result;
     result["parameters"] = report.parameters;
     result["feature_maps"] = report.feature_maps;
@@ -161,8 +175,11 @@ class CompiledGraph {
   void CheckType(size_t i, const Tensor& value, PyObject* object) const {
     const Type& type = executable_->input_types()[i];
     if (value.dtype() == type.dtype() && value.shape() == type.shape()) return;
-    auto name = py::hasattr(object, "name") ? py::str(py::getattr(object, "name")).cast<std::string>() : "an input";
-    Throw(ErrorKind::kValue, "'{}' must be {} as when the graph was compiled, but got {}.", name, type, value.ToString());
+    auto name = py::hasattr(object, "name")
+                    ? py::str(py::getattr(object, "name")).cast<std::string>()
+                    : "an input";
+    Throw(ErrorKind::kValue, "'{}' must be {} as when the graph was compiled, but got {}.", name,
+          type, value.ToString());
   }
 
   py::list Deliver(std::vector<RtValue>& outputs) {

@@ -10,17 +10,22 @@ namespace py = pybind11;
 
 std::string TypeName(PyObject* object) { return Py_TYPE(object)->tp_name; }
 
-// ---- arrays -----------------------------------------------------------------------------------------------
+// ---- arrays
+// -----------------------------------------------------------------------------------------------
 Tensor TensorFromArray(py::array array, bool copy) {
   DType dtype;
   if (!DTypeFromNumpy(array.dtype(), &dtype)) {
-    Throw(ErrorKind::kType, "For 'Tensor', the dtype of an array must be a number or bool in native byte order, but got {}.",
+    Throw(ErrorKind::kType,
+          "For 'Tensor', the dtype of an array must be a number or bool in native byte order, but "
+          "got {}.",
           py::str(array.dtype()).cast<std::string>());
   }
   Ints dims(array.shape(), array.shape() + array.ndim());
   Shape shape(dims);
   bool dense = (array.flags() & py::array::c_style) != 0;
-  if (!dense) array = py::module_::import("numpy").attr("ascontiguousarray")(array).cast<py::array>().reshape(dims);
+  if (!dense)
+    array = py::module_::import("numpy").attr("ascontiguousarray")(array).cast<py::array>().reshape(
+        dims);
   bool aligned = reinterpret_cast<uintptr_t>(array.data()) % ItemSize(dtype) == 0;
   if (copy || !aligned) {
     Tensor tensor(dtype, shape);
@@ -28,11 +33,12 @@ Tensor TensorFromArray(py::array array, bool copy) {
     return tensor;
   }
   PyObject* owner = array.inc_ref().ptr();
-  BufferRef buffer = Buffer::Wrap(const_cast<void*>(array.data()), static_cast<size_t>(array.nbytes()), [owner] {
-    if (!Py_IsInitialized()) return;
-    py::gil_scoped_acquire gil;
-    Py_DECREF(owner);
-  });
+  BufferRef buffer =
+      Buffer::Wrap(const_cast<void*>(array.data()), static_cast<size_t>(array.nbytes()), [owner] {
+        if (!Py_IsInitialized()) return;
+        py::gil_scoped_acquire gil;
+        Py_DECREF(owner);
+      });
   return Tensor(dtype, shape, std::move(buffer));
 }
 
@@ -65,7 +71,8 @@ Tensor TensorFromObject(PyObject* object, const DType* dtype) {
   if (IsTensor(object)) {
     const Tensor& value = ValueOf(object, "Tensor(...)");
     if (!dtype || *dtype == value.dtype()) return value.Copy();
-    return TensorFromArray(ArrayFromTensor(value).attr("astype")(NumpyDType(*dtype)).cast<py::array>(), true);
+    return TensorFromArray(
+        ArrayFromTensor(value).attr("astype")(NumpyDType(*dtype)).cast<py::array>(), true);
   }
   py::object numpy = py::module_::import("numpy");
   py::object plain = Plain(object);
@@ -73,18 +80,23 @@ Tensor TensorFromObject(PyObject* object, const DType* dtype) {
   try {
     array = numpy.attr("asarray")(plain).cast<py::array>();
   } catch (py::error_already_set& error) {
-    Throw(ErrorKind::kValue, "For 'Tensor', the nested lists must have equal lengths, but NumPy says: {}",
+    Throw(ErrorKind::kValue,
+          "For 'Tensor', the nested lists must have equal lengths, but NumPy says: {}",
           py::str(error.value()).cast<std::string>());
   }
   char kind = array.dtype().kind();
   if (kind == 'O' || kind == 'U' || kind == 'S') {
-    Throw(ErrorKind::kType, "For 'Tensor', the data must be numbers, but got {}.", TypeName(object));
+    Throw(ErrorKind::kType, "For 'Tensor', the data must be numbers, but got {}.",
+          TypeName(object));
   }
   // Python floats are Float32 in this framework, also inside lists.
   bool from_python = !py::isinstance<py::array>(object) && HasFloat(plain);
-  if (!dtype && from_python && array.dtype().kind() == 'f') array = array.attr("astype")("float32").cast<py::array>();
-  if (dtype && *dtype != DType::kBool && array.dtype().kind() == 'b') array = array.attr("astype")("int8").cast<py::array>();
-  if (dtype) array = array.attr("astype")(NumpyDType(*dtype), py::arg("copy") = false).cast<py::array>();
+  if (!dtype && from_python && array.dtype().kind() == 'f')
+    array = array.attr("astype")("float32").cast<py::array>();
+  if (dtype && *dtype != DType::kBool && array.dtype().kind() == 'b')
+    array = array.attr("astype")("int8").cast<py::array>();
+  if (dtype)
+    array = array.attr("astype")(NumpyDType(*dtype), py::arg("copy") = false).cast<py::array>();
   return TensorFromArray(array, true);
 }
 
@@ -94,7 +106,8 @@ py::array ArrayFromTensor(const Tensor& tensor) {
   return py::array(NumpyDType(tensor.dtype()), tensor.shape().ToInts(), tensor.raw(), owner);
 }
 
-// ---- numbers ----------------------------------------------------------------------------------------------
+// ---- numbers
+// ----------------------------------------------------------------------------------------------
 bool NumberFromObject(PyObject* object, Number* out) {
   if (PyFloat_CheckExact(object)) {
     *out = {DType::kFloat32, PyFloat_AS_DOUBLE(object), 0, 0};
@@ -108,7 +121,9 @@ bool NumberFromObject(PyObject* object, Number* out) {
   if (PyLong_Check(object)) {
     int overflow = 0;
     int64_t v = PyLong_AsLongLongAndOverflow(object, &overflow);
-    if (overflow) Throw(ErrorKind::kValue, "an integer must fit into 64 bits, but got {}", py::repr(object).cast<std::string>());
+    if (overflow)
+      Throw(ErrorKind::kValue, "an integer must fit into 64 bits, but got {}",
+            py::repr(object).cast<std::string>());
     *out = {DType::kInt64, static_cast<double>(v), 0, v};
     return true;
   }
@@ -120,7 +135,8 @@ bool NumberFromObject(PyObject* object, Number* out) {
     *out = {DType::kComplex64, PyComplex_RealAsDouble(object), PyComplex_ImagAsDouble(object), 0};
     return true;
   }
-  if (py::hasattr(object, "dtype") && py::hasattr(object, "item") && !py::isinstance<py::array>(object) && !IsTensor(object)) {
+  if (py::hasattr(object, "dtype") && py::hasattr(object, "item") &&
+      !py::isinstance<py::array>(object) && !IsTensor(object)) {
     py::object item = py::reinterpret_borrow<py::object>(object).attr("item")();
     return item.ptr() != object && NumberFromObject(item.ptr(), out);
   }
@@ -135,26 +151,32 @@ Tensor ScalarTensor(const Number& n, DType dtype) {
     });
     return t;
   }
-  if (dtype == DType::kComplex64) return Tensor::Scalar(std::complex<float>(static_cast<float>(n.real), static_cast<float>(n.imag)));
+  if (dtype == DType::kComplex64)
+    return Tensor::Scalar(
+        std::complex<float>(static_cast<float>(n.real), static_cast<float>(n.imag)));
   if (dtype == DType::kComplex128) return Tensor::Scalar(std::complex<double>(n.real, n.imag));
   return Tensor::Full(dtype, Shape{}, n.real);
 }
 
-// ---- attributes -------------------------------------------------------------------------------------------
+// ---- attributes
+// -------------------------------------------------------------------------------------------
 namespace {
 
 const char* KindName(size_t kind) {
-  static const char* names[] = {"anything",      "bool",          "int",          "float",  "str",
-                                "a dtype", "int or tuple of ints", "tuple of floats", "Tensor", "graph"};
+  static const char* names[] = {
+      "anything",        "bool",   "int",  "float", "str", "a dtype", "int or tuple of ints",
+      "tuple of floats", "Tensor", "graph"};
   return names[kind];
 }
 
 [[noreturn]] void BadAttr(const OpDef& op, const AttrDef& def, PyObject* object) {
   std::string got = TypeName(object);
-  if (IsTensor(object) && AsTensor(object)->symbolic()) got = "a tensor whose value is not known while compiling";
-  else if (!IsTensor(object)) got += " " + py::repr(object).cast<std::string>().substr(0, 60);
-  Throw(ErrorKind::kType, "For '{}', '{}' must be {}{}, but got {}.", op.name, def.name, KindName(def.kind),
-        def.optional ? " or None" : "", got);
+  if (IsTensor(object) && AsTensor(object)->symbolic())
+    got = "a tensor whose value is not known while compiling";
+  else if (!IsTensor(object))
+    got += " " + py::repr(object).cast<std::string>().substr(0, 60);
+  Throw(ErrorKind::kType, "For '{}', '{}' must be {}{}, but got {}.", op.name, def.name,
+        KindName(def.kind), def.optional ? " or None" : "", got);
 }
 
 bool IntFrom(PyObject* object, int64_t* out) {
@@ -225,7 +247,8 @@ Attr AttrFromObject(const OpDef& op, const AttrDef& def, PyObject* object) {
     case 1: {
       if (PyBool_Check(object)) return object == Py_True;
       Number n;
-      if (!IsTensor(object) && NumberFromObject(object, &n) && (n.dtype == DType::kBool)) return n.integer != 0;
+      if (!IsTensor(object) && NumberFromObject(object, &n) && (n.dtype == DType::kBool))
+        return n.integer != 0;
       break;
     }
     case 2: {
@@ -259,7 +282,8 @@ Attr AttrFromObject(const OpDef& op, const AttrDef& def, PyObject* object) {
     case 8:
       if (IsTensor(object) && !AsTensor(object)->symbolic()) return AsTensor(object)->value;
       break;
-    default: break;
+    default:
+      break;
   }
   BadAttr(op, def, object);
 }
@@ -268,14 +292,18 @@ py::object ObjectFromAttr(const Attr& attr) {
   return std::visit(
       [](const auto& x) -> py::object {
         using T = std::decay_t<decltype(x)>;
-        if constexpr (std::is_same_v<T, std::monostate> || std::is_same_v<T, Graph*>) return py::none();
-        else if constexpr (std::is_same_v<T, DType>) return py::reinterpret_borrow<py::object>(DTypeObject(x));
-        else if constexpr (std::is_same_v<T, Tensor>) return py::reinterpret_steal<py::object>(NewTensor(x));
+        if constexpr (std::is_same_v<T, std::monostate> || std::is_same_v<T, Graph*>)
+          return py::none();
+        else if constexpr (std::is_same_v<T, DType>)
+          return py::reinterpret_borrow<py::object>(DTypeObject(x));
+        else if constexpr (std::is_same_v<T, Tensor>)
+          return py::reinterpret_steal<py::object>(NewTensor(x));
         else if constexpr (std::is_same_v<T, Ints> || std::is_same_v<T, std::vector<double>>) {
           py::tuple items(x.size());
           for (size_t i = 0; i < x.size(); ++i) items[i] = py::cast(x[i]);
           return items;
-        } else return py::cast(x);
+        } else
+          return py::cast(x);
       },
       attr);
 }

@@ -8,7 +8,8 @@
 
 namespace ms::python {
 
-// A tensor from an array-like (array, NumPy scalar, number, nested lists): `copy` or zero-copy where memory allows.
+// A tensor from an array-like (array, NumPy scalar, number, nested lists): `copy` or zero-copy
+// where memory allows.
 Tensor TensorFromArray(pybind11::array array, bool copy);
 Tensor TensorFromObject(PyObject* object, const DType* dtype);
 // The array shares the tensor's memory and keeps it alive.
@@ -24,7 +25,8 @@ struct Number {
 bool NumberFromObject(PyObject* object, Number* out);
 Tensor ScalarTensor(const Number& number, DType dtype);
 
-// The attribute `def` of `op` from an argument; TypeError names op, argument, what must hold and what came.
+// The attribute `def` of `op` from an argument; TypeError names op, argument, what must hold and
+// what came.
 Attr AttrFromObject(const OpDef& op, const AttrDef& def, PyObject* object);
 pybind11::object ObjectFromAttr(const Attr& attr);
 std::string TypeName(PyObject* object);

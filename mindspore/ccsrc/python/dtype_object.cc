@@ -9,8 +9,7 @@ namespace py = pybind11;
 namespace {
 
 struct Object {
-  PyObject_HEAD
-  DType dtype;
+  PyObject_HEAD DType dtype;
 };
 
 PyTypeObject* type = nullptr;
@@ -115,17 +114,20 @@ void BindDTypes(py::module_& m) {
   });
   m.def("numpy_dtype", [](py::object object) {
     DType dtype;
-    if (!DTypeFromObject(object.ptr(), &dtype)) throw py::type_error("not a dtype: " + py::repr(object).cast<std::string>());
+    if (!DTypeFromObject(object.ptr(), &dtype))
+      throw py::type_error("not a dtype: " + py::repr(object).cast<std::string>());
     return NumpyDType(dtype);
   });
   m.def("dtype_of", [](py::object object) {
     DType dtype;
-    if (!DTypeFromObject(object.ptr(), &dtype)) throw py::type_error("not a dtype: " + py::repr(object).cast<std::string>());
+    if (!DTypeFromObject(object.ptr(), &dtype))
+      throw py::type_error("not a dtype: " + py::repr(object).cast<std::string>());
     return py::reinterpret_borrow<py::object>(DTypeObject(dtype));
   });
   m.def("promote", [](py::object a, bool weak_a, py::object b, bool weak_b) {
     DType x, y;
-    if (!DTypeFromObject(a.ptr(), &x) || !DTypeFromObject(b.ptr(), &y)) throw py::type_error("not a dtype");
+    if (!DTypeFromObject(a.ptr(), &x) || !DTypeFromObject(b.ptr(), &y))
+      throw py::type_error("not a dtype");
     return py::reinterpret_borrow<py::object>(DTypeObject(Promote(x, weak_a, y, weak_b)));
   });
 }

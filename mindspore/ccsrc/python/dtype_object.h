@@ -8,9 +8,10 @@
 
 namespace ms::python {
 
-PyObject* DTypeObject(DType dtype);             // borrowed
+PyObject* DTypeObject(DType dtype);  // borrowed
 bool IsDTypeObject(PyObject* object);
-// From our own object, a NumPy dtype or scalar type, or bool/int/float; false (no error set) for anything else.
+// From our own object, a NumPy dtype or scalar type, or bool/int/float; false (no error set) for
+// anything else.
 bool DTypeFromObject(PyObject* object, DType* out);
 pybind11::dtype NumpyDType(DType dtype);
 bool DTypeFromNumpy(const pybind11::dtype& dtype, DType* out);

@@ -8,17 +8,27 @@ namespace {
 
 PyObject* PythonType(ErrorKind kind) {
   switch (kind) {
-    case ErrorKind::kType: return PyExc_TypeError;
-    case ErrorKind::kValue: return PyExc_ValueError;
-    case ErrorKind::kIndex: return PyExc_IndexError;
-    case ErrorKind::kMemory: return PyExc_MemoryError;
-    case ErrorKind::kAttribute: return PyExc_AttributeError;
-    case ErrorKind::kName: return PyExc_NameError;
-    case ErrorKind::kNotImplemented: return PyExc_NotImplementedError;
-    case ErrorKind::kOs: return PyExc_OSError;
-    case ErrorKind::kZeroDivision: return PyExc_ZeroDivisionError;
+    case ErrorKind::kType:
+      return PyExc_TypeError;
+    case ErrorKind::kValue:
+      return PyExc_ValueError;
+    case ErrorKind::kIndex:
+      return PyExc_IndexError;
+    case ErrorKind::kMemory:
+      return PyExc_MemoryError;
+    case ErrorKind::kAttribute:
+      return PyExc_AttributeError;
+    case ErrorKind::kName:
+      return PyExc_NameError;
+    case ErrorKind::kNotImplemented:
+      return PyExc_NotImplementedError;
+    case ErrorKind::kOs:
+      return PyExc_OSError;
+    case ErrorKind::kZeroDivision:
+      return PyExc_ZeroDivisionError;
     case ErrorKind::kRuntime:
-    case ErrorKind::kInternal: break;
+    case ErrorKind::kInternal:
+      break;
   }
   return PyExc_RuntimeError;
 }
@@ -31,7 +41,9 @@ std::string Places(SpanId id) {
     places.append(py::make_tuple(span.file, span.line, span.function));
     id = span.caller;
   }
-  return py::module_::import("mindspore.compile.errors").attr("places_text")(places).cast<std::string>();
+  return py::module_::import("mindspore.compile.errors")
+      .attr("places_text")(places)
+      .cast<std::string>();
 }
 
 }  // namespace

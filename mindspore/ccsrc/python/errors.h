@@ -9,7 +9,8 @@ namespace ms::python {
 
 // Sets the Python error; the caller returns nullptr.
 void SetError(const Error& error);
-// Runs f and turns C++ exceptions into a set Python error and nullptr: the border of hand-written slots.
+// Runs f and turns C++ exceptions into a set Python error and nullptr: the border of hand-written
+// slots.
 template <class F>
 PyObject* Guarded(F&& f) noexcept {
   try {

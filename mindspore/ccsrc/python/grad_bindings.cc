@@ -1,5 +1,5 @@
-// Gradient scopes of eager mode. One tape serves nested scopes: an inner scope differentiates only what was recorded
-// since it began, and what its reverse walk emits is recorded for the outer ones.
+// Gradient scopes of eager mode. One tape serves nested scopes: an inner scope differentiates only
+// what was recorded since it began, and what its reverse walk emits is recorded for the outer ones.
 #include <pybind11/stl.h>
 
 #include "python/convert.h"
@@ -30,7 +30,9 @@ class GradScope {
 
   // The same value as a variable of this scope; what produced it lies outside.
   py::object Track(const py::object& tensor) {
-    if (!IsTensor(tensor.ptr())) Throw(ErrorKind::kType, "a gradient is taken with respect to tensors, but got {}.", TypeName(tensor.ptr()));
+    if (!IsTensor(tensor.ptr()))
+      Throw(ErrorKind::kType, "a gradient is taken with respect to tensors, but got {}.",
+            TypeName(tensor.ptr()));
     TensorObject* t = AsTensor(tensor.ptr());
     const Tensor& value = ValueOf(tensor.ptr(), "an eager gradient");
     if (t->owner == tape_->id()) {
@@ -50,19 +52,19 @@ class GradScope {
     TrackOnThread(parameter.ptr(), v);
   }
 
-  // The place of `tensor` on the tape now: a Parameter may be updated before its gradient is asked for.
+  // The place of `tensor` on the tape now: a Parameter may be updated before its gradient is asked
+  // for.
   struct Place {
     Var var;
   };
-  Place PlaceOf(const py::object& tensor) {
-    return {TapeVar(tensor.ptr(), *tape_)};
-  }
+  Place PlaceOf(const py::object& tensor) { return {TapeVar(tensor.ptr(), *tape_)}; }
 
   void Pause() {
     if (!closed_) SetCurrentTape(outer_);
   }
 
-  py::list Gradient(const py::sequence& outputs, const py::sequence& tangents, const std::vector<Place>& wrt, bool keep) {
+  py::list Gradient(const py::sequence& outputs, const py::sequence& tangents,
+                    const std::vector<Place>& wrt, bool keep) {
     Vars vars;
     std::vector<Tensor> seeds;
     for (size_t i = 0; i < outputs.size(); ++i) {
@@ -121,8 +123,10 @@ void BindGrad(py::module_& m) {
       .def("track", &GradScope::Track, "A value as a variable of the scope.")
       .def("track_parameter", &GradScope::TrackParameter)
       .def("place", &GradScope::PlaceOf)
-      .def("pause", &GradScope::Pause, "Stops recording for this scope; gradients may still be taken.")
-      .def("gradient", &GradScope::Gradient, py::arg("outputs"), py::arg("tangents"), py::arg("wrt"), py::arg("keep") = false,
+      .def("pause", &GradScope::Pause,
+           "Stops recording for this scope; gradients may still be taken.")
+      .def("gradient", &GradScope::Gradient, py::arg("outputs"), py::arg("tangents"),
+           py::arg("wrt"), py::arg("keep") = false,
            "Gradients at the places `wrt`; None where there is no path.")
       .def("close", &GradScope::Close);
   m.def("is_recording", [] { return CurrentTape() != nullptr; });

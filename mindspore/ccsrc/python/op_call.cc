@@ -15,8 +15,9 @@ namespace {
 thread_local Tape* current_tape = nullptr;
 thread_local std::unordered_map<PyObject*, Var> tracked_parameters;
 
-// ---- the dtype that promotion gives -------------------------------------------------------------------------
-// Over tensors and numbers alike; numbers are weak. Unset where the op does not promote.
+// ---- the dtype that promotion gives
+// ------------------------------------------------------------------------- Over tensors and
+// numbers alike; numbers are weak. Unset where the op does not promote.
 class Common {
  public:
   explicit Common(const OpDef& op) : mode_(op.promotion) {}
@@ -39,8 +40,10 @@ class Common {
 };
 
 [[noreturn]] void BadInput(const OpDef& op, size_t i, PyObject* object) {
-  std::string name = op.inputs.empty() ? "input" : op.inputs[std::min(i, op.inputs.size() - 1)].name;
-  Throw(ErrorKind::kType, "For '{}', '{}' must be a Tensor or a number, but got {}.", op.name, name, TypeName(object));
+  std::string name =
+      op.inputs.empty() ? "input" : op.inputs[std::min(i, op.inputs.size() - 1)].name;
+  Throw(ErrorKind::kType, "For '{}', '{}' must be a Tensor or a number, but got {}.", op.name, name,
+        TypeName(object));
 }
 
 // One input as it came.
@@ -70,13 +73,15 @@ PyObject* Pack(const OpDef& op, std::vector<PyObject*>& objects) {
   }
   if (objects.size() == 1) return objects[0];
   PyObject* tuple = PyTuple_New(static_cast<Py_ssize_t>(objects.size()));
-  for (size_t i = 0; i < objects.size(); ++i) PyTuple_SET_ITEM(tuple, static_cast<Py_ssize_t>(i), objects[i]);
+  for (size_t i = 0; i < objects.size(); ++i)
+    PyTuple_SET_ITEM(tuple, static_cast<Py_ssize_t>(i), objects[i]);
   return tuple;
 }
 
-// ---- compiled: append to the trace --------------------------------------------------------------------------
-PyObject* ApplySymbolic(Trace& trace, const OpDef& op, PyObject* const* inputs, std::vector<Operand>& operands,
-                        const AttrsRef& attrs) {
+// ---- compiled: append to the trace
+// --------------------------------------------------------------------------
+PyObject* ApplySymbolic(Trace& trace, const OpDef& op, PyObject* const* inputs,
+                        std::vector<Operand>& operands, const AttrsRef& attrs) {
   GraphEmitter& emitter = trace.emitter();
   Common common(op);
   Vars vars(operands.size());
@@ -94,13 +99,16 @@ PyObject* ApplySymbolic(Trace& trace, const OpDef& op, PyObject* const* inputs, 
     } else if (!o.is_number) {
       vars[i] = emitter.Constant(o.made, false);
     }
-    if (vars[i]) common.Add(vars[i].type().dtype(), vars[i].type().weak());
-    else common.Add(o.number.dtype, true);
+    if (vars[i])
+      common.Add(vars[i].type().dtype(), vars[i].type().weak());
+    else
+      common.Add(o.number.dtype, true);
   }
   bool promotes = op.promotion != Promotion::kNone;
   for (size_t i = 0; i < operands.size(); ++i) {
     if (vars[i]) {
-      if (promotes && vars[i].type().dtype() != common.dtype()) vars[i] = CastTo(emitter.Wrap(vars[i]), common.dtype()).var;
+      if (promotes && vars[i].type().dtype() != common.dtype())
+        vars[i] = CastTo(emitter.Wrap(vars[i]), common.dtype()).var;
       continue;
     }
     DType dtype = promotes ? common.dtype() : operands[i].number.dtype;
@@ -112,7 +120,8 @@ PyObject* ApplySymbolic(Trace& trace, const OpDef& op, PyObject* const* inputs, 
   for (auto [output, input] : op.updates) {
     if (!IsParameter(inputs[input])) {
       for (PyObject* o : objects) Py_DECREF(o);
-      Throw(ErrorKind::kType, "For '{}', '{}' must be a Parameter, since it is updated, but got {}.", op.name,
+      Throw(ErrorKind::kType,
+            "For '{}', '{}' must be a Parameter, since it is updated, but got {}.", op.name,
             op.inputs[input].name, TypeName(inputs[input]));
     }
     trace.SetParameter(inputs[input], outputs[output]);
@@ -120,7 +129,8 @@ PyObject* ApplySymbolic(Trace& trace, const OpDef& op, PyObject* const* inputs, 
   return Pack(op, objects);
 }
 
-// ---- eager: run, record, update -----------------------------------------------------------------------------
+// ---- eager: run, record, update
+// -----------------------------------------------------------------------------
 PyObject* CastEager(PyObject* tensor, DType dtype) {
   static const OpDef& cast = Ops().Get("Cast");
   return ApplyOp(cast, &tensor, 1, std::make_shared<const Attrs>(Attrs{dtype}));
@@ -133,7 +143,8 @@ void SetTapeVar(PyObject* object, Tape* tape, Node* node, uint32_t index) {
 }
 
 PyObject* Finish(const OpDef& op, PyObject* const* inputs, size_t count, const AttrsRef& attrs,
-                 const Tensor* const* values, Prepared& prepared, Tensor* outputs, size_t n_outputs) {
+                 const Tensor* const* values, Prepared& prepared, Tensor* outputs,
+                 size_t n_outputs) {
   Node* node = nullptr;
   if (Tape* tape = current_tape) {
     Vars vars(count);
@@ -143,7 +154,8 @@ PyObject* Finish(const OpDef& op, PyObject* const* inputs, size_t count, const A
       vars[i] = TapeVar(inputs[i], *tape);
       if (vars[i]) tracked = true;
     }
-    if (tracked) node = tape->Record(prepared, attrs, std::move(vars), {values, count}, {outputs, n_outputs});
+    if (tracked)
+      node = tape->Record(prepared, attrs, std::move(vars), {values, count}, {outputs, n_outputs});
   }
   if (n_outputs == 1 && op.updates.empty()) {
     PyObject* result = NewTensor(std::move(outputs[0]));
@@ -172,11 +184,13 @@ PyObject* RunEager(const OpDef& op, PyObject* const* inputs, size_t count, const
   size_t n_outputs = 0;
   for (auto [output, input] : op.updates) {
     if (!IsParameter(inputs[input])) {
-      Throw(ErrorKind::kType, "For '{}', '{}' must be a Parameter, since it is updated, but got {}.", op.name,
+      Throw(ErrorKind::kType,
+            "For '{}', '{}' must be a Parameter, since it is updated, but got {}.", op.name,
             op.inputs[input].name, TypeName(inputs[input]));
     }
   }
-  Prepared& prepared = CurrentRunner().Run(op, {values, count}, attrs, outputs.data(), &n_outputs, current_tape == nullptr);
+  Prepared& prepared = CurrentRunner().Run(op, {values, count}, attrs, outputs.data(), &n_outputs,
+                                           current_tape == nullptr);
   return Finish(op, inputs, count, attrs, values, prepared, outputs.data(), n_outputs);
 }
 
@@ -185,12 +199,15 @@ PyObject* ApplyEagerSlow(const OpDef& op, PyObject* const* inputs, std::vector<O
                          const AttrsRef& attrs) {
   Common common(op);
   for (Operand& o : operands) {
-    if (o.is_number) common.Add(o.number.dtype, true);
-    else common.Add(o.tensor ? o.tensor->value.dtype() : o.made.dtype(), false);
+    if (o.is_number)
+      common.Add(o.number.dtype, true);
+    else
+      common.Add(o.tensor ? o.tensor->value.dtype() : o.made.dtype(), false);
   }
   bool promotes = op.promotion != Promotion::kNone;
   size_t n = operands.size();
-  bool joins = promotes || (!op.updates.empty() && n == 2);  // AssignAdd(p, 1): a number takes the Parameter's dtype
+  bool joins = promotes || (!op.updates.empty() &&
+                            n == 2);  // AssignAdd(p, 1): a number takes the Parameter's dtype
   std::vector<py::object> owned(n);
   std::vector<PyObject*> objects(n);
   std::vector<const Tensor*> values(n);
@@ -235,24 +252,32 @@ PyObject* ApplyOp(const OpDef& op, PyObject* const* inputs, size_t count, const 
   bool fast = count <= kFast;
   bool promotes = op.promotion != Promotion::kNone;
   for (size_t i = 0; i < count && fast; ++i) {
-    fast = IsTensor(inputs[i]) && !AsTensor(inputs[i])->symbolic() && !(trace && IsParameter(inputs[i]));
+    fast = IsTensor(inputs[i]) && !AsTensor(inputs[i])->symbolic() &&
+           !(trace && IsParameter(inputs[i]));
     if (!fast) break;
     values[i] = &AsTensor(inputs[i])->value;
     if (promotes) {
       fast = values[i]->dtype() == values[0]->dtype() &&
-             (op.promotion == Promotion::kCommon || IsFloating(values[0]->dtype()) || IsComplex(values[0]->dtype()));
+             (op.promotion == Promotion::kCommon || IsFloating(values[0]->dtype()) ||
+              IsComplex(values[0]->dtype()));
     }
   }
-  if (fast && !(trace && op.effect != Effect::kNone)) return RunEager(op, inputs, count, attrs, values.data());
+  if (fast && !(trace && op.effect != Effect::kNone))
+    return RunEager(op, inputs, count, attrs, values.data());
 
   std::vector<Operand> operands(count);
-  bool symbolic = trace && op.effect != Effect::kNone;  // a random op belongs to the compiled program even without inputs
+  bool symbolic =
+      trace &&
+      op.effect !=
+          Effect::kNone;  // a random op belongs to the compiled program even without inputs
   for (size_t i = 0; i < count; ++i) {
     ReadOperand(op, i, inputs[i], &operands[i]);
     if (!operands[i].tensor) continue;
     bool here = operands[i].tensor->symbolic();
     if (here && !trace) {
-      Throw(ErrorKind::kRuntime, "For '{}', a tensor of a graph under compilation is used after its compilation ended.", op.name);
+      Throw(ErrorKind::kRuntime,
+            "For '{}', a tensor of a graph under compilation is used after its compilation ended.",
+            op.name);
     }
     symbolic |= here || (trace && IsParameter(inputs[i]));
   }

@@ -1,4 +1,5 @@
-// Op calls from Python: one entry for eager and compiled code, and the callables that Python names are bound to.
+// Op calls from Python: one entry for eager and compiled code, and the callables that Python names
+// are bound to.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -12,14 +13,16 @@ namespace ms::python {
 Tape* CurrentTape();
 void SetCurrentTape(Tape* tape);
 
-// Where a tensor stands on `tape`; unset if it is not on it. A Parameter is one object in all threads, and its mark may be
-// that of another thread's tape by now: the Parameters that this thread tracks are known here too.
+// Where a tensor stands on `tape`; unset if it is not on it. A Parameter is one object in all
+// threads, and its mark may be that of another thread's tape by now: the Parameters that this
+// thread tracks are known here too.
 Var TapeVar(PyObject* tensor, const Tape& tape);
 void TrackOnThread(PyObject* parameter, const Var& var);
 void ForgetTracked();
 
-// Applies `op` to tensors, numbers and arrays: appended to the trace if an input is symbolic (or, while tracing, a
-// Parameter), run otherwise. Returns a new reference: a tensor, or a tuple of them.
+// Applies `op` to tensors, numbers and arrays: appended to the trace if an input is symbolic (or,
+// while tracing, a Parameter), run otherwise. Returns a new reference: a tensor, or a tuple of
+// them.
 PyObject* ApplyOp(const OpDef& op, PyObject* const* inputs, size_t count, const AttrsRef& attrs);
 // For slots: no attributes.
 PyObject* ApplyOp(const OpDef& op, std::initializer_list<PyObject*> inputs);

@@ -1,5 +1,5 @@
-// The callables behind Python's names of ops: arguments are matched to inputs and attributes by a signature that was read
-// once, so that a call costs no dictionary and no Python code.
+// The callables behind Python's names of ops: arguments are matched to inputs and attributes by a
+// signature that was read once, so that a call costs no dictionary and no Python code.
 #include <pybind11/stl.h>
 
 #include <structmember.h>
@@ -16,17 +16,16 @@ namespace py = pybind11;
 namespace {
 
 struct Param {
-  PyObject* name;   // interned
-  int input = -1;   // or
+  PyObject* name;  // interned
+  int input = -1;  // or
   int attr = -1;
 };
 
 struct OpFunction {
-  PyObject_HEAD
-  vectorcallfunc vectorcall;
+  PyObject_HEAD vectorcallfunc vectorcall;
   const OpDef* op;
   std::vector<Param>* params;
-  AttrsRef* fixed;  // attributes at their defaults, or as a constructor gave them
+  AttrsRef* fixed;           // attributes at their defaults, or as a constructor gave them
   std::vector<bool>* given;  // attributes that have a value in `fixed`
   PyObject* doc;
   PyObject* name;
@@ -37,11 +36,13 @@ std::string ParamName(const Param& p) { return PyUnicode_AsUTF8(p.name); }
 [[noreturn]] void BadCall(const OpFunction& f, const std::string& what) {
   std::string expected;
   for (const Param& p : *f.params) expected += (expected.empty() ? "" : ", ") + ParamName(p);
-  Throw(ErrorKind::kType, "For '{}', the call must be {}({}), but {}.", f.op->name, PyUnicode_AsUTF8(f.name), expected, what);
+  Throw(ErrorKind::kType, "For '{}', the call must be {}({}), but {}.", f.op->name,
+        PyUnicode_AsUTF8(f.name), expected, what);
 }
 
 // Slots by parameter position; null where not given.
-void Match(const OpFunction& f, PyObject* const* args, size_t n_args, PyObject* names, PyObject** slots) {
+void Match(const OpFunction& f, PyObject* const* args, size_t n_args, PyObject* names,
+           PyObject** slots) {
   const auto& params = *f.params;
   if (n_args > params.size()) BadCall(f, fmt::format("got {} positional arguments", n_args));
   for (size_t i = 0; i < n_args; ++i) slots[i] = args[i];
@@ -49,8 +50,11 @@ void Match(const OpFunction& f, PyObject* const* args, size_t n_args, PyObject* 
   for (Py_ssize_t k = 0; k < n_names; ++k) {
     PyObject* name = PyTuple_GET_ITEM(names, k);
     size_t i = 0;
-    while (i < params.size() && params[i].name != name && PyUnicode_Compare(params[i].name, name) != 0) ++i;
-    if (i == params.size()) BadCall(f, fmt::format("got an unexpected argument '{}'", PyUnicode_AsUTF8(name)));
+    while (i < params.size() && params[i].name != name &&
+           PyUnicode_Compare(params[i].name, name) != 0)
+      ++i;
+    if (i == params.size())
+      BadCall(f, fmt::format("got an unexpected argument '{}'", PyUnicode_AsUTF8(name)));
     if (slots[i]) BadCall(f, fmt::format("got two values for '{}'", PyUnicode_AsUTF8(name)));
     slots[i] = args[n_args + static_cast<size_t>(k)];
   }
@@ -63,7 +67,8 @@ AttrsRef CollectAttrs(const OpFunction& f, PyObject* const* slots) {
     int a = (*f.params)[i].attr;
     if (a < 0) continue;
     if (!slots[i]) {
-      if (op.attributes[a].required && !(*f.given)[a]) BadCall(f, fmt::format("'{}' is missing", ParamName((*f.params)[i])));
+      if (op.attributes[a].required && !(*f.given)[a])
+        BadCall(f, fmt::format("'{}' is missing", ParamName((*f.params)[i])));
       continue;
     }
     if (!changed) changed = std::make_shared<Attrs>(**f.fixed);
@@ -74,14 +79,17 @@ AttrsRef CollectAttrs(const OpFunction& f, PyObject* const* slots) {
 
 constexpr size_t kMaxParams = 24;
 
-PyObject* CallVariadic(const OpFunction& f, std::vector<PyObject*>& inputs, PyObject* last, const AttrsRef& attrs) {
+PyObject* CallVariadic(const OpFunction& f, std::vector<PyObject*>& inputs, PyObject* last,
+                       const AttrsRef& attrs) {
   if (!PyTuple_Check(last) && !PyList_Check(last)) {
-    if (!IsTensor(last)) BadCall(f, fmt::format("got {} where a tuple or list of tensors must be", TypeName(last)));
+    if (!IsTensor(last))
+      BadCall(f, fmt::format("got {} where a tuple or list of tensors must be", TypeName(last)));
     inputs.push_back(last);
     return ApplyOp(*f.op, inputs.data(), inputs.size(), attrs);
   }
   PyObject* items = PySequence_Fast(last, "");
-  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(items); ++i) inputs.push_back(PySequence_Fast_GET_ITEM(items, i));
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(items); ++i)
+    inputs.push_back(PySequence_Fast_GET_ITEM(items, i));
   py::object keep = py::reinterpret_steal<py::object>(items);
   return ApplyOp(*f.op, inputs.data(), inputs.size(), attrs);
 }
@@ -93,7 +101,8 @@ PyObject* Call(PyObject* self, PyObject* const* args, size_t flags, PyObject* na
     PyObject* slots[kMaxParams] = {};
     size_t n_args = static_cast<size_t>(PyVectorcall_NARGS(flags));
     // concat(a, b, c) beside concat((a, b, c)).
-    if (op.variadic && op.inputs.size() == 1 && n_args > 1 && IsTensor(args[0]) && IsTensor(args[1])) {
+    if (op.variadic && op.inputs.size() == 1 && n_args > 1 && IsTensor(args[0]) &&
+        IsTensor(args[1])) {
       std::vector<PyObject*> inputs(args, args + n_args);
       Match(f, args + n_args, 0, names, slots);  // keywords are attributes
       return ApplyOp(op, inputs.data(), inputs.size(), CollectAttrs(f, slots));
@@ -155,8 +164,9 @@ PyMemberDef members[] = {
     {"__doc__", T_OBJECT, offsetof(OpFunction, doc), 0, nullptr},
     {"__name__", T_OBJECT, offsetof(OpFunction, name), 0, nullptr},
     {nullptr, 0, 0, 0, nullptr}};
-PyGetSetDef getters[] = {{"attributes", GetFixed, nullptr, "Attributes the call starts from.", nullptr},
-                         {nullptr, nullptr, nullptr, nullptr, nullptr}};
+PyGetSetDef getters[] = {
+    {"attributes", GetFixed, nullptr, "Attributes the call starts from.", nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr}};
 PyType_Slot slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(Dealloc)},
                        {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
                        {Py_tp_repr, reinterpret_cast<void*>(Repr)},
@@ -164,14 +174,18 @@ PyType_Slot slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(Dealloc)},
                        {Py_tp_members, members},
                        {Py_tp_getset, getters},
                        {0, nullptr}};
-PyType_Spec spec = {"mindspore._core.OpFunction", sizeof(OpFunction), 0,
-                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
+PyType_Spec spec = {
+    "mindspore._core.OpFunction", sizeof(OpFunction), 0,
+    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
 PyTypeObject* function_type = nullptr;
 
-// `names`: parameters in call order, each an input name, an attribute name, or another name for the next input.
-PyObject* NewFunction(const OpDef& op, const std::string& name, const std::vector<std::string>& names, AttrsRef fixed,
+// `names`: parameters in call order, each an input name, an attribute name, or another name for the
+// next input.
+PyObject* NewFunction(const OpDef& op, const std::string& name,
+                      const std::vector<std::string>& names, AttrsRef fixed,
                       std::vector<bool> given) {
-  if (names.size() > kMaxParams) Throw(ErrorKind::kInternal, "'{}' has too many parameters", op.name);
+  if (names.size() > kMaxParams)
+    Throw(ErrorKind::kInternal, "'{}' has too many parameters", op.name);
   auto* f = PyObject_New(OpFunction, function_type);
   f->vectorcall = Call;
   f->op = &op;
@@ -201,8 +215,8 @@ AttrsRef Defaults(const OpDef& op) {
   return attrs;
 }
 
-py::object MakeFunction(const std::string& op_name, const std::string& name, const std::vector<std::string>& names,
-                        const py::dict& values) {
+py::object MakeFunction(const std::string& op_name, const std::string& name,
+                        const std::vector<std::string>& names, const py::dict& values) {
   const OpDef* op = Ops().Find(op_name);
   if (!op) Throw(ErrorKind::kName, "there is no op '{}'", op_name);
   AttrsRef fixed = Defaults(*op);
@@ -211,13 +225,16 @@ py::object MakeFunction(const std::string& op_name, const std::string& name, con
     auto changed = std::make_shared<Attrs>(*fixed);
     for (auto [key, value] : values) {
       int a = op->AttrIndex(py::cast<std::string>(key));
-      if (a < 0) Throw(ErrorKind::kType, "For '{}', there is no attribute '{}'.", op_name, py::cast<std::string>(key));
+      if (a < 0)
+        Throw(ErrorKind::kType, "For '{}', there is no attribute '{}'.", op_name,
+              py::cast<std::string>(key));
       (*changed)[a] = AttrFromObject(*op, op->attributes[a], value.ptr());
       given[a] = true;
     }
     fixed = std::move(changed);
   }
-  return py::reinterpret_steal<py::object>(NewFunction(*op, name, names, std::move(fixed), std::move(given)));
+  return py::reinterpret_steal<py::object>(
+      NewFunction(*op, name, names, std::move(fixed), std::move(given)));
 }
 
 py::list Registry() {
@@ -230,7 +247,8 @@ py::list Registry() {
     for (const InputDef& in : op->inputs) {
       py::list dtypes;
       for (int i = 0; i < kDTypeCount; ++i) {
-        if (Contains(in.types, static_cast<DType>(i))) dtypes.append(std::string(Name(static_cast<DType>(i))));
+        if (Contains(in.types, static_cast<DType>(i)))
+          dtypes.append(std::string(Name(static_cast<DType>(i))));
       }
       inputs.append(py::make_tuple(in.name, dtypes, in.doc));
     }
@@ -263,21 +281,29 @@ py::list Registry() {
 
 void BindOps(py::module_& m) {
   function_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
-  m.attr("OpFunction") = py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(function_type));
-  m.def("make_function", &MakeFunction, py::arg("op"), py::arg("name"), py::arg("parameters"), py::arg("values") = py::dict(),
-        "A callable for an op: `parameters` name inputs and attributes in call order, `values` fixes attributes.");
-  m.def("op", [](const std::string& name) {
-    const OpDef* op = Ops().Find(name);
-    if (!op) Throw(ErrorKind::kName, "there is no op '{}'", name);
-    std::vector<std::string> names;
-    for (const InputDef& in : op->inputs) names.push_back(in.name);
-    for (const AttrDef& a : op->attributes) names.push_back(a.name);
-    return MakeFunction(name, name, names, {});
-  }, "The raw op: inputs by position, attributes by keyword.");
+  m.attr("OpFunction") =
+      py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(function_type));
+  m.def("make_function", &MakeFunction, py::arg("op"), py::arg("name"), py::arg("parameters"),
+        py::arg("values") = py::dict(),
+        "A callable for an op: `parameters` name inputs and attributes in call order, `values` "
+        "fixes attributes.");
+  m.def(
+      "op",
+      [](const std::string& name) {
+        const OpDef* op = Ops().Find(name);
+        if (!op) Throw(ErrorKind::kName, "there is no op '{}'", name);
+        std::vector<std::string> names;
+        for (const InputDef& in : op->inputs) names.push_back(in.name);
+        for (const AttrDef& a : op->attributes) names.push_back(a.name);
+        return MakeFunction(name, name, names, {});
+      },
+      "The raw op: inputs by position, attributes by keyword.");
   m.def("registry", &Registry);
   m.def("set_seed", [](uint64_t seed) { DefaultRandom().Set(seed, 0); });
-  m.def("get_random_state", [] { return std::make_pair(DefaultRandom().seed(), DefaultRandom().offset()); });
-  m.def("set_random_state", [](uint64_t seed, uint64_t offset) { DefaultRandom().Set(seed, offset); });
+  m.def("get_random_state",
+        [] { return std::make_pair(DefaultRandom().seed(), DefaultRandom().offset()); });
+  m.def("set_random_state",
+        [](uint64_t seed, uint64_t offset) { DefaultRandom().Set(seed, offset); });
 }
 
 }  // namespace ms::python

@@ -23,8 +23,9 @@ void InstallGilRelease() {
   };
 }
 
-// A forked child has the forking thread only, while its OpenMP would wait for the parent's others for ever. So that
-// thread's pool is dissolved before a fork; parent and child make a new one when they need it.
+// A forked child has the forking thread only, while its OpenMP would wait for the parent's others
+// for ever. So that thread's pool is dissolved before a fork; parent and child make a new one when
+// they need it.
 void DissolvePoolBeforeFork() {
   pthread_atfork([] { omp_pause_resource_all(omp_pause_hard); }, nullptr, nullptr);
 }
@@ -34,10 +35,10 @@ PyObject* BumpEpoch(PyObject*, PyObject*) {
   Py_RETURN_NONE;
 }
 PyObject* GraphMode(PyObject*, PyObject*) { return PyBool_FromLong(graph_mode); }
-PyMethodDef quick[] = {
-    {"bump_epoch", BumpEpoch, METH_NOARGS, "Tells compiled code that an attribute of some cell changed."},
-    {"graph_mode", GraphMode, METH_NOARGS, "True in GRAPH_MODE."},
-    {nullptr, nullptr, 0, nullptr}};
+PyMethodDef quick[] = {{"bump_epoch", BumpEpoch, METH_NOARGS,
+                        "Tells compiled code that an attribute of some cell changed."},
+                       {"graph_mode", GraphMode, METH_NOARGS, "True in GRAPH_MODE."},
+                       {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace
 
@@ -50,7 +51,8 @@ void BindRuntime(py::module_& m) {
   m.def("backends", &BackendNames);
   m.def("set_num_threads", [](int n) { omp_set_num_threads(n); });
   m.def("num_threads", [] { return omp_get_max_threads(); });
-  m.def("memory_stats", [] { return std::make_pair(GetMemoryStats().live, GetMemoryStats().peak); });
+  m.def("memory_stats",
+        [] { return std::make_pair(GetMemoryStats().live, GetMemoryStats().peak); });
   m.def("reset_peak_memory", &ResetPeakMemory);
 }
 

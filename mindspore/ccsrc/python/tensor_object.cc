@@ -61,7 +61,8 @@ PyObject* New(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
     DType target;
     bool given = !dtype.is_none();
     if (given && !DTypeFromObject(dtype.ptr(), &target)) {
-      Throw(ErrorKind::kType, "For 'Tensor', 'dtype' must be a dtype, but got {}.", py::repr(dtype).cast<std::string>());
+      Throw(ErrorKind::kType, "For 'Tensor', 'dtype' must be a dtype, but got {}.",
+            py::repr(dtype).cast<std::string>());
     }
     Tensor value = TensorFromObject(data.ptr(), given ? &target : nullptr);
     TensorObject* t = Alloc(type);
@@ -70,22 +71,31 @@ PyObject* New(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
   });
 }
 
-// ---- facts ------------------------------------------------------------------------------------------------
+// ---- facts
+// ------------------------------------------------------------------------------------------------
 PyObject* GetShape(PyObject* self, void*) { return ShapeTuple(AsTensor(self)->shape()); }
-PyObject* GetDType(PyObject* self, void*) { return Py_NewRef(DTypeObject(AsTensor(self)->dtype())); }
+PyObject* GetDType(PyObject* self, void*) {
+  return Py_NewRef(DTypeObject(AsTensor(self)->dtype()));
+}
 PyObject* GetNdim(PyObject* self, void*) { return PyLong_FromLong(AsTensor(self)->shape().rank()); }
-PyObject* GetSize(PyObject* self, void*) { return PyObject_CallFunction(size_type, "L", AsTensor(self)->shape().size()); }
-PyObject* GetItemSize(PyObject* self, void*) { return PyLong_FromSize_t(ItemSize(AsTensor(self)->dtype())); }
+PyObject* GetSize(PyObject* self, void*) {
+  return PyObject_CallFunction(size_type, "L", AsTensor(self)->shape().size());
+}
+PyObject* GetItemSize(PyObject* self, void*) {
+  return PyLong_FromSize_t(ItemSize(AsTensor(self)->dtype()));
+}
 PyObject* GetSymbolic(PyObject* self, void*) { return PyBool_FromLong(AsTensor(self)->symbolic()); }
 PyObject* GetStrides(PyObject* self, void*) {
   Ints strides = Strides(AsTensor(self)->shape());
   for (int64_t& s : strides) s *= static_cast<int64_t>(ItemSize(AsTensor(self)->dtype()));
   PyObject* tuple = PyTuple_New(static_cast<Py_ssize_t>(strides.size()));
-  for (size_t i = 0; i < strides.size(); ++i) PyTuple_SET_ITEM(tuple, static_cast<Py_ssize_t>(i), PyLong_FromLongLong(strides[i]));
+  for (size_t i = 0; i < strides.size(); ++i)
+    PyTuple_SET_ITEM(tuple, static_cast<Py_ssize_t>(i), PyLong_FromLongLong(strides[i]));
   return tuple;
 }
 
-// ---- values -----------------------------------------------------------------------------------------------
+// ---- values
+// -----------------------------------------------------------------------------------------------
 PyObject* AsNumpy(PyObject* self, PyObject*) {
   return Guarded([&] { return ArrayFromTensor(ValueOf(self, "asnumpy()")).release().ptr(); });
 }
@@ -93,7 +103,8 @@ PyObject* AsNumpy(PyObject* self, PyObject*) {
 // Steals `value`: no copy is made. For internal use on fresh tensors.
 PyObject* AssignValue(PyObject* self, PyObject* other) {
   return Guarded([&]() -> PyObject* {
-    if (!IsTensor(other)) Throw(ErrorKind::kType, "a new value must be a Tensor, but got {}.", TypeName(other));
+    if (!IsTensor(other))
+      Throw(ErrorKind::kType, "a new value must be a Tensor, but got {}.", TypeName(other));
     const Tensor& value = ValueOf(other, "an assignment");
     TensorObject* t = AsTensor(self);
     if (t->symbolic()) Throw(ErrorKind::kRuntime, "a symbolic tensor cannot be assigned.");
@@ -107,21 +118,31 @@ PyObject* AssignValue(PyObject* self, PyObject* other) {
 PyObject* ItemOf(PyObject* self) {
   const Tensor& value = ValueOf(self, "a conversion to a Python number");
   if (value.size() != 1) {
-    Throw(ErrorKind::kValue, "a tensor must have one element to become a Python number, but got shape {}.", value.shape());
+    Throw(ErrorKind::kValue,
+          "a tensor must have one element to become a Python number, but got shape {}.",
+          value.shape());
   }
   return VisitDType(value.dtype(), [&]<class T>(TypeTag<T>) -> PyObject* {
-    if constexpr (std::is_same_v<T, bool>) return PyBool_FromLong(*value.data<T>());
-    else if constexpr (IsComplex(kDTypeOf<T>)) return PyComplex_FromDoubles(value.data<T>()->real(), value.data<T>()->imag());
-    else if constexpr (IsSigned(kDTypeOf<T>)) return PyLong_FromLongLong(*value.data<T>());
-    else if constexpr (IsUnsigned(kDTypeOf<T>)) return PyLong_FromUnsignedLongLong(*value.data<T>());
-    else return PyFloat_FromDouble(static_cast<double>(*value.data<T>()));
+    if constexpr (std::is_same_v<T, bool>)
+      return PyBool_FromLong(*value.data<T>());
+    else if constexpr (IsComplex(kDTypeOf<T>))
+      return PyComplex_FromDoubles(value.data<T>()->real(), value.data<T>()->imag());
+    else if constexpr (IsSigned(kDTypeOf<T>))
+      return PyLong_FromLongLong(*value.data<T>());
+    else if constexpr (IsUnsigned(kDTypeOf<T>))
+      return PyLong_FromUnsignedLongLong(*value.data<T>());
+    else
+      return PyFloat_FromDouble(static_cast<double>(*value.data<T>()));
   });
 }
 
 PyObject* Item(PyObject* self, PyObject* args) {
   return Guarded([&]() -> PyObject* {
     if (PyTuple_GET_SIZE(args) == 0) return ItemOf(self);
-    return ArrayFromTensor(ValueOf(self, "item()")).attr("item")(*py::reinterpret_borrow<py::tuple>(args)).release().ptr();
+    return ArrayFromTensor(ValueOf(self, "item()"))
+        .attr("item")(*py::reinterpret_borrow<py::tuple>(args))
+        .release()
+        .ptr();
   });
 }
 
@@ -129,7 +150,10 @@ int Bool(PyObject* self) {
   try {
     const Tensor& value = ValueOf(self, "a Python condition");
     if (value.size() != 1) {
-      Throw(ErrorKind::kValue, "the truth of a tensor needs exactly one element, but got shape {}: use ops.any or ops.all.", value.shape());
+      Throw(ErrorKind::kValue,
+            "the truth of a tensor needs exactly one element, but got shape {}: use ops.any or "
+            "ops.all.",
+            value.shape());
     }
     return value.Item() != 0;
   } catch (const Error& error) {
@@ -152,12 +176,14 @@ PyObject* ToFloat(PyObject* self) {
 }
 PyObject* ToIndex(PyObject* self) {
   return Guarded([&]() -> PyObject* {
-    if (!IsInteger(AsTensor(self)->dtype())) Throw(ErrorKind::kType, "only an integer tensor can be an index.");
+    if (!IsInteger(AsTensor(self)->dtype()))
+      Throw(ErrorKind::kType, "only an integer tensor can be an index.");
     return ItemOf(self);
   });
 }
 
-// ---- operators --------------------------------------------------------------------------------------------
+// ---- operators
+// --------------------------------------------------------------------------------------------
 bool Operand(PyObject* o) {
   if (IsTensor(o)) return true;
   Number n;
@@ -178,19 +204,25 @@ PyObject* UnarySlot(PyObject* a) {
   return Guarded([&] { return ApplyOp(op, {a}); });
 }
 #define MS_NAME(id) constexpr char k##id[] = #id;
-MS_NAME(Add) MS_NAME(Sub) MS_NAME(Mul) MS_NAME(Div) MS_NAME(FloorDiv) MS_NAME(FloorMod) MS_NAME(Pow)
-MS_NAME(Neg) MS_NAME(Abs) MS_NAME(Equal) MS_NAME(NotEqual) MS_NAME(Less) MS_NAME(LessEqual) MS_NAME(Greater)
-MS_NAME(GreaterEqual) MS_NAME(LogicalAnd) MS_NAME(LogicalOr) MS_NAME(LogicalXor) MS_NAME(LogicalNot)
-MS_NAME(BitwiseAnd) MS_NAME(BitwiseOr) MS_NAME(BitwiseXor)
+MS_NAME(Add)
+MS_NAME(Sub) MS_NAME(Mul) MS_NAME(Div) MS_NAME(FloorDiv) MS_NAME(FloorMod) MS_NAME(Pow) MS_NAME(Neg)
+    MS_NAME(Abs) MS_NAME(Equal) MS_NAME(NotEqual) MS_NAME(Less) MS_NAME(LessEqual) MS_NAME(Greater)
+        MS_NAME(GreaterEqual) MS_NAME(LogicalAnd) MS_NAME(LogicalOr) MS_NAME(LogicalXor)
+            MS_NAME(LogicalNot) MS_NAME(BitwiseAnd) MS_NAME(BitwiseOr) MS_NAME(BitwiseXor)
 #undef MS_NAME
 
-PyObject* PowSlot(PyObject* a, PyObject* b, PyObject*) { return BinarySlot<kPow>(a, b); }
+                PyObject* PowSlot(PyObject* a, PyObject* b, PyObject*) {
+  return BinarySlot<kPow>(a, b);
+}
 
 // &, |, ^ mean logic on booleans and bits on integers.
-bool IsBoolOperand(PyObject* o) { return IsTensor(o) ? IsBool(AsTensor(o)->dtype()) : PyBool_Check(o); }
+bool IsBoolOperand(PyObject* o) {
+  return IsTensor(o) ? IsBool(AsTensor(o)->dtype()) : PyBool_Check(o);
+}
 template <const char* kLogical, const char* kBits>
 PyObject* BitSlot(PyObject* a, PyObject* b) {
-  return IsBoolOperand(a) && IsBoolOperand(b) ? BinarySlot<kLogical>(a, b) : BinarySlot<kBits>(a, b);
+  return IsBoolOperand(a) && IsBoolOperand(b) ? BinarySlot<kLogical>(a, b)
+                                              : BinarySlot<kBits>(a, b);
 }
 PyObject* Positive(PyObject* self) { return Py_NewRef(self); }
 PyObject* Invert(PyObject* self) {
@@ -205,7 +237,9 @@ PyObject* setitem_function = nullptr;
 PyObject* repr_function = nullptr;
 PyObject* parameter_assign = nullptr;  // how a Parameter takes a new value, in both modes
 
-PyObject* MatMulSlot(PyObject* a, PyObject* b) { return PyObject_CallFunctionObjArgs(matmul_function, a, b, nullptr); }
+PyObject* MatMulSlot(PyObject* a, PyObject* b) {
+  return PyObject_CallFunctionObjArgs(matmul_function, a, b, nullptr);
+}
 
 PyObject* Compare(PyObject* a, PyObject* b, int op) {
   bool comparable = Guarded([&] { return Operand(b) ? Py_True : Py_None; }) == Py_True;
@@ -216,16 +250,24 @@ PyObject* Compare(PyObject* a, PyObject* b, int op) {
     Py_RETURN_NOTIMPLEMENTED;
   }
   switch (op) {
-    case Py_EQ: return BinarySlot<kEqual>(a, b);
-    case Py_NE: return BinarySlot<kNotEqual>(a, b);
-    case Py_LT: return BinarySlot<kLess>(a, b);
-    case Py_LE: return BinarySlot<kLessEqual>(a, b);
-    case Py_GT: return BinarySlot<kGreater>(a, b);
-    default: return BinarySlot<kGreaterEqual>(a, b);
+    case Py_EQ:
+      return BinarySlot<kEqual>(a, b);
+    case Py_NE:
+      return BinarySlot<kNotEqual>(a, b);
+    case Py_LT:
+      return BinarySlot<kLess>(a, b);
+    case Py_LE:
+      return BinarySlot<kLessEqual>(a, b);
+    case Py_GT:
+      return BinarySlot<kGreater>(a, b);
+    default:
+      return BinarySlot<kGreaterEqual>(a, b);
   }
 }
 
-Py_hash_t HashOf(PyObject* self) { return static_cast<Py_hash_t>(reinterpret_cast<size_t>(self) >> 4); }
+Py_hash_t HashOf(PyObject* self) {
+  return static_cast<Py_hash_t>(reinterpret_cast<size_t>(self) >> 4);
+}
 PyObject* Repr(PyObject* self) { return PyObject_CallOneArg(repr_function, self); }
 Py_ssize_t Length(PyObject* self) {
   const Shape& shape = AsTensor(self)->shape();
@@ -235,9 +277,12 @@ Py_ssize_t Length(PyObject* self) {
   }
   return static_cast<Py_ssize_t>(shape[0]);
 }
-PyObject* GetItem(PyObject* self, PyObject* key) { return PyObject_CallFunctionObjArgs(getitem_function, self, key, nullptr); }
+PyObject* GetItem(PyObject* self, PyObject* key) {
+  return PyObject_CallFunctionObjArgs(getitem_function, self, key, nullptr);
+}
 
-// x[i] = v: x takes the updated value (a Parameter is assigned). The front end handles names of traced values itself.
+// x[i] = v: x takes the updated value (a Parameter is assigned). The front end handles names of
+// traced values itself.
 int SetItem(PyObject* self, PyObject* key, PyObject* value) {
   if (!value) {
     PyErr_SetString(PyExc_TypeError, "For 'Tensor', elements cannot be deleted.");
@@ -268,33 +313,57 @@ PyMethodDef methods[] = {
     {"item", Item, METH_VARARGS, "The element as a Python number; an index picks one of several."},
     {"_assign_value", AssignValue, METH_O, "Takes over the value of another tensor."},
     {nullptr, nullptr, 0, nullptr}};
-PyGetSetDef getters[] = {{"shape", GetShape, nullptr, "Sizes, a tuple.", nullptr},
-                         {"dtype", GetDType, nullptr, "Element type.", nullptr},
-                         {"ndim", GetNdim, nullptr, "Number of dimensions.", nullptr},
-                         {"size", GetSize, nullptr, "Number of elements.", nullptr},
-                         {"itemsize", GetItemSize, nullptr, "Bytes per element.", nullptr},
-                         {"strides", GetStrides, nullptr, "Bytes between neighbours along each axis.", nullptr},
-                         {"is_symbolic", GetSymbolic, nullptr, "True while a graph is compiled: the value is not known.", nullptr},
-                         {nullptr, nullptr, nullptr, nullptr, nullptr}};
-PyMemberDef members[] = {{"__weaklistoffset__", T_PYSSIZET, offsetof(TensorObject, weak_references), READONLY, nullptr},
-                         {nullptr, 0, 0, 0, nullptr}};
+PyGetSetDef getters[] = {
+    {"shape", GetShape, nullptr, "Sizes, a tuple.", nullptr},
+    {"dtype", GetDType, nullptr, "Element type.", nullptr},
+    {"ndim", GetNdim, nullptr, "Number of dimensions.", nullptr},
+    {"size", GetSize, nullptr, "Number of elements.", nullptr},
+    {"itemsize", GetItemSize, nullptr, "Bytes per element.", nullptr},
+    {"strides", GetStrides, nullptr, "Bytes between neighbours along each axis.", nullptr},
+    {"is_symbolic", GetSymbolic, nullptr, "True while a graph is compiled: the value is not known.",
+     nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr}};
+PyMemberDef members[] = {
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(TensorObject, weak_references), READONLY, nullptr},
+    {nullptr, 0, 0, 0, nullptr}};
 
 #define MS_SLOT(id, f) {id, reinterpret_cast<void*>(f)}
 PyType_Slot slots[] = {
-    MS_SLOT(Py_tp_new, New), MS_SLOT(Py_tp_dealloc, Dealloc), MS_SLOT(Py_tp_repr, Repr), MS_SLOT(Py_tp_hash, HashOf),
-    MS_SLOT(Py_tp_richcompare, Compare), MS_SLOT(Py_tp_methods, methods), MS_SLOT(Py_tp_getset, getters),
-    MS_SLOT(Py_tp_members, members), MS_SLOT(Py_nb_add, BinarySlot<kAdd>), MS_SLOT(Py_nb_subtract, BinarySlot<kSub>),
-    MS_SLOT(Py_nb_multiply, BinarySlot<kMul>), MS_SLOT(Py_nb_true_divide, BinarySlot<kDiv>),
-    MS_SLOT(Py_nb_floor_divide, BinarySlot<kFloorDiv>), MS_SLOT(Py_nb_remainder, BinarySlot<kFloorMod>),
-    MS_SLOT(Py_nb_power, PowSlot), MS_SLOT(Py_nb_negative, UnarySlot<kNeg>), MS_SLOT(Py_nb_absolute, UnarySlot<kAbs>),
-    MS_SLOT(Py_nb_positive, Positive), MS_SLOT(Py_nb_invert, Invert),
-    MS_SLOT(Py_nb_and, (BitSlot<kLogicalAnd, kBitwiseAnd>)), MS_SLOT(Py_nb_or, (BitSlot<kLogicalOr, kBitwiseOr>)),
-    MS_SLOT(Py_nb_xor, (BitSlot<kLogicalXor, kBitwiseXor>)), MS_SLOT(Py_nb_matrix_multiply, MatMulSlot),
-    MS_SLOT(Py_nb_bool, Bool), MS_SLOT(Py_nb_int, ToInt), MS_SLOT(Py_nb_float, ToFloat), MS_SLOT(Py_nb_index, ToIndex),
-    MS_SLOT(Py_mp_length, Length), MS_SLOT(Py_mp_subscript, GetItem), MS_SLOT(Py_mp_ass_subscript, SetItem),
-    {Py_tp_doc, const_cast<char*>("A tensor: elements of one type in a dense array.")}, {0, nullptr}};
+    MS_SLOT(Py_tp_new, New),
+    MS_SLOT(Py_tp_dealloc, Dealloc),
+    MS_SLOT(Py_tp_repr, Repr),
+    MS_SLOT(Py_tp_hash, HashOf),
+    MS_SLOT(Py_tp_richcompare, Compare),
+    MS_SLOT(Py_tp_methods, methods),
+    MS_SLOT(Py_tp_getset, getters),
+    MS_SLOT(Py_tp_members, members),
+    MS_SLOT(Py_nb_add, BinarySlot<kAdd>),
+    MS_SLOT(Py_nb_subtract, BinarySlot<kSub>),
+    MS_SLOT(Py_nb_multiply, BinarySlot<kMul>),
+    MS_SLOT(Py_nb_true_divide, BinarySlot<kDiv>),
+    MS_SLOT(Py_nb_floor_divide, BinarySlot<kFloorDiv>),
+    MS_SLOT(Py_nb_remainder, BinarySlot<kFloorMod>),
+    MS_SLOT(Py_nb_power, PowSlot),
+    MS_SLOT(Py_nb_negative, UnarySlot<kNeg>),
+    MS_SLOT(Py_nb_absolute, UnarySlot<kAbs>),
+    MS_SLOT(Py_nb_positive, Positive),
+    MS_SLOT(Py_nb_invert, Invert),
+    MS_SLOT(Py_nb_and, (BitSlot<kLogicalAnd, kBitwiseAnd>)),
+    MS_SLOT(Py_nb_or, (BitSlot<kLogicalOr, kBitwiseOr>)),
+    MS_SLOT(Py_nb_xor, (BitSlot<kLogicalXor, kBitwiseXor>)),
+    MS_SLOT(Py_nb_matrix_multiply, MatMulSlot),
+    MS_SLOT(Py_nb_bool, Bool),
+    MS_SLOT(Py_nb_int, ToInt),
+    MS_SLOT(Py_nb_float, ToFloat),
+    MS_SLOT(Py_nb_index, ToIndex),
+    MS_SLOT(Py_mp_length, Length),
+    MS_SLOT(Py_mp_subscript, GetItem),
+    MS_SLOT(Py_mp_ass_subscript, SetItem),
+    {Py_tp_doc, const_cast<char*>("A tensor: elements of one type in a dense array.")},
+    {0, nullptr}};
 #undef MS_SLOT
-PyType_Spec spec = {"mindspore._core.Tensor", sizeof(TensorObject), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
+PyType_Spec spec = {"mindspore._core.Tensor", sizeof(TensorObject), 0,
+                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
 
 }  // namespace
 
@@ -323,7 +392,9 @@ PyObject* ShapeTuple(const Shape& shape) {
 const Tensor& ValueOf(PyObject* tensor, const char* what) {
   TensorObject* t = AsTensor(tensor);
   if (t->symbolic()) {
-    Throw(ErrorKind::kType, "{} needs the value of a tensor, but in a compiled graph it is known only at run time.", what);
+    Throw(ErrorKind::kType,
+          "{} needs the value of a tensor, but in a compiled graph it is known only at run time.",
+          what);
   }
   return t->value;
 }
@@ -335,19 +406,34 @@ void BindTensor(py::module_& m) {
   // Python parts of the type; called once by common/tensor.py and its kin.
   m.def("register_python", [](const std::string& what, py::object object) {
     PyObject* o = object.inc_ref().ptr();
-    if (what == "shape") shape_type = o;
-    else if (what == "size") size_type = o;
-    else if (what == "new") python_new = o;
-    else if (what == "matmul") matmul_function = o;
-    else if (what == "getitem") getitem_function = o;
-    else if (what == "setitem") setitem_function = o;
-    else if (what == "repr") repr_function = o;
-    else if (what == "parameter") parameter_type = reinterpret_cast<PyTypeObject*>(o);
-    else if (what == "parameter_assign") parameter_assign = o;
-    else throw py::value_error(what);
+    if (what == "shape")
+      shape_type = o;
+    else if (what == "size")
+      size_type = o;
+    else if (what == "new")
+      python_new = o;
+    else if (what == "matmul")
+      matmul_function = o;
+    else if (what == "getitem")
+      getitem_function = o;
+    else if (what == "setitem")
+      setitem_function = o;
+    else if (what == "repr")
+      repr_function = o;
+    else if (what == "parameter")
+      parameter_type = reinterpret_cast<PyTypeObject*>(o);
+    else if (what == "parameter_assign")
+      parameter_assign = o;
+    else
+      throw py::value_error(what);
   });
-  m.def("from_numpy", [](py::array array) { return py::reinterpret_steal<py::object>(NewTensor(TensorFromArray(std::move(array), false))); },
-        "A tensor that shares the array's memory.");
+  m.def(
+      "from_numpy",
+      [](py::array array) {
+        return py::reinterpret_steal<py::object>(
+            NewTensor(TensorFromArray(std::move(array), false)));
+      },
+      "A tensor that shares the array's memory.");
 }
 
 }  // namespace ms::python

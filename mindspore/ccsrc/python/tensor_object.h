@@ -1,5 +1,6 @@
-// The Python Tensor: a hand-written type, since operators on it must cost nanoseconds. It holds a value, or is symbolic: a
-// Var of the graph being traced. Under a gradient scope a value also knows its Var on the tape.
+// The Python Tensor: a hand-written type, since operators on it must cost nanoseconds. It holds a
+// value, or is symbolic: a Var of the graph being traced. Under a gradient scope a value also knows
+// its Var on the tape.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -13,10 +14,9 @@ namespace ms::python {
 inline constexpr uint64_t kSymbolicBit = uint64_t{1} << 63;
 
 struct TensorObject {
-  PyObject_HEAD
-  Tensor value;    // only dtype and shape when symbolic
-  Var var;         // valid while its owner, a trace or a tape, is the one in force
-  uint64_t owner;  // 0: none
+  PyObject_HEAD Tensor value;  // only dtype and shape when symbolic
+  Var var;                     // valid while its owner, a trace or a tape, is the one in force
+  uint64_t owner;              // 0: none
   PyObject* weak_references;
 
   bool symbolic() const { return (owner & kSymbolicBit) != 0; }
@@ -33,7 +33,8 @@ inline bool IsTensor(PyObject* object) {
 }
 inline TensorObject* AsTensor(PyObject* object) { return reinterpret_cast<TensorObject*>(object); }
 inline bool IsParameter(PyObject* object) {
-  return parameter_type && (Py_TYPE(object) == parameter_type || PyType_IsSubtype(Py_TYPE(object), parameter_type));
+  return parameter_type &&
+         (Py_TYPE(object) == parameter_type || PyType_IsSubtype(Py_TYPE(object), parameter_type));
 }
 
 // New references.
@@ -41,7 +42,8 @@ PyObject* NewTensor(Tensor value);
 PyObject* NewSymbolic(const Var& var, uint64_t owner);
 PyObject* ShapeTuple(const Shape& shape);
 
-// The value of a concrete tensor; throws TypeError for a symbolic one ("... needs a value while compiling").
+// The value of a concrete tensor; throws TypeError for a symbolic one ("... needs a value while
+// compiling").
 const Tensor& ValueOf(PyObject* tensor, const char* what);
 
 void BindTensor(pybind11::module_& m);

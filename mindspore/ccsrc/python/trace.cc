@@ -12,7 +12,10 @@ thread_local Trace* current = nullptr;
 std::atomic<uint64_t> next_id{1};
 }  // namespace
 
-Trace::Trace() : module_(std::make_shared<Module>()), outer_(current), id_(kSymbolicBit | next_id.fetch_add(1)) {
+Trace::Trace()
+    : module_(std::make_shared<Module>()),
+      outer_(current),
+      id_(kSymbolicBit | next_id.fetch_add(1)) {
   Graph* main = module_->NewGraph("main");
   module_->set_main(main);
   stack_.push_back(main);
@@ -60,7 +63,9 @@ Trace::Entry& Trace::Find(PyObject* parameter) {
 
 void CheckOwner(const Trace& trace, const TensorObject* tensor) {
   if (tensor->owner == trace.id()) return;
-  Throw(ErrorKind::kRuntime, "a tensor of a graph whose compilation ended is used; it was kept in a variable outside of the "
+  Throw(ErrorKind::kRuntime,
+        "a tensor of a graph whose compilation ended is used; it was kept in a variable outside of "
+        "the "
         "compiled function, which should return it instead.");
 }
 
@@ -70,7 +75,8 @@ void Trace::SetParameter(PyObject* parameter, const Var& value) {
   Entry& entry = Find(parameter);
   const Type& type = entry.input.type();
   if (value.type().dtype() != type.dtype() || !(value.type().shape() == type.shape())) {
-    Throw(ErrorKind::kValue, "For '{}', a new value must have the type {} of the parameter, but got {}.",
+    Throw(ErrorKind::kValue,
+          "For '{}', a new value must have the type {} of the parameter, but got {}.",
           entry.input.node->name, type, value.type());
   }
   entry.current = value;

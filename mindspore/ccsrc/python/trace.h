@@ -1,4 +1,5 @@
-// The graph under construction on this thread. The Python front end (compile/) steers it; op calls append to it.
+// The graph under construction on this thread. The Python front end (compile/) steers it; op calls
+// append to it.
 #pragma once
 
 #include <pybind11/pybind11.h>

@@ -1,5 +1,6 @@
-// What the Python front end needs to build modules: graphs inside graphs, function values, the environment of Parameters,
-// spans. Symbolic values cross the border as Tensor; function values and boxes as FunctionValue.
+// What the Python front end needs to build modules: graphs inside graphs, function values, the
+// environment of Parameters, spans. Symbolic values cross the border as Tensor; function values and
+// boxes as FunctionValue.
 #include <pybind11/stl.h>
 
 #include "python/convert.h"
@@ -36,8 +37,10 @@ Var VarOf(Trace& trace, py::handle object) {
     if (IsParameter(object.ptr())) return trace.Lift(object.ptr());
     return trace.emitter().Constant(t->value, false);
   }
-  if (NumberFromObject(object.ptr(), &number)) return trace.emitter().Constant(ScalarTensor(number, number.dtype), true);
-  Throw(ErrorKind::kType, "a tensor or function value is needed here, but got {}", TypeName(object.ptr()));
+  if (NumberFromObject(object.ptr(), &number))
+    return trace.emitter().Constant(ScalarTensor(number, number.dtype), true);
+  Throw(ErrorKind::kType, "a tensor or function value is needed here, but got {}",
+        TypeName(object.ptr()));
 }
 
 Vars VarsOf(Trace& trace, const py::sequence& objects) {
@@ -59,8 +62,9 @@ bool IsInside(const Graph* inner, const Graph* outer) {
   return false;
 }
 
-// A function value for `callee` where the trace stands. Inside the callee itself (a loop, recursion) its captures are its
-// own capture parameters; so this is the last thing to emit there, when all captures are known.
+// A function value for `callee` where the trace stands. Inside the callee itself (a loop,
+// recursion) its captures are its own capture parameters; so this is the last thing to emit there,
+// when all captures are known.
 Var PartialHere(Trace& trace, Graph* callee) {
   Vars captures;
   if (IsInside(trace.top(), callee)) {
@@ -73,18 +77,21 @@ Var PartialHere(Trace& trace, Graph* callee) {
 
 Type TypeFrom(py::handle dtype, const Ints& shape, bool weak) {
   DType d;
-  if (!DTypeFromObject(dtype.ptr(), &d)) Throw(ErrorKind::kType, "not a dtype: {}", TypeName(dtype.ptr()));
+  if (!DTypeFromObject(dtype.ptr(), &d))
+    Throw(ErrorKind::kType, "not a dtype: {}", TypeName(dtype.ptr()));
   return Type(d, Shape(shape), weak);
 }
 
-py::object AddParameter(Trace& trace, const py::object& dtype, const Ints& shape, bool weak, const std::string& name) {
+py::object AddParameter(Trace& trace, const py::object& dtype, const Ints& shape, bool weak,
+                        const std::string& name) {
   return ObjectOf(trace, {trace.top()->AddParameter(TypeFrom(dtype, shape, weak), name), 0});
 }
 
 py::list Environment(Trace& trace) {
   py::list list;
   for (const Trace::Entry& e : trace.environment()) {
-    list.append(py::make_tuple(py::reinterpret_borrow<py::object>(e.parameter), ObjectOf(trace, e.current)));
+    list.append(py::make_tuple(py::reinterpret_borrow<py::object>(e.parameter),
+                               ObjectOf(trace, e.current)));
   }
   return list;
 }
@@ -92,37 +99,49 @@ py::list Environment(Trace& trace) {
 void RestoreEnvironment(Trace& trace, const py::list& saved) {
   auto& entries = trace.environment();
   for (size_t i = 0; i < entries.size(); ++i) {
-    entries[i].current = i < saved.size() ? AsTensor(saved[i].cast<py::tuple>()[1].ptr())->var : entries[i].input;
+    entries[i].current =
+        i < saved.size() ? AsTensor(saved[i].cast<py::tuple>()[1].ptr())->var : entries[i].input;
   }
 }
 
 void BindGraphs(py::class_<Trace>& c) {
-  c.def("begin", [](Trace& t, const std::string& name) {
-     Graph* g = t.module()->NewGraph(name);
-     g->parent = t.top();
-     t.Push(g);
-     return GraphHandle{g, t.module()};
-   }, "Starts a graph inside the current one and makes it the target of op calls.");
-  c.def("add_parameter", &AddParameter, py::arg("dtype"), py::arg("shape"), py::arg("weak") = false, py::arg("name") = "x");
-  c.def("declare_outputs", [](Trace&, GraphHandle& g, const py::sequence& like) {
-    Types types;
-    for (py::handle o : like) {
-      TensorObject* t = AsTensor(o.ptr());
-      types.push_back(t->symbolic() ? t->var.type() : Type(t->dtype(), t->shape()));
-    }
-    g.graph->DeclareOutputTypes(std::move(types));
-  }, "Result types of a graph that calls itself, from example values.");
-  c.def("end", [](Trace& t, const py::sequence& outputs) {
-    Vars used;
-    for (const Var& v : VarsOf(t, outputs)) used.push_back(GraphEmitter::Use(t.top(), v));
-    t.top()->SetOutputs(std::move(used));
-    t.Pop();
-  }, "Ends the current graph.");
+  c.def(
+      "begin",
+      [](Trace& t, const std::string& name) {
+        Graph* g = t.module()->NewGraph(name);
+        g->parent = t.top();
+        t.Push(g);
+        return GraphHandle{g, t.module()};
+      },
+      "Starts a graph inside the current one and makes it the target of op calls.");
+  c.def("add_parameter", &AddParameter, py::arg("dtype"), py::arg("shape"), py::arg("weak") = false,
+        py::arg("name") = "x");
+  c.def(
+      "declare_outputs",
+      [](Trace&, GraphHandle& g, const py::sequence& like) {
+        Types types;
+        for (py::handle o : like) {
+          TensorObject* t = AsTensor(o.ptr());
+          types.push_back(t->symbolic() ? t->var.type() : Type(t->dtype(), t->shape()));
+        }
+        g.graph->DeclareOutputTypes(std::move(types));
+      },
+      "Result types of a graph that calls itself, from example values.");
+  c.def(
+      "end",
+      [](Trace& t, const py::sequence& outputs) {
+        Vars used;
+        for (const Var& v : VarsOf(t, outputs)) used.push_back(GraphEmitter::Use(t.top(), v));
+        t.top()->SetOutputs(std::move(used));
+        t.Pop();
+      },
+      "Ends the current graph.");
   c.def("suspend", [](Trace& t) { t.Pop(); }, "Leaves the current graph, perhaps to resume() it.");
   c.def("resume", [](Trace& t, GraphHandle& g) { t.Push(g.graph); });
-  c.def("tag_loop", [](Trace&, GraphHandle& loop, GraphHandle& body, GraphHandle& done, int64_t trip_count) {
-    loop.graph->loop = {body.graph, done.graph, trip_count};
-  });
+  c.def("tag_loop",
+        [](Trace&, GraphHandle& loop, GraphHandle& body, GraphHandle& done, int64_t trip_count) {
+          loop.graph->loop = {body.graph, done.graph, trip_count};
+        });
   c.def("partial", [](Trace& t, GraphHandle& g) { return ObjectOf(t, PartialHere(t, g.graph)); });
   c.def("switch", [](Trace& t, py::handle condition, FunctionValue f, FunctionValue g) {
     return ObjectOf(t, t.emitter().Switch(VarOf(t, condition), f.var, g.var));
@@ -130,29 +149,45 @@ void BindGraphs(py::class_<Trace>& c) {
   c.def("call", [](Trace& t, FunctionValue f, const py::sequence& arguments) {
     return ObjectsOf(t, t.emitter().CallFunction(f.var, VarsOf(t, arguments)));
   });
-  c.def("vjp", [](Trace& t, FunctionValue f) {
-    return ObjectOf(t, t.emitter().Emit(Ops().Get("Vjp"), {f.var}, nullptr)[0]);
-  }, "The function that returns f's results and its backward closure.");
-  c.def("captures", [](Trace& t, GraphHandle& g) { return ObjectsOf(t, g.graph->captured); },
-        "What a finished graph captured, as values of the enclosing graph.");
+  c.def(
+      "vjp",
+      [](Trace& t, FunctionValue f) {
+        return ObjectOf(t, t.emitter().Emit(Ops().Get("Vjp"), {f.var}, nullptr)[0]);
+      },
+      "The function that returns f's results and its backward closure.");
+  c.def(
+      "captures", [](Trace& t, GraphHandle& g) { return ObjectsOf(t, g.graph->captured); },
+      "What a finished graph captured, as values of the enclosing graph.");
 }
 
 void BindEnvironment(py::class_<Trace>& c) {
-  c.def("lift", [](Trace& t, py::object p) { return ObjectOf(t, t.Lift(p.ptr())); }, "The current value of a Parameter.");
-  c.def("set_parameter", [](Trace& t, py::object p, py::handle value) { t.SetParameter(p.ptr(), VarOf(t, value)); });
-  c.def("environment", &Environment, "(Parameter, current value) for each Parameter read or written so far.");
-  c.def("changed_since", [](Trace& t, const py::list& saved) {
-    py::list list;
-    for (size_t i = 0; i < t.environment().size(); ++i) {
-      const Trace::Entry& e = t.environment()[i];
-      Var before = i < saved.size() ? AsTensor(saved[i].cast<py::tuple>()[1].ptr())->var : e.input;
-      if (!(e.current == before)) list.append(py::make_tuple(py::reinterpret_borrow<py::object>(e.parameter), ObjectOf(t, e.current)));
-    }
-    return list;
-  }, "(Parameter, current value) for those that changed since an earlier environment().");
-  c.def("restore", &RestoreEnvironment, "Back to an earlier environment(); Parameters first read since then get their input value.");
-  c.def("intern_span", [](Trace&, const std::string& file, int line, int column, int end_line, int end_column,
-                          const std::string& function, SpanId caller) {
+  c.def(
+      "lift", [](Trace& t, py::object p) { return ObjectOf(t, t.Lift(p.ptr())); },
+      "The current value of a Parameter.");
+  c.def("set_parameter",
+        [](Trace& t, py::object p, py::handle value) { t.SetParameter(p.ptr(), VarOf(t, value)); });
+  c.def("environment", &Environment,
+        "(Parameter, current value) for each Parameter read or written so far.");
+  c.def(
+      "changed_since",
+      [](Trace& t, const py::list& saved) {
+        py::list list;
+        for (size_t i = 0; i < t.environment().size(); ++i) {
+          const Trace::Entry& e = t.environment()[i];
+          Var before =
+              i < saved.size() ? AsTensor(saved[i].cast<py::tuple>()[1].ptr())->var : e.input;
+          if (!(e.current == before))
+            list.append(py::make_tuple(py::reinterpret_borrow<py::object>(e.parameter),
+                                       ObjectOf(t, e.current)));
+        }
+        return list;
+      },
+      "(Parameter, current value) for those that changed since an earlier environment().");
+  c.def(
+      "restore", &RestoreEnvironment,
+      "Back to an earlier environment(); Parameters first read since then get their input value.");
+  c.def("intern_span", [](Trace&, const std::string& file, int line, int column, int end_line,
+                          int end_column, const std::string& function, SpanId caller) {
     return InternSpan({file, line, column, end_line, end_column, function, caller});
   });
   c.def_readwrite("span", &Trace::span);
@@ -164,37 +199,45 @@ void BindEnvironment(py::class_<Trace>& c) {
   });
   c.def("constant", [](Trace& t, py::handle value) { return ObjectOf(t, VarOf(t, value)); });
   // Main: outputs, then the final values of Parameters that were written.
-  c.def("finish", [](Trace& t, const py::sequence& outputs) {
-    Vars vars = VarsOf(t, outputs);
-    Graph* main = t.main();
-    py::list updated;
-    main->updates.clear();
-    for (const Trace::Entry& e : t.environment()) {
-      if (e.current == e.input) continue;
-      auto inputs = main->inputs();
-      auto at = std::find(inputs.begin(), inputs.end(), e.input) - inputs.begin();
-      main->updates.emplace_back(static_cast<int>(vars.size()), static_cast<int>(at));
-      vars.push_back(e.current);
-      updated.append(py::reinterpret_borrow<py::object>(e.parameter));
-    }
-    main->SetOutputs(std::move(vars));
-    return updated;
-  }, "Ends the main graph; returns the Parameters whose new values follow the outputs.");
-  c.def("parameters", [](Trace& t) {
-    py::dict by_position;
-    auto inputs = t.main()->inputs();
-    for (const Trace::Entry& e : t.environment()) {
-      auto at = std::find(inputs.begin(), inputs.end(), e.input) - inputs.begin();
-      by_position[py::int_(at)] = py::reinterpret_borrow<py::object>(e.parameter);
-    }
-    return by_position;
-  }, "Position among the inputs of main -> Parameter.");
+  c.def(
+      "finish",
+      [](Trace& t, const py::sequence& outputs) {
+        Vars vars = VarsOf(t, outputs);
+        Graph* main = t.main();
+        py::list updated;
+        main->updates.clear();
+        for (const Trace::Entry& e : t.environment()) {
+          if (e.current == e.input) continue;
+          auto inputs = main->inputs();
+          auto at = std::find(inputs.begin(), inputs.end(), e.input) - inputs.begin();
+          main->updates.emplace_back(static_cast<int>(vars.size()), static_cast<int>(at));
+          vars.push_back(e.current);
+          updated.append(py::reinterpret_borrow<py::object>(e.parameter));
+        }
+        main->SetOutputs(std::move(vars));
+        return updated;
+      },
+      "Ends the main graph; returns the Parameters whose new values follow the outputs.");
+  c.def(
+      "parameters",
+      [](Trace& t) {
+        py::dict by_position;
+        auto inputs = t.main()->inputs();
+        for (const Trace::Entry& e : t.environment()) {
+          auto at = std::find(inputs.begin(), inputs.end(), e.input) - inputs.begin();
+          by_position[py::int_(at)] = py::reinterpret_borrow<py::object>(e.parameter);
+        }
+        return by_position;
+      },
+      "Position among the inputs of main -> Parameter.");
 }
 
 }  // namespace
 
 void BindTrace(py::module_& m) {
-  py::class_<GraphHandle>(m, "Graph").def_property_readonly("name", [](GraphHandle& g) { return g.graph->name(); });
+  py::class_<GraphHandle>(m, "Graph").def_property_readonly("name", [](GraphHandle& g) {
+    return g.graph->name();
+  });
   py::class_<FunctionValue>(m, "FunctionValue");
   py::class_<Module, std::shared_ptr<Module>>(m, "Module")
       .def_property_readonly("size", [](Module& module) {
@@ -208,10 +251,13 @@ void BindTrace(py::module_& m) {
   trace.def_property_readonly("module", [](Trace& t) { return t.module(); });
   BindGraphs(trace);
   BindEnvironment(trace);
-  m.def("same_value", [](py::handle a, py::handle b) {
-    return IsTensor(a.ptr()) && IsTensor(b.ptr()) && AsTensor(a.ptr())->symbolic() && AsTensor(b.ptr())->symbolic() &&
-           AsTensor(a.ptr())->var == AsTensor(b.ptr())->var;
-  }, "Whether two symbolic tensors are one value.");
+  m.def(
+      "same_value",
+      [](py::handle a, py::handle b) {
+        return IsTensor(a.ptr()) && IsTensor(b.ptr()) && AsTensor(a.ptr())->symbolic() &&
+               AsTensor(b.ptr())->symbolic() && AsTensor(a.ptr())->var == AsTensor(b.ptr())->var;
+      },
+      "Whether two symbolic tensors are one value.");
   m.def("is_tracing", [] { return Trace::Current() != nullptr; });
 }
 

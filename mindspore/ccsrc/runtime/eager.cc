@@ -32,8 +32,8 @@ constexpr double kLongKernelNs = 20000;
 
 }  // namespace
 
-Prepared& EagerRunner::Run(const OpDef& op, std::span<const Tensor* const> inputs, const AttrsRef& attrs,
-                           Tensor* outputs, size_t* count, bool in_place) {
+Prepared& EagerRunner::Run(const OpDef& op, std::span<const Tensor* const> inputs,
+                           const AttrsRef& attrs, Tensor* outputs, size_t* count, bool in_place) {
   Prepared& prepared = cache_.Find(op, inputs, attrs);
   *count = prepared.outputs.size();
   MS_ASSERT(*count <= kMaxOutputs);
@@ -61,7 +61,8 @@ Prepared& EagerRunner::Run(const OpDef& op, std::span<const Tensor* const> input
     }
   }
   for (size_t i = 0; i < *count; ++i) {
-    if (!outputs[i].defined()) outputs[i] = Tensor(prepared.outputs[i].dtype(), prepared.outputs[i].shape());
+    if (!outputs[i].defined())
+      outputs[i] = Tensor(prepared.outputs[i].dtype(), prepared.outputs[i].shape());
     out[i] = outputs[i].raw();
   }
   const Kernel& kernel = *prepared.kernel;
@@ -75,8 +76,8 @@ Prepared& EagerRunner::Run(const OpDef& op, std::span<const Tensor* const> input
   return prepared;
 }
 
-void EagerRunner::RunExpanded(const OpDef& op, std::span<const Tensor* const> inputs, const AttrsRef& attrs,
-                              Tensor* outputs, size_t* count) {
+void EagerRunner::RunExpanded(const OpDef& op, std::span<const Tensor* const> inputs,
+                              const AttrsRef& attrs, Tensor* outputs, size_t* count) {
   static const Attrs kNone;
   Tape scratch;
   Terms terms;
@@ -87,7 +88,8 @@ void EagerRunner::RunExpanded(const OpDef& op, std::span<const Tensor* const> in
   for (size_t i = 0; i < results.size(); ++i) outputs[i] = scratch.Value(results[i].var);
 }
 
-// ---- which values a gradient reads -------------------------------------------------------------------------
+// ---- which values a gradient reads
+// -------------------------------------------------------------------------
 void FindSaved(Prepared& prepared) {
   if (prepared.gradient_known) return;
   prepared.gradient_known = true;

@@ -1,5 +1,6 @@
-// Eager execution: an op runs as soon as it is applied; under a gradient scope it is recorded too. The record, the tape,
-// is an ordinary graph whose values are kept, so gradients are the same reverse walk as in compiled code.
+// Eager execution: an op runs as soon as it is applied; under a gradient scope it is recorded too.
+// The record, the tape, is an ordinary graph whose values are kept, so gradients are the same
+// reverse walk as in compiled code.
 #pragma once
 
 #include <algorithm>
@@ -17,34 +18,39 @@ namespace ms {
 class EagerRunner {
  public:
   explicit EagerRunner(const Backend& backend) : cache_(backend) {}
-  // The prepared entry (valid until the next call) and the outputs. With `in_place`, an output that is the new value of an
-  // input (OpDef::updates) takes over its memory where nobody else holds it.
-  Prepared& Run(const OpDef& op, std::span<const Tensor* const> inputs, const AttrsRef& attrs, Tensor* outputs,
-                size_t* count, bool in_place = false);
-  // Runs a kernel that is long enough for the binding to release the GIL around it. Set once, before use.
+  // The prepared entry (valid until the next call) and the outputs. With `in_place`, an output that
+  // is the new value of an input (OpDef::updates) takes over its memory where nobody else holds it.
+  Prepared& Run(const OpDef& op, std::span<const Tensor* const> inputs, const AttrsRef& attrs,
+                Tensor* outputs, size_t* count, bool in_place = false);
+  // Runs a kernel that is long enough for the binding to release the GIL around it. Set once,
+  // before use.
   static inline std::function<void(const Kernel&, const KernelArgs&)> run_long;
 
   static constexpr size_t kMaxOutputs = 64;
 
  private:
-  void RunExpanded(const OpDef& op, std::span<const Tensor* const> inputs, const AttrsRef& attrs, Tensor* outputs,
-                   size_t* count);
+  void RunExpanded(const OpDef& op, std::span<const Tensor* const> inputs, const AttrsRef& attrs,
+                   Tensor* outputs, size_t* count);
   KernelCache cache_;
 };
 
-// The runner of the calling thread, for the current default device; and the generator all random ops draw from.
+// The runner of the calling thread, for the current default device; and the generator all random
+// ops draw from.
 EagerRunner& CurrentRunner();
 RandomState& DefaultRandom();
 
-// What a tape keeps of a compiled function that was called under a gradient scope: its backward closure.
+// What a tape keeps of a compiled function that was called under a gradient scope: its backward
+// closure.
 class BackwardFunction {
  public:
   virtual ~BackwardFunction() = default;
-  // Tangents of outputs (undefined Tensor: zero) to tangents of inputs, for those that have tangents.
+  // Tangents of outputs (undefined Tensor: zero) to tangents of inputs, for those that have
+  // tangents.
   virtual std::vector<Tensor> Run(const std::vector<Tensor>& tangents) = 0;
 };
 
-// A graph under construction whose nodes are run at once. Values are kept where a gradient will read them.
+// A graph under construction whose nodes are run at once. Values are kept where a gradient will
+// read them.
 class Tape : public Emitter {
  public:
   Tape();
@@ -54,15 +60,17 @@ class Tape : public Emitter {
   Var Leaf(const Tensor& value);
   // Appends a node for an op that has run. Inputs without a Var on this tape (null) are constants.
   // Returns the first output's node.
-  Node* Record(Prepared& prepared, const AttrsRef& attrs, Vars inputs, std::span<const Tensor* const> values,
-               std::span<const Tensor> outputs);
-  Node* RecordCall(std::shared_ptr<BackwardFunction> back, Vars inputs, std::span<const Tensor> outputs);
+  Node* Record(Prepared& prepared, const AttrsRef& attrs, Vars inputs,
+               std::span<const Tensor* const> values, std::span<const Tensor> outputs);
+  Node* RecordCall(std::shared_ptr<BackwardFunction> back, Vars inputs,
+                   std::span<const Tensor> outputs);
   const Tensor& Value(const Var& v) const;
 
-  // Gradients of recorded outputs; nodes before `first` count as constants. With `keep`, what the walk emits stays on the
-  // tape (it may be differentiated again); without, saved values are freed as they are consumed.
-  std::vector<Tensor> Gradient(const std::vector<Var>& outputs, const std::vector<Tensor>& tangents, const Vars& wrt,
-                               size_t first, bool keep, Vars* result_vars);
+  // Gradients of recorded outputs; nodes before `first` count as constants. With `keep`, what the
+  // walk emits stays on the tape (it may be differentiated again); without, saved values are freed
+  // as they are consumed.
+  std::vector<Tensor> Gradient(const std::vector<Var>& outputs, const std::vector<Tensor>& tangents,
+                               const Vars& wrt, size_t first, bool keep, Vars* result_vars);
 
   // Emitter: what gradient rules call.
   Vars Emit(const OpDef& op, const Vars& inputs, AttrsRef attrs) override;

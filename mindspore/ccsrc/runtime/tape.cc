@@ -37,8 +37,8 @@ const Tensor& Tape::Value(const Var& v) const {
 void Tape::Keep(const Var& v, const Tensor& value) { values_[v.node->id][v.index] = value; }
 void Tape::Drop(const Var& v) { values_[v.node->id][v.index] = Tensor(); }
 
-Node* Tape::Record(Prepared& prepared, const AttrsRef& attrs, Vars inputs, std::span<const Tensor* const> values,
-                   std::span<const Tensor> outputs) {
+Node* Tape::Record(Prepared& prepared, const AttrsRef& attrs, Vars inputs,
+                   std::span<const Tensor* const> values, std::span<const Tensor> outputs) {
   FindSaved(prepared);
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (!inputs[i]) {
@@ -55,7 +55,8 @@ Node* Tape::Record(Prepared& prepared, const AttrsRef& attrs, Vars inputs, std::
   return node;
 }
 
-Node* Tape::RecordCall(std::shared_ptr<BackwardFunction> back, Vars inputs, std::span<const Tensor> outputs) {
+Node* Tape::RecordCall(std::shared_ptr<BackwardFunction> back, Vars inputs,
+                       std::span<const Tensor> outputs) {
   Types types;
   for (const Tensor& t : outputs) types.emplace_back(t.dtype(), t.shape());
   Node* node = graph_->AddApply(CompiledCall(), std::move(inputs), nullptr, std::move(types), span);
@@ -71,13 +72,15 @@ Vars Tape::Emit(const OpDef& op, const Vars& inputs, AttrsRef attrs) {
   size_t count = 0;
   Prepared& prepared = CurrentRunner().Run(op, values, attrs, outputs.data(), &count);
   Node* node = graph_->AddApply(op, inputs, std::move(attrs), prepared.outputs, span);
-  values_.emplace_back(std::make_move_iterator(outputs.begin()), std::make_move_iterator(outputs.begin() + count));
+  values_.emplace_back(std::make_move_iterator(outputs.begin()),
+                       std::make_move_iterator(outputs.begin() + count));
   Vars result;
   for (uint32_t i = 0; i < count; ++i) result.push_back({node, i});
   return result;
 }
 
-// ---- the reverse walk over a tape --------------------------------------------------------------------------
+// ---- the reverse walk over a tape
+// --------------------------------------------------------------------------
 class TapeHost : public BackwardHost {
  public:
   TapeHost(Tape& tape, bool keep) : tape_(tape), keep_(keep) {}
@@ -101,13 +104,15 @@ class TapeHost : public BackwardHost {
     tape_.calls_.erase(&node);
   }
 
-  Vars CallGradient(const Node& node, const Vars& tangents, const std::vector<bool>& needed) override {
+  Vars CallGradient(const Node& node, const Vars& tangents,
+                    const std::vector<bool>& needed) override {
     auto it = tape_.calls_.find(&node);
     if (it == tape_.calls_.end()) return BackwardHost::CallGradient(node, tangents, needed);
     std::vector<Tensor> incoming;
     for (const Var& v : tangents) incoming.push_back(v ? tape_.Value(v) : Tensor());
     Vars result;
-    for (Tensor& t : it->second->Run(incoming)) result.push_back(t.defined() ? tape_.Leaf(t) : Var{});
+    for (Tensor& t : it->second->Run(incoming))
+      result.push_back(t.defined() ? tape_.Leaf(t) : Var{});
     return result;
   }
 
@@ -117,8 +122,9 @@ class TapeHost : public BackwardHost {
   size_t mark_ = 0;
 };
 
-std::vector<Tensor> Tape::Gradient(const std::vector<Var>& outputs, const std::vector<Tensor>& tangents,
-                                   const Vars& wrt, size_t first, bool keep, Vars* result_vars) {
+std::vector<Tensor> Tape::Gradient(const std::vector<Var>& outputs,
+                                   const std::vector<Tensor>& tangents, const Vars& wrt,
+                                   size_t first, bool keep, Vars* result_vars) {
   const auto& all = graph_->nodes();
   std::vector<Node*> nodes(all.begin() + static_cast<std::ptrdiff_t>(first), all.end());
   std::vector<Seed> seeds;

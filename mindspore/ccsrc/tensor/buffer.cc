@@ -1,5 +1,6 @@
-// Blocks are cached by size class: small ones per thread without a lock, large ones in one list under a
-// mutex, so that a training step that repeats its sizes touches neither malloc nor fresh pages.
+// Blocks are cached by size class: small ones per thread without a lock, large ones in one list
+// under a mutex, so that a training step that repeats its sizes touches neither malloc nor fresh
+// pages.
 #include "tensor/buffer.h"
 
 #include <algorithm>
@@ -15,7 +16,8 @@ namespace ms {
 namespace {
 
 constexpr size_t kAlignment = 64;
-constexpr size_t kHeader = 64;  // the Buffer itself sits in front of its data: one allocation, one free
+constexpr size_t kHeader =
+    64;  // the Buffer itself sits in front of its data: one allocation, one free
 constexpr size_t kSmallLimit = 4096;
 constexpr size_t kSmallClasses = 7;  // 64, 128, ... 4096
 constexpr size_t kSmallKept = 64;    // blocks kept per class and thread
@@ -68,7 +70,8 @@ class LargeCache {
     std::lock_guard lock(mutex_);
     free_.emplace(capacity, block);
     cached_ += capacity;
-    size_t limit = std::max<size_t>(size_t{64} << 20, live_bytes.load(std::memory_order_relaxed) / 8);
+    size_t limit =
+        std::max<size_t>(size_t{64} << 20, live_bytes.load(std::memory_order_relaxed) / 8);
     while (cached_ > limit) {
       auto it = free_.begin();
       cached_ -= it->first;

@@ -8,10 +8,14 @@ namespace {
 
 template <class T>
 T FromDouble(double v) {
-  if constexpr (std::is_same_v<T, bool>) return v != 0;
-  else if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) return T(static_cast<float>(v));
-  else if constexpr (std::is_same_v<T, std::complex<float>>) return T(static_cast<float>(v));
-  else return static_cast<T>(v);
+  if constexpr (std::is_same_v<T, bool>)
+    return v != 0;
+  else if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>)
+    return T(static_cast<float>(v));
+  else if constexpr (std::is_same_v<T, std::complex<float>>)
+    return T(static_cast<float>(v));
+  else
+    return static_cast<T>(v);
 }
 
 }  // namespace
@@ -60,8 +64,10 @@ void Tensor::MakeUnique() {
 double Tensor::Item() const {
   MS_ASSERT(size() == 1);
   return VisitDType(dtype_, [&]<class T>(TypeTag<T>) -> double {
-    if constexpr (IsComplex(kDTypeOf<T>)) return static_cast<double>(data<T>()->real());
-    else return static_cast<double>(*data<T>());
+    if constexpr (IsComplex(kDTypeOf<T>))
+      return static_cast<double>(data<T>()->real());
+    else
+      return static_cast<double>(*data<T>());
   });
 }
 

@@ -1,5 +1,5 @@
-// Tensor: element type, shape and a dense row-major piece of a Buffer. A value: copies share memory,
-// writers call MakeUnique first.
+// Tensor: element type, shape and a dense row-major piece of a Buffer. A value: copies share
+// memory, writers call MakeUnique first.
 #pragma once
 
 #include <span>

@@ -1,5 +1,6 @@
 """Process-wide settings: the mode, the device, where graphs are saved. Unknown names are errors, names that belong to other
 devices are accepted and kept, so that scripts written for them run."""
+
 from __future__ import annotations
 
 import difflib
@@ -26,31 +27,96 @@ class ParallelMode:
 
 # Every name that set_context takes, with its default.
 _DEFAULTS = {
-    "mode": PYNATIVE_MODE, "device_target": "CPU", "device_id": 0, "save_graphs": False, "save_graphs_path": ".",
-    "enable_graph_kernel": False, "graph_kernel_flags": "", "max_call_depth": 1000, "max_device_memory": "1024GB",
-    "mempool_block_size": "1GB", "memory_optimize_level": "O0", "enable_compile_cache": False, "compile_cache_path": ".",
-    "precompile_only": False, "deterministic": "OFF", "pynative_synchronize": False, "reserve_class_name_in_scope": True,
-    "enable_reduce_precision": True, "enable_dump": False, "save_dump_path": ".", "enable_profiling": False,
-    "profiling_options": "", "print_file_path": "", "auto_tune_mode": "NO_TUNE", "check_bprop": False, "env_config_path": "",
-    "grad_for_scalar": False, "runtime_num_threads": 0, "inter_op_parallel_num": 0, "ascend_config": {}, "gpu_config": {},
-    "jit_syntax_level": LAX, "jit_level": "", "jit_config": {}, "exec_order": "", "op_timeout": 900, "aoe_tune_mode": "",
-    "aoe_config": {}, "support_binary": False, "disable_format_transform": False, "variable_memory_max_size": "30GB",
-    "enable_sparse": False, "enable_auto_mixed_precision": False, "enable_task_sink": True, "enable_mem_reuse": True,
-    "enable_loop_sink": True, "enable_hccl": False, "enable_gpu_summary": True, "debug_level": 0, "recompute": True,
-    "graph_memory_max_size": "0", "enable_mem_scheduler": False, "jit_enable_inplace_ops": True, "gpu_memory": "",
+    "mode": PYNATIVE_MODE,
+    "device_target": "CPU",
+    "device_id": 0,
+    "save_graphs": False,
+    "save_graphs_path": ".",
+    "enable_graph_kernel": False,
+    "graph_kernel_flags": "",
+    "max_call_depth": 1000,
+    "max_device_memory": "1024GB",
+    "mempool_block_size": "1GB",
+    "memory_optimize_level": "O0",
+    "enable_compile_cache": False,
+    "compile_cache_path": ".",
+    "precompile_only": False,
+    "deterministic": "OFF",
+    "pynative_synchronize": False,
+    "reserve_class_name_in_scope": True,
+    "enable_reduce_precision": True,
+    "enable_dump": False,
+    "save_dump_path": ".",
+    "enable_profiling": False,
+    "profiling_options": "",
+    "print_file_path": "",
+    "auto_tune_mode": "NO_TUNE",
+    "check_bprop": False,
+    "env_config_path": "",
+    "grad_for_scalar": False,
+    "runtime_num_threads": 0,
+    "inter_op_parallel_num": 0,
+    "ascend_config": {},
+    "gpu_config": {},
+    "jit_syntax_level": LAX,
+    "jit_level": "",
+    "jit_config": {},
+    "exec_order": "",
+    "op_timeout": 900,
+    "aoe_tune_mode": "",
+    "aoe_config": {},
+    "support_binary": False,
+    "disable_format_transform": False,
+    "variable_memory_max_size": "30GB",
+    "enable_sparse": False,
+    "enable_auto_mixed_precision": False,
+    "enable_task_sink": True,
+    "enable_mem_reuse": True,
+    "enable_loop_sink": True,
+    "enable_hccl": False,
+    "enable_gpu_summary": True,
+    "debug_level": 0,
+    "recompute": True,
+    "graph_memory_max_size": "0",
+    "enable_mem_scheduler": False,
+    "jit_enable_inplace_ops": True,
+    "gpu_memory": "",
 }
 _values = dict(_DEFAULTS)
 
 _PARALLEL_DEFAULTS = {
-    "device_num": 1, "global_rank": 0, "gradients_mean": False, "gradient_fp32_sync": True,
-    "parallel_mode": ParallelMode.STAND_ALONE, "auto_parallel_search_mode": "recursive_programming", "search_mode": "",
-    "parameter_broadcast": False, "strategy_ckpt_load_file": "", "strategy_ckpt_save_file": "", "full_batch": False,
-    "enable_parallel_optimizer": False, "parallel_optimizer_config": {}, "enable_alltoall": False,
-    "all_reduce_fusion_config": [], "pipeline_stages": 1, "pipeline_config": {}, "grad_accumulation_step": 1,
-    "comm_fusion": {}, "optimizer_weight_shard_size": -1, "optimizer_weight_shard_aggregated_save": False,
-    "strategy_ckpt_config": {}, "dataset_strategy": "data_parallel", "sharding_propagation": False, "group_ckpt_save_file": "",
-    "mirror_mean": False, "cast_before_mirror": True, "loss_repeated_mean": True, "auto_parallel_new_interface": False,
-    "device_matrix": (), "communi_parallel_mode": "all_group_parallel", "hccl_test_avaible": False,
+    "device_num": 1,
+    "global_rank": 0,
+    "gradients_mean": False,
+    "gradient_fp32_sync": True,
+    "parallel_mode": ParallelMode.STAND_ALONE,
+    "auto_parallel_search_mode": "recursive_programming",
+    "search_mode": "",
+    "parameter_broadcast": False,
+    "strategy_ckpt_load_file": "",
+    "strategy_ckpt_save_file": "",
+    "full_batch": False,
+    "enable_parallel_optimizer": False,
+    "parallel_optimizer_config": {},
+    "enable_alltoall": False,
+    "all_reduce_fusion_config": [],
+    "pipeline_stages": 1,
+    "pipeline_config": {},
+    "grad_accumulation_step": 1,
+    "comm_fusion": {},
+    "optimizer_weight_shard_size": -1,
+    "optimizer_weight_shard_aggregated_save": False,
+    "strategy_ckpt_config": {},
+    "dataset_strategy": "data_parallel",
+    "sharding_propagation": False,
+    "group_ckpt_save_file": "",
+    "mirror_mean": False,
+    "cast_before_mirror": True,
+    "loss_repeated_mean": True,
+    "auto_parallel_new_interface": False,
+    "device_matrix": (),
+    "communi_parallel_mode": "all_group_parallel",
+    "hccl_test_avaible": False,
 }
 _parallel = dict(_PARALLEL_DEFAULTS)
 
@@ -63,7 +129,9 @@ def _unknown(function: str, name: str, known: dict) -> ValueError:
 
 def _set_mode(value: object) -> int:
     if isinstance(value, bool) or value not in (GRAPH_MODE, PYNATIVE_MODE):
-        raise ValueError(f"For 'set_context', 'mode' must be GRAPH_MODE (0) or PYNATIVE_MODE (1), but got {value!r}.")
+        raise ValueError(
+            f"For 'set_context', 'mode' must be GRAPH_MODE (0) or PYNATIVE_MODE (1), but got {value!r}."
+        )
     _core.set_graph_mode(value == GRAPH_MODE)
     return int(value)  # type: ignore[call-overload]
 
@@ -71,12 +139,18 @@ def _set_mode(value: object) -> int:
 def _set_device(value: object) -> str:
     names = _core.backends()
     if not isinstance(value, str):
-        raise TypeError(f"For 'set_context', 'device_target' must be a str, but got {type(value).__name__}.")
+        raise TypeError(
+            f"For 'set_context', 'device_target' must be a str, but got {type(value).__name__}."
+        )
     if value not in names:
         if value not in ("CPU", "GPU", "Ascend", "Davinci"):
-            raise ValueError(f"For 'set_context', 'device_target' must be one of {names}, but got '{value}'.")
-        raise ValueError(f"For 'set_context', the device '{value}' is not available on this machine: "
-                         f"this build has {names}. Use device_target='{names[0]}'.")
+            raise ValueError(
+                f"For 'set_context', 'device_target' must be one of {names}, but got '{value}'."
+            )
+        raise ValueError(
+            f"For 'set_context', the device '{value}' is not available on this machine: "
+            f"this build has {names}. Use device_target='{names[0]}'."
+        )
     return value
 
 
@@ -88,7 +162,9 @@ def _set_path(value: object) -> str:
 
 def _set_threads(value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise ValueError(f"For 'set_context', 'runtime_num_threads' must be a non-negative int, but got {value!r}.")
+        raise ValueError(
+            f"For 'set_context', 'runtime_num_threads' must be a non-negative int, but got {value!r}."
+        )
     if value:
         _core.set_num_threads(value)
     return value
@@ -102,8 +178,13 @@ def _save_graphs() -> None:
     _core.dump_graphs_to(_values["save_graphs_path"] if wanted else "")
 
 
-_SETTERS = {"mode": _set_mode, "device_target": _set_device, "save_graphs_path": _set_path,
-            "compile_cache_path": _set_path, "runtime_num_threads": _set_threads}
+_SETTERS = {
+    "mode": _set_mode,
+    "device_target": _set_device,
+    "save_graphs_path": _set_path,
+    "compile_cache_path": _set_path,
+    "runtime_num_threads": _set_threads,
+}
 
 
 def set_context(**kwargs) -> None:
@@ -131,8 +212,10 @@ def set_auto_parallel_context(**kwargs) -> None:
         if name not in _parallel:
             raise _unknown("set_auto_parallel_context", name, _parallel)
         if name == "parallel_mode" and value not in ParallelMode.MODE_LIST:
-            raise ValueError(f"For 'set_auto_parallel_context', 'parallel_mode' must be one of {ParallelMode.MODE_LIST}, "
-                             f"but got {value!r}.")
+            raise ValueError(
+                f"For 'set_auto_parallel_context', 'parallel_mode' must be one of {ParallelMode.MODE_LIST}, "
+                f"but got {value!r}."
+            )
     _parallel.update(kwargs)
 
 
@@ -152,7 +235,9 @@ def reset_auto_parallel_context() -> None:
 def set_ps_context(**kwargs) -> None:
     """Settings of parameter-server training; only switching it off is accepted."""
     if kwargs.get("enable_ps"):
-        raise ValueError("For 'set_ps_context', parameter-server training is not available in this build.")
+        raise ValueError(
+            "For 'set_ps_context', parameter-server training is not available in this build."
+        )
 
 
 def get_ps_context(attr_key: str):

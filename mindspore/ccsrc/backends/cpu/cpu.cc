@@ -6,8 +6,8 @@ namespace {
 class CpuBackend : public Backend {
  public:
   CpuBackend() {
-    for (auto add : {AddElementwise, AddReduce, AddMatMul, AddConv, AddPool, AddNorm, AddSoftmax, AddLoss,
-                     AddArray, AddIndexing, AddRandom, AddOptim}) {
+    for (auto add : {AddElementwise, AddReduce, AddMatMul, AddConv, AddPool, AddNorm, AddSoftmax,
+                     AddLoss, AddArray, AddIndexing, AddRandom, AddOptim}) {
       add(table_);
     }
   }

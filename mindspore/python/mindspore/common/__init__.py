@@ -1,4 +1,5 @@
 """Tensors, Parameters, element types, initializers and the seed."""
+
 from mindspore.common import dtype
 from mindspore.common.api import jit, ms_function, mutable
 from mindspore.common.dtype import *

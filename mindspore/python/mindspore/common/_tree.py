@@ -1,4 +1,5 @@
 """Nested tuples, lists and dicts of tensors as flat lists, and back."""
+
 from __future__ import annotations
 
 from collections.abc import Callable

@@ -1,4 +1,5 @@
 """Compilation of functions, under the module path of the public API."""
+
 from __future__ import annotations
 
 from mindspore.compile import JitFunction, jit, ms_function
@@ -20,7 +21,6 @@ jit_class = ms_class
 
 def ms_memory_recycle():
     """Gives cached memory back; the allocator does so by itself."""
-
 
 
 __all__ = ["JitFunction", "jit", "jit_class", "ms_class", "ms_function", "mutable"]

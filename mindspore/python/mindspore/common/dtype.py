@@ -1,4 +1,5 @@
 """Element types under the names of the public API, and conversions between ours, NumPy's and Python's."""
+
 from __future__ import annotations
 
 from mindspore import _core
@@ -85,7 +86,6 @@ def pytype_to_dtype(obj):
     return _core.dtype_of(obj)
 
 
-
 def dtype_to_pytype(type_):
     """The Python type that holds one element of the given type."""
     if type_ is bool_:
@@ -111,4 +111,6 @@ def _issubclass_(type_, category):
 
 issubclass_ = _issubclass_
 
-__all__ = [name for name in dir() if not name.startswith("_") and name not in ("annotations", "DType")]
+__all__ = [
+    name for name in dir() if not name.startswith("_") and name not in ("annotations", "DType")
+]

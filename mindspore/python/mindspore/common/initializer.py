@@ -4,6 +4,7 @@ An `Initializer` fills a NumPy array; `initializer(...)` turns one into a Tensor
 come from one generator that follows `mindspore.set_seed`, so a seeded program starts from the same
 weights in both modes.
 """
+
 from __future__ import annotations
 
 import math
@@ -68,8 +69,16 @@ def _calculate_correct_fan(shape: tuple[int, ...], mode: str) -> int:
 
 def _calculate_gain(nonlinearity: str, param: float | None = None) -> float:
     """The factor that keeps the variance through a nonlinearity (He et al., 2015)."""
-    linear = ("linear", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d",
-              "conv_transpose3d", "sigmoid")
+    linear = (
+        "linear",
+        "conv1d",
+        "conv2d",
+        "conv3d",
+        "conv_transpose1d",
+        "conv_transpose2d",
+        "conv_transpose3d",
+        "sigmoid",
+    )
     if nonlinearity in linear:
         return 1.0
     if nonlinearity == "tanh":
@@ -500,9 +509,7 @@ def _make(init: Any) -> Initializer:
         cls = _INITIALIZERS.get(init.lower())
         if cls is None:
             known = ", ".join(sorted(repr(name) for name in _INITIALIZERS))
-            raise ValueError(
-                f"For 'initializer', 'init' must be one of {known}, but got '{init}'."
-            )
+            raise ValueError(f"For 'initializer', 'init' must be one of {known}, but got '{init}'.")
         return cls()
     if isinstance(init, (int, float, np.number)) and not isinstance(init, bool):
         return Constant(init)
@@ -544,7 +551,21 @@ def initializer(init: Any, shape: Any = None, dtype: Any = mstype.float32) -> Te
 
 
 __all__ = [
-    "Constant", "Dirac", "HeNormal", "HeUniform", "Identity", "Initializer", "Normal", "One",
-    "Orthogonal", "Sparse", "TruncatedNormal", "Uniform", "VarianceScaling", "XavierNormal",
-    "XavierUniform", "Zero", "initializer",
+    "Constant",
+    "Dirac",
+    "HeNormal",
+    "HeUniform",
+    "Identity",
+    "Initializer",
+    "Normal",
+    "One",
+    "Orthogonal",
+    "Sparse",
+    "TruncatedNormal",
+    "Uniform",
+    "VarianceScaling",
+    "XavierNormal",
+    "XavierUniform",
+    "Zero",
+    "initializer",
 ]

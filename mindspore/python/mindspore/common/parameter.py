@@ -3,6 +3,7 @@
 A Parameter is a Tensor whose value is rebound by `set_data` and by the ops that declare an update.
 Its identity never changes: cells, optimizers and compiled graphs hold the object, not the value.
 """
+
 from __future__ import annotations
 
 import itertools
@@ -21,8 +22,14 @@ PARAMETER_NAME_PREFIX_MAX_LEN = 1024
 _numbers = itertools.count(1)
 
 _INTEGERS = (
-    mstype.int8, mstype.int16, mstype.int32, mstype.int64,
-    mstype.uint8, mstype.uint16, mstype.uint32, mstype.uint64,
+    mstype.int8,
+    mstype.int16,
+    mstype.int32,
+    mstype.int64,
+    mstype.uint8,
+    mstype.uint16,
+    mstype.uint32,
+    mstype.uint64,
 )
 
 

@@ -1,4 +1,5 @@
 """The global seed: of random ops (a counter in the core) and of initializers (a NumPy generator)."""
+
 from __future__ import annotations
 
 import numpy as np

@@ -1,4 +1,5 @@
 """The Python parts of Tensor: how it is made from data, printed, pickled, indexed; its methods come from ops."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -32,16 +33,21 @@ class _Size(int):
         return (int, (int(self),))
 
 
-def _sort_arguments(input_data=None, dtype=None, shape=None, init=None, internal=False, const_arg=False, device=None):
+def _sort_arguments(
+    input_data=None, dtype=None, shape=None, init=None, internal=False, const_arg=False, device=None
+):
     """The spellings of Tensor(...): data and dtype, or an initializer with shape and dtype."""
     del internal, const_arg, device
     if init is not None:
         from mindspore.common.initializer import initializer
+
         return initializer(init, shape, dtype if dtype is not None else _core.float32), dtype
     if input_data is None:
         if shape is not None and dtype is not None:
             return np.zeros(shape, _core.numpy_dtype(dtype)), dtype
-        raise TypeError("For 'Tensor', 'input_data' must be given, or 'shape', 'dtype' and 'init', but got none of them.")
+        raise TypeError(
+            "For 'Tensor', 'input_data' must be given, or 'shape', 'dtype' and 'init', but got none of them."
+        )
     return input_data, dtype
 
 
@@ -84,18 +90,22 @@ def _rebuild(cls, array, state):
 
 def _iter(self: Tensor):
     if self.ndim == 0:
-        raise TypeError("For 'Tensor', iteration needs at least one dimension, but got a 0-d tensor.")
+        raise TypeError(
+            "For 'Tensor', iteration needs at least one dimension, but got a 0-d tensor."
+        )
     return (self[i] for i in range(self.shape[0]))
 
 
 def _getitem(x: Tensor, key):
     from mindspore.common import _indexing
+
     _core.register_python("getitem", _indexing.getitem)
     return _indexing.getitem(x, key)
 
 
 def _setitem(x: Tensor, key, value):
     from mindspore.common import _indexing
+
     _core.register_python("setitem", _indexing.index_update)
     return _indexing.index_update(x, key, value)
 
@@ -109,6 +119,7 @@ def _deepcopy(self: Tensor, memo):
     state = getattr(self, "__dict__", None)
     if state:
         import copy as copying
+
         copy.__dict__.update(copying.deepcopy(state, memo))
     memo[id(self)] = copy
     return copy
@@ -117,7 +128,9 @@ def _deepcopy(self: Tensor, memo):
 def from_numpy(array: np.ndarray) -> Tensor:
     """A tensor that shares the memory of a NumPy array (where its layout allows)."""
     if not isinstance(array, np.ndarray):
-        raise TypeError(f"For 'from_numpy', 'array' must be a numpy.ndarray, but got {type(array).__name__}.")
+        raise TypeError(
+            f"For 'from_numpy', 'array' must be a numpy.ndarray, but got {type(array).__name__}."
+        )
     return _core.from_numpy(array)
 
 
@@ -143,27 +156,47 @@ def _from_dlpack(source) -> Tensor:
 
 def _install() -> None:
     for name, function in {
-            "__str__": _str, "__format__": lambda self, spec: format(self.item(), spec) if spec else _str(self),
-            "__array__": _array, "__reduce__": _reduce, "__iter__": _iter, "__deepcopy__": _deepcopy,
-            "__copy__": lambda self: Tensor.__new__(type(self), self.asnumpy()),
-            "__round__": lambda self, digits=0: round(self.item(), digits),
-            "__dlpack__": _dlpack, "__dlpack_device__": lambda self: (1, 0),
-            "from_numpy": staticmethod(from_numpy), "from_dlpack": staticmethod(_from_dlpack),
-            "tolist": lambda self: self.asnumpy().tolist(),
-            "nbytes": property(lambda self: self.size * self.itemsize),
-            "dim": lambda self: self.ndim, "data": property(lambda self: self),
-            "init_data": lambda self, *args, **kwargs: self, "has_init": False, "init": None,
-            "value": lambda self: self, "flush_from_cache": lambda self: None,
-            "is_contiguous": lambda self: True, "contiguous": lambda self: self,
-            "const_arg": False, "virtual_flag": False, "adapter_flag": False,
+        "__str__": _str,
+        "__format__": lambda self, spec: format(self.item(), spec) if spec else _str(self),
+        "__array__": _array,
+        "__reduce__": _reduce,
+        "__iter__": _iter,
+        "__deepcopy__": _deepcopy,
+        "__copy__": lambda self: Tensor.__new__(type(self), self.asnumpy()),
+        "__round__": lambda self, digits=0: round(self.item(), digits),
+        "__dlpack__": _dlpack,
+        "__dlpack_device__": lambda self: (1, 0),
+        "from_numpy": staticmethod(from_numpy),
+        "from_dlpack": staticmethod(_from_dlpack),
+        "tolist": lambda self: self.asnumpy().tolist(),
+        "nbytes": property(lambda self: self.size * self.itemsize),
+        "dim": lambda self: self.ndim,
+        "data": property(lambda self: self),
+        "init_data": lambda self, *args, **kwargs: self,
+        "has_init": False,
+        "init": None,
+        "value": lambda self: self,
+        "flush_from_cache": lambda self: None,
+        "is_contiguous": lambda self: True,
+        "contiguous": lambda self: self,
+        "const_arg": False,
+        "virtual_flag": False,
+        "adapter_flag": False,
     }.items():
         setattr(Tensor, name, function)
     Tensor.__module__ = "mindspore.common.tensor"
     Tensor.__array_priority__ = 1000.0
     # NumPy must not take an operator over element by element: array + tensor asks the tensor.
     Tensor.__array_ufunc__ = None
-    for what, function in {"shape": _Shape, "size": _Size, "new": _sort_arguments, "repr": _repr, "getitem": _getitem,
-                           "setitem": _setitem, "parameter_assign": _parameter_assign}.items():
+    for what, function in {
+        "shape": _Shape,
+        "size": _Size,
+        "new": _sort_arguments,
+        "repr": _repr,
+        "getitem": _getitem,
+        "setitem": _setitem,
+        "parameter_assign": _parameter_assign,
+    }.items():
         _core.register_python(what, function)
 
 

@@ -1,5 +1,6 @@
 """The group of processes that train together. This build runs on one device: the group is this process alone, so scripts written
 for several devices run here too, and asking for more is a clear error."""
+
 from __future__ import annotations
 
 import os
@@ -18,10 +19,14 @@ class GlobalComm:
 def init(backend_name: str | None = None) -> None:
     """Joins the world group, which is this process."""
     if backend_name is not None and backend_name not in ("hccl", "nccl", "mccl", "mpi", "single"):
-        raise ValueError(f"For 'init', 'backend_name' must be 'hccl', 'nccl' or 'mccl', but got {backend_name!r}.")
+        raise ValueError(
+            f"For 'init', 'backend_name' must be 'hccl', 'nccl' or 'mccl', but got {backend_name!r}."
+        )
     size = int(os.environ.get("RANK_SIZE", os.environ.get("OMPI_COMM_WORLD_SIZE", "1")))
     if size > 1:
-        raise RuntimeError(f"For 'init', this build trains on one device, but the environment asks for {size} (RANK_SIZE).")
+        raise RuntimeError(
+            f"For 'init', this build trains on one device, but the environment asks for {size} (RANK_SIZE)."
+        )
     GlobalComm.INITED = True
 
 
@@ -59,4 +64,12 @@ def get_local_rank_size(group: str = GROUP) -> int:
     return 1
 
 
-__all__ = ["GlobalComm", "get_group_size", "get_local_rank", "get_local_rank_size", "get_rank", "init", "release"]
+__all__ = [
+    "GlobalComm",
+    "get_group_size",
+    "get_local_rank",
+    "get_local_rank_size",
+    "get_rank",
+    "init",
+    "release",
+]

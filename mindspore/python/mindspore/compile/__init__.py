@@ -1,16 +1,27 @@
 """The front end of GRAPH_MODE: from the source of a function and the types of its arguments to a compiled graph."""
+
 from __future__ import annotations
 
 import sys
 from typing import Any
 
 from mindspore.common import _late
-from mindspore.compile.jit import JitFunction, clear_cache, jit, memory_report, ms_function, run_cell, run_eager_cell, run_grad
+from mindspore.compile.jit import (
+    JitFunction,
+    clear_cache,
+    jit,
+    memory_report,
+    ms_function,
+    run_cell,
+    run_eager_cell,
+    run_grad,
+)
 
 
 def call_in_trace(function: Any, args: Any, kwargs: dict) -> Any:
     """Library code that holds a user's function while tracing calls it through here."""
     from mindspore.compile.tracer import current
+
     tracer = current()
     assert tracer is not None
     return tracer.call(function, list(args), kwargs, None)
@@ -20,9 +31,21 @@ def grad_in_trace(function: Any, args: tuple, kwargs: dict) -> Any:
     """A gradient asked for while tracing."""
     from mindspore.compile import gradients
     from mindspore.compile.tracer import current
+
     return gradients.grad_in_trace(current(), function, args, kwargs)
 
 
 _late.compiler = sys.modules[__name__]
 
-__all__ = ["JitFunction", "call_in_trace", "clear_cache", "grad_in_trace", "jit", "memory_report", "ms_function", "run_cell", "run_eager_cell", "run_grad"]
+__all__ = [
+    "JitFunction",
+    "call_in_trace",
+    "clear_cache",
+    "grad_in_trace",
+    "jit",
+    "memory_report",
+    "ms_function",
+    "run_cell",
+    "run_eager_cell",
+    "run_grad",
+]

@@ -1,5 +1,6 @@
 """Errors of the front end: whatever goes wrong while a function is compiled is raised as an exception of the fitting type that
 shows the user's lines, innermost first."""
+
 from __future__ import annotations
 
 import linecache

@@ -1,5 +1,6 @@
 """Expressions of a function under compilation: evaluated on the spot, node by node. Python values stay Python; what touches a
 symbolic tensor appends to the graph, because that is what operators on symbolic tensors do."""
+
 from __future__ import annotations
 
 import ast
@@ -10,14 +11,34 @@ from mindspore._core import Tensor
 from mindspore.compile.errors import Unsupported
 from mindspore.compile.values import Undefined
 
-BINARY = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
-          ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.Pow: operator.pow, ast.MatMult: operator.matmul,
-          ast.BitAnd: operator.and_, ast.BitOr: operator.or_, ast.BitXor: operator.xor, ast.LShift: operator.lshift,
-          ast.RShift: operator.rshift}
+BINARY = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+    ast.Pow: operator.pow,
+    ast.MatMult: operator.matmul,
+    ast.BitAnd: operator.and_,
+    ast.BitOr: operator.or_,
+    ast.BitXor: operator.xor,
+    ast.LShift: operator.lshift,
+    ast.RShift: operator.rshift,
+}
 UNARY = {ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Invert: operator.invert}
-COMPARE = {ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt,
-           ast.GtE: operator.ge, ast.Is: operator.is_, ast.IsNot: operator.is_not,
-           ast.In: lambda a, b: a in b, ast.NotIn: lambda a, b: a not in b}
+COMPARE = {
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.Is: operator.is_,
+    ast.IsNot: operator.is_not,
+    ast.In: lambda a, b: a in b,
+    ast.NotIn: lambda a, b: a not in b,
+}
 
 
 def symbolic(value: Any) -> bool:
@@ -31,7 +52,9 @@ class Expressions:
     def eval(self, node: ast.expr) -> Any:
         method = getattr(self, "_" + type(node).__name__, None)
         if method is None:
-            raise Unsupported(f"'{type(node).__name__}' expressions are not supported in a compiled function")
+            raise Unsupported(
+                f"'{type(node).__name__}' expressions are not supported in a compiled function"
+            )
         return method(node)
 
     def _Constant(self, node: ast.Constant) -> Any:
@@ -78,7 +101,9 @@ class Expressions:
         return result
 
     def _JoinedStr(self, node: ast.JoinedStr) -> str:
-        return "".join(self.eval(v) if isinstance(v, ast.FormattedValue) else v.value for v in node.values)
+        return "".join(
+            self.eval(v) if isinstance(v, ast.FormattedValue) else v.value for v in node.values
+        )
 
     def _FormattedValue(self, node: ast.FormattedValue) -> str:
         value = self.eval(node.value)
@@ -98,6 +123,7 @@ class Expressions:
         if isinstance(node.op, ast.Not):
             if self.tracer.is_traced(value):
                 from mindspore import ops
+
                 return ops.logical_not(self.tracer.truth(value))
             return not value
         return UNARY[type(node.op)](value)
@@ -116,7 +142,9 @@ class Expressions:
         return result
 
     def _compare_once(self, op: ast.cmpop, left: Any, right: Any) -> Any:
-        if isinstance(op, (ast.In, ast.NotIn)) and (self.tracer.is_traced(left) or self.tracer.has_traced(right)):
+        if isinstance(op, (ast.In, ast.NotIn)) and (
+            self.tracer.is_traced(left) or self.tracer.has_traced(right)
+        ):
             return self._contains(left, right, isinstance(op, ast.NotIn))
         if isinstance(op, (ast.Is, ast.IsNot)):
             return COMPARE[type(op)](left, right)
@@ -125,6 +153,7 @@ class Expressions:
     def _contains(self, item: Any, container: Any, negate: bool) -> Any:
         if isinstance(container, Tensor):
             from mindspore import ops
+
             found: Any = ops.reduce_any(ops.equal(container, item))
         else:
             found = False
@@ -140,17 +169,20 @@ class Expressions:
         if not negate:
             return found
         from mindspore import ops
+
         return ops.logical_not(found) if isinstance(found, Tensor) else not found
 
     def _both(self, a: Any, b: Any) -> Any:
         if self.tracer.is_traced(a) or self.tracer.is_traced(b):
             from mindspore import ops
+
             return ops.logical_and(self.tracer.truth(a), self.tracer.truth(b))
         return a and b
 
     def _either(self, a: Any, b: Any) -> Any:
         if self.tracer.is_traced(a) or self.tracer.is_traced(b):
             from mindspore import ops
+
             return ops.logical_or(self.tracer.truth(a), self.tracer.truth(b))
         return a or b
 
@@ -162,9 +194,13 @@ class Expressions:
             if self.tracer.is_traced(value):
                 other = self.eval(n)
                 self.at(node)
-                if not self.tracer.is_traced(other) and not isinstance(other, (bool, int, float, Tensor)):
-                    raise Unsupported("'and'/'or' of a tensor needs tensors or numbers on both sides, but got "
-                                      f"{type(other).__name__}")
+                if not self.tracer.is_traced(other) and not isinstance(
+                    other, (bool, int, float, Tensor)
+                ):
+                    raise Unsupported(
+                        "'and'/'or' of a tensor needs tensors or numbers on both sides, but got "
+                        f"{type(other).__name__}"
+                    )
                 value = self._both(value, other) if conjunction else self._either(value, other)
             elif bool(value) is conjunction:
                 value = self.eval(n)
@@ -187,13 +223,23 @@ class Expressions:
         return self.tracer.get_item(value, key)
 
     def _Slice(self, node: ast.Slice) -> slice:
-        return slice(*(None if part is None else self.eval(part) for part in (node.lower, node.upper, node.step)))
+        return slice(
+            *(
+                None if part is None else self.eval(part)
+                for part in (node.lower, node.upper, node.step)
+            )
+        )
 
     def _Starred(self, node: ast.Starred) -> Any:
         raise Unsupported("a starred expression is not allowed here")
 
     def _Call(self, node: ast.Call) -> Any:
-        if isinstance(node.func, ast.Name) and node.func.id == "super" and not node.args and self.is_builtin("super"):
+        if (
+            isinstance(node.func, ast.Name)
+            and node.func.id == "super"
+            and not node.args
+            and self.is_builtin("super")
+        ):
             return self.zero_argument_super()
         function = self.eval(node.func)
         args = self._items(node.args)
@@ -220,7 +266,10 @@ class Expressions:
         return iter([value.eval(node.elt) for value in self._comprehend(node.generators)])
 
     def _DictComp(self, node: ast.DictComp) -> dict:
-        return {value.eval(node.key): value.eval(node.value) for value in self._comprehend(node.generators)}
+        return {
+            value.eval(node.key): value.eval(node.value)
+            for value in self._comprehend(node.generators)
+        }
 
     def _comprehend(self, generators: list[ast.comprehension]) -> Any:
         """Yields a child frame for each round of the loops."""
@@ -244,12 +293,16 @@ class Expressions:
         value = self.eval(test)
         if self.tracer.is_traced(value):
             self.at(test)
-            raise Unsupported("a condition in a comprehension must be known while compiling, but it is a tensor; "
-                              "use ops.where or a loop with 'if'")
+            raise Unsupported(
+                "a condition in a comprehension must be known while compiling, but it is a tensor; "
+                "use ops.where or a loop with 'if'"
+            )
         return bool(value)
 
     def read(self, name: str, value: Any) -> Any:
         """A variable's value, unless branches left it without one."""
         if isinstance(value, Undefined):
-            raise UnboundLocalError(f"the variable '{name}' has no single value here: {value.reason}")
+            raise UnboundLocalError(
+                f"the variable '{name}' has no single value here: {value.reason}"
+            )
         return value

@@ -1,6 +1,7 @@
 """Control flow that a tensor decides. A branch becomes Call(Switch(condition, then, else)): each arm runs the rest of the region
 that its exits (return, break, continue) may leave, in a graph of its own, and what differs afterwards is joined. A loop becomes
 a graph that calls itself in tail position with the values it carries."""
+
 from __future__ import annotations
 
 import ast
@@ -34,7 +35,11 @@ class Flow:
 
     def choose_expression(self, node: ast.IfExp, test: Any) -> Any:
         """`a if tensor else b`."""
-        self._branch(test, [lambda: self._name_choice(node.body), lambda: self._name_choice(node.orelse)], len(self.stack))
+        self._branch(
+            test,
+            [lambda: self._name_choice(node.body), lambda: self._name_choice(node.orelse)],
+            len(self.stack),
+        )
         return self.read("the conditional expression", self.env.pop("$choice"))
 
     def _name_choice(self, node: ast.expr) -> None:
@@ -54,7 +59,9 @@ class Flow:
             base = 0 if loop is None else loop + 1
         for kind, keep in (("break", 0), ("continue", 1)):
             if kind in exits:
-                at = max(i for i, item in enumerate(self.stack) if item[0] in ("for", "while", "loop"))
+                at = max(
+                    i for i, item in enumerate(self.stack) if item[0] in ("for", "while", "loop")
+                )
                 base = min(base, at + (1 if self.stack[at][0] == "loop" else keep))
         return base
 
@@ -93,7 +100,9 @@ class Flow:
         try:
             place = join.add(*values)
         except Mismatch as mismatch:
-            raise TypeError(f"the two branches of a condition on a tensor must return the same types, but {mismatch}") from None
+            raise TypeError(
+                f"the two branches of a condition on a tensor must return the same types, but {mismatch}"
+            ) from None
         return place(self._call_arms(condition, arms, join, parameters))
 
     def _join_environments(self, condition: Any, arms: list[Arm], parameters: list) -> None:
@@ -136,25 +145,30 @@ class Flow:
             trace.restore(arm.parameters)
             outputs = [materialise(pair[i]) for pair in join.pairs]
             for key, (parameter, _) in changed.items():
-                outputs.append(arm.changed[key][1] if key in arm.changed else before.get(key, parameter))
+                outputs.append(
+                    arm.changed[key][1] if key in arm.changed else before.get(key, parameter)
+                )
             trace.restore(arm.parameters)
             trace.end(outputs)
             trace.restore(parameters)
-        function = trace.switch(condition, trace.partial(arms[0].graph), trace.partial(arms[1].graph))
+        function = trace.switch(
+            condition, trace.partial(arms[0].graph), trace.partial(arms[1].graph)
+        )
         results = trace.call(function, [])
-        for (parameter, _), value in zip(changed.values(), results[len(join.pairs):]):
+        for (parameter, _), value in zip(changed.values(), results[len(join.pairs) :]):
             trace.set_parameter(parameter, value)
-        return results[:len(join.pairs)]
+        return results[: len(join.pairs)]
 
     # ---- leaving ----------------------------------------------------------------------------------------------------
     def leave(self, value: Any) -> Any:
         """Ends the function, or, inside a loop in the graph, the loop: with a note of the value."""
         from mindspore.compile.frame import Return
+
         loop = max((i for i, item in enumerate(self.stack) if item[0] == "loop"), default=None)
         if loop is None:
             self.stack.clear()
             return Return(value)
-        del self.stack[loop + 1:]
+        del self.stack[loop + 1 :]
         self.env.update({BROKEN: True, RETURNED: True, VALUE: value})
         return None
 
@@ -164,7 +178,11 @@ class Flow:
 
     def tensor_for(self, node: ast.For, bounds: Any) -> Any:
         counter = f"$counter{len(self.stack)}"
-        self.env[counter] = Tensor(bounds.start, bounds.dtype) if not isinstance(bounds.start, Tensor) else bounds.start
+        self.env[counter] = (
+            Tensor(bounds.start, bounds.dtype)
+            if not isinstance(bounds.start, Tensor)
+            else bounds.start
+        )
 
         def enter() -> None:
             value = self.env[counter]
@@ -179,7 +197,9 @@ class Flow:
 
     def _loop(self, node: Any, test: Callable, enter: Callable, names: set[str]) -> Any:
         if node.orelse and find_exits(node.body) & {"break", "return"}:
-            raise Unsupported("'else' of a loop that a tensor decides is not supported together with 'break'")
+            raise Unsupported(
+                "'else' of a loop that a tensor decides is not supported together with 'break'"
+            )
         stack = list(self.stack)
         GraphLoop(self, node, test, enter, names).build()
         self.stack = stack
@@ -198,6 +218,7 @@ def placeholder(value: Any) -> Any:
     """Zeros in the form of a value that will not be used."""
     from mindspore import ops
     from mindspore.common._tree import rebuild
+
     return rebuild(value, lambda t: ops.zeros(tuple(t.shape), t.dtype))
 
 
@@ -239,6 +260,10 @@ def stored_names(statements: list[ast.stmt]) -> set[str]:
                     root = root.value
                 if isinstance(root, ast.Name):
                     names.add(root.id)
-            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name):
+            elif (
+                isinstance(node, ast.Call)
+                and isinstance(node.func, ast.Attribute)
+                and isinstance(node.func.value, ast.Name)
+            ):
                 names.add(node.func.value.id)  # a method may change its object: xs.append(y)
     return names

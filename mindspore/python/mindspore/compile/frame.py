@@ -1,5 +1,6 @@
 """One call of a user function under compilation: its variables and the statements still to run. Statements run on an explicit
 stack, so that a branch decided by a tensor can fork the rest of a region: each arm runs it to its end in a graph of its own."""
+
 from __future__ import annotations
 
 import ast
@@ -23,11 +24,19 @@ class Return:
 class Frame(Expressions, Statements, Flow):
     """Variables, scopes and the statement stack of one call."""
 
-    def __init__(self, tracer: Any, source: Any, function_globals: dict, cells: dict[str, types.CellType] | None = None,
-                 parent: Frame | None = None):
+    def __init__(
+        self,
+        tracer: Any,
+        source: Any,
+        function_globals: dict,
+        cells: dict[str, types.CellType] | None = None,
+        parent: Frame | None = None,
+    ):
         self.tracer, self.source, self.globals = tracer, source, function_globals
         self.cells = cells or {}
-        self.parent = parent  # the frame whose variables are visible (nested functions, comprehensions)
+        self.parent = (
+            parent  # the frame whose variables are visible (nested functions, comprehensions)
+        )
         self.env: dict[str, Any] = {}
         self.stack: list[tuple] = []
         self.outer_names: dict[str, str] = {}  # names declared global or nonlocal
@@ -62,14 +71,18 @@ class Frame(Expressions, Statements, Flow):
     def bind(self, name: str, value: Any) -> None:
         declared = self.outer_names.get(name)
         if declared == "global":
-            raise Unsupported(f"a compiled function cannot assign the global '{name}'; return the value instead")
+            raise Unsupported(
+                f"a compiled function cannot assign the global '{name}'; return the value instead"
+            )
         if declared == "nonlocal" or (self.is_scope and isinstance(self.node, ast.NamedExpr)):
             frame = self.parent
             while frame is not None and name not in frame.env:
                 frame = frame.parent
             if frame is None:
-                raise Unsupported(f"a compiled function cannot assign '{name}' of an enclosing function that is not compiled "
-                                  "with it")
+                raise Unsupported(
+                    f"a compiled function cannot assign '{name}' of an enclosing function that is not compiled "
+                    "with it"
+                )
             frame.env[name] = value
             return
         self.env[name] = value
@@ -110,24 +123,30 @@ class Frame(Expressions, Statements, Flow):
         elif isinstance(target, ast.Subscript):
             self._set_item(target, value)
         else:
-            raise Unsupported(f"assignment to '{type(target).__name__}' is not supported in a compiled function")
+            raise Unsupported(
+                f"assignment to '{type(target).__name__}' is not supported in a compiled function"
+            )
 
     def _unpack(self, target: ast.Tuple | ast.List, value: Any) -> None:
         items = list(self.tracer.iterate(value))
         stars = [i for i, t in enumerate(target.elts) if isinstance(t, ast.Starred)]
         if not stars:
             if len(items) != len(target.elts):
-                raise ValueError(f"{len(target.elts)} values are expected to unpack, but got {len(items)}")
+                raise ValueError(
+                    f"{len(target.elts)} values are expected to unpack, but got {len(items)}"
+                )
             for t, item in zip(target.elts, items):
                 self.assign(t, item)
             return
         at, after = stars[0], len(target.elts) - stars[0] - 1
         if len(items) < at + after:
-            raise ValueError(f"at least {at + after} values are expected to unpack, but got {len(items)}")
+            raise ValueError(
+                f"at least {at + after} values are expected to unpack, but got {len(items)}"
+            )
         for t, item in zip(target.elts[:at], items):
             self.assign(t, item)
-        self.assign(target.elts[at].value, items[at:len(items) - after])
-        for t, item in zip(target.elts[at + 1:], items[len(items) - after:]):
+        self.assign(target.elts[at].value, items[at : len(items) - after])
+        for t, item in zip(target.elts[at + 1 :], items[len(items) - after :]):
             self.assign(t, item)
 
     def _set_item(self, target: ast.Subscript, value: Any) -> None:
@@ -148,9 +167,11 @@ class Frame(Expressions, Statements, Flow):
     def augment(self, node: ast.AugAssign) -> None:
         """`x += y`: in place for Python objects made in the trace, a new value for tensors."""
         target = node.target
-        read = {ast.Name: lambda t: ast.Name(t.id, ast.Load()),
-                ast.Attribute: lambda t: ast.Attribute(t.value, t.attr, ast.Load()),
-                ast.Subscript: lambda t: ast.Subscript(t.value, t.slice, ast.Load())}[type(target)](target)
+        read = {
+            ast.Name: lambda t: ast.Name(t.id, ast.Load()),
+            ast.Attribute: lambda t: ast.Attribute(t.value, t.attr, ast.Load()),
+            ast.Subscript: lambda t: ast.Subscript(t.value, t.slice, ast.Load()),
+        }[type(target)](target)
         old = self.eval(ast.copy_location(read, target))
         value = self.eval(node.value)
         self.at(node)
@@ -168,7 +189,11 @@ class NestedFunction:
         self.frame, self.node, self.__name__ = frame, node, name
         arguments = node.args
         self.defaults = [frame.eval(d) for d in arguments.defaults]
-        self.keyword_defaults = {a.arg: frame.eval(d) for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults) if d is not None}
+        self.keyword_defaults = {
+            a.arg: frame.eval(d)
+            for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults)
+            if d is not None
+        }
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.frame.tracer.call(self, list(args), kwargs, self.frame)
@@ -177,20 +202,24 @@ class NestedFunction:
         return self if instance is None else types.MethodType(self, instance)
 
 
-def bind_arguments(node: Any, name: str, args: list, kwargs: dict, defaults: list, keyword_defaults: dict) -> dict[str, Any]:
+def bind_arguments(
+    node: Any, name: str, args: list, kwargs: dict, defaults: list, keyword_defaults: dict
+) -> dict[str, Any]:
     """Parameters by name, as Python binds them."""
     spec = node.args
     positional = [a.arg for a in spec.posonlyargs + spec.args]
     env: dict[str, Any] = dict(zip(positional, args))
-    rest = list(args[len(positional):])
+    rest = list(args[len(positional) :])
     if spec.vararg:
         env[spec.vararg.arg] = tuple(rest)
     elif rest:
-        raise TypeError(f"{name}() takes {len(positional)} positional arguments but {len(args)} were given")
+        raise TypeError(
+            f"{name}() takes {len(positional)} positional arguments but {len(args)} were given"
+        )
     extra: dict[str, Any] = {}
     keyword_only = [a.arg for a in spec.kwonlyargs]
     for key, value in kwargs.items():
-        if key in positional[len(spec.posonlyargs):] or key in keyword_only:
+        if key in positional[len(spec.posonlyargs) :] or key in keyword_only:
             if key in env:
                 raise TypeError(f"{name}() got multiple values for argument '{key}'")
             env[key] = value
@@ -198,7 +227,7 @@ def bind_arguments(node: Any, name: str, args: list, kwargs: dict, defaults: lis
             extra[key] = value
         else:
             raise TypeError(f"{name}() got an unexpected keyword argument '{key}'")
-    for key, value in zip(positional[len(positional) - len(defaults):], defaults):
+    for key, value in zip(positional[len(positional) - len(defaults) :], defaults):
         env.setdefault(key, value)
     for key, value in keyword_defaults.items():
         env.setdefault(key, value)
@@ -206,8 +235,8 @@ def bind_arguments(node: Any, name: str, args: list, kwargs: dict, defaults: lis
         env[spec.kwarg.arg] = extra
     missing = [p for p in positional + keyword_only if p not in env]
     if missing:
-        raise TypeError(f"{name}() is missing {len(missing)} required argument{'s' * (len(missing) > 1)}: "
-                        + ", ".join(f"'{m}'" for m in missing))
+        raise TypeError(
+            f"{name}() is missing {len(missing)} required argument{'s' * (len(missing) > 1)}: "
+            + ", ".join(f"'{m}'" for m in missing)
+        )
     return env
-
-

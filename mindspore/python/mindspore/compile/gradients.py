@@ -1,5 +1,6 @@
 """Gradients inside compiled code: the function becomes a graph of its own, with what is differentiated as its parameters, and is
 called through Vjp; the backward closure that comes back is called at once."""
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -9,7 +10,14 @@ from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.common._tree import flatten, rebuild
 
-_FLOATS = (_core.float16, _core.bfloat16, _core.float32, _core.float64, _core.complex64, _core.complex128)
+_FLOATS = (
+    _core.float16,
+    _core.bfloat16,
+    _core.float32,
+    _core.float64,
+    _core.complex64,
+    _core.complex128,
+)
 
 
 class Record:
@@ -47,7 +55,7 @@ class Record:
 
     def place(self, trace: Any, outputs: list) -> Any:
         """The value of the function from the outputs of a call, and the Parameters it changed."""
-        for (parameter, _), value in zip(self.updated, outputs[len(self.leaves):]):
+        for (parameter, _), value in zip(self.updated, outputs[len(self.leaves) :]):
             trace.set_parameter(parameter, value)
         items = iter(outputs)
         return rebuild(self.value, lambda _: next(items))
@@ -57,7 +65,13 @@ def record_cell(tracer: Any, cell: Any, args: list) -> Any:
     """Calls a cell that was told set_grad(): its gradient on the same arguments will reuse this run."""
     trace = tracer.trace
     wanted = tuple(i for i, a in enumerate(args) if isinstance(a, Tensor) and a.dtype in _FLOATS)
-    record = Record(tracer, lambda inner: tracer.call_construct(cell, inner, {}), args, wanted, cell.trainable_params())
+    record = Record(
+        tracer,
+        lambda inner: tracer.call_construct(cell, inner, {}),
+        args,
+        wanted,
+        cell.trainable_params(),
+    )
     outputs = trace.call(trace.partial(record.graph), record.inputs)
     value = record.place(trace, outputs)
     tracer.records[id(cell)] = record
@@ -74,7 +88,13 @@ def grad_in_trace(tracer: Any, function: Any, args: tuple, kwargs: dict) -> Any:
     record = tracer.records.pop(id(function.fn), None)
     reused = record is not None and _serves(trace, record, args, wanted, weights)
     if not reused:
-        record = Record(tracer, lambda inner: tracer.call(function.fn, inner, kwargs, None), list(args), wanted, weights)
+        record = Record(
+            tracer,
+            lambda inner: tracer.call(function.fn, inner, kwargs, None),
+            list(args),
+            wanted,
+            weights,
+        )
     results = trace.call(trace.vjp(trace.partial(record.graph)), record.inputs)
     outputs, back = results[:-1], results[-1]
     value = _rebuild_value(record, outputs) if reused else record.place(trace, outputs)
@@ -84,12 +104,16 @@ def grad_in_trace(tracer: Any, function: Any, args: tuple, kwargs: dict) -> Any:
     of_argument = {i: by_input[record.wanted.index(i)] for i in wanted}
     first_weight = len(record.wanted)
     of_weight = {id(w): by_input.get(first_weight + k) for k, w in enumerate(record.weights)}
-    return function.arrange([_or_zero(of_argument.get(i), args[i]) for i in asked],
-                            [_or_zero(of_weight[id(w)], w) for w in weights], value)
+    return function.arrange(
+        [_or_zero(of_argument.get(i), args[i]) for i in asked],
+        [_or_zero(of_weight[id(w)], w) for w in weights],
+        value,
+    )
 
 
 def _or_zero(gradient: Tensor | None, of: Tensor) -> Tensor:
     from mindspore import ops
+
     return ops.zeros_like(of) if gradient is None else gradient
 
 
@@ -97,8 +121,15 @@ def _serves(trace: Any, record: Record, args: tuple, wanted: tuple, weights: lis
     """Whether an earlier run is the one whose gradient is asked for."""
     same = len(args) == len(record.args) and all(a is b for a, b in zip(args, record.args))
     known = {id(w) for w in record.weights}
-    unchanged = all(_core.same_value(trace.lift(w), v) for w, v in zip(record.weights, record.weight_values))
-    return same and unchanged and set(wanted) <= set(record.wanted) and all(id(w) in known for w in weights)
+    unchanged = all(
+        _core.same_value(trace.lift(w), v) for w, v in zip(record.weights, record.weight_values)
+    )
+    return (
+        same
+        and unchanged
+        and set(wanted) <= set(record.wanted)
+        and all(id(w) in known for w in weights)
+    )
 
 
 def _rebuild_value(record: Record, outputs: list) -> Any:
@@ -109,6 +140,7 @@ def _rebuild_value(record: Record, outputs: list) -> Any:
 def _tangents(function: Any, record: Record, value: Any, outputs: list, sens: Any) -> list:
     """One tangent for each floating output of the graph: given ones, ones, and zeros for what is not differentiated."""
     from mindspore import ops
+
     differentiated = function.differentiated(value)
     given = function.tangents(differentiated, sens)
     # The differentiated outputs are the first leaves: has_aux takes the first value, otherwise it is all of them.

@@ -1,5 +1,6 @@
 """Facts read while a graph was made. Each is (kind, owner, key, expected); compiled code may run while all of them hold. The
 check itself is in C++ (`_core.check_guards`)."""
+
 from __future__ import annotations
 
 import types
@@ -82,4 +83,8 @@ def _short(value: Any) -> str:
         return "missing"
     if isinstance(value, Tensor):
         return f"Tensor{list(value.shape)}"
-    return repr(value)[:60] if isinstance(value, _SIMPLE + (tuple, list, dict)) else f"<{type(value).__name__}>"
+    return (
+        repr(value)[:60]
+        if isinstance(value, _SIMPLE + (tuple, list, dict))
+        else f"<{type(value).__name__}>"
+    )

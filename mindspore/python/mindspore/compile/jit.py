@@ -1,4 +1,5 @@
 """Where compiled code is entered: look up by the types of the arguments, check the guards, run; or compile."""
+
 from __future__ import annotations
 
 import functools
@@ -20,7 +21,7 @@ from mindspore.compile.errors import calling_place, locate
 from mindspore.compile.tracer import Tracer
 
 logger = logging.getLogger("mindspore.compile")
-_MAX_ENTRIES = 64      # per function: older ones go
+_MAX_ENTRIES = 64  # per function: older ones go
 _WARN_ENTRIES = 16
 _RECURSION_LIMIT = 6000
 _lock = threading.RLock()
@@ -54,14 +55,21 @@ class Cache:
         if older and logger.isEnabledFor(logging.INFO):
             failed = _core.check_guards(older[-1].facts)
             if failed >= 0:
-                logger.info("recompiling %s: %s", self.name, guards.describe(older[-1].facts[failed]))
+                logger.info(
+                    "recompiling %s: %s", self.name, guards.describe(older[-1].facts[failed])
+                )
         elif self.entries and len(self.entries) > 1:
             logger.info("recompiling %s: new argument types %s", self.name, key)
         older.insert(0, entry)
         del older[8:]
         self.compiled += 1
         if len(self.entries) == _WARN_ENTRIES:
-            logger.warning("%s was compiled for %d different argument types; the latest: %s", self.name, _WARN_ENTRIES, key)
+            logger.warning(
+                "%s was compiled for %d different argument types; the latest: %s",
+                self.name,
+                _WARN_ENTRIES,
+                key,
+            )
         while len(self.entries) > _MAX_ENTRIES:
             self.entries.pop(next(iter(self.entries)))
 
@@ -69,7 +77,11 @@ class Cache:
 def _key(value: Any) -> Any:
     """What of an argument a compiled version depends on."""
     if isinstance(value, Tensor):
-        return (value.dtype, tuple(value.shape), isinstance(value, _parameter_class()) and _Identity(value))
+        return (
+            value.dtype,
+            tuple(value.shape),
+            isinstance(value, _parameter_class()) and _Identity(value),
+        )
     if isinstance(value, float):
         return (float, value, math.copysign(1, value))
     if isinstance(value, (tuple, list)):
@@ -101,10 +113,13 @@ class _Identity:
 @functools.lru_cache(None)
 def _parameter_class() -> type:
     from mindspore.common.parameter import Parameter
+
     return Parameter
 
 
-def _run(cache: Cache, function: Callable[[Tracer, list, dict], Any], args: tuple, kwargs: dict) -> Any:
+def _run(
+    cache: Cache, function: Callable[[Tracer, list, dict], Any], args: tuple, kwargs: dict
+) -> Any:
     key = (_key(args), _key(kwargs)) if kwargs else _key(args)
     entry = cache.find(key)
     if entry is None:
@@ -140,14 +155,18 @@ def _trace(tracer: Tracer, name: str, function: Callable, args: tuple, kwargs: d
     trace = tracer.trace
 
     def symbolic(t: Tensor) -> Tensor:
-        return t if isinstance(t, _parameter_class()) else trace.add_parameter(t.dtype, list(t.shape), name=f"x{next(count)}")
+        return (
+            t
+            if isinstance(t, _parameter_class())
+            else trace.add_parameter(t.dtype, list(t.shape), name=f"x{next(count)}")
+        )
 
     count = iter(range(1 << 30))
     traced_args, traced_kwargs = rebuild((list(args), dict(kwargs)), symbolic)
     value = function(tracer, traced_args, traced_kwargs)
     leaves = flatten(value)
-    returned: list = []     # outputs of the graph
-    places: list = []       # for each leaf: an output's position, or a tensor to hand out as it is
+    returned: list = []  # outputs of the graph
+    places: list = []  # for each leaf: an output's position, or a tensor to hand out as it is
     for leaf in leaves:
         if leaf.is_symbolic or not isinstance(leaf, _parameter_class()):
             places.append(len(returned))
@@ -167,11 +186,14 @@ def _trace(tracer: Tracer, name: str, function: Callable, args: tuple, kwargs: d
         return rebuild(value, pick)
 
     if isinstance(value, Tensor) and isinstance(places[0], int):
+
         def place(outputs: list) -> Any:
             return outputs[0]
     elif not leaves:
+
         def place(outputs: list) -> Any:
             return value
+
     return Entry(graph, tracer.guards.facts, place, len(updated))
 
 
@@ -191,6 +213,7 @@ def run_cell(cell: Any, args: tuple, kwargs: dict) -> Any:
 def run_eager_cell(cell: Any, args: tuple, kwargs: dict) -> Any:
     """A Cell with set_grad() called in PYNATIVE_MODE."""
     from mindspore.ops import _grad
+
     if _core.is_recording():
         return cell._run_eagerly(args, kwargs)
     return _grad.record_cell(cell, lambda *a, **k: cell._run_eagerly(a, k), args, kwargs)
@@ -201,16 +224,32 @@ def run_grad(function: Any, args: tuple, kwargs: dict) -> Any:
     cache = function.__dict__.get("_compiled_versions")
     if cache is None:
         owner = function.fn
-        if isinstance(owner, _late.cell_class):  # grad(net) is often made anew for every step: keep its code with the net
-            key = (function.name, function.positions, function.sens_param, function.has_aux, function.with_value,
-                   function.return_ids, tuple(map(id, function.weight_list())), function.weights is None)
+        if isinstance(
+            owner, _late.cell_class
+        ):  # grad(net) is often made anew for every step: keep its code with the net
+            key = (
+                function.name,
+                function.positions,
+                function.sens_param,
+                function.has_aux,
+                function.with_value,
+                function.return_ids,
+                tuple(map(id, function.weight_list())),
+                function.weights is None,
+            )
             caches = owner.__dict__.setdefault("_compiled_gradients", {})
             cache = caches.setdefault(key, Cache(function.__name__))
         else:
             cache = Cache(function.__name__)
         function._compiled_versions = cache
     from mindspore.compile import gradients
-    return _run(cache, lambda tracer, a, k: gradients.grad_in_trace(tracer, function, tuple(a), k), args, kwargs)
+
+    return _run(
+        cache,
+        lambda tracer, a, k: gradients.grad_in_trace(tracer, function, tuple(a), k),
+        args,
+        kwargs,
+    )
 
 
 # ---- decorated functions --------------------------------------------------------------------------------------------------
@@ -220,7 +259,9 @@ class JitFunction:
     _ms_compiled = True
 
     def __init__(self, fn: Callable, owner: Any = None, cache: Cache | None = None):
-        functools.update_wrapper(self, fn)  # first: it copies attributes, and a gradient function has an `fn` too
+        functools.update_wrapper(
+            self, fn
+        )  # first: it copies attributes, and a gradient function has an `fn` too
         self.fn, self.owner = fn, owner
         self.cache = cache or Cache(getattr(fn, "__qualname__", type(fn).__name__))
 
@@ -239,14 +280,24 @@ class JitFunction:
         function = self.bound_function()
         if _core.is_tracing():
             from mindspore.compile import call_in_trace
+
             return call_in_trace(function, args, kwargs)
         if _core.is_recording():
             return function(*args, **kwargs)
-        return _run(self.cache, lambda tracer, a, k: tracer.call(function, a, k, None), args, kwargs)
+        return _run(
+            self.cache, lambda tracer, a, k: tracer.call(function, a, k, None), args, kwargs
+        )
 
 
-def jit(fn: Callable | None = None, mode: str = "PSJit", input_signature: Any = None, hash_args: Any = None, jit_config: Any = None,
-        compile_once: bool = False, **options: Any) -> Any:
+def jit(
+    fn: Callable | None = None,
+    mode: str = "PSJit",
+    input_signature: Any = None,
+    hash_args: Any = None,
+    jit_config: Any = None,
+    compile_once: bool = False,
+    **options: Any,
+) -> Any:
     """Compiles a function, method or Cell: `@jit`, `@jit(...)` or `jit(f)`.
 
     The remaining arguments choose among compilers of other devices and are accepted.
@@ -257,7 +308,9 @@ def jit(fn: Callable | None = None, mode: str = "PSJit", input_signature: Any = 
         if isinstance(function, JitFunction):
             return function
         if not callable(function):
-            raise TypeError(f"For 'jit', the argument must be a function, method or Cell, but got {type(function).__name__}.")
+            raise TypeError(
+                f"For 'jit', the argument must be a function, method or Cell, but got {type(function).__name__}."
+            )
         if isinstance(function, types.MethodType):
             return JitFunction(function.__func__, function.__self__)
         return JitFunction(function)
@@ -265,7 +318,12 @@ def jit(fn: Callable | None = None, mode: str = "PSJit", input_signature: Any = 
     return wrap if fn is None else wrap(fn)
 
 
-def ms_function(fn: Callable | None = None, input_signature: Any = None, hash_args: Any = None, jit_config: Any = None) -> Any:
+def ms_function(
+    fn: Callable | None = None,
+    input_signature: Any = None,
+    hash_args: Any = None,
+    jit_config: Any = None,
+) -> Any:
     """`jit` under the name of the first releases."""
     return jit(fn, input_signature=input_signature, hash_args=hash_args, jit_config=jit_config)
 
@@ -281,7 +339,13 @@ def clear_cache(function: Any) -> None:
 def memory_report(function: Any) -> dict:
     """What the latest compiled version of a Cell or jit function needs, in bytes: `parameters`, `feature_maps`, `workspace`,
     `outputs`, and `peak_by_line`, the source lines whose values fill the feature maps at their peak."""
-    cache = function.cache if isinstance(function, JitFunction) else getattr(function, "__dict__", {}).get("_compiled_versions")
+    cache = (
+        function.cache
+        if isinstance(function, JitFunction)
+        else getattr(function, "__dict__", {}).get("_compiled_versions")
+    )
     if cache is None or not cache.entries:
-        raise ValueError("For 'memory_report', the function must have run in compiled form, but there is no compiled version yet.")
+        raise ValueError(
+            "For 'memory_report', the function must have run in compiled form, but there is no compiled version yet."
+        )
     return next(reversed(cache.entries.values()))[0].graph.memory()

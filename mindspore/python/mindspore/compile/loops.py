@@ -1,5 +1,6 @@
 """A loop of the graph: `loop(carried) = condition(carried) ? body(carried) : carried`, where body ends by calling loop. What is
 carried is found by parsing the body until the types of its variables repeat."""
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -23,10 +24,12 @@ class GraphLoop:
     def __init__(self, frame: Any, node: Any, test: Callable, enter: Callable, names: set[str]):
         self.frame, self.node, self.test, self.enter = frame, node, test, enter
         self.tracer, self.trace = frame.tracer, frame.tracer.trace
-        self.names = sorted(n for n in names if n in frame.env and not isinstance(frame.env[n], Undefined))
+        self.names = sorted(
+            n for n in names if n in frame.env and not isinstance(frame.env[n], Undefined)
+        )
         self.unknown = {n for n in names if n not in self.names}
         self.dtypes: dict[tuple, Any] = {}  # leaves that must be tensors, with their dtypes
-        self.parameters: list[Any] = []     # Parameters that the body assigns
+        self.parameters: list[Any] = []  # Parameters that the body assigns
         self.start = {n: frame.env[n] for n in self.names}
 
     def build(self) -> None:
@@ -38,7 +41,9 @@ class GraphLoop:
             except _Retry:
                 self.frame.env = env
                 self.trace.restore(environment)
-        raise Unsupported("the types of the variables of this loop change in every round, but they must stay the same")
+        raise Unsupported(
+            "the types of the variables of this loop change in every round, but they must stay the same"
+        )
 
     # ---- one round --------------------------------------------------------------------------------------------------
     def _attempt(self, env: dict) -> None:
@@ -72,12 +77,15 @@ class GraphLoop:
     def _condition(self) -> Any:
         test = self.test()
         if not self.tracer.is_traced(test):
-            raise Unsupported("the condition of this loop is a tensor at first and a Python value later")
+            raise Unsupported(
+                "the condition of this loop is a tensor at first and a Python value later"
+            )
         condition = self.tracer.truth(test)
         broken = self.frame.env.get("$broken", False)
         if broken is False:
             return condition
         from mindspore import ops
+
         return ops.logical_and(ops.logical_not(broken), condition)
 
     def _trace_body(self, at_head: list) -> tuple[Any, dict, list]:
@@ -104,6 +112,7 @@ class GraphLoop:
 
     def _as_tensor(self, leaf: tuple) -> Tensor:
         from mindspore import ops
+
         value, dtype = leaf
         if not isinstance(value, Tensor):
             return Tensor(value, dtype)
@@ -117,7 +126,11 @@ class GraphLoop:
             if isinstance(value, Tensor) or path in self.dtypes:
                 return next(items)
             parts = children(value)
-            return value if parts is None else rebuild(value, [place(path + (i,), p) for i, p in enumerate(parts)])
+            return (
+                value
+                if parts is None
+                else rebuild(value, [place(path + (i,), p) for i, p in enumerate(parts)])
+            )
 
         for name in self.names:
             self.frame.env[name] = place((name,), self.start[name])
@@ -128,6 +141,7 @@ class GraphLoop:
         for flag in ("$broken", "$returned", "$value"):
             if flag in final and flag not in self.names:
                 from mindspore.compile.flow import placeholder
+
                 self.names.append(flag)
                 self.start[flag] = placeholder(final[flag]) if flag == "$value" else False
                 retry = True
@@ -148,7 +162,9 @@ class GraphLoop:
     def _compare(self, path: tuple, start: Any, value: Any, results: list) -> bool:
         """Appends what the next round gets for one variable; True when its type at the head must change."""
         if isinstance(value, Undefined):
-            raise Unsupported(f"the variable '{path[0]}' has no single value at the end of the loop: {value.reason}")
+            raise Unsupported(
+                f"the variable '{path[0]}' has no single value at the end of the loop: {value.reason}"
+            )
         if isinstance(start, Tensor) or path in self.dtypes:
             return self._compare_tensor(path, start, value, results)
         if isinstance(value, Tensor) or (isinstance(start, NUMBERS) and isinstance(value, NUMBERS)):
@@ -157,12 +173,22 @@ class GraphLoop:
             if not isinstance(start, NUMBERS) or (isinstance(value, Tensor) and value.shape != ()):
                 self._refuse(path, start, value)
             other = value.dtype if isinstance(value, Tensor) else type(value)
-            self.dtypes[path] = _core.promote(type(start), True, other, not isinstance(value, Tensor))
+            self.dtypes[path] = _core.promote(
+                type(start), True, other, not isinstance(value, Tensor)
+            )
             return True
         parts, news = children(start), children(value)
-        if parts is not None and news is not None and type(start) is type(value) and len(parts) == len(news):
+        if (
+            parts is not None
+            and news is not None
+            and type(start) is type(value)
+            and len(parts) == len(news)
+        ):
             # Every item must be compared: each appends its results.
-            changed = [self._compare((*path, i), a, b, results) for i, (a, b) in enumerate(zip(parts, news))]
+            changed = [
+                self._compare((*path, i), a, b, results)
+                for i, (a, b) in enumerate(zip(parts, news))
+            ]
             return any(changed)
         if start is value or (type(start) is type(value) and start == value):
             return False
@@ -175,7 +201,10 @@ class GraphLoop:
             if tuple(value.shape) != shape:
                 self._refuse(path, start, value)
             if value.dtype is not dtype:
-                if path in self.dtypes and _core.promote(dtype, False, value.dtype, False) is value.dtype:
+                if (
+                    path in self.dtypes
+                    and _core.promote(dtype, False, value.dtype, False) is value.dtype
+                ):
                     self.dtypes[path] = value.dtype
                     return True
                 self._refuse(path, start, value)
@@ -186,10 +215,17 @@ class GraphLoop:
 
     def _refuse(self, path: tuple, start: Any, value: Any) -> bool:
         def text(v: Any) -> str:
-            return f"{v.dtype}{list(v.shape)}" if isinstance(v, Tensor) else (repr(v) if isinstance(v, NUMBERS) else type(v).__name__)
+            return (
+                f"{v.dtype}{list(v.shape)}"
+                if isinstance(v, Tensor)
+                else (repr(v) if isinstance(v, NUMBERS) else type(v).__name__)
+            )
+
         name = path[0] if not str(path[0]).startswith("$") else "the returned value"
-        raise TypeError(f"the variable '{name}' of a loop that a tensor decides must keep its type, but it is {text(start)} before "
-                        f"and {text(value)} after a round; make it a tensor of one shape and dtype before the loop")
+        raise TypeError(
+            f"the variable '{name}' of a loop that a tensor decides must keep its type, but it is {text(start)} before "
+            f"and {text(value)} after a round; make it a tensor of one shape and dtype before the loop"
+        )
 
     # ---- the graphs -------------------------------------------------------------------------------------------------
     def _finish(self, loop: Any, body: Any, condition: Any, inputs: list, results: list) -> None:
@@ -211,7 +247,12 @@ class GraphLoop:
         self._bind(outputs)
         for name in self.unknown:
             if name not in ("$broken", "$returned", "$value"):
-                frame.env[name] = Undefined("it is first assigned inside a loop that a tensor decides"
-                                            + self.tracer.place_text(frame))
-        for parameter, value in zip(self.parameters, outputs[len(outputs) - len(self.parameters):] if self.parameters else []):
+                frame.env[name] = Undefined(
+                    "it is first assigned inside a loop that a tensor decides"
+                    + self.tracer.place_text(frame)
+                )
+        for parameter, value in zip(
+            self.parameters,
+            outputs[len(outputs) - len(self.parameters) :] if self.parameters else [],
+        ):
             trace.set_parameter(parameter, value)

@@ -1,6 +1,7 @@
 """Equal cells compile once: a network of 48 equal layers is parsed as one layer and 48 calls of its graph, with Parameters passed as
 arguments. Two cells are equal when all that `construct` could read is: attributes by value, sub-cells recursively, Parameters
 by dtype and shape."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -12,8 +13,20 @@ from mindspore.common._tree import flatten, rebuild
 from mindspore.compile import guards as facts
 
 # Names and bookkeeping, which no construct depends on.
-_IGNORED = frozenset({"_params", "_cells", "_param_prefix", "_compiled_versions", "_compiled_gradients", "_compiled_methods",
-                      "cell_init_args", "_cell_init_args", "_instance_name", "instance_name"})
+_IGNORED = frozenset(
+    {
+        "_params",
+        "_cells",
+        "_param_prefix",
+        "_compiled_versions",
+        "_compiled_gradients",
+        "_compiled_methods",
+        "cell_init_args",
+        "_cell_init_args",
+        "_instance_name",
+        "instance_name",
+    }
+)
 _VALUES = (bool, int, float, str, bytes, type(None), complex)
 
 
@@ -27,7 +40,10 @@ def _value_print(value: Any, parameter_class: type, cell_class: type) -> Any:
     if isinstance(value, (tuple, list)):
         return (type(value), *(_value_print(v, parameter_class, cell_class) for v in value))
     if isinstance(value, dict):
-        return (dict, *((k, _value_print(v, parameter_class, cell_class)) for k, v in value.items()))
+        return (
+            dict,
+            *((k, _value_print(v, parameter_class, cell_class)) for k, v in value.items()),
+        )
     attributes = getattr(value, "attrs", None)
     if type(attributes) is dict and not isinstance(value, (Tensor, np.ndarray)):  # a Primitive
         return (type(value), _value_print(attributes, parameter_class, cell_class))
@@ -36,8 +52,14 @@ def _value_print(value: Any, parameter_class: type, cell_class: type) -> Any:
 
 def cell_print(cell: Any, parameter_class: type, cell_class: type) -> tuple:
     """A hashable value that equal cells share."""
-    return (type(cell), *((name, _value_print(value, parameter_class, cell_class)) for name, value in cell.__dict__.items()
-                          if name not in _IGNORED))
+    return (
+        type(cell),
+        *(
+            (name, _value_print(value, parameter_class, cell_class))
+            for name, value in cell.__dict__.items()
+            if name not in _IGNORED
+        ),
+    )
 
 
 class Template:
@@ -77,8 +99,10 @@ class Template:
         trace = tracer.trace
         parameters = list(cell.get_parameters())
         self._repeat_facts(tracer, cell)
-        outputs = trace.call(trace.partial(self.graph), flatten(args) + [trace.lift(p) for p in parameters])
-        for (where, _), value in zip(self.updated, outputs[len(self.leaves):]):
+        outputs = trace.call(
+            trace.partial(self.graph), flatten(args) + [trace.lift(p) for p in parameters]
+        )
+        for (where, _), value in zip(self.updated, outputs[len(self.leaves) :]):
             trace.set_parameter(parameters[where] if isinstance(where, int) else where, value)
         items = iter(outputs)
         return rebuild(self.value, lambda _: next(items))
@@ -102,10 +126,18 @@ class Memo:
 
     def call(self, tracer: Any, cell: Any, args: list, kwargs: dict) -> Any:
         """Calls a cell inside a network."""
-        if kwargs or not cell._cells or getattr(cell, "_has_hooks", False) or len(list(cell.get_parameters())) != len(
-                {id(p) for p in cell.get_parameters()}):
+        if (
+            kwargs
+            or not cell._cells
+            or getattr(cell, "_has_hooks", False)
+            or len(list(cell.get_parameters())) != len({id(p) for p in cell.get_parameters()})
+        ):
             return tracer.call_construct(cell, args, kwargs)
-        key = (cell_print(cell, *self.classes), *(self._argument(a) for a in args), bool(tracer.in_gradient))
+        key = (
+            cell_print(cell, *self.classes),
+            *(self._argument(a) for a in args),
+            bool(tracer.in_gradient),
+        )
         template = self.templates.get(key)
         if template is None:
             if key not in self.seen:
@@ -116,5 +148,9 @@ class Memo:
 
     def _argument(self, value: Any) -> Any:
         if isinstance(value, Tensor):
-            return (value.dtype, tuple(value.shape), isinstance(value, self.classes[0]) and id(value))
+            return (
+                value.dtype,
+                tuple(value.shape),
+                isinstance(value, self.classes[0]) and id(value),
+            )
         return _value_print(value, *self.classes)

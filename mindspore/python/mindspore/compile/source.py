@@ -1,4 +1,5 @@
 """The syntax tree of a function, found from its code object: each file is parsed once."""
+
 from __future__ import annotations
 
 import ast
@@ -29,21 +30,30 @@ def find_source(function: types.FunctionType) -> Source:
     code = function.__code__
     found = _sources.get(code)
     if found is None:
-        found = _sources[code] = Source(_find_node(code, function.__globals__), code.co_filename, code.co_qualname
-                                        if hasattr(code, "co_qualname") else function.__qualname__)
+        found = _sources[code] = Source(
+            _find_node(code, function.__globals__),
+            code.co_filename,
+            code.co_qualname if hasattr(code, "co_qualname") else function.__qualname__,
+        )
     return found
 
 
 def _find_node(code: types.CodeType, module_globals: dict) -> ast.AST:
     candidates = _functions_by_line(code.co_filename, module_globals).get(code.co_firstlineno, [])
     is_lambda = code.co_name == "<lambda>"
-    fitting = [n for n in candidates if (isinstance(n, ast.Lambda) if is_lambda else getattr(n, "name", "") == code.co_name)]
+    fitting = [
+        n
+        for n in candidates
+        if (isinstance(n, ast.Lambda) if is_lambda else getattr(n, "name", "") == code.co_name)
+    ]
     if len(fitting) > 1:
         fitting = [n for n in fitting if _same_code(n, code)]
     if not fitting:
         raise NoSource(f"the source of '{code.co_name}' is not available ({code.co_filename})")
     if len(fitting) > 1:
-        raise NoSource(f"several functions on line {code.co_firstlineno} of {code.co_filename} look the same")
+        raise NoSource(
+            f"several functions on line {code.co_firstlineno} of {code.co_filename} look the same"
+        )
     return fitting[0]
 
 
@@ -72,10 +82,16 @@ def _same_code(node: ast.AST, code: types.CodeType) -> bool:
         compiled = compile(ast.Expression(node), code.co_filename, "eval")
     else:
         compiled = compile(ast.Module([node], []), code.co_filename, "exec")
-    inner = [c for c in compiled.co_consts if isinstance(c, types.CodeType) and c.co_name == code.co_name]
-    return any(c.co_consts == code.co_consts and c.co_varnames == code.co_varnames
-               and set(c.co_names) | set(c.co_freevars) >= set(code.co_names)
-               and _free_names(c) == _free_names(code) for c in inner)
+    inner = [
+        c for c in compiled.co_consts if isinstance(c, types.CodeType) and c.co_name == code.co_name
+    ]
+    return any(
+        c.co_consts == code.co_consts
+        and c.co_varnames == code.co_varnames
+        and set(c.co_names) | set(c.co_freevars) >= set(code.co_names)
+        and _free_names(c) == _free_names(code)
+        for c in inner
+    )
 
 
 def _free_names(code: types.CodeType) -> set[str]:

@@ -1,5 +1,6 @@
 """Statements of a function under compilation. A Frame keeps those still to run on a stack of work items:
 ("block", statements, index), ("for", node, items, index), ("while", node), ("loop",) where a loop in the graph begins."""
+
 from __future__ import annotations
 
 import ast
@@ -37,7 +38,9 @@ class Statements:
         self.at(statement)
         method = getattr(self, "_run_" + type(statement).__name__, None)
         if method is None:
-            raise Unsupported(f"'{type(statement).__name__}' statements are not supported in a compiled function")
+            raise Unsupported(
+                f"'{type(statement).__name__}' statements are not supported in a compiled function"
+            )
         return method(statement)
 
     def _step_for(self, node: ast.For, items: list, index: int) -> None:
@@ -58,8 +61,10 @@ class Statements:
             self._push(node.orelse)
             return None
         if rounds > _MAX_UNROLLED:
-            raise Unsupported(f"this loop ran {_MAX_UNROLLED} rounds while compiling; let a tensor decide its condition to "
-                              "make it a loop of the graph")
+            raise Unsupported(
+                f"this loop ran {_MAX_UNROLLED} rounds while compiling; let a tensor decide its condition to "
+                "make it a loop of the graph"
+            )
         self.stack.append(("while", node, rounds + 1))
         self._push(node.body)
         return None
@@ -119,12 +124,17 @@ class Statements:
     def _run_Import(self, node: ast.Import) -> None:
         for alias in node.names:
             module = __import__(alias.name)
-            self.bind(alias.asname or alias.name.split(".")[0],
-                      __import__("importlib").import_module(alias.name) if alias.asname else module)
+            self.bind(
+                alias.asname or alias.name.split(".")[0],
+                __import__("importlib").import_module(alias.name) if alias.asname else module,
+            )
 
     def _run_ImportFrom(self, node: ast.ImportFrom) -> None:
         import importlib
-        module = importlib.import_module("." * node.level + (node.module or ""), self.globals.get("__package__"))
+
+        module = importlib.import_module(
+            "." * node.level + (node.module or ""), self.globals.get("__package__")
+        )
         for alias in node.names:
             self.bind(alias.asname or alias.name, getattr(module, alias.name))
 
@@ -132,7 +142,9 @@ class Statements:
         value = self.eval(node.test)
         if self.tracer.is_traced(value):
             self.at(node)
-            raise Unsupported("an assertion must be decided while compiling, but its condition is a tensor")
+            raise Unsupported(
+                "an assertion must be decided while compiling, but its condition is a tensor"
+            )
         if not value:
             raise AssertionError(self.eval(node.msg) if node.msg is not None else "")
 
@@ -147,7 +159,9 @@ class Statements:
         raise Unsupported("'with' is not supported in a compiled function")
 
     def _run_Try(self, node: ast.Try) -> Any:
-        raise Unsupported("'try' is not supported in a compiled function; check the condition with 'if' instead")
+        raise Unsupported(
+            "'try' is not supported in a compiled function; check the condition with 'if' instead"
+        )
 
     def _run_ClassDef(self, node: ast.ClassDef) -> Any:
         raise Unsupported("a class cannot be defined in a compiled function; define it outside")
@@ -185,8 +199,10 @@ class Statements:
             return self.tensor_for(node, iterable)
         items = list(self.tracer.iterate(iterable))
         if len(items) > _MAX_UNROLLED:
-            raise Unsupported(f"this loop has {len(items)} rounds, more than {_MAX_UNROLLED}, and would be unrolled; loop over a "
-                              "range with a tensor bound to make it a loop of the graph")
+            raise Unsupported(
+                f"this loop has {len(items)} rounds, more than {_MAX_UNROLLED}, and would be unrolled; loop over a "
+                "range with a tensor bound to make it a loop of the graph"
+            )
         self.stack.append(("for", node, items, 0))
         return None
 

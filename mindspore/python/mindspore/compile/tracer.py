@@ -1,5 +1,6 @@
 """Turns one call of a user function into a graph: decides for every call inside it whether to parse, to run or to refuse, reads
 Python facts under guards, and keeps the place in the user's source."""
+
 from __future__ import annotations
 
 import ast
@@ -17,6 +18,7 @@ from mindspore.compile import guards as facts
 from mindspore.compile.errors import Unsupported, calling_place, locate
 from mindspore.compile.frame import Frame, NestedFunction, bind_arguments
 from mindspore.compile.memo import Memo
+from mindspore.compile.python_builtins import SPECIAL, TracedRange
 from mindspore.compile.source import NoSource, find_source
 
 _LIBRARY = "mindspore."
@@ -30,18 +32,12 @@ def current() -> Tracer | None:
     return _current[-1] if _current else None
 
 
-class TracedRange:
-    """`range` with a bound that is a tensor."""
-
-    def __init__(self, start: Any, stop: Any, step: int):
-        self.start, self.stop, self.step = start, stop, step
-        self.dtype = stop.dtype if isinstance(stop, Tensor) else start.dtype
-
-
 def is_library(function: Any) -> bool:
     """Functions of this package run as they are; cells and users' functions are parsed."""
     module = getattr(function, "__module__", None) or ""
-    return module.startswith(_LIBRARY) and not module.startswith(("mindspore.nn", "mindspore.model_zoo", "mindspore.train.amp"))
+    return module.startswith(_LIBRARY) and not module.startswith(
+        ("mindspore.nn", "mindspore.model_zoo", "mindspore.train.amp")
+    )
 
 
 class Tracer:
@@ -49,9 +45,11 @@ class Tracer:
 
     def __init__(self) -> None:
         self.guards = facts.Guards()
-        self.places: list[tuple[Frame, int]] = []  # (frame, span of its caller) for each call under way
+        self.places: list[
+            tuple[Frame, int]
+        ] = []  # (frame, span of its caller) for each call under way
         self.made: set[int] = set()  # ids of objects that the compiled function made itself
-        self.keep: list[Any] = []    # ... kept alive, so that ids stay theirs
+        self.keep: list[Any] = []  # ... kept alive, so that ids stay theirs
         self.records: dict[int, Any] = {}  # forward runs of cells with set_grad, by id of the cell
         self.in_gradient = 0
         self.memo = Memo(_parameter_class(), _late.cell_class)
@@ -71,8 +69,15 @@ class Tracer:
             return
         caller = self.places[-1][1] if self.places else 0
         source = frame.source
-        self.trace.span = self.trace.intern_span(source.file, node.lineno, node.col_offset + 1, node.end_lineno or node.lineno,
-                                                 (node.end_col_offset or 0) + 1, source.name, caller)
+        self.trace.span = self.trace.intern_span(
+            source.file,
+            node.lineno,
+            node.col_offset + 1,
+            node.end_lineno or node.lineno,
+            (node.end_col_offset or 0) + 1,
+            source.name,
+            caller,
+        )
 
     def place_text(self, frame: Frame) -> str:
         """` (net.py:14)` for messages."""
@@ -80,12 +85,18 @@ class Tracer:
 
     def error_places(self) -> list[tuple[str, int, str]]:
         """File, line and function of each call under way, innermost first, and the call into this package."""
-        return [(f.source.file, getattr(f.node, "lineno", 0), f.source.name) for f, _ in reversed(self.places) if f.node is not None] + calling_place()
+        return [
+            (f.source.file, getattr(f.node, "lineno", 0), f.source.name)
+            for f, _ in reversed(self.places)
+            if f.node is not None
+        ] + calling_place()
 
     # ---- what is traced ---------------------------------------------------------------------------------------------
     def is_traced(self, value: Any) -> bool:
         """A tensor whose value is known only at run time; Parameters are."""
-        return isinstance(value, Tensor) and (value.is_symbolic or isinstance(value, _parameter_class()))
+        return isinstance(value, Tensor) and (
+            value.is_symbolic or isinstance(value, _parameter_class())
+        )
 
     def has_traced(self, value: Any) -> bool:
         """A traced tensor, or a structure that holds one."""
@@ -101,11 +112,14 @@ class Tracer:
     def truth(self, value: Any) -> Any:
         """A condition as Bool[]."""
         from mindspore import ops
+
         if not isinstance(value, Tensor):
             return Tensor(bool(value))
         if value.size != 1:
-            raise ValueError(f"a condition must have exactly one element, but got a tensor of shape {tuple(value.shape)}; use "
-                             "ops.any or ops.all")
+            raise ValueError(
+                f"a condition must have exactly one element, but got a tensor of shape {tuple(value.shape)}; use "
+                "ops.any or ops.all"
+            )
         if value.dtype is not _core.bool:
             value = ops.not_equal(value, 0)
         return ops.reshape(value, ()) if value.ndim else value
@@ -113,7 +127,11 @@ class Tracer:
     # ---- reading Python facts ---------------------------------------------------------------------------------------
     def fact(self, value: Any) -> Any:
         """A value read from outside: concrete tensors become inputs of the graph, so that later changes are seen."""
-        if isinstance(value, Tensor) and not value.is_symbolic and not isinstance(value, _parameter_class()):
+        if (
+            isinstance(value, Tensor)
+            and not value.is_symbolic
+            and not isinstance(value, _parameter_class())
+        ):
             return self.trace.lift(value)
         return value
 
@@ -136,7 +154,10 @@ class Tracer:
         return self.fact(value)
 
     def get_attribute(self, owner: Any, name: str) -> Any:
-        if isinstance(owner, (Tensor, str, tuple, list, dict, set, int, float, NestedFunction)) or id(owner) in self.made:
+        if (
+            isinstance(owner, (Tensor, str, tuple, list, dict, set, int, float, NestedFunction))
+            or id(owner) in self.made
+        ):
             return getattr(owner, name)
         instance = getattr(owner, "__dict__", None)
         if type(instance) is dict and not isinstance(owner, type):
@@ -144,7 +165,9 @@ class Tracer:
         value = getattr(owner, name)
         if isinstance(owner, types.ModuleType):
             self.guards.item(vars(owner), name, vars(owner).get(name, facts.MISSING))
-        elif not isinstance(value, (types.MethodType, types.BuiltinMethodType)) and not isinstance(owner, super):
+        elif not isinstance(value, (types.MethodType, types.BuiltinMethodType)) and not isinstance(
+            owner, super
+        ):
             self.guards.attribute(owner, name, value)
         return self.fact(value)
 
@@ -157,10 +180,14 @@ class Tracer:
             value = instance[name]
             self.guards.item(instance, name, value)
             value = self.fact(value)
-            return owner._cast_parameter(value) if instance.get("_compute_type") is not None else value
+            return (
+                owner._cast_parameter(value) if instance.get("_compute_type") is not None else value
+            )
         value = getattr(owner, name)
         if name not in instance and static is not facts.MISSING:
-            if type(owner).__setattr__ is not object.__setattr__ or not isinstance(static, types.FunctionType):
+            if type(owner).__setattr__ is not object.__setattr__ or not isinstance(
+                static, types.FunctionType
+            ):
                 self.guards.item(instance, name, facts.MISSING)
             if not isinstance(static, property):
                 self.guards.attribute(kind, name, getattr(kind, name))
@@ -174,18 +201,25 @@ class Tracer:
         held = getattr(owner, name, None)
         if isinstance(held, _parameter_class()):
             from mindspore import ops
+
             if not isinstance(value, Tensor):
                 value = ops.full_like(held, value)
-            self.trace.set_parameter(held, value if value.dtype is held.dtype else ops.cast(value, held.dtype))
+            self.trace.set_parameter(
+                held, value if value.dtype is held.dtype else ops.cast(value, held.dtype)
+            )
             return
-        raise Unsupported(f"a compiled function can assign only Parameters of '{type(owner).__name__}', but '{name}' is "
-                          f"{type(held).__name__}; make it a Parameter, or return the value")
+        raise Unsupported(
+            f"a compiled function can assign only Parameters of '{type(owner).__name__}', but '{name}' is "
+            f"{type(held).__name__}; make it a Parameter, or return the value"
+        )
 
     def check_mutable(self, value: Any) -> None:
         """Objects from outside must not change while compiling: the change would happen once, not on every call."""
         if isinstance(value, (list, dict)) and self._is_outside(value):
-            raise Unsupported(f"a compiled function cannot change a {type(value).__name__} that was made outside of it; copy it "
-                              "first, or return the new value")
+            raise Unsupported(
+                f"a compiled function cannot change a {type(value).__name__} that was made outside of it; copy it "
+                "first, or return the new value"
+            )
 
     def _is_outside(self, value: Any) -> bool:
         return (facts.LIST, id(value), None) in self.guards._known
@@ -194,10 +228,12 @@ class Tracer:
         """The owner, or, for a tensor, its updated value."""
         if isinstance(owner, _parameter_class()):
             from mindspore.common._indexing import index_update
+
             self.trace.set_parameter(owner, index_update(owner, key, value))
             return owner
         if isinstance(owner, Tensor):
             from mindspore.common._indexing import index_update
+
             return index_update(owner, key, value)
         self.check_mutable(owner)
         owner[key] = value
@@ -206,12 +242,19 @@ class Tracer:
     def get_item(self, owner: Any, key: Any) -> Any:
         if self.is_traced(key) and isinstance(owner, (tuple, list)):
             from mindspore import ops
+
             if all(isinstance(item, (Tensor, int, float)) for item in owner):
-                return ops.stack([item if isinstance(item, Tensor) else Tensor(item) for item in owner])[key]
+                return ops.stack(
+                    [item if isinstance(item, Tensor) else Tensor(item) for item in owner]
+                )[key]
             raise Unsupported("a list that is indexed by a tensor must hold tensors or numbers")
-        if not isinstance(owner, (Tensor, tuple, list, dict, str)) and hasattr(type(owner), "__getitem__"):
+        if not isinstance(owner, (Tensor, tuple, list, dict, str)) and hasattr(
+            type(owner), "__getitem__"
+        ):
             method = inspect.getattr_static(type(owner), "__getitem__")
-            if isinstance(method, types.FunctionType) and not method.__module__.startswith("mindspore"):
+            if isinstance(method, types.FunctionType) and not method.__module__.startswith(
+                "mindspore"
+            ):
                 return self.call(method, [owner, key], {}, None)
         return self.fact(owner[key])
 
@@ -232,7 +275,7 @@ class Tracer:
     # ---- calls ------------------------------------------------------------------------------------------------------
     def call(self, function: Any, args: list, kwargs: dict, frame: Frame | None) -> Any:
         """Calls anything."""
-        special = _SPECIAL.get(function) if _hashable(function) else None
+        special = SPECIAL.get(function) if _hashable(function) else None
         if special is not None:
             return special(self, args, kwargs)
         if isinstance(function, NestedFunction):
@@ -242,7 +285,9 @@ class Tracer:
         if isinstance(function, types.FunctionType):
             return self._call_function(function, args, kwargs)
         if isinstance(function, functools.partial):
-            return self.call(function.func, [*function.args, *args], {**function.keywords, **kwargs}, frame)
+            return self.call(
+                function.func, [*function.args, *args], {**function.keywords, **kwargs}, frame
+            )
         if isinstance(function, _late.cell_class):
             return self._call_cell(function, args, kwargs)
         if getattr(type(function), "_ms_compiled", False):  # a function decorated with jit
@@ -254,7 +299,9 @@ class Tracer:
             self.check_mutable(owner)
         return self._run(function, args, kwargs)
 
-    def _call_method(self, function: types.MethodType, args: list, kwargs: dict, frame: Frame | None) -> Any:
+    def _call_method(
+        self, function: types.MethodType, args: list, kwargs: dict, frame: Frame | None
+    ) -> Any:
         owner, inner = function.__self__, function.__func__
         if isinstance(inner, NestedFunction) or not isinstance(inner, types.FunctionType):
             return self.call(inner, [owner, *args], kwargs, frame)
@@ -265,18 +312,30 @@ class Tracer:
         return self._call_function(inner, [owner, *args], kwargs)
 
     def _call_function(self, function: types.FunctionType, args: list, kwargs: dict) -> Any:
-        if is_library(function) or getattr(function, "_ms_constexpr", False) or _is_builtin_module(function):
+        if (
+            is_library(function)
+            or getattr(function, "_ms_constexpr", False)
+            or _is_builtin_module(function)
+        ):
             return self._run(function, args, kwargs)
         try:
             source = find_source(function)
         except NoSource as reason:
             return self._run_without_source(function, args, kwargs, str(reason))
         if isinstance(source.node, ast.AsyncFunctionDef) or inspect.isgeneratorfunction(function):
-            raise Unsupported(f"'{function.__name__}' is a generator or coroutine, which cannot be compiled")
+            raise Unsupported(
+                f"'{function.__name__}' is a generator or coroutine, which cannot be compiled"
+            )
         cells = dict(zip(function.__code__.co_freevars, function.__closure__ or ()))
         frame = Frame(self, source, function.__globals__, cells)
-        frame.env = bind_arguments(source.node, function.__name__, args, kwargs, [self.fact(d) for d in function.__defaults__ or ()],
-                                   function.__kwdefaults__ or {})
+        frame.env = bind_arguments(
+            source.node,
+            function.__name__,
+            args,
+            kwargs,
+            [self.fact(d) for d in function.__defaults__ or ()],
+            function.__kwdefaults__ or {},
+        )
         frame.first_argument = args[0] if args else None
         return self._run_frame(frame, source.node)
 
@@ -286,19 +345,30 @@ class Tracer:
             return function(*args, **kwargs)
         except TypeError as error:
             if "known only at run time" in str(error):
-                raise Unsupported(f"{error} The function '{function.__name__}' could not be parsed: {reason}.") from None
+                raise Unsupported(
+                    f"{error} The function '{function.__name__}' could not be parsed: {reason}."
+                ) from None
             raise
 
     def _parse_nested(self, function: NestedFunction, args: list, kwargs: dict) -> Any:
         outer = function.frame
         frame = Frame(self, outer.source, outer.globals, outer.cells, parent=outer)
-        frame.env = bind_arguments(function.node, function.__name__, args, kwargs, function.defaults, function.keyword_defaults)
+        frame.env = bind_arguments(
+            function.node,
+            function.__name__,
+            args,
+            kwargs,
+            function.defaults,
+            function.keyword_defaults,
+        )
         return self._run_frame(frame, function.node)
 
     def _run_frame(self, frame: Frame, node: Any) -> Any:
         if len(self.places) >= _MAX_DEPTH:
-            raise RecursionError(f"'{frame.source.name}' calls itself more than {_MAX_DEPTH} deep while compiling; let a Python value "
-                                 "end the recursion, or write a loop")
+            raise RecursionError(
+                f"'{frame.source.name}' calls itself more than {_MAX_DEPTH} deep while compiling; let a Python value "
+                "end the recursion, or write a loop"
+            )
         caller = self.trace.span
         self.places.append((frame, caller))
         try:
@@ -314,6 +384,7 @@ class Tracer:
 
     def _call_cell(self, cell: Any, args: list, kwargs: dict) -> Any:
         from mindspore.compile import gradients
+
         self.guards.attribute(type(cell), "construct", type(cell).construct)
         for key in ("training", "requires_grad"):
             self.get_attribute(cell, key)
@@ -339,21 +410,40 @@ class Tracer:
 
     def _number(self, kind: type, value: Tensor) -> Tensor:
         from mindspore import ops
+
         if value.size != 1:
-            raise ValueError(f"only a tensor with one element can become a Python number, but got shape {tuple(value.shape)}")
+            raise ValueError(
+                f"only a tensor with one element can become a Python number, but got shape {tuple(value.shape)}"
+            )
         dtype = {int: _core.int64, float: _core.float32, bool: _core.bool}[kind]
         return ops.reshape(self.truth(value) if kind is bool else ops.cast(value, dtype), ())
 
     def _run(self, function: Any, args: list, kwargs: dict) -> Any:
         """Plain Python on values that are known, library code on traced ones."""
         module = (getattr(function, "__module__", None) or "").split(".")[0]
-        if module == "numpy" and (any(map(self.has_traced, args)) or any(map(self.has_traced, kwargs.values()))):
-            raise Unsupported(f"numpy.{getattr(function, '__name__', function)} needs values, but in a compiled function a tensor's "
-                              "value is known only at run time; use the function of mindspore.ops or mindspore.numpy")
+        if module == "numpy" and (
+            any(map(self.has_traced, args)) or any(map(self.has_traced, kwargs.values()))
+        ):
+            raise Unsupported(
+                f"numpy.{getattr(function, '__name__', function)} needs values, but in a compiled function a tensor's "
+                "value is known only at run time; use the function of mindspore.ops or mindspore.numpy"
+            )
         return function(*args, **kwargs)
 
 
-_MUTATING = {"append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse", "update", "setdefault", "popitem"}
+_MUTATING = {
+    "append",
+    "extend",
+    "insert",
+    "pop",
+    "remove",
+    "clear",
+    "sort",
+    "reverse",
+    "update",
+    "setdefault",
+    "popitem",
+}
 
 
 def _hashable(function: Any) -> bool:
@@ -365,105 +455,33 @@ def _is_builtin_module(function: types.FunctionType) -> bool:
     return module in _STANDARD
 
 
-_STANDARD = {"numpy", "math", "functools", "itertools", "collections", "copy", "operator", "random", "os", "re", "typing",
-             "dataclasses", "enum", "warnings", "contextlib", "abc", "inspect", "logging", "json", "string", "numbers"}
+_STANDARD = {
+    "numpy",
+    "math",
+    "functools",
+    "itertools",
+    "collections",
+    "copy",
+    "operator",
+    "random",
+    "os",
+    "re",
+    "typing",
+    "dataclasses",
+    "enum",
+    "warnings",
+    "contextlib",
+    "abc",
+    "inspect",
+    "logging",
+    "json",
+    "string",
+    "numbers",
+}
 
 
 @functools.lru_cache(None)
 def _parameter_class() -> type:
     from mindspore.common.parameter import Parameter
+
     return Parameter
-
-
-# ---- builtins that look at values -------------------------------------------------------------------------------------
-def _range(tracer: Tracer, args: list, kwargs: dict) -> Any:
-    if not any(tracer.is_traced(a) for a in args):
-        return range(*args, **kwargs)
-    start, stop, step = (0, args[0], 1) if len(args) == 1 else (*args, 1)[:3]
-    if tracer.is_traced(step):
-        raise Unsupported("the step of a range must be known while compiling")
-    return TracedRange(start, stop, step)
-
-
-def _map(tracer: Tracer, args: list, kwargs: dict) -> Any:
-    function, *sequences = args
-    return iter([tracer.call(function, list(items), {}, None) for items in zip(*(tracer.iterate(s) for s in sequences))])
-
-
-def _filter(tracer: Tracer, args: list, kwargs: dict) -> Any:
-    function, items = args
-    return iter([i for i in tracer.iterate(items) if (i if function is None else tracer.call(function, [i], {}, None))])
-
-
-def _zip(tracer: Tracer, args: list, kwargs: dict) -> Any:
-    return zip(*(tracer.iterate(a) for a in args), **kwargs)
-
-
-def _enumerate(tracer: Tracer, args: list, kwargs: dict) -> Any:
-    return enumerate(tracer.iterate(args[0]), *args[1:], **kwargs)
-
-
-def _getattr(tracer: Tracer, args: list, kwargs: dict) -> Any:
-    owner, name, *default = args
-    if default and not hasattr(owner, name):
-        instance = getattr(owner, "__dict__", None)
-        if type(instance) is dict:
-            tracer.guards.item(instance, name, facts.MISSING)
-        return default[0]
-    return tracer.get_attribute(owner, name)
-
-
-def _hasattr(tracer: Tracer, args: list, kwargs: dict) -> Any:
-    owner, name = args
-    if not hasattr(owner, name):
-        instance = getattr(owner, "__dict__", None)
-        if type(instance) is dict:
-            tracer.guards.item(instance, name, facts.MISSING)
-        return False
-    if not isinstance(owner, Tensor):
-        tracer.get_attribute(owner, name)
-    return True
-
-
-def _extreme(reduce_name: str, pair_name: str, builtin: Callable) -> Callable:
-    def call(tracer: Tracer, args: list, kwargs: dict) -> Any:
-        from mindspore import ops
-        if len(args) == 1 and isinstance(args[0], Tensor) and not kwargs:
-            return getattr(ops, reduce_name)(args[0])
-        items = list(tracer.iterate(args[0])) if len(args) == 1 else args
-        if not any(tracer.is_traced(i) for i in items):
-            return builtin(*args, **kwargs)
-        result = items[0]
-        for item in items[1:]:
-            result = getattr(ops, pair_name)(result, item)
-        return result
-
-    return call
-
-
-def _any(tracer: Tracer, args: list, kwargs: dict) -> Any:
-    from mindspore import ops
-    items = list(tracer.iterate(args[0]))
-    if not any(tracer.is_traced(i) for i in items):
-        return any(items)
-    return functools.reduce(ops.logical_or, [tracer.truth(i) for i in items])
-
-
-def _all(tracer: Tracer, args: list, kwargs: dict) -> Any:
-    from mindspore import ops
-    items = list(tracer.iterate(args[0]))
-    if not any(tracer.is_traced(i) for i in items):
-        return all(items)
-    return functools.reduce(ops.logical_and, [tracer.truth(i) for i in items])
-
-
-def _sequence(kind: type) -> Callable:
-    def call(tracer: Tracer, args: list, kwargs: dict) -> Any:
-        return kind(tracer.iterate(args[0])) if args else kind(**kwargs)
-
-    return call
-
-
-_SPECIAL = {range: _range, map: _map, filter: _filter, zip: _zip, enumerate: _enumerate, getattr: _getattr, hasattr: _hasattr,
-            max: _extreme("amax", "maximum", max), min: _extreme("amin", "minimum", min), any: _any, all: _all,
-            list: _sequence(list), tuple: _sequence(tuple)}

@@ -1,5 +1,6 @@
 """Values of the front end at the border of a graph: structures flattened to tensors and rebuilt, and two values of one name,
 from two branches, joined into one."""
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -99,7 +100,9 @@ class Join:
 
     def _structures(self, a: Any, b: Any, items_a: list, items_b: list) -> Callable[[list], Any]:
         if len(items_a) != len(items_b) or (isinstance(a, dict) and list(a) != list(b)):
-            raise Mismatch(f"it has {len(items_a)} items in one branch and {len(items_b)} in the other")
+            raise Mismatch(
+                f"it has {len(items_a)} items in one branch and {len(items_b)} in the other"
+            )
         places = [self.add(x, y) for x, y in zip(items_a, items_b)]
         return lambda outputs: rebuild(a, [place(outputs) for place in places])
 
@@ -107,12 +110,16 @@ class Join:
         tensor, other = (a, b) if is_tensor(a) else (b, a)
         if not is_tensor(other):
             if not isinstance(other, NUMBERS) or tensor.shape != ():
-                raise Mismatch(f"it is {_type_text(a)} in one branch and {_type_text(b)} in the other")
+                raise Mismatch(
+                    f"it is {_type_text(a)} in one branch and {_type_text(b)} in the other"
+                )
             dtype = _core.promote(tensor.dtype, False, type(other), True)
             return self._leaf(_cast(a, dtype), _cast(b, dtype))
         if tuple(a.shape) != tuple(b.shape) or a.dtype is not b.dtype:
-            raise Mismatch(f"it is {_type_text(a)} in one branch and {_type_text(b)} in the other; "
-                           "both must have the same shape and dtype")
+            raise Mismatch(
+                f"it is {_type_text(a)} in one branch and {_type_text(b)} in the other; "
+                "both must have the same shape and dtype"
+            )
         return self._leaf(a, b)
 
     def _leaf(self, a: Any, b: Any) -> Callable[[list], Any]:
@@ -129,6 +136,7 @@ def _cast(value: Any, dtype: Any) -> Any:
 def materialise(leaf: Any) -> Tensor:
     """A leaf of a Join as a tensor of the current graph."""
     from mindspore import ops
+
     value, dtype = leaf if isinstance(leaf, tuple) else (leaf, None)
     if not is_tensor(value):
         return Tensor(value, dtype)

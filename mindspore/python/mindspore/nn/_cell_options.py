@@ -3,6 +3,7 @@
 They are kept apart from the tree of cells and parameters: flags, the compute type of mixed
 precision, hooks of eager mode, and the settings of parallel training.
 """
+
 from __future__ import annotations
 
 import itertools

@@ -3,6 +3,7 @@
 Every message names the cell and the argument: "For 'Conv2d', 'stride' must be ..., but got ...".
 A wrong type is a TypeError, a wrong value of the right type a ValueError.
 """
+
 from __future__ import annotations
 
 import math

@@ -3,6 +3,7 @@
 Parameters and cells are kept in `_params` and `_cells`, and once more in `__dict__`, so that
 reading an attribute costs nothing. Every change bumps the epoch that compiled graphs check.
 """
+
 from __future__ import annotations
 
 import inspect

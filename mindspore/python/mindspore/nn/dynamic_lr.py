@@ -1,4 +1,5 @@
 """Learning rates as lists, one number for each step, for the `learning_rate` of an optimizer."""
+
 from __future__ import annotations
 
 import math
@@ -7,9 +8,7 @@ from collections.abc import Callable, Sequence
 from mindspore.nn import _checks
 
 
-def piecewise_constant_lr(
-    milestone: Sequence[int], learning_rates: Sequence[float]
-) -> list[float]:
+def piecewise_constant_lr(milestone: Sequence[int], learning_rates: Sequence[float]) -> list[float]:
     """Constant pieces: learning_rates[i] up to, not including, step milestone[i].
 
     Args:
@@ -34,9 +33,7 @@ def piecewise_constant_lr(
         _checks.check_positive_int(step, f"milestone[{index}]", owner)
         _checks.check_float(rate, f"learning_rates[{index}]", owner)
         if step < last:
-            raise ValueError(
-                f"For '{owner}', 'milestone' must grow, but got {step} after {last}."
-            )
+            raise ValueError(f"For '{owner}', 'milestone' must grow, but got {step} after {last}.")
         rates += [rate] * (step - last)
         last = step
     return rates
@@ -61,9 +58,7 @@ def _check(
     _checks.check_bool(is_stair, "is_stair", owner)
 
 
-def _by_epoch(
-    total_step: int, step_per_epoch: int, rate: Callable[[int], float]
-) -> list[float]:
+def _by_epoch(total_step: int, step_per_epoch: int, rate: Callable[[int], float]) -> list[float]:
     """The rate of its epoch for each step."""
     return [rate(step // step_per_epoch) for step in range(total_step)]
 
@@ -90,8 +85,15 @@ def exponential_decay_lr(
         decay_epoch: The period.
         is_stair: Whether the rate changes at the end of a period only.
     """
-    _check("exponential_decay_lr", learning_rate, total_step, step_per_epoch,
-           ("decay_epoch", decay_epoch), decay_rate, is_stair)
+    _check(
+        "exponential_decay_lr",
+        learning_rate,
+        total_step,
+        step_per_epoch,
+        ("decay_epoch", decay_epoch),
+        decay_rate,
+        is_stair,
+    )
     return _by_epoch(
         total_step,
         step_per_epoch,
@@ -117,8 +119,15 @@ def natural_exp_decay_lr(
         decay_epoch: The period of stairs.
         is_stair: Whether the rate changes at the end of a period only.
     """
-    _check("natural_exp_decay_lr", learning_rate, total_step, step_per_epoch,
-           ("decay_epoch", decay_epoch), decay_rate, is_stair)
+    _check(
+        "natural_exp_decay_lr",
+        learning_rate,
+        total_step,
+        step_per_epoch,
+        ("decay_epoch", decay_epoch),
+        decay_rate,
+        is_stair,
+    )
 
     def rate(epoch: int) -> float:
         counted = epoch // decay_epoch * decay_epoch if is_stair else epoch
@@ -145,8 +154,15 @@ def inverse_decay_lr(
         decay_epoch: The period.
         is_stair: Whether the rate changes at the end of a period only.
     """
-    _check("inverse_decay_lr", learning_rate, total_step, step_per_epoch,
-           ("decay_epoch", decay_epoch), decay_rate, is_stair)
+    _check(
+        "inverse_decay_lr",
+        learning_rate,
+        total_step,
+        step_per_epoch,
+        ("decay_epoch", decay_epoch),
+        decay_rate,
+        is_stair,
+    )
     return _by_epoch(
         total_step,
         step_per_epoch,
@@ -240,6 +256,11 @@ def warmup_lr(
 
 
 __all__ = [
-    "cosine_decay_lr", "exponential_decay_lr", "inverse_decay_lr", "natural_exp_decay_lr",
-    "piecewise_constant_lr", "polynomial_decay_lr", "warmup_lr",
+    "cosine_decay_lr",
+    "exponential_decay_lr",
+    "inverse_decay_lr",
+    "natural_exp_decay_lr",
+    "piecewise_constant_lr",
+    "polynomial_decay_lr",
+    "warmup_lr",
 ]

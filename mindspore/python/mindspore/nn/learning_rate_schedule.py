@@ -2,6 +2,7 @@
 
 Subclass LearningRateSchedule and define `construct(global_step)` for one of your own.
 """
+
 from __future__ import annotations
 
 import math
@@ -211,6 +212,11 @@ class WarmUpLR(LearningRateSchedule):
 
 
 __all__ = [
-    "CosineDecayLR", "ExponentialDecayLR", "InverseDecayLR", "LearningRateSchedule",
-    "NaturalExpDecayLR", "PolynomialDecayLR", "WarmUpLR",
+    "CosineDecayLR",
+    "ExponentialDecayLR",
+    "InverseDecayLR",
+    "LearningRateSchedule",
+    "NaturalExpDecayLR",
+    "PolynomialDecayLR",
+    "WarmUpLR",
 ]

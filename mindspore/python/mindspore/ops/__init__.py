@@ -1,11 +1,18 @@
 """All ops: functions (`ops.relu`), Primitive classes (`ops.ReLU`) and transforms of functions (`ops.grad`)."""
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from mindspore.ops import _bind, _python_ops
-from mindspore.ops.primitive import (Primitive, PrimitiveWithCheck, PrimitiveWithInfer, _primexpr, constexpr,
-                                     prim_attr_register)
+from mindspore.ops.primitive import (
+    Primitive,
+    PrimitiveWithCheck,
+    PrimitiveWithInfer,
+    _primexpr,
+    constexpr,
+    prim_attr_register,
+)
 
 if TYPE_CHECKING:  # the names that the next lines make, for editors and type checkers
     from mindspore.ops._registry import *
@@ -22,10 +29,38 @@ globals().update(_python_ops.CLASSES)
 from mindspore.ops import composite, operations  # noqa: E402
 from mindspore.ops import functional  # noqa: E402
 from mindspore.ops._grad import get_grad  # noqa: E402
-from mindspore.ops.composite import (GradOperation, HyperMap, Map, MultitypeFuncGraph, clip_by_global_norm,  # noqa: E402
-                                     grad, value_and_grad)
+from mindspore.ops.composite import (  # noqa: E402
+    GradOperation,
+    HyperMap,
+    Map,
+    MultitypeFuncGraph,
+    clip_by_global_norm,
+    grad,
+    value_and_grad,
+)
 
-__all__ = sorted({*_bind.functions, *_python_ops.FUNCTIONS, *_function.functions, *_bind.classes, *_python_ops.CLASSES,
-                  "GradOperation", "HyperMap", "Map", "MultitypeFuncGraph", "Primitive", "PrimitiveWithCheck",
-                  "PrimitiveWithInfer", "clip_by_global_norm", "composite", "constexpr", "functional", "get_grad", "grad",
-                  "operations", "prim_attr_register", "value_and_grad"})
+__all__ = sorted(
+    {
+        *_bind.functions,
+        *_python_ops.FUNCTIONS,
+        *_function.functions,
+        *_bind.classes,
+        *_python_ops.CLASSES,
+        "GradOperation",
+        "HyperMap",
+        "Map",
+        "MultitypeFuncGraph",
+        "Primitive",
+        "PrimitiveWithCheck",
+        "PrimitiveWithInfer",
+        "clip_by_global_norm",
+        "composite",
+        "constexpr",
+        "functional",
+        "get_grad",
+        "grad",
+        "operations",
+        "prim_attr_register",
+        "value_and_grad",
+    }
+)

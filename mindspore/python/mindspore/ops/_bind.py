@@ -1,8 +1,10 @@
 """Python names of ops, made from the registry: functions, Tensor methods and Primitive classes. Nothing here knows any op."""
+
 from __future__ import annotations
 
 import ast
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 from mindspore import _core
 from mindspore._core import Tensor
@@ -57,10 +59,22 @@ def _make_function(op: dict, signature: str) -> tuple[str, Callable]:
 def _make_class(op: dict, name: str, constructor: list[Parameter], call: list[str]) -> type:
     defaults = {n: d for n, d, _, _ in op["attributes"]}
     required = {n for n, _, r, _ in op["attributes"] if r}
-    accepted = [(n, d if has else defaults.get(n), has or n not in required) for n, d, has in constructor]
-    return type(name, (Primitive,), {
-        "__doc__": op["doc"], "__module__": "mindspore.ops.operations", "_op": op["name"], "_constructor": accepted,
-        "_call_names": call, "_attributes": frozenset(defaults), "_updates": op["updates"]})
+    accepted = [
+        (n, d if has else defaults.get(n), has or n not in required) for n, d, has in constructor
+    ]
+    return type(
+        name,
+        (Primitive,),
+        {
+            "__doc__": op["doc"],
+            "__module__": "mindspore.ops.operations",
+            "_op": op["name"],
+            "_constructor": accepted,
+            "_call_names": call,
+            "_attributes": frozenset(defaults),
+            "_updates": op["updates"],
+        },
+    )
 
 
 def _classes_of(op: dict) -> dict[str, type]:

@@ -1,5 +1,6 @@
 """Gradients as functions of functions: GradOperation of the first releases, grad and value_and_grad of the later ones. All
 are one class, GradFunction; eager mode runs it on a tape, compiled mode builds it into the graph."""
+
 from __future__ import annotations
 
 import threading
@@ -15,20 +16,32 @@ from mindspore.common._tree import flatten
 def zeros_like(x: Tensor) -> Tensor:
     """The gradient of what has no path."""
     from mindspore import ops
+
     return ops.zeros(tuple(x.shape), x.dtype)
 
 
 def ones_like(x: Tensor) -> Tensor:
     """The tangent a result starts from when none is given."""
     from mindspore import ops
+
     return ops.ones(tuple(x.shape), x.dtype)
 
 
 class GradFunction:
     """`fn`, but calling it gives gradients (and, where asked, the value)."""
 
-    def __init__(self, fn: Callable, positions: int | tuple | None, weights: Any, *, sens_param: bool = False,
-                 has_aux: bool = False, with_value: bool = False, return_ids: bool = False, name: str = "grad"):
+    def __init__(
+        self,
+        fn: Callable,
+        positions: int | tuple | None,
+        weights: Any,
+        *,
+        sens_param: bool = False,
+        has_aux: bool = False,
+        with_value: bool = False,
+        return_ids: bool = False,
+        name: str = "grad",
+    ):
         self.fn, self.positions, self.weights = fn, positions, weights
         self.sens_param, self.has_aux, self.with_value = sens_param, has_aux, with_value
         self.return_ids, self.name = return_ids, name
@@ -47,7 +60,9 @@ class GradFunction:
         if not self.sens_param:
             return args, None
         if len(args) < 1:
-            raise TypeError(f"For '{self.name}', the last argument must be the sensitivity (sens_param=True), but got no arguments.")
+            raise TypeError(
+                f"For '{self.name}', the last argument must be the sensitivity (sens_param=True), but got no arguments."
+            )
         return args[:-1], args[-1]
 
     def wanted(self, args: tuple) -> tuple[int, ...]:
@@ -59,11 +74,15 @@ class GradFunction:
         positions = (self.positions,) if isinstance(self.positions, int) else tuple(self.positions)
         for p in positions:
             if not -len(args) <= p < len(args):
-                raise ValueError(f"For '{self.name}', 'grad_position' must be in [0, {len(args)}), since the function got "
-                                 f"{len(args)} arguments, but got {p}.")
+                raise ValueError(
+                    f"For '{self.name}', 'grad_position' must be in [0, {len(args)}), since the function got "
+                    f"{len(args)} arguments, but got {p}."
+                )
             if not isinstance(args[p], Tensor):
-                raise TypeError(f"For '{self.name}', the argument at position {p} must be a Tensor, but got "
-                                f"{type(args[p]).__name__}.")
+                raise TypeError(
+                    f"For '{self.name}', the argument at position {p} must be a Tensor, but got "
+                    f"{type(args[p]).__name__}."
+                )
         return tuple(p % len(args) for p in positions)
 
     def weight_list(self) -> list:
@@ -77,20 +96,27 @@ class GradFunction:
         if sens is None:
             return [ones_like(o) for o in outputs]
         from mindspore import ops
+
         given = flatten(sens) if not isinstance(sens, (int, float)) else [sens] * len(outputs)
         if len(given) != len(outputs):
-            raise ValueError(f"For '{self.name}', the sensitivity must have {len(outputs)} tensors, one for each output of the "
-                             f"function, but got {len(given)}.")
+            raise ValueError(
+                f"For '{self.name}', the sensitivity must have {len(outputs)} tensors, one for each output of the "
+                f"function, but got {len(given)}."
+            )
         result = []
         for tangent, output in zip(given, outputs):
             if not isinstance(tangent, Tensor):
                 tangent = ops.full_like(output, tangent)
             if tuple(tangent.shape) != tuple(output.shape):
                 if tangent.size != 1 or output.size != 1:
-                    raise ValueError(f"For '{self.name}', the sensitivity must have the shape of the output, "
-                                     f"{tuple(output.shape)}, but got {tuple(tangent.shape)}.")
+                    raise ValueError(
+                        f"For '{self.name}', the sensitivity must have the shape of the output, "
+                        f"{tuple(output.shape)}, but got {tuple(tangent.shape)}."
+                    )
                 tangent = ops.reshape(tangent, tuple(output.shape))
-            result.append(tangent if tangent.dtype is output.dtype else ops.cast(tangent, output.dtype))
+            result.append(
+                tangent if tangent.dtype is output.dtype else ops.cast(tangent, output.dtype)
+            )
         return result
 
     def arrange(self, inputs: list, weights: list, value: Any) -> Any:
@@ -118,15 +144,21 @@ class GradFunction:
         """The outputs that tangents are given for."""
         if self.has_aux:
             if not isinstance(value, (tuple, list)) or len(value) < 2:
-                raise ValueError(f"For '{self.name}', a function with has_aux=True must return at least two values, but got "
-                                 f"{type(value).__name__}.")
+                raise ValueError(
+                    f"For '{self.name}', a function with has_aux=True must return at least two values, but got "
+                    f"{type(value).__name__}."
+                )
             value = value[0]
         outputs = flatten(value)
         if not outputs:
-            raise TypeError(f"For '{self.name}', the function must return a Tensor, but got {type(value).__name__}.")
+            raise TypeError(
+                f"For '{self.name}', the function must return a Tensor, but got {type(value).__name__}."
+            )
         if not any(o.dtype in _FLOATS for o in outputs):
-            raise TypeError(f"For '{self.name}', the function must return a tensor of a floating dtype to have a gradient, but got "
-                            f"{outputs[0].dtype}.")
+            raise TypeError(
+                f"For '{self.name}', the function must return a tensor of a floating dtype to have a gradient, but got "
+                f"{outputs[0].dtype}."
+            )
         return outputs
 
     # ---- eager -----------------------------------------------------------------------------------------------------
@@ -138,11 +170,13 @@ class GradFunction:
             record = Record(self.fn, args, kwargs, self.wanted(args), weights)
         outputs = self.differentiated(record.value)
         wanted = self.wanted(args)
-        places = [record.argument_place(i) for i in wanted] + [record.weight_place(w) for w in weights]
+        places = [record.argument_place(i) for i in wanted] + [
+            record.weight_place(w) for w in weights
+        ]
         gradients = record.scope.gradient(outputs, self.tangents(outputs, sens), places)
         targets = [args[i] for i in wanted] + weights
         gradients = [zeros_like(t) if g is None else g for t, g in zip(targets, gradients)]
-        return self.arrange(gradients[:len(wanted)], gradients[len(wanted):], record.value)
+        return self.arrange(gradients[: len(wanted)], gradients[len(wanted) :], record.value)
 
 
 class Record:
@@ -160,7 +194,9 @@ class Record:
                 self._places[i] = self.scope.place(call[i])
             for w in weights:
                 if not isinstance(w, Tensor):
-                    raise TypeError(f"For 'grad', 'weights' must be Parameters, but got {type(w).__name__}.")
+                    raise TypeError(
+                        f"For 'grad', 'weights' must be Parameters, but got {type(w).__name__}."
+                    )
                 self.scope.track_parameter(w)
                 self._weights[id(w)] = self.scope.place(w)
             self.value = fn(*call, **kwargs)
@@ -205,7 +241,14 @@ def take_record(fn: Any, args: tuple) -> Record | None:
     return record if same else None
 
 
-_FLOATS = (_core.float16, _core.bfloat16, _core.float32, _core.float64, _core.complex64, _core.complex128)
+_FLOATS = (
+    _core.float16,
+    _core.bfloat16,
+    _core.float32,
+    _core.float64,
+    _core.complex64,
+    _core.complex128,
+)
 
 
 class GradOperation:
@@ -218,9 +261,15 @@ class GradOperation:
     """
 
     def __init__(self, get_all: bool = False, get_by_list: bool = False, sens_param: bool = False):
-        for name, flag in (("get_all", get_all), ("get_by_list", get_by_list), ("sens_param", sens_param)):
+        for name, flag in (
+            ("get_all", get_all),
+            ("get_by_list", get_by_list),
+            ("sens_param", sens_param),
+        ):
             if not isinstance(flag, bool):
-                raise TypeError(f"For 'GradOperation', '{name}' must be a bool, but got {type(flag).__name__}.")
+                raise TypeError(
+                    f"For 'GradOperation', '{name}' must be a bool, but got {type(flag).__name__}."
+                )
         self.get_all, self.get_by_list, self.sens_param = get_all, get_by_list, sens_param
 
     def __call__(self, fn: Callable, weights: Any = None) -> GradFunction:
@@ -228,12 +277,20 @@ class GradOperation:
         if self.get_by_list and weights is None:
             weights = fn.trainable_params() if hasattr(fn, "trainable_params") else ()
         positions: Any = "all" if self.get_all else (None if self.get_by_list else 0)
-        return GradFunction(fn, positions, weights if self.get_by_list else None, sens_param=self.sens_param, name="GradOperation")
+        return GradFunction(
+            fn,
+            positions,
+            weights if self.get_by_list else None,
+            sens_param=self.sens_param,
+            name="GradOperation",
+        )
 
 
 def _check_function(name: str, fn: Any) -> None:
     if not callable(fn):
-        raise TypeError(f"For '{name}', the first argument must be a function or a Cell, but got {type(fn).__name__}.")
+        raise TypeError(
+            f"For '{name}', the first argument must be a function or a Cell, but got {type(fn).__name__}."
+        )
 
 
 def _check_positions(name: str, position: Any, weights: Any) -> Any:
@@ -242,15 +299,26 @@ def _check_positions(name: str, position: Any, weights: Any) -> Any:
             raise ValueError(f"For '{name}', 'grad_position' and 'weights' must not both be None.")
         return None
     items = (position,) if isinstance(position, int) else position
-    if isinstance(position, bool) or not isinstance(items, (tuple, list)) or not all(
-            isinstance(i, int) and not isinstance(i, bool) for i in items):
-        raise TypeError(f"For '{name}', 'grad_position' must be an int, a tuple of ints or None, but got {position!r}.")
+    if (
+        isinstance(position, bool)
+        or not isinstance(items, (tuple, list))
+        or not all(isinstance(i, int) and not isinstance(i, bool) for i in items)
+    ):
+        raise TypeError(
+            f"For '{name}', 'grad_position' must be an int, a tuple of ints or None, but got {position!r}."
+        )
     if len(set(items)) != len(items):
         raise ValueError(f"For '{name}', 'grad_position' must not repeat, but got {position!r}.")
     return position if isinstance(position, int) else tuple(items)
 
 
-def grad(fn: Callable, grad_position: Any = 0, weights: Any = None, has_aux: bool = False, return_ids: bool = False) -> GradFunction:
+def grad(
+    fn: Callable,
+    grad_position: Any = 0,
+    weights: Any = None,
+    has_aux: bool = False,
+    return_ids: bool = False,
+) -> GradFunction:
     """The function that returns the gradients of `fn` (summed over its outputs).
 
     Args:
@@ -261,15 +329,33 @@ def grad(fn: Callable, grad_position: Any = 0, weights: Any = None, has_aux: boo
         return_ids: each gradient comes with its position or Parameter name.
     """
     _check_function("grad", fn)
-    return GradFunction(fn, _check_positions("grad", grad_position, weights), weights, has_aux=has_aux, return_ids=return_ids)
+    return GradFunction(
+        fn,
+        _check_positions("grad", grad_position, weights),
+        weights,
+        has_aux=has_aux,
+        return_ids=return_ids,
+    )
 
 
-def value_and_grad(fn: Callable, grad_position: Any = 0, weights: Any = None, has_aux: bool = False,
-                   return_ids: bool = False) -> GradFunction:
+def value_and_grad(
+    fn: Callable,
+    grad_position: Any = 0,
+    weights: Any = None,
+    has_aux: bool = False,
+    return_ids: bool = False,
+) -> GradFunction:
     """The function that returns (value of `fn`, gradients); arguments as for `grad`."""
     _check_function("value_and_grad", fn)
-    return GradFunction(fn, _check_positions("value_and_grad", grad_position, weights), weights, has_aux=has_aux,
-                        with_value=True, return_ids=return_ids, name="value_and_grad")
+    return GradFunction(
+        fn,
+        _check_positions("value_and_grad", grad_position, weights),
+        weights,
+        has_aux=has_aux,
+        with_value=True,
+        return_ids=return_ids,
+        name="value_and_grad",
+    )
 
 
 def get_grad(gradients: Any, identifier: Any) -> Any:

@@ -1,4 +1,5 @@
 """Primitives and functions that concern Python values rather than elements: shapes, dtypes, structure, effects."""
+
 from __future__ import annotations
 
 import functools
@@ -128,14 +129,18 @@ def numel(input: Tensor) -> int:
 def tuple_to_array(input_x: tuple) -> Tensor:
     """Numbers as a tensor: Int64 for ints, Float32 for floats."""
     if not isinstance(input_x, (tuple, list)):
-        raise TypeError(f"For 'tuple_to_array', 'input_x' must be a tuple, but got {type(input_x).__name__}.")
+        raise TypeError(
+            f"For 'tuple_to_array', 'input_x' must be a tuple, but got {type(input_x).__name__}."
+        )
     return Tensor(list(input_x))
 
 
 def scalar_to_tensor(input_x: Any, dtype: Any = _core.float32) -> Tensor:
     """A number as a 0-d tensor."""
     if isinstance(input_x, Tensor) or not isinstance(input_x, (int, float, bool)):
-        raise TypeError(f"For 'scalar_to_tensor', 'input_x' must be a number, but got {type(input_x).__name__}.")
+        raise TypeError(
+            f"For 'scalar_to_tensor', 'input_x' must be a number, but got {type(input_x).__name__}."
+        )
     return Tensor(input_x, dtype)
 
 
@@ -201,7 +206,40 @@ def core(fn: Any = None, **flags: Any) -> Any:
     return add_flags(fn, **flags)
 
 
-FUNCTIONS = ("shape", "dtype", "rank", "size", "numel", "tuple_to_array", "scalar_to_tensor", "scalar_to_array", "identity", "depend", "partial",
-             "make_range", "tuple_len", "is_tensor", "print_", "typeof", "is_instance", "add_flags", "core")
-CLASSES = {c.__name__: c for c in (Shape, DType, Rank, Size, DynamicShape, TupleToArray, ScalarToTensor, Print, Partial, MakeTuple)}
+FUNCTIONS = (
+    "shape",
+    "dtype",
+    "rank",
+    "size",
+    "numel",
+    "tuple_to_array",
+    "scalar_to_tensor",
+    "scalar_to_array",
+    "identity",
+    "depend",
+    "partial",
+    "make_range",
+    "tuple_len",
+    "is_tensor",
+    "print_",
+    "typeof",
+    "is_instance",
+    "add_flags",
+    "core",
+)
+CLASSES = {
+    c.__name__: c
+    for c in (
+        Shape,
+        DType,
+        Rank,
+        Size,
+        DynamicShape,
+        TupleToArray,
+        ScalarToTensor,
+        Print,
+        Partial,
+        MakeTuple,
+    )
+}
 CLASSES.update(TensorShape=DynamicShape, ScalarToArray=ScalarToTensor)

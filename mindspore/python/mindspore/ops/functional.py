@@ -1,4 +1,5 @@
 """Functions, the spelling `from mindspore.ops import functional as F`."""
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
@@ -9,7 +10,7 @@ from mindspore.ops._grad import grad, value_and_grad
 from mindspore.ops.composite import clip_by_global_norm
 
 if TYPE_CHECKING:
-    from mindspore.ops._registry import *
+    from mindspore.ops._registry import *  # noqa: F403
 
 globals().update(_bind.functions)
 globals().update({name: getattr(_python_ops, name) for name in _python_ops.FUNCTIONS})
@@ -21,4 +22,12 @@ def tensor_add(x, y):  # type: ignore[no-redef]
     return _bind.functions["add"](x, y)
 
 
-__all__ = [*_bind.functions, *_python_ops.FUNCTIONS, *_function.functions, "clip_by_global_norm", "grad", "tensor_add", "value_and_grad"]
+__all__ = [
+    *_bind.functions,
+    *_python_ops.FUNCTIONS,
+    *_function.functions,
+    "clip_by_global_norm",
+    "grad",
+    "tensor_add",
+    "value_and_grad",
+]

@@ -1,14 +1,14 @@
 """Primitive classes, the spelling `from mindspore.ops import operations as P`."""
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from mindspore.ops import _bind, _python_ops
 from mindspore.ops.composite import GradOperation
-from mindspore.ops.primitive import Primitive, PrimitiveWithCheck, PrimitiveWithInfer, prim_attr_register
 
 if TYPE_CHECKING:
-    from mindspore.ops._registry import *
+    from mindspore.ops._registry import *  # noqa: F403
 
 globals().update(_bind.classes)
 globals().update(_python_ops.CLASSES)

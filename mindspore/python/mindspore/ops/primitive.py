@@ -1,4 +1,5 @@
 """Primitive: the class form of an op, `P.MatMul(transpose_b=True)(x, y)`: attributes in the constructor, tensors in the call."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -19,12 +20,16 @@ class Primitive:
         name = type(self).__name__
         accepted = self._constructor
         if len(args) > len(accepted):
-            raise TypeError(f"For '{name}', the constructor takes {len(accepted)} arguments, but got {len(args)}.")
+            raise TypeError(
+                f"For '{name}', the constructor takes {len(accepted)} arguments, but got {len(args)}."
+            )
         values = dict(zip((n for n, _, _ in accepted), args))
         known = {n for n, _, _ in accepted}
         for key, value in kwargs.items():
             if key not in known:
-                raise TypeError(f"For '{name}', the constructor has no argument '{key}'; it takes {sorted(known)}.")
+                raise TypeError(
+                    f"For '{name}', the constructor has no argument '{key}'; it takes {sorted(known)}."
+                )
             if key in values:
                 raise TypeError(f"For '{name}', the constructor got two values for '{key}'.")
             values[key] = value
@@ -39,7 +44,9 @@ class Primitive:
         self._bind()
 
     def _bind(self) -> None:
-        attributes = {n: v for n, v in self.attrs.items() if n in self._attributes and not (v is None)}
+        attributes = {
+            n: v for n, v in self.attrs.items() if n in self._attributes and v is not None
+        }
         self._call = _core.make_function(self._op, self.name, self._call_names, attributes)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -89,7 +96,9 @@ class Primitive:
 
     def shard(self, in_strategy: Any = None, out_strategy: Any = None) -> Primitive:
         """The sharding of this op's inputs and outputs; kept for parallel modes."""
-        return self.add_prim_attr("in_strategy", in_strategy).add_prim_attr("out_strategy", out_strategy)
+        return self.add_prim_attr("in_strategy", in_strategy).add_prim_attr(
+            "out_strategy", out_strategy
+        )
 
     set_strategy = shard
 
@@ -118,7 +127,11 @@ def prim_attr_register(function):
         bound = signature.bind(self, *args, **kwargs)
         bound.apply_defaults()
         values = dict(list(bound.arguments.items())[1:])
-        self.name = getattr(self, "name", type(self).__name__) if "name" in self.__dict__ else type(self).__name__
+        self.name = (
+            getattr(self, "name", type(self).__name__)
+            if "name" in self.__dict__
+            else type(self).__name__
+        )
         self.__dict__.setdefault("attrs", {}).update(values)
         return function(self, *args, **kwargs)
 

@@ -1,10 +1,14 @@
 """Parallel training: settings are kept; this build runs on one device."""
+
 from __future__ import annotations
 
 from typing import Any
 
-from mindspore.context import (get_auto_parallel_context, reset_auto_parallel_context,
-                               set_auto_parallel_context)
+from mindspore.context import (
+    get_auto_parallel_context,
+    reset_auto_parallel_context,
+    set_auto_parallel_context,
+)
 
 _algorithm: dict[str, Any] = {}
 
@@ -24,5 +28,11 @@ def reset_algo_parameters() -> None:
     _algorithm.clear()
 
 
-__all__ = ["get_algo_parameters", "get_auto_parallel_context", "reset_algo_parameters", "reset_auto_parallel_context",
-           "set_algo_parameters", "set_auto_parallel_context"]
+__all__ = [
+    "get_algo_parameters",
+    "get_auto_parallel_context",
+    "reset_algo_parameters",
+    "reset_auto_parallel_context",
+    "set_algo_parameters",
+    "set_auto_parallel_context",
+]

@@ -1,4 +1,5 @@
 """The settings of parallel training as an object, the way older scripts reach them."""
+
 from __future__ import annotations
 
 from mindspore import context

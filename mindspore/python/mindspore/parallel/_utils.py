@@ -1,4 +1,5 @@
 """Facts about parallel training that public training cells ask for by these names."""
+
 from __future__ import annotations
 
 from mindspore.context import get_auto_parallel_context

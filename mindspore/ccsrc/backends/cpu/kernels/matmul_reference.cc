@@ -1,4 +1,5 @@
-// Matrix products for every dtype, plainly: what the fast kernels are tested against, and float64's own.
+// Matrix products for every dtype, plainly: what the fast kernels are tested against, and float64's
+// own.
 #include <type_traits>
 
 #include "backends/cpu/kernels/matmul_loops.h"

@@ -1,3 +1,4 @@
+// Loops of batch and layer normalisation, compiled once per instruction set.
 #include <algorithm>
 
 #include "backends/cpu/kernels/norm_loops.h"

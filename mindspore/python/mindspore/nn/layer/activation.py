@@ -1,4 +1,5 @@
 """Activation layers, and `get_activation`, which finds one by name."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -376,8 +377,7 @@ def _check_axis(axis: Any, owner: str) -> Any:
     axes = axis if isinstance(axis, tuple) else (axis,)
     if not axes or not all(_checks.is_int(item) for item in axes):
         raise TypeError(
-            f"For '{owner}', 'axis' must be an int or a tuple of ints, "
-            f"but got {axis!r}."
+            f"For '{owner}', 'axis' must be an int or a tuple of ints, but got {axis!r}."
         )
     return axis
 
@@ -428,8 +428,33 @@ def get_activation(name: str | None, prim_name: str | None = None) -> Cell | Non
 
 
 __all__ = [
-    "CELU", "ELU", "GELU", "GLU", "FastGelu", "HShrink", "HSigmoid", "HSwish", "Hardtanh",
-    "LeakyReLU", "LogSigmoid", "LogSoftmax", "Mish", "PReLU", "ReLU", "ReLU6", "SeLU", "SiLU",
-    "Sigmoid", "SoftShrink", "Softmax", "Softmax2d", "Softmin", "Softplus", "Softsign", "Tanh",
-    "Tanhshrink", "Threshold", "get_activation",
+    "CELU",
+    "ELU",
+    "GELU",
+    "GLU",
+    "FastGelu",
+    "HShrink",
+    "HSigmoid",
+    "HSwish",
+    "Hardtanh",
+    "LeakyReLU",
+    "LogSigmoid",
+    "LogSoftmax",
+    "Mish",
+    "PReLU",
+    "ReLU",
+    "ReLU6",
+    "SeLU",
+    "SiLU",
+    "Sigmoid",
+    "SoftShrink",
+    "Softmax",
+    "Softmax2d",
+    "Softmin",
+    "Softplus",
+    "Softsign",
+    "Tanh",
+    "Tanhshrink",
+    "Threshold",
+    "get_activation",
 ]

@@ -1,4 +1,5 @@
 """Basic layers: dense, dropout, flatten, padding, norms of tensors and small helpers."""
+
 from __future__ import annotations
 
 import math
@@ -407,6 +408,17 @@ class Range(Cell):
 
 
 __all__ = [
-    "ClipByNorm", "Dense", "Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "Flatten",
-    "Identity", "MatMul", "Norm", "OneHot", "Pad", "Range",
+    "ClipByNorm",
+    "Dense",
+    "Dropout",
+    "Dropout1d",
+    "Dropout2d",
+    "Dropout3d",
+    "Flatten",
+    "Identity",
+    "MatMul",
+    "Norm",
+    "OneHot",
+    "Pad",
+    "Range",
 ]

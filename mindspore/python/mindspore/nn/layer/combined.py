@@ -1,4 +1,5 @@
 """Layers that join a convolution or a dense layer with normalisation and activation."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -72,8 +73,17 @@ class Conv2dBnAct(Cell):
     ) -> None:
         super().__init__()
         self.conv = Conv2d(
-            in_channels, out_channels, kernel_size, stride, pad_mode, padding, dilation, group,
-            has_bias, weight_init, bias_init,
+            in_channels,
+            out_channels,
+            kernel_size,
+            stride,
+            pad_mode,
+            padding,
+            dilation,
+            group,
+            has_bias,
+            weight_init,
+            bias_init,
         )
         self.has_bn = has_bn
         if has_bn:

@@ -4,6 +4,7 @@ Cells are keyed by their position as text, as attribute paths need it ("layer.0.
 that comes later gets the prefix that the parameters already there have. Taking a slice makes a new
 container over the same cells and leaves their parameters' names alone.
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,4 +1,5 @@
 """Convolutions in one and two dimensions, and their transposes."""
+
 from __future__ import annotations
 
 import math
@@ -53,9 +54,7 @@ class _Conv(Cell):
         self.pads = self._check_padding(rank, padding)
         self.padding = padding if rank == 2 else self.pads
         self.has_bias = _checks.check_bool(has_bias, "has_bias", owner)
-        self.data_format = _checks.check_string(
-            data_format, ("NCHW", "NHWC"), "data_format", owner
-        )
+        self.data_format = _checks.check_string(data_format, ("NCHW", "NHWC"), "data_format", owner)
         if in_channels % group or out_channels % group:
             raise ValueError(
                 f"For '{owner}', 'in_channels' and 'out_channels' must be divisible by 'group', "
@@ -142,8 +141,20 @@ class Conv2d(_Conv):
         dtype: Any = mstype.float32,
     ) -> None:
         super().__init__(
-            2, in_channels, out_channels, kernel_size, stride, pad_mode, padding, dilation, group,
-            has_bias, weight_init, bias_init, data_format, dtype,
+            2,
+            in_channels,
+            out_channels,
+            kernel_size,
+            stride,
+            pad_mode,
+            padding,
+            dilation,
+            group,
+            has_bias,
+            weight_init,
+            bias_init,
+            data_format,
+            dtype,
         )
         self.conv2d = P.Conv2D(
             out_channel=self.out_channels,
@@ -202,8 +213,20 @@ class Conv1d(_Conv):
         dtype: Any = mstype.float32,
     ) -> None:
         super().__init__(
-            1, in_channels, out_channels, kernel_size, stride, pad_mode, padding, dilation, group,
-            has_bias, weight_init, bias_init, "NCHW", dtype,
+            1,
+            in_channels,
+            out_channels,
+            kernel_size,
+            stride,
+            pad_mode,
+            padding,
+            dilation,
+            group,
+            has_bias,
+            weight_init,
+            bias_init,
+            "NCHW",
+            dtype,
         )
         self.conv2d = P.Conv2D(
             out_channel=self.out_channels,
@@ -272,8 +295,21 @@ class Conv2dTranspose(_Conv):
         dtype: Any = mstype.float32,
     ) -> None:
         super().__init__(
-            2, in_channels, out_channels, kernel_size, stride, pad_mode, padding, dilation, group,
-            has_bias, weight_init, bias_init, "NCHW", dtype, transposed=True,
+            2,
+            in_channels,
+            out_channels,
+            kernel_size,
+            stride,
+            pad_mode,
+            padding,
+            dilation,
+            group,
+            has_bias,
+            weight_init,
+            bias_init,
+            "NCHW",
+            dtype,
+            transposed=True,
         )
         self.output_padding = output_padding
         self.extra = _checks.int_tuple(
@@ -303,8 +339,13 @@ class Conv2dTranspose(_Conv):
     def _size(self, size: int, dim: int) -> int:
         """The output size along spatial dimension `dim`."""
         return _transposed_size(
-            self.pad_mode, size, self.kernel_size[dim], self.stride[dim], self.dilation[dim],
-            self.pads[2 * dim] + self.pads[2 * dim + 1], self.extra[dim],
+            self.pad_mode,
+            size,
+            self.kernel_size[dim],
+            self.stride[dim],
+            self.dilation[dim],
+            self.pads[2 * dim] + self.pads[2 * dim + 1],
+            self.extra[dim],
         )
 
     def construct(self, x: Tensor) -> Tensor:
@@ -351,8 +392,21 @@ class Conv1dTranspose(_Conv):
         dtype: Any = mstype.float32,
     ) -> None:
         super().__init__(
-            1, in_channels, out_channels, kernel_size, stride, pad_mode, padding, dilation, group,
-            has_bias, weight_init, bias_init, "NCHW", dtype, transposed=True,
+            1,
+            in_channels,
+            out_channels,
+            kernel_size,
+            stride,
+            pad_mode,
+            padding,
+            dilation,
+            group,
+            has_bias,
+            weight_init,
+            bias_init,
+            "NCHW",
+            dtype,
+            transposed=True,
         )
         self.conv2d_transpose = P.Conv2DTranspose(
             out_channel=self.in_channels,
@@ -369,8 +423,13 @@ class Conv1dTranspose(_Conv):
         """The transposed convolution."""
         n, _, length = x.shape
         width = _transposed_size(
-            self.pad_mode, length, self.kernel_size[1], self.stride[1], self.dilation[1],
-            self.pads[2] + self.pads[3], 0,
+            self.pad_mode,
+            length,
+            self.kernel_size[1],
+            self.stride[1],
+            self.dilation[1],
+            self.pads[2] + self.pads[3],
+            0,
         )
         size = (n, self.out_channels, 1, width)
         output = self.conv2d_transpose(x.expand_dims(2), self.weight, size)

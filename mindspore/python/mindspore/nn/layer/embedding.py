@@ -1,4 +1,5 @@
 """Embedding tables: rows of a trained matrix, looked up by index."""
+
 from __future__ import annotations
 
 from typing import Any

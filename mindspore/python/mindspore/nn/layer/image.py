@@ -1,4 +1,5 @@
 """Layers for images: resizing, pixels moved between channels and space, measures of quality."""
+
 from __future__ import annotations
 
 import math
@@ -23,9 +24,7 @@ def _source(index: int, size: int, out: int, align_corners: bool, half_pixel: bo
     return index * size / out
 
 
-def _resize_axis(
-    x: Tensor, axis: int, out: int, align_corners: bool, half_pixel: bool
-) -> Tensor:
+def _resize_axis(x: Tensor, axis: int, out: int, align_corners: bool, half_pixel: bool) -> Tensor:
     """Linear interpolation along one axis."""
     size = x.shape[axis]
     if size == out:
@@ -276,5 +275,11 @@ class SSIM(Cell):
 
 
 __all__ = [
-    "PSNR", "SSIM", "CentralCrop", "PixelShuffle", "PixelUnshuffle", "ResizeBilinear", "Upsample",
+    "PSNR",
+    "SSIM",
+    "CentralCrop",
+    "PixelShuffle",
+    "PixelUnshuffle",
+    "ResizeBilinear",
+    "Upsample",
 ]

@@ -1,4 +1,5 @@
 """Layers that are single mathematical functions."""
+
 from __future__ import annotations
 
 from typing import Any

@@ -1,4 +1,5 @@
 """Normalisation layers: over the batch and over features; those over single samples by name."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -74,9 +75,7 @@ class _BatchNorm(Cell):
             momentum=1.0 - self.momentum,
             data_format=self.format,
         )
-        self.bn_infer = P.BatchNorm(
-            is_training=False, epsilon=self.eps, data_format=self.format
-        )
+        self.bn_infer = P.BatchNorm(is_training=False, epsilon=self.eps, data_format=self.format)
 
     def _check_rank(self, shape: tuple[int, ...]) -> None:
         if len(shape) not in self._ranks:
@@ -188,8 +187,17 @@ class BatchNorm3d(Cell):
     ) -> None:
         super().__init__()
         self.bn2d = BatchNorm2d(
-            num_features, eps, momentum, affine, gamma_init, beta_init, moving_mean_init,
-            moving_var_init, use_batch_statistics, "NCHW", dtype,
+            num_features,
+            eps,
+            momentum,
+            affine,
+            gamma_init,
+            beta_init,
+            moving_mean_init,
+            moving_var_init,
+            use_batch_statistics,
+            "NCHW",
+            dtype,
         )
 
     def construct(self, x: Tensor) -> Tensor:
@@ -240,8 +248,17 @@ class SyncBatchNorm(_BatchNorm):
         dtype: Any = mstype.float32,
     ) -> None:
         super().__init__(
-            num_features, eps, momentum, affine, gamma_init, beta_init, moving_mean_init,
-            moving_var_init, use_batch_statistics, "NCHW", dtype,
+            num_features,
+            eps,
+            momentum,
+            affine,
+            gamma_init,
+            beta_init,
+            moving_mean_init,
+            moving_var_init,
+            use_batch_statistics,
+            "NCHW",
+            dtype,
         )
         self.process_groups = process_groups
 
@@ -308,6 +325,13 @@ class LayerNorm(Cell):
 
 
 __all__ = [
-    "BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "GroupNorm", "InstanceNorm1d", "InstanceNorm2d",
-    "InstanceNorm3d", "LayerNorm", "SyncBatchNorm",
+    "BatchNorm1d",
+    "BatchNorm2d",
+    "BatchNorm3d",
+    "GroupNorm",
+    "InstanceNorm1d",
+    "InstanceNorm2d",
+    "InstanceNorm3d",
+    "LayerNorm",
+    "SyncBatchNorm",
 ]

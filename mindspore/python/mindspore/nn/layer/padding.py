@@ -3,6 +3,7 @@
 `padding` is one int for all sides, or (before, after) of the last dimension, then of the one before
 it, and so on. Negative numbers cut off.
 """
+
 from __future__ import annotations
 
 from typing import Any
@@ -142,6 +143,12 @@ class ReplicationPad2d(_Padding):
 
 
 __all__ = [
-    "ConstantPad1d", "ConstantPad2d", "ConstantPad3d", "ReflectionPad1d", "ReflectionPad2d",
-    "ReplicationPad1d", "ReplicationPad2d", "ZeroPad2d",
+    "ConstantPad1d",
+    "ConstantPad2d",
+    "ConstantPad3d",
+    "ReflectionPad1d",
+    "ReflectionPad2d",
+    "ReplicationPad1d",
+    "ReplicationPad2d",
+    "ZeroPad2d",
 ]

@@ -1,4 +1,5 @@
 """Pooling layers over sequences and images. Sequences are images of height 1."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -148,7 +149,13 @@ class MaxPool2d(_MaxPool):
         data_format: str = "NCHW",
     ) -> None:
         super().__init__(
-            kernel_size, stride, pad_mode, padding, dilation, return_indices, ceil_mode,
+            kernel_size,
+            stride,
+            pad_mode,
+            padding,
+            dilation,
+            return_indices,
+            ceil_mode,
             data_format,
         )
 
@@ -246,8 +253,14 @@ class AvgPool2d(_AvgPool):
         data_format: str = "NCHW",
     ) -> None:
         super().__init__(
-            kernel_size, stride, pad_mode, padding, ceil_mode, count_include_pad,
-            divisor_override, data_format,
+            kernel_size,
+            stride,
+            pad_mode,
+            padding,
+            ceil_mode,
+            count_include_pad,
+            divisor_override,
+            data_format,
         )
 
     def construct(self, x: Tensor) -> Tensor:
@@ -347,5 +360,10 @@ def _flat(output: Any) -> Any:
 
 
 __all__ = [
-    "AdaptiveAvgPool1d", "AdaptiveAvgPool2d", "AvgPool1d", "AvgPool2d", "MaxPool1d", "MaxPool2d",
+    "AdaptiveAvgPool1d",
+    "AdaptiveAvgPool2d",
+    "AvgPool1d",
+    "AvgPool2d",
+    "MaxPool1d",
+    "MaxPool2d",
 ]

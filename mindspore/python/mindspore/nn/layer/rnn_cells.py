@@ -3,6 +3,7 @@
 The steps are plain functions of inputs and weights, so that the layers over whole sequences in
 `rnns.py` share them.
 """
+
 from __future__ import annotations
 
 import math

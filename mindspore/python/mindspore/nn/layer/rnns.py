@@ -1,4 +1,5 @@
 """Recurrent networks over whole sequences: RNN, LSTM, GRU, in layers and directions."""
+
 from __future__ import annotations
 
 import math
@@ -58,13 +59,18 @@ class _Recurrent(Cell):
         """All weights, named as in the API: weight_ih_l0, weight_ih_l0_reverse, ..."""
         bound = Uniform(1 / math.sqrt(self.hidden_size))
         lists: dict[str, list[Parameter]] = {
-            "weight_ih": [], "weight_hh": [], "bias_ih": [], "bias_hh": [],
+            "weight_ih": [],
+            "weight_hh": [],
+            "bias_ih": [],
+            "bias_hh": [],
         }
         for layer in range(self.num_layers):
             width = input_size if layer == 0 else self.hidden_size * self.directions
             shapes = {
-                "weight_ih": (rows, width), "weight_hh": (rows, self.hidden_size),
-                "bias_ih": (rows,), "bias_hh": (rows,),
+                "weight_ih": (rows, width),
+                "weight_hh": (rows, self.hidden_size),
+                "bias_ih": (rows,),
+                "bias_hh": (rows,),
             }
             for suffix in ("", "_reverse")[: self.directions]:
                 for kind, shape in shapes.items():

@@ -1,5 +1,6 @@
 """Normalisation of each sample by itself: over groups of channels, over each channel, over
 neighbouring channels."""
+
 from __future__ import annotations
 
 from typing import Any

@@ -1,4 +1,5 @@
 """Losses of classification: softmax cross entropy in its forms, and negative log likelihood."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -133,7 +134,9 @@ class FocalLoss(LossBase):
         log_probs = self.log_softmax(logits)
         if labels.shape[1] != logits.shape[1]:
             classes = ops.one_hot(
-                labels.squeeze(1), logits.shape[1], Tensor(1.0, logits.dtype),
+                labels.squeeze(1),
+                logits.shape[1],
+                Tensor(1.0, logits.dtype),
                 Tensor(0.0, logits.dtype),
             )
             rank = len(classes.shape)

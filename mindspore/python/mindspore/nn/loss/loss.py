@@ -3,6 +3,7 @@
 LossBase weighs and reduces. A subclass computes the loss of each element and passes it to
 `get_loss`.
 """
+
 from __future__ import annotations
 
 from typing import Any
@@ -231,9 +232,7 @@ class CosineEmbeddingLoss(LossBase):
 
     def construct(self, logits_x1: Tensor, logits_x2: Tensor, labels: Tensor) -> Tensor:
         """The loss of vectors along axis 1."""
-        return ops.cosine_embedding_loss(
-            logits_x1, logits_x2, labels, self.margin, self.reduction
-        )
+        return ops.cosine_embedding_loss(logits_x1, logits_x2, labels, self.margin, self.reduction)
 
 
 class DiceLoss(LossBase):
@@ -305,7 +304,19 @@ class KLDivLoss(LossBase):
 
 
 __all__ = [
-    "BCELoss", "BCEWithLogitsLoss", "CosineEmbeddingLoss", "DiceLoss", "HingeEmbeddingLoss",
-    "HuberLoss", "KLDivLoss", "L1Loss", "LossBase", "MAELoss", "MSELoss", "MarginRankingLoss",
-    "RMSELoss", "SmoothL1Loss", "SoftMarginLoss",
+    "BCELoss",
+    "BCEWithLogitsLoss",
+    "CosineEmbeddingLoss",
+    "DiceLoss",
+    "HingeEmbeddingLoss",
+    "HuberLoss",
+    "KLDivLoss",
+    "L1Loss",
+    "LossBase",
+    "MAELoss",
+    "MSELoss",
+    "MarginRankingLoss",
+    "RMSELoss",
+    "SmoothL1Loss",
+    "SoftMarginLoss",
 ]

@@ -1,4 +1,5 @@
 """Metrics of evaluation, and their names for `Model(metrics=...)`."""
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -82,14 +83,33 @@ def get_metrics(metrics: Any) -> dict[str, Metric] | None:
     if isinstance(metrics, (set, list, tuple)):
         return {name: get_metric_fn(name) for name in metrics}
     raise TypeError(
-        "For 'get_metrics', 'metrics' must be None, a dict, a set or a list, "
-        f"but got {metrics!r}."
+        f"For 'get_metrics', 'metrics' must be None, a dict, a set or a list, but got {metrics!r}."
     )
 
 
 __all__ = [
-    "F1", "MAE", "MSE", "ROC", "Accuracy", "BleuScore", "ConfusionMatrix", "CosineSimilarity",
-    "Dice", "EvaluationBase", "Fbeta", "Loss", "Metric", "Perplexity", "Precision", "Recall",
-    "Top1CategoricalAccuracy", "Top5CategoricalAccuracy", "TopKCategoricalAccuracy", "auc",
-    "get_metric_fn", "get_metrics", "names", "rearrange_inputs",
+    "F1",
+    "MAE",
+    "MSE",
+    "ROC",
+    "Accuracy",
+    "BleuScore",
+    "ConfusionMatrix",
+    "CosineSimilarity",
+    "Dice",
+    "EvaluationBase",
+    "Fbeta",
+    "Loss",
+    "Metric",
+    "Perplexity",
+    "Precision",
+    "Recall",
+    "Top1CategoricalAccuracy",
+    "Top5CategoricalAccuracy",
+    "TopKCategoricalAccuracy",
+    "auc",
+    "get_metric_fn",
+    "get_metrics",
+    "names",
+    "rearrange_inputs",
 ]

@@ -1,4 +1,5 @@
 """Accuracy: the share of samples that are predicted right, first guess or among the first k."""
+
 from __future__ import annotations
 
 from typing import Any

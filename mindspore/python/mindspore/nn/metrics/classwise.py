@@ -1,4 +1,5 @@
 """Metrics by class: precision, recall and their F score, and the confusion matrix."""
+
 from __future__ import annotations
 
 from typing import Any

@@ -1,4 +1,5 @@
 """Metric, the base of all metrics: numbers about predictions, gathered batch by batch."""
+
 from __future__ import annotations
 
 import functools

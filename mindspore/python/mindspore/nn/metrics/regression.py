@@ -1,4 +1,5 @@
 """Metrics of numbers: mean absolute and mean squared error, and the loss itself."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -28,8 +29,7 @@ class Loss(Metric):
             loss = loss.reshape(1)
         if loss.size != 1:
             raise ValueError(
-                "For 'Loss.update', the loss must be one number, "
-                f"but got the shape {loss.shape}."
+                f"For 'Loss.update', the loss must be one number, but got the shape {loss.shape}."
             )
         self._sum_loss += float(loss.reshape(-1)[0])
         self._total_num += 1

@@ -1,4 +1,5 @@
 """Metrics of segmentation, language and similarity, and the ROC curve."""
+
 from __future__ import annotations
 
 import math

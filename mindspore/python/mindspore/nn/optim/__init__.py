@@ -1,4 +1,5 @@
 """Optimizers."""
+
 from mindspore.nn.optim.ada_grad import Adadelta, Adagrad
 from mindspore.nn.optim.adam import Adam, AdaMax, AdamWeightDecay, LazyAdam
 from mindspore.nn.optim.ftrl import FTRL
@@ -10,6 +11,17 @@ from mindspore.nn.optim.rmsprop import RMSProp
 from mindspore.nn.optim.sgd import SGD
 
 __all__ = [
-    "FTRL", "LARS", "SGD", "AdaMax", "Adadelta", "Adagrad", "Adam", "AdamWeightDecay", "Lamb",
-    "LazyAdam", "Momentum", "Optimizer", "RMSProp",
+    "FTRL",
+    "LARS",
+    "SGD",
+    "AdaMax",
+    "Adadelta",
+    "Adagrad",
+    "Adam",
+    "AdamWeightDecay",
+    "Lamb",
+    "LazyAdam",
+    "Momentum",
+    "Optimizer",
+    "RMSProp",
 ]

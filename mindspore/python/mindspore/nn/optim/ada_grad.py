@@ -1,4 +1,5 @@
 """Adagrad and Adadelta: steps that shrink with the gradients seen so far."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -84,8 +85,13 @@ class Adadelta(Optimizer):
         for i in range(self.param_length):
             rate = lr[i] if self.is_group_lr else lr
             self.opt(
-                self.parameters[i], self.accum[i], self.accum_update[i], rate, self.rho,
-                self.epsilon, grads[i],
+                self.parameters[i],
+                self.accum[i],
+                self.accum_update[i],
+                rate,
+                self.rho,
+                self.epsilon,
+                grads[i],
             )
         return True
 

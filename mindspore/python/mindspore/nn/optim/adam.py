@@ -1,4 +1,5 @@
 """Adam and its relatives."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -94,8 +95,16 @@ class Adam(Optimizer):
                 self._update_amsgrad(i, beta1_power, beta2_power, rate, gradients[i])
             else:
                 self.opt(
-                    self.parameters[i], self.moment1[i], self.moment2[i], beta1_power, beta2_power,
-                    rate, self.beta1, self.beta2, self.eps, gradients[i],
+                    self.parameters[i],
+                    self.moment1[i],
+                    self.moment2[i],
+                    beta1_power,
+                    beta2_power,
+                    rate,
+                    self.beta1,
+                    self.beta2,
+                    self.eps,
+                    gradients[i],
                 )
         return True
 
@@ -141,7 +150,14 @@ class LazyAdam(Adam):
         loss_scale: float = 1.0,
     ) -> None:
         super().__init__(
-            params, learning_rate, beta1, beta2, eps, use_locking, use_nesterov, weight_decay,
+            params,
+            learning_rate,
+            beta1,
+            beta2,
+            eps,
+            use_locking,
+            use_nesterov,
+            weight_decay,
             loss_scale,
         )
 
@@ -188,8 +204,15 @@ class AdamWeightDecay(Optimizer):
             if self.decay_flags[i]:
                 decay = decays[i] if self.is_group else decays
             self.opt(
-                self.parameters[i], self.moments1[i], self.moments2[i], rate, self.beta1,
-                self.beta2, self.eps, decay, gradients[i],
+                self.parameters[i],
+                self.moments1[i],
+                self.moments2[i],
+                rate,
+                self.beta1,
+                self.beta2,
+                self.eps,
+                decay,
+                gradients[i],
             )
         return True
 
@@ -239,8 +262,15 @@ class AdaMax(Optimizer):
         for i in range(self.param_length):
             rate = lr[i] if self.is_group_lr else lr
             self.opt(
-                self.parameters[i], self.moment1[i], self.moment2[i], beta1_power, rate,
-                self.beta1, self.beta2, self.eps, gradients[i],
+                self.parameters[i],
+                self.moment1[i],
+                self.moment2[i],
+                beta1_power,
+                rate,
+                self.beta1,
+                self.beta2,
+                self.eps,
+                gradients[i],
             )
         return True
 

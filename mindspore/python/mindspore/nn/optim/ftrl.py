@@ -1,4 +1,5 @@
 """FTRL: follow the regularised leader, for sparse models."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -60,8 +61,14 @@ class FTRL(Optimizer):
         self._next_step()
         for i in range(self.param_length):
             self.opt(
-                self.parameters[i], self.moments[i], self.linear[i], grads[i], lr, self.l1,
-                self.l2, self.lr_power,
+                self.parameters[i],
+                self.moments[i],
+                self.linear[i],
+                grads[i],
+                lr,
+                self.l1,
+                self.l2,
+                self.lr_power,
             )
         return True
 

@@ -1,4 +1,5 @@
 """LAMB: Adam whose steps are scaled layer by layer, for large batches."""
+
 from __future__ import annotations
 
 from typing import Any

@@ -1,4 +1,5 @@
 """LARS: scales the gradients of another optimizer layer by layer, for large batches."""
+
 from __future__ import annotations
 
 from collections.abc import Callable

@@ -3,6 +3,7 @@
 A subclass updates `self.parameters` in `construct(gradients)`. What differs between groups is laid
 out at construction as tuples with one entry per parameter, so that `construct` is plain loops.
 """
+
 from __future__ import annotations
 
 import functools

@@ -1,4 +1,5 @@
 """RMSProp."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -60,13 +61,26 @@ class RMSProp(Optimizer):
             rate = lr[i] if self.is_group_lr else lr
             if self.centered:
                 self.opt(
-                    self.parameters[i], self.mg[i], self.ms[i], self.moment[i], gradients[i], rate,
-                    self.decay, self.momentum, self.epsilon,
+                    self.parameters[i],
+                    self.mg[i],
+                    self.ms[i],
+                    self.moment[i],
+                    gradients[i],
+                    rate,
+                    self.decay,
+                    self.momentum,
+                    self.epsilon,
                 )
             else:
                 self.opt(
-                    self.parameters[i], self.ms[i], self.moment[i], rate, gradients[i], self.decay,
-                    self.momentum, self.epsilon,
+                    self.parameters[i],
+                    self.ms[i],
+                    self.moment[i],
+                    rate,
+                    gradients[i],
+                    self.decay,
+                    self.momentum,
+                    self.epsilon,
                 )
         return True
 

@@ -1,4 +1,5 @@
 """Stochastic gradient descent with optional momentum."""
+
 from __future__ import annotations
 
 from typing import Any

@@ -1,4 +1,5 @@
 """Cells around a network: with its loss, with its gradients, and a whole training step."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -116,7 +117,9 @@ class ForwardValueAndGrad(Cell):
                 f"but got {type(weights).__name__}."
             )
         for name, value in (
-            ("get_all", get_all), ("get_by_list", get_by_list), ("sens_param", sens_param)
+            ("get_all", get_all),
+            ("get_by_list", get_by_list),
+            ("sens_param", sens_param),
         ):
             _checks.check_bool(value, name, self.cls_name)
         self.network = network
@@ -288,6 +291,11 @@ class VirtualDatasetCellTriple(_VirtualDatasetCell):
 
 
 __all__ = [
-    "ForwardValueAndGrad", "ParameterUpdate", "TrainOneStepCell", "VirtualDatasetCellTriple",
-    "WithEvalCell", "WithGradCell", "WithLossCell",
+    "ForwardValueAndGrad",
+    "ParameterUpdate",
+    "TrainOneStepCell",
+    "VirtualDatasetCellTriple",
+    "WithEvalCell",
+    "WithGradCell",
+    "WithLossCell",
 ]

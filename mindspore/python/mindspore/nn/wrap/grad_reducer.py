@@ -1,4 +1,5 @@
 """Averaging of gradients over devices in data parallel training."""
+
 from __future__ import annotations
 
 from typing import Any

@@ -2,6 +2,7 @@
 
 A step whose gradients overflow changes no parameter. The factor is fixed, or follows overflows.
 """
+
 from __future__ import annotations
 
 from typing import Any
@@ -197,5 +198,7 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
 
 
 __all__ = [
-    "DynamicLossScaleUpdateCell", "FixedLossScaleUpdateCell", "TrainOneStepWithLossScaleCell",
+    "DynamicLossScaleUpdateCell",
+    "FixedLossScaleUpdateCell",
+    "TrainOneStepWithLossScaleCell",
 ]

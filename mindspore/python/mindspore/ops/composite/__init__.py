@@ -1,4 +1,5 @@
 """Functions over functions and structures: GradOperation, HyperMap, Map, MultitypeFuncGraph, and clipping by value and norm."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -45,17 +46,30 @@ def _is_a(value: Any, kind: Any) -> bool:
     if isinstance(kind, type):
         return isinstance(value, kind)
     if not isinstance(kind, str):
-        return (isinstance(value, Tensor) and repr(kind) == "Tensor") or getattr(value, "dtype", None) is kind
+        return (isinstance(value, Tensor) and repr(kind) == "Tensor") or getattr(
+            value, "dtype", None
+        ) is kind
     checks = {
-        "Tensor": lambda v: isinstance(v, Tensor), "Number": lambda v: isinstance(v, (int, float)) and not isinstance(v, bool),
-        "Bool": lambda v: isinstance(v, bool), "Function": callable, "Tuple": lambda v: isinstance(v, tuple),
-        "List": lambda v: isinstance(v, list), "String": lambda v: isinstance(v, str), "None": lambda v: v is None,
-        "Func": callable, "Dictionary": lambda v: isinstance(v, dict), "RowTensor": lambda v: False,
-        "CSRTensor": lambda v: False, "COOTensor": lambda v: False, "MapTensor": lambda v: False,
+        "Tensor": lambda v: isinstance(v, Tensor),
+        "Number": lambda v: isinstance(v, (int, float)) and not isinstance(v, bool),
+        "Bool": lambda v: isinstance(v, bool),
+        "Function": callable,
+        "Tuple": lambda v: isinstance(v, tuple),
+        "List": lambda v: isinstance(v, list),
+        "String": lambda v: isinstance(v, str),
+        "None": lambda v: v is None,
+        "Func": callable,
+        "Dictionary": lambda v: isinstance(v, dict),
+        "RowTensor": lambda v: False,
+        "CSRTensor": lambda v: False,
+        "COOTensor": lambda v: False,
+        "MapTensor": lambda v: False,
     }
     if kind in checks:
         return checks[kind](value)
-    return isinstance(value, (int, float)) and type(value).__name__ == kind.lower().rstrip("0123456789")
+    return isinstance(value, (int, float)) and type(value).__name__ == kind.lower().rstrip(
+        "0123456789"
+    )
 
 
 class HyperMap:
@@ -74,8 +88,10 @@ class HyperMap:
             return _invoke(fn, *items)
         for i in items:
             if not isinstance(i, (tuple, list)) or len(i) != len(first):
-                raise ValueError(f"For '{type(self).__name__}', the sequences must have equal lengths, but got "
-                                 f"{[len(s) if isinstance(s, (tuple, list)) else type(s).__name__ for s in items]}.")
+                raise ValueError(
+                    f"For '{type(self).__name__}', the sequences must have equal lengths, but got "
+                    f"{[len(s) if isinstance(s, (tuple, list)) else type(s).__name__ for s in items]}."
+                )
         mapped = [self._step(fn, parts) for parts in zip(*items)]
         return mapped if isinstance(first, list) else tuple(mapped)
 
@@ -93,18 +109,24 @@ class Map(HyperMap):
 def clip_by_value(x: Any, clip_value_min: Any = None, clip_value_max: Any = None) -> Any:
     """Elements below the minimum become the minimum, those above the maximum the maximum."""
     from mindspore import ops
+
     return ops.clip_by_value(x, clip_value_min, clip_value_max)
 
 
 def clip_by_global_norm(x: Any, clip_norm: float = 1.0, use_norm: Any = None) -> Any:
     """Scales tensors down together so that their joint Euclidean norm is at most `clip_norm`."""
     from mindspore import ops
+
     if use_norm is not None:
         raise ValueError("For 'clip_by_global_norm', 'use_norm' must be None.")
     if not isinstance(clip_norm, (int, float)) or isinstance(clip_norm, bool):
-        raise TypeError(f"For 'clip_by_global_norm', 'clip_norm' must be a number, but got {type(clip_norm).__name__}.")
+        raise TypeError(
+            f"For 'clip_by_global_norm', 'clip_norm' must be a number, but got {type(clip_norm).__name__}."
+        )
     if clip_norm <= 0:
-        raise ValueError(f"For 'clip_by_global_norm', 'clip_norm' must be positive, but got {clip_norm}.")
+        raise ValueError(
+            f"For 'clip_by_global_norm', 'clip_norm' must be positive, but got {clip_norm}."
+        )
     total: Any = None
     for t in x:
         part = ops.reduce_sum(ops.square(ops.cast(t, _core.float32)))
@@ -118,7 +140,17 @@ def clip_by_global_norm(x: Any, clip_norm: float = 1.0, use_norm: Any = None) ->
 def __getattr__(name: str) -> Any:
     """Functions that older scripts reach through `composite`, such as `C.matmul`."""
     from mindspore.ops import functional
+
     return getattr(functional, name)
 
 
-__all__ = ["GradOperation", "HyperMap", "Map", "MultitypeFuncGraph", "clip_by_global_norm", "clip_by_value", "grad", "value_and_grad"]
+__all__ = [
+    "GradOperation",
+    "HyperMap",
+    "Map",
+    "MultitypeFuncGraph",
+    "clip_by_global_norm",
+    "clip_by_value",
+    "grad",
+    "value_and_grad",
+]

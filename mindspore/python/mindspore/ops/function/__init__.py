@@ -1,5 +1,6 @@
 """Functions composed of ops in Python. They run as they are in both modes, so they look at shapes and dtypes, never values.
 Each module lists what it gives in `__all__`, in METHODS which of it are Tensor methods too, and in CLASSES its primitives."""
+
 from __future__ import annotations
 
 import importlib
@@ -28,6 +29,7 @@ _load()
 def __getattr__(name: str):
     """Every function by name, composed or not: `ops.function.broadcast_to`."""
     from mindspore.ops import _bind
+
     if name in functions:
         return functions[name]
     if name in _bind.functions:
