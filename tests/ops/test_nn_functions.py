@@ -325,6 +325,12 @@ def test_batch_norm_class_in_inference_moves_nothing() -> None:
     np.testing.assert_array_equal(m.asnumpy(), M)
 
 
+def test_adaptive_pooling_class_keeps_a_size() -> None:
+    y = P.AdaptiveAvgPool2D((None, 2))(Tensor(X))
+    wanted = F.adaptive_avg_pool2d(torch.from_numpy(X), (None, 2))
+    np.testing.assert_allclose(y.asnumpy(), wanted.numpy(), rtol=1e-5, atol=1e-6)
+
+
 def test_classes_with_optional_weights() -> None:
     x, y = Tensor(PROBS), Tensor(PROBS[::-1].copy())
     plain = P.BinaryCrossEntropy()(x, y)

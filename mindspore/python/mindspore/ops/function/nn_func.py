@@ -175,12 +175,22 @@ def avg_pool2d(
     return _unbatched(input_x, y)
 
 
+def _grid(output_size: Any) -> Any:
+    """The size of a grid as the op takes it: -1 for None, which keeps a size of the input."""
+    size = (None, None) if output_size is None else output_size
+    return size if isinstance(size, int) else tuple(-1 if s is None else s for s in size)
+
+
 def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
     """Means over a grid of `output_size` windows; None keeps a size of the input."""
-    size = (output_size,) * 2 if output_size is None else output_size
-    if not isinstance(size, int):
-        size = tuple(-1 if s is None else s for s in size)
-    return _adaptive_avg_pool(input, output_size=size)
+    return _adaptive_avg_pool(input, output_size=_grid(output_size))
+
+
+class AdaptiveAvgPool2D(classes["AdaptiveAvgPool2D"]):  # type: ignore[misc]
+    """Means over a grid of `output_size` windows; None keeps a size of the input."""
+
+    def __init__(self, output_size: Any) -> None:
+        super().__init__(_grid(output_size))
 
 
 # ---- normalisation -------------------------------------------------------------------------------
@@ -223,8 +233,8 @@ class BatchNorm(classes["BatchNorm"]):  # type: ignore[misc, valid-type]
         return y, mean, variance, mean, variance
 
 
-# The op of the registry is the training form only: inference must not look like a write.
-classes.update(BatchNorm=BatchNorm)
+# The BatchNorm of the registry is the training form only: inference must not look like a write.
+classes.update(AdaptiveAvgPool2D=AdaptiveAvgPool2D, BatchNorm=BatchNorm)
 
 
 def _constant(value: float, shape: tuple, dtype: Any) -> Tensor:
