@@ -1,0 +1,138 @@
+"""Builtins that look at values, for a tracer: what Python's own would do with a traced tensor is an op or a loop here."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from mindspore._core import Tensor
+from mindspore.compile import guards as facts
+from mindspore.compile.errors import Unsupported
+
+
+class TracedRange:
+    """`range` with a bound that is a tensor."""
+
+    def __init__(self, start: Any, stop: Any, step: int):
+        self.start, self.stop, self.step = start, stop, step
+        self.dtype = stop.dtype if isinstance(stop, Tensor) else start.dtype
+
+
+def _range(tracer: Any, args: list, kwargs: dict) -> Any:
+    if not any(tracer.is_traced(a) for a in args):
+        return range(*args, **kwargs)
+    start, stop, step = (0, args[0], 1) if len(args) == 1 else (*args, 1)[:3]
+    if tracer.is_traced(step):
+        raise Unsupported("the step of a range must be known while compiling")
+    return TracedRange(start, stop, step)
+
+
+def _map(tracer: Any, args: list, kwargs: dict) -> Any:
+    function, *sequences = args
+    return iter(
+        [
+            tracer.call(function, list(items), {}, None)
+            for items in zip(*(tracer.iterate(s) for s in sequences))
+        ]
+    )
+
+
+def _filter(tracer: Any, args: list, kwargs: dict) -> Any:
+    function, items = args
+    return iter(
+        [
+            i
+            for i in tracer.iterate(items)
+            if (i if function is None else tracer.call(function, [i], {}, None))
+        ]
+    )
+
+
+def _zip(tracer: Any, args: list, kwargs: dict) -> Any:
+    return zip(*(tracer.iterate(a) for a in args), **kwargs)
+
+
+def _enumerate(tracer: Any, args: list, kwargs: dict) -> Any:
+    return enumerate(tracer.iterate(args[0]), *args[1:], **kwargs)
+
+
+def _getattr(tracer: Any, args: list, kwargs: dict) -> Any:
+    owner, name, *default = args
+    if default and not hasattr(owner, name):
+        instance = getattr(owner, "__dict__", None)
+        if type(instance) is dict:
+            tracer.guards.item(instance, name, facts.MISSING)
+        return default[0]
+    return tracer.get_attribute(owner, name)
+
+
+def _hasattr(tracer: Any, args: list, kwargs: dict) -> Any:
+    owner, name = args
+    if not hasattr(owner, name):
+        instance = getattr(owner, "__dict__", None)
+        if type(instance) is dict:
+            tracer.guards.item(instance, name, facts.MISSING)
+        return False
+    if not isinstance(owner, Tensor):
+        tracer.get_attribute(owner, name)
+    return True
+
+
+def _extreme(reduce_name: str, pair_name: str, builtin: Callable) -> Callable:
+    def call(tracer: Any, args: list, kwargs: dict) -> Any:
+        from mindspore import ops
+
+        if len(args) == 1 and isinstance(args[0], Tensor) and not kwargs:
+            return getattr(ops, reduce_name)(args[0])
+        items = list(tracer.iterate(args[0])) if len(args) == 1 else args
+        if not any(tracer.is_traced(i) for i in items):
+            return builtin(*args, **kwargs)
+        result = items[0]
+        for item in items[1:]:
+            result = getattr(ops, pair_name)(result, item)
+        return result
+
+    return call
+
+
+def _any(tracer: Any, args: list, kwargs: dict) -> Any:
+    from mindspore import ops
+
+    items = list(tracer.iterate(args[0]))
+    if not any(tracer.is_traced(i) for i in items):
+        return any(items)
+    return functools.reduce(ops.logical_or, [tracer.truth(i) for i in items])
+
+
+def _all(tracer: Any, args: list, kwargs: dict) -> Any:
+    from mindspore import ops
+
+    items = list(tracer.iterate(args[0]))
+    if not any(tracer.is_traced(i) for i in items):
+        return all(items)
+    return functools.reduce(ops.logical_and, [tracer.truth(i) for i in items])
+
+
+def _sequence(kind: type) -> Callable:
+    def call(tracer: Any, args: list, kwargs: dict) -> Any:
+        return kind(tracer.iterate(args[0])) if args else kind(**kwargs)
+
+    return call
+
+
+SPECIAL = {
+    range: _range,
+    map: _map,
+    filter: _filter,
+    zip: _zip,
+    enumerate: _enumerate,
+    getattr: _getattr,
+    hasattr: _hasattr,
+    max: _extreme("amax", "maximum", max),
+    min: _extreme("amin", "minimum", min),
+    any: _any,
+    all: _all,
+    list: _sequence(list),
+    tuple: _sequence(tuple),
+}
