@@ -9,15 +9,7 @@ from typing import Any
 from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.common._tree import flatten, rebuild
-
-_FLOATS = (
-    _core.float16,
-    _core.bfloat16,
-    _core.float32,
-    _core.float64,
-    _core.complex64,
-    _core.complex128,
-)
+from mindspore.ops._grad import FLOATS
 
 
 class Record:
@@ -40,7 +32,7 @@ class Record:
             start = trace.environment()
             self.value = call(inner)
             self.leaves = flatten(self.value)
-            self.updated = self._final_values(trace, start)
+            self.updated = trace.changed_since(start)  # Parameters that the function changed
             trace.end(self.leaves + [v for _, v in self.updated])
         except BaseException:
             trace.suspend()
@@ -49,14 +41,14 @@ class Record:
             tracer.in_gradient -= 1
             trace.restore(environment)
 
-    def _final_values(self, trace: Any, start: list) -> list:
-        """Parameters that the function changed."""
-        return trace.changed_since(start)
-
     def place(self, trace: Any, outputs: list) -> Any:
         """The value of the function from the outputs of a call, and the Parameters it changed."""
         for (parameter, _), value in zip(self.updated, outputs[len(self.leaves) :]):
             trace.set_parameter(parameter, value)
+        return self.rebuild(outputs)
+
+    def rebuild(self, outputs: list) -> Any:
+        """The value of the function from the outputs of a call."""
         items = iter(outputs)
         return rebuild(self.value, lambda _: next(items))
 
@@ -64,7 +56,7 @@ class Record:
 def record_cell(tracer: Any, cell: Any, args: list) -> Any:
     """Calls a cell that was told set_grad(): its gradient on the same arguments will reuse this run."""
     trace = tracer.trace
-    wanted = tuple(i for i, a in enumerate(args) if isinstance(a, Tensor) and a.dtype in _FLOATS)
+    wanted = tuple(i for i, a in enumerate(args) if isinstance(a, Tensor) and a.dtype in FLOATS)
     record = Record(
         tracer,
         lambda inner: tracer.call_construct(cell, inner, {}),
@@ -84,7 +76,7 @@ def grad_in_trace(tracer: Any, function: Any, args: tuple, kwargs: dict) -> Any:
     args, sens = function.split_sens(args)
     weights = function.weight_list()
     asked = function.wanted(args)
-    wanted = tuple(i for i in asked if args[i].dtype in _FLOATS)  # the others have the gradient 0
+    wanted = tuple(i for i in asked if args[i].dtype in FLOATS)  # the others have the gradient 0
     record = tracer.records.pop(id(function.fn), None)
     reused = record is not None and _serves(trace, record, args, wanted, weights)
     if not reused:
@@ -97,10 +89,10 @@ def grad_in_trace(tracer: Any, function: Any, args: tuple, kwargs: dict) -> Any:
         )
     results = trace.call(trace.vjp(trace.partial(record.graph)), record.inputs)
     outputs, back = results[:-1], results[-1]
-    value = _rebuild_value(record, outputs) if reused else record.place(trace, outputs)
+    value = record.rebuild(outputs) if reused else record.place(trace, outputs)
     tangents = _tangents(function, record, value, outputs, sens)
     gradients = trace.call(back, tangents)[1:]
-    by_input = dict(zip((i for i, t in enumerate(record.inputs) if t.dtype in _FLOATS), gradients))
+    by_input = dict(zip((i for i, t in enumerate(record.inputs) if t.dtype in FLOATS), gradients))
     of_argument = {i: by_input[record.wanted.index(i)] for i in wanted}
     first_weight = len(record.wanted)
     of_weight = {id(w): by_input.get(first_weight + k) for k, w in enumerate(record.weights)}
@@ -132,11 +124,6 @@ def _serves(trace: Any, record: Record, args: tuple, wanted: tuple, weights: lis
     )
 
 
-def _rebuild_value(record: Record, outputs: list) -> Any:
-    items = iter(outputs)
-    return rebuild(record.value, lambda _: next(items))
-
-
 def _tangents(function: Any, record: Record, value: Any, outputs: list, sens: Any) -> list:
     """One tangent for each floating output of the graph: given ones, ones, and zeros for what is not differentiated."""
     from mindspore import ops
@@ -146,7 +133,7 @@ def _tangents(function: Any, record: Record, value: Any, outputs: list, sens: An
     # The differentiated outputs are the first leaves: has_aux takes the first value, otherwise it is all of them.
     result = []
     for i, output in enumerate(outputs):
-        if output.dtype not in _FLOATS:
+        if output.dtype not in FLOATS:
             continue
         result.append(given[i] if i < len(given) else ops.zeros_like(output))
     return result

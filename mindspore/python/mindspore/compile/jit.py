@@ -30,8 +30,8 @@ _lock = threading.RLock()
 class Entry:
     """One compiled version of a function."""
 
-    def __init__(self, graph: Any, facts: list, place: Callable[[list], Any], updated: int):
-        self.graph, self.facts, self.place, self.updated = graph, facts, place, updated
+    def __init__(self, graph: Any, facts: list, place: Callable[[list], Any]):
+        self.graph, self.facts, self.place = graph, facts, place
 
 
 class Cache:
@@ -173,7 +173,7 @@ def _trace(tracer: Tracer, name: str, function: Callable, args: tuple, kwargs: d
             returned.append(leaf)
         else:
             places.append(leaf)
-    updated = trace.finish(returned)
+    trace.finish(returned)
     graph = _core.compile(trace)
 
     def place(outputs: list) -> Any:
@@ -194,7 +194,7 @@ def _trace(tracer: Tracer, name: str, function: Callable, args: tuple, kwargs: d
         def place(outputs: list) -> Any:
             return value
 
-    return Entry(graph, tracer.guards.facts, place, len(updated))
+    return Entry(graph, tracer.guards.facts, place)
 
 
 # ---- cells --------------------------------------------------------------------------------------------------------------

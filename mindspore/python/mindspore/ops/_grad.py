@@ -154,7 +154,7 @@ class GradFunction:
             raise TypeError(
                 f"For '{self.name}', the function must return a Tensor, but got {type(value).__name__}."
             )
-        if not any(o.dtype in _FLOATS for o in outputs):
+        if not any(o.dtype in FLOATS for o in outputs):
             raise TypeError(
                 f"For '{self.name}', the function must return a tensor of a floating dtype to have a gradient, but got "
                 f"{outputs[0].dtype}."
@@ -225,7 +225,7 @@ def record_cell(cell: Any, construct: Callable, args: tuple, kwargs: dict) -> An
     """Runs a cell and remembers the run for a gradient of the same cell and inputs."""
     if kwargs:
         return construct(*args, **kwargs)
-    tracked = [i for i, a in enumerate(args) if isinstance(a, Tensor) and a.dtype in _FLOATS]
+    tracked = [i for i, a in enumerate(args) if isinstance(a, Tensor) and a.dtype in FLOATS]
     record = Record(construct, args, kwargs, tracked, cell.trainable_params())
     _last.record = (cell, record)
     return record.value
@@ -241,7 +241,7 @@ def take_record(fn: Any, args: tuple) -> Record | None:
     return record if same else None
 
 
-_FLOATS = (
+FLOATS = (
     _core.float16,
     _core.bfloat16,
     _core.float32,
