@@ -197,11 +197,29 @@ void DefineBoxes(OpRegistry& ops) {
       .Grad([](GradContext& g) { return Terms{g.dout(0), g.dout(0)}; });
 }
 
+void DefineHost(OpRegistry& ops) {
+  // Tensors leave the graph here: like a conversion to NumPy, it has no gradient.
+  ops.Op("HostCall")
+      .Doc("Calls a function of the program around the graph while it runs.")
+      .In("arguments")
+      .Variadic()
+      .RequiredAttr<int64_t>("function", "The number it was registered under.")
+      .RequiredAttr<Ints>("types", "Encoded types of the results: dtype, rank, sizes of each.")
+      .HasEffect(Effect::kIo)
+      .Infer([](InferContext& c) {
+        Types types = DecodeTangentTypes(c.attr<Ints>("types"));
+        for (const Type& t : types) c.CheckType(t.is_tensor(), "results must be tensors");
+        return types;
+      })
+      .Grad([](GradContext& g) { return Terms(g.node().inputs.size()); });
+}
+
 }  // namespace
 
 void DefineControl(OpRegistry& ops) {
   DefineFunctions(ops);
   DefineBoxes(ops);
+  DefineHost(ops);
 }
 
 }  // namespace ms

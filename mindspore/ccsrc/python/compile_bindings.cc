@@ -129,10 +129,11 @@ PyMethodDef quick[] = {
 class CompiledGraph {
  public:
   CompiledGraph(std::shared_ptr<const Executable> executable, std::vector<py::object> parameters,
-                std::vector<std::pair<int, int>> updates)
+                std::vector<std::pair<int, int>> updates, std::vector<py::object> kept)
       : executable_(std::move(executable)),
         parameters_(std::move(parameters)),
-        updates_(std::move(updates)) {}
+        updates_(std::move(updates)),
+        kept_(std::move(kept)) {}
 
   // `arguments` fill the inputs that are not Parameters, in order.
   py::list Run(const py::list& arguments) {
@@ -199,6 +200,7 @@ class CompiledGraph {
   std::shared_ptr<const Executable> executable_;
   std::vector<py::object> parameters_;  // by input position; null: an argument
   std::vector<std::pair<int, int>> updates_;
+  std::vector<py::object> kept_;  // host functions
 };
 
 CompiledGraph CompileTrace(Trace& trace, const std::string& device) {
@@ -216,7 +218,8 @@ CompiledGraph CompileTrace(Trace& trace, const std::string& device) {
     py::gil_scoped_release release;
     executable = Compile(module, {device});
   }
-  return CompiledGraph(std::move(executable), std::move(parameters), std::move(updates));
+  return CompiledGraph(std::move(executable), std::move(parameters), std::move(updates),
+                       trace.kept);
 }
 
 }  // namespace

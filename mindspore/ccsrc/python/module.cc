@@ -19,6 +19,7 @@ PYBIND11_MODULE(_core, m) {
   BindTensor(m);
   BindOps(m);
   BindTrace(m);
+  BindHost(m);
   BindGrad(m);
   BindRuntime(m);
   BindCompile(m);

@@ -41,6 +41,7 @@ class Trace {
   std::vector<Entry>& environment() { return environment_; }
 
   SpanId span = 0;
+  std::vector<pybind11::object> kept;  // what nodes refer to: lives as long as the compiled graph
 
  private:
   Entry& Find(PyObject* parameter);
@@ -57,6 +58,11 @@ class Trace {
 
 // Throws when a symbolic tensor belongs to another trace than this one.
 void CheckOwner(const Trace& trace, const struct TensorObject* tensor);
+
+// Values of the front end (tensors, numbers, function values) as nodes' outputs, and back.
+Var VarOf(Trace& trace, pybind11::handle object);
+Vars VarsOf(Trace& trace, const pybind11::sequence& objects);
+pybind11::list ObjectsOf(Trace& trace, const Vars& vars);
 
 void BindTrace(pybind11::module_& m);
 

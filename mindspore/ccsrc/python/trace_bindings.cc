@@ -25,6 +25,8 @@ py::object ObjectOf(Trace& trace, const Var& v) {
   return py::cast(FunctionValue{v});
 }
 
+}  // namespace
+
 Var VarOf(Trace& trace, py::handle object) {
   if (py::isinstance<FunctionValue>(object)) return object.cast<FunctionValue>().var;
   Number number;
@@ -54,6 +56,8 @@ py::list ObjectsOf(Trace& trace, const Vars& vars) {
   for (const Var& v : vars) list.append(ObjectOf(trace, v));
   return list;
 }
+
+namespace {
 
 bool IsInside(const Graph* inner, const Graph* outer) {
   for (const Graph* g = inner; g; g = g->parent) {

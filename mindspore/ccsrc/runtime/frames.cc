@@ -4,6 +4,7 @@
 #include <cstring>
 #include <new>
 
+#include "kernel/host_call.h"
 #include "runtime/arena.h"
 #include "runtime/profile.h"
 
@@ -23,6 +24,8 @@ std::atomic<void (*)()> interrupt_poll{nullptr};
     throw;
   } catch (Error& error) {
     throw std::move(error).WithSpan(info.span);
+  } catch (const HostError&) {
+    throw;
   } catch (const std::bad_alloc&) {
     throw Error(ErrorKind::kMemory,
                 fmt::format("For '{}', the memory is not enough.", info.op->name))

@@ -1,5 +1,7 @@
 #include "backends/cpu/cpu.h"
 
+#include "kernel/host_call.h"
+
 namespace ms::cpu {
 namespace {
 
@@ -10,6 +12,7 @@ class CpuBackend : public Backend {
                      AddLoss, AddArray, AddIndexing, AddRandom, AddOptim}) {
       add(table_);
     }
+    table_.For("HostCall").Try("host", MakeHostCall);
   }
   std::string_view name() const override { return "CPU"; }
   const KernelTable& kernels() const override { return table_; }
