@@ -436,19 +436,8 @@ def generator_in_construct():
     Wrap(lambda self, x: x + sum(numbers()))(f32(2))
 
 
-@wrong(TypeError, "'try'", modes=("graph",))
-def try_in_construct():
-    def body(self, x):
-        try:
-            return x + 1
-        except ValueError:
-            return x
-
-    Wrap(body)(f32(2))
-
-
-@wrong(TypeError, "'with'", modes=("graph",))
-def with_in_construct():
+@wrong(TypeError, "'open'", "outside of the program", modes=("graph",))
+def opening_a_file_in_construct():
     def body(self, x):
         with open("file", encoding="utf8") as file:
             file.read()

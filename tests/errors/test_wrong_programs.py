@@ -19,11 +19,12 @@ CASES = [(p, mode) for p in PROGRAMS for mode in p.modes]
 @pytest.mark.parametrize("program, mode", CASES, ids=[f"{p.run.__name__}-{m}" for p, m in CASES])
 def test_wrong_program(program, mode):
     context.set_context(mode=context.GRAPH_MODE if mode == "graph" else context.PYNATIVE_MODE)
+    context.set_context(jit_syntax_level=context.STRICT)  # what cannot be compiled is an error
     try:
         with pytest.raises(program.error) as caught:
             program.run()
     finally:
-        context.set_context(mode=context.PYNATIVE_MODE)
+        context.set_context(mode=context.PYNATIVE_MODE, jit_syntax_level=context.LAX)
     text = str(caught.value)
     for words in program.says:
         assert words in text, text

@@ -22,6 +22,7 @@ enum class ErrorKind {
   kNotImplemented,
   kOs,
   kZeroDivision,
+  kUnknownValue,  // a value that is known only when the graph runs
 };
 
 class Error : public std::exception {

@@ -24,7 +24,7 @@ std::shared_ptr<const HostFunction> FindFunction(int64_t number) {
   std::lock_guard lock(registry.mutex);
   auto it = registry.functions.find(number);
   if (it == registry.functions.end()) {
-    Throw(ErrorKind::kRuntime, "For 'HostCall', there is no function with the number {}.", number);
+    Throw(ErrorKind::kValue, "For 'HostCall', there is no function with the number {}.", number);
   }
   return it->second;
 }

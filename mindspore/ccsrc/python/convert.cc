@@ -169,12 +169,24 @@ const char* KindName(size_t kind) {
   return names[kind];
 }
 
+bool HoldsSymbolic(PyObject* object) {
+  if (IsTensor(object)) return AsTensor(object)->symbolic();
+  if (!PyTuple_Check(object) && !PyList_Check(object)) return false;
+  for (py::handle item : py::reinterpret_borrow<py::sequence>(object)) {
+    if (HoldsSymbolic(item.ptr())) return true;
+  }
+  return false;
+}
+
 [[noreturn]] void BadAttr(const OpDef& op, const AttrDef& def, PyObject* object) {
+  if (HoldsSymbolic(object)) {
+    Throw(ErrorKind::kUnknownValue,
+          "For '{}', '{}' must be known while compiling, but it holds a tensor whose value is "
+          "known only at run time.",
+          op.name, def.name);
+  }
   std::string got = TypeName(object);
-  if (IsTensor(object) && AsTensor(object)->symbolic())
-    got = "a tensor whose value is not known while compiling";
-  else if (!IsTensor(object))
-    got += " " + py::repr(object).cast<std::string>().substr(0, 60);
+  if (!IsTensor(object)) got += " " + py::repr(object).cast<std::string>().substr(0, 60);
   Throw(ErrorKind::kType, "For '{}', '{}' must be {}{}, but got {}.", op.name, def.name,
         KindName(def.kind), def.optional ? " or None" : "", got);
 }

@@ -6,6 +6,13 @@ namespace ms::python {
 namespace py = pybind11;
 namespace {
 
+// The front end's own exception: it runs such code eagerly.
+PyObject* Unsupported() {
+  static PyObject* const type =
+      py::module_::import("mindspore.compile.errors").attr("Unsupported").release().ptr();
+  return type;
+}
+
 PyObject* PythonType(ErrorKind kind) {
   switch (kind) {
     case ErrorKind::kType:
@@ -26,6 +33,8 @@ PyObject* PythonType(ErrorKind kind) {
       return PyExc_OSError;
     case ErrorKind::kZeroDivision:
       return PyExc_ZeroDivisionError;
+    case ErrorKind::kUnknownValue:
+      return Unsupported();
     case ErrorKind::kRuntime:
     case ErrorKind::kInternal:
       break;

@@ -206,7 +206,8 @@ PyObject* UnarySlot(PyObject* a) {
 #define MS_NAME(id) constexpr char k##id[] = #id;
 MS_NAME(Add)
 MS_NAME(Sub)
-MS_NAME(Mul) MS_NAME(Div) MS_NAME(FloorDiv) MS_NAME(FloorMod) MS_NAME(Pow) MS_NAME(Neg) MS_NAME(Abs)
+MS_NAME(Mul)
+MS_NAME(Div) MS_NAME(FloorDiv) MS_NAME(FloorMod) MS_NAME(Pow) MS_NAME(Neg) MS_NAME(Abs)
     MS_NAME(Equal) MS_NAME(NotEqual) MS_NAME(Less) MS_NAME(LessEqual) MS_NAME(Greater)
         MS_NAME(GreaterEqual) MS_NAME(LogicalAnd) MS_NAME(LogicalOr) MS_NAME(LogicalXor)
             MS_NAME(LogicalNot) MS_NAME(BitwiseAnd) MS_NAME(BitwiseOr) MS_NAME(BitwiseXor)
@@ -393,7 +394,7 @@ PyObject* ShapeTuple(const Shape& shape) {
 const Tensor& ValueOf(PyObject* tensor, const char* what) {
   TensorObject* t = AsTensor(tensor);
   if (t->symbolic()) {
-    Throw(ErrorKind::kType,
+    Throw(ErrorKind::kUnknownValue,
           "{} needs the value of a tensor, but in a compiled graph it is known only at run time.",
           what);
   }

@@ -6,14 +6,29 @@ from __future__ import annotations
 import linecache
 import sys
 from pathlib import Path
+from typing import Any
 
 
 class Unsupported(TypeError):
-    """Python that a compiled function cannot contain, where it stands."""
+    """Python that a compiled function cannot contain, where it stands. The call runs eagerly instead, unless that is forbidden;
+    then this is the error, or the one that it was made of."""
+
+    def __init__(self, text: str, error: BaseException | None = None):
+        super().__init__(text)
+        self.error = error
+
+
+class RunsEagerly(UserWarning):
+    """A function, or a line of it, is not compiled: the message says which, why, and what that costs."""
 
 
 _MAX_PLACES = 4
 _PACKAGE = str(Path(__file__).resolve().parents[1])
+
+
+def is_ours(file: str) -> bool:
+    """A file of this package."""
+    return file.startswith(_PACKAGE)
 
 
 def calling_place() -> list[tuple[str, int, str]]:
@@ -27,15 +42,23 @@ def calling_place() -> list[tuple[str, int, str]]:
     return [(code.co_filename, frame.f_lineno, getattr(code, "co_qualname", code.co_name))]
 
 
-def locate(error: BaseException, places: list[tuple[str, int, str]]) -> BaseException:
-    """The error with the lines (file, line, function) that led to it; once only."""
-    if getattr(error, "_ms_located", False):
+def locate(
+    error: BaseException, places: list[tuple[str, int, str]], again: bool = False
+) -> BaseException:
+    """The error with the lines (file, line, function) that led to it; once only. It keeps the original, which handlers of
+    the user are given, and the lines."""
+    if getattr(error, "_ms_original", None) is not None and not again:
         return error
     text = str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
-    located = _same_type(error, text + _places_text(places))
-    located._ms_located = True  # type: ignore[attr-defined]
+    located: Any = _same_type(error, text + _places_text(places))
+    located._ms_original, located._ms_places = error, places
     located.__cause__ = error.__cause__
     return located
+
+
+def plain(error: Unsupported) -> BaseException:
+    """What a user sees of an Unsupported that nothing can be done about."""
+    return error.error or TypeError(str(error))
 
 
 def places_text(places: list[tuple[str, int, str]]) -> str:
@@ -56,7 +79,7 @@ def _places_text(places: list[tuple[str, int, str]]) -> str:
 
 def _same_type(error: BaseException, text: str) -> BaseException:
     if isinstance(error, Unsupported):
-        return TypeError(text)
+        return Unsupported(text, error.error)
     try:
         fresh = type(error)(text)
         if isinstance(error, KeyError) or text in str(fresh):

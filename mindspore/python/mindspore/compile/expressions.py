@@ -8,6 +8,7 @@ import operator
 from typing import Any
 
 from mindspore._core import Tensor
+from mindspore.compile.effects import Text, is_text
 from mindspore.compile.errors import Unsupported
 from mindspore.compile.values import Undefined
 
@@ -39,6 +40,12 @@ COMPARE = {
     ast.In: lambda a, b: a in b,
     ast.NotIn: lambda a, b: a not in b,
 }
+
+
+def _format(value: Any, conversion: int, spec: str) -> str:
+    if conversion != -1:
+        value = {"s": str, "r": repr, "a": ascii}[chr(conversion)](value)
+    return format(value, spec)
 
 
 def symbolic(value: Any) -> bool:
@@ -100,16 +107,18 @@ class Expressions:
                 result[k] = self.eval(value)
         return result
 
-    def _JoinedStr(self, node: ast.JoinedStr) -> str:
-        return "".join(
-            self.eval(v) if isinstance(v, ast.FormattedValue) else v.value for v in node.values
-        )
+    def _JoinedStr(self, node: ast.JoinedStr) -> Any:
+        parts = [self.eval(v) for v in node.values]
+        if is_text(parts):
+            return Text(lambda *texts: "".join(texts), *parts)
+        return "".join(parts)
 
-    def _FormattedValue(self, node: ast.FormattedValue) -> str:
+    def _FormattedValue(self, node: ast.FormattedValue) -> Any:
         value = self.eval(node.value)
-        if node.conversion != -1:
-            value = {"s": str, "r": repr, "a": ascii}[chr(node.conversion)](value)
-        return format(value, self.eval(node.format_spec) if node.format_spec else "")
+        spec = self.eval(node.format_spec) if node.format_spec else ""
+        if self.tracer.has_traced(value) or is_text(value):
+            return Text(lambda v, s: _format(v, node.conversion, s), value, spec)
+        return _format(value, node.conversion, spec)
 
     # ---- operators --------------------------------------------------------------------------------------------------
     def _BinOp(self, node: ast.BinOp) -> Any:

@@ -9,10 +9,12 @@ from collections.abc import Callable
 from typing import Any
 
 from mindspore._core import Tensor
+from mindspore.compile.effects import emit_raise
 from mindspore.compile.errors import Unsupported
 from mindspore.compile.loops import GraphLoop
 from mindspore.compile.values import Join, Mismatch, Undefined, copy_environment, materialise
 
+RAISED = object()  # the signal of an arm that ends in an exception
 # Variables of the front end itself: a loop in the graph was left by break, by return, and with which value.
 BROKEN, RETURNED, VALUE = "$broken", "$returned", "$value"
 
@@ -67,6 +69,8 @@ class Flow:
 
     def _branch(self, test: Any, runners: list[Callable[[], Any]], base: int) -> Any:
         tracer = self.tracer
+        if any(item[0] == "with" for item in self.stack[base:]):
+            raise Unsupported("a tensor decides how a 'with' block is left")
         condition = tracer.truth(test)
         env, stack, parameters = self.env, list(self.stack), tracer.trace.environment()
         place = self.node
@@ -76,6 +80,7 @@ class Flow:
             arms.append(self._trace_arm(name, runner, parameters))
         self.env, self.stack = env, stack[:base]
         tracer.mark(self, place)
+        self._complete_raised(arms)
         if base == 0 and any(arm.signal is not None for arm in arms):
             values = [None if arm.signal is None else arm.signal.value for arm in arms]
             return self.leave(self._join_values(condition, arms, values, parameters))
@@ -86,13 +91,53 @@ class Flow:
         trace = self.tracer.trace
         trace.restore(parameters)
         graph = trace.begin(name)
+        depth = trace.depth
+        self.tracer.arms += 1
         try:
-            signal = runner()
+            signal = self._run_or_raise(runner, depth)
             arm = Arm(graph, self.env, signal, trace.environment(), trace.changed_since(parameters))
         finally:
-            trace.suspend()
+            self.tracer.arms -= 1
+            while trace.depth >= depth:
+                trace.suspend()
             trace.restore(parameters)
         return arm
+
+    def _run_or_raise(self, runner: Callable[[], Any], depth: int) -> Any:
+        """The signal of an arm. An exception is raised when the graph runs and takes this arm, not before."""
+        trace = self.tracer.trace
+        try:
+            return runner()
+        except Unsupported:
+            raise
+        except Exception as error:
+            while trace.depth > depth:
+                trace.suspend()
+            self.refuse_handlers("an exception")
+            emit_raise(self.tracer, error)
+            return RAISED
+
+    def _complete_raised(self, arms: list[Arm]) -> None:
+        """An arm that ends in an exception is given the form of the other's end."""
+        raised = [arm.signal is RAISED for arm in arms]
+        if all(raised):
+            raise Unsupported("both ways of a condition on a tensor raise an exception")
+        if not any(raised):
+            return
+        arm, other = arms if raised[0] else reversed(arms)
+        trace = self.tracer.trace
+        trace.resume(arm.graph)
+        if other.signal is not None:
+            arm.signal = type(other.signal)(placeholder(other.signal.value))
+        arm.env = {
+            name: value if value is self.env.get(name) else placeholder(value)
+            for name, value in other.env.items()
+        }
+        trace.suspend()
+
+    def tensor_assert(self, test: Any, fail: Callable[[], None]) -> None:
+        """`assert tensor`."""
+        self._branch(test, [lambda: None, fail], len(self.stack))
 
     # ---- joining ----------------------------------------------------------------------------------------------------
     def _join_values(self, condition: Any, arms: list[Arm], values: list, parameters: list) -> Any:
@@ -165,10 +210,10 @@ class Flow:
         from mindspore.compile.frame import Return
 
         loop = max((i for i, item in enumerate(self.stack) if item[0] == "loop"), default=None)
+        if self.unwind(0 if loop is None else loop + 1, ("leave", value)):
+            return None
         if loop is None:
-            self.stack.clear()
             return Return(value)
-        del self.stack[loop + 1 :]
         self.env.update({BROKEN: True, RETURNED: True, VALUE: value})
         return None
 

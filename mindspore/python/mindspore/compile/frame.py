@@ -11,6 +11,7 @@ from typing import Any
 from mindspore.compile.errors import Unsupported
 from mindspore.compile.expressions import BINARY, Expressions
 from mindspore.compile.flow import Flow
+from mindspore.compile.handlers import Handlers
 from mindspore.compile.statements import Statements
 
 
@@ -21,7 +22,7 @@ class Return:
         self.value = value
 
 
-class Frame(Expressions, Statements, Flow):
+class Frame(Expressions, Statements, Flow, Handlers):
     """Variables, scopes and the statement stack of one call."""
 
     def __init__(

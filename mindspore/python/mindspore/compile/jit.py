@@ -8,16 +8,17 @@ import math
 import sys
 import threading
 import types
+import warnings
 import weakref
 from collections.abc import Callable
 from typing import Any
 
-from mindspore import _core
+from mindspore import _core, context
 from mindspore._core import Tensor
 from mindspore.common import _late
 from mindspore.common._tree import flatten, rebuild
 from mindspore.compile import guards
-from mindspore.compile.errors import calling_place, locate
+from mindspore.compile.errors import RunsEagerly, Unsupported, calling_place, is_ours, locate, plain
 from mindspore.compile.tracer import Tracer
 
 logger = logging.getLogger("mindspore.compile")
@@ -33,14 +34,45 @@ class Entry:
     def __init__(self, graph: Any, facts: list, place: Callable[[list], Any]):
         self.graph, self.facts, self.place = graph, facts, place
 
+    def run(self, args: tuple, kwargs: dict, eager: Callable) -> Any:
+        """The function on arguments of the types that this was compiled for."""
+        return self.place(self.graph.run(_inputs((args, kwargs))))
+
+
+class EagerEntry:
+    """A version that could not be compiled: it runs as in PYNATIVE_MODE; the cells and jit functions in it are compiled on
+    their own."""
+
+    graph = None
+
+    def __init__(self, facts: list):
+        self.facts = facts
+
+    def run(self, args: tuple, kwargs: dict, eager: Callable) -> Any:
+        """The function, run eagerly."""
+        return eager(*args, **kwargs)
+
+
+def is_strict() -> bool:
+    """Whether code that cannot be compiled is an error: jit(fullgraph=True), or the syntax level STRICT of the context."""
+    return _strict.on or context.get_context("jit_syntax_level") == context.STRICT
+
+
+class _Strict(threading.local):
+    on = False
+
+
+_strict = _Strict()
+
 
 class Cache:
     """The compiled versions of one function, by argument types."""
 
     def __init__(self, name: str):
         self.name = name
-        self.entries: dict[tuple, list[Entry]] = {}
+        self.entries: dict[tuple, list[Any]] = {}
         self.compiled = 0
+        self.warned: set[str] = set()
 
     def find(self, key: tuple) -> Entry | None:
         """An entry whose guards hold."""
@@ -48,6 +80,19 @@ class Cache:
             if _core.check_guards(entry.facts) < 0:
                 return entry
         return None
+
+    def warn_eager(self, reason: str) -> None:
+        """Says, once for each reason, that a function is not compiled."""
+        if reason in self.warned:
+            return
+        self.warned.add(reason)
+        warnings.warn(
+            f"{self.name} runs eagerly, as in PYNATIVE_MODE: correct, but without what compiling saves, since {reason}\n"
+            "  Only the cells and jit functions that it calls are compiled. jit(fullgraph=True), or "
+            "set_context(jit_syntax_level=STRICT), makes this an error.",
+            RunsEagerly,
+            stacklevel=_user_level(),
+        )
 
     def add(self, key: tuple, entry: Entry) -> None:
         """Keeps a new version; says why the others did not fit, when logging is on."""
@@ -72,6 +117,14 @@ class Cache:
             )
         while len(self.entries) > _MAX_ENTRIES:
             self.entries.pop(next(iter(self.entries)))
+
+
+def _user_level() -> int:
+    """For warnings: how many calls up the user's code is."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and is_ours(frame.f_code.co_filename):
+        level, frame = level + 1, frame.f_back
+    return level
 
 
 def _key(value: Any) -> Any:
@@ -118,18 +171,22 @@ def _parameter_class() -> type:
 
 
 def _run(
-    cache: Cache, function: Callable[[Tracer, list, dict], Any], args: tuple, kwargs: dict
+    cache: Cache,
+    function: Callable[[Tracer, list, dict], Any],
+    args: tuple,
+    kwargs: dict,
+    eager: Callable,
 ) -> Any:
+    """Runs the version for these arguments; `function` traces it, `eager` is the same as plain Python."""
     key = (_key(args), _key(kwargs)) if kwargs else _key(args)
     entry = cache.find(key)
     if entry is None:
         with _lock:
             entry = cache.find(key)
             if entry is None:
-                entry = _compile(cache.name, function, args, kwargs)
+                entry = _compile(cache, function, args, kwargs)
                 cache.add(key, entry)
-    inputs = _inputs((args, kwargs))
-    return entry.place(entry.graph.run(inputs))
+    return entry.run(args, kwargs, eager)
 
 
 def _inputs(value: Any) -> list:
@@ -137,13 +194,19 @@ def _inputs(value: Any) -> list:
     return [t for t in flatten(value) if not isinstance(t, _parameter_class())]
 
 
-def _compile(name: str, function: Callable, args: tuple, kwargs: dict) -> Entry:
+def _compile(cache: Cache, function: Callable, args: tuple, kwargs: dict) -> Any:
     tracer = Tracer()
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(max(limit, _RECURSION_LIMIT))  # a user's call is about a dozen of ours
     try:
         with tracer:
-            return _trace(tracer, name, function, args, kwargs)
+            return _trace(tracer, cache.name, function, args, kwargs)
+    except Unsupported as error:
+        located = locate(error, calling_place())
+        if is_strict():
+            raise plain(located).with_traceback(None) from None
+        cache.warn_eager(str(located))
+        return EagerEntry(tracer.guards.facts)
     except Exception as error:
         raise locate(error, calling_place()).with_traceback(None) from error.__cause__
     finally:
@@ -207,7 +270,13 @@ def run_cell(cell: Any, args: tuple, kwargs: dict) -> Any:
         cache = Cache(type(cell).__name__)
         object.__setattr__(cell, "_compiled_versions", cache)
     reference = weakref.ref(cell)
-    return _run(cache, lambda tracer, a, k: tracer.call_construct(reference(), a, k), args, kwargs)
+    return _run(
+        cache,
+        lambda tracer, a, k: tracer.call_construct(reference(), a, k),
+        args,
+        kwargs,
+        lambda *a, **k: cell._run_eagerly(a, k),
+    )
 
 
 def run_eager_cell(cell: Any, args: tuple, kwargs: dict) -> Any:
@@ -249,7 +318,15 @@ def run_grad(function: Any, args: tuple, kwargs: dict) -> Any:
         lambda tracer, a, k: gradients.grad_in_trace(tracer, function, tuple(a), k),
         args,
         kwargs,
+        lambda *a, **k: function._run_eager(a, k),
     )
+
+
+def _eagerly(function: Callable) -> Callable:
+    """A function that runs as it is; a Cell's call would compile it."""
+    if isinstance(function, _late.cell_class):
+        return lambda *args, **kwargs: function._run_eagerly(args, kwargs)
+    return function
 
 
 # ---- decorated functions --------------------------------------------------------------------------------------------------
@@ -258,11 +335,17 @@ class JitFunction:
 
     _ms_compiled = True
 
-    def __init__(self, fn: Callable, owner: Any = None, cache: Cache | None = None):
+    def __init__(
+        self,
+        fn: Callable,
+        owner: Any = None,
+        cache: Cache | None = None,
+        fullgraph: bool = False,
+    ):
         functools.update_wrapper(
             self, fn
         )  # first: it copies attributes, and a gradient function has an `fn` too
-        self.fn, self.owner = fn, owner
+        self.fn, self.owner, self.fullgraph = fn, owner, fullgraph
         self.cache = cache or Cache(getattr(fn, "__qualname__", type(fn).__name__))
 
     def bound_function(self) -> Any:
@@ -274,7 +357,7 @@ class JitFunction:
             return self
         caches = instance.__dict__.setdefault("_compiled_methods", {})
         cache = caches.setdefault(self.fn, Cache(self.cache.name))
-        return JitFunction(self.fn, instance, cache)
+        return JitFunction(self.fn, instance, cache, self.fullgraph)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         function = self.bound_function()
@@ -284,9 +367,17 @@ class JitFunction:
             return call_in_trace(function, args, kwargs)
         if _core.is_recording():
             return function(*args, **kwargs)
-        return _run(
-            self.cache, lambda tracer, a, k: tracer.call(function, a, k, None), args, kwargs
-        )
+        outer, _strict.on = _strict.on, _strict.on or self.fullgraph
+        try:
+            return _run(
+                self.cache,
+                lambda tracer, a, k: tracer.call(function, a, k, None),
+                args,
+                kwargs,
+                _eagerly(function),
+            )
+        finally:
+            _strict.on = outer
 
 
 def jit(
@@ -296,13 +387,24 @@ def jit(
     hash_args: Any = None,
     jit_config: Any = None,
     compile_once: bool = False,
+    *,
+    fullgraph: bool = False,
     **options: Any,
 ) -> Any:
     """Compiles a function, method or Cell: `@jit`, `@jit(...)` or `jit(f)`.
 
+    Args:
+        fullgraph: what cannot be compiled is an error; otherwise it runs eagerly, with a warning.
+
     The remaining arguments choose among compilers of other devices and are accepted.
     """
-    del mode, input_signature, hash_args, jit_config, compile_once, options
+    del mode, input_signature, hash_args, compile_once, options
+    if not isinstance(fullgraph, bool):
+        raise TypeError(
+            f"For 'jit', 'fullgraph' must be a bool, but got {type(fullgraph).__name__}."
+        )
+    level = getattr(jit_config, "jit_config_dict", {}).get("jit_syntax_level")
+    strict = fullgraph or level == "STRICT"
 
     def wrap(function: Callable) -> Any:
         if isinstance(function, JitFunction):
@@ -312,8 +414,8 @@ def jit(
                 f"For 'jit', the argument must be a function, method or Cell, but got {type(function).__name__}."
             )
         if isinstance(function, types.MethodType):
-            return JitFunction(function.__func__, function.__self__)
-        return JitFunction(function)
+            return JitFunction(function.__func__, function.__self__, fullgraph=strict)
+        return JitFunction(function, fullgraph=strict)
 
     return wrap if fn is None else wrap(fn)
 
@@ -344,8 +446,9 @@ def memory_report(function: Any) -> dict:
         if isinstance(function, JitFunction)
         else getattr(function, "__dict__", {}).get("_compiled_versions")
     )
-    if cache is None or not cache.entries:
+    if cache is None or not any(e.graph for versions in cache.entries.values() for e in versions):
         raise ValueError(
             "For 'memory_report', the function must have run in compiled form, but there is no compiled version yet."
         )
-    return next(reversed(cache.entries.values()))[0].graph.memory()
+    compiled = [e for versions in cache.entries.values() for e in versions if e.graph]
+    return compiled[-1].graph.memory()

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mindspore._core import Tensor
+from mindspore.compile import effects
 from mindspore.compile import guards as facts
 from mindspore.compile.errors import Unsupported
 
@@ -121,7 +122,27 @@ def _sequence(kind: type) -> Callable:
     return call
 
 
+def _text(builtin: Callable) -> Callable:
+    """str, repr, format, ascii: what they say of a tensor is known when the graph runs."""
+
+    def call(tracer: Any, args: list, kwargs: dict) -> Any:
+        if tracer.has_traced(args) or effects.is_text(args):
+            return effects.Text(builtin, *args)
+        return builtin(*args, **kwargs)
+
+    return call
+
+
+def _print(tracer: Any, args: list, kwargs: dict) -> None:
+    effects.emit(tracer, print, args, kwargs)
+
+
 SPECIAL = {
+    print: _print,
+    str: _text(str),
+    repr: _text(repr),
+    ascii: _text(ascii),
+    format: _text(format),
     range: _range,
     map: _map,
     filter: _filter,

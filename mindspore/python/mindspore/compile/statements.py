@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from typing import Any
 
+from mindspore.compile.effects import is_text
 from mindspore.compile.errors import Unsupported
 from mindspore.compile.values import Undefined
 
@@ -19,7 +21,12 @@ class Statements:
         """Return(value) when the function ended, else None."""
         while len(self.stack) > base:
             item = self.stack.pop()
-            signal = getattr(self, "_step_" + item[0])(*item[1:])
+            try:
+                signal = getattr(self, "_step_" + item[0])(*item[1:])
+            except Exception as error:
+                if not self.catch(error, base):
+                    raise
+                continue
             if signal is not None:
                 return signal
         return None
@@ -140,28 +147,32 @@ class Statements:
 
     def _run_Assert(self, node: ast.Assert) -> None:
         value = self.eval(node.test)
+        self.at(node)
         if self.tracer.is_traced(value):
-            self.at(node)
-            raise Unsupported(
-                "an assertion must be decided while compiling, but its condition is a tensor"
-            )
-        if not value:
-            raise AssertionError(self.eval(node.msg) if node.msg is not None else "")
+            self.tensor_assert(value, lambda: self._fail(node))
+        elif not value:
+            self._fail(node)
+
+    def _fail(self, node: ast.Assert) -> None:
+        raise AssertionError(*([] if node.msg is None else [self.eval(node.msg)]))
 
     def _run_Raise(self, node: ast.Raise) -> None:
         if node.exc is None:
-            raise RuntimeError("no active exception to raise")
+            raise self.handled_error()
         error = self.eval(node.exc)
+        cause = None if node.cause is None else self.eval(node.cause)
         self.at(node)
-        raise (error() if isinstance(error, type) else error)
-
-    def _run_With(self, node: ast.With) -> Any:
-        raise Unsupported("'with' is not supported in a compiled function")
-
-    def _run_Try(self, node: ast.Try) -> Any:
-        raise Unsupported(
-            "'try' is not supported in a compiled function; check the condition with 'if' instead"
-        )
+        if isinstance(error, type):
+            error = self.tracer.call(error, [], {}, self)
+        if not isinstance(error, BaseException):
+            raise TypeError("exceptions must derive from BaseException")
+        if node.cause is not None:
+            error.__cause__ = cause() if isinstance(cause, type) else cause
+        if not self.tracer.arms and is_text(error.args):
+            raise Unsupported(
+                "an exception whose text holds values of tensors is raised on every way"
+            )
+        raise error
 
     def _run_ClassDef(self, node: ast.ClassDef) -> Any:
         raise Unsupported("a class cannot be defined in a compiled function; define it outside")
@@ -170,19 +181,21 @@ class Statements:
     def _run_Return(self, node: ast.Return) -> Any:
         return self.leave(None if node.value is None else self.eval(node.value))
 
+    def _loop_at(self) -> int:
+        """The place of the innermost loop on the stack."""
+        return max(i for i, item in enumerate(self.stack) if item[0] in ("for", "while", "loop"))
+
     def _run_Break(self, node: ast.Break) -> None:
-        while True:
-            item = self.stack[-1]
-            if item[0] == "loop":
-                self.env["$broken"] = True
-                return
+        at = self._loop_at()
+        if self.unwind(at + 1, ("jump", node)):
+            return
+        if self.stack[at][0] == "loop":
+            self.env["$broken"] = True
+        else:
             self.stack.pop()
-            if item[0] in ("for", "while"):
-                return
 
     def _run_Continue(self, node: ast.Continue) -> None:
-        while self.stack[-1][0] not in ("for", "while", "loop"):
-            self.stack.pop()
+        self.unwind(self._loop_at() + 1, ("jump", node))
 
     def _run_If(self, node: ast.If) -> Any:
         test = self.eval(node.test)
@@ -197,11 +210,11 @@ class Statements:
         self.at(node)
         if self.tracer.is_traced_range(iterable):
             return self.tensor_for(node, iterable)
-        items = list(self.tracer.iterate(iterable))
+        items = list(itertools.islice(self.tracer.iterate(iterable), _MAX_UNROLLED + 1))
         if len(items) > _MAX_UNROLLED:
             raise Unsupported(
-                f"this loop has {len(items)} rounds, more than {_MAX_UNROLLED}, and would be unrolled; loop over a "
-                "range with a tensor bound to make it a loop of the graph"
+                f"this loop has more than {_MAX_UNROLLED} rounds and would be unrolled; loop over a range with a tensor "
+                "bound to make it a loop of the graph"
             )
         self.stack.append(("for", node, items, 0))
         return None

@@ -7,6 +7,7 @@ import ast
 import builtins
 import functools
 import inspect
+import operator
 import types
 from collections.abc import Callable
 from typing import Any
@@ -15,14 +16,12 @@ from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.common import _late
 from mindspore.compile import guards as facts
-from mindspore.compile.errors import Unsupported, calling_place, locate
-from mindspore.compile.frame import Frame, NestedFunction, bind_arguments
+from mindspore.compile.calls import Calls, is_library
+from mindspore.compile.effects import Text
+from mindspore.compile.errors import Unsupported, calling_place
+from mindspore.compile.frame import Frame, NestedFunction
 from mindspore.compile.memo import Memo
-from mindspore.compile.python_builtins import SPECIAL, TracedRange
-from mindspore.compile.source import NoSource, find_source
-
-_LIBRARY = "mindspore."
-_MAX_DEPTH = 150
+from mindspore.compile.python_builtins import TracedRange
 
 _current: list[Tracer] = []
 
@@ -32,15 +31,7 @@ def current() -> Tracer | None:
     return _current[-1] if _current else None
 
 
-def is_library(function: Any) -> bool:
-    """Functions of this package run as they are; cells and users' functions are parsed."""
-    module = getattr(function, "__module__", None) or ""
-    return module.startswith(_LIBRARY) and not module.startswith(
-        ("mindspore.nn", "mindspore.model_zoo", "mindspore.train.amp")
-    )
-
-
-class Tracer:
+class Tracer(Calls):
     """One compilation."""
 
     def __init__(self) -> None:
@@ -52,6 +43,7 @@ class Tracer:
         self.keep: list[Any] = []  # ... kept alive, so that ids stay theirs
         self.records: dict[int, Any] = {}  # forward runs of cells with set_grad, by id of the cell
         self.in_gradient = 0
+        self.arms = 0  # branches that a tensor decides, around what is being traced
         self.memo = Memo(_parameter_class(), _late.cell_class)
         self.trace = _core.Trace()  # last: from here on this thread is tracing, until close()
 
@@ -193,6 +185,10 @@ class Tracer:
                 self.guards.attribute(kind, name, getattr(kind, name))
         return self.fact(value)
 
+    def bound(self, owner: Any, name: str) -> Any:
+        """A special method of an object's class, bound to it."""
+        return types.MethodType(self.get_attribute(type(owner), name), owner)
+
     # ---- writing ----------------------------------------------------------------------------------------------------
     def set_attribute(self, owner: Any, name: str, value: Any) -> None:
         if id(owner) in self.made:
@@ -270,214 +266,9 @@ class Tracer:
 
     def operate(self, operation: Callable, a: Any, b: Any) -> Any:
         """A binary operator; operators that user classes define are parsed."""
+        if isinstance(a, str) and operation is operator.mod and self.has_traced(b):
+            return Text(operation, a, b)
         return operation(a, b)
-
-    # ---- calls ------------------------------------------------------------------------------------------------------
-    def call(self, function: Any, args: list, kwargs: dict, frame: Frame | None) -> Any:
-        """Calls anything."""
-        special = SPECIAL.get(function) if _hashable(function) else None
-        if special is not None:
-            return special(self, args, kwargs)
-        if isinstance(function, NestedFunction):
-            return self._parse_nested(function, args, kwargs)
-        if isinstance(function, types.MethodType):
-            return self._call_method(function, args, kwargs, frame)
-        if isinstance(function, types.FunctionType):
-            return self._call_function(function, args, kwargs)
-        if isinstance(function, functools.partial):
-            return self.call(
-                function.func, [*function.args, *args], {**function.keywords, **kwargs}, frame
-            )
-        if isinstance(function, _late.cell_class):
-            return self._call_cell(function, args, kwargs)
-        if getattr(type(function), "_ms_compiled", False):  # a function decorated with jit
-            return self.call(function.bound_function(), args, kwargs, frame)
-        if isinstance(function, type):
-            return self._instantiate(function, args, kwargs)
-        owner = getattr(function, "__self__", None)
-        if isinstance(owner, (list, dict)) and function.__name__ in _MUTATING:
-            self.check_mutable(owner)
-        return self._run(function, args, kwargs)
-
-    def _call_method(
-        self, function: types.MethodType, args: list, kwargs: dict, frame: Frame | None
-    ) -> Any:
-        owner, inner = function.__self__, function.__func__
-        if isinstance(inner, NestedFunction) or not isinstance(inner, types.FunctionType):
-            return self.call(inner, [owner, *args], kwargs, frame)
-        if isinstance(owner, _late.cell_class) and inner.__name__ == "__call__":
-            return self._call_cell(owner, args, kwargs)
-        if is_library(inner) or (inner.__module__ or "").startswith("mindspore.nn.cell"):
-            return function(*args, **kwargs)
-        return self._call_function(inner, [owner, *args], kwargs)
-
-    def _call_function(self, function: types.FunctionType, args: list, kwargs: dict) -> Any:
-        if (
-            is_library(function)
-            or getattr(function, "_ms_constexpr", False)
-            or _is_builtin_module(function)
-        ):
-            return self._run(function, args, kwargs)
-        try:
-            source = find_source(function)
-        except NoSource as reason:
-            return self._run_without_source(function, args, kwargs, str(reason))
-        if isinstance(source.node, ast.AsyncFunctionDef) or inspect.isgeneratorfunction(function):
-            raise Unsupported(
-                f"'{function.__name__}' is a generator or coroutine, which cannot be compiled"
-            )
-        cells = dict(zip(function.__code__.co_freevars, function.__closure__ or ()))
-        frame = Frame(self, source, function.__globals__, cells)
-        frame.env = bind_arguments(
-            source.node,
-            function.__name__,
-            args,
-            kwargs,
-            [self.fact(d) for d in function.__defaults__ or ()],
-            function.__kwdefaults__ or {},
-        )
-        frame.first_argument = args[0] if args else None
-        return self._run_frame(frame, source.node)
-
-    def _run_without_source(self, function: Any, args: list, kwargs: dict, reason: str) -> Any:
-        """Without its text a function can still run on traced tensors, as long as none of them decides what it does."""
-        try:
-            return function(*args, **kwargs)
-        except TypeError as error:
-            if "known only at run time" in str(error):
-                raise Unsupported(
-                    f"{error} The function '{function.__name__}' could not be parsed: {reason}."
-                ) from None
-            raise
-
-    def _parse_nested(self, function: NestedFunction, args: list, kwargs: dict) -> Any:
-        outer = function.frame
-        frame = Frame(self, outer.source, outer.globals, outer.cells, parent=outer)
-        frame.env = bind_arguments(
-            function.node,
-            function.__name__,
-            args,
-            kwargs,
-            function.defaults,
-            function.keyword_defaults,
-        )
-        return self._run_frame(frame, function.node)
-
-    def _run_frame(self, frame: Frame, node: Any) -> Any:
-        if len(self.places) >= _MAX_DEPTH:
-            raise RecursionError(
-                f"'{frame.source.name}' calls itself more than {_MAX_DEPTH} deep while compiling; let a Python value "
-                "end the recursion, or write a loop"
-            )
-        caller = self.trace.span
-        self.places.append((frame, caller))
-        try:
-            if isinstance(node, ast.Lambda):
-                frame.at(node.body)
-                return frame.eval(node.body)
-            return frame.run_body(node.body)
-        except Exception as error:
-            raise locate(error, self.error_places()) from None
-        finally:
-            self.places.pop()
-            self.trace.span = caller
-
-    def _call_cell(self, cell: Any, args: list, kwargs: dict) -> Any:
-        from mindspore.compile import gradients
-
-        self.guards.attribute(type(cell), "construct", type(cell).construct)
-        for key in ("training", "requires_grad"):
-            self.get_attribute(cell, key)
-        if cell.requires_grad and not kwargs and not self.in_gradient and self.trace.depth == 0:
-            return gradients.record_cell(self, cell, args)
-        return self.memo.call(self, cell, args, kwargs)
-
-    def call_construct(self, cell: Any, args: list, kwargs: dict) -> Any:
-        """The body of a cell."""
-        if self.get_attribute(cell, "_compute_type") is not None:
-            args, kwargs = cell._cast_inputs(args, kwargs)
-        construct = self.get_attribute(cell, "construct")
-        return self.call(construct, list(args), kwargs, None)
-
-    def _instantiate(self, kind: type, args: list, kwargs: dict) -> Any:
-        if kind in (int, float, bool) and args and self.is_traced(args[0]):
-            return self._number(kind, args[0])
-        made = self._run(kind, args, kwargs)
-        if not isinstance(made, (Tensor, str, int, float)):
-            self.made.add(id(made))
-            self.keep.append(made)
-        return made
-
-    def _number(self, kind: type, value: Tensor) -> Tensor:
-        from mindspore import ops
-
-        if value.size != 1:
-            raise ValueError(
-                f"only a tensor with one element can become a Python number, but got shape {tuple(value.shape)}"
-            )
-        dtype = {int: _core.int64, float: _core.float32, bool: _core.bool}[kind]
-        return ops.reshape(self.truth(value) if kind is bool else ops.cast(value, dtype), ())
-
-    def _run(self, function: Any, args: list, kwargs: dict) -> Any:
-        """Plain Python on values that are known, library code on traced ones."""
-        module = (getattr(function, "__module__", None) or "").split(".")[0]
-        if module == "numpy" and (
-            any(map(self.has_traced, args)) or any(map(self.has_traced, kwargs.values()))
-        ):
-            raise Unsupported(
-                f"numpy.{getattr(function, '__name__', function)} needs values, but in a compiled function a tensor's "
-                "value is known only at run time; use the function of mindspore.ops or mindspore.numpy"
-            )
-        return function(*args, **kwargs)
-
-
-_MUTATING = {
-    "append",
-    "extend",
-    "insert",
-    "pop",
-    "remove",
-    "clear",
-    "sort",
-    "reverse",
-    "update",
-    "setdefault",
-    "popitem",
-}
-
-
-def _hashable(function: Any) -> bool:
-    return isinstance(function, (type, types.BuiltinFunctionType))
-
-
-def _is_builtin_module(function: types.FunctionType) -> bool:
-    module = (function.__module__ or "").split(".")[0]
-    return module in _STANDARD
-
-
-_STANDARD = {
-    "numpy",
-    "math",
-    "functools",
-    "itertools",
-    "collections",
-    "copy",
-    "operator",
-    "random",
-    "os",
-    "re",
-    "typing",
-    "dataclasses",
-    "enum",
-    "warnings",
-    "contextlib",
-    "abc",
-    "inspect",
-    "logging",
-    "json",
-    "string",
-    "numbers",
-}
 
 
 @functools.lru_cache(None)

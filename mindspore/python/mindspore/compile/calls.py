@@ -1,0 +1,265 @@
+"""What a call inside compiled code does: users' functions and cells are parsed, library code runs as it is, and plain Python runs
+on values that are known."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import inspect
+import types
+from typing import Any
+
+from mindspore import _core
+from mindspore._core import Tensor
+from mindspore.common import _late
+from mindspore.compile import effects
+from mindspore.compile.errors import Unsupported, locate
+from mindspore.compile.frame import Frame, NestedFunction, bind_arguments
+from mindspore.compile.python_builtins import SPECIAL
+from mindspore.compile.source import NoSource, find_source
+
+_LIBRARY = "mindspore."
+_MAX_DEPTH = 150
+
+
+def is_library(function: Any) -> bool:
+    """Functions of this package run as they are; cells and users' functions are parsed."""
+    module = getattr(function, "__module__", None) or ""
+    return module.startswith(_LIBRARY) and not module.startswith(
+        ("mindspore.nn", "mindspore.model_zoo", "mindspore.train.amp")
+    )
+
+
+class Calls:
+    """Mixin of Tracer."""
+
+    def call(self, function: Any, args: list, kwargs: dict, frame: Frame | None) -> Any:
+        """Calls anything."""
+        special = SPECIAL.get(function) if _hashable(function) else None
+        if special is not None:
+            return special(self, args, kwargs)
+        if isinstance(function, NestedFunction):
+            return self._parse_nested(function, args, kwargs)
+        if isinstance(function, types.MethodType):
+            return self._call_method(function, args, kwargs, frame)
+        if isinstance(function, types.FunctionType):
+            return self._call_function(function, args, kwargs)
+        if isinstance(function, functools.partial):
+            return self.call(
+                function.func, [*function.args, *args], {**function.keywords, **kwargs}, frame
+            )
+        if isinstance(function, _late.cell_class):
+            return self._call_cell(function, args, kwargs)
+        if getattr(type(function), "_ms_compiled", False):  # a function decorated with jit
+            return self.call(function.bound_function(), args, kwargs, frame)
+        if isinstance(function, type):
+            return self._instantiate(function, args, kwargs)
+        owner = getattr(function, "__self__", None)
+        if isinstance(owner, (list, dict)) and function.__name__ in _MUTATING:
+            self.check_mutable(owner)
+        return self._run(function, args, kwargs)
+
+    def _call_method(
+        self, function: types.MethodType, args: list, kwargs: dict, frame: Frame | None
+    ) -> Any:
+        owner, inner = function.__self__, function.__func__
+        if isinstance(inner, NestedFunction) or not isinstance(inner, types.FunctionType):
+            return self.call(inner, [owner, *args], kwargs, frame)
+        if isinstance(owner, _late.cell_class) and inner.__name__ == "__call__":
+            return self._call_cell(owner, args, kwargs)
+        if is_library(inner) or (inner.__module__ or "").startswith("mindspore.nn.cell"):
+            return function(*args, **kwargs)
+        return self._call_function(inner, [owner, *args], kwargs)
+
+    def _call_function(self, function: types.FunctionType, args: list, kwargs: dict) -> Any:
+        if (
+            is_library(function)
+            or getattr(function, "_ms_constexpr", False)
+            or _is_builtin_module(function)
+        ):
+            return self._run(function, args, kwargs)
+        try:
+            source = find_source(function)
+        except NoSource as reason:
+            return self._run_without_source(function, args, kwargs, str(reason))
+        if isinstance(source.node, ast.AsyncFunctionDef) or inspect.isgeneratorfunction(function):
+            raise Unsupported(
+                f"'{function.__name__}' is a generator or coroutine, which cannot be compiled"
+            )
+        cells = dict(zip(function.__code__.co_freevars, function.__closure__ or ()))
+        frame = Frame(self, source, function.__globals__, cells)
+        frame.env = bind_arguments(
+            source.node,
+            function.__name__,
+            args,
+            kwargs,
+            [self.fact(d) for d in function.__defaults__ or ()],
+            function.__kwdefaults__ or {},
+        )
+        frame.first_argument = args[0] if args else None
+        return self._run_frame(frame, source.node)
+
+    def _run_without_source(self, function: Any, args: list, kwargs: dict, reason: str) -> Any:
+        """Without its text a function can still run on traced tensors, as long as none of them decides what it does."""
+        try:
+            return function(*args, **kwargs)
+        except Unsupported as error:
+            raise Unsupported(
+                f"{error} The function '{function.__name__}' could not be parsed: {reason}."
+            ) from None
+
+    def _parse_nested(self, function: NestedFunction, args: list, kwargs: dict) -> Any:
+        outer = function.frame
+        frame = Frame(self, outer.source, outer.globals, outer.cells, parent=outer)
+        frame.env = bind_arguments(
+            function.node,
+            function.__name__,
+            args,
+            kwargs,
+            function.defaults,
+            function.keyword_defaults,
+        )
+        return self._run_frame(frame, function.node)
+
+    def _run_frame(self, frame: Frame, node: Any) -> Any:
+        if len(self.places) >= _MAX_DEPTH:
+            raise RecursionError(
+                f"'{frame.source.name}' calls itself more than {_MAX_DEPTH} deep while compiling; let a Python value "
+                "end the recursion, or write a loop"
+            )
+        caller = self.trace.span
+        self.places.append((frame, caller))
+        try:
+            if isinstance(node, ast.Lambda):
+                frame.at(node.body)
+                return frame.eval(node.body)
+            return frame.run_body(node.body)
+        except Exception as error:
+            raise locate(error, self.error_places()) from None
+        finally:
+            self.places.pop()
+            self.trace.span = caller
+
+    def _call_cell(self, cell: Any, args: list, kwargs: dict) -> Any:
+        from mindspore.compile import gradients
+
+        self.guards.attribute(type(cell), "construct", type(cell).construct)
+        for key in ("training", "requires_grad"):
+            self.get_attribute(cell, key)
+        if cell.requires_grad and not kwargs and not self.in_gradient and self.trace.depth == 0:
+            return gradients.record_cell(self, cell, args)
+        return self.memo.call(self, cell, args, kwargs)
+
+    def call_construct(self, cell: Any, args: list, kwargs: dict) -> Any:
+        """The body of a cell."""
+        if self.get_attribute(cell, "_compute_type") is not None:
+            args, kwargs = cell._cast_inputs(args, kwargs)
+        construct = self.get_attribute(cell, "construct")
+        return self.call(construct, list(args), kwargs, None)
+
+    def _instantiate(self, kind: type, args: list, kwargs: dict) -> Any:
+        if kind in (int, float, bool) and args and self.is_traced(args[0]):
+            return self._number(kind, args[0])
+        made = self._run(kind, args, kwargs)
+        if not isinstance(made, (Tensor, str, int, float)):
+            self.made.add(id(made))
+            self.keep.append(made)
+        return made
+
+    def _number(self, kind: type, value: Tensor) -> Tensor:
+        from mindspore import ops
+
+        if value.size != 1:
+            raise ValueError(
+                f"only a tensor with one element can become a Python number, but got shape {tuple(value.shape)}"
+            )
+        dtype = {int: _core.int64, float: _core.float32, bool: _core.bool}[kind]
+        return ops.reshape(self.truth(value) if kind is bool else ops.cast(value, dtype), ())
+
+    def _run(self, function: Any, args: list, kwargs: dict) -> Any:
+        """Plain Python on values that are known, library code on traced ones."""
+        owner = getattr(function, "__self__", None)
+        module = getattr(function, "__module__", None) or _module(owner)
+        root = module.split(".")[0]
+        if root in effects.EFFECT_MODULES and inspect.isroutine(function):
+            return effects.emit(self, function, args, kwargs)
+        values = (args, kwargs)
+        if isinstance(owner, str) and (self.has_traced(values) or effects.is_text(values)):
+            return effects.Text(lambda a, k: function(*a, **k), tuple(args), kwargs)
+        if root in _IMPURE or module.startswith("numpy.random") or _is_impure_builtin(function):
+            raise Unsupported(
+                f"'{_name(function)}' reads or changes what is outside of the program, on every call"
+            )
+        if root == "numpy" and self.has_traced(values):
+            raise Unsupported(
+                f"numpy.{_name(function)} needs values, but in a compiled function a tensor's value is known only at run "
+                "time; use the function of mindspore.ops or mindspore.numpy"
+            )
+        return function(*args, **kwargs)
+
+
+def _name(function: Any) -> str:
+    return getattr(function, "__name__", None) or type(function).__name__
+
+
+def _module(owner: Any) -> str:
+    return (owner if isinstance(owner, type) else type(owner)).__module__
+
+
+def _is_impure_builtin(function: Any) -> bool:
+    return any(function is f for f in _IMPURE_BUILTINS)
+
+
+# What these give or do differs from call to call: never while compiling.
+_IMPURE = frozenset(
+    {"random", "time", "datetime", "secrets", "uuid", "io", "_io", "subprocess", "socket"}
+    | {"threading", "posix", "nt", "shutil", "tempfile", "glob"}
+)
+_IMPURE_BUILTINS = (open, input, exec, eval, __import__, globals, locals, vars)
+_MUTATING = {
+    "append",
+    "extend",
+    "insert",
+    "pop",
+    "remove",
+    "clear",
+    "sort",
+    "reverse",
+    "update",
+    "setdefault",
+    "popitem",
+}
+
+
+def _hashable(function: Any) -> bool:
+    return isinstance(function, (type, types.BuiltinFunctionType))
+
+
+def _is_builtin_module(function: types.FunctionType) -> bool:
+    module = (function.__module__ or "").split(".")[0]
+    return module in _STANDARD
+
+
+_STANDARD = {
+    "numpy",
+    "math",
+    "functools",
+    "itertools",
+    "collections",
+    "copy",
+    "operator",
+    "random",
+    "os",
+    "re",
+    "typing",
+    "dataclasses",
+    "enum",
+    "warnings",
+    "contextlib",
+    "abc",
+    "inspect",
+    "logging",
+    "json",
+    "string",
+    "numbers",
+}

@@ -1,0 +1,97 @@
+"""What a compiled function does beside computing: text that holds the values of tensors, and calls of plain Python that must
+happen when the graph runs, in program order - printing, logging, raising."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from mindspore._core import Tensor
+from mindspore.compile.errors import Unsupported, locate
+
+EFFECT_MODULES = frozenset({"logging", "warnings"})
+
+
+_NOTHING = Tensor(False)  # an op has at least one input
+
+
+class Text:
+    """A string with values of tensors in it: `render(*values)`, known when the graph runs."""
+
+    def __init__(self, render: Callable[..., str], *values: Any):
+        self._render, self._values = render, values
+
+    def __add__(self, other: Any) -> Text:
+        return Text(lambda a, b: a + b, self, other)
+
+    def __radd__(self, other: Any) -> Text:
+        return Text(lambda a, b: a + b, other, self)
+
+    def __mod__(self, other: Any) -> Text:
+        return Text(lambda a, b: a % b, self, other)
+
+    def __getattr__(self, name: str) -> Any:
+        raise Unsupported(
+            "a string that holds the value of a tensor can only be printed, logged or raised, but "
+            f"its '{name}' is asked for"
+        )
+
+
+def is_text(value: Any) -> bool:
+    """A Text, or a structure that holds one."""
+    if isinstance(value, (tuple, list)):
+        return any(is_text(v) for v in value)
+    if isinstance(value, dict):
+        return any(is_text(v) for v in value.values())
+    return isinstance(value, Text)
+
+
+def defer(value: Any, tracer: Any, tensors: list) -> Callable[[tuple], Any]:
+    """A function that makes `value` again from the values of the traced tensors in it, which are appended to `tensors`."""
+    if isinstance(value, Tensor):
+        if not tracer.is_traced(value):
+            return lambda got: value
+        tensors.append(value)
+        at = len(tensors) - 1
+        return lambda got: got[at]
+    if isinstance(value, Text):
+        parts = [defer(v, tracer, tensors) for v in value._values]
+        return lambda got: value._render(*(part(got) for part in parts))
+    if isinstance(value, (tuple, list)):
+        parts = [defer(v, tracer, tensors) for v in value]
+        if isinstance(value, list):
+            return lambda got: [part(got) for part in parts]
+        make = value._make if hasattr(value, "_make") else tuple
+        return lambda got: make([part(got) for part in parts])
+    if type(value) is dict:
+        items = {k: defer(v, tracer, tensors) for k, v in value.items()}
+        return lambda got: {k: part(got) for k, part in items.items()}
+    return lambda got: value
+
+
+def emit(tracer: Any, function: Callable, args: Any, kwargs: dict) -> None:
+    """Calls `function` whenever the graph runs, at this place of the program."""
+    tensors: list = []
+    build = defer((tuple(args), dict(kwargs)), tracer, tensors)
+
+    def run(*values: Any) -> None:
+        a, k = build(values)
+        function(*a, **k)
+
+    tracer.trace.host_call(run, tensors or [_NOTHING], [])
+
+
+def emit_raise(tracer: Any, error: BaseException) -> None:
+    """Raises `error` when the graph runs and comes here."""
+    original = getattr(error, "_ms_original", error)
+    places = getattr(error, "_ms_places", None) or tracer.error_places()
+    tensors: list = []
+    build = defer(tuple(original.args), tracer, tensors)
+
+    def run(*values: Any) -> None:
+        fresh = original
+        if tensors or is_text(original.args):
+            fresh = type(original)(*build(values))
+        raise locate(fresh, places, again=True) from None
+
+    tracer.trace.host_call(run, tensors or [_NOTHING], [])
