@@ -9,7 +9,9 @@ namespace {
 // The front end's own exception: it runs such code eagerly.
 PyObject* Unsupported() {
   static PyObject* const type =
-      py::module_::import("mindspore.compile.errors").attr("Unsupported").release().ptr();
+      py::object(py::module_::import("mindspore.compile.errors").attr("Unsupported"))
+          .release()
+          .ptr();
   return type;
 }
 
