@@ -115,16 +115,7 @@ Var GraphEmitter::Use(Graph* graph, Var var) {
   if (var.node->kind == NodeKind::kConstant) {
     return {graph->AddConstant(var.node->value, var.type().weak()), 0};
   }
-  for (auto it = chain.rbegin(); it != chain.rend(); ++it) {
-    Graph* g = *it;
-    auto known = std::find(g->captured.begin(), g->captured.end(), var);
-    if (known == g->captured.end()) {
-      g->captured.push_back(var);
-      var = {g->AddParameter(var.type(), fmt::format("c{}", g->captures().size()), true), 0};
-    } else {
-      var = {g->captures()[static_cast<size_t>(known - g->captured.begin())], 0};
-    }
-  }
+  for (auto it = chain.rbegin(); it != chain.rend(); ++it) var = {(*it)->Capture(var), 0};
   return var;
 }
 

@@ -44,6 +44,15 @@ Node* Graph::AddParameter(const Type& type, std::string name, bool capture) {
   return node;
 }
 
+Node* Graph::Capture(const Var& outer) {
+  auto [known, fresh] = capture_of_.try_emplace(outer, nullptr);
+  if (fresh) {
+    captured.push_back(outer);
+    known->second = AddParameter(outer.type(), fmt::format("c{}", captures_.size()), true);
+  }
+  return known->second;
+}
+
 Node* Graph::AddConstant(Tensor value, bool weak) {
   Node* node = NewNode(NodeKind::kConstant);
   node->outputs = {Type(value.dtype(), value.shape(), weak)};

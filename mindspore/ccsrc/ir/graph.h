@@ -107,6 +107,8 @@ class Graph {
   // While a graph is under construction inside another one: where free variables are looked up.
   Graph* parent = nullptr;
   Vars captured;  // for each capture, the Var of the parent it stands for
+  // The parameter that stands for `outer`, a Var of the parent; made at the first use.
+  Node* Capture(const Var& outer);
 
  private:
   Node* NewNode(NodeKind kind);
@@ -117,6 +119,7 @@ class Graph {
   std::vector<Node*> nodes_;
   std::vector<Node*> captures_;
   std::vector<Node*> parameters_;
+  std::unordered_map<Var, Node*, VarHash> capture_of_;  // Capture's memory
   Vars outputs_;
   Types declared_;
   bool finished_ = false;

@@ -1,8 +1,5 @@
-// Compiled graphs and the check of the Python facts they rest on.
-#include <pybind11/numpy.h>
+// Compiled graphs.
 #include <pybind11/stl.h>
-
-#include <cstring>
 
 #include "driver/compile.h"
 #include "passes/pipeline.h"
@@ -17,115 +14,6 @@ namespace ms::python {
 namespace py = pybind11;
 namespace {
 
-// ---- guards
-// -----------------------------------------------------------------------------------------------
-PyObject* missing = nullptr;
-
-enum FactKind { kItem, kAttribute, kClosure, kList, kDict, kArray };
-
-// Identity, or equality for immutable Python values of one type.
-bool Same(PyObject* now, PyObject* expected) {
-  if (now == expected) return true;
-  if (!now || !expected || Py_TYPE(now) != Py_TYPE(expected)) return false;
-  if (PyFloat_Check(now)) {  // bit for bit: -0.0 is not 0.0, a nan is itself
-    double a = PyFloat_AS_DOUBLE(now);
-    double b = PyFloat_AS_DOUBLE(expected);
-    return std::memcmp(&a, &b, sizeof a) == 0;
-  }
-  bool simple =
-      PyLong_Check(now) || PyUnicode_Check(now) || PyBytes_Check(now) || PyComplex_Check(now);
-  if (simple) {
-    int equal = PyObject_RichCompareBool(now, expected, Py_EQ);
-    if (equal < 0) PyErr_Clear();
-    return equal == 1;
-  }
-  if (PyTuple_CheckExact(now)) {
-    Py_ssize_t n = PyTuple_GET_SIZE(now);
-    if (n != PyTuple_GET_SIZE(expected)) return false;
-    for (Py_ssize_t i = 0; i < n; ++i) {
-      if (!Same(PyTuple_GET_ITEM(now, i), PyTuple_GET_ITEM(expected, i))) return false;
-    }
-    return true;
-  }
-  // Bound methods are made anew at every read.
-  if (PyMethod_Check(now)) {
-    return PyMethod_GET_SELF(now) == PyMethod_GET_SELF(expected) &&
-           PyMethod_GET_FUNCTION(now) == PyMethod_GET_FUNCTION(expected);
-  }
-  return false;
-}
-
-bool ListHolds(PyObject* list, PyObject* expected) {
-  Py_ssize_t n = PyList_GET_SIZE(list);
-  if (n != PyTuple_GET_SIZE(expected)) return false;
-  for (Py_ssize_t i = 0; i < n; ++i) {
-    if (!Same(PyList_GET_ITEM(list, i), PyTuple_GET_ITEM(expected, i))) return false;
-  }
-  return true;
-}
-
-bool DictHolds(PyObject* dict, PyObject* expected) {
-  if (PyDict_GET_SIZE(dict) != PyDict_GET_SIZE(expected)) return false;
-  PyObject *key, *value;
-  Py_ssize_t at = 0;
-  while (PyDict_Next(expected, &at, &key, &value)) {
-    if (!Same(PyDict_GetItem(dict, key), value)) return false;
-  }
-  return true;
-}
-
-bool ArrayHolds(PyObject* array, PyObject* expected) {
-  py::array a = py::reinterpret_borrow<py::array>(array);
-  py::array b = py::reinterpret_borrow<py::array>(expected);
-  return a.attr("shape").equal(b.attr("shape")) && a.dtype().equal(b.dtype()) &&
-         a.attr("tobytes")().equal(b.attr("tobytes")());
-}
-
-bool Holds(PyObject* fact) {
-  long kind = PyLong_AsLong(PyTuple_GET_ITEM(fact, 0));
-  PyObject* owner = PyTuple_GET_ITEM(fact, 1);
-  PyObject* key = PyTuple_GET_ITEM(fact, 2);
-  PyObject* expected = PyTuple_GET_ITEM(fact, 3);
-  switch (kind) {
-    case kItem: {
-      PyObject* now = PyDict_GetItem(owner, key);
-      return now ? Same(now, expected) : expected == missing;
-    }
-    case kAttribute: {
-      PyObject* now = PyObject_GetAttr(owner, key);
-      if (!now) PyErr_Clear();
-      bool same = now ? Same(now, expected) : expected == missing;
-      Py_XDECREF(now);
-      return same;
-    }
-    case kClosure:
-      return Same(PyCell_GET(owner), expected);
-    case kList:
-      return ListHolds(owner, expected);
-    case kDict:
-      return DictHolds(owner, expected);
-    default:
-      return ArrayHolds(owner, expected);
-  }
-}
-
-// Position of the first fact that no longer holds, or -1.
-PyObject* CheckGuards(PyObject*, PyObject* facts) {
-  return Guarded([&]() -> PyObject* {
-    Py_ssize_t n = PyList_GET_SIZE(facts);
-    for (Py_ssize_t i = 0; i < n; ++i) {
-      if (!Holds(PyList_GET_ITEM(facts, i))) return PyLong_FromSsize_t(i);
-    }
-    return PyLong_FromLong(-1);
-  });
-}
-
-PyMethodDef quick[] = {
-    {"check_guards", CheckGuards, METH_O, "Position of the first fact that does not hold, or -1."},
-    {nullptr, nullptr, 0, nullptr}};
-
-// ---- compiled graphs
-// --------------------------------------------------------------------------------------
 class CompiledGraph {
  public:
   CompiledGraph(std::shared_ptr<const Executable> executable, std::vector<py::object> parameters,
@@ -205,11 +93,9 @@ class CompiledGraph {
 
 CompiledGraph CompileTrace(Trace& trace, const std::string& device) {
   Graph* main = trace.main();
-  auto inputs = main->inputs();
-  std::vector<py::object> parameters(inputs.size());
-  for (const Trace::Entry& e : trace.environment()) {
-    auto at = std::find(inputs.begin(), inputs.end(), e.input) - inputs.begin();
-    parameters[static_cast<size_t>(at)] = py::reinterpret_borrow<py::object>(e.parameter);
+  std::vector<py::object> parameters(main->inputs().size());
+  for (auto [entry, position] : trace.Positions()) {
+    parameters[position] = py::reinterpret_borrow<py::object>(entry->parameter);
   }
   auto updates = main->updates;
   std::shared_ptr<const Executable> executable;
@@ -230,9 +116,6 @@ void BindCompile(py::module_& m) {
     py::gil_scoped_acquire gil;
     if (PyErr_CheckSignals() != 0) throw py::error_already_set();
   });
-  missing = PyObject_CallNoArgs(reinterpret_cast<PyObject*>(&PyBaseObject_Type));
-  m.attr("GUARD_MISSING") = py::reinterpret_borrow<py::object>(missing);
-  PyModule_AddFunctions(m.ptr(), quick);
   py::class_<CompiledGraph>(m, "CompiledGraph")
       .def("run", &CompiledGraph::Run)
       .def("memory", &CompiledGraph::Memory, "Bytes by kind, and at the peak by source line.");

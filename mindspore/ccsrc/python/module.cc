@@ -22,6 +22,7 @@ PYBIND11_MODULE(_core, m) {
   BindHost(m);
   BindGrad(m);
   BindRuntime(m);
+  BindGuards(m);
   BindCompile(m);
   BindIo(m);
 }

@@ -13,7 +13,6 @@ namespace py = pybind11;
 namespace {
 
 bool graph_mode = false;
-uint64_t epoch = 0;
 
 // Long kernels run without the GIL.
 void InstallGilRelease() {
@@ -30,14 +29,8 @@ void DissolvePoolBeforeFork() {
   pthread_atfork([] { omp_pause_resource_all(omp_pause_hard); }, nullptr, nullptr);
 }
 
-PyObject* BumpEpoch(PyObject*, PyObject*) {
-  ++epoch;
-  Py_RETURN_NONE;
-}
 PyObject* GraphMode(PyObject*, PyObject*) { return PyBool_FromLong(graph_mode); }
-PyMethodDef quick[] = {{"bump_epoch", BumpEpoch, METH_NOARGS,
-                        "Tells compiled code that an attribute of some cell changed."},
-                       {"graph_mode", GraphMode, METH_NOARGS, "True in GRAPH_MODE."},
+PyMethodDef quick[] = {{"graph_mode", GraphMode, METH_NOARGS, "True in GRAPH_MODE."},
                        {nullptr, nullptr, 0, nullptr}};
 
 }  // namespace
@@ -47,7 +40,6 @@ void BindRuntime(py::module_& m) {
   InstallGilRelease();
   DissolvePoolBeforeFork();
   m.def("set_graph_mode", [](bool on) { graph_mode = on; });
-  m.def("epoch", [] { return epoch; });
   m.def("backends", &BackendNames);
   m.def("set_num_threads", [](int n) { omp_set_num_threads(n); });
   m.def("num_threads", [] { return omp_get_max_threads(); });

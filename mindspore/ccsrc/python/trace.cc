@@ -69,6 +69,14 @@ void CheckOwner(const Trace& trace, const TensorObject* tensor) {
         "compiled function, which should return it instead.");
 }
 
+std::vector<std::pair<const Trace::Entry*, size_t>> Trace::Positions() const {
+  std::unordered_map<const Node*, size_t> places;
+  for (const Var& input : main()->inputs()) places.emplace(input.node, places.size());
+  std::vector<std::pair<const Entry*, size_t>> positions;
+  for (const Entry& e : environment_) positions.emplace_back(&e, places.at(e.input.node));
+  return positions;
+}
+
 Var Trace::Lift(PyObject* parameter) { return Find(parameter).current; }
 
 void Trace::SetParameter(PyObject* parameter, const Var& value) {

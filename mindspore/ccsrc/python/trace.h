@@ -39,6 +39,8 @@ class Trace {
     Var current;
   };
   std::vector<Entry>& environment() { return environment_; }
+  // Each Parameter with its position among the inputs of main.
+  std::vector<std::pair<const Entry*, size_t>> Positions() const;
 
   SpanId span = 0;
   std::vector<pybind11::object> kept;  // what nodes refer to: lives as long as the compiled graph

@@ -210,13 +210,11 @@ void BindEnvironment(py::class_<Trace>& c) {
         Graph* main = t.main();
         py::list updated;
         main->updates.clear();
-        for (const Trace::Entry& e : t.environment()) {
-          if (e.current == e.input) continue;
-          auto inputs = main->inputs();
-          auto at = std::find(inputs.begin(), inputs.end(), e.input) - inputs.begin();
-          main->updates.emplace_back(static_cast<int>(vars.size()), static_cast<int>(at));
-          vars.push_back(e.current);
-          updated.append(py::reinterpret_borrow<py::object>(e.parameter));
+        for (auto [entry, position] : t.Positions()) {
+          if (entry->current == entry->input) continue;
+          main->updates.emplace_back(static_cast<int>(vars.size()), static_cast<int>(position));
+          vars.push_back(entry->current);
+          updated.append(py::reinterpret_borrow<py::object>(entry->parameter));
         }
         main->SetOutputs(std::move(vars));
         return updated;
@@ -226,11 +224,8 @@ void BindEnvironment(py::class_<Trace>& c) {
       "parameters",
       [](Trace& t) {
         py::dict by_position;
-        auto inputs = t.main()->inputs();
-        for (const Trace::Entry& e : t.environment()) {
-          auto at = std::find(inputs.begin(), inputs.end(), e.input) - inputs.begin();
-          by_position[py::int_(at)] = py::reinterpret_borrow<py::object>(e.parameter);
-        }
+        for (auto [entry, position] : t.Positions())
+          by_position[py::int_(position)] = py::reinterpret_borrow<py::object>(entry->parameter);
         return by_position;
       },
       "Position among the inputs of main -> Parameter.");

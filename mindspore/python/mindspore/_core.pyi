@@ -97,7 +97,7 @@ OpFunction: Any
 Trace: Any
 backends: Any
 bump_epoch: Any
-check_guards: Any
+Guards: Any
 clear_compiled: Any
 compile: Any
 compiled_count: Any

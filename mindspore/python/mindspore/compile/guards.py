@@ -1,5 +1,5 @@
 """Facts read while a graph was made. Each is (kind, owner, key, expected); compiled code may run while all of them hold. The
-check itself is in C++ (`_core.check_guards`)."""
+check itself is in C++ (`_core.Guards`)."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from mindspore import _core
 from mindspore._core import Tensor
 
 MISSING = _core.GUARD_MISSING
-ITEM, ATTRIBUTE, CELL, LIST, DICT, ARRAY = range(6)
+ITEM, ATTRIBUTE, CLOSURE, LIST, DICT, ARRAY = range(6)
+OWNED = 16  # added to a kind: the owner is the state of a Cell, whose changes bump the epoch
 _SIMPLE = (int, float, str, bytes, bool, complex, type(None))
-_MAX_ARRAY_BYTES = 1 << 16
+_CONTAINERS = (list, tuple, dict, np.ndarray)
 
 
 class Guards:
@@ -28,33 +29,41 @@ class Guards:
         """`owner[key]` is `value` (MISSING: absent)."""
         self._add(ITEM, owner, key, value)
 
+    def member(self, state: dict, name: str, value: Any) -> None:
+        """The same of the `__dict__` of a Cell."""
+        self._add(ITEM | OWNED, state, name, value)
+
+    def children(self, cells: dict) -> None:
+        """A Cell holds these cells."""
+        if self._is_new(DICT | OWNED, cells, None):
+            self.facts.append((DICT | OWNED, cells, None, dict(cells)))
+
     def attribute(self, owner: Any, name: str, value: Any) -> None:
         """`getattr(owner, name)` is `value`."""
         self._add(ATTRIBUTE, owner, name, value)
 
     def closure(self, cell: types.CellType, value: Any) -> None:
         """A closure cell holds `value`."""
-        self._add(CELL, cell, None, value)
+        self._add(CLOSURE, cell, None, value)
 
-    def _add(self, kind: int, owner: Any, key: Any, value: Any) -> None:
+    def _is_new(self, kind: int, owner: Any, key: Any) -> bool:
         at = (kind, id(owner), key)
         if at in self._known:
-            return
+            return False
         self._known[at] = owner
-        self.facts.append((kind, owner, key, value))
-        self._content(value)
+        return True
+
+    def _add(self, kind: int, owner: Any, key: Any, value: Any) -> None:
+        if self._is_new(kind, owner, key):
+            self.facts.append((kind, owner, key, value))
+            self._content(value)
 
     def _content(self, value: Any) -> None:
         """What a mutable value holds is a fact too."""
-        if isinstance(value, (list, dict, tuple, np.ndarray)) is False:
+        if not isinstance(value, _CONTAINERS) or not self._is_new(LIST, value, None):
             return
-        at = (LIST, id(value), None)
-        if at in self._known:
-            return
-        self._known[at] = value
         if isinstance(value, np.ndarray):
-            if value.nbytes <= _MAX_ARRAY_BYTES:
-                self.facts.append((ARRAY, value, None, value.copy()))
+            self.facts.append((ARRAY, value, None, value.copy(order="C")))
         elif isinstance(value, dict):
             self.facts.append((DICT, value, None, dict(value)))
             for item in value.values():
@@ -71,9 +80,9 @@ def describe(fact: tuple) -> str:
     kind, owner, key, expected = fact
     if kind == ATTRIBUTE:
         return f"{type(owner).__name__}.{key} was {_short(expected)}, is {_short(getattr(owner, key, MISSING))}"
-    if kind == ITEM:
+    if kind in (ITEM, ITEM | OWNED):
         return f"'{key}' was {_short(expected)}, is {_short(owner.get(key, MISSING))}"
-    if kind == CELL:
+    if kind == CLOSURE:
         return f"a closure variable was {_short(expected)}, is {_short(owner.cell_contents)}"
     return f"a {type(owner).__name__} changed: {_short(expected)} became {_short(owner)}"
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import gc
 import logging
 import math
 import sys
@@ -10,7 +12,7 @@ import threading
 import types
 import warnings
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from mindspore import _core, context
@@ -33,6 +35,7 @@ class Entry:
 
     def __init__(self, graph: Any, facts: list, place: Callable[[list], Any]):
         self.graph, self.facts, self.place = graph, facts, place
+        self.guards = _core.Guards(facts)
 
     def run(self, args: tuple, kwargs: dict, eager: Callable) -> Any:
         """The function on arguments of the types that this was compiled for."""
@@ -47,6 +50,7 @@ class EagerEntry:
 
     def __init__(self, facts: list):
         self.facts = facts
+        self.guards = _core.Guards(facts)
 
     def run(self, args: tuple, kwargs: dict, eager: Callable) -> Any:
         """The function, run eagerly."""
@@ -77,7 +81,7 @@ class Cache:
     def find(self, key: tuple) -> Entry | None:
         """An entry whose guards hold."""
         for entry in self.entries.get(key, ()):
-            if _core.check_guards(entry.facts) < 0:
+            if entry.guards.check() < 0:
                 return entry
         return None
 
@@ -98,7 +102,7 @@ class Cache:
         """Keeps a new version; says why the others did not fit, when logging is on."""
         older = self.entries.setdefault(key, [])
         if older and logger.isEnabledFor(logging.INFO):
-            failed = _core.check_guards(older[-1].facts)
+            failed = older[-1].guards.check()
             if failed >= 0:
                 logger.info(
                     "recompiling %s: %s", self.name, guards.describe(older[-1].facts[failed])
@@ -199,7 +203,7 @@ def _compile(cache: Cache, function: Callable, args: tuple, kwargs: dict) -> Any
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(max(limit, _RECURSION_LIMIT))  # a user's call is about a dozen of ours
     try:
-        with tracer:
+        with tracer, _no_collection():
             return _trace(tracer, cache.name, function, args, kwargs)
     except Unsupported as error:
         located = locate(error, calling_place())
@@ -212,6 +216,18 @@ def _compile(cache: Cache, function: Callable, args: tuple, kwargs: dict) -> Any
     finally:
         tracer.trace.close()
         sys.setrecursionlimit(limit)
+
+
+@contextlib.contextmanager
+def _no_collection() -> Iterator[None]:
+    """Tracing makes many objects that live on, which the collector of cycles would walk again and again in vain."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def _trace(tracer: Tracer, name: str, function: Callable, args: tuple, kwargs: dict) -> Entry:

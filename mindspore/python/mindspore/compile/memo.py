@@ -69,7 +69,7 @@ class Template:
         trace = tracer.trace
         tensors = flatten(args)
         self.parameters = list(cell.get_parameters())
-        self.dicts = [c.__dict__ for _, c in cell.cells_and_names()]
+        self.states = [s for _, c in cell.cells_and_names() for s in (c.__dict__, c._cells)]
         first_fact = len(tracer.guards.facts)
         current = [trace.lift(p) for p in self.parameters]
         environment = trace.environment()
@@ -109,11 +109,16 @@ class Template:
 
     def _repeat_facts(self, tracer: Any, cell: Any) -> None:
         """What was read of the first cell is a fact of this one too."""
-        mine = {id(d): c.__dict__ for d, (_, c) in zip(self.dicts, cell.cells_and_names())}
+        mine = [s for _, c in cell.cells_and_names() for s in (c.__dict__, c._cells)]
+        same = dict(zip(map(id, self.states), mine))
         for kind, owner, key, _ in self.facts:
-            if kind == facts.ITEM and id(owner) in mine:
-                own = mine[id(owner)]
-                tracer.guards.item(own, key, own.get(key, facts.MISSING))
+            if id(owner) not in same:
+                continue
+            own = same[id(owner)]
+            if kind == facts.ITEM | facts.OWNED:
+                tracer.guards.member(own, key, own.get(key, facts.MISSING))
+            elif kind == facts.DICT | facts.OWNED:
+                tracer.guards.children(own)
 
 
 class Memo:

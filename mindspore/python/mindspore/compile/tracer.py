@@ -165,12 +165,13 @@ class Tracer(Calls):
 
     def _instance_attribute(self, owner: Any, instance: dict, name: str) -> Any:
         kind = type(owner)
-        static = inspect.getattr_static(kind, name, facts.MISSING)
+        static = _static_attribute(kind, name)
+        guard = self.guards.member if isinstance(owner, _late.cell_class) else self.guards.item
         if isinstance(static, property) and not is_library(kind):
             return self.call(static.fget, [owner], {}, None)
         if name in instance and not hasattr(static, "__set__"):
             value = instance[name]
-            self.guards.item(instance, name, value)
+            guard(instance, name, value)
             value = self.fact(value)
             return (
                 owner._cast_parameter(value) if instance.get("_compute_type") is not None else value
@@ -180,7 +181,7 @@ class Tracer(Calls):
             if type(owner).__setattr__ is not object.__setattr__ or not isinstance(
                 static, types.FunctionType
             ):
-                self.guards.item(instance, name, facts.MISSING)
+                guard(instance, name, facts.MISSING)
             if not isinstance(static, property):
                 self.guards.attribute(kind, name, getattr(kind, name))
         return self.fact(value)
@@ -260,6 +261,8 @@ class Tracer(Calls):
             if value.ndim == 0:
                 raise TypeError("iteration needs at least one dimension, but got a 0-d tensor")
             return [value[i] for i in range(value.shape[0])]
+        if isinstance(value, _late.cell_class):
+            self.guards.children(value._cells)
         if isinstance(value, TracedRange):
             raise Unsupported("a range with a tensor bound can only be looped over by 'for'")
         return value
@@ -276,3 +279,11 @@ def _parameter_class() -> type:
     from mindspore.common.parameter import Parameter
 
     return Parameter
+
+
+def _static_attribute(kind: type, name: str) -> Any:
+    """What a class or its bases define under a name, as written there."""
+    for base in kind.__mro__:
+        if name in base.__dict__:
+            return base.__dict__[name]
+    return facts.MISSING
