@@ -1,6 +1,7 @@
 #include "python/errors.h"
 
 #include "ir/span.h"
+#include "python/trace.h"
 
 namespace ms::python {
 namespace py = pybind11;
@@ -44,25 +45,41 @@ PyObject* PythonType(ErrorKind kind) {
   return PyExc_RuntimeError;
 }
 
-// The user's lines, innermost first: compile/errors.py chooses and formats them.
-std::string Places(SpanId id) {
+// The chain of calls through which a node came to be where it is, innermost first.
+py::list Places(SpanId id) {
   py::list places;
   while (id != 0) {
     const Span& span = GetSpan(id);
-    places.append(py::make_tuple(span.file, span.line, span.function));
+    places.append(py::make_tuple(span.file, span.line, span.function, span.column - 1,
+                                 span.end_line, span.end_column - 1));
     id = span.caller;
   }
-  return py::module_::import("mindspore.compile.errors")
-      .attr("places_text")(places)
-      .cast<std::string>();
+  return places;
+}
+
+// compile/errors.py makes the exception that shows the user's lines. While a function is traced the
+// front end does so itself: it knows more.
+py::object Located(const Error& error, PyObject* type) {
+  bool of_an_op = error.message().starts_with("For '");
+  if (Trace::Current() || (error.span() == 0 && !of_an_op)) return py::none();
+  auto errors = py::module_::import("mindspore.compile.errors");
+  if (error.span() == 0) return errors.attr("eager_error")(py::handle(type), error.message());
+  return errors.attr("core_error")(py::handle(type), error.message(), Places(error.span()));
 }
 
 }  // namespace
 
 void SetError(const Error& error) {
-  std::string text = error.message();
-  if (error.span() != 0) text += Places(error.span());
-  PyErr_SetString(PythonType(error.kind()), text.c_str());
+  PyObject* type = PythonType(error.kind());
+  try {
+    py::object located = Located(error, type);
+    if (!located.is_none()) {
+      PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(located.ptr())), located.ptr());
+      return;
+    }
+  } catch (py::error_already_set&) {  // such as Ctrl-C: the error itself matters more
+  }
+  PyErr_SetString(type, error.message().c_str());
 }
 
 void BindErrors(py::module_&) {

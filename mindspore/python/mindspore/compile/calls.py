@@ -135,7 +135,7 @@ class Calls:
                 return frame.eval(node.body)
             return frame.run_body(node.body)
         except Exception as error:
-            raise locate(error, self.error_places()) from None
+            raise locate(error, self.error_places(error)) from None
         finally:
             self.places.pop()
             self.trace.span = caller

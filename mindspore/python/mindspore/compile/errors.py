@@ -1,12 +1,32 @@
 """Errors of the front end: whatever goes wrong while a function is compiled is raised as an exception of the fitting type that
-shows the user's lines, innermost first."""
+shows the user's lines, innermost first, with a mark under the expression and what its operands were."""
 
 from __future__ import annotations
 
-import linecache
-import sys
-from pathlib import Path
+import copy
+import difflib
 from typing import Any
+
+from mindspore.compile.places import (
+    Place,
+    calling_place,
+    eager_places,
+    is_ours,
+    operands,
+    place_at,
+    values_text,
+)
+
+__all__ = [
+    "RunsEagerly",
+    "Unsupported",
+    "calling_place",
+    "frame_place",
+    "is_ours",
+    "locate",
+    "note_expression",
+    "plain",
+]
 
 
 class Unsupported(TypeError):
@@ -23,34 +43,34 @@ class RunsEagerly(UserWarning):
 
 
 _MAX_PLACES = 4
-_PACKAGE = str(Path(__file__).resolve().parents[1])
 
 
-def is_ours(file: str) -> bool:
-    """A file of this package."""
-    return file.startswith(_PACKAGE)
+def note_expression(error: BaseException, frame: Any, node: Any) -> None:
+    """Remembers the innermost expression that an exception came from."""
+    if not hasattr(error, "_ms_expression"):
+        try:
+            error._ms_expression = (frame, node)  # type: ignore[attr-defined]
+        except AttributeError:
+            pass  # a class with slots: the statement is shown instead
 
 
-def calling_place() -> list[tuple[str, int, str]]:
-    """The user's line that called into this package, from the Python stack."""
-    frame = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
-        frame = frame.f_back
-    if frame is None:
-        return []
-    code = frame.f_code
-    return [(code.co_filename, frame.f_lineno, getattr(code, "co_qualname", code.co_name))]
+def frame_place(frame: Any, error: BaseException | None = None) -> Place:
+    """Where a call under compilation stands, or where in it an error came from."""
+    node, look = frame.node, frame
+    failed, expression = getattr(error, "_ms_expression", (None, None))
+    if failed is frame or (failed is not None and failed.is_scope and failed.parent is frame):
+        node, look = expression, failed
+    values = "" if error is None else values_text(operands(node), look.peek)
+    return place_at(node, frame.source.file, frame.source.name, values)
 
 
-def locate(
-    error: BaseException, places: list[tuple[str, int, str]], again: bool = False
-) -> BaseException:
-    """The error with the lines (file, line, function) that led to it; once only. It keeps the original, which handlers of
-    the user are given, and the lines."""
+def locate(error: BaseException, places: list[Place], again: bool = False) -> BaseException:
+    """The error with the places that led to it, innermost first; once only. It keeps the original, which handlers of the user
+    are given, and the places."""
     if getattr(error, "_ms_original", None) is not None and not again:
         return error
     text = str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
-    located: Any = _same_type(error, text + _places_text(places))
+    located: Any = _with_text(error, text + _remedy(error) + places_text(places))
     located._ms_original, located._ms_places = error, places
     located.__cause__ = error.__cause__
     return located
@@ -61,32 +81,70 @@ def plain(error: Unsupported) -> BaseException:
     return error.error or TypeError(str(error))
 
 
-def places_text(places: list[tuple[str, int, str]]) -> str:
-    """The lines of a failure at run time: where its node was written, and the call."""
-    return _places_text(places + calling_place())
+# ---- errors of the core -------------------------------------------------------------------------------------------------
+def core_error(kind: type, text: str, places: list[tuple]) -> BaseException:
+    """An error of the core that knows where its node was written: a compiled graph failed, or a pass."""
+    return locate(kind(text), [Place(*p) for p in places] + calling_place())
 
 
-def _places_text(places: list[tuple[str, int, str]]) -> str:
-    # Lines of this package tell a user nothing, unless there are no others.
-    places = [p for p in places if not p[0].startswith(_PACKAGE)] or places
-    text = ""
-    for file, line, function in places[:_MAX_PLACES]:
-        text += f"\n  {file}:{line} in {function}:   {linecache.getline(file, line).strip()[:100]}"
-    if len(places) > _MAX_PLACES:
-        text += f"\n  ... and {len(places) - _MAX_PLACES} more calls"
+def eager_error(kind: type, text: str) -> BaseException:
+    """An error of an op that was called eagerly."""
+    return locate(kind(text), eager_places())
+
+
+# ---- text ---------------------------------------------------------------------------------------------------------------
+def places_text(places: list[Place]) -> str:
+    """The lines of a message below its first."""
+    places = [p if isinstance(p, Place) else Place(*p) for p in places]
+    if not places:
+        return ""
+    # Lines of this package tell a user nothing, unless there are no others; what its operands were does.
+    mine = [p for p in places if not is_ours(p.file)] or places
+    text = f"\n  {mine[0].block()}"
+    inner = places[0]
+    if inner is not mine[0] and inner.values:
+        text += f"\n      in {inner.function}: {inner.values}"
+    if mine[0].values:
+        text += f"\n      {mine[0].values}"
+    for place in mine[1:_MAX_PLACES]:
+        text += f"\n  {place.short()}"
+    if len(mine) > _MAX_PLACES:
+        text += f"\n  ... and {len(mine) - _MAX_PLACES} more calls"
     return text
 
 
-def _same_type(error: BaseException, text: str) -> BaseException:
+def _remedy(error: BaseException) -> str:
+    """A name that was perhaps meant."""
+    name, known = getattr(error, "name", None), []
+    frame = getattr(error, "_ms_expression", (None, None))[0]
+    if isinstance(error, AttributeError) and getattr(error, "obj", None) is not None:
+        known = dir(error.obj)
+    elif isinstance(error, NameError) and frame is not None:
+        known = frame.known_names()
+    close = difflib.get_close_matches(name, known, 1) if isinstance(name, str) else []
+    return f" Did you mean '{close[0]}'?" if close and f"'{close[0]}'" not in str(error) else ""
+
+
+def _with_text(error: BaseException, text: str) -> BaseException:
+    """An error of the same type with another text."""
     if isinstance(error, Unsupported):
         return Unsupported(text, error.error)
+    kind = type(error)
     try:
-        fresh = type(error)(text)
+        if kind.__module__ == "builtins":
+            fresh = kind(text)
+        else:  # its __init__ may take anything: leave it out
+            fresh = copy.copy(kind.__new__(kind, *error.args))
+            fresh.__dict__.update(error.__dict__)
+            fresh.args = (text, *error.args[1:])
         if isinstance(error, KeyError) or text in str(fresh):
             return fresh
     except Exception:
         pass
-    for base in type(error).__mro__:
+    if kind.__module__ != "builtins" and hasattr(error, "add_note"):
+        error.add_note(text[len(str(error)) :].lstrip("\n"))
+        return error
+    for base in kind.__mro__:
         if base.__module__ == "builtins" and base not in (BaseException, object):
             return base(text)
     return RuntimeError(text)

@@ -9,7 +9,7 @@ from typing import Any
 
 from mindspore._core import Tensor
 from mindspore.compile.effects import Text, is_text
-from mindspore.compile.errors import Unsupported
+from mindspore.compile.errors import Unsupported, note_expression
 from mindspore.compile.values import Undefined
 
 BINARY = {
@@ -62,7 +62,11 @@ class Expressions:
             raise Unsupported(
                 f"'{type(node).__name__}' expressions are not supported in a compiled function"
             )
-        return method(node)
+        try:
+            return method(node)
+        except Exception as error:
+            note_expression(error, self, node)
+            raise
 
     def _Constant(self, node: ast.Constant) -> Any:
         return node.value

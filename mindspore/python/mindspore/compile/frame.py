@@ -60,6 +60,26 @@ class Frame(Expressions, Statements, Flow, Handlers):
             return self.tracer.read_cell(name, self.cells[name])
         return self.tracer.read_global(name, self.globals)
 
+    def peek(self, name: str) -> Any:
+        """A variable's value for a message: KeyError if there is none, and no fact of the graph."""
+        frame: Frame | None = self
+        while frame is not None:
+            if name in frame.env:
+                return frame.env[name]
+            if name in frame.cells:
+                return frame.cells[name].cell_contents
+            frame = frame.parent
+        return self.globals[name]
+
+    def known_names(self) -> list[str]:
+        """The names that can be read here."""
+        names = [*self.globals, *dir(builtins)]
+        frame: Frame | None = self
+        while frame is not None:
+            names = [*frame.env, *frame.cells, *names]
+            frame = frame.parent
+        return names
+
     def is_builtin(self, name: str) -> bool:
         """Whether a name means the builtin here."""
         frame: Frame | None = self

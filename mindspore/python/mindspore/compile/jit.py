@@ -253,6 +253,7 @@ def _trace(tracer: Tracer, name: str, function: Callable, args: tuple, kwargs: d
         else:
             places.append(leaf)
     trace.finish(returned)
+    trace.close()  # what fails from here on is known by the places of its nodes
     graph = _core.compile(trace)
 
     def place(outputs: list) -> Any:

@@ -18,7 +18,7 @@ from mindspore.common import _late
 from mindspore.compile import guards as facts
 from mindspore.compile.calls import Calls, is_library
 from mindspore.compile.effects import Text
-from mindspore.compile.errors import Unsupported, calling_place
+from mindspore.compile.errors import Place, Unsupported, calling_place, frame_place
 from mindspore.compile.frame import Frame, NestedFunction
 from mindspore.compile.memo import Memo
 from mindspore.compile.python_builtins import TracedRange
@@ -75,13 +75,10 @@ class Tracer(Calls):
         """` (net.py:14)` for messages."""
         return f" ({frame.source.file}:{frame.node.lineno})" if frame.node is not None else ""
 
-    def error_places(self) -> list[tuple[str, int, str]]:
-        """File, line and function of each call under way, innermost first, and the call into this package."""
-        return [
-            (f.source.file, getattr(f.node, "lineno", 0), f.source.name)
-            for f, _ in reversed(self.places)
-            if f.node is not None
-        ] + calling_place()
+    def error_places(self, error: BaseException | None = None) -> list[Place]:
+        """The place of each call under way, innermost first, and the call into this package."""
+        frames = [f for f, _ in reversed(self.places) if f.node is not None]
+        return [frame_place(f, error) for f in frames] + calling_place()
 
     # ---- what is traced ---------------------------------------------------------------------------------------------
     def is_traced(self, value: Any) -> bool:
@@ -135,7 +132,7 @@ class Tracer(Calls):
         self.guards.item(module_globals, name, facts.MISSING)
         if hasattr(builtins, name):
             return getattr(builtins, name)
-        raise NameError(f"name '{name}' is not defined")
+        raise NameError(f"name '{name}' is not defined", name=name)
 
     def read_cell(self, name: str, cell: types.CellType) -> Any:
         try:
