@@ -1,7 +1,11 @@
 """Every wrong program raises the right exception, in few lines, with the user's line; nothing crashes, nothing passes silently."""
 
+import importlib
+import itertools
+import linecache
 import re
 import sys
+import traceback
 from pathlib import Path
 
 import numpy as np
@@ -11,9 +15,19 @@ import mindspore as ms
 from mindspore import Parameter, Tensor, context, nn
 
 sys.path.insert(0, str(Path(__file__).parent))
-from programs import FILE, PROGRAMS
+from programlib import PROGRAMS
 
+for topic in sorted(Path(__file__).parent.glob("programs_*.py")):
+    importlib.import_module(topic.stem)
 CASES = [(p, mode) for p in PROGRAMS for mode in p.modes]
+
+
+def marked(text):
+    """The expression under the marks of a message, or None."""
+    for line, marks in itertools.pairwise(text.splitlines()):
+        if re.fullmatch(r" +\^+", marks):
+            return line[marks.index("^") : len(marks)]
+    return None
 
 
 @pytest.mark.parametrize("program, mode", CASES, ids=[f"{p.run.__name__}-{m}" for p, m in CASES])
@@ -25,22 +39,35 @@ def test_wrong_program(program, mode):
             program.run()
     finally:
         context.set_context(mode=context.PYNATIVE_MODE, jit_syntax_level=context.LAX)
-    text = str(caught.value)
-    for words in program.says:
+    text = "\n".join([str(caught.value), *getattr(caught.value, "__notes__", [])])
+    by_core = mode == "graph" or marked(text)  # else Python's traceback marks the expression
+    for words in program.says + (program.operands if by_core else []):
         assert words in text, text
     assert len(text.splitlines()) <= 12, text
     assert ".cc:" not in text and "internal error" not in text, text
     if mode == "graph" and program.line:
-        assert re.search(re.escape(FILE) + r":\d+ in ", text), text
-    # The traceback of eager code ends in the user's own file.
+        place = re.search(re.escape(program.file) + r":(\d+) in ", text)
+        assert place, text
+        assert linecache.getline(program.file, int(place[1])).strip()[:100] in text, text
+        assert marked(text), text
+    if program.marks and by_core:
+        assert marked(text) == program.marks, text
     if mode == "eager":
-        assert any(entry.path == Path(FILE) for entry in caught.traceback) or any(
-            str(e.path) == FILE for e in caught.traceback
-        )
+        entries = [e for e in caught.traceback if str(e.path) == program.file]
+        assert entries  # the traceback passes through the user's own lines
+        if program.marks and not by_core and sys.version_info >= (3, 11):
+            assert python_marks(caught.value, program.file) == program.marks
+
+
+def python_marks(error, file):
+    """The expression that Python's own traceback marks in the innermost line of a file."""
+    frames = traceback.extract_tb(error.__traceback__)
+    last = [f for f in frames if f.filename == file][-1]
+    return linecache.getline(file, last.lineno)[last.colno : last.end_colno]
 
 
 def test_there_are_enough_programs():
-    assert len(PROGRAMS) >= 60
+    assert len(PROGRAMS) >= 150
 
 
 def test_a_wrong_name_in_a_checkpoint(tmp_path):

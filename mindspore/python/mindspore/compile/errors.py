@@ -69,7 +69,7 @@ def locate(error: BaseException, places: list[Place], again: bool = False) -> Ba
     are given, and the places."""
     if getattr(error, "_ms_original", None) is not None and not again:
         return error
-    text = str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
+    text = str(error)
     located: Any = _with_text(error, text + _remedy(error) + places_text(places))
     located._ms_original, located._ms_places = error, places
     located.__cause__ = error.__cause__
@@ -125,19 +125,29 @@ def _remedy(error: BaseException) -> str:
     return f" Did you mean '{close[0]}'?" if close and f"'{close[0]}'" not in str(error) else ""
 
 
+# Python shows a KeyError's text as a repr, with its lines in one.
+_LocatedKeyError = type(
+    "KeyError",
+    (KeyError,),
+    {"__str__": lambda self: str(self.args[0]), "__module__": "builtins"},
+)
+
+
 def _with_text(error: BaseException, text: str) -> BaseException:
     """An error of the same type with another text."""
     if isinstance(error, Unsupported):
         return Unsupported(text, error.error)
     kind = type(error)
     try:
-        if kind.__module__ == "builtins":
+        if isinstance(error, KeyError):
+            fresh = _LocatedKeyError(text)
+        elif kind.__module__ == "builtins":
             fresh = kind(text)
         else:  # its __init__ may take anything: leave it out
             fresh = copy.copy(kind.__new__(kind, *error.args))
             fresh.__dict__.update(error.__dict__)
             fresh.args = (text, *error.args[1:])
-        if isinstance(error, KeyError) or text in str(fresh):
+        if text in str(fresh):
             return fresh
     except Exception:
         pass

@@ -42,7 +42,13 @@ class Flow:
             [lambda: self._name_choice(node.body), lambda: self._name_choice(node.orelse)],
             len(self.stack),
         )
-        return self.read("the conditional expression", self.env.pop("$choice"))
+        chosen = self.env.pop("$choice")
+        if isinstance(chosen, Undefined):
+            raise TypeError(
+                "the two values of a conditional expression that a tensor decides must have the same types, but "
+                + chosen.reason
+            )
+        return chosen
 
     def _name_choice(self, node: ast.expr) -> None:
         self.env["$choice"] = self.eval(node)

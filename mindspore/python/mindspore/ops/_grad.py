@@ -89,7 +89,13 @@ class GradFunction:
         """The Parameters whose gradients are returned."""
         if self.weights is None:
             return []
-        return [self.weights] if isinstance(self.weights, Tensor) else list(self.weights)
+        weights = [self.weights] if isinstance(self.weights, Tensor) else list(self.weights)
+        for weight in weights:
+            if not hasattr(weight, "requires_grad"):
+                raise TypeError(
+                    f"For '{self.name}', the weights must be Parameters, but got {type(weight).__name__}."
+                )
+        return weights
 
     def tangents(self, outputs: list, sens: Any) -> list:
         """One tangent per differentiated output."""
