@@ -35,6 +35,7 @@ void Dealloc(PyObject* self) {
   PyTypeObject* type = Py_TYPE(self);
   if (PyType_IS_GC(type)) PyObject_GC_UnTrack(self);
   if (t->weak_references) PyObject_ClearWeakRefs(self);
+  if (t->symbolic()) Trace::Gone(t);
   t->value.~Tensor();
   type->tp_free(self);
   Py_DECREF(type);
@@ -297,9 +298,11 @@ int SetItem(PyObject* self, PyObject* key, PyObject* value) {
     done = PyObject_CallFunctionObjArgs(parameter_assign, self, updated, nullptr);
   } else if (AsTensor(self)->symbolic() || AsTensor(updated)->symbolic()) {
     TensorObject* t = AsTensor(self);
+    Trace::Gone(t);
     t->value = AsTensor(updated)->value;
     t->var = AsTensor(updated)->var;
     t->owner = AsTensor(updated)->owner;
+    Trace::Made(t);
     done = Py_NewRef(Py_None);
   } else {
     done = AssignValue(self, updated);
@@ -380,6 +383,7 @@ PyObject* NewSymbolic(const Var& var, uint64_t owner) {
   t->value = Tensor::Typed(var.type().dtype(), var.type().shape());
   t->var = var;
   t->owner = owner;
+  Trace::Made(t);
   return reinterpret_cast<PyObject*>(t);
 }
 

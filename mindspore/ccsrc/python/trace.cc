@@ -10,6 +10,7 @@ namespace ms::python {
 namespace {
 thread_local Trace* current = nullptr;
 std::atomic<uint64_t> next_id{1};
+std::unordered_map<uint64_t, Trace*> traces;  // by id; guarded by the GIL
 }  // namespace
 
 Trace::Trace()
@@ -19,6 +20,7 @@ Trace::Trace()
   Graph* main = module_->NewGraph("main");
   module_->set_main(main);
   stack_.push_back(main);
+  traces.emplace(id_, this);
   current = this;
 }
 
@@ -30,7 +32,27 @@ void Trace::Close() {
 
 Trace::~Trace() {
   Close();
+  traces.erase(id_);
   for (Entry& e : environment_) Py_DECREF(e.parameter);
+}
+
+void Trace::Made(TensorObject* tensor) {
+  auto it = traces.find(tensor->owner);
+  if (it != traces.end()) it->second->live_.emplace(tensor, it->second->made_++);
+}
+
+void Trace::Gone(TensorObject* tensor) {
+  auto it = traces.find(tensor->owner);
+  if (it != traces.end()) it->second->live_.erase(tensor);
+}
+
+std::vector<TensorObject*> Trace::Live() const {
+  std::vector<std::pair<uint64_t, TensorObject*>> found;
+  for (auto [tensor, when] : live_) found.emplace_back(when, tensor);
+  std::sort(found.begin(), found.end());
+  std::vector<TensorObject*> tensors;
+  for (auto [when, tensor] : found) tensors.push_back(tensor);
+  return tensors;
 }
 
 Trace* Trace::Current() { return current; }

@@ -42,6 +42,12 @@ class Trace {
   // Each Parameter with its position among the inputs of main.
   std::vector<std::pair<const Entry*, size_t>> Positions() const;
 
+  // Symbolic tensors report their birth and death to their trace; the GIL guards this. Those that
+  // are alive are what the program still may use.
+  static void Made(struct TensorObject* tensor);
+  static void Gone(struct TensorObject* tensor);
+  std::vector<struct TensorObject*> Live() const;  // in the order they were made
+
   SpanId span = 0;
   std::vector<pybind11::object> kept;  // what nodes refer to: lives as long as the compiled graph
 
@@ -55,6 +61,8 @@ class Trace {
   GraphEmitter emitter_{nullptr};
   Trace* outer_;
   uint64_t id_;
+  uint64_t made_ = 0;
+  std::unordered_map<struct TensorObject*, uint64_t> live_;  // -> when it was made
   bool closed_ = false;
 };
 

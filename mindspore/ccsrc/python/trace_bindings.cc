@@ -18,17 +18,27 @@ struct GraphHandle {
 };
 struct FunctionValue {
   Var var;
+  uint64_t trace;
 };
 
 py::object ObjectOf(Trace& trace, const Var& v) {
   if (v.type().is_tensor()) return py::reinterpret_steal<py::object>(NewSymbolic(v, trace.id()));
-  return py::cast(FunctionValue{v});
+  return py::cast(FunctionValue{v, trace.id()});
+}
+
+Var FunctionOf(const Trace& trace, py::handle object) {
+  auto function = object.cast<FunctionValue>();
+  if (function.trace != trace.id())
+    Throw(ErrorKind::kUnknownValue,
+          "a function that a tensor chose cannot be kept over a line "
+          "that runs eagerly.");
+  return function.var;
 }
 
 }  // namespace
 
 Var VarOf(Trace& trace, py::handle object) {
-  if (py::isinstance<FunctionValue>(object)) return object.cast<FunctionValue>().var;
+  if (py::isinstance<FunctionValue>(object)) return FunctionOf(trace, object);
   Number number;
   if (IsTensor(object.ptr())) {
     TensorObject* t = AsTensor(object.ptr());
@@ -147,21 +157,75 @@ void BindGraphs(py::class_<Trace>& c) {
           loop.graph->loop = {body.graph, done.graph, trip_count};
         });
   c.def("partial", [](Trace& t, GraphHandle& g) { return ObjectOf(t, PartialHere(t, g.graph)); });
-  c.def("switch", [](Trace& t, py::handle condition, FunctionValue f, FunctionValue g) {
-    return ObjectOf(t, t.emitter().Switch(VarOf(t, condition), f.var, g.var));
+  c.def("switch", [](Trace& t, py::handle condition, py::handle f, py::handle g) {
+    return ObjectOf(t, t.emitter().Switch(VarOf(t, condition), FunctionOf(t, f), FunctionOf(t, g)));
   });
-  c.def("call", [](Trace& t, FunctionValue f, const py::sequence& arguments) {
-    return ObjectsOf(t, t.emitter().CallFunction(f.var, VarsOf(t, arguments)));
+  c.def("call", [](Trace& t, py::handle f, const py::sequence& arguments) {
+    return ObjectsOf(t, t.emitter().CallFunction(FunctionOf(t, f), VarsOf(t, arguments)));
   });
   c.def(
       "vjp",
-      [](Trace& t, FunctionValue f) {
-        return ObjectOf(t, t.emitter().Emit(Ops().Get("Vjp"), {f.var}, nullptr)[0]);
+      [](Trace& t, py::handle f) {
+        return ObjectOf(t, t.emitter().Emit(Ops().Get("Vjp"), {FunctionOf(t, f)}, nullptr)[0]);
       },
       "The function that returns f's results and its backward closure.");
   c.def(
       "captures", [](Trace& t, GraphHandle& g) { return ObjectsOf(t, g.graph->captured); },
       "What a finished graph captured, as values of the enclosing graph.");
+}
+
+// Which input of main, Parameters aside, a value is, or -1.
+int ArgumentPosition(Trace& trace, const Var& v) {
+  int position = 0;
+  for (const Var& input : trace.main()->inputs()) {
+    const auto& entries = trace.environment();
+    bool parameter = std::any_of(entries.begin(), entries.end(),
+                                 [&](const Trace::Entry& e) { return e.input == input; });
+    if (parameter) continue;
+    if (input == v) return position;
+    ++position;
+  }
+  return -1;
+}
+
+// For a program that goes on in another trace after a line that ran eagerly.
+void BindContinuation(py::class_<Trace>& c) {
+  c.def(
+      "live",
+      [](Trace& t) {
+        py::list list;
+        for (TensorObject* tensor : t.Live()) {
+          if (tensor->var.node->graph != t.main()) continue;  // of an arm that was given up
+          auto object = py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(tensor));
+          list.append(
+              py::make_tuple(object, ArgumentPosition(t, tensor->var), tensor->var.type().weak()));
+        }
+        return list;
+      },
+      "For each symbolic tensor that is alive, in the order they were made: the tensor, which "
+      "argument of main it is (or -1), whether its dtype is weak.");
+  c.def_property_readonly(
+      "has_effects",
+      [](Trace& t) {
+        for (const auto& graph : t.module()->graphs()) {
+          for (const Node* n : graph->nodes()) {
+            if (n->op && n->op->effect == Effect::kIo) return true;
+          }
+        }
+        return false;
+      },
+      "Whether a run does more than compute.");
+  c.def(
+      "adopt",
+      [](Trace& t, py::handle object, bool weak) {
+        TensorObject* tensor = AsTensor(object.ptr());
+        Trace::Gone(tensor);
+        Type type(tensor->dtype(), tensor->shape(), weak);
+        tensor->var = {t.main()->AddParameter(type, "x"), 0};
+        tensor->owner = t.id();
+        Trace::Made(tensor);
+      },
+      "Makes a symbolic tensor of an earlier trace an input of this one, in place.");
 }
 
 void BindEnvironment(py::class_<Trace>& c) {
@@ -250,6 +314,7 @@ void BindTrace(py::module_& m) {
   trace.def_property_readonly("module", [](Trace& t) { return t.module(); });
   BindGraphs(trace);
   BindEnvironment(trace);
+  BindContinuation(trace);
   m.def(
       "same_value",
       [](py::handle a, py::handle b) {

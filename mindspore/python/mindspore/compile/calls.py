@@ -15,6 +15,7 @@ from mindspore.common import _late
 from mindspore.compile import effects
 from mindspore.compile.errors import Unsupported, locate
 from mindspore.compile.frame import Frame, NestedFunction, bind_arguments
+from mindspore.compile.host_values import HostValue, has_host
 from mindspore.compile.python_builtins import SPECIAL
 from mindspore.compile.source import NoSource, find_source
 
@@ -35,6 +36,12 @@ class Calls:
 
     def call(self, function: Any, args: list, kwargs: dict, frame: Frame | None) -> Any:
         """Calls anything."""
+        session = self.session
+        if session is not None and session.steps:
+            if isinstance(function, HostValue):
+                return function(*args, **kwargs)
+            if _is_plain(function) and has_host((args, kwargs)):
+                return self._run(function, args, kwargs)
         special = SPECIAL.get(function) if _hashable(function) else None
         if special is not None:
             return special(self, args, kwargs)
@@ -83,9 +90,10 @@ class Calls:
         except NoSource as reason:
             return self._run_without_source(function, args, kwargs, str(reason))
         if isinstance(source.node, ast.AsyncFunctionDef) or inspect.isgeneratorfunction(function):
-            raise Unsupported(
-                f"'{function.__name__}' is a generator or coroutine, which cannot be compiled"
-            )
+            reason = f"'{function.__name__}' is a generator or coroutine, which cannot be compiled"
+            if self.session is None:
+                raise Unsupported(reason)
+            return self.session.call(Unsupported(reason), function, args, kwargs, False)
         cells = dict(zip(function.__code__.co_freevars, function.__closure__ or ()))
         frame = Frame(self, source, function.__globals__, cells)
         frame.env = bind_arguments(
@@ -102,7 +110,7 @@ class Calls:
     def _run_without_source(self, function: Any, args: list, kwargs: dict, reason: str) -> Any:
         """Without its text a function can still run on traced tensors, as long as none of them decides what it does."""
         try:
-            return function(*args, **kwargs)
+            return self._run(function, args, kwargs)
         except Unsupported as error:
             raise Unsupported(
                 f"{error} The function '{function.__name__}' could not be parsed: {reason}."
@@ -177,7 +185,23 @@ class Calls:
         return ops.reshape(self.truth(value) if kind is bool else ops.cast(value, dtype), ())
 
     def _run(self, function: Any, args: list, kwargs: dict) -> Any:
-        """Plain Python on values that are known, library code on traced ones."""
+        """Plain Python on values that are known, library code on traced ones, and what neither can do in between two graphs."""
+        session = self.session
+        if session is None:
+            return self._run_here(function, args, kwargs)
+        steps = session.steps
+        try:
+            if steps and not _is_of_container(function) and has_host((args, kwargs)):
+                raise Unsupported(
+                    f"'{_name(function)}' is given a value that came out of the graph"
+                )
+            return self._run_here(function, args, kwargs)
+        except Unsupported as reason:
+            if session.steps != steps:  # a part of it has been done
+                raise
+            return session.call(reason, function, args, kwargs, _is_repeatable(function))
+
+    def _run_here(self, function: Any, args: list, kwargs: dict) -> Any:
         owner = getattr(function, "__self__", None)
         module = getattr(function, "__module__", None) or _module(owner)
         root = module.split(".")[0]
@@ -200,6 +224,31 @@ class Calls:
 
 def _name(function: Any) -> str:
     return getattr(function, "__name__", None) or type(function).__name__
+
+
+def _is_plain(function: Any) -> bool:
+    """Builtins and classes that look at their arguments; those that only pass them on are not meant."""
+    plain = isinstance(function, (type, types.BuiltinFunctionType)) and function not in _PASSING
+    return plain and not _is_of_container(function)
+
+
+def _is_of_container(function: Any) -> bool:
+    """Methods of lists and dicts made in compiled code: they hold stand-ins like any value."""
+    return isinstance(getattr(function, "__self__", None), (list, dict, set, tuple))
+
+
+_PASSING = (range, map, filter, zip, enumerate, list, tuple, any, all, getattr, hasattr)
+
+
+def _is_repeatable(function: Any) -> bool:
+    """Calls that may be made again as if they had not been made."""
+    owner = getattr(function, "__self__", None)
+    module = getattr(function, "__module__", None) or _module(owner)
+    if isinstance(owner, Tensor):
+        return True
+    if function is print or _is_impure_builtin(function) or module.startswith("numpy.random"):
+        return False
+    return module.split(".")[0] in ("builtins", "numpy", "math", "operator", "itertools", "copy")
 
 
 def _module(owner: Any) -> str:

@@ -78,7 +78,7 @@ def locate(error: BaseException, places: list[Place], again: bool = False) -> Ba
 
 def plain(error: Unsupported) -> BaseException:
     """What a user sees of an Unsupported that nothing can be done about."""
-    return error.error or TypeError(str(error))
+    return _with_text(error.error or TypeError(), str(error))
 
 
 # ---- errors of the core -------------------------------------------------------------------------------------------------

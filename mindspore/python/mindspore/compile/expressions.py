@@ -10,6 +10,7 @@ from typing import Any
 from mindspore._core import Tensor
 from mindspore.compile.effects import Text, is_text
 from mindspore.compile.errors import Unsupported, note_expression
+from mindspore.compile.host_values import has_host
 from mindspore.compile.values import Undefined
 
 BINARY = {
@@ -115,6 +116,8 @@ class Expressions:
         parts = [self.eval(v) for v in node.values]
         if is_text(parts):
             return Text(lambda *texts: "".join(texts), *parts)
+        if has_host(parts):
+            return self.tracer.session.operate("".join, parts)
         return "".join(parts)
 
     def _FormattedValue(self, node: ast.FormattedValue) -> Any:
@@ -122,6 +125,8 @@ class Expressions:
         spec = self.eval(node.format_spec) if node.format_spec else ""
         if self.tracer.has_traced(value) or is_text(value):
             return Text(lambda v, s: _format(v, node.conversion, s), value, spec)
+        if has_host((value, spec)):
+            return self.tracer.session.operate(_format, value, node.conversion, spec)
         return _format(value, node.conversion, spec)
 
     # ---- operators --------------------------------------------------------------------------------------------------
@@ -315,7 +320,6 @@ class Expressions:
     def read(self, name: str, value: Any) -> Any:
         """A variable's value, unless branches left it without one."""
         if isinstance(value, Undefined):
-            raise UnboundLocalError(
-                f"the variable '{name}' has no single value here: {value.reason}"
-            )
+            text = f"the variable '{name}' has no single value here: {value.reason}"
+            raise Unsupported(text, UnboundLocalError(text))
         return value

@@ -33,7 +33,17 @@ class Flow:
     def tensor_if(self, node: ast.If, test: Any) -> Any:
         base = self._region(node)
         arms = [lambda: self._run_arm(node.body, base), lambda: self._run_arm(node.orelse, base)]
-        return self._branch(test, arms, base)
+        env, stack, parameters = self.env, list(self.stack), self.tracer.trace.environment()
+        try:
+            return self._branch(test, arms, base)
+        except Unsupported as reason:
+            if self.tracer.session is None or not self.tracer.session.possible():
+                raise
+            self.env, self.stack = env, stack
+            self.tracer.trace.restore(parameters)
+            taken = self.tracer.session.call(reason, bool, [test], {}, True)
+            self._push(node.body if taken else node.orelse)
+            return None
 
     def choose_expression(self, node: ast.IfExp, test: Any) -> Any:
         """`a if tensor else b`."""
@@ -151,7 +161,7 @@ class Flow:
         try:
             place = join.add(*values)
         except Mismatch as mismatch:
-            raise TypeError(
+            raise Unsupported(
                 f"the two branches of a condition on a tensor must return the same types, but {mismatch}"
             ) from None
         return place(self._call_arms(condition, arms, join, parameters))

@@ -19,7 +19,7 @@ from mindspore import _core, context
 from mindspore._core import Tensor
 from mindspore.common import _late
 from mindspore.common._tree import flatten, rebuild
-from mindspore.compile import guards
+from mindspore.compile import breaks, guards
 from mindspore.compile.errors import RunsEagerly, Unsupported, calling_place, is_ours, locate, plain
 from mindspore.compile.tracer import Tracer
 
@@ -57,6 +57,28 @@ class EagerEntry:
         return eager(*args, **kwargs)
 
 
+class PathEntry:
+    """A version of several graphs with lines between them that run eagerly."""
+
+    graph = None
+
+    def __init__(self, cache: Cache, function: Callable, root: breaks.Node):
+        self.cache, self.function, self.root = cache, function, root
+        # What must hold when a run begins; later nodes have their own.
+        self.facts, self.guards = root.facts, root.guards
+
+    def run(self, args: tuple, kwargs: dict, eager: Callable) -> Any:
+        """Runs along a known path, or traces on from where it ends."""
+        try:
+            return breaks.follow(self.root, _inputs((args, kwargs)))
+        except breaks.Unknown as unknown:
+            done = unknown.done
+        with _lock:
+            compilation = Compilation(self.cache, self.function, args, kwargs, (self.root, done))
+            entry = compilation.run()
+        return compilation.value if compilation.has_value else entry.run(args, kwargs, eager)
+
+
 def is_strict() -> bool:
     """Whether code that cannot be compiled is an error: jit(fullgraph=True), or the syntax level STRICT of the context."""
     return _strict.on or context.get_context("jit_syntax_level") == context.STRICT
@@ -85,11 +107,27 @@ class Cache:
                 return entry
         return None
 
+    def warn_break(self, reason: Unsupported) -> None:
+        """Says, once for each line, that it runs eagerly between two graphs."""
+        place = locate(reason, calling_place())
+        line = str([(p.file, p.line) for p in place.__dict__["_ms_places"][:1]])
+        if line in self.warned:
+            return
+        self.warned.add(line)
+        warnings.warn(
+            f"a line of {self.name} runs eagerly between two compiled parts, since {place}\n"
+            "  The result is that of PYNATIVE_MODE; nothing is optimised over that line, and each run stops there. "
+            "jit(fullgraph=True), or set_context(jit_syntax_level=STRICT), makes this an error.",
+            RunsEagerly,
+            stacklevel=_user_level(),
+        )
+
     def warn_eager(self, reason: str) -> None:
         """Says, once for each reason, that a function is not compiled."""
-        if reason in self.warned:
+        line = "".join(reason.splitlines()[:2])
+        if line in self.warned:
             return
-        self.warned.add(reason)
+        self.warned.add(line)
         warnings.warn(
             f"{self.name} runs eagerly, as in PYNATIVE_MODE: correct, but without what compiling saves, since {reason}\n"
             "  Only the cells and jit functions that it calls are compiled. jit(fullgraph=True), or "
@@ -188,34 +226,17 @@ def _run(
         with _lock:
             entry = cache.find(key)
             if entry is None:
-                entry = _compile(cache, function, args, kwargs)
+                compilation = Compilation(cache, function, args, kwargs)
+                entry = compilation.run()
                 cache.add(key, entry)
+                if compilation.has_value:
+                    return compilation.value
     return entry.run(args, kwargs, eager)
 
 
 def _inputs(value: Any) -> list:
     """The tensors among the arguments that are inputs of the graph; Parameters come in by identity instead."""
     return [t for t in flatten(value) if not isinstance(t, _parameter_class())]
-
-
-def _compile(cache: Cache, function: Callable, args: tuple, kwargs: dict) -> Any:
-    tracer = Tracer()
-    limit = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(limit, _RECURSION_LIMIT))  # a user's call is about a dozen of ours
-    try:
-        with tracer, _no_collection():
-            return _trace(tracer, cache.name, function, args, kwargs)
-    except Unsupported as error:
-        located = locate(error, calling_place())
-        if is_strict():
-            raise plain(located).with_traceback(None) from None
-        cache.warn_eager(str(located))
-        return EagerEntry(tracer.guards.facts)
-    except Exception as error:
-        raise locate(error, calling_place()).with_traceback(None) from error.__cause__
-    finally:
-        tracer.trace.close()
-        sys.setrecursionlimit(limit)
 
 
 @contextlib.contextmanager
@@ -230,19 +251,75 @@ def _no_collection() -> Iterator[None]:
             gc.enable()
 
 
-def _trace(tracer: Tracer, name: str, function: Callable, args: tuple, kwargs: dict) -> Entry:
-    trace = tracer.trace
+class Compilation:
+    """One attempt to compile a function for given arguments. Where lines of it run eagerly, it gives the value of this call
+    too."""
 
-    def symbolic(t: Tensor) -> Tensor:
-        return (
-            t
-            if isinstance(t, _parameter_class())
-            else trace.add_parameter(t.dtype, list(t.shape), name=f"x{next(count)}")
-        )
+    has_value = False
+    value: Any = None
 
-    count = iter(range(1 << 30))
-    traced_args, traced_kwargs = rebuild((list(args), dict(kwargs)), symbolic)
-    value = function(tracer, traced_args, traced_kwargs)
+    def __init__(
+        self,
+        cache: Cache,
+        function: Callable,
+        args: tuple,
+        kwargs: dict,
+        path: tuple[breaks.Node, list] | None = None,
+    ):
+        self.cache, self.function, self.args, self.kwargs = cache, function, args, kwargs
+        self.tracer = Tracer()
+        if not is_strict():
+            root, done = path or (breaks.Node(), [])
+            inputs = _inputs((args, kwargs))
+            self.tracer.session = breaks.Session(self.tracer, inputs, root, done)
+            self.tracer.warn_break = cache.warn_break
+
+    def run(self) -> Any:
+        """What the cache keeps: an Entry, a PathEntry or an EagerEntry."""
+        limit = sys.getrecursionlimit()
+        sys.setrecursionlimit(
+            max(limit, _RECURSION_LIMIT)
+        )  # a user's call is about a dozen of ours
+        try:
+            with self.tracer, _no_collection():
+                return self._trace()
+        except Unsupported as error:
+            return self._give_up(locate(error, calling_place()))
+        except Exception as error:
+            raise locate(error, calling_place()).with_traceback(None) from error.__cause__
+        finally:
+            self.tracer.trace.close()
+            sys.setrecursionlimit(limit)
+
+    def _give_up(self, error: BaseException) -> EagerEntry:
+        session = self.tracer.session
+        if session is None or not session.undo():
+            raise plain(error).with_traceback(None) from None
+        self.cache.warn_eager(str(error))
+        return EagerEntry(self.tracer.guards.facts)
+
+    def _trace(self) -> Any:
+        trace = self.tracer.trace
+        count = iter(range(1 << 30))
+
+        def symbolic(t: Tensor) -> Tensor:
+            return (
+                t
+                if isinstance(t, _parameter_class())
+                else trace.add_parameter(t.dtype, list(t.shape), name=f"x{next(count)}")
+            )
+
+        traced_args, traced_kwargs = rebuild((list(self.args), dict(self.kwargs)), symbolic)
+        value = self.function(self.tracer, traced_args, traced_kwargs)
+        session = self.tracer.session
+        if session is not None and session.steps:
+            self.has_value, self.value = True, session.finish(value)
+            return PathEntry(self.cache, self.function, session.root)
+        return _whole(self.tracer, value)
+
+
+def _whole(tracer: Tracer, value: Any) -> Entry:
+    """The version that is one graph."""
     leaves = flatten(value)
     returned: list = []  # outputs of the graph
     places: list = []  # for each leaf: an output's position, or a tensor to hand out as it is
@@ -252,6 +329,7 @@ def _trace(tracer: Tracer, name: str, function: Callable, args: tuple, kwargs: d
             returned.append(leaf)
         else:
             places.append(leaf)
+    trace = tracer.trace
     trace.finish(returned)
     trace.close()  # what fails from here on is known by the places of its nodes
     graph = _core.compile(trace)

@@ -9,6 +9,7 @@ from typing import Any
 
 from mindspore.compile.effects import is_text
 from mindspore.compile.errors import Unsupported
+from mindspore.compile.host_values import HostValue
 from mindspore.compile.values import Undefined
 
 _MAX_UNROLLED = 100_000
@@ -162,6 +163,8 @@ class Statements:
         error = self.eval(node.exc)
         cause = None if node.cause is None else self.eval(node.cause)
         self.at(node)
+        if isinstance(error, HostValue):
+            error = self.tracer.session.value(error)
         if isinstance(error, type):
             error = self.tracer.call(error, [], {}, self)
         if not isinstance(error, BaseException):

@@ -20,6 +20,7 @@ from mindspore.compile.calls import Calls, is_library
 from mindspore.compile.effects import Text
 from mindspore.compile.errors import Place, Unsupported, calling_place, frame_place
 from mindspore.compile.frame import Frame, NestedFunction
+from mindspore.compile.host_values import HostValue
 from mindspore.compile.memo import Memo
 from mindspore.compile.python_builtins import TracedRange
 
@@ -44,6 +45,8 @@ class Tracer(Calls):
         self.records: dict[int, Any] = {}  # forward runs of cells with set_grad, by id of the cell
         self.in_gradient = 0
         self.arms = 0  # branches that a tensor decides, around what is being traced
+        self.session: Any = None  # where lines may run eagerly; None where all must be compiled
+        self.warn_break: Callable[[Unsupported], None] = lambda reason: None
         self.memo = Memo(_parameter_class(), _late.cell_class)
         self.trace = _core.Trace()  # last: from here on this thread is tracing, until close()
 
@@ -53,6 +56,14 @@ class Tracer(Calls):
 
     def __exit__(self, *exc: Any) -> None:
         _current.pop()
+
+    def restart(self) -> None:
+        """Goes on in a new graph, after a line that ran eagerly."""
+        span = self.trace.span
+        self.records.clear()
+        self.memo = Memo(_parameter_class(), _late.cell_class)
+        self.trace = _core.Trace()
+        self.trace.span = span
 
     # ---- places -----------------------------------------------------------------------------------------------------
     def mark(self, frame: Frame, node: ast.AST | None) -> None:
@@ -143,6 +154,8 @@ class Tracer(Calls):
         return self.fact(value)
 
     def get_attribute(self, owner: Any, name: str) -> Any:
+        if isinstance(owner, HostValue):
+            return getattr(owner, name)
         if (
             isinstance(owner, (Tensor, str, tuple, list, dict, set, int, float, NestedFunction))
             or id(owner) in self.made
@@ -189,7 +202,7 @@ class Tracer(Calls):
 
     # ---- writing ----------------------------------------------------------------------------------------------------
     def set_attribute(self, owner: Any, name: str, value: Any) -> None:
-        if id(owner) in self.made:
+        if id(owner) in self.made or isinstance(owner, HostValue):
             setattr(owner, name, value)
             return
         held = getattr(owner, name, None)
@@ -268,6 +281,8 @@ class Tracer(Calls):
         """A binary operator; operators that user classes define are parsed."""
         if isinstance(a, str) and operation is operator.mod and self.has_traced(b):
             return Text(operation, a, b)
+        if isinstance(a, HostValue) or isinstance(b, HostValue):
+            return self.session.operate(operation, a, b)
         return operation(a, b)
 
 

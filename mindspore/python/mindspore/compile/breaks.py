@@ -1,0 +1,304 @@
+"""Lines that cannot be compiled run eagerly between compiled parts. The first run executes while it traces: at such a line the graph
+so far is finished and run, the line's call is made on real values, and tracing goes on in a new graph whose inputs are the
+values still alive. What was done is kept as a path of steps, which later runs follow; where a call gives a value of another
+kind than before, they go back to tracing, with what has already been done.
+
+A result that is not a tensor is a HostValue: whatever is done to it is such a step too. Results that decide (bool, int, None) are
+part of the path."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from mindspore import _core
+from mindspore._core import Tensor
+from mindspore.compile.errors import Unsupported, locate
+from mindspore.compile.frame import NestedFunction
+from mindspore.compile.host_values import HostValue, decides
+
+_MAX_STEPS = 400  # in one run; more are a loop that is better off eager as a whole
+_MAX_PATHS = 16
+_DECIDING = (bool, int, type(None), type, np.dtype, type(Ellipsis), _core.DType)
+
+
+class Step:
+    """One call between two graphs: `build(slots)` gives function, arguments and keyword arguments."""
+
+    def __init__(self, build: Callable[[list], tuple]):
+        self.build = build
+
+    def run(self, slots: list) -> tuple[tuple, Any]:
+        """What kind of result came, and the result; an exception is a result."""
+        function, args, kwargs = self.build(slots)
+        try:
+            value = function(*args, **kwargs)
+        except Exception as error:
+            return ("error", type(error)), error
+        return kind_of(value), value
+
+
+class Node:
+    """A part of a path: a graph, then a step that leads to other nodes by the kind of its result; or, at the end, the value."""
+
+    def __init__(self) -> None:
+        self.facts: list = []
+        self.guards: Any = None
+        self.graph: Any = None
+        self.inputs: list[int] = []
+        self.step: Step | None = None
+        self.next: dict[tuple, Node] = {}
+        self.place: Callable[[list, list], Any] | None = None
+
+    def holds(self) -> bool:
+        """Whether what was read here is still true."""
+        return self.guards is None or self.guards.check() < 0
+
+    def run_graph(self, slots: list) -> list:
+        """The outputs of the graph, from and to the slots."""
+        outputs = self.graph.run([_input(slots[i]) for i in self.inputs]) if self.graph else []
+        slots.extend(outputs)
+        return outputs
+
+
+def _input(value: Any) -> Tensor:
+    """A slot's value for a graph: a tensor, or a Python number beside one."""
+    return value if isinstance(value, Tensor) else Tensor(value, _core.float64)
+
+
+def kind_of(value: Any) -> tuple:
+    """What a path depends on of a result."""
+    if isinstance(value, Tensor):
+        return ("tensor", value.dtype, tuple(value.shape))
+    if isinstance(value, (tuple, list)):
+        return (type(value), *map(kind_of, value))
+    if isinstance(value, _DECIDING):
+        return ("constant", type(value), value)
+    return ("object", type(value))
+
+
+class Session:
+    """A run that is traced part by part. Slots hold the real values: of the arguments, of graphs' outputs, of steps' results."""
+
+    def __init__(self, tracer: Any, inputs: list, root: Node, done: list):
+        self.tracer, self.slots = tracer, list(inputs)
+        self.root = self.node = root
+        self.inputs = list(range(len(inputs)))  # slots of the inputs of the current trace
+        self.done = done  # (kind, result) of steps that this run has already made
+        self.steps = 0
+        self.committed = False  # something was done that must not be done twice
+        self.before: dict[int, tuple] = {}  # Parameters that graphs changed, with their old values
+        self.random = _core.get_random_state()
+        self.first_fact = 0
+
+    # ---- steps ------------------------------------------------------------------------------------------------------
+    def possible(self) -> bool:
+        """Whether a line can run eagerly here: on the main way of the program, where everything before has happened."""
+        tracer = self.tracer
+        return not tracer.arms and not tracer.in_gradient and tracer.trace.depth == 0
+
+    def call(self, reason: Unsupported, function: Any, args: Any, kwargs: Any, pure: bool) -> Any:
+        """The result of a call that is made on real values; `reason` says why it must be."""
+        if not self.possible() or (self.steps >= _MAX_STEPS and not self.committed):
+            raise reason
+        self.steps += 1
+        self.tracer.warn_break(locate(reason, self.tracer.error_places()))
+        tensors = self._finish_graph()
+        build = self._template((function, tuple(args), dict(kwargs)), tensors)
+        self.committed |= not pure
+        step = self.node.step = self.node.step or Step(build)
+        if self.done:
+            kind, value = self.done.pop(0)
+        else:
+            kind, value = step.run(self.slots)
+        self._enter(kind)
+        self._begin_graph(tensors)
+        if kind[0] == "error":
+            raise value
+        return self._wrap(value)
+
+    def _enter(self, kind: tuple) -> None:
+        following = self.node.next
+        if kind in following:
+            self.node = following[kind]
+            return
+        self.node = Node()
+        if len(following) < _MAX_PATHS:
+            following[kind] = self.node
+        elif not self.committed:
+            raise Unsupported(
+                f"a line that runs eagerly gave more than {_MAX_PATHS} kinds of results"
+            )
+
+    def _finish_graph(self) -> list[tuple[Tensor, int, bool]]:
+        """Runs what has been traced; the symbolic tensors that are alive, the slots of their values, whether they are weak."""
+        trace, node = self.tracer.trace, self.node
+        self.records_facts()
+        kept, outputs = [], []
+        for tensor, at, weak in trace.live():
+            slot = len(self.slots) + len(outputs) if at < 0 else self.inputs[at]
+            kept.append((tensor, slot, weak))
+            if at < 0:
+                outputs.append(tensor)
+        effects = trace.has_effects
+        changed = trace.finish(outputs)
+        if node.graph is None and (outputs or changed or effects):
+            node.inputs, node.graph = list(self.inputs), _core.compile(trace)
+        trace.close()
+        self.committed |= effects
+        if self.done:  # an earlier attempt of this run did it
+            self.slots.extend(self.done.pop(0))
+        else:
+            for p in changed:
+                self.before.setdefault(id(p), (p, Tensor(p)))
+            node.run_graph(self.slots)
+        return kept
+
+    def _begin_graph(self, tensors: list[tuple[Tensor, int, bool]]) -> None:
+        self.tracer.restart()
+        self.inputs = []
+        for tensor, slot, weak in tensors:
+            self.tracer.trace.adopt(tensor, weak)
+            self.inputs.append(slot)
+
+    def records_facts(self) -> None:
+        """What was read since the last step must hold when a later run comes here."""
+        facts = self.tracer.guards.facts
+        if not self.node.facts:
+            self.node.facts = facts[self.first_fact :]
+            self.node.guards = _core.Guards(self.node.facts)
+        self.first_fact = len(facts)
+
+    # ---- values -----------------------------------------------------------------------------------------------------
+    def _template(
+        self, value: Any, tensors: list[tuple[Tensor, int, bool]]
+    ) -> Callable[[list], Any]:
+        slots = {id(t): slot for t, slot, _ in tensors}
+
+        def make(v: Any) -> Callable[[list], Any]:
+            if isinstance(v, HostValue):
+                at = v.slot
+                return lambda got: got[at]
+            if isinstance(v, Tensor) and id(v) in slots:
+                at = slots[id(v)]
+                return lambda got: got[at]
+            if isinstance(v, slice):
+                parts = make((v.start, v.stop, v.step))
+                return lambda got: slice(*parts(got))
+            if isinstance(v, (tuple, list)):
+                items = [make(i) for i in v]
+                kind = getattr(v, "_make", type(v))
+                return lambda got: kind([item(got) for item in items])
+            if type(v) is dict:
+                pairs = {k: make(i) for k, i in v.items()}
+                return lambda got: {k: item(got) for k, item in pairs.items()}
+            if isinstance(v, NestedFunction):
+                raise Unsupported(
+                    f"the function '{v.__name__}', which is defined in compiled code, would have to run eagerly"
+                )
+            owner = getattr(v, "__self__", None)
+            if isinstance(owner, (HostValue, Tensor)) and not isinstance(v, type):
+                inner = make(owner)
+                return lambda got: getattr(inner(got), v.__name__)
+            return lambda got: v
+
+        return make(value)
+
+    def _wrap(self, value: Any) -> Any:
+        """A result as tracing goes on with it; its tensors and objects lie in slots."""
+        if isinstance(value, Tensor):
+            self.slots.append(value)
+            self.inputs.append(len(self.slots) - 1)
+            return self.tracer.trace.add_parameter(value.dtype, list(value.shape))
+        if isinstance(value, (tuple, list)):
+            items = [self._wrap(v) for v in value]
+            return value._make(items) if hasattr(value, "_make") else type(value)(items)
+        if isinstance(value, _DECIDING):
+            return value
+        self.slots.append(value)
+        return HostValue(self, len(self.slots) - 1)
+
+    def value(self, host: HostValue) -> Any:
+        """The real value behind a HostValue."""
+        return self.slots[host.slot]
+
+    def operate(self, function: Callable, *operands: Any) -> Any:
+        """An operator with a HostValue. A number beside a tensor is an input of the graph, everything else a step."""
+        if len(operands) == 2 and self.possible():
+            a, b = operands
+            if isinstance(a, Tensor) and isinstance(b, HostValue) and type(self.value(b)) is float:
+                return function(a, self._number(b))
+            if isinstance(b, Tensor) and isinstance(a, HostValue) and type(self.value(a)) is float:
+                return function(self._number(a), b)
+        return self.call(decides(), function, operands, {}, _is_plain(self, operands))
+
+    def _number(self, host: HostValue) -> Tensor:
+        slot = host.slot
+        self.inputs.append(slot)
+        return self.tracer.trace.add_parameter(_core.float64, [], weak=True)
+
+    # ---- the end ----------------------------------------------------------------------------------------------------
+    def finish(self, value: Any) -> Any:
+        """The value of the whole call, made of slots; later runs that come this way make it likewise."""
+        build = self._template(value, self._finish_graph())
+        self.node.place = build
+        return build(self.slots)
+
+    def undo(self) -> bool:
+        """Takes back what the finished parts did, so that the call can run again from its beginning; False if it cannot be."""
+        if self.committed:
+            return False
+        for parameter, value in self.before.values():
+            parameter._assign_value(value)
+        _core.set_random_state(*self.random)
+        return True
+
+
+def slots_of(value: Any, slots: list) -> None:
+    """Puts a step's result into slots, in the order of Session._wrap."""
+    if isinstance(value, (tuple, list)):
+        for item in value:
+            slots_of(item, slots)
+    elif isinstance(value, Tensor) or not isinstance(value, _DECIDING):
+        slots.append(value)
+
+
+class Unknown(Exception):
+    """A run left the known paths; `done` holds what its graphs and steps have given so far."""
+
+    def __init__(self, done: list):
+        super().__init__()
+        self.done = done
+
+
+def follow(root: Node, inputs: list) -> Any:
+    """Runs along the known paths, to the value at their end."""
+    slots, node, done = list(inputs), root, []
+    while node.place is None:
+        if node.step is None:
+            raise Unknown(done)
+        outputs = node.run_graph(slots)
+        kind, value = node.step.run(slots)
+        done += [outputs, (kind, value)]
+        following = node.next.get(kind)
+        if following is None or not following.holds():
+            node.next.pop(kind, None)
+            raise Unknown(done)
+        if kind[0] != "error":
+            slots_of(value, slots)
+        node = following
+    node.run_graph(slots)
+    return node.place(slots)
+
+
+def _is_plain(session: Session, values: Any) -> bool:
+    """Numbers, strings and arrays: what is done to them can be done again."""
+    for v in values:
+        if isinstance(v, HostValue):
+            v = session.value(v)
+        root = type(v).__module__.split(".")[0]
+        if root not in ("builtins", "numpy", "mindspore"):
+            return False
+    return True
