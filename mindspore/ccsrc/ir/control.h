@@ -10,6 +10,8 @@ struct ControlOps {
   const OpDef* select;  // Switch
   const OpDef* call;
   const OpDef* vjp;
+  const OpDef* jvp;
+  const OpDef* vmap;
   const OpDef* box_make;
   const OpDef* box_get;
   const OpDef* box_zero;
@@ -17,10 +19,17 @@ struct ControlOps {
 };
 
 inline const ControlOps& Control() {
-  static const ControlOps ops{&Ops().Get("Partial"), &Ops().Get("Switch"),  &Ops().Get("Call"),
-                              &Ops().Get("Vjp"),     &Ops().Get("BoxMake"), &Ops().Get("BoxGet"),
-                              &Ops().Get("BoxZero"), &Ops().Get("BoxAdd")};
+  static const ControlOps ops{&Ops().Get("Partial"), &Ops().Get("Switch"), &Ops().Get("Call"),
+                              &Ops().Get("Vjp"),     &Ops().Get("Jvp"),    &Ops().Get("Vmap"),
+                              &Ops().Get("BoxMake"), &Ops().Get("BoxGet"), &Ops().Get("BoxZero"),
+                              &Ops().Get("BoxAdd")};
   return ops;
+}
+
+// Vjp, Jvp and Vmap: functions of functions, which passes expand.
+inline bool IsTransform(const Node& node) {
+  return node.op &&
+         (node.op == Control().vjp || node.op == Control().jvp || node.op == Control().vmap);
 }
 
 // The graph of a Partial node; null for all other nodes.

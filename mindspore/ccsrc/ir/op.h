@@ -153,10 +153,54 @@ class ExpandContext {
   const Attrs& attrs_;
 };
 
+// What a batching rule sees: the node of one item, and the inputs of all items. An input that
+// differs between items has them along a new first axis.
+class BatchContext {
+ public:
+  BatchContext(Emitter& emitter, const Node& node, Terms inputs, std::vector<bool> batched,
+               int64_t size)
+      : emitter_(emitter),
+        node_(node),
+        inputs_(std::move(inputs)),
+        batched_(std::move(batched)),
+        size_(size) {}
+
+  const Node& node() const { return node_; }
+  int64_t size() const { return size_; }  // how many items
+  size_t inputs() const { return inputs_.size(); }
+  bool batched(size_t i) const { return batched_[i]; }
+  Term in(size_t i) const { return inputs_[i]; }
+  Term Spread(size_t i) const;  // with the new axis in any case
+  // Types of one item.
+  const Type& in_type(size_t i) const { return node_.inputs[i].type(); }
+  const Type& out_type(size_t i = 0) const { return node_.outputs[i]; }
+  int rank(size_t i) const { return in_type(i).shape().rank(); }
+  template <class T>
+  const T& attr(std::string_view name) const {
+    return node_.attr<T>(name);
+  }
+  Term Call(std::string_view op, const Terms& in, const NamedAttrs& attrs = {}) {
+    return emitter_.Call(op, in, attrs);
+  }
+  // The op itself, with some attributes changed.
+  Terms Again(const Terms& in, const NamedAttrs& changed = {});
+  Emitter& emitter() { return emitter_; }
+
+ private:
+  Emitter& emitter_;
+  const Node& node_;
+  Terms inputs_;
+  std::vector<bool> batched_;
+  int64_t size_;
+};
+
 using InferFn = std::function<Types(InferContext&)>;
 using GradFn = std::function<Terms(GradContext&)>;  // one Term per input; empty Term or short list:
                                                     // no gradient
 using ExpandFn = std::function<Terms(ExpandContext&)>;
+// Outputs of all items, each with the new axis or the same for all; nothing where the rule does not
+// cover the case. Without a rule, one is derived (ops/batch.h).
+using BatchFn = std::function<Terms(BatchContext&)>;
 
 // ---- the declaration
 // ------------------------------------------------------------------------------------
@@ -210,6 +254,7 @@ struct OpDef {
   GradFn grad;
   ScalarBody scalar;
   ExpandFn expand;
+  BatchFn batch;
   Promotion promotion = Promotion::kNone;
   Effect effect = Effect::kNone;
   bool structural = false;  // control flow: inputs of any kind, checked by infer alone
@@ -263,6 +308,10 @@ struct OpDef {
   OpDef& Scalar(F f);
   template <class F>
   OpDef& Expand(F f);
+  OpDef& Batch(BatchFn f) {
+    batch = std::move(f);
+    return *this;
+  }
   OpDef& Promote(Promotion p = Promotion::kCommon) {
     promotion = p;
     return *this;

@@ -86,8 +86,8 @@ class GraphCheck {
     for (const Var& v : node.inputs) CheckVar(v, node.id, &node);
     CheckAttributes(node);
     CheckTypes(node);
-    if (options_.level >= Level::kNoGradLeft && node.op == Control().vjp)
-      Fail(&node, "a Vjp is left");
+    if (options_.level >= Level::kNoGradLeft && IsTransform(node))
+      Fail(&node, "a transform is left");
     if (options_.level >= Level::kLowered && !node.op->structural && options_.refusal) {
       if (std::string why = options_.refusal(node); !why.empty()) Fail(&node, "no kernel: {}", why);
     }

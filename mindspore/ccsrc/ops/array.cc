@@ -2,6 +2,7 @@
 // diagonals.
 #include "ops/all.h"
 #include "ops/axes.h"
+#include "ops/batch.h"
 
 namespace ms {
 namespace {
@@ -217,6 +218,11 @@ void DefineTranspose(OpRegistry& ops) {
       .Doc("Axes in another order: axis i of the result is axis perm[i] of the input.")
       .In("input", kAny, "Any shape.")
       .RequiredAttr<Ints>("perm", "A permutation of the axes.")
+      .Batch([](BatchContext& b) {
+        Ints perm{0};
+        for (int64_t p : b.attr<Ints>("perm")) perm.push_back(Wrap(p, b.rank(0)) + 1);
+        return b.Again({b.in(0)}, {{"perm", perm}});
+      })
       .Infer(InferTranspose)
       .Grad(TransposeGrad)
       .Python("transpose(input, dims)")
@@ -226,6 +232,7 @@ void DefineTranspose(OpRegistry& ops) {
       .Doc("The input repeated along each axis.")
       .In("input", kAny, "Any shape.")
       .RequiredAttr<Ints>("dims", "How often, for each of the last axes.")
+      .Batch(batch::PerAxis("dims", {1}))
       .Infer(InferTile)
       .Grad(TileGrad)
       .Python("tile(input, dims)", kFunction | kMethod)
@@ -234,6 +241,7 @@ void DefineTranspose(OpRegistry& ops) {
       .Doc("The input spread to a shape, as in NumPy.")
       .In("input", kAny, "A shape that broadcasts to the new one.")
       .RequiredAttr<Ints>("shape", "The new sizes; -1 keeps a size.")
+      .Batch(batch::PerAxis("shape", {-1}))
       .Infer(InferBroadcastTo)
       .Grad([](GradContext& g) { return SumTo(g.dout(), g.in_type(0).shape()); })
       .Python("broadcast_to(input, shape)", kFunction | kMethod);
@@ -285,6 +293,7 @@ void DefinePadding(OpRegistry& ops) {
       .In("input_x", kAny, "Any shape.")
       .RequiredAttr<Ints>("paddings", "For each axis, how many elements before and after.")
       .WithAttr("value", 0.0, "The constant.")
+      .Batch(batch::PerAxis("paddings", {0, 0}))
       .Infer([](InferContext& c) { return c.Like(0, PaddedShape(c, c.shape(0))); })
       .Grad([](GradContext& g) {
         const Ints& paddings = g.attr<Ints>("paddings");
@@ -301,6 +310,7 @@ void DefinePadding(OpRegistry& ops) {
       .In("input_x", kAny, "Any shape.")
       .RequiredAttr<Ints>("paddings", "For each axis, how many elements before and after.")
       .WithAttr("mode", "REFLECT", "'REFLECT', 'SYMMETRIC', 'EDGE' or 'CIRCULAR'.")
+      .Batch(batch::PerAxis("paddings", {0, 0}))
       .Infer(InferMirrorPad)
       .Grad([](GradContext& g) {
         return g.Call(
@@ -313,6 +323,7 @@ void DefinePadding(OpRegistry& ops) {
       .In("dout", kNumber, "The shape of MirrorPad's result.")
       .RequiredAttr<Ints>("paddings", "As in MirrorPad.")
       .WithAttr("mode", "REFLECT", "As in MirrorPad.")
+      .Batch(batch::PerAxis("paddings", {0, 0}))
       .Infer([](InferContext& c) {
         const Ints& paddings = c.attr<Ints>("paddings");
         c.Check(paddings.size() == 2 * static_cast<size_t>(c.rank(0)),
@@ -341,6 +352,7 @@ void DefineTriangle(OpRegistry& ops, const char* name, const char* face) {
       .In("input", kAny, "At least two dimensions.")
       .WithAttr("diagonal", 0,
                 "The last diagonal that is kept: 0 is the main one, 1 the one above it.")
+      .Batch(batch::Leading)
       .Infer([](InferContext& c) {
         c.Check(c.rank(0) >= 2, "'input' must have at least 2 dimensions, but got shape {}",
                 c.shape(0));
@@ -358,6 +370,7 @@ void DefineDiagonals(OpRegistry& ops) {
       .Doc("The elements in reverse order along axes.")
       .In("input", kAny, "Any shape.")
       .RequiredAttr<Ints>("axis", "The axes.")
+      .Batch(batch::Axis("axis", false))
       .Infer([](InferContext& c) {
         if (!c.attr<Ints>("axis").empty()) c.Axes(c.attr<Ints>("axis"), c.rank(0));
         return c.Like(0, c.shape(0));

@@ -1,6 +1,6 @@
 // Control flow and autodiff as ops on function values. Partial makes a function from a graph,
-// Switch picks one, Call applies one, Vjp asks for the pair (value, backward closure) and is
-// expanded by the gradient pass. A Box is the tangent of a function value: the tangents of its
+// Switch picks one, Call applies one. Vjp asks for the pair (value, backward closure), Jvp for
+// (value, tangent), Vmap for the function of many items; passes expand them. A Box is the tangent of a function value: the tangents of its
 // captures, or zero; only Partial's gradient opens it.
 #include "ops/control.h"
 
@@ -22,6 +22,24 @@ Type VjpType(const FunctionType& f) {
   Types results = f.results;
   results.push_back(Type::Function(TangentTypes(f.results), std::move(back_results)));
   return Type::Function(f.parameters, std::move(results));
+}
+
+Type JvpType(const Type& type) {
+  if (!type.is_function()) return type;
+  auto doubled = [](const Types& types) {
+    Types result;
+    for (const Type& t : types) result.push_back(JvpType(t));
+    for (const Type& t : types) {
+      if (t.is_tensor() && t.has_tangent()) result.push_back(t.Tangent());
+    }
+    return result;
+  };
+  return Type::Function(doubled(type.function().parameters), doubled(type.function().results));
+}
+
+Type BatchedType(const Type& type, int64_t size) {
+  MS_ASSERT(type.is_tensor());
+  return Type(type.dtype(), type.shape().Insert(0, size));
 }
 
 // Per type: -1 for a Box; else dtype, rank, sizes.
@@ -139,6 +157,32 @@ void DefineFunctions(OpRegistry& ops) {
       .Variadic()
       .Structural()
       .Infer(InferCall);
+}
+
+Type InferVmap(InferContext& c) {
+  c.CheckType(c.size() == 1 && c.in(0).is_function(), "it takes one function");
+  int64_t size = c.attr<int64_t>("size");
+  const FunctionType& f = c.in(0).function();
+  c.Check(size >= 1, "'size' must be positive, but got {}", size);
+  auto batched = [&](const char* name, const Types& types) {
+    const Ints& axes = c.attr<Ints>(name);
+    c.Check(axes.size() == types.size(), "'{}' must have {} items, but got {}", name, types.size(),
+            axes.size());
+    Types result;
+    for (size_t i = 0; i < axes.size(); ++i) {
+      c.CheckType(types[i].is_tensor(), "the function must take and return tensors, but got {}",
+                  c.in(0));
+      c.Check(axes[i] == 0 || axes[i] == -1, "'{}' must be 0, or -1 for none, but got {}", name,
+              axes[i]);
+      result.push_back(axes[i] == 0 ? BatchedType(types[i], size) : types[i]);
+    }
+    return result;
+  };
+  return Type::Function(batched("in_axes", f.parameters), batched("out_axes", f.results));
+}
+
+// Functions of functions: each stands for code that passes/expand_*.cc make.
+void DefineTransforms(OpRegistry& ops) {
   ops.Op("Vjp")
       .Doc(
           "The function that returns what f returns and, last, the closure that maps output to "
@@ -149,6 +193,24 @@ void DefineFunctions(OpRegistry& ops) {
         c.CheckType(c.size() == 1 && c.in(0).is_function(), "it takes one function");
         return VjpType(c.in(0).function());
       });
+  ops.Op("Jvp")
+      .Doc(
+          "The function that takes f's arguments and their tangents and returns f's results and "
+          "their tangents.")
+      .In("f")
+      .Structural()
+      .Infer([](InferContext& c) {
+        c.CheckType(c.size() == 1 && c.in(0).is_function(), "it takes one function");
+        return JvpType(c.in(0));
+      });
+  ops.Op("Vmap")
+      .Doc("The function that applies f to each of `size` items, which lie along axis 0.")
+      .In("f")
+      .Structural()
+      .RequiredAttr<Ints>("in_axes", "For each parameter: 0, or -1 where all items share it.")
+      .RequiredAttr<Ints>("out_axes", "For each result: 0, or -1 where it is the same for all items.")
+      .RequiredAttr<int64_t>("size", "How many items there are.")
+      .Infer(InferVmap);
 }
 
 void DefineBoxes(OpRegistry& ops) {
@@ -218,6 +280,7 @@ void DefineHost(OpRegistry& ops) {
 
 void DefineControl(OpRegistry& ops) {
   DefineFunctions(ops);
+  DefineTransforms(ops);
   DefineBoxes(ops);
   DefineHost(ops);
 }

@@ -10,6 +10,12 @@ namespace ms {
 // one).
 Type VjpType(const FunctionType& f);
 
+// What becomes of a type under Jvp: functions take and return tangents too, after the values;
+// tensors and boxes stay.
+Type JvpType(const Type& type);
+// A tensor type with `size` items along a new first axis.
+Type BatchedType(const Type& type, int64_t size);
+
 // Tangent types (tensors and boxes) as the attribute of BoxGet, and back.
 Ints EncodeTangentTypes(const Types& types);
 Types DecodeTangentTypes(const Ints& code);

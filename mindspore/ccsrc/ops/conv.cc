@@ -1,6 +1,7 @@
 // Two-dimensional convolution and its two gradients. Each is linear in both operands, and the
 // gradients of the three are the three again: differentiable to any order.
 #include "ops/all.h"
+#include "ops/batch.h"
 #include "ops/window.h"
 
 namespace ms {
@@ -67,6 +68,7 @@ void CheckPadList(const InferContext& c) {
 void DefineConv(OpRegistry& ops) {
   Convolution(ops, "Conv2D", "x", "weight", "[out channels, in channels / group, height, width].")
       .Doc("Two-dimensional convolution (cross-correlation) of images with a bank of filters.")
+      .Batch(batch::Convolution)
       .Infer([](InferContext& c) {
         c.CheckSameDType(0, 1);
         return c.Like(0, MakeConvGeometry(c.op(), c.attrs(), c.shape(0), c.shape(1)).Output());
@@ -82,6 +84,7 @@ void DefineConv(OpRegistry& ops) {
       .Doc("Gradient of Conv2D with respect to its input: the transposed convolution.")
       .RequiredAttr<Ints>("input_size", "Shape of the result.")
       .OptionalAttr<Ints>("pad_list", "May repeat pad.")
+      .Batch(batch::Convolution)
       .Infer([](InferContext& c) {
         c.CheckSameDType(0, 1);
         CheckPadList(c);
@@ -104,6 +107,7 @@ void DefineConv(OpRegistry& ops) {
       .Doc("Gradient of Conv2D with respect to its weight.")
       .RequiredAttr<Ints>("filter_size", "Shape of the result.")
       .OptionalAttr<Ints>("pad_list", "May repeat pad.")
+      .Batch(batch::ConvolutionFilter)
       .Infer([](InferContext& c) {
         c.CheckSameDType(0, 1);
         CheckPadList(c);

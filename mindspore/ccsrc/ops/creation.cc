@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "ops/all.h"
+#include "ops/batch.h"
 
 namespace ms {
 namespace {
@@ -55,6 +56,7 @@ OpDef& DefineLike(OpRegistry& ops, const char* name, const char* doc) {
       .Doc(doc)
       .In("input", kAny, "Any shape.")
       .OptionalAttr<DType>("dtype", "That of the input where it is None.")
+      .Batch(batch::Leading)
       .Infer([](InferContext& c) { return Type(DTypeOr(c, c.dtype(0)), c.shape(0)); });
 }
 

@@ -3,6 +3,7 @@
 // are an error on the CPU.
 #include "ops/all.h"
 #include "ops/axes.h"
+#include "ops/batch.h"
 
 namespace ms {
 namespace {
@@ -67,6 +68,7 @@ void DefineGather(OpRegistry& ops) {
       .In("input_indices", kIndex, "Positions in [-n, n); any shape.")
       .RequiredAttr<int64_t>("axis", "The axis.")
       .WithAttr("batch_dims", 0, "How many leading axes both inputs share.")
+      .Batch(batch::Gather)
       .Infer(InferGather)
       .Grad([](GradContext& g) {
         NamedAttrs attrs = GatherAttrs(g);
@@ -83,6 +85,7 @@ void DefineGather(OpRegistry& ops) {
       .RequiredAttr<int64_t>("axis", "As in Gather.")
       .WithAttr("batch_dims", 0, "As in Gather.")
       .RequiredAttr<Ints>("shape", "The shape of Gather's first input.")
+      .Batch(batch::GatherGrad)
       .Infer(InferGatherGrad)
       .Grad([](GradContext& g) {
         return Terms{g.Call("Gather", {g.dout(), g.in(1)}, GatherAttrs(g)), Term{}};
@@ -109,6 +112,7 @@ void DefineElementGather(OpRegistry& ops) {
       .In("x", kAny, "At least one dimension.")
       .RequiredAttr<int64_t>("dim", "The axis.")
       .In("index", kIndex, "Positions in [-n, n); the rank of x.")
+      .Batch(batch::Axis("dim"))
       .Infer([](InferContext& c) {
         int axis = c.Axis(c.attr<int64_t>("dim"), std::max(c.rank(0), 1));
         CheckElementIndex(c, c.shape(0), c.shape(1), axis);
@@ -125,6 +129,7 @@ void DefineElementGather(OpRegistry& ops) {
       .Doc("The slices of x at the coordinates held by the last axis of `indices`.")
       .In("input_x", kAny, "At least one dimension.")
       .In("indices", kIndex, "[..., k]: k coordinates, k <= rank of x.")
+      .Batch(batch::Coordinates(1))
       .Infer([](InferContext& c) {
         c.Check(c.rank(1) > 0, "'indices' must have at least 1 dimension, but got a scalar");
         int64_t depth = c.shape(1).back();
@@ -165,6 +170,10 @@ void DefineOneHot(OpRegistry& ops) {
       .In("off_value", kAny, "A scalar of the same dtype.")
       .RequiredAttr<int64_t>("depth", "The size of the new axis.")
       .WithAttr("axis", -1, "Where the new axis is.")
+      .Batch([](BatchContext& b) -> Terms {
+        if (b.batched(1) || b.batched(2)) return {};
+        return batch::NewAxis("axis")(b);
+      })
       .Infer([](InferContext& c) {
         c.CheckSameDType(1, 2);
         for (size_t i : {1, 2}) {

@@ -3,6 +3,7 @@
 
 #include "ops/all.h"
 #include "ops/axes.h"
+#include "ops/batch.h"
 
 namespace ms {
 namespace {
@@ -117,6 +118,7 @@ void DefineJoin(OpRegistry& ops) {
       .Variadic()
       .WithAttr("axis", 0, "The axis.")
       .Promote()
+      .Batch(batch::Axis("axis"))
       .Infer(InferConcat)
       .Grad(ConcatGrad)
       .Python("concat(tensors, axis=0)")
@@ -127,6 +129,7 @@ void DefineJoin(OpRegistry& ops) {
       .Variadic()
       .WithAttr("axis", 0, "Where the new axis is.")
       .Promote()
+      .Batch(batch::NewAxis("axis"))
       .Infer(InferStack)
       .Grad([](GradContext& g) {
         return g.CallMany("Unstack", {g.dout()}, {{"axis", g.attr<int64_t>("axis")}});
@@ -139,6 +142,7 @@ void DefineJoin(OpRegistry& ops) {
       .In("input_x", kAny, "At least one dimension.")
       .WithAttr("axis", 0, "The axis.")
       .OptionalAttr<int64_t>("num", "The size of the axis, as a check.")
+      .Batch(batch::Axis("axis"))
       .Infer(InferUnstack)
       .Grad([](GradContext& g) {
         return g.Call("Stack", Douts(g), {{"axis", g.attr<int64_t>("axis")}});
@@ -152,6 +156,7 @@ void DefineJoin(OpRegistry& ops) {
       .In("input_x", kAny, "At least one dimension.")
       .WithAttr("axis", 0, "The axis.")
       .WithAttr("output_num", 1, "How many pieces.")
+      .Batch(batch::Axis("axis"))
       .Infer(InferSplit)
       .Grad([](GradContext& g) {
         return g.Call("Concat", Douts(g), {{"axis", g.attr<int64_t>("axis")}});
@@ -163,6 +168,7 @@ void DefineJoin(OpRegistry& ops) {
                           "The sizes; one of them may be -1, which means what is left.")
       .RequiredAttr<int64_t>("split_dim", "The axis.")
       .RequiredAttr<int64_t>("num_split", "How many sizes there are.")
+      .Batch(batch::Axis("split_dim"))
       .Infer(InferSplitV)
       .Grad([](GradContext& g) {
         return g.Call("Concat", Douts(g), {{"axis", g.attr<int64_t>("split_dim")}});

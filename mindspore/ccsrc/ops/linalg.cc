@@ -1,5 +1,6 @@
 // Matrix products and the bias that goes with them.
 #include "ops/all.h"
+#include "ops/batch.h"
 
 namespace ms {
 namespace {
@@ -108,6 +109,7 @@ void DefineLinalg(OpRegistry& ops) {
       .In("y", kNumber, "[k, n], or [n, k] with transpose_b; of the dtype of x.")
       .WithAttr("transpose_a", false, "Read x transposed.")
       .WithAttr("transpose_b", false, "Read y transposed.")
+      .Batch(batch::Product)
       .Infer([](InferContext& c) {
         c.CheckRank(0, 2);
         c.CheckRank(1, 2);
@@ -121,6 +123,7 @@ void DefineLinalg(OpRegistry& ops) {
       .In("y", kNumber, "[..., k, n], or [..., n, k] with transpose_b; of the dtype of x.")
       .WithAttr("transpose_a", false, "Read the matrices of x transposed.")
       .WithAttr("transpose_b", false, "Read the matrices of y transposed.")
+      .Batch(batch::Product)
       .Infer([](InferContext& c) {
         for (size_t i : {0, 1}) {
           c.Check(c.rank(i) >= 2, "'{}' must have at least 2 dimensions, but got shape {}",

@@ -1,6 +1,7 @@
 // Softmax and losses over classes, which have kernels of their own, and elementwise losses, which
 // are compositions that fuse with what is around them.
 #include "ops/all.h"
+#include "ops/batch.h"
 #include "ops/elementwise_loss.h"
 
 namespace ms {
@@ -45,6 +46,7 @@ void DefineSoftmax(OpRegistry& ops) {
       .Doc("exp(x) along an axis, divided by its sum.")
       .In("input", kFloating, "At least rank 1.")
       .WithAttr("axis", Ints{-1}, "The axis that sums to one.")
+      .Batch(batch::Axis("axis"))
       .Infer(InferSoftmax)
       .Grad([](GradContext& g) { return CallAlong(g, "SoftmaxGrad", g.out(), g.dout()); })
       .Shard("... [axis] -> ... [axis]");
@@ -53,6 +55,7 @@ void DefineSoftmax(OpRegistry& ops) {
       .In("y", kFloating, "Output of Softmax.")
       .In("dy", kFloating, "Shaped as y.")
       .WithAttr("axis", -1, "The axis that sums to one.")
+      .Batch(batch::Axis("axis"))
       .Infer(InferSoftmaxGrad)
       .Grad([](GradContext& g) {
         int64_t axis = g.attr<int64_t>("axis");
@@ -64,6 +67,7 @@ void DefineSoftmax(OpRegistry& ops) {
       .Doc("Logarithm of softmax along an axis.")
       .In("logits", kFloating, "At least rank 1.")
       .WithAttr("axis", -1, "The axis whose exponentials sum to one.")
+      .Batch(batch::Axis("axis"))
       .Infer(InferSoftmax)
       .Grad([](GradContext& g) { return CallAlong(g, "LogSoftmaxGrad", g.out(), g.dout()); })
       .Python("log_softmax(logits, axis=-1)");
@@ -72,6 +76,7 @@ void DefineSoftmax(OpRegistry& ops) {
       .In("y", kFloating, "Output of LogSoftmax.")
       .In("dy", kFloating, "Shaped as y.")
       .WithAttr("axis", -1, "The axis whose exponentials sum to one.")
+      .Batch(batch::Axis("axis"))
       .Infer(InferSoftmaxGrad)
       .Grad([](GradContext& g) {
         int64_t axis = g.attr<int64_t>("axis");
@@ -128,6 +133,7 @@ void DefineCrossEntropy(OpRegistry& ops) {
           "the logits.")
       .In("logits", kFloating, "[batch, classes].")
       .In("labels", kFloating, "[batch, classes].")
+      .Batch(batch::FirstAxis())
       .Infer([](InferContext& c) {
         c.CheckRank(0, 2);
         c.CheckSameShape(0, 1);

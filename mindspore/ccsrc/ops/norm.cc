@@ -1,6 +1,7 @@
 // Batch and layer normalisation. The gradients treat the saved statistics as inputs of their own,
 // so that each op is differentiable by itself, whatever it is used for.
 #include "ops/all.h"
+#include "ops/batch.h"
 
 namespace ms {
 namespace {
@@ -183,6 +184,7 @@ void DefineBatchNorm(OpRegistry& ops) {
       .WithAttr("epsilon", 1e-5, "Added to the variance.")
       .WithAttr("momentum", 0.1, "The share of the batch in the stored statistics.")
       .WithAttr("data_format", "NCHW", "'NCHW' or 'NHWC'.")
+      .Batch(batch::ChannelNorm)
       .Infer(InferBatchNorm)
       .Grad(BatchNormGradRule)
       .Updates(1, 3)
@@ -194,6 +196,7 @@ void DefineBatchNorm(OpRegistry& ops) {
       .Doc("Normalises each channel by the stored mean and variance.")
       .WithAttr("epsilon", 1e-5, "Added to the variance.")
       .WithAttr("data_format", "NCHW", "'NCHW' or 'NHWC'.")
+      .Batch(batch::ChannelNorm)
       .Infer([](InferContext& c) {
         CheckBatchNorm(c, 0, 1, 5);
         return c.Like(0, c.shape(0));
@@ -209,6 +212,7 @@ void DefineBatchNorm(OpRegistry& ops) {
       .WithAttr("is_training", true, "Whether the statistics are those of x; else constants.")
       .WithAttr("epsilon", 1e-5, "As in BatchNorm.")
       .WithAttr("data_format", "NCHW", "'NCHW' or 'NHWC'.")
+      .Batch(batch::ChannelNorm)
       .Infer([](InferContext& c) {
         c.CheckSameDType(0, 1);
         c.CheckSameShape(0, 1);
@@ -333,6 +337,7 @@ void DefineLayerNorm(OpRegistry& ops) {
       .In("input_x", kFloating, "At least rank 1.")
       .In("gamma", kFloating, "The shape of input_x from begin_params_axis; its dtype or Float32.")
       .In("beta", kFloating, "Like gamma.")
+      .Batch(batch::LayerNorm)
       .Infer([](InferContext& c) {
         Rows rows = CheckLayerNorm(c, 0, 1, 3);
         Type statistics(StatisticsType(c.dtype(0)), rows.statistics);
@@ -346,6 +351,7 @@ void DefineLayerNorm(OpRegistry& ops) {
       .In("variance", kFloating, "Output 2 of LayerNorm.")
       .In("mean", kFloating, "Output 1 of LayerNorm.")
       .In("gamma", kFloating, "Input of LayerNorm.")
+      .Batch(batch::LayerNormGrad)
       .Infer([](InferContext& c) {
         c.CheckSameDType(0, 1);
         c.CheckSameShape(0, 1);
@@ -380,6 +386,7 @@ void DefineL2Normalize(OpRegistry& ops) {
       .In("x", kFloating, "At least rank 1.")
       .WithAttr("axis", Ints{0}, "The axis of the vectors.")
       .WithAttr("epsilon", 1e-4, "Lower limit of the squared norm.")
+      .Batch(batch::Axis("axis"))
       .Infer([](InferContext& c) {
         const Ints& axis = c.attr<Ints>("axis");
         c.Check(axis.size() == 1, "'axis' must be one integer, but got ({})",

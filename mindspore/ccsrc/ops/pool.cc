@@ -1,6 +1,7 @@
 // Pooling over images. The maximum keeps no record of where it was: the gradient finds the first
 // maximum again, which costs less memory than it costs time.
 #include "ops/all.h"
+#include "ops/batch.h"
 #include "ops/window.h"
 
 namespace ms {
@@ -48,6 +49,7 @@ void CheckPooled(const InferContext& c, size_t i, const Shape& output) {
 void DefineMaxPool(OpRegistry& ops) {
   MaxWindows(ops.Op("MaxPool").In("x", kFloating, "[N, C, H, W] or [N, H, W, C]."))
       .Doc("Largest element of each window; a nan wins.")
+      .Batch(batch::FirstAxis())
       .Infer(InferPool)
       .Grad([](GradContext& g) {
         return g.Call("MaxPoolGrad", {g.in(0), g.dout()}, SameAttrs(g.node()));
@@ -55,6 +57,7 @@ void DefineMaxPool(OpRegistry& ops) {
       .Class("MaxPool(kernel_size=1, strides=1, pad_mode='valid', data_format='NCHW')(x)");
   MaxWindows(ops.Op("MaxPoolWithArgmax").In("x", kFloating, "[N, C, H, W] or [N, H, W, C]."))
       .Doc("Largest element of each window and its position in the plane, row by row.")
+      .Batch(batch::FirstAxis())
       .Infer([](InferContext& c) {
         Shape out = MakePoolGeometry(c.op(), c.attrs(), c.shape(0)).Output();
         return Types{c.Like(0, out), Type(DType::kInt32, out)};
@@ -66,6 +69,7 @@ void DefineMaxPool(OpRegistry& ops) {
           "MaxPoolWithArgmax(kernel_size=1, strides=1, pad_mode='valid', data_format='NCHW')(x)");
   MaxWindows(ops.Op("MaxPoolGrad").In("x", kFloating, "Input of MaxPool.").In("dy", kFloating))
       .Doc("Gradient of MaxPool: dy goes to the first maximum of each window.")
+      .Batch(batch::FirstAxis())
       .Infer([](InferContext& c) {
         c.CheckSameDType(0, 1);
         CheckPooled(c, 1, MakePoolGeometry(c.op(), c.attrs(), c.shape(0)).Output());
@@ -77,6 +81,7 @@ void DefineMaxPool(OpRegistry& ops) {
   MaxWindows(
       ops.Op("MaxPoolGradGrad").In("x", kFloating, "Input of MaxPool.").In("values", kFloating))
       .Doc("The values at the first maximum of each window of x.")
+      .Batch(batch::FirstAxis())
       .Infer([](InferContext& c) {
         Type pooled = InferPool(c);
         c.CheckSameDType(0, 1);
@@ -98,6 +103,7 @@ Type InferAvgPool(InferContext& c) {
 void DefineAvgPool(OpRegistry& ops) {
   AverageWindows(ops.Op("AvgPool").In("x", kFloating, "[N, C, H, W] or [N, H, W, C]."))
       .Doc("Mean of each window; what hangs over the edge does not count.")
+      .Batch(batch::FirstAxis())
       .Infer(InferAvgPool)
       .Grad([](GradContext& g) {
         NamedAttrs attrs = SameAttrs(g.node());
@@ -108,6 +114,7 @@ void DefineAvgPool(OpRegistry& ops) {
   AverageWindows(ops.Op("AvgPoolGrad").In("dy", kFloating, "Shaped as the output of AvgPool."))
       .Doc("Gradient of AvgPool: dy is spread evenly over each window.")
       .RequiredAttr<Ints>("input_size", "Shape of the result.")
+      .Batch(batch::FirstAxis(1, "input_size"))
       .Infer([](InferContext& c) {
         Shape input = c.attr<Ints>("input_size");
         CheckPooled(c, 0, MakePoolGeometry(c.op(), c.attrs(), input).Output());
@@ -141,6 +148,7 @@ void DefineAdaptivePool(OpRegistry& ops) {
       .In("input_x", kFloating, "[N, C, H, W] or [C, H, W].")
       .RequiredAttr<Ints>("output_size",
                           "An int, or (height, width); -1 keeps the size of the input.")
+      .Batch([](BatchContext& b) { return b.rank(0) == 3 ? b.Again({b.in(0)}) : batch::FirstAxis()(b); })
       .Infer([](InferContext& c) {
         return c.Like(0, AdaptiveShape(c, c.shape(0), c.attr<Ints>("output_size")));
       })
@@ -150,6 +158,12 @@ void DefineAdaptivePool(OpRegistry& ops) {
       });
   ops.Op("AdaptiveAvgPool2DGrad")
       .Doc("Gradient of AdaptiveAvgPool2D.")
+      .Batch([](BatchContext& b) {
+        if (b.rank(0) == 4) return batch::FirstAxis(1, "input_size")(b);
+        Ints sizes = b.attr<Ints>("input_size");
+        sizes.insert(sizes.begin(), b.size());
+        return b.Again({b.in(0)}, {{"input_size", sizes}});
+      })
       .In("dy", kFloating, "Shaped as the output of AdaptiveAvgPool2D.")
       .RequiredAttr<Ints>("input_size", "Shape of the result.")
       .Infer([](InferContext& c) {

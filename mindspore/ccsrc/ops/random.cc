@@ -3,6 +3,7 @@
 // zero leave the global stream as it is; others pick another stream under the same global seed, so
 // equal seeds in two runs of a program give equal numbers.
 #include "ops/all.h"
+#include "ops/batch.h"
 
 namespace ms {
 namespace {
@@ -29,10 +30,12 @@ void CheckScalar(const InferContext& c, size_t i) {
 void DefineFilled(OpRegistry& ops) {
   WithSeeds(ops.Op("StandardNormal").RequiredAttr<Ints>("shape", "The sizes."))
       .Doc("Numbers from the normal distribution of mean 0 and deviation 1.")
+      .Batch(batch::Shaped("shape"))
       .Infer([](InferContext& c) { return Type(DType::kFloat32, CheckedShape(c)); })
       .Class("StandardNormal(seed=0, seed2=0)(shape)");
   WithSeeds(ops.Op("UniformReal").RequiredAttr<Ints>("shape", "The sizes."))
       .Doc("Numbers spread evenly over [0, 1).")
+      .Batch(batch::Shaped("shape"))
       .Infer([](InferContext& c) { return Type(DType::kFloat32, CheckedShape(c)); })
       .Class("UniformReal(seed=0, seed2=0)(shape)");
   WithSeeds(ops.Op("UniformInt")
@@ -40,6 +43,7 @@ void DefineFilled(OpRegistry& ops) {
                 .In("maxval", kIndex, "A scalar, larger than minval.")
                 .RequiredAttr<Ints>("shape", "The sizes."))
       .Doc("Integers spread evenly over [minval, maxval).")
+      .Batch(batch::Shaped("shape"))
       .Infer([](InferContext& c) {
         c.CheckSameDType(0, 1);
         CheckScalar(c, 0);
@@ -65,6 +69,11 @@ void DefineSampling(OpRegistry& ops) {
                 .In("x", kAny, "Gives the shape.")
                 .In("p", kFloating, "Probabilities that broadcast to x."))
       .Doc("1 with probability p and 0 otherwise, in the dtype of x.")
+      .Batch([](BatchContext& b) -> Terms {
+        bool one = b.in_type(1).shape().size() == 1;
+        if (one && b.batched(1)) return {};
+        return b.Again({b.Spread(0), one ? b.in(1) : b.Spread(1)});
+      })
       .Infer([](InferContext& c) {
         Shape shape;
         bool fits = Broadcast(c.shape(0), c.shape(1), &shape) && shape == c.shape(0);
@@ -112,6 +121,7 @@ void DefineRandom(OpRegistry& ops) {
           "Sets elements to zero at random and divides the others by keep_prob; the second output "
           "is 1 where an element "
           "was kept.")
+      .Batch(batch::Leading)
       .Infer([](InferContext& c) {
         double keep = c.attr<double>("keep_prob");
         c.Check(keep > 0 && keep <= 1, "'keep_prob' must be in (0, 1], but got {}", keep);
@@ -128,6 +138,7 @@ void DefineRandom(OpRegistry& ops) {
       .In("dy", kFloating, "Any shape.")
       .In("mask", kFloating, "The same shape.")
       .WithAttr("keep_prob", 0.5, "In (0, 1].")
+      .Batch(batch::Leading)
       .Infer([](InferContext& c) {
         c.CheckSameDType(0, 1);
         c.CheckSameShape(0, 1);

@@ -2,6 +2,7 @@
 // list or None means all of them.
 #include "ops/all.h"
 #include "ops/axes.h"
+#include "ops/batch.h"
 
 namespace ms {
 
@@ -118,7 +119,8 @@ OpDef& Reduction(OpRegistry& ops, const char* name, const char* input, DTypeSet 
   OpDef& op = ops.Op(name).In(input, types, "Any shape.");
   op.AddAttr(
       {"axis", Ints{}, false, Attr(Ints{}).index(), true, "Axes to reduce; none means all."});
-  return op.WithAttr("keep_dims", false, "Keep the reduced axes with size 1.");
+  return op.WithAttr("keep_dims", false, "Keep the reduced axes with size 1.")
+      .Batch(batch::Axis("axis"));
 }
 
 // ---- position of an extreme
@@ -163,6 +165,7 @@ void DefineArgReductions(OpRegistry& ops) {
         .In(name == std::string_view("Argmax") ? "input_x" : "x", kReal | kBoolean, "Any shape.")
         .WithAttr("axis", -1, "The axis that is searched.")
         .WithAttr("output_type", DType::kInt32, "Int32 or Int64.")
+        .Batch(batch::Axis("axis"))
         .Infer(InferArg);
   }
   for (const char* name : {"ArgMaxWithValue", "ArgMinWithValue"}) {
@@ -171,6 +174,7 @@ void DefineArgReductions(OpRegistry& ops) {
         .In("input", kReal, "Any shape.")
         .WithAttr("axis", 0, "The axis that is searched.")
         .WithAttr("keep_dims", false, "Keep that axis with size 1.")
+        .Batch(batch::Axis("axis"))
         .Infer(InferArgWithValue)
         .Grad(ArgWithValueGrad);
   }
@@ -181,6 +185,11 @@ void DefineArgReductions(OpRegistry& ops) {
 void DefineReduce(OpRegistry& ops) {
   Reduction(ops, "ReduceSum", "x", kNumber | kBoolean)
       .Doc("Sum over axes, in the dtype of x (of Bool: whether any is true).")
+      .Batch([](BatchContext& b) {
+        bool skip =
+            b.attr<bool>("skip_mode") && AxisList(*b.node().op, *b.node().attrs, "axis").empty();
+        return skip ? Terms{b.in(0)} : batch::Axis("axis")(b);
+      })
       .WithAttr("skip_mode", false, "An empty list of axes returns x as it is.")
       .Infer([](InferContext& c) {
         bool skip = c.attr<bool>("skip_mode") && AxisList(c.op(), c.attrs(), "axis").empty();
@@ -233,6 +242,7 @@ void DefineReduce(OpRegistry& ops) {
       .Doc("Sum of tensors of one shape and dtype.")
       .In("x", kNumber | kBoolean, "One or more tensors of the same shape.")
       .Variadic()
+      .Batch(batch::Leading)
       .Infer([](InferContext& c) {
         for (size_t i = 1; i < c.size(); ++i) {
           c.CheckType(c.dtype(i) == c.dtype(0),

@@ -2,6 +2,7 @@
 // elements.
 #include "ops/all.h"
 #include "ops/axes.h"
+#include "ops/batch.h"
 
 namespace ms {
 namespace {
@@ -82,6 +83,7 @@ void DefineScan(OpRegistry& ops) {
       .RequiredAttr<int64_t>("axis", "The axis.")
       .WithAttr("exclusive", false, "Leave the element itself out.")
       .WithAttr("reverse", false, "Run from the end.")
+      .Batch(batch::Axis("axis"))
       .Infer(InferScan)
       .Grad(CumSumGrad)
       .Class("CumSum(exclusive=False, reverse=False)(input, axis)");
@@ -91,6 +93,7 @@ void DefineScan(OpRegistry& ops) {
       .RequiredAttr<int64_t>("axis", "The axis.")
       .WithAttr("exclusive", false, "Leave the element itself out.")
       .WithAttr("reverse", false, "Run from the end.")
+      .Batch(batch::Axis("axis"))
       .Infer(InferScan)
       .Grad(CumProdGrad)
       .Class("CumProd(exclusive=False, reverse=False)(x, axis)");
@@ -104,6 +107,7 @@ void DefineScan(OpRegistry& ops) {
       .RequiredAttr<int64_t>("axis", "The axis.")
       .WithAttr("reverse", false, "Run from the end.")
       .WithAttr("from_source", false, "Take the factor where the last result came from.")
+      .Batch(batch::Axis("axis"))
       .Infer([](InferContext& c) {
         c.CheckSameDType(0, 1);
         c.CheckSameShape(0, 1);
@@ -117,6 +121,7 @@ void DefineScan(OpRegistry& ops) {
       .In("x", kReal | kBoolean, "Any shape.")
       .WithAttr("axis", -1, "The axis.")
       .WithAttr("descending", false, "Largest first.")
+      .Batch(batch::Axis("axis"))
       .Infer([](InferContext& c) {
         c.Axis(c.attr<int64_t>("axis"), std::max(c.rank(0), 1));
         return Types{c.Like(0, c.shape(0)), Type(DType::kInt32, c.shape(0))};
@@ -128,6 +133,7 @@ void DefineScan(OpRegistry& ops) {
       .In("input_x", kReal, "At least one dimension.")
       .RequiredAttr<int64_t>("k", "How many.")
       .WithAttr("sorted", true, "Whether they must be in order; they always are.")
+      .Batch(batch::Leading)
       .Infer([](InferContext& c) {
         c.Check(c.rank(0) > 0, "'input_x' must have at least 1 dimension, but got a scalar");
         int64_t k = c.attr<int64_t>("k");

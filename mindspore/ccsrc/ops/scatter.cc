@@ -2,6 +2,7 @@
 // named Scatter* give the new value of a Parameter, which the runtime may write in place.
 #include "ops/all.h"
 #include "ops/axes.h"
+#include "ops/batch.h"
 
 namespace ms {
 namespace {
@@ -86,6 +87,7 @@ void DefineTensorScatter(OpRegistry& ops) {
             "Any shape.")
         .In("indices", kIndex, "[..., k]: coordinates.")
         .In("updates", kAny, "One slice for each row of coordinates.")
+        .Batch(batch::Coordinates(1))
         .Infer(InferNd)
         .Grad(form.grad)
         .InPlace(0, 0)
@@ -96,6 +98,7 @@ void DefineTensorScatter(OpRegistry& ops) {
       .In("indices", kIndex, "[..., k]: coordinates.")
       .In("updates", kNumber | kBoolean, "One slice for each row of coordinates.")
       .RequiredAttr<Ints>("shape", "The shape of the result.")
+      .Batch(batch::Coordinates(0, "shape"))
       .Infer([](InferContext& c) {
         Shape shape(c.attr<Ints>("shape"));
         CheckNd(c, shape, c.shape(0), c.shape(1));
@@ -206,6 +209,7 @@ void DefineScatter(OpRegistry& ops) {
       .In("updates", kAny, "The shape of the indices.")
       .WithAttr("axis", 0, "The axis.")
       .WithAttr("reduction", "none", "'none' or 'add'.")
+      .Batch(batch::Axis("axis"))
       .Infer(InferScatterElements)
       .Grad(ScatterElementsGrad)
       .InPlace(0, 0)

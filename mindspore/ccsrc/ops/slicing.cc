@@ -4,6 +4,7 @@
 
 #include "ops/all.h"
 #include "ops/axes.h"
+#include "ops/batch.h"
 
 namespace ms {
 namespace {
@@ -56,6 +57,7 @@ constexpr const char* kSliceClass =
 void DefineStridedSlice(OpRegistry& ops) {
   WithSliceAttrs(ops.Op("StridedSlice").In("input_x", kAny, "Any shape."))
       .Doc("A slice with steps along every axis.")
+      .Batch(batch::StridedSlice)
       .Infer([](InferContext& c) {
         return c.Like(0, ResolveSlice(c.op(), c.attrs(), c.shape(0)).result);
       })
@@ -72,6 +74,7 @@ void DefineStridedSlice(OpRegistry& ops) {
   WithSliceAttrs(ops.Op("StridedSliceGrad").In("dout", kAny, "The shape of the slice."))
       .RequiredAttr<Ints>("shape", "The shape that was sliced.")
       .Doc("Gradient of StridedSlice: zeros with `dout` in the place of the slice.")
+      .Batch(batch::StridedSlice)
       .Infer([](InferContext& c) {
         Shape shape(c.attr<Ints>("shape"));
         SliceSpec spec = ResolveSlice(c.op(), c.attrs(), shape);
@@ -84,6 +87,7 @@ void DefineStridedSlice(OpRegistry& ops) {
                      .In("x", kAny, "Any shape.")
                      .In("value", kAny, "The shape of the slice."))
       .Doc("The value of x after `x[slice] = value`.")
+      .Batch(batch::StridedSlice)
       .Infer([](InferContext& c) {
         c.CheckSameDType(0, 1);
         Shape slice = ResolveSlice(c.op(), c.attrs(), c.shape(0)).result;
@@ -168,6 +172,7 @@ void DefineSlicing(OpRegistry& ops) {
       .In("input", kAny, "Any shape.")
       .RequiredAttr<Ints>("begin", "First position along each axis.")
       .RequiredAttr<Ints>("size", "Sizes; -1 means up to the end.")
+      .Batch(batch::Slice)
       .Infer([](InferContext& c) {
         const Ints& begin = c.attr<Ints>("begin");
         Ints size = c.attr<Ints>("size");

@@ -29,7 +29,7 @@ Callees CalleesOf(const Node& call) {
       callees.graphs.push_back(graph);
     } else if (f.op == Control().select) {
       functions.insert(functions.end(), {f.inputs[1].node, f.inputs[2].node});
-    } else if (f.op == Control().vjp) {
+    } else if (IsTransform(f)) {
       functions.push_back(f.inputs[0].node);
     } else {
       callees.unknown = true;

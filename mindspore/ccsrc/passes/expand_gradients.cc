@@ -1,12 +1,14 @@
-// Vjp(Partial(g, captures)) becomes Partial(▶g, captures); Vjp of a Switch, the Switch of the ▶ of
-// its arms. A function can be differentiated once nothing that it reaches holds a Vjp, so nested
-// gradients unfold from the inside.
+// Vjp(Partial(g, captures)) becomes Partial(▶g, captures), Jvp of it Partial(▷g, captures); that of a
+// Switch, the Switch of the ▶ or ▷ of its arms. A function can be differentiated once nothing that
+// it reaches holds a transform, so nested gradients unfold from the inside.
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "grad/closure.h"
+#include "grad/forward.h"
 #include "ir/control.h"
 #include "ir/rewrite.h"
 #include "passes/passes.h"
@@ -16,21 +18,21 @@ namespace {
 
 using NodeSet = std::unordered_set<const Node*>;
 
-std::vector<Node*> VjpNodes(const Graph& graph) {
+std::vector<Node*> TransformNodes(const Graph& graph) {
   std::vector<Node*> found;
   for (Node* n : graph.nodes()) {
-    if (n->op == Control().vjp) found.push_back(n);
+    if (IsTransform(*n)) found.push_back(n);
   }
   return found;
 }
 
-// Graphs from which a Vjp can be reached.
-std::unordered_set<const Graph*> GraphsWithVjp(const Module& module) {
+// Graphs from which a transform can be reached.
+std::unordered_set<const Graph*> GraphsWithTransforms(const Module& module) {
   std::unordered_map<const Graph*, std::vector<const Graph*>> users;
   std::vector<const Graph*> pending;
   for (const auto& graph : module.graphs()) {
     for (const Graph* used : ReferencedGraphs(*graph)) users[used].push_back(graph.get());
-    if (!VjpNodes(*graph).empty()) pending.push_back(graph.get());
+    if (!TransformNodes(*graph).empty()) pending.push_back(graph.get());
   }
   std::unordered_set<const Graph*> found;
   while (!pending.empty()) {
@@ -42,20 +44,20 @@ std::unordered_set<const Graph*> GraphsWithVjp(const Module& module) {
   return found;
 }
 
-// The nodes whose functions must be turned into ▶ functions for `vjp`; nothing when one is not
-// known or not ready.
-std::optional<std::vector<const Node*>> Sources(const Node& vjp,
-                                                const std::unordered_set<const Graph*>& with_vjp) {
+// The nodes whose functions must be turned into ▶ or ▷ functions for `transform`; nothing when one
+// is not known or not ready.
+std::optional<std::vector<const Node*>> Sources(
+    const Node& transform, const std::unordered_set<const Graph*>& with_transforms) {
   std::vector<const Node*> found;
   NodeSet seen;
-  std::vector<const Node*> pending{vjp.inputs[0].node};
+  std::vector<const Node*> pending{transform.inputs[0].node};
   while (!pending.empty()) {
     const Node* node = pending.back();
     pending.pop_back();
     if (!seen.insert(node).second) continue;
     found.push_back(node);
     if (const Graph* g = PartialGraph(node)) {
-      if (with_vjp.contains(g)) return std::nullopt;
+      if (with_transforms.contains(g)) return std::nullopt;
     } else if (node->op != Control().select) {
       return std::nullopt;
     }
@@ -66,30 +68,44 @@ std::optional<std::vector<const Node*>> Sources(const Node& vjp,
   return found;
 }
 
-[[noreturn]] void Refuse(const Node& vjp, std::string_view why) {
-  throw Error(ErrorKind::kRuntime, fmt::format("For 'grad', {}.", why)).WithSpan(vjp.span);
+[[noreturn]] void Refuse(const Node& node, std::string_view why) {
+  std::string_view name = node.op == Control().jvp ? "jvp" : "grad";
+  throw Error(ErrorKind::kRuntime, fmt::format("For '{}', {}.", name, why)).WithSpan(node.span);
 }
+
+// ▶ and ▷ graphs of a module.
+struct Gradients {
+  explicit Gradients(Module* module) : backward(module), forward(module) {}
+  Graph* Of(const OpDef* transform, Graph* g) {
+    return transform == Control().vjp ? backward.Forward(g) : forward.Forward(g);
+  }
+  ClosureGradients backward;
+  ForwardGradients forward;
+};
 
 class GraphExpansion {
  public:
-  GraphExpansion(Graph* graph, ClosureGradients& gradients)
-      : rewriter_(graph), gradients_(gradients) {}
+  GraphExpansion(Graph* graph, Gradients& gradients) : rewriter_(graph), gradients_(gradients) {}
 
-  void Add(const Node* vjp, const std::vector<const Node*>& sources) {
-    vjps_.insert(vjp);
-    sources_.insert(sources.begin(), sources.end());
+  void Add(const Node* transform, const std::vector<const Node*>& sources) {
+    transforms_.insert(transform);
+    sources_[transform->op].insert(sources.begin(), sources.end());
   }
 
   bool Run() {
-    if (vjps_.empty()) return false;
+    if (transforms_.empty()) return false;
     for (const Node* node : rewriter_.graph()->nodes()) {
-      if (node->op == Control().call && vjps_.contains(node->inputs[0].node)) runs_.insert(node);
+      if (node->op == Control().call && node->inputs[0].node->op == Control().vjp &&
+          transforms_.contains(node->inputs[0].node))
+        runs_.insert(node);
     }
     rewriter_.Walk([&](Node& node) {
-      if (sources_.contains(&node)) MakeForward(node);
+      for (const auto& [transform, sources] : sources_) {
+        if (sources.contains(&node)) MakeForward(node, transform);
+      }
       if (node.op == Control().call && runs_.contains(node.inputs[0].node)) MarkZeros(node);
-      if (!vjps_.contains(&node)) return;
-      Var forward = forward_.at(node.inputs[0].node);
+      if (!transforms_.contains(&node)) return;
+      Var forward = forward_[node.op].at(node.inputs[0].node);
       if (!(forward.type() == node.outputs[0])) {
         Refuse(node, "a function that takes or returns functions cannot be differentiated");
       }
@@ -100,15 +116,16 @@ class GraphExpansion {
   }
 
  private:
-  void MakeForward(const Node& node) {
+  void MakeForward(const Node& node, const OpDef* transform) {
+    auto& forward = forward_[transform];
     Vars inputs = node.inputs;
     for (Var& v : inputs) {
-      if (v.type().is_function()) v = forward_.at(v.node);
+      if (v.type().is_function()) v = forward.at(v.node);
     }
     GraphEmitter& emitter = rewriter_.emitter();
     Graph* g = PartialGraph(&node);
-    forward_[&node] = g ? emitter.Partial(gradients_.Forward(g), inputs)
-                        : emitter.Switch(inputs[0], inputs[1], inputs[2]);
+    forward[&node] = g ? emitter.Partial(gradients_.Of(transform, g), inputs)
+                       : emitter.Switch(inputs[0], inputs[1], inputs[2]);
   }
 
   // `node` calls a backward closure.
@@ -122,42 +139,43 @@ class GraphExpansion {
   }
 
   Rewriter rewriter_;
-  ClosureGradients& gradients_;
-  NodeSet runs_;  // calls of the functions in vjps_: their last result is a backward closure
-  NodeSet vjps_;
-  NodeSet sources_;
-  std::unordered_map<const Node*, Var> forward_;
+  Gradients& gradients_;
+  NodeSet runs_;  // calls of Vjp functions: their last result is a backward closure
+  NodeSet transforms_;
+  std::map<const OpDef*, NodeSet> sources_;  // by transform
+  std::map<const OpDef*, std::unordered_map<const Node*, Var>> forward_;
 };
 
 }  // namespace
 
 bool ExpandGradients(Module& module) {
   module.SweepGraphs();
-  auto with_vjp = GraphsWithVjp(module);
-  if (with_vjp.empty()) return false;
-  ClosureGradients gradients(&module);
+  auto with_transforms = GraphsWithTransforms(module);
+  if (with_transforms.empty()) return false;
+  Gradients gradients(&module);
   std::vector<Graph*> graphs;  // of now: expansion adds more
   for (const auto& graph : module.graphs()) graphs.push_back(graph.get());
   bool changed = false;
   const Node* stuck = nullptr;
   for (Graph* graph : graphs) {
-    if (!with_vjp.contains(graph)) continue;
+    if (!with_transforms.contains(graph)) continue;
     GraphExpansion expansion(graph, gradients);
-    for (const Node* vjp : VjpNodes(*graph)) {
-      auto sources = Sources(*vjp, with_vjp);
+    for (const Node* node : TransformNodes(*graph)) {
+      auto sources = node->op == Control().vmap ? std::nullopt : Sources(*node, with_transforms);
       if (sources)
-        expansion.Add(vjp, *sources);
-      else if (!stuck)
-        stuck = vjp;
+        expansion.Add(node, *sources);
+      else if (!stuck && node->op != Control().vmap)
+        stuck = node;
     }
     changed |= expansion.Run();
   }
-  if (!changed && stuck) {
+  if (changed || UnrollBatches(module)) return true;
+  if (stuck) {
     Refuse(*stuck,
            "the function must be known when the program is compiled and must not take its own "
            "gradient");
   }
-  return changed;
+  return false;
 }
 
 }  // namespace ms

@@ -40,10 +40,10 @@ void DumpText(const std::string& target, const std::string& pass, const Module& 
   }
 }
 
-bool HasVjp(const Module& module) {
+bool HasTransform(const Module& module) {
   for (const auto& graph : module.graphs()) {
     for (const Node* node : graph->nodes()) {
-      if (node->op == Control().vjp) return true;
+      if (IsTransform(*node)) return true;
     }
   }
   return false;
@@ -62,8 +62,8 @@ class Pipeline {
     Apply("MergeEqualNodes", MergeEqualNodes);
     Apply("MergeCalls", MergeCalls);
     Reduce();
-    while (HasVjp(module_)) {
-      Apply("ExpandGradients", ExpandGradients);
+    while (HasTransform(module_)) {
+      if (!Apply("ExpandBatches", ExpandBatches)) Apply("ExpandGradients", ExpandGradients);
       Reduce();
     }
     Check("after all passes", Level::kNoGradLeft);

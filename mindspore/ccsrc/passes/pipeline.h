@@ -19,7 +19,7 @@ struct PassOptions {
 // Graphs are written to files of this existing folder, as with MS_DUMP_PATH; "" stops that.
 void DumpGraphsTo(std::string directory);
 
-// Gradients expanded, calls inlined, rules applied. Afterwards no Vjp is left.
+// Gradients expanded, calls inlined, rules applied. Afterwards no Vjp, Jvp or Vmap is left.
 void Optimize(Module& module, const PassOptions& options = {});
 
 }  // namespace ms

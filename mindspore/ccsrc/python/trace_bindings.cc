@@ -170,6 +170,21 @@ void BindGraphs(py::class_<Trace>& c) {
       },
       "The function that returns f's results and its backward closure.");
   c.def(
+      "jvp",
+      [](Trace& t, FunctionValue f) {
+        return ObjectOf(t, t.emitter().Emit(Ops().Get("Jvp"), {f.var}, nullptr)[0]);
+      },
+      "The function that takes tangents after f's arguments, and returns them after its results.");
+  c.def(
+      "vmap",
+      [](Trace& t, FunctionValue f, const Ints& in_axes, const Ints& out_axes, int64_t size) {
+        const OpDef& op = Ops().Get("Vmap");
+        AttrsRef attrs =
+            MakeAttrs(op, {{"in_axes", in_axes}, {"out_axes", out_axes}, {"size", size}});
+        return ObjectOf(t, t.emitter().Emit(op, {f.var}, attrs)[0]);
+      },
+      "The function that applies f to `size` items along axis 0; axes are 0, or -1 for none.");
+  c.def(
       "captures", [](Trace& t, GraphHandle& g) { return ObjectsOf(t, g.graph->captured); },
       "What a finished graph captured, as values of the enclosing graph.");
 }
