@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import engine
 import pytest
+import transform_checks
 from rowlib import ROWS, Args, Row
 
 CASES = [
@@ -50,6 +51,16 @@ def test_layouts(row: Row, case: Args) -> None:
 @pytest.mark.parametrize(("row", "case"), DIFFERENTIABLE)
 def test_gradient(row: Row, case: Args) -> None:
     engine.check_gradient(row, case)
+
+
+@pytest.mark.parametrize(("row", "case"), DIFFERENTIABLE)
+def test_forward_mode(row: Row, case: Args) -> None:
+    transform_checks.check_forward(row, case)
+
+
+@pytest.mark.parametrize(("row", "case"), CASES)
+def test_batch(row: Row, case: Args) -> None:
+    transform_checks.check_batch(row, case)
 
 
 @pytest.mark.parametrize(("row", "case"), REFUSALS)

@@ -95,7 +95,8 @@ class BatchedGraph {
   }
 
   void Structural(const Node& node) {
-    if (PartialGraph(&node)) {
+    if (const Graph* callee = PartialGraph(&node)) {
+      if (analysis_.MaskedLoop(&g_) && callee == g_.loop.body) return;  // made where it is chosen
       Set(node, {MakePartial(node, {})});
     } else if (node.op == Control().select) {
       Set(node, {MakeSwitch(node)});
@@ -126,7 +127,8 @@ class BatchedGraph {
     const Graph* callee = PartialGraph(&node);
     Vars inputs;
     for (size_t i = 0; i < node.inputs.size(); ++i) {
-      Var v = Fit(emitter_, value_.at(node.inputs[i]), analysis_.TypeOf({callee->captures()[i], 0}));
+      Var v =
+          Fit(emitter_, value_.at(node.inputs[i]), analysis_.TypeOf({callee->captures()[i], 0}));
       bool guard = taken && analysis_.Batched(node.inputs[i]);
       inputs.push_back(guard ? Guard(taken, v) : v);
     }
@@ -141,13 +143,12 @@ class BatchedGraph {
     return emitter_.Partial(owner_.Declare(callee), inputs);
   }
 
-  // Code that an item does not reach must not see its values: an index out of range, or a slope that
-  // is not finite, would spoil those that do. It sees the values of an item that reaches it.
+  // Code that an item does not reach must not see its values: an index out of range, or a slope
+  // that is not finite, would spoil those that do. It sees the values of an item that reaches it.
   Var Guard(const Var& taken, const Var& v) {
     Term x = emitter_.Wrap(v);
     Var& first = first_taken_[taken];
-    if (!first)
-      first = emitter_.Call("Argmax", {emitter_.Wrap(taken)}, {{"axis", int64_t{0}}}).var;
+    if (!first) first = emitter_.Call("Argmax", {emitter_.Wrap(taken)}, {{"axis", int64_t{0}}}).var;
     Term other = emitter_.Call("Gather", {x, emitter_.Wrap(first)}, {{"axis", int64_t{0}}});
     return SelectItems(emitter_.Wrap(taken), x, emitter_.Call("StopGradient", {other})).var;
   }

@@ -89,8 +89,7 @@ void BatchAnalysis::Visit(const Graph& g, const Node& node) {
   } else if (IsTransform(node)) {
     VisitTransform(node);
   } else if (node.op == Control().box_get) {  // what is in boxes is batched
-    for (uint32_t i = 0; i < node.outputs.size(); ++i)
-      Mark(SlotOf({const_cast<Node*>(&node), i}));
+    for (uint32_t i = 0; i < node.outputs.size(); ++i) Mark(SlotOf({const_cast<Node*>(&node), i}));
   } else if (!node.op->structural) {
     VisitOp(node);
   }
@@ -163,9 +162,8 @@ void BatchAnalysis::VisitTransform(const Node& node) {
     pair(f.parameters, made.parameters, 1, back.results);
     pair(f.results, made.results, 0, back.parameters);
   }
-  bool any = std::any_of(with_tangent.begin(), with_tangent.end(), [this](int s) {
-    return slots_[static_cast<size_t>(Find(s))].batched;
-  });
+  bool any = std::any_of(with_tangent.begin(), with_tangent.end(),
+                         [this](int s) { return slots_[static_cast<size_t>(Find(s))].batched; });
   if (!any) return;
   for (int s : with_tangent) Mark(s);
 }
@@ -186,8 +184,8 @@ bool BatchAnalysis::IsLoopHead(const Graph& g, const Node& node) const {
          PartialGraph(node.inputs[2].node) == g.loop.done;
 }
 
-// Items that are through keep what the loop carried, and with it their condition: the condition must
-// follow from it, and the next round must see the same captures.
+// Items that are through keep what the loop carried, and with it their condition: the condition
+// must follow from it, and the next round must see the same captures.
 void BatchAnalysis::CheckLoop(const Graph& g) {
   for (const Node* node : g.nodes()) {
     if (node->op && node->op->effect != Effect::kNone)
@@ -204,9 +202,9 @@ void BatchAnalysis::CheckLoop(const Graph& g) {
   const Node* again = call->inputs[0].node;
   for (size_t i = 0; i < again->inputs.size(); ++i) {
     auto at = std::find(body.captures().begin(), body.captures().end(), again->inputs[i].node);
-    bool same = at != body.captures().end() &&
-                enter->inputs[static_cast<size_t>(at - body.captures().begin())].node ==
-                    g.captures()[i];
+    bool same =
+        at != body.captures().end() &&
+        enter->inputs[static_cast<size_t>(at - body.captures().begin())].node == g.captures()[i];
     if (!same) return Refuse("what a loop captures changes between its rounds");
   }
 }

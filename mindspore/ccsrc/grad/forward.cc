@@ -168,8 +168,7 @@ class ForwardGraph {
     std::vector<bool> needed;
     for (const Var& t : tangents) needed.push_back(static_cast<bool>(t));
     size_t first = forward_->nodes().size();
-    GradContext context(
-        emitter_, node, stand_ins, [](const Var& v) { return v; }, needed);
+    GradContext context(emitter_, node, stand_ins, [](const Var& v) { return v; }, needed);
     std::vector<Seed> seeds;
     Terms back = node.op->grad(context);
     for (size_t i = 0; i < back.size(); ++i) {

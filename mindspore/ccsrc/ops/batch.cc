@@ -4,9 +4,7 @@
 
 namespace ms {
 
-Term SpreadItems(const Term& x, int64_t size) {
-  return BroadcastTo(x, x.shape().Insert(0, size));
-}
+Term SpreadItems(const Term& x, int64_t size) { return BroadcastTo(x, x.shape().Insert(0, size)); }
 
 Term AlignItems(const Term& x, bool batched, int item_rank, int rank) {
   if (!batched || item_rank == rank) return x;
@@ -121,8 +119,7 @@ Terms BatchByItems(BatchContext& b) {
   std::vector<Terms> outputs(b.node().outputs.size());
   for (size_t k = 0; k < static_cast<size_t>(b.size()); ++k) {
     Terms inputs;
-    for (size_t i = 0; i < b.inputs(); ++i)
-      inputs.push_back(b.batched(i) ? items[i][k] : b.in(i));
+    for (size_t i = 0; i < b.inputs(); ++i) inputs.push_back(b.batched(i) ? items[i][k] : b.in(i));
     Terms made = b.Again(inputs);
     for (size_t j = 0; j < outputs.size(); ++j) outputs[j].push_back(made[j]);
   }

@@ -7,15 +7,10 @@ namespace {
 
 // 0, 1, ... of an index dtype, shaped [size, 1, ..., 1] of the given rank.
 Term ItemNumbers(BatchContext& b, DType dtype, int rank) {
-  Term numbers = b.Call("Range", {},
-                        {{"start", int64_t{0}},
-                         {"end", b.size()},
-                         {"step", int64_t{1}},
-                         {"maxlen", std::max<int64_t>(b.size(), 1)},
-                         {"dtype", dtype}});
+  Term ones = b.emitter().Full(1, Type(dtype, {b.size()}));
   Ints dims{b.size()};
   dims.resize(static_cast<size_t>(rank), 1);
-  return Reshape(numbers, dims);
+  return Reshape(b.Call("CumSum", {ones}, {{"axis", int64_t{0}}, {"exclusive", true}}), dims);
 }
 
 // The axis `from` of x moved to `to`.
@@ -233,8 +228,8 @@ Terms StridedSlice(BatchContext& b) {
     values.insert(values.begin(), front);
     attrs.emplace_back(name, values);
   }
-  for (const char* mask : {"begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask",
-                           "shrink_axis_mask"}) {
+  for (const char* mask :
+       {"begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask"}) {
     attrs.emplace_back(mask, b.attr<int64_t>(mask) << 1);
   }
   if (b.node().op->AttrIndex("shape") >= 0) {

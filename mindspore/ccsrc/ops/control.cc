@@ -1,7 +1,7 @@
 // Control flow and autodiff as ops on function values. Partial makes a function from a graph,
 // Switch picks one, Call applies one. Vjp asks for the pair (value, backward closure), Jvp for
-// (value, tangent), Vmap for the function of many items; passes expand them. A Box is the tangent of a function value: the tangents of its
-// captures, or zero; only Partial's gradient opens it.
+// (value, tangent), Vmap for the function of many items; passes expand them. A Box is the tangent
+// of a function value: the tangents of its captures, or zero; only Partial's gradient opens it.
 #include "ops/control.h"
 
 #include "ops/all.h"
@@ -208,7 +208,8 @@ void DefineTransforms(OpRegistry& ops) {
       .In("f")
       .Structural()
       .RequiredAttr<Ints>("in_axes", "For each parameter: 0, or -1 where all items share it.")
-      .RequiredAttr<Ints>("out_axes", "For each result: 0, or -1 where it is the same for all items.")
+      .RequiredAttr<Ints>("out_axes",
+                          "For each result: 0, or -1 where it is the same for all items.")
       .RequiredAttr<int64_t>("size", "How many items there are.")
       .Infer(InferVmap);
 }

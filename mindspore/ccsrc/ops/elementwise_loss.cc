@@ -1,5 +1,7 @@
 #include "ops/elementwise_loss.h"
 
+#include "ops/batch.h"
+
 namespace ms {
 namespace {
 
@@ -168,6 +170,7 @@ void DefineLogitsLoss(OpRegistry& ops) {
       .Doc("Binary cross entropy of sigmoid(logits) against targets, element by element.")
       .In("logits", kFloating, "Any shape.")
       .In("label", kFloating, "Shaped as logits.")
+      .Batch(batch::Leading)
       .Infer([](InferContext& c) {
         c.CheckSameDType(0, 1);
         c.CheckSameShape(0, 1);

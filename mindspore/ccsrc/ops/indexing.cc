@@ -172,7 +172,8 @@ void DefineOneHot(OpRegistry& ops) {
       .WithAttr("axis", -1, "Where the new axis is.")
       .Batch([](BatchContext& b) -> Terms {
         if (b.batched(1) || b.batched(2)) return {};
-        return batch::NewAxis("axis")(b);
+        int64_t axis = b.attr<int64_t>("axis");
+        return b.Again({b.in(0), b.in(1), b.in(2)}, {{"axis", axis < 0 ? axis : axis + 1}});
       })
       .Infer([](InferContext& c) {
         c.CheckSameDType(1, 2);

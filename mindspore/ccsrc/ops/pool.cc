@@ -148,7 +148,9 @@ void DefineAdaptivePool(OpRegistry& ops) {
       .In("input_x", kFloating, "[N, C, H, W] or [C, H, W].")
       .RequiredAttr<Ints>("output_size",
                           "An int, or (height, width); -1 keeps the size of the input.")
-      .Batch([](BatchContext& b) { return b.rank(0) == 3 ? b.Again({b.in(0)}) : batch::FirstAxis()(b); })
+      .Batch([](BatchContext& b) {
+        return b.rank(0) == 3 ? b.Again({b.in(0)}) : batch::FirstAxis()(b);
+      })
       .Infer([](InferContext& c) {
         return c.Like(0, AdaptiveShape(c, c.shape(0), c.attr<Ints>("output_size")));
       })

@@ -1,6 +1,6 @@
-// Vjp(Partial(g, captures)) becomes Partial(▶g, captures), Jvp of it Partial(▷g, captures); that of a
-// Switch, the Switch of the ▶ or ▷ of its arms. A function can be differentiated once nothing that
-// it reaches holds a transform, so nested gradients unfold from the inside.
+// Vjp(Partial(g, captures)) becomes Partial(▶g, captures), Jvp of it Partial(▷g, captures); that of
+// a Switch, the Switch of the ▶ or ▷ of its arms. A function can be differentiated once nothing
+// that it reaches holds a transform, so nested gradients unfold from the inside.
 #include <algorithm>
 #include <map>
 #include <optional>

@@ -15,11 +15,11 @@ using Evaluator = std::function<std::vector<Tensor>(const Node&)>;
 // f(x) and Vjp(f)(x) are one forward run: the call of f becomes the first outputs of the call of
 // Vjp(f).
 bool MergeCalls(Module& module);
-// Vjp of a known function becomes its ▶ closure, Jvp its ▷ function; innermost ones first, one round
-// per call. Throws for one that can never be expanded.
+// Vjp of a known function becomes its ▶ closure, Jvp its ▷ function; innermost ones first, one
+// round per call. Throws for one that can never be expanded.
 bool ExpandGradients(Module& module);
-// Vmap of a known function becomes the function of a batch; innermost ones first. Vjp and Jvp inside
-// of it may still be there: the gradient of a batch is the batch of the gradients.
+// Vmap of a known function becomes the function of a batch; innermost ones first. Vjp and Jvp
+// inside of it may still be there: the gradient of a batch is the batch of the gradients.
 bool ExpandBatches(Module& module);
 // Vmap of a function that is not known, or cannot be batched, becomes one call for each item.
 bool UnrollBatches(Module& module);

@@ -23,7 +23,16 @@ from mindspore.common.dtype import (  # noqa: E402
     pytype_to_dtype,
 )
 from mindspore.context import *  # noqa: E402
-from mindspore.ops import get_grad, grad, value_and_grad  # noqa: E402
+from mindspore.ops import (  # noqa: E402
+    get_grad,
+    grad,
+    jacfwd,
+    jacrev,
+    jvp,
+    value_and_grad,
+    vjp,
+    vmap,
+)
 
 # Heavier parts load when they are first named.
 _LAZY = {

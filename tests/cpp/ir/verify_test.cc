@@ -137,7 +137,8 @@ TEST(Verify, Levels) {
       return x
     })");
   Verify(*module, Level::kTyped);
-  EXPECT_THAT(ErrorOf([&] { Verify(*module, Level::kNoGradLeft); }), HasSubstr("a transform is left"));
+  EXPECT_THAT(ErrorOf([&] { Verify(*module, Level::kNoGradLeft); }),
+              HasSubstr("a transform is left"));
   Broken lowered;
   VerifyOptions options{Level::kLowered, "after Lower",
                         [](const Node& n) { return n.op->name == "Neg" ? "no" : ""; }};

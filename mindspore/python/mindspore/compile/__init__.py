@@ -35,6 +35,13 @@ def grad_in_trace(function: Any, args: tuple, kwargs: dict) -> Any:
     return gradients.grad_in_trace(current(), function, args, kwargs)
 
 
+from mindspore.compile.transforms import (  # noqa: E402
+    jvp_in_trace,
+    run_transform,
+    vjp_in_trace,
+    vmap_in_trace,
+)
+
 _late.compiler = sys.modules[__name__]
 
 __all__ = [
@@ -43,9 +50,13 @@ __all__ = [
     "clear_cache",
     "grad_in_trace",
     "jit",
+    "jvp_in_trace",
     "memory_report",
     "ms_function",
     "run_cell",
     "run_eager_cell",
     "run_grad",
+    "run_transform",
+    "vjp_in_trace",
+    "vmap_in_trace",
 ]

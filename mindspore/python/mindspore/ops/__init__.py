@@ -29,6 +29,8 @@ globals().update(_python_ops.CLASSES)
 from mindspore.ops import composite, operations  # noqa: E402
 from mindspore.ops import functional  # noqa: E402
 from mindspore.ops._grad import get_grad  # noqa: E402
+from mindspore.ops._transforms import jacfwd, jacrev, jvp, vjp  # noqa: E402
+from mindspore.ops._vmap import vmap  # noqa: E402
 from mindspore.ops.composite import (  # noqa: E402
     GradOperation,
     HyperMap,
@@ -59,8 +61,13 @@ __all__ = sorted(
         "functional",
         "get_grad",
         "grad",
+        "jacfwd",
+        "jacrev",
+        "jvp",
         "operations",
         "prim_attr_register",
         "value_and_grad",
+        "vjp",
+        "vmap",
     }
 )

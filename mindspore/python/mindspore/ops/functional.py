@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from mindspore.ops import _bind, _python_ops
 from mindspore.ops import function as _function
 from mindspore.ops._grad import grad, value_and_grad
+from mindspore.ops._transforms import jacfwd, jacrev, jvp, vjp
+from mindspore.ops._vmap import vmap
 from mindspore.ops.composite import clip_by_global_norm
 
 if TYPE_CHECKING:
@@ -28,6 +30,11 @@ __all__ = [
     *_function.functions,
     "clip_by_global_norm",
     "grad",
+    "jacfwd",
+    "jacrev",
+    "jvp",
     "tensor_add",
     "value_and_grad",
+    "vjp",
+    "vmap",
 ]

@@ -1,0 +1,156 @@
+"""jvp, vjp and vmap inside compiled code: the function becomes a graph of its own, and a structural op makes of it the function
+of tangents, or of many items; passes expand it."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable
+from typing import Any
+
+from mindspore.common import _late
+from mindspore.common._tree import flatten, rebuild
+from mindspore.compile.jit import Cache, _run
+from mindspore.compile.tracer import current
+from mindspore.ops._grad import FLOATS, GradFunction, zeros_like
+
+
+class FunctionGraph:
+    """`call`, which takes a list of tensors, traced into its own graph; `weights` are Parameters that become inputs too."""
+
+    def __init__(self, name: str, call: Callable, inputs: list, weights: list):
+        """`inputs` and the second items of `weights` are (dtype, shape)."""
+        tracer = current()
+        assert tracer is not None
+        self.trace = trace = tracer.trace
+        for parameter, _ in weights:
+            trace.lift(parameter)
+        environment = trace.environment()
+        self.graph = trace.begin(name)
+        tracer.in_gradient += 1
+        try:
+            inner = [trace.add_parameter(dtype, list(shape)) for dtype, shape in inputs]
+            for parameter, (dtype, shape) in weights:
+                trace.set_parameter(parameter, trace.add_parameter(dtype, list(shape)))
+            start = trace.environment()
+            self.value = call(inner)
+            self.leaves = flatten(self.value)
+            self.updated = trace.changed_since(start)
+            trace.end(self.leaves + [v for _, v in self.updated])
+        except BaseException:
+            trace.suspend()
+            raise
+        finally:
+            tracer.in_gradient -= 1
+            trace.restore(environment)
+
+    def outputs(self) -> list:
+        """What the graph returns: the tensors of the value, then the Parameters that it changed."""
+        return self.leaves + [v for _, v in self.updated]
+
+    def place(self, results: list) -> Any:
+        """The value from the results of a call, and the Parameters that it changed."""
+        for (parameter, _), value in zip(self.updated, results[len(self.leaves) :]):
+            self.trace.set_parameter(parameter, value)
+        items = iter(results)
+        return rebuild(self.value, lambda _: next(items))
+
+
+def _types(tensors: list) -> list:
+    return [(t.dtype, tuple(t.shape)) for t in tensors]
+
+
+def jvp_in_trace(call: Callable, primals: list, tangents: list) -> tuple[Any, list]:
+    """The value of `call`, and a tangent for each tensor in it."""
+    graph = FunctionGraph("jvp", call, _types(primals), [])
+    trace = graph.trace
+    moving = [t for p, t in zip(primals, tangents) if p.dtype in FLOATS]
+    results = trace.call(trace.jvp(trace.partial(graph.graph)), [*primals, *moving])
+    count = len(graph.outputs())
+    rest = iter(results[count:])
+    found = [next(rest) if o.dtype in FLOATS else None for o in graph.outputs()]
+    tangents = [zeros_like(o) if t is None else t for o, t in zip(graph.leaves, found)]
+    return graph.place(results[:count]), tangents
+
+
+def vjp_in_trace(call: Callable, primals: list, weights: list) -> tuple[Any, Callable]:
+    """The value of `call`, and the function from tangents of its floating tensors to gradients of primals and weights."""
+    graph = FunctionGraph(
+        "vjp", call, _types(primals), [(w, (w.dtype, tuple(w.shape))) for w in weights]
+    )
+    trace = graph.trace
+    inputs = [*primals, *(trace.lift(w) for w in weights)]
+    results = trace.call(trace.vjp(trace.partial(graph.graph)), inputs)
+    back = results[-1]
+    rest = [o for _, o in graph.updated if o.dtype in FLOATS]
+
+    def pull(tangents: list) -> list:
+        found = iter(trace.call(back, [*tangents, *map(zeros_like, rest)])[1:])
+        return [next(found) if t.dtype in FLOATS else zeros_like(t) for t in inputs]
+
+    return graph.place(results[:-1]), pull
+
+
+def vmap_in_trace(
+    call: Callable, tensors: list, batched: list, size: int, places: Callable, members: list
+) -> tuple[Any, list]:
+    """The value of `call` on `size` items, which lie along axis 0 of the `batched` tensors. `places(value)` says for each
+    tensor of the value whether it differs between items. `members` are lists of Parameters, one for each item, that
+    the function knows as the first of them."""
+    from mindspore import ops
+
+    inputs = [
+        (t.dtype, tuple(t.shape)[1:] if b else tuple(t.shape)) for t, b in zip(tensors, batched)
+    ]
+    weights = [(group[0], (group[0].dtype, tuple(group[0].shape))) for group in members]
+    graph = FunctionGraph("vmap", call, inputs, weights)
+    trace = graph.trace
+    own = {id(group[0]): group for group in members}
+    out = [0 if differs else -1 for differs in places(graph.value)]
+    out += [0 if id(p) in own else -1 for p, _ in graph.updated]
+    into = [0 if b else -1 for b in batched] + [0] * len(members)
+    function = trace.vmap(trace.partial(graph.graph), into, out, size)
+    stacked = [ops.stack([trace.lift(p) for p in group]) for group in members]
+    results = trace.call(function, [*tensors, *stacked])
+    for (parameter, _), value in zip(graph.updated, results[len(graph.leaves) :]):
+        group = own.get(id(parameter))
+        if group is None:
+            trace.set_parameter(parameter, value)
+            continue
+        for member, item in zip(group, ops.unstack(value)):
+            trace.set_parameter(member, item)
+    return graph.value, results[: len(graph.leaves)]
+
+
+# ---- entered from Python ------------------------------------------------------------------------------------------------
+_of_builtins: dict = {}  # compiled versions for functions that cannot hold them
+
+
+def _home(function: Any) -> tuple[dict, tuple]:
+    """Where compiled versions of transforms of `function` are kept, and under which key: with the user's function, since a
+    transform is often made anew for each call."""
+    key = getattr(function, "_transform_key", None)
+    if key is not None:
+        home, inner = _home(function.fn)
+        return home, (key, inner)
+    if isinstance(function, GradFunction) and function.weights is None:
+        settings = (function.name, function.positions, function.sens_param, function.has_aux)
+        home, inner = _home(function.fn)
+        return home, (settings, function.with_value, function.return_ids, inner)
+    if isinstance(function, types.MethodType) and hasattr(function.__self__, "__dict__"):
+        home = function.__self__.__dict__.setdefault("_compiled_methods", {})
+        return home, ("transform", function.__func__)
+    if isinstance(function, _late.cell_class):
+        return function.__dict__.setdefault("_compiled_gradients", {}), ()
+    if isinstance(getattr(function, "__dict__", None), dict):
+        return function.__dict__.setdefault("_compiled_transforms", {}), ()
+    return _of_builtins, (function,)
+
+
+def run_transform(function: Any, key: tuple, body: Callable, args: tuple, eager: Callable) -> Any:
+    """Compiles and runs `body`, a transform of `function`; where that is not possible, runs `eager`."""
+    home, inner = _home(function)
+    full = (key, inner)
+    cache = home.get(full)
+    if cache is None:
+        cache = home[full] = Cache(f"{key[0]}({getattr(function, '__name__', 'function')})")
+    return _run(cache, lambda tracer, a, k: body(*a), args, {}, eager)
