@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import mindspore as ms
-from mindspore import Parameter, Tensor, context, jit, nn, ops
+from mindspore import JitConfig, Parameter, Tensor, context, jit, nn, ops
 from mindspore.compile.errors import RunsEagerly
 
 
@@ -213,6 +213,11 @@ def test_fullgraph_and_strict_make_it_an_error(body):
             net(X)
     finally:
         context.set_context(jit_syntax_level=context.LAX)
+    net.set_jit_config(JitConfig(jit_syntax_level="STRICT"))
+    with pytest.raises(TypeError, match="test_breaks"):
+        net(X)
+    with pytest.raises(TypeError, match="test_breaks"):
+        jit(lambda x: net(x), jit_config=JitConfig(jit_syntax_level="STRICT"))(X)
     with pytest.raises(TypeError, match="'fullgraph' must be a bool"):
         jit(body, fullgraph=1)
 
@@ -282,3 +287,13 @@ def test_a_fact_that_an_eager_line_changes():
     for k in (1, 3, 1):
         state["scale"] = 0
         np.testing.assert_array_equal(net(X * k).asnumpy(), [k * k, 2 * k * k])
+
+
+def test_bad_options():
+    for options in ({"jit_level": "O7"}, {"jit_syntax_level": "loose"}, {"exc_mode": 3}):
+        with pytest.raises(ValueError, match="must be one of"):
+            JitConfig(**options)
+    with pytest.raises(TypeError, match="must be a JitConfig"):
+        nn.Cell().set_jit_config("STRICT")
+    with pytest.raises(TypeError, match="must be a JitConfig"):
+        jit(lambda x: x, jit_config=3)

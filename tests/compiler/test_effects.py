@@ -7,6 +7,7 @@ import pytest
 
 import mindspore as ms
 from mindspore import Parameter, Tensor, context, nn, ops
+from mindspore.ops import operations as P
 
 MODES = pytest.mark.parametrize(
     "mode", [context.PYNATIVE_MODE, context.GRAPH_MODE], ids=["pynative", "graph"]
@@ -216,3 +217,63 @@ def test_both_ways_return_or_raise(mode):
     np.testing.assert_array_equal(net(vector(4, 5)).asnumpy(), [4, 5])
     with pytest.raises(ValueError, match="small"):
         net(vector(1, 2))
+
+
+@MODES
+def test_summaries_reach_the_listeners(mode):
+    from mindspore.ops import _effects
+
+    context.set_context(mode=mode)
+    scalar, tensor = P.ScalarSummary(), P.TensorSummary()
+
+    def body(self, x):
+        scalar("sum", x.sum())
+        if x.sum() > 5:
+            tensor("large", x)
+        return x + 1
+
+    got = []
+
+    def listen(kind, name, value):
+        got.append((kind, name, value.asnumpy().tolist()))
+
+    _effects.summary_listeners.append(listen)
+    try:
+        net = Body(body)
+        net(vector(1, 2))
+        net(vector(4, 5))
+    finally:
+        _effects.summary_listeners.remove(listen)
+    assert got == [
+        ("scalar", "sum", 3.0),
+        ("scalar", "sum", 9.0),
+        ("tensor", "large", [4.0, 5.0]),
+    ]
+
+
+@pytest.mark.parametrize(
+    "summary, name, shape, error",
+    [
+        (P.ScalarSummary, "n", (2,), ValueError),
+        (P.ScalarSummary, "", (), ValueError),
+        (P.ScalarSummary, 3, (), TypeError),
+        (P.TensorSummary, "n", (), ValueError),
+        (P.HistogramSummary, "n", (), ValueError),
+        (P.ImageSummary, "n", (3, 4, 4), ValueError),
+    ],
+)
+def test_bad_summaries(summary, name, shape, error):
+    with pytest.raises(error, match=f"For '{summary.__name__}', '(name|value)' must"):
+        summary()(name, ops.zeros(shape))
+
+
+@MODES
+def test_print_as_a_primitive(mode, capsys):
+    context.set_context(mode=mode)
+
+    def body(self, x):
+        P.Print()("x is", x)
+        return x
+
+    Body(body)(vector(1, 2))
+    assert capsys.readouterr().out == "x is [1. 2.]\n"

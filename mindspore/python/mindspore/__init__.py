@@ -13,6 +13,7 @@ from mindspore.version import __version__  # noqa: E402
 from mindspore import common, context, ops  # noqa: E402
 from mindspore.common import *  # noqa: E402
 from mindspore.common import dtype  # noqa: E402
+from mindspore.common.jit_config import JitConfig  # noqa: E402
 from mindspore.common.api import jit_class, ms_class, ms_memory_recycle  # noqa: E402
 from mindspore.common.dtype import (  # noqa: E402
     bool_,

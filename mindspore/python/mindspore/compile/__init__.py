@@ -35,6 +35,14 @@ def grad_in_trace(function: Any, args: tuple, kwargs: dict) -> Any:
     return gradients.grad_in_trace(current(), function, args, kwargs)
 
 
+def effect_in_trace(function: Any, args: Any) -> None:
+    """Library code that does something beside computing, while tracing: it is done when the graph runs."""
+    from mindspore.compile import effects
+    from mindspore.compile.tracer import current
+
+    effects.emit(current(), function, args, {})
+
+
 from mindspore.compile.transforms import (  # noqa: E402
     jvp_in_trace,
     run_transform,
@@ -48,6 +56,7 @@ __all__ = [
     "JitFunction",
     "call_in_trace",
     "clear_cache",
+    "effect_in_trace",
     "grad_in_trace",
     "jit",
     "jvp_in_trace",

@@ -19,6 +19,7 @@ from mindspore import _core, context
 from mindspore._core import Tensor
 from mindspore.common import _late
 from mindspore.common._tree import flatten, rebuild
+from mindspore.common.jit_config import JitConfig
 from mindspore.compile import breaks, guards
 from mindspore.compile.errors import RunsEagerly, Unsupported, calling_place, is_ours, locate, plain
 from mindspore.compile.tracer import Tracer
@@ -77,18 +78,6 @@ class PathEntry:
             compilation = Compilation(self.cache, self.function, args, kwargs, (self.root, done))
             entry = compilation.run()
         return compilation.value if compilation.has_value else entry.run(args, kwargs, eager)
-
-
-def is_strict() -> bool:
-    """Whether code that cannot be compiled is an error: jit(fullgraph=True), or the syntax level STRICT of the context."""
-    return _strict.on or context.get_context("jit_syntax_level") == context.STRICT
-
-
-class _Strict(threading.local):
-    on = False
-
-
-_strict = _Strict()
 
 
 class Cache:
@@ -218,15 +207,20 @@ def _run(
     args: tuple,
     kwargs: dict,
     eager: Callable,
+    strict: bool = False,
 ) -> Any:
-    """Runs the version for these arguments; `function` traces it, `eager` is the same as plain Python."""
+    """Runs the version for these arguments; `function` traces it, `eager` is the same as plain Python. `strict`: what cannot
+    be compiled is an error."""
     key = (_key(args), _key(kwargs)) if kwargs else _key(args)
     entry = cache.find(key)
     if entry is None:
         with _lock:
             entry = cache.find(key)
             if entry is None:
-                compilation = Compilation(cache, function, args, kwargs)
+                strict |= context.get_context("jit_syntax_level") == context.STRICT
+                compilation = Compilation(
+                    cache, function, args, kwargs, None if strict else _fresh()
+                )
                 entry = compilation.run()
                 cache.add(key, entry)
                 if compilation.has_value:
@@ -251,6 +245,11 @@ def _no_collection() -> Iterator[None]:
             gc.enable()
 
 
+def _fresh() -> tuple[breaks.Node, list]:
+    """The beginning of a run whose lines may run eagerly."""
+    return breaks.Node(), []
+
+
 class Compilation:
     """One attempt to compile a function for given arguments. Where lines of it run eagerly, it gives the value of this call
     too."""
@@ -264,12 +263,12 @@ class Compilation:
         function: Callable,
         args: tuple,
         kwargs: dict,
-        path: tuple[breaks.Node, list] | None = None,
+        path: tuple[breaks.Node, list] | None,
     ):
         self.cache, self.function, self.args, self.kwargs = cache, function, args, kwargs
         self.tracer = Tracer()
-        if not is_strict():
-            root, done = path or (breaks.Node(), [])
+        if path is not None:
+            root, done = path
             inputs = _inputs((args, kwargs))
             self.tracer.session = breaks.Session(self.tracer, inputs, root, done)
             self.tracer.warn_break = cache.warn_break
@@ -371,6 +370,7 @@ def run_cell(cell: Any, args: tuple, kwargs: dict) -> Any:
         args,
         kwargs,
         lambda *a, **k: cell._run_eagerly(a, k),
+        cell.__dict__.get("_strict", False),
     )
 
 
@@ -462,17 +462,14 @@ class JitFunction:
             return call_in_trace(function, args, kwargs)
         if _core.is_recording():
             return function(*args, **kwargs)
-        outer, _strict.on = _strict.on, _strict.on or self.fullgraph
-        try:
-            return _run(
-                self.cache,
-                lambda tracer, a, k: tracer.call(function, a, k, None),
-                args,
-                kwargs,
-                _eagerly(function),
-            )
-        finally:
-            _strict.on = outer
+        return _run(
+            self.cache,
+            lambda tracer, a, k: tracer.call(function, a, k, None),
+            args,
+            kwargs,
+            _eagerly(function),
+            self.fullgraph,
+        )
 
 
 def jit(
@@ -489,17 +486,21 @@ def jit(
     """Compiles a function, method or Cell: `@jit`, `@jit(...)` or `jit(f)`.
 
     Args:
+        jit_config: a JitConfig; its syntax level "STRICT" is `fullgraph`.
         fullgraph: what cannot be compiled is an error; otherwise it runs eagerly, with a warning.
 
     The remaining arguments choose among compilers of other devices and are accepted.
     """
     del mode, input_signature, hash_args, compile_once, options
+    if jit_config is not None and not isinstance(jit_config, JitConfig):
+        raise TypeError(
+            f"For 'jit', 'jit_config' must be a JitConfig, but got {type(jit_config).__name__}."
+        )
     if not isinstance(fullgraph, bool):
         raise TypeError(
             f"For 'jit', 'fullgraph' must be a bool, but got {type(fullgraph).__name__}."
         )
-    level = getattr(jit_config, "jit_config_dict", {}).get("jit_syntax_level")
-    strict = fullgraph or level == "STRICT"
+    strict = fullgraph or (jit_config is not None and jit_config.strict)
 
     def wrap(function: Callable) -> Any:
         if isinstance(function, JitFunction):

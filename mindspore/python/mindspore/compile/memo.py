@@ -21,6 +21,7 @@ _IGNORED = frozenset(
         "_compiled_versions",
         "_compiled_gradients",
         "_compiled_methods",
+        "_strict",
         "cell_init_args",
         "_cell_init_args",
         "_instance_name",

@@ -12,6 +12,7 @@ from typing import Any
 
 from mindspore import _core, log
 from mindspore.common import dtype as mstype
+from mindspore.common.jit_config import JitConfig
 from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
 
@@ -198,8 +199,13 @@ class CellOptions:
         self._set_option("_recompute", settings)
 
     def set_jit_config(self, jit_config: Any) -> None:
-        """Keep the compiler settings of this cell."""
-        self._set_option("jit_config", jit_config)
+        """Keep the compiler settings of this cell: `JitConfig(jit_syntax_level="STRICT")` makes what cannot be compiled an
+        error."""
+        if not isinstance(jit_config, JitConfig):
+            raise TypeError(
+                f"For 'set_jit_config', the argument must be a JitConfig, but got {type(jit_config).__name__}."
+            )
+        self._set_option("_strict", jit_config.strict)
 
     def set_comm_fusion(self, fusion_type: int, recurse: bool = True) -> Any:
         """Choose the group in which the gradients of the parameters are communicated."""

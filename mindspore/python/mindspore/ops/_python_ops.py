@@ -9,45 +9,40 @@ import numpy as np
 
 from mindspore import _core
 from mindspore._core import Tensor
-from mindspore.ops.primitive import Primitive
+from mindspore.ops import _effects
+from mindspore.ops._effects import print_  # noqa: F401 - one of FUNCTIONS
+from mindspore.ops.primitive import PythonPrimitive
 
 
-class _PythonPrimitive(Primitive):
-    """A primitive whose call is Python."""
-
-    def _bind(self) -> None:
-        self.name = type(self).__name__
-
-
-class Shape(_PythonPrimitive):
+class Shape(PythonPrimitive):
     """The shape of a tensor as a tuple."""
 
     def __call__(self, x: Tensor) -> tuple:
         return shape(x)
 
 
-class DType(_PythonPrimitive):
+class DType(PythonPrimitive):
     """The dtype of a tensor."""
 
     def __call__(self, x: Tensor) -> Any:
         return dtype(x)
 
 
-class Rank(_PythonPrimitive):
+class Rank(PythonPrimitive):
     """The number of dimensions."""
 
     def __call__(self, x: Tensor) -> int:
         return rank(x)
 
 
-class Size(_PythonPrimitive):
+class Size(PythonPrimitive):
     """The number of elements."""
 
     def __call__(self, x: Tensor) -> int:
         return int(x.size)
 
 
-class DynamicShape(_PythonPrimitive):
+class DynamicShape(PythonPrimitive):
     """The shape of a tensor as an Int64 tensor."""
 
     def __call__(self, x: Tensor) -> Tensor:
@@ -57,14 +52,14 @@ class DynamicShape(_PythonPrimitive):
 TensorShape = DynamicShape
 
 
-class TupleToArray(_PythonPrimitive):
+class TupleToArray(PythonPrimitive):
     """Numbers as a tensor."""
 
     def __call__(self, x: tuple) -> Tensor:
         return tuple_to_array(x)
 
 
-class ScalarToTensor(_PythonPrimitive):
+class ScalarToTensor(PythonPrimitive):
     """A number as a 0-d tensor."""
 
     def __call__(self, x: Any, dtype: Any = _core.float32) -> Tensor:
@@ -74,21 +69,14 @@ class ScalarToTensor(_PythonPrimitive):
 ScalarToArray = ScalarToTensor
 
 
-class Print(_PythonPrimitive):
-    """Prints its arguments."""
-
-    def __call__(self, *values: Any) -> None:
-        print(*values)
-
-
-class Partial(_PythonPrimitive):
+class Partial(PythonPrimitive):
     """A function with its first arguments given."""
 
     def __call__(self, fn: Any, *args: Any) -> Any:
         return partial(fn, *args)
 
 
-class MakeTuple(_PythonPrimitive):
+class MakeTuple(PythonPrimitive):
     """Its arguments as a tuple."""
 
     def __call__(self, *items: Any) -> tuple:
@@ -178,11 +166,6 @@ def is_tensor(obj: Any) -> bool:
     return isinstance(obj, Tensor)
 
 
-def print_(*values: Any) -> None:
-    """Prints its arguments."""
-    print(*values)
-
-
 def typeof(x: Any) -> Any:
     """The dtype of a tensor, else the Python type."""
     return x.dtype if isinstance(x, Tensor) else type(x)
@@ -237,9 +220,9 @@ CLASSES = {
         DynamicShape,
         TupleToArray,
         ScalarToTensor,
-        Print,
         Partial,
         MakeTuple,
     )
 }
+CLASSES.update(_effects.CLASSES)
 CLASSES.update(TensorShape=DynamicShape, ScalarToArray=ScalarToTensor)

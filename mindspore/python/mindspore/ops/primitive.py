@@ -107,6 +107,13 @@ class Primitive:
         return self.add_prim_attr("recompute", mode)
 
 
+class PythonPrimitive(Primitive):
+    """A primitive whose call is Python."""
+
+    def _bind(self) -> None:
+        self.name = type(self).__name__
+
+
 class PrimitiveWithInfer(Primitive):
     """Base of user-defined primitives of the first releases."""
 

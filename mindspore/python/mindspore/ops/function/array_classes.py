@@ -9,14 +9,14 @@ import numpy as np
 from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.ops._bind import raw
-from mindspore.ops._python_ops import _PythonPrimitive
 from mindspore.ops.function import array_func, index_func, join_func, random_func, reduce_func
 from mindspore.ops.function.vector_norm_func import _vector_norm
+from mindspore.ops.primitive import PythonPrimitive
 
 Arguments = list[tuple[str, Any, bool]]  # name, default, has a default
 
 
-class Meshgrid(_PythonPrimitive):
+class Meshgrid(PythonPrimitive):
     """Coordinates of a grid whose axes are given by vectors."""
 
     _constructor: Arguments = [("indexing", "xy", True)]
@@ -25,35 +25,35 @@ class Meshgrid(_PythonPrimitive):
         return array_func.meshgrid(*inputs, indexing=self.indexing)
 
 
-class Unique(_PythonPrimitive):
+class Unique(PythonPrimitive):
     """The different elements of a concrete tensor, and which of them each element is."""
 
     def __call__(self, x: Tensor) -> tuple[Tensor, Tensor]:
         return index_func.unique(x)
 
 
-class NonZero(_PythonPrimitive):
+class NonZero(PythonPrimitive):
     """Coordinates of the elements of a concrete tensor that are not zero."""
 
     def __call__(self, x: Tensor) -> Tensor:
         return index_func.nonzero(x)
 
 
-class MaskedSelect(_PythonPrimitive):
+class MaskedSelect(PythonPrimitive):
     """The elements where a concrete mask is true."""
 
     def __call__(self, x: Tensor, mask: Tensor) -> Tensor:
         return index_func.masked_select(x, mask)
 
 
-class MaskedFill(_PythonPrimitive):
+class MaskedFill(PythonPrimitive):
     """The input with one value where a mask is true."""
 
     def __call__(self, input_x: Tensor, mask: Tensor, value: Any) -> Tensor:
         return index_func.masked_fill(input_x, mask, value)
 
 
-class IndexAdd(_PythonPrimitive):
+class IndexAdd(PythonPrimitive):
     """Adds slices to a Parameter at positions of an axis."""
 
     _constructor: Arguments = [
@@ -66,7 +66,7 @@ class IndexAdd(_PythonPrimitive):
         return raw("Assign")(x, index_func.index_add(x, indices, y, self.axis))
 
 
-class LpNorm(_PythonPrimitive):
+class LpNorm(PythonPrimitive):
     """The p-norm over axes."""
 
     _constructor: Arguments = [
@@ -80,7 +80,7 @@ class LpNorm(_PythonPrimitive):
         return _vector_norm(input, self.p, reduce_func._axes("LpNorm", self.axis), self.keep_dims)
 
 
-class ReduceStd(_PythonPrimitive):
+class ReduceStd(PythonPrimitive):
     """Standard deviation and mean over axes."""
 
     _constructor: Arguments = [
@@ -93,7 +93,7 @@ class ReduceStd(_PythonPrimitive):
         return reduce_func.std_mean(x, self.axis, int(self.unbiased), self.keep_dims)
 
 
-class Roll(_PythonPrimitive):
+class Roll(PythonPrimitive):
     """Elements moved along axes; those that leave at one end enter at the other."""
 
     _constructor: Arguments = [("shifts", None, False), ("dims", None, True)]
@@ -102,7 +102,7 @@ class Roll(_PythonPrimitive):
         return join_func.roll(input, self.shifts, self.dims)
 
 
-class Randperm(_PythonPrimitive):
+class Randperm(PythonPrimitive):
     """The numbers 0 ... n - 1 in random order, padded to `max_length`."""
 
     _constructor: Arguments = [
@@ -121,7 +121,7 @@ class Randperm(_PythonPrimitive):
         return raw("Pad")(numbers, paddings=(0, self.max_length - count), value=self.pad)
 
 
-class RandomCategorical(_PythonPrimitive):
+class RandomCategorical(PythonPrimitive):
     """Positions drawn with the probabilities whose logarithms are the elements of each row."""
 
     _constructor: Arguments = [("dtype", _core.int64, True)]
@@ -130,7 +130,7 @@ class RandomCategorical(_PythonPrimitive):
         return random_func.random_categorical(logits, num_sample, seed, self.dtype)
 
 
-class RandomChoiceWithMask(_PythonPrimitive):
+class RandomChoiceWithMask(PythonPrimitive):
     """Coordinates of `count` true elements chosen at random, and which of the rows are such."""
 
     _constructor: Arguments = [("count", 256, True), ("seed", 0, True), ("seed2", 0, True)]
@@ -155,7 +155,7 @@ class RandomChoiceWithMask(_PythonPrimitive):
         return raw("Stack")(columns[::-1], axis=-1), chosen
 
 
-class _DropoutSlices(_PythonPrimitive):
+class _DropoutSlices(PythonPrimitive):
     """Dropout of whole channels, with the mask that was drawn."""
 
     _constructor: Arguments = [("keep_prob", 0.5, True)]
@@ -179,7 +179,7 @@ class Dropout3D(_DropoutSlices):
     """Dropout of whole volumes of [batch, channels, depth, height, width], and its mask."""
 
 
-class DepthToSpace(_PythonPrimitive):
+class DepthToSpace(PythonPrimitive):
     """Channels rearranged into blocks of the image: [n, c, h, w] to [n, c / b^2, h * b, w * b]."""
 
     _constructor: Arguments = [("block_size", None, False)]
@@ -197,7 +197,7 @@ class DepthToSpace(_PythonPrimitive):
         )
 
 
-class SpaceToDepth(_PythonPrimitive):
+class SpaceToDepth(PythonPrimitive):
     """Blocks of the image rearranged into channels: [n, c, h, w] to [n, c * b^2, h / b, w / b]."""
 
     _constructor: Arguments = [("block_size", None, False)]
@@ -221,7 +221,7 @@ def _image(name: str, x: Tensor) -> tuple[int, ...]:
     return tuple(x.shape)
 
 
-class ReverseSequence(_PythonPrimitive):
+class ReverseSequence(PythonPrimitive):
     """The first elements of an axis in reverse order, as many as a length for each batch says."""
 
     _constructor: Arguments = [("seq_dim", None, False), ("batch_dim", 0, True)]
