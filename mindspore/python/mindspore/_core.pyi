@@ -139,3 +139,5 @@ uint8: Any
 uint16: Any
 uint32: Any
 uint64: Any
+
+def dump_graphs_to(folder: str) -> None: ...

@@ -173,9 +173,10 @@ def _set_threads(value: object) -> int:
 def _save_graphs() -> None:
     """Graphs go to the folder after each pass that changes them, or nowhere (levels above 0 are all the same)."""
     wanted = _values["save_graphs"] not in (False, 0)
+    folder = str(_values["save_graphs_path"]) if wanted else ""
     if wanted:
-        os.makedirs(_values["save_graphs_path"], exist_ok=True)  # type: ignore[call-overload]
-    _core.dump_graphs_to(_values["save_graphs_path"] if wanted else "")
+        os.makedirs(folder, exist_ok=True)
+    _core.dump_graphs_to(folder)
 
 
 _SETTERS = {

@@ -50,7 +50,7 @@ class Node:
         self.inputs: list[int] = []
         self.step: Step | None = None
         self.next: dict[tuple, Node] = {}
-        self.place: Callable[[list, list], Any] | None = None
+        self.place: Callable[[list], Any] | None = None
 
     def holds(self) -> bool:
         """Whether what was read here is still true."""
@@ -136,7 +136,8 @@ class Session:
         """Runs what has been traced; the symbolic tensors that are alive, the slots of their values, whether they are weak."""
         trace, node = self.tracer.trace, self.node
         self.records_facts()
-        kept, outputs = [], []
+        kept: list[tuple[Tensor, int, bool]] = []
+        outputs: list[Tensor] = []
         for tensor, at, weak in trace.live():
             slot = len(self.slots) + len(outputs) if at < 0 else self.inputs[at]
             kept.append((tensor, slot, weak))
@@ -275,7 +276,8 @@ class Unknown(Exception):
 
 def follow(root: Node, inputs: list) -> Any:
     """Runs along the known paths, to the value at their end."""
-    slots, node, done = list(inputs), root, []
+    slots, node = list(inputs), root
+    done: list = []
     while node.place is None:
         if node.step is None:
             raise Unknown(done)

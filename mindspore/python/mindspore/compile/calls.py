@@ -90,10 +90,12 @@ class Calls:
         except NoSource as reason:
             return self._run_without_source(function, args, kwargs, str(reason))
         if isinstance(source.node, ast.AsyncFunctionDef) or inspect.isgeneratorfunction(function):
-            reason = f"'{function.__name__}' is a generator or coroutine, which cannot be compiled"
+            refusal = Unsupported(
+                f"'{function.__name__}' is a generator or coroutine, which cannot be compiled"
+            )
             if self.session is None:
-                raise Unsupported(reason)
-            return self.session.call(Unsupported(reason), function, args, kwargs, False)
+                raise refusal
+            return self.session.call(refusal, function, args, kwargs, False)
         cells = dict(zip(function.__code__.co_freevars, function.__closure__ or ()))
         frame = Frame(self, source, function.__globals__, cells)
         frame.env = bind_arguments(

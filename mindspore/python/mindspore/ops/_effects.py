@@ -103,6 +103,6 @@ class ImageSummary(_Summary):
         return len(shape) == 4
 
 
-CLASSES = {
+CLASSES: dict[str, type] = {
     c.__name__: c for c in (Print, ScalarSummary, TensorSummary, HistogramSummary, ImageSummary)
 }

@@ -210,7 +210,7 @@ FUNCTIONS = (
     "add_flags",
     "core",
 )
-CLASSES = {
+CLASSES: dict[str, type] = {
     c.__name__: c
     for c in (
         Shape,

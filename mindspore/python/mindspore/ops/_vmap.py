@@ -5,7 +5,7 @@ call for each item."""
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from mindspore import _core
@@ -48,7 +48,7 @@ def name_of(fn: Any) -> str:
 
 
 def over_items(
-    call: Callable, tensors: list, axes: list, size: int, places: Callable, members: list = ()
+    call: Callable, tensors: list, axes: list, size: int, places: Callable, members: Sequence = ()
 ) -> Any:
     """The value of `call` for `size` items along `axes` (None: shared). `places(value)`: the axis of the items in each tensor
     of the result, or None where it is the same for all."""

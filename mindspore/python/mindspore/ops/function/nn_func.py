@@ -186,7 +186,7 @@ def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
     return _adaptive_avg_pool(input, output_size=_grid(output_size))
 
 
-class AdaptiveAvgPool2D(classes["AdaptiveAvgPool2D"]):  # type: ignore[misc]
+class AdaptiveAvgPool2D(classes["AdaptiveAvgPool2D"]):  # type: ignore[misc, valid-type]
     """Means over a grid of `output_size` windows; None keeps a size of the input."""
 
     def __init__(self, output_size: Any) -> None:
