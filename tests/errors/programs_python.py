@@ -100,7 +100,7 @@ def variable_of_one_branch():
             y = x
         return y
 
-    Wrap(body)(f32(2))
+    Wrap(body)(-f32(2))
 
 
 @wrong(TypeError, "keep its type", "'s'", modes=("graph",))

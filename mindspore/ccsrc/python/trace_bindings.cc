@@ -101,6 +101,24 @@ py::object AddParameter(Trace& trace, const py::object& dtype, const Ints& shape
   return ObjectOf(trace, {trace.top()->AddParameter(TypeFrom(dtype, shape, weak), name), 0});
 }
 
+Type TypeOf(Trace& trace, py::handle tensor) {
+  if (IsTensor(tensor.ptr()) && !AsTensor(tensor.ptr())->symbolic()) {
+    const TensorObject* t = AsTensor(tensor.ptr());
+    return Type(t->value.dtype(), t->value.shape());
+  }
+  return VarOf(trace, tensor).type();
+}
+
+// Emitted even where the dtype stays: the value is not a Python number's any more.
+Var Strong(Trace& trace, const Var& v) {
+  if (!v.type().weak()) return v;
+  const OpDef& cast = Ops().Get("Cast");
+  return trace.emitter().Emit(cast, {v}, MakeAttrs(cast, {{"dtype", v.type().dtype()}}))[0];
+}
+
+// Whether code that stands where the trace is can read what `graph` holds.
+bool IsVisible(Trace& trace, const Graph* graph) { return IsInside(trace.top(), graph); }
+
 py::list Environment(Trace& trace) {
   py::list list;
   for (const Trace::Entry& e : trace.environment()) {
@@ -128,16 +146,19 @@ void BindGraphs(py::class_<Trace>& c) {
         return GraphHandle{g, t.module()};
       },
       "Starts a graph inside the current one and makes it the target of op calls.");
+  c.def(
+      "parameter_like",
+      [](Trace& t, py::handle like, const std::string& name) {
+        return ObjectOf(t, {t.top()->AddParameter(TypeOf(t, like), name), 0});
+      },
+      py::arg("like"), py::arg("name") = "x", "A parameter of a tensor's type, weak where it is.");
   c.def("add_parameter", &AddParameter, py::arg("dtype"), py::arg("shape"), py::arg("weak") = false,
         py::arg("name") = "x");
   c.def(
       "declare_outputs",
-      [](Trace&, GraphHandle& g, const py::sequence& like) {
+      [](Trace& t, GraphHandle& g, const py::sequence& like) {
         Types types;
-        for (py::handle o : like) {
-          TensorObject* t = AsTensor(o.ptr());
-          types.push_back(t->symbolic() ? t->var.type() : Type(t->dtype(), t->shape()));
-        }
+        for (py::handle o : like) types.push_back(TypeOf(t, o));
         g.graph->DeclareOutputTypes(std::move(types));
       },
       "Result types of a graph that calls itself, from example values.");
@@ -186,7 +207,22 @@ void BindGraphs(py::class_<Trace>& c) {
       "The function that applies f to `size` items along axis 0; axes are 0, or -1 for none.");
   c.def(
       "captures", [](Trace& t, GraphHandle& g) { return ObjectsOf(t, g.graph->captured); },
-      "What a finished graph captured, as values of the enclosing graph.");
+      "What a graph captured, as values of the enclosing graph.");
+  c.def(
+      "capture",
+      [](Trace& t, const py::sequence& values) {
+        for (const Var& v : VarsOf(t, values)) GraphEmitter::Use(t.top(), v);
+      },
+      "Captures values of enclosing graphs, whether or not they will be used.");
+  c.def(
+      "sees",
+      [](Trace& t, py::handle value) {
+        if (py::isinstance<GraphHandle>(value))
+          return IsVisible(t, value.cast<GraphHandle&>().graph->parent);
+        return !IsTensor(value.ptr()) || !AsTensor(value.ptr())->symbolic() ||
+               IsVisible(t, AsTensor(value.ptr())->var.node->graph);
+      },
+      "Whether a value, or a finished graph, can be used where the trace stands.");
 }
 
 // Which input of main, Parameters aside, a value is, or -1.
@@ -281,6 +317,10 @@ void BindEnvironment(py::class_<Trace>& c) {
     return depth;
   });
   c.def("constant", [](Trace& t, py::handle value) { return ObjectOf(t, VarOf(t, value)); });
+  c.def(
+      "strong",
+      [](Trace& t, py::handle value) { return ObjectOf(t, Strong(t, VarOf(t, value))); },
+      "A tensor whose dtype does not yield to others.");
   // Main: outputs, then the final values of Parameters that were written.
   c.def(
       "finish",
@@ -337,6 +377,25 @@ void BindTrace(py::module_& m) {
                AsTensor(b.ptr())->symbolic() && AsTensor(a.ptr())->var == AsTensor(b.ptr())->var;
       },
       "Whether two symbolic tensors are one value.");
+  m.def(
+      "value_id",
+      [](py::handle a) {
+        const Var& v = AsTensor(a.ptr())->var;
+        return py::make_tuple(reinterpret_cast<uintptr_t>(v.node), v.index);
+      },
+      "A key of the value that a symbolic tensor is, while its trace lives.");
+  m.def(
+      "is_weak",
+      [](py::handle a) { return AsTensor(a.ptr())->symbolic() && AsTensor(a.ptr())->var.type().weak(); },
+      "Whether a tensor stands for a Python number.");
+  m.def(
+      "type_text",
+      [](py::handle a) {
+        TensorObject* t = AsTensor(a.ptr());
+        Type type = t->symbolic() ? t->var.type() : Type(t->value.dtype(), t->value.shape());
+        return type.ToString();
+      },
+      "`weak Int64[]`: the type of a tensor in a graph.");
   m.def("is_tracing", [] { return Trace::Current() != nullptr; });
 }
 

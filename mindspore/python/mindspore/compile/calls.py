@@ -18,6 +18,7 @@ from mindspore.compile.frame import Frame, NestedFunction, bind_arguments
 from mindspore.compile.host_values import HostValue, has_host
 from mindspore.compile.python_builtins import SPECIAL
 from mindspore.compile.source import NoSource, find_source
+from mindspore.compile.values import Choice
 
 _LIBRARY = "mindspore."
 _MAX_DEPTH = 150
@@ -26,8 +27,9 @@ _MAX_DEPTH = 150
 def is_library(function: Any) -> bool:
     """Functions of this package run as they are; cells and users' functions are parsed."""
     module = getattr(function, "__module__", None) or ""
-    return module.startswith(_LIBRARY) and not module.startswith(
-        ("mindspore.nn", "mindspore.model_zoo", "mindspore.train.amp")
+    return module.startswith(_LIBRARY) and not (
+        module.startswith(("mindspore.nn", "mindspore.model_zoo", "mindspore.train.amp"))
+        or getattr(function, "_ms_parsed", False)
     )
 
 
@@ -36,6 +38,8 @@ class Calls:
 
     def call(self, function: Any, args: list, kwargs: dict, frame: Frame | None) -> Any:
         """Calls anything."""
+        if isinstance(function, Choice):
+            return self.split(function, lambda f: self.call(f, args, kwargs, frame))
         session = self.session
         if session is not None and session.steps:
             if isinstance(function, HostValue):
@@ -44,7 +48,7 @@ class Calls:
                 return self._run(function, args, kwargs)
         special = SPECIAL.get(function) if _hashable(function) else None
         if special is not None:
-            return special(self, args, kwargs)
+            return self.split_arguments(args, kwargs, lambda a, k: special(self, a, k))
         if isinstance(function, NestedFunction):
             return self._parse_nested(function, args, kwargs)
         if isinstance(function, types.MethodType):
@@ -75,7 +79,7 @@ class Calls:
         if isinstance(owner, _late.cell_class) and inner.__name__ == "__call__":
             return self._call_cell(owner, args, kwargs)
         if is_library(inner) or (inner.__module__ or "").startswith("mindspore.nn.cell"):
-            return function(*args, **kwargs)
+            return self.split_arguments(args, kwargs, lambda a, k: function(*a, **k))
         return self._call_function(inner, [owner, *args], kwargs)
 
     def _call_function(self, function: types.FunctionType, args: list, kwargs: dict) -> Any:
@@ -132,11 +136,15 @@ class Calls:
         return self._run_frame(frame, function.node)
 
     def _run_frame(self, frame: Frame, node: Any) -> Any:
+        return self.enter_call(frame, node, lambda f: self._run_statements(f, node))
+
+    def _run_statements(self, frame: Frame, node: Any) -> Any:
         if len(self.places) >= _MAX_DEPTH:
-            raise RecursionError(
-                f"'{frame.source.name}' calls itself more than {_MAX_DEPTH} deep while compiling; let a Python value "
-                "end the recursion, or write a loop"
+            text = (
+                f"'{frame.source.name}' calls itself more than {_MAX_DEPTH} deep while compiling; let a tensor end the "
+                "recursion, or write a loop"
             )
+            raise Unsupported(text, RecursionError(text))
         caller = self.trace.span
         self.places.append((frame, caller))
         try:
@@ -188,6 +196,9 @@ class Calls:
 
     def _run(self, function: Any, args: list, kwargs: dict) -> Any:
         """Plain Python on values that are known, library code on traced ones, and what neither can do in between two graphs."""
+        return self.split_arguments(args, kwargs, lambda a, k: self._run_known(function, a, k))
+
+    def _run_known(self, function: Any, args: list, kwargs: dict) -> Any:
         session = self.session
         if session is None:
             return self._run_here(function, args, kwargs)

@@ -11,7 +11,7 @@ from mindspore._core import Tensor
 from mindspore.compile.effects import Text, is_text
 from mindspore.compile.errors import Unsupported, note_expression
 from mindspore.compile.host_values import has_host
-from mindspore.compile.values import Undefined
+from mindspore.compile.values import Choice, Undefined
 
 BINARY = {
     ast.Add: operator.add,
@@ -139,12 +139,8 @@ class Expressions:
         value = self.eval(node.operand)
         self.at(node)
         if isinstance(node.op, ast.Not):
-            if self.tracer.is_traced(value):
-                from mindspore import ops
-
-                return ops.logical_not(self.tracer.truth(value))
-            return not value
-        return UNARY[type(node.op)](value)
+            return self.negation(value)
+        return self.tracer.split(value, UNARY[type(node.op)])
 
     def _Compare(self, node: ast.Compare) -> Any:
         left = self.eval(node.left)
@@ -153,19 +149,24 @@ class Expressions:
             right = self.eval(comparator)
             self.at(node)
             step = self._compare_once(op, left, right)
-            result = step if i == 0 else self._both(result, step)
+            result = step if i == 0 else self.both(result, step)
             if result is False:
                 return False
             left = right
         return result
 
     def _compare_once(self, op: ast.cmpop, left: Any, right: Any) -> Any:
+        if isinstance(right, Choice) and isinstance(op, (ast.In, ast.NotIn)):
+            return self.tracer.split(right, lambda option: self._compare_once(op, left, option))
         if isinstance(op, (ast.In, ast.NotIn)) and (
             self.tracer.is_traced(left) or self.tracer.has_traced(right)
         ):
             return self._contains(left, right, isinstance(op, ast.NotIn))
         if isinstance(op, (ast.Is, ast.IsNot)):
-            return COMPARE[type(op)](left, right)
+            compare = COMPARE[type(op)]
+            if isinstance(right, Choice):
+                left, right = right, left
+            return self.tracer.split(left, lambda option: compare(option, right))
         return self.tracer.operate(COMPARE[type(op)], left, right)
 
     def _contains(self, item: Any, container: Any, negate: bool) -> Any:
@@ -183,53 +184,17 @@ class Expressions:
                     equal = self.tracer.truth(equal)
                 elif equal:
                     return not negate
-                found = self._either(found, equal)
+                found = self.either(found, equal)
         if not negate:
             return found
         from mindspore import ops
 
         return ops.logical_not(found) if isinstance(found, Tensor) else not found
 
-    def _both(self, a: Any, b: Any) -> Any:
-        if self.tracer.is_traced(a) or self.tracer.is_traced(b):
-            from mindspore import ops
-
-            return ops.logical_and(self.tracer.truth(a), self.tracer.truth(b))
-        return a and b
-
-    def _either(self, a: Any, b: Any) -> Any:
-        if self.tracer.is_traced(a) or self.tracer.is_traced(b):
-            from mindspore import ops
-
-            return ops.logical_or(self.tracer.truth(a), self.tracer.truth(b))
-        return a or b
-
-    def _BoolOp(self, node: ast.BoolOp) -> Any:
-        """Python's `and`/`or`: on Python values they pick an operand; once a traced tensor decides, they are logic."""
-        conjunction = isinstance(node.op, ast.And)
-        value = self.eval(node.values[0])
-        for n in node.values[1:]:
-            if self.tracer.is_traced(value):
-                other = self.eval(n)
-                self.at(node)
-                if not self.tracer.is_traced(other) and not isinstance(
-                    other, (bool, int, float, Tensor)
-                ):
-                    raise Unsupported(
-                        "'and'/'or' of a tensor needs tensors or numbers on both sides, but got "
-                        f"{type(other).__name__}"
-                    )
-                value = self._both(value, other) if conjunction else self._either(value, other)
-            elif bool(value) is conjunction:
-                value = self.eval(n)
-            else:
-                return value
-        return value
-
     def _IfExp(self, node: ast.IfExp) -> Any:
-        test = self.eval(node.test)
+        test = self.test(node.test)
         self.at(node)
-        if not self.tracer.is_traced(test):
+        if not self.tracer.is_undecided(test):
             return self.eval(node.body if test else node.orelse)
         return self.choose_expression(node, test)
 
@@ -306,19 +271,10 @@ class Expressions:
 
         return loop(0)
 
-    def decide(self, test: ast.expr) -> bool:
-        """A condition that must be known while compiling."""
-        value = self.eval(test)
-        if self.tracer.is_traced(value):
-            self.at(test)
-            raise Unsupported(
-                "a condition in a comprehension must be known while compiling, but it is a tensor; "
-                "use ops.where or a loop with 'if'"
-            )
-        return bool(value)
-
     def read(self, name: str, value: Any) -> Any:
         """A variable's value, unless branches left it without one."""
+        if isinstance(value, Choice):
+            return self.tracer.defined(name, value)
         if isinstance(value, Undefined):
             text = f"the variable '{name}' has no single value here: {value.reason}"
             raise Unsupported(text, UnboundLocalError(text))

@@ -1,6 +1,6 @@
-"""Control flow that a tensor decides. A branch becomes Call(Switch(condition, then, else)): each arm runs the rest of the region
-that its exits (return, break, continue) may leave, in a graph of its own, and what differs afterwards is joined. A loop becomes
-a graph that calls itself in tail position with the values it carries."""
+"""Control flow that a tensor decides, as statements see it. The arms of a branch run their own statements first. Where one of them
+leaves (return, break, continue) and the other goes on, what is skipped becomes part of the other; where an arm leaves only
+on some of its ways, what follows it is put under a condition. Either way it is parsed once."""
 
 from __future__ import annotations
 
@@ -9,322 +9,347 @@ from collections.abc import Callable
 from typing import Any
 
 from mindspore._core import Tensor
-from mindspore.compile.effects import emit_raise
 from mindspore.compile.errors import Unsupported
+from mindspore.compile.fork import Arm, Fork, NeverEnds
+from mindspore.compile.heap import Heap, is_nested_function, parts_of
 from mindspore.compile.loops import GraphLoop
-from mindspore.compile.values import Join, Mismatch, Undefined, copy_environment, materialise
+from mindspore.compile.values import Choice
 
-RAISED = object()  # the signal of an arm that ends in an exception
-# Variables of the front end itself: a loop in the graph was left by break, by return, and with which value.
-BROKEN, RETURNED, VALUE = "$broken", "$returned", "$value"
+# How statements were left. RETURN's value is the variable VALUE.
+FALLS, BREAK, CONTINUE, RETURN = 0, 1, 2, 3
+VALUE = "$value"
+_MAX_NESTING = 64  # graphs inside graphs; beyond, what follows a branch is put under a condition
 
 
-class Arm:
-    """One way through a region: its graph, and what held at its end."""
+class Mixed:
+    """An exit that a tensor decides: `kind` is one of `kinds`."""
 
-    def __init__(self, graph: Any, env: dict, signal: Any, parameters: list, changed: list):
-        self.graph, self.env, self.signal, self.parameters = graph, env, signal, parameters
-        self.changed = {id(p): (p, v) for p, v in changed}
+    def __init__(self, kind: Any, kinds: frozenset):
+        self.kind, self.kinds = kind, kinds
+
+
+def kinds_of(exit_: Any) -> frozenset:
+    """The exits that are possible."""
+    return exit_.kinds if isinstance(exit_, Mixed) else frozenset({exit_ or FALLS})
+
+
+def _is_mixed(exit_: Any) -> bool:
+    return isinstance(exit_, Mixed)
 
 
 class Flow:
-    """Mixin of Frame."""
+    """Mixin of Frame. Items ("arm", ends) and ("loop",) on the stack are barriers: what lies below belongs to a graph outside.
+    An exit that reaches a barrier is noted in `self.exit`. `ends`: the function ends where the arm does."""
 
+    exit: Any = None
+
+    # ---- branches -----------------------------------------------------------------------------------------------------
     def tensor_if(self, node: ast.If, test: Any) -> Any:
-        base = self._region(node)
-        arms = [lambda: self._run_arm(node.body, base), lambda: self._run_arm(node.orelse, base)]
-        env, stack, parameters = self.env, list(self.stack), self.tracer.trace.environment()
+        """`if tensor:`. Where the arms cannot be compiled, the tensor's value may be known between two graphs."""
+        first, second = (lambda: self._arm(node.body)), (lambda: self._arm(node.orelse))
+        tracer, session = self.tracer, self.tracer.session
+        condition = tracer.truth(test)
+        if session is None or not session.possible():
+            return self._branch(condition, first, second)
+        stack, parameters = list(self.stack), tracer.trace.environment()
+        heap = Heap(tracer, [f for f, _ in tracer.places] + [self])
         try:
-            return self._branch(test, arms, base)
+            return self._branch(condition, first, second)
         except Unsupported as reason:
-            if self.tracer.session is None or not self.tracer.session.possible():
+            if not session.possible():
                 raise
-            self.env, self.stack = env, stack
-            self.tracer.trace.restore(parameters)
-            taken = self.tracer.session.call(reason, bool, [test], {}, True)
+            heap.restore()
+            self.stack = stack
+            tracer.trace.restore(parameters)
+            taken = session.call(reason, bool, [condition], {}, True)
             self._push(node.body if taken else node.orelse)
             return None
 
     def choose_expression(self, node: ast.IfExp, test: Any) -> Any:
         """`a if tensor else b`."""
-        self._branch(
-            test,
-            [lambda: self._name_choice(node.body), lambda: self._name_choice(node.orelse)],
-            len(self.stack),
-        )
-        chosen = self.env.pop("$choice")
-        if isinstance(chosen, Undefined):
-            raise TypeError(
-                "the two values of a conditional expression that a tensor decides must have the same types, but "
-                + chosen.reason
-            )
-        return chosen
+        return self.choose(test, lambda: self.eval(node.body), lambda: self.eval(node.orelse))
 
-    def _name_choice(self, node: ast.expr) -> None:
-        self.env["$choice"] = self.eval(node)
-
-    def _run_arm(self, statements: list[ast.stmt], base: int) -> Any:
-        self._push(statements)
-        return self.run(base)
-
-    # ---- regions ----------------------------------------------------------------------------------------------------
-    def _region(self, node: ast.If) -> int:
-        """How much of the stack both arms run: up to the outermost place that one of them may jump to."""
-        exits = find_exits(node.body + node.orelse)
-        base = len(self.stack)
-        loop = max((i for i, item in enumerate(self.stack) if item[0] == "loop"), default=None)
-        if "return" in exits:
-            base = 0 if loop is None else loop + 1
-        for kind, keep in (("break", 0), ("continue", 1)):
-            if kind in exits:
-                at = max(
-                    i for i, item in enumerate(self.stack) if item[0] in ("for", "while", "loop")
-                )
-                base = min(base, at + (1 if self.stack[at][0] == "loop" else keep))
-        return base
-
-    def _branch(self, test: Any, runners: list[Callable[[], Any]], base: int) -> Any:
-        tracer = self.tracer
-        if any(item[0] == "with" for item in self.stack[base:]):
-            raise Unsupported("a tensor decides how a 'with' block is left")
-        condition = tracer.truth(test)
-        env, stack, parameters = self.env, list(self.stack), tracer.trace.environment()
-        place = self.node
-        arms = []
-        for name, runner in zip(("then", "else"), runners):
-            self.env, self.stack = copy_environment(env), list(stack)
-            arms.append(self._trace_arm(name, runner, parameters))
-        self.env, self.stack = env, stack[:base]
-        tracer.mark(self, place)
-        self._complete_raised(arms)
-        if base == 0 and any(arm.signal is not None for arm in arms):
-            values = [None if arm.signal is None else arm.signal.value for arm in arms]
-            return self.leave(self._join_values(condition, arms, values, parameters))
-        self._join_environments(condition, arms, parameters)
-        return None
-
-    def _trace_arm(self, name: str, runner: Callable[[], Any], parameters: list) -> Arm:
-        trace = self.tracer.trace
-        trace.restore(parameters)
-        graph = trace.begin(name)
-        depth = trace.depth
-        self.tracer.arms += 1
-        try:
-            signal = self._run_or_raise(runner, depth)
-            arm = Arm(graph, self.env, signal, trace.environment(), trace.changed_since(parameters))
-        finally:
-            self.tracer.arms -= 1
-            while trace.depth >= depth:
-                trace.suspend()
-            trace.restore(parameters)
-        return arm
-
-    def _run_or_raise(self, runner: Callable[[], Any], depth: int) -> Any:
-        """The signal of an arm. An exception is raised when the graph runs and takes this arm, not before."""
-        trace = self.tracer.trace
-        try:
-            return runner()
-        except Unsupported:
-            raise
-        except Exception as error:
-            while trace.depth > depth:
-                trace.suspend()
-            self.refuse_handlers("an exception")
-            emit_raise(self.tracer, error)
-            return RAISED
-
-    def _complete_raised(self, arms: list[Arm]) -> None:
-        """An arm that ends in an exception is given the form of the other's end."""
-        raised = [arm.signal is RAISED for arm in arms]
-        if all(raised):
-            raise Unsupported("both ways of a condition on a tensor raise an exception")
-        if not any(raised):
-            return
-        arm, other = arms if raised[0] else reversed(arms)
-        trace = self.tracer.trace
-        trace.resume(arm.graph)
-        if other.signal is not None:
-            arm.signal = type(other.signal)(placeholder(other.signal.value))
-        arm.env = {
-            name: value if value is self.env.get(name) else placeholder(value)
-            for name, value in other.env.items()
-        }
-        trace.suspend()
+    def choose(self, test: Any, first: Callable[[], Any], second: Callable[[], Any]) -> Any:
+        """The value of one of two expressions."""
+        fork = Fork(self.tracer, self, self.tracer.truth(test))
+        return self._joined(fork, [fork.arm(0, first), fork.arm(1, second)])
 
     def tensor_assert(self, test: Any, fail: Callable[[], None]) -> None:
         """`assert tensor`."""
-        self._branch(test, [lambda: None, fail], len(self.stack))
+        self.choose(test, lambda: None, fail)
 
-    # ---- joining ----------------------------------------------------------------------------------------------------
-    def _join_values(self, condition: Any, arms: list[Arm], values: list, parameters: list) -> Any:
-        join = Join()
+    def _joined(self, fork: Fork, arms: list[Arm], gone: tuple = (False, False)) -> Any:
         try:
-            place = join.add(*values)
-        except Mismatch as mismatch:
-            raise Unsupported(
-                f"the two branches of a condition on a tensor must return the same types, but {mismatch}"
-            ) from None
-        return place(self._call_arms(condition, arms, join, parameters))
+            return fork.join(arms, gone)
+        except NeverEnds as end:
+            if self.tracer.arms or end.unsettled:
+                raise
+            raise Unsupported("both ways of a condition on a tensor raise an exception") from None
 
-    def _join_environments(self, condition: Any, arms: list[Arm], parameters: list) -> None:
-        join = Join()
-        first, second = (dict(arm.env) for arm in arms)
-        self._complete_flags(first, second)
-        places: dict[str, Callable[[list], Any]] = {}
-        for name in {**first, **second}:
-            if name not in first or name not in second:
-                reason = f"it is assigned in only one branch of a condition on a tensor{self.tracer.place_text(self)}"
-                self.env[name] = Undefined(reason)
-                continue
-            a, b = first[name], second[name]
-            if isinstance(a, Undefined) or isinstance(b, Undefined):
-                self.env[name] = a if isinstance(a, Undefined) else b
-                continue
-            try:
-                places[name] = join.add(a, b)
-            except Mismatch as mismatch:
-                self.env[name] = Undefined(f"{mismatch}{self.tracer.place_text(self)}")
-        outputs = self._call_arms(condition, arms, join, parameters)
-        for name, place in places.items():
-            self.env[name] = place(outputs)
+    def _arm(self, statements: list[ast.stmt]) -> Any:
+        """Runs an arm's own statements; how they were left."""
+        base = len(self.stack)
+        self.stack.append(("arm", False))
+        self._push(statements)
+        return self._to_barrier(base)
 
-    def _complete_flags(self, first: dict, second: dict) -> None:
-        """A way that was not left by break or return carries False, and any value of the right type."""
-        for one, other in ((first, second), (second, first)):
-            for flag in (BROKEN, RETURNED):
-                if flag in one:
-                    other.setdefault(flag, False)
-            if VALUE in one and VALUE not in other:
-                other[VALUE] = placeholder(one[VALUE])
+    def _rest(self, base: int, exit_: Any = FALLS) -> Any:
+        """Runs what is on the stack above `base`; how it was left. `exit_`: of what came before."""
+        ends = self._is_end(base)
+        self.stack.insert(base, ("arm", ends))
+        if _is_mixed(exit_):
+            self._guard(exit_)
+        elif exit_ != FALLS:
+            self._perform(exit_)
+        exit_ = self._to_barrier(base)
+        if ends and exit_ == FALLS:
+            self.env[VALUE] = None
+            return RETURN
+        return exit_
 
-    def _call_arms(self, condition: Any, arms: list[Arm], join: Join, parameters: list) -> list:
-        trace = self.tracer.trace
-        before = {id(p): v for p, v in parameters}
-        changed = {**arms[0].changed, **arms[1].changed}
-        for i, arm in enumerate(arms):
-            trace.resume(arm.graph)
-            trace.restore(arm.parameters)
-            outputs = [materialise(pair[i]) for pair in join.pairs]
-            for key, (parameter, _) in changed.items():
-                outputs.append(
-                    arm.changed[key][1] if key in arm.changed else before.get(key, parameter)
-                )
-            trace.restore(arm.parameters)
-            trace.end(outputs)
-            trace.restore(parameters)
-        function = trace.switch(
-            condition, trace.partial(arms[0].graph), trace.partial(arms[1].graph)
+    def _is_end(self, base: int) -> bool:
+        """Whether the function ends when the stack is down to `base` items."""
+        return base == 0 or self.stack[base - 1] == ("arm", True)
+
+    def _to_barrier(self, base: int) -> Any:
+        self.run(base + 1)
+        del self.stack[base:]
+        exit_, self.exit = self.exit, None
+        return exit_ or FALLS
+
+    def _step_arm(self, ends: bool) -> None:
+        """The end of an arm."""
+
+    def _branch(self, condition: Tensor, first: Callable, second: Callable) -> Any:
+        fork, stack = Fork(self.tracer, self, condition), self.stack
+        arms = []
+        for side, run in enumerate((first, second)):
+            self.stack = list(stack)
+            arms.append(self._exit_of(fork.arm(side, run)))
+        self.stack = list(stack)
+        for leaver, stayer in (arms, arms[::-1]):
+            if not leaver.dead and not stayer.dead and self._goes_on(leaver, stayer):
+                self._extend(fork, leaver, stayer)
+                break
+        return self._meet(fork, arms)
+
+    def branch_on(self, choice: Any, start: Callable[[Any], None]) -> Any:
+        """Goes on with `start` of the option that is taken, which pushes statements."""
+        if not isinstance(choice, Choice):
+            return start(choice)
+        return self._branch_among(choice, self.tracer.allowed(choice), start)
+
+    def _branch_among(self, choice: Choice, allowed: list[int], start: Callable) -> Any:
+        if len(allowed) == 1:
+            return start(choice.options[allowed[0]])
+        middle = len(allowed) // 2
+
+        def run(way: list[int]) -> Any:
+            base = len(self.stack)
+            self.stack.append(("arm", False))
+            self._branch_among(choice, way, start)
+            return self._to_barrier(base)
+
+        condition = self.tracer.below(choice, allowed[middle])
+        return self._branch(condition, lambda: run(allowed[:middle]), lambda: run(allowed[middle:]))
+
+    @staticmethod
+    def _exit_of(arm: Arm) -> Arm:
+        arm.exit, arm.value = (None if arm.dead else arm.value), None
+        return arm
+
+    def _goes_on(self, leaver: Arm, stayer: Arm) -> bool:
+        return (
+            not _is_mixed(leaver.exit)
+            and leaver.exit != FALLS
+            and FALLS in kinds_of(stayer.exit)
+            and self.tracer.trace.depth < _MAX_NESTING
         )
-        results = trace.call(function, [])
-        for (parameter, _), value in zip(changed.values(), results[len(join.pairs) :]):
-            trace.set_parameter(parameter, value)
-        return results[: len(join.pairs)]
 
-    # ---- leaving ----------------------------------------------------------------------------------------------------
-    def leave(self, value: Any) -> Any:
-        """Ends the function, or, inside a loop in the graph, the loop: with a note of the value."""
-        from mindspore.compile.frame import Return
+    def _extend(self, fork: Fork, leaver: Arm, stayer: Arm) -> None:
+        """What the leaver skips becomes part of the stayer."""
+        base, landed = self._landing(leaver.exit)
+        outer = self.stack
+        arms = [stayer]
+        if any(item[0] in ("with", "finally") for item in outer[base:]):
+            self._check_cut(base, "with")
+            arms = [leaver, stayer]  # the leaver's way, too, leads through what is there
+        else:
+            leaver.exit = landed
+        for arm in arms:
+            self.stack, exit_ = list(outer), arm.exit
+            fork.resume(arm, lambda exit_=exit_: self._rest(base, exit_))
+            self._exit_of(arm)
+        self.stack = outer[:base]
 
-        loop = max((i for i, item in enumerate(self.stack) if item[0] == "loop"), default=None)
-        if self.unwind(0 if loop is None else loop + 1, ("leave", value)):
+    # ---- where exits lead ---------------------------------------------------------------------------------------------
+    def _barrier(self) -> int:
+        """The place of the innermost barrier on the stack, or -1."""
+        return max(
+            (i for i, item in enumerate(self.stack) if item[0] in ("arm", "loop")), default=-1
+        )
+
+    def loop_at(self) -> int | None:
+        """The place of the innermost unrolled loop that a jump may reach."""
+        barrier = self._barrier()
+        return max(
+            (i for i, item in enumerate(self.stack) if i > barrier and item[0] in ("for", "while")),
+            default=None,
+        )
+
+    def _landing(self, exit_: int) -> tuple[int, int]:
+        """How much of the stack remains where an exit leads to, and what of it remains to be done there."""
+        at = None if exit_ == RETURN else self.loop_at()
+        if at is None:
+            return self._barrier() + 1, exit_
+        return (at + 1 if exit_ == CONTINUE else at), FALLS
+
+    def _check_cut(self, base: int, *kinds: str) -> None:
+        if any(item[0] in (kinds or ("with", "finally")) for item in self.stack[base:]):
+            raise Unsupported("a tensor decides how a 'with' or 'try' block is left")
+
+    def jump(self, kind: int, again: tuple) -> Any:
+        """break, continue or return: unwinds the stack. `again` repeats it after a `finally` on the way."""
+        base, rest = self._landing(kind)
+        keep = base + 1 if kind == BREAK and rest == FALLS else base
+        if self.unwind(keep, again):
             return None
-        if loop is None:
-            return Return(value)
-        self.env.update({BROKEN: True, RETURNED: True, VALUE: value})
+        del self.stack[base:]
+        if rest != FALLS and base:
+            self.exit = kind
+        elif kind == RETURN:
+            from mindspore.compile.frame import Return
+
+            return Return(self.env.pop(VALUE))
         return None
+
+    def leave(self, value: Any) -> Any:
+        """`return value`."""
+        self.env[VALUE] = value
+        return self.jump(RETURN, ("leave", value))
+
+    # ---- after a branch -------------------------------------------------------------------------------------------------
+    def _meet(self, fork: Fork, arms: list[Arm]) -> Any:
+        """Joins the arms, which both have come to where the stack now stands, and goes on."""
+        exits = [arm.exit for arm in arms if not arm.dead]
+        if all(not _is_mixed(e) and e == exits[0] for e in exits):
+            self._joined(fork, arms)
+            return self._perform(exits[0])
+        for arm in arms:
+            arm.value = arm.exit.kind if _is_mixed(arm.exit) else arm.exit
+        if len(exits) == 1:
+            gone = (False, False)
+        else:
+            gone = tuple(
+                e == RETURN and not self._returns_function(arm) for e, arm in zip(exits, arms)
+            )
+        kind = self._joined(fork, arms, gone)
+        return self._guard(Mixed(kind, frozenset().union(*map(kinds_of, exits))))
+
+    def _returns_function(self, arm: Arm) -> bool:
+        """Whether a function that reads this frame's variables may be returned."""
+        pending = [arm.heap.get(id(self.env), {}).get(VALUE)]
+        while pending:
+            value = pending.pop()
+            if is_nested_function(value):
+                return True
+            if not isinstance(value, Tensor):
+                pending.extend(parts_of(self.tracer, value))
+        return False
+
+    def _perform(self, exit_: int) -> Any:
+        if exit_ == FALLS:
+            return None
+        if exit_ == RETURN:
+            return self.leave(self.env.pop(VALUE))
+        statement = ast.Break() if exit_ == BREAK else ast.Continue()
+        return self.jump(exit_, ("jump", statement))
+
+    def _guard(self, exit_: Mixed) -> Any:
+        """Runs what follows where nothing was left, up to where the nearest of the exits leads."""
+        while True:
+            left = exit_.kinds - {FALLS}
+            nearest = min(left, key=(CONTINUE, BREAK, RETURN).index)
+            base, rest = self._landing(nearest)
+            ends = self._is_end(base)
+            if FALLS in exit_.kinds and (len(self.stack) > base or ends):
+                return self._guarded(exit_, nearest, base, rest)
+            self._check_cut(base)
+            del self.stack[base:]
+            landed = self._landed(exit_, nearest, rest)
+            if not _is_mixed(landed):
+                return self._perform(landed)
+            if rest != FALLS:
+                self.exit = landed
+                return None
+            exit_ = landed
+
+    def _guarded(self, exit_: Mixed, nearest: int, base: int, rest: int) -> Any:
+        from mindspore import ops
+
+        self._check_cut(base)
+        outer = self.stack
+        fork = Fork(self.tracer, self, ops.equal(exit_.kind, FALLS))
+        self.stack = list(outer)
+        first = self._exit_of(fork.arm(0, lambda: self._rest(base)))
+        left = Mixed(exit_.kind, exit_.kinds - {FALLS})
+        second = self._exit_of(fork.arm(1, lambda: self._landed(left, nearest, rest)))
+        self.stack = outer[:base]
+        return self._meet(fork, [first, second])
+
+    def _landed(self, exit_: Mixed, nearest: int, rest: int) -> Any:
+        """What remains to be done of an exit at the place that the nearest of its kinds leads to."""
+        from mindspore import ops
+
+        kinds = exit_.kinds if rest != FALLS else exit_.kinds - {nearest} | {FALLS}
+        if len(kinds) == 1:
+            return next(iter(kinds))
+        kind = exit_.kind
+        if rest == FALLS:
+            kind = ops.where(ops.equal(kind, nearest), FALLS, kind)
+        return Mixed(kind, kinds)
 
     # ---- loops ------------------------------------------------------------------------------------------------------
     def tensor_while(self, node: ast.While) -> Any:
-        return self._loop(node, lambda: self.eval(node.test), lambda: None, stored_names(node.body))
+        """`while tensor:`."""
+        names = stored_names([node.test]), stored_names(node.body)
+        return self._loop(GraphLoop(self, node, lambda: self.test(node.test), lambda: None, *names))
 
     def tensor_for(self, node: ast.For, bounds: Any) -> Any:
-        counter = f"$counter{len(self.stack)}"
-        self.env[counter] = (
-            Tensor(bounds.start, bounds.dtype)
-            if not isinstance(bounds.start, Tensor)
-            else bounds.start
-        )
+        """`for i in range(tensor):`."""
+        counter = f"$counter{node.lineno}.{node.col_offset}"
+        self.env[counter] = bounds.first(self.tracer)
 
         def enter() -> None:
             value = self.env[counter]
             self.assign(node.target, value)
             self.env[counter] = value + bounds.step
 
-        def test() -> Any:
-            value = self.env[counter]
-            return value < bounds.stop if bounds.step > 0 else value > bounds.stop
+        names = stored_names(node.body) | stored_names([node.target])
+        test = lambda: bounds.goes_on(self.env[counter])  # noqa: E731
+        signal = self._loop(GraphLoop(self, node, test, enter, {counter}, names))
+        self.env.pop(counter, None)
+        return signal
 
-        return self._loop(node, test, enter, stored_names(node.body) | {counter})
+    def _loop(self, loop: GraphLoop) -> Any:
+        from mindspore import ops
 
-    def _loop(self, node: Any, test: Callable, enter: Callable, names: set[str]) -> Any:
-        if node.orelse and find_exits(node.body) & {"break", "return"}:
-            raise Unsupported(
-                "'else' of a loop that a tensor decides is not supported together with 'break'"
-            )
-        stack = list(self.stack)
-        GraphLoop(self, node, test, enter, names).build()
-        self.stack = stack
-        self._push(node.orelse)
-        self.env.pop(BROKEN, None)
-        returned = self.env.pop(RETURNED, False)
-        value = self.env.pop(VALUE, None)
-        if returned is False:
+        exit_ = loop.build()
+        if not loop.node.orelse and BREAK in exit_.kinds:
+            kind = ops.where(ops.equal(exit_.kind, BREAK), FALLS, exit_.kind)
+            exit_ = Mixed(kind, exit_.kinds - {BREAK})
+        if exit_.kinds == {FALLS}:
+            self._push(loop.node.orelse)
             return None
-        loop = max((i for i, item in enumerate(self.stack) if item[0] == "loop"), default=None)
-        base = 0 if loop is None else loop + 1
-        return self._branch(returned, [lambda: self.leave(value), lambda: self.run(base)], base)
+        self.stack.append(("for", loop.node, [], 0))  # what a break leaves: here, the `else` alone
+        return self._guard(exit_)
 
 
-def placeholder(value: Any) -> Any:
-    """Zeros in the form of a value that will not be used."""
-    from mindspore import ops
-    from mindspore.common._tree import rebuild
-
-    return rebuild(value, lambda t: ops.zeros(tuple(t.shape), t.dtype))
-
-
-def find_exits(statements: list[ast.stmt]) -> set[str]:
-    """Which of return, break, continue leave these statements."""
-    found: set[str] = set()
-
-    def visit(node: ast.AST, in_loop: bool) -> None:
-        if isinstance(node, (ast.FunctionDef, ast.Lambda, ast.ClassDef)):
-            return
-        if isinstance(node, ast.Return):
-            found.add("return")
-        elif isinstance(node, (ast.Break, ast.Continue)) and not in_loop:
-            found.add("break" if isinstance(node, ast.Break) else "continue")
-        elif isinstance(node, (ast.For, ast.While)):
-            for child in node.body:
-                visit(child, True)
-            for child in node.orelse:
-                visit(child, in_loop)
-            return
-        for child in ast.iter_child_nodes(node):
-            visit(child, in_loop)
-
-    for statement in statements:
-        visit(statement, False)
-    return found
-
-
-def stored_names(statements: list[ast.stmt]) -> set[str]:
-    """Variables that these statements may assign or change."""
-    names: set[str] = set()
-    for statement in statements:
-        for node in ast.walk(statement):
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-                names.add(node.id)
-            elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
-                root = node.value
-                while isinstance(root, (ast.Subscript, ast.Attribute)):
-                    root = root.value
-                if isinstance(root, ast.Name):
-                    names.add(root.id)
-            elif (
-                isinstance(node, ast.Call)
-                and isinstance(node.func, ast.Attribute)
-                and isinstance(node.func.value, ast.Name)
-            ):
-                names.add(node.func.value.id)  # a method may change its object: xs.append(y)
-    return names
+def stored_names(nodes: list) -> set[str]:
+    """Variables that these statements or expressions assign."""
+    return {
+        n.id
+        for node in nodes
+        for n in ast.walk(node)
+        if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+    }

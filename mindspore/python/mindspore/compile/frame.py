@@ -12,6 +12,7 @@ from mindspore.compile.errors import Unsupported
 from mindspore.compile.expressions import BINARY, Expressions
 from mindspore.compile.flow import Flow
 from mindspore.compile.handlers import Handlers
+from mindspore.compile.logic import Logic
 from mindspore.compile.statements import Statements
 
 
@@ -22,7 +23,7 @@ class Return:
         self.value = value
 
 
-class Frame(Expressions, Statements, Flow, Handlers):
+class Frame(Expressions, Logic, Statements, Flow, Handlers):
     """Variables, scopes and the statement stack of one call."""
 
     def __init__(
@@ -40,6 +41,7 @@ class Frame(Expressions, Statements, Flow, Handlers):
         )
         self.env: dict[str, Any] = {}
         self.stack: list[tuple] = []
+        self.loops: dict[ast.While, int] = {}  # branches around each `while` when it began
         self.outer_names: dict[str, str] = {}  # names declared global or nonlocal
         self.is_scope = False  # a comprehension: statements and errors belong to the parent
         self.node: ast.AST | None = None

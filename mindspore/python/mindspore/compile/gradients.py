@@ -9,6 +9,7 @@ from typing import Any
 from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.common._tree import flatten, rebuild
+from mindspore.compile.values import require_plain
 from mindspore.ops._grad import FLOATS
 
 
@@ -31,6 +32,7 @@ class Record:
                 trace.set_parameter(w, trace.add_parameter(w.dtype, list(w.shape)))
             start = trace.environment()
             self.value = call(inner)
+            require_plain(self.value, "what a differentiated function returns")
             self.leaves = flatten(self.value)
             self.updated = trace.changed_since(start)  # Parameters that the function changed
             trace.end(self.leaves + [v for _, v in self.updated])

@@ -23,6 +23,7 @@ from mindspore.common.jit_config import JitConfig
 from mindspore.compile import breaks, guards
 from mindspore.compile.errors import RunsEagerly, Unsupported, calling_place, is_ours, locate, plain
 from mindspore.compile.tracer import Tracer
+from mindspore.compile.values import require_plain
 
 logger = logging.getLogger("mindspore.compile")
 _MAX_ENTRIES = 64  # per function: older ones go
@@ -310,6 +311,7 @@ class Compilation:
 
         traced_args, traced_kwargs = rebuild((list(self.args), dict(self.kwargs)), symbolic)
         value = self.function(self.tracer, traced_args, traced_kwargs)
+        require_plain(value, "what a compiled function returns")
         session = self.tracer.session
         if session is not None and session.steps:
             self.has_value, self.value = True, session.finish(value)

@@ -1,258 +1,279 @@
-"""A loop of the graph: `loop(carried) = condition(carried) ? body(carried) : carried`, where body ends by calling loop. What is
-carried is found by parsing the body until the types of its variables repeat."""
+"""A loop of the graph: `loop(carried) = condition(carried) ? body(carried) : carried`, where body ends by calling loop. The body is
+parsed until what it changes - variables, items of lists, attributes, Parameters - is all carried, and the types repeat."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-from mindspore import _core
 from mindspore._core import Tensor
+from mindspore.compile.carried import bound, difference, matches, passed, widen
 from mindspore.compile.errors import Unsupported
-from mindspore.compile.values import NUMBERS, Undefined, children, copy_environment, rebuild
+from mindspore.compile.fork import NeverEnds
+from mindspore.compile.heap import Heap, is_container, is_frame, same_contents
+from mindspore.compile.values import NUMBERS, Undefined, leaves_of, placeholder, replace_leaves
 
-_MAX_ROUNDS = 8
+_MAX_ROUNDS = 12
+_MISSING = object()
 
 
 class _Retry(Exception):
     """The body showed that more must be carried, or with another type."""
 
 
+class Slot:
+    """A place whose value is carried: an item of a dict (of variables, say) or list."""
+
+    def __init__(self, container: Any, key: Any, start: Any):
+        self.container, self.key, self.start = container, key, start
+
+
 class GraphLoop:
-    """Builds one loop for a frame."""
+    """Builds one loop for a frame. `tested`, `names`: variables that the test and the body assign."""
 
-    def __init__(self, frame: Any, node: Any, test: Callable, enter: Callable, names: set[str]):
-        self.frame, self.node, self.test, self.enter = frame, node, test, enter
+    def __init__(
+        self, frame: Any, node: Any, test: Callable, enter: Callable, tested: set, names: set
+    ):
+        self.frame, self.node, self.test, self.enter, self.tested = frame, node, test, enter, tested
         self.tracer, self.trace = frame.tracer, frame.tracer.trace
-        self.names = sorted(
-            n for n in names if n in frame.env and not isinstance(frame.env[n], Undefined)
-        )
-        self.unknown = {n for n in names if n not in self.names}
-        self.dtypes: dict[tuple, Any] = {}  # leaves that must be tensors, with their dtypes
+        self.heap = Heap(self.tracer, [f for f, _ in self.tracer.places] + [frame])
+        self.state: dict[str, Any] = {}  # of the loop itself: how it was left
+        self.slots: dict[tuple, Slot] = {}
+        for name in sorted(names | tested):
+            start = frame.env.get(name, _MISSING)
+            if start is not _MISSING and not isinstance(start, Undefined):
+                if not is_container(start) and (leaves_of(start) or name.startswith("$")):
+                    self._add_slot(frame.env, name, start)
         self.parameters: list[Any] = []  # Parameters that the body assigns
-        self.start = {n: frame.env[n] for n in self.names}
+        self.kinds: frozenset = frozenset({0})  # exits of the body; see flow.py
+        self.endless = False  # its own condition is always true
+        self.place = self.tracer.place_text(frame)
 
-    def build(self) -> None:
-        env, environment = self.frame.env, self.trace.environment()
+    def _add_slot(self, container: Any, key: Any, start: Any) -> None:
+        self.slots[id(container), key] = Slot(container, key, start)
+
+    def build(self) -> Any:
+        """Emits the loop; how it was left, of kinds FALLS, BREAK and RETURN."""
+        from mindspore.compile.flow import Mixed
+
+        environment, stack = self.trace.environment(), self.frame.stack
+        self.state["exit"] = 0
+        self._add_slot(self.state, "exit", self.trace.constant(0))
         for _ in range(_MAX_ROUNDS):
             try:
-                self._attempt(env)
-                return
+                outputs = self._attempt()
+                break
             except _Retry:
-                self.frame.env = env
+                pass
+            except NeverEnds as end:
+                if end.unsettled:
+                    raise
+                raise Unsupported(
+                    "every way through the body of a loop that a tensor decides raises an exception"
+                ) from None
+            finally:
+                self.heap.restore()
                 self.trace.restore(environment)
-        raise Unsupported(
-            "the types of the variables of this loop change in every round, but they must stay the same"
-        )
+                self.frame.stack = stack
+        else:
+            raise Unsupported(
+                "the types of the variables of this loop change in every round, but they must stay the same"
+            )
+        self._use(outputs)
+        if self.endless and self.kinds == {0}:
+            raise Unsupported(
+                "this loop never ends: its condition is always true and nothing leaves it"
+            )
+        return Mixed(self.state["exit"], self.kinds - {0} if self.endless else self.kinds)
 
     # ---- one round --------------------------------------------------------------------------------------------------
-    def _attempt(self, env: dict) -> None:
-        frame, trace = self.frame, self.trace
-        initial: list = []
-        for name in self.names:
-            self._carried_leaves((name,), self.start[name], initial)
+    def _attempt(self) -> list:
+        trace, depth, facts = self.trace, self.trace.depth, len(self.tracer.facts)
+        initial = [t for s in self.slots.values() for t in leaves_of(s.start)]
         before = [trace.lift(p) for p in self.parameters]
-        initial = [self._as_tensor(leaf) for leaf in initial]
-        environment = trace.environment()
         loop = trace.begin("loop")
-        inputs = [trace.add_parameter(t.dtype, list(t.shape)) for t in initial]
-        frame.env = copy_environment(env)
-        self._bind(inputs)
-        for parameter, value in zip(self.parameters, before):
-            new = trace.add_parameter(value.dtype, list(value.shape))
-            inputs.append(new)
-            trace.set_parameter(parameter, new)
         try:
+            inputs = [trace.parameter_like(t) for t in initial + before]
+            self._bind(inputs)
             condition = self._condition()
-            at_head = trace.environment()
-            body, final, changed = self._trace_body(at_head)
-            results = self._next_values(final, changed)
-        except _Retry:
-            trace.suspend()
+            head = self._values()
+            trace.capture(head)  # now: what calls the loop itself must know all of its captures
+            environment = trace.environment()
+            body = trace.begin("body")
+            self._run_body()
+            retry = self._compare(trace.changed_since(environment))
+            if not retry:
+                trace.end(self._next_round(loop, inputs))
+        except BaseException:
+            self._leave(depth)
             raise
-        self._finish(loop, body, condition, inputs, results)
+        finally:
+            del self.tracer.facts[facts:]
+        if retry:
+            self._leave(depth)
+            for grow in retry:
+                grow()
+            raise _Retry
         trace.restore(environment)
-        self._use(loop, env, initial + before)
+        done = trace.begin("done")
+        trace.end(head)
+        trace.end(trace.call(trace.switch(condition, trace.partial(body), trace.partial(done)), []))
+        trace.tag_loop(loop, body, done, -1)
+        return trace.call(trace.partial(loop), initial + before)
+
+    def _leave(self, depth: int) -> None:
+        while self.trace.depth > depth:
+            self.trace.suspend()
+
+    def _bind(self, inputs: list) -> None:
+        """Inside, variables and Parameters are what the loop carries."""
+        items = iter(inputs)
+        for slot in self.slots.values():
+            slot.container[slot.key] = bound(slot.start, items)
+        for parameter, value in zip(self.parameters, items):
+            self.trace.set_parameter(parameter, value)
 
     def _condition(self) -> Any:
-        test = self.test()
-        if not self.tracer.is_traced(test):
+        from mindspore import ops
+
+        going = ops.equal(self.state["exit"], 0) if self.kinds != {0} else Tensor(True)
+        test, self.endless = self.test(), False
+        if self.tracer.is_undecided(test):
+            return ops.logical_and(going, self.tracer.truth(test))
+        if not test:
             raise Unsupported(
                 "the condition of this loop is a tensor at first and a Python value later"
             )
-        condition = self.tracer.truth(test)
-        broken = self.frame.env.get("$broken", False)
-        if broken is False:
-            return condition
-        from mindspore import ops
+        self.endless = True
+        return going
 
-        return ops.logical_and(ops.logical_not(broken), condition)
+    def _run_body(self) -> None:
+        frame = self.frame
+        frame.stack = [("loop",)]
+        self.enter()
+        frame._push(self.node.body)
+        frame.run(1)
+        exit_, frame.exit = frame.exit, None
+        self.left = exit_
 
-    def _trace_body(self, at_head: list) -> tuple[Any, dict, list]:
-        frame, trace = self.frame, self.trace
-        body = trace.begin("body")
-        stack = frame.stack
-        try:
-            frame.env = copy_environment(frame.env)
-            frame.stack = [("loop",), ("block", self.node.body, 0)]
-            self.enter()
-            frame.run(0)
-            return body, frame.env, trace.changed_since(at_head)
-        finally:
-            frame.stack = stack
-            trace.suspend()
+    def _values(self) -> list[Tensor]:
+        """What the slots hold, with their types."""
+        tensors: list[Tensor] = []
+        for slot in self.slots.values():
+            tensors += passed(self.trace, slot.start, slot.container[slot.key])
+        return tensors + [self.trace.lift(p) for p in self.parameters]
 
-    # ---- what is carried --------------------------------------------------------------------------------------------
-    def _carried_leaves(self, path: tuple, value: Any, out: list) -> None:
-        if isinstance(value, Tensor) or path in self.dtypes:
-            out.append((value, self.dtypes.get(path)))
-            return
-        for i, item in enumerate(children(value) or ()):
-            self._carried_leaves(path + (i,), item, out)
-
-    def _as_tensor(self, leaf: tuple) -> Tensor:
-        from mindspore import ops
-
-        value, dtype = leaf
-        if not isinstance(value, Tensor):
-            return Tensor(value, dtype)
-        return ops.cast(value, dtype) if dtype is not None and value.dtype is not dtype else value
-
-    def _bind(self, inputs: list) -> None:
-        """Variables inside the loop stand for its parameters."""
-        items = iter(inputs)
-
-        def place(path: tuple, value: Any) -> Any:
-            if isinstance(value, Tensor) or path in self.dtypes:
-                return next(items)
-            parts = children(value)
-            return (
-                value
-                if parts is None
-                else rebuild(value, [place(path + (i,), p) for i, p in enumerate(parts)])
-            )
-
-        for name in self.names:
-            self.frame.env[name] = place((name,), self.start[name])
-
-    def _next_values(self, final: dict, changed: list) -> list:
-        """What the body passes to the next round, in the order of the parameters; _Retry where that order must change."""
-        retry = False
-        for flag in ("$broken", "$returned", "$value"):
-            if flag in final and flag not in self.names:
-                from mindspore.compile.flow import placeholder
-
-                self.names.append(flag)
-                self.start[flag] = placeholder(final[flag]) if flag == "$value" else False
-                retry = True
-        known = {id(p) for p in self.parameters}
-        for parameter, _ in changed:
-            if id(parameter) not in known:
-                self.parameters.append(parameter)
-                retry = True
-        results: list = []
-        for name in self.names:
-            if name in final:
-                retry |= self._compare((name,), self.start[name], final[name], results)
-        if retry:
-            raise _Retry
-        values = {id(p): v for p, v in changed}
-        return results + [values.get(id(p), p) for p in self.parameters]
-
-    def _compare(self, path: tuple, start: Any, value: Any, results: list) -> bool:
-        """Appends what the next round gets for one variable; True when its type at the head must change."""
-        if isinstance(value, Undefined):
-            raise Unsupported(
-                f"the variable '{path[0]}' has no single value at the end of the loop: {value.reason}"
-            )
-        if isinstance(start, Tensor) or path in self.dtypes:
-            return self._compare_tensor(path, start, value, results)
-        if isinstance(value, Tensor) or (isinstance(start, NUMBERS) and isinstance(value, NUMBERS)):
-            if not isinstance(value, Tensor) and type(value) is type(start) and value == start:
-                return False
-            if not isinstance(start, NUMBERS) or (isinstance(value, Tensor) and value.shape != ()):
-                self._refuse(path, start, value)
-            other = value.dtype if isinstance(value, Tensor) else type(value)
-            self.dtypes[path] = _core.promote(
-                type(start), True, other, not isinstance(value, Tensor)
-            )
-            return True
-        parts, news = children(start), children(value)
-        if (
-            parts is not None
-            and news is not None
-            and type(start) is type(value)
-            and len(parts) == len(news)
-        ):
-            # Every item must be compared: each appends its results.
-            changed = [
-                self._compare((*path, i), a, b, results)
-                for i, (a, b) in enumerate(zip(parts, news))
-            ]
-            return any(changed)
-        if start is value or (type(start) is type(value) and start == value):
-            return False
-        return self._refuse(path, start, value)
-
-    def _compare_tensor(self, path: tuple, start: Any, value: Any, results: list) -> bool:
-        dtype = self.dtypes.get(path) or start.dtype
-        shape = tuple(start.shape) if isinstance(start, Tensor) else ()
-        if isinstance(value, Tensor):
-            if tuple(value.shape) != shape:
-                self._refuse(path, start, value)
-            if value.dtype is not dtype:
-                if (
-                    path in self.dtypes
-                    and _core.promote(dtype, False, value.dtype, False) is value.dtype
-                ):
-                    self.dtypes[path] = value.dtype
-                    return True
-                self._refuse(path, start, value)
-        elif not isinstance(value, NUMBERS) or shape != ():
-            self._refuse(path, start, value)
-        results.append((value, dtype))
-        return False
-
-    def _refuse(self, path: tuple, start: Any, value: Any) -> bool:
-        def text(v: Any) -> str:
-            return (
-                f"{v.dtype}{list(v.shape)}"
-                if isinstance(v, Tensor)
-                else (repr(v) if isinstance(v, NUMBERS) else type(v).__name__)
-            )
-
-        name = path[0] if not str(path[0]).startswith("$") else "the returned value"
-        raise TypeError(
-            f"the variable '{name}' of a loop that a tensor decides must keep its type, but it is {text(start)} before "
-            f"and {text(value)} after a round; make it a tensor of one shape and dtype before the loop"
-        )
-
-    # ---- the graphs -------------------------------------------------------------------------------------------------
-    def _finish(self, loop: Any, body: Any, condition: Any, inputs: list, results: list) -> None:
+    def _next_round(self, loop: Any, inputs: list) -> list:
         trace = self.trace
         trace.declare_outputs(loop, inputs)
-        done = trace.begin("done")
-        trace.end(inputs)
-        trace.resume(body)
-        values = [self._as_tensor(r) if isinstance(r, tuple) else r for r in results]
-        trace.end(trace.call(trace.partial(loop), values))
-        function = trace.switch(condition, trace.partial(body), trace.partial(done))
-        trace.end(trace.call(function, []))
-        trace.tag_loop(loop, body, done, -1)
+        values = self._values()
+        trace.capture(values)
+        return trace.call(trace.partial(loop), values)
 
-    def _use(self, loop: Any, env: dict, initial: list) -> None:
-        frame, trace = self.frame, self.trace
-        outputs = trace.call(trace.partial(loop), initial)
-        frame.env = env
-        self._bind(outputs)
-        for name in self.unknown:
-            if name not in ("$broken", "$returned", "$value"):
-                frame.env[name] = Undefined(
-                    "it is first assigned inside a loop that a tensor decides"
-                    + self.tracer.place_text(frame)
-                )
-        for parameter, value in zip(
-            self.parameters,
-            outputs[len(outputs) - len(self.parameters) :] if self.parameters else [],
-        ):
-            trace.set_parameter(parameter, value)
+    # ---- what must be carried -----------------------------------------------------------------------------------------
+    def _compare(self, changed: list) -> list[Callable[[], None]]:
+        """What to do, outside of the loop, before the next attempt; nothing when all is carried."""
+        todo = self._compare_exit()
+        known = {id(p) for p in self.parameters}
+        new = [p for p, _ in changed if id(p) not in known]
+        if new:
+            todo.append(lambda: self.parameters.extend(new))
+        for container, before in list(self.heap.before.values()):
+            if not same_contents(before, container):
+                self._compare_contents(container, before, todo)
+        for slot in self.slots.values():
+            self._compare_slot(slot, todo)
+        return todo
+
+    def _compare_exit(self) -> list:
+        from mindspore.compile.flow import CONTINUE, FALLS, kinds_of
+
+        exit_ = self.left
+        kinds = kinds_of(exit_)
+        kind = getattr(exit_, "kind", exit_ or FALLS)
+        if CONTINUE in kinds:
+            kinds = kinds - {CONTINUE} | {FALLS}
+            kind = FALLS if kinds == {FALLS} else _without(kind, CONTINUE)
+        self.state["exit"] = kind
+        if kinds <= self.kinds:
+            return []
+        return [lambda: setattr(self, "kinds", self.kinds | kinds)]
+
+    def _compare_contents(self, container: Any, before: Any, todo: list) -> None:
+        variables = self._is_environment(container)
+        if not variables and (isinstance(container, set) or len(before) != len(container)):
+            raise Unsupported(
+                f"a {type(container).__name__} that was made before a loop that a tensor decides must keep its length in it"
+            )
+        items = container.items() if isinstance(container, dict) else enumerate(container)
+        for key, value in items:
+            start = before.get(key, _MISSING) if isinstance(before, dict) else before[key]
+            if start is value or (id(container), key) in self.slots:
+                continue
+            if start is _MISSING and not variables:
+                raise Unsupported("a dict or object gets new keys in a loop that a tensor decides")
+            if start is _MISSING or isinstance(start, Undefined):
+                self._add_late(container, key, value, todo)
+            else:
+                todo.append(lambda c=container, k=key, s=start: self._add_slot(c, k, s))
+
+    def _is_environment(self, container: Any) -> bool:
+        frames = [f for f, _ in self.tracer.places] + [self.frame]
+        while frames:
+            frame = frames.pop()
+            if frame is not None and is_frame(frame):
+                if frame.env is container:
+                    return True
+                frames.append(frame.parent)
+        return False
+
+    def _add_late(self, container: Any, name: str, value: Any, todo: list) -> None:
+        """A variable that the loop assigns first. Before, it is undefined; what returns holds zeros that nobody reads."""
+        if isinstance(value, Undefined):
+            return
+        if name == "$value":
+
+            def add() -> None:
+                start = replace_leaves(value, lambda t: placeholder(self.trace, t))
+                self._add_slot(container, name, start)
+
+            todo.append(add)
+        elif leaves_of(value) or isinstance(value, (*NUMBERS, str, type(None))):
+            reason = f"it is first assigned inside a loop that a tensor decides{self.place}"
+            todo.append(lambda: self._add_slot(container, name, Undefined(reason)))
+
+    def _compare_slot(self, slot: Slot, todo: list) -> None:
+        if slot.container is self.state:
+            return
+        value = slot.container[slot.key]
+        if matches(slot.start, value):
+            return
+
+        def grow() -> None:
+            slot.start = widen(
+                self.trace, slot.start, value, lambda a, b: self._refuse(slot.key, a, b)
+            )
+
+        todo.append(grow)
+
+    def _refuse(self, name: Any, start: Any, value: Any) -> None:
+        name = "the returned value" if name == "$value" else f"the variable '{name}'"
+        raise Unsupported(
+            f"{name} of a loop that a tensor decides must keep its type, but it is {difference(start, value)} a round; "
+            "make it a tensor of one shape and dtype before the loop"
+        )
+
+    # ---- afterwards -----------------------------------------------------------------------------------------------------
+    def _use(self, outputs: list) -> None:
+        items = iter(outputs)
+        values = [(slot, bound(slot.start, items)) for slot in self.slots.values()]
+        for parameter, value in zip(self.parameters, items):
+            self.trace.set_parameter(parameter, value)
+        for slot, value in values:
+            slot.container[slot.key] = value
+
+
+def _without(kind: Any, what: int) -> Any:
+    from mindspore import ops
+
+    return ops.where(ops.equal(kind, what), 0, kind)

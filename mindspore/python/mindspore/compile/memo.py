@@ -11,6 +11,7 @@ import numpy as np
 from mindspore._core import Tensor
 from mindspore.common._tree import flatten, rebuild
 from mindspore.compile import guards as facts
+from mindspore.compile.values import Choice, leaves_of, replace_leaves
 
 # Names and bookkeeping, which no construct depends on.
 _IGNORED = frozenset(
@@ -82,7 +83,7 @@ class Template:
             start = trace.environment()
             items = iter(inner)
             self.value = tracer.call_construct(cell, rebuild(args, lambda _: next(items)), {})
-            self.leaves = flatten(self.value)
+            self.leaves = leaves_of(self.value)
             position = {id(p): i for i, p in enumerate(self.parameters)}
             changed = trace.changed_since(start)
             # A Parameter from outside of the cell is the same for all of its equals.
@@ -106,7 +107,7 @@ class Template:
         for (where, _), value in zip(self.updated, outputs[len(self.leaves) :]):
             trace.set_parameter(parameters[where] if isinstance(where, int) else where, value)
         items = iter(outputs)
-        return rebuild(self.value, lambda _: next(items))
+        return replace_leaves(self.value, lambda _: next(items))
 
     def _repeat_facts(self, tracer: Any, cell: Any) -> None:
         """What was read of the first cell is a fact of this one too."""
@@ -135,6 +136,7 @@ class Memo:
         if (
             kwargs
             or not cell._cells
+            or any(isinstance(a, Choice) for a in args)
             or getattr(cell, "_has_hooks", False)
             or len(list(cell.get_parameters())) != len({id(p) for p in cell.get_parameters()})
         ):
@@ -145,6 +147,8 @@ class Memo:
             bool(tracer.in_gradient),
         )
         template = self.templates.get(key)
+        if template is not None and not tracer.trace.sees(template.graph):
+            template = None  # it stands in a branch that ended
         if template is None:
             if key not in self.seen:
                 self.seen.add(key)

@@ -3,29 +3,62 @@
 from __future__ import annotations
 
 import functools
+import operator
 from collections.abc import Callable
 from typing import Any
 
+from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.compile import effects
 from mindspore.compile import guards as facts
-from mindspore.compile.errors import Unsupported
 
 
 class TracedRange:
     """`range` with a bound that is a tensor."""
 
-    def __init__(self, start: Any, stop: Any, step: int):
-        self.start, self.stop, self.step = start, stop, step
-        self.dtype = stop.dtype if isinstance(stop, Tensor) else start.dtype
+    def __init__(self, start: Any, stop: Any, step: Any):
+        self.start, self.stop, self.step = (_bound(v) for v in (start, stop, step))
+
+    def first(self, tracer: Any) -> Tensor:
+        """The first value, as the counter of a loop."""
+        from mindspore import ops
+
+        if isinstance(self.step, Tensor):
+            tracer.require(
+                ops.not_equal(self.step, 0), ValueError("range() arg 3 must not be zero")
+            )
+        elif self.step == 0:
+            raise ValueError("range() arg 3 must not be zero")
+        return self.start if isinstance(self.start, Tensor) else tracer.trace.constant(self.start)
+
+    def goes_on(self, value: Tensor) -> Tensor:
+        """Whether a value of the counter is in the range."""
+        from mindspore import ops
+
+        if not isinstance(self.step, Tensor):
+            return value < self.stop if self.step > 0 else value > self.stop
+        up = ops.logical_and(ops.greater(self.step, 0), ops.less(value, self.stop))
+        down = ops.logical_and(ops.less(self.step, 0), ops.greater(value, self.stop))
+        return ops.logical_or(up, down)
+
+
+def _bound(value: Any) -> Any:
+    from mindspore import ops
+    from mindspore.compile.choices import INTEGERS
+
+    if not isinstance(value, Tensor):
+        return operator.index(value)
+    if value.size != 1 or value.dtype not in INTEGERS:
+        raise TypeError(
+            f"the bounds of a range must be integers or tensors of one integer, but got {value.dtype}{list(value.shape)}"
+        )
+    return ops.reshape(ops.cast(value, _core.int64), ())
 
 
 def _range(tracer: Any, args: list, kwargs: dict) -> Any:
     if not any(tracer.is_traced(a) for a in args):
         return range(*args, **kwargs)
     start, stop, step = (0, args[0], 1) if len(args) == 1 else (*args, 1)[:3]
-    if tracer.is_traced(step):
-        raise Unsupported("the step of a range must be known while compiling")
     return TracedRange(start, stop, step)
 
 

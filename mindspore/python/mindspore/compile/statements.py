@@ -9,6 +9,7 @@ from typing import Any
 
 from mindspore.compile.effects import is_text
 from mindspore.compile.errors import Unsupported
+from mindspore.compile.flow import BREAK, CONTINUE
 from mindspore.compile.host_values import HostValue
 from mindspore.compile.values import Undefined
 
@@ -61,9 +62,9 @@ class Statements:
 
     def _step_while(self, node: ast.While, rounds: int) -> Any:
         self.at(node)
-        test = self.eval(node.test)
+        test = self.test(node.test)
         self.at(node)
-        if self.tracer.is_traced(test):
+        if self.tracer.is_undecided(test) or (rounds and self._is_left_by_tensor(node)):
             return self.tensor_while(node)
         if not test:
             self._push(node.orelse)
@@ -76,6 +77,10 @@ class Statements:
         self.stack.append(("while", node, rounds + 1))
         self._push(node.body)
         return None
+
+    def _is_left_by_tensor(self, node: ast.While) -> bool:
+        """`while True:` whose end a tensor decides: after the first round, more is left to run on some ways only."""
+        return isinstance(node.test, ast.Constant) and self.tracer.arms > self.loops[node]
 
     def _step_loop(self) -> None:
         """The end of the body of a loop in the graph."""
@@ -147,9 +152,9 @@ class Statements:
             self.bind(alias.asname or alias.name, getattr(module, alias.name))
 
     def _run_Assert(self, node: ast.Assert) -> None:
-        value = self.eval(node.test)
+        value = self.test(node.test)
         self.at(node)
-        if self.tracer.is_traced(value):
+        if self.tracer.is_undecided(value):
             self.tensor_assert(value, lambda: self._fail(node))
         elif not value:
             self._fail(node)
@@ -184,26 +189,16 @@ class Statements:
     def _run_Return(self, node: ast.Return) -> Any:
         return self.leave(None if node.value is None else self.eval(node.value))
 
-    def _loop_at(self) -> int:
-        """The place of the innermost loop on the stack."""
-        return max(i for i, item in enumerate(self.stack) if item[0] in ("for", "while", "loop"))
+    def _run_Break(self, node: ast.Break) -> Any:
+        return self.jump(BREAK, ("jump", node))
 
-    def _run_Break(self, node: ast.Break) -> None:
-        at = self._loop_at()
-        if self.unwind(at + 1, ("jump", node)):
-            return
-        if self.stack[at][0] == "loop":
-            self.env["$broken"] = True
-        else:
-            self.stack.pop()
-
-    def _run_Continue(self, node: ast.Continue) -> None:
-        self.unwind(self._loop_at() + 1, ("jump", node))
+    def _run_Continue(self, node: ast.Continue) -> Any:
+        return self.jump(CONTINUE, ("jump", node))
 
     def _run_If(self, node: ast.If) -> Any:
-        test = self.eval(node.test)
+        test = self.test(node.test)
         self.at(node)
-        if self.tracer.is_traced(test):
+        if self.tracer.is_undecided(test):
             return self.tensor_if(node, test)
         self._push(node.body if test else node.orelse)
         return None
@@ -213,6 +208,9 @@ class Statements:
         self.at(node)
         if self.tracer.is_traced_range(iterable):
             return self.tensor_for(node, iterable)
+        return self.branch_on(iterable, lambda option: self._unroll(node, option))
+
+    def _unroll(self, node: ast.For, iterable: Any) -> None:
         items = list(itertools.islice(self.tracer.iterate(iterable), _MAX_UNROLLED + 1))
         if len(items) > _MAX_UNROLLED:
             raise Unsupported(
@@ -220,8 +218,8 @@ class Statements:
                 "bound to make it a loop of the graph"
             )
         self.stack.append(("for", node, items, 0))
-        return None
 
     def _run_While(self, node: ast.While) -> Any:
+        self.loops[node] = self.tracer.arms
         self.stack.append(("while", node, 0))
         return None

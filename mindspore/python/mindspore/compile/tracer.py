@@ -17,12 +17,15 @@ from mindspore._core import Tensor
 from mindspore.common import _late
 from mindspore.compile import guards as facts
 from mindspore.compile.calls import Calls, is_library
+from mindspore.compile.choices import Choices, is_sequence
 from mindspore.compile.effects import Text
 from mindspore.compile.errors import Place, Unsupported, calling_place, frame_place
 from mindspore.compile.frame import Frame, NestedFunction
 from mindspore.compile.host_values import HostValue
 from mindspore.compile.memo import Memo
 from mindspore.compile.python_builtins import TracedRange
+from mindspore.compile.recursion import Recursion
+from mindspore.compile.values import Choice
 
 _current: list[Tracer] = []
 
@@ -32,7 +35,7 @@ def current() -> Tracer | None:
     return _current[-1] if _current else None
 
 
-class Tracer(Calls):
+class Tracer(Calls, Choices, Recursion):
     """One compilation."""
 
     def __init__(self) -> None:
@@ -47,6 +50,8 @@ class Tracer(Calls):
         self.arms = 0  # branches that a tensor decides, around what is being traced
         self.session: Any = None  # where lines may run eagerly; None where all must be compiled
         self.warn_break: Callable[[Unsupported], None] = lambda reason: None
+        self.facts, self.decided, self.conditions = [], {}, {}  # see choices.py
+        self.calls, self.unrolled = [], set()  # see recursion.py
         self.memo = Memo(_parameter_class(), _late.cell_class)
         self.trace = _core.Trace()  # last: from here on this thread is tracing, until close()
 
@@ -61,6 +66,7 @@ class Tracer(Calls):
         """Goes on in a new graph, after a line that ran eagerly."""
         span = self.trace.span
         self.records.clear()
+        self.facts, self.decided, self.conditions = [], {}, {}
         self.memo = Memo(_parameter_class(), _late.cell_class)
         self.trace = _core.Trace()
         self.trace.span = span
@@ -104,7 +110,7 @@ class Tracer(Calls):
             return any(self.has_traced(v) for v in value)
         if isinstance(value, dict):
             return any(self.has_traced(v) for v in value.values())
-        return self.is_traced(value)
+        return self.is_undecided(value)
 
     def is_traced_range(self, value: Any) -> bool:
         return isinstance(value, TracedRange)
@@ -113,6 +119,8 @@ class Tracer(Calls):
         """A condition as Bool[]."""
         from mindspore import ops
 
+        if isinstance(value, Choice):
+            value = self.split(value, lambda v: self.truth(v) if self.is_traced(v) else bool(v))
         if not isinstance(value, Tensor):
             return Tensor(bool(value))
         if value.size != 1:
@@ -156,6 +164,8 @@ class Tracer(Calls):
     def get_attribute(self, owner: Any, name: str) -> Any:
         if isinstance(owner, HostValue):
             return getattr(owner, name)
+        if isinstance(owner, Choice):
+            return self.split(owner, lambda o: self.get_attribute(o, name))
         if (
             isinstance(owner, (Tensor, str, tuple, list, dict, set, int, float, NestedFunction))
             or id(owner) in self.made
@@ -202,9 +212,11 @@ class Tracer(Calls):
 
     # ---- writing ----------------------------------------------------------------------------------------------------
     def set_attribute(self, owner: Any, name: str, value: Any) -> None:
+        if isinstance(owner, Choice):
+            return self.split(owner, lambda o: self.set_attribute(o, name, value))
         if id(owner) in self.made or isinstance(owner, HostValue):
             setattr(owner, name, value)
-            return
+            return None
         held = getattr(owner, name, None)
         if isinstance(held, _parameter_class()):
             from mindspore import ops
@@ -214,7 +226,7 @@ class Tracer(Calls):
             self.trace.set_parameter(
                 held, value if value.dtype is held.dtype else ops.cast(value, held.dtype)
             )
-            return
+            return None
         raise Unsupported(
             f"a compiled function can assign only Parameters of '{type(owner).__name__}', but '{name}' is "
             f"{type(held).__name__}; make it a Parameter, or return the value"
@@ -233,6 +245,10 @@ class Tracer(Calls):
 
     def set_item(self, owner: Any, key: Any, value: Any) -> Any:
         """The owner, or, for a tensor, its updated value."""
+        if isinstance(owner, Choice):
+            return self.split(owner, lambda o: self.set_item(o, key, value))
+        if isinstance(key, Choice):
+            return self.split(key, lambda k: self.set_item(owner, k, value))
         if isinstance(owner, _parameter_class()):
             from mindspore.common._indexing import index_update
 
@@ -247,14 +263,12 @@ class Tracer(Calls):
         return owner
 
     def get_item(self, owner: Any, key: Any) -> Any:
-        if self.is_traced(key) and isinstance(owner, (tuple, list)):
-            from mindspore import ops
-
-            if all(isinstance(item, (Tensor, int, float)) for item in owner):
-                return ops.stack(
-                    [item if isinstance(item, Tensor) else Tensor(item) for item in owner]
-                )[key]
-            raise Unsupported("a list that is indexed by a tensor must hold tensors or numbers")
+        if isinstance(owner, Choice):
+            return self.split(owner, lambda o: self.get_item(o, key))
+        if isinstance(key, Choice):
+            return self.split(key, lambda k: self.get_item(owner, k))
+        if self.is_traced(key) and is_sequence(owner):
+            return self.item_at(owner, key)
         if not isinstance(owner, (Tensor, tuple, list, dict, str)) and hasattr(
             type(owner), "__getitem__"
         ):
@@ -267,6 +281,8 @@ class Tracer(Calls):
 
     def iterate(self, value: Any) -> Any:
         """The items of an iterable that is known while compiling."""
+        if isinstance(value, Choice):
+            value = self.split(value, lambda v: list(self.iterate(v)))
         if isinstance(value, Tensor):
             if value.ndim == 0:
                 raise TypeError("iteration needs at least one dimension, but got a 0-d tensor")
@@ -279,6 +295,10 @@ class Tracer(Calls):
 
     def operate(self, operation: Callable, a: Any, b: Any) -> Any:
         """A binary operator; operators that user classes define are parsed."""
+        if isinstance(a, Choice):
+            return self.split(a, lambda x: self.operate(operation, x, b))
+        if isinstance(b, Choice):
+            return self.split(b, lambda x: self.operate(operation, a, x))
         if isinstance(a, str) and operation is operator.mod and self.has_traced(b):
             return Text(operation, a, b)
         if isinstance(a, HostValue) or isinstance(b, HostValue):

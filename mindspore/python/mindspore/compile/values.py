@@ -1,5 +1,5 @@
-"""Values of the front end at the border of a graph: structures flattened to tensors and rebuilt, and two values of one name,
-from two branches, joined into one."""
+"""Values of the front end where ways of the program meet: what one of two branches has for a name, what may stand for it
+afterwards, and how Python's numbers become tensors that yield to others as numbers do."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from typing import Any
 
 from mindspore import _core
 from mindspore._core import Tensor
+from mindspore.compile.errors import Unsupported
 
 NUMBERS = (bool, int, float)
+_DEFAULT = {bool: _core.bool, int: _core.int64, float: _core.float32}
 
 
 class Undefined:
@@ -19,8 +21,29 @@ class Undefined:
         self.reason = reason
 
 
-class Mismatch(Exception):
-    """Two values cannot be joined; the text says why."""
+class Choice:
+    """One of several values that are not of one type, decided by a tensor: `options[index]`. What is done with it is done in
+    a branch for each option; the front end's entry points see to that, and whatever else asks is refused."""
+
+    __slots__ = ("index", "options")
+
+    def __init__(self, index: Tensor, options: list):
+        self.index, self.options = index, options
+
+    def _refuse(self, *_: Any, **__: Any) -> Any:
+        raise Unsupported(
+            f"a tensor decides whether a value is {self.describe()}, but here one of them must be "
+            "known while compiling"
+        )
+
+    def describe(self) -> str:
+        """`None or Float32[3]`."""
+        return " or ".join(dict.fromkeys(type_text(o) for o in self.options))
+
+    __bool__ = __iter__ = __len__ = __getitem__ = __call__ = __contains__ = __index__ = _refuse
+
+    def __getattr__(self, name: str) -> Any:
+        self._refuse()
 
 
 def is_tensor(value: Any) -> bool:
@@ -34,6 +57,8 @@ def children(value: Any) -> list | None:
         return list(value)
     if type(value) is dict:
         return list(value.values())
+    if isinstance(value, Choice):
+        return [value.index, *value.options]
     return None
 
 
@@ -43,113 +68,95 @@ def rebuild(value: Any, items: list) -> Any:
         return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
     if isinstance(value, list):
         return list(items)
+    if isinstance(value, Choice):
+        return Choice(items[0], items[1:])
     return dict(zip(value, items))
 
 
-def copy_mutable(value: Any, memo: dict[int, Any]) -> Any:
-    """Lists and dicts made in the trace are copied for each branch; names that shared one still share the copy."""
-    if isinstance(value, (list, dict)) and type(value) in (list, dict):
-        if id(value) in memo:
-            return memo[id(value)]
-        memo[id(value)] = copy = type(value)()
-        if isinstance(value, list):
-            copy.extend(copy_mutable(v, memo) for v in value)
-        else:
-            copy.update((k, copy_mutable(v, memo)) for k, v in value.items())
-        return copy
-    if type(value) is tuple:
-        return tuple(copy_mutable(v, memo) for v in value)
-    return value
+def leaves_of(value: Any, found: list | None = None) -> list:
+    """The tensors of a structure, left to right."""
+    found = [] if found is None else found
+    if isinstance(value, Tensor):
+        found.append(value)
+    else:
+        for item in children(value) or ():
+            leaves_of(item, found)
+    return found
 
 
-def copy_environment(env: dict[str, Any]) -> dict[str, Any]:
-    """An environment for one branch."""
-    memo: dict[int, Any] = {}
-    return {name: copy_mutable(value, memo) for name, value in env.items()}
+def replace_leaves(value: Any, replace: Callable[[Tensor], Any]) -> Any:
+    """The structure with other tensors."""
+    if isinstance(value, Tensor):
+        return replace(value)
+    parts = children(value)
+    if parts is None:
+        return value
+    return rebuild(value, [replace_leaves(p, replace) for p in parts])
 
 
-def _type_text(value: Any) -> str:
-    if is_tensor(value):
+def require_plain(value: Any, what: str) -> None:
+    """Refuses a value that holds a Choice where only tensors and Python values can pass."""
+    if isinstance(value, Choice):
+        raise Unsupported(
+            f"{what} must have one type, but a tensor decides whether it is {value.describe()}: the branches "
+            "of a condition on a tensor must agree"
+        )
+    if isinstance(value, Undefined):
+        raise Unsupported(f"{what} has no single value: {value.reason}")
+    for item in children(value) or ():
+        require_plain(item, what)
+
+
+def type_text(value: Any) -> str:
+    """A value in messages: `Float32[2, 3]`, `None`, `3`, `list`."""
+    if isinstance(value, Tensor):
         return f"{value.dtype}{list(value.shape)}"
-    return repr(value) if isinstance(value, NUMBERS + (str, type(None))) else type(value).__name__
+    if isinstance(value, Undefined):
+        return "undefined"
+    if isinstance(value, NUMBERS + (str, type(None))):
+        return repr(value)
+    name = getattr(value, "__name__", None)
+    return f"'{name}'" if isinstance(name, str) else type(value).__name__
 
 
-class Join:
-    """Pairs of leaves that differ between two branches. `pairs` become the outputs of the two graphs; `place` turns the
-    outputs of the call back into values."""
-
-    def __init__(self) -> None:
-        self.pairs: list[tuple[Any, Any]] = []
-
-    def add(self, a: Any, b: Any) -> Callable[[list], Any]:
-        """Joins two values; the result maps the outputs of the call to the joined value."""
-        if a is b:
-            return lambda outputs: a
-        if is_tensor(a) or is_tensor(b):
-            return self._tensors(a, b)
-        if isinstance(a, NUMBERS) and isinstance(b, NUMBERS):
-            if type(a) is type(b) and a == b:
-                return lambda outputs: a
-            return self._leaf(*_common_numbers(a, b))
-        items_a, items_b = children(a), children(b)
-        if items_a is not None and items_b is not None and type(a) is type(b):
-            return self._structures(a, b, items_a, items_b)
-        if type(a) is type(b) and _equal(a, b):
-            return lambda outputs: a
-        raise Mismatch(f"it is {_type_text(a)} in one branch and {_type_text(b)} in the other")
-
-    def _structures(self, a: Any, b: Any, items_a: list, items_b: list) -> Callable[[list], Any]:
-        if len(items_a) != len(items_b) or (isinstance(a, dict) and list(a) != list(b)):
-            raise Mismatch(
-                f"it has {len(items_a)} items in one branch and {len(items_b)} in the other"
-            )
-        places = [self.add(x, y) for x, y in zip(items_a, items_b)]
-        return lambda outputs: rebuild(a, [place(outputs) for place in places])
-
-    def _tensors(self, a: Any, b: Any) -> Callable[[list], Any]:
-        tensor, other = (a, b) if is_tensor(a) else (b, a)
-        if not is_tensor(other):
-            if not isinstance(other, NUMBERS) or tensor.shape != ():
-                raise Mismatch(
-                    f"it is {_type_text(a)} in one branch and {_type_text(b)} in the other"
-                )
-            dtype = _core.promote(tensor.dtype, False, type(other), True)
-            return self._leaf(_cast(a, dtype), _cast(b, dtype))
-        if tuple(a.shape) != tuple(b.shape) or a.dtype is not b.dtype:
-            raise Mismatch(
-                f"it is {_type_text(a)} in one branch and {_type_text(b)} in the other; "
-                "both must have the same shape and dtype"
-            )
-        return self._leaf(a, b)
-
-    def _leaf(self, a: Any, b: Any) -> Callable[[list], Any]:
-        self.pairs.append((a, b))
-        index = len(self.pairs) - 1
-        return lambda outputs: outputs[index]
+# ---- numbers ------------------------------------------------------------------------------------------------------------
+def is_weak(value: Any) -> bool:
+    """A Python number, or a tensor that stands for one."""
+    return _core.is_weak(value) if isinstance(value, Tensor) else isinstance(value, NUMBERS)
 
 
-def _cast(value: Any, dtype: Any) -> Any:
-    """A cast that is emitted when the value's own graph is the current one."""
-    return (value, dtype)
+def dtype_of(value: Any) -> Any:
+    """The dtype of a tensor or number."""
+    return value.dtype if isinstance(value, Tensor) else _DEFAULT[type(value)]
 
 
-def materialise(leaf: Any) -> Tensor:
-    """A leaf of a Join as a tensor of the current graph."""
+def common_type(a: Any, b: Any) -> tuple[Any, bool]:
+    """(dtype, weak) of the 0-d tensor that stands for either of two numbers or 0-d tensors."""
+    weak = is_weak(a) and is_weak(b)
+    return _core.promote(dtype_of(a), is_weak(a), dtype_of(b), is_weak(b)), weak
+
+
+def as_scalar(trace: Any, value: Any, dtype: Any, weak: bool) -> Tensor:
+    """A number or 0-d tensor as a 0-d tensor of the current graph, of this dtype; weak only from weak."""
     from mindspore import ops
 
-    value, dtype = leaf if isinstance(leaf, tuple) else (leaf, None)
-    if not is_tensor(value):
-        return Tensor(value, dtype)
-    return ops.cast(value, dtype) if dtype is not None and value.dtype is not dtype else value
+    if not isinstance(value, Tensor):
+        if not weak:
+            return Tensor(value, dtype)
+        kind = {v: k for k, v in _DEFAULT.items()}[dtype]
+        return trace.constant(kind(value))
+    if weak:
+        if value.dtype is dtype:
+            return value
+        return value * (1.0 if dtype is _core.float32 else 1)  # of weak tensors this is weak too
+    value = trace.strong(value)
+    return value if value.dtype is dtype else ops.cast(value, dtype)
 
 
-def _common_numbers(a: Any, b: Any) -> tuple:
-    dtype = _core.promote(type(a), True, type(b), True)
-    return (a, dtype), (b, dtype)
+def placeholder(trace: Any, value: Tensor) -> Tensor:
+    """Zeros of a tensor's type, for a way on which they will not be read."""
+    from mindspore import ops
 
-
-def _equal(a: Any, b: Any) -> bool:
-    try:
-        return bool(a == b)
-    except Exception:
-        return False
+    if is_weak(value):
+        return as_scalar(trace, 0, value.dtype, True)
+    return ops.zeros(tuple(value.shape), value.dtype)

@@ -24,6 +24,13 @@ def tensor_add(x, y):  # type: ignore[no-redef]
     return _bind.functions["add"](x, y)
 
 
+def switch_layer(index, layers):
+    """The one of `layers`, functions or cells, that a tensor of one integer names; to be called."""
+    return layers[index]
+
+
+switch_layer._ms_parsed = True  # in a graph, a tensor can index what Python cannot
+
 __all__ = [
     *_bind.functions,
     *_python_ops.FUNCTIONS,
@@ -33,6 +40,7 @@ __all__ = [
     "jacfwd",
     "jacrev",
     "jvp",
+    "switch_layer",
     "tensor_add",
     "value_and_grad",
     "vjp",

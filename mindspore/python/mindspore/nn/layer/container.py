@@ -11,7 +11,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from mindspore import _core
+from mindspore._core import Tensor
 from mindspore.nn.cell import Cell
+
+_INTEGERS = (_core.int8, _core.int16, _core.int32, _core.int64) + (
+    (_core.uint8, _core.uint16, _core.uint32, _core.uint64)
+)
 
 
 def _check_cell(cell: Any, owner: str) -> Cell:
@@ -24,6 +29,8 @@ def _check_cell(cell: Any, owner: str) -> Cell:
 
 def _position(index: Any, size: int, owner: str) -> int:
     """The index counted from the start."""
+    if isinstance(index, Tensor) and index.size == 1 and index.dtype in _INTEGERS:
+        index = int(index)
     if isinstance(index, bool) or not isinstance(index, int):
         raise TypeError(
             f"For '{owner}', an index must be an int or a slice, but got {type(index).__name__}."

@@ -1,0 +1,163 @@
+"""`and`, `or`, `not` and conditions. As in Python, `and` and `or` give an operand, and the right one is evaluated only where it
+decides: a right side that may fail or have effects runs in a branch."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from mindspore import _core
+from mindspore._core import Tensor
+from mindspore.compile.errors import Unsupported
+from mindspore.compile.values import Choice, Undefined
+
+# What may be evaluated although Python would not: it neither fails nor has effects.
+_HARMLESS = (
+    ast.Name,
+    ast.Constant,
+    ast.Compare,
+    ast.BoolOp,
+    ast.UnaryOp,
+    ast.Attribute,
+    ast.Add,
+    ast.Sub,
+    ast.Mult,
+    ast.expr_context,
+    ast.boolop,
+    ast.unaryop,
+    ast.cmpop,
+)
+_METHODS = frozenset({"sum", "mean", "max", "min", "any", "all", "abs", "prod"})
+
+
+class Logic:
+    """Mixin of Frame."""
+
+    def test(self, node: ast.expr) -> Any:
+        """A condition: a Python value, a tensor or a Choice. Of `and` and `or` only the truth counts."""
+        if isinstance(node, ast.BoolOp):
+            return self._test_all(node)
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            value = self.test(node.operand)
+            self.at(node)
+            return self.negation(value)
+        return self.eval(node)
+
+    def negation(self, value: Any) -> Any:
+        """`not value`."""
+        tracer = self.tracer
+        if isinstance(value, Choice):
+            value = tracer.truth(value)
+        if not tracer.is_traced(value):
+            return not value
+        from mindspore import ops
+
+        condition = tracer.truth(value)
+        result = ops.logical_not(condition)
+        tracer.note(result, tracer.facts_when(condition, False), tracer.facts_when(condition, True))
+        return result
+
+    def _test_all(self, node: ast.BoolOp) -> Any:
+        conjunction = isinstance(node.op, ast.And)
+        decided: Any = None  # the truth of the tensors so far
+        value: Any = conjunction
+        for operand in node.values:
+            if decided is None:
+                value = self.test(operand)
+            else:
+                value = self._operand(operand, decided, conjunction)
+            self.at(node)
+            if self.tracer.is_undecided(value):
+                truth = self.tracer.truth(value)
+                decided = truth if decided is None else self._combine(decided, truth, conjunction)
+            elif bool(value) is not conjunction:
+                return value
+        return value if decided is None else decided
+
+    def _combine(self, a: Tensor, b: Tensor, conjunction: bool) -> Tensor:
+        from mindspore import ops
+
+        tracer = self.tracer
+        result = ops.logical_and(a, b) if conjunction else ops.logical_or(a, b)
+        both = tracer.facts_when(a, conjunction) + tracer.facts_when(b, conjunction)
+        tracer.note(result, *((both, []) if conjunction else ([], both)))
+        return result
+
+    def _operand(self, node: ast.expr, decided: Tensor, needed: bool) -> Any:
+        """An operand that Python evaluates only where `decided` is `needed`; elsewhere, `needed`."""
+        if self._is_harmless(node):
+            try:
+                return self.test(node)
+            except Unsupported:
+                raise
+            except Exception:
+                pass  # where it is needed, then
+        ways = (lambda: self.test(node)), (lambda: needed)
+        return self.choose(decided, *(ways if needed else ways[::-1]))
+
+    def _is_harmless(self, node: ast.expr) -> bool:
+        for n in ast.walk(node):
+            if isinstance(n, ast.Call):
+                method = isinstance(n.func, ast.Attribute) and n.func.attr in _METHODS
+                if not method or n.args or n.keywords:
+                    return False
+            elif isinstance(n, ast.Name):
+                if isinstance(self.env.get(n.id), (Choice, Undefined)):
+                    return False
+            elif not isinstance(n, _HARMLESS):
+                return False
+        return True
+
+    def _BoolOp(self, node: ast.BoolOp) -> Any:
+        conjunction = isinstance(node.op, ast.And)
+        return self._pick(node, node.values, conjunction)
+
+    def _pick(self, node: ast.BoolOp, operands: list[ast.expr], conjunction: bool) -> Any:
+        value = self.eval(operands[0])
+        for i, operand in enumerate(operands[1:], 1):
+            if self.tracer.is_undecided(value):
+                return self._pick_by_tensor(node, value, operands[i:], conjunction)
+            if bool(value) is not conjunction:
+                return value
+            value = self.eval(operand)
+        return value
+
+    def _pick_by_tensor(
+        self, node: ast.BoolOp, value: Any, rest: list[ast.expr], conjunction: bool
+    ) -> Any:
+        from mindspore import ops
+
+        self.at(node)
+        truth = self.tracer.truth(value)
+        if len(rest) == 1 and self._is_harmless(rest[0]) and isinstance(value, Tensor):
+            other = self.eval(rest[0])
+            self.at(node)
+            if isinstance(other, Tensor) and _core.type_text(other) == _core.type_text(value):
+                if value.dtype is _core.bool and value.shape == ():
+                    return self._combine(value, other, conjunction)
+                return ops.where(truth, *((other, value) if conjunction else (value, other)))
+        ways = (lambda: self._pick(node, rest, conjunction)), (lambda: value)
+        return self.choose(truth, *(ways if conjunction else ways[::-1]))
+
+    def both(self, a: Any, b: Any) -> Any:
+        """`a and b`, both evaluated: of comparisons in a chain."""
+        if not (self.tracer.is_undecided(a) or self.tracer.is_undecided(b)):
+            return a and b
+        return self._combine(self.tracer.truth(a), self.tracer.truth(b), True)
+
+    def either(self, a: Any, b: Any) -> Any:
+        """`a or b`, both evaluated: of the comparisons of `in`."""
+        if not (self.tracer.is_undecided(a) or self.tracer.is_undecided(b)):
+            return a or b
+        return self._combine(self.tracer.truth(a), self.tracer.truth(b), False)
+
+    def decide(self, test: ast.expr) -> bool:
+        """A condition that must be known while compiling."""
+        value = self.test(test)
+        if self.tracer.is_undecided(value):
+            self.at(test)
+            raise Unsupported(
+                "a condition in a comprehension must be known while compiling, but it is a tensor; "
+                "use ops.where or a loop with 'if'"
+            )
+        return bool(value)
