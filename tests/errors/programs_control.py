@@ -97,7 +97,7 @@ def name_of_a_loop():
             x = x + t
         return t
 
-    Wrap(body)(f32(2))
+    Wrap(body)(f32(2) * 10)
 
 
 @wrong(AssertionError, "all of them must be positive")

@@ -9,7 +9,7 @@ from typing import Any
 from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.common import _late
-from mindspore.compile.errors import Unsupported
+from mindspore.compile.errors import Unsupported, note_expression
 from mindspore.compile.fork import Fork
 from mindspore.compile.values import NUMBERS, Choice, Undefined
 
@@ -133,7 +133,9 @@ class Choices:
             condition = ops.logical_and(condition, ops.not_equal(value.index, i))
         if len(value.options) == 2:
             condition = self.below(value, 1) if there == {0} else condition
-        self.require(condition, UnboundLocalError(text))
+        error, frame = UnboundLocalError(text), self.places[-1][0]
+        note_expression(error, frame, frame.name)
+        self.require(condition, error)
         self.facts.append((_core.value_id(value.index), frozenset(there)))
         return self.resolve(value)
 

@@ -84,7 +84,7 @@ def emit(tracer: Any, function: Callable, args: Any, kwargs: dict) -> None:
 def emit_raise(tracer: Any, error: BaseException) -> None:
     """Raises `error` when the graph runs and comes here."""
     original = getattr(error, "_ms_original", error)
-    places = getattr(error, "_ms_places", None) or tracer.error_places()
+    places = getattr(error, "_ms_places", None) or tracer.error_places(error)
     tensors: list = []
     build = defer(tuple(original.args), tracer, tensors)
 

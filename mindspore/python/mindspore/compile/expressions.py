@@ -73,6 +73,7 @@ class Expressions:
         return node.value
 
     def _Name(self, node: ast.Name) -> Any:
+        self.name = node
         return self.lookup(node.id)
 
     def _Attribute(self, node: ast.Attribute) -> Any:

@@ -337,7 +337,7 @@ class Flow:
         exit_ = loop.build()
         if not loop.node.orelse and BREAK in exit_.kinds:
             kind = ops.where(ops.equal(exit_.kind, BREAK), FALLS, exit_.kind)
-            exit_ = Mixed(kind, exit_.kinds - {BREAK})
+            exit_ = Mixed(kind, exit_.kinds - {BREAK} | {FALLS})
         if exit_.kinds == {FALLS}:
             self._push(loop.node.orelse)
             return None

@@ -45,6 +45,7 @@ class Frame(Expressions, Logic, Statements, Flow, Handlers):
         self.outer_names: dict[str, str] = {}  # names declared global or nonlocal
         self.is_scope = False  # a comprehension: statements and errors belong to the parent
         self.node: ast.AST | None = None
+        self.name: ast.Name | None = None  # the last one that was read
         self.first_argument: Any = None
 
     # ---- names ------------------------------------------------------------------------------------------------------
