@@ -84,6 +84,17 @@ void DefineViews(OpRegistry& ops) {
       .Python("expand_dims(input_x, axis)", kFunction | kMethod)
       .Python("unsqueeze(input, dim)", kFunction | kMethod)
       .Class("ExpandDims()(input_x, axis)");
+  // Like Python's own conversion, it is where gradients end.
+  ops.Op("Number")
+      .Doc("The Python number that a tensor of one element holds: its dtype yields to others.")
+      .In("input", kAny, "One element.")
+      .Infer([](InferContext& c) {
+        c.Check(c.shape(0).size() == 1, "the tensor must have one element, but got shape {}",
+                c.shape(0));
+        return Type(c.dtype(0), {}, true);
+      })
+      .Grad([](GradContext&) { return Terms(1); })
+      .View();
   OpDef& squeeze = ops.Op("Squeeze").In("input", kAny, "Any shape.");
   squeeze
       .AddAttr({"axis", Ints{}, false, Attr(Ints{}).index(), true,

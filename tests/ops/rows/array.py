@@ -427,3 +427,10 @@ row(
         args(f32(4, 5), i32(2, 2), says="must have the same dtype", **SLICES[0]),
     ],
 )
+row(
+    "Number",
+    ref=lambda x: x.reshape(()),
+    good=[args(f32(1, 1)), args(f32([3]))],
+    bad=[args(f32(2), says="must have one element, but got shape [2]")],
+    grad=False,
+)

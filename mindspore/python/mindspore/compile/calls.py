@@ -178,6 +178,8 @@ class Calls:
     def _instantiate(self, kind: type, args: list, kwargs: dict) -> Any:
         if kind in (int, float, bool) and args and self.is_traced(args[0]):
             return self._number(kind, args[0])
+        if kind is Tensor and args and self.is_traced(args[0]) and _core.is_weak(args[0]):
+            args = [self.trace.strong(args[0]), *args[1:]]
         made = self._run(kind, args, kwargs)
         if not isinstance(made, (Tensor, str, int, float)):
             self.made.add(id(made))
@@ -191,8 +193,11 @@ class Calls:
             raise ValueError(
                 f"only a tensor with one element can become a Python number, but got shape {tuple(value.shape)}"
             )
-        dtype = {int: _core.int64, float: _core.float32, bool: _core.bool}[kind]
-        return ops.reshape(self.truth(value) if kind is bool else ops.cast(value, dtype), ())
+        if kind is bool:
+            value = self.truth(value)
+        elif kind is int or value.dtype is not _core.float64:
+            value = ops.cast(value, _core.int64 if kind is int else _core.float32)
+        return _core.op("Number")(value)
 
     def _run(self, function: Any, args: list, kwargs: dict) -> Any:
         """Plain Python on values that are known, library code on traced ones, and what neither can do in between two graphs."""

@@ -53,7 +53,7 @@ class Logic:
         from mindspore import ops
 
         condition = tracer.truth(value)
-        result = ops.logical_not(condition)
+        result = _core.op("Number")(ops.logical_not(condition))  # a Python bool
         tracer.note(result, tracer.facts_when(condition, False), tracer.facts_when(condition, True))
         return result
 
