@@ -1,0 +1,135 @@
+"""Functions and cells that a tensor chooses: by a condition, by an index, stored, returned, carried through loops."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import mindspore as ms
+from mindspore import Tensor, grad, jit, nn, ops
+
+PROGRAMS: list[Any] = []
+POINTS = [[1.5, -2.0, 3.0], [1.5, 5.0, 0.0], [0.5, -3.0, 2.0], [0.45, -0.6, 0.9]]
+
+
+def program(function: Any) -> Any:
+    """Adds to the programs that must give the same in both modes."""
+    PROGRAMS.append(function)
+    return function
+
+
+def dbl(x):
+    return x * 2
+
+
+def sq(x):
+    return x * x
+
+
+@program
+def choose_f(x):
+    return (dbl if x.sum() > 2 else sq)(x)
+
+
+@program
+def choose_var(x):
+    if x[0] > 0:
+        f = dbl
+    else:
+        f = lambda y: y * x
+    return f(x) + f(x + 1)
+
+
+@program
+def choose_dict(x):
+    d = {"a": dbl, "b": sq}
+    k = "a" if x[0] > 0 else "b"
+    return d[k](x)
+
+
+@program
+def list_index(x):
+    fs = [dbl, sq, ops.sin, lambda v: v + x]
+    return fs[ops.cast(ops.abs(x[1]), ms.int32)](x)
+
+
+@program
+def neg_index(x):
+    fs = (dbl, sq, ops.cos)
+    return fs[-ops.cast(ops.abs(x[1]), ms.int32)](x)
+
+
+LAYERS = nn.CellList([nn.Dense(3, 3), nn.ReLU(), nn.Dense(3, 3)])
+
+
+@program
+def cells_index(x):
+    i = ops.cast(ops.abs(x[1]), ms.int32)
+    return LAYERS[i](x.reshape(1, 3)).reshape(3)
+
+
+def outcome(function: Any, x: Tensor) -> Any:
+    """What a program gives, or the type of what it raises."""
+    try:
+        return function(x)
+    except Exception as error:
+        return type(error)
+
+
+@pytest.mark.parametrize("point", POINTS, ids=["a", "b", "c", "d"])
+@pytest.mark.parametrize("function", PROGRAMS, ids=lambda f: f.__name__)
+def test_compiled_equals_eager(function: Any, point: list) -> None:
+    x = Tensor(np.array(point, np.float32))
+    eager, compiled = outcome(function, x), outcome(jit(function, fullgraph=True), x)
+    if isinstance(eager, type):
+        assert compiled is eager
+        return
+    assert compiled.dtype is eager.dtype
+    np.testing.assert_allclose(compiled.asnumpy(), eager.asnumpy(), rtol=1e-5, atol=1e-6)
+    slope = jit(lambda v: grad(function)(v), fullgraph=True)(x)
+    np.testing.assert_allclose(slope.asnumpy(), grad(function)(x).asnumpy(), rtol=1e-4, atol=1e-5)
+
+
+class Layers(nn.Cell):
+    def __init__(self) -> None:
+        super().__init__()
+        self.layers = nn.CellList([nn.Tanh(), nn.ReLU(), nn.Sigmoid()])
+
+    def construct(self, index: Tensor, x: Tensor) -> Tensor:
+        return self.layers[index](x) + ops.functional.switch_layer(
+            index, (ops.neg, ops.abs, ops.exp)
+        )(x)
+
+
+@pytest.mark.parametrize("mode", [ms.GRAPH_MODE, ms.PYNATIVE_MODE], ids=["graph", "eager"])
+def test_an_index_counts_as_in_python(mode: int) -> None:
+    x = np.array([0.5, -1.0], np.float32)
+    expected = [np.tanh(x) - x, np.maximum(x, 0) + np.abs(x), 1 / (1 + np.exp(-x)) + np.exp(x)]
+    ms.set_context(mode=mode, jit_syntax_level=ms.STRICT)
+    try:
+        net = Layers()
+        for index in (0, 1, 2, -1, -3):
+            for dtype in (ms.int32, ms.int64):
+                got = net(Tensor(index, dtype), Tensor(x)).asnumpy()
+                np.testing.assert_allclose(got, expected[index], rtol=1e-6)
+        for index in (3, -4):
+            with pytest.raises(IndexError):
+                net(Tensor(index, ms.int32), Tensor(x))
+        with pytest.raises(TypeError):
+            net(Tensor(0.5), Tensor(x))
+    finally:
+        ms.set_context(mode=ms.PYNATIVE_MODE, jit_syntax_level=ms.LAX)
+
+
+def test_weights_of_the_chosen_cell_alone_get_gradients() -> None:
+    cells = nn.CellList([nn.Dense(2, 2), nn.Dense(2, 2), nn.Dense(2, 2)])
+    weights = [c.weight for c in cells]
+
+    def forward(index: Tensor, x: Tensor) -> Tensor:
+        return cells[index](x).sum()
+
+    gradient = jit(lambda i, x: ops.grad(forward, 1, weights)(i, x), fullgraph=True)
+    _, grads = gradient(Tensor(1, ms.int32), Tensor(np.ones((1, 2), np.float32)))
+    assert [float(ops.abs(g).sum()) for g in grads] == [0.0, 4.0, 0.0]
