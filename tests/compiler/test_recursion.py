@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from both_modes import POINTS, check
 
 import mindspore as ms
 from mindspore import Parameter, Tensor, grad, jit, nn, ops
 
 PROGRAMS: list[Any] = []
-POINTS = [[1.5, -2.0, 3.0], [1.5, 5.0, 0.0], [0.5, -3.0, 2.0], [0.45, -0.6, 0.9]]
 
 
 def program(function: Any) -> Any:
@@ -140,26 +140,10 @@ def acker(x):
     return x * ack(ops.cast(x[0] > 0, ms.int32) + 1, ops.cast(x[2] > 0, ms.int32) + 1)
 
 
-def outcome(function: Any, x: Tensor) -> Any:
-    """What a program gives, or the type of what it raises."""
-    try:
-        return function(x)
-    except Exception as error:
-        return type(error)
-
-
 @pytest.mark.parametrize("point", POINTS, ids=["a", "b", "c", "d"])
 @pytest.mark.parametrize("function", PROGRAMS, ids=lambda f: f.__name__)
 def test_compiled_equals_eager(function: Any, point: list) -> None:
-    x = Tensor(np.array(point, np.float32))
-    eager, compiled = outcome(function, x), outcome(jit(function, fullgraph=True), x)
-    if isinstance(eager, type):
-        assert compiled is eager
-        return
-    assert compiled.dtype is eager.dtype
-    np.testing.assert_allclose(compiled.asnumpy(), eager.asnumpy(), rtol=1e-5, atol=1e-6)
-    slope = jit(lambda v: grad(function)(v), fullgraph=True)(x)
-    np.testing.assert_allclose(slope.asnumpy(), grad(function)(x).asnumpy(), rtol=1e-4, atol=1e-5)
+    check(function, point)
 
 
 def descend(x: Tensor, n: Tensor) -> Tensor:
