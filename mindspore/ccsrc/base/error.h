@@ -23,6 +23,7 @@ enum class ErrorKind {
   kOs,
   kZeroDivision,
   kUnknownValue,  // a value that is known only when the graph runs
+  kSymbolic,      // a dynamic size met code that needs the number: the compile specialises
 };
 
 class Error : public std::exception {

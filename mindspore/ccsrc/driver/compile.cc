@@ -1,5 +1,6 @@
 #include "driver/compile.h"
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -23,8 +24,10 @@ using Result = std::shared_ptr<const Executable>;
 struct Key {
   Fingerprint module;
   CompileOptions options;
+  DimScope scope;
   bool operator==(const Key& other) const {
-    return module == other.module && options == other.options;
+    return module == other.module && options == other.options && scope.hints == other.scope.hints &&
+           scope.guards == other.scope.guards;
   }
 };
 struct KeyHash {
@@ -109,11 +112,21 @@ const Backend* HostBackend() {
   return nullptr;
 }
 
-Result Make(Module& module, const CompileOptions& options) {
+std::atomic<size_t> pass_runs{0};
+
+Result Make(const std::shared_ptr<Module>& shared, const CompileOptions& options, DimScope scope) {
+  Module& module = *shared;
   const Backend& backend = GetBackend(options.device);
+  bool dynamic = HasSymbols(module);
+  DimScope::Use use(&scope);
+  ++pass_runs;
   PassOptions passes;
   if (const Backend* host = HostBackend()) passes.evaluate = EvaluateOn(*host);
   Optimize(module, passes);
+  if (dynamic) {
+    return std::make_shared<const Executable>(
+        std::make_shared<const DynamicProgram>(shared, std::move(scope), backend));
+  }
   LowerForDevice(module, backend);
   auto program = BuildProgram(module, backend);
   if (DumpsPlans()) std::fputs(Print(*program).c_str(), stderr);
@@ -160,6 +173,12 @@ class MachineLease {
 
 void Executable::Run(std::span<const Tensor> inputs, std::vector<RtValue>* outputs,
                      RandomState* random) const {
+  if (dynamic_) {
+    auto program = dynamic_->ProgramFor(dynamic_->Bind(inputs));
+    CheckRandom(*program, random);
+    MachineLease(*program)->RunMain(inputs, outputs, random);
+    return;
+  }
   CheckInputs(program_->main(), inputs);
   CheckRandom(*program_, random);
   MachineLease(*program_)->RunMain(inputs, outputs, random);
@@ -193,14 +212,14 @@ void Executable::RunClosure(const RtValue& value, std::span<const RtValue> argum
 }
 
 std::shared_ptr<const Executable> Compile(std::shared_ptr<Module> module,
-                                          const CompileOptions& options) {
-  auto key = std::make_shared<const Key>(Key{FingerprintOf(*module), options});
+                                          const CompileOptions& options, DimScope scope) {
+  auto key = std::make_shared<const Key>(Key{FingerprintOf(*module), options, scope});
   std::promise<Result> promise;
   bool mine = false;
   std::shared_future<Result> result = Compiled().Find(key, promise, &mine);
   if (mine) {
     try {
-      promise.set_value(Make(*module, options));
+      promise.set_value(Make(module, options, std::move(scope)));
     } catch (...) {
       Compiled().Forget(*key);
       promise.set_exception(std::current_exception());
@@ -209,6 +228,7 @@ std::shared_ptr<const Executable> Compile(std::shared_ptr<Module> module,
   return result.get();
 }
 
+size_t PassRuns() { return pass_runs; }
 size_t CompiledCount() { return Compiled().size(); }
 void ClearCompiled() { Compiled().Clear(); }
 

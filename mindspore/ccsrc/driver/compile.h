@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "driver/dynamic.h"
 #include "ir/graph.h"
 #include "runtime/plan.h"
 
@@ -21,6 +22,8 @@ struct CompileOptions {
 class Executable {
  public:
   explicit Executable(std::shared_ptr<const Program> program) : program_(std::move(program)) {}
+  explicit Executable(std::shared_ptr<const DynamicProgram> dynamic)
+      : dynamic_(std::move(dynamic)) {}
 
   // `inputs`: in the order of main's inputs(). For a pair of main's `updates` the input must be
   // unique: the new value is written over it and the output shares its buffer, unless something
@@ -33,23 +36,35 @@ class Executable {
   static void RunClosure(const RtValue& closure, std::span<const RtValue> arguments,
                          std::vector<RtValue>* outputs, RandomState* random);
 
-  const Types& input_types() const { return program_->main().input_types; }
-  const Types& output_types() const { return program_->main().output_types; }
-  const MemoryReport& memory() const { return program_->memory(); }
-  const Program& program() const { return *program_; }
+  // Null where all sizes are known. A program of dynamic sizes has no `program`: it plans one for
+  // each set of sizes.
+  const DynamicProgram* dynamic() const { return dynamic_.get(); }
+  const Types& input_types() const {
+    return dynamic_ ? dynamic_->input_types() : program_->main().input_types;
+  }
+  const Types& output_types() const { return program().main().output_types; }
+  const MemoryReport& memory() const { return program().memory(); }
+  const Program& program() const {
+    MS_ASSERT(program_);
+    return *program_;
+  }
 
  private:
   std::shared_ptr<const Program> program_;
+  std::shared_ptr<const DynamicProgram> dynamic_;
 };
 
 // Takes the module over: passes rewrite it. Throws what infer, kernel tables and passes throw, with
 // spans. A module that equals one compiled before gives the same executable; while one thread
 // compiles it, others wait for it.
+// `scope`: the symbols of the module, if it has any, and what the front end assumed about them.
 std::shared_ptr<const Executable> Compile(std::shared_ptr<Module> module,
-                                          const CompileOptions& options = {});
+                                          const CompileOptions& options = {}, DimScope scope = {});
 
 // The cache behind Compile: the least recently used go first.
 size_t CompiledCount();
+// How often the passes ran since the process began.
+size_t PassRuns();
 void ClearCompiled();
 
 }  // namespace ms

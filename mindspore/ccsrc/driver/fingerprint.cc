@@ -104,7 +104,7 @@ class Writer {
       Put(type.dtype());
       Put(type.weak());
       Put(static_cast<uint8_t>(type.shape().rank()));
-      for (int64_t size : type.shape()) Put(size);
+      for (int64_t size : type.shape().codes()) Put(size);
     } else if (type.is_function()) {
       for (const Types* types : {&type.function().parameters, &type.function().results}) {
         Put(static_cast<uint32_t>(types->size()));

@@ -84,7 +84,7 @@ std::string ToString(const Attr& attr) {
         else if constexpr (std::is_same_v<T, bool>)
           return x ? "true" : "false";
         else if constexpr (std::is_same_v<T, int64_t>)
-          return fmt::format("{}", x);
+          return Dim::FromCode(x).ToString();
         else if constexpr (std::is_same_v<T, double>)
           return DoubleText(x);
         else if constexpr (std::is_same_v<T, std::string>)
@@ -92,7 +92,7 @@ std::string ToString(const Attr& attr) {
         else if constexpr (std::is_same_v<T, DType>)
           return std::string(Name(x));
         else if constexpr (std::is_same_v<T, Ints>)
-          return fmt::format("[{}]", fmt::join(x, ", "));
+          return fmt::format("[{}]", fmt::join(DimsFromCodes(x), ", "));
         else if constexpr (std::is_same_v<T, std::vector<double>>) {
           std::string text;
           for (double v : x) text += (text.empty() ? "" : ", ") + DoubleText(v);

@@ -69,10 +69,20 @@ Term Emitter::Scalar(double value, DType dtype) {
   return Wrap(Constant(Tensor::Full(dtype, Shape{}, value), false));
 }
 
+Term Emitter::SizeScalar(Dim size, DType dtype, double divisor, bool inverse) {
+  if (!size.symbolic()) {
+    auto number = static_cast<double>(size.value());
+    return Scalar(inverse ? divisor / number : number / divisor, dtype);
+  }
+  return Call(
+      "SizeScalar", {},
+      {{"size", size.code()}, {"dtype", dtype}, {"divisor", divisor}, {"inverse", inverse}});
+}
+
 Term Emitter::Full(double value, const Type& like) {
   if (like.is_box()) return Call("BoxZero", {});
   return Call("Fill", {},
-              {{"dtype", like.dtype()}, {"shape", like.shape().ToInts()}, {"value", value}});
+              {{"dtype", like.dtype()}, {"shape", like.shape().ToCodes()}, {"value", value}});
 }
 
 // ---- GraphEmitter
@@ -157,10 +167,11 @@ Term operator*(const Term& a, double b) { return a * Like(a, b); }
 Term operator*(double a, const Term& b) { return b * Like(b, a); }
 Term operator/(const Term& a, double b) { return a / Like(a, b); }
 Term operator/(double a, const Term& b) { return Like(b, a) / b; }
+Term operator/(const Term& a, Dim b) { return a / a.emitter->SizeScalar(b, a.dtype()); }
 
 Term Reshape(const Term& x, const Shape& shape) {
   if (x.shape() == shape) return x;
-  return x.emitter->Call("Reshape", {x}, {{"shape", shape.ToInts()}});
+  return x.emitter->Call("Reshape", {x}, {{"shape", shape.ToCodes()}});
 }
 
 Term CastTo(const Term& x, DType dtype) {
@@ -170,7 +181,7 @@ Term CastTo(const Term& x, DType dtype) {
 
 Term BroadcastTo(const Term& x, const Shape& shape) {
   if (x.shape() == shape) return x;
-  return x.emitter->Call("BroadcastTo", {x}, {{"shape", shape.ToInts()}});
+  return x.emitter->Call("BroadcastTo", {x}, {{"shape", shape.ToCodes()}});
 }
 
 Term ZerosLike(const Term& x) { return x.emitter->Full(0, x.type()); }
@@ -181,7 +192,7 @@ Term SumTo(const Term& x, const Shape& shape) {
   int lead = from.rank() - shape.rank();
   Ints axes;
   for (int i = 0; i < from.rank(); ++i) {
-    if (i < lead || (shape[i - lead] == 1 && from[i] != 1)) axes.push_back(i);
+    if (i < lead || (shape.dim(i - lead).Is(1) && !from.dim(i).Is(1))) axes.push_back(i);
   }
   Term sum =
       axes.empty() ? x : x.emitter->Call("ReduceSum", {x}, {{"axis", axes}, {"keep_dims", true}});

@@ -39,7 +39,9 @@ class Emitter {
   // By name, unmentioned attributes at their defaults. Call is for ops with one output.
   Term Call(std::string_view op, const Terms& inputs, const NamedAttrs& attrs = {});
   Terms CallMany(std::string_view op, const Terms& inputs, const NamedAttrs& attrs = {});
-  Term Scalar(double value, DType dtype);     // a 0-d constant
+  Term Scalar(double value, DType dtype);  // a 0-d constant
+  // A 0-d value made of a size: size / divisor, or divisor / size. A constant where it is known.
+  Term SizeScalar(Dim size, DType dtype, double divisor = 1, bool inverse = false);
   Term Full(double value, const Type& like);  // op Fill: no memory until it is needed
   Term Wrap(Var var) { return {this, var}; }
 
@@ -83,6 +85,7 @@ Term operator*(const Term& a, double b);
 Term operator*(double a, const Term& b);
 Term operator/(const Term& a, double b);
 Term operator/(double a, const Term& b);
+Term operator/(const Term& a, Dim b);
 
 // Helpers that many rules want.
 Term SumTo(const Term& x, const Shape& shape);  // undoes broadcasting: sums x down to `shape`

@@ -33,7 +33,7 @@ void InferContext::CheckSameDType(size_t i, size_t j) const {
 }
 
 void InferContext::CheckSameShape(size_t i, size_t j) const {
-  Check(shape(i) == shape(j), "'{}' and '{}' must have the same shape, but got {} and {}",
+  Check(SameSizes(shape(i), shape(j)), "'{}' and '{}' must have the same shape, but got {} and {}",
         input_name(i), input_name(j), shape(i), shape(j));
 }
 
@@ -90,6 +90,13 @@ OpDef& OpDef::AddAttr(AttrDef def) {
 OpDef& OpDef::WithAttr(std::string attr, Attr fallback, std::string text) {
   size_t kind = fallback.index();
   return AddAttr({std::move(attr), std::move(fallback), false, kind, false, std::move(text)});
+}
+
+OpDef& OpDef::Sizes(std::string_view attr) {
+  int i = AttrIndex(attr);
+  MS_ASSERT(i >= 0);
+  attributes[static_cast<size_t>(i)].sizes = true;
+  return *this;
 }
 
 void OpDef::InferFromScalar() {
@@ -195,10 +202,30 @@ void CheckInputs(const OpDef& op, const Types& inputs) {
   }
 }
 
+// Attributes that are plain numbers refuse symbolic sizes.
+void CheckAttributes(const OpDef& op, const Attrs& attrs) {
+  for (size_t i = 0; i < attrs.size() && i < op.attributes.size(); ++i) {
+    if (op.attributes[i].sizes || !HasSymbols(attrs[i])) continue;
+    Throw(ErrorKind::kSymbolic, "For '{}', '{}' must be known when it is compiled, but got {}.",
+          op.name, op.attributes[i].name, ToString(attrs[i]));
+  }
+}
+
 }  // namespace
+
+bool HasSymbols(const Attr& attr) {
+  if (const auto* number = std::get_if<int64_t>(&attr)) return Dim::IsSymbolicCode(*number);
+  const auto* list = std::get_if<Ints>(&attr);
+  return list && std::any_of(list->begin(), list->end(), Dim::IsSymbolicCode);
+}
+
+bool HasSymbols(const Attrs& attrs) {
+  return std::any_of(attrs.begin(), attrs.end(), [](const Attr& a) { return HasSymbols(a); });
+}
 
 Types Infer(const OpDef& op, const Types& inputs, const Attrs& attrs) {
   if (!op.structural) CheckInputs(op, inputs);
+  CheckAttributes(op, attrs);
   InferContext context(op, inputs, attrs);
   try {
     return op.infer(context);

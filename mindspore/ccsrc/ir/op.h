@@ -54,6 +54,10 @@ class InferContext {
   template <class T>
   const T& attr(std::string_view name) const;
   bool is_none(std::string_view name) const;
+  // Sizes that may be symbolic, of an attribute that may hold such (OpDef::Sizes).
+  Dim dim_attr(std::string_view name) const { return Dim::FromCode(attr<int64_t>(name)); }
+  Dims dims_attr(std::string_view name) const { return DimsFromCodes(attr<Ints>(name)); }
+  Dim dim(size_t i, int axis) const { return shape(i).dim(axis); }
 
   // `For '<op>', <what must hold>.` as ValueError / TypeError.
   template <class... Args>
@@ -219,6 +223,7 @@ struct AttrDef {
       0;  // index in the variant Attr that values must have (monostate: any, None allowed)
   bool optional = false;  // None is accepted beside `kind`
   std::string doc;
+  bool sizes = false;  // may hold symbolic sizes
 };
 
 enum class Promotion : uint8_t {
@@ -298,6 +303,8 @@ struct OpDef {
     return AddAttr({std::move(name), {}, false, Attr(T{}).index(), true, std::move(doc)});
   }
   OpDef& AddAttr(AttrDef def);
+  // The attribute may hold symbolic sizes, and the functions of the declaration read it as Dim.
+  OpDef& Sizes(std::string_view attr);
   template <class F>
   OpDef& Infer(F f);  // F: InferContext& -> Type or Types
   template <class F>
@@ -372,6 +379,10 @@ class OpRegistry {
 // The registry of all ops, filled on first use by the function set here (ops/all.cc).
 const OpRegistry& Ops();
 void SetOpSource(void (*define_all)(OpRegistry&));
+
+// Whether a symbolic size is among the attributes.
+bool HasSymbols(const Attr& attr);
+bool HasSymbols(const Attrs& attrs);
 
 // The scalar graph of an elementwise op for given input types.
 ScalarGraph TraceScalar(const OpDef& op, const std::vector<DType>& inputs, const Attrs& attrs);

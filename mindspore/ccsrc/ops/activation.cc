@@ -43,8 +43,8 @@ void DefineRelu(OpRegistry& ops) {
 Type InferPrelu(InferContext& c) {
   c.CheckSameDType(0, 1);
   c.CheckRank(1, 1);
-  int64_t channels = c.rank(0) >= 2 ? c.shape(0)[1] : 1;
-  int64_t slopes = c.shape(1)[0];
+  Dim channels = c.rank(0) >= 2 ? c.dim(0, 1) : Dim(1);
+  Dim slopes = c.dim(1, 0);
   c.Check(slopes == 1 || slopes == channels,
           "the size of 'weight' must be 1 or the channels of 'x' ({}), but got {}", channels,
           slopes);
@@ -53,8 +53,8 @@ Type InferPrelu(InferContext& c) {
 
 // The shape in which the weight broadcasts along axis 1 of x.
 Shape SlopeShape(const Shape& x, const Shape& weight) {
-  Ints shape(static_cast<size_t>(x.rank()), 1);
-  if (x.rank() >= 2) shape[1] = weight.size();
+  Dims shape(static_cast<size_t>(x.rank()), 1);
+  if (x.rank() >= 2) shape[1] = weight.elements();
   return Shape(shape);
 }
 

@@ -10,30 +10,31 @@ namespace {
 // ---- views
 // ------------------------------------------------------------------------------------------------
 Type InferReshape(InferContext& c) {
-  Ints shape = c.attr<Ints>("shape");
-  int64_t known = 1;
+  Dims shape = c.dims_attr("shape");
+  const Shape& from = c.shape(0);
   int unknown = -1;
   for (size_t i = 0; i < shape.size(); ++i) {
     c.Check(shape[i] >= -1, "the sizes of 'shape' must be at least -1, but got ({})",
             fmt::join(shape, ", "));
-    if (shape[i] == -1) {
+    if (shape[i].Is(-1)) {
       c.Check(unknown < 0, "'shape' must have at most one -1, but got ({})",
               fmt::join(shape, ", "));
       unknown = static_cast<int>(i);
     }
   }
   if (unknown >= 0) {
-    shape[static_cast<size_t>(unknown)] = 1;
-    known = Shape(shape).size();
-    bool fits = known == 0 ? c.shape(0).empty() : c.shape(0).size() % known == 0;
+    Dim& open = shape[static_cast<size_t>(unknown)];
+    open = 1;
+    Dim known = Shape(shape).elements();
+    bool fits = known == 0 ? from.empty() : from.elements() % known == 0;
     c.Check(fits, "the {} elements of 'input' with shape {} must fit 'shape', but got ({})",
-            c.shape(0).size(), c.shape(0), fmt::join(c.attr<Ints>("shape"), ", "));
-    shape[static_cast<size_t>(unknown)] = known == 0 ? 0 : c.shape(0).size() / known;
+            from.elements(), from, fmt::join(c.dims_attr("shape"), ", "));
+    open = known == 0 ? Dim(0) : from.elements() / known;
   }
   Shape result(shape);
-  c.Check(result.size() == c.shape(0).size(),
+  c.Check(result.elements() == from.elements(),
           "the {} elements of 'input' with shape {} must fit 'shape', but got ({})",
-          c.shape(0).size(), c.shape(0), fmt::join(c.attr<Ints>("shape"), ", "));
+          from.elements(), from, fmt::join(c.dims_attr("shape"), ", "));
   return Type(c.dtype(0), result, c.in(0).weak() && result.rank() == 0);
 }
 
@@ -50,15 +51,15 @@ Type InferExpandDims(InferContext& c) {
 Type InferSqueeze(InferContext& c) {
   Ints given = AxisList(c.op(), c.attrs(), "axis");
   std::vector<int> axes = c.Axes(given, c.rank(0));
-  Ints dims;
+  Dims dims;
   for (int i = 0; i < c.rank(0); ++i) {
     bool named = std::find(axes.begin(), axes.end(), i) != axes.end();
+    Dim size = c.dim(0, i);
     if (!given.empty() && named) {
-      c.Check(c.shape(0)[i] == 1,
-              "the squeezed axes must have size 1, but got {} for axis {} of shape {}",
-              c.shape(0)[i], i, c.shape(0));
+      c.Check(size == 1, "the squeezed axes must have size 1, but got {} for axis {} of shape {}",
+              size, i, c.shape(0));
     }
-    if (!named || c.shape(0)[i] != 1) dims.push_back(c.shape(0)[i]);
+    if (!named || size != 1) dims.push_back(size);
   }
   return c.Like(0, dims);
 }
@@ -69,6 +70,7 @@ void DefineViews(OpRegistry& ops) {
       .In("input", kAny, "Any shape.")
       .RequiredAttr<Ints>("shape",
                           "The new sizes; one of them may be -1, which means what is left.")
+      .Sizes("shape")
       .Infer(InferReshape)
       .Grad(ReshapeBack)
       .View()
@@ -109,7 +111,7 @@ void DefineViews(OpRegistry& ops) {
       .In("input_x", kAny, "At least one dimension.")
       .Infer([](InferContext& c) {
         c.Check(c.rank(0) > 0, "'input_x' must have at least 1 dimension, but got a scalar");
-        return c.Like(0, {c.shape(0)[0], c.shape(0).Product(1, c.rank(0))});
+        return c.Like(0, {c.dim(0, 0), c.shape(0).Elements(1, c.rank(0))});
       })
       .Grad(ReshapeBack)
       .View();
@@ -146,13 +148,13 @@ Type InferTranspose(InferContext& c) {
           "'perm' must name each of the {} axes of 'input' once, but got ({})", rank,
           fmt::join(perm, ", "));
   std::vector<bool> seen(static_cast<size_t>(rank), false);
-  Ints dims;
+  Dims dims;
   for (int64_t p : perm) {
     int axis = c.Axis(p, rank);
     c.Check(!seen[static_cast<size_t>(axis)], "'perm' must name each axis once, but got ({})",
             fmt::join(perm, ", "));
     seen[static_cast<size_t>(axis)] = true;
-    dims.push_back(c.shape(0)[axis]);
+    dims.push_back(c.dim(0, axis));
   }
   return c.Like(0, dims);
 }
@@ -167,19 +169,20 @@ Term TransposeGrad(GradContext& g) {
 }
 
 Type InferTile(InferContext& c) {
-  const Ints& dims = c.attr<Ints>("dims");
+  Dims dims = c.dims_attr("dims");
   size_t rank = std::max(dims.size(), static_cast<size_t>(c.rank(0)));
-  Ints result(rank, 1);
-  for (int64_t d : dims)
+  Dims result(rank, 1);
+  for (Dim d : dims)
     c.Check(d >= 0, "'dims' must not be negative, but got ({})", fmt::join(dims, ", "));
   for (size_t i = 0; i < dims.size(); ++i) result[rank - dims.size() + i] = dims[i];
   for (int i = 0; i < c.rank(0); ++i) {
-    int64_t& size = result[rank - static_cast<size_t>(c.rank(0) - i)];
-    c.Check(size == 0 || c.shape(0)[i] <= (int64_t{1} << 47) / size,
+    Dim& size = result[rank - static_cast<size_t>(c.rank(0) - i)];
+    bool known = !size.symbolic() && !c.dim(0, i).symbolic();
+    c.Check(!known || size == 0 || c.dim(0, i) <= (int64_t{1} << 47) / size,
             "the result must have less than 2^47 elements, but got "
             "shape {} repeated ({}) times",
             c.shape(0), fmt::join(dims, ", "));
-    size *= c.shape(0)[i];
+    size *= c.dim(0, i);
   }
   return c.Like(0, result);
 }
@@ -193,33 +196,34 @@ Term TileGrad(GradContext& g) {
   int lead = y.rank() - x.rank();
   // One axis at a time, from the last, so that the rank stays within the limit.
   for (int i = y.rank() - 1; i >= 0; --i) {
-    int64_t size = i < lead ? 1 : x[i - lead];
-    if (y[i] == size) continue;
-    int64_t before = d.shape().Product(0, i);
-    int64_t after = d.shape().Product(i + 1, d.shape().rank());
+    Dim size = i < lead ? Dim(1) : x.dim(i - lead);
+    if (y.dim(i).Same(size)) continue;
+    Dim before = d.shape().Elements(0, i);
+    Dim after = d.shape().Elements(i + 1, d.shape().rank());
     Shape result = d.shape().With(i, size);
-    Term split = Reshape(d, {before, y[i] / size, size * after});
+    Term split = Reshape(d, {before, y.dim(i) / size, size * after});
     d = Reshape(g.Call("ReduceSum", {split}, {{"axis", Ints{1}}}), result);
   }
   return Reshape(d, x);
 }
 
 Type InferBroadcastTo(InferContext& c) {
-  Ints shape = c.attr<Ints>("shape");
+  Dims shape = c.dims_attr("shape");
   int lead = static_cast<int>(shape.size()) - c.rank(0);
   c.Check(lead >= 0, "'shape' must have at least the {} dimensions of 'input', but got ({})",
           c.rank(0), fmt::join(shape, ", "));
   for (int i = 0; i < static_cast<int>(shape.size()); ++i) {
-    int64_t& size = shape[static_cast<size_t>(i)];
+    Dim& size = shape[static_cast<size_t>(i)];
     if (i < lead) {
       c.Check(size >= 0, "-1 in 'shape' must stand for an axis that 'input' has, but got ({})",
               fmt::join(shape, ", "));
       continue;
     }
-    int64_t from = c.shape(0)[i - lead];
-    if (size == -1) size = from;
-    c.Check(from == size || from == 1, "shape {} must broadcast to 'shape', but got ({})",
-            c.shape(0), fmt::join(c.attr<Ints>("shape"), ", "));
+    Dim from = c.dim(0, i - lead);
+    if (size.Is(-1)) size = from;
+    c.Check(from.Is(1) || from == size || from == 1,
+            "shape {} must broadcast to 'shape', but got ({})", c.shape(0),
+            fmt::join(c.dims_attr("shape"), ", "));
   }
   return c.Like(0, shape);
 }
@@ -243,6 +247,7 @@ void DefineTranspose(OpRegistry& ops) {
       .Doc("The input repeated along each axis.")
       .In("input", kAny, "Any shape.")
       .RequiredAttr<Ints>("dims", "How often, for each of the last axes.")
+      .Sizes("dims")
       .Batch(batch::PerAxis("dims", {1}))
       .Infer(InferTile)
       .Grad(TileGrad)
@@ -252,6 +257,7 @@ void DefineTranspose(OpRegistry& ops) {
       .Doc("The input spread to a shape, as in NumPy.")
       .In("input", kAny, "A shape that broadcasts to the new one.")
       .RequiredAttr<Ints>("shape", "The new sizes; -1 keeps a size.")
+      .Sizes("shape")
       .Batch(batch::PerAxis("shape", {-1}))
       .Infer(InferBroadcastTo)
       .Grad([](GradContext& g) { return SumTo(g.dout(), g.in_type(0).shape()); })
@@ -261,19 +267,19 @@ void DefineTranspose(OpRegistry& ops) {
 // ---- padding
 // ------------------------------------------------------------------------------------------------
 Shape PaddedShape(InferContext& c, const Shape& shape) {
-  const Ints& paddings = c.attr<Ints>("paddings");
+  Dims paddings = c.dims_attr("paddings");
   c.Check(paddings.size() == 2 * static_cast<size_t>(shape.rank()),
           "'paddings' must hold two numbers for each of {} axes, but got ({})", shape.rank(),
           fmt::join(paddings, ", "));
-  Ints dims;
+  Dims dims;
   for (int i = 0; i < shape.rank(); ++i) {
-    int64_t before = paddings[2 * static_cast<size_t>(i)],
-            after = paddings[2 * static_cast<size_t>(i) + 1];
-    bool sane =
-        before >= 0 && after >= 0 && before < (int64_t{1} << 47) && after < (int64_t{1} << 47);
-    c.Check(sane, "'paddings' must not be negative or above 2^47, but got ({})",
+    Dim before = paddings[2 * static_cast<size_t>(i)],
+        after = paddings[2 * static_cast<size_t>(i) + 1];
+    auto sane = [](Dim d) { return d >= 0 && (d.symbolic() || d < (int64_t{1} << 47)); };
+    c.Check(sane(before) && sane(after),
+            "'paddings' must not be negative or above 2^47, but got ({})",
             fmt::join(paddings, ", "));
-    dims.push_back(shape[i] + before + after);
+    dims.push_back(shape.dim(i) + before + after);
   }
   return Shape(dims);
 }
@@ -285,12 +291,12 @@ Type InferMirrorPad(InferContext& c) {
           "'mode' must be 'REFLECT', 'SYMMETRIC', 'EDGE' or 'CIRCULAR', but got '{}'", mode);
   const Ints& paddings = c.attr<Ints>("paddings");
   for (int i = 0; i < c.rank(0); ++i) {
-    int64_t size = c.shape(0)[i];
-    int64_t widest =
+    Dim size = c.dim(0, i);
+    Dim widest =
         std::max(paddings[2 * static_cast<size_t>(i)], paddings[2 * static_cast<size_t>(i) + 1]);
-    int64_t limit = mode == "REFLECT"            ? std::max<int64_t>(size - 1, 0)
-                    : mode == "EDGE" && size > 0 ? widest
-                                                 : size;
+    Dim limit = mode == "REFLECT"            ? std::max<Dim>(size - 1, 0)
+                : mode == "EDGE" && size > 0 ? widest
+                                             : size;
     c.Check(widest <= limit,
             "the paddings of axis {} of size {} must be at most {} in mode '{}', but got {}", i,
             size, limit, mode, widest);
@@ -303,6 +309,7 @@ void DefinePadding(OpRegistry& ops) {
       .Doc("The input with constant elements around it.")
       .In("input_x", kAny, "Any shape.")
       .RequiredAttr<Ints>("paddings", "For each axis, how many elements before and after.")
+      .Sizes("paddings")
       .WithAttr("value", 0.0, "The constant.")
       .Batch(batch::PerAxis("paddings", {0, 0}))
       .Infer([](InferContext& c) { return c.Like(0, PaddedShape(c, c.shape(0))); })
@@ -311,7 +318,7 @@ void DefinePadding(OpRegistry& ops) {
         Ints begin;
         for (size_t i = 0; i < paddings.size(); i += 2) begin.push_back(paddings[i]);
         return g.Call("Slice", {g.dout()},
-                      {{"begin", begin}, {"size", g.in_type(0).shape().ToInts()}});
+                      {{"begin", begin}, {"size", g.in_type(0).shape().ToCodes()}});
       })
       .Class("Pad(paddings)(input_x)");
   ops.Op("MirrorPad")
@@ -340,9 +347,9 @@ void DefinePadding(OpRegistry& ops) {
         c.Check(paddings.size() == 2 * static_cast<size_t>(c.rank(0)),
                 "'paddings' must hold two numbers for each of {} axes, but got ({})", c.rank(0),
                 fmt::join(paddings, ", "));
-        Ints dims;
+        Dims dims;
         for (size_t i = 0; i < paddings.size() / 2; ++i) {
-          dims.push_back(c.shape(0)[static_cast<int>(i)] - paddings[2 * i] - paddings[2 * i + 1]);
+          dims.push_back(c.dim(0, static_cast<int>(i)) - paddings[2 * i] - paddings[2 * i + 1]);
         }
         return c.Like(0, dims);
       })
@@ -398,7 +405,7 @@ void DefineDiagonals(OpRegistry& ops) {
       .In("input", kAny, "[n]")
       .Infer([](InferContext& c) {
         c.CheckRank(0, 1);
-        return c.Like(0, {c.shape(0)[0], c.shape(0)[0]});
+        return c.Like(0, {c.dim(0, 0), c.dim(0, 0)});
       })
       .Grad([](GradContext& g) { return g.Call("DiagPart", {g.dout()}); });
   ops.Op("DiagPart")
@@ -406,9 +413,9 @@ void DefineDiagonals(OpRegistry& ops) {
       .In("input_x", kAny, "[n, n]")
       .Infer([](InferContext& c) {
         c.CheckRank(0, 2);
-        c.Check(c.shape(0)[0] == c.shape(0)[1], "'input_x' must be square, but got shape {}",
+        c.Check(c.dim(0, 0) == c.dim(0, 1), "'input_x' must be square, but got shape {}",
                 c.shape(0));
-        return c.Like(0, {c.shape(0)[0]});
+        return c.Like(0, {c.dim(0, 0)});
       })
       .Grad([](GradContext& g) { return g.Call("Diag", {g.dout()}); });
 }

@@ -53,7 +53,7 @@ Ints EncodeTangentTypes(const Types& types) {
     MS_ASSERT(t.is_tensor());
     code.push_back(static_cast<int64_t>(t.dtype()));
     code.push_back(t.shape().rank());
-    code.insert(code.end(), t.shape().begin(), t.shape().end());
+    code.insert(code.end(), t.shape().codes().begin(), t.shape().codes().end());
   }
   return code;
 }
@@ -235,6 +235,7 @@ void DefineBoxes(OpRegistry& ops) {
       .In("box")
       .Structural()
       .RequiredAttr<Ints>("types", "Encoded types of the contents.")
+      .Sizes("types")
       .Infer([](InferContext& c) {
         c.CheckType(c.size() == 1 && c.in(0).is_box(), "it takes one box");
         return DecodeTangentTypes(c.attr<Ints>("types"));
@@ -268,6 +269,7 @@ void DefineHost(OpRegistry& ops) {
       .Variadic()
       .RequiredAttr<int64_t>("function", "The number it was registered under.")
       .RequiredAttr<Ints>("types", "Encoded types of the results: dtype, rank, sizes of each.")
+      .Sizes("types")
       .HasEffect(Effect::kIo)
       .Infer([](InferContext& c) {
         Types types = DecodeTangentTypes(c.attr<Ints>("types"));

@@ -17,7 +17,7 @@ Term CallRelated(GradContext& g, const char* op, const Terms& inputs,
   for (const char* name : kConvAttrs) {
     attrs.emplace_back(name, (*g.node().attrs)[static_cast<size_t>(g.node().op->AttrIndex(name))]);
   }
-  if (size_name) attrs.emplace_back(size_name, size.ToInts());
+  if (size_name) attrs.emplace_back(size_name, size.ToCodes());
   return g.Call(op, inputs, attrs);
 }
 
@@ -48,10 +48,10 @@ OpDef& Convolution(OpRegistry& ops, const char* name, const char* first, const c
       .WithAttr("data_format", "NCHW", "'NCHW' or 'NHWC'.");
 }
 
-void CheckOutput(const InferContext& c, size_t i, const ConvGeometry& g) {
-  c.Check(c.shape(i) == g.Output(),
+void CheckOutput(const InferContext& c, size_t i, const Shape& output) {
+  c.Check(SameSizes(c.shape(i), output),
           "'{}' must have the shape {} of the convolution's output, but got {}", c.input_name(i),
-          g.Output(), c.shape(i));
+          output, c.shape(i));
 }
 
 // pad_list is an older way to say the padding; it may only repeat it.
@@ -71,7 +71,7 @@ void DefineConv(OpRegistry& ops) {
       .Batch(batch::Convolution)
       .Infer([](InferContext& c) {
         c.CheckSameDType(0, 1);
-        return c.Like(0, MakeConvGeometry(c.op(), c.attrs(), c.shape(0), c.shape(1)).Output());
+        return c.Like(0, ConvOutput(c.op(), c.attrs(), c.shape(0), c.shape(1)));
       })
       .Grad([](GradContext& g) {
         Terms grads(2);
@@ -83,13 +83,14 @@ void DefineConv(OpRegistry& ops) {
               "[out channels, in channels / group, height, width].")
       .Doc("Gradient of Conv2D with respect to its input: the transposed convolution.")
       .RequiredAttr<Ints>("input_size", "Shape of the result.")
+      .Sizes("input_size")
       .OptionalAttr<Ints>("pad_list", "May repeat pad.")
       .Batch(batch::Convolution)
       .Infer([](InferContext& c) {
         c.CheckSameDType(0, 1);
         CheckPadList(c);
         Shape input = c.attr<Ints>("input_size");
-        CheckOutput(c, 0, MakeConvGeometry(c.op(), c.attrs(), input, c.shape(1)));
+        CheckOutput(c, 0, ConvOutput(c.op(), c.attrs(), input, c.shape(1)));
         return c.Like(0, input);
       })
       .Grad([](GradContext& g) {
@@ -112,7 +113,7 @@ void DefineConv(OpRegistry& ops) {
         c.CheckSameDType(0, 1);
         CheckPadList(c);
         Shape weight = c.attr<Ints>("filter_size");
-        CheckOutput(c, 0, MakeConvGeometry(c.op(), c.attrs(), c.shape(1), weight));
+        CheckOutput(c, 0, ConvOutput(c.op(), c.attrs(), c.shape(1), weight));
         return c.Like(0, weight);
       })
       .Grad([](GradContext& g) {

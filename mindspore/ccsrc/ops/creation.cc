@@ -12,9 +12,9 @@ DType DTypeOr(const InferContext& c, DType fallback) {
 }
 
 Shape CheckedShape(const InferContext& c) {
-  for (int64_t d : c.attr<Ints>("shape")) {
+  for (Dim d : c.dims_attr("shape")) {
     c.Check(d >= 0, "the sizes of the shape must not be negative, but got ({})",
-            fmt::join(c.attr<Ints>("shape"), ", "));
+            fmt::join(c.dims_attr("shape"), ", "));
   }
   return Shape(c.attr<Ints>("shape"));
 }
@@ -29,7 +29,19 @@ double Number(const InferContext& c, std::string_view name, bool* integer) {
   return *d;
 }
 
+// A range of integers, whose ends and length may be symbolic.
+Type InferSizeRange(InferContext& c) {
+  Dim start = c.dim_attr("start"), end = c.dim_attr("end"), step = c.dim_attr("step");
+  c.Check(step != 0, "the step must not be zero, but got {}", step);
+  bool up = step > 0;
+  c.Check(up ? start <= end : end <= start, "the step must lead from {} towards {}, but got {}",
+          start, end, step);
+  Dim count = up ? (end - start + step - 1) / step : (start - end - step - 1) / (step * -1);
+  return Type(DTypeOr(c, DType::kInt64), {count});
+}
+
 Type InferRange(InferContext& c) {
+  if (HasSymbols(c.attrs())) return InferSizeRange(c);
   bool integer = true;
   double start = Number(c, "start", &integer), end = Number(c, "end", &integer),
          step = Number(c, "step", &integer);
@@ -47,6 +59,7 @@ OpDef& DefineConstant(OpRegistry& ops, const char* name, const char* doc) {
   return ops.Op(name)
       .Doc(doc)
       .RequiredAttr<Ints>("shape", "The sizes.")
+      .Sizes("shape")
       .OptionalAttr<DType>("dtype", "Float32 where it is None.")
       .Infer([](InferContext& c) { return Type(DTypeOr(c, DType::kFloat32), CheckedShape(c)); });
 }
@@ -74,10 +87,29 @@ Terms LinSpaceGrad(GradContext& g) {
 }  // namespace
 
 void DefineCreation(OpRegistry& ops) {
+  // Where the size is known, its users get a constant instead.
+  ops.Op("SizeScalar")
+      .Doc("A number made of a dynamic size: size / divisor, or divisor / size.")
+      .RequiredAttr<int64_t>("size", "The size.")
+      .Sizes("size")
+      .RequiredAttr<DType>("dtype", "The element type.")
+      .WithAttr("divisor", 1.0, "What the size is divided by, or what is divided by it.")
+      .WithAttr("inverse", false, "Divide by the size.")
+      .WithAttr("weak", false, "The dtype yields to that of other operands.")
+      .Infer([](InferContext& c) {
+        Dim size = c.dim_attr("size");
+        c.Check(size.symbolic() || size >= 0, "'size' must not be negative, but got {}", size);
+        return Type(c.attr<DType>("dtype"), Shape{}, c.attr<bool>("weak"));
+      })
+      .Expand([](ExpandContext& c) {
+        return c.emitter().SizeScalar(c.attr<int64_t>("size"), c.attr<DType>("dtype"),
+                                      c.attr<double>("divisor"), c.attr<bool>("inverse"));
+      });
   ops.Op("Fill")
       .Doc("A tensor of one repeated value.")
       .RequiredAttr<DType>("dtype", "The element type.")
       .RequiredAttr<Ints>("shape", "The sizes.")
+      .Sizes("shape")
       .RequiredAttr<double>("value", "The value, converted to the dtype.")
       .Infer([](InferContext& c) { return Type(c.attr<DType>("dtype"), CheckedShape(c)); })
       .Python("fill(type, shape, value)")
@@ -98,10 +130,12 @@ void DefineCreation(OpRegistry& ops) {
       .Doc("A matrix with ones on its main diagonal and zeros elsewhere.")
       .RequiredAttr<int64_t>("n", "Rows.")
       .OptionalAttr<int64_t>("m", "Columns; as many as rows where it is None.")
+      .Sizes("n")
+      .Sizes("m")
       .OptionalAttr<DType>("dtype", "Float32 where it is None.")
       .Infer([](InferContext& c) {
-        int64_t n = c.attr<int64_t>("n");
-        int64_t m = c.is_none("m") ? n : c.attr<int64_t>("m");
+        Dim n = c.dim_attr("n");
+        Dim m = c.is_none("m") ? n : c.dim_attr("m");
         c.Check(n >= 0 && m >= 0, "the sizes must not be negative, but got {} and {}", n, m);
         return Type(DTypeOr(c, DType::kFloat32), {n, m});
       })
@@ -109,7 +143,7 @@ void DefineCreation(OpRegistry& ops) {
       .Class("Eye()(n, m=None, dtype=None)");
   OpDef& range = ops.Op("Range");
   for (const char* name : {"start", "end", "step"}) {
-    range.AddAttr({name, {}, true, 0, false, "An int or a float."});
+    range.AddAttr({name, {}, true, 0, false, "An int or a float."}).Sizes(name);
   }
   range.Doc("Numbers from `start` up to, but without, `end`.")
       .WithAttr("maxlen", 1000000, "More elements than this are refused.")
@@ -122,14 +156,15 @@ void DefineCreation(OpRegistry& ops) {
       .In("start", kFloating, "A scalar.")
       .In("stop", kFloating, "A scalar.")
       .RequiredAttr<int64_t>("num", "How many.")
+      .Sizes("num")
       .Promote(Promotion::kFloating)
       .Infer([](InferContext& c) {
         c.CheckSameDType(0, 1);
         for (size_t i : {0, 1}) {
-          c.Check(c.shape(i).size() == 1, "'{}' must be a scalar, but got shape {}",
+          c.Check(c.shape(i).elements() == 1, "'{}' must be a scalar, but got shape {}",
                   c.input_name(i), c.shape(i));
         }
-        int64_t num = c.attr<int64_t>("num");
+        Dim num = c.dim_attr("num");
         c.Check(num > 0, "'num' must be positive, but got {}", num);
         return Type(c.dtype(0), {num});
       })

@@ -24,15 +24,15 @@ Term Reduce(const Term& loss, const std::string& reduction) {
   if (reduction == "mean") return loss.emitter->Call("ReduceMean", {loss});
   Term sum = loss.emitter->Call("ReduceSum", {loss});
   if (reduction == "sum") return sum;
-  return sum / static_cast<double>(loss.shape().rank() ? loss.shape()[0] : 1);
+  return sum / (loss.shape().rank() ? loss.shape().dim(0) : Dim(1));
 }
 
 // The tangent of each element of the loss, which may broadcast.
 Term ElementTangent(GradContext& g) {
   const auto& reduction = g.attr<std::string>("reduction");
   const Shape& shape = g.in_type(0).shape();
-  if (reduction == "mean") return g.dout() / static_cast<double>(shape.size());
-  if (reduction == "batchmean") return g.dout() / static_cast<double>(shape.rank() ? shape[0] : 1);
+  if (reduction == "mean") return g.dout() / shape.elements();
+  if (reduction == "batchmean") return g.dout() / (shape.rank() ? shape.dim(0) : Dim(1));
   return g.dout();
 }
 
@@ -102,7 +102,7 @@ void DefineBinaryCrossEntropy(OpRegistry& ops) {
       .WithAttr("reduction", "mean", "'none', 'mean' or 'sum'.")
       .Infer([](InferContext& c) {
         Shape shape;
-        c.Check(Broadcast(c.shape(0), c.shape(2), &shape) && shape == c.shape(0),
+        c.Check(Broadcast(c.shape(0), c.shape(2), &shape) && SameSizes(shape, c.shape(0)),
                 "'weight' must broadcast to 'logits', but got shapes {} and {}", c.shape(2),
                 c.shape(0));
         return InferReducedLoss(c);
@@ -146,7 +146,7 @@ void DefineLogitsLoss(OpRegistry& ops) {
       .Infer([](InferContext& c) {
         for (size_t i : {2, 3}) {
           Shape shape;
-          c.Check(Broadcast(c.shape(0), c.shape(i), &shape) && shape == c.shape(0),
+          c.Check(Broadcast(c.shape(0), c.shape(i), &shape) && SameSizes(shape, c.shape(0)),
                   "'{}' must broadcast to 'logits', but got shapes {} and {}", c.input_name(i),
                   c.shape(i), c.shape(0));
         }

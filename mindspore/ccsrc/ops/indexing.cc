@@ -28,22 +28,20 @@ GatherShapes CheckGather(InferContext& c, const Shape& params, const Shape& indi
           "'batch_dims' must be at most the axis and the rank of the indices, {}, but got {}",
           limit, batch);
   for (int i = 0; i < s.batch_dims; ++i) {
-    c.Check(params[i] == indices[i], "the first {} sizes must be equal, but got {} and {}",
+    c.Check(params.dim(i) == indices.dim(i), "the first {} sizes must be equal, but got {} and {}",
             s.batch_dims, params, indices);
   }
   return s;
 }
 
 Shape GatherResult(const GatherShapes& s, const Shape& params, const Shape& indices) {
-  Ints dims(params.begin(), params.begin() + s.axis);
-  dims.insert(dims.end(), indices.begin() + s.batch_dims, indices.end());
-  dims.insert(dims.end(), params.begin() + s.axis + 1, params.end());
-  return Shape(dims);
+  return Join({params.Part(0, s.axis), indices.Part(s.batch_dims, indices.rank()),
+               params.Part(s.axis + 1, params.rank())});
 }
 
 Type InferGather(InferContext& c) {
   GatherShapes s = CheckGather(c, c.shape(0), c.shape(1));
-  c.Check(c.shape(0)[s.axis] > 0 || c.shape(1).empty(),
+  c.Check(c.dim(0, s.axis) > 0 || c.shape(1).empty(),
           "the gathered axis must not be empty, but got shape {} and axis {}", c.shape(0), s.axis);
   return c.Like(0, GatherResult(s, c.shape(0), c.shape(1)));
 }
@@ -52,8 +50,8 @@ Type InferGatherGrad(InferContext& c) {
   Shape params(c.attr<Ints>("shape"));
   GatherShapes s = CheckGather(c, params, c.shape(1));
   Shape expected = GatherResult(s, params, c.shape(1));
-  c.Check(c.shape(0) == expected, "'dout' must have the shape of Gather's result, {}, but got {}",
-          expected, c.shape(0));
+  c.Check(SameSizes(c.shape(0), expected),
+          "'dout' must have the shape of Gather's result, {}, but got {}", expected, c.shape(0));
   return c.Like(0, params);
 }
 
@@ -72,7 +70,7 @@ void DefineGather(OpRegistry& ops) {
       .Infer(InferGather)
       .Grad([](GradContext& g) {
         NamedAttrs attrs = GatherAttrs(g);
-        attrs.emplace_back("shape", g.in_type(0).shape().ToInts());
+        attrs.emplace_back("shape", g.in_type(0).shape().ToCodes());
         return Terms{g.Call("GatherGrad", {g.dout(), g.in(1)}, attrs), Term{}};
       })
       .Python("gather(input_params, input_indices, axis, batch_dims=0)", kFunction | kMethod)
@@ -85,6 +83,7 @@ void DefineGather(OpRegistry& ops) {
       .RequiredAttr<int64_t>("axis", "As in Gather.")
       .WithAttr("batch_dims", 0, "As in Gather.")
       .RequiredAttr<Ints>("shape", "The shape of Gather's first input.")
+      .Sizes("shape")
       .Batch(batch::GatherGrad)
       .Infer(InferGatherGrad)
       .Grad([](GradContext& g) {
@@ -95,12 +94,12 @@ void DefineGather(OpRegistry& ops) {
 // Index and x agree in rank, and index is not larger except along the axis.
 void CheckElementIndex(InferContext& c, const Shape& x, const Shape& index, int axis) {
   bool fits = x.rank() == index.rank();
-  for (int i = 0; fits && i < x.rank(); ++i) fits = i == axis || index[i] <= x[i];
+  for (int i = 0; fits && i < x.rank(); ++i) fits = i == axis || index.dim(i) <= x.dim(i);
   c.Check(fits,
           "the index must have the rank of the input and be no larger except at axis {}, but got "
           "shapes {} and {}",
           axis, index, x);
-  c.Check(x.rank() == 0 || x[axis] > 0 || index.empty(),
+  c.Check(x.rank() == 0 || x.dim(axis) > 0 || index.empty(),
           "the gathered axis must not be empty, but got shape {} and axis {}", x, axis);
 }
 
@@ -136,13 +135,12 @@ void DefineElementGather(OpRegistry& ops) {
         c.Check(depth <= c.rank(0),
                 "the last size of 'indices' must be at most {}, the rank of 'input_x', but got {}",
                 c.rank(0), depth);
-        Ints dims(c.shape(1).begin(), c.shape(1).end() - 1);
-        dims.insert(dims.end(), c.shape(0).begin() + depth, c.shape(0).end());
-        return c.Like(0, dims);
+        return c.Like(0, Join({c.shape(1).Part(0, c.rank(1) - 1),
+                               c.shape(0).Part(static_cast<int>(depth), c.rank(0))}));
       })
       .Grad([](GradContext& g) {
         Term dx =
-            g.Call("ScatterNd", {g.in(1), g.dout()}, {{"shape", g.in_type(0).shape().ToInts()}});
+            g.Call("ScatterNd", {g.in(1), g.dout()}, {{"shape", g.in_type(0).shape().ToCodes()}});
         return Terms{dx, Term{}};
       })
       .Python("gather_nd(input_x, indices)", kFunction | kMethod);
@@ -169,6 +167,7 @@ void DefineOneHot(OpRegistry& ops) {
       .In("on_value", kAny, "A scalar.")
       .In("off_value", kAny, "A scalar of the same dtype.")
       .RequiredAttr<int64_t>("depth", "The size of the new axis.")
+      .Sizes("depth")
       .WithAttr("axis", -1, "Where the new axis is.")
       .Batch([](BatchContext& b) -> Terms {
         if (b.batched(1) || b.batched(2)) return {};
@@ -178,10 +177,10 @@ void DefineOneHot(OpRegistry& ops) {
       .Infer([](InferContext& c) {
         c.CheckSameDType(1, 2);
         for (size_t i : {1, 2}) {
-          c.Check(c.shape(i).size() == 1, "'{}' must be a scalar, but got shape {}",
+          c.Check(c.shape(i).elements() == 1, "'{}' must be a scalar, but got shape {}",
                   c.input_name(i), c.shape(i));
         }
-        int64_t depth = c.attr<int64_t>("depth");
+        Dim depth = c.dim_attr("depth");
         c.Check(depth >= 0, "'depth' must not be negative, but got {}", depth);
         int rank = c.rank(0) + 1;
         return Type(c.dtype(1), c.shape(0).Insert(c.Axis(c.attr<int64_t>("axis"), rank), depth));

@@ -19,13 +19,13 @@ Type InferConcat(InferContext& c) {
   CheckSameDTypes(c);
   c.Check(c.rank(0) > 0, "the tensors must have at least 1 dimension, but got a scalar");
   int axis = c.Axis(c.attr<int64_t>("axis"), c.rank(0));
-  int64_t total = 0;
+  Dim total = 0;
   for (size_t i = 0; i < c.size(); ++i) {
     bool fits = c.rank(i) == c.rank(0);
-    for (int d = 0; fits && d < c.rank(0); ++d) fits = d == axis || c.shape(i)[d] == c.shape(0)[d];
+    for (int d = 0; fits && d < c.rank(0); ++d) fits = d == axis || c.dim(i, d) == c.dim(0, d);
     c.Check(fits, "the shapes must be equal except at axis {}, but got {} and {}", axis, c.shape(0),
             c.shape(i));
-    total += c.shape(i)[axis];
+    total += c.dim(i, axis);
   }
   return c.Like(0, c.shape(0).With(axis, total));
 }
@@ -33,13 +33,13 @@ Type InferConcat(InferContext& c) {
 Terms ConcatGrad(GradContext& g) {
   int axis = Wrap(g.attr<int64_t>("axis"), g.out_type(0).shape().rank());
   Terms result;
-  int64_t first = 0;
+  Dim first = 0;
   for (size_t i = 0; i < g.inputs(); ++i) {
     const Shape& shape = g.in_type(i).shape();
     Ints begin(static_cast<size_t>(shape.rank()), 0);
-    begin[static_cast<size_t>(axis)] = first;
-    first += shape[axis];
-    result.push_back(g.Call("Slice", {g.dout()}, {{"begin", begin}, {"size", shape.ToInts()}}));
+    begin[static_cast<size_t>(axis)] = first.code();
+    first += shape.dim(axis);
+    result.push_back(g.Call("Slice", {g.dout()}, {{"begin", begin}, {"size", shape.ToCodes()}}));
   }
   return result;
 }
@@ -49,8 +49,8 @@ Type InferStack(InferContext& c) {
   int rank = c.rank(0) + 1;
   int axis = c.Axis(c.attr<int64_t>("axis"), rank);
   for (size_t i = 1; i < c.size(); ++i) {
-    c.Check(c.shape(i) == c.shape(0), "all tensors must have the same shape, but got {} and {}",
-            c.shape(0), c.shape(i));
+    c.Check(SameSizes(c.shape(i), c.shape(0)),
+            "all tensors must have the same shape, but got {} and {}", c.shape(0), c.shape(i));
   }
   return c.Like(0, c.shape(0).Insert(axis, static_cast<int64_t>(c.size())));
 }
@@ -77,35 +77,39 @@ Types InferSplit(InferContext& c) {
   int axis = c.Axis(c.attr<int64_t>("axis"), c.rank(0));
   int64_t count = c.attr<int64_t>("output_num");
   c.Check(count > 0, "'output_num' must be positive, but got {}", count);
-  c.Check(c.shape(0)[axis] % count == 0 && count <= std::max<int64_t>(c.shape(0)[axis], 1),
-          "the size of axis {}, {}, must be a multiple of 'output_num', but got {}", axis,
-          c.shape(0)[axis], count);
-  return Types(static_cast<size_t>(count),
-               c.Like(0, c.shape(0).With(axis, c.shape(0)[axis] / count)));
+  Dim size = c.dim(0, axis);
+  c.Check(size % count == 0 && count <= std::max<Dim>(size, 1),
+          "the size of axis {}, {}, must be a multiple of 'output_num', but got {}", axis, size,
+          count);
+  return Types(static_cast<size_t>(count), c.Like(0, c.shape(0).With(axis, size / count)));
 }
 
 Types InferSplitV(InferContext& c) {
   c.Check(c.rank(0) > 0, "'input_x' must have at least 1 dimension, but got a scalar");
   int axis = c.Axis(c.attr<int64_t>("split_dim"), c.rank(0));
-  Ints sizes = c.attr<Ints>("size_splits");
+  Dims sizes = c.dims_attr("size_splits");
+  Dim whole = c.dim(0, axis);
   int64_t count = c.attr<int64_t>("num_split");
   c.Check(count == static_cast<int64_t>(sizes.size()) && count > 0,
           "'num_split' must be the number of 'size_splits', {}, but got {}", sizes.size(), count);
-  int64_t total = 0, unknown = 0;
-  for (int64_t s : sizes) {
-    c.Check(s >= -1 && s <= c.shape(0)[axis], "'size_splits' must be in [-1, {}], but got ({})",
-            c.shape(0)[axis], fmt::join(sizes, ", "));
-    total += std::max<int64_t>(s, 0);
-    unknown += s == -1;
+  Dim total = 0;
+  int64_t unknown = 0;
+  for (Dim s : sizes) {
+    c.Check(s >= -1 && s <= whole, "'size_splits' must be in [-1, {}], but got ({})", whole,
+            fmt::join(sizes, ", "));
+    if (s.Is(-1))
+      ++unknown;
+    else
+      total += s;
   }
   c.Check(unknown <= 1, "'size_splits' must have at most one -1, but got ({})",
           fmt::join(sizes, ", "));
-  c.Check(unknown ? total <= c.shape(0)[axis] : total == c.shape(0)[axis],
-          "'size_splits' must sum to {}, the size of axis {}, but got ({})", c.shape(0)[axis], axis,
+  c.Check(unknown ? total <= whole : total == whole,
+          "'size_splits' must sum to {}, the size of axis {}, but got ({})", whole, axis,
           fmt::join(sizes, ", "));
   Types types;
-  for (int64_t s : sizes)
-    types.push_back(c.Like(0, c.shape(0).With(axis, s == -1 ? c.shape(0)[axis] - total : s)));
+  for (Dim s : sizes)
+    types.push_back(c.Like(0, c.shape(0).With(axis, s.Is(-1) ? whole - total : s)));
   return types;
 }
 
@@ -166,6 +170,7 @@ void DefineJoin(OpRegistry& ops) {
       .In("input_x", kAny, "At least one dimension.")
       .RequiredAttr<Ints>("size_splits",
                           "The sizes; one of them may be -1, which means what is left.")
+      .Sizes("size_splits")
       .RequiredAttr<int64_t>("split_dim", "The axis.")
       .RequiredAttr<int64_t>("num_split", "How many sizes there are.")
       .Batch(batch::Axis("split_dim"))

@@ -7,13 +7,13 @@ namespace {
 
 // [rows, columns] of the last two dimensions as the product sees them.
 struct MatrixSize {
-  int64_t rows;
-  int64_t columns;
+  Dim rows;
+  Dim columns;
 };
 
 MatrixSize SizeOf(const Shape& shape, bool transposed) {
-  int64_t rows = shape[-2];
-  int64_t columns = shape[-1];
+  Dim rows = shape.dim(-2);
+  Dim columns = shape.dim(-1);
   return transposed ? MatrixSize{columns, rows} : MatrixSize{rows, columns};
 }
 
@@ -24,16 +24,11 @@ Type InferProduct(InferContext& c) {
   c.Check(x.columns == y.rows,
           "the inner sizes must be equal, but got {} and {} from shapes {} and {}", x.columns,
           y.rows, c.shape(0), c.shape(1));
-  auto batch = [](const Shape& shape) {
-    return Shape(std::span<const int64_t>(shape.begin(), shape.end() - 2));
-  };
+  auto batch = [](const Shape& shape) { return shape.Part(0, shape.rank() - 2); };
   Shape shape;
   c.Check(Broadcast(batch(c.shape(0)), batch(c.shape(1)), &shape),
           "the batch dimensions must broadcast, but got shapes {} and {}", c.shape(0), c.shape(1));
-  Ints dims = shape.ToInts();
-  dims.push_back(x.rows);
-  dims.push_back(y.columns);
-  return c.Like(0, dims);
+  return c.Like(0, Join({shape, {x.rows, y.columns}}));
 }
 
 Term Conjugate(GradContext& g, const Term& x) {
@@ -75,19 +70,19 @@ Type InferBiasAdd(InferContext& c) {
           "'input_x' must have 5 dimensions with 'NCDHW', but got shape {}", c.shape(0));
   c.CheckRank(1, 1);
   c.CheckSameDType(0, 1);
-  int64_t channels = c.shape(0)[ChannelAxis(format, c.rank(0))];
-  c.Check(c.shape(1)[0] == channels,
+  Dim channels = c.dim(0, ChannelAxis(format, c.rank(0)));
+  c.Check(c.dim(1, 0) == channels,
           "'bias' must have as many elements as there are channels, but "
           "got {} for {} channels",
-          c.shape(1)[0], channels);
+          c.dim(1, 0), channels);
   return c.Like(0, c.shape(0));
 }
 
 // The shape in which the bias broadcasts against the input.
 Shape BiasShape(const Shape& x, const std::string& format) {
   int axis = ChannelAxis(format, x.rank());
-  Ints dims(static_cast<size_t>(x.rank()), 1);
-  dims[static_cast<size_t>(axis)] = x[axis];
+  Dims dims(static_cast<size_t>(x.rank()), 1);
+  dims[static_cast<size_t>(axis)] = x.dim(axis);
   return dims;
 }
 

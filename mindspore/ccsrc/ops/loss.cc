@@ -91,16 +91,16 @@ void DefineSoftmax(OpRegistry& ops) {
 void CheckLabels(const InferContext& c) {
   c.CheckRank(0, 2);
   c.CheckRank(1, 1);
-  c.Check(c.shape(0)[0] == c.shape(1)[0],
+  c.Check(c.dim(0, 0) == c.dim(1, 0),
           "'{}' and '{}' must have the same batch size, but got {} and {}", c.input_name(0),
-          c.input_name(1), c.shape(0)[0], c.shape(1)[0]);
-  c.Check(c.shape(0)[1] > 0, "'{}' must have at least one class, but got shape {}", c.input_name(0),
+          c.input_name(1), c.dim(0, 0), c.dim(1, 0));
+  c.Check(c.dim(0, 1) > 0, "'{}' must have at least one class, but got shape {}", c.input_name(0),
           c.shape(0));
 }
 
 // dlogits = softmax(logits) sum(labels) - labels.
 Terms DenseCrossEntropyGrad(GradContext& g) {
-  Shape column{g.in_type(0).shape()[0], 1};
+  Shape column{g.in_type(0).shape().dim(0), 1};
   Terms grads(2);
   auto add = [&](size_t i, const Term& t) { grads[i] = grads[i] ? grads[i] + t : t; };
   if (g.has_dout(0)) {
@@ -123,7 +123,7 @@ Term SparseCrossEntropyGrad(GradContext& g) {
            g.dout();
   }
   Term p = g.Call("Softmax", {g.in(0)});
-  return g.Call("SoftmaxGrad", {p, g.dout()}) / static_cast<double>(p.shape()[0]);
+  return g.Call("SoftmaxGrad", {p, g.dout()}) / p.shape().dim(0);
 }
 
 void DefineCrossEntropy(OpRegistry& ops) {
@@ -138,9 +138,9 @@ void DefineCrossEntropy(OpRegistry& ops) {
         c.CheckRank(0, 2);
         c.CheckSameShape(0, 1);
         c.CheckSameDType(0, 1);
-        c.Check(c.shape(0)[1] > 0, "'logits' must have at least one class, but got shape {}",
+        c.Check(c.dim(0, 1) > 0, "'logits' must have at least one class, but got shape {}",
                 c.shape(0));
-        return Types{c.Like(0, {c.shape(0)[0]}), c.Like(0, c.shape(0))};
+        return Types{c.Like(0, {c.dim(0, 0)}), c.Like(0, c.shape(0))};
       })
       .Grad(DenseCrossEntropyGrad);
   ops.Op("SparseSoftmaxCrossEntropyWithLogits")
@@ -160,9 +160,9 @@ void DefineCrossEntropy(OpRegistry& ops) {
 void CheckLikelihood(const InferContext& c, size_t logits, size_t weight) {
   CheckReduction(c);
   c.CheckRank(weight, 1);
-  c.Check(c.shape(weight)[0] == c.shape(logits)[1],
-          "'weight' must have one element per class, but got {} for {}", c.shape(weight)[0],
-          c.shape(logits)[1]);
+  c.Check(c.dim(weight, 0) == c.dim(logits, 1),
+          "'weight' must have one element per class, but got {} for {}", c.dim(weight, 0),
+          c.dim(logits, 1));
   c.CheckSameDType(logits, weight);
 }
 
@@ -176,7 +176,7 @@ Terms LikelihoodGrad(GradContext& g) {
   Terms grads(3);
   if (g.needs(0)) {
     NamedAttrs attrs = LikelihoodAttrs(g);
-    attrs.emplace_back("classes", g.in_type(0).shape()[1]);
+    attrs.emplace_back("classes", g.in_type(0).shape().dim(1).code());
     grads[0] = g.Call("NLLLossGrad", {g.dout(), g.in(1), g.in(2), g.out(1)}, attrs);
   }
   return grads;
@@ -196,7 +196,7 @@ void DefineLikelihood(OpRegistry& ops) {
         CheckLabels(c);
         CheckLikelihood(c, 0, 2);
         bool none = c.attr<std::string>("reduction") == "none";
-        return Types{c.Like(0, none ? Shape{c.shape(0)[0]} : Shape{}), c.Like(0, Shape{})};
+        return Types{c.Like(0, none ? Shape{c.dim(0, 0)} : Shape{}), c.Like(0, Shape{})};
       })
       .Grad(LikelihoodGrad);
   ops.Op("NLLLossGrad")
@@ -208,6 +208,7 @@ void DefineLikelihood(OpRegistry& ops) {
       .WithAttr("reduction", "mean", "As in NLLLoss.")
       .WithAttr("ignore_index", -100, "As in NLLLoss.")
       .RequiredAttr<int64_t>("classes", "The number of classes.")
+      .Sizes("classes")
       .Infer([](InferContext& c) {
         CheckReduction(c);
         c.CheckRank(1, 1);
@@ -217,12 +218,13 @@ void DefineLikelihood(OpRegistry& ops) {
         c.CheckSameDType(0, 3);
         bool none = c.attr<std::string>("reduction") == "none";
         Shape loss = none ? c.shape(1) : Shape{};
-        c.Check(c.shape(0) == loss, "'dloss' must have shape {}, but got {}", loss, c.shape(0));
-        int64_t classes = c.attr<int64_t>("classes");
-        c.Check(c.shape(2)[0] == classes,
-                "'weight' must have one element per class, but got {} for {}", c.shape(2)[0],
+        c.Check(SameSizes(c.shape(0), loss), "'dloss' must have shape {}, but got {}", loss,
+                c.shape(0));
+        Dim classes = c.dim_attr("classes");
+        c.Check(c.dim(2, 0) == classes,
+                "'weight' must have one element per class, but got {} for {}", c.dim(2, 0),
                 classes);
-        return c.Like(0, {c.shape(1)[0], classes});
+        return c.Like(0, {c.dim(1, 0), classes});
       })
       .Grad([](GradContext& g) {
         return g.CallMany("NLLLoss", {g.dout(), g.in(1), g.in(2)}, LikelihoodAttrs(g))[0];

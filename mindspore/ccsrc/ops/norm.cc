@@ -20,18 +20,18 @@ Term Sum(const Term& x, const Ints& axes) {
 struct Channels {
   int axis = 1;
   Ints others;
-  Shape broadcast;   // per-channel values against x
-  double count = 1;  // elements per channel
+  Shape broadcast;  // per-channel values against x
+  Dim count = 1;    // elements per channel
 
   Channels(const Shape& x, const std::string& format) {
     axis = x.rank() == 4 && format == "NHWC" ? 3 : 1;
-    Ints dims(static_cast<size_t>(x.rank()), 1);
-    dims[static_cast<size_t>(axis)] = x[axis];
+    Dims dims(static_cast<size_t>(x.rank()), 1);
+    dims[static_cast<size_t>(axis)] = x.dim(axis);
     broadcast = dims;
     for (int i = 0; i < x.rank(); ++i) {
       if (i == axis) continue;
       others.push_back(i);
-      count *= static_cast<double>(x[i]);
+      count *= x.dim(i);
     }
   }
 };
@@ -46,10 +46,11 @@ Type CheckBatchNorm(const InferContext& c, size_t x, size_t first, size_t last) 
   double epsilon = c.attr<double>("epsilon");
   c.Check(epsilon > 0 && epsilon <= 1, "'epsilon' must be in (0, 1], but got {}", epsilon);
   Channels channels(c.shape(x), format);
-  Shape expected{c.shape(x)[channels.axis]};
+  Shape expected{c.dim(x, channels.axis)};
   for (size_t i = first; i < last; ++i) {
-    c.Check(c.shape(i) == expected, "'{}' must have shape {}, one element per channel, but got {}",
-            c.input_name(i), expected, c.shape(i));
+    c.Check(SameSizes(c.shape(i), expected),
+            "'{}' must have shape {}, one element per channel, but got {}", c.input_name(i),
+            expected, c.shape(i));
     c.CheckType(c.dtype(i) == c.dtype(first),
                 "'{}' and '{}' must have the same dtype, but got {} and {}", c.input_name(first),
                 c.input_name(i), Name(c.dtype(first)), Name(c.dtype(i)));
@@ -85,12 +86,16 @@ Term StatisticsGrad(GradContext& g, const Channels& ch, double momentum) {
   Term dx;
   auto add = [&](const Term& t) { dx = dx ? dx + t : t; };
   auto per_channel = [&](const Term& t) { return Reshape(t, ch.broadcast); };
-  if (g.has_dout(1)) add(BroadcastTo(per_channel(g.dout(1)) * (momentum / ch.count), shape));
+  if (g.has_dout(1))
+    add(BroadcastTo(per_channel(g.dout(1)) *
+                        g.emitter().SizeScalar(ch.count, g.dout(1).dtype(), momentum, true),
+                    shape));
   if (g.has_dout(3)) add(BroadcastTo(per_channel(g.dout(3)) / ch.count, shape));
   if (g.has_dout(2) || g.has_dout(4)) {
     Term centred = g.in(0) - per_channel(g.out(3));
-    double spread = ch.count > 1 ? ch.count - 1 : 1;
-    if (g.has_dout(2)) add(centred * per_channel(g.dout(2)) * (2 * momentum / spread));
+    Dim spread = ch.count > 1 ? ch.count - 1 : Dim(1);
+    Term share = g.emitter().SizeScalar(spread, centred.dtype(), 2 * momentum, true);
+    if (g.has_dout(2)) add(centred * per_channel(g.dout(2)) * share);
     if (g.has_dout(4)) {
       Term r = g.out(4);
       add(-(centred * per_channel(g.dout(4) * r * r * r)) / ch.count);
@@ -229,12 +234,12 @@ void DefineBatchNorm(OpRegistry& ops) {
 struct Rows {
   Ints axes;
   Shape statistics;
-  double count = 1;
+  Dim count = 1;
 
   Rows(const Shape& x, int begin) : statistics(x) {
     for (int i = begin; i < x.rank(); ++i) {
       axes.push_back(i);
-      count *= static_cast<double>(x[i]);
+      count *= x.dim(i);
       statistics = statistics.With(i, 1);
     }
   }
@@ -250,9 +255,9 @@ Rows CheckLayerNorm(const InferContext& c, size_t x, size_t first, size_t last) 
   int params = c.Axis(c.attr<int64_t>("begin_params_axis"), c.rank(x));
   double epsilon = c.attr<double>("epsilon");
   c.Check(epsilon >= 0 && epsilon < 1, "'epsilon' must be in [0, 1), but got {}", epsilon);
-  Shape expected(std::span<const int64_t>(c.shape(x).begin() + params, c.shape(x).end()));
+  Shape expected = c.shape(x).Part(params, c.rank(x));
   for (size_t i = first; i < last; ++i) {
-    c.Check(c.shape(i) == expected,
+    c.Check(SameSizes(c.shape(i), expected),
             "'{}' must have the shape {} of the input from 'begin_params_axis', but got {}",
             c.input_name(i), expected, c.shape(i));
     bool fits = c.dtype(i) == c.dtype(x) || c.dtype(i) == StatisticsType(c.dtype(x));
@@ -283,7 +288,8 @@ Terms LayerNormGradRule(GradContext& g) {
   Term more;
   if (g.has_dout(1)) more = BroadcastTo(g.dout(1) / rows.count, x.shape());
   if (g.has_dout(2)) {
-    Term t = (g.in(0) - g.out(1)) * (g.dout(2) * (2 / rows.count));
+    Term t = (g.in(0) - g.out(1)) *
+             (g.dout(2) * g.emitter().SizeScalar(rows.count, g.dout(2).dtype(), 2, true));
     more = more ? more + t : t;
   }
   if (more) {
@@ -357,7 +363,7 @@ void DefineLayerNorm(OpRegistry& ops) {
         c.CheckSameShape(0, 1);
         Rows rows = CheckLayerNorm(c, 1, 4, 5);
         for (size_t i : {2, 3}) {
-          c.Check(c.shape(i) == rows.statistics,
+          c.Check(SameSizes(c.shape(i), rows.statistics),
                   "'{}' must have shape {}, one element per row, but got {}", c.input_name(i),
                   rows.statistics, c.shape(i));
           bool fits = c.dtype(i) == c.dtype(1) || c.dtype(i) == StatisticsType(c.dtype(1));

@@ -18,8 +18,8 @@ OpDef& Update(OpDef& op, const Positions& updated, const Positions& full, int re
     }
     for (size_t i = 0; i < c.size(); ++i) {
       if (std::find(full.begin(), full.end(), i) != full.end()) continue;
-      c.Check(c.shape(i).size() == 1, "'{}' must be a scalar, but got shape {}", c.input_name(i),
-              c.shape(i));
+      c.Check(c.shape(i).elements() == 1, "'{}' must be a scalar, but got shape {}",
+              c.input_name(i), c.shape(i));
     }
     Types types;
     for (size_t i : updated) types.push_back(c.Like(i, c.shape(i)));
@@ -59,7 +59,7 @@ void DefineAssign(OpRegistry& ops) {
                       "'value' must be of the dtype of 'variable' or one that promotes to it, {}, "
                       "but got {}",
                       Name(c.dtype(0)), Name(c.dtype(1)));
-          bool fill = c.shape(1).size() == 1 && c.shape(0).size() == 1;
+          bool fill = c.shape(1).elements() == 1 && c.shape(0).elements() == 1;
           c.Check(fill || c.shape(0) == c.shape(1),
                   "'value' must have the shape of 'variable', {}, but got {}", c.shape(0),
                   c.shape(1));

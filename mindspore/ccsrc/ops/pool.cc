@@ -37,13 +37,12 @@ NamedAttrs SameAttrs(const Node& node) {
   return attrs;
 }
 
-Type InferPool(InferContext& c) {
-  return c.Like(0, MakePoolGeometry(c.op(), c.attrs(), c.shape(0)).Output());
-}
+Type InferPool(InferContext& c) { return c.Like(0, PoolOutput(c.op(), c.attrs(), c.shape(0))); }
 
 void CheckPooled(const InferContext& c, size_t i, const Shape& output) {
-  c.Check(c.shape(i) == output, "'{}' must have the shape {} of the pooled input, but got {}",
-          c.input_name(i), output, c.shape(i));
+  c.Check(SameSizes(c.shape(i), output),
+          "'{}' must have the shape {} of the pooled input, but got {}", c.input_name(i), output,
+          c.shape(i));
 }
 
 void DefineMaxPool(OpRegistry& ops) {
@@ -59,7 +58,7 @@ void DefineMaxPool(OpRegistry& ops) {
       .Doc("Largest element of each window and its position in the plane, row by row.")
       .Batch(batch::FirstAxis())
       .Infer([](InferContext& c) {
-        Shape out = MakePoolGeometry(c.op(), c.attrs(), c.shape(0)).Output();
+        Shape out = PoolOutput(c.op(), c.attrs(), c.shape(0));
         return Types{c.Like(0, out), Type(DType::kInt32, out)};
       })
       .Grad([](GradContext& g) {
@@ -72,7 +71,7 @@ void DefineMaxPool(OpRegistry& ops) {
       .Batch(batch::FirstAxis())
       .Infer([](InferContext& c) {
         c.CheckSameDType(0, 1);
-        CheckPooled(c, 1, MakePoolGeometry(c.op(), c.attrs(), c.shape(0)).Output());
+        CheckPooled(c, 1, PoolOutput(c.op(), c.attrs(), c.shape(0)));
         return c.Like(0, c.shape(0));
       })
       .Grad([](GradContext& g) {
@@ -107,17 +106,18 @@ void DefineAvgPool(OpRegistry& ops) {
       .Infer(InferAvgPool)
       .Grad([](GradContext& g) {
         NamedAttrs attrs = SameAttrs(g.node());
-        attrs.emplace_back("input_size", g.in_type(0).shape().ToInts());
+        attrs.emplace_back("input_size", g.in_type(0).shape().ToCodes());
         return g.Call("AvgPoolGrad", {g.dout()}, attrs);
       })
       .Class("AvgPool(kernel_size=1, strides=1, pad_mode='VALID', data_format='NCHW')(x)");
   AverageWindows(ops.Op("AvgPoolGrad").In("dy", kFloating, "Shaped as the output of AvgPool."))
       .Doc("Gradient of AvgPool: dy is spread evenly over each window.")
       .RequiredAttr<Ints>("input_size", "Shape of the result.")
+      .Sizes("input_size")
       .Batch(batch::FirstAxis(1, "input_size"))
       .Infer([](InferContext& c) {
         Shape input = c.attr<Ints>("input_size");
-        CheckPooled(c, 0, MakePoolGeometry(c.op(), c.attrs(), input).Output());
+        CheckPooled(c, 0, PoolOutput(c.op(), c.attrs(), input));
         return c.Like(0, input);
       })
       .Grad([](GradContext& g) { return g.Call("AvgPool", {g.dout()}, SameAttrs(g.node())); });
@@ -125,19 +125,19 @@ void DefineAvgPool(OpRegistry& ops) {
 
 // ---- adaptive -----------------------------------------------------------------------------------
 // The input's shape with the last two dimensions replaced; -1 in `size` keeps one.
-Shape AdaptiveShape(const InferContext& c, const Shape& input, const Ints& size) {
+Shape AdaptiveShape(const InferContext& c, const Shape& input, const Dims& size) {
   c.Check(input.rank() == 3 || input.rank() == 4,
           "the input must have 3 or 4 dimensions, but got shape {}", input);
-  c.Check(input[-1] > 0 && input[-2] > 0,
+  c.Check(input.dim(-1) > 0 && input.dim(-2) > 0,
           "the height and width of the input must be positive, but got shape {}", input);
   c.Check(size.size() == 1 || size.size() == 2,
           "'output_size' must be an int or a tuple of 2 ints, but got ({})", fmt::join(size, ", "));
   Shape output = input;
   for (int i : {0, 1}) {
-    int64_t wanted = size[size.size() == 1 ? 0 : static_cast<size_t>(i)];
-    c.Check(wanted >= 1 || wanted == -1,
+    Dim wanted = size[size.size() == 1 ? 0 : static_cast<size_t>(i)];
+    c.Check(wanted.Is(-1) || wanted >= 1,
             "'output_size' must be positive, or -1 to keep a size, but got {}", wanted);
-    if (wanted != -1) output = output.With(i - 2, wanted);
+    if (!wanted.Is(-1)) output = output.With(i - 2, wanted);
   }
   return output;
 }
@@ -148,15 +148,16 @@ void DefineAdaptivePool(OpRegistry& ops) {
       .In("input_x", kFloating, "[N, C, H, W] or [C, H, W].")
       .RequiredAttr<Ints>("output_size",
                           "An int, or (height, width); -1 keeps the size of the input.")
+      .Sizes("output_size")
       .Batch([](BatchContext& b) {
         return b.rank(0) == 3 ? b.Again({b.in(0)}) : batch::FirstAxis()(b);
       })
       .Infer([](InferContext& c) {
-        return c.Like(0, AdaptiveShape(c, c.shape(0), c.attr<Ints>("output_size")));
+        return c.Like(0, AdaptiveShape(c, c.shape(0), c.dims_attr("output_size")));
       })
       .Grad([](GradContext& g) {
         return g.Call("AdaptiveAvgPool2DGrad", {g.dout()},
-                      {{"input_size", g.in_type(0).shape().ToInts()}});
+                      {{"input_size", g.in_type(0).shape().ToCodes()}});
       });
   ops.Op("AdaptiveAvgPool2DGrad")
       .Doc("Gradient of AdaptiveAvgPool2D.")
@@ -168,18 +169,20 @@ void DefineAdaptivePool(OpRegistry& ops) {
       })
       .In("dy", kFloating, "Shaped as the output of AdaptiveAvgPool2D.")
       .RequiredAttr<Ints>("input_size", "Shape of the result.")
+      .Sizes("input_size")
       .Infer([](InferContext& c) {
         Shape input = c.attr<Ints>("input_size");
         c.Check(c.rank(0) == input.rank() && c.rank(0) >= 3,
                 "'dy' must have as many dimensions as the input, 3 or 4, but got {} for {}",
                 c.rank(0), input.rank());
-        Shape pooled = AdaptiveShape(c, input, {c.shape(0)[-2], c.shape(0)[-1]});
+        Shape pooled = AdaptiveShape(c, input, {c.dim(0, -2), c.dim(0, -1)});
         CheckPooled(c, 0, pooled);
         return c.Like(0, input);
       })
       .Grad([](GradContext& g) {
         const Shape& dy = g.in_type(0).shape();
-        return g.Call("AdaptiveAvgPool2D", {g.dout()}, {{"output_size", Ints{dy[-2], dy[-1]}}});
+        return g.Call("AdaptiveAvgPool2D", {g.dout()},
+                      {{"output_size", dy.Part(dy.rank() - 2, dy.rank()).ToCodes()}});
       });
 }
 

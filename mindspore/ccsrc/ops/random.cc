@@ -15,25 +15,25 @@ OpDef& WithSeeds(OpDef& op, const char* first = "seed", const char* second = "se
 }
 
 Shape CheckedShape(const InferContext& c) {
-  for (int64_t d : c.attr<Ints>("shape")) {
+  for (Dim d : c.dims_attr("shape")) {
     c.Check(d >= 0, "the sizes of the shape must not be negative, but got ({})",
-            fmt::join(c.attr<Ints>("shape"), ", "));
+            fmt::join(c.dims_attr("shape"), ", "));
   }
   return Shape(c.attr<Ints>("shape"));
 }
 
 void CheckScalar(const InferContext& c, size_t i) {
-  c.Check(c.shape(i).size() == 1, "'{}' must be a scalar, but got shape {}", c.input_name(i),
+  c.Check(c.shape(i).elements() == 1, "'{}' must be a scalar, but got shape {}", c.input_name(i),
           c.shape(i));
 }
 
 void DefineFilled(OpRegistry& ops) {
-  WithSeeds(ops.Op("StandardNormal").RequiredAttr<Ints>("shape", "The sizes."))
+  WithSeeds(ops.Op("StandardNormal").RequiredAttr<Ints>("shape", "The sizes.").Sizes("shape"))
       .Doc("Numbers from the normal distribution of mean 0 and deviation 1.")
       .Batch(batch::Shaped("shape"))
       .Infer([](InferContext& c) { return Type(DType::kFloat32, CheckedShape(c)); })
       .Class("StandardNormal(seed=0, seed2=0)(shape)");
-  WithSeeds(ops.Op("UniformReal").RequiredAttr<Ints>("shape", "The sizes."))
+  WithSeeds(ops.Op("UniformReal").RequiredAttr<Ints>("shape", "The sizes.").Sizes("shape"))
       .Doc("Numbers spread evenly over [0, 1).")
       .Batch(batch::Shaped("shape"))
       .Infer([](InferContext& c) { return Type(DType::kFloat32, CheckedShape(c)); })
@@ -41,7 +41,8 @@ void DefineFilled(OpRegistry& ops) {
   WithSeeds(ops.Op("UniformInt")
                 .In("minval", kIndex, "A scalar.")
                 .In("maxval", kIndex, "A scalar, larger than minval.")
-                .RequiredAttr<Ints>("shape", "The sizes."))
+                .RequiredAttr<Ints>("shape", "The sizes.")
+                .Sizes("shape"))
       .Doc("Integers spread evenly over [minval, maxval).")
       .Batch(batch::Shaped("shape"))
       .Infer([](InferContext& c) {
@@ -51,12 +52,13 @@ void DefineFilled(OpRegistry& ops) {
         return Type(c.dtype(0), CheckedShape(c));
       })
       .Class("UniformInt(seed=0, seed2=0)(shape, minval, maxval)");
-  WithSeeds(ops.Op("RandomPermutation").RequiredAttr<int64_t>("n", "How many."))
+  WithSeeds(ops.Op("RandomPermutation").RequiredAttr<int64_t>("n", "How many.").Sizes("n"))
       .OptionalAttr<DType>("dtype", "Int64 where it is None.")
       .Doc("The numbers 0 ... n - 1 in random order.")
       .Infer([](InferContext& c) {
-        int64_t n = c.attr<int64_t>("n");
-        c.Check(n >= 0 && n < (int64_t{1} << 31), "'n' must be in [0, 2^31), but got {}", n);
+        Dim n = c.dim_attr("n");
+        c.Check(n >= 0 && (n.symbolic() || n < (int64_t{1} << 31)),
+                "'n' must be in [0, 2^31), but got {}", n);
         DType dtype = c.is_none("dtype") ? DType::kInt64 : c.attr<DType>("dtype");
         c.CheckType(Contains(kIndex, dtype), "'dtype' must be Int32 or Int64, but got {}",
                     Name(dtype));
@@ -76,10 +78,10 @@ void DefineSampling(OpRegistry& ops) {
       })
       .Infer([](InferContext& c) {
         Shape shape;
-        bool fits = Broadcast(c.shape(0), c.shape(1), &shape) && shape == c.shape(0);
+        bool fits = Broadcast(c.shape(0), c.shape(1), &shape) && SameSizes(shape, c.shape(0));
         c.Check(fits, "'p' must broadcast to the shape of 'x', {}, but got {}", c.shape(0),
                 c.shape(1));
-        bool simple = c.shape(1) == c.shape(0) || c.shape(1).size() == 1;
+        bool simple = c.shape(1).elements() == 1 || SameSizes(c.shape(1), c.shape(0));
         c.Check(simple, "'p' must be a scalar or have the shape of 'x', {}, but got {}", c.shape(0),
                 c.shape(1));
         return c.Like(0, c.shape(0));
@@ -95,7 +97,7 @@ void DefineSampling(OpRegistry& ops) {
                 "'x' must have 1 or 2 dimensions, but got shape {}", c.shape(0));
         int64_t count = c.attr<int64_t>("num_samples");
         c.Check(count >= 0, "'num_samples' must not be negative, but got {}", count);
-        c.Check(c.shape(0).back() > 0, "'x' must have at least one weight, but got shape {}",
+        c.Check(c.dim(0, -1) > 0, "'x' must have at least one weight, but got shape {}",
                 c.shape(0));
         c.Check(c.attr<bool>("replacement") || count <= c.shape(0).back(),
                 "'num_samples' must be at most the {} weights when drawing without replacement, "

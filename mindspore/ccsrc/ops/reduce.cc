@@ -24,10 +24,10 @@ std::vector<int> SortedAxes(const Ints& axes, int rank) {
 Shape ReducedShape(const Shape& shape, const std::vector<int>& axes, bool keep_dims) {
   std::vector<bool> reduced(static_cast<size_t>(shape.rank()), false);
   for (int axis : axes) reduced[static_cast<size_t>(axis)] = true;
-  Ints dims;
+  Dims dims;
   for (int i = 0; i < shape.rank(); ++i) {
     if (!reduced[static_cast<size_t>(i)]) {
-      dims.push_back(shape[i]);
+      dims.push_back(shape.dim(i));
     } else if (keep_dims) {
       dims.push_back(1);
     }
@@ -59,8 +59,8 @@ Type InferReduce(InferContext& c) {
 Type InferExtreme(InferContext& c) {
   std::vector<int> axes = c.Axes(AxisList(c.op(), c.attrs(), "axis"), c.rank(0));
   for (int axis : axes) {
-    c.Check(c.shape(0)[axis] > 0,
-            "the reduced axes must not be empty, but got shape {} and axis {}", c.shape(0), axis);
+    c.Check(c.dim(0, axis) > 0, "the reduced axes must not be empty, but got shape {} and axis {}",
+            c.shape(0), axis);
   }
   return c.Like(0, ReducedShape(c.shape(0), axes, c.attr<bool>("keep_dims")));
 }
@@ -70,9 +70,9 @@ Type InferBoolReduce(InferContext& c) { return Type(DType::kBool, InferReduce(c)
 Term SumGrad(GradContext& g) { return Spread(g, g.dout()); }
 
 Term MeanGrad(GradContext& g) {
-  int64_t count = 1;
-  for (int axis : AxesOf(g)) count *= g.in_type(0).shape()[axis];
-  return Spread(g, g.dout() / static_cast<double>(std::max<int64_t>(count, 1)));
+  Dim count = 1;
+  for (int axis : AxesOf(g)) count *= g.in_type(0).shape().dim(axis);
+  return Spread(g, g.dout() / std::max<Dim>(count, 1));
 }
 
 // The tangent is shared evenly by the elements that attain the extreme.
@@ -95,18 +95,18 @@ Term ProdGrad(GradContext& g) {
   std::vector<int> axes = AxesOf(g);
   if (axes.empty()) return Reshape(g.dout(), shape);
   Ints order, back(static_cast<size_t>(shape.rank()));
-  Ints kept;
+  Dims kept;
   for (int i = 0; i < shape.rank(); ++i) {
     if (std::find(axes.begin(), axes.end(), i) == axes.end())
-      order.push_back(i), kept.push_back(shape[i]);
+      order.push_back(i), kept.push_back(shape.dim(i));
   }
   for (int axis : axes) order.push_back(axis);
   for (size_t i = 0; i < order.size(); ++i)
     back[static_cast<size_t>(order[i])] = static_cast<int64_t>(i);
   Term moved = g.Call("Transpose", {x}, {{"perm", order}});
   Shape moved_shape = moved.shape();
-  int64_t rows = Shape(kept).size();
-  int64_t count = moved_shape.Product(static_cast<int>(kept.size()), moved_shape.rank());
+  Dim rows = Shape(kept).elements();
+  Dim count = moved_shape.Elements(static_cast<int>(kept.size()), moved_shape.rank());
   Term flat = Reshape(moved, {rows, count});
   Term before = g.Call("CumProd", {flat}, {{"axis", int64_t{1}}, {"exclusive", true}});
   Term after =
@@ -127,7 +127,7 @@ OpDef& Reduction(OpRegistry& ops, const char* name, const char* input, DTypeSet 
 // ---------------------------------------------------------------------------
 Type ArgType(InferContext& c, DType index, bool keep_dims) {
   int axis = c.Axis(c.attr<int64_t>("axis"), std::max(c.rank(0), 1));
-  c.Check(c.shape(0).rank() == 0 || c.shape(0)[axis] > 0,
+  c.Check(c.shape(0).rank() == 0 || c.dim(0, axis) > 0,
           "the axis must not be empty, but got shape {} and axis {}", c.shape(0), axis);
   if (c.rank(0) == 0) return Type(index, {});
   return Type(index, keep_dims ? c.shape(0).With(axis, 1) : c.shape(0).Erase(axis));
@@ -248,7 +248,7 @@ void DefineReduce(OpRegistry& ops) {
           c.CheckType(c.dtype(i) == c.dtype(0),
                       "all tensors must have the same dtype, but got {} and {}", Name(c.dtype(0)),
                       Name(c.dtype(i)));
-          c.Check(c.shape(i) == c.shape(0),
+          c.Check(SameSizes(c.shape(i), c.shape(0)),
                   "all tensors must have the same shape, but got {} and {}", c.shape(0),
                   c.shape(i));
         }

@@ -24,13 +24,13 @@ Term CumSumGrad(GradContext& g) {
 // `x` moved by one along an axis, towards the end or the start; a zero enters.
 Term Shift(GradContext& g, const Term& x, int axis, bool to_end) {
   const Shape& shape = x.shape();
-  if (shape[axis] == 0) return x;
+  if (shape.dim(axis) == 0) return x;
   Ints begin(static_cast<size_t>(shape.rank()), 0), paddings(2 * begin.size(), 0);
   auto at = static_cast<size_t>(axis);
   begin[at] = to_end ? 0 : 1;
   paddings[2 * at + (to_end ? 0 : 1)] = 1;
   Term kept = g.Call("Slice", {x},
-                     {{"begin", begin}, {"size", shape.With(axis, shape[axis] - 1).ToInts()}});
+                     {{"begin", begin}, {"size", shape.With(axis, shape.dim(axis) - 1).ToCodes()}});
   return g.Call("Pad", {kept}, {{"paddings", paddings}});
 }
 
@@ -132,13 +132,13 @@ void DefineScan(OpRegistry& ops) {
       .Doc("The k largest elements of the last axis, largest first, and their positions.")
       .In("input_x", kReal, "At least one dimension.")
       .RequiredAttr<int64_t>("k", "How many.")
+      .Sizes("k")
       .WithAttr("sorted", true, "Whether they must be in order; they always are.")
       .Batch(batch::Leading)
       .Infer([](InferContext& c) {
         c.Check(c.rank(0) > 0, "'input_x' must have at least 1 dimension, but got a scalar");
-        int64_t k = c.attr<int64_t>("k");
-        c.Check(k >= 0 && k <= c.shape(0).back(), "'k' must be in [0, {}], but got {}",
-                c.shape(0).back(), k);
+        Dim k = c.dim_attr("k");
+        c.Check(k >= 0 && k <= c.dim(0, -1), "'k' must be in [0, {}], but got {}", c.dim(0, -1), k);
         Shape shape = c.shape(0).With(-1, k);
         return Types{c.Like(0, shape), Type(DType::kInt32, shape)};
       })

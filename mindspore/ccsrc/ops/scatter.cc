@@ -13,10 +13,10 @@ void CheckNd(InferContext& c, const Shape& x, const Shape& indices, const Shape&
   int64_t depth = indices.back();
   c.Check(depth >= 1 && depth <= x.rank(),
           "the last size of 'indices' must be in [1, {}], but got {}", x.rank(), depth);
-  Ints dims(indices.begin(), indices.end() - 1);
-  dims.insert(dims.end(), x.begin() + depth, x.end());
-  Shape expected(dims);
-  c.Check(updates == expected, "'updates' must have shape {}, but got {}", expected, updates);
+  Shape expected =
+      Join({indices.Part(0, indices.rank() - 1), x.Part(static_cast<int>(depth), x.rank())});
+  c.Check(SameSizes(updates, expected), "'updates' must have shape {}, but got {}", expected,
+          updates);
   c.Check(!x.empty() || updates.empty(), "the written tensor must not be empty, but got shape {}",
           x);
 }
@@ -25,10 +25,9 @@ void CheckNd(InferContext& c, const Shape& x, const Shape& indices, const Shape&
 void CheckFirst(InferContext& c) {
   c.CheckSameDType(0, 2);
   c.Check(c.rank(0) > 0, "'{}' must have at least 1 dimension, but got a scalar", c.input_name(0));
-  Ints dims = c.shape(1).ToInts();
-  dims.insert(dims.end(), c.shape(0).begin() + 1, c.shape(0).end());
-  Shape expected(dims);
-  c.Check(c.shape(2) == expected, "'updates' must have shape {}, but got {}", expected, c.shape(2));
+  Shape expected = Join({c.shape(1), c.shape(0).Part(1, c.rank(0))});
+  c.Check(SameSizes(c.shape(2), expected), "'updates' must have shape {}, but got {}", expected,
+          c.shape(2));
   c.Check(!c.shape(0).empty() || c.shape(2).empty(),
           "the written tensor must not be empty, but got shape {}", c.shape(0));
 }
@@ -98,6 +97,7 @@ void DefineTensorScatter(OpRegistry& ops) {
       .In("indices", kIndex, "[..., k]: coordinates.")
       .In("updates", kNumber | kBoolean, "One slice for each row of coordinates.")
       .RequiredAttr<Ints>("shape", "The shape of the result.")
+      .Sizes("shape")
       .Batch(batch::Coordinates(0, "shape"))
       .Infer([](InferContext& c) {
         Shape shape(c.attr<Ints>("shape"));
@@ -118,7 +118,7 @@ Type InferScatterElements(InferContext& c) {
               "'data' must be of numbers to be added to, but got {}", Name(c.dtype(0)));
   int axis = c.Axis(c.attr<int64_t>("axis"), std::max(c.rank(0), 1));
   bool fits = c.rank(0) == c.rank(1);
-  for (int i = 0; fits && i < c.rank(0); ++i) fits = i == axis || c.shape(1)[i] <= c.shape(0)[i];
+  for (int i = 0; fits && i < c.rank(0); ++i) fits = i == axis || c.dim(1, i) <= c.dim(0, i);
   c.Check(fits,
           "'indices' must have the rank of 'data' and be no larger except at axis {}, but got "
           "shapes {} and {}",
@@ -191,7 +191,7 @@ Terms SegmentSumGrad(GradContext& g) {
   Term zero = g.emitter().Scalar(0, ids.dtype());
   Term rows = g.Call("Gather", {g.dout(), g.Call("Maximum", {ids, zero})}, {{"axis", int64_t{0}}});
   Term counted = CastTo(g.Call("GreaterEqual", {ids, zero}), rows.dtype());
-  Ints dims = ids.shape().ToInts();
+  Dims dims = ids.shape().dims();
   dims.resize(static_cast<size_t>(rows.shape().rank()), 1);
   return {rows * Reshape(counted, dims), Term{}};
 }
@@ -220,16 +220,15 @@ void DefineScatter(OpRegistry& ops) {
       .In("input_x", kNumber, "At least one dimension.")
       .In("segment_ids", kIndex, "The leading sizes of x.")
       .RequiredAttr<int64_t>("num_segments", "How many segments there are.")
+      .Sizes("num_segments")
       .Infer([](InferContext& c) {
-        int64_t n = c.attr<int64_t>("num_segments");
+        Dim n = c.dim_attr("num_segments");
         c.Check(n > 0, "'num_segments' must be positive, but got {}", n);
         bool fits = c.rank(1) > 0 && c.rank(1) <= c.rank(0);
-        for (int i = 0; fits && i < c.rank(1); ++i) fits = c.shape(0)[i] == c.shape(1)[i];
+        for (int i = 0; fits && i < c.rank(1); ++i) fits = c.dim(0, i) == c.dim(1, i);
         c.Check(fits, "the shape of 'segment_ids' must start that of 'input_x', but got {} and {}",
                 c.shape(1), c.shape(0));
-        Ints dims{n};
-        dims.insert(dims.end(), c.shape(0).begin() + c.rank(1), c.shape(0).end());
-        return c.Like(0, dims);
+        return c.Like(0, Join({{n}, c.shape(0).Part(c.rank(1), c.rank(0))}));
       })
       .Grad(SegmentSumGrad)
       .Python("unsorted_segment_sum(input_x, segment_ids, num_segments)")

@@ -21,18 +21,21 @@ NamedAttrs SliceAttrs(GradContext& g) {
 }
 
 // Clips one `begin:end:step` to an axis.
-void ResolveAxis(int64_t size, int64_t begin, int64_t end, int64_t step, bool no_begin, bool no_end,
+void ResolveAxis(Dim size, Dim begin, Dim end, int64_t step, bool no_begin, bool no_end,
                  SliceSpec* spec) {
-  auto clip = [&](int64_t i) {
+  auto clip = [&](Dim i) {
     if (i < 0) i += size;
-    return step > 0 ? std::clamp<int64_t>(i, 0, size) : std::clamp<int64_t>(i, -1, size - 1);
+    return step > 0 ? std::clamp<Dim>(i, 0, size) : std::clamp<Dim>(i, -1, size - 1);
   };
-  int64_t first = no_begin ? (step > 0 ? 0 : size - 1) : clip(begin);
-  int64_t last = no_end ? (step > 0 ? size : -1) : clip(end);
-  int64_t span = step > 0 ? last - first : first - last;
+  Dim first = no_begin ? (step > 0 ? Dim(0) : size - 1) : clip(begin);
+  Dim last = no_end ? (step > 0 ? size : Dim(-1)) : clip(end);
+  Dim span = step > 0 ? last - first : first - last;
   int64_t stride = step > 0 ? step : -step;
-  int64_t count = span <= 0 ? 0 : (span - 1) / stride + 1;
-  spec->begin.push_back(count == 0 ? 0 : first);
+  auto least = span.LowerBound();
+  bool surely = least && *least >= 0;
+  Dim count = 0;
+  if (surely || span > 0) count = stride == 1 ? span : (span - 1) / stride + 1;
+  spec->begin.push_back(count.Is(0) ? Dim(0) : first);
   spec->step.push_back(step);
   spec->size.push_back(count);
 }
@@ -40,6 +43,8 @@ void ResolveAxis(int64_t size, int64_t begin, int64_t end, int64_t step, bool no
 OpDef& WithSliceAttrs(OpDef& op) {
   op.RequiredAttr<Ints>("begin", "First position, for each index.")
       .RequiredAttr<Ints>("end", "Position after the last one.")
+      .Sizes("begin")
+      .Sizes("end")
       .RequiredAttr<Ints>("strides", "Steps, not zero.")
       .WithAttr("begin_mask", 0, "Bit i: begin[i] is ignored, the slice starts at the border.")
       .WithAttr("end_mask", 0, "Bit i: end[i] is ignored, the slice ends at the border.")
@@ -63,7 +68,7 @@ void DefineStridedSlice(OpRegistry& ops) {
       })
       .Grad([](GradContext& g) {
         NamedAttrs attrs = SliceAttrs(g);
-        attrs.emplace_back("shape", g.in_type(0).shape().ToInts());
+        attrs.emplace_back("shape", g.in_type(0).shape().ToCodes());
         return g.Call("StridedSliceGrad", {g.dout()}, attrs);
       })
       .Python(
@@ -73,12 +78,13 @@ void DefineStridedSlice(OpRegistry& ops) {
       .Class(std::string("StridedSlice") + kSliceClass + "(input_x, begin, end, strides)");
   WithSliceAttrs(ops.Op("StridedSliceGrad").In("dout", kAny, "The shape of the slice."))
       .RequiredAttr<Ints>("shape", "The shape that was sliced.")
+      .Sizes("shape")
       .Doc("Gradient of StridedSlice: zeros with `dout` in the place of the slice.")
       .Batch(batch::StridedSlice)
       .Infer([](InferContext& c) {
         Shape shape(c.attr<Ints>("shape"));
         SliceSpec spec = ResolveSlice(c.op(), c.attrs(), shape);
-        c.Check(spec.result == c.shape(0),
+        c.Check(SameSizes(spec.result, c.shape(0)),
                 "'dout' must have the shape of the slice, {}, but got {}", spec.result, c.shape(0));
         return c.Like(0, shape);
       })
@@ -91,8 +97,8 @@ void DefineStridedSlice(OpRegistry& ops) {
       .Infer([](InferContext& c) {
         c.CheckSameDType(0, 1);
         Shape slice = ResolveSlice(c.op(), c.attrs(), c.shape(0)).result;
-        c.Check(slice == c.shape(1), "'value' must have the shape of the slice, {}, but got {}",
-                slice, c.shape(1));
+        c.Check(SameSizes(slice, c.shape(1)),
+                "'value' must have the shape of the slice, {}, but got {}", slice, c.shape(1));
         return c.Like(0, c.shape(0));
       })
       .Grad([](GradContext& g) {
@@ -108,8 +114,8 @@ void DefineStridedSlice(OpRegistry& ops) {
 SliceSpec ResolveSlice(const OpDef& op, const Attrs& attrs, const Shape& shape) {
   static const Types kNoInputs;
   InferContext c(op, kNoInputs, attrs);
-  const Ints& begin = c.attr<Ints>("begin");
-  const Ints& end = c.attr<Ints>("end");
+  Dims begin = c.dims_attr("begin");
+  Dims end = c.dims_attr("end");
   const Ints& strides = c.attr<Ints>("strides");
   size_t n = begin.size();
   c.Check(end.size() == n && strides.size() == n && n <= 31,
@@ -133,12 +139,12 @@ SliceSpec ResolveSlice(const OpDef& op, const Attrs& attrs, const Shape& shape) 
                        rank, named));
   }
   SliceSpec spec;
-  Ints result;
+  Dims result;
   int axis = 0;
   auto keep_whole = [&](int count) {
     for (; count > 0; --count, ++axis) {
-      ResolveAxis(shape[axis], 0, 0, 1, true, true, &spec);
-      result.push_back(shape[axis]);
+      ResolveAxis(shape.dim(axis), 0, 0, 1, true, true, &spec);
+      result.push_back(shape.dim(axis));
     }
   };
   for (size_t i = 0; i < n; ++i) {
@@ -147,17 +153,20 @@ SliceSpec ResolveSlice(const OpDef& op, const Attrs& attrs, const Shape& shape) 
     } else if (bit(3, i)) {
       result.push_back(1);
     } else if (bit(4, i)) {
-      if (begin[i] < -shape[axis] || begin[i] >= shape[axis]) {
+      Dim size = shape.dim(axis);
+      if (begin[i] < size * -1 || begin[i] >= size) {
         c.Fail(ErrorKind::kIndex,
                fmt::format("the index into axis {} must be in [{}, {}), but got {}", axis,
-                           -shape[axis], shape[axis], begin[i]));
+                           size * -1, size, begin[i]));
       }
-      int64_t first = begin[i] < 0 ? begin[i] + shape[axis] : begin[i];
-      ResolveAxis(shape[axis++], first, first + 1, 1, false, false, &spec);
+      spec.begin.push_back(begin[i] < 0 ? begin[i] + size : begin[i]);
+      spec.step.push_back(1);
+      spec.size.push_back(1);
+      ++axis;
     } else {
       c.Check(strides[i] != 0 && strides[i] > -(int64_t{1} << 62),
               "the steps must not be zero, but got {}", strides[i]);
-      ResolveAxis(shape[axis++], begin[i], end[i], strides[i], bit(0, i), bit(1, i), &spec);
+      ResolveAxis(shape.dim(axis++), begin[i], end[i], strides[i], bit(0, i), bit(1, i), &spec);
       result.push_back(spec.size.back());
     }
   }
@@ -172,21 +181,23 @@ void DefineSlicing(OpRegistry& ops) {
       .In("input", kAny, "Any shape.")
       .RequiredAttr<Ints>("begin", "First position along each axis.")
       .RequiredAttr<Ints>("size", "Sizes; -1 means up to the end.")
+      .Sizes("begin")
+      .Sizes("size")
       .Batch(batch::Slice)
       .Infer([](InferContext& c) {
-        const Ints& begin = c.attr<Ints>("begin");
-        Ints size = c.attr<Ints>("size");
+        Dims begin = c.dims_attr("begin");
+        Dims size = c.dims_attr("size");
         auto rank = static_cast<size_t>(c.rank(0));
         c.Check(begin.size() == rank && size.size() == rank,
                 "'begin' and 'size' must have one entry for each of the {} axes, but got {} and {}",
                 rank, begin.size(), size.size());
         for (size_t i = 0; i < rank; ++i) {
-          int64_t whole = c.shape(0)[static_cast<int>(i)];
+          Dim whole = c.dim(0, static_cast<int>(i));
           bool inside = begin[i] >= 0 && begin[i] <= whole;
-          if (size[i] == -1) size[i] = whole - begin[i];
+          if (size[i].Is(-1)) size[i] = whole - begin[i];
           inside = inside && size[i] >= 0 && size[i] <= whole - begin[i];
           c.Check(inside, "the slice of axis {} must lie in [0, {}], but got begin {} and size {}",
-                  i, whole, begin[i], c.attr<Ints>("size")[i]);
+                  i, whole, begin[i], c.dims_attr("size")[i]);
         }
         return c.Like(0, size);
       })
@@ -195,8 +206,10 @@ void DefineSlicing(OpRegistry& ops) {
         Ints paddings;
         for (size_t i = 0; i < begin.size(); ++i) {
           int axis = static_cast<int>(i);
-          paddings.push_back(begin[i]);
-          paddings.push_back(g.in_type(0).shape()[axis] - begin[i] - g.out_type(0).shape()[axis]);
+          Dim before = Dim::FromCode(begin[i]);
+          Dim after = g.in_type(0).shape().dim(axis) - before - g.out_type(0).shape().dim(axis);
+          paddings.push_back(before.code());
+          paddings.push_back(after.code());
         }
         return g.Call("Pad", {g.dout()}, {{"paddings", paddings}});
       })

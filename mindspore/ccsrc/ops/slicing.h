@@ -8,8 +8,9 @@ namespace ms {
 // A slice resolved against a shape: along axis i of the input, elements begin[i] + k * step[i], k <
 // size[i].
 struct SliceSpec {
-  Ints begin, step, size;  // one entry for each axis of the input
-  Shape result;            // after new axes were added and single elements lost their axis
+  Dims begin, size;  // one entry for each axis of the input
+  Ints step;
+  Shape result;  // after new axes were added and single elements lost their axis
 };
 
 // Reads the attributes begin, end, strides and the five masks; throws ValueError or IndexError with

@@ -161,4 +161,56 @@ PoolGeometry MakePoolGeometry(const OpDef& op, const Attrs& attrs, const Shape& 
   return g;
 }
 
+// ---- symbolic sizes -----------------------------------------------------------------------------
+namespace {
+
+// The shape for which a program is compiled, where it has symbolic sizes: a geometry made of it is
+// right in all that does not depend on these. Not for the channels.
+Shape StandIn(const Shape& shape, int channel_axis) {
+  if (!shape.symbolic()) return shape;
+  DimScope* scope = DimScope::Current();
+  if (!scope || shape.rank() != 4 || shape.dim(channel_axis).symbolic()) Dim::Refuse();
+  Dims dims = shape.dims();
+  for (Dim& d : dims) d = d.Evaluate(scope->hints);
+  return dims;
+}
+
+// PlaceWindows for a symbolic size; its other numbers are those of `w`.
+Dim CountWindows(Dim size, PadMode mode, bool ceil_mode, const Window& w) {
+  if (!size.symbolic()) return w.out;
+  if (ceil_mode) Dim::Refuse();
+  if (mode == PadMode::kSame) return (size + w.stride - 1) / w.stride;
+  Dim padded = size + w.pad_before + w.pad_after;
+  if (padded < w.span()) Dim::Refuse();
+  return (padded - w.span()) / w.stride + 1;
+}
+
+template <class Geometry>
+Shape OutputOf(const OpDef& op, const Attrs& attrs, const Shape& input, const Geometry& g) {
+  Shape output = g.Output();
+  if (!input.symbolic()) return output;
+  PadMode mode = ParsePadMode(AttrOf<std::string>(op, attrs, "pad_mode"));
+  bool ceil_mode = op.AttrIndex("ceil_mode") >= 0 && AttrOf<bool>(op, attrs, "ceil_mode");
+  int image_axis = g.channels_last ? 1 : 2;
+  return output.With(0, input.dim(0))
+      .With(image_axis, CountWindows(input.dim(image_axis), mode, ceil_mode, g.height))
+      .With(image_axis + 1, CountWindows(input.dim(image_axis + 1), mode, ceil_mode, g.width));
+}
+
+int ChannelAxis(const OpDef& op, const Attrs& attrs) {
+  return ParseChannelsLast(AttrOf<std::string>(op, attrs, "data_format")) ? 3 : 1;
+}
+
+}  // namespace
+
+Shape ConvOutput(const OpDef& op, const Attrs& attrs, const Shape& input, const Shape& weight) {
+  Shape known = StandIn(input, ChannelAxis(op, attrs));
+  return OutputOf(op, attrs, input, MakeConvGeometry(op, attrs, known, weight));
+}
+
+Shape PoolOutput(const OpDef& op, const Attrs& attrs, const Shape& input) {
+  Shape known = StandIn(input, ChannelAxis(op, attrs));
+  return OutputOf(op, attrs, input, MakePoolGeometry(op, attrs, known));
+}
+
 }  // namespace ms

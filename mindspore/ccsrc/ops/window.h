@@ -87,6 +87,9 @@ struct ConvGeometry {
 ConvGeometry MakeConvGeometry(const OpDef& op, const Attrs& attrs, const Shape& input,
                               const Shape& weight);
 
+// The shape of the convolution's output, also where the batch, height or width is symbolic.
+Shape ConvOutput(const OpDef& op, const Attrs& attrs, const Shape& input, const Shape& weight);
+
 // A 2-D pooling over planes: x [planes, h, w], or [n, h, w, channels] with channels last.
 struct PoolGeometry {
   int64_t batch = 0;
@@ -102,5 +105,7 @@ struct PoolGeometry {
 };
 
 PoolGeometry MakePoolGeometry(const OpDef& op, const Attrs& attrs, const Shape& input);
+// As ConvOutput.
+Shape PoolOutput(const OpDef& op, const Attrs& attrs, const Shape& input);
 
 }  // namespace ms

@@ -18,7 +18,10 @@ bool IsFoldable(const Node& node) {
     if (v.node->kind != NodeKind::kConstant) return false;
     read += v.type().bytes();
   }
-  for (const Type& t : node.outputs) made += t.bytes();
+  for (const Type& t : node.outputs) {
+    if (t.shape().symbolic()) return false;
+    made += t.bytes();
+  }
   return made <= std::max(kFreeBytes, read);
 }
 

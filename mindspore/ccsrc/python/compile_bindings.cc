@@ -26,16 +26,7 @@ class CompiledGraph {
   // `arguments` fill the inputs that are not Parameters, in order.
   py::list Run(const py::list& arguments) {
     for (auto [output, input] : updates_) AsTensor(parameters_[input].ptr())->value.MakeUnique();
-    std::vector<Tensor> inputs;
-    inputs.reserve(parameters_.size());
-    size_t next = 0;
-    for (size_t i = 0; i < parameters_.size(); ++i) {
-      PyObject* object = parameters_[i]
-                             ? parameters_[i].ptr()
-                             : PyList_GET_ITEM(arguments.ptr(), static_cast<Py_ssize_t>(next++));
-      inputs.push_back(ValueOf(object, "a call of a compiled graph"));
-      CheckType(i, inputs.back(), object);
-    }
+    std::vector<Tensor> inputs = Inputs(arguments);
     std::vector<RtValue> outputs;
     {
       py::gil_scoped_release release;
@@ -45,7 +36,28 @@ class CompiledGraph {
     return Deliver(outputs);
   }
 
+  bool dynamic() const { return executable_->dynamic() != nullptr; }
+  // Whether this version is right for the sizes of the arguments.
+  bool Fits(const py::list& arguments) const {
+    const DynamicProgram* program = executable_->dynamic();
+    if (!program) return true;
+    try {
+      return program->Holds(program->Bind(Inputs(arguments)));
+    } catch (const Error&) {
+      return false;  // sizes that were one symbol differ
+    }
+  }
+  std::vector<std::string> Assumptions() const {
+    return dynamic() ? executable_->dynamic()->Assumptions() : std::vector<std::string>();
+  }
+  size_t planned() const { return dynamic() ? executable_->dynamic()->planned() : 1; }
+
   py::dict Memory() const {
+    if (dynamic()) {
+      Throw(ErrorKind::kValue,
+            "For 'memory_report', the sizes must be fixed, but the graph was compiled for dynamic "
+            "ones.");
+    }
     const MemoryReport& report = executable_->memory();
     py::list lines;
     for (const auto& [span, bytes] : report.peak)
@@ -60,6 +72,20 @@ class CompiledGraph {
   }
 
  private:
+  std::vector<Tensor> Inputs(const py::list& arguments) const {
+    std::vector<Tensor> inputs;
+    inputs.reserve(parameters_.size());
+    size_t next = 0;
+    for (size_t i = 0; i < parameters_.size(); ++i) {
+      PyObject* object = parameters_[i]
+                             ? parameters_[i].ptr()
+                             : PyList_GET_ITEM(arguments.ptr(), static_cast<Py_ssize_t>(next++));
+      inputs.push_back(ValueOf(object, "a call of a compiled graph"));
+      if (!dynamic()) CheckType(i, inputs.back(), object);
+    }
+    return inputs;
+  }
+
   // Arguments were matched by type; a Parameter may have been given another value since.
   void CheckType(size_t i, const Tensor& value, PyObject* object) const {
     const Type& type = executable_->input_types()[i];
@@ -102,7 +128,7 @@ CompiledGraph CompileTrace(Trace& trace, const std::string& device) {
   {
     auto module = trace.module();
     py::gil_scoped_release release;
-    executable = Compile(module, {device});
+    executable = Compile(module, {device}, trace.scope());
   }
   return CompiledGraph(std::move(executable), std::move(parameters), std::move(updates),
                        trace.kept);
@@ -118,9 +144,15 @@ void BindCompile(py::module_& m) {
   });
   py::class_<CompiledGraph>(m, "CompiledGraph")
       .def("run", &CompiledGraph::Run)
+      .def_property_readonly("dynamic", &CompiledGraph::dynamic)
+      .def("fits", &CompiledGraph::Fits, "Whether this version is right for these sizes.")
+      .def_property_readonly("assumptions", &CompiledGraph::Assumptions,
+                             "What was assumed about open sizes.")
+      .def_property_readonly("planned", &CompiledGraph::planned, "How many plans were made of it.")
       .def("memory", &CompiledGraph::Memory, "Bytes by kind, and at the peak by source line.");
   m.def("compile", &CompileTrace, py::arg("trace"), py::arg("device") = "CPU");
   m.def("compiled_count", &CompiledCount);
+  m.def("pass_runs", &PassRuns, "How often the passes ran since the process began.");
   m.def("clear_compiled", &ClearCompiled);
   m.def("dump_graphs_to", &DumpGraphsTo);
 }

@@ -2,6 +2,7 @@
 
 #include <complex>
 
+#include "python/dim_object.h"
 #include "python/dtype_object.h"
 #include "python/tensor_object.h"
 
@@ -196,6 +197,12 @@ bool IntFrom(PyObject* object, int64_t* out) {
     TensorObject* t = AsTensor(object);
     if (t->symbolic() || t->value.size() != 1 || !(IsInteger(t->dtype()))) return false;
     *out = static_cast<int64_t>(t->value.Item());
+    return true;
+  }
+  if (IsSymbolicInt(object)) {  // the op says whether this attribute may hold one
+    Dim size;
+    DimFromObject(object, &size);
+    *out = size.code();
     return true;
   }
   if (PyFloat_Check(object) || !PyIndex_Check(object)) return false;

@@ -7,6 +7,8 @@ namespace ms::python {
 namespace py = pybind11;
 namespace {
 
+PyObject* symbolic_error = nullptr;
+
 // The front end's own exception: it runs such code eagerly.
 PyObject* Unsupported() {
   static PyObject* const type =
@@ -36,6 +38,8 @@ PyObject* PythonType(ErrorKind kind) {
       return PyExc_OSError;
     case ErrorKind::kZeroDivision:
       return PyExc_ZeroDivisionError;
+    case ErrorKind::kSymbolic:
+      return symbolic_error;
     case ErrorKind::kUnknownValue:
       return Unsupported();
     case ErrorKind::kRuntime:
@@ -82,7 +86,12 @@ void SetError(const Error& error) {
   PyErr_SetString(type, error.message().c_str());
 }
 
-void BindErrors(py::module_&) {
+void BindErrors(py::module_& m) {
+  symbolic_error = PyErr_NewExceptionWithDoc(
+      "mindspore._core.SymbolicSizeError",
+      "A dynamic size met code that must know it: the caller compiles for the sizes of the call.",
+      PyExc_ValueError, nullptr);
+  m.attr("SymbolicSizeError") = py::reinterpret_borrow<py::object>(symbolic_error);
   py::register_exception_translator([](std::exception_ptr pointer) {
     try {
       if (pointer) std::rethrow_exception(pointer);

@@ -3,6 +3,7 @@
 
 #include "backends/cpu/cpu.h"
 #include "ops/all.h"
+#include "python/dim_object.h"
 #include "python/dtype_object.h"
 #include "python/errors.h"
 #include "python/module.h"
@@ -16,6 +17,7 @@ PYBIND11_MODULE(_core, m) {
   ms::RegisterBackend(ms::cpu::MakeCpuBackend());
   BindErrors(m);
   BindDTypes(m);
+  BindDim(m);
   BindTensor(m);
   BindOps(m);
   BindTrace(m);

@@ -1,9 +1,11 @@
 #include "python/op_call.h"
 
+#include <algorithm>
 #include <array>
 #include <unordered_map>
 
 #include "python/convert.h"
+#include "python/dim_object.h"
 #include "python/errors.h"
 #include "python/tensor_object.h"
 #include "python/trace.h"
@@ -50,13 +52,24 @@ class Common {
 struct Operand {
   TensorObject* tensor = nullptr;  // else: a number, or a value made here
   bool is_number = false;
+  bool is_size = false;          // a symbolic one
+  bool is_number_input = false;  // a number that is an input of the graph: `tensor` holds it
+  py::object keep;
   Number number;
+  Dim size;
   Tensor made;
 };
 
 void ReadOperand(const OpDef& op, size_t i, PyObject* object, Operand* out) {
   if (IsTensor(object)) {
     out->tensor = AsTensor(object);
+  } else if (IsNumberInput(object)) {
+    out->keep = py::handle(object).attr("tensor");
+    out->tensor = AsTensor(out->keep.ptr());
+    out->is_number_input = true;
+    out->number.dtype = IsFloating(out->tensor->dtype()) ? DType::kFloat32 : DType::kInt64;
+  } else if (IsSymbolicInt(object)) {
+    out->is_size = DimFromObject(object, &out->size);
   } else if (NumberFromObject(object, &out->number)) {
     out->is_number = true;
   } else if (py::isinstance<py::array>(object)) {
@@ -96,15 +109,26 @@ PyObject* ApplySymbolic(Trace& trace, const OpDef& op, PyObject* const* inputs,
       } else {
         vars[i] = emitter.Constant(o.tensor->value, false);
       }
+    } else if (o.is_size) {
+      vars[i] = emitter
+                    .Call("SizeScalar", {},
+                          {{"size", o.size.code()}, {"dtype", DType::kInt64}, {"weak", true}})
+                    .var;
     } else if (!o.is_number) {
       vars[i] = emitter.Constant(o.made, false);
     }
-    if (vars[i])
+    if (vars[i] && !o.is_number_input)
       common.Add(vars[i].type().dtype(), vars[i].type().weak());
     else
       common.Add(o.number.dtype, true);
   }
   bool promotes = op.promotion != Promotion::kNone;
+  bool number_input = std::any_of(operands.begin(), operands.end(),
+                                  [](const Operand& o) { return o.is_number_input; });
+  if (number_input && (!promotes || common.weak())) {
+    Throw(ErrorKind::kUnknownValue, "For '{}', a number that changes from call to call has no type",
+          op.name);
+  }
   for (size_t i = 0; i < operands.size(); ++i) {
     if (vars[i]) {
       if (promotes && vars[i].type().dtype() != common.dtype())
@@ -262,18 +286,22 @@ PyObject* ApplyOp(const OpDef& op, PyObject* const* inputs, size_t count, const 
               IsComplex(values[0]->dtype()));
     }
   }
-  if (fast && !(trace && op.effect != Effect::kNone))
+  bool dynamic = trace && attrs && !trace->scope().hints.empty() && HasSymbols(*attrs);
+  if (fast && !dynamic && !(trace && op.effect != Effect::kNone))
     return RunEager(op, inputs, count, attrs, values.data());
 
   std::vector<Operand> operands(count);
   bool symbolic =
       trace &&
-      op.effect !=
-          Effect::kNone;  // a random op belongs to the compiled program even without inputs
+      (dynamic ||
+       op.effect !=
+           Effect::kNone);  // a random op belongs to the compiled program even without inputs
   for (size_t i = 0; i < count; ++i) {
     ReadOperand(op, i, inputs[i], &operands[i]);
+    symbolic |= trace && operands[i].is_size;
     if (!operands[i].tensor) continue;
     bool here = operands[i].tensor->symbolic();
+    if (operands[i].tensor->owner == kSymbolicBit) ValueOf(inputs[i], "an op");
     if (here && !trace) {
       Throw(ErrorKind::kRuntime,
             "For '{}', a tensor of a graph under compilation is used after its compilation ended.",

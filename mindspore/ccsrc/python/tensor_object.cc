@@ -3,6 +3,7 @@
 #include <structmember.h>
 
 #include "python/convert.h"
+#include "python/dim_object.h"
 #include "python/dtype_object.h"
 #include "python/errors.h"
 #include "python/op_call.h"
@@ -13,6 +14,7 @@ namespace py = pybind11;
 
 PyTypeObject* tensor_type = nullptr;
 PyTypeObject* parameter_type = nullptr;
+PyTypeObject* number_input_type = nullptr;
 
 namespace {
 
@@ -74,25 +76,41 @@ PyObject* New(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
 
 // ---- facts
 // ------------------------------------------------------------------------------------------------
-PyObject* GetShape(PyObject* self, void*) { return ShapeTuple(AsTensor(self)->shape()); }
+PyObject* GetShape(PyObject* self, void*) {
+  TensorObject* t = AsTensor(self);
+  if (t->owner != kSymbolicBit) return ShapeTuple(t->shape());
+  // Of a description: -1 where any size will do.
+  PyObject* tuple = PyTuple_New(t->shape().rank());
+  for (int i = 0; i < t->shape().rank(); ++i) {
+    Dim size = t->shape().dim(i);
+    PyTuple_SET_ITEM(tuple, i, PyLong_FromLongLong(size.symbolic() ? -1 : size.value()));
+  }
+  return tuple;
+}
 PyObject* GetDType(PyObject* self, void*) {
   return Py_NewRef(DTypeObject(AsTensor(self)->dtype()));
 }
 PyObject* GetNdim(PyObject* self, void*) { return PyLong_FromLong(AsTensor(self)->shape().rank()); }
 PyObject* GetSize(PyObject* self, void*) {
-  return PyObject_CallFunction(size_type, "L", AsTensor(self)->shape().size());
+  return Guarded([&]() -> PyObject* {
+    Dim size = AsTensor(self)->shape().elements();
+    if (size.symbolic()) return ObjectFromDim(size).release().ptr();
+    return PyObject_CallFunction(size_type, "L", size.value());
+  });
 }
 PyObject* GetItemSize(PyObject* self, void*) {
   return PyLong_FromSize_t(ItemSize(AsTensor(self)->dtype()));
 }
 PyObject* GetSymbolic(PyObject* self, void*) { return PyBool_FromLong(AsTensor(self)->symbolic()); }
 PyObject* GetStrides(PyObject* self, void*) {
-  Ints strides = Strides(AsTensor(self)->shape());
-  for (int64_t& s : strides) s *= static_cast<int64_t>(ItemSize(AsTensor(self)->dtype()));
-  PyObject* tuple = PyTuple_New(static_cast<Py_ssize_t>(strides.size()));
-  for (size_t i = 0; i < strides.size(); ++i)
-    PyTuple_SET_ITEM(tuple, static_cast<Py_ssize_t>(i), PyLong_FromLongLong(strides[i]));
-  return tuple;
+  return Guarded([&] {
+    Ints strides = Strides(AsTensor(self)->shape());
+    for (int64_t& s : strides) s *= static_cast<int64_t>(ItemSize(AsTensor(self)->dtype()));
+    PyObject* tuple = PyTuple_New(static_cast<Py_ssize_t>(strides.size()));
+    for (size_t i = 0; i < strides.size(); ++i)
+      PyTuple_SET_ITEM(tuple, static_cast<Py_ssize_t>(i), PyLong_FromLongLong(strides[i]));
+    return tuple;
+  });
 }
 
 // ---- values
@@ -186,7 +204,7 @@ PyObject* ToIndex(PyObject* self) {
 // ---- operators
 // --------------------------------------------------------------------------------------------
 bool Operand(PyObject* o) {
-  if (IsTensor(o)) return true;
+  if (IsTensor(o) || IsSymbolicInt(o) || IsNumberInput(o)) return true;
   Number n;
   return NumberFromObject(o, &n) || py::isinstance<py::array>(o);
 }
@@ -208,10 +226,11 @@ PyObject* UnarySlot(PyObject* a) {
 MS_NAME(Add)
 MS_NAME(Sub)
 MS_NAME(Mul)
-MS_NAME(Div) MS_NAME(FloorDiv) MS_NAME(FloorMod) MS_NAME(Pow) MS_NAME(Neg) MS_NAME(Abs)
-    MS_NAME(Equal) MS_NAME(NotEqual) MS_NAME(Less) MS_NAME(LessEqual) MS_NAME(Greater)
-        MS_NAME(GreaterEqual) MS_NAME(LogicalAnd) MS_NAME(LogicalOr) MS_NAME(LogicalXor)
-            MS_NAME(LogicalNot) MS_NAME(BitwiseAnd) MS_NAME(BitwiseOr) MS_NAME(BitwiseXor)
+MS_NAME(Div)
+MS_NAME(FloorDiv) MS_NAME(FloorMod) MS_NAME(Pow) MS_NAME(Neg) MS_NAME(Abs) MS_NAME(Equal)
+    MS_NAME(NotEqual) MS_NAME(Less) MS_NAME(LessEqual) MS_NAME(Greater) MS_NAME(GreaterEqual)
+        MS_NAME(LogicalAnd) MS_NAME(LogicalOr) MS_NAME(LogicalXor) MS_NAME(LogicalNot)
+            MS_NAME(BitwiseAnd) MS_NAME(BitwiseOr) MS_NAME(BitwiseXor)
 #undef MS_NAME
 
                 PyObject* PowSlot(PyObject* a, PyObject* b, PyObject*) {
@@ -278,7 +297,8 @@ Py_ssize_t Length(PyObject* self) {
     PyErr_SetString(PyExc_TypeError, "len() of a 0-d tensor");
     return -1;
   }
-  return static_cast<Py_ssize_t>(shape[0]);
+  if (!shape.dim(0).symbolic()) return static_cast<Py_ssize_t>(shape[0]);
+  return PyNumber_AsSsize_t(ObjectFromDim(shape.dim(0)).ptr(), nullptr);
 }
 PyObject* GetItem(PyObject* self, PyObject* key) {
   return PyObject_CallFunctionObjArgs(getitem_function, self, key, nullptr);
@@ -387,9 +407,17 @@ PyObject* NewSymbolic(const Var& var, uint64_t owner) {
   return reinterpret_cast<PyObject*>(t);
 }
 
+PyObject* NewPlaceholder(DType dtype, const Shape& shape) {
+  TensorObject* t = Alloc(tensor_type);
+  t->value = Tensor::Typed(dtype, shape);
+  t->owner = kSymbolicBit;
+  return reinterpret_cast<PyObject*>(t);
+}
+
 PyObject* ShapeTuple(const Shape& shape) {
   PyObject* tuple = PyTuple_New(shape.rank());
-  for (int i = 0; i < shape.rank(); ++i) PyTuple_SET_ITEM(tuple, i, PyLong_FromLongLong(shape[i]));
+  for (int i = 0; i < shape.rank(); ++i)
+    PyTuple_SET_ITEM(tuple, i, ObjectFromDim(shape.dim(i)).release().ptr());
   PyObject* result = shape_type ? PyObject_CallOneArg(shape_type, tuple) : Py_NewRef(tuple);
   Py_DECREF(tuple);
   return result;
@@ -397,6 +425,12 @@ PyObject* ShapeTuple(const Shape& shape) {
 
 const Tensor& ValueOf(PyObject* tensor, const char* what) {
   TensorObject* t = AsTensor(tensor);
+  if (t->owner == kSymbolicBit) {
+    Throw(ErrorKind::kType,
+          "{} needs the value of a tensor, but a Tensor with a size of None only describes an "
+          "input.",
+          what);
+  }
   if (t->symbolic()) {
     Throw(ErrorKind::kUnknownValue,
           "{} needs the value of a tensor, but in a compiled graph it is known only at run time.",
@@ -428,11 +462,29 @@ void BindTensor(py::module_& m) {
       repr_function = o;
     else if (what == "parameter")
       parameter_type = reinterpret_cast<PyTypeObject*>(o);
+    else if (what == "number_input")
+      number_input_type = reinterpret_cast<PyTypeObject*>(o);
     else if (what == "parameter_assign")
       parameter_assign = o;
     else
       throw py::value_error(what);
   });
+  m.def(
+      "placeholder",
+      [](py::handle dtype, const py::sequence& sizes) {
+        DType type;
+        if (!DTypeFromObject(dtype.ptr(), &type))
+          Throw(ErrorKind::kType, "For 'Tensor', 'dtype' must be a dtype, but got {}.",
+                TypeName(dtype.ptr()));
+        Dims dims;
+        for (py::handle size : sizes) {
+          // Each open size is a symbol of its own; no program has that many.
+          dims.push_back(size.is_none() ? Dim::Symbol(1000 + static_cast<int>(dims.size()))
+                                        : Dim(size.cast<int64_t>()));
+        }
+        return py::reinterpret_steal<py::object>(NewPlaceholder(type, Shape(dims)));
+      },
+      py::arg("dtype"), py::arg("shape"), "A Tensor that describes an input; None: any size.");
   m.def(
       "from_numpy",
       [](py::array array) {

@@ -10,7 +10,8 @@
 
 namespace ms::python {
 
-// Owners with this bit are traces, the others tapes.
+// Owners with this bit are traces, the others tapes. The bit alone: a description of an input,
+// Tensor(shape=[None, 3], dtype=...), which belongs to none.
 inline constexpr uint64_t kSymbolicBit = uint64_t{1} << 63;
 
 struct TensorObject {
@@ -27,10 +28,13 @@ struct TensorObject {
 extern PyTypeObject* tensor_type;
 // The Python class Parameter, once common/parameter.py has registered it.
 extern PyTypeObject* parameter_type;
+// The class of numbers that are inputs of a graph, once compile/numbers.py has registered it.
+extern PyTypeObject* number_input_type;
 
 inline bool IsTensor(PyObject* object) {
   return Py_TYPE(object) == tensor_type || PyType_IsSubtype(Py_TYPE(object), tensor_type);
 }
+inline bool IsNumberInput(PyObject* object) { return Py_TYPE(object) == number_input_type; }
 inline TensorObject* AsTensor(PyObject* object) { return reinterpret_cast<TensorObject*>(object); }
 inline bool IsParameter(PyObject* object) {
   return parameter_type &&
@@ -45,6 +49,8 @@ PyObject* ShapeTuple(const Shape& shape);
 // The value of a concrete tensor; throws TypeError for a symbolic one ("... needs a value while
 // compiling").
 const Tensor& ValueOf(PyObject* tensor, const char* what);
+// A tensor without a value that describes an input.
+PyObject* NewPlaceholder(DType dtype, const Shape& shape);
 
 void BindTensor(pybind11::module_& m);
 

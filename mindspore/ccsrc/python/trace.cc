@@ -22,12 +22,19 @@ Trace::Trace()
   stack_.push_back(main);
   traces.emplace(id_, this);
   current = this;
+  use_scope_.emplace(&scope_);
 }
 
 void Trace::Close() {
   if (closed_) return;
   closed_ = true;
   current = outer_;
+  use_scope_.reset();
+}
+
+Dim Trace::AddSymbol(int64_t hint) {
+  scope_.hints.push_back(hint);
+  return Dim::Symbol(static_cast<int>(scope_.hints.size()) - 1);
 }
 
 Trace::~Trace() {
@@ -85,6 +92,8 @@ Trace::Entry& Trace::Find(PyObject* parameter) {
 
 void CheckOwner(const Trace& trace, const TensorObject* tensor) {
   if (tensor->owner == trace.id()) return;
+  if (tensor->owner == kSymbolicBit)
+    ValueOf(const_cast<PyObject*>(reinterpret_cast<const PyObject*>(tensor)), "an op");
   Throw(ErrorKind::kRuntime,
         "a tensor of a graph whose compilation ended is used; it was kept in a variable outside of "
         "the "

@@ -5,6 +5,7 @@
 #include <pybind11/pybind11.h>
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "ir/emitter.h"
@@ -51,6 +52,10 @@ class Trace {
   SpanId span = 0;
   std::vector<pybind11::object> kept;  // what nodes refer to: lives as long as the compiled graph
 
+  // A new symbol for a dynamic size, which is `hint` in the call that is compiled.
+  Dim AddSymbol(int64_t hint);
+  const DimScope& scope() const { return scope_; }
+
  private:
   Entry& Find(PyObject* parameter);
 
@@ -64,6 +69,8 @@ class Trace {
   uint64_t made_ = 0;
   std::unordered_map<struct TensorObject*, uint64_t> live_;  // -> when it was made
   bool closed_ = false;
+  DimScope scope_;
+  std::optional<DimScope::Use> use_scope_;
 };
 
 // Throws when a symbolic tensor belongs to another trace than this one.

@@ -4,6 +4,7 @@
 #include <pybind11/stl.h>
 
 #include "python/convert.h"
+#include "python/dim_object.h"
 #include "python/dtype_object.h"
 #include "python/tensor_object.h"
 #include "python/trace.h"
@@ -89,14 +90,19 @@ Var PartialHere(Trace& trace, Graph* callee) {
   return trace.emitter().Partial(callee, captures);
 }
 
-Type TypeFrom(py::handle dtype, const Ints& shape, bool weak) {
+Type TypeFrom(py::handle dtype, const py::sequence& sizes, bool weak) {
+  Dims shape;
+  for (py::handle size : sizes) {
+    Dim& dim = shape.emplace_back();
+    if (!DimFromObject(size.ptr(), &dim)) dim = size.cast<int64_t>();
+  }
   DType d;
   if (!DTypeFromObject(dtype.ptr(), &d))
     Throw(ErrorKind::kType, "not a dtype: {}", TypeName(dtype.ptr()));
   return Type(d, Shape(shape), weak);
 }
 
-py::object AddParameter(Trace& trace, const py::object& dtype, const Ints& shape, bool weak,
+py::object AddParameter(Trace& trace, const py::object& dtype, const py::sequence& shape, bool weak,
                         const std::string& name) {
   return ObjectOf(trace, {trace.top()->AddParameter(TypeFrom(dtype, shape, weak), name), 0});
 }
@@ -118,6 +124,22 @@ Var Strong(Trace& trace, const Var& v) {
 
 // Whether code that stands where the trace is can read what `graph` holds.
 bool IsVisible(Trace& trace, const Graph* graph) { return IsInside(trace.top(), graph); }
+
+// The answers among the guards that say so of two symbols.
+std::vector<std::pair<int, int>> EqualSymbols(const Trace& trace) {
+  std::vector<std::pair<int, int>> pairs;
+  auto symbols = static_cast<int>(trace.scope().hints.size());
+  for (int j = 1; j < symbols; ++j) {
+    for (int i = 0; i < j; ++i) {
+      Dim d = Dim::Symbol(i) - Dim::Symbol(j);
+      for (const DimScope::Guard& g : trace.scope().guards) {
+        bool about = g.difference.Same(d) || g.difference.Same(d * -1);
+        if (g.equality && g.answer && about) pairs.emplace_back(i, j);
+      }
+    }
+  }
+  return pairs;
+}
 
 py::list Environment(Trace& trace) {
   py::list list;
@@ -152,6 +174,11 @@ void BindGraphs(py::class_<Trace>& c) {
         return ObjectOf(t, {t.top()->AddParameter(TypeOf(t, like), name), 0});
       },
       py::arg("like"), py::arg("name") = "x", "A parameter of a tensor's type, weak where it is.");
+  c.def(
+      "add_symbol", [](Trace& t, int64_t hint) { return ObjectFromDim(t.AddSymbol(hint)); },
+      py::arg("hint"), "A new dynamic size, which is `hint` in the call that is compiled.");
+  c.def("equal_symbols", &EqualSymbols,
+        "Pairs of symbols that were taken to be equal because they are so in this call.");
   c.def("add_parameter", &AddParameter, py::arg("dtype"), py::arg("shape"), py::arg("weak") = false,
         py::arg("name") = "x");
   c.def(
@@ -318,8 +345,7 @@ void BindEnvironment(py::class_<Trace>& c) {
   });
   c.def("constant", [](Trace& t, py::handle value) { return ObjectOf(t, VarOf(t, value)); });
   c.def(
-      "strong",
-      [](Trace& t, py::handle value) { return ObjectOf(t, Strong(t, VarOf(t, value))); },
+      "strong", [](Trace& t, py::handle value) { return ObjectOf(t, Strong(t, VarOf(t, value))); },
       "A tensor whose dtype does not yield to others.");
   // Main: outputs, then the final values of Parameters that were written.
   c.def(
@@ -386,7 +412,9 @@ void BindTrace(py::module_& m) {
       "A key of the value that a symbolic tensor is, while its trace lives.");
   m.def(
       "is_weak",
-      [](py::handle a) { return AsTensor(a.ptr())->symbolic() && AsTensor(a.ptr())->var.type().weak(); },
+      [](py::handle a) {
+        return AsTensor(a.ptr())->symbolic() && AsTensor(a.ptr())->var.type().weak();
+      },
       "Whether a tensor stands for a Python number.");
   m.def(
       "type_text",

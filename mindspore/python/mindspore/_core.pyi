@@ -94,6 +94,8 @@ GradScope: Any
 Graph: Any
 Module: Any
 OpFunction: Any
+SymbolicInt: Any
+SymbolicSizeError: Any
 Trace: Any
 backends: Any
 bump_epoch: Any
@@ -115,6 +117,8 @@ memory_stats: Any
 num_threads: Any
 numpy_dtype: Any
 op: Any
+pass_runs: Any
+placeholder: Any
 promote: Any
 register_python: Any
 reset_peak_memory: Any

@@ -5,7 +5,13 @@ from rowlib import args, f32, i32, row
 
 import mindspore as ms
 
-NUMPY = {ms.float32: np.float32, ms.int8: np.int8, ms.int64: np.int64, ms.bool_: np.bool_}
+NUMPY = {
+    ms.float32: np.float32,
+    ms.float64: np.float64,
+    ms.int8: np.int8,
+    ms.int64: np.int64,
+    ms.bool_: np.bool_,
+}
 SHAPES = [(2, 3), (), (0, 2)]
 
 
@@ -36,6 +42,21 @@ for name, f in (("ZerosLike", np.zeros_like), ("OnesLike", np.ones_like)):
         good=[args(f32(2, 3)), args(i32(4)), args(f32(0, 2)), args(f32(2), dtype=ms.int64)],
         grad=False,
     )
+row(
+    "SizeScalar",
+    ref=lambda size, dtype, divisor=1.0, inverse=False, weak=False: np.asarray(
+        divisor / size if inverse else size / divisor, NUMPY[dtype]
+    ),
+    good=[
+        args(size=6, dtype=ms.float32),
+        args(size=7, dtype=ms.float64, divisor=3.0),
+        args(size=3, dtype=ms.float32, divisor=2.0, inverse=True),
+        args(size=5, dtype=ms.int64, weak=True),
+    ],
+    bad=[args(size=-1, dtype=ms.float32, says="must not be negative")],
+    grad=False,
+)
+
 row(
     "Eye",
     ref=lambda n, m=None, dtype=None: np.eye(n, m, dtype=dtype_or(dtype)),

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from mindspore import _core
-from mindspore._core import Tensor
+from mindspore._core import SymbolicInt, Tensor
+from mindspore.common._size import as_int, is_int, range_length, slice_bounds
 
 _op = _core.op
 _strided_slice, _slice_assign = _op("StridedSlice"), _op("StridedSliceAssign")
@@ -93,6 +94,8 @@ def _whole(value: Any) -> Any:
             "Use ops.gather with a range of positions instead."
         )
     try:
+        if isinstance(value, SymbolicInt):
+            return value
         return operator.index(value.item() if isinstance(value, Tensor) else value)
     except TypeError:
         raise IndexError(
@@ -112,10 +115,6 @@ def _concrete_mask(mask: Any) -> np.ndarray:
             )
         return mask.asnumpy()
     return np.asarray(mask)
-
-
-def _is_int(item: Any) -> bool:
-    return isinstance(item, (int, np.integer)) and not isinstance(item, (bool, np.bool_))
 
 
 def _is_truth(item: Any) -> bool:
@@ -153,7 +152,7 @@ def _expand_key(key: Any) -> list[Any]:
                 entries.append(_Positions(positions, mask.shape if number == 0 else ()))
         elif isinstance(item, (Tensor, np.ndarray)):
             entries.append(_Positions(item))
-        elif item is None or item is Ellipsis or isinstance(item, slice) or _is_int(item):
+        elif item is None or item is Ellipsis or isinstance(item, slice) or is_int(item):
             entries.append(item)
         else:
             _refuse(item)
@@ -233,13 +232,13 @@ def _resolve(x: Tensor, key: Any) -> _Plan:
 def _resolve_entry(x: Tensor, plan: _Plan, entry: Any, axis: int) -> None:
     """An int, a slice or an array, which takes one axis of the tensor."""
     size = x.shape[axis]
-    if _is_int(entry):
+    if is_int(entry):
         if not -size <= entry < size:
             raise IndexError(
                 f"For 'Tensor.__getitem__', the index into axis {axis} must be in [{-size}, "
                 f"{size}), but got {entry}."
             )
-        plan.add(int(entry) % size, 0, 1, 4)
+        plan.add(as_int(entry) % size if entry < 0 else as_int(entry), 0, 1, 4)
         plan.trivial = False
     elif isinstance(entry, slice):
         begin, end, step = _whole(entry.start), _whole(entry.stop), _whole(entry.step)
@@ -247,11 +246,17 @@ def _resolve_entry(x: Tensor, plan: _Plan, entry: Any, axis: int) -> None:
             raise ValueError(
                 "For 'Tensor.__getitem__', the step of a slice must not be zero, but got 0."
             )
-        chosen = range(*slice(begin, end, step).indices(size))
+        first, last, stride = slice_bounds(slice(begin, end, step), size)
+        whole = (begin is None or first == 0) and (end is None or last == size) and stride == 1
         open_ends = [i for i, bound in enumerate((begin, end)) if bound is None]
-        plan.add(begin or 0, end or 0, 1 if step is None else step, *open_ends)
-        plan.shape.append(len(chosen))
-        plan.trivial = plan.trivial and chosen == range(size)
+        plan.add(
+            0 if begin is None else begin,
+            0 if end is None else end,
+            1 if step is None else step,
+            *open_ends,
+        )
+        plan.shape.append(range_length(first, last, stride))
+        plan.trivial = plan.trivial and whole
     else:
         covered = tuple(x.shape[axis : axis + len(entry.covered)])
         if entry.covered and entry.covered != covered:

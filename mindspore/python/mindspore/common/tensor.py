@@ -38,6 +38,13 @@ def _sort_arguments(
 ):
     """The spellings of Tensor(...): data and dtype, or an initializer with shape and dtype."""
     del internal, const_arg, device
+    if input_data is None and init is None and dtype is not None and _is_open(shape):
+        return _core.placeholder(dtype, [None if s == -1 else s for s in shape]), None
+    if _is_open(shape):
+        raise ValueError(
+            "For 'Tensor', a 'shape' with None describes an input: it needs 'dtype' and no data, "
+            f"but got shape {shape}."
+        )
     if init is not None:
         from mindspore.common.initializer import initializer
 
@@ -49,6 +56,11 @@ def _sort_arguments(
             "For 'Tensor', 'input_data' must be given, or 'shape', 'dtype' and 'init', but got none of them."
         )
     return input_data, dtype
+
+
+def _is_open(shape) -> bool:
+    """Whether sizes are left to the calls of a compiled function."""
+    return isinstance(shape, (tuple, list)) and any(s is None or s == -1 for s in shape)
 
 
 def _repr(self: Tensor) -> str:

@@ -10,12 +10,13 @@ import types
 from typing import Any
 
 from mindspore import _core
-from mindspore._core import Tensor
+from mindspore._core import SymbolicInt, Tensor
 from mindspore.common import _late
 from mindspore.compile import effects
 from mindspore.compile.errors import Unsupported, locate
 from mindspore.compile.frame import Frame, NestedFunction, bind_arguments
 from mindspore.compile.host_values import HostValue, has_host
+from mindspore.compile.numbers import NumberDecides, holds_number
 from mindspore.compile.python_builtins import SPECIAL
 from mindspore.compile.source import NoSource, find_source
 from mindspore.compile.values import Choice
@@ -176,8 +177,12 @@ class Calls:
         return self.call(construct, list(args), kwargs, None)
 
     def _instantiate(self, kind: type, args: list, kwargs: dict) -> Any:
+        if holds_number((args, kwargs)):
+            raise NumberDecides
         if kind in (int, float, bool) and args and self.is_traced(args[0]):
             return self._number(kind, args[0])
+        if kind in (int, float) and args and isinstance(args[0], SymbolicInt):
+            return args[0] if kind is int else args[0].as_tensor(floating=True)
         if kind is Tensor and args and self.is_traced(args[0]) and _core.is_weak(args[0]):
             args = [self.trace.strong(args[0]), *args[1:]]
         made = self._run(kind, args, kwargs)
@@ -223,6 +228,8 @@ class Calls:
         owner = getattr(function, "__self__", None)
         module = getattr(function, "__module__", None) or _module(owner)
         root = module.split(".")[0]
+        if root != "mindspore" and holds_number((args, kwargs)):
+            raise NumberDecides
         if root in effects.EFFECT_MODULES and inspect.isroutine(function):
             return effects.emit(self, function, args, kwargs)
         values = (args, kwargs)

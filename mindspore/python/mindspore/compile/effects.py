@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from mindspore._core import Tensor
+from mindspore._core import SymbolicInt, Tensor
 from mindspore.compile.errors import Unsupported, locate
+from mindspore.compile.numbers import NumberDecides, NumberInput
 
 EFFECT_MODULES = frozenset({"logging", "warnings"})
 
@@ -54,6 +55,10 @@ def defer(value: Any, tracer: Any, tensors: list) -> Callable[[tuple], Any]:
         tensors.append(value)
         at = len(tensors) - 1
         return lambda got: got[at]
+    if isinstance(value, SymbolicInt):
+        tensors.append(value.as_tensor())
+        at = len(tensors) - 1
+        return lambda got: int(got[at])
     if isinstance(value, Text):
         parts = [defer(v, tracer, tensors) for v in value._values]
         return lambda got: value._render(*(part(got) for part in parts))
@@ -66,6 +71,8 @@ def defer(value: Any, tracer: Any, tensors: list) -> Callable[[tuple], Any]:
     if type(value) is dict:
         items = {k: defer(v, tracer, tensors) for k, v in value.items()}
         return lambda got: {k: part(got) for k, part in items.items()}
+    if isinstance(value, NumberInput):
+        raise NumberDecides
     return lambda got: value
 
 

@@ -2,358 +2,89 @@
 
 from __future__ import annotations
 
-import contextlib
+import dataclasses
 import functools
-import gc
-import logging
-import math
-import sys
-import threading
 import types
-import warnings
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
-from mindspore import _core, context
-from mindspore._core import Tensor
+from mindspore import _core
 from mindspore.common import _late
-from mindspore.common._tree import flatten, rebuild
 from mindspore.common.jit_config import JitConfig
-from mindspore.compile import breaks, guards
-from mindspore.compile.errors import RunsEagerly, Unsupported, calling_place, is_ours, locate, plain
+from mindspore.compile.cache import Cache, inputs_of, key_of
+from mindspore.compile.compilation import Compilation
+from mindspore.compile.numbers import is_number
+from mindspore.compile.signature import Signature, Sizes, declared
 from mindspore.compile.tracer import Tracer
-from mindspore.compile.values import require_plain
-
-logger = logging.getLogger("mindspore.compile")
-_MAX_ENTRIES = 64  # per function: older ones go
-_WARN_ENTRIES = 16
-_RECURSION_LIMIT = 6000
-_lock = threading.RLock()
 
 
-class Entry:
-    """One compiled version of a function."""
+@dataclasses.dataclass
+class Target:
+    """What is compiled, and how: its versions, what traces it, the same as plain Python, and what was declared of it."""
 
-    def __init__(self, graph: Any, facts: list, place: Callable[[list], Any]):
-        self.graph, self.facts, self.place = graph, facts, place
-        self.guards = _core.Guards(facts)
-
-    def run(self, args: tuple, kwargs: dict, eager: Callable) -> Any:
-        """The function on arguments of the types that this was compiled for."""
-        return self.place(self.graph.run(_inputs((args, kwargs))))
-
-
-class EagerEntry:
-    """A version that could not be compiled: it runs as in PYNATIVE_MODE; the cells and jit functions in it are compiled on
-    their own."""
-
-    graph = None
-
-    def __init__(self, facts: list):
-        self.facts = facts
-        self.guards = _core.Guards(facts)
-
-    def run(self, args: tuple, kwargs: dict, eager: Callable) -> Any:
-        """The function, run eagerly."""
-        return eager(*args, **kwargs)
+    cache: Cache
+    function: Callable[[Tracer, list, dict], Any]
+    eager: Callable
+    strict: bool = False  # what cannot be compiled is an error
+    signature: Signature | None = None
 
 
-class PathEntry:
-    """A version of several graphs with lines between them that run eagerly."""
-
-    graph = None
-
-    def __init__(self, cache: Cache, function: Callable, root: breaks.Node):
-        self.cache, self.function, self.root = cache, function, root
-        # What must hold when a run begins; later nodes have their own.
-        self.facts, self.guards = root.facts, root.guards
-
-    def run(self, args: tuple, kwargs: dict, eager: Callable) -> Any:
-        """Runs along a known path, or traces on from where it ends."""
-        try:
-            return breaks.follow(self.root, _inputs((args, kwargs)))
-        except breaks.Unknown as unknown:
-            done = unknown.done
-        with _lock:
-            compilation = Compilation(self.cache, self.function, args, kwargs, (self.root, done))
-            entry = compilation.run()
-        return compilation.value if compilation.has_value else entry.run(args, kwargs, eager)
-
-
-class Cache:
-    """The compiled versions of one function, by argument types."""
-
-    def __init__(self, name: str):
-        self.name = name
-        self.entries: dict[tuple, list[Any]] = {}
-        self.compiled = 0
-        self.warned: set[str] = set()
-
-    def find(self, key: tuple) -> Entry | None:
-        """An entry whose guards hold."""
-        for entry in self.entries.get(key, ()):
-            if entry.guards.check() < 0:
-                return entry
-        return None
-
-    def warn_break(self, reason: Unsupported) -> None:
-        """Says, once for each line, that it runs eagerly between two graphs."""
-        place = locate(reason, calling_place())
-        line = str([(p.file, p.line) for p in place.__dict__["_ms_places"][:1]])
-        if line in self.warned:
-            return
-        self.warned.add(line)
-        warnings.warn(
-            f"a line of {self.name} runs eagerly between two compiled parts, since {place}\n"
-            "  The result is that of PYNATIVE_MODE; nothing is optimised over that line, and each run stops there. "
-            "jit(fullgraph=True), or set_context(jit_syntax_level=STRICT), makes this an error.",
-            RunsEagerly,
-            stacklevel=_user_level(),
-        )
-
-    def warn_eager(self, reason: str) -> None:
-        """Says, once for each reason, that a function is not compiled."""
-        line = "".join(reason.splitlines()[:2])
-        if line in self.warned:
-            return
-        self.warned.add(line)
-        warnings.warn(
-            f"{self.name} runs eagerly, as in PYNATIVE_MODE: correct, but without what compiling saves, since {reason}\n"
-            "  Only the cells and jit functions that it calls are compiled. jit(fullgraph=True), or "
-            "set_context(jit_syntax_level=STRICT), makes this an error.",
-            RunsEagerly,
-            stacklevel=_user_level(),
-        )
-
-    def add(self, key: tuple, entry: Entry) -> None:
-        """Keeps a new version; says why the others did not fit, when logging is on."""
-        older = self.entries.setdefault(key, [])
-        if older and logger.isEnabledFor(logging.INFO):
-            failed = older[-1].guards.check()
-            if failed >= 0:
-                logger.info(
-                    "recompiling %s: %s", self.name, guards.describe(older[-1].facts[failed])
-                )
-        elif self.entries and len(self.entries) > 1:
-            logger.info("recompiling %s: new argument types %s", self.name, key)
-        older.insert(0, entry)
-        del older[8:]
-        self.compiled += 1
-        if len(self.entries) == _WARN_ENTRIES:
-            logger.warning(
-                "%s was compiled for %d different argument types; the latest: %s",
-                self.name,
-                _WARN_ENTRIES,
-                key,
-            )
-        while len(self.entries) > _MAX_ENTRIES:
-            self.entries.pop(next(iter(self.entries)))
-
-
-def _user_level() -> int:
-    """For warnings: how many calls up the user's code is."""
-    level, frame = 1, sys._getframe(1)
-    while frame.f_back is not None and is_ours(frame.f_code.co_filename):
-        level, frame = level + 1, frame.f_back
-    return level
-
-
-def _key(value: Any) -> Any:
-    """What of an argument a compiled version depends on."""
-    if isinstance(value, Tensor):
-        return (
-            value.dtype,
-            tuple(value.shape),
-            isinstance(value, _parameter_class()) and _Identity(value),
-        )
-    if isinstance(value, float):
-        return (float, value, math.copysign(1, value))
-    if isinstance(value, (tuple, list)):
-        return (type(value), *map(_key, value))
-    if isinstance(value, dict):
-        return (dict, *((k, _key(v)) for k, v in value.items()))
-    try:
-        hash(value)
-    except TypeError:
-        return (type(value), _Identity(value))
-    return (type(value), value)
-
-
-class _Identity:
-    """An object as a key by identity; it lives as long as the key, so that the identity stays its own."""
-
-    __slots__ = ("value",)
-
-    def __init__(self, value: Any):
-        self.value = value
-
-    def __hash__(self) -> int:
-        return id(self.value)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Identity) and other.value is self.value
-
-
-@functools.lru_cache(None)
-def _parameter_class() -> type:
-    from mindspore.common.parameter import Parameter
-
-    return Parameter
-
-
-def _run(
-    cache: Cache,
-    function: Callable[[Tracer, list, dict], Any],
-    args: tuple,
-    kwargs: dict,
-    eager: Callable,
-    strict: bool = False,
-) -> Any:
-    """Runs the version for these arguments; `function` traces it, `eager` is the same as plain Python. `strict`: what cannot
-    be compiled is an error."""
-    key = (_key(args), _key(kwargs)) if kwargs else _key(args)
+def run_target(target: Target, args: tuple, kwargs: dict) -> Any:
+    """Runs the version for these arguments."""
+    cache = target.cache
+    sizes = target.signature.sizes(args, kwargs) if target.signature else None
+    if sizes is not None and not cache.static:
+        return _run_open(target, args, kwargs, sizes)
+    key = key_of(args, kwargs)
     entry = cache.find(key)
+    if entry is not None:
+        return entry.run(args, kwargs, target.eager)
+    compilation = Compilation(cache, target.function, args, kwargs, target.strict)
+    entry = _find_for_numbers(compilation, key)
     if entry is None:
-        with _lock:
-            entry = cache.find(key)
-            if entry is None:
-                strict |= context.get_context("jit_syntax_level") == context.STRICT
-                compilation = Compilation(
-                    cache, function, args, kwargs, None if strict else _fresh()
-                )
-                entry = compilation.run()
-                cache.add(key, entry)
-                if compilation.has_value:
-                    return compilation.value
-    return entry.run(args, kwargs, eager)
+        entry = cache.get(key, None, compilation.run)
+    return compilation.value if compilation.has_value else entry.run(args, kwargs, target.eager)
 
 
-def _inputs(value: Any) -> list:
-    """The tensors among the arguments that are inputs of the graph; Parameters come in by identity instead."""
-    return [t for t in flatten(value) if not isinstance(t, _parameter_class())]
-
-
-@contextlib.contextmanager
-def _no_collection() -> Iterator[None]:
-    """Tracing makes many objects that live on, which the collector of cycles would walk again and again in vain."""
-    was_on = gc.isenabled()
-    gc.disable()
+def _find_for_numbers(compilation: Compilation, key: tuple) -> Any:
+    """A version in which the numbers that changed between calls are inputs; None where nothing changed, or a number decides
+    what must be known while compiling."""
+    cache = compilation.cache
+    values = [*compilation.args, *compilation.kwargs.values()]
+    if not any(map(is_number, values)):
+        return None
+    masked, places = cache.numbers.masked(key, values)
+    wanted = cache.numbers.next(masked, values, places)
+    if not wanted or cache.numbers.tried(masked):
+        return None
+    chosen = tuple(sorted(wanted))
+    kept = tuple((i, repr(values[i])) for i in places if i not in wanted)
+    make = functools.partial(compilation.with_numbers, chosen)
     try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
+        entry = cache.get(("numbers", chosen, kept, *masked), None, make)
+    except Exception:
+        # Whatever it was: the numbers stay constants, and a real error comes again.
+        cache.numbers.keep(masked, frozenset())
+        return None
+    cache.numbers.keep(masked, wanted)
+    return entry
 
 
-def _fresh() -> tuple[breaks.Node, list]:
-    """The beginning of a run whose lines may run eagerly."""
-    return breaks.Node(), []
-
-
-class Compilation:
-    """One attempt to compile a function for given arguments. Where lines of it run eagerly, it gives the value of this call
-    too."""
-
-    has_value = False
-    value: Any = None
-
-    def __init__(
-        self,
-        cache: Cache,
-        function: Callable,
-        args: tuple,
-        kwargs: dict,
-        path: tuple[breaks.Node, list] | None,
-    ):
-        self.cache, self.function, self.args, self.kwargs = cache, function, args, kwargs
-        self.tracer = Tracer()
-        if path is not None:
-            root, done = path
-            inputs = _inputs((args, kwargs))
-            self.tracer.session = breaks.Session(self.tracer, inputs, root, done)
-            self.tracer.warn_break = cache.warn_break
-
-    def run(self) -> Any:
-        """What the cache keeps: an Entry, a PathEntry or an EagerEntry."""
-        limit = sys.getrecursionlimit()
-        sys.setrecursionlimit(
-            max(limit, _RECURSION_LIMIT)
-        )  # a user's call is about a dozen of ours
-        try:
-            with self.tracer, _no_collection():
-                return self._trace()
-        except Unsupported as error:
-            return self._give_up(locate(error, calling_place()))
-        except Exception as error:
-            raise locate(error, calling_place()).with_traceback(None) from error.__cause__
-        finally:
-            self.tracer.trace.close()
-            sys.setrecursionlimit(limit)
-
-    def _give_up(self, error: BaseException) -> EagerEntry:
-        session = self.tracer.session
-        if session is None or not session.undo():
-            raise plain(error).with_traceback(None) from None
-        self.cache.warn_eager(str(error))
-        return EagerEntry(self.tracer.guards.facts)
-
-    def _trace(self) -> Any:
-        trace = self.tracer.trace
-        count = iter(range(1 << 30))
-
-        def symbolic(t: Tensor) -> Tensor:
-            return (
-                t
-                if isinstance(t, _parameter_class())
-                else trace.add_parameter(t.dtype, list(t.shape), name=f"x{next(count)}")
-            )
-
-        traced_args, traced_kwargs = rebuild((list(self.args), dict(self.kwargs)), symbolic)
-        value = self.function(self.tracer, traced_args, traced_kwargs)
-        require_plain(value, "what a compiled function returns")
-        session = self.tracer.session
-        if session is not None and session.steps:
-            self.has_value, self.value = True, session.finish(value)
-            return PathEntry(self.cache, self.function, session.root)
-        return _whole(self.tracer, value)
-
-
-def _whole(tracer: Tracer, value: Any) -> Entry:
-    """The version that is one graph."""
-    leaves = flatten(value)
-    returned: list = []  # outputs of the graph
-    places: list = []  # for each leaf: an output's position, or a tensor to hand out as it is
-    for leaf in leaves:
-        if leaf.is_symbolic or not isinstance(leaf, _parameter_class()):
-            places.append(len(returned))
-            returned.append(leaf)
-        else:
-            places.append(leaf)
-    trace = tracer.trace
-    trace.finish(returned)
-    trace.close()  # what fails from here on is known by the places of its nodes
-    graph = _core.compile(trace)
-
-    def place(outputs: list) -> Any:
-        items = iter(places)
-
-        def pick(_: Any) -> Any:
-            at = next(items)
-            return outputs[at] if isinstance(at, int) else at
-
-        return rebuild(value, pick)
-
-    if isinstance(value, Tensor) and isinstance(places[0], int):
-
-        def place(outputs: list) -> Any:
-            return outputs[0]
-    elif not leaves:
-
-        def place(outputs: list) -> Any:
-            return value
-
-    return Entry(graph, tracer.guards.facts, place)
+def _run_open(target: Target, args: tuple, kwargs: dict, sizes: list[Sizes | None]) -> Any:
+    """As run_target, with open sizes: one version serves all of them, unless something in the function depends on them."""
+    cache = target.cache
+    key = ("open", *key_of(args, kwargs, sizes))
+    compilation = Compilation(cache, target.function, args, kwargs, target.strict)
+    try:
+        make = functools.partial(compilation.open, sizes)
+        entry = cache.get(key, inputs_of((args, kwargs)), make)
+    except Exception as error:
+        # Whatever it was: what can be compiled for the sizes of this call must not fail.
+        result = run_target(dataclasses.replace(target, signature=None), args, kwargs)
+        cache.give_up_open_sizes(error)
+        return result
+    return entry.run(args, kwargs, target.eager)
 
 
 # ---- cells --------------------------------------------------------------------------------------------------------------
@@ -363,17 +94,17 @@ def run_cell(cell: Any, args: tuple, kwargs: dict) -> Any:
         return cell._run_eagerly(args, kwargs)
     cache = cell.__dict__.get("_compiled_versions")
     if cache is None:
-        cache = Cache(type(cell).__name__)
+        cache = Cache(type(cell).__name__, cell.construct)
         object.__setattr__(cell, "_compiled_versions", cache)
     reference = weakref.ref(cell)
-    return _run(
+    target = Target(
         cache,
         lambda tracer, a, k: tracer.call_construct(reference(), a, k),
-        args,
-        kwargs,
         lambda *a, **k: cell._run_eagerly(a, k),
         cell.__dict__.get("_strict", False),
+        cell.__dict__.get("_signature"),
     )
+    return run_target(target, args, kwargs)
 
 
 def run_eager_cell(cell: Any, args: tuple, kwargs: dict) -> Any:
@@ -404,19 +135,25 @@ def run_grad(function: Any, args: tuple, kwargs: dict) -> Any:
                 function.weights is None,
             )
             caches = owner.__dict__.setdefault("_compiled_gradients", {})
-            cache = caches.setdefault(key, Cache(function.__name__))
+            cache = caches.setdefault(key, Cache(function.__name__, owner.construct))
         else:
-            cache = Cache(function.__name__)
+            cache = Cache(function.__name__, owner)
         function._compiled_versions = cache
     from mindspore.compile import gradients
 
-    return _run(
+    target = Target(
         cache,
         lambda tracer, a, k: gradients.grad_in_trace(tracer, function, tuple(a), k),
-        args,
-        kwargs,
         lambda *a, **k: function._run_eager(a, k),
+        signature=_signature_of(function),
     )
+    return run_target(target, args, kwargs)
+
+
+def _signature_of(gradient: Any) -> Signature | None:
+    """That of the cell that is differentiated."""
+    owner = gradient.fn
+    return owner.__dict__.get("_signature") if isinstance(owner, _late.cell_class) else None
 
 
 def _eagerly(function: Callable) -> Callable:
@@ -438,12 +175,13 @@ class JitFunction:
         owner: Any = None,
         cache: Cache | None = None,
         fullgraph: bool = False,
+        signature: Signature | None = None,
     ):
         functools.update_wrapper(
             self, fn
         )  # first: it copies attributes, and a gradient function has an `fn` too
-        self.fn, self.owner, self.fullgraph = fn, owner, fullgraph
-        self.cache = cache or Cache(getattr(fn, "__qualname__", type(fn).__name__))
+        self.fn, self.owner, self.fullgraph, self.signature = fn, owner, fullgraph, signature
+        self.cache = cache or Cache(getattr(fn, "__qualname__", type(fn).__name__), fn)
 
     def bound_function(self) -> Any:
         """The plain function, bound to its object if it is a method."""
@@ -453,8 +191,11 @@ class JitFunction:
         if instance is None:
             return self
         caches = instance.__dict__.setdefault("_compiled_methods", {})
-        cache = caches.setdefault(self.fn, Cache(self.cache.name))
-        return JitFunction(self.fn, instance, cache, self.fullgraph)
+        cache = caches.get(self.fn)
+        if cache is None:
+            cache = caches[self.fn] = Cache(self.cache.name, types.MethodType(self.fn, instance))
+        signature = self.signature and self.signature.bound()
+        return JitFunction(self.fn, instance, cache, self.fullgraph, signature)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         function = self.bound_function()
@@ -464,14 +205,14 @@ class JitFunction:
             return call_in_trace(function, args, kwargs)
         if _core.is_recording():
             return function(*args, **kwargs)
-        return _run(
+        target = Target(
             self.cache,
             lambda tracer, a, k: tracer.call(function, a, k, None),
-            args,
-            kwargs,
             _eagerly(function),
             self.fullgraph,
+            self.signature,
         )
+        return run_target(target, args, kwargs)
 
 
 def jit(
@@ -488,12 +229,14 @@ def jit(
     """Compiles a function, method or Cell: `@jit`, `@jit(...)` or `jit(f)`.
 
     Args:
+        input_signature: a Tensor, or a tuple of them, that describes the first arguments. Tensor(shape=[None, 3],
+            dtype=mindspore.float32) leaves the first size open: one compile serves them all.
         jit_config: a JitConfig; its syntax level "STRICT" is `fullgraph`.
         fullgraph: what cannot be compiled is an error; otherwise it runs eagerly, with a warning.
 
     The remaining arguments choose among compilers of other devices and are accepted.
     """
-    del mode, input_signature, hash_args, compile_once, options
+    del mode, hash_args, compile_once, options
     if jit_config is not None and not isinstance(jit_config, JitConfig):
         raise TypeError(
             f"For 'jit', 'jit_config' must be a JitConfig, but got {type(jit_config).__name__}."
@@ -512,8 +255,11 @@ def jit(
                 f"For 'jit', the argument must be a function, method or Cell, but got {type(function).__name__}."
             )
         if isinstance(function, types.MethodType):
-            return JitFunction(function.__func__, function.__self__, fullgraph=strict)
-        return JitFunction(function, fullgraph=strict)
+            owner, signature = function.__self__, declared(function, input_signature)
+            return JitFunction(function.__func__, owner, fullgraph=strict, signature=signature)
+        return JitFunction(
+            function, fullgraph=strict, signature=declared(function, input_signature)
+        )
 
     return wrap if fn is None else wrap(fn)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mindspore._core import Tensor
+from mindspore._core import SymbolicInt, Tensor
 from mindspore.common._tree import flatten, rebuild
 from mindspore.compile import guards as facts
 from mindspore.compile.values import Choice, leaves_of, replace_leaves
@@ -29,7 +29,7 @@ _IGNORED = frozenset(
         "instance_name",
     }
 )
-_VALUES = (bool, int, float, str, bytes, type(None), complex)
+_VALUES = (bool, int, float, str, bytes, type(None), complex, SymbolicInt)
 
 
 def _value_print(value: Any, parameter_class: type, cell_class: type) -> Any:

@@ -8,9 +8,10 @@ from collections.abc import Callable
 from typing import Any
 
 from mindspore import _core
-from mindspore._core import Tensor
+from mindspore._core import SymbolicInt, Tensor
 from mindspore.compile import effects
 from mindspore.compile import guards as facts
+from mindspore.compile.numbers import NumberDecides, NumberInput
 
 
 class TracedRange:
@@ -130,6 +131,20 @@ def _extreme(reduce_name: str, pair_name: str, builtin: Callable) -> Callable:
     return call
 
 
+def _len(tracer: Any, args: list, kwargs: dict) -> Any:
+    if len(args) == 1 and isinstance(args[0], Tensor) and args[0].ndim > 0:
+        return args[0].shape[0]  # may be symbolic, which Python's own cannot return
+    return len(*args, **kwargs)
+
+
+def _isinstance(tracer: Any, args: list, kwargs: dict) -> Any:
+    if args and isinstance(args[0], NumberInput):
+        raise NumberDecides
+    if len(args) == 2 and isinstance(args[0], SymbolicInt):
+        return isinstance(0, args[1])
+    return isinstance(*args, **kwargs)
+
+
 def _any(tracer: Any, args: list, kwargs: dict) -> Any:
     from mindspore import ops
 
@@ -177,6 +192,8 @@ SPECIAL = {
     ascii: _text(ascii),
     format: _text(format),
     range: _range,
+    len: _len,
+    isinstance: _isinstance,
     map: _map,
     filter: _filter,
     zip: _zip,

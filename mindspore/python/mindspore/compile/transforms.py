@@ -9,7 +9,8 @@ from typing import Any
 
 from mindspore.common import _late
 from mindspore.common._tree import flatten, rebuild
-from mindspore.compile.jit import Cache, _run
+from mindspore.compile.cache import Cache
+from mindspore.compile.jit import Target, run_target
 from mindspore.compile.tracer import current
 from mindspore.ops._grad import FLOATS, GradFunction, zeros_like
 
@@ -153,4 +154,4 @@ def run_transform(function: Any, key: tuple, body: Callable, args: tuple, eager:
     cache = home.get(full)
     if cache is None:
         cache = home[full] = Cache(f"{key[0]}({getattr(function, '__name__', 'function')})")
-    return _run(cache, lambda tracer, a, k: body(*a), args, {}, eager)
+    return run_target(Target(cache, lambda tracer, a, k: body(*a), eager), args, {})

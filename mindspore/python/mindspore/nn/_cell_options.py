@@ -15,6 +15,7 @@ from mindspore.common import dtype as mstype
 from mindspore.common.jit_config import JitConfig
 from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
+from mindspore.compile.signature import Signature
 
 _FLOAT_FLAGS = {"fp16": mstype.float16, "fp32": mstype.float32, "bf16": mstype.bfloat16}
 _FLOATS = (mstype.float16, mstype.bfloat16, mstype.float32, mstype.float64)
@@ -239,8 +240,15 @@ class CellOptions:
         return self._set_option("_placement", (role, rank_id))
 
     def set_inputs(self, *inputs: Any, **kwargs: Any) -> None:
-        """Declare the types of the inputs, with None for sizes that change from call to call."""
+        """Declare the inputs, with None for sizes that change from call to call: in GRAPH_MODE one compile serves them all."""
+        if inputs and kwargs:
+            raise ValueError(
+                "For 'set_inputs', the inputs must be given by position or by name, but got both."
+            )
+        signature = Signature(type(self).__name__, self.construct, inputs, kwargs)
+        self.__dict__.pop("_compiled_versions", None)
         self._set_option("_declared_inputs", (inputs, kwargs))
+        self._set_option("_signature", signature if inputs or kwargs else None)
 
     def get_inputs(self) -> Any:
         """The inputs that `set_inputs` declared, or None."""

@@ -2249,6 +2249,19 @@ class Sinh(Primitive):
     def __init__(self) -> None: ...
     def __call__(self, x: Any) -> Any: ...
 
+class SizeScalar(Primitive):
+    """A number made of a dynamic size: size / divisor, or divisor / size."""
+
+    def __init__(
+        self,
+        size: Any,
+        dtype: Any,
+        divisor: float = ...,
+        inverse: bool = ...,
+        weak: bool = ...,
+    ) -> None: ...
+    def __call__(self) -> Any: ...
+
 class Slice(Primitive):
     """The box of `size` elements that starts at `begin`."""
 

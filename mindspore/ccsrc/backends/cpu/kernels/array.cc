@@ -90,10 +90,10 @@ struct SliceView {
   SliceView(const KernelRequest& r, const Shape& shape) {
     SliceSpec spec = ResolveSlice(r.op, r.attrs, shape);
     Ints whole = Strides(shape);
-    sizes = spec.size;
+    sizes = Shape(spec.size).ToInts();
     dense = Strides(Shape(sizes));
     for (size_t i = 0; i < sizes.size(); ++i) {
-      first += spec.begin[i] * whole[i];
+      first += spec.begin[i].value() * whole[i];
       strides.push_back(spec.step[i] * whole[i]);
     }
   }

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from mindspore._core import Tensor
+from mindspore._core import SymbolicInt, Tensor
+from mindspore.common._size import as_int, is_int
 from mindspore.ops._bind import raw
 
 _reshape, _transpose, _cast = raw("Reshape"), raw("Transpose"), raw("Cast")
@@ -31,11 +32,11 @@ def _ints(name: str, value: Any) -> tuple[int, ...]:
     """One int, several, or a concrete tensor of them, as a tuple."""
     if isinstance(value, Tensor):
         value = value.asnumpy().tolist()
-    items = (value,) if isinstance(value, int) else tuple(value)
+    items = (value,) if isinstance(value, (int, SymbolicInt)) else tuple(value)
     for item in items:
-        if isinstance(item, bool) or not isinstance(item, (int, np.integer)):
+        if not is_int(item):
             raise TypeError(f"For '{name}', the sizes must be ints, but got {type(item).__name__}.")
-    return tuple(int(i) for i in items)
+    return tuple(as_int(i) for i in items)
 
 
 def _star(name: str, values: tuple) -> tuple[int, ...]:

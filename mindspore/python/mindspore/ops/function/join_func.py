@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mindspore._core import Tensor
+from mindspore._core import SymbolicInt, Tensor
 from mindspore.ops._bind import raw
 from mindspore.ops.function.array_func import (
     _axis,
@@ -66,7 +66,7 @@ def split(tensor: Tensor, split_size_or_sections: Any, axis: int = 0) -> tuple[T
     """Pieces of a size (the last one may be smaller), or of given sizes."""
     axis = _axis("split", axis, tensor.ndim)
     total = tensor.shape[axis]
-    if isinstance(split_size_or_sections, int):
+    if isinstance(split_size_or_sections, (int, SymbolicInt)):
         size = split_size_or_sections
         if size <= 0:
             raise ValueError(f"For 'split', the size of a piece must be positive, but got {size}.")

@@ -7,6 +7,7 @@ from typing import Any
 
 from mindspore import _core
 from mindspore._core import Tensor
+from mindspore.common._size import is_int
 from mindspore.ops._bind import raw
 
 _cast, _reshape, _gather = raw("Cast"), raw("Reshape"), raw("Gather")
@@ -35,7 +36,7 @@ def _sizes(name: str, size: Any) -> tuple[int, ...]:
     if len(size) == 1 and isinstance(size[0], (tuple, list)):
         size = size[0]
     for n in size:
-        if isinstance(n, bool) or not isinstance(n, int):
+        if not is_int(n):
             raise TypeError(f"For '{name}', the sizes must be ints, but got {type(n).__name__}.")
     return tuple(size)
 
@@ -52,7 +53,7 @@ def _float_dtype(name: str, dtype: Any) -> Any:
 
 def _broadcast(shape: Any, *operands: Any) -> tuple[int, ...]:
     """The shape of the result: `shape`, broadcast with the shapes of the operands."""
-    result = [shape] if isinstance(shape, int) else list(shape)
+    result = [shape] if is_int(shape) else list(shape)
     for operand in operands:
         sizes = operand.shape if isinstance(operand, Tensor) else ()
         result = [1] * (len(sizes) - len(result)) + result

@@ -1,0 +1,341 @@
+"""The compiled versions of one function: by what they are found, how many are kept, and what is said when there are many."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import logging
+import math
+import sys
+import threading
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from mindspore import _core
+from mindspore._core import Tensor
+from mindspore.common._tree import flatten
+from mindspore.compile import guards
+from mindspore.compile.errors import RunsEagerly, Unsupported, calling_place, is_ours, locate
+from mindspore.compile.numbers import Numbers, as_tensor
+from mindspore.compile.signature import Sizes, argument_names
+
+logger = logging.getLogger("mindspore.compile")
+_MAX_ENTRIES = 64  # per function: older ones go
+_MAX_VERSIONS = 8  # of equal argument types, for different facts
+_WARN_ENTRIES = 16
+
+
+class Recompiles(UserWarning):
+    """A function is compiled again and again, since an argument keeps changing."""
+
+
+class Entry:
+    """One compiled version of a function."""
+
+    def __init__(
+        self,
+        graph: Any,
+        facts: list,
+        place: Callable[[list], Any],
+        numbers: tuple[int, ...] = (),
+    ):
+        self.graph, self.facts, self.place = graph, facts, place
+        self.guards = _core.Guards(facts)
+        self.numbers = numbers  # places of the arguments, all in order, that are numbers and inputs
+
+    def fits(self, inputs: list | None) -> bool:
+        """Whether what was assumed still holds: of Python facts, and of open sizes."""
+        if self.guards.check() >= 0:
+            return False
+        return inputs is None or not self.graph.dynamic or self.graph.fits(inputs)
+
+    def run(self, args: tuple, kwargs: dict, eager: Callable) -> Any:
+        """The function on arguments of the types that this was compiled for."""
+        inputs = inputs_of((args, kwargs))
+        if self.numbers:
+            values = [*args, *kwargs.values()]
+            inputs += [as_tensor(values[i]) for i in self.numbers]
+        return self.place(self.graph.run(inputs))
+
+
+class EagerEntry:
+    """A version that could not be compiled: it runs as in PYNATIVE_MODE; the cells and jit functions in it are compiled on
+    their own."""
+
+    graph = None
+
+    def __init__(self, facts: list):
+        self.facts = facts
+        self.guards = _core.Guards(facts)
+
+    def fits(self, inputs: list | None) -> bool:
+        """Whether what was found still holds."""
+        return self.guards.check() < 0
+
+    def run(self, args: tuple, kwargs: dict, eager: Callable) -> Any:
+        """The function, run eagerly."""
+        return eager(*args, **kwargs)
+
+
+class Cache:
+    """The compiled versions of one function, by argument types."""
+
+    def __init__(self, name: str, function: Callable | None = None):
+        self.name = name
+        # Without the object that a method is bound to, which holds this cache.
+        self._function = getattr(function, "__func__", function)
+        self._bound = hasattr(function, "__self__")
+        self.entries: dict[tuple, list[Any]] = {}
+        self.compiled = 0
+        self.warned: set[str] = set()
+        self.numbers = Numbers()
+        self.static = False  # sizes were declared open, but could not be kept so
+        self._lock = threading.Lock()
+        self._pending: dict[tuple, tuple[int, threading.Event]] = {}
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the function's arguments."""
+        return argument_names(self._function)[int(self._bound) :]
+
+    def find(self, key: tuple, inputs: list | None = None) -> Any:
+        """A version whose guards hold; `inputs` are asked for where sizes are open."""
+        for entry in self.entries.get(key, ()):
+            if entry.fits(inputs):
+                return entry
+        return None
+
+    def get(self, key: tuple, inputs: list | None, make: Callable[[], Any]) -> Any:
+        """A version that fits, made where there is none. One thread makes it; others that need the same one wait."""
+        entry = self.find(key, inputs)
+        while entry is None:
+            if self._begin(key):
+                try:
+                    entry = self.find(key, inputs) or self._add(key, make())
+                finally:
+                    self._end(key)
+            else:
+                entry = self.find(key, inputs)
+        return entry
+
+    def _begin(self, key: tuple) -> bool:
+        """True: the caller makes the version. False: another thread did, meanwhile."""
+        with self._lock:
+            pending = self._pending.get(key)
+            if pending is None:
+                self._pending[key] = (threading.get_ident(), threading.Event())
+                _making.depth += 1
+                return True
+        if _making.depth > 0:
+            # Two threads that each make what the other waits for would wait for ever.
+            _making.depth += 1
+            return True
+        pending[1].wait()
+        return False
+
+    def _end(self, key: tuple) -> None:
+        _making.depth -= 1
+        with self._lock:
+            pending = self._pending.get(key)
+            if pending is not None and pending[0] == threading.get_ident():
+                del self._pending[key]
+                pending[1].set()
+
+    def _add(self, key: tuple, entry: Any) -> Any:
+        """Keeps a new version; says why the others did not fit, when logging is on."""
+        with self._lock:
+            older = self.entries.setdefault(key, [])
+            if older and logger.isEnabledFor(logging.INFO):
+                failed = older[-1].guards.check()
+                if failed >= 0:
+                    logger.info(
+                        "recompiling %s: %s", self.name, guards.describe(older[-1].facts[failed])
+                    )
+            elif len(self.entries) > 1:
+                logger.info("recompiling %s: new argument types %s", self.name, key)
+            older.insert(0, entry)
+            del older[_MAX_VERSIONS:]
+            self.compiled += 1
+            if len(self.entries) == _WARN_ENTRIES:
+                self._warn_changing()
+            while len(self.entries) > _MAX_ENTRIES:
+                self.entries.pop(next(iter(self.entries)))
+        return entry
+
+    def _warn_changing(self) -> None:
+        """Says, once, which argument keeps changing and what can be done about it."""
+        names = self.names
+        where, value = _most_varied(list(self.entries), names)
+        said = "changing"
+        if said in self.warned:
+            return
+        self.warned.add(said)
+        if isinstance(value, tuple) and len(value) == 3 and isinstance(value[1], tuple):
+            what = f"the shape of {where}, lately {list(value[1])}, keeps changing"
+            remedy = (
+                "Declare the sizes that change: input_signature of jit, or Cell.set_inputs, with "
+                f"Tensor(shape={_opened(list(self.entries), where, names)}, dtype=mindspore.{str(value[0]).lower()})."
+            )
+        else:
+            what = f"the value of {where}, lately {_value_text(value)}, keeps changing"
+            remedy = "Pass it as a Tensor, if it decides neither a shape nor a branch."
+        warnings.warn(
+            f"{self.name} was compiled {self.compiled} times, since {what}. {remedy}",
+            Recompiles,
+            stacklevel=user_level(),
+        )
+
+    @contextlib.contextmanager
+    def alone(self, key: tuple) -> Iterator[None]:
+        """Other threads that come here with this key wait."""
+        while not self._begin(key):
+            pass
+        try:
+            yield
+        finally:
+            self._end(key)
+
+    def warn_break(self, reason: Unsupported) -> None:
+        """Says, once for each line, that it runs eagerly between two graphs."""
+        place = locate(reason, calling_place())
+        line = str([(p.file, p.line) for p in place.__dict__["_ms_places"][:1]])
+        if line in self.warned:
+            return
+        self.warned.add(line)
+        warnings.warn(
+            f"a line of {self.name} runs eagerly between two compiled parts, since {place}\n"
+            "  The result is that of PYNATIVE_MODE; nothing is optimised over that line, and each run stops there. "
+            "jit(fullgraph=True), or set_context(jit_syntax_level=STRICT), makes this an error.",
+            RunsEagerly,
+            stacklevel=user_level(),
+        )
+
+    def warn_eager(self, reason: str) -> None:
+        """Says, once for each reason, that a function is not compiled."""
+        line = "".join(reason.splitlines()[:2])
+        if line in self.warned:
+            return
+        self.warned.add(line)
+        warnings.warn(
+            f"{self.name} runs eagerly, as in PYNATIVE_MODE: correct, but without what compiling saves, since {reason}\n"
+            "  Only the cells and jit functions that it calls are compiled. jit(fullgraph=True), or "
+            "set_context(jit_syntax_level=STRICT), makes this an error.",
+            RunsEagerly,
+            stacklevel=user_level(),
+        )
+
+    def give_up_open_sizes(self, reason: Exception) -> None:
+        """From now on the function is compiled for every shape."""
+        self.static = True
+        text = str(reason).splitlines()[0] if str(reason) else type(reason).__name__
+        warnings.warn(
+            f"{self.name} has inputs with open sizes, but is compiled for every shape: {text}",
+            Recompiles,
+            stacklevel=user_level(),
+        )
+
+
+class _Making(threading.local):
+    depth = 0  # versions that this thread is making
+
+
+_making = _Making()
+
+
+def user_level() -> int:
+    """For warnings: how many calls up the user's code is."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and is_ours(frame.f_code.co_filename):
+        level, frame = level + 1, frame.f_back
+    return level
+
+
+# ---- what changes ---------------------------------------------------------------------------------------------------------
+def _arguments(key: tuple, names: list[str]) -> dict[str, Any]:
+    """The parts of a key by the name of their argument."""
+    args, kwargs = key[-2:]
+    parts = {
+        f"'{names[i]}'" if i < len(names) else f"argument {i}": k for i, k in enumerate(args[1:])
+    }
+    parts.update({f"'{name}'": k for name, k in kwargs[1:]})
+    return parts
+
+
+def _most_varied(keys: list[tuple], names: list[str]) -> tuple[str, Any]:
+    """The argument with the most kinds among the keys, and its latest kind."""
+    kinds: dict[str, dict[Any, None]] = {}
+    for key in keys:
+        if key[0] == "numbers":
+            continue
+        for name, part in _arguments(key, names).items():
+            kinds.setdefault(name, {})[part] = None
+    where = max(kinds, key=lambda name: len(kinds[name]), default="an argument")
+    return where, next(reversed(kinds[where])) if where in kinds else None
+
+
+def _opened(keys: list[tuple], where: str, names: list[str]) -> list:
+    """The sizes of an argument, None where they differ between keys of the latest rank."""
+    shapes = [_arguments(key, names).get(where) for key in keys if key[0] != "numbers"]
+    sizes = [s[1] for s in shapes if isinstance(s, tuple) and len(s) == 3]
+    sizes = [s for s in sizes if len(s) == len(sizes[-1])]
+    return [column[0] if len(set(column)) == 1 else None for column in zip(*sizes)]
+
+
+def _value_text(part: Any) -> str:
+    return repr(part[1]) if isinstance(part, tuple) and len(part) > 1 else repr(part)
+
+
+# ---- keys -------------------------------------------------------------------------------------------------------------------
+def key_of(args: tuple, kwargs: dict, sizes: list[Sizes | None] | None = None) -> tuple:
+    """What of the arguments a compiled version depends on; `sizes` are the declared ones, for each tensor."""
+    declared = iter(sizes or ())
+    return (_key(args, declared), _key(kwargs, declared))
+
+
+def _key(value: Any, sizes: Iterator[Sizes | None]) -> Any:
+    if isinstance(value, Tensor):
+        return (
+            value.dtype,
+            next(sizes, None) or tuple(value.shape),
+            isinstance(value, parameter_class()) and _Identity(value),
+        )
+    if isinstance(value, float):
+        return (float, value, math.copysign(1, value))
+    if isinstance(value, (tuple, list)):
+        return (type(value), *[_key(v, sizes) for v in value])
+    if isinstance(value, dict):
+        return (dict, *[(k, _key(v, sizes)) for k, v in value.items()])
+    try:
+        hash(value)
+    except TypeError:
+        return (type(value), _Identity(value))
+    return (type(value), value)
+
+
+class _Identity:
+    """An object as a key by identity; it lives as long as the key, so that the identity stays its own."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any):
+        self.value = value
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Identity) and other.value is self.value
+
+
+@functools.lru_cache(None)
+def parameter_class() -> type:
+    """Parameter, which is defined above this module's layer."""
+    from mindspore.common.parameter import Parameter
+
+    return Parameter
+
+
+def inputs_of(value: Any) -> list:
+    """The tensors among the arguments that are inputs of the graph; Parameters come in by identity instead."""
+    return [t for t in flatten(value) if not isinstance(t, parameter_class())]

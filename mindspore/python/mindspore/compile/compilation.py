@@ -1,0 +1,214 @@
+"""From a function and the arguments of a call to what the cache keeps: trace, and compile the trace."""
+
+from __future__ import annotations
+
+import gc
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from mindspore import _core, context
+from mindspore._core import Tensor
+from mindspore.common._tree import flatten, rebuild
+from mindspore.compile import breaks
+from mindspore.compile.cache import Cache, EagerEntry, Entry, inputs_of, parameter_class
+from mindspore.compile.errors import Unsupported, calling_place, locate, plain
+from mindspore.compile.numbers import NumberDecides, NumberInput, as_tensor, holds_number
+from mindspore.compile.signature import InputShapes, Sizes
+from mindspore.compile.tracer import Tracer
+from mindspore.compile.values import require_plain
+
+_RECURSION_LIMIT = 6000
+
+
+class _FrontEnd:
+    """What the process grants while any thread traces. Room for calls: a user's call is about a dozen of ours. No collection
+    of cycles: tracing makes many objects that live on, which the collector would walk again and again in vain."""
+
+    def __init__(self) -> None:
+        self._lock, self._users, self._outer = threading.Lock(), 0, (0, True)
+
+    def __enter__(self) -> None:
+        with self._lock:
+            self._users += 1
+            if self._users == 1:
+                self._outer = (sys.getrecursionlimit(), gc.isenabled())
+                sys.setrecursionlimit(max(self._outer[0], _RECURSION_LIMIT))
+                gc.disable()
+
+    def __exit__(self, *_: Any) -> None:
+        with self._lock:
+            self._users -= 1
+            if self._users == 0:
+                sys.setrecursionlimit(self._outer[0])
+                if self._outer[1]:
+                    gc.enable()
+
+
+_front_end = _FrontEnd()
+
+
+class PathEntry:
+    """A version of several graphs with lines between them that run eagerly."""
+
+    graph = None
+
+    def __init__(self, cache: Cache, function: Callable, root: breaks.Node):
+        self.cache, self.function, self.root = cache, function, root
+        # What must hold when a run begins; later nodes have their own.
+        self.facts, self.guards = root.facts, root.guards
+
+    def fits(self, inputs: list | None) -> bool:
+        """Whether what the first part rests on still holds."""
+        return self.guards.check() < 0
+
+    def run(self, args: tuple, kwargs: dict, eager: Callable) -> Any:
+        """Runs along a known path, or traces on from where it ends."""
+        try:
+            return breaks.follow(self.root, inputs_of((args, kwargs)))
+        except breaks.Unknown as unknown:
+            done = unknown.done
+        with self.cache.alone(("path", id(self))):
+            compilation = Compilation(self.cache, self.function, args, kwargs, strict=False)
+            entry = compilation.resume(self.root, done)
+        return compilation.value if compilation.has_value else entry.run(args, kwargs, eager)
+
+
+class Compilation:
+    """One attempt to compile a function for given arguments. Where lines of it run eagerly, it gives the value of this call
+    too."""
+
+    has_value = False
+    value: Any = None
+
+    def __init__(self, cache: Cache, function: Callable, args: tuple, kwargs: dict, strict: bool):
+        self.cache, self.function, self.args, self.kwargs = cache, function, args, kwargs
+        self.strict = strict or context.get_context("jit_syntax_level") == context.STRICT
+
+    def run(self) -> Any:
+        """What the cache keeps for these types: an Entry, a PathEntry or an EagerEntry."""
+        return self._along(None if self.strict else (breaks.Node(), []))
+
+    def resume(self, root: breaks.Node, done: list) -> Any:
+        """As run, along a path of which a part has been done."""
+        return self._along((root, done))
+
+    def _along(self, path: tuple[breaks.Node, list] | None) -> Any:
+        tracer = Tracer()
+        if path is not None:
+            inputs = inputs_of((self.args, self.kwargs))
+            tracer.session = breaks.Session(tracer, inputs, *path)
+            tracer.warn_break = self.cache.warn_break
+        try:
+            return self._attempt(tracer)
+        except Unsupported as error:
+            if tracer.session is None or not tracer.session.undo():
+                raise plain(error).with_traceback(None) from None
+            self.cache.warn_eager(str(error))
+            return EagerEntry(tracer.guards.facts)
+
+    def open(self, sizes: list[Sizes | None]) -> Any:
+        """A version for all sizes that are open, which is one graph."""
+        merged: dict[int, int] = {}
+        while True:
+            tracer = Tracer()
+            shapes = InputShapes(tracer.trace, sizes, merged)
+            entry = self._attempt(tracer, shapes)
+            if entry is not None:
+                return entry
+            # Sizes that must be equal become one symbol, so that types agree wherever they meet.
+            merged = {**merged, **shapes.found_equal()}
+
+    def with_numbers(self, places: tuple[int, ...]) -> Any:
+        """A version, one graph, in which the numbers at these places are inputs."""
+        return self._attempt(Tracer(), None, places)
+
+    def _attempt(
+        self, tracer: Tracer, shapes: InputShapes | None = None, numbers: tuple[int, ...] = ()
+    ) -> Any:
+        try:
+            with tracer, _front_end:
+                return self._trace(tracer, shapes, numbers)
+        except Unsupported as error:
+            raise locate(error, calling_place()) from None
+        except Exception as error:
+            raise locate(error, calling_place()).with_traceback(None) from error.__cause__
+        finally:
+            tracer.trace.close()
+
+    def _trace(self, tracer: Tracer, shapes: InputShapes | None, numbers: tuple[int, ...]) -> Any:
+        shapes = shapes or InputShapes(tracer.trace)
+        args, kwargs = self._inputs(tracer.trace, shapes, numbers)
+        value = self.function(tracer, args, kwargs)
+        require_plain(value, "what a compiled function returns")
+        session = tracer.session
+        if session is not None and session.steps:
+            self.has_value, self.value = True, session.finish(value)
+            return PathEntry(self.cache, self.function, session.root)
+        if numbers and holds_number(value):
+            raise NumberDecides
+        value = shapes.fixed(value)
+        if shapes.found_equal():
+            return None
+        return _whole(tracer, value, numbers)
+
+    def _inputs(
+        self, trace: Any, shapes: InputShapes, numbers: tuple[int, ...]
+    ) -> tuple[list, dict]:
+        """The arguments with parameters of the graph in place of tensors, and of those numbers."""
+        count = iter(range(1 << 30))
+
+        def symbolic(t: Tensor) -> Tensor:
+            shape = shapes.next(t)
+            return (
+                t
+                if isinstance(t, parameter_class())
+                else trace.add_parameter(t.dtype, shape, name=f"x{next(count)}")
+            )
+
+        args, kwargs = rebuild((list(self.args), dict(self.kwargs)), symbolic)
+        names = [*range(len(args)), *kwargs]
+        for place in numbers:
+            at = names[place]
+            owner: Any = args if isinstance(at, int) else kwargs
+            dtype = as_tensor(owner[at]).dtype
+            owner[at] = NumberInput(trace.add_parameter(dtype, [], name=f"x{next(count)}"))
+        return args, kwargs
+
+
+def _whole(tracer: Tracer, value: Any, numbers: tuple[int, ...]) -> Entry:
+    """The version that is one graph."""
+    leaves = flatten(value)
+    returned: list = []  # outputs of the graph
+    places: list = []  # for each leaf: an output's position, or a tensor to hand out as it is
+    for leaf in leaves:
+        if leaf.is_symbolic or not isinstance(leaf, parameter_class()):
+            places.append(len(returned))
+            returned.append(leaf)
+        else:
+            places.append(leaf)
+    trace = tracer.trace
+    trace.finish(returned)
+    trace.close()  # what fails from here on is known by the places of its nodes
+    graph = _core.compile(trace)
+
+    def place(outputs: list) -> Any:
+        items = iter(places)
+
+        def pick(_: Any) -> Any:
+            at = next(items)
+            return outputs[at] if isinstance(at, int) else at
+
+        return rebuild(value, pick)
+
+    if isinstance(value, Tensor) and isinstance(places[0], int):
+
+        def place(outputs: list) -> Any:
+            return outputs[0]
+    elif not leaves:
+
+        def place(outputs: list) -> Any:
+            return value
+
+    return Entry(graph, tracer.guards.facts, place, numbers)
