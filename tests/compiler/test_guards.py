@@ -1,5 +1,6 @@
 """Python facts that compiled code rests on: what changes between calls is seen, as in eager mode."""
 
+import collections
 import logging
 
 import numpy as np
@@ -266,3 +267,31 @@ def test_unchanged_facts_of_cells_and_classes_are_skipped():
     assert entry.facts[check()][2] == "scale"
     net[30].scale = 2.0
     assert check() == -1
+
+
+def test_sets_and_queues_are_facts_and_are_not_changed_while_compiling():
+    names, queue = {"a"}, collections.deque([1.0])
+
+    @jit
+    def scaled(x):
+        if "b" in names:
+            x = x * 10
+        for step in queue:
+            x = x + step
+        return x
+
+    x = Tensor(np.ones(2, np.float32))
+    assert scaled(x).asnumpy().tolist() == [2, 2]
+    names.add("b")
+    assert scaled(x).asnumpy().tolist() == [11, 11]
+    queue.append(2.0)
+    assert scaled(x).asnumpy().tolist() == [13, 13]
+
+    @jit(fullgraph=True)
+    def growing(x):
+        names.add(len(names))
+        return x
+
+    with pytest.raises(TypeError, match="cannot change a set that was made outside"):
+        growing(x)
+    assert names == {"a", "b"}

@@ -18,7 +18,7 @@ uint64_t epoch = 1;
 PyObject* missing = nullptr;
 
 // kOwned is added to a kind: the owner is the state of a cell.
-enum FactKind { kItem, kAttribute, kClosure, kList, kDict, kArray, kOwned = 16 };
+enum FactKind { kItem, kAttribute, kClosure, kList, kDict, kArray, kEqual, kOwned = 16 };
 
 struct Fact {
   int kind;
@@ -104,6 +104,11 @@ bool Holds(const Fact& fact) {
       return ListHolds(fact.owner, fact.expected);
     case kDict:
       return DictHolds(fact.owner, fact.expected);
+    case kEqual: {
+      int equal = PyObject_RichCompareBool(fact.owner, fact.expected, Py_EQ);
+      if (equal < 0) PyErr_Clear();
+      return equal == 1;
+    }
     default:
       return ArrayHolds(fact.owner, fact.expected);
   }

@@ -13,6 +13,7 @@ from mindspore import _core
 from mindspore._core import SymbolicInt, Tensor
 from mindspore.common import _late
 from mindspore.compile import effects
+from mindspore.compile import guards as facts
 from mindspore.compile.errors import Unsupported, locate
 from mindspore.compile.frame import Frame, NestedFunction, bind_arguments
 from mindspore.compile.host_values import HostValue, has_host
@@ -67,7 +68,7 @@ class Calls:
         if isinstance(function, type):
             return self._instantiate(function, args, kwargs)
         owner = getattr(function, "__self__", None)
-        if isinstance(owner, (list, dict)) and function.__name__ in _MUTATING:
+        if isinstance(owner, facts.MUTABLE) and function.__name__ in _MUTATING:
             self.check_mutable(owner)
         return self._run(function, args, kwargs)
 
@@ -302,6 +303,15 @@ _MUTATING = {
     "update",
     "setdefault",
     "popitem",
+    "add",
+    "discard",
+    "difference_update",
+    "intersection_update",
+    "symmetric_difference_update",
+    "appendleft",
+    "extendleft",
+    "popleft",
+    "rotate",
 }
 
 

@@ -3,6 +3,8 @@ check itself is in C++ (`_core.Guards`)."""
 
 from __future__ import annotations
 
+import collections
+import copy
 import types
 from typing import Any
 
@@ -12,10 +14,11 @@ from mindspore import _core
 from mindspore._core import Tensor
 
 MISSING = _core.GUARD_MISSING
-ITEM, ATTRIBUTE, CLOSURE, LIST, DICT, ARRAY = range(6)
+ITEM, ATTRIBUTE, CLOSURE, LIST, DICT, ARRAY, EQUAL = range(7)
 OWNED = 16  # added to a kind: the owner is the state of a Cell, whose changes bump the epoch
 _SIMPLE = (int, float, str, bytes, bool, complex, type(None))
-_CONTAINERS = (list, tuple, dict, np.ndarray)
+_COMPARED = (set, bytearray, collections.deque)
+_CONTAINERS = (list, tuple, dict, np.ndarray, *_COMPARED)
 
 
 class Guards:
@@ -64,6 +67,8 @@ class Guards:
             return
         if isinstance(value, np.ndarray):
             self.facts.append((ARRAY, value, None, value.copy(order="C")))
+        elif isinstance(value, _COMPARED):
+            self.facts.append((EQUAL, value, None, copy.copy(value)))
         elif isinstance(value, dict):
             self.facts.append((DICT, value, None, dict(value)))
             for item in value.values():
@@ -73,6 +78,9 @@ class Guards:
                 self.facts.append((LIST, value, None, tuple(value)))
             for item in value:
                 self._content(item)
+
+
+MUTABLE = (list, dict, *_COMPARED)
 
 
 def describe(fact: tuple) -> str:

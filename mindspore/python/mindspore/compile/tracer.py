@@ -234,7 +234,7 @@ class Tracer(Calls, Choices, Recursion):
 
     def check_mutable(self, value: Any) -> None:
         """Objects from outside must not change while compiling: the change would happen once, not on every call."""
-        if isinstance(value, (list, dict)) and self._is_outside(value):
+        if isinstance(value, facts.MUTABLE) and self._is_outside(value):
             raise Unsupported(
                 f"a compiled function cannot change a {type(value).__name__} that was made outside of it; copy it "
                 "first, or return the new value"
