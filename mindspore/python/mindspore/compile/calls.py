@@ -81,8 +81,13 @@ class Calls:
         if isinstance(owner, _late.cell_class) and inner.__name__ == "__call__":
             return self._call_cell(owner, args, kwargs)
         if is_library(inner) or (inner.__module__ or "").startswith("mindspore.nn.cell"):
-            return self.split_arguments(args, kwargs, lambda a, k: function(*a, **k))
+            return self.split_arguments(
+                args, kwargs, lambda a, k: self._run_library(function, a, k)
+            )
         return self._call_function(inner, [owner, *args], kwargs)
+
+    def _run_library(self, function: Any, args: list, kwargs: dict) -> Any:
+        return self.with_numbers(args, kwargs, lambda a, k: function(*a, **k))
 
     def _call_function(self, function: types.FunctionType, args: list, kwargs: dict) -> Any:
         if (
@@ -210,6 +215,9 @@ class Calls:
         return self.split_arguments(args, kwargs, lambda a, k: self._run_known(function, a, k))
 
     def _run_known(self, function: Any, args: list, kwargs: dict) -> Any:
+        return self.with_numbers(args, kwargs, lambda a, k: self._run_between(function, a, k))
+
+    def _run_between(self, function: Any, args: list, kwargs: dict) -> Any:
         session = self.session
         if session is None:
             return self._run_here(function, args, kwargs)

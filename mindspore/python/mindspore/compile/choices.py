@@ -11,7 +11,7 @@ from mindspore._core import Tensor
 from mindspore.common import _late
 from mindspore.compile.errors import Unsupported, note_expression
 from mindspore.compile.fork import Fork
-from mindspore.compile.values import NUMBERS, Choice, Undefined
+from mindspore.compile.values import NUMBERS, Choice, Undefined, replace_leaves
 
 
 class Choices:
@@ -19,6 +19,7 @@ class Choices:
 
     facts: list[tuple[Any, frozenset]]  # (index, what it may be) on the way being traced
     decided: dict[Any, tuple[list, list]]  # condition -> the facts where it holds, and does not
+    numbers: dict[Any, Choice]  # a tensor that stands for Python numbers -> these
     conditions: dict[Any, Tensor]  # index of two options -> the condition that means the first
 
     def decide(self, condition: Tensor, index: Tensor, where: set, options: int) -> None:
@@ -65,28 +66,52 @@ class Choices:
         if not isinstance(choice, Choice):
             return use(choice)
         allowed = self.allowed(choice)
-        truths: dict[int, bool] = {}
-        value = self._split(choice, allowed, use, truths)
-        if isinstance(value, Tensor) and len(truths) == len(allowed) > 1:
-            where = {option for option, truth in truths.items() if truth}
-            self.decide(value, choice.index, where, len(choice.options))
+        numbers: dict[int, Any] = {}
+        value = self._split(choice, allowed, use, numbers)
+        if isinstance(value, Tensor) and value.is_symbolic and len(numbers) == len(allowed) > 1:
+            if all(isinstance(n, bool) for n in numbers.values()):
+                where = {option for option, truth in numbers.items() if truth}
+                self.decide(value, choice.index, where, len(choice.options))
+            missing = Undefined("it is of a way that is not taken")
+            options = [numbers.get(i, missing) for i in range(len(choice.options))]
+            self.numbers[_core.value_id(value)] = Choice(choice.index, options)
         return value
 
-    def _split(self, choice: Choice, allowed: list[int], use: Callable, truths: dict) -> Any:
+    def as_choice(self, value: Any) -> Any:
+        """The numbers that a tensor stands for, as branches left them, where Python needs a number."""
+        if self.numbers and isinstance(value, Tensor) and value.is_symbolic:
+            choice = self.numbers.get(_core.value_id(value))
+            if choice is not None and self.trace.sees(choice.index):
+                return choice
+        return value
+
+    def with_numbers(self, args: list, kwargs: dict, use: Callable[[list, dict], Any]) -> Any:
+        """A call; where it needs numbers and gets tensors that stand for some, in a branch for each of them."""
+        if not self.numbers:
+            return use(args, kwargs)
+        try:
+            return use(args, kwargs)
+        except (TypeError, ValueError):
+            chosen = replace_leaves((args, kwargs), self.as_choice)
+            if _find(chosen) is None:
+                raise
+            return self.split_arguments(*chosen, use)
+
+    def _split(self, choice: Choice, allowed: list[int], use: Callable, numbers: dict) -> Any:
         if len(allowed) == 1:
             option = choice.options[allowed[0]]
             if isinstance(option, Undefined):
                 raise Unsupported(f"a value has no single value here: {option.reason}")
             result = use(option)
-            if isinstance(result, bool):
-                truths[allowed[0]] = result
+            if isinstance(result, NUMBERS):
+                numbers[allowed[0]] = result
             return result
         middle = len(allowed) // 2
         condition = self.below(choice, allowed[middle])
         fork = Fork(self, self.places[-1][0], condition)
         ways = [allowed[:middle], allowed[middle:]]
         arms = [
-            fork.arm(side, lambda way=way: self._split(choice, way, use, truths))
+            fork.arm(side, lambda way=way: self._split(choice, way, use, numbers))
             for side, way in enumerate(ways)
         ]
         return fork.join(arms)

@@ -37,6 +37,14 @@ class Text:
             f"its '{name}' is asked for"
         )
 
+    def _refuse(self, *_: Any) -> Any:
+        raise Unsupported(
+            "a string that holds the value of a tensor can only be printed, logged or raised, but "
+            "here it must be known"
+        )
+
+    __eq__ = __ne__ = __hash__ = __bool__ = __len__ = __contains__ = __getitem__ = _refuse  # type: ignore[assignment]
+
 
 def is_text(value: Any) -> bool:
     """A Text, or a structure that holds one."""

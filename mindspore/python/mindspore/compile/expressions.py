@@ -114,7 +114,9 @@ class Expressions:
         return result
 
     def _JoinedStr(self, node: ast.JoinedStr) -> Any:
-        parts = [self.eval(v) for v in node.values]
+        return self.tracer.split_arguments([self.eval(v) for v in node.values], {}, self._join_text)
+
+    def _join_text(self, parts: list, _: dict) -> Any:
         if is_text(parts):
             return Text(lambda *texts: "".join(texts), *parts)
         if has_host(parts):
@@ -122,8 +124,13 @@ class Expressions:
         return "".join(parts)
 
     def _FormattedValue(self, node: ast.FormattedValue) -> Any:
-        value = self.eval(node.value)
+        value = self.tracer.as_choice(self.eval(node.value))
         spec = self.eval(node.format_spec) if node.format_spec else ""
+        return self.tracer.split_arguments(
+            [value, spec], {}, lambda a, _: self._formatted(node, *a)
+        )
+
+    def _formatted(self, node: ast.FormattedValue, value: Any, spec: Any) -> Any:
         if self.tracer.has_traced(value) or is_text(value):
             return Text(lambda v, s: _format(v, node.conversion, s), value, spec)
         if has_host((value, spec)):
@@ -227,14 +234,19 @@ class Expressions:
             return self.zero_argument_super()
         function = self.eval(node.func)
         args = self._items(node.args)
-        kwargs: dict = {}
-        for keyword in node.keywords:
-            if keyword.arg is None:
-                kwargs.update(self.eval(keyword.value))
-            else:
-                kwargs[keyword.arg] = self.eval(keyword.value)
+        named = [(keyword.arg, self.eval(keyword.value)) for keyword in node.keywords]
         self.at(node)
-        return self.tracer.call(function, args, kwargs, self)
+        chosen = next((v for name, v in named if name is None and isinstance(v, Choice)), None)
+
+        def call(option: Any) -> Any:
+            kwargs: dict = {}
+            for name, value in named:
+                kwargs.update(
+                    (option if value is chosen else value) if name is None else {name: value}
+                )
+            return self.tracer.call(function, args, kwargs, self)
+
+        return call(None) if chosen is None else self.tracer.split(chosen, call)
 
     # ---- functions and comprehensions -------------------------------------------------------------------------------
     def _Lambda(self, node: ast.Lambda) -> Any:

@@ -78,10 +78,20 @@ class Join:
 
     def _scalars(self, a: Any, b: Any) -> Place:
         dtype, weak = common_type(a, b)
-        return self._leaf(
+        place = self._leaf(
             lambda: as_scalar(self.trace, a, dtype, weak),
             lambda: as_scalar(self.trace, b, dtype, weak),
         )
+        if isinstance(a, Tensor) or isinstance(b, Tensor):
+            return place
+        choice = Choice(self.fork.index(), [a, b])
+
+        def number(outputs: list) -> Tensor:
+            value = place(outputs)
+            self.tracer.numbers[_core.value_id(value)] = choice
+            return value
+
+        return number
 
     def _leaf(self, a: Callable[[], Tensor], b: Callable[[], Tensor]) -> Place:
         self.pairs.append((a, b))
@@ -95,6 +105,8 @@ class Join:
         x, y = self._container(a), self._container(b)
         if x is None or y is None or x in self.fork.heap or y in self.fork.heap:
             return False
+        if x is not a and type(a).__basicsize__ != _Plain.__basicsize__:
+            return False  # it holds more than its attributes
         return len(x) == len(y) and (not isinstance(x, dict) or list(x) == list(y))
 
     def _container(self, value: Any) -> Any:
@@ -266,6 +278,10 @@ class Join:
         if isinstance(x, tuple):
             return len(x) == len(y) and all(map(self._fits, x, y))
         return _equal(x, y)
+
+
+class _Plain:
+    """An object that is its attributes."""
 
 
 def _filled(value: Any, container: Any, contents: Any) -> Any:

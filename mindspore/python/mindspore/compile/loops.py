@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.compile.carried import bound, difference, matches, passed, widen
 from mindspore.compile.errors import Unsupported
@@ -58,7 +59,7 @@ class GraphLoop:
 
         environment, stack = self.trace.environment(), self.frame.stack
         self.state["exit"] = 0
-        self._add_slot(self.state, "exit", self.trace.constant(0))
+        self._add_slot(self.state, "exit", Tensor(0, _core.int64))
         for _ in range(_MAX_ROUNDS):
             try:
                 outputs = self._attempt()
@@ -137,7 +138,11 @@ class GraphLoop:
         from mindspore import ops
 
         going = ops.equal(self.state["exit"], 0) if self.kinds != {0} else Tensor(True)
-        test, self.endless = self.test(), False
+        self.endless = False
+        if self.kinds != {0} and self.tested:  # the test itself assigns: not after a break
+            test = self.frame.choose(going, lambda: self.tracer.truth(self.test()), lambda: False)
+        else:
+            test = self.test()
         if self.tracer.is_undecided(test):
             return ops.logical_and(going, self.tracer.truth(test))
         if not test:

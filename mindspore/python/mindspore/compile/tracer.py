@@ -25,7 +25,7 @@ from mindspore.compile.host_values import HostValue
 from mindspore.compile.memo import Memo
 from mindspore.compile.python_builtins import TracedRange
 from mindspore.compile.recursion import Recursion
-from mindspore.compile.values import Choice
+from mindspore.compile.values import NUMBERS, Choice
 
 _current: list[Tracer] = []
 
@@ -50,7 +50,7 @@ class Tracer(Calls, Choices, Recursion):
         self.arms = 0  # branches that a tensor decides, around what is being traced
         self.session: Any = None  # where lines may run eagerly; None where all must be compiled
         self.warn_break: Callable[[Unsupported], None] = lambda reason: None
-        self.facts, self.decided, self.conditions = [], {}, {}  # see choices.py
+        self.facts, self.decided, self.conditions, self.numbers = [], {}, {}, {}  # see choices.py
         self.calls, self.unrolled = [], set()  # see recursion.py
         self.memo = Memo(_parameter_class(), _late.cell_class)
         self.trace = _core.Trace()  # last: from here on this thread is tracing, until close()
@@ -66,7 +66,7 @@ class Tracer(Calls, Choices, Recursion):
         """Goes on in a new graph, after a line that ran eagerly."""
         span = self.trace.span
         self.records.clear()
-        self.facts, self.decided, self.conditions = [], {}, {}
+        self.facts, self.decided, self.conditions, self.numbers = [], {}, {}, {}
         self.memo = Memo(_parameter_class(), _late.cell_class)
         self.trace = _core.Trace()
         self.trace.span = span
@@ -214,6 +214,8 @@ class Tracer(Calls, Choices, Recursion):
     def set_attribute(self, owner: Any, name: str, value: Any) -> None:
         if isinstance(owner, Choice):
             return self.split(owner, lambda o: self.set_attribute(o, name, value))
+        if self.trace.depth and id(owner) in self.made and not hasattr(owner, "__dict__"):
+            raise Unsupported("an object without a '__dict__' changes as a tensor decides")
         if id(owner) in self.made or isinstance(owner, HostValue):
             setattr(owner, name, value)
             return None
@@ -299,11 +301,26 @@ class Tracer(Calls, Choices, Recursion):
             return self.split(a, lambda x: self.operate(operation, x, b))
         if isinstance(b, Choice):
             return self.split(b, lambda x: self.operate(operation, a, x))
+        if self.numbers and operation in _COMPARISONS:
+            x, y = self.as_choice(a), self.as_choice(b)
+            if (x is not a and isinstance(b, NUMBERS)) or (y is not b and isinstance(a, NUMBERS)):
+                return self.operate(operation, x, y)
         if isinstance(a, str) and operation is operator.mod and self.has_traced(b):
             return Text(operation, a, b)
         if isinstance(a, HostValue) or isinstance(b, HostValue):
             return self.session.operate(operation, a, b)
-        return operation(a, b)
+        try:
+            return operation(a, b)
+        except TypeError:
+            x, y = self.as_choice(a), self.as_choice(b)
+            if x is a and y is b:
+                raise
+            return self.operate(operation, x, y)
+
+
+_COMPARISONS = frozenset(
+    {operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge}
+)
 
 
 @functools.lru_cache(None)
