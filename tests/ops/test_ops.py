@@ -58,6 +58,11 @@ def test_forward_mode(row: Row, case: Args) -> None:
     transform_checks.check_forward(row, case)
 
 
+@pytest.mark.parametrize(("row", "case"), DIFFERENTIABLE)
+def test_compiled_second_order(row: Row, case: Args) -> None:
+    transform_checks.check_second_order(row, case)
+
+
 @pytest.mark.parametrize(("row", "case"), CASES)
 def test_batch(row: Row, case: Args) -> None:
     transform_checks.check_batch(row, case)

@@ -62,6 +62,47 @@ def check_forward(row: Row, case: Args) -> None:
     close(f"eager {what}", project(eager), wanted)
 
 
+def check_second_order(row: Row, case: Args) -> None:
+    """Compiled second order, forward over reverse, against differences of the eager gradient."""
+    wide = engine.float64_case(row, case)
+    if wide is None:
+        return
+    op = registry()[row.name]
+    f = engine.Projected(row, wide)
+    x, v = f.start(), f.direction()
+    if f(*map(Tensor, x)) is None:
+        return
+    u = f.direction()
+    call, weights = at_places(op, wide, f.positions), f.weights
+    assert weights is not None
+    places = tuple(range(len(x)))
+
+    def weighted(*active):
+        total = None
+        for t, w in zip(as_tuple(call(*active)), weights):
+            if t.dtype == mindspore.float64:
+                term = (t * Tensor(w)).sum()
+                total = term if total is None else total + term
+        return total
+
+    def slope(*active):
+        gradients = as_tuple(mindspore.grad(weighted, places)(*active))
+        total = None
+        for g, b in zip(gradients, u):
+            term = (g * Tensor(b)).sum()
+            total = term if total is None else total + term
+        return total
+
+    def eager_slope(*active: Tensor) -> Tensor:
+        mindspore.set_seed(7)
+        return slope(*active)
+
+    mindspore.set_seed(7)
+    found = jvp(slope, [Tensor(a) for a in x], [Tensor(a) for a in v])[1]
+    what = f"compiled second gradient of {row.name}({describe(wide)})"
+    close(what, float(found.asnumpy()), engine.differences(eager_slope, x, v))
+
+
 # ---- batches ----------------------------------------------------------------------
 def items_of(x: np.ndarray) -> np.ndarray:
     """Other samples of the same values: turned along the first axis."""

@@ -265,6 +265,62 @@ def test_shared_depth_of_recursion(mode):
     same(vmap(power, in_axes=(0, None))(x, three), x.asnumpy() ** 3)
 
 
+def test_an_arm_that_no_item_reaches_does_not_run(mode):
+    table = Tensor(np.arange(5.0))
+
+    def pick(i):
+        if i < 5:
+            return table[i] * 2
+        return Tensor(-1.0, F64)
+
+    def halves(x):
+        if x > 0:
+            while x < 10:
+                x = x * 2
+        return x
+
+    same(vmap(pick)(Tensor(np.array([7, 8, 9]))), [-1, -1, -1])
+    same(vmap(pick)(Tensor(np.array([1, 8, 4]))), [2, -1, 8])
+    same(vmap(halves)(Tensor(np.array([-1.0, 0.0]))), [-1, 0])
+    same(vmap(halves)(Tensor(np.array([-1.0, 2.0]))), [-1, 16])
+
+
+def test_shared_value_in_an_arm_that_has_no_slope(mode):
+    def f(x, w):
+        if x > 0:
+            return ops.sqrt(x * w)
+        return x * w
+
+    x, w = Tensor(np.array([-1.0, 4.0, -2.0])), Tensor(np.array(2.25))
+    for batch, wanted in ((x, -3 + 2 / 3), (x[0:1], -1.0)):
+        same(grad(lambda w: vmap(f, (0, None))(batch, w).sum())(w), wanted)
+
+
+def test_effects_happen_for_each_item(mode, capfd):
+    def f(x):
+        print("item", x)
+        return x * 2
+
+    same(vmap(f)(Tensor(np.array([1.0, 2.0]))), [2, 4])
+    out = capfd.readouterr().out
+    assert out.count("item") == 2 and out.index("1") < out.index("2")
+
+
+def test_a_loop_runs_until_the_last_item_is_through(mode):
+    def collatz(n):
+        steps = n * 0
+        while n != 1:
+            if n % 2 == 0:
+                n = n // 2
+            else:
+                n = n * 3 + 1
+            steps = steps + 1
+        return steps
+
+    n = Tensor(np.array([1, 2, 3, 6, 7, 27]))
+    assert vmap(collatz)(n).asnumpy().tolist() == [0, 1, 7, 8, 16, 111]
+
+
 def test_structures(mode):
     def f(pair, extra):
         return {"sum": pair[0] + pair[1], "rest": (pair[0] * extra["k"], [pair[1]])}

@@ -1,5 +1,7 @@
 #include "grad/batch.h"
 
+#include <algorithm>
+
 #include "ir/control.h"
 #include "ops/batch.h"
 #include "ops/control.h"
@@ -266,20 +268,37 @@ Var BatchedFunctions::Choose(GraphEmitter& emitter, const Var& condition, const 
   Graph* both = module_->NewGraph("choose");
   GraphEmitter inner(both);
   const FunctionType& type = if_true.type().function();
-  Var taken{both->AddParameter(condition.type(), "c", true), 0};
+  Term taken = inner.Wrap({both->AddParameter(condition.type(), "c", true), 0});
   Var f{both->AddParameter(if_true.type(), "f", true), 0};
   Var g{both->AddParameter(if_false.type(), "g", true), 0};
+  bool values = std::all_of(type.results.begin(), type.results.end(),
+                            [](const Type& t) { return t.is_tensor(); });
+  if (values) {  // what no item reaches must not run: it might fail, or never end
+    Var nothing = inner.Partial(Zeros(type), {});
+    f = inner.Switch(inner.Call("ReduceAny", {taken}).var, f, nothing);
+    g = inner.Switch(inner.Call("ReduceAny", {inner.Call("LogicalNot", {taken})}).var, g, nothing);
+  }
   Vars arguments;
   for (const Type& t : type.parameters) arguments.push_back({both->AddParameter(t, "x"), 0});
   Vars a = inner.CallFunction(f, arguments), b = inner.CallFunction(g, arguments);
   Vars outputs;
   for (size_t i = 0; i < a.size(); ++i) {
-    outputs.push_back(a[i].type().is_function()
-                          ? Choose(inner, taken, a[i], b[i])
-                          : SelectItems(inner.Wrap(taken), inner.Wrap(a[i]), inner.Wrap(b[i])).var);
+    outputs.push_back(type.results[i].is_tensor()
+                          ? SelectItems(taken, inner.Wrap(a[i]), inner.Wrap(b[i])).var
+                          : Choose(inner, taken.var, a[i], b[i]));
   }
   both->SetOutputs(std::move(outputs));
   return emitter.Partial(both, {condition, if_true, if_false});
+}
+
+Graph* BatchedFunctions::Zeros(const FunctionType& type) {
+  Graph* zeros = module_->NewGraph("nothing");
+  GraphEmitter emitter(zeros);
+  for (const Type& t : type.parameters) zeros->AddParameter(t, "x");
+  Vars outputs;
+  for (const Type& t : type.results) outputs.push_back(emitter.Full(0, t).var);
+  zeros->SetOutputs(std::move(outputs));
+  return zeros;
 }
 
 }  // namespace ms

@@ -24,8 +24,10 @@ class BatchedFunctions {
  private:
   friend class BatchedGraph;
   Graph* Declare(const Graph* g);
-  // A function of the type of both that calls both and selects. `condition`: one element per item.
+  // A function of the type of both that calls those that any item wants and selects. `condition`:
+  // one element per item.
   Var Choose(GraphEmitter& emitter, const Var& condition, const Var& if_true, const Var& if_false);
+  Graph* Zeros(const FunctionType& type);  // a function that returns zeros
 
   Module* module_;
   const BatchAnalysis& analysis_;

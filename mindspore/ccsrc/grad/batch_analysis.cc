@@ -40,16 +40,18 @@ void BatchAnalysis::Run() {
     changed_ = false;
     Seed();
     for (const Node* node : sources_) Visit(*node->graph, *node);
-    for (size_t i = 0; i < graphs_.size() && refusal_.empty(); ++i) {
-      const Graph& g = *graphs_[i];
-      for (const Node* node : g.nodes()) Visit(g, *node);
-      const Slot& interface = slots_[static_cast<size_t>(Find(InterfaceOf(&g)))];
-      std::vector<int> results = interface.results;
-      for (size_t k = 0; k < results.size(); ++k) Flow(SlotOf(g.outputs()[k]), results[k]);
-    }
+    // Arguments flow from callers to callees, results back.
+    for (size_t i = 0; i < graphs_.size() && refusal_.empty(); ++i) VisitGraph(*graphs_[i]);
+    for (size_t i = graphs_.size(); i-- > 0 && refusal_.empty();) VisitGraph(*graphs_[i]);
   }
   if (!refusal_.empty()) return;
   for (const Graph* g : masked_) CheckLoop(*g);
+}
+
+void BatchAnalysis::VisitGraph(const Graph& g) {
+  for (const Node* node : g.nodes()) Visit(g, *node);
+  std::vector<int> results = slots_[static_cast<size_t>(Find(InterfaceOf(&g)))].results;
+  for (size_t k = 0; k < results.size(); ++k) Flow(SlotOf(g.outputs()[k]), results[k]);
 }
 
 // What the Vmap itself says of parameters and results.

@@ -50,6 +50,7 @@ class BatchAnalysis {
   void Run();
   void Seed();
   void FindSources();
+  void VisitGraph(const Graph& g);
   void Visit(const Graph& g, const Node& node);
   void VisitPartial(const Node& node);
   void VisitSwitch(const Graph& g, const Node& node);

@@ -2,6 +2,7 @@
 #include <numbers>
 
 #include "ops/all.h"
+#include "ops/batch.h"
 #include "ops/elementwise.h"
 
 namespace ms {
@@ -63,6 +64,7 @@ void DefinePrelu(OpRegistry& ops) {
       .Doc("x where it is positive, elsewhere the weight of its channel times x.")
       .In("x", kFloating, "Channels are axis 1.")
       .In("weight", kFloating, "[1] or [channels].")
+      .Batch(batch::ChannelSlope)
       .Infer(InferPrelu)
       .Grad([](GradContext& g) {
         Term x = g.in(0);

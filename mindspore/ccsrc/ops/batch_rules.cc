@@ -210,6 +210,97 @@ BatchFn Coordinates(size_t indices, const char* shape_attr) {
   };
 }
 
+// Segments of item i come behind those of the items before it; what is left out stays so.
+Terms SegmentSum(BatchContext& b) {
+  Term ids = b.Spread(1);
+  int64_t segments = b.attr<int64_t>("num_segments");
+  Term first = ItemNumbers(b, ids.dtype(), ids.shape().rank()) * static_cast<double>(segments);
+  Term zero = b.emitter().Scalar(0, ids.dtype());
+  Term inside = b.Call("LogicalAnd", {b.Call("GreaterEqual", {ids, zero}),
+                                      b.Call("Less", {ids, zero + static_cast<double>(segments)})});
+  Term moved = b.Call("Select", {inside, ids + first, zero - 1});
+  Term sums = b.Again({b.Spread(0), moved}, {{"num_segments", segments * b.size()}})[0];
+  return {SplitAxis(sums, 0, b.size())};
+}
+
+// ---- losses
+// -------------------------------------------------------------------------------------
+namespace {
+
+// x at the class of each row, which becomes the last axis.
+Term AtClass(BatchContext& b, const Term& x, const Term& labels) {
+  Term index = Reshape(labels, labels.shape().Insert(labels.shape().rank(), 1));
+  Term picked = b.Call("GatherD", {x, index}, {{"dim", int64_t{x.shape().rank() - 1}}});
+  return Reshape(picked, labels.shape());
+}
+
+Term OneAtClass(BatchContext& b, const Term& labels, int64_t classes, DType dtype) {
+  Term one = b.emitter().Scalar(1, dtype), zero = b.emitter().Scalar(0, dtype);
+  return b.Call("OneHot", {labels, one, zero}, {{"depth", classes}});
+}
+
+Term SumRows(BatchContext& b, const Term& x) {
+  return b.Call("ReduceSum", {x}, {{"axis", Ints{1}}});
+}
+
+// Labels with 0 in place of those that are ignored, and the weights of the rows.
+std::pair<Term, Term> RowWeights(BatchContext& b, size_t labels, size_t weight, int64_t classes) {
+  Term label = b.Spread(labels);
+  Term ignored =
+      b.emitter().Scalar(static_cast<double>(b.attr<int64_t>("ignore_index")), label.dtype());
+  Term zero = b.emitter().Scalar(0, label.dtype());
+  Term counts = b.Call("NotEqual", {label, ignored});
+  label = b.Call("Select", {counts, label, zero});
+  const Shape& rows = label.shape();
+  Term weights = b.Spread(weight);
+  weights = BroadcastTo(Reshape(weights, {b.size(), 1, classes}), {b.size(), rows[1], classes});
+  Term of_row = AtClass(b, weights, label);
+  return {label, b.Call("Select", {counts, of_row, b.emitter().Scalar(0, of_row.dtype())})};
+}
+
+}  // namespace
+
+Terms SparseCrossEntropy(BatchContext& b) {
+  Term logits = b.Spread(0), labels = b.Spread(1);
+  double rows = static_cast<double>(b.in_type(0).shape()[0]);
+  if (!b.attr<bool>("is_grad"))
+    return {-(SumRows(b, AtClass(b, b.Call("LogSoftmax", {logits}), labels)) / rows)};
+  Term wanted = OneAtClass(b, labels, b.in_type(0).shape()[1], logits.dtype());
+  return {(b.Call("Softmax", {logits}) - wanted) / rows};
+}
+
+Terms Likelihood(BatchContext& b) {
+  auto [labels, weights] = RowWeights(b, 1, 2, b.in_type(0).shape()[1]);
+  Term loss = -(AtClass(b, b.Spread(0), labels) * weights);
+  Term total = SumRows(b, weights);
+  const std::string& reduction = b.attr<std::string>("reduction");
+  if (reduction == "none") return {loss, total};
+  Term sum = SumRows(b, loss);
+  return {reduction == "mean" ? sum / total : sum, total};
+}
+
+Terms LikelihoodGrad(BatchContext& b) {
+  int64_t classes = b.attr<int64_t>("classes");
+  auto [labels, weights] = RowWeights(b, 1, 2, classes);
+  const std::string& reduction = b.attr<std::string>("reduction");
+  Term d = b.Spread(0);
+  if (reduction == "mean") d = d / b.Spread(3);
+  if (reduction != "none") d = Reshape(d, {b.size(), 1});
+  Term rows = -(d * weights);
+  Term wanted = OneAtClass(b, labels, classes, rows.dtype());
+  return {wanted * Reshape(rows, rows.shape().Insert(2, 1))};
+}
+
+// The slope of each channel against x, whose channels are axis 1 of an item.
+Terms ChannelSlope(BatchContext& b) {
+  Term x = b.Spread(0);
+  Ints dims(static_cast<size_t>(x.shape().rank()), 1);
+  dims[0] = b.batched(1) ? b.size() : 1;
+  if (b.rank(0) >= 2) dims[2] = b.in_type(1).shape().size();
+  Term positive = b.Call("Greater", {x, b.emitter().Scalar(0, x.dtype())});
+  return {b.Call("Select", {positive, x, x * Reshape(b.in(1), dims)})};
+}
+
 // ---- slices
 // -------------------------------------------------------------------------------------
 Terms Slice(BatchContext& b) {

@@ -8,6 +8,9 @@
 namespace ms {
 namespace {
 
+// A tuple in Python, be it of one: the sizes decide how many pieces there are.
+constexpr int kPieces = -2;
+
 void CheckSameDTypes(InferContext& c) {
   for (size_t i = 1; i < c.size(); ++i) {
     c.CheckType(c.dtype(i) == c.dtype(0), "all tensors must have the same dtype, but got {} and {}",
@@ -147,6 +150,7 @@ void DefineJoin(OpRegistry& ops) {
       .WithAttr("axis", 0, "The axis.")
       .OptionalAttr<int64_t>("num", "The size of the axis, as a check.")
       .Batch(batch::Axis("axis"))
+      .Returns(kPieces)
       .Infer(InferUnstack)
       .Grad([](GradContext& g) {
         return g.Call("Stack", Douts(g), {{"axis", g.attr<int64_t>("axis")}});
@@ -161,6 +165,7 @@ void DefineJoin(OpRegistry& ops) {
       .WithAttr("axis", 0, "The axis.")
       .WithAttr("output_num", 1, "How many pieces.")
       .Batch(batch::Axis("axis"))
+      .Returns(kPieces)
       .Infer(InferSplit)
       .Grad([](GradContext& g) {
         return g.Call("Concat", Douts(g), {{"axis", g.attr<int64_t>("axis")}});
@@ -174,6 +179,7 @@ void DefineJoin(OpRegistry& ops) {
       .RequiredAttr<int64_t>("split_dim", "The axis.")
       .RequiredAttr<int64_t>("num_split", "How many sizes there are.")
       .Batch(batch::Axis("split_dim"))
+      .Returns(kPieces)
       .Infer(InferSplitV)
       .Grad([](GradContext& g) {
         return g.Call("Concat", Douts(g), {{"axis", g.attr<int64_t>("split_dim")}});

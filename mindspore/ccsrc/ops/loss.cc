@@ -148,6 +148,7 @@ void DefineCrossEntropy(OpRegistry& ops) {
       .In("logits", kFloating, "[batch, classes].")
       .In("labels", kIndex, "[batch], classes in [0, classes).")
       .WithAttr("is_grad", false, "Return the gradient of the logits instead.")
+      .Batch(batch::SparseCrossEntropy)
       .Infer([](InferContext& c) {
         CheckLabels(c);
         return c.Like(0, c.attr<bool>("is_grad") ? c.shape(0) : Shape{});
@@ -192,6 +193,7 @@ void DefineLikelihood(OpRegistry& ops) {
       .In("weight", kFloating, "[classes].")
       .WithAttr("reduction", "mean", "'none', 'mean' (over the weights) or 'sum'.")
       .WithAttr("ignore_index", -100, "Rows of this label do not count.")
+      .Batch(batch::Likelihood)
       .Infer([](InferContext& c) {
         CheckLabels(c);
         CheckLikelihood(c, 0, 2);
@@ -209,6 +211,7 @@ void DefineLikelihood(OpRegistry& ops) {
       .WithAttr("ignore_index", -100, "As in NLLLoss.")
       .RequiredAttr<int64_t>("classes", "The number of classes.")
       .Sizes("classes")
+      .Batch(batch::LikelihoodGrad)
       .Infer([](InferContext& c) {
         CheckReduction(c);
         c.CheckRank(1, 1);

@@ -221,6 +221,7 @@ void DefineScatter(OpRegistry& ops) {
       .In("segment_ids", kIndex, "The leading sizes of x.")
       .RequiredAttr<int64_t>("num_segments", "How many segments there are.")
       .Sizes("num_segments")
+      .Batch(batch::SegmentSum)
       .Infer([](InferContext& c) {
         Dim n = c.dim_attr("num_segments");
         c.Check(n > 0, "'num_segments' must be positive, but got {}", n);

@@ -79,12 +79,15 @@ void ReadOperand(const OpDef& op, size_t i, PyObject* object, Operand* out) {
   }
 }
 
+// OpDef::returned: the inputs decide how many outputs there are; a tuple, be it of one.
+constexpr int kAsTuple = -2;
+
 PyObject* Pack(const OpDef& op, std::vector<PyObject*>& objects) {
   while (op.returned >= 0 && objects.size() > static_cast<size_t>(op.returned)) {
     Py_DECREF(objects.back());
     objects.pop_back();
   }
-  if (objects.size() == 1) return objects[0];
+  if (objects.size() == 1 && op.returned != kAsTuple) return objects[0];
   PyObject* tuple = PyTuple_New(static_cast<Py_ssize_t>(objects.size()));
   for (size_t i = 0; i < objects.size(); ++i)
     PyTuple_SET_ITEM(tuple, static_cast<Py_ssize_t>(i), objects[i]);
@@ -181,7 +184,7 @@ PyObject* Finish(const OpDef& op, PyObject* const* inputs, size_t count, const A
     if (tracked)
       node = tape->Record(prepared, attrs, std::move(vars), {values, count}, {outputs, n_outputs});
   }
-  if (n_outputs == 1 && op.updates.empty()) {
+  if (n_outputs == 1 && op.updates.empty() && op.returned != kAsTuple) {
     PyObject* result = NewTensor(std::move(outputs[0]));
     if (node) SetTapeVar(result, current_tape, node, 0);
     return result;

@@ -151,11 +151,9 @@ class BatchedFunction:
         self.cells = None if callable(fn) and not _is_cells(fn) else _cells(fn)
         self.fn = fn if self.cells is None else self.cells[0]
         self.in_axes, self.out_axes = in_axes, out_axes
-        self._transform_key = ("vmap", repr(in_axes), repr(out_axes), self._ids())
+        cells = () if self.cells is None else tuple(self.cells)
+        self._transform_key = ("vmap", repr(in_axes), repr(out_axes), cells)
         self.__name__ = f"vmap({name_of(self.fn)})"
-
-    def _ids(self) -> tuple:
-        return () if self.cells is None else tuple(map(id, self.cells))
 
     def __call__(self, *args: Any) -> Any:
         axes: list = []
