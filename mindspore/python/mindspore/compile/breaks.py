@@ -68,6 +68,11 @@ def _input(value: Any) -> Tensor:
     return value if isinstance(value, Tensor) else Tensor(value, _core.float64)
 
 
+def _number(value: Any) -> Any:
+    """A Python number that a graph gave as a tensor."""
+    return value.item() if isinstance(value, Tensor) else value
+
+
 def kind_of(value: Any) -> tuple:
     """What a path depends on of a result."""
     if isinstance(value, Tensor):
@@ -176,15 +181,15 @@ class Session:
     def _template(
         self, value: Any, tensors: list[tuple[Tensor, int, bool]]
     ) -> Callable[[list], Any]:
-        slots = {id(t): slot for t, slot, _ in tensors}
+        slots = {id(t): (slot, weak) for t, slot, weak in tensors}
 
         def make(v: Any) -> Callable[[list], Any]:
             if isinstance(v, HostValue):
                 at = v.slot
                 return lambda got: got[at]
             if isinstance(v, Tensor) and id(v) in slots:
-                at = slots[id(v)]
-                return lambda got: got[at]
+                at, weak = slots[id(v)]
+                return lambda got: _number(got[at]) if weak else got[at]
             if isinstance(v, slice):
                 parts = make((v.start, v.stop, v.step))
                 return lambda got: slice(*parts(got))

@@ -188,6 +188,7 @@ def _whole(tracer: Tracer, value: Any, numbers: tuple[int, ...]) -> Entry:
             returned.append(leaf)
         else:
             places.append(leaf)
+    numeric = [_core.is_weak(leaf) for leaf in returned]  # Python's numbers, which leave as such
     trace = tracer.trace
     trace.finish(returned)
     trace.close()  # what fails from here on is known by the places of its nodes
@@ -198,11 +199,13 @@ def _whole(tracer: Tracer, value: Any, numbers: tuple[int, ...]) -> Entry:
 
         def pick(_: Any) -> Any:
             at = next(items)
-            return outputs[at] if isinstance(at, int) else at
+            if not isinstance(at, int):
+                return at
+            return outputs[at].item() if numeric[at] else outputs[at]
 
         return rebuild(value, pick)
 
-    if isinstance(value, Tensor) and isinstance(places[0], int):
+    if isinstance(value, Tensor) and returned and not numeric[0]:
 
         def place(outputs: list) -> Any:
             return outputs[0]

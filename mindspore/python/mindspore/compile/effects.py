@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from mindspore import _core
 from mindspore._core import SymbolicInt, Tensor
 from mindspore.compile.errors import Unsupported, locate
 from mindspore.compile.numbers import NumberDecides, NumberInput
@@ -62,6 +63,8 @@ def defer(value: Any, tracer: Any, tensors: list) -> Callable[[tuple], Any]:
             return lambda got: value
         tensors.append(value)
         at = len(tensors) - 1
+        if _core.is_weak(value):  # a Python number
+            return lambda got: got[at].item()
         return lambda got: got[at]
     if isinstance(value, SymbolicInt):
         tensors.append(value.as_tensor())
