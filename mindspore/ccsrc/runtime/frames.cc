@@ -1,8 +1,10 @@
 #include "runtime/frames.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <new>
+#include <utility>
 
 #include "kernel/host_call.h"
 #include "runtime/arena.h"
@@ -12,9 +14,11 @@ namespace ms {
 namespace {
 
 constexpr size_t kSmallArena = 64 << 10;  // up to here an arena belongs to its frame
-constexpr size_t kFramesKept = 64;        // per plan and machine
+constexpr size_t kFramesKept = 64;        // per plan and machine, between runs
+constexpr size_t kBlock = 64 << 10;       // of frames, where more are needed
 constexpr size_t kDeepest = 1000000;
 constexpr uint32_t kCallsPerPoll = 4096;
+constexpr size_t kFrameBytes = (sizeof(Frame) + 63) / 64 * 64;
 
 std::atomic<void (*)()> interrupt_poll{nullptr};
 
@@ -44,12 +48,10 @@ void PollInterrupt() {
   if (auto* poll = interrupt_poll.load(std::memory_order_relaxed)) poll();
 }
 
-Machine::Machine(const Program& program) : program_(program), free_(program.plans().size()) {}
+Machine::Machine(const Program& program) : program_(program), pools_(program.plans().size()) {}
 
 Machine::~Machine() {
-  for (auto& frames : free_) {
-    for (Frame* frame : frames) DestroyFrame(frame);
-  }
+  for (FramePool& pool : pools_) Clear(pool);
 }
 
 // ---- entering and leaving
@@ -98,26 +100,56 @@ void Machine::Collect(const Plan& plan, std::vector<RtValue>* outputs) {
     (*outputs)[i] = ToValue(std::move(arguments_[i]), plan.output_types[i]);
   }
   arguments_.clear();
+  if (deep_) Trim();
 }
 
 void Machine::Unwind() {
   for (Frame* frame : stack_) FreeFrame(frame);
   stack_.clear();
   arguments_.clear();
+  if (deep_) Trim();
 }
 
 // ---- frames
 // -------------------------------------------------------------------------------------------------
-// One block: the small arena, the frame, its pointers, its cells.
-Frame* Machine::MakeFrame(const Plan& plan) {
+// In one piece of memory: the small arena, the frame, its pointers, its cells.
+size_t Machine::FrameBytes(const Plan& plan) {
   size_t arena = plan.arena_bytes <= kSmallArena ? std::max<size_t>(plan.arena_bytes, 64) : 0;
-  size_t frame_bytes = (sizeof(Frame) + 63) / 64 * 64;
-  size_t bytes =
-      arena + frame_bytes + plan.pointer_count * sizeof(void*) + plan.cell_count * sizeof(Cell);
-  char* block = static_cast<char*>(::operator new(bytes, std::align_val_t{64}));
+  size_t tables = plan.pointer_count * sizeof(void*) + plan.cell_count * sizeof(Cell);
+  return (arena + kFrameBytes + tables + 63) / 64 * 64;
+}
+
+char* Machine::TakeBlock(FramePool& pool, size_t bytes) {
+  if (pool.at == pool.end) {
+    size_t count = pool.frames == 0 ? 1 : std::clamp<size_t>(kBlock / bytes, 1, pool.frames);
+    pool.at = static_cast<char*>(::operator new(count * bytes, std::align_val_t{64}));
+    pool.end = pool.at + count * bytes;
+    pool.blocks.push_back(pool.at);
+    pool.frames += count;
+    deep_ |= pool.frames > kFramesKept;
+  }
+  return std::exchange(pool.at, pool.at + bytes);
+}
+
+// Frees the frames of a pool, all of which are free.
+void Machine::Clear(FramePool& pool) {
+  for (Frame* frame : pool.free) DestroyFrame(frame);
+  for (char* block : pool.blocks) ::operator delete(block, std::align_val_t{64});
+  pool = {};
+}
+
+void Machine::Trim() {
+  for (FramePool& pool : pools_) {
+    if (pool.frames > kFramesKept) Clear(pool);
+  }
+  deep_ = false;
+}
+
+Frame* Machine::MakeFrame(const Plan& plan, char* block) {
+  size_t arena = plan.arena_bytes <= kSmallArena ? std::max<size_t>(plan.arena_bytes, 64) : 0;
   Frame* frame = new (block + arena) Frame;
   frame->plan = &plan;
-  char* at = block + arena + frame_bytes;
+  char* at = block + arena + kFrameBytes;
   frame->pointers = reinterpret_cast<void**>(at);
   std::memset(at, 0, plan.pointer_count * sizeof(void*));
   frame->cells = reinterpret_cast<Cell*>(at + plan.pointer_count * sizeof(void*));
@@ -130,10 +162,7 @@ Frame* Machine::MakeFrame(const Plan& plan) {
 
 void Machine::DestroyFrame(Frame* frame) {
   for (uint32_t i = 0; i < frame->plan->cell_count; ++i) frame->cells[i].~Cell();
-  bool own_arena = frame->plan->arena_bytes <= kSmallArena;
-  char* block = own_arena ? frame->arena : reinterpret_cast<char*>(frame);
   frame->~Frame();
-  ::operator delete(block, std::align_val_t{64});
 }
 
 void Machine::SetArena(Frame& frame, char* arena) {
@@ -148,12 +177,14 @@ Frame* Machine::NewFrame(const Plan& plan) {
           plan.name, kDeepest);
   }
   Frame* frame = nullptr;
-  bool ours = plan.program == &program_;
-  if (ours && !free_[plan.index].empty()) {
-    frame = free_[plan.index].back();
-    free_[plan.index].pop_back();
+  size_t bytes = FrameBytes(plan);
+  if (plan.program != &program_) {
+    frame = MakeFrame(plan, static_cast<char*>(::operator new(bytes, std::align_val_t{64})));
+  } else if (FramePool& pool = pools_[plan.index]; !pool.free.empty()) {
+    frame = pool.free.back();
+    pool.free.pop_back();
   } else {
-    frame = MakeFrame(plan);
+    frame = MakeFrame(plan, TakeBlock(pool, bytes));
   }
   if (plan.arena_bytes > kSmallArena) {
     frame->large_arena = TakeArena(plan.arena_bytes, frame->arena);
@@ -167,16 +198,18 @@ Frame* Machine::NewFrame(const Plan& plan) {
 void Machine::FreeFrame(Frame* frame) {
   const Plan& plan = *frame->plan;
   if (frame->large_arena) GiveArena(std::move(frame->large_arena));
-  bool ours = plan.program == &program_;
-  if (!ours || free_[plan.index].size() >= kFramesKept) {
+  if (plan.program != &program_) {
     std::shared_ptr<const Program> keep = std::move(frame->keep);
+    bool own_arena = plan.arena_bytes <= kSmallArena;
+    char* block = own_arena ? frame->arena : reinterpret_cast<char*>(frame);
     DestroyFrame(frame);
+    ::operator delete(block, std::align_val_t{64});
     return;
   }
   for (uint32_t i = 0; i < plan.cell_count; ++i) {
     if (frame->cells[i].buffer || frame->cells[i].object) frame->cells[i] = {};
   }
-  free_[plan.index].push_back(frame);
+  pools_[plan.index].free.push_back(frame);
 }
 
 // ---- values

@@ -52,16 +52,31 @@ class Machine {
   static void Drop(Frame& frame, Range drops);
   void Enter(Frame& frame);
 
+  // Frames of one plan that are not in use. Those of a program's own plans lie side by side in
+  // blocks: a deep recursion makes many, and gives them back at its end.
+  struct FramePool {
+    std::vector<Frame*> free;
+    std::vector<char*> blocks;
+    size_t frames = 0;  // in all blocks
+    char* at = nullptr;
+    char* end = nullptr;
+  };
+
   Frame* NewFrame(const Plan& plan);
   void FreeFrame(Frame* frame);
-  static Frame* MakeFrame(const Plan& plan);
+  char* TakeBlock(FramePool& pool, size_t bytes);
+  static Frame* MakeFrame(const Plan& plan, char* block);
+  static size_t FrameBytes(const Plan& plan);
   static void DestroyFrame(Frame* frame);
+  void Trim();
+  static void Clear(FramePool& pool);
   static void SetArena(Frame& frame, char* arena);
 
   const Program& program_;
   std::vector<Frame*> stack_;
   std::vector<Cell> arguments_;  // on their way into or out of a frame
-  std::vector<std::vector<Frame*>> free_;
+  std::vector<FramePool> pools_;
+  bool deep_ = false;  // some pool holds more frames than are kept between runs
   std::span<const Tensor> inputs_;
   std::vector<int> holders_;  // of watched inputs when the run began
   RandomState* random_ = nullptr;

@@ -137,20 +137,21 @@ class GraphLoop:
     def _condition(self) -> Any:
         from mindspore import ops
 
-        going = ops.equal(self.state["exit"], 0) if self.kinds != {0} else Tensor(True)
+        going = ops.equal(self.state["exit"], 0) if self.kinds != {0} else None
         self.endless = False
-        if self.kinds != {0} and self.tested:  # the test itself assigns: not after a break
+        if going is not None and self.tested:  # the test itself assigns: not after a break
             test = self.frame.choose(going, lambda: self.tracer.truth(self.test()), lambda: False)
         else:
             test = self.test()
         if self.tracer.is_undecided(test):
-            return ops.logical_and(going, self.tracer.truth(test))
+            test = self.tracer.truth(test)
+            return test if going is None else ops.logical_and(going, test)
         if not test:
             raise Unsupported(
                 "the condition of this loop is a tensor at first and a Python value later"
             )
         self.endless = True
-        return going
+        return Tensor(True) if going is None else going
 
     def _run_body(self) -> None:
         frame = self.frame
