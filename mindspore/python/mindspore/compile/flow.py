@@ -10,7 +10,7 @@ from typing import Any
 
 from mindspore._core import Tensor
 from mindspore.compile.errors import Unsupported
-from mindspore.compile.fork import Arm, Fork, NeverEnds
+from mindspore.compile.fork import Arm, Fork
 from mindspore.compile.heap import Heap, is_nested_function, parts_of
 from mindspore.compile.loops import GraphLoop
 from mindspore.compile.values import Choice
@@ -72,19 +72,11 @@ class Flow:
     def choose(self, test: Any, first: Callable[[], Any], second: Callable[[], Any]) -> Any:
         """The value of one of two expressions."""
         fork = Fork(self.tracer, self, self.tracer.truth(test))
-        return self._joined(fork, [fork.arm(0, first), fork.arm(1, second)])
+        return fork.join([fork.arm(0, first), fork.arm(1, second)])
 
     def tensor_assert(self, test: Any, fail: Callable[[], None]) -> None:
         """`assert tensor`."""
         self.choose(test, lambda: None, fail)
-
-    def _joined(self, fork: Fork, arms: list[Arm], gone: tuple = (False, False)) -> Any:
-        try:
-            return fork.join(arms, gone)
-        except NeverEnds as end:
-            if self.tracer.arms or end.unsettled:
-                raise
-            raise Unsupported("both ways of a condition on a tensor raise an exception") from None
 
     def _arm(self, statements: list[ast.stmt]) -> Any:
         """Runs an arm's own statements; how they were left."""
@@ -233,7 +225,7 @@ class Flow:
         """Joins the arms, which both have come to where the stack now stands, and goes on."""
         exits = [arm.exit for arm in arms if not arm.dead]
         if all(not _is_mixed(e) and e == exits[0] for e in exits):
-            self._joined(fork, arms)
+            fork.join(arms)
             return self._perform(exits[0])
         for arm in arms:
             arm.value = arm.exit.kind if _is_mixed(arm.exit) else arm.exit
@@ -243,7 +235,7 @@ class Flow:
             gone = tuple(
                 e == RETURN and not self._returns_function(arm) for e, arm in zip(exits, arms)
             )
-        kind = self._joined(fork, arms, gone)
+        kind = fork.join(arms, gone)
         return self._guard(Mixed(kind, frozenset().union(*map(kinds_of, exits))))
 
     def _returns_function(self, arm: Arm) -> bool:

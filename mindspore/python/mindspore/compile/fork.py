@@ -138,6 +138,8 @@ class Fork:
         if not unsettled:
             self.heap.restore()
             self._call(arms, Join(self))  # it raises
+        if not unsettled and not self.tracer.arms:
+            raise Unsupported("both ways of a condition on a tensor raise an exception")
         raise NeverEnds(unsettled)
 
     def _place(self, join: Join, live: list[bool], a: Any, b: Any) -> Callable[[list], Any]:

@@ -8,6 +8,7 @@ import builtins
 import functools
 import inspect
 import operator
+import threading
 import types
 from collections.abc import Callable
 from typing import Any
@@ -27,12 +28,17 @@ from mindspore.compile.python_builtins import TracedRange
 from mindspore.compile.recursion import Recursion
 from mindspore.compile.values import NUMBERS, Choice
 
-_current: list[Tracer] = []
+
+class _Threads(threading.local):
+    tracers: tuple[Tracer, ...] = ()
+
+
+_current = _Threads()
 
 
 def current() -> Tracer | None:
     """The tracer at work on this thread."""
-    return _current[-1] if _current else None
+    return _current.tracers[-1] if _current.tracers else None
 
 
 class Tracer(Calls, Choices, Recursion):
@@ -56,11 +62,11 @@ class Tracer(Calls, Choices, Recursion):
         self.trace = _core.Trace()  # last: from here on this thread is tracing, until close()
 
     def __enter__(self) -> Tracer:
-        _current.append(self)
+        _current.tracers += (self,)
         return self
 
     def __exit__(self, *exc: Any) -> None:
-        _current.pop()
+        _current.tracers = _current.tracers[:-1]
 
     def restart(self) -> None:
         """Goes on in a new graph, after a line that ran eagerly."""
