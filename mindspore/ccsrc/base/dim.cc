@@ -165,12 +165,18 @@ int64_t ValueOf(uint32_t index, std::span<const int64_t> symbols) {
   return atom.kind == Atom::Kind::kQuotient ? quotient : a - quotient * b;
 }
 
+// A sum stands in parentheses where an operator follows.
+std::string OperandText(int64_t code) {
+  std::string text = Dim::FromCode(code).ToString();
+  return text.find(' ') == std::string::npos || text.front() == '(' ? text
+                                                                    : fmt::format("({})", text);
+}
+
 std::string TextOf(uint32_t index) {
   Atom atom = Table().AtomAt(index);
   if (atom.kind == Atom::Kind::kSymbol) return fmt::format("s{}", atom.a);
-  return fmt::format("({} {} {})", Dim::FromCode(atom.a).ToString(),
-                     atom.kind == Atom::Kind::kQuotient ? "//" : "%",
-                     Dim::FromCode(atom.b).ToString());
+  return fmt::format("({} {} {})", OperandText(atom.a),
+                     atom.kind == Atom::Kind::kQuotient ? "//" : "%", OperandText(atom.b));
 }
 
 // a == 0 for no integers: the coefficients have a common divisor that the constant lacks.

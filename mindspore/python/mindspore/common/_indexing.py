@@ -15,7 +15,7 @@ import numpy as np
 
 from mindspore import _core
 from mindspore._core import SymbolicInt, Tensor
-from mindspore.common._size import as_int, is_int, range_length, slice_bounds
+from mindspore.common._size import as_int, broadcast_shapes, is_int, range_length, slice_bounds
 
 _op = _core.op
 _strided_slice, _slice_assign = _op("StridedSlice"), _op("StridedSliceAssign")
@@ -275,7 +275,7 @@ def _joint_positions(plan: _Plan) -> tuple[tuple[int, ...], Tensor]:
     """The common shape of the arrays, and their coordinates along a last axis: [..., arrays]."""
     shapes = [tuple(p.array.shape) for p in plan.arrays]
     try:
-        shape = np.broadcast_shapes(*shapes)
+        shape = broadcast_shapes(*shapes)
     except ValueError:
         raise IndexError(
             "For 'Tensor.__getitem__', the shapes of the index arrays must broadcast, "

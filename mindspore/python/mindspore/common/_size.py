@@ -47,3 +47,26 @@ def range_length(start: Any, stop: Any, step: Any) -> Any:
     span = stop - start if step > 0 else start - stop
     stride = step if step > 0 else -step
     return (span + stride - 1) // stride if span >= 0 else 0
+
+
+def broadcast_shapes(*shapes: tuple) -> tuple:
+    """NumPy's rule, of sizes that may be symbolic."""
+    if not any(isinstance(size, SymbolicInt) for shape in shapes for size in shape):
+        return np.broadcast_shapes(*shapes)
+    result: list[Any] = [1] * max(map(len, shapes))
+    for shape in shapes:
+        for i, size in enumerate(shape, len(result) - len(shape)):
+            known = result[i]
+            if not isinstance(size, SymbolicInt) and size == 1:
+                continue
+            if not isinstance(known, SymbolicInt) and known == 1:
+                result[i] = size
+            elif known == size or size == 1:
+                continue
+            elif known == 1:
+                result[i] = size
+            else:
+                raise ValueError(
+                    f"the shapes must broadcast, but got {', '.join(map(str, shapes))}."
+                )
+    return tuple(result)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mindspore._core import SymbolicInt, Tensor
-from mindspore.common._size import as_int, is_int
+from mindspore.common._size import as_int, broadcast_shapes, is_int
 from mindspore.ops._bind import raw
 
 _reshape, _transpose, _cast = raw("Reshape"), raw("Transpose"), raw("Cast")
@@ -148,7 +148,7 @@ def expand(input_x: Tensor, size: Any) -> Tensor:
 
 def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
     """Tensors spread to their common shape."""
-    shape = np.broadcast_shapes(*(tuple(x.shape) for x in tensors))
+    shape = broadcast_shapes(*(tuple(x.shape) for x in tensors))
     return tuple(_broadcast_to(x, shape=shape) for x in tensors)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from mindspore import _core
 from mindspore._core import Tensor
+from mindspore.common._size import broadcast_shapes
 from mindspore.ops._bind import raw
 
 _gather, _gather_d, _gather_nd = raw("Gather"), raw("GatherD"), raw("GatherNd")
@@ -93,7 +94,7 @@ def take(input: Tensor, index: Tensor) -> Tensor:
 
 def masked_fill(input_x: Tensor, mask: Tensor, value: Any) -> Tensor:
     """The input with one value where the mask is true."""
-    shape = np.broadcast_shapes(tuple(input_x.shape), tuple(mask.shape))
+    shape = broadcast_shapes(tuple(input_x.shape), tuple(mask.shape))
     value = (
         _cast(value, dtype=input_x.dtype)
         if isinstance(value, Tensor)
@@ -105,7 +106,7 @@ def masked_fill(input_x: Tensor, mask: Tensor, value: Any) -> Tensor:
 
 def masked_select(input: Tensor, mask: Tensor) -> Tensor:
     """The elements where the mask is true, as a vector. The mask must be concrete."""
-    shape = np.broadcast_shapes(tuple(input.shape), tuple(mask.shape))
+    shape = broadcast_shapes(tuple(input.shape), tuple(mask.shape))
     positions = np.flatnonzero(np.broadcast_to(_concrete("masked_select", mask), shape))
     flat = _reshape(_broadcast_to(input, shape=shape), shape=(-1,))
     return _gather(flat, Tensor(positions.astype(np.int64)), axis=0)
