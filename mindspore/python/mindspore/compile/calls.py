@@ -14,7 +14,7 @@ from mindspore._core import SymbolicInt, Tensor
 from mindspore.common import _late
 from mindspore.compile import effects
 from mindspore.compile import guards as facts
-from mindspore.compile.errors import Unsupported, locate
+from mindspore.compile.errors import Unsupported, is_located, locate
 from mindspore.compile.frame import Frame, NestedFunction, bind_arguments
 from mindspore.compile.host_values import HostValue, has_host
 from mindspore.compile.numbers import NumberDecides, holds_number
@@ -23,7 +23,6 @@ from mindspore.compile.source import NoSource, find_source
 from mindspore.compile.values import Choice
 
 _LIBRARY = "mindspore."
-_MAX_DEPTH = 150
 
 
 def is_library(function: Any) -> bool:
@@ -146,9 +145,9 @@ class Calls:
         return self.enter_call(frame, node, lambda f: self._run_statements(f, node))
 
     def _run_statements(self, frame: Frame, node: Any) -> Any:
-        if len(self.places) >= _MAX_DEPTH:
+        if len(self.places) >= self.max_depth:
             text = (
-                f"'{frame.source.name}' calls itself more than {_MAX_DEPTH} deep while compiling; let a tensor end the "
+                f"calls are more than {self.max_depth} deep while compiling, the limit of Python; let a value end the "
                 "recursion, or write a loop"
             )
             raise Unsupported(text, RecursionError(text))
@@ -160,6 +159,8 @@ class Calls:
                 return frame.eval(node.body)
             return frame.run_body(node.body)
         except Exception as error:
+            if is_located(error):
+                raise
             raise locate(error, self.error_places(error)) from None
         finally:
             self.places.pop()

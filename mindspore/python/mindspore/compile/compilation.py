@@ -11,15 +11,13 @@ from typing import Any
 from mindspore import _core, context
 from mindspore._core import Tensor
 from mindspore.common._tree import flatten, rebuild
-from mindspore.compile import breaks
+from mindspore.compile import breaks, deep
 from mindspore.compile.cache import Cache, EagerEntry, Entry, inputs_of, parameter_class
 from mindspore.compile.errors import Unsupported, calling_place, locate, plain
 from mindspore.compile.numbers import NumberDecides, NumberInput, as_tensor, holds_number
 from mindspore.compile.signature import InputShapes, Sizes
 from mindspore.compile.tracer import Tracer
 from mindspore.compile.values import require_plain
-
-_RECURSION_LIMIT = 6000
 
 
 class _FrontEnd:
@@ -34,8 +32,12 @@ class _FrontEnd:
             self._users += 1
             if self._users == 1:
                 self._outer = (sys.getrecursionlimit(), gc.isenabled())
-                sys.setrecursionlimit(max(self._outer[0], _RECURSION_LIMIT))
+                sys.setrecursionlimit(max(self._outer[0], deep.LIMIT))
                 gc.disable()
+
+    def max_depth(self) -> int:
+        """How deep Python lets the user's calls be."""
+        return self._outer[0]
 
     def __exit__(self, *_: Any) -> None:
         with self._lock:
@@ -81,6 +83,7 @@ class Compilation:
 
     has_value = False
     value: Any = None
+    session: breaks.Session | None = None
 
     def __init__(self, cache: Cache, function: Callable, args: tuple, kwargs: dict, strict: bool):
         self.cache, self.function, self.args, self.kwargs = cache, function, args, kwargs
@@ -88,17 +91,21 @@ class Compilation:
 
     def run(self) -> Any:
         """What the cache keeps for these types: an Entry, a PathEntry or an EagerEntry."""
-        return self._along(None if self.strict else (breaks.Node(), []))
+        return self._deeply(lambda: self._along(None if self.strict else (breaks.Node(), [])))
 
     def resume(self, root: breaks.Node, done: list) -> Any:
         """As run, along a path of which a part has been done."""
-        return self._along((root, done))
+        return self._deeply(lambda: self._along((root, list(done))))
+
+    def _deeply(self, work: Callable[[], Any]) -> Any:
+        with _front_end:
+            return deep.call(work, lambda: self.session is None or self.session.undo())
 
     def _along(self, path: tuple[breaks.Node, list] | None) -> Any:
-        tracer = Tracer()
+        tracer = self._tracer()
         if path is not None:
             inputs = inputs_of((self.args, self.kwargs))
-            tracer.session = breaks.Session(tracer, inputs, *path)
+            tracer.session = self.session = breaks.Session(tracer, inputs, *path)
             tracer.warn_break = self.cache.warn_break
         try:
             return self._attempt(tracer)
@@ -110,9 +117,12 @@ class Compilation:
 
     def open(self, sizes: list[Sizes | None]) -> Any:
         """A version for all sizes that are open, which is one graph."""
+        return self._deeply(lambda: self._open(sizes))
+
+    def _open(self, sizes: list[Sizes | None]) -> Any:
         merged: dict[int, int] = {}
         while True:
-            tracer = Tracer()
+            tracer = self._tracer()
             shapes = InputShapes(tracer.trace, sizes, merged)
             entry = self._attempt(tracer, shapes)
             if entry is not None:
@@ -122,13 +132,16 @@ class Compilation:
 
     def with_numbers(self, places: tuple[int, ...]) -> Any:
         """A version, one graph, in which the numbers at these places are inputs."""
-        return self._attempt(Tracer(), None, places)
+        return self._deeply(lambda: self._attempt(self._tracer(), None, places))
+
+    def _tracer(self) -> Tracer:
+        return Tracer(_front_end.max_depth())
 
     def _attempt(
         self, tracer: Tracer, shapes: InputShapes | None = None, numbers: tuple[int, ...] = ()
     ) -> Any:
         try:
-            with tracer, _front_end:
+            with tracer:
                 return self._trace(tracer, shapes, numbers)
         except Unsupported as error:
             raise locate(error, calling_place()) from None

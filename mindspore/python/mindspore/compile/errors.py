@@ -22,6 +22,7 @@ __all__ = [
     "Unsupported",
     "calling_place",
     "frame_place",
+    "is_located",
     "is_ours",
     "locate",
     "note_expression",
@@ -64,10 +65,15 @@ def frame_place(frame: Any, error: BaseException | None = None) -> Place:
     return place_at(node, frame.source.file, frame.source.name, values)
 
 
+def is_located(error: BaseException) -> bool:
+    """Whether the text of an error shows the user's lines already."""
+    return getattr(error, "_ms_original", None) is not None
+
+
 def locate(error: BaseException, places: list[Place], again: bool = False) -> BaseException:
     """The error with the places that led to it, innermost first; once only. It keeps the original, which handlers of the user
     are given, and the places."""
-    if getattr(error, "_ms_original", None) is not None and not again:
+    if is_located(error) and not again:
         return error
     text = str(error)
     located: Any = _with_text(error, text + _remedy(error) + places_text(places))

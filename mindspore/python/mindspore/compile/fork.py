@@ -92,7 +92,7 @@ class Fork:
         """An exception is raised when the graph runs and takes this arm, not before."""
         try:
             return run()
-        except Unsupported:
+        except (Unsupported, RecursionError, MemoryError):  # of the compiler, not of the program
             raise
         except Exception as error:
             while self.trace.depth > depth:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from mindspore._core import Tensor
+from mindspore.compile.deep import caller
 
 _PACKAGE = str(Path(__file__).resolve().parents[1])
 _LAYERS = str(Path(_PACKAGE, "nn", "layer"))
@@ -182,7 +183,7 @@ def user_frame() -> types.FrameType | None:
     """The innermost call on the Python stack that is not of this package."""
     frame: types.FrameType | None = sys._getframe(1)
     while frame is not None and is_ours(frame.f_code.co_filename):
-        frame = frame.f_back
+        frame = caller(frame)
     return frame
 
 
@@ -214,7 +215,7 @@ def eager_places() -> list[Place]:
     if frame is None:
         return []
     while layer is not frame and not layer.f_code.co_filename.startswith(_LAYERS):
-        layer = layer.f_back  # type: ignore[assignment]
+        layer = caller(layer)  # type: ignore[assignment]
     return [_with_values(f) for f in ([layer] if layer is not frame else []) + [frame]]
 
 

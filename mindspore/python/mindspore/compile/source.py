@@ -21,6 +21,7 @@ class NoSource(Exception):
     """The text of a function is not available, or does not single it out."""
 
 
+_LONG = 20_000  # lines
 _trees: dict[str, tuple[int, dict[int, list[ast.AST]]]] = {}
 _sources: dict[types.CodeType, Source] = {}
 
@@ -39,8 +40,12 @@ def find_source(function: types.FunctionType) -> Source:
 
 
 def _find_node(code: types.CodeType, module_globals: dict) -> ast.AST:
-    candidates = _functions_by_line(code.co_filename, module_globals).get(code.co_firstlineno, [])
     is_lambda = code.co_name == "<lambda>"
+    lines = linecache.getlines(code.co_filename, module_globals)
+    by_line = None if is_lambda or len(lines) <= _LONG else _functions_of_block(lines, code)
+    if by_line is None:
+        by_line = _functions_by_line(code.co_filename, lines)
+    candidates = by_line.get(code.co_firstlineno, [])
     fitting = [
         n
         for n in candidates
@@ -57,23 +62,56 @@ def _find_node(code: types.CodeType, module_globals: dict) -> ast.AST:
     return fitting[0]
 
 
-def _functions_by_line(file: str, module_globals: dict) -> dict[int, list[ast.AST]]:
-    lines = linecache.getlines(file, module_globals)
+def _functions_by_line(file: str, lines: list[str]) -> dict[int, list[ast.AST]]:
     if not lines:
         raise NoSource(f"the source file {file} is not available")
     text = "".join(lines)
     known = _trees.get(file)
     if known and known[0] == hash(text):
         return known[1]
+    by_line = _index(_parse(text, file))
+    _trees[file] = (hash(text), by_line)
+    return by_line
+
+
+def _index(tree: ast.AST) -> dict[int, list[ast.AST]]:
+    """The functions in a tree by their first lines."""
     by_line: dict[int, list[ast.AST]] = {}
-    for node in ast.walk(ast.parse(text, file)):
+    for node in ast.walk(tree):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             first = node.decorator_list[0].lineno if node.decorator_list else node.lineno
             by_line.setdefault(first, []).append(node)
         elif isinstance(node, ast.Lambda):
             by_line.setdefault(node.lineno, []).append(node)
-    _trees[file] = (hash(text), by_line)
     return by_line
+
+
+def _functions_of_block(lines: list[str], code: types.CodeType) -> dict[int, list[ast.AST]] | None:
+    """Of a long file only the function is parsed, with its indentation, so that columns are right. None where its end is not
+    certain."""
+    first, inside = code.co_firstlineno, lines[code.co_firstlineno - 1][:1].isspace()
+    text = "if 1:\n" * inside + "".join(lines[first - 1 : _last_line(code)])
+    try:
+        tree = ast.parse(text, code.co_filename)
+    except (SyntaxError, ValueError):
+        return None
+    return _index(ast.increment_lineno(tree, first - 1 - inside))
+
+
+def _last_line(code: types.CodeType) -> int:
+    if hasattr(code, "co_positions"):
+        ends = (end for _, end, _, _ in code.co_positions() if end is not None)
+    else:
+        ends = (line for _, _, line in code.co_lines() if line is not None)
+    inner = (_last_line(c) for c in code.co_consts if isinstance(c, types.CodeType))
+    return max(code.co_firstlineno, *ends, *inner)
+
+
+def _parse(text: str, file: str) -> ast.AST:
+    try:
+        return ast.parse(text, file)
+    except (SyntaxError, ValueError, MemoryError) as error:
+        raise NoSource(f"{file} could not be parsed: {error}") from None
 
 
 def _same_code(node: ast.AST, code: types.CodeType) -> bool:

@@ -44,7 +44,8 @@ def current() -> Tracer | None:
 class Tracer(Calls, Choices, Recursion):
     """One compilation."""
 
-    def __init__(self) -> None:
+    def __init__(self, max_depth: int) -> None:
+        self.max_depth = max_depth  # of calls of the user
         self.guards = facts.Guards()
         self.places: list[
             tuple[Frame, int]
@@ -285,7 +286,20 @@ class Tracer(Calls, Choices, Recursion):
                 "mindspore"
             ):
                 return self.call(method, [owner, key], {}, None)
+        if isinstance(owner, Tensor) and self._is_mask(key):
+            error = IndexError(
+                "For 'Tensor.__getitem__', a bool tensor as an index must be known while compiling, since the shape of "
+                "the result depends on it, but got one that is not. Use ops.where or ops.masked_fill instead."
+            )
+            reason = Unsupported(str(error), error)
+            if self.session is None:
+                raise reason
+            return self.session.call(reason, operator.getitem, [owner, key], {}, True)
         return self.fact(owner[key])
+
+    def _is_mask(self, key: Any) -> bool:
+        parts = key if isinstance(key, tuple) else (key,)
+        return any(self.is_traced(p) and p.dtype is _core.bool for p in parts)
 
     def iterate(self, value: Any) -> Any:
         """The items of an iterable that is known while compiling."""
