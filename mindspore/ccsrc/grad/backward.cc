@@ -38,10 +38,8 @@ class Walk {
     Vars incoming(node.outputs.size());
     bool any = false;
     for (uint32_t i = 0; i < incoming.size(); ++i) {
-      if (auto it = tangents_.find({&node, i}); it != tangents_.end()) {
-        incoming[i] = it->second;
-        any = true;
-      }
+      incoming[i] = Complete({&node, i});
+      any |= static_cast<bool>(incoming[i]);
     }
     if (any) Differentiate(node, incoming);
     for (uint32_t i = 0; i < incoming.size(); ++i) {
@@ -53,12 +51,31 @@ class Walk {
     host_.Finished(node);
   }
 
+  // The tangent of a target that no visited node made is complete now.
+  void Finish(const Var& target, const std::vector<Node*>& nodes) {
+    bool visited = target.node->kind == NodeKind::kApply && !nodes.empty() &&
+                   target.node->id >= nodes.front()->id;
+    if (!visited) Complete(target);
+  }
+
   Var Tangent(const Var& forward) const {
     auto it = tangents_.find(forward);
     return it == tangents_.end() ? Var{} : it->second;
   }
 
  private:
+  Var Complete(const Var& forward) {
+    auto it = tangents_.find(forward);
+    if (it == tangents_.end()) return {};
+    Var before = it->second;
+    Var after = host_.Arrived(forward, before);
+    if (after == before) return before;
+    Retain(after);
+    tangents_[forward] = after;
+    Release(before);
+    return after;
+  }
+
   bool IsActive(const Var& v) const { return targets_.contains(v) || active_.contains(v.node); }
 
   void Differentiate(Node& node, const Vars& incoming) {
@@ -123,6 +140,10 @@ Vars Backward(Emitter& emitter, const std::vector<Node*>& nodes, const std::vect
   walk.MarkActive(nodes);
   for (const Seed& seed : seeds) walk.Accumulate(seed.output, seed.tangent);
   for (auto it = nodes.rbegin(); it != nodes.rend(); ++it) walk.Visit(**it);
+  std::unordered_set<Var, VarHash> finished;
+  for (const Var& v : wrt) {
+    if (finished.insert(v).second) walk.Finish(v, nodes);
+  }
   Vars result;
   for (const Var& v : wrt) result.push_back(walk.Tangent(v));
   return result;

@@ -17,6 +17,11 @@ class BackwardHost {
   // Tangents of the inputs of a node whose op has no rule of its own (calls of functions).
   virtual Vars CallGradient(const Node& node, const Vars& tangents,
                             const std::vector<bool>& needed);
+  // The tangent of a value is complete; what is returned takes its place.
+  virtual Var Arrived(const Var& forward, const Var& tangent) {
+    (void)forward;
+    return tangent;
+  }
   // `node` is done with: its tangents and what it saved are not asked for again.
   virtual void Finished(const Node&) {}
   // Called around each rule, so that an eager host can drop what the rule made and nobody kept.

@@ -24,8 +24,9 @@ void BatchAnalysis::FindSources() {
     pending.pop_back();
     if (!seen.insert(node).second) continue;
     sources_.push_back(node);
-    if (!PartialGraph(node) && node->op != Control().select)
-      return Refuse("the function is not known when the program is compiled");
+    bool known =
+        PartialGraph(node) || node->op == Control().select || node->op == Control().custom_grad;
+    if (!known) return Refuse("the function is not known when the program is compiled");
     for (const Var& v : node->inputs) {
       if (v.type().is_function()) pending.push_back(v.node);
     }
@@ -88,6 +89,8 @@ void BatchAnalysis::Visit(const Graph& g, const Node& node) {
     for (size_t i = 0; i < parameters.size(); ++i) Flow(SlotOf(node.inputs[i + 1]), parameters[i]);
     for (uint32_t i = 0; i < results.size(); ++i)
       Flow(results[i], SlotOf({const_cast<Node*>(&node), i}));
+  } else if (node.op == Control().custom_grad) {
+    VisitCustom(node);
   } else if (IsTransform(node)) {
     VisitTransform(node);
   } else if (node.op == Control().box_get) {  // what is in boxes is batched
@@ -103,6 +106,20 @@ void BatchAnalysis::VisitPartial(const Node& node) {
   for (size_t i = 0; i < node.inputs.size(); ++i)
     Flow(SlotOf(node.inputs[i]), SlotOf({callee->captures()[i], 0}));
   Join(SlotOf({const_cast<Node*>(&node), 0}), interface);
+}
+
+// The backward function must fit the function: all that they take and return is batched.
+void BatchAnalysis::VisitCustom(const Node& node) {
+  int f = SlotOf(node.inputs[0]);
+  Join(SlotOf({const_cast<Node*>(&node), 0}), f);
+  for (int function : {Find(f), Find(SlotOf(node.inputs[1]))}) {
+    std::vector<int> all = slots_[static_cast<size_t>(function)].parameters;
+    const std::vector<int>& results = slots_[static_cast<size_t>(function)].results;
+    all.insert(all.end(), results.begin(), results.end());
+    for (int slot : all) {
+      if (slots_[static_cast<size_t>(Find(slot))].type.is_tensor()) Mark(slot);
+    }
+  }
 }
 
 void BatchAnalysis::VisitSwitch(const Graph& g, const Node& node) {
@@ -221,7 +238,7 @@ bool BatchAnalysis::Reaches(const Node& function, const Graph& g) const {
     functions.pop_back();
     if (const Graph* graph = PartialGraph(f)) {
       pending.push_back(graph);
-    } else if (f->op != Control().select) {
+    } else if (f->op != Control().select && f->op != Control().custom_grad) {
       return true;  // a parameter or a result: it might
     }
     for (const Var& v : f->inputs) {

@@ -54,6 +54,7 @@ class BatchAnalysis {
   void Visit(const Graph& g, const Node& node);
   void VisitPartial(const Node& node);
   void VisitSwitch(const Graph& g, const Node& node);
+  void VisitCustom(const Node& node);
   void VisitTransform(const Node& node);
   void VisitOp(const Node& node);
   bool IsLoopHead(const Graph& g, const Node& node) const;

@@ -166,6 +166,62 @@ Graph* ClosureGradients::Forward(Graph* g) {
   return forward;
 }
 
+namespace {
+
+Vars AddParameters(Graph* graph, const Types& types, std::string_view name, bool capture = false) {
+  Vars made;
+  for (const Type& t : types)
+    made.push_back({graph->AddParameter(t, fmt::format("{}{}", name, made.size()), capture), 0});
+  return made;
+}
+
+// A ▶ function as the plain function that it also is: without its backward closure.
+Var WithoutBack(Module* module, GraphEmitter& emitter, const Var& forward) {
+  Graph* graph = module->NewGraph("value");
+  GraphEmitter inside(graph);
+  Vars captures = AddParameters(graph, {forward.type()}, "f", true);
+  Vars outputs = inside.CallFunction(
+      captures[0], AddParameters(graph, forward.type().function().parameters, "x"));
+  outputs.pop_back();
+  graph->SetOutputs(std::move(outputs));
+  return emitter.Partial(graph, {forward});
+}
+
+Vars Joined(Vars a, const Vars& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+}  // namespace
+
+// f is kept with its rule, so that the value of ▶CustomGrad has the same rule at the next order.
+Var ClosureGradients::ForwardCustom(GraphEmitter& emitter, const Var& f, const Var& back) {
+  Var plain = WithoutBack(module_, emitter, f);
+  Var plain_back = WithoutBack(module_, emitter, back);
+  const FunctionType type = plain.type().function();
+
+  Graph* backward = module_->NewGraph("◀custom");
+  GraphEmitter inside(backward);
+  Vars captures = AddParameters(backward, {plain_back.type()}, "back", true);
+  Vars saved = AddParameters(backward, type.parameters, "x", true);
+  saved = Joined(saved, AddParameters(backward, type.results, "y", true));
+  Vars tangents = AddParameters(backward, TangentTypes(type.results), "d");
+  Vars results{inside.Call("BoxZero", {}).var};
+  results = Joined(results, inside.CallFunction(captures[0], Joined(saved, tangents)));
+  backward->SetOutputs(std::move(results));
+
+  Graph* forward = module_->NewGraph("▶custom");
+  GraphEmitter outside(forward);
+  Vars functions = AddParameters(forward, {plain.type(), plain_back.type()}, "f", true);
+  Vars inputs = AddParameters(forward, type.parameters, "x");
+  Vars outputs =
+      outside.CallFunction(outside.Emit(*Control().custom_grad, functions, nullptr)[0], inputs);
+  Var closure = outside.Partial(backward, Joined(Joined({functions[1]}, inputs), outputs));
+  outputs.push_back(closure);
+  forward->SetOutputs(std::move(outputs));
+  return emitter.Partial(forward, {plain, plain_back});
+}
+
 Graph* ClosureGradients::Declare(Graph* g) {
   auto [it, fresh] = forward_.try_emplace(g, nullptr);
   if (!fresh) return it->second;
@@ -206,8 +262,14 @@ void ClosureGradients::Fill(Graph* g, Graph* forward) {
       continue;
     }
     Graph* callee = PartialGraph(node);
-    Vars outputs = callee ? Vars{emitter.Partial(Declare(callee), inputs)}
-                          : emitter.Emit(*node->op, inputs, node->attrs);
+    Vars outputs;
+    if (callee) {
+      outputs = {emitter.Partial(Declare(callee), inputs)};
+    } else if (node->op == Control().custom_grad) {
+      outputs = {ForwardCustom(emitter, inputs[0], inputs[1])};
+    } else {
+      outputs = emitter.Emit(*node->op, inputs, node->attrs);
+    }
     for (uint32_t i = 0; i < node->outputs.size(); ++i) made.emplace(Var{node, i}, outputs[i]);
     if (node->op == Control().call) backs.emplace(Var{node, 0}, outputs.back());
   }

@@ -7,7 +7,7 @@
 #include <deque>
 #include <unordered_map>
 
-#include "ir/graph.h"
+#include "ir/emitter.h"
 
 namespace ms {
 
@@ -18,6 +18,9 @@ class ClosureGradients {
   // ▶g, made once per g, with all graphs that it needs. None of the graphs that g reaches may hold
   // a Vjp.
   Graph* Forward(Graph* g);
+
+  // ▶ of CustomGrad(f, back), given ▶f and ▶back, emitted where these stand.
+  Var ForwardCustom(GraphEmitter& emitter, const Var& f, const Var& back);
 
   // What becomes of a type in ▶ graphs: functions return their backward closure too.
   static Type ForwardType(const Type& type);

@@ -119,6 +119,8 @@ class ForwardGraph {
       Types types = WithTangents(DecodeTangentTypes(node.attr<Ints>("types")));
       AttrsRef attrs = MakeAttrs(*node.op, {{"types", EncodeTangentTypes(types)}});
       Split(node, emitter_.Emit(*node.op, inputs, attrs));
+    } else if (node.op == Control().custom_grad) {
+      SetOutputs(node, {inputs[0]}, {});  // forward tangents are those of the function itself
     } else {
       MS_ASSERT(!IsTransform(node));
       SetOutputs(node, emitter_.Emit(*node.op, inputs, node.attrs), {});

@@ -12,6 +12,7 @@ struct ControlOps {
   const OpDef* vjp;
   const OpDef* jvp;
   const OpDef* vmap;
+  const OpDef* custom_grad;
   const OpDef* box_make;
   const OpDef* box_get;
   const OpDef* box_zero;
@@ -19,10 +20,10 @@ struct ControlOps {
 };
 
 inline const ControlOps& Control() {
-  static const ControlOps ops{&Ops().Get("Partial"), &Ops().Get("Switch"), &Ops().Get("Call"),
-                              &Ops().Get("Vjp"),     &Ops().Get("Jvp"),    &Ops().Get("Vmap"),
-                              &Ops().Get("BoxMake"), &Ops().Get("BoxGet"), &Ops().Get("BoxZero"),
-                              &Ops().Get("BoxAdd")};
+  static const ControlOps ops{&Ops().Get("Partial"),    &Ops().Get("Switch"),  &Ops().Get("Call"),
+                              &Ops().Get("Vjp"),        &Ops().Get("Jvp"),     &Ops().Get("Vmap"),
+                              &Ops().Get("CustomGrad"), &Ops().Get("BoxMake"), &Ops().Get("BoxGet"),
+                              &Ops().Get("BoxZero"),    &Ops().Get("BoxAdd")};
   return ops;
 }
 

@@ -88,6 +88,8 @@ class GraphCheck {
     CheckTypes(node);
     if (options_.level >= Level::kNoGradLeft && IsTransform(node))
       Fail(&node, "a transform is left");
+    if (options_.level >= Level::kNoGradLeft && node.op == Control().custom_grad)
+      Fail(&node, "a CustomGrad is left");
     if (options_.level >= Level::kLowered && !node.op->structural && options_.refusal) {
       if (std::string why = options_.refusal(node); !why.empty()) Fail(&node, "no kernel: {}", why);
     }

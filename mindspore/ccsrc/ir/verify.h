@@ -12,7 +12,7 @@ namespace ms {
 
 enum class Level {
   kTyped,       // every node typed as its op infers, graphs closed and complete
-  kNoGradLeft,  // and no Vjp, Jvp or Vmap
+  kNoGradLeft,  // and no Vjp, Jvp, Vmap or CustomGrad
   kLowered,     // and every op has a kernel, or is structural
 };
 

@@ -42,6 +42,13 @@ Type BatchedType(const Type& type, int64_t size) {
   return Type(type.dtype(), type.shape().Insert(0, size));
 }
 
+Type CustomBackwardType(const FunctionType& f) {
+  Types parameters = f.parameters;
+  parameters.insert(parameters.end(), f.results.begin(), f.results.end());
+  for (const Type& t : TangentTypes(f.results)) parameters.push_back(t);
+  return Type::Function(std::move(parameters), TangentTypes(f.parameters));
+}
+
 // Per type: -1 for a Box; else dtype, rank, sizes.
 Ints EncodeTangentTypes(const Types& types) {
   Ints code;
@@ -115,6 +122,15 @@ Types InferCall(InferContext& c) {
                 f.parameters[i], c.in(i + 1));
   }
   return f.results;
+}
+
+// f: x -> y and back: (x, y, dy) -> dx, with no tangents for what has none.
+Types InferCustomGrad(InferContext& c) {
+  c.CheckType(c.size() == 2 && c.in(0).is_function() && c.in(1).is_function(),
+              "it takes two functions");
+  Type back = CustomBackwardType(c.in(0).function());
+  c.CheckType(c.in(1) == back, "the backward function must be {}, but got {}", back, c.in(1));
+  return {c.in(0)};
 }
 
 void DefineFunctions(OpRegistry& ops) {
@@ -212,6 +228,15 @@ void DefineTransforms(OpRegistry& ops) {
                           "For each result: 0, or -1 where it is the same for all items.")
       .RequiredAttr<int64_t>("size", "How many items there are.")
       .Infer(InferVmap);
+  // A gradient treats it as one step whose rule is `back`; values captured by f or back are
+  // constants to it. The gradient pass, and then DropCustomGradients, take it away.
+  ops.Op("CustomGrad")
+      .Doc("The function f, with a backward function of its own: back(x..., y..., dy...) -> dx....")
+      .In("f")
+      .In("back")
+      .Structural()
+      .Infer(InferCustomGrad)
+      .Grad([](GradContext&) { return Terms{}; });
 }
 
 void DefineBoxes(OpRegistry& ops) {

@@ -15,6 +15,8 @@ Type VjpType(const FunctionType& f);
 Type JvpType(const Type& type);
 // A tensor type with `size` items along a new first axis.
 Type BatchedType(const Type& type, int64_t size);
+// What the backward function of a CustomGrad of f must be.
+Type CustomBackwardType(const FunctionType& f);
 
 // Tangent types (tensors and boxes) as the attribute of BoxGet, and back.
 Ints EncodeTangentTypes(const Types& types);

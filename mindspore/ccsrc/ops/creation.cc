@@ -70,7 +70,8 @@ OpDef& DefineLike(OpRegistry& ops, const char* name, const char* doc) {
       .In("input", kAny, "Any shape.")
       .OptionalAttr<DType>("dtype", "That of the input where it is None.")
       .Batch(batch::Leading)
-      .Infer([](InferContext& c) { return Type(DTypeOr(c, c.dtype(0)), c.shape(0)); });
+      .Infer([](InferContext& c) { return Type(DTypeOr(c, c.dtype(0)), c.shape(0)); })
+      .Grad([](GradContext&) { return Terms{}; });
 }
 
 // dy summed with the weights that the borders had: 1 - t for the start, t for the stop.

@@ -41,11 +41,12 @@ void DefineAssign(OpRegistry& ops) {
     const char* doc;
     DTypeSet types;
     const char* face;
+    double of_variable, of_value;  // derivatives
   };
   const Form forms[] = {
-      {"Assign", "Gives a Parameter a new value.", kAny, "assign(variable, value)"},
-      {"AssignAdd", "Adds to a Parameter.", kNumber, "assign_add(variable, value)"},
-      {"AssignSub", "Subtracts from a Parameter.", kNumber, "assign_sub(variable, value)"},
+      {"Assign", "Gives a Parameter a new value.", kAny, "assign(variable, value)", 0, 1},
+      {"AssignAdd", "Adds to a Parameter.", kNumber, "assign_add(variable, value)", 1, 1},
+      {"AssignSub", "Subtracts from a Parameter.", kNumber, "assign_sub(variable, value)", 1, -1},
   };
   for (const Form& form : forms) {
     ops.Op(form.name)
@@ -64,6 +65,11 @@ void DefineAssign(OpRegistry& ops) {
                   "'value' must have the shape of 'variable', {}, but got {}", c.shape(0),
                   c.shape(1));
           return c.Like(0, c.shape(0));
+        })
+        .Grad([form](GradContext& g) {
+          Term of_value = form.of_value < 0 ? -g.dout() : g.dout();
+          Term value = Reshape(CastTo(of_value, g.in_type(1).dtype()), g.in_type(1).shape());
+          return Terms{form.of_variable != 0 ? g.dout() : Term{}, value};
         })
         .Updates(0, 0)
         .Python(form.face);

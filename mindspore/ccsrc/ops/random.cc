@@ -66,6 +66,22 @@ void DefineFilled(OpRegistry& ops) {
       });
 }
 
+// What a part of a program that is run again draws must be what it drew before.
+void DefineOffsets(OpRegistry& ops) {
+  ops.Op("RandomOffset")
+      .Doc("The offset that the next random op will take; takes none itself.")
+      .HasEffect(Effect::kRandom)
+      .Infer([](InferContext&) { return Type(DType::kInt64, Shape{}); });
+  ops.Op("SetRandomOffset")
+      .Doc("Makes the next random op take this offset; returns the one it would have taken.")
+      .In("offset", One(DType::kInt64), "A scalar.")
+      .HasEffect(Effect::kRandom)
+      .Infer([](InferContext& c) {
+        c.Check(c.rank(0) == 0, "'offset' must be a scalar, but got shape {}", c.shape(0));
+        return Type(DType::kInt64, Shape{});
+      });
+}
+
 void DefineSampling(OpRegistry& ops) {
   WithSeeds(ops.Op("Bernoulli")
                 .In("x", kAny, "Gives the shape.")
@@ -115,6 +131,7 @@ void DefineSampling(OpRegistry& ops) {
 
 void DefineRandom(OpRegistry& ops) {
   DefineFilled(ops);
+  DefineOffsets(ops);
   DefineSampling(ops);
   WithSeeds(
       ops.Op("Dropout").In("x", kFloating, "Any shape.").WithAttr("keep_prob", 0.5, "In (0, 1]."),

@@ -58,7 +58,7 @@ std::optional<std::vector<const Node*>> Sources(
     found.push_back(node);
     if (const Graph* g = PartialGraph(node)) {
       if (with_transforms.contains(g)) return std::nullopt;
-    } else if (node->op != Control().select) {
+    } else if (node->op != Control().select && node->op != Control().custom_grad) {
       return std::nullopt;
     }
     for (const Var& v : node->inputs) {
@@ -78,6 +78,10 @@ struct Gradients {
   explicit Gradients(Module* module) : backward(module), forward(module) {}
   Graph* Of(const OpDef* transform, Graph* g) {
     return transform == Control().vjp ? backward.Forward(g) : forward.Forward(g);
+  }
+  // Forward tangents are those of the function itself.
+  Var OfCustom(const OpDef* transform, GraphEmitter& emitter, const Var& f, const Var& back) {
+    return transform == Control().vjp ? backward.ForwardCustom(emitter, f, back) : f;
   }
   ClosureGradients backward;
   ForwardGradients forward;
@@ -123,9 +127,15 @@ class GraphExpansion {
       if (v.type().is_function()) v = forward.at(v.node);
     }
     GraphEmitter& emitter = rewriter_.emitter();
-    Graph* g = PartialGraph(&node);
-    forward[&node] = g ? emitter.Partial(gradients_.Of(transform, g), inputs)
-                       : emitter.Switch(inputs[0], inputs[1], inputs[2]);
+    Var made;
+    if (Graph* g = PartialGraph(&node)) {
+      made = emitter.Partial(gradients_.Of(transform, g), inputs);
+    } else if (node.op == Control().custom_grad) {
+      made = gradients_.OfCustom(transform, emitter, inputs[0], inputs[1]);
+    } else {
+      made = emitter.Switch(inputs[0], inputs[1], inputs[2]);
+    }
+    forward[&node] = made;
   }
 
   // `node` calls a backward closure.
@@ -147,6 +157,23 @@ class GraphExpansion {
 };
 
 }  // namespace
+
+bool DropCustomGradients(Module& module) {
+  bool changed = false;
+  for (const auto& graph : module.graphs()) {
+    const auto& nodes = graph->nodes();
+    auto custom = [](const Node* n) { return n->op == Control().custom_grad; };
+    if (std::none_of(nodes.begin(), nodes.end(), custom)) continue;
+    Rewriter rewriter(graph.get());
+    rewriter.Walk([&](Node& node) {
+      if (!custom(&node)) return;
+      rewriter.Replace({&node, 0}, node.inputs[0]);
+      rewriter.Drop(node);
+    });
+    changed = true;
+  }
+  return changed;
+}
 
 bool ExpandGradients(Module& module) {
   module.SweepGraphs();

@@ -23,6 +23,8 @@ bool ExpandGradients(Module& module);
 bool ExpandBatches(Module& module);
 // Vmap of a function that is not known, or cannot be batched, becomes one call for each item.
 bool UnrollBatches(Module& module);
+// CustomGrad(f, back) becomes f, once no gradient is left to take.
+bool DropCustomGradients(Module& module);
 // Replaces calls of known, not recursive functions by the body. At most `limit` nodes are added,
 // but for small bodies and those called once.
 bool Inline(Module& module, size_t limit);

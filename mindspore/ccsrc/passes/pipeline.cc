@@ -66,6 +66,7 @@ class Pipeline {
       if (!Apply("ExpandBatches", ExpandBatches)) Apply("ExpandGradients", ExpandGradients);
       Reduce();
     }
+    if (Apply("DropCustomGradients", DropCustomGradients)) Reduce();
     Check("after all passes", Level::kNoGradLeft);
   }
 

@@ -23,6 +23,7 @@ PYBIND11_MODULE(_core, m) {
   BindTrace(m);
   BindHost(m);
   BindGrad(m);
+  BindCustomGradients(m);
   BindRuntime(m);
   BindGuards(m);
   BindCompile(m);

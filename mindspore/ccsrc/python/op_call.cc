@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <unordered_map>
 
 #include "python/convert.h"
@@ -82,6 +83,11 @@ void ReadOperand(const OpDef& op, size_t i, PyObject* object, Operand* out) {
 // OpDef::returned: the inputs decide how many outputs there are; a tuple, be it of one.
 constexpr int kAsTuple = -2;
 
+// AssignAdd(p, 1): a number takes the Parameter's shape.
+bool AssignsNumber(const OpDef& op, const std::vector<Operand>& operands) {
+  return !op.updates.empty() && operands.size() == 2 && operands[0].tensor && operands[1].is_number;
+}
+
 PyObject* Pack(const OpDef& op, std::vector<PyObject*>& objects) {
   while (op.returned >= 0 && objects.size() > static_cast<size_t>(op.returned)) {
     Py_DECREF(objects.back());
@@ -141,6 +147,8 @@ PyObject* ApplySymbolic(Trace& trace, const OpDef& op, PyObject* const* inputs,
     DType dtype = promotes ? common.dtype() : operands[i].number.dtype;
     vars[i] = emitter.Constant(ScalarTensor(operands[i].number, dtype), !promotes || common.weak());
   }
+  if (AssignsNumber(op, operands))
+    vars[1] = BroadcastTo(emitter.Wrap(vars[1]), vars[0].type().shape()).var;
   Vars outputs = emitter.Emit(op, vars, attrs);
   std::vector<PyObject*> objects;
   for (const Var& v : outputs) objects.push_back(NewSymbolic(v, trace.id()));
@@ -161,6 +169,16 @@ PyObject* ApplySymbolic(Trace& trace, const OpDef& op, PyObject* const* inputs,
 PyObject* CastEager(PyObject* tensor, DType dtype) {
   static const OpDef& cast = Ops().Get("Cast");
   return ApplyOp(cast, &tensor, 1, std::make_shared<const Attrs>(Attrs{dtype}));
+}
+
+// A scalar in the shape of another tensor.
+Tensor Filled(const Tensor& scalar, const Tensor& like) {
+  Tensor result(scalar.dtype(), like.shape());
+  size_t item = ItemSize(scalar.dtype());
+  for (int64_t i = 0; i < like.shape().size(); ++i)
+    std::memcpy(static_cast<char*>(result.raw()) + static_cast<size_t>(i) * item, scalar.raw(),
+                item);
+  return result;
 }
 
 void SetTapeVar(PyObject* object, Tape* tape, Node* node, uint32_t index) {
@@ -244,6 +262,7 @@ PyObject* ApplyEagerSlow(const OpDef& op, PyObject* const* inputs, std::vector<O
     if (o.tensor) {
       objects[i] = inputs[i];
     } else {
+      if (i == 1 && AssignsNumber(op, operands)) o.made = Filled(o.made, *values[0]);
       owned[i] = py::reinterpret_steal<py::object>(NewTensor(o.made));
       objects[i] = owned[i].ptr();
     }

@@ -3,6 +3,9 @@
 // boxes as FunctionValue.
 #include <pybind11/stl.h>
 
+#include "ir/control.h"
+#include "ops/control.h"
+#include "passes/effects.h"
 #include "python/convert.h"
 #include "python/dim_object.h"
 #include "python/dtype_object.h"
@@ -158,6 +161,64 @@ void RestoreEnvironment(Trace& trace, const py::list& saved) {
   }
 }
 
+// A graph for the backward function of a CustomGrad of `f`: its parameters are what `f` takes, what
+// it returns and the tangents of that.
+py::tuple BeginBackward(Trace& trace, const GraphHandle& f) {
+  Graph* g = trace.module()->NewGraph("back_" + f.graph->name());
+  g->parent = trace.top();
+  trace.Push(g);
+  auto add = [&](const Types& types, const char* name) {
+    Vars vars;
+    for (const Type& t : types) vars.push_back({g->AddParameter(t, name), 0});
+    return ObjectsOf(trace, vars);
+  };
+  Types taken;
+  for (const Node* n : f.graph->parameters()) taken.push_back(n->outputs[0]);
+  Types returned = f.graph->OutputTypes();
+  py::list x = add(taken, "x"), y = add(returned, "y"), d = add(TangentTypes(returned), "d");
+  return py::make_tuple(GraphHandle{g, trace.module()}, x, y, d);
+}
+
+// `f` with its captures as further parameters.
+GraphHandle LiftCaptures(Trace& trace, const GraphHandle& f) {
+  Graph* g = trace.module()->NewGraph("lifted_" + f.graph->name());
+  g->parent = trace.top();
+  Vars arguments, captures;
+  for (const Node* n : f.graph->parameters())
+    arguments.push_back({g->AddParameter(n->outputs[0], n->name), 0});
+  for (const Node* n : f.graph->captures())
+    captures.push_back({g->AddParameter(n->outputs[0], n->name), 0});
+  GraphEmitter emitter(g);
+  g->SetOutputs(emitter.CallFunction(emitter.Partial(f.graph, captures), arguments));
+  return {g, trace.module()};
+}
+
+// Whether somebody reads a value already.
+bool IsUsed(Trace& trace, py::handle object) {
+  Var v = VarOf(trace, object);
+  const auto& nodes = v.node->graph->nodes();
+  return std::any_of(nodes.begin() + v.node->id, nodes.end(), [&](const Node* n) {
+    return std::find(n->inputs.begin(), n->inputs.end(), v) != n->inputs.end();
+  });
+}
+
+void BindCustomGradients(py::class_<Trace>& c) {
+  c.def("begin_backward", &BeginBackward,
+        "Starts the backward graph of a custom gradient; (graph, inputs, outputs, tangents).");
+  c.def(
+      "custom_grad",
+      [](Trace& t, FunctionValue f, FunctionValue back) {
+        return ObjectOf(t, t.emitter().Emit(*Control().custom_grad, {f.var, back.var}, nullptr)[0]);
+      },
+      "The function f with a backward function of its own.");
+  c.def("lift_captures", &LiftCaptures, "A finished graph with its captures as more parameters.");
+  c.def("is_used", &IsUsed, "Whether a value has been read.");
+  c.def(
+      "has_effect",
+      [](Trace& t, const GraphHandle& g) { return EffectAnalysis(*t.module()).HasEffect(g.graph); },
+      "Whether a graph draws random numbers or has another effect.");
+}
+
 void BindGraphs(py::class_<Trace>& c) {
   c.def(
       "begin",
@@ -181,6 +242,12 @@ void BindGraphs(py::class_<Trace>& c) {
         "Pairs of symbols that were taken to be equal because they are so in this call.");
   c.def("add_parameter", &AddParameter, py::arg("dtype"), py::arg("shape"), py::arg("weak") = false,
         py::arg("name") = "x");
+  c.def(
+      "add_parameter_like",
+      [](Trace& t, py::handle value) {
+        return ObjectOf(t, {t.top()->AddParameter(VarOf(t, value).type(), "x"), 0});
+      },
+      "A parameter of the type of a value, which may be of an enclosing graph.");
   c.def(
       "declare_outputs",
       [](Trace& t, GraphHandle& g, const py::sequence& like) {
@@ -394,6 +461,7 @@ void BindTrace(py::module_& m) {
   trace.def("close", &Trace::Close);
   trace.def_property_readonly("module", [](Trace& t) { return t.module(); });
   BindGraphs(trace);
+  BindCustomGradients(trace);
   BindEnvironment(trace);
   BindContinuation(trace);
   m.def(

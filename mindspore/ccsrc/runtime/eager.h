@@ -39,14 +39,21 @@ class EagerRunner {
 EagerRunner& CurrentRunner();
 RandomState& DefaultRandom();
 
-// What a tape keeps of a compiled function that was called under a gradient scope: its backward
-// closure.
+class Tape;
+
+// The gradient of a step of the tape that is not an op: tangents of its outputs (null: zero) to
+// tangents of its inputs. With `keep`, what it computes is to be recorded on the tape.
 class BackwardFunction {
  public:
   virtual ~BackwardFunction() = default;
-  // Tangents of outputs (undefined Tensor: zero) to tangents of inputs, for those that have
-  // tangents.
-  virtual std::vector<Tensor> Run(const std::vector<Tensor>& tangents) = 0;
+  virtual Vars Run(Tape& tape, const Vars& tangents, bool keep) = 0;
+};
+
+// Sees, and may replace, the tangent of one value when it is complete.
+class TangentHook {
+ public:
+  virtual ~TangentHook() = default;
+  virtual Var Run(Tape& tape, const Var& tangent, bool keep) = 0;
 };
 
 // A graph under construction whose nodes are run at once. Values are kept where a gradient will
@@ -62,9 +69,17 @@ class Tape : public Emitter {
   // Returns the first output's node.
   Node* Record(Prepared& prepared, const AttrsRef& attrs, Vars inputs,
                std::span<const Tensor* const> values, std::span<const Tensor> outputs);
+  // A step with a gradient of its own; null inputs are constants.
   Node* RecordCall(std::shared_ptr<BackwardFunction> back, Vars inputs,
                    std::span<const Tensor> outputs);
+  // What nodes from `first` on read of the values before them, and then these nodes become
+  // constants that hold no memory.
+  Vars Forget(size_t first);
+  void AddHook(const Var& v, std::shared_ptr<TangentHook> hook) {
+    hooks_[v].push_back(std::move(hook));
+  }
   const Tensor& Value(const Var& v) const;
+  void Keep(const Var& v, const Tensor& value);  // as the value of v, from here on
 
   // Gradients of recorded outputs; nodes before `first` count as constants. With `keep`, what the
   // walk emits stays on the tape (it may be differentiated again); without, saved values are freed
@@ -78,7 +93,6 @@ class Tape : public Emitter {
 
  private:
   friend class TapeHost;
-  void Keep(const Var& v, const Tensor& value);
   void Drop(const Var& v);
 
   Module module_;
@@ -86,6 +100,7 @@ class Tape : public Emitter {
   uint64_t id_;
   std::vector<std::vector<Tensor>> values_;  // by node id, then output; undefined where not kept
   std::unordered_map<const Node*, std::shared_ptr<BackwardFunction>> calls_;
+  std::unordered_map<Var, std::vector<std::shared_ptr<TangentHook>>, VarHash> hooks_;
 };
 
 // Fills Prepared::saved_*: runs the gradient rule once on an empty graph.

@@ -1,6 +1,8 @@
 // The tape: recording ops that ran, and the reverse walk that frees what it has consumed.
 #include "runtime/eager.h"
 
+#include <unordered_set>
+
 namespace ms {
 namespace {
 
@@ -21,7 +23,8 @@ const OpDef& CompiledCall() {
 Tape::Tape() : graph_(module_.NewGraph("tape")), id_(next_tape_id.fetch_add(1)) {}
 
 Var Tape::Leaf(const Tensor& value) {
-  Node* node = graph_->AddParameter(Type(value.dtype(), value.shape()), "");
+  Type type = value.defined() ? Type(value.dtype(), value.shape()) : Type();
+  Node* node = graph_->AddParameter(type, "");
   values_.push_back({value});
   return {node, 0};
 }
@@ -59,10 +62,29 @@ Node* Tape::RecordCall(std::shared_ptr<BackwardFunction> back, Vars inputs,
                        std::span<const Tensor> outputs) {
   Types types;
   for (const Tensor& t : outputs) types.emplace_back(t.dtype(), t.shape());
+  for (Var& v : inputs) {
+    if (!v) v = Leaf(Tensor());
+  }
   Node* node = graph_->AddApply(CompiledCall(), std::move(inputs), nullptr, std::move(types), span);
   values_.emplace_back(outputs.size());
   calls_.emplace(node, std::move(back));
   return node;
+}
+
+Vars Tape::Forget(size_t first) {
+  Vars read;
+  std::unordered_set<Var, VarHash> seen;
+  const auto& nodes = graph_->nodes();
+  for (size_t id = first; id < nodes.size(); ++id) {
+    for (const Var& v : nodes[id]->inputs) {
+      if (v.node->id < first && seen.insert(v).second) read.push_back(v);
+    }
+    nodes[id]->kind = NodeKind::kParameter;
+    nodes[id]->inputs.clear();
+    for (Tensor& t : values_[id]) t = Tensor();
+    calls_.erase(nodes[id]);
+  }
+  return read;
 }
 
 Vars Tape::Emit(const OpDef& op, const Vars& inputs, AttrsRef attrs) {
@@ -108,12 +130,18 @@ class TapeHost : public BackwardHost {
                     const std::vector<bool>& needed) override {
     auto it = tape_.calls_.find(&node);
     if (it == tape_.calls_.end()) return BackwardHost::CallGradient(node, tangents, needed);
-    std::vector<Tensor> incoming;
-    for (const Var& v : tangents) incoming.push_back(v ? tape_.Value(v) : Tensor());
-    Vars result;
-    for (Tensor& t : it->second->Run(incoming))
-      result.push_back(t.defined() ? tape_.Leaf(t) : Var{});
-    return result;
+    std::shared_ptr<BackwardFunction> back = it->second;  // running it may change the table
+    return back->Run(tape_, tangents, keep_);
+  }
+
+  Var Arrived(const Var& forward, const Var& tangent) override {
+    if (tape_.hooks_.empty()) return tangent;
+    auto it = tape_.hooks_.find(forward);
+    if (it == tape_.hooks_.end()) return tangent;
+    Var current = tangent;
+    auto hooks = it->second;
+    for (const auto& hook : hooks) current = hook->Run(tape_, current, keep_);
+    return current;
   }
 
  private:

@@ -30,6 +30,7 @@ from mindspore.ops import (  # noqa: E402
     jacfwd,
     jacrev,
     jvp,
+    recompute,
     value_and_grad,
     vjp,
     vmap,

@@ -35,6 +35,14 @@ row(
     ],
     grad=False,
 )
+row("RandomOffset", ref=None, good=[args()], grad=False)
+row(
+    "SetRandomOffset",
+    ref=None,
+    good=[args(i64(7))],
+    bad=[args(i64([1, 2]), says="'offset' must be a scalar")],
+    grad=False,
+)
 row(
     "Bernoulli",
     ref=lambda x, p, **_: np.broadcast_to(p, x.shape).astype(x.dtype),

@@ -2,7 +2,7 @@
 
 `compiler` is the package mindspore.compile, for library code that meets a user's function while a
 graph is being traced. `cell_class` is nn.Cell, for the front end; while nn has not been imported
-there are no cells, and `isinstance(x, ())` is false.
+there are no cells, and `isinstance(x, ())` is false. `parameter_class` is Parameter.
 """
 
 from __future__ import annotations
@@ -11,3 +11,4 @@ from typing import Any
 
 compiler: Any = None
 cell_class: Any = ()
+parameter_class: Any = ()

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from mindspore import _core
+from mindspore.common import _late
 from mindspore.common import dtype as mstype
 from mindspore.common.initializer import initializer
 from mindspore.common.tensor import Tensor
@@ -336,5 +337,7 @@ class ParameterTuple(tuple):
             clones.append(other)
         return ParameterTuple(clones)
 
+
+_late.parameter_class = Parameter
 
 __all__ = ["Parameter", "ParameterTuple"]

@@ -18,21 +18,53 @@ from mindspore.compile.jit import (
 )
 
 
-def call_in_trace(function: Any, args: Any, kwargs: dict) -> Any:
-    """Library code that holds a user's function while tracing calls it through here."""
+def _tracer() -> Any:
+    """The tracer at work on this thread; there is one."""
     from mindspore.compile.tracer import current
 
     tracer = current()
     assert tracer is not None
-    return tracer.call(function, list(args), kwargs, None)
+    return tracer
+
+
+def call_in_trace(function: Any, args: Any, kwargs: dict) -> Any:
+    """Library code that holds a user's function while tracing calls it through here."""
+    return _tracer().call(function, list(args), kwargs, None)
 
 
 def grad_in_trace(function: Any, args: tuple, kwargs: dict) -> Any:
     """A gradient asked for while tracing."""
     from mindspore.compile import gradients
-    from mindspore.compile.tracer import current
 
-    return gradients.grad_in_trace(current(), function, args, kwargs)
+    return gradients.grad_in_trace(_tracer(), function, args, kwargs)
+
+
+def custom_in_trace(name: str, forward: Any, backward: Any, args: tuple, parameters: list) -> Any:
+    """A call with a gradient of its own, while tracing."""
+    from mindspore.compile import custom
+
+    return custom.custom_call(_tracer(), name, forward, backward, args, parameters)
+
+
+def hooked_in_trace(name: str, cell: Any, run: Any, args: tuple, before: list, after: list) -> Any:
+    """A call with hooks on its gradients, while tracing."""
+    from mindspore.compile import custom
+
+    return custom.hooked_call(_tracer(), name, cell, run, args, before, after)
+
+
+def recompute_in_trace(name: str, run: Any, args: tuple) -> Any:
+    """A call that its gradient runs again, while tracing."""
+    from mindspore.compile import custom
+
+    return custom.recompute(_tracer(), name, run, args)
+
+
+def hook_in_trace(x: Any, hook: Any) -> Any:
+    """A hook on a traced tensor."""
+    from mindspore.compile import custom
+
+    return custom.register_hook(_tracer(), x, hook)
 
 
 def effect_in_trace(function: Any, args: Any) -> None:

@@ -178,6 +178,15 @@ class Calls:
 
     def call_construct(self, cell: Any, args: list, kwargs: dict) -> Any:
         """The body of a cell."""
+        if self.get_attribute(cell, "_special"):
+            for key in _SETTINGS:
+                self.get_attribute(cell, key)
+            return cell._run_special(
+                tuple(args), kwargs, lambda a, k: self._run_construct(cell, list(a), k)
+            )
+        return self._run_construct(cell, args, kwargs)
+
+    def _run_construct(self, cell: Any, args: list, kwargs: dict) -> Any:
         if self.get_attribute(cell, "_compute_type") is not None:
             args, kwargs = cell._cast_inputs(args, kwargs)
         construct = self.get_attribute(cell, "construct")
@@ -300,6 +309,17 @@ _IMPURE = frozenset(
     | {"threading", "posix", "nt", "shutil", "tempfile", "glob"}
 )
 _IMPURE_BUILTINS = (open, input, exec, eval, __import__, globals, locals, vars)
+# What a cell may add to its construct; see nn/_cell_options.py.
+_SETTINGS = (
+    "_compute_type",
+    "_forward_pre_hooks",
+    "_forward_hooks",
+    "_backward_pre_hooks",
+    "_backward_hooks",
+    "_recompute",
+    "bprop",
+)
+
 _MUTATING = {
     "append",
     "extend",

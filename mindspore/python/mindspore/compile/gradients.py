@@ -9,8 +9,10 @@ from typing import Any
 from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.common._tree import flatten, rebuild
+from mindspore.compile import guards as facts
 from mindspore.compile.values import require_plain
-from mindspore.ops._grad import FLOATS
+from mindspore.ops._custom import FLOATS
+from mindspore.ops._grad import or_zeros, weight_gradient
 
 
 class Record:
@@ -77,17 +79,21 @@ def grad_in_trace(tracer: Any, function: Any, args: tuple, kwargs: dict) -> Any:
     trace = tracer.trace
     args, sens = function.split_sens(args)
     weights = function.weight_list()
+    for w in weights:
+        for key in ("_requires_grad", "_gradient_hooks"):
+            tracer.guards.item(w.__dict__, key, w.__dict__.get(key, facts.MISSING))
+    trained = [w for w in weights if w.requires_grad]
     asked = function.wanted(args)
     wanted = tuple(i for i in asked if args[i].dtype in FLOATS)  # the others have the gradient 0
     record = tracer.records.pop(id(function.fn), None)
-    reused = record is not None and _serves(trace, record, args, wanted, weights)
+    reused = record is not None and _serves(trace, record, args, wanted, trained)
     if not reused:
         record = Record(
             tracer,
             lambda inner: tracer.call(function.fn, inner, kwargs, None),
             list(args),
             wanted,
-            weights,
+            trained,
         )
     results = trace.call(trace.vjp(trace.partial(record.graph)), record.inputs)
     outputs, back = results[:-1], results[-1]
@@ -99,16 +105,11 @@ def grad_in_trace(tracer: Any, function: Any, args: tuple, kwargs: dict) -> Any:
     first_weight = len(record.wanted)
     of_weight = {id(w): by_input.get(first_weight + k) for k, w in enumerate(record.weights)}
     return function.arrange(
-        [_or_zero(of_argument.get(i), args[i]) for i in asked],
-        [_or_zero(of_weight[id(w)], w) for w in weights],
+        asked,
+        [or_zeros(of_argument.get(i), args[i]) for i in asked],
+        [weight_gradient(of_weight.get(id(w)), w) for w in weights],
         value,
     )
-
-
-def _or_zero(gradient: Tensor | None, of: Tensor) -> Tensor:
-    from mindspore import ops
-
-    return ops.zeros_like(of) if gradient is None else gradient
 
 
 def _serves(trace: Any, record: Record, args: tuple, wanted: tuple, weights: list) -> bool:

@@ -137,7 +137,6 @@ class Memo:
             kwargs
             or not cell._cells
             or any(isinstance(a, Choice) for a in args)
-            or getattr(cell, "_has_hooks", False)
             or len(list(cell.get_parameters())) != len({id(p) for p in cell.get_parameters()})
         ):
             return tracer.call_construct(cell, args, kwargs)

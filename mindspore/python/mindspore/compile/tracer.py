@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import ast
 import builtins
-import functools
 import inspect
 import operator
 import threading
@@ -59,7 +58,7 @@ class Tracer(Calls, Choices, Recursion):
         self.warn_break: Callable[[Unsupported], None] = lambda reason: None
         self.facts, self.decided, self.conditions, self.numbers = [], {}, {}, {}  # see choices.py
         self.calls, self.unrolled = [], set()  # see recursion.py
-        self.memo = Memo(_parameter_class(), _late.cell_class)
+        self.memo = Memo(_late.parameter_class, _late.cell_class)
         self.trace = _core.Trace()  # last: from here on this thread is tracing, until close()
 
     def __enter__(self) -> Tracer:
@@ -74,7 +73,7 @@ class Tracer(Calls, Choices, Recursion):
         span = self.trace.span
         self.records.clear()
         self.facts, self.decided, self.conditions, self.numbers = [], {}, {}, {}
-        self.memo = Memo(_parameter_class(), _late.cell_class)
+        self.memo = Memo(_late.parameter_class, _late.cell_class)
         self.trace = _core.Trace()
         self.trace.span = span
 
@@ -108,7 +107,7 @@ class Tracer(Calls, Choices, Recursion):
     def is_traced(self, value: Any) -> bool:
         """A tensor whose value is known only at run time; Parameters are."""
         return isinstance(value, Tensor) and (
-            value.is_symbolic or isinstance(value, _parameter_class())
+            value.is_symbolic or isinstance(value, _late.parameter_class)
         )
 
     def has_traced(self, value: Any) -> bool:
@@ -145,7 +144,7 @@ class Tracer(Calls, Choices, Recursion):
         if (
             isinstance(value, Tensor)
             and not value.is_symbolic
-            and not isinstance(value, _parameter_class())
+            and not isinstance(value, _late.parameter_class)
         ):
             return self.trace.lift(value)
         return value
@@ -227,7 +226,7 @@ class Tracer(Calls, Choices, Recursion):
             setattr(owner, name, value)
             return None
         held = getattr(owner, name, None)
-        if isinstance(held, _parameter_class()):
+        if isinstance(held, _late.parameter_class):
             from mindspore import ops
 
             if not isinstance(value, Tensor):
@@ -258,7 +257,7 @@ class Tracer(Calls, Choices, Recursion):
             return self.split(owner, lambda o: self.set_item(o, key, value))
         if isinstance(key, Choice):
             return self.split(key, lambda k: self.set_item(owner, k, value))
-        if isinstance(owner, _parameter_class()):
+        if isinstance(owner, _late.parameter_class):
             from mindspore.common._indexing import index_update
 
             self.trace.set_parameter(owner, index_update(owner, key, value))
@@ -341,13 +340,6 @@ class Tracer(Calls, Choices, Recursion):
 _COMPARISONS = frozenset(
     {operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge}
 )
-
-
-@functools.lru_cache(None)
-def _parameter_class() -> type:
-    from mindspore.common.parameter import Parameter
-
-    return Parameter
 
 
 def _static_attribute(kind: type, name: str) -> Any:

@@ -6,30 +6,31 @@ precision, hooks of eager mode, and the settings of parallel training.
 
 from __future__ import annotations
 
+import inspect
 import itertools
 from collections.abc import Callable
 from typing import Any
 
-from mindspore import _core, log
+from mindspore import _core
 from mindspore.common import dtype as mstype
 from mindspore.common.jit_config import JitConfig
 from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
 from mindspore.compile.signature import Signature
+from mindspore.ops import _custom
 
 _FLOAT_FLAGS = {"fp16": mstype.float16, "fp32": mstype.float32, "bf16": mstype.bfloat16}
 _FLOATS = (mstype.float16, mstype.bfloat16, mstype.float32, mstype.float64)
 _hook_keys = itertools.count()
-_warned = False
 
 
 class HookHandle:
     """Takes a hook off its cell again."""
 
-    def __init__(self, hooks: dict[int, Callable[..., Any]], hook: Callable[..., Any]) -> None:
+    def __init__(self, hooks: dict[int, Any], hook: Callable[..., Any], with_kwargs: bool) -> None:
         self._hooks = hooks
         self._key = next(_hook_keys)
-        hooks[self._key] = hook
+        hooks[self._key] = (hook, with_kwargs)
 
     def remove(self) -> None:
         """Take the hook off."""
@@ -40,15 +41,20 @@ class HookHandle:
 class CellOptions:
     """Flags, mixed precision, hooks and parallel settings of a Cell."""
 
-    # True when a call has more to do than to run construct: hooks or mixed precision.
+    # True when a call has more to do than to run construct: hooks, mixed precision, a gradient of
+    # its own (bprop) or recomputation.
     _special = False
     # The dtype that to_float chose, or None.
     _compute_type: Any = None
     # Whether mixed precision converts the parameters of this cell as well as its inputs.
     _converts_parameters = True
-    _forward_pre_hooks: dict[int, Callable[..., Any]] | None = None
-    _forward_hooks: dict[int, Callable[..., Any]] | None = None
-    _backward_hooks: dict[int, Callable[..., Any]] | None = None
+    _forward_pre_hooks: dict[int, Any] | None = None
+    _forward_hooks: dict[int, Any] | None = None
+    _backward_pre_hooks: dict[int, Any] | None = None
+    _backward_hooks: dict[int, Any] | None = None
+    _recompute: dict[str, Any] | None = None
+    # A subclass may define its own gradient: bprop(self, *inputs, out, dout).
+    bprop: Any = None
     pipeline_stage: int | None = None
     comm_fusion = 1
 
@@ -93,13 +99,26 @@ class CellOptions:
             **{flag: dtype == dst_type for flag, dtype in _FLOAT_FLAGS.items()}
         )
 
-    def _update_special(self) -> None:
-        hooks = (self._forward_pre_hooks, self._forward_hooks, self._backward_hooks)
-        self.__dict__["_special"] = self._compute_type is not None or any(
-            group is not None for group in hooks
-        )
+    def __init_subclass__(cls, **settings: Any) -> None:
+        super().__init_subclass__(**settings)
+        if cls.bprop is not None:
+            cls._special = True
 
-    def _add_hook(self, group: str, hook: Any) -> HookHandle:
+    def _update_special(self) -> None:
+        reasons = (
+            self._compute_type,
+            self._forward_pre_hooks,
+            self._forward_hooks,
+            self._backward_pre_hooks,
+            self._backward_hooks,
+            self._recompute,
+            self.bprop,
+        )
+        self.__dict__["_special"] = any(reason is not None for reason in reasons)
+
+    def _add_hook(
+        self, group: str, hook: Any, prepend: bool = False, with_kwargs: bool = False
+    ) -> HookHandle:
         if not callable(hook):
             raise TypeError(
                 f"For '{type(self).__name__}', a hook must be a function, "
@@ -108,42 +127,68 @@ class CellOptions:
         hooks = self.__dict__.get(group)
         if hooks is None:
             hooks = self.__dict__[group] = {}
-        handle = HookHandle(hooks, hook)
-        if _core.graph_mode():
-            self._warn_about_hooks()
+        handle = HookHandle(hooks, hook, with_kwargs)
+        if prepend:
+            earlier = list(hooks.items())[:-1]
+            for key, value in earlier:
+                del hooks[key]
+                hooks[key] = value
         self._update_special()
         _core.bump_epoch()
         return handle
 
-    def _warn_about_hooks(self) -> None:
-        """Say once that compiled code calls no hooks, if there are any in this cell."""
-        global _warned
-        if _warned:
-            return
-        for path, cell in self.cells_and_names():  # type: ignore[attr-defined]
-            if cell._forward_pre_hooks or cell._forward_hooks or cell._backward_hooks:
-                _warned = True
-                log.warning(
-                    f"The hooks of '{path or type(cell).__name__}' are not called in GRAPH_MODE. "
-                    "Set mode=mindspore.PYNATIVE_MODE to run them."
-                )
-                return
-
     def _run_eagerly(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Run construct with its hooks, in the compute type."""
-        for hook in list((self._forward_pre_hooks or {}).values()):
-            replaced = hook(self, args)
-            if replaced is not None:
+        """Run construct with all that the settings add to it."""
+        plain = self._run_construct if self._compute_type is None else self._run_converted  # type: ignore[attr-defined]
+        return self._run_special(args, kwargs, plain)
+
+    def _run_special(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], run: Callable[..., Any]
+    ) -> Any:
+        """`run(args, kwargs)`, which runs construct, with the hooks around it; in both modes."""
+        for hook, with_kwargs in list((self._forward_pre_hooks or {}).values()):
+            replaced = (
+                _custom.invoke(hook, self, args, kwargs)
+                if with_kwargs
+                else _custom.invoke(hook, self, args)
+            )
+            if replaced is None:
+                continue
+            if with_kwargs:
+                args, kwargs = replaced
+            else:
                 args = replaced if isinstance(replaced, tuple) else (replaced,)
-        run: Any = self._run_converted
-        if self._compute_type is None:
-            run = self._run_construct  # type: ignore[attr-defined]
-        output = run(args, kwargs)
-        for hook in list((self._forward_hooks or {}).values()):
-            replaced = hook(self, args, output)
+        output = self._run_with_gradient(args, kwargs, run)
+        for hook, with_kwargs in list((self._forward_hooks or {}).values()):
+            given = (args, kwargs, output) if with_kwargs else (args, output)
+            replaced = _custom.invoke(hook, self, *given)
             if replaced is not None:
                 output = replaced
         return output
+
+    def _run_with_gradient(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], run: Callable[..., Any]
+    ) -> Any:
+        """`run(args, kwargs)` with the gradient that the cell defines, or with hooks on it."""
+        name = type(self).__name__
+        parameters = list(self.get_parameters())  # type: ignore[attr-defined]
+        call: Callable[..., Any] = lambda *inputs: run(inputs, kwargs)  # noqa: E731
+        if self.bprop is not None:
+            if kwargs:
+                args = _all_positional(self, args, kwargs)  # type: ignore[attr-defined]
+            plain = lambda *inputs: run(inputs, {})  # noqa: E731
+            back = lambda *given: _custom.invoke(self.bprop, *given)  # noqa: E731
+            call = lambda *inputs: _custom.custom_call(  # noqa: E731
+                f"{name}.bprop", plain, back, inputs, parameters
+            )
+        elif self._recompute is not None:
+            once = call
+            call = lambda *inputs: _custom.recomputed_call(name, once, inputs, parameters)  # noqa: E731
+        before = [hook for hook, _ in (self._backward_pre_hooks or {}).values()]
+        after = [hook for hook, _ in (self._backward_hooks or {}).values()]
+        if before or after:
+            return _custom.hooked_call(name, self, call, args, before, after)
+        return call(*args)
 
     def _run_converted(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run construct with inputs and trained parameters in the compute type."""
@@ -170,34 +215,65 @@ class CellOptions:
             return _convert(value, self._compute_type)
         return value
 
-    def register_forward_pre_hook(self, hook_fn: Callable[..., Any]) -> HookHandle:
+    def register_forward_pre_hook(
+        self, hook_fn: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
+    ) -> HookHandle:
         """Call `hook_fn(cell, inputs)` before construct; what it returns replaces the inputs.
 
-        Runs in PYNATIVE_MODE. Returns a handle whose `remove()` takes the hook off.
-        """
-        return self._add_hook("_forward_pre_hooks", hook_fn)
-
-    def register_forward_hook(self, hook_fn: Callable[..., Any]) -> HookHandle:
-        """Call `hook_fn(cell, inputs, output)` after construct; its result replaces the output.
-
-        Runs in PYNATIVE_MODE. Returns a handle whose `remove()` takes the hook off.
-        """
-        return self._add_hook("_forward_hooks", hook_fn)
-
-    def register_backward_hook(self, hook_fn: Callable[..., Any]) -> HookHandle:
-        """Keep a hook for gradients that pass the cell; gradients do not call it yet.
+        Args:
+            hook_fn: The hook.
+            prepend: Whether it comes before the hooks there are.
+            with_kwargs: It is called with (cell, inputs, keywords), and returns a pair.
 
         Returns a handle whose `remove()` takes the hook off.
         """
-        handle = self._add_hook("_backward_hooks", hook_fn)
-        log.warning(
-            f"The backward hook of '{type(self).__name__}' is kept, but gradients do not call it."
-        )
-        return handle
+        return self._add_hook("_forward_pre_hooks", hook_fn, prepend, with_kwargs)
+
+    def register_forward_hook(
+        self,
+        hook_fn: Callable[..., Any],
+        *,
+        prepend: bool = False,
+        with_kwargs: bool = False,
+        always_call: bool = False,
+    ) -> HookHandle:
+        """Call `hook_fn(cell, inputs, output)` after construct; its result replaces the output.
+
+        Args:
+            hook_fn: The hook.
+            prepend: Whether it comes before the hooks there are.
+            with_kwargs: It is called with (cell, inputs, keywords, output).
+            always_call: Accepted; an exception in construct ends the call.
+
+        Returns a handle whose `remove()` takes the hook off.
+        """
+        del always_call
+        return self._add_hook("_forward_hooks", hook_fn, prepend, with_kwargs)
+
+    def register_backward_pre_hook(self, hook_fn: Callable[..., Any]) -> HookHandle:
+        """Call `hook_fn(cell, grad_output)` before the backward pass of the cell.
+
+        `grad_output` is the tuple of the gradients of its results; what the hook returns, unless
+        None, replaces them. Returns a handle whose `remove()` takes the hook off.
+        """
+        return self._add_hook("_backward_pre_hooks", hook_fn)
+
+    def register_backward_hook(self, hook_fn: Callable[..., Any]) -> HookHandle:
+        """Call `hook_fn(cell, grad_input, grad_output)` after the backward pass of the cell.
+
+        Both are tuples of gradients, of its inputs and of its results; what the hook returns,
+        unless None, replaces those of the inputs. Returns a handle whose `remove()` takes the hook
+        off.
+        """
+        return self._add_hook("_backward_hooks", hook_fn)
 
     def recompute(self, **settings: Any) -> None:
-        """Ask for the cell's outputs to be computed again in the backward pass, not kept."""
+        """Compute the inside of the cell again in the backward pass, rather than keep it.
+
+        The settings choose among ways of communication and are accepted.
+        """
         self._set_option("_recompute", settings)
+        self._update_special()
 
     def set_jit_config(self, jit_config: Any) -> None:
         """Keep the compiler settings of this cell: `JitConfig(jit_syntax_level="STRICT")` makes what cannot be compiled an
@@ -282,6 +358,13 @@ class CellOptions:
         self.__dict__[name] = value
         _core.bump_epoch()
         return self
+
+
+def _all_positional(cell: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+    """The arguments of construct by position, as bprop takes them."""
+    bound = inspect.signature(cell.construct).bind(*args, **kwargs)
+    bound.apply_defaults()
+    return (*bound.args, *bound.kwargs.values())
 
 
 def _convert(value: Any, dtype: Any) -> Any:

@@ -83,8 +83,6 @@ class Cell(CellOptions):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if _core.graph_mode() and not _core.is_tracing():
-            if self._special:
-                self._warn_about_hooks()
             try:
                 return _compiler().run_cell(self, args, kwargs)
             except TypeError:

@@ -28,6 +28,7 @@ globals().update(_python_ops.CLASSES)
 
 from mindspore.ops import composite, operations  # noqa: E402
 from mindspore.ops import functional  # noqa: E402
+from mindspore.ops._custom import HookBackward, InsertGradientOf, recompute  # noqa: E402
 from mindspore.ops._grad import get_grad  # noqa: E402
 from mindspore.ops._transforms import jacfwd, jacrev, jvp, vjp  # noqa: E402
 from mindspore.ops._vmap import vmap  # noqa: E402
@@ -49,7 +50,9 @@ __all__ = sorted(
         *_bind.classes,
         *_python_ops.CLASSES,
         "GradOperation",
+        "HookBackward",
         "HyperMap",
+        "InsertGradientOf",
         "Map",
         "MultitypeFuncGraph",
         "Primitive",
@@ -66,6 +69,7 @@ __all__ = sorted(
         "jvp",
         "operations",
         "prim_attr_register",
+        "recompute",
         "value_and_grad",
         "vjp",
         "vmap",

@@ -11,13 +11,8 @@ from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.common import _late
 from mindspore.common._tree import flatten
-
-
-def zeros_like(x: Tensor) -> Tensor:
-    """The gradient of what has no path."""
-    from mindspore import ops
-
-    return ops.zeros(tuple(x.shape), x.dtype)
+from mindspore.ops import _custom
+from mindspore.ops._custom import FLOATS, zeros_like
 
 
 def ones_like(x: Tensor) -> Tensor:
@@ -71,29 +66,24 @@ class GradFunction:
             return ()
         if self.positions == "all":
             return tuple(i for i, a in enumerate(args) if isinstance(a, Tensor))
-        positions = (self.positions,) if isinstance(self.positions, int) else tuple(self.positions)
+        positions = (self.positions,) if isinstance(self.positions, int) else self.positions
         for p in positions:
-            if not -len(args) <= p < len(args):
+            if args and p >= len(args):
                 raise ValueError(
                     f"For '{self.name}', 'grad_position' must be in [0, {len(args)}), since the function got "
                     f"{len(args)} arguments, but got {p}."
                 )
-            if not isinstance(args[p], Tensor):
-                raise TypeError(
-                    f"For '{self.name}', the argument at position {p} must be a Tensor, but got "
-                    f"{type(args[p]).__name__}."
-                )
-        return tuple(p % len(args) for p in positions)
+        return tuple(p for p in positions if p < len(args) and isinstance(args[p], Tensor))
 
     def weight_list(self) -> list:
         """The Parameters whose gradients are returned."""
         if self.weights is None:
             return []
         weights = [self.weights] if isinstance(self.weights, Tensor) else list(self.weights)
-        for weight in weights:
-            if not hasattr(weight, "requires_grad"):
+        for w in weights:
+            if not isinstance(w, _late.parameter_class):
                 raise TypeError(
-                    f"For '{self.name}', the weights must be Parameters, but got {type(weight).__name__}."
+                    f"For '{self.name}', 'weights' must be Parameters, but got {type(w).__name__}."
                 )
         return weights
 
@@ -125,26 +115,23 @@ class GradFunction:
             )
         return result
 
-    def arrange(self, inputs: list, weights: list, value: Any) -> Any:
-        """The structure that the caller asked for."""
-        result: Any = None
-        if self.positions is not None:
-            result = inputs[0] if isinstance(self.positions, int) else tuple(inputs)
+    def arrange(self, wanted: tuple, inputs: list, weights: list, value: Any) -> Any:
+        """The structure that the caller asked for: gradients of the inputs at the places `wanted`, of the weights, or a pair."""
+        of_inputs, of_weights = inputs, weights
         if self.return_ids:
-            result = self._with_ids(inputs, weights)
-        elif self.weights is not None:
-            by_weight: Any = weights[0] if isinstance(self.weights, Tensor) else tuple(weights)
-            result = by_weight if self.positions is None else (result, by_weight)
+            of_inputs = list(zip(wanted, inputs))
+            of_weights = [(w.name, g) for w, g in zip(self.weight_list(), weights)]
+        first: Any = tuple(of_inputs)
+        if self.positions != "all" and len(first) == 1:
+            first = first[0]
+        second: Any = of_weights[0] if isinstance(self.weights, Tensor) else tuple(of_weights)
+        if self.weights is None:
+            result = first
+        else:
+            result = second if self.positions is None else (first, second)
         if self.with_value:
             return value, result
-        return (result, *value[1:]) if self.has_aux else result
-
-    def _with_ids(self, inputs: list, weights: list) -> Any:
-        positions = (self.positions,) if isinstance(self.positions, int) else self.positions or ()
-        pairs = [(p, g) for p, g in zip(positions, inputs)]
-        named = [(w.name, g) for w, g in zip(self.weight_list(), weights)]
-        first: Any = pairs[0] if isinstance(self.positions, int) else tuple(pairs)
-        return first if self.weights is None else (first, tuple(named))
+        return (result, tuple(value[1:])) if self.has_aux else result
 
     def differentiated(self, value: Any) -> list:
         """The outputs that tangents are given for."""
@@ -156,11 +143,11 @@ class GradFunction:
                 )
             value = value[0]
         outputs = flatten(value)
-        if not outputs:
+        if not outputs and not _holds_number(value):
             raise TypeError(
                 f"For '{self.name}', the function must return a Tensor, but got {type(value).__name__}."
             )
-        if not any(o.dtype in FLOATS for o in outputs):
+        if outputs and not any(o.dtype in FLOATS for o in outputs):
             raise TypeError(
                 f"For '{self.name}', the function must return a tensor of a floating dtype to have a gradient, but got "
                 f"{outputs[0].dtype}."
@@ -171,18 +158,38 @@ class GradFunction:
     def _run_eager(self, args: tuple, kwargs: dict) -> Any:
         args, sens = self.split_sens(args)
         weights = self.weight_list()
+        trained = [w for w in weights if w.requires_grad]
         record = None if kwargs else take_record(self.fn, args)
-        if record is None:
-            record = Record(self.fn, args, kwargs, self.wanted(args), weights)
-        outputs = self.differentiated(record.value)
         wanted = self.wanted(args)
-        places = [record.argument_place(i) for i in wanted] + [
-            record.weight_place(w) for w in weights
-        ]
+        if record is None:
+            record = Record(self.fn, args, kwargs, wanted, trained)
+        outputs = self.differentiated(record.value)
+        places = [record.argument_place(i) for i in wanted]
+        places += [record.weight_place(w) for w in trained]
         gradients = record.scope.gradient(outputs, self.tangents(outputs, sens), places)
-        targets = [args[i] for i in wanted] + weights
-        gradients = [zeros_like(t) if g is None else g for t, g in zip(targets, gradients)]
-        return self.arrange(gradients[: len(wanted)], gradients[len(wanted) :], record.value)
+        of_weight = dict(zip(map(id, trained), gradients[len(wanted) :]))
+        return self.arrange(
+            wanted,
+            [or_zeros(g, args[i]) for i, g in zip(wanted, gradients)],
+            [weight_gradient(of_weight.get(id(w)), w) for w in weights],
+            record.value,
+        )
+
+
+def or_zeros(gradient: Tensor | None, of: Tensor) -> Tensor:
+    """A gradient, where there is no path zeros."""
+    return zeros_like(of) if gradient is None else gradient
+
+
+def weight_gradient(gradient: Tensor | None, of: Tensor) -> Tensor:
+    """The gradient of a Parameter; its hooks see it where there is a path."""
+    return zeros_like(of) if gradient is None else _custom.hooked_weight(of, gradient)
+
+
+def _holds_number(value: Any) -> bool:
+    if isinstance(value, (tuple, list)):
+        return any(map(_holds_number, value))
+    return isinstance(value, (int, float))
 
 
 class Record:
@@ -199,10 +206,6 @@ class Record:
                 call[i] = self.scope.track(args[i])
                 self._places[i] = self.scope.place(call[i])
             for w in weights:
-                if not isinstance(w, Tensor):
-                    raise TypeError(
-                        f"For 'grad', 'weights' must be Parameters, but got {type(w).__name__}."
-                    )
                 self.scope.track_parameter(w)
                 self._weights[id(w)] = self.scope.place(w)
             self.value = fn(*call, **kwargs)
@@ -245,16 +248,6 @@ def take_record(fn: Any, args: tuple) -> Record | None:
     _last.record = None
     same = len(record.args) == len(args) and all(a is b for a, b in zip(record.args, args))
     return record if same else None
-
-
-FLOATS = (
-    _core.float16,
-    _core.bfloat16,
-    _core.float32,
-    _core.float64,
-    _core.complex64,
-    _core.complex128,
-)
 
 
 class GradOperation:
@@ -312,6 +305,10 @@ def _check_positions(name: str, position: Any, weights: Any) -> Any:
     ):
         raise TypeError(
             f"For '{name}', 'grad_position' must be an int, a tuple of ints or None, but got {position!r}."
+        )
+    if not items or min(items) < 0:
+        raise ValueError(
+            f"For '{name}', 'grad_position' must not be empty or negative, but got {position!r}."
         )
     if len(set(items)) != len(items):
         raise ValueError(f"For '{name}', 'grad_position' must not repeat, but got {position!r}.")

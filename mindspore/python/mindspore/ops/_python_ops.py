@@ -9,6 +9,7 @@ import numpy as np
 
 from mindspore import _core
 from mindspore._core import Tensor
+from mindspore.common._tree import rebuild
 from mindspore.ops import _effects
 from mindspore.ops._effects import print_  # noqa: F401 - one of FUNCTIONS
 from mindspore.ops.primitive import PythonPrimitive
@@ -146,6 +147,13 @@ def depend(value: Any, expr: Any) -> Any:
     return value
 
 
+def stop_gradient(value: Any) -> Any:
+    """The value, tensor or structure of tensors, through which no gradient flows."""
+    if isinstance(value, (tuple, list, dict)):
+        return rebuild(value, stop_gradient)
+    return _core.op("StopGradient")(value) if isinstance(value, Tensor) else value
+
+
 def partial(fn: Any, *args: Any) -> Any:
     """A function with its first arguments given."""
     return functools.partial(fn, *args)
@@ -200,6 +208,7 @@ FUNCTIONS = (
     "scalar_to_array",
     "identity",
     "depend",
+    "stop_gradient",
     "partial",
     "make_range",
     "tuple_len",

@@ -24,6 +24,7 @@ from mindspore.ops._python_ops import (
     scalar_to_tensor as scalar_to_tensor,
     shape as shape,
     size as size,
+    stop_gradient as stop_gradient,
     tuple_len as tuple_len,
     tuple_to_array as tuple_to_array,
     typeof as typeof,
@@ -485,9 +486,6 @@ def squeeze(input: TensorLike, axis: Any = ...) -> Tensor:
 
 def stack(tensors: Any, axis: int = ...) -> Any:
     """Tensors of one shape joined along a new axis."""
-
-def stop_gradient(value: TensorLike) -> Tensor:
-    """Its input, through which no gradient flows."""
 
 def strided_slice(
     input_x: TensorLike,
@@ -2002,6 +2000,12 @@ class Pow(Primitive):
     def __init__(self) -> None: ...
     def __call__(self, x: Any, y: Any) -> Any: ...
 
+class RandomOffset(Primitive):
+    """The offset that the next random op will take; takes none itself."""
+
+    def __init__(self) -> None: ...
+    def __call__(self) -> Any: ...
+
 class RandomPermutation(Primitive):
     """The numbers 0 ... n - 1 in random order."""
 
@@ -2200,6 +2204,12 @@ class Select(Primitive):
 
     def __init__(self) -> None: ...
     def __call__(self, condition: Any, x: Any, y: Any) -> Any: ...
+
+class SetRandomOffset(Primitive):
+    """Makes the next random op take this offset; returns the one it would have taken."""
+
+    def __init__(self) -> None: ...
+    def __call__(self, offset: Any) -> Any: ...
 
 class SiLU(Primitive):
     """x * sigmoid(x)."""

@@ -356,9 +356,29 @@ KernelChoice MakeMultinomial(const KernelRequest& r) {
       20.0 * static_cast<double>(rows * (k + samples)));
 }
 
+KernelChoice MakeOffset(const KernelRequest&) {
+  return FunctionKernel(
+      [](const KernelArgs& a) {
+        *static_cast<int64_t*>(a.out[0]) = static_cast<int64_t>(a.random->offset());
+      },
+      1.0);
+}
+
+KernelChoice MakeSetOffset(const KernelRequest&) {
+  return FunctionKernel(
+      [](const KernelArgs& a) {
+        auto before = static_cast<int64_t>(a.random->offset());
+        a.random->Set(a.random->seed(), *static_cast<const uint64_t*>(a.in[0]));
+        *static_cast<int64_t*>(a.out[0]) = before;
+      },
+      1.0);
+}
+
 }  // namespace
 
 void AddRandom(KernelTable& table) {
+  table.For("RandomOffset").Try("reference", MakeOffset);
+  table.For("SetRandomOffset").Try("reference", MakeSetOffset);
   table.For("StandardNormal").Try("vector", [](const KernelRequest& r) {
     return MakeFloats(r, MS_PICK_ISA(NormalGroup));
   });

@@ -1,0 +1,146 @@
+"""Recomputation: the same numbers, random ones included, and less memory at the peak."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import mindspore as ms
+from mindspore import Parameter, Tensor, nn, ops
+from mindspore.compile import memory_report
+
+
+class Block(nn.Cell):
+    """Dense layers, dropout, and a statistic that each call changes."""
+
+    def __init__(self, n):
+        super().__init__()
+        self.layers = nn.CellList([nn.Dense(n, n) for _ in range(4)])
+        self.dropout = nn.Dropout(p=0.5)
+        self.calls = Parameter(Tensor(np.float32(0)), name="calls", requires_grad=False)
+
+    def construct(self, x):
+        self.calls = self.calls + 1
+        for layer in self.layers:
+            x = ops.tanh(layer(x))
+        return self.dropout(x) * self.calls
+
+
+class Net(nn.Cell):
+    def __init__(self, n=16, blocks=6):
+        super().__init__()
+        self.blocks = nn.CellList([Block(n) for _ in range(blocks)])
+
+    def construct(self, x):
+        for block in self.blocks:
+            x = block(x)
+        return x.sum()
+
+
+class Called(Net):
+    """The same, through the function."""
+
+    def construct(self, x):
+        for block in self.blocks:
+            x = ms.recompute(block, x)
+        return x.sum()
+
+
+DATA = Tensor(np.random.RandomState(0).randn(64, 16).astype(np.float32))
+
+
+def gradients(kind, marked):
+    np.random.seed(1)
+    ms.set_seed(1)
+    net = kind().set_train()
+    if marked:
+        for block in net.blocks:
+            block.recompute()
+    ms.set_seed(2)
+    value, (dx, dw) = ops.value_and_grad(net, 0, net.trainable_params())(DATA)
+    counts = [block.calls for block in net.blocks]
+    after = ops.standard_normal((3,))  # the stream goes on as if nothing had run twice
+    return [t.asnumpy() for t in (value, dx, *dw, *counts, after)]
+
+
+def test_the_same_numbers(mode):
+    plain = gradients(Net, False)
+    for again in (gradients(Net, True), gradients(Called, False)):
+        assert len(again) == len(plain)
+        for a, b in zip(plain, again):
+            assert (a == b).all()
+
+
+def test_second_order(mode):
+    class Cube(nn.Cell):
+        def construct(self, x):
+            return x * x * x
+
+    cube = Cube()
+    cube.recompute()
+    x = Tensor(np.array([1, 2, 3], np.float32))
+    assert ops.grad(ops.grad(cube))(x).asnumpy().tolist() == [6, 12, 18]
+    assert ops.grad(ops.grad(ops.grad(cube)))(x).asnumpy().tolist() == [6, 6, 6]
+
+
+def test_values_from_outside_of_the_block_have_gradients(mode):
+    class Scale(nn.Cell):
+        def construct(self, x, ys):
+            return x * ys[0] * ys[1]
+
+    scale = Scale()
+    x = Tensor(np.array([1, 2, 3], np.float32))
+
+    def f(x, w):
+        return ms.recompute(scale, x, (w * 2, x))
+
+    dx, dw = ops.grad(f, (0, 1))(x, x)
+    assert dx.asnumpy().tolist() == [4, 16, 36]
+    assert dw.asnumpy().tolist() == [2, 8, 18]
+
+
+def test_inside_a_loop_that_a_tensor_ends(mode):
+    block = nn.Dense(3, 3, weight_init="ones", bias_init="zeros", activation="tanh")
+    plain = nn.Dense(3, 3, weight_init="ones", bias_init="zeros", activation="tanh")
+    block.recompute()
+    x = Tensor(np.full((1, 3), 0.1, np.float32))
+
+    def make(cell):
+        def f(x, n):
+            i = Tensor(0)
+            while i < n:
+                x = cell(x)
+                i = i + 1
+            return x
+
+        return f
+
+    n = Tensor(4)
+    again = ops.grad(make(block), 0, block.trainable_params())(x, n)
+    once = ops.grad(make(plain), 0, plain.trainable_params())(x, n)
+    assert (again[0].asnumpy() == once[0].asnumpy()).all()
+    for a, b in zip(again[1], once[1]):
+        assert (a.asnumpy() == b.asnumpy()).all()
+
+
+def test_the_peak_of_memory_falls():
+    before = ms.get_context("mode")
+    ms.set_context(mode=ms.GRAPH_MODE)
+    try:
+        peaks = []
+        for marked in (False, True):
+            net = Net().set_train()
+            if marked:
+                for block in net.blocks:
+                    block.recompute()
+            step = ms.jit(ops.grad(net, None, net.trainable_params()))
+            step(DATA)
+            peaks.append(memory_report(step)["feature_maps"])
+    finally:
+        ms.set_context(mode=before)
+    assert peaks[1] < 0.6 * peaks[0]
+
+
+def test_only_cells():
+    with pytest.raises(TypeError, match="For 'recompute', 'block' must be a Cell"):
+        ms.recompute(lambda x: x, DATA)
