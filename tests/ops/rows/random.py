@@ -39,7 +39,7 @@ row("RandomOffset", ref=None, good=[args()], grad=False)
 row(
     "SetRandomOffset",
     ref=None,
-    good=[args(i64(7))],
+    good=[args(np.int64(7))],
     bad=[args(i64([1, 2]), says="'offset' must be a scalar")],
     grad=False,
 )
