@@ -67,7 +67,28 @@ class _Marker:
         return self
 
 
-tensor_type = tensor = _Marker("Tensor")
+class TensorType:
+    """The type of a tensor of the given element type; it equals that type."""
+
+    def __init__(self, element: Type):
+        self._element = element
+
+    def element_type(self) -> Type:
+        """The type of the elements."""
+        return self._element
+
+    def __eq__(self, other: object) -> bool:
+        return self._element == (other._element if isinstance(other, TensorType) else other)
+
+    def __hash__(self) -> int:
+        return hash(self._element)
+
+    def __repr__(self) -> str:
+        return f"Tensor[{self._element}]"
+
+
+tensor_type = TensorType
+tensor = _Marker("Tensor")
 string = _Marker("String")
 type_none = _Marker("None")
 list_ = _Marker("List")

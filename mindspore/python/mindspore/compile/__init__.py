@@ -60,6 +60,13 @@ def recompute_in_trace(name: str, run: Any, args: tuple) -> Any:
     return custom.recompute(_tracer(), name, run, args)
 
 
+def host_call_in_trace(name: str, function: Any, args: tuple, types: Any) -> Any:
+    """A call of plain Python that happens when the graph runs."""
+    from mindspore.compile import custom
+
+    return custom.host_call(_tracer(), name, function, args, types)
+
+
 def hook_in_trace(x: Any, hook: Any) -> Any:
     """A hook on a traced tensor."""
     from mindspore.compile import custom

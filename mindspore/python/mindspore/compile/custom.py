@@ -222,3 +222,28 @@ def _rebind(tracer: Tracer, old: Tensor, new: Tensor) -> None:
                 if held is old:
                     frame.env[name] = new
             frame = frame.parent
+
+
+def host_call(
+    tracer: Tracer, name: str, function: Callable, args: tuple, types: list | None
+) -> list:
+    """`function(*args)`, a list of tensors of the given (dtype, shape) pairs, computed by Python while the graph runs."""
+    traced = [t for t in flatten(args) if tracer.is_traced(t)]
+    if not traced:
+        return function(*args)
+    if types is None:
+        raise Unsupported(
+            f"'{name}' computes with Python and does not say of which types its results are; define infer_shape and "
+            "infer_dtype"
+        )
+
+    def run(*values: Tensor) -> list:
+        items = iter(values)
+        return function(*rebuild(args, lambda t: next(items) if tracer_knows(t) else t))
+
+    places = {id(t) for t in traced}
+
+    def tracer_knows(t: Tensor) -> bool:
+        return id(t) in places
+
+    return tracer.trace.host_call(run, traced, types)

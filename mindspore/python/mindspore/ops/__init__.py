@@ -28,7 +28,8 @@ globals().update(_python_ops.CLASSES)
 
 from mindspore.ops import composite, operations  # noqa: E402
 from mindspore.ops import functional  # noqa: E402
-from mindspore.ops._custom import HookBackward, InsertGradientOf, recompute  # noqa: E402
+from mindspore.ops._custom import recompute  # noqa: E402
+from mindspore.ops._gradient_ops import Custom, HookBackward, InsertGradientOf  # noqa: E402
 from mindspore.ops._grad import get_grad  # noqa: E402
 from mindspore.ops._transforms import jacfwd, jacrev, jvp, vjp  # noqa: E402
 from mindspore.ops._vmap import vmap  # noqa: E402
@@ -49,6 +50,7 @@ __all__ = sorted(
         *_function.functions,
         *_bind.classes,
         *_python_ops.CLASSES,
+        "Custom",
         "GradOperation",
         "HookBackward",
         "HyperMap",

@@ -8,7 +8,8 @@ from typing import Any
 
 from mindspore import _core
 from mindspore._core import Tensor
-from mindspore.ops.primitive import Primitive
+from mindspore.ops._user_primitive import DECLARED
+from mindspore.ops.primitive import DeclaredPrimitive
 
 Parameter = tuple[str, Any, bool]  # name, default, has a default
 
@@ -64,7 +65,7 @@ def _make_class(op: dict, name: str, constructor: list[Parameter], call: list[st
     ]
     return type(
         name,
-        (Primitive,),
+        (DeclaredPrimitive,),
         {
             "__doc__": op["doc"],
             "__module__": "mindspore.ops.operations",
@@ -117,6 +118,7 @@ def _bind_all() -> None:
             methods[name] = function
             setattr(Tensor, name, function)
         classes.update(_classes_of(op))
+    DECLARED.update(classes)
 
 
 _bind_all()

@@ -10,7 +10,6 @@ from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.common import _late
 from mindspore.common._tree import flatten, rebuild
-from mindspore.ops.primitive import Primitive
 
 FLOATS = (
     _core.float16,
@@ -313,54 +312,3 @@ def recompute(block: Any, *args: Any, **kwargs: Any) -> Any:
         args,
         list(block.get_parameters()),
     )
-
-
-class InsertGradientOf(Primitive):
-    """The identity, whose gradient is what `f` makes of the gradient.
-
-    Args:
-        f: a function of one gradient.
-
-    Examples:
-        >>> halve = ops.InsertGradientOf(lambda dx: dx / 2)
-        >>> ops.grad(lambda x: halve(x) * 3)(Tensor(1.0))
-    """
-
-    def __init__(self, f: Callable):
-        if not callable(f):
-            raise TypeError(
-                f"For 'InsertGradientOf', 'f' must be a function, but got {type(f).__name__}."
-            )
-        self.name, self.attrs, self.f = "InsertGradientOf", {"f": f}, f
-
-    def __call__(self, x: Any) -> Any:
-        def backward(value: Any, out: Any, dout: Any) -> Any:
-            return (invoke(self.f, dout),)
-
-        return custom_call(self.name, lambda value: value, backward, (x,))
-
-
-class HookBackward(Primitive):
-    """The identity of one or more tensors, whose gradients go through a hook.
-
-    Args:
-        hook_fn: called with the tuple of gradients; what it returns, unless None, replaces them.
-        cell_id: accepted.
-    """
-
-    def __init__(self, hook_fn: Callable, cell_id: str = ""):
-        if not callable(hook_fn):
-            raise TypeError(
-                f"For 'HookBackward', 'hook_fn' must be a function, but got {type(hook_fn).__name__}."
-            )
-        self.name, self.attrs = "HookBackward", {"cell_id": cell_id}
-        self.hook_fn = hook_fn
-
-    def __call__(self, *inputs: Tensor) -> Any:
-        for x in inputs:
-            if not isinstance(x, Tensor):
-                raise TypeError(
-                    f"For 'HookBackward', the inputs must be Tensors, but got {type(x).__name__}."
-                )
-        made = hook_gradient(self.name, self.hook_fn, inputs)
-        return made[0] if len(inputs) == 1 else made

@@ -12,6 +12,7 @@ from mindspore._core import Tensor
 from mindspore.common._tree import rebuild
 from mindspore.ops import _effects
 from mindspore.ops._effects import print_  # noqa: F401 - one of FUNCTIONS
+from mindspore.ops._user_primitive import DECLARED
 from mindspore.ops.primitive import PythonPrimitive
 
 
@@ -235,3 +236,4 @@ CLASSES: dict[str, type] = {
 }
 CLASSES.update(_effects.CLASSES)
 CLASSES.update(TensorShape=DynamicShape, ScalarToArray=ScalarToTensor)
+DECLARED.update(CLASSES)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mindspore.ops import _bind, _python_ops
+from mindspore.ops._gradient_ops import Custom, HookBackward, InsertGradientOf
 from mindspore.ops.composite import GradOperation
 
 if TYPE_CHECKING:
@@ -13,4 +14,11 @@ if TYPE_CHECKING:
 globals().update(_bind.classes)
 globals().update(_python_ops.CLASSES)
 
-__all__ = [*_bind.classes, *_python_ops.CLASSES, "GradOperation"]
+__all__ = [
+    *_bind.classes,
+    *_python_ops.CLASSES,
+    "Custom",
+    "GradOperation",
+    "HookBackward",
+    "InsertGradientOf",
+]

@@ -1,13 +1,119 @@
-"""Primitive: the class form of an op, `P.MatMul(transpose_b=True)(x, y)`: attributes in the constructor, tensors in the call."""
+"""Primitive: the class form of an op, `P.MatMul(transpose_b=True)(x, y)`: attributes in the constructor, tensors in the call.
+DeclaredPrimitive is the base of those made from the registry; the others are for users' own."""
 
 from __future__ import annotations
 
+import functools
+import inspect
+from collections.abc import Callable
 from typing import Any
 
 from mindspore import _core
+from mindspore.ops import _user_primitive
 
 
 class Primitive:
+    """An op as an object. A user's subclass, or `Primitive("MatMul")` itself, runs the op that bears its name, or else what its
+    method vm_impl computes.
+
+    Args:
+        name: the name of the op.
+    """
+
+    name: str
+    instance_name = ""
+    attrs: dict[str, Any]
+
+    def __init__(self, name: str):
+        if not isinstance(name, str):
+            raise TypeError(
+                f"For 'Primitive', 'name' must be a str, but got {type(name).__name__}."
+            )
+        self.name = name
+        self.__dict__.setdefault("attrs", {})
+
+    def __call__(self, *args: Any) -> Any:
+        return _user_primitive.run(self, args)
+
+    def __getattr__(self, key: str) -> Any:
+        attrs = self.__dict__.get("attrs", {})
+        if key in attrs:
+            return attrs[key]
+        raise AttributeError(f"'{type(self).__name__}' has no attribute '{key}'")
+
+    def __repr__(self) -> str:
+        shown = (
+            f"{k}={v}" for k, v in self.attrs.items() if k not in ("input_names", "output_names")
+        )
+        return f"Prim[{self.name}]<{', '.join(shown)}>"
+
+    def __deepcopy__(self, memo: dict) -> Primitive:
+        return self
+
+    def add_prim_attr(self, name: str, value: Any) -> Primitive:
+        """Sets an attribute, of the object too; one that the op declares takes effect on the next call."""
+        self.__dict__[name] = value
+        self.attrs[name] = value
+        self._changed()
+        return self
+
+    add_attr = add_prim_attr
+
+    def del_prim_attr(self, name: str) -> Primitive:
+        """Removes an attribute."""
+        self.attrs.pop(name, None)
+        self.__dict__.pop(name, None)
+        self._changed()
+        return self
+
+    del_attr = del_prim_attr
+
+    def get_attr_dict(self) -> dict[str, Any]:
+        """The attributes by name."""
+        return dict(self.attrs)
+
+    def _changed(self) -> None:
+        """An attribute changed."""
+        _core.bump_epoch()
+
+    def init_prim_io_names(self, inputs: list[str], outputs: list[str]) -> None:
+        """Names of inputs and outputs, for display only."""
+        self.attrs.setdefault("input_names", inputs)
+        self.attrs.setdefault("output_names", outputs)
+
+    def set_prim_instance_name(self, name: str) -> Primitive:
+        """A name for display."""
+        self.instance_name = name
+        return self
+
+    set_instance_name = set_prim_instance_name
+
+    def set_device(self, device_target: str) -> Primitive:
+        """The device of this op; the default device is the only choice of this build."""
+        return self.add_prim_attr("primitive_target", device_target)
+
+    def set_stage(self, stage: int) -> Primitive:
+        """The pipeline stage of this op."""
+        return self.add_prim_attr("stage", stage)
+
+    def shard(self, in_strategy: Any = None, out_strategy: Any = None) -> Primitive:
+        """The sharding of this op's inputs and outputs; kept for parallel modes."""
+        return self.add_prim_attr("in_strategy", in_strategy).add_prim_attr(
+            "out_strategy", out_strategy
+        )
+
+    set_strategy = shard
+
+    def place(self, role: str, rank_id: int) -> Primitive:
+        """The process that is to run this op; kept for parallel modes."""
+        return self.add_prim_attr("placement", (role, rank_id))
+
+    def recompute(self, mode: bool = True) -> Primitive:
+        """Whether backward may run this op again instead of saving its result."""
+        return self.add_prim_attr("recompute", mode)
+
+
+class DeclaredPrimitive(Primitive):
     """Base of the classes in `mindspore.ops.operations`, which are made from the op registry."""
 
     _op: str = ""
@@ -40,7 +146,6 @@ class Primitive:
                 values[n] = default
         self.name = name
         self.attrs = values
-        self.instance_name = ""
         self._bind()
 
     def _bind(self) -> None:
@@ -49,65 +154,20 @@ class Primitive:
         }
         self._call = _core.make_function(self._op, self.name, self._call_names, attributes)
 
+    def _changed(self) -> None:
+        self._bind()
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self._call(*args, **kwargs)
 
-    def __getattr__(self, key: str) -> Any:
-        attrs = self.__dict__.get("attrs", {})
-        if key in attrs:
-            return attrs[key]
-        raise AttributeError(f"'{type(self).__name__}' has no attribute '{key}'")
 
-    def __repr__(self) -> str:
-        return f"Prim[{self.name}]<{', '.join(f'{k}={v}' for k, v in self.attrs.items())}>"
-
-    def __deepcopy__(self, memo: dict) -> Primitive:
-        return self
-
-    def add_prim_attr(self, name: str, value: Any) -> Primitive:
-        """Sets an attribute; one that the op declares takes effect on the next call."""
-        self.attrs[name] = value
-        if self._op:
-            self._bind()
-        return self
-
-    def del_prim_attr(self, name: str) -> Primitive:
-        """Removes an attribute."""
-        self.attrs.pop(name, None)
-        return self
-
-    def init_prim_io_names(self, inputs: list[str], outputs: list[str]) -> None:
-        """Names of inputs and outputs, for display only."""
-        self.attrs.setdefault("input_names", inputs)
-        self.attrs.setdefault("output_names", outputs)
-
-    def set_prim_instance_name(self, name: str) -> Primitive:
-        """A name for display."""
-        self.instance_name = name
-        return self
-
-    def set_device(self, device_target: str) -> Primitive:
-        """The device of this op; the default device is the only choice of this build."""
-        return self.add_prim_attr("primitive_target", device_target)
-
-    def set_stage(self, stage: int) -> Primitive:
-        """The pipeline stage of this op."""
-        return self.add_prim_attr("stage", stage)
-
-    def shard(self, in_strategy: Any = None, out_strategy: Any = None) -> Primitive:
-        """The sharding of this op's inputs and outputs; kept for parallel modes."""
-        return self.add_prim_attr("in_strategy", in_strategy).add_prim_attr(
-            "out_strategy", out_strategy
-        )
-
-    set_strategy = shard
-
-    def recompute(self, mode: bool = True) -> Primitive:
-        """Whether backward may run this op again instead of saving its result."""
-        return self.add_prim_attr("recompute", mode)
+def _default(method: Callable) -> Callable:
+    """Marks a method that says nothing: a subclass may."""
+    method._ms_default = True  # type: ignore[attr-defined]
+    return method
 
 
-class PythonPrimitive(Primitive):
+class PythonPrimitive(DeclaredPrimitive):
     """A primitive whose call is Python."""
 
     def _bind(self) -> None:
@@ -115,31 +175,51 @@ class PythonPrimitive(Primitive):
 
 
 class PrimitiveWithInfer(Primitive):
-    """Base of user-defined primitives of the first releases."""
+    """Base of user-defined primitives: the subclass tells the types of its results from those of its inputs, by infer_shape and
+    infer_dtype or by __infer__ on (shape, dtype, value) together, and computes them in vm_impl, unless an op bears its name."""
+
+    def __init__(self, name: str):
+        super().__init__(name)
+
+    @_default
+    def infer_shape(self, *args: Any) -> Any:
+        """The shapes of the results from those of the inputs."""
+
+    @_default
+    def infer_dtype(self, *args: Any) -> Any:
+        """The dtypes of the results from those of the inputs."""
+
+    @_default
+    def infer_value(self, *args: Any) -> Any:
+        """The result, if it is known before anything runs; inputs that are tensors are None."""
 
 
 class PrimitiveWithCheck(Primitive):
-    """Base of user-defined primitives that check their inputs."""
+    """Base of user-defined primitives that check their inputs: by check_shape and check_dtype, or by __check__."""
+
+    def __init__(self, name: str):
+        super().__init__(name)
+
+    @_default
+    def check_shape(self, *args: Any) -> None:
+        """Raises an exception if the shapes of the inputs are wrong."""
+
+    @_default
+    def check_dtype(self, *args: Any) -> None:
+        """Raises an exception if the dtypes of the inputs are wrong."""
 
 
-def prim_attr_register(function):
-    """Decorates a constructor: its arguments become attributes."""
-    import functools
-    import inspect
-
+def prim_attr_register(function: Callable) -> Callable:
+    """Decorates a constructor: the primitive is named after its class, and the arguments become attributes."""
     signature = inspect.signature(function)
 
     @functools.wraps(function)
-    def construct(self, *args, **kwargs):
+    def construct(self: Any, *args: Any, **kwargs: Any) -> Any:
         bound = signature.bind(self, *args, **kwargs)
         bound.apply_defaults()
-        values = dict(list(bound.arguments.items())[1:])
-        self.name = (
-            getattr(self, "name", type(self).__name__)
-            if "name" in self.__dict__
-            else type(self).__name__
-        )
-        self.__dict__.setdefault("attrs", {}).update(values)
+        Primitive.__init__(self, type(self).__name__)
+        for name, value in list(bound.arguments.items())[1:]:
+            self.__dict__[name] = self.attrs[name] = value
         return function(self, *args, **kwargs)
 
     return construct

@@ -1,0 +1,1 @@
+"""Where scripts find the registry of gradients of their own primitives."""
