@@ -2,17 +2,52 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from mindspore._core import Tensor
+from mindspore.common import _late
 from mindspore.compile import JitFunction, jit, ms_function
 
 
-def mutable(input_data, dynamic_len=False):
-    """Marks a value whose elements may change between calls of a compiled function; tensors always may."""
-    del dynamic_len
+def mutable(input_data: Any, dynamic_len: bool = False) -> Any:
+    """Marks a value, a number or tensor or a structure of them, that may change between calls of a compiled function.
+
+    Args:
+        input_data: the value; it is returned as it is, for compiled functions take any argument.
+        dynamic_len: whether the length of a tuple or list may change.
+    """
+    if not isinstance(dynamic_len, bool):
+        raise TypeError(
+            f"For 'mutable', 'dynamic_len' must be a bool, but got {type(dynamic_len).__name__}."
+        )
+    if dynamic_len and not isinstance(input_data, (tuple, list)):
+        raise TypeError(
+            "For 'mutable', with dynamic_len=True, 'input_data' must be a tuple or list, but got "
+            f"{type(input_data).__name__}."
+        )
+    _check_mutable(input_data)
     return input_data
 
 
-def ms_class(cls):
-    """Marks a class whose objects compiled functions may use; every class may."""
+def _check_mutable(value: Any) -> None:
+    if isinstance(value, (tuple, list, dict)):
+        for item in value.values() if isinstance(value, dict) else value:
+            _check_mutable(item)
+    elif not isinstance(value, (bool, int, float, Tensor)):
+        raise TypeError(
+            "For 'mutable', 'input_data' must be a number, a Tensor or a tuple, list or dict of them, but got "
+            f"{type(value).__name__}."
+        )
+
+
+def ms_class(cls: type) -> type:
+    """Marks a class whose objects compiled functions may make and use; every class may."""
+    if not isinstance(cls, type):
+        raise TypeError(f"For 'jit_class', 'cls' must be a class, but got {type(cls).__name__}.")
+    if isinstance(_late.cell_class, type) and issubclass(cls, _late.cell_class):
+        raise TypeError(
+            f"For 'jit_class', 'cls' must not be a Cell, which is compiled anyway, but got {cls.__name__}."
+        )
     return cls
 
 

@@ -21,6 +21,7 @@ from mindspore.compile.numbers import NumberDecides, holds_number
 from mindspore.compile.python_builtins import SPECIAL
 from mindspore.compile.source import NoSource, find_source
 from mindspore.compile.values import Choice
+from mindspore.ops.primitive import Primitive
 
 _LIBRARY = "mindspore."
 
@@ -66,6 +67,8 @@ class Calls:
             return self.call(function.bound_function(), args, kwargs, frame)
         if isinstance(function, type):
             return self._instantiate(function, args, kwargs)
+        if isinstance(function, Primitive):
+            self.guards.item(function.__dict__, "attrs", function.attrs)
         owner = getattr(function, "__self__", None)
         if isinstance(owner, facts.MUTABLE) and function.__name__ in _MUTATING:
             self.check_mutable(owner)
@@ -89,11 +92,13 @@ class Calls:
         return self.with_numbers(args, kwargs, lambda a, k: function(*a, **k))
 
     def _call_function(self, function: types.FunctionType, args: list, kwargs: dict) -> Any:
-        if (
-            is_library(function)
-            or getattr(function, "_ms_constexpr", False)
-            or _is_builtin_module(function)
-        ):
+        constant = getattr(function, "_ms_constexpr", None)
+        if constant is not None and self.has_traced((args, kwargs)):
+            if constant:
+                raise Unsupported(
+                    f"'{function.__name__}' is a constexpr: its arguments must be known while compiling"
+                )
+        elif is_library(function) or constant is not None or _is_builtin_module(function):
             return self._run(function, args, kwargs)
         try:
             source = find_source(function)

@@ -78,6 +78,23 @@ class Partial(PythonPrimitive):
         return partial(fn, *args)
 
 
+class Depend(PythonPrimitive):
+    """Its first input, computed after the second."""
+
+    def __call__(self, value: Any, expr: Any) -> Any:
+        return depend(value, expr)
+
+
+class ControlDepend(PythonPrimitive):
+    """Says that the second input comes after the first, which holds anyway: effects happen in program order."""
+
+    _constructor = [("depend_mode", 0, True)]
+
+    def __call__(self, src: Any, dst: Any) -> Any:
+        del src
+        return dst
+
+
 class MakeTuple(PythonPrimitive):
     """Its arguments as a tuple."""
 
@@ -232,6 +249,8 @@ CLASSES: dict[str, type] = {
         ScalarToTensor,
         Partial,
         MakeTuple,
+        Depend,
+        ControlDepend,
     )
 }
 CLASSES.update(_effects.CLASSES)

@@ -225,15 +225,39 @@ def prim_attr_register(function: Callable) -> Callable:
     return construct
 
 
-def constexpr(fn=None, get_instance=True, name=None, reuse_result=True, check=True):
-    """Marks a function that runs while a graph is compiled, on values known then."""
-    del get_instance, name, reuse_result, check
+def constexpr(
+    fn: Callable | None = None,
+    get_instance: bool = True,
+    name: str | None = None,
+    reuse_result: bool = True,
+    check: bool = True,
+) -> Any:
+    """Marks a function that runs while a graph is compiled, on values known then; its result is a constant of the graph.
 
-    def mark(function):
-        function._ms_constexpr = True
+    The other arguments are accepted.
+    """
+    del get_instance, name, reuse_result, check
+    return _marked("constexpr", fn, True)
+
+
+def _primexpr(
+    fn: Callable | None = None,
+    get_instance: bool = True,
+    name: str | None = None,
+    reuse_result: bool = True,
+) -> Any:
+    """Like constexpr; but where an argument is known only at run time, the function is compiled."""
+    del get_instance, name, reuse_result
+    return _marked("_primexpr", fn, False)
+
+
+def _marked(what: str, fn: Any, constant: bool) -> Any:
+    def mark(function: Callable) -> Callable:
+        if not callable(function):
+            raise TypeError(
+                f"For '{what}', the argument must be a function, but got {type(function).__name__}."
+            )
+        function._ms_constexpr = constant  # type: ignore[attr-defined]
         return function
 
     return mark if fn is None else mark(fn)
-
-
-_primexpr = constexpr

@@ -8,28 +8,40 @@ from collections.abc import Callable
 from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.common import _late
+from mindspore.common import dtype as mstype
+from mindspore.ops._custom import invoke
 from mindspore.ops._grad import GradOperation, grad, value_and_grad
 
 
-def _invoke(fn: Callable, *args: Any) -> Any:
-    if _core.is_tracing():
-        return _late.compiler.call_in_trace(fn, args, {})
-    return fn(*args)
-
-
 class MultitypeFuncGraph:
-    """One name for several functions, chosen by the types of the arguments: `@f.register("Tensor", "Number")`."""
+    """One name for several functions, chosen by the types of the arguments: `@f.register("Tensor", "Number")`. The first that was
+    registered for types that fit is called.
+
+    Args:
+        name: for messages.
+        read_value: accepted; a Parameter is its value.
+    """
 
     def __init__(self, name: str, read_value: bool = False):
+        if not isinstance(name, str):
+            raise TypeError(
+                f"For 'MultitypeFuncGraph', 'name' must be a str, but got {type(name).__name__}."
+            )
         self.name, self.read_value = name, read_value
         self.entries: list[tuple[tuple, Callable]] = []
         self.__name__ = name
 
-    def register(self, *types: Any) -> Callable:
-        """Adds the decorated function for arguments of the given types (names or Python types)."""
+    def register(self, *type_names: Any) -> Callable:
+        """Adds the decorated function for arguments of the given types (names, element types or Python types)."""
+        for name in type_names:
+            if isinstance(name, str) and name not in _KINDS and name not in _NUMBERS:
+                raise ValueError(
+                    f"For 'MultitypeFuncGraph', the types of '{self.name}' must be known names, but got '{name}'; there "
+                    f"are {', '.join([*_KINDS, *_NUMBERS])}."
+                )
 
         def add(fn: Callable) -> Callable:
-            self.entries.append((types, fn))
+            self.entries.append((type_names, fn))
             return fn
 
         return add
@@ -37,73 +49,163 @@ class MultitypeFuncGraph:
     def __call__(self, *args: Any) -> Any:
         for types, fn in self.entries:
             if len(types) == len(args) and all(_is_a(a, t) for a, t in zip(args, types)):
-                return _invoke(fn, *args)
+                return invoke(fn, *args)
         got = ", ".join(type(a).__name__ for a in args)
-        raise TypeError(f"For 'MultitypeFuncGraph', '{self.name}' has no function for ({got}).")
+        known = "; ".join("(" + ", ".join(map(str, types)) + ")" for types, _ in self.entries)
+        raise ValueError(
+            f"For 'MultitypeFuncGraph', '{self.name}' must have a function for the types of the arguments, but got "
+            f"({got}); it has {known or 'none'}."
+        )
+
+    def __repr__(self) -> str:
+        return f"MultitypeFuncGraph({self.name})"
+
+
+_KINDS: dict[str, Callable[[Any], bool]] = {
+    "Tensor": lambda v: isinstance(v, Tensor),
+    "Number": lambda v: isinstance(v, (int, float)),
+    "Bool": lambda v: isinstance(v, bool),
+    "Function": callable,
+    "Func": callable,
+    "Tuple": lambda v: isinstance(v, tuple),
+    "List": lambda v: isinstance(v, list),
+    "Dictionary": lambda v: isinstance(v, dict),
+    "String": lambda v: isinstance(v, str),
+    "None": lambda v: v is None,
+    "Slice": lambda v: isinstance(v, slice),
+    "Ellipsis": lambda v: v is Ellipsis,
+    "Parameter": lambda v: isinstance(v, _late.parameter_class),
+    # Kinds of values that this framework does not have.
+    **dict.fromkeys(
+        ("RowTensor", "RowTensorInner", "CSRTensor", "COOTensor", "MapTensor", "UMonadType"),
+        lambda v: False,
+    ),
+}
+# Python has one kind of int, an Int64, and one of float, which is a Float32 as soon as it meets a tensor.
+_NUMBERS: dict[str, type | None] = {
+    "Int": int,
+    "Int64": int,
+    "Float": float,
+    "Float32": float,
+    "Float64": float,
+    **dict.fromkeys(
+        ("Int8", "Int16", "Int32", "UInt8", "UInt16", "UInt32", "UInt64", "Float16", "BFloat16"),
+        None,
+    ),
+}
 
 
 def _is_a(value: Any, kind: Any) -> bool:
+    if isinstance(kind, str):
+        return _KINDS[kind](value) if kind in _KINDS else type(value) is _NUMBERS[kind]
+    if kind is mstype.tensor_type or kind is mstype.tensor:
+        return isinstance(value, Tensor)
     if isinstance(kind, type):
         return isinstance(value, kind)
-    if not isinstance(kind, str):
-        return (isinstance(value, Tensor) and repr(kind) == "Tensor") or getattr(
-            value, "dtype", None
-        ) is kind
-    checks = {
-        "Tensor": lambda v: isinstance(v, Tensor),
-        "Number": lambda v: isinstance(v, (int, float)) and not isinstance(v, bool),
-        "Bool": lambda v: isinstance(v, bool),
-        "Function": callable,
-        "Tuple": lambda v: isinstance(v, tuple),
-        "List": lambda v: isinstance(v, list),
-        "String": lambda v: isinstance(v, str),
-        "None": lambda v: v is None,
-        "Func": callable,
-        "Dictionary": lambda v: isinstance(v, dict),
-        "RowTensor": lambda v: False,
-        "CSRTensor": lambda v: False,
-        "COOTensor": lambda v: False,
-        "MapTensor": lambda v: False,
-    }
-    if kind in checks:
-        return checks[kind](value)
-    return isinstance(value, (int, float)) and type(value).__name__ == kind.lower().rstrip(
-        "0123456789"
-    )
+    if isinstance(kind, mstype.TensorType):
+        return isinstance(value, Tensor) and value.dtype == kind.element_type()
+    if kind is mstype.number:
+        return isinstance(value, (int, float))
+    if isinstance(kind, mstype.Type):
+        return type(value) is _NUMBERS.get(str(kind), bool if kind is mstype.bool_ else None)
+    return _KINDS.get(repr(kind), lambda v: False)(value)
 
 
 class HyperMap:
-    """Applies a function to matching leaves of nested tuples and lists."""
+    """Applies a function to matching leaves of nested tuples, lists and dicts.
+
+    Args:
+        ops: the function; without it, it is the first argument of the call.
+        reverse: whether the items are visited from the last to the first; the result is the same.
+    """
 
     def __init__(self, ops: Callable | None = None, reverse: bool = False):
+        if ops is not None and not callable(ops):
+            raise TypeError(
+                f"For '{type(self).__name__}', 'ops' must be a function, but got {type(ops).__name__}."
+            )
         self.ops, self.reverse = ops, reverse
 
     def __call__(self, *args: Any) -> Any:
-        fn, items = (args[0], args[1:]) if self.ops is None else (self.ops, args)
-        return self._map(fn, items)
+        name = type(self).__name__
+        fn, trees = (self.ops, args) if self.ops is not None else (args[:1], args[1:])
+        fn = fn[0] if isinstance(fn, tuple) and fn else fn
+        if not callable(fn):
+            raise TypeError(
+                f"For '{name}', the first argument must be a function, but got {type(fn).__name__}."
+            )
+        if not trees:
+            raise TypeError(f"For '{name}', there must be something to map over, but got nothing.")
+        return self._map(fn, trees)
 
-    def _map(self, fn: Callable, items: tuple) -> Any:
-        first = next((i for i in items if isinstance(i, (tuple, list))), None)
-        if first is None:
-            return _invoke(fn, *items)
-        for i in items:
-            if not isinstance(i, (tuple, list)) or len(i) != len(first):
-                raise ValueError(
-                    f"For '{type(self).__name__}', the sequences must have equal lengths, but got "
-                    f"{[len(s) if isinstance(s, (tuple, list)) else type(s).__name__ for s in items]}."
-                )
-        mapped = [self._step(fn, parts) for parts in zip(*items)]
-        return mapped if isinstance(first, list) else tuple(mapped)
+    def _map(self, fn: Callable, trees: tuple) -> Any:
+        if not any(isinstance(tree, (tuple, list, dict)) for tree in trees):
+            return invoke(fn, *trees)
+        return self._items(fn, trees)
 
-    def _step(self, fn: Callable, parts: tuple) -> Any:
-        return self._map(fn, parts)
+    def _items(self, fn: Callable, trees: tuple) -> Any:
+        first = trees[0]
+        if isinstance(first, dict) and all(
+            isinstance(t, dict) and list(t) == list(first) for t in trees
+        ):
+            made = self._each(fn, [tuple(t[key] for t in trees) for key in first])
+            return dict(zip(first, made))
+        if not all(isinstance(t, (tuple, list)) and len(t) == len(first) for t in trees):
+            raise ValueError(
+                f"For '{type(self).__name__}', the structures must match, but got {_described(trees)}."
+            )
+        made = self._each(fn, list(zip(*trees)))
+        return made if isinstance(first, list) else tuple(made)
+
+    def _each(self, fn: Callable, groups: list) -> list:
+        order = reversed(groups) if self.reverse else groups
+        made = [self._step(fn, group) for group in order]
+        return made[::-1] if self.reverse else made
+
+    def _step(self, fn: Callable, group: tuple) -> Any:
+        return self._map(fn, group)
+
+
+def _described(trees: tuple) -> str:
+    return " and ".join(
+        f"a {type(t).__name__} of {len(t)}"
+        if isinstance(t, (tuple, list, dict))
+        else type(t).__name__
+        for t in trees
+    )
 
 
 class Map(HyperMap):
-    """Applies a function to matching items of sequences, one level deep."""
+    """Applies a function to matching items of sequences, one level deep.
 
-    def _step(self, fn: Callable, parts: tuple) -> Any:
-        return _invoke(fn, *parts)
+    Args:
+        ops: the function; without it, it is the first argument of the call.
+        reverse: whether the items are visited from the last to the first; the result is the same.
+    """
+
+    def _map(self, fn: Callable, trees: tuple) -> Any:
+        return self._items(fn, trees)
+
+    def _step(self, fn: Callable, group: tuple) -> Any:
+        return invoke(fn, *group)
+
+
+def tail(sequence: tuple) -> tuple:
+    """All items but the first."""
+    if not isinstance(sequence, (tuple, list)):
+        raise TypeError(
+            f"For 'tail', the argument must be a tuple, but got {type(sequence).__name__}."
+        )
+    return tuple(sequence[1:])
+
+
+def zip_operation(*sequences: Any) -> tuple:
+    """`tuple(zip(...))` of sequences of equal length."""
+    if len({len(s) for s in sequences}) > 1:
+        raise ValueError(
+            f"For 'zip_operation', the sequences must be equally long, but got {_described(sequences)}."
+        )
+    return tuple(zip(*sequences))
 
 
 def clip_by_value(x: Any, clip_value_min: Any = None, clip_value_max: Any = None) -> Any:
@@ -118,22 +220,39 @@ def clip_by_global_norm(x: Any, clip_norm: float = 1.0, use_norm: Any = None) ->
     from mindspore import ops
 
     if use_norm is not None:
-        raise ValueError("For 'clip_by_global_norm', 'use_norm' must be None.")
-    if not isinstance(clip_norm, (int, float)) or isinstance(clip_norm, bool):
+        raise ValueError(
+            f"For 'clip_by_global_norm', 'use_norm' must be None, but got {use_norm!r}."
+        )
+    if isinstance(clip_norm, Tensor):
+        if clip_norm.size != 1:
+            raise ValueError(
+                f"For 'clip_by_global_norm', 'clip_norm' must have one element, but got shape {clip_norm.shape}."
+            )
+    elif not isinstance(clip_norm, (int, float)) or isinstance(clip_norm, bool):
         raise TypeError(
             f"For 'clip_by_global_norm', 'clip_norm' must be a number, but got {type(clip_norm).__name__}."
         )
-    if clip_norm <= 0:
+    elif clip_norm <= 0:
         raise ValueError(
             f"For 'clip_by_global_norm', 'clip_norm' must be positive, but got {clip_norm}."
         )
+    items = [x] if isinstance(x, Tensor) else x
+    if not isinstance(items, (tuple, list)) or not all(isinstance(t, Tensor) for t in items):
+        raise TypeError(
+            f"For 'clip_by_global_norm', 'x' must be a tuple or list of Tensors, but got {type(x).__name__}."
+        )
+    if not items:
+        return x
     total: Any = None
-    for t in x:
+    for t in items:
         part = ops.reduce_sum(ops.square(ops.cast(t, _core.float32)))
         total = part if total is None else total + part
     norm = ops.sqrt(total)
-    scale = clip_norm / ops.maximum(norm, ops.full_like(norm, clip_norm))
-    scaled = [t * ops.cast(scale, t.dtype) for t in x]
+    limit = ops.full_like(norm, clip_norm) if not isinstance(clip_norm, Tensor) else clip_norm
+    scale = limit / ops.maximum(norm, limit)
+    scaled = [t * ops.cast(scale, t.dtype) for t in items]
+    if isinstance(x, Tensor):
+        return scaled[0]
     return scaled if isinstance(x, list) else tuple(scaled)
 
 
@@ -152,5 +271,7 @@ __all__ = [
     "clip_by_global_norm",
     "clip_by_value",
     "grad",
+    "tail",
     "value_and_grad",
+    "zip_operation",
 ]
