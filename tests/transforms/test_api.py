@@ -103,6 +103,31 @@ def test_inside_compiled_code():
     assert plain(both(A, A)) == ([1, 4], [2, 8], [1, 4], [2, 8], [1, 4])
 
 
+def test_numbers_that_a_tensor_decided():
+    def double(x):
+        n, factor = 0, 2.0
+        if x.sum() > 0:
+            factor = 3.0
+        while x.sum() < 100:
+            x = x * 2
+            n = n + 1
+        shared = vmap(lambda x, y: x * y, (0, None))(x, n)
+        return shared, jvp(lambda x: x * factor, x, x)[1], vjp(lambda x: x * factor, x)[1](x)[0]
+
+    x = counted(2)
+    assert plain(jit(double)(x)) == plain(double(x)) == ([384, 768], [192, 384], [64 * 3, 128 * 3])
+
+
+def test_open_sizes():
+    def slope(x):
+        return jvp(lambda x: ops.softmax(x * 2), x, x)[1], vjp(lambda x: x * x, x)[1](x)[0]
+
+    compiled = jit(slope, input_signature=Tensor(shape=[None, 3], dtype=mindspore.float32))
+    for n in (2, 5):
+        for a, b in zip(compiled(counted(n, 3)), slope(counted(n, 3))):
+            np.testing.assert_allclose(a.asnumpy(), b.asnumpy(), rtol=1e-5, atol=1e-6)
+
+
 def test_cells_of_the_earlier_releases():
     assert plain(nn.Jvp(square)(A, A)) == ([1, 4], [2, 8])
     assert plain(nn.Vjp(square)(A, A)) == ([1, 4], [2, 8])

@@ -7,6 +7,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+from mindspore._core import Tensor
 from mindspore.common import _late
 from mindspore.common._tree import flatten, rebuild
 from mindspore.compile.cache import Cache
@@ -19,7 +20,7 @@ class FunctionGraph:
     """`call`, which takes a list of tensors, traced into its own graph; `weights` are Parameters that become inputs too."""
 
     def __init__(self, name: str, call: Callable, inputs: list, weights: list):
-        """`inputs` and the second items of `weights` are (dtype, shape)."""
+        """An input is a tensor whose type it has, or (dtype, shape); so are the second items of `weights`."""
         tracer = current()
         assert tracer is not None
         self.trace = trace = tracer.trace
@@ -29,9 +30,9 @@ class FunctionGraph:
         self.graph = trace.begin(name)
         tracer.in_gradient += 1
         try:
-            inner = [trace.add_parameter(dtype, list(shape)) for dtype, shape in inputs]
-            for parameter, (dtype, shape) in weights:
-                trace.set_parameter(parameter, trace.add_parameter(dtype, list(shape)))
+            inner = [self._parameter(kind) for kind in inputs]
+            for parameter, kind in weights:
+                trace.set_parameter(parameter, self._parameter(kind))
             start = trace.environment()
             self.value = call(inner)
             self.leaves = flatten(self.value)
@@ -43,6 +44,11 @@ class FunctionGraph:
         finally:
             tracer.in_gradient -= 1
             trace.restore(environment)
+
+    def _parameter(self, kind: Any) -> Tensor:
+        if isinstance(kind, Tensor):  # weak where it is
+            return self.trace.parameter_like(kind)
+        return self.trace.add_parameter(kind[0], list(kind[1]))
 
     def outputs(self) -> list:
         """What the graph returns: the tensors of the value, then the Parameters that it changed."""
@@ -56,13 +62,9 @@ class FunctionGraph:
         return rebuild(self.value, lambda _: next(items))
 
 
-def _types(tensors: list) -> list:
-    return [(t.dtype, tuple(t.shape)) for t in tensors]
-
-
 def jvp_in_trace(call: Callable, primals: list, tangents: list) -> tuple[Any, list]:
     """The value of `call`, and a tangent for each tensor in it."""
-    graph = FunctionGraph("jvp", call, _types(primals), [])
+    graph = FunctionGraph("jvp", call, primals, [])
     trace = graph.trace
     moving = [t for p, t in zip(primals, tangents) if p.dtype in FLOATS]
     results = trace.call(trace.jvp(trace.partial(graph.graph)), [*primals, *moving])
@@ -75,9 +77,7 @@ def jvp_in_trace(call: Callable, primals: list, tangents: list) -> tuple[Any, li
 
 def vjp_in_trace(call: Callable, primals: list, weights: list) -> tuple[Any, Callable]:
     """The value of `call`, and the function from tangents of its floating tensors to gradients of primals and weights."""
-    graph = FunctionGraph(
-        "vjp", call, _types(primals), [(w, (w.dtype, tuple(w.shape))) for w in weights]
-    )
+    graph = FunctionGraph("vjp", call, primals, [(w, w) for w in weights])
     trace = graph.trace
     inputs = [*primals, *(trace.lift(w) for w in weights)]
     results = trace.call(trace.vjp(trace.partial(graph.graph)), inputs)
@@ -99,10 +99,8 @@ def vmap_in_trace(
     the function knows as the first of them."""
     from mindspore import ops
 
-    inputs = [
-        (t.dtype, tuple(t.shape)[1:] if b else tuple(t.shape)) for t, b in zip(tensors, batched)
-    ]
-    weights = [(group[0], (group[0].dtype, tuple(group[0].shape))) for group in members]
+    inputs = [(t.dtype, tuple(t.shape)[1:]) if b else t for t, b in zip(tensors, batched)]
+    weights = [(group[0], group[0]) for group in members]
     graph = FunctionGraph("vmap", call, inputs, weights)
     trace = graph.trace
     own = {id(group[0]): group for group in members}
