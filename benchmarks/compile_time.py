@@ -31,9 +31,9 @@ class Figure:
 
 FIGURES = {
     "nodes_100000": Figure("chain", 100_000, 4.0, peers=False),
-    "nodes_linear": Figure("chain", 100_000, 11.0, against=10_000, peers=False),
+    "nodes_linear": Figure("chain", 100_000, 12.5, against=10_000, peers=False),
     "layers_100000": Figure("layers", 100_000, 4.0, peers=False),
-    "layers_linear": Figure("layers", 100_000, 11.0, against=10_000, peers=False),
+    "layers_linear": Figure("layers", 100_000, 12.5, against=10_000, peers=False),
     "gradient_100000": Figure("layers_gradient", 100_000, 4.0, peers=False),
     "statements_3000": Figure("statements", 3000, 0.5),
     "statements_500": Figure("statements", 500, 0.1),

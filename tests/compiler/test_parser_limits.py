@@ -136,6 +136,17 @@ def test_calls_as_deep_as_python_allows():
     np.testing.assert_array_equal(*both(calls(700)))
 
 
+def test_a_warning_from_the_deep_stack_names_the_users_line():
+    context.set_context(jit_syntax_level=context.LAX)
+    body = lines_of("y = x.asnumpy()[0]", "return f600(x) * float(y)")
+    function = ms.jit(
+        function_of(calls(601).replace("def f(x, p):\n    return f600(x)\n", "") + body)
+    )
+    with pytest.warns(ms.compile.errors.RunsEagerly) as caught:
+        function(Tensor(X), Tensor(True))
+    assert {w.filename for w in caught} == {__file__}
+
+
 def test_deeper_calls_are_an_error():
     function = ms.jit(function_of(calls(10_000)))
     with pytest.raises(RecursionError, match="deep while compiling"):

@@ -6,6 +6,8 @@ from caselib import indexed, scalar, section, two
 
 import mindspore as ms
 from mindspore import Parameter, Tensor, nn, ops
+from mindspore.ops import functional as F
+from mindspore.ops import operations as P
 
 
 def cubic(x):
@@ -109,6 +111,32 @@ def batched_gradient(x):
     return ms.vmap(ms.grad(lambda u: u * u * u))(x)
 
 
+@case("`bprop` of a cell")
+class Doubled(nn.Cell):
+    def construct(self, x):
+        return x * 2
+
+    def bprop(self, x, out, dout):
+        return (dout * x,)
+
+
+@case("`InsertGradientOf`")
+def inserted(x):
+    clip = P.InsertGradientOf(lambda g: ops.clip_by_value(g, -1.0, 1.0))
+    return clip(x) * x
+
+
+@case("`recompute`")
+class Recomputed(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.block = nn.SequentialCell(nn.Tanh(), nn.Sigmoid())
+        self.block.recompute()
+
+    def construct(self, x):
+        return self.block(x) * x
+
+
 # ---- composite ----------------------------------------------------------------------------------------------------------
 case = section("`ops.composite`")
 
@@ -156,6 +184,22 @@ def clipped_by_norm(x):
 @case("`constexpr`")
 def constants(x):
     return x * twice(x.shape[0])
+
+
+@case("`switch_layer`", indexed)
+class Switched(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.layers = [nn.ReLU(), nn.Tanh(), nn.Sigmoid()]
+
+    def construct(self, x, n):
+        return F.switch_layer(n, self.layers)(x)
+
+
+@case("`mutable`")
+def mutable_values(x):
+    items = ms.mutable([x, x * 2])
+    return items[0] + items[1]
 
 
 @case("`ops.depend`", two)

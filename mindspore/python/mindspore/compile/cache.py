@@ -6,7 +6,6 @@ import contextlib
 import functools
 import logging
 import math
-import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterator
@@ -16,8 +15,9 @@ from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.common._tree import flatten
 from mindspore.compile import guards
-from mindspore.compile.errors import RunsEagerly, Unsupported, calling_place, is_ours, locate
+from mindspore.compile.errors import RunsEagerly, Unsupported, calling_place, locate
 from mindspore.compile.numbers import Numbers, as_tensor
+from mindspore.compile.places import user_frame
 from mindspore.compile.signature import Sizes, argument_names
 
 logger = logging.getLogger("mindspore.compile")
@@ -180,10 +180,9 @@ class Cache:
         else:
             what = f"the value of {where}, lately {_value_text(value)}, keeps changing"
             remedy = "Pass it as a Tensor, if it decides neither a shape nor a branch."
-        warnings.warn(
+        warn_user(
             f"{self.name} was compiled {self.compiled} times, since {what}. {remedy}",
             Recompiles,
-            stacklevel=user_level(),
         )
 
     @contextlib.contextmanager
@@ -203,12 +202,11 @@ class Cache:
         if line in self.warned:
             return
         self.warned.add(line)
-        warnings.warn(
+        warn_user(
             f"a line of {self.name} runs eagerly between two compiled parts, since {place}\n"
             "  The result is that of PYNATIVE_MODE; nothing is optimised over that line, and each run stops there. "
             "jit(fullgraph=True), or set_context(jit_syntax_level=STRICT), makes this an error.",
             RunsEagerly,
-            stacklevel=user_level(),
         )
 
     def warn_eager(self, reason: str) -> None:
@@ -217,22 +215,20 @@ class Cache:
         if line in self.warned:
             return
         self.warned.add(line)
-        warnings.warn(
+        warn_user(
             f"{self.name} runs eagerly, as in PYNATIVE_MODE: correct, but without what compiling saves, since {reason}\n"
             "  Only the cells and jit functions that it calls are compiled. jit(fullgraph=True), or "
             "set_context(jit_syntax_level=STRICT), makes this an error.",
             RunsEagerly,
-            stacklevel=user_level(),
         )
 
     def give_up_open_sizes(self, reason: Exception) -> None:
         """From now on the function is compiled for every shape."""
         self.static = True
         text = str(reason).splitlines()[0] if str(reason) else type(reason).__name__
-        warnings.warn(
+        warn_user(
             f"{self.name} has inputs with open sizes, but is compiled for every shape: {text}",
             Recompiles,
-            stacklevel=user_level(),
         )
 
 
@@ -243,12 +239,17 @@ class _Making(threading.local):
 _making = _Making()
 
 
-def user_level() -> int:
-    """For warnings: how many calls up the user's code is."""
-    level, frame = 1, sys._getframe(1)
-    while frame.f_back is not None and is_ours(frame.f_code.co_filename):
-        level, frame = level + 1, frame.f_back
-    return level
+def warn_user(text: str, category: type[Warning]) -> None:
+    """A warning at the user's line that called into this package, from whatever stack this runs on."""
+    frame = user_frame()
+    if frame is None:
+        warnings.warn(text, category, stacklevel=2)
+        return
+    space = frame.f_globals
+    registry = space.setdefault("__warningregistry__", {})
+    warnings.warn_explicit(
+        text, category, frame.f_code.co_filename, frame.f_lineno, space.get("__name__"), registry
+    )
 
 
 # ---- what changes ---------------------------------------------------------------------------------------------------------

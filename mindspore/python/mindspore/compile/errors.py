@@ -76,7 +76,9 @@ def locate(error: BaseException, places: list[Place], again: bool = False) -> Ba
     if is_located(error) and not again:
         return error
     text = str(error)
-    located: Any = _with_text(error, text + _remedy(error) + places_text(places))
+    remedy = _remedy(error)
+    text = f"{text.rstrip('.')}. {remedy}" if remedy else text
+    located: Any = _with_text(error, text + places_text(places))
     located._ms_original, located._ms_places = error, places
     located.__cause__ = error.__cause__
     return located
@@ -128,7 +130,7 @@ def _remedy(error: BaseException) -> str:
     elif isinstance(error, NameError) and frame is not None:
         known = frame.known_names()
     close = difflib.get_close_matches(name, known, 1) if isinstance(name, str) else []
-    return f" Did you mean '{close[0]}'?" if close and f"'{close[0]}'" not in str(error) else ""
+    return f"Did you mean '{close[0]}'?" if close and f"'{close[0]}'" not in str(error) else ""
 
 
 # Python shows a KeyError's text as a repr, with its lines in one.
