@@ -49,7 +49,7 @@ def test_an_argument_that_all_items_share(mode):
 
 
 def test_reverse_mode_asks_and_forward_mode_does_not(mode):
-    f = lambda v: square(v)  # noqa: E731
+    f = lambda v: square(v)
     assert values(ops.jacrev(f)(X)) == [[10, 0, 0], [0, 20, 0], [0, 0, 30]]
     assert values(ops.jacfwd(f)(X)) == [[2, 0, 0], [0, 4, 0], [0, 0, 6]]
     assert values(ops.vjp(f, X)[1](X)[0]) == [10, 40, 90]
