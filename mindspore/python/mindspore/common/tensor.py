@@ -180,6 +180,7 @@ def _install() -> None:
         "__dlpack_device__": lambda self: (1, 0),
         "from_numpy": staticmethod(from_numpy),
         "from_dlpack": staticmethod(_from_dlpack),
+        "copy": lambda self: _core.op("Identity")(self),
         "tolist": lambda self: self.asnumpy().tolist(),
         "nbytes": property(lambda self: self.size * self.itemsize),
         "dim": lambda self: self.ndim,

@@ -1,0 +1,92 @@
+"""Programs that random testing (tests/fuzz) found to differ between eager and compiled runs, made small. The name says what was
+wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import mindspore as ms
+from mindspore import Parameter, Tensor, nn, ops
+
+X = np.array([1.5, -2.0, 3.0], np.float32)
+
+
+class Net(nn.Cell):
+    """A cell with one Parameter around a function."""
+
+    def __init__(self, function: Callable):
+        super().__init__()
+        self.p = Parameter(Tensor(X), name="p")
+        self.function = function
+
+    def construct(self, *args: Any) -> Any:
+        return self.function(self, *args)
+
+
+def assigned_and_read(net, x):
+    ops.assign(net.p, ops.tanh(x) * net.p)
+    return net.p * x
+
+
+def assigned_and_not_read(net, x):
+    ops.assign(net.p, ops.ones_like(x))
+    return x * x
+
+
+def added_and_subtracted(net, x):
+    ops.assign_add(net.p, x * x)
+    ops.assign_sub(net.p, ops.sin(x))
+    return net.p * x
+
+
+def copied(net, x):
+    y = x.copy()
+    y[0] = 7.0
+    return x * y
+
+
+FUNCTIONS = [assigned_and_read, assigned_and_not_read, added_and_subtracted, copied]
+
+
+def run(mode: int, function: Callable, gradient: bool) -> tuple:
+    """The result of two calls and the Parameter afterwards."""
+    ms.set_context(mode=mode)
+    try:
+        net = Net(function)
+        f = ms.value_and_grad(net, 0, net.trainable_params()) if gradient else net
+        results = [f(Tensor(X)), f(Tensor(X * 2 - 1))]
+        return flat(results), net.p.asnumpy()
+    finally:
+        ms.set_context(mode=ms.PYNATIVE_MODE)
+
+
+def flat(value: Any) -> list:
+    """The arrays and numbers of a structure."""
+    if isinstance(value, (tuple, list)):
+        return [x for v in value for x in flat(v)]
+    return [value.asnumpy() if isinstance(value, Tensor) else value]
+
+
+@pytest.mark.parametrize("gradient", [False, True], ids=["value", "gradient"])
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
+def test_same_in_both_modes(function: Callable, gradient: bool) -> None:
+    """Results, Parameters and gradients are the eager ones."""
+    eager, graph = (run(m, function, gradient) for m in (ms.PYNATIVE_MODE, ms.GRAPH_MODE))
+    assert len(eager[0]) == len(graph[0])
+    for a, b in zip(eager[0], graph[0]):
+        assert type(a) is type(b)
+        np.testing.assert_array_equal(a, b)
+    np.testing.assert_array_equal(eager[1], graph[1])
+
+
+def test_gradient_of_assignments() -> None:
+    """A Parameter's new value passes its tangent on: d/dx of x * (p + x^2 - sin x)."""
+    net = Net(added_and_subtracted)
+    p = X.astype(np.float64)
+    by_x, by_p = ms.grad(net, 0, [net.p])(Tensor(X))
+    np.testing.assert_allclose(by_x.asnumpy(), p + 3 * p**2 - np.sin(p) - p * np.cos(p), rtol=1e-5)
+    np.testing.assert_allclose(by_p[0].asnumpy(), X, rtol=1e-6)

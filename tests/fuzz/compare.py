@@ -1,0 +1,84 @@
+"""Whether two results are the same. Values must have equal bits, except that any nan is a nan and the two zeros are one: `x + 0`
+may become `x`. Gradients may be sums in another order, see `SUM_ULPS`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mindspore import Tensor
+
+# A value that is used n times has a sum of n tangents as its gradient. Eager code adds them one by one as it walks back over
+# all ops that ran; compiled code adds up those of a branch, a loop's round or a called function first, as each is a function
+# of its own. Of n terms of size m both sums are within (n - 1) * m * eps/2 of the exact one. The largest gradient of the
+# program stands for m, which the squashing in loops keeps near all that was added, and n is at most some dozens.
+SUM_ULPS = 64
+
+
+class Difference(Exception):
+    """Where two results differ, and how."""
+
+
+def same(a: Any, b: Any, where: str = "result", ulps: int = 0, scale: float = 0.0) -> None:
+    """Raises Difference unless a compiled result `b` is the eager one `a`."""
+    if isinstance(a, Tensor) and isinstance(b, Tensor):
+        _same_tensors(a, b, where, ulps, scale)
+    elif type(a) is not type(b):
+        raise Difference(
+            f"{where}: {type(a).__name__} {_short(a)} became {type(b).__name__} {_short(b)}"
+        )
+    elif isinstance(a, (tuple, list)):
+        if len(a) != len(b):
+            raise Difference(f"{where}: {len(a)} items became {len(b)}")
+        for i, (x, y) in enumerate(zip(a, b)):
+            same(x, y, f"{where}[{i}]", ulps, scale)
+    elif isinstance(a, dict):
+        if list(a) != list(b):
+            raise Difference(f"{where}: keys {list(a)} became {list(b)}")
+        for key in a:
+            same(a[key], b[key], f"{where}[{key!r}]", ulps, scale)
+    elif isinstance(a, np.ndarray):
+        _same_arrays(a, b, where, ulps, scale)
+    elif not (a == b or (a != a and b != b)):
+        raise Difference(f"{where}: {_short(a)} became {_short(b)}")
+
+
+def _same_tensors(a: Tensor, b: Tensor, where: str, ulps: int, scale: float) -> None:
+    if a.dtype is not b.dtype or tuple(a.shape) != tuple(b.shape):
+        raise Difference(f"{where}: {a.dtype}{list(a.shape)} became {b.dtype}{list(b.shape)}")
+    _same_arrays(a.asnumpy(), b.asnumpy(), where, ulps, scale)
+
+
+def _same_arrays(a: np.ndarray, b: np.ndarray, where: str, ulps: int, scale: float) -> None:
+    equal = (a == b) | ((a != a) & (b != b))
+    if equal.all():
+        return
+    if ulps and a.dtype.kind == "f":
+        limit = ulps * float(np.finfo(a.dtype).eps) * max(scale, 1.0)
+        with np.errstate(all="ignore"):
+            near = np.abs(a.astype(np.float64) - b.astype(np.float64)) <= limit
+        huge = ~np.isfinite(a) | (np.abs(a) > np.finfo(a.dtype).max / 1e3)
+        equal = equal | near | huge
+        if equal.all():
+            return
+    at = tuple(int(i) for i in np.argwhere(~equal)[0])
+    raise Difference(
+        f"{where}{list(at) if at else ''}: {a[at]!r} became {b[at]!r} ({int((~equal).sum())} of {a.size} differ)"
+    )
+
+
+def largest(values: Any) -> float:
+    """The largest finite number in a structure of tensors."""
+    if isinstance(values, Tensor):
+        array = np.abs(values.asnumpy().astype(np.float64))
+        array = array[np.isfinite(array)]
+        return float(array.max()) if array.size else 0.0
+    if isinstance(values, (tuple, list)):
+        return max(map(largest, values), default=0.0)
+    return 0.0
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) < 60 else text[:57] + "..."

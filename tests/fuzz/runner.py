@@ -1,0 +1,246 @@
+"""Runs a program eagerly and compiled and says how the two differ."""
+
+from __future__ import annotations
+
+import faulthandler
+import importlib.util
+import linecache
+import logging
+import signal
+import sys
+import tempfile
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import mindspore as ms
+from fuzz.compare import SUM_ULPS, Difference, largest, same
+from fuzz.program import Program, rounds, sample
+from mindspore import Tensor
+
+_SECONDS = 30  # for one program: far more than any needs
+
+
+@dataclass
+class Outcome:
+    """What happened to one program. `failure` starts with what was compared, e.g. "forward"."""
+
+    program: Program
+    failure: str = ""
+    raised: str = ""  # the exception of the eager run, when it has one
+    fallbacks: Counter[str] = field(default_factory=Counter)
+    gradient: str = ""  # "", "equal" or "near"
+
+
+class Slow(Exception):
+    """A program took far too long."""
+
+
+@contextmanager
+def limited(seconds: int) -> Iterator[None]:
+    """An alarm for Python code; for a loop in C++ that never ends, the process gives up."""
+
+    def ring(*_: Any) -> None:
+        raise Slow(f"it took more than {seconds} s")
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.alarm(seconds)
+    faulthandler.dump_traceback_later(4 * seconds, exit=True)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+        faulthandler.cancel_dump_traceback_later()
+
+
+@contextmanager
+def mode(value: int) -> Iterator[None]:
+    """An execution mode for a while."""
+    before = ms.get_context("mode")
+    ms.set_context(mode=value)
+    try:
+        yield
+    finally:
+        ms.set_context(mode=before)
+
+
+class _Listener(logging.Handler):
+    """Collects what the compiler says about running eagerly."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.messages: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.messages.append(record.getMessage())
+
+
+@contextmanager
+def listening(found: Counter[str]) -> Iterator[None]:
+    """Counts the warnings that a call runs eagerly, by reason."""
+    listener, logger = _Listener(), logging.getLogger("mindspore")
+    logger.addHandler(listener)
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            yield
+    finally:
+        logger.removeHandler(listener)
+    texts = listener.messages + [str(w.message) for w in caught]
+    found.update(reason(t) for t in texts if "eager" in t)
+
+
+def reason(text: str) -> str:
+    """The kind of a message: its first line without names and numbers."""
+    line = text.splitlines()[0] if text else ""
+    words = ["'_'" if w.startswith("'") else w for w in line.split()]
+    return " ".join("#" if any(c.isdigit() for c in w) else w for w in words)[:140]
+
+
+def load(program: Program, folder: Path) -> type:
+    """The class `Net` of a program, from a file, where the parser finds its text."""
+    path = folder / f"program_{program.seed}.py"
+    path.write_text(program.source)
+    linecache.checkcache(str(path))
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.Net
+
+
+class Run:
+    """One program, in one mode: each call on a new set of data."""
+
+    def __init__(self, program: Program, kind: type, value: int):
+        self.program, self.value = program, value
+        rng = np.random.default_rng([program.seed, 99])
+        with mode(ms.PYNATIVE_MODE):
+            self.net = kind({name: sample(rng, k) for name, k in program.parameters.items()})
+
+    def arguments(self, round_: int) -> list[Tensor]:
+        return [Tensor(a) for a in self.program.data(round_)]
+
+    def call(self, round_: int, function: Callable) -> Any:
+        """(what was raised, value, arguments afterwards, Parameters afterwards)."""
+        arguments = self.arguments(round_)
+        raised, value = None, None
+        with mode(self.value):
+            try:
+                value = function(*arguments)
+            except (Slow, MemoryError):
+                raise
+            except Exception as error:
+                raised = error
+        after = [a.asnumpy() for a in arguments]
+        return raised, value, after, {p.name: p.asnumpy() for p in self.net.get_parameters()}
+
+    def forward(self, round_: int) -> Any:
+        return self.call(round_, self.net)
+
+    def gradient(self, round_: int) -> Any:
+        """The value and gradients with respect to all floating inputs and Parameters."""
+        return self.call(round_, self._gradient_function())
+
+    def _gradient_function(self) -> Callable:
+        wanted = tuple(i for i, k in enumerate(self.program.inputs) if k.is_float)
+        weights = [p for p in self.net.trainable_params() if p.dtype in _FLOATS]
+        return ms.value_and_grad(self.net, wanted, weights or None)
+
+    def gradient_in_jit(self, round_: int) -> Any:
+        """The gradient as a part of a compiled function."""
+        function = self._gradient_function()
+        return self.call(
+            round_, lambda *a: ms.jit(function)(*a) if self.value == ms.GRAPH_MODE else function(*a)
+        )
+
+    def second_order(self, round_: int) -> Any:
+        """A gradient of the sum of all gradients."""
+        first = next(i for i, k in enumerate(self.program.inputs) if k.is_float)
+        net = self.net
+
+        def once(*args: Tensor) -> Any:
+            return ms.grad(net, first)(*args)
+
+        return self.call(round_, ms.grad(once, first))
+
+
+_FLOATS = (ms.float16, ms.float32, ms.float64)
+
+
+def check(program: Program, folder: Path | None = None) -> Outcome:
+    """Compares the two modes on one program."""
+    if folder is None:
+        with tempfile.TemporaryDirectory() as made:
+            return check(program, Path(made))
+    outcome = Outcome(program)
+    limit = sys.getrecursionlimit()
+    try:
+        with limited(_SECONDS), listening(outcome.fallbacks), np.errstate(all="ignore"):
+            _check(outcome, load(program, folder))
+    except Difference as difference:
+        outcome.failure = str(difference)
+    except Slow as slow:
+        outcome.failure = f"time: {slow}"
+    finally:
+        sys.setrecursionlimit(limit)
+    return outcome
+
+
+def _check(outcome: Outcome, kind: type) -> None:
+    program = outcome.program
+    eager, graph = (Run(program, kind, m) for m in (ms.PYNATIVE_MODE, ms.GRAPH_MODE))
+    differentiable = True
+    ulps = SUM_ULPS if "ms.grad(" in program.source else 0
+    for r in rounds():
+        a, b = eager.forward(r), graph.forward(r)
+        _same_calls(a, b, f"forward {r}", ulps)
+        if a[0] is not None:
+            outcome.raised = f"{type(a[0]).__name__}: {a[0]}"
+            return
+        differentiable = differentiable and _has_float(a[1])
+    if not differentiable:
+        return
+    outcome.gradient = "equal"
+    way = "gradient_in_jit" if program.seed % 3 == 0 else "gradient"
+    eager, graph = (Run(program, kind, m) for m in (ms.PYNATIVE_MODE, ms.GRAPH_MODE))
+    for r in rounds()[:2]:
+        _same_gradients(outcome, getattr(eager, way)(r), getattr(graph, way)(r), f"{way} {r}")
+    if program.seed % 8 == 0:
+        _same_gradients(outcome, eager.second_order(0), graph.second_order(0), "second_order 0")
+
+
+def _same_calls(a: Any, b: Any, where: str, ulps: int = 0) -> None:
+    if a[0] is not None or b[0] is not None:
+        if type(a[0]) is not type(b[0]):
+            raise Difference(f"{where}: {_raised(a[0])} became {_raised(b[0])}")
+        return
+    scale = largest(a[1])
+    same(a[1], b[1], where, ulps, scale)
+    same(a[2], b[2], f"{where}, arguments afterwards", ulps, scale)
+    same(a[3], b[3], f"{where}, Parameters afterwards", ulps, scale)
+
+
+def _same_gradients(outcome: Outcome, a: Any, b: Any, where: str) -> None:
+    try:
+        _same_calls(a, b, where)
+    except Difference:
+        _same_calls(a, b, where, SUM_ULPS)
+        outcome.gradient = "near"
+
+
+def _raised(error: Exception | None) -> str:
+    return "a result" if error is None else f"{type(error).__name__}({str(error)[:300]!r})"
+
+
+def _has_float(value: Any) -> bool:
+    if isinstance(value, (tuple, list)):
+        return any(map(_has_float, value))
+    return isinstance(value, Tensor) and value.dtype in _FLOATS
