@@ -247,7 +247,8 @@ class Statements(Scalars):
             self.emit(f"{name}[0] = {self.value(items[0], 2)}")
             return "done"
         new = self.tensor_kind()
-        text = self.tensor(new, 2)
+        with self.setting(plain=False):  # not every form below uses it
+            text = self.tensor(new, 2)
         form = self.choose(("append", "insert", "extend", "pop", "reverse", "set", "del", "+="))
         if form == "append":
             self.emit(f"{name}.append({text})")
@@ -335,7 +336,8 @@ class Statements(Scalars):
             self.emit(f'{name}["{key}"] = {self.value(items[key], 2)}')
             return "done"
         new = self.tensor_kind()
-        text = self.tensor(new, 2)
+        with self.setting(plain=False):  # not every form below uses it
+            text = self.tensor(new, 2)
         form = self.choose(("set", "update", "pop", "setdefault", "del"))
         if form == "set":
             items["e"] = new
@@ -376,9 +378,9 @@ class Statements(Scalars):
             return None
         name = self.choose(self.parameters)
         kind = self.parameters[name]
-        text = (
-            _TAME.format(self.tensor(kind, 2)) if kind.is_float else f"({self.tensor(kind, 2)}) % 5"
-        )
+        with self.setting(plain=False):
+            text = self.tensor(kind, 2)
+        text = _TAME.format(text) if kind.is_float else f"({text}) % 5"
         forms = [f"self.{name} = {text}", f"ops.assign(self.{name}, {text})"]
         if not self.loops:
             forms += [

@@ -245,7 +245,8 @@ class Tensors(Base):
     def any_comprehension(self, kind: T, depth: int) -> str:
         """The sum over a comprehension."""
         name = self.fresh("c")
-        rest = ", ".join(self.tensor(kind, depth - 2) for _ in range(self.choose((2, 3))))
+        with self.setting(plain=False):
+            rest = ", ".join(self.tensor(kind, depth - 2) for _ in range(self.choose((2, 3))))
         with self.setting(plain=False, scope={**self.scope, name: kind}):
             body = self.tensor(kind, depth - 2)
         if kind.dtype == "bool":

@@ -30,6 +30,8 @@ bool DropCustomGradients(Module& module);
 bool Inline(Module& module, size_t limit);
 // Rules of algebra, shapes, control flow and boxes, until nothing changes.
 bool Simplify(Module& module);
+// Of these, the rules of control flow and boxes only.
+bool SimplifyChoices(Module& module);
 // Equal nodes without effects become one.
 bool MergeEqualNodes(Module& module);
 // Evaluates nodes of constants, where the result is not larger than what it replaces.

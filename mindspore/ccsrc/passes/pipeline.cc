@@ -59,7 +59,7 @@ class Pipeline {
     // What the front end began and gave up may be unfinished: it goes before anything is checked.
     if (RemoveDeadCode(module_)) Show("RemoveDeadCode");
     Check("before all passes", Level::kTyped);
-    Apply("MergeEqualNodes", MergeEqualNodes);
+    if (!HasVjp(module_)) Apply("MergeEqualNodes", MergeEqualNodes);
     Apply("MergeCalls", MergeCalls);
     Reduce();
     while (HasTransform(module_)) {
@@ -71,17 +71,20 @@ class Pipeline {
   }
 
  private:
-  // The fixpoint that follows each step that makes new code.
+  // The fixpoint that follows each step that makes new code. What is still to be differentiated
+  // keeps its nodes: a value read twice adds up two tangents, as it does in eager code, and two
+  // equal values, read once each, do not.
   void Reduce() {
     bool changed = true;
+    bool whole = !HasVjp(module_);
     for (int round = 0; changed && round < kMaxRounds; ++round) {
       changed = Apply("Inline", [&](Module& m) { return Inline(m, options_.inline_limit); });
-      changed |= Apply("Simplify", Simplify);
+      changed |= Apply("Simplify", whole ? Simplify : SimplifyChoices);
       if (options_.evaluate) {
         changed |=
             Apply("FoldConstants", [&](Module& m) { return FoldConstants(m, options_.evaluate); });
       }
-      changed |= Apply("MergeEqualNodes", MergeEqualNodes);
+      if (whole) changed |= Apply("MergeEqualNodes", MergeEqualNodes);
       Apply("RemoveDeadCode", RemoveDeadCode);
     }
   }

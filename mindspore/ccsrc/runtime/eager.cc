@@ -95,7 +95,9 @@ void FindSaved(Prepared& prepared) {
   prepared.gradient_known = true;
   prepared.saved_inputs.assign(prepared.inputs.size(), false);
   prepared.saved_outputs.assign(prepared.outputs.size(), false);
-  if (!prepared.op->grad) return;
+  bool differentiable = false;
+  for (const Type& t : prepared.outputs) differentiable |= t.has_tangent();
+  if (!prepared.op->grad || !differentiable) return;
   Module module;
   Graph* graph = module.NewGraph("probe");
   Vars inputs;

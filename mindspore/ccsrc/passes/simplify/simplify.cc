@@ -25,13 +25,15 @@ Var ApplyRules(const Node& node, Emitter& emitter) {
   return best;
 }
 
-bool SimplifyIn(Graph* graph) {
+bool SimplifyIn(Graph* graph, bool values) {
   Rewriter rewriter(graph);
   rewriter.Walk([&](Node& node) {
     if (node.kind != NodeKind::kApply || node.op->effect != Effect::kNone) return;
     bool replaced = false;
     if (node.op->structural) {
       replaced = SimplifyControl(rewriter, node);
+    } else if (!values) {
+      return;
     } else if (Var v = ApplyRules(node, rewriter.emitter())) {
       rewriter.Replace({&node, 0}, v);
       replaced = true;
@@ -43,16 +45,19 @@ bool SimplifyIn(Graph* graph) {
   return rewriter.changed();
 }
 
-}  // namespace
-
-bool Simplify(Module& module) {
+bool SimplifyModule(Module& module, bool values) {
   bool changed = false;
   for (const auto& graph : module.graphs()) {
-    changed |= SimplifyIn(graph.get());
+    changed |= SimplifyIn(graph.get(), values);
     if (graph->loop.body && !HasLoopShape(*graph))
       graph->loop = {};  // its condition turned out to be known
   }
   return changed;
 }
+
+}  // namespace
+
+bool Simplify(Module& module) { return SimplifyModule(module, true); }
+bool SimplifyChoices(Module& module) { return SimplifyModule(module, false); }
 
 }  // namespace ms
