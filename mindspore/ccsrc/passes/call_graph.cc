@@ -1,5 +1,8 @@
 #include "passes/call_graph.h"
 
+#include "ir/control.h"
+#include "passes/passes.h"
+
 #include <algorithm>
 #include <unordered_map>
 
@@ -69,6 +72,43 @@ CallGraph::CallGraph(const Module& module) {
       }
     }
   }
+}
+
+// From the function values that transforms take, through all that these refer to. A function that
+// is not known may be any graph but main.
+GraphSet GraphsToTransform(const Module& module) {
+  GraphSet found;
+  std::vector<const Graph*> pending;
+  std::unordered_set<const Node*> seen;
+  std::vector<const Node*> functions;
+  for (const auto& graph : module.graphs()) {
+    for (const Node* node : graph->nodes()) {
+      if (node->kind == NodeKind::kApply && IsTransform(*node))
+        functions.push_back(node->inputs[0].node);
+    }
+  }
+  while (!functions.empty()) {
+    const Node* node = functions.back();
+    functions.pop_back();
+    if (!seen.insert(node).second) continue;
+    if (const Graph* graph = PartialGraph(node)) {
+      pending.push_back(graph);
+    } else if (node->op != Control().select && !IsTransform(*node)) {
+      for (const auto& graph : module.graphs()) {
+        if (graph.get() != module.main()) pending.push_back(graph.get());
+      }
+    }
+    for (const Var& v : node->inputs) {
+      if (v.type().is_function()) functions.push_back(v.node);
+    }
+  }
+  while (!pending.empty()) {
+    const Graph* graph = pending.back();
+    pending.pop_back();
+    if (!found.insert(graph).second) continue;
+    for (const Graph* used : ReferencedGraphs(*graph)) pending.push_back(used);
+  }
+  return found;
 }
 
 }  // namespace ms

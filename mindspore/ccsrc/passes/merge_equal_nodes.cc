@@ -83,10 +83,12 @@ bool MergeIn(Graph* graph, const EffectAnalysis& effects) {
 
 }  // namespace
 
-bool MergeEqualNodes(Module& module) {
+bool MergeEqualNodes(Module& module, const GraphSet& kept) {
   EffectAnalysis effects(module);
   bool changed = false;
-  for (const auto& graph : module.graphs()) changed |= MergeIn(graph.get(), effects);
+  for (const auto& graph : module.graphs()) {
+    if (!kept.contains(graph.get())) changed |= MergeIn(graph.get(), effects);
+  }
   return changed;
 }
 

@@ -3,11 +3,14 @@
 #pragma once
 
 #include <functional>
+#include <unordered_set>
 #include <vector>
 
 #include "ir/graph.h"
 
 namespace ms {
+
+using GraphSet = std::unordered_set<const Graph*>;
 
 // Values of a node whose inputs are constants; empty when it cannot or should not be evaluated.
 using Evaluator = std::function<std::vector<Tensor>(const Node&)>;
@@ -29,11 +32,12 @@ bool DropCustomGradients(Module& module);
 // but for small bodies and those called once.
 bool Inline(Module& module, size_t limit);
 // Rules of algebra, shapes, control flow and boxes, until nothing changes.
-bool Simplify(Module& module);
-// Of these, the rules of control flow and boxes only.
-bool SimplifyChoices(Module& module);
+// In the graphs of `kept`, the rules of control flow and boxes only.
+bool Simplify(Module& module, const GraphSet& kept = {});
+// Graphs that a gradient or another transform is still to be made of, and those that they use.
+GraphSet GraphsToTransform(const Module& module);
 // Equal nodes without effects become one.
-bool MergeEqualNodes(Module& module);
+bool MergeEqualNodes(Module& module, const GraphSet& kept = {});
 // Evaluates nodes of constants, where the result is not larger than what it replaces.
 bool FoldConstants(Module& module, const Evaluator& evaluate);
 // Drops nodes, captures, parameters, results and graphs that no output or effect of main needs.

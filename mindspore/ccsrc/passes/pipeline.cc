@@ -59,7 +59,8 @@ class Pipeline {
     // What the front end began and gave up may be unfinished: it goes before anything is checked.
     if (RemoveDeadCode(module_)) Show("RemoveDeadCode");
     Check("before all passes", Level::kTyped);
-    if (!HasVjp(module_)) Apply("MergeEqualNodes", MergeEqualNodes);
+    GraphSet kept = GraphsToTransform(module_);
+    Apply("MergeEqualNodes", [&](Module& m) { return MergeEqualNodes(m, kept); });
     Apply("MergeCalls", MergeCalls);
     Reduce();
     while (HasTransform(module_)) {
@@ -76,15 +77,15 @@ class Pipeline {
   // equal values, read once each, do not.
   void Reduce() {
     bool changed = true;
-    bool whole = !HasVjp(module_);
     for (int round = 0; changed && round < kMaxRounds; ++round) {
       changed = Apply("Inline", [&](Module& m) { return Inline(m, options_.inline_limit); });
-      changed |= Apply("Simplify", whole ? Simplify : SimplifyChoices);
+      GraphSet kept = GraphsToTransform(module_);
+      changed |= Apply("Simplify", [&](Module& m) { return Simplify(m, kept); });
       if (options_.evaluate) {
         changed |=
             Apply("FoldConstants", [&](Module& m) { return FoldConstants(m, options_.evaluate); });
       }
-      if (whole) changed |= Apply("MergeEqualNodes", MergeEqualNodes);
+      changed |= Apply("MergeEqualNodes", [&](Module& m) { return MergeEqualNodes(m, kept); });
       Apply("RemoveDeadCode", RemoveDeadCode);
     }
   }

@@ -309,6 +309,13 @@ void BindGraphs(py::class_<Trace>& c) {
       },
       "Captures values of enclosing graphs, whether or not they will be used.");
   c.def(
+      "made_in",
+      [](Trace&, GraphHandle& graph, py::handle value) {
+        return IsTensor(value.ptr()) && AsTensor(value.ptr())->symbolic() &&
+               IsInside(AsTensor(value.ptr())->var.node->graph, graph.graph);
+      },
+      "Whether a value was computed inside of a graph.");
+  c.def(
       "sees",
       [](Trace& t, py::handle value) {
         if (py::isinstance<GraphHandle>(value))
@@ -464,6 +471,26 @@ void BindTrace(py::module_& m) {
   BindCustomGradients(trace);
   BindEnvironment(trace);
   BindContinuation(trace);
+  m.def(
+      "alias",
+      [](py::handle tensor) {
+        TensorObject* t = AsTensor(tensor.ptr());
+        PyObject* made = t->symbolic() ? NewSymbolic(t->var, t->owner) : NewTensor(t->value);
+        return py::reinterpret_steal<py::object>(made);
+      },
+      "Another tensor of the same value.");
+  m.def(
+      "rebind",
+      [](py::handle tensor, py::handle value) {
+        TensorObject* t = AsTensor(tensor.ptr());
+        TensorObject* v = AsTensor(value.ptr());
+        if (t->symbolic()) Trace::Gone(t);
+        t->value = v->value;
+        t->var = v->var;
+        t->owner = v->owner;
+        if (t->symbolic()) Trace::Made(t);
+      },
+      "Lets a tensor stand for the value of another one while a graph is made.");
   m.def(
       "same_value",
       [](py::handle a, py::handle b) {

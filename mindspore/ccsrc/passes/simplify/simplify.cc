@@ -45,19 +45,16 @@ bool SimplifyIn(Graph* graph, bool values) {
   return rewriter.changed();
 }
 
-bool SimplifyModule(Module& module, bool values) {
+}  // namespace
+
+bool Simplify(Module& module, const GraphSet& kept) {
   bool changed = false;
   for (const auto& graph : module.graphs()) {
-    changed |= SimplifyIn(graph.get(), values);
+    changed |= SimplifyIn(graph.get(), !kept.contains(graph.get()));
     if (graph->loop.body && !HasLoopShape(*graph))
       graph->loop = {};  // its condition turned out to be known
   }
   return changed;
 }
-
-}  // namespace
-
-bool Simplify(Module& module) { return SimplifyModule(module, true); }
-bool SimplifyChoices(Module& module) { return SimplifyModule(module, false); }
 
 }  // namespace ms

@@ -102,7 +102,9 @@ class Session:
     def possible(self) -> bool:
         """Whether a line can run eagerly here: on the main way of the program, where everything before has happened."""
         tracer = self.tracer
-        return not tracer.arms and not tracer.in_gradient and tracer.trace.depth == 0
+        if tracer.arms or tracer.in_gradient or tracer.trace.depth:
+            return False
+        return not tracer.cells.current(tracer.arguments)  # these go back to the caller at the end
 
     def call(self, reason: Unsupported, function: Any, args: Any, kwargs: Any, pure: bool) -> Any:
         """The result of a call that is made on real values; `reason` says why it must be."""

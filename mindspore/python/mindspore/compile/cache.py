@@ -50,13 +50,33 @@ class Entry:
             return False
         return inputs is None or not self.graph.dynamic or self.graph.fits(inputs)
 
-    def run(self, args: tuple, kwargs: dict, eager: Callable) -> Any:
-        """The function on arguments of the types that this was compiled for."""
+    def inputs(self, args: tuple, kwargs: dict) -> list[Tensor]:
+        """What the graph takes: the tensors among the arguments, then numbers."""
         inputs = inputs_of((args, kwargs))
         if self.numbers:
             values = [*args, *kwargs.values()]
             inputs += [as_tensor(values[i]) for i in self.numbers]
-        return self.place(self.graph.run(inputs))
+        return inputs
+
+    def run(self, args: tuple, kwargs: dict, eager: Callable) -> Any:
+        """The function on arguments of the types that this was compiled for."""
+        return self.place(self.graph.run(self.inputs(args, kwargs)))
+
+
+class ChangingEntry(Entry):
+    """A compiled version that changes arguments in place: those at the positions `changed` among the inputs get the last
+    outputs."""
+
+    changed: list[int]
+
+    def run(self, args: tuple, kwargs: dict, eager: Callable) -> Any:
+        """The function on arguments of the types that this was compiled for."""
+        inputs = self.inputs(args, kwargs)
+        outputs = self.graph.run(inputs)
+        value = self.place(outputs)
+        for at, new in zip(self.changed, outputs[-len(self.changed) :]):
+            inputs[at]._assign_value(new)
+        return value
 
 
 class EagerEntry:

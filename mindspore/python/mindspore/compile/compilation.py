@@ -12,7 +12,14 @@ from mindspore import _core, context
 from mindspore._core import Tensor
 from mindspore.common._tree import flatten, rebuild
 from mindspore.compile import breaks, deep
-from mindspore.compile.cache import Cache, EagerEntry, Entry, inputs_of, parameter_class
+from mindspore.compile.cache import (
+    Cache,
+    ChangingEntry,
+    EagerEntry,
+    Entry,
+    inputs_of,
+    parameter_class,
+)
 from mindspore.compile.errors import Unsupported, calling_place, locate, plain
 from mindspore.compile.numbers import NumberDecides, NumberInput, as_tensor, holds_number
 from mindspore.compile.signature import InputShapes, Sizes
@@ -148,11 +155,13 @@ class Compilation:
         except Exception as error:
             raise locate(error, calling_place()).with_traceback(None) from error.__cause__
         finally:
+            tracer.cells.clear()
             tracer.trace.close()
 
     def _trace(self, tracer: Tracer, shapes: InputShapes | None, numbers: tuple[int, ...]) -> Any:
         shapes = shapes or InputShapes(tracer.trace)
         args, kwargs = self._inputs(tracer.trace, shapes, numbers)
+        tracer.arguments = inputs_of((args, kwargs))
         value = self.function(tracer, args, kwargs)
         require_plain(value, "what a compiled function returns")
         session = tracer.session
@@ -193,6 +202,7 @@ class Compilation:
 def _whole(tracer: Tracer, value: Any, numbers: tuple[int, ...]) -> Entry:
     """The version that is one graph."""
     leaves = flatten(value)
+    changed = tracer.cells.current(tracer.arguments)  # in place, by position
     returned: list = []  # outputs of the graph
     places: list = []  # for each leaf: an output's position, or a tensor to hand out as it is
     for leaf in leaves:
@@ -203,7 +213,7 @@ def _whole(tracer: Tracer, value: Any, numbers: tuple[int, ...]) -> Entry:
             places.append(leaf)
     numeric = [_core.is_weak(leaf) for leaf in returned]  # Python's numbers, which leave as such
     trace = tracer.trace
-    trace.finish(returned)
+    trace.finish(returned + list(changed.values()))
     trace.close()  # what fails from here on is known by the places of its nodes
     graph = _core.compile(trace)
 
@@ -227,4 +237,8 @@ def _whole(tracer: Tracer, value: Any, numbers: tuple[int, ...]) -> Entry:
         def place(outputs: list) -> Any:
             return value
 
+    if changed:
+        entry = ChangingEntry(graph, tracer.guards.facts, place, numbers)
+        entry.changed = list(changed)
+        return entry
     return Entry(graph, tracer.guards.facts, place, numbers)

@@ -182,6 +182,7 @@ class Fork:
         for arm in arms:
             trace.resume(arm.graph)
             trace.restore(arm.parameters)
+            self.heap.apply(arm.heap)  # tensors that the arm changed in place have its values
             outputs = [pair[arm.side]() for pair in join.pairs]
             for key, (parameter, _) in changed.items():
                 if key in arm.changed and not arm.dead:
@@ -191,6 +192,7 @@ class Fork:
             trace.restore(arm.parameters)
             trace.end(outputs)
             trace.restore(self.parameters)
+            self.heap.restore()
         function = trace.switch(
             self.condition, trace.partial(arms[0].graph), trace.partial(arms[1].graph)
         )

@@ -177,16 +177,7 @@ class Frame(Expressions, Logic, Statements, Flow, Handlers):
         owner = self.eval(target.value)
         key = self.eval(target.slice)
         self.at(target)
-        updated = self.tracer.set_item(owner, key, value)
-        if updated is owner:
-            return
-        # A traced tensor is a value: every variable that held it takes the updated one.
-        frame: Frame | None = self
-        while frame is not None:
-            for name, held in frame.env.items():
-                if held is owner:
-                    frame.env[name] = updated
-            frame = frame.parent
+        self.tracer.set_item(owner, key, value)
 
     def augment(self, node: ast.AugAssign) -> None:
         """`x += y`: in place for Python objects made in the trace, a new value for tensors."""

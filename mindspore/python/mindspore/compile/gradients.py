@@ -10,6 +10,7 @@ from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.common._tree import flatten, rebuild
 from mindspore.compile import guards as facts
+from mindspore.compile.cells import refuse_changes
 from mindspore.compile.values import require_plain
 from mindspore.ops._custom import FLOATS
 from mindspore.ops._grad import or_zeros, weight_gradient
@@ -25,6 +26,7 @@ class Record:
         self.inputs = [args[i] for i in wanted] + self.weight_values
         environment = trace.environment()
         self.graph = trace.begin("grad")
+        cells = dict(tracer.cells)
         tracer.in_gradient += 1
         try:
             inner = list(args)
@@ -35,6 +37,7 @@ class Record:
             start = trace.environment()
             self.value = call(inner)
             require_plain(self.value, "what a differentiated function returns")
+            refuse_changes(tracer, self.graph, cells, "a differentiated function")
             self.leaves = flatten(self.value)
             self.updated = trace.changed_since(start)  # Parameters that the function changed
             trace.end(self.leaves + [v for _, v in self.updated])

@@ -55,7 +55,7 @@ class Heap:
     def __init__(self, tracer: Any, roots: list):
         self.tracer = tracer
         self.before: dict[int, tuple[Any, Any]] = {}
-        self._visit(roots)
+        self._visit([*roots, tracer.cells])
 
     def __contains__(self, value: Any) -> bool:
         return id(value) in self.before

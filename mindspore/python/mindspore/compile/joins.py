@@ -10,6 +10,7 @@ from typing import Any
 
 from mindspore import _core
 from mindspore._core import Tensor
+from mindspore.compile.cells import TensorCells
 from mindspore.compile.errors import Unsupported
 from mindspore.compile.heap import (
     container_of,
@@ -133,6 +134,8 @@ class Join:
     # ---- contents of what both arms could change ------------------------------------------------------------------------
     def contents(self, container: Any, x: Any, y: Any) -> Callable[[list], None]:
         """Joins what the arms left in one object."""
+        if isinstance(container, TensorCells):
+            return self._tensor_contents(container, x, y)
         if isinstance(container, dict):
             return self._dict_contents(container, x, y)
         if isinstance(container, set) and x != y:
@@ -147,6 +150,17 @@ class Join:
             return lambda outputs: set_contents(container, x)
         places = [self.add(p, q) for p, q in zip(x, y)]
         return lambda outputs: set_contents(container, [place(outputs) for place in places])
+
+    def _tensor_contents(self, cells: TensorCells, x: dict, y: dict) -> Callable[[list], None]:
+        before = self.fork.heap.before[id(cells)][1]
+        places = {}
+        for key in {**x, **y}:
+            start = before.get(key, cells.original(key))
+            if self.trace.sees(start):  # else it was made in an arm
+                places[key] = self.add(x.get(key, start), y.get(key, start))
+        return lambda outputs: set_contents(
+            cells, {key: place(outputs) for key, place in places.items()}
+        )
 
     def _dict_contents(self, container: dict, x: dict, y: dict) -> Callable[[list], None]:
         if list(x) != list(y) and id(container) not in self.fork.variables:

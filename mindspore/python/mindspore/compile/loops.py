@@ -90,19 +90,19 @@ class GraphLoop:
     # ---- one round --------------------------------------------------------------------------------------------------
     def _attempt(self) -> list:
         trace, depth, facts = self.trace, self.trace.depth, len(self.tracer.facts)
-        initial = [t for s in self.slots.values() for t in leaves_of(s.start)]
+        initial = [_core.alias(t) for s in self.slots.values() for t in leaves_of(s.start)]
         before = [trace.lift(p) for p in self.parameters]
         loop = trace.begin("loop")
         try:
             inputs = [trace.parameter_like(t) for t in initial + before]
             self._bind(inputs)
             condition = self._condition()
-            head = self._values()
+            head = [_core.alias(t) for t in self._values()]
             trace.capture(head)  # now: what calls the loop itself must know all of its captures
             environment = trace.environment()
             body = trace.begin("body")
             self._run_body()
-            retry = self._compare(trace.changed_since(environment))
+            retry = self._compare(trace.changed_since(environment), loop)
             if not retry:
                 trace.end(self._next_round(loop, inputs))
         except BaseException:
@@ -177,7 +177,7 @@ class GraphLoop:
         return trace.call(trace.partial(loop), values)
 
     # ---- what must be carried -----------------------------------------------------------------------------------------
-    def _compare(self, changed: list) -> list[Callable[[], None]]:
+    def _compare(self, changed: list, loop: Any) -> list[Callable[[], None]]:
         """What to do, outside of the loop, before the next attempt; nothing when all is carried."""
         todo = self._compare_exit()
         known = {id(p) for p in self.parameters}
@@ -185,7 +185,9 @@ class GraphLoop:
         if new:
             todo.append(lambda: self.parameters.extend(new))
         for container, before in list(self.heap.before.values()):
-            if not same_contents(before, container):
+            if container is self.tracer.cells:
+                self._compare_tensors(container, before, loop, todo)
+            elif not same_contents(before, container):
                 self._compare_contents(container, before, todo)
         for slot in self.slots.values():
             self._compare_slot(slot, todo)
@@ -204,6 +206,14 @@ class GraphLoop:
         if kinds <= self.kinds:
             return []
         return [lambda: setattr(self, "kinds", self.kinds | kinds)]
+
+    def _compare_tensors(self, cells: Any, before: dict, loop: Any, todo: list) -> None:
+        """Tensors of before the loop that its body changes in place."""
+        for key, value in cells.items():
+            start = before.get(key, cells.original(key))
+            if start is value or (id(cells), key) in self.slots or self.trace.made_in(loop, start):
+                continue
+            todo.append(lambda k=key, s=start: self._add_slot(cells, k, s))
 
     def _compare_contents(self, container: Any, before: Any, todo: list) -> None:
         variables = self._is_environment(container)

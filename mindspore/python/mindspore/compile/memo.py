@@ -11,6 +11,7 @@ import numpy as np
 from mindspore._core import SymbolicInt, Tensor
 from mindspore.common._tree import flatten, rebuild
 from mindspore.compile import guards as facts
+from mindspore.compile.cells import refuse_changes
 from mindspore.compile.values import Choice, leaves_of, replace_leaves
 
 # Names and bookkeeping, which no construct depends on.
@@ -64,6 +65,10 @@ def cell_print(cell: Any, parameter_class: type, cell_class: type) -> tuple:
     )
 
 
+class ChangesArguments(Exception):
+    """A cell assigns to items of its arguments: its graph alone would not show that to the caller."""
+
+
 class Template:
     """The graph of a cell, to be called for every cell equal to it."""
 
@@ -76,6 +81,7 @@ class Template:
         current = [trace.lift(p) for p in self.parameters]
         environment = trace.environment()
         self.graph = trace.begin(type(cell).__name__)
+        cells = dict(tracer.cells)
         try:
             inner = [trace.add_parameter(t.dtype, list(t.shape)) for t in tensors]
             for parameter, value in zip(self.parameters, current):
@@ -83,6 +89,9 @@ class Template:
             start = trace.environment()
             items = iter(inner)
             self.value = tracer.call_construct(cell, rebuild(args, lambda _: next(items)), {})
+            if any(id(t) in tracer.cells for t in inner):
+                raise ChangesArguments
+            refuse_changes(tracer, self.graph, cells, f"'{type(cell).__name__}'")
             self.leaves = leaves_of(self.value)
             position = {id(p): i for i, p in enumerate(self.parameters)}
             changed = trace.changed_since(start)
@@ -129,6 +138,7 @@ class Memo:
     def __init__(self, parameter_class: type, cell_class: type):
         self.classes = (parameter_class, cell_class)
         self.seen: set[tuple] = set()
+        self.in_place: set[tuple] = set()  # parsed for each of the equal cells
         self.templates: dict[tuple, Template] = {}
 
     def call(self, tracer: Any, cell: Any, args: list, kwargs: dict) -> Any:
@@ -152,7 +162,13 @@ class Memo:
             if key not in self.seen:
                 self.seen.add(key)
                 return tracer.call_construct(cell, args, kwargs)
-            template = self.templates[key] = Template(tracer, cell, args)
+            if key in self.in_place:
+                return tracer.call_construct(cell, args, kwargs)
+            try:
+                template = self.templates[key] = Template(tracer, cell, args)
+            except ChangesArguments:
+                self.in_place.add(key)
+                return tracer.call_construct(cell, args, kwargs)
         return template.call(tracer, cell, args)
 
     def _argument(self, value: Any) -> Any:

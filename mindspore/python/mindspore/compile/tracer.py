@@ -17,6 +17,7 @@ from mindspore._core import Tensor
 from mindspore.common import _late
 from mindspore.compile import guards as facts
 from mindspore.compile.calls import Calls, is_library
+from mindspore.compile.cells import TensorCells
 from mindspore.compile.choices import Choices, is_sequence
 from mindspore.compile.effects import Text
 from mindspore.compile.errors import Place, Unsupported, calling_place, frame_place
@@ -59,6 +60,9 @@ class Tracer(Calls, Choices, Recursion):
         self.facts, self.decided, self.conditions, self.numbers = [], {}, {}, {}  # see choices.py
         self.calls, self.unrolled = [], set()  # see recursion.py
         self.memo = Memo(_late.parameter_class, _late.cell_class)
+        self.cells = TensorCells()
+        self.arguments: list[Tensor] = []  # of the function, in the order of the graph's inputs
+        self.lifted: dict[int, Tensor] = {}  # tensors read from outside
         self.trace = _core.Trace()  # last: from here on this thread is tracing, until close()
 
     def __enter__(self) -> Tracer:
@@ -118,6 +122,10 @@ class Tracer(Calls, Choices, Recursion):
             return any(self.has_traced(v) for v in value.values())
         return self.is_undecided(value)
 
+    def is_argument(self, value: Any) -> bool:
+        """A tensor that the caller of the compiled function holds."""
+        return any(t is value for t in self.arguments)
+
     def is_traced_range(self, value: Any) -> bool:
         return isinstance(value, TracedRange)
 
@@ -146,7 +154,9 @@ class Tracer(Calls, Choices, Recursion):
             and not value.is_symbolic
             and not isinstance(value, _late.parameter_class)
         ):
-            return self.trace.lift(value)
+            lifted = self.trace.lift(value)
+            self.lifted[id(lifted)] = lifted
+            return lifted
         return value
 
     def read_global(self, name: str, module_globals: dict) -> Any:
@@ -252,7 +262,7 @@ class Tracer(Calls, Choices, Recursion):
         return (facts.LIST, id(value), None) in self.guards._known
 
     def set_item(self, owner: Any, key: Any, value: Any) -> Any:
-        """The owner, or, for a tensor, its updated value."""
+        """`owner[key] = value`; the owner."""
         if isinstance(owner, Choice):
             return self.split(owner, lambda o: self.set_item(o, key, value))
         if isinstance(key, Choice):
@@ -265,7 +275,17 @@ class Tracer(Calls, Choices, Recursion):
         if isinstance(owner, Tensor):
             from mindspore.common._indexing import index_update
 
-            return index_update(owner, key, value)
+            if id(owner) in self.lifted:
+                raise Unsupported(
+                    "a compiled function cannot change a tensor that was made outside of it in place; "
+                    "make it a Parameter, or copy it first"
+                )
+            if self.session is not None and self.session.steps and self.is_argument(owner):
+                raise Unsupported(
+                    "an argument is changed in place, in a function with lines that run eagerly"
+                )
+            self.cells.change(owner, index_update(owner, key, value))
+            return owner
         self.check_mutable(owner)
         owner[key] = value
         return owner
