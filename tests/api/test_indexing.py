@@ -233,12 +233,14 @@ def test_zero_step_and_wrong_values():
 
 
 def test_masks_must_be_known():
-    @ms.jit
     def read(t):
         return t[t > 3]
 
     with pytest.raises(IndexError, match="must be known while compiling"):
-        read(Tensor(data()))
+        ms.jit(read, fullgraph=True)(Tensor(data()))
+    with pytest.warns(UserWarning, match="eagerly"):
+        read_eagerly = ms.jit(read)(Tensor(data()))
+    np.testing.assert_array_equal(read_eagerly.asnumpy(), data()[data() > 3])
 
 
 def test_write_under_a_mask_known_at_run_time():
@@ -258,4 +260,4 @@ def test_data_dependent_sizes():
     np.testing.assert_array_equal(values.asnumpy(), [0, 3, 5])
     np.testing.assert_array_equal(values.asnumpy()[where.asnumpy()].reshape(2, 3), x)
     with pytest.raises(TypeError, match="must be known while compiling"):
-        ms.jit(ops.nonzero)(Tensor(x))
+        ms.jit(ops.nonzero, fullgraph=True)(Tensor(x))

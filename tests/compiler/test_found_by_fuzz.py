@@ -49,7 +49,96 @@ def copied(net, x):
     return x * y
 
 
-FUNCTIONS = [assigned_and_read, assigned_and_not_read, added_and_subtracted, copied]
+def changed_under_another_name(net, x):
+    y, held = x, [x]
+    y[0] = 5.0
+    return held[0] * 2
+
+
+def changed_in_a_branch(net, x):
+    held = (x * 1,)
+    if x[0] > 1:
+        held[0][1] = 3.0
+    else:
+        held[0][0] = x[1]
+        return held[0] * 3
+    return held[0] + x
+
+
+def changed_in_a_loop(net, x):
+    y = x * 1
+    z = y
+    i = Tensor(0, ms.int32)
+    while i < 3:
+        y[i] = y[0] + i
+        if y.sum() > i:
+            y[0] += x[1]
+        i = i + 1
+    return z + x
+
+
+def changed_by_a_function(net, x):
+    def change(a):
+        a[2] = 7.0
+
+    y = ops.zeros((3,), ms.float32)
+    z = y
+    if x[0] > 2:
+        z[1] = x[0]
+    change(z)
+    return y * x
+
+
+def argument_changed_in_a_branch(net, x):
+    if x[0] > 2:
+        x[1] = 4.0
+    return x * x
+
+
+def cast_twice(net, x):
+    return ops.log_softmax(x.astype(ms.float16), -1) - x.astype(ms.float16)
+
+
+def second_gradient_of_a_broadcast(net, x):
+    def inner(v):
+        if v.sum() > 0:
+            return ops.amin(ops.gelu(ops.broadcast_to(v.sum(), (1, 1, 1))), -1)
+        return ops.zeros((1, 1), ms.float32)
+
+    return ms.grad(inner)(x)
+
+
+def index_of_truth_values(net, x):
+    known = ops.broadcast_to(x > 0, (2, 3))[1]
+    return ops.where(known, x, x * x)
+
+
+def read_under_a_mask(net, x):
+    return x[x > 0].sum()
+
+
+def added_under_a_mask(net, x):
+    y = x * 2
+    y[y > 0] += 1.0
+    return y * x
+
+
+FUNCTIONS = [
+    changed_under_another_name,
+    changed_in_a_branch,
+    changed_in_a_loop,
+    changed_by_a_function,
+    argument_changed_in_a_branch,
+    cast_twice,
+    second_gradient_of_a_broadcast,
+    index_of_truth_values,
+    read_under_a_mask,
+    added_under_a_mask,
+    assigned_and_read,
+    assigned_and_not_read,
+    added_and_subtracted,
+    copied,
+]
 
 
 def run(mode: int, function: Callable, gradient: bool) -> tuple:
@@ -58,8 +147,9 @@ def run(mode: int, function: Callable, gradient: bool) -> tuple:
     try:
         net = Net(function)
         f = ms.value_and_grad(net, 0, net.trainable_params()) if gradient else net
-        results = [f(Tensor(X)), f(Tensor(X * 2 - 1))]
-        return flat(results), net.p.asnumpy()
+        arguments = [Tensor(X), Tensor(X * 2 - 1)]
+        results = [f(x) for x in arguments]
+        return flat(results + arguments), net.p.asnumpy()
     finally:
         ms.set_context(mode=ms.PYNATIVE_MODE)
 
@@ -71,6 +161,7 @@ def flat(value: Any) -> list:
     return [value.asnumpy() if isinstance(value, Tensor) else value]
 
 
+@pytest.mark.filterwarnings("ignore::mindspore.compile.errors.RunsEagerly")
 @pytest.mark.parametrize("gradient", [False, True], ids=["value", "gradient"])
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
 def test_same_in_both_modes(function: Callable, gradient: bool) -> None:

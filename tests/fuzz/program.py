@@ -91,7 +91,7 @@ class Generator(Flow):
         kind = first if first.is_float else T(self.float_dtype, first.shape)
         if self.chance(0.6):
             return kind
-        others = (self.tensor_kind(), Num("int"), kind, Seq("tuple", (kind,)))
+        others = (self.tensor_kind(), kind, Seq("tuple", (kind,)))
         return Seq("tuple", (kind, *self.random.sample(others, self.choose((1, 2)))))
 
     def helpers(self, kinds: list[T]) -> dict[str, Any]:

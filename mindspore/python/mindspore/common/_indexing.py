@@ -15,6 +15,7 @@ import numpy as np
 
 from mindspore import _core
 from mindspore._core import SymbolicInt, Tensor
+from mindspore.common import _late
 from mindspore.common._size import as_int, broadcast_shapes, is_int, range_length, slice_bounds
 
 _op = _core.op
@@ -83,12 +84,17 @@ def _refuse(key: Any) -> None:
     )
 
 
+def _unknown(text: str) -> None:
+    """Refuses to compile: the result has a shape that only values tell."""
+    raise _late.compiler.Unsupported(text, IndexError(text))
+
+
 def _whole(value: Any) -> Any:
     """A bound of a slice as an int or None."""
     if value is None:
         return None
     if isinstance(value, Tensor) and value.is_symbolic:
-        raise IndexError(
+        _unknown(
             "For 'Tensor.__getitem__', the bounds of a slice must be known while compiling, "
             "but got a tensor that is not. "
             "Use ops.gather with a range of positions instead."
@@ -107,7 +113,7 @@ def _whole(value: Any) -> Any:
 def _concrete_mask(mask: Any) -> np.ndarray:
     if isinstance(mask, Tensor):
         if mask.is_symbolic:
-            raise IndexError(
+            _unknown(
                 "For 'Tensor.__getitem__', a bool tensor as an index must be known while "
                 "compiling, since the shape of the "
                 "result depends on it, "

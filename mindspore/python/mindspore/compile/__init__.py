@@ -6,6 +6,7 @@ import sys
 from typing import Any
 
 from mindspore.common import _late
+from mindspore.compile.errors import Unsupported
 from mindspore.compile.jit import (
     JitFunction,
     clear_cache,
@@ -93,6 +94,7 @@ _late.compiler = sys.modules[__name__]
 
 __all__ = [
     "JitFunction",
+    "Unsupported",
     "call_in_trace",
     "clear_cache",
     "effect_in_trace",

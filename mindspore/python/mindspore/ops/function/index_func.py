@@ -9,6 +9,7 @@ import numpy as np
 
 from mindspore import _core
 from mindspore._core import Tensor
+from mindspore.common import _late
 from mindspore.common._size import broadcast_shapes
 from mindspore.ops._bind import raw
 
@@ -21,7 +22,7 @@ _reshape, _broadcast_to, _select, _cast = (
 
 def _concrete(name: str, x: Tensor) -> np.ndarray:
     if x.is_symbolic:
-        raise TypeError(
+        raise _late.compiler.Unsupported(
             f"For '{name}', the input must be known while compiling, since the shape of the result "
             "depends on it, "
             "but got a tensor that is not. Use ops.where with a mask, or call it outside the "
