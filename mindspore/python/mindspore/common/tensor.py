@@ -156,6 +156,11 @@ def is_tensor(obj) -> bool:
     return isinstance(obj, Tensor)
 
 
+def copy(self: Tensor) -> Tensor:
+    """A tensor of the same value, which in-place changes of this one leave alone."""
+    return _core.op("Identity")(self)
+
+
 def _dlpack(self: Tensor, *, stream=None, max_version=None, dl_device=None, copy=None):
     del stream, max_version, dl_device, copy
     return self.asnumpy().__dlpack__()
@@ -180,7 +185,7 @@ def _install() -> None:
         "__dlpack_device__": lambda self: (1, 0),
         "from_numpy": staticmethod(from_numpy),
         "from_dlpack": staticmethod(_from_dlpack),
-        "copy": lambda self: _core.op("Identity")(self),
+        "copy": copy,
         "tolist": lambda self: self.asnumpy().tolist(),
         "nbytes": property(lambda self: self.size * self.itemsize),
         "dim": lambda self: self.ndim,
