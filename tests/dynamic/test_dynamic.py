@@ -234,6 +234,18 @@ def test_arguments_that_do_not_fit(argument, error, says):
         dynamic(Tensor(argument))
 
 
+def test_any_number_of_dimensions_is_one_compile_for_each():
+    spec = Tensor(shape=None, dtype=ms.float32)
+    assert spec.shape == (-2,)
+    dynamic = jit(lambda x: x.sum() + x * 2, input_signature=spec)
+    for sizes in ((2, 3), (4, 5), (3,), (7,), (2, 2, 2)):
+        x = data(*sizes).asnumpy()
+        np.testing.assert_allclose(
+            dynamic(Tensor(x)).asnumpy(), x.sum(dtype=np.float32) + x * 2, rtol=1e-4, atol=1e-5
+        )
+    assert dynamic.cache.compiled == 3
+
+
 def test_wrong_declarations():
     with pytest.raises(ValueError, match="at most 1 inputs can be declared"):
         jit(lambda x: x, input_signature=(OPEN, OPEN))

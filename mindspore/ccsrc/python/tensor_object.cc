@@ -76,14 +76,20 @@ PyObject* New(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
 
 // ---- facts
 // ------------------------------------------------------------------------------------------------
+// In a description: each open size is a symbol of its own, which no program has; one before them
+// stands for any number of dimensions.
+constexpr int kFirstOpen = 1000;
+Dim AnyRank() { return Dim::Symbol(kFirstOpen - 1); }
+
 PyObject* GetShape(PyObject* self, void*) {
   TensorObject* t = AsTensor(self);
   if (t->owner != kSymbolicBit) return ShapeTuple(t->shape());
-  // Of a description: -1 where any size will do.
+  // Of a description: -1 where any size will do, (-2,) where any number of dimensions will.
   PyObject* tuple = PyTuple_New(t->shape().rank());
   for (int i = 0; i < t->shape().rank(); ++i) {
     Dim size = t->shape().dim(i);
-    PyTuple_SET_ITEM(tuple, i, PyLong_FromLongLong(size.symbolic() ? -1 : size.value()));
+    int64_t shown = !size.symbolic() ? size.value() : size.Same(AnyRank()) ? -2 : -1;
+    PyTuple_SET_ITEM(tuple, i, PyLong_FromLongLong(shown));
   }
   return tuple;
 }
@@ -227,10 +233,11 @@ MS_NAME(Add)
 MS_NAME(Sub)
 MS_NAME(Mul)
 MS_NAME(Div)
-MS_NAME(FloorDiv) MS_NAME(FloorMod) MS_NAME(Pow) MS_NAME(Neg) MS_NAME(Abs) MS_NAME(Equal)
-    MS_NAME(NotEqual) MS_NAME(Less) MS_NAME(LessEqual) MS_NAME(Greater) MS_NAME(GreaterEqual)
-        MS_NAME(LogicalAnd) MS_NAME(LogicalOr) MS_NAME(LogicalXor) MS_NAME(LogicalNot)
-            MS_NAME(BitwiseAnd) MS_NAME(BitwiseOr) MS_NAME(BitwiseXor)
+MS_NAME(FloorDiv)
+MS_NAME(FloorMod) MS_NAME(Pow) MS_NAME(Neg) MS_NAME(Abs) MS_NAME(Equal) MS_NAME(NotEqual)
+    MS_NAME(Less) MS_NAME(LessEqual) MS_NAME(Greater) MS_NAME(GreaterEqual) MS_NAME(LogicalAnd)
+        MS_NAME(LogicalOr) MS_NAME(LogicalXor) MS_NAME(LogicalNot) MS_NAME(BitwiseAnd)
+            MS_NAME(BitwiseOr) MS_NAME(BitwiseXor)
 #undef MS_NAME
 
                 PyObject* PowSlot(PyObject* a, PyObject* b, PyObject*) {
@@ -478,13 +485,24 @@ void BindTensor(py::module_& m) {
                 TypeName(dtype.ptr()));
         Dims dims;
         for (py::handle size : sizes) {
-          // Each open size is a symbol of its own; no program has that many.
-          dims.push_back(size.is_none() ? Dim::Symbol(1000 + static_cast<int>(dims.size()))
-                                        : Dim(size.cast<int64_t>()));
+          if (size.is_none())
+            dims.push_back(Dim::Symbol(kFirstOpen + static_cast<int>(dims.size())));
+          else
+            dims.push_back(size.cast<int64_t>());
         }
         return py::reinterpret_steal<py::object>(NewPlaceholder(type, Shape(dims)));
       },
-      py::arg("dtype"), py::arg("shape"), "A Tensor that describes an input; None: any size.");
+      py::arg("dtype"), py::arg("sizes"), "A Tensor that describes an input; None: any size.");
+  m.def(
+      "placeholder_of_any_rank",
+      [](py::handle dtype) {
+        DType type;
+        if (!DTypeFromObject(dtype.ptr(), &type))
+          Throw(ErrorKind::kType, "For 'Tensor', 'dtype' must be a dtype, but got {}.",
+                TypeName(dtype.ptr()));
+        return py::reinterpret_steal<py::object>(NewPlaceholder(type, Shape{AnyRank()}));
+      },
+      py::arg("dtype"), "A Tensor that describes an input of any shape.");
   m.def(
       "from_numpy",
       [](py::array array) {

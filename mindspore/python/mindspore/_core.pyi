@@ -119,6 +119,7 @@ numpy_dtype: Any
 op: Any
 pass_runs: Any
 placeholder: Any
+placeholder_of_any_rank: Any
 promote: Any
 register_python: Any
 reset_peak_memory: Any

@@ -4,6 +4,9 @@
 
 #include <gmock/gmock.h>
 
+#include <cmath>
+#include <random>
+
 #include "base/shape.h"
 
 namespace ms {
@@ -51,6 +54,39 @@ TEST(Dim, EvaluatesWithPythonsRounding) {
   EXPECT_EQ((n / m + n % m).Evaluate(sizes), 3);
   EXPECT_EQ((Dim(-7) / 2).value(), -4);
   EXPECT_EQ((Dim(-7) % 2).value(), 1);
+}
+
+// Random expressions mean the same as their evaluation step by step, and stay above their bounds.
+TEST(Dim, ExpressionsMeanWhatTheyCompute) {
+  std::mt19937 random(1);
+  auto below = [&](int limit) { return static_cast<int>(random() % static_cast<unsigned>(limit)); };
+  for (int round = 0; round < 2000; ++round) {
+    Ints sizes{1 + below(9), 1 + below(9)};
+    std::vector<Dim> dims{n, m, 2, 3};
+    Ints values{sizes[0], sizes[1], 2, 3};
+    for (int step = 0; step < 6; ++step) {
+      auto a = static_cast<size_t>(below(static_cast<int>(dims.size())));
+      auto b = static_cast<size_t>(below(static_cast<int>(dims.size())));
+      int op = below(5);
+      if (op >= 3 && (dims[b].Is(0) || values[b] == 0)) continue;
+      auto floor = [](int64_t x, int64_t y) {
+        return static_cast<int64_t>(std::floor(static_cast<double>(x) / static_cast<double>(y)));
+      };
+      int64_t x = values[a], y = values[b];
+      int64_t result[] = {x + y, x - y, x * y, op < 3 ? 0 : floor(x, y),
+                          op < 3 ? 0 : x - floor(x, y) * y};
+      if (std::abs(result[op]) > 100000) continue;
+      DimScope scope;  // division asks whether the divisor is zero
+      scope.hints = sizes;
+      DimScope::Use use(&scope);
+      Dim made[] = {dims[a] + dims[b], dims[a] - dims[b], dims[a] * dims[b],
+                    op < 3 ? Dim(0) : dims[a] / dims[b], op < 3 ? Dim(0) : dims[a] % dims[b]};
+      EXPECT_EQ(made[op].Evaluate(sizes), result[op]) << made[op].ToString();
+      EXPECT_LE(made[op].LowerBound().value_or(result[op]), result[op]);
+      dims.push_back(made[op]);
+      values.push_back(result[op]);
+    }
+  }
 }
 
 TEST(Dim, DecidesWhatHoldsForAllSizes) {

@@ -40,6 +40,8 @@ def _sort_arguments(
     del internal, const_arg, device
     if input_data is None and init is None and dtype is not None and _is_open(shape):
         return _core.placeholder(dtype, [None if s == -1 else s for s in shape]), None
+    if input_data is None and init is None and dtype is not None and shape is None:
+        return _core.placeholder_of_any_rank(dtype), None
     if _is_open(shape):
         raise ValueError(
             "For 'Tensor', a 'shape' with None describes an input: it needs 'dtype' and no data, "
