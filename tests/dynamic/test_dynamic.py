@@ -246,6 +246,14 @@ def test_any_number_of_dimensions_is_one_compile_for_each():
     assert dynamic.cache.compiled == 3
 
 
+def test_a_number_that_changes_beside_open_sizes():
+    dynamic = jit(lambda x, rate: x * rate, input_signature=OPEN)
+    for n, rate in ((2, 0.5), (3, 0.5), (2, 0.25), (5, 0.125), (7, 3.0)):
+        x = data(n, 3)
+        assert np.array_equal(dynamic(x, rate).asnumpy(), x.asnumpy() * np.float32(rate))
+    assert dynamic.cache.compiled == 2 and not dynamic.cache.static
+
+
 def test_wrong_declarations():
     with pytest.raises(ValueError, match="at most 1 inputs can be declared"):
         jit(lambda x: x, input_signature=(OPEN, OPEN))

@@ -77,6 +77,9 @@ class CompiledGraph {
     inputs.reserve(parameters_.size());
     size_t next = 0;
     for (size_t i = 0; i < parameters_.size(); ++i) {
+      if (!parameters_[i] && next == arguments.size()) {
+        Throw(ErrorKind::kInternal, "a compiled graph must be given more than {} arguments", next);
+      }
       PyObject* object = parameters_[i]
                              ? parameters_[i].ptr()
                              : PyList_GET_ITEM(arguments.ptr(), static_cast<Py_ssize_t>(next++));

@@ -259,6 +259,16 @@ class _Making(threading.local):
 _making = _Making()
 
 
+@contextlib.contextmanager
+def making() -> Iterator[None]:
+    """Says that this thread is part of making a version: it waits for no other one."""
+    _making.depth += 1
+    try:
+        yield
+    finally:
+        _making.depth -= 1
+
+
 def warn_user(text: str, category: type[Warning]) -> None:
     """A warning at the user's line that called into this package, from whatever stack this runs on."""
     frame = user_frame()

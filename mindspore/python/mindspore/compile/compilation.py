@@ -18,6 +18,7 @@ from mindspore.compile.cache import (
     EagerEntry,
     Entry,
     inputs_of,
+    making,
     parameter_class,
 )
 from mindspore.compile.errors import Unsupported, calling_place, locate, plain
@@ -105,8 +106,12 @@ class Compilation:
         return self._deeply(lambda: self._along((root, list(done))))
 
     def _deeply(self, work: Callable[[], Any]) -> Any:
+        def inside() -> Any:
+            with making():  # perhaps on a thread of its own
+                return work()
+
         with _front_end:
-            return deep.call(work, lambda: self.session is None or self.session.undo())
+            return deep.call(inside, lambda: self.session is None or self.session.undo())
 
     def _along(self, path: tuple[breaks.Node, list] | None) -> Any:
         tracer = self._tracer()
@@ -122,24 +127,20 @@ class Compilation:
             self.cache.warn_eager(str(error))
             return EagerEntry(tracer.guards.facts)
 
-    def open(self, sizes: list[Sizes | None]) -> Any:
-        """A version for all sizes that are open, which is one graph."""
-        return self._deeply(lambda: self._open(sizes))
+    def open(self, sizes: list[Sizes | None] | None, numbers: tuple[int, ...] = ()) -> Any:
+        """A version for all sizes that are open, which is one graph, with the numbers at these places as inputs."""
+        return self._deeply(lambda: self._open(sizes, numbers))
 
-    def _open(self, sizes: list[Sizes | None]) -> Any:
+    def _open(self, sizes: list[Sizes | None] | None, numbers: tuple[int, ...]) -> Any:
         merged: dict[int, int] = {}
         while True:
             tracer = self._tracer()
             shapes = InputShapes(tracer.trace, sizes, merged)
-            entry = self._attempt(tracer, shapes)
+            entry = self._attempt(tracer, shapes, numbers)
             if entry is not None:
                 return entry
             # Sizes that must be equal become one symbol, so that types agree wherever they meet.
             merged = {**merged, **shapes.found_equal()}
-
-    def with_numbers(self, places: tuple[int, ...]) -> Any:
-        """A version, one graph, in which the numbers at these places are inputs."""
-        return self._deeply(lambda: self._attempt(self._tracer(), None, places))
 
     def _tracer(self) -> Tracer:
         return Tracer(_front_end.max_depth())

@@ -14,7 +14,7 @@ from mindspore.common import _late
 from mindspore.common.jit_config import JitConfig
 from mindspore.compile.cache import Cache, inputs_of, key_of
 from mindspore.compile.compilation import Compilation
-from mindspore.compile.numbers import is_number
+from mindspore.compile.numbers import as_tensor, is_number
 from mindspore.compile.signature import Signature, Sizes, declared
 from mindspore.compile.tracer import Tracer
 
@@ -47,9 +47,14 @@ def run_target(target: Target, args: tuple, kwargs: dict) -> Any:
     return compilation.value if compilation.has_value else entry.run(args, kwargs, target.eager)
 
 
-def _find_for_numbers(compilation: Compilation, key: tuple) -> Any:
-    """A version in which the numbers that changed between calls are inputs; None where nothing changed, or a number decides
-    what must be known while compiling."""
+def _find_for_numbers(
+    compilation: Compilation,
+    key: tuple,
+    inputs: list | None = None,
+    sizes: list[Sizes | None] | None = None,
+) -> Any:
+    """A version in which the numbers that changed between calls are inputs, and `sizes` are open; None where nothing changed,
+    or a number decides what must be known while compiling."""
     cache = compilation.cache
     values = [*compilation.args, *compilation.kwargs.values()]
     if not any(map(is_number, values)):
@@ -60,9 +65,11 @@ def _find_for_numbers(compilation: Compilation, key: tuple) -> Any:
         return None
     chosen = tuple(sorted(wanted))
     kept = tuple((i, repr(values[i])) for i in places if i not in wanted)
-    make = functools.partial(compilation.with_numbers, chosen)
+    if inputs is not None:
+        inputs = inputs + [as_tensor(values[i]) for i in chosen]
+    make = functools.partial(compilation.open, sizes, chosen)
     try:
-        entry = cache.get(("numbers", chosen, kept, *masked), None, make)
+        entry = cache.get(("numbers", chosen, kept, *masked), inputs, make)
     except Exception:
         # Whatever it was: the numbers stay constants, and a real error comes again.
         cache.numbers.keep(masked, frozenset())
@@ -74,11 +81,18 @@ def _find_for_numbers(compilation: Compilation, key: tuple) -> Any:
 def _run_open(target: Target, args: tuple, kwargs: dict, sizes: list[Sizes | None]) -> Any:
     """As run_target, with open sizes: one version serves all of them, unless something in the function depends on them."""
     cache = target.cache
-    key = ("open", *key_of(args, kwargs, sizes))
+    key = key_of(args, kwargs, sizes)
+    inputs = inputs_of((args, kwargs))
+    entry = cache.find(("open", *key), inputs)
+    if entry is not None:
+        return entry.run(args, kwargs, target.eager)
     compilation = Compilation(cache, target.function, args, kwargs, target.strict)
+    entry = _find_for_numbers(compilation, key, inputs, sizes)
+    if entry is not None:
+        return entry.run(args, kwargs, target.eager)
     try:
         make = functools.partial(compilation.open, sizes)
-        entry = cache.get(key, inputs_of((args, kwargs)), make)
+        entry = cache.get(("open", *key), inputs, make)
     except Exception as error:
         # Whatever it was: what can be compiled for the sizes of this call must not fail.
         result = run_target(dataclasses.replace(target, signature=None), args, kwargs)
