@@ -202,6 +202,13 @@ def masks(x):
     return x[x > 0]
 
 
+@case(
+    "slices up to a tensor", indexed, gradient=False, lines="the size of the result depends on `n`"
+)
+def slices_of_tensors(x, n):
+    return x[:n] * 2
+
+
 @case("assignment by slice, mask, positions", matrix)
 def index_assignment(x):
     y = x * 1

@@ -305,20 +305,12 @@ class Tracer(Calls, Choices, Recursion):
                 "mindspore"
             ):
                 return self.call(method, [owner, key], {}, None)
-        if isinstance(owner, Tensor) and self._is_mask(key):
-            error = IndexError(
-                "For 'Tensor.__getitem__', a bool tensor as an index must be known while compiling, since the shape of "
-                "the result depends on it, but got one that is not. Use ops.where or ops.masked_fill instead."
-            )
-            reason = Unsupported(str(error), error)
-            if self.session is None:
-                raise reason
+        try:
+            return self.fact(owner[key])
+        except Unsupported as reason:  # a mask, a bound: the size of the result depends on values
+            if self.session is None or not isinstance(owner, Tensor):
+                raise
             return self.session.call(reason, operator.getitem, [owner, key], {}, True)
-        return self.fact(owner[key])
-
-    def _is_mask(self, key: Any) -> bool:
-        parts = key if isinstance(key, tuple) else (key,)
-        return any(self.is_traced(p) and p.dtype is _core.bool for p in parts)
 
     def iterate(self, value: Any) -> Any:
         """The items of an iterable that is known while compiling."""
