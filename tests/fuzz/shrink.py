@@ -15,7 +15,7 @@ from fuzz.child import Crash, in_child
 from fuzz.program import Program
 from fuzz.runner import Outcome, check
 
-_SECONDS = 40.0
+_SECONDS = 28.0
 _BODIES = ("body", "orelse", "finalbody")
 
 

@@ -267,6 +267,10 @@ class Tracer(Calls, Choices, Recursion):
             return self.split(owner, lambda o: self.set_item(o, key, value))
         if isinstance(key, Choice):
             return self.split(key, lambda k: self.set_item(owner, k, value))
+        if (at := _choice_at(key)) is not None:
+            return self.split(
+                key[at], lambda k: self.set_item(owner, (*key[:at], k, *key[at + 1 :]), value)
+            )
         if isinstance(owner, _late.parameter_class):
             from mindspore.common._indexing import index_update
 
@@ -295,6 +299,10 @@ class Tracer(Calls, Choices, Recursion):
             return self.split(owner, lambda o: self.get_item(o, key))
         if isinstance(key, Choice):
             return self.split(key, lambda k: self.get_item(owner, k))
+        if (at := _choice_at(key)) is not None:
+            return self.split(
+                key[at], lambda k: self.get_item(owner, (*key[:at], k, *key[at + 1 :]))
+            )
         if self.is_traced(key) and is_sequence(owner):
             return self.item_at(owner, key)
         if not isinstance(owner, (Tensor, tuple, list, dict, str)) and hasattr(
@@ -360,3 +368,10 @@ def _static_attribute(kind: type, name: str) -> Any:
         if name in base.__dict__:
             return base.__dict__[name]
     return facts.MISSING
+
+
+def _choice_at(key: Any) -> int | None:
+    """The place in a key of several indices of one that a tensor chose."""
+    if not isinstance(key, tuple):
+        return None
+    return next((i for i, part in enumerate(key) if isinstance(part, Choice)), None)
