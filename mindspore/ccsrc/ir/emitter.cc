@@ -117,7 +117,10 @@ Var GraphEmitter::Use(Graph* graph, Var var) {
   std::vector<Graph*> chain;
   for (Graph* g = graph; g != var.node->graph; g = g->parent) {
     if (!g) {
-      Throw(ErrorKind::kInternal, "a value of graph '{}' is used in '{}', which is not inside it",
+      // An object of Python that the front end does not look into kept it.
+      Throw(ErrorKind::kUnknownValue,
+            "a tensor of one branch or loop (graph '{}') is used outside of it (in '{}'); it was kept in "
+            "an object that compiled code does not look into.",
             var.node->graph->name(), graph->name());
     }
     chain.push_back(g);

@@ -4,6 +4,8 @@ on values that are known."""
 from __future__ import annotations
 
 import ast
+import copy
+import dataclasses
 import functools
 import inspect
 import types
@@ -230,7 +232,11 @@ class Calls:
         return self.split_arguments(args, kwargs, lambda a, k: self._run_known(function, a, k))
 
     def _run_known(self, function: Any, args: list, kwargs: dict) -> Any:
-        return self.with_numbers(args, kwargs, lambda a, k: self._run_between(function, a, k))
+        result = self.with_numbers(args, kwargs, lambda a, k: self._run_between(function, a, k))
+        if function in _COPYING and hasattr(result, "__dict__"):
+            self.made.add(id(result))
+            self.keep.append(result)
+        return result
 
     def _run_between(self, function: Any, args: list, kwargs: dict) -> Any:
         session = self.session
@@ -286,6 +292,7 @@ def _is_of_container(function: Any) -> bool:
     return isinstance(getattr(function, "__self__", None), (list, dict, set, tuple))
 
 
+_COPYING = (copy.copy, dataclasses.replace)
 _PASSING = (range, map, filter, zip, enumerate, list, tuple, any, all, getattr, hasattr)
 
 

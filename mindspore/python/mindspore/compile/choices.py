@@ -194,6 +194,7 @@ class Choices:
         """Raises when the graph runs and the condition does not hold."""
 
         def fail() -> None:
+            error._ms_raised = True  # type: ignore[attr-defined]
             raise error
 
         fork = Fork(self, self.places[-1][0], condition)

@@ -160,6 +160,7 @@ class Compilation:
             tracer.trace.close()
 
     def _trace(self, tracer: Tracer, shapes: InputShapes | None, numbers: tuple[int, ...]) -> Any:
+        tracer.tentative = bool(numbers) or shapes is not None
         shapes = shapes or InputShapes(tracer.trace)
         args, kwargs = self._inputs(tracer.trace, shapes, numbers)
         tracer.arguments = inputs_of((args, kwargs))

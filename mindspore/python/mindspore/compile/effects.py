@@ -21,7 +21,7 @@ class Text:
     """A string with values of tensors in it: `render(*values)`, known when the graph runs."""
 
     def __init__(self, render: Callable[..., str], *values: Any):
-        self._render, self._values = render, values
+        self.render, self.values = render, values
 
     def __add__(self, other: Any) -> Text:
         return Text(lambda a, b: a + b, self, other)
@@ -71,8 +71,8 @@ def defer(value: Any, tracer: Any, tensors: list) -> Callable[[tuple], Any]:
         at = len(tensors) - 1
         return lambda got: int(got[at])
     if isinstance(value, Text):
-        parts = [defer(v, tracer, tensors) for v in value._values]
-        return lambda got: value._render(*(part(got) for part in parts))
+        parts = [defer(v, tracer, tensors) for v in value.values]
+        return lambda got: value.render(*(part(got) for part in parts))
     if isinstance(value, (tuple, list)):
         parts = [defer(v, tracer, tensors) for v in value]
         if isinstance(value, list):

@@ -12,6 +12,7 @@ from mindspore.compile.effects import emit_raise
 from mindspore.compile.errors import Unsupported
 from mindspore.compile.heap import Heap, is_frame, set_contents
 from mindspore.compile.joins import Join
+from mindspore.compile.numbers import NumberDecides
 
 
 class NeverEnds(BaseException):
@@ -94,7 +95,11 @@ class Fork:
             return run()
         except (Unsupported, RecursionError, MemoryError):  # of the compiler, not of the program
             raise
+        except (NumberDecides, _core.SymbolicSizeError):
+            raise
         except Exception as error:
+            if self.tracer.tentative and not is_raised(error):
+                raise  # perhaps only because a number or size is not known in this attempt
             while self.trace.depth > depth:
                 self.trace.suspend()
             self.frame.refuse_handlers("an exception")
@@ -200,6 +205,11 @@ class Fork:
         for (parameter, _), value in zip(changed.values(), results[len(join.pairs) :]):
             trace.set_parameter(parameter, value)
         return results[: len(join.pairs)]
+
+
+def is_raised(error: BaseException) -> bool:
+    """Whether the program itself raises this, by `raise` or `assert`."""
+    return hasattr(getattr(error, "_ms_original", error), "_ms_raised")
 
 
 def _environments(roots: list) -> list[dict]:

@@ -11,6 +11,7 @@ from typing import Any
 from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.compile.cells import TensorCells
+from mindspore.compile.effects import Text
 from mindspore.compile.errors import Unsupported
 from mindspore.compile.heap import (
     container_of,
@@ -19,6 +20,7 @@ from mindspore.compile.heap import (
     is_nested_function,
     set_contents,
 )
+from mindspore.compile.python_builtins import TracedRange
 from mindspore.compile.values import (
     NUMBERS,
     Choice,
@@ -202,6 +204,15 @@ class Join:
         if isinstance(value, functools.partial):
             parts = self.only((value.func, value.args, *value.keywords.values()), side)
             return lambda outputs: _partial(value, parts(outputs))
+        if isinstance(value, slice):
+            bounds = self.only((value.start, value.stop, value.step), side)
+            return lambda outputs: slice(*bounds(outputs))
+        if isinstance(value, Text):
+            values = self.only(value.values, side)
+            return lambda outputs: Text(value.render, *values(outputs))
+        if isinstance(value, TracedRange):
+            bounds = self.only((value.start, value.stop, value.step), side)
+            return lambda outputs: TracedRange(*bounds(outputs))
         self._only_inside(value, side)
         return lambda outputs: value
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import itertools
 from typing import Any
 
@@ -160,7 +161,9 @@ class Statements:
             self._fail(node)
 
     def _fail(self, node: ast.Assert) -> None:
-        raise AssertionError(*([] if node.msg is None else [self.eval(node.msg)]))
+        error = AssertionError(*([] if node.msg is None else [self.eval(node.msg)]))
+        error._ms_raised = True  # type: ignore[attr-defined]
+        raise error
 
     def _run_Raise(self, node: ast.Raise) -> None:
         if node.exc is None:
@@ -180,6 +183,8 @@ class Statements:
             raise Unsupported(
                 "an exception whose text holds values of tensors is raised on every way"
             )
+        with contextlib.suppress(AttributeError):  # a class with slots
+            error._ms_raised = True  # type: ignore[attr-defined]
         raise error
 
     def _run_ClassDef(self, node: ast.ClassDef) -> Any:
@@ -206,11 +211,11 @@ class Statements:
     def _run_For(self, node: ast.For) -> Any:
         iterable = self.eval(node.iter)
         self.at(node)
-        if self.tracer.is_traced_range(iterable):
-            return self.tensor_for(node, iterable)
         return self.branch_on(iterable, lambda option: self._unroll(node, option))
 
-    def _unroll(self, node: ast.For, iterable: Any) -> None:
+    def _unroll(self, node: ast.For, iterable: Any) -> Any:
+        if self.tracer.is_traced_range(iterable):
+            return self.tensor_for(node, iterable)
         items = list(itertools.islice(self.tracer.iterate(iterable), _MAX_UNROLLED + 1))
         if len(items) > _MAX_UNROLLED:
             raise Unsupported(
@@ -218,6 +223,7 @@ class Statements:
                 "bound to make it a loop of the graph"
             )
         self.stack.append(("for", node, items, 0))
+        return None
 
     def _run_While(self, node: ast.While) -> Any:
         self.loops[node] = self.tracer.arms

@@ -54,6 +54,7 @@ class Tracer(Calls, Choices, Recursion):
         self.keep: list[Any] = []  # ... kept alive, so that ids stay theirs
         self.records: dict[int, Any] = {}  # forward runs of cells with set_grad, by id of the cell
         self.in_gradient = 0
+        self.tentative = False  # numbers or sizes are open; what fails is compiled again without
         self.arms = 0  # branches that a tensor decides, around what is being traced
         self.session: Any = None  # where lines may run eagerly; None where all must be compiled
         self.warn_break: Callable[[Unsupported], None] = lambda reason: None
