@@ -12,7 +12,7 @@ from mindspore._core import Tensor
 from mindspore.compile.errors import Unsupported
 from mindspore.compile.fork import Arm, Fork
 from mindspore.compile.heap import Heap, is_nested_function, parts_of
-from mindspore.compile.loops import GraphLoop
+from mindspore.compile.loops import BodyRaises, GraphLoop
 from mindspore.compile.values import Choice
 
 # How statements were left. RETURN's value is the variable VALUE.
@@ -323,10 +323,26 @@ class Flow:
         self.env.pop(counter, None)
         return signal
 
+    def _one_round(self, loop: GraphLoop) -> Any:
+        """A loop whose body raises: a branch."""
+
+        def body() -> Any:
+            base = len(self.stack)
+            self.stack.append(("arm", False))
+            loop.enter()
+            self._push(loop.node.body)
+            return self._to_barrier(base)
+
+        self._branch(self.tracer.truth(loop.test()), body, lambda: FALLS)
+        self._push(loop.node.orelse)
+
     def _loop(self, loop: GraphLoop) -> Any:
         from mindspore import ops
 
-        exit_ = loop.build()
+        try:
+            exit_ = loop.build()
+        except BodyRaises:
+            return self._one_round(loop)
         if not loop.node.orelse and BREAK in exit_.kinds:
             kind = ops.where(ops.equal(exit_.kind, BREAK), FALLS, exit_.kind)
             exit_ = Mixed(kind, exit_.kinds - {BREAK} | {FALLS})

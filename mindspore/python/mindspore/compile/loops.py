@@ -10,8 +10,9 @@ from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.compile.carried import bound, difference, matches, passed, widen
 from mindspore.compile.errors import Unsupported
-from mindspore.compile.fork import NeverEnds
+from mindspore.compile.fork import NeverEnds, is_raised
 from mindspore.compile.heap import Heap, is_container, is_frame, same_contents
+from mindspore.compile.numbers import NumberDecides
 from mindspore.compile.values import NUMBERS, Undefined, leaves_of, placeholder, replace_leaves
 
 _MAX_ROUNDS = 12
@@ -20,6 +21,10 @@ _MISSING = object()
 
 class _Retry(Exception):
     """The body showed that more must be carried, or with another type."""
+
+
+class BodyRaises(Exception):
+    """Every way through the body raises an exception: there is at most one round."""
 
 
 class Slot:
@@ -69,9 +74,13 @@ class GraphLoop:
             except NeverEnds as end:
                 if end.unsettled:
                     raise
-                raise Unsupported(
-                    "every way through the body of a loop that a tensor decides raises an exception"
-                ) from None
+                raise BodyRaises from None
+            except (Unsupported, NumberDecides, _core.SymbolicSizeError):
+                raise
+            except Exception as error:
+                if self.tracer.tentative and not is_raised(error):
+                    raise
+                raise BodyRaises from None
             finally:
                 self.heap.restore()
                 self.trace.restore(environment)
