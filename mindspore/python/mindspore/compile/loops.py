@@ -75,7 +75,9 @@ class GraphLoop:
                 if end.unsettled:
                     raise
                 raise BodyRaises from None
-            except (Unsupported, NumberDecides, _core.SymbolicSizeError):
+            except (Unsupported, NumberDecides, RecursionError, MemoryError):
+                raise
+            except _core.SymbolicSizeError:
                 raise
             except Exception as error:
                 if self.tracer.tentative and not is_raised(error):
