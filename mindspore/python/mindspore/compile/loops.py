@@ -75,14 +75,6 @@ class GraphLoop:
                 if end.unsettled:
                     raise
                 raise BodyRaises from None
-            except (Unsupported, NumberDecides, RecursionError, MemoryError):
-                raise
-            except _core.SymbolicSizeError:
-                raise
-            except Exception as error:
-                if self.tracer.tentative and not is_raised(error):
-                    raise
-                raise BodyRaises from None
             finally:
                 self.heap.restore()
                 self.trace.restore(environment)
@@ -165,6 +157,18 @@ class GraphLoop:
         return Tensor(True) if going is None else going
 
     def _run_body(self) -> None:
+        try:
+            self._run_round()
+        except (Unsupported, NumberDecides, RecursionError, MemoryError):
+            raise
+        except _core.SymbolicSizeError:
+            raise
+        except Exception as error:
+            if self.tracer.tentative and not is_raised(error):
+                raise
+            raise BodyRaises from None
+
+    def _run_round(self) -> None:
         frame = self.frame
         frame.stack = [("loop",)]
         self.enter()
