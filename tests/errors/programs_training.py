@@ -41,11 +41,6 @@ def gradient_of_a_string_result():
     ms.grad(lambda x: "text")(f32(2))
 
 
-@wrong(ValueError, "grad_position", line=False)
-def gradient_of_a_missing_argument():
-    ms.grad(lambda x: x * x, 1)(f32(2))
-
-
 @wrong((TypeError, ValueError), "argument", line=False)
 def gradient_without_arguments():
     ms.grad(lambda x: x * x)()

@@ -8,13 +8,15 @@ import contextlib
 import itertools
 from typing import Any
 
+from mindspore._core import Tensor
 from mindspore.compile.effects import is_text
 from mindspore.compile.errors import Unsupported
-from mindspore.compile.flow import BREAK, CONTINUE
+from mindspore.compile.flow import BREAK, CONTINUE, stored_names
 from mindspore.compile.host_values import HostValue
 from mindspore.compile.values import Undefined
 
 _MAX_UNROLLED = 100_000
+_FEW_ROUNDS = 64
 
 
 class Statements:
@@ -63,6 +65,8 @@ class Statements:
 
     def _step_while(self, node: ast.While, rounds: int) -> Any:
         self.at(node)
+        if rounds == _FEW_ROUNDS:
+            self._hide_values(node)
         test = self.test(node.test)
         self.at(node)
         if self.tracer.is_undecided(test) or (rounds and self._is_left_by_tensor(node)):
@@ -78,6 +82,13 @@ class Statements:
         self.stack.append(("while", node, rounds + 1))
         self._push(node.body)
         return None
+
+    def _hide_values(self, node: ast.While) -> None:
+        """A loop over tensors that are known while compiling has run for long: let the graph run it."""
+        for name in stored_names(node.body):
+            value = self.env.get(name)
+            if isinstance(value, Tensor) and not self.tracer.is_traced(value):
+                self.env[name] = self.tracer.trace.constant(value)
 
     def _is_left_by_tensor(self, node: ast.While) -> bool:
         """`while True:` whose end a tensor decides: after the first round, more is left to run on some ways only."""
