@@ -119,7 +119,8 @@ Var GraphEmitter::Use(Graph* graph, Var var) {
     if (!g) {
       // An object of Python that the front end does not look into kept it.
       Throw(ErrorKind::kUnknownValue,
-            "a tensor of one branch or loop (graph '{}') is used outside of it (in '{}'); it was kept in "
+            "a tensor of one branch or loop (graph '{}') is used outside of it (in '{}'); it was "
+            "kept in "
             "an object that compiled code does not look into.",
             var.node->graph->name(), graph->name());
     }

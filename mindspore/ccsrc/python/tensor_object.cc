@@ -234,10 +234,12 @@ MS_NAME(Sub)
 MS_NAME(Mul)
 MS_NAME(Div)
 MS_NAME(FloorDiv)
-MS_NAME(FloorMod) MS_NAME(Pow) MS_NAME(Neg) MS_NAME(Abs) MS_NAME(Equal) MS_NAME(NotEqual)
-    MS_NAME(Less) MS_NAME(LessEqual) MS_NAME(Greater) MS_NAME(GreaterEqual) MS_NAME(LogicalAnd)
-        MS_NAME(LogicalOr) MS_NAME(LogicalXor) MS_NAME(LogicalNot) MS_NAME(BitwiseAnd)
-            MS_NAME(BitwiseOr) MS_NAME(BitwiseXor)
+MS_NAME(FloorMod)
+MS_NAME(Pow)
+MS_NAME(Neg) MS_NAME(Abs) MS_NAME(Equal) MS_NAME(NotEqual) MS_NAME(Less) MS_NAME(LessEqual)
+    MS_NAME(Greater) MS_NAME(GreaterEqual) MS_NAME(LogicalAnd) MS_NAME(LogicalOr)
+        MS_NAME(LogicalXor) MS_NAME(LogicalNot) MS_NAME(BitwiseAnd) MS_NAME(BitwiseOr)
+            MS_NAME(BitwiseXor)
 #undef MS_NAME
 
                 PyObject* PowSlot(PyObject* a, PyObject* b, PyObject*) {

@@ -122,6 +122,13 @@ placeholder: Any
 placeholder_of_any_rank: Any
 promote: Any
 register_python: Any
+NoRecord: Any
+Snapshot: Any
+hook_tangent: Any
+is_recorded: Any
+record_again: Any
+record_custom: Any
+tape_size: Any
 reset_peak_memory: Any
 same_value: Any
 set_graph_mode: Any

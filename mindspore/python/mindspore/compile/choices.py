@@ -3,6 +3,7 @@ with each option in a branch of its own."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -95,7 +96,8 @@ class Choices:
             chosen = replace_leaves((args, kwargs), self.as_choice)
             if _find(chosen) is None:
                 raise
-            return self.split_arguments(*chosen, use)
+            chosen_args, chosen_kwargs = chosen
+            return self.split_arguments(chosen_args, chosen_kwargs, use)
 
     def _split(self, choice: Choice, allowed: list[int], use: Callable, numbers: dict) -> Any:
         if len(allowed) == 1:
@@ -111,7 +113,7 @@ class Choices:
         fork = Fork(self, self.places[-1][0], condition)
         ways = [allowed[:middle], allowed[middle:]]
         arms = [
-            fork.arm(side, lambda way=way: self._split(choice, way, use, numbers))
+            fork.arm(side, functools.partial(self._split, choice, way, use, numbers))
             for side, way in enumerate(ways)
         ]
         return fork.join(arms)

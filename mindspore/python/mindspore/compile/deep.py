@@ -37,9 +37,9 @@ def call(work: Callable[[], Any], can_repeat: Callable[[], bool]) -> Any:
         finally:
             threading.stack_size(size)
     thread.join()
-    value, error = results
-    if error is not None:
-        raise error
+    value, failure = results
+    if failure is not None:
+        raise failure
     return value
 
 

@@ -5,6 +5,7 @@ on some of its ways, what follows it is put under a condition. Either way it is 
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -170,7 +171,7 @@ class Flow:
             leaver.exit = landed
         for arm in arms:
             self.stack, exit_ = list(outer), arm.exit
-            fork.resume(arm, lambda exit_=exit_: self._rest(base, exit_))
+            fork.resume(arm, functools.partial(self._rest, base, exit_))
             self._exit_of(arm)
         self.stack = outer[:base]
 

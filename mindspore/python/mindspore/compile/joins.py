@@ -42,7 +42,7 @@ class Join:
         self.fork, self.trace, self.tracer = fork, fork.trace, fork.tracer
         self.pairs: list[tuple[Callable[[], Tensor], Callable[[], Tensor]]] = []
         self.partners: tuple[dict, dict] = ({}, {})  # containers that were joined, by id
-        self.visited: dict[tuple, Any] = {}  # what `only` has seen
+        self.visited: dict[Any, Any] = {}  # what `only` has seen
         self.keep: list = []
 
     # ---- both arms have a value ---------------------------------------------------------------------------------------

@@ -321,7 +321,8 @@ class CellOptions:
             raise ValueError(
                 "For 'set_inputs', the inputs must be given by position or by name, but got both."
             )
-        signature = Signature(type(self).__name__, self.construct, inputs, kwargs)
+        construct = self.construct  # type: ignore[attr-defined]
+        signature = Signature(type(self).__name__, construct, inputs, kwargs)
         self.__dict__.pop("_compiled_versions", None)
         self._set_option("_declared_inputs", (inputs, kwargs))
         self._set_option("_signature", signature if inputs or kwargs else None)

@@ -222,7 +222,7 @@ def hooked_weight(parameter: Tensor, gradient: Tensor) -> Tensor:
     return gradient
 
 
-Tensor.register_hook = register_hook
+Tensor.register_hook = register_hook  # type: ignore[attr-defined]
 
 
 def hooked_call(name: str, cell: Any, run: Callable, args: tuple, before: list, after: list) -> Any:

@@ -29,7 +29,7 @@ def switch_layer(index, layers):
     return layers[index]
 
 
-switch_layer._ms_parsed = True  # in a graph, a tensor can index what Python cannot
+switch_layer._ms_parsed = True  # type: ignore[attr-defined]  # in a graph, a tensor can index what Python cannot
 
 __all__ = [
     *_bind.functions,
