@@ -123,7 +123,36 @@ def added_under_a_mask(net, x):
     return y * x
 
 
+def parameter_copied_while_tracing(net, x):
+    net.p = x * 2
+    return net.p.copy() * x
+
+
+def range_that_starts_at_a_tensor(net, x):
+    total = x * 0
+    for i in range(x[:1].sum().astype(ms.int32) - 3, 2, 1):
+        total = total + x.astype(ms.float16) * i
+    return total
+
+
+def loop_whose_types_change_after_a_check(net, x):
+    y = x[:1]
+    for i in range(0, ops.abs(x.sum()).astype(ms.int32) % 4 + 1):
+        y = ops.concat((y, x[i : i + 1]))
+    return y.sum()
+
+
+def filled_and_collected(net, x):
+    y = x
+    y[:] = 3
+    return [y for _ in y][0] * 2  # noqa: RUF015
+
+
 FUNCTIONS = [
+    parameter_copied_while_tracing,
+    range_that_starts_at_a_tensor,
+    loop_whose_types_change_after_a_check,
+    filled_and_collected,
     changed_under_another_name,
     changed_in_a_branch,
     changed_in_a_loop,

@@ -16,9 +16,8 @@ MORE = 24000
 COMPILED = (
     0.9  # of the programs at least, as a whole; the others run eagerly, in part or as a whole
 )
-# Programs known to differ still: 1938 reads a Parameter through `map`, which Python evaluates item by item while the loop
-# changes it; 13 copies a Parameter that was just assigned; the others assign, loop or return under types that change.
-OPEN = frozenset({13, 512, 614, 685, 1938})
+# Known to differ: it reads a Parameter through `map`, which Python evaluates item by item while the loop changes it.
+OPEN = frozenset({1938})
 
 
 def check(first: int, count: int) -> None:

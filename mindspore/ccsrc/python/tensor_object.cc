@@ -229,6 +229,7 @@ PyObject* UnarySlot(PyObject* a) {
   return Guarded([&] { return ApplyOp(op, {a}); });
 }
 #define MS_NAME(id) constexpr char k##id[] = #id;
+// clang-format off
 MS_NAME(Add)
 MS_NAME(Sub)
 MS_NAME(Mul)
@@ -236,15 +237,25 @@ MS_NAME(Div)
 MS_NAME(FloorDiv)
 MS_NAME(FloorMod)
 MS_NAME(Pow)
-MS_NAME(Neg) MS_NAME(Abs) MS_NAME(Equal) MS_NAME(NotEqual) MS_NAME(Less) MS_NAME(LessEqual)
-    MS_NAME(Greater) MS_NAME(GreaterEqual) MS_NAME(LogicalAnd) MS_NAME(LogicalOr)
-        MS_NAME(LogicalXor) MS_NAME(LogicalNot) MS_NAME(BitwiseAnd) MS_NAME(BitwiseOr)
-            MS_NAME(BitwiseXor)
+MS_NAME(Neg)
+MS_NAME(Abs)
+MS_NAME(Equal)
+MS_NAME(NotEqual)
+MS_NAME(Less)
+MS_NAME(LessEqual)
+MS_NAME(Greater)
+MS_NAME(GreaterEqual)
+MS_NAME(LogicalAnd)
+MS_NAME(LogicalOr)
+MS_NAME(LogicalXor)
+MS_NAME(LogicalNot)
+MS_NAME(BitwiseAnd)
+MS_NAME(BitwiseOr)
+MS_NAME(BitwiseXor)
+// clang-format on
 #undef MS_NAME
 
-                PyObject* PowSlot(PyObject* a, PyObject* b, PyObject*) {
-  return BinarySlot<kPow>(a, b);
-}
+PyObject* PowSlot(PyObject* a, PyObject* b, PyObject*) { return BinarySlot<kPow>(a, b); }
 
 // &, |, ^ mean logic on booleans and bits on integers.
 bool IsBoolOperand(PyObject* o) {

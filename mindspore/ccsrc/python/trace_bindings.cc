@@ -272,8 +272,15 @@ void BindGraphs(py::class_<Trace>& c) {
           loop.graph->loop = {body.graph, done.graph, trip_count};
         });
   c.def("partial", [](Trace& t, GraphHandle& g) { return ObjectOf(t, PartialHere(t, g.graph)); });
+  // Arms that cannot be made of one type are no error of the user's: the program runs eagerly.
   c.def("switch", [](Trace& t, py::handle condition, py::handle f, py::handle g) {
-    return ObjectOf(t, t.emitter().Switch(VarOf(t, condition), FunctionOf(t, f), FunctionOf(t, g)));
+    try {
+      Var chosen = t.emitter().Switch(VarOf(t, condition), FunctionOf(t, f), FunctionOf(t, g));
+      return ObjectOf(t, chosen);
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::kType) throw;
+      Throw(ErrorKind::kUnknownValue, "{}", error.message());
+    }
   });
   c.def("call", [](Trace& t, py::handle f, const py::sequence& arguments) {
     return ObjectsOf(t, t.emitter().CallFunction(FunctionOf(t, f), VarsOf(t, arguments)));

@@ -263,8 +263,8 @@ class Parameter(Tensor):
         return self._with_settings(type(self)(data, name=self.name))
 
     def copy(self) -> Parameter:
-        """A new Parameter with the same value, name and settings."""
-        return self.clone()
+        """A new Parameter with the same value, name and settings; in compiled code, its value of that moment."""
+        return _core.op("StopGradient")(self) if _core.is_tracing() else self.clone()
 
     def _with_settings(self, other: Parameter) -> Parameter:
         other.__dict__.update(self.__dict__)

@@ -155,7 +155,7 @@ class Session:
         if node.graph is None and (outputs or changed or effects):
             node.inputs, node.graph = list(self.inputs), _core.compile(trace)
         trace.close()
-        self.committed |= effects
+        self.committed |= self.tracer.acts  # to raise, or not to, may be done again
         if self.done:  # an earlier attempt of this run did it
             self.slots.extend(self.done.pop(0))
         else:

@@ -246,4 +246,5 @@ def host_call(
     def tracer_knows(t: Tensor) -> bool:
         return id(t) in places
 
+    tracer.acts = True
     return tracer.trace.host_call(run, traced, types)

@@ -53,7 +53,7 @@ def _bound(value: Any) -> Any:
         raise TypeError(
             f"the bounds of a range must be integers or tensors of one integer, but got {value.dtype}{list(value.shape)}"
         )
-    return ops.reshape(ops.cast(value, _core.int64), ())
+    return _core.op("Number")(ops.cast(value, _core.int64))
 
 
 def _range(tracer: Any, args: list, kwargs: dict) -> Any:

@@ -55,6 +55,7 @@ class Tracer(Calls, Choices, Recursion):
         self.records: dict[int, Any] = {}  # forward runs of cells with set_grad, by id of the cell
         self.in_gradient = 0
         self.tentative = False  # numbers or sizes are open; what fails is compiled again without
+        self.acts = False  # a run prints, logs or calls what may do anything
         self.arms = 0  # branches that a tensor decides, around what is being traced
         self.session: Any = None  # where lines may run eagerly; None where all must be compiled
         self.warn_break: Callable[[Unsupported], None] = lambda reason: None
@@ -289,7 +290,11 @@ class Tracer(Calls, Choices, Recursion):
                 raise Unsupported(
                     "an argument is changed in place, in a function with lines that run eagerly"
                 )
-            self.cells.change(owner, index_update(owner, key, value))
+            updated = index_update(owner, key, value)
+            # Known or not, it is a value of the graph: facts are objects that stay what they are.
+            self.cells.change(
+                owner, updated if updated.is_symbolic else self.trace.constant(updated)
+            )
             return owner
         self.check_mutable(owner)
         owner[key] = value
