@@ -148,7 +148,16 @@ def filled_and_collected(net, x):
     return [y for _ in y][0] * 2  # noqa: RUF015
 
 
+def changed_after_a_branch_that_swaps(net, x):
+    y = x * 2
+    if x.sum() > 0:
+        x, y = y, x
+    y[1:] += 1
+    return x - y
+
+
 FUNCTIONS = [
+    changed_after_a_branch_that_swaps,
     parameter_copied_while_tracing,
     range_that_starts_at_a_tensor,
     loop_whose_types_change_after_a_check,

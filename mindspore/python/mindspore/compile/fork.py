@@ -123,7 +123,7 @@ class Fork:
             self._never_ends(arms)
         self.tracer.mark(self.frame, self.node)
         self.heap.restore()
-        join = Join(self)
+        join = Join(self, arms)
         live = [not arm.dead for arm in arms]
         value = self._place(join, live, arms[0].value, arms[1].value)
         places = []
@@ -142,7 +142,7 @@ class Fork:
         unsettled = arms[0].unsettled or arms[1].unsettled
         if not unsettled:
             self.heap.restore()
-            self._call(arms, Join(self))  # it raises
+            self._call(arms, Join(self, arms))  # it raises
         if not unsettled and not self.tracer.arms:
             raise Unsupported("both ways of a condition on a tensor raise an exception")
         raise NeverEnds(unsettled)

@@ -38,7 +38,8 @@ Place = Callable[[list], Any]  # from the outputs of the call to the joined valu
 class Join:
     """`pairs` are the outputs of the two graphs, made when their graph is the current one."""
 
-    def __init__(self, fork: Any):
+    def __init__(self, fork: Any, arms: list):
+        self.arms = arms
         self.fork, self.trace, self.tracer = fork, fork.trace, fork.tracer
         self.pairs: list[tuple[Callable[[], Tensor], Callable[[], Tensor]]] = []
         self.partners: tuple[dict, dict] = ({}, {})  # containers that were joined, by id
@@ -72,12 +73,26 @@ class Join:
             if _core.same_value(a, b):
                 return lambda outputs: a
             if _core.type_text(a) == _core.type_text(b):
-                return self._leaf(lambda: a, lambda: b)
+                return self._one_of(a, b)
             if not (is_weak(a) or is_weak(b)):
                 return self._choice(a, b)
         if all(isinstance(v, NUMBERS) or (isinstance(v, Tensor) and v.shape == ()) for v in (a, b)):
             return self._scalars(a, b)
         return self._choice(a, b)
+
+    def _one_of(self, a: Tensor, b: Tensor) -> Place:
+        """Where one is older than the branch, others may hold it: whether they see a change in place, a tensor decides."""
+        place = self._leaf(lambda: a, lambda: b)
+        made = [self.trace.made_in(arm.graph, v) for arm, v in zip(self.arms, (a, b))]
+        if all(made):
+            return place
+
+        def chosen(outputs: list) -> Tensor:
+            value = place(outputs)
+            self.tracer.chosen[id(value)] = value
+            return value
+
+        return chosen
 
     def _scalars(self, a: Any, b: Any) -> Place:
         dtype, weak = common_type(a, b)

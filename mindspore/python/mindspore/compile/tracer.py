@@ -64,6 +64,7 @@ class Tracer(Calls, Choices, Recursion):
         self.memo = Memo(_late.parameter_class, _late.cell_class)
         self.cells = TensorCells()
         self.arguments: list[Tensor] = []  # of the function, in the order of the graph's inputs
+        self.chosen: dict[int, Tensor] = {}  # which of two objects they are, a tensor decided
         self.lifted: dict[int, Tensor] = {}  # tensors read from outside
         self.trace = _core.Trace()  # last: from here on this thread is tracing, until close()
 
@@ -281,6 +282,8 @@ class Tracer(Calls, Choices, Recursion):
         if isinstance(owner, Tensor):
             from mindspore.common._indexing import index_update
 
+            if id(owner) in self.chosen:
+                raise Unsupported("a tensor decides which tensor is changed in place")
             if id(owner) in self.lifted:
                 raise Unsupported(
                     "a compiled function cannot change a tensor that was made outside of it in place; "
