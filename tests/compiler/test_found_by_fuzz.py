@@ -137,7 +137,7 @@ def range_that_starts_at_a_tensor(net, x):
 
 def loop_whose_types_change_after_a_check(net, x):
     y = x[:1]
-    for i in range(0, ops.abs(x.sum()).astype(ms.int32) % 4 + 1):
+    for i in range(0, ops.abs(x.sum()).astype(ms.int32) % 4 + 1):  # noqa: PIE808
         y = ops.concat((y, x[i : i + 1]))
     return y.sum()
 

@@ -81,6 +81,7 @@ Tensor TensorFromObject(PyObject* object, const DType* dtype) {
   try {
     array = numpy.attr("asarray")(plain).cast<py::array>();
   } catch (py::error_already_set& error) {
+    if (!error.matches(PyExc_ValueError)) throw;
     Throw(ErrorKind::kValue,
           "For 'Tensor', the nested lists must have equal lengths, but NumPy says: {}",
           py::str(error.value()).cast<std::string>());
