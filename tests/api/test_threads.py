@@ -154,6 +154,8 @@ INTERRUPT = """
     import mindspore as ms
     from mindspore import Tensor, ops
 
+    # A shell that runs the tests in the background has them ignore the signal.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     ms.set_context(mode={mode})
 
     @ms.jit

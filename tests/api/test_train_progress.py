@@ -44,6 +44,9 @@ def test_nothing_elsewhere(monkeypatch):
 
 
 PROGRAM = """
+    import signal
+    # A shell that runs the tests in the background has them ignore the signal.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     import numpy as np
     import mindspore as ms
     from mindspore import dataset as ds, nn
