@@ -156,7 +156,16 @@ def changed_after_a_branch_that_swaps(net, x):
     return x - y
 
 
+def items_made_while_a_loop_changes_their_source(net, x):
+    total = x * 0
+    for item in map(lambda source: source + 1, (x, net.p)):  # noqa: C417
+        ops.assign(net.p, ops.tanh(item))
+        total = total + item
+    return total
+
+
 FUNCTIONS = [
+    items_made_while_a_loop_changes_their_source,
     changed_after_a_branch_that_swaps,
     parameter_copied_while_tracing,
     range_that_starts_at_a_tensor,

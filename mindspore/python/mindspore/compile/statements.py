@@ -220,6 +220,10 @@ class Statements:
         return None
 
     def _run_For(self, node: ast.For) -> Any:
+        if _is_lazy(node.iter) and _may_change_objects(node.body):
+            raise Unsupported(
+                "the items of this loop are made one by one, while its body changes what they may be made of"
+            )
         iterable = self.eval(node.iter)
         self.at(node)
         return self.branch_on(iterable, lambda option: self._unroll(node, option))
@@ -240,3 +244,29 @@ class Statements:
         self.loops[node] = self.tracer.arms
         self.stack.append(("while", node, 0))
         return None
+
+
+def _is_lazy(node: ast.expr) -> bool:
+    """Items that Python makes when the loop comes to them; here they are made before."""
+    return any(
+        isinstance(n, ast.GeneratorExp)
+        or (
+            isinstance(n, ast.Call)
+            and isinstance(n.func, ast.Name)
+            and n.func.id in ("map", "filter")
+        )
+        for n in ast.walk(node)
+    )
+
+
+def _may_change_objects(statements: list[ast.stmt]) -> bool:
+    """Whether statements assign attributes or items, or call what does so by its name."""
+    for statement in statements:
+        for node in ast.walk(statement):
+            if isinstance(node, (ast.Attribute, ast.Subscript)) and isinstance(node.ctx, ast.Store):
+                return True
+            if isinstance(node, ast.Call):
+                name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+                if name.lower().startswith("assign"):
+                    return True
+    return False
