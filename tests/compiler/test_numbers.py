@@ -17,6 +17,11 @@ def converted(x):
     return x * float(x.sum()), x + int(x.sum()), int(x.sum()), bool(x.sum() > 100), float(x[0])
 
 
+def among_themselves(x):
+    n = int(x.sum())
+    return x * (n % 2 + 0.5), x * (n / 3), x * -n, x * abs(n), x * max(n, 2), n**2, n // 2
+
+
 def counted(x):
     rounds = 0
     while x.sum() < 100:
@@ -50,7 +55,16 @@ def printed(x):
     return x
 
 
-CASES = [chosen_number, converted, counted, logic, range_of_a_number, made_into_a_tensor, printed]
+CASES = [
+    chosen_number,
+    converted,
+    among_themselves,
+    counted,
+    logic,
+    range_of_a_number,
+    made_into_a_tensor,
+    printed,
+]
 
 
 def described(value):

@@ -19,7 +19,9 @@ Vars PromoteInputs(Emitter& emitter, const OpDef& op, Vars inputs) {
   Types promoted = PromotedTypes(op, types);
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (types[i].dtype() != promoted[i].dtype()) {
-      inputs[i] = CastTo(emitter.Wrap(inputs[i]), promoted[i].dtype()).var;
+      Term cast = CastTo(emitter.Wrap(inputs[i]), promoted[i].dtype());
+      // Numbers among themselves stay numbers.
+      inputs[i] = (promoted[i].weak() ? emitter.Call("Number", {cast}) : cast).var;
     }
   }
   return inputs;

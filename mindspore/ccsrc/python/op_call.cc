@@ -140,8 +140,11 @@ PyObject* ApplySymbolic(Trace& trace, const OpDef& op, PyObject* const* inputs,
   }
   for (size_t i = 0; i < operands.size(); ++i) {
     if (vars[i]) {
-      if (promotes && vars[i].type().dtype() != common.dtype())
-        vars[i] = CastTo(emitter.Wrap(vars[i]), common.dtype()).var;
+      if (promotes && vars[i].type().dtype() != common.dtype()) {
+        Term cast = CastTo(emitter.Wrap(vars[i]), common.dtype());
+        // Numbers among themselves stay numbers.
+        vars[i] = (common.weak() ? emitter.Call("Number", {cast}) : cast).var;
+      }
       continue;
     }
     DType dtype = promotes ? common.dtype() : operands[i].number.dtype;
