@@ -186,3 +186,30 @@ INTERRUPT = """
 def test_ctrl_c_stops_a_long_loop(function, tmp_path):
     done = run(INTERRUPT.format(function=function, mode=ms.PYNATIVE_MODE), tmp_path)
     assert done.returncode == 0, f"exit status {done.returncode}\n{done.stderr}"
+
+
+DEEP = """
+    import os, signal, sys, threading
+    import mindspore as ms
+    from mindspore import Tensor
+
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    sys.setrecursionlimit(30000)
+
+    def deep(x, left):
+        if left == 0:
+            return x
+        items = [item for item in range(300)]
+        return deep(x + 1, left - 1)
+
+    threading.Timer(2.0, os.kill, (os.getpid(), signal.SIGINT)).start()
+    try:
+        ms.jit(lambda x: deep(x, 5000))(Tensor(1.0))
+    except KeyboardInterrupt:
+        sys.exit(0 if ms.jit(lambda x: x + 1)(Tensor(1.0)) == 2 else 4)
+"""
+
+
+def test_ctrl_c_while_a_deep_program_is_traced(tmp_path):
+    done = run(DEEP, tmp_path)
+    assert done.returncode == 0, f"exit status {done.returncode}\n{done.stderr}"

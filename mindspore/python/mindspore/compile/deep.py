@@ -4,6 +4,7 @@ memory."""
 
 from __future__ import annotations
 
+import ctypes
 import sys
 import threading
 import types
@@ -36,11 +37,25 @@ def call(work: Callable[[], Any], can_repeat: Callable[[], bool]) -> Any:
             raise shallow from None
         finally:
             threading.stack_size(size)
-    thread.join()
+    _wait(thread)
     value, failure = results
     if failure is not None:
         raise failure
     return value
+
+
+def _wait(thread: threading.Thread) -> None:
+    """Until the thread ends. An interrupt ends it first: what it needs of the process must stay as it is so long."""
+    interrupt: BaseException | None = None
+    while thread.is_alive():
+        try:
+            thread.join()
+        except BaseException as error:
+            interrupt = error
+            raise_in = ctypes.pythonapi.PyThreadState_SetAsyncExc
+            raise_in(ctypes.c_ulong(thread.ident or 0), ctypes.py_object(KeyboardInterrupt))
+    if interrupt is not None:
+        raise interrupt
 
 
 def caller(frame: types.FrameType) -> types.FrameType | None:
