@@ -92,6 +92,10 @@ Trace::Entry& Trace::Find(PyObject* parameter) {
 
 void CheckOwner(const Trace& trace, const TensorObject* tensor) {
   if (tensor->owner == trace.id()) return;
+  if (trace.continued) {
+    Throw(ErrorKind::kUnknownValue,
+          "a value of before a line that runs eagerly is used after it, but was not kept.");
+  }
   if (tensor->owner == kSymbolicBit)
     ValueOf(const_cast<PyObject*>(reinterpret_cast<const PyObject*>(tensor)), "an op");
   Throw(ErrorKind::kRuntime,

@@ -49,6 +49,7 @@ class Trace {
   static void Gone(struct TensorObject* tensor);
   std::vector<struct TensorObject*> Live() const;  // in the order they were made
 
+  bool continued = false;  // of a program whose first part has run already
   SpanId span = 0;
   std::vector<pybind11::object> kept;  // what nodes refer to: lives as long as the compiled graph
 

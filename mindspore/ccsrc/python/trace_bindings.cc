@@ -418,6 +418,7 @@ void BindEnvironment(py::class_<Trace>& c) {
     return InternSpan({file, line, column, end_line, end_column, function, caller});
   });
   c.def_readwrite("span", &Trace::span);
+  c.def_readwrite("continued", &Trace::continued);
   c.def_property_readonly("size", [](Trace& t) { return t.top()->nodes().size(); });
   c.def_property_readonly("depth", [](Trace& t) {
     int depth = 0;

@@ -82,7 +82,7 @@ class Tracer(Calls, Choices, Recursion):
         self.facts, self.decided, self.conditions, self.numbers = [], {}, {}, {}
         self.memo = Memo(_late.parameter_class, _late.cell_class)
         self.trace = _core.Trace()
-        self.trace.span = span
+        self.trace.span, self.trace.continued = span, True
 
     # ---- places -----------------------------------------------------------------------------------------------------
     def mark(self, frame: Frame, node: ast.AST | None) -> None:
