@@ -274,7 +274,10 @@ class Calls:
                 f"numpy.{_name(function)} needs values, but in a compiled function a tensor's value is known only at run "
                 "time; use the function of mindspore.ops or mindspore.numpy"
             )
-        return function(*args, **kwargs)
+        result = function(*args, **kwargs)
+        if root == "mindspore" and isinstance(result, Tensor) and _core.is_weak(result):
+            return self.trace.strong(result)  # of a number, too, an op makes a tensor
+        return result
 
 
 def _name(function: Any) -> str:
