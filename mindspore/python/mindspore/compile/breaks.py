@@ -15,6 +15,7 @@ import numpy as np
 
 from mindspore import _core
 from mindspore._core import Tensor
+from mindspore.common._tree import maker
 from mindspore.compile.errors import Unsupported, locate
 from mindspore.compile.frame import NestedFunction
 from mindspore.compile.host_values import HostValue, decides
@@ -185,7 +186,7 @@ class Session:
     ) -> Callable[[list], Any]:
         slots = {id(t): (slot, weak) for t, slot, weak in tensors}
 
-        def make(v: Any) -> Callable[[list], Any]:
+        def make_leaf(v: Any) -> Callable[[list], Any] | None:
             if isinstance(v, HostValue):
                 at = v.slot
                 return lambda got: got[at]
@@ -193,26 +194,19 @@ class Session:
                 at, weak = slots[id(v)]
                 return lambda got: _number(got[at]) if weak else got[at]
             if isinstance(v, slice):
-                parts = make((v.start, v.stop, v.step))
+                parts = maker((v.start, v.stop, v.step), make_leaf)
                 return lambda got: slice(*parts(got))
-            if isinstance(v, (tuple, list)):
-                items = [make(i) for i in v]
-                kind = getattr(v, "_make", type(v))
-                return lambda got: kind([item(got) for item in items])
-            if type(v) is dict:
-                pairs = {k: make(i) for k, i in v.items()}
-                return lambda got: {k: item(got) for k, item in pairs.items()}
             if isinstance(v, NestedFunction):
                 raise Unsupported(
                     f"the function '{v.__name__}', which is defined in compiled code, would have to run eagerly"
                 )
             owner = getattr(v, "__self__", None)
             if isinstance(owner, (HostValue, Tensor)) and not isinstance(v, type):
-                inner = make(owner)
+                inner = maker(owner, make_leaf)
                 return lambda got: getattr(inner(got), v.__name__)
-            return lambda got: v
+            return None
 
-        return make(value)
+        return maker(value, make_leaf)
 
     def _wrap(self, value: Any) -> Any:
         """A result as tracing goes on with it; its tensors and objects lie in slots."""

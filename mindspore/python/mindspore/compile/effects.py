@@ -8,6 +8,7 @@ from typing import Any
 
 from mindspore import _core
 from mindspore._core import SymbolicInt, Tensor
+from mindspore.common._tree import holds, maker
 from mindspore.compile.errors import Unsupported, locate
 from mindspore.compile.numbers import NumberDecides, NumberInput
 
@@ -49,42 +50,33 @@ class Text:
 
 def is_text(value: Any) -> bool:
     """A Text, or a structure that holds one."""
-    if isinstance(value, (tuple, list)):
-        return any(is_text(v) for v in value)
-    if isinstance(value, dict):
-        return any(is_text(v) for v in value.values())
-    return isinstance(value, Text)
+    return holds(value, lambda v: isinstance(v, Text))
 
 
 def defer(value: Any, tracer: Any, tensors: list) -> Callable[[tuple], Any]:
     """A function that makes `value` again from the values of the traced tensors in it, which are appended to `tensors`."""
-    if isinstance(value, Tensor):
-        if not tracer.is_traced(value):
-            return lambda got: value
-        tensors.append(value)
-        at = len(tensors) - 1
-        if _core.is_weak(value):  # a Python number
-            return lambda got: got[at].item()
-        return lambda got: got[at]
-    if isinstance(value, SymbolicInt):
-        tensors.append(value.as_tensor())
-        at = len(tensors) - 1
-        return lambda got: int(got[at])
-    if isinstance(value, Text):
-        parts = [defer(v, tracer, tensors) for v in value.values]
-        return lambda got: value.render(*(part(got) for part in parts))
-    if isinstance(value, (tuple, list)):
-        parts = [defer(v, tracer, tensors) for v in value]
-        if isinstance(value, list):
-            return lambda got: [part(got) for part in parts]
-        make = value._make if hasattr(value, "_make") else tuple
-        return lambda got: make([part(got) for part in parts])
-    if type(value) is dict:
-        items = {k: defer(v, tracer, tensors) for k, v in value.items()}
-        return lambda got: {k: part(got) for k, part in items.items()}
-    if isinstance(value, NumberInput):
-        raise NumberDecides
-    return lambda got: value
+
+    def take(tensor: Tensor) -> int:
+        tensors.append(tensor)
+        return len(tensors) - 1
+
+    def make_leaf(v: Any) -> Callable[[tuple], Any] | None:
+        if isinstance(v, Tensor) and tracer.is_traced(v):
+            at = take(v)
+            if _core.is_weak(v):  # a Python number
+                return lambda got: got[at].item()
+            return lambda got: got[at]
+        if isinstance(v, SymbolicInt):
+            at = take(v.as_tensor())
+            return lambda got: int(got[at])
+        if isinstance(v, Text):
+            parts = maker(tuple(v.values), make_leaf)
+            return lambda got: v.render(*parts(got))
+        if isinstance(v, NumberInput):
+            raise NumberDecides
+        return None
+
+    return maker(value, make_leaf)
 
 
 def emit(tracer: Any, function: Callable, args: Any, kwargs: dict) -> None:

@@ -6,6 +6,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+from mindspore.common._tree import holds
 from mindspore.compile.errors import Unsupported
 
 
@@ -44,13 +45,13 @@ def _step(host: HostValue, function: Callable, *args: Any) -> Any:
 
 def has_host(value: Any) -> bool:
     """A HostValue, a structure that holds one, or a method of one."""
-    if isinstance(value, HostValue):
-        return True
-    if isinstance(value, (tuple, list)):
-        return any(has_host(v) for v in value)
-    if isinstance(value, dict):
-        return any(has_host(v) for v in value.values())
-    return isinstance(value, slice) and has_host((value.start, value.stop, value.step))
+    return holds(value, _is_host)
+
+
+def _is_host(value: Any) -> bool:
+    if isinstance(value, slice):
+        return has_host((value.start, value.stop, value.step))
+    return isinstance(value, HostValue)
 
 
 def _define_operators() -> None:

@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 
 from mindspore import _core
 from mindspore._core import Tensor
+from mindspore.common._tree import holds
 
 _LIMIT = 1 << 63
 
@@ -48,11 +49,7 @@ def as_tensor(value: Any) -> Tensor:
 
 def holds_number(value: Any) -> bool:
     """Whether a NumberInput is somewhere in a structure."""
-    if isinstance(value, (tuple, list)):
-        return any(holds_number(v) for v in value)
-    if isinstance(value, dict):
-        return any(holds_number(v) for v in value.values())
-    return isinstance(value, NumberInput)
+    return holds(value, lambda v: isinstance(v, NumberInput))
 
 
 class Numbers:

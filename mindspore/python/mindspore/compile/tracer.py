@@ -15,6 +15,7 @@ from typing import Any
 from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.common import _late
+from mindspore.common._tree import holds
 from mindspore.compile import guards as facts
 from mindspore.compile.calls import Calls, is_library
 from mindspore.compile.cells import TensorCells
@@ -119,11 +120,7 @@ class Tracer(Calls, Choices, Recursion):
 
     def has_traced(self, value: Any) -> bool:
         """A traced tensor, or a structure that holds one."""
-        if isinstance(value, (tuple, list)):
-            return any(self.has_traced(v) for v in value)
-        if isinstance(value, dict):
-            return any(self.has_traced(v) for v in value.values())
-        return self.is_undecided(value)
+        return holds(value, self.is_undecided)
 
     def is_argument(self, value: Any) -> bool:
         """A tensor that the caller of the compiled function holds."""
