@@ -1,8 +1,9 @@
-"""Times this framework and its peers side by side: `python benchmarks [case ...] [--peer NAME=PYTHON ...]`.
+"""Times this framework and its peers side by side: `python benchmarks [case ...] [--peer NAME[=PYTHON] ...]`.
 
 Every case runs in one process per framework; the processes take turns, round by round, so that a change of the machine's speed
 meets all of them, and the minimum over rounds is kept. Ratios are ours over the peer's. A peer is a Python that can import it:
-torch from this interpreter by default; `--peer mindspore=/path/python --peer jax=/path/python` adds others.
+PyTorch, eager, from this interpreter by default; `--peer torch_compile --peer mindspore=/path/python --peer jax=/path/python`
+add others. On a busy machine, `--threads 1 --cpu-time` counts the time of the processor instead of the clock's.
 """
 
 from __future__ import annotations
@@ -12,129 +13,155 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
+from cases import CASES
 
-# case: what is compared (variants of ours against variants of each peer), the bar for the first ratio, rounds
-CASES = {
-    "lenet_graph": ("LeNet, batch 32, train step, GRAPH_MODE", 0.5, 7),
-    "lenet_pynative": ("LeNet, batch 32, train step, PYNATIVE_MODE", 1.3, 7),
-    "add_pynative": ("4x4 add, PYNATIVE_MODE", 0.5, 7),
-    "resnet50_graph": ("ResNet-50, batch 8, 224x224, train step, GRAPH_MODE", 1.1, 4),
-    "resnet50_first": ("ResNet-50: first step less a later one, seconds", None, 1),
-    "resnet50_memory": ("ResNet-50, batch 8, eager train step: peak memory, MB", 1.1, 1),
-    "import": ("import", 0.3, 5),
-    "rss_growth": ("LeNet, 5 000 steps: growth of resident memory, MB", None, 1),
-}
-# Cases that a peer has no counterpart for, or takes minutes over.
-SKIP = (
-    {("jax", c) for c in CASES if c != "import"}
-    | {
-        ("mindspore", c)
-        for c in ("resnet50_graph", "resnet50_first", "resnet50_memory", "rss_growth")
-    }
-    | {("torch", "rss_growth")}
-)
+HERE = Path(__file__).resolve().parent
+PEERS = ("torch", "torch_compile", "jax", "mindspore")
+
+
+class Absent(Exception):
+    """The framework has no such case."""
 
 
 class Worker:
     """A framework in a process of its own; answers one figure per request."""
 
-    def __init__(self, name: str, python: str, case: str):
+    def __init__(self, name: str, python: str, case: str, threads: int, cpu_time: bool):
         environment = {
             **os.environ,
-            "OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS", "2"),
-            "PYTHONPATH": str(HERE),
+            "OMP_NUM_THREADS": str(threads),
+            "BENCHMARK_CLOCK": "process" if cpu_time else "wall",
+            "PYTHONWARNINGS": "ignore",
         }
+        if name != "ours":  # whose packages are another's
+            environment.pop("PYTHONPATH", None)
+        self.errors = tempfile.TemporaryFile("w+")
+        self.folder = tempfile.TemporaryDirectory()  # for what a framework leaves behind
         self.process = subprocess.Popen(
             [python, str(HERE / "worker.py"), name, case],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            stderr=self.errors,
             text=True,
             env=environment,
+            cwd=self.folder.name,
         )
+        if self._answer("ready", "absent").startswith("absent"):
+            self.close()
+            raise Absent
+
+    def _answer(self, *words: str) -> str:
+        """The next line that begins with one of the words; what else a framework prints is passed over."""
+        assert self.process.stdout
+        for line in self.process.stdout:
+            if line.startswith(words):
+                return line
+        self.errors.seek(0)
+        lines = self.errors.read().strip().splitlines() or ["it ended without a word"]
+        raise RuntimeError(lines[-1])
 
     def ask(self) -> float:
         """One round."""
-        assert self.process.stdin and self.process.stdout and self.process.stderr
+        assert self.process.stdin
         self.process.stdin.write("run\n")
         self.process.stdin.flush()
-        for line in self.process.stdout:
-            if line.startswith("figure "):
-                return float(line.split()[1])
-        raise RuntimeError(self.process.stderr.read()[-2000:])
+        return float(self._answer("figure ").split()[1])
 
     def close(self) -> None:
         """Ends the process."""
         if self.process.stdin:
             self.process.stdin.close()
         self.process.wait()
+        self.folder.cleanup()
 
 
-def compare(case: str, pythons: dict[str, str], rounds: int) -> dict[str, float]:
-    """The minimum of each framework over interleaved rounds."""
-    best: dict[str, float] = {}
+def start(case: str, pythons: dict[str, str], options: argparse.Namespace) -> dict[str, Worker]:
+    """A worker for every framework that has the case."""
     workers = {}
     for name, python in pythons.items():
-        if (name, case) not in SKIP:
-            workers[name] = Worker(name, python, case)
-    for _ in range(rounds):
+        if name in CASES[case].slow and not options.slow:
+            continue
+        try:
+            workers[name] = Worker(name, python, case, options.threads, options.cpu_time)
+        except Absent:
+            continue
+        except RuntimeError as error:
+            print(f"  {name}: failed: {error}")
+    return workers
+
+
+def compare(case: str, pythons: dict[str, str], options: argparse.Namespace) -> dict[str, float]:
+    """The minimum of each framework over interleaved rounds."""
+    best: dict[str, float] = {}
+    workers = start(case, pythons, options)
+    for _ in range(options.rounds or CASES[case].rounds):
         for name, worker in list(workers.items()):
             try:
-                figure = worker.ask()
+                best[name] = min(best.get(name, float("inf")), worker.ask())
             except (RuntimeError, BrokenPipeError) as error:
-                print(
-                    f"  {name}: failed: {str(error).strip().splitlines()[-1] if str(error).strip() else error}"
-                )
+                print(f"  {name}: failed: {error}")
                 workers.pop(name)
-                continue
-            best[name] = min(best.get(name, figure), figure)
     for worker in workers.values():
         worker.close()
     return best
 
 
 def report(case: str, best: dict[str, float]) -> None:
-    """One line per framework, with the ratio of ours."""
-    title, bar, _ = CASES[case]
-    print(f"{title}")
+    """One line per framework with the ratio of ours, and one for the best peer."""
+    facts = CASES[case]
+    print(f"{case}: {facts.title}")
     ours = best.get("ours")
+    peers = {name: figure for name, figure in best.items() if name != "ours" and figure}
     for name, figure in best.items():
-        ratio = (
-            f"   ours / {name} = {ours / figure:.3f}"
-            if ours is not None and name != "ours" and figure
-            else ""
-        )
-        print(f"  {name:10} {figure:12.5g}{ratio}")
-    if bar is not None:
-        print(f"  bar: {bar} x torch")
+        ratio = f"   ours / {name} = {ours / figure:.3f}" if ours and name in peers else ""
+        print(f"  {name:13} {figure:12.5g} {facts.unit}{ratio}")
+    if ours and peers:
+        first = min(peers, key=peers.__getitem__)
+        bar = f", to stay below {facts.bar}" if facts.bar is not None else ""
+        print(f"  ours / best peer ({first}) = {ours / peers[first]:.3f}{bar}")
     sys.stdout.flush()
 
 
-def main() -> None:
-    """Parses arguments, runs cases, prints and optionally saves the figures."""
+def parse() -> argparse.Namespace:
+    """The command line."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("cases", nargs="*", choices=[[], *CASES], default=[])
-    parser.add_argument("--peer", action="append", default=[], metavar="NAME=PYTHON")
-    parser.add_argument("--no-torch", action="store_true")
+    parser.add_argument("cases", nargs="*", metavar="case", help=", ".join(CASES))
+    parser.add_argument(
+        "--peer", action="append", default=[], metavar="NAME[=PYTHON]", help=", ".join(PEERS)
+    )
+    parser.add_argument("--no-torch", action="store_true", help="leave PyTorch out")
+    parser.add_argument("--slow", action="store_true", help="with peers that take minutes")
     parser.add_argument("--rounds", type=int, default=0)
-    parser.add_argument("--json", type=Path)
+    parser.add_argument("--threads", type=int, default=int(os.environ.get("OMP_NUM_THREADS", "2")))
+    parser.add_argument("--cpu-time", action="store_true", help="of the process, not the clock's")
+    parser.add_argument("--json", type=Path, help="where to write the figures")
     options = parser.parse_args()
+    unknown = [case for case in options.cases if case not in CASES]
+    unknown += [peer for peer in options.peer if peer.split("=")[0] not in PEERS]
+    if unknown:
+        parser.error(f"unknown: {', '.join(unknown)}; cases: {', '.join(CASES)}")
+    return options
+
+
+def main() -> None:
+    """Runs cases, prints and optionally saves the figures."""
+    options = parse()
     pythons = {"ours": sys.executable}
     if not options.no_torch:
         pythons["torch"] = sys.executable
-    pythons.update(p.split("=", 1) for p in options.peer)
+    for peer in options.peer:
+        name, _, python = peer.partition("=")
+        pythons[name] = python or sys.executable
     load = os.getloadavg()[0]
-    print(
-        f"load {load:.2f}, threads {os.environ.get('OMP_NUM_THREADS', '2')}, milliseconds unless said"
-    )
+    print(f"load {load:.2f}, threads {options.threads}")
     figures = {}
     for case in options.cases or CASES:
-        figures[case] = compare(case, pythons, options.rounds or CASES[case][2])
+        figures[case] = compare(case, pythons, options)
         report(case, figures[case])
     if options.json:
         options.json.write_text(json.dumps({"load": load, "figures": figures}, indent=1))

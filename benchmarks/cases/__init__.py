@@ -1,1 +1,81 @@
-"""The programs that are timed. Each case is a function that prepares and returns `measure() -> figure`."""
+"""The programs that are timed: a table of cases, and for each family a file for every framework that has it.
+
+`FAMILY_ms.py` is written on the MindSpore API and runs in this framework and in MindSpore itself; `FAMILY_torch.py` runs in
+PyTorch, eager and compiled; `FAMILY_jax.py` in JAX. A case is a function that prepares and returns `measure() -> figure`. A
+framework whose file has no such function, or none at all, sits the case out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Case:
+    """What is compared, in which unit, and how."""
+
+    title: str
+    family: str
+    bar: float | None  # ours must stay below this share of the best peer
+    rounds: int = 4
+    unit: str = "ms"
+    slow: tuple[str, ...] = ()  # peers that take minutes: they run only when asked for by --slow
+
+
+CASES = {
+    "lenet_graph": Case("LeNet, batch 32, train step, GRAPH_MODE", "vision", 0.35, 7),
+    "lenet_pynative": Case("LeNet, batch 32, train step, PYNATIVE_MODE", "vision", 1.0, 7),
+    "resnet50_graph": Case(
+        "ResNet-50, batch 8, 224x224, train step", "vision", 0.8, slow=("mindspore",)
+    ),
+    "resnet50_inference": Case("ResNet-50, batch 1, 224x224, inference", "vision", 0.8),
+    "resnet50_first": Case(
+        "ResNet-50: first train step less a later one",
+        "vision",
+        None,
+        1,
+        "s",
+        ("mindspore", "torch_compile"),
+    ),
+    "resnet50_memory": Case(
+        "ResNet-50, batch 8, train step: peak memory",
+        "vision",
+        0.85,
+        1,
+        "MB",
+        ("mindspore", "torch_compile"),
+    ),
+    "mobilenetv2": Case(
+        "MobileNetV2, batch 8, 224x224, train step", "vision", 0.5, slow=("mindspore",)
+    ),
+    "densenet121": Case(
+        "DenseNet-121, batch 4, 224x224, train step", "vision", 0.9, 3, slow=("mindspore",)
+    ),
+    "unet": Case(
+        "U-Net, batch 2, 3x128x128, 32 to 512 channels, train step",
+        "segmentation",
+        0.9,
+        3,
+        slow=("mindspore",),
+    ),
+    "transformer": Case(
+        "Transformer 4x256, vocabulary 8192, batch 8x128, train step", "language", 0.7
+    ),
+    "bert_base": Case("BERT-base, batch 4x128, train step", "language", 0.9, 3),
+    "lstm": Case("LSTM 256, batch 32x100, train step", "recurrent", 0.8),
+    "gru": Case("GRU 256, batch 32x100, train step", "recurrent", 0.8),
+    "attention": Case("attention [4, 8, 1024, 64], gradient", "kernels", 0.7),
+    "norm_gelu_softmax": Case(
+        "layer norm, GELU, softmax on [4096, 1024], gradient", "kernels", 0.7, 7
+    ),
+    "chain": Case("sigmoid(tanh(1.5x+y))*x + exp(-z*z)*y, 16 M floats", "kernels", 0.4, 7),
+    "adam": Case("Adam, 160 tensors of 400x400", "kernels", 0.8, 7),
+    "add_pynative": Case("4x4 add, PYNATIVE_MODE", "kernels", 0.5, 7),
+    "empty_step": Case("a warm call of an empty network, GRAPH_MODE", "kernels", None, 7),
+    "wide_deep": Case(
+        "Wide & Deep, 39 fields, 200 000 rows of 80, batch 1024, train step", "sparse", 0.9
+    ),
+    "gcn": Case("GCN 1433-64-7 on 2 708 nodes, 10 556 edges, train step", "sparse", 0.9, 7),
+    "import": Case("import", "process", 0.3, 5),
+    "rss_growth": Case("LeNet, 5 000 steps: growth of resident memory", "vision", None, 1, "MB"),
+}

@@ -131,7 +131,7 @@ def train_step(net: nn.Cell, loss: nn.Cell, *inputs: Tensor) -> Callable[[], obj
 
 def resnet50_step(batch: int) -> Callable[[], object]:
     """A training step of ResNet-50."""
-    from cases.ms_cases import ResNet50
+    from cases.vision_ms import ResNet50
 
     labels = Tensor(np.zeros(batch, np.int32))
     loss = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
