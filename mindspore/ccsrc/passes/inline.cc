@@ -177,8 +177,30 @@ class Inliner {
   size_t added_ = 0;
 };
 
+void DropUnusedPartials(Graph* graph) {
+  std::vector<bool> keep(graph->nodes().size(), false);
+  bool any = false;
+  for (const Var& v : graph->outputs()) keep[v.node->id] = true;
+  for (size_t i = keep.size(); i-- > 0;) {
+    const Node* node = graph->nodes()[i];
+    if (!keep[i] && PartialGraph(node)) {
+      any = true;
+      continue;
+    }
+    keep[i] = true;
+    for (const Var& v : node->inputs) keep[v.node->id] = true;
+  }
+  if (any) graph->Sweep(keep);
+}
+
 }  // namespace
 
-bool Inline(Module& module, size_t limit) { return Inliner(module, limit).Run(); }
+// What was inlined everywhere is to go now, or the passes that follow would work on it too.
+bool Inline(Module& module, size_t limit) {
+  if (!Inliner(module, limit).Run()) return false;
+  for (const auto& graph : module.graphs()) DropUnusedPartials(graph.get());
+  module.SweepGraphs();
+  return true;
+}
 
 }  // namespace ms

@@ -26,6 +26,7 @@ PYBIND11_MODULE(_core, m) {
   BindCustomGradients(m);
   BindRuntime(m);
   BindGuards(m);
+  BindCellPrint(m);
   BindCompile(m);
   BindIo(m);
 }

@@ -48,7 +48,8 @@ std::vector<bool> MarkRunning(const Graph& graph) {
 // other nodes that it waits for have run.
 class UpdateOrder {
  public:
-  UpdateOrder(const Graph& graph, const std::vector<bool>& runs) : graph_(graph), runs_(runs) {
+  UpdateOrder(const Graph& graph, const std::vector<bool>& runs)
+      : graph_(graph), inputs_(graph.inputs()), runs_(runs) {
     FindFloating();
     for (auto [output, input] : graph.updates) AddRoot(output, input);
   }
@@ -122,7 +123,7 @@ class UpdateOrder {
       }
     }
     // The old value must have been read by then, or the new one could not be written over it.
-    const Node* parameter = graph_.inputs()[static_cast<size_t>(input)].node;
+    const Node* parameter = inputs_[static_cast<size_t>(input)].node;
     waits.insert(readers_[parameter->id].begin(), readers_[parameter->id].end());
     std::sort(entry.nodes.begin(), entry.nodes.end(),
               [](auto* a, auto* b) { return a->id < b->id; });
@@ -149,6 +150,7 @@ class UpdateOrder {
   }
 
   const Graph& graph_;
+  const Vars inputs_;
   const std::vector<bool>& runs_;
   std::vector<bool> floating_;
   std::vector<bool> placed_;

@@ -108,15 +108,14 @@ void StoragePlan::AddUses() {
 void StoragePlan::PlaceUpdates() {
   for (auto [output, input] : graph_.updates) {
     int value = Of(graph_.outputs()[static_cast<size_t>(output)]);
-    if (PlaceUpdate(value, static_cast<uint32_t>(input))) {
-      taken_[static_cast<size_t>(Of(graph_.inputs()[static_cast<size_t>(input)]))] = true;
-    }
+    if (PlaceUpdate(value, static_cast<uint32_t>(input))) taken_[static_cast<size_t>(input)] = true;
   }
 }
 
+// The storage of an input has its number: inputs are added first.
 bool StoragePlan::PlaceUpdate(int id, uint32_t input) {
   Storage& value = storages_[static_cast<size_t>(id)];
-  int old_id = Of(graph_.inputs()[input]);
+  int old_id = static_cast<int>(input);
   const Storage& old = storages_[static_cast<size_t>(old_id)];
   if (value.kind != Storage::Kind::kCell || !value.launched || value.update >= 0) return false;
   if (taken_[static_cast<size_t>(old_id)] || old.type.bytes() != value.type.bytes() ||

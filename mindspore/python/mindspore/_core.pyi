@@ -99,6 +99,7 @@ SymbolicSizeError: Any
 Trace: Any
 backends: Any
 bump_epoch: Any
+cell_print: Any
 Guards: Any
 clear_compiled: Any
 compile: Any

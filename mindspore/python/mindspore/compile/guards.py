@@ -36,6 +36,13 @@ class Guards:
         """The same of the `__dict__` of a Cell."""
         self._add(ITEM | OWNED, state, name, value)
 
+    def repeat(self, members: list[tuple[int, str]], states: list[dict]) -> None:
+        """What these members, each the place of a state and a name, are of these states of Cells."""
+        found = [(ITEM | OWNED, states[i], k, states[i].get(k, MISSING)) for i, k in members]
+        self.facts += found
+        for _, _, _, value in found:
+            self._content(value)
+
     def children(self, cells: dict) -> None:
         """A Cell holds these cells."""
         if self._is_new(DICT | OWNED, cells, None):

@@ -1,14 +1,14 @@
 """Equal cells compile once: a network of 48 equal layers is parsed as one layer and 48 calls of its graph, with Parameters passed as
 arguments. Two cells are equal when all that `construct` could read is: attributes by value, sub-cells recursively, Parameters
-by dtype and shape."""
+by dtype and shape (`ccsrc/python/cell_print.cc`)."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from mindspore._core import SymbolicInt, Tensor
+from mindspore import _core
+from mindspore._core import Tensor
+from mindspore.common import _late
 from mindspore.common._tree import flatten, rebuild
 from mindspore.compile import guards as facts
 from mindspore.compile.cells import refuse_changes
@@ -30,39 +30,7 @@ _IGNORED = frozenset(
         "instance_name",
     }
 )
-_VALUES = (bool, int, float, str, bytes, type(None), complex, SymbolicInt)
-
-
-def _value_print(value: Any, parameter_class: type, cell_class: type) -> Any:
-    if isinstance(value, parameter_class):
-        return ("parameter", value.dtype, tuple(value.shape), value.requires_grad)
-    if isinstance(value, cell_class):
-        return cell_print(value, parameter_class, cell_class)
-    if isinstance(value, _VALUES):
-        return (type(value), value)
-    if isinstance(value, (tuple, list)):
-        return (type(value), *(_value_print(v, parameter_class, cell_class) for v in value))
-    if isinstance(value, dict):
-        return (
-            dict,
-            *((k, _value_print(v, parameter_class, cell_class)) for k, v in value.items()),
-        )
-    attributes = getattr(value, "attrs", None)
-    if type(attributes) is dict and not isinstance(value, (Tensor, np.ndarray)):  # a Primitive
-        return (type(value), _value_print(attributes, parameter_class, cell_class))
-    return ("object", id(value))
-
-
-def cell_print(cell: Any, parameter_class: type, cell_class: type) -> tuple:
-    """A hashable value that equal cells share."""
-    return (
-        type(cell),
-        *(
-            (name, _value_print(value, parameter_class, cell_class))
-            for name, value in cell.__dict__.items()
-            if name not in _IGNORED
-        ),
-    )
+_DERIVED = frozenset({"_call", "_declared"})  # of Primitives: follow from what else they hold
 
 
 class ChangesArguments(Exception):
@@ -72,19 +40,17 @@ class ChangesArguments(Exception):
 class Template:
     """The graph of a cell, to be called for every cell equal to it."""
 
-    def __init__(self, tracer: Any, cell: Any, args: list):
+    def __init__(self, tracer: Any, cell: Any, args: list, parameters: list, states: list):
         trace = tracer.trace
         tensors = flatten(args)
-        self.parameters = list(cell.get_parameters())
-        self.states = [s for _, c in cell.cells_and_names() for s in (c.__dict__, c._cells)]
         first_fact = len(tracer.guards.facts)
-        current = [trace.lift(p) for p in self.parameters]
+        current = [trace.lift(p) for p in parameters]
         environment = trace.environment()
         self.graph = trace.begin(type(cell).__name__)
         cells = dict(tracer.cells)
         try:
             inner = [trace.add_parameter(t.dtype, list(t.shape)) for t in tensors]
-            for parameter, value in zip(self.parameters, current):
+            for parameter, value in zip(parameters, current):
                 trace.set_parameter(parameter, trace.add_parameter(value.dtype, list(value.shape)))
             start = trace.environment()
             items = iter(inner)
@@ -93,7 +59,7 @@ class Template:
                 raise ChangesArguments
             refuse_changes(tracer, self.graph, cells, f"'{type(cell).__name__}'")
             self.leaves = leaves_of(self.value)
-            position = {id(p): i for i, p in enumerate(self.parameters)}
+            position = {id(p): i for i, p in enumerate(parameters)}
             changed = trace.changed_since(start)
             # A Parameter from outside of the cell is the same for all of its equals.
             self.updated = [(position.get(id(p), p), v) for p, v in changed]
@@ -103,13 +69,14 @@ class Template:
             raise
         finally:
             trace.restore(environment)
-        self.facts = tracer.guards.facts[first_fact:]
+        self._keep_facts(tracer.guards.facts[first_fact:], states)
 
-    def call(self, tracer: Any, cell: Any, args: list) -> Any:
-        """The value of `cell`, equal to the one this was made from."""
+    def call(self, tracer: Any, args: list, parameters: list, states: list) -> Any:
+        """The value of the cell with these Parameters and states, equal to the one this was made from."""
         trace = tracer.trace
-        parameters = list(cell.get_parameters())
-        self._repeat_facts(tracer, cell)
+        tracer.guards.repeat(self.members, states)
+        for place in self.parents:
+            tracer.guards.children(states[place])
         outputs = trace.call(
             trace.partial(self.graph), flatten(args) + [trace.lift(p) for p in parameters]
         )
@@ -118,43 +85,29 @@ class Template:
         items = iter(outputs)
         return replace_leaves(self.value, lambda _: next(items))
 
-    def _repeat_facts(self, tracer: Any, cell: Any) -> None:
-        """What was read of the first cell is a fact of this one too."""
-        mine = [s for _, c in cell.cells_and_names() for s in (c.__dict__, c._cells)]
-        same = dict(zip(map(id, self.states), mine))
-        for kind, owner, key, _ in self.facts:
-            if id(owner) not in same:
-                continue
-            own = same[id(owner)]
-            if kind == facts.ITEM | facts.OWNED:
-                tracer.guards.member(own, key, own.get(key, facts.MISSING))
-            elif kind == facts.DICT | facts.OWNED:
-                tracer.guards.children(own)
+    def _keep_facts(self, found: list[tuple], states: list) -> None:
+        """What was read of the first cell is a fact of its equals too: attributes, by the place of their state, and whose
+        children."""
+        place = {id(state): i for i, state in enumerate(states)}
+        own = [(kind, place[id(owner)], key) for kind, owner, key, _ in found if id(owner) in place]
+        self.members = [(at, key) for kind, at, key in own if kind == facts.ITEM | facts.OWNED]
+        self.parents = [at for kind, at, _ in own if kind == facts.DICT | facts.OWNED]
 
 
 class Memo:
     """The templates of one compilation. The first of equal cells is parsed in place, the second makes the template."""
 
-    def __init__(self, parameter_class: type, cell_class: type):
-        self.classes = (parameter_class, cell_class)
+    def __init__(self) -> None:
         self.seen: set[tuple] = set()
         self.in_place: set[tuple] = set()  # parsed for each of the equal cells
         self.templates: dict[tuple, Template] = {}
 
     def call(self, tracer: Any, cell: Any, args: list, kwargs: dict) -> Any:
         """Calls a cell inside a network."""
-        if (
-            kwargs
-            or not cell._cells
-            or any(isinstance(a, Choice) for a in args)
-            or len(list(cell.get_parameters())) != len({id(p) for p in cell.get_parameters()})
-        ):
+        if kwargs or not cell._cells or any(isinstance(a, Choice) for a in args):
             return tracer.call_construct(cell, args, kwargs)
-        key = (
-            cell_print(cell, *self.classes),
-            *(self._argument(a) for a in args),
-            bool(tracer.in_gradient),
-        )
+        made_of, parameters, states = _print(cell)
+        key = (made_of, *(_argument(a) for a in args), bool(tracer.in_gradient))
         template = self.templates.get(key)
         if template is not None and not tracer.trace.sees(template.graph):
             template = None  # it stands in a branch that ended
@@ -165,17 +118,23 @@ class Memo:
             if key in self.in_place:
                 return tracer.call_construct(cell, args, kwargs)
             try:
-                template = self.templates[key] = Template(tracer, cell, args)
+                template = Template(tracer, cell, args, parameters, states)
             except ChangesArguments:
                 self.in_place.add(key)
                 return tracer.call_construct(cell, args, kwargs)
-        return template.call(tracer, cell, args)
+            self.templates[key] = template
+        return template.call(tracer, args, parameters, states)
 
-    def _argument(self, value: Any) -> Any:
-        if isinstance(value, Tensor):
-            return (
-                value.dtype,
-                tuple(value.shape),
-                isinstance(value, self.classes[0]) and id(value),
-            )
-        return _value_print(value, *self.classes)
+
+def _print(value: Any) -> tuple[tuple, list, list]:
+    return _core.cell_print(value, _late.cell_class, _IGNORED, _DERIVED)
+
+
+def _argument(value: Any) -> Any:
+    if isinstance(value, Tensor):
+        return (
+            value.dtype,
+            tuple(value.shape),
+            isinstance(value, _late.parameter_class) and id(value),
+        )
+    return _print(value)[0]

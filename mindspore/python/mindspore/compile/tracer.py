@@ -62,7 +62,7 @@ class Tracer(Calls, Choices, Recursion):
         self.warn_break: Callable[[Unsupported], None] = lambda reason: None
         self.facts, self.decided, self.conditions, self.numbers = [], {}, {}, {}  # see choices.py
         self.calls, self.unrolled = [], set()  # see recursion.py
-        self.memo = Memo(_late.parameter_class, _late.cell_class)
+        self.memo = Memo()
         self.cells = TensorCells()
         self.arguments: list[Tensor] = []  # of the function, in the order of the graph's inputs
         self.chosen: dict[int, Tensor] = {}  # which of two objects they are, a tensor decided
@@ -81,7 +81,7 @@ class Tracer(Calls, Choices, Recursion):
         span = self.trace.span
         self.records.clear()
         self.facts, self.decided, self.conditions, self.numbers = [], {}, {}, {}
-        self.memo = Memo(_late.parameter_class, _late.cell_class)
+        self.memo = Memo()
         self.trace = _core.Trace()
         self.trace.span, self.trace.continued = span, True
 
