@@ -121,13 +121,15 @@ Result Make(const std::shared_ptr<Module>& shared, const CompileOptions& options
   DimScope::Use use(&scope);
   ++pass_runs;
   PassOptions passes;
+  passes.fast = options.fast;
   if (const Backend* host = HostBackend()) passes.evaluate = EvaluateOn(*host);
   Optimize(module, passes);
   if (dynamic) {
     return std::make_shared<const Executable>(
-        std::make_shared<const DynamicProgram>(shared, std::move(scope), backend));
+        std::make_shared<const DynamicProgram>(shared, std::move(scope), backend, passes));
   }
   LowerForDevice(module, backend);
+  Accelerate(module, passes);
   auto program = BuildProgram(module, backend);
   if (DumpsPlans()) std::fputs(Print(*program).c_str(), stderr);
   return std::make_shared<const Executable>(std::move(program));

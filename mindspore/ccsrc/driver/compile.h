@@ -15,6 +15,7 @@ namespace ms {
 
 struct CompileOptions {
   std::string device = "CPU";
+  bool fast = true;  // the passes of the fast stage run (passes/pipeline.h)
   bool operator==(const CompileOptions&) const = default;
 };
 

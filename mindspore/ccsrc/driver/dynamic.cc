@@ -141,10 +141,11 @@ std::shared_ptr<Module> Specialise(const Module& module, std::span<const int64_t
 }
 
 DynamicProgram::DynamicProgram(std::shared_ptr<const Module> module, DimScope scope,
-                               const Backend& backend)
+                               const Backend& backend, PassOptions passes)
     : module_(std::move(module)),
       scope_(std::move(scope)),
       backend_(backend),
+      passes_(std::move(passes)),
       input_types_(module_->main()->InputTypes()) {
   for (const Type& type : input_types_) {
     auto& symbols = symbols_.emplace_back();
@@ -192,6 +193,7 @@ std::shared_ptr<const Program> DynamicProgram::ProgramFor(const Ints& sizes) con
   }
   auto known = Specialise(*module_, sizes);
   LowerForDevice(*known, backend_);
+  Accelerate(*known, passes_);
   auto program = BuildProgram(*known, backend_);
   ++planned_;
   plans_.emplace_front(sizes, program);

@@ -9,6 +9,7 @@
 
 #include "ir/graph.h"
 #include "kernel/kernel.h"
+#include "passes/pipeline.h"
 #include "runtime/plan.h"
 
 namespace ms {
@@ -16,7 +17,9 @@ namespace ms {
 class DynamicProgram {
  public:
   // `module` is optimised; `scope` holds what was assumed about its symbols.
-  DynamicProgram(std::shared_ptr<const Module> module, DimScope scope, const Backend& backend);
+  // `passes`: for the fast stage, which needs the sizes and so runs for each plan.
+  DynamicProgram(std::shared_ptr<const Module> module, DimScope scope, const Backend& backend,
+                 PassOptions passes = {});
 
   // The sizes that the inputs give to the symbols. ValueError naming the input and its dimension
   // where a shape does not fit.
@@ -35,6 +38,7 @@ class DynamicProgram {
   std::shared_ptr<const Module> module_;
   DimScope scope_;
   const Backend& backend_;
+  PassOptions passes_;
   Types input_types_;
   std::vector<std::vector<int>> symbols_;  // of each input's dimension: its symbol; -1: a number
   mutable std::mutex mutex_;

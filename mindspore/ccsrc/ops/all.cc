@@ -18,6 +18,7 @@ void DefineAllOps(OpRegistry& ops) {
   DefineLoss(ops);
   DefineRandom(ops);
   DefineOptim(ops);
+  DefineFused(ops);
 }
 
 }  // namespace ms

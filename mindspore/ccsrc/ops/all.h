@@ -20,6 +20,7 @@ void DefineActivation(OpRegistry& ops);
 void DefineLoss(OpRegistry& ops);
 void DefineRandom(OpRegistry& ops);
 void DefineOptim(OpRegistry& ops);
+void DefineFused(OpRegistry& ops);
 
 void DefineAllOps(OpRegistry& ops);
 

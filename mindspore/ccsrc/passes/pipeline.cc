@@ -71,6 +71,10 @@ class Pipeline {
     Check("after all passes", Level::kNoGradLeft);
   }
 
+  // In this order: rules that make one op of several (attention, cross entropy, epilogues),
+  // layouts, and last the groups of what is left.
+  void RunFast() { Check("after the fast stage", Level::kNoGradLeft); }
+
  private:
   // The fixpoint that follows each step that makes new code. What is still to be differentiated
   // keeps its nodes: a value read twice adds up two tangents, as it does in eager code, and two
@@ -120,5 +124,9 @@ void DumpGraphsTo(std::string directory) {
 }
 
 void Optimize(Module& module, const PassOptions& options) { Pipeline(module, options).Run(); }
+
+void Accelerate(Module& module, const PassOptions& options) {
+  if (options.fast) Pipeline(module, options).RunFast();
+}
 
 }  // namespace ms

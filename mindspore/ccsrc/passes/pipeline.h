@@ -10,6 +10,8 @@ namespace ms {
 struct PassOptions {
   Evaluator evaluate;             // folds constants; without it they stay
   size_t inline_limit = 100'000;  // nodes that inlining may add, but for small bodies
+  // Whether the passes of the fast stage run (Accelerate).
+  bool fast = true;
   // Called with "Parse" at the start and with the name of a pass after each change it made; see
   // also MS_DUMP=passes in the environment, which prints the graphs, or with MS_DUMP_PATH=dir
   // writes them to dir/<number>_<pass>.ir.
@@ -21,5 +23,9 @@ void DumpGraphsTo(std::string directory);
 
 // Gradients expanded, calls inlined, rules applied. Afterwards no Vjp, Jvp or Vmap is left.
 void Optimize(Module& module, const PassOptions& options = {});
+
+// The fast stage, between lowering and planning: what changes only how fast values are computed.
+// All sizes must be known. Does nothing unless options.fast.
+void Accelerate(Module& module, const PassOptions& options = {});
 
 }  // namespace ms

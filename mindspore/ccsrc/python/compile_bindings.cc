@@ -120,7 +120,7 @@ class CompiledGraph {
   std::vector<py::object> kept_;  // host functions
 };
 
-CompiledGraph CompileTrace(Trace& trace, const std::string& device) {
+CompiledGraph CompileTrace(Trace& trace, const std::string& device, bool fast) {
   Graph* main = trace.main();
   std::vector<py::object> parameters(main->inputs().size());
   for (auto [entry, position] : trace.Positions()) {
@@ -131,7 +131,7 @@ CompiledGraph CompileTrace(Trace& trace, const std::string& device) {
   {
     auto module = trace.module();
     py::gil_scoped_release release;
-    executable = Compile(module, {device}, trace.scope());
+    executable = Compile(module, {device, fast}, trace.scope());
   }
   return CompiledGraph(std::move(executable), std::move(parameters), std::move(updates),
                        trace.kept);
@@ -153,7 +153,8 @@ void BindCompile(py::module_& m) {
                              "What was assumed about open sizes.")
       .def_property_readonly("planned", &CompiledGraph::planned, "How many plans were made of it.")
       .def("memory", &CompiledGraph::Memory, "Bytes by kind, and at the peak by source line.");
-  m.def("compile", &CompileTrace, py::arg("trace"), py::arg("device") = "CPU");
+  m.def("compile", &CompileTrace, py::arg("trace"), py::arg("device") = "CPU",
+        py::arg("fast") = true);
   m.def("compiled_count", &CompiledCount);
   m.def("pass_runs", &PassRuns, "How often the passes ran since the process began.");
   m.def("clear_compiled", &ClearCompiled);

@@ -237,6 +237,14 @@ py::object MakeFunction(const std::string& op_name, const std::string& name,
       NewFunction(*op, name, names, std::move(fixed), std::move(given)));
 }
 
+// Ops on functions, and others that only passes make: they have no face in Python.
+bool IsInternal(const OpDef& op) {
+  auto takes_graph = [](const AttrDef& a) {
+    return a.kind == Attr(static_cast<Graph*>(nullptr)).index();
+  };
+  return op.structural || std::any_of(op.attributes.begin(), op.attributes.end(), takes_graph);
+}
+
 py::list Registry() {
   py::list all;
   for (const OpDef* op : Ops().All()) {
@@ -267,7 +275,7 @@ py::list Registry() {
     d["variadic"] = op->variadic;
     d["differentiable"] = static_cast<bool>(op->grad);
     d["scalar"] = static_cast<bool>(op->scalar);
-    d["structural"] = op->structural;
+    d["structural"] = IsInternal(*op);
     d["view"] = op->view;
     d["random"] = op->effect == Effect::kRandom;
     d["updates"] = op->updates;

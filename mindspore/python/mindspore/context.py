@@ -32,7 +32,7 @@ _DEFAULTS = {
     "device_id": 0,
     "save_graphs": False,
     "save_graphs_path": ".",
-    "enable_graph_kernel": False,
+    "enable_graph_kernel": True,
     "graph_kernel_flags": "",
     "max_call_depth": 1000,
     "max_device_memory": "1024GB",
@@ -83,6 +83,7 @@ _DEFAULTS = {
     "gpu_memory": "",
 }
 _values = dict(_DEFAULTS)
+_fast = os.environ.get("MS_FUSION") != "0"  # see fast()
 
 _PARALLEL_DEFAULTS = {
     "device_num": 1,
@@ -170,6 +171,43 @@ def _set_threads(value: object) -> int:
     return value
 
 
+def _set_graph_kernel(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise TypeError(
+            f"For 'set_context', 'enable_graph_kernel' must be a bool, but got {type(value).__name__}."
+        )
+    return value
+
+
+def _set_level(value: object) -> object:
+    if value not in ("", "O0", "O1", "O2", "O3"):
+        raise ValueError(
+            f"For 'set_context', 'jit_level' must be 'O0', 'O1', 'O2' or 'O3', but got {value!r}."
+        )
+    return value
+
+
+def _set_jit_config(value: object) -> object:
+    if not isinstance(value, dict):
+        raise TypeError(
+            f"For 'set_context', 'jit_config' must be a dict, but got {type(value).__name__}."
+        )
+    _set_level(value.get("jit_level", ""))
+    return value
+
+
+def fast() -> bool:
+    """Whether graphs are compiled with the passes that only make them faster, of which fusion is the main one. They are
+    off with enable_graph_kernel=False, at jit_level "O0", and with MS_FUSION=0 in the environment."""
+    return _fast
+
+
+def _decide_fast() -> None:
+    global _fast
+    level = _values["jit_config"].get("jit_level") or _values["jit_level"]
+    _fast = _values["enable_graph_kernel"] and level != "O0" and os.environ.get("MS_FUSION") != "0"
+
+
 def _save_graphs() -> None:
     """Graphs go to the folder after each pass that changes them, or nowhere (levels above 0 are all the same)."""
     wanted = _values["save_graphs"] not in (False, 0)
@@ -182,6 +220,9 @@ def _save_graphs() -> None:
 _SETTERS = {
     "mode": _set_mode,
     "device_target": _set_device,
+    "enable_graph_kernel": _set_graph_kernel,
+    "jit_level": _set_level,
+    "jit_config": _set_jit_config,
     "save_graphs_path": _set_path,
     "compile_cache_path": _set_path,
     "runtime_num_threads": _set_threads,
@@ -198,6 +239,7 @@ def set_context(**kwargs) -> None:
         _values[name] = setter(value) if setter else value
     if {"save_graphs", "save_graphs_path"} & set(kwargs):
         _save_graphs()
+    _decide_fast()
 
 
 def get_context(attr_key: str):

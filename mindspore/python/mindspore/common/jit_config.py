@@ -17,6 +17,7 @@ class JitConfig:
     """Options for `jit` and `Cell.set_jit_config`.
 
     Args:
+        jit_level: "O0" compiles without the passes that only make graphs faster, such as fusion.
         jit_syntax_level: "STRICT" makes what cannot be compiled an error; with "LAX" it runs eagerly, with a warning.
 
     The other options choose among compilers of other devices: they are checked and kept.
@@ -45,6 +46,11 @@ class JitConfig:
                 raise ValueError(
                     f"For 'JitConfig', '{name}' must be one of {[c for c in choices if c]}, but got {value!r}."
                 )
+
+    @property
+    def fast(self) -> bool:
+        """Whether the passes that only make graphs faster run."""
+        return self.jit_config_dict["jit_level"] != "O0"
 
     @property
     def strict(self) -> bool:

@@ -154,7 +154,7 @@ class Session:
         effects = trace.has_effects
         changed = trace.finish(outputs)
         if node.graph is None and (outputs or changed or effects):
-            node.inputs, node.graph = list(self.inputs), _core.compile(trace)
+            node.inputs, node.graph = list(self.inputs), _core.compile(trace, fast=self.tracer.fast)
         trace.close()
         self.committed |= self.tracer.acts  # to raise, or not to, may be done again
         if self.done:  # an earlier attempt of this run did it

@@ -64,8 +64,8 @@ class PathEntry:
 
     graph = None
 
-    def __init__(self, cache: Cache, function: Callable, root: breaks.Node):
-        self.cache, self.function, self.root = cache, function, root
+    def __init__(self, cache: Cache, function: Callable, root: breaks.Node, fast: bool):
+        self.cache, self.function, self.root, self.fast = cache, function, root, fast
         # What must hold when a run begins; later nodes have their own.
         self.facts, self.guards = root.facts, root.guards
 
@@ -80,7 +80,9 @@ class PathEntry:
         except breaks.Unknown as unknown:
             done = unknown.done
         with self.cache.alone(("path", id(self))):
-            compilation = Compilation(self.cache, self.function, args, kwargs, strict=False)
+            compilation = Compilation(
+                self.cache, self.function, args, kwargs, strict=False, fast=self.fast
+            )
             entry = compilation.resume(self.root, done)
         return compilation.value if compilation.has_value else entry.run(args, kwargs, eager)
 
@@ -93,8 +95,17 @@ class Compilation:
     value: Any = None
     session: breaks.Session | None = None
 
-    def __init__(self, cache: Cache, function: Callable, args: tuple, kwargs: dict, strict: bool):
+    def __init__(
+        self,
+        cache: Cache,
+        function: Callable,
+        args: tuple,
+        kwargs: dict,
+        strict: bool,
+        fast: bool,
+    ):
         self.cache, self.function, self.args, self.kwargs = cache, function, args, kwargs
+        self.fast = fast
         self.strict = strict or context.get_context("jit_syntax_level") == context.STRICT
 
     def run(self) -> Any:
@@ -143,7 +154,7 @@ class Compilation:
             merged = {**merged, **shapes.found_equal()}
 
     def _tracer(self) -> Tracer:
-        return Tracer(_front_end.max_depth())
+        return Tracer(_front_end.max_depth(), self.fast)
 
     def _attempt(
         self, tracer: Tracer, shapes: InputShapes | None = None, numbers: tuple[int, ...] = ()
@@ -169,7 +180,7 @@ class Compilation:
         session = tracer.session
         if session is not None and session.steps:
             self.has_value, self.value = True, session.finish(value)
-            return PathEntry(self.cache, self.function, session.root)
+            return PathEntry(self.cache, self.function, session.root, self.fast)
         if numbers and holds_number(value):
             raise NumberDecides
         value = shapes.fixed(value)
@@ -217,7 +228,7 @@ def _whole(tracer: Tracer, value: Any, numbers: tuple[int, ...]) -> Entry:
     trace = tracer.trace
     trace.finish(returned + list(changed.values()))
     trace.close()  # what fails from here on is known by the places of its nodes
-    graph = _core.compile(trace)
+    graph = _core.compile(trace, fast=tracer.fast)
 
     def place(outputs: list) -> Any:
         items = iter(places)

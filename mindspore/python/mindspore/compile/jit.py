@@ -9,7 +9,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-from mindspore import _core
+from mindspore import _core, context
 from mindspore.common import _late
 from mindspore.common.jit_config import JitConfig
 from mindspore.compile.cache import Cache, inputs_of, key_of
@@ -28,6 +28,17 @@ class Target:
     eager: Callable
     strict: bool = False  # what cannot be compiled is an error
     signature: Signature | None = None
+    fast: bool = True  # the passes that only make it faster may run
+
+    def key_of(self, args: tuple, kwargs: dict, sizes: list[Sizes | None] | None = None) -> tuple:
+        """What a version depends on."""
+        key = key_of(args, kwargs, sizes)
+        return key if self.fast and context.fast() else ("plain", *key)
+
+    def compilation(self, args: tuple, kwargs: dict) -> Compilation:
+        """An attempt to make a version."""
+        fast = self.fast and context.fast()
+        return Compilation(self.cache, self.function, args, kwargs, self.strict, fast)
 
 
 def run_target(target: Target, args: tuple, kwargs: dict) -> Any:
@@ -36,11 +47,11 @@ def run_target(target: Target, args: tuple, kwargs: dict) -> Any:
     sizes = target.signature.sizes(args, kwargs) if target.signature else None
     if sizes is not None and not cache.static:
         return _run_open(target, args, kwargs, sizes)
-    key = key_of(args, kwargs)
+    key = target.key_of(args, kwargs)
     entry = cache.find(key)
     if entry is not None:
         return entry.run(args, kwargs, target.eager)
-    compilation = Compilation(cache, target.function, args, kwargs, target.strict)
+    compilation = target.compilation(args, kwargs)
     entry = _find_for_numbers(compilation, key)
     if entry is None:
         entry = cache.get(key, None, compilation.run)
@@ -81,12 +92,12 @@ def _find_for_numbers(
 def _run_open(target: Target, args: tuple, kwargs: dict, sizes: list[Sizes | None]) -> Any:
     """As run_target, with open sizes: one version serves all of them, unless something in the function depends on them."""
     cache = target.cache
-    key = key_of(args, kwargs, sizes)
+    key = target.key_of(args, kwargs, sizes)
     inputs = inputs_of((args, kwargs))
     entry = cache.find(("open", *key), inputs)
     if entry is not None:
         return entry.run(args, kwargs, target.eager)
-    compilation = Compilation(cache, target.function, args, kwargs, target.strict)
+    compilation = target.compilation(args, kwargs)
     entry = _find_for_numbers(compilation, key, inputs, sizes)
     if entry is not None:
         return entry.run(args, kwargs, target.eager)
@@ -117,6 +128,7 @@ def run_cell(cell: Any, args: tuple, kwargs: dict) -> Any:
         lambda *a, **k: cell._run_eagerly(a, k),
         cell.__dict__.get("_strict", False),
         cell.__dict__.get("_signature"),
+        cell.__dict__.get("_fast", True),
     )
     return run_target(target, args, kwargs)
 
@@ -160,6 +172,7 @@ def run_grad(function: Any, args: tuple, kwargs: dict) -> Any:
         lambda tracer, a, k: gradients.grad_in_trace(tracer, function, tuple(a), k),
         lambda *a, **k: function._run_eager(a, k),
         signature=_signature_of(function),
+        fast=getattr(function.fn, "__dict__", {}).get("_fast", True),
     )
     return run_target(target, args, kwargs)
 
@@ -190,11 +203,13 @@ class JitFunction:
         cache: Cache | None = None,
         fullgraph: bool = False,
         signature: Signature | None = None,
+        fast: bool = True,
     ):
         functools.update_wrapper(
             self, fn
         )  # first: it copies attributes, and a gradient function has an `fn` too
         self.fn, self.owner, self.fullgraph, self.signature = fn, owner, fullgraph, signature
+        self.fast = fast
         self.cache = cache or Cache(getattr(fn, "__qualname__", type(fn).__name__), fn)
 
     def bound_function(self) -> Any:
@@ -209,7 +224,7 @@ class JitFunction:
         if cache is None:
             cache = caches[self.fn] = Cache(self.cache.name, types.MethodType(self.fn, instance))
         signature = self.signature and self.signature.bound()
-        return JitFunction(self.fn, instance, cache, self.fullgraph, signature)
+        return JitFunction(self.fn, instance, cache, self.fullgraph, signature, self.fast)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         function = self.bound_function()
@@ -225,6 +240,7 @@ class JitFunction:
             _eagerly(function),
             self.fullgraph,
             self.signature,
+            self.fast,
         )
         return run_target(target, args, kwargs)
 
@@ -245,7 +261,7 @@ def jit(
     Args:
         input_signature: a Tensor, or a tuple of them, that describes the first arguments. Tensor(shape=[None, 3],
             dtype=mindspore.float32) leaves the first size open: one compile serves them all.
-        jit_config: a JitConfig; its syntax level "STRICT" is `fullgraph`.
+        jit_config: a JitConfig; its syntax level "STRICT" is `fullgraph`, its jit_level "O0" turns fusion off.
         fullgraph: what cannot be compiled is an error; otherwise it runs eagerly, with a warning.
 
     The remaining arguments choose among compilers of other devices and are accepted.
@@ -260,6 +276,7 @@ def jit(
             f"For 'jit', 'fullgraph' must be a bool, but got {type(fullgraph).__name__}."
         )
     strict = fullgraph or (jit_config is not None and jit_config.strict)
+    fast = jit_config is None or jit_config.fast
 
     def wrap(function: Callable) -> Any:
         if isinstance(function, JitFunction):
@@ -270,9 +287,11 @@ def jit(
             )
         if isinstance(function, types.MethodType):
             owner, signature = function.__self__, declared(function, input_signature)
-            return JitFunction(function.__func__, owner, fullgraph=strict, signature=signature)
+            return JitFunction(
+                function.__func__, owner, fullgraph=strict, signature=signature, fast=fast
+            )
         return JitFunction(
-            function, fullgraph=strict, signature=declared(function, input_signature)
+            function, fullgraph=strict, signature=declared(function, input_signature), fast=fast
         )
 
     return wrap if fn is None else wrap(fn)

@@ -24,6 +24,7 @@ _IGNORED = frozenset(
         "_compiled_gradients",
         "_compiled_methods",
         "_strict",
+        "_fast",
         "cell_init_args",
         "_cell_init_args",
         "_instance_name",

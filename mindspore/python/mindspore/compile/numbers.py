@@ -61,11 +61,11 @@ class Numbers:
 
     def masked(self, key: tuple, values: list) -> tuple[tuple, list[int]]:
         """The key without the numbers, and their places among `values`, all arguments in order."""
-        args, kwargs = key
+        *settings, args, kwargs = key
         parts = [*args[1:], *[k for _, k in kwargs[1:]]]
         places = [i for i, v in enumerate(values) if is_number(v)]
         masked = [(p[0],) if i in places else p for i, p in enumerate(parts)]
-        return (tuple(masked), tuple(name for name, _ in kwargs[1:])), places
+        return (*settings, tuple(masked), tuple(name for name, _ in kwargs[1:])), places
 
     def inputs(self, masked: tuple) -> frozenset[int]:
         """The places that are inputs by now."""

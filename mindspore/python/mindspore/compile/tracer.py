@@ -45,8 +45,9 @@ def current() -> Tracer | None:
 class Tracer(Calls, Choices, Recursion):
     """One compilation."""
 
-    def __init__(self, max_depth: int) -> None:
+    def __init__(self, max_depth: int, fast: bool) -> None:
         self.max_depth = max_depth  # of calls of the user
+        self.fast = fast  # the passes that only make graphs faster run
         self.guards = facts.Guards()
         self.places: list[
             tuple[Frame, int]

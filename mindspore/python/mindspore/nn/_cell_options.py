@@ -277,12 +277,13 @@ class CellOptions:
 
     def set_jit_config(self, jit_config: Any) -> None:
         """Keep the compiler settings of this cell: `JitConfig(jit_syntax_level="STRICT")` makes what cannot be compiled an
-        error."""
+        error, `JitConfig(jit_level="O0")` compiles without fusion."""
         if not isinstance(jit_config, JitConfig):
             raise TypeError(
                 f"For 'set_jit_config', the argument must be a JitConfig, but got {type(jit_config).__name__}."
             )
         self._set_option("_strict", jit_config.strict)
+        self._set_option("_fast", jit_config.fast)
 
     def set_comm_fusion(self, fusion_type: int, recurse: bool = True) -> Any:
         """Choose the group in which the gradients of the parameters are communicated."""
