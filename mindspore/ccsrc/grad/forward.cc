@@ -4,6 +4,8 @@
 #include "ir/control.h"
 #include "ops/control.h"
 
+#include <unordered_set>
+
 namespace ms {
 namespace {
 
@@ -26,6 +28,7 @@ class ForwardGraph {
       : owner_(owner), g_(g), forward_(forward), emitter_(forward) {
     Bind(g->captures(), forward->captures(), active);
     Bind(g->parameters(), forward->parameters(), {});
+    FindForwardFunctions();
   }
 
   void Fill() {
@@ -99,7 +102,65 @@ class ForwardGraph {
     }
   }
 
+  // Function values of which only a CustomGrad is made are not differentiated themselves.
+  void FindForwardFunctions() {
+    for (const Node* node : g_->nodes()) {
+      if (node->op == Control().custom_grad) continue;
+      for (const Var& v : node->inputs) {
+        if (v.type().is_function()) differentiated_.insert(v);
+      }
+    }
+    differentiated_.insert(g_->outputs().begin(), g_->outputs().end());
+  }
+
+  bool IsMadeLater(const Node& node) const {
+    bool makes = PartialGraph(&node) || node.op == Control().select;
+    return makes && node.outputs[0].is_function() &&
+           !differentiated_.contains(Var{const_cast<Node*>(&node), 0});
+  }
+
+  // A function value of g as it is, in ▷g.
+  Var Plain(const Var& f) {
+    const Node& node = *f.node;
+    if (const Graph* callee = PartialGraph(&node)) {
+      Vars captures;
+      for (const Var& v : node.inputs)
+        captures.push_back(v.type().is_function() ? Plain(v) : value_.at(v));
+      return emitter_.Partial(const_cast<Graph*>(callee), captures);
+    }
+    if (node.op == Control().select) {
+      return emitter_.Switch(value_.at(node.inputs[0]), Plain(node.inputs[1]),
+                             Plain(node.inputs[2]));
+    }
+    if (node.op == Control().custom_grad) {
+      Vars functions{Plain(node.inputs[0]), Plain(node.inputs[1])};
+      return emitter_.Emit(*Control().custom_grad, functions, nullptr)[0];
+    }
+    return WithoutTangents(value_.at(f), f.type().function());
+  }
+
+  // A ▷ function as the plain function that it also is: with zeros for tangents.
+  Var WithoutTangents(const Var& forward, const FunctionType& type) {
+    Graph* graph = owner_.module_->NewGraph("value");
+    GraphEmitter inside(graph);
+    Var f{graph->AddParameter(forward.type(), "f", true), 0};
+    Vars arguments;
+    for (const Type& t : type.parameters) arguments.push_back({graph->AddParameter(t, "x"), 0});
+    for (const Type& t : type.parameters) {
+      if (HasForwardTangent(t)) arguments.push_back(inside.Full(0, t.Tangent()).var);
+    }
+    Vars outputs = inside.CallFunction(f, arguments);
+    outputs.resize(type.results.size());
+    graph->SetOutputs(std::move(outputs));
+    return emitter_.Partial(graph, {forward});
+  }
+
   void Structural(Node& node) {
+    if (IsMadeLater(node)) return;
+    if (node.op == Control().custom_grad) {
+      Vars functions{Plain(node.inputs[0]), Plain(node.inputs[1])};
+      return SetOutputs(node, {owner_.OfCustom(emitter_, functions[0], functions[1])}, {});
+    }
     Vars inputs = Values(node.inputs);
     if (Graph* callee = PartialGraph(&node)) {
       std::vector<bool> active;
@@ -119,8 +180,6 @@ class ForwardGraph {
       Types types = WithTangents(DecodeTangentTypes(node.attr<Ints>("types")));
       AttrsRef attrs = MakeAttrs(*node.op, {{"types", EncodeTangentTypes(types)}});
       Split(node, emitter_.Emit(*node.op, inputs, attrs));
-    } else if (node.op == Control().custom_grad) {
-      SetOutputs(node, {inputs[0]}, {});  // forward tangents are those of the function itself
     } else {
       MS_ASSERT(!IsTransform(node));
       SetOutputs(node, emitter_.Emit(*node.op, inputs, node.attrs), {});
@@ -186,12 +245,70 @@ class ForwardGraph {
   Graph* g_;
   Graph* forward_;
   GraphEmitter emitter_;
+  std::unordered_set<Var, VarHash> differentiated_;        // functions of g of which ▷ is needed
   std::unordered_map<Var, Var, VarHash> value_;            // g -> ▷g
   std::unordered_map<Var, Var, VarHash> tangent_;          // g -> ▷g; absent: zero
   std::unordered_map<Var, const Node*, VarHash> blocked_;  // by an op without a gradient
   Graph* body_ = nullptr;
   Graph* done_ = nullptr;
 };
+
+namespace {
+
+// Python computes a value there, and no gradient passes through it.
+void RefuseHostCalls(const Var& back) {
+  static const OpDef* const host_call = &Ops().Get("HostCall");
+  std::unordered_set<const Graph*> seen;
+  std::vector<const Graph*> pending;
+  if (const Graph* graph = PartialGraph(back.node)) pending.push_back(graph);
+  while (!pending.empty()) {
+    const Graph* graph = pending.back();
+    pending.pop_back();
+    if (!graph || !seen.insert(graph).second) continue;
+    for (const Node* node : graph->nodes()) {
+      bool computes = node->op == host_call && !TangentTypes(node->outputs).empty();
+      if (!computes) continue;
+      throw Error(ErrorKind::kRuntime,
+                  "For 'jvp', a custom gradient must be differentiable in its last argument, the "
+                  "tangent of the output, but got one that Python computes.")
+          .WithSpan(node->span);
+    }
+    for (const Graph* used : ReferencedGraphs(*graph)) pending.push_back(used);
+  }
+}
+
+Vars Append(Vars vars, const Vars& more) {
+  vars.insert(vars.end(), more.begin(), more.end());
+  return vars;
+}
+
+}  // namespace
+
+Var ForwardGradients::OfCustom(GraphEmitter& emitter, const Var& f, const Var& back) {
+  RefuseHostCalls(back);
+  const FunctionType type = f.type().function();
+  Var custom = emitter.Emit(*Control().custom_grad, {f, back}, nullptr)[0];
+  Var transposed = emitter.Emit(*Control().vjp, {back}, nullptr)[0];
+  Graph* graph = module_->NewGraph("▷custom");
+  GraphEmitter inside(graph);
+  auto add = [&](const Types& types, const char* name, bool capture) {
+    Vars made;
+    for (const Type& t : types) made.push_back({graph->AddParameter(t, name, capture), 0});
+    return made;
+  };
+  Vars functions = add({custom.type(), transposed.type()}, "f", true);
+  Vars inputs = add(type.parameters, "x", false);
+  Vars moving = add(TangentTypes(type.parameters), "dx", false);
+  Vars outputs = inside.CallFunction(functions[0], inputs);
+  Vars ones;  // where the rule is linear, as it should be, any value will do
+  for (const Type& t : TangentTypes(type.results)) ones.push_back(inside.Full(1, t).var);
+  Vars arguments = Append(Append(inputs, outputs), ones);
+  Vars found = inside.CallFunction(inside.CallFunction(functions[1], arguments).back(), moving);
+  outputs.insert(outputs.end(), found.end() - static_cast<std::ptrdiff_t>(ones.size()),
+                 found.end());
+  graph->SetOutputs(std::move(outputs));
+  return emitter.Partial(graph, {custom, transposed});
+}
 
 Graph* ForwardGradients::Forward(Graph* g) {
   Graph* forward = Declare(g, std::vector<bool>(g->captures().size(), false));

@@ -10,13 +10,18 @@
 #include <unordered_map>
 #include <vector>
 
-#include "ir/graph.h"
+#include "ir/emitter.h"
 
 namespace ms {
 
 class ForwardGradients {
  public:
   explicit ForwardGradients(Module* module) : module_(module) {}
+
+  // ▷CustomGrad(f, back) of the plain functions f and back, in the graph of the emitter. A rule of
+  // the user's is linear in the tangents of the outputs: its own gradient for them maps tangents
+  // of the inputs forward. That is Vjp(back), which is still to be expanded.
+  Var OfCustom(GraphEmitter& emitter, const Var& f, const Var& back);
 
   // ▷g for a g of which no capture has a tangent, with all graphs that it needs. None of the graphs
   // that g reaches may hold a transform.

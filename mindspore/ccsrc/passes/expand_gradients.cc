@@ -58,6 +58,8 @@ std::optional<std::vector<const Node*>> Sources(
     found.push_back(node);
     if (const Graph* g = PartialGraph(node)) {
       if (with_transforms.contains(g)) return std::nullopt;
+    } else if (node->op == Control().custom_grad && transform.op == Control().jvp) {
+      continue;  // its functions stay as they are
     } else if (node->op != Control().select && node->op != Control().custom_grad) {
       return std::nullopt;
     }
@@ -78,10 +80,6 @@ struct Gradients {
   explicit Gradients(Module* module) : backward(module), forward(module) {}
   Graph* Of(const OpDef* transform, Graph* g) {
     return transform == Control().vjp ? backward.Forward(g) : forward.Forward(g);
-  }
-  // Forward tangents are those of the function itself.
-  Var OfCustom(const OpDef* transform, GraphEmitter& emitter, const Var& f, const Var& back) {
-    return transform == Control().vjp ? backward.ForwardCustom(emitter, f, back) : f;
   }
   ClosureGradients backward;
   ForwardGradients forward;
@@ -122,16 +120,20 @@ class GraphExpansion {
  private:
   void MakeForward(const Node& node, const OpDef* transform) {
     auto& forward = forward_[transform];
+    GraphEmitter& emitter = rewriter_.emitter();
     Vars inputs = node.inputs;
+    if (node.op == Control().custom_grad && transform == Control().jvp) {
+      forward[&node] = gradients_.forward.OfCustom(emitter, inputs[0], inputs[1]);
+      return;
+    }
     for (Var& v : inputs) {
       if (v.type().is_function()) v = forward.at(v.node);
     }
-    GraphEmitter& emitter = rewriter_.emitter();
     Var made;
     if (Graph* g = PartialGraph(&node)) {
       made = emitter.Partial(gradients_.Of(transform, g), inputs);
     } else if (node.op == Control().custom_grad) {
-      made = gradients_.OfCustom(transform, emitter, inputs[0], inputs[1]);
+      made = gradients_.backward.ForwardCustom(emitter, inputs[0], inputs[1]);
     } else {
       made = emitter.Switch(inputs[0], inputs[1], inputs[2]);
     }

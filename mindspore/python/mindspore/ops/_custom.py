@@ -3,6 +3,7 @@ and the checks that both modes share. While a graph is traced, mindspore.compile
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -52,7 +53,10 @@ def custom_call(
     def rule(tangents: list) -> list:
         items = iter(tangents)
         dout = rebuild(held[0], lambda y: _or_zeros(next(items), y))
-        return match_gradients(name, backward(*args, held[0], dout), args, parameters)
+        given = match_gradients(name, backward(*args, held[0], dout), args, parameters)
+        if transposing.on:
+            _require_differentiable(given)
+        return given
 
     outputs = flatten(value)
     made = _core.record_custom([*flatten(args), *parameters], outputs, rule) if outputs else None
@@ -61,6 +65,24 @@ def custom_call(
     results = iter(made)
     held.append(rebuild(value, lambda _: next(results)))
     return held[0]
+
+
+class _Transposing(threading.local):
+    on = False  # gradients are computed in order to be differentiated by the tangents they start from
+
+
+transposing = _Transposing()
+
+
+def _require_differentiable(given: list) -> None:
+    """What a user's gradient gives must come from the tangents, which are not zero, by recorded ops."""
+    for gradient in given:
+        if gradient is None or _core.is_recorded(gradient) or not bool((gradient != 0).any()):
+            continue
+        raise RuntimeError(
+            "For 'jvp', a custom gradient must be differentiable in its last argument, the tangent of the output, "
+            "but got one that Python computes."
+        )
 
 
 def _or_zeros(tangent: Tensor | None, of: Tensor) -> Tensor:

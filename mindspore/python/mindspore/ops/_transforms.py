@@ -11,6 +11,7 @@ from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.common import _late
 from mindspore.common._tree import flatten, rebuild
+from mindspore.ops._custom import transposing
 from mindspore.ops._grad import FLOATS, ones_like, zeros_like
 from mindspore.ops._vmap import apply, enter, name_of, over_items
 
@@ -33,7 +34,7 @@ def _forward(call: Callable, primals: list, tangents: list) -> tuple[Any, list]:
             leaves = flatten(value)
             # The gradient of <y, u> is linear in u: its own gradient for u maps tangents forward.
             weights = {
-                k: outer.track(zeros_like(y)) for k, y in enumerate(leaves) if y.dtype in FLOATS
+                k: outer.track(ones_like(y)) for k, y in enumerate(leaves) if y.dtype in FLOATS
             }
             total: Any = None
             for k, u in weights.items():
@@ -41,7 +42,11 @@ def _forward(call: Callable, primals: list, tangents: list) -> tuple[Any, list]:
                 total = term if total is None else total + term.astype(total.dtype)
         finally:
             inner.close()
-        known = [] if total is None else inner.gradient([total], [ones_like(total)], places)
+        transposing.on, before = True, transposing.on
+        try:
+            known = [] if total is None else inner.gradient([total], [ones_like(total)], places)
+        finally:
+            transposing.on = before
         pairs = [(g, tangents[i]) for g, i in zip(known, moving) if g is not None]
     finally:
         outer.close()
