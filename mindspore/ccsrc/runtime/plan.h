@@ -15,6 +15,7 @@
 namespace ms {
 
 class Machine;
+class LaunchGroup;
 
 struct Range {
   uint32_t begin = 0;
@@ -36,6 +37,7 @@ struct LaunchInfo {
   const OpDef* op;
   SpanId span;
   uint32_t outputs;
+  const LaunchGroup* group = nullptr;  // then op and span are of the first of several
 };
 
 // Where a control instruction gets a value: a cell of the frame (left empty by kMove, at its last

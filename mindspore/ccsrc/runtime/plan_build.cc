@@ -6,6 +6,7 @@
 
 #include "kernel/prepare.h"
 #include "runtime/frames.h"
+#include "runtime/launch_group.h"
 #include "runtime/memory_plan.h"
 #include "runtime/plan.h"
 #include "runtime/storage_plan.h"
@@ -26,7 +27,10 @@ class PlanBuilder {
         graph_(graph),
         backend_(backend),
         plan_of_(plan_of),
-        values_(graph, PlanOrder(graph), plan.main) {}
+        order_(PlanOrder(graph)),
+        kernels_(PrepareKernels()),
+        groups_(GroupLaunches(&order_, &kernels_)),
+        values_(graph, order_.nodes, groups_, plan.main) {}
 
   void Build(MemoryReport& memory) {
     plan_.input_types = graph_.InputTypes();
@@ -34,10 +38,9 @@ class PlanBuilder {
     plan_.constants = values_.constants();
     plan_.cell_count = values_.cells();
     places_.resize(values_.cells());
-    PrepareKernels();
     LayOut(memory);
     ListDrops();
-    for (int t = 0; t < values_.steps(); ++t) EmitStep(t);
+    for (int t = 0; t < values_.steps();) t = EmitStep(t);
     EmitReturn();
     WritePatches();
     Report(memory);
@@ -49,22 +52,22 @@ class PlanBuilder {
 
   // ---- kernels and memory
   // ---------------------------------------------------------------------------------
-  void PrepareKernels() {
-    kernels_.resize(values_.order().size());
-    for (int t = 0; t < values_.steps(); ++t) {
-      const Node& node = NodeAt(t);
+  std::vector<std::shared_ptr<const Kernel>> PrepareKernels() {
+    std::vector<std::shared_ptr<const Kernel>> kernels(order_.nodes.size());
+    for (size_t t = 0; t < kernels.size(); ++t) {
+      const Node& node = *order_.nodes[t];
       if (!IsLaunch(node)) continue;
       Types in;
       for (const Var& v : node.inputs) in.push_back(v.type());
       try {
         const Attrs& attrs = node.attrs ? *node.attrs : kNoAttrs;
-        kernels_[static_cast<size_t>(t)] =
-            PrepareKernel(backend_, {*node.op, in, node.outputs, attrs});
+        kernels[t] = PrepareKernel(backend_, {*node.op, in, node.outputs, attrs});
       } catch (Error& error) {
         throw std::move(error).WithSpan(node.span);
       }
       plan_.random |= node.op->effect == Effect::kRandom;
     }
+    return kernels;
   }
 
   void LayOut(MemoryReport& memory) {
@@ -143,6 +146,8 @@ class PlanBuilder {
       case Storage::Kind::kCell:
         places_[s.index].push_back(place);
         break;
+      case Storage::Kind::kScratch:  // shown by its group
+        break;
     }
     return place;
   }
@@ -195,36 +200,80 @@ class PlanBuilder {
 
   // ---- code
   // -----------------------------------------------------------------------------------------------
-  void EmitStep(int step) {
+  // Returns the next step.
+  int EmitStep(int step) {
     const Node& node = NodeAt(step);
+    if (groups_.group[static_cast<size_t>(step)] >= 0) return EmitGroup(step);
     if (IsLaunch(node)) {
-      EmitLaunch(node, step);
+      const auto& kernel = kernels_[static_cast<size_t>(step)];
+      AddToSegment(kernel->cost_ns());
+      Launch launch{kernel.get(), plan_.pointer_count, 0, workspaces_[static_cast<size_t>(step)]};
+      launch.out = AddPlaces(node, step);
+      AddLaunch(launch, kernel, {node.op, node.span, static_cast<uint32_t>(node.outputs.size())});
     } else if (!node.op->view) {
       CloseSegment();
       EmitControl(node, step);
-    } else {
-      AddDrops(step, &segment_drops_);
+      return step + 1;
     }
+    AddDrops(step, &segment_drops_);
+    return step + 1;
   }
 
-  void EmitLaunch(const Node& node, int step) {
-    const auto& kernel = kernels_[static_cast<size_t>(step)];
-    if (open_ && segment_ns_ + kernel->cost_ns() > kPollNs) CloseSegment();
+  int EmitGroup(int step) {
+    auto group = std::make_shared<LaunchGroup>();
+    const Node& front = NodeAt(step);
+    uint32_t base = plan_.pointer_count;
+    double cost = 0;
+    size_t begin = static_cast<size_t>(step), end = begin;
+    for (; end < kernels_.size() && groups_.group[end] == groups_.group[begin]; ++end)
+      cost += kernels_[end] ? kernels_[end]->cost_ns() : 0;
+    AddToSegment(cost);
+    for (size_t t = begin; t < end; ++t) {
+      AddDrops(static_cast<int>(t), &segment_drops_);
+      if (t == begin || groups_.chain[t] != groups_.chain[t - 1]) group->BeginChain();
+      if (!kernels_[t]) continue;
+      const Node& node = NodeAt(static_cast<int>(t));
+      uint32_t in = plan_.pointer_count;
+      uint32_t out = AddPlaces(node, static_cast<int>(t));
+      auto scratch = [&](const Var& v, uint32_t place) {
+        const Storage& s = values_.Get(v);
+        if (s.kind == Storage::Kind::kScratch)
+          group->AddScratch({place - base, s.index, ItemSize(s.type.dtype())});
+      };
+      for (uint32_t i = 0; i < node.inputs.size(); ++i) scratch(node.inputs[i], in + i);
+      for (uint32_t i = 0; i < node.outputs.size(); ++i)
+        scratch({const_cast<Node*>(&node), i}, out + i);
+      group->Add(kernels_[t], node.op, in - base, out - base, plan_.pointer_count - base);
+    }
+    group->Finish();
+    AddLaunch({group.get(), base, base, 0}, group, {front.op, front.span, 0, group.get()});
+    return static_cast<int>(end);
+  }
+
+  void AddToSegment(double ns) {
+    if (open_ && segment_ns_ + ns > kPollNs) CloseSegment();
     if (!open_) OpenSegment();
-    segment_ns_ += kernel->cost_ns();
-    Launch launch{kernel.get(), plan_.pointer_count, 0, workspaces_[static_cast<size_t>(step)]};
+    segment_ns_ += ns;
+  }
+
+  // Places for the inputs and then the outputs of a launch; where the outputs begin.
+  uint32_t AddPlaces(const Node& node, int step) {
     for (const Var& v : node.inputs) AddPointer(v);
-    launch.out = plan_.pointer_count;
+    uint32_t out = plan_.pointer_count;
     for (uint32_t i = 0; i < node.outputs.size(); ++i) {
       Var v{const_cast<Node*>(&node), i};
       const Storage& s = values_.Get(v);
       if (s.kind == Storage::Kind::kCell && s.first == step) Allocate(s);
       AddPointer(v);
     }
+    return out;
+  }
+
+  void AddLaunch(const Launch& launch, std::shared_ptr<const Kernel> kernel,
+                 const LaunchInfo& info) {
     plan_.launches.push_back(launch);
-    plan_.infos.push_back({node.op, node.span, static_cast<uint32_t>(node.outputs.size())});
-    plan_.kernels.push_back(kernel);
-    AddDrops(step, &segment_drops_);
+    plan_.infos.push_back(info);
+    plan_.kernels.push_back(std::move(kernel));
   }
 
   void Allocate(const Storage& s) {
@@ -377,12 +426,14 @@ class PlanBuilder {
   const Graph& graph_;
   const Backend& backend_;
   const PlanOf& plan_of_;
-  StoragePlan values_;
+  StepOrder order_;
   std::vector<std::shared_ptr<const Kernel>> kernels_;  // by step
-  std::vector<size_t> workspaces_;                      // offsets by step
-  std::vector<size_t> offsets_;                         // by storage
-  std::vector<std::vector<uint32_t>> places_;           // by cell
-  std::vector<std::vector<uint32_t>> drops_;            // by step
+  GroupPlan groups_;
+  StoragePlan values_;
+  std::vector<size_t> workspaces_;             // offsets by step
+  std::vector<size_t> offsets_;                // by storage
+  std::vector<std::vector<uint32_t>> places_;  // by cell
+  std::vector<std::vector<uint32_t>> drops_;   // by step
   Instruction segment_;
   std::vector<uint32_t> segment_drops_;
   double segment_ns_ = 0;

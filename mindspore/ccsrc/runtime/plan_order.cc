@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <unordered_set>
 
 namespace ms {
 
@@ -43,25 +44,34 @@ std::vector<bool> MarkRunning(const Graph& graph) {
   return runs;
 }
 
+// Gradients that wait for each other, so that their updates run together, take at most a part of
+// what all gradients take, and no more than is enough for a long loop.
+constexpr size_t kPartOfGradients = 16;
+constexpr size_t kLeastBatch = 64 << 10;
+constexpr size_t kMostBatch = 8 << 20;
+
 // The rule behind the one freedom of PlanOrder. `floating` nodes are cheap and used by updates
 // alone; a root is the node that makes a parameter's new value; it and what it needs run once the
-// other nodes that it waits for have run.
+// other nodes that it waits for have run, together with other roots.
 class UpdateOrder {
  public:
   UpdateOrder(const Graph& graph, const std::vector<bool>& runs)
-      : graph_(graph), inputs_(graph.inputs()), runs_(runs) {
+      : graph_(graph), inputs_(graph.inputs()), runs_(runs), placed_(graph.nodes().size(), false) {
     FindFloating();
     for (auto [output, input] : graph.updates) AddRoot(output, input);
+    size_t gradients = 0;
+    for (const Root& root : roots_) gradients += root.bytes;
+    batch_bytes_ = std::clamp(gradients / kPartOfGradients, kLeastBatch, kMostBatch);
   }
 
-  std::vector<const Node*> Run() {
+  StepOrder Run() {
     for (size_t r = 0; r < roots_.size(); ++r) {
-      if (roots_[r].waits == 0) Place(roots_[r]);
+      if (roots_[r].waits == 0) Ready(roots_[r]);
     }
     for (const Node* node : graph_.nodes()) {
       if (node->kind == NodeKind::kApply && runs_[node->id] && !floating_[node->id]) Emit(node);
     }
-    for (const Root& root : roots_) Place(root);
+    PlaceBatch();
     return std::move(order_);
   }
 
@@ -69,6 +79,7 @@ class UpdateOrder {
   struct Root {
     std::vector<const Node*> nodes;  // in program order, the root last
     size_t waits = 0;
+    size_t bytes = 0;  // of the gradients that no root before it needs
   };
 
   static bool MayFloat(const Node& node) {
@@ -116,10 +127,12 @@ class UpdateOrder {
       entry.nodes.push_back(node);
       for (const Var& v : node->inputs) {
         if (v.node->kind != NodeKind::kApply) continue;
-        if (!floating_[v.node->id])
+        if (!floating_[v.node->id]) {
           waits.insert(v.node);
-        else if (seen.insert(v.node).second)
+          if (gradients_.insert(v).second) entry.bytes += v.type().bytes();
+        } else if (seen.insert(v.node).second) {
           pending.push_back(v.node);
+        }
       }
     }
     // The old value must have been read by then, or the new one could not be written over it.
@@ -134,19 +147,42 @@ class UpdateOrder {
   }
 
   void Emit(const Node* node) {
-    order_.push_back(node);
+    order_.nodes.push_back(node);
     if (waiting_.empty()) return;
     for (size_t r : waiting_[node->id]) {
-      if (--roots_[r].waits == 0) Place(roots_[r]);
+      if (--roots_[r].waits == 0) Ready(roots_[r]);
     }
   }
 
-  void Place(const Root& root) {
-    placed_.resize(graph_.nodes().size(), false);
+  void Ready(const Root& root) {
     for (const Node* node : root.nodes) {
-      if (!placed_[node->id]) order_.push_back(node);
+      if (!placed_[node->id]) batch_.push_back(node);
       placed_[node->id] = true;
     }
+    waiting_bytes_ += root.bytes;
+    if (waiting_bytes_ > batch_bytes_) PlaceBatch();
+  }
+
+  // In program order, single elements (rates and the like) first: they would part what could be one
+  // launch.
+  void PlaceBatch() {
+    waiting_bytes_ = 0;
+    std::sort(batch_.begin(), batch_.end(), [](auto* a, auto* b) { return a->id < b->id; });
+    std::vector<const Node*> single, rest;
+    std::set<const Node*> later;  // what `rest` makes
+    for (const Node* node : batch_) {
+      auto alone = [&](const Type& t) { return t.is_tensor() && t.shape().size() <= 1; };
+      bool first = std::all_of(node->outputs.begin(), node->outputs.end(), alone) &&
+                   std::none_of(node->inputs.begin(), node->inputs.end(),
+                                [&](const Var& v) { return later.contains(v.node); });
+      if (!first) later.insert(node);
+      (first ? single : rest).push_back(node);
+    }
+    batch_.clear();
+    order_.nodes.insert(order_.nodes.end(), single.begin(), single.end());
+    if (rest.empty()) return;
+    order_.updates.emplace_back(order_.nodes.size(), order_.nodes.size() + rest.size());
+    order_.nodes.insert(order_.nodes.end(), rest.begin(), rest.end());
   }
 
   const Graph& graph_;
@@ -156,18 +192,22 @@ class UpdateOrder {
   std::vector<bool> placed_;
   std::vector<std::vector<const Node*>> readers_;  // of a parameter, floating ones left out
   std::vector<std::vector<size_t>> waiting_;       // roots that wait for a node
+  std::unordered_set<Var, VarHash> gradients_;     // counted in some root's bytes
   std::vector<Root> roots_;
-  std::vector<const Node*> order_;
+  std::vector<const Node*> batch_;  // whose turn has come
+  size_t waiting_bytes_ = 0;
+  size_t batch_bytes_ = 0;
+  StepOrder order_;
 };
 
 }  // namespace
 
-std::vector<const Node*> PlanOrder(const Graph& graph) {
+StepOrder PlanOrder(const Graph& graph) {
   std::vector<bool> runs = MarkRunning(graph);
   if (!graph.updates.empty()) return UpdateOrder(graph, runs).Run();
-  std::vector<const Node*> order;
+  StepOrder order;
   for (const Node* node : graph.nodes()) {
-    if (node->kind == NodeKind::kApply && runs[node->id]) order.push_back(node);
+    if (node->kind == NodeKind::kApply && runs[node->id]) order.nodes.push_back(node);
   }
   return order;
 }

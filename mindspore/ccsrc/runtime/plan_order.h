@@ -60,8 +60,12 @@ void VisitUses(const Node& node, F&& f) {
 }
 
 // The nodes that run, views included, in program order but for one freedom: elementwise ops and
-// updates that only make new values of parameters run as soon as what they need is there, so that
-// gradients die early.
-std::vector<const Node*> PlanOrder(const Graph& graph);
+// updates that only make new values of parameters run as soon as what they need is there, a few
+// megabytes of gradients at a time, so that gradients die early.
+struct StepOrder {
+  std::vector<const Node*> nodes;
+  std::vector<std::pair<size_t, size_t>> updates;  // [begin, end): steps of such a batch
+};
+StepOrder PlanOrder(const Graph& graph);
 
 }  // namespace ms

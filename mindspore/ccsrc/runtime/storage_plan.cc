@@ -1,6 +1,7 @@
 #include "runtime/storage_plan.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 namespace ms {
 namespace {
@@ -20,8 +21,9 @@ bool MayOverwrite(const Node& node, size_t out, size_t in) {
 
 }  // namespace
 
-StoragePlan::StoragePlan(const Graph& graph, std::vector<const Node*> order, bool main)
-    : graph_(graph), order_(std::move(order)), main_(main) {
+StoragePlan::StoragePlan(const Graph& graph, std::vector<const Node*> order,
+                         const GroupPlan& groups, bool main)
+    : graph_(graph), order_(std::move(order)), groups_(groups), main_(main) {
   uint32_t slots = 0;
   first_slot_.reserve(graph.nodes().size());
   for (const Node* node : graph.nodes()) {
@@ -32,8 +34,10 @@ StoragePlan::StoragePlan(const Graph& graph, std::vector<const Node*> order, boo
   AddInputs();
   for (int t = 0; t < steps(); ++t) AddResults(*order_[static_cast<size_t>(t)], t);
   AddUses();
+  MoveToScratch();
   if (main_) PlaceUpdates();
   for (int t = 0; t < steps(); ++t) ShareAtLastUse(*order_[static_cast<size_t>(t)], t);
+  LiveOverGroups();
   NumberCells();
 }
 
@@ -101,6 +105,17 @@ void StoragePlan::AddUses() {
   for (const Var& v : graph_.outputs()) Touch(v, Use::kHold, steps());
   for (Storage& s : storages_) {
     if (s.kind == Storage::Kind::kArena && s.held) s.kind = Storage::Kind::kCell;
+  }
+}
+
+void StoragePlan::MoveToScratch() {
+  std::unordered_map<int, uint32_t> used;  // by chain
+  for (Storage& s : storages_) {
+    if (s.kind != Storage::Kind::kArena || s.last >= steps()) continue;
+    int chain = groups_.chain[static_cast<size_t>(s.first)];
+    if (chain < 0 || groups_.chain[static_cast<size_t>(s.last)] != chain) continue;
+    s.kind = Storage::Kind::kScratch;
+    s.index = used[chain]++;
   }
 }
 
@@ -176,6 +191,27 @@ void StoragePlan::ShareOutput(const Node& node, size_t output, int step) {
       to.reuse = from_id;
       taken_[static_cast<size_t>(from_id)] = true;
       return;
+    }
+  }
+}
+
+// The launches of a group run at the same time, as far as memory is concerned.
+void StoragePlan::LiveOverGroups() {
+  for (int begin = 0, end = 0; begin < steps(); begin = std::max(end, begin + 1)) {
+    int group = groups_.group[static_cast<size_t>(begin)];
+    for (end = begin;
+         group >= 0 && end < steps() && groups_.group[static_cast<size_t>(end)] == group;)
+      ++end;
+    for (int t = begin; t < end; ++t) {
+      const Node& node = *order_[static_cast<size_t>(t)];
+      auto cover = [&](const Var& v) {
+        Storage& s = storages_[static_cast<size_t>(Of(v))];
+        if (s.kind != Storage::Kind::kArena) return;
+        s.first = std::min(s.first, begin);
+        s.last = std::max(s.last, end - 1);
+      };
+      for (const Var& v : node.inputs) cover(v);
+      for (uint32_t o = 0; o < node.outputs.size(); ++o) cover({const_cast<Node*>(&node), o});
     }
   }
 }

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "runtime/plan_order.h"
+#include "runtime/group_plan.h"
 
 namespace ms {
 
@@ -16,9 +16,10 @@ struct Storage {
     kCell,   // memory or object of its own, counted
     kInput,  // main graph: what the caller brought
     kConstant,
+    kScratch,  // seen by one chain of a group only: in scratch memory of the group
   };
   Kind kind = Kind::kArena;
-  uint32_t index = 0;     // of the cell, input or constant
+  uint32_t index = 0;     // of the cell, input or constant; among the scratch values of its chain
   Type type;              // of the first value in it
   int first = 0;          // step that makes it; -1: before the first step
   int last = 0;           // last step that needs it
@@ -31,7 +32,8 @@ struct Storage {
 
 class StoragePlan {
  public:
-  StoragePlan(const Graph& graph, std::vector<const Node*> order, bool main);
+  StoragePlan(const Graph& graph, std::vector<const Node*> order, const GroupPlan& groups,
+              bool main);
 
   const std::vector<const Node*>& order() const { return order_; }
   int steps() const { return static_cast<int>(order_.size()); }  // returning is step number steps()
@@ -51,14 +53,17 @@ class StoragePlan {
   void AddResults(const Node& node, int step);
   void AddUses();
   void Touch(const Var& v, Use use, int step);
+  void MoveToScratch();
   void PlaceUpdates();
   bool PlaceUpdate(int storage, uint32_t input);
   void ShareAtLastUse(const Node& node, int step);
   void ShareOutput(const Node& node, size_t output, int step);
+  void LiveOverGroups();
   void NumberCells();
 
   const Graph& graph_;
   std::vector<const Node*> order_;
+  const GroupPlan& groups_;
   bool main_;
   std::vector<uint32_t> first_slot_;  // by node id
   std::vector<int> of_;               // storage by slot

@@ -151,10 +151,10 @@ TEST(Plan, ParametersCanBeSwapped) {
 TEST(Plan, GradientsDieEarly) {
   Module module;
   Builder b(module, "main");
-  constexpr int kLayers = 10;
+  constexpr int kLayers = 10, kSize = 1 << 15;
   Terms weights, gradients, outputs;
-  for (int i = 0; i < kLayers; ++i) weights.push_back(b.In(Vector(256), fmt::format("w{}", i)));
-  Term carry = b.In(Vector(256), "x");
+  for (int i = 0; i < kLayers; ++i) weights.push_back(b.In(Vector(kSize), fmt::format("w{}", i)));
+  Term carry = b.In(Vector(kSize), "x");
   for (int i = 0; i < kLayers; ++i) {
     gradients.push_back(b.Op("CumSum", {carry}, {{"axis", int64_t{0}}}));
     carry = b.Op("CumSum", {weights[static_cast<size_t>(i)] * carry}, {{"axis", int64_t{0}}});
@@ -168,9 +168,9 @@ TEST(Plan, GradientsDieEarly) {
   b.Return(outputs);
   module.set_main(b.graph);
   auto executable = Make(module);
-  EXPECT_LE(executable->memory().feature_maps, 4u * 1024);
+  EXPECT_LE(executable->memory().feature_maps, 4u * 4 * kSize);
   std::vector<Tensor> inputs;
-  for (int i = 0; i <= kLayers; ++i) inputs.push_back(Filled(256, i == kLayers ? 1 : 0.001));
+  for (int i = 0; i <= kLayers; ++i) inputs.push_back(Filled(kSize, i == kLayers ? 1 : 0.001));
   auto out = Execute(*executable, inputs);
   for (int i = 0; i < kLayers; ++i)
     EXPECT_EQ(out[static_cast<size_t>(i)].tensor().raw(), inputs[static_cast<size_t>(i)].raw());

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <mutex>
 
-#include "kernel/kernel.h"
+#include "kernel/range_kernel.h"
 #include "ops/all.h"
 #include "runtime/plan.h"
 
@@ -68,32 +68,41 @@ inline double Evaluate(const ScalarNode& n, double a, double b, double c) {
 }
 
 // Inputs of one element repeat; others have the shape of the output.
-inline KernelChoice MakeScalarKernel(const KernelRequest& request) {
-  std::vector<DType> types;
-  for (const Type& t : request.in) types.push_back(t.dtype());
-  ScalarGraph body = TraceScalar(request.op, types, request.attrs);
-  Types in = request.in;
-  Type out = request.out[0];
-  return FunctionKernel(
-      [body, in, out](const KernelArgs& args) {
-        std::vector<double> values(body.nodes.size());
-        for (int64_t i = 0; i < out.shape().size(); ++i) {
-          for (size_t k = 0; k < body.nodes.size(); ++k) {
-            const ScalarNode& n = body.nodes[k];
-            if (n.op == ScalarOp::kInput) {
-              const Type& type = in[static_cast<size_t>(n.input)];
-              values[k] = Load(type.dtype(), args.in[n.input], type.shape().size() == 1 ? 0 : i);
-              continue;
-            }
-            auto arg = [&](int j) {
-              return n.args[j] < 0 ? 0 : values[static_cast<size_t>(n.args[j])];
-            };
-            values[k] = Evaluate(n, arg(0), arg(1), arg(2));
-          }
-          Store(out.dtype(), args.out[0], i, values.back());
+class InterpretedKernel : public RangeKernel {
+ public:
+  explicit InterpretedKernel(const KernelRequest& request) : in_(request.in), out_(request.out[0]) {
+    std::vector<DType> types;
+    for (const Type& t : in_) types.push_back(t.dtype());
+    body_ = TraceScalar(request.op, types, request.attrs);
+    SetWork(out_.shape().size(), 10);
+  }
+  void RunRange(const KernelArgs& args, int64_t begin, int64_t end) const override {
+    std::vector<double> values(body_.nodes.size());
+    for (int64_t i = begin; i < end; ++i) {
+      for (size_t k = 0; k < body_.nodes.size(); ++k) {
+        const ScalarNode& n = body_.nodes[k];
+        if (n.op == ScalarOp::kInput) {
+          const Type& type = in_[static_cast<size_t>(n.input)];
+          values[k] = Load(type.dtype(), args.in[n.input], type.shape().size() == 1 ? 0 : i);
+          continue;
         }
-      },
-      10);
+        auto arg = [&](int j) {
+          return n.args[j] < 0 ? 0 : values[static_cast<size_t>(n.args[j])];
+        };
+        values[k] = Evaluate(n, arg(0), arg(1), arg(2));
+      }
+      Store(out_.dtype(), args.out[0], i, values.back());
+    }
+  }
+
+ private:
+  Types in_;
+  Type out_;
+  ScalarGraph body_;
+};
+
+inline KernelChoice MakeScalarKernel(const KernelRequest& request) {
+  return KernelChoice(std::make_unique<InterpretedKernel>(request));
 }
 
 class TestBackend : public Backend {

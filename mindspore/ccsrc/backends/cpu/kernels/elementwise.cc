@@ -1,22 +1,20 @@
 // Kernels of every op with a scalar body: its trace as a tile program, split between threads.
 #include "backends/cpu/cpu.h"
 #include "backends/cpu/isa/tables.h"
-#include "kernel/parallel.h"
+#include "kernel/range_kernel.h"
 #include "loops/tile_program.h"
 
 namespace ms::cpu {
 namespace {
 
-class TileKernel : public Kernel {
+class TileKernel : public RangeKernel {
  public:
   explicit TileKernel(loops::TileProgram program) : program_(std::move(program)) {
-    cost_ns_ = program_.ns_per_element() * static_cast<double>(program_.size());
+    SetWork(program_.size(), program_.ns_per_element());
   }
 
-  void Run(const KernelArgs& args) const override {
-    if (cost_ns_ < kWorthThreads) return program_.Run(args.in, args.out, 0, program_.size());
-    ParallelFor(program_.size(), program_.ns_per_element(),
-                [&](int64_t begin, int64_t end) { program_.Run(args.in, args.out, begin, end); });
+  void RunRange(const KernelArgs& args, int64_t begin, int64_t end) const override {
+    program_.Run(args.in, args.out, begin, end);
   }
 
  private:

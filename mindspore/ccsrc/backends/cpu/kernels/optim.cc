@@ -8,9 +8,7 @@
 #include "backends/cpu/cpu.h"
 #include "backends/cpu/isa.h"
 #include "backends/cpu/kernels/optim_rules.h"
-#include "backends/cpu/strided_copy.h"
-#include "kernel/kernel.h"
-#include "kernel/parallel.h"
+#include "kernel/range_kernel.h"
 
 namespace ms::cpu {
 
@@ -69,15 +67,15 @@ using UpdateFn = void (*)(UpdateKind, const double*, const void* const*, void* c
                           int64_t);
 constexpr size_t kMaxScalars = 10, kMaxArrays = 6;
 
-class UpdateKernel : public Kernel {
+class UpdateKernel : public RangeKernel {
  public:
   UpdateKernel(const UpdateForm& form, const KernelRequest& r, UpdateFn run)
-      : form_(form), run_(run), size_(r.shape(0).size()), outputs_(r.out.size()) {
+      : form_(form), run_(run), outputs_(r.out.size()) {
     for (size_t i : form.scalars) dtypes_.push_back(r.dtype(i));
     for (const char* name : form.attributes) attributes_.push_back(ScalarAttr(r, name));
-    cost_ns_ = static_cast<double>(size_) * kNsPerElement + 30;
+    SetWork(r.shape(0).size(), kNsPerElement, 30);
   }
-  void Run(const KernelArgs& a) const override {
+  void RunRange(const KernelArgs& a, int64_t begin, int64_t end) const override {
     double scalars[kMaxScalars] = {};
     size_t n = 0;
     for (size_t i : form_.scalars) scalars[n] = ReadScalar(a.in[i], dtypes_[n]), ++n;
@@ -86,16 +84,13 @@ class UpdateKernel : public Kernel {
     void* out[kMaxArrays];
     for (size_t i = 0; i < form_.full.size(); ++i) in[i] = a.in[form_.full[i]];
     for (size_t i = 0; i < outputs_; ++i) out[i] = a.out[i];
-    ParallelFor(size_, kNsPerElement, [&](int64_t begin, int64_t end) {
-      run_(form_.kind, scalars, in, out, begin, end);
-    });
+    run_(form_.kind, scalars, in, out, begin, end);
   }
 
  private:
   static constexpr double kNsPerElement = 0.6;
   const UpdateForm& form_;
   UpdateFn run_;
-  int64_t size_;
   size_t outputs_;
   std::vector<DType> dtypes_;
   std::vector<double> attributes_;
@@ -162,24 +157,28 @@ void AssignBlock(const KernelArgs& a, DType dtype, int64_t begin, int64_t end) {
   }
 }
 
+template <class T, AssignKind kKind>
+class AssignKernel : public RangeKernel {
+ public:
+  explicit AssignKernel(const KernelRequest& r) : dtype_(r.dtype(1)) {
+    SetWork(r.shape(0).size(), 0.1 * sizeof(T), 30);
+  }
+  void RunRange(const KernelArgs& a, int64_t begin, int64_t end) const override {
+    if (kKind != AssignKind::kSet || dtype_ != kDTypeOf<T>)
+      return AssignBlock<T, kKind>(a, dtype_, begin, end);
+    const T* from = static_cast<const T*>(a.in[1]);
+    T* to = static_cast<T*>(a.out[0]);
+    if (from != to) std::copy(from + begin, from + end, to + begin);
+  }
+
+ private:
+  DType dtype_;
+};
+
 template <AssignKind kKind>
 KernelChoice MakeAssign(const KernelRequest& r) {
-  int64_t size = r.shape(0).size();
-  DType dtype = r.dtype(1);
-  size_t bytes = r.in[0].bytes();
-  double ns = 0.1 * static_cast<double>(ItemSize(r.dtype(0)));
   return VisitDType(r.dtype(0), [&]<class T>(TypeTag<T>) {
-    return FunctionKernel(
-        [=](const KernelArgs& a) {
-          if (kKind == AssignKind::kSet && dtype == kDTypeOf<T>) {
-            if (a.out[0] != a.in[1]) ParallelCopy(a.out[0], a.in[1], bytes);
-            return;
-          }
-          ParallelFor(size, ns, [&](int64_t begin, int64_t end) {
-            AssignBlock<T, kKind>(a, dtype, begin, end);
-          });
-        },
-        ns * static_cast<double>(size) + 30);
+    return KernelChoice(std::make_unique<AssignKernel<T, kKind>>(r));
   });
 }
 

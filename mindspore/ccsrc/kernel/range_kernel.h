@@ -1,0 +1,36 @@
+// Kernels that are one loop over elements which do not depend on each other: threads share the
+// loop, and the runtime may cut it where it likes, to run several of them as one.
+#pragma once
+
+#include "kernel/kernel.h"
+#include "kernel/parallel.h"
+
+namespace ms {
+
+class RangeKernel : public Kernel {
+ public:
+  void Run(const KernelArgs& args) const final {
+    if (cost_ns_ < kWorthThreads) return RunRange(args, 0, size_);
+    ParallelFor(size_, ns_per_element_,
+                [&](int64_t begin, int64_t end) { RunRange(args, begin, end); });
+  }
+  // Elements [begin, end) of all outputs. Of inputs of size() elements it reads only these; of
+  // smaller ones any. Without workspace.
+  virtual void RunRange(const KernelArgs& args, int64_t begin, int64_t end) const = 0;
+
+  int64_t size() const { return size_; }
+  double ns_per_element() const { return ns_per_element_; }
+
+ protected:
+  void SetWork(int64_t size, double ns_per_element, double fixed_ns = 0) {
+    size_ = size;
+    ns_per_element_ = ns_per_element;
+    cost_ns_ = static_cast<double>(size) * ns_per_element + fixed_ns;
+  }
+
+ private:
+  int64_t size_ = 0;
+  double ns_per_element_ = 0;
+};
+
+}  // namespace ms
