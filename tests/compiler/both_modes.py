@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from mindspore import Tensor, grad, jit
+import mindspore as ms
+from mindspore import Parameter, Tensor, grad, jit, nn
 
 POINTS = [[1.5, -2.0, 3.0], [1.5, 5.0, 0.0], [0.5, -3.0, 2.0], [0.45, -0.6, 0.9]]
 RAISED = (
@@ -36,3 +37,49 @@ def check(function: Callable, point: list) -> None:
     np.testing.assert_allclose(compiled.asnumpy(), eager.asnumpy(), rtol=1e-5, atol=1e-6)
     slope = jit(lambda v: grad(function)(v), fullgraph=True)(x)
     np.testing.assert_allclose(slope.asnumpy(), grad(function)(x).asnumpy(), rtol=1e-4, atol=1e-5)
+
+
+# ---- cells: what they do to Parameters and arguments, too ---------------------------------------------------------------
+X = np.array([1.5, -2.0, 3.0], np.float32)
+
+
+class Net(nn.Cell):
+    """A cell with one Parameter around a function."""
+
+    def __init__(self, function: Callable):
+        super().__init__()
+        self.p = Parameter(Tensor(X), name="p")
+        self.function = function
+
+    def construct(self, *args: Any) -> Any:
+        return self.function(self, *args)
+
+
+def run(mode: int, function: Callable, gradient: bool) -> tuple:
+    """The result of two calls and the Parameter afterwards."""
+    ms.set_context(mode=mode)
+    try:
+        net = Net(function)
+        f = ms.value_and_grad(net, 0, net.trainable_params()) if gradient else net
+        arguments = [Tensor(X), Tensor(X * 2 - 1)]
+        results = [f(x) for x in arguments]
+        return flat(results + arguments), net.p.asnumpy()
+    finally:
+        ms.set_context(mode=ms.PYNATIVE_MODE)
+
+
+def flat(value: Any) -> list:
+    """The arrays and numbers of a structure."""
+    if isinstance(value, (tuple, list)):
+        return [x for v in value for x in flat(v)]
+    return [value.asnumpy() if isinstance(value, Tensor) else value]
+
+
+def check_net(function: Callable, gradient: bool) -> None:
+    """Results, Parameters, gradients and arguments of two calls are the eager ones, bit for bit."""
+    eager, graph = (run(m, function, gradient) for m in (ms.PYNATIVE_MODE, ms.GRAPH_MODE))
+    assert len(eager[0]) == len(graph[0])
+    for a, b in zip(eager[0], graph[0]):
+        assert type(a) is type(b)
+        np.testing.assert_array_equal(a, b)
+    np.testing.assert_array_equal(eager[1], graph[1])

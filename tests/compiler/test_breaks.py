@@ -297,3 +297,43 @@ def test_bad_options():
         nn.Cell().set_jit_config("STRICT")
     with pytest.raises(TypeError, match="must be a JitConfig"):
         jit(lambda x: x, jit_config=3)
+
+
+def test_what_a_known_path_did_is_undone() -> None:
+    """A later run follows the path of the first one, then leaves it for a way that runs eagerly as a whole."""
+
+    def body(self, x):
+        ops.assign_add(self.p, ops.ones_like(self.p))
+        if x.sum() > 4 and float(np.sum(x.asnumpy())) > 4:
+            return x
+        y = x
+        y[y > 0] += 1.5
+        return y + self.p
+
+    ends = []
+    for mode in (context.PYNATIVE_MODE, context.GRAPH_MODE):
+        context.set_context(mode=mode)
+        net = Body(body)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RunsEagerly)
+            values = [net(Tensor(v)).asnumpy() for v in (X.asnumpy() * 2, X.asnumpy() * 0.5)]
+        ends.append([*values, net.p.asnumpy()])
+    context.set_context(mode=context.PYNATIVE_MODE)
+    for eager, graph in zip(*ends):
+        np.testing.assert_array_equal(eager, graph)
+
+
+def test_a_gradient_of_a_nested_function_that_cannot_be_compiled() -> None:
+    """It holds values of the graph: the whole function runs eagerly."""
+
+    def changes(a):
+        a[a > 0] += 1.0
+        return a
+
+    def function(x):
+        y = x * 2
+        return ms.grad(lambda v: changes(y) * v)(x)
+
+    with pytest.warns(RunsEagerly):
+        compiled = jit(function)(X)
+    np.testing.assert_array_equal(compiled.asnumpy(), function(X).asnumpy())

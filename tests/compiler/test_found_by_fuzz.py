@@ -4,27 +4,13 @@ wrong."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pytest
+from both_modes import Net, X, check_net
 
 import mindspore as ms
-from mindspore import Parameter, Tensor, nn, ops
-
-X = np.array([1.5, -2.0, 3.0], np.float32)
-
-
-class Net(nn.Cell):
-    """A cell with one Parameter around a function."""
-
-    def __init__(self, function: Callable):
-        super().__init__()
-        self.p = Parameter(Tensor(X), name="p")
-        self.function = function
-
-    def construct(self, *args: Any) -> Any:
-        return self.function(self, *args)
+from mindspore import Tensor, ops
 
 
 def assigned_and_read(net, x):
@@ -188,37 +174,12 @@ FUNCTIONS = [
 ]
 
 
-def run(mode: int, function: Callable, gradient: bool) -> tuple:
-    """The result of two calls and the Parameter afterwards."""
-    ms.set_context(mode=mode)
-    try:
-        net = Net(function)
-        f = ms.value_and_grad(net, 0, net.trainable_params()) if gradient else net
-        arguments = [Tensor(X), Tensor(X * 2 - 1)]
-        results = [f(x) for x in arguments]
-        return flat(results + arguments), net.p.asnumpy()
-    finally:
-        ms.set_context(mode=ms.PYNATIVE_MODE)
-
-
-def flat(value: Any) -> list:
-    """The arrays and numbers of a structure."""
-    if isinstance(value, (tuple, list)):
-        return [x for v in value for x in flat(v)]
-    return [value.asnumpy() if isinstance(value, Tensor) else value]
-
-
 @pytest.mark.filterwarnings("ignore::mindspore.compile.errors.RunsEagerly")
 @pytest.mark.parametrize("gradient", [False, True], ids=["value", "gradient"])
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
 def test_same_in_both_modes(function: Callable, gradient: bool) -> None:
     """Results, Parameters and gradients are the eager ones."""
-    eager, graph = (run(m, function, gradient) for m in (ms.PYNATIVE_MODE, ms.GRAPH_MODE))
-    assert len(eager[0]) == len(graph[0])
-    for a, b in zip(eager[0], graph[0]):
-        assert type(a) is type(b)
-        np.testing.assert_array_equal(a, b)
-    np.testing.assert_array_equal(eager[1], graph[1])
+    check_net(function, gradient)
 
 
 def test_gradient_of_assignments() -> None:

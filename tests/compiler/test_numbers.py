@@ -1,11 +1,14 @@
 """Python numbers that a tensor decides: in compiled code they yield to tensors' dtypes as Python's do, and leave it as Python
 numbers."""
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
 
 import mindspore as ms
-from mindspore import Tensor, context, jit
+from mindspore import Tensor, context, jit, ops
 
 
 def chosen_number(x):
@@ -97,3 +100,76 @@ def test_a_number_taken_from_a_tensor_has_no_gradient():
         assert ms.grad(scaled)(x).asnumpy().tolist() == expected == [3, 3]
     finally:
         context.set_context(mode=context.PYNATIVE_MODE)
+
+
+# ---- numbers that a tensor decides ------------------------------------------------------------------------------------
+def chosen(x):
+    a = 0.1 if x[0] > 1 else 0.3
+    return a * 3, x.astype(ms.float64) * a, x.astype(ms.float16) * a, x * a
+
+
+def of_two_kinds(x):
+    a = 3 if x[0] > 1 else 0.1
+    return x.astype(ms.int32) * a if x[0] > 1 else (x * a).astype(ms.int32)
+
+
+def of_a_tensor(x):
+    a = float(x[1])
+    while a < 100:
+        a = a * 1.1
+    return a, int(x[2]) / 3
+
+
+def counted(x):
+    a, n = 0.1, 0
+    while x.sum() * n < 20:
+        a = a * 1.1 + n
+        n += 1
+    return a, n, n / 3, a // 0.7, a % 0.7
+
+
+def given_to_ops(x):
+    a = 0.3 if x[0] > 1 else 0.7
+    return ops.sin(a), ops.add(a, 0.1), Tensor(a)
+
+
+def number_or_tensor(x):
+    a = 0.1 if x[0] > 1 else x[1]
+    return x.astype(ms.float64) * a
+
+
+def summed_from_a_number(x):
+    total, i = 0.1, Tensor(0)
+    while i < 3:
+        total = total + x[i].astype(ms.float64)
+        i = i + 1
+    return total
+
+
+CHOSEN = [
+    chosen,
+    of_two_kinds,
+    of_a_tensor,
+    counted,
+    given_to_ops,
+    number_or_tensor,
+    summed_from_a_number,
+]
+
+
+@pytest.mark.filterwarnings("ignore::mindspore.compile.errors.RunsEagerly")
+@pytest.mark.parametrize("start", [0.5, 1.5])
+@pytest.mark.parametrize("function", CHOSEN, ids=lambda f: f.__name__)
+def test_floats_keep_their_digits(function: Callable, start: float) -> None:
+    """A Python number that a tensor decides has the digits, and the type, that it has in eager code."""
+    x = Tensor(np.array([start, 1.7, 3.1], np.float32))
+    assert plain(jit(function)(x)) == plain(function(x))
+
+
+def plain(value: Any) -> Any:
+    """Numbers as they are, tensors as dtype and numbers."""
+    if isinstance(value, tuple):
+        return tuple(map(plain, value))
+    if isinstance(value, Tensor):
+        return str(value.dtype), value.asnumpy().tolist()
+    return type(value), value

@@ -16,14 +16,9 @@ MORE = 24000
 # Of the programs of a chunk at least, as a whole; of all it is 0.93. The others run eagerly, in part or as a whole.
 COMPILED = 0.8
 
-# Of the slow tier, known to differ still: mostly values that share an object in eager code, or a dtype, that a tensor decides.
-KNOWN = frozenset(
-    int(seed)
-    for seed in """
-    4039 6003 8384 8406 9110 9563 12627 13158 14304 14433 14662 15135 15994 16444 16561 19675
-    20645 21850 22004 25366 25821
-    """.split()
-)
+# Of the slow tier, known to differ still: an index that is out of range in a value nobody uses, and the last bits of a product
+# with a transposed matrix.
+KNOWN = frozenset({8406, 13158})
 
 
 def check(first: int, count: int) -> None:

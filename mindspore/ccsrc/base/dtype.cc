@@ -90,7 +90,8 @@ DType Promote(DType a, bool weak_a, DType b, bool weak_b) {
   DType weak = weak_a ? a : b;
   if (Category(weak) <= Category(strong)) return strong;
   if (Category(weak) == 3) return PromoteComplex(strong, weak);
-  return weak;  // an integer tensor with a Python float: the default type of the number
+  // An integer tensor with a Python float, which in a graph has all its digits: the default type.
+  return weak == DType::kFloat64 ? DType::kFloat32 : weak;
 }
 
 uint16_t FloatToHalfBits(float value) {

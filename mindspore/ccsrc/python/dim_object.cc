@@ -46,7 +46,7 @@ auto Arithmetic(F f, const char* name) {
     Dim other;
     if (DimFromObject(b.ptr(), &other)) return ObjectFromDim(f(a.dim, other));
     if (!py::isinstance<py::float_>(b)) return NotImplemented();
-    return ScalarOf(a.dim, DType::kFloat32).attr(name)(b);
+    return ScalarOf(a.dim, DType::kFloat64).attr(name)(b);
   };
 }
 
@@ -62,15 +62,15 @@ auto Comparison(F f, const char* name) {
 
 py::object TrueDivide(const SymbolicInt& a, const py::object& b) {
   if (IsSymbolicInt(b.ptr()))
-    return ScalarOf(a.dim, DType::kFloat32) /
-           ScalarOf(b.cast<const SymbolicInt&>().dim, DType::kFloat32);
+    return ScalarOf(a.dim, DType::kFloat64) /
+           ScalarOf(b.cast<const SymbolicInt&>().dim, DType::kFloat64);
   if (!py::isinstance<py::int_>(b) && !py::isinstance<py::float_>(b)) return NotImplemented();
-  return ScalarOf(a.dim, DType::kFloat32, b.cast<double>());
+  return ScalarOf(a.dim, DType::kFloat64, b.cast<double>());
 }
 
 py::object ReverseTrueDivide(const SymbolicInt& a, const py::object& b) {
   if (!py::isinstance<py::int_>(b) && !py::isinstance<py::float_>(b)) return NotImplemented();
-  return ScalarOf(a.dim, DType::kFloat32, b.cast<double>(), true);
+  return ScalarOf(a.dim, DType::kFloat64, b.cast<double>(), true);
 }
 
 py::object Power(const SymbolicInt& a, const py::object& b) {
@@ -143,7 +143,7 @@ void BindDim(py::module_& m) {
   c.def(
       "as_tensor",
       [](const SymbolicInt& a, bool floating) {
-        return ScalarOf(a.dim, floating ? DType::kFloat32 : DType::kInt64);
+        return ScalarOf(a.dim, floating ? DType::kFloat64 : DType::kInt64);
       },
       py::arg("floating") = false, "The size as a scalar of the graph.");
 }

@@ -34,6 +34,10 @@ class Common {
     bool exact = !IsFloating(dtype_) && !IsComplex(dtype_);
     return mode_ == Promotion::kFloating && exact ? DType::kFloat32 : dtype_;
   }
+  // In a graph, numbers among themselves are as precise as Python's.
+  DType graph_dtype() const {
+    return weak_ && dtype() == DType::kFloat32 ? DType::kFloat64 : dtype();
+  }
 
  private:
   Promotion mode_;
@@ -104,6 +108,10 @@ PyObject* Pack(const OpDef& op, std::vector<PyObject*>& objects) {
 // --------------------------------------------------------------------------
 PyObject* ApplySymbolic(Trace& trace, const OpDef& op, PyObject* const* inputs,
                         std::vector<Operand>& operands, const AttrsRef& attrs) {
+  for (auto [output, input] : op.updates) {
+    if (IsParameter(inputs[input]) && !trace.on_update.is_none())
+      trace.on_update(py::handle(inputs[input]));
+  }
   GraphEmitter& emitter = trace.emitter();
   Common common(op);
   Vars vars(operands.size());
@@ -140,14 +148,14 @@ PyObject* ApplySymbolic(Trace& trace, const OpDef& op, PyObject* const* inputs,
   }
   for (size_t i = 0; i < operands.size(); ++i) {
     if (vars[i]) {
-      if (promotes && vars[i].type().dtype() != common.dtype()) {
-        Term cast = CastTo(emitter.Wrap(vars[i]), common.dtype());
+      if (promotes && vars[i].type().dtype() != common.graph_dtype()) {
+        Term cast = CastTo(emitter.Wrap(vars[i]), common.graph_dtype());
         // Numbers among themselves stay numbers.
         vars[i] = (common.weak() ? emitter.Call("Number", {cast}) : cast).var;
       }
       continue;
     }
-    DType dtype = promotes ? common.dtype() : operands[i].number.dtype;
+    DType dtype = promotes ? common.graph_dtype() : operands[i].number.dtype;
     vars[i] = emitter.Constant(ScalarTensor(operands[i].number, dtype), !promotes || common.weak());
   }
   if (AssignsNumber(op, operands))

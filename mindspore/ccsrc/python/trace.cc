@@ -30,6 +30,7 @@ void Trace::Close() {
   closed_ = true;
   current = outer_;
   use_scope_.reset();
+  on_update = pybind11::none();  // it may refer to who owns this trace
 }
 
 Dim Trace::AddSymbol(int64_t hint) {

@@ -51,6 +51,8 @@ class Trace {
 
   bool continued = false;  // of a program whose first part has run already
   SpanId span = 0;
+  // Called before an op updates a Parameter, with it.
+  pybind11::object on_update = pybind11::none();
   std::vector<pybind11::object> kept;  // what nodes refer to: lives as long as the compiled graph
 
   // A new symbol for a dynamic size, which is `hint` in the call that is compiled.

@@ -53,8 +53,10 @@ Var VarOf(Trace& trace, py::handle object) {
     if (IsParameter(object.ptr())) return trace.Lift(object.ptr());
     return trace.emitter().Constant(t->value, false);
   }
-  if (NumberFromObject(object.ptr(), &number))
-    return trace.emitter().Constant(ScalarTensor(number, number.dtype), true);
+  if (NumberFromObject(object.ptr(), &number)) {
+    DType dtype = number.dtype == DType::kFloat32 ? DType::kFloat64 : number.dtype;
+    return trace.emitter().Constant(ScalarTensor(number, dtype), true);
+  }
   Throw(ErrorKind::kType, "a tensor or function value is needed here, but got {}",
         TypeName(object.ptr()));
 }
@@ -118,11 +120,13 @@ Type TypeOf(Trace& trace, py::handle tensor) {
   return VarOf(trace, tensor).type();
 }
 
-// Emitted even where the dtype stays: the value is not a Python number's any more.
+// Emitted even where the dtype stays: the value is not a Python number's any more. The tensor of a
+// Python float is Float32.
 Var Strong(Trace& trace, const Var& v) {
   if (!v.type().weak()) return v;
   const OpDef& cast = Ops().Get("Cast");
-  return trace.emitter().Emit(cast, {v}, MakeAttrs(cast, {{"dtype", v.type().dtype()}}))[0];
+  DType dtype = v.type().dtype() == DType::kFloat64 ? DType::kFloat32 : v.type().dtype();
+  return trace.emitter().Emit(cast, {v}, MakeAttrs(cast, {{"dtype", dtype}}))[0];
 }
 
 // Whether code that stands where the trace is can read what `graph` holds.
@@ -419,6 +423,8 @@ void BindEnvironment(py::class_<Trace>& c) {
   });
   c.def_readwrite("span", &Trace::span);
   c.def_readwrite("continued", &Trace::continued);
+  c.def_readwrite("on_update", &Trace::on_update,
+                  "Called before an op updates a Parameter, with it.");
   c.def_property_readonly("size", [](Trace& t) { return t.top()->nodes().size(); });
   c.def_property_readonly("depth", [](Trace& t) {
     int depth = 0;

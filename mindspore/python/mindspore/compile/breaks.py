@@ -8,6 +8,8 @@ part of the path."""
 
 from __future__ import annotations
 
+import functools
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -15,8 +17,9 @@ import numpy as np
 
 from mindspore import _core
 from mindspore._core import Tensor
-from mindspore.common._tree import maker
-from mindspore.compile.errors import Unsupported, locate
+from mindspore.common import _late
+from mindspore.common._tree import holds, maker
+from mindspore.compile.errors import Inseparable, Unsupported, locate
 from mindspore.compile.frame import NestedFunction
 from mindspore.compile.host_values import HostValue, decides
 
@@ -25,11 +28,25 @@ _MAX_PATHS = 16
 _DECIDING = (bool, int, type(None), type, np.dtype, type(Ellipsis), _core.DType)
 
 
-class Step:
-    """One call between two graphs: `build(slots)` gives function, arguments and keyword arguments."""
+Before = dict[int, tuple]  # Parameters and their values before a run, by id
 
-    def __init__(self, build: Callable[[list], tuple]):
-        self.build = build
+
+class Done:
+    """What a run has done already: what its graphs and steps gave, and how things were before."""
+
+    def __init__(self) -> None:
+        self.results: list = []
+        self.before: Before = {}
+        self.random = _core.get_random_state()
+        self.committed = False  # something was done that must not be done twice
+
+
+class Step:
+    """One call between two graphs: `build(slots)` gives function, arguments and keyword arguments. `pure`: it may be made
+    again."""
+
+    def __init__(self, build: Callable[[list], tuple], pure: bool):
+        self.build, self.pure = build, pure
 
     def run(self, slots: list) -> tuple[tuple, Any]:
         """What kind of result came, and the result; an exception is a result."""
@@ -48,6 +65,8 @@ class Node:
         self.facts: list = []
         self.guards: Any = None
         self.graph: Any = None
+        self.changed: list = []  # Parameters that the graph changes
+        self.acts = False  # it prints, say
         self.inputs: list[int] = []
         self.step: Step | None = None
         self.next: dict[tuple, Node] = {}
@@ -57,11 +76,60 @@ class Node:
         """Whether what was read here is still true."""
         return self.guards is None or self.guards.check() < 0
 
-    def run_graph(self, slots: list) -> list:
-        """The outputs of the graph, from and to the slots."""
+    def run_graph(self, slots: list, before: Before | None = None) -> list:
+        """The outputs of the graph, from and to the slots. `before` keeps what Parameters were."""
+        for p in self.changed if before is not None else ():
+            before.setdefault(id(p), (p, Tensor(p)))
         outputs = self.graph.run([_input(slots[i]) for i in self.inputs]) if self.graph else []
         slots.extend(outputs)
         return outputs
+
+
+def refuse_code(value: Any) -> bool:
+    """Refuses functions of compiled code, and what leads to one or to a value of the graph: a gradient of it, say."""
+    pending, seen = [value], set()
+    while pending:
+        v = pending.pop()
+        if isinstance(v, NestedFunction):
+            raise Unsupported(
+                f"the function '{v.__name__}', which is defined in compiled code, would have to run eagerly"
+            )
+        if isinstance(v, _APART) or isinstance(v, _late.cell_class) or id(v) in seen:
+            continue
+        seen.add(id(v))
+        if isinstance(v, Tensor):
+            if v is not value and v.is_symbolic:
+                raise Unsupported("an object that holds values of the graph would have to be used")
+            continue
+        if isinstance(v, (list, tuple, set, frozenset)):
+            pending += v
+        elif isinstance(v, dict):
+            pending += v.values()
+        elif isinstance(v, types.MethodType):
+            pending += [v.__self__, v.__func__]
+        elif isinstance(v, functools.partial):
+            pending += [v.func, v.args, v.keywords]
+        else:
+            pending += _inside(v)
+    return False
+
+
+_APART = (type, types.ModuleType, HostValue, str, int, float, types.BuiltinFunctionType)
+
+
+def _inside(value: Any) -> list:
+    """What an object or function holds, without running code of its class."""
+    found = []
+    for cell in value.__closure__ or () if isinstance(value, types.FunctionType) else ():
+        try:
+            found.append(cell.cell_contents)
+        except ValueError:
+            pass  # it has no value yet
+    try:
+        found.append(object.__getattribute__(value, "__dict__"))
+    except AttributeError:
+        pass  # it has slots
+    return found
 
 
 def _input(value: Any) -> Tensor:
@@ -88,15 +156,14 @@ def kind_of(value: Any) -> tuple:
 class Session:
     """A run that is traced part by part. Slots hold the real values: of the arguments, of graphs' outputs, of steps' results."""
 
-    def __init__(self, tracer: Any, inputs: list, root: Node, done: list):
+    def __init__(self, tracer: Any, inputs: list, root: Node, done: Done):
         self.tracer, self.slots = tracer, list(inputs)
         self.root = self.node = root
         self.inputs = list(range(len(inputs)))  # slots of the inputs of the current trace
-        self.done = done  # (kind, result) of steps that this run has already made
+        self.done = list(done.results)  # of graphs and steps that this run has already made
         self.steps = 0
-        self.committed = False  # something was done that must not be done twice
-        self.before: dict[int, tuple] = {}  # Parameters that graphs changed, with their old values
-        self.random = _core.get_random_state()
+        self.committed = done.committed
+        self.before, self.random = done.before, done.random
         self.first_fact = 0
 
     # ---- steps ------------------------------------------------------------------------------------------------------
@@ -109,14 +176,16 @@ class Session:
 
     def call(self, reason: Unsupported, function: Any, args: Any, kwargs: Any, pure: bool) -> Any:
         """The result of a call that is made on real values; `reason` says why it must be."""
-        if not self.possible() or (self.steps >= _MAX_STEPS and not self.committed):
+        endless = self.steps >= _MAX_STEPS and not self.committed
+        if not self.possible() or endless or isinstance(reason, Inseparable):
             raise reason
+        holds((function, tuple(args), dict(kwargs)), refuse_code)
         self.steps += 1
         self.tracer.warn_break(locate(reason, self.tracer.error_places()))
         tensors = self._finish_graph()
         build = self._template((function, tuple(args), dict(kwargs)), tensors)
         self.committed |= not pure
-        step = self.node.step = self.node.step or Step(build)
+        step = self.node.step = self.node.step or Step(build, pure)
         if self.done:
             kind, value = self.done.pop(0)
         else:
@@ -155,14 +224,14 @@ class Session:
         changed = trace.finish(outputs)
         if node.graph is None and (outputs or changed or effects):
             node.inputs, node.graph = list(self.inputs), _core.compile(trace, fast=self.tracer.fast)
+            node.changed = changed
         trace.close()
-        self.committed |= self.tracer.acts  # to raise, or not to, may be done again
+        node.acts = self.tracer.acts
+        self.committed |= node.acts  # to raise, or not to, may be done again
         if self.done:  # an earlier attempt of this run did it
             self.slots.extend(self.done.pop(0))
         else:
-            for p in changed:
-                self.before.setdefault(id(p), (p, Tensor(p)))
-            node.run_graph(self.slots)
+            node.run_graph(self.slots, self.before)
         return kept
 
     def _begin_graph(self, tensors: list[tuple[Tensor, int, bool]]) -> None:
@@ -196,10 +265,6 @@ class Session:
             if isinstance(v, slice):
                 parts = maker((v.start, v.stop, v.step), make_leaf)
                 return lambda got: slice(*parts(got))
-            if isinstance(v, NestedFunction):
-                raise Unsupported(
-                    f"the function '{v.__name__}', which is defined in compiled code, would have to run eagerly"
-                )
             owner = getattr(v, "__self__", None)
             if isinstance(owner, (HostValue, Tensor)) and not isinstance(v, type):
                 inner = maker(owner, make_leaf)
@@ -268,9 +333,9 @@ def slots_of(value: Any, slots: list) -> None:
 
 
 class Unknown(Exception):
-    """A run left the known paths; `done` holds what its graphs and steps have given so far."""
+    """A run left the known paths."""
 
-    def __init__(self, done: list):
+    def __init__(self, done: Done):
         super().__init__()
         self.done = done
 
@@ -278,13 +343,14 @@ class Unknown(Exception):
 def follow(root: Node, inputs: list) -> Any:
     """Runs along the known paths, to the value at their end."""
     slots, node = list(inputs), root
-    done: list = []
+    done = Done()
     while node.place is None:
         if node.step is None:
             raise Unknown(done)
-        outputs = node.run_graph(slots)
+        outputs = node.run_graph(slots, done.before)
         kind, value = node.step.run(slots)
-        done += [outputs, (kind, value)]
+        done.results += [outputs, (kind, value)]
+        done.committed |= node.acts or not node.step.pure
         following = node.next.get(kind)
         if following is None or not following.holds():
             node.next.pop(kind, None)

@@ -22,7 +22,7 @@ from mindspore.compile.host_values import HostValue, has_host
 from mindspore.compile.numbers import NumberDecides, holds_number
 from mindspore.compile.python_builtins import SPECIAL
 from mindspore.compile.source import NoSource, find_source
-from mindspore.compile.values import Choice
+from mindspore.compile.values import Choice, replace_leaves
 from mindspore.ops.primitive import Primitive
 
 _LIBRARY = "mindspore."
@@ -223,8 +223,8 @@ class Calls:
             )
         if kind is bool:
             value = self.truth(value)
-        elif kind is int or value.dtype is not _core.float64:
-            value = ops.cast(value, _core.int64 if kind is int else _core.float32)
+        else:
+            value = ops.cast(value, _core.int64 if kind is int else _core.float64)
         return _core.op("Number")(value)
 
     def _run(self, function: Any, args: list, kwargs: dict) -> Any:
@@ -276,7 +276,9 @@ class Calls:
             )
         result = function(*args, **kwargs)
         if root == "mindspore" and isinstance(result, Tensor) and _core.is_weak(result):
-            return self.trace.strong(result)  # of a number, too, an op makes a tensor
+            # Of numbers, too, an op makes a tensor: of the tensors that they are converted to.
+            args, kwargs = replace_leaves((args, kwargs), self.trace.strong)
+            return self.trace.strong(function(*args, **kwargs))
         return result
 
 

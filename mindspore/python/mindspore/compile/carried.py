@@ -10,12 +10,13 @@ from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.compile.errors import Unsupported
 from mindspore.compile.values import (
-    NUMBERS,
     Choice,
     Undefined,
+    are_one_type,
     as_scalar,
     children,
     common_type,
+    is_scalar,
     is_weak,
     leaves_of,
     placeholder,
@@ -23,10 +24,6 @@ from mindspore.compile.values import (
     replace_leaves,
     type_text,
 )
-
-
-def _is_scalar(value: Any) -> bool:
-    return isinstance(value, NUMBERS) or (isinstance(value, Tensor) and value.shape == ())
 
 
 def _are_structures(a: Any, b: Any) -> bool:
@@ -49,14 +46,19 @@ def same(a: Any, b: Any) -> bool:
         return False
 
 
+def _stands_for(a: Any, b: Any) -> bool:
+    """Whether a 0-d tensor can be either: numbers that go round become the wider kind of number."""
+    return (is_weak(a) and is_weak(b)) or are_one_type(a, b)
+
+
 def matches(pattern: Any, value: Any) -> bool:
     """Whether a value can be passed where the pattern is expected."""
     if isinstance(pattern, Tensor):
         if isinstance(value, Tensor) and _core.type_text(pattern) == _core.type_text(value):
             return True
-        if not (_is_scalar(pattern) and _is_scalar(value)) or not is_weak(value):
+        if not (is_scalar(pattern) and is_scalar(value)) or not is_weak(value):
             return False
-        return common_type(pattern, value) == (pattern.dtype, is_weak(pattern))
+        return _stands_for(pattern, value) and common_type(pattern, value)[0] is pattern.dtype
     if isinstance(pattern, Choice):
         options = value.options if isinstance(value, Choice) else [value]
         return all(_option(pattern, o) is not None for o in options)
@@ -75,9 +77,10 @@ def widen(trace: Any, pattern: Any, value: Any, refuse: Callable[[Any, Any], Non
     """A pattern that both match; its tensors hold what the old pattern's held. `refuse` is called where there is none."""
     if matches(pattern, value):
         return pattern
-    if _is_scalar(pattern) and _is_scalar(value) and (is_weak(pattern) or is_weak(value)):
-        return as_scalar(trace, pattern, *common_type(pattern, value))
-    if isinstance(pattern, Tensor) and isinstance(value, Tensor):
+    if is_scalar(pattern) and is_scalar(value) and (is_weak(pattern) or is_weak(value)):
+        if _stands_for(pattern, value):
+            return as_scalar(trace, pattern, *common_type(pattern, value))
+    elif isinstance(pattern, Tensor) and isinstance(value, Tensor):
         refuse(pattern, value)
     if _are_structures(pattern, value):
         pairs = zip(children(pattern) or (), children(value) or ())

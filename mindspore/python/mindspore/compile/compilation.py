@@ -110,11 +110,12 @@ class Compilation:
 
     def run(self) -> Any:
         """What the cache keeps for these types: an Entry, a PathEntry or an EagerEntry."""
-        return self._deeply(lambda: self._along(None if self.strict else (breaks.Node(), [])))
+        start = None if self.strict else (breaks.Node(), breaks.Done())
+        return self._deeply(lambda: self._along(start))
 
-    def resume(self, root: breaks.Node, done: list) -> Any:
+    def resume(self, root: breaks.Node, done: breaks.Done) -> Any:
         """As run, along a path of which a part has been done."""
-        return self._deeply(lambda: self._along((root, list(done))))
+        return self._deeply(lambda: self._along((root, done)))
 
     def _deeply(self, work: Callable[[], Any]) -> Any:
         def inside() -> Any:
@@ -124,7 +125,7 @@ class Compilation:
         with _front_end:
             return deep.call(inside, lambda: self.session is None or self.session.undo())
 
-    def _along(self, path: tuple[breaks.Node, list] | None) -> Any:
+    def _along(self, path: tuple[breaks.Node, breaks.Done] | None) -> Any:
         tracer = self._tracer()
         if path is not None:
             inputs = inputs_of((self.args, self.kwargs))

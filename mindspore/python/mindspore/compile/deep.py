@@ -28,7 +28,8 @@ def call(work: Callable[[], Any], can_repeat: Callable[[], bool]) -> Any:
         shallow = error
     results: list = []
     origin = sys._getframe()
-    thread = threading.Thread(target=_enter, args=(work, results, origin), daemon=True)
+    ended = threading.Event()
+    thread = threading.Thread(target=_enter, args=(work, results, origin, ended), daemon=True)
     with _stack_size:
         size = threading.stack_size(_DEEP_STACK)
         try:
@@ -37,19 +38,20 @@ def call(work: Callable[[], Any], can_repeat: Callable[[], bool]) -> Any:
             raise shallow from None
         finally:
             threading.stack_size(size)
-    _wait(thread)
+    _wait(thread, ended)
     value, failure = results
     if failure is not None:
         raise failure
     return value
 
 
-def _wait(thread: threading.Thread) -> None:
-    """Until the thread ends. An interrupt ends it first: what it needs of the process must stay as it is so long."""
+def _wait(thread: threading.Thread, ended: threading.Event) -> None:
+    """Until the thread ends. An interrupt ends it first: what it needs of the process must stay as it is so long. (A join
+    that is interrupted takes the thread for ended.)"""
     interrupt: BaseException | None = None
-    while thread.is_alive():
+    while not ended.is_set():
         try:
-            thread.join()
+            ended.wait()
         except BaseException as error:
             interrupt = error
             raise_in = ctypes.pythonapi.PyThreadState_SetAsyncExc
@@ -65,9 +67,13 @@ def caller(frame: types.FrameType) -> types.FrameType | None:
     return frame.f_back
 
 
-def _enter(work: Callable[[], Any], results: list, origin: types.FrameType) -> None:
+def _enter(
+    work: Callable[[], Any], results: list, origin: types.FrameType, ended: threading.Event
+) -> None:
     sys.setrecursionlimit(max(sys.getrecursionlimit(), _DEEP_LIMIT))
     try:
         results[:] = [work(), None]
     except BaseException as error:
         results[:] = [None, error]
+    finally:
+        ended.set()

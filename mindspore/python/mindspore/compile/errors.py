@@ -18,6 +18,7 @@ from mindspore.compile.places import (
 )
 
 __all__ = [
+    "Inseparable",
     "RunsEagerly",
     "Unsupported",
     "calling_place",
@@ -37,6 +38,10 @@ class Unsupported(TypeError):
     def __init__(self, text: str, error: BaseException | None = None):
         super().__init__(text)
         self.error = error
+
+
+class Inseparable(Unsupported):
+    """What no line of its own would mend: the whole call must run eagerly."""
 
 
 class RunsEagerly(UserWarning):
@@ -144,7 +149,7 @@ _LocatedKeyError = type(
 def _with_text(error: BaseException, text: str) -> BaseException:
     """An error of the same type with another text."""
     if isinstance(error, Unsupported):
-        return Unsupported(text, error.error)
+        return type(error)(text, error.error)
     kind = type(error)
     try:
         if isinstance(error, KeyError):

@@ -9,6 +9,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.compile.errors import Unsupported
 from mindspore.compile.fork import Arm, Fork
@@ -229,7 +230,8 @@ class Flow:
             fork.join(arms)
             return self._perform(exits[0])
         for arm in arms:
-            arm.value = arm.exit.kind if _is_mixed(arm.exit) else arm.exit
+            mixed = _is_mixed(arm.exit)
+            arm.value = arm.exit.kind if mixed else Tensor(arm.exit or FALLS, _core.int64)
         if len(exits) == 1:
             gone = (False, False)
         else:

@@ -25,8 +25,11 @@ from mindspore.compile.values import (
     NUMBERS,
     Choice,
     Undefined,
+    are_one_type,
     as_scalar,
     common_type,
+    dtype_of,
+    is_scalar,
     is_weak,
     placeholder,
     rebuild,
@@ -43,6 +46,8 @@ class Join:
         self.fork, self.trace, self.tracer = fork, fork.trace, fork.tracer
         self.pairs: list[tuple[Callable[[], Tensor], Callable[[], Tensor]]] = []
         self.partners: tuple[dict, dict] = ({}, {})  # containers that were joined, by id
+        self.met: dict[tuple, Place] = {}  # tensors that were joined, by id
+        self.sources: list[tuple[Place, tuple]] = []  # places, and the objects their values may be
         self.visited: dict[Any, Any] = {}  # what `only` has seen
         self.keep: list = []
 
@@ -53,8 +58,8 @@ class Join:
             return lambda outputs: a
         if isinstance(a, Tensor) or isinstance(b, Tensor):
             return self._tensors(a, b)
-        if isinstance(a, NUMBERS) and isinstance(b, NUMBERS):
-            if type(a) is type(b) and (a == b or (a != a and b != b)):
+        if isinstance(a, NUMBERS) and type(a) is type(b):
+            if a == b or (a != a and b != b):
                 return lambda outputs: a
             return self._scalars(a, b)
         if isinstance(a, tuple) and type(a) is type(b) and len(a) == len(b):
@@ -70,29 +75,26 @@ class Join:
 
     def _tensors(self, a: Any, b: Any) -> Place:
         if isinstance(a, Tensor) and isinstance(b, Tensor):
-            if _core.same_value(a, b):
-                return lambda outputs: a
             if _core.type_text(a) == _core.type_text(b):
                 return self._one_of(a, b)
             if not (is_weak(a) or is_weak(b)):
                 return self._choice(a, b)
-        if all(isinstance(v, NUMBERS) or (isinstance(v, Tensor) and v.shape == ()) for v in (a, b)):
+        if is_scalar(a) and is_scalar(b) and are_one_type(a, b):
             return self._scalars(a, b)
         return self._choice(a, b)
 
     def _one_of(self, a: Tensor, b: Tensor) -> Place:
-        """Where one is older than the branch, others may hold it: whether they see a change in place, a tensor decides."""
-        place = self._leaf(lambda: a, lambda: b)
-        made = [self.trace.made_in(arm.graph, v) for arm, v in zip(self.arms, (a, b))]
-        if all(made):
-            return place
+        """Either object; what is one object in both arms remains one."""
+        key = (id(a), id(b))
+        if key not in self.met:
+            self.keep.append((a, b))
+            self.met[key] = self._noted(self._leaf(lambda: a, lambda: b), a, b)
+        return self.met[key]
 
-        def chosen(outputs: list) -> Tensor:
-            value = place(outputs)
-            self.tracer.chosen[id(value)] = value
-            return value
-
-        return chosen
+    def _noted(self, place: Place, *ways: Tensor) -> Place:
+        """A place whose value is one of these objects."""
+        self.sources.append((place, ways))
+        return place
 
     def _scalars(self, a: Any, b: Any) -> Place:
         dtype, weak = common_type(a, b)
@@ -101,7 +103,8 @@ class Join:
             lambda: as_scalar(self.trace, b, dtype, weak),
         )
         if isinstance(a, Tensor) or isinstance(b, Tensor):
-            return place
+            objects = (v for v in (a, b) if isinstance(v, Tensor) and not is_weak(v))
+            return self._noted(place, *objects)
         choice = Choice(self.fork.index(), [a, b])
 
         def number(outputs: list) -> Tensor:
@@ -174,10 +177,16 @@ class Join:
         for key in {**x, **y}:
             start = before.get(key, cells.original(key))
             if self.trace.sees(start):  # else it was made in an arm
-                places[key] = self.add(x.get(key, start), y.get(key, start))
+                places[key] = self._value(x.get(key, start), y.get(key, start))
         return lambda outputs: set_contents(
             cells, {key: place(outputs) for key, place in places.items()}
         )
+
+    def _value(self, a: Tensor, b: Tensor) -> Place:
+        """What a changed tensor stands for: a value, not an object."""
+        if _core.same_value(a, b):
+            return lambda outputs: a
+        return self._leaf(lambda: a, lambda: b)
 
     def _dict_contents(self, container: dict, x: dict, y: dict) -> Callable[[list], None]:
         if list(x) != list(y) and id(container) not in self.fork.variables:
@@ -205,8 +214,12 @@ class Join:
         if isinstance(value, Tensor):
             if not value.is_symbolic or self.trace.sees(value):
                 return lambda outputs: value
-            pair = (lambda: value, lambda: placeholder(self.trace, value))
-            return self._leaf(*(pair if side == 0 else reversed(pair)))
+            if (id(value), side) not in self.met:
+                self.keep.append(value)
+                pair = (lambda: value, lambda: placeholder(self.trace, value))
+                place = self._leaf(*(pair if side == 0 else reversed(pair)))
+                self.met[id(value), side] = self._noted(place, value)
+            return self.met[id(value), side]
         if isinstance(value, tuple):
             places = [self.only(v, side) for v in value]
             return lambda outputs: rebuild(value, [place(outputs) for place in places])
@@ -266,7 +279,10 @@ class Join:
             )
 
     def finish(self, outputs: list) -> None:
-        """Puts the outputs into the objects that one arm made."""
+        """Puts the outputs into the objects that one arm made, and notes which tensors may be one object."""
+        if self.sources:
+            joined = [(place(outputs), ways) for place, ways in self.sources]
+            self.tracer.aliases.note_joined(joined)
         for put in self.visited.values():
             if put is not None:
                 put(outputs)
@@ -311,8 +327,8 @@ class Join:
             return True
         if isinstance(x, Tensor) and isinstance(y, Tensor):
             return _core.type_text(x) == _core.type_text(y)
-        if isinstance(x, NUMBERS) and isinstance(y, NUMBERS):
-            return type(x) is type(y)
+        if is_scalar(x) and is_scalar(y) and is_weak(x) and is_weak(y):
+            return dtype_of(x) is dtype_of(y)
         if type(x) is not type(y) or is_container(x) or isinstance(x, Choice):
             return False
         if isinstance(x, tuple):

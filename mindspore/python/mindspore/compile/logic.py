@@ -132,10 +132,15 @@ class Logic:
         if len(rest) == 1 and self._is_harmless(rest[0]) and isinstance(value, Tensor):
             other = self.eval(rest[0])
             self.at(node)
+            if other is value:
+                return value
             if isinstance(other, Tensor) and _core.type_text(other) == _core.type_text(value):
                 if value.dtype is _core.bool and value.shape == ():
-                    return self._combine(value, other, conjunction)
-                return ops.where(truth, *((other, value) if conjunction else (value, other)))
+                    result = self._combine(value, other, conjunction)
+                else:
+                    ways = (other, value) if conjunction else (value, other)
+                    result = ops.where(truth, *ways)
+                return self.tracer.aliases.note(result, (value, other))
         ways = (lambda: self._pick(node, rest, conjunction)), (lambda: value)
         return self.choose(truth, *(ways if conjunction else ways[::-1]))
 

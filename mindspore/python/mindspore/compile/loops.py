@@ -3,6 +3,7 @@ parsed until what it changes - variables, items of lists, attributes, Parameters
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -13,7 +14,14 @@ from mindspore.compile.errors import Unsupported
 from mindspore.compile.fork import NeverEnds, is_raised
 from mindspore.compile.heap import Heap, is_container, is_frame, same_contents
 from mindspore.compile.numbers import NumberDecides
-from mindspore.compile.values import NUMBERS, Undefined, leaves_of, placeholder, replace_leaves
+from mindspore.compile.values import (
+    NUMBERS,
+    Undefined,
+    is_weak,
+    leaves_of,
+    placeholder,
+    replace_leaves,
+)
 
 _MAX_ROUNDS = 12
 _MISSING = object()
@@ -32,6 +40,7 @@ class Slot:
 
     def __init__(self, container: Any, key: Any, start: Any):
         self.container, self.key, self.start = container, key, start
+        self.origins: frozenset[int] = frozenset()  # what its tensors may be; see aliases.py
 
 
 class GraphLoop:
@@ -43,6 +52,7 @@ class GraphLoop:
         self.frame, self.node, self.test, self.enter, self.tested = frame, node, test, enter, tested
         self.tracer, self.trace = frame.tracer, frame.tracer.trace
         self.heap = Heap(self.tracer, [f for f, _ in self.tracer.places] + [frame])
+        self.holders = _holders(self.heap)
         self.state: dict[str, Any] = {}  # of the loop itself: how it was left
         self.slots: dict[tuple, Slot] = {}
         for name in sorted(names | tested):
@@ -56,7 +66,17 @@ class GraphLoop:
         self.place = self.tracer.place_text(frame)
 
     def _add_slot(self, container: Any, key: Any, start: Any) -> None:
-        self.slots[id(container), key] = Slot(container, key, start)
+        slot = self.slots[id(container), key] = Slot(container, key, start)
+        if container is not self.tracer.cells:
+            slot.origins = self.tracer.aliases.held_by_others(leaves_of(start), self.holders)
+
+    def _bound(self, slot: Slot, tensors: Any) -> Any:
+        """What a slot holds in the loop or after it: its own object no more, and perhaps one that others hold."""
+        value = bound(slot.start, tensors)
+        if slot.origins:
+            for leaf in leaves_of(value):
+                self.tracer.aliases.note_ids(leaf, slot.origins)
+        return value
 
     def build(self) -> Any:
         """Emits the loop; how it was left, of kinds FALLS, BREAK and RETURN."""
@@ -93,6 +113,7 @@ class GraphLoop:
     # ---- one round --------------------------------------------------------------------------------------------------
     def _attempt(self) -> list:
         trace, depth, facts = self.trace, self.trace.depth, len(self.tracer.facts)
+        self.changes = self.tracer.aliases.changes  # in place, before the round
         initial = [_core.alias(t) for s in self.slots.values() for t in leaves_of(s.start)]
         before = [trace.lift(p) for p in self.parameters]
         loop = trace.begin("loop")
@@ -133,7 +154,7 @@ class GraphLoop:
         """Inside, variables and Parameters are what the loop carries."""
         items = iter(inputs)
         for slot in self.slots.values():
-            slot.container[slot.key] = bound(slot.start, items)
+            slot.container[slot.key] = self._bound(slot, items)
         for parameter, value in zip(self.parameters, items):
             self.trace.set_parameter(parameter, value)
 
@@ -206,7 +227,30 @@ class GraphLoop:
                 self._compare_contents(container, before, todo)
         for slot in self.slots.values():
             self._compare_slot(slot, todo)
+        if self._compare_objects(loop) and not todo:
+            todo.append(lambda: None)
         return todo
+
+    def _compare_objects(self, loop: Any) -> bool:
+        """Notes which objects of others a round leaves in the slots; whether that may change what was parsed."""
+        aliases, trace = self.tracer.aliases, self.trace
+        others = (id(self.tracer.cells), id(self.state))
+        slots = [s for s in self.slots.values() if id(s.container) not in others]
+        leaves = [[v for v in leaves_of(s.container[s.key]) if not is_weak(v)] for s in slots]
+        found = [frozenset().union(*map(aliases.of, values)) for values in leaves]
+        often = Counter(key for keys in found for key in keys)
+        objects = {id(v): v for values in leaves for v in values}
+        grown = False
+        for slot, keys in zip(slots, found):
+            outer = {
+                k
+                for k in keys
+                if not trace.made_in(loop, objects.get(k, aliases.objects.get(k))) or often[k] > 1
+            }
+            aliases.objects.update({k: objects[k] for k in outer if k in objects})
+            grown |= not outer <= slot.origins
+            slot.origins |= outer
+        return grown and aliases.changes > self.changes
 
     def _compare_exit(self) -> list:
         from mindspore.compile.flow import CONTINUE, FALLS, kinds_of
@@ -297,11 +341,17 @@ class GraphLoop:
     # ---- afterwards -----------------------------------------------------------------------------------------------------
     def _use(self, outputs: list) -> None:
         items = iter(outputs)
-        values = [(slot, bound(slot.start, items)) for slot in self.slots.values()]
+        values = [(slot, self._bound(slot, items)) for slot in self.slots.values()]
         for parameter, value in zip(self.parameters, items):
             self.trace.set_parameter(parameter, value)
         for slot, value in values:
             slot.container[slot.key] = value
+
+
+def _holders(heap: Heap) -> Counter:
+    """How many variables and items hold each tensor, by id."""
+    contents = (c.values() if isinstance(c, dict) else c for _, c in heap.before.values())
+    return Counter(id(leaf) for items in contents for item in items for leaf in leaves_of(item))
 
 
 def _without(kind: Any, what: int) -> Any:

@@ -34,8 +34,17 @@ _IGNORED = frozenset(
 _DERIVED = frozenset({"_call", "_declared"})  # of Primitives: follow from what else they hold
 
 
+def _is_parameter(tensor: Any) -> bool:
+    return isinstance(tensor, _late.parameter_class)
+
+
+def _inputs(args: list) -> list:
+    """The tensors among the arguments. Parameters are what they are, for all of the equal cells."""
+    return [t for t in flatten(args) if not _is_parameter(t)]
+
+
 class ChangesArguments(Exception):
-    """A cell assigns to items of its arguments: its graph alone would not show that to the caller."""
+    """A cell assigns to items of its arguments, or may give one back: its graph alone would not show that to the caller."""
 
 
 class Template:
@@ -43,7 +52,7 @@ class Template:
 
     def __init__(self, tracer: Any, cell: Any, args: list, parameters: list, states: list):
         trace = tracer.trace
-        tensors = flatten(args)
+        tensors = _inputs(args)
         first_fact = len(tracer.guards.facts)
         current = [trace.lift(p) for p in parameters]
         environment = trace.environment()
@@ -55,12 +64,18 @@ class Template:
                 trace.set_parameter(parameter, trace.add_parameter(value.dtype, list(value.shape)))
             start = trace.environment()
             items = iter(inner)
-            self.value = tracer.call_construct(cell, rebuild(args, lambda _: next(items)), {})
+            own = rebuild(args, lambda t: t if _is_parameter(t) else next(items))
+            self.value = tracer.call_construct(cell, own, {})
             if any(id(t) in tracer.cells for t in inner):
                 raise ChangesArguments
             refuse_changes(tracer, self.graph, cells, f"'{type(cell).__name__}'")
             self.leaves = leaves_of(self.value)
             position = {id(p): i for i, p in enumerate(parameters)}
+            # What the cell gives back as it came, an argument or a Parameter, is that object.
+            place = {id(t): i for i, t in enumerate([*inner, *parameters])}
+            self.same = [place.get(id(leaf)) for leaf in self.leaves]
+            if any(tracer.aliases.of(t) & place.keys() - {id(t)} for t in self.leaves):
+                raise ChangesArguments
             changed = trace.changed_since(start)
             # A Parameter from outside of the cell is the same for all of its equals.
             self.updated = [(position.get(id(p), p), v) for p, v in changed]
@@ -78,12 +93,19 @@ class Template:
         tracer.guards.repeat(self.members, states)
         for place in self.parents:
             tracer.guards.children(states[place])
+        tensors = _inputs(args)
         outputs = trace.call(
-            trace.partial(self.graph), flatten(args) + [trace.lift(p) for p in parameters]
+            trace.partial(self.graph), tensors + [trace.lift(p) for p in parameters]
         )
         for (where, _), value in zip(self.updated, outputs[len(self.leaves) :]):
             trace.set_parameter(parameters[where] if isinstance(where, int) else where, value)
-        items = iter(outputs)
+        known = [*tensors, *parameters]
+        items = iter(
+            [
+                known[at] if at is not None else leaf if _is_parameter(leaf) else output
+                for leaf, output, at in zip(self.leaves, outputs, self.same)
+            ]
+        )
         return replace_leaves(self.value, lambda _: next(items))
 
     def _keep_facts(self, found: list[tuple], states: list) -> None:
@@ -105,7 +127,12 @@ class Memo:
 
     def call(self, tracer: Any, cell: Any, args: list, kwargs: dict) -> Any:
         """Calls a cell inside a network."""
-        if kwargs or not cell._cells or any(isinstance(a, Choice) for a in args):
+        if (
+            kwargs
+            or not cell._cells
+            or any(isinstance(a, Choice) for a in args)
+            or any(id(t) in tracer.aliases.origins for t in flatten(args))
+        ):
             return tracer.call_construct(cell, args, kwargs)
         made_of, parameters, states = _print(cell)
         key = (made_of, *(_argument(a) for a in args), bool(tracer.in_gradient))

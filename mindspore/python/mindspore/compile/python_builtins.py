@@ -9,8 +9,10 @@ from typing import Any
 
 from mindspore import _core
 from mindspore._core import SymbolicInt, Tensor
+from mindspore.common import _late
 from mindspore.compile import effects
 from mindspore.compile import guards as facts
+from mindspore.compile.errors import Inseparable
 from mindspore.compile.numbers import NumberDecides, NumberInput
 
 
@@ -142,7 +144,11 @@ def _isinstance(tracer: Any, args: list, kwargs: dict) -> Any:
         raise NumberDecides
     if len(args) == 2 and isinstance(args[0], SymbolicInt):
         return isinstance(0, args[1])
-    return isinstance(*args, **kwargs)
+    result = isinstance(*args, **kwargs)
+    if tracer.aliases.may_be_parameter(args[0]) and not result:
+        if issubclass(_late.parameter_class, args[1]):
+            raise Inseparable("a tensor decides whether this is a Parameter")
+    return result
 
 
 def _any(tracer: Any, args: list, kwargs: dict) -> Any:

@@ -18,6 +18,7 @@ from mindspore.compile.heap import Heap, is_nested_function
 from mindspore.compile.values import (
     Choice,
     children,
+    is_weak,
     leaves_of,
     placeholder,
     replace_leaves,
@@ -27,7 +28,7 @@ from mindspore.compile.values import (
 _MAX_ROUNDS = 12
 _UNROLLED = 3  # calls that differ in a number alone, before the number becomes a tensor
 _UNKNOWN = object()
-_DEFAULT = {int: _core.int64, float: _core.float32}
+_DEFAULT = {int: _core.int64, float: _core.float64}
 
 
 class Call:
@@ -104,6 +105,9 @@ class RecursiveGraph:
         self.result: Any = _UNKNOWN
         self.captures: list = []
         self.parameters: list = []  # Parameters that it assigns
+        # Of objects that others hold: which its arguments, and its results, may be; see aliases.py.
+        self.given: frozenset[int] = frozenset()
+        self.returned: frozenset[int] = frozenset()
         self.graph: Any = None
 
     def takes(self, env: dict) -> bool:
@@ -120,6 +124,9 @@ class RecursiveGraph:
         trace.capture(values)
         outputs = iter(trace.call(trace.partial(self.graph), values))
         value = bound(self.result, outputs)
+        given = self._objects(_values(env))
+        self.given |= given
+        self._note(value, self.returned | given)
         for parameter, new in zip(self.parameters, outputs):
             trace.set_parameter(parameter, new)
         return value
@@ -151,7 +158,9 @@ class RecursiveGraph:
         trace.capture(self.captures)
         inputs = iter([trace.parameter_like(t) for t in leaves_of(_values(self.env))])
         frame = copy.copy(self.frame)
+        given = self.given = self.given | self._objects(_values(self.env))
         frame.env = dict(zip(self.env, bound(_values(self.env), inputs)))
+        self._note(_values(frame.env), given)
         frame.stack = []
         for parameter in self.parameters:
             trace.set_parameter(parameter, trace.parameter_like(trace.lift(parameter)))
@@ -174,7 +183,10 @@ class RecursiveGraph:
             raise Unsupported(
                 f"'{self.name}' calls itself as a tensor decides, and changes a variable or list of its caller"
             )
-        return self._settle(value, trace.changed_since(start))
+        returned = self.returned | self._objects(value)
+        settled = (given, self.returned) == (self.given, returned)
+        self.returned = returned
+        return self._settle(value, trace.changed_since(start), settled)
 
     def _is_outermost(self) -> bool:
         """Whether no other recursion is waiting for its result."""
@@ -183,7 +195,26 @@ class RecursiveGraph:
             for c in self.tracer.calls
         )
 
-    def _settle(self, value: Any, changed: list) -> bool:
+    def _objects(self, value: Any) -> frozenset[int]:
+        """The objects of outside that tensors of a value may be."""
+        trace, aliases = self.trace, self.tracer.aliases
+        found: frozenset[int] = frozenset()
+        for leaf in leaves_of(value):
+            if not is_weak(leaf) and not trace.made_in(self.graph, leaf):
+                aliases.objects[id(leaf)] = leaf
+                found |= {id(leaf)}
+            found |= {
+                k
+                for k in aliases.origins.get(id(leaf), ())
+                if not trace.made_in(self.graph, aliases.objects.get(k))
+            }
+        return found
+
+    def _note(self, value: Any, origins: frozenset[int]) -> None:
+        for leaf in leaves_of(value) if origins else ():
+            self.tracer.aliases.note_ids(leaf, origins)
+
+    def _settle(self, value: Any, changed: list, settled: bool) -> bool:
         """Ends the graph if nothing new came up."""
         trace = self.trace
         require_plain(value, f"what '{self.name}' returns")
@@ -201,7 +232,7 @@ class RecursiveGraph:
             return False
         outputs = passed(trace, self.result, value) + [trace.lift(p) for p in self.parameters]
         trace.capture(outputs)
-        if self._note_captures() or new:
+        if self._note_captures() or new or not settled:
             return False
         trace.end(outputs)
         return True
@@ -238,7 +269,9 @@ def _print(value: Any) -> Any:
         return ("function", id(value))
     if isinstance(value, dict):
         return ("dict", *((k, _print(v)) for k, v in value.items()))
-    parts = None if isinstance(value, Choice) else children(value)
+    if isinstance(value, Choice):
+        return ("choice", *map(_print, value.options))
+    parts = children(value)
     if parts is not None:
         return (type(value).__name__, *map(_print, parts))
     return (type(value).__name__, value) if isinstance(value, _EQUAL) else ("object", id(value))

@@ -55,7 +55,7 @@ class Statements:
             )
         return method(statement)
 
-    def _step_for(self, node: ast.For, items: list, index: int) -> None:
+    def _step_for(self, node: ast.For, items: list | Rows, index: int) -> None:
         if index == len(items):
             self._push(node.orelse)
             return
@@ -231,7 +231,11 @@ class Statements:
     def _unroll(self, node: ast.For, iterable: Any) -> Any:
         if self.tracer.is_traced_range(iterable):
             return self.tensor_for(node, iterable)
-        items = list(itertools.islice(self.tracer.iterate(iterable), _MAX_UNROLLED + 1))
+        items: list | Rows
+        if isinstance(iterable, Tensor) and iterable.ndim and _may_change_objects(node.body):
+            items = Rows(iterable)
+        else:
+            items = list(itertools.islice(self.tracer.iterate(iterable), _MAX_UNROLLED + 1))
         if len(items) > _MAX_UNROLLED:
             raise Unsupported(
                 f"this loop has more than {_MAX_UNROLLED} rounds and would be unrolled; loop over a range with a tensor "
@@ -244,6 +248,19 @@ class Statements:
         self.loops[node] = self.tracer.arms
         self.stack.append(("while", node, 0))
         return None
+
+
+class Rows:
+    """The items of a tensor that changes in place while a loop runs over them: each as it is when its turn comes."""
+
+    def __init__(self, tensor: Tensor):
+        self.tensor = tensor
+
+    def __len__(self) -> int:
+        return self.tensor.shape[0]
+
+    def __getitem__(self, index: int) -> Tensor:
+        return self.tensor[index]
 
 
 def _is_lazy(node: ast.expr) -> bool:

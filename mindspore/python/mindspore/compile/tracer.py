@@ -17,6 +17,7 @@ from mindspore._core import Tensor
 from mindspore.common import _late
 from mindspore.common._tree import holds
 from mindspore.compile import guards as facts
+from mindspore.compile.aliases import Aliases
 from mindspore.compile.calls import Calls, is_library
 from mindspore.compile.cells import TensorCells
 from mindspore.compile.choices import Choices, is_sequence
@@ -66,9 +67,10 @@ class Tracer(Calls, Choices, Recursion):
         self.memo = Memo()
         self.cells = TensorCells()
         self.arguments: list[Tensor] = []  # of the function, in the order of the graph's inputs
-        self.chosen: dict[int, Tensor] = {}  # which of two objects they are, a tensor decided
+        self.aliases = Aliases(self)
         self.lifted: dict[int, Tensor] = {}  # tensors read from outside
         self.trace = _core.Trace()  # last: from here on this thread is tracing, until close()
+        self.trace.on_update = self.aliases.check_change
 
     def __enter__(self) -> Tracer:
         _current.tracers += (self,)
@@ -84,6 +86,7 @@ class Tracer(Calls, Choices, Recursion):
         self.facts, self.decided, self.conditions, self.numbers = [], {}, {}, {}
         self.memo = Memo()
         self.trace = _core.Trace()
+        self.trace.on_update = self.aliases.check_change
         self.trace.span, self.trace.continued = span, True
 
     # ---- places -----------------------------------------------------------------------------------------------------
@@ -183,6 +186,8 @@ class Tracer(Calls, Choices, Recursion):
             return getattr(owner, name)
         if isinstance(owner, Choice):
             return self.split(owner, lambda o: self.get_attribute(o, name))
+        if self.aliases.origins and isinstance(owner, Tensor):
+            self.aliases.check_attribute(owner, name)
         if (
             isinstance(owner, (Tensor, str, tuple, list, dict, set, int, float, NestedFunction))
             or id(owner) in self.made
@@ -242,6 +247,7 @@ class Tracer(Calls, Choices, Recursion):
 
             if not isinstance(value, Tensor):
                 value = ops.full_like(held, value)
+            self.aliases.check_change(held)
             self.trace.set_parameter(
                 held, value if value.dtype is held.dtype else ops.cast(value, held.dtype)
             )
@@ -275,13 +281,13 @@ class Tracer(Calls, Choices, Recursion):
         if isinstance(owner, _late.parameter_class):
             from mindspore.common._indexing import index_update
 
+            self.aliases.check_change(owner)
             self.trace.set_parameter(owner, index_update(owner, key, value))
             return owner
         if isinstance(owner, Tensor):
             from mindspore.common._indexing import index_update
 
-            if id(owner) in self.chosen:
-                raise Unsupported("a tensor decides which tensor is changed in place")
+            self.aliases.check_change(owner)
             if id(owner) in self.lifted:
                 raise Unsupported(
                     "a compiled function cannot change a tensor that was made outside of it in place; "

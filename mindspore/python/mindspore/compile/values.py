@@ -11,7 +11,7 @@ from mindspore._core import Tensor
 from mindspore.compile.errors import Unsupported
 
 NUMBERS = (bool, int, float)
-_DEFAULT = {bool: _core.bool, int: _core.int64, float: _core.float32}
+_DEFAULT = {bool: _core.bool, int: _core.int64, float: _core.float64}
 
 
 class Undefined:
@@ -125,9 +125,27 @@ def is_weak(value: Any) -> bool:
     return _core.is_weak(value) if isinstance(value, Tensor) else isinstance(value, NUMBERS)
 
 
+def is_scalar(value: Any) -> bool:
+    """A Python number or a 0-d tensor."""
+    return isinstance(value, NUMBERS) or (isinstance(value, Tensor) and value.shape == ())
+
+
 def dtype_of(value: Any) -> Any:
     """The dtype of a tensor or number."""
     return value.dtype if isinstance(value, Tensor) else _DEFAULT[type(value)]
+
+
+def are_one_type(a: Any, b: Any) -> bool:
+    """Whether one 0-d tensor can stand for either of two numbers or 0-d tensors, to whatever it is an operand. A number is
+    exact in the tensor's dtype then: it has no dtype of its own, and where it is beside a tensor, nor has the result."""
+    if is_weak(a) and is_weak(b):
+        return dtype_of(a) is dtype_of(b)
+    if dtype_of(a) is dtype_of(b) is _core.bool:
+        return True  # it yields to every dtype
+    number, tensor = (a, b) if is_weak(a) else (b, a)
+    if isinstance(number, Tensor) or common_type(a, b)[0] is not tensor.dtype:
+        return False
+    return number != number or Tensor(number, tensor.dtype).item() == number
 
 
 def common_type(a: Any, b: Any) -> tuple[Any, bool]:
@@ -148,9 +166,10 @@ def as_scalar(trace: Any, value: Any, dtype: Any, weak: bool) -> Tensor:
     if weak:
         if value.dtype is dtype:
             return value
-        return value * (1.0 if dtype is _core.float32 else 1)  # of weak tensors this is weak too
-    value = trace.strong(value)
-    return value if value.dtype is dtype else ops.cast(value, dtype)
+        return value * (1.0 if dtype is _core.float64 else 1)  # of weak tensors this is weak too
+    if value.dtype is not dtype:
+        value = ops.cast(value, dtype)
+    return trace.strong(value)
 
 
 def placeholder(trace: Any, value: Tensor) -> Tensor:
