@@ -144,8 +144,8 @@ void UniformPower(void* out, const void* a, const void* b, const void*, int64_t 
   each([y](T v) { return Power(v, y); });
 }
 
-// Sine or cosine: the reduction is good up to kTrigLimit; beyond, the library takes the whole
-// piece.
+// Sine or cosine: the reduction is good up to kTrigLimit; beyond, the library takes the elements,
+// one by one, so that no value depends on its neighbours.
 template <int kShift>
 void Trigonometric(void* out, const void* a, const void*, const void*, int64_t n) {
   constexpr int64_t kPiece = 1024;
@@ -154,10 +154,14 @@ void Trigonometric(void* out, const void* a, const void*, const void*, int64_t n
   for (int64_t begin = 0; begin < n; begin += kPiece) {
     int64_t end = begin + kPiece < n ? begin + kPiece : n;
     int wild = 0;
-    for (int64_t i = begin; i < end; ++i) wild |= Magnitude(x[i]) > kTrigLimit ? 1 : 0;
+    for (int64_t i = begin; i < end; ++i) wild |= __builtin_fabsf(x[i]) > kTrigLimit ? 1 : 0;
     if (wild) {
-      for (int64_t i = begin; i < end; ++i)
-        y[i] = kShift ? __builtin_cosf(x[i]) : __builtin_sinf(x[i]);
+      for (int64_t i = begin; i < end; ++i) {
+        bool far = __builtin_fabsf(x[i]) > kTrigLimit;
+        float large = far ? x[i] : 0.0f;
+        float exact = kShift ? __builtin_cosf(large) : __builtin_sinf(large);
+        y[i] = far ? exact : SinShifted(x[i], kShift);
+      }
     } else {
 #pragma GCC ivdep
       for (int64_t i = begin; i < end; ++i) y[i] = SinShifted(x[i], kShift);
