@@ -86,6 +86,13 @@ struct LoopNest {
 // Returns why there are no loops for the body; empty when there are.
 std::string MakeNest(const FusedBody& body, LoopNest* nest);
 
+// Of the whole nest on one core: operations (functions counted as 20), and rough time.
+struct NestCost {
+  double flops = 0;
+  double ns = 0;
+};
+NestCost CostOf(const LoopNest& nest);
+
 // Readable, for MS_DUMP=kernels.
 std::string Print(const LoopNest& nest);
 

@@ -58,6 +58,12 @@ std::string NestWriter::Run() {
   return module_.refusal;
 }
 
+std::string WriteNest(const LoopNest& nest, const LlvmTarget& target, const VectorTable& table,
+                      NestText* result) {
+  *result = {};
+  return NestWriter(nest, target, table, result).Run();
+}
+
 void NestWriter::WritePhase(int64_t tasks, const std::function<void(LlvmScope&)>& write) {
   LlvmScope entry(module_);
   entry_ = &entry;

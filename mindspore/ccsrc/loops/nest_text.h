@@ -18,8 +18,6 @@ struct NestText {
   std::vector<int64_t> tasks;       // of each phase: the functions take a range of them
   size_t scratch_bytes = 0;         // for each thread
   size_t workspace_bytes = 0;       // for all, alive through all phases
-  double flops = 0;                 // of the whole kernel, functions counted as 20
-  double bytes = 0;                 // that it reads and writes in memory
 };
 
 // void phase(inputs, outputs, params, scratch, workspace, functions, begin, end)

@@ -29,4 +29,5 @@ PYBIND11_MODULE(_core, m) {
   BindCellPrint(m);
   BindCompile(m);
   BindIo(m);
+  BindAssembler(m);
 }

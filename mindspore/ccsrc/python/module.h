@@ -12,6 +12,7 @@ void BindGuards(pybind11::module_& m);           // guards.cc
 void BindCellPrint(pybind11::module_& m);        // cell_print.cc
 void BindCompile(pybind11::module_& m);          // compile_bindings.cc
 void BindHost(pybind11::module_& m);             // host_bindings.cc
+void BindAssembler(pybind11::module_& m);        // assembler_bindings.cc
 void BindIo(pybind11::module_& m);               // io_bindings.cc
 
 }  // namespace ms::python

@@ -10,6 +10,7 @@ from mindspore._load import load_libraries
 load_libraries()
 
 from mindspore.version import __version__  # noqa: E402
+from mindspore import _assembler  # noqa: E402
 from mindspore import common, context, ops  # noqa: E402
 from mindspore.common import *  # noqa: E402
 from mindspore.common import dtype  # noqa: E402
@@ -35,6 +36,8 @@ from mindspore.ops import (  # noqa: E402
     vjp,
     vmap,
 )
+
+_assembler.install()
 
 # Heavier parts load when they are first named.
 _LAZY = {

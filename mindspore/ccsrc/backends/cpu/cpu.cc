@@ -1,5 +1,6 @@
 #include "backends/cpu/cpu.h"
 
+#include "backends/cpu/kernels/generated.h"
 #include "kernel/host_call.h"
 
 namespace ms::cpu {
@@ -12,6 +13,8 @@ class CpuBackend : public Backend {
                      AddLoss, AddArray, AddIndexing, AddRandom, AddOptim}) {
       add(table_);
     }
+    table_.For("Fused").Try("generated",
+                            [](const KernelRequest& r) { return MakeGenerated(r, nullptr); });
     table_.For("HostCall").Try("host", MakeHostCall);
   }
   std::string_view name() const override { return "CPU"; }

@@ -1,0 +1,150 @@
+"""Machine code for generated kernels: llvmlite compiles the LLVM text that the core writes, on a thread of its own.
+
+Until the code of a kernel is there, the core interprets it. Code is kept on disk, keyed by its text, the processor and the
+versions of everything that made it. llvmlite is imported when the first kernel asks for code; without it all kernels are
+interpreted. `MS_KERNEL_CACHE` names the folder of the disk cache, and empty it means that there is none.
+"""
+
+from __future__ import annotations
+
+import atexit
+import hashlib
+import importlib.util
+import os
+import threading
+from collections import deque
+from typing import Any
+
+from mindspore import _core
+from mindspore._kernel_cache import KernelCache
+
+_OPT_LEVEL = 2
+
+
+class _Compiler:
+    """llvmlite, set up for this processor. One thread at a time."""
+
+    def __init__(self) -> None:
+        import llvmlite
+        from llvmlite import binding
+
+        binding.initialize_native_target()
+        binding.initialize_native_asmprinter()
+        self._llvm = binding
+        name = binding.get_host_cpu_name()
+        features = binding.get_host_cpu_features().flatten()
+        self._machine = binding.Target.from_default_triple().create_target_machine(
+            cpu=name, features=features, opt=_OPT_LEVEL, jit=True
+        )
+        version = ".".join(map(str, binding.llvm_version_info))
+        self._identity = f"{llvmlite.__version__} {version} {_OPT_LEVEL} {name} {features}\n"
+        self._cache = KernelCache()
+        self._engines: list[Any] = []  # the code lives as long as they do
+
+    def addresses(self, text: str, phases: int) -> list[int]:
+        """Where the functions phase0, phase1, ... of a module are, after compiling or reading it."""
+        key = hashlib.sha256((self._identity + text).encode()).hexdigest()[:40]
+        binary = self._cache.read(key)
+        if binary is None:
+            binary = self._compile(text)
+            self._cache.write(key, binary)
+        return self._load(binary, phases)
+
+    def _compile(self, text: str) -> bytes:
+        llvm = self._llvm
+        module = llvm.parse_assembly(text)
+        options = llvm.create_pipeline_tuning_options(speed_level=_OPT_LEVEL)
+        options.loop_vectorization = options.slp_vectorization = False
+        options.loop_interleaving = options.loop_unrolling = False
+        builder = llvm.create_pass_builder(self._machine, options)
+        passes = llvm.create_new_module_pass_manager()
+        for add in ("sroa", "instruction_combine", "loop_rotate", "simplify_cfg"):
+            getattr(passes, f"add_{add}_pass")()
+        passes.run(module, builder)
+        return self._machine.emit_object(module)
+
+    def _load(self, binary: bytes, phases: int) -> list[int]:
+        llvm = self._llvm
+        engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), self._machine)
+        engine.add_object_file(llvm.ObjectFileRef.from_data(binary))
+        engine.finalize_object()
+        self._engines.append(engine)
+        found = [engine.get_function_address(f"phase{i}") for i in range(phases)]
+        if not all(found):
+            raise ValueError("the object lacks a function")
+        return found
+
+
+class Assembler:
+    """Takes codes in the order of their submission and compiles them one by one."""
+
+    def __init__(self) -> None:
+        self._jobs: deque[Any] = deque()
+        self._wanted = threading.Event()
+        self._working = threading.Lock()  # held while one code is made; a fork waits for it
+        self._thread: threading.Thread | None = None
+        self._compiler: _Compiler | None = None
+        self._stopped = False
+
+    def submit(self, code: Any) -> None:
+        """Queues a `_core.assembler.MachineCode`."""
+        if self._stopped:
+            code.fail("the program is ending")
+            return
+        self._jobs.append(code)
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._run, name="ms-assembler", daemon=True)
+            self._thread.start()
+        self._wanted.set()
+
+    def stop(self) -> None:
+        """Ends the thread after the code it is making: native code must not run while the process is torn down."""
+        self._stopped = True
+        self._wanted.set()
+        thread, self._thread = self._thread, None
+        if thread is not None:
+            thread.join(timeout=10)
+        while self._jobs:
+            self._jobs.popleft().fail("the program is ending")
+
+    def before_fork(self) -> None:
+        """Waits until no code is being made."""
+        self._working.acquire()
+
+    def after_fork(self, child: bool) -> None:
+        """Lets the thread go on; a child has none and starts its own."""
+        self._working.release()
+        if child:
+            self._wanted, self._thread = threading.Event(), None
+            if self._jobs:
+                self.submit(self._jobs.pop())
+
+    def _run(self) -> None:
+        while not self._stopped:
+            self._wanted.wait()
+            self._wanted.clear()
+            while self._jobs and not self._stopped:
+                with self._working:
+                    self._make(self._jobs.popleft())
+
+    def _make(self, code: Any) -> None:
+        try:
+            if self._compiler is None:
+                self._compiler = _Compiler()
+            code.give(self._compiler.addresses(code.text, code.phases))
+        except Exception as error:
+            code.fail(f"{type(error).__name__}: {error}")
+
+
+def install() -> None:
+    """Makes generated kernels possible where llvmlite is installed."""
+    if importlib.util.find_spec("llvmlite") is None:
+        return
+    assembler = Assembler()
+    atexit.register(assembler.stop)
+    os.register_at_fork(
+        before=assembler.before_fork,
+        after_in_parent=lambda: assembler.after_fork(child=False),
+        after_in_child=lambda: assembler.after_fork(child=True),
+    )
+    _core.assembler.set(assembler.submit)
