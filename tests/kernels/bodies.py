@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import importlib.util
+from typing import Any
+
 from mindspore import Tensor, _core
 
 
 def type_text(tensor: Tensor) -> str:
     """Float32[2, 3]."""
-    return f"{str(tensor.dtype)}[{', '.join(map(str, tensor.shape))}]"
+    return f"{tensor.dtype!s}[{', '.join(map(str, tensor.shape))}]"
 
 
-def program(lines: str, inputs: list[Tensor], results: dict[str, str]) -> _core.assembler.TextProgram:
+def program(lines: str, inputs: list[Tensor], results: dict[str, str]) -> Any:
     """A program of one Fused node. `lines` name the inputs a0, a1, ...; `results` are names of values and their types."""
     pairs = [(f"a{i}", type_text(t)) for i, t in enumerate(inputs)]
     head = ", ".join(f"{name}: {text}" for name, text in pairs)
@@ -27,3 +30,8 @@ def program(lines: str, inputs: list[Tensor], results: dict[str, str]) -> _core.
 def run(lines: str, inputs: list[Tensor], results: dict[str, str]) -> list[Tensor]:
     """The results of a body."""
     return program(lines, inputs, results).run(*inputs)
+
+
+def available() -> bool:
+    """Whether kernels can be generated here."""
+    return importlib.util.find_spec("llvmlite") is not None

@@ -111,6 +111,7 @@ from_numpy: Any
 get_random_state: Any
 graph_mode: Any
 io: Any
+assembler: Any
 is_recording: Any
 is_tracing: Any
 make_function: Any
