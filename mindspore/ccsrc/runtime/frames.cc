@@ -22,12 +22,29 @@ constexpr size_t kFrameBytes = (sizeof(Frame) + 63) / 64 * 64;
 
 std::atomic<void (*)()> interrupt_poll{nullptr};
 
-// What a kernel may throw beside Error is an error of ours or of a library below.
-[[noreturn]] void RethrowWithSpan(const LaunchInfo& info) {
+// The operands of a launch: "x: Float32[2, 3], indices: Int64[4]".
+std::string OperandsText(const Plan& plan, size_t index) {
+  const LaunchInfo& info = plan.infos[index];
+  const std::vector<InputDef>& inputs = info.op->inputs;
+  std::string text;
+  for (size_t i = 0; i < plan.launches[index].out - plan.launches[index].in; ++i) {
+    if (i > 0) text += ", ";
+    if (!inputs.empty()) text += inputs[std::min(i, inputs.size() - 1)].name + ": ";
+    text += plan.types[info.input_types + i].ToString();
+  }
+  return text;
+}
+
+// What a kernel may throw beside Error is an error of ours or of a library below. An error of the
+// user's names the operands, on a line of its own.
+[[noreturn]] void RethrowWithSpan(const Plan& plan, size_t index) {
+  const LaunchInfo& info = plan.infos[index];
   try {
     throw;
-  } catch (Error& error) {
-    throw std::move(error).WithSpan(info.span);
+  } catch (const Error& error) {
+    std::string text = error.message(), operands = OperandsText(plan, index);
+    if (!operands.empty()) text += "\n  " + operands;
+    throw Error(error.kind(), std::move(text)).WithSpan(error.span() ? error.span() : info.span);
   } catch (const HostError&) {
     throw;
   } catch (const std::bad_alloc&) {
@@ -298,7 +315,7 @@ void Machine::RunSegment(Frame& frame, const Instruction& code) {
                              frame.arena + launch->workspace, random_});
       }
     } catch (...) {
-      RethrowWithSpan(plan.infos[static_cast<size_t>(launch - plan.launches.data())]);
+      RethrowWithSpan(plan, static_cast<size_t>(launch - plan.launches.data()));
     }
   }
   Drop(frame, code.drops);
@@ -314,7 +331,7 @@ void Machine::RunProfiled(Frame& frame, const Instruction& code) {
       launch.kernel->Run({frame.pointers + launch.in, frame.pointers + launch.out,
                           frame.arena + launch.workspace, random_});
     } catch (...) {
-      RethrowWithSpan(plan.infos[i]);
+      RethrowWithSpan(plan, i);
     }
     auto ns = std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count();
     RecordLaunch(*plan.infos[i].op, plan.infos[i].span, static_cast<uint64_t>(ns));

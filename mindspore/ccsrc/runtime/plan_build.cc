@@ -209,7 +209,10 @@ class PlanBuilder {
       AddToSegment(kernel->cost_ns());
       Launch launch{kernel.get(), plan_.pointer_count, 0, workspaces_[static_cast<size_t>(step)]};
       launch.out = AddPlaces(node, step);
-      AddLaunch(launch, kernel, {node.op, node.span, static_cast<uint32_t>(node.outputs.size())});
+      AddLaunch(launch, kernel,
+                {node.op, node.span, static_cast<uint32_t>(node.outputs.size()), nullptr,
+                 static_cast<uint32_t>(plan_.types.size())});
+      for (const Var& v : node.inputs) plan_.types.push_back(v.type());
     } else if (!node.op->view) {
       CloseSegment();
       EmitControl(node, step);

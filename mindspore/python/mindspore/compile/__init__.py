@@ -6,7 +6,7 @@ import sys
 from typing import Any
 
 from mindspore.common import _late
-from mindspore.compile.errors import Unsupported
+from mindspore.compile.errors import Unsupported, explain
 from mindspore.compile.jit import (
     JitFunction,
     clear_cache,
@@ -98,6 +98,7 @@ __all__ = [
     "call_in_trace",
     "clear_cache",
     "effect_in_trace",
+    "explain",
     "grad_in_trace",
     "jit",
     "jvp_in_trace",

@@ -14,8 +14,10 @@ from mindspore.compile.places import (
     is_ours,
     operands,
     place_at,
+    traceback_place,
     values_text,
 )
+from mindspore.compile.remedies import operands_of, remedy
 
 __all__ = [
     "Inseparable",
@@ -81,8 +83,10 @@ def locate(error: BaseException, places: list[Place], again: bool = False) -> Ba
     if is_located(error) and not again:
         return error
     text = str(error)
-    remedy = _remedy(error)
-    text = f"{text.rstrip('.')}. {remedy}" if remedy else text
+    help_ = _meant_name(error) or (
+        remedy(text, places[0].values, places[0].function) if places else ""
+    )
+    text = f"{text.rstrip('.')}. {help_}" if help_ else text
     located: Any = _with_text(error, text + places_text(places))
     located._ms_original, located._ms_places = error, places
     located.__cause__ = error.__cause__
@@ -96,13 +100,32 @@ def plain(error: Unsupported) -> BaseException:
 
 # ---- errors of the core -------------------------------------------------------------------------------------------------
 def core_error(kind: type, text: str, places: list[tuple]) -> BaseException:
-    """An error of the core that knows where its node was written: a compiled graph failed, or a pass."""
-    return locate(kind(text), [Place(*p) for p in places] + calling_place())
+    """An error of the core that knows where its node was written: a compiled graph failed, or a pass. What the operands were
+    may stand on a line of its own."""
+    message, _, values = text.partition("\n  ")
+    if not operands_of(values) or "\n" in values:
+        message, values = text, ""
+    where = [Place(*p) for p in places]
+    where[0] = where[0]._replace(values=values)
+    return locate(kind(message), where + calling_place())
 
 
 def eager_error(kind: type, text: str) -> BaseException:
     """An error of an op that was called eagerly."""
     return locate(kind(text), eager_places())
+
+
+def explain(error: BaseException) -> None:
+    """Notes the operands of the user's expression, and a remedy, on an error of an eager call that Python code raised."""
+    if is_located(error) or hasattr(error, "_ms_explained") or not hasattr(error, "add_note"):
+        return
+    place = traceback_place(error)
+    if place is None or not operands_of(place.values):
+        return
+    error._ms_explained = True  # type: ignore[attr-defined]
+    for note in (place.values, remedy(str(error), place.values, "")):
+        if note:
+            error.add_note(f"  {note}")
 
 
 # ---- text ---------------------------------------------------------------------------------------------------------------
@@ -126,7 +149,7 @@ def places_text(places: list[Place]) -> str:
     return text
 
 
-def _remedy(error: BaseException) -> str:
+def _meant_name(error: BaseException) -> str:
     """A name that was perhaps meant."""
     name, known = getattr(error, "name", None), []
     frame = getattr(error, "_ms_expression", (None, None))[0]

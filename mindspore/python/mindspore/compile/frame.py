@@ -241,7 +241,10 @@ def bind_arguments(
         elif spec.kwarg:
             extra[key] = value
         else:
-            raise TypeError(f"{name}() got an unexpected keyword argument '{key}'")
+            takes = ", ".join([*positional, *keyword_only])
+            raise TypeError(
+                f"{name}() got an unexpected keyword argument '{key}'; it takes ({takes})"
+            )
     for key, value in zip(positional[len(positional) - len(defaults) :], defaults):
         env.setdefault(key, value)
     for key, value in keyword_defaults.items():

@@ -9,6 +9,7 @@ from typing import Any
 
 from mindspore import _core
 from mindspore._core import Tensor
+from mindspore.common import _late
 from mindspore.compile.carried import bound, difference, matches, passed, widen
 from mindspore.compile.errors import Unsupported
 from mindspore.compile.fork import NeverEnds, is_raised
@@ -114,14 +115,14 @@ class GraphLoop:
     def _attempt(self) -> list:
         trace, depth, facts = self.trace, self.trace.depth, len(self.tracer.facts)
         self.changes = self.tracer.aliases.changes  # in place, before the round
-        initial = [_core.alias(t) for s in self.slots.values() for t in leaves_of(s.start)]
+        initial = [self._value(t) for s in self.slots.values() for t in leaves_of(s.start)]
         before = [trace.lift(p) for p in self.parameters]
         loop = trace.begin("loop")
         try:
             inputs = [trace.parameter_like(t) for t in initial + before]
             self._bind(inputs)
             condition = self._condition()
-            head = [_core.alias(t) for t in self._values()]
+            head = [self._value(t) for t in self._values()]
             trace.capture(head)  # now: what calls the loop itself must know all of its captures
             environment = trace.environment()
             body = trace.begin("body")
@@ -145,6 +146,12 @@ class GraphLoop:
         trace.end(trace.call(trace.switch(condition, trace.partial(body), trace.partial(done)), []))
         trace.tag_loop(loop, body, done, -1)
         return trace.call(trace.partial(loop), initial + before)
+
+    def _value(self, tensor: Tensor) -> Tensor:
+        """What a tensor stands for now: later changes in place, or of a Parameter, are not meant."""
+        if isinstance(tensor, _late.parameter_class):
+            return self.trace.lift(tensor)
+        return _core.alias(tensor)
 
     def _leave(self, depth: int) -> None:
         while self.trace.depth > depth:

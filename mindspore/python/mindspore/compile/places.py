@@ -7,6 +7,7 @@ import linecache
 import sys
 import types
 from collections.abc import Callable, Iterable
+from opcode import opmap
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -187,23 +188,23 @@ def user_frame() -> types.FrameType | None:
     return frame
 
 
-def frame_place(frame: types.FrameType) -> Place:
-    """Where a Python call stands; with columns if Python knows them (3.11)."""
+def frame_place(frame: types.FrameType, instruction: int | None = None) -> Place:
+    """Where a Python call stands, or stood at an instruction; with columns if Python knows them (3.11)."""
     code = frame.f_code
     name = getattr(code, "co_qualname", code.co_name)
-    span = _columns(frame)
+    span = _columns(frame, frame.f_lasti if instruction is None else instruction)
     if span is None:
         return Place(code.co_filename, frame.f_lineno, name)
     line, end_line, column, end_column = span
     return Place(code.co_filename, line, name, column, end_line, end_column)
 
 
-def _columns(frame: types.FrameType) -> tuple[int, int, int, int] | None:
+def _columns(frame: types.FrameType, instruction: int) -> tuple[int, int, int, int] | None:
     positions = getattr(frame.f_code, "co_positions", None)
-    if positions is None or frame.f_lasti < 0:
+    if positions is None or instruction < 0:
         return None
     for i, span in enumerate(positions()):
-        if i == frame.f_lasti // 2:
+        if i == instruction // 2:
             return None if None in span else span
     return None
 
@@ -219,8 +220,25 @@ def eager_places() -> list[Place]:
     return [_with_values(f) for f in ([layer] if layer is not frame else []) + [frame]]
 
 
-def _with_values(frame: types.FrameType) -> Place:
-    place = frame_place(frame)
+def traceback_place(error: BaseException) -> Place | None:
+    """The user's expression that an error came from, which none of the user's statements raised; None if there is none."""
+    trace, user = error.__traceback__, None
+    while trace is not None:
+        if not is_ours(trace.tb_frame.f_code.co_filename):
+            user = trace
+        last, trace = trace, trace.tb_next
+    if user is None or (user is last and _raises(user)):
+        return None
+    return _with_values(user.tb_frame, user.tb_lasti)
+
+
+def _raises(trace: types.TracebackType) -> bool:
+    """Whether a `raise` or `assert` stands where an exception came from."""
+    return trace.tb_frame.f_code.co_code[trace.tb_lasti] == opmap["RAISE_VARARGS"]
+
+
+def _with_values(frame: types.FrameType, instruction: int | None = None) -> Place:
+    place = frame_place(frame, instruction)
     node = _expression(place)
     if node is None:
         return place

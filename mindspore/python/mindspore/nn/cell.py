@@ -6,6 +6,8 @@ reading an attribute costs nothing. Every change bumps the epoch that compiled g
 
 from __future__ import annotations
 
+import difflib
+import functools
 import inspect
 import threading
 from collections import OrderedDict
@@ -39,6 +41,15 @@ def _compiler() -> Any:
     return module
 
 
+@functools.cache
+def _argument_names(kind: type) -> list[str] | None:
+    """The arguments of a class that can be given by name; None if it takes any."""
+    parameters = list(inspect.signature(kind.__init__).parameters.values())[1:]
+    if any(p.kind is p.VAR_KEYWORD for p in parameters):
+        return None
+    return [p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
+
+
 class Cell(CellOptions):
     """A building block of a network: parameters, other cells, and how they compute.
 
@@ -59,6 +70,19 @@ class Cell(CellOptions):
         ['dense.weight', 'dense.bias']
     """
 
+    def __new__(cls, *args: Any, **kwargs: Any) -> Cell:
+        """Checks the names of the arguments of `__init__`."""
+        if kwargs:
+            takes = _argument_names(cls)
+            for name in kwargs if takes is not None else ():
+                if name not in takes:
+                    close = difflib.get_close_matches(name, takes, 1)
+                    remedy = f" Did you mean '{close[0]}'?" if close else ""
+                    raise TypeError(
+                        f"For '{cls.__name__}', the constructor has no argument '{name}'; it takes {takes}.{remedy}"
+                    )
+        return super().__new__(cls)
+
     def __init__(self, auto_prefix: bool = True, flags: dict[str, Any] | None = None) -> None:
         self.__dict__.update(
             _params=OrderedDict(),
@@ -77,8 +101,12 @@ class Cell(CellOptions):
 
     def construct(self, *args: Any, **kwargs: Any) -> Any:
         """The computation. Every subclass defines it."""
+        own = [n for n in dir(self) if not hasattr(Cell, n) and callable(getattr(self, n))]
+        meant = [n for n in ("forward", "call") if n in own]
+        meant = meant or difflib.get_close_matches("construct", own, 1)
+        remedy = f" Did you mean to name '{meant[0]}' so?" if meant else ""
         raise AttributeError(
-            f"For '{type(self).__name__}', the method 'construct' must be defined, but got none."
+            f"For '{type(self).__name__}', the method 'construct' must be defined, but got none.{remedy}"
         )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -92,8 +120,10 @@ class Cell(CellOptions):
             return self._call_special(args, kwargs)
         try:
             return self.construct(*args, **kwargs)
-        except TypeError:
-            self._check_arguments(args, kwargs)
+        except Exception as error:
+            if isinstance(error, TypeError):
+                self._check_arguments(args, kwargs)
+            _compiler().explain(error)
             raise
 
     def _call_special(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
