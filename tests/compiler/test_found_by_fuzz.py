@@ -189,3 +189,23 @@ def test_gradient_of_assignments() -> None:
     by_x, by_p = ms.grad(net, 0, [net.p])(Tensor(X))
     np.testing.assert_allclose(by_x.asnumpy(), p + 3 * p**2 - np.sin(p) - p * np.cos(p), rtol=1e-5)
     np.testing.assert_allclose(by_p[0].asnumpy(), X, rtol=1e-6)
+
+
+def test_gradient_of_a_parameter_that_a_loop_begins_with() -> None:
+    """What the loop gives back after no round is the Parameter, not a constant of its value."""
+
+    def begins(net, x):
+        y, i = net.p, Tensor(0, ms.int32)
+        while i < 3 and y.max() < 1:
+            i += 1
+            if y.mean() > 0.2:
+                y = ops.ones_like(y)
+        return y + 0 * x
+
+    ms.set_context(mode=ms.GRAPH_MODE)
+    try:
+        net = Net(begins)
+        slopes = ms.value_and_grad(net, None, [net.p])(Tensor(X))[1]
+        np.testing.assert_array_equal(slopes[0].asnumpy(), np.ones(3))
+    finally:
+        ms.set_context(mode=ms.PYNATIVE_MODE)
