@@ -136,7 +136,7 @@ def misspelt_argument_of_a_helper():
 
 @wrong(
     IndexError,
-    "x: Float32[4, 2], input_indices: Int32[1]",
+    "input_params: Float32[4, 2], input_indices: Int32[1]",
     modes=("graph",),
     marks="ops.gather(x, i, 0)",
 )

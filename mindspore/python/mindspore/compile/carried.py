@@ -12,6 +12,7 @@ from mindspore.compile.errors import Unsupported
 from mindspore.compile.values import (
     Choice,
     Undefined,
+    are_equal,
     are_one_type,
     as_scalar,
     children,
@@ -38,12 +39,7 @@ def _are_structures(a: Any, b: Any) -> bool:
 
 def same(a: Any, b: Any) -> bool:
     """Whether two values without tensors are one."""
-    if a is b:
-        return True
-    try:
-        return type(a) is type(b) and bool(a == b)
-    except Exception:
-        return False
+    return a is b or are_equal(a, b)
 
 
 def _stands_for(a: Any, b: Any) -> bool:

@@ -185,8 +185,8 @@ def _with_text(error: BaseException, text: str) -> BaseException:
             fresh.args = (text, *error.args[1:])
         if text in str(fresh):
             return fresh
-    except Exception:
-        pass
+    except (AttributeError, TypeError, ValueError):
+        pass  # it takes other arguments than a text
     if kind.__module__ != "builtins" and hasattr(error, "add_note"):
         error.add_note(text[len(str(error)) :].lstrip("\n"))
         return error

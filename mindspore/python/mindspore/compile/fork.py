@@ -9,7 +9,8 @@ from typing import Any
 from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.compile.effects import emit_raise
-from mindspore.compile.errors import Unsupported
+from mindspore.compile.errors import Inseparable, Unsupported
+from mindspore.compile.failures import is_of_program
 from mindspore.compile.heap import Heap, is_frame, set_contents
 from mindspore.compile.joins import Join
 from mindspore.compile.numbers import NumberDecides
@@ -100,6 +101,10 @@ class Fork:
         except Exception as error:
             if self.tracer.tentative and not is_raised(error):
                 raise  # perhaps only because a number or size is not known in this attempt
+            if not is_of_program(error):
+                raise Inseparable(
+                    f"the compiler failed: {type(error).__name__}: {error}"
+                ) from error
             while self.trace.depth > depth:
                 self.trace.suspend()
             self.frame.refuse_handlers("an exception")

@@ -14,6 +14,7 @@ from mindspore.common import _late
 from mindspore.common.jit_config import JitConfig
 from mindspore.compile.cache import Cache, inputs_of, key_of
 from mindspore.compile.compilation import Compilation
+from mindspore.compile.failures import is_of_program
 from mindspore.compile.numbers import as_tensor, is_number
 from mindspore.compile.signature import Signature, Sizes, declared
 from mindspore.compile.tracer import Tracer
@@ -81,8 +82,10 @@ def _find_for_numbers(
     make = functools.partial(compilation.open, sizes, chosen)
     try:
         entry = cache.get(("numbers", chosen, kept, *masked), inputs, make)
-    except Exception:
-        # Whatever it was: the numbers stay constants, and a real error comes again.
+    except Exception as error:
+        if not is_of_program(error):
+            raise
+        # The numbers stay constants, and an error of the program comes again.
         cache.numbers.keep(masked, frozenset())
         return None
     cache.numbers.keep(masked, wanted)
@@ -105,7 +108,9 @@ def _run_open(target: Target, args: tuple, kwargs: dict, sizes: list[Sizes | Non
         make = functools.partial(compilation.open, sizes)
         entry = cache.get(("open", *key), inputs, make)
     except Exception as error:
-        # Whatever it was: what can be compiled for the sizes of this call must not fail.
+        if not is_of_program(error):
+            raise
+        # What can be compiled for the sizes of this call must not fail.
         result = run_target(dataclasses.replace(target, signature=None), args, kwargs)
         cache.give_up_open_sizes(error)
         return result

@@ -25,6 +25,7 @@ from mindspore.compile.values import (
     NUMBERS,
     Choice,
     Undefined,
+    are_equal,
     are_one_type,
     as_scalar,
     common_type,
@@ -67,7 +68,7 @@ class Join:
             return lambda outputs: rebuild(a, [place(outputs) for place in places])
         if self._are_alike(a, b):
             return self._containers(a, b)
-        if type(a) is type(b) and not is_container(a) and _equal(a, b):
+        if type(a) is type(b) and not is_container(a) and are_equal(a, b):
             return lambda outputs: a
         if isinstance(a, Undefined) and isinstance(b, Undefined):
             return lambda outputs: a
@@ -333,7 +334,7 @@ class Join:
             return False
         if isinstance(x, tuple):
             return len(x) == len(y) and all(map(self._fits, x, y))
-        return _equal(x, y)
+        return are_equal(x, y)
 
 
 class _Plain:
@@ -348,10 +349,3 @@ def _filled(value: Any, container: Any, contents: Any) -> Any:
 def _partial(value: functools.partial, parts: tuple) -> functools.partial:
     function, args, *rest = parts
     return functools.partial(function, *args, **dict(zip(value.keywords, rest)))
-
-
-def _equal(a: Any, b: Any) -> bool:
-    try:
-        return bool(a == b)
-    except Exception:
-        return False

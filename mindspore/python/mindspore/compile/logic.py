@@ -90,7 +90,7 @@ class Logic:
                 return self.test(node)
             except Unsupported:
                 raise
-            except Exception:
+            except (ArithmeticError, AttributeError, LookupError, NameError, TypeError, ValueError):
                 pass  # where it is needed, then
         ways = (lambda: self.test(node)), (lambda: needed)
         return self.choose(decided, *(ways if needed else ways[::-1]))

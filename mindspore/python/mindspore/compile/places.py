@@ -142,8 +142,8 @@ def values_text(nodes: Iterable[ast.expr], lookup: Callable[[str], Any]) -> str:
         for part in _variables(node):
             try:
                 value = _read(part, lookup)
-            except Exception:
-                continue
+            except (AttributeError, LookupError, ValueError):
+                continue  # it has no value yet, or is a property
             if not isinstance(value, (type, types.ModuleType)) and not callable(value):
                 texts[ast.unparse(part)] = describe(value)
     return ", ".join(f"{name}: {text}" for name, text in texts.items())[:_MAX_WIDTH]

@@ -3,6 +3,7 @@ afterwards, and how Python's numbers become tensors that yield to others as numb
 
 from __future__ import annotations
 
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +13,11 @@ from mindspore.compile.errors import Unsupported
 
 NUMBERS = (bool, int, float)
 _DEFAULT = {bool: _core.bool, int: _core.int64, float: _core.float64}
+
+
+_PLAIN = frozenset(
+    {bool, int, float, complex, str, bytes, range, types.MethodType, types.BuiltinMethodType}
+)
 
 
 class Undefined:
@@ -105,6 +111,15 @@ def require_plain(value: Any, what: str) -> None:
         raise Unsupported(f"{what} has no single value: {value.reason}")
     for item in children(value) or ():
         require_plain(item, what)
+
+
+def are_equal(a: Any, b: Any) -> bool:
+    """Whether two values without tensors cannot be told apart. The `==` of other classes is the program's to call."""
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, tuple):
+        return len(a) == len(b) and all(x is y or are_equal(x, y) for x, y in zip(a, b))
+    return type(a) in _PLAIN and bool(a == b)
 
 
 def type_text(value: Any) -> str:
