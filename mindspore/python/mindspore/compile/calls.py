@@ -69,8 +69,9 @@ class Calls:
             return self.call(function.bound_function(), args, kwargs, frame)
         if isinstance(function, type):
             return self._instantiate(function, args, kwargs)
-        if isinstance(function, Primitive):
-            self.guards.item(function.__dict__, "attrs", function.attrs)
+        for value in (function, *args):
+            if isinstance(value, Primitive):
+                self.guards.item(value.__dict__, "attrs", value.attrs)
         owner = getattr(function, "__self__", None)
         if isinstance(owner, facts.MUTABLE) and function.__name__ in _MUTATING:
             self.check_mutable(owner)

@@ -7,6 +7,7 @@ from typing import Any
 from mindspore.nn import _checks
 from mindspore.nn.optim.optimizer import Optimizer, opt_init_args_register
 from mindspore.ops import operations as P
+from mindspore.ops._each import each
 
 
 class Adagrad(Optimizer):
@@ -42,9 +43,7 @@ class Adagrad(Optimizer):
         grads = self._prepare(grads)
         lr = self.get_lr()
         self._next_step()
-        for i in range(self.param_length):
-            rate = lr[i] if self.is_group_lr else lr
-            self.opt(self.parameters[i], self.accum[i], rate, grads[i])
+        each(self.opt, self.param_length, self.parameters, self.accum, lr, grads)
         return True
 
 
@@ -82,17 +81,17 @@ class Adadelta(Optimizer):
         grads = self._prepare(grads)
         lr = self.get_lr()
         self._next_step()
-        for i in range(self.param_length):
-            rate = lr[i] if self.is_group_lr else lr
-            self.opt(
-                self.parameters[i],
-                self.accum[i],
-                self.accum_update[i],
-                rate,
-                self.rho,
-                self.epsilon,
-                grads[i],
-            )
+        each(
+            self.opt,
+            self.param_length,
+            self.parameters,
+            self.accum,
+            self.accum_update,
+            lr,
+            self.rho,
+            self.epsilon,
+            grads,
+        )
         return True
 
 

@@ -11,6 +11,7 @@ from mindspore.common.tensor import Tensor
 from mindspore.nn import _checks
 from mindspore.nn.optim.optimizer import Optimizer, opt_init_args_register
 from mindspore.ops import operations as P
+from mindspore.ops._each import chosen, each
 
 
 def _check_betas(beta1: Any, beta2: Any, eps: Any, owner: str) -> None:
@@ -89,23 +90,25 @@ class Adam(Optimizer):
         beta2_power = self.beta2_power * self.beta2
         self.assign(self.beta1_power, beta1_power)
         self.assign(self.beta2_power, beta2_power)
-        for i in range(self.param_length):
-            rate = lr[i] if self.is_group_lr else lr
-            if self.use_amsgrad:
+        if self.use_amsgrad:
+            for i in range(self.param_length):
+                rate = lr[i] if self.is_group_lr else lr
                 self._update_amsgrad(i, beta1_power, beta2_power, rate, gradients[i])
-            else:
-                self.opt(
-                    self.parameters[i],
-                    self.moment1[i],
-                    self.moment2[i],
-                    beta1_power,
-                    beta2_power,
-                    rate,
-                    self.beta1,
-                    self.beta2,
-                    self.eps,
-                    gradients[i],
-                )
+        else:
+            each(
+                self.opt,
+                self.param_length,
+                self.parameters,
+                self.moment1,
+                self.moment2,
+                beta1_power,
+                beta2_power,
+                lr,
+                self.beta1,
+                self.beta2,
+                self.eps,
+                gradients,
+            )
         return True
 
     def _update_amsgrad(
@@ -198,22 +201,19 @@ class AdamWeightDecay(Optimizer):
         decays = self.get_weight_decay()
         lr = self.get_lr()
         self._next_step()
-        for i in range(self.param_length):
-            rate = lr[i] if self.is_group_lr else lr
-            decay = 0.0
-            if self.decay_flags[i]:
-                decay = decays[i] if self.is_group else decays
-            self.opt(
-                self.parameters[i],
-                self.moments1[i],
-                self.moments2[i],
-                rate,
-                self.beta1,
-                self.beta2,
-                self.eps,
-                decay,
-                gradients[i],
-            )
+        each(
+            self.opt,
+            self.param_length,
+            self.parameters,
+            self.moments1,
+            self.moments2,
+            lr,
+            self.beta1,
+            self.beta2,
+            self.eps,
+            chosen(self.decay_flags, decays, 0.0),
+            gradients,
+        )
         return True
 
 
@@ -259,19 +259,19 @@ class AdaMax(Optimizer):
         self._next_step()
         beta1_power = self.beta1_power * self.beta1
         self.assign(self.beta1_power, beta1_power)
-        for i in range(self.param_length):
-            rate = lr[i] if self.is_group_lr else lr
-            self.opt(
-                self.parameters[i],
-                self.moment1[i],
-                self.moment2[i],
-                beta1_power,
-                rate,
-                self.beta1,
-                self.beta2,
-                self.eps,
-                gradients[i],
-            )
+        each(
+            self.opt,
+            self.param_length,
+            self.parameters,
+            self.moment1,
+            self.moment2,
+            beta1_power,
+            lr,
+            self.beta1,
+            self.beta2,
+            self.eps,
+            gradients,
+        )
         return True
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from mindspore.nn import _checks
 from mindspore.nn.optim.optimizer import Optimizer, opt_init_args_register
 from mindspore.ops import operations as P
+from mindspore.ops._each import each
 
 
 class FTRL(Optimizer):
@@ -59,17 +60,18 @@ class FTRL(Optimizer):
         grads = self._prepare(grads)
         lr = self.get_lr()
         self._next_step()
-        for i in range(self.param_length):
-            self.opt(
-                self.parameters[i],
-                self.moments[i],
-                self.linear[i],
-                grads[i],
-                lr,
-                self.l1,
-                self.l2,
-                self.lr_power,
-            )
+        each(
+            self.opt,
+            self.param_length,
+            self.parameters,
+            self.moments,
+            self.linear,
+            grads,
+            lr,
+            self.l1,
+            self.l2,
+            self.lr_power,
+        )
         return True
 
 

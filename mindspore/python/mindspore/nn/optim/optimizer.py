@@ -21,6 +21,7 @@ from mindspore.nn.cell import Cell
 from mindspore.nn.layer.container import CellList
 from mindspore.nn.learning_rate_schedule import LearningRateSchedule
 from mindspore.ops import operations as P
+from mindspore.ops._each import scaled, with_decay
 
 _GROUP_KEYS = ("params", "lr", "weight_decay", "order_params", "grad_centralization")
 
@@ -329,20 +330,13 @@ class Optimizer(Cell):
         if not self.exec_weight_decay:
             return gradients
         decays = self.get_weight_decay()
-        decayed: list[Any] = []
-        for i in range(self.param_length):
-            gradient = gradients[i]
-            if self.decay_flags[i]:
-                decay = decays[i] if self.is_group else decays
-                gradient = gradient + self.parameters[i] * decay
-            decayed.append(gradient)
-        return tuple(decayed)
+        return with_decay(gradients, self.parameters, self.decay_flags, decays)
 
     def scale_grad(self, gradients: Any) -> Any:
         """The gradients divided by the loss scale."""
         if not self.need_scale:
             return gradients
-        return tuple([gradient * self.reciprocal_scale for gradient in gradients])
+        return scaled(gradients, self.reciprocal_scale)
 
     def gradients_centralization(self, gradients: Any) -> Any:
         """The gradients with their mean over all but the first dimension taken off, where asked."""

@@ -7,6 +7,7 @@ from typing import Any
 from mindspore.nn import _checks
 from mindspore.nn.optim.optimizer import Optimizer, opt_init_args_register
 from mindspore.ops import operations as P
+from mindspore.ops._each import each
 
 
 class RMSProp(Optimizer):
@@ -57,31 +58,33 @@ class RMSProp(Optimizer):
         gradients = self._prepare(gradients)
         lr = self.get_lr()
         self._next_step()
-        for i in range(self.param_length):
-            rate = lr[i] if self.is_group_lr else lr
-            if self.centered:
-                self.opt(
-                    self.parameters[i],
-                    self.mg[i],
-                    self.ms[i],
-                    self.moment[i],
-                    gradients[i],
-                    rate,
-                    self.decay,
-                    self.momentum,
-                    self.epsilon,
-                )
-            else:
-                self.opt(
-                    self.parameters[i],
-                    self.ms[i],
-                    self.moment[i],
-                    rate,
-                    gradients[i],
-                    self.decay,
-                    self.momentum,
-                    self.epsilon,
-                )
+        if self.centered:
+            each(
+                self.opt,
+                self.param_length,
+                self.parameters,
+                self.mg,
+                self.ms,
+                self.moment,
+                gradients,
+                lr,
+                self.decay,
+                self.momentum,
+                self.epsilon,
+            )
+        else:
+            each(
+                self.opt,
+                self.param_length,
+                self.parameters,
+                self.ms,
+                self.moment,
+                lr,
+                gradients,
+                self.decay,
+                self.momentum,
+                self.epsilon,
+            )
         return True
 
 

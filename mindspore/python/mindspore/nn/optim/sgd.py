@@ -10,6 +10,7 @@ from mindspore.common.tensor import Tensor
 from mindspore.nn import _checks
 from mindspore.nn.optim.optimizer import Optimizer, opt_init_args_register
 from mindspore.ops import operations as P
+from mindspore.ops._each import each
 
 
 class SGD(Optimizer):
@@ -56,11 +57,16 @@ class SGD(Optimizer):
         gradients = self._prepare(gradients)
         lr = self.get_lr()
         self._next_step()
-        for i in range(self.param_length):
-            rate = lr[i] if self.is_group_lr else lr
-            self.opt(
-                self.parameters[i], gradients[i], rate, self.accum[i], self.momentum, self.stat[i]
-            )
+        each(
+            self.opt,
+            self.param_length,
+            self.parameters,
+            gradients,
+            lr,
+            self.accum,
+            self.momentum,
+            self.stat,
+        )
         return True
 
 

@@ -1,0 +1,38 @@
+"""What optimizers do with each of their parameters. These loops are library code, which runs as it is while a program is traced:
+an optimizer of a deep network has thousands of equal steps, and parsing each of them would be much of the time to compile."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindspore.ops._custom import invoke
+from mindspore.ops.primitive import Primitive
+
+
+def each(op: Any, count: int, *columns: Any) -> None:
+    """Calls `op` `count` times; a column is a tuple or list with an item for each call, or a value for all of them."""
+    rows = zip(*(c if isinstance(c, (tuple, list)) else (c,) * count for c in columns))
+    if isinstance(op, Primitive):
+        for row in rows:
+            op(*row)
+    else:  # a user's own
+        for row in rows:
+            invoke(op, *row)
+
+
+def chosen(flags: tuple, values: Any, otherwise: Any) -> tuple:
+    """By position `values`, or the value for all, where the flag is set, `otherwise` where it is not."""
+    if not isinstance(values, (tuple, list)):
+        values = (values,) * len(flags)
+    return tuple(v if flag else otherwise for flag, v in zip(flags, values))
+
+
+def with_decay(gradients: Any, parameters: tuple, flags: tuple, decays: Any) -> tuple:
+    """The gradients, with decay * parameter added where the flag is set."""
+    steps = zip(gradients, parameters, flags, chosen(flags, decays, None))
+    return tuple(g + p * decay if flag else g for g, p, flag, decay in steps)
+
+
+def scaled(gradients: Any, factor: float) -> tuple:
+    """The gradients, each times the factor."""
+    return tuple(gradient * factor for gradient in gradients)
