@@ -14,6 +14,9 @@ class Walk {
 
   // Which values depend on a target.
   void MarkActive(const std::vector<Node*>& nodes) {
+    active_.reserve(nodes.size());
+    tangents_.reserve(nodes.size());
+    references_.reserve(nodes.size());
     for (Node* node : nodes) {
       bool reads = false;
       for (const Var& v : node->inputs) reads |= v.type().has_tangent() && IsActive(v);

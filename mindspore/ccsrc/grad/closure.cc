@@ -7,7 +7,25 @@
 namespace ms {
 namespace {
 
-using VarMap = std::unordered_map<Var, Var, VarHash>;
+// A Var for each value of a finished graph; null where there is none.
+class VarTable {
+ public:
+  explicit VarTable(const Graph& graph) {
+    first_.reserve(graph.nodes().size());
+    size_t outputs = 0;
+    for (const Node* node : graph.nodes()) {
+      first_.push_back(outputs);
+      outputs += node->outputs.size();
+    }
+    vars_.resize(outputs);
+  }
+  Var& operator[](const Var& v) { return vars_[first_[v.node->id] + v.index]; }
+  const Var& operator[](const Var& v) const { return vars_[first_[v.node->id] + v.index]; }
+
+ private:
+  std::vector<size_t> first_;  // by node id
+  Vars vars_;
+};
 
 Types ForwardTypes(const Types& types) {
   Types result;
@@ -25,8 +43,8 @@ Type BackType(const Types& inputs, const Types& outputs) {
 // make again from them (constants, fills, views, broadcasts) is made again.
 class BackwardGraph : public BackwardHost {
  public:
-  BackwardGraph(Graph* graph, const VarMap& forward, const VarMap& backs)
-      : graph_(graph), emitter_(graph), forward_(forward), backs_(backs) {}
+  BackwardGraph(Graph* graph, const Graph& made, const VarTable& forward, const Vars& backs)
+      : graph_(graph), emitter_(graph), forward_(forward), backs_(backs), inside_(made) {}
 
   void Build(const Graph& g) {
     std::vector<Seed> seeds;
@@ -54,27 +72,29 @@ class BackwardGraph : public BackwardHost {
 
   // `v` is of g; the result is of ◀g.
   Var Use(const Var& v) override {
-    Vars chain{forward_.at(v)};
-    while (!inside_.contains(chain.back()) && IsDerived(chain.back()))
+    Var made = inside_[forward_[v]];
+    if (made) return made;
+    Vars chain{forward_[v]};
+    while (!inside_[chain.back()] && IsDerived(chain.back()))
       chain.push_back(chain.back().node->inputs[0]);
-    Var made = UseForward(chain.back());
+    made = UseForward(chain.back());
     for (size_t i = chain.size() - 1; i-- > 0;) {
       const Node& node = *chain[i].node;
       made = emitter_.Emit(*node.op, {made}, node.attrs)[0];
-      inside_.emplace(chain[i], made);
+      inside_[chain[i]] = made;
     }
     return made;
   }
 
   Vars CallGradient(const Node& node, const Vars& tangents,
                     const std::vector<bool>& needed) override {
-    auto back = backs_.find({const_cast<Node*>(&node), 0});
-    if (back == backs_.end()) return BackwardHost::CallGradient(node, tangents, needed);
+    if (node.op != Control().call) return BackwardHost::CallGradient(node, tangents, needed);
+    const Var& back = backs_[node.id];
     Vars arguments;
     for (size_t i = 0; i < tangents.size(); ++i) {
       if (node.outputs[i].has_tangent()) arguments.push_back(OrZero(tangents[i], node.outputs[i]));
     }
-    Vars made = emitter_.CallFunction(UseForward(back->second), arguments);
+    Vars made = emitter_.CallFunction(UseForward(back), arguments);
     Vars result(node.inputs.size());
     size_t next = 0;
     for (size_t i = 0; i < result.size(); ++i) {
@@ -109,7 +129,7 @@ class BackwardGraph : public BackwardHost {
   }
 
   Var UseForward(const Var& v) {
-    if (auto it = inside_.find(v); it != inside_.end()) return it->second;
+    if (inside_[v]) return inside_[v];
     const Node& node = *v.node;
     Var made;
     if (node.kind == NodeKind::kConstant) {
@@ -121,7 +141,7 @@ class BackwardGraph : public BackwardHost {
       made = {graph_->AddParameter(v.type(), fmt::format("s{}", saved_.size()), true), 0};
       saved_.push_back(v);
     }
-    inside_.emplace(v, made);
+    inside_[v] = made;
     return made;
   }
 
@@ -141,9 +161,9 @@ class BackwardGraph : public BackwardHost {
 
   Graph* graph_;
   GraphEmitter emitter_;
-  const VarMap& forward_;  // g -> ▶g
-  const VarMap& backs_;    // output 0 of a Call in g -> its backward closure in ▶g
-  VarMap inside_;          // ▶g -> ◀g
+  const VarTable& forward_;  // g -> ▶g
+  const Vars& backs_;        // by the id of a Call in g: its backward closure in ▶g
+  VarTable inside_;          // ▶g -> ◀g
   Vars saved_;
 };
 
@@ -242,23 +262,25 @@ Graph* ClosureGradients::Declare(Graph* g) {
 
 void ClosureGradients::Fill(Graph* g, Graph* forward) {
   GraphEmitter emitter(forward);
-  VarMap made, backs;
+  VarTable made(*g);
+  Vars backs(g->nodes().size());
   Vars from = g->inputs(), to = forward->inputs();
-  for (size_t i = 0; i < from.size(); ++i) made.emplace(from[i], to[i]);
+  for (size_t i = 0; i < from.size(); ++i) made[from[i]] = to[i];
   for (Node* node : g->nodes()) {
     if (node->kind == NodeKind::kParameter) continue;
     if (node->kind == NodeKind::kConstant) {
-      made.emplace(Var{node, 0}, emitter.Constant(node->value, node->outputs[0].weak()));
+      made[{node, 0}] = emitter.Constant(node->value, node->outputs[0].weak());
       continue;
     }
     MS_ASSERT(node->op != Control().vjp);
     Vars inputs;
-    for (const Var& v : node->inputs) inputs.push_back(made.at(v));
+    inputs.reserve(node->inputs.size());
+    for (const Var& v : node->inputs) inputs.push_back(made[v]);
     emitter.span = node->span;
     if (!node->op->structural) {  // types stay as they are
       Node* copy =
           forward->AddApply(*node->op, std::move(inputs), node->attrs, node->outputs, node->span);
-      for (uint32_t i = 0; i < node->outputs.size(); ++i) made.emplace(Var{node, i}, Var{copy, i});
+      for (uint32_t i = 0; i < node->outputs.size(); ++i) made[{node, i}] = {copy, i};
       continue;
     }
     Graph* callee = PartialGraph(node);
@@ -270,15 +292,15 @@ void ClosureGradients::Fill(Graph* g, Graph* forward) {
     } else {
       outputs = emitter.Emit(*node->op, inputs, node->attrs);
     }
-    for (uint32_t i = 0; i < node->outputs.size(); ++i) made.emplace(Var{node, i}, outputs[i]);
-    if (node->op == Control().call) backs.emplace(Var{node, 0}, outputs.back());
+    for (uint32_t i = 0; i < node->outputs.size(); ++i) made[{node, i}] = outputs[i];
+    if (node->op == Control().call) backs[node->id] = outputs.back();
   }
   Graph* backward = module_->NewGraph("◀" + g->name());
-  BackwardGraph builder(backward, made, backs);
+  BackwardGraph builder(backward, *forward, made, backs);
   builder.Build(*g);
   emitter.span = 0;
   Vars outputs;
-  for (const Var& v : g->outputs()) outputs.push_back(made.at(v));
+  for (const Var& v : g->outputs()) outputs.push_back(made[v]);
   outputs.push_back(emitter.Partial(backward, builder.saved()));
   forward->SetOutputs(std::move(outputs));
 }

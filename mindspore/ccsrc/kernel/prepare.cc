@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <list>
 #include <mutex>
+#include <unordered_map>
 
 namespace ms {
 namespace {
 
 constexpr size_t kCapacity = 8192;
 
+// What a kernel was prepared for; a look-up compares with the request itself and copies nothing.
 struct Key {
   const Backend* backend;
   const OpDef* op;
@@ -16,19 +18,20 @@ struct Key {
   Types out;
   Attrs attrs;
   size_t hash;
-
-  bool operator==(const Key& other) const {
-    return hash == other.hash && backend == other.backend && op == other.op && in == other.in &&
-           out == other.out && Equal(attrs, other.attrs);
-  }
 };
 
-struct KeyHash {
-  size_t operator()(const Key* key) const { return key->hash; }
-};
-struct KeyEqual {
-  bool operator()(const Key* a, const Key* b) const { return *a == *b; }
-};
+size_t StrongHash(const Type& t) { return t.weak() ? t.Strong().Hash() : t.Hash(); }
+
+bool SameStrong(const Types& strong, const Types& types) {
+  return std::equal(
+      strong.begin(), strong.end(), types.begin(), types.end(),
+      [](const Type& a, const Type& b) { return b.weak() ? a == b.Strong() : a == b; });
+}
+
+bool Fits(const Key& key, const Backend& backend, const KernelRequest& request) {
+  return key.backend == &backend && key.op == &request.op && SameStrong(key.in, request.in) &&
+         SameStrong(key.out, request.out) && Equal(key.attrs, request.attrs);
+}
 
 Types Strong(const Types& types) {
   Types strong;
@@ -37,14 +40,12 @@ Types Strong(const Types& types) {
   return strong;
 }
 
-Key MakeKey(const Backend& backend, const KernelRequest& request) {
-  Key key{&backend, &request.op, Strong(request.in), Strong(request.out), request.attrs, 0};
+size_t HashOf(const Backend& backend, const KernelRequest& request) {
   size_t hash =
-      HashCombine(std::hash<const void*>()(key.backend), std::hash<const void*>()(key.op));
-  for (const Type& t : key.in) hash = HashCombine(hash, t.Hash());
-  for (const Type& t : key.out) hash = HashCombine(hash, t.Hash() + 1);
-  key.hash = HashCombine(hash, Hash(key.attrs));
-  return key;
+      HashCombine(std::hash<const void*>()(&backend), std::hash<const void*>()(&request.op));
+  for (const Type& t : request.in) hash = HashCombine(hash, StrongHash(t));
+  for (const Type& t : request.out) hash = HashCombine(hash, StrongHash(t) + 1);
+  return HashCombine(hash, Hash(request.attrs));
 }
 
 // A kernel made from a graph may refer to it, and another graph may later live at the same address.
@@ -55,24 +56,24 @@ bool Cacheable(const Attrs& attrs) {
 
 class SharedKernels {
  public:
-  std::shared_ptr<const Kernel> Find(const Key& key) {
+  std::shared_ptr<const Kernel> Find(const Backend& backend, const KernelRequest& request,
+                                     size_t hash) {
     std::lock_guard lock(mutex_);
-    auto it = index_.find(&key);
-    if (it == index_.end()) return nullptr;
-    entries_.splice(entries_.begin(), entries_, it->second);
-    return it->second->kernel;
+    auto it = Position(backend, request, hash);
+    if (it == entries_.end()) return nullptr;
+    entries_.splice(entries_.begin(), entries_, it);
+    return it->kernel;
   }
 
   // Another thread may have been quicker: then its kernel is the one that all use.
-  std::shared_ptr<const Kernel> Insert(Key key, std::shared_ptr<const Kernel> kernel) {
+  std::shared_ptr<const Kernel> Insert(const Backend& backend, const KernelRequest& request,
+                                       size_t hash, std::shared_ptr<const Kernel> kernel) {
     std::lock_guard lock(mutex_);
-    if (auto it = index_.find(&key); it != index_.end()) return it->second->kernel;
+    if (auto it = Position(backend, request, hash); it != entries_.end()) return it->kernel;
+    Key key{&backend, &request.op, Strong(request.in), Strong(request.out), request.attrs, hash};
     entries_.push_front({std::move(key), std::move(kernel)});
-    index_.emplace(&entries_.front().key, entries_.begin());
-    if (entries_.size() > kCapacity) {
-      index_.erase(&entries_.back().key);
-      entries_.pop_back();
-    }
+    index_.emplace(hash, entries_.begin());
+    if (entries_.size() > kCapacity) DropLast();
     return entries_.front().kernel;
   }
 
@@ -92,9 +93,26 @@ class SharedKernels {
     Key key;
     std::shared_ptr<const Kernel> kernel;
   };
+  using Entries = std::list<Entry>;
+
+  Entries::iterator Position(const Backend& backend, const KernelRequest& request, size_t hash) {
+    auto [first, last] = index_.equal_range(hash);
+    for (auto it = first; it != last; ++it) {
+      if (Fits(it->second->key, backend, request)) return it->second;
+    }
+    return entries_.end();
+  }
+
+  void DropLast() {
+    auto [first, last] = index_.equal_range(entries_.back().key.hash);
+    auto is_last = [&](const auto& item) { return &*item.second == &entries_.back(); };
+    index_.erase(std::find_if(first, last, is_last));
+    entries_.pop_back();
+  }
+
   std::mutex mutex_;
-  std::list<Entry> entries_;  // most recently used first
-  std::unordered_map<const Key*, std::list<Entry>::iterator, KeyHash, KeyEqual> index_;
+  Entries entries_;                                           // most recently used first
+  std::unordered_multimap<size_t, Entries::iterator> index_;  // by the hash of the key
 };
 
 SharedKernels& Shared() {
@@ -107,10 +125,10 @@ SharedKernels& Shared() {
 
 std::shared_ptr<const Kernel> PrepareKernel(const Backend& backend, const KernelRequest& request) {
   if (!Cacheable(request.attrs)) return backend.kernels().Find(request, backend.name());
-  Key key = MakeKey(backend, request);
-  if (auto kernel = Shared().Find(key)) return kernel;
+  size_t hash = HashOf(backend, request);
+  if (auto kernel = Shared().Find(backend, request, hash)) return kernel;
   auto kernel = backend.kernels().Find(request, backend.name());  // may take long: without the lock
-  return Shared().Insert(std::move(key), std::move(kernel));
+  return Shared().Insert(backend, request, hash, std::move(kernel));
 }
 
 size_t PreparedKernelCount() { return Shared().size(); }

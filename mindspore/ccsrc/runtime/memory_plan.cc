@@ -104,6 +104,11 @@ ArenaLayout InProgramOrder(std::span<const Lifetime> values) {
   return layout;
 }
 
+struct Placed {
+  size_t begin, end;
+  int first, last;
+};
+
 template <class Weight>
 ArenaLayout HeaviestFirst(std::span<const Lifetime> values, Weight weight) {
   ArenaLayout layout;
@@ -112,25 +117,25 @@ ArenaLayout HeaviestFirst(std::span<const Lifetime> values, Weight weight) {
   std::iota(order.begin(), order.end(), size_t{0});
   std::stable_sort(order.begin(), order.end(),
                    [&](size_t a, size_t b) { return weight(values[a]) > weight(values[b]); });
-  std::vector<size_t> placed;  // by offset
+  std::vector<Placed> placed;  // by offset
   for (size_t i : order) {
     size_t bytes = Aligned(values[i].bytes);
     if (bytes == 0) continue;
+    const int first = values[i].first, last = values[i].last;
     size_t offset = 0, best = SIZE_MAX, best_gap = SIZE_MAX;
-    for (size_t p : placed) {
-      if (values[p].last < values[i].first || values[i].last < values[p].first) continue;
-      size_t begin = layout.offsets[p];
-      if (begin >= offset + bytes && begin - offset < best_gap) {
+    for (const Placed& p : placed) {
+      if (p.last < first || last < p.first) continue;
+      if (p.begin >= offset + bytes && p.begin - offset < best_gap) {
         best = offset;
-        best_gap = begin - offset;
+        best_gap = p.begin - offset;
       }
-      offset = std::max(offset, begin + Aligned(values[p].bytes));
+      offset = std::max(offset, p.end);
     }
     layout.offsets[i] = best == SIZE_MAX ? offset : best;
     layout.bytes = std::max(layout.bytes, layout.offsets[i] + bytes);
     auto at = std::upper_bound(placed.begin(), placed.end(), layout.offsets[i],
-                               [&](size_t o, size_t p) { return o < layout.offsets[p]; });
-    placed.insert(at, i);
+                               [](size_t o, const Placed& p) { return o < p.begin; });
+    placed.insert(at, {layout.offsets[i], layout.offsets[i] + bytes, first, last});
   }
   return layout;
 }
