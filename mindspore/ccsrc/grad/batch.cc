@@ -216,7 +216,7 @@ BatchedFunctions::BatchedFunctions(Module* module, const BatchAnalysis& analysis
 
 Var BatchedFunctions::Make(GraphEmitter& emitter, const Node& source, const Vars& inputs) {
   const Graph* callee = PartialGraph(&source);
-  if (!callee) return emitter.Switch(inputs[0], inputs[1], inputs[2]);
+  if (!callee) return emitter.Emit(*source.op, inputs, source.attrs)[0];  // Switch or CustomGrad
   Vars captures;
   for (size_t i = 0; i < inputs.size(); ++i)
     captures.push_back(Fit(emitter, inputs[i], analysis_.TypeOf({callee->captures()[i], 0})));

@@ -35,16 +35,18 @@ class SpanJoiner {
   std::unordered_map<uint64_t, SpanId> joined_;
 };
 
-// A body being copied.
+// A body being copied, or moved where it is called from nowhere else.
 struct Frame {
   const Graph* callee;
   SpanId span;
+  bool vanishes;
   std::vector<uint32_t> first;  // by node id: where its outputs start in values
   Vars values;
   size_t next = 0;
 
-  Frame(const Graph* graph, const Node& partial, std::span<const Var> arguments, SpanId call)
-      : callee(graph), span(call) {
+  Frame(const Graph* graph, const Node& partial, std::span<const Var> arguments, SpanId call,
+        bool moves)
+      : callee(graph), span(call), vanishes(moves) {
     uint32_t outputs = 0;
     for (const Node* n : graph->nodes()) {
       first.push_back(outputs);
@@ -92,6 +94,9 @@ class Inliner {
       for (const Var& v : graph->outputs()) {
         if (const Graph* used = PartialGraph(v.node)) ++uses_[used].others;
       }
+      for (const Graph* named : {graph->loop.body, graph->loop.done}) {
+        if (named) ++uses_[named].others;
+      }
     }
     main_ = module.main();
   }
@@ -131,9 +136,8 @@ class Inliner {
     return rewriter.changed();
   }
 
-  static Frame Enter(const Graph* callee, const Var& function, const Vars& call_inputs,
-                     SpanId span) {
-    return Frame(callee, *function.node, std::span(call_inputs).subspan(1), span);
+  Frame Enter(const Graph* callee, const Var& function, const Vars& call_inputs, SpanId span) {
+    return Frame(callee, *function.node, std::span(call_inputs).subspan(1), span, Vanishes(callee));
   }
 
   Vars Copy(Graph* graph, const Graph* callee, const Node& call) {
@@ -151,8 +155,8 @@ class Inliner {
         continue;
       }
       Node* node = frame.callee->nodes()[frame.next];
-      Vars inputs;
-      for (const Var& v : node->inputs) inputs.push_back(frame.Get(v));
+      Vars inputs = frame.vanishes ? std::move(node->inputs) : node->inputs;
+      for (Var& v : inputs) v = frame.Get(v);
       SpanId span = spans_.Join(node->span, frame.span);
       const Graph* inner = node->op == Control().call ? Callee(inputs[0], graph) : nullptr;
       if (inner) {
@@ -161,10 +165,13 @@ class Inliner {
       }
       ++frame.next;
       if (node->kind == NodeKind::kParameter) continue;
-      Node* copy =
-          node->kind == NodeKind::kConstant
-              ? graph->AddConstant(node->value, node->outputs[0].weak())
-              : graph->AddApply(*node->op, std::move(inputs), node->attrs, node->outputs, span);
+      Node* copy = nullptr;
+      if (node->kind == NodeKind::kConstant) {
+        copy = graph->AddConstant(node->value, node->outputs[0].weak());
+      } else {
+        Types types = frame.vanishes ? std::move(node->outputs) : node->outputs;
+        copy = graph->AddApply(*node->op, std::move(inputs), node->attrs, std::move(types), span);
+      }
       for (uint32_t i = 0; i < copy->outputs.size(); ++i) frame.Set({node, i}, {copy, i});
     }
   }
