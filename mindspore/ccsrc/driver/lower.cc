@@ -1,5 +1,6 @@
 #include "driver/lower.h"
 
+#include <algorithm>
 #include <unordered_map>
 
 #include "kernel/prepare.h"
@@ -31,6 +32,9 @@ class Lowering {
 
   void Run() {
     std::vector<Node*> original = graph_.nodes();
+    if (std::none_of(original.begin(), original.end(),
+                     [this](const Node* node) { return MustExpand(*node); }))
+      return;
     for (Node* node : original) {
       std::vector<Node*> pending{node};
       while (!pending.empty()) {

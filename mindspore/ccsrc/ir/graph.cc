@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "ir/op.h"
+
 namespace ms {
 
 Vars Graph::inputs() const {
@@ -100,10 +102,17 @@ Graph* Module::NewGraph(std::string name) {
   return graphs_.back().get();
 }
 
+// Whether an attribute of the op may name a graph: nodes of others need not be looked into.
+static bool MayNameGraphs(const OpDef* op) {
+  static const size_t kGraph = Attr(static_cast<Graph*>(nullptr)).index();
+  return op && std::any_of(op->attributes.begin(), op->attributes.end(),
+                           [](const AttrDef& a) { return a.kind == kGraph || a.kind == 0; });
+}
+
 std::vector<Graph*> ReferencedGraphs(const Graph& graph) {
   std::vector<Graph*> found;
   for (const Node* node : graph.nodes()) {
-    if (!node->attrs) continue;
+    if (!MayNameGraphs(node->op) || !node->attrs) continue;
     for (const Attr& attr : *node->attrs) {
       if (auto* g = std::get_if<Graph*>(&attr)) found.push_back(*g);
     }

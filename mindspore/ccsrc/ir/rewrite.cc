@@ -29,11 +29,13 @@ Var Rewriter::Current(const Var& v) const {
 void Rewriter::Replace(const Var& from, const Var& to) {
   if (from == to) return;
   replacement_[first_[from.node->id] + from.index] = to;
-  changed_ = true;
+  any_replaced_ = changed_ = true;
 }
 
 void Rewriter::Enter(Node& node) {
-  for (Var& v : node.inputs) v = Current(v);
+  if (any_replaced_) {
+    for (Var& v : node.inputs) v = Current(v);
+  }
   emitter_.span = node.span;
 }
 

@@ -62,6 +62,7 @@ class Rewriter {
   size_t emitted_ = 0;  // nodes of the graph that already have a place in order_
   bool changed_ = false;
   bool any_dropped_ = false;
+  bool any_replaced_ = false;
 };
 
 // What a rule found: values and attributes by the names used in its text.

@@ -82,15 +82,16 @@ class Pipeline {
   void Reduce() {
     bool changed = true;
     for (int round = 0; changed && round < kMaxRounds; ++round) {
-      changed = Apply("Inline", [&](Module& m) { return Inline(m, options_.inline_limit); });
+      Apply("Inline", [&](Module& m) { return Inline(m, options_.inline_limit); });
       GraphSet kept = GraphsToTransform(module_);
-      changed |= Apply("Simplify", [&](Module& m) { return Simplify(m, kept); });
+      changed = Apply("Simplify", [&](Module& m) { return Simplify(m, kept); });
       if (options_.evaluate) {
         changed |=
             Apply("FoldConstants", [&](Module& m) { return FoldConstants(m, options_.evaluate); });
       }
       changed |= Apply("MergeEqualNodes", [&](Module& m) { return MergeEqualNodes(m, kept); });
-      Apply("RemoveDeadCode", RemoveDeadCode);
+      bool removed = Apply("RemoveDeadCode", RemoveDeadCode);
+      changed |= removed && module_.graphs().size() > 1;  // of fewer calls more can be inlined
     }
   }
 

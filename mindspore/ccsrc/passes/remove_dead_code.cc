@@ -293,10 +293,36 @@ class Removal {
   bool changed_ = false;
 };
 
+// One graph without function values, as most networks become: one walk tells.
+bool IsStraight(const Module& module) {
+  const auto& nodes = module.main()->nodes();
+  return module.graphs().size() == 1 && std::none_of(nodes.begin(), nodes.end(), [](const Node* n) {
+           return n->op && n->op->structural;
+         });
+}
+
+bool SweepStraight(Graph* graph) {
+  std::vector<bool> keep(graph->nodes().size(), false);
+  bool all = true;
+  for (const Var& v : graph->outputs()) keep[v.node->id] = true;
+  for (size_t i = keep.size(); i-- > 0;) {
+    const Node* node = graph->nodes()[i];
+    bool runs =
+        node->kind == NodeKind::kParameter || (node->op && node->op->effect != Effect::kNone);
+    if (runs) keep[i] = true;
+    all = all && keep[i];
+    if (!keep[i]) continue;
+    for (const Var& v : node->inputs) keep[v.node->id] = true;
+  }
+  if (!all) graph->Sweep(keep);
+  return !all;
+}
+
 }  // namespace
 
 bool RemoveDeadCode(Module& module) {
   module.SweepGraphs();
+  if (IsStraight(module)) return SweepStraight(module.main());
   Liveness liveness(module);
   return Removal(module, liveness).Run();
 }
