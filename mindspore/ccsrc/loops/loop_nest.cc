@@ -283,7 +283,7 @@ int64_t LoopNest::OuterSize(bool reduced_axes) const {
   return n;
 }
 
-int64_t LoopNest::piece_span() const { return (std::min(inner(), kPiece) + 63) / 64 * 64; }
+int64_t LoopNest::piece_span() const { return (std::min(inner(), piece) + 63) / 64 * 64; }
 int64_t LoopNest::pieces() const { return OuterSize(true) * row_pieces(); }
 
 bool LoopNest::HasFullOutputs() const {
@@ -299,8 +299,9 @@ int LoopNest::passes() const {
   return std::max(last, 0) + 1;
 }
 
-std::string MakeNest(const FusedBody& body, LoopNest* nest) {
+std::string MakeNest(const FusedBody& body, int vector_bytes, LoopNest* nest) {
   *nest = {};
+  nest->piece = 32 * vector_bytes;  // 128 additions in each lane of floats
   std::string refusal = NestBuilder(body, nest).Run();
   if (!refusal.empty()) return refusal;
   ChooseSchedule(body, nest);

@@ -48,9 +48,8 @@ struct NestOutput {
 
 struct LoopNest {
   enum class Schedule : uint8_t { kElementwise, kRows, kColumns };
-  static constexpr int64_t kBlock = 8192;  // elements of an elementwise task
-  static constexpr int64_t kPiece = 2048;  // elements that are added up before they go to a total
-  static constexpr int64_t kTile = 1024;   // columns of a task
+  static constexpr int64_t kBlock = 8192;      // elements of an elementwise task
+  static constexpr int64_t kTile = 1024;       // columns of a task
   static constexpr int64_t kBuffer = 1 << 15;  // elements of a row that may be buffered
 
   Ints sizes;
@@ -63,6 +62,7 @@ struct LoopNest {
 
   Schedule schedule = Schedule::kElementwise;
   int64_t chunks = 1;
+  int64_t piece = 2048;  // elements of a row that are added up before they go to a total
   // Values that a pass writes to the row's buffer for later ones.
   std::vector<int> buffered;
 
@@ -76,7 +76,7 @@ struct LoopNest {
   // Elements of one piece of a row in buffers; and pieces of a whole row of one task.
   int64_t piece_span() const;
   int64_t pieces() const;
-  int64_t row_pieces() const { return (inner() + kPiece - 1) / kPiece; }
+  int64_t row_pieces() const { return (inner() + piece - 1) / piece; }
   int64_t tiles() const { return (inner() + kTile - 1) / kTile; }
   // Whether the last pass has full outputs to write (otherwise the last one reduces).
   bool HasFullOutputs() const;
@@ -84,7 +84,7 @@ struct LoopNest {
 };
 
 // Returns why there are no loops for the body; empty when there are.
-std::string MakeNest(const FusedBody& body, LoopNest* nest);
+std::string MakeNest(const FusedBody& body, int vector_bytes, LoopNest* nest);
 
 // Of the whole nest on one core: operations (functions counted as 20), and rough time.
 struct NestCost {

@@ -26,7 +26,7 @@ std::string NestWriter::ColumnTotals(LlvmScope& scope, int v, const std::string&
 }
 
 // The task's tile, from its flat index.
-void NestWriter::BeginColumns(LlvmScope& task, const std::string& flat) {
+void NestWriter::BeginColumns(LlvmScope& task, std::string flat) {
   tile_ = flat;
   std::string number = flat, size = SizeOf(static_cast<int>(nest_.sizes.size()) - 1);
   std::vector<int> outer = nest_.Outer(false);

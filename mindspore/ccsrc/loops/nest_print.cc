@@ -80,7 +80,7 @@ std::string Loops(const LoopNest& nest) {
       return fmt::format(
           "parallel over {} rows x {} chunks, {} passes over {} pieces of {}, vectors inside",
           nest.kept_size(), nest.chunks, nest.passes(), nest.pieces(),
-          std::min(nest.inner(), LoopNest::kPiece));
+          std::min(nest.inner(), nest.piece));
     case LoopNest::Schedule::kColumns:
       return fmt::format(
           "parallel over {} tiles of {} columns x {} chunks, {} passes over {} rows, vectors "

@@ -104,6 +104,53 @@ LlvmValue NestWriter::Fold(LlvmScope& scope, int v, LlvmValue lanes) {
   return lanes;
 }
 
+LaneTotal::LaneTotal(NestWriter& writer, LlvmScope& scope, int v)
+    : writer_(writer), v_(v), type_(writer.LaneType(v)), lanes_(writer.lanes_) {
+  Reduction how = writer.nest_.values[v].reduction;
+  apart_ = IsReal(type_) && (how == Reduction::kMax || how == Reduction::kMin);
+  std::string type = LlvmType(type_, lanes_), flags = LlvmType(DType::kBool, lanes_);
+  total_ = scope.Reserve(type);
+  scope.Do(
+      fmt::format("store {} {}, ptr {}", type, writer.Identity(v, type_, lanes_).name, total_));
+  if (!apart_) return;
+  nans_ = scope.Reserve(flags);
+  scope.Do(fmt::format("store {} zeroinitializer, ptr {}", flags, nans_));
+}
+
+void LaneTotal::Take(LlvmScope& scope, const LlvmValue& x) {
+  std::string type = LlvmType(type_, lanes_), flags = LlvmType(DType::kBool, lanes_);
+  LlvmValue total = scope.Let(type_, lanes_, fmt::format("load {}, ptr {}", type, total_));
+  if (apart_) {
+    bool largest = writer_.nest_.values[v_].reduction == Reduction::kMax;
+    std::string take = scope.Let(
+        fmt::format("fcmp {} {} {}, {}", largest ? "ogt" : "olt", type, x.name, total.name));
+    total.name = scope.Let(
+        fmt::format("select {} {}, {} {}, {} {}", flags, take, type, x.name, type, total.name));
+    std::string nan = scope.Let(fmt::format("fcmp uno {} {}, {}", type, x.name, x.name));
+    std::string seen = scope.Let(fmt::format("load {}, ptr {}", flags, nans_));
+    seen = scope.Let(fmt::format("or {} {}, {}", flags, seen, nan));
+    scope.Do(fmt::format("store {} {}, ptr {}", flags, seen, nans_));
+  } else {
+    total = writer_.Combine(scope, v_, total, x);
+  }
+  scope.Do(fmt::format("store {} {}, ptr {}", type, total.name, total_));
+}
+
+LlvmValue LaneTotal::Fold(LlvmScope& scope) const {
+  std::string type = LlvmType(type_, lanes_), flags = LlvmType(DType::kBool, lanes_);
+  LlvmValue lanes = scope.Let(type_, lanes_, fmt::format("load {}, ptr {}", type, total_));
+  LlvmValue folded = writer_.Fold(scope, v_, lanes);
+  if (!apart_) return folded;
+  std::string seen = scope.Let(fmt::format("load {}, ptr {}", flags, nans_));
+  seen = scope.Let(fmt::format("bitcast {} {} to i{}", flags, seen, lanes_));
+  std::string any = scope.Let(fmt::format("icmp ne i{} {}, 0", lanes_, seen));
+  std::string element = LlvmType(type_, 1);
+  folded.name =
+      scope.Let(fmt::format("select i1 {}, {} {}, {} {}", any, element,
+                            LlvmConstant(__builtin_nan(""), type_, 1), element, folded.name));
+  return folded;
+}
+
 LlvmValue NestWriter::Widen(LlvmScope& scope, int v, const LlvmValue& x) {
   DType to = TotalType(v);
   if (x.type == to) return x;

@@ -56,8 +56,8 @@ void NestWriter::WriteRowPass(LlvmScope& task, const std::string& begin, const s
         number = piece.Let(fmt::format("urem i64 {}, {}", loop.index, count));
         row = piece.Let(fmt::format("udiv i64 {}, {}", loop.index, count));
       }
-      first = piece.Let(fmt::format("mul nsw i64 {}, {}", number, LoopNest::kPiece));
-      last = piece.Let(fmt::format("add nsw i64 {}, {}", first, LoopNest::kPiece));
+      first = piece.Let(fmt::format("mul nsw i64 {}, {}", number, nest_.piece));
+      last = piece.Let(fmt::format("add nsw i64 {}, {}", first, nest_.piece));
       std::string past = piece.Let(fmt::format("icmp sgt i64 {}, {}", last, size));
       last = piece.Let(fmt::format("select i1 {}, i64 {}, i64 {}", past, size, last));
     }
@@ -70,28 +70,14 @@ void NestWriter::WriteRowPass(LlvmScope& task, const std::string& begin, const s
 
 void NestWriter::WriteRowPiece(LlvmScope& piece, const std::string& begin, const std::string& end) {
   std::vector<int> reductions = ReductionsOf(pass_ + 1);
-  std::map<int, std::string> sums;
-  auto type = [&](int v, int lanes) { return LlvmType(LaneType(v), lanes); };
-  for (int v : reductions) {
-    sums[v] = piece.Reserve(type(v, lanes_));
-    piece.Do(fmt::format("store {} {}, ptr {}", type(v, lanes_),
-                         Identity(v, LaneType(v), lanes_).name, sums[v]));
-  }
+  std::map<int, LaneTotal> sums;
+  for (int v : reductions) sums.emplace(v, LaneTotal(*this, piece, v));
   VectorLoop(piece, begin, end, [&](Lane& lane) {
-    LlvmScope& scope = *lane.scope;
-    for (int v : reductions) {
-      LlvmValue x = Operand(v, lane);
-      LlvmValue sum =
-          scope.Let(LaneType(v), lanes_, fmt::format("load {}, ptr {}", type(v, lanes_), sums[v]));
-      sum = Combine(scope, v, sum, x);
-      scope.Do(fmt::format("store {} {}, ptr {}", type(v, lanes_), sum.name, sums[v]));
-    }
+    for (int v : reductions) sums.at(v).Take(*lane.scope, Operand(v, lane));
     if (pass_ + 1 == nest_.passes()) StoreOutputs(lane);
   });
   for (int v : reductions) {
-    LlvmValue sum =
-        piece.Let(LaneType(v), lanes_, fmt::format("load {}, ptr {}", type(v, lanes_), sums[v]));
-    sum = Widen(piece, v, Fold(piece, v, sum));
+    LlvmValue sum = Widen(piece, v, sums.at(v).Fold(piece));
     std::string wide = LlvmType(sum.type, 1);
     LlvmValue total = piece.Let(sum.type, 1, fmt::format("load {}, ptr {}", wide, totals_[v]));
     total = Combine(piece, v, total, sum);

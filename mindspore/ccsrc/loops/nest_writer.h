@@ -17,6 +17,24 @@ struct Lane {
   std::string mask;   // of a remainder; empty: all lanes
 };
 
+class NestWriter;
+
+// What the lanes of an innermost loop have added up.
+class LaneTotal {
+ public:
+  LaneTotal(NestWriter& writer, LlvmScope& scope, int v);
+  void Take(LlvmScope& scope, const LlvmValue& x);
+  LlvmValue Fold(LlvmScope& scope) const;
+
+ private:
+  NestWriter& writer_;
+  int v_;
+  DType type_;
+  int lanes_;
+  bool apart_;  // of extremes, nans are noted apart: one comparison less to wait for
+  std::string total_, nans_;
+};
+
 class NestWriter {
  public:
   NestWriter(const LoopNest& nest, const LlvmTarget& target, const VectorTable& table,
@@ -24,6 +42,7 @@ class NestWriter {
   std::string Run();
 
  private:
+  friend class LaneTotal;
   using Body = std::function<void(Lane&)>;
 
   // ---- nest_text.cc: functions, parameters, loops, values
@@ -75,7 +94,7 @@ class NestWriter {
   // ---- nest_columns.cc
   void WriteColumns();
   void WriteColumnChunks();
-  void BeginColumns(LlvmScope& task, const std::string& flat);
+  void BeginColumns(LlvmScope& task, std::string flat);
   void WriteColumnPass(LlvmScope& task, const std::string& begin, const std::string& end);
   void FinishColumns(LlvmScope& task, int stage);
   void WriteKeptColumns(LlvmScope& task);

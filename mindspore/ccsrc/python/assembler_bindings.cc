@@ -1,6 +1,6 @@
 // mindspore._core.assembler: LLVM text goes to a Python function, addresses of machine code come
-// back (loops/machine_code.h, mindspore/_assembler.py). And programs from graph text, by which tests
-// reach single kernels.
+// back (loops/machine_code.h, mindspore/_assembler.py). And programs from graph text, by which
+// tests reach single kernels.
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 

@@ -31,16 +31,12 @@ class KernelCache:
         path = self.folder / f"{key}.o"
         try:
             descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+            with open(descriptor, "rb") as file:
+                if os.fstat(file.fileno()).st_uid != os.geteuid():
+                    return None
+                data = file.read()
         except OSError:
             return None
-        with open(descriptor, "rb") as file:
-            status = os.fstat(file.fileno())
-            if status.st_uid != os.geteuid() or not stat.S_ISREG(status.st_mode):
-                return None
-            try:
-                data = file.read()
-            except OSError:
-                return None
         contents = data[_DIGEST:]
         if hashlib.sha256(contents).digest() == data[:_DIGEST]:
             return contents

@@ -131,7 +131,7 @@ KernelChoice MakeGenerated(const KernelRequest& request,
   std::string refusal = AnalyzeFused(*request.attr<Graph*>("body"), &body);
   if (!refusal.empty()) return No("{}", refusal);
   loops::LoopNest nest;
-  refusal = loops::MakeNest(body, &nest);
+  refusal = loops::MakeNest(body, Target().vector_bytes, &nest);
   if (!refusal.empty()) return No("{}", refusal);
   loops::NestText text;
   refusal = loops::WriteNest(nest, Target(), Vectors(), &text);

@@ -1,0 +1,119 @@
+"""Where machine code comes from: the disk cache and its corners, several processes, forks, and machines without llvmlite."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import bodies
+import pytest
+
+from mindspore._kernel_cache import KernelCache
+
+pytestmark = pytest.mark.skipif(not bodies.available(), reason="needs llvmlite")
+
+PROGRAM = """
+import sys, numpy as np
+sys.path.insert(0, {here!r})
+{before}
+import bodies
+from mindspore import Tensor
+x = Tensor(np.arange(100, dtype=np.float32))
+(y,) = bodies.run("  %1 = Exp(a0)\\n  %2 = Sub(%1, a0)\\n  %3 = Neg(%2)", [x], {{"%3": "Float32[100]"}})
+{after}
+print("sum", y.asnumpy()[:20].sum())
+"""
+
+
+def command(before: str = "", after: str = "") -> list[str]:
+    return [
+        sys.executable,
+        "-c",
+        PROGRAM.format(here=str(Path(__file__).parent), before=before, after=after),
+    ]
+
+
+def environment(folder: Path | str) -> dict[str, str]:
+    return {**os.environ, "MS_KERNEL_CACHE": str(folder)}
+
+
+def run(folder: Path | str, before: str = "", after: str = "") -> str:
+    done = subprocess.run(
+        command(before, after), env=environment(folder), capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_code_is_kept_and_read(tmp_path: Path) -> None:
+    folder = tmp_path / "kernels"
+    first = run(folder)
+    (file,) = folder.iterdir()
+    assert folder.stat().st_mode & 0o777 == 0o700
+    written = file.stat().st_mtime_ns
+    assert run(folder) == first
+    assert [f.stat().st_mtime_ns for f in folder.iterdir()] == [written]
+
+
+@pytest.mark.parametrize("damage", [b"", b"nonsense", None])
+def test_a_damaged_file_is_made_again(tmp_path: Path, damage: bytes | None) -> None:
+    folder = tmp_path / "kernels"
+    first = run(folder)
+    (file,) = folder.iterdir()
+    whole = file.read_bytes()
+    file.write_bytes(whole[:-100] if damage is None else damage)
+    assert run(folder) == first
+    assert file.read_bytes() == whole
+
+
+def test_a_folder_of_others_is_not_used(tmp_path: Path) -> None:
+    open_to_all = tmp_path / "open"
+    open_to_all.mkdir(mode=0o777)
+    open_to_all.chmod(0o777)
+    link = tmp_path / "link"
+    (tmp_path / "private").mkdir(mode=0o700)
+    link.symlink_to(tmp_path / "private")
+    for folder in (open_to_all, link, "", "/proc/no/such"):
+        assert "sum" in run(folder)
+    assert not list(open_to_all.iterdir()) and not list((tmp_path / "private").iterdir())
+
+
+def test_many_processes_share_a_folder(tmp_path: Path) -> None:
+    folder = tmp_path / "kernels"
+    running = [
+        subprocess.Popen(command(), env=environment(folder), stdout=subprocess.PIPE, text=True)
+        for _ in range(4)
+    ]
+    outputs = {process.communicate(timeout=120)[0] for process in running}
+    assert len(outputs) == 1 and "sum" in outputs.pop()
+    assert len(list(folder.iterdir())) == 1
+
+
+def test_files_that_are_no_contents_are_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MS_KERNEL_CACHE", str(tmp_path / "kernels"))
+    cache = KernelCache()
+    assert cache.folder is not None and cache.read("a") is None
+    cache.write("a", b"contents")
+    assert cache.read("a") == b"contents"
+    (cache.folder / "b.o").symlink_to(cache.folder / "a.o")
+    (cache.folder / "c.o").mkdir()
+    assert cache.read("b") is None and cache.read("c") is None
+    cache.write("c", b"more")  # cannot be written, and that is no error
+    assert [f.name for f in cache.folder.iterdir() if f.name.startswith(".new")] == []
+
+
+def test_a_forked_child_makes_its_own_code(tmp_path: Path) -> None:
+    after = """
+import os
+child = os.fork()
+if child == 0:
+    (z,) = bodies.run("  %1 = Sin(a0)\\n  %2 = Add(%1, a0)", [x], {"%2": "Float32[100]"})
+    os._exit(0 if np.allclose(z.asnumpy(), np.sin(x.asnumpy()) + x.asnumpy(), 1e-5) else 1)
+_, status = os.waitpid(child, 0)
+print("child", status)
+"""
+    assert "child 0" in run(tmp_path / "kernels", after=after)
