@@ -127,28 +127,48 @@ std::string NestWriter::ScratchPointer(LlvmScope& scope, int64_t bytes_at) {
   return At(scope, "i8", "%scratch", std::to_string(bytes_at));
 }
 
-// Whole vectors, then what remains under a mask.
+// The lanes that are below `count`, which may be more than there are lanes.
+std::string NestWriter::MaskOf(LlvmScope& scope, const std::string& count) {
+  std::string few = scope.Let(fmt::format("icmp slt i64 {}, {}", count, lanes_));
+  std::string left = scope.Let(fmt::format("select i1 {}, i64 {}, i64 {}", few, count, lanes_));
+  left = scope.Let(fmt::format("trunc i64 {} to i32", left));
+  left = scope.Splat({left, DType::kInt32, 1}, lanes_).name;
+  std::string numbers;
+  for (int i = 0; i < lanes_; ++i) numbers += fmt::format("{}i32 {}", i ? ", " : "", i);
+  return scope.Let(
+      fmt::format("icmp ugt {} {}, <{}>", LlvmType(DType::kInt32, lanes_), left, numbers));
+}
+
+// Whole vectors, then what remains under a mask. A long body is not written twice, which would take
+// twice the time to compile: where masks cost little, all its vectors have one.
 void NestWriter::VectorLoop(LlvmScope& outer, const std::string& begin, const std::string& end,
                             const Body& body) {
+  constexpr auto kLong = 60;  // instructions
+  std::string step = std::to_string(lanes_);
   std::string count = outer.Let(fmt::format("sub nsw i64 {}, {}", end, begin));
   std::string rest = outer.Let(fmt::format("urem i64 {}, {}", count, lanes_));
   std::string whole = outer.Let(fmt::format("sub nsw i64 {}, {}", count, rest));
   auto at = [&](LlvmScope& scope, const std::string& local) {
     return begin == "0" ? local : scope.Let(fmt::format("add nsw i64 {}, {}", begin, local));
   };
-  LlvmLoop loop(outer, "0", whole, std::to_string(lanes_));
+  LlvmLoop loop(outer, "0", whole, step);
   Lane lane{&loop.body, at(loop.body, loop.index), loop.index, ""};
   body(lane);
+  auto lines = std::count(loop.body.code.begin(), loop.body.code.end(), '\n');
+  if (module_.target.vector_bytes == 64 && lines > kLong) {
+    LlvmLoop masked(outer, "0", count, step);
+    LlvmScope& scope = masked.body;
+    std::string left = scope.Let(fmt::format("sub nsw i64 {}, {}", count, masked.index));
+    Lane all{&scope, at(scope, masked.index), masked.index, MaskOf(scope, left)};
+    body(all);
+    masked.Close();
+    return;
+  }
   loop.Close();
   std::string some = outer.Let(fmt::format("icmp ne i64 {}, 0", rest));
   LlvmIf remainder(outer, some);
   LlvmScope& scope = remainder.body;
-  LlvmValue left = scope.Splat({rest, DType::kInt64, 1}, lanes_);
-  std::string numbers;
-  for (int i = 0; i < lanes_; ++i) numbers += fmt::format("{}i64 {}", i ? ", " : "", i);
-  std::string mask = scope.Let(
-      fmt::format("icmp ugt {} {}, <{}>", LlvmType(DType::kInt64, lanes_), left.name, numbers));
-  Lane last{&scope, at(scope, whole), whole, mask};
+  Lane last{&scope, at(scope, whole), whole, MaskOf(scope, rest)};
   body(last);
   remainder.Close();
 }

@@ -61,6 +61,8 @@ class NestWriter {
   void VectorLoop(LlvmScope& outer, const std::string& begin, const std::string& end,
                   const Body& body);
 
+  std::string MaskOf(LlvmScope& scope, const std::string& count);
+
   LlvmValue Value(int v, Lane& lane);
   LlvmValue Compute(int v, LlvmScope& scope, const std::function<LlvmValue(int)>& operand);
   LlvmValue Flat(int v);  // a scalar, in the outermost scope that knows it

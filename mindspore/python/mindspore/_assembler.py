@@ -58,7 +58,7 @@ class _Compiler:
         options.loop_interleaving = options.loop_unrolling = False
         builder = llvm.create_pass_builder(self._machine, options)
         passes = llvm.create_new_module_pass_manager()
-        for add in ("sroa", "instruction_combine", "loop_rotate", "simplify_cfg"):
+        for add in ("sroa", "loop_rotate", "simplify_cfg"):
             getattr(passes, f"add_{add}_pass")()
         passes.run(module, builder)
         return self._machine.emit_object(module)
