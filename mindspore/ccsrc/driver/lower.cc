@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "kernel/prepare.h"
+#include "kernel/node_kernels.h"
 
 namespace ms {
 namespace {
@@ -12,23 +12,10 @@ const Attrs kNoAttrs;
 
 const Attrs& AttrsOf(const Node& node) { return node.attrs ? *node.attrs : kNoAttrs; }
 
-// Whether a kernel of the device takes the node as it is.
-bool Accepted(const Node& node, const Backend& backend) {
-  if (!backend.kernels().Has(*node.op)) return false;
-  Types in;
-  for (const Var& v : node.inputs) in.push_back(v.type());
-  try {
-    PrepareKernel(backend, {*node.op, in, node.outputs, AttrsOf(node)});
-    return true;
-  } catch (const Error&) {
-    return false;
-  }
-}
-
 class Lowering {
  public:
   Lowering(Graph& graph, const Backend& backend)
-      : graph_(graph), backend_(backend), emitter_(&graph) {}
+      : graph_(graph), backend_(backend), kernels_(backend), emitter_(&graph) {}
 
   void Run() {
     std::vector<Node*> original = graph_.nodes();
@@ -56,10 +43,21 @@ class Lowering {
   }
 
  private:
-  bool MustExpand(const Node& node) const {
+  bool MustExpand(const Node& node) {
     if (node.kind != NodeKind::kApply || node.op->structural || node.op->view || !node.op->expand)
       return false;
-    return !Accepted(node, backend_);
+    return !Accepted(node);
+  }
+
+  // Whether a kernel of the device takes the node as it is.
+  bool Accepted(const Node& node) {
+    if (!backend_.kernels().Has(*node.op)) return false;
+    try {
+      kernels_.Of(node);
+      return true;
+    } catch (const Error&) {
+      return false;
+    }
   }
 
   void Expand(Node& node) {
@@ -96,6 +94,7 @@ class Lowering {
 
   Graph& graph_;
   const Backend& backend_;
+  NodeKernels kernels_;
   GraphEmitter emitter_;
   std::vector<Node*> order_;
   std::vector<Node*> expanded_;

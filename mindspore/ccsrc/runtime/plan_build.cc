@@ -4,7 +4,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "kernel/prepare.h"
+#include "kernel/node_kernels.h"
 #include "runtime/frames.h"
 #include "runtime/launch_group.h"
 #include "runtime/memory_plan.h"
@@ -16,7 +16,6 @@ namespace {
 
 // Launches of one segment take about this long at most before the runtime asks whether to stop.
 constexpr double kPollNs = 50e6;
-const Attrs kNoAttrs;
 
 using PlanOf = std::function<const Plan*(const Graph*)>;
 
@@ -54,14 +53,12 @@ class PlanBuilder {
   // ---------------------------------------------------------------------------------
   std::vector<std::shared_ptr<const Kernel>> PrepareKernels() {
     std::vector<std::shared_ptr<const Kernel>> kernels(order_.nodes.size());
+    NodeKernels prepared(backend_);
     for (size_t t = 0; t < kernels.size(); ++t) {
       const Node& node = *order_.nodes[t];
       if (!IsLaunch(node)) continue;
-      Types in;
-      for (const Var& v : node.inputs) in.push_back(v.type());
       try {
-        const Attrs& attrs = node.attrs ? *node.attrs : kNoAttrs;
-        kernels[t] = PrepareKernel(backend_, {*node.op, in, node.outputs, attrs});
+        kernels[t] = prepared.Of(node);
       } catch (Error& error) {
         throw std::move(error).WithSpan(node.span);
       }
