@@ -19,6 +19,7 @@ void DefineAllOps(OpRegistry& ops) {
   DefineRandom(ops);
   DefineOptim(ops);
   DefineFused(ops);
+  DefineAttention(ops);
 }
 
 }  // namespace ms

@@ -21,6 +21,7 @@ void DefineLoss(OpRegistry& ops);
 void DefineRandom(OpRegistry& ops);
 void DefineOptim(OpRegistry& ops);
 void DefineFused(OpRegistry& ops);
+void DefineAttention(OpRegistry& ops);
 
 void DefineAllOps(OpRegistry& ops);
 

@@ -63,6 +63,8 @@ class Pipeline {
     Apply("MergeEqualNodes", [&](Module& m) { return MergeEqualNodes(m, kept); });
     Apply("MergeCalls", MergeCalls);
     Reduce();
+    // Of the fast stage, but here: its op has a gradient that needs no matrix of scores.
+    if (options_.fast && Apply("MatchAttention", MatchAttention)) Reduce();
     while (HasTransform(module_)) {
       if (!Apply("ExpandBatches", ExpandBatches)) Apply("ExpandGradients", ExpandGradients);
       Reduce();

@@ -10,7 +10,7 @@ class CpuBackend : public Backend {
  public:
   CpuBackend() {
     for (auto add : {AddElementwise, AddReduce, AddMatMul, AddConv, AddPool, AddNorm, AddSoftmax,
-                     AddLoss, AddArray, AddIndexing, AddRandom, AddOptim}) {
+                     AddLoss, AddArray, AddIndexing, AddRandom, AddOptim, AddAttention}) {
       add(table_);
     }
     table_.For("Fused").Try("generated",

@@ -20,5 +20,6 @@ void AddArray(KernelTable& table);
 void AddIndexing(KernelTable& table);
 void AddRandom(KernelTable& table);
 void AddOptim(KernelTable& table);
+void AddAttention(KernelTable& table);
 
 }  // namespace ms::cpu

@@ -14,8 +14,7 @@
 
 namespace ms::cpu {
 
-MS_DECLARE_ISA(void RandomWords(const RandomKey& key, int64_t group, uint32_t* words);
-               void UniformGroup(const RandomKey& key, int64_t group, float* out);
+MS_DECLARE_ISA(void UniformGroup(const RandomKey& key, int64_t group, float* out);
                void NormalGroup(const RandomKey& key, int64_t group, float* out);
                void DropoutGroup(const RandomKey& key, int64_t group, uint64_t threshold,
                                  float scale, const float* x, float* y, float* mask);)
@@ -166,7 +165,7 @@ KernelChoice MakePermutation(const KernelRequest& r) {
 
 // ---- dropout
 // ------------------------------------------------------------------------------------------------
-// Words below this are kept.
+// Words below this are taken.
 uint64_t Threshold(double probability) {
   return static_cast<uint64_t>(std::llround(probability * 4294967296.0));
 }
@@ -175,7 +174,7 @@ KernelChoice MakeDropout(const KernelRequest& r) {
   int64_t size = r.shape(0).size();
   Seeds seeds(r, "Seed0", "Seed1");
   double keep = r.attr<double>("keep_prob");
-  uint64_t threshold = std::max<uint64_t>(Threshold(keep), 1);
+  uint64_t threshold = DropoutThreshold(keep);
   double cost = 1.2 * static_cast<double>(size);
   auto words_of = MS_PICK_ISA(RandomWords);
   if (r.dtype(0) == DType::kFloat32) {
@@ -374,7 +373,46 @@ KernelChoice MakeSetOffset(const KernelRequest&) {
       1.0);
 }
 
+// What a Dropout in this place would draw with.
+KernelChoice MakeDropoutKey(const KernelRequest& r) {
+  Seeds seeds(r, "Seed0", "Seed1");
+  return FunctionKernel(
+      [seeds](const KernelArgs& a) {
+        RandomKey key = seeds.Next(a.random);
+        auto* out = static_cast<uint64_t*>(a.out[0]);
+        out[0] = key.seed;
+        out[1] = key.offset;
+      },
+      1.0);
+}
+
+template <class T>
+void FillDropoutMask(const KernelArgs& a, int64_t size, double keep) {
+  const auto* key = static_cast<const uint64_t*>(a.in[0]);
+  uint64_t threshold = DropoutThreshold(keep);
+  static const auto fill = MS_PICK_ISA(RandomWords);
+  ForGroups(size, kWordsPerGroup, 30, [&](int64_t g, int64_t first, int64_t n) {
+    uint32_t words[kWordsPerGroup];
+    fill({key[0], key[1]}, g, words);
+    T* y = static_cast<T*>(a.out[0]) + first;
+    for (int64_t i = 0; i < n; ++i) y[i] = words[i] < threshold ? static_cast<T>(1 / keep) : T(0);
+  });
+}
+
+KernelChoice MakeDropoutMask(const KernelRequest& r) {
+  int64_t size = r.out[0].shape().size();
+  double keep = r.attr<double>("keep_prob");
+  bool wide = r.out[0].dtype() == DType::kFloat64;
+  return FunctionKernel(
+      [=](const KernelArgs& a) {
+        wide ? FillDropoutMask<double>(a, size, keep) : FillDropoutMask<float>(a, size, keep);
+      },
+      1.2 * static_cast<double>(size));
+}
+
 }  // namespace
+
+uint64_t DropoutThreshold(double keep_prob) { return std::max<uint64_t>(Threshold(keep_prob), 1); }
 
 void AddRandom(KernelTable& table) {
   table.For("RandomOffset").Try("reference", MakeOffset);
@@ -389,6 +427,8 @@ void AddRandom(KernelTable& table) {
   table.For("RandomPermutation").Try("reference", MakePermutation);
   table.For("Dropout").Try("vector", MakeDropout);
   table.For("DropoutGrad").Try("reference", MakeDropoutGrad);
+  table.For("DropoutKey").Try("reference", MakeDropoutKey);
+  table.For("DropoutMask").Try("vector", MakeDropoutMask);
   table.For("Bernoulli").Try("reference", MakeBernoulli);
   table.For("Multinomial").Try("reference", MakeMultinomial);
 }

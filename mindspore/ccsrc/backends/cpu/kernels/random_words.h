@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "backends/cpu/isa.h"
+
 namespace ms::cpu {
 
 struct RandomKey {
@@ -10,5 +12,10 @@ struct RandomKey {
 };
 
 inline constexpr int kWordsPerGroup = 64;
+
+// Words below this are kept where elements are kept with this probability.
+uint64_t DropoutThreshold(double keep_prob);
+
+MS_DECLARE_ISA(void RandomWords(const RandomKey& key, int64_t group, uint32_t* words);)
 
 }  // namespace ms::cpu
