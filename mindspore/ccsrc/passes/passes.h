@@ -40,6 +40,8 @@ GraphSet GraphsToTransform(const Module& module);
 bool MergeEqualNodes(Module& module, const GraphSet& kept = {});
 // Evaluates nodes of constants, where the result is not larger than what it replaces.
 bool FoldConstants(Module& module, const Evaluator& evaluate);
+// Products, softmax and products in a row become Attention; before gradients are made of them.
+bool MatchAttention(Module& module);
 // Drops nodes, captures, parameters, results and graphs that no output or effect of main needs.
 bool RemoveDeadCode(Module& module);
 
