@@ -37,7 +37,8 @@ AttrsRef MakeAttrs(const OpDef& op, const NamedAttrs& named) {
     auto it = std::find_if(named.begin(), named.end(),
                            [&](const auto& n) { return n.first == def.name; });
     if (it != named.end()) {
-      bool fits = it->second.index() == def.kind || (def.optional && it->second.index() == 0);
+      bool fits = def.kind == 0 || it->second.index() == def.kind ||
+                  (def.optional && it->second.index() == 0);
       MS_ASSERT(fits);
       (*attrs)[i] = it->second;
     } else {

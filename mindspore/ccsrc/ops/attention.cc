@@ -139,9 +139,9 @@ class Matrices {
     if (!g_.attr<bool>("causal")) return p;
     auto numbers = [&](int axis) {
       return g_.Call("Range", {},
-                     {{"start", 0},
+                     {{"start", int64_t{0}},
                       {"end", p.shape().dim(axis).code()},
-                      {"step", 1},
+                      {"step", int64_t{1}},
                       {"maxlen", int64_t{1} << 40}});
     };
     Term rows = g_.Call("ExpandDims", {numbers(-2)}, {{"axis", -1}});
@@ -293,9 +293,10 @@ void DefineAttention(OpRegistry& ops) {
       .Grad(AttentionGradient);
   WithAttentionAttrs(
       WithAttentionInputs(ops.Op("AttentionGrad"))
-          .In("largest", kFloating, "Output 1 of Attention.")
-          .In("log_sum", kFloating, "Output 2 of Attention.")
-          .In("delta", kFloating, "sum(out dout) along each row, less the tangent of log_sum.")
+          .In("largest", One(DType::kFloat32) | One(DType::kFloat64), "Output 1 of Attention.")
+          .In("log_sum", One(DType::kFloat32) | One(DType::kFloat64), "Output 2 of Attention.")
+          .In("delta", One(DType::kFloat32) | One(DType::kFloat64),
+              "sum(out dout) along each row, less the tangent of log_sum.")
           .In("dout", kFloating, "The tangent of the output."))
       .Doc("Gradients of Attention with respect to query, key and value.")
       .Batch(BatchAttention)

@@ -234,12 +234,103 @@ void DefineLikelihood(OpRegistry& ops) {
       });
 }
 
+// ---- cross entropy of logits ------------------------------------------------------------------
+// With respect to the logits: each row's softmax times the row's weight, less that weight at its
+// class.
+Terms LogitsGrad(GradContext& g) {
+  Terms grads(3);
+  if (g.needs(0)) {
+    grads[0] = g.Call("CrossEntropyGrad", {g.dout(), g.in(0), g.in(1), g.in(2), g.out(1)},
+                      LikelihoodAttrs(g));
+  }
+  return grads;
+}
+
+// With u the tangent of the gradient and t = u - sum(p u) along rows: dloss gets the loss that t
+// would have as log probabilities, the logits what softmax makes of u.
+Terms LogitsSecondGrad(GradContext& g) {
+  Term p = g.Call("Softmax", {g.in(1)}), u = g.dout();
+  Terms grads(5);
+  if (g.needs(0)) {
+    Term t = u - SumAlong(p * u, 1);
+    grads[0] = g.CallMany("NLLLoss", {t, g.in(2), g.in(3)}, LikelihoodAttrs(g))[0];
+  }
+  if (g.needs(1)) {
+    NamedAttrs attrs = LikelihoodAttrs(g);
+    attrs.emplace_back("classes", g.in_type(1).shape().dim(1).code());
+    Term at_class = g.Call("NLLLossGrad", {g.in(0), g.in(2), g.in(3), g.in(4)}, attrs);
+    grads[1] = -(SumAlong(at_class, 1) * g.Call("SoftmaxGrad", {p, u}));
+  }
+  return grads;
+}
+
+NamedAttrs LikelihoodAttrs(ExpandContext& c) {
+  return {{"reduction", c.attr<std::string>("reduction")},
+          {"ignore_index", c.attr<int64_t>("ignore_index")}};
+}
+
+OpDef& WithLikelihoodAttrs(OpDef& op) {
+  return op.WithAttr("reduction", "mean", "As in NLLLoss.")
+      .WithAttr("ignore_index", -100, "As in NLLLoss.");
+}
+
+void DefineLogitsLoss(OpRegistry& ops) {
+  WithLikelihoodAttrs(ops.Op("CrossEntropy")
+                          .In("logits", kFloating, "[batch, classes].")
+                          .In("labels", kIndex, "[batch], classes in [0, classes) or ignore_index.")
+                          .In("weight", kFloating, "[classes]."))
+      .Doc("NLLLoss of the logarithm of the softmax of each row, and the sum of weights.")
+      .Infer([](InferContext& c) {
+        CheckLabels(c);
+        CheckLikelihood(c, 0, 2);
+        bool none = c.attr<std::string>("reduction") == "none";
+        return Types{c.Like(0, none ? Shape{c.dim(0, 0)} : Shape{}), c.Like(0, Shape{})};
+      })
+      .Expand([](ExpandContext& c) {
+        Term logs = c.Call("LogSoftmax", {c.in(0)});
+        return c.emitter().CallMany("NLLLoss", {logs, c.in(1), c.in(2)}, LikelihoodAttrs(c));
+      })
+      .Grad(LogitsGrad);
+  WithLikelihoodAttrs(ops.Op("CrossEntropyGrad")
+                          .In("dloss", kFloating, "Shaped as the loss.")
+                          .In("logits", kFloating, "[batch, classes].")
+                          .In("labels", kIndex, "[batch].")
+                          .In("weight", kFloating, "[classes].")
+                          .In("total_weight", kFloating, "Output 1 of CrossEntropy."))
+      .Doc("Gradient of CrossEntropy with respect to the logits.")
+      .Infer([](InferContext& c) {
+        c.CheckRank(1, 2);
+        c.CheckRank(2, 1);
+        CheckLikelihood(c, 1, 3);
+        c.CheckRank(4, 0);
+        c.CheckSameDType(1, 0);
+        c.CheckSameDType(1, 4);
+        c.Check(c.dim(1, 0) == c.dim(2, 0),
+                "'logits' and 'labels' must have the same batch size, but got {} and {}",
+                c.dim(1, 0), c.dim(2, 0));
+        bool none = c.attr<std::string>("reduction") == "none";
+        Shape loss = none ? c.shape(2) : Shape{};
+        c.Check(SameSizes(c.shape(0), loss), "'dloss' must have shape {}, but got {}", loss,
+                c.shape(0));
+        return c.in(1);
+      })
+      .Expand([](ExpandContext& c) {
+        Term logits = c.in(1);
+        NamedAttrs attrs = LikelihoodAttrs(c);
+        attrs.emplace_back("classes", logits.shape().dim(1).code());
+        Term at_class = c.Call("NLLLossGrad", {c.in(0), c.in(2), c.in(3), c.in(4)}, attrs);
+        return c.Call("LogSoftmaxGrad", {c.Call("LogSoftmax", {logits}), at_class});
+      })
+      .Grad(LogitsSecondGrad);
+}
+
 }  // namespace
 
 void DefineLoss(OpRegistry& ops) {
   DefineSoftmax(ops);
   DefineCrossEntropy(ops);
   DefineLikelihood(ops);
+  DefineLogitsLoss(ops);
   DefineElementwiseLoss(ops);
 }
 

@@ -193,6 +193,56 @@ row(
 )
 
 
+def cross_entropy(x, labels, weight, **attrs):
+    return nll(special.log_softmax(x, -1), labels, weight, **attrs)
+
+
+def cross_entropy_grad(dloss, x, labels, weight, total, reduction="mean", ignore_index=-100):
+    attrs = {"reduction": reduction, "ignore_index": ignore_index}
+    at_class = nll_grad(dloss, labels, weight, total, classes=x.shape[1], **attrs)
+    return at_class - special.softmax(x, -1) * at_class.sum(-1, keepdims=True)
+
+
+row(
+    "CrossEntropy",
+    ref=keep(cross_entropy),
+    grad=False,
+    good=[
+        args(f32(3, 40), i32([0, 39, 1]), f32(40, low=0.5), reduction=r)
+        for r in ("mean", "sum", "none")
+    ]
+    + [args(f32(3, 4), i64([0, 2, -1]), f32(4, low=0.5), ignore_index=-1)],
+    bad=NLL_BAD,
+    tol=LOOSE,
+)
+THREE = i32([0, 3, 1])
+row(
+    "CrossEntropyGrad",
+    ref=keep(lambda d, x, *rest, **attrs: cross_entropy_grad(d, x, *rest, **attrs).astype(x.dtype)),
+    grad=False,
+    good=[
+        args(ONE, f32(3, 4), THREE, f32(4), ONE),
+        args(ONE, f32(3, 4), THREE, f32(4), ONE, reduction="sum"),
+        args(f32(3), f32(3, 4), i32([0, 3, 9]), f32(4), ONE, reduction="none", ignore_index=9),
+    ],
+    bad=[
+        args(ONE, f32(2, 4), i32([0, 4]), f32(4), ONE, says="the labels must be in [0, 4)"),
+        args(f32(2), f32(3, 4), THREE, f32(4), ONE, says="'dloss' must have shape []"),
+        args(ONE, f32(3), THREE, f32(4), ONE, says="'logits' must have 2 dimensions"),
+        args(ONE, f32(1, 4), i32([[0]]), f32(4), ONE, says="'labels' must have 1 dimensions"),
+        args(ONE, f32(3, 4), THREE, f32(4, 1), ONE, says="'weight' must have 1 dimensions"),
+        args(ONE, f32(3, 4), THREE, f32(4), f32(1), says="'total_weight' must have 0 dim"),
+        args(ONE, f32(2, 4), THREE, f32(4), ONE, says="must have the same batch size"),
+        args(ONE, f32(3, 4), THREE, f32(3), ONE, says="'weight' must have one element per"),
+        args(ONE, f32(3, 4), THREE, f64(4), ONE, says="must have the same dtype"),
+        args(f64(0.5), f32(3, 4), THREE, f32(4), ONE, says="must have the same dtype"),
+        args(ONE, f32(3, 4), THREE, f32(4), f64(0.5), says="must have the same dtype"),
+        args(ONE, f32(3, 4), THREE, f32(4), ONE, reduction="x", says="'reduction' must be one"),
+    ],
+    tol=LOOSE,
+)
+
+
 # ---- element by element --------------------------------------------------------------------------
 def reduced(loss, reduction):
     if reduction == "batchmean":

@@ -32,6 +32,7 @@ from mindspore.ops._python_ops import (
 from mindspore.ops.function.activation_func import *
 from mindspore.ops.function.array_classes import *
 from mindspore.ops.function.array_func import *
+from mindspore.ops.function.attention_func import *
 from mindspore.ops.function.cast_func import *
 from mindspore.ops.function.creation_func import *
 from mindspore.ops.function.index_func import *
@@ -1201,6 +1202,41 @@ class Atanh(Primitive):
     def __init__(self) -> None: ...
     def __call__(self, x: Any) -> Any: ...
 
+class Attention(Primitive):
+    """softmax(scale query key^T + mask) value, the largest score of each row, and the ..."""
+
+    def __init__(
+        self,
+        scale: float = ...,
+        causal: bool = ...,
+        fill: float = ...,
+        keep_prob: float = ...,
+    ) -> None: ...
+    def __call__(self, query: Any, key: Any, value: Any, mask: Any, random_key: Any) -> Any: ...
+
+class AttentionGrad(Primitive):
+    """Gradients of Attention with respect to query, key and value."""
+
+    def __init__(
+        self,
+        scale: float = ...,
+        causal: bool = ...,
+        fill: float = ...,
+        keep_prob: float = ...,
+    ) -> None: ...
+    def __call__(
+        self,
+        query: Any,
+        key: Any,
+        value: Any,
+        mask: Any,
+        random_key: Any,
+        largest: Any,
+        log_sum: Any,
+        delta: Any,
+        dout: Any,
+    ) -> Any: ...
+
 class AvgPool(Primitive):
     """Mean of each window; what hangs over the edge does not count."""
 
@@ -1408,6 +1444,18 @@ class Cosh(Primitive):
     def __init__(self) -> None: ...
     def __call__(self, x: Any) -> Any: ...
 
+class CrossEntropy(Primitive):
+    """NLLLoss of the logarithm of the softmax of each row, and the sum of weights."""
+
+    def __init__(self, reduction: str = ..., ignore_index: int = ...) -> None: ...
+    def __call__(self, logits: Any, labels: Any, weight: Any) -> Any: ...
+
+class CrossEntropyGrad(Primitive):
+    """Gradient of CrossEntropy with respect to the logits."""
+
+    def __init__(self, reduction: str = ..., ignore_index: int = ...) -> None: ...
+    def __call__(self, dloss: Any, logits: Any, labels: Any, weight: Any, total_weight: Any) -> Any: ...
+
 class CumProd(Primitive):
     """Running product along an axis."""
 
@@ -1467,6 +1515,18 @@ class DropoutGrad(Primitive):
 
     def __init__(self, keep_prob: float = ...) -> None: ...
     def __call__(self, dy: Any, mask: Any) -> Any: ...
+
+class DropoutKey(Primitive):
+    """The seed and the offset that a Dropout here would draw with; takes the offset."""
+
+    def __init__(self, Seed0: int = ..., Seed1: int = ...) -> None: ...
+    def __call__(self) -> Any: ...
+
+class DropoutMask(Primitive):
+    """1 / keep_prob where a Dropout with the key keeps an element, elsewhere 0."""
+
+    def __init__(self, shape: Any, keep_prob: float = ..., dtype: Any = ...) -> None: ...
+    def __call__(self, random_key: Any) -> Any: ...
 
 class Elu(Primitive):
     """x where it is positive, elsewhere alpha * (exp(x) - 1)."""

@@ -1,44 +1,12 @@
-// Losses over classes. Labels are checked before any work starts, on the calling thread, since no
-// exception may leave a parallel region.
+// Losses over classes.
 #include "backends/cpu/cpu.h"
 #include "backends/cpu/kernels/in_float32.h"
+#include "backends/cpu/kernels/loss_parts.h"
 #include "backends/cpu/kernels/softmax_loops.h"
 #include "kernel/parallel.h"
 
 namespace ms::cpu {
 namespace {
-
-class Labels {
- public:
-  Labels(const void* data, DType dtype) : data_(data), wide_(dtype == DType::kInt64) {}
-  int64_t operator[](int64_t i) const {
-    return wide_ ? static_cast<const int64_t*>(data_)[i] : static_cast<const int32_t*>(data_)[i];
-  }
-
-  // Every label is in [0, classes), or is `ignored` where that is not null.
-  void Check(const std::string& op, int64_t count, int64_t classes, const int64_t* ignored) const {
-    for (int64_t i = 0; i < count; ++i) {
-      int64_t label = (*this)[i];
-      if ((label >= 0 && label < classes) || (ignored && label == *ignored)) continue;
-      Throw(ErrorKind::kValue,
-            "For '{}', the labels must be in [0, {}), but got {} at position {}.", op, classes,
-            label, i);
-    }
-  }
-
- private:
-  const void* data_;
-  bool wide_;
-};
-
-template <class F>
-KernelChoice ForFloats(DType dtype, F make) {
-  if (dtype == DType::kFloat32) return make(TypeTag<float>{});
-  if (dtype == DType::kFloat64) return make(TypeTag<double>{});
-  return No("needs Float32 or Float64, got {}", Name(dtype));
-}
-
-double RowCost(int64_t classes) { return static_cast<double>(classes) + 20; }
 
 // ---- cross entropy of softmax
 // -----------------------------------------------------------------------
@@ -131,13 +99,6 @@ KernelChoice SparseCrossEntropy(const KernelRequest& r) {
 
 // ---- negative log likelihood
 // --------------------------------------------------------------------------
-enum class Reduction { kNone, kMean, kSum };
-
-Reduction ReductionOf(const KernelRequest& r) {
-  const auto& text = r.attr<std::string>("reduction");
-  return text == "none" ? Reduction::kNone : text == "mean" ? Reduction::kMean : Reduction::kSum;
-}
-
 KernelChoice Likelihood(const KernelRequest& r) {
   return ForFloats(r.dtype(0), [&](auto tag) {
     using T = typename decltype(tag)::type;
@@ -206,6 +167,8 @@ void AddLoss(KernelTable& table) {
   add("SparseSoftmaxCrossEntropyWithLogits", SparseCrossEntropy);
   add("NLLLoss", Likelihood);
   add("NLLLossGrad", LikelihoodGrad);
+  add("CrossEntropy", CrossEntropy);
+  add("CrossEntropyGrad", CrossEntropyGrad);
 }
 
 }  // namespace ms::cpu

@@ -46,19 +46,31 @@ T Largest(const T* x, int64_t n) {
 }  // namespace
 
 template <class T>
-void RowSoftmax(const T* x, int64_t n, T* y) {
+void RowScaledSoftmax(const T* x, int64_t n, T factor, T* y) {
   T largest = Largest(x, n);
 #pragma GCC ivdep
   for (int64_t i = 0; i < n; ++i) y[i] = Exponential(x[i] - largest);
-  T scale = 1 / Sum<T>(n, [=](int64_t i) { return y[i]; });
+  T scale = factor / Sum<T>(n, [=](int64_t i) { return y[i]; });
 #pragma GCC ivdep
   for (int64_t i = 0; i < n; ++i) y[i] *= scale;
+}
+
+template <class T>
+void RowSoftmax(const T* x, int64_t n, T* y) {
+  RowScaledSoftmax(x, n, T{1}, y);
 }
 
 template <class T>
 T RowLogSumExp(const T* x, int64_t n) {
   T largest = Largest(x, n);
   return largest + std::log(Sum<T>(n, [=](int64_t i) { return Exponential(x[i] - largest); }));
+}
+
+template <class T>
+T RowLogShare(const T* x, int64_t n, int64_t at) {
+  T largest = Largest(x, n);
+  T log_sum = std::log(Sum<T>(n, [=](int64_t i) { return Exponential(x[i] - largest); }));
+  return x[at] - largest - log_sum;
 }
 
 template <class T>
@@ -84,11 +96,13 @@ void RowLogSoftmaxGrad(const T* y, const T* dy, int64_t n, T* dx) {
 }
 
 #define MS_SOFTMAX_LOOPS(T)                                            \
+  template void RowScaledSoftmax<T>(const T*, int64_t, T, T*);         \
   template void RowSoftmax<T>(const T*, int64_t, T*);                  \
   template void RowLogSoftmax<T>(const T*, int64_t, T*);               \
   template void RowSoftmaxGrad<T>(const T*, const T*, int64_t, T*);    \
   template void RowLogSoftmaxGrad<T>(const T*, const T*, int64_t, T*); \
-  template T RowLogSumExp<T>(const T*, int64_t);
+  template T RowLogSumExp<T>(const T*, int64_t);                       \
+  template T RowLogShare<T>(const T*, int64_t, int64_t);
 MS_SOFTMAX_LOOPS(float)
 MS_SOFTMAX_LOOPS(double)
 #undef MS_SOFTMAX_LOOPS

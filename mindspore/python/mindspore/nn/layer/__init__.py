@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from mindspore.nn.layer import (
     activation,
+    attention,
     basic,
     combined,
     container,
@@ -17,8 +18,10 @@ from mindspore.nn.layer import (
     rnn_cells,
     rnns,
     sample_norm,
+    transformer,
 )
 from mindspore.nn.layer.activation import *
+from mindspore.nn.layer.attention import *
 from mindspore.nn.layer.basic import *
 from mindspore.nn.layer.combined import *
 from mindspore.nn.layer.container import *
@@ -32,10 +35,13 @@ from mindspore.nn.layer.pooling import *
 from mindspore.nn.layer.rnn_cells import *
 from mindspore.nn.layer.rnns import *
 from mindspore.nn.layer.sample_norm import LRN
+from mindspore.nn.layer.transformer import *
 
 if not TYPE_CHECKING:  # type checkers take a computed __all__ for an empty one
     __all__ = [
         *activation.__all__,
+        *attention.__all__,
+        *transformer.__all__,
         *basic.__all__,
         *combined.__all__,
         *container.__all__,

@@ -9,8 +9,9 @@ from mindspore._core import Tensor
 from mindspore.ops._bind import bound, classes, raw
 from mindspore.ops._checks import check_tensors
 
-_nll, _log_softmax, _sum, _mean = (
+_nll, _cross_entropy, _log_softmax, _sum, _mean = (
     raw("NLLLoss"),
+    raw("CrossEntropy"),
     raw("LogSoftmax"),
     raw("ReduceSum"),
     raw("ReduceMean"),
@@ -66,10 +67,43 @@ def cross_entropy(
     """Cross entropy of softmax(input) over dimension 1 against classes, or probabilities of the
     shape of the input."""
     check_tensors("cross_entropy", input, target)
+    probabilities = target.shape == input.shape and target.dtype not in _INDEX
+    if not probabilities and not label_smoothing:
+        return _class_loss(
+            "cross_entropy", _cross_entropy, input, target, weight, ignore_index, reduction
+        )[0]
     logits = _log_softmax(input, axis=1 if input.ndim > 1 else 0)
-    if target.shape == input.shape and target.dtype not in _INDEX:
+    if probabilities:
         return _probabilities_loss(logits, target, weight, reduction, label_smoothing)
     return nll_loss(logits, target, weight, ignore_index, reduction, label_smoothing)
+
+
+def _class_loss(
+    name: str,
+    op: Any,
+    inputs: Tensor,
+    target: Tensor,
+    weight: Tensor | None,
+    ignore_index: int,
+    reduction: str,
+) -> tuple:
+    """The loss against classes, and what a smoothed one needs besides: rows, labels, weights and their sum."""
+    if reduction not in ("none", "mean", "sum"):
+        _reduced(name, inputs, reduction)
+    wanted = () if inputs.ndim == 1 else (inputs.shape[0], *inputs.shape[2:])
+    if target.shape != wanted:
+        raise ValueError(
+            f"For '{name}', 'target' must have shape {wanted} for inputs of shape "
+            f"{inputs.shape}, but got {target.shape}."
+        )
+    rows = _rows(name, inputs)
+    labels = target if target.ndim == 1 else _reshape(target, shape=(-1,))
+    if labels.dtype not in _INDEX:
+        labels = _cast(labels, dtype=_core.int32)
+    weights = _ones((rows.shape[1],), rows) if weight is None else weight
+    loss, total = op(rows, labels, weights, reduction=reduction, ignore_index=ignore_index)
+    loss = _reshape(loss, shape=wanted) if reduction == "none" else loss
+    return loss, rows, labels, weights, total
 
 
 def _probabilities_loss(
@@ -96,25 +130,15 @@ def nll_loss(
 ) -> Tensor:
     """Minus the log probabilities (dimension 1 of the inputs) of the target classes."""
     check_tensors("nll_loss", inputs, target)
-    if reduction not in ("none", "mean", "sum"):
-        _reduced("nll_loss", inputs, reduction)
-    wanted = () if inputs.ndim == 1 else (inputs.shape[0], *inputs.shape[2:])
-    if target.shape != wanted:
-        raise ValueError(
-            f"For 'nll_loss', 'target' must have shape {wanted} for inputs of shape "
-            f"{inputs.shape}, but got {target.shape}."
-        )
-    rows = _rows("nll_loss", inputs)
-    labels = target if target.ndim == 1 else _reshape(target, shape=(-1,))
-    if labels.dtype not in _INDEX:
-        labels = _cast(labels, dtype=_core.int32)
-    weights = _ones((rows.shape[1],), rows) if weight is None else weight
-    loss, total = _nll(rows, labels, weights, reduction=reduction, ignore_index=ignore_index)
+    loss, rows, labels, weights, total = _class_loss(
+        "nll_loss", _nll, inputs, target, weight, ignore_index, reduction
+    )
     if label_smoothing:
         smooth = _smooth_loss(rows, labels, weights, ignore_index, reduction, total)
         share = label_smoothing / rows.shape[1]
+        smooth = _reshape(smooth, shape=loss.shape)
         loss = bound.add(bound.mul(loss, 1.0 - label_smoothing), bound.mul(smooth, share))
-    return _reshape(loss, shape=wanted) if reduction == "none" else loss
+    return loss
 
 
 def _smooth_loss(
