@@ -88,11 +88,19 @@ const uint32_t* DropoutWords(const AttentionSizes& s, const AttentionDropout& d,
 }
 
 float Largest(const float* x, int64_t n) {
-  FloatVector best[2] = {Spread(-kInfinity), Spread(-kInfinity)};
-  for (int64_t i = 0; i < n; i += kVectorFloats) {
+  constexpr int kChains = 4;
+  FloatVector best[kChains] = {};
+  for (FloatVector& b : best) b = Spread(-kInfinity);
+  int64_t i = 0;
+  for (; i + kChains * kVectorFloats <= n; i += kChains * kVectorFloats) {
+    for (int c = 0; c < kChains; ++c) {
+      FloatVector v = LoadVector(x + i + c * kVectorFloats);
+      best[c] = v > best[c] ? v : best[c];
+    }
+  }
+  for (; i < n; i += kVectorFloats) {
     FloatVector v = LoadVector(x + i);
-    FloatVector& b = best[i / kVectorFloats % 2];
-    b = v > b ? v : b;
+    best[0] = v > best[0] ? v : best[0];
   }
   float largest = -kInfinity;
   for (const FloatVector& b : best) {
