@@ -102,8 +102,7 @@ TEST(MatchAttention, LeavesOtherShapesOfComputation) {
   Stays(product + "%1 = Constant(Float32[] [2.0])\n%2 = Add(%0, m)\n%3 = Mul(%2, %1)\n" +
         "%7 = Softmax(%3)\n" + end);  // the mask is scaled too
   Stays(product + "%1 = Constant(Float32[] [2.0])\n%2 = Div(%1, %0)\n%7 = Softmax(%2)\n" + end);
-  Stays(product + "%1 = Constant(Float32[] [2.0])\n%2 = Select(b, %0, %0)\n%7 = Softmax(%2)\n" +
-        end);
+  Stays(product + "%2 = Select(b, %0, %0)\n%7 = Softmax(%2)\n" + end);
   Stays(
       "%0 = BatchMatMul(q, k, transpose_b=true)\n%1 = Sigmoid(%0)\n%2 = Add(%1, %0)\n"
       "%7 = Softmax(%2)\n" +
