@@ -12,6 +12,8 @@
 namespace ms::cpu::MS_ISA {
 namespace {
 
+using loops::math::kInfinity;
+
 // Hands out parts of the scratch, each at the start of a cache line.
 class Pool {
  public:
