@@ -26,6 +26,7 @@ PYBIND11_MODULE(_core, m) {
   BindCustomGradients(m);
   BindRuntime(m);
   BindGuards(m);
+  BindCallKey(m);
   BindCellPrint(m);
   BindCompile(m);
   BindIo(m);

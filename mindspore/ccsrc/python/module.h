@@ -9,6 +9,7 @@ void BindGrad(pybind11::module_& m);             // grad_bindings.cc
 void BindCustomGradients(pybind11::module_& m);  // custom_gradients.cc
 void BindRuntime(pybind11::module_& m);          // runtime_bindings.cc
 void BindGuards(pybind11::module_& m);           // guards.cc
+void BindCallKey(pybind11::module_& m);          // call_key.cc
 void BindCellPrint(pybind11::module_& m);        // cell_print.cc
 void BindCompile(pybind11::module_& m);          // compile_bindings.cc
 void BindHost(pybind11::module_& m);             // host_bindings.cc

@@ -101,6 +101,7 @@ backends: Any
 bump_epoch: Any
 cell_print: Any
 Guards: Any
+call_key: Any
 clear_compiled: Any
 compile: Any
 compiled_count: Any

@@ -50,17 +50,18 @@ class Entry:
             return False
         return inputs is None or not self.graph.dynamic or self.graph.fits(inputs)
 
-    def inputs(self, args: tuple, kwargs: dict) -> list[Tensor]:
+    def inputs(self, args: tuple, kwargs: dict, tensors: list | None) -> list[Tensor]:
         """What the graph takes: the tensors among the arguments, then numbers."""
-        inputs = inputs_of((args, kwargs))
+        inputs = inputs_of((args, kwargs)) if tensors is None else tensors
         if self.numbers:
             values = [*args, *kwargs.values()]
-            inputs += [as_tensor(values[i]) for i in self.numbers]
+            inputs = inputs + [as_tensor(values[i]) for i in self.numbers]
         return inputs
 
-    def run(self, args: tuple, kwargs: dict, eager: Callable) -> Any:
-        """The function on arguments of the types that this was compiled for."""
-        return self.place(self.graph.run(self.inputs(args, kwargs)))
+    def run(self, args: tuple, kwargs: dict, eager: Callable, tensors: list | None = None) -> Any:
+        """The function on arguments of the types that this was compiled for; `tensors` are those among them, where they have
+        been found already."""
+        return self.place(self.graph.run(self.inputs(args, kwargs, tensors)))
 
 
 class ChangingEntry(Entry):
@@ -69,9 +70,9 @@ class ChangingEntry(Entry):
 
     changed: list[int]
 
-    def run(self, args: tuple, kwargs: dict, eager: Callable) -> Any:
+    def run(self, args: tuple, kwargs: dict, eager: Callable, tensors: list | None = None) -> Any:
         """The function on arguments of the types that this was compiled for."""
-        inputs = self.inputs(args, kwargs)
+        inputs = self.inputs(args, kwargs, tensors)
         outputs = self.graph.run(inputs)
         value = self.place(outputs)
         for at, new in zip(self.changed, outputs[-len(self.changed) :]):
@@ -93,7 +94,7 @@ class EagerEntry:
         """Whether what was found still holds."""
         return self.guards.check() < 0
 
-    def run(self, args: tuple, kwargs: dict, eager: Callable) -> Any:
+    def run(self, args: tuple, kwargs: dict, eager: Callable, tensors: list | None = None) -> Any:
         """The function, run eagerly."""
         return eager(*args, **kwargs)
 
@@ -318,6 +319,16 @@ def _value_text(part: Any) -> str:
 
 
 # ---- keys -------------------------------------------------------------------------------------------------------------------
+def look_up(args: tuple, kwargs: dict) -> tuple[tuple, list]:
+    """`key_of` and `inputs_of` at once, on the way of every call."""
+    found = _core.call_key(args, kwargs, _key_of_any)
+    return found if found is not None else (key_of(args, kwargs), inputs_of((args, kwargs)))
+
+
+def _key_of_any(value: Any) -> Any:
+    return _key(value, iter(()))
+
+
 def key_of(args: tuple, kwargs: dict, sizes: list[Sizes | None] | None = None) -> tuple:
     """What of the arguments a compiled version depends on; `sizes` are the declared ones, for each tensor."""
     declared = iter(sizes or ())

@@ -73,7 +73,7 @@ class PathEntry:
         """Whether what the first part rests on still holds."""
         return self.guards.check() < 0
 
-    def run(self, args: tuple, kwargs: dict, eager: Callable) -> Any:
+    def run(self, args: tuple, kwargs: dict, eager: Callable, tensors: list | None = None) -> Any:
         """Runs along a known path, or traces on from where it ends."""
         try:
             return breaks.follow(self.root, inputs_of((args, kwargs)))
@@ -132,7 +132,10 @@ class Compilation:
             tracer.session = self.session = breaks.Session(tracer, inputs, *path)
             tracer.warn_break = self.cache.warn_break
         try:
-            return self._attempt(tracer)
+            made = self._attempt(tracer)
+            if self.session is not None:
+                self.session.slots = []  # what is traced dies with cycles, these values now
+            return made
         except Unsupported as error:
             if tracer.session is None or not tracer.session.undo():
                 raise plain(error).with_traceback(None) from None

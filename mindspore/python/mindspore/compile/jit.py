@@ -12,7 +12,7 @@ from typing import Any
 from mindspore import _core, context
 from mindspore.common import _late
 from mindspore.common.jit_config import JitConfig
-from mindspore.compile.cache import Cache, inputs_of, key_of
+from mindspore.compile.cache import Cache, inputs_of, key_of, look_up
 from mindspore.compile.compilation import Compilation
 from mindspore.compile.failures import is_of_program
 from mindspore.compile.numbers import as_tensor, is_number
@@ -33,13 +33,22 @@ class Target:
 
     def key_of(self, args: tuple, kwargs: dict, sizes: list[Sizes | None] | None = None) -> tuple:
         """What a version depends on."""
-        key = key_of(args, kwargs, sizes)
-        return key if self.fast and context.fast() else ("plain", *key)
+        return _with_passes(key_of(args, kwargs, sizes), self.fast)
+
+    def look_up(self, args: tuple, kwargs: dict) -> tuple[tuple, list]:
+        """What a version depends on, and the tensors among the arguments."""
+        key, tensors = look_up(args, kwargs)
+        return _with_passes(key, self.fast), tensors
 
     def compilation(self, args: tuple, kwargs: dict) -> Compilation:
         """An attempt to make a version."""
         fast = self.fast and context.fast()
         return Compilation(self.cache, self.function, args, kwargs, self.strict, fast)
+
+
+def _with_passes(key: tuple, fast: bool) -> tuple:
+    """A key, and whether the passes that only make code faster run."""
+    return key if fast and context.fast() else ("plain", *key)
 
 
 def run_target(target: Target, args: tuple, kwargs: dict) -> Any:
@@ -48,10 +57,10 @@ def run_target(target: Target, args: tuple, kwargs: dict) -> Any:
     sizes = target.signature.sizes(args, kwargs) if target.signature else None
     if sizes is not None and not cache.static:
         return _run_open(target, args, kwargs, sizes)
-    key = target.key_of(args, kwargs)
+    key, tensors = target.look_up(args, kwargs)
     entry = cache.find(key)
     if entry is not None:
-        return entry.run(args, kwargs, target.eager)
+        return entry.run(args, kwargs, target.eager, tensors)
     compilation = target.compilation(args, kwargs)
     entry = _find_for_numbers(compilation, key)
     if entry is None:
@@ -122,10 +131,16 @@ def run_cell(cell: Any, args: tuple, kwargs: dict) -> Any:
     """A Cell called in GRAPH_MODE."""
     if _core.is_recording():
         return cell._run_eagerly(args, kwargs)
-    cache = cell.__dict__.get("_compiled_versions")
+    state = cell.__dict__
+    cache = state.get("_compiled_versions")
     if cache is None:
         cache = Cache(type(cell).__name__, cell.construct)
         object.__setattr__(cell, "_compiled_versions", cache)
+    elif state.get("_signature") is None:  # the common case: as run_target, with nothing prepared
+        key, tensors = look_up(args, kwargs)
+        entry = cache.find(_with_passes(key, state.get("_fast", True)))
+        if entry is not None:
+            return entry.run(args, kwargs, lambda *a, **k: cell._run_eagerly(a, k), tensors)
     reference = weakref.ref(cell)
     target = Target(
         cache,

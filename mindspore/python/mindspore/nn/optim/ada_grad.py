@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mindspore.nn import _checks
-from mindspore.nn.optim.optimizer import Optimizer, opt_init_args_register
+from mindspore.nn.optim.optimizer import Optimizer, compiled, opt_init_args_register
 from mindspore.ops import operations as P
 from mindspore.ops._each import each
 
@@ -38,6 +38,7 @@ class Adagrad(Optimizer):
         self.accum = self.parameters.clone(prefix="accum", init=float(accum))
         self.opt = P.ApplyAdagrad(update_slots=update_slots)
 
+    @compiled
     def construct(self, grads: Any) -> bool:
         """Update the parameters."""
         grads = self._prepare(grads)
@@ -76,6 +77,7 @@ class Adadelta(Optimizer):
         self.accum_update = self.parameters.clone(prefix="accum_update", init=0)
         self.opt = P.ApplyAdadelta()
 
+    @compiled
     def construct(self, grads: Any) -> bool:
         """Update the parameters."""
         grads = self._prepare(grads)

@@ -9,7 +9,7 @@ from mindspore.common import dtype as mstype
 from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
 from mindspore.nn import _checks
-from mindspore.nn.optim.optimizer import Optimizer, opt_init_args_register
+from mindspore.nn.optim.optimizer import Optimizer, compiled, opt_init_args_register
 from mindspore.ops import operations as P
 from mindspore.ops._each import chosen, each
 
@@ -81,6 +81,7 @@ class Adam(Optimizer):
         self.opt = P.Adam(use_locking, use_nesterov)
         self.assign = P.Assign()
 
+    @compiled
     def construct(self, gradients: Any) -> bool:
         """Update the parameters."""
         gradients = self._prepare(gradients)
@@ -195,6 +196,7 @@ class AdamWeightDecay(Optimizer):
         self.moments2 = self.parameters.clone(prefix="adam_v", init="zeros")
         self.opt = P.AdamWeightDecay()
 
+    @compiled
     def construct(self, gradients: Any) -> bool:
         """Update the parameters."""
         gradients = self.gradients_centralization(gradients)
@@ -252,6 +254,7 @@ class AdaMax(Optimizer):
         self.opt = P.ApplyAdaMax()
         self.assign = P.Assign()
 
+    @compiled
     def construct(self, gradients: Any) -> bool:
         """Update the parameters."""
         gradients = self._prepare(gradients)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mindspore.nn import _checks
-from mindspore.nn.optim.optimizer import Optimizer, opt_init_args_register
+from mindspore.nn.optim.optimizer import Optimizer, compiled, opt_init_args_register
 from mindspore.ops import operations as P
 from mindspore.ops._each import each
 
@@ -55,6 +55,7 @@ class FTRL(Optimizer):
         self.linear = self.parameters.clone(prefix="linear", init="zeros")
         self.opt = P.ApplyFtrl(use_locking=use_locking)
 
+    @compiled
     def construct(self, grads: Any) -> bool:
         """Update the parameters."""
         grads = self._prepare(grads)

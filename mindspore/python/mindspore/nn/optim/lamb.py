@@ -8,7 +8,7 @@ from mindspore import ops
 from mindspore.common import dtype as mstype
 from mindspore.common.tensor import Tensor
 from mindspore.nn.optim.adam import _check_betas
-from mindspore.nn.optim.optimizer import Optimizer, opt_init_args_register
+from mindspore.nn.optim.optimizer import Optimizer, compiled, opt_init_args_register
 
 
 def _norm(x: Tensor) -> Tensor:
@@ -46,6 +46,7 @@ class Lamb(Optimizer):
         self.moments1 = self.parameters.clone(prefix="lamb_m", init="zeros")
         self.moments2 = self.parameters.clone(prefix="lamb_v", init="zeros")
 
+    @compiled
     def construct(self, gradients: Any) -> bool:
         """Update the parameters."""
         gradients = self.gradients_centralization(gradients)

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from mindspore import _core
 from mindspore.common import dtype as mstype
 from mindspore.common.initializer import initializer
 from mindspore.common.parameter import Parameter, ParameterTuple
@@ -300,6 +301,15 @@ class Optimizer(Cell):
             )
         return float(_checks.check_non_negative(weight_decay, "weight_decay", self.cls_name))
 
+    # ---- calling ----
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """The update. Those of this package are compiled in both modes: all parameters at once."""
+        plain = not (_core.graph_mode() or _core.is_tracing() or _core.is_recording())
+        if plain and type(self).construct in _compiled_updates and not self._special:
+            return self.compile_and_run(*args, **kwargs)
+        return super().__call__(*args, **kwargs)
+
     # ---- what construct uses ----
 
     def get_lr(self) -> Any:
@@ -415,4 +425,13 @@ def _is_norm_parameter(name: str) -> bool:
     return "beta" in name or "gamma" in name
 
 
-__all__ = ["Optimizer", "opt_init_args_register"]
+_compiled_updates: set[Callable[..., Any]] = set()  # the construct methods of this package
+
+
+def compiled(update: Callable[..., Any]) -> Callable[..., Any]:
+    """Marks a construct method that is compiled in PYNATIVE_MODE too."""
+    _compiled_updates.add(update)
+    return update
+
+
+__all__ = ["Optimizer", "compiled", "opt_init_args_register"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mindspore.nn import _checks
-from mindspore.nn.optim.optimizer import Optimizer, opt_init_args_register
+from mindspore.nn.optim.optimizer import Optimizer, compiled, opt_init_args_register
 from mindspore.ops import operations as P
 from mindspore.ops._each import each
 
@@ -53,6 +53,7 @@ class RMSProp(Optimizer):
         self.ms = self.parameters.clone(prefix="mean_square", init="ones")
         self.moment = self.parameters.clone(prefix="moment", init="zeros")
 
+    @compiled
     def construct(self, gradients: Any) -> bool:
         """Update the parameters."""
         gradients = self._prepare(gradients)

@@ -8,7 +8,7 @@ from mindspore.common import dtype as mstype
 from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
 from mindspore.nn import _checks
-from mindspore.nn.optim.optimizer import Optimizer, opt_init_args_register
+from mindspore.nn.optim.optimizer import Optimizer, compiled, opt_init_args_register
 from mindspore.ops import operations as P
 from mindspore.ops._each import each
 
@@ -52,6 +52,7 @@ class SGD(Optimizer):
         self.stat = self.parameters.clone(prefix="stat", init="ones")
         self.opt = P.SGD(self.dampening, 0.0, self.nesterov)
 
+    @compiled
     def construct(self, gradients: Any) -> bool:
         """Update the parameters."""
         gradients = self._prepare(gradients)

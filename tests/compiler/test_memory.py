@@ -1,0 +1,78 @@
+"""What a call holds and takes: nothing of its arguments, nothing new in a warm step."""
+
+from __future__ import annotations
+
+import weakref
+
+import numpy as np
+import pytest
+
+import mindspore as ms
+from mindspore import Parameter, Tensor, _core, nn, ops
+
+MB = 1 << 20
+
+
+def live() -> int:
+    return _core.memory_stats()[0]
+
+
+def training_step() -> nn.Cell:
+    net = nn.SequentialCell(
+        nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8), nn.ReLU(), nn.Flatten(), nn.Dense(8 * 32 * 32, 10)
+    )
+    loss = nn.WithLossCell(net, nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean"))
+    step = nn.TrainOneStepCell(loss, nn.Adam(net.trainable_params(), 1e-3, weight_decay=0.01))
+    return step.set_train()
+
+
+def test_a_warm_step_takes_no_memory_but_its_result():
+    ms.set_context(mode=ms.GRAPH_MODE)
+    step = training_step()
+    data = Tensor(np.ones((16, 3, 32, 32), np.float32)), Tensor(np.zeros(16, np.int32))
+    for _ in range(3):
+        loss = step(*data)
+    before = live()
+    _core.reset_peak_memory()
+    loss = step(*data)
+    assert _core.memory_stats()[1] - before <= 64
+    del loss
+    assert live() <= before
+
+
+@pytest.mark.parametrize("mode", [ms.GRAPH_MODE, ms.PYNATIVE_MODE])
+def test_the_first_call_lets_its_arguments_go(mode):
+    ms.set_context(mode=mode)
+    param = Parameter(Tensor(np.ones((1 << 18,), np.float32)), name="p")
+    optimizer = nn.Momentum([param], 0.1, 0.9)
+    gradient = ops.ones((1 << 18,), ms.float32)
+    seen, before = weakref.ref(gradient), live()
+    optimizer((gradient,))
+    del gradient
+    assert seen() is None
+    assert live() <= before - MB
+
+
+def test_a_call_of_nested_arguments_is_found_again():
+    ms.set_context(mode=ms.GRAPH_MODE)
+
+    class Net(nn.Cell):
+        def construct(self, x, items, scale=1.0, **options):
+            return x * scale + items["a"][0] - options["more"][1]
+
+    net, x = Net(), Tensor(np.arange(3, dtype=np.float32))
+    for scale in (2.0, -0.0, 0.0, np.float64(3.0), 2):
+        for items in ({"a": (x, 1)}, {"a": [x]}):
+            for _ in range(2):
+                out = net(x, items, scale, more=(None, x))
+                np.testing.assert_array_equal(out.asnumpy(), x.asnumpy() * np.float32(scale))
+
+
+def test_arguments_that_contain_themselves_are_refused():
+    ms.set_context(mode=ms.GRAPH_MODE)
+    loop: list = []
+    loop.append(loop)
+    net = nn.ReLU()
+    net(Tensor(1.0))
+    with pytest.raises(RecursionError):
+        net(loop)
