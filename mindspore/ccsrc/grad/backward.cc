@@ -3,6 +3,8 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "grad/rule.h"
+
 namespace ms {
 namespace {
 
@@ -87,10 +89,10 @@ class Walk {
     SpanId outer = std::exchange(emitter_.span, node.span);
     host_.BeginRule();
     Vars result;
-    if (node.op->grad) {
+    if (IsDifferentiable(*node.op)) {
       GradContext context(
           emitter_, node, incoming, [this](const Var& v) { return host_.Use(v); }, needed);
-      for (const Term& t : node.op->grad(context)) result.push_back(t.var);
+      for (const Term& t : ApplyGradientRule(*node.op, context)) result.push_back(t.var);
     } else {
       result = host_.CallGradient(node, incoming, needed);
     }

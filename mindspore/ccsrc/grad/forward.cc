@@ -1,6 +1,7 @@
 #include "grad/forward.h"
 
 #include "grad/backward.h"
+#include "grad/rule.h"
 #include "ir/control.h"
 #include "ops/control.h"
 
@@ -206,7 +207,7 @@ class ForwardGraph {
         tangents.push_back(Tangent(v));
         any |= static_cast<bool>(tangents.back());
       }
-      blocked = any && !node.op->grad;
+      blocked = any && !IsDifferentiable(*node.op);
       tangents = any && !blocked ? Push(*copy, tangents) : Vars{};
     }
     SetOutputs(node, values, tangents);
@@ -231,7 +232,7 @@ class ForwardGraph {
     size_t first = forward_->nodes().size();
     GradContext context(emitter_, node, stand_ins, [](const Var& v) { return v; }, needed);
     std::vector<Seed> seeds;
-    Terms back = node.op->grad(context);
+    Terms back = ApplyGradientRule(*node.op, context);
     for (size_t i = 0; i < back.size(); ++i) {
       if (back[i] && tangents[i]) seeds.push_back({back[i].var, tangents[i]});
     }

@@ -20,6 +20,7 @@ void DefineAllOps(OpRegistry& ops) {
   DefineOptim(ops);
   DefineFused(ops);
   DefineAttention(ops);
+  DefineRecurrent(ops);
 }
 
 }  // namespace ms

@@ -22,6 +22,7 @@ void DefineRandom(OpRegistry& ops);
 void DefineOptim(OpRegistry& ops);
 void DefineFused(OpRegistry& ops);
 void DefineAttention(OpRegistry& ops);
+void DefineRecurrent(OpRegistry& ops);
 
 void DefineAllOps(OpRegistry& ops);
 

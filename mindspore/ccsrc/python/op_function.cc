@@ -4,6 +4,7 @@
 
 #include <structmember.h>
 
+#include "grad/rule.h"
 #include "python/convert.h"
 #include "python/dtype_object.h"
 #include "python/errors.h"
@@ -273,7 +274,7 @@ py::list Registry() {
     d["methods"] = methods;
     d["classes"] = op->classes;
     d["variadic"] = op->variadic;
-    d["differentiable"] = static_cast<bool>(op->grad);
+    d["differentiable"] = IsDifferentiable(*op);
     d["scalar"] = static_cast<bool>(op->scalar);
     d["structural"] = IsInternal(*op);
     d["view"] = op->view;

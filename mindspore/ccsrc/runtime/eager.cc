@@ -3,6 +3,8 @@
 #include <array>
 #include <cstring>
 
+#include "grad/rule.h"
+
 namespace ms {
 
 EagerRunner& CurrentRunner() {
@@ -97,7 +99,7 @@ void FindSaved(Prepared& prepared) {
   prepared.saved_outputs.assign(prepared.outputs.size(), false);
   bool differentiable = false;
   for (const Type& t : prepared.outputs) differentiable |= t.has_tangent();
-  if (!prepared.op->grad || !differentiable) return;
+  if (!IsDifferentiable(*prepared.op) || !differentiable) return;
   Module module;
   Graph* graph = module.NewGraph("probe");
   Vars inputs;
@@ -119,7 +121,7 @@ void FindSaved(Prepared& prepared) {
   std::vector<bool> needed;
   for (const Type& t : prepared.inputs) needed.push_back(t.has_tangent());
   GradContext context(emitter, *node, tangents, use, needed);
-  prepared.op->grad(context);
+  ApplyGradientRule(*prepared.op, context);
 }
 
 }  // namespace ms

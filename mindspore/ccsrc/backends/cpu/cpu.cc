@@ -9,8 +9,9 @@ namespace {
 class CpuBackend : public Backend {
  public:
   CpuBackend() {
-    for (auto add : {AddElementwise, AddReduce, AddMatMul, AddConv, AddPool, AddNorm, AddSoftmax,
-                     AddLoss, AddArray, AddIndexing, AddRandom, AddOptim, AddAttention}) {
+    for (auto add :
+         {AddElementwise, AddReduce, AddMatMul, AddConv, AddPool, AddNorm, AddSoftmax, AddLoss,
+          AddArray, AddIndexing, AddRandom, AddOptim, AddAttention, AddRecurrent}) {
       add(table_);
     }
     table_.For("Fused").Try("generated",

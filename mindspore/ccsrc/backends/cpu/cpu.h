@@ -21,5 +21,6 @@ void AddIndexing(KernelTable& table);
 void AddRandom(KernelTable& table);
 void AddOptim(KernelTable& table);
 void AddAttention(KernelTable& table);
+void AddRecurrent(KernelTable& table);
 
 }  // namespace ms::cpu

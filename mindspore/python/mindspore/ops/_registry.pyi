@@ -2114,6 +2114,41 @@ class Reciprocal(Primitive):
     def __init__(self) -> None: ...
     def __call__(self, x: Any) -> Any: ...
 
+class Recurrence(Primitive):
+    """A recurrent layer in one direction: the states of all steps, from the inputs ..."""
+
+    def __init__(
+        self,
+        mode: str = ...,
+        reverse: bool = ...,
+        batch_first: bool = ...,
+        keep: bool = ...,
+    ) -> None: ...
+    def __call__(
+        self,
+        from_x: Any,
+        state: Any,
+        cells: Any,
+        weight: Any,
+        bias: Any,
+        lengths: Any,
+    ) -> Any: ...
+
+class RecurrenceGrad(Primitive):
+    """Gradients of Recurrence with respect to from_x, to the product with the state, ..."""
+
+    def __init__(self, mode: str = ..., reverse: bool = ..., batch_first: bool = ...) -> None: ...
+    def __call__(
+        self,
+        dout: Any,
+        dstate: Any,
+        dcells: Any,
+        weight: Any,
+        lengths: Any,
+        saved: Any,
+        before: Any,
+    ) -> Any: ...
+
 class ReduceAll(Primitive):
     """Whether all elements over axes are true (not zero)."""
 

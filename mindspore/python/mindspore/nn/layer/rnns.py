@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from mindspore import ops
+from mindspore import _core, ops
 from mindspore.common import dtype as mstype
 from mindspore.common.initializer import Uniform, initializer
 from mindspore.common.parameter import Parameter, ParameterTuple
@@ -13,15 +13,17 @@ from mindspore.common.tensor import Tensor
 from mindspore.nn import _checks
 from mindspore.nn.cell import Cell
 from mindspore.nn.layer.basic import Dropout
-from mindspore.nn.layer.rnn_cells import gru_step, lstm_step, rnn_relu_step, rnn_tanh_step
+from mindspore.ops import operations as P
 
-_GATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
-_STEPS = {
-    "LSTM": lstm_step,
-    "GRU": gru_step,
-    "RNN_TANH": rnn_tanh_step,
-    "RNN_RELU": rnn_relu_step,
+# The op's name of a layer, its gates, and the parts of the bias.
+_MODES = {
+    "LSTM": ("lstm", 4, 4),
+    "GRU": ("gru", 3, 4),
+    "RNN_TANH": ("tanh", 1, 1),
+    "RNN_RELU": ("relu", 1, 1),
 }
+_NO_END = 2**31 - 1  # the length of a sequence that has all steps
+_recurrence = _core.op("Recurrence")
 
 
 class _Recurrent(Cell):
@@ -41,7 +43,7 @@ class _Recurrent(Cell):
     ) -> None:
         super().__init__()
         owner = self.cls_name
-        _checks.check_positive_int(input_size, "input_size", owner)
+        self.input_size = _checks.check_positive_int(input_size, "input_size", owner)
         self.hidden_size = _checks.check_positive_int(hidden_size, "hidden_size", owner)
         self.num_layers = _checks.check_positive_int(num_layers, "num_layers", owner)
         self.has_bias = _checks.check_bool(has_bias, "has_bias", owner)
@@ -51,9 +53,10 @@ class _Recurrent(Cell):
         self.dropout_op = Dropout(p=float(dropout))
         self.is_lstm = mode == "LSTM"
         self.directions = 2 if bidirectional else 1
-        self._step = _STEPS[mode]
-        rows = _GATES[mode] * hidden_size
-        self._create(input_size, rows, dtype)
+        self.mode, gates, biases = _MODES[mode]
+        self.bias_size = biases * hidden_size
+        self.matmul = P.MatMul(transpose_b=True)
+        self._create(input_size, gates * hidden_size, dtype)
 
     def _create(self, input_size: int, rows: int, dtype: Any) -> None:
         """All weights, named as in the API: weight_ih_l0, weight_ih_l0_reverse, ..."""
@@ -82,70 +85,86 @@ class _Recurrent(Cell):
         self.b_ih_list = ParameterTuple(lists["bias_ih"])
         self.b_hh_list = ParameterTuple(lists["bias_hh"])
 
-    def _scan(self, x: Tensor, state: Any, index: int, lengths: Tensor | None) -> Any:
-        """Outputs of all steps of one layer in one direction, and the last state."""
+    def _bias(self, index: int, dtype: Any) -> Tensor:
+        """What is added to all gates; of a GRU also, as a fourth part, what the reset gate scales."""
+        if not self.has_bias:
+            return ops.zeros((self.bias_size,), dtype)
+        from_x, from_h = self.b_ih_list[index], self.b_hh_list[index]
+        if self.mode != "gru":
+            return from_x + from_h
+        size = 2 * self.hidden_size
+        return ops.concat((from_x[:size] + from_h[:size], from_x[size:], from_h[size:]))
+
+    def _scan(self, x: Tensor, state: Tensor, cells: Any, index: int, lengths: Tensor) -> Any:
+        """Outputs of all steps of one layer in one direction, the last state and the last cells."""
         w_ih, w_hh = self.w_ih_list[index], self.w_hh_list[index]
-        b_ih = self.b_ih_list[index] if self.has_bias else None
-        b_hh = self.b_hh_list[index] if self.has_bias else None
-        backward = index % self.directions == 1
-        outputs: list[Any] = []
-        for count in range(x.shape[0]):
-            t = x.shape[0] - 1 - count if backward else count
-            new = self._step(x[t], state, w_ih, w_hh, b_ih, b_hh)
-            output = new[0] if self.is_lstm else new
-            if lengths is not None:
-                inside = ops.expand_dims(lengths > t, 1)
-                new = self._keep(inside, new, state)
-                output = ops.select(inside, output, ops.zeros_like(output))
-            state = new
-            outputs.append(output)
-        return ops.stack(tuple(outputs[::-1] if backward else outputs), 0), state
+        from_x = self.matmul(x.reshape((-1, x.shape[2])), w_ih)
+        from_x = from_x.reshape((x.shape[0], x.shape[1], w_ih.shape[0]))
+        return _recurrence(
+            from_x,
+            state,
+            cells,
+            w_hh,
+            self._bias(index, w_hh.dtype),
+            lengths,
+            mode=self.mode,
+            reverse=index % self.directions == 1,
+            batch_first=self.batch_first,
+            keep=self.training,
+        )[:3]
 
-    def _keep(self, inside: Tensor, new: Any, old: Any) -> Any:
-        """The new state where the sequence has not ended, else the old one."""
-        if self.is_lstm:
-            return (
-                ops.select(inside, new[0], old[0]),
-                ops.select(inside, new[1], old[1]),
-            )
-        return ops.select(inside, new, old)
-
-    def _first_state(self, hx: Any, index: int) -> Any:
-        return (hx[0][index], hx[1][index]) if self.is_lstm else hx[index]
-
-    def _zeros(self, x: Tensor) -> Any:
-        shape = (self.num_layers * self.directions, x.shape[1], self.hidden_size)
-        zeros = ops.zeros(shape, x.dtype)
-        return (zeros, zeros) if self.is_lstm else zeros
-
-    def construct(self, x: Tensor, hx: Any = None, seq_length: Tensor | None = None) -> Any:
-        """The outputs of the last layer, and the last states of all layers."""
+    def _check(self, x: Tensor, state: Any) -> None:
+        """Raise an error where the inputs do not fit."""
         if len(x.shape) != 3:
             raise ValueError(
                 f"For '{self.cls_name}', 'x' must have 3 dimensions, but got the shape {x.shape}."
             )
-        if self.batch_first:
-            x = ops.transpose(x, (1, 0, 2))
-        if hx is None:
-            hx = self._zeros(x)
+        if x.shape[2] != self.input_size:
+            raise ValueError(
+                f"For '{self.cls_name}', the last size of 'x' must be 'input_size' "
+                f"{self.input_size}, but got the shape {x.shape}."
+            )
+        batch = x.shape[0 if self.batch_first else 1]
+        wanted = (self.num_layers * self.directions, batch, self.hidden_size)
+        for part in state:
+            if part.shape != wanted:
+                raise ValueError(
+                    f"For '{self.cls_name}', 'hx' must have the shape {wanted}, "
+                    f"but got {part.shape}."
+                )
+
+    def _first_state(self, x: Tensor, hx: Any) -> Any:
+        """The state (and cells) of all layers before the first step."""
+        if hx is not None:
+            return hx if self.is_lstm else (hx,)
+        batch = x.shape[0 if self.batch_first else 1]
+        zeros = ops.zeros((self.num_layers * self.directions, batch, self.hidden_size), x.dtype)
+        return (zeros, zeros) if self.is_lstm else (zeros,)
+
+    def construct(self, x: Tensor, hx: Any = None, seq_length: Tensor | None = None) -> Any:
+        """The outputs of the last layer, and the last states of all layers."""
+        first = self._first_state(x, hx)
+        self._check(x, first)
+        if seq_length is None:
+            seq_length = ops.full((first[0].shape[1],), _NO_END, dtype=mstype.int32)
+        no_cells = ops.zeros((0,), x.dtype)
         states: list[Any] = []
+        cells: list[Any] = []
         for layer in range(self.num_layers):
             outputs: list[Any] = []
             for direction in range(self.directions):
                 index = layer * self.directions + direction
-                output, state = self._scan(x, self._first_state(hx, index), index, seq_length)
+                before = first[1][index] if self.is_lstm else no_cells
+                output, state, cell = self._scan(x, first[0][index], before, index, seq_length)
                 outputs.append(output)
                 states.append(state)
+                cells.append(cell)
             x = outputs[0] if self.directions == 1 else ops.concat(tuple(outputs), 2)
             if layer + 1 < self.num_layers:
                 x = self.dropout_op(x)
-        if self.batch_first:
-            x = ops.transpose(x, (1, 0, 2))
         if not self.is_lstm:
             return x, ops.stack(tuple(states), 0)
-        h_n = ops.stack(tuple([state[0] for state in states]), 0)
-        c_n = ops.stack(tuple([state[1] for state in states]), 0)
-        return x, (h_n, c_n)
+        return x, (ops.stack(tuple(states), 0), ops.stack(tuple(cells), 0))
 
 
 class LSTM(_Recurrent):
