@@ -23,7 +23,7 @@ thread_local std::unordered_map<PyObject*, Var> tracked_parameters;
 // numbers alike; numbers are weak. Unset where the op does not promote.
 class Common {
  public:
-  explicit Common(const OpDef& op) : mode_(op.promotion) {}
+  explicit Common(const OpDef& op) : mode_(op.promotion), elementwise_(op.scalar) {}
   void Add(DType dtype, bool weak) {
     dtype_ = any_ ? Promote(dtype_, weak_, dtype, weak) : dtype;
     weak_ = any_ ? weak_ && weak : weak;
@@ -34,13 +34,14 @@ class Common {
     bool exact = !IsFloating(dtype_) && !IsComplex(dtype_);
     return mode_ == Promotion::kFloating && exact ? DType::kFloat32 : dtype_;
   }
-  // In a graph, numbers among themselves are as precise as Python's.
+  // In a graph, numbers among themselves are as precise as Python's where they stay numbers.
   DType graph_dtype() const {
-    return weak_ && dtype() == DType::kFloat32 ? DType::kFloat64 : dtype();
+    return elementwise_ && weak_ && dtype() == DType::kFloat32 ? DType::kFloat64 : dtype();
   }
 
  private:
   Promotion mode_;
+  bool elementwise_;
   DType dtype_ = DType::kFloat32;
   bool weak_ = false;
   bool any_ = false;

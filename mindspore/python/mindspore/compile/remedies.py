@@ -152,18 +152,24 @@ _RULES: list[tuple[re.Pattern, Callable[[re.Match, list[Operand], str], str]]] =
     (re.compile(pattern), rule)
     for pattern, rule in [
         (
-            r"inner sizes must be equal, but got (\d+) and (\d+) from shapes \[(.*)\] and \[(.*)\]",
+            r"inner sizes must be equal, but got (\d+) and (\d+) from shapes \[([\d, ]*)\] and \[([\d, ]*)\]",
             _inner_sizes,
         ),
-        (r"its inputs must broadcast, but got \[(.*)\] and \[(.*)\]", _broadcast),
+        (r"its inputs must broadcast, but got \[([\d, ]*)\] and \[([\d, ]*)\]", _broadcast),
         (
-            r"the (\d+) elements of '\w+' with shape \[.*\] must fit 'shape', but got \((.*)\)",
+            r"the (\d+) elements of '\w+' with shape \[.*\] must fit 'shape', but got \(([-\d, ]*)\)",
             _reshape,
         ),
-        (r"shapes must be equal except at axis (\d+), but got \[(.*)\] and \[(.*)\]", _concat),
-        (r"the weight must have shape \[(.*?)\] .*, but got \[(.*)\]", _channels),
-        (r"the input must have (\d) dimensions, but got shape \[(.*)\]", _batch),
-        (r"'logits' and 'labels' must have the same shape, but got \[(.*)\] and \[(.*)\]", _labels),
+        (
+            r"shapes must be equal except at axis (\d+), but got \[([\d, ]*)\] and \[([\d, ]*)\]",
+            _concat,
+        ),
+        (r"the weight must have shape \[([\d, ]*)\] .*, but got \[([\d, ]*)\]", _channels),
+        (r"the input must have (\d) dimensions, but got shape \[([\d, ]*)\]", _batch),
+        (
+            r"'logits' and 'labels' must have the same shape, but got \[([\d, ]*)\] and \[([\d, ]*)\]",
+            _labels,
+        ),
         (r"must have the same dtype, but got (\w+) and (\w+)", _same_dtype),
         (r"the dtype of '\w+' must be one of \[(.*)\], but got (\w+)", _one_of),
         (r"a tensor as an index must be of ints or bools, but got (\w+)", _index_dtype),
