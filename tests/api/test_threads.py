@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import textwrap
@@ -109,7 +110,7 @@ def run(program: str, tmp_path: Path, threads: int = 2) -> subprocess.CompletedP
     path.write_text(textwrap.dedent(program))
     return subprocess.run(
         [sys.executable, path],
-        env={"OMP_NUM_THREADS": str(threads), "PATH": "/usr/bin:/bin"},
+        env={**os.environ, "OMP_NUM_THREADS": str(threads)},
         capture_output=True,
         text=True,
         timeout=90,
