@@ -2,61 +2,17 @@
 // block. Only for *_isa.cc files; the names live in their namespace.
 #pragma once
 
-#if defined(__AVX512F__)
-#include <immintrin.h>
-#endif
-
 #include <algorithm>
 #include <cstdint>
 
-#include "backends/cpu/isa/vector_math.h"
+#include "backends/cpu/isa/vectors.h"
 
 namespace ms::cpu::MS_ISA {
 
-#if defined(__AVX512F__)
-inline constexpr int kVectorFloats = 16, kTileVectors = 4;
-#elif defined(__AVX2__)
-inline constexpr int kVectorFloats = 8, kTileVectors = 2;
-#else
-inline constexpr int kVectorFloats = 4, kTileVectors = 2;
-#endif
 inline constexpr int kTileRows = 6;
+inline constexpr int kTileVectors = kVectorFloats == 16 ? 4 : 2;  // as the registers allow
 inline constexpr int kTileColumns = kVectorFloats * kTileVectors;
 inline constexpr int64_t kDepthBlock = 128;  // a tile's panel of the right operand stays in L1
-
-using FloatVector = float __attribute__((vector_size(kVectorFloats * 4)));
-
-inline FloatVector LoadVector(const float* p) {
-  FloatVector v;
-  __builtin_memcpy(&v, p, sizeof(v));
-  return v;
-}
-inline void StoreVector(float* p, FloatVector v) { __builtin_memcpy(p, &v, sizeof(v)); }
-
-inline FloatVector Spread(float x) { return FloatVector{} + x; }
-
-// e^x: the polynomial of vector_math.h, with the instructions that scale by powers of two where
-// there are such.
-inline FloatVector ExpVector(FloatVector x) {
-#if defined(__AVX512F__)
-  x = _mm512_max_ps(Spread(-104.0f), x);  // nan: x
-  FloatVector k = _mm512_roundscale_ps(x * 1.44269504088896341f, 0);
-  FloatVector r = x - k * 0.693359375f;
-  r = r + k * 2.12194440e-4f;
-  FloatVector p = r * 0.00138143206f + 0.00836885069f;
-  p = p * r + 0.0416684002f;
-  p = p * r + 0.166665196f;
-  p = p * r + 0.49999994f;
-  return _mm512_scalef_ps(1.0f + (r + r * r * p), k);
-#else
-  for (int i = 0; i < kVectorFloats; ++i) x[i] = Exp(x[i]);
-  return x;
-#endif
-}
-
-inline int64_t WholeVectors(int64_t n) {
-  return (n + kVectorFloats - 1) / kVectorFloats * kVectorFloats;
-}
 
 // Element (i, k) is data[i * row + k * column].
 struct LeftMatrix {

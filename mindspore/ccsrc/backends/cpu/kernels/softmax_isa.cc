@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "backends/cpu/isa/vector_math.h"
+#include "backends/cpu/isa/vectors.h"
 #include "backends/cpu/kernels/softmax_loops.h"
 
 namespace ms::cpu::MS_ISA {
@@ -29,16 +30,55 @@ T Sum(int64_t n, F&& term) {
   return total + lanes[0];
 }
 
+// The sum of exp(x - shift), and the terms in y where that is given; added up as Sum does.
+double ExpSum(const double* x, int64_t n, double shift, double* y) {
+  return Sum<double>(n, [=](int64_t i) {
+    double e = std::exp(x[i] - shift);
+    if (y) y[i] = e;
+    return e;
+  });
+}
+
+template <bool Keep>
+float ExpSum(const float* x, int64_t n, float shift, float* y) {
+  constexpr int kParts = kLanes / kVectorFloats;
+  FloatVector lanes[kParts] = {};
+  int64_t whole = n / kLanes * kLanes;
+  for (int64_t i = 0; i < whole; i += kLanes) {
+    for (int64_t p = 0; p < kParts; ++p) {
+      FloatVector e = ExpVector(LoadVector(x + i + p * kVectorFloats) - shift);
+      if constexpr (Keep) StoreVector(y + i + p * kVectorFloats, e);
+      lanes[p] += e;
+    }
+  }
+  float total = 0;
+  for (int64_t i = whole; i < n; ++i) {
+    float e = Exp(x[i] - shift);
+    if constexpr (Keep) y[i] = e;
+    total += e;
+  }
+  float sums[kLanes];
+  __builtin_memcpy(sums, lanes, sizeof(sums));
+  for (int64_t half = kLanes / 2; half > 0; half /= 2) {
+    for (int64_t l = 0; l < half; ++l) sums[l] += sums[l + half];
+  }
+  return total + sums[0];
+}
+float ExpSum(const float* x, int64_t n, float shift, float* y) {
+  return y ? ExpSum<true>(x, n, shift, y) : ExpSum<false>(x, n, shift, y);
+}
+
 template <class T>
 T Largest(const T* x, int64_t n) {
-  T lanes[kLanes];
-  for (int64_t l = 0; l < kLanes; ++l) lanes[l] = x[0];
+  constexpr int64_t kChains = 4 * kLanes;
+  T lanes[kChains];
+  for (T& lane : lanes) lane = x[0];
   int64_t i = 0;
-  for (; i + kLanes <= n; i += kLanes) {
-    for (int64_t l = 0; l < kLanes; ++l) lanes[l] = x[i + l] > lanes[l] ? x[i + l] : lanes[l];
+  for (; i + kChains <= n; i += kChains) {
+    for (int64_t l = 0; l < kChains; ++l) lanes[l] = x[i + l] > lanes[l] ? x[i + l] : lanes[l];
   }
   T best = lanes[0];
-  for (int64_t l = 1; l < kLanes; ++l) best = lanes[l] > best ? lanes[l] : best;
+  for (T lane : lanes) best = lane > best ? lane : best;
   for (; i < n; ++i) best = x[i] > best ? x[i] : best;
   return best;
 }
@@ -47,10 +87,7 @@ T Largest(const T* x, int64_t n) {
 
 template <class T>
 void RowScaledSoftmax(const T* x, int64_t n, T factor, T* y) {
-  T largest = Largest(x, n);
-#pragma GCC ivdep
-  for (int64_t i = 0; i < n; ++i) y[i] = Exponential(x[i] - largest);
-  T scale = factor / Sum<T>(n, [=](int64_t i) { return y[i]; });
+  T scale = factor / ExpSum(x, n, Largest(x, n), y);
 #pragma GCC ivdep
   for (int64_t i = 0; i < n; ++i) y[i] *= scale;
 }
@@ -63,20 +100,20 @@ void RowSoftmax(const T* x, int64_t n, T* y) {
 template <class T>
 T RowLogSumExp(const T* x, int64_t n) {
   T largest = Largest(x, n);
-  return largest + std::log(Sum<T>(n, [=](int64_t i) { return Exponential(x[i] - largest); }));
+  return largest + std::log(ExpSum(x, n, largest, static_cast<T*>(nullptr)));
 }
 
 template <class T>
 T RowLogShare(const T* x, int64_t n, int64_t at) {
   T largest = Largest(x, n);
-  T log_sum = std::log(Sum<T>(n, [=](int64_t i) { return Exponential(x[i] - largest); }));
+  T log_sum = std::log(ExpSum(x, n, largest, static_cast<T*>(nullptr)));
   return x[at] - largest - log_sum;
 }
 
 template <class T>
 void RowLogSoftmax(const T* x, int64_t n, T* y) {
   T largest = Largest(x, n);
-  T log_sum = std::log(Sum<T>(n, [=](int64_t i) { return Exponential(x[i] - largest); }));
+  T log_sum = std::log(ExpSum(x, n, largest, static_cast<T*>(nullptr)));
 #pragma GCC ivdep
   for (int64_t i = 0; i < n; ++i) y[i] = x[i] - largest - log_sum;
 }
