@@ -10,7 +10,7 @@ import numpy as np
 from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.common._tree import rebuild
-from mindspore.ops import _effects
+from mindspore.ops import _effects, _recurrent_ops
 from mindspore.ops._effects import print_  # noqa: F401 - one of FUNCTIONS
 from mindspore.ops._user_primitive import DECLARED
 from mindspore.ops.primitive import PythonPrimitive
@@ -254,5 +254,6 @@ CLASSES: dict[str, type] = {
     )
 }
 CLASSES.update(_effects.CLASSES)
+CLASSES.update(_recurrent_ops.CLASSES)
 CLASSES.update(TensorShape=DynamicShape, ScalarToArray=ScalarToTensor)
 DECLARED.update(CLASSES)
