@@ -31,6 +31,7 @@ from mindspore.ops import functional  # noqa: E402
 from mindspore.ops._custom import recompute  # noqa: E402
 from mindspore.ops._gradient_ops import Custom, HookBackward, InsertGradientOf  # noqa: E402
 from mindspore.ops._grad import get_grad  # noqa: E402
+from mindspore.ops._taylor import derivative, jet  # noqa: E402
 from mindspore.ops._transforms import jacfwd, jacrev, jvp, vjp  # noqa: E402
 from mindspore.ops._vmap import vmap  # noqa: E402
 from mindspore.ops.composite import (  # noqa: E402
@@ -63,11 +64,13 @@ __all__ = sorted(
         "clip_by_global_norm",
         "composite",
         "constexpr",
+        "derivative",
         "functional",
         "get_grad",
         "grad",
         "jacfwd",
         "jacrev",
+        "jet",
         "jvp",
         "operations",
         "prim_attr_register",

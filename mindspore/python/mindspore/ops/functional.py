@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from mindspore.ops import _bind, _python_ops
 from mindspore.ops import function as _function
 from mindspore.ops._grad import grad, value_and_grad
+from mindspore.ops._taylor import derivative, jet
 from mindspore.ops._transforms import jacfwd, jacrev, jvp, vjp
 from mindspore.ops._vmap import vmap
 from mindspore.ops.composite import clip_by_global_norm
@@ -36,9 +37,11 @@ __all__ = [
     *_python_ops.FUNCTIONS,
     *_function.functions,
     "clip_by_global_norm",
+    "derivative",
     "grad",
     "jacfwd",
     "jacrev",
+    "jet",
     "jvp",
     "switch_layer",
     "tensor_add",
