@@ -197,12 +197,14 @@ def test_fast_and_plain_graphs_agree(p, boolean):
         np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-6 * largest)
 
 
-def test_users_graph_becomes_the_op(tmp_path):
+@pytest.mark.parametrize("boolean", [False, True])
+def test_users_graph_becomes_the_op(tmp_path, boolean):
     """The op and its gradient are there, and no softmax is left."""
     context.set_context(mode=context.GRAPH_MODE, save_graphs=3, save_graphs_path=str(tmp_path))
     try:
         step_of(
-            Net(p=0.1).set_train(), *map(Tensor, sample((2, 5, 8), (2, 1, 1, 5), dtype=np.float32))
+            Net(p=0.1, boolean=boolean).set_train(),
+            *map(Tensor, sample((2, 5, 8), (2, 1, 1, 5), dtype=np.float32)),
         )
     finally:
         context.set_context(save_graphs=0)

@@ -26,6 +26,7 @@ struct Names {
   const OpDef* real_div = Ops().Find("RealDiv");
   const OpDef* select = Ops().Find("Select");
   const OpDef* fill = Ops().Find("Fill");
+  const OpDef* broadcast = Ops().Find("BroadcastTo");
   const OpDef* stop_gradient = Ops().Find("StopGradient");
 };
 const Names& Known() {
@@ -74,8 +75,15 @@ Operand Seen(const Var& v, bool transposed) {
   return {v, transposed};
 }
 
+// The value without the broadcasting that its reader does by itself.
+Var Narrow(Var v) {
+  while (v.node->op && v.node->op == Known().broadcast) v = v.node->inputs[0];
+  return v;
+}
+
 // The number that all elements are.
-std::optional<double> Number(const Var& v) {
+std::optional<double> Number(const Var& given) {
+  Var v = Narrow(given);
   const Node& node = *v.node;
   if (node.op && node.op == Known().fill) return node.attr<double>("value");
   if (node.kind != NodeKind::kConstant || node.value.size() == 0) return std::nullopt;
@@ -139,6 +147,7 @@ class Matcher {
     if (!node.op || !Once(v) || !(v.type().shape() == shape_) || v.type().dtype() != dtype_)
       return false;
     const Names& ops = Known();
+    if (node.op == ops.broadcast) return Scores(node.inputs[0], found);  // to the shape it has
     if (IsProduct(node)) {
       if (node.attr<bool>("transpose_a")) return false;
       found->query = {node.inputs[0], false};
@@ -167,7 +176,7 @@ class Matcher {
   }
 
   bool Masked(const Node& node, size_t i, Attention* found) {
-    const Var& mask = node.inputs[1 - i];
+    Var mask = Narrow(node.inputs[1 - i]);
     if (found->hidden || mask.type().dtype() != dtype_ || !Worth(mask)) return false;
     Attention tried = *found;
     tried.added.push_back({mask, node.op == Known().sub});
@@ -181,7 +190,7 @@ class Matcher {
     for (size_t i : {size_t{1}, size_t{2}}) {
       std::optional<double> fill = Number(node.inputs[i]);
       if (!fill) continue;
-      found->hidden = node.inputs[0];
+      found->hidden = Narrow(node.inputs[0]);
       found->hides_where_false = i == 2;
       found->fill = *fill;
       if (!Scores(node.inputs[3 - i], found)) return false;

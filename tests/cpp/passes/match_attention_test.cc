@@ -73,6 +73,15 @@ TEST(MatchAttention, BooleanMask) {
               "%n = LogicalNot(b)\n%0, %1, %2 = Attention(q, k, v, %n, %k, fill=-7.0)\nreturn %0");
 }
 
+TEST(MatchAttention, BroadcastingThatChangesNothing) {
+  Becomes(
+      "%0 = BatchMatMul(q, k, transpose_b=true)\n%1 = BroadcastTo(%0, shape=[2, 3, 5, 6])\n"
+      "%2 = Fill(dtype=Float32, shape=[], value=-5.0)\n"
+      "%3 = BroadcastTo(%2, shape=[2, 3, 5, 6])\n%4 = BroadcastTo(b, shape=[2, 3, 5, 6])\n"
+      "%5 = Select(%4, %3, %1)\n%6 = Softmax(%5)\n%7 = BatchMatMul(%6, v)\nreturn %7",
+      std::string(kKey) + "%0, %1, %2 = Attention(q, k, v, b, %k, fill=-5.0)\nreturn %0");
+}
+
 TEST(MatchAttention, DropoutKeepsItsPlaceAmongRandomOps) {
   Becomes(
       "%0 = BatchMatMul(q, k, transpose_b=true)\n%1 = Softmax(%0)\n"
