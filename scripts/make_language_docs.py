@@ -31,6 +31,9 @@ inside of a branch, loop or gradient that is compiled, the whole call does. A wa
 **What compiled code rests on.** Attributes, globals, closures, lists, dicts and arrays that a program reads are facts, checked on
 every call: when one changes, the program is compiled anew. A change of `cell.__dict__` or `cell._cells` that goes around the
 attributes and methods of the cell is the only one that is not seen.
+
+**What differs.** A value that nobody uses is not computed: an index in it that is out of range raises nothing. A product with a
+transposed matrix reads the matrix as it lies, and may differ from the product with its copy in the last bits.
 """
 
 
