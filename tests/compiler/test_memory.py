@@ -76,3 +76,47 @@ def test_arguments_that_contain_themselves_are_refused():
     net(Tensor(1.0))
     with pytest.raises(RecursionError):
         net(loop)
+
+
+def test_the_report_tells_kinds_apart(capfd, monkeypatch):
+    from mindspore.compile import memory_report, memory_table
+
+    monkeypatch.setenv("MS_DUMP", "memory")
+    ms.set_context(mode=ms.GRAPH_MODE)
+    step = training_step()
+    data = Tensor(np.ones((16, 3, 32, 32), np.float32)), Tensor(np.zeros(16, np.int32))
+    step(*data)
+    report = memory_report(step)
+    weights = sum(p.nbytes for p in step.network.trainable_params())
+    assert 2 * weights <= report["optimizer_states"] <= 2 * weights + 64
+    assert weights <= report["parameters"] <= weights + 4096
+    assert report["arguments"] == sum(x.nbytes for x in data)
+    assert report["outputs"] <= 64  # the loss: parameters are updated in place
+    assert report["peak"] >= report["feature_maps"] + 3 * weights
+    printed = capfd.readouterr().err
+    assert "memory of TrainOneStepCell" in printed
+    assert memory_table(report) in printed
+
+
+@pytest.mark.parametrize("overflow", [False, True])
+def test_a_step_that_may_be_left_out_updates_in_place(overflow):
+    from mindspore.compile import memory_report
+
+    values = []
+    for mode in (ms.GRAPH_MODE, ms.PYNATIVE_MODE):
+        ms.set_context(mode=mode)
+        net = nn.Dense(300, 40, weight_init="ones")
+        scale = nn.DynamicLossScaleUpdateCell(1e38 if overflow else 128.0, 2, 1)
+        optimizer = nn.Adam(net.trainable_params(), 0.01, weight_decay=0.1)
+        loss = nn.WithLossCell(net, nn.MSELoss())
+        step = nn.TrainOneStepWithLossScaleCell(loss, optimizer, scale).set_train()
+        data = ops.ones((8, 300), ms.float32), ops.zeros((8, 40), ms.float32)
+        for _ in range(2):
+            _, skipped, _ = step(*data)
+            assert bool(skipped) == overflow
+        if mode == ms.GRAPH_MODE:
+            assert memory_report(step)["outputs"] <= 256
+        values.append([p.asnumpy() for p in (*net.get_parameters(), *optimizer.moment1)])
+    for a, b in zip(*values):
+        np.testing.assert_array_equal(a, b)
+    assert (values[0][0].max() == 1.0) == overflow

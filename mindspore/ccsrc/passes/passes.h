@@ -42,6 +42,8 @@ bool MergeEqualNodes(Module& module, const GraphSet& kept = {});
 bool FoldConstants(Module& module, const Evaluator& evaluate);
 // Products, softmax and products in a row become Attention; before gradients are made of them.
 bool MatchAttention(Module& module);
+// Branches that only update parameters or leave them become choices between values.
+bool SelectUpdates(Module& module);
 // Drops nodes, captures, parameters, results and graphs that no output or effect of main needs.
 bool RemoveDeadCode(Module& module);
 

@@ -75,7 +75,10 @@ class Pipeline {
 
   // In this order: rules that make one op of several (attention, cross entropy, epilogues),
   // layouts, and last the groups of what is left.
-  void RunFast() { Check("after the fast stage", Level::kNoGradLeft); }
+  void RunFast() {
+    if (Apply("SelectUpdates", SelectUpdates)) Apply("RemoveDeadCode", RemoveDeadCode);
+    Check("after the fast stage", Level::kNoGradLeft);
+  }
 
  private:
   // The fixpoint that follows each step that makes new code. What is still to be differentiated

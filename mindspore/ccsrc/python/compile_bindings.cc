@@ -62,8 +62,17 @@ class CompiledGraph {
     py::list lines;
     for (const auto& [span, bytes] : report.peak)
       lines.append(py::make_tuple(ShortSpan(span), bytes));
+    py::list inputs;  // (the Parameter or None, bytes)
+    size_t constants = report.parameters;
+    for (size_t i = 0; i < parameters_.size(); ++i) {
+      size_t bytes = executable_->input_types()[i].bytes();
+      constants -= bytes;
+      inputs.append(py::make_tuple(parameters_[i] ? parameters_[i] : py::none(), bytes));
+    }
     py::dict result;
-    result["parameters"] = report.parameters;
+    result["inputs"] = inputs;
+    result["constants"] = constants;
+    result["arena"] = report.arena;
     result["feature_maps"] = report.feature_maps;
     result["workspace"] = report.workspace;
     result["outputs"] = report.outputs;

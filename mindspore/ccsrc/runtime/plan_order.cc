@@ -4,6 +4,8 @@
 #include <set>
 #include <unordered_set>
 
+#include "ops/fused.h"
+
 namespace ms {
 
 const ControlOps& ControlOps::Get() {
@@ -84,8 +86,15 @@ class UpdateOrder {
 
   static bool MayFloat(const Node& node) {
     const OpDef& op = *node.op;
+    if (IsFused(node)) return !Reduces(*FusedGraph(node));
     return op.effect == Effect::kNone && !op.structural &&
            (op.scalar || op.view || !op.updates.empty());
+  }
+
+  static bool Reduces(const Graph& body) {
+    return std::any_of(body.nodes().begin(), body.nodes().end(), [](const Node* n) {
+      return n->kind == NodeKind::kApply && IsFusableReduction(*n->op);
+    });
   }
 
   void FindFloating() {

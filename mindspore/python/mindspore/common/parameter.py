@@ -334,6 +334,7 @@ class ParameterTuple(tuple):
         for item in self:
             other = item.clone(init)
             other.name = f"{prefix}.{item.name}" if prefix else item.name
+            other.__dict__["_clone_of"] = item.name  # a state of an optimizer, for reports
             clones.append(other)
         return ParameterTuple(clones)
 

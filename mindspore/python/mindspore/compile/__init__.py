@@ -11,12 +11,12 @@ from mindspore.compile.jit import (
     JitFunction,
     clear_cache,
     jit,
-    memory_report,
     ms_function,
     run_cell,
     run_eager_cell,
     run_grad,
 )
+from mindspore.compile.memory import memory_report, memory_table
 
 
 def _tracer() -> Any:
@@ -103,6 +103,7 @@ __all__ = [
     "jit",
     "jvp_in_trace",
     "memory_report",
+    "memory_table",
     "ms_function",
     "run_cell",
     "run_eager_cell",

@@ -11,7 +11,7 @@ from typing import Any
 from mindspore import _core, context
 from mindspore._core import Tensor
 from mindspore.common._tree import flatten, rebuild
-from mindspore.compile import breaks, deep
+from mindspore.compile import breaks, deep, memory
 from mindspore.compile.cache import (
     Cache,
     ChangingEntry,
@@ -190,7 +190,9 @@ class Compilation:
         value = shapes.fixed(value)
         if shapes.found_equal():
             return None
-        return _whole(tracer, value, numbers)
+        entry = _whole(tracer, value, numbers)
+        memory.dump(entry.graph, self.cache.name)
+        return entry
 
     def _inputs(
         self, trace: Any, shapes: InputShapes, numbers: tuple[int, ...]

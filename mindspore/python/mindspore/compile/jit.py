@@ -333,19 +333,3 @@ def clear_cache(function: Any) -> None:
         getattr(function, "__dict__", {}).pop(name, None)
     if isinstance(function, JitFunction):
         function.cache.entries.clear()
-
-
-def memory_report(function: Any) -> dict:
-    """What the latest compiled version of a Cell or jit function needs, in bytes: `parameters`, `feature_maps`, `workspace`,
-    `outputs`, and `peak_by_line`, the source lines whose values fill the feature maps at their peak."""
-    cache = (
-        function.cache
-        if isinstance(function, JitFunction)
-        else getattr(function, "__dict__", {}).get("_compiled_versions")
-    )
-    if cache is None or not any(e.graph for versions in cache.entries.values() for e in versions):
-        raise ValueError(
-            "For 'memory_report', the function must have run in compiled form, but there is no compiled version yet."
-        )
-    compiled = [e for versions in cache.entries.values() for e in versions if e.graph]
-    return compiled[-1].graph.memory()
