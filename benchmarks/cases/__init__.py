@@ -72,6 +72,9 @@ CASES = {
     "adam": Case("Adam, 160 tensors of 400x400", "kernels", 0.8, 7),
     "add_pynative": Case("4x4 add, PYNATIVE_MODE", "kernels", 0.5, 7),
     "empty_step": Case("a warm call of an empty network, GRAPH_MODE", "kernels", None, 7),
+    "record_pynative": Case(
+        "200 multiplications of 4x4 and their gradient, PYNATIVE_MODE", "kernels", 0.5, 7
+    ),
     "wide_deep": Case(
         "Wide & Deep, 39 fields, 200 000 rows of 80, batch 1024, train step", "sparse", 0.9
     ),

@@ -109,6 +109,20 @@ def add_pynative() -> Callable[[], float]:
     return lambda: best_of(lambda: x + y, 50, 200)
 
 
+def record_pynative() -> Callable[[], float]:
+    """What recording costs, and reading it back: kernels of this size take next to nothing."""
+    ms.set_context(mode=ms.PYNATIVE_MODE)
+    x, y = (Tensor(np.ones((4, 4), np.float32)) for _ in range(2))
+
+    def chain(a):
+        for _ in range(200):
+            a = a * y
+        return a
+
+    gradient = ms.grad(chain)
+    return lambda: best_of(lambda: gradient(x), 20)
+
+
 def empty_step() -> Callable[[], float]:
     """A call of a network that does nothing, compiled."""
     ms.set_context(mode=ms.GRAPH_MODE)

@@ -53,3 +53,16 @@ def add_pynative() -> Callable[[], float]:
     """The sum of two small tensors."""
     x, y = torch.ones(4, 4), torch.ones(4, 4)
     return lambda: best_of(lambda: x + y, 50, 200)
+
+
+def record_pynative() -> Callable[[], float]:
+    """The forward pass as it is recorded, and the backward pass."""
+    x, y = torch.ones(4, 4, requires_grad=True), torch.ones(4, 4)
+
+    def gradient():
+        a = x
+        for _ in range(200):
+            a = a * y
+        return torch.autograd.grad(a, x, torch.ones_like(a))
+
+    return lambda: best_of(gradient, 20)

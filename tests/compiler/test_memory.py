@@ -90,7 +90,8 @@ def test_the_report_tells_kinds_apart(capfd, monkeypatch):
     weights = sum(p.nbytes for p in step.network.trainable_params())
     assert 2 * weights <= report["optimizer_states"] <= 2 * weights + 64
     assert weights <= report["parameters"] <= weights + 4096
-    assert report["arguments"] == sum(x.nbytes for x in data)
+    given = sum(x.nbytes for x in data)
+    assert given <= report["arguments"] <= given + 64
     assert report["outputs"] <= 64  # the loss: parameters are updated in place
     assert report["peak"] >= report["feature_maps"] + 3 * weights
     printed = capfd.readouterr().err
@@ -105,7 +106,7 @@ def test_a_step_that_may_be_left_out_updates_in_place(overflow):
     values = []
     for mode in (ms.GRAPH_MODE, ms.PYNATIVE_MODE):
         ms.set_context(mode=mode)
-        net = nn.Dense(300, 40, weight_init="ones")
+        net = nn.Dense(300, 40, weight_init="ones", bias_init="zeros")
         scale = nn.DynamicLossScaleUpdateCell(1e38 if overflow else 128.0, 2, 1)
         optimizer = nn.Adam(net.trainable_params(), 0.01, weight_decay=0.1)
         loss = nn.WithLossCell(net, nn.MSELoss())
