@@ -134,6 +134,23 @@ def test_many_steps_and_wide_states():
     np.testing.assert_allclose(layer(Tensor(x))[0].asnumpy(), wanted, atol=1e-5)
 
 
+def test_mixed_dtypes():
+    """Inputs, states and weights of different precision meet in the widest."""
+    x = Tensor(data(STEPS, BATCH, INPUT))
+    half = x.astype(ms.float16)
+    state = ops.zeros((1, BATCH, HIDDEN), ms.float32)
+    assert nn.LSTM(INPUT, HIDDEN, dtype=ms.float16)(half)[0].dtype == ms.float16
+    assert nn.LSTM(INPUT, HIDDEN)(half)[0].dtype == ms.float32
+    assert nn.GRU(INPUT, HIDDEN, dtype=ms.float16)(x)[0].dtype == ms.float32
+    assert nn.GRU(INPUT, HIDDEN, dtype=ms.float16)(half, state)[0].dtype == ms.float32
+    layer = nn.LSTM(INPUT, HIDDEN)
+    wanted = layer(x)[0].asnumpy()
+    layer.to_float(ms.float16)
+    np.testing.assert_allclose(layer(x)[0].asnumpy(), wanted, atol=1e-2)
+    mixed = ms.amp.auto_mixed_precision(nn.GRU(INPUT, HIDDEN), "O2")
+    assert np.isfinite(mixed(x)[0].asnumpy()).all()
+
+
 def test_the_step_agrees_with_the_sequence():
     layer, cell = nn.GRU(INPUT, HIDDEN), nn.GRUCell(INPUT, HIDDEN)
     for ours, theirs in zip(cell.get_parameters(), layer.get_parameters()):

@@ -26,6 +26,10 @@ _NO_END = 2**31 - 1  # the length of a sequence that has all steps
 _recurrence = _core.op("Recurrence")
 
 
+def _of_dtype(x: Tensor, dtype: Any) -> Tensor:
+    return x if x.dtype == dtype else ops.cast(x, dtype)
+
+
 class _Recurrent(Cell):
     """Layers and directions of one kind of step."""
 
@@ -89,7 +93,8 @@ class _Recurrent(Cell):
         """What is added to all gates; of a GRU also, as a fourth part, what the reset gate scales."""
         if not self.has_bias:
             return ops.zeros((self.bias_size,), dtype)
-        from_x, from_h = self.b_ih_list[index], self.b_hh_list[index]
+        from_x = _of_dtype(self.b_ih_list[index], dtype)
+        from_h = _of_dtype(self.b_hh_list[index], dtype)
         if self.mode != "gru":
             return from_x + from_h
         size = 2 * self.hidden_size
@@ -97,7 +102,8 @@ class _Recurrent(Cell):
 
     def _scan(self, x: Tensor, state: Tensor, cells: Any, index: int, lengths: Tensor) -> Any:
         """Outputs of all steps of one layer in one direction, the last state and the last cells."""
-        w_ih, w_hh = self.w_ih_list[index], self.w_hh_list[index]
+        w_ih = _of_dtype(self.w_ih_list[index], x.dtype)
+        w_hh = _of_dtype(self.w_hh_list[index], x.dtype)
         from_x = self.matmul(x.reshape((-1, x.shape[2])), w_ih)
         from_x = from_x.reshape((x.shape[0], x.shape[1], w_ih.shape[0]))
         return _recurrence(
@@ -105,7 +111,7 @@ class _Recurrent(Cell):
             state,
             cells,
             w_hh,
-            self._bias(index, w_hh.dtype),
+            self._bias(index, x.dtype),
             lengths,
             mode=self.mode,
             reverse=index % self.directions == 1,
@@ -145,6 +151,11 @@ class _Recurrent(Cell):
         """The outputs of the last layer, and the last states of all layers."""
         first = self._first_state(x, hx)
         self._check(x, first)
+        dtype = _core.promote(x.dtype, False, self.w_ih_list[0].dtype, False)
+        for part in first:
+            dtype = _core.promote(dtype, False, part.dtype, False)
+        x = _of_dtype(x, dtype)
+        first = [_of_dtype(part, dtype) for part in first]
         if seq_length is None:
             seq_length = ops.full((first[0].shape[1],), _NO_END, dtype=mstype.int32)
         no_cells = ops.zeros((0,), x.dtype)
