@@ -121,6 +121,46 @@ def test_blocks_agree_with_float64(sizes, keep_prob, causal):
         np.testing.assert_allclose(narrow, wide, rtol=2e-5, atol=3e-5)
 
 
+def masks_that_end_rows():
+    late = np.triu(np.ones((300, 300)), 1)
+    padding = np.arange(300) >= np.array([300, 70, 0])[:, None]
+    sparse = np.random.default_rng(6).random((300, 300)) < 0.9
+    return {
+        "causal": late * -1e9,
+        "causal, never": np.where(late, -np.inf, 0),
+        "causal, boolean": late > 0,
+        "padding": padding[:, None, None, :] * -1e9,  # all of the last one
+        "padding, boolean": padding[:, None, None, :],
+        "not far enough below": late * -8.0,
+        "one number for all": np.full((1, 1), -64.0),
+        "sparse": sparse * -1e9,
+    }
+
+
+@pytest.mark.parametrize("name", masks_that_end_rows())
+def test_what_masks_leave_out_is_zero(name):
+    """Float32 leaves out keys whose probabilities must be zero; the float64 loops never do."""
+    mask = masks_that_end_rows()[name]
+    given = sample(*[(3, 2, 300, 8)] * 4)
+
+    def run(dtype):
+        q, k, v, dout = (Tensor((4 * x).astype(dtype)) for x in given)
+        m = Tensor(mask if mask.dtype == bool else mask.astype(dtype))
+
+        def loss(q, k, v):
+            out = attention(q, k, v, m, NO_KEY, scale=0.3)[0]
+            return (out * dout).sum(), out
+
+        (_, out), grads = value_and_grad(loss, (0, 1, 2), has_aux=True)(q, k, v)
+        return [x.asnumpy() for x in (out, *grads)]
+
+    for narrow, wide in zip(run(np.float32), run(np.float64)):
+        # Where all scores are -1e9 in float32, they are all alike there.
+        rows = slice(0, 2) if name == "padding" else slice(None)
+        np.testing.assert_allclose(narrow[rows], wide[rows], rtol=1e-4, atol=3e-4)
+        assert np.isfinite(narrow).all()
+
+
 def test_rows_that_are_hidden_weigh_alike():
     q, k, v = sample((3, 4), (6, 4), (6, 2), dtype=np.float32)
     hides = np.zeros((3, 6), bool)

@@ -67,9 +67,9 @@ int64_t AttentionScratch(const AttentionSizes& s) {
 }
 
 int64_t AttentionGradScratch(const AttentionSizes& s) {
-  constexpr int64_t kParts = 11 * 16;
+  constexpr int64_t kParts = 12 * 16;
   int64_t width = s.depth + 16, value_width = s.value_depth + 16;
-  return s.queries * (2 * width + value_width) + kGradKeyBlock * (3 * width + 2 * value_width) +
+  return s.queries * (2 * width + value_width + 2) + kGradKeyBlock * (3 * width + 2 * value_width) +
          2 * kQueryBlock * kGradKeyBlock + kGradKeyBlock + 2 * kWordsPerGroup + kParts;
 }
 

@@ -125,17 +125,66 @@ float Exponentials(float* x, int64_t n, float shift) {
   return total;
 }
 
+// The greatest length of a row, and a little more.
+float Length(const float* x, int64_t rows, int64_t depth) {
+  float most = 0;
+  for (int64_t i = 0; i < rows; ++i) {
+    float square = 0;
+    for (int64_t k = 0; k < depth; ++k) square += x[i * depth + k] * x[i * depth + k];
+    most = square <= most ? most : square;  // nan stays
+  }
+  return std::sqrt(most) * 1.001f;
+}
+
+constexpr int64_t kReachStep = 64;
+constexpr float kVanishes = 106;  // the exponential of less than minus this is 0
+
+// The end of the last step in which any of `n` keys counts; 0 where none does.
+template <class F>
+int64_t LastThatCounts(int64_t n, F&& counts) {
+  while (n > 0) {
+    int64_t start = (n - 1) / kReachStep * kReachStep;
+    bool any = false;
+    for (int64_t j = start; j < n; ++j) any |= counts(j);
+    if (any) break;
+    n = start;
+  }
+  return n;
+}
+
+// How many keys from the first can have probabilities above 0: behind them the mask puts all
+// scores so far below another one of the row that nothing is left, given that no product of the
+// query and a key is larger than `bound`. So causal masks and padding cost nothing.
+int64_t Reach(const AttentionSizes& s, const AttentionHead& head, int64_t query, float bound) {
+  int64_t seen = s.Seen(query);
+  if (seen == 0 || s.mask_column == 0) return seen;
+  if (s.adds) {
+    const float* mask = static_cast<const float*>(head.mask) + query * s.mask_row;
+    if (!(mask[seen - 1] < -kVanishes)) return seen;
+    float best = -kInfinity;
+    for (int64_t j = 0; j < seen; ++j) best = mask[j] > best ? mask[j] : best;
+    float limit = best - 2 * bound - kVanishes;
+    if (!std::isfinite(limit)) return seen;
+    return LastThatCounts(seen, [=](int64_t j) { return !(mask[j] < limit); });
+  }
+  const uint8_t* mask = static_cast<const uint8_t*>(head.mask) + query * s.mask_row;
+  if (!(s.fill < -bound - kVanishes)) return seen;
+  int64_t last = LastThatCounts(seen, [=](int64_t j) { return mask[j] == 0; });
+  return last == 0 ? seen : last;  // all hidden: all alike
+}
+
 // The softmax of a block of queries over blocks of keys, one after the other.
 struct RunningSoftmax {
   float largest[kQueryBlock], sum[kQueryBlock];
+  int64_t reach[kQueryBlock];
 };
 
 // Scores of keys [first, first + n) of one query become exponentials; what was summed before, and
 // the row `out` made of it, is scaled to the new largest score. Keys that are not seen weigh 0.
-void SoftmaxStep(const AttentionSizes& s, const AttentionHead& head, int64_t query, int64_t first,
-                 int64_t n, float* scores, float* largest, float* sum, float* out, int64_t width,
-                 uint32_t* words) {
-  int64_t seen = std::clamp<int64_t>(s.Seen(query) - first, 0, n);
+void SoftmaxStep(const AttentionSizes& s, const AttentionHead& head, int64_t query, int64_t reach,
+                 int64_t first, int64_t n, float* scores, float* largest, float* sum, float* out,
+                 int64_t width, uint32_t* words) {
+  int64_t seen = std::clamp<int64_t>(reach - first, 0, n);
   int64_t whole = Clear(scores, seen);
   Mask(s, head, query, first, seen, scores);
   float best = std::max(*largest, Largest(scores, whole));
@@ -158,9 +207,9 @@ void SoftmaxStep(const AttentionSizes& s, const AttentionHead& head, int64_t que
 
 // A block of scores and of dout v^T becomes W P and dS, row by row.
 void GradStep(const AttentionSizes& s, const AttentionHead& head, const AttentionTangents& t,
-              int64_t query, int64_t first, int64_t n, float* scores, float* products,
-              uint32_t* words) {
-  int64_t seen = std::clamp<int64_t>(s.Seen(query) - first, 0, n);
+              int64_t query, int64_t reach, int64_t first, int64_t n, float* scores,
+              float* products, uint32_t* words) {
+  int64_t seen = std::clamp<int64_t>(reach - first, 0, n);
   int64_t whole = Clear(scores, seen);
   Mask(s, head, query, first, seen, scores);
   float largest = t.largest[query], log_sum = t.log_sum[query], delta = t.delta[query];
@@ -221,25 +270,32 @@ void AttentionRows(const AttentionSizes& s, const AttentionHead& head, int64_t f
     values = packed;
   }
   RunningSoftmax running;
+  float length = Length(head.key, s.keys, s.depth);
   for (int64_t q = from; q < to; q += kQueryBlock) {
-    int64_t m = std::min(kQueryBlock, to - q);
+    int64_t m = std::min(kQueryBlock, to - q), most = 0;
     PackRows(head.query + q * s.depth, m, s.depth, s.depth, static_cast<float>(s.scale), queries);
     std::fill(running.largest, running.largest + m, -kInfinity);
     std::fill(running.sum, running.sum + m, 0.0f);
     std::fill(rows, rows + m * width, 0.0f);
-    for (int64_t k = 0; k < s.Seen(q + m - 1); k += kKeyBlock) {
-      int64_t n = std::min(kKeyBlock, s.keys - k);
+    for (int64_t i = 0; i < m; ++i) {
+      float bound = Length(queries + i * s.depth, 1, s.depth) * length;
+      running.reach[i] = Reach(s, head, q + i, bound);
+      most = std::max(most, running.reach[i]);
+    }
+    for (int64_t k = 0; k < most; k += kKeyBlock) {
+      int64_t n = std::min(kKeyBlock, most - k);
       Multiply(m, WholeVectors(n), s.depth, {queries, s.depth, 1},
                {keys + k * s.depth, kTileColumns, s.depth * kTileColumns}, scores, kKeyBlock,
                false);
       for (int64_t i = 0; i < m; ++i) {
-        SoftmaxStep(s, head, q + i, k, n, scores + i * kKeyBlock, &running.largest[i],
-                    &running.sum[i], rows + i * width, width, words);
+        SoftmaxStep(s, head, q + i, running.reach[i], k, n, scores + i * kKeyBlock,
+                    &running.largest[i], &running.sum[i], rows + i * width, width, words);
       }
       Multiply(m, width, n, {scores, kKeyBlock, 1}, {values + k * width, width}, rows, width, true);
     }
     for (int64_t i = 0; i < m; ++i) {
-      FinishRow(s, s.Seen(q + i), running.sum[i], rows + i * width, out + (q + i) * s.value_depth);
+      FinishRow(s, running.reach[i], running.sum[i], rows + i * width,
+                out + (q + i) * s.value_depth);
       largest[q + i] = running.largest[i];
       log_sum[q + i] = std::log(running.sum[i]);
     }
@@ -266,30 +322,37 @@ void AttentionGradKeys(const AttentionSizes& s, const AttentionHead& head,
   PackRows(head.query, s.queries, s.depth, width, scale, queries);
   PackRows(tangents.dout, s.queries, s.value_depth, value_width, 1, douts);
   std::fill(query_sums, query_sums + s.queries * width, 0.0f);
+  auto* reach = reinterpret_cast<int64_t*>(pool.Take(2 * s.queries));
+  float length = Length(head.key, s.keys, s.depth);
+  for (int64_t i = 0; i < s.queries; ++i) {
+    reach[i] = Reach(s, head, i, Length(queries + i * width, 1, width) * length);
+  }
   for (int64_t k = from; k < to; k += kGradKeyBlock) {
-    int64_t n = std::min(kGradKeyBlock, to - k), columns = WholeVectors(n);
+    int64_t n = std::min(kGradKeyBlock, to - k);
     PackRows(head.key + k * s.depth, n, s.depth, width, 1, keys);
     PackTransposed(head.key + k * s.depth, n, s.depth, keys_across);
     PackTransposed(head.value + k * s.value_depth, n, s.value_depth, values_across);
     std::fill(key_sums, key_sums + n * width, 0.0f);
     std::fill(value_sums, value_sums + n * value_width, 0.0f);
-    int64_t first = s.causal ? k / kQueryBlock * kQueryBlock : 0;  // queries before see none
-    for (int64_t q = first; q < s.queries; q += kQueryBlock) {
+    for (int64_t q = 0; q < s.queries; q += kQueryBlock) {
       int64_t m = std::min(kQueryBlock, s.queries - q);
+      int64_t count = std::min(n, *std::max_element(reach + q, reach + q + m) - k);
+      if (count <= 0) continue;
+      int64_t columns = WholeVectors(count);
       Multiply(m, columns, s.depth, {queries + q * width, width, 1},
                {keys_across, kTileColumns, s.depth * kTileColumns}, scores, kGradKeyBlock, false);
       Multiply(m, columns, s.value_depth, {douts + q * value_width, value_width, 1},
                {values_across, kTileColumns, s.value_depth * kTileColumns}, products, kGradKeyBlock,
                false);
       for (int64_t i = 0; i < m; ++i) {
-        GradStep(s, head, tangents, q + i, k, n, scores + i * kGradKeyBlock,
+        GradStep(s, head, tangents, q + i, reach[q + i], k, count, scores + i * kGradKeyBlock,
                  products + i * kGradKeyBlock, words);
       }
-      Multiply(n, value_width, m, {scores, 1, kGradKeyBlock},
+      Multiply(count, value_width, m, {scores, 1, kGradKeyBlock},
                {douts + q * value_width, value_width}, value_sums, value_width, true);
-      Multiply(n, width, m, {products, 1, kGradKeyBlock}, {queries + q * width, width}, key_sums,
-               width, true);
-      Multiply(m, width, n, {products, kGradKeyBlock, 1}, {keys, width}, query_sums + q * width,
+      Multiply(count, width, m, {products, 1, kGradKeyBlock}, {queries + q * width, width},
+               key_sums, width, true);
+      Multiply(m, width, count, {products, kGradKeyBlock, 1}, {keys, width}, query_sums + q * width,
                width, true);
     }
     for (int64_t i = 0; i < n; ++i) {
