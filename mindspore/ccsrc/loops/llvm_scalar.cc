@@ -75,17 +75,7 @@ LlvmValue WriteCall(LlvmScope& scope, const LlvmCall& call, const std::vector<Ll
   std::string function = scope.Let(fmt::format("load ptr, ptr {}", place));
   scope.Do(fmt::format("call void {}(ptr {}, ptr {}, ptr {}, ptr {}, i64 {})", function, out,
                        slots[0], slots[1], slots[2], lanes));
-  LlvmValue result = scope.Let(to, lanes, fmt::format("load {}, ptr {}", memory, out));
-  if (to == DType::kBool) {
-    result = scope.Let(to, lanes,
-                       fmt::format("trunc {} {} to {}", memory, result.name, LlvmType(to, lanes)));
-  }
-  if (to == DType::kFloat16) {
-    result = scope.Let(
-        DType::kFloat32, lanes,
-        fmt::format("fpext {} {} to {}", memory, result.name, LlvmType(DType::kFloat32, lanes)));
-  }
-  return result;
+  return FromMemory(scope, scope.Let(fmt::format("load {}, ptr {}", memory, out)), to, lanes);
 }
 
 const char* Comparison(ScalarOp op, DType type) {
