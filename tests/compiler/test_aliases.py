@@ -11,6 +11,7 @@ from both_modes import X, check_net
 
 import mindspore as ms
 from mindspore import Parameter, Tensor, jit, nn, ops
+from mindspore.compile.errors import RunsEagerly
 
 
 def first(x):
@@ -222,3 +223,35 @@ def test_a_change_that_a_tensor_decides_is_named() -> None:
 
     with pytest.raises(TypeError, match="a tensor decides which tensors a change in place is seen"):
         jit(shared, fullgraph=True)(Tensor(X))
+
+
+def first_of_two(a, b):
+    a[0] = 5.0
+    return b * 1
+
+
+def first_of_a_list(items):
+    items[0][1] = 7.0
+    return items[1] * 1
+
+
+@pytest.mark.filterwarnings("ignore::mindspore.compile.errors.RunsEagerly")
+def test_one_object_is_given_twice() -> None:
+    """What changes in one argument changes in the other, whether or not other objects came before."""
+    for function, pack in (
+        (first_of_two, lambda x, y: (x, y)),
+        (first_of_a_list, lambda x, y: ([x, y],)),
+    ):
+        compiled = jit(function)
+        for _ in range(2):
+            x, y = Tensor(X), Tensor(X * 2)
+            apart = compiled(*pack(x, y))
+            np.testing.assert_array_equal(apart.asnumpy(), X * 2)
+            shared = compiled(*pack(x, x))
+            np.testing.assert_array_equal(shared.asnumpy(), function(*pack(x, x)).asnumpy())
+            np.testing.assert_array_equal(shared.asnumpy(), x.asnumpy())
+    with pytest.warns(RunsEagerly, match="given twice"):
+        x = Tensor(X)
+        jit(first_of_two)(x, x)
+    with pytest.raises(TypeError, match="given twice"):
+        jit(first_of_two, fullgraph=True)(x, x)

@@ -173,3 +173,60 @@ def plain(value: Any) -> Any:
     if isinstance(value, Tensor):
         return str(value.dtype), value.asnumpy().tolist()
     return type(value), value
+
+
+# ---- numbers and tensors in nested loops --------------------------------------------------------------------------------
+def doubled_then_summed(x):
+    t, i = 0.1, 0
+    while x[0] * i < 3:
+        j = 0
+        while x[0] * j < 2:
+            t = t + x[2] if j > 0 else t * 2
+            j += 1
+        i += 1
+    return x * t
+
+
+def inner_sum(x):
+    t, i = 0, Tensor(0)
+    while i < 3:
+        s = 0.0
+        while s < i:
+            s = s + 0.7
+            t = t + s
+        t = t + x[0]
+        i = i + 1
+    return t
+
+
+def scaled_or_shifted(x):
+    t, i = 1, Tensor(0)
+    while i < 3:
+        t = t * 0.1 if x[0] * i > 1 else t + x[1]
+        k = 0
+        while k < i:
+            t, k = t + k, k + 1
+        i = i + 1
+    return x.astype(ms.float64) * t
+
+
+def replaced_by_a_tensor(x):
+    s, i = 0.3, Tensor(0)
+    while i < 2:
+        j = Tensor(0)
+        while j < 2:
+            s = float(x[0]) * 0.1 if x[j] > 1 else x[j]
+            j = j + 1
+        i = i + 1
+    return x.astype(ms.float64) * s
+
+
+MIXED = [doubled_then_summed, inner_sum, scaled_or_shifted, replaced_by_a_tensor]
+
+
+@pytest.mark.parametrize("start", [0.6, 1.5, 3.0])
+@pytest.mark.parametrize("function", MIXED, ids=lambda f: f.__name__)
+def test_numbers_and_tensors_in_nested_loops(function: Callable, start: float) -> None:
+    """A variable that is a number in some rounds and a tensor in others compiles, and is exact."""
+    x = Tensor(np.array([start, 1.7, 3.1], np.float32))
+    assert plain(jit(function, fullgraph=True)(x)) == plain(function(x))

@@ -69,15 +69,23 @@ class ChangingEntry(Entry):
     outputs."""
 
     changed: list[int]
+    warn: Callable[[str], None]  # of a call that runs eagerly
 
     def run(self, args: tuple, kwargs: dict, eager: Callable, tensors: list | None = None) -> Any:
         """The function on arguments of the types that this was compiled for."""
         inputs = self.inputs(args, kwargs, tensors)
+        if len({id(t) for t in inputs}) < len(inputs) and self._is_shared(inputs):
+            self.warn("an argument that changes in place is given twice")
+            return eager(*args, **kwargs)
         outputs = self.graph.run(inputs)
         value = self.place(outputs)
         for at, new in zip(self.changed, outputs[-len(self.changed) :]):
             inputs[at]._assign_value(new)
         return value
+
+    def _is_shared(self, inputs: list) -> bool:
+        """Whether one object is to change that is another argument, too."""
+        return any(sum(t is inputs[at] for t in inputs) > 1 for at in self.changed)
 
 
 class EagerEntry:

@@ -6,7 +6,7 @@ import gc
 import sys
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 from mindspore import _core, context
 from mindspore._core import Tensor
@@ -190,7 +190,8 @@ class Compilation:
         value = shapes.fixed(value)
         if shapes.found_equal():
             return None
-        entry = _whole(tracer, value, numbers)
+        warn = _refuse if self.strict else self.cache.warn_eager
+        entry = _whole(tracer, value, numbers, warn)
         memory.dump(entry.graph, self.cache.name)
         return entry
 
@@ -218,7 +219,14 @@ class Compilation:
         return args, kwargs
 
 
-def _whole(tracer: Tracer, value: Any, numbers: tuple[int, ...]) -> Entry:
+def _refuse(reason: str) -> NoReturn:
+    """In place of a warning, where what cannot be compiled is an error."""
+    raise locate(TypeError(reason), calling_place())
+
+
+def _whole(
+    tracer: Tracer, value: Any, numbers: tuple[int, ...], warn: Callable[[str], None]
+) -> Entry:
     """The version that is one graph."""
     leaves = flatten(value)
     changed = tracer.cells.current(tracer.arguments)  # in place, by position
@@ -258,6 +266,6 @@ def _whole(tracer: Tracer, value: Any, numbers: tuple[int, ...]) -> Entry:
 
     if changed:
         entry = ChangingEntry(graph, tracer.guards.facts, place, numbers)
-        entry.changed = list(changed)
+        entry.changed, entry.warn = list(changed), warn
         return entry
     return Entry(graph, tracer.guards.facts, place, numbers)
