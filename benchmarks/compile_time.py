@@ -38,6 +38,7 @@ FIGURES = {
     "statements_3000": Figure("statements", 3000, 0.5),
     "statements_500": Figure("statements", 500, 0.1),
     "transformer_48": Figure("transformer", 48, 1.5, against=2),
+    "transformer_step_48": Figure("transformer_step", 48, 1.5, against=2),
     "resnet50_step": Figure("resnet50_step", 1, 1.5),
 }
 

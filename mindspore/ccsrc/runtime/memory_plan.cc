@@ -128,6 +128,7 @@ ArenaLayout HeaviestFirst(std::span<const Lifetime> values, Weight weight) {
       if (p.begin >= offset + bytes && p.begin - offset < best_gap) {
         best = offset;
         best_gap = p.begin - offset;
+        if (best_gap == bytes) break;  // none is smaller
       }
       offset = std::max(offset, p.end);
     }
