@@ -10,96 +10,91 @@ namespace {
 
 bool IsHalf(DType t) { return t == DType::kFloat16 || t == DType::kBFloat16; }
 
-class BodyBuilder {
- public:
-  explicit BodyBuilder(LoopBody* body) : body_(*body) {}
+// The value of a constant as a body has it, or why it has none.
+std::string NumberOf(const Tensor& value, double* number) {
+  if (value.size() != 1) return fmt::format("the constant {} is not a number", value.ToString());
+  *number = value.Item();
+  bool exact =
+      !IsComplex(value.dtype()) && (!IsInteger(value.dtype()) || std::fabs(*number) < 0x1p53);
+  return exact ? "" : fmt::format("the constant {} is not exact as a double", value.ToString());
+}
 
-  void AddInput(const Node* node) {
-    ScalarNode scalar{ScalarOp::kInput, node->outputs[0].dtype()};
-    scalar.input = inputs_++;
-    value_of_[Var{const_cast<Node*>(node), 0}] = Intern(scalar);
-  }
+}  // namespace
 
-  std::string AddConstant(const Node* node) {
-    const Tensor& value = node->value;
-    if (value.size() != 1) return fmt::format("the constant {} is not a number", value.ToString());
-    ScalarNode scalar{ScalarOp::kConstant, value.dtype()};
-    scalar.value = value.Item();
-    bool exact = !IsComplex(value.dtype()) &&
-                 (!IsInteger(value.dtype()) || std::fabs(scalar.value) < 0x1p53);
-    if (!exact) return fmt::format("the constant {} is not exact as a double", value.ToString());
-    value_of_[Var{const_cast<Node*>(node), 0}] = Intern(scalar);
-    return "";
-  }
+int BodyBuilder::AddInput(DType dtype) {
+  ScalarNode scalar{ScalarOp::kInput, dtype};
+  scalar.input = inputs_++;
+  return Intern(scalar);
+}
 
-  std::string AddApply(const Node* node) {
-    if (!node->op->scalar) return fmt::format("the op '{}' is not elementwise", node->op->name);
-    static const Attrs kNone;
-    std::vector<DType> dtypes;
-    std::vector<int> inputs;
-    for (const Var& input : node->inputs) {
-      dtypes.push_back(input.type().dtype());
-      inputs.push_back(value_of_.at(input));
+int BodyBuilder::AddConstant(double value, DType dtype) {
+  ScalarNode scalar{ScalarOp::kConstant, dtype};
+  scalar.value = value;
+  return Intern(scalar);
+}
+
+int BodyBuilder::AddApply(const Node& node, const std::vector<int>& args) {
+  static const Attrs kNone;
+  std::vector<DType> dtypes;
+  for (const Var& input : node.inputs) dtypes.push_back(input.type().dtype());
+  ScalarGraph trace = TraceScalar(*node.op, dtypes, node.attrs ? *node.attrs : kNone);
+  std::vector<int> position;
+  for (ScalarNode scalar : trace.nodes) {
+    if (scalar.op == ScalarOp::kInput) {
+      position.push_back(args[static_cast<size_t>(scalar.input)]);
+      continue;
     }
-    ScalarGraph trace = TraceScalar(*node->op, dtypes, node->attrs ? *node->attrs : kNone);
-    std::vector<int> position;
-    for (ScalarNode scalar : trace.nodes) {
-      if (scalar.op == ScalarOp::kInput) {
-        position.push_back(inputs[scalar.input]);
-        continue;
-      }
-      for (int& arg : scalar.args) {
-        if (arg >= 0) arg = position[arg];
-      }
-      position.push_back(Intern(scalar));
+    for (int& arg : scalar.args) {
+      if (arg >= 0) arg = position[static_cast<size_t>(arg)];
     }
-    int result = position.back();
-    DType wanted = node->outputs[0].dtype();
-    // A half result would stay a float in its register: through Float32 and back it is rounded.
-    if (IsHalf(wanted) && result != inputs[0]) result = Cast(result, DType::kFloat32);
-    value_of_[Var{const_cast<Node*>(node), 0}] = Cast(result, wanted);
-    return "";
+    position.push_back(Intern(scalar));
   }
+  int result = position.back();
+  DType wanted = node.outputs[0].dtype();
+  // A half result would stay a float in its register: through Float32 and back it is rounded.
+  if (IsHalf(wanted) && result != args[0]) result = Cast(result, DType::kFloat32);
+  return Cast(result, wanted);
+}
 
-  void AddOutput(const Var& output) { body_.outputs.push_back(value_of_.at(output)); }
+int BodyBuilder::Cast(int value, DType dtype) {
+  if (body_.nodes[static_cast<size_t>(value)].dtype == dtype) return value;
+  ScalarNode cast{ScalarOp::kCast, dtype};
+  cast.args[0] = value;
+  return Intern(cast);
+}
 
- private:
-  int Cast(int value, DType dtype) {
-    if (body_.nodes[value].dtype == dtype) return value;
-    ScalarNode cast{ScalarOp::kCast, dtype};
-    cast.args[0] = value;
-    return Intern(cast);
-  }
-
-  int Intern(const ScalarNode& node) {
-    if (std::signbit(node.value) && node.value == 0) {  // -0 equals 0, but is another constant
-      body_.nodes.push_back(node);
-      return static_cast<int>(body_.nodes.size()) - 1;
-    }
-    auto it = std::find(body_.nodes.begin(), body_.nodes.end(), node);
-    if (it != body_.nodes.end()) return static_cast<int>(it - body_.nodes.begin());
+int BodyBuilder::Intern(const ScalarNode& node) {
+  if (std::signbit(node.value) && node.value == 0) {  // -0 equals 0, but is another constant
     body_.nodes.push_back(node);
     return static_cast<int>(body_.nodes.size()) - 1;
   }
-
-  LoopBody& body_;
-  int inputs_ = 0;
-  std::unordered_map<Var, int, VarHash> value_of_;
-};
-
-}  // namespace
+  auto it = std::find(body_.nodes.begin(), body_.nodes.end(), node);
+  if (it != body_.nodes.end()) return static_cast<int>(it - body_.nodes.begin());
+  body_.nodes.push_back(node);
+  return static_cast<int>(body_.nodes.size()) - 1;
+}
 
 std::string BodyOfGraph(const Graph& graph, LoopBody* body) {
   *body = {};
   BodyBuilder builder(body);
-  for (const Var& input : graph.inputs()) builder.AddInput(input.node);
-  for (const Node* node : graph.nodes()) {
-    std::string refusal;
-    if (node->kind == NodeKind::kConstant) refusal = builder.AddConstant(node);
-    if (node->kind == NodeKind::kApply) refusal = builder.AddApply(node);
-    if (!refusal.empty()) return refusal;
+  std::unordered_map<Var, int, VarHash> value_of;
+  for (const Var& input : graph.inputs()) value_of[input] = builder.AddInput(input.type().dtype());
+  for (Node* node : graph.nodes()) {
+    if (node->kind == NodeKind::kParameter) continue;
+    int value;
+    if (node->kind == NodeKind::kConstant) {
+      double number = 0;
+      if (std::string why = NumberOf(node->value, &number); !why.empty()) return why;
+      value = builder.AddConstant(number, node->value.dtype());
+    } else {
+      if (!node->op->scalar) return fmt::format("the op '{}' is not elementwise", node->op->name);
+      std::vector<int> args;
+      for (const Var& input : node->inputs) args.push_back(value_of.at(input));
+      value = builder.AddApply(*node, args);
+    }
+    value_of[{node, 0}] = value;
   }
-  for (const Var& output : graph.outputs()) builder.AddOutput(output);
+  for (const Var& output : graph.outputs()) body->outputs.push_back(value_of.at(output));
   return "";
 }
 

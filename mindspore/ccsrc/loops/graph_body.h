@@ -1,4 +1,4 @@
-// The scalar code of a straight graph of elementwise ops: what a fused group of nodes computes.
+// The scalar code of elementwise ops put together: what a fused group of nodes computes.
 #pragma once
 
 #include <string>
@@ -7,6 +7,23 @@
 #include "loops/tile_program.h"
 
 namespace ms::loops {
+
+// Builds a LoopBody node by node; every value is rounded to its dtype, as the single ops do.
+class BodyBuilder {
+ public:
+  explicit BodyBuilder(LoopBody* body) : body_(*body) {}
+
+  int AddInput(DType dtype);  // the next one
+  int AddConstant(double value, DType dtype);
+  int AddApply(const Node& node, const std::vector<int>& args);  // an op with a scalar body
+  int Cast(int value, DType dtype);
+
+ private:
+  int Intern(const ScalarNode& node);
+
+  LoopBody& body_;
+  int inputs_ = 0;
+};
 
 // Fills `body`: its inputs are graph.inputs(), its outputs graph.outputs(), every value rounded to
 // its dtype as the single ops do. Returns why that cannot be done; empty when it can. The caller

@@ -130,18 +130,18 @@ int TileCompiler::Constant(const ScalarNode& node) {
 
 bool TileCompiler::SelectInput(int n) {
   const ScalarNode& node = body_.nodes[n];
-  const Shape& own = inputs_[node.input].shape();
+  const Access& access = accesses_[static_cast<size_t>(node.input)];
   size_t item = ItemSize(node.dtype);
   int value;
-  if (own.size() == shape_.size()) {
+  if (IsDense(access, sizes_)) {
     value = NewValue(Place::kInput, node.input, node.dtype, false);
-  } else if (own.size() == 1) {
+  } else if (IsUniform(access, sizes_) && access.offset == 0) {
     value = NewRegister(node.dtype, true);
     program_.fills_.push_back({value, node.input, table_.Fill(item), {}});
   } else {
     value = NewRegister(node.dtype, false);
     program_.expansions_.push_back(
-        {value, node.input, item, table_.Fill(item), BroadcastWalk(own, shape_)});
+        {value, node.input, item, table_.Fill(item), BroadcastWalk(access, sizes_)});
     program_.ns_per_element_ += 0.2;
   }
   value_of_[n] = value;
@@ -229,13 +229,14 @@ bool TileCompiler::StoreOutput(int o) {
 }
 
 std::string TileCompiler::Compile() {
-  program_.size_ = shape_.size();
+  program_.size_ = 1;
+  for (int64_t size : sizes_) program_.size_ *= size;
   value_of_.assign(body_.nodes.size(), -1);
   uses_.assign(body_.nodes.size(), 0);
   for (const ScalarNode& node : body_.nodes) {
     for (int a = 0; a < Arity(node); ++a) ++uses_[node.args[a]];
   }
-  if (shape_.empty()) return "";
+  if (program_.size_ == 0) return "";
   for (int n = 0; n < static_cast<int>(body_.nodes.size()); ++n) {
     if (!SelectNode(n)) return refusal_;
   }

@@ -15,9 +15,13 @@ inline constexpr int64_t kMinTile = 64;
 
 class TileCompiler {
  public:
-  TileCompiler(const LoopBody& body, const Types& inputs, const Shape& shape,
+  TileCompiler(const LoopBody& body, std::vector<Access> accesses, Ints sizes,
                const VectorTable& table, TileProgram* program)
-      : body_(body), inputs_(inputs), shape_(shape), table_(table), program_(*program) {}
+      : body_(body),
+        accesses_(std::move(accesses)),
+        sizes_(std::move(sizes)),
+        table_(table),
+        program_(*program) {}
 
   std::string Compile();
 
@@ -52,8 +56,8 @@ class TileCompiler {
   bool OnlyStored(int n) const;
 
   const LoopBody& body_;
-  const Types& inputs_;
-  const Shape& shape_;
+  std::vector<Access> accesses_;
+  Ints sizes_;
   const VectorTable& table_;
   TileProgram& program_;
   std::vector<Value> values_;

@@ -7,7 +7,14 @@
 namespace ms::loops {
 std::string TileProgram::Compile(const LoopBody& body, const Types& inputs, const Shape& shape,
                                  const VectorTable& table) {
-  return TileCompiler(body, inputs, shape, table, this).Compile();
+  std::vector<Access> accesses;
+  for (const Type& type : inputs) accesses.push_back(Broadcast(type.shape(), shape));
+  return Compile(body, std::move(accesses), shape.ToInts(), table);
+}
+
+std::string TileProgram::Compile(const LoopBody& body, std::vector<Access> accesses, Ints sizes,
+                                 const VectorTable& table) {
+  return TileCompiler(body, std::move(accesses), std::move(sizes), table, this).Compile();
 }
 
 void TileProgram::Run(const void* const* in, void* const* out, int64_t begin, int64_t end) const {

@@ -23,6 +23,9 @@ struct LoopBody {
 // Immutable once compiled; any number of threads may run it, on ranges of their own.
 class TileProgram {
  public:
+  // `accesses`: where each input's elements are along the axes of `sizes`; all outputs are dense.
+  std::string Compile(const LoopBody& body, std::vector<Access> accesses, Ints sizes,
+                      const VectorTable& table);
   // `inputs` broadcast to `shape`, which all outputs have; their dtypes are those of the kInput
   // nodes. Returns why the body cannot be run with this table; empty when it can.
   std::string Compile(const LoopBody& body, const Types& inputs, const Shape& shape,

@@ -77,6 +77,7 @@ class Pipeline {
   // layouts, and last the groups of what is left.
   void RunFast() {
     if (Apply("SelectUpdates", SelectUpdates)) Apply("RemoveDeadCode", RemoveDeadCode);
+    Apply("Fuse", Fuse);
     Check("after the fast stage", Level::kNoGradLeft);
   }
 

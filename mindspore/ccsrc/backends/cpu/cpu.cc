@@ -1,6 +1,5 @@
 #include "backends/cpu/cpu.h"
 
-#include "backends/cpu/kernels/generated.h"
 #include "kernel/host_call.h"
 
 namespace ms::cpu {
@@ -11,11 +10,9 @@ class CpuBackend : public Backend {
   CpuBackend() {
     for (auto add :
          {AddElementwise, AddReduce, AddMatMul, AddConv, AddPool, AddNorm, AddSoftmax, AddLoss,
-          AddArray, AddIndexing, AddRandom, AddOptim, AddAttention, AddRecurrent}) {
+          AddArray, AddIndexing, AddRandom, AddOptim, AddAttention, AddRecurrent, AddFused}) {
       add(table_);
     }
-    table_.For("Fused").Try("generated",
-                            [](const KernelRequest& r) { return MakeGenerated(r, nullptr); });
     table_.For("HostCall").Try("host", MakeHostCall);
   }
   std::string_view name() const override { return "CPU"; }

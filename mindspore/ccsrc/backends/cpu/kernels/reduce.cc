@@ -176,6 +176,11 @@ KernelChoice MakeAddN(const KernelRequest& r) {
 
 }  // namespace
 
+ReduceFn FindReduceLoop(ReduceKind kind, DType dtype) {
+  ReduceFn loop = MS_PICK_ISA(FindReduce)(kind, dtype);
+  return loop ? loop : Reference(kind, dtype);
+}
+
 void AddReduce(KernelTable& table) {
   const std::pair<const char*, ReduceKind> kinds[] = {
       {"ReduceSum", ReduceKind::kSum},   {"ReduceMean", ReduceKind::kMean},

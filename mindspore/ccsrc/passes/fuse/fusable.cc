@@ -1,0 +1,122 @@
+#include "passes/fuse/fusable.h"
+
+#include <algorithm>
+
+#include "ops/axes.h"
+#include "ops/fused.h"
+
+namespace ms {
+namespace {
+
+struct GlueOps {
+  const OpDef* transpose = &Ops().Get("Transpose");
+  const OpDef* broadcast = &Ops().Get("BroadcastTo");
+  const OpDef* slice = &Ops().Get("Slice");
+  const OpDef* strided_slice = &Ops().Get("StridedSlice");
+  const OpDef* fill = &Ops().Get("Fill");
+  const OpDef* sum = &Ops().Get("ReduceSum");
+};
+const GlueOps& Glue() {
+  static const GlueOps ops;
+  return ops;
+}
+
+bool IsPlain(const Type& type) {
+  return type.is_tensor() && !type.shape().symbolic() && !type.shape().empty() &&
+         !IsComplex(type.dtype());
+}
+
+// Whether the op's result has the shape of its inputs broadcast together, as NumPy does it.
+bool Broadcasts(const Node& node) {
+  const Shape& out = node.outputs[0].shape();
+  int64_t largest = 1;
+  for (const Var& v : node.inputs) {
+    const Shape& in = v.type().shape();
+    if (in.rank() > out.rank()) return false;
+    for (int i = 1; i <= in.rank(); ++i) {
+      if (in[-i] != 1 && in[-i] != out[-i]) return false;
+    }
+    largest = std::max(largest, in.size());
+  }
+  for (int i = 1; i <= out.rank(); ++i) {
+    bool found = out[-i] == 1;
+    for (const Var& v : node.inputs) {
+      const Shape& in = v.type().shape();
+      found = found || (i <= in.rank() && in[-i] == out[-i]);
+    }
+    if (!found) return false;
+  }
+  return true;
+}
+
+bool IsReductionToFuse(const Node& node) {
+  if (!IsFusableReduction(*node.op)) return false;
+  if (node.op == Glue().sum && node.attr<bool>("skip_mode")) return false;
+  DType dtype = node.outputs[0].dtype();
+  if (IsBool(dtype)) return false;
+  if (IsInteger(dtype) && node.op == &Ops().Get("ReduceMean")) return false;
+  return node.outputs[0].shape().size() < node.inputs[0].type().shape().size();
+}
+
+}  // namespace
+
+FuseNodes::FuseNodes(const Graph& graph)
+    : kinds_(graph.nodes().size(), FuseKind::kOther),
+      reduction_(graph.nodes().size()),
+      result_(graph.nodes().size()),
+      users_(graph.nodes().size()) {
+  for (Node* node : graph.nodes()) {
+    for (const Var& v : node->inputs) {
+      auto& users = users_[v.node->id];
+      if (users.empty() || users.back() != node) users.push_back(node);
+    }
+  }
+  for (const Var& v : graph.outputs()) result_[v.node->id] = true;
+  for (const Node* node : graph.nodes()) kinds_[node->id] = KindOf(*node);
+  // From the last one, so that the users of glue are known.
+  for (size_t i = graph.nodes().size(); i-- > 0;) {
+    const Node* node = graph.nodes()[i];
+    if (kinds_[i] == FuseKind::kGlue && !Absorbed(*node)) kinds_[i] = FuseKind::kOther;
+    reduction_[i] = kinds_[i] == FuseKind::kCompute && !node->op->scalar;
+  }
+}
+
+FuseKind FuseNodes::KindOf(const Node& node) const {
+  if (node.kind == NodeKind::kParameter) return FuseKind::kOther;
+  for (const Type& type : node.outputs) {
+    if (!IsPlain(type)) return FuseKind::kOther;
+  }
+  if (node.kind == NodeKind::kConstant) {
+    bool exact = !IsInteger(node.value.dtype()) ||
+                 (node.value.size() == 1 && std::abs(node.value.Item()) < 0x1p53);
+    return node.value.size() == 1 && exact ? FuseKind::kNumber : FuseKind::kOther;
+  }
+  if (node.op == Glue().fill) return FuseKind::kNumber;
+  if (node.outputs.size() != 1 || node.op->effect != Effect::kNone) return FuseKind::kOther;
+  for (const Var& v : node.inputs) {
+    if (!IsPlain(v.type())) return FuseKind::kOther;
+  }
+  bool moves = node.op->view || node.op == Glue().broadcast || node.op == Glue().transpose ||
+               node.op == Glue().slice || node.op == Glue().strided_slice;
+  if (moves && node.inputs.size() == 1) return FuseKind::kGlue;
+  if (node.op->scalar && !node.inputs.empty() && Broadcasts(node)) return FuseKind::kCompute;
+  if (!node.op->scalar && IsReductionToFuse(node)) return FuseKind::kCompute;
+  return FuseKind::kOther;
+}
+
+// What costs time as a node of its own is read through only where all its users do so: if one needs
+// it in memory, the others may as well read it there.
+bool FuseNodes::Absorbed(const Node& glue) const {
+  if (glue.op->view || glue.op == Glue().broadcast) return true;
+  if (result_[glue.id]) return false;
+  return std::all_of(users_[glue.id].begin(), users_[glue.id].end(), [&](const Node* user) {
+    return kinds_[user->id] == FuseKind::kCompute || kinds_[user->id] == FuseKind::kGlue;
+  });
+}
+
+Var FuseNodes::Source(Var v) const {
+  while (kind(v.node) == FuseKind::kGlue) v = v.node->inputs[0];
+  return v;
+}
+
+}  // namespace ms

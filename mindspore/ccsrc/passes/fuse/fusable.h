@@ -1,0 +1,40 @@
+// What the nodes of a graph are to the fuse pass.
+#pragma once
+
+#include <vector>
+
+#include "ir/op.h"
+
+namespace ms {
+
+enum class FuseKind : uint8_t {
+  kOther,    // stays as it is
+  kCompute,  // elementwise or a reduction: may be in a group
+  kGlue,     // moves elements: a group reads through it
+  kNumber,   // a constant of one element, or Fill: repeated in every group that reads it
+};
+
+// The kinds of all nodes and what follows from them, of one graph that is not changed meanwhile.
+class FuseNodes {
+ public:
+  explicit FuseNodes(const Graph& graph);
+
+  FuseKind kind(const Node* node) const { return kinds_[node->id]; }
+  bool IsReduction(const Node* node) const { return reduction_[node->id]; }
+  // The value that an input shows through glue.
+  Var Source(Var v) const;
+  // Nodes that read an output of this one as it is.
+  const std::vector<Node*>& users(const Node* node) const { return users_[node->id]; }
+  bool IsResult(const Node* node) const { return result_[node->id]; }
+
+ private:
+  FuseKind KindOf(const Node& node) const;
+  bool Absorbed(const Node& glue) const;
+
+  std::vector<FuseKind> kinds_;
+  std::vector<bool> reduction_;
+  std::vector<bool> result_;  // the graph returns an output of the node
+  std::vector<std::vector<Node*>> users_;
+};
+
+}  // namespace ms
