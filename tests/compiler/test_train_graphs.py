@@ -14,10 +14,11 @@ from mindspore import Tensor, nn, ops
 
 @pytest.fixture(autouse=True)
 def graph_mode():
+    """Graphs as they are before groups of their nodes become one."""
     mode = ms.get_context("mode")
-    ms.set_context(mode=ms.GRAPH_MODE)
+    ms.set_context(mode=ms.GRAPH_MODE, enable_graph_kernel=False)
     yield
-    ms.set_context(mode=mode)
+    ms.set_context(mode=mode, enable_graph_kernel=True)
 
 
 class Small(nn.Cell):

@@ -121,7 +121,8 @@ Result Make(const std::shared_ptr<Module>& shared, const CompileOptions& options
   DimScope::Use use(&scope);
   ++pass_runs;
   PassOptions passes;
-  passes.fast = options.fast;
+  // A device without kernels for groups gets the ops one by one.
+  passes.fast = options.fast && backend.kernels().Has(Ops().Get("Fused"));
   if (const Backend* host = HostBackend()) passes.evaluate = EvaluateOn(*host);
   Optimize(module, passes);
   if (dynamic) {
