@@ -77,8 +77,8 @@ Graph* FusedGraph(const Node& node);  // of a Fused node
 // Whether an op is one of the five reductions that bodies may have.
 bool IsFusableReduction(const OpDef& op);
 
-// Whether output `out` may have the memory of parameter `in`, of the same bytes: each thread reads
-// an element before it writes there.
+// Whether output `out` may have the memory of parameter `in`, of the same bytes. Kernels
+// read each element of an elementwise body before they write any output of it.
 bool FusedMayOverwrite(const FusedBody& body, size_t out, size_t in);
 
 }  // namespace ms

@@ -44,8 +44,6 @@ bool FoldConstants(Module& module, const Evaluator& evaluate);
 bool MatchAttention(Module& module);
 // Branches that only update parameters or leave them become choices between values.
 bool SelectUpdates(Module& module);
-// Groups of elementwise ops, views and reductions become Fused nodes (ops/fused.h).
-bool Fuse(Module& module);
 // Drops nodes, captures, parameters, results and graphs that no output or effect of main needs.
 bool RemoveDeadCode(Module& module);
 

@@ -9,6 +9,7 @@
 #include "ir/control.h"
 #include "ir/text.h"
 #include "ir/verify.h"
+#include "passes/fuse/fuse.h"
 
 namespace ms {
 namespace {

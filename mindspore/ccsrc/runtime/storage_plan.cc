@@ -18,10 +18,8 @@ bool MayOverwrite(const Node& node, size_t out, size_t in) {
   const OpDef& op = *node.op;
   if (op.scalar) return out == 0;  // element by element: each is read before it is written
   if (IsFused(node)) {
-    // With several outputs one may be written before the input is read for another.
     FusedBody body;
-    return node.outputs.size() == 1 && AnalyzeFused(*FusedGraph(node), &body).empty() &&
-           FusedMayOverwrite(body, out, in);
+    return AnalyzeFused(*FusedGraph(node), &body).empty() && FusedMayOverwrite(body, out, in);
   }
   std::pair<int, int> pair(static_cast<int>(out), static_cast<int>(in));
   return std::find(op.in_place.begin(), op.in_place.end(), pair) != op.in_place.end();

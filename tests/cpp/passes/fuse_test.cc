@@ -1,4 +1,6 @@
 // Fuse: which nodes become one, and which stay apart.
+#include "passes/fuse/fuse.h"
+
 #include "ops/fused.h"
 #include "passes/passes_test.h"
 
@@ -136,6 +138,46 @@ TEST(Fuse, SiblingsReadTheirInputOnce) {
 
 TEST(Fuse, SmallValuesAreNotComputedForEveryElement) {
   ExpectUnchanged(Graph2("%0 = Exp(b)\n%1 = Add(x, %0)\nreturn %1"));
+}
+
+// The ops of the only body, in words.
+std::string Bodies(const std::string& text) {
+  auto module = Parse(text);
+  Fuse(*module);
+  Verify(*module);
+  std::string ops;
+  for (const Node* node : module->main()->nodes()) {
+    if (node->kind != NodeKind::kApply) continue;
+    ops += (ops.empty() ? "" : "; ") + node->op->name;
+    if (!IsFused(*node)) continue;
+    for (const Node* inner : FusedGraph(*node)->nodes()) {
+      if (inner->kind == NodeKind::kApply) ops += " " + inner->op->name;
+    }
+  }
+  return ops;
+}
+
+TEST(Fuse, SoftmaxAndLayerNormJoinWhatIsAroundThem) {
+  EXPECT_EQ(Bodies(Graph2("%0 = Add(x, y)\n%1 = Softmax(%0)\nreturn %1")),
+            "Fused Add ReduceMax Sub Exp ReduceSum Reciprocal Mul");
+  EXPECT_EQ(Bodies(Graph2("%0, %1, %2 = LayerNorm(x, b, b)\n%3 = GeLU(%0)\n"
+                          "%4 = Softmax(%3)\nreturn %4")),
+            "Fused ReduceMean Sub Mul ReduceMean Add Rsqrt Mul Mul Add GeLU ReduceMax Sub Exp "
+            "ReduceSum Reciprocal Mul");
+  EXPECT_EQ(Bodies(Graph2("%0 = SoftmaxGrad(x, y)\n%1 = Neg(%0)\nreturn %1")),
+            "Fused Mul ReduceSum Sub Mul Neg");
+}
+
+TEST(Fuse, SoftmaxAndLayerNormStayAlone) {
+  EXPECT_EQ(Bodies(Graph2("%0 = MatMul(x, w)\n%1 = Softmax(%0)\n%2 = MatMul(%1, w)\nreturn %2")),
+            "MatMul; Softmax; MatMul");
+  EXPECT_EQ(Bodies(Graph2("%0 = Add(x, y)\n%1 = Softmax(%0, axis=[0])\nreturn %1")),
+            "Add; Softmax");
+  EXPECT_EQ(Bodies(Graph2("%0 = Reshape(b, shape=[1, 8])\n%1 = ReduceMean(x, axis=[1], "
+                          "keep_dims=true)\n%2, %3, %4 = LayerNormGrad(y, x, %1, %1, b)\n"
+                          "return %2, %3, %4",
+                          "Float32[4, 8], Float32[8], Float32[8]")),
+            "ReduceMean; LayerNormGrad");
 }
 
 TEST(Fuse, RunsOnce) {

@@ -1,5 +1,6 @@
 #include "backends/cpu/cpu.h"
 
+#include "backends/cpu/kernels/fused.h"
 #include "kernel/host_call.h"
 
 namespace ms::cpu {

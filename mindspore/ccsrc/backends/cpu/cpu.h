@@ -22,6 +22,5 @@ void AddRandom(KernelTable& table);
 void AddOptim(KernelTable& table);
 void AddAttention(KernelTable& table);
 void AddRecurrent(KernelTable& table);
-void AddFused(KernelTable& table);
 
 }  // namespace ms::cpu

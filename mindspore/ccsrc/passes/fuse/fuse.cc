@@ -1,7 +1,9 @@
-// Groups of elementwise ops, views and reductions become Fused nodes (ops/fused.h).
+#include "passes/fuse/fuse.h"
+
 #include "ir/rewrite.h"
 #include "ops/fused.h"
 #include "passes/fuse/body.h"
+#include "passes/fuse/expand.h"
 #include "passes/fuse/groups.h"
 #include "passes/passes.h"
 
@@ -97,8 +99,8 @@ class Fusion {
     }
   }
 
-  // Until here all nodes read what they did, so that groups can be looked through. What nothing needs
-  // any more goes.
+  // Until here all nodes read what they did, so that groups can be looked through. What nothing
+  // needs any more goes.
   void Finish() {
     for (const Var& v : graph_->outputs()) Need(v.node);
     for (Node* node : order_) {
@@ -140,7 +142,9 @@ bool Fuse(Module& module) {
   }
   bool changed = false;
   for (Graph* graph : graphs) {
-    if (!bodies.contains(graph)) changed |= Fusion(graph, effects).Run();
+    if (bodies.contains(graph)) continue;
+    changed |= ExpandForFusion(graph);
+    changed |= Fusion(graph, effects).Run();
   }
   module.SweepGraphs();
   return changed;

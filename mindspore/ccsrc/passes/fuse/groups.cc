@@ -8,6 +8,13 @@ namespace {
 constexpr size_t kMostNodes = 48;   // of one group
 constexpr int kMostVisited = 2000;  // units looked at for one merge
 
+// Whether a good part of what a node reads is an output of `source`.
+bool ReadsMuch(const Node& node, const Node& source) {
+  if (!source.outputs[0].is_tensor() || source.outputs[0].shape().symbolic()) return false;
+  const Shape& shape = node.op->scalar ? node.outputs[0].shape() : node.inputs[0].type().shape();
+  return 2 * source.outputs[0].shape().size() >= shape.size();
+}
+
 bool IsUnit(FuseKind kind, const Node& node) {
   return node.kind == NodeKind::kApply && kind != FuseKind::kGlue && kind != FuseKind::kNumber;
 }
@@ -75,7 +82,8 @@ void Groups::MergeSiblings() {
       pending.pop_back();
       for (Node* user : nodes_.users(node)) {
         if (nodes_.kind(user) == FuseKind::kGlue) pending.push_back(user);
-        if (nodes_.kind(user) == FuseKind::kCompute) readers.push_back(user);
+        if (nodes_.kind(user) == FuseKind::kCompute && ReadsMuch(*user, *source))
+          readers.push_back(user);
       }
     }
     std::sort(readers.begin(), readers.end(),

@@ -1,8 +1,9 @@
 // Kernels of Fused: tile programs, and each op of the body by its own kernel as the reference.
+#include "backends/cpu/kernels/fused.h"
+
 #include <algorithm>
 #include <vector>
 
-#include "backends/cpu/cpu.h"
 #include "backends/cpu/isa/tables.h"
 #include "backends/cpu/kernels/fused_tiles.h"
 #include "backends/cpu/kernels/generated.h"
@@ -96,8 +97,56 @@ class FusedTiles : public Kernel {
 
   void RunFull(const FusedPass& pass, const KernelArgs& args) const {
     if (pass.empty()) return;
-    ParallelFor(p_.size, p_.ns_per_element,
-                [&](int64_t begin, int64_t end) { RunPass(pass, args, begin, end, nullptr); });
+    bool copies = Overwrites(pass, args);
+    ParallelFor(p_.size, p_.ns_per_element, [&](int64_t begin, int64_t end) {
+      if (copies)
+        RunBeside(pass, args, begin, end);
+      else
+        RunPass(pass, args, begin, end, nullptr);
+    });
+  }
+
+  // Whether an output has the memory of an input that the program reads after it is written.
+  static bool Overwrites(const FusedPass& pass, const KernelArgs& args) {
+    for (size_t o = 0; o < pass.out.size(); ++o) {
+      for (size_t i = 0; i < pass.in.size(); ++i) {
+        if (pass.in[i].kind != Place::kParameter || pass.out[o].kind != Place::kOutput) continue;
+        bool same = args.in[pass.in[i].index] == args.out[pass.out[o].index];
+        if (same && !pass.program.MayOverwrite(static_cast<int>(o), static_cast<int>(i)))
+          return true;
+      }
+    }
+    return false;
+  }
+
+  // A piece at a time into scratch memory, and from there to the outputs.
+  void RunBeside(const FusedPass& pass, const KernelArgs& args, int64_t begin, int64_t end) const {
+    constexpr int64_t kPiece = 1024;
+    std::vector<size_t> offsets;
+    size_t bytes = 0;
+    for (const FusedPlace& place : pass.out) {
+      offsets.push_back(bytes);
+      bytes += Aligned(place.item * kPiece);
+    }
+    char* memory = Scratch(bytes);
+    std::vector<void*> shifted(pass.out.size());
+    std::vector<const void*> in;
+    for (const FusedPlace& place : pass.in) in.push_back(args.in[place.index]);
+    for (; begin < end; begin += kPiece) {
+      int64_t n = std::min(kPiece, end - begin);
+      for (size_t o = 0; o < pass.out.size(); ++o) {
+        auto base = reinterpret_cast<uintptr_t>(memory) + offsets[o];
+        shifted[o] =
+            reinterpret_cast<void*>(base - static_cast<uintptr_t>(begin * Bytes(pass.out[o].item)));
+      }
+      pass.program.Run(in.data(), shifted.data(), begin, begin + n);
+      for (size_t o = 0; o < pass.out.size(); ++o) {
+        int64_t item = Bytes(pass.out[o].item);
+        const char* from = memory + offsets[o];
+        std::copy(from, from + n * item,
+                  static_cast<char*>(args.out[pass.out[o].index]) + begin * item);
+      }
+    }
   }
 
   // ---- rows

@@ -3,8 +3,8 @@
 #include <set>
 
 #include "backends/cpu/isa/tables.h"
+#include "backends/cpu/kernels/find_reduce.h"
 #include "backends/cpu/kernels/fused_tiles.h"
-#include "backends/cpu/kernels/reduce.h"
 #include "loops/graph_body.h"
 
 namespace ms::cpu {

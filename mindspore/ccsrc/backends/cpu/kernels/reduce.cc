@@ -4,6 +4,7 @@
 
 #include "backends/cpu/cpu.h"
 #include "backends/cpu/isa.h"
+#include "backends/cpu/kernels/find_reduce.h"
 #include "backends/cpu/kernels/reduce_loops.h"
 #include "ops/axes.h"
 

@@ -1,7 +1,6 @@
 // Parts of AddReduce that live in files of their own.
 #pragma once
 
-#include "backends/cpu/kernels/reduce_plan.h"
 #include "kernel/kernel.h"
 
 namespace ms::cpu {
@@ -9,9 +8,6 @@ namespace ms::cpu {
 void AddArgReduce(KernelTable& table);
 void AddScan(KernelTable& table);
 void AddSort(KernelTable& table);
-
-// The fastest loop there is for elements of this type; null where there is none.
-ReduceFn FindReduceLoop(ReduceKind kind, DType dtype);
 
 // An axis with what lies before and behind it.
 struct AxisView {
