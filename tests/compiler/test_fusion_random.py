@@ -16,6 +16,7 @@ from mindspore import JitConfig, Tensor, jit, ops
 FLOATS = (mindspore.float32, mindspore.float16, mindspore.bfloat16, mindspore.float64)
 INTS = (mindspore.int32, mindspore.int8, mindspore.int64, mindspore.uint8)
 DIMS = (1, 2, 3, 5, 7, 16, 33)
+LARGE = (64, 129, 200)  # so that code is generated
 UNARY = {
     "neg": lambda x: -x,
     "abs": ops.abs,
@@ -47,11 +48,11 @@ EXTREMES = {
 class Program:
     """A random program: steps that each take earlier values, and inputs."""
 
-    def __init__(self, seed: int, reductions: bool, dtypes: tuple):
+    def __init__(self, seed: int, reductions: bool, dtypes: tuple, dims: tuple[int, ...]):
         self.rng = random.Random(seed)
         self.reductions, self.dtypes = reductions, dtypes
-        rank = self.rng.randint(1, 4)
-        self.shape = tuple(self.rng.choice(DIMS) for _ in range(rank))
+        rank = self.rng.randint(1, 4) if dims == DIMS else 2
+        self.shape = tuple(self.rng.choice(dims) for _ in range(rank))
         self.inputs = [self.array(self.shape), self.array(self.shape)]
         self.inputs += [self.array(self.part()) for _ in range(2)]
         self.steps: list[tuple[Callable, tuple[int, ...]]] = []
@@ -141,8 +142,8 @@ def as_float(x: Tensor) -> np.ndarray:
     return x.asnumpy().astype(np.float64)
 
 
-def check(seed: int, reductions: bool, dtypes: tuple) -> None:
-    program = Program(seed, reductions, dtypes)
+def check(seed: int, reductions: bool, dtypes: tuple, dims: tuple[int, ...] = DIMS) -> None:
+    program = Program(seed, reductions, dtypes, dims)
     inputs = [Tensor(x) for x in program.inputs]
     want = program.run(*inputs)
     plain = jit(program.run, jit_config=JitConfig(jit_level="O0"), fullgraph=True)(*inputs)
@@ -176,6 +177,11 @@ def test_with_reductions(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(200, 210))
 def test_integers(seed: int) -> None:
     check(seed, True, INTS)
+
+
+@pytest.mark.parametrize("seed", range(300, 324))
+def test_generated(seed: int) -> None:
+    check(seed, seed % 2 > 0, FLOATS[:1] if seed % 3 else FLOATS + INTS, LARGE)
 
 
 def test_empty() -> None:

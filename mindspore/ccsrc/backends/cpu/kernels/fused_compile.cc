@@ -5,6 +5,7 @@
 #include "backends/cpu/isa/tables.h"
 #include "backends/cpu/kernels/find_reduce.h"
 #include "backends/cpu/kernels/fused_tiles.h"
+#include "ir/op.h"
 #include "loops/graph_body.h"
 
 namespace ms::cpu {
