@@ -50,6 +50,25 @@ TEST(Fuse, ValuesThatOthersNeedAreOutputs) {
   })");
 }
 
+// They run in the launch of all updates.
+TEST(Fuse, WhatLeadsToUpdatesAloneStays) {
+  std::string start = "%0 = Constant(Float32[] [0.5])\n%1 = Mul(y, %0)\n%2 = Add(%1, x)\n";
+  ExpectUnchanged(Graph2(start + "%3 = ApplyGradientDescent(x, %0, %2)\nreturn %3"));
+  ExpectPass(Fuse,
+             Graph2(start + "%3 = ApplyGradientDescent(x, %0, %2)\nreturn %3, %2",
+                    "Float32[4, 8], Float32[4, 8]"),
+             Graph2("%0 = Constant(Float32[] [0.5])\n%1 = Fused(y, x, body=@fused)\n"
+                    "%2 = ApplyGradientDescent(x, %0, %1)\nreturn %2, %1",
+                    "Float32[4, 8], Float32[4, 8]") +
+                 R"(
+  graph fused(x0: Float32[4, 8], x1: Float32[4, 8]) -> (Float32[4, 8]) {
+    %0 = Constant(Float32[] [0.5])
+    %1 = Mul(x0, %0)
+    %2 = Add(%1, x1)
+    return %2
+  })");
+}
+
 TEST(Fuse, NeverMakesACycle) {
   ExpectUnchanged(Graph2("%0 = Exp(x)\n%1 = MatMul(%0, w)\n%2 = Add(%0, %1)\nreturn %2"));
 }

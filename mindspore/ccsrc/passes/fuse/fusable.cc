@@ -58,6 +58,36 @@ bool IsReductionToFuse(const Node& node) {
   return node.outputs[0].shape().size() < node.inputs[0].type().shape().size();
 }
 
+// Whether element i of the result is made of elements i of the inputs, and of single ones.
+bool IsAligned(const Node& node) {
+  if (node.kind != NodeKind::kApply || (!node.op->scalar && !node.op->view)) return false;
+  int64_t size = node.outputs[0].shape().size();
+  return std::all_of(node.inputs.begin(), node.inputs.end(), [&](const Var& v) {
+    int64_t in = v.type().shape().size();
+    return in == size || in == 1;
+  });
+}
+
+// Elementwise nodes that only make new values of Parameters. The runtime runs them with the updates
+// of all Parameters as one launch, chunk by chunk and in place; as parts of groups they could not.
+std::vector<bool> FindUpdates(const Graph& graph) {
+  std::vector<bool> update(graph.nodes().size(), false), other(graph.nodes().size(), false);
+  std::vector<bool> of_parameter(graph.outputs().size(), false);
+  for (auto [output, input] : graph.updates) of_parameter[static_cast<size_t>(output)] = true;
+  for (size_t i = 0; i < graph.outputs().size(); ++i) {
+    const Node* node = graph.outputs()[i].node;
+    (of_parameter[i] ? update : other)[node->id] = true;
+  }
+  for (auto it = graph.nodes().rbegin(); it != graph.nodes().rend(); ++it) {
+    const Node& node = **it;
+    bool applies = node.kind == NodeKind::kApply && !node.op->updates.empty();
+    update[node.id] = update[node.id] && !other[node.id] && IsAligned(node);
+    for (const Var& v : node.inputs)
+      (update[node.id] || applies ? update : other)[v.node->id] = true;
+  }
+  return update;
+}
+
 }  // namespace
 
 FuseNodes::FuseNodes(const Graph& graph)
@@ -72,7 +102,10 @@ FuseNodes::FuseNodes(const Graph& graph)
     }
   }
   for (const Var& v : graph.outputs()) result_[v.node->id] = true;
-  for (const Node* node : graph.nodes()) kinds_[node->id] = KindOf(*node);
+  std::vector<bool> update = FindUpdates(graph);
+  for (const Node* node : graph.nodes()) {
+    if (!update[node->id]) kinds_[node->id] = KindOf(*node);
+  }
   // From the last one, so that the users of glue are known.
   for (size_t i = graph.nodes().size(); i-- > 0;) {
     const Node* node = graph.nodes()[i];
