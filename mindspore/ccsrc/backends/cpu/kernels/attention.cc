@@ -39,6 +39,7 @@ AttentionSizes::AttentionSizes(const KernelRequest& r) {
       mask_step[static_cast<size_t>(axis)] = stride;
     step *= mask[i];
   }
+  masks = mask.rank() > 2 ? mask.Product(0, mask.rank() - 2) : 1;
 }
 
 int64_t AttentionSizes::MaskOffset(int64_t head) const {
@@ -85,14 +86,65 @@ float* ThreadScratch(int64_t floats) {
   return reinterpret_cast<float*>((address + 63) / 64 * 64);
 }
 
-AttentionHead HeadOf(const AttentionSizes& s, const KernelArgs& args, int64_t head) {
+// How far the rows of a mask reach (AttentionReach), for all heads at once.
+class Reaches {
+ public:
+  explicit Reaches(const AttentionSizes& s)
+      : rows_(s.mask_row == 0 ? 1 : s.queries), known_(s.mask_column != 0 && s.Work() > 0) {}
+  size_t bytes(const AttentionSizes& s) const {
+    return known_ ? static_cast<size_t>(s.masks * rows_) * sizeof(int64_t) : 0;
+  }
+  void Find(const AttentionSizes& s, const KernelArgs& args, int64_t* table) const {
+    if (!known_) return;
+    float bound = Bound(s, args);
+    size_t item = s.hides ? 1 : sizeof(float);
+    int64_t step = s.mask_row == 0 ? s.keys : s.mask_row;
+    auto* reach = MS_PICK_ISA(AttentionReach);
+    ParallelFor(s.masks * rows_, 0.1 * static_cast<double>(s.keys),
+                [&](int64_t begin, int64_t end) {
+                  for (int64_t i = begin; i < end; ++i) {
+                    const char* row =
+                        static_cast<const char*>(args.in[3]) + static_cast<size_t>(i * step) * item;
+                    table[i] = reach(s, row, rows_ == 1 ? 0 : i % rows_, bound);
+                  }
+                });
+  }
+  const int64_t* Of(const AttentionSizes& s, int64_t head, const int64_t* table) const {
+    if (!known_) return nullptr;
+    return table + s.MaskOffset(head) / (s.mask_row == 0 ? s.keys : s.mask_row);
+  }
+
+ private:
+  static float Bound(const AttentionSizes& s, const KernelArgs& args) {
+    auto* of_head = MS_PICK_ISA(AttentionBound);
+    std::vector<float> bounds(static_cast<size_t>(s.heads));
+    ParallelFor(s.heads, 0.2 * static_cast<double>((s.queries + s.keys) * s.depth),
+                [&](int64_t begin, int64_t end) {
+                  for (int64_t h = begin; h < end; ++h) {
+                    bounds[static_cast<size_t>(h)] =
+                        of_head(s, static_cast<const float*>(args.in[0]) + h * s.queries * s.depth,
+                                static_cast<const float*>(args.in[1]) + h * s.keys * s.depth);
+                  }
+                });
+    float most = 0;
+    for (float b : bounds) most = b <= most ? most : b;  // nan stays
+    return most;
+  }
+
+  int64_t rows_;
+  bool known_;
+};
+
+AttentionHead HeadOf(const AttentionSizes& s, const KernelArgs& args, int64_t head,
+                     const int64_t* reach) {
   auto input = [&](int i) { return static_cast<const float*>(args.in[i]); };
   int64_t mask = s.MaskOffset(head);
   const void* mask_at =
       s.hides ? static_cast<const void*>(static_cast<const uint8_t*>(args.in[3]) + mask)
               : static_cast<const void*>(input(3) + mask);
-  return {input(0) + head * s.queries * s.depth, input(1) + head * s.keys * s.depth,
-          input(2) + head * s.keys * s.value_depth, mask_at, DropoutOf(s, args.in[4], head)};
+  return {input(0) + head * s.queries * s.depth,    input(1) + head * s.keys * s.depth,
+          input(2) + head * s.keys * s.value_depth, mask_at,
+          DropoutOf(s, args.in[4], head),           reach};
 }
 
 // Into how many parts a head is cut so that all threads have work.
@@ -107,8 +159,11 @@ KernelChoice MakeAttention(const KernelRequest& r) {
   AttentionSizes s(r);
   auto* rows = MS_PICK_ISA(AttentionRows);
   double cost = s.Work() * kNsPerProduct;
+  Reaches reaches(s);
   return FunctionKernel(
-      [s, rows, cost](const KernelArgs& args) {
+      [s, rows, cost, reaches](const KernelArgs& args) {
+        auto* table = static_cast<int64_t*>(args.workspace);
+        reaches.Find(s, args, table);
         int64_t blocks = (s.queries + kQueryBlock - 1) / kQueryBlock;
         int64_t parts = PartsOfHead(s, blocks, 4);
         int64_t tasks = s.heads * parts;
@@ -119,14 +174,14 @@ KernelChoice MakeAttention(const KernelRequest& r) {
                         int64_t head = task / parts, part = task % parts;
                         int64_t from = blocks * part / parts * kQueryBlock;
                         int64_t to = std::min(blocks * (part + 1) / parts * kQueryBlock, s.queries);
-                        rows(s, HeadOf(s, args, head), from, to,
+                        rows(s, HeadOf(s, args, head, reaches.Of(s, head, table)), from, to,
                              static_cast<float*>(args.out[0]) + head * s.queries * s.value_depth,
                              static_cast<float*>(args.out[1]) + head * s.queries,
                              static_cast<float*>(args.out[2]) + head * s.queries, scratch);
                       }
                     });
       },
-      cost);
+      cost, reaches.bytes(s));
 }
 
 // Sums the parts' query gradients into the first, in order.
@@ -150,11 +205,17 @@ KernelChoice MakeAttentionGrad(const KernelRequest& r) {
   int64_t blocks = (s.keys + kGradKeyBlock - 1) / kGradKeyBlock;
   int64_t parts = PartsOfHead(s, blocks, s.heads >= 2 * omp_get_max_threads() ? 1 : 2);
   int64_t size = s.heads * s.queries * s.depth;
-  auto workspace = parts > 1 ? static_cast<size_t>(parts * size) * sizeof(float) : 0;
+  Reaches reaches(s);
+  size_t in_front = (reaches.bytes(s) + 63) / 64 * 64;
+  size_t workspace = in_front + (parts > 1 ? static_cast<size_t>(parts * size) * sizeof(float) : 0);
   return FunctionKernel(
       [=](const KernelArgs& args) {
         auto* dquery = static_cast<float*>(args.out[0]);
-        auto* sums = parts > 1 ? static_cast<float*>(args.workspace) : dquery;
+        auto* table = static_cast<int64_t*>(args.workspace);
+        auto* sums = parts > 1
+                         ? reinterpret_cast<float*>(static_cast<char*>(args.workspace) + in_front)
+                         : dquery;
+        reaches.Find(s, args, table);
         int64_t tasks = s.heads * parts;
         ParallelFor(tasks, cost / static_cast<double>(std::max<int64_t>(tasks, 1)) + 1000,
                     [&](int64_t begin, int64_t end) {
@@ -168,8 +229,9 @@ KernelChoice MakeAttentionGrad(const KernelRequest& r) {
                         };
                         const float* dout = static_cast<const float*>(args.in[8]) +
                                             head * s.queries * s.value_depth;
-                        gradients(s, HeadOf(s, args, head), {rows(5), rows(6), rows(7), dout}, from,
-                                  to, sums + part * size + head * s.queries * s.depth,
+                        gradients(s, HeadOf(s, args, head, reaches.Of(s, head, table)),
+                                  {rows(5), rows(6), rows(7), dout}, from, to,
+                                  sums + part * size + head * s.queries * s.depth,
                                   static_cast<float*>(args.out[1]) + head * s.keys * s.depth,
                                   static_cast<float*>(args.out[2]) + head * s.keys * s.value_depth,
                                   scratch);

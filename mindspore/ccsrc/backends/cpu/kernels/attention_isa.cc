@@ -139,38 +139,44 @@ float Length(const float* x, int64_t rows, int64_t depth) {
 constexpr int64_t kReachStep = 64;
 constexpr float kVanishes = 106;  // the exponential of less than minus this is 0
 
+bool AllBelow(const float* mask, int64_t n, float limit) {
+  IntVector below = ~IntVector{};
+  int64_t i = 0;
+  for (; i + kVectorFloats <= n; i += kVectorFloats) below &= LoadVector(mask + i) < limit;
+  bool all = true;
+  for (int l = 0; l < kVectorFloats; ++l) all &= below[l] != 0;
+  for (; i < n; ++i) all &= mask[i] < limit;
+  return all;
+}
+
+bool AllHidden(const uint8_t* mask, int64_t n) {
+  uint64_t words = ~uint64_t{0};
+  int64_t i = 0;
+  for (; i + 8 <= n; i += 8) {
+    uint64_t word;
+    std::memcpy(&word, mask + i, 8);
+    words &= word;
+  }
+  constexpr uint64_t kTrue = 0x0101010101010101;
+  bool all = (words & kTrue) == kTrue;
+  for (; i < n; ++i) all &= mask[i] != 0;
+  return all;
+}
+
 // The end of the last step in which any of `n` keys counts; 0 where none does.
 template <class F>
-int64_t LastThatCounts(int64_t n, F&& counts) {
+int64_t LastThatCounts(int64_t n, F&& none) {
   while (n > 0) {
     int64_t start = (n - 1) / kReachStep * kReachStep;
-    bool any = false;
-    for (int64_t j = start; j < n; ++j) any |= counts(j);
-    if (any) break;
+    if (!none(start, n - start)) break;
     n = start;
   }
   return n;
 }
 
-// How many keys from the first can have probabilities above 0: behind them the mask puts all
-// scores so far below another one of the row that nothing is left, given that no product of the
-// query and a key is larger than `bound`. So causal masks and padding cost nothing.
-int64_t Reach(const AttentionSizes& s, const AttentionHead& head, int64_t query, float bound) {
+int64_t Reach(const AttentionSizes& s, const AttentionHead& head, int64_t query) {
   int64_t seen = s.Seen(query);
-  if (seen == 0 || s.mask_column == 0) return seen;
-  if (s.adds) {
-    const float* mask = static_cast<const float*>(head.mask) + query * s.mask_row;
-    if (!(mask[seen - 1] < -kVanishes)) return seen;
-    float best = -kInfinity;
-    for (int64_t j = 0; j < seen; ++j) best = mask[j] > best ? mask[j] : best;
-    float limit = best - 2 * bound - kVanishes;
-    if (!std::isfinite(limit)) return seen;
-    return LastThatCounts(seen, [=](int64_t j) { return !(mask[j] < limit); });
-  }
-  const uint8_t* mask = static_cast<const uint8_t*>(head.mask) + query * s.mask_row;
-  if (!(s.fill < -bound - kVanishes)) return seen;
-  int64_t last = LastThatCounts(seen, [=](int64_t j) { return mask[j] == 0; });
-  return last == 0 ? seen : last;  // all hidden: all alike
+  return head.reach ? std::min(seen, head.reach[s.mask_row == 0 ? 0 : query]) : seen;
 }
 
 // The softmax of a block of queries over blocks of keys, one after the other.
@@ -252,6 +258,29 @@ void FinishRow(const AttentionSizes& s, int64_t seen, float sum, const float* ro
 
 }  // namespace
 
+float AttentionBound(const AttentionSizes& s, const float* query, const float* key) {
+  float scale = std::fabs(static_cast<float>(s.scale));
+  return Length(query, s.queries, s.depth) * Length(key, s.keys, s.depth) * scale;
+}
+
+int64_t AttentionReach(const AttentionSizes& s, const void* row, int64_t query, float bound) {
+  if (s.adds) {
+    const float* mask = static_cast<const float*>(row);
+    // Any score but those left out will do for a comparison: of causal masks, the query's own.
+    float other = std::max(mask[0], mask[std::min(query, s.keys - 1)]);
+    float limit = other - 2 * bound - kVanishes;
+    if (!std::isfinite(limit)) return s.keys;
+    return LastThatCounts(s.keys,
+                          [=](int64_t at, int64_t n) { return AllBelow(mask + at, n, limit); });
+  }
+  const uint8_t* mask = static_cast<const uint8_t*>(row);
+  if (!(s.fill < -bound - kVanishes)) return s.keys;
+  int64_t last =
+      LastThatCounts(s.keys, [=](int64_t at, int64_t n) { return AllHidden(mask + at, n); });
+  // All hidden: all alike. With causal masks a query may see only keys that are hidden.
+  return last == 0 || s.causal ? s.keys : last;
+}
+
 void AttentionRows(const AttentionSizes& s, const AttentionHead& head, int64_t from, int64_t to,
                    float* out, float* largest, float* log_sum, float* scratch) {
   Pool pool(scratch);
@@ -270,7 +299,6 @@ void AttentionRows(const AttentionSizes& s, const AttentionHead& head, int64_t f
     values = packed;
   }
   RunningSoftmax running;
-  float length = Length(head.key, s.keys, s.depth);
   for (int64_t q = from; q < to; q += kQueryBlock) {
     int64_t m = std::min(kQueryBlock, to - q), most = 0;
     PackRows(head.query + q * s.depth, m, s.depth, s.depth, static_cast<float>(s.scale), queries);
@@ -278,8 +306,7 @@ void AttentionRows(const AttentionSizes& s, const AttentionHead& head, int64_t f
     std::fill(running.sum, running.sum + m, 0.0f);
     std::fill(rows, rows + m * width, 0.0f);
     for (int64_t i = 0; i < m; ++i) {
-      float bound = Length(queries + i * s.depth, 1, s.depth) * length;
-      running.reach[i] = Reach(s, head, q + i, bound);
+      running.reach[i] = Reach(s, head, q + i);
       most = std::max(most, running.reach[i]);
     }
     for (int64_t k = 0; k < most; k += kKeyBlock) {
@@ -323,10 +350,7 @@ void AttentionGradKeys(const AttentionSizes& s, const AttentionHead& head,
   PackRows(tangents.dout, s.queries, s.value_depth, value_width, 1, douts);
   std::fill(query_sums, query_sums + s.queries * width, 0.0f);
   auto* reach = reinterpret_cast<int64_t*>(pool.Take(2 * s.queries));
-  float length = Length(head.key, s.keys, s.depth);
-  for (int64_t i = 0; i < s.queries; ++i) {
-    reach[i] = Reach(s, head, i, Length(queries + i * width, 1, width) * length);
-  }
+  for (int64_t i = 0; i < s.queries; ++i) reach[i] = Reach(s, head, i);
   for (int64_t k = from; k < to; k += kGradKeyBlock) {
     int64_t n = std::min(kGradKeyBlock, to - k);
     PackRows(head.key + k * s.depth, n, s.depth, width, 1, keys);

@@ -17,8 +17,9 @@ struct AttentionSizes {
   bool causal = false;
   bool adds = false, hides = false;  // what the mask does; neither where it is known to do nothing
   int64_t mask_row = 0, mask_column = 0;
-  Shape lead;      // leading dimensions
-  Ints mask_step;  // of the mask along them
+  Shape lead;         // leading dimensions
+  Ints mask_step;     // of the mask along them
+  int64_t masks = 1;  // matrices that the mask has
 
   explicit AttentionSizes(const KernelRequest& request);
   int64_t MaskOffset(int64_t head) const;
@@ -44,6 +45,7 @@ struct AttentionHead {
   const float *query, *key, *value;
   const void* mask;
   AttentionDropout dropout;
+  const int64_t* reach = nullptr;  // of each query, or of all where the mask has one row
 };
 
 // What the backward direction reads besides: three numbers for each query, and its tangent.
@@ -61,7 +63,15 @@ inline constexpr int64_t kGradKeyBlock = 128;  // backward
 
 // `from` and `to` bound the queries, or the keys in the backward direction: then key and value
 // gradients are written in that range, and the query gradient for all queries.
-MS_DECLARE_ISA(void AttentionRows(const AttentionSizes& sizes, const AttentionHead& head,
+// AttentionReach: how many keys from the first can have probabilities above 0. Behind them the row
+// of the mask puts all scores so far below another one that nothing is left, given that no product
+// of a query and a key is larger than `bound`, which AttentionBound finds for a head. So causal
+// masks and padding cost nothing.
+MS_DECLARE_ISA(float AttentionBound(const AttentionSizes& sizes, const float* query,
+                                    const float* key);
+               int64_t AttentionReach(const AttentionSizes& sizes, const void* row, int64_t query,
+                                      float bound);
+               void AttentionRows(const AttentionSizes& sizes, const AttentionHead& head,
                                   int64_t from, int64_t to, float* out, float* largest,
                                   float* log_sum, float* scratch);
                void AttentionGradKeys(const AttentionSizes& sizes, const AttentionHead& head,
