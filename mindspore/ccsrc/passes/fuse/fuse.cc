@@ -140,12 +140,12 @@ bool Fuse(Module& module) {
       if (IsFused(*node)) bodies.insert(FusedGraph(*node));
     }
   }
+  std::erase_if(graphs, [&](Graph* graph) { return bodies.contains(graph); });
   bool changed = false;
-  for (Graph* graph : graphs) {
-    if (bodies.contains(graph)) continue;
-    changed |= ExpandForFusion(graph);
-    changed |= Fusion(graph, effects).Run();
-  }
+  for (Graph* graph : graphs) changed |= ExpandForFusion(graph);
+  // A gradient, expanded, repeats parts of its forward op.
+  if (changed) MergeEqualNodes(module);
+  for (Graph* graph : graphs) changed |= Fusion(graph, effects).Run();
   module.SweepGraphs();
   return changed;
 }
