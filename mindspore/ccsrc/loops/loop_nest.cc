@@ -198,7 +198,8 @@ class NestBuilder {
   std::vector<int> at_;  // by value of the body
 };
 
-// Follows what each pass computes, and marks the costly values that an earlier pass computed too.
+// Follows what each pass computes, and marks what an earlier pass computed too and what would cost
+// more to compute again than to read back: functions, and long ways of cheap ops.
 class BufferFinder {
  public:
   explicit BufferFinder(LoopNest* nest) : nest_(*nest) {}
@@ -221,22 +222,45 @@ class BufferFinder {
   }
 
  private:
+  static constexpr int kWay = 4;  // cheap ops that are quicker than a store and a load
+
   void Visit(int v, std::set<int>& now) {
     const NestValue& value = nest_.values[static_cast<size_t>(v)];
-    if (value.flat || value.reduction != Reduction::kNone || now.contains(v)) return;
-    auto& buffered = nest_.buffered;
-    if (seen_.contains(v) && value.heavy) {
-      if (std::find(buffered.begin(), buffered.end(), v) == buffered.end()) buffered.push_back(v);
-      return;
+    if (Ends(value) || now.contains(v)) return;
+    if (seen_.contains(v) && value.heavy && Again(v, kWay + 1) > kWay) {
+      nest_.buffered.push_back(v);
+      buffered_.insert(v);
     }
+    if (buffered_.contains(v)) return;
     now.insert(v);
     for (int arg : value.node.args) {
       if (arg >= 0) Visit(arg, now);
     }
   }
 
+  static bool Ends(const NestValue& value) {
+    return value.flat || value.reduction != Reduction::kNone || value.node.op == ScalarOp::kInput;
+  }
+
+  // Ops to compute a value from inputs, buffers and functions; counts to `most`. A function itself
+  // is worth a buffer always.
+  int Again(int v, int most) const {
+    const NestValue& value = nest_.values[static_cast<size_t>(v)];
+    if (Ends(value) || buffered_.contains(v)) return 0;
+    if (IsHeavy(value.node.op)) return most;
+    int count = 1;
+    for (int arg : value.node.args) {
+      if (arg < 0 || count >= most) continue;
+      const NestValue& a = nest_.values[static_cast<size_t>(arg)];
+      bool function = !Ends(a) && IsHeavy(a.node.op);  // will be buffered in its turn
+      count += function ? 0 : Again(arg, most - count);
+    }
+    return count;
+  }
+
   LoopNest& nest_;
   std::set<int> seen_;
+  std::set<int> buffered_;
 };
 
 // Enough tasks for many threads, but chunks of some size.

@@ -59,7 +59,8 @@ Expr GeluSlope(ScalarTrace& t) {
   Expr x = t.in(1);
   Expr square = x * x;
   if (t.attr<std::string>("approximate") == "tanh") {
-    Expr y = Tanh(x * (square * kCubic + 1.0) * kScale);
+    // As in the op itself, so that a kernel of both has one hyperbolic tangent.
+    Expr y = Tanh((x + square * x * kCubic) * kScale);
     Expr inner = (square * (3 * kCubic) + 1.0) * kScale;
     return dy * ((y + 1.0) * 0.5 + x * 0.5 * (1.0 - y * y) * inner);
   }
@@ -73,7 +74,7 @@ Term GeluCurve(GradContext& g, const Term& x) {
   if (g.attr<std::string>("approximate") != "tanh") {
     return g.Call("Exp", {square * -0.5}) * kDensity * (2.0 - square);
   }
-  Term y = g.Call("Tanh", {x * (square * kCubic + 1.0) * kScale});
+  Term y = g.Call("Tanh", {(x + square * x * kCubic) * kScale});
   Term inner = (square * (3 * kCubic) + 1.0) * kScale;
   Term drop = 1.0 - y * y;
   Term bend = x * (6 * kCubic * kScale) - y * inner * inner * 2.0;
