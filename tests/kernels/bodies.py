@@ -19,12 +19,17 @@ def program(lines: str, inputs: list[Tensor], results: dict[str, str]) -> Any:
     head = ", ".join(f"{name}: {text}" for name, text in pairs)
     types = ", ".join(results.values())
     outs = ", ".join(f"%out{i}" for i in range(len(results)))
-    return _core.assembler.TextProgram(
+    text = (
         f"graph main({head}) -> ({types}) {{\n"
         f"  {outs} = Fused({', '.join(name for name, _ in pairs)}, body=@body)\n"
         f"  return {outs}\n}}\n"
         f"graph body({head}) -> ({types}) {{\n{lines}\n  return {', '.join(results)}\n}}\n"
     )
+    _core.assembler.generate_always(True)
+    try:
+        return _core.assembler.TextProgram(text)
+    finally:
+        _core.assembler.generate_always(False)
 
 
 def run(lines: str, inputs: list[Tensor], results: dict[str, str]) -> list[Tensor]:

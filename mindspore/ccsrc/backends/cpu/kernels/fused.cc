@@ -396,7 +396,8 @@ std::shared_ptr<const Kernel> Interpreted(const KernelRequest& request) {
 
 KernelChoice MakeWorthwhileCode(const KernelRequest& request) {
   std::shared_ptr<const Kernel> interpreted = Interpreted(request);
-  if (interpreted->cost_ns() < kWorthCode) return No("is little work, which code cannot make less");
+  if (!GeneratesAlways() && interpreted->cost_ns() < kWorthCode)
+    return No("is little work, which code cannot make less");
   return MakeGenerated(request, std::move(interpreted));
 }
 

@@ -1,5 +1,6 @@
 #include "backends/cpu/kernels/generated.h"
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -14,6 +15,8 @@ namespace ms::cpu {
 namespace {
 
 using loops::MachineCode;
+
+std::atomic<bool> generate_always{false};
 
 loops::LlvmTarget Target() {
   loops::LlvmTarget target;
@@ -54,7 +57,7 @@ class GeneratedKernel : public Kernel {
       : parameters_(std::move(text.parameters)),
         tasks_(std::move(text.tasks)),
         scratch_bytes_(text.scratch_bytes),
-        waits_(nest.stages > 0),
+        waits_(nest.stages > 0 || GeneratesAlways()),
         interpreted_(std::move(interpreted)) {
     for (const loops::LlvmCall& call : text.calls) functions_.push_back(call.Find(Vectors()));
     code_ = loops::CodeOf(text.text, tasks_.size());
@@ -123,6 +126,9 @@ void Dump(const KernelRequest& request, const loops::LoopNest& nest, const loops
 }
 
 }  // namespace
+
+void GenerateAlways(bool on) { generate_always = on; }
+bool GeneratesAlways() { return generate_always; }
 
 KernelChoice MakeGenerated(const KernelRequest& request,
                            std::shared_ptr<const Kernel> interpreted) {

@@ -11,4 +11,8 @@ namespace ms::cpu {
 // stays.
 KernelChoice MakeGenerated(const KernelRequest& request, std::shared_ptr<const Kernel> interpreted);
 
+// For tests: code for every body, however little work it is, and no run without it.
+void GenerateAlways(bool on);
+bool GeneratesAlways();
+
 }  // namespace ms::cpu
