@@ -117,3 +117,25 @@ _, status = os.waitpid(child, 0)
 print("child", status)
 """
     assert "child 0" in run(tmp_path / "kernels", after=after)
+
+
+def test_without_llvmlite_kernels_are_interpreted() -> None:
+    """Elementwise results are the same bits then."""
+    program = """
+import importlib.util, sys
+import numpy as np
+find = importlib.util.find_spec
+importlib.util.find_spec = lambda name, *rest: None if name == "llvmlite" else find(name, *rest)
+import mindspore as ms
+from mindspore import Tensor, ops
+x = Tensor(np.random.default_rng(0).standard_normal((50, 700)).astype(np.float32))
+def body(x):
+    z = ops.tanh(x * 1.5 + x)
+    return ops.sigmoid(z) * x + ops.exp(-(z * z)) * x
+got, expected = ms.jit(body)(x).asnumpy(), body(x).asnumpy()
+assert np.array_equal(got, expected) and "llvmlite" not in sys.modules
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
