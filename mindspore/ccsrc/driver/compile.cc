@@ -123,6 +123,8 @@ Result Make(const std::shared_ptr<Module>& shared, const CompileOptions& options
   PassOptions passes;
   // A device without kernels for groups gets the ops one by one.
   passes.fast = options.fast && backend.kernels().Has(Ops().Get("Fused"));
+  passes.layouts = LayoutsOf(options.device);
+  if (!dynamic) passes.steady_inputs = options.parameters;
   if (const Backend* host = HostBackend()) passes.evaluate = EvaluateOn(*host);
   Optimize(module, passes);
   if (dynamic) {
@@ -130,10 +132,13 @@ Result Make(const std::shared_ptr<Module>& shared, const CompileOptions& options
         std::make_shared<const DynamicProgram>(shared, std::move(scope), backend, passes));
   }
   LowerForDevice(module, backend);
-  Accelerate(module, passes);
+  std::shared_ptr<const SteadyValues> values;
+  if (auto part = Accelerate(module, passes)) {
+    values = std::make_shared<const SteadyValues>(BuildProgram(*part, backend), part->main());
+  }
   auto program = BuildProgram(module, backend);
   if (DumpsPlans()) std::fputs(Print(*program).c_str(), stderr);
-  return std::make_shared<const Executable>(std::move(program));
+  return std::make_shared<const Executable>(std::move(program), std::move(values));
 }
 
 void CheckInputs(const Plan& plan, std::span<const Tensor> inputs) {
@@ -182,8 +187,15 @@ void Executable::Run(std::span<const Tensor> inputs, std::vector<RtValue>* outpu
     MachineLease(*program)->RunMain(inputs, outputs, random);
     return;
   }
-  CheckInputs(program_->main(), inputs);
   CheckRandom(*program_, random);
+  if (steady_) {
+    std::vector<Tensor> all(inputs.begin(), inputs.end());
+    steady_->Append(&all);
+    CheckInputs(program_->main(), all);
+    MachineLease(*program_)->RunMain(all, outputs, random);
+    return;
+  }
+  CheckInputs(program_->main(), inputs);
   MachineLease(*program_)->RunMain(inputs, outputs, random);
 }
 

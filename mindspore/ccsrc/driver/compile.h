@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "driver/dynamic.h"
+#include "driver/steady.h"
 #include "ir/graph.h"
 #include "runtime/plan.h"
 
@@ -16,13 +17,17 @@ namespace ms {
 struct CompileOptions {
   std::string device = "CPU";
   bool fast = true;  // the passes of the fast stage run (passes/pipeline.h)
+  // The inputs of main that are Parameters.
+  std::vector<uint32_t> parameters = {};
   bool operator==(const CompileOptions&) const = default;
 };
 
 // Immutable; any number of threads may run it at the same time.
 class Executable {
  public:
-  explicit Executable(std::shared_ptr<const Program> program) : program_(std::move(program)) {}
+  explicit Executable(std::shared_ptr<const Program> program,
+                      std::shared_ptr<const SteadyValues> steady = nullptr)
+      : program_(std::move(program)), steady_(std::move(steady)) {}
   explicit Executable(std::shared_ptr<const DynamicProgram> dynamic)
       : dynamic_(std::move(dynamic)) {}
 
@@ -52,6 +57,7 @@ class Executable {
 
  private:
   std::shared_ptr<const Program> program_;
+  std::shared_ptr<const SteadyValues> steady_;  // null where nothing is prepared
   std::shared_ptr<const DynamicProgram> dynamic_;
 };
 

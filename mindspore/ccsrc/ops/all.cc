@@ -12,8 +12,10 @@ void DefineAllOps(OpRegistry& ops) {
   DefineIndexing(ops);
   DefineCreation(ops);
   DefineConv(ops);
+  DefineConvBias(ops);
   DefinePool(ops);
   DefineNorm(ops);
+  DefineNormRelu(ops);
   DefineActivation(ops);
   DefineLoss(ops);
   DefineRandom(ops);

@@ -1,5 +1,6 @@
 // Two-dimensional convolution and its two gradients. Each is linear in both operands, and the
 // gradients of the three are the three again: differentiable to any order.
+#include "ops/conv.h"
 #include "ops/all.h"
 #include "ops/batch.h"
 #include "ops/window.h"
@@ -7,8 +8,9 @@
 namespace ms {
 namespace {
 
-constexpr const char* kConvAttrs[] = {"out_channel", "kernel_size", "mode",  "pad_mode",   "pad",
-                                      "stride",      "dilation",    "group", "data_format"};
+constexpr const char* kConvAttrs[] = {"out_channel", "kernel_size",  "mode",     "pad_mode",
+                                      "pad",         "stride",       "dilation", "group",
+                                      "data_format", "weight_format"};
 
 // The attributes of the node, for one of its two relatives, and the shape that this one needs.
 Term CallRelated(GradContext& g, const char* op, const Terms& inputs,
@@ -33,19 +35,8 @@ Term FilterGrad(GradContext& g, const Term& dy, const Term& x, const Shape& weig
 
 OpDef& Convolution(OpRegistry& ops, const char* name, const char* first, const char* second,
                    const char* second_doc) {
-  return ops.Op(name)
-      .In(first, kFloating, "Rank 4.")
-      .In(second, kFloating, second_doc)
-      .RequiredAttr<int64_t>("out_channel", "Channels of the output of the convolution.")
-      .RequiredAttr<Ints>("kernel_size", "An int, or (height, width).")
-      .WithAttr("mode", 1, "1: cross-correlation, the only mode.")
-      .WithAttr("pad_mode", "valid",
-                "'valid': none, 'same': as many windows as steps fit in the input, 'pad': by pad.")
-      .WithAttr("pad", Ints{0}, "With 'pad': an int, or (top, bottom, left, right).")
-      .WithAttr("stride", Ints{1}, "An int, or (vertical, horizontal).")
-      .WithAttr("dilation", Ints{1}, "An int, or (vertical, horizontal).")
-      .WithAttr("group", 1, "Channels are split in that many independent groups.")
-      .WithAttr("data_format", "NCHW", "'NCHW' or 'NHWC'.");
+  return WithConvAttrs(
+      ops.Op(name).In(first, kFloating, "Rank 4.").In(second, kFloating, second_doc));
 }
 
 void CheckOutput(const InferContext& c, size_t i, const Shape& output) {
@@ -65,6 +56,22 @@ void CheckPadList(const InferContext& c) {
 
 }  // namespace
 
+OpDef& WithConvAttrs(OpDef& op) {
+  return op.RequiredAttr<int64_t>("out_channel", "Channels of the output of the convolution.")
+      .RequiredAttr<Ints>("kernel_size", "An int, or (height, width).")
+      .WithAttr("mode", 1, "1: cross-correlation, the only mode.")
+      .WithAttr("pad_mode", "valid",
+                "'valid': none, 'same': as many windows as steps fit in the input, 'pad': by pad.")
+      .WithAttr("pad", Ints{0}, "With 'pad': an int, or (top, bottom, left, right).")
+      .WithAttr("stride", Ints{1}, "An int, or (vertical, horizontal).")
+      .WithAttr("dilation", Ints{1}, "An int, or (vertical, horizontal).")
+      .WithAttr("group", 1, "Channels are split in that many independent groups.")
+      .WithAttr("data_format", "NCHW", "'NCHW' or 'NHWC'.")
+      .WithAttr("weight_format", "",
+                "For passes. 'OIHW': the layout of the weight, whatever the images have; 'packed': "
+                "what PackWeight made of that; otherwise the layout of the images.");
+}
+
 void DefineConv(OpRegistry& ops) {
   Convolution(ops, "Conv2D", "x", "weight", "[out channels, in channels / group, height, width].")
       .Doc("Two-dimensional convolution (cross-correlation) of images with a bank of filters.")
@@ -78,7 +85,10 @@ void DefineConv(OpRegistry& ops) {
         if (g.needs(0)) grads[0] = InputGrad(g, g.dout(), g.in(1), g.in_type(0).shape());
         if (g.needs(1)) grads[1] = FilterGrad(g, g.dout(), g.in(0), g.in_type(1).shape());
         return grads;
-      });
+      })
+      .Class(
+          "Conv2D(out_channel, kernel_size, mode=1, pad_mode='valid', pad=0, stride=1, dilation=1, "
+          "group=1, data_format='NCHW')(x, weight)");
   Convolution(ops, "Conv2DBackpropInput", "out_backprop", "filter",
               "[out channels, in channels / group, height, width].")
       .Doc("Gradient of Conv2D with respect to its input: the transposed convolution.")

@@ -1,5 +1,6 @@
 // Batch and layer normalisation. The gradients treat the saved statistics as inputs of their own,
 // so that each op is differentiable by itself, whatever it is used for.
+#include "ops/norm.h"
 #include "ops/all.h"
 #include "ops/batch.h"
 
@@ -36,7 +37,8 @@ struct Channels {
   }
 };
 
-// Checks x and per-channel inputs [first, last); returns the type of the latter.
+}  // namespace
+
 Type CheckBatchNorm(const InferContext& c, size_t x, size_t first, size_t last) {
   const auto& format = c.attr<std::string>("data_format");
   c.Check(format == "NCHW" || format == "NHWC",
@@ -71,6 +73,8 @@ Types InferBatchNorm(InferContext& c) {
   Type saved(StatisticsType(c.dtype(0)), parameter.shape());
   return {c.Like(0, c.shape(0)), parameter, parameter, saved, saved};
 }
+
+namespace {
 
 // Gradients through y alone: of x, scale and bias.
 Terms OwnGrads(GradContext& g, bool training, const Term& mean, const Term& inverse) {

@@ -87,6 +87,7 @@ ConvGeometry MakeConvGeometry(const OpDef& op, const Attrs& attrs, const Shape& 
   auto ints = [&](std::string_view name) -> const Ints& { return AttrOf<Ints>(op, attrs, name); };
   ConvGeometry g;
   g.channels_last = ParseChannelsLast(AttrOf<std::string>(op, attrs, "data_format"));
+  g.weight_last = g.channels_last && AttrOf<std::string>(op, attrs, "weight_format").empty();
   PadMode mode = ParsePadMode(AttrOf<std::string>(op, attrs, "pad_mode"));
   auto kernel = ParsePair("kernel_size", ints("kernel_size"), g.channels_last);
   auto stride = ParsePair("stride", ints("stride"), g.channels_last);

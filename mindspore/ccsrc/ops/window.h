@@ -63,13 +63,14 @@ struct ConvGeometry {
   Window height;
   Window width;
   bool channels_last = false;
+  bool weight_last = false;  // the same for the weight
 
   Shape Input() const { return Image(in_channels, height.size, width.size); }
   Shape Output() const { return Image(out_channels, height.out, width.out); }
   Shape Weight() const {
     int64_t c = in_channels / groups;
-    return channels_last ? Shape{out_channels, height.kernel, width.kernel, c}
-                         : Shape{out_channels, c, height.kernel, width.kernel};
+    return weight_last ? Shape{out_channels, height.kernel, width.kernel, c}
+                       : Shape{out_channels, c, height.kernel, width.kernel};
   }
   // Multiplications of one pass.
   double Work() const {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ir/graph.h"
+#include "kernel/layout.h"
 
 namespace ms {
 
@@ -44,6 +45,18 @@ bool FoldConstants(Module& module, const Evaluator& evaluate);
 bool MatchAttention(Module& module);
 // Branches that only update parameters or leave them become choices between values.
 bool SelectUpdates(Module& module);
+// Convolutions that the device wants so work on images with the channels last, and so does what is
+// between them.
+bool PlaceChannelsLast(Module& module, const Layouts& layouts);
+// In inference: convolutions take the normalisation, addition and activation that follow, and read
+// weights that are packed as the device wants them.
+bool PrepareConvolutions(Module& module, const Layouts& layouts,
+                         const std::vector<uint32_t>& steady_inputs);
+// Takes what depends on steady inputs alone out of main: the result computes it, with main's old
+// inputs, and main has its results as further inputs. Null where there is nothing worth it.
+std::shared_ptr<Module> SplitSteadyPart(Module& module, const std::vector<uint32_t>& steady_inputs);
+// A normalisation over pixels takes the ReLU that follows, or the addition and ReLU.
+bool JoinNormRelu(Module& module);
 // Drops nodes, captures, parameters, results and graphs that no output or effect of main needs.
 bool RemoveDeadCode(Module& module);
 

@@ -76,10 +76,25 @@ class Pipeline {
 
   // In this order: rules that make one op of several (attention, cross entropy, epilogues),
   // layouts, and last the groups of what is left.
-  void RunFast() {
-    if (Apply("SelectUpdates", SelectUpdates)) Apply("RemoveDeadCode", RemoveDeadCode);
+  std::shared_ptr<Module> RunFast() {
+    // What a pass leaves unread would count as a reader for the next one.
+    auto apply = [&](const char* name, auto pass) {
+      if (Apply(name, pass)) Apply("RemoveDeadCode", RemoveDeadCode);
+    };
+    apply("SelectUpdates", SelectUpdates);
+    apply("PlaceChannelsLast", [&](Module& m) { return PlaceChannelsLast(m, options_.layouts); });
+    apply("PrepareConvolutions", [&](Module& m) {
+      return PrepareConvolutions(m, options_.layouts, options_.steady_inputs);
+    });
+    apply("JoinNormRelu", JoinNormRelu);
+    std::shared_ptr<Module> steady;
+    Apply("SplitSteadyPart", [&](Module& m) {
+      steady = SplitSteadyPart(m, options_.steady_inputs);
+      return steady && (RemoveDeadCode(m), true);
+    });
     Apply("Fuse", Fuse);
     Check("after the fast stage", Level::kNoGradLeft);
+    return steady;
   }
 
  private:
@@ -133,8 +148,8 @@ void DumpGraphsTo(std::string directory) {
 
 void Optimize(Module& module, const PassOptions& options) { Pipeline(module, options).Run(); }
 
-void Accelerate(Module& module, const PassOptions& options) {
-  if (options.fast) Pipeline(module, options).RunFast();
+std::shared_ptr<Module> Accelerate(Module& module, const PassOptions& options) {
+  return options.fast ? Pipeline(module, options).RunFast() : nullptr;
 }
 
 }  // namespace ms

@@ -12,6 +12,10 @@ struct PassOptions {
   size_t inline_limit = 100'000;  // nodes that inlining may add, but for small bodies
   // Whether the passes of the fast stage run (Accelerate).
   bool fast = true;
+  Layouts layouts;  // of the device
+  // Which inputs of main are Parameters, the same from one call to the next in most calls: what
+  // depends on them alone is prepared once (SplitSteadyPart). Empty: nothing is.
+  std::vector<uint32_t> steady_inputs;
   // Called with "Parse" at the start and with the name of a pass after each change it made; see
   // also MS_DUMP=passes in the environment, which prints the graphs, or with MS_DUMP_PATH=dir
   // writes them to dir/<number>_<pass>.ir.
@@ -25,7 +29,8 @@ void DumpGraphsTo(std::string directory);
 void Optimize(Module& module, const PassOptions& options = {});
 
 // The fast stage, between lowering and planning: what changes only how fast values are computed.
-// All sizes must be known. Does nothing unless options.fast.
-void Accelerate(Module& module, const PassOptions& options = {});
+// All sizes must be known. Does nothing unless options.fast. What it returns, if anything, computes
+// further inputs of main from the inputs that main had before (SplitSteadyPart).
+std::shared_ptr<Module> Accelerate(Module& module, const PassOptions& options = {});
 
 }  // namespace ms

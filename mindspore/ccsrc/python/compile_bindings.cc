@@ -132,7 +132,9 @@ class CompiledGraph {
 CompiledGraph CompileTrace(Trace& trace, const std::string& device, bool fast) {
   Graph* main = trace.main();
   std::vector<py::object> parameters(main->inputs().size());
+  std::vector<uint32_t> positions;
   for (auto [entry, position] : trace.Positions()) {
+    positions.push_back(static_cast<uint32_t>(position));
     parameters[position] = py::reinterpret_borrow<py::object>(entry->parameter);
   }
   auto updates = main->updates;
@@ -140,7 +142,7 @@ CompiledGraph CompileTrace(Trace& trace, const std::string& device, bool fast) {
   {
     auto module = trace.module();
     py::gil_scoped_release release;
-    executable = Compile(module, {device, fast}, trace.scope());
+    executable = Compile(module, {device, fast, positions}, trace.scope());
   }
   return CompiledGraph(std::move(executable), std::move(parameters), std::move(updates),
                        trace.kept);

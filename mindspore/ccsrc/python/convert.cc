@@ -5,6 +5,7 @@
 #include "python/dim_object.h"
 #include "python/dtype_object.h"
 #include "python/tensor_object.h"
+#include "tensor/exposure.h"
 
 namespace ms::python {
 namespace py = pybind11;
@@ -103,8 +104,13 @@ Tensor TensorFromObject(PyObject* object, const DType* dtype) {
 }
 
 py::array ArrayFromTensor(const Tensor& tensor) {
+  Expose(tensor);
   auto* keep = new Tensor(tensor);
-  py::capsule owner(keep, [](void* p) { delete static_cast<Tensor*>(p); });
+  py::capsule owner(keep, [](void* p) {
+    auto* kept = static_cast<Tensor*>(p);
+    Conceal(*kept);
+    delete kept;
+  });
   return py::array(NumpyDType(tensor.dtype()), tensor.shape().ToInts(), tensor.raw(), owner);
 }
 

@@ -36,12 +36,18 @@ Problem RandomProblem(std::mt19937& random) {
   int64_t n = pick(1, 4), h = pick(least, 24), w = pick(least, 24);
   Problem p;
   p.x = last ? Shape{n, h, w, in} : Shape{n, in, h, w};
-  p.w = last ? Shape{out, kernel[0], kernel[1], in / groups}
-             : Shape{out, in / groups, kernel[0], kernel[1]};
-  p.attrs = {{"out_channel", out}, {"kernel_size", kernel},
-             {"stride", stride},   {"dilation", dilation},
-             {"group", groups},    {"pad_mode", std::string(mode)},
-             {"pad", pad},         {"data_format", std::string(last ? "NHWC" : "NCHW")}};
+  bool plain_weight = last && pick(0, 1) == 0;
+  p.w = last && !plain_weight ? Shape{out, kernel[0], kernel[1], in / groups}
+                              : Shape{out, in / groups, kernel[0], kernel[1]};
+  p.attrs = {{"out_channel", out},
+             {"kernel_size", kernel},
+             {"stride", stride},
+             {"dilation", dilation},
+             {"group", groups},
+             {"pad_mode", std::string(mode)},
+             {"pad", pad},
+             {"data_format", std::string(last ? "NHWC" : "NCHW")},
+             {"weight_format", std::string(plain_weight ? "OIHW" : "")}};
   p.text = fmt::format("x {} w {} stride {} dilation {} {} {} group {}", p.x, p.w,
                        fmt::join(stride, ","), fmt::join(dilation, ","), mode, fmt::join(pad, ","),
                        groups);

@@ -235,3 +235,68 @@ row(
     ],
     tol=LOOSE,
 )
+
+
+def conv_bias(x, w, bias, addend=None, activation="", **a):
+    y = conv(x, w, **a)
+    y = y + first(bias.reshape(1, 1, 1, -1), a.get("data_format") != "NHWC")
+    if addend is not None:
+        y = y + addend
+    if activation:
+        y = np.clip(y, 0, 6 if activation == "relu6" else None)
+    return y.astype(x.dtype)
+
+
+def epilogue(x, w, y, a):
+    return args(f32(*x), f32(*w), f32(w[0]), **a)
+
+
+ONE = {"out_channel": 2, "kernel_size": 1}
+row(
+    "Conv2DBias",
+    ref=conv_bias,
+    good=problems(epilogue)
+    + [args(f32(1, 2, 3, 4), f32(2, 2, 1, 1), f32(2), activation="relu6", **ONE)],
+    bad=[
+        *refused(lambda x, w, a, says: args(f32(*x), f32(*w), f32(2), says=says, **a)),
+        args(f32(*X), f64(*W), f32(2), says="must have the same dtype", **ATTRS),
+        args(f32(*X), f32(*W), f64(2), says="must have the same dtype", **ATTRS),
+        args(f32(*X), f32(*W), f32(3), says="the bias must have shape [2]", **ATTRS),
+        args(f32(*X), f32(*W), f32(2), activation="tanh", says="'activation' must be", **ATTRS),
+    ],
+    tol=LOOSE,
+    grad=False,
+)
+row(
+    "Conv2DBiasAdd",
+    ref=conv_bias,
+    good=problems(
+        lambda x, w, y, a: args(f32(*x), f32(*w), f32(w[0]), f32(*y), activation="relu", **a)
+    ),
+    bad=[
+        args(f32(*X), f32(*W), f32(2), f32(2), says="the addend must have shape", **ATTRS),
+        args(f32(*X), f32(*W), f32(2), f64(1, 2, 3, 3), says="the same dtype", **ATTRS),
+    ],
+    tol=LOOSE,
+    grad=False,
+)
+# What comes out is the device's own affair: of one block of sixteen channels, all elements.
+PACKED = {"out_channel": 16, "kernel_size": 1, "data_format": "NHWC", "weight_format": "OIHW"}
+row(
+    "PackWeight",
+    ref=None,
+    good=[args(f32(16, 16, 1, 1), input_size=(1, 5, 5, 16), size=256, **PACKED)],
+    bad=[
+        args(
+            f32(16, 16, 1, 1), input_size=(1, 5, 5, 16), size=0, says="must be positive", **PACKED
+        ),
+        args(
+            f32(16, 8, 1, 1),
+            input_size=(1, 5, 5, 16),
+            size=256,
+            says="the weight must have shape [16, 16, 1, 1]",
+            **PACKED,
+        ),
+    ],
+    grad=False,
+)

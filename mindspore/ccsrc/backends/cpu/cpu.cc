@@ -2,6 +2,7 @@
 
 #include "backends/cpu/kernels/fused.h"
 #include "kernel/host_call.h"
+#include "kernel/layout.h"
 
 namespace ms::cpu {
 namespace {
@@ -10,10 +11,12 @@ class CpuBackend : public Backend {
  public:
   CpuBackend() {
     for (auto add :
-         {AddElementwise, AddReduce, AddMatMul, AddConv, AddPool, AddNorm, AddSoftmax, AddLoss,
-          AddArray, AddIndexing, AddRandom, AddOptim, AddAttention, AddRecurrent, AddFused}) {
+         {AddElementwise, AddReduce, AddMatMul, AddConv, AddConvBias, AddPool, AddNorm, AddSoftmax,
+          AddLoss, AddArray, AddIndexing, AddRandom, AddOptim, AddAttention, AddRecurrent,
+          AddFused}) {
       add(table_);
     }
+    SetLayouts(name(), {PrefersChannelsLast, PackedSize});
     table_.For("HostCall").Try("host", MakeHostCall);
   }
   std::string_view name() const override { return "CPU"; }

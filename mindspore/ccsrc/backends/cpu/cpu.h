@@ -7,11 +7,17 @@ namespace ms::cpu {
 
 std::unique_ptr<Backend> MakeCpuBackend();
 
+// Whether a convolution is quicker on images with the channels last.
+bool PrefersChannelsLast(const KernelRequest& convolution);
+// Elements of the weight of a Conv2DBias in the layout that oneDNN chooses; 0: it takes no part.
+int64_t PackedSize(const KernelRequest& convolution);
+
 // One function per file of kernels.
 void AddElementwise(KernelTable& table);
 void AddReduce(KernelTable& table);
 void AddMatMul(KernelTable& table);
 void AddConv(KernelTable& table);
+void AddConvBias(KernelTable& table);
 void AddPool(KernelTable& table);
 void AddNorm(KernelTable& table);
 void AddSoftmax(KernelTable& table);

@@ -1290,6 +1290,34 @@ class BatchNorm(Primitive):
     ) -> None: ...
     def __call__(self, input_x: Any, scale: Any, bias: Any, mean: Any, variance: Any) -> Any: ...
 
+class BatchNormAddRelu(Primitive):
+    """ReLU of the sum of BatchNorm in training and a second image."""
+
+    def __init__(self, epsilon: float = ..., momentum: float = ..., data_format: str = ...) -> None: ...
+    def __call__(
+        self,
+        input_x: Any,
+        scale: Any,
+        bias: Any,
+        mean: Any,
+        variance: Any,
+        residual: Any,
+    ) -> Any: ...
+
+class BatchNormAddReluGrad(Primitive):
+    """Gradients of BatchNormAddRelu with respect to input, scale, bias and residual."""
+
+    def __init__(self, epsilon: float = ..., data_format: str = ...) -> None: ...
+    def __call__(
+        self,
+        dy: Any,
+        y: Any,
+        x: Any,
+        scale: Any,
+        saved_mean: Any,
+        saved_inverse: Any,
+    ) -> Any: ...
+
 class BatchNormGrad(Primitive):
     """Gradients of BatchNorm with respect to its input, scale and bias."""
 
@@ -1306,6 +1334,32 @@ class BatchNormInference(Primitive):
 
     def __init__(self, epsilon: float = ..., data_format: str = ...) -> None: ...
     def __call__(self, input_x: Any, scale: Any, bias: Any, mean: Any, variance: Any) -> Any: ...
+
+class BatchNormRelu(Primitive):
+    """An activation of BatchNorm in training."""
+
+    def __init__(
+        self,
+        epsilon: float = ...,
+        momentum: float = ...,
+        data_format: str = ...,
+        activation: str = ...,
+    ) -> None: ...
+    def __call__(self, input_x: Any, scale: Any, bias: Any, mean: Any, variance: Any) -> Any: ...
+
+class BatchNormReluGrad(Primitive):
+    """Gradients of BatchNormRelu with respect to its input, scale and bias."""
+
+    def __init__(self, epsilon: float = ..., data_format: str = ..., activation: str = ...) -> None: ...
+    def __call__(
+        self,
+        dy: Any,
+        x: Any,
+        scale: Any,
+        bias: Any,
+        saved_mean: Any,
+        saved_inverse: Any,
+    ) -> Any: ...
 
 class Bernoulli(Primitive):
     """1 with probability p and 0 otherwise, in the dtype of x."""
@@ -1431,6 +1485,46 @@ class Conv2DBackpropInput(Primitive):
         data_format: str = ...,
     ) -> None: ...
     def __call__(self, out_backprop: Any, filter: Any, input_size: Any) -> Any: ...
+
+class Conv2DBias(Primitive):
+    """Conv2D, plus a bias per channel, through an activation."""
+
+    def __init__(
+        self,
+        out_channel: Any,
+        kernel_size: Any,
+        mode: int = ...,
+        pad_mode: str = ...,
+        pad: Any = ...,
+        stride: Any = ...,
+        dilation: Any = ...,
+        group: int = ...,
+        data_format: str = ...,
+        weight_format: str = ...,
+        activation: str = ...,
+        filter_size: Any = ...,
+    ) -> None: ...
+    def __call__(self, x: Any, weight: Any, bias: Any) -> Any: ...
+
+class Conv2DBiasAdd(Primitive):
+    """Conv2D, plus a bias per channel, plus an image, through an activation."""
+
+    def __init__(
+        self,
+        out_channel: Any,
+        kernel_size: Any,
+        mode: int = ...,
+        pad_mode: str = ...,
+        pad: Any = ...,
+        stride: Any = ...,
+        dilation: Any = ...,
+        group: int = ...,
+        data_format: str = ...,
+        weight_format: str = ...,
+        activation: str = ...,
+        filter_size: Any = ...,
+    ) -> None: ...
+    def __call__(self, x: Any, weight: Any, bias: Any, addend: Any) -> Any: ...
 
 class Cos(Primitive):
     """The cosine of x in radians."""
@@ -2047,6 +2141,28 @@ class PReLU(Primitive):
 
     def __init__(self) -> None: ...
     def __call__(self, x: Any, weight: Any) -> Any: ...
+
+class PackWeight(Primitive):
+    """The weight in the layout that the device wants for Conv2DBias or Conv2DBiasAdd."""
+
+    def __init__(
+        self,
+        out_channel: Any,
+        kernel_size: Any,
+        mode: int = ...,
+        pad_mode: str = ...,
+        pad: Any = ...,
+        stride: Any = ...,
+        dilation: Any = ...,
+        group: int = ...,
+        data_format: str = ...,
+        weight_format: str = ...,
+        activation: str = ...,
+        input_size: Any = ...,
+        adds: bool = ...,
+        size: Any = ...,
+    ) -> None: ...
+    def __call__(self, weight: Any) -> Any: ...
 
 class Pad(Primitive):
     """The input with constant elements around it."""

@@ -2,61 +2,16 @@
 // blocked one, with conversions at the border, or the dense one, where converting would cost more
 // than it gains.
 #include "backends/cpu/cpu.h"
+#include "backends/cpu/kernels/conv_problem.h"
 #include "backends/cpu/kernels/conv_reference.h"
 #include "backends/cpu/kernels/in_float32.h"
-#include "backends/cpu/onednn.h"
-#include "ops/window.h"
 
 namespace ms::cpu {
 namespace {
 
-using Type = dnnl::memory::data_type;
-using dnnl::memory;
-constexpr auto kDirect = dnnl::algorithm::convolution_direct;
+using Type = memory::data_type;
 
 enum class Pass { kForward, kInputGrad, kFilterGrad };
-enum class Layout { kBlocked, kDense, kChannelsLast };
-
-// A convolution in oneDNN's terms.
-struct Problem {
-  ConvGeometry g;
-  Type type;
-  memory::dims x, w, y, strides, dilates, pad_low, pad_high;
-  Desc dense_x, dense_w, dense_y;
-
-  Problem(const ConvGeometry& geometry, Type data_type) : g(geometry), type(data_type) {
-    const Window& h = g.height;
-    const Window& v = g.width;
-    int64_t in = g.in_channels / g.groups;
-    int64_t out = g.out_channels / g.groups;
-    x = {g.batch, g.in_channels, h.size, v.size};
-    y = {g.batch, g.out_channels, h.out, v.out};
-    strides = {h.stride, v.stride};
-    dilates = {h.dilation - 1, v.dilation - 1};
-    pad_low = {h.pad_before, v.pad_before};
-    pad_high = {h.pad_after, v.pad_after};
-    Tag tag = g.channels_last ? Tag::nhwc : Tag::nchw;
-    dense_x = Desc(x, type, tag);
-    dense_y = Desc(y, type, tag);
-    if (g.groups > 1) {
-      w = {g.groups, out, in, h.kernel, v.kernel};
-      int64_t filter = in * h.kernel * v.kernel;
-      dense_w = g.channels_last
-                    ? Desc(w, type, memory::dims{out * filter, filter, 1, v.kernel * in, in})
-                    : Desc(w, type, Tag::goihw);
-    } else {
-      w = {out, in, h.kernel, v.kernel};
-      dense_w = Desc(w, type, g.channels_last ? Tag::ohwi : Tag::oihw);
-    }
-  }
-
-  Desc Image(const memory::dims& dims, Layout layout) const {
-    Tag tag = layout == Layout::kBlocked ? Tag::any
-              : layout == Layout::kDense ? Tag::nchw
-                                         : Tag::nhwc;
-    return Desc(dims, type, tag);
-  }
-};
 
 // From measurements of the shapes of LeNet and ResNet-50: a 1x1 convolution over large images is a
 // matrix product that needs no other layout, everything else gains more than the conversion costs.
@@ -84,8 +39,6 @@ ForwardDesc MakeForward(const Problem& p, Layout layout) {
                      p.strides, p.dilates, p.pad_low, p.pad_high, UserScratchpad());
 }
 
-double Cost(const ConvGeometry& g) { return g.Work() / 50; }
-
 // Whether oneDNN fell back to narrower vectors than this processor has, which odd channel counts
 // may cause.
 bool Narrow(const char* implementation) {
@@ -104,7 +57,7 @@ Candidate TryForward(const Problem& p, Layout layout) {
                           {InputOperand(DNNL_ARG_SRC, 0, p.dense_x, pd.src_desc()),
                            InputOperand(DNNL_ARG_WEIGHTS, 1, p.dense_w, pd.weights_desc()),
                            OutputOperand(DNNL_ARG_DST, 0, p.dense_y, pd.dst_desc())},
-                          Cost(p.g)),
+                          ConvCost(p.g)),
           Narrow(pd.impl_info_str())};
 }
 
@@ -117,7 +70,7 @@ Candidate TryInputGrad(const Problem& p, Layout layout) {
                           {InputOperand(DNNL_ARG_DIFF_DST, 0, p.dense_y, pd.diff_dst_desc()),
                            InputOperand(DNNL_ARG_WEIGHTS, 1, p.dense_w, pd.weights_desc()),
                            OutputOperand(DNNL_ARG_DIFF_SRC, 0, p.dense_x, pd.diff_src_desc())},
-                          Cost(p.g)),
+                          ConvCost(p.g)),
           Narrow(pd.impl_info_str())};
 }
 
@@ -131,7 +84,7 @@ Candidate TryFilterGrad(const Problem& p, Layout layout) {
                       {InputOperand(DNNL_ARG_DIFF_DST, 0, p.dense_y, pd.diff_dst_desc()),
                        InputOperand(DNNL_ARG_SRC, 1, p.dense_x, pd.src_desc()),
                        OutputOperand(DNNL_ARG_DIFF_WEIGHTS, 0, p.dense_w, pd.diff_weights_desc())},
-                      Cost(p.g)),
+                      ConvCost(p.g)),
       Narrow(pd.impl_info_str())};
 }
 
@@ -158,17 +111,60 @@ KernelChoice MakeConvolution(const KernelRequest& r, Pass pass, const Shape& x, 
   return No("oneDNN has no such primitive ({})", reason);
 }
 
+// The image and the weight among the operands of a convolution or gradient.
+std::pair<Shape, Shape> ImageAndWeight(const KernelRequest& r) {
+  if (r.op.name == "Conv2D") return {r.shape(0), r.shape(1)};
+  if (r.op.name == "Conv2DBackpropInput") return {r.out[0].shape(), r.shape(1)};
+  return {r.shape(1), r.out[0].shape()};
+}
+
 KernelChoice Forward(const KernelRequest& r) {
   return MakeConvolution(r, Pass::kForward, r.shape(0), r.shape(1));
 }
 KernelChoice InputGrad(const KernelRequest& r) {
   return MakeConvolution(r, Pass::kInputGrad, r.out[0].shape(), r.shape(1));
 }
+// Of a 1x1 filter on images with the channels last: the product of two matrices of pixels, for
+// which neither has to be rearranged.
+KernelChoice PointwiseFilterGrad(const KernelRequest& r) {
+  if (r.dtype(0) != DType::kFloat32) return No("needs Float32, got {}", Name(r.dtype(0)));
+  ConvGeometry g = MakeConvGeometry(r.op, r.attrs, r.shape(1), r.out[0].shape());
+  for (const Window& w : {g.height, g.width}) {
+    if (w.kernel != 1 || w.stride != 1 || w.padded()) return No("needs a 1x1 kernel");
+  }
+  if (!g.channels_last || g.groups != 1) return No("needs the channels last, in one group");
+  int64_t pixels = g.batch * g.height.out * g.width.out;
+  if (pixels == 0) return No("needs elements, got none");
+  return FunctionKernel(
+      [g, pixels](const KernelArgs& args) {
+        dnnl_status_t status = dnnl_sgemm('T', 'N', g.out_channels, g.in_channels, pixels, 1.0f,
+                                          static_cast<const float*>(args.in[0]), g.out_channels,
+                                          static_cast<const float*>(args.in[1]), g.in_channels,
+                                          0.0f, static_cast<float*>(args.out[0]), g.in_channels);
+        if (status != dnnl_success) Throw(ErrorKind::kRuntime, "oneDNN failed: sgemm");
+      },
+      ConvCost(g));
+}
+
 KernelChoice FilterGrad(const KernelRequest& r) {
   return MakeConvolution(r, Pass::kFilterGrad, r.shape(1), r.out[0].shape());
 }
 
 }  // namespace
+
+// With few channels, vectors along the channels would be mostly empty; oneDNN then does better with
+// images it has converted to its own layouts.
+bool PrefersChannelsLast(const KernelRequest& r) {
+  Type type;
+  if (!OneDnnType(r.dtype(0), &type)) return false;
+  auto [x, w] = ImageAndWeight(r);
+  if (x.empty() || w.empty()) return false;
+  ConvGeometry g = MakeConvGeometry(r.op, r.attrs, x, w);
+  if (g.Output().empty()) return false;
+  if (g.groups == g.in_channels && g.groups == g.out_channels) return g.groups % 8 == 0;
+  int64_t in = g.in_channels / g.groups, out = g.out_channels / g.groups;
+  return out % 8 == 0 && (in % 8 == 0 || (in <= 4 && out % 16 == 0 && g.groups == 1));
+}
 
 void AddConv(KernelTable& table) {
   auto add = [&](const char* op, const KernelMaker& onednn, const KernelMaker& reference) {
@@ -180,6 +176,7 @@ void AddConv(KernelTable& table) {
   };
   add("Conv2D", Forward, ReferenceConv);
   add("Conv2DBackpropInput", InputGrad, ReferenceConvInputGrad);
+  table.For("Conv2DBackpropFilter").Try("product", PointwiseFilterGrad);
   add("Conv2DBackpropFilter", FilterGrad, ReferenceConvFilterGrad);
 }
 

@@ -25,7 +25,7 @@ struct Conv {
       : g(geometry),
         x(g.in_channels, g.height.size, g.width.size, g.channels_last),
         y(g.out_channels, g.height.out, g.width.out, g.channels_last),
-        w(g.in_channels / g.groups, g.height.kernel, g.width.kernel, g.channels_last),
+        w(g.in_channels / g.groups, g.height.kernel, g.width.kernel, g.weight_last),
         in_group(g.in_channels / g.groups),
         out_group(g.out_channels / g.groups) {}
 

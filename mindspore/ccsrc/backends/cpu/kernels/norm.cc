@@ -6,6 +6,7 @@
 #include "backends/cpu/kernels/in_float32.h"
 #include "backends/cpu/kernels/layer_norm.h"
 #include "backends/cpu/kernels/norm_loops.h"
+#include "backends/cpu/kernels/norm_rows.h"
 #include "kernel/parallel.h"
 
 namespace ms::cpu {
@@ -249,9 +250,13 @@ void AddNorm(KernelTable& table) {
   auto add = [&](const char* op, const KernelMaker& maker) {
     table.For(op).Try("channels", maker).Try("channels in float32", InFloat32(maker));
   };
+  table.For("BatchNorm").Try("pixels", BatchNormRows);
+  table.For("BatchNormInference").Try("pixels", BatchNormInferenceRows);
+  table.For("BatchNormGrad").Try("pixels", BatchNormGradRows);
   add("BatchNorm", BatchNorm);
   add("BatchNormInference", BatchNormInference);
   add("BatchNormGrad", BatchNormGrad);
+  AddNormRelu(table);
   AddLayerNorm(table);
 }
 

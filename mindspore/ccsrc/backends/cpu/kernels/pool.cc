@@ -1,7 +1,7 @@
 // Pooling kernels: planes are independent, so threads share them out.
 #include "backends/cpu/cpu.h"
 #include "backends/cpu/kernels/in_float32.h"
-#include "backends/cpu/kernels/pool_loops.h"
+#include "backends/cpu/kernels/pool_row_loops.h"
 #include "kernel/parallel.h"
 
 namespace ms::cpu {
@@ -24,6 +24,22 @@ KernelChoice ForFloats(DType dtype, F make) {
   return No("needs Float32 or Float64, got {}", Name(dtype));
 }
 
+// Channels last: calls body(offset in the input, offset in the output, channels) for the pieces of
+// all images, in parallel.
+template <class F>
+void EachChannels(int64_t count, double cost, const Planes& in, const Planes& out, F&& body) {
+  int64_t pieces = (in.channels + kPoolChannels - 1) / kPoolChannels;
+  int64_t images = count / in.channels;
+  double piece_cost = cost * static_cast<double>(std::min(in.channels, kPoolChannels)) / 4;
+  ParallelFor(images * pieces, piece_cost, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      int64_t c = i % pieces * kPoolChannels;
+      int64_t plane = i / pieces * in.channels + c;
+      body(in.Offset(plane), out.Offset(plane), std::min(kPoolChannels, in.channels - c));
+    }
+  });
+}
+
 // ---- maximum
 // --------------------------------------------------------------------------------------
 struct MaxPooling {
@@ -44,17 +60,28 @@ struct MaxPooling {
     cost = 0.3 * windows * static_cast<double>(g.height.kernel + g.width.kernel);
   }
   double total_cost() const { return cost * static_cast<double>(count); }
+  bool pixels() const { return in.channel == 1 && in.channels > 1; }
+  ChannelsOfImage Channels(int64_t width) const {
+    return {plane.height, plane.width, in.channels, width};
+  }
 };
 
 KernelChoice MaxPool(const KernelRequest& r) {
   return ForFloats(r.dtype(0), [&](auto tag) {
     using T = typename decltype(tag)::type;
     auto* pool = MS_PICK_ISA(MaxPlane<T>);
+    auto* pixels = MS_PICK_ISA(MaxPixels<T>);
     MaxPooling p(r, r.shape(0));
     return FunctionKernel(
-        [p, pool](const KernelArgs& args) {
+        [p, pool, pixels](const KernelArgs& args) {
           auto* x = static_cast<const T*>(args.in[0]);
           auto* y = static_cast<T*>(args.out[0]);
+          if (p.pixels()) {
+            return EachChannels(p.count, p.cost, p.in, p.out,
+                                [&](int64_t from, int64_t to, int64_t width) {
+                                  pixels(p.Channels(width), x + from, y + to);
+                                });
+          }
           ParallelFor(p.count, p.cost, [&](int64_t begin, int64_t end) {
             for (int64_t i = begin; i < end; ++i) {
               pool(p.plane, x + p.in.Offset(i), y + p.out.Offset(i));
@@ -149,12 +176,18 @@ KernelChoice MaxPoolWithArgmax(const KernelRequest& r) {
 KernelChoice MaxPoolGrad(const KernelRequest& r) {
   return ForFloats(r.dtype(0), [&](auto tag) {
     using T = typename decltype(tag)::type;
+    auto* pixels = MS_PICK_ISA(MaxPixelsGrad<T>);
     MaxPooling p(r, r.shape(0));
     return FunctionKernel(
-        [p](const KernelArgs& args) {
-          EachMaximum(p, static_cast<const T*>(args.in[0]),
-                      ScatterToMaxima<T>{
-                          {p}, static_cast<const T*>(args.in[1]), static_cast<T*>(args.out[0])});
+        [p, pixels](const KernelArgs& args) {
+          auto* x = static_cast<const T*>(args.in[0]);
+          auto* dy = static_cast<const T*>(args.in[1]);
+          auto* dx = static_cast<T*>(args.out[0]);
+          if (!p.pixels()) return EachMaximum(p, x, ScatterToMaxima<T>{{p}, dy, dx});
+          EachChannels(p.count, 3 * p.cost, p.in, p.out,
+                       [&](int64_t at, int64_t out, int64_t width) {
+                         pixels(p.Channels(width), x + at, dy + out, dx + at);
+                       });
         },
         3 * p.total_cost());
   });
@@ -183,6 +216,7 @@ struct MeanPooling {
   int64_t count = 0;
   double cost = 0;
 
+  bool pixels() const { return in.channel == 1 && in.channels > 1; }
   void SetLayout(int64_t batch, int64_t channels, bool channels_last) {
     int64_t step = channels_last ? channels : 1;
     auto rows = static_cast<int64_t>(plane.rows.size());
@@ -246,8 +280,16 @@ KernelChoice Means(DType dtype, const MeanPooling& m) {
   return ForFloats(dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
     auto* pool = MS_PICK_ISA(MeanOfPlane<T>);
+    auto* pixels = MS_PICK_ISA(MeanPixels<T>);
     return FunctionKernel(
-        [m, pool](const KernelArgs& args) {
+        [m, pool, pixels](const KernelArgs& args) {
+          if (m.pixels()) {
+            return EachChannels(m.count, m.cost, m.in, m.out,
+                                [&](int64_t from, int64_t to, int64_t width) {
+                                  pixels(m.plane, width, static_cast<const T*>(args.in[0]) + from,
+                                         static_cast<T*>(args.out[0]) + to);
+                                });
+          }
           ParallelFor(m.count, m.cost, [&](int64_t begin, int64_t end) {
             for (int64_t i = begin; i < end; ++i) {
               pool(m.plane, static_cast<const T*>(args.in[0]) + m.in.Offset(i),
@@ -263,8 +305,16 @@ KernelChoice Spread(DType dtype, const MeanPooling& m) {
   return ForFloats(dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
     auto* spread = MS_PICK_ISA(SpreadPlane<T>);
+    auto* pixels = MS_PICK_ISA(SpreadPixels<T>);
     return FunctionKernel(
-        [m, spread](const KernelArgs& args) {
+        [m, spread, pixels](const KernelArgs& args) {
+          if (m.pixels()) {
+            return EachChannels(m.count, m.cost, m.in, m.out,
+                                [&](int64_t to, int64_t from, int64_t width) {
+                                  pixels(m.plane, width, static_cast<const T*>(args.in[0]) + from,
+                                         static_cast<T*>(args.out[0]) + to);
+                                });
+          }
           ParallelFor(m.count, m.cost, [&](int64_t begin, int64_t end) {
             for (int64_t i = begin; i < end; ++i) {
               spread(m.plane, static_cast<const T*>(args.in[0]) + m.out.Offset(i),

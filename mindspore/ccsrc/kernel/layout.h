@@ -1,0 +1,22 @@
+// What passes ask a device about memory layouts.
+#pragma once
+
+#include <string_view>
+
+#include "kernel/kernel.h"
+
+namespace ms {
+
+struct Layouts {
+  // Whether a convolution, or a gradient of one, that is given with the channels second is quicker
+  // with the channels last. Null: never.
+  bool (*channels_last)(const KernelRequest& convolution) = nullptr;
+  // How many elements the weight of a Conv2DBias has in the device's own layout; 0: it has none.
+  int64_t (*packed_size)(const KernelRequest& convolution) = nullptr;
+};
+
+// Set once, with the backend.
+void SetLayouts(std::string_view backend, const Layouts& layouts);
+Layouts LayoutsOf(std::string_view backend);
+
+}  // namespace ms

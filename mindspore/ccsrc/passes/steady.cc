@@ -1,0 +1,126 @@
+// The part of main that depends on steady inputs alone becomes a module of its own, which runs only
+// when those inputs have changed.
+#include "passes/steady.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "ir/rewrite.h"
+#include "passes/passes.h"
+
+namespace ms {
+namespace {
+
+// The values that main will be given: steady results of ops that others read. What costs nothing
+// stays where it is, and a value that is made of constants alone is none of this pass.
+class Split {
+ public:
+  Split(Graph* main, const std::vector<uint32_t>& inputs)
+      : main_(main), steady_(SteadyValuesOf(*main, inputs)) {}
+
+  std::shared_ptr<Module> Run() {
+    std::vector<bool> wanted(main_->nodes().size());
+    for (const Node* node : main_->nodes()) {
+      if (InPart(*node)) continue;
+      for (const Var& v : node->inputs) Want(v);
+    }
+    for (const Var& v : main_->outputs()) Want(v);
+    if (results_.empty()) return nullptr;
+    auto module = std::make_shared<Module>();
+    Graph* part = module->NewGraph("steady");
+    module->set_main(part);
+    for (const Var& v : main_->inputs()) {
+      copies_[v] = {part->AddParameter(v.type(), v.node->name), 0};
+    }
+    Vars outputs;
+    for (const Var& v : results_) outputs.push_back(Copy(part, v));
+    part->SetOutputs(outputs);
+    TakeOut();
+    return module;
+  }
+
+ private:
+  // Whether the node would move.
+  bool InPart(const Node& node) const {
+    return node.kind == NodeKind::kApply && !node.inputs.empty() &&
+           steady_.contains({const_cast<Node*>(&node), 0});
+  }
+
+  void Want(Var v) {
+    while (v.node->kind == NodeKind::kApply && v.node->op->view) v = v.node->inputs[0];
+    if (!InPart(*v.node) || std::find(results_.begin(), results_.end(), v) != results_.end())
+      return;
+    results_.push_back(v);
+  }
+
+  Var Copy(Graph* part, const Var& v) {
+    if (auto it = copies_.find(v); it != copies_.end()) return it->second;
+    Node* made = nullptr;
+    if (v.node->kind == NodeKind::kConstant) {
+      made = part->AddConstant(v.node->value, v.type().weak());
+    } else {
+      Vars inputs;
+      for (const Var& in : v.node->inputs) inputs.push_back(Copy(part, in));
+      made = part->AddApply(*v.node->op, inputs, v.node->attrs, v.node->outputs, v.node->span);
+    }
+    for (uint32_t i = 0; i < made->outputs.size(); ++i) copies_[{v.node, i}] = {made, i};
+    return {made, v.index};
+  }
+
+  void TakeOut() {
+    std::unordered_map<Var, Var, VarHash> given;
+    Rewriter rewriter(main_);
+    bool first = true;
+    rewriter.Walk([&](Node& node) {
+      if (std::exchange(first, false)) {
+        for (const Var& v : results_) given[v] = {main_->AddParameter(v.type(), "steady"), 0};
+      }
+      for (uint32_t i = 0; i < node.outputs.size(); ++i) {
+        if (auto it = given.find({&node, i}); it != given.end()) {
+          rewriter.Replace(it->first, it->second);
+        }
+      }
+    });
+  }
+
+  Graph* main_;
+  VarSet steady_;
+  Vars results_;
+  std::unordered_map<Var, Var, VarHash> copies_;
+};
+
+}  // namespace
+
+std::shared_ptr<Module> SplitSteadyPart(Module& module,
+                                        const std::vector<uint32_t>& steady_inputs) {
+  Graph* main = module.main();
+  bool pays = std::any_of(main->nodes().begin(), main->nodes().end(), [](const Node* node) {
+    return node->kind == NodeKind::kApply && node->op->name == "PackWeight";
+  });
+  for (const auto& graph : module.graphs()) {
+    std::vector<Graph*> used = ReferencedGraphs(*graph);
+    pays &= std::find(used.begin(), used.end(), main) == used.end();  // else its inputs are fixed
+  }
+  return pays ? Split(main, steady_inputs).Run() : nullptr;
+}
+
+VarSet SteadyValuesOf(const Graph& graph, const std::vector<uint32_t>& inputs) {
+  VarSet steady;
+  Vars all = graph.inputs();
+  for (uint32_t i : inputs) {
+    if (i < all.size()) steady.insert(all[i]);
+  }
+  for (auto [output, input] : graph.updates) steady.erase(all[static_cast<size_t>(input)]);
+  for (Node* node : graph.nodes()) {
+    bool constant = node->kind == NodeKind::kConstant;
+    bool computed = node->kind == NodeKind::kApply && !node->op->structural &&
+                    node->op->effect == Effect::kNone && node->op->updates.empty() &&
+                    std::all_of(node->inputs.begin(), node->inputs.end(),
+                                [&](const Var& v) { return steady.contains(v); });
+    if (!constant && !computed) continue;
+    for (uint32_t i = 0; i < node->outputs.size(); ++i) steady.insert({node, i});
+  }
+  return steady;
+}
+
+}  // namespace ms
