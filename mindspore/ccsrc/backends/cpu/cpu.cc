@@ -10,10 +10,9 @@ namespace {
 class CpuBackend : public Backend {
  public:
   CpuBackend() {
-    for (auto add :
-         {AddElementwise, AddReduce, AddMatMul, AddConv, AddConvBias, AddPool, AddNorm, AddSoftmax,
-          AddLoss, AddArray, AddIndexing, AddRandom, AddOptim, AddAttention, AddRecurrent,
-          AddFused}) {
+    for (auto add : {AddElementwise, AddReduce, AddMatMul, AddConv, AddConvBias, AddPool, AddNorm,
+                     AddSoftmax, AddLoss, AddArray, AddIndexing, AddRandom, AddOptim, AddAttention,
+                     AddRecurrent, AddFused}) {
       add(table_);
     }
     SetLayouts(name(), {PrefersChannelsLast, PackedSize});
