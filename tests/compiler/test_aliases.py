@@ -146,6 +146,27 @@ def cells_that_give_back_what_they_get(net, x):
     return z
 
 
+def parameter_given_to_equal_cells(net, x):
+    for _ in range(3):
+        for layer in HALVES:
+            net.p = ops.tanh(layer(net.p)) + x
+    return net.p * 1
+
+
+class Half(nn.Cell):
+    """Uses a Parameter that it is given."""
+
+    def __init__(self):
+        super().__init__()
+        self.inner = nn.Tanh()
+
+    def construct(self, p):
+        return self.inner(p) * 0.5
+
+
+HALVES = [Half(), Half()]
+
+
 class Same(nn.Cell):
     """Gives back its argument."""
 
@@ -176,6 +197,7 @@ FUNCTIONS = [
     one_object_of_one_arm,
     rows_of_what_changes,
     cells_that_give_back_what_they_get,
+    parameter_given_to_equal_cells,
 ]
 
 

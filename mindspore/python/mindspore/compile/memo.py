@@ -131,7 +131,7 @@ class Memo:
             kwargs
             or not cell._cells
             or any(isinstance(a, Choice) for a in args)
-            or any(id(t) in tracer.aliases.origins for t in flatten(args))
+            or any(_is_parameter(t) or id(t) in tracer.aliases.origins for t in flatten(args))
         ):
             return tracer.call_construct(cell, args, kwargs)
         made_of, parameters, states = _print(cell)
