@@ -7,8 +7,9 @@ namespace {
 using testing::ExpectPass;
 
 bool Place(Module& module) {
-  bool changed =
-      PlaceChannelsLast(module, [](const KernelRequest& r) { return r.in[0].shape()[1] >= 8; });
+  Layouts layouts;
+  layouts.channels_last = [](const KernelRequest& r) { return r.in[0].shape()[1] >= 8; };
+  bool changed = PlaceChannelsLast(module, layouts);
   return RemoveDeadCode(module) || changed;
 }
 
