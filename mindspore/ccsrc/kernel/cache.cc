@@ -44,7 +44,11 @@ Prepared& KernelCache::Find(const OpDef& op, std::span<const Tensor* const> inpu
   if (attrs) fresh->attrs = *attrs;
   fresh->outputs = Infer(op, fresh->inputs, attrs ? *attrs : kNoAttrs);
   if (!op.view && (backend_.kernels().Has(op) || !op.expand)) {
-    fresh->kernel = PrepareKernel(backend_, {op, fresh->inputs, fresh->outputs, fresh->attrs});
+    try {
+      fresh->kernel = PrepareKernel(backend_, {op, fresh->inputs, fresh->outputs, fresh->attrs});
+    } catch (const Error&) {
+      if (!op.expand) throw;  // what no kernel takes is composed of other ops, as in a graph
+    }
   }
   return Insert(hash, std::move(fresh));
 }

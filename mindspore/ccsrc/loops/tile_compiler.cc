@@ -190,7 +190,9 @@ bool TileCompiler::SelectOp(int n) {
   }
   DType operand = values_[args[node.op == ScalarOp::kSelect ? 1 : 0]].dtype;
   VectorFn fn = table_.Get(node.op, operand);
-  bool one_exponent = node.op == ScalarOp::kPow && values_[args[1]].uniform;
+  // The form must not depend on whether a single element is one for all.
+  bool one_exponent =
+      node.op == ScalarOp::kPow && (values_[args[1]].uniform || program_.size_ == 1);
   if (one_exponent) fn = table_.uniform_pow[static_cast<int>(operand)];
   if (!fn)
     return Refuse(

@@ -33,7 +33,13 @@ bool MayJoin(const Node& node, const Kernel* kernel) {
 
 class Grouping {
  public:
-  Grouping(StepOrder* order, Kernels* kernels) : order_(*order), kernels_(*kernels) {
+  Grouping(const Graph& graph, StepOrder* order, Kernels* kernels)
+      : order_(*order), kernels_(*kernels) {
+    Vars inputs = graph.inputs();
+    for (auto [output, input] : graph.updates) {
+      Var value = WithoutViews(graph.outputs()[static_cast<size_t>(output)]);
+      old_.emplace(value, inputs[static_cast<size_t>(input)]);
+    }
     plan_.group.assign(order_.nodes.size(), -1);
     plan_.chain.assign(order_.nodes.size(), -1);
   }
@@ -57,7 +63,8 @@ class Grouping {
     size_t places = 0;
   };
 
-  // Steps that touch the same value of more than one element are one chain.
+  // Steps that touch the same value of more than one element are one chain. The new value of a
+  // parameter touches the old one, in whose memory it may be.
   std::vector<Chain> FindChains(size_t begin, size_t end) const {
     std::vector<size_t> parent(end - begin);
     std::iota(parent.begin(), parent.end(), size_t{0});
@@ -74,7 +81,11 @@ class Grouping {
         if (!fresh) parent[root(i - begin)] = root(it->second);
       };
       for (const Var& v : node.inputs) touch(v);
-      for (uint32_t o = 0; o < node.outputs.size(); ++o) touch({const_cast<Node*>(&node), o});
+      for (uint32_t o = 0; o < node.outputs.size(); ++o) {
+        Var made{const_cast<Node*>(&node), o};
+        touch(made);
+        if (auto old = old_.find(made); old != old_.end()) touch(old->second);
+      }
     }
     std::map<size_t, size_t> number;
     std::vector<Chain> chains;
@@ -119,6 +130,7 @@ class Grouping {
 
   StepOrder& order_;
   Kernels& kernels_;
+  std::unordered_map<Var, Var, VarHash> old_;  // by a parameter's new value
   GroupPlan plan_;
   int groups_ = 0;
   int chains_ = 0;
@@ -126,8 +138,8 @@ class Grouping {
 
 }  // namespace
 
-GroupPlan GroupLaunches(StepOrder* order, Kernels* kernels) {
-  return Grouping(order, kernels).Run();
+GroupPlan GroupLaunches(const Graph& graph, StepOrder* order, Kernels* kernels) {
+  return Grouping(graph, order, kernels).Run();
 }
 
 }  // namespace ms

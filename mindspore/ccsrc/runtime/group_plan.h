@@ -15,7 +15,8 @@ inline constexpr size_t kMaxChainPlaces = 128;  // inputs and outputs of the lau
 
 // By step. The steps of a group are neighbours, and so are those of a chain in it: launches that
 // read and write elements of each other at the same positions only. Different chains of a group
-// have no value of more than one element in common.
+// have no value of more than one element in common, nor the memory that a parameter's old and new
+// value share.
 struct GroupPlan {
   std::vector<int> group;  // -1: launched alone
   std::vector<int> chain;
@@ -23,6 +24,7 @@ struct GroupPlan {
 
 // Finds groups in the stretches of updates; `order` and the kernels, one for each step (null for
 // views and control), are permuted inside them.
-GroupPlan GroupLaunches(StepOrder* order, std::vector<std::shared_ptr<const Kernel>>* kernels);
+GroupPlan GroupLaunches(const Graph& graph, StepOrder* order,
+                        std::vector<std::shared_ptr<const Kernel>>* kernels);
 
 }  // namespace ms

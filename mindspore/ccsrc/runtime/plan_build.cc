@@ -28,7 +28,7 @@ class PlanBuilder {
         plan_of_(plan_of),
         order_(PlanOrder(graph)),
         kernels_(PrepareKernels()),
-        groups_(GroupLaunches(&order_, &kernels_)),
+        groups_(GroupLaunches(graph, &order_, &kernels_)),
         values_(graph, order_.nodes, groups_, plan.main) {}
 
   void Build(MemoryReport& memory) {

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "backends/cpu/kernels/in_float32.h"
 #include "backends/cpu/kernels/norm_row_loops.h"
 #include "kernel/parallel.h"
 
@@ -288,10 +289,13 @@ KernelChoice BatchNormGradRows(const KernelRequest& r) {
 void AddNormRelu(KernelTable& table) {
   auto relu = [](const KernelRequest& r) { return Training(r, ActivationOf(r), false); };
   auto add_relu = [](const KernelRequest& r) { return Training(r, RowActivation::kRelu, true); };
-  table.For("BatchNormRelu").Try("pixels", relu);
-  table.For("BatchNormAddRelu").Try("pixels", add_relu);
-  table.For("BatchNormReluGrad").Try("pixels", NormReluGrad);
-  table.For("BatchNormAddReluGrad").Try("pixels", NormAddReluGrad);
+  auto add = [&table](const char* op, const KernelMaker& maker) {
+    table.For(op).Try("pixels", maker).Try("pixels in float32", InFloat32(maker));
+  };
+  add("BatchNormRelu", relu);
+  add("BatchNormAddRelu", add_relu);
+  add("BatchNormReluGrad", NormReluGrad);
+  add("BatchNormAddReluGrad", NormAddReluGrad);
 }
 
 }  // namespace ms::cpu
