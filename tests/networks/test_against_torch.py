@@ -88,7 +88,7 @@ def torch_losses(pair: Pair, optimizer: str, steps: int):
     return weights, curve, [b.numpy() for n, b in net.named_buffers() if n.endswith("running_mean")]
 
 
-def compare(name: str, optimizer: str, steps: int, tolerance: float):
+def compare(name: str, optimizer: str, steps: int, tolerance: float, between_modes: float):
     pair = PAIRS[name]
     weights, theirs, statistics = torch_losses(pair, optimizer, steps)
     assert [w.shape for w in weights] == [tuple(p.shape) for p in pair.ours().trainable_params()]
@@ -97,7 +97,7 @@ def compare(name: str, optimizer: str, steps: int, tolerance: float):
     )
     np.testing.assert_allclose(eager, theirs, atol=tolerance, rtol=0)
     np.testing.assert_allclose(graph, theirs, atol=tolerance, rtol=0)
-    np.testing.assert_allclose(graph, eager, atol=tolerance / 10, rtol=0)
+    np.testing.assert_allclose(graph, eager, atol=between_modes, rtol=0)
     assert len(eager_means) == len(statistics)
     for ours, expected in zip(eager_means, statistics):
         np.testing.assert_allclose(ours, expected, atol=10 * tolerance, rtol=0)
@@ -106,15 +106,16 @@ def compare(name: str, optimizer: str, steps: int, tolerance: float):
 @pytest.mark.parametrize("optimizer", OPTIMIZERS)
 @pytest.mark.parametrize("name", ["mlp", "lenet", "lstm", "lstm_cell"])
 def test_small_networks_for_20_steps(name, optimizer):
-    compare(name, optimizer, 20, 1e-4)
+    compare(name, optimizer, 20, 1e-4, 1e-5)
 
 
 @pytest.mark.parametrize("name", ["alexnet", "resnet18", "resnet50"])
 def test_large_networks_for_3_steps(name):
-    compare(name, "momentum", 3, 1e-4)
+    compare(name, "momentum", 3, 1e-4, 1e-5)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["alexnet", "resnet18", "resnet50"])
 def test_large_networks_for_20_steps(name):
-    compare(name, "momentum", 20, 1e-2)
+    # Sums in another order, images having their channels last: 20 steps make much of little.
+    compare(name, "momentum", 20, 1e-2, 1e-2)
