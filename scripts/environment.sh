@@ -69,7 +69,7 @@ ensure_environment() {
     "${PYTHON:-python3}" -m venv "$ENVIRONMENT" || return 1
   fi
   mkdir -p "$STAMPS"
-  install_packages build "${BUILD_TOOLS[@]}" "numpy>=1.26" "ml_dtypes>=0.4"
+  install_packages build "${BUILD_TOOLS[@]}" "numpy>=1.26" "ml_dtypes>=0.4" "llvmlite>=0.44"
 }
 
 ensure_wheel() { # [CMake settings]
