@@ -11,12 +11,13 @@
 namespace ms::cpu::MS_ISA {
 
 #if defined(__AVX512F__)
-inline constexpr int kVectorFloats = 16;
+inline constexpr int kVectorBytes = 64;
 #elif defined(__AVX2__)
-inline constexpr int kVectorFloats = 8;
+inline constexpr int kVectorBytes = 32;
 #else
-inline constexpr int kVectorFloats = 4;
+inline constexpr int kVectorBytes = 16;
 #endif
+inline constexpr int kVectorFloats = kVectorBytes / 4;
 
 using FloatVector = float __attribute__((vector_size(kVectorFloats * 4)));
 using IntVector = int32_t __attribute__((vector_size(kVectorFloats * 4)));

@@ -121,10 +121,7 @@ KernelChoice Likelihood(const KernelRequest& r) {
             total += w;
             if (reduction == Reduction::kNone) loss[i] = static_cast<T>(value);
           }
-          if (reduction != Reduction::kNone) {
-            *loss = static_cast<T>(reduction == Reduction::kMean ? sum / total : sum);
-          }
-          *static_cast<T*>(args.out[1]) = static_cast<T>(total);
+          Finish<T>(reduction, sum, total, args);
         },
         3.0 * static_cast<double>(rows));
   });

@@ -37,10 +37,7 @@ KernelChoice CrossEntropy(const KernelRequest& r) {
             total += labels[i] == ignored ? 0 : weight[labels[i]];
             if (reduction == Reduction::kNone) loss[i] = static_cast<T>(losses[i]);
           }
-          if (reduction != Reduction::kNone) {
-            *loss = static_cast<T>(reduction == Reduction::kMean ? sum / total : sum);
-          }
-          *static_cast<T*>(args.out[1]) = static_cast<T>(total);
+          Finish<T>(reduction, sum, total, args);
         },
         RowCost(n) * static_cast<double>(rows), static_cast<size_t>(rows) * sizeof(double));
   });

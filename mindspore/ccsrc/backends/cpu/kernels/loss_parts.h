@@ -39,6 +39,16 @@ inline Reduction ReductionOf(const KernelRequest& r) {
   return text == "none" ? Reduction::kNone : text == "mean" ? Reduction::kMean : Reduction::kSum;
 }
 
+// The reduced loss, output 0, where it is reduced, and the weights of all rows, output 1.
+template <class T>
+void Finish(Reduction reduction, double sum, double total, const KernelArgs& args) {
+  if (reduction != Reduction::kNone) {
+    *static_cast<T*>(args.out[0]) =
+        static_cast<T>(reduction == Reduction::kMean ? sum / total : sum);
+  }
+  *static_cast<T*>(args.out[1]) = static_cast<T>(total);
+}
+
 template <class F>
 KernelChoice ForFloats(DType dtype, F make) {
   if (dtype == DType::kFloat32) return make(TypeTag<float>{});

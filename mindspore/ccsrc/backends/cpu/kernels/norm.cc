@@ -127,15 +127,6 @@ class Channels {
 };
 
 template <class T>
-const T* In(const KernelArgs& args, int i) {
-  return static_cast<const T*>(args.in[i]);
-}
-template <class T>
-T* Out(const KernelArgs& args, int i) {
-  return static_cast<T*>(args.out[i]);
-}
-
-template <class T>
 void Train(const ChannelView& view, double epsilon, double momentum, const KernelArgs& args) {
   Channels<T> channels(view);
   double correction = view.count() > 1 ? view.count() / (view.count() - 1) : 1;

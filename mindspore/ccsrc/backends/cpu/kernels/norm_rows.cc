@@ -66,15 +66,6 @@ struct Scratch {
   }
 };
 
-template <class T>
-const T* In(const KernelArgs& args, int i) {
-  return static_cast<const T*>(args.in[i]);
-}
-template <class T>
-T* Out(const KernelArgs& args, int i) {
-  return static_cast<T*>(args.out[i]);
-}
-
 // The mean and the sum of squared distances from it of channel c over all pixels.
 std::pair<double, double> JoinMoments(const Pixels& p, double* const* sums, int64_t c) {
   double mean = 0, square = 0, seen = 0;

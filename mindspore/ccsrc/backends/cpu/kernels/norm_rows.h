@@ -5,6 +5,16 @@
 
 namespace ms::cpu {
 
+// Inputs and outputs of a kernel as arrays, for all kernels of batch normalisation.
+template <class T>
+const T* In(const KernelArgs& args, int i) {
+  return static_cast<const T*>(args.in[i]);
+}
+template <class T>
+T* Out(const KernelArgs& args, int i) {
+  return static_cast<T*>(args.out[i]);
+}
+
 // These refuse other layouts.
 KernelChoice BatchNormRows(const KernelRequest& r);
 KernelChoice BatchNormInferenceRows(const KernelRequest& r);

@@ -7,20 +7,13 @@
 #include <limits>
 #include <type_traits>
 
+#include "backends/cpu/isa/vectors.h"
 #include "base/dtype.h"
 #ifdef __F16C__
 #include <immintrin.h>
 #endif
 
 namespace ms::cpu::MS_ISA {
-
-#if defined(__AVX512F__)
-inline constexpr int kVectorBytes = 64;
-#elif defined(__AVX2__)
-inline constexpr int kVectorBytes = 32;
-#else
-inline constexpr int kVectorBytes = 16;
-#endif
 
 // Elements to vector lanes.
 template <class T, class V>
