@@ -9,29 +9,37 @@ namespace {
 
 const Attrs kNoAttrs;
 
-// Whether two nodes of one op ask for the same kernel.
+size_t HashOf(const Node& node) {
+  size_t hash = std::hash<const void*>()(node.op);
+  for (const Var& v : node.inputs) hash = HashCombine(hash, v.type().Hash());
+  for (const Type& t : node.outputs) hash = HashCombine(hash, t.Hash());
+  return node.attrs ? HashCombine(hash, Hash(*node.attrs)) : hash;
+}
+
+// Whether two nodes ask for the same kernel.
 bool SameRequest(const Node& a, const Node& b) {
   auto same_input = [](const Var& x, const Var& y) { return x.type() == y.type(); };
   bool same_types =
       std::equal(a.inputs.begin(), a.inputs.end(), b.inputs.begin(), b.inputs.end(), same_input) &&
       a.outputs == b.outputs;
-  return same_types && (a.attrs == b.attrs || (a.attrs && b.attrs && Equal(*a.attrs, *b.attrs)));
+  return a.op == b.op && same_types &&
+         (a.attrs == b.attrs || (a.attrs && b.attrs && Equal(*a.attrs, *b.attrs)));
 }
 
 }  // namespace
 
 std::shared_ptr<const Kernel> NodeKernels::Of(const Node& node) {
-  Recent& recent = recent_[node.op];
-  for (const Known& known : recent.known) {
-    if (known.node && SameRequest(*known.node, node)) return known.kernel;
+  size_t hash = HashOf(node);
+  auto [first, last] = known_.equal_range(hash);
+  for (auto it = first; it != last; ++it) {
+    if (SameRequest(*it->second.node, node)) return it->second.kernel;
   }
   Types in;
   in.reserve(node.inputs.size());
   for (const Var& v : node.inputs) in.push_back(v.type());
   const Attrs& attrs = node.attrs ? *node.attrs : kNoAttrs;
   auto kernel = PrepareKernel(backend_, {*node.op, in, node.outputs, attrs});
-  recent.known[recent.next] = {&node, kernel};
-  recent.next = (recent.next + 1) % recent.known.size();
+  known_.emplace(hash, Known{&node, kernel});
   return kernel;
 }
 

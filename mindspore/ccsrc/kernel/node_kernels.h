@@ -1,8 +1,7 @@
-// Kernels of the nodes of graphs. Networks repeat themselves: a node like one of the last of its op
-// needs no look-up among the kernels of the whole process.
+// Kernels of the nodes of graphs. Networks repeat themselves: a node like an earlier one needs no
+// look-up among the kernels of the whole process, which keep none that refer to a graph.
 #pragma once
 
-#include <array>
 #include <memory>
 #include <unordered_map>
 
@@ -20,16 +19,12 @@ class NodeKernels {
 
  private:
   struct Known {
-    const Node* node = nullptr;
+    const Node* node;
     std::shared_ptr<const Kernel> kernel;
-  };
-  struct Recent {
-    std::array<Known, 8> known;
-    size_t next = 0;  // the oldest
   };
 
   const Backend& backend_;
-  std::unordered_map<const OpDef*, Recent> recent_;
+  std::unordered_multimap<size_t, Known> known_;  // by op, types and attributes
 };
 
 }  // namespace ms

@@ -3,6 +3,7 @@
 #include <unordered_map>
 
 #include "ir/rewrite.h"
+#include "passes/applies.h"
 #include "passes/passes.h"
 
 namespace ms {
@@ -198,7 +199,9 @@ class JoinNorm {
 
 bool JoinNormRelu(Module& module) {
   bool changed = false;
-  for (const auto& graph : module.graphs()) changed |= JoinNorm(graph.get()).Run();
+  for (const auto& graph : module.graphs()) {
+    if (Applies(*graph, "BatchNorm")) changed |= JoinNorm(graph.get()).Run();
+  }
   return changed;
 }
 

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "ir/rewrite.h"
+#include "passes/applies.h"
 #include "passes/passes.h"
 #include "passes/steady.h"
 
@@ -183,6 +184,7 @@ class Preparation {
 bool PrepareConvolutions(Module& module, const Layouts& layouts,
                          const std::vector<uint32_t>& steady_inputs) {
   if (!layouts.packed_size || steady_inputs.empty()) return false;
+  if (!Applies(*module.main(), "Conv2D")) return false;
   return Preparation(module.main(), layouts, steady_inputs).Run();
 }
 

@@ -1,6 +1,7 @@
-// Several layouts are tried until one is perfect. In program order, as an allocator with hindsight
-// would (quick, may fragment); then, for plans that are not huge, in order of size and of size x
-// time, each value in the smallest gap among those that overlap it in time (tight, quadratic).
+// Several layouts are tried until one is as good as perfect. In program order, as an allocator with
+// hindsight would (quick, may fragment); then, for plans that are not huge, in order of size and of
+// size x time, each value in the smallest gap among those that overlap it in time (tight,
+// quadratic).
 #include "runtime/memory_plan.h"
 
 #include <algorithm>
@@ -12,6 +13,9 @@ namespace ms {
 namespace {
 
 constexpr size_t kQuadraticLimit = 4000;
+// Of the bytes that live at the same time, this part may be lost: no layout can win more than that,
+// and each one tried costs as much as the rest of the plan.
+constexpr size_t kLossPart = 256;
 
 size_t Aligned(size_t bytes) {
   return (bytes + kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment;
@@ -148,7 +152,7 @@ ArenaLayout PlanArena(std::span<const Lifetime> values) {
   if (values.size() > kQuadraticLimit) return best;
   size_t peak = FindLivePeak(values).bytes;
   auto consider = [&](auto weight) {
-    if (best.bytes == peak) return;
+    if (best.bytes <= peak + peak / kLossPart) return;
     ArenaLayout layout = HeaviestFirst(values, weight);
     if (layout.bytes < best.bytes) best = std::move(layout);
   };
@@ -159,17 +163,19 @@ ArenaLayout PlanArena(std::span<const Lifetime> values) {
 }
 
 LivePeak FindLivePeak(std::span<const Lifetime> values) {
-  std::map<int, std::pair<size_t, size_t>>
-      changes;  // step -> (bytes that begin, bytes that ended before)
+  std::vector<std::pair<int, int64_t>> changes;  // step and bytes; what ends comes first
+  changes.reserve(2 * values.size());
   for (const Lifetime& v : values) {
-    changes[v.first].first += Aligned(v.bytes);
-    changes[v.last + 1].second += Aligned(v.bytes);
+    auto bytes = static_cast<int64_t>(Aligned(v.bytes));
+    changes.emplace_back(v.first, bytes);
+    changes.emplace_back(v.last + 1, -bytes);
   }
+  std::sort(changes.begin(), changes.end());
   LivePeak peak;
-  size_t live = 0;
-  for (const auto& [step, change] : changes) {
-    live = live + change.first - change.second;
-    if (live > peak.bytes) peak = {live, step};
+  int64_t live = 0;
+  for (auto [step, bytes] : changes) {
+    live += bytes;
+    if (live > static_cast<int64_t>(peak.bytes)) peak = {static_cast<size_t>(live), step};
   }
   return peak;
 }

@@ -1,29 +1,11 @@
 #include "runtime/storage_plan.h"
 
 #include <algorithm>
-#include <unordered_map>
-
-#include "ops/fused.h"
 
 namespace ms {
 namespace {
 
 bool IsLaunch(const Node& node) { return !node.op->structural && !node.op->view; }
-
-// Whether the kernel may write output `out` over input `in`.
-bool MayOverwrite(const Node& node, size_t out, size_t in) {
-  const Type& from = node.inputs[in].type();
-  const Type& to = node.outputs[out];
-  if (!from.is_tensor() || from.dtype() != to.dtype() || from.bytes() != to.bytes()) return false;
-  const OpDef& op = *node.op;
-  if (op.scalar) return out == 0;  // element by element: each is read before it is written
-  if (IsFused(node)) {
-    FusedBody body;
-    return AnalyzeFused(*FusedGraph(node), &body).empty() && FusedMayOverwrite(body, out, in);
-  }
-  std::pair<int, int> pair(static_cast<int>(out), static_cast<int>(in));
-  return std::find(op.in_place.begin(), op.in_place.end(), pair) != op.in_place.end();
-}
 
 }  // namespace
 
@@ -163,6 +145,30 @@ bool StoragePlan::PlaceUpdate(int id, uint32_t input) {
     value.index = input;
   }
   return true;
+}
+
+bool StoragePlan::MayOverwrite(const Node& node, size_t out, size_t in) {
+  const Type& from = node.inputs[in].type();
+  const Type& to = node.outputs[out];
+  if (!from.is_tensor() || from.dtype() != to.dtype() || from.bytes() != to.bytes()) return false;
+  const OpDef& op = *node.op;
+  if (op.scalar) return out == 0;  // element by element: each is read before it is written
+  if (IsFused(node)) {
+    const FusedBody* body = BodyOf(*FusedGraph(node));
+    return body && FusedMayOverwrite(*body, out, in);
+  }
+  std::pair<int, int> pair(static_cast<int>(out), static_cast<int>(in));
+  return std::find(op.in_place.begin(), op.in_place.end(), pair) != op.in_place.end();
+}
+
+// Nodes share bodies, and are asked about for every pair of an output and an input.
+const FusedBody* StoragePlan::BodyOf(const Graph& graph) {
+  auto [it, fresh] = bodies_.try_emplace(&graph);
+  if (fresh) {
+    auto body = std::make_unique<FusedBody>();
+    if (AnalyzeFused(graph, body.get()).empty()) it->second = std::move(body);
+  }
+  return it->second.get();
 }
 
 void StoragePlan::ShareAtLastUse(const Node& node, int step) {

@@ -4,8 +4,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <unordered_map>
 #include <vector>
 
+#include "ops/fused.h"
 #include "runtime/group_plan.h"
 
 namespace ms {
@@ -60,6 +63,9 @@ class StoragePlan {
   void ShareOutput(const Node& node, size_t output, int step);
   void LiveOverGroups();
   void NumberCells();
+  // Whether the kernel may write output `out` over input `in`.
+  bool MayOverwrite(const Node& node, size_t out, size_t in);
+  const FusedBody* BodyOf(const Graph& graph);  // null: not legal
 
   const Graph& graph_;
   std::vector<const Node*> order_;
@@ -71,6 +77,7 @@ class StoragePlan {
   std::vector<Storage> storages_;
   std::vector<bool> taken_;  // its memory goes on as another value
   std::vector<Tensor> constants_;
+  std::unordered_map<const Graph*, std::unique_ptr<FusedBody>> bodies_;
   uint32_t cells_ = 0;
 };
 

@@ -61,6 +61,15 @@ TEST(MemoryPlan, AForwardAndBackwardWalkIsPackedExactly) {
   EXPECT_EQ(layout.bytes, FindLivePeak(values).bytes);
 }
 
+// What ends makes room for what begins in the next step, in whatever order they are listed.
+TEST(MemoryPlan, ThePeakIsWhereMostLives) {
+  std::vector<Lifetime> values{{64, 3, 9}, {640, -1, 2}, {128, 0, 1}, {64, 2, 2}, {640, 3, 5}};
+  LivePeak peak = FindLivePeak(values);
+  EXPECT_EQ(peak.bytes, 768u);
+  EXPECT_EQ(peak.step, 0);
+  EXPECT_EQ(FindLivePeak({}).bytes, 0u);
+}
+
 TEST(MemoryPlan, ManyValuesTakeLittleTime) {
   std::vector<Lifetime> values;
   for (int i = 0; i < 200000; ++i)

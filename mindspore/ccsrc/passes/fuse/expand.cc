@@ -1,5 +1,6 @@
 #include "passes/fuse/expand.h"
 
+#include <algorithm>
 #include <unordered_map>
 
 #include "ir/rewrite.h"
@@ -126,7 +127,12 @@ class Expander {
   bool Run() {
     std::vector<bool> chosen(graph_->nodes().size());
     // Both ways: a choice makes neighbours of others that are chosen.
-    for (const Node* node : graph_->nodes()) chosen[node->id] = Candidate(*node) && Pays(*node);
+    bool any = false;
+    for (const Node* node : graph_->nodes()) {
+      chosen[node->id] = Candidate(*node) && Pays(*node);
+      any = any || chosen[node->id];
+    }
+    if (!any) return false;
     Rewriter rewriter(graph_);
     rewriter.Walk([&](Node& node) {
       if (node.id >= chosen.size() || !chosen[node.id]) return;
@@ -199,6 +205,10 @@ class Expander {
 
 }  // namespace
 
-bool ExpandForFusion(Graph* graph) { return Expander(graph).Run(); }
+bool ExpandForFusion(Graph* graph) {
+  bool any = std::any_of(graph->nodes().begin(), graph->nodes().end(),
+                         [](const Node* node) { return node->op && ExpansionOf(node->op); });
+  return any && Expander(graph).Run();
+}
 
 }  // namespace ms

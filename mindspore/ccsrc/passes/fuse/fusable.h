@@ -26,6 +26,23 @@ class FuseNodes {
   // Nodes that read an output of this one as it is.
   const std::vector<Node*>& users(const Node* node) const { return users_[node->id]; }
   bool IsResult(const Node* node) const { return result_[node->id]; }
+  // Whether a node reads the result, perhaps through glue, for which `inside` does not hold.
+  template <class F>
+  bool IsNeeded(const Node* node, F&& inside) const {
+    std::vector<const Node*> pending;  // glue
+    while (true) {
+      if (IsResult(node)) return true;
+      for (const Node* user : users(node)) {
+        if (kind(user) == FuseKind::kGlue)
+          pending.push_back(user);
+        else if (!inside(user))
+          return true;
+      }
+      if (pending.empty()) return false;
+      node = pending.back();
+      pending.pop_back();
+    }
+  }
 
  private:
   FuseKind KindOf(const Node& node) const;

@@ -12,8 +12,12 @@ namespace {
 
 class Fusion {
  public:
-  Fusion(Graph* graph, const EffectAnalysis& effects)
-      : graph_(graph), nodes_(*graph), groups_(*graph, nodes_, effects), emitter_(graph) {}
+  Fusion(Graph* graph, const EffectAnalysis& effects, KnownGroups& known)
+      : graph_(graph),
+        nodes_(*graph),
+        table_(*graph, nodes_, known),
+        groups_(*graph, nodes_, table_, effects),
+        emitter_(graph) {}
 
   bool Run() {
     groups_.Merge();
@@ -52,20 +56,35 @@ class Fusion {
 
   bool Fuse(const std::vector<Node*>& members) {
     static const OpDef& fused = Ops().Get("Fused");
-    Sketch sketch(nodes_, members);
-    if (!sketch.Solve().empty()) return false;
-    MadeBody made = MakeBody(sketch, graph_->module());
-    if (!made.body) return false;
-    Vars inputs = made.inputs;
-    for (Var& v : inputs) {
+    KnownGroup& group = table_.Find(members);
+    if (group.body == KnownGroup::Body::kUnknown) MakeBodyOf(group, members);
+    if (group.body == KnownGroup::Body::kNone) return false;
+    Vars inputs;
+    for (auto place : group.inputs) {
+      Var v = table_.At(place);
       Need(v.node);
-      v = Current(v);
+      inputs.push_back(Current(v));
     }
     emitter_.span = members.back()->span;
-    Vars results = emitter_.Emit(fused, inputs, MakeAttrs(fused, {{"body", made.body}}));
+    Vars results = emitter_.Emit(fused, inputs, group.attrs);
     order_.push_back(results[0].node);
-    for (size_t i = 0; i < results.size(); ++i) replaced_[sketch.outputs()[i]] = results[i];
+    for (size_t i = 0; i < results.size(); ++i) replaced_[table_.At(group.outputs[i])] = results[i];
     return true;
+  }
+
+  // Of the first group of its structure; nodes of the body keep the lines of that one.
+  void MakeBodyOf(KnownGroup& group, const std::vector<Node*>& members) {
+    static const OpDef& fused = Ops().Get("Fused");
+    group.body = KnownGroup::Body::kNone;
+    if (!group.fits) return;
+    Sketch sketch(nodes_, members);
+    sketch.Solve();
+    MadeBody made = MakeBody(sketch, graph_->module());
+    if (!made.body) return;
+    group.body = KnownGroup::Body::kMade;
+    group.attrs = MakeAttrs(fused, {{"body", made.body}});
+    for (const Var& v : made.inputs) group.inputs.push_back(table_.PlaceOf(v));
+    for (const Var& v : sketch.outputs()) group.outputs.push_back(table_.PlaceOf(v));
   }
 
   Var Current(const Var& v) const {
@@ -121,6 +140,7 @@ class Fusion {
 
   Graph* graph_;
   FuseNodes nodes_;
+  GroupTable table_;
   Groups groups_;
   GraphEmitter emitter_;
   std::vector<bool> scheduled_;  // by id of the nodes there were
@@ -145,7 +165,8 @@ bool Fuse(Module& module) {
   for (Graph* graph : graphs) changed |= ExpandForFusion(graph);
   // A gradient, expanded, repeats parts of its forward op.
   if (changed) MergeEqualNodes(module);
-  for (Graph* graph : graphs) changed |= Fusion(graph, effects).Run();
+  KnownGroups known;
+  for (Graph* graph : graphs) changed |= Fusion(graph, effects, known).Run();
   module.SweepGraphs();
   return changed;
 }

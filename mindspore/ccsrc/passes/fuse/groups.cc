@@ -21,9 +21,11 @@ bool IsUnit(FuseKind kind, const Node& node) {
 
 }  // namespace
 
-Groups::Groups(const Graph& graph, const FuseNodes& nodes, const EffectAnalysis& effects)
+Groups::Groups(const Graph& graph, const FuseNodes& nodes, GroupTable& table,
+               const EffectAnalysis& effects)
     : graph_(graph),
       nodes_(nodes),
+      table_(table),
       unit_of_(graph.nodes().size(), -1),
       users_(graph.nodes().size()) {
   for (Node* node : graph.nodes()) {
@@ -110,7 +112,7 @@ bool Groups::Try(int a, int b) {
   std::merge(first->nodes.begin(), first->nodes.end(), second->nodes.begin(), second->nodes.end(),
              std::back_inserter(members),
              [](const Node* x, const Node* y) { return x->id < y->id; });
-  if (!Sketch(nodes_, std::move(members)).Solve().empty()) return false;
+  if (!table_.Find(members).fits) return false;
   Join(a, b, after);
   return true;
 }

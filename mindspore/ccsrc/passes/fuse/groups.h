@@ -6,13 +6,14 @@
 #include <memory>
 
 #include "passes/effects.h"
-#include "passes/fuse/sketch.h"
+#include "passes/fuse/structure.h"
 
 namespace ms {
 
 class Groups {
  public:
-  Groups(const Graph& graph, const FuseNodes& nodes, const EffectAnalysis& effects);
+  Groups(const Graph& graph, const FuseNodes& nodes, GroupTable& table,
+         const EffectAnalysis& effects);
 
   // Merges what pays.
   void Merge();
@@ -35,6 +36,7 @@ class Groups {
 
   const Graph& graph_;
   const FuseNodes& nodes_;
+  GroupTable& table_;
   std::vector<Unit> units_;
   std::vector<int> unit_of_;               // by node
   std::vector<std::vector<Node*>> users_;  // by node: those that must come after it

@@ -128,24 +128,10 @@ void Sketch::AddReduction(const Node& node, const AtomAxes& in, AtomAxes* out) {
   reduced_whole_.push_back(index_.Flat(in));
 }
 
-// A member's result is needed outside where something reads it that is no member, perhaps through
-// glue.
 void Sketch::FindOutputs() {
   for (Node* member : members_) {
-    std::vector<const Node*> pending{member};
-    bool needed = false;
-    while (!pending.empty() && !needed) {
-      const Node* node = pending.back();
-      pending.pop_back();
-      needed = nodes_.IsResult(node);
-      for (const Node* user : nodes_.users(node)) {
-        if (nodes_.kind(user) == FuseKind::kGlue)
-          pending.push_back(user);
-        else
-          needed = needed || !Has(user);
-      }
-    }
-    if (needed) outputs_.push_back({member, 0});
+    if (nodes_.IsNeeded(member, [&](const Node* user) { return Has(user); }))
+      outputs_.push_back({member, 0});
   }
 }
 
