@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from both_modes import Net, X, check_net
+from both_modes import Net, X, check_net, run
 
 import mindspore as ms
 from mindspore import Tensor, ops
@@ -180,6 +180,40 @@ FUNCTIONS = [
 def test_same_in_both_modes(function: Callable, gradient: bool) -> None:
     """Results, Parameters and gradients are the eager ones."""
     check_net(function, gradient)
+
+
+def known_numbers(net, x):
+    for _ in range(ops.abs(ops.full((), 0, dtype=ms.int64) * x[0].astype(ms.int64)) % 4):
+        return net.p
+    return x * 2
+
+
+def product_with_its_transposed(net, x):
+    y = ops.sin(ops.arange(0, 96).astype(ms.float32)).reshape(16, 6) * x[0]
+    return ops.matmul(y, y.T)
+
+
+def softmax_of_a_difference(net, x):
+    return ops.log_softmax(x * 1.7 - net.p / 3, 0)
+
+
+@pytest.mark.parametrize("fast", [False, True], ids=["plain", "fast"])
+@pytest.mark.parametrize(
+    "function",
+    [known_numbers, product_with_its_transposed, softmax_of_a_difference],
+    ids=lambda f: f.__name__,
+)
+def test_last_bits(function: Callable, fast: bool) -> None:
+    """Without the passes that only make code faster all bits are the eager ones; with them few last ones differ."""
+    ms.set_context(enable_graph_kernel=fast)
+    try:
+        (eager, _), (graph, _) = (
+            run(m, function, False) for m in (ms.PYNATIVE_MODE, ms.GRAPH_MODE)
+        )
+    finally:
+        ms.set_context(enable_graph_kernel=True)
+    for a, b in zip(eager, graph):
+        np.testing.assert_allclose(b, a, rtol=1e-6 if fast else 0, atol=1e-6 if fast else 0)
 
 
 def test_gradient_of_assignments() -> None:

@@ -47,6 +47,7 @@ class Statistics:
         self.fallbacks: Counter[str] = Counter()
         self.raised: Counter[str] = Counter()
         self.gradients: Counter[str] = Counter()
+        self.fused: Counter[str] = Counter()
         self.programs = self.compiled = 0
         self.failures: list[Outcome] = []
 
@@ -58,12 +59,13 @@ class Statistics:
         if outcome.raised:
             self.raised[reason(outcome.raised)] += 1
         self.gradients[outcome.gradient or "none"] += 1
+        self.fused[outcome.fused or "none"] += 1
         if outcome.failure:
             self.failures.append(outcome)
 
     def __str__(self) -> str:
         lines = [
-            f"{self.programs} programs, {self.compiled} compiled as a whole, {sum(self.raised.values())} raise, {len(self.failures)} fail; gradients: {dict(self.gradients)}"
+            f"{self.programs} programs, {self.compiled} compiled as a whole, {sum(self.raised.values())} raise, {len(self.failures)} fail; gradients: {dict(self.gradients)}; fused: {dict(self.fused)}"
         ]
         for name, counter in (("runs eagerly", self.fallbacks), ("raises", self.raised)):
             lines += [f"  {name}: {n:5d} {text}" for text, n in counter.most_common(12)]

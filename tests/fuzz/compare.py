@@ -15,6 +15,11 @@ from mindspore import Tensor
 # program stands for m, which the squashing in loops keeps near all that was added, and n is at most some dozens.
 SUM_ULPS = 64
 
+# Of the passes that make code faster those that change a reduction (its order, or where softmax rounds on the way) change last
+# bits: of a sum of n terms by (n - 1) / 2 at most. Tensors here hold some hundreds of elements at most, and few are added up in
+# a row.
+FUSED_ULPS = 64
+
 
 class Difference(Exception):
     """Where two results differ, and how."""

@@ -1,4 +1,7 @@
-"""Runs a program eagerly and compiled and says how the two differ."""
+"""Runs a program eagerly, compiled, and compiled without the passes that only make code faster, and says how the results differ.
+
+Without those passes the kernels are the same, and so are all bits. With them a reduction may add up in another order, hence
+`FUSED_ULPS`."""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ from typing import Any
 import numpy as np
 
 import mindspore as ms
-from fuzz.compare import SUM_ULPS, Difference, largest, same
+from fuzz.compare import FUSED_ULPS, SUM_ULPS, Difference, largest, same
 from fuzz.program import Program, rounds, sample
 from mindspore import Tensor
 
@@ -36,6 +39,7 @@ class Outcome:
     raised: str = ""  # the exception of the eager run, when it has one
     fallbacks: Counter[str] = field(default_factory=Counter)
     gradient: str = ""  # "", "equal" or "near"
+    fused: str = ""  # likewise: results of the passes that make code faster
 
 
 class Slow(Exception):
@@ -69,6 +73,17 @@ def mode(value: int) -> Iterator[None]:
         yield
     finally:
         ms.set_context(mode=before)
+
+
+@contextmanager
+def fusion(on: bool) -> Iterator[None]:
+    """With or without the passes that only make code faster."""
+    before = ms.get_context("enable_graph_kernel")
+    ms.set_context(enable_graph_kernel=on)
+    try:
+        yield
+    finally:
+        ms.set_context(enable_graph_kernel=before)
 
 
 class _Listener(logging.Handler):
@@ -117,10 +132,10 @@ def load(program: Program, folder: Path) -> type:
 
 
 class Run:
-    """One program, in one mode: each call on a new set of data."""
+    """One program, in one way of running it: each call on a new set of data."""
 
-    def __init__(self, program: Program, kind: type, value: int):
-        self.program, self.value = program, value
+    def __init__(self, program: Program, kind: type, value: int, fast: bool = True):
+        self.program, self.value, self.fast = program, value, fast
         rng = np.random.default_rng([program.seed, 99])
         with mode(ms.PYNATIVE_MODE):
             self.net = kind({name: sample(rng, k) for name, k in program.parameters.items()})
@@ -132,7 +147,7 @@ class Run:
         """(what was raised, value, arguments afterwards, Parameters afterwards)."""
         arguments = self.arguments(round_)
         raised, value = None, None
-        with mode(self.value):
+        with mode(self.value), fusion(self.fast):
             try:
                 value = function(*arguments)
             except (Slow, MemoryError):
@@ -194,27 +209,53 @@ def check(program: Program, folder: Path | None = None) -> Outcome:
     return outcome
 
 
+def _runs(program: Program, kind: type) -> tuple[Run, Run, Run]:
+    """Eager, compiled plainly, compiled with all passes."""
+    return (
+        Run(program, kind, ms.PYNATIVE_MODE),
+        Run(program, kind, ms.GRAPH_MODE, fast=False),
+        Run(program, kind, ms.GRAPH_MODE),
+    )
+
+
 def _check(outcome: Outcome, kind: type) -> None:
     program = outcome.program
-    eager, graph = (Run(program, kind, m) for m in (ms.PYNATIVE_MODE, ms.GRAPH_MODE))
+    runs = _runs(program, kind)
     differentiable = True
     ulps = SUM_ULPS if "ms.grad(" in program.source else 0
+    outcome.fused = "equal"
     for r in rounds():
-        a, b = eager.forward(r), graph.forward(r)
-        _same_calls(a, b, f"forward {r}", ulps)
-        if a[0] is not None:
-            outcome.raised = f"{type(a[0]).__name__}: {a[0]}"
+        eager, plain, fast = (run.forward(r) for run in runs)
+        _same_calls(eager, plain, f"forward {r}", ulps)
+        _same_fused(outcome, eager, fast, f"fused_forward {r}")
+        if eager[0] is not None:
+            outcome.raised = f"{type(eager[0]).__name__}: {eager[0]}"
             return
-        differentiable = differentiable and _has_float(a[1])
+        differentiable = differentiable and _has_float(eager[1])
     if not differentiable:
         return
     outcome.gradient = "equal"
     way = "gradient_in_jit" if program.seed % 3 == 0 else "gradient"
-    eager, graph = (Run(program, kind, m) for m in (ms.PYNATIVE_MODE, ms.GRAPH_MODE))
+    runs = _runs(program, kind)
     for r in rounds()[:2]:
-        _same_gradients(outcome, getattr(eager, way)(r), getattr(graph, way)(r), f"{way} {r}")
+        _same_in_all(outcome, [getattr(run, way)(r) for run in runs], f"{way} {r}")
     if program.seed % 8 == 0:
-        _same_gradients(outcome, eager.second_order(0), graph.second_order(0), "second_order 0")
+        _same_in_all(outcome, [run.second_order(0) for run in runs], "second_order 0")
+
+
+def _same_in_all(outcome: Outcome, calls: list[Any], where: str) -> None:
+    eager, plain, fast = calls
+    _same_gradients(outcome, eager, plain, where)
+    _same_fused(outcome, eager, fast, f"fused_{where}")
+
+
+def _same_fused(outcome: Outcome, a: Any, b: Any, where: str) -> None:
+    """Equal bits, or at least values that another order of additions explains."""
+    try:
+        _same_calls(a, b, where)
+    except Difference:
+        _same_calls(a, b, where, FUSED_ULPS)
+        outcome.fused = "near"
 
 
 def _same_calls(a: Any, b: Any, where: str, ulps: int = 0) -> None:

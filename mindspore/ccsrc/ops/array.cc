@@ -129,6 +129,13 @@ void DefineViews(OpRegistry& ops) {
       .Grad([](GradContext&) { return Terms{}; })
       .View()
       .Python("stop_gradient(value)");
+  ops.Op("Require")
+      .Doc("Its input, which is computed even if nobody reads it: what computes it may fail.")
+      .In("value", kAny, "Any shape.")
+      .Infer([](InferContext& c) { return c.in(0); })
+      .Grad([](GradContext& g) { return g.dout(); })
+      .HasEffect(Effect::kIo)
+      .View();
   ops.Op("Depend")
       .Doc("Its first input, computed after the others.")
       .In("value", kAny, "What is returned.")

@@ -33,8 +33,9 @@ bool DropCustomGradients(Module& module);
 // but for small bodies and those called once.
 bool Inline(Module& module, size_t limit);
 // Rules of algebra, shapes, control flow and boxes, until nothing changes.
-// In the graphs of `kept`, the rules of control flow and boxes only.
-bool Simplify(Module& module, const GraphSet& kept = {});
+// In the graphs of `kept`, the rules of control flow and boxes only; with `fast`, also rules that
+// may change the last bits of a result.
+bool Simplify(Module& module, const GraphSet& kept = {}, bool fast = true);
 // Graphs that a gradient or another transform is still to be made of, and those that they use.
 GraphSet GraphsToTransform(const Module& module);
 // Equal nodes without effects become one.
@@ -57,6 +58,8 @@ bool PrepareConvolutions(Module& module, const Layouts& layouts,
 std::shared_ptr<Module> SplitSteadyPart(Module& module, const std::vector<uint32_t>& steady_inputs);
 // A normalisation over pixels takes the ReLU that follows, or the addition and ReLU.
 bool JoinNormRelu(Module& module);
+// Values that nobody reads, but which may fail to be computed, become effects (op Require).
+bool RequireRefusals(Module& module);
 // Drops nodes, captures, parameters, results and graphs that no output or effect of main needs.
 bool RemoveDeadCode(Module& module);
 

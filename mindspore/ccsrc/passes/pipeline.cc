@@ -58,6 +58,7 @@ class Pipeline {
   void Run() {
     Show("Parse");
     // What the front end began and gave up may be unfinished: it goes before anything is checked.
+    if (RequireRefusals(module_)) Show("RequireRefusals");
     if (RemoveDeadCode(module_)) Show("RemoveDeadCode");
     Check("before all passes", Level::kTyped);
     GraphSet kept = GraphsToTransform(module_);
@@ -106,7 +107,7 @@ class Pipeline {
     for (int round = 0; changed && round < kMaxRounds; ++round) {
       Apply("Inline", [&](Module& m) { return Inline(m, options_.inline_limit); });
       GraphSet kept = GraphsToTransform(module_);
-      changed = Apply("Simplify", [&](Module& m) { return Simplify(m, kept); });
+      changed = Apply("Simplify", [&](Module& m) { return Simplify(m, kept, options_.fast); });
       if (options_.evaluate) {
         changed |=
             Apply("FoldConstants", [&](Module& m) { return FoldConstants(m, options_.evaluate); });

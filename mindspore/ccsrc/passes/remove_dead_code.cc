@@ -2,9 +2,14 @@
 // result of functions whose callers are all known lives when somebody reads it. What a closure
 // saves for a gradient that is not asked for, or a loop carries for nothing, goes with the nodes
 // that made it.
+//
+// An unused value that may fail to be computed is no such thing: x[i] raises in eager code whether
+// or not anybody reads it. RequireRefusals, which runs first, ties such nodes to an effect. Those
+// of gradients come later: what they refuse, the forward code has refused before.
 #include <algorithm>
 
 #include "ir/control.h"
+#include "ir/rewrite.h"
 #include "passes/effects.h"
 #include "passes/function_classes.h"
 #include "passes/passes.h"
@@ -74,6 +79,7 @@ class Liveness {
   bool ResultLives(int c, size_t i) const {
     return c == FunctionClasses::kOpen || HasFlag(states_.at(c).results, i);
   }
+  bool Reads(const Node& node) const { return Of(node.graph).kept[node.id]; }
   bool HasClass(int c) const { return c != FunctionClasses::kOpen && states_.contains(c); }
 
  private:
@@ -318,7 +324,57 @@ bool SweepStraight(Graph* graph) {
   return !all;
 }
 
+// Whether the values of its inputs, not only their types, decide if a node can be computed: it
+// takes positions, which may be out of range.
+bool MayRefuse(const Node& node) {
+  if (node.kind != NodeKind::kApply || node.op->effect != Effect::kNone) return false;
+  for (const InputDef& input : node.op->inputs) {
+    if (input.types == kIndex) return true;
+  }
+  return false;
+}
+
+void Require(Graph* graph, const Flags& required) {
+  static const OpDef& op = Ops().Get("Require");
+  Rewriter rewriter(graph);
+  auto require = [&](Emitter& emitter, Node* node) {
+    emitter.span = node->span;
+    emitter.Emit(op, {{node, 0}}, nullptr);
+  };
+  Node* last = nullptr;  // its demand comes right after it: a tail call must stay the last node
+  rewriter.Walk([&](Node& node) {
+    if (last) require(rewriter.emitter(), last);
+    last = HasFlag(required, node.id) ? &node : nullptr;
+  });
+  GraphEmitter emitter(graph);
+  if (last) require(emitter, last);
+}
+
 }  // namespace
+
+bool RequireRefusals(Module& module) {
+  module.SweepGraphs();
+  std::unordered_map<Graph*, Flags> refusing;
+  for (const auto& graph : module.graphs()) {
+    for (const Node* node : graph->nodes()) {
+      if (graph->finished() && MayRefuse(*node)) SetFlag(refusing[graph.get()], node->id);
+    }
+  }
+  if (refusing.empty()) return false;
+  Liveness liveness(module);
+  bool any = false;
+  for (auto& [graph, nodes] : refusing) {
+    // A graph that nobody calls for its results may still be called.
+    bool active = liveness.Of(graph).active;
+    for (size_t i = 0; active && i < nodes.size(); ++i) {
+      if (liveness.Reads(*graph->nodes()[i])) nodes[i] = false;
+    }
+    if (std::find(nodes.begin(), nodes.end(), true) == nodes.end()) continue;
+    Require(graph, nodes);
+    any = true;
+  }
+  return any;
+}
 
 bool RemoveDeadCode(Module& module) {
   module.SweepGraphs();

@@ -129,5 +129,36 @@ TEST(RemoveDeadCode, EscapingFunctionsKeepTheirType) {
   ExpectPass(RemoveDeadCode, text, text);
 }
 
+// Positions may be out of range, which is an error whether or not the value is read.
+TEST(RequireRefusals, ValuesThatMayFail) {
+  auto read = [](const std::string& rest) {
+    return "graph main(x: Float32[2], i: Int64[]) -> (Float32[2]) {\n"
+           "%0 = Gather(x, i, axis=0)\n" +
+           rest + "\n}\n";
+  };
+  ExpectPass(RequireRefusals, read("%1 = Sin(%0)\n%2 = Cos(x)\nreturn %2"),
+             read("%3 = Require(%0)\n%1 = Sin(%0)\n%2 = Cos(x)\nreturn %2"));
+  std::string used = read("%1 = Add(x, %0)\nreturn %1");
+  ExpectPass(RequireRefusals, used, used);
+  auto module = Parse(read("%1 = Sin(%0)\n%2 = Cos(x)\nreturn %2"));
+  RequireRefusals(*module);
+  RemoveDeadCode(*module);
+  EXPECT_TRUE(testing::SameGraphs(*module, read("%3 = Require(%0)\n%2 = Cos(x)\nreturn %2")));
+}
+
+// The call that ends a loop's round stays the last node.
+TEST(RequireRefusals, InAFunctionWhoseResultIsNotRead) {
+  auto text = [](const std::string& gather) {
+    return "graph main(x: Float32[2], i: Int64[]) -> (Float32[2]) {\n"
+           "%0 = Partial(graph=@f)\n%1 = Call(%0, x, i)\nreturn x\n}\n"
+           "graph f(x: Float32[2], i: Int64[]) -> (Float32[]) {\n" +
+           gather +
+           "%1 = Partial(graph=@g)\n%2 = Call(%1, %0)\nreturn %2\n}\n"
+           "graph g(x: Float32[]) -> (Float32[]) {\nreturn x\n}\n";
+  };
+  ExpectPass(RequireRefusals, text("%0 = Gather(x, i, axis=0)\n"),
+             text("%0 = Gather(x, i, axis=0)\n%3 = Require(%0)\n"));
+}
+
 }  // namespace
 }  // namespace ms

@@ -24,6 +24,7 @@ void Stays(const std::string& text, const std::string& results = "Float32[2]") {
 TEST(Simplify, RulesNameOpsThatExist) {
   EXPECT_THAT(AlgebraRules().UnknownOps(), ::testing::IsEmpty());
   EXPECT_THAT(ArrayRules().UnknownOps(), ::testing::IsEmpty());
+  EXPECT_THAT(FastRules().UnknownOps(), ::testing::IsEmpty());
 }
 
 TEST(Simplify, Algebra) {
@@ -105,6 +106,13 @@ TEST(Simplify, ProductsReadTransposedMatrices) {
   run("%0 = Transpose(y, perm=[-1, 0])\n%1 = MatMul(x, %0, transpose_a=true, "
       "transpose_b=true)\nreturn %1",
       "%1 = MatMul(x, y, transpose_a=true)\nreturn %1");
+}
+
+TEST(Simplify, OnlyTheFastStageTakesAnotherKernel) {
+  std::string text =
+      "graph main(x: Float32[3, 2], y: Float32[3, 4]) -> (Float32[2, 4]) {\n"
+      "%0 = Transpose(x, perm=[1, 0])\n%1 = MatMul(%0, y)\nreturn %1\n}";
+  ExpectPass([](Module& module) { return Simplify(module, {}, false); }, text, text);
 }
 
 TEST(Simplify, SumsDropTheAxesThatAReshapeDrops) {

@@ -59,6 +59,7 @@ row(
 )
 row("Identity", ref=lambda x: x, good=[args(f32(2, 3)), args(b1(2))])
 row("StopGradient", ref=lambda x: x, good=[args(f32(2, 3)), args(b1(2))], grad=False)
+row("Require", ref=lambda x: x, good=[args(f32(2, 3)), args(b1(2))])
 row("Depend", ref=lambda x, y: x, good=[args(f32(2, 3), f32(4)), args(f32(2), i32(1))])
 
 # ---- order and repetition -----------------------------------------------------------------

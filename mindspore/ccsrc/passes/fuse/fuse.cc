@@ -80,7 +80,7 @@ class Fusion {
     Sketch sketch(nodes_, members);
     sketch.Solve();
     MadeBody made = MakeBody(sketch, graph_->module());
-    if (!made.body) return;
+    if (!made.body || made.inputs.empty()) return;  // of constants alone there is no kernel
     group.body = KnownGroup::Body::kMade;
     group.attrs = MakeAttrs(fused, {{"body", made.body}});
     for (const Var& v : made.inputs) group.inputs.push_back(table_.PlaceOf(v));

@@ -147,6 +147,14 @@ const RuleTable& ArrayRules() {
           Rule("Transpose(Transpose(x, perm=p), perm=q)").To("Transpose(x, perm=Compose(p, q))"),
           Rule("Reshape(ReduceSum(x, axis=a, keep_dims=1))")
               .To("ReduceSum(x, axis=a, keep_dims=0)"),
+      },
+      {{"Compose", Compose}}};
+  return rules;
+}
+
+const RuleTable& FastRules() {
+  static const RuleTable rules{
+      {
           Rule("MatMul(Transpose(x, perm=p), y, transpose_a=s, transpose_b=t)")
               .When(IsNoIdentity)
               .To("MatMul(x, y, transpose_a=Not(s), transpose_b=t)"),
@@ -154,7 +162,7 @@ const RuleTable& ArrayRules() {
               .When(IsNoIdentity)
               .To("MatMul(x, y, transpose_a=s, transpose_b=Not(t))"),
       },
-      {{"Compose", Compose}, {"Not", Not}}};
+      {{"Not", Not}}};
   return rules;
 }
 
