@@ -3,6 +3,7 @@ may become `x`. Gradients may be sums in another order, see `SUM_ULPS`."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,18 +18,35 @@ SUM_ULPS = 64
 
 # Of the passes that make code faster those that change a reduction (its order, or where softmax rounds on the way) change last
 # bits: of a sum of n terms by (n - 1) / 2 at most. Tensors here hold some hundreds of elements at most, and few are added up in
-# a row.
+# a row. The ulps are those of the coarsest dtype that the program mentions, as values of it may end up in finer ones.
 FUSED_ULPS = 64
+
+
+@dataclass(frozen=True)
+class Slack:
+    """How far values may be apart: some units in the last place of `scale`, in their own dtype or, where given, a coarser one."""
+
+    ulps: int = 0
+    scale: float = 1.0
+    unit: float = 0.0
+
+    def limit(self, dtype: np.dtype) -> float:
+        return self.ulps * max(epsilon(dtype), self.unit) * max(self.scale, 1.0)
+
+
+def epsilon(dtype: Any) -> float:
+    """A unit in the last place of 1."""
+    return float(np.finfo(dtype).eps)
 
 
 class Difference(Exception):
     """Where two results differ, and how."""
 
 
-def same(a: Any, b: Any, where: str = "result", ulps: int = 0, scale: float = 0.0) -> None:
+def same(a: Any, b: Any, where: str = "result", slack: Slack = Slack()) -> None:
     """Raises Difference unless a compiled result `b` is the eager one `a`."""
     if isinstance(a, Tensor) and isinstance(b, Tensor):
-        _same_tensors(a, b, where, ulps, scale)
+        _same_tensors(a, b, where, slack)
     elif type(a) is not type(b):
         raise Difference(
             f"{where}: {type(a).__name__} {_short(a)} became {type(b).__name__} {_short(b)}"
@@ -37,32 +55,31 @@ def same(a: Any, b: Any, where: str = "result", ulps: int = 0, scale: float = 0.
         if len(a) != len(b):
             raise Difference(f"{where}: {len(a)} items became {len(b)}")
         for i, (x, y) in enumerate(zip(a, b)):
-            same(x, y, f"{where}[{i}]", ulps, scale)
+            same(x, y, f"{where}[{i}]", slack)
     elif isinstance(a, dict):
         if list(a) != list(b):
             raise Difference(f"{where}: keys {list(a)} became {list(b)}")
         for key in a:
-            same(a[key], b[key], f"{where}[{key!r}]", ulps, scale)
+            same(a[key], b[key], f"{where}[{key!r}]", slack)
     elif isinstance(a, np.ndarray):
-        _same_arrays(a, b, where, ulps, scale)
+        _same_arrays(a, b, where, slack)
     elif not (a == b or (a != a and b != b)):
         raise Difference(f"{where}: {_short(a)} became {_short(b)}")
 
 
-def _same_tensors(a: Tensor, b: Tensor, where: str, ulps: int, scale: float) -> None:
+def _same_tensors(a: Tensor, b: Tensor, where: str, slack: Slack) -> None:
     if a.dtype is not b.dtype or tuple(a.shape) != tuple(b.shape):
         raise Difference(f"{where}: {a.dtype}{list(a.shape)} became {b.dtype}{list(b.shape)}")
-    _same_arrays(a.asnumpy(), b.asnumpy(), where, ulps, scale)
+    _same_arrays(a.asnumpy(), b.asnumpy(), where, slack)
 
 
-def _same_arrays(a: np.ndarray, b: np.ndarray, where: str, ulps: int, scale: float) -> None:
+def _same_arrays(a: np.ndarray, b: np.ndarray, where: str, slack: Slack) -> None:
     equal = (a == b) | ((a != a) & (b != b))
     if equal.all():
         return
-    if ulps and a.dtype.kind == "f":
-        limit = ulps * float(np.finfo(a.dtype).eps) * max(scale, 1.0)
+    if slack.ulps and a.dtype.kind == "f":
         with np.errstate(all="ignore"):
-            near = np.abs(a.astype(np.float64) - b.astype(np.float64)) <= limit
+            near = np.abs(a.astype(np.float64) - b.astype(np.float64)) <= slack.limit(a.dtype)
         huge = ~np.isfinite(a) | (np.abs(a) > np.finfo(a.dtype).max / 1e3)
         equal = equal | near | huge
         if equal.all():

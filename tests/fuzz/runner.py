@@ -23,7 +23,8 @@ from typing import Any
 import numpy as np
 
 import mindspore as ms
-from fuzz.compare import FUSED_ULPS, SUM_ULPS, Difference, largest, same
+from fuzz.compare import FUSED_ULPS, SUM_ULPS, Difference, Slack, epsilon, largest, same
+from fuzz.kinds import FLOATS
 from fuzz.program import Program, rounds, sample
 from mindspore import Tensor
 
@@ -254,19 +255,21 @@ def _same_fused(outcome: Outcome, a: Any, b: Any, where: str) -> None:
     try:
         _same_calls(a, b, where)
     except Difference:
-        _same_calls(a, b, where, FUSED_ULPS)
+        source = outcome.program.source
+        unit = max((epsilon(t) for t in FLOATS if f"ms.{t}" in source), default=0.0)
+        _same_calls(a, b, where, FUSED_ULPS, unit)
         outcome.fused = "near"
 
 
-def _same_calls(a: Any, b: Any, where: str, ulps: int = 0) -> None:
+def _same_calls(a: Any, b: Any, where: str, ulps: int = 0, unit: float = 0.0) -> None:
     if a[0] is not None or b[0] is not None:
         if type(a[0]) is not type(b[0]):
             raise Difference(f"{where}: {_raised(a[0])} became {_raised(b[0])}")
         return
-    scale = largest(a[1])
-    same(a[1], b[1], where, ulps, scale)
-    same(a[2], b[2], f"{where}, arguments afterwards", ulps, scale)
-    same(a[3], b[3], f"{where}, Parameters afterwards", ulps, scale)
+    slack = Slack(ulps, largest(a[1]), unit)
+    same(a[1], b[1], where, slack)
+    same(a[2], b[2], f"{where}, arguments afterwards", slack)
+    same(a[3], b[3], f"{where}, Parameters afterwards", slack)
 
 
 def _same_gradients(outcome: Outcome, a: Any, b: Any, where: str) -> None:
