@@ -84,8 +84,8 @@ def number_that_shapes(self, x):
 def numbers(n):
     i = 0
     while i < n:
-        yield i
-        i += 1
+        sent = yield i
+        i += 1 if sent is None else sent
 
 
 def generator(self, x):

@@ -464,16 +464,6 @@ def test_a_variable_without_a_value_is_an_error_when_it_is_read() -> None:
         compiled(Tensor(-1.0))
 
 
-def test_a_value_that_cannot_be_returned_is_named() -> None:
-    def two_shapes(x: Tensor) -> Tensor:
-        return x if x.sum() > 0 else x[:1]
-
-    with pytest.raises(TypeError, match=r"Float32\[2\] or Float32\[1\]"):
-        jit(two_shapes, fullgraph=True)(Tensor([1.0, 2.0]))
-    with pytest.warns(UserWarning):
-        assert jit(two_shapes)(Tensor([-1.0, -2.0])).shape == (1,)
-
-
 def test_lists_of_different_lengths_run_eagerly() -> None:
     def append_once(x: Tensor) -> Tensor:
         values = [x]

@@ -125,9 +125,10 @@ def numpy_on_a_traced_tensor():
 
 
 @wrong(TypeError, "generator", modes=("graph",))
-def generator_in_construct():
+def generator_that_takes_values_in_construct():
     def numbers():
-        yield 1
+        got = yield 1
+        yield got
 
     Wrap(lambda self, x: x + sum(numbers()))(f32(2))
 

@@ -143,6 +143,35 @@ def assigned_on_the_way_that_is_taken(x):
     return x
 
 
+@case("`match`, decided while compiling")
+def match_of_python(x):
+    match x.shape:
+        case (n,) if n > 2:
+            y = x * n
+        case (n, *rest):
+            y = x * len(rest)
+        case _:
+            y = x
+    match {"op": "mul", "by": 2.0}:
+        case {"op": "mul", "by": float(b)}:
+            y = y * b
+        case {"op": "add" | "sub"}:
+            y = y + 1
+    return y
+
+
+@case("`match`, decided by a tensor", indexed)
+def match_of_a_tensor(x, n):
+    match n:
+        case 1:
+            y = x
+        case 2 | 3 if x.sum() > 0:
+            y = x * 2
+        case k:
+            y = x * k
+    return y
+
+
 # ---- Loops --------------------------------------------------------------------------------------------------------------
 case = section("Loops")
 
@@ -250,6 +279,19 @@ def nested_loops(x):
 
 # ---- Functions ----------------------------------------------------------------------------------------------------------
 case = section("Functions")
+
+
+@case("generators")
+def generators(x):
+    def multiples(n):
+        for i in range(n):
+            yield x * i
+        yield from (x, x * 2)
+
+    total = x * 0
+    for i, v in enumerate(multiples(3)):
+        total = total + v * i
+    return total + sum(multiples(2))
 
 
 @case("nested functions, lambdas, closures", two)

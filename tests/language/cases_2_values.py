@@ -136,6 +136,15 @@ def numbers_of_tensors(x, y):
     return x * n + float(x.sum())
 
 
+@case("values of different types that a tensor chooses, returned", gradient=False)
+def returns_of_two_types(x):
+    if x.sum() > 100:
+        return None
+    if x.sum() > 0:
+        return x, "up"
+    return {"down": x}
+
+
 # ---- Expressions --------------------------------------------------------------------------------------------------------
 case = section("Expressions")
 

@@ -202,6 +202,13 @@ def mutable_values(x):
     return items[0] + items[1]
 
 
+@case("gradients of a `mutable` structure", two)
+def gradients_of_a_structure(x, y):
+    pair = ms.mutable({"a": x, "b": [y]})
+    found = ms.grad(lambda p: (p["a"] * p["b"][0] * p["a"]).sum())(pair)
+    return found["a"] + found["b"][0]
+
+
 @case("`ops.depend`", two)
 def depends(x, y):
     return ops.depend(x, y) * 2

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mindspore._core import Tensor
+from mindspore.common._mutable import DICTS, like
 
 
 def flatten(value: Any, leaves: list | None = None) -> list:
@@ -29,11 +30,11 @@ def rebuild(value: Any, replace: Callable[[Tensor], Any]) -> Any:
         return replace(value)
     if isinstance(value, tuple):
         items = [rebuild(item, replace) for item in value]
-        return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
+        return type(value)(*items) if hasattr(value, "_fields") else like(value, tuple(items))
     if isinstance(value, list):
-        return [rebuild(item, replace) for item in value]
+        return like(value, [rebuild(item, replace) for item in value])
     if isinstance(value, dict):
-        return {key: rebuild(item, replace) for key, item in value.items()}
+        return like(value, {key: rebuild(item, replace) for key, item in value.items()})
     return value
 
 
@@ -57,7 +58,7 @@ def maker(
         items = [maker(item, make_leaf) for item in value]
         kind = getattr(value, "_make", type(value))
         return lambda got: kind([item(got) for item in items])
-    if type(value) is dict:
+    if type(value) in DICTS:
         pairs = {key: maker(item, make_leaf) for key, item in value.items()}
-        return lambda got: {key: item(got) for key, item in pairs.items()}
+        return lambda got: like(value, {key: item(got) for key, item in pairs.items()})
     return lambda got: value

@@ -6,15 +6,23 @@ from typing import Any
 
 from mindspore._core import Tensor
 from mindspore.common import _late
+from mindspore.common._mutable import marked
 from mindspore.compile import JitFunction, jit, ms_function
 
 
 def mutable(input_data: Any, dynamic_len: bool = False) -> Any:
-    """Marks a value, a number or tensor or a structure of them, that may change between calls of a compiled function.
+    """Marks a value, a number or tensor or a structure of them, that may change between calls of a compiled function. The
+    tensors of a tuple, list or dict that is marked have gradients, as tensors that are arguments have.
 
     Args:
-        input_data: the value; it is returned as it is, for compiled functions take any argument.
+        input_data: the value.
         dynamic_len: whether the length of a tuple or list may change.
+
+    Returns:
+        A copy of a tuple, list or dict, which is one in every respect; another value as it is.
+
+    Examples:
+        >>> ops.grad(lambda pair: pair[0] * pair[1])(mutable((Tensor(2.0), Tensor(3.0))))
     """
     if not isinstance(dynamic_len, bool):
         raise TypeError(
@@ -26,7 +34,7 @@ def mutable(input_data: Any, dynamic_len: bool = False) -> Any:
             f"{type(input_data).__name__}."
         )
     _check_mutable(input_data)
-    return input_data
+    return marked(input_data)
 
 
 def _check_mutable(value: Any) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import types
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -114,6 +115,7 @@ def refuse_code(value: Any) -> bool:
     return False
 
 
+_OWNERS = (HostValue, Tensor, list, tuple, dict, set, deque)  # of methods that are called
 _APART = (type, types.ModuleType, HostValue, str, int, float, types.BuiltinFunctionType)
 
 
@@ -129,6 +131,11 @@ def _inside(value: Any) -> list:
         found.append(object.__getattribute__(value, "__dict__"))
     except AttributeError:
         pass  # it has slots
+    for name in (n for kind in type(value).__mro__ for n in kind.__dict__.get("__slots__", ())):
+        try:
+            found.append(object.__getattribute__(value, name))
+        except AttributeError:
+            pass  # it has no value yet
     return found
 
 
@@ -266,7 +273,7 @@ class Session:
                 parts = maker((v.start, v.stop, v.step), make_leaf)
                 return lambda got: slice(*parts(got))
             owner = getattr(v, "__self__", None)
-            if isinstance(owner, (HostValue, Tensor)) and not isinstance(v, type):
+            if isinstance(owner, _OWNERS) and not isinstance(v, type):
                 inner = maker(owner, make_leaf)
                 return lambda got: getattr(inner(got), v.__name__)
             return None

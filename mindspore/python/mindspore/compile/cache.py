@@ -355,7 +355,7 @@ def _key(value: Any, sizes: Iterator[Sizes | None]) -> Any:
     if isinstance(value, (tuple, list)):
         return (type(value), *[_key(v, sizes) for v in value])
     if isinstance(value, dict):
-        return (dict, *[(k, _key(v, sizes)) for k, v in value.items()])
+        return (type(value), *[(k, _key(v, sizes)) for k, v in value.items()])
     try:
         hash(value)
     except TypeError:

@@ -9,6 +9,7 @@ import dataclasses
 import functools
 import inspect
 import types
+from collections.abc import Iterator
 from typing import Any
 
 from mindspore import _core
@@ -16,8 +17,9 @@ from mindspore._core import SymbolicInt, Tensor
 from mindspore.common import _late
 from mindspore.compile import effects
 from mindspore.compile import guards as facts
-from mindspore.compile.errors import Unsupported, is_located, locate
+from mindspore.compile.errors import Inseparable, Unsupported, is_located, locate
 from mindspore.compile.frame import Frame, NestedFunction, bind_arguments
+from mindspore.compile.generators import Generator, is_generator
 from mindspore.compile.host_values import HostValue, has_host
 from mindspore.compile.numbers import NumberDecides, holds_number
 from mindspore.compile.python_builtins import SPECIAL
@@ -107,10 +109,8 @@ class Calls:
             source = find_source(function)
         except NoSource as reason:
             return self._run_without_source(function, args, kwargs, str(reason))
-        if isinstance(source.node, ast.AsyncFunctionDef) or inspect.isgeneratorfunction(function):
-            refusal = Unsupported(
-                f"'{function.__name__}' is a generator or coroutine, which cannot be compiled"
-            )
+        if isinstance(source.node, ast.AsyncFunctionDef):
+            refusal = Unsupported(f"'{function.__name__}' is a coroutine, which cannot be compiled")
             if self.session is None:
                 raise refusal
             return self.session.call(refusal, function, args, kwargs, False)
@@ -150,6 +150,8 @@ class Calls:
         return self._run_frame(frame, function.node)
 
     def _run_frame(self, frame: Frame, node: Any) -> Any:
+        if is_generator(node):
+            return Generator(self, frame, node)
         return self.enter_call(frame, node, lambda f: self._run_statements(f, node))
 
     def _run_statements(self, frame: Frame, node: Any) -> Any:
@@ -233,11 +235,14 @@ class Calls:
         return self.split_arguments(args, kwargs, lambda a, k: self._run_known(function, a, k))
 
     def _run_known(self, function: Any, args: list, kwargs: dict) -> Any:
+        for value in args:
+            if isinstance(value, Iterator):
+                self.check_iterator(value)
         result = self.with_numbers(args, kwargs, lambda a, k: self._run_between(function, a, k))
         if function in _COPYING and hasattr(result, "__dict__"):
             self.made.add(id(result))
             self.keep.append(result)
-        return result
+        return self.note_iterator(result)
 
     def _run_between(self, function: Any, args: list, kwargs: dict) -> Any:
         session = self.session
@@ -253,6 +258,9 @@ class Calls:
         except Unsupported as reason:
             if session.steps != steps:  # a part of it has been done
                 raise
+            if isinstance(getattr(function, "__self__", None), facts.MUTABLE):
+                if function.__name__ in _MUTATING:
+                    raise Inseparable(*reason.args) from None
             return session.call(reason, function, args, kwargs, _is_repeatable(function))
 
     def _run_here(self, function: Any, args: list, kwargs: dict) -> Any:

@@ -8,7 +8,6 @@ from typing import Any
 
 from mindspore import _core
 from mindspore._core import Tensor
-from mindspore.compile.errors import Unsupported
 from mindspore.compile.values import (
     Choice,
     Undefined,
@@ -113,10 +112,6 @@ def _passed_choice(trace: Any, pattern: Choice, value: Any) -> list[Tensor]:
 
     options = value.options if isinstance(value, Choice) else [value]
     places = [_option(pattern, o) for o in options]
-    if len(set(places)) != len(places):
-        raise Unsupported(
-            "values that a tensor chose among are no longer told apart by their types"
-        )
     if not isinstance(value, Choice):
         index = Tensor(places[0], _core.int32)
     elif places == list(range(len(places))):
@@ -125,10 +120,16 @@ def _passed_choice(trace: Any, pattern: Choice, value: Any) -> list[Tensor]:
         index = ops.gather(Tensor(places, _core.int32), value.index, 0)
     found = [index]
     for i, option in enumerate(pattern.options):
-        if i in places:
-            found += passed(trace, option, options[places.index(i)])
-        else:
+        ways = [k for k, place in enumerate(places) if place == i]
+        if not ways:
             found += [placeholder(trace, t) for t in leaves_of(option)]
+            continue
+        tensors = passed(trace, option, options[ways[0]])
+        for k in ways[1:]:  # of one type now: one of them, as the index says
+            taken = ops.equal(value.index, k)
+            pairs = zip(passed(trace, option, options[k]), tensors)
+            tensors = [ops.where(taken, a, b) for a, b in pairs]
+        found += tensors
     return found
 
 

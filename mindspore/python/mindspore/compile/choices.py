@@ -10,6 +10,7 @@ from typing import Any
 from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.common import _late
+from mindspore.common._mutable import DICTS, MutableList, MutableTuple, like
 from mindspore.compile.errors import Unsupported, note_expression
 from mindspore.compile.fork import Fork
 from mindspore.compile.values import NUMBERS, Choice, Undefined, replace_leaves
@@ -209,13 +210,16 @@ def is_sequence(value: Any) -> bool:
     return cells or isinstance(value, (tuple, list))
 
 
+_SEQUENCES = (tuple, list, MutableTuple, MutableList)
+
+
 def _find(value: Any) -> Any:
     """A Choice in a structure of tuples, lists and dicts."""
     if isinstance(value, Choice):
         return value
-    if type(value) is dict:
+    if type(value) in DICTS:
         value = value.values()
-    elif type(value) not in (tuple, list):
+    elif type(value) not in _SEQUENCES:
         return None
     return next((found for found in map(_find, value) if found is not None), None)
 
@@ -223,9 +227,9 @@ def _find(value: Any) -> Any:
 def _replaced(value: Any, choice: Choice, option: Any) -> Any:
     if value is choice:
         return option
-    if type(value) is dict:
-        return {k: _replaced(v, choice, option) for k, v in value.items()}
-    if type(value) in (tuple, list) and _find(value) is not None:
+    if type(value) in DICTS:
+        return like(value, {k: _replaced(v, choice, option) for k, v in value.items()})
+    if type(value) in _SEQUENCES and _find(value) is not None:
         return type(value)(_replaced(v, choice, option) for v in value)
     return value
 

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 from mindspore import _core, context
 from mindspore._core import Tensor
-from mindspore.common._tree import flatten, rebuild
+from mindspore.common._tree import rebuild
 from mindspore.compile import breaks, deep, memory
 from mindspore.compile.cache import (
     Cache,
@@ -23,6 +23,7 @@ from mindspore.compile.cache import (
 )
 from mindspore.compile.errors import Unsupported, calling_place, locate, plain
 from mindspore.compile.numbers import NumberDecides, NumberInput, as_tensor, holds_number
+from mindspore.compile.results import Result, check_parts
 from mindspore.compile.signature import InputShapes, Sizes
 from mindspore.compile.tracer import Tracer
 from mindspore.compile.values import require_plain
@@ -180,9 +181,12 @@ class Compilation:
         args, kwargs = self._inputs(tracer.trace, shapes, numbers)
         tracer.arguments = inputs_of((args, kwargs))
         value = self.function(tracer, args, kwargs)
-        require_plain(value, "what a compiled function returns")
         session = tracer.session
-        if session is not None and session.steps:
+        parted = session is not None and session.steps
+        if parted or tracer.tentative:
+            require_plain(value, "what a compiled function returns")
+        if parted:
+            check_parts(value)
             self.has_value, self.value = True, session.finish(value)
             return PathEntry(self.cache, self.function, session.root, self.fast)
         if numbers and holds_number(value):
@@ -228,41 +232,18 @@ def _whole(
     tracer: Tracer, value: Any, numbers: tuple[int, ...], warn: Callable[[str], None]
 ) -> Entry:
     """The version that is one graph."""
-    leaves = flatten(value)
+    result = Result(tracer, value)
+    returned, place = result.returned, result.place
     changed = tracer.cells.current(tracer.arguments)  # in place, by position
-    returned: list = []  # outputs of the graph
-    places: list = []  # for each leaf: an output's position, or a tensor to hand out as it is
-    for leaf in leaves:
-        if leaf.is_symbolic or not isinstance(leaf, parameter_class()):
-            places.append(len(returned))
-            returned.append(leaf)
-        else:
-            places.append(leaf)
-    numeric = [_core.is_weak(leaf) for leaf in returned]  # Python's numbers, which leave as such
     trace = tracer.trace
     trace.finish(returned + list(changed.values()))
     trace.close()  # what fails from here on is known by the places of its nodes
     graph = _core.compile(trace, fast=tracer.fast)
 
-    def place(outputs: list) -> Any:
-        items = iter(places)
-
-        def pick(_: Any) -> Any:
-            at = next(items)
-            if not isinstance(at, int):
-                return at
-            return outputs[at].item() if numeric[at] else outputs[at]
-
-        return rebuild(value, pick)
-
-    if isinstance(value, Tensor) and returned and not numeric[0]:
+    if isinstance(value, Tensor) and returned and not result.numeric[0]:
 
         def place(outputs: list) -> Any:
             return outputs[0]
-    elif not leaves:
-
-        def place(outputs: list) -> Any:
-            return value
 
     if changed:
         entry = ChangingEntry(graph, tracer.guards.facts, place, numbers)

@@ -259,7 +259,8 @@ class Expressions:
         return {value.eval(node.elt) for value in self._comprehend(node.generators)}
 
     def _GeneratorExp(self, node: ast.GeneratorExp) -> Any:
-        return iter([value.eval(node.elt) for value in self._comprehend(node.generators)])
+        items = [value.eval(node.elt) for value in self._comprehend(node.generators)]
+        return self.tracer.note_iterator(iter(items))
 
     def _DictComp(self, node: ast.DictComp) -> dict:
         return {

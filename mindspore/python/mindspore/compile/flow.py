@@ -15,6 +15,7 @@ from mindspore.compile.errors import Unsupported
 from mindspore.compile.fork import Arm, Fork
 from mindspore.compile.heap import Heap, is_nested_function, parts_of
 from mindspore.compile.loops import BodyRaises, GraphLoop
+from mindspore.compile.matching import captured_name
 from mindspore.compile.values import Choice
 
 # How statements were left. RETURN's value is the variable VALUE.
@@ -358,9 +359,9 @@ class Flow:
 
 def stored_names(nodes: list) -> set[str]:
     """Variables that these statements or expressions assign."""
-    return {
-        n.id
+    found = {
+        n.id if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store) else captured_name(n)
         for node in nodes
         for n in ast.walk(node)
-        if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
     }
+    return {name for name in found if name is not None}

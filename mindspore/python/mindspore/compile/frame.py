@@ -11,8 +11,10 @@ from typing import Any
 from mindspore.compile.errors import Unsupported
 from mindspore.compile.expressions import BINARY, Expressions
 from mindspore.compile.flow import Flow
+from mindspore.compile.generators import Yields
 from mindspore.compile.handlers import Handlers
 from mindspore.compile.logic import Logic
+from mindspore.compile.matching import Matching
 from mindspore.compile.statements import Statements
 
 
@@ -23,7 +25,7 @@ class Return:
         self.value = value
 
 
-class Frame(Expressions, Logic, Statements, Flow, Handlers):
+class Frame(Expressions, Logic, Statements, Flow, Handlers, Matching, Yields):
     """Variables, scopes and the statement stack of one call."""
 
     def __init__(

@@ -3,17 +3,18 @@ called through Vjp; the backward closure that comes back is called at once."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from mindspore import _core
 from mindspore._core import Tensor
+from mindspore.common._mutable import MUTABLE
 from mindspore.common._tree import flatten, rebuild
 from mindspore.compile import guards as facts
 from mindspore.compile.cells import refuse_changes
 from mindspore.compile.values import require_plain
 from mindspore.ops._custom import FLOATS
-from mindspore.ops._grad import or_zeros, weight_gradient
+from mindspore.ops._grad import argument_gradient, is_float, weight_gradient
 
 
 class Record:
@@ -23,7 +24,7 @@ class Record:
         trace = tracer.trace
         self.wanted, self.weights, self.args = wanted, weights, args
         self.weight_values = [trace.lift(w) for w in weights]
-        self.inputs = [args[i] for i in wanted] + self.weight_values
+        self.inputs = floats_of([args[i] for i in wanted]) + self.weight_values
         environment = trace.environment()
         self.graph = trace.begin("grad")
         cells = dict(tracer.cells)
@@ -31,7 +32,7 @@ class Record:
         try:
             inner = list(args)
             for i in wanted:
-                inner[i] = trace.add_parameter(args[i].dtype, list(args[i].shape))
+                inner[i] = rebuild(args[i], lambda t: _parameter(trace, t) if is_float(t) else t)
             for w in weights:
                 trace.set_parameter(w, trace.add_parameter(w.dtype, list(w.shape)))
             start = trace.environment()
@@ -63,7 +64,9 @@ class Record:
 def record_cell(tracer: Any, cell: Any, args: list) -> Any:
     """Calls a cell that was told set_grad(): its gradient on the same arguments will reuse this run."""
     trace = tracer.trace
-    wanted = tuple(i for i, a in enumerate(args) if isinstance(a, Tensor) and a.dtype in FLOATS)
+    wanted = tuple(
+        i for i, a in enumerate(args) if isinstance(a, (Tensor, *MUTABLE)) and floats_of(a)
+    )
     record = Record(
         tracer,
         lambda inner: tracer.call_construct(cell, inner, {}),
@@ -87,7 +90,7 @@ def grad_in_trace(tracer: Any, function: Any, args: tuple, kwargs: dict) -> Any:
             tracer.guards.item(w.__dict__, key, w.__dict__.get(key, facts.MISSING))
     trained = [w for w in weights if w.requires_grad]
     asked = function.wanted(args)
-    wanted = tuple(i for i in asked if args[i].dtype in FLOATS)  # the others have the gradient 0
+    wanted = tuple(i for i in asked if floats_of(args[i]))  # the others have the gradient 0
     record = tracer.records.pop(id(function.fn), None)
     reused = record is not None and _serves(trace, record, args, wanted, trained)
     if not reused:
@@ -104,15 +107,31 @@ def grad_in_trace(tracer: Any, function: Any, args: tuple, kwargs: dict) -> Any:
     tangents = _tangents(function, record, value, outputs, sens)
     gradients = trace.call(back, tangents)[1:]
     by_input = dict(zip((i for i, t in enumerate(record.inputs) if t.dtype in FLOATS), gradients))
-    of_argument = {i: by_input[record.wanted.index(i)] for i in wanted}
-    first_weight = len(record.wanted)
+    first_weight = len(record.inputs) - len(record.weights)
+    of_input = iter(gradients)
+    of_argument = {i: [next(of_input) for _ in floats_of(args[i])] for i in record.wanted}
     of_weight = {id(w): by_input.get(first_weight + k) for k, w in enumerate(record.weights)}
     return function.arrange(
         asked,
-        [or_zeros(of_argument.get(i), args[i]) for i in asked],
+        [argument_gradient(args[i], _leaves(args[i], of_argument.get(i))) for i in asked],
         [weight_gradient(of_weight.get(id(w)), w) for w in weights],
         value,
     )
+
+
+def _parameter(trace: Any, like: Tensor) -> Tensor:
+    return trace.add_parameter(like.dtype, list(like.shape))
+
+
+def floats_of(value: Any) -> list[Tensor]:
+    """The tensors of an argument that have gradients."""
+    return [t for t in flatten(value) if is_float(t)]
+
+
+def _leaves(argument: Any, of_floats: list | None) -> Iterator:
+    """Gradients of all tensors of an argument, None where there is none, from those of its floating tensors."""
+    given = iter(of_floats or ())
+    return (next(given) if is_float(t) and of_floats else None for t in flatten(argument))
 
 
 def _serves(trace: Any, record: Record, args: tuple, wanted: tuple, weights: list) -> bool:

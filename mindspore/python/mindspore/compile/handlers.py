@@ -7,6 +7,7 @@ import ast
 from typing import Any
 
 from mindspore.compile.errors import Unsupported
+from mindspore.compile.host_values import HostValue
 
 PROTECTED = ("try", "finally", "with")
 
@@ -106,11 +107,14 @@ class Handlers:
         manager = self.eval(item.context_expr)
         self.at(item.context_expr)
         kind = type(manager)
-        if not hasattr(kind, "__enter__") or not hasattr(kind, "__exit__"):
+        if isinstance(manager, HostValue):
+            value = manager.__enter__()
+        elif not hasattr(kind, "__enter__") or not hasattr(kind, "__exit__"):
             raise TypeError(
                 f"'{kind.__name__}' object does not support the context manager protocol"
             )
-        value = self.tracer.call(self.tracer.bound(manager, "__enter__"), [], {}, self)
+        else:
+            value = self.tracer.call(self.tracer.bound(manager, "__enter__"), [], {}, self)
         self.stack.append(("with", manager))
         if item.optional_vars is not None:
             self.assign(item.optional_vars, value)
@@ -121,6 +125,8 @@ class Handlers:
 
     def _exit(self, manager: Any, error: Exception | None) -> bool:
         original = getattr(error, "_ms_original", error)
+        if isinstance(manager, HostValue):
+            return bool(manager.__exit__(error and type(original), original, None))
         exit_ = self.tracer.bound(manager, "__exit__")
         result = self.tracer.call(exit_, [error and type(original), original, None], {}, self)
         if self.tracer.is_traced(result):

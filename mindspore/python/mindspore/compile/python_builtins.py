@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from mindspore import _core
@@ -12,8 +12,12 @@ from mindspore._core import SymbolicInt, Tensor
 from mindspore.common import _late
 from mindspore.compile import effects
 from mindspore.compile import guards as facts
-from mindspore.compile.errors import Inseparable
+from mindspore.compile.errors import Inseparable, Unsupported
+from mindspore.compile.generators import lazily
 from mindspore.compile.numbers import NumberDecides, NumberInput
+from mindspore.ops._custom import FLOATS
+
+_MAX_TAKEN = 100_000
 
 
 class TracedRange:
@@ -67,31 +71,49 @@ def _range(tracer: Any, args: list, kwargs: dict) -> Any:
 
 def _map(tracer: Any, args: list, kwargs: dict) -> Any:
     function, *sequences = args
-    return iter(
-        [
-            tracer.call(function, list(items), {}, None)
-            for items in zip(*(tracer.iterate(s) for s in sequences))
-        ]
-    )
+    items = [
+        tracer.call(function, list(items), {}, None)
+        for items in _bounded(zip(*(tracer.iterate(s) for s in sequences)))
+    ]
+    return tracer.note_iterator(iter(items))
 
 
 def _filter(tracer: Any, args: list, kwargs: dict) -> Any:
     function, items = args
-    return iter(
-        [
-            i
-            for i in tracer.iterate(items)
-            if (i if function is None else tracer.call(function, [i], {}, None))
-        ]
-    )
+    kept = [
+        i
+        for i in _bounded(tracer.iterate(items))
+        if (i if function is None else tracer.call(function, [i], {}, None))
+    ]
+    return tracer.note_iterator(iter(kept))
+
+
+def _bounded(items: Any) -> Any:
+    """Items that are taken at once, of which there may be no end."""
+    for count, item in enumerate(items):
+        if count == _MAX_TAKEN:
+            raise Unsupported(f"more than {_MAX_TAKEN} items are made at once")
+        yield item
+
+
+def _iter(tracer: Any, args: list, kwargs: dict) -> Any:
+    if len(args) == 1:
+        return tracer.note_iterator(iter(tracer.iterate(args[0])))
+    return tracer.note_iterator(iter(*args, **kwargs))
+
+
+def _next(tracer: Any, args: list, kwargs: dict) -> Any:
+    if isinstance(args[0], Iterator):
+        tracer.check_iterator(args[0])
+    return next(*args, **kwargs)
 
 
 def _zip(tracer: Any, args: list, kwargs: dict) -> Any:
-    return zip(*(tracer.iterate(a) for a in args), **kwargs)
+    return lazily(tracer, zip(*(tracer.iterate(a) for a in args), **kwargs), args)
 
 
 def _enumerate(tracer: Any, args: list, kwargs: dict) -> Any:
-    return enumerate(tracer.iterate(args[0]), *args[1:], **kwargs)
+    return lazily(tracer, enumerate(tracer.iterate(args[0]), *args[1:], **kwargs), args[:1])
 
 
 def _getattr(tracer: Any, args: list, kwargs: dict) -> Any:
@@ -116,21 +138,50 @@ def _hasattr(tracer: Any, args: list, kwargs: dict) -> Any:
     return True
 
 
-def _extreme(reduce_name: str, pair_name: str, builtin: Callable) -> Callable:
-    def call(tracer: Any, args: list, kwargs: dict) -> Any:
-        from mindspore import ops
+def _extreme(builtin: Callable, better: Callable) -> Callable:
+    """max, min: the first item that none is better than, as Python finds it, one comparison after the other."""
 
-        if len(args) == 1 and isinstance(args[0], Tensor) and not kwargs:
-            return getattr(ops, reduce_name)(args[0])
-        items = list(tracer.iterate(args[0])) if len(args) == 1 else args
-        if not any(tracer.is_traced(i) for i in items):
-            return builtin(*args, **kwargs)
-        result = items[0]
-        for item in items[1:]:
-            result = getattr(ops, pair_name)(result, item)
-        return result
+    def call(tracer: Any, args: list, kwargs: dict) -> Any:
+        first, key = args[0], kwargs.get("key")
+        if len(args) == 1 and not kwargs and tracer.is_traced(first) and first.ndim == 1:
+            return _extreme_row(first, builtin is max)
+        items = list(tracer.iterate(first)) if len(args) == 1 else args
+        keys = items if key is None else [tracer.call(key, [i], {}, None) for i in items]
+        if not any(map(tracer.is_undecided, keys)):
+            at = builtin(range(len(items)), key=keys.__getitem__, default=None)
+            return builtin(items, **kwargs) if at is None else items[at]
+        pairs = list(zip(items, keys))
+        return functools.reduce(lambda a, b: _better(tracer, better, a, b), pairs)[0]
 
     return call
+
+
+def _better(tracer: Any, better: Callable, old: tuple, new: tuple) -> tuple:
+    """The pair of an item and its key that Python would keep."""
+    from mindspore import ops
+
+    wins = tracer.operate(better, new[1], old[1])
+    if not tracer.is_undecided(wins):
+        return new if wins else old
+    wins = tracer.truth(wins)
+    if all(isinstance(v, Tensor) for v in (*old, *new)):
+        if all(_core.type_text(a) == _core.type_text(b) for a, b in zip(old, new)):
+            chosen = [tracer.aliases.note(ops.where(wins, b, a), (a, b)) for a, b in zip(old, new)]
+            return chosen[0], chosen[1]
+    frame = tracer.places[-1][0]
+    return frame.choose(wins, lambda: new, lambda: old)
+
+
+def _extreme_row(row: Tensor, largest: bool) -> Tensor:
+    """That of the items of a tensor. A NaN is never better, and nothing is better than a NaN that comes first."""
+    from mindspore import ops
+
+    find = ops.argmax if largest else ops.argmin
+    if row.dtype not in FLOATS:
+        return row[find(row)]
+    worst = float("-inf" if largest else "inf")
+    best = find(ops.where(ops.isnan(row), ops.full_like(row, worst), row))
+    return row[ops.where(ops.isnan(row[0]), ops.zeros_like(best), best)]
 
 
 def _len(tracer: Any, args: list, kwargs: dict) -> Any:
@@ -157,7 +208,7 @@ def _any(tracer: Any, args: list, kwargs: dict) -> Any:
     items = list(tracer.iterate(args[0]))
     if not any(tracer.is_traced(i) for i in items):
         return any(items)
-    return functools.reduce(ops.logical_or, [tracer.truth(i) for i in items])
+    return _core.op("Number")(functools.reduce(ops.logical_or, [tracer.truth(i) for i in items]))
 
 
 def _all(tracer: Any, args: list, kwargs: dict) -> Any:
@@ -166,7 +217,7 @@ def _all(tracer: Any, args: list, kwargs: dict) -> Any:
     items = list(tracer.iterate(args[0]))
     if not any(tracer.is_traced(i) for i in items):
         return all(items)
-    return functools.reduce(ops.logical_and, [tracer.truth(i) for i in items])
+    return _core.op("Number")(functools.reduce(ops.logical_and, [tracer.truth(i) for i in items]))
 
 
 def _sequence(kind: type) -> Callable:
@@ -204,10 +255,12 @@ SPECIAL = {
     filter: _filter,
     zip: _zip,
     enumerate: _enumerate,
+    iter: _iter,
+    next: _next,
     getattr: _getattr,
     hasattr: _hasattr,
-    max: _extreme("amax", "maximum", max),
-    min: _extreme("amin", "minimum", min),
+    max: _extreme(max, operator.gt),
+    min: _extreme(min, operator.lt),
     any: _any,
     all: _all,
     list: _sequence(list),

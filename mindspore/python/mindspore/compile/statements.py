@@ -12,6 +12,7 @@ from mindspore._core import Tensor
 from mindspore.compile.effects import is_text
 from mindspore.compile.errors import Unsupported
 from mindspore.compile.flow import BREAK, CONTINUE, stored_names
+from mindspore.compile.generators import Generator, Lazy, Pulled
 from mindspore.compile.host_values import HostValue
 from mindspore.compile.values import Undefined
 
@@ -55,8 +56,9 @@ class Statements:
             )
         return method(statement)
 
-    def _step_for(self, node: ast.For, items: list | Rows, index: int) -> None:
-        if index == len(items):
+    def _step_for(self, node: ast.For, items: list | Rows | Pulled, index: int) -> None:
+        ended = not items.has(index) if isinstance(items, Pulled) else index == len(items)
+        if ended:
             self._push(node.orelse)
             return
         self.stack.append(("for", node, items, index + 1))
@@ -102,10 +104,11 @@ class Statements:
             self.stack.append(("block", statements, 0))
 
     # ---- simple statements ------------------------------------------------------------------------------------------
-    def _run_Expr(self, node: ast.Expr) -> None:
-        if isinstance(node.value, (ast.Yield, ast.YieldFrom, ast.Await)):
-            raise Unsupported("generators and coroutines cannot be compiled")
+    def _run_Expr(self, node: ast.Expr) -> Any:
+        if isinstance(node.value, (ast.Yield, ast.YieldFrom)):
+            return self.run_yield(node.value)
         self.eval(node.value)
+        return None
 
     def _run_Assign(self, node: ast.Assign) -> None:
         value = self.eval(node.value)
@@ -231,7 +234,12 @@ class Statements:
     def _unroll(self, node: ast.For, iterable: Any) -> Any:
         if self.tracer.is_traced_range(iterable):
             return self.tensor_for(node, iterable)
-        items: list | Rows
+        items: list | Rows | Pulled
+        if isinstance(iterable, (Generator, Lazy)):
+            self.tracer.check_iterator(iterable)
+            items = Pulled(iterable, stored_names([node.target, *node.body]))
+            self.stack.append(("for", node, items, 0))
+            return None
         if isinstance(iterable, Tensor) and iterable.ndim and _may_change_objects(node.body):
             items = Rows(iterable)
         else:

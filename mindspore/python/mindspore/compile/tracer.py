@@ -9,7 +9,7 @@ import inspect
 import operator
 import threading
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from mindspore import _core
@@ -24,6 +24,7 @@ from mindspore.compile.choices import Choices, is_sequence
 from mindspore.compile.effects import Text
 from mindspore.compile.errors import Place, Unsupported, calling_place, frame_place
 from mindspore.compile.frame import Frame, NestedFunction
+from mindspore.compile.generators import Iterators
 from mindspore.compile.host_values import HostValue
 from mindspore.compile.memo import Memo
 from mindspore.compile.python_builtins import TracedRange
@@ -43,7 +44,7 @@ def current() -> Tracer | None:
     return _current.tracers[-1] if _current.tracers else None
 
 
-class Tracer(Calls, Choices, Recursion):
+class Tracer(Calls, Choices, Recursion, Iterators):
     """One compilation."""
 
     def __init__(self, max_depth: int, fast: bool) -> None:
@@ -66,6 +67,7 @@ class Tracer(Calls, Choices, Recursion):
         self.calls, self.unrolled = [], set()  # see recursion.py
         self.memo = Memo()
         self.cells = TensorCells()
+        self.iterators = {}  # see generators.py
         self.arguments: list[Tensor] = []  # of the function, in the order of the graph's inputs
         self.aliases = Aliases(self)
         self.lifted: dict[int, Tensor] = {}  # tensors read from outside
@@ -224,7 +226,7 @@ class Tracer(Calls, Choices, Recursion):
                 static, types.FunctionType
             ):
                 guard(instance, name, facts.MISSING)
-            if not isinstance(static, property):
+            if not isinstance(static, property) and hasattr(kind, name):
                 self.guards.attribute(kind, name, getattr(kind, name))
         return self.fact(value)
 
@@ -259,13 +261,14 @@ class Tracer(Calls, Choices, Recursion):
 
     def check_mutable(self, value: Any) -> None:
         """Objects from outside must not change while compiling: the change would happen once, not on every call."""
-        if isinstance(value, facts.MUTABLE) and self._is_outside(value):
+        if isinstance(value, facts.MUTABLE) and self.is_outside(value):
             raise Unsupported(
                 f"a compiled function cannot change a {type(value).__name__} that was made outside of it; copy it "
                 "first, or return the new value"
             )
 
-    def _is_outside(self, value: Any) -> bool:
+    def is_outside(self, value: Any) -> bool:
+        """Whether a list, dict or array was read from outside."""
         return (facts.LIST, id(value), None) in self.guards._known
 
     def set_item(self, owner: Any, key: Any, value: Any) -> Any:
@@ -345,6 +348,8 @@ class Tracer(Calls, Choices, Recursion):
             self.guards.children(value._cells)
         if isinstance(value, TracedRange):
             raise Unsupported("a range with a tensor bound can only be looped over by 'for'")
+        if isinstance(value, Iterator):
+            self.check_iterator(value)
         return value
 
     def operate(self, operation: Callable, a: Any, b: Any) -> Any:

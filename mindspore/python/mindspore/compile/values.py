@@ -9,6 +9,7 @@ from typing import Any
 
 from mindspore import _core
 from mindspore._core import Tensor
+from mindspore.common._mutable import DICTS, like
 from mindspore.compile.errors import Unsupported
 
 NUMBERS = (bool, int, float)
@@ -61,7 +62,7 @@ def children(value: Any) -> list | None:
     """The items of a structure, or None for a leaf."""
     if isinstance(value, (tuple, list)):
         return list(value)
-    if type(value) is dict:
+    if type(value) in DICTS:
         return list(value.values())
     if isinstance(value, Choice):
         return [value.index, *value.options]
@@ -71,12 +72,12 @@ def children(value: Any) -> list | None:
 def rebuild(value: Any, items: list) -> Any:
     """A structure like `value` with other items."""
     if isinstance(value, tuple):
-        return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
+        return type(value)(*items) if hasattr(value, "_fields") else like(value, tuple(items))
     if isinstance(value, list):
-        return list(items)
+        return like(value, list(items))
     if isinstance(value, Choice):
         return Choice(items[0], items[1:])
-    return dict(zip(value, items))
+    return like(value, dict(zip(value, items)))
 
 
 def leaves_of(value: Any, found: list | None = None) -> list:

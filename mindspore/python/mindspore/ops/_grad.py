@@ -4,13 +4,14 @@ are one class, GradFunction; eager mode runs it on a tape, compiled mode builds 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.common import _late
-from mindspore.common._tree import flatten
+from mindspore.common._mutable import MUTABLE
+from mindspore.common._tree import flatten, rebuild
 from mindspore.ops import _custom
 from mindspore.ops._custom import FLOATS, zeros_like
 
@@ -65,7 +66,7 @@ class GradFunction:
         if self.positions is None:
             return ()
         if self.positions == "all":
-            return tuple(i for i, a in enumerate(args) if isinstance(a, Tensor))
+            return tuple(i for i, a in enumerate(args) if _has_gradient(a))
         positions = (self.positions,) if isinstance(self.positions, int) else self.positions
         for p in positions:
             if args and p >= len(args):
@@ -73,7 +74,7 @@ class GradFunction:
                     f"For '{self.name}', 'grad_position' must be in [0, {len(args)}), since the function got "
                     f"{len(args)} arguments, but got {p}."
                 )
-        return tuple(p for p in positions if p < len(args) and isinstance(args[p], Tensor))
+        return tuple(p for p in positions if p < len(args) and _has_gradient(args[p]))
 
     def weight_list(self) -> list:
         """The Parameters whose gradients are returned."""
@@ -164,21 +165,45 @@ class GradFunction:
         if record is None:
             record = Record(self.fn, args, kwargs, wanted, trained)
         outputs = self.differentiated(record.value)
-        places = [record.argument_place(i) for i in wanted]
+        places = [place for i in wanted for place in record.argument_places(i)]
+        first_weight = len(places)
         places += [record.weight_place(w) for w in trained]
         gradients = record.scope.gradient(outputs, self.tangents(outputs, sens), places)
-        of_weight = dict(zip(map(id, trained), gradients[len(wanted) :]))
+        of_weight = dict(zip(map(id, trained), gradients[first_weight:]))
+        of_inputs = iter(gradients)
         return self.arrange(
             wanted,
-            [or_zeros(g, args[i]) for i, g in zip(wanted, gradients)],
+            [argument_gradient(args[i], of_inputs) for i in wanted],
             [weight_gradient(of_weight.get(id(w)), w) for w in weights],
             record.value,
         )
 
 
+def is_float(x: Tensor) -> bool:
+    """Whether a tensor's dtype has gradients."""
+    return x.dtype in FLOATS
+
+
 def or_zeros(gradient: Tensor | None, of: Tensor) -> Tensor:
     """A gradient, where there is no path zeros."""
     return zeros_like(of) if gradient is None else gradient
+
+
+def argument_gradient(argument: Any, gradients: Iterator) -> Any:
+    """The gradient of an argument, from those of its tensors: of a structure one like it, with zeros for numbers."""
+    if isinstance(argument, Tensor):
+        return or_zeros(next(gradients), argument)
+    if isinstance(argument, dict):
+        return {k: argument_gradient(v, gradients) for k, v in argument.items()}
+    if isinstance(argument, (tuple, list)):
+        kind = list if isinstance(argument, list) else tuple
+        return kind([argument_gradient(v, gradients) for v in argument])
+    return type(argument)(0)
+
+
+def _has_gradient(argument: Any) -> bool:
+    """Tensors have, and structures that `mutable` marked."""
+    return isinstance(argument, (Tensor, *MUTABLE))
 
 
 def weight_gradient(gradient: Tensor | None, of: Tensor) -> Tensor:
@@ -199,12 +224,12 @@ class Record:
         self.args = args
         self.scope = _core.GradScope()
         try:
-            self._places: dict[int, Any] = {}
+            self._places: dict[int, list] = {}
             self._weights: dict[int, Any] = {}
             call = list(args)
             for i in tracked:
-                call[i] = self.scope.track(args[i])
-                self._places[i] = self.scope.place(call[i])
+                call[i] = rebuild(args[i], self.scope.track)
+                self._places[i] = [self.scope.place(t) for t in flatten(call[i])]
             for w in weights:
                 self.scope.track_parameter(w)
                 self._weights[id(w)] = self.scope.place(w)
@@ -212,8 +237,8 @@ class Record:
         finally:
             self.scope.close()
 
-    def argument_place(self, i: int) -> Any:
-        """Where argument i stands on the tape."""
+    def argument_places(self, i: int) -> list:
+        """Where the tensors of argument i stand on the tape."""
         return self._places[i]
 
     def weight_place(self, w: Tensor) -> Any:
@@ -234,7 +259,7 @@ def record_cell(cell: Any, construct: Callable, args: tuple, kwargs: dict) -> An
     """Runs a cell and remembers the run for a gradient of the same cell and inputs."""
     if kwargs:
         return construct(*args, **kwargs)
-    tracked = [i for i, a in enumerate(args) if isinstance(a, Tensor) and a.dtype in FLOATS]
+    tracked = [i for i, a in enumerate(args) if _has_gradient(a) and any(map(is_float, flatten(a)))]
     record = Record(construct, args, kwargs, tracked, cell.trainable_params())
     _last.record = (cell, record)
     return record.value

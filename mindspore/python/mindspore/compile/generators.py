@@ -1,0 +1,191 @@
+"""Generators in a function under compilation: a call under way whose statement stack stands still between two items. They advance as
+Python's do, item by item, and other iterators with them, except where a tensor decides whether they do: their state is not one
+that branches could join."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Any
+
+from mindspore.compile.errors import Unsupported, is_located, locate
+
+_AHEAD = 4096  # items that a loop may take before its first round
+
+
+class Iterators:
+    """Mixin of Tracer. `iterators`: where each iterator was made, by id."""
+
+    iterators: dict[int, tuple]
+
+    def position(self) -> tuple:
+        """Where the program is, as far as tensors have decided."""
+        return (self.arms, self.trace.depth)
+
+    def note_iterator(self, value: Any) -> Any:
+        """Remembers where a new iterator was made."""
+        if isinstance(value, Iterator):
+            self.iterators[id(value)] = self.position()
+            self.keep.append(value)
+        return value
+
+    def check_iterator(self, value: Any) -> None:
+        """Before an iterator goes on: each run must do it, and no branch alone."""
+        home = self.iterators.get(id(value))
+        if home is None:
+            raise Unsupported("an iterator that was made outside of the compiled function goes on")
+        if home != self.position():
+            raise Unsupported("a tensor decides whether an iterator goes on")
+
+
+class Yielded:
+    """The signal that a generator gave an item."""
+
+    def __init__(self, value: Any):
+        self.value = value
+
+
+class Generator:
+    """A call of a generator function."""
+
+    def __init__(self, tracer: Any, frame: Any, node: Any):
+        self.tracer, self.frame, self.node = tracer, frame, node
+        self.sources = [self]
+        self.begun = self.ended = False
+        tracer.note_iterator(self)
+
+    def __iter__(self) -> Generator:
+        return self
+
+    def __next__(self) -> Any:
+        if self.ended:
+            raise StopIteration
+        self.tracer.check_iterator(self)
+        signal = self._advance()
+        if isinstance(signal, Yielded):
+            return signal.value
+        self.ended = True
+        raise StopIteration(None if signal is None else signal.value)
+
+    def _advance(self) -> Any:
+        tracer, frame = self.tracer, self.frame
+        caller = tracer.trace.span
+        tracer.places.append((frame, caller))
+        if not self.begun:
+            frame.stack.append(("block", self.node.body, 0))
+        self.begun = True
+        try:
+            return frame.run(0)
+        except Exception as error:
+            self.ended = True
+            if is_located(error):
+                raise
+            raise locate(error, tracer.error_places(error)) from None
+        finally:
+            tracer.places.pop()
+            tracer.trace.span = caller
+
+
+class Yields:
+    """Mixin of Frame. Stack item ("yields", iterator): of `yield from`."""
+
+    def run_yield(self, node: ast.Yield | ast.YieldFrom) -> Any:
+        """`yield x` and `yield from xs`, as statements."""
+        if self._barrier() >= 0:
+            raise Unsupported("a tensor decides whether a generator gives an item")
+        if isinstance(node, ast.YieldFrom):
+            self.stack.append(("yields", iter(self.tracer.iterate(self.eval(node.value)))))
+            return None
+        return Yielded(None if node.value is None else self.eval(node.value))
+
+    def _Yield(self, node: ast.expr) -> Any:
+        raise Unsupported("a generator that takes what is sent to it cannot be compiled")
+
+    _YieldFrom = _Yield
+
+    def _step_yields(self, items: Iterator) -> Any:
+        for item in items:
+            self.stack.append(("yields", items))
+            return Yielded(item)
+        return None
+
+
+def is_generator(node: ast.AST) -> bool:
+    """Whether a function's body yields."""
+    known = getattr(node, "_ms_yields", None)
+    if known is None:
+        known = any(isinstance(n, (ast.Yield, ast.YieldFrom)) for n in own_nodes(node))
+        node._ms_yields = known  # type: ignore[attr-defined]
+    return known
+
+
+def own_nodes(function: ast.AST) -> Iterator[ast.AST]:
+    """The nodes of a function's body, without those of functions and classes inside it."""
+    body = getattr(function, "body", [])
+    pending = list(body) if isinstance(body, list) else [body]
+    while pending:
+        node = pending.pop()
+        yield node
+        if not isinstance(node, _INNER):
+            pending.extend(ast.iter_child_nodes(node))
+
+
+_INNER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+
+
+class Lazy:
+    """zip and enumerate of generators: the items of an iterator, and the generators that it advances."""
+
+    def __init__(self, items: Iterator, sources: list[Generator]):
+        self.items, self.sources = items, sources
+
+    def __iter__(self) -> Lazy:
+        return self
+
+    def __next__(self) -> Any:
+        return next(self.items)
+
+
+def lazily(tracer: Any, items: Iterator, of: list) -> Any:
+    """An iterator over some others, which a loop goes along with where there are generators among these."""
+    sources = [g for v in of if isinstance(v, (Generator, Lazy)) for g in v.sources]
+    return tracer.note_iterator(Lazy(items, sources) if sources else items)
+
+
+class Pulled:
+    """The items of a loop over generators. Where neither sees what the other does, they are taken before the loop, so that a tensor
+    may leave it; otherwise each when its turn comes."""
+
+    def __init__(self, items: Generator | Lazy, stored: set[str]):
+        self.source, self.items, self.ended = items, [], False
+        if all(_is_quiet(g.node, stored) for g in items.sources):
+            while len(self.items) < _AHEAD and self.has(len(self.items)):
+                pass
+
+    def has(self, index: int) -> bool:
+        """Whether there is such an item."""
+        while len(self.items) <= index and not self.ended:
+            try:
+                self.items.append(next(self.source))
+            except StopIteration:
+                self.ended = True
+        return index < len(self.items)
+
+    def __getitem__(self, index: int) -> Any:
+        return self.items[index]
+
+
+def _is_quiet(function: ast.AST, stored: set[str]) -> bool:
+    """Whether a generator only computes, of values that a loop over it does not assign."""
+    for node in own_nodes(function):
+        if isinstance(node, ast.Expr) and not isinstance(
+            node.value, (ast.Yield, ast.YieldFrom, ast.Constant)
+        ):
+            return False
+        if isinstance(node, (ast.Attribute, ast.Subscript)) and isinstance(node.ctx, ast.Store):
+            return False
+        if isinstance(node, (ast.Nonlocal, ast.Global, ast.NamedExpr, ast.Raise, ast.Assert)):
+            return False
+        if isinstance(node, ast.Name) and node.id in stored:
+            return False
+    return True

@@ -1,0 +1,154 @@
+"""What a compiled function returns: the tensors among it are outputs of the graph, and each run makes the rest again around them,
+tuples, lists, dicts and objects that the function made. What a tensor chose is picked when the graph has run."""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections import Counter, OrderedDict, defaultdict, deque
+from collections.abc import Callable, Iterator, MappingView
+from typing import Any
+
+from mindspore import _core
+from mindspore._core import Tensor
+from mindspore.common import _late
+from mindspore.common._mutable import MutableDict, like
+from mindspore.compile.breaks import refuse_code
+from mindspore.compile.effects import Text
+from mindspore.compile.errors import Unsupported
+from mindspore.compile.host_values import HostValue
+from mindspore.compile.python_builtins import TracedRange
+from mindspore.compile.values import NUMBERS, Choice, Undefined
+
+Make = Callable[
+    [list, dict], Any
+]  # from the outputs of a run, and what it has made for several places
+_DICTS = (dict, OrderedDict, MutableDict)
+
+
+class Result:
+    """The value of a function under compilation, taken apart."""
+
+    def __init__(self, tracer: Any, value: Any):
+        self.tracer = tracer
+        self.returned: list[Tensor] = []  # outputs of the graph
+        self.numeric: list[bool] = []  # those that are Python's numbers, and leave as such
+        self._places: Counter = Counter()
+        self._count(value, ())
+        self.make = self._maker(value)
+
+    def place(self, outputs: list) -> Any:
+        """The value of a run."""
+        return self.make(outputs, {})
+
+    # ---- taking apart -----------------------------------------------------------------------------------------------
+    def _count(self, value: Any, around: tuple[int, ...]) -> None:
+        """How many places hold each object."""
+        parts = self._parts(value)
+        if parts is None:
+            return
+        if id(value) in around:
+            raise Unsupported("a compiled function returns an object that holds itself")
+        self._places[id(value)] += 1
+        if self._places[id(value)] == 1:
+            for item in parts[0]:
+                self._count(item, (*around, id(value)))
+
+    def _maker(self, value: Any) -> Make:
+        if isinstance(value, Tensor):
+            return self._tensor(value)
+        if isinstance(value, Choice):
+            return self._choice(value)
+        parts = self._parts(value)
+        if parts is None:
+            check_leaf(value)
+            return lambda outputs, made: value
+        items, assemble = [self._maker(item) for item in parts[0]], parts[1]
+        key = id(value)
+        if isinstance(value, tuple) or self._places[key] == 1:
+            return lambda outputs, made: assemble([item(outputs, made) for item in items])
+
+        def shared(outputs: list, made: dict) -> Any:
+            if key not in made:
+                made[key] = assemble([item(outputs, made) for item in items])
+            return made[key]
+
+        return shared
+
+    def _tensor(self, value: Tensor) -> Make:
+        if not value.is_symbolic and isinstance(value, _late.parameter_class):
+            return lambda outputs, made: value
+        at = len(self.returned)
+        self.returned.append(value)
+        self.numeric.append(_core.is_weak(value))
+        if self.numeric[at]:
+            return lambda outputs, made: outputs[at].item()
+        return lambda outputs, made: outputs[at]
+
+    def _choice(self, value: Choice) -> Make:
+        index = self._tensor(value.index)
+        options = [self._maker(option) for option in value.options]
+        return lambda outputs, made: options[int(index(outputs, made).item())](outputs, made)
+
+    def _parts(self, value: Any) -> tuple[list, Callable[[list], Any]] | None:
+        """What a structure holds, and how one like it is made of other items; None for what is left as it is."""
+        if self.tracer.is_outside(value):  # the caller's own, unchanged
+            return None
+        if isinstance(value, tuple):
+            kind = getattr(value, "_make", None)
+            return list(value), kind or (lambda items: like(value, tuple(items)))
+        if isinstance(value, list):
+            return list(value), lambda items: like(value, items)
+        if isinstance(value, deque):
+            return list(value), lambda items: deque(items, value.maxlen)
+        if isinstance(value, dict):
+            return list(value.values()), lambda items: _dict_like(value, items)
+        if id(value) in self.tracer.made and type(getattr(value, "__dict__", None)) is dict:
+            if type(value).__new__ is object.__new__:
+                return list(vars(value).values()), lambda items: _object_like(value, items)
+        return None
+
+
+def _dict_like(value: dict, items: list) -> dict:
+    pairs = zip(value, items)
+    if type(value) in _DICTS:
+        return type(value)(pairs)
+    return (
+        defaultdict(value.default_factory, pairs) if isinstance(value, defaultdict) else dict(pairs)
+    )
+
+
+def _object_like(value: Any, items: list) -> Any:
+    fresh = object.__new__(type(value))
+    vars(fresh).update(zip(vars(value), items))
+    return fresh
+
+
+def check_leaf(value: Any) -> None:
+    """Refuses what cannot leave compiled code: it belongs to the compilation, or leads to what does."""
+    if value is None or isinstance(
+        value, (*NUMBERS, str, bytes, type, types.ModuleType, HostValue)
+    ):
+        return
+    if isinstance(value, Text):
+        raise Unsupported("a compiled function returns a string that holds the value of a tensor")
+    if isinstance(value, Undefined):
+        raise Unsupported(f"what a compiled function returns has no single value: {value.reason}")
+    if isinstance(value, (Iterator, MappingView, TracedRange)):
+        raise Unsupported(f"a compiled function returns a {type(value).__name__}")
+    inner = value.func if isinstance(value, functools.partial) else value
+    if isinstance(getattr(inner, "__self__", None), Tensor):
+        raise Unsupported("a compiled function returns a method of a tensor")
+    refuse_code(value)
+
+
+def check_parts(value: Any) -> None:
+    """check_leaf of all leaves."""
+    if isinstance(value, (tuple, list, deque)):
+        for item in value:
+            check_parts(item)
+    elif isinstance(value, dict):
+        for item in value.values():
+            check_parts(item)
+    elif not isinstance(value, Tensor):
+        check_leaf(value)

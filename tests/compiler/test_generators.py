@@ -1,0 +1,225 @@
+"""Generators and other iterators in compiled functions: they advance item by item, unless a tensor decides whether they do."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from both_modes import check
+
+from mindspore import Tensor, jit, nn, ops
+
+UP = [1.5, 2.0, 3.0]
+DOWN = [1.5, -5.0, 1.0]
+
+
+def counted(x, n):
+    i = 0
+    while i < n:
+        yield x * i
+        i += 1
+
+
+def nested(x):
+    def scaled():
+        for i in range(3):
+            yield x * i
+
+    total = x * 0
+    for v in scaled():
+        total = total + v * v
+    return total
+
+
+def consumed(x):
+    a, b, *rest = counted(x, 4)
+    table = dict(enumerate(counted(x, 3)))
+    return sum(counted(x, 3)) + a + b + len(rest) + table[2] + [*counted(x, 2)][1]
+
+
+def endless(x):
+    def powers():
+        scale = 1.0
+        while True:
+            yield x * scale
+            scale *= 2
+
+    total = x * 0
+    for v, _ in zip(powers(), range(4)):
+        total = total + v
+    for i, v in enumerate(powers()):
+        total = total + v
+        if i == 2:
+            break
+    return total
+
+
+def left_by_a_tensor(x):
+    total = x * 0
+    for v in counted(x, 5):
+        if total.sum() > 6:
+            break
+        total = total + v
+    return total
+
+
+def sees_what_the_loop_assigns(x):
+    scale = 1.0
+
+    def items():
+        for _ in range(3):
+            yield x * scale
+
+    total = x * 0
+    for v in items():
+        scale = scale * 3
+        total = total + v
+    return total
+
+
+def takes_turns(x):
+    order = []
+
+    def items():
+        for i in range(2):
+            order.append(i)
+            yield x * i
+            order.append(-i)
+
+    for _ in items():
+        order.append(10)
+    return x * (order == [0, 10, 0, 1, 10, -1])
+
+
+def handed_on(x):
+    def down(n):
+        if n > 0:
+            yield x * n
+            yield from down(n - 1)
+
+    return sum(v * (i + 1) for i, v in enumerate(down(3)))
+
+
+def ends(x):
+    def items():
+        try:
+            yield x
+            yield x * 2
+        finally:
+            pass
+
+    g = items()
+    first, second, third = next(g), next(g), next(g, None)
+    return first + second if third is None else x
+
+
+def raises_inside(x):
+    def items():
+        yield x
+        raise ValueError("the end")
+
+    y = x * 0
+    try:
+        for v in items():
+            y = y + v
+    except ValueError:
+        y = y * 5
+    return y
+
+
+def iterators(x):
+    turns, total = iter([x, x * 2, x * 3, x * 4]), x * 0
+    for a, b in zip(turns, turns):
+        total = total + a * b
+    for i, v in zip(itertools.count(), itertools.chain([x], [x * 2])):
+        total = total + v * i
+    rest = iter([1, 2])
+    next(rest)
+    return total * next(rest) + len(list(rest))
+
+
+GENERATORS = [
+    iterators,
+    nested,
+    consumed,
+    endless,
+    left_by_a_tensor,
+    sees_what_the_loop_assigns,
+    takes_turns,
+]
+GENERATORS += [handed_on, ends, raises_inside]
+
+
+@pytest.mark.parametrize("function", GENERATORS, ids=lambda f: f.__name__)
+def test_generators(function):
+    for point in (UP, DOWN):
+        check(function, point)
+
+
+def test_a_method_that_yields():
+    class Net(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.layers = nn.CellList([nn.ReLU(), nn.Tanh()])
+
+        def features(self, x):
+            for layer in self.layers:
+                x = layer(x)
+                yield x
+
+        def construct(self, x):
+            return ops.stack(list(self.features(x)))
+
+    net, x = Net(), Tensor(DOWN)
+    compiled = jit(lambda v: net(v), fullgraph=True)(x)
+    np.testing.assert_array_equal(compiled.asnumpy(), net(x).asnumpy())
+
+
+def test_items_that_a_tensor_decides_run_eagerly():
+    def chosen(x):
+        def items():
+            if x.sum() > 0:
+                yield x
+            yield x * 2
+
+        return sum(items())
+
+    with pytest.warns(UserWarning, match="a tensor decides whether a generator gives an item"):
+        assert jit(chosen)(Tensor(UP)).asnumpy().tolist() == [4.5, 6.0, 9.0]
+    with pytest.raises(TypeError, match="a tensor decides"):
+        jit(chosen, fullgraph=True)(Tensor(UP))
+
+
+def test_an_iterator_that_a_tensor_decides_about_runs_eagerly():
+    def chosen(x):
+        items = iter([x, x * 2])
+        y = next(items) if x.sum() > 0 else x * 5
+        return y + next(items)
+
+    for point in (UP, DOWN):
+        x = Tensor(point)
+        with pytest.warns(UserWarning, match="a tensor decides whether an iterator goes on"):
+            got = jit(chosen)(x)
+        np.testing.assert_array_equal(got.asnumpy(), chosen(x).asnumpy())
+
+
+def test_an_iterator_from_outside_goes_on_with_every_call():
+    class Net(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.scales = iter([1.0, 2.0, 3.0])
+
+        def construct(self, x):
+            return x * next(self.scales)
+
+    net, x = Net(), Tensor(UP)
+    with pytest.warns(UserWarning, match="made outside"):
+        function = jit(lambda v: net(v))
+        first, second = function(x), function(x)
+    np.testing.assert_array_equal(second.asnumpy(), 2 * first.asnumpy())
+
+
+def test_what_has_no_end_is_refused():
+    with pytest.raises(TypeError, match="items are made at once"):
+        jit(lambda x: x * next(map(abs, itertools.count(2))), fullgraph=True)(Tensor(UP))
