@@ -78,7 +78,7 @@ def classify(x, value):
         ["x"],
         [3, 4, 5],
     ],
-    ids=repr,
+    ids=lambda value: type(value).__name__,
 )
 def test_every_kind_of_pattern(value):
     seen = []

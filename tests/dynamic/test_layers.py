@@ -140,13 +140,3 @@ def test_train_one_step_cell_with_declared_inputs():
         loss = net(Tensor(np.ones((n, 3), np.float32)), Tensor(np.zeros((n, 2), np.float32)))
         assert np.isfinite(loss.asnumpy())
     assert net._compiled_versions.compiled == 1
-
-
-def test_what_is_not_open_yet_is_compiled_for_every_shape():
-    dynamic = jit(
-        lambda x: ms.vmap(lambda row: row * row.sum())(x),
-        input_signature=Tensor(shape=[None, 4], dtype=ms.float32),
-    )
-    with pytest.warns(UserWarning, match="has inputs with open sizes, but is compiled for every"):
-        assert dynamic(Tensor(np.ones((2, 4), np.float32))).shape == (2, 4)
-    assert dynamic(Tensor(np.ones((3, 4), np.float32))).asnumpy().tolist() == [[4.0] * 4] * 3

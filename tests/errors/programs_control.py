@@ -75,7 +75,7 @@ def name_of_one_branch():
 
 @wrong(TypeError, "Float32[2]", "Float32[2, 1]", modes=GRAPH)
 def choice_of_two_shapes():
-    Wrap(lambda self, x: x if x.sum() > 0 else x.reshape(2, 1))(f32(2))
+    Wrap(lambda self, x: ms.grad(lambda v: v if v.sum() > 0 else v.reshape(2, 1))(x))(f32(2))
 
 
 @wrong(TypeError, "keep its type", "'s'", modes=GRAPH)

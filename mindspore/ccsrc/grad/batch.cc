@@ -15,7 +15,7 @@ Var Fit(GraphEmitter& emitter, const Var& v, const Type& type) {
   MS_ASSERT(type.is_tensor() && v.type().is_tensor());
   Term t = emitter.Wrap(v);
   if (t.shape() == type.shape()) return emitter.Call("Identity", {t}).var;
-  return SpreadItems(t, type.shape()[0]).var;
+  return SpreadItems(t, type.shape().dim(0).code()).var;
 }
 
 Term SelectItems(const Term& condition, const Term& x, const Term& y) {

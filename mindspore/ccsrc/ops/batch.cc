@@ -8,9 +8,8 @@ Term SpreadItems(const Term& x, int64_t size) { return BroadcastTo(x, x.shape().
 
 Term AlignItems(const Term& x, bool batched, int item_rank, int rank) {
   if (!batched || item_rank == rank) return x;
-  Ints dims{x.shape()[0]};
-  dims.resize(static_cast<size_t>(1 + rank - item_rank), 1);
-  dims.insert(dims.end(), x.shape().begin() + 1, x.shape().end());
+  Ints dims = x.shape().ToCodes();
+  dims.insert(dims.begin() + 1, static_cast<size_t>(rank - item_rank), 1);
   return Reshape(x, dims);
 }
 
@@ -117,7 +116,8 @@ Terms BatchByItems(BatchContext& b) {
     if (b.batched(i)) items[i] = b.emitter().CallMany("Unstack", {b.in(i)});
   }
   std::vector<Terms> outputs(b.node().outputs.size());
-  for (size_t k = 0; k < static_cast<size_t>(b.size()); ++k) {
+  auto size = static_cast<size_t>(Dim(b.size()).value());
+  for (size_t k = 0; k < size; ++k) {
     Terms inputs;
     for (size_t i = 0; i < b.inputs(); ++i) inputs.push_back(b.batched(i) ? items[i][k] : b.in(i));
     Terms made = b.Again(inputs);
@@ -197,12 +197,12 @@ BatchFn FirstAxis(size_t shared, const char* size_attr) {
       }
       const Shape& item = b.in_type(i).shape();
       if (item.rank() == 0) return {};
-      inputs.push_back(Reshape(b.Spread(i), item.With(0, item[0] * b.size())));
+      inputs.push_back(Reshape(b.Spread(i), item.With(0, item.dim(0) * Dim(b.size()))));
     }
     NamedAttrs changed;
     if (size_attr) {
       Ints sizes = b.attr<Ints>(size_attr);
-      sizes[0] *= b.size();
+      sizes[0] = (Dim(sizes[0]) * Dim(b.size())).code();
       changed.emplace_back(size_attr, sizes);
     }
     Terms made = b.Again(inputs, changed);

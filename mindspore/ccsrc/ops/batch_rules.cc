@@ -25,16 +25,14 @@ Term MoveAxis(BatchContext& b, const Term& x, int from, int to) {
 
 // Axes `axis` and `axis` + 1 as one, and one as two.
 Term JoinAxes(const Term& x, int axis) {
-  Ints dims = x.shape().ToInts();
-  auto at = static_cast<size_t>(axis);
-  dims[at] *= dims[at + 1];
+  Ints dims = x.shape().ToCodes();
+  dims[static_cast<size_t>(axis)] = x.shape().Elements(axis, axis + 2).code();
   dims.erase(dims.begin() + axis + 1);
   return Reshape(x, dims);
 }
 Term SplitAxis(const Term& x, int axis, int64_t first) {
-  Ints dims = x.shape().ToInts();
-  auto at = static_cast<size_t>(axis);
-  dims[at] /= first;
+  Ints dims = x.shape().ToCodes();
+  dims[static_cast<size_t>(axis)] = (x.shape().dim(axis) / Dim(first)).code();
   dims.insert(dims.begin() + axis, first);
   return Reshape(x, dims);
 }
@@ -71,8 +69,9 @@ Term ChannelsToItems(BatchContext& b, const Term& x, int axis) {
 }
 
 NamedAttrs GroupAttrs(const BatchContext& b) {
-  return {{"group", b.attr<int64_t>("group") * b.size()},
-          {"out_channel", b.attr<int64_t>("out_channel") * b.size()}};
+  int64_t size = Dim(b.size()).value();
+  return {{"group", b.attr<int64_t>("group") * size},
+          {"out_channel", b.attr<int64_t>("out_channel") * size}};
 }
 
 }  // namespace
@@ -85,7 +84,7 @@ Terms Convolution(BatchContext& b) {
   NamedAttrs attrs = GroupAttrs(b);
   if (input_grad) {
     Ints sizes = b.attr<Ints>("input_size");
-    sizes[static_cast<size_t>(axis)] *= b.size();
+    sizes[static_cast<size_t>(axis)] *= Dim(b.size()).value();
     attrs.emplace_back("input_size", sizes);
   }
   Terms made = b.Again({ItemsToChannels(b, b.Spread(0), axis), JoinAxes(b.in(1), 0)}, attrs);
@@ -95,7 +94,7 @@ Terms Convolution(BatchContext& b) {
 Terms ConvolutionFilter(BatchContext& b) {
   int axis = ChannelAxis(b);
   Ints sizes = b.attr<Ints>("filter_size");
-  sizes[0] *= b.size();
+  sizes[0] *= Dim(b.size()).value();
   NamedAttrs attrs = GroupAttrs(b);
   attrs.emplace_back("filter_size", sizes);
   Terms made = b.Again(
@@ -147,7 +146,7 @@ Terms LayerNormGrad(BatchContext& b) {
   auto reduce = [&](const Term& t) {
     Ints kept{b.size()};
     kept.resize(static_cast<size_t>(1 + rank - parameter.rank()), 1);
-    kept.insert(kept.end(), parameter.begin(), parameter.end());
+    kept.insert(kept.end(), parameter.codes().begin(), parameter.codes().end());
     Term sum = SumTo(t, kept);
     return CastTo(Reshape(sum, parameter.Insert(0, b.size())), b.in_type(4).dtype());
   };
@@ -219,7 +218,7 @@ Terms SegmentSum(BatchContext& b) {
   Term inside = b.Call("LogicalAnd", {b.Call("GreaterEqual", {ids, zero}),
                                       b.Call("Less", {ids, zero + static_cast<double>(segments)})});
   Term moved = b.Call("Select", {inside, ids + first, zero - 1});
-  Term sums = b.Again({b.Spread(0), moved}, {{"num_segments", segments * b.size()}})[0];
+  Term sums = b.Again({b.Spread(0), moved}, {{"num_segments", segments * Dim(b.size()).value()}})[0];
   return {SplitAxis(sums, 0, b.size())};
 }
 
@@ -253,7 +252,8 @@ std::pair<Term, Term> RowWeights(BatchContext& b, size_t labels, size_t weight, 
   label = b.Call("Select", {counts, label, zero});
   const Shape& rows = label.shape();
   Term weights = b.Spread(weight);
-  weights = BroadcastTo(Reshape(weights, {b.size(), 1, classes}), {b.size(), rows[1], classes});
+  weights = Reshape(weights, Dims{Dim(b.size()), 1, classes});
+  weights = BroadcastTo(weights, Dims{Dim(b.size()), rows.dim(1), classes});
   Term of_row = AtClass(b, weights, label);
   return {label, b.Call("Select", {counts, of_row, b.emitter().Scalar(0, of_row.dtype())})};
 }

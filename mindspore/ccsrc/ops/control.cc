@@ -179,7 +179,7 @@ Type InferVmap(InferContext& c) {
   c.CheckType(c.size() == 1 && c.in(0).is_function(), "it takes one function");
   int64_t size = c.attr<int64_t>("size");
   const FunctionType& f = c.in(0).function();
-  c.Check(size >= 1, "'size' must be positive, but got {}", size);
+  c.Check(Dim(size) >= 1, "'size' must be positive, but got {}", size);
   auto batched = [&](const char* name, const Types& types) {
     const Ints& axes = c.attr<Ints>(name);
     c.Check(axes.size() == types.size(), "'{}' must have {} items, but got {}", name, types.size(),
@@ -227,6 +227,7 @@ void DefineTransforms(OpRegistry& ops) {
       .RequiredAttr<Ints>("out_axes",
                           "For each result: 0, or -1 where it is the same for all items.")
       .RequiredAttr<int64_t>("size", "How many items there are.")
+      .Sizes("size")
       .Infer(InferVmap);
   // A gradient treats it as one step whose rule is `back`; values captured by f or back are
   // constants to it. The gradient pass, and then DropCustomGradients, take it away.

@@ -33,7 +33,7 @@ Var Unroll(Module& module, GraphEmitter& emitter, const Node& vmap, const Var& f
   const Ints& in = vmap.attr<Ints>("in_axes");
   const Ints& out = vmap.attr<Ints>("out_axes");
   std::vector<Terms> arguments;
-  auto size = static_cast<size_t>(vmap.attr<int64_t>("size"));
+  auto size = static_cast<size_t>(Dim(vmap.attr<int64_t>("size")).value());
   for (size_t i = 0; i < in.size(); ++i) {
     Var x{items->AddParameter(vmap.outputs[0].function().parameters[i], "x"), 0};
     arguments.push_back(in[i] == 0 ? inner.CallMany("Unstack", {inner.Wrap(x)})

@@ -71,6 +71,9 @@ class Calls:
             return self.call(function.bound_function(), args, kwargs, frame)
         if isinstance(function, type):
             return self._instantiate(function, args, kwargs)
+        method = self.special_method(function, "__call__")
+        if method is not None:
+            return self.call(method, args, kwargs, frame)
         for value in (function, *args):
             if isinstance(value, Primitive):
                 self.guards.item(value.__dict__, "attrs", value.attrs)
@@ -103,7 +106,7 @@ class Calls:
                 raise Unsupported(
                     f"'{function.__name__}' is a constexpr: its arguments must be known while compiling"
                 )
-        elif is_library(function) or constant is not None or _is_builtin_module(function):
+        elif is_library(function) or constant is not None or is_standard(function):
             return self._run(function, args, kwargs)
         try:
             source = find_source(function)
@@ -121,11 +124,20 @@ class Calls:
             function.__name__,
             args,
             kwargs,
-            [self.fact(d) for d in function.__defaults__ or ()],
+            [self.fact(d) for d in self._defaults(function)],
             function.__kwdefaults__ or {},
         )
         frame.first_argument = args[0] if args else None
         return self._run_frame(frame, source.node)
+
+    def _defaults(self, function: types.FunctionType) -> tuple:
+        """Default values, which are facts where they can change."""
+        found = function.__defaults__ or ()
+        named = function.__kwdefaults__ or {}
+        if any(isinstance(v, facts.MUTABLE) for v in (*found, *named.values())):
+            self.guards.attribute(function, "__defaults__", function.__defaults__)
+            self.guards.attribute(function, "__kwdefaults__", function.__kwdefaults__)
+        return found
 
     def _run_without_source(self, function: Any, args: list, kwargs: dict, reason: str) -> Any:
         """Without its text a function can still run on traced tensors, as long as none of them decides what it does."""
@@ -239,7 +251,7 @@ class Calls:
             if isinstance(value, Iterator):
                 self.check_iterator(value)
         result = self.with_numbers(args, kwargs, lambda a, k: self._run_between(function, a, k))
-        if function in _COPYING and hasattr(result, "__dict__"):
+        if any(function is f for f in _COPYING) and hasattr(result, "__dict__"):
             self.made.add(id(result))
             self.keep.append(result)
         return self.note_iterator(result)
@@ -374,7 +386,8 @@ def _hashable(function: Any) -> bool:
     return isinstance(function, (type, types.BuiltinFunctionType))
 
 
-def _is_builtin_module(function: types.FunctionType) -> bool:
+def is_standard(function: types.FunctionType) -> bool:
+    """Functions of Python's own modules, and NumPy's, run as they are."""
     module = (function.__module__ or "").split(".")[0]
     return module in _STANDARD
 

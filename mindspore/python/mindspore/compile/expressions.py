@@ -81,7 +81,10 @@ class Expressions:
 
     def _NamedExpr(self, node: ast.NamedExpr) -> Any:
         value = self.eval(node.value)
-        self.bind(node.target.id, value)
+        frame = self
+        while frame.is_scope and frame.parent is not None:  # not a variable of the comprehension
+            frame = frame.parent
+        frame.bind(node.target.id, value)
         return value
 
     # ---- displays ---------------------------------------------------------------------------------------------------
@@ -148,7 +151,8 @@ class Expressions:
         self.at(node)
         if isinstance(node.op, ast.Not):
             return self.negation(value)
-        return self.tracer.split(value, UNARY[type(node.op)])
+        operation = UNARY[type(node.op)]
+        return self.tracer.split(value, lambda v: self.tracer.operate_on(operation, v))
 
     def _Compare(self, node: ast.Compare) -> Any:
         left = self.eval(node.left)
@@ -166,6 +170,11 @@ class Expressions:
     def _compare_once(self, op: ast.cmpop, left: Any, right: Any) -> Any:
         if isinstance(right, Choice) and isinstance(op, (ast.In, ast.NotIn)):
             return self.tracer.split(right, lambda option: self._compare_once(op, left, option))
+        if isinstance(op, (ast.In, ast.NotIn)):
+            method = self.tracer.special_method(right, "__contains__")
+            if method is not None:
+                found = self.tracer.call(method, [left], {}, self)
+                return self.negation(found) if isinstance(op, ast.NotIn) else found
         if isinstance(op, (ast.In, ast.NotIn)) and (
             self.tracer.is_traced(left) or self.tracer.has_traced(right)
         ):

@@ -8,6 +8,7 @@ import builtins
 import types
 from typing import Any
 
+from mindspore._core import Tensor
 from mindspore.compile.errors import Unsupported
 from mindspore.compile.expressions import BINARY, Expressions
 from mindspore.compile.flow import Flow
@@ -100,7 +101,7 @@ class Frame(Expressions, Logic, Statements, Flow, Handlers, Matching, Yields):
             raise Unsupported(
                 f"a compiled function cannot assign the global '{name}'; return the value instead"
             )
-        if declared == "nonlocal" or (self.is_scope and isinstance(self.node, ast.NamedExpr)):
+        if declared == "nonlocal":
             frame = self.parent
             while frame is not None and name not in frame.env:
                 frame = frame.parent
@@ -192,15 +193,26 @@ class Frame(Expressions, Logic, Statements, Flow, Handlers, Matching, Yields):
         old = self.eval(ast.copy_location(read, target))
         value = self.eval(node.value)
         self.at(node)
-        if isinstance(old, list) and isinstance(node.op, ast.Add):
-            self.tracer.check_mutable(old)
-            old.extend(self.tracer.iterate(value))
-            return
-        self.assign(target, self.tracer.operate(BINARY[type(node.op)], old, value))
+        changed = self.tracer.augment(type(node.op), old, value)
+        if changed is NotImplemented:
+            changed = self.tracer.operate(BINARY[type(node.op)], old, value)
+        if changed is not old or isinstance(old, Tensor):
+            self.assign(target, changed)
 
 
 class NestedFunction:
-    """A function defined inside compiled code. Library code may call it like any function."""
+    """A function defined inside compiled code. Library code may call it like any function. Its `__dict__` holds what programs put
+    there, and functools.wraps copies, alone."""
+
+    __slots__ = (
+        "__dict__",
+        "__name__",
+        "__weakref__",
+        "defaults",
+        "frame",
+        "keyword_defaults",
+        "node",
+    )
 
     def __init__(self, frame: Frame, node: Any, name: str):
         self.frame, self.node, self.__name__ = frame, node, name

@@ -187,6 +187,9 @@ def _extreme_row(row: Tensor, largest: bool) -> Tensor:
 def _len(tracer: Any, args: list, kwargs: dict) -> Any:
     if len(args) == 1 and isinstance(args[0], Tensor) and args[0].ndim > 0:
         return args[0].shape[0]  # may be symbolic, which Python's own cannot return
+    method = tracer.special_method(args[0], "__len__") if len(args) == 1 else None
+    if method is not None:
+        return tracer.call(method, [], {}, None)
     return len(*args, **kwargs)
 
 

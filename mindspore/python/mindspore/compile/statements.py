@@ -132,6 +132,10 @@ class Statements:
                 self.env[target.id] = Undefined("it was deleted")
             elif isinstance(target, ast.Subscript):
                 owner = self.eval(target.value)
+                method = self.tracer.special_method(owner, "__delitem__")
+                if method is not None:
+                    self.tracer.call(method, [self.eval(target.slice)], {}, self)
+                    continue
                 self.tracer.check_mutable(owner)
                 del owner[self.eval(target.slice)]
             else:

@@ -29,6 +29,7 @@ from mindspore.compile.host_values import HostValue
 from mindspore.compile.memo import Memo
 from mindspore.compile.python_builtins import TracedRange
 from mindspore.compile.recursion import Recursion
+from mindspore.compile.special_methods import SpecialMethods
 from mindspore.compile.values import NUMBERS, Choice
 
 
@@ -44,7 +45,7 @@ def current() -> Tracer | None:
     return _current.tracers[-1] if _current.tracers else None
 
 
-class Tracer(Calls, Choices, Recursion, Iterators):
+class Tracer(Calls, Choices, Recursion, Iterators, SpecialMethods):
     """One compilation."""
 
     def __init__(self, max_depth: int, fast: bool) -> None:
@@ -238,6 +239,10 @@ class Tracer(Calls, Choices, Recursion, Iterators):
     def set_attribute(self, owner: Any, name: str, value: Any) -> None:
         if isinstance(owner, Choice):
             return self.split(owner, lambda o: self.set_attribute(o, name, value))
+        if isinstance(owner, NestedFunction):
+            if self.arms or self.trace.depth:
+                raise Unsupported("an attribute of a function changes as a tensor decides")
+            return setattr(owner, name, value)
         if self.trace.depth and id(owner) in self.made and not hasattr(owner, "__dict__"):
             raise Unsupported("an object without a '__dict__' changes as a tensor decides")
         if id(owner) in self.made or isinstance(owner, HostValue):
@@ -306,6 +311,10 @@ class Tracer(Calls, Choices, Recursion, Iterators):
                 owner, updated if updated.is_symbolic else self.trace.constant(updated)
             )
             return owner
+        method = self.special_method(owner, "__setitem__")
+        if method is not None:
+            self.call(method, [key, value], {}, None)
+            return owner
         self.check_mutable(owner)
         owner[key] = value
         return owner
@@ -350,6 +359,9 @@ class Tracer(Calls, Choices, Recursion, Iterators):
             raise Unsupported("a range with a tensor bound can only be looped over by 'for'")
         if isinstance(value, Iterator):
             self.check_iterator(value)
+        elif type(value) not in _BUILT_IN:
+            method = self.special_method(value, "__iter__")
+            return value if method is None else self.call(method, [], {}, None)
         return value
 
     def operate(self, operation: Callable, a: Any, b: Any) -> Any:
@@ -366,6 +378,10 @@ class Tracer(Calls, Choices, Recursion, Iterators):
             return Text(operation, a, b)
         if isinstance(a, HostValue) or isinstance(b, HostValue):
             return self.session.operate(operation, a, b)
+        if type(a) not in _BUILT_IN or type(b) not in _BUILT_IN:
+            result = self.operate_by_methods(operation, a, b)
+            if result is not NotImplemented:
+                return result
         try:
             return operation(a, b)
         except TypeError:
@@ -375,6 +391,7 @@ class Tracer(Calls, Choices, Recursion, Iterators):
             return self.operate(operation, x, y)
 
 
+_BUILT_IN = frozenset({Tensor, int, float, bool, str, tuple, list, dict, type(None)})
 _COMPARISONS = frozenset(
     {operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge}
 )

@@ -7,8 +7,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from mindspore import _core
-from mindspore._core import SymbolicInt, Tensor
+from mindspore._core import Tensor
 from mindspore.common import _late
 from mindspore.common._tree import flatten, rebuild
 from mindspore.compile.cache import Cache
@@ -100,10 +99,6 @@ def vmap_in_trace(
     the function knows as the first of them."""
     from mindspore import ops
 
-    if isinstance(size, SymbolicInt):
-        raise _core.SymbolicSizeError(
-            f"For 'vmap', the number of items must be known while compiling, but got {size}."
-        )
     inputs = [(t.dtype, tuple(t.shape)[1:]) if b else t for t, b in zip(tensors, batched)]
     weights = [(group[0], group[0]) for group in members]
     graph = FunctionGraph("vmap", call, inputs, weights)
