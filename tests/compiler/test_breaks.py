@@ -337,3 +337,21 @@ def test_a_gradient_of_a_nested_function_that_cannot_be_compiled() -> None:
     with pytest.warns(RunsEagerly):
         compiled = jit(function)(X)
     np.testing.assert_array_equal(compiled.asnumpy(), function(X).asnumpy())
+
+
+def test_an_element_becomes_a_number_that_came_out_of_the_graph() -> None:
+    """Of a tensor made in the function, and of a Parameter."""
+    p = Parameter(Tensor(np.ones(2, np.float32)), name="p")
+
+    def function(x):
+        y = x * 1
+        y[0] = x.sum().item()
+        p[1] = float(x.max())
+        return y * p
+
+    start = p.asnumpy()
+    wanted = [function(x).asnumpy() for x in (X, X * 2)]
+    p.set_data(Tensor(start))
+    with pytest.warns(RunsEagerly):
+        compiled = [jit(function)(x).asnumpy() for x in (X, X * 2)]
+    np.testing.assert_array_equal(compiled, wanted)

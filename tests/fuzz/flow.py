@@ -7,12 +7,12 @@ from typing import Any
 
 from fuzz.base import rule
 from fuzz.kinds import INTEGERS, Map, Num, Seq, T, Text, joined
-from fuzz.statements import Statements
+from fuzz.objects import Objects
 
 _MAX_DEPTH = 4
 
 
-class Flow(Statements):
+class Flow(Objects):
     """Mixin of the generator."""
 
     def arm(self, count: int, scope: dict[str, Any], by_tensor: bool) -> dict[str, Any] | None:
@@ -92,7 +92,11 @@ class Flow(Statements):
 
     # ---- loops ------------------------------------------------------------------------------------------------------
     def loop_body(
-        self, new: dict[str, Any], by_tensor: bool, head: Callable[[], None] | None = None
+        self,
+        new: dict[str, Any],
+        by_tensor: bool,
+        head: Callable[[], None] | None = None,
+        may_end: bool = True,
     ) -> None:
         """The body of a loop: variables of before keep their kinds, those made inside are gone after it."""
         before = dict(self.scope)
@@ -117,7 +121,7 @@ class Flow(Statements):
             if isinstance(kind, Num) and after.get(name) != kind:
                 before[name] = Num(kind.name, False)
         self.scope = before
-        if self.chance(0.2):
+        if may_end and self.chance(0.25):
             self.emit("else:")
             end = self.arm(1, self.scope, False)
             if end is not None:
@@ -154,6 +158,26 @@ class Flow(Statements):
         self.emit(f"while {counter} < {self.choose((1, 2, 3))}:")
         self.loop_body({}, False, lambda: self.emit(f"{counter} += 1"))
         self.scope[counter] = Num("int", False)
+        return "done"
+
+    @rule("statement", 0.7)
+    def statement_while_true(self) -> str | None:
+        """A loop that a jump ends."""
+        if not self.may_loop():
+            return None
+        counter = self.fresh("n")
+        by_tensor = self.chance(0.6)
+        kind = T("int32", ()) if by_tensor else Num("int", False)
+        self.emit(f"{counter} = {'Tensor(0, ms.int32)' if by_tensor else '0'}")
+        self.emit("while True:")
+
+        def head() -> None:
+            self.emit(f"{counter} += 1")
+            self.emit(f"if {counter} > {self.choose((1, 2, 3))}:")
+            self.emit("    break")
+
+        self.loop_body({}, by_tensor, head, may_end=False)
+        self.scope[counter] = kind
         return "done"
 
     @rule("statement", 1.5)

@@ -62,6 +62,14 @@ class Map:
 
 
 @dataclass(frozen=True)
+class Rec:
+    """A record: `Pair`, a namedtuple, or `Item`, a dataclass whose fields may change."""
+
+    name: str
+    fields: tuple[tuple[str, object], ...]
+
+
+@dataclass(frozen=True)
 class Fn:
     """A function of tensors; `keywords` may be left out."""
 
@@ -96,6 +104,9 @@ def joined(a: object, b: object, by_tensor: bool) -> object:
             return None
         pairs = tuple((k, joined(x, y, by_tensor)) for (k, x), (_, y) in zip(a.items, b.items))
         return None if None in [v for _, v in pairs] else Map(pairs, a.ident)
+    if isinstance(a, Rec) and isinstance(b, Rec) and a.name == b.name:
+        fields = tuple((n, joined(x, y, by_tensor)) for (n, x), (_, y) in zip(a.fields, b.fields))
+        return None if None in [k for _, k in fields] else Rec(a.name, fields)
     return a if a == b else None
 
 

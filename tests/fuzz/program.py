@@ -10,10 +10,13 @@ import numpy as np
 
 from fuzz.base import RULES
 from fuzz.flow import Flow
-from fuzz.kinds import FLOATS, Fn, Num, Seq, T
+from fuzz.kinds import FLOATS, Fn, Num, Rec, Seq, T
+from fuzz.objects import DEFINITIONS
 
 HEADER = '''"""Random program {seed}."""
 import contextlib
+from collections import namedtuple
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -81,8 +84,10 @@ class Generator(Flow):
         with self.block():
             if not self.statements(r.choice((3, 4, 5, 6, 8))):
                 self.emit(f"return {self.value(self.result, 3)}")
-        text = HEADER.format(seed=self.seed) + "\n".join(
-            [*self.cell_class(), *self.class_head(), *self.lines, ""]
+        text = (
+            HEADER.format(seed=self.seed)
+            + DEFINITIONS
+            + "\n".join([*self.cell_class(), *self.class_head(), *self.lines, ""])
         )
         return Program(self.seed, text, kinds, dict(self.parameters), self.counts)
 
@@ -91,7 +96,8 @@ class Generator(Flow):
         kind = first if first.is_float else T(self.float_dtype, first.shape)
         if self.chance(0.6):
             return kind
-        others = (self.tensor_kind(), kind, Seq("tuple", (kind,)))
+        pair = Rec("Pair", (("a", kind), ("b", self.tensor_kind())))
+        others = (self.tensor_kind(), kind, Seq("tuple", (kind,)), pair)
         return Seq("tuple", (kind, *self.random.sample(others, self.choose((1, 2)))))
 
     def helpers(self, kinds: list[T]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from fuzz.base import rule
-from fuzz.kinds import INTEGERS, Map, Num, Seq, T, Text, fresh_ident
+from fuzz.kinds import INTEGERS, Map, Num, Rec, Seq, T, Text, fresh_ident
 from fuzz.tensors import Tensors
 
 
@@ -63,6 +63,19 @@ class Scalars(Tensors):
         return self.choose(
             (f"{x}.shape[0]", f"{x}.ndim", f"len({x}.shape)", f"{x}.shape[-1]", f"len({x})")
         )
+
+    @rule("number", 0.7)
+    def number_of_tensor(self, name: str, depth: int, fixed: bool) -> str | None:
+        """A tensor of one element as a Python number."""
+        if fixed:
+            return None
+        if name == "bool":
+            return f"bool({self.tensor(T('bool', ()), 1)})"
+        if name == "float":
+            text = self.tensor(T(self.float_dtype, ()), 1)
+            return self.choose((f"float({text})", f"{text}.item()"))
+        text = self.tensor(T(self.choose(INTEGERS), ()), 1)
+        return self.choose((f"int({text})", f"{text}.item()"))
 
     @rule("number", 1)
     def number_choice(self, name: str, depth: int, fixed: bool) -> str:
@@ -254,6 +267,8 @@ class Scalars(Tensors):
             return (
                 "{" + ", ".join(f'"{k}": {self.value(v, depth - 1)}' for k, v in kind.items) + "}"
             )
+        if isinstance(kind, Rec):
+            return f"{kind.name}({', '.join(self.value(k, depth - 1) for _, k in kind.fields)})"
         items = [self.value(k, depth - 1) for k in kind.items]
         if kind.name == "list":
             return f"[{', '.join(items)}]"

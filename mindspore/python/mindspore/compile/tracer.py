@@ -25,7 +25,7 @@ from mindspore.compile.effects import Text
 from mindspore.compile.errors import Place, Unsupported, calling_place, frame_place
 from mindspore.compile.frame import Frame, NestedFunction
 from mindspore.compile.generators import Iterators
-from mindspore.compile.host_values import HostValue
+from mindspore.compile.host_values import HostValue, decides, has_host
 from mindspore.compile.memo import Memo
 from mindspore.compile.python_builtins import TracedRange
 from mindspore.compile.recursion import Recursion
@@ -287,14 +287,10 @@ class Tracer(Calls, Choices, Recursion, Iterators, SpecialMethods):
                 key[at], lambda k: self.set_item(owner, (*key[:at], k, *key[at + 1 :]), value)
             )
         if isinstance(owner, _late.parameter_class):
-            from mindspore.common._indexing import index_update
-
             self.aliases.check_change(owner)
-            self.trace.set_parameter(owner, index_update(owner, key, value))
+            self.trace.set_parameter(owner, self._updated(owner, key, value))
             return owner
         if isinstance(owner, Tensor):
-            from mindspore.common._indexing import index_update
-
             self.aliases.check_change(owner)
             if id(owner) in self.lifted:
                 raise Unsupported(
@@ -305,7 +301,7 @@ class Tracer(Calls, Choices, Recursion, Iterators, SpecialMethods):
                 raise Unsupported(
                     "an argument is changed in place, in a function with lines that run eagerly"
                 )
-            updated = index_update(owner, key, value)
+            updated = self._updated(owner, key, value)
             # Known or not, it is a value of the graph: facts are objects that stay what they are.
             self.cells.change(
                 owner, updated if updated.is_symbolic else self.trace.constant(updated)
@@ -318,6 +314,14 @@ class Tracer(Calls, Choices, Recursion, Iterators, SpecialMethods):
         self.check_mutable(owner)
         owner[key] = value
         return owner
+
+    def _updated(self, owner: Tensor, key: Any, value: Any) -> Tensor:
+        """A tensor with some of its elements replaced, between two graphs where a value came out of the first."""
+        from mindspore.common._indexing import index_update
+
+        if self.session is not None and has_host((key, value)):
+            return self.session.call(decides(), index_update, [owner, key, value], {}, True)
+        return index_update(owner, key, value)
 
     def get_item(self, owner: Any, key: Any) -> Any:
         if isinstance(owner, Choice):
