@@ -99,6 +99,7 @@ def test_the_report_tells_kinds_apart(capfd, monkeypatch):
     assert memory_table(report) in printed
 
 
+@pytest.mark.fast_stage
 @pytest.mark.parametrize("overflow", [False, True])
 def test_a_step_that_may_be_left_out_updates_in_place(overflow):
     from mindspore.compile import memory_report

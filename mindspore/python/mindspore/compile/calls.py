@@ -162,6 +162,7 @@ class Calls:
         return self._run_frame(frame, function.node)
 
     def _run_frame(self, frame: Frame, node: Any) -> Any:
+        frame.body = node
         if is_generator(node):
             return Generator(self, frame, node)
         return self.enter_call(frame, node, lambda f: self._run_statements(f, node))

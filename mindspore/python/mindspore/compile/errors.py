@@ -155,7 +155,7 @@ def _meant_name(error: BaseException) -> str:
     frame = getattr(error, "_ms_expression", (None, None))[0]
     if isinstance(error, AttributeError) and getattr(error, "obj", None) is not None:
         known = dir(error.obj)
-    elif isinstance(error, NameError) and frame is not None:
+    elif type(error) is NameError and frame is not None:
         known = frame.known_names()
     close = difflib.get_close_matches(name, known, 1) if isinstance(name, str) else []
     return f"Did you mean '{close[0]}'?" if close and f"'{close[0]}'" not in str(error) else ""

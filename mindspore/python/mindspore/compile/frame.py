@@ -16,6 +16,7 @@ from mindspore.compile.generators import Yields
 from mindspore.compile.handlers import Handlers
 from mindspore.compile.logic import Logic
 from mindspore.compile.matching import Matching
+from mindspore.compile.source import local_names
 from mindspore.compile.statements import Statements
 
 
@@ -48,6 +49,7 @@ class Frame(Expressions, Logic, Statements, Flow, Handlers, Matching, Yields):
         self.outer_names: dict[str, str] = {}  # names declared global or nonlocal
         self.is_scope = False  # a comprehension: statements and errors belong to the parent
         self.node: ast.AST | None = None
+        self.body: ast.AST | None = None  # the function, unless it is a comprehension
         self.name: ast.Name | None = None  # the last one that was read
         self.first_argument: Any = None
 
@@ -55,16 +57,28 @@ class Frame(Expressions, Logic, Statements, Flow, Handlers, Matching, Yields):
     def lookup(self, name: str) -> Any:
         if name in self.env and name not in self.outer_names:
             return self.read(name, self.env[name])
+        self._check_assigned(name, self)
         frame = self.parent
         while frame is not None:
             if name in frame.env:
                 return frame.read(name, frame.env[name])
+            self._check_assigned(name, frame)
             if name in frame.cells:
                 return self.tracer.read_cell(name, frame.cells[name])
             frame = frame.parent
         if name in self.cells:
             return self.tracer.read_cell(name, self.cells[name])
         return self.tracer.read_global(name, self.globals)
+
+    def _check_assigned(self, name: str, owner: Frame) -> None:
+        """A variable that its function assigns later, or has deleted, is none of an enclosing scope."""
+        if owner.body is None or name not in local_names(owner.body):
+            return
+        if owner is self:
+            text = f"cannot access local variable '{name}' where it is not associated with a value"
+            raise UnboundLocalError(text, name=name)
+        text = f"cannot access free variable '{name}' where it is not associated with a value in enclosing scope"
+        raise NameError(text, name=name)
 
     def peek(self, name: str) -> Any:
         """A variable's value for a message: KeyError if there is none, and no fact of the graph."""

@@ -6,6 +6,7 @@ import ast
 import linecache
 import types
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -134,3 +135,77 @@ def _same_code(node: ast.AST, code: types.CodeType) -> bool:
 
 def _free_names(code: types.CodeType) -> set[str]:
     return set(code.co_names) | set(code.co_freevars)
+
+
+# ---- names ----------------------------------------------------------------------------------------------------------
+def local_names(function: Any) -> frozenset[str]:
+    """The names that a function assigns anywhere, which makes them its own everywhere in it."""
+    known = getattr(function, "local_names", None)
+    if known is None:
+        found = _Assigned()
+        for part in function.body if isinstance(function.body, list) else [function.body]:
+            found.visit(part)
+        known = function.local_names = frozenset(found.names - found.outer)
+    return known
+
+
+class _Assigned(ast.NodeVisitor):
+    """Names that statements assign, but not those of functions and comprehensions inside."""
+
+    def __init__(self) -> None:
+        self.names: set[str] = set()
+        self.outer: set[str] = set()  # declared global or nonlocal
+        self.inside = 0  # nesting of comprehensions
+
+    def visit_Name(self, node: ast.Name) -> None:
+        if not self.inside and not isinstance(node.ctx, ast.Load):
+            self.names.add(node.id)
+
+    def visit_NamedExpr(self, node: ast.NamedExpr) -> None:
+        self.names.add(node.target.id)
+        self.visit(node.value)
+
+    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> None:
+        if node.name:
+            self.names.add(node.name)
+        self.generic_visit(node)
+
+    def _pattern(self, node: ast.MatchAs | ast.MatchStar) -> None:
+        if node.name:
+            self.names.add(node.name)
+        self.generic_visit(node)
+
+    def visit_MatchMapping(self, node: ast.MatchMapping) -> None:
+        if node.rest:
+            self.names.add(node.rest)
+        self.generic_visit(node)
+
+    def visit_alias(self, node: ast.alias) -> None:
+        self.names.add(node.asname or node.name.partition(".")[0])
+
+    def _declared(self, node: ast.Global | ast.Nonlocal) -> None:
+        self.outer.update(node.names)
+
+    def _function(self, node: Any) -> None:
+        self.names.add(node.name)
+        for part in [*node.decorator_list, *_defaults(node)]:
+            self.visit(part)
+
+    def _comprehension(self, node: ast.AST) -> None:
+        self.inside += 1
+        self.generic_visit(node)
+        self.inside -= 1
+
+    visit_MatchAs = visit_MatchStar = _pattern
+    visit_Global = visit_Nonlocal = _declared
+    visit_FunctionDef = visit_AsyncFunctionDef = visit_ClassDef = _function
+    visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _comprehension
+
+    def visit_Lambda(self, node: ast.Lambda) -> None:
+        for part in _defaults(node):
+            self.visit(part)
+
+
+def _defaults(node: Any) -> list[ast.expr]:
+    arguments = getattr(node, "args", None)
+    return [d for d in [*arguments.defaults, *arguments.kw_defaults] if d] if arguments else []
