@@ -263,6 +263,20 @@ class BufferFinder {
   std::set<int> buffered_;
 };
 
+// What measurements found best for most bodies. The code takes longer to make, so that small work
+// does without.
+void ChooseTuning(LoopNest* nest) {
+  constexpr int64_t kMuch = 1 << 16;  // elements
+  if (nest->size() < kMuch) return;
+  bool functions = std::any_of(nest->values.begin(), nest->values.end(), [](const NestValue& v) {
+    return !v.flat && IsHeavy(v.node.op) && v.reduction == Reduction::kNone;
+  });
+  bool elementwise = nest->schedule == LoopNest::Schedule::kElementwise;
+  bool columns = nest->schedule == LoopNest::Schedule::kColumns;
+  if (elementwise && functions) nest->tuning.unroll = 2;
+  if (columns && !functions && nest->OuterSize(true) >= 64) nest->tuning.rows = 4;
+}
+
 // Enough tasks for many threads, but chunks of some size.
 void ChooseSchedule(const FusedBody& body, LoopNest* nest) {
   constexpr int64_t kTasks = 64;
@@ -323,12 +337,20 @@ int LoopNest::passes() const {
   return std::max(last, 0) + 1;
 }
 
+LoopNest Retuned(const LoopNest& nest, const Tuning& tuning) {
+  LoopNest result = nest;
+  result.tuning = tuning;
+  if (!tuning.buffers) result.buffered.clear();
+  return result;
+}
+
 std::string MakeNest(const FusedBody& body, int vector_bytes, LoopNest* nest) {
   *nest = {};
   nest->piece = 32 * vector_bytes;  // 128 additions in each lane of floats
   std::string refusal = NestBuilder(body, nest).Run();
   if (!refusal.empty()) return refusal;
   ChooseSchedule(body, nest);
+  ChooseTuning(nest);
   // Short vectors would be all remainder: tiles of the interpreter span several rows.
   if (nest->inner() < 8 && nest->size() > 64)
     return fmt::format("the innermost axis has only {} elements", nest->inner());

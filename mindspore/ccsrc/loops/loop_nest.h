@@ -11,12 +11,14 @@
 //   columns      the innermost axis is kept: a task is a tile of columns, totals stand in an array.
 // Where these are too few tasks, each is cut into chunks, and every stage becomes a phase of its
 // own which first combines, in order, the totals that the chunks of the phase before left. The cut
-// depends on sizes only: results do not depend on the number of threads.
+// depends on sizes only: results do not depend on the number of threads. What may be chosen by
+// measurement (loops/tuning.h) leaves every sum in its order, too.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "loops/tuning.h"
 #include "loops/vector_table.h"
 #include "ops/fused.h"
 
@@ -48,8 +50,6 @@ struct NestOutput {
 
 struct LoopNest {
   enum class Schedule : uint8_t { kElementwise, kRows, kColumns };
-  static constexpr int64_t kBlock = 8192;      // elements of an elementwise task
-  static constexpr int64_t kTile = 1024;       // columns of a task
   static constexpr int64_t kBuffer = 1 << 15;  // elements of a row that may be buffered
 
   Ints sizes;
@@ -65,6 +65,7 @@ struct LoopNest {
   int64_t piece = 2048;  // elements of a row that are added up before they go to a total
   // Values that a pass writes to the row's buffer for later ones.
   std::vector<int> buffered;
+  Tuning tuning;
 
   int64_t inner() const { return sizes.back(); }
   int64_t size() const;
@@ -77,7 +78,7 @@ struct LoopNest {
   int64_t piece_span() const;
   int64_t pieces() const;
   int64_t row_pieces() const { return (inner() + piece - 1) / piece; }
-  int64_t tiles() const { return (inner() + kTile - 1) / kTile; }
+  int64_t tiles() const { return (inner() + tuning.tile - 1) / tuning.tile; }
   // Whether the last pass has full outputs to write (otherwise the last one reduces).
   bool HasFullOutputs() const;
   int passes() const;  // over the elements
@@ -85,6 +86,9 @@ struct LoopNest {
 
 // Returns why there are no loops for the body; empty when there are.
 std::string MakeNest(const FusedBody& body, int vector_bytes, LoopNest* nest);
+
+// The nest with another tuning.
+LoopNest Retuned(const LoopNest& nest, const Tuning& tuning);
 
 // Of the whole nest on one core: operations (functions counted as 20), and rough time.
 struct NestCost {

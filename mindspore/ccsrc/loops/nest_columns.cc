@@ -13,16 +13,16 @@ bool NestWriter::IsHoisted(int v) const {
 }
 
 std::string NestWriter::ColumnArray(LlvmScope& scope, int v) {
-  int64_t bytes = LoopNest::kTile * 8;
+  int64_t bytes = nest_.tuning.tile * 8;
   result_.scratch_bytes =
       std::max(result_.scratch_bytes, nest_.values.size() * static_cast<size_t>(2 * bytes));
   return At(scope, "i8", "%scratch", std::to_string((2 * v + 1) * bytes));
 }
 
 std::string NestWriter::ColumnTotals(LlvmScope& scope, int v, const std::string& chunk) {
-  if (nest_.chunks > 1) return PartialAt(scope, v, chunk, LoopNest::kTile);
+  if (nest_.chunks > 1) return PartialAt(scope, v, chunk, nest_.tuning.tile);
   ColumnArray(scope, v);
-  return At(scope, "i8", "%scratch", std::to_string(2 * v * LoopNest::kTile * 8));
+  return At(scope, "i8", "%scratch", std::to_string(2 * v * nest_.tuning.tile * 8));
 }
 
 // The task's tile, from its flat index.
@@ -37,8 +37,8 @@ void NestWriter::BeginColumns(LlvmScope& task, std::string flat) {
     kept_ = task.Let(fmt::format("udiv i64 {}, {}", flat, tiles));
     Decode(task, kept_, outer);
   }
-  begin_ = task.Let(fmt::format("mul nsw i64 {}, {}", number, LoopNest::kTile));
-  std::string end = task.Let(fmt::format("add nsw i64 {}, {}", begin_, LoopNest::kTile));
+  begin_ = task.Let(fmt::format("mul nsw i64 {}, {}", number, nest_.tuning.tile));
+  std::string end = task.Let(fmt::format("add nsw i64 {}, {}", begin_, nest_.tuning.tile));
   std::string past = task.Let(fmt::format("icmp sgt i64 {}, {}", end, size));
   end_ = task.Let(fmt::format("select i1 {}, i64 {}, i64 {}", past, size, end));
 }
@@ -46,31 +46,71 @@ void NestWriter::BeginColumns(LlvmScope& task, std::string flat) {
 void NestWriter::WriteColumnPass(LlvmScope& task, const std::string& begin,
                                  const std::string& end) {
   std::vector<int> reductions = ReductionsOf(pass_ + 1);
-  auto place = [&](Lane& lane, int v) {
-    return At(*lane.scope, LlvmType(TotalType(v), 1), totals_[v], lane.local);
-  };
   for (int v : reductions) totals_[v] = ColumnTotals(task, v, chunk_);
   if (!reductions.empty()) {
     VectorLoop(task, begin_, end_, [&](Lane& lane) {
       for (int v : reductions) {
         DType type = TotalType(v);
-        StoreTo(lane, place(lane, v), Identity(v, type, lanes_), type, true);
+        std::string place = At(*lane.scope, LlvmType(type, 1), totals_[v], lane.local);
+        StoreTo(lane, place, Identity(v, type, lanes_), type, true);
       }
     });
   }
-  LlvmLoop rows(task, begin, end, "1");
-  piece_ = &rows.body;
-  Decode(rows.body, rows.index, nest_.Outer(true));
-  VectorLoop(rows.body, begin_, end_, [&](Lane& lane) {
-    for (int v : reductions) {
-      LlvmValue x = Widen(*lane.scope, v, Operand(v, lane));
-      LlvmValue total = LoadFrom(lane, place(lane, v), TotalType(v), true);
-      StoreTo(lane, place(lane, v), Combine(*lane.scope, v, total, x), TotalType(v), true);
+  std::string blocks = begin;
+  if (nest_.tuning.rows > 1) {
+    std::string count = task.Let(fmt::format("sub nsw i64 {}, {}", end, begin));
+    std::string rest = task.Let(fmt::format("urem i64 {}, {}", count, nest_.tuning.rows));
+    blocks = task.Let(fmt::format("sub nsw i64 {}, {}", end, rest));
+    WriteRowBlocks(task, begin, blocks, nest_.tuning.rows);
+  }
+  WriteRowBlocks(task, blocks, end, 1);
+}
+
+// Rows [begin, end), some at a time: their elements are added in order, while the totals stay in
+// registers.
+void NestWriter::WriteRowBlocks(LlvmScope& task, const std::string& begin, const std::string& end,
+                                int64_t block) {
+  std::vector<int> reductions = ReductionsOf(pass_ + 1);
+  auto place = [&](Lane& lane, int v) {
+    return At(*lane.scope, LlvmType(TotalType(v), 1), totals_[v], lane.local);
+  };
+  struct Row {
+    std::vector<std::string> at;
+    std::unordered_map<int, LlvmValue> known;
+  };
+  std::vector<Row> rows(static_cast<size_t>(block));
+  LlvmLoop loop(task, begin, end, std::to_string(block));
+  piece_ = &loop.body;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    std::string row =
+        i == 0 ? loop.index : loop.body.Let(fmt::format("add nsw i64 {}, {}", loop.index, i));
+    Decode(loop.body, row, nest_.Outer(true));
+    rows[i].at = at_;
+  }
+  VectorLoop(loop.body, begin_, end_, [&](Lane& lane) {
+    std::map<int, LlvmValue> totals;
+    for (int v : reductions) totals[v] = LoadFrom(lane, place(lane, v), TotalType(v), true);
+    for (Row& row : rows) {
+      at_ = row.at;
+      loop.body.known.swap(row.known);
+      std::erase_if(lane.scope->known,
+                    [&](const auto& item) { return !KeptAlongRows(item.first); });
+      for (int v : reductions) {
+        LlvmValue x = Widen(*lane.scope, v, Operand(v, lane));
+        totals[v] = Combine(*lane.scope, v, totals[v], x);
+      }
+      if (pass_ + 1 == nest_.passes()) StoreOutputs(lane);
+      loop.body.known.swap(row.known);
     }
-    if (pass_ + 1 == nest_.passes()) StoreOutputs(lane);
+    for (int v : reductions) StoreTo(lane, place(lane, v), totals[v], TotalType(v), true);
   });
-  rows.Close();
+  loop.Close();
   piece_ = task_;
+}
+
+// Of what a vector loop knows: whether it is the same in another row.
+bool NestWriter::KeptAlongRows(int key) const {
+  return key < static_cast<int>(nest_.values.size()) && nest_.values[static_cast<size_t>(key)].kept;
 }
 
 // From totals to the results of a stage, and to the kept values that follow from them.
@@ -94,7 +134,7 @@ void NestWriter::FinishColumns(LlvmScope& task, int stage) {
         scope.Do(fmt::format("store {} {}, ptr {}", wide, Identity(v, type, lanes_).name, slot));
         LlvmLoop loop(scope, "0", Param("chunks", nest_.chunks), "1");
         Lane inside{&loop.body, lane.index, lane.local, ""};
-        std::string array = PartialAt(loop.body, v, loop.index, LoopNest::kTile);
+        std::string array = PartialAt(loop.body, v, loop.index, nest_.tuning.tile);
         LlvmValue part = LoadFrom(inside, At(loop.body, element, array, lane.local), type, true);
         LlvmValue sum = loop.body.Let(type, lanes_, fmt::format("load {}, ptr {}", wide, slot));
         sum = Combine(loop.body, v, sum, part);

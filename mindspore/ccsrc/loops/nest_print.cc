@@ -75,7 +75,7 @@ std::string Loops(const LoopNest& nest) {
   switch (nest.schedule) {
     case LoopNest::Schedule::kElementwise:
       return fmt::format("parallel over {} rows and blocks of {}, vectors inside",
-                         nest.OuterSize(false), LoopNest::kBlock);
+                         nest.OuterSize(false), nest.tuning.block);
     case LoopNest::Schedule::kRows:
       return fmt::format(
           "parallel over {} rows x {} chunks, {} passes over {} pieces of {}, vectors inside",
@@ -85,7 +85,7 @@ std::string Loops(const LoopNest& nest) {
       return fmt::format(
           "parallel over {} tiles of {} columns x {} chunks, {} passes over {} rows, vectors "
           "inside",
-          nest.OuterSize(false) * nest.tiles(), std::min(nest.inner(), LoopNest::kTile),
+          nest.OuterSize(false) * nest.tiles(), std::min(nest.inner(), nest.tuning.tile),
           nest.chunks, nest.passes(), nest.OuterSize(true));
   }
   return "";
@@ -123,6 +123,7 @@ std::string Print(const LoopNest& nest) {
   for (size_t d = 0; d < nest.sizes.size(); ++d)
     axes += fmt::format("{}{}{}", d ? ", " : "", nest.sizes[d], nest.reduced[d] ? " reduced" : "");
   std::string text = fmt::format("space [{}]: {}\n", axes, Loops(nest));
+  if (!(nest.tuning == Tuning{})) text += fmt::format("  tuned: {}\n", Print(nest.tuning));
   for (size_t v = 0; v < nest.values.size(); ++v) {
     const NestValue& value = nest.values[v];
     bool buffered = std::find(nest.buffered.begin(), nest.buffered.end(), static_cast<int>(v)) !=

@@ -4,7 +4,7 @@
 namespace ms::loops {
 
 void NestWriter::WriteElementwise() {
-  int64_t blocks = (nest_.inner() + LoopNest::kBlock - 1) / LoopNest::kBlock;
+  int64_t blocks = (nest_.inner() + nest_.tuning.block - 1) / nest_.tuning.block;
   std::vector<int> outer = nest_.Outer(false);
   WritePhase(nest_.OuterSize(false) * blocks, [&](LlvmScope& task) {
     std::string block = kept_, size = SizeOf(static_cast<int>(nest_.sizes.size()) - 1);
@@ -18,8 +18,8 @@ void NestWriter::WriteElementwise() {
     }
     std::string begin = "0", end = size;
     if (block != "0") {
-      begin = task.Let(fmt::format("mul nsw i64 {}, {}", block, LoopNest::kBlock));
-      end = task.Let(fmt::format("add nsw i64 {}, {}", begin, LoopNest::kBlock));
+      begin = task.Let(fmt::format("mul nsw i64 {}, {}", block, nest_.tuning.block));
+      end = task.Let(fmt::format("add nsw i64 {}, {}", begin, nest_.tuning.block));
       std::string past = task.Let(fmt::format("icmp sgt i64 {}, {}", end, size));
       end = task.Let(fmt::format("select i1 {}, i64 {}, i64 {}", past, size, end));
     }

@@ -17,7 +17,8 @@ int LanesOf(const LoopNest& nest, const LlvmTarget& target) {
   for (const NestValue& v : nest.values) {
     if (!v.flat) widest = std::max(widest, ItemSize(RegisterType(v.node.dtype)));
   }
-  return std::max(2, target.vector_bytes / static_cast<int>(widest));
+  int bytes = nest.tuning.narrow ? target.vector_bytes / 2 : target.vector_bytes;
+  return std::max(2, bytes / static_cast<int>(widest));
 }
 
 // The element's name in intrinsics on memory.
@@ -55,6 +56,7 @@ std::string NestWriter::Run() {
       "attributes #0 = {{ nounwind \"prefer-vector-width\"=\"{0}\" "
       "\"min-legal-vector-width\"=\"{0}\" }}\n",
       bits);
+  if (nest_.tuning.streams) result_.text += "!0 = !{i32 1}\n";
   return module_.refusal;
 }
 
@@ -78,8 +80,9 @@ void NestWriter::WritePhase(int64_t tasks, const std::function<void(LlvmScope&)>
   loop.Close();
   functions_text_ += fmt::format(
       "define void @phase{}(ptr %inputs, ptr %outputs, ptr %params, ptr %scratch, ptr %workspace, "
-      "ptr %functions, i64 %begin, i64 %end) #0 {{\nentry:\n{}{}  ret void\n}}\n",
-      result_.tasks.size(), module_.allocas, entry.code);
+      "ptr %functions, i64 %begin, i64 %end) #0 {{\nentry:\n{}{}{}  ret void\n}}\n",
+      result_.tasks.size(), module_.allocas, entry.code,
+      nest_.tuning.streams ? "  fence seq_cst\n" : "");
   result_.tasks.push_back(tasks);
 }
 
@@ -144,33 +147,49 @@ std::string NestWriter::MaskOf(LlvmScope& scope, const std::string& count) {
 void NestWriter::VectorLoop(LlvmScope& outer, const std::string& begin, const std::string& end,
                             const Body& body) {
   constexpr auto kLong = 60;  // instructions
-  std::string step = std::to_string(lanes_);
   std::string count = outer.Let(fmt::format("sub nsw i64 {}, {}", end, begin));
-  std::string rest = outer.Let(fmt::format("urem i64 {}, {}", count, lanes_));
+  int64_t step = lanes_ * nest_.tuning.unroll;
+  std::string rest = outer.Let(fmt::format("urem i64 {}, {}", count, step));
   std::string whole = outer.Let(fmt::format("sub nsw i64 {}, {}", count, rest));
-  auto at = [&](LlvmScope& scope, const std::string& local) {
-    return begin == "0" ? local : scope.Let(fmt::format("add nsw i64 {}, {}", begin, local));
-  };
-  LlvmLoop loop(outer, "0", whole, step);
-  Lane lane{&loop.body, at(loop.body, loop.index), loop.index, ""};
-  body(lane);
-  auto lines = std::count(loop.body.code.begin(), loop.body.code.end(), '\n');
-  if (module_.target.vector_bytes == 64 && lines > kLong) {
-    LlvmLoop masked(outer, "0", count, step);
-    LlvmScope& scope = masked.body;
-    std::string left = scope.Let(fmt::format("sub nsw i64 {}, {}", count, masked.index));
-    Lane all{&scope, at(scope, masked.index), masked.index, MaskOf(scope, left)};
-    body(all);
-    masked.Close();
-    return;
+  LlvmLoop loop(outer, "0", whole, std::to_string(step));
+  for (int64_t i = 0; i < nest_.tuning.unroll; ++i) {
+    LlvmScope& scope = loop.body;
+    scope.known.clear();
+    std::string local =
+        i == 0 ? loop.index : scope.Let(fmt::format("add nsw i64 {}, {}", loop.index, i * lanes_));
+    Lane lane{&scope, PlusBegin(scope, begin, local), local, ""};
+    body(lane);
   }
+  if (nest_.tuning.unroll > 1) {
+    loop.Close();
+    return MaskedLoop(outer, begin, whole, count, body);
+  }
+  auto lines = std::count(loop.body.code.begin(), loop.body.code.end(), '\n');
+  if (module_.target.vector_bytes == 64 && lines > kLong)
+    return MaskedLoop(outer, begin, "0", count, body);
   loop.Close();
   std::string some = outer.Let(fmt::format("icmp ne i64 {}, 0", rest));
   LlvmIf remainder(outer, some);
   LlvmScope& scope = remainder.body;
-  Lane last{&scope, at(scope, whole), whole, MaskOf(scope, rest)};
+  Lane last{&scope, PlusBegin(scope, begin, whole), whole, MaskOf(scope, rest)};
   body(last);
   remainder.Close();
+}
+
+// All vectors from `first` on, under a mask.
+void NestWriter::MaskedLoop(LlvmScope& outer, const std::string& begin, const std::string& first,
+                            const std::string& count, const Body& body) {
+  LlvmLoop loop(outer, first, count, std::to_string(lanes_));
+  LlvmScope& scope = loop.body;
+  std::string left = scope.Let(fmt::format("sub nsw i64 {}, {}", count, loop.index));
+  Lane lane{&scope, PlusBegin(scope, begin, loop.index), loop.index, MaskOf(scope, left)};
+  body(lane);
+  loop.Close();
+}
+
+std::string NestWriter::PlusBegin(LlvmScope& scope, const std::string& begin,
+                                  const std::string& local) {
+  return begin == "0" ? local : scope.Let(fmt::format("add nsw i64 {}, {}", begin, local));
 }
 
 LlvmValue NestWriter::Compute(int v, LlvmScope& scope,
@@ -241,7 +260,10 @@ void NestWriter::StoreTo(Lane& lane, const std::string& pointer, const LlvmValue
   std::string memory = LlvmMemoryType(type, lanes_);
   std::string stored = ToMemory(scope, value, type);
   if (lane.mask.empty() || padded) {
-    scope.Do(fmt::format("store {} {}, ptr {}, align {}", memory, stored, pointer, ItemSize(type)));
+    bool streams = nest_.tuning.streams && !padded;  // the rows of outputs are aligned then
+    auto item = static_cast<int>(ItemSize(type));
+    scope.Do(fmt::format("store {} {}, ptr {}, align {}{}", memory, stored, pointer,
+                         streams ? item * lanes_ : item, streams ? ", !nontemporal !0" : ""));
     return;
   }
   std::string name =

@@ -60,7 +60,9 @@ class NestWriter {
   }
   void VectorLoop(LlvmScope& outer, const std::string& begin, const std::string& end,
                   const Body& body);
-
+  void MaskedLoop(LlvmScope& outer, const std::string& begin, const std::string& first,
+                  const std::string& count, const Body& body);
+  std::string PlusBegin(LlvmScope& scope, const std::string& begin, const std::string& local);
   std::string MaskOf(LlvmScope& scope, const std::string& count);
 
   LlvmValue Value(int v, Lane& lane);
@@ -98,6 +100,9 @@ class NestWriter {
   void WriteColumnChunks();
   void BeginColumns(LlvmScope& task, std::string flat);
   void WriteColumnPass(LlvmScope& task, const std::string& begin, const std::string& end);
+  void WriteRowBlocks(LlvmScope& task, const std::string& begin, const std::string& end,
+                      int64_t block);
+  bool KeptAlongRows(int key) const;
   void FinishColumns(LlvmScope& task, int stage);
   void WriteKeptColumns(LlvmScope& task);
   // The arrays of a tile: totals of a reduction (in chunks: those of one chunk), results of one, or

@@ -8,6 +8,7 @@
 #include "driver/compile.h"
 #include "ir/text.h"
 #include "loops/machine_code.h"
+#include "loops/tuning.h"
 #include "python/module.h"
 #include "python/tensor_object.h"
 
@@ -84,6 +85,45 @@ class TextProgram {
   std::shared_ptr<const Executable> executable_;
 };
 
+using loops::TuningResult;
+
+py::dict ResultDict(const TuningResult& r) {
+  py::dict d;
+  d["tuning"] = r.tuning;
+  d["first_ns"] = r.first_ns;
+  d["best_ns"] = r.best_ns;
+  d["trials"] = r.trials;
+  d["complete"] = r.complete;
+  return d;
+}
+
+void LoadTunings(const py::dict& known) {
+  std::vector<std::pair<std::string, TuningResult>> results;
+  for (const auto& [key, value] : known) {
+    TuningResult r;
+    r.tuning = py::cast<std::string>(value["tuning"]);
+    r.complete = py::cast<bool>(value["complete"]);
+    results.emplace_back(py::cast<std::string>(key), std::move(r));
+  }
+  loops::LoadTunings(std::move(results));
+}
+
+py::dict TakeTunings() {
+  py::dict results;
+  for (const auto& [key, result] : loops::TakeTunings()) results[py::str(key)] = ResultDict(result);
+  return results;
+}
+
+void BindTuning(py::module_& assembler) {
+  assembler.def("set_tuning_budget", &loops::SetTuningBudget, "Seconds that tuning may take.");
+  assembler.def("tuning_budget", &loops::TuningBudget, "The seconds that are left.");
+  assembler.def("spend_tuning", &loops::SpendTuning);
+  assembler.def("load_tunings", &LoadTunings, "Results of earlier processes, by key.");
+  assembler.def("take_tunings", &TakeTunings, "What was found since the last call.");
+  assembler.def("next_tuning_trial", &loops::NextTuningTrial,
+                "Code that a tuner waits for; None where there is nothing to try now.");
+}
+
 }  // namespace
 
 void BindAssembler(py::module_& m) {
@@ -107,6 +147,7 @@ void BindAssembler(py::module_& m) {
         loops::SetAssembler(submit.is_none() ? nullptr : std::make_shared<PythonAssembler>(submit));
       },
       "Calls `submit(code)` for each new text; None: kernels are interpreted.");
+  BindTuning(assembler);
 }
 
 }  // namespace ms::python

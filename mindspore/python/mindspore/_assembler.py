@@ -12,13 +12,16 @@ import hashlib
 import importlib.util
 import os
 import threading
+import time
 from collections import deque
 from typing import Any
 
-from mindspore import _core
+from mindspore import _core, tuning
 from mindspore._kernel_cache import KernelCache
 
 _OPT_LEVEL = 2
+_TUNING_PAUSE = 0.02  # seconds until tuners may want another code
+_SAVING_PAUSE = 5.0  # between two additions to the file of tunings
 
 
 class _Compiler:
@@ -76,7 +79,8 @@ class _Compiler:
 
 
 class Assembler:
-    """Takes codes in the order of their submission and compiles them one by one."""
+    """Takes codes in the order of their submission and compiles them one by one; when there are none, those that tuning
+    wants to try."""
 
     def __init__(self) -> None:
         self._jobs: deque[Any] = deque()
@@ -85,6 +89,7 @@ class Assembler:
         self._thread: threading.Thread | None = None
         self._compiler: _Compiler | None = None
         self._stopped = False
+        self._saved = 0.0
 
     def submit(self, code: Any) -> None:
         """Queues a `_core.assembler.MachineCode`."""
@@ -106,6 +111,11 @@ class Assembler:
             thread.join(timeout=10)
         while self._jobs:
             self._jobs.popleft().fail("the program is ending")
+        tuning.save()
+
+    def wake(self) -> None:
+        """Lets the thread see a new budget of tuning."""
+        self._wanted.set()
 
     def before_fork(self) -> None:
         """Waits until no code is being made."""
@@ -115,17 +125,39 @@ class Assembler:
         """Lets the thread go on; a child has none and starts its own."""
         self._working.release()
         if child:
+            _core.assembler.set_tuning_budget(0)
             self._wanted, self._thread = threading.Event(), None
             if self._jobs:
                 self.submit(self._jobs.pop())
 
     def _run(self) -> None:
         while not self._stopped:
-            self._wanted.wait()
+            tuning_goes_on = _core.assembler.tuning_budget() > 0
+            self._wanted.wait(_TUNING_PAUSE if tuning_goes_on else None)
             self._wanted.clear()
-            while self._jobs and not self._stopped:
+            while not self._stopped and (self._jobs or self._try_tuning()):
                 with self._working:
-                    self._make(self._jobs.popleft())
+                    if self._jobs:
+                        self._make(self._jobs.popleft())
+
+    def _try_tuning(self) -> bool:
+        """Makes one code for tuning; whether there was one to make."""
+        if _core.assembler.tuning_budget() <= 0:
+            return False
+        with self._working:
+            code = _core.assembler.next_tuning_trial()
+            if code is None:
+                self._save_tunings()
+                return False
+            began = time.thread_time()
+            self._make(code)
+            _core.assembler.spend_tuning(time.thread_time() - began)
+        return True
+
+    def _save_tunings(self) -> None:
+        if time.monotonic() > self._saved + _SAVING_PAUSE:
+            self._saved = time.monotonic()
+            tuning.save()
 
     def _make(self, code: Any) -> None:
         try:
@@ -148,3 +180,8 @@ def install() -> None:
         after_in_child=lambda: assembler.after_fork(child=True),
     )
     _core.assembler.set(assembler.submit)
+    tuning.on_budget(assembler.wake)
+    tuning.load()
+    budget = os.environ.get("MS_TUNE_BUDGET")
+    if budget:
+        tuning.set_budget(tuning.seconds_of(budget, "MS_TUNE_BUDGET"))

@@ -6,7 +6,7 @@ from __future__ import annotations
 import difflib
 import os
 
-from mindspore import _core
+from mindspore import _core, tuning
 
 GRAPH_MODE = 0
 PYNATIVE_MODE = 1
@@ -81,6 +81,7 @@ _DEFAULTS = {
     "enable_mem_scheduler": False,
     "jit_enable_inplace_ops": True,
     "gpu_memory": "",
+    "tune_budget": 0,
 }
 _values = dict(_DEFAULTS)
 _fast = os.environ.get("MS_FUSION") != "0"  # see fast()
@@ -196,6 +197,11 @@ def _set_jit_config(value: object) -> object:
     return value
 
 
+def _set_tune_budget(value: object) -> object:
+    tuning.set_budget(tuning.seconds_of(value))
+    return value
+
+
 def fast() -> bool:
     """Whether graphs are compiled with the passes that only make them faster, of which fusion is the main one. They are
     off with enable_graph_kernel=False, at jit_level "O0", and with MS_FUSION=0 in the environment."""
@@ -226,6 +232,7 @@ _SETTERS = {
     "save_graphs_path": _set_path,
     "compile_cache_path": _set_path,
     "runtime_num_threads": _set_threads,
+    "tune_budget": _set_tune_budget,
 }
 
 

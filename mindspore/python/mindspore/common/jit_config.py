@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from mindspore import tuning
+
 _CHOICES = {
     "jit_level": ("", "O0", "O1", "O2", "O3"),
     "exc_mode": ("auto", "sink", "no_sink"),
@@ -19,6 +21,8 @@ class JitConfig:
     Args:
         jit_level: "O0" compiles without the passes that only make graphs faster, such as fusion.
         jit_syntax_level: "STRICT" makes what cannot be compiled an error; with "LAX" it runs eagerly, with a warning.
+        tune_budget: the time that tuning of generated kernels may take in this process, such as "20s"; it is given where
+            the options are used.
 
     The other options choose among compilers of other devices: they are checked and kept.
     """
@@ -46,6 +50,8 @@ class JitConfig:
                 raise ValueError(
                     f"For 'JitConfig', '{name}' must be one of {[c for c in choices if c]}, but got {value!r}."
                 )
+
+        self.tune_budget = tuning.seconds_of(kwargs.get("tune_budget", 0), "JitConfig")
 
     @property
     def fast(self) -> bool:

@@ -9,7 +9,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-from mindspore import _core, context
+from mindspore import _core, context, tuning
 from mindspore.common import _late
 from mindspore.common.jit_config import JitConfig
 from mindspore.compile.cache import Cache, inputs_of, key_of, look_up
@@ -297,6 +297,8 @@ def jit(
         )
     strict = fullgraph or (jit_config is not None and jit_config.strict)
     fast = jit_config is None or jit_config.fast
+    if jit_config is not None:
+        tuning.raise_budget(jit_config.tune_budget)
 
     def wrap(function: Callable) -> Any:
         if isinstance(function, JitFunction):

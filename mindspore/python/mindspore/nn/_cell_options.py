@@ -11,7 +11,7 @@ import itertools
 from collections.abc import Callable
 from typing import Any
 
-from mindspore import _core
+from mindspore import _core, tuning
 from mindspore.common import dtype as mstype
 from mindspore.common.jit_config import JitConfig
 from mindspore.common.parameter import Parameter
@@ -284,6 +284,7 @@ class CellOptions:
             )
         self._set_option("_strict", jit_config.strict)
         self._set_option("_fast", jit_config.fast)
+        tuning.raise_budget(jit_config.tune_budget)
 
     def set_comm_fusion(self, fusion_type: int, recurse: bool = True) -> Any:
         """Choose the group in which the gradients of the parameters are communicated."""

@@ -1,6 +1,7 @@
 #include "backends/cpu/kernels/generated.h"
 
 #include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -50,55 +51,117 @@ void* ThreadScratch(size_t bytes) {
   return memory.get();
 }
 
+// Code of one tuning, and what it is called with.
+struct Way : loops::TunedWay {
+  Way(loops::NestText text, const loops::Tuning& with) {
+    tuning = with;
+    parameters = std::move(text.parameters);
+    tasks = std::move(text.tasks);
+    scratch_bytes = text.scratch_bytes;
+    workspace_bytes = text.workspace_bytes;
+    for (const loops::LlvmCall& call : text.calls) functions.push_back(call.Find(Vectors()));
+  }
+  std::vector<int64_t> parameters;
+  std::vector<int64_t> tasks;
+  std::vector<loops::VectorFn> functions;
+  size_t scratch_bytes;
+  size_t workspace_bytes;
+};
+
+// The way of a tuning; null, and why, where there is none. Its code is only written so far.
+std::shared_ptr<Way> MakeWay(const loops::LoopNest& nest, const loops::Tuning& tuning,
+                             std::string* refusal) {
+  loops::NestText text;
+  *refusal = loops::WriteNest(loops::Retuned(nest, tuning), Target(), Vectors(), &text);
+  if (!refusal->empty()) return nullptr;
+  auto code = std::make_shared<MachineCode>(text.text, text.tasks.size());
+  auto way = std::make_shared<Way>(std::move(text), tuning);
+  way->code = std::move(code);
+  return way;
+}
+
+// The same for a kernel whose workspace is there already.
+std::shared_ptr<Way> Retuned(const loops::LoopNest& nest, const loops::Tuning& tuning,
+                             size_t most_workspace) {
+  std::string refusal;
+  std::shared_ptr<Way> way = MakeWay(nest, tuning, &refusal);
+  return way && way->workspace_bytes <= most_workspace ? way : nullptr;
+}
+
+// Its code is made, or is that of an equal text.
+void Submit(Way& way) { way.code = loops::CodeOf(way.code->text(), way.tasks.size()); }
+
 class GeneratedKernel : public Kernel {
  public:
-  GeneratedKernel(loops::NestText text, const loops::LoopNest& nest,
-                  std::shared_ptr<const Kernel> interpreted)
-      : parameters_(std::move(text.parameters)),
-        tasks_(std::move(text.tasks)),
-        scratch_bytes_(text.scratch_bytes),
+  GeneratedKernel(std::shared_ptr<Way> way, std::shared_ptr<Way> streaming,
+                  std::shared_ptr<loops::Tuner> tuner, const loops::LoopNest& nest,
+                  const Types& outputs, std::shared_ptr<const Kernel> interpreted)
+      : way_(std::move(way)),
+        streaming_(std::move(streaming)),
+        tuner_(std::move(tuner)),
+        outputs_(outputs.size()),
         waits_(nest.stages > 0 || GeneratesAlways()),
         interpreted_(std::move(interpreted)) {
-    for (const loops::LlvmCall& call : text.calls) functions_.push_back(call.Find(Vectors()));
-    code_ = loops::CodeOf(text.text, tasks_.size());
     cost_ns_ = loops::CostOf(nest).ns;
-    workspace_bytes_ = text.workspace_bytes;
+    workspace_bytes_ = way_->workspace_bytes;
     if (interpreted_)
       workspace_bytes_ = std::max(workspace_bytes_, interpreted_->workspace_bytes());
   }
 
-  bool has_code() const { return code_ != nullptr; }
-
   void Run(const KernelArgs& args) const override {
-    if (code_->state() == MachineCode::State::kPending && (waits_ || !interpreted_))
-      loops::AwaitCode(*code_);
-    if (code_->state() == MachineCode::State::kReady) return RunCode(args);
+    const MachineCode& code = *way_->code;
+    if (code.state() == MachineCode::State::kPending && (waits_ || !interpreted_))
+      loops::AwaitCode(code);
+    if (code.state() == MachineCode::State::kReady) {
+      if (tuner_) return RunTuned(args);
+      bool streams = streaming_ && streaming_->code->state() == MachineCode::State::kReady;
+      return RunCode(streams ? *streaming_ : *way_, args);
+    }
     if (!interpreted_) {
       Throw(ErrorKind::kRuntime, "For 'Fused', the generated code must assemble, but got: {}.",
-            code_->failure());
+            code.failure());
     }
     interpreted_->Run(args);
   }
 
  private:
-  void RunCode(const KernelArgs& args) const {
-    for (size_t p = 0; p < tasks_.size(); ++p) {
-      auto run = reinterpret_cast<loops::PhaseFn>(const_cast<void*>(code_->phase(p)));
-      double ns = cost_ns_ / static_cast<double>(tasks_.size()) / static_cast<double>(tasks_[p]);
-      ParallelFor(tasks_[p], ns, [&](int64_t begin, int64_t end) {
-        run(args.in, args.out, parameters_.data(), ThreadScratch(scratch_bytes_), args.workspace,
-            functions_.data(), begin, end);
+  void RunTuned(const KernelArgs& args) const {
+    bool measure = false;
+    const loops::TunedWay& way = tuner_->Next(&measure);
+    if (!measure) return RunCode(static_cast<const Way&>(way), args);
+    auto begin = std::chrono::steady_clock::now();
+    RunCode(static_cast<const Way&>(way), args);
+    std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - begin;
+    tuner_->Took(way, took.count());
+  }
+
+  // Stores past the caches need memory that is aligned, which that of other libraries may not be.
+  bool Fits(const Way& way, const KernelArgs& args) const {
+    bool aligned = true;
+    for (size_t o = 0; o < outputs_ && way.tuning.streams; ++o)
+      aligned = aligned && reinterpret_cast<uintptr_t>(args.out[o]) % 64 == 0;
+    return aligned;
+  }
+
+  void RunCode(const Way& chosen, const KernelArgs& args) const {
+    const Way& way = Fits(chosen, args) ? chosen : *way_;
+    for (size_t p = 0; p < way.tasks.size(); ++p) {
+      auto run = reinterpret_cast<loops::PhaseFn>(const_cast<void*>(way.code->phase(p)));
+      double ns =
+          cost_ns_ / static_cast<double>(way.tasks.size()) / static_cast<double>(way.tasks[p]);
+      ParallelFor(way.tasks[p], ns, [&](int64_t begin, int64_t end) {
+        run(args.in, args.out, way.parameters.data(), ThreadScratch(way.scratch_bytes),
+            args.workspace, way.functions.data(), begin, end);
       });
     }
   }
 
-  std::vector<int64_t> parameters_;
-  std::vector<int64_t> tasks_;
-  std::vector<loops::VectorFn> functions_;
-  size_t scratch_bytes_;
+  std::shared_ptr<const Way> way_;        // by rule, or as an earlier process found it
+  std::shared_ptr<const Way> streaming_;  // the same past the caches, where that was found better
+  std::shared_ptr<loops::Tuner> tuner_;
+  size_t outputs_;
   bool waits_;
   std::shared_ptr<const Kernel> interpreted_;
-  std::shared_ptr<MachineCode> code_;
 };
 
 bool DumpsKernels() {
@@ -110,7 +173,7 @@ bool DumpsKernels() {
 }
 
 // The roofline of one core: 15 GB/s of memory or 100 GF/s, whichever takes longer.
-void Dump(const KernelRequest& request, const loops::LoopNest& nest, const loops::NestText& text) {
+void Dump(const KernelRequest& request, const loops::LoopNest& nest, const Way& way) {
   double bytes = 0;
   for (const Types* types : {&request.in, &request.out}) {
     for (const Type& t : *types)
@@ -121,8 +184,26 @@ void Dump(const KernelRequest& request, const loops::LoopNest& nest, const loops
       "---- kernel Fused{}\n{}roofline: {:.3g} MB, {:.3g} Mflop; {:.3g} us by memory, {:.3g} us by "
       "arithmetic, {:.3g} us expected on one core\n{}",
       ToString(request.in), loops::Print(nest), bytes / 1e6, cost.flops / 1e6, bytes / 15e3,
-      cost.flops / 100e3, std::max(cost.ns / 1e3, bytes / 15e3), text.text);
+      cost.flops / 100e3, std::max(cost.ns / 1e3, bytes / 15e3), way.code->text());
   std::fputs(shown.c_str(), stderr);
+}
+
+// What an earlier process found, if it is a tuning that leaves all bits as they are.
+loops::Tuning Usable(const loops::TuningResult& known, const loops::LoopNest& nest) {
+  loops::Tuning tuning;
+  bool good = loops::ParseTuning(known.tuning, &tuning) &&
+              loops::IsAllowed(tuning, loops::ChangesFor(nest, Target()));
+  return good ? tuning : nest.tuning;
+}
+
+std::shared_ptr<loops::Tuner> TunerFor(const std::string& key, const loops::LoopNest& nest,
+                                       const std::shared_ptr<Way>& way) {
+  return loops::TunerOf(key, [&] {
+    size_t workspace = way->workspace_bytes;
+    return std::make_shared<loops::Tuner>(
+        key, loops::ChangesFor(nest, Target()), way,
+        [nest, workspace](const loops::Tuning& t) { return Retuned(nest, t, workspace); });
+  });
 }
 
 }  // namespace
@@ -139,13 +220,23 @@ KernelChoice MakeGenerated(const KernelRequest& request,
   loops::LoopNest nest;
   refusal = loops::MakeNest(body, Target().vector_bytes, &nest);
   if (!refusal.empty()) return No("{}", refusal);
-  loops::NestText text;
-  refusal = loops::WriteNest(nest, Target(), Vectors(), &text);
-  if (!refusal.empty()) return No("{}", refusal);
-  if (DumpsKernels()) Dump(request, nest, text);
-  auto kernel = std::make_unique<GeneratedKernel>(std::move(text), nest, std::move(interpreted));
-  if (!kernel->has_code()) return No("llvmlite is not installed");
-  return kernel;
+  std::shared_ptr<Way> streaming, way = MakeWay(nest, nest.tuning, &refusal);
+  if (!way) return No("{}", refusal);
+  loops::TuningResult known;
+  std::string key = loops::TuningKey(way->code->text(), way->parameters);
+  loops::Tuning tuning = nest.tuning;
+  if (loops::FindTuning(key, &known)) tuning = Usable(known, nest);
+  if (tuning.streams) streaming = Retuned(nest, tuning, way->workspace_bytes);
+  if (streaming) Submit(*streaming);
+  tuning.streams = 0;
+  if (std::shared_ptr<Way> tuned = Retuned(nest, tuning, way->workspace_bytes)) way = tuned;
+  nest = loops::Retuned(nest, way->tuning);
+  if (DumpsKernels()) Dump(request, nest, *way);
+  Submit(*way);
+  std::shared_ptr<loops::Tuner> tuner;
+  if (loops::TuningBudget() > 0 && !known.complete) tuner = TunerFor(key, nest, way);
+  return std::make_unique<GeneratedKernel>(std::move(way), std::move(streaming), std::move(tuner),
+                                           nest, request.out, std::move(interpreted));
 }
 
 }  // namespace ms::cpu

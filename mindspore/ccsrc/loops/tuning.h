@@ -1,0 +1,131 @@
+// What may be chosen about the loops of a nest without changing a bit of its results, and how
+// choices are found: by timing them in turn on launches that programs make anyway.
+//
+// A tuner belongs to one text and its sizes. It changes one thing at a time, lets launches take the
+// best way so far and the changed one alternately, and keeps the change where it is quicker.
+// Background threads make the code of changes; a launch never waits for it, and does no more work
+// than without a tuner. A change that turns out slow is dropped after two launches.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "loops/machine_code.h"
+
+namespace ms::loops {
+
+struct LoopNest;
+struct LlvmTarget;
+
+struct Tuning {
+  int64_t block = 8192;  // elementwise: elements of a task
+  int64_t tile = 1024;   // columns: of a task
+  int64_t rows = 1;      // columns: rows added up before totals go back to memory
+  int64_t unroll = 1;    // vectors of one iteration
+  int64_t buffers = 1;   // rows: costly values are read back, not computed again
+  int64_t narrow = 0;    // vectors of half the width
+  int64_t streams = 0;   // outputs go past the caches
+  bool operator==(const Tuning&) const = default;
+};
+
+// "tile=256 rows=4": what differs from the default.
+std::string Print(const Tuning& tuning);
+// False for text that is no tuning.
+bool ParseTuning(const std::string& text, Tuning* tuning);
+
+// One thing that may be tried for the nest. Empty where nothing may.
+struct TuningChange {
+  int64_t Tuning::* field;
+  int64_t value;
+};
+std::vector<TuningChange> ChangesFor(const LoopNest& nest, const LlvmTarget& target);
+// Whether a tuning consists of such changes.
+bool IsAllowed(const Tuning& tuning, const std::vector<TuningChange>& changes);
+
+// A way to run a body; the kernel says what its code needs.
+struct TunedWay {
+  virtual ~TunedWay() = default;
+  Tuning tuning;
+  std::shared_ptr<MachineCode> code;
+};
+
+class Tuner {
+ public:
+  // Makes the way of a tuning; null where there is none.
+  using Maker = std::function<std::shared_ptr<TunedWay>(const Tuning&)>;
+
+  Tuner(std::string key, std::vector<TuningChange> changes, std::shared_ptr<TunedWay> first,
+        Maker make);
+
+  // The way of the next launch. `measure`: Took is to be told what it took.
+  const TunedWay& Next(bool* measure);
+  void Took(const TunedWay& way, double ns);
+
+  // By the thread that makes code: the code of the next change, null where there is none now.
+  std::shared_ptr<MachineCode> NextTrial();
+  double run_ns() const { return run_ns_.load(std::memory_order_relaxed); }  // of all launches
+
+ private:
+  struct Side {
+    double best_ns = 1e300;
+    int launches = 0;
+  };
+  bool TrialReady() const;
+  int Enough() const;  // launches of each side
+  void EndTrial(bool better);
+  void Report(bool complete);
+
+  const std::string key_;
+  const std::vector<TuningChange> changes_;
+  const Maker make_;
+  const TunedWay* const first_;
+  std::atomic<const TunedWay*> best_;
+  std::atomic<bool> settled_{false};
+  std::atomic<double> run_ns_{0};
+
+  std::mutex mutex_;                             // of what follows; launches only try it
+  std::vector<std::shared_ptr<TunedWay>> ways_;  // kept: some launch may still run one
+  const TunedWay* trial_ = nullptr;
+  bool last_ = false;  // the trial is the first way again, to confirm what was found
+  Side old_, fresh_;   // launches of the best way and of the trial, while they take turns
+  size_t next_ = 0;
+  unsigned turn_ = 0;
+};
+
+// ---- of the process
+
+// What a tuner has found; `complete` unless the budget ended before all changes were tried.
+struct TuningResult {
+  std::string tuning;
+  double first_ns = 0, best_ns = 0;
+  int64_t trials = 0;
+  bool complete = false;
+};
+
+// Names a text with its sizes on some number of threads.
+std::string TuningKey(const std::string& text, const std::vector<int64_t>& sizes);
+// Results of earlier processes on this processor.
+void LoadTunings(std::vector<std::pair<std::string, TuningResult>> known);
+bool FindTuning(const std::string& key, TuningResult* result);
+void AddTuning(const std::string& key, const TuningResult& result);
+// What was found since the last call.
+std::vector<std::pair<std::string, TuningResult>> TakeTunings();
+
+// Tuning goes on until this much time has been spent on it: in making code, and in launches beyond
+// what the best way so far takes. 0: none.
+void SetTuningBudget(double seconds);
+double TuningBudget();  // what is left
+void SpendTuning(double seconds);
+// The tuner of a key, made by `make` when there is none.
+std::shared_ptr<Tuner> TunerOf(const std::string& key,
+                               const std::function<std::shared_ptr<Tuner>()>& make);
+// Code to be made for the tuner that has seen most time; null where nothing is to be tried now.
+std::shared_ptr<MachineCode> NextTuningTrial();
+
+}  // namespace ms::loops

@@ -1,0 +1,112 @@
+// What the tuners of a process share: the budget, what is known, and whose turn it is.
+#include <fmt/format.h>
+#include <omp.h>
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+
+#include "loops/tuning.h"
+
+namespace ms::loops {
+namespace {
+
+constexpr double kWorthTuning = 1e5;  // nanoseconds of launches before a tuner gets a turn
+
+struct Process {
+  std::atomic<double> budget{0};
+
+  std::mutex known_mutex;
+  std::unordered_map<std::string, TuningResult> known;
+  std::vector<std::pair<std::string, TuningResult>> fresh;
+
+  std::mutex tuners_mutex;
+  std::map<std::string, std::shared_ptr<Tuner>> tuners;
+};
+
+Process& Shared() {
+  static auto* process = new Process;  // outlives the threads of the interpreter
+  return *process;
+}
+
+uint64_t Fnv(uint64_t hash, const void* data, size_t bytes) {
+  const auto* p = static_cast<const unsigned char*>(data);
+  for (size_t i = 0; i < bytes; ++i) hash = (hash ^ p[i]) * 0x100000001b3u;
+  return hash;
+}
+
+}  // namespace
+
+std::string TuningKey(const std::string& text, const std::vector<int64_t>& sizes) {
+  auto hash = [&](uint64_t seed) {
+    seed = Fnv(seed, text.data(), text.size());
+    return Fnv(seed, sizes.data(), sizes.size() * sizeof(int64_t));
+  };
+  return fmt::format("{:016x}{:016x}x{}", hash(0xcbf29ce484222325u), hash(0x9e3779b97f4a7c15u),
+                     omp_get_max_threads());
+}
+
+void LoadTunings(std::vector<std::pair<std::string, TuningResult>> known) {
+  Process& process = Shared();
+  std::lock_guard lock(process.known_mutex);
+  for (auto& [key, result] : known) process.known.insert_or_assign(key, std::move(result));
+}
+
+bool FindTuning(const std::string& key, TuningResult* result) {
+  Process& process = Shared();
+  std::lock_guard lock(process.known_mutex);
+  auto it = process.known.find(key);
+  if (it != process.known.end()) *result = it->second;
+  return it != process.known.end();
+}
+
+void AddTuning(const std::string& key, const TuningResult& result) {
+  Process& process = Shared();
+  std::lock_guard lock(process.known_mutex);
+  process.known.insert_or_assign(key, result);
+  process.fresh.emplace_back(key, result);
+}
+
+std::vector<std::pair<std::string, TuningResult>> TakeTunings() {
+  Process& process = Shared();
+  std::lock_guard lock(process.known_mutex);
+  return std::exchange(process.fresh, {});
+}
+
+void SetTuningBudget(double seconds) { Shared().budget = seconds; }
+double TuningBudget() { return Shared().budget.load(std::memory_order_relaxed); }
+
+void SpendTuning(double seconds) {
+  std::atomic<double>& budget = Shared().budget;
+  double left = budget.load();
+  while (!budget.compare_exchange_weak(left, std::max(0.0, left - seconds))) {
+  }
+}
+
+std::shared_ptr<Tuner> TunerOf(const std::string& key,
+                               const std::function<std::shared_ptr<Tuner>()>& make) {
+  Process& process = Shared();
+  std::lock_guard lock(process.tuners_mutex);
+  std::shared_ptr<Tuner>& tuner = process.tuners[key];
+  if (!tuner) tuner = make();
+  return tuner;
+}
+
+std::shared_ptr<MachineCode> NextTuningTrial() {
+  Process& process = Shared();
+  std::vector<std::pair<double, std::shared_ptr<Tuner>>> turns;
+  {
+    std::lock_guard lock(process.tuners_mutex);
+    for (const auto& [key, tuner] : process.tuners) {
+      if (tuner->run_ns() > kWorthTuning) turns.emplace_back(tuner->run_ns(), tuner);
+    }
+  }
+  std::sort(turns.begin(), turns.end(),
+            [](const auto& a, const auto& b) { return a.first > b.first; });
+  for (const auto& [ns, tuner] : turns) {
+    if (std::shared_ptr<MachineCode> code = tuner->NextTrial()) return code;
+  }
+  return nullptr;
+}
+
+}  // namespace ms::loops

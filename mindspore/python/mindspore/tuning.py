@@ -1,0 +1,237 @@
+"""Tuning of generated kernels: its budget, and the file that keeps what it finds.
+
+Kernels are tuned while a program runs, within a budget (`set_context(tune_budget="20s")`, `JitConfig(tune_budget=...)`, or
+`MS_TUNE_BUDGET` in the environment); the core times ways to walk a kernel's loops on launches that are made anyway. What is
+found goes to one JSON file, keyed by processor and kernel, which every later process reads. Files of several machines or
+runs become one by `python -m mindspore.tuning merge OUT FILE...`; `python -m mindspore.tuning show [FILE]` prints one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import fcntl
+import functools
+import json
+import os
+import platform
+import re
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from mindspore import _core
+
+_FORMAT = "mindspore tuning 1"
+_UNITS = {"ms": 1e-3, "s": 1.0, "": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
+_MOST_BYTES = 1 << 26
+_FIELDS: dict[str, tuple[type, ...]] = {
+    "tuning": (str,),
+    "first_ns": (int, float),
+    "best_ns": (int, float),
+    "trials": (int,),
+    "complete": (bool,),
+}
+Entry = dict[str, Any]
+Entries = dict[str, dict[str, Entry]]  # by processor, then by kernel
+
+_on_budget: list[Callable[[], None]] = []
+
+
+# ---- the budget
+
+
+def seconds_of(value: object, owner: str = "set_context") -> float:
+    """A budget in seconds, of a number or of text such as "20s", "500ms" or "2min"."""
+    seconds = -1.0
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        seconds = float(value)
+    elif isinstance(value, str):
+        match = re.fullmatch(r"\s*(\d+(?:\.\d*)?)\s*(ms|s|m|min|h|)\s*", value)
+        seconds = float(match[1]) * _UNITS[match[2]] if match else -1.0
+    else:
+        raise TypeError(
+            f"For '{owner}', 'tune_budget' must be a number of seconds or a str, but got {type(value).__name__}."
+        )
+    if not 0 <= seconds < float("inf"):
+        raise ValueError(
+            f"For '{owner}', 'tune_budget' must be seconds that are not negative, or text such as '20s' or '500ms', "
+            f"but got {value!r}."
+        )
+    return seconds
+
+
+def set_budget(seconds: float) -> None:
+    """Tuning may take that much time from now on: in making code, and in launches beyond what the best way takes."""
+    _core.assembler.set_tuning_budget(seconds)
+    for call in _on_budget:
+        call()
+
+
+def raise_budget(seconds: float) -> None:
+    """At least that much time is left for tuning."""
+    if seconds > _core.assembler.tuning_budget():
+        set_budget(seconds)
+
+
+def on_budget(call: Callable[[], None]) -> None:
+    """`call` is told when there is a new budget."""
+    _on_budget.append(call)
+
+
+# ---- the file
+
+
+def cache_path() -> Path | None:
+    """The file of `MS_TUNE_CACHE`, or one in the user's cache folder; None where there is none."""
+    chosen = os.environ.get("MS_TUNE_CACHE")
+    if chosen is None:
+        base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+        chosen = os.path.join(base, "mindspore", "tuning.json")
+    return Path(chosen) if chosen else None
+
+
+@functools.cache
+def processor() -> str:
+    """What distinguishes this processor from others that run the same code at other speeds."""
+    facts = {}
+    with contextlib.suppress(OSError), open("/proc/cpuinfo") as file:
+        for line in file:
+            name, colon, value = line.partition(":")
+            if not colon:
+                break  # one processor is enough
+            facts[name.strip()] = value.strip()
+    names = ("model name", "cpu family", "model", "stepping", "CPU implementer", "CPU part")
+    found = [facts[name] for name in names if name in facts]
+    return " / ".join(found) or platform.processor() or platform.machine()
+
+
+def read(path: Path) -> Entries:
+    """The entries of a file that are whole; a file that is missing or damaged has none."""
+    try:
+        with open(path, "rb") as file:
+            data = json.loads(file.read(_MOST_BYTES))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    if not isinstance(data, dict) or data.get("format") != _FORMAT:
+        return {}
+    found: Entries = {}
+    processors = data.get("processors")
+    for name, kernels in processors.items() if isinstance(processors, dict) else ():
+        for key, entry in kernels.items() if isinstance(kernels, dict) else ():
+            if _is_entry(entry):
+                found.setdefault(name, {})[key] = {field: entry[field] for field in _FIELDS}
+    return found
+
+
+def _is_entry(entry: object) -> bool:
+    return isinstance(entry, dict) and all(
+        isinstance(entry.get(name), types) for name, types in _FIELDS.items()
+    )
+
+
+def merge(*parts: Entries) -> Entries:
+    """All entries; of two for one kernel the complete one, then that of more trials, then the greater gain. The order of
+    the parts does not matter."""
+
+    def rank(entry: Entry) -> tuple[Any, ...]:
+        gain = entry["first_ns"] / entry["best_ns"] if entry["best_ns"] else 1.0
+        return entry["complete"], entry["trials"], gain, entry["tuning"]
+
+    merged: Entries = {}
+    for part in parts:
+        for name, kernels in part.items():
+            known = merged.setdefault(name, {})
+            for key, entry in kernels.items():
+                if key not in known or rank(entry) > rank(known[key]):
+                    known[key] = entry
+    return merged
+
+
+def write(path: Path, entries: Entries) -> None:
+    """The file as a whole: readers see the old one or the new one."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=".tuning-")
+    try:
+        with open(descriptor, "w") as file:
+            json.dump({"format": _FORMAT, "processors": entries}, file, indent=1, sort_keys=True)
+        os.replace(name, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(name)
+        raise
+
+
+@contextlib.contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """One process at a time adds to a file."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with open(path.with_name(path.name + ".lock"), "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def add(path: Path, entries: Entries) -> None:
+    """Adds entries to a file that other processes may be adding to as well."""
+    with _locked(path):
+        write(path, merge(read(path), entries))
+
+
+def load() -> None:
+    """Gives the core what is known of this processor. Never raises: tuning may have been of no use."""
+    path = cache_path()
+    known = read(path).get(processor(), {}) if path and path.exists() else {}
+    if known:
+        _core.assembler.load_tunings(known)
+
+
+def save() -> None:
+    """Adds what the core has found to the file. Never raises: it may not be writable."""
+    found = _core.assembler.take_tunings()
+    path = cache_path()
+    if found and path:
+        with contextlib.suppress(OSError):
+            add(path, {processor(): found})
+
+
+# ---- the command
+
+
+def _show(path: Path) -> None:
+    for name, kernels in sorted(read(path).items()):
+        print(name)
+        for key, entry in sorted(kernels.items()):
+            gain = entry["first_ns"] / entry["best_ns"] if entry["best_ns"] else 1.0
+            state = "" if entry["complete"] else ", not complete"
+            print(f"  {key}  {gain:5.2f} x  {entry['tuning'] or 'as by rule'}{state}")
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """`merge OUT FILE...` or `show [FILE]`."""
+    parser = argparse.ArgumentParser(prog="python -m mindspore.tuning", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    merging = commands.add_parser("merge", help="make one file of several; OUT keeps what it has")
+    merging.add_argument("out", type=Path)
+    merging.add_argument("files", type=Path, nargs="+")
+    showing = commands.add_parser("show", help="print what was found, and how much it gains")
+    showing.add_argument("file", type=Path, nargs="?", default=cache_path())
+    options = parser.parse_args(arguments)
+    if options.command == "show":
+        if options.file:
+            _show(options.file)
+        return 0
+    bad = [str(path) for path in options.files if not read(path)]
+    if bad:
+        print(
+            f"For 'merge', files must hold results of tuning, but got {', '.join(bad)}.",
+            file=sys.stderr,
+        )
+        return 1
+    add(options.out, merge(*(read(path) for path in options.files)))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
