@@ -40,6 +40,8 @@ bool Simplify(Module& module, const GraphSet& kept = {}, bool fast = true);
 GraphSet GraphsToTransform(const Module& module);
 // Equal nodes without effects become one.
 bool MergeEqualNodes(Module& module, const GraphSet& kept = {});
+// What is the same in every round of a loop is computed in front of it.
+bool HoistInvariants(Module& module);
 // Evaluates nodes of constants, where the result is not larger than what it replaces.
 bool FoldConstants(Module& module, const Evaluator& evaluate);
 // Products, softmax and products in a row become Attention; before gradients are made of them.

@@ -82,6 +82,7 @@ class Pipeline {
     auto apply = [&](const char* name, auto pass) {
       if (Apply(name, pass)) Apply("RemoveDeadCode", RemoveDeadCode);
     };
+    apply("HoistInvariants", HoistInvariants);
     apply("SelectUpdates", SelectUpdates);
     apply("PlaceChannelsLast", [&](Module& m) { return PlaceChannelsLast(m, options_.layouts); });
     apply("PrepareConvolutions", [&](Module& m) {
