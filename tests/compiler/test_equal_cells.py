@@ -178,3 +178,37 @@ def test_a_cell_that_holds_itself_in_a_list_is_compared_to_an_end():
     cell.__dict__["endless"] = endless
     with pytest.raises(RecursionError):
         nn.SequentialCell([cell, Divide(1.0)])(ops.ones((2,)))
+
+
+class Twice:
+    attrs = {"by": 2}
+
+
+class Thrice:
+    attrs = {"by": 3}
+
+
+class Slotted:
+    __slots__ = ("attrs",)
+
+    def __init__(self, by):
+        self.attrs = {"by": by}
+
+
+class Multiply(nn.Cell):
+    def __init__(self, held):
+        super().__init__()
+        self.inner = nn.Identity()
+        self.held = held
+
+    def construct(self, x):
+        return self.inner(x) * self.held.attrs["by"]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_classes_and_objects_without_a_dict_are_themselves_alone(mode):
+    ms.set_context(mode=mode)
+    five = Slotted(5)
+    held = [Twice, Thrice, Twice, five, Slotted(7), five, Twice, Thrice]
+    expected = [4, 6, 4, 10, 14, 10, 4, 6]
+    assert _run_all([Multiply(h) for h in held], _value(2)) == expected

@@ -7,27 +7,37 @@ namespace ms {
 
 // ---- Rewriter
 // ---------------------------------------------------------------------------------------------
-Rewriter::Rewriter(Graph* graph) : graph_(graph), emitter_(graph) {
-  const auto& nodes = graph->nodes();
-  first_.reserve(nodes.size());
+Rewriter::Rewriter(Graph* graph)
+    : graph_(graph),
+      emitter_(graph),
+      count_(graph->nodes().size()),
+      emitted_(graph->nodes().size()) {}
+
+void Rewriter::Begin() {
+  if (begun_) return;
+  begun_ = true;
+  const auto& nodes = graph_->nodes();
+  first_.reserve(count_);
   uint32_t outputs = 0;
-  for (const Node* node : nodes) {
+  for (size_t i = 0; i < count_; ++i) {
     first_.push_back(outputs);
-    outputs += static_cast<uint32_t>(node->outputs.size());
+    outputs += static_cast<uint32_t>(nodes[i]->outputs.size());
   }
   replacement_.resize(outputs);
-  dropped_.resize(nodes.size());
-  emitted_ = nodes.size();
+  dropped_.resize(count_);
+  order_.reserve(nodes.size());
+  order_.assign(nodes.begin(), nodes.begin() + static_cast<std::ptrdiff_t>(at_));
 }
 
 Var Rewriter::Current(const Var& v) const {
-  if (v.node->id >= first_.size()) return v;  // made by this walk
+  if (v.node->id >= first_.size()) return v;  // made by this walk, or nothing is replaced yet
   const Var& to = replacement_[first_[v.node->id] + v.index];
   return to ? to : v;
 }
 
 void Rewriter::Replace(const Var& from, const Var& to) {
   if (from == to) return;
+  Begin();
   replacement_[first_[from.node->id] + from.index] = to;
   any_replaced_ = changed_ = true;
 }
@@ -41,11 +51,12 @@ void Rewriter::Enter(Node& node) {
 
 void Rewriter::Leave(Node& node) {
   const auto& nodes = graph_->nodes();
+  if (emitted_ < nodes.size()) Begin();
   for (; emitted_ < nodes.size(); ++emitted_) {
     order_.push_back(nodes[emitted_]);
     changed_ = true;
   }
-  if (!dropped_[node.id]) order_.push_back(&node);
+  if (begun_ && !dropped_[node.id]) order_.push_back(&node);
 }
 
 void Rewriter::Finish() {

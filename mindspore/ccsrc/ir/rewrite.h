@@ -27,10 +27,8 @@ class Rewriter {
   // and outputs.
   template <class F>
   void Walk(F&& visit) {
-    size_t count = graph_->nodes().size();
-    order_.reserve(count);
-    for (size_t i = 0; i < count; ++i) {
-      Node* node = graph_->nodes()[i];
+    for (at_ = 0; at_ < count_; ++at_) {
+      Node* node = graph_->nodes()[at_];
       Enter(*node);
       visit(*node);
       Leave(*node);
@@ -42,6 +40,7 @@ class Rewriter {
   void Replace(const Var& from, const Var& to);
   // The node, and its effect, disappears; its outputs must have been replaced or be unused.
   void Drop(const Node& node) {
+    Begin();
     dropped_[node.id] = true;
     any_dropped_ = changed_ = true;
   }
@@ -49,17 +48,22 @@ class Rewriter {
   bool changed() const { return changed_; }
 
  private:
+  // Makes the tables, at the first change: most walks change nothing.
+  void Begin();
   void Enter(Node& node);
   void Leave(Node& node);
   void Finish();
 
   Graph* graph_;
   GraphEmitter emitter_;
+  size_t count_;                 // nodes at the start
+  size_t at_ = 0;                // node that is visited
   std::vector<uint32_t> first_;  // by node id: where its outputs start in replacement_
   std::vector<Var> replacement_;
   std::vector<bool> dropped_;
   std::vector<Node*> order_;
-  size_t emitted_ = 0;  // nodes of the graph that already have a place in order_
+  size_t emitted_;  // nodes of the graph that already have a place in order_
+  bool begun_ = false;
   bool changed_ = false;
   bool any_dropped_ = false;
   bool any_replaced_ = false;

@@ -8,6 +8,7 @@
 #include <unordered_set>
 
 #include "ir/rewrite.h"
+#include "passes/applies.h"
 #include "passes/passes.h"
 
 namespace ms {
@@ -311,7 +312,8 @@ bool MatchAttention(Module& module) {
   GraphSet differentiated = GraphsToTransform(module);
   bool changed = false;
   for (const auto& graph : module.graphs()) {
-    changed |= MatchIn(graph.get(), differentiated.contains(graph.get()));
+    if (Applies(*graph, "Softmax"))
+      changed |= MatchIn(graph.get(), differentiated.contains(graph.get()));
   }
   return changed;
 }

@@ -29,13 +29,13 @@ bool HasFlag(const Flags& flags, size_t i) { return i < flags.size() && flags[i]
 
 // What is known of one graph.
 struct GraphState {
-  std::vector<uint32_t> first;                       // by node id: where its outputs start in live
-  Flags live;                                        // outputs of nodes
-  Flags kept;                                        // nodes
-  std::unordered_map<const Node*, size_t> captures;  // place among the captures
-  std::unordered_map<const Node*, size_t> parameters;  // likewise
-  std::vector<const Node*> users;                      // live Partials of the graph
-  bool active = false;  // some live Partial refers to it, or it is main
+  std::vector<uint32_t> first;     // by node id: where its outputs start in live
+  Flags live;                      // outputs of nodes
+  Flags kept;                      // nodes
+  std::vector<uint32_t> place;     // by node id: of an input, among the captures or parameters
+  std::vector<bool> is_parameter;  // by node id; captures are none
+  std::vector<const Node*> users;  // live Partials of the graph
+  bool active = false;             // some live Partial refers to it, or it is main
 };
 
 // What is known of functions with the same callers.
@@ -58,9 +58,7 @@ class Liveness {
       }
       state.live.resize(outputs);
       state.kept.resize(graph->nodes().size());
-      for (const Node* n : graph->captures()) state.captures.emplace(n, state.captures.size());
-      for (const Node* n : graph->parameters())
-        state.parameters.emplace(n, state.parameters.size());
+      NumberInputs(*graph, &state);
     }
     for (const Node* p : module.main()->parameters()) MarkVar({const_cast<Node*>(p), 0});
     Activate(module.main());
@@ -83,6 +81,18 @@ class Liveness {
   bool HasClass(int c) const { return c != FunctionClasses::kOpen && states_.contains(c); }
 
  private:
+  static void NumberInputs(const Graph& graph, GraphState* state) {
+    state->place.resize(graph.nodes().size());
+    state->is_parameter.resize(graph.nodes().size());
+    uint32_t place = 0;
+    for (const Node* n : graph.captures()) state->place[n->id] = place++;
+    place = 0;
+    for (const Node* n : graph.parameters()) {
+      state->place[n->id] = place++;
+      state->is_parameter[n->id] = true;
+    }
+  }
+
   void MarkVar(const Var& v) {
     GraphState& state = graphs_.at(v.node->graph);
     size_t place = state.first[v.node->id] + v.index;
@@ -154,13 +164,13 @@ class Liveness {
   // A graph reads one of its inputs.
   void InputRead(const Node& input) {
     const GraphState& state = graphs_.at(input.graph);
-    if (auto it = state.captures.find(&input); it != state.captures.end()) {
-      for (const Node* user : state.users) MarkVar(user->inputs[it->second]);
+    size_t i = state.place[input.id];
+    if (!state.is_parameter[input.id]) {
+      for (const Node* user : state.users) MarkVar(user->inputs[i]);
       return;
     }
     int c = classes_.Of(input.graph);
     if (c == FunctionClasses::kOpen) return;
-    size_t i = state.parameters.at(&input);
     ClassState& functions = states_[c];
     if (!SetFlag(functions.parameters, i)) return;
     for (const Node* call : functions.calls) MarkVar(call->inputs[i + 1]);
@@ -203,9 +213,8 @@ class Removal {
   // of them.
   bool InputStays(const Node& input) const {
     const GraphState& state = liveness_.Of(input.graph);
-    auto it = state.parameters.find(&input);
-    if (it == state.parameters.end()) return IsLive({const_cast<Node*>(&input), 0});
-    return liveness_.ParameterLives(liveness_.classes().Of(input.graph), it->second);
+    if (!state.is_parameter[input.id]) return IsLive({const_cast<Node*>(&input), 0});
+    return liveness_.ParameterLives(liveness_.classes().Of(input.graph), state.place[input.id]);
   }
   bool IsLive(const Var& v) const {
     const GraphState& state = liveness_.Of(v.node->graph);

@@ -12,6 +12,32 @@ namespace ms::python {
 namespace py = pybind11;
 namespace {
 
+// Interned once: the walk asks for them at every value.
+struct PrintNames {
+  static PyObject* Of(const char* text) { return PyUnicode_InternFromString(text); }
+  PyObject* again = Of("again");
+  PyObject* parameter = Of("parameter");
+  PyObject* object = Of("object");
+  PyObject* dtype = Of("dtype");
+  PyObject* requires_grad = Of("requires_grad");
+  PyObject* gradient_hooks = Of("_gradient_hooks");
+  PyObject* params = Of("_params");
+  PyObject* cells = Of("_cells");
+  PyObject* attrs = Of("attrs");
+};
+const PrintNames& Names() {
+  static const auto* names = new PrintNames;  // never destroyed: the interpreter ends first
+  return *names;
+}
+
+// The attributes of an object; null where it has no dict of them. That of a class is no state.
+py::object StateOf(PyObject* value) {
+  if (PyType_Check(value)) return {};
+  PyObject* state = PyObject_GenericGetDict(value, nullptr);
+  if (!state) PyErr_Clear();
+  return py::reinterpret_steal<py::object>(state);
+}
+
 // Flat, and unambiguous: each value begins with its type or a mark, a container with its length.
 class CellPrinter {
  public:
@@ -36,13 +62,13 @@ class CellPrinter {
   }
   void PutType(PyObject* value) { Put(reinterpret_cast<PyObject*>(Py_TYPE(value))); }
   void PutNumber(Py_ssize_t number) { PutNew(PyLong_FromSsize_t(number)); }
-  void PutMark(const char* mark) { PutNew(PyUnicode_InternFromString(mark)); }
+  void PutMark(PyObject* mark) { Put(mark); }
 
   // A cell or Parameter that came before is named by its place among them.
   bool IsNew(PyObject* value) {
     auto [place, fresh] = seen_.try_emplace(value, static_cast<Py_ssize_t>(seen_.size()));
     if (!fresh) {
-      PutMark("again");
+      PutMark(Names().again);
       PutNumber(place->second);
     }
     return fresh;
@@ -85,12 +111,12 @@ class CellPrinter {
   void Parameter(PyObject* value) {
     if (!IsNew(value)) return;
     parameters_.append(py::handle(value));
-    PutMark("parameter");
-    PutNew(PyObject_GetAttrString(value, "dtype"));
+    PutMark(Names().parameter);
+    PutNew(PyObject_GetAttr(value, Names().dtype));
     PutNew(ShapeTuple(AsTensor(value)->shape()));
-    PutNew(PyObject_GetAttrString(value, "requires_grad"));
-    py::object state = py::getattr(value, "__dict__");
-    PyObject* hooks = PyDict_GetItemString(state.ptr(), "_gradient_hooks");
+    PutNew(PyObject_GetAttr(value, Names().requires_grad));
+    py::object state = StateOf(value);
+    PyObject* hooks = state ? PyDict_GetItem(state.ptr(), Names().gradient_hooks) : nullptr;
     PutNew(PyLong_FromVoidPtr(hooks));
   }
 
@@ -100,11 +126,11 @@ class CellPrinter {
     py::object state = py::getattr(cell, "__dict__");
     states_.append(state);
     Dict(state.ptr(), ignored_of_cells_);
-    for (const char* part : {"_params", "_cells"}) {  // not all of them need be attributes
-      PyObject* held = PyDict_GetItemString(state.ptr(), part);
+    for (PyObject* part : {Names().params, Names().cells}) {  // not all of them need be attributes
+      PyObject* held = PyDict_GetItem(state.ptr(), part);
       if (held && PyDict_Check(held)) Dict(held, nullptr);
     }
-    if (PyObject* children = PyDict_GetItemString(state.ptr(), "_cells"))
+    if (PyObject* children = PyDict_GetItem(state.ptr(), Names().cells))
       states_.append(py::handle(children));
   }
 
@@ -131,13 +157,13 @@ class CellPrinter {
   // A Primitive is what it holds; anything else is itself alone.
   void Object(PyObject* value) {
     if (!IsTensor(value)) {
-      py::object state = py::getattr(value, "__dict__", py::none());
-      if (PyDict_Check(state.ptr()) && PyDict_GetItemString(state.ptr(), "attrs")) {
+      py::object state = StateOf(value);
+      if (state && PyDict_GetItem(state.ptr(), Names().attrs)) {
         PutType(value);
         return Dict(state.ptr(), ignored_of_primitives_);
       }
     }
-    PutMark("object");
+    PutMark(Names().object);
     PutNew(PyLong_FromVoidPtr(value));
   }
 

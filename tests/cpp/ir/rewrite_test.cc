@@ -55,6 +55,38 @@ TEST(Rewriter, OutputsFollowReplacements) {
   EXPECT_EQ(module->main()->outputs()[0].node->op->name, "Cos");
 }
 
+// Each way to change a graph, first done at the last node: what was visited before keeps its place.
+TEST(Rewriter, AFirstChangeLateKeepsTheOrder) {
+  auto names = [](const Module& module) {
+    std::vector<std::string_view> found;
+    for (const Node* node : module.main()->nodes()) {
+      if (node->op) found.push_back(node->op->name);
+    }
+    return found;
+  };
+  using Visit = std::function<void(Rewriter&, Node&)>;
+  auto changed = [&](const Visit& visit) {
+    auto module = Parse(kText);
+    Rewriter rewriter(module->main());
+    rewriter.Walk([&](Node& node) {
+      if (node.op && node.op->name == "Add") visit(rewriter, node);
+    });
+    EXPECT_TRUE(rewriter.changed());
+    Verify(*module);
+    return names(*module);
+  };
+  using ::testing::ElementsAre;
+  EXPECT_THAT(changed([](Rewriter& r, Node& node) { r.emitter().Wrap(node.inputs[0]) * 2.0; }),
+              ElementsAre("Sin", "Cos", "Mul", "Add"));
+  EXPECT_THAT(changed([](Rewriter& r, Node& node) { r.Replace({&node, 0}, node.inputs[0]); }),
+              ElementsAre("Sin", "Cos", "Add"));
+  EXPECT_THAT(changed([](Rewriter& r, Node& node) {
+                r.Replace({&node, 0}, node.inputs[0]);
+                r.Drop(node);
+              }),
+              ElementsAre("Sin", "Cos"));
+}
+
 // The replacement of output 0 of the last node of main.
 std::string Applied(const RuleTable& rules, const char* text) {
   auto module = Parse(text);

@@ -1,6 +1,7 @@
 #include "passes/fuse/fusable.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "ops/axes.h"
 #include "ops/fused.h"
@@ -90,17 +91,26 @@ std::vector<bool> FindUpdates(const Graph& graph) {
 
 }  // namespace
 
+NodeLists::NodeLists(size_t nodes, const Edges& edges)
+    : begin_(nodes + 1, 0), items_(edges.size()) {
+  for (const auto& [id, node] : edges) ++begin_[id + 1];
+  for (size_t i = 0; i < nodes; ++i) begin_[i + 1] += begin_[i];
+  std::vector<uint32_t> next(begin_.begin(), begin_.end() - 1);
+  for (const auto& [id, node] : edges) items_[next[id]++] = node;
+}
+
 FuseNodes::FuseNodes(const Graph& graph)
     : kinds_(graph.nodes().size(), FuseKind::kOther),
       reduction_(graph.nodes().size()),
-      result_(graph.nodes().size()),
-      users_(graph.nodes().size()) {
+      result_(graph.nodes().size()) {
+  NodeLists::Edges edges;
+  std::vector<const Node*> last(graph.nodes().size());  // reader of each node
   for (Node* node : graph.nodes()) {
     for (const Var& v : node->inputs) {
-      auto& users = users_[v.node->id];
-      if (users.empty() || users.back() != node) users.push_back(node);
+      if (std::exchange(last[v.node->id], node) != node) edges.emplace_back(v.node->id, node);
     }
   }
+  users_ = NodeLists(graph.nodes().size(), edges);
   for (const Var& v : graph.outputs()) result_[v.node->id] = true;
   std::vector<bool> update = FindUpdates(graph);
   for (const Node* node : graph.nodes()) {
@@ -142,7 +152,8 @@ FuseKind FuseNodes::KindOf(const Node& node) const {
 bool FuseNodes::Absorbed(const Node& glue) const {
   if (glue.op->view || glue.op == Glue().broadcast) return true;
   if (result_[glue.id]) return false;
-  return std::all_of(users_[glue.id].begin(), users_[glue.id].end(), [&](const Node* user) {
+  auto users = users_[glue.id];
+  return std::all_of(users.begin(), users.end(), [&](const Node* user) {
     return kinds_[user->id] == FuseKind::kCompute || kinds_[user->id] == FuseKind::kGlue;
   });
 }

@@ -1,6 +1,7 @@
 // What the nodes of a graph are to the fuse pass.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "ir/op.h"
@@ -14,6 +15,22 @@ enum class FuseKind : uint8_t {
   kNumber,   // a constant of one element, or Fill: repeated in every group that reads it
 };
 
+// A list of nodes for each node, all in one array.
+class NodeLists {
+ public:
+  using Edges = std::vector<std::pair<uint32_t, Node*>>;  // id of a node, and one of its list
+
+  NodeLists() = default;
+  NodeLists(size_t nodes, const Edges& edges);
+  std::span<Node* const> operator[](uint32_t id) const {
+    return {items_.data() + begin_[id], begin_[id + 1] - begin_[id]};
+  }
+
+ private:
+  std::vector<uint32_t> begin_;  // by node, and the end
+  std::vector<Node*> items_;
+};
+
 // The kinds of all nodes and what follows from them, of one graph that is not changed meanwhile.
 class FuseNodes {
  public:
@@ -24,7 +41,7 @@ class FuseNodes {
   // The value that an input shows through glue.
   Var Source(Var v) const;
   // Nodes that read an output of this one as it is.
-  const std::vector<Node*>& users(const Node* node) const { return users_[node->id]; }
+  std::span<Node* const> users(const Node* node) const { return users_[node->id]; }
   bool IsResult(const Node* node) const { return result_[node->id]; }
   // Whether a node reads the result, perhaps through glue, for which `inside` does not hold.
   template <class F>
@@ -51,7 +68,7 @@ class FuseNodes {
   std::vector<FuseKind> kinds_;
   std::vector<bool> reduction_;
   std::vector<bool> result_;  // the graph returns an output of the node
-  std::vector<std::vector<Node*>> users_;
+  NodeLists users_;
 };
 
 }  // namespace ms

@@ -23,11 +23,7 @@ bool IsUnit(FuseKind kind, const Node& node) {
 
 Groups::Groups(const Graph& graph, const FuseNodes& nodes, GroupTable& table,
                const EffectAnalysis& effects)
-    : graph_(graph),
-      nodes_(nodes),
-      table_(table),
-      unit_of_(graph.nodes().size(), -1),
-      users_(graph.nodes().size()) {
+    : graph_(graph), nodes_(nodes), table_(table), unit_of_(graph.nodes().size(), -1) {
   for (Node* node : graph.nodes()) {
     if (!IsUnit(nodes.kind(node), *node)) continue;
     int unit = static_cast<int>(units_.size());
@@ -40,17 +36,19 @@ Groups::Groups(const Graph& graph, const FuseNodes& nodes, GroupTable& table,
 
 // Glue is looked through; nodes with effects stay in their order.
 void Groups::AddEdges(const EffectAnalysis& effects) {
+  NodeLists::Edges edges;
   const Node* last = nullptr;
   for (Node* node : graph_.nodes()) {
     if (UnitOf(node) < 0) continue;
     for (const Var& v : node->inputs) {
       const Node* source = nodes_.Source(v).node;
-      if (UnitOf(source) >= 0) users_[source->id].push_back(node);
+      if (UnitOf(source) >= 0) edges.emplace_back(source->id, node);
     }
     if (!effects.HasEffect(*node)) continue;
-    if (last) users_[last->id].push_back(node);
+    if (last) edges.emplace_back(last->id, node);
     last = node;
   }
+  users_ = NodeLists(graph_.nodes().size(), edges);
 }
 
 void Groups::Merge() {

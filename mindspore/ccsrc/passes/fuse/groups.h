@@ -38,9 +38,9 @@ class Groups {
   const FuseNodes& nodes_;
   GroupTable& table_;
   std::vector<Unit> units_;
-  std::vector<int> unit_of_;               // by node
-  std::vector<std::vector<Node*>> users_;  // by node: those that must come after it
-  std::vector<int> order_;                 // units by position; -1: none
+  std::vector<int> unit_of_;  // by node
+  NodeLists users_;           // by node: those that must come after it
+  std::vector<int> order_;    // units by position; -1: none
 };
 
 }  // namespace ms
