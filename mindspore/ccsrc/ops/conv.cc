@@ -34,9 +34,8 @@ Term FilterGrad(GradContext& g, const Term& dy, const Term& x, const Shape& weig
 }
 
 OpDef& Convolution(OpRegistry& ops, const char* name, const char* first, const char* second,
-                   const char* second_doc) {
-  return WithConvAttrs(
-      ops.Op(name).In(first, kFloating, "Rank 4.").In(second, kFloating, second_doc));
+                   const char* second_doc, DTypeSet types = kFloating) {
+  return WithConvAttrs(ops.Op(name).In(first, types, "Rank 4.").In(second, types, second_doc));
 }
 
 void CheckOutput(const InferContext& c, size_t i, const Shape& output) {
@@ -73,12 +72,16 @@ OpDef& WithConvAttrs(OpDef& op) {
 }
 
 void DefineConv(OpRegistry& ops) {
-  Convolution(ops, "Conv2D", "x", "weight", "[out channels, in channels / group, height, width].")
-      .Doc("Two-dimensional convolution (cross-correlation) of images with a bank of filters.")
+  Convolution(ops, "Conv2D", "x", "weight", "[out channels, in channels / group, height, width].",
+              kFloating | One(DType::kInt8))
+      .Doc(
+          "Two-dimensional convolution (cross-correlation) of images with a bank of filters. Of "
+          "Int8 the sums are Int32.")
       .Batch(batch::Convolution)
       .Infer([](InferContext& c) {
         c.CheckSameDType(0, 1);
-        return c.Like(0, ConvOutput(c.op(), c.attrs(), c.shape(0), c.shape(1)));
+        Shape output = ConvOutput(c.op(), c.attrs(), c.shape(0), c.shape(1));
+        return c.dtype(0) == DType::kInt8 ? Type(DType::kInt32, output) : c.Like(0, output);
       })
       .Grad([](GradContext& g) {
         Terms grads(2);

@@ -17,8 +17,7 @@ MatrixSize SizeOf(const Shape& shape, bool transposed) {
   return transposed ? MatrixSize{columns, rows} : MatrixSize{rows, columns};
 }
 
-Type InferProduct(InferContext& c) {
-  c.CheckSameDType(0, 1);
+Shape ProductShape(InferContext& c) {
   MatrixSize x = SizeOf(c.shape(0), c.attr<bool>("transpose_a"));
   MatrixSize y = SizeOf(c.shape(1), c.attr<bool>("transpose_b"));
   c.Check(x.columns == y.rows,
@@ -28,7 +27,19 @@ Type InferProduct(InferContext& c) {
   Shape shape;
   c.Check(Broadcast(batch(c.shape(0)), batch(c.shape(1)), &shape),
           "the batch dimensions must broadcast, but got shapes {} and {}", c.shape(0), c.shape(1));
-  return c.Like(0, Join({shape, {x.rows, y.columns}}));
+  return Join({shape, {x.rows, y.columns}});
+}
+
+Type InferProduct(InferContext& c) {
+  c.CheckSameDType(0, 1);
+  return c.Like(0, ProductShape(c));
+}
+
+void CheckStacks(InferContext& c) {
+  for (size_t i : {0, 1}) {
+    c.Check(c.rank(i) >= 2, "'{}' must have at least 2 dimensions, but got shape {}",
+            c.input_name(i), c.shape(i));
+  }
 }
 
 Term Conjugate(GradContext& g, const Term& x) {
@@ -120,14 +131,24 @@ void DefineLinalg(OpRegistry& ops) {
       .WithAttr("transpose_b", false, "Read the matrices of y transposed.")
       .Batch(batch::Product)
       .Infer([](InferContext& c) {
-        for (size_t i : {0, 1}) {
-          c.Check(c.rank(i) >= 2, "'{}' must have at least 2 dimensions, but got shape {}",
-                  c.input_name(i), c.shape(i));
-        }
+        CheckStacks(c);
         return InferProduct(c);
       })
       .Grad([](GradContext& g) { return ProductGrad(g, "BatchMatMul"); })
       .Shard("... m k, ... k n -> ... m n");
+  // What quantised networks are made of; what scales the sums is composed in Python.
+  ops.Op("MatMulInteger")
+      .Doc(
+          "Products of matrices of bytes with exact sums; the dimensions before the last two "
+          "broadcast.")
+      .In("x", One(DType::kInt8), "[..., m, k], or [..., k, m] with transpose_a.")
+      .In("y", One(DType::kInt8), "[..., k, n], or [..., n, k] with transpose_b.")
+      .WithAttr("transpose_a", false, "Read the matrices of x transposed.")
+      .WithAttr("transpose_b", false, "Read the matrices of y transposed.")
+      .Infer([](InferContext& c) {
+        CheckStacks(c);
+        return Type(DType::kInt32, ProductShape(c));
+      });
   // No kernel: as an addition it joins the elementwise work around it.
   ops.Op("BiasAdd")
       .Doc("Adds one number per channel.")

@@ -17,6 +17,7 @@ from mindspore.common import dtype  # noqa: E402
 from mindspore.common.jit_config import JitConfig  # noqa: E402
 from mindspore.common.api import jit_class, ms_class, ms_memory_recycle  # noqa: E402
 from mindspore.common.dtype import (  # noqa: E402
+    QuantDtype,
     bool_,
     dtype_to_nptype,
     dtype_to_pytype,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import enum
+
 from mindspore import _core
 from mindspore._core import (
     DType,
@@ -85,6 +87,22 @@ class TensorType:
 
     def __repr__(self) -> str:
         return f"Tensor[{self._element}]"
+
+
+class QuantDtype(enum.Enum):
+    """How many bits a quantised number has, signed or not: for tools that quantise networks."""
+
+    INT1, INT2, INT3, INT4, INT5, INT6, INT7, INT8 = range(8)
+    INT9, INT10, INT11, INT12, INT13, INT14, INT15, INT16 = range(8, 16)
+    UINT1, UINT2, UINT3, UINT4, UINT5, UINT6, UINT7, UINT8 = range(100, 108)
+    UINT9, UINT10, UINT11, UINT12, UINT13, UINT14, UINT15, UINT16 = range(108, 116)
+
+    def __str__(self) -> str:
+        return self.name
+
+    def value(self) -> int:  # type: ignore[override]
+        """The number that stands for it in files."""
+        return self._value_
 
 
 tensor_type = TensorType

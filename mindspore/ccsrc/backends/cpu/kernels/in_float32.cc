@@ -8,7 +8,15 @@ namespace {
 
 constexpr double kCastNs = 0.3;  // per element
 
-bool IsHalf(DType dtype) { return dtype == DType::kFloat16 || dtype == DType::kBFloat16; }
+// The dtype that the inner kernel sees.
+using Wider = DType (*)(DType);
+
+DType HalfAsFloat32(DType dtype) {
+  return dtype == DType::kFloat16 || dtype == DType::kBFloat16 ? DType::kFloat32 : dtype;
+}
+DType IntegerAsFloat64(DType dtype) {
+  return dtype == DType::kInt8 || dtype == DType::kInt32 ? DType::kFloat64 : dtype;
+}
 
 void Convert(const void* from, DType from_type, void* to, DType to_type, int64_t n) {
   loops::VectorFn cast = Vectors().Cast(from_type, to_type);
@@ -23,23 +31,24 @@ void Convert(const void* from, DType from_type, void* to, DType to_type, int64_t
 
 // Where a value lives while the inner kernel runs.
 struct Slot {
-  DType dtype;
+  DType dtype, wide;
   int64_t size;
   size_t offset;
-  bool converted;
+  bool converted() const { return dtype != wide; }
 };
 
 class Widened : public Kernel {
  public:
-  Widened(const Types& in, const Types& out, std::unique_ptr<Kernel> inner)
+  Widened(const Types& in, const Types& out, Wider wider, std::unique_ptr<Kernel> inner)
       : inner_(std::move(inner)) {
     size_t offset = Aligned(inner_->workspace_bytes());
     cost_ns_ = inner_->cost_ns();
     auto plan = [&](const Types& types, std::vector<Slot>* slots) {
       for (const Type& t : types) {
-        slots->push_back({t.dtype(), t.shape().size(), offset, IsHalf(t.dtype())});
-        if (!IsHalf(t.dtype())) continue;
-        offset += Aligned(static_cast<size_t>(t.shape().size()) * sizeof(float));
+        slots->push_back({t.dtype(), wider(t.dtype()), t.shape().size(), offset});
+        const Slot& slot = slots->back();
+        if (!slot.converted()) continue;
+        offset += Aligned(static_cast<size_t>(slot.size) * ItemSize(slot.wide));
         cost_ns_ += kCastNs * static_cast<double>(t.shape().size());
       }
     };
@@ -55,18 +64,18 @@ class Widened : public Kernel {
     void* out[kMost];
     MS_ASSERT(in_.size() <= kMost && out_.size() <= kMost);
     for (size_t i = 0; i < in_.size(); ++i) {
-      in[i] = in_[i].converted ? workspace + in_[i].offset : args.in[i];
-      if (in_[i].converted) {
-        Convert(args.in[i], in_[i].dtype, workspace + in_[i].offset, DType::kFloat32, in_[i].size);
+      in[i] = in_[i].converted() ? workspace + in_[i].offset : args.in[i];
+      if (in_[i].converted()) {
+        Convert(args.in[i], in_[i].dtype, workspace + in_[i].offset, in_[i].wide, in_[i].size);
       }
     }
     for (size_t i = 0; i < out_.size(); ++i) {
-      out[i] = out_[i].converted ? workspace + out_[i].offset : args.out[i];
+      out[i] = out_[i].converted() ? workspace + out_[i].offset : args.out[i];
     }
     inner_->Run({in, out, workspace, args.random});
     for (size_t i = 0; i < out_.size(); ++i) {
-      if (out_[i].converted) {
-        Convert(out[i], DType::kFloat32, args.out[i], out_[i].dtype, out_[i].size);
+      if (out_[i].converted()) {
+        Convert(out[i], out_[i].wide, args.out[i], out_[i].dtype, out_[i].size);
       }
     }
   }
@@ -78,29 +87,30 @@ class Widened : public Kernel {
   std::vector<Slot> in_, out_;
 };
 
-Types Widen(const Types& types) {
+Types Widen(const Types& types, Wider wider) {
   Types wide;
-  for (const Type& t : types) {
-    wide.emplace_back(IsHalf(t.dtype()) ? DType::kFloat32 : t.dtype(), t.shape());
-  }
+  for (const Type& t : types) wide.emplace_back(wider(t.dtype()), t.shape());
   return wide;
+}
+
+KernelMaker In(Wider wider, const char* what, KernelMaker maker) {
+  return [=, maker = std::move(maker)](const KernelRequest& r) -> KernelChoice {
+    Types in = Widen(r.in, wider);
+    Types out = Widen(r.out, wider);
+    if (in == r.in && out == r.out) return No("is for {}", what);
+    KernelChoice inner = maker({r.op, in, out, r.attrs});
+    if (!inner.kernel) return inner;
+    return KernelChoice(std::unique_ptr<Kernel>(
+        std::make_unique<Widened>(r.in, r.out, wider, std::move(inner.kernel))));
+  };
 }
 
 }  // namespace
 
 KernelMaker InFloat32(KernelMaker maker) {
-  return [maker = std::move(maker)](const KernelRequest& r) -> KernelChoice {
-    bool any = false;
-    for (const Type& t : r.in) any |= IsHalf(t.dtype());
-    for (const Type& t : r.out) any |= IsHalf(t.dtype());
-    if (!any) return No("is for Float16 and BFloat16");
-    Types in = Widen(r.in);
-    Types out = Widen(r.out);
-    KernelChoice inner = maker({r.op, in, out, r.attrs});
-    if (!inner.kernel) return inner;
-    return KernelChoice(
-        std::unique_ptr<Kernel>(std::make_unique<Widened>(r.in, r.out, std::move(inner.kernel))));
-  };
+  return In(HalfAsFloat32, "Float16 and BFloat16", std::move(maker));
 }
+
+KernelMaker InFloat64(KernelMaker maker) { return In(IntegerAsFloat64, "Int8", std::move(maker)); }
 
 }  // namespace ms::cpu
