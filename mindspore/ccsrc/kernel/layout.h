@@ -13,6 +13,11 @@ struct Layouts {
   bool (*channels_last)(const KernelRequest& convolution) = nullptr;
   // How many elements the weight of a Conv2DBias has in the device's own layout; 0: it has none.
   int64_t (*packed_size)(const KernelRequest& convolution) = nullptr;
+  // Whether a MatMul adds a bias, and applies an activation, at no cost. Null: never.
+  bool (*takes_bias)(const KernelRequest& product) = nullptr;
+  // How many elements the second matrix of a MatMul has in the device's own layout; 0: that layout
+  // is not worth its memory.
+  int64_t (*packed_matrix)(const KernelRequest& product) = nullptr;
 };
 
 // Set once, with the backend.

@@ -1,5 +1,7 @@
 #include "ops/all.h"
 
+#include "ops/matmul_bias.h"
+
 namespace ms {
 
 void DefineAllOps(OpRegistry& ops) {
@@ -13,6 +15,7 @@ void DefineAllOps(OpRegistry& ops) {
   DefineCreation(ops);
   DefineConv(ops);
   DefineConvBias(ops);
+  DefineMatMulBias(ops);
   DefinePool(ops);
   DefineNorm(ops);
   DefineNormRelu(ops);

@@ -55,6 +55,10 @@ bool PlaceChannelsLast(Module& module, const Layouts& layouts);
 // weights that are packed as the device wants them.
 bool PrepareConvolutions(Module& module, const Layouts& layouts,
                          const std::vector<uint32_t>& steady_inputs);
+// Products of matrices take the bias and activation that follow; in inference those with few rows
+// read matrices that are packed as the device wants them.
+bool JoinMatMulBias(Module& module, const Layouts& layouts,
+                    const std::vector<uint32_t>& steady_inputs);
 // Takes what depends on steady inputs alone out of main: the result computes it, with main's old
 // inputs, and main has its results as further inputs. Null where there is nothing worth it.
 std::shared_ptr<Module> SplitSteadyPart(Module& module, const std::vector<uint32_t>& steady_inputs);

@@ -88,6 +88,8 @@ class Pipeline {
     apply("PrepareConvolutions", [&](Module& m) {
       return PrepareConvolutions(m, options_.layouts, options_.steady_inputs);
     });
+    apply("JoinMatMulBias",
+          [&](Module& m) { return JoinMatMulBias(m, options_.layouts, options_.steady_inputs); });
     apply("JoinNormRelu", JoinNormRelu);
     std::shared_ptr<Module> steady;
     Apply("SplitSteadyPart", [&](Module& m) {

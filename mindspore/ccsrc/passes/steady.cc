@@ -89,13 +89,25 @@ class Split {
   std::unordered_map<Var, Var, VarHash> copies_;
 };
 
+// Whether a result is to be kept from one call to the next, and with it all that is steady: packed
+// weights, and weights that are cast to another type.
+bool WorthKeeping(const Node& node) {
+  constexpr int64_t kLarge = 4096;
+  if (node.op->name == "PackWeight" || node.op->name == "PackMatrix") return true;
+  return node.op->name == "Cast" && node.outputs[0].shape().size() >= kLarge;
+}
+
 }  // namespace
 
 std::shared_ptr<Module> SplitSteadyPart(Module& module,
                                         const std::vector<uint32_t>& steady_inputs) {
+  if (steady_inputs.empty()) return nullptr;
   Graph* main = module.main();
-  bool pays = std::any_of(main->nodes().begin(), main->nodes().end(), [](const Node* node) {
-    return node->kind == NodeKind::kApply && node->op->name == "PackWeight";
+  VarSet steady;
+  bool pays = std::any_of(main->nodes().begin(), main->nodes().end(), [&](Node* node) {
+    if (node->kind != NodeKind::kApply || !WorthKeeping(*node)) return false;
+    if (steady.empty()) steady = SteadyValuesOf(*main, steady_inputs);
+    return steady.contains({node, 0});
   });
   for (const auto& graph : module.graphs()) {
     std::vector<Graph*> used = ReferencedGraphs(*graph);

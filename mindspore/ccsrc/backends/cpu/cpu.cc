@@ -1,6 +1,8 @@
 #include "backends/cpu/cpu.h"
 
 #include "backends/cpu/kernels/fused.h"
+#include "backends/cpu/kernels/integer.h"
+#include "backends/cpu/kernels/matmul_packed.h"
 #include "kernel/host_call.h"
 #include "kernel/layout.h"
 
@@ -12,10 +14,10 @@ class CpuBackend : public Backend {
   CpuBackend() {
     for (auto add : {AddElementwise, AddReduce, AddMatMul, AddConv, AddConvBias, AddPool, AddNorm,
                      AddSoftmax, AddLoss, AddArray, AddIndexing, AddRandom, AddOptim, AddAttention,
-                     AddRecurrent, AddFused}) {
+                     AddRecurrent, AddInteger, AddFused}) {
       add(table_);
     }
-    SetLayouts(name(), {PrefersChannelsLast, PackedSize});
+    SetLayouts(name(), {PrefersChannelsLast, PackedSize, TakesBias, PackedMatrix});
     table_.For("HostCall").Try("host", MakeHostCall);
   }
   std::string_view name() const override { return "CPU"; }

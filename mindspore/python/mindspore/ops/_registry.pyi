@@ -1434,7 +1434,7 @@ class Conj(Primitive):
     def __call__(self, x: Any) -> Any: ...
 
 class Conv2D(Primitive):
-    """Two-dimensional convolution (cross-correlation) of images with a bank of filters."""
+    """Two-dimensional convolution (cross-correlation) of images with a bank of ..."""
 
     def __init__(
         self,
@@ -1986,6 +1986,36 @@ class MatMul(Primitive):
     def __init__(self, transpose_a: bool = ..., transpose_b: bool = ...) -> None: ...
     def __call__(self, x: Any, y: Any) -> Any: ...
 
+class MatMulBias(Primitive):
+    """MatMul, plus a bias per column, through an activation."""
+
+    def __init__(
+        self,
+        transpose_a: bool = ...,
+        transpose_b: bool = ...,
+        activation: str = ...,
+        y_shape: Any = ...,
+    ) -> None: ...
+    def __call__(self, x: Any, y: Any, bias: Any) -> Any: ...
+
+class MatMulInteger(Primitive):
+    """Products of matrices of bytes with exact sums; the dimensions before the last ..."""
+
+    def __init__(self, transpose_a: bool = ..., transpose_b: bool = ...) -> None: ...
+    def __call__(self, x: Any, y: Any) -> Any: ...
+
+class MatMulPacked(Primitive):
+    """MatMul with a packed matrix, through an activation."""
+
+    def __init__(
+        self,
+        transpose_a: bool = ...,
+        transpose_b: bool = ...,
+        activation: str = ...,
+        y_shape: Any = ...,
+    ) -> None: ...
+    def __call__(self, x: Any, y: Any) -> Any: ...
+
 class MaxPool(Primitive):
     """Largest element of each window; a nan wins."""
 
@@ -2141,6 +2171,12 @@ class PReLU(Primitive):
 
     def __init__(self) -> None: ...
     def __call__(self, x: Any, weight: Any) -> Any: ...
+
+class PackMatrix(Primitive):
+    """The second matrix of a product in the layout that the device wants for it."""
+
+    def __init__(self, transpose_b: bool = ..., rows: Any = ..., size: Any = ...) -> None: ...
+    def __call__(self, y: Any) -> Any: ...
 
 class PackWeight(Primitive):
     """The weight in the layout that the device wants for Conv2DBias or Conv2DBiasAdd."""
