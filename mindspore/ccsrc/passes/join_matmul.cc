@@ -5,6 +5,7 @@
 
 #include "ir/rewrite.h"
 #include "ops/matmul_bias.h"
+#include "passes/applies.h"
 #include "passes/passes.h"
 #include "passes/steady.h"
 
@@ -158,6 +159,7 @@ bool JoinMatMulBias(Module& module, const Layouts& layouts,
   if (!layouts.takes_bias && !layouts.packed_matrix) return false;
   bool changed = false;
   for (const auto& graph : module.graphs()) {
+    if (!Applies(*graph, "MatMul")) continue;
     VarSet steady;
     if (graph.get() == module.main() && !steady_inputs.empty()) {
       steady = SteadyValuesOf(*graph, steady_inputs);
