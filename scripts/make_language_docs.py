@@ -32,8 +32,12 @@ inside of a branch, loop or gradient that is compiled, the whole call does. A wa
 every call: when one changes, the program is compiled anew. A change of `cell.__dict__` or `cell._cells` that goes around the
 attributes and methods of the cell is the only one that is not seen.
 
-**What differs.** A value that nobody uses is not computed: an index in it that is out of range raises nothing. A product with a
-transposed matrix reads the matrix as it lies, and may differ from the product with its copy in the last bits.
+**What differs.** A product with a transposed matrix reads the matrix as it lies, and may differ from the product with its copy in
+the last bits. A tensor that is returned as it came in is another object than the argument.
+
+**Integers have no gradient.** The gradient of an integer tensor is zeros of its dtype, a function of integer results alone has none
+(TypeError), and nothing passes through a cast to an integer dtype. MindSpore treats integers as real numbers there and casts the
+gradients.
 """
 
 

@@ -286,3 +286,26 @@ def test_a_file_is_managed_by_a_line_that_runs_eagerly(tmp_path):
         assert jit(save)(UP).asnumpy().tolist() == [3.0, 5.0, 7.0]
     with open(path) as file:
         assert file.read() == "done"
+
+
+def test_a_number_of_a_tensor_where_python_needs_one():
+    def numbers(x):
+        n = int(x.max())
+        return x * n, list(range(n)), [x * k for k in range(n)], "ab" * n
+
+    with pytest.warns(RunsEagerly, match="runs eagerly between two compiled parts"):
+        assert plain(jit(numbers)(UP)) == plain(numbers(UP))
+
+
+def test_a_variable_of_a_loop_inside_a_loop():
+    def count(x, n):
+        i = 0
+        while i < n:
+            j = 0
+            while j < i:
+                x = x + j
+                j += 1
+            i += 1
+        return x, i, j
+
+    both(lambda x: count(x, (x > 0).sum()), UP)

@@ -16,6 +16,7 @@ from mindspore._core import Tensor
 from mindspore.common._tree import flatten
 from mindspore.compile import guards
 from mindspore.compile.errors import RunsEagerly, Unsupported, calling_place, locate
+from mindspore.compile.given import containers_of
 from mindspore.compile.numbers import Numbers, as_tensor
 from mindspore.compile.places import user_frame
 from mindspore.compile.signature import Sizes, argument_names
@@ -37,7 +38,7 @@ class Entry:
         self,
         graph: Any,
         facts: list,
-        place: Callable[[list], Any],
+        place: Callable[..., Any],
         numbers: tuple[int, ...] = (),
     ):
         self.graph, self.facts, self.place = graph, facts, place
@@ -65,27 +66,31 @@ class Entry:
 
 
 class ChangingEntry(Entry):
-    """A compiled version that changes arguments in place: those at the positions `changed` among the inputs get the last
-    outputs."""
+    """A compiled version that changes arguments in place: tensors, those at the positions `changed` among the inputs, get the last
+    outputs, lists and dicts what `place` puts there."""
 
     changed: list[int]
+    changed_containers: list[int]  # positions among the lists and dicts
+    outside: set[int]  # ids of what the function reads that is no argument
     warn: Callable[[str], None]  # of a call that runs eagerly
 
     def run(self, args: tuple, kwargs: dict, eager: Callable, tensors: list | None = None) -> Any:
         """The function on arguments of the types that this was compiled for."""
         inputs = self.inputs(args, kwargs, tensors)
-        if len({id(t) for t in inputs}) < len(inputs) and self._is_shared(inputs):
-            self.warn("an argument that changes in place is given twice")
-            return eager(*args, **kwargs)
+        containers = containers_of(args, kwargs)
+        for objects, changed in ((inputs, self.changed), (containers, self.changed_containers)):
+            found = [id(v) for v in objects]
+            if any(found.count(found[at]) > 1 for at in changed):
+                self.warn("an argument that changes in place is given twice")
+                return eager(*args, **kwargs)
+            if any(found[at] in self.outside for at in changed):
+                self.warn("an argument that changes in place is an attribute or variable, too")
+                return eager(*args, **kwargs)
         outputs = self.graph.run(inputs)
-        value = self.place(outputs)
-        for at, new in zip(self.changed, outputs[-len(self.changed) :]):
+        value = self.place(outputs, containers)
+        for at, new in zip(self.changed, outputs[len(outputs) - len(self.changed) :]):
             inputs[at]._assign_value(new)
         return value
-
-    def _is_shared(self, inputs: list) -> bool:
-        """Whether one object is to change that is another argument, too."""
-        return any(sum(t is inputs[at] for t in inputs) > 1 for at in self.changed)
 
 
 class EagerEntry:

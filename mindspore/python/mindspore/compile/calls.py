@@ -128,6 +128,8 @@ class Calls:
             function.__kwdefaults__ or {},
         )
         frame.first_argument = args[0] if args else None
+        if inspect.isgeneratorfunction(function):
+            return Generator(self, frame, source.node)
         return self._run_frame(frame, source.node)
 
     def _defaults(self, function: types.FunctionType) -> tuple:
@@ -159,12 +161,12 @@ class Calls:
             function.defaults,
             function.keyword_defaults,
         )
+        if is_generator(function.node):
+            return Generator(self, frame, function.node)
         return self._run_frame(frame, function.node)
 
     def _run_frame(self, frame: Frame, node: Any) -> Any:
         frame.body = node
-        if is_generator(node):
-            return Generator(self, frame, node)
         return self.enter_call(frame, node, lambda f: self._run_statements(f, node))
 
     def _run_statements(self, frame: Frame, node: Any) -> Any:
@@ -296,12 +298,20 @@ class Calls:
                 f"numpy.{_name(function)} needs values, but in a compiled function a tensor's value is known only at run "
                 "time; use the function of mindspore.ops or mindspore.numpy"
             )
-        result = function(*args, **kwargs)
+        result = self._call_plainly(function, args, kwargs)
         if root == "mindspore" and isinstance(result, Tensor) and _core.is_weak(result):
             # Of numbers, too, an op makes a tensor: of the tensors that they are converted to.
             args, kwargs = replace_leaves((args, kwargs), self.trace.strong)
             return self.trace.strong(function(*args, **kwargs))
         return result
+
+    def _call_plainly(self, function: Any, args: list, kwargs: dict) -> Any:
+        try:
+            return function(*args, **kwargs)
+        except TypeError:
+            if any(isinstance(a, Tensor) and self.aliases.may_be_parameter(a) for a in args):
+                raise Inseparable("a tensor decides which Parameter this is") from None
+            raise
 
 
 def _name(function: Any) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import operator
 import sys
 import threading
 from collections.abc import Callable
@@ -22,6 +23,8 @@ from mindspore.compile.cache import (
     parameter_class,
 )
 from mindspore.compile.errors import Unsupported, calling_place, locate, plain
+from mindspore.compile.given import Given
+from mindspore.compile.guards import OBSERVED
 from mindspore.compile.numbers import NumberDecides, NumberInput, as_tensor, holds_number
 from mindspore.compile.results import Result, check_parts
 from mindspore.compile.signature import InputShapes, Sizes
@@ -180,6 +183,12 @@ class Compilation:
         shapes = shapes or InputShapes(tracer.trace)
         args, kwargs = self._inputs(tracer.trace, shapes, numbers)
         tracer.arguments = inputs_of((args, kwargs))
+        tracer.given = Given(args, kwargs)
+        for leaf in (*args, *kwargs.values()):
+            if isinstance(leaf, OBSERVED):
+                tracer.guards.content(leaf)
+            elif hasattr(type(leaf), "__next__"):
+                tracer.note_outside(leaf)
         value = self.function(tracer, args, kwargs)
         session = tracer.session
         parted = session is not None and session.steps
@@ -187,6 +196,10 @@ class Compilation:
             require_plain(value, "what a compiled function returns")
         if parted:
             check_parts(value)
+            if tracer.given.changed():
+                raise Unsupported(
+                    "a list or dict that is an argument changes, in a function with lines that run eagerly"
+                )
             self.has_value, self.value = True, session.finish(value)
             return PathEntry(self.cache, self.function, session.root, self.fast)
         if numbers and holds_number(value):
@@ -233,20 +246,19 @@ def _whole(
 ) -> Entry:
     """The version that is one graph."""
     result = Result(tracer, value)
-    returned, place = result.returned, result.place
+    returned = result.returned
     changed = tracer.cells.current(tracer.arguments)  # in place, by position
     trace = tracer.trace
     trace.finish(returned + list(changed.values()))
     trace.close()  # what fails from here on is known by the places of its nodes
     graph = _core.compile(trace, fast=tracer.fast)
 
-    if isinstance(value, Tensor) and returned and not result.numeric[0]:
-
-        def place(outputs: list) -> Any:
-            return outputs[0]
-
-    if changed:
-        entry = ChangingEntry(graph, tracer.guards.facts, place, numbers)
+    if changed or result.contents or result.uses_given:
+        entry = ChangingEntry(graph, tracer.guards.facts, result.place, numbers)
         entry.changed, entry.warn = list(changed), warn
+        entry.changed_containers = [at for at, _ in result.contents]
+        entry.outside = tracer.outside_ids()
         return entry
-    return Entry(graph, tracer.guards.facts, place, numbers)
+    if isinstance(value, Tensor) and returned and not result.numeric[0]:
+        return Entry(graph, tracer.guards.facts, operator.itemgetter(0), numbers)
+    return Entry(graph, tracer.guards.facts, lambda outputs: result.make(outputs, {}), numbers)

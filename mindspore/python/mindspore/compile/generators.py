@@ -10,6 +10,7 @@ from typing import Any
 
 from mindspore.compile.errors import Unsupported, is_located, locate
 
+_OUTSIDE = (-1, -1)
 _AHEAD = 4096  # items that a loop may take before its first round
 
 
@@ -29,10 +30,17 @@ class Iterators:
             self.keep.append(value)
         return value
 
+    def note_outside(self, value: Any) -> None:
+        """Remembers an iterator that was made before: what a run takes of it is gone for the next one."""
+        self.iterators.setdefault(id(value), _OUTSIDE)
+
     def check_iterator(self, value: Any) -> None:
         """Before an iterator goes on: each run must do it, and no branch alone."""
         home = self.iterators.get(id(value))
-        if home is None:
+        if home is None:  # library code made it
+            self.note_iterator(value)
+            return
+        if home == _OUTSIDE:
             raise Unsupported("an iterator that was made outside of the compiled function goes on")
         if home != self.position():
             raise Unsupported("a tensor decides whether an iterator goes on")
@@ -51,6 +59,7 @@ class Generator:
     def __init__(self, tracer: Any, frame: Any, node: Any):
         self.tracer, self.frame, self.node = tracer, frame, node
         self.sources = [self]
+        frame.body = node
         self.begun = self.ended = False
         tracer.note_iterator(self)
 

@@ -41,7 +41,7 @@ class Guards:
         found = [(ITEM | OWNED, states[i], k, states[i].get(k, MISSING)) for i, k in members]
         self.facts += found
         for _, _, _, value in found:
-            self._content(value)
+            self.content(value)
 
     def children(self, cells: dict) -> None:
         """A Cell holds these cells."""
@@ -56,6 +56,10 @@ class Guards:
         """A closure cell holds `value`."""
         self._add(CLOSURE, cell, None, value)
 
+    def containers(self) -> set[int]:
+        """The ids of the lists, dicts and arrays whose contents are facts."""
+        return {at for kind, at, _ in self._known if kind == LIST}
+
     def _is_new(self, kind: int, owner: Any, key: Any) -> bool:
         at = (kind, id(owner), key)
         if at in self._known:
@@ -66,9 +70,9 @@ class Guards:
     def _add(self, kind: int, owner: Any, key: Any, value: Any) -> None:
         if self._is_new(kind, owner, key):
             self.facts.append((kind, owner, key, value))
-            self._content(value)
+            self.content(value)
 
-    def _content(self, value: Any) -> None:
+    def content(self, value: Any) -> None:
         """What a mutable value holds is a fact too."""
         if not isinstance(value, _CONTAINERS) or not self._is_new(LIST, value, None):
             return
@@ -79,15 +83,16 @@ class Guards:
         elif isinstance(value, dict):
             self.facts.append((DICT, value, None, dict(value)))
             for item in value.values():
-                self._content(item)
+                self.content(item)
         else:
             if isinstance(value, list):
                 self.facts.append((LIST, value, None, tuple(value)))
             for item in value:
-                self._content(item)
+                self.content(item)
 
 
 MUTABLE = (list, dict, *_COMPARED)
+OBSERVED = (*_COMPARED, np.ndarray)  # found by identity among arguments: what they hold is a fact
 
 
 def describe(fact: tuple) -> str:

@@ -16,6 +16,7 @@ from mindspore.common._mutable import MutableDict, like
 from mindspore.compile.breaks import refuse_code
 from mindspore.compile.effects import Text
 from mindspore.compile.errors import Unsupported
+from mindspore.compile.heap import set_contents
 from mindspore.compile.host_values import HostValue
 from mindspore.compile.python_builtins import TracedRange
 from mindspore.compile.values import NUMBERS, Choice, Undefined
@@ -33,13 +34,33 @@ class Result:
         self.tracer = tracer
         self.returned: list[Tensor] = []  # outputs of the graph
         self.numeric: list[bool] = []  # those that are Python's numbers, and leave as such
+        self.uses_given = False
         self._places: Counter = Counter()
         self._count(value, ())
         self.make = self._maker(value)
+        self.contents = [(at, self._contents(at)) for at in tracer.given.changed()]
 
-    def place(self, outputs: list) -> Any:
-        """The value of a run."""
-        return self.make(outputs, {})
+    def place(self, outputs: list, originals: list) -> Any:
+        """The value of a run; `originals` are the lists and dicts among its arguments, which it changes as the trace did."""
+        made: dict = {None: originals}
+        value = self.make(outputs, made)
+        contents = [(originals[at], make(outputs, made)) for at, make in self.contents]
+        for container, new in contents:
+            set_contents(container, new)
+        return value
+
+    def _contents(self, at: int) -> Make:
+        """What a list or dict among the arguments holds in the end."""
+        container = self.tracer.given.containers[at]
+        keys = list(container) if isinstance(container, dict) else None
+        items = list(container.values()) if keys is not None else list(container)
+        makers = [self._maker(item) for item in items]
+
+        def make(outputs: list, made: dict) -> Any:
+            new = [item(outputs, made) for item in makers]
+            return new if keys is None else dict(zip(keys, new))
+
+        return make
 
     # ---- taking apart -----------------------------------------------------------------------------------------------
     def _count(self, value: Any, around: tuple[int, ...]) -> None:
@@ -59,6 +80,10 @@ class Result:
             return self._tensor(value)
         if isinstance(value, Choice):
             return self._choice(value)
+        given = self.tracer.given.place(value)
+        if given >= 0:
+            self.uses_given = True
+            return lambda outputs, made: made[None][given]
         parts = self._parts(value)
         if parts is None:
             check_leaf(value)
@@ -86,14 +111,17 @@ class Result:
         return lambda outputs, made: outputs[at]
 
     def _choice(self, value: Choice) -> Make:
+        allowed = self.tracer.allowed(value)
+        if len(allowed) == 1:
+            return self._maker(value.options[allowed[0]])
         index = self._tensor(value.index)
-        options = [self._maker(option) for option in value.options]
+        options = {i: self._maker(value.options[i]) for i in allowed}
         return lambda outputs, made: options[int(index(outputs, made).item())](outputs, made)
 
     def _parts(self, value: Any) -> tuple[list, Callable[[list], Any]] | None:
         """What a structure holds, and how one like it is made of other items; None for what is left as it is."""
-        if self.tracer.is_outside(value):  # the caller's own, unchanged
-            return None
+        if self.tracer.is_outside(value) or self.tracer.given.place(value) >= 0:
+            return None  # an object that the caller has
         if isinstance(value, tuple):
             kind = getattr(value, "_make", None)
             return list(value), kind or (lambda items: like(value, tuple(items)))

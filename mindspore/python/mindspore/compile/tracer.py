@@ -25,6 +25,7 @@ from mindspore.compile.effects import Text
 from mindspore.compile.errors import Place, Unsupported, calling_place, frame_place
 from mindspore.compile.frame import Frame, NestedFunction
 from mindspore.compile.generators import Iterators
+from mindspore.compile.given import Given
 from mindspore.compile.host_values import HostValue, decides, has_host
 from mindspore.compile.memo import Memo
 from mindspore.compile.python_builtins import TracedRange
@@ -71,7 +72,9 @@ class Tracer(Calls, Choices, Recursion, Iterators, SpecialMethods):
         self.iterators = {}  # see generators.py
         self.arguments: list[Tensor] = []  # of the function, in the order of the graph's inputs
         self.aliases = Aliases(self)
-        self.lifted: dict[int, Tensor] = {}  # tensors read from outside
+        self.given = Given((), {})  # lists and dicts among the arguments
+        self.lifted: dict[int, Tensor] = {}  # tensors read from outside, as values of the graph
+        self.outside: list[Tensor] = []  # ... and themselves
         self.trace = _core.Trace()  # last: from here on this thread is tracing, until close()
         self.trace.on_update = self.aliases.check_change
 
@@ -163,7 +166,10 @@ class Tracer(Calls, Choices, Recursion, Iterators, SpecialMethods):
         ):
             lifted = self.trace.lift(value)
             self.lifted[id(lifted)] = lifted
+            self.outside.append(value)
             return lifted
+        if hasattr(type(value), "__next__"):
+            self.note_outside(value)
         return value
 
     def read_global(self, name: str, module_globals: dict) -> Any:
@@ -276,6 +282,10 @@ class Tracer(Calls, Choices, Recursion, Iterators, SpecialMethods):
         """Whether a list, dict or array was read from outside."""
         return (facts.LIST, id(value), None) in self.guards._known
 
+    def outside_ids(self) -> set[int]:
+        """The ids of the tensors, lists and dicts that were read from outside."""
+        return {id(t) for t in self.outside} | self.guards.containers()
+
     def set_item(self, owner: Any, key: Any, value: Any) -> Any:
         """`owner[key] = value`; the owner."""
         if isinstance(owner, Choice):
@@ -360,7 +370,11 @@ class Tracer(Calls, Choices, Recursion, Iterators, SpecialMethods):
         if isinstance(value, _late.cell_class):
             self.guards.children(value._cells)
         if isinstance(value, TracedRange):
-            raise Unsupported("a range with a tensor bound can only be looped over by 'for'")
+            reason = Unsupported("a range with a tensor bound can only be looped over by 'for'")
+            if self.session is None:
+                raise reason
+            bounds = [value.start, value.stop, value.step]
+            return self.session.call(reason, lambda *b: list(range(*map(int, b))), bounds, {}, True)
         if isinstance(value, Iterator):
             self.check_iterator(value)
         elif type(value) not in _BUILT_IN:
@@ -388,6 +402,10 @@ class Tracer(Calls, Choices, Recursion, Iterators, SpecialMethods):
                 return result
         try:
             return operation(a, b)
+        except Unsupported as reason:
+            if self.session is None:
+                raise
+            return self.session.call(reason, operation, [a, b], {}, True)
         except TypeError:
             x, y = self.as_choice(a), self.as_choice(b)
             if x is a and y is b:
