@@ -182,9 +182,27 @@ def records(x):
     return [Record(x * 2)], {"r": Record(x, 5)}, Record(Record(x))
 
 
+class Items(list):
+    """A list with an attribute."""
+
+    note = "class"
+
+
+class Triple(tuple):
+    """A tuple of a type of its own."""
+
+
 def containers(x):
     ordered = collections.OrderedDict(b=x, a=1)
-    return ordered, collections.deque([x, 2]), Pair(x, x * 2), {1, 2}, frozenset([3])
+    grouped = collections.defaultdict(list)
+    grouped["k"].append(x)
+    items = Items([x, x * 2])
+    items.note = "object"
+    return (
+        (ordered, grouped, collections.Counter("aab")),
+        (collections.deque([x, 2], maxlen=5), Pair(x, x * 2), {1, 2}, frozenset([3])),
+        (items, items.note, Triple((x, 1, 2))),
+    )
 
 
 def members(x):
@@ -207,6 +225,24 @@ def test_each_run_makes_objects_of_its_own():
     compiled = jit(lambda x: Record([x]), fullgraph=True)
     first, second = compiled(UP), compiled(UP)
     assert first is not second and first.value is not second.value
+
+
+def test_each_run_gives_sets_and_arrays_of_its_own():
+    compiled = jit(lambda x: (x, {1, 2}, np.zeros(2)), fullgraph=True)
+    _, numbers, array = compiled(UP)
+    numbers.add(3)
+    array[0] = 5
+    _, numbers, array = compiled(UP)
+    assert numbers == {1, 2} and array.tolist() == [0, 0]
+
+
+def test_arguments_keep_their_types():
+    def look(items, table):
+        return type(items), items.note, type(table), table["k"] * 2, items[0]
+
+    items, table = Items([UP]), collections.OrderedDict(k=UP)
+    items.note = "given"
+    assert plain(jit(look, fullgraph=True)(items, table)) == plain(look(items, table))
 
 
 def test_an_object_in_two_places_is_one():

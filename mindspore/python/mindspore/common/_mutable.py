@@ -1,8 +1,9 @@
 """What `mutable` marks: tuples, lists and dicts whose tensors are arguments of their own, so that gradients are returned for them.
-They are what they were in every other respect."""
+They are what they were in every other respect. And how a structure like another one is made."""
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 
@@ -36,5 +37,20 @@ def marked(value: Any) -> Any:
 
 
 def like(value: Any, items: Any) -> Any:
-    """A tuple, list or dict of other items, marked where `value` is."""
-    return type(value)(items) if isinstance(value, MUTABLE) else items
+    """A tuple, list or dict of other items, of the type of `value` and with its attributes."""
+    kind = type(value)
+    if kind in _KINDS:
+        return items
+    if kind in MUTABLE:
+        return kind(items)
+    if isinstance(value, tuple):
+        fresh = tuple.__new__(kind, items)
+        if hasattr(value, "__dict__"):
+            vars(fresh).update(vars(value))
+        return fresh
+    fresh = copy.copy(value)
+    if isinstance(fresh, list):
+        list.__setitem__(fresh, slice(None), items)
+    else:
+        dict.update(fresh, items)
+    return fresh

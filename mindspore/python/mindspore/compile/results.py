@@ -5,14 +5,16 @@ from __future__ import annotations
 
 import functools
 import types
-from collections import Counter, OrderedDict, defaultdict, deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, MappingView
 from typing import Any
+
+import numpy as np
 
 from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.common import _late
-from mindspore.common._mutable import MutableDict, like
+from mindspore.common._mutable import like
 from mindspore.compile.breaks import refuse_code
 from mindspore.compile.effects import Text
 from mindspore.compile.errors import Unsupported
@@ -24,7 +26,6 @@ from mindspore.compile.values import NUMBERS, Choice, Undefined
 Make = Callable[
     [list, dict], Any
 ]  # from the outputs of a run, and what it has made for several places
-_DICTS = (dict, OrderedDict, MutableDict)
 
 
 class Result:
@@ -130,20 +131,13 @@ class Result:
         if isinstance(value, deque):
             return list(value), lambda items: deque(items, value.maxlen)
         if isinstance(value, dict):
-            return list(value.values()), lambda items: _dict_like(value, items)
+            return list(value.values()), lambda items: like(value, dict(zip(value, items)))
+        if isinstance(value, (set, bytearray, np.ndarray)):
+            return [], lambda items: value.copy()
         if id(value) in self.tracer.made and type(getattr(value, "__dict__", None)) is dict:
             if type(value).__new__ is object.__new__:
                 return list(vars(value).values()), lambda items: _object_like(value, items)
         return None
-
-
-def _dict_like(value: dict, items: list) -> dict:
-    pairs = zip(value, items)
-    if type(value) in _DICTS:
-        return type(value)(pairs)
-    return (
-        defaultdict(value.default_factory, pairs) if isinstance(value, defaultdict) else dict(pairs)
-    )
 
 
 def _object_like(value: Any, items: list) -> Any:
