@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 import pytest
 
@@ -105,27 +103,3 @@ def test_random_numbers_are_new_in_each_round() -> None:
 
     total = function(ops.ones((1000,)), Tensor(2)).asnumpy()
     assert set(np.unique(total)) == {0.0, 2.0, 4.0}
-
-
-def test_a_loop_gets_faster() -> None:
-    def function(x: Tensor, w: Tensor, n: Tensor) -> Tensor:
-        i = 0 * n
-        while i < n:
-            x = x + (w @ w)[0]
-            i = i + 1
-        return x
-
-    def seconds(compiled: object) -> float:
-        best = 1e9
-        for _ in range(4):
-            begin = time.process_time()
-            compiled(x, w, n).asnumpy()
-            best = min(best, time.process_time() - begin)
-        return best
-
-    x, w, n = normal(256), normal(256, 256), Tensor(50)
-    plain = ms.jit(function, jit_config=ms.JitConfig(jit_level="O0"))
-    np.testing.assert_allclose(
-        ms.jit(function)(x, w, n).asnumpy(), plain(x, w, n).asnumpy(), rtol=1e-4
-    )
-    assert seconds(ms.jit(function)) < 0.5 * seconds(plain)

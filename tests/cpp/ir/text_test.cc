@@ -293,7 +293,6 @@ TEST(Text, AMillionNodesInAChain) {
   double destroyed = Seconds(start);
   fmt::print("make {:.2f} s, print {:.2f}, parse {:.2f}, compare {:.2f}, destroy {:.2f}\n", made,
              printed - made, parsed - printed, compared - parsed, destroyed - compared);
-  EXPECT_LT(destroyed, 60);  // generous: sanitizers, shared machines
 }
 
 }  // namespace

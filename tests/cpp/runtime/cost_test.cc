@@ -1,6 +1,5 @@
 // What running costs beside the kernels: time per launch, per loop step and per call, and memory
-// taken by a warm run. The bounds are wide, for busy machines and unoptimised builds; the figures
-// are printed.
+// taken by a warm run, which must be none. Times are printed, not judged: machines are busy.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -86,7 +85,6 @@ TEST(Cost, OfALaunch) {
   Executable executable(BuildProgram(module, Idle()));
   Cost cost = Measure(executable, {Filled(16, 1)}, 200);
   std::printf("launch: %.1f ns; warm run: %ld allocations\n", cost.ns / kLaunches, cost.news);
-  EXPECT_LT(cost.ns / kLaunches, 200);
   EXPECT_EQ(cost.news, 0);
   EXPECT_EQ(cost.bytes, 0u);
 }
@@ -105,7 +103,6 @@ TEST(Cost, OfARun) {
   Executable executable(BuildProgram(module, Idle()));
   Cost cost = Measure(executable, std::vector<Tensor>(160, Filled(16, 1)), 500);
   std::printf("run with 160 parameters updated: %.0f ns; %ld allocations\n", cost.ns, cost.news);
-  EXPECT_LT(cost.ns, 200000);
   EXPECT_EQ(cost.news, 0);
   EXPECT_EQ(cost.bytes, 0u);
 }
@@ -131,7 +128,6 @@ TEST(Cost, OfALoopStep) {
   constexpr int kSteps = 10000;
   Cost cost = Measure(executable, {Value(1), Value(kSteps)}, 10);
   std::printf("loop step: %.0f ns; warm run: %ld allocations\n", cost.ns / kSteps, cost.news);
-  EXPECT_LT(cost.ns / kSteps, 3000);
   EXPECT_EQ(cost.news, 0);
   EXPECT_EQ(cost.bytes, 0u);
 }
@@ -151,7 +147,6 @@ TEST(Cost, OfACall) {
   Executable executable(BuildProgram(module, Idle()));
   Cost cost = Measure(executable, {Filled(16, 1), Filled(16, 1)}, 50);
   std::printf("call: %.0f ns; warm run: %ld allocations\n", cost.ns / kCalls, cost.news);
-  EXPECT_LT(cost.ns / kCalls, 3000);
   EXPECT_EQ(cost.news, 0);
   EXPECT_EQ(cost.bytes, 0u);
 }
@@ -169,7 +164,6 @@ TEST(Cost, OfPlanningALongChain) {
   Executable executable(BuildProgram(module, Idle()));
   std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
   std::printf("planning: %.2f us a node\n", time.count() * 1e6 / kNodes);
-  EXPECT_LT(time.count(), 20);
 }
 
 }  // namespace
