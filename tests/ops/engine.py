@@ -8,7 +8,7 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
-from rowlib import Args, Row
+from rowlib import Args, Row, Wrt
 
 import mindspore
 from mindspore import Tensor, _core
@@ -276,10 +276,14 @@ class Projected:
         self.op = registry()[row.name]
         self.case = case
         updated = {i for _, i in self.op["updates"]}
+        self.chosen = row.grad if isinstance(row.grad, Wrt) else None
         self.positions = tuple(
             i
             for i, x in enumerate(case.inputs)
-            if isinstance(x, np.ndarray) and x.dtype == np.float64 and i not in updated
+            if isinstance(x, np.ndarray)
+            and x.dtype == np.float64
+            and i not in updated
+            and (self.chosen is None or i in self.chosen.inputs)
         )
         self.random = np.random.default_rng(5)
         self.weights: list | None = None
@@ -292,12 +296,20 @@ class Projected:
         if self.weights is None:
             self.weights = [self.random.uniform(0.5, 1.5, t.shape) for t in outputs]
         total: Any = None
-        for t, w in zip(outputs, self.weights):
-            if t.dtype != mindspore.float64:
-                continue
+        for t, w in self.weighted(outputs):
             term = _core.op("ReduceSum")(t * Tensor(w), axis=(), keep_dims=False)
             total = term if total is None else total + term
         return total
+
+    def weighted(self, outputs: tuple) -> list[tuple]:
+        """The outputs that count, with their weights."""
+        assert self.weights is not None
+        wanted = self.chosen.outputs if self.chosen else None
+        return [
+            (t, w)
+            for i, (t, w) in enumerate(zip(outputs, self.weights))
+            if t.dtype == mindspore.float64 and (wanted is None or i in wanted)
+        ]
 
     def start(self) -> list[np.ndarray]:
         return [self.case.inputs[i] for i in self.positions]

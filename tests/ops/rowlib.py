@@ -8,7 +8,8 @@
 Inputs are given once, as float32 or int32 samples; the engine tries the other dtypes that the op
 admits. Attributes go by keyword. `ref` gets NumPy arrays (half types as float32) and attributes; it
 is None where there is no reference. `grad=False`: the gradient is not what finite differences give,
-or there is none.
+or there is none; `grad=wrt(0, outputs=[0])`: it is, with respect to these inputs and of these
+outputs.
 """
 
 from __future__ import annotations
@@ -74,6 +75,19 @@ class Args:
     kink: bool = False
 
 
+@dataclass(frozen=True)
+class Wrt:
+    """Which inputs have a gradient, and of which outputs; None: of all."""
+
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...] | None
+
+
+def wrt(*inputs: int, outputs: Sequence[int] | None = None) -> Wrt:
+    """The gradient of a row: with respect to some inputs, of some outputs."""
+    return Wrt(inputs, None if outputs is None else tuple(outputs))
+
+
 @dataclass
 class Row:
     """What is tested of one op."""
@@ -83,7 +97,7 @@ class Row:
     good: Sequence[Args]
     bad: Sequence[Args] = ()
     tol: dict = field(default_factory=dict)
-    grad: bool = True
+    grad: bool | Wrt = True
 
     def tolerance(self, dtype: np.dtype) -> float:
         for maker, value in self.tol.items():
@@ -116,7 +130,7 @@ def row(
     good: Sequence[Args],
     bad: Sequence[Args] = (),
     tol: dict | None = None,
-    grad: bool = True,
+    grad: bool | Wrt = True,
 ) -> None:
     """Declare the row of an op."""
     if name in ROWS:

@@ -237,6 +237,7 @@ def test_fast_and_plain_graphs_agree(p, boolean):
         np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-6 * largest)
 
 
+@pytest.mark.fast_stage
 @pytest.mark.parametrize("boolean", [False, True])
 def test_users_graph_becomes_the_op(tmp_path, boolean):
     """The op and its gradient are there, and no softmax is left."""

@@ -33,6 +33,25 @@ def test_rows_with_gradients_have_them() -> None:
     ] == []
 
 
+# Declared with a gradient, but of another kind than differences show: no float comes out, it takes no tensor, it is zero by
+# decision, or the input is a Parameter that gets a new value.
+WITHOUT_DIFFERENCES = {
+    "truth values": "ApproximateEqual Equal Greater GreaterEqual IsClose IsFinite IsInf IsNan Less LessEqual LogicalAnd "
+    "LogicalNot LogicalOr LogicalXor NotEqual",
+    "values of no tensor": "Number SizeScalar",
+    "by decision": "HostCall StopGradient",
+    "Parameters": "Assign AssignAdd AssignSub",
+}
+
+
+def test_every_differentiable_op_is_differentiated() -> None:
+    """To second order, forward and backward, in some case of its row."""
+    tested = {p.values[0].name for p in DIFFERENTIABLE if engine.float64_case(*p.values)}
+    exempt = {name for names in WITHOUT_DIFFERENCES.values() for name in names.split()}
+    differentiable = {name for name, op in engine.registry().items() if op["differentiable"]}
+    assert differentiable - tested == exempt
+
+
 @pytest.mark.parametrize(("row", "case"), CASES)
 def test_eager(row: Row, case: Args) -> None:
     engine.check_eager(row, case)

@@ -45,14 +45,12 @@ def check_forward(row: Row, case: Args) -> None:
     x, v = f.start(), f.direction()
     if f(*map(Tensor, x)) is None:  # no float64 comes out; the call also fixes the weights
         return
-    assert f.weights is not None
     wanted = engine.along(f.gradient(*map(Tensor, x)), v)
     call = at_places(op, wide, f.positions)
     points, directions = [Tensor(a) for a in x], [Tensor(a) for a in v]
 
     def project(tangents: object) -> float:
-        pairs = zip(as_tuple(tangents), f.weights)
-        return float(sum((t.asnumpy() * w).sum() for t, w in pairs if t.dtype == mindspore.float64))
+        return float(sum((t.asnumpy() * w).sum() for t, w in f.weighted(as_tuple(tangents))))
 
     mindspore.set_seed(7)
     what = f"forward mode of {row.name}({describe(wide)})"
@@ -73,16 +71,14 @@ def check_second_order(row: Row, case: Args) -> None:
     if f(*map(Tensor, x)) is None:
         return
     u = f.direction()
-    call, weights = at_places(op, wide, f.positions), f.weights
-    assert weights is not None
+    call = at_places(op, wide, f.positions)
     places = tuple(range(len(x)))
 
     def weighted(*active):
         total = None
-        for t, w in zip(as_tuple(call(*active)), weights):
-            if t.dtype == mindspore.float64:
-                term = (t * Tensor(w)).sum()
-                total = term if total is None else total + term
+        for t, w in f.weighted(as_tuple(call(*active))):
+            term = (t * Tensor(w)).sum()
+            total = term if total is None else total + term
         return total
 
     def slope(*active):

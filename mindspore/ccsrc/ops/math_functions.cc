@@ -1,6 +1,7 @@
 // Functions of one operand: sign, rounding, exponentials, trigonometry.
 #include <cmath>
 #include <numbers>
+#include <vector>
 
 #include "ops/elementwise.h"
 
@@ -62,6 +63,66 @@ void DefineRounding(OpRegistry& ops) {
   define("Round", ScalarOp::kRint, "The nearest integer; halves go to the even one.").Class("Rint");
 }
 
+// ---- derivatives of digamma -------------------------------------------------------------------
+Expr Power(Expr x, int n) {
+  Expr power = x;
+  for (int i = 1; i < n; ++i) power = power * x;
+  return power;
+}
+
+// For x > 0: the sum n! / (x + k)^(n + 1), and from y = x + shift on its asymptotic series
+// (n - 1)! / y^n + n! / (2 y^(n + 1)) + the sum of B_2j (2j + n - 1)! / ((2j)! y^(2j + n)).
+Expr PolygammaOfPositive(Expr x, int n) {
+  const double bernoulli[] = {1.0 / 6,  -1.0 / 30, 1.0 / 42,       -1.0 / 30,
+                              5.0 / 66, -691.0 / 2730, 7.0 / 6, -3617.0 / 510};
+  const int shift = 10 + n;
+  Expr y = x + shift, inverse = 1.0 / y, square = inverse * inverse;
+  Expr series = 0.5 * inverse + 1.0 / n;  // over n! / y^n
+  Expr power = square;
+  for (int j = 1; j <= 8; ++j) {
+    double factor = bernoulli[j - 1] * std::tgamma(2 * j + n) / std::tgamma(2 * j + 1);
+    series = series + power * (factor / std::tgamma(n + 1));
+    power = power * square;
+  }
+  Expr sum = series * Power(inverse, n);
+  for (int k = shift - 1; k >= 0; --k) sum = sum + Power(1.0 / (x + k), n + 1);
+  return sum * (n % 2 == 0 ? -std::tgamma(n + 1) : std::tgamma(n + 1));
+}
+
+// pi times the n-th derivative of cot(pi x): pi^(n + 1) q(cot(pi x)), where cot' = -(1 + cot^2)
+// makes the polynomial for n + 1 of that for n.
+Expr CotangentDerivative(Expr x, int n) {
+  std::vector<double> q{0, 1};
+  for (int k = 0; k < n; ++k) {
+    std::vector<double> next(q.size() + 1);
+    for (size_t i = 1; i < q.size(); ++i) {
+      next[i - 1] -= static_cast<double>(i) * q[i];
+      next[i + 1] -= static_cast<double>(i) * q[i];
+    }
+    q = std::move(next);
+  }
+  Expr c = 1.0 / Unary(ScalarOp::kTan, (x - Floor(x)) * std::numbers::pi);
+  Expr value = c * q.back() + q[q.size() - 2];
+  for (size_t i = q.size() - 2; i-- > 0;) value = value * c + q[i];
+  return value * std::pow(std::numbers::pi, n + 1);
+}
+
+Expr PolygammaBody(Expr x, int n) {
+  Expr reflected = PolygammaOfPositive(1.0 - x, n);
+  if (n % 2 == 1) reflected = -reflected;
+  return Select(x < 0.5, reflected - CotangentDerivative(x, n), PolygammaOfPositive(x, n));
+}
+
+int OrderOf(ScalarTrace& t) {
+  auto n = t.attr<int64_t>("n");
+  if (n < 1 || n > 20) {
+    Throw(ErrorKind::kValue, "For 'Polygamma', 'n' must be in [1, 20], but got {}.", n);
+  }
+  return static_cast<int>(n);
+}
+
+Term Polygamma(GradContext& g, int64_t n) { return g.Call("Polygamma", {g.in(0)}, {{"n", n}}); }
+
 void DefineExponentials(OpRegistry& ops) {
   DefineUnary(ops, "Exp", ScalarOp::kExp, "e to the power of x.", kFloating | kComplex)
       .Grad([](GradContext& g) { return g.dout() * Conjugate(g.out()); })
@@ -105,9 +166,15 @@ void DefineExponentials(OpRegistry& ops) {
               "The logarithm of the magnitude of the gamma function.")
       .Grad([](GradContext& g) { return g.dout() * g.Call("Digamma", {g.in(0)}); })
       .Python("lgamma(input)", kFunctionAndMethod);
-  DefineUnary(ops, "Digamma", ScalarOp::kDigamma,
-              "The derivative of lgamma. It has no gradient of its own.")
+  DefineUnary(ops, "Digamma", ScalarOp::kDigamma, "The derivative of lgamma.")
+      .Grad([](GradContext& g) { return g.dout() * Polygamma(g, 1); })
       .Python("digamma(input)", kFunctionAndMethod);
+  ops.Op("Polygamma")
+      .Doc("The n-th derivative of digamma.")
+      .In("x", kFloating, "Any shape.")
+      .RequiredAttr<int64_t>("n", "At least 1 and at most 20.")
+      .Scalar([](ScalarTrace& t) { return PolygammaBody(t.in(0), OrderOf(t)); })
+      .Grad([](GradContext& g) { return g.dout() * Polygamma(g, g.attr<int64_t>("n") + 1); });
 }
 
 void DefineTrigonometry(OpRegistry& ops) {

@@ -1,7 +1,7 @@
 """Rows of attention and of the random choices it shares with dropout."""
 
 import numpy as np
-from rowlib import args, b1, bf16, f16, f32, f64, i64, row
+from rowlib import args, b1, bf16, f16, f32, f64, i64, row, wrt
 
 import mindspore as ms
 
@@ -103,7 +103,7 @@ row(
     good=[args(*given, **attrs) for given, attrs in SAMPLES],
     bad=refused(lambda given: given),
     tol=LOOSE,
-    grad=False,
+    grad=wrt(0, 1, 2, 3, outputs=[0]),
 )
 
 

@@ -265,7 +265,6 @@ row(
         args(f32(*X), f32(*W), f32(2), activation="tanh", says="'activation' must be", **ATTRS),
     ],
     tol=LOOSE,
-    grad=False,
 )
 row(
     "Conv2DBiasAdd",
@@ -278,7 +277,6 @@ row(
         args(f32(*X), f32(*W), f32(2), f64(1, 2, 3, 3), says="the same dtype", **ATTRS),
     ],
     tol=LOOSE,
-    grad=False,
 )
 # What comes out is the device's own affair: of one block of sixteen channels, all elements.
 PACKED = {"out_channel": 16, "kernel_size": 1, "data_format": "NHWC", "weight_format": "OIHW"}

@@ -40,7 +40,6 @@ for name, f in (("ZerosLike", np.zeros_like), ("OnesLike", np.ones_like)):
         name,
         ref=lambda x, dtype=None, f=f: f(x, dtype=dtype_or(dtype, x.dtype)),
         good=[args(f32(2, 3)), args(i32(4)), args(f32(0, 2)), args(f32(2), dtype=ms.int64)],
-        grad=False,
     )
 row(
     "SizeScalar",

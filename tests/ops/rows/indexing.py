@@ -308,5 +308,4 @@ row(
         args(i32([0]), f32(2), OFF, depth=1, says="'on_value' must be a scalar"),
         args(i32([0]), ON, OFF, depth=1, axis=2, says="the axis must be in [-2, 2)"),
     ],
-    grad=False,
 )

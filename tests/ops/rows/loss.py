@@ -1,7 +1,7 @@
 """Rows of softmax and losses."""
 
 import numpy as np
-from rowlib import args, bf16, f16, f32, f64, i32, i64, row
+from rowlib import args, bf16, f16, f32, f64, i32, i64, row, wrt
 from scipy import special
 
 LOOSE = {f16: 1e-2, bf16: 8e-2}
@@ -159,7 +159,7 @@ NLL_BAD = [
 row(
     "NLLLoss",
     ref=keep(nll),
-    grad=False,
+    grad=wrt(0),
     good=[
         args(f32(3, 4), i32([0, 3, 1]), f32(4, low=0.5), reduction=r)
         for r in ("mean", "sum", "none")
@@ -169,12 +169,14 @@ row(
     tol=LOOSE,
 )
 ONE = f32(1.5)
+THREE, CLASSES = i32([0, 3, 1]), f32(4, low=0.5)
+TOTAL = f32(float(CLASSES[[0, 3, 1]].sum()))  # what NLLLoss gives beside the mean
 row(
     "NLLLossGrad",
     ref=keep(nll_grad),
-    grad=False,
+    grad=wrt(0),
     good=[
-        args(ONE, i32([0, 3, 1]), f32(4), ONE, classes=4),
+        args(ONE, THREE, CLASSES, TOTAL, classes=4),
         args(ONE, i32([0, 3, 1]), f32(4), ONE, classes=4, reduction="sum"),
         args(f32(3), i32([0, 3, 9]), f32(4), ONE, classes=4, reduction="none", ignore_index=9),
     ],
@@ -206,7 +208,7 @@ def cross_entropy_grad(dloss, x, labels, weight, total, reduction="mean", ignore
 row(
     "CrossEntropy",
     ref=keep(cross_entropy),
-    grad=False,
+    grad=wrt(0),
     good=[
         args(f32(3, 40), i32([0, 39, 1]), f32(40, low=0.5), reduction=r)
         for r in ("mean", "sum", "none")
@@ -215,13 +217,12 @@ row(
     bad=NLL_BAD,
     tol=LOOSE,
 )
-THREE = i32([0, 3, 1])
 row(
     "CrossEntropyGrad",
     ref=keep(lambda d, x, *rest, **attrs: cross_entropy_grad(d, x, *rest, **attrs).astype(x.dtype)),
-    grad=False,
+    grad=wrt(0, 1),
     good=[
-        args(ONE, f32(3, 4), THREE, f32(4), ONE),
+        args(ONE, f32(3, 4), THREE, CLASSES, TOTAL),
         args(ONE, f32(3, 4), THREE, f32(4), ONE, reduction="sum"),
         args(f32(3), f32(3, 4), i32([0, 3, 9]), f32(4), ONE, reduction="none", ignore_index=9),
     ],

@@ -73,7 +73,6 @@ row(
     + [args(f32(4, 3, 2, 7), *channels(7), activation="relu6", momentum=0.9)],
     bad=bad([]) + [args(f32(2, 3), *channels(3), activation="tanh", says="'activation' must be")],
     tol=LOOSE,
-    grad=False,
 )
 row(
     "BatchNormAddRelu",
@@ -85,7 +84,6 @@ row(
         args(f32(2, 3), *channels(3), f64(2, 3), says="must have the same dtype"),
     ],
     tol=LOOSE,
-    grad=False,
 )
 row(
     "BatchNormReluGrad",
@@ -99,7 +97,6 @@ row(
         args(f32(2, 3), f32(2, 3), *channels(3), activation="", says="'activation' must be"),
     ],
     tol={**LOOSE, f16: 1e-1, bf16: 1.0, f32: 1e-3},
-    grad=False,
 )
 row(
     "BatchNormAddReluGrad",
@@ -111,5 +108,4 @@ row(
         args(f32(2, 3), f32(2, 3), f32(2, 3), *channels(2)[1:], says="must have shape [3]"),
     ],
     tol={**LOOSE, f16: 1e-1, bf16: 1.0, f32: 1e-3},
-    grad=False,
 )

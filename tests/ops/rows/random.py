@@ -1,7 +1,7 @@
 """Rows of random ops: what must hold of every stream. Distributions: tests/api/test_random.py."""
 
 import numpy as np
-from rowlib import args, f32, i32, i64, row
+from rowlib import args, f32, i32, i64, row, wrt
 
 import mindspore as ms
 
@@ -87,5 +87,5 @@ row(
         args(f32(2), f32(2), keep_prob=2.0, says="'keep_prob' must be in (0, 1]"),
         args(f32(2), f32(2).astype(np.float64), says="the same dtype"),
     ],
-    grad=False,
+    grad=wrt(0),
 )

@@ -165,7 +165,7 @@ def cosh(input: TensorLike) -> Tensor:
     """The hyperbolic cosine."""
 
 def digamma(input: TensorLike) -> Tensor:
-    """The derivative of lgamma. It has no gradient of its own."""
+    """The derivative of lgamma."""
 
 def elu(input_x: TensorLike, alpha: float) -> Tensor:
     """x where it is positive, elsewhere alpha * (exp(x) - 1)."""
@@ -715,7 +715,7 @@ class TensorMethods:
         """The hyperbolic cosine."""
 
     def digamma(self) -> Tensor:
-        """The derivative of lgamma. It has no gradient of its own."""
+        """The derivative of lgamma."""
 
     def eq(self, other: TensorLike) -> Tensor:
         """Whether x equals y; nan equals nothing."""
@@ -1581,7 +1581,7 @@ class DiagPart(Primitive):
     def __call__(self, input_x: Any) -> Any: ...
 
 class Digamma(Primitive):
-    """The derivative of lgamma. It has no gradient of its own."""
+    """The derivative of lgamma."""
 
     def __init__(self) -> None: ...
     def __call__(self, x: Any) -> Any: ...
@@ -2205,6 +2205,12 @@ class Pad(Primitive):
 
     def __init__(self, paddings: Any) -> None: ...
     def __call__(self, input_x: Any) -> Any: ...
+
+class Polygamma(Primitive):
+    """The n-th derivative of digamma."""
+
+    def __init__(self, n: Any) -> None: ...
+    def __call__(self, x: Any) -> Any: ...
 
 class Pow(Primitive):
     """x to the power of y. Integers wrap around; a negative exponent truncates the ..."""
