@@ -393,3 +393,40 @@ def test_random_numbers_differ_between_items(mode):
     y = vmap(drop)(ops.ones((4, 64), mindspore.float32)).asnumpy()
     assert set(np.unique(y)) == {0.0, 2.0}
     assert len({row.tobytes() for row in y}) == 4
+
+
+@pytest.mark.parametrize(
+    ("function", "slope"),
+    [
+        (lambda x: jvp(lambda g: x * g * g, x, x)[1], 24.0),  # 2 x^3
+        (lambda x: jvp(lambda g: g * 2.0, x, x * x)[1], 8.0),  # 2 x^2
+        (lambda x: jvp(lambda g: g * g, ops.stop_gradient(x), x)[1], 4.0),  # 2 c x
+        (lambda x: jvp(lambda g: ops.stop_gradient(x * 2.0) * g, x, x)[1], 4.0),  # 2 c x
+        (lambda x: vjp(lambda g: g * g, x)[1](x * x), 24.0),  # 2 x^3
+        (lambda x: jvp(lambda t: jvp(lambda g: g * g * g, x, t)[1], x, x)[1], 36.0),  # 3 x^3
+    ],
+)
+def test_gradients_pass_through_tangents(mode, function, slope) -> None:
+    """What a function is differentiated along may depend on the variable, too."""
+
+    def result(x):
+        value = function(x)
+        return value[0] if isinstance(value, tuple) else value
+
+    x = Tensor(2.0, mindspore.float64)
+    np.testing.assert_allclose(grad(result)(x).asnumpy(), slope, rtol=1e-12)
+
+
+def test_second_order_through_recomputation(mode) -> None:
+    """d2/dx2 of sin(x)^4: the tangent that reaches the cell depends on x."""
+
+    class Part(nn.Cell):
+        def construct(self, x):
+            return ops.sin(x) * ops.sin(x)
+
+    net = Part()
+    net.recompute()
+    x = Tensor(0.7, mindspore.float64)
+    found = grad(lambda a: grad(lambda y: net(y) ** 2)(a))(x)
+    s, c = np.sin(0.7), np.cos(0.7)
+    np.testing.assert_allclose(found.asnumpy(), 12 * s * s * c * c - 4 * s**4, rtol=1e-12)

@@ -84,7 +84,7 @@ class Recomputation : public BackwardFunction {
   Vars Run(Tape& tape, const Vars& tangents, bool keep) override {
     size_t first = tape.size();
     Vars outputs;
-    std::vector<Tensor> seeds;
+    Vars seeds;
     {
       RecordOn scope(&tape);
       py::list made = again_.get()();
@@ -94,7 +94,7 @@ class Recomputation : public BackwardFunction {
         Var v = TapeVar(py::object(made[i]).ptr(), tape);
         if (!v) continue;
         outputs.push_back(v);
-        seeds.push_back(tape.Value(tangents[i]));
+        seeds.push_back(keep ? tangents[i] : tape.Leaf(tape.Value(tangents[i])));
       }
     }
     Vars found;

@@ -65,13 +65,13 @@ class GradScope {
 
   py::list Gradient(const py::sequence& outputs, const py::sequence& tangents,
                     const std::vector<Place>& wrt, bool keep) {
-    Vars vars;
-    std::vector<Tensor> seeds;
+    bool nested = open_scopes > (closed_ ? 0 : 1);  // an outer scope records what follows
+    Vars vars, seeds;
     for (size_t i = 0; i < outputs.size(); ++i) {
       TensorObject* t = AsTensor(py::object(outputs[i]).ptr());
       bool on_tape = t->owner == tape_->id();
       vars.push_back(on_tape ? t->var : Var{});
-      seeds.push_back(ValueOf(py::object(tangents[i]).ptr(), "an eager gradient"));
+      seeds.push_back(SeedOf(py::object(tangents[i]), nested));
     }
     Vars targets;
     std::vector<size_t> positions;
@@ -80,7 +80,6 @@ class GradScope {
       targets.push_back(wrt[i].var);
       positions.push_back(i);
     }
-    bool nested = open_scopes > (closed_ ? 0 : 1);  // an outer scope records what follows
     Vars found;
     auto gradients = tape_->Gradient(vars, seeds, targets, first_, nested || keep, &found);
     py::list result;
@@ -103,6 +102,15 @@ class GradScope {
   }
 
  private:
+  // A tangent on the tape. Where an outer scope records, it may differentiate for the tangent.
+  Var SeedOf(const py::object& tangent, bool nested) {
+    const Tensor& value = ValueOf(tangent.ptr(), "an eager gradient");
+    Var v = nested ? TapeVar(tangent.ptr(), *tape_) : Var{};
+    if (!v) return tape_->Leaf(value);
+    tape_->Keep(v, value);
+    return v;
+  }
+
   void SetVar(PyObject* object, const Var& v) {
     AsTensor(object)->var = v;
     AsTensor(object)->owner = tape_->id();

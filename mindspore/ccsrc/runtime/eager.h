@@ -82,10 +82,10 @@ class Tape : public Emitter {
   void Keep(const Var& v, const Tensor& value);  // as the value of v, from here on
 
   // Gradients of recorded outputs; nodes before `first` count as constants. With `keep`, what the
-  // walk emits stays on the tape (it may be differentiated again); without, saved values are freed
-  // as they are consumed.
-  std::vector<Tensor> Gradient(const std::vector<Var>& outputs, const std::vector<Tensor>& tangents,
-                               const Vars& wrt, size_t first, bool keep, Vars* result_vars);
+  // walk emits stays on the tape (it may be differentiated again, for the tangents too); without,
+  // saved values and tangents are freed as they are consumed.
+  std::vector<Tensor> Gradient(const Vars& outputs, const Vars& tangents, const Vars& wrt,
+                               size_t first, bool keep, Vars* result_vars);
 
   // Emitter: what gradient rules call.
   Vars Emit(const OpDef& op, const Vars& inputs, AttrsRef attrs) override;

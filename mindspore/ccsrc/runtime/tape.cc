@@ -150,14 +150,13 @@ class TapeHost : public BackwardHost {
   size_t mark_ = 0;
 };
 
-std::vector<Tensor> Tape::Gradient(const std::vector<Var>& outputs,
-                                   const std::vector<Tensor>& tangents, const Vars& wrt,
+std::vector<Tensor> Tape::Gradient(const Vars& outputs, const Vars& tangents, const Vars& wrt,
                                    size_t first, bool keep, Vars* result_vars) {
   const auto& all = graph_->nodes();
   std::vector<Node*> nodes(all.begin() + static_cast<std::ptrdiff_t>(first), all.end());
   std::vector<Seed> seeds;
   for (size_t i = 0; i < outputs.size(); ++i) {
-    if (outputs[i]) seeds.push_back({outputs[i], Leaf(tangents[i])});
+    if (outputs[i]) seeds.push_back({outputs[i], tangents[i]});
   }
   TapeHost host(*this, keep);
   Vars found = Backward(*this, nodes, seeds, wrt, host);

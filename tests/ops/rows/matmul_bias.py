@@ -46,7 +46,6 @@ row(
         ),
     ],
     tol={f16: 2e-2, bf16: 1e-1},
-    grad=False,
 )
 # What is packed is the device's own affair: of whole blocks of columns, all elements.
 row(
