@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import mindspore as ms
 from mindspore import Tensor, grad, jit, ops, vjp
 from mindspore.compile.errors import RunsEagerly
 
@@ -150,6 +151,20 @@ def test_a_variable_that_only_some_rounds_assign():
 
     count = Tensor(np.int32(4))
     assert plain(jit(some, fullgraph=True)(UP, count)) == plain(some(UP, count))
+
+
+def test_with_open_sizes():
+    def part(x):
+        if x.sum() > 0:
+            return x, "up"
+        return {"first": x[0], "rows": len(x)} if x.sum() < -100 else None
+
+    spec = Tensor(shape=[None, 2], dtype=ms.float32)
+    compiled = jit(part, input_signature=spec)
+    for n in (1, 4, 2):
+        for sign in (1, -1, -100):
+            x = Tensor(np.full((n, 2), sign, np.float32))
+            assert plain(compiled(x)) == plain(part(x))
 
 
 # ---- structures and objects ---------------------------------------------------------------------------------------------

@@ -192,3 +192,44 @@ def test_an_object_from_outside_does_not_change_while_compiling():
     assert plain(kept.items) == [plain(X * 2)]
     with pytest.raises(TypeError, match="made outside of it"):
         jit(change, fullgraph=True)(X)
+
+
+def test_what_looks_at_its_frame_runs_eagerly():
+    def by_locals(x):
+        return locals()["x"] * 2
+
+    def by_eval(x):
+        k = 3.0
+        return eval("x * k") + k
+
+    def by_exec(x):
+        exec("y = 5")
+        return x, sorted(dir())
+
+    def by_vars(x):
+        return vars(Vec(x))["items"][0]
+
+    for function in (by_locals, by_eval, by_exec, by_vars):
+        with pytest.warns(UserWarning, match="looks at the frame"):
+            assert plain(jit(function)(X)) == plain(function(X))
+
+
+def test_attributes_are_deleted():
+    def delete(x):
+        v = Vec(x)
+        v.extra = x * 2
+        del v.items
+        return hasattr(v, "items"), v.extra
+
+    assert plain(jit(delete, fullgraph=True)(X)) == plain(delete(X))
+    kept = Vec(X)
+
+    def delete_outside(x):
+        del kept.items
+        return x
+
+    with pytest.raises(TypeError, match="objects that it did not make"):
+        jit(delete_outside, fullgraph=True)(X)
+    with pytest.warns(UserWarning):
+        jit(delete_outside)(X)
+    assert not hasattr(kept, "items")

@@ -8,6 +8,7 @@ import copy
 import dataclasses
 import functools
 import inspect
+import os
 import types
 from collections.abc import Iterator
 from typing import Any
@@ -62,6 +63,8 @@ class Calls:
         if isinstance(function, types.FunctionType):
             return self._call_function(function, args, kwargs)
         if isinstance(function, functools.partial):
+            if id(function) not in self.made:
+                self.guards.content(function.keywords)
             return self.call(
                 function.func, [*function.args, *args], {**function.keywords, **kwargs}, frame
             )
@@ -136,7 +139,7 @@ class Calls:
         """Default values, which are facts where they can change."""
         found = function.__defaults__ or ()
         named = function.__kwdefaults__ or {}
-        if any(isinstance(v, facts.MUTABLE) for v in (*found, *named.values())):
+        if found or named:
             self.guards.attribute(function, "__defaults__", function.__defaults__)
             self.guards.attribute(function, "__kwdefaults__", function.__kwdefaults__)
         return found
@@ -281,7 +284,8 @@ class Calls:
     def _run_here(self, function: Any, args: list, kwargs: dict) -> Any:
         owner = getattr(function, "__self__", None)
         module = getattr(function, "__module__", None) or _module(owner)
-        root = module.split(".")[0]
+        world = any(v is os.environ for v in (owner, *args))
+        root = "os" if world else module.split(".")[0]
         if root != "mindspore" and holds_number((args, kwargs)):
             raise NumberDecides
         if root in effects.EFFECT_MODULES and inspect.isroutine(function):
@@ -289,6 +293,8 @@ class Calls:
         values = (args, kwargs)
         if isinstance(owner, str) and (self.has_traced(values) or effects.is_text(values)):
             return effects.Text(lambda a, k: function(*a, **k), tuple(args), kwargs)
+        if any(function is f for f in _OF_FRAMES) or (function is dir and not args):
+            raise Inseparable(f"'{_name(function)}' looks at the frame that calls it")
         if root in _IMPURE or module.startswith("numpy.random") or _is_impure_builtin(function):
             raise Unsupported(
                 f"'{_name(function)}' reads or changes what is outside of the program, on every call"
@@ -355,8 +361,9 @@ def _is_impure_builtin(function: Any) -> bool:
 # What these give or do differs from call to call: never while compiling.
 _IMPURE = frozenset(
     {"random", "time", "datetime", "secrets", "uuid", "io", "_io", "subprocess", "socket"}
-    | {"threading", "posix", "nt", "shutil", "tempfile", "glob"}
+    | {"threading", "posix", "nt", "os", "genericpath", "shutil", "tempfile", "glob"}
 )
+_OF_FRAMES = (exec, eval, globals, locals, vars)
 _IMPURE_BUILTINS = (open, input, exec, eval, __import__, globals, locals, vars)
 # What a cell may add to its construct; see nn/_cell_options.py.
 _SETTINGS = (

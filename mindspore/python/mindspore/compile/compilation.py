@@ -192,7 +192,7 @@ class Compilation:
         value = self.function(tracer, args, kwargs)
         session = tracer.session
         parted = session is not None and session.steps
-        if parted or tracer.tentative:
+        if parted or numbers:
             require_plain(value, "what a compiled function returns")
         if parted:
             check_parts(value)

@@ -8,7 +8,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from mindspore._core import SymbolicInt, Tensor
+from mindspore.common._mutable import like
 from mindspore.common._tree import flatten
+from mindspore.compile.values import Choice
 
 Sizes = tuple[int | None, ...]
 
@@ -153,11 +155,15 @@ class InputShapes:
             return value
         if isinstance(value, SymbolicInt):
             return int(value)
+        if isinstance(value, Choice):
+            return Choice(value.index, [self.fixed(v) for v in value.options])
         if isinstance(value, dict):
-            return {k: self.fixed(v) for k, v in value.items()}
+            return like(value, {k: self.fixed(v) for k, v in value.items()})
         if isinstance(value, (tuple, list)):
             items = [self.fixed(v) for v in value]
-            return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
+            if hasattr(value, "_fields"):
+                return type(value)(*items)
+            return like(value, tuple(items) if isinstance(value, tuple) else items)
         return value
 
     def _open(self, hint: int) -> Any:

@@ -139,7 +139,12 @@ class Statements:
                 self.tracer.check_mutable(owner)
                 del owner[self.eval(target.slice)]
             else:
-                raise Unsupported("a compiled function cannot delete attributes")
+                owner = self.eval(target.value)
+                if id(owner) not in self.tracer.made:
+                    raise Unsupported(
+                        "a compiled function cannot delete attributes of objects that it did not make"
+                    )
+                delattr(owner, target.attr)
 
     def _run_Global(self, node: ast.Global) -> None:
         self.outer_names.update(dict.fromkeys(node.names, "global"))

@@ -7,6 +7,7 @@ import ast
 import builtins
 import inspect
 import operator
+import os
 import threading
 import types
 from collections.abc import Callable, Iterator
@@ -197,12 +198,15 @@ class Tracer(Calls, Choices, Recursion, Iterators, SpecialMethods):
             return self.split(owner, lambda o: self.get_attribute(o, name))
         if self.aliases.origins and isinstance(owner, Tensor):
             self.aliases.check_attribute(owner, name)
-        if (
-            isinstance(owner, (Tensor, str, tuple, list, dict, set, int, float, NestedFunction))
-            or id(owner) in self.made
-        ):
-            return getattr(owner, name)
+        if isinstance(owner, (Tensor, str, tuple, list, dict, set, int, float, NestedFunction)):
+            value = getattr(owner, name)
+            if isinstance(owner, _late.parameter_class) and not isinstance(value, Tensor):
+                if isinstance(vars(_late.parameter_class).get(name), property):
+                    self.guards.attribute(owner, name, value)
+            return value
         instance = getattr(owner, "__dict__", None)
+        if id(owner) in self.made:
+            return self._made_attribute(owner, instance, name)
         if type(instance) is dict and not isinstance(owner, type):
             return self._instance_attribute(owner, instance, name)
         value = getattr(owner, name)
@@ -214,11 +218,23 @@ class Tracer(Calls, Choices, Recursion, Iterators, SpecialMethods):
             self.guards.attribute(owner, name, value)
         return self.fact(value)
 
+    def _made_attribute(self, owner: Any, instance: Any, name: str) -> Any:
+        """Of an object that the compiled function made: what its class has is a fact."""
+        kind = type(owner)
+        static = _static_attribute(kind, name)
+        if is_library(kind) or static is facts.MISSING or (instance and name in instance):
+            return getattr(owner, name)
+        self.guards.attribute(kind, name, getattr(kind, name, static))
+        if isinstance(static, property):
+            return self.call(static.fget, [owner], {}, None)
+        return getattr(owner, name)
+
     def _instance_attribute(self, owner: Any, instance: dict, name: str) -> Any:
         kind = type(owner)
         static = _static_attribute(kind, name)
         guard = self.guards.member if isinstance(owner, _late.cell_class) else self.guards.item
         if isinstance(static, property) and not is_library(kind):
+            self.guards.attribute(kind, name, static)
             return self.call(static.fget, [owner], {}, None)
         if name in instance and not hasattr(static, "__set__"):
             value = instance[name]
@@ -229,12 +245,11 @@ class Tracer(Calls, Choices, Recursion, Iterators, SpecialMethods):
             )
         value = getattr(owner, name)
         if name not in instance and static is not facts.MISSING:
-            if type(owner).__setattr__ is not object.__setattr__ or not isinstance(
-                static, types.FunctionType
-            ):
-                guard(instance, name, facts.MISSING)
+            guard(instance, name, facts.MISSING)
             if not isinstance(static, property) and hasattr(kind, name):
                 self.guards.attribute(kind, name, getattr(kind, name))
+        elif name not in instance and not isinstance(owner, _late.cell_class):
+            self.guards.attribute(owner, name, value)  # a __getattr__ found it
         return self.fact(value)
 
     def bound(self, owner: Any, name: str) -> Any:
@@ -344,6 +359,8 @@ class Tracer(Calls, Choices, Recursion, Iterators, SpecialMethods):
             )
         if self.is_traced(key) and is_sequence(owner):
             return self.item_at(owner, key)
+        if owner is os.environ:
+            return self._run(operator.getitem, [owner, key], {})
         if not isinstance(owner, (Tensor, tuple, list, dict, str)) and hasattr(
             type(owner), "__getitem__"
         ):
