@@ -150,7 +150,15 @@ def items_made_while_a_loop_changes_their_source(net, x):
     return total
 
 
+def tensors_made_in_a_loop_that_assigns(net, x):
+    for i in range(1, ops.abs(x[0]).astype(ms.int32) + 3):
+        n = Tensor(2, ms.float32)
+        net.p = net.p + ops.where(n == i, n, x)
+    return net.p * 2
+
+
 FUNCTIONS = [
+    tensors_made_in_a_loop_that_assigns,
     items_made_while_a_loop_changes_their_source,
     changed_after_a_branch_that_swaps,
     parameter_copied_while_tracing,
@@ -172,6 +180,16 @@ FUNCTIONS = [
     added_and_subtracted,
     copied,
 ]
+
+
+def test_tensors_made_in_a_loop_do_not_hinder_it() -> None:
+    """They are new in every round, and older than none."""
+    net = Net(tensors_made_in_a_loop_that_assigns)
+    x = Tensor(X)
+    wanted = [net(x).asnumpy(), net.p.asnumpy()]
+    net.p.set_data(Tensor(X))
+    np.testing.assert_array_equal(ms.jit(net, fullgraph=True)(x).asnumpy(), wanted[0])
+    np.testing.assert_array_equal(net.p.asnumpy(), wanted[1])
 
 
 @pytest.mark.filterwarnings("ignore::mindspore.compile.errors.RunsEagerly")

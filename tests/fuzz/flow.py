@@ -7,12 +7,12 @@ from typing import Any
 
 from fuzz.base import rule
 from fuzz.kinds import INTEGERS, Map, Num, Seq, T, Text, joined
-from fuzz.objects import Objects
+from fuzz.transforms import Transforms
 
 _MAX_DEPTH = 4
 
 
-class Flow(Objects):
+class Flow(Transforms):
     """Mixin of the generator."""
 
     def arm(self, count: int, scope: dict[str, Any], by_tensor: bool) -> dict[str, Any] | None:

@@ -136,7 +136,7 @@ class Generator(Flow):
             )
         lines.append(f"        self.flag, self.size = {self.chance(0.5)}, {self.choose((1, 2, 3))}")
         lines.append(f'        self.scale, self.mode = {self.choose((0.5, 1.25))}, "a"')
-        return lines + ["        self.nothing = None", ""]
+        return lines + ["        self.nothing, self.count = None, 0", ""]
 
     def cell_class(self) -> list[str]:
         if not self.cells:

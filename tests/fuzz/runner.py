@@ -28,6 +28,7 @@ from fuzz.kinds import FLOATS
 from fuzz.program import Program, rounds, sample
 from mindspore import Tensor
 
+_TRANSFORMS = ("grad(", "ms.jvp(", "ms.vjp(", "ms.vmap(")
 _SECONDS = 30  # for one program: far more than any needs
 
 
@@ -223,7 +224,7 @@ def _check(outcome: Outcome, kind: type) -> None:
     program = outcome.program
     runs = _runs(program, kind)
     differentiable = True
-    ulps = SUM_ULPS if "ms.grad(" in program.source else 0
+    ulps = SUM_ULPS if any(t in program.source for t in _TRANSFORMS) else 0
     outcome.fused = "equal"
     for r in rounds():
         eager, plain, fast = (run.forward(r) for run in runs)

@@ -240,7 +240,7 @@ class GraphLoop:
 
     def _compare_objects(self, loop: Any) -> bool:
         """Notes which objects of others a round leaves in the slots; whether that may change what was parsed."""
-        aliases, trace = self.tracer.aliases, self.trace
+        aliases = self.tracer.aliases
         others = (id(self.tracer.cells), id(self.state))
         slots = [s for s in self.slots.values() if id(s.container) not in others]
         leaves = [[v for v in leaves_of(s.container[s.key]) if not is_weak(v)] for s in slots]
@@ -252,12 +252,20 @@ class GraphLoop:
             outer = {
                 k
                 for k in keys
-                if not trace.made_in(loop, objects.get(k, aliases.objects.get(k))) or often[k] > 1
+                if self._is_older(objects.get(k, aliases.objects.get(k)), loop) or often[k] > 1
             }
             aliases.objects.update({k: objects[k] for k in outer if k in objects})
             grown |= not outer <= slot.origins
             slot.origins |= outer
         return grown and aliases.changes > self.changes
+
+    def _is_older(self, value: Any, loop: Any) -> bool:
+        """Whether a tensor was there before the round, as far as one can tell."""
+        if value is None or self.trace.made_in(loop, value):
+            return value is None
+        if value.is_symbolic or isinstance(value, _late.parameter_class):
+            return True
+        return id(value) in self.holders or id(value) in self.tracer.lifted
 
     def _compare_exit(self) -> list:
         from mindspore.compile.flow import CONTINUE, FALLS, kinds_of
