@@ -100,7 +100,7 @@ def budget(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def finish(
-    program: Any, inputs: list[Tensor], expected: list[bytes], seconds: float = 60
+    program: Any, inputs: list[Tensor], expected: list[bytes], seconds: float = 300
 ) -> dict[str, Any]:
     """Runs until the tuner has tried everything; all results have the expected bits."""
     end = time.monotonic() + seconds
@@ -137,7 +137,7 @@ first = p.run(x)[0].asnumpy().tobytes()
 def complete():
     found = tuning.read(tuning.cache_path()).get(tuning.processor(), {{}})
     return sum(e["complete"] for e in found.values()) >= {wanted}
-end = time.monotonic() + 60
+end = time.monotonic() + 300
 while {wanted} and time.monotonic() < end and not complete():
     assert p.run(x)[0].asnumpy().tobytes() == first
 import hashlib
@@ -164,7 +164,7 @@ def start(folder: Path, shape: tuple[int, int], wanted: int, **env: str) -> subp
 
 
 def output(process: subprocess.Popen[str]) -> str:
-    out, error = process.communicate(timeout=120)
+    out, error = process.communicate(timeout=400)
     assert process.returncode == 0, error
     return out
 
@@ -302,7 +302,7 @@ def test_a_budget_ends_tuning(budget: None) -> None:
     lines, inputs, results = elementwise(500, 777)
     program = bodies.program(lines, inputs, results)
     ms.set_context(tune_budget="1ms")
-    end = time.monotonic() + 20
+    end = time.monotonic() + 200
     while _core.assembler.tuning_budget() > 0 and time.monotonic() < end:
         program.run(*inputs)
     assert _core.assembler.tuning_budget() == 0

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "loops/loop_nest.h"
+#include "loops/scalar_costs.h"
 
 namespace ms::loops {
 namespace {
@@ -21,36 +22,6 @@ const char* const kOpNames[] = {
     "conj"};
 static_assert(std::size(kOpNames) == kScalarOpCount);
 const char* const kReductionNames[] = {"", "sum", "mean", "max", "min", "prod"};
-
-// Floating-point operations of one element, and nanoseconds of one core with wide vectors.
-NestCost CostOf(const ScalarNode& node, DType operand) {
-  double width = static_cast<double>(ItemSize(operand)) / 4;
-  switch (node.op) {
-    case ScalarOp::kInput:
-    case ScalarOp::kConstant:
-      return {0, 0};
-    case ScalarOp::kExp:
-    case ScalarOp::kExpm1:
-    case ScalarOp::kLog:
-    case ScalarOp::kLog1p:
-    case ScalarOp::kTanh:
-    case ScalarOp::kErf:
-    case ScalarOp::kSigmoid:
-      return {20, operand == DType::kFloat32 ? 0.3 : 8};
-    case ScalarOp::kDiv:
-    case ScalarOp::kSqrt:
-    case ScalarOp::kRsqrt:
-      return {1, 0.1 * width};
-    case ScalarOp::kSin:
-    case ScalarOp::kCos:
-      return {20, operand == DType::kFloat32 ? 0.6 : 8};
-    default:
-      break;
-  }
-  bool called = node.op >= ScalarOp::kFloorDiv && node.op <= ScalarOp::kAtan2;
-  called = called || (node.op >= ScalarOp::kTan && node.op <= ScalarOp::kDigamma);
-  return called ? NestCost{20, 5} : NestCost{1, 0.015 * width};
-}
 
 std::string Describe(const LoopNest& nest, int v) {
   const NestValue& value = nest.values[static_cast<size_t>(v)];
@@ -104,9 +75,9 @@ NestCost CostOf(const LoopNest& nest) {
     if (value.flat) continue;
     int arg = value.node.args[value.node.op == ScalarOp::kSelect ? 1 : 0];
     DType operand = arg < 0 ? value.node.dtype : nest.values[static_cast<size_t>(arg)].node.dtype;
-    NestCost one = CostOf(value.node, operand);
+    ScalarCost one = CostOf(value.node.op, operand);
     total.flops += one.flops;
-    total.ns += one.ns;
+    total.ns += one.code_ns;
     if (value.node.op == ScalarOp::kInput)
       total.ns += 0.025 * static_cast<double>(ItemSize(value.node.dtype));
   }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "loops/scalar_costs.h"
+
 namespace ms::loops {
 namespace {
 
@@ -13,50 +15,6 @@ int Arity(const ScalarNode& node) {
   int n = 0;
   while (n < 3 && node.args[n] >= 0) ++n;
   return n;
-}
-
-// Rough nanoseconds per element, for splitting work between threads.
-double Cost(ScalarOp op, DType type) {
-  double width = static_cast<double>(ItemSize(type)) / 4;
-  if (IsComplex(type)) return 5 * width;
-  switch (op) {
-    case ScalarOp::kFloorDiv:
-    case ScalarOp::kFloorMod:
-    case ScalarOp::kTruncDiv:
-    case ScalarOp::kTruncMod:
-      return 3;
-    case ScalarOp::kExp:
-    case ScalarOp::kExpm1:
-    case ScalarOp::kLog:
-    case ScalarOp::kLog1p:
-    case ScalarOp::kTanh:
-    case ScalarOp::kErf:
-    case ScalarOp::kSigmoid:
-    case ScalarOp::kSin:
-    case ScalarOp::kCos:
-      return type == DType::kFloat32 ? 0.7 : 8;
-    case ScalarOp::kPow:
-    case ScalarOp::kTan:
-    case ScalarOp::kAsin:
-    case ScalarOp::kAcos:
-    case ScalarOp::kAtan:
-    case ScalarOp::kAtan2:
-    case ScalarOp::kSinh:
-    case ScalarOp::kCosh:
-    case ScalarOp::kAsinh:
-    case ScalarOp::kAcosh:
-    case ScalarOp::kAtanh:
-    case ScalarOp::kErfc:
-    case ScalarOp::kLgamma:
-    case ScalarOp::kDigamma:
-      return 10;
-    case ScalarOp::kDiv:
-    case ScalarOp::kSqrt:
-    case ScalarOp::kRsqrt:
-      return 0.2 * width;
-    default:
-      return 0.1 * width;
-  }
 }
 
 // The bytes of `value` as an element of a register.
@@ -117,7 +75,7 @@ bool TileCompiler::EmitCast(int from, int to) {
   DType b = values_[to].dtype;
   VectorFn fn = table_.Cast(a, b);
   if (!fn) return Refuse(fmt::format("there is no conversion from {} to {}", Name(a), Name(b)));
-  return Emit(fn, to, {from}, Cost(ScalarOp::kCast, a));
+  return Emit(fn, to, {from}, CostOf(ScalarOp::kCast, a).tile_ns);
 }
 
 int TileCompiler::Constant(const ScalarNode& node) {
@@ -198,7 +156,7 @@ bool TileCompiler::SelectOp(int n) {
     return Refuse(
         fmt::format("scalar op {} has no loop for {}", static_cast<int>(node.op), Name(operand)));
   value_of_[n] = NewRegister(RegisterType(node.dtype), uniform);
-  return Emit(fn, value_of_[n], args, Cost(node.op, operand));
+  return Emit(fn, value_of_[n], args, CostOf(node.op, operand).tile_ns);
 }
 
 bool TileCompiler::SelectNode(int n) {

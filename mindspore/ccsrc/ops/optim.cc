@@ -35,6 +35,23 @@ OpDef& In(OpDef& op, DTypeSet types, std::initializer_list<const char*> names) {
   return op;
 }
 
+Types InferRows(InferContext& c) {
+  for (size_t i : {1, 3, 5}) c.CheckSameDType(0, i);
+  for (size_t i : {3, 5}) c.CheckSameShape(0, i);
+  for (size_t i : {2, 4}) {
+    c.Check(c.shape(i).elements() == 1, "'{}' must be a scalar, but got shape {}", c.input_name(i),
+            c.shape(i));
+  }
+  c.Check(c.rank(0) > 0, "'parameters' must have rows, but got shape {}", c.shape(0));
+  Dims rows;
+  for (int i = 0; i < c.rank(6); ++i) rows.push_back(c.dim(6, i));
+  for (int i = 1; i < c.rank(0); ++i) rows.push_back(c.dim(0, i));
+  c.Check(SameSizes(c.shape(1), Shape(rows)),
+          "'gradient' must have a row for each index, shape {}, but got {}", Shape(rows),
+          c.shape(1));
+  return {c.Like(0, c.shape(0)), c.Like(3, c.shape(3)), c.Like(5, c.shape(5))};
+}
+
 void DefineAssign(OpRegistry& ops) {
   struct Form {
     const char* name;
@@ -97,6 +114,20 @@ void DefineMomentum(OpRegistry& ops) {
       .WithAttr("dampening", 0.0, "Part of the gradient that the velocity leaves out.")
       .WithAttr("weight_decay", 0.0, "L2 penalty.")
       .WithAttr("nesterov", false, "Look ahead by one step.");
+  OpDef& rows = ops.Op("SGDRows");
+  rows.In("parameters", kFloating, "A table.").In("gradient", kFloating, "Of rows of the table.");
+  rows.In("learning_rate", kReal).In("accum", kFloating).In("momentum", kReal);
+  rows.In("stat", kFloating, "As in SGD.").In("indices", kIndex, "Which rows, in [-n, n).");
+  rows.Doc(
+          "SGD with a gradient that is zero but for some rows, where it is the sum of those given.")
+      .WithAttr("dampening", 0.0, "As in SGD.")
+      .WithAttr("weight_decay", 0.0, "As in SGD.")
+      .WithAttr("nesterov", false, "As in SGD.")
+      .Infer(InferRows)
+      .Updates(0, 0)
+      .Updates(1, 3)
+      .Updates(2, 5)
+      .Returns(1);
 }
 
 void DefineAdam(OpRegistry& ops) {

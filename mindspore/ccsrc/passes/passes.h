@@ -48,6 +48,8 @@ bool FoldConstants(Module& module, const Evaluator& evaluate);
 bool MatchAttention(Module& module);
 // Branches that only update parameters or leave them become choices between values.
 bool SelectUpdates(Module& module);
+// Updates that only concern the rows that a Gather has read take the gradients of these rows.
+bool UpdateRows(Module& module);
 // Convolutions that the device wants so work on images with the channels last, and so does what is
 // between them.
 bool PlaceChannelsLast(Module& module, const Layouts& layouts);

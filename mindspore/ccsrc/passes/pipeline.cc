@@ -84,6 +84,7 @@ class Pipeline {
     };
     apply("HoistInvariants", HoistInvariants);
     apply("SelectUpdates", SelectUpdates);
+    apply("UpdateRows", UpdateRows);
     apply("PlaceChannelsLast", [&](Module& m) { return PlaceChannelsLast(m, options_.layouts); });
     apply("PrepareConvolutions", [&](Module& m) {
       return PrepareConvolutions(m, options_.layouts, options_.steady_inputs);

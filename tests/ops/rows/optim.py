@@ -93,6 +93,42 @@ row(
 )
 
 
+def sgd_rows(var, g, lr, accum, m, stat, at, dampening=0.0, weight_decay=0.0, nesterov=False):
+    dense = np.zeros(var.shape, np.float64)
+    np.add.at(dense, at.ravel(), g.reshape(at.size, *var.shape[1:]))
+    return sgd(var, dense.astype(var.dtype), lr, accum, m, stat, dampening, weight_decay, nesterov)
+
+
+row(
+    "SGDRows",
+    ref=sgd_rows,
+    good=[
+        args(f32(4, 3), f32(3, 3), k(0.1), f32(4, 3), k(0), f32(4, 3), i32([1, -1, 1])),
+        args(f32(4), f32(2, 2), k(0.1), f32(4), k(0.9), f32(4), i32([[0, 0], [2, 1]])),
+        args(f32(4), f32(1), k(0.1), f32(4), k(0), f32(4), i32([2]), weight_decay=0.1),
+    ],
+    bad=[
+        args(
+            f32(4),
+            f32(2),
+            k(0.1),
+            f32(4),
+            k(0),
+            f32(4),
+            i32([2]),
+            says="a row for each index, shape",
+        ),
+        args(f32(4), f32(1), k(0.1), f32(3), k(0), f32(4), i32([2]), says=MISMATCH),
+        args(f32(4), f32(1), f32(2), f32(4), k(0), f32(4), i32([2]), says="must be a scalar"),
+        args(
+            f32(), f32(1), k(0.1), f32(), k(0), f32(), i32([2]), says="'parameters' must have rows"
+        ),
+        args(f32(4), f32(1), k(0.1), f32(4), k(0), f32(4), i32([4]), says="indices must be in"),
+    ],
+    grad=False,
+)
+
+
 def adam(var, m, v, b1p, b2p, lr, b1, b2, eps, g, use_locking=False, use_nesterov=False):
     x, mm, vv, gg = wide(var, m, v, g)
     mm = mm + (gg - mm) * (1 - b1)

@@ -2410,6 +2410,26 @@ class SGD(Primitive):
         stat: Any,
     ) -> Any: ...
 
+class SGDRows(Primitive):
+    """SGD with a gradient that is zero but for some rows, where it is the sum of those ..."""
+
+    def __init__(
+        self,
+        dampening: float = ...,
+        weight_decay: float = ...,
+        nesterov: bool = ...,
+    ) -> None: ...
+    def __call__(
+        self,
+        parameters: Any,
+        gradient: Any,
+        learning_rate: Any,
+        accum: Any,
+        momentum: Any,
+        stat: Any,
+        indices: Any,
+    ) -> Any: ...
+
 class ScatterAdd(Primitive):
     """A Parameter with the slices at given positions of the first axis increased by ..."""
 

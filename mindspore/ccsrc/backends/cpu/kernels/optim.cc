@@ -48,23 +48,12 @@ const std::vector<UpdateForm>& Forms() {
   return forms;
 }
 
-double ReadScalar(const void* value, DType dtype) {
-  return VisitDType(dtype, [&]<class T>(TypeTag<T>) -> double {
-    if constexpr (IsComplex(kDTypeOf<T>))
-      return 0;  // no op admits it
-    else
-      return static_cast<double>(static_cast<ComputeType<T>>(*static_cast<const T*>(value)));
-  });
-}
-
 double ScalarAttr(const KernelRequest& r, const char* name) {
   const Attr& value = r.attrs.at(static_cast<size_t>(r.op.AttrIndex(name)));
   if (const bool* flag = std::get_if<bool>(&value)) return *flag ? 1 : 0;
   return std::get<double>(value);
 }
 
-using UpdateFn = void (*)(UpdateKind, const double*, const void* const*, void* const*, int64_t,
-                          int64_t);
 constexpr size_t kMaxScalars = 10, kMaxArrays = 6;
 
 class UpdateKernel : public RangeKernel {
@@ -101,13 +90,17 @@ KernelChoice MakeVectorUpdate(const UpdateForm& form, const KernelRequest& r) {
   return std::make_unique<UpdateKernel>(form, r, MS_PICK_ISA(UpdateFloat));
 }
 
-KernelChoice MakeUpdate(const UpdateForm& form, const KernelRequest& r) {
-  UpdateFn run = VisitDType(r.dtype(0), [&]<class T>(TypeTag<T>) -> UpdateFn {
+UpdateFn ReferenceOf(DType dtype) {
+  return VisitDType(dtype, [&]<class T>(TypeTag<T>) -> UpdateFn {
     if constexpr (IsFloating(kDTypeOf<T>))
       return reference::RunUpdate<T>;
     else
       return nullptr;
   });
+}
+
+KernelChoice MakeUpdate(const UpdateForm& form, const KernelRequest& r) {
+  UpdateFn run = ReferenceOf(r.dtype(0));
   if (!run) return No("needs a float type, got {}", Name(r.dtype(0)));
   return std::make_unique<UpdateKernel>(form, r, run);
 }
@@ -184,10 +177,25 @@ KernelChoice MakeAssign(const KernelRequest& r) {
 
 }  // namespace
 
+double ReadScalar(const void* value, DType dtype) {
+  return VisitDType(dtype, [&]<class T>(TypeTag<T>) -> double {
+    if constexpr (IsComplex(kDTypeOf<T>))
+      return 0;  // no op admits it
+    else
+      return static_cast<double>(static_cast<ComputeType<T>>(*static_cast<const T*>(value)));
+  });
+}
+
+UpdateFn UpdateOf(DType dtype) {
+  if (dtype == DType::kFloat32) return MS_PICK_ISA(UpdateFloat);
+  return ReferenceOf(dtype);
+}
+
 void AddOptim(KernelTable& table) {
   table.For("Assign").Try("reference", MakeAssign<AssignKind::kSet>);
   table.For("AssignAdd").Try("reference", MakeAssign<AssignKind::kAdd>);
   table.For("AssignSub").Try("reference", MakeAssign<AssignKind::kSub>);
+  AddUpdateRows(table);
   for (const UpdateForm& form : Forms()) {
     table.For(form.op)
         .Try("vector", [&form](const KernelRequest& r) { return MakeVectorUpdate(form, r); })

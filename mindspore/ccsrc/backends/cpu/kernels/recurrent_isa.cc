@@ -8,56 +8,44 @@
 #endif
 
 #include "backends/cpu/isa/vector_math.h"
+#include "backends/cpu/isa/vectors.h"
 #include "backends/cpu/kernels/recurrent_loops.h"
 
 namespace ms::cpu::MS_ISA {
 namespace {
 
-// Vectors, and the rows of a tile of four vectors that the registers hold.
+// The rows of a tile of four vectors that the registers hold, and a fused a * b + c.
 #if defined(__AVX512F__)
-using Vector = __m512;
 constexpr int kRows = 7;
-inline Vector Load(const float* p) { return _mm512_loadu_ps(p); }
-inline void Store(float* p, Vector v) { _mm512_storeu_ps(p, v); }
-inline Vector MultiplyAdd(float a, Vector b, Vector c) {
+inline FloatVector MultiplyAdd(float a, FloatVector b, FloatVector c) {
   return _mm512_fmadd_ps(_mm512_set1_ps(a), b, c);
 }
 #elif defined(__AVX2__)
-using Vector = __m256;
 constexpr int kRows = 3;
-inline Vector Load(const float* p) { return _mm256_loadu_ps(p); }
-inline void Store(float* p, Vector v) { _mm256_storeu_ps(p, v); }
-inline Vector MultiplyAdd(float a, Vector b, Vector c) {
+inline FloatVector MultiplyAdd(float a, FloatVector b, FloatVector c) {
   return _mm256_fmadd_ps(_mm256_set1_ps(a), b, c);
 }
 #else
-using Vector = float __attribute__((vector_size(16)));
 constexpr int kRows = 2;
-inline Vector Load(const float* p) {
-  Vector v;
-  std::memcpy(&v, p, sizeof(v));
-  return v;
-}
-inline void Store(float* p, Vector v) { std::memcpy(p, &v, sizeof(v)); }
-inline Vector MultiplyAdd(float a, Vector b, Vector c) { return a * b + c; }
+inline FloatVector MultiplyAdd(float a, FloatVector b, FloatVector c) { return a * b + c; }
 #endif
-constexpr int64_t kLanes = sizeof(Vector) / sizeof(float);
+constexpr int64_t kLanes = kVectorFloats;
 constexpr int kColumnVectors = 4;  // of a backward block
 
 // sums[R, N vectors] = a[R, depth] * packed[depth, N vectors].
 template <int R, int N>
 void Tile(const float* a, int64_t distance, int64_t depth, const float* packed, float* sums) {
-  Vector acc[R][N] = {};
+  FloatVector acc[R][N] = {};
   for (int64_t k = 0; k < depth; ++k) {
 #pragma GCC unroll 4
     for (int n = 0; n < N; ++n) {
-      Vector b = Load(packed + (k * N + n) * kLanes);
+      FloatVector b = LoadVector(packed + (k * N + n) * kLanes);
 #pragma GCC unroll 8
       for (int r = 0; r < R; ++r) acc[r][n] = MultiplyAdd(a[r * distance + k], b, acc[r][n]);
     }
   }
   for (int r = 0; r < R; ++r) {
-    for (int n = 0; n < N; ++n) Store(sums + (r * N + n) * kLanes, acc[r][n]);
+    for (int n = 0; n < N; ++n) StoreVector(sums + (r * N + n) * kLanes, acc[r][n]);
   }
 }
 
