@@ -5,6 +5,10 @@
 #include "runtime/memory_plan.h"
 
 #include <algorithm>
+#include <bit>
+#include <climits>
+#include <cstdint>
+#include <cstring>
 #include <map>
 #include <numeric>
 #include <set>
@@ -108,9 +112,66 @@ ArenaLayout InProgramOrder(std::span<const Lifetime> values) {
   return layout;
 }
 
-struct Placed {
-  size_t begin, end;
-  int first, last;
+// Values that have a place, by offset. Which of them overlap another one in time is asked for all
+// of a block at once, in loops over arrays that the compiler can make vector code of.
+class Placed {
+ public:
+  static constexpr size_t kBlock = 64;
+
+  // Behind all there is a block of values that live at no time, so that every block is whole.
+  Placed()
+      : begin_(kBlock, SIZE_MAX),
+        end_(kBlock, SIZE_MAX),
+        first_(kBlock, INT_MAX),
+        last_(kBlock, INT_MIN) {}
+
+  void Insert(size_t begin, size_t end, const Lifetime& value) {
+    auto used = begin_.begin() + static_cast<std::ptrdiff_t>(count_);
+    auto at = std::upper_bound(begin_.begin(), used, begin) - begin_.begin();
+    begin_.insert(begin_.begin() + at, begin);
+    end_.insert(end_.begin() + at, end);
+    first_.insert(first_.begin() + at, value.first);
+    last_.insert(last_.begin() + at, value.last);
+    ++count_;
+  }
+
+  // The smallest gap of at least `bytes` among those that live with the value, the lowest of
+  // several; behind all of them where there is none.
+  size_t FindGap(const Lifetime& value, size_t bytes) const {
+    size_t offset = 0, best = SIZE_MAX, best_gap = SIZE_MAX;
+    uint8_t hits[kBlock];
+    for (size_t block = 0; block < count_; block += kBlock) {
+      const int *first = &first_[block], *last = &last_[block];
+      for (size_t i = 0; i < kBlock; ++i)
+        hits[i] = (last[i] >= value.first) & (first[i] <= value.last);
+      for (size_t i = 0; i < kBlock; i += sizeof(uint64_t)) {
+        uint64_t word;
+        std::memcpy(&word, hits + i, sizeof word);
+        for (; word; word &= word - 1) {
+          size_t place = block + i + FirstByte(word);
+          size_t begin = begin_[place];
+          if (begin >= offset + bytes && begin - offset < best_gap) {
+            best = offset;
+            best_gap = begin - offset;
+            if (best_gap == bytes) return best;  // none is smaller
+          }
+          offset = std::max(offset, end_[place]);
+        }
+      }
+    }
+    return best == SIZE_MAX ? offset : best;
+  }
+
+ private:
+  // Of bytes that are 0 or 1.
+  static size_t FirstByte(uint64_t word) {
+    static_assert(std::endian::native == std::endian::little);
+    return static_cast<size_t>(std::countr_zero(word)) / 8;
+  }
+
+  std::vector<size_t> begin_, end_;
+  std::vector<int> first_, last_;
+  size_t count_ = 0;
 };
 
 template <class Weight>
@@ -121,26 +182,14 @@ ArenaLayout HeaviestFirst(std::span<const Lifetime> values, Weight weight) {
   std::iota(order.begin(), order.end(), size_t{0});
   std::stable_sort(order.begin(), order.end(),
                    [&](size_t a, size_t b) { return weight(values[a]) > weight(values[b]); });
-  std::vector<Placed> placed;  // by offset
+  Placed placed;
   for (size_t i : order) {
     size_t bytes = Aligned(values[i].bytes);
     if (bytes == 0) continue;
-    const int first = values[i].first, last = values[i].last;
-    size_t offset = 0, best = SIZE_MAX, best_gap = SIZE_MAX;
-    for (const Placed& p : placed) {
-      if (p.last < first || last < p.first) continue;
-      if (p.begin >= offset + bytes && p.begin - offset < best_gap) {
-        best = offset;
-        best_gap = p.begin - offset;
-        if (best_gap == bytes) break;  // none is smaller
-      }
-      offset = std::max(offset, p.end);
-    }
-    layout.offsets[i] = best == SIZE_MAX ? offset : best;
-    layout.bytes = std::max(layout.bytes, layout.offsets[i] + bytes);
-    auto at = std::upper_bound(placed.begin(), placed.end(), layout.offsets[i],
-                               [](size_t o, const Placed& p) { return o < p.begin; });
-    placed.insert(at, {layout.offsets[i], layout.offsets[i] + bytes, first, last});
+    size_t offset = placed.FindGap(values[i], bytes);
+    layout.offsets[i] = offset;
+    layout.bytes = std::max(layout.bytes, offset + bytes);
+    placed.Insert(offset, offset + bytes, values[i]);
   }
   return layout;
 }

@@ -61,6 +61,26 @@ TEST(MemoryPlan, AForwardAndBackwardWalkIsPackedExactly) {
   EXPECT_EQ(layout.bytes, FindLivePeak(values).bytes);
 }
 
+// Values are compared with those that have a place in blocks of 64.
+TEST(MemoryPlan, BlocksOfAnySizeAreSearchedToTheirEnd) {
+  std::mt19937 random(5);
+  for (int count : {1, 63, 64, 65, 127, 128, 129, 1000}) {
+    std::vector<Lifetime> values;
+    for (int i = 0; i < count; ++i) {
+      int first = static_cast<int>(random() % 300) - 1;
+      values.push_back({random() % 5000, first, first + static_cast<int>(random() % 40)});
+    }
+    ArenaLayout layout = PlanArena(values);
+    ExpectValid(values, layout);
+    EXPECT_LE(static_cast<double>(layout.bytes),
+              1.2 * static_cast<double>(FindLivePeak(values).bytes));
+    // One gap fits, at the very end of what lives together, or none does.
+    std::vector<Lifetime> together(static_cast<size_t>(count), {64, 0, 9});
+    together.push_back({64, 10, 10});
+    EXPECT_EQ(PlanArena(together).bytes, static_cast<size_t>(count) * 64);
+  }
+}
+
 // What ends makes room for what begins in the next step, in whatever order they are listed.
 TEST(MemoryPlan, ThePeakIsWhereMostLives) {
   std::vector<Lifetime> values{{64, 3, 9}, {640, -1, 2}, {128, 0, 1}, {64, 2, 2}, {640, 3, 5}};
