@@ -139,7 +139,36 @@ def iterators(x):
     return total * next(rest) + len(list(rest))
 
 
+def expressions_see_what_the_loop_assigns(x):
+    k, total, items = 1.0, x * 0, [x, x * 2, x * 3]
+    for v in (x * k for _ in range(3)):
+        k = k * 3
+        total = total + v
+    for v in (items[i] for i in range(3)):
+        items[2] = total
+        total = total + v
+    for v in map(lambda q: q * len(items), [1, 2, 3]):  # noqa: C417
+        items.append(x)
+        total = total + v
+    y = x * 1
+    for i, v in enumerate(y[j] * 2 for j in range(3)):
+        y[i + 1 if i < 2 else 0] = 9.0
+        total = total + v
+    return total + y
+
+
+def expressions_kept_for_later(x):
+    n, sizes = 3, [1]
+    products = (n * i for i in range(n))
+    longer = map(lambda v: v + len(sizes), [1, 2])  # noqa: C417
+    n = 10
+    sizes.append(2)
+    return x * sum(products) + sum(longer)
+
+
 GENERATORS = [
+    expressions_see_what_the_loop_assigns,
+    expressions_kept_for_later,
     iterators,
     nested,
     consumed,

@@ -21,6 +21,7 @@ from mindspore.compile import guards as facts
 from mindspore.compile.errors import Inseparable, Unsupported, is_located, locate
 from mindspore.compile.frame import Frame, NestedFunction, bind_arguments
 from mindspore.compile.generators import Generator, is_generator
+from mindspore.compile.heap import MUTATING
 from mindspore.compile.host_values import HostValue, has_host
 from mindspore.compile.numbers import NumberDecides, holds_number
 from mindspore.compile.python_builtins import SPECIAL
@@ -81,7 +82,7 @@ class Calls:
             if isinstance(value, Primitive):
                 self.guards.item(value.__dict__, "attrs", value.attrs)
         owner = getattr(function, "__self__", None)
-        if isinstance(owner, facts.MUTABLE) and function.__name__ in _MUTATING:
+        if isinstance(owner, facts.MUTABLE) and function.__name__ in MUTATING:
             self.check_mutable(owner)
         return self._run(function, args, kwargs)
 
@@ -179,7 +180,8 @@ class Calls:
                 "recursion, or write a loop"
             )
             raise Unsupported(text, RecursionError(text))
-        caller = self.trace.span
+        caller, lazily = self.trace.span, self.lazily
+        self.lazily = False
         self.places.append((frame, caller))
         try:
             if isinstance(node, ast.Lambda):
@@ -191,6 +193,7 @@ class Calls:
                 raise
             raise locate(error, self.error_places(error)) from None
         finally:
+            self.lazily = lazily
             self.places.pop()
             self.trace.span = caller
 
@@ -277,7 +280,7 @@ class Calls:
             if session.steps != steps:  # a part of it has been done
                 raise
             if isinstance(getattr(function, "__self__", None), facts.MUTABLE):
-                if function.__name__ in _MUTATING:
+                if function.__name__ in MUTATING:
                     raise Inseparable(*reason.args) from None
             return session.call(reason, function, args, kwargs, _is_repeatable(function))
 
@@ -375,29 +378,6 @@ _SETTINGS = (
     "_recompute",
     "bprop",
 )
-
-_MUTATING = {
-    "append",
-    "extend",
-    "insert",
-    "pop",
-    "remove",
-    "clear",
-    "sort",
-    "reverse",
-    "update",
-    "setdefault",
-    "popitem",
-    "add",
-    "discard",
-    "difference_update",
-    "intersection_update",
-    "symmetric_difference_update",
-    "appendleft",
-    "extendleft",
-    "popleft",
-    "rotate",
-}
 
 
 def _hashable(function: Any) -> bool:

@@ -268,8 +268,9 @@ class Expressions:
         return {value.eval(node.elt) for value in self._comprehend(node.generators)}
 
     def _GeneratorExp(self, node: ast.GeneratorExp) -> Any:
-        items = [value.eval(node.elt) for value in self._comprehend(node.generators)]
-        return self.tracer.note_iterator(iter(items))
+        first = self.tracer.iterate(self.eval(node.generators[0].iter))
+        items = (value.eval(node.elt) for value in self._comprehend(node.generators, first))
+        return self.tracer.taken(items)
 
     def _DictComp(self, node: ast.DictComp) -> dict:
         return {
@@ -277,8 +278,8 @@ class Expressions:
             for value in self._comprehend(node.generators)
         }
 
-    def _comprehend(self, generators: list[ast.comprehension]) -> Any:
-        """Yields a child frame for each round of the loops."""
+    def _comprehend(self, generators: list[ast.comprehension], first: Any = None) -> Any:
+        """Yields a child frame for each round of the loops; `first` are the items of the outermost one."""
         scope = self.child_scope()
 
         def loop(depth: int) -> Any:
@@ -287,7 +288,8 @@ class Expressions:
                 return
             generator = generators[depth]
             outer = self if depth == 0 else scope
-            for item in self.tracer.iterate(outer.eval(generator.iter)):
+            known = first is not None and depth == 0
+            for item in first if known else self.tracer.iterate(outer.eval(generator.iter)):
                 scope.assign(generator.target, item)
                 if all(scope.decide(test) for test in generator.ifs):
                     yield from loop(depth + 1)

@@ -12,12 +12,14 @@ from mindspore.compile.errors import Unsupported, is_located, locate
 
 _OUTSIDE = (-1, -1)
 _AHEAD = 4096  # items that a loop may take before its first round
+_MAX_TAKEN = 100_000
 
 
 class Iterators:
     """Mixin of Tracer. `iterators`: where each iterator was made, by id."""
 
     iterators: dict[int, tuple]
+    lazily = False  # items are made when their turn comes
 
     def position(self) -> tuple:
         """Where the program is, as far as tensors have decided."""
@@ -29,6 +31,17 @@ class Iterators:
             self.iterators[id(value)] = self.position()
             self.keep.append(value)
         return value
+
+    def taken(self, items: Iterator) -> Any:
+        """The items of a generator expression, map or filter: made at once, where nothing can tell, otherwise one by one."""
+        if self.lazily:
+            return self.note_iterator(Lazy(items, [], quiet=False))
+        found = []
+        for item in items:
+            if len(found) == _MAX_TAKEN:
+                raise Unsupported(f"more than {_MAX_TAKEN} items are made at once")
+            found.append(item)
+        return self.note_iterator(iter(found))
 
     def note_outside(self, value: Any) -> None:
         """Remembers an iterator that was made before: what a run takes of it is gone for the next one."""
@@ -143,10 +156,11 @@ _INNER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
 class Lazy:
-    """zip and enumerate of generators: the items of an iterator, and the generators that it advances."""
+    """zip and enumerate of generators: the items of an iterator, and the generators that it advances. `quiet`: nothing else is
+    to be seen of when they are made."""
 
-    def __init__(self, items: Iterator, sources: list[Generator]):
-        self.items, self.sources = items, sources
+    def __init__(self, items: Iterator, sources: list[Generator], quiet: bool = True):
+        self.items, self.sources, self.quiet = items, sources, quiet
 
     def __iter__(self) -> Lazy:
         return self
@@ -157,8 +171,10 @@ class Lazy:
 
 def lazily(tracer: Any, items: Iterator, of: list) -> Any:
     """An iterator over some others, which a loop goes along with where there are generators among these."""
-    sources = [g for v in of if isinstance(v, (Generator, Lazy)) for g in v.sources]
-    return tracer.note_iterator(Lazy(items, sources) if sources else items)
+    inner = [v for v in of if isinstance(v, (Generator, Lazy))]
+    quiet = all(v.quiet for v in inner if isinstance(v, Lazy))
+    sources = [g for v in inner for g in v.sources]
+    return tracer.note_iterator(Lazy(items, sources, quiet) if inner else items)
 
 
 class Pulled:
@@ -167,7 +183,7 @@ class Pulled:
 
     def __init__(self, items: Generator | Lazy, stored: set[str]):
         self.source, self.items, self.ended = items, [], False
-        if all(_is_quiet(g.node, stored) for g in items.sources):
+        if getattr(items, "quiet", True) and all(_is_quiet(g.node, stored) for g in items.sources):
             while len(self.items) < _AHEAD and self.has(len(self.items)):
                 pass
 

@@ -17,6 +17,29 @@ _ATOMS = frozenset(
     | {types.BuiltinFunctionType, range, slice, type(Ellipsis), Tensor}
 )
 _MISSING = object()
+# Methods that change the container that they belong to.
+MUTATING = {
+    "append",
+    "extend",
+    "insert",
+    "pop",
+    "remove",
+    "clear",
+    "sort",
+    "reverse",
+    "update",
+    "setdefault",
+    "popitem",
+    "add",
+    "discard",
+    "difference_update",
+    "intersection_update",
+    "symmetric_difference_update",
+    "appendleft",
+    "extendleft",
+    "popleft",
+    "rotate",
+}
 
 
 def is_container(value: Any) -> bool:

@@ -12,12 +12,10 @@ from mindspore._core import SymbolicInt, Tensor
 from mindspore.common import _late
 from mindspore.compile import effects
 from mindspore.compile import guards as facts
-from mindspore.compile.errors import Inseparable, Unsupported
+from mindspore.compile.errors import Inseparable
 from mindspore.compile.generators import lazily
 from mindspore.compile.numbers import NumberDecides, NumberInput
 from mindspore.ops._custom import FLOATS
-
-_MAX_TAKEN = 100_000
 
 
 class TracedRange:
@@ -71,29 +69,16 @@ def _range(tracer: Any, args: list, kwargs: dict) -> Any:
 
 def _map(tracer: Any, args: list, kwargs: dict) -> Any:
     function, *sequences = args
-    items = [
-        tracer.call(function, list(items), {}, None)
-        for items in _bounded(zip(*(tracer.iterate(s) for s in sequences)))
-    ]
-    return tracer.note_iterator(iter(items))
+    rounds = zip(*(tracer.iterate(s) for s in sequences))
+    return tracer.taken(tracer.call(function, list(items), {}, None) for items in rounds)
 
 
 def _filter(tracer: Any, args: list, kwargs: dict) -> Any:
     function, items = args
-    kept = [
-        i
-        for i in _bounded(tracer.iterate(items))
-        if (i if function is None else tracer.call(function, [i], {}, None))
-    ]
-    return tracer.note_iterator(iter(kept))
-
-
-def _bounded(items: Any) -> Any:
-    """Items that are taken at once, of which there may be no end."""
-    for count, item in enumerate(items):
-        if count == _MAX_TAKEN:
-            raise Unsupported(f"more than {_MAX_TAKEN} items are made at once")
-        yield item
+    items = tracer.iterate(items)
+    return tracer.taken(
+        i for i in items if (i if function is None else tracer.call(function, [i], {}, None))
+    )
 
 
 def _iter(tracer: Any, args: list, kwargs: dict) -> Any:

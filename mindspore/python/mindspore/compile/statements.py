@@ -13,6 +13,7 @@ from mindspore.compile.effects import is_text
 from mindspore.compile.errors import Unsupported
 from mindspore.compile.flow import BREAK, CONTINUE, stored_names
 from mindspore.compile.generators import Generator, Lazy, Pulled
+from mindspore.compile.heap import MUTATING
 from mindspore.compile.host_values import HostValue
 from mindspore.compile.values import Undefined
 
@@ -110,8 +111,17 @@ class Statements:
         self.eval(node.value)
         return None
 
+    def _eval_lazily(self, node: ast.expr, lazily: bool) -> Any:
+        """An expression, whose iterators make their items when they are asked for."""
+        tracer, before = self.tracer, self.tracer.lazily
+        tracer.lazily = lazily
+        try:
+            return self.eval(node)
+        finally:
+            tracer.lazily = before
+
     def _run_Assign(self, node: ast.Assign) -> None:
-        value = self.eval(node.value)
+        value = self._eval_lazily(node.value, _is_lazy(node.value))
         for target in node.targets:
             self.assign(target, value)
 
@@ -232,11 +242,7 @@ class Statements:
         return None
 
     def _run_For(self, node: ast.For) -> Any:
-        if _is_lazy(node.iter) and _may_change_objects(node.body):
-            raise Unsupported(
-                "the items of this loop are made one by one, while its body changes what they may be made of"
-            )
-        iterable = self.eval(node.iter)
+        iterable = self._eval_lazily(node.iter, _is_lazy(node.iter) and _may_change(node))
         self.at(node)
         return self.branch_on(iterable, lambda option: self._unroll(node, option))
 
@@ -280,8 +286,17 @@ class Rows:
         return self.tensor[index]
 
 
+def _may_change(node: ast.For) -> bool:
+    """Whether the body of a loop may change what its items are made of."""
+    read = {n.id for n in ast.walk(node.iter) if isinstance(n, ast.Name)}
+    if _may_change_objects(node.body) or read & stored_names(node.body):
+        return True
+    calls = (n.func for s in node.body for n in ast.walk(s) if isinstance(n, ast.Call))
+    return any(isinstance(f, ast.Attribute) and f.attr in MUTATING for f in calls)
+
+
 def _is_lazy(node: ast.expr) -> bool:
-    """Items that Python makes when the loop comes to them; here they are made before."""
+    """Items that Python makes when the loop comes to them; here they are made before, unless the loop may change them."""
     return any(
         isinstance(n, ast.GeneratorExp)
         or (
