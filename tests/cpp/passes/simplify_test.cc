@@ -29,16 +29,45 @@ TEST(Simplify, RulesNameOpsThatExist) {
 
 TEST(Simplify, Algebra) {
   const std::string one = "%0 = Constant(Float32[] [1.0])\n",
-                    zero = "%0 = Constant(Float32[] [0.0])\n";
+                    zero = "%0 = Constant(Float32[] [0.0])\n",
+                    minus = "%0 = Constant(Float32[] [-1.0])\n";
   Becomes(one + "%1 = Mul(x, %0)\nreturn %1", "return x");
   Becomes(one + "%1 = Mul(%0, x)\nreturn %1", "return x");
   Becomes(one + "%1 = RealDiv(x, %0)\nreturn %1", "return x");
-  Becomes(zero + "%1 = Add(x, %0)\nreturn %1", "return x");
-  Becomes(zero + "%1 = Sub(%0, x)\nreturn %1", "%0 = Neg(x)\nreturn %0");
+  Becomes(one + "%1 = Div(x, %0)\nreturn %1", "return x");
+  Becomes(one + "%1 = Pow(x, %0)\nreturn %1", "return x");
+  Becomes(zero + "%1 = Sub(x, %0)\nreturn %1", "return x");
+  Becomes(minus + "%1 = Mul(x, %0)\nreturn %1", "%0 = Neg(x)\nreturn %0");
+  Becomes(minus + "%1 = Mul(%0, x)\nreturn %1", "%0 = Neg(x)\nreturn %0");
   Becomes("%0 = Neg(x)\n%1 = Neg(%0)\nreturn %1", "return x");
   Becomes("%0 = Neg(y)\n%1 = Add(x, %0)\nreturn %1", "%0 = Sub(x, y)\nreturn %0");
+  Becomes("%0 = Neg(x)\n%1 = Add(%0, y)\nreturn %1", "%0 = Sub(y, x)\nreturn %0");
+  Becomes("%0 = Neg(y)\n%1 = Sub(x, %0)\nreturn %1", "%0 = Add(x, y)\nreturn %0");
+  Becomes("%0 = Maximum(x, x)\nreturn %0", "return x");
+  Becomes("%0 = Minimum(x, x)\nreturn %0", "return x");
   Becomes("%0 = LogicalNot(c)\n%1 = LogicalNot(%0)\nreturn %1", "return c", "Bool[]");
+  Becomes("%0 = LogicalAnd(c, c)\nreturn %0", "return c", "Bool[]");
+  Becomes("%0 = LogicalOr(c, c)\nreturn %0", "return c", "Bool[]");
   Becomes("%0 = Select(c, x, x)\nreturn %0", "return x");
+}
+
+// Of integers only: floats have two zeros.
+TEST(Simplify, AlgebraOfIntegers) {
+  auto becomes = [](const std::string& body, const std::string& after) {
+    auto text = [](const std::string& lines) {
+      return "graph main(x: Int32[2], y: Int32[2]) -> (Int32[2]) {\n" + lines + "\n}\n";
+    };
+    ExpectPass(SimplifyAndSweep, text(body), text(after));
+  };
+  const std::string zero = "%0 = Constant(Int32[] [0])\n";
+  becomes(zero + "%1 = Add(x, %0)\nreturn %1", "return x");
+  becomes(zero + "%1 = Add(%0, x)\nreturn %1", "return x");
+  becomes(zero + "%1 = Sub(%0, x)\nreturn %1", "%0 = Neg(x)\nreturn %0");
+  becomes("%0 = Sub(x, y)\n%1 = Neg(%0)\nreturn %1", "%0 = Sub(y, x)\nreturn %0");
+  Stays("%0 = Constant(Float32[] [0.0])\n%1 = Add(x, %0)\nreturn %1");
+  Stays("%0 = Constant(Float32[] [0.0])\n%1 = Add(%0, x)\nreturn %1");
+  Stays("%0 = Constant(Float32[] [0.0])\n%1 = Sub(%0, x)\nreturn %1");
+  Stays("%0 = Sub(x, y)\n%1 = Neg(%0)\nreturn %1");
 }
 
 TEST(Simplify, ChainsInOneWalk) {
@@ -55,6 +84,16 @@ TEST(Simplify, KeepsWhatIsNotTheSame) {
 TEST(Simplify, ZeroTangentsVanish) {
   const std::string zero = "%0 = Fill(dtype=Float32, shape=[2], value=0.0)\n";
   Becomes(zero + "%1 = Mul(%0, x)\n%2 = Neg(%1)\n%3 = Add(%2, y)\nreturn %3", "return y");
+  Becomes(zero + "%1 = Sub(%0, x)\nreturn %1", "%0 = Neg(x)\nreturn %0");
+  for (const char* op : {"MatMul", "BatchMatMul"}) {
+    std::string square = op == std::string("MatMul") ? "[2, 2]" : "[1, 2, 2]";
+    std::string fill = "Fill(dtype=Float32, shape=" + square + ", value=0.0)\n";
+    std::string full = "%0 = BroadcastTo(x, shape=" + square + ")\n%1 = " + fill;
+    for (const char* order : {"(%0, %1)", "(%1, %0)"}) {
+      Becomes(full + "%2 = " + op + order + "\nreturn %2", "%0 = " + fill + "return %0",
+              "Float32" + square);
+    }
+  }
   Becomes(zero + "%1 = AddN(x, %0, y, %0)\nreturn %1", "%0 = AddN(x, y)\nreturn %0");
   Becomes(zero + "%1 = AddN(x, %0)\nreturn %1", "return x");
   Becomes(zero + "%1 = Reshape(%0, shape=[2, 1])\n%2 = Transpose(%1, perm=[1, 0])\nreturn %2",

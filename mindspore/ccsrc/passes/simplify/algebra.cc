@@ -1,6 +1,9 @@
 // Rules of arithmetic. The engine adds one condition to each: the type stays the same, so that a
 // rule that would lose broadcasting, promotion or a dtype does not apply.
 //
+// A rule holds for every float or is not here: with minus zero, x + 0, 0 - x and -(x - y) are not
+// what they seem.
+//
 // Fill(value=0) is what gradients write for "no tangent": it is zero times anything, inf and nan
 // included. A constant zero of the user is not, unless it is an integer.
 #include "passes/simplify/rules.h"
@@ -20,17 +23,17 @@ const RuleTable& AlgebraRules() {
       Rule("Mul(-1, x)").To("Neg(x)"),
       Rule("Mul(x, 0)").When(IsIntegral).To("0"),
       Rule("Mul(0, x)").When(IsIntegral).To("0"),
-      Rule("Add(x, 0)").To("x"),
-      Rule("Add(0, x)").To("x"),
+      Rule("Add(x, 0)").When(IsIntegral).To("x"),
+      Rule("Add(0, x)").When(IsIntegral).To("x"),
       Rule("Add(x, Neg(y))").To("Sub(x, y)"),
       Rule("Add(Neg(x), y)").To("Sub(y, x)"),
       Rule("Sub(x, 0)").To("x"),
-      Rule("Sub(0, x)").To("Neg(x)"),
+      Rule("Sub(0, x)").When(IsIntegral).To("Neg(x)"),
       Rule("Sub(x, Neg(y))").To("Add(x, y)"),
       Rule("RealDiv(x, 1)").To("x"),
       Rule("Div(x, 1)").To("x"),
       Rule("Neg(Neg(x))").To("x"),
-      Rule("Neg(Sub(x, y))").To("Sub(y, x)"),
+      Rule("Neg(Sub(x, y))").When(IsIntegral).To("Sub(y, x)"),
       Rule("LogicalNot(LogicalNot(x))").To("x"),
       Rule("LogicalAnd(x, x)").To("x"),
       Rule("LogicalOr(x, x)").To("x"),
@@ -39,6 +42,9 @@ const RuleTable& AlgebraRules() {
       Rule("Select(c, x, x)").To("x"),
       Rule("Pow(x, 1)").To("x"),
       // Tangents that are zero.
+      Rule("Add(x, Fill(value=0))").To("x"),
+      Rule("Add(Fill(value=0), x)").To("x"),
+      Rule("Sub(Fill(value=0), x)").To("Neg(x)"),
       Rule("Mul(x, Fill(value=0))").To("0"),
       Rule("Mul(Fill(value=0), x)").To("0"),
       Rule("RealDiv(Fill(value=0), x)").To("0"),
