@@ -82,6 +82,8 @@ class Generator(Flow):
         self.indent = 1
         self.emit(f"def construct(self, {', '.join(names)}):")
         with self.block():
+            if self.chance(0.04):
+                self.emit("self.count += 1")
             if not self.statements(r.choice((3, 4, 5, 6, 8))):
                 self.emit(f"return {self.value(self.result, 3)}")
         text = (

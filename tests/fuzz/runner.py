@@ -24,7 +24,7 @@ import numpy as np
 
 import mindspore as ms
 from fuzz.compare import FUSED_ULPS, SUM_ULPS, Difference, Slack, epsilon, largest, same
-from fuzz.kinds import FLOATS
+from fuzz.kinds import FLOATS, T
 from fuzz.program import Program, rounds, sample
 from mindspore import Tensor
 
@@ -134,13 +134,17 @@ def load(program: Program, folder: Path) -> type:
 
 
 class Run:
-    """One program, in one way of running it: each call on a new set of data."""
+    """One program, in one way of running it: each call on a new set of data. `open_sizes`: compiled for all sizes of inputs."""
 
-    def __init__(self, program: Program, kind: type, value: int, fast: bool = True):
+    def __init__(
+        self, program: Program, kind: type, value: int, fast: bool = True, open_sizes: bool = False
+    ):
         self.program, self.value, self.fast = program, value, fast
         rng = np.random.default_rng([program.seed, 99])
         with mode(ms.PYNATIVE_MODE):
             self.net = kind({name: sample(rng, k) for name, k in program.parameters.items()})
+            if open_sizes:
+                self.net.set_inputs(*map(_open, program.inputs))
 
     def arguments(self, round_: int) -> list[Tensor]:
         return [Tensor(a) for a in self.program.data(round_)]
@@ -189,6 +193,12 @@ class Run:
         return self.call(round_, ms.grad(once, first))
 
 
+def _open(kind: T) -> Tensor:
+    """An argument of any sizes."""
+    dtype = ms.bool_ if kind.dtype == "bool" else getattr(ms, kind.dtype)
+    return Tensor(shape=[None] * len(kind.shape), dtype=dtype)
+
+
 _FLOATS = (ms.float16, ms.float32, ms.float64)
 
 
@@ -212,10 +222,10 @@ def check(program: Program, folder: Path | None = None) -> Outcome:
 
 
 def _runs(program: Program, kind: type) -> tuple[Run, Run, Run]:
-    """Eager, compiled plainly, compiled with all passes."""
+    """Eager, compiled plainly (some for all sizes), compiled with all passes."""
     return (
         Run(program, kind, ms.PYNATIVE_MODE),
-        Run(program, kind, ms.GRAPH_MODE, fast=False),
+        Run(program, kind, ms.GRAPH_MODE, fast=False, open_sizes=program.seed % 4 == 1),
         Run(program, kind, ms.GRAPH_MODE),
     )
 

@@ -110,13 +110,10 @@ class Transforms(Objects):
         self.bind(total, kind)
         return "done"
 
-    @rule("statement", 0.15)
+    @rule("statement", 0.3)
     def statement_state(self) -> str:
-        """An attribute that each call finds as the one before left it."""
-        if self.tensor_depth or self.chance(0.4):
-            name = self.fresh("k")
-            self.emit(f"{name} = self.count")
-            self.bind(name, Num("int", False))
-        else:
-            self.emit("self.count = self.count + 1")
+        """An attribute that each call finds as the one before left it; `construct` changes it at its start."""
+        name = self.fresh("k")
+        self.emit(f"{name} = self.count")
+        self.bind(name, Num("int", False))
         return "done"
