@@ -7,6 +7,8 @@
 #include "kernel/kernel.h"
 #include "python/module.h"
 #include "python/op_call.h"
+#include "runtime/arena.h"
+#include "tensor/block_cache.h"
 
 namespace ms::python {
 namespace py = pybind11;
@@ -38,14 +40,23 @@ PyMethodDef quick[] = {{"graph_mode", GraphMode, METH_NOARGS, "True in GRAPH_MOD
 void BindRuntime(py::module_& m) {
   PyModule_AddFunctions(m.ptr(), quick);
   InstallGilRelease();
+  GuardBlocksAcrossFork();
   DissolvePoolBeforeFork();
   m.def("set_graph_mode", [](bool on) { graph_mode = on; });
   m.def("backends", &BackendNames);
   m.def("set_num_threads", [](int n) { omp_set_num_threads(n); });
   m.def("num_threads", [] { return omp_get_max_threads(); });
-  m.def("memory_stats",
-        [] { return std::make_pair(GetMemoryStats().live, GetMemoryStats().peak); });
+  m.def("memory_stats", [] {
+    MemoryStats stats = GetMemoryStats();
+    BlockCache::Sizes blocks = Blocks().sizes();
+    return std::make_tuple(stats.live, stats.peak, blocks.kept, blocks.peak);
+  });
   m.def("reset_peak_memory", &ResetPeakMemory);
+  m.def("reset_peak_reserved", [] { Blocks().ResetPeak(); });
+  m.def("empty_memory_cache", [] {
+    FreeIdleArenas();
+    Blocks().Clear();
+  });
 }
 
 }  // namespace ms::python

@@ -73,7 +73,18 @@ _LAZY = {
     "safetensors_to_ckpt": "train.serialization",
     "data_sink": "train.data_sink",
 }
-_MODULES = {"amp", "dataset", "log", "nn", "train", "parallel", "compile", "communication"}
+_MODULES = {
+    "amp",
+    "communication",
+    "compile",
+    "dataset",
+    "hal",
+    "log",
+    "nn",
+    "parallel",
+    "runtime",
+    "train",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.common import _late
 from mindspore.common._mutable import marked
@@ -63,7 +64,8 @@ jit_class = ms_class
 
 
 def ms_memory_recycle():
-    """Gives cached memory back; the allocator does so by itself."""
+    """Gives freed memory that is kept for later use back to the system."""
+    _core.empty_memory_cache()
 
 
 __all__ = ["JitFunction", "jit", "jit_class", "ms_class", "ms_function", "mutable"]

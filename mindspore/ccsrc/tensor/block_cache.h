@@ -1,0 +1,87 @@
+// Freed blocks of memory above a page, kept for the next request of about their size.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <map>
+#include <mutex>
+#include <vector>
+
+namespace ms {
+
+// The most that was in use at one time within the last one to two windows of time.
+class RecentPeak {
+ public:
+  explicit RecentPeak(int64_t window_ns) : window_ns_(window_ns) {}
+  // `bytes` are in use at the time `now_ns`; returns the peak.
+  size_t Note(size_t bytes, int64_t now_ns);
+
+ private:
+  int64_t window_ns_;
+  int64_t begin_ns_ = 0;
+  size_t before_ = 0;  // the peak of the window before this one
+  size_t current_ = 0;
+};
+
+// What is in use and what is kept together stay within the recent peak of what is in use (or
+// kFloor): so keeping blocks never makes a process larger than its own use made it, and what a
+// phase needed goes back to the system some time after it. Within that, a block is kept however
+// large it is: fresh pages cost more than most kernels that write them.
+class BlockCache {
+ public:
+  // A block of at least `capacity` bytes, a multiple of the page size; null where there is none.
+  // `granted` says how large it is: at most an eighth more.
+  void* Take(size_t capacity, size_t* granted);
+  // Gives a block back that was granted `capacity` bytes.
+  void Put(void* block, size_t capacity);
+  void Clear();
+
+  struct Sizes {
+    size_t used = 0;
+    size_t kept = 0;
+    size_t peak = 0;  // of both together, since the last reset
+  };
+  Sizes sizes();
+  void ResetPeak();
+
+  // Around fork().
+  void Lock() { mutex_.lock(); }
+  void Unlock() { mutex_.unlock(); }
+
+  static constexpr size_t kFloor = size_t{64} << 20;
+
+ private:
+  struct Kept {
+    void* block;
+    std::multimap<size_t, std::list<Kept>::iterator>::iterator by_size;
+  };
+  using BySize = std::multimap<size_t, std::list<Kept>::iterator>;
+  struct Victim {
+    void* block;
+    size_t capacity;
+  };
+
+  void* TakeKept(size_t capacity, size_t* granted);
+  // Moves the blocks that lay idle longest to `victims` until `bytes` more stay within the limit.
+  void MakeRoom(size_t bytes, std::vector<Victim>* victims);
+  static void Release(const std::vector<Victim>& victims);
+
+  std::mutex mutex_;
+  std::list<Kept> idle_;  // longest idle first
+  BySize by_size_;
+  RecentPeak recent_{int64_t{10} * 1000 * 1000 * 1000};
+  size_t used_ = 0;
+  size_t kept_ = 0;
+  size_t peak_ = 0;
+};
+
+// The cache of the process, never destroyed: buffers may outlive static destructors.
+BlockCache& Blocks();
+
+// From here on fork() waits until no other thread changes the cache, so that the child may use it.
+// What runs before a fork and frees memory must be registered later than this: handlers run last
+// come, first served.
+void GuardBlocksAcrossFork();
+
+}  // namespace ms

@@ -1,0 +1,102 @@
+"""What the process holds of memory, as `mindspore.runtime` names it; `mindspore.hal` has the same functions.
+
+Allocated is what tensors and running graphs hold. Idle are freed blocks that wait for the next request of their size: both
+together, the reserved bytes, stay within what was allocated at one time in the last seconds, or 64 MB.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindspore import _core
+
+__all__ = [
+    "empty_cache",
+    "max_memory_allocated",
+    "max_memory_reserved",
+    "memory_allocated",
+    "memory_reserved",
+    "memory_stats",
+    "memory_summary",
+    "reset_max_memory_allocated",
+    "reset_max_memory_reserved",
+    "reset_peak_memory_stats",
+]
+
+
+def _check(device_target: str | None) -> None:
+    known = [name.upper() for name in _core.backends()]
+    if device_target is not None and not (
+        isinstance(device_target, str) and device_target.upper() in known
+    ):
+        raise ValueError(
+            f"For 'device_target', the device must be one of {known} or None, but got {device_target!r}."
+        )
+
+
+def empty_cache() -> None:
+    """Gives freed memory that is kept for later use back to the system."""
+    _core.empty_memory_cache()
+
+
+def memory_stats(device_target: str | None = None) -> dict[str, Any]:
+    """The figures of this module in bytes, by name."""
+    _check(device_target)
+    allocated, max_allocated, idle, max_reserved = _core.memory_stats()
+    return {
+        "total_reserved_memory": allocated + idle,
+        "total_allocated_memory": allocated,
+        "total_idle_memory": idle,
+        "max_reserved_memory": max(max_reserved, max_allocated, allocated + idle),
+        "max_allocated_memory": max_allocated,
+    }
+
+
+def memory_allocated(device_target: str | None = None) -> int:
+    """Bytes that tensors and running graphs hold."""
+    return memory_stats(device_target)["total_allocated_memory"]
+
+
+def memory_reserved(device_target: str | None = None) -> int:
+    """Allocated bytes, and those of freed blocks that are kept."""
+    return memory_stats(device_target)["total_reserved_memory"]
+
+
+def max_memory_allocated(device_target: str | None = None) -> int:
+    """The most bytes that were allocated at one time, since the start or the last reset."""
+    return memory_stats(device_target)["max_allocated_memory"]
+
+
+def max_memory_reserved(device_target: str | None = None) -> int:
+    """The most bytes that were reserved at one time, since the start or the last reset."""
+    return memory_stats(device_target)["max_reserved_memory"]
+
+
+def reset_max_memory_allocated(device_target: str | None = None) -> None:
+    """From here on, `max_memory_allocated` counts anew."""
+    _check(device_target)
+    _core.reset_peak_memory()
+
+
+def reset_max_memory_reserved(device_target: str | None = None) -> None:
+    """From here on, `max_memory_reserved` counts anew."""
+    _check(device_target)
+    _core.reset_peak_reserved()
+
+
+def reset_peak_memory_stats(device_target: str | None = None) -> None:
+    """From here on, both maxima count anew."""
+    reset_max_memory_allocated(device_target)
+    reset_max_memory_reserved(device_target)
+
+
+def memory_summary(device_target: str | None = None) -> str:
+    """The same figures as a table."""
+    stats = memory_stats(device_target)
+    rows = [
+        (key.replace("total_", "").replace("_", " "), f"{value / 2**20:,.1f} MB")
+        for key, value in stats.items()
+    ]
+    line = "|" + "-" * 41 + "|"
+    body = [f"| {name:<22}| {figure:>15} |" for name, figure in rows]
+    return "\n".join([line, *body, line])
