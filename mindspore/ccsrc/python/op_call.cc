@@ -237,8 +237,7 @@ PyObject* Finish(const OpDef& op, PyObject* const* inputs, size_t count, const A
 
 PyObject* RunEager(const OpDef& op, PyObject* const* inputs, size_t count, const AttrsRef& attrs,
                    const Tensor** values) {
-  std::array<Tensor, EagerRunner::kMaxOutputs> outputs;
-  size_t n_outputs = 0;
+  EagerOutputs outputs;
   for (auto [output, input] : op.updates) {
     if (!IsParameter(inputs[input])) {
       Throw(ErrorKind::kType,
@@ -246,9 +245,9 @@ PyObject* RunEager(const OpDef& op, PyObject* const* inputs, size_t count, const
             op.inputs[input].name, TypeName(inputs[input]));
     }
   }
-  Prepared& prepared = CurrentRunner().Run(op, {values, count}, attrs, outputs.data(), &n_outputs,
-                                           current_tape == nullptr);
-  return Finish(op, inputs, count, attrs, values, prepared, outputs.data(), n_outputs);
+  Prepared& prepared =
+      CurrentRunner().Run(op, {values, count}, attrs, outputs, current_tape == nullptr);
+  return Finish(op, inputs, count, attrs, values, prepared, outputs.data(), outputs.size());
 }
 
 // Inputs that need a cast, a conversion or a home.

@@ -32,43 +32,54 @@ void* Workspace(size_t bytes) {
 
 constexpr double kLongKernelNs = 20000;
 
+// Addresses to pass to a kernel: few lie on the stack.
+template <class T>
+class Pointers {
+ public:
+  explicit Pointers(size_t count) {
+    if (count > kInline) heap_.resize(count);
+    at_ = count > kInline ? heap_.data() : inline_.data();
+  }
+  T& operator[](size_t i) { return at_[i]; }
+  T* data() { return at_; }
+
+ private:
+  static constexpr size_t kInline = 16;
+  std::array<T, kInline> inline_;
+  std::vector<T> heap_;
+  T* at_;
+};
+
 }  // namespace
 
 Prepared& EagerRunner::Run(const OpDef& op, std::span<const Tensor* const> inputs,
-                           const AttrsRef& attrs, Tensor* outputs, size_t* count, bool in_place) {
+                           const AttrsRef& attrs, EagerOutputs& outputs, bool in_place) {
   Prepared& prepared = cache_.Find(op, inputs, attrs);
-  *count = prepared.outputs.size();
-  MS_ASSERT(*count <= kMaxOutputs);
+  outputs.Resize(prepared.outputs.size());
   if (op.view) {
     outputs[0] = inputs[0]->Reshaped(prepared.outputs[0].shape());
     return prepared;
   }
   if (!prepared.kernel) {
-    RunExpanded(op, inputs, attrs, outputs, count);
+    RunExpanded(op, inputs, attrs, outputs);
     return prepared;
   }
-  constexpr size_t kInline = 16;
-  std::array<const void*, kInline> in_inline;
-  std::vector<const void*> in_heap;
-  const void** in = in_inline.data();
-  if (inputs.size() > kInline) {
-    in_heap.resize(inputs.size());
-    in = in_heap.data();
-  }
+  Pointers<const void*> in(inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) in[i] = inputs[i]->raw();
-  std::array<void*, kMaxOutputs> out;
   if (in_place) {
     for (auto [output, input] : op.updates) {
       if (inputs[input]->unique()) outputs[output] = *inputs[input];
     }
   }
-  for (size_t i = 0; i < *count; ++i) {
-    if (!outputs[i].defined())
-      outputs[i] = Tensor(prepared.outputs[i].dtype(), prepared.outputs[i].shape());
-    out[i] = outputs[i].raw();
+  Pointers<void*> out(outputs.size());
+  Tensor* results = outputs.data();
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (!results[i].defined())
+      results[i] = Tensor(prepared.outputs[i].dtype(), prepared.outputs[i].shape());
+    out[i] = results[i].raw();
   }
   const Kernel& kernel = *prepared.kernel;
-  KernelArgs args{in, out.data(), Workspace(kernel.workspace_bytes()), &DefaultRandom()};
+  KernelArgs args{in.data(), out.data(), Workspace(kernel.workspace_bytes()), &DefaultRandom()};
   if (kernel.cost_ns() > kLongKernelNs && run_long) {
     std::shared_ptr<const Kernel> alive = prepared.kernel;
     run_long(*alive, args);
@@ -79,14 +90,14 @@ Prepared& EagerRunner::Run(const OpDef& op, std::span<const Tensor* const> input
 }
 
 void EagerRunner::RunExpanded(const OpDef& op, std::span<const Tensor* const> inputs,
-                              const AttrsRef& attrs, Tensor* outputs, size_t* count) {
+                              const AttrsRef& attrs, EagerOutputs& outputs) {
   static const Attrs kNone;
   Tape scratch;
   Terms terms;
   for (const Tensor* t : inputs) terms.push_back(scratch.Wrap(scratch.Leaf(*t)));
   ExpandContext context(scratch, terms, op, attrs ? *attrs : kNone);
   Terms results = op.expand(context);
-  MS_ASSERT(results.size() == *count);
+  MS_ASSERT(results.size() == outputs.size());
   for (size_t i = 0; i < results.size(); ++i) outputs[i] = scratch.Value(results[i].var);
 }
 

@@ -14,6 +14,24 @@
 
 namespace ms {
 
+// What an op gave: a few tensors in place, as nearly all ops give, or any number on the heap.
+class EagerOutputs {
+ public:
+  void Resize(size_t count) {
+    if (count > kInline) heap_.resize(count);
+    count_ = count;
+  }
+  size_t size() const { return count_; }
+  Tensor* data() { return count_ > kInline ? heap_.data() : inline_.data(); }
+  Tensor& operator[](size_t i) { return data()[i]; }
+
+ private:
+  static constexpr size_t kInline = 4;
+  std::array<Tensor, kInline> inline_;
+  std::vector<Tensor> heap_;
+  size_t count_ = 0;
+};
+
 // Runs ops on one thread and one device.
 class EagerRunner {
  public:
@@ -21,16 +39,14 @@ class EagerRunner {
   // The prepared entry (valid until the next call) and the outputs. With `in_place`, an output that
   // is the new value of an input (OpDef::updates) takes over its memory where nobody else holds it.
   Prepared& Run(const OpDef& op, std::span<const Tensor* const> inputs, const AttrsRef& attrs,
-                Tensor* outputs, size_t* count, bool in_place = false);
+                EagerOutputs& outputs, bool in_place = false);
   // Runs a kernel that is long enough for the binding to release the GIL around it. Set once,
   // before use.
   static inline std::function<void(const Kernel&, const KernelArgs&)> run_long;
 
-  static constexpr size_t kMaxOutputs = 64;
-
  private:
   void RunExpanded(const OpDef& op, std::span<const Tensor* const> inputs, const AttrsRef& attrs,
-                   Tensor* outputs, size_t* count);
+                   EagerOutputs& outputs);
   KernelCache cache_;
 };
 

@@ -90,12 +90,12 @@ Vars Tape::Forget(size_t first) {
 Vars Tape::Emit(const OpDef& op, const Vars& inputs, AttrsRef attrs) {
   std::vector<const Tensor*> values;
   for (const Var& v : inputs) values.push_back(&Value(v));
-  std::array<Tensor, EagerRunner::kMaxOutputs> outputs;
-  size_t count = 0;
-  Prepared& prepared = CurrentRunner().Run(op, values, attrs, outputs.data(), &count);
+  EagerOutputs outputs;
+  Prepared& prepared = CurrentRunner().Run(op, values, attrs, outputs);
   Node* node = graph_->AddApply(op, inputs, std::move(attrs), prepared.outputs, span);
-  values_.emplace_back(std::make_move_iterator(outputs.begin()),
-                       std::make_move_iterator(outputs.begin() + count));
+  size_t count = outputs.size();
+  values_.emplace_back(std::make_move_iterator(outputs.data()),
+                       std::make_move_iterator(outputs.data() + count));
   Vars result;
   for (uint32_t i = 0; i < count; ++i) result.push_back({node, i});
   return result;
