@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <limits>
+#include <random>
 #include <vector>
 
 #include "backends/cpu/isa/tables.h"
@@ -40,6 +41,10 @@ const Function kFunctions[] = {
     {"expm1", ScalarOp::kExpm1, std::expm1, -20, 88.7, 2},
     {"expm1", ScalarOp::kExpm1, std::expm1, -1, 1, 2},
     {"log1p", ScalarOp::kLog1p, std::log1p, -0.99999, 100, 2},
+    {"tan", ScalarOp::kTan, std::tan, -10, 10, 2},
+    {"tan", ScalarOp::kTan, std::tan, -1e6, 1e6, 2},
+    {"atan", ScalarOp::kAtan, std::atan, -1.5, 1.5, 2},
+    {"atan", ScalarOp::kAtan, std::atan, -1000, 1000, 2},
 };
 
 double Ulps(float got, double exact) {
@@ -96,6 +101,74 @@ TEST_P(VectorMath, KeepsSpecialValues) {
       } else {
         EXPECT_FLOAT_EQ(y[i], exact) << f.name << "(" << x[i] << ")";
       }
+    }
+  }
+}
+
+struct BinaryFunction {
+  const char* name;
+  ScalarOp op;
+  double (*exact)(double, double);
+  double low_x, high_x, low_y, high_y;
+  double ulps;
+};
+
+const BinaryFunction kBinaryFunctions[] = {
+    {"pow", ScalarOp::kPow, std::pow, 0, 10, -5, 5, 1},
+    {"pow", ScalarOp::kPow, std::pow, 0.99, 1.01, -9000, 9000, 1},
+    {"pow", ScalarOp::kPow, std::pow, 0, 1e38, -1.2, 1, 1},
+    {"atan2", ScalarOp::kAtan2, std::atan2, -3, 3, -3, 3, 2},
+    {"atan2", ScalarOp::kAtan2, std::atan2, -1e-3, 1e-3, -1e4, 1e4, 2},
+    {"fmod", ScalarOp::kTruncMod, std::fmod, -1e3, 1e3, -3, 3, 0},
+    {"fmod", ScalarOp::kTruncMod, std::fmod, -1e30, 1e30, -1e20, 1e25, 0},
+};
+
+TEST_P(VectorMath, BinaryFunctionsAreExactEnough) {
+  std::mt19937_64 random(7);
+  for (const BinaryFunction& f : kBinaryFunctions) {
+    std::uniform_real_distribution<double> xs(f.low_x, f.high_x), ys(f.low_y, f.high_y);
+    std::vector<float> x(kPoints), y(kPoints), z(kPoints);
+    for (int i = 0; i < kPoints; ++i) {
+      x[i] = static_cast<float>(xs(random));
+      y[i] = static_cast<float>(ys(random));
+    }
+    table_.Get(f.op, DType::kFloat32)(z.data(), x.data(), y.data(), nullptr, kPoints);
+    double worst = 0;
+    int where = 0;
+    for (int i = 0; i < kPoints; ++i) {
+      double exact = f.exact(x[i], y[i]);
+      double ulps = static_cast<float>(exact) == z[i] ? 0 : Ulps(z[i], exact);
+      if (!(ulps <= worst)) worst = ulps, where = i;
+    }
+    EXPECT_LE(worst, f.ulps) << f.name << " at " << x[where] << ", " << y[where];
+  }
+}
+
+// Every pair of special values, among ordinary ones and alone, written over an input.
+TEST_P(VectorMath, BinaryFunctionsKeepSpecialValues) {
+  const float inf = std::numeric_limits<float>::infinity();
+  const std::vector<float> special = {0.0f,  -0.0f,  inf,   -inf,  std::nanf(""), 1e-40f, -1e-40f,
+                                      3e38f, -3e38f, 1.0f,  -1.0f, 2.0f,          -2.0f,  0.5f,
+                                      -0.5f, 3.0f,   -3.0f, 1e10f, 5.5f};
+  std::vector<float> x, y;
+  for (float a : special) {
+    for (float b : special) x.push_back(a), y.push_back(b);
+  }
+  auto n = static_cast<int64_t>(x.size());
+  for (const BinaryFunction& f : kBinaryFunctions) {
+    std::vector<float> all = x;
+    table_.Get(f.op, DType::kFloat32)(all.data(), all.data(), y.data(), nullptr, n);
+    for (size_t i = 0; i < x.size(); ++i) {
+      float one = 0;
+      table_.Get(f.op, DType::kFloat32)(&one, &x[i], &y[i], nullptr, 1);
+      auto exact = static_cast<float>(f.exact(x[i], y[i]));
+      if (std::isnan(exact)) {
+        EXPECT_TRUE(std::isnan(one) && std::isnan(all[i])) << f.name << x[i] << ", " << y[i];
+        continue;
+      }
+      EXPECT_EQ(std::signbit(one), std::signbit(exact)) << f.name << x[i] << ", " << y[i];
+      EXPECT_FLOAT_EQ(one, exact) << f.name << x[i] << ", " << y[i];
+      EXPECT_EQ(one, all[i]) << f.name << x[i] << ", " << y[i];
     }
   }
 }

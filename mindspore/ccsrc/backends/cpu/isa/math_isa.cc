@@ -1,5 +1,6 @@
 // Vector loops of mathematical functions. Float32: our polynomials where they are quicker than the
 // C library, which serves the rest and all of float64.
+#include "backends/cpu/isa/careful_loops.h"
 #include "backends/cpu/isa/loops.h"
 #include "backends/cpu/isa/special.h"
 #include "backends/cpu/isa/tables.h"
@@ -68,53 +69,39 @@ void FillRounding(VectorTable& t) {
         }));
 }
 
-// Quotient and remainder belong together: a == q * b + r, the remainder with the sign of the
-// divisor.
-template <class T>
-T Fmod(T a, T b) {
-  if constexpr (sizeof(T) == 4)
-    return __builtin_fmodf(a, b);
-  else
-    return __builtin_fmod(a, b);
-}
-template <class T>
-T FloorMod(T a, T b) {
-  T r = Fmod(a, b);
-  if (r == 0) return b < 0 ? T{-0.0} : T{0};
-  return (r < 0) != (b < 0) ? r + b : r;
-}
-template <class T>
-T FloorDiv(T a, T b) {
-  if (b == 0) return a / b;
-  T r = Fmod(a, b);
-  T q = (a - r) / b;
-  if (r != 0 && (r < 0) != (b < 0)) q -= 1;
-  if (q == 0) return a / b < 0 ? T{-0.0} : T{0};
-  T down = sizeof(T) == 4 ? static_cast<T>(__builtin_floorf(static_cast<float>(q)))
-                          : static_cast<T>(__builtin_floor(q));
-  return q - down > T{0.5} ? down + 1 : down;
-}
+// The remainder of doubles is the library's.
+struct FloorQuotientDouble {
+  double operator()(double a, double b) const { return FloorDivFrom(__builtin_fmod(a, b), a, b); }
+};
+struct FloorRemainderDouble {
+  double operator()(double a, double b) const { return FloorModFrom(__builtin_fmod(a, b), b); }
+};
 
-template <class T>
 void FillDivision(VectorTable& t) {
-  constexpr DType d = kDTypeOf<T>;
-  t.Set(ScalarOp::kFloorDiv, d, Binary<T, T>([](T a, T b) { return FloorDiv(a, b); }));
-  t.Set(ScalarOp::kFloorMod, d, Binary<T, T>([](T a, T b) { return FloorMod(a, b); }));
-  t.Set(ScalarOp::kTruncMod, d, Binary<T, T>([](T a, T b) { return Fmod(a, b); }));
-  t.Set(ScalarOp::kTruncDiv, d, Binary<T, T>([](T a, T b) -> T {
-          if constexpr (sizeof(T) == 4)
-            return __builtin_truncf(a / b);
-          else
-            return __builtin_trunc(a / b);
-        }));
+  t.Set(ScalarOp::kFloorDiv, DType::kFloat32, CarefulLoop<float, FloorQuotientFloat>);
+  t.Set(ScalarOp::kFloorMod, DType::kFloat32, CarefulLoop<float, FloorRemainderFloat>);
+  t.Set(ScalarOp::kTruncMod, DType::kFloat32, CarefulLoop<float, Remainder>);
+  t.Set(ScalarOp::kTruncDiv, DType::kFloat32,
+        Binary<float, float>([](float a, float b) -> float { return __builtin_truncf(a / b); }));
+  t.Set(ScalarOp::kFloorDiv, DType::kFloat64, Binary<double, double>(FloorQuotientDouble{}));
+  t.Set(ScalarOp::kFloorMod, DType::kFloat64, Binary<double, double>(FloorRemainderDouble{}));
+  t.Set(ScalarOp::kTruncMod, DType::kFloat64,
+        Binary<double, double>([](double a, double b) { return __builtin_fmod(a, b); }));
+  t.Set(
+      ScalarOp::kTruncDiv, DType::kFloat64,
+      Binary<double, double>([](double a, double b) -> double { return __builtin_trunc(a / b); }));
 }
 
-template <class T>
-T Power(T x, T y) {
-  if constexpr (sizeof(T) == 4)
-    return __builtin_powf(x, y);
-  else
-    return __builtin_pow(x, y);
+void UniformPowerOf(float* z, const float* x, float y, int64_t n) {
+  float same[kPiece];
+  for (float& one : same) one = y;
+  for (int64_t begin = 0; begin < n; begin += kPiece) {
+    int64_t count = begin + kPiece < n ? kPiece : n - begin;
+    CarefulLoop<float, PowerFloat>(z + begin, x + begin, same, nullptr, count);
+  }
+}
+void UniformPowerOf(double* z, const double* x, double y, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) z[i] = __builtin_pow(x[i], y);
 }
 
 // x^y for one y: the exponents that programs write have exact and quick forms.
@@ -141,32 +128,7 @@ void UniformPower(void* out, const void* a, const void* b, const void*, int64_t 
       return v == static_cast<T>(-__builtin_inff()) ? -v : plain;
     });
   }
-  each([y](T v) { return Power(v, y); });
-}
-
-// Sine or cosine: the reduction is good up to kTrigLimit; beyond, the library takes the elements,
-// one by one, so that no value depends on its neighbours.
-template <int kShift>
-void Trigonometric(void* out, const void* a, const void*, const void*, int64_t n) {
-  constexpr int64_t kPiece = 1024;
-  const float* x = static_cast<const float*>(a);
-  float* y = static_cast<float*>(out);
-  for (int64_t begin = 0; begin < n; begin += kPiece) {
-    int64_t end = begin + kPiece < n ? begin + kPiece : n;
-    int wild = 0;
-    for (int64_t i = begin; i < end; ++i) wild |= __builtin_fabsf(x[i]) > kTrigLimit ? 1 : 0;
-    if (wild) {
-      for (int64_t i = begin; i < end; ++i) {
-        bool far = __builtin_fabsf(x[i]) > kTrigLimit;
-        float large = far ? x[i] : 0.0f;
-        float exact = kShift ? __builtin_cosf(large) : __builtin_sinf(large);
-        y[i] = far ? exact : SinShifted(x[i], kShift);
-      }
-    } else {
-#pragma GCC ivdep
-      for (int64_t i = begin; i < end; ++i) y[i] = SinShifted(x[i], kShift);
-    }
-  }
+  UniformPowerOf(z, x, y, n);
 }
 
 void FillFloat(VectorTable& t) {
@@ -177,12 +139,12 @@ void FillFloat(VectorTable& t) {
   SetFloat(t, ScalarOp::kTanh, [](float x) { return Tanh(x); });
   SetFloat(t, ScalarOp::kSigmoid, [](float x) { return Sigmoid(x); });
   SetFloat(t, ScalarOp::kErf, [](float x) { return Erf(x); });
-  t.Set(ScalarOp::kSin, DType::kFloat32, Trigonometric<0>);
-  t.Set(ScalarOp::kCos, DType::kFloat32, Trigonometric<1>);
-  SetFloat(t, ScalarOp::kTan, [](float x) { return __builtin_tanf(x); });
+  t.Set(ScalarOp::kSin, DType::kFloat32, CarefulLoop<float, SineFloat<0>>);
+  t.Set(ScalarOp::kCos, DType::kFloat32, CarefulLoop<float, SineFloat<1>>);
+  t.Set(ScalarOp::kTan, DType::kFloat32, CarefulLoop<float, TangentFloat>);
   SetFloat(t, ScalarOp::kAsin, [](float x) { return __builtin_asinf(x); });
   SetFloat(t, ScalarOp::kAcos, [](float x) { return __builtin_acosf(x); });
-  SetFloat(t, ScalarOp::kAtan, [](float x) { return __builtin_atanf(x); });
+  SetFloat(t, ScalarOp::kAtan, [](float x) { return Atan(x); });
   SetFloat(t, ScalarOp::kSinh, [](float x) { return __builtin_sinhf(x); });
   SetFloat(t, ScalarOp::kCosh, [](float x) { return __builtin_coshf(x); });
   SetFloat(t, ScalarOp::kAsinh, [](float x) { return __builtin_asinhf(x); });
@@ -191,10 +153,8 @@ void FillFloat(VectorTable& t) {
   SetFloat(t, ScalarOp::kErfc, [](float x) { return __builtin_erfcf(x); });
   SetFloat(t, ScalarOp::kLgamma, [](float x) { return static_cast<float>(LogGamma(x)); });
   SetFloat(t, ScalarOp::kDigamma, [](float x) { return static_cast<float>(Digamma(x)); });
-  t.Set(ScalarOp::kAtan2, DType::kFloat32,
-        Binary<float, float>([](float a, float b) { return __builtin_atan2f(a, b); }));
-  t.Set(ScalarOp::kPow, DType::kFloat32,
-        Binary<float, float>([](float a, float b) { return Power(a, b); }));
+  t.Set(ScalarOp::kAtan2, DType::kFloat32, CarefulLoop<float, AngleFloat>);
+  t.Set(ScalarOp::kPow, DType::kFloat32, CarefulLoop<float, PowerFloat>);
   t.uniform_pow[static_cast<int>(DType::kFloat32)] = UniformPower<float>;
 }
 
@@ -226,7 +186,7 @@ void FillDouble(VectorTable& t) {
   t.Set(ScalarOp::kAtan2, DType::kFloat64,
         Binary<double, double>([](double a, double b) { return __builtin_atan2(a, b); }));
   t.Set(ScalarOp::kPow, DType::kFloat64,
-        Binary<double, double>([](double a, double b) { return Power(a, b); }));
+        Binary<double, double>([](double a, double b) { return __builtin_pow(a, b); }));
   t.uniform_pow[static_cast<int>(DType::kFloat64)] = UniformPower<double>;
 }
 
@@ -235,8 +195,7 @@ void FillDouble(VectorTable& t) {
 void FillMath(VectorTable& t) {
   FillRounding<float>(t);
   FillRounding<double>(t);
-  FillDivision<float>(t);
-  FillDivision<double>(t);
+  FillDivision(t);
   FillFloat(t);
   FillDouble(t);
 }

@@ -12,6 +12,13 @@ struct Real {
   float v;
   explicit Real(float value) : v(value) {}
 };
+struct Wide {
+  double v;
+  explicit Wide(double value) : v(value) {}
+};
+inline Wide operator*(Wide a, Wide b) { return Wide(a.v * b.v); }
+inline Wide Fma(Wide a, Wide b, Wide c) { return Wide(a.v * b.v + c.v); }
+
 // Wraps, as LLVM's integers do.
 struct Integer {
   int32_t v;
@@ -62,22 +69,35 @@ inline float Tanh(float x) { return loops::math::Tanh(Real(x)).v; }
 inline float Sigmoid(float x) { return loops::math::Sigmoid(Real(x)).v; }
 inline float Erf(float x) { return loops::math::Erf(Real(x)).v; }
 
-// Sine of x + shift * pi/2 for |x| <= kTrigLimit: reduced in double, by pi/2 in two pieces of which
-// the first has so few bits that its product with k is exact.
+// Sine and cosine of x - quadrant * pi/2 for |x| <= kTrigLimit, in N, which is Real or Wide:
+// reduced in double, by pi/2 in two pieces of which the first has so few bits that its product with
+// k is exact.
 inline constexpr float kTrigLimit = 1e6f;
-inline float SinShifted(float x, int32_t shift) {
+template <class N>
+struct Turn {
+  N sine, cosine;
+  int32_t quadrant;
+};
+template <class N>
+[[gnu::always_inline]] inline Turn<N> ReduceTurn(float x) {
   double wide = x;
   double k = (wide * 0.63661977236758134308 + 6755399441055744.0) - 6755399441055744.0;
-  Real r(static_cast<float>((wide - k * 1.570796326734125614166) - k * 6.0771005065061926015e-11));
-  int32_t quadrant = static_cast<int32_t>(k) + shift;
-  Real s = r * r;
-  Real p = loops::math::Horner(s, Real(2.71804652e-06f), Real(-0.000198393042f),
-                               Real(0.00833332911f), Real(-0.166666672f));
-  Real sine = Fma(r * s, p, r);
-  Real q =
-      loops::math::Horner(s, Real(2.44324128e-05f), Real(-0.00138873095f), Real(0.0416666456f));
-  Real cosine = Fma(s * s, q, Fma(Real(-0.5f), s, Real(1.0f)));
-  Real y = (quadrant & 1) ? cosine : sine;
+  N r(static_cast<decltype(N::v)>((wide - k * 1.570796326734125614166) -
+                                  k * 6.0771005065061926015e-11));
+  N s = r * r;
+  N p = loops::math::Horner(s, N(2.71804652e-06f), N(-0.000198393042f), N(0.00833332911f),
+                            N(-0.166666672f));
+  N sine = Fma(r * s, p, r);
+  N q = loops::math::Horner(s, N(2.44324128e-05f), N(-0.00138873095f), N(0.0416666456f));
+  N cosine = Fma(s * s, q, Fma(N(-0.5f), s, N(1.0f)));
+  return {sine, cosine, static_cast<int32_t>(k)};
+}
+
+// Sine of x + shift * pi/2.
+inline float SinShifted(float x, int32_t shift) {
+  Turn<Real> turn = ReduceTurn<Real>(x);
+  int32_t quadrant = turn.quadrant + shift;
+  Real y = (quadrant & 1) ? turn.cosine : turn.sine;
   return __builtin_bit_cast(
       float, Bits(y).v ^ static_cast<int32_t>(static_cast<uint32_t>(quadrant & 2) << 30));
 }
