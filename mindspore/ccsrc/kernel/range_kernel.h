@@ -9,7 +9,7 @@ namespace ms {
 
 class RangeKernel : public Kernel {
  public:
-  void Run(const KernelArgs& args) const final {
+  void Run(const KernelArgs& args) const override {
     if (cost_ns_ < kWorthThreads) return RunRange(args, 0, size_);
     ParallelFor(size_, ns_per_element_,
                 [&](int64_t begin, int64_t end) { RunRange(args, begin, end); });

@@ -36,6 +36,8 @@ class TileProgram {
 
   int64_t size() const { return size_; }
   double ns_per_element() const { return ns_per_element_; }
+  // One instruction on the inputs as they lie: nothing passes through scratch memory.
+  bool direct() const { return steps_.size() <= 1 && expansions_.empty(); }
   // Whether the memory of output `o` may be that of input `i`, which has the same shape and element
   // size.
   bool MayOverwrite(int o, int i) const;
