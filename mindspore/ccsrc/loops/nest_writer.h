@@ -69,6 +69,7 @@ class NestWriter {
   LlvmValue Compute(int v, LlvmScope& scope, const std::function<LlvmValue(int)>& operand);
   LlvmValue Flat(int v);  // a scalar, in the outermost scope that knows it
   LlvmValue Load(int v, Lane& lane);
+  void PrefetchAfter(LlvmScope& scope, const std::string& pointer);
   LlvmValue LoadFrom(Lane& lane, const std::string& pointer, DType type, bool padded);
   void StoreTo(Lane& lane, const std::string& pointer, const LlvmValue& value, DType type,
                bool padded);
