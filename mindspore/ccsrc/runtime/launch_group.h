@@ -25,7 +25,16 @@ class LaunchGroup : public Kernel {
     size_t item;  // bytes of an element
   };
 
-  void BeginChain() { chains_.push_back({members_.size(), members_.size(), {}, 0, 0, 0, 0, {}}); }
+  // A place that shows a value of the chain's size in memory.
+  struct Stream {
+    uint32_t place;
+    size_t item;
+  };
+
+  void BeginChain() {
+    chains_.push_back({members_.size(), members_.size(), {}, {}, 0, 0, 0, 0, {}});
+  }
+  void AddStream(Stream stream) { chains_.back().streams.push_back(stream); }
   void AddScratch(Scratch scratch) { chains_.back().scratch.push_back(scratch); }
   // `kernel` is a RangeKernel.
   void Add(std::shared_ptr<const Kernel> kernel, const OpDef* op, uint32_t in, uint32_t out,
@@ -41,6 +50,7 @@ class LaunchGroup : public Kernel {
   struct Chain {
     size_t begin, end;  // members
     std::vector<Scratch> scratch;
+    std::vector<Stream> streams;
     int64_t size;
     int64_t ticks;  // work per element
     int64_t start;  // ticks of the chains before
@@ -49,6 +59,7 @@ class LaunchGroup : public Kernel {
   };
 
   void LayOutScratch(Chain* chain) const;
+  static void Prefetch(const Chain& chain, void* const* places, int64_t begin, int64_t end);
   void RunChain(const Chain& chain, void* const* places, int64_t begin, int64_t end) const;
 
   std::vector<Member> members_;

@@ -239,8 +239,13 @@ class PlanBuilder {
         const Storage& s = values_.Get(v);
         if (s.kind == Storage::Kind::kScratch)
           group->AddScratch({place - base, s.index, ItemSize(s.type.dtype())});
+        return s.kind == Storage::Kind::kScratch;
       };
-      for (uint32_t i = 0; i < node.inputs.size(); ++i) scratch(node.inputs[i], in + i);
+      for (uint32_t i = 0; i < node.inputs.size(); ++i) {
+        const Type& type = node.inputs[i].type();
+        if (!scratch(node.inputs[i], in + i) && type.shape().size() > 1)
+          group->AddStream({in + i - base, ItemSize(type.dtype())});
+      }
       for (uint32_t i = 0; i < node.outputs.size(); ++i)
         scratch({const_cast<Node*>(&node), i}, out + i);
       group->Add(kernels_[t], node.op, in - base, out - base, plan_.pointer_count - base);
