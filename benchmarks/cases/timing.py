@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import gc
 import os
+import subprocess
+import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable
@@ -24,6 +27,39 @@ def best_of(call: Callable[[], object], repeats: int, inner: int = 1) -> float:
         best = min(best, clock() - start)
     gc.enable()
     return best / inner * 1e3
+
+
+def first_less_later(step: Callable[[], object]) -> float:
+    """What the first call takes beyond the best of three later ones, in seconds."""
+    clock = time.process_time if CPU_TIME else time.perf_counter
+    start = clock()
+    step()
+    first = clock() - start
+    return first - best_of(step, 3) / 1e3
+
+
+def in_fresh_process(module: str, function: str, warm: bool) -> Callable[[], float]:
+    """What `cases.<module>.<function>()` gives in a process of its own with an empty folder for what frameworks
+    cache; `warm`: in a second process with the folder that a first one has left.
+    """
+    code = f"from cases.{module} import {function}; print('figure', {function}())"
+    here = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    path = os.pathsep.join([here, os.environ.get("PYTHONPATH", "")])
+
+    def measure() -> float:
+        with tempfile.TemporaryDirectory() as folder:
+            caches = {"XDG_CACHE_HOME": folder, "TORCHINDUCTOR_CACHE_DIR": folder}
+            for _ in range(2 if warm else 1):
+                done = subprocess.run(
+                    [sys.executable, "-c", code],
+                    capture_output=True,
+                    text=True,
+                    check=True,
+                    env={**os.environ, **caches, "PYTHONPATH": path},
+                )
+        return float(done.stdout.split("figure ")[-1].split()[0])
+
+    return measure
 
 
 def resident_mb() -> float:
