@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import mindspore
-from mindspore import Tensor, context, jit, ops, value_and_grad
+from mindspore import Tensor, context, jit, nn, ops, value_and_grad
 from mindspore import dtype as mstype
 
 B, H, S, D = 2, 3, 6, 4
@@ -157,3 +157,50 @@ def test_form_becomes_the_op_and_agrees(name, tmp_path):
     largest = max(np.abs(b).max() for b in plain[1:])
     for a, b in zip(fast, plain):
         np.testing.assert_allclose(a, b, rtol=loose, atol=max(1e-6, loose / 10) * largest)
+
+
+class Padded(nn.Cell):
+    """A layer of attention that is given its padding as numbers; gives a loss."""
+
+    def __init__(self):
+        super().__init__()
+        self.query, self.value = nn.Dense(D, D), nn.Dense(D, D)
+
+    def construct(self, x, mask):
+        q = self.query(x)
+        scores = product(q, x) + ((1.0 - mask) * -10000.0)[:, None, :]
+        return (weigh(scores, self.value(x)) ** 2).sum()
+
+
+def test_padding_given_to_a_training_step(tmp_path):
+    """The step does not ask for the gradient of its inputs, so that the mask's is not in the way."""
+    net = Padded()
+    step = nn.TrainOneStepCell(net, nn.SGD(net.trainable_params(), 0.1)).set_train()
+    x = Tensor(np.ones((B, S, D), np.float32))
+    context.set_context(mode=context.GRAPH_MODE, save_graphs=3, save_graphs_path=str(tmp_path))
+    try:
+        step(x, Tensor(np.ones((B, S), np.float32)))
+    finally:
+        context.set_context(save_graphs=0, mode=context.PYNATIVE_MODE)
+    last = sorted(tmp_path.rglob("*.ir"))[-1].read_text()
+    assert "AttentionGrad(" in last and "Softmax" not in last
+
+
+def test_gradient_of_padding():
+    """Where the mask's gradient is asked for, it is the one of the plain graph."""
+    rng = np.random.default_rng(5)
+    q, k, v = (Tensor(rng.standard_normal((B, S, D)).astype(np.float32)) for _ in range(3))
+    mask = Tensor(rng.standard_normal((B, 1, S)).astype(np.float32))
+
+    def loss(q, k, v, m):
+        return (weigh(product(q, k) + m * 2.0, v) ** 2).sum()
+
+    run = jit(value_and_grad(loss, (0, 1, 2, 3)))
+    fast = run(q, k, v, mask)[1]
+    context.set_context(enable_graph_kernel=False)
+    try:
+        plain = jit(value_and_grad(loss, (0, 1, 2, 3)))(q, k, v, mask)[1]
+    finally:
+        context.set_context(enable_graph_kernel=True)
+    for a, b in zip(fast, plain):
+        np.testing.assert_allclose(a.asnumpy(), b.asnumpy(), rtol=1e-4, atol=1e-5)

@@ -78,15 +78,18 @@ void DefineConvBias(OpRegistry& ops) {
           .In("addend", kFloating, "An image of the shape of the result.")
           .Doc("Conv2D, plus a bias per channel, plus an image, through an activation."));
   WithEpilogue(ops.Op("PackWeight").In("weight", One(DType::kFloat32), "[O, I, H, W]."))
-      .Doc("The weight in the layout that the device wants for Conv2DBias or Conv2DBiasAdd.")
+      .Doc(
+          "The weight in the layout, and perhaps the type, that the device wants for Conv2DBias or "
+          "Conv2DBiasAdd.")
       .RequiredAttr<Ints>("input_size", "The shape of the images.")
       .WithAttr("adds", false, "Whether an image is added.")
       .RequiredAttr<int64_t>("size", "How many elements the result has.")
+      .WithAttr("dtype", DType::kFloat32, "Of the images and the result.")
       .Infer([](InferContext& c) {
         ConvOutput(c.op(), c.attrs(), Shape(c.attr<Ints>("input_size")), c.shape(0));
         c.Check(c.attr<int64_t>("size") > 0, "'size' must be positive, but got {}",
                 c.attr<int64_t>("size"));
-        return c.Like(0, Shape{c.attr<int64_t>("size")});
+        return Type(c.attr<DType>("dtype"), Shape{c.attr<int64_t>("size")});
       });
 }
 

@@ -7,7 +7,7 @@ namespace ms {
 namespace {
 
 // What devices pack.
-constexpr DTypeSet kPacked = One(DType::kFloat32);
+constexpr DTypeSet kPacked = One(DType::kFloat32) | One(DType::kBFloat16);
 
 // The shape of the plain second matrix.
 Shape PlainMatrix(const InferContext& c) {
@@ -94,18 +94,21 @@ void DefineMatMulBias(OpRegistry& ops) {
   Attributes(Product(ops, "MatMulPacked", kPacked)
                  .Doc("MatMul with a packed matrix, through an activation."));
   ops.Op("PackMatrix")
-      .Doc("The second matrix of a product in the layout that the device wants for it.")
-      .In("y", kPacked, "[k, n], or [n, k] with transpose_b.")
+      .Doc(
+          "The second matrix of a product in the layout, and perhaps the type, that the device "
+          "wants for it.")
+      .In("y", One(DType::kFloat32), "[k, n], or [n, k] with transpose_b.")
       .WithAttr("transpose_b", false, "Read y transposed.")
       .RequiredAttr<int64_t>("rows", "How many rows the first matrix has.")
       .RequiredAttr<int64_t>("size", "How many elements the result has.")
+      .WithAttr("dtype", DType::kFloat32, "Of the first matrix and the result.")
       .Infer([](InferContext& c) {
         c.CheckRank(0, 2);
         for (const char* name : {"rows", "size"}) {
           c.Check(c.attr<int64_t>(name) > 0, "'{}' must be positive, but got {}", name,
                   c.attr<int64_t>(name));
         }
-        return c.Like(0, Shape{c.attr<int64_t>("size")});
+        return Type(c.attr<DType>("dtype"), Shape{c.attr<int64_t>("size")});
       });
 }
 

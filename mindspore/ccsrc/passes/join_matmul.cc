@@ -1,11 +1,13 @@
 // A product of matrices takes the bias and the activation that follow; in inference, with few rows,
 // it also gets its second matrix packed as the device wants it. Reshapes in between, of the kind
 // that dense layers make for images and sequences, move behind.
+#include <optional>
 #include <unordered_map>
 
 #include "ir/rewrite.h"
 #include "ops/matmul_bias.h"
 #include "passes/applies.h"
+#include "passes/fuse/fusable.h"
 #include "passes/passes.h"
 #include "passes/steady.h"
 
@@ -16,6 +18,7 @@ struct Known {
   const OpDef* matmul = Ops().Find("MatMul");
   const OpDef* add = Ops().Find("Add");
   const OpDef* reshape = Ops().Find("Reshape");
+  const OpDef* cast = Ops().Find("Cast");
 };
 const Known& Names() {
   static const Known known;
@@ -61,6 +64,11 @@ class JoinMatMul {
     return it != readers_.end() && it->second.size() == 1 ? it->second[0] : nullptr;
   }
   Term Now(const Var& v) { return rewriter_.emitter().Wrap(rewriter_.Current(v)); }
+  // A matrix as it was before it was cast, if it was.
+  Term InFloat32(const Var& v) {
+    bool cast = Is(v.node, Names().cast) && v.node->inputs[0].type().dtype() == DType::kFloat32;
+    return CastTo(Now(cast ? v.node->inputs[0] : v), DType::kFloat32);
+  }
 
   void Consider(Node* node) {
     Types in{node->inputs[0].type(), node->inputs[1].type()};
@@ -75,7 +83,24 @@ class JoinMatMul {
       chain.packed = layouts_.packed_matrix(asked);
     }
     if (!chain.bias && !chain.packed) return;
+    // With other elementwise work a bias costs nothing, and a group of one op fewer gains nothing.
+    if (!chain.packed && !chain.activation && Fuses(chain.result.node)) return;
     chains_[chain.result.node] = chain;
+  }
+
+  // Whether something that may be in a group reads the result.
+  bool Fuses(const Node* node) {
+    if (!nodes_) nodes_.emplace(*rewriter_.graph());
+    std::vector<const Node*> pending{node};
+    while (!pending.empty()) {
+      const Node* next = pending.back();
+      pending.pop_back();
+      for (const Node* user : nodes_->users(next)) {
+        if (nodes_->kind(user) == FuseKind::kCompute) return true;
+        if (nodes_->kind(user) == FuseKind::kGlue) pending.push_back(user);
+      }
+    }
+    return false;
   }
 
   // What the value is after the reshapes that keep its columns, each read by the next alone.
@@ -129,9 +154,11 @@ class JoinMatMul {
     Terms operands{Now(node.inputs[0]), Now(node.inputs[1])};
     if (chain.packed) {
       attrs.emplace_back("y_shape", node.inputs[1].type().shape().ToCodes());
-      operands[1] = emit.Call(
-          "PackMatrix", {operands[1]},
-          {{"transpose_b", across}, {"rows", node.outputs[0].shape()[0]}, {"size", chain.packed}});
+      operands[1] = emit.Call("PackMatrix", {InFloat32(node.inputs[1])},
+                              {{"transpose_b", across},
+                               {"rows", node.outputs[0].shape()[0]},
+                               {"size", chain.packed},
+                               {"dtype", node.outputs[0].dtype()}});
     }
     if (chain.bias) {
       Shape columns{node.outputs[0].shape()[1]};
@@ -148,6 +175,7 @@ class JoinMatMul {
   Rewriter rewriter_;
   const Layouts& layouts_;
   VarSet steady_;
+  std::optional<FuseNodes> nodes_;  // of the graph as it was, when first asked for
   std::unordered_map<Var, std::vector<Node*>, VarHash> readers_;
   std::unordered_map<const Node*, Chain> chains_;  // by the node that is replaced
 };

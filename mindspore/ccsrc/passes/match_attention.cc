@@ -303,12 +303,18 @@ class Matcher {
     return false;
   }
 
-  // A mask as large as all scores that is computed, or one that learns, is better off as it is.
+  // A mask as large as all scores that is computed, or one that learns, is better off as it is: its
+  // gradient needs the scores. What is the same for all queries, or another for each item of a
+  // batch, comes from data: nobody will ask for its gradient.
   bool Worth(const Var& mask, const Var& scores) {
     bool computed = mask.node->kind == NodeKind::kApply;
     const Shape& shape = scores.type().shape();
     if (computed && mask.type().shape() == shape && shape.rank() > 2) return false;
-    return !differentiated_ || !Active(*mask.node);
+    const Shape& own = mask.type().shape();
+    bool of_keys = own.rank() < 2 || own.dim(-2) == 1;
+    bool of_items = own.rank() == shape.rank() && own.rank() > 2 && own.dim(0) == shape.dim(0) &&
+                    !(own.dim(0) == 1);
+    return !differentiated_ || of_keys || of_items || !Active(*mask.node);
   }
 
   // Whether a parameter of the graph, of which a gradient may be asked, is in the value.

@@ -17,6 +17,9 @@ bool Is(const Node* node, std::string_view op) {
   return node && node->kind == NodeKind::kApply && node->op->name == op;
 }
 
+// Types whose weights devices pack.
+bool Packs(DType dtype) { return dtype == DType::kFloat32 || dtype == DType::kBFloat16; }
+
 // A convolution and the nodes that become part of it; the last of them is where it will be.
 struct Chain {
   Node* convolution = nullptr;
@@ -60,7 +63,7 @@ class Preparation {
   void Consider(Node* node) {
     bool fits = node->attr<std::string>("data_format") == "NHWC" &&
                 node->attr<std::string>("weight_format") == "OIHW" &&
-                node->outputs[0].dtype() == DType::kFloat32 && IsSteady(node->inputs[1]);
+                Packs(node->outputs[0].dtype()) && IsSteady(node->inputs[1]);
     if (!fits) return;
     Chain chain{node, nullptr, {}, {}, "", {node, 0}};
     TakeNorm(chain);
@@ -118,18 +121,25 @@ class Preparation {
     chain.result = {next, 0};
   }
 
-  // Weight and bias with the normalisation in them.
+  // As it was before it was cast, if it was.
+  Term InFloat32(const Var& v) {
+    bool cast = Is(v.node, "Cast") && v.node->inputs[0].type().dtype() == DType::kFloat32;
+    return CastTo(Wrap(rewriter_.Current(cast ? v.node->inputs[0] : v)), DType::kFloat32);
+  }
+
+  // Weight, in Float32, and bias with the normalisation in them.
   std::pair<Term, Term> Fold(const Chain& chain) {
     const Node& node = *chain.convolution;
-    Term weight = Wrap(rewriter_.Current(node.inputs[1]));
+    DType dtype = node.outputs[0].dtype();
+    Term weight = InFloat32(node.inputs[1]);
     int64_t channels = node.outputs[0].shape()[3];
-    Type per_channel(DType::kFloat32, Shape{channels});
+    Type per_channel(dtype, Shape{channels});
     if (chain.norm) {
       auto in = [&](size_t i) { return Wrap(rewriter_.Current(chain.norm->inputs[i])); };
       Term inverse =
           rewriter_.emitter().Call("Rsqrt", {in(4) + chain.norm->attr<double>("epsilon")});
       Term factor = in(1) * inverse;
-      return {weight * Reshape(factor, {channels, 1, 1, 1}), in(2) - in(3) * factor};
+      return {weight * Reshape(factor, {channels, 1, 1, 1}), CastTo(in(2) - in(3) * factor, dtype)};
     }
     if (chain.bias) return {weight, Reshape(Wrap(rewriter_.Current(chain.bias)), {channels})};
     return {weight, rewriter_.emitter().Full(0, per_channel)};
@@ -149,7 +159,8 @@ class Preparation {
     attrs.emplace_back("activation", chain.activation);
     int64_t channels = node.outputs[0].shape()[3];
     const OpDef& op = Ops().Get(chain.addend ? "Conv2DBiasAdd" : "Conv2DBias");
-    Types in{node.inputs[0].type(), node.inputs[1].type(), Type(DType::kFloat32, Shape{channels})};
+    Types in{node.inputs[0].type(), node.inputs[1].type(),
+             Type(node.outputs[0].dtype(), Shape{channels})};
     if (chain.addend) in.push_back(node.outputs[0]);
     int64_t size = layouts_.packed_size({op, in, node.outputs, *MakeAttrs(op, attrs)});
     if (size == 0) return false;
@@ -159,6 +170,7 @@ class Preparation {
     pack.emplace_back("input_size", node.inputs[0].type().shape().ToCodes());
     pack.emplace_back("adds", static_cast<bool>(chain.addend));
     pack.emplace_back("size", size);
+    pack.emplace_back("dtype", node.outputs[0].dtype());
     Terms operands{Wrap(rewriter_.Current(node.inputs[0])),
                    rewriter_.emitter().Call("PackWeight", {weight}, pack), bias};
     if (chain.addend) operands.push_back(Wrap(rewriter_.Current(chain.addend)));

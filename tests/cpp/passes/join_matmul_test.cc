@@ -42,14 +42,19 @@ TEST(JoinMatMulBias, ReshapesMoveBehind) {
               "Float32[2, 1, 4]"));
 }
 
-TEST(JoinMatMulBias, WhatAnotherReadsStays) {
-  Becomes(Net("%0 = MatMul(x, w, transpose_b=true)\n%1 = Add(%0, b)\n%2 = ReLU(%1)\n"
-              "%3 = ReluGrad(%1, %2)\nreturn %3"),
-          Net("%0 = MatMulBias(x, w, b, transpose_b=true)\n%1 = ReLU(%0)\n"
-              "%2 = ReluGrad(%0, %1)\nreturn %2"));
-  std::string twice =
-      Net("%0 = MatMul(x, w, transpose_b=true)\n%1 = Add(%0, b)\n%2 = Mul(%0, %1)\nreturn %2");
-  Becomes(twice, twice);
+TEST(JoinMatMulBias, BiasAlone) {
+  Becomes(Net("%0 = MatMul(x, w, transpose_b=true)\n%1 = Add(%0, b)\nreturn %1"),
+          Net("%0 = MatMulBias(x, w, b, transpose_b=true)\nreturn %0"));
+}
+
+TEST(JoinMatMulBias, WhatOtherWorkReadsStays) {
+  for (const char* body : {"%1 = Add(%0, b)\n%2 = ReLU(%1)\n%3 = ReluGrad(%1, %2)\nreturn %3",
+                           "%1 = Add(%0, b)\n%2 = Reshape(%1, shape=[1, 2, 4])\n%3 = Exp(%2)\n"
+                           "%4 = Reshape(%3, shape=[2, 4])\nreturn %4",
+                           "%1 = Add(%0, b)\n%2 = Mul(%0, %1)\nreturn %2"}) {
+    std::string text = Net(std::string("%0 = MatMul(x, w, transpose_b=true)\n") + body);
+    Becomes(text, text);
+  }
 }
 
 TEST(JoinMatMulBias, AnAdditionOfRowsIsNoBias) {
@@ -75,6 +80,27 @@ TEST(JoinMatMulBias, SteadyMatricesArePacked) {
       Net("%0 = Reshape(x, shape=[3, 2])\n%1 = MatMul(x, %0)\n%2 = MatMul(%1, x)\nreturn %2",
           "Float32[2, 3]");
   Becomes(computed, computed, true);
+}
+
+TEST(JoinMatMulBias, CastMatricesArePackedFromTheirSource) {
+  auto net = [](const std::string& body) {
+    return "graph main(x: BFloat16[2, 3], w: Float32[4, 3], b: BFloat16[4]) -> (BFloat16[2, 4]) "
+           "{\n" +
+           body + "\n}\n";
+  };
+  Layouts layouts = AnyLayout(true);
+  layouts.takes_bias = [](const KernelRequest& r) { return r.dtype(0) == DType::kFloat32; };
+  auto pass = [&](Module& m) {
+    bool changed = JoinMatMulBias(m, layouts, {1, 2});
+    return RemoveDeadCode(m) || changed;
+  };
+  ExpectPass(
+      pass,
+      net("%0 = Cast(w, dtype=BFloat16)\n%1 = MatMul(x, %0, transpose_b=true)\n%2 = Add(%1, b)\n"
+          "return %2"),
+      net("%0 = PackMatrix(w, transpose_b=true, rows=2, size=12, dtype=BFloat16)\n"
+          "%1 = MatMulPacked(x, %0, transpose_b=true, y_shape=[4, 3])\n%2 = Add(%1, b)\n"
+          "return %2"));
 }
 
 TEST(SplitSteadyPart, LargeCastsAreKept) {

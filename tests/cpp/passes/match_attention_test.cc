@@ -219,5 +219,17 @@ TEST(MatchAttention, LeavesMasksThatLearn) {
   EXPECT_FALSE(MatchAttention(*module));
 }
 
+TEST(MatchAttention, PaddingOfDifferentiatedGraphs) {
+  std::string text =
+      "graph main(q: Float32[2, 5, 4], w: Float32[2, 1, 5], o: Float32[2, 5, 4]) -> (Float32[2, 5, "
+      "4]) {\n%0 = Partial(q, graph=@f)\n%1 = Vjp(%0)\n%2, %3 = Call(%1, w)\n%4, %5 = Call(%3, "
+      "o)\nreturn %2\n}\n"
+      "graph f[q: Float32[2, 5, 4]](w: Float32[2, 1, 5]) -> (Float32[2, 5, 4]) {\n"
+      "%0 = BatchMatMul(q, q, transpose_b=true)\n%1 = Add(%0, w)\n%2 = Softmax(%1)\n"
+      "%3 = BatchMatMul(%2, q)\nreturn %3\n}\n";
+  auto module = Parse(text);
+  EXPECT_TRUE(MatchAttention(*module));
+}
+
 }  // namespace
 }  // namespace ms

@@ -57,6 +57,25 @@ TEST(PrepareConvolutions, BiasAdditionAndActivationFollow) {
       "%4 = Conv2DBiasAdd(x, %3, %2, %1, {1}, activation=\"relu\")\nreturn %4");
 }
 
+TEST(PrepareConvolutions, FoldsInFloat32ForBFloat16) {
+  auto net = [](const std::string& body) {
+    return "graph main(x: BFloat16[2, 5, 6, 4], w: Float32[4, 4, 1, 1], b: Float32[4], v: "
+           "Float32[4]) -> (BFloat16[2, 5, 6, 4]) {\n" +
+           fmt::format(fmt::runtime(body), kAttrs, kPacked,
+                       std::string(kAttrs) + ", input_size=[2, 5, 6, 4], size=16") +
+           "\n}\n";
+  };
+  ExpectPass(Prepare,
+             net("%0 = Cast(w, dtype=BFloat16)\n%1 = Conv2D(x, %0, {0})\n"
+                 "%2 = BatchNormInference(%1, b, b, b, v, epsilon=0.5, data_format=\"NHWC\")\n"
+                 "return %2"),
+             net("%0 = Constant(Float32[] [0.5])\n%1 = Add(v, %0)\n%2 = Rsqrt(%1)\n"
+                 "%3 = Mul(b, %2)\n%4 = Reshape(%3, shape=[4, 1, 1, 1])\n%5 = Mul(w, %4)\n"
+                 "%6 = Mul(b, %3)\n%7 = Sub(b, %6)\n%8 = Cast(%7, dtype=BFloat16)\n"
+                 "%9 = PackWeight(%5, {2}, dtype=BFloat16)\n"
+                 "%10 = Conv2DBias(x, %9, %8, {1})\nreturn %10"));
+}
+
 TEST(PrepareConvolutions, WeightsThatChangeStay) {
   Becomes(
       "%0 = Neg(x)\n%1 = Reshape(%0, shape=[240])\n%2 = Slice(%1, begin=[0], size=[16])\n"

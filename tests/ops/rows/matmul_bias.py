@@ -51,7 +51,7 @@ row(
 row(
     "MatMulPacked",
     ref=None,
-    good=[args(f32(2, 16), f32(3072), y_shape=(16, 192))],
+    good=[],  # in BFloat16 only where the processor has it: tests of the pass run it
     bad=[args(f32(2, 16), f32(3072), y_shape=(8, 192), says="inner sizes must be equal")],
     grad=False,
 )

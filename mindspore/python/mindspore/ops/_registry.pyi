@@ -2173,13 +2173,19 @@ class PReLU(Primitive):
     def __call__(self, x: Any, weight: Any) -> Any: ...
 
 class PackMatrix(Primitive):
-    """The second matrix of a product in the layout that the device wants for it."""
+    """The second matrix of a product in the layout, and perhaps the type, that the ..."""
 
-    def __init__(self, transpose_b: bool = ..., rows: Any = ..., size: Any = ...) -> None: ...
+    def __init__(
+        self,
+        transpose_b: bool = ...,
+        rows: Any = ...,
+        size: Any = ...,
+        dtype: Any = ...,
+    ) -> None: ...
     def __call__(self, y: Any) -> Any: ...
 
 class PackWeight(Primitive):
-    """The weight in the layout that the device wants for Conv2DBias or Conv2DBiasAdd."""
+    """The weight in the layout, and perhaps the type, that the device wants for ..."""
 
     def __init__(
         self,
@@ -2197,6 +2203,7 @@ class PackWeight(Primitive):
         input_size: Any = ...,
         adds: bool = ...,
         size: Any = ...,
+        dtype: Any = ...,
     ) -> None: ...
     def __call__(self, weight: Any) -> Any: ...
 

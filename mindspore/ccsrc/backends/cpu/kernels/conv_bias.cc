@@ -71,21 +71,22 @@ KernelChoice ConvBias(const KernelRequest& r) {
 
 KernelChoice PackWeight(const KernelRequest& r) {
   memory::data_type type;
-  if (!OneDnnType(r.dtype(0), &type)) return No("needs Float32, got {}", Name(r.dtype(0)));
+  DType dtype = r.out[0].dtype();
+  if (!OneDnnType(dtype, &type)) return No("needs a type it computes with, got {}", Name(dtype));
   ConvGeometry g = Geometry(r, Shape(r.attr<Ints>("input_size")), r.shape(0));
   Problem p(g, type);
   Epilogue e{r.attr<std::string>("activation"), r.attr<bool>("adds")};
   return AskOneDnn([&]() -> KernelChoice {
     Desc wanted = MakePrimitive(p, e).weights_desc();
-    if (Elements(wanted, r.dtype(0)) != r.attr<int64_t>("size")) {
-      return No("needs a 'size' of {}, got {}", Elements(wanted, r.dtype(0)),
-                r.attr<int64_t>("size"));
+    if (Elements(wanted, dtype) != r.attr<int64_t>("size")) {
+      return No("needs a 'size' of {}, got {}", Elements(wanted, dtype), r.attr<int64_t>("size"));
     }
-    dnnl::reorder::primitive_desc pd(OneDnnEngine(), p.dense_w, OneDnnEngine(), wanted,
+    Desc given = Problem(g, memory::data_type::f32).dense_w;
+    dnnl::reorder::primitive_desc pd(OneDnnEngine(), given, OneDnnEngine(), wanted,
                                      UserScratchpad());
     double cost = 2 * static_cast<double>(r.shape(0).size());
     return PrimitiveKernel(dnnl::reorder(pd), pd.scratchpad_desc(),
-                           {InputOperand(DNNL_ARG_FROM, 0, p.dense_w, p.dense_w),
+                           {InputOperand(DNNL_ARG_FROM, 0, given, given),
                             OutputOperand(DNNL_ARG_TO, 0, wanted, wanted)},
                            cost);
   });

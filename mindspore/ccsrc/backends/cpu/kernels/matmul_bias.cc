@@ -90,16 +90,16 @@ KernelChoice MatMulBias(const KernelRequest& r) {
 
 KernelChoice PackMatrix(const KernelRequest& r) {
   memory::data_type type;
-  if (!OneDnnType(r.dtype(0), &type)) return No("needs Float32, got {}", Name(r.dtype(0)));
+  DType dtype = r.out[0].dtype();
+  if (!OneDnnType(dtype, &type)) return No("needs a type it computes with, got {}", Name(dtype));
   if (r.shape(0).empty()) return No("needs elements, got none");
   return AskOneDnn([&]() -> KernelChoice {
     bool tb = r.attr<bool>("transpose_b");
     Product p{r.attr<int64_t>("rows"), r.shape(0)[tb ? 0 : 1], r.shape(0)[tb ? 1 : 0], type};
-    Desc given = OperandDesc(r.shape(0), 2, tb, type);
+    Desc given = OperandDesc(r.shape(0), 2, tb, memory::data_type::f32);
     Desc wanted = p.Packed();
-    if (Elements(wanted, r.dtype(0)) != r.attr<int64_t>("size")) {
-      return No("needs a 'size' of {}, got {}", Elements(wanted, r.dtype(0)),
-                r.attr<int64_t>("size"));
+    if (Elements(wanted, dtype) != r.attr<int64_t>("size")) {
+      return No("needs a 'size' of {}, got {}", Elements(wanted, dtype), r.attr<int64_t>("size"));
     }
     dnnl::reorder::primitive_desc pd(OneDnnEngine(), given, OneDnnEngine(), wanted,
                                      UserScratchpad());
@@ -126,7 +126,7 @@ bool TakesBias(const KernelRequest& r) {
 int64_t PackedMatrix(const KernelRequest& r) {
   constexpr int64_t kFewRows = 128;
   memory::data_type type;
-  if (r.dtype(0) != DType::kFloat32 || !OneDnnType(r.dtype(0), &type)) return 0;
+  if (!OneDnnType(r.dtype(0), &type)) return 0;
   Products p(r);
   if (p.Work() <= kSmallProduct || p.m > kFewRows) return 0;
   try {
