@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import warnings
 
 import numpy as np
 import pytest
@@ -218,6 +219,45 @@ def test_items_that_a_tensor_decides_run_eagerly():
         assert jit(chosen)(Tensor(UP)).asnumpy().tolist() == [4.5, 6.0, 9.0]
     with pytest.raises(TypeError, match="a tensor decides"):
         jit(chosen, fullgraph=True)(Tensor(UP))
+
+
+def test_a_loop_that_is_left_takes_no_more_than_python_does():
+    def by_python(x):
+        items, total = iter([x, x * 2, x * 3, x * 4]), x * 0
+        for v in items:
+            total = total + v
+            if len(total) > 2:
+                next(items)
+                break
+        for v, _ in zip(items, range(1)):
+            total = total * v
+        return total, len(list(items))
+
+    def by_a_tensor(x):
+        items, total = (x * i for i in range(5)), x * 0
+        for v in items:
+            total = total + v
+            if total.sum() > 7:
+                break
+        return total, len(list(items))
+
+    def of_a_list(x):
+        items, total = iter([x, x * 2, x * 3]), x * 0
+        for v in items:
+            total = total + v
+            if total.sum() > 7:
+                break
+        return total, len(list(items))
+
+    for function in (by_python, by_a_tensor, of_a_list):
+        for point in (UP, DOWN):
+            x = Tensor(point)
+            with warnings.catch_warnings():
+                warnings.simplefilter("error" if function is by_python else "ignore")
+                got, rest = jit(function)(x)
+            expected, left = function(x)
+            np.testing.assert_array_equal(got.asnumpy(), expected.asnumpy())
+            assert rest == left
 
 
 def test_an_iterator_that_a_tensor_decides_about_runs_eagerly():

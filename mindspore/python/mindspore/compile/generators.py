@@ -181,15 +181,18 @@ class Pulled:
     """The items of a loop over generators. Where neither sees what the other does, they are taken before the loop, so that a tensor
     may leave it; otherwise each when its turn comes."""
 
-    def __init__(self, items: Generator | Lazy, stored: set[str]):
+    def __init__(self, tracer: Any, items: Any, stored: set[str], ahead: bool):
+        self.tracer = tracer
         self.source, self.items, self.ended = items, [], False
-        if getattr(items, "quiet", True) and all(_is_quiet(g.node, stored) for g in items.sources):
+        quiet = ahead and getattr(items, "quiet", True)
+        if quiet and all(_is_quiet(g.node, stored) for g in items.sources):
             while len(self.items) < _AHEAD and self.has(len(self.items)):
                 pass
 
     def has(self, index: int) -> bool:
         """Whether there is such an item."""
         while len(self.items) <= index and not self.ended:
+            self.tracer.check_iterator(self.source)
             try:
                 self.items.append(next(self.source))
             except StopIteration:

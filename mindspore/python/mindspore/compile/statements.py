@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import itertools
+from collections.abc import Iterator
 from typing import Any
 
 from mindspore._core import Tensor
@@ -250,10 +251,11 @@ class Statements:
         if self.tracer.is_traced_range(iterable):
             return self.tensor_for(node, iterable)
         items: list | Rows | Pulled
-        if isinstance(iterable, (Generator, Lazy)):
+        held = self._reads_iterator(node.iter)
+        if isinstance(iterable, (Generator, Lazy)) or (held and isinstance(iterable, Iterator)):
             self.tracer.check_iterator(iterable)
-            items = Pulled(iterable, stored_names([node.target, *node.body]))
-            self.stack.append(("for", node, items, 0))
+            stored = stored_names([node.target, *node.body])
+            self.stack.append(("for", node, Pulled(self.tracer, iterable, stored, not held), 0))
             return None
         if isinstance(iterable, Tensor) and iterable.ndim and _may_change_objects(node.body):
             items = Rows(iterable)
@@ -266,6 +268,16 @@ class Statements:
             )
         self.stack.append(("for", node, items, 0))
         return None
+
+    def _reads_iterator(self, node: ast.expr) -> bool:
+        """Whether an expression is, or is made of, an iterator that others may go on with."""
+        if not isinstance(node, (ast.Call, ast.GeneratorExp)):
+            return True
+        for n in ast.walk(node):
+            with contextlib.suppress(KeyError, ValueError):
+                if isinstance(n, ast.Name) and isinstance(self.peek(n.id), Iterator):
+                    return True
+        return False
 
     def _run_While(self, node: ast.While) -> Any:
         self.loops[node] = self.tracer.arms
