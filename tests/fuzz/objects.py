@@ -179,7 +179,9 @@ class Objects(Statements):
     @rule("statement", 0.7)
     def statement_nonlocal(self) -> str | None:
         """A nested function that assigns a variable around it."""
-        names = [n for n in self.writable(lambda k: isinstance(k, T) and k.is_float) if n[0] != "e"]
+        names = [
+            n for n in self.writable(lambda k: isinstance(k, T) and k.is_float) if n[0] not in "ew"
+        ]
         if not names:
             return None
         target, name, result = self.choose(names), self.fresh("f"), self.fresh()
