@@ -23,13 +23,14 @@ void ParallelFor(int64_t n, double ns_per_item, F&& body) {
     if (n > 0) body(int64_t{0}, n);
     return;
   }
-#pragma omp parallel num_threads(threads)
+// The whole team, though not all may get a share: libgomp ends the threads of a smaller one.
+#pragma omp parallel
   {
     int64_t t = omp_get_thread_num();
-    int64_t count = omp_get_num_threads();
+    int64_t count = std::min(threads, omp_get_num_threads());
     int64_t begin = n * t / count;
     int64_t end = n * (t + 1) / count;
-    if (begin < end) body(begin, end);
+    if (t < count && begin < end) body(begin, end);
   }
 }
 

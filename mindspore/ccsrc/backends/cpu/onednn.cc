@@ -2,6 +2,8 @@
 
 #include <atomic>
 
+#include "backends/cpu/signal_stack.h"
+
 namespace ms::cpu {
 namespace {
 
@@ -119,8 +121,17 @@ const dnnl::engine& OneDnnEngine() {
 }
 
 dnnl::stream& OneDnnStream() {
+  ShelterSignals();
   thread_local dnnl::stream stream(OneDnnEngine());
   return stream;
+}
+
+void Sgemm(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, const float* a,
+           int64_t lda, const float* b, int64_t ldb, float* c) {
+  ShelterSignals();
+  dnnl_status_t status = dnnl_sgemm(transpose_a ? 'T' : 'N', transpose_b ? 'T' : 'N', m, n, k, 1.0f,
+                                    a, lda, b, ldb, 0.0f, c, n);
+  if (status != dnnl_success) Throw(ErrorKind::kRuntime, "oneDNN failed: sgemm");
 }
 
 dnnl::primitive_attr UserScratchpad() {

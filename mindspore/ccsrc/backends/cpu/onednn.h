@@ -12,8 +12,12 @@ using Desc = dnnl::memory::desc;
 using Tag = dnnl::memory::format_tag;
 
 const dnnl::engine& OneDnnEngine();
-// Of the calling thread.
+// Of the calling thread, which may take signals while it runs what it puts there.
 dnnl::stream& OneDnnStream();
+// c[m, n] = a b, of matrices as they are, c without gaps: the older entry point, whose calls cost
+// little.
+void Sgemm(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, const float* a,
+           int64_t lda, const float* b, int64_t ldb, float* c);
 // Scratch memory comes from the caller, so that one primitive can run in many threads.
 dnnl::primitive_attr UserScratchpad();
 // Float32 and, where the processor computes with it, BFloat16.

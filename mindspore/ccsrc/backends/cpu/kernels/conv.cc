@@ -137,11 +137,10 @@ KernelChoice PointwiseFilterGrad(const KernelRequest& r) {
   if (pixels == 0) return No("needs elements, got none");
   return FunctionKernel(
       [g, pixels](const KernelArgs& args) {
-        dnnl_status_t status = dnnl_sgemm('T', 'N', g.out_channels, g.in_channels, pixels, 1.0f,
-                                          static_cast<const float*>(args.in[0]), g.out_channels,
-                                          static_cast<const float*>(args.in[1]), g.in_channels,
-                                          0.0f, static_cast<float*>(args.out[0]), g.in_channels);
-        if (status != dnnl_success) Throw(ErrorKind::kRuntime, "oneDNN failed: sgemm");
+        Sgemm(true, false, g.out_channels, g.in_channels, pixels,
+              static_cast<const float*>(args.in[0]), g.out_channels,
+              static_cast<const float*>(args.in[1]), g.in_channels,
+              static_cast<float*>(args.out[0]));
       },
       ConvCost(g));
 }

@@ -29,16 +29,14 @@ KernelChoice OneDnnMatMul(const KernelRequest& r) {
 
 // One product by the older entry point, which takes matrices as they are.
 KernelChoice Gemm(const KernelRequest& r, const Products& p) {
-  char ta = r.attr<bool>("transpose_a") ? 'T' : 'N';
-  char tb = r.attr<bool>("transpose_b") ? 'T' : 'N';
+  bool ta = r.attr<bool>("transpose_a");
+  bool tb = r.attr<bool>("transpose_b");
   int64_t lda = std::max(p.a_row, p.a_column);
   int64_t ldb = std::max(p.b_row, p.b_column);
   return FunctionKernel(
       [p, ta, tb, lda, ldb](const KernelArgs& args) {
-        auto status = dnnl_sgemm(ta, tb, p.m, p.n, p.k, 1.0f, static_cast<const float*>(args.in[0]),
-                                 lda, static_cast<const float*>(args.in[1]), ldb, 0.0f,
-                                 static_cast<float*>(args.out[0]), p.n);
-        if (status != dnnl_success) Throw(ErrorKind::kRuntime, "oneDNN failed in sgemm");
+        Sgemm(ta, tb, p.m, p.n, p.k, static_cast<const float*>(args.in[0]), lda,
+              static_cast<const float*>(args.in[1]), ldb, static_cast<float*>(args.out[0]));
       },
       p.Work() * kNsPerProduct);
 }
