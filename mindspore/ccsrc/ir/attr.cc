@@ -1,6 +1,8 @@
 #include "ir/attr.h"
 
+#include <algorithm>
 #include <cstring>
+#include <string_view>
 
 namespace ms {
 namespace {
@@ -8,6 +10,13 @@ namespace {
 bool SameBits(const Tensor& a, const Tensor& b) {
   if (a.dtype() != b.dtype() || !(a.shape() == b.shape())) return false;
   return a.raw() == b.raw() || std::memcmp(a.raw(), b.raw(), a.bytes()) == 0;
+}
+
+// Small tensors differ in their values more often than in their shapes.
+size_t HashHead(const Tensor& t) {
+  size_t sampled = std::min<size_t>(t.bytes(), 256);
+  std::string_view head(static_cast<const char*>(t.raw()), sampled);
+  return HashCombine(t.shape().Hash(), std::hash<std::string_view>()(head));
 }
 
 }  // namespace
@@ -47,7 +56,7 @@ size_t Hash(const Attr& attr) {
                                  else if constexpr (std::is_same_v<T, DType>)
                                    return static_cast<size_t>(x);
                                  else if constexpr (std::is_same_v<T, Tensor>)
-                                   return x.shape().Hash();
+                                   return HashHead(x);
                                  else if constexpr (std::is_same_v<T, Ints> ||
                                                     std::is_same_v<T, std::vector<double>>) {
                                    size_t h = x.size();

@@ -32,6 +32,7 @@ uint64_t NodeClasses::Add(size_t hash, Class fresh) {
 uint64_t NodeClasses::Of(const Node& node) {
   size_t hash = HashCombine(std::hash<const void*>()(node.op), node.attrs ? Hash(*node.attrs) : 0);
   for (const Type& type : node.outputs) hash = HashCombine(hash, type.Hash());
+  if (node.value.defined()) hash = HashCombine(hash, Hash(Attr(node.value)));
   auto [first, last] = by_hash_.equal_range(hash);
   for (auto it = first; it != last; ++it) {
     if (Is(classes_[it->second], node)) return it->second;

@@ -122,7 +122,7 @@ class Statements:
             tracer.lazily = before
 
     def _run_Assign(self, node: ast.Assign) -> None:
-        value = self._eval_lazily(node.value, _is_lazy(node.value))
+        value = self._eval_lazily(node.value, True)
         for target in node.targets:
             self.assign(target, value)
 
