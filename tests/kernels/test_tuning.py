@@ -17,6 +17,7 @@ import pytest
 
 import mindspore as ms
 from mindspore import Tensor, _core, tuning
+from mindspore.tuning.__main__ import main
 
 pytestmark = pytest.mark.skipif(not bodies.available(), reason="needs llvmlite")
 
@@ -224,6 +225,25 @@ def entry(text: str, trials: int = 3, gain: float = 1.5, complete: bool = True) 
     }
 
 
+@pytest.mark.parametrize(
+    ("key", "change"),
+    [
+        ("k", {"tuning": "\ud800"}),
+        ("\ud800", {}),
+        ("k", {"trials": 10**30}),
+        ("k", {"trials": -1}),
+        ("k", {"trials": True}),
+        ("k", {"first_ns": 10**400}),
+        ("k", {"first_ns": -1.0}),
+        ("k", {"best_ns": float("nan")}),
+    ],
+)
+def test_damaged_entries_are_as_none(tmp_path: Path, key: str, change: dict[str, Any]) -> None:
+    path = tmp_path / "tuning.json"
+    tuning.write(path, {tuning.processor(): {key: entry("rows=4") | change, "l": entry("rows=4")}})
+    assert list(tuning.read(path)[tuning.processor()]) == ["l"]
+
+
 def test_merging_does_not_depend_on_the_order(tmp_path: Path) -> None:
     parts: list[tuning.Entries] = [
         {"cpu a": {"k": entry("rows=4"), "l": entry("tile=256", complete=False)}},
@@ -242,7 +262,7 @@ def test_merging_does_not_depend_on_the_order(tmp_path: Path) -> None:
         paths.append(str(tmp_path / f"{i}.json"))
         tuning.write(Path(paths[-1]), part)
     out = str(tmp_path / "out" / "all.json")
-    assert tuning.main(["merge", out, *paths]) == 0
+    assert main(["merge", out, *paths]) == 0
     assert tuning.read(Path(out)) == merged
     assert json.loads(Path(out).read_text())["format"] == "mindspore tuning 1"
 
@@ -250,11 +270,21 @@ def test_merging_does_not_depend_on_the_order(tmp_path: Path) -> None:
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "a.json"
     tuning.write(path, {"cpu a": {"k": entry("rows=4"), "l": entry("", gain=1, complete=False)}})
-    assert tuning.main(["show", str(path)]) == 0
+    assert main(["show", str(path)]) == 0
     shown = capsys.readouterr().out
     assert "cpu a" in shown and "1.50 x  rows=4" in shown and "as by rule, not complete" in shown
-    assert tuning.main(["merge", str(tmp_path / "out"), str(path), str(tmp_path / "none")]) == 1
+    assert main(["merge", str(tmp_path / "out"), str(path), str(tmp_path / "none")]) == 1
     assert "but got" in capsys.readouterr().err and not (tmp_path / "out").exists()
+    assert main(["merge", str(path / "out"), str(path)]) == 1
+    assert "OUT must be writable, but got" in capsys.readouterr().err
+
+
+def test_the_command_in_a_process(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    tuning.write(path, {"cpu a": {"k": entry("rows=4")}})
+    command = [sys.executable, "-m", "mindspore.tuning", "show", str(path)]
+    run = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
+    assert run.stdout.startswith("cpu a\n") and run.stderr == ""
 
 
 def add_many(path: str, first: int) -> None:
@@ -284,7 +314,9 @@ def test_budgets(value: Any, seconds: float) -> None:
     assert tuning.seconds_of(value) == seconds
 
 
-@pytest.mark.parametrize("value", [-1, float("nan"), float("inf"), "", "20 parsecs", "-3s", "1e3s"])
+@pytest.mark.parametrize(
+    "value", [-1, float("nan"), float("inf"), 10**400, "", "20 parsecs", "-3s", "1e3s"]
+)
 def test_bad_budgets(value: Any) -> None:
     with pytest.raises(ValueError, match="but got"):
         ms.set_context(tune_budget=value)

@@ -8,15 +8,14 @@ runs become one by `python -m mindspore.tuning merge OUT FILE...`; `python -m mi
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import fcntl
 import functools
 import json
+import math
 import os
 import platform
 import re
-import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -27,13 +26,8 @@ from mindspore import _core
 _FORMAT = "mindspore tuning 1"
 _UNITS = {"ms": 1e-3, "s": 1.0, "": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 _MOST_BYTES = 1 << 26
-_FIELDS: dict[str, tuple[type, ...]] = {
-    "tuning": (str,),
-    "first_ns": (int, float),
-    "best_ns": (int, float),
-    "trials": (int,),
-    "complete": (bool,),
-}
+_MOST_SECONDS = 1e9
+_FIELDS = ("tuning", "first_ns", "best_ns", "trials", "complete")
 Entry = dict[str, Any]
 Entries = dict[str, dict[str, Entry]]  # by processor, then by kernel
 
@@ -47,7 +41,7 @@ def seconds_of(value: object, owner: str = "set_context") -> float:
     """A budget in seconds, of a number or of text such as "20s", "500ms" or "2min"."""
     seconds = -1.0
     if isinstance(value, (int, float)) and not isinstance(value, bool):
-        seconds = float(value)
+        seconds = float(value) if value < _MOST_SECONDS else math.inf
     elif isinstance(value, str):
         match = re.fullmatch(r"\s*(\d+(?:\.\d*)?)\s*(ms|s|m|min|h|)\s*", value)
         seconds = float(match[1]) * _UNITS[match[2]] if match else -1.0
@@ -55,7 +49,7 @@ def seconds_of(value: object, owner: str = "set_context") -> float:
         raise TypeError(
             f"For '{owner}', 'tune_budget' must be a number of seconds or a str, but got {type(value).__name__}."
         )
-    if not 0 <= seconds < float("inf"):
+    if not 0 <= seconds < _MOST_SECONDS:
         raise ValueError(
             f"For '{owner}', 'tune_budget' must be seconds that are not negative, or text such as '20s' or '500ms', "
             f"but got {value!r}."
@@ -121,15 +115,28 @@ def read(path: Path) -> Entries:
     processors = data.get("processors")
     for name, kernels in processors.items() if isinstance(processors, dict) else ():
         for key, entry in kernels.items() if isinstance(kernels, dict) else ():
-            if _is_entry(entry):
+            if key.isascii() and _is_entry(entry):
                 found.setdefault(name, {})[key] = {field: entry[field] for field in _FIELDS}
     return found
 
 
 def _is_entry(entry: object) -> bool:
-    return isinstance(entry, dict) and all(
-        isinstance(entry.get(name), types) for name, types in _FIELDS.items()
+    if not isinstance(entry, dict):
+        return False
+    tuning, first, best, trials, complete = (entry.get(field) for field in _FIELDS)
+    return (
+        isinstance(tuning, str)
+        and tuning.isascii()  # not every str has an encoding that the core could take
+        and all(type(ns) in (int, float) and 0 <= ns < 1e18 for ns in (first, best))
+        and type(trials) is int
+        and 0 <= trials < 1 << 31
+        and isinstance(complete, bool)
     )
+
+
+def gain(entry: Entry) -> float:
+    """How many times as fast the kernel has become."""
+    return entry["first_ns"] / entry["best_ns"] if entry["best_ns"] else 1.0
 
 
 def merge(*parts: Entries) -> Entries:
@@ -137,8 +144,7 @@ def merge(*parts: Entries) -> Entries:
     the parts does not matter."""
 
     def rank(entry: Entry) -> tuple[Any, ...]:
-        gain = entry["first_ns"] / entry["best_ns"] if entry["best_ns"] else 1.0
-        return entry["complete"], entry["trials"], gain, entry["tuning"]
+        return entry["complete"], entry["trials"], gain(entry), entry["tuning"]
 
     merged: Entries = {}
     for part in parts:
@@ -194,44 +200,3 @@ def save() -> None:
     if found and path:
         with contextlib.suppress(OSError):
             add(path, {processor(): found})
-
-
-# ---- the command
-
-
-def _show(path: Path) -> None:
-    for name, kernels in sorted(read(path).items()):
-        print(name)
-        for key, entry in sorted(kernels.items()):
-            gain = entry["first_ns"] / entry["best_ns"] if entry["best_ns"] else 1.0
-            state = "" if entry["complete"] else ", not complete"
-            print(f"  {key}  {gain:5.2f} x  {entry['tuning'] or 'as by rule'}{state}")
-
-
-def main(arguments: list[str] | None = None) -> int:
-    """`merge OUT FILE...` or `show [FILE]`."""
-    parser = argparse.ArgumentParser(prog="python -m mindspore.tuning", description=__doc__)
-    commands = parser.add_subparsers(dest="command", required=True)
-    merging = commands.add_parser("merge", help="make one file of several; OUT keeps what it has")
-    merging.add_argument("out", type=Path)
-    merging.add_argument("files", type=Path, nargs="+")
-    showing = commands.add_parser("show", help="print what was found, and how much it gains")
-    showing.add_argument("file", type=Path, nargs="?", default=cache_path())
-    options = parser.parse_args(arguments)
-    if options.command == "show":
-        if options.file:
-            _show(options.file)
-        return 0
-    bad = [str(path) for path in options.files if not read(path)]
-    if bad:
-        print(
-            f"For 'merge', files must hold results of tuning, but got {', '.join(bad)}.",
-            file=sys.stderr,
-        )
-        return 1
-    add(options.out, merge(*(read(path) for path in options.files)))
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
