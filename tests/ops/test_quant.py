@@ -202,6 +202,43 @@ def test_refusals():
         DynamicQuantExt()(Tensor(floats(2, 4)), Tensor(floats(3)))
 
 
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"bias": (5, 1, 4)}, ValueError, "'bias' must broadcast to the product's shape"),
+        ({"bias": (5,)}, ValueError, "'bias' must have 4 columns, but got shape"),
+        ({"quant_scale": (5, 1, 1)}, ValueError, "'quant_scale' must broadcast to the product's"),
+        ({"quant_scale": (4,), "quant_offset": (3,)}, ValueError, "'quant_offset' must broadcast"),
+        ({"quant_offset": (4,)}, ValueError, "'quant_offset' must be None without 'quant_scale'"),
+        ({"antiquant_group_size": 0.5}, TypeError, "'antiquant_group_size' must be an int"),
+        ({"antiquant_group_size": True}, TypeError, "'antiquant_group_size' must be an int"),
+    ],
+)
+@pytest.mark.parametrize("compiled", [False, True])
+def test_refusals_about_a_weight_of_bytes(compiled, arguments, error, message):
+    x, w, scale = Tensor(floats(2, 3)), Tensor(int8(3, 4)), Tensor(floats(4))
+    given = {k: Tensor(floats(*v)) if isinstance(v, tuple) else v for k, v in arguments.items()}
+
+    def product(x, w, scale):
+        return weight_quant_batch_matmul(x, w, scale, **given)
+
+    with pytest.raises(error, match=f"For 'WeightQuantBatchMatmul', {message}"):
+        (jit(product) if compiled else product)(x, w, scale)
+
+
+def test_refusals_of_rows_without_elements():
+    one = Tensor(np.float32(1))
+    with pytest.raises(ValueError, match="'x' must have at least 2 dimensions to be transposed"):
+        weight_quant_batch_matmul(Tensor(floats(3)), Tensor(int8(3, 4)), one, transpose_x=True)
+    with pytest.raises(ValueError, match="'scale' must have the last size of 'x'"):
+        QuantV2()(one, one, one)
+    with pytest.raises(ValueError, match="'rounding_mode' must be 'ROUND', but got None"):
+        QuantV2()(Tensor(floats(2, 4)), Tensor(floats(4)), Tensor(floats(4)), False, None)
+    for shape in [(), (2, 0)]:
+        with pytest.raises(ValueError, match="the rows of 'x' must have elements, but got shape"):
+            DynamicQuantExt()(Tensor(np.zeros(shape, np.float32)))
+
+
 def test_quant_dtype():
     """Names, numbers and text as tools read them."""
     assert mindspore.QuantDtype is QuantDtype and len(QuantDtype) == 32

@@ -47,6 +47,24 @@ def _check_columns(name: str, argument: str, x: Tensor, columns: int) -> None:
         )
 
 
+def _check_bias(name: str, bias: Any, allowed: tuple[DType, ...], result: tuple[int, ...]) -> None:
+    """It has all columns, and makes the result no larger."""
+    _check_dtype(name, "bias", bias, allowed)
+    if bias.shape[-1:] != result[-1:]:
+        raise ValueError(
+            f"For '{name}', 'bias' must have {result[-1]} columns, but got shape {bias.shape}."
+        )
+    _check_spreads(name, "bias", bias, result)
+
+
+def _check_spreads(name: str, argument: str, x: Tensor, result: tuple[int, ...]) -> None:
+    sizes = zip(reversed(x.shape), reversed(result))
+    if x.ndim > len(result) or any(size not in (1, to) for size, to in sizes):
+        raise ValueError(
+            f"For '{name}', '{argument}' must broadcast to the product's shape {result}, but got {x.shape}."
+        )
+
+
 def _to_int8(x: Tensor) -> Tensor:
     return clamp(round(x), -128, 127).astype(_int8)
 
@@ -88,11 +106,7 @@ def quant_batch_matmul(
     columns = sums.shape[-1]
     _check_columns(name, "scale", scale, columns)
     if bias is not None:
-        _check_dtype(name, "bias", bias, (_int32, *_FLOATS))
-        if bias.shape[-1:] != (columns,):
-            raise ValueError(
-                f"For '{name}', 'bias' must have {columns} columns, but got shape {bias.shape}."
-            )
+        _check_bias(name, bias, (_int32, *_FLOATS), sums.shape)
         if bias.dtype == _int32:
             sums = sums + bias
     result = sums.astype(_float32) * scale.astype(_float32)
@@ -152,18 +166,28 @@ def weight_quant_batch_matmul(
         name, "antiquant_scale", antiquant_scale, weight, antiquant_group_size
     ).astype(x.dtype)
     if transpose_x:
+        if x.ndim < 2:
+            raise ValueError(
+                f"For '{name}', 'x' must have at least 2 dimensions to be transposed, but got shape {x.shape}."
+            )
         axes = list(range(x.ndim))
         x = _transpose(x, perm=(*axes[:-2], axes[-1], axes[-2]))
     result = matmul(x, plain)
     if bias is not None:
-        _check_dtype(name, "bias", bias, _FLOATS)
+        _check_bias(name, bias, _FLOATS, result.shape)
         result = result + bias.astype(x.dtype)
     if quant_scale is None:
+        if quant_offset is not None:
+            raise ValueError(
+                f"For '{name}', 'quant_offset' must be None without 'quant_scale', but got a Tensor."
+            )
         return result
     _check_dtype(name, "quant_scale", quant_scale, _FLOATS)
+    _check_spreads(name, "quant_scale", quant_scale, result.shape)
     result = result.astype(_float32) * quant_scale.astype(_float32)
     if quant_offset is not None:
         _check_dtype(name, "quant_offset", quant_offset, _FLOATS)
+        _check_spreads(name, "quant_offset", quant_offset, result.shape)
         result = result + quant_offset.astype(_float32)
     return _to_int8(result)
 
@@ -171,6 +195,10 @@ def weight_quant_batch_matmul(
 def _of_groups(name: str, argument: str, scale: Any, weight: Tensor, group: int) -> Tensor:
     """The scale as something that broadcasts against the weight."""
     _check_dtype(name, argument, scale, _FLOATS)
+    if not isinstance(group, int) or isinstance(group, bool):
+        raise TypeError(
+            f"For '{name}', 'antiquant_group_size' must be an int, but got {type(group).__name__}."
+        )
     rows, columns = weight.shape
     if group == 0:
         if scale.size not in (1, columns):
@@ -266,14 +294,14 @@ class QuantV2(PythonPrimitive):
         for argument, value in (("x", x), ("scale", scale), ("offset", offset)):
             _check_dtype(name, argument, value, _FLOATS)
         for argument, value in (("scale", scale), ("offset", offset)):
-            if value.shape[-1:] != x.shape[-1:] or value.size != x.shape[-1]:
+            if x.ndim < 1 or value.shape[-1:] != x.shape[-1:] or value.size != x.shape[-1]:
                 raise ValueError(
                     f"For '{name}', '{argument}' must have the last size of 'x' {x.shape} and 1 elsewhere, but got "
                     f"{value.shape}."
                 )
-        if rounding_mode.upper() != "ROUND":
+        if not isinstance(rounding_mode, str) or rounding_mode.upper() != "ROUND":
             raise ValueError(
-                f"For '{name}', 'rounding_mode' must be 'ROUND', but got '{rounding_mode}'."
+                f"For '{name}', 'rounding_mode' must be 'ROUND', but got {rounding_mode!r}."
             )
         if dst_type != _int8:
             raise TypeError(f"For '{name}', 'dst_type' must be Int8, but got {dst_type}.")
@@ -288,8 +316,10 @@ class DynamicQuantExt(PythonPrimitive):
     def __call__(self, x: Tensor, smooth_scales: Tensor | None = None) -> tuple[Tensor, Tensor]:
         name = "DynamicQuantExt"
         _check_dtype(name, "x", x, _FLOATS)
-        if x.ndim < 1:
-            raise ValueError(f"For '{name}', 'x' must have at least 1 dimension, but got 0.")
+        if x.shape[-1:] in ((), (0,)):
+            raise ValueError(
+                f"For '{name}', the rows of 'x' must have elements, but got shape {x.shape}."
+            )
         wide = x.astype(_float32)
         if smooth_scales is not None:
             _check_dtype(name, "smooth_scales", smooth_scales, _FLOATS)
