@@ -94,7 +94,6 @@ void* BlockCache::Take(size_t capacity, size_t* granted) {
       MakeRoom(capacity, &victims);
     }
     used_ += *granted;
-    peak_ = std::max(peak_, used_ + kept_);
   }
   Release(victims);
   if (block) return block;
@@ -103,10 +102,11 @@ void* BlockCache::Take(size_t capacity, size_t* granted) {
     Clear();
     block = NewBlock(capacity);
   }
-  if (!block) {
-    std::lock_guard lock(mutex_);
+  std::lock_guard lock(mutex_);
+  if (block)
+    peak_ = std::max(peak_, used_ + kept_);
+  else
     used_ -= capacity;
-  }
   return block;
 }
 

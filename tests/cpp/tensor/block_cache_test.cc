@@ -78,6 +78,17 @@ TEST(BlockCache, KeptAndUsedStayWithinThePeakOfUse) {
   cache.Clear();
 }
 
+TEST(BlockCache, ARequestThatCannotBeMetIsNotCounted) {
+  BlockCache cache;
+  size_t granted = 0;
+  void* block = cache.Take(4 * kMega, &granted);
+  EXPECT_EQ(cache.Take(size_t{1} << 60, &granted), nullptr);
+  EXPECT_EQ(cache.sizes().used, 4 * kMega);
+  EXPECT_EQ(cache.sizes().peak, 4 * kMega);
+  cache.Put(block, 4 * kMega);
+  cache.Clear();
+}
+
 TEST(RecentPeak, ForgetsAfterTwoWindows) {
   RecentPeak peak(10);
   EXPECT_EQ(peak.Note(100, 1000), 100u);

@@ -58,6 +58,7 @@ class Expressions:
     """Mixin of Frame: `eval(node)` dispatches on the node's class."""
 
     def eval(self, node: ast.expr) -> Any:
+        """The value of an expression, by the method named like its node."""
         method = getattr(self, "_" + type(node).__name__, None)
         if method is None:
             raise Unsupported(

@@ -55,6 +55,7 @@ class Frame(Expressions, Logic, Statements, Flow, Handlers, Matching, Yields):
 
     # ---- names ------------------------------------------------------------------------------------------------------
     def lookup(self, name: str) -> Any:
+        """The value of a name: of this frame, those around it, the module, or the builtins."""
         if name in self.env and name not in self.outer_names:
             return self.read(name, self.env[name])
         self._check_assigned(name, self)
@@ -110,6 +111,7 @@ class Frame(Expressions, Logic, Statements, Flow, Handlers, Matching, Yields):
         return name not in self.globals and hasattr(builtins, name)
 
     def bind(self, name: str, value: Any) -> None:
+        """Assigns to a name where it belongs: here, or in the frame that a nonlocal names."""
         declared = self.outer_names.get(name)
         if declared == "global":
             raise Unsupported(
@@ -135,6 +137,7 @@ class Frame(Expressions, Logic, Statements, Flow, Handlers, Matching, Yields):
         return scope
 
     def zero_argument_super(self) -> Any:
+        """What `super()` gives in a method, of whose frame this one may be a scope."""
         owner = self.lookup("__class__")
         frame: Frame = self
         while frame.is_scope and frame.parent is not None:
@@ -153,6 +156,7 @@ class Frame(Expressions, Logic, Statements, Flow, Handlers, Matching, Yields):
 
     # ---- assignment -------------------------------------------------------------------------------------------------
     def assign(self, target: ast.expr, value: Any) -> None:
+        """Assigns to a target: a name, an attribute, an item, or several of them."""
         if isinstance(target, ast.Name):
             self.bind(target.id, value)
         elif isinstance(target, (ast.Tuple, ast.List)):

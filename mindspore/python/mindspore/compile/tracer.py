@@ -138,6 +138,7 @@ class Tracer(Calls, Choices, Recursion, Iterators, SpecialMethods):
         return any(t is value for t in self.arguments)
 
     def is_traced_range(self, value: Any) -> bool:
+        """Whether it is a range of which a tensor decides the bounds."""
         return isinstance(value, TracedRange)
 
     def truth(self, value: Any) -> Any:
@@ -174,6 +175,7 @@ class Tracer(Calls, Choices, Recursion, Iterators, SpecialMethods):
         return value
 
     def read_global(self, name: str, module_globals: dict) -> Any:
+        """A global or builtin, which becomes a fact."""
         if name in module_globals:
             value = module_globals[name]
             self.guards.item(module_globals, name, value)
@@ -184,6 +186,7 @@ class Tracer(Calls, Choices, Recursion, Iterators, SpecialMethods):
         raise NameError(f"name '{name}' is not defined", name=name)
 
     def read_cell(self, name: str, cell: types.CellType) -> Any:
+        """A variable of a function around the program's, which becomes a fact."""
         try:
             value = cell.cell_contents
         except ValueError:
@@ -192,6 +195,7 @@ class Tracer(Calls, Choices, Recursion, Iterators, SpecialMethods):
         return self.fact(value)
 
     def get_attribute(self, owner: Any, name: str) -> Any:
+        """`owner.name`; what the caller has becomes a fact."""
         if isinstance(owner, HostValue):
             return getattr(owner, name)
         if isinstance(owner, Choice):
@@ -258,6 +262,7 @@ class Tracer(Calls, Choices, Recursion, Iterators, SpecialMethods):
 
     # ---- writing ----------------------------------------------------------------------------------------------------
     def set_attribute(self, owner: Any, name: str, value: Any) -> None:
+        """`owner.name = value`."""
         if isinstance(owner, Choice):
             return self.split(owner, lambda o: self.set_attribute(o, name, value))
         if isinstance(owner, NestedFunction):
@@ -349,6 +354,7 @@ class Tracer(Calls, Choices, Recursion, Iterators, SpecialMethods):
         return index_update(owner, key, value)
 
     def get_item(self, owner: Any, key: Any) -> Any:
+        """`owner[key]`."""
         if isinstance(owner, Choice):
             return self.split(owner, lambda o: self.get_item(o, key))
         if isinstance(key, Choice):
