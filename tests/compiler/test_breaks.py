@@ -1,6 +1,7 @@
 """Lines that cannot be compiled: they run eagerly between two compiled parts, or the whole function does; the results are those of
 PYNATIVE_MODE, with one warning for each line; fullgraph makes it an error."""
 
+import contextlib
 import random
 import warnings
 
@@ -355,3 +356,23 @@ def test_an_element_becomes_a_number_that_came_out_of_the_graph() -> None:
     with pytest.warns(RunsEagerly):
         compiled = [jit(function)(x).asnumpy() for x in (X, X * 2)]
     np.testing.assert_array_equal(compiled, wanted)
+
+
+def test_ops_on_numbers_that_came_out_of_the_graph_can_be_made_again() -> None:
+    """A later line that must run eagerly makes all of the function do so, from its beginning."""
+
+    class Scaled(contextlib.AbstractContextManager):
+        def __exit__(self, *_):
+            return False
+
+    layers = nn.CellList([nn.ReLU(), nn.Tanh()])
+
+    def function(x):
+        size = x.sum().item()
+        y = ops.clip_by_value(x, -1.0, size) + ops.minimum(x, size)
+        with Scaled():
+            return layers[x.sum().astype(ms.int32) % 2](x) * y
+
+    with pytest.warns(RunsEagerly):
+        compiled = jit(function)(X)
+    np.testing.assert_array_equal(compiled.asnumpy(), function(X).asnumpy())

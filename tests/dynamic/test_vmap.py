@@ -74,8 +74,15 @@ def positions(x):
     return vmap(pick)(x)
 
 
+def numbers(x):
+    """What becomes a Python number, or a bool, is one for each item."""
+    low = vmap(lambda v: 1.0 if not v > 0 else 0.5)(x[:, 0])
+    sign = vmap(lambda v: not v < 0)(x[:, 0])
+    return low, sign, vmap(lambda v: v * float(v.max()) + int(v[0] * 9))(x)
+
+
 FUNCTIONS = [products, axes, gradients, tangents, gradient_of_a_batch, branches, loops, nested]
-FUNCTIONS += [pairs, layers, images, positions]
+FUNCTIONS += [pairs, layers, images, positions, numbers]
 
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
@@ -103,3 +110,18 @@ def test_what_takes_items_one_by_one_is_compiled_for_each_size():
     with pytest.warns(UserWarning, match="compiled for every shape"):
         got = compiled(x)
     np.testing.assert_allclose(got.asnumpy(), filters(x).asnumpy(), rtol=1e-5)
+
+
+def test_numbers_of_items_are_those_of_each_item_by_itself():
+    x = Tensor(np.array([[1.5, -2.0], [-0.5, 3.0], [0.0, 1.0]], np.float32))
+
+    def scaled(v):
+        return v.sum() * float(v[0]) if not v[1] > 0 else v.sum() * int(v[1])
+
+    for function in (scaled, grad(scaled)):
+        expected = np.stack([function(x[i]).asnumpy() for i in range(3)])
+        for batched in (vmap(function), jit(vmap(function))):
+            np.testing.assert_array_equal(batched(x).asnumpy(), expected)
+    slope = grad(lambda t: vmap(scaled)(t).sum())(x)
+    expected = np.stack([grad(scaled)(x[i]).asnumpy() for i in range(3)])
+    np.testing.assert_array_equal(slope.asnumpy(), expected)

@@ -95,6 +95,9 @@ void DefineViews(OpRegistry& ops) {
                 c.shape(0));
         return Type(c.dtype(0), {}, true);
       })
+      .Batch([](BatchContext& b) {  // the numbers of all items are a tensor
+        return Terms{b.Call("StopGradient", {Reshape(b.in(0), {b.size()})})};
+      })
       .Grad([](GradContext&) { return Terms(1); })
       .View();
   OpDef& squeeze = ops.Op("Squeeze").In("input", kAny, "Any shape.");

@@ -149,6 +149,12 @@ PyObject* Get(PyObject* self, PyObject* object, PyObject*) {
   return PyMethod_New(self, object);
 }
 
+PyObject* GetRepeatable(PyObject* self, void*) {
+  const OpDef& op = *reinterpret_cast<OpFunction*>(self)->op;
+  bool outside = op.effect == Effect::kIo || op.effect == Effect::kComm;
+  return PyBool_FromLong(!outside && op.updates.empty());
+}
+
 PyObject* GetFixed(PyObject* self, void*) {
   return Guarded([&]() -> PyObject* {
     auto* f = reinterpret_cast<OpFunction*>(self);
@@ -167,6 +173,7 @@ PyMemberDef members[] = {
     {nullptr, 0, 0, 0, nullptr}};
 PyGetSetDef getters[] = {
     {"attributes", GetFixed, nullptr, "Attributes the call starts from.", nullptr},
+    {"repeatable", GetRepeatable, nullptr, "Whether calls change random numbers at most.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 PyType_Slot slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(Dealloc)},
                        {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},

@@ -16,6 +16,7 @@ from typing import Any
 from mindspore import _core
 from mindspore._core import SymbolicInt, Tensor
 from mindspore.common import _late
+from mindspore.common._tree import holds
 from mindspore.compile import effects
 from mindspore.compile import guards as facts
 from mindspore.compile.errors import Inseparable, Unsupported, is_located, locate
@@ -282,7 +283,19 @@ class Calls:
             if isinstance(getattr(function, "__self__", None), facts.MUTABLE):
                 if function.__name__ in MUTATING:
                     raise Inseparable(*reason.args) from None
-            return session.call(reason, function, args, kwargs, _is_repeatable(function))
+            pure = _is_repeatable(function) or self._is_pure_op(function, (args, kwargs))
+            return session.call(reason, function, args, kwargs, pure)
+
+    def _is_pure_op(self, function: Any, arguments: Any) -> bool:
+        """Ops that change nothing but the state of random numbers, which is put back. Of ops in Python, those that are given
+        Parameters might assign to them."""
+        if isinstance(function, _core.OpFunction):
+            return function.repeatable
+        module = getattr(function, "__module__", None) or ""
+        if not module.startswith("mindspore.ops.function."):
+            return False
+        may_be = self.aliases.may_be_parameter
+        return not holds(arguments, lambda v: isinstance(v, _late.parameter_class) or may_be(v))
 
     def _run_here(self, function: Any, args: list, kwargs: dict) -> Any:
         owner = getattr(function, "__self__", None)
