@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import operator
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -127,6 +128,8 @@ def _extreme(builtin: Callable, better: Callable) -> Callable:
     """max, min: the first item that none is better than, as Python finds it, one comparison after the other."""
 
     def call(tracer: Any, args: list, kwargs: dict) -> Any:
+        if len(args) > 1 and "default" in kwargs:
+            return builtin(*args, **kwargs)  # Python refuses it
         first, key = args[0], kwargs.get("key")
         if len(args) == 1 and not kwargs and tracer.is_traced(first) and first.ndim == 1:
             return _extreme_row(first, builtin is max)
@@ -230,7 +233,37 @@ def _print(tracer: Any, args: list, kwargs: dict) -> None:
     effects.emit(tracer, print, args, kwargs)
 
 
-SPECIAL = {
+# How many arguments they take, and which keywords; those that are not here look themselves.
+_TAKEN: dict[Callable, tuple[int, float, set[str]]] = {
+    range: (1, 3, set()),
+    map: (2, math.inf, set()),
+    filter: (2, 2, set()),
+    enumerate: (1, 2, {"start"}),
+    next: (1, 2, set()),
+    getattr: (2, 3, set()),
+    hasattr: (2, 2, set()),
+    max: (1, math.inf, {"key", "default"}),
+    min: (1, math.inf, {"key", "default"}),
+    any: (1, 1, set()),
+    all: (1, 1, set()),
+    list: (0, 1, set()),
+    tuple: (0, 1, set()),
+}
+
+
+def _checked(builtin: Callable, special: Callable) -> Callable:
+    """`special` for what the builtin takes; what else it is given, it refuses itself."""
+    least, most, keywords = _TAKEN.get(builtin, (0, math.inf, None))
+
+    def call(tracer: Any, args: list, kwargs: dict) -> Any:
+        if least <= len(args) <= most and (keywords is None or kwargs.keys() <= keywords):
+            return special(tracer, args, kwargs)
+        return builtin(*args, **kwargs)
+
+    return call
+
+
+_WAYS: dict[Callable, Callable] = {
     print: _print,
     str: _text(str),
     repr: _text(repr),
@@ -254,3 +287,4 @@ SPECIAL = {
     list: _sequence(list),
     tuple: _sequence(tuple),
 }
+SPECIAL = {builtin: _checked(builtin, way) for builtin, way in _WAYS.items()}
