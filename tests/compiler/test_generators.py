@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import types
 import warnings
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -292,3 +294,51 @@ def test_an_iterator_from_outside_goes_on_with_every_call():
 def test_what_has_no_end_is_refused():
     with pytest.raises(TypeError, match="items are made at once"):
         jit(lambda x: x * next(map(abs, itertools.count(2))), fullgraph=True)(Tensor(UP))
+
+
+def test_a_generator_in_itself_is_refused_as_by_python() -> None:
+    def function(x: Tensor) -> Tensor:
+        def items() -> Iterator[Tensor]:
+            yield x + next(it, 0)
+
+        it = items()
+        return next(it)
+
+    for run in (function, jit(function)):
+        with pytest.raises(ValueError, match="generator already executing"):
+            run(Tensor(1.0))
+
+
+@pytest.mark.parametrize("last", ["close", "send", "throw"])
+def test_what_a_generator_is_told_runs_eagerly(last: str) -> None:
+    def function(x: Tensor) -> Tensor:
+        def items() -> Iterator[Tensor]:
+            yield x
+            yield x * 2
+
+        it = items()
+        y = next(it)
+        if last == "close":
+            it.close()
+            return y + next(it, x * 5)
+        if last == "send":
+            return y + it.send(None)
+        try:
+            it.throw(KeyError("stop"))
+        except KeyError:
+            return y * 7
+
+    with pytest.warns(UserWarning, match="a generator that is told more than to go on"):
+        assert jit(function)(Tensor(1.0)).item() == function(Tensor(1.0)).item()
+
+
+def test_the_type_of_a_generator() -> None:
+    def function(x: Tensor) -> Tensor:
+        def items() -> Iterator[Tensor]:
+            yield x
+
+        it = items()
+        kinds = [isinstance(it, kind) for kind in (types.GeneratorType, Iterator, list)]
+        return next(it) * (4 * kinds[0] + 2 * kinds[1] + kinds[2])
+
+    assert jit(function, fullgraph=True)(Tensor(1.0)).item() == function(Tensor(1.0)).item() == 6

@@ -73,21 +73,32 @@ class Generator:
         self.tracer, self.frame, self.node = tracer, frame, node
         self.sources = [self]
         frame.body = node
-        self.begun = self.ended = False
+        self.begun = self.running = self.ended = False
         tracer.note_iterator(self)
 
     def __iter__(self) -> Generator:
         return self
 
     def __next__(self) -> Any:
+        if self.running:
+            raise ValueError("generator already executing")
         if self.ended:
             raise StopIteration
         self.tracer.check_iterator(self)
-        signal = self._advance()
+        self.running = True
+        try:
+            signal = self._advance()
+        finally:
+            self.running = False
         if isinstance(signal, Yielded):
             return signal.value
         self.ended = True
         raise StopIteration(None if signal is None else signal.value)
+
+    def _refuse(self, *args: Any) -> Any:
+        raise Unsupported("a generator that is told more than to go on cannot be compiled")
+
+    send = throw = close = _refuse
 
     def _advance(self) -> Any:
         tracer, frame = self.tracer, self.frame

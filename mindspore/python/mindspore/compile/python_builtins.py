@@ -14,7 +14,7 @@ from mindspore.common import _late
 from mindspore.compile import effects
 from mindspore.compile import guards as facts
 from mindspore.compile.errors import Inseparable
-from mindspore.compile.generators import lazily
+from mindspore.compile.generators import Generator, lazily
 from mindspore.compile.numbers import NumberDecides, NumberInput
 from mindspore.ops._custom import FLOATS
 
@@ -181,11 +181,16 @@ def _len(tracer: Any, args: list, kwargs: dict) -> Any:
     return len(*args, **kwargs)
 
 
+_GENERATOR = (item for item in ())  # what a Generator stands for
+
+
 def _isinstance(tracer: Any, args: list, kwargs: dict) -> Any:
     if args and isinstance(args[0], NumberInput):
         raise NumberDecides
     if len(args) == 2 and isinstance(args[0], SymbolicInt):
         return isinstance(0, args[1])
+    if len(args) == 2 and isinstance(args[0], Generator):
+        return isinstance(_GENERATOR, args[1])
     result = isinstance(*args, **kwargs)
     if tracer.aliases.may_be_parameter(args[0]) and not result:
         if issubclass(_late.parameter_class, args[1]):
