@@ -6,7 +6,9 @@ from __future__ import annotations
 import ast
 import contextlib
 import itertools
-from collections.abc import Iterator
+import types
+from collections import deque
+from collections.abc import Iterator, MappingView
 from typing import Any
 
 from mindspore._core import Tensor
@@ -20,6 +22,7 @@ from mindspore.compile.values import Undefined
 
 _MAX_UNROLLED = 100_000
 _FEW_ROUNDS = 64
+_CHANGEABLE = (list, dict, types.MappingProxyType, set, deque)
 
 
 class Statements:
@@ -59,6 +62,8 @@ class Statements:
         return method(statement)
 
     def _step_for(self, node: ast.For, items: list | Rows | Pulled, index: int) -> None:
+        if isinstance(items, Items):
+            items.check(index)
         ended = not items.has(index) if isinstance(items, Pulled) else index == len(items)
         if ended:
             self._push(node.orelse)
@@ -260,7 +265,8 @@ class Statements:
         if isinstance(iterable, Tensor) and iterable.ndim and _may_change_objects(node.body):
             items = Rows(iterable)
         else:
-            items = list(itertools.islice(self.tracer.iterate(iterable), _MAX_UNROLLED + 1))
+            items = Items(itertools.islice(self.tracer.iterate(iterable), _MAX_UNROLLED + 1))
+            items.sources = [(c, list(c)) for c in self._containers(node.iter, iterable)]
         if len(items) > _MAX_UNROLLED:
             raise Unsupported(
                 f"this loop has more than {_MAX_UNROLLED} rounds and would be unrolled; loop over a range with a tensor "
@@ -268,6 +274,19 @@ class Statements:
             )
         self.stack.append(("for", node, items, 0))
         return None
+
+    def _containers(self, node: ast.expr, iterable: Any) -> list:
+        """The lists, dicts and the like that a loop runs over: directly, or with enumerate or zip."""
+        found = [
+            getattr(iterable, "mapping", None) if isinstance(iterable, MappingView) else iterable
+        ]
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            if node.func.id in ("enumerate", "zip"):
+                for argument in node.args:
+                    with contextlib.suppress(KeyError, ValueError):
+                        if isinstance(argument, ast.Name):
+                            found.append(self.peek(argument.id))
+        return [c for c in found if isinstance(c, _CHANGEABLE)]
 
     def _reads_iterator(self, node: ast.expr) -> bool:
         """Whether an expression is, or is made of, an iterator that others may go on with."""
@@ -283,6 +302,21 @@ class Statements:
         self.loops[node] = self.tracer.arms
         self.stack.append(("while", node, 0))
         return None
+
+
+class Items(list):
+    """The items of a loop, as they were when it began. Python's iterators see what becomes of a container later."""
+
+    sources: list[tuple[Any, list]] = []
+
+    def check(self, index: int) -> None:
+        """Before a round: what comes next is what came next when the loop began."""
+        for container, before in self.sources:
+            same = len(container) == len(before)
+            if same and isinstance(container, list) and index < len(before):
+                same = container[index] is before[index]
+            if not same:
+                raise Unsupported("a loop changes what it runs over")
 
 
 class Rows:
