@@ -185,7 +185,7 @@ void ReduceTask(const ReducePlan& plan, const typename Rule::In* x, int64_t tile
           end = plan.reduced * (chunk + 1) / plan.chunks;
   int64_t first = tile * ReducePlan::kTile, n = std::min(ReducePlan::kTile, plan.inner - first);
   for (int64_t c = 0; c < n; ++c) totals[c] = Rule::template Init<Total>();
-  bool dense = plan.reduced_dims.size() == 1 && plan.reduced_strides[0] == plan.inner;
+  bool dense = plan.reduced_dims.size() == 1 && plan.reduced_strides[0] == n;  // no tile of many
   if (dense) begin += ReduceShortRows<Rule>(x + begin * n, end - begin, n, totals);
   at.Seek(begin);
   auto next = [&] {
