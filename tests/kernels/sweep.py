@@ -1,0 +1,46 @@
+"""What sweeps over sizes share: comparison with an exact peer, of values and of gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import torch
+
+from mindspore import Tensor, grad
+
+_random = np.random.default_rng(0)
+
+
+def normal(*shape: int) -> np.ndarray:
+    return _random.standard_normal(shape)
+
+
+def close(got: Tensor | np.ndarray, expected: np.ndarray, tolerance: float = 0) -> None:
+    """Equal within `tolerance` of the largest number expected (or of 1)."""
+    got = got.asnumpy() if isinstance(got, Tensor) else got
+    assert got.shape == expected.shape
+    if got.size:
+        error = np.abs(got.astype(np.float64) - expected.astype(np.float64)).max()
+        assert error <= tolerance * max(1.0, float(np.abs(expected).max())), got.shape
+
+
+def check_with_gradients(
+    ours: Callable,
+    peer: Callable,
+    arrays: list[np.ndarray],
+    tolerance: float,
+    dtype: type = np.float32,
+) -> None:
+    """Compares ours(*arrays) and its gradients along a random direction with PyTorch's in float64."""
+    arrays = [array.astype(dtype) for array in arrays]
+    exact = [torch.tensor(array.astype(np.float64), requires_grad=True) for array in arrays]
+    expected = peer(*exact)
+    tensors = [Tensor(array) for array in arrays]
+    close(ours(*tensors), expected.detach().numpy(), tolerance)
+    along = normal(*expected.shape) if expected.ndim else np.float64(1.5)
+    expected.backward(torch.tensor(along))
+    for i, tensor in enumerate(exact):
+        slope = grad(lambda *xs: (ours(*xs[:-1]) * xs[-1]).sum(), i)
+        got = slope(*tensors, Tensor(np.asarray(along, dtype)))
+        close(got, tensor.grad.numpy(), 3 * tolerance)
