@@ -12,6 +12,12 @@ from mindspore import Tensor, grad
 _random = np.random.default_rng(0)
 
 
+def begin() -> None:
+    """Makes the numbers of a test its own: some, like two nearly equal columns under layer norm, have steep gradients."""
+    global _random
+    _random = np.random.default_rng(1)
+
+
 def normal(*shape: int) -> np.ndarray:
     return _random.standard_normal(shape)
 
