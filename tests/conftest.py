@@ -1,10 +1,20 @@
-"""For all tests: what needs the fast stage is skipped where MS_FUSION=0 turns that off."""
+"""For all tests: each leaves the mode as it was, and what needs the fast stage is skipped where MS_FUSION=0 turns that off."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 
 import pytest
+
+from mindspore import context
+
+
+@pytest.fixture(autouse=True)
+def _mode_as_before() -> Iterator[None]:
+    before = context.get_context("mode")
+    yield
+    context.set_context(mode=before)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

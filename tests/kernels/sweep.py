@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import torch
 
-from mindspore import Tensor, grad
+from mindspore import Tensor, grad, jit
 
 _random = np.random.default_rng(0)
 
@@ -38,15 +38,15 @@ def check_with_gradients(
     tolerance: float,
     dtype: type = np.float32,
 ) -> None:
-    """Compares ours(*arrays) and its gradients along a random direction with PyTorch's in float64."""
+    """Compares ours(*arrays) and its gradients along a random direction, eager and compiled, with PyTorch's in float64."""
     arrays = [array.astype(dtype) for array in arrays]
     exact = [torch.tensor(array.astype(np.float64), requires_grad=True) for array in arrays]
     expected = peer(*exact)
-    tensors = [Tensor(array) for array in arrays]
-    close(ours(*tensors), expected.detach().numpy(), tolerance)
     along = normal(*expected.shape) if expected.ndim else np.float64(1.5)
     expected.backward(torch.tensor(along))
-    for i, tensor in enumerate(exact):
-        slope = grad(lambda *xs: (ours(*xs[:-1]) * xs[-1]).sum(), i)
-        got = slope(*tensors, Tensor(np.asarray(along, dtype)))
-        close(got, tensor.grad.numpy(), 3 * tolerance)
+    inputs = [Tensor(array) for array in [*arrays, np.asarray(along, dtype)]]
+    for run in (lambda function: function, jit):
+        close(run(ours)(*inputs[:-1]), expected.detach().numpy(), tolerance)
+        for i, tensor in enumerate(exact):
+            slope = run(grad(lambda *xs: (ours(*xs[:-1]) * xs[-1]).sum(), i))
+            close(slope(*inputs), tensor.grad.numpy(), 3 * tolerance)

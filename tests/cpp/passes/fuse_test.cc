@@ -199,6 +199,13 @@ TEST(Fuse, SoftmaxAndLayerNormStayAlone) {
             "ReduceMean; LayerNormGrad");
 }
 
+TEST(Fuse, ResultsThatNobodyReadsMakeNoBodies) {
+  EXPECT_EQ(
+      Bodies(Graph2("%0 = Exp(x)\n%1, %2, %3 = LayerNorm(%0, b, b)\nreturn %2", "Float32[4, 1]")),
+      "Fused Exp ReduceMean");
+  EXPECT_EQ(Bodies(Graph2("%0 = Exp(x)\n%1 = Mul(%0, y)\nreturn x")), "Exp; Mul");
+}
+
 TEST(Fuse, RunsOnce) {
   auto module = Parse(Graph2("%0 = Add(x, b)\n%1 = Exp(%0)\nreturn %1"));
   EXPECT_TRUE(Fuse(*module));

@@ -72,7 +72,8 @@ class Fusion {
     return true;
   }
 
-  // Of the first group of its structure; nodes of the body keep the lines of that one.
+  // Of the first group of its structure; nodes of the body keep the lines of that one. There is no
+  // kernel of constants alone, nor of results that nobody reads.
   void MakeBodyOf(KnownGroup& group, const std::vector<Node*>& members) {
     static const OpDef& fused = Ops().Get("Fused");
     group.body = KnownGroup::Body::kNone;
@@ -80,7 +81,7 @@ class Fusion {
     Sketch sketch(nodes_, members);
     sketch.Solve();
     MadeBody made = MakeBody(sketch, graph_->module());
-    if (!made.body || made.inputs.empty()) return;  // of constants alone there is no kernel
+    if (!made.body || made.inputs.empty() || sketch.outputs().empty()) return;
     group.body = KnownGroup::Body::kMade;
     group.attrs = MakeAttrs(fused, {{"body", made.body}});
     for (const Var& v : made.inputs) group.inputs.push_back(table_.PlaceOf(v));
@@ -148,10 +149,8 @@ class Fusion {
   std::unordered_map<Var, Var, VarHash> replaced_;
 };
 
-}  // namespace
-
-bool Fuse(Module& module) {
-  EffectAnalysis effects(module);
+// All but the bodies of groups.
+std::vector<Graph*> GraphsToFuse(const Module& module) {
   std::vector<Graph*> graphs;
   GraphSet bodies;
   for (const auto& graph : module.graphs()) {
@@ -161,12 +160,21 @@ bool Fuse(Module& module) {
     }
   }
   std::erase_if(graphs, [&](Graph* graph) { return bodies.contains(graph); });
+  return graphs;
+}
+
+}  // namespace
+
+bool Fuse(Module& module) {
   bool changed = false;
-  for (Graph* graph : graphs) changed |= ExpandForFusion(graph);
-  // A gradient, expanded, repeats parts of its forward op.
-  if (changed) MergeEqualNodes(module);
+  for (Graph* graph : GraphsToFuse(module)) changed |= ExpandForFusion(graph);
+  if (changed) {
+    MergeEqualNodes(module);  // a gradient repeats parts of its forward op
+    RemoveDeadCode(module);   // of an op's results, some may be read by nobody
+  }
+  EffectAnalysis effects(module);
   KnownGroups known;
-  for (Graph* graph : graphs) changed |= Fusion(graph, effects, known).Run();
+  for (Graph* graph : GraphsToFuse(module)) changed |= Fusion(graph, effects, known).Run();
   module.SweepGraphs();
   return changed;
 }

@@ -1,4 +1,4 @@
-"""Kernels that take rows in blocks, in PYNATIVE_MODE against NumPy and PyTorch in float64.
+"""Kernels that take rows in blocks, eager and compiled, against NumPy and PyTorch in float64.
 
 Sizes lie around vectors, lanes (16, 64), panels of columns (64, 256) and the rows between two additions to
 float64 (32, 64, 512).
