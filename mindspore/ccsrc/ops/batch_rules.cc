@@ -218,7 +218,8 @@ Terms SegmentSum(BatchContext& b) {
   Term inside = b.Call("LogicalAnd", {b.Call("GreaterEqual", {ids, zero}),
                                       b.Call("Less", {ids, zero + static_cast<double>(segments)})});
   Term moved = b.Call("Select", {inside, ids + first, zero - 1});
-  Term sums = b.Again({b.Spread(0), moved}, {{"num_segments", segments * Dim(b.size()).value()}})[0];
+  Term sums =
+      b.Again({b.Spread(0), moved}, {{"num_segments", segments * Dim(b.size()).value()}})[0];
   return {SplitAxis(sums, 0, b.size())};
 }
 

@@ -73,8 +73,8 @@ Expr Power(Expr x, int n) {
 // For x > 0: the sum n! / (x + k)^(n + 1), and from y = x + shift on its asymptotic series
 // (n - 1)! / y^n + n! / (2 y^(n + 1)) + the sum of B_2j (2j + n - 1)! / ((2j)! y^(2j + n)).
 Expr PolygammaOfPositive(Expr x, int n) {
-  const double bernoulli[] = {1.0 / 6,  -1.0 / 30, 1.0 / 42,       -1.0 / 30,
-                              5.0 / 66, -691.0 / 2730, 7.0 / 6, -3617.0 / 510};
+  const double bernoulli[] = {1.0 / 6,  -1.0 / 30,     1.0 / 42, -1.0 / 30,
+                              5.0 / 66, -691.0 / 2730, 7.0 / 6,  -3617.0 / 510};
   const int shift = 10 + n;
   Expr y = x + shift, inverse = 1.0 / y, square = inverse * inverse;
   Expr series = 0.5 * inverse + 1.0 / n;  // over n! / y^n

@@ -38,7 +38,7 @@ struct LaunchInfo {
   SpanId span;
   uint32_t outputs;
   const LaunchGroup* group = nullptr;  // then op and span are of the first of several
-  uint32_t input_types = 0;             // of a single one: where they begin in Plan::types
+  uint32_t input_types = 0;            // of a single one: where they begin in Plan::types
 };
 
 // Where a control instruction gets a value: a cell of the frame (left empty by kMove, at its last
