@@ -18,7 +18,6 @@ struct Known {
   const OpDef* matmul = Ops().Find("MatMul");
   const OpDef* add = Ops().Find("Add");
   const OpDef* reshape = Ops().Find("Reshape");
-  const OpDef* cast = Ops().Find("Cast");
 };
 const Known& Names() {
   static const Known known;
@@ -64,11 +63,6 @@ class JoinMatMul {
     return it != readers_.end() && it->second.size() == 1 ? it->second[0] : nullptr;
   }
   Term Now(const Var& v) { return rewriter_.emitter().Wrap(rewriter_.Current(v)); }
-  // A matrix as it was before it was cast, if it was.
-  Term InFloat32(const Var& v) {
-    bool cast = Is(v.node, Names().cast) && v.node->inputs[0].type().dtype() == DType::kFloat32;
-    return CastTo(Now(cast ? v.node->inputs[0] : v), DType::kFloat32);
-  }
 
   void Consider(Node* node) {
     Types in{node->inputs[0].type(), node->inputs[1].type()};
@@ -154,11 +148,12 @@ class JoinMatMul {
     Terms operands{Now(node.inputs[0]), Now(node.inputs[1])};
     if (chain.packed) {
       attrs.emplace_back("y_shape", node.inputs[1].type().shape().ToCodes());
-      operands[1] = emit.Call("PackMatrix", {InFloat32(node.inputs[1])},
-                              {{"transpose_b", across},
-                               {"rows", node.outputs[0].shape()[0]},
-                               {"size", chain.packed},
-                               {"dtype", node.outputs[0].dtype()}});
+      operands[1] =
+          emit.Call("PackMatrix", {CastTo(Now(BeforeCast(node.inputs[1])), DType::kFloat32)},
+                    {{"transpose_b", across},
+                     {"rows", node.outputs[0].shape()[0]},
+                     {"size", chain.packed},
+                     {"dtype", node.outputs[0].dtype()}});
     }
     if (chain.bias) {
       Shape columns{node.outputs[0].shape()[1]};

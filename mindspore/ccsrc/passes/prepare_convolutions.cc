@@ -121,17 +121,11 @@ class Preparation {
     chain.result = {next, 0};
   }
 
-  // As it was before it was cast, if it was.
-  Term InFloat32(const Var& v) {
-    bool cast = Is(v.node, "Cast") && v.node->inputs[0].type().dtype() == DType::kFloat32;
-    return CastTo(Wrap(rewriter_.Current(cast ? v.node->inputs[0] : v)), DType::kFloat32);
-  }
-
   // Weight, in Float32, and bias with the normalisation in them.
   std::pair<Term, Term> Fold(const Chain& chain) {
     const Node& node = *chain.convolution;
     DType dtype = node.outputs[0].dtype();
-    Term weight = InFloat32(node.inputs[1]);
+    Term weight = CastTo(Wrap(rewriter_.Current(BeforeCast(node.inputs[1]))), DType::kFloat32);
     int64_t channels = node.outputs[0].shape()[3];
     Type per_channel(dtype, Shape{channels});
     if (chain.norm) {

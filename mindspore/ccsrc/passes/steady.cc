@@ -99,6 +99,13 @@ bool WorthKeeping(const Node& node) {
 
 }  // namespace
 
+Var BeforeCast(const Var& weight) {
+  const Node& node = *weight.node;
+  bool cast = node.kind == NodeKind::kApply && node.op->name == "Cast" &&
+              node.inputs[0].type().dtype() == DType::kFloat32;
+  return cast ? node.inputs[0] : weight;
+}
+
 std::shared_ptr<Module> SplitSteadyPart(Module& module,
                                         const std::vector<uint32_t>& steady_inputs) {
   if (steady_inputs.empty()) return nullptr;

@@ -159,4 +159,20 @@ std::unique_ptr<Kernel> PrimitiveKernel(const dnnl::primitive& primitive, const 
   return std::make_unique<OnePrimitive>(primitive, scratchpad, std::move(operands), cost_ns);
 }
 
+int64_t Elements(const Desc& desc, DType dtype) {
+  return static_cast<int64_t>((desc.get_size() + ItemSize(dtype) - 1) / ItemSize(dtype));
+}
+
+KernelChoice PackKernel(const KernelRequest& r, const Desc& given, const Desc& wanted) {
+  int64_t size = Elements(wanted, r.out[0].dtype());
+  if (size != r.attr<int64_t>("size")) {
+    return No("needs a 'size' of {}, got {}", size, r.attr<int64_t>("size"));
+  }
+  dnnl::reorder::primitive_desc pd(OneDnnEngine(), given, OneDnnEngine(), wanted, UserScratchpad());
+  return PrimitiveKernel(
+      dnnl::reorder(pd), pd.scratchpad_desc(),
+      {InputOperand(DNNL_ARG_FROM, 0, given, given), OutputOperand(DNNL_ARG_TO, 0, wanted, wanted)},
+      2 * static_cast<double>(r.shape(0).size()));
+}
+
 }  // namespace ms::cpu

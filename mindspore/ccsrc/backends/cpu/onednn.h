@@ -41,6 +41,11 @@ inline Operand OutputOperand(int role, size_t index, const Desc& given, const De
 std::unique_ptr<Kernel> PrimitiveKernel(const dnnl::primitive& primitive, const Desc& scratchpad,
                                         std::vector<Operand> operands, double cost_ns);
 
+// How many elements of a dtype a layout takes, filling included.
+int64_t Elements(const Desc& desc, DType dtype);
+// Kernel of an op that packs its input: from the plain layout to one of attribute `size` elements.
+KernelChoice PackKernel(const KernelRequest& r, const Desc& given, const Desc& wanted);
+
 // Runs a maker; what oneDNN cannot do becomes a refusal.
 template <class F>
 KernelChoice AskOneDnn(F&& make) {

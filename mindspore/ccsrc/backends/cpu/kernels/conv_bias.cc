@@ -29,10 +29,6 @@ ForwardDesc MakePrimitive(const Problem& p, const Epilogue& e) {
                      p.pad_high, attr);
 }
 
-int64_t Elements(const Desc& desc, DType dtype) {
-  return static_cast<int64_t>((desc.get_size() + ItemSize(dtype) - 1) / ItemSize(dtype));
-}
-
 // The convolution whose images have shape `x`; the weight may be packed.
 ConvGeometry Geometry(const KernelRequest& r, const Shape& x, const Shape& weight) {
   bool packed = r.attr<std::string>("weight_format") == "packed" && r.op.name != "PackWeight";
@@ -77,18 +73,8 @@ KernelChoice PackWeight(const KernelRequest& r) {
   Problem p(g, type);
   Epilogue e{r.attr<std::string>("activation"), r.attr<bool>("adds")};
   return AskOneDnn([&]() -> KernelChoice {
-    Desc wanted = MakePrimitive(p, e).weights_desc();
-    if (Elements(wanted, dtype) != r.attr<int64_t>("size")) {
-      return No("needs a 'size' of {}, got {}", Elements(wanted, dtype), r.attr<int64_t>("size"));
-    }
-    Desc given = Problem(g, memory::data_type::f32).dense_w;
-    dnnl::reorder::primitive_desc pd(OneDnnEngine(), given, OneDnnEngine(), wanted,
-                                     UserScratchpad());
-    double cost = 2 * static_cast<double>(r.shape(0).size());
-    return PrimitiveKernel(dnnl::reorder(pd), pd.scratchpad_desc(),
-                           {InputOperand(DNNL_ARG_FROM, 0, given, given),
-                            OutputOperand(DNNL_ARG_TO, 0, wanted, wanted)},
-                           cost);
+    return PackKernel(r, Problem(g, memory::data_type::f32).dense_w,
+                      MakePrimitive(p, e).weights_desc());
   });
 }
 

@@ -229,8 +229,10 @@ KernelChoice MakeGenerated(const KernelRequest& request,
   if (tuning.streams) streaming = Retuned(nest, tuning, way->workspace_bytes);
   if (streaming) Submit(*streaming);
   tuning.streams = 0;
-  if (std::shared_ptr<Way> tuned = Retuned(nest, tuning, way->workspace_bytes)) way = tuned;
-  nest = loops::Retuned(nest, way->tuning);
+  if (!(tuning == nest.tuning)) {
+    if (std::shared_ptr<Way> tuned = Retuned(nest, tuning, way->workspace_bytes)) way = tuned;
+    nest = loops::Retuned(nest, way->tuning);
+  }
   if (DumpsKernels()) Dump(request, nest, *way);
   Submit(*way);
   std::shared_ptr<loops::Tuner> tuner;

@@ -24,10 +24,6 @@ struct Product {
   }
 };
 
-int64_t Elements(const Desc& desc, DType dtype) {
-  return static_cast<int64_t>((desc.get_size() + ItemSize(dtype) - 1) / ItemSize(dtype));
-}
-
 Product MakeProduct(const Shape& x, bool transpose_a, const Shape& y, bool transpose_b,
                     memory::data_type type) {
   return {x[transpose_a ? 1 : 0], y[transpose_b ? 0 : 1], x[transpose_a ? 0 : 1], type};
@@ -96,18 +92,7 @@ KernelChoice PackMatrix(const KernelRequest& r) {
   return AskOneDnn([&]() -> KernelChoice {
     bool tb = r.attr<bool>("transpose_b");
     Product p{r.attr<int64_t>("rows"), r.shape(0)[tb ? 0 : 1], r.shape(0)[tb ? 1 : 0], type};
-    Desc given = OperandDesc(r.shape(0), 2, tb, memory::data_type::f32);
-    Desc wanted = p.Packed();
-    if (Elements(wanted, dtype) != r.attr<int64_t>("size")) {
-      return No("needs a 'size' of {}, got {}", Elements(wanted, dtype), r.attr<int64_t>("size"));
-    }
-    dnnl::reorder::primitive_desc pd(OneDnnEngine(), given, OneDnnEngine(), wanted,
-                                     UserScratchpad());
-    double cost = 2 * static_cast<double>(r.shape(0).size());
-    return PrimitiveKernel(dnnl::reorder(pd), pd.scratchpad_desc(),
-                           {InputOperand(DNNL_ARG_FROM, 0, given, given),
-                            OutputOperand(DNNL_ARG_TO, 0, wanted, wanted)},
-                           cost);
+    return PackKernel(r, OperandDesc(r.shape(0), 2, tb, memory::data_type::f32), p.Packed());
   });
 }
 
