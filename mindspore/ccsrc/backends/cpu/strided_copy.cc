@@ -17,9 +17,7 @@ namespace {
 constexpr int64_t kTile =
     32;  // columns of a transposition that one task handles: whole cache lines on both sides
 
-struct Bytes16 {
-  uint64_t a, b;
-};
+__extension__ typedef unsigned __int128 Bytes16;
 
 template <class F>
 void VisitItem(size_t item, F&& f) {
@@ -43,21 +41,22 @@ bool IsItem(size_t bytes) {
 
 template <class T>
 void CopyRow(const char* in, char* out, int64_t n, int64_t in_stride, int64_t out_stride) {
+  // Neighbours that move together may begin at any address.
+  typedef T Item __attribute__((aligned(1), may_alias));
   constexpr int64_t kSize = sizeof(T);
-  auto* to = reinterpret_cast<T*>(out);
+  auto* to = reinterpret_cast<Item*>(out);
+  const auto* from = reinterpret_cast<const Item*>(in);
   if (out_stride == kSize && in_stride == 0) {
-    T value = *reinterpret_cast<const T*>(in);
+    T value = *from;
     for (int64_t i = 0; i < n; ++i) to[i] = value;
   } else if (out_stride == kSize && in_stride == -kSize) {
-    const T* from = reinterpret_cast<const T*>(in);
     for (int64_t i = 0; i < n; ++i) to[i] = from[-i];
   } else if (out_stride == kSize && in_stride == 2 * kSize) {
-    const T* from = reinterpret_cast<const T*>(in);
     for (int64_t i = 0; i < n; ++i) to[i] = from[2 * i];
   } else {
-    for (int64_t i = 0; i < n; ++i) {
-      *reinterpret_cast<T*>(out + i * out_stride) = *reinterpret_cast<const T*>(in + i * in_stride);
-    }
+    for (int64_t i = 0; i < n; ++i)
+      *reinterpret_cast<Item*>(out + i * out_stride) =
+          *reinterpret_cast<const Item*>(in + i * in_stride);
   }
 }
 

@@ -51,10 +51,11 @@ inline void TransposeHalves8x8(const char* in, char* out, int64_t in_stride, int
 template <class T>
 void Plain(const char* in, char* out, int64_t rows, int64_t cols, int64_t in_stride,
            int64_t out_stride) {
+  typedef T Item __attribute__((aligned(1), may_alias));  // neighbours may begin at any address
   for (int64_t c = 0; c < cols; ++c) {
-    T* to = reinterpret_cast<T*>(out + c * out_stride);
+    auto* to = reinterpret_cast<Item*>(out + c * out_stride);
     const char* from = in + c * static_cast<int64_t>(sizeof(T));
-    for (int64_t r = 0; r < rows; ++r) to[r] = *reinterpret_cast<const T*>(from + r * in_stride);
+    for (int64_t r = 0; r < rows; ++r) to[r] = *reinterpret_cast<const Item*>(from + r * in_stride);
   }
 }
 
@@ -97,9 +98,7 @@ void ByTiles(const char* in, char* out, int64_t rows, int64_t cols, int64_t in_s
   }
 }
 
-struct Bytes16 {
-  uint64_t a, b;
-};
+__extension__ typedef unsigned __int128 Bytes16;
 
 }  // namespace
 
