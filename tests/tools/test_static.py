@@ -29,6 +29,17 @@ def test_tree_is_clean(script: str) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def test_types_hold() -> None:
+    """Neither the package nor the declarations of its core have fallen behind."""
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--cache-dir", "/dev/null"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 def test_layers_are_transitive() -> None:
     """A unit may use all below it, not its neighbours in the braces."""
     layers = load("check_layers").read_layers(

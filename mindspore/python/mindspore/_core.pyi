@@ -108,6 +108,7 @@ compiled_count: Any
 dtype_from_name: Any
 dtype_of: Any
 epoch: Any
+empty_memory_cache: Any
 from_numpy: Any
 get_random_state: Any
 graph_mode: Any
@@ -133,6 +134,7 @@ record_again: Any
 record_custom: Any
 tape_size: Any
 reset_peak_memory: Any
+reset_peak_reserved: Any
 same_value: Any
 set_graph_mode: Any
 set_num_threads: Any

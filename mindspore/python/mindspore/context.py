@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import difflib
 import os
+from typing import Any
 
 from mindspore import _core, tuning
 
@@ -83,7 +84,7 @@ _DEFAULTS = {
     "gpu_memory": "",
     "tune_budget": 0,
 }
-_values = dict(_DEFAULTS)
+_values: dict[str, Any] = dict(_DEFAULTS)
 _fast = os.environ.get("MS_FUSION") != "0"  # see fast()
 
 _PARALLEL_DEFAULTS = {
@@ -188,7 +189,7 @@ def _set_level(value: object) -> object:
     return value
 
 
-def _set_jit_config(value: object) -> object:
+def _set_jit_config(value: object) -> dict:
     if not isinstance(value, dict):
         raise TypeError(
             f"For 'set_context', 'jit_config' must be a dict, but got {type(value).__name__}."

@@ -27,7 +27,7 @@ class MutableDict(dict):
 
 MUTABLE = (MutableTuple, MutableList, MutableDict)
 DICTS = (dict, MutableDict)
-_KINDS = {tuple: MutableTuple, list: MutableList, dict: MutableDict}
+_KINDS: dict[type, type] = {tuple: MutableTuple, list: MutableList, dict: MutableDict}
 
 
 def marked(value: Any) -> Any:

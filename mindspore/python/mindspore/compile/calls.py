@@ -45,6 +45,8 @@ def is_library(function: Any) -> bool:
 class Calls:
     """Mixin of Tracer."""
 
+    lazily: bool  # see Iterators
+
     def call(self, function: Any, args: list, kwargs: dict, frame: Frame | None) -> Any:
         """Calls anything."""
         if isinstance(function, Choice):

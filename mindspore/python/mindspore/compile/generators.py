@@ -19,7 +19,7 @@ class Iterators:
     """Mixin of Tracer. `iterators`: where each iterator was made, by id."""
 
     iterators: dict[int, tuple]
-    lazily = False  # items are made when their turn comes
+    lazily: bool = False  # items are made when their turn comes
 
     def position(self) -> tuple:
         """Where the program is, as far as tensors have decided."""
@@ -36,7 +36,7 @@ class Iterators:
         """The items of a generator expression, map or filter: made at once, where nothing can tell, otherwise one by one."""
         if self.lazily:
             return self.note_iterator(Lazy(items, [], quiet=False))
-        found = []
+        found: list = []
         for item in items:
             if len(found) == _MAX_TAKEN:
                 raise Unsupported(f"more than {_MAX_TAKEN} items are made at once")
@@ -194,7 +194,8 @@ class Pulled:
 
     def __init__(self, tracer: Any, items: Any, stored: set[str], ahead: bool):
         self.tracer = tracer
-        self.source, self.items, self.ended = items, [], False
+        self.source, self.ended = items, False
+        self.items: list = []
         quiet = ahead and getattr(items, "quiet", True)
         if quiet and all(_is_quiet(g.node, stored) for g in items.sources):
             while len(self.items) < _AHEAD and self.has(len(self.items)):

@@ -181,7 +181,8 @@ def _len(tracer: Any, args: list, kwargs: dict) -> Any:
     return len(*args, **kwargs)
 
 
-_GENERATOR = (item for item in ())  # what a Generator stands for
+_NONE: tuple = ()
+_GENERATOR = (item for item in _NONE)  # what a Generator stands for
 
 
 def _isinstance(tracer: Any, args: list, kwargs: dict) -> Any:

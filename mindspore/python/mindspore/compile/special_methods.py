@@ -71,7 +71,7 @@ class SpecialMethods:
         method = self.special_method(value, UNARY_METHODS[operation])
         return operation(value) if method is None else self.call(method, [], {}, None)
 
-    def augment(self, operation: type, old: Any, value: Any) -> Any:
+    def augment(self, operation: type[ast.operator], old: Any, value: Any) -> Any:
         """What `old += value` changes in place; NotImplemented for values that do not change."""
         name = _INPLACE[operation]
         method = self.special_method(old, f"__i{name}__")

@@ -12,7 +12,7 @@ import inspect
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, cast
 
 from mindspore import _core
 from mindspore.common import _late
@@ -42,7 +42,7 @@ def _compiler() -> Any:
 
 
 @functools.cache
-def _argument_names(kind: type) -> list[str] | None:
+def _argument_names(kind: Any) -> list[str] | None:
     """The arguments of a class that can be given by name; None if it takes any."""
     parameters = list(inspect.signature(kind.__init__).parameters.values())[1:]
     if any(p.kind is p.VAR_KEYWORD for p in parameters):
@@ -73,9 +73,9 @@ class Cell(CellOptions):
     def __new__(cls, *args: Any, **kwargs: Any) -> Cell:
         """Checks the names of the arguments of `__init__`."""
         if kwargs:
-            takes = _argument_names(cls)
-            for name in kwargs if takes is not None else ():
-                if name not in takes:
+            takes = _argument_names(cast(Any, cls))
+            for name in kwargs:
+                if takes is not None and name not in takes:
                     close = difflib.get_close_matches(name, takes, 1)
                     remedy = f" Did you mean '{close[0]}'?" if close else ""
                     raise TypeError(
@@ -102,7 +102,7 @@ class Cell(CellOptions):
     def construct(self, *args: Any, **kwargs: Any) -> Any:
         """The computation. Every subclass defines it."""
         own = [n for n in dir(self) if not hasattr(Cell, n) and callable(getattr(self, n))]
-        meant = [n for n in ("forward", "call") if n in own]
+        meant: list[str] = [n for n in ("forward", "call") if n in own]
         meant = meant or difflib.get_close_matches("construct", own, 1)
         remedy = f" Did you mean to name '{meant[0]}' so?" if meant else ""
         raise AttributeError(

@@ -120,6 +120,10 @@ def read(path: Path) -> Entries:
     return found
 
 
+def _is_below(value: Any, end: float, *kinds: type) -> bool:
+    return type(value) in kinds and 0 <= value < end
+
+
 def _is_entry(entry: object) -> bool:
     if not isinstance(entry, dict):
         return False
@@ -127,9 +131,8 @@ def _is_entry(entry: object) -> bool:
     return (
         isinstance(tuning, str)
         and tuning.isascii()  # not every str has an encoding that the core could take
-        and all(type(ns) in (int, float) and 0 <= ns < 1e18 for ns in (first, best))
-        and type(trials) is int
-        and 0 <= trials < 1 << 31
+        and all(_is_below(ns, 1e18, int, float) for ns in (first, best))
+        and _is_below(trials, 1 << 31, int)
         and isinstance(complete, bool)
     )
 

@@ -174,9 +174,9 @@ class MultiheadAttention(Cell):
             parts = tuple(three[..., i * width : (i + 1) * width] for i in range(3))
         else:
             weights = self._weights()
-            biases = (None,) * 3
-            if bias is not None:
-                biases = tuple(bias[i * width : (i + 1) * width] for i in range(3))
+            biases = tuple(
+                None if bias is None else bias[i * width : (i + 1) * width] for i in range(3)
+            )
             given = zip((query, key, value), weights, biases)
             parts = tuple(_linear(x, w, b) for x, w, b in given)
         return tuple(self._split(x) for x in parts)
@@ -194,7 +194,7 @@ class MultiheadAttention(Cell):
     def _extend(self, k: Tensor, v: Tensor) -> tuple:
         """Keys and values with those that are appended."""
         shape = (k.shape[0], self.num_heads, 1, self.head_dim)
-        if self.bias_k is not None:
+        if self.bias_k is not None and self.bias_v is not None:
             k = ops.cat((k, self._split(self.bias_k).broadcast_to(shape)), 2)
             v = ops.cat((v, self._split(self.bias_v).broadcast_to(shape)), 2)
         if self.add_zero_attn:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 from mindspore import ops
 from mindspore.common import dtype as mstype
@@ -23,7 +23,7 @@ def _activation(given: Any, owner: str) -> Callable:
     if given == "gelu":
         return ops.gelu  # the exact one, unlike the layer of that name
     if isinstance(given, str):
-        return get_activation(given, owner)
+        return cast(Callable, get_activation(given, owner))
     if not callable(given):
         raise TypeError(
             f"For '{owner}', 'activation' must be a str, a Cell or a function, "
