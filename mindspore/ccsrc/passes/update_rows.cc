@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "ir/rewrite.h"
+#include "passes/applies.h"
 #include "passes/passes.h"
 
 namespace ms {
@@ -70,7 +71,9 @@ bool UpdateRowsIn(Graph* graph) {
 
 bool UpdateRows(Module& module) {
   bool changed = false;
-  for (const auto& graph : module.graphs()) changed |= UpdateRowsIn(graph.get());
+  for (const auto& graph : module.graphs()) {
+    if (Applies(*graph, Sparse().sgd.name)) changed |= UpdateRowsIn(graph.get());
+  }
   return changed;
 }
 

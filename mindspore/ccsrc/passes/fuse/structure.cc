@@ -17,7 +17,8 @@ bool SameValue(const Tensor& a, const Tensor& b) {
 }  // namespace
 
 bool NodeClasses::Is(const Class& known, const Node& node) const {
-  if (known.op != node.op || known.outputs != node.outputs) return false;
+  if (known.op != node.op || known.inputs != node.inputs.size()) return false;
+  if (known.outputs != node.outputs) return false;
   if (known.attrs != node.attrs && !(known.attrs && node.attrs && Equal(*known.attrs, *node.attrs)))
     return false;
   return SameValue(known.value, node.value);
@@ -37,7 +38,7 @@ uint64_t NodeClasses::Of(const Node& node) {
   for (auto it = first; it != last; ++it) {
     if (Is(classes_[it->second], node)) return it->second;
   }
-  return Add(hash, {node.op, node.attrs, node.outputs, node.value});
+  return Add(hash, {node.op, node.inputs.size(), node.attrs, node.outputs, node.value});
 }
 
 uint64_t NodeClasses::Of(const Type& type) {
@@ -48,7 +49,7 @@ uint64_t NodeClasses::Of(const Type& type) {
     bool is_type = !known.op && !known.value.defined();
     if (is_type && known.outputs[0] == type) return it->second;
   }
-  return Add(hash, {nullptr, nullptr, {type}, {}});
+  return Add(hash, {nullptr, 0, nullptr, {type}, {}});
 }
 
 KnownGroup& GroupTable::Find(const std::vector<Node*>& members) {

@@ -13,7 +13,7 @@ namespace ms {
 // Numbers for what nodes are, apart from what they read; equal ones have the same number.
 class NodeClasses {
  public:
-  // By op, attributes and types; of a constant, by its value.
+  // By op, how much it reads, attributes and types; of a constant, by its value.
   uint64_t Of(const Node& node);
   // By type alone; no number of the other kind.
   uint64_t Of(const Type& type);
@@ -21,6 +21,7 @@ class NodeClasses {
  private:
   struct Class {
     const OpDef* op;  // null: a constant or a type
+    size_t inputs;
     AttrsRef attrs;
     Types outputs;
     Tensor value;

@@ -8,7 +8,7 @@ import contextlib
 import itertools
 import types
 from collections import deque
-from collections.abc import Iterator, MappingView
+from collections.abc import Iterator, MappingView, Sequence
 from typing import Any
 
 from mindspore._core import Tensor
@@ -307,7 +307,7 @@ class Statements:
 class Items(list):
     """The items of a loop, as they were when it began. Python's iterators see what becomes of a container later."""
 
-    sources: list[tuple[Any, list]] = []
+    sources: Sequence[tuple[Any, list]] = ()
 
     def check(self, index: int) -> None:
         """Before a round: what comes next is what came next when the loop began."""
