@@ -66,7 +66,7 @@ class Writer {
       for (const Attr& attr : *node.attrs) WriteAttr(attr);
     }
     Put(static_cast<uint32_t>(node.outputs.size()));
-    for (const Type& type : node.outputs) WriteType(type);
+    for (const Type& type : node.outputs) WriteKnownType(type);
     if (node.kind == NodeKind::kConstant) result_.constants.push_back(node.value);
   }
 
@@ -98,6 +98,13 @@ class Writer {
         attr);
   }
 
+  // In full at the first time, by number from then on: most nodes are of few types.
+  void WriteKnownType(const Type& type) {
+    auto [it, fresh] = types_.try_emplace(type, static_cast<uint32_t>(types_.size()));
+    Put(it->second);
+    if (fresh) WriteType(type);
+  }
+
   void WriteType(const Type& type) {
     Put(type.kind());
     if (type.is_tensor()) {
@@ -113,7 +120,12 @@ class Writer {
     }
   }
 
+  struct TypeHash {
+    size_t operator()(const Type& type) const { return type.Hash(); }
+  };
+
   Fingerprint result_;
+  std::unordered_map<Type, uint32_t, TypeHash> types_;
   std::vector<const Graph*> graphs_;
   std::unordered_map<const Graph*, uint32_t> numbers_;
 };

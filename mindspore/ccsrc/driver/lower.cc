@@ -1,8 +1,8 @@
 #include "driver/lower.h"
 
 #include <algorithm>
-#include <unordered_map>
 
+#include "ir/var_map.h"
 #include "kernel/node_kernels.h"
 
 namespace ms {
@@ -22,8 +22,9 @@ class Lowering {
     if (std::none_of(original.begin(), original.end(),
                      [this](const Node* node) { return MustExpand(*node); }))
       return;
+    std::vector<Node*> pending;
     for (Node* node : original) {
-      std::vector<Node*> pending{node};
+      pending.push_back(node);
       while (!pending.empty()) {
         Node* next = pending.back();
         pending.pop_back();
@@ -76,7 +77,7 @@ class Lowering {
   }
 
   Var Current(Var v) const {
-    for (auto it = replaced_.find(v); it != replaced_.end(); it = replaced_.find(v)) v = it->second;
+    for (const Var* to = replaced_.Find(v); to && *to; to = replaced_.Find(v)) v = *to;
     return v;
   }
 
@@ -98,7 +99,7 @@ class Lowering {
   GraphEmitter emitter_;
   std::vector<Node*> order_;
   std::vector<Node*> expanded_;
-  std::unordered_map<Var, Var, VarHash> replaced_;
+  VarMap<Var> replaced_;
 };
 
 }  // namespace

@@ -17,6 +17,7 @@ Vars Graph::inputs() const {
 
 Types Graph::InputTypes() const {
   Types types;
+  types.reserve(captures_.size() + parameters_.size());
   for (const Var& v : inputs()) types.push_back(v.type());
   return types;
 }
@@ -77,6 +78,7 @@ void Graph::Sweep(const std::vector<bool>& keep) {
   std::erase_if(captures_, gone);
   std::erase_if(parameters_, gone);
   std::vector<Node*> kept;
+  kept.reserve(nodes_.size());
   for (Node* node : nodes_) {
     if (keep[node->id]) {
       kept.push_back(node);

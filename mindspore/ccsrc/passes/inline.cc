@@ -48,6 +48,7 @@ struct Frame {
         bool moves)
       : callee(graph), span(call), vanishes(moves) {
     uint32_t outputs = 0;
+    first.reserve(graph->nodes().size());
     for (const Node* n : graph->nodes()) {
       first.push_back(outputs);
       outputs += static_cast<uint32_t>(n->outputs.size());

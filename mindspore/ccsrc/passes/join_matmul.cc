@@ -9,6 +9,7 @@
 #include "passes/applies.h"
 #include "passes/fuse/fusable.h"
 #include "passes/passes.h"
+#include "passes/readers.h"
 #include "passes/steady.h"
 
 namespace ms {
@@ -38,12 +39,7 @@ struct Chain {
 class JoinMatMul {
  public:
   JoinMatMul(Graph* graph, const Layouts& layouts, VarSet steady)
-      : rewriter_(graph), layouts_(layouts), steady_(std::move(steady)) {
-    for (Node* node : graph->nodes()) {
-      for (const Var& v : node->inputs) readers_[v].push_back(node);
-    }
-    for (const Var& v : graph->outputs()) readers_[v].push_back(nullptr);
-  }
+      : rewriter_(graph), layouts_(layouts), steady_(std::move(steady)), readers_(*graph) {}
 
   bool Run() {
     for (Node* node : rewriter_.graph()->nodes()) {
@@ -58,10 +54,6 @@ class JoinMatMul {
   }
 
  private:
-  Node* OnlyReader(const Var& v) const {
-    auto it = readers_.find(v);
-    return it != readers_.end() && it->second.size() == 1 ? it->second[0] : nullptr;
-  }
   Term Now(const Var& v) { return rewriter_.emitter().Wrap(rewriter_.Current(v)); }
 
   void Consider(Node* node) {
@@ -99,7 +91,7 @@ class JoinMatMul {
 
   // What the value is after the reshapes that keep its columns, each read by the next alone.
   Var Reshaped(Var v, int64_t columns) const {
-    for (Node* next = OnlyReader(v); Is(next, Names().reshape); next = OnlyReader(v)) {
+    for (Node* next = readers_.Only(v); Is(next, Names().reshape); next = readers_.Only(v)) {
       const Shape& shape = next->outputs[0].shape();
       if (shape.rank() == 0 || shape[shape.rank() - 1] != columns) break;
       v = {next, 0};
@@ -110,7 +102,7 @@ class JoinMatMul {
   void TakeBias(Chain& chain) const {
     int64_t columns = chain.product->outputs[0].shape()[1];
     Var v = Reshaped(chain.result, columns);
-    Node* add = OnlyReader(v);
+    Node* add = readers_.Only(v);
     if (!Is(add, Names().add) || add->outputs[0] != v.type()) return;
     Var bias = add->inputs[add->inputs[0] == v ? 1 : 0];
     auto fits = [&](const Shape& shape) {
@@ -126,7 +118,7 @@ class JoinMatMul {
 
   void TakeActivation(Chain& chain) const {
     Var v = Reshaped(chain.result, chain.product->outputs[0].shape()[1]);
-    Node* next = OnlyReader(v);
+    Node* next = readers_.Only(v);
     if (!next || !next->op || next->outputs.size() != 1) return;
     for (const MatMulActivation& known : MatMulActivations()) {
       if (next->op->name != known.op) continue;
@@ -170,8 +162,8 @@ class JoinMatMul {
   Rewriter rewriter_;
   const Layouts& layouts_;
   VarSet steady_;
-  std::optional<FuseNodes> nodes_;  // of the graph as it was, when first asked for
-  std::unordered_map<Var, std::vector<Node*>, VarHash> readers_;
+  Readers readers_;
+  std::optional<FuseNodes> nodes_;                 // of the graph as it was, when first asked for
   std::unordered_map<const Node*, Chain> chains_;  // by the node that is replaced
 };
 

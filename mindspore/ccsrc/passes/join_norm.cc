@@ -5,24 +5,13 @@
 #include "ir/rewrite.h"
 #include "passes/applies.h"
 #include "passes/passes.h"
+#include "passes/readers.h"
 
 namespace ms {
 namespace {
 
 bool Is(const Node& node, std::string_view op) {
   return node.kind == NodeKind::kApply && node.op->name == op;
-}
-
-// Who reads a value; results of the graph count as a reader that is null.
-using Readers = std::unordered_map<Var, std::vector<Node*>, VarHash>;
-
-Readers ReadersOf(const Graph& graph) {
-  Readers readers;
-  for (Node* node : graph.nodes()) {
-    for (const Var& v : node->inputs) readers[v].push_back(node);
-  }
-  for (const Var& v : graph.outputs()) readers[v].push_back(nullptr);
-  return readers;
 }
 
 // A normalisation that is to be joined with what follows.
@@ -35,7 +24,7 @@ struct Plan {
 
 class JoinNorm {
  public:
-  explicit JoinNorm(Graph* graph) : rewriter_(graph), readers_(ReadersOf(*graph)) {}
+  explicit JoinNorm(Graph* graph) : rewriter_(graph), readers_(*graph) {}
 
   bool Run() {
     for (Node* node : rewriter_.graph()->nodes()) {
@@ -55,11 +44,6 @@ class JoinNorm {
   }
 
  private:
-  Node* OnlyReader(const Var& v) const {
-    auto it = readers_.find(v);
-    return it != readers_.end() && it->second.size() == 1 ? it->second[0] : nullptr;
-  }
-
   // One float type, channels last.
   static bool Fits(const Node& norm) {
     DType dtype = norm.inputs[0].type().dtype();
@@ -75,7 +59,7 @@ class JoinNorm {
     if (!Fits(norm)) return;
     Var y{&norm, 0};
     Plan plan;
-    Node* reader = OnlyReader(y);
+    Node* reader = readers_.Only(y);
     if (!reader) {
       plan.relu = Relu6Reader(norm);
       plan.six = true;
@@ -85,7 +69,7 @@ class JoinNorm {
     } else if (Is(*reader, "Add") && reader->outputs[0] == norm.outputs[0]) {
       plan.add = reader;
       plan.residual = reader->inputs[reader->inputs[0] == y ? 1 : 0];
-      plan.relu = OnlyReader({reader, 0});
+      plan.relu = readers_.Only({reader, 0});
       bool ready = plan.residual.node->id < norm.id && plan.residual != y &&
                    plan.residual.type() == norm.outputs[0];
       if (!ready || !plan.relu || !Is(*plan.relu, "ReLU") || parts_.contains(reader)) return;
@@ -99,16 +83,16 @@ class JoinNorm {
 
   // The gradient of ReLU6 reads what comes before it, and must be joined too.
   Node* Relu6Reader(Node& norm) const {
-    auto it = readers_.find({&norm, 0});
-    if (it == readers_.end() || it->second.size() != 2) return nullptr;
+    auto readers = readers_[{&norm, 0}];
+    if (readers.size() != 2) return nullptr;
     Node* relu = nullptr;
     Node* grad = nullptr;
-    for (Node* reader : it->second) {
+    for (Node* reader : readers) {
       if (reader && Is(*reader, "ReLU6")) relu = reader;
       if (reader && Is(*reader, "ReLU6Grad") && reader->inputs[1] == Var{&norm, 0}) grad = reader;
     }
     if (!relu || !grad) return nullptr;
-    Node* norm_grad = OnlyReader({grad, 0});
+    Node* norm_grad = readers_.Only({grad, 0});
     bool joined = norm_grad && Is(*norm_grad, "BatchNormGrad") &&
                   norm_grad->inputs[0].node == grad && IsGradOf(*norm_grad, norm);
     return joined ? relu : nullptr;
@@ -145,7 +129,7 @@ class JoinNorm {
     for (Node* part : {plan.add, plan.relu}) {
       if (part) parts_[part] = joined;
     }
-    if (!plan.six || OnlyReader({&norm, 0})) rewriter_.Drop(norm);
+    if (!plan.six || readers_.Only({&norm, 0})) rewriter_.Drop(norm);
   }
 
   void JoinGrad(Node& grad) {
@@ -170,7 +154,7 @@ class JoinNorm {
           Wrap({dy, {norm, 0}, norm->inputs[0], norm->inputs[1], {norm, 3}, {norm, 4}}), attrs);
       rewriter_.Replace({slope, 0}, made[3].var);
     } else {
-      if (!OnlyReader({slope, 0})) return;
+      if (!readers_.Only({slope, 0})) return;
       attrs.emplace_back("activation", norm->attr<std::string>("activation"));
       made = rewriter_.emitter().CallMany(
           "BatchNormReluGrad",
@@ -182,7 +166,7 @@ class JoinNorm {
   }
 
   bool IsFirstReader(Node& slope, const Node& grad) const {
-    for (const Node* reader : readers_.at({&slope, 0})) {
+    for (const Node* reader : readers_[{&slope, 0}]) {
       if (reader && reader->id < grad.id) return false;
     }
     return true;

@@ -8,6 +8,7 @@
 #include "ir/rewrite.h"
 #include "passes/applies.h"
 #include "passes/passes.h"
+#include "passes/readers.h"
 #include "passes/steady.h"
 
 namespace ms {
@@ -33,12 +34,10 @@ struct Chain {
 class Preparation {
  public:
   Preparation(Graph* graph, const Layouts& layouts, const std::vector<uint32_t>& inputs)
-      : rewriter_(graph), layouts_(layouts), steady_(SteadyValuesOf(*graph, inputs)) {
-    for (Node* node : graph->nodes()) {
-      for (const Var& v : node->inputs) readers_[v].push_back(node);
-    }
-    for (const Var& v : graph->outputs()) readers_[v].push_back(nullptr);
-  }
+      : rewriter_(graph),
+        layouts_(layouts),
+        steady_(SteadyValuesOf(*graph, inputs)),
+        readers_(*graph) {}
 
   bool Run() {
     for (Node* node : rewriter_.graph()->nodes()) {
@@ -54,10 +53,6 @@ class Preparation {
 
  private:
   bool IsSteady(const Var& v) const { return steady_.contains(v); }
-  Node* OnlyReader(const Var& v) const {
-    auto it = readers_.find(v);
-    return it != readers_.end() && it->second.size() == 1 ? it->second[0] : nullptr;
-  }
   Term Wrap(const Var& v) { return rewriter_.emitter().Wrap(v); }
 
   void Consider(Node* node) {
@@ -74,7 +69,7 @@ class Preparation {
   }
 
   void TakeNorm(Chain& chain) const {
-    Node* norm = OnlyReader(chain.result);
+    Node* norm = readers_.Only(chain.result);
     if (!Is(norm, "BatchNormInference") || norm->inputs[0] != chain.result ||
         norm->attr<std::string>("data_format") != "NHWC") {
       return;
@@ -89,7 +84,7 @@ class Preparation {
 
   // The other operand of the only reader, if that adds something to the result.
   Var Addend(const Chain& chain) const {
-    Node* add = OnlyReader(chain.result);
+    Node* add = readers_.Only(chain.result);
     if (!Is(add, "Add") || taken_.contains(add) || add->outputs[0] != chain.result.type()) {
       return {};
     }
@@ -103,19 +98,19 @@ class Preparation {
     int64_t channels = chain.result.type().shape()[3];
     if (shape.rank() < 1 || shape.size() != channels || shape[shape.rank() - 1] != channels) return;
     chain.bias = other;
-    chain.result = {OnlyReader(chain.result), 0};
+    chain.result = {readers_.Only(chain.result), 0};
   }
 
   void TakeAddition(Chain& chain) {
     Var other = Addend(chain);
     if (!other || other == chain.result || other.type() != chain.result.type()) return;
     chain.addend = other;
-    chain.result = {OnlyReader(chain.result), 0};
+    chain.result = {readers_.Only(chain.result), 0};
     taken_[chain.result.node] = true;
   }
 
   void TakeActivation(Chain& chain) const {
-    Node* next = OnlyReader(chain.result);
+    Node* next = readers_.Only(chain.result);
     if (!Is(next, "ReLU") && !Is(next, "ReLU6")) return;
     chain.activation = next->op->name == "ReLU" ? "relu" : "relu6";
     chain.result = {next, 0};
@@ -180,7 +175,7 @@ class Preparation {
   Rewriter rewriter_;
   const Layouts& layouts_;
   VarSet steady_;
-  std::unordered_map<Var, std::vector<Node*>, VarHash> readers_;
+  Readers readers_;
   std::unordered_map<const Node*, Chain> chains_;  // by the node that is replaced
   std::unordered_map<const Node*, bool> taken_;    // additions
 };

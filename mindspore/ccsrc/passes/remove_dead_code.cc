@@ -52,6 +52,7 @@ class Liveness {
     for (const auto& graph : module.graphs()) {
       GraphState& state = graphs_[graph.get()];
       uint32_t outputs = 0;
+      state.first.reserve(graph->nodes().size());
       for (const Node* n : graph->nodes()) {
         state.first.push_back(outputs);
         outputs += static_cast<uint32_t>(n->outputs.size());
@@ -93,8 +94,17 @@ class Liveness {
     }
   }
 
+  // Most of what is asked for in a row is of one graph.
+  GraphState& StateOf(const Graph* graph) {
+    if (graph != last_) {
+      last_ = graph;
+      last_state_ = &graphs_.at(graph);
+    }
+    return *last_state_;
+  }
+
   void MarkVar(const Var& v) {
-    GraphState& state = graphs_.at(v.node->graph);
+    GraphState& state = StateOf(v.node->graph);
     size_t place = state.first[v.node->id] + v.index;
     if (state.live[place]) return;
     state.live[place] = true;
@@ -102,7 +112,7 @@ class Liveness {
   }
 
   void Activate(const Graph* graph) {
-    GraphState& state = graphs_.at(graph);
+    GraphState& state = StateOf(graph);
     if (state.active) return;
     state.active = true;
     for (Node* node : graph->nodes()) {
@@ -130,7 +140,7 @@ class Liveness {
 
   // The node must run.
   void Keep(Node& node) {
-    GraphState& state = graphs_.at(node.graph);
+    GraphState& state = StateOf(node.graph);
     if (state.kept[node.id]) return;
     state.kept[node.id] = true;
     if (const Graph* callee = PartialGraph(&node)) {
@@ -144,7 +154,7 @@ class Liveness {
 
   void KeepPartial(const Node& node, const Graph* callee) {
     Activate(callee);
-    GraphState& state = graphs_.at(callee);
+    GraphState& state = StateOf(callee);
     state.users.push_back(&node);
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       if (state.live[state.first[callee->captures()[i]->id]]) MarkVar(node.inputs[i]);
@@ -163,7 +173,7 @@ class Liveness {
 
   // A graph reads one of its inputs.
   void InputRead(const Node& input) {
-    const GraphState& state = graphs_.at(input.graph);
+    const GraphState& state = StateOf(input.graph);
     size_t i = state.place[input.id];
     if (!state.is_parameter[input.id]) {
       for (const Node* user : state.users) MarkVar(user->inputs[i]);
@@ -186,6 +196,8 @@ class Liveness {
   EffectAnalysis effects_;
   FunctionClasses classes_;
   std::unordered_map<const Graph*, GraphState> graphs_;
+  const Graph* last_ = nullptr;
+  GraphState* last_state_ = nullptr;
   std::unordered_map<int, ClassState> states_;
   Vars pending_;
 };

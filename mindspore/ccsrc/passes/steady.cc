@@ -54,7 +54,7 @@ class Split {
   }
 
   Var Copy(Graph* part, const Var& v) {
-    if (auto it = copies_.find(v); it != copies_.end()) return it->second;
+    if (const Var* copy = copies_.Find(v); copy && *copy) return *copy;
     Node* made = nullptr;
     if (v.node->kind == NodeKind::kConstant) {
       made = part->AddConstant(v.node->value, v.type().weak());
@@ -68,7 +68,7 @@ class Split {
   }
 
   void TakeOut() {
-    std::unordered_map<Var, Var, VarHash> given;
+    VarMap<Var> given;
     Rewriter rewriter(main_);
     bool first = true;
     rewriter.Walk([&](Node& node) {
@@ -76,9 +76,8 @@ class Split {
         for (const Var& v : results_) given[v] = {main_->AddParameter(v.type(), "steady"), 0};
       }
       for (uint32_t i = 0; i < node.outputs.size(); ++i) {
-        if (auto it = given.find({&node, i}); it != given.end()) {
-          rewriter.Replace(it->first, it->second);
-        }
+        const Var* to = given.Find({&node, i});
+        if (to && *to) rewriter.Replace({&node, i}, *to);
       }
     });
   }
@@ -86,7 +85,7 @@ class Split {
   Graph* main_;
   VarSet steady_;
   Vars results_;
-  std::unordered_map<Var, Var, VarHash> copies_;
+  VarMap<Var> copies_;
 };
 
 // Whether a result is to be kept from one call to the next, and with it all that is steady: packed

@@ -1,13 +1,11 @@
 // Which values of main depend on constants and on inputs that stay the same from call to call.
 #pragma once
 
-#include <unordered_set>
+#include <vector>
 
-#include "ir/graph.h"
+#include "ir/var_map.h"
 
 namespace ms {
-
-using VarSet = std::unordered_set<Var, VarHash>;
 
 // `inputs`: positions of the steady ones; those that the graph updates do not count.
 VarSet SteadyValuesOf(const Graph& graph, const std::vector<uint32_t>& inputs);

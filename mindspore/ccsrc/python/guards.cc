@@ -18,7 +18,17 @@ uint64_t epoch = 1;
 PyObject* missing = nullptr;
 
 // kOwned is added to a kind: the owner is the state of a cell.
-enum FactKind { kItem, kAttribute, kClosure, kList, kDict, kArray, kEqual, kOwned = 16 };
+enum FactKind {
+  kItem,
+  kAttribute,
+  kClosure,
+  kList,
+  kDict,
+  kArray,
+  kEqual,
+  kMembers,  // many items: the owner lists dicts, the key pairs of a place in it and a name
+  kOwned = 16
+};
 
 struct Fact {
   int kind;
@@ -85,12 +95,28 @@ bool ArrayHolds(PyObject* array, PyObject* expected) {
   return std::memcmp(a.data(), b.data(), static_cast<size_t>(b.nbytes())) == 0;
 }
 
+bool ItemHolds(PyObject* dict, PyObject* key, PyObject* expected) {
+  PyObject* now = PyDict_GetItem(dict, key);
+  return now ? Same(now, expected) : expected == missing;
+}
+
+bool MembersHold(const Fact& fact) {
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(fact.expected); ++i) {
+    PyObject* member = PyList_GET_ITEM(fact.key, i);
+    Py_ssize_t place = PyLong_AsSsize_t(PyTuple_GET_ITEM(member, 0));
+    PyObject* dict = PyList_GET_ITEM(fact.owner, place);
+    if (!ItemHolds(dict, PyTuple_GET_ITEM(member, 1), PyTuple_GET_ITEM(fact.expected, i)))
+      return false;
+  }
+  return true;
+}
+
 bool Holds(const Fact& fact) {
   switch (fact.kind & ~kOwned) {
-    case kItem: {
-      PyObject* now = PyDict_GetItem(fact.owner, fact.key);
-      return now ? Same(now, fact.expected) : fact.expected == missing;
-    }
+    case kItem:
+      return ItemHolds(fact.owner, fact.key, fact.expected);
+    case kMembers:
+      return MembersHold(fact);
     case kAttribute: {
       PyObject* now = PyObject_GetAttr(fact.owner, fact.key);
       if (!now) PyErr_Clear();

@@ -36,7 +36,6 @@ class PlanBuilder {
     plan_.output_types = graph_.OutputTypes();
     plan_.constants = values_.constants();
     plan_.cell_count = values_.cells();
-    places_.resize(values_.cells());
     LayOut(memory);
     ListDrops();
     for (int t = 0; t < values_.steps();) t = EmitStep(t);
@@ -75,8 +74,8 @@ class PlanBuilder {
     for (size_t i = 0; i < values_.storages().size(); ++i) {
       const Storage& s = values_.storages()[i];
       if (s.kind != Storage::Kind::kArena || !values_.IsRoot(i)) continue;
-      lifetimes.push_back({s.type.bytes(), s.first, s.last});
-      spans.push_back(s.span);
+      lifetimes.push_back({s.type().bytes(), s.first, s.last});
+      spans.push_back(s.value.node->span);
       owner.push_back(i);
     }
     size_t values = lifetimes.size();
@@ -121,8 +120,8 @@ class PlanBuilder {
     std::unordered_set<int> seen;
     for (const Var& v : graph_.outputs()) {
       const Storage& s = values_.Get(v);
-      bool fresh = s.kind == Storage::Kind::kCell && s.type.is_tensor() && s.update < 0;
-      if (fresh && seen.insert(values_.Of(v)).second) memory.outputs += s.type.bytes();
+      bool fresh = s.kind == Storage::Kind::kCell && s.type().is_tensor() && s.update < 0;
+      if (fresh && seen.insert(values_.Of(v)).second) memory.outputs += s.type().bytes();
     }
   }
 
@@ -141,7 +140,7 @@ class PlanBuilder {
         break;
       case Storage::Kind::kInput:
       case Storage::Kind::kCell:
-        places_[s.index].push_back(place);
+        shown_.emplace_back(s.index, place);
         break;
       case Storage::Kind::kScratch:  // shown by its group
         break;
@@ -151,18 +150,30 @@ class PlanBuilder {
 
   // Cells that a step is the last to need. An input that nothing needs goes at the first step.
   void ListDrops() {
-    drops_.resize(values_.order().size() + 1);
+    std::vector<std::pair<uint32_t, uint32_t>> drops;
     for (size_t i = 0; i < values_.storages().size(); ++i) {
       const Storage& s = values_.storages()[i];
       if (s.kind == Storage::Kind::kCell && values_.IsRoot(i)) {
-        drops_[static_cast<size_t>(std::max(s.last, 0))].push_back(s.index);
+        drops.emplace_back(static_cast<uint32_t>(std::max(s.last, 0)), s.index);
       }
     }
+    Collect(drops, values_.order().size() + 1, &drop_begin_, &drops_);
   }
 
   void AddDrops(int step, std::vector<uint32_t>* list) const {
-    const auto& drops = drops_[static_cast<size_t>(step)];
-    list->insert(list->end(), drops.begin(), drops.end());
+    const uint32_t* begin = &drop_begin_[static_cast<size_t>(step)];
+    list->insert(list->end(), drops_.begin() + begin[0], drops_.begin() + begin[1]);
+  }
+
+  // Lists by number, all in one array: list i is items[begin[i]...] up to begin[i + 1].
+  static void Collect(const std::vector<std::pair<uint32_t, uint32_t>>& pairs, size_t lists,
+                      std::vector<uint32_t>* begin, std::vector<uint32_t>* items) {
+    begin->assign(lists + 1, 0);
+    for (auto [list, item] : pairs) ++(*begin)[list + 1];
+    for (size_t i = 0; i < lists; ++i) (*begin)[i + 1] += (*begin)[i];
+    std::vector<uint32_t> next(begin->begin(), begin->end() - 1);
+    items->resize(pairs.size());
+    for (auto [list, item] : pairs) (*items)[next[list]++] = item;
   }
 
   Range CellList(const std::vector<uint32_t>& cells) {
@@ -208,8 +219,7 @@ class PlanBuilder {
       launch.out = AddPlaces(node, step);
       AddLaunch(launch, kernel,
                 {node.op, node.span, static_cast<uint32_t>(node.outputs.size()), nullptr,
-                 static_cast<uint32_t>(plan_.types.size())});
-      for (const Var& v : node.inputs) plan_.types.push_back(v.type());
+                 InputTypes(node, kernel.get())});
     } else if (!node.op->view) {
       CloseSegment();
       EmitControl(node, step);
@@ -217,6 +227,15 @@ class PlanBuilder {
     }
     AddDrops(step, &segment_drops_);
     return step + 1;
+  }
+
+  // Where the types of its inputs are: launches of one kernel share them.
+  uint32_t InputTypes(const Node& node, const Kernel* kernel) {
+    auto [it, fresh] = types_of_.try_emplace(kernel, static_cast<uint32_t>(plan_.types.size()));
+    if (fresh) {
+      for (const Var& v : node.inputs) plan_.types.push_back(v.type().Strong());
+    }
+    return it->second;
   }
 
   int EmitGroup(int step) {
@@ -238,7 +257,7 @@ class PlanBuilder {
       auto scratch = [&](const Var& v, uint32_t place) {
         const Storage& s = values_.Get(v);
         if (s.kind == Storage::Kind::kScratch)
-          group->AddScratch({place - base, s.index, ItemSize(s.type.dtype())});
+          group->AddScratch({place - base, s.index, ItemSize(s.type().dtype())});
         return s.kind == Storage::Kind::kScratch;
       };
       for (uint32_t i = 0; i < node.inputs.size(); ++i) {
@@ -282,7 +301,7 @@ class PlanBuilder {
   }
 
   void Allocate(const Storage& s) {
-    Allocation allocation{s.index, s.type.bytes()};
+    Allocation allocation{s.index, s.type().bytes()};
     if (s.reuse >= 0) {
       allocation.reuse =
           static_cast<int32_t>(values_.storages()[static_cast<size_t>(s.reuse)].index);
@@ -419,13 +438,7 @@ class PlanBuilder {
     plan_.code.push_back(instruction);
   }
 
-  void WritePatches() {
-    for (const auto& places : places_) {
-      plan_.patch_begin.push_back(static_cast<uint32_t>(plan_.patches.size()));
-      plan_.patches.insert(plan_.patches.end(), places.begin(), places.end());
-    }
-    plan_.patch_begin.push_back(static_cast<uint32_t>(plan_.patches.size()));
-  }
+  void WritePatches() { Collect(shown_, values_.cells(), &plan_.patch_begin, &plan_.patches); }
 
   Plan& plan_;
   const Graph& graph_;
@@ -435,10 +448,11 @@ class PlanBuilder {
   std::vector<std::shared_ptr<const Kernel>> kernels_;  // by step
   GroupPlan groups_;
   StoragePlan values_;
-  std::vector<size_t> workspaces_;             // offsets by step
-  std::vector<size_t> offsets_;                // by storage
-  std::vector<std::vector<uint32_t>> places_;  // by cell
-  std::vector<std::vector<uint32_t>> drops_;   // by step
+  std::vector<size_t> workspaces_;                    // offsets by step
+  std::vector<size_t> offsets_;                       // by storage
+  std::vector<std::pair<uint32_t, uint32_t>> shown_;  // cells, and places that show them
+  std::vector<uint32_t> drop_begin_, drops_;          // lists by step
+  std::unordered_map<const Kernel*, uint32_t> types_of_;
   Instruction segment_;
   std::vector<uint32_t> segment_drops_;
   double segment_ns_ = 0;

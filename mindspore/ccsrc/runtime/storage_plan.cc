@@ -19,6 +19,8 @@ StoragePlan::StoragePlan(const Graph& graph, std::vector<const Node*> order,
     slots += static_cast<uint32_t>(node->outputs.size());
   }
   of_.assign(slots, -1);
+  storages_.reserve(slots);
+  merged_.reserve(slots);
   AddInputs();
   for (int t = 0; t < steps(); ++t) AddResults(*order_[static_cast<size_t>(t)], t);
   AddUses();
@@ -40,9 +42,8 @@ int StoragePlan::Add(Storage::Kind kind, const Var& v, int step) {
   int id = static_cast<int>(storages_.size());
   Storage storage;
   storage.kind = kind;
-  storage.type = v.type();
+  storage.value = v;
   storage.first = storage.last = step;
-  storage.span = v.node->span;
   storages_.push_back(std::move(storage));
   merged_.push_back(id);
   taken_.push_back(false);
@@ -121,7 +122,7 @@ bool StoragePlan::PlaceUpdate(int id, uint32_t input) {
   int old_id = static_cast<int>(input);
   const Storage& old = storages_[static_cast<size_t>(old_id)];
   if (value.kind != Storage::Kind::kCell || !value.launched || value.update >= 0) return false;
-  if (taken_[static_cast<size_t>(old_id)] || old.type.bytes() != value.type.bytes() ||
+  if (taken_[static_cast<size_t>(old_id)] || old.type().bytes() != value.type().bytes() ||
       old.last > value.first)
     return false;
   if (old.last == value.first) {
@@ -181,13 +182,13 @@ void StoragePlan::ShareOutput(const Node& node, size_t output, int step) {
   Storage& to = storages_[static_cast<size_t>(to_id)];
   bool free_choice =
       to.kind == Storage::Kind::kArena || (to.kind == Storage::Kind::kCell && to.update < 0);
-  if (!free_choice || to.first != step || to.reuse >= 0 || to.type.bytes() == 0) return;
+  if (!free_choice || to.first != step || to.reuse >= 0 || to.type().bytes() == 0) return;
   for (size_t i = 0; i < node.inputs.size(); ++i) {
     if (!MayOverwrite(node, output, i)) continue;
     int from_id = Of(node.inputs[i]);
     Storage& from = storages_[static_cast<size_t>(from_id)];
     if (from.last != step || taken_[static_cast<size_t>(from_id)] ||
-        from.type.bytes() != to.type.bytes())
+        from.type().bytes() != to.type().bytes())
       continue;
     auto same = [&](const Var& v) { return Of(v) == from_id; };
     if (!node.op->scalar && std::count_if(node.inputs.begin(), node.inputs.end(), same) > 1)

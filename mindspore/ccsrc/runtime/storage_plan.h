@@ -23,14 +23,15 @@ struct Storage {
   };
   Kind kind = Kind::kArena;
   uint32_t index = 0;     // of the cell, input or constant; among the scratch values of its chain
-  Type type;              // of the first value in it
+  Var value;              // the first one in it
   int first = 0;          // step that makes it; -1: before the first step
   int last = 0;           // last step that needs it
   bool held = false;      // something may hold it beyond a step
   bool launched = false;  // filled by a launch, so we choose where
-  SpanId span = 0;
-  int reuse = -1;   // kCell: storage whose memory is taken over if it is free by then
+  int reuse = -1;         // kCell: storage whose memory is taken over if it is free by then
   int update = -1;  // kCell: input of the main graph to be written, if nobody else holds it by then
+
+  const Type& type() const { return value.type(); }
 };
 
 class StoragePlan {

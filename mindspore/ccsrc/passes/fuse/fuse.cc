@@ -1,6 +1,7 @@
 #include "passes/fuse/fuse.h"
 
 #include "ir/rewrite.h"
+#include "ir/var_map.h"
 #include "ops/fused.h"
 #include "passes/fuse/body.h"
 #include "passes/fuse/expand.h"
@@ -89,8 +90,8 @@ class Fusion {
   }
 
   Var Current(const Var& v) const {
-    auto it = replaced_.find(v);
-    return it == replaced_.end() ? v : it->second;
+    const Var* to = replaced_.Find(v);
+    return to && *to ? *to : v;
   }
 
   void Place(Node* node) {
@@ -146,7 +147,7 @@ class Fusion {
   GraphEmitter emitter_;
   std::vector<bool> scheduled_;  // by id of the nodes there were
   std::vector<Node*> order_;
-  std::unordered_map<Var, Var, VarHash> replaced_;
+  VarMap<Var> replaced_;
 };
 
 // All but the bodies of groups.

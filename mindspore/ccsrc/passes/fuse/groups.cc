@@ -24,6 +24,8 @@ bool IsUnit(FuseKind kind, const Node& node) {
 Groups::Groups(const Graph& graph, const FuseNodes& nodes, GroupTable& table,
                const EffectAnalysis& effects)
     : graph_(graph), nodes_(nodes), table_(table), unit_of_(graph.nodes().size(), -1) {
+  units_.reserve(graph.nodes().size());
+  order_.reserve(graph.nodes().size());
   for (Node* node : graph.nodes()) {
     if (!IsUnit(nodes.kind(node), *node)) continue;
     int unit = static_cast<int>(units_.size());
@@ -59,9 +61,10 @@ void Groups::Merge() {
 // In program order, so that a group grows from its first node on. The largest value first: of
 // several producers it saves most.
 void Groups::MergeWithProducers() {
+  Vars sources;
   for (const Node* node : graph_.nodes()) {
     if (nodes_.kind(node) != FuseKind::kCompute) continue;
-    Vars sources;
+    sources.clear();
     for (const Var& v : node->inputs) sources.push_back(nodes_.Source(v));
     std::stable_sort(sources.begin(), sources.end(), [](const Var& a, const Var& b) {
       return a.type().bytes() > b.type().bytes();
@@ -74,18 +77,21 @@ void Groups::MergeWithProducers() {
 
 // Units that read the same large value.
 void Groups::MergeSiblings() {
+  std::vector<Node*> readers;
+  std::vector<const Node*> pending;
   for (const Node* source : graph_.nodes()) {
-    std::vector<Node*> readers;
-    std::vector<const Node*> pending{source};
+    readers.clear();
+    pending.assign(1, source);
     while (!pending.empty()) {
       const Node* node = pending.back();
       pending.pop_back();
       for (Node* user : nodes_.users(node)) {
         if (nodes_.kind(user) == FuseKind::kGlue) pending.push_back(user);
-        if (nodes_.kind(user) == FuseKind::kCompute && ReadsMuch(*user, *source))
-          readers.push_back(user);
+        if (nodes_.kind(user) == FuseKind::kCompute) readers.push_back(user);
       }
     }
+    if (readers.size() < 2) continue;  // most values: before types are looked at
+    std::erase_if(readers, [&](const Node* user) { return !ReadsMuch(*user, *source); });
     std::sort(readers.begin(), readers.end(),
               [](const Node* a, const Node* b) { return a->id < b->id; });
     for (size_t i = 1; i < readers.size(); ++i) {

@@ -14,9 +14,10 @@ from mindspore import _core
 from mindspore._core import Tensor
 
 MISSING = _core.GUARD_MISSING
-ITEM, ATTRIBUTE, CLOSURE, LIST, DICT, ARRAY, EQUAL = range(7)
+ITEM, ATTRIBUTE, CLOSURE, LIST, DICT, ARRAY, EQUAL, MEMBERS = range(8)
 OWNED = 16  # added to a kind: the owner is the state of a Cell, whose changes bump the epoch
 _SIMPLE = (int, float, str, bytes, bool, complex, type(None))
+_PLAIN = frozenset(_SIMPLE)
 _COMPARED = (set, bytearray, collections.deque)
 _CONTAINERS = (list, tuple, dict, np.ndarray, *_COMPARED)
 
@@ -37,11 +38,13 @@ class Guards:
         self._add(ITEM | OWNED, state, name, value)
 
     def repeat(self, members: list[tuple[int, str]], states: list[dict]) -> None:
-        """What these members, each the place of a state and a name, are of these states of Cells."""
-        found = [(ITEM | OWNED, states[i], k, states[i].get(k, MISSING)) for i, k in members]
-        self.facts += found
-        for _, _, _, value in found:
-            self.content(value)
+        """What these members, each the place of a state and a name, are of these states of Cells: one fact, since networks
+        of many equal Cells have as many of them."""
+        values = tuple([states[i].get(k, MISSING) for i, k in members])
+        self.facts.append((MEMBERS | OWNED, states, members, values))
+        for value in values:
+            if type(value) not in _PLAIN:
+                self.content(value)
 
     def children(self, cells: dict) -> None:
         """A Cell holds these cells."""
@@ -102,6 +105,11 @@ def describe(fact: tuple) -> str:
         return f"{type(owner).__name__}.{key} was {_short(expected)}, is {_short(getattr(owner, key, MISSING))}"
     if kind in (ITEM, ITEM | OWNED):
         return f"'{key}' was {_short(expected)}, is {_short(owner.get(key, MISSING))}"
+    if kind == MEMBERS | OWNED:
+        changed = (
+            (i, k, v) for (i, k), v in zip(key, expected) if owner[i].get(k, MISSING) is not v
+        )
+        return next((describe((ITEM, owner[i], k, v)) for i, k, v in changed), "nothing changed")
     if kind == CLOSURE:
         return f"a closure variable was {_short(expected)}, is {_short(owner.cell_contents)}"
     return f"a {type(owner).__name__} changed: {_short(expected)} became {_short(owner)}"

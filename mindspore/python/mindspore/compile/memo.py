@@ -112,9 +112,15 @@ class Template:
         """What was read of the first cell is a fact of its equals too: attributes, by the place of their state, and whose
         children."""
         place = {id(state): i for i, state in enumerate(states)}
-        own = [(kind, place[id(owner)], key) for kind, owner, key, _ in found if id(owner) in place]
-        self.members = [(at, key) for kind, at, key in own if kind == facts.ITEM | facts.OWNED]
-        self.parents = [at for kind, at, _ in own if kind == facts.DICT | facts.OWNED]
+        self.members: list[tuple[int, str]] = []
+        self.parents: list[int] = []
+        for kind, owner, key, _ in found:
+            if kind == facts.MEMBERS | facts.OWNED:  # of a template inside
+                self.members += [(place[id(owner[i])], k) for i, k in key if id(owner[i]) in place]
+            elif id(owner) in place and kind == facts.ITEM | facts.OWNED:
+                self.members.append((place[id(owner)], key))
+            elif id(owner) in place and kind == facts.DICT | facts.OWNED:
+                self.parents.append(place[id(owner)])
 
 
 class Memo:
