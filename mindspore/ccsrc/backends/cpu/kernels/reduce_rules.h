@@ -63,20 +63,41 @@ using TotalOf =
     std::conditional_t<kIsFloat<T>, double,
                        std::conditional_t<kIsComplex<T>, std::complex<double>, LaneOf<T>>>;
 
-// Integer sums wrap; unsigned arithmetic says so to the compiler.
+// Integers wrap, those in vectors too; unsigned arithmetic says so to the compiler.
+template <class A>
+concept Vector = requires(const A& a) { a[0]; };
+template <class A>
+struct ElementOf {
+  using Type = A;
+};
+template <Vector A>
+struct ElementOf<A> {
+  using Type = std::remove_cvref_t<decltype(std::declval<const A&>()[0])>;
+};
+template <class A>
+inline constexpr bool kWraps = std::is_integral_v<typename ElementOf<A>::Type>;
+
+template <class A>
+inline auto AsUnsigned(const A& a) {
+  using Element = std::make_unsigned_t<typename ElementOf<A>::Type>;
+  if constexpr (Vector<A>) {
+    typedef Element Elements __attribute__((vector_size(sizeof(A))));
+    return (Elements)a;
+  } else {
+    return static_cast<Element>(a);
+  }
+}
 template <class A>
 inline void WrapAdd(A& a, const A& x) {
-  if constexpr (std::is_integral_v<A>)
-    a = static_cast<A>(static_cast<std::make_unsigned_t<A>>(a) +
-                       static_cast<std::make_unsigned_t<A>>(x));
+  if constexpr (kWraps<A>)
+    a = (A)(AsUnsigned(a) + AsUnsigned(x));
   else
     a += x;
 }
 template <class A>
 inline void WrapMultiply(A& a, const A& x) {
-  if constexpr (std::is_integral_v<A>)
-    a = static_cast<A>(static_cast<std::make_unsigned_t<A>>(a) *
-                       static_cast<std::make_unsigned_t<A>>(x));
+  if constexpr (kWraps<A>)
+    a = (A)(AsUnsigned(a) * AsUnsigned(x));
   else
     a *= x;
 }
@@ -123,7 +144,12 @@ struct MeanRule : SumRule<T> {
   static constexpr bool kVector = SumRule<T>::kVector && kIsFloat<T>;
   static Lane Load(const T& x) { return static_cast<Lane>(x); }
   static Lane Tree(Lane a) { return a; }
-  static Lane Tree(Lane a, Lane b, Lane c, Lane d) { return (a + b) + (c + d); }
+  static Lane Tree(Lane a, Lane b, Lane c, Lane d) {
+    WrapAdd(a, b);
+    WrapAdd(c, d);
+    WrapAdd(a, c);
+    return a;
+  }
   static T Finish(Total total, int64_t count) {
     if constexpr (kIsComplex<T>)
       return static_cast<T>(total / static_cast<double>(count));
