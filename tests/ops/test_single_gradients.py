@@ -24,7 +24,9 @@ FLOATS = ("float16", "bfloat16", "float32", "float64")
 
 
 def floats(values: list) -> list[int]:
-    return [i for i, x in enumerate(values) if isinstance(x, Tensor) and str(x.dtype).lower() in FLOATS]
+    return [
+        i for i, x in enumerate(values) if isinstance(x, Tensor) and str(x.dtype).lower() in FLOATS
+    ]
 
 
 def slope(op: dict, case: Args, place: int, output: int) -> Callable:
@@ -69,7 +71,11 @@ def check(row: Row, case: Args, place: int, output: int) -> None:
     finite = np.abs(eager.astype(wide)[np.isfinite(eager.astype(wide))])
     scale = float(finite.max()) if finite.size else 1.0
     np.testing.assert_allclose(
-        compiled.astype(wide), eager.astype(wide), rtol=4 * step, atol=4 * step * scale, err_msg=what
+        compiled.astype(wide),
+        eager.astype(wide),
+        rtol=4 * step,
+        atol=4 * step * scale,
+        err_msg=what,
     )
 
 

@@ -66,8 +66,11 @@ bool JoinMatMulBias(Module& module, const Layouts& layouts,
 std::shared_ptr<Module> SplitSteadyPart(Module& module, const std::vector<uint32_t>& steady_inputs);
 // A normalisation over pixels takes the ReLU that follows, or the addition and ReLU.
 bool JoinNormRelu(Module& module);
-// Values that nobody reads, but which may fail to be computed, become effects (op Require).
+// Values that may fail to be computed become effects (op Require), if nobody reads them, or if they
+// are part of what is differentiated.
 bool RequireRefusals(Module& module);
+// Drops the effects of values that are read after all, or cannot fail any more.
+bool DropMetRequirements(Module& module);
 // Drops nodes, captures, parameters, results and graphs that no output or effect of main needs.
 bool RemoveDeadCode(Module& module);
 

@@ -72,6 +72,7 @@ class Pipeline {
       Reduce();
     }
     if (Apply("DropCustomGradients", DropCustomGradients)) Reduce();
+    if (Apply("DropMetRequirements", DropMetRequirements)) Apply("RemoveDeadCode", RemoveDeadCode);
     Check("after all passes", Level::kNoGradLeft);
   }
 

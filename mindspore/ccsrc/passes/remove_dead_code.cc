@@ -4,8 +4,10 @@
 // that made it.
 //
 // An unused value that may fail to be computed is no such thing: x[i] raises in eager code whether
-// or not anybody reads it. RequireRefusals, which runs first, ties such nodes to an effect. Those
-// of gradients come later: what they refuse, the forward code has refused before.
+// or not anybody reads it. RequireRefusals, which runs first, ties such nodes to an effect. In what
+// is to be differentiated it ties those that are read, too: a gradient may do without their values.
+// DropMetRequirements unties those that are still read in the end. Nodes of gradients come later:
+// what they refuse, the forward code has refused before.
 #include <algorithm>
 
 #include "ir/control.h"
@@ -48,7 +50,9 @@ struct ClassState {
 
 class Liveness {
  public:
-  explicit Liveness(const Module& module) : effects_(module), classes_(module) {
+  // Nodes of the op `no_effect` live where they are read.
+  explicit Liveness(const Module& module, const OpDef* no_effect = nullptr)
+      : effects_(module), classes_(module), no_effect_(no_effect) {
     for (const auto& graph : module.graphs()) {
       GraphState& state = graphs_[graph.get()];
       uint32_t outputs = 0;
@@ -116,7 +120,7 @@ class Liveness {
     if (state.active) return;
     state.active = true;
     for (Node* node : graph->nodes()) {
-      if (effects_.HasEffect(*node)) Keep(*node);
+      if (effects_.HasEffect(*node) && (!no_effect_ || node->op != no_effect_)) Keep(*node);
     }
     int c = classes_.Of(graph);
     if (c == FunctionClasses::kOpen) {
@@ -195,6 +199,7 @@ class Liveness {
 
   EffectAnalysis effects_;
   FunctionClasses classes_;
+  const OpDef* no_effect_;
   std::unordered_map<const Graph*, GraphState> graphs_;
   const Graph* last_ = nullptr;
   GraphState* last_state_ = nullptr;
@@ -355,12 +360,16 @@ bool MayRefuse(const Node& node) {
   return false;
 }
 
-void Require(Graph* graph, const Flags& required) {
+const OpDef& RequireOp() {
   static const OpDef& op = Ops().Get("Require");
+  return op;
+}
+
+void Require(Graph* graph, const Flags& required) {
   Rewriter rewriter(graph);
   auto require = [&](Emitter& emitter, Node* node) {
     emitter.span = node->span;
-    emitter.Emit(op, {{node, 0}}, nullptr);
+    emitter.Emit(RequireOp(), {{node, 0}}, nullptr);
   };
   Node* last = nullptr;  // its demand comes right after it: a tail call must stay the last node
   rewriter.Walk([&](Node& node) {
@@ -383,15 +392,41 @@ bool RequireRefusals(Module& module) {
   }
   if (refusing.empty()) return false;
   Liveness liveness(module);
+  GraphSet transformed = GraphsToTransform(module);
   bool any = false;
   for (auto& [graph, nodes] : refusing) {
     // A graph that nobody calls for its results may still be called.
-    bool active = liveness.Of(graph).active;
-    for (size_t i = 0; active && i < nodes.size(); ++i) {
+    bool untied = liveness.Of(graph).active && !transformed.contains(graph);
+    for (size_t i = 0; untied && i < nodes.size(); ++i) {
       if (liveness.Reads(*graph->nodes()[i])) nodes[i] = false;
     }
     if (std::find(nodes.begin(), nodes.end(), true) == nodes.end()) continue;
     Require(graph, nodes);
+    any = true;
+  }
+  return any;
+}
+
+bool DropMetRequirements(Module& module) {
+  auto is_requirement = [](const Node* n) { return n->op == &RequireOp(); };
+  auto has_requirement = [&](const auto& graph) {
+    return std::any_of(graph->nodes().begin(), graph->nodes().end(), is_requirement);
+  };
+  module.SweepGraphs();
+  if (std::none_of(module.graphs().begin(), module.graphs().end(), has_requirement)) return false;
+  Liveness liveness(module, &RequireOp());
+  bool any = false;
+  for (const auto& graph : module.graphs()) {
+    if (!has_requirement(graph) || !liveness.Of(graph.get()).active) continue;
+    std::vector<bool> keep(graph->nodes().size(), true);
+    for (const Node* n : graph->nodes()) {
+      if (!is_requirement(n)) continue;
+      const Node& of = *n->inputs[0].node;
+      bool plain = of.kind == NodeKind::kConstant || (of.op && !of.op->structural);
+      keep[n->id] = !(plain && (!MayRefuse(of) || liveness.Reads(of)));
+    }
+    if (std::find(keep.begin(), keep.end(), false) == keep.end()) continue;
+    graph->Sweep(keep);
     any = true;
   }
   return any;
