@@ -451,7 +451,7 @@ const Tensor& ValueOf(PyObject* tensor, const char* what) {
           "input.",
           what);
   }
-  if (t->symbolic()) {
+  if (t->symbolic() || (IsParameter(tensor) && Trace::Current())) {
     Throw(ErrorKind::kUnknownValue,
           "{} needs the value of a tensor, but in a compiled graph it is known only at run time.",
           what);

@@ -1,0 +1,145 @@
+"""The value of a Parameter is known only when the program runs: what reads it in Python is a step between two graphs, and never a
+constant."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import mindspore as ms
+from mindspore import Parameter, Tensor, context, jit, nn, ops
+
+
+class Counting(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.count = Parameter(Tensor(1.0), name="count")
+
+    def construct(self, x):
+        y = x * self.read(x)
+        self.count = self.count + 1
+        return y + self.read(x)
+
+
+class Item(Counting):
+    def read(self, x):
+        return self.count.item()
+
+
+class ItemOfAlias(Counting):
+    def read(self, x):
+        alias = +self.count
+        return alias.item()
+
+
+class Array(Counting):
+    def read(self, x):
+        return float(self.count.asnumpy().max())
+
+
+class Listed(Counting):
+    def read(self, x):
+        return self.count.tolist()
+
+
+class FloatOf(Counting):
+    def read(self, x):
+        return float(self.count)
+
+
+class Copied(Counting):
+    def read(self, x):
+        return Tensor(self.count)
+
+
+class InAList(Counting):
+    def read(self, x):
+        return Tensor([self.count, self.count])
+
+
+class InMath(Counting):
+    def read(self, x):
+        return math.sqrt(self.count)
+
+
+class Rounded(Counting):
+    def read(self, x):
+        return round(float(self.count) * 2.5)
+
+
+class Decided(Counting):
+    def read(self, x):
+        return 2.0 if self.count > 2 else 1.0
+
+
+class Truth(Counting):
+    def read(self, x):
+        return 2.0 if bool(self.count - 2) else 1.0
+
+
+class InNumPy(Counting):
+    def read(self, x):
+        return float(np.sqrt(self.count.asnumpy()))
+
+
+class InText(Counting):
+    def read(self, x):
+        return len(f"{self.count.item():.0f}" * int(self.count.item()))
+
+
+class Indexing(Counting):
+    def read(self, x):
+        return [5.0, 6.0, 7.0, 8.0, 9.0, 10.0][int(self.count.item())]
+
+
+KINDS = (
+    Item,
+    ItemOfAlias,
+    Array,
+    Listed,
+    FloatOf,
+    Copied,
+    InAList,
+    InMath,
+    Rounded,
+    Decided,
+    Truth,
+    InNumPy,
+    InText,
+    Indexing,
+)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.filterwarnings("ignore")
+def test_read_in_each_run(kind: type) -> None:
+    results = []
+    for mode in (context.PYNATIVE_MODE, context.GRAPH_MODE):
+        context.set_context(mode=mode)
+        net = kind()
+        results.append([net(Tensor([1.0, 2.0])).asnumpy().tolist() for _ in range(3)])
+    assert results[1] == results[0]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.filterwarnings("ignore")
+def test_read_in_each_gradient(kind: type) -> None:
+    results = []
+    for mode in (context.PYNATIVE_MODE, context.GRAPH_MODE):
+        context.set_context(mode=mode)
+        grad = ms.grad(kind())
+        results.append([grad(Tensor([1.0, 2.0])).asnumpy().tolist() for _ in range(3)])
+    assert results[1] == results[0]
+
+
+def test_refused_where_nothing_may_run_eagerly() -> None:
+    p = Parameter(Tensor(1.0), name="p")
+
+    @jit(fullgraph=True)
+    def f(x):
+        return ops.maximum(x, p.item())
+
+    with pytest.raises(TypeError, match="known only at run time"):
+        f(Tensor([1.0]))
