@@ -14,6 +14,9 @@ from mindspore import Tensor
 # all ops that ran; compiled code adds up those of a branch, a loop's round or a called function first, as each is a function
 # of its own. Of n terms of size m both sums are within (n - 1) * m * eps/2 of the exact one. The largest gradient of the
 # program stands for m, which the squashing in loops keeps near all that was added, and n is at most some dozens.
+# A value that all items of a vmap share is computed once in compiled code, so that its tangents are added up before they go back
+# through what made it; eager code, which calls the function for each item, sends each back by itself. Both round in the
+# dtypes of that part, compiled code once and eager code n times: the ulps are those of the coarsest dtype of the program.
 SUM_ULPS = 64
 
 # Of the passes that make code faster those that change a reduction (its order, or where softmax rounds on the way) change last

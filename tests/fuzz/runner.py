@@ -266,10 +266,13 @@ def _same_fused(outcome: Outcome, a: Any, b: Any, where: str) -> None:
     try:
         _same_calls(a, b, where)
     except Difference:
-        source = outcome.program.source
-        unit = max((epsilon(t) for t in FLOATS if f"ms.{t}" in source), default=0.0)
-        _same_calls(a, b, where, FUSED_ULPS, unit)
+        _same_calls(a, b, where, FUSED_ULPS, _coarsest(outcome.program))
         outcome.fused = "near"
+
+
+def _coarsest(program: Program) -> float:
+    """A unit in the last place of the coarsest dtype that a program mentions."""
+    return max((epsilon(t) for t in FLOATS if f"ms.{t}" in program.source), default=0.0)
 
 
 def _same_calls(a: Any, b: Any, where: str, ulps: int = 0, unit: float = 0.0) -> None:
@@ -287,7 +290,8 @@ def _same_gradients(outcome: Outcome, a: Any, b: Any, where: str) -> None:
     try:
         _same_calls(a, b, where)
     except Difference:
-        _same_calls(a, b, where, SUM_ULPS)
+        unit = _coarsest(outcome.program) if "ms.vmap" in outcome.program.source else 0.0
+        _same_calls(a, b, where, SUM_ULPS, unit)
         outcome.gradient = "near"
 
 
