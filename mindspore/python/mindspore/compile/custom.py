@@ -10,6 +10,7 @@ from mindspore import ops
 from mindspore._core import Tensor
 from mindspore.common._tree import flatten, rebuild
 from mindspore.compile.errors import Unsupported
+from mindspore.compile.leaving import Leaving
 from mindspore.compile.tracer import Tracer
 from mindspore.ops import _bind, _custom
 from mindspore.ops._custom import FLOATS
@@ -23,15 +24,18 @@ class Traced:
         self.inputs = [trace.constant(t) for t in flatten(args)]
         environment = trace.environment()
         self.graph = trace.begin(name)
+        leaving = Leaving(tracer, f"'{name}', which has a gradient of its own,")
         try:
             inner = iter([trace.add_parameter_like(t) for t in self.inputs])
             self.value = call(*rebuild(args, lambda _: next(inner)))
             self.leaves = flatten(self.value)
             self.updated = trace.changed_since(environment)
             self.results = self.leaves + [v for _, v in self.updated]
+            leaving.refuse(self.graph)
             trace.end(self.results)
-        except BaseException:
+        except BaseException as error:
             trace.suspend()
+            leaving.refuse_after(self.graph, error)
             raise
         finally:
             trace.restore(environment)

@@ -12,6 +12,7 @@ from mindspore.common._mutable import MUTABLE
 from mindspore.common._tree import flatten, rebuild
 from mindspore.compile import guards as facts
 from mindspore.compile.cells import refuse_changes
+from mindspore.compile.leaving import Leaving
 from mindspore.compile.values import require_plain
 from mindspore.ops._custom import FLOATS
 from mindspore.ops._grad import argument_gradient, is_float, weight_gradient
@@ -28,6 +29,7 @@ class Record:
         environment = trace.environment()
         self.graph = trace.begin("grad")
         cells = dict(tracer.cells)
+        self.leaving = Leaving(tracer, "a differentiated function")
         tracer.in_gradient += 1
         try:
             inner = list(args)
@@ -41,9 +43,11 @@ class Record:
             refuse_changes(tracer, self.graph, cells, "a differentiated function")
             self.leaves = flatten(self.value)
             self.updated = trace.changed_since(start)  # Parameters that the function changed
-            trace.end(self.leaves + [v for _, v in self.updated])
-        except BaseException:
+            left = self.leaving.end(self.graph, self.leaves)
+            trace.end(self.leaves + [v for _, v in self.updated] + left)
+        except BaseException as error:
             trace.suspend()
+            self.leaving.refuse_after(self.graph, error)
             raise
         finally:
             tracer.in_gradient -= 1
@@ -51,8 +55,10 @@ class Record:
 
     def place(self, trace: Any, outputs: list) -> Any:
         """The value of the function from the outputs of a call, and the Parameters it changed."""
-        for (parameter, _), value in zip(self.updated, outputs[len(self.leaves) :]):
+        own, count = len(self.leaves), len(self.leaves) + len(self.updated)
+        for (parameter, _), value in zip(self.updated, outputs[own:count]):
             trace.set_parameter(parameter, value)
+        self.leaving.put(outputs[:own], outputs[count:])
         return self.rebuild(outputs)
 
     def rebuild(self, outputs: list) -> Any:

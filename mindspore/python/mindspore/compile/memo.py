@@ -11,7 +11,8 @@ from mindspore._core import Tensor
 from mindspore.common import _late
 from mindspore.common._tree import flatten, rebuild
 from mindspore.compile import guards as facts
-from mindspore.compile.cells import refuse_changes
+from mindspore.compile.cells import TensorCells, refuse_changes
+from mindspore.compile.heap import Heap, is_container, parts_of
 from mindspore.compile.values import Choice, leaves_of, replace_leaves
 
 # Names and bookkeeping, which no construct depends on.
@@ -44,7 +45,21 @@ def _inputs(args: list) -> list:
 
 
 class ChangesArguments(Exception):
-    """A cell assigns to items of its arguments, or may give one back: its graph alone would not show that to the caller."""
+    """A cell changes its arguments or what else is outside of it, or may give one back: its graph alone would not show that to
+    the caller."""
+
+
+def _is_seen_around(around: Heap, tracer: Any, value: Any) -> bool:
+    """Whether a call changed a container that it did not make, or gives one back."""
+    if any(not isinstance(around.before[key][0], TensorCells) for key in around.changes()):
+        return True
+    pending = [value]
+    while pending:
+        v = pending.pop()
+        if is_container(v) and id(v) in around.before:
+            return True
+        pending.extend(parts_of(tracer, v))
+    return False
 
 
 class Template:
@@ -65,8 +80,12 @@ class Template:
             start = trace.environment()
             items = iter(inner)
             own = rebuild(args, lambda t: t if _is_parameter(t) else next(items))
+            around = Heap(tracer, [*(frame for frame, _ in tracer.places), own])
             self.value = tracer.call_construct(cell, own, {})
             if any(id(t) in tracer.cells for t in inner):
+                raise ChangesArguments
+            if _is_seen_around(around, tracer, self.value):
+                around.restore()
                 raise ChangesArguments
             refuse_changes(tracer, self.graph, cells, f"'{type(cell).__name__}'")
             self.leaves = leaves_of(self.value)

@@ -11,8 +11,11 @@ from mindspore._core import Tensor
 from mindspore.common import _late
 from mindspore.common._tree import flatten, rebuild
 from mindspore.compile.cache import Cache
+from mindspore.compile.cells import refuse_changes
 from mindspore.compile.jit import Target, run_target
+from mindspore.compile.leaving import Leaving
 from mindspore.compile.tracer import current
+from mindspore.compile.values import require_plain
 from mindspore.ops._grad import FLOATS, GradFunction, zeros_like
 
 
@@ -28,6 +31,8 @@ class FunctionGraph:
             trace.lift(parameter)
         environment = trace.environment()
         self.graph = trace.begin(name)
+        cells = dict(tracer.cells)
+        self.leaving = Leaving(tracer, f"a function under {name}")
         tracer.in_gradient += 1
         try:
             inner = [self._parameter(kind) for kind in inputs]
@@ -35,11 +40,17 @@ class FunctionGraph:
                 trace.set_parameter(parameter, self._parameter(kind))
             start = trace.environment()
             self.value = call(inner)
+            require_plain(self.value, f"what a function under {name} returns")
+            refuse_changes(tracer, self.graph, cells, f"a function under {name}")
             self.leaves = flatten(self.value)
             self.updated = trace.changed_since(start)
-            trace.end(self.leaves + [v for _, v in self.updated])
-        except BaseException:
+            if name == "vmap":  # it stands for a call for each item
+                self.leaving.refuse_all()
+            self.left = self.leaving.end(self.graph, self.leaves)
+            trace.end(self.outputs())
+        except BaseException as error:
             trace.suspend()
+            self.leaving.refuse_after(self.graph, error)
             raise
         finally:
             tracer.in_gradient -= 1
@@ -51,13 +62,19 @@ class FunctionGraph:
         return self.trace.add_parameter(kind[0], list(kind[1]))
 
     def outputs(self) -> list:
-        """What the graph returns: the tensors of the value, then the Parameters that it changed."""
-        return self.leaves + [v for _, v in self.updated]
+        """What the graph returns: the tensors of the value, then the Parameters that it changed, and what leaves it otherwise."""
+        return self.leaves + self.rest()
+
+    def rest(self) -> list:
+        """What the graph returns beside the tensors of the value."""
+        return [v for _, v in self.updated] + self.left
 
     def place(self, results: list) -> Any:
         """The value from the results of a call, and the Parameters that it changed."""
-        for (parameter, _), value in zip(self.updated, results[len(self.leaves) :]):
+        own, count = len(self.leaves), len(self.leaves) + len(self.updated)
+        for (parameter, _), value in zip(self.updated, results[own:count]):
             self.trace.set_parameter(parameter, value)
+        self.leaving.put(results[:own], results[count:])
         items = iter(results)
         return rebuild(self.value, lambda _: next(items))
 
@@ -82,7 +99,7 @@ def vjp_in_trace(call: Callable, primals: list, weights: list) -> tuple[Any, Cal
     inputs = [*primals, *(trace.lift(w) for w in weights)]
     results = trace.call(trace.vjp(trace.partial(graph.graph)), inputs)
     back = results[-1]
-    rest = [o for _, o in graph.updated if o.dtype in FLOATS]
+    rest = [o for o in graph.rest() if o.dtype in FLOATS]
 
     def pull(tangents: list) -> list:
         found = iter(trace.call(back, [*tangents, *map(zeros_like, rest)])[1:])

@@ -1,0 +1,322 @@
+"""What a function that is traced into a graph of its own - one that is differentiated, mapped, or a cell met again - puts into
+lists, dicts, variables and objects around it: as in eager mode, in each call."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import mindspore as ms
+from mindspore import Tensor, context, jit, nn, ops
+
+X = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], np.float32)
+
+
+def gradient(f, x):
+    return ms.grad(f)(x)
+
+
+def value_and_gradient(f, x):
+    return ms.value_and_grad(f)(x)
+
+
+def pulled(f, x):
+    value, back = ms.vjp(f, x)
+    return value, back(value)
+
+
+def pushed(f, x):
+    return ms.jvp(f, x, x)
+
+
+def mapped(f, x):
+    return ms.vmap(f)(x)
+
+
+def forward_jacobian(f, x):
+    return ms.jacfwd(f)(x)
+
+
+TRANSFORMS = (gradient, value_and_gradient, pulled, pushed, mapped, forward_jacobian)
+
+
+class Holder:
+    def __init__(self):
+        self.value = None
+
+
+def appends(transform):
+    def call(x):
+        out = []
+
+        def f(v):
+            out.append(v * 2)
+            return (v * v).sum()
+
+        return transform(f, x), out[-1]
+
+    return call
+
+
+def sets_an_item(transform):
+    def call(x):
+        out = {"a": (x, [x])}
+
+        def f(v):
+            y = v * v
+            out["a"] = (y, [y * 2, v])
+            out["b"] = y
+            return y.sum()
+
+        return transform(f, x), out["a"][0], out["a"][1][0], out["b"] * 2
+
+    return call
+
+
+def assigns_a_variable(transform):
+    def call(x):
+        z, count = x, 0
+
+        def f(v):
+            nonlocal z, count
+            z = v * 3
+            count += 1
+            return (v * v).sum()
+
+        return transform(f, x), z, count
+
+    return call
+
+
+def sets_an_attribute(transform):
+    def call(x):
+        holder = Holder()
+
+        def f(v):
+            holder.value = v + 1
+            return (v * v).sum()
+
+        return transform(f, x), holder.value
+
+    return call
+
+
+def counts(transform):
+    def call(x):
+        out = [3]
+
+        def f(v):
+            out[0] = out[0] + 1
+            return (v * v).sum() * out[0]
+
+        return transform(f, x), out[0]
+
+    return call
+
+
+def keeps_a_function(transform):
+    def call(x):
+        kept = []
+
+        def f(v):
+            y = v * 2
+            kept.append(lambda a: a + y.sum())
+            return (v * v).sum()
+
+        return transform(f, x), kept[-1](x)
+
+    return call
+
+
+def keeps_what_it_returns(transform):
+    def call(x):
+        kept = []
+
+        def f(v):
+            y = (v * v).sum()
+            kept.append(y)
+            return y
+
+        result = transform(f, x)
+        return result, kept[-1] + 1
+
+    return call
+
+
+def raises_afterwards(transform):
+    def call(x):
+        kept = []
+
+        def f(v):
+            kept.append(v * 2)
+            raise ValueError("enough")
+
+        try:
+            transform(f, x)
+        except ValueError:
+            kept.append(x)
+        return kept[0], kept[-1]
+
+    return call
+
+
+def lists(value: Any) -> Any:
+    if isinstance(value, Tensor):
+        return value.asnumpy().tolist()
+    return [lists(v) for v in value] if isinstance(value, (tuple, list)) else value
+
+
+PROGRAMS = (
+    appends,
+    sets_an_item,
+    assigns_a_variable,
+    sets_an_attribute,
+    counts,
+    keeps_a_function,
+    keeps_what_it_returns,
+    raises_afterwards,
+)
+
+
+@pytest.mark.parametrize("transform", TRANSFORMS)
+@pytest.mark.parametrize("program", PROGRAMS)
+@pytest.mark.filterwarnings("ignore")
+def test_around_a_transform(program: Callable, transform: Callable) -> None:
+    call = program(transform)
+    context.set_context(mode=context.PYNATIVE_MODE)
+    expected = lists(call(Tensor(X)))
+    context.set_context(mode=context.GRAPH_MODE)
+    compiled = jit(call)
+    for _ in range(2):
+        assert lists(compiled(Tensor(X))) == expected
+
+
+@pytest.mark.parametrize("transform", [gradient, value_and_gradient, pulled, pushed])
+@pytest.mark.parametrize("program", [appends, sets_an_item, assigns_a_variable])
+def test_compiled_as_a_whole(program: Callable, transform: Callable) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        jit(program(transform), fullgraph=True)(Tensor(X))
+
+
+def test_second_order_passes_what_leaves() -> None:
+    def call(x):
+        kept = []
+
+        def f(v):
+            y = v * v
+            kept.append(y)
+            return (y * v).sum()
+
+        def slope(v):
+            return (ms.grad(f)(v) * kept[-1]).sum()
+
+        return ms.grad(slope)(x), kept[-1]
+
+    context.set_context(mode=context.PYNATIVE_MODE)
+    expected = lists(call(Tensor(X)))
+    context.set_context(mode=context.GRAPH_MODE)
+    assert lists(jit(call)(Tensor(X))) == expected
+
+
+# ---- what a function returns ---------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("transform", [pulled, pushed])
+@pytest.mark.filterwarnings("ignore")
+def test_a_value_of_two_types(transform: Callable) -> None:
+    """A tensor decides the type of what is differentiated: it runs eagerly."""
+
+    def two(v):
+        return v * 2 if v.sum() > 7 else v.astype(ms.float64)
+
+    def call(x):
+        return transform(two, x)
+
+    for data in (X, X * 0):
+        context.set_context(mode=context.PYNATIVE_MODE)
+        expected = lists(call(Tensor(data)))
+        context.set_context(mode=context.GRAPH_MODE)
+        assert lists(jit(call)(Tensor(data))) == expected
+
+
+# ---- cells that are met again --------------------------------------------------------------------------------------------
+class Block(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.dense, self.relu = nn.Dense(3, 3), nn.ReLU()
+
+    def construct(self, x, around):
+        y = self.relu(self.dense(x))
+        around(y) if callable(around) else around.append(y)
+        return y
+
+
+class Layers(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.CellList([Block() for _ in range(4)])
+
+
+class WithMethod(Layers):
+    def construct(self, x):
+        kept = []
+        for layer in self.layers:
+            x = layer(x, kept.append)
+        return x, kept
+
+
+class WithFunction(Layers):
+    def construct(self, x):
+        total = x
+
+        def add(v):
+            nonlocal total
+            total = total + v
+
+        for layer in self.layers:
+            x = layer(x, add)
+        return x, total
+
+
+class WithNewLists(Layers):
+    def construct(self, x):
+        kept = []
+        for layer in self.layers:
+            own = []
+            x = layer(x, own)
+            kept.append(own[0])
+        return x, kept
+
+
+class Recomputed(Layers):
+    def __init__(self):
+        super().__init__()
+        for layer in self.layers:
+            layer.recompute()
+
+    def construct(self, x):
+        kept = []
+        for layer in self.layers:
+            x = layer(x, kept.append)
+        return x * kept[1]
+
+
+@pytest.mark.parametrize("kind", [WithMethod, WithFunction, WithNewLists, Recomputed])
+@pytest.mark.filterwarnings("ignore")
+def test_equal_cells(kind: type) -> None:
+    net = kind()
+    grad = ms.grad(lambda x: sum(ops.reduce_sum(v) for v in _tensors(net(x))))
+    results = []
+    for mode in (context.PYNATIVE_MODE, context.GRAPH_MODE):
+        context.set_context(mode=mode)
+        results.append([lists(net(Tensor(X))), lists(grad(Tensor(X))), lists(net(Tensor(X)))])
+    np.testing.assert_equal(results[1], results[0])
+
+
+def _tensors(value):
+    if isinstance(value, (tuple, list)):
+        return [t for v in value for t in _tensors(v)]
+    return [value]
