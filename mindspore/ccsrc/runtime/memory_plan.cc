@@ -17,8 +17,9 @@ namespace ms {
 namespace {
 
 constexpr size_t kQuadraticLimit = 4000;
-// Of the bytes that live at the same time, this part may be lost: no layout can win more than that,
-// and each one tried costs as much as the rest of the plan.
+// Of the bytes that live at the same time, this part may be lost, or as much as alignment loses
+// anyway: no layout can win more than that, and each one tried costs as much as the rest of the
+// plan.
 constexpr size_t kLossPart = 256;
 
 size_t Aligned(size_t bytes) {
@@ -200,8 +201,9 @@ ArenaLayout PlanArena(std::span<const Lifetime> values) {
   ArenaLayout best = InProgramOrder(values);
   if (values.size() > kQuadraticLimit) return best;
   size_t peak = FindLivePeak(values).bytes;
+  size_t loss = std::max(peak / kLossPart, values.size() * kArenaAlignment / 2);
   auto consider = [&](auto weight) {
-    if (best.bytes <= peak + peak / kLossPart) return;
+    if (best.bytes <= peak + loss) return;
     ArenaLayout layout = HeaviestFirst(values, weight);
     if (layout.bytes < best.bytes) best = std::move(layout);
   };
