@@ -167,3 +167,29 @@ def test_errors_of_patterns():
     for function in (too_many, jit(too_many, fullgraph=True)):
         with pytest.raises(TypeError, match=r"accepts 2 positional sub-patterns \(3 given\)"):
             function(Tensor(UP))
+
+
+class Whole(int):
+    """Derived from what a positional pattern takes as it is."""
+
+
+def test_positional_patterns_of_what_is_derived_from_builtins() -> None:
+    def function(x: Tensor) -> Tensor:
+        match Whole(3):
+            case Whole(n):
+                return x * n
+        return x
+
+    assert jit(function, fullgraph=True)(Tensor(2.0)).item() == function(Tensor(2.0)).item() == 6
+
+
+def test_one_attribute_asked_for_twice_is_refused_as_by_python() -> None:
+    def function(x: Tensor) -> Tensor:
+        match Point(1, 2):
+            case Point(1, x=3):
+                return x
+        return x * 2
+
+    for run in (function, jit(function)):
+        with pytest.raises(TypeError, match="got multiple sub-patterns for attribute 'x'"):
+            run(Tensor(1.0))

@@ -360,3 +360,27 @@ def test_a_variable_of_a_loop_inside_a_loop():
         return x, i, j
 
     both(lambda x: count(x, (x > 0).sum()), UP)
+
+
+def test_sets_and_keys_that_hold_tensors() -> None:
+    def items(x):
+        return {x * 2}
+
+    def keys(x):
+        return {x * 2: 1, (x + 1, 2): 3}
+
+    def objects(x):
+        found = np.empty(1, object)
+        found[0] = x * 2
+        return found
+
+    with pytest.raises(TypeError, match="an array of objects"):
+        jit(objects, fullgraph=True)(UP)
+    with pytest.raises(TypeError, match="keys hold tensors"):
+        jit(keys, fullgraph=True)(UP)
+    [compiled] = jit(items, fullgraph=True)(UP)
+    assert plain(compiled) == plain(*items(UP))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert plain(next(iter(jit(keys)(UP)))) == plain(UP * 2)
+        assert plain(jit(objects)(UP)[0]) == plain(UP * 2)

@@ -233,3 +233,49 @@ def test_attributes_are_deleted():
     with pytest.warns(UserWarning):
         jit(delete_outside)(X)
     assert not hasattr(kept, "items")
+
+
+class Left:
+    """Says which of its methods was called."""
+
+    def __add__(self, other):
+        return 1
+
+    def __radd__(self, other):
+        return 2
+
+    def __lt__(self, other):
+        return 3
+
+    def __gt__(self, other):
+        return 4
+
+
+class Heir(Left):
+    """Takes all methods over."""
+
+
+class Stubborn(Left):
+    """Has its own for the right operand, and none for the left one."""
+
+    def __add__(self, other):
+        return NotImplemented
+
+    def __radd__(self, other):
+        return 5
+
+
+def test_whose_method_is_asked_first() -> None:
+    def function(x):
+        return x * (Left() + Heir()), x * (Left() + Stubborn()), x * (Left() < Heir())
+
+    assert plain(jit(function, fullgraph=True)(X)) == plain(function(X))
+
+
+def test_the_right_operand_is_not_asked_where_the_left_one_is_of_its_type() -> None:
+    def function(x):
+        return x * (Stubborn() + Stubborn())
+
+    for run in (function, jit(function)):
+        with pytest.raises(TypeError, match="unsupported operand"):
+            run(X)

@@ -155,6 +155,11 @@ PyObject* GetRepeatable(PyObject* self, void*) {
   return PyBool_FromLong(!outside && op.updates.empty());
 }
 
+PyObject* GetPure(PyObject* self, void*) {
+  const OpDef& op = *reinterpret_cast<OpFunction*>(self)->op;
+  return PyBool_FromLong(op.effect == Effect::kNone && op.updates.empty());
+}
+
 PyObject* GetFixed(PyObject* self, void*) {
   return Guarded([&]() -> PyObject* {
     auto* f = reinterpret_cast<OpFunction*>(self);
@@ -173,6 +178,7 @@ PyMemberDef members[] = {
     {nullptr, 0, 0, 0, nullptr}};
 PyGetSetDef getters[] = {
     {"attributes", GetFixed, nullptr, "Attributes the call starts from.", nullptr},
+    {"pure", GetPure, nullptr, "Whether calls change nothing, not even random numbers.", nullptr},
     {"repeatable", GetRepeatable, nullptr, "Whether calls change random numbers at most.", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 PyType_Slot slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(Dealloc)},

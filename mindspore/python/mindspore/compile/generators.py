@@ -11,7 +11,6 @@ from typing import Any
 from mindspore.compile.errors import Unsupported, is_located, locate
 
 _OUTSIDE = (-1, -1)
-_AHEAD = 4096  # items that a loop may take before its first round
 _MAX_TAKEN = 100_000
 
 
@@ -186,46 +185,3 @@ def lazily(tracer: Any, items: Iterator, of: list) -> Any:
     quiet = all(v.quiet for v in inner if isinstance(v, Lazy))
     sources = [g for v in inner for g in v.sources]
     return tracer.note_iterator(Lazy(items, sources, quiet) if inner else items)
-
-
-class Pulled:
-    """The items of a loop over generators. Where neither sees what the other does, they are taken before the loop, so that a tensor
-    may leave it; otherwise each when its turn comes."""
-
-    def __init__(self, tracer: Any, items: Any, stored: set[str], ahead: bool):
-        self.tracer = tracer
-        self.source, self.ended = items, False
-        self.items: list = []
-        quiet = ahead and getattr(items, "quiet", True)
-        if quiet and all(_is_quiet(g.node, stored) for g in items.sources):
-            while len(self.items) < _AHEAD and self.has(len(self.items)):
-                pass
-
-    def has(self, index: int) -> bool:
-        """Whether there is such an item."""
-        while len(self.items) <= index and not self.ended:
-            self.tracer.check_iterator(self.source)
-            try:
-                self.items.append(next(self.source))
-            except StopIteration:
-                self.ended = True
-        return index < len(self.items)
-
-    def __getitem__(self, index: int) -> Any:
-        return self.items[index]
-
-
-def _is_quiet(function: ast.AST, stored: set[str]) -> bool:
-    """Whether a generator only computes, of values that a loop over it does not assign."""
-    for node in own_nodes(function):
-        if isinstance(node, ast.Expr) and not isinstance(
-            node.value, (ast.Yield, ast.YieldFrom, ast.Constant)
-        ):
-            return False
-        if isinstance(node, (ast.Attribute, ast.Subscript)) and isinstance(node.ctx, ast.Store):
-            return False
-        if isinstance(node, (ast.Nonlocal, ast.Global, ast.NamedExpr, ast.Raise, ast.Assert)):
-            return False
-        if isinstance(node, ast.Name) and node.id in stored:
-            return False
-    return True

@@ -12,7 +12,7 @@ from mindspore._core import Tensor
 from mindspore.compile.errors import Unsupported
 from mindspore.compile.host_values import HostValue, decides
 
-# A positional pattern in one of these means the subject itself.
+# A positional pattern in one of these, or of what is derived from them, means the subject itself.
 _SELF = (bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, tuple)
 
 
@@ -152,23 +152,32 @@ class Matching:
             raise TypeError("called match pattern must be a class")
         if not self.tracer.call(isinstance, [subject, kind], {}, self):
             raise _Fails
-        parts = pattern.patterns
-        if parts and kind in _SELF:
-            if len(parts) > 1:
-                raise TypeError(
-                    f"{kind.__name__}() accepts 1 positional sub-pattern ({len(parts)} given)"
-                )
-            self._fit(parts[0], subject, found)
-            return
-        names = list(getattr(kind, "__match_args__", ()))
-        if len(parts) > len(names):
-            raise TypeError(
-                f"{kind.__name__}() accepts {len(names)} positional sub-patterns ({len(parts)} given)"
-            )
-        for name, part in [*zip(names, parts), *zip(pattern.kwd_attrs, pattern.kwd_patterns)]:
+        for name, part in self._named_parts(pattern, kind):
+            if name is None:
+                self._fit(part, subject, found)
+                continue
             if not self.tracer.call(hasattr, [subject, name], {}, self):
                 raise _Fails
             self._fit(part, self.tracer.get_attribute(subject, name), found)
+
+    def _named_parts(self, pattern: ast.MatchClass, kind: type) -> list[tuple[str | None, Any]]:
+        """The patterns of attributes; a name of None is the subject itself."""
+        parts = pattern.patterns
+        names = list(getattr(kind, "__match_args__", ()))
+        if not hasattr(kind, "__match_args__") and issubclass(kind, _SELF):
+            names = [None]
+        if len(parts) > len(names):
+            plural = "" if len(names) == 1 else "s"
+            raise TypeError(
+                f"{kind.__name__}() accepts {len(names)} positional sub-pattern{plural} ({len(parts)} given)"
+            )
+        named = [*zip(names, parts), *zip(pattern.kwd_attrs, pattern.kwd_patterns)]
+        for i, (name, _) in enumerate(named):
+            if any(name == other for other, _ in named[:i]):
+                raise TypeError(
+                    f"{kind.__name__}() got multiple sub-patterns for attribute '{name}'"
+                )
+        return named
 
 
 def _value(value: Any) -> ast.expr:

@@ -131,8 +131,14 @@ class Result:
         if isinstance(value, deque):
             return list(value), lambda items: deque(items, value.maxlen)
         if isinstance(value, dict):
+            if self.tracer.has_traced(list(value)):
+                raise Unsupported("a compiled function returns a dict whose keys hold tensors")
             return list(value.values()), lambda items: like(value, dict(zip(value, items)))
-        if isinstance(value, (set, bytearray, np.ndarray)):
+        if type(value) is set:
+            return list(value), set
+        if isinstance(value, np.ndarray) and value.dtype.hasobject:
+            raise Unsupported("a compiled function returns an array of objects")
+        if isinstance(value, (bytearray, np.ndarray)):
             return [], lambda items: value.copy()
         if id(value) in self.tracer.made and type(getattr(value, "__dict__", None)) is dict:
             if type(value).__new__ is object.__new__:

@@ -55,8 +55,13 @@ class SpecialMethods:
         if names is None:
             return NotImplemented
         ways = [(a, names[0], b), (b, names[1], a)]
-        if type(b) is not type(a) and isinstance(b, type(a)):
-            ways.reverse()
+        compares = names[1][2:-2] in _MIRRORED
+        if type(b) is type(a) and not compares:
+            ways.pop()
+        elif type(b) is not type(a) and isinstance(b, type(a)):
+            own = getattr(type(b), names[1], None) is not getattr(type(a), names[1], None)
+            if compares or own:
+                ways.reverse()
         for owner, name, other in ways:
             method = self.special_method(owner, name)
             if method is None:

@@ -15,9 +15,10 @@ from mindspore._core import Tensor
 from mindspore.compile.effects import is_text
 from mindspore.compile.errors import Unsupported
 from mindspore.compile.flow import BREAK, CONTINUE, stored_names
-from mindspore.compile.generators import Generator, Lazy, Pulled
+from mindspore.compile.generators import Generator, Lazy
 from mindspore.compile.heap import MUTATING
 from mindspore.compile.host_values import HostValue
+from mindspore.compile.pulled import Pulled
 from mindspore.compile.values import Undefined
 
 _MAX_UNROLLED = 100_000
@@ -259,8 +260,7 @@ class Statements:
         held = self._reads_iterator(node.iter)
         if isinstance(iterable, (Generator, Lazy)) or (held and isinstance(iterable, Iterator)):
             self.tracer.check_iterator(iterable)
-            stored = stored_names([node.target, *node.body])
-            self.stack.append(("for", node, Pulled(self.tracer, iterable, stored, not held), 0))
+            self.stack.append(("for", node, Pulled(self, iterable, node, not held), 0))
             return None
         if isinstance(iterable, Tensor) and iterable.ndim and _may_change_objects(node.body):
             items = Rows(iterable)
