@@ -2,10 +2,22 @@
 // loop, and the runtime may cut it where it likes, to run several of them as one.
 #pragma once
 
+#include <memory>
+#include <vector>
+
 #include "kernel/kernel.h"
 #include "kernel/parallel.h"
 
 namespace ms {
+
+// An input as a kernel may make it by itself: (x * before + y * factor) * after, rounded to the
+// input's dtype after each step, in place of reading it from memory. x takes the input's place; the
+// factors, single elements of a float type, follow the kernel's inputs in this order.
+struct Blend {
+  size_t input = 0;
+  int of = -1;  // y: another input; -1: nothing is added, and there is no `factor`
+  bool before = false, after = false;
+};
 
 class RangeKernel : public Kernel {
  public:
@@ -17,6 +29,13 @@ class RangeKernel : public Kernel {
   // Elements [begin, end) of all outputs. Of inputs of size() elements it reads only these; of
   // smaller ones any. Without workspace.
   virtual void RunRange(const KernelArgs& args, int64_t begin, int64_t end) const = 0;
+
+  // This kernel, making an input by itself; null where it does not know how. `factors`: their
+  // dtypes.
+  virtual std::shared_ptr<const RangeKernel> With(const Blend&,
+                                                  const std::vector<DType>& /*factors*/) const {
+    return nullptr;
+  }
 
   int64_t size() const { return size_; }
   double ns_per_element() const { return ns_per_element_; }

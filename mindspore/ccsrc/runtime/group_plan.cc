@@ -12,11 +12,6 @@ namespace {
 
 using Kernels = std::vector<std::shared_ptr<const Kernel>>;
 
-Var WithoutViews(Var v) {
-  while (v.node->op && v.node->op->view) v = v.node->inputs[0];
-  return v;
-}
-
 // Whether a step may be part of a chain: element i of its outputs is made of elements i of its
 // inputs, and of single elements.
 bool MayJoin(const Node& node, const Kernel* kernel) {
@@ -137,6 +132,11 @@ class Grouping {
 };
 
 }  // namespace
+
+Var WithoutViews(Var v) {
+  while (v.node->op && v.node->op->view) v = v.node->inputs[0];
+  return v;
+}
 
 GroupPlan GroupLaunches(const Graph& graph, StepOrder* order, Kernels* kernels) {
   return Grouping(graph, order, kernels).Run();

@@ -13,6 +13,9 @@ namespace ms {
 
 inline constexpr size_t kMaxChainPlaces = 128;  // inputs and outputs of the launches of a chain
 
+// The value whose memory a view shows.
+Var WithoutViews(Var v);
+
 // By step. The steps of a group are neighbours, and so are those of a chain in it: launches that
 // read and write elements of each other at the same positions only. Different chains of a group
 // have no value of more than one element in common, nor the memory that a parameter's old and new

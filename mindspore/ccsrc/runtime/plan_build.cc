@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "kernel/node_kernels.h"
+#include "runtime/chain_launches.h"
 #include "runtime/frames.h"
 #include "runtime/launch_group.h"
 #include "runtime/memory_plan.h"
@@ -216,7 +217,7 @@ class PlanBuilder {
       const auto& kernel = kernels_[static_cast<size_t>(step)];
       AddToSegment(kernel->cost_ns());
       Launch launch{kernel.get(), plan_.pointer_count, 0, workspaces_[static_cast<size_t>(step)]};
-      launch.out = AddPlaces(node, step);
+      launch.out = AddPlaces(node.inputs, OutputsOf(node));
       AddLaunch(launch, kernel,
                 {node.op, node.span, static_cast<uint32_t>(node.outputs.size()), nullptr,
                  InputTypes(node, kernel.get())});
@@ -247,31 +248,35 @@ class PlanBuilder {
     for (; end < kernels_.size() && groups_.group[end] == groups_.group[begin]; ++end)
       cost += kernels_[end] ? kernels_[end]->cost_ns() : 0;
     AddToSegment(cost);
-    for (size_t t = begin; t < end; ++t) {
-      AddDrops(static_cast<int>(t), &segment_drops_);
-      if (t == begin || groups_.chain[t] != groups_.chain[t - 1]) group->BeginChain();
-      if (!kernels_[t]) continue;
-      const Node& node = NodeAt(static_cast<int>(t));
-      uint32_t in = plan_.pointer_count;
-      uint32_t out = AddPlaces(node, static_cast<int>(t));
-      auto scratch = [&](const Var& v, uint32_t place) {
-        const Storage& s = values_.Get(v);
-        if (s.kind == Storage::Kind::kScratch)
-          group->AddScratch({place - base, s.index, ItemSize(s.type().dtype())});
-        return s.kind == Storage::Kind::kScratch;
-      };
-      for (uint32_t i = 0; i < node.inputs.size(); ++i) {
-        const Type& type = node.inputs[i].type();
-        if (!scratch(node.inputs[i], in + i) && type.shape().size() > 1)
-          group->AddStream({in + i - base, ItemSize(type.dtype())});
-      }
-      for (uint32_t i = 0; i < node.outputs.size(); ++i)
-        scratch({const_cast<Node*>(&node), i}, out + i);
-      group->Add(kernels_[t], node.op, in - base, out - base, plan_.pointer_count - base);
+    for (size_t from = begin, to = from; from < end; from = to) {
+      for (; to < end && groups_.chain[to] == groups_.chain[from]; ++to)
+        AddDrops(static_cast<int>(to), &segment_drops_);
+      EmitChain(from, to, base, group.get());
     }
     group->Finish();
     AddLaunch({group.get(), base, base, 0}, group, {front.op, front.span, 0, group.get()});
     return static_cast<int>(end);
+  }
+
+  void EmitChain(size_t begin, size_t end, uint32_t base, LaunchGroup* group) {
+    auto inside = [&](const Var& v) { return values_.Get(v).kind == Storage::Kind::kScratch; };
+    auto show = [&](const Vars& values, uint32_t place, bool read) {
+      for (const Var& v : values) {
+        size_t item = ItemSize(v.type().dtype());
+        if (inside(v))
+          group->AddScratch({place - base, values_.Get(v).index, item});
+        else if (read && v.type().shape().size() > 1)
+          group->AddStream({place - base, item});
+        ++place;
+      }
+    };
+    group->BeginChain();
+    for (const ChainLaunch& l : LaunchesOfChain(values_.order(), kernels_, begin, end, inside)) {
+      uint32_t in = plan_.pointer_count, out = AddPlaces(l.inputs, l.outputs);
+      show(l.inputs, in, true);
+      show(l.outputs, out, false);
+      group->Add(l.kernel, l.op, in - base, out - base, plan_.pointer_count - base);
+    }
   }
 
   void AddToSegment(double ns) {
@@ -281,13 +286,12 @@ class PlanBuilder {
   }
 
   // Places for the inputs and then the outputs of a launch; where the outputs begin.
-  uint32_t AddPlaces(const Node& node, int step) {
-    for (const Var& v : node.inputs) AddPointer(v);
+  uint32_t AddPlaces(const Vars& inputs, const Vars& outputs) {
+    for (const Var& v : inputs) AddPointer(v);
     uint32_t out = plan_.pointer_count;
-    for (uint32_t i = 0; i < node.outputs.size(); ++i) {
-      Var v{const_cast<Node*>(&node), i};
+    for (const Var& v : outputs) {
       const Storage& s = values_.Get(v);
-      if (s.kind == Storage::Kind::kCell && s.first == step) Allocate(s);
+      if (s.kind == Storage::Kind::kCell && s.first >= 0 && &NodeAt(s.first) == v.node) Allocate(s);
       AddPointer(v);
     }
     return out;

@@ -12,8 +12,9 @@
 
 namespace ms::cpu {
 
-MS_DECLARE_ISA(void UpdateFloat(UpdateKind kind, const double* scalars, const void* const* in,
-                                void* const* out, int64_t begin, int64_t end);)
+MS_DECLARE_ISA(void UpdateFloat(UpdateKind kind, const double* scalars, const OnTheWay* way,
+                                const void* const* in, void* const* out, int64_t begin,
+                                int64_t end);)
 
 namespace {
 
@@ -21,7 +22,7 @@ namespace {
 struct UpdateForm {
   const char* op;
   UpdateKind kind;
-  std::vector<size_t> full;             // the updated ones in the order of outputs, then the others
+  std::vector<size_t> full;             // the updated ones in the order of outputs, the gradient
   std::vector<size_t> scalars;          // inputs
   std::vector<const char*> attributes;  // further scalars
 };
@@ -59,7 +60,7 @@ constexpr size_t kMaxScalars = 10, kMaxArrays = 6;
 class UpdateKernel : public RangeKernel {
  public:
   UpdateKernel(const UpdateForm& form, const KernelRequest& r, UpdateFn run)
-      : form_(form), run_(run), outputs_(r.out.size()) {
+      : form_(form), run_(run), inputs_(r.in.size()), outputs_(r.out.size()) {
     for (size_t i : form.scalars) dtypes_.push_back(r.dtype(i));
     for (const char* name : form.attributes) attributes_.push_back(ScalarAttr(r, name));
     SetWork(r.shape(0).size(), kNsPerElement, 30);
@@ -73,21 +74,51 @@ class UpdateKernel : public RangeKernel {
     void* out[kMaxArrays];
     for (size_t i = 0; i < form_.full.size(); ++i) in[i] = a.in[form_.full[i]];
     for (size_t i = 0; i < outputs_; ++i) out[i] = a.out[i];
-    run_(form_.kind, scalars, in, out, begin, end);
+    OnTheWay way = way_;
+    const void* const* factor = a.in + inputs_;
+    for (size_t i = 0; i < factors_.size(); ++i)
+      way.*factors_[i].value = ReadScalar(factor[i], factors_[i].dtype);
+    run_(form_.kind, scalars, factors_.empty() ? nullptr : &way, in, out, begin, end);
   }
+
+  // The gradient, from the weights at most.
+  std::shared_ptr<const RangeKernel> With(const Blend& blend,
+                                          const std::vector<DType>& dtypes) const override {
+    bool known = blend.input == form_.full.back() &&
+                 (blend.of < 0 || static_cast<size_t>(blend.of) == form_.full[0]);
+    if (!known || !takes_ || !factors_.empty()) return nullptr;
+    auto kernel = std::make_shared<UpdateKernel>(*this);
+    auto add = [&](double OnTheWay::* value) {
+      kernel->factors_.push_back({value, dtypes[kernel->factors_.size()]});
+    };
+    if (blend.before) add(&OnTheWay::before);
+    if (blend.of >= 0) add(&OnTheWay::decay), kernel->way_.decays = true;
+    if (blend.after) add(&OnTheWay::after);
+    return kernel;
+  }
+  void TakeOnTheWay() { takes_ = true; }
 
  private:
   static constexpr double kNsPerElement = 0.6;
+  struct Factor {
+    double OnTheWay::* value;
+    DType dtype;
+  };
   const UpdateForm& form_;
   UpdateFn run_;
-  size_t outputs_;
+  size_t inputs_, outputs_;
+  bool takes_ = false;  // whether `run` makes the gradient by itself
+  std::vector<Factor> factors_;
+  OnTheWay way_;
   std::vector<DType> dtypes_;
   std::vector<double> attributes_;
 };
 
 KernelChoice MakeVectorUpdate(const UpdateForm& form, const KernelRequest& r) {
   if (r.dtype(0) != DType::kFloat32) return No("needs Float32, got {}", Name(r.dtype(0)));
-  return std::make_unique<UpdateKernel>(form, r, MS_PICK_ISA(UpdateFloat));
+  auto kernel = std::make_unique<UpdateKernel>(form, r, MS_PICK_ISA(UpdateFloat));
+  kernel->TakeOnTheWay();
+  return kernel;
 }
 
 UpdateFn ReferenceOf(DType dtype) {

@@ -1,10 +1,11 @@
 // Optimiser updates, element by element. A rule reads and writes s[]: the elements of the
-// Parameters that it updates, then those it only reads (the gradient). Included into the namespace
+// Parameters that it updates, then the gradient. Included into the namespace
 // of a copy (MS_ISA): vectors for float32 in optim_isa.cc, every other type in optim.cc.
 #pragma once
 
 #include <cmath>
 #include <cstdint>
+#include <type_traits>
 
 #include "backends/cpu/kernels/optim.h"
 #include "base/dtype.h"
@@ -42,6 +43,26 @@ struct SgdRule {
     s[1] = moves ? velocity : s[1];
     s[2] = moves ? C(0) : s[2];
   }
+};
+
+// The same where `stat` is zero everywhere and there is momentum.
+template <class C>
+struct MovingSgdRule {
+  static constexpr int kFull = 3, kUpdated = 2;  // parameters, accum | gradient
+  SgdRule<C> all;
+  void operator()(C* s) const {
+    C g = s[2] + all.decay * s[0];
+    s[1] = s[1] * all.momentum + all.fresh * g;
+    s[0] -= all.lr * (all.nesterov ? g + s[1] * all.momentum : s[1]);
+  }
+};
+
+// The same without momentum.
+template <class C>
+struct StillSgdRule {
+  static constexpr int kFull = 2, kUpdated = 1;  // parameters | gradient
+  SgdRule<C> all;
+  void operator()(C* s) const { s[0] -= all.lr * (s[1] + all.decay * s[0]); }
 };
 
 template <class C>
@@ -171,12 +192,15 @@ struct DescentRule {
   void operator()(C* s) const { s[0] -= alpha * s[1]; }
 };
 
-// Outputs may be the inputs they update: an element depends on elements at its own index only.
-template <class T, class Rule>
-void RunRule(const Rule& given, const void* const* in, void* const* out, int64_t begin,
-             int64_t end) {
+// One pass: kScaled and kDecays say what the gradient meets on its way. Outputs may be the inputs
+// they update: an element depends on elements at its own index only.
+template <class T, bool kScaled, bool kDecays, class Rule>
+void RunLoop(const Rule& given, const OnTheWay& way, const void* const* in, void* const* out,
+             int64_t begin, int64_t end) {
   using C = ComputeType<T>;
+  constexpr int kGradient = Rule::kFull - 1;
   const Rule rule = given;
+  const C before = C(way.before), decay = C(way.decay), after = C(way.after);
   const T* from[Rule::kFull];
   T* to[Rule::kUpdated];
   for (int k = 0; k < Rule::kFull; ++k) from[k] = static_cast<const T*>(in[k]);
@@ -185,38 +209,88 @@ void RunRule(const Rule& given, const void* const* in, void* const* out, int64_t
   for (int64_t i = begin; i < end; ++i) {
     C s[Rule::kFull];
     for (int k = 0; k < Rule::kFull; ++k) s[k] = static_cast<C>(from[k][i]);
+    if constexpr (kScaled) s[kGradient] = s[kGradient] * before;
+    if constexpr (kDecays) s[kGradient] = s[kGradient] + s[0] * decay;
+    if constexpr (kScaled) s[kGradient] = s[kGradient] * after;
     rule(s);
     for (int k = 0; k < Rule::kUpdated; ++k) to[k][i] = static_cast<T>(s[k]);
   }
 }
 
+// What one loop of a rule needs besides the rule.
 template <class T>
-void RunUpdate(UpdateKind kind, const double* k, const void* const* in, void* const* out,
-               int64_t begin, int64_t end) {
+struct Update {
+  const OnTheWay* way;
+  const void* const* in;
+  void* const* out;
+  int64_t begin, end;
+
+  template <class Rule>
+  void Run(const Rule& rule) const {
+    const OnTheWay& known = way ? *way : OnTheWay{};
+    if constexpr (std::is_same_v<T, float>) {
+      if (way && way->decays) return RunLoop<T, true, true>(rule, known, in, out, begin, end);
+      if (way) return RunLoop<T, true, false>(rule, known, in, out, begin, end);
+    }
+    RunLoop<T, false, false>(rule, known, in, out, begin, end);
+  }
+};
+
+// Memory is what an update waits for, so SGD touches no array that it leaves as it is: the velocity
+// and `stat`, updated in place, where there is no momentum; `stat` once it is zero, which it is
+// after the first update.
+template <class T>
+void RunSgd(const double* k, const Update<T>& all) {
   using C = ComputeType<T>;
+  const SgdRule<C> rule(k);
+  bool in_place = all.in[1] == all.out[1] && all.in[2] == all.out[2];
+  if (!in_place) return all.Run(rule);
+  if (rule.momentum == 0) {
+    const void* in[] = {all.in[0], all.in[3]};
+    return Update<T>{all.way, in, all.out, all.begin, all.end}.Run(StillSgdRule<C>{rule});
+  }
+  constexpr int64_t kBlock = 512;
+  const void* in[] = {all.in[0], all.in[1], all.in[3]};
+  const T* stat = static_cast<const T*>(all.in[2]);
+  for (int64_t i = all.begin; i < all.end; i += kBlock) {
+    int64_t stop = i + kBlock < all.end ? i + kBlock : all.end;
+    int fresh = 0;
+    for (int64_t j = i; j < stop; ++j) fresh |= static_cast<C>(stat[j]) != 0;
+    if (fresh)
+      Update<T>{all.way, all.in, all.out, i, stop}.Run(rule);
+    else
+      Update<T>{all.way, in, all.out, i, stop}.Run(MovingSgdRule<C>{rule});
+  }
+}
+
+template <class T>
+void RunUpdate(UpdateKind kind, const double* k, const OnTheWay* way, const void* const* in,
+               void* const* out, int64_t begin, int64_t end) {
+  using C = ComputeType<T>;
+  const Update<T> update{way, in, out, begin, end};
   switch (kind) {
     case UpdateKind::kMomentum:
-      return RunRule<T>(MomentumRule<C>(k), in, out, begin, end);
+      return update.Run(MomentumRule<C>(k));
     case UpdateKind::kSgd:
-      return RunRule<T>(SgdRule<C>(k), in, out, begin, end);
+      return RunSgd<T>(k, update);
     case UpdateKind::kAdam:
-      return RunRule<T>(AdamRule<C>(k), in, out, begin, end);
+      return update.Run(AdamRule<C>(k));
     case UpdateKind::kAdamWeightDecay:
-      return RunRule<T>(AdamWeightDecayRule<C>(k), in, out, begin, end);
+      return update.Run(AdamWeightDecayRule<C>(k));
     case UpdateKind::kAdaMax:
-      return RunRule<T>(AdaMaxRule<C>(k), in, out, begin, end);
+      return update.Run(AdaMaxRule<C>(k));
     case UpdateKind::kRmsProp:
-      return RunRule<T>(RmsPropRule<C>(k), in, out, begin, end);
+      return update.Run(RmsPropRule<C>(k));
     case UpdateKind::kCenteredRmsProp:
-      return RunRule<T>(CenteredRmsPropRule<C>(k), in, out, begin, end);
+      return update.Run(CenteredRmsPropRule<C>(k));
     case UpdateKind::kAdagrad:
-      return RunRule<T>(AdagradRule<C>(k), in, out, begin, end);
+      return update.Run(AdagradRule<C>(k));
     case UpdateKind::kAdadelta:
-      return RunRule<T>(AdadeltaRule<C>(k), in, out, begin, end);
+      return update.Run(AdadeltaRule<C>(k));
     case UpdateKind::kFtrl:
-      return RunRule<T>(FtrlRule<C>(k), in, out, begin, end);
+      return update.Run(FtrlRule<C>(k));
     case UpdateKind::kDescent:
-      return RunRule<T>(DescentRule<C>(k), in, out, begin, end);
+      return update.Run(DescentRule<C>(k));
   }
 }
 

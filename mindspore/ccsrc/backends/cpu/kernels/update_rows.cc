@@ -87,7 +87,7 @@ class UpdateRowsKernel : public Kernel {
   void RunAll(const KernelArgs& a, const int64_t* at, const double* k) const {
     const void* in[] = {a.in[0], a.in[3], a.in[5], Add(a, at, size_)};
     ParallelFor(size_ * inner_, 0.6, [&](int64_t begin, int64_t end) {
-      run_(UpdateKind::kSgd, k, in, a.out, begin, end);
+      run_(UpdateKind::kSgd, k, nullptr, in, a.out, begin, end);
     });
   }
 
@@ -103,7 +103,7 @@ class UpdateRowsKernel : public Kernel {
         auto base = reinterpret_cast<uintptr_t>(sums) +
                     static_cast<uintptr_t>((i - distinct[i]) * inner_ * item);
         const void* in[] = {a.in[0], a.in[3], a.in[5], reinterpret_cast<const void*>(base)};
-        run_(UpdateKind::kSgd, k, in, a.out, first, first + inner_);
+        run_(UpdateKind::kSgd, k, nullptr, in, a.out, first, first + inner_);
       }
     });
   }

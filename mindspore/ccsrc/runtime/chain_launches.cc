@@ -1,0 +1,154 @@
+#include "runtime/chain_launches.h"
+
+#include <algorithm>
+#include <optional>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "kernel/range_kernel.h"
+#include "runtime/group_plan.h"
+
+namespace ms {
+namespace {
+
+struct Product {
+  Var array, factor;
+};
+
+class Chain {
+ public:
+  Chain(const std::vector<const Node*>& nodes, size_t begin, size_t end,
+        const std::function<bool(const Var&)>& inside)
+      : inside_(inside) {
+    for (size_t i = begin; i < end; ++i) {
+      if (nodes[i]->op->view) continue;
+      for (const Var& v : nodes[i]->inputs) ++uses_[WithoutViews(v)];
+    }
+  }
+
+  // The launch with an input that its kernel makes by itself; false where there is none. What needs
+  // no launch of its own any more is noted.
+  bool Take(ChainLaunch* launch) {
+    const auto& kernel = static_cast<const RangeKernel&>(*launch->kernel);
+    for (size_t i = 0; i < launch->inputs.size(); ++i) {
+      Found found = Find(launch->inputs, i);
+      if (found.made.empty()) continue;
+      std::vector<DType> dtypes;
+      for (const Var& factor : found.factors) dtypes.push_back(factor.type().dtype());
+      auto with = kernel.With(found.blend, dtypes);
+      if (!with) continue;
+      launch->kernel = std::move(with);
+      launch->inputs[i] = found.array;
+      launch->inputs.insert(launch->inputs.end(), found.factors.begin(), found.factors.end());
+      taken_.insert(found.made.begin(), found.made.end());
+      return true;
+    }
+    return false;
+  }
+
+  bool Taken(const Node* node) const { return taken_.contains(node); }
+
+ private:
+  struct Found {
+    Blend blend;
+    Var array;
+    Vars factors;
+    std::vector<const Node*> made;  // by these nodes so far
+  };
+
+  // The node that makes a value of this type for one reader.
+  const Node* Maker(const Var& v, const OpDef& op, const Type& type) const {
+    Var made = WithoutViews(v);
+    bool only = made.node->op == &op && inside_(made) && uses_.at(made) == 1;
+    return only && made.type().dtype() == type.dtype() ? made.node : nullptr;
+  }
+
+  std::optional<Product> AsProduct(const Var& v, const Type& type, Found* found) const {
+    static const OpDef& mul = Ops().Get("Mul");
+    const Node* node = Maker(v, mul, type);
+    if (!node) return {};
+    for (size_t i : {0, 1}) {
+      const Var &array = node->inputs[i], &factor = node->inputs[1 - i];
+      bool scales = factor.type().shape().size() == 1 && IsFloating(factor.type().dtype());
+      if (!scales || array.type().dtype() != type.dtype() || array.type().shape().size() <= 1)
+        continue;
+      found->made.push_back(node);
+      return Product{array, factor};
+    }
+    return {};
+  }
+
+  // The last factor first, as the input is looked through from its end.
+  Found Find(const Vars& inputs, size_t input) const {
+    static const OpDef& add = Ops().Get("Add");
+    const Type& type = inputs[input].type();
+    Found found;
+    if (type.shape().size() <= 1) return found;
+    found.blend.input = input;
+    found.array = inputs[input];
+    Vars last_first;
+    if (auto outer = AsProduct(found.array, type, &found)) {
+      found.blend.after = true;
+      found.array = outer->array;
+      last_first.push_back(outer->factor);
+    }
+    const Node* sum = Maker(found.array, add, type);
+    for (size_t side = 0; sum && side < 2 && found.blend.of < 0; ++side) {
+      Found with = found;
+      auto term = AsProduct(sum->inputs[side], type, &with);
+      const Var& other = sum->inputs[1 - side];
+      if (!term || other.type().dtype() != type.dtype() || other.type().shape().size() <= 1)
+        continue;
+      with.blend.of = PlaceOf(inputs, term->array);
+      if (with.blend.of < 0) continue;
+      found = std::move(with);
+      found.made.push_back(sum);
+      found.array = other;
+      last_first.push_back(term->factor);
+    }
+    if (auto inner = AsProduct(found.array, type, &found)) {
+      found.blend.before = true;
+      found.array = inner->array;
+      last_first.push_back(inner->factor);
+    }
+    found.factors.assign(last_first.rbegin(), last_first.rend());
+    return found;
+  }
+
+  static int PlaceOf(const Vars& inputs, const Var& array) {
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      if (WithoutViews(inputs[i]) == WithoutViews(array)) return static_cast<int>(i);
+    }
+    return -1;
+  }
+
+  const std::function<bool(const Var&)>& inside_;
+  std::unordered_map<Var, size_t, VarHash> uses_;  // by launches of the chain
+  std::unordered_set<const Node*> taken_;
+};
+
+}  // namespace
+
+Vars OutputsOf(const Node& node) {
+  Vars outputs;
+  for (uint32_t i = 0; i < node.outputs.size(); ++i)
+    outputs.push_back({const_cast<Node*>(&node), i});
+  return outputs;
+}
+
+std::vector<ChainLaunch> LaunchesOfChain(const std::vector<const Node*>& nodes,
+                                         const std::vector<std::shared_ptr<const Kernel>>& kernels,
+                                         size_t begin, size_t end,
+                                         const std::function<bool(const Var&)>& inside) {
+  Chain chain(nodes, begin, end, inside);
+  std::vector<ChainLaunch> launches;
+  for (size_t i = end; i-- > begin;) {
+    if (!kernels[i] || chain.Taken(nodes[i])) continue;
+    launches.push_back({nodes[i]->op, kernels[i], nodes[i]->inputs, OutputsOf(*nodes[i])});
+    chain.Take(&launches.back());
+  }
+  std::reverse(launches.begin(), launches.end());
+  return launches;
+}
+
+}  // namespace ms
