@@ -6,7 +6,9 @@ namespace ms {
 namespace {
 
 constexpr size_t kMostNodes = 48;   // of one group
-constexpr int kMostVisited = 2000;  // units looked at for one merge
+// Units looked at for one merge. Where more than these need the first unit, the second one nearly
+// always needs one of them, as a gradient does that reads a value from the other end of a network.
+constexpr int kMostVisited = 128;
 
 // Whether a good part of what a node reads is an output of `source`.
 bool ReadsMuch(const Node& node, const Node& source) {

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import collections
 import copy
+import functools
 import types
 from typing import Any
 
@@ -17,9 +18,13 @@ MISSING = _core.GUARD_MISSING
 ITEM, ATTRIBUTE, CLOSURE, LIST, DICT, ARRAY, EQUAL, MEMBERS = range(8)
 OWNED = 16  # added to a kind: the owner is the state of a Cell, whose changes bump the epoch
 _SIMPLE = (int, float, str, bytes, bool, complex, type(None))
-_PLAIN = frozenset(_SIMPLE)
 _COMPARED = (set, bytearray, collections.deque)
 _CONTAINERS = (list, tuple, dict, np.ndarray, *_COMPARED)
+
+
+@functools.lru_cache(1024)
+def _is_container(kind: type) -> bool:
+    return issubclass(kind, _CONTAINERS)
 
 
 class Guards:
@@ -43,7 +48,7 @@ class Guards:
         values = tuple([states[i].get(k, MISSING) for i, k in members])
         self.facts.append((MEMBERS | OWNED, states, members, values))
         for value in values:
-            if type(value) not in _PLAIN:
+            if _is_container(type(value)):
                 self.content(value)
 
     def children(self, cells: dict) -> None:
@@ -77,7 +82,7 @@ class Guards:
 
     def content(self, value: Any) -> None:
         """What a mutable value holds is a fact too."""
-        if not isinstance(value, _CONTAINERS) or not self._is_new(LIST, value, None):
+        if not _is_container(type(value)) or not self._is_new(LIST, value, None):
             return
         if isinstance(value, np.ndarray):
             self.facts.append((ARRAY, value, None, value.copy(order="C")))
