@@ -7,6 +7,8 @@ import collections
 import dataclasses
 import enum
 import functools
+import gc
+import types
 import warnings
 from typing import Any
 
@@ -384,3 +386,43 @@ def test_sets_and_keys_that_hold_tensors() -> None:
         warnings.simplefilter("ignore")
         assert plain(next(iter(jit(keys)(UP)))) == plain(UP * 2)
         assert plain(jit(objects)(UP)[0]) == plain(UP * 2)
+
+
+class OneSlot:
+    """Has a single slot, named by a str."""
+
+    __slots__ = "value"
+
+    def __init__(self, value):
+        self.value = value
+
+
+@pytest.mark.parametrize(
+    "around",
+    [
+        ValueError,
+        lambda v: slice(v, None),
+        OneSlot,
+        lambda v: OneSlot(collections.deque([v])),
+        lambda v: OneSlot({v: 1}),
+        lambda v: types.MappingProxyType({"v": v}),
+        lambda v: [OneSlot(v)],
+    ],
+)
+def test_no_value_of_the_graph_leaves_it_inside_of_an_object(around: Any) -> None:
+    def function(x):
+        return around(x * 2)
+
+    with pytest.raises(TypeError, match="values of the graph"):
+        jit(function, fullgraph=True)(UP)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        pending: list = [jit(function)(UP)]
+    found = []
+    while pending:
+        value = pending.pop()
+        if isinstance(value, Tensor):
+            found.append(plain(value))
+        elif not isinstance(value, type):
+            pending += gc.get_referents(value)
+    assert found == [plain(UP * 2)]

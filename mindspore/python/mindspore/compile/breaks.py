@@ -8,7 +8,8 @@ part of the path."""
 
 from __future__ import annotations
 
-import functools
+import contextlib
+import gc
 import types
 from collections import deque
 from collections.abc import Callable
@@ -102,40 +103,23 @@ def refuse_code(value: Any) -> bool:
             if v is not value and v.is_symbolic:
                 raise Unsupported("an object that holds values of the graph would have to be used")
             continue
-        if isinstance(v, (list, tuple, set, frozenset)):
-            pending += v
-        elif isinstance(v, dict):
-            pending += v.values()
-        elif isinstance(v, types.MethodType):
-            pending += [v.__self__, v.__func__]
-        elif isinstance(v, functools.partial):
-            pending += [v.func, v.args, v.keywords]
-        else:
-            pending += _inside(v)
+        pending += _inside(v)
     return False
 
 
 _OWNERS = (HostValue, Tensor, list, tuple, dict, set, deque)  # of methods that are called
-_APART = (type, types.ModuleType, HostValue, str, int, float, types.BuiltinFunctionType)
+_PLAIN = (type, types.ModuleType, HostValue, str, int, float)
+_APART = (*_PLAIN, types.BuiltinFunctionType, types.TracebackType, types.FrameType)
 
 
 def _inside(value: Any) -> list:
     """What an object or function holds, without running code of its class."""
+    if not isinstance(value, types.FunctionType):
+        return gc.get_referents(value)
     found = []
-    for cell in value.__closure__ or () if isinstance(value, types.FunctionType) else ():
-        try:
+    for cell in value.__closure__ or ():
+        with contextlib.suppress(ValueError):  # it has no value yet
             found.append(cell.cell_contents)
-        except ValueError:
-            pass  # it has no value yet
-    try:
-        found.append(object.__getattribute__(value, "__dict__"))
-    except AttributeError:
-        pass  # it has slots
-    for name in (n for kind in type(value).__mro__ for n in kind.__dict__.get("__slots__", ())):
-        try:
-            found.append(object.__getattribute__(value, name))
-        except AttributeError:
-            pass  # it has no value yet
     return found
 
 
