@@ -40,6 +40,22 @@ def test_figures_follow_what_is_held(module):
     assert module.memory_stats()["total_idle_memory"] == 0
 
 
+def test_each_maximum_counts_anew_from_its_own_reset() -> None:
+    runtime.empty_cache()
+    runtime.reset_peak_memory_stats()
+    x = ops.ones((64 * MB // 4,), ms.float32)
+    del x
+    runtime.empty_cache()
+    runtime.reset_max_memory_reserved()
+    assert runtime.max_memory_reserved() < runtime.max_memory_allocated() - 32 * MB
+    y = ops.ones((16 * MB // 4,), ms.float32)
+    runtime.reset_max_memory_allocated()
+    del y
+    runtime.empty_cache()
+    runtime.reset_max_memory_allocated()
+    assert runtime.max_memory_reserved() >= runtime.max_memory_allocated() + 16 * MB
+
+
 def test_emptying_the_cache_gives_pages_back_to_the_system():
     runtime.empty_cache()
     before = resident()

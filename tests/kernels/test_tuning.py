@@ -272,7 +272,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     tuning.write(path, {"cpu a": {"k": entry("rows=4"), "l": entry("", gain=1, complete=False)}})
     assert main(["show", str(path)]) == 0
     shown = capsys.readouterr().out
-    assert "cpu a" in shown and "1.50 x  rows=4" in shown and "as by rule, not complete" in shown
+    assert "cpu a" in shown and "1.50 x  rows=4" in shown and "plain loops, not complete" in shown
     assert main(["merge", str(tmp_path / "out"), str(path), str(tmp_path / "none")]) == 1
     assert "but got" in capsys.readouterr().err and not (tmp_path / "out").exists()
     assert main(["merge", str(path / "out"), str(path)]) == 1

@@ -135,6 +135,7 @@ void Tuner::Took(const TunedWay& way, double ns) {
   std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock || !TrialReady()) return;
   bool is_trial = &way == trial_;
+  if (!is_trial && &way != best_.load(std::memory_order_relaxed)) return;  // of an earlier trial
   Side& side = is_trial ? fresh_ : old_;
   side.best_ns = std::min(side.best_ns, ns);
   ++side.launches;

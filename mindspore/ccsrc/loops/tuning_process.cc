@@ -87,9 +87,9 @@ std::shared_ptr<Tuner> TunerOf(const std::string& key,
                                const std::function<std::shared_ptr<Tuner>()>& make) {
   Process& process = Shared();
   std::lock_guard lock(process.tuners_mutex);
-  std::shared_ptr<Tuner>& tuner = process.tuners[key];
-  if (!tuner) tuner = make();
-  return tuner;
+  auto it = process.tuners.find(key);
+  if (it == process.tuners.end()) it = process.tuners.emplace(key, make()).first;
+  return it->second;
 }
 
 std::shared_ptr<MachineCode> NextTuningTrial() {

@@ -48,11 +48,10 @@ void BindRuntime(py::module_& m) {
   m.def("num_threads", [] { return omp_get_max_threads(); });
   m.def("memory_stats", [] {
     MemoryStats stats = GetMemoryStats();
-    BlockCache::Sizes blocks = Blocks().sizes();
-    return std::make_tuple(stats.live, stats.peak, blocks.kept, blocks.peak);
+    return std::make_tuple(stats.live, stats.peak, Blocks().sizes().kept, ReservedPeak());
   });
   m.def("reset_peak_memory", &ResetPeakMemory);
-  m.def("reset_peak_reserved", [] { Blocks().ResetPeak(); });
+  m.def("reset_peak_reserved", &ResetReservedPeak);
   m.def("empty_memory_cache", [] {
     FreeIdleArenas();
     Blocks().Clear();

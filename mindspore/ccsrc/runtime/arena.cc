@@ -12,7 +12,7 @@ struct Idle {
   std::vector<BufferRef> blocks;
 };
 
-Idle& Blocks() {
+Idle& Arenas() {
   static auto* idle = new Idle;  // never destroyed: threads may still run
   return *idle;
 }
@@ -34,7 +34,7 @@ std::vector<BufferRef>::iterator Choose(std::vector<BufferRef>& blocks, size_t b
 BufferRef TakeArena(size_t bytes, void* preferred) {
   BufferRef outgrown;
   {
-    Idle& idle = Blocks();
+    Idle& idle = Arenas();
     std::lock_guard lock(idle.mutex);
     auto it = Choose(idle.blocks, bytes, preferred);
     if (it != idle.blocks.end()) {
@@ -54,14 +54,14 @@ BufferRef TakeArena(size_t bytes, void* preferred) {
 }
 
 void GiveArena(BufferRef arena) {
-  Idle& idle = Blocks();
+  Idle& idle = Arenas();
   std::lock_guard lock(idle.mutex);
   idle.blocks.push_back(std::move(arena));
 }
 
 void FreeIdleArenas() {
   std::vector<BufferRef> blocks;
-  Idle& idle = Blocks();
+  Idle& idle = Arenas();
   std::lock_guard lock(idle.mutex);
   blocks.swap(idle.blocks);
 }

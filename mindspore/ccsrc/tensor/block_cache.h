@@ -52,11 +52,12 @@ class BlockCache {
   static constexpr size_t kFloor = size_t{64} << 20;
 
  private:
+  struct Kept;
+  using BySize = std::multimap<size_t, std::list<Kept>::iterator>;
   struct Kept {
     void* block;
-    std::multimap<size_t, std::list<Kept>::iterator>::iterator by_size;
+    BySize::iterator by_size;
   };
-  using BySize = std::multimap<size_t, std::list<Kept>::iterator>;
   struct Victim {
     void* block;
     size_t capacity;
@@ -78,6 +79,11 @@ class BlockCache {
 
 // The cache of the process, never destroyed: buffers may outlive static destructors.
 BlockCache& Blocks();
+
+// The most bytes that were in use or kept at one time, small blocks with them, since the last
+// reset.
+size_t ReservedPeak();
+void ResetReservedPeak();
 
 // From here on fork() waits until no other thread changes the cache, so that the child may use it.
 // What runs before a fork and frees memory must be registered later than this: handlers run last

@@ -2,6 +2,7 @@
 // that a training step that repeats its sizes touches neither malloc nor fresh pages.
 #include "tensor/buffer.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <new>
 #include <vector>
@@ -26,13 +27,20 @@ size_t& CapacityOf(void* block) {
 }
 
 std::atomic<size_t> live_bytes{0};
+// The most that was live since each of the two resets.
 std::atomic<size_t> peak_bytes{0};
+std::atomic<size_t> peak_beside_kept{0};
+
+void Raise(std::atomic<size_t>& to, size_t live) {
+  size_t peak = to.load(std::memory_order_relaxed);
+  while (live > peak && !to.compare_exchange_weak(peak, live, std::memory_order_relaxed)) {
+  }
+}
 
 void CountUp(size_t bytes) {
   size_t live = live_bytes.fetch_add(bytes, std::memory_order_relaxed) + bytes;
-  size_t peak = peak_bytes.load(std::memory_order_relaxed);
-  while (live > peak && !peak_bytes.compare_exchange_weak(peak, live, std::memory_order_relaxed)) {
-  }
+  Raise(peak_bytes, live);
+  Raise(peak_beside_kept, live);
 }
 
 int SmallClass(size_t bytes) {
@@ -123,5 +131,17 @@ MemoryStats GetMemoryStats() {
 }
 
 void ResetPeakMemory() { peak_bytes.store(live_bytes.load(std::memory_order_relaxed)); }
+
+size_t ReservedPeak() {
+  BlockCache::Sizes blocks = Blocks().sizes();
+  // The cache knows nothing of small blocks, and counts whole pages of large ones.
+  return std::max({blocks.peak, peak_beside_kept.load(std::memory_order_relaxed),
+                   live_bytes.load(std::memory_order_relaxed) + blocks.kept});
+}
+
+void ResetReservedPeak() {
+  peak_beside_kept.store(live_bytes.load(std::memory_order_relaxed));
+  Blocks().ResetPeak();
+}
 
 }  // namespace ms

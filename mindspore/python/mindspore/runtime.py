@@ -47,7 +47,7 @@ def memory_stats(device_target: str | None = None) -> dict[str, Any]:
         "total_reserved_memory": allocated + idle,
         "total_allocated_memory": allocated,
         "total_idle_memory": idle,
-        "max_reserved_memory": max(max_reserved, max_allocated, allocated + idle),
+        "max_reserved_memory": max_reserved,
         "max_allocated_memory": max_allocated,
     }
 
