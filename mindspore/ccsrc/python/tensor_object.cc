@@ -308,6 +308,12 @@ PyObject* Compare(PyObject* a, PyObject* b, int op) {
 }
 
 Py_hash_t HashOf(PyObject* self) {
+  // A number that is known only at run time is a key by its value, not by this object.
+  TensorObject* t = AsTensor(self);
+  if (t->symbolic() && t->var.node && t->var.type().weak() &&
+      !Guarded([&]() -> PyObject* { return ValueOf(self, "a dict or set"), nullptr; })) {
+    return -1;
+  }
   return static_cast<Py_hash_t>(reinterpret_cast<size_t>(self) >> 4);
 }
 PyObject* Repr(PyObject* self) { return PyObject_CallOneArg(repr_function, self); }

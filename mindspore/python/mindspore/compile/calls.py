@@ -27,6 +27,7 @@ from mindspore.compile.host_values import HostValue, has_host
 from mindspore.compile.numbers import NumberDecides, holds_number
 from mindspore.compile.python_builtins import SPECIAL
 from mindspore.compile.source import NoSource, find_source
+from mindspore.compile.stand_ins import is_unknown, needs_value
 from mindspore.compile.values import Choice, replace_leaves
 from mindspore.ops.primitive import Primitive
 
@@ -77,7 +78,7 @@ class Calls:
         if getattr(type(function), "_ms_compiled", False):  # a function decorated with jit
             return self.call(function.bound_function(), args, kwargs, frame)
         if isinstance(function, type):
-            return self._instantiate(function, args, kwargs)
+            return self.instantiate(function, args, kwargs)
         method = self.special_method(function, "__call__")
         if method is not None:
             return self.call(method, args, kwargs, frame)
@@ -226,7 +227,8 @@ class Calls:
         construct = self.get_attribute(cell, "construct")
         return self.call(construct, list(args), kwargs, None)
 
-    def _instantiate(self, kind: type, args: list, kwargs: dict) -> Any:
+    def instantiate(self, kind: type, args: list, kwargs: dict) -> Any:
+        """An object of a class, a number of a tensor."""
         if holds_number((args, kwargs)):
             raise NumberDecides
         if kind in (int, float, bool) and args and self.is_traced(args[0]):
@@ -335,6 +337,8 @@ class Calls:
         except TypeError:
             if any(isinstance(a, Tensor) and self.aliases.may_be_parameter(a) for a in args):
                 raise Inseparable("a tensor decides which Parameter this is") from None
+            if is_unknown((args, kwargs)):
+                raise needs_value(f"'{_name(function)}'") from None
             raise
 
 

@@ -21,6 +21,8 @@ _NOTHING = Tensor(False)  # an op has at least one input
 class Text:
     """A string with values of tensors in it: `render(*values)`, known when the graph runs."""
 
+    _stands_for = ""
+
     def __init__(self, render: Callable[..., str], *values: Any):
         self.render, self.values = render, values
 
@@ -32,6 +34,11 @@ class Text:
 
     def __mod__(self, other: Any) -> Text:
         return Text(lambda a, b: a % b, self, other)
+
+    def __mul__(self, other: Any) -> Text:
+        return Text(lambda a, b: a * b, self, other)
+
+    __rmul__ = __mul__
 
     def __getattr__(self, name: str) -> Any:
         raise Unsupported(
@@ -46,6 +53,7 @@ class Text:
         )
 
     __eq__ = __ne__ = __hash__ = __bool__ = __len__ = __contains__ = __getitem__ = _refuse  # type: ignore[assignment]
+    __lt__ = __le__ = __gt__ = __ge__ = __iter__ = __float__ = __int__ = __index__ = _refuse
 
 
 def is_text(value: Any) -> bool:

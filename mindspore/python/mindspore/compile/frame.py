@@ -231,6 +231,7 @@ class NestedFunction:
         "keyword_defaults",
         "node",
     )
+    _stands_for = lambda: None  # noqa: E731 - a value, not a method
 
     def __init__(self, frame: Frame, node: Any, name: str):
         self.frame, self.node, self.__name__ = frame, node, name

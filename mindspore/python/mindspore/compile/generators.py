@@ -68,6 +68,8 @@ class Yielded:
 class Generator:
     """A call of a generator function."""
 
+    _stands_for = (item for item in ())
+
     def __init__(self, tracer: Any, frame: Any, node: Any):
         self.tracer, self.frame, self.node = tracer, frame, node
         self.sources = [self]

@@ -9,18 +9,20 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from mindspore import _core
-from mindspore._core import SymbolicInt, Tensor
+from mindspore._core import Tensor
 from mindspore.common import _late
 from mindspore.compile import effects
 from mindspore.compile import guards as facts
 from mindspore.compile.errors import Inseparable
-from mindspore.compile.generators import Generator, lazily
-from mindspore.compile.numbers import NumberDecides, NumberInput
+from mindspore.compile.generators import lazily
+from mindspore.compile.stand_ins import sample_of
 from mindspore.ops._custom import FLOATS
 
 
 class TracedRange:
     """`range` with a bound that is a tensor."""
+
+    _stands_for = range(0)
 
     def __init__(self, start: Any, stop: Any, step: Any):
         self.start, self.stop, self.step = (_bound(v) for v in (start, stop, step))
@@ -104,7 +106,7 @@ def _enumerate(tracer: Any, args: list, kwargs: dict) -> Any:
 
 def _getattr(tracer: Any, args: list, kwargs: dict) -> Any:
     owner, name, *default = args
-    if default and not hasattr(owner, name):
+    if default and not hasattr(sample_of(owner), name):
         instance = getattr(owner, "__dict__", None)
         if type(instance) is dict:
             tracer.guards.item(instance, name, facts.MISSING)
@@ -112,14 +114,20 @@ def _getattr(tracer: Any, args: list, kwargs: dict) -> Any:
     return tracer.get_attribute(owner, name)
 
 
+def _type(tracer: Any, args: list, kwargs: dict) -> Any:
+    if len(args) != 1 or kwargs:
+        return tracer.instantiate(type, args, kwargs)
+    return type(sample_of(args[0]))
+
+
 def _hasattr(tracer: Any, args: list, kwargs: dict) -> Any:
     owner, name = args
-    if not hasattr(owner, name):
+    if not hasattr(sample_of(owner), name):
         instance = getattr(owner, "__dict__", None)
         if type(instance) is dict:
             tracer.guards.item(instance, name, facts.MISSING)
         return False
-    if not isinstance(owner, Tensor):
+    if not isinstance(owner, Tensor) and sample_of(owner) is owner:
         tracer.get_attribute(owner, name)
     return True
 
@@ -181,18 +189,8 @@ def _len(tracer: Any, args: list, kwargs: dict) -> Any:
     return len(*args, **kwargs)
 
 
-_NONE: tuple = ()
-_GENERATOR = (item for item in _NONE)  # what a Generator stands for
-
-
 def _isinstance(tracer: Any, args: list, kwargs: dict) -> Any:
-    if args and isinstance(args[0], NumberInput):
-        raise NumberDecides
-    if len(args) == 2 and isinstance(args[0], SymbolicInt):
-        return isinstance(0, args[1])
-    if len(args) == 2 and isinstance(args[0], Generator):
-        return isinstance(_GENERATOR, args[1])
-    result = isinstance(*args, **kwargs)
+    result = isinstance(sample_of(args[0]), args[1])
     if tracer.aliases.may_be_parameter(args[0]) and not result:
         if issubclass(_late.parameter_class, args[1]):
             raise Inseparable("a tensor decides whether this is a Parameter")
@@ -248,6 +246,7 @@ _TAKEN: dict[Callable, tuple[int, float, set[str]]] = {
     next: (1, 2, set()),
     getattr: (2, 3, set()),
     hasattr: (2, 2, set()),
+    isinstance: (2, 2, set()),
     max: (1, math.inf, {"key", "default"}),
     min: (1, math.inf, {"key", "default"}),
     any: (1, 1, set()),
@@ -278,6 +277,7 @@ _WAYS: dict[Callable, Callable] = {
     range: _range,
     len: _len,
     isinstance: _isinstance,
+    type: _type,
     map: _map,
     filter: _filter,
     zip: _zip,

@@ -32,6 +32,7 @@ from mindspore.compile.memo import Memo
 from mindspore.compile.python_builtins import TracedRange
 from mindspore.compile.recursion import Recursion
 from mindspore.compile.special_methods import SpecialMethods
+from mindspore.compile.stand_ins import attribute_of, is_unknown, needs_value, sample_of
 from mindspore.compile.values import NUMBERS, Choice
 
 
@@ -202,6 +203,13 @@ class Tracer(Calls, Choices, Recursion, Iterators, SpecialMethods):
             return self.split(owner, lambda o: self.get_attribute(o, name))
         if self.aliases.origins and isinstance(owner, Tensor):
             self.aliases.check_attribute(owner, name)
+        if name == "__class__":
+            return type(sample_of(owner))
+        if isinstance(owner, Tensor) and _core.is_weak(owner):
+            value = attribute_of(owner, name)
+            self.made.add(id(value))
+            self.keep.append(value)
+            return value
         if isinstance(owner, (Tensor, str, tuple, list, dict, set, int, float, NestedFunction)):
             value = getattr(owner, name)
             if isinstance(owner, _late.parameter_class) and not isinstance(value, Tensor):
@@ -432,8 +440,17 @@ class Tracer(Calls, Choices, Recursion, Iterators, SpecialMethods):
         except TypeError:
             x, y = self.as_choice(a), self.as_choice(b)
             if x is a and y is b:
-                raise
+                if not is_unknown((a, b)):
+                    raise
+                return self._operate_later(operation, a, b)
             return self.operate(operation, x, y)
+
+    def _operate_later(self, operation: Callable, a: Any, b: Any) -> Any:
+        """An operator that numbers and strings have, and the tensors that stand for them have not."""
+        reason = needs_value(f"the operator '{operation.__name__}'")
+        if self.session is None:
+            raise reason
+        return self.session.call(reason, operation, [a, b], {}, True)
 
 
 _BUILT_IN = frozenset({Tensor, int, float, bool, str, tuple, list, dict, type(None)})
