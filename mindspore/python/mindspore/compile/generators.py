@@ -68,7 +68,7 @@ class Yielded:
 class Generator:
     """A call of a generator function."""
 
-    _stands_for = (item for item in ())
+    _stands_for = (item for item in range(0))
 
     def __init__(self, tracer: Any, frame: Any, node: Any):
         self.tracer, self.frame, self.node = tracer, frame, node
