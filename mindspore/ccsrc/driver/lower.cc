@@ -77,7 +77,7 @@ class Lowering {
   }
 
   Var Current(Var v) const {
-    for (const Var* to = replaced_.Find(v); to && *to; to = replaced_.Find(v)) v = *to;
+    while (Var to = replaced_.Get(v)) v = to;
     return v;
   }
 

@@ -2,30 +2,11 @@
 
 #include "grad/backward.h"
 #include "ir/control.h"
+#include "ir/var_map.h"
 #include "ops/control.h"
 
 namespace ms {
 namespace {
-
-// A Var for each value of a finished graph; null where there is none.
-class VarTable {
- public:
-  explicit VarTable(const Graph& graph) {
-    first_.reserve(graph.nodes().size());
-    size_t outputs = 0;
-    for (const Node* node : graph.nodes()) {
-      first_.push_back(outputs);
-      outputs += node->outputs.size();
-    }
-    vars_.resize(outputs);
-  }
-  Var& operator[](const Var& v) { return vars_[first_[v.node->id] + v.index]; }
-  const Var& operator[](const Var& v) const { return vars_[first_[v.node->id] + v.index]; }
-
- private:
-  std::vector<size_t> first_;  // by node id
-  Vars vars_;
-};
 
 Types ForwardTypes(const Types& types) {
   Types result;
@@ -43,8 +24,8 @@ Type BackType(const Types& inputs, const Types& outputs) {
 // make again from them (constants, fills, views, broadcasts) is made again.
 class BackwardGraph : public BackwardHost {
  public:
-  BackwardGraph(Graph* graph, const Graph& made, const VarTable& forward, const Vars& backs)
-      : graph_(graph), emitter_(graph), forward_(forward), backs_(backs), inside_(made) {}
+  BackwardGraph(Graph* graph, const VarMap<Var>& forward, const Vars& backs)
+      : graph_(graph), emitter_(graph), forward_(forward), backs_(backs) {}
 
   void Build(const Graph& g) {
     std::vector<Seed> seeds;
@@ -72,10 +53,10 @@ class BackwardGraph : public BackwardHost {
 
   // `v` is of g; the result is of ◀g.
   Var Use(const Var& v) override {
-    Var made = inside_[forward_[v]];
+    Vars chain{forward_.Get(v)};
+    Var made = inside_.Get(chain[0]);
     if (made) return made;
-    Vars chain{forward_[v]};
-    while (!inside_[chain.back()] && IsDerived(chain.back()))
+    while (!inside_.Get(chain.back()) && IsDerived(chain.back()))
       chain.push_back(chain.back().node->inputs[0]);
     made = UseForward(chain.back());
     for (size_t i = chain.size() - 1; i-- > 0;) {
@@ -131,7 +112,7 @@ class BackwardGraph : public BackwardHost {
   }
 
   Var UseForward(const Var& v) {
-    if (inside_[v]) return inside_[v];
+    if (Var known = inside_.Get(v)) return known;
     const Node& node = *v.node;
     Var made;
     if (node.kind == NodeKind::kConstant) {
@@ -163,9 +144,9 @@ class BackwardGraph : public BackwardHost {
 
   Graph* graph_;
   GraphEmitter emitter_;
-  const VarTable& forward_;  // g -> ▶g
-  const Vars& backs_;        // by the id of a Call in g: its backward closure in ▶g
-  VarTable inside_;          // ▶g -> ◀g
+  const VarMap<Var>& forward_;  // g -> ▶g
+  const Vars& backs_;           // by the id of a Call in g: its backward closure in ▶g
+  VarMap<Var> inside_;          // ▶g -> ◀g
   Vars saved_;
 };
 
@@ -264,7 +245,7 @@ Graph* ClosureGradients::Declare(Graph* g) {
 
 void ClosureGradients::Fill(Graph* g, Graph* forward) {
   GraphEmitter emitter(forward);
-  VarTable made(*g);
+  VarMap<Var> made;
   Vars backs(g->nodes().size());
   Vars from = g->inputs(), to = forward->inputs();
   for (size_t i = 0; i < from.size(); ++i) made[from[i]] = to[i];
@@ -277,7 +258,7 @@ void ClosureGradients::Fill(Graph* g, Graph* forward) {
     MS_ASSERT(node->op != Control().vjp);
     Vars inputs;
     inputs.reserve(node->inputs.size());
-    for (const Var& v : node->inputs) inputs.push_back(made[v]);
+    for (const Var& v : node->inputs) inputs.push_back(made.Get(v));
     emitter.span = node->span;
     if (!node->op->structural) {  // types stay as they are
       Node* copy =
@@ -298,11 +279,11 @@ void ClosureGradients::Fill(Graph* g, Graph* forward) {
     if (node->op == Control().call) backs[node->id] = outputs.back();
   }
   Graph* backward = module_->NewGraph("◀" + g->name());
-  BackwardGraph builder(backward, *forward, made, backs);
+  BackwardGraph builder(backward, made, backs);
   builder.Build(*g);
   emitter.span = 0;
   Vars outputs;
-  for (const Var& v : g->outputs()) outputs.push_back(made[v]);
+  for (const Var& v : g->outputs()) outputs.push_back(made.Get(v));
   outputs.push_back(emitter.Partial(backward, builder.saved()));
   forward->SetOutputs(std::move(outputs));
 }

@@ -17,6 +17,11 @@ class VarMap {
     uint32_t id = v.node->id;
     return id < first_.size() && first_[id] ? &items_[first_[id] - 1 + v.index] : nullptr;
   }
+  // What there is, or T().
+  T Get(const Var& v) const {
+    const T* found = Find(v);
+    return found ? *found : T();
+  }
   // What there is, or a new T(); so have the other outputs of the node then.
   T& operator[](const Var& v) {
     uint32_t id = v.node->id;
@@ -38,10 +43,7 @@ class VarMap {
 
 class VarSet {
  public:
-  bool contains(const Var& v) const {
-    const uint8_t* holds = holds_.Find(v);
-    return holds && *holds;
-  }
+  bool contains(const Var& v) const { return holds_.Get(v) != 0; }
   void insert(const Var& v) { holds_[v] = 1; }
   void erase(const Var& v) { holds_[v] = 0; }
   bool empty() const { return holds_.empty(); }  // nothing was ever inserted

@@ -54,7 +54,7 @@ class Split {
   }
 
   Var Copy(Graph* part, const Var& v) {
-    if (const Var* copy = copies_.Find(v); copy && *copy) return *copy;
+    if (Var copy = copies_.Get(v)) return copy;
     Node* made = nullptr;
     if (v.node->kind == NodeKind::kConstant) {
       made = part->AddConstant(v.node->value, v.type().weak());
@@ -76,8 +76,7 @@ class Split {
         for (const Var& v : results_) given[v] = {main_->AddParameter(v.type(), "steady"), 0};
       }
       for (uint32_t i = 0; i < node.outputs.size(); ++i) {
-        const Var* to = given.Find({&node, i});
-        if (to && *to) rewriter.Replace({&node, i}, *to);
+        if (Var to = given.Get({&node, i})) rewriter.Replace({&node, i}, to);
       }
     });
   }

@@ -90,8 +90,8 @@ class Fusion {
   }
 
   Var Current(const Var& v) const {
-    const Var* to = replaced_.Find(v);
-    return to && *to ? *to : v;
+    Var to = replaced_.Get(v);
+    return to ? to : v;
   }
 
   void Place(Node* node) {

@@ -5,7 +5,7 @@
 namespace ms {
 namespace {
 
-constexpr size_t kMostNodes = 48;   // of one group
+constexpr size_t kMostNodes = 48;  // of one group
 // Units looked at for one merge. Where more than these need the first unit, the second one nearly
 // always needs one of them, as a gradient does that reads a value from the other end of a network.
 constexpr int kMostVisited = 128;
