@@ -177,3 +177,78 @@ def test_one_launch_for_each_parameter():
         [sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True
     )
     assert "group of 3 launches in 3 chains" in done.stdout + done.stderr
+
+
+class Checked(nn.Cell):
+    """An update that is left out unless a flag says so, or where it says so."""
+
+    def __init__(self, optimizer, when):
+        super().__init__()
+        self.optimizer, self.when = optimizer, when
+
+    def construct(self, flag, gradients):
+        if self.when:
+            if flag:
+                self.optimizer(gradients)
+        elif not flag:
+            self.optimizer(gradients)
+        return flag
+
+
+@pytest.mark.parametrize("mode", [ms.GRAPH_MODE, ms.PYNATIVE_MODE])
+@pytest.mark.parametrize("when", [True, False])
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_steps_that_are_left_out(name, when, mode):
+    ms.set_context(mode=mode)
+    given = {"loss_scale": SCALE} if "SGD" in name else {"loss_scale": SCALE, "weight_decay": DECAY}
+    checked, plain = (OPTIMIZERS[name](parameters(), **given) for _ in range(2))
+    step = Checked(checked, when)
+    for k, runs in enumerate([True, False, True, False]):
+        gradients = tuple(Tensor(g) for g in arrays(k))
+        if not runs:  # what would come of it must not be seen
+            gradients = tuple(g * float("nan") for g in gradients)
+        before = states(checked)
+        step(Tensor(runs == when), gradients)
+        if runs:
+            plain(gradients)
+            before = states(plain)
+        for a, b in zip(states(checked), before, strict=True):
+            np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("mode", [ms.GRAPH_MODE, ms.PYNATIVE_MODE])
+def test_held_values_outlive_a_step_that_may_be_left_out(mode):
+    ms.set_context(mode=mode)
+    params = parameters()
+    step = Checked(nn.Momentum(params, 0.1, 0.9, weight_decay=DECAY), True)
+    for runs in (True, False):
+        held = [Tensor(p) for p in params]
+        before = [t.asnumpy().copy() for t in held]
+        step(Tensor(runs), tuple(Tensor(g) for g in arrays(1)))
+        for t, p, b in zip(held, params, before):
+            np.testing.assert_array_equal(t.asnumpy(), b)
+            assert np.array_equal(p.asnumpy(), b) != runs
+
+
+@pytest.mark.parametrize("mode", [ms.GRAPH_MODE, ms.PYNATIVE_MODE])
+def test_a_gradient_made_of_weights_that_change_before_it_is_used(mode):
+    """It is made of their values at its own place in the program."""
+    ms.set_context(mode=mode)
+
+    class Step(nn.Cell):
+        def __init__(self, first, second):
+            super().__init__()
+            self.first, self.second = first, second
+            self.velocities = ms.ParameterTuple([first, second]).clone("v", init="zeros")
+            self.momentum = ops.ApplyMomentum()
+
+        def construct(self, gradient):
+            made = self.first * 0.5
+            self.momentum(self.first, self.velocities[0], 1.0, gradient, 0.0)
+            self.momentum(self.second, self.velocities[1], 1.0, made, 0.0)
+
+    first, second = (
+        Parameter(Tensor(np.full((80, 80), v, np.float32)), name=k) for k, v in (("a", 4), ("b", 8))
+    )
+    Step(first, second)(ops.ones((80, 80)))
+    assert np.all(first.asnumpy() == 3.0) and np.all(second.asnumpy() == 6.0)

@@ -37,6 +37,10 @@ class RangeKernel : public Kernel {
     return nullptr;
   }
 
+  // This kernel with one more input after all others, a single Bool: where it is not `value`,
+  // outputs are the inputs that they update. Null where it cannot.
+  virtual std::shared_ptr<const RangeKernel> When(bool /*value*/) const { return nullptr; }
+
   int64_t size() const { return size_; }
   double ns_per_element() const { return ns_per_element_; }
 

@@ -20,19 +20,22 @@ class Chain {
   Chain(const std::vector<const Node*>& nodes, size_t begin, size_t end,
         const std::function<bool(const Var&)>& inside)
       : inside_(inside) {
+    static const OpDef& select = Ops().Get("Select");
     for (size_t i = begin; i < end; ++i) {
       if (nodes[i]->op->view) continue;
+      places_.emplace(nodes[i], places_.size());
       for (const Var& v : nodes[i]->inputs) ++uses_[WithoutViews(v)];
+      if (nodes[i]->op != &select) continue;
+      for (size_t side : {1, 2}) choices_[WithoutViews(nodes[i]->inputs[side])] = nodes[i];
     }
   }
 
-  // The launch with an input that its kernel makes by itself; false where there is none. What needs
-  // no launch of its own any more is noted.
-  bool Take(ChainLaunch* launch) {
+  // An input that the kernel makes by itself.
+  void TakeInput(const Node& node, ChainLaunch* launch) {
     const auto& kernel = static_cast<const RangeKernel&>(*launch->kernel);
-    for (size_t i = 0; i < launch->inputs.size(); ++i) {
-      Found found = Find(launch->inputs, i);
-      if (found.made.empty()) continue;
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      Found found = Find(node.inputs, i);
+      if (found.made.empty() || !StandTogether(found.made, node)) continue;
       std::vector<DType> dtypes;
       for (const Var& factor : found.factors) dtypes.push_back(factor.type().dtype());
       auto with = kernel.With(found.blend, dtypes);
@@ -41,9 +44,37 @@ class Chain {
       launch->inputs[i] = found.array;
       launch->inputs.insert(launch->inputs.end(), found.factors.begin(), found.factors.end());
       taken_.insert(found.made.begin(), found.made.end());
-      return true;
+      return;
     }
-    return false;
+  }
+
+  // Where every new value is one arm of a choice whose other arm is the old value, the kernel
+  // chooses: it need not run for what would be dropped.
+  void TakeChoice(const Node& node, ChainLaunch* launch) {
+    if (node.op->updates.empty() || node.op->updates.size() != node.outputs.size()) return;
+    std::vector<const Node*> choices;
+    Vars outputs(node.outputs.size());
+    Var condition;
+    bool when = true;
+    for (auto [output, input] : node.op->updates) {
+      Var made{const_cast<Node*>(&node), static_cast<uint32_t>(output)};
+      const Node* choice = ChoiceOf(made);
+      if (!choice) return;
+      bool first = WithoutViews(choice->inputs[1]) == made;
+      Var old = WithoutViews(choice->inputs[first ? 2 : 1]);
+      if (!(old == WithoutViews(node.inputs[static_cast<size_t>(input)]))) return;
+      bool fits = choices.empty() || (first == when && choice->inputs[0] == condition);
+      if (!fits || choice->inputs[0].type().shape().size() != 1) return;
+      when = first, condition = choice->inputs[0];
+      choices.push_back(choice);
+      outputs[static_cast<size_t>(output)] = {const_cast<Node*>(choice), 0};
+    }
+    auto chooses = static_cast<const RangeKernel&>(*launch->kernel).When(when);
+    if (!chooses || !StandTogether(choices, node)) return;
+    launch->outputs = std::move(outputs);
+    launch->kernel = std::move(chooses);
+    launch->inputs.push_back(condition);
+    taken_.insert(choices.begin(), choices.end());
   }
 
   bool Taken(const Node* node) const { return taken_.contains(node); }
@@ -55,6 +86,24 @@ class Chain {
     Vars factors;
     std::vector<const Node*> made;  // by these nodes so far
   };
+
+  // Whether nothing else runs between `others` and `node`: what they read or write is then the same
+  // at the place of `node`.
+  bool StandTogether(const std::vector<const Node*>& others, const Node& node) const {
+    size_t low = places_.at(&node), high = low;
+    for (const Node* other : others) {
+      low = std::min(low, places_.at(other));
+      high = std::max(high, places_.at(other));
+    }
+    return high - low == others.size();
+  }
+
+  // The choice that alone reads a value.
+  const Node* ChoiceOf(const Var& made) const {
+    auto choice = choices_.find(made);
+    bool only = choice != choices_.end() && inside_(made) && uses_.at(made) == 1;
+    return only ? choice->second : nullptr;
+  }
 
   // The node that makes a value of this type for one reader.
   const Node* Maker(const Var& v, const OpDef& op, const Type& type) const {
@@ -123,7 +172,9 @@ class Chain {
   }
 
   const std::function<bool(const Var&)>& inside_;
-  std::unordered_map<Var, size_t, VarHash> uses_;  // by launches of the chain
+  std::unordered_map<const Node*, size_t> places_;         // of launches, in order
+  std::unordered_map<Var, const Node*, VarHash> choices_;  // by what they choose from
+  std::unordered_map<Var, size_t, VarHash> uses_;          // by launches of the chain
   std::unordered_set<const Node*> taken_;
 };
 
@@ -142,12 +193,14 @@ std::vector<ChainLaunch> LaunchesOfChain(const std::vector<const Node*>& nodes,
                                          const std::function<bool(const Var&)>& inside) {
   Chain chain(nodes, begin, end, inside);
   std::vector<ChainLaunch> launches;
-  for (size_t i = end; i-- > begin;) {
-    if (!kernels[i] || chain.Taken(nodes[i])) continue;
-    launches.push_back({nodes[i]->op, kernels[i], nodes[i]->inputs, OutputsOf(*nodes[i])});
-    chain.Take(&launches.back());
+  for (size_t i = begin; i < end; ++i) {
+    if (!kernels[i]) continue;
+    const Node& node = *nodes[i];
+    launches.push_back({&node, kernels[i], node.inputs, OutputsOf(node)});
+    chain.TakeInput(node, &launches.back());
+    chain.TakeChoice(node, &launches.back());
   }
-  std::reverse(launches.begin(), launches.end());
+  std::erase_if(launches, [&](const ChainLaunch& l) { return chain.Taken(l.node); });
   return launches;
 }
 

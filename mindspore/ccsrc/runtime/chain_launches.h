@@ -1,5 +1,6 @@
 // The launches of a chain (runtime/group_plan.h). Where steps only scale a gradient or add weight
-// decay to it, the update's kernel does so by itself, if it can: the gradient is never written.
+// decay to it, the update's kernel does so by itself, if it can: the gradient is never written. So
+// it is where new values are kept only if a condition holds.
 #pragma once
 
 #include <functional>
@@ -12,7 +13,7 @@
 namespace ms {
 
 struct ChainLaunch {
-  const OpDef* op;
+  const Node* node;
   std::shared_ptr<const Kernel> kernel;
   Vars inputs, outputs;
 };

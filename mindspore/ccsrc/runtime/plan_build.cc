@@ -275,7 +275,7 @@ class PlanBuilder {
       uint32_t in = plan_.pointer_count, out = AddPlaces(l.inputs, l.outputs);
       show(l.inputs, in, true);
       show(l.outputs, out, false);
-      group->Add(l.kernel, l.op, in - base, out - base, plan_.pointer_count - base);
+      group->Add(l.kernel, l.node->op, in - base, out - base, plan_.pointer_count - base);
     }
   }
 

@@ -60,12 +60,18 @@ constexpr size_t kMaxScalars = 10, kMaxArrays = 6;
 class UpdateKernel : public RangeKernel {
  public:
   UpdateKernel(const UpdateForm& form, const KernelRequest& r, UpdateFn run)
-      : form_(form), run_(run), inputs_(r.in.size()), outputs_(r.out.size()) {
+      : form_(form),
+        run_(run),
+        inputs_(r.in.size()),
+        outputs_(r.out.size()),
+        item_(static_cast<int64_t>(ItemSize(r.dtype(0)))) {
     for (size_t i : form.scalars) dtypes_.push_back(r.dtype(i));
     for (const char* name : form.attributes) attributes_.push_back(ScalarAttr(r, name));
     SetWork(r.shape(0).size(), kNsPerElement, 30);
   }
   void RunRange(const KernelArgs& a, int64_t begin, int64_t end) const override {
+    if (chooses_ && *static_cast<const bool*>(a.in[inputs_ + factors_.size()]) != when_)
+      return Keep(a, begin, end);
     double scalars[kMaxScalars] = {};
     size_t n = 0;
     for (size_t i : form_.scalars) scalars[n] = ReadScalar(a.in[i], dtypes_[n]), ++n;
@@ -96,6 +102,12 @@ class UpdateKernel : public RangeKernel {
     if (blend.after) add(&OnTheWay::after);
     return kernel;
   }
+  std::shared_ptr<const RangeKernel> When(bool value) const override {
+    auto kernel = std::make_shared<UpdateKernel>(*this);
+    kernel->chooses_ = true;
+    kernel->when_ = value;
+    return kernel;
+  }
   void TakeOnTheWay() { takes_ = true; }
 
  private:
@@ -106,7 +118,17 @@ class UpdateKernel : public RangeKernel {
   };
   const UpdateForm& form_;
   UpdateFn run_;
+  void Keep(const KernelArgs& a, int64_t begin, int64_t end) const {
+    for (size_t i = 0; i < outputs_; ++i) {
+      const char* from = static_cast<const char*>(a.in[form_.full[i]]);
+      char* to = static_cast<char*>(a.out[i]);
+      if (from != to) std::copy(from + begin * item_, from + end * item_, to + begin * item_);
+    }
+  }
+
   size_t inputs_, outputs_;
+  int64_t item_;  // bytes of an element
+  bool chooses_ = false, when_ = true;
   bool takes_ = false;  // whether `run` makes the gradient by itself
   std::vector<Factor> factors_;
   OnTheWay way_;
