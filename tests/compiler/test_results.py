@@ -426,3 +426,16 @@ def test_no_value_of_the_graph_leaves_it_inside_of_an_object(around: Any) -> Non
         elif not isinstance(value, type):
             pending += gc.get_referents(value)
     assert found == [plain(UP * 2)]
+
+
+def test_a_tensor_that_is_returned_twice_is_one_object() -> None:
+    def function(x):
+        y = x * 2
+        return y, [y, x + 1], {"y": y}
+
+    for run in (function, jit(function, fullgraph=True)):
+        first, [second, other], table = run(UP)
+        assert first is second is table["y"]
+        first[0] = 7.0
+        assert plain(table["y"]) == plain(Tensor([7.0, 4.0, 6.0]))
+        assert plain(other) == plain(UP + 1)

@@ -36,6 +36,8 @@ class Result:
         self.returned: list[Tensor] = []  # outputs of the graph
         self.numeric: list[bool] = []  # those that are Python's numbers, and leave as such
         self.uses_given = False
+        # By id: one object is one output, however often it is returned.
+        self._outputs: dict[int, int] = {}
         self._places: Counter = Counter()
         self._count(value, ())
         self.make = self._maker(value)
@@ -104,9 +106,10 @@ class Result:
     def _tensor(self, value: Tensor) -> Make:
         if not value.is_symbolic and isinstance(value, _late.parameter_class):
             return lambda outputs, made: value
-        at = len(self.returned)
-        self.returned.append(value)
-        self.numeric.append(_core.is_weak(value))
+        at = self._outputs.setdefault(id(value), len(self.returned))
+        if at == len(self.returned):
+            self.returned.append(value)
+            self.numeric.append(_core.is_weak(value))
         if self.numeric[at]:
             return lambda outputs, made: outputs[at].item()
         return lambda outputs, made: outputs[at]

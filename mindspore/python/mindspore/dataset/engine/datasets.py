@@ -382,7 +382,7 @@ class Dataset:
 
     def is_shuffled(self) -> bool:
         """Whether any part of the pipeline shuffles."""
-        return any(_shuffles(node) for node in _nodes(self._node))
+        return self._node.shuffles()
 
     def is_sharded(self) -> bool:
         """Whether the source gives only a shard."""
@@ -405,20 +405,6 @@ class Dataset:
     def close_pool(self) -> None:
         """Release what the sources hold open."""
         self._node.close()
-
-
-def _shuffles(node: Node) -> bool:
-    if isinstance(node, ops.ShuffleNode):
-        return True
-    sampler = node.sampler if isinstance(node, SequenceNode) else None
-    return getattr(sampler, "shuffle", False) not in (False, None)
-
-
-def _nodes(root: Node) -> list[Node]:
-    found = [root]
-    for node in found:
-        found.extend(node.children)
-    return found
 
 
 def _datasets(op: str, values: Any) -> list[Dataset]:

@@ -54,6 +54,10 @@ class Node:
         """The rows of one epoch."""
         raise NotImplementedError
 
+    def shuffles(self) -> bool:
+        """Whether rows come in an order that chance decides."""
+        return any(child.shuffles() for child in self.children)
+
     def size(self) -> int | None:
         """Rows in an epoch, or None when only reading tells."""
         return self.children[0].size() if self.children else None

@@ -100,6 +100,9 @@ class ShuffleNode(Node):
         super().__init__([child], child.columns)
         self.buffer_size = buffer_size
 
+    def shuffles(self) -> bool:
+        return True
+
     def rows(self, run: Run, epoch: int) -> Iterator[Row]:
         rng = run.rng(self, epoch)
         rows = self.children[0].rows(run, epoch)

@@ -28,6 +28,9 @@ class SequenceNode(Node):
         """The class of every row, for samplers that choose by class."""
         raise RuntimeError("For 'PKSampler', the dataset must have a class label for each row.")
 
+    def shuffles(self) -> bool:
+        return getattr(self.sampler, "shuffle", False) not in (False, None)
+
     def size(self) -> int | None:
         return self.sampler.size(self.length)
 
