@@ -83,6 +83,15 @@ CASES = {
     "record_pynative": Case(
         "200 multiplications of 4x4 and their gradient, PYNATIVE_MODE", "kernels", 0.5, 7
     ),
+    "eager_elementwise": Case(
+        "17 elementwise ops on 10^5 elements, one by one, PYNATIVE_MODE", "eager", 1.0, 5
+    ),
+    "eager_rows": Case(
+        "24 reductions, softmaxes and products of rows, one by one, PYNATIVE_MODE",
+        "eager",
+        1.0,
+        5,
+    ),
     "wide_deep": Case(
         "Wide & Deep, 39 fields, 200 000 rows of 80, batch 1024, train step", "sparse", 0.9
     ),

@@ -51,6 +51,22 @@ BroadcastWalk::BroadcastWalk(const Access& access, const Ints& sizes) : offset_(
 
 namespace {
 
+template <class F>
+void VisitItem(size_t item, F&& f) {
+  switch (item) {
+    case 1:
+      return f(uint8_t{});
+    case 2:
+      return f(uint16_t{});
+    case 4:
+      return f(uint32_t{});
+    case 8:
+      return f(uint64_t{});
+    default:
+      return f(std::array<uint64_t, 2>{});
+  }
+}
+
 template <class T>
 void Gather(void* to, const void* from, int64_t stride, int64_t n) {
   auto* y = static_cast<T*>(to);
@@ -59,17 +75,35 @@ void Gather(void* to, const void* from, int64_t stride, int64_t n) {
 }
 
 void GatherItems(void* to, const void* from, int64_t stride, int64_t n, size_t item) {
-  switch (item) {
-    case 1:
-      return Gather<uint8_t>(to, from, stride, n);
-    case 2:
-      return Gather<uint16_t>(to, from, stride, n);
-    case 4:
-      return Gather<uint32_t>(to, from, stride, n);
-    case 8:
-      return Gather<uint64_t>(to, from, stride, n);
-    default:
-      return Gather<std::array<uint64_t, 2>>(to, from, stride, n);
+  VisitItem(item, [&](auto tag) { Gather<decltype(tag)>(to, from, stride, n); });
+}
+
+// What a loop over runs would spend on each of them counts where they are as short as this.
+constexpr int64_t kShortRun = 32;
+
+// A row of `period` bytes again and again, from `phase` on: what is there already is doubled.
+void RepeatRow(char* to, const char* row, size_t period, size_t phase, size_t bytes) {
+  size_t first = std::min(period - phase, bytes);
+  std::memcpy(to, row + phase, first);
+  size_t done = std::min(period, bytes);
+  std::memcpy(to + first, row, done - first);
+  while (done < bytes) {
+    size_t n = std::min(done, bytes - done);
+    std::memcpy(to + done, to, n);
+    done += n;
+  }
+}
+
+// Each of the neighbours at `from` `times` times, of the first one `left` only.
+template <class T>
+void RepeatEach(void* out, const void* from, int64_t times, int64_t left, int64_t count) {
+  auto* y = static_cast<T*>(out);
+  for (const T* x = static_cast<const T*>(from); count > 0; ++x, left = times) {
+    T value = *x;
+    int64_t n = std::min(left, count);
+    for (int64_t i = 0; i < n; ++i) y[i] = value;
+    y += n;
+    count -= n;
   }
 }
 
@@ -87,6 +121,15 @@ void BroadcastWalk::Expand(const void* source, int64_t begin, int64_t count, siz
     at[d] = rest % sizes_[d];
     rest /= sizes_[d];
     offset += at[d] * strides_[d];
+  }
+  if (rank_ == 2 && sizes_[0] <= kShortRun && strides_[0] == 1 && strides_[1] == 0) {
+    return RepeatRow(to, from + offset_ * size, static_cast<size_t>(sizes_[0] * size),
+                     static_cast<size_t>(at[0] * size), static_cast<size_t>(count * size));
+  }
+  if (rank_ == 2 && sizes_[0] <= kShortRun && strides_[0] == 0 && strides_[1] == 1) {
+    return VisitItem(item, [&](auto tag) {
+      RepeatEach<decltype(tag)>(to, from + offset * size, sizes_[0], sizes_[0] - at[0], count);
+    });
   }
   while (count > 0) {
     int64_t run = std::min(sizes_[0] - at[0], count);

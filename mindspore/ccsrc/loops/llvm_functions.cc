@@ -90,6 +90,11 @@ Ints Two(const char* op, const Ints& a, int32_t b) {
 }
 Ints operator+(const Ints& a, int32_t b) { return Two("add", a, b); }
 Ints operator-(const Ints& a, int32_t b) { return Two("sub", a, b); }
+Ints operator-(int32_t a, const Ints& b) {
+  std::string number = LlvmConstant(a, DType::kInt32, b.lanes);
+  return {b.scope, b.scope->Let(fmt::format("sub {} {}, {}", IntType(b.lanes), number, b.name)),
+          b.lanes};
+}
 Ints operator-(const Ints& a, const Ints& b) { return Two("sub", a, b.name); }
 Ints operator<<(const Ints& a, int b) { return Two("shl", a, b); }
 Ints operator>>(const Ints& a, int b) { return Two("ashr", a, b); }
@@ -107,10 +112,6 @@ Ints Bits(const Floats& x) {
 Floats FromBits(const Ints& i) {
   return {i.scope, Convert("bitcast", i.scope, IntType(i.lanes), i.name, FloatType(i.lanes)),
           i.lanes};
-}
-Ints ToInt(const Floats& x) {
-  return {x.scope, Convert("fptosi", x.scope, FloatType(x.lanes), x.name, IntType(x.lanes)),
-          x.lanes};
 }
 Floats ToFloat(const Ints& i) {
   return {i.scope, Convert("sitofp", i.scope, IntType(i.lanes), i.name, FloatType(i.lanes)),

@@ -4,7 +4,7 @@
 // multiplications, and so give the same bits.
 //
 // F converts from float and has + - * / and comparisons, Fma(a, b, c) = a * b + c (rounded once
-// where the processor can), Select(m, a, b), Bits(f), ToInt(f); its integers have + - << >> & |,
+// where the processor can), Select(m, a, b), Bits(f); its integers have + - << >> & |,
 // FromBits(i) and ToFloat(i). No product here is added to anything but by Fma: compilers have
 // nothing to contract.
 //
@@ -20,6 +20,15 @@ namespace ms::loops::math {
 
 inline constexpr float kInfinity = __builtin_inff();
 
+// The second operand where either is nan.
+template <class F>
+[[gnu::always_inline]] inline F Smaller(F a, F b) {
+  return Select(a < b, a, b);
+}
+template <class F>
+[[gnu::always_inline]] inline F Larger(F a, F b) {
+  return Select(a > b, a, b);
+}
 template <class F>
 [[gnu::always_inline]] inline F Magnitude(F x) {
   return FromBits(Bits(x) & 0x7fffffff);
@@ -45,28 +54,38 @@ template <class F, class... Rest>
   return Horner(x, Fma(value, x, next), F(rest)...);
 }
 
-// x = k ln2 + r with |r| <= ln2 / 2; the results are k and e^r - 1.
+// x = k ln2 + r with |r| <= ln2 / 2; the results are k and e^r - 1. `whole` is k + 1.5 * 2^23, in
+// whose lowest bits k is an integer: no conversion is needed.
 template <class F>
 struct ExpParts {
+  F whole;
   F k;
   F expm1;
 };
+inline constexpr int32_t kWholeBits = 0x4b400000;  // of 1.5 * 2^23
+
+// 2^(k + more), for a sum in [-126, 127]: what lies above k's lowest bits is shifted out.
+template <class F>
+[[gnu::always_inline]] inline F ScaleOf(const ExpParts<F>& e, int32_t more = 0) {
+  return FromBits((Bits(e.whole) << 23) + ((127 + more) << 23));
+}
 template <class F>
 [[gnu::always_inline]] inline ExpParts<F> ReduceExp(F x) {
   // The nearest integer of |x| < 2^22, without an instruction that old processors lack.
-  F k = Fma(x, F(1.44269504088896341f), F(12582912.0f)) - F(12582912.0f);
+  F whole = Fma(x, F(1.44269504088896341f), F(12582912.0f));
+  F k = whole - F(12582912.0f);
   // ln2 in two pieces: the first has few bits, so that k times it is exact.
   F r = Fma(k, F(2.12194440e-4f), Fma(k, F(-0.693359375f), x));
   F p = Horner(r, F(0.00138143206f), F(0.00836885069f), F(0.0416684002f), F(0.166665196f),
                F(0.49999994f));
-  return {k, Fma(r * r, p, r)};
+  return {whole, k, Fma(r * r, p, r)};
 }
 
 // For x in [-104, 89], not nan. Two steps of scaling reach subnormal results and inf.
 template <class F>
 [[gnu::always_inline]] inline F ExpClamped(F x) {
   ExpParts<F> e = ReduceExp(x);
-  auto k = ToInt(e.k);
+  auto k = Bits(e.whole) - kWholeBits;
   auto half = k >> 1;
   return (F(1.0f) + e.expm1) * PowerOfTwo(half) * PowerOfTwo(k - half);
 }
@@ -83,7 +102,7 @@ template <class F>
 template <class F>
 [[gnu::always_inline]] inline F ExpInside(F x) {
   ExpParts<F> e = ReduceExp(x);
-  return (F(1.0f) + e.expm1) * PowerOfTwo(ToInt(e.k));
+  return (F(1.0f) + e.expm1) * ScaleOf(e);
 }
 
 template <class F>
@@ -91,8 +110,7 @@ template <class F>
   x = Select(x > F(89.0f), F(89.0f), x);
   F clamped = Select(x < F(-18.0f), F(-18.0f), x);
   ExpParts<F> e = ReduceExp(clamped);
-  auto k = ToInt(Select(e.k == e.k, e.k, F(0.0f)));
-  F scale = PowerOfTwo(k - 1);  // half of 2^k, which may not be finite
+  F scale = ScaleOf(e, -1);  // half of 2^k, which may not be finite
   F y = Fma(e.expm1, scale, scale - F(0.5f)) * F(2.0f);
   return Select(Magnitude(x) < F(1e-7f), x, y);  // keeps -0
 }
@@ -146,17 +164,17 @@ template <class F>
   return Select(a >= F(0.625f), WithSign(large, x), small);  // nan: small
 }
 
+// 1 / (1 + 2^k e^r) = s / (s + e^r) with s = 2^-k, which is cut at 2^-126: below, e^r is the sum.
+// The smaller of s and 1 is added first, so that the sum is rounded once where that shows.
 template <class F>
 [[gnu::always_inline]] inline F Sigmoid(F x) {
-  F t = -Magnitude(x);
-  F e = ExpClamped(Select(t > F(-104.0f), t, F(-104.0f)));
-  F sum = F(1.0f) + e;
-  F lost = e - (sum - F(1.0f));
-  auto positive = x >= F(0.0f);
-  F y = Select(positive, F(1.0f), e) / sum;
-  F reciprocal = Select(positive, y, F(1.0f) - y);
-  y = Fma(-y, lost * reciprocal, y);  // what rounding the sum cost
-  return Select(x == x, y, x);
+  F t = -Smaller(F(40.0f), Larger(F(-104.0f), x));  // nan stays
+  ExpParts<F> e = ReduceExp(t);
+  F cut = Smaller(e.whole, F(12583038.0f));  // k <= 126
+  F s = FromBits((127 << 23) - (Bits(cut) << 23));
+  F rest = FromBits(((Bits(cut) - Bits(e.whole)) << 23) + (127 << 23));
+  F sum = Larger(s, F(1.0f)) + (Smaller(s, F(1.0f)) + e.expm1);
+  return s / sum * rest;
 }
 
 template <class F>

@@ -35,8 +35,7 @@ void DefineRelu(OpRegistry& ops) {
         return Select(t.in(0) > 0.0, t.in(0), t.in(0) * t.attr<double>("alpha"));
       })
       .Grad([](GradContext& g) {
-        Term d = g.dout();
-        return Where(Compare("Greater", g.in(0), 0), d, d * g.attr<double>("alpha"));
+        return g.Call("LeakyReLUGrad", {g.dout(), g.in(0)}, {{"alpha", g.attr<double>("alpha")}});
       })
       .Python("leaky_relu(input, alpha)");
 }
@@ -141,22 +140,13 @@ void DefineExponentialUnits(OpRegistry& ops) {
 }
 
 void DefineHardUnits(OpRegistry& ops) {
-  auto inside = [](GradContext& g, const char* above, const char* below) {
-    return g.Call("LogicalAnd", {Compare(above, g.in(0), -3), Compare(below, g.in(0), 3)});
-  };
   Activation(ops, "HSigmoid", "(x + 3) / 6 cut to [0, 1].")
       .Scalar([](Expr x) { return Min(Max(x + 3.0, 0.0), 6.0) / 6.0; })
-      .Grad([=](GradContext& g) {
-        return Where(inside(g, "Greater", "Less"), g.dout() * (1.0 / 6), 0.0);
-      })
+      .Grad([](GradContext& g) { return g.Call("HSigmoidGrad", {g.dout(), g.in(0)}); })
       .Python("hardsigmoid(input)");
   Activation(ops, "HSwish", "x * hardsigmoid(x).")
       .Scalar([](Expr x) { return x * Min(Max(x + 3.0, 0.0), 6.0) / 6.0; })
-      .Grad([=](GradContext& g) {
-        Term slope = Where(inside(g, "GreaterEqual", "LessEqual"), g.in(0) * (1.0 / 3) + 0.5,
-                           CastTo(Compare("Greater", g.in(0), 0), g.in_type(0).dtype()));
-        return g.dout() * slope;
-      })
+      .Grad([](GradContext& g) { return g.Call("HSwishGrad", {g.dout(), g.in(0)}); })
       .Python("hardswish(input)");
 }
 

@@ -27,6 +27,30 @@ void DefineSlopes(OpRegistry& ops) {
   SlopeOp(ops, "ReLU6Grad", "dy where x is in (0, 6], else 0.")
       .Scalar([](Expr dy, Expr x) { return Select((x > 0.0) & (x <= 6.0), dy, 0.0); })
       .Grad([](GradContext& g) { return g.Call("ReLU6Grad", {g.dout(), g.in(1)}); });
+  SlopeOp(ops, "LeakyReLUGrad", "dy where x is positive, elsewhere alpha * dy.")
+      .WithAttr("alpha", 0.2, "The slope below 0.")
+      .Scalar([](ScalarTrace& t) {
+        return Select(t.in(1) > 0.0, t.in(0), t.in(0) * t.attr<double>("alpha"));
+      })
+      .Grad([](GradContext& g) {
+        return g.Call("LeakyReLUGrad", {g.dout(), g.in(1)}, {{"alpha", g.attr<double>("alpha")}});
+      });
+  // At the corners HSigmoid is flat, HSwish is not: so their slopes have always been.
+  SlopeOp(ops, "HSigmoidGrad", "dy / 6 where x is inside (-3, 3), else 0.")
+      .Scalar([](Expr dy, Expr x) { return Select((x > -3.0) & (x < 3.0), dy * (1.0 / 6), 0.0); })
+      .Grad([](GradContext& g) { return g.Call("HSigmoidGrad", {g.dout(), g.in(1)}); });
+  SlopeOp(ops, "HSwishGrad", "The gradient of x * hardsigmoid(x).")
+      .Scalar([](Expr dy, Expr x) {
+        Expr outside = Select(x > 0.0, dy, dy * 0.0);
+        return Select((x >= -3.0) & (x <= 3.0), dy * (x * (1.0 / 3) + 0.5), outside);
+      })
+      .Grad([](GradContext& g) {
+        Term x = g.in(1);
+        Term curved =
+            g.Call("LogicalAnd", {Compare("GreaterEqual", x, -3), Compare("LessEqual", x, 3)});
+        return Terms{g.Call("HSwishGrad", {g.dout(), x}),
+                     Where(curved, g.dout() * g.in(0) * (1.0 / 3), 0.0)};
+      });
   ops.Op("SigmoidGrad")
       .Doc("dy * y * (1 - y): the gradient of the logistic function by its value y.")
       .In("y", kFloating)

@@ -38,6 +38,7 @@ Term Compare(const char* op, const Term& x, double y);
 
 void DefineArithmetic(OpRegistry& ops);
 void DefineFunctions(OpRegistry& ops);
+void DefineJoined(OpRegistry& ops);
 void DefineActivationGrads(OpRegistry& ops);
 
 }  // namespace ms

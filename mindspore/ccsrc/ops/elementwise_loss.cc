@@ -13,9 +13,6 @@ Term Binary(const char* op, const Term& x, const Term& y) { return x.emitter->Ca
 Term AtLeast(const Term& x, double limit) {
   return Binary("Maximum", x, x.emitter->Scalar(limit, x.dtype()));
 }
-Term AtMost(const Term& x, double limit) {
-  return Binary("Minimum", x, x.emitter->Scalar(limit, x.dtype()));
-}
 double Tiny(DType dtype) { return dtype == DType::kFloat16 ? 6e-8 : kTinyProbability; }
 
 // What the elements of a loss become; 'batchmean' divides the sum by the size of dimension 0.
@@ -72,15 +69,13 @@ void DefineSmoothL1(OpRegistry& ops) {
         return InferReducedLoss(c);
       })
       .Expand([](ExpandContext& c) {
-        double beta = c.attr<double>("beta");
-        Term d = Unary("Abs", c.in(0) - c.in(1));
-        Term m = AtMost(d, beta);
-        return Reduce(m * (d - m * 0.5) * (1 / beta), c.attr<std::string>("reduction"));
+        Term loss = c.in(0).emitter->Call("SmoothL1", {c.in(0), c.in(1)},
+                                          {{"beta", c.attr<double>("beta")}});
+        return Reduce(loss, c.attr<std::string>("reduction"));
       })
       .Grad([](GradContext& g) {
-        double beta = g.attr<double>("beta");
-        Term slope = AtLeast(AtMost(g.in(0) - g.in(1), beta), -beta) * (1 / beta);
-        Term dx = slope * ElementTangent(g);
+        Term dx = g.Call("SmoothL1Grad", {ElementTangent(g), g.in(0), g.in(1)},
+                         {{"beta", g.attr<double>("beta")}});
         return Terms{dx, g.needs(1) ? -dx : Term{}};
       });
 }

@@ -253,6 +253,7 @@ void DefineMath(OpRegistry& ops) {
   DefineLerp(ops);
   DefineReplacements(ops);
   DefineFunctions(ops);
+  DefineJoined(ops);
 }
 
 }  // namespace ms

@@ -17,6 +17,8 @@ namespace {
 constexpr int64_t kTile =
     32;  // columns of a transposition that one task handles: whole cache lines on both sides
 
+constexpr int64_t kShortRow = 16;
+
 __extension__ typedef unsigned __int128 Bytes16;
 
 template <class F>
@@ -135,11 +137,35 @@ void StridedCopy::Run(const void* in, void* out) const {
   RunRows(static_cast<const char*>(in), static_cast<char*>(out));
 }
 
+// Rows of few elements: the step from one to the next is taken without a call along the last axis.
+template <class T>
+void StridedCopy::CopyShortRows(const char* in, char* out, int64_t begin, int64_t end) const {
+  typedef T Item __attribute__((aligned(1), may_alias));
+  int64_t length = dims_.back(), next_in = in_.back(), next_out = out_.back();
+  Odometer at(dims_, out_, in_);
+  for (int64_t row = begin; row < end;) {
+    at.Seek(row);
+    int64_t last = std::min(end, row + length - row % length);
+    const char* from = in + at.b();
+    char* to = out + at.a();
+    for (; row < last; ++row, from += next_in, to += next_out) {
+      for (int64_t i = 0; i < inner_; ++i)
+        *reinterpret_cast<Item*>(to + i * inner_out_) =
+            *reinterpret_cast<const Item*>(from + i * inner_in_);
+    }
+  }
+}
+
 void StridedCopy::RunRows(const char* in, char* out) const {
   // A row that is long is cut, so that few rows still use all threads.
   int64_t pieces = std::max<int64_t>(1, static_cast<int64_t>(block_) * inner_ / (1 << 17));
   pieces = std::min(pieces, inner_);
   double ns = cost_ns() / static_cast<double>(rows_ * pieces);
+  if (IsItem(block_) && inner_ <= kShortRow && !dims_.empty()) {
+    return ParallelFor(rows_, ns, [&](int64_t begin, int64_t end) {
+      VisitItem(block_, [&](auto tag) { CopyShortRows<decltype(tag)>(in, out, begin, end); });
+    });
+  }
   ParallelFor(rows_ * pieces, ns, [&](int64_t begin, int64_t end) {
     Odometer at(dims_, out_, in_);
     at.Seek(begin / pieces);
@@ -185,17 +211,6 @@ void ParallelCopy(void* out, const void* in, size_t bytes) {
            last = std::min(bytes, static_cast<size_t>(end * kChunk));
     std::memcpy(static_cast<char*>(out) + first, static_cast<const char*>(in) + first,
                 last - first);
-  });
-}
-
-void ParallelFill(void* out, const void* value, int64_t count, size_t item) {
-  VisitItem(item, [&]<class T>(T) {
-    T v;
-    std::memcpy(&v, value, sizeof(T));
-    ParallelFor(count, 0.1 * sizeof(T), [&](int64_t begin, int64_t end) {
-      T* to = static_cast<T*>(out);
-      for (int64_t i = begin; i < end; ++i) to[i] = v;
-    });
   });
 }
 

@@ -39,6 +39,8 @@ class StridedCopy {
 
  private:
   void RunRows(const char* in, char* out) const;
+  template <class T>
+  void CopyShortRows(const char* in, char* out, int64_t begin, int64_t end) const;
   void RunTransposed(const char* in, char* out) const;
 
   Ints dims_, out_, in_;  // outer dimensions, strides in bytes

@@ -1,9 +1,11 @@
-// Vector loops of mathematical functions. Float32: our polynomials where they are quicker than the
-// C library, which serves the rest and all of float64.
+// Vector loops of mathematical functions: our polynomials where they are quicker than the C
+// library, which serves the rest.
 #include "backends/cpu/isa/careful_loops.h"
+#include "backends/cpu/isa/double_math.h"
 #include "backends/cpu/isa/loops.h"
 #include "backends/cpu/isa/special.h"
 #include "backends/cpu/isa/tables.h"
+#include "backends/cpu/isa/vector_functions.h"
 #include "backends/cpu/isa/vector_math.h"
 
 namespace ms::cpu::MS_ISA {
@@ -137,7 +139,8 @@ void FillFloat(VectorTable& t) {
   SetFloat(t, ScalarOp::kLog, [](float x) { return Log(x); });
   SetFloat(t, ScalarOp::kLog1p, [](float x) { return Log1p(x); });
   SetFloat(t, ScalarOp::kTanh, [](float x) { return Tanh(x); });
-  SetFloat(t, ScalarOp::kSigmoid, [](float x) { return Sigmoid(x); });
+  t.Set(ScalarOp::kSigmoid, DType::kFloat32,
+        UnaryOfVectors([](Reals x) { return loops::math::Sigmoid(x); }));
   SetFloat(t, ScalarOp::kErf, [](float x) { return Erf(x); });
   t.Set(ScalarOp::kSin, DType::kFloat32, CarefulLoop<float, SineFloat<0>>);
   t.Set(ScalarOp::kCos, DType::kFloat32, CarefulLoop<float, SineFloat<1>>);
@@ -159,15 +162,12 @@ void FillFloat(VectorTable& t) {
 }
 
 void FillDouble(VectorTable& t) {
-  SetDouble(t, ScalarOp::kExp, [](double x) { return __builtin_exp(x); });
+  SetDouble(t, ScalarOp::kExp, [](double x) { return ExpDouble(x); });
   SetDouble(t, ScalarOp::kExpm1, [](double x) { return __builtin_expm1(x); });
-  SetDouble(t, ScalarOp::kLog, [](double x) { return __builtin_log(x); });
+  SetDouble(t, ScalarOp::kLog, [](double x) { return LogDouble(x); });
   SetDouble(t, ScalarOp::kLog1p, [](double x) { return __builtin_log1p(x); });
-  SetDouble(t, ScalarOp::kTanh, [](double x) { return __builtin_tanh(x); });
-  SetDouble(t, ScalarOp::kSigmoid, [](double x) {
-    double e = __builtin_exp(-__builtin_fabs(x));
-    return (x >= 0 ? 1.0 : e) / (1.0 + e);
-  });
+  SetDouble(t, ScalarOp::kTanh, [](double x) { return TanhDouble(x); });
+  SetDouble(t, ScalarOp::kSigmoid, [](double x) { return SigmoidDouble(x); });
   SetDouble(t, ScalarOp::kErf, [](double x) { return __builtin_erf(x); });
   SetDouble(t, ScalarOp::kSin, [](double x) { return __builtin_sin(x); });
   SetDouble(t, ScalarOp::kCos, [](double x) { return __builtin_cos(x); });

@@ -51,6 +51,9 @@ inline Integer operator+(Integer a, int32_t b) {
 inline Integer operator-(Integer a, int32_t b) {
   return Signed(Unsigned(a) - static_cast<uint32_t>(b));
 }
+inline Integer operator-(int32_t a, Integer b) {
+  return Signed(static_cast<uint32_t>(a) - Unsigned(b));
+}
 inline Integer operator-(Integer a, Integer b) { return Signed(Unsigned(a) - Unsigned(b)); }
 inline Integer operator<<(Integer a, int n) { return Signed(Unsigned(a) << n); }
 inline Integer operator>>(Integer a, int n) { return Integer(a.v >> n); }
@@ -58,7 +61,6 @@ inline Integer operator&(Integer a, int32_t b) { return Integer(a.v & b); }
 inline Integer operator|(Integer a, Integer b) { return Integer(a.v | b.v); }
 inline Integer Bits(Real x) { return Integer(__builtin_bit_cast(int32_t, x.v)); }
 inline Real FromBits(Integer i) { return Real(__builtin_bit_cast(float, i.v)); }
-inline Integer ToInt(Real x) { return Integer(static_cast<int32_t>(x.v)); }
 inline Real ToFloat(Integer i) { return Real(static_cast<float>(i.v)); }
 
 inline float Exp(float x) { return loops::math::Exp(Real(x)).v; }

@@ -91,6 +91,7 @@ bool CopiesMuch(const Products& p, bool transpose_a, bool transpose_b) {
 void AddMatMul(KernelTable& table) {
   for (const char* op : {"MatMul", "BatchMatMul"}) {
     table.For(op)
+        .Try("by a vector", MatVec)
         .Try("onednn sgemm", SmallMatMul)
         .Try("onednn sgemm of wide", WideMatMul)
         .Try("onednn", OneDnnMatMul)

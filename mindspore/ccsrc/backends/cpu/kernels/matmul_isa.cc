@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "backends/cpu/isa/vectors.h"
 #include "backends/cpu/kernels/matmul_loops.h"
 
 namespace ms::cpu::MS_ISA {
@@ -15,16 +16,19 @@ constexpr int64_t kRows = 4;
 template <int64_t Rows>
 void Tile(const Products& p, const double* a, const double* packed,
           double (&sums)[kRows][kColumns]) {
-  for (int64_t r = 0; r < kRows; ++r) {
-    for (int64_t j = 0; j < kColumns; ++j) sums[r][j] = 0;
-  }
+  // Values of this function alone stay in registers; `sums` could be what a or b point to.
+  constexpr int64_t kVectors = kColumns * sizeof(double) / kVectorBytes;
+  typedef double V __attribute__((vector_size(kVectorBytes)));
+  V lanes[Rows][kVectors] = {};
   for (int64_t k = 0; k < p.k; ++k) {
-    const double* b = packed + k * kColumns;
+    V b[kVectors];
+    __builtin_memcpy(b, packed + k * kColumns, sizeof(b));
     for (int64_t r = 0; r < Rows; ++r) {
       double x = a[r * p.a_row + k * p.a_column];
-      for (int64_t j = 0; j < kColumns; ++j) sums[r][j] += x * b[j];
+      for (int64_t j = 0; j < kVectors; ++j) lanes[r][j] += x * b[j];
     }
   }
+  __builtin_memcpy(sums, lanes, sizeof(lanes));
 }
 
 }  // namespace

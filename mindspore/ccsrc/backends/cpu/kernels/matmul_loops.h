@@ -37,6 +37,17 @@ struct Panel {
 };
 MS_DECLARE_ISA(void MultiplyPanel(const Products& p, const Panel& panel);)
 
+// y[r] = sum of m[r, k] v[k] over k, for rows of `m` whose elements lie side by side (`across`
+// false), or whose columns do; `step` is the distance of what does not.
+struct VectorProduct {
+  int64_t rows = 0, k = 0, step = 0;
+  bool across = false;
+};
+MS_DECLARE_ISA(template <class T>
+               void MultiplyVector(const VectorProduct& p, const T* m, const T* v, T* y);)
+// Float32 and Float64, one operand a vector.
+KernelChoice MatVec(const KernelRequest& request);
+
 // For every dtype that has numbers.
 KernelChoice ReferenceMatMul(const KernelRequest& request);
 

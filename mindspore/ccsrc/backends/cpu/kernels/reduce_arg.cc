@@ -1,97 +1,41 @@
-// Positions of extremes along an axis. The first of equals wins; a nan beats all.
-#include <cmath>
-
+// Positions of extremes along an axis.
+#include "backends/cpu/kernels/reduce_arg.h"
 #include "backends/cpu/kernels/reduce.h"
 #include "kernel/parallel.h"
 
 namespace ms::cpu {
 namespace {
 
-template <class C>
-bool IsNan(C x) {
-  if constexpr (std::is_floating_point_v<C>)
-    return x != x;
-  else
-    return static_cast<void>(x), false;
-}
-
-template <bool kLargest, class C>
-bool Beats(C x, C best) {
-  return kLargest ? x > best : x < best;
-}
-
-// The extreme of a contiguous row first, then its position: both loops run on vectors.
-template <bool kLargest, class T>
-int64_t FindInRow(const T* x, int64_t n) {
-  using C = ComputeType<T>;
-  constexpr int64_t kLanes = 16;
-  C lanes[kLanes];
-  for (auto& lane : lanes) lane = static_cast<C>(x[0]);
-  int64_t i = 0;
-  bool nan = false;
-  for (; i + kLanes <= n; i += kLanes) {
-    for (int64_t k = 0; k < kLanes; ++k) {
-      C v = static_cast<C>(x[i + k]);
-      nan |= IsNan(v);
-      lanes[k] = Beats<kLargest>(v, lanes[k]) ? v : lanes[k];
-    }
-  }
-  C best = lanes[0];
-  for (int64_t k = 1; k < kLanes; ++k) best = Beats<kLargest>(lanes[k], best) ? lanes[k] : best;
-  for (; i < n; ++i) {
-    C v = static_cast<C>(x[i]);
-    nan |= IsNan(v);
-    best = Beats<kLargest>(v, best) ? v : best;
-  }
-  for (i = 0; i < n; ++i) {
-    C v = static_cast<C>(x[i]);
-    if (nan ? IsNan(v) : v == best) return i;
-  }
-  return 0;
-}
-
-// Rows of `n` columns that lie `stride` apart: the extremes of kColumns columns at a time.
-inline constexpr int64_t kColumns = 256;
-
-template <bool kLargest, class T>
-void FindInColumns(const T* x, int64_t rows, int64_t stride, int64_t n, int32_t* where) {
-  using C = ComputeType<T>;
-  C best[kColumns];
-  for (int64_t c = 0; c < n; ++c) best[c] = static_cast<C>(x[c]), where[c] = 0;
-  for (int64_t r = 1; r < rows; ++r) {
-    const T* row = x + r * stride;
-    for (int64_t c = 0; c < n; ++c) {
-      C v = static_cast<C>(row[c]);
-      bool better = Beats<kLargest>(v, best[c]) || (IsNan(v) && !IsNan(best[c]));
-      better = better && !IsNan(best[c]);
-      best[c] = better ? v : best[c];
-      where[c] = better ? static_cast<int32_t>(r) : where[c];
-    }
-  }
-}
-
 template <bool kLargest, class T, class I>
 void Find(const AxisView& v, const T* x, I* index, T* value) {
   double ns = static_cast<double>(v.size) * 0.6;
   if (v.inner == 1) {
+    auto* find = MS_PICK_ISA(FindInRows<T>);
     ParallelFor(v.outer, ns, [&](int64_t begin, int64_t end) {
-      for (int64_t o = begin; o < end; ++o) {
-        int64_t at = FindInRow<kLargest>(x + o * v.size, v.size);
-        index[o] = static_cast<I>(at);
-        if (value) value[o] = x[o * v.size + at];
+      constexpr int64_t kRows = 256;
+      int64_t where[kRows];
+      for (int64_t first = begin; first < end; first += kRows) {
+        int64_t rows = std::min(kRows, end - first);
+        const T* from = x + first * v.size;
+        find(kLargest, from, rows, v.size, where);
+        for (int64_t r = 0; r < rows; ++r) {
+          index[first + r] = static_cast<I>(where[r]);
+          if (value) value[first + r] = from[r * v.size + where[r]];
+        }
       }
     });
     return;
   }
-  int64_t tiles = (v.inner + kColumns - 1) / kColumns;
-  ParallelFor(v.outer * tiles, ns * static_cast<double>(std::min(v.inner, kColumns)),
+  auto* find = MS_PICK_ISA(FindInColumns<T>);
+  int64_t tiles = (v.inner + kFindColumns - 1) / kFindColumns;
+  ParallelFor(v.outer * tiles, ns * static_cast<double>(std::min(v.inner, kFindColumns)),
               [&](int64_t begin, int64_t end) {
-                int32_t where[kColumns];
+                int32_t where[kFindColumns];
                 for (int64_t task = begin; task < end; ++task) {
-                  int64_t o = task / tiles, first = task % tiles * kColumns,
-                          n = std::min(kColumns, v.inner - first);
+                  int64_t o = task / tiles, first = task % tiles * kFindColumns,
+                          n = std::min(kFindColumns, v.inner - first);
                   const T* from = x + o * v.size * v.inner + first;
-                  FindInColumns<kLargest>(from, v.size, v.inner, n, where);
+                  find(kLargest, from, v.size, v.inner, n, where);
                   for (int64_t c = 0; c < n; ++c) {
                     index[o * v.inner + first + c] = static_cast<I>(where[c]);
                     if (value) value[o * v.inner + first + c] = from[where[c] * v.inner + c];

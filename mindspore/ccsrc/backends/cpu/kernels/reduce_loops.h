@@ -221,6 +221,17 @@ void ReduceTinyRows(const ReducePlan& plan, const typename Rule::In* x, typename
               });
 }
 
+// Rows of a few vectors each, one behind the other: what a task costs would count.
+template <class Rule>
+void ReduceDenseRows(const ReducePlan& plan, const typename Rule::In* x, typename Rule::Out* y) {
+  int64_t n = plan.inner;
+  ParallelFor(plan.kept, Rule::kNanoseconds * static_cast<double>(n) + 3,
+              [&](int64_t begin, int64_t end) {
+                for (int64_t row = begin; row < end; ++row)
+                  y[row] = Rule::Finish(ReduceRun<Rule>(x + row * n, n), n);
+              });
+}
+
 template <class Rule>
 void Reduce(const ReducePlan& plan, const void* in, void* out, void* workspace) {
   using Total = typename Rule::Total;
@@ -229,8 +240,10 @@ void Reduce(const ReducePlan& plan, const void* in, void* out, void* workspace) 
   auto* partials = static_cast<Total*>(workspace);
   bool dense =
       plan.kept_dims.empty() || (plan.kept_dims.size() == 1 && plan.kept_strides[0] == plan.inner);
-  if (plan.row && plan.reduced == 1 && plan.chunks == 1 && plan.inner <= kTiny && dense) {
-    return ReduceTinyRows<Rule>(plan, x, y);
+  if (plan.row && plan.reduced == 1 && plan.chunks == 1 && plan.inner <= ReducePlan::kPiece &&
+      dense) {
+    return plan.inner <= kTiny ? ReduceTinyRows<Rule>(plan, x, y)
+                               : ReduceDenseRows<Rule>(plan, x, y);
   }
   int64_t tiles = plan.tiles(), width = plan.partial_width();
   double ns = Rule::kNanoseconds * static_cast<double>(plan.count * plan.results) /

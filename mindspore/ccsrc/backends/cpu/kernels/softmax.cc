@@ -1,7 +1,9 @@
-// Softmax, its logarithm and their gradients along any axis. Rows that are not contiguous are
-// gathered a few at a time, so that every cache line that is read is used.
+// Softmax, its logarithm and their gradients along any axis. Rows that lie side by side, and short
+// ones, which are laid so, are taken many at a time; a few long ones that are not contiguous are
+// gathered first, so that every cache line that is read is used.
 #include "backends/cpu/cpu.h"
 #include "backends/cpu/kernels/in_float32.h"
+#include "backends/cpu/kernels/softmax_columns.h"
 #include "backends/cpu/kernels/softmax_loops.h"
 #include "kernel/parallel.h"
 
@@ -78,12 +80,90 @@ void EachRow(const AxisView& v, double ns, const T* a, const T* b, T* y, F&& row
   });
 }
 
+// What is better done for many rows at once: each lane of a vector is a row.
+constexpr int64_t kShort = 32;    // rows of at most so many elements
+constexpr int64_t kManyRows = 8;  // at least
+
+bool SideBySide(const AxisView& v) {
+  if (v.inner > 1) return v.inner >= kManyRows;
+  return v.n <= kShort && v.outer >= kManyRows;
+}
+
+template <class T>
+using ColumnsFn = void (*)(const T*, const T*, int64_t n, int64_t stride, int64_t rows, T*);
+
+// Rows side by side in memory: `columns` on kSideBySide of them at a time.
+template <class T>
+void EachColumns(const AxisView& v, double ns, const T* a, const T* b, T* y, ColumnsFn<T> columns) {
+  int64_t groups = (v.inner + kSideBySide - 1) / kSideBySide;
+  double cost = ns * static_cast<double>(v.n * std::min(v.inner, kSideBySide));
+  ParallelFor(v.outer * groups, cost, [&](int64_t begin, int64_t end) {
+    for (int64_t task = begin; task < end; ++task) {
+      int64_t first = task % groups * kSideBySide;
+      int64_t at = task / groups * v.n * v.inner + first;
+      columns(a + at, b ? b + at : nullptr, v.n, v.inner, std::min(kSideBySide, v.inner - first),
+              y + at);
+    }
+  });
+}
+
+// Short rows one behind the other, laid side by side first.
+template <class T>
+void EachShortRows(const AxisView& v, double ns, const T* a, const T* b, T* y,
+                   ColumnsFn<T> columns) {
+  auto* gather = MS_PICK_ISA(GatherColumns<T>);
+  auto* scatter = MS_PICK_ISA(ScatterColumns<T>);
+  int64_t groups = (v.outer + kSideBySide - 1) / kSideBySide;
+  ParallelFor(groups, 3 * ns * static_cast<double>(v.n * kSideBySide),
+              [&](int64_t begin, int64_t end) {
+                alignas(64) T memory[2][kShort * kSideBySide];
+                for (int64_t group = begin; group < end; ++group) {
+                  int64_t first = group * kSideBySide, at = first * v.n;
+                  int64_t rows = std::min(kSideBySide, v.outer - first);
+                  gather(a + at, v.n, rows, memory[0]);
+                  if (b) gather(b + at, v.n, rows, memory[1]);
+                  columns(memory[0], memory[1], v.n, kSideBySide, rows, memory[0]);
+                  scatter(memory[0], v.n, rows, y + at);
+                }
+              });
+}
+
 enum class Rule { kSoftmax, kLogSoftmax, kSoftmaxGrad, kLogSoftmaxGrad };
+
+template <class T>
+ColumnsFn<T> ColumnsOf(Rule rule) {
+  switch (rule) {
+    case Rule::kSoftmax:
+      return MS_PICK_ISA(ColumnsSoftmax<T>);
+    case Rule::kLogSoftmax:
+      return MS_PICK_ISA(ColumnsLogSoftmax<T>);
+    case Rule::kSoftmaxGrad:
+      return MS_PICK_ISA(ColumnsSoftmaxGrad<T>);
+    case Rule::kLogSoftmaxGrad:
+      return MS_PICK_ISA(ColumnsLogSoftmaxGrad<T>);
+  }
+  return nullptr;
+}
+
+template <class T>
+KernelChoice MakeSideBySide(const AxisView& v, Rule rule, double ns) {
+  bool two = rule == Rule::kSoftmaxGrad || rule == Rule::kLogSoftmaxGrad;
+  ColumnsFn<T> columns = ColumnsOf<T>(rule);
+  auto each = v.inner > 1 ? EachColumns<T> : EachShortRows<T>;
+  return FunctionKernel(
+      [=](const KernelArgs& args) {
+        each(v, ns, static_cast<const T*>(args.in[0]),
+             two ? static_cast<const T*>(args.in[1]) : nullptr, static_cast<T*>(args.out[0]),
+             columns);
+      },
+      ns * v.elements());
+}
 
 template <class T>
 KernelChoice Make(const AxisView& v, Rule rule) {
   constexpr double kNs = sizeof(T) == 4 ? 0.5 : 4;
   double cost = kNs * v.elements();
+  if (v.n > 0 && SideBySide(v)) return MakeSideBySide<T>(v, rule, kNs);
   if (rule == Rule::kSoftmax || rule == Rule::kLogSoftmax) {
     auto* row = rule == Rule::kSoftmax ? MS_PICK_ISA(RowSoftmax<T>) : MS_PICK_ISA(RowLogSoftmax<T>);
     return FunctionKernel(

@@ -1,6 +1,7 @@
 // Row loops of softmax and its kin, compiled once per instruction set.
 #include <cmath>
 
+#include "backends/cpu/isa/double_math.h"
 #include "backends/cpu/isa/vector_math.h"
 #include "backends/cpu/isa/vectors.h"
 #include "backends/cpu/kernels/softmax_loops.h"
@@ -9,7 +10,7 @@ namespace ms::cpu::MS_ISA {
 namespace {
 
 inline float Exponential(float x) { return Exp(x); }
-inline double Exponential(double x) { return std::exp(x); }
+inline double Exponential(double x) { return ExpDouble(x); }
 
 constexpr int64_t kLanes = 16;  // independent partial results, a vector or two of them
 
@@ -33,7 +34,7 @@ T Sum(int64_t n, F&& term) {
 // The sum of exp(x - shift), and the terms in y where that is given; added up as Sum does.
 double ExpSum(const double* x, int64_t n, double shift, double* y) {
   return Sum<double>(n, [=](int64_t i) {
-    double e = std::exp(x[i] - shift);
+    double e = ExpDouble(x[i] - shift);
     if (y) y[i] = e;
     return e;
   });
@@ -51,11 +52,16 @@ float ExpSum(const float* x, int64_t n, float shift, float* y) {
       lanes[p] += e;
     }
   }
+  // The rest as vectors too, filled up with what has no share.
   float total = 0;
-  for (int64_t i = whole; i < n; ++i) {
-    float e = Exp(x[i] - shift);
-    if constexpr (Keep) y[i] = e;
-    total += e;
+  for (int64_t i = whole; i < n; i += kVectorFloats) {
+    int64_t count = n - i < kVectorFloats ? n - i : kVectorFloats;
+    auto bytes = static_cast<uint64_t>(count) * sizeof(float);
+    FloatVector rest = {};
+    __builtin_memcpy(&rest, x + i, bytes);
+    FloatVector e = ExpVector(rest - shift);
+    if constexpr (Keep) __builtin_memcpy(y + i, &e, bytes);
+    for (int64_t k = 0; k < count; ++k) total += e[k];
   }
   float sums[kLanes];
   __builtin_memcpy(sums, lanes, sizeof(sums));
@@ -68,19 +74,31 @@ float ExpSum(const float* x, int64_t n, float shift, float* y) {
   return y ? ExpSum<true>(x, n, shift, y) : ExpSum<false>(x, n, shift, y);
 }
 
+// lanes[l] = max(lanes[l], x[l])
+template <int64_t kCount, class T>
+void Raise(T* lanes, const T* x) {
+  for (int64_t l = 0; l < kCount; ++l) lanes[l] = x[l] > lanes[l] ? x[l] : lanes[l];
+}
+
 template <class T>
 T Largest(const T* x, int64_t n) {
   constexpr int64_t kChains = 4 * kLanes;
-  T lanes[kChains];
-  for (T& lane : lanes) lane = x[0];
-  int64_t i = 0;
-  for (; i + kChains <= n; i += kChains) {
-    for (int64_t l = 0; l < kChains; ++l) lanes[l] = x[i + l] > lanes[l] ? x[i + l] : lanes[l];
+  T best = x[0];
+  if (n < kLanes) {
+    for (int64_t i = 1; i < n; ++i) best = x[i] > best ? x[i] : best;
+    return best;
   }
-  T best = lanes[0];
-  for (T lane : lanes) best = lane > best ? lane : best;
-  for (; i < n; ++i) best = x[i] > best ? x[i] : best;
-  return best;
+  T lanes[kChains];
+  for (T& lane : lanes) lane = best;
+  int64_t i = 0;
+  for (; i + kChains <= n; i += kChains) Raise<kChains>(lanes, x + i);
+  for (; i + kLanes <= n; i += kLanes) Raise<kLanes>(lanes, x + i);
+  Raise<kLanes>(lanes, x + n - kLanes);  // some a second time, which does no harm
+  for (int64_t half = kChains / 2; half > 0; half /= 2) {
+    for (int64_t l = 0; l < half; ++l)
+      lanes[l] = lanes[l + half] > lanes[l] ? lanes[l + half] : lanes[l];
+  }
+  return lanes[0];
 }
 
 }  // namespace

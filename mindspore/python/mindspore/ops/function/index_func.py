@@ -101,8 +101,9 @@ def masked_fill(input_x: Tensor, mask: Tensor, value: Any) -> Tensor:
         if isinstance(value, Tensor)
         else Tensor(value, input_x.dtype)
     )
-    spread = [_broadcast_to(t, shape=shape) for t in (mask, value, input_x)]
-    return _select(*spread)
+    if tuple(input_x.shape) != shape:
+        input_x = _broadcast_to(input_x, shape=shape)
+    return _select(mask, value, input_x)
 
 
 def masked_select(input: Tensor, mask: Tensor) -> Tensor:

@@ -13,6 +13,7 @@ from mindspore.ops.function.cast_func import is_complex, is_floating_point
 _select = raw("Select")
 _round = raw("Round")
 _div = raw("Div")
+_clip, _multiply_add, _divide_add = raw("Clip"), raw("MultiplyAdd"), raw("DivideAdd")
 
 _LARGEST = {
     "Float16": 65504.0,
@@ -71,10 +72,24 @@ def subtract(input: Any, other: Any, *, alpha: float = 1) -> Tensor:
     return bound.sub(input, other if alpha == 1 else bound.mul(other, alpha))
 
 
+def _are_numbers(*values: Any) -> bool:
+    """Whether no value is a tensor, a truth value or anything but a number."""
+    return all(type(value) in (int, float) for value in values)
+
+
+def _are_floats(*values: Any) -> bool:
+    """Whether all values are tensors of one floating dtype."""
+    return all(isinstance(value, Tensor) for value in values) and (
+        is_floating_point(values[0]) and all(v.dtype is values[0].dtype for v in values)
+    )
+
+
 def clamp(input: Tensor, min: Any = None, max: Any = None) -> Tensor:
     """`input` cut to [min, max]; where min is above max the result is max."""
     if min is None and max is None:
         raise ValueError("For 'clamp', 'min' or 'max' must be given, but got None for both.")
+    if _are_numbers(min, max) and input.dtype is not _core.bool:
+        return _clip(input, min, max)
     if min is not None:
         input = bound.maximum(input, min)
     if max is not None:
@@ -101,11 +116,15 @@ def clip_by_value(x: Any, clip_value_min: Any = None, clip_value_max: Any = None
 
 def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, value: Any = 1) -> Tensor:
     """`input + value * tensor1 * tensor2`."""
+    if _are_numbers(value) and _are_floats(input, tensor1, tensor2):
+        return _multiply_add(input, tensor1, tensor2, value)
     return bound.add(input, bound.mul(bound.mul(tensor1, tensor2), value))
 
 
 def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, value: Any = 1) -> Tensor:
     """`input + value * tensor1 / tensor2`."""
+    if _are_numbers(value) and _are_floats(input, tensor1, tensor2):
+        return _divide_add(input, tensor1, tensor2, value)
     return bound.add(input, bound.mul(_div(tensor1, tensor2), value))
 
 

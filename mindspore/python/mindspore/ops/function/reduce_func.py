@@ -61,7 +61,7 @@ def _exact(input: Tensor) -> Tensor:
     """Integers and truth values as Int64, in which sums and products of them are taken."""
     return (
         _cast(input, dtype=_core.int64)
-        if input.dtype in _INTEGERS or input.dtype is _core.bool
+        if (input.dtype in _INTEGERS or input.dtype is _core.bool) and input.dtype != _core.int64
         else input
     )
 
