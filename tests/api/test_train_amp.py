@@ -143,6 +143,19 @@ def test_a_training_loop_with_a_scaler(mode):
     assert losses[-1] < 0.5 * losses[0]
 
 
+@pytest.mark.parametrize("level", ["O0", "O2", "O3"])
+def test_no_loss_scale_where_none_is_asked_for(mode, level):
+    network = net()
+    optimizer = nn.SGD(network.trainable_params(), 0.1)
+    step = amp.build_train_network(
+        network, optimizer, nn.MSELoss(), level=level, loss_scale_manager=None
+    )
+    loss = step(X, Tensor(np.ones((5, 2), np.float32)))
+    assert isinstance(step, nn.TrainOneStepCell) and isinstance(loss, Tensor)
+    scaled = amp.build_train_network(net(), optimizer, nn.MSELoss(), level="O2")
+    assert isinstance(scaled, nn.TrainOneStepWithLossScaleCell)
+
+
 def test_old_paths():
     from mindspore.train import amp as train_amp
 

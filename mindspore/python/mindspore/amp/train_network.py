@@ -52,7 +52,7 @@ def build_train_network(
     network = _in_precision(network, level, kwargs)
     if loss_fn is not None:
         network = (nn.WithLossCell if level == "O0" else _LossIn32)(network, loss_fn)
-    return _step(network, optimizer, kwargs.get("loss_scale_manager"), level)
+    return _step(network, optimizer, _manager(level, kwargs))
 
 
 def _in_precision(network: nn.Cell, level: str, options: dict[str, Any]) -> nn.Cell:
@@ -63,10 +63,15 @@ def _in_precision(network: nn.Cell, level: str, options: dict[str, Any]) -> nn.C
     return auto_mixed_precision(network, level)
 
 
-def _step(network: nn.Cell, optimizer: Any, manager: Any, level: str) -> nn.Cell:
-    if manager is None and level in ("O2", "auto"):
-        # Half-precision gradients underflow without a scale.
-        manager = FixedLossScaleManager()
+def _manager(level: str, options: dict[str, Any]) -> Any:
+    """The loss scale: the caller's, where None means none at all, or what the level needs."""
+    if "loss_scale_manager" in options:
+        return options["loss_scale_manager"]
+    # Half-precision gradients underflow without a scale.
+    return FixedLossScaleManager() if level in ("O2", "auto") else None
+
+
+def _step(network: nn.Cell, optimizer: Any, manager: Any) -> nn.Cell:
     if manager is None:
         return nn.TrainOneStepCell(network, optimizer).set_train()
     if not isinstance(manager, LossScaleManager):

@@ -128,6 +128,12 @@ class Cache:
         self._lock = threading.Lock()
         self._pending: dict[tuple, tuple[int, threading.Event]] = {}
 
+    def __deepcopy__(self, memo: dict) -> Cache:
+        """That of a copied function, which has compiled nothing yet."""
+        copied = Cache(self.name)
+        copied._function, copied._bound = self._function, self._bound
+        return copied
+
     @property
     def names(self) -> list[str]:
         """The names of the function's arguments."""

@@ -15,6 +15,7 @@ from mindspore.common.jit_config import JitConfig
 from mindspore.compile.cache import Cache, inputs_of, key_of, look_up
 from mindspore.compile.compilation import Compilation
 from mindspore.compile.failures import is_of_program
+from mindspore.compile.homes import home_of
 from mindspore.compile.numbers import as_tensor, is_number
 from mindspore.compile.signature import Signature, Sizes, declared
 from mindspore.compile.tracer import Tracer
@@ -180,7 +181,7 @@ def run_grad(function: Any, args: tuple, kwargs: dict) -> Any:
                 tuple(map(id, function.weight_list())),
                 function.weights is None,
             )
-            caches = owner.__dict__.setdefault("_compiled_gradients", {})
+            caches = home_of(owner, "_compiled_gradients")
             cache = caches.setdefault(key, Cache(function.__name__, owner.construct))
         else:
             cache = Cache(function.__name__, owner)
@@ -239,7 +240,7 @@ class JitFunction:
     def __get__(self, instance: Any, kind: Any = None) -> Any:
         if instance is None:
             return self
-        caches = instance.__dict__.setdefault("_compiled_methods", {})
+        caches = home_of(instance, "_compiled_methods")
         cache = caches.get(self.fn)
         if cache is None:
             cache = caches[self.fn] = Cache(self.cache.name, types.MethodType(self.fn, instance))

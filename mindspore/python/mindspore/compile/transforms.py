@@ -12,6 +12,7 @@ from mindspore.common import _late
 from mindspore.common._tree import flatten, rebuild
 from mindspore.compile.cache import Cache
 from mindspore.compile.cells import refuse_changes
+from mindspore.compile.homes import home_of
 from mindspore.compile.jit import Target, run_target
 from mindspore.compile.leaving import Leaving
 from mindspore.compile.tracer import current
@@ -144,21 +145,22 @@ _of_builtins: dict = {}  # compiled versions for functions that cannot hold them
 def _home(function: Any) -> tuple[dict, tuple]:
     """Where compiled versions of transforms of `function` are kept, and under which key: with the user's function, since a
     transform is often made anew for each call."""
-    key = getattr(function, "_transform_key", None)
-    if key is not None:
+    if getattr(
+        type(function), "is_transform", False
+    ):  # a function that wraps one has its attributes, too
         home, inner = _home(function.fn)
-        return home, (key, inner)
+        return home, (function._transform_key, inner)
     if isinstance(function, GradFunction) and function.weights is None:
         settings = (function.name, function.positions, function.sens_param, function.has_aux)
         home, inner = _home(function.fn)
         return home, (settings, function.with_value, function.return_ids, inner)
     if isinstance(function, types.MethodType) and hasattr(function.__self__, "__dict__"):
-        home = function.__self__.__dict__.setdefault("_compiled_methods", {})
+        home = home_of(function.__self__, "_compiled_methods")
         return home, ("transform", function.__func__)
     if isinstance(function, _late.cell_class):
-        return function.__dict__.setdefault("_compiled_gradients", {}), ()
+        return home_of(function, "_compiled_gradients"), ()
     if isinstance(getattr(function, "__dict__", None), dict):
-        return function.__dict__.setdefault("_compiled_transforms", {}), ()
+        return home_of(function, "_compiled_transforms"), ()
     return _of_builtins, (function,)
 
 

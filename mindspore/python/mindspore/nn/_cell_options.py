@@ -317,6 +317,10 @@ class CellOptions:
         """Keep the process that is to compute the cell."""
         return self._set_option("_placement", (role, rank_id))
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What copies and pickles of the cell hold: all but its compiled versions, which speak of this one."""
+        return {k: v for k, v in self.__dict__.items() if k != "_compiled_versions"}
+
     def set_inputs(self, *inputs: Any, **kwargs: Any) -> None:
         """Declare the inputs, with None for sizes that change from call to call: in GRAPH_MODE one compile serves them all."""
         if inputs and kwargs:

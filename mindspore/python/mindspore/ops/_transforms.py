@@ -230,6 +230,8 @@ def vjp(fn: Callable, *inputs: Any, weights: Any = None, has_aux: bool = False) 
 class Jacobian:
     """What `jacfwd` and `jacrev` return."""
 
+    is_transform = True
+
     def __init__(self, name: str, fn: Callable, positions: tuple, has_aux: bool):
         self.name, self.fn, self.positions, self.has_aux = name, fn, positions, has_aux
         self._transform_key = (name, positions, has_aux)

@@ -147,6 +147,8 @@ def _as_tensors(value: Any) -> Any:
 class BatchedFunction:
     """What `vmap` returns."""
 
+    is_transform = True
+
     def __init__(self, fn: Any, in_axes: Any, out_axes: Any):
         self.cells = None if callable(fn) and not _is_cells(fn) else _cells(fn)
         self.fn = fn if self.cells is None else self.cells[0]
