@@ -300,3 +300,12 @@ def test_no_attribute_of_a_tensor() -> None:
     for run in (call, jit(call)):
         with pytest.raises(AttributeError, match="'int' object has no attribute 'asnumpy'"):
             run(Tensor([1.0, 2.0]))
+
+
+def test_a_bool_tensor_is_an_index() -> None:
+    def call(x):
+        return [x, x * 2][x.sum() > 3]
+
+    for run in (call, jit(call)):
+        assert plain(run(Tensor([1.0, 1.0]))) == [1.0, 1.0]
+        assert plain(run(Tensor([2.0, 2.0]))) == [4.0, 4.0]

@@ -201,9 +201,11 @@ PyObject* ToFloat(PyObject* self) {
 }
 PyObject* ToIndex(PyObject* self) {
   return Guarded([&]() -> PyObject* {
-    if (!IsInteger(AsTensor(self)->dtype()))
+    DType dtype = AsTensor(self)->dtype();
+    if (!IsInteger(dtype) && !IsBool(dtype))
       Throw(ErrorKind::kType, "only an integer tensor can be an index.");
-    return ItemOf(self);
+    auto item = py::reinterpret_steal<py::object>(ItemOf(self));
+    return PyNumber_Long(item.ptr());  // of a bool, too, an int
   });
 }
 

@@ -3,6 +3,9 @@
 // boxes as FunctionValue.
 #include <pybind11/stl.h>
 
+#include <unordered_map>
+#include <unordered_set>
+
 #include "ir/control.h"
 #include "python/convert.h"
 #include "python/dim_object.h"
@@ -250,17 +253,17 @@ void BindFunctions(py::class_<Trace>& c) {
 }
 
 // Which input of main, Parameters aside, a value is, or -1.
-int ArgumentPosition(Trace& trace, const Var& v) {
-  int position = 0;
-  for (const Var& input : trace.main()->inputs()) {
-    const auto& entries = trace.environment();
-    bool parameter = std::any_of(entries.begin(), entries.end(),
-                                 [&](const Trace::Entry& e) { return e.input == input; });
-    if (parameter) continue;
-    if (input == v) return position;
-    ++position;
+std::unordered_map<const Node*, int> ArgumentPositions(Trace& trace) {
+  std::unordered_set<const Node*> parameters;
+  for (const Trace::Entry& e : trace.environment()) {
+    if (e.input.node) parameters.insert(e.input.node);
   }
-  return -1;
+  std::unordered_map<const Node*, int> positions;
+  int next = 0;
+  for (const Var& input : trace.main()->inputs()) {
+    if (!parameters.contains(input.node)) positions.emplace(input.node, next++);
+  }
+  return positions;
 }
 
 // For a program that goes on in another trace after a line that ran eagerly.
@@ -269,11 +272,13 @@ void BindContinuation(py::class_<Trace>& c) {
       "live",
       [](Trace& t) {
         py::list list;
+        auto positions = ArgumentPositions(t);
         for (TensorObject* tensor : t.Live()) {
           if (tensor->var.node->graph != t.main()) continue;  // of an arm that was given up
           auto object = py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(tensor));
-          list.append(
-              py::make_tuple(object, ArgumentPosition(t, tensor->var), tensor->var.type().weak()));
+          auto found = positions.find(tensor->var.node);
+          int at = found == positions.end() ? -1 : found->second;
+          list.append(py::make_tuple(object, at, tensor->var.type().weak()));
         }
         return list;
       },

@@ -27,6 +27,7 @@ from mindspore.compile.host_values import HostValue, decides
 
 _MAX_STEPS = 400  # in one run; more are a loop that is better off eager as a whole
 _MAX_PATHS = 16
+_MANY_ALIVE = 1000  # tensors
 _DECIDING = (bool, int, type(None), type, np.dtype, type(Ellipsis), _core.DType)
 
 
@@ -206,7 +207,14 @@ class Session:
         self.records_facts()
         kept: list[tuple[Tensor, int, bool]] = []
         outputs: list[Tensor] = []
-        for tensor, at, weak in trace.live():
+        live = trace.live()
+        if (
+            len(live) > _MANY_ALIVE
+        ):  # most wait for the collector: they would be computed, kept and carried for nothing
+            live = None
+            gc.collect()
+            live = trace.live()
+        for tensor, at, weak in live:
             slot = len(self.slots) + len(outputs) if at < 0 else self.inputs[at]
             kept.append((tensor, slot, weak))
             if at < 0:
