@@ -322,6 +322,19 @@ def test_pk_sampler(tmp_path):
     assert rows(dataset, 1) == [0, 0, 1, 1]
 
 
+def test_whether_chance_decides_the_order():
+    assert not numbers().batch(2).is_shuffled()
+    assert numbers().shuffle(3).batch(2).is_shuffled()
+    assert numbers(shuffle=True).map(lambda a: a, "a").is_shuffled()
+    assert (numbers() + numbers(shuffle=True)).is_shuffled()
+    random = (ds.RandomSampler(), ds.WeightedRandomSampler([1.0] * 10), ds.SubsetRandomSampler([1]))
+    assert all(numbers(sampler=sampler).is_shuffled() for sampler in random)
+    for sampler in (ds.SequentialSampler(), ds.DistributedSampler(2, 0, shuffle=False)):
+        assert not numbers(sampler=sampler).is_shuffled()
+        sampler.add_child(ds.RandomSampler())
+        assert numbers(sampler=sampler).is_shuffled()
+
+
 # Settings
 
 

@@ -102,13 +102,6 @@ class Aliases:
             found |= keys
         return frozenset(found)
 
-    def prune(self) -> None:
-        """Forgets values that nobody holds any more."""
-        for key in [k for k in self.objects if not self._is_held(self.objects.get(k))]:
-            del self.objects[key]
-            for origin in self.origins.pop(key, _NONE):
-                self.members[origin].discard(key)
-
     def _is_here(self, value: Any) -> bool:
         """Whether others can hold an object where the trace now stands."""
         if not isinstance(value, Tensor):

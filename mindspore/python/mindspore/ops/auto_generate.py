@@ -1,5 +1,5 @@
 """Ops of quantised networks: int8 values stand for numbers scaled by a tensor, a row or a column. The products are made of bytes
-with exact sums; the scaling around them is elementwise work, which the compiler fuses."""
+with exact sums; the scaling around them is elementwise work, which the compiler fuses. Networks import them by this path."""
 
 from __future__ import annotations
 

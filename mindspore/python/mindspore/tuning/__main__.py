@@ -14,7 +14,9 @@ def _show(path: Path) -> None:
         print(name)
         for key, entry in sorted(kernels.items()):
             state = "" if entry["complete"] else ", not complete"
-            print(f"  {key}  {tuning.gain(entry):5.2f} x  {entry['tuning'] or 'plain loops'}{state}")
+            print(
+                f"  {key}  {tuning.gain(entry):5.2f} x  {entry['tuning'] or 'plain loops'}{state}"
+            )
 
 
 def main(arguments: list[str] | None = None) -> int:

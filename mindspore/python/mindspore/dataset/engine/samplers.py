@@ -198,6 +198,8 @@ class SubsetSampler(BuiltinSampler):
 class SubsetRandomSampler(SubsetSampler):
     """The rows with the given indices, shuffled."""
 
+    shuffle = True
+
     def _indices(self, length: int, run: Run, node: SequenceNode, epoch: int) -> Iterable[Any]:
         shuffled = run.rng(node, epoch).permutation(np.asarray(self.indices, np.int64))
         return shuffled[: self._limited(len(shuffled))]
@@ -205,6 +207,8 @@ class SubsetRandomSampler(SubsetSampler):
 
 class WeightedRandomSampler(BuiltinSampler):
     """Rows drawn with the given weights."""
+
+    shuffle = True
 
     def __init__(
         self, weights: Sequence[float], num_samples: int | None = None, replacement: bool = True

@@ -9,7 +9,11 @@ import numpy as np
 
 from mindspore.dataset.core.user_code import describe, failure
 from mindspore.dataset.engine.node import Node, Row, Run, as_row
-from mindspore.dataset.engine.samplers import Sampler
+from mindspore.dataset.engine.samplers import Sampler, Shuffle
+
+
+def _draws(sampler: Sampler) -> bool:
+    return getattr(sampler, "shuffle", False) not in (False, None, Shuffle.FALSE)
 
 
 class SequenceNode(Node):
@@ -29,7 +33,10 @@ class SequenceNode(Node):
         raise RuntimeError("For 'PKSampler', the dataset must have a class label for each row.")
 
     def shuffles(self) -> bool:
-        return getattr(self.sampler, "shuffle", False) not in (False, None)
+        chain = [self.sampler]
+        while chain[-1].child_sampler is not None:
+            chain.append(chain[-1].child_sampler)
+        return any(_draws(sampler) for sampler in chain)
 
     def size(self) -> int | None:
         return self.sampler.size(self.length)
