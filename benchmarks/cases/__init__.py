@@ -78,6 +78,7 @@ CASES = {
     ),
     "chain": Case("sigmoid(tanh(1.5x+y))*x + exp(-z*z)*y, 16 M floats", "kernels", 0.4, 7),
     "adam": Case("Adam, 160 tensors of 400x400", "kernels", 0.8, 7),
+    "adam_decay": Case("Adam with weight decay, 160 tensors of 400x400", "kernels", 0.9, 7),
     "add_pynative": Case("4x4 add, PYNATIVE_MODE", "kernels", 0.5, 7),
     "empty_step": Case("a warm call of an empty network, GRAPH_MODE", "kernels", None, 7),
     "record_pynative": Case(

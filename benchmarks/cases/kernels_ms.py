@@ -87,19 +87,24 @@ def chain() -> Callable[[], float]:
     return timed(lambda: net(x, y, z).asnumpy(), 5)
 
 
-def adam() -> Callable[[], float]:
+def adam(decay: float = 0.0) -> Callable[[], float]:
     """An update of 160 parameters from given gradients."""
     ms.set_context(mode=ms.GRAPH_MODE)
     values = np.ones((400, 400), np.float32)
     parameters = [Parameter(Tensor(values), name=f"p{i}") for i in range(160)]
     gradients = tuple(Tensor(values) for _ in parameters)
-    optimizer = nn.Adam(parameters, 1e-3)
+    optimizer = nn.Adam(parameters, 1e-3, weight_decay=decay)
 
     def step() -> None:
         optimizer(gradients)
         parameters[-1].asnumpy()
 
     return timed(step, 10)
+
+
+def adam_decay() -> Callable[[], float]:
+    """The same with a part of the weights added to their gradients."""
+    return adam(0.01)
 
 
 def add_pynative() -> Callable[[], float]:

@@ -40,13 +40,18 @@ def chain() -> Callable[[], float]:
     return timed(lambda: net(x, y, z), 5)
 
 
-def adam() -> Callable[[], float]:
+def adam(decay: float = 0.0) -> Callable[[], float]:
     """An update of 160 parameters from given gradients, by the fused optimizer."""
     parameters = [nn.Parameter(torch.ones(400, 400)) for _ in range(160)]
     for parameter in parameters:
         parameter.grad = torch.ones(400, 400)
-    optimizer = torch.optim.Adam(parameters, 1e-3, fused=True)
+    optimizer = torch.optim.Adam(parameters, 1e-3, weight_decay=decay, fused=True)
     return timed(compiled(optimizer.step), 10)
+
+
+def adam_decay() -> Callable[[], float]:
+    """The same with a part of the weights added to their gradients."""
+    return adam(0.01)
 
 
 def add_pynative() -> Callable[[], float]:
