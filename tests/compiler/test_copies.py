@@ -135,3 +135,16 @@ def test_a_wrapping_function_is_not_the_one_it_wraps(mode, transform, inner):
 
     np.testing.assert_allclose(transform(ten_times).asnumpy(), 10 * expected)
     np.testing.assert_array_equal(transform(function).asnumpy(), expected)
+
+
+def test_a_cloned_tensor_has_its_own_value_and_the_gradient(mode):
+    def changed(x):
+        y = x.clone()
+        y[0] = 0.0
+        return (x * y).sum() + x.numel() + x.ndimension()
+
+    for function in (changed, ms.jit(changed)):
+        x = X.reshape(6).clone()
+        assert value(function(x)) == 4 + 9 + 16 + 25 + 36 + 6 + 1
+        assert ops.grad(function)(x).asnumpy().tolist() == [0.0, 4.0, 6.0, 8.0, 10.0, 12.0]
+        assert value(x) == 1
