@@ -254,7 +254,12 @@ def test_write_under_a_mask_known_at_run_time():
 
 def test_data_dependent_sizes():
     x = np.array([[0, 3, 0], [5, 0, 3]], np.float32)
-    np.testing.assert_array_equal(ops.nonzero(Tensor(x)).asnumpy(), np.argwhere(x))
+    for array in (x, x[0], x.reshape(1, 3, 2) > 2, np.zeros((0, 3), bool), np.zeros((2, 2))):
+        np.testing.assert_array_equal(ops.nonzero(Tensor(array)).asnumpy(), np.argwhere(array))
+        for ours, peer in zip(
+            ops.nonzero(Tensor(array), as_tuple=True), np.nonzero(array), strict=True
+        ):
+            np.testing.assert_array_equal(ours.asnumpy(), peer)
     np.testing.assert_array_equal(ops.masked_select(Tensor(x), Tensor(x > 2)).asnumpy(), x[x > 2])
     values, where = ops.unique(Tensor(x))
     np.testing.assert_array_equal(values.asnumpy(), [0, 3, 5])
