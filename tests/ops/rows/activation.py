@@ -141,25 +141,6 @@ row(
     bad=[UNEQUAL],
 )
 row(
-    "LeakyReLUGrad",
-    ref=lambda dy, x, alpha=0.2: np.where(x > 0, dy, dy * alpha).astype(dy.dtype),
-    good=[PAIR, args(f32(4), f32(4), alpha=0.5)],
-    bad=[UNEQUAL],
-)
-row(
-    "HSigmoidGrad",
-    ref=lambda dy, x: np.where((x > -3) & (x < 3), dy / 6, 0).astype(dy.dtype),
-    good=[PAIR],
-    bad=[UNEQUAL],
-)
-row(
-    "HSwishGrad",
-    ref=lambda dy, x: dy * np.where(np.abs(x) <= 3, x / 3 + 0.5, x > 0),
-    good=[PAIR],
-    bad=[UNEQUAL],
-    tol=LOOSE,
-)
-row(
     "SigmoidGrad",
     ref=lambda y, dy: dy * y * (1 - y),
     good=[args(f32(2, 3, low=0, high=1), f32(2, 3))],

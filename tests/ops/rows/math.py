@@ -157,59 +157,6 @@ row(
     good=[args(f32(2, 3), f32(2, 3), f32(3)), args(f32(3), f32(2, 3), f32())],
     bad=[args(f32(2), f32(3), f32(2), says="must broadcast")],
 )
-row(
-    "Clip",
-    ref=lambda x, low, high: np.minimum(np.maximum(x, low), high),
-    good=[
-        args(f32(2, 3, low=-3, high=3), f32(), f32(3, low=1, high=2)),
-        args(f32(4, low=-3, high=3), -1.0, 1.0),
-        args(i32(2, 3), i32([1]), i32([3])),
-    ],
-    bad=[args(f32(2), f32(3), f32(2), says="must broadcast")],
-)
-row(
-    "ClipGrad",
-    ref=lambda dy, x, low, high: dy * ((x > low) & (x < high)),
-    good=[args(f32(2, 3), f32(2, 3, low=-3, high=3), -1.0, 1.0)],
-    bad=[args(f32(2), f32(3), f32(2), f32(2), says="must broadcast")],
-)
-row(
-    "MultiplyAdd",
-    ref=lambda x, a, b, factor: x + a * b * factor,
-    good=[
-        args(f32(2, 3), f32(2, 3), f32(3), f32()),
-        args(f32(3), f32(2, 3), f32(3), 0.5),
-    ],
-    bad=[args(f32(2), f32(3), f32(2), f32(), says="must broadcast")],
-)
-row(
-    "DivideAdd",
-    ref=lambda x, a, b, factor: x + a / b * factor,
-    good=[
-        args(f32(2, 3), f32(2, 3), f32(3, low=1, high=2), f32()),
-        args(f32(3), f32(2, 3), f32(3, low=-2, high=-1), 0.5),
-    ],
-    bad=[args(f32(2), f32(3), f32(2), f32(), says="must broadcast")],
-)
-
-
-def smooth_l1(x, y, beta=1.0):
-    d = np.abs(x - y)
-    return np.where(d < beta, d * d * 0.5 / beta, d - 0.5 * beta)
-
-
-row(
-    "SmoothL1",
-    ref=smooth_l1,
-    good=[args(f32(2, 3), f32(2, 3)), args(f32(5), f32(5), beta=0.5)],
-    bad=[BAD_SHAPES],
-)
-row(
-    "SmoothL1Grad",
-    ref=lambda dy, x, y, beta=1.0: dy * np.clip((x - y) / beta, -1, 1),
-    good=[args(f32(2, 3), f32(2, 3), f32(2, 3)), args(f32(5), f32(5), f32(5), beta=0.5)],
-    bad=[args(f32(2), f32(3), f32(2), says="must broadcast")],
-)
 
 
 def unary(name, ref, low=-2.0, high=2.0, extra=(), **options):
