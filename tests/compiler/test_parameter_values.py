@@ -143,3 +143,24 @@ def test_refused_where_nothing_may_run_eagerly() -> None:
 
     with pytest.raises(TypeError, match="known only at run time"):
         f(Tensor([1.0]))
+
+
+class OfTwoTypes(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.count = Parameter(Tensor([1.0, 1.0]), name="count")
+
+    def construct(self, x):
+        y = x * 2 if x.sum() > 4 else ops.cast(x, ms.float16)
+        self.count = y
+        return self.count + x
+
+
+def test_assigned_a_value_of_two_types() -> None:
+    results = []
+    for mode in (context.PYNATIVE_MODE, context.GRAPH_MODE):
+        context.set_context(mode=mode)
+        net = OfTwoTypes()
+        found = [net(Tensor(v)).asnumpy().tolist() for v in ([1.0, 2.0], [3.0, 4.0])]
+        results.append([*found, net.count.asnumpy().tolist()])
+    assert results[1] == results[0]

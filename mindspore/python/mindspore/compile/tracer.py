@@ -284,6 +284,8 @@ class Tracer(Calls, Choices, Recursion, Iterators, SpecialMethods):
             return None
         held = getattr(owner, name, None)
         if isinstance(held, _late.parameter_class):
+            if isinstance(value, Choice):  # of two types, that a tensor chose
+                return self.split(value, lambda v: self.set_attribute(owner, name, v))
             from mindspore import ops
 
             if not isinstance(value, Tensor):
