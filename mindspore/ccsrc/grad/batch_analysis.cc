@@ -189,7 +189,7 @@ void BatchAnalysis::VisitTransform(const Node& node) {
 
 void BatchAnalysis::VisitOp(const Node& node) {
   bool batched = node.op->effect == Effect::kRandom;  // each item draws its own numbers
-  if (node.op->effect != Effect::kNone && !batched)
+  if (node.op->effect != Effect::kNone && !batched && !node.op->batch)
     return Refuse(fmt::format("'{}' has an effect for each item", node.op->name));
   for (const Var& v : node.inputs) batched |= Batched(v);
   if (!batched) return;

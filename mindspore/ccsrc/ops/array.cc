@@ -136,6 +136,7 @@ void DefineViews(OpRegistry& ops) {
       .Doc("Its input, which is computed even if nobody reads it: what computes it may fail.")
       .In("value", kAny, "Any shape.")
       .Infer([](InferContext& c) { return c.in(0); })
+      .Batch([](BatchContext& b) { return Terms{b.Call("Require", {b.in(0)})}; })
       .Grad([](GradContext& g) { return g.dout(); })
       .HasEffect(Effect::kIo)
       .View();
