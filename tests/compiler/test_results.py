@@ -439,3 +439,26 @@ def test_a_tensor_that_is_returned_twice_is_one_object() -> None:
         first[0] = 7.0
         assert plain(table["y"]) == plain(Tensor([7.0, 4.0, 6.0]))
         assert plain(other) == plain(UP + 1)
+
+
+@pytest.mark.parametrize("changes", [False, True])
+def test_an_argument_that_is_returned_is_the_callers_own(changes: bool) -> None:
+    def function(x, y):
+        if changes:
+            y[1] = 9.0
+        return x, [y, x * 2]
+
+    for run in (function, jit(function, fullgraph=True)):
+        x, y = Tensor([1.0, 2.0]), Tensor([3.0, 4.0])
+        for _ in range(2):
+            first, [second, other] = run(x, y)
+            assert first is x
+            assert second is y
+        first[0] = 7.0
+        assert plain(x) == plain(Tensor([7.0, 2.0]))
+        assert plain(y) == plain(Tensor([3.0, 9.0 if changes else 4.0]))
+        assert plain(other) == plain(Tensor([2.0, 4.0]))
+        if not changes:
+            assert run(x, x)[0] is x
+    slope = grad(lambda v: (jit(function)(v, v + 1)[0] * v).sum())(UP)
+    assert plain(slope) == plain(UP * 2)

@@ -87,7 +87,7 @@ class ChangingEntry(Entry):
                 self.warn("an argument that changes in place is an attribute or variable, too")
                 return eager(*args, **kwargs)
         outputs = self.graph.run(inputs)
-        value = self.place(outputs, containers)
+        value = self.place(outputs, containers, inputs)
         for at, new in zip(self.changed, outputs[len(outputs) - len(self.changed) :]):
             inputs[at]._assign_value(new)
         return value

@@ -23,9 +23,9 @@ from mindspore.compile.host_values import HostValue
 from mindspore.compile.python_builtins import TracedRange
 from mindspore.compile.values import NUMBERS, Choice, Undefined
 
-Make = Callable[
-    [list, dict], Any
-]  # from the outputs of a run, and what it has made for several places
+# From the outputs of a run, and what it has made for several places; what the caller gave is there by these keys.
+Make = Callable[[list, dict], Any]
+_CONTAINERS, _INPUTS = "containers", "inputs"
 
 
 class Result:
@@ -43,9 +43,10 @@ class Result:
         self.make = self._maker(value)
         self.contents = [(at, self._contents(at)) for at in tracer.given.changed()]
 
-    def place(self, outputs: list, originals: list) -> Any:
-        """The value of a run; `originals` are the lists and dicts among its arguments, which it changes as the trace did."""
-        made: dict = {None: originals}
+    def place(self, outputs: list, originals: list, inputs: list) -> Any:
+        """The value of a run; `originals` are the lists and dicts among its arguments, which it changes as the trace did, and
+        `inputs` the tensors."""
+        made: dict = {_CONTAINERS: originals, _INPUTS: inputs}
         value = self.make(outputs, made)
         contents = [(originals[at], make(outputs, made)) for at, make in self.contents]
         for container, new in contents:
@@ -86,7 +87,7 @@ class Result:
         given = self.tracer.given.place(value)
         if given >= 0:
             self.uses_given = True
-            return lambda outputs, made: made[None][given]
+            return lambda outputs, made: made[_CONTAINERS][given]
         parts = self._parts(value)
         if parts is None:
             check_leaf(value)
@@ -106,6 +107,10 @@ class Result:
     def _tensor(self, value: Tensor) -> Make:
         if not value.is_symbolic and isinstance(value, _late.parameter_class):
             return lambda outputs, made: value
+        given = next((i for i, t in enumerate(self.tracer.arguments) if t is value), -1)
+        if given >= 0:
+            self.uses_given = True
+            return lambda outputs, made: made[_INPUTS][given]
         at = self._outputs.setdefault(id(value), len(self.returned))
         if at == len(self.returned):
             self.returned.append(value)
