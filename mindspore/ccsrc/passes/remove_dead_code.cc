@@ -418,16 +418,21 @@ bool DropMetRequirements(Module& module) {
   bool any = false;
   for (const auto& graph : module.graphs()) {
     if (!has_requirement(graph) || !liveness.Of(graph.get()).active) continue;
-    std::vector<bool> keep(graph->nodes().size(), true);
-    for (const Node* n : graph->nodes()) {
-      if (!is_requirement(n)) continue;
-      const Node& of = *n->inputs[0].node;
+    auto is_met = [&](const Node& n) {
+      if (!is_requirement(&n)) return false;
+      const Node& of = *n.inputs[0].node;
       bool plain = of.kind == NodeKind::kConstant || (of.op && !of.op->structural);
-      keep[n->id] = !(plain && (!MayRefuse(of) || liveness.Reads(of)));
-    }
-    if (std::find(keep.begin(), keep.end(), false) == keep.end()) continue;
-    graph->Sweep(keep);
-    any = true;
+      return plain && (!MayRefuse(of) || liveness.Reads(of));
+    };
+    std::vector<bool> met;
+    for (const Node* n : graph->nodes()) met.push_back(is_met(*n));
+    Rewriter rewriter(graph.get());
+    rewriter.Walk([&](Node& node) {
+      if (node.id >= met.size() || !met[node.id]) return;
+      rewriter.Replace({&node, 0}, node.inputs[0]);  // a value like that of any view
+      rewriter.Drop(node);
+    });
+    any |= rewriter.changed();
   }
   return any;
 }
