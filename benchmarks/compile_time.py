@@ -56,24 +56,28 @@ def measure(program: str, size: int) -> None:
     print("figure", *(first - later for first, later in zip(*readings)))
 
 
-def least(python: str, program: str, size: int, repeats: int) -> tuple[float, float]:
-    """The least wall and processor seconds over fresh processes."""
+def once(python: str, program: str, size: int) -> tuple[float, float]:
+    """The wall and processor seconds of one fresh process."""
     environment = {"OMP_NUM_THREADS": "1", **os.environ, "PYTHONPATH": str(HERE)}
     if python == sys.executable:
         environment["PYTHONPATH"] += os.pathsep + os.environ.get("PYTHONPATH", "")
-    found = []
-    for _ in range(repeats):
-        done = subprocess.run(
-            [python, __file__, "--measure", program, str(size)],
-            capture_output=True,
-            text=True,
-            env=environment,
-        )
-        lines = [line for line in done.stdout.splitlines() if line.startswith("figure ")]
-        if not lines:
-            raise RuntimeError(done.stderr[-2000:])
-        found.append(tuple(map(float, lines[-1].split()[1:3])))
-    return min(f[0] for f in found), min(f[1] for f in found)
+    done = subprocess.run(
+        [python, __file__, "--measure", program, str(size)],
+        capture_output=True,
+        text=True,
+        env=environment,
+    )
+    lines = [line for line in done.stdout.splitlines() if line.startswith("figure ")]
+    if not lines:
+        raise RuntimeError(done.stderr[-2000:])
+    wall, processor = map(float, lines[-1].split()[1:3])
+    return wall, processor
+
+
+def least(python: str, program: str, sizes: list[int], repeats: int) -> list[tuple[float, float]]:
+    """For each size the least wall and processor seconds. Sizes take turns: a machine that is slow for a while is so for all."""
+    rounds = [[once(python, program, size) for size in sizes] for _ in range(repeats)]
+    return [(min(w for w, _ in found), min(p for _, p in found)) for found in zip(*rounds)]
 
 
 def run(name: str, pythons: dict[str, str], repeats: int) -> bool:
@@ -82,11 +86,11 @@ def run(name: str, pythons: dict[str, str], repeats: int) -> bool:
     for who, python in pythons.items():
         if who != "ours" and not figure.peers:
             continue
-        wall, processor = least(python, figure.program, figure.size, repeats)
-        unit = "s"
-        if figure.against is not None:
-            small = least(python, figure.program, figure.against, repeats)
-            wall, processor, unit = wall / small[0], processor / small[1], "x"
+        sizes = [figure.size] if figure.against is None else [figure.size, figure.against]
+        (wall, processor), *small = least(python, figure.program, sizes, repeats)
+        if small:
+            wall, processor = wall / small[0][0], processor / small[0][1]
+        unit = "x" if small else "s"
         print(
             f"{name:18} {who:10} wall {wall:7.3f} {unit}  processor {processor:7.3f} {unit}  bar {figure.bar:g}"
         )
@@ -101,7 +105,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("figures", nargs="*", choices=[[], *FIGURES], default=[])
     parser.add_argument("--peer", action="append", default=[], metavar="NAME=PYTHON")
-    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--measure", nargs=2, metavar=("PROGRAM", "SIZE"), help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.measure:
