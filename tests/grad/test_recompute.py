@@ -99,6 +99,41 @@ def test_values_from_outside_of_the_block_have_gradients(mode):
     assert dw.asnumpy().tolist() == [2, 8, 18]
 
 
+class Remembers(nn.Cell):
+    """Leaves what it computes in a Parameter, which is read after it."""
+
+    def __init__(self):
+        super().__init__()
+        self.last = Parameter(Tensor(2.0), name="last", requires_grad=False)
+        self.fixed = Parameter(Tensor(5.0), name="fixed", requires_grad=False)
+
+    def construct(self, x):
+        ops.assign(self.last, self.last * x * 3)
+        ops.assign(self.fixed, ops.stop_gradient(x))
+        return self.last * x
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_parameters_that_the_block_assigns_hand_on_gradients(mode, again):
+    block = Remembers()
+    if again:
+        block.recompute()
+
+    def f(x):
+        y = block(x)  # 6 x^2, and 6 x in the Parameter
+        z = block(y + block.last)  # its state of then, times 3 (y + 6 x)
+        return y + z * block.last * block.fixed
+
+    def by_hand(x):
+        y, last = 6 * x * x, 6 * x
+        u = y + last
+        return y + (3 * last * u) * u * (3 * last * u) * 12.0  # fixed: u at x = 1, held
+
+    slope = (by_hand(1 + 1e-6) - by_hand(1 - 1e-6)) / 2e-6
+    np.testing.assert_allclose(ms.grad(f)(Tensor(1.0)).asnumpy(), slope, rtol=1e-5)
+    assert block.fixed.asnumpy() == 12.0
+
+
 def test_inside_a_loop_that_a_tensor_ends(mode):
     block = nn.Dense(3, 3, weight_init="ones", bias_init="zeros", activation="tanh")
     plain = nn.Dense(3, 3, weight_init="ones", bias_init="zeros", activation="tanh")

@@ -189,6 +189,22 @@ class Snapshot {
       return AsTensor(e.parameter.ptr())->value.raw() == e.before.value.raw();
     });
   }
+  // Their values as they are now, as tensors of their own.
+  py::list Values() const {
+    py::list values;
+    for (const Entry& e : entries_) {
+      State now = StateOf(e.parameter.ptr());
+      py::object object = py::reinterpret_steal<py::object>(NewTensor(now.value));
+      Put(object.ptr(), now);
+      values.append(object);
+    }
+    return values;
+  }
+  // The same values, recorded as other steps.
+  void Adopt(const py::list& values) {
+    for (size_t i = 0; i < entries_.size(); ++i)
+      Put(entries_[i].parameter.ptr(), StateOf(py::object(values[i]).ptr()));
+  }
   void Enter() {
     for (Entry& e : entries_) {
       e.now = StateOf(e.parameter.ptr());
@@ -259,6 +275,8 @@ void BindCustomGradients(py::module_& m) {
   py::class_<Snapshot>(m, "Snapshot")
       .def(py::init<const py::list&>())
       .def("keep_changed", &Snapshot::KeepChanged, "Forgets Parameters that did not change.")
+      .def("values", &Snapshot::Values, "The present values, as tensors of their own.")
+      .def("adopt", &Snapshot::Adopt, "Takes the same values, recorded as other steps.")
       .def("__enter__", &Snapshot::Enter, "Parameters have their earlier values again.")
       .def("__exit__", [](Snapshot& self, const py::args&) { self.Leave(); });
   py::class_<NoRecord>(m, "NoRecord")

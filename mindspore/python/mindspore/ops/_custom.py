@@ -302,18 +302,21 @@ def recomputed_call(name: str, run: Callable, args: tuple, parameters: list) -> 
     mark = _core.tape_size()
     value = run(*args)
     before.keep_changed()
+    results = flatten(value)
 
     def again() -> list:
         now = _core.get_random_state()
         _core.set_random_state(*state)
         try:
             with before:
-                return flatten(run(*args))
+                return [*flatten(run(*args)), *before.values()]
         finally:
             _core.set_random_state(*now)
 
-    made = iter(_core.record_again(mark, flatten(value), again))
-    return rebuild(value, lambda _: next(made))
+    made = _core.record_again(mark, [*results, *before.values()], again)
+    before.adopt(made[len(results) :])
+    items = iter(made)
+    return rebuild(value, lambda _: next(items))
 
 
 def recompute(block: Any, *args: Any, **kwargs: Any) -> Any:
