@@ -79,6 +79,8 @@ class ChangingEntry(Entry):
         inputs = self.inputs(args, kwargs, tensors)
         containers = containers_of(args, kwargs)
         for objects, changed in ((inputs, self.changed), (containers, self.changed_containers)):
+            if not changed:
+                continue
             found = [id(v) for v in objects]
             if any(found.count(found[at]) > 1 for at in changed):
                 self.warn("an argument that changes in place is given twice")

@@ -68,7 +68,6 @@ inline float Expm1(float x) { return loops::math::Expm1(Real(x)).v; }
 inline float Log(float x) { return loops::math::Log(Real(x)).v; }
 inline float Log1p(float x) { return loops::math::Log1p(Real(x)).v; }
 inline float Tanh(float x) { return loops::math::Tanh(Real(x)).v; }
-inline float Sigmoid(float x) { return loops::math::Sigmoid(Real(x)).v; }
 inline float Erf(float x) { return loops::math::Erf(Real(x)).v; }
 
 // Sine and cosine of x - quadrant * pi/2 for |x| <= kTrigLimit, in N, which is Real or Wide:

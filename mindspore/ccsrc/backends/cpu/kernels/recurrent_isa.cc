@@ -7,6 +7,7 @@
 #include <immintrin.h>
 #endif
 
+#include "backends/cpu/isa/vector_functions.h"
 #include "backends/cpu/isa/vector_math.h"
 #include "backends/cpu/isa/vectors.h"
 #include "backends/cpu/kernels/recurrent_loops.h"
@@ -143,7 +144,11 @@ Lanes NewState(const RecurrentStep& s, const Place& at, const float* sums) {
     Lanes a = Read(x + g * s.hidden, at.n), b = Read(s.bias + g * s.hidden + at.unit, at.n);
     return Each([&](int64_t l) { return a[l] + b[l] + sums[g * kLanes + l]; });
   };
-  auto sigmoid = [](const Lanes& v) { return Each([&](int64_t l) { return Sigmoid(v[l]); }); };
+  auto sigmoid = [](const Lanes& v) {
+    Lanes y;
+    StoreVector(y.v, loops::math::Sigmoid(Reals(LoadVector(v.v))).v);
+    return y;
+  };
   auto tanh = [](const Lanes& v) { return Each([&](int64_t l) { return Tanh(v[l]); }); };
   if constexpr (mode == RecurrentMode::kLstm) {
     float* cell = s.cells + at.row * s.hidden + at.unit;
