@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import argparse
 import os
-import subprocess
 import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
+
+from fresh import reading
 
 HERE = Path(__file__).resolve().parent
 
@@ -61,16 +62,8 @@ def once(python: str, program: str, size: int) -> tuple[float, float]:
     environment = {"OMP_NUM_THREADS": "1", **os.environ, "PYTHONPATH": str(HERE)}
     if python == sys.executable:
         environment["PYTHONPATH"] += os.pathsep + os.environ.get("PYTHONPATH", "")
-    done = subprocess.run(
-        [python, __file__, "--measure", program, str(size)],
-        capture_output=True,
-        text=True,
-        env=environment,
-    )
-    lines = [line for line in done.stdout.splitlines() if line.startswith("figure ")]
-    if not lines:
-        raise RuntimeError(done.stderr[-2000:])
-    wall, processor = map(float, lines[-1].split()[1:3])
+    command = [python, __file__, "--measure", program, str(size)]
+    wall, processor = reading(command, environment)
     return wall, processor
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import subprocess
 import sys
 import time
 import timeit
@@ -19,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from fresh import reading
 
 import mindspore as ms
 from mindspore import Tensor, nn, ops
@@ -130,19 +130,8 @@ FIGURES = {
 def least(name: str, repeats: int) -> float:
     """The least reading over fresh processes."""
     environment = {"OMP_NUM_THREADS": "1", **os.environ}
-    readings = []
-    for _ in range(repeats):
-        done = subprocess.run(
-            [sys.executable, __file__, "--measure", name],
-            capture_output=True,
-            text=True,
-            env=environment,
-        )
-        lines = [line for line in done.stdout.splitlines() if line.startswith("figure ")]
-        if not lines:
-            raise RuntimeError(done.stderr[-2000:])
-        readings.append(float(lines[-1].split()[1]))
-    return min(readings)
+    command = [sys.executable, __file__, "--measure", name]
+    return min(reading(command, environment)[0] for _ in range(repeats))
 
 
 def main() -> int:

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/items.h"
+
 namespace ms::loops {
 
 Access Broadcast(const Shape& from, const Shape& to) {
@@ -50,22 +52,6 @@ BroadcastWalk::BroadcastWalk(const Access& access, const Ints& sizes) : offset_(
 }
 
 namespace {
-
-template <class F>
-void VisitItem(size_t item, F&& f) {
-  switch (item) {
-    case 1:
-      return f(uint8_t{});
-    case 2:
-      return f(uint16_t{});
-    case 4:
-      return f(uint32_t{});
-    case 8:
-      return f(uint64_t{});
-    default:
-      return f(std::array<uint64_t, 2>{});
-  }
-}
 
 template <class T>
 void Gather(void* to, const void* from, int64_t stride, int64_t n) {

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "backends/cpu/isa.h"
+#include "base/items.h"
 #include "kernel/parallel.h"
 
 namespace ms::cpu {
@@ -20,22 +21,6 @@ constexpr int64_t kTile =
 constexpr int64_t kShortRow = 16;
 
 __extension__ typedef unsigned __int128 Bytes16;
-
-template <class F>
-void VisitItem(size_t item, F&& f) {
-  switch (item) {
-    case 1:
-      return f(uint8_t{});
-    case 2:
-      return f(uint16_t{});
-    case 4:
-      return f(uint32_t{});
-    case 8:
-      return f(uint64_t{});
-    default:
-      return f(Bytes16{});
-  }
-}
 
 bool IsItem(size_t bytes) {
   return bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8 || bytes == 16;
@@ -163,7 +148,8 @@ void StridedCopy::RunRows(const char* in, char* out) const {
   double ns = cost_ns() / static_cast<double>(rows_ * pieces);
   if (IsItem(block_) && inner_ <= kShortRow && !dims_.empty()) {
     return ParallelFor(rows_, ns, [&](int64_t begin, int64_t end) {
-      VisitItem(block_, [&](auto tag) { CopyShortRows<decltype(tag)>(in, out, begin, end); });
+      VisitItem<Bytes16>(block_,
+                         [&](auto tag) { CopyShortRows<decltype(tag)>(in, out, begin, end); });
     });
   }
   ParallelFor(rows_ * pieces, ns, [&](int64_t begin, int64_t end) {
@@ -175,8 +161,8 @@ void StridedCopy::RunRows(const char* in, char* out) const {
       const char* from = in + at.b() + first * inner_in_;
       char* to = out + at.a() + first * inner_out_;
       if (IsItem(block_)) {
-        VisitItem(block_,
-                  [&](auto tag) { CopyRow<decltype(tag)>(from, to, n, inner_in_, inner_out_); });
+        VisitItem<Bytes16>(
+            block_, [&](auto tag) { CopyRow<decltype(tag)>(from, to, n, inner_in_, inner_out_); });
       } else {
         for (int64_t i = 0; i < n; ++i)
           std::memcpy(to + i * inner_out_, from + i * inner_in_, block_);

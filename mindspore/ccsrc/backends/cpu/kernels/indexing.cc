@@ -7,6 +7,7 @@
 #include "backends/cpu/cpu.h"
 #include "backends/cpu/isa.h"
 #include "backends/cpu/strided_copy.h"
+#include "base/items.h"
 #include "kernel/parallel.h"
 #include "ops/axes.h"
 
@@ -168,10 +169,6 @@ void GatherElements(const Shape& x_shape, const Shape& shape, int axis, const T*
                 scratch.data());
 }
 
-struct Bytes16 {
-  uint64_t a, b;
-};
-
 KernelChoice MakeGatherD(const KernelRequest& r) {
   Shape x = r.shape(0), shape = r.shape(1);
   if (shape.rank() == 0) x = Shape{1}, shape = Shape{1};
@@ -190,18 +187,7 @@ KernelChoice MakeGatherD(const KernelRequest& r) {
         },
         1.5 * static_cast<double>(shape.size()));
   };
-  switch (ItemSize(r.dtype(0))) {
-    case 1:
-      return make(uint8_t{});
-    case 2:
-      return make(uint16_t{});
-    case 4:
-      return make(uint32_t{});
-    case 8:
-      return make(uint64_t{});
-    default:
-      return make(Bytes16{});
-  }
+  return VisitItem(ItemSize(r.dtype(0)), make);
 }
 
 KernelChoice MakeGatherNd(const KernelRequest& r) {
