@@ -8,8 +8,8 @@
 #include "runtime/chain_launches.h"
 #include "runtime/frames.h"
 #include "runtime/launch_group.h"
-#include "runtime/memory_plan.h"
 #include "runtime/plan.h"
+#include "runtime/plan_memory.h"
 #include "runtime/storage_plan.h"
 
 namespace ms {
@@ -32,17 +32,16 @@ class PlanBuilder {
         groups_(GroupLaunches(graph, &order_, &kernels_)),
         values_(graph, order_.nodes, groups_, plan.main) {}
 
-  void Build(MemoryReport& memory) {
+  void Build(MemoryReport& report) {
     plan_.input_types = graph_.InputTypes();
     plan_.output_types = graph_.OutputTypes();
     plan_.constants = values_.constants();
     plan_.cell_count = values_.cells();
-    LayOut(memory);
+    LayOut(report);
     ListDrops();
     for (int t = 0; t < values_.steps();) t = EmitStep(t);
     EmitReturn();
     WritePatches();
-    Report(memory);
   }
 
  private:
@@ -67,63 +66,13 @@ class PlanBuilder {
     return kernels;
   }
 
-  void LayOut(MemoryReport& memory) {
-    std::vector<Lifetime> lifetimes;
-    std::vector<SpanId> spans;
-    offsets_.assign(values_.storages().size(), 0);
-    std::vector<size_t> owner;
-    for (size_t i = 0; i < values_.storages().size(); ++i) {
-      const Storage& s = values_.storages()[i];
-      if (s.kind != Storage::Kind::kArena || !values_.IsRoot(i)) continue;
-      lifetimes.push_back({s.type().bytes(), s.first, s.last});
-      spans.push_back(s.value.node->span);
-      owner.push_back(i);
-    }
-    size_t values = lifetimes.size();
-    size_t value_bytes = FindLivePeak(lifetimes).bytes;
-    workspaces_.assign(kernels_.size(), 0);
-    std::vector<size_t> launch;
-    for (size_t t = 0; t < kernels_.size(); ++t) {
-      if (!kernels_[t] || kernels_[t]->workspace_bytes() == 0) continue;
-      lifetimes.push_back(
-          {kernels_[t]->workspace_bytes(), static_cast<int>(t), static_cast<int>(t)});
-      spans.push_back(NodeAt(static_cast<int>(t)).span);
-      launch.push_back(t);
-      memory.workspace = std::max(memory.workspace, kernels_[t]->workspace_bytes());
-    }
-    ArenaLayout layout = PlanArena(lifetimes);
-    for (size_t i = 0; i < values; ++i) offsets_[owner[i]] = layout.offsets[i];
-    for (size_t i = 0; i < launch.size(); ++i) workspaces_[launch[i]] = layout.offsets[values + i];
-    plan_.arena_bytes = layout.bytes;
-    memory.feature_maps += value_bytes;
-    memory.arena += layout.bytes;
-    if (plan_.main) ReportPeak(lifetimes, spans, memory);
-  }
-
-  static void ReportPeak(const std::vector<Lifetime>& lifetimes, const std::vector<SpanId>& spans,
-                         MemoryReport& memory) {
-    LivePeak peak = FindLivePeak(lifetimes);
-    std::unordered_map<SpanId, size_t> by_span;
-    for (size_t i = 0; i < lifetimes.size(); ++i) {
-      bool live = lifetimes[i].first <= peak.step && peak.step <= lifetimes[i].last;
-      if (live && lifetimes[i].bytes) by_span[spans[i]] += lifetimes[i].bytes;
-    }
-    memory.peak.assign(by_span.begin(), by_span.end());
-    std::sort(memory.peak.begin(), memory.peak.end(), [](const auto& a, const auto& b) {
-      return a.second != b.second ? a.second > b.second : a.first < b.first;
-    });
-  }
-
-  void Report(MemoryReport& memory) const {
-    for (const Tensor& t : plan_.constants) memory.parameters += t.bytes();
+  void LayOut(MemoryReport& report) {
+    memory_ = LayOutPlan(values_, kernels_, plan_.main, report);
+    plan_.arena_bytes = memory_.bytes;
+    for (const Tensor& t : plan_.constants) report.parameters += t.bytes();
     if (!plan_.main) return;
-    for (const Type& t : plan_.input_types) memory.parameters += t.bytes();
-    std::unordered_set<int> seen;
-    for (const Var& v : graph_.outputs()) {
-      const Storage& s = values_.Get(v);
-      bool fresh = s.kind == Storage::Kind::kCell && s.type().is_tensor() && s.update < 0;
-      if (fresh && seen.insert(values_.Of(v)).second) memory.outputs += s.type().bytes();
-    }
+    for (const Type& t : plan_.input_types) report.parameters += t.bytes();
+    report.outputs += BytesOfNewOutputs(values_, graph_.outputs());
   }
 
   // ---- places
@@ -134,7 +83,8 @@ class PlanBuilder {
     const Storage& s = values_.Get(v);
     switch (s.kind) {
       case Storage::Kind::kArena:
-        plan_.arena_pointers.emplace_back(place, offsets_[static_cast<size_t>(values_.Of(v))]);
+        plan_.arena_pointers.emplace_back(place,
+                                          memory_.offsets[static_cast<size_t>(values_.Of(v))]);
         break;
       case Storage::Kind::kConstant:
         plan_.constant_pointers.emplace_back(place, s.index);
@@ -216,7 +166,8 @@ class PlanBuilder {
     if (IsLaunch(node)) {
       const auto& kernel = kernels_[static_cast<size_t>(step)];
       AddToSegment(kernel->cost_ns());
-      Launch launch{kernel.get(), plan_.pointer_count, 0, workspaces_[static_cast<size_t>(step)]};
+      Launch launch{kernel.get(), plan_.pointer_count, 0,
+                    memory_.workspaces[static_cast<size_t>(step)]};
       launch.out = AddPlaces(node.inputs, OutputsOf(node));
       AddLaunch(launch, kernel,
                 {node.op, node.span, static_cast<uint32_t>(node.outputs.size()), nullptr,
@@ -452,8 +403,7 @@ class PlanBuilder {
   std::vector<std::shared_ptr<const Kernel>> kernels_;  // by step
   GroupPlan groups_;
   StoragePlan values_;
-  std::vector<size_t> workspaces_;                    // offsets by step
-  std::vector<size_t> offsets_;                       // by storage
+  PlanMemory memory_;
   std::vector<std::pair<uint32_t, uint32_t>> shown_;  // cells, and places that show them
   std::vector<uint32_t> drop_begin_, drops_;          // lists by step
   std::unordered_map<const Kernel*, uint32_t> types_of_;
