@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "ops/fused.h"
@@ -60,7 +61,9 @@ class UpdateOrder {
   UpdateOrder(const Graph& graph, const std::vector<bool>& runs)
       : graph_(graph), inputs_(graph.inputs()), runs_(runs), placed_(graph.nodes().size(), false) {
     FindFloating();
-    for (auto [output, input] : graph.updates) AddRoot(output, input);
+    for (auto [output, input] : graph.updates)
+      updated_[RootOf(output)].push_back(inputs_[static_cast<size_t>(input)].node);
+    for (auto [output, input] : graph.updates) AddRoot(output);
     size_t gradients = 0;
     for (const Root& root : roots_) gradients += root.bytes;
     batch_bytes_ = std::clamp(gradients / kPartOfGradients, kLeastBatch, kMostBatch);
@@ -124,8 +127,12 @@ class UpdateOrder {
     }
   }
 
-  void AddRoot(int output, int input) {
-    const Node* root = graph_.outputs()[static_cast<size_t>(output)].node;
+  const Node* RootOf(int output) const {
+    return graph_.outputs()[static_cast<size_t>(output)].node;
+  }
+
+  void AddRoot(int output) {
+    const Node* root = RootOf(output);
     if (root->kind != NodeKind::kApply || !floating_[root->id]) return;
     Root entry;
     std::set<const Node*> seen{root}, waits;
@@ -144,9 +151,13 @@ class UpdateOrder {
         }
       }
     }
-    // The old value must have been read by then, or the new one could not be written over it.
-    const Node* parameter = inputs_[static_cast<size_t>(input)].node;
-    waits.insert(readers_[parameter->id].begin(), readers_[parameter->id].end());
+    // Old values must have been read by then, or the new ones could not be written over them.
+    for (const Node* node : entry.nodes) {
+      auto parameters = updated_.find(node);
+      if (parameters == updated_.end()) continue;
+      for (const Node* p : parameters->second)
+        waits.insert(readers_[p->id].begin(), readers_[p->id].end());
+    }
     std::sort(entry.nodes.begin(), entry.nodes.end(),
               [](auto* a, auto* b) { return a->id < b->id; });
     entry.waits = waits.size();
@@ -200,8 +211,9 @@ class UpdateOrder {
   std::vector<bool> floating_;
   std::vector<bool> placed_;
   std::vector<std::vector<const Node*>> readers_;  // of a parameter, floating ones left out
-  std::vector<std::vector<size_t>> waiting_;       // roots that wait for a node
-  std::unordered_set<Var, VarHash> gradients_;     // counted in some root's bytes
+  std::unordered_map<const Node*, std::vector<const Node*>> updated_;  // parameters that it updates
+  std::vector<std::vector<size_t>> waiting_;                           // roots that wait for a node
+  std::unordered_set<Var, VarHash> gradients_;  // counted in some root's bytes
   std::vector<Root> roots_;
   std::vector<const Node*> batch_;  // whose turn has come
   size_t waiting_bytes_ = 0;

@@ -32,7 +32,8 @@ class BodyMaker {
 
  private:
   bool Add(const Node& member) {
-    bool reduction = !member.op->scalar;
+    if (IsAssignment(*member.op)) return made_[&member] = Assigned(member), true;
+    bool reduction = sketch_.nodes().IsReduction(&member);
     Vars inputs;
     for (size_t i = 0; i < member.inputs.size(); ++i) {
       Var v = Input(member, i);
@@ -42,6 +43,15 @@ class BodyMaker {
     AttrsRef attrs = reduction ? ReductionAttrs(member) : member.attrs;
     made_[&member] = emitter_.Emit(*member.op, inputs, std::move(attrs))[0];
     return true;
+  }
+
+  // The old value is only read where something is added to it.
+  Var Assigned(const Node& member) {
+    static const OpDef &set = Ops().Get("Assign"), &add = Ops().Get("AssignAdd");
+    Term value = CastTo(emitter_.Wrap(Input(member, 1)), member.outputs[0].dtype());
+    if (member.op == &set) return value.var;
+    Term old = emitter_.Wrap(Input(member, 0));
+    return emitter_.Call(member.op == &add ? "Add" : "Sub", {old, value}).var;
   }
 
   // Over the reduced axes of the space, which stay with size 1.

@@ -69,8 +69,16 @@ bool IsAligned(const Node& node) {
   });
 }
 
+// Whether an assignment is elementwise: as part of a group its value is cast as other casts are,
+// which for integers is not what the op does.
+bool AssignsAligned(const Node& node) {
+  if (node.kind != NodeKind::kApply || !IsAssignment(*node.op)) return false;
+  DType to = node.outputs[0].dtype(), from = node.inputs[1].type().dtype();
+  return to == from || (IsFloating(to) && IsFloating(from));
+}
+
 // Elementwise nodes that only make new values of Parameters. The runtime runs them with the updates
-// of all Parameters as one launch, chunk by chunk and in place; as parts of groups they could not.
+// of all Parameters as one launch and in place, which it could not do with other groups.
 std::vector<bool> FindUpdates(const Graph& graph) {
   std::vector<bool> update(graph.nodes().size(), false), other(graph.nodes().size(), false);
   std::vector<bool> of_parameter(graph.outputs().size(), false);
@@ -82,14 +90,41 @@ std::vector<bool> FindUpdates(const Graph& graph) {
   for (auto it = graph.nodes().rbegin(); it != graph.nodes().rend(); ++it) {
     const Node& node = **it;
     bool applies = node.kind == NodeKind::kApply && !node.op->updates.empty();
-    update[node.id] = update[node.id] && !other[node.id] && IsAligned(node);
+    update[node.id] =
+        update[node.id] && !other[node.id] && (IsAligned(node) || AssignsAligned(node));
     for (const Var& v : node.inputs)
       (update[node.id] || applies ? update : other)[v.node->id] = true;
   }
   return update;
 }
 
+// Of these, the nodes that lead to an update with a kernel of its own, or follow one: that kernel
+// takes some of them in, and the others pass through the first-level cache (runtime/group_plan.h).
+std::vector<bool> FindTied(const Graph& graph, const std::vector<bool>& update) {
+  std::vector<bool> tied(graph.nodes().size(), false);
+  auto is_tied = [&](const Var& v) { return tied[v.node->id]; };
+  for (const Node* node : graph.nodes()) {
+    if (node->kind != NodeKind::kApply) continue;
+    tied[node->id] = update[node->id]
+                         ? std::any_of(node->inputs.begin(), node->inputs.end(), is_tied)
+                         : !node->op->updates.empty();
+  }
+  for (auto it = graph.nodes().rbegin(); it != graph.nodes().rend(); ++it) {
+    if (!tied[(*it)->id]) continue;
+    for (const Var& v : (*it)->inputs) {
+      if (update[v.node->id]) tied[v.node->id] = true;
+    }
+  }
+  return tied;
+}
+
 }  // namespace
+
+bool IsAssignment(const OpDef& op) {
+  static const OpDef* const all[] = {&Ops().Get("Assign"), &Ops().Get("AssignAdd"),
+                                     &Ops().Get("AssignSub")};
+  return std::find(std::begin(all), std::end(all), &op) != std::end(all);
+}
 
 NodeLists::NodeLists(size_t nodes, const Edges& edges)
     : begin_(nodes + 1, 0), items_(edges.size()) {
@@ -102,6 +137,7 @@ NodeLists::NodeLists(size_t nodes, const Edges& edges)
 FuseNodes::FuseNodes(const Graph& graph)
     : kinds_(graph.nodes().size(), FuseKind::kOther),
       reduction_(graph.nodes().size()),
+      update_(graph.nodes().size()),
       result_(graph.nodes().size()) {
   NodeLists::Edges edges;
   std::vector<const Node*> last(graph.nodes().size());  // reader of each node
@@ -112,15 +148,20 @@ FuseNodes::FuseNodes(const Graph& graph)
   }
   users_ = NodeLists(graph.nodes().size(), edges);
   for (const Var& v : graph.outputs()) result_[v.node->id] = true;
-  std::vector<bool> update = FindUpdates(graph);
+  std::vector<bool> update = FindUpdates(graph), tied = FindTied(graph, update);
   for (const Node* node : graph.nodes()) {
-    if (!update[node->id]) kinds_[node->id] = KindOf(*node);
+    uint32_t id = node->id;
+    if (!update[id]) kinds_[id] = KindOf(*node);
+    // Rates and the like are single elements that the updates of all Parameters read.
+    if (!update[id] || tied[id] || node->outputs[0].shape().size() <= 1) continue;
+    kinds_[id] = IsAssignment(*node->op) ? FuseKind::kCompute : KindOf(*node);
+    update_[id] = kinds_[id] == FuseKind::kCompute;
   }
   // From the last one, so that the users of glue are known.
   for (size_t i = graph.nodes().size(); i-- > 0;) {
     const Node* node = graph.nodes()[i];
     if (kinds_[i] == FuseKind::kGlue && !Absorbed(*node)) kinds_[i] = FuseKind::kOther;
-    reduction_[i] = kinds_[i] == FuseKind::kCompute && !node->op->scalar;
+    reduction_[i] = kinds_[i] == FuseKind::kCompute && !node->op->scalar && !update_[i];
   }
 }
 
@@ -148,13 +189,14 @@ FuseKind FuseNodes::KindOf(const Node& node) const {
 }
 
 // What costs time as a node of its own is read through only where all its users do so: if one needs
-// it in memory, the others may as well read it there.
+// it in memory, the others may as well read it there. Updates read what lies as the Parameters do.
 bool FuseNodes::Absorbed(const Node& glue) const {
   if (glue.op->view || glue.op == Glue().broadcast) return true;
   if (result_[glue.id]) return false;
   auto users = users_[glue.id];
   return std::all_of(users.begin(), users.end(), [&](const Node* user) {
-    return kinds_[user->id] == FuseKind::kCompute || kinds_[user->id] == FuseKind::kGlue;
+    return (kinds_[user->id] == FuseKind::kCompute && !update_[user->id]) ||
+           kinds_[user->id] == FuseKind::kGlue;
   });
 }
 

@@ -31,6 +31,10 @@ class NodeLists {
   std::vector<Node*> items_;
 };
 
+// Assign, AssignAdd, AssignSub. As parts of a group they are elementwise: the new value is an
+// output of the group, which the runtime writes in place.
+bool IsAssignment(const OpDef& op);
+
 // The kinds of all nodes and what follows from them, of one graph that is not changed meanwhile.
 class FuseNodes {
  public:
@@ -38,6 +42,10 @@ class FuseNodes {
 
   FuseKind kind(const Node* node) const { return kinds_[node->id]; }
   bool IsReduction(const Node* node) const { return reduction_[node->id]; }
+  // A compute node that only leads to new values of Parameters. Such nodes form groups among
+  // themselves, which the runtime runs with the updates of all Parameters, when the gradients are
+  // there.
+  bool IsUpdate(const Node* node) const { return update_[node->id]; }
   // The value that an input shows through glue.
   Var Source(Var v) const;
   // Nodes that read an output of this one as it is.
@@ -67,6 +75,7 @@ class FuseNodes {
 
   std::vector<FuseKind> kinds_;
   std::vector<bool> reduction_;
+  std::vector<bool> update_;
   std::vector<bool> result_;  // the graph returns an output of the node
   NodeLists users_;
 };

@@ -112,6 +112,7 @@ bool Groups::Try(int a, int b) {
     std::swap(first, second);
   }
   if (first->nodes.size() + second->nodes.size() > kMostNodes) return false;
+  if (nodes_.IsUpdate(first->nodes[0]) != nodes_.IsUpdate(second->nodes[0])) return false;
   std::vector<bool> after;
   if (FindBetween(a, b, &after)) return false;
   std::vector<Node*> members;

@@ -7,8 +7,8 @@
 #include "backends/cpu/isa/tables.h"
 #include "backends/cpu/kernels/fused_tiles.h"
 #include "backends/cpu/kernels/generated.h"
-#include "kernel/parallel.h"
 #include "kernel/prepare.h"
+#include "kernel/range_kernel.h"
 
 namespace ms::cpu {
 namespace {
@@ -48,6 +48,17 @@ class FusedTiles : public Kernel {
     } else if (p_.stages.size() > 1) {
       PlanParts();
     }
+  }
+
+  const FusedProgram& program() const { return p_; }
+
+  // Of an elementwise body.
+  void RunRange(const KernelArgs& args, int64_t begin, int64_t end) const {
+    const FusedPass& pass = p_.stages[0].full;
+    if (Overwrites(pass, args))
+      RunBeside(pass, args, begin, end);
+    else
+      RunPass(pass, args, begin, end, nullptr);
   }
 
   void Run(const KernelArgs& args) const override {
@@ -290,6 +301,19 @@ class FusedTiles : public Kernel {
   ReducePlan gather_;
 };
 
+class AlignedTiles : public RangeKernel {
+ public:
+  explicit AlignedTiles(FusedProgram program) : tiles_(std::move(program)) {
+    SetWork(tiles_.program().size, tiles_.program().ns_per_element, 100);
+  }
+  void RunRange(const KernelArgs& args, int64_t begin, int64_t end) const override {
+    tiles_.RunRange(args, begin, end);
+  }
+
+ private:
+  FusedTiles tiles_;
+};
+
 KernelChoice MakeTiles(const KernelRequest& request) {
   FusedBody body;
   std::string refusal = AnalyzeFused(*request.attr<Graph*>("body"), &body);
@@ -297,6 +321,7 @@ KernelChoice MakeTiles(const KernelRequest& request) {
   FusedProgram program;
   refusal = CompileFused(body, &program);
   if (!refusal.empty()) return No("{}", refusal);
+  if (IsAligned(body, request.in)) return std::make_unique<AlignedTiles>(std::move(program));
   return std::make_unique<FusedTiles>(std::move(program));
 }
 

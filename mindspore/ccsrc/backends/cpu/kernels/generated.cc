@@ -7,10 +7,9 @@
 #include <cstring>
 
 #include "backends/cpu/isa/tables.h"
-#include "kernel/parallel.h"
+#include "kernel/range_kernel.h"
 #include "loops/machine_code.h"
 #include "loops/nest_text.h"
-#include "ops/fused.h"
 
 namespace ms::cpu {
 namespace {
@@ -109,19 +108,41 @@ class GeneratedKernel : public Kernel {
   }
 
   void Run(const KernelArgs& args) const override {
+    if (!HasCode()) return interpreted_->Run(args);
+    if (tuner_) return RunTuned(args);
+    bool streams = streaming_ && streaming_->code->state() == MachineCode::State::kReady;
+    RunCode(streams ? *streaming_ : *way_, args);
+  }
+
+  // Elements [begin, end) of an aligned body, as those of a smaller one that begins there. `steps`:
+  // bytes from one element to the next, of all inputs and then of all outputs.
+  void RunSlice(const KernelArgs& args, const std::vector<int64_t>& steps, size_t inputs,
+                int64_t begin, int64_t end) const {
+    std::vector<const void*> in;
+    std::vector<void*> out;
+    for (size_t i = 0; i < steps.size(); ++i) {
+      if (i < inputs)
+        in.push_back(static_cast<const char*>(args.in[i]) + begin * steps[i]);
+      else
+        out.push_back(static_cast<char*>(args.out[i - inputs]) + begin * steps[i]);
+    }
+    int64_t size = end - begin;
+    auto run = reinterpret_cast<loops::PhaseFn>(const_cast<void*>(way_->code->phase(0)));
+    run(in.data(), out.data(), &size, ThreadScratch(way_->scratch_bytes), nullptr,
+        way_->functions.data(), 0, (size + way_->tuning.block - 1) / way_->tuning.block);
+  }
+
+  // Whether the code is there; if not, and it is not waited for, there is an interpreted kernel.
+  bool HasCode() const {
     const MachineCode& code = *way_->code;
     if (code.state() == MachineCode::State::kPending && (waits_ || !interpreted_))
       loops::AwaitCode(code);
-    if (code.state() == MachineCode::State::kReady) {
-      if (tuner_) return RunTuned(args);
-      bool streams = streaming_ && streaming_->code->state() == MachineCode::State::kReady;
-      return RunCode(streams ? *streaming_ : *way_, args);
-    }
+    if (code.state() == MachineCode::State::kReady) return true;
     if (!interpreted_) {
       Throw(ErrorKind::kRuntime, "For 'Fused', the generated code must assemble, but got: {}.",
             code.failure());
     }
-    interpreted_->Run(args);
+    return false;
   }
 
  private:
@@ -162,6 +183,37 @@ class GeneratedKernel : public Kernel {
   size_t outputs_;
   bool waits_;
   std::shared_ptr<const Kernel> interpreted_;
+};
+
+// The same of an aligned body: a range of elements is a smaller body that begins elsewhere.
+class GeneratedRange : public RangeKernel {
+ public:
+  GeneratedRange(std::unique_ptr<const GeneratedKernel> kernel, const KernelRequest& request,
+                 std::shared_ptr<const RangeKernel> interpreted)
+      : kernel_(std::move(kernel)), interpreted_(std::move(interpreted)) {
+    for (const Type& t : request.in)
+      steps_.push_back(t.shape().size() == 1 ? 0 : static_cast<int64_t>(ItemSize(t.dtype())));
+    inputs_ = steps_.size();
+    for (const Type& t : request.out) steps_.push_back(static_cast<int64_t>(ItemSize(t.dtype())));
+    auto size = static_cast<double>(interpreted_->size());
+    SetWork(interpreted_->size(), kernel_->cost_ns() / size);
+  }
+
+  // Code of a flat body knows one number, its size.
+  static bool Can(const Way& way) { return way.parameters.size() == 1 && way.tasks.size() == 1; }
+
+  void Run(const KernelArgs& args) const override { kernel_->Run(args); }
+
+  void RunRange(const KernelArgs& args, int64_t begin, int64_t end) const override {
+    if (!kernel_->HasCode()) return interpreted_->RunRange(args, begin, end);
+    kernel_->RunSlice(args, steps_, inputs_, begin, end);
+  }
+
+ private:
+  std::unique_ptr<const GeneratedKernel> kernel_;
+  std::shared_ptr<const RangeKernel> interpreted_;
+  std::vector<int64_t> steps_;  // bytes from one element to the next: of inputs, then outputs
+  size_t inputs_;
 };
 
 bool DumpsKernels() {
@@ -208,6 +260,15 @@ std::shared_ptr<loops::Tuner> TunerFor(const std::string& key, const loops::Loop
 
 }  // namespace
 
+bool IsAligned(const FusedBody& body, const Types& inputs) {
+  if (body.form != FusedBody::Form::kElementwise || body.sizes.size() != 1) return false;
+  return std::all_of(body.values.begin(), body.values.end(), [&](const FusedValue& value) {
+    if (value.kind != FusedValue::Kind::kInput) return true;
+    int64_t size = inputs[static_cast<size_t>(value.input)].shape().size();
+    return value.offset == 0 && (size == 1 || (size == body.sizes[0] && value.strides[0] == 1));
+  });
+}
+
 void GenerateAlways(bool on) { generate_always = on; }
 bool GeneratesAlways() { return generate_always; }
 
@@ -237,8 +298,13 @@ KernelChoice MakeGenerated(const KernelRequest& request,
   Submit(*way);
   std::shared_ptr<loops::Tuner> tuner;
   if (loops::TuningBudget() > 0 && !known.complete) tuner = TunerFor(key, nest, way);
-  return std::make_unique<GeneratedKernel>(std::move(way), std::move(streaming), std::move(tuner),
-                                           nest, request.out, std::move(interpreted));
+  auto range = std::dynamic_pointer_cast<const RangeKernel>(interpreted);
+  bool sliced = range && IsAligned(body, request.in) && GeneratedRange::Can(*way);
+  auto kernel =
+      std::make_unique<GeneratedKernel>(std::move(way), std::move(streaming), std::move(tuner),
+                                        nest, request.out, std::move(interpreted));
+  if (!sliced) return kernel;
+  return std::make_unique<GeneratedRange>(std::move(kernel), request, std::move(range));
 }
 
 }  // namespace ms::cpu

@@ -2,8 +2,13 @@
 #pragma once
 
 #include "kernel/kernel.h"
+#include "ops/fused.h"
 
 namespace ms::cpu {
+
+// Whether element i of every output is made of elements i of the inputs, and of single ones. The
+// kernels of such bodies are RangeKernels.
+bool IsAligned(const FusedBody& body, const Types& inputs);
 
 // Refuses where the body has no loops or nothing can assemble them. Until the code is there,
 // `interpreted` runs, which gives the same bits where nothing is reduced; a body with reductions,
