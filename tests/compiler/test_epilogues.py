@@ -44,7 +44,8 @@ def plain(net, *inputs):
         context.set_context(enable_graph_kernel=True)
 
 
-ACTIVATIONS = ["relu", "relu6", "sigmoid", "tanh", "silu", nn.GELU(), nn.GELU(approximate=False)]
+ACTIVATIONS = ["relu", "relu6", "sigmoid", "tanh", "silu", "hswish"]
+ACTIVATIONS += [nn.GELU(), nn.GELU(approximate=False)]
 
 
 @pytest.mark.parametrize("activation", ACTIVATIONS, ids=str)
@@ -137,6 +138,66 @@ class Images(nn.Cell):
     def construct(self, x):
         y = self.relu(self.norm(self.first(x)))
         return self.dense(self.relu(self.second(y) + y).mean((2, 3)))
+
+
+class Block(nn.Cell):
+    """A convolution with bias, what is given each channel after it, a shortcut and an activation."""
+
+    def __init__(self, step, activation, group):
+        super().__init__()
+        self.conv = nn.Conv2d(16, 16, 3, has_bias=True, group=group, bias_init="normal")
+        self.norm = nn.BatchNorm2d(16)
+        for p in (self.norm.gamma, self.norm.beta, self.norm.moving_mean):
+            p.set_data(images(16) * 0.5)
+        self.norm.moving_variance.set_data(ops.abs(images(16)) + 0.5)
+        self.scale = Parameter(images(16), name="scale")
+        self.step, self.activation = step, nn.get_activation(activation)
+
+    def construct(self, x):
+        y = self.step(self, self.conv(x))
+        return self.activation(y + x)
+
+
+STEPS = {
+    "norm": lambda net, y: net.norm(y),
+    "two norms": lambda net, y: net.norm(net.norm(y)),
+    "half": lambda net, y: net.norm(y * 0.5),
+    "frozen": lambda net, y: (
+        y * net.scale.reshape(1, -1, 1, 1) + net.norm.beta.reshape(1, 16, 1, 1)
+    ),
+    "norm and scale": lambda net, y: net.norm(y) * net.scale.reshape(16, 1, 1),
+}
+
+
+@pytest.mark.parametrize("group", [1, 16])
+@pytest.mark.parametrize("activation", ["relu", "silu", "hswish", "sigmoid"])
+@pytest.mark.parametrize("step", STEPS)
+def test_what_each_channel_is_given_folds_into_a_convolution(step, activation, group):
+    net = Block(STEPS[step], activation, group).set_train(False)
+    x = images(2, 16, 9, 7)
+    text = final_text(lambda: net(x))
+    assert text.count("Conv2DBiasAdd(") == 1 and f'activation="{activation}"' in text
+    assert not any(op in text for op in ("BatchNorm", "Fused", "Mul(", " Add("))
+    np.testing.assert_allclose(net(x).asnumpy(), plain(net, x), rtol=2e-5, atol=2e-5)
+    net.conv.bias.set_data(net.conv.bias + 1)
+    net.scale.set_data(net.scale * 2)
+    np.testing.assert_allclose(net(x).asnumpy(), plain(net, x), rtol=2e-5, atol=4e-5)
+
+
+def test_what_differs_between_pixels_or_calls_does_not_fold():
+    class Net(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.conv = nn.Conv2d(16, 16, 3, has_bias=True)
+
+        def construct(self, x, scale):
+            return self.conv(x) * scale
+
+    net, x = Net().set_train(False), images(2, 16, 9, 7)
+    for scale in (images(16, 1, 1), images(1, 1, 9, 7)):
+        text = final_text(lambda scale=scale: net(x, scale))
+        assert "Conv2DBias(" in text and "Mul(" in text
+        np.testing.assert_allclose(net(x, scale).asnumpy(), plain(net, x, scale), 2e-5, 2e-5)
 
 
 def test_bfloat16_networks_fold_and_pack():

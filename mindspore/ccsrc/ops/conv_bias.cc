@@ -2,6 +2,7 @@
 // Passes make these ops where no gradient is left to take.
 #include "ops/all.h"
 #include "ops/conv.h"
+#include "ops/joined_activation.h"
 #include "ops/window.h"
 
 namespace ms {
@@ -15,9 +16,7 @@ Shape PlainWeight(const OpDef& op, const Attrs& attrs, const Shape& weight) {
 
 Type InferConvBias(InferContext& c) {
   c.CheckSameDType(0, 1);
-  const auto& activation = c.attr<std::string>("activation");
-  c.Check(activation.empty() || activation == "relu" || activation == "relu6",
-          "'activation' must be '', 'relu' or 'relu6', but got '{}'", activation);
+  CheckActivation(c);
   Shape weight = PlainWeight(c.op(), c.attrs(), c.shape(1));
   Shape output = ConvOutput(c.op(), c.attrs(), c.shape(0), weight);
   Shape bias{c.attr<int64_t>("out_channel")};
@@ -45,13 +44,11 @@ Terms ExpandConvBias(ExpandContext& c) {
   Term y = c.Call("Conv2D", {c.in(0), c.in(1)}, attrs);
   y = c.Call("BiasAdd", {y, c.in(2)}, {{"data_format", c.attr<std::string>("data_format")}});
   if (c.inputs().size() == 4) y = y + c.in(3);
-  const auto& activation = c.attr<std::string>("activation");
-  if (!activation.empty()) y = c.Call(activation == "relu" ? "ReLU" : "ReLU6", {y});
-  return {y};
+  return {Activated(c, y)};
 }
 
 OpDef& WithEpilogue(OpDef& op) {
-  return WithConvAttrs(op).WithAttr("activation", "", "'', 'relu' or 'relu6'.");
+  return WithConvAttrs(op).WithAttr("activation", "", "'', or what follows: 'relu', 'silu', ...");
 }
 
 OpDef& Operands(OpRegistry& ops, const char* name) {

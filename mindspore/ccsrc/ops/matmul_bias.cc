@@ -2,6 +2,7 @@
 // same. Passes make these ops where no gradient is left to take.
 #include "ops/matmul_bias.h"
 #include "ops/all.h"
+#include "ops/joined_activation.h"
 
 namespace ms {
 namespace {
@@ -20,11 +21,7 @@ Shape PlainMatrix(const InferContext& c) {
 Type InferProduct(InferContext& c) {
   c.CheckRank(0, 2);
   for (size_t i = 1; i < c.size(); ++i) c.CheckSameDType(0, i);
-  const auto& activation = c.attr<std::string>("activation");
-  c.Check(activation.empty() || FindMatMulActivation(activation),
-          "'activation' must be '' or one of 'relu', 'relu6', 'sigmoid', 'tanh', 'gelu', "
-          "'gelu_tanh' and 'silu', but got '{}'",
-          activation);
+  CheckActivation(c);
   Shape y = PlainMatrix(c);
   c.Check(y.rank() == 2, "'y' must be a matrix, but got shape {}", y);
   bool ta = c.attr<bool>("transpose_a"), tb = c.attr<bool>("transpose_b");
@@ -45,13 +42,7 @@ Terms ExpandBias(ExpandContext& c) {
       "MatMul", {c.in(0), c.in(1)},
       {{"transpose_a", c.attr<bool>("transpose_a")}, {"transpose_b", c.attr<bool>("transpose_b")}});
   z = z + c.in(2);
-  const MatMulActivation* activation = FindMatMulActivation(c.attr<std::string>("activation"));
-  if (!activation) return {z};
-  NamedAttrs attrs;
-  if (!activation->approximate.empty()) {
-    attrs.emplace_back("approximate", std::string(activation->approximate));
-  }
-  return {c.Call(activation->op, {z}, attrs)};
+  return {Activated(c, z)};
 }
 
 OpDef& Product(OpRegistry& ops, const char* name, DTypeSet types) {
@@ -69,22 +60,6 @@ OpDef& Attributes(OpDef& op) {
 }
 
 }  // namespace
-
-std::span<const MatMulActivation> MatMulActivations() {
-  static constexpr MatMulActivation kAll[] = {
-      {"relu", "ReLU", ""}, {"relu6", "ReLU6", ""},   {"sigmoid", "Sigmoid", ""},
-      {"tanh", "Tanh", ""}, {"gelu", "GeLU", "none"}, {"gelu_tanh", "GeLU", "tanh"},
-      {"silu", "SiLU", ""},
-  };
-  return kAll;
-}
-
-const MatMulActivation* FindMatMulActivation(std::string_view name) {
-  for (const MatMulActivation& known : MatMulActivations()) {
-    if (known.name == name) return &known;
-  }
-  return nullptr;
-}
 
 void DefineMatMulBias(OpRegistry& ops) {
   Attributes(Product(ops, "MatMulBias", kFloating)

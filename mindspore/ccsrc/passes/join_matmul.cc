@@ -5,7 +5,7 @@
 #include <unordered_map>
 
 #include "ir/rewrite.h"
-#include "ops/matmul_bias.h"
+#include "ops/joined_activation.h"
 #include "passes/applies.h"
 #include "passes/fuse/fusable.h"
 #include "passes/passes.h"
@@ -31,7 +31,7 @@ bool Is(const Node* node, const OpDef* op) { return node && node->op && node->op
 struct Chain {
   Node* product = nullptr;
   Var bias;
-  const MatMulActivation* activation = nullptr;
+  const JoinedActivation* activation = nullptr;
   Var result;
   int64_t packed = 0;  // elements of the packed matrix; 0: it stays
 };
@@ -119,16 +119,8 @@ class JoinMatMul {
   void TakeActivation(Chain& chain) const {
     Var v = Reshaped(chain.result, chain.product->outputs[0].shape()[1]);
     Node* next = readers_.Only(v);
-    if (!next || !next->op || next->outputs.size() != 1) return;
-    for (const MatMulActivation& known : MatMulActivations()) {
-      if (next->op->name != known.op) continue;
-      bool same =
-          known.approximate.empty() || next->attr<std::string>("approximate") == known.approximate;
-      if (!same) continue;
-      chain.activation = &known;
-      chain.result = {next, 0};
-      return;
-    }
+    chain.activation = JoinedActivationOf(next);
+    if (chain.activation) chain.result = {next, 0};
   }
 
   void Make(const Chain& chain) {

@@ -1,11 +1,13 @@
-// Inference. A convolution whose weight is the same from call to call becomes a Conv2DBias: the
-// normalisation by stored statistics that follows is folded into weight and bias, the bias, an
-// addition and an activation become its epilogue, and the weight is packed. What all this computes
-// from Parameters alone is taken out of main later (SplitSteadyPart).
+// Inference. A convolution whose weight is the same from call to call becomes a Conv2DBias: what
+// follows and gives each channel a factor and a summand (normalisation by stored statistics,
+// biases, scales) is folded into weight and bias, an addition and an activation become its
+// epilogue, and the weight is packed. What all this computes from Parameters alone is taken out of
+// main later (SplitSteadyPart).
 #include <algorithm>
 #include <unordered_map>
 
 #include "ir/rewrite.h"
+#include "ops/joined_activation.h"
 #include "passes/applies.h"
 #include "passes/passes.h"
 #include "passes/readers.h"
@@ -24,10 +26,9 @@ bool Packs(DType dtype) { return dtype == DType::kFloat32 || dtype == DType::kBF
 // A convolution and the nodes that become part of it; the last of them is where it will be.
 struct Chain {
   Node* convolution = nullptr;
-  Node* norm = nullptr;
-  Var bias;    // [channels] elements in some shape, of an addition; only without norm
-  Var addend;  // an image
-  std::string activation;
+  std::vector<Node*> affine;  // BatchNormInference, Add and Mul with a steady operand, in order
+  Var addend;                 // an image
+  const JoinedActivation* activation = nullptr;
   Var result;
 };
 
@@ -60,27 +61,46 @@ class Preparation {
                 node->attr<std::string>("weight_format") == "OIHW" &&
                 Packs(node->outputs[0].dtype()) && IsSteady(node->inputs[1]);
     if (!fits) return;
-    Chain chain{node, nullptr, {}, {}, "", {node, 0}};
-    TakeNorm(chain);
-    if (!chain.norm) TakeBias(chain);
+    Chain chain;
+    chain.convolution = node;
+    chain.result = {node, 0};
+    TakeAffine(chain);
     TakeAddition(chain);
     TakeActivation(chain);
     chains_[chain.result.node] = chain;
   }
 
-  void TakeNorm(Chain& chain) const {
-    Node* norm = readers_.Only(chain.result);
-    if (!Is(norm, "BatchNormInference") || norm->inputs[0] != chain.result ||
-        norm->attr<std::string>("data_format") != "NHWC") {
-      return;
+  void TakeAffine(Chain& chain) const {
+    for (Node* next = readers_.Only(chain.result); next && Folds(chain, *next);
+         next = readers_.Only(chain.result)) {
+      chain.affine.push_back(next);
+      chain.result = {next, 0};
     }
-    for (size_t i = 1; i < norm->inputs.size(); ++i) {
-      const Var& v = norm->inputs[i];
-      if (!IsSteady(v) || v.type().dtype() != DType::kFloat32) return;
-    }
-    chain.norm = norm;
-    chain.result = {norm, 0};
   }
+
+  // Whether the node gives each channel of the result so far a steady factor or summand.
+  bool Folds(const Chain& chain, const Node& node) const {
+    if (Is(&node, "BatchNormInference")) return NormFolds(chain, node);
+    bool adds = Is(&node, "Add");
+    if ((!adds && !Is(&node, "Mul")) || node.outputs[0] != chain.result.type()) return false;
+    Var other = Other(node, chain.result);
+    if (!IsSteady(other) || other.type().dtype() != chain.result.type().dtype()) return false;
+    const Shape& shape = other.type().shape();
+    if (!adds && shape.size() == 1) return true;
+    int64_t channels = chain.result.type().shape()[3];
+    return shape.rank() > 0 && shape.size() == channels && shape[shape.rank() - 1] == channels;
+  }
+
+  bool NormFolds(const Chain& chain, const Node& norm) const {
+    if (norm.inputs[0] != chain.result || norm.attr<std::string>("data_format") != "NHWC") {
+      return false;
+    }
+    return std::all_of(norm.inputs.begin() + 1, norm.inputs.end(), [&](const Var& v) {
+      return IsSteady(v) && v.type().dtype() == DType::kFloat32;
+    });
+  }
+
+  static Var Other(const Node& node, const Var& v) { return node.inputs[node.inputs[0] == v]; }
 
   // The other operand of the only reader, if that adds something to the result.
   Var Addend(const Chain& chain) const {
@@ -88,17 +108,7 @@ class Preparation {
     if (!Is(add, "Add") || taken_.contains(add) || add->outputs[0] != chain.result.type()) {
       return {};
     }
-    return add->inputs[add->inputs[0] == chain.result ? 1 : 0];
-  }
-
-  void TakeBias(Chain& chain) const {
-    Var other = Addend(chain);
-    if (!other || !IsSteady(other)) return;
-    const Shape& shape = other.type().shape();
-    int64_t channels = chain.result.type().shape()[3];
-    if (shape.rank() < 1 || shape.size() != channels || shape[shape.rank() - 1] != channels) return;
-    chain.bias = other;
-    chain.result = {readers_.Only(chain.result), 0};
+    return Other(*add, chain.result);
   }
 
   void TakeAddition(Chain& chain) {
@@ -111,27 +121,63 @@ class Preparation {
 
   void TakeActivation(Chain& chain) const {
     Node* next = readers_.Only(chain.result);
-    if (!Is(next, "ReLU") && !Is(next, "ReLU6")) return;
-    chain.activation = next->op->name == "ReLU" ? "relu" : "relu6";
-    chain.result = {next, 0};
+    chain.activation = JoinedActivationOf(next);
+    if (chain.activation) chain.result = {next, 0};
   }
 
-  // Weight, in Float32, and bias with the normalisation in them.
+  // What the affine steps make of x: x * factor + bias, each in Float32 once two are joined; null
+  // where there is none.
+  struct Affine {
+    Term factor, bias;
+    void Multiply(const Term& by) {
+      factor = factor ? factor * by : by;
+      if (bias) bias = CastTo(bias, DType::kFloat32) * by;
+    }
+  };
+
+  void FoldNorm(const Node& norm, Affine* all) {
+    auto in = [&](size_t i) { return Wrap(rewriter_.Current(norm.inputs[i])); };
+    Term inverse = rewriter_.emitter().Call("Rsqrt", {in(4) + norm.attr<double>("epsilon")});
+    Term factor = in(1) * inverse;
+    Term mean = all->bias ? in(3) - CastTo(all->bias, DType::kFloat32) : in(3);
+    all->factor = all->factor ? all->factor * factor : factor;
+    all->bias = in(2) - mean * factor;
+  }
+
+  void FoldOperand(const Node& node, const Var& operand, Affine* all) {
+    bool one = node.op->name == "Mul" && operand.type().shape().size() == 1;
+    int64_t channels = node.outputs[0].shape()[3];
+    Term value = Reshape(Wrap(rewriter_.Current(operand)), one ? Shape{} : Shape{channels});
+    if (node.op->name == "Mul") {
+      all->Multiply(CastTo(value, DType::kFloat32));
+    } else {
+      all->bias =
+          all->bias ? CastTo(all->bias, DType::kFloat32) + CastTo(value, DType::kFloat32) : value;
+    }
+  }
+
+  // Weight, in Float32, and bias with the affine steps in them.
   std::pair<Term, Term> Fold(const Chain& chain) {
     const Node& node = *chain.convolution;
     DType dtype = node.outputs[0].dtype();
-    Term weight = CastTo(Wrap(rewriter_.Current(BeforeCast(node.inputs[1]))), DType::kFloat32);
     int64_t channels = node.outputs[0].shape()[3];
-    Type per_channel(dtype, Shape{channels});
-    if (chain.norm) {
-      auto in = [&](size_t i) { return Wrap(rewriter_.Current(chain.norm->inputs[i])); };
-      Term inverse =
-          rewriter_.emitter().Call("Rsqrt", {in(4) + chain.norm->attr<double>("epsilon")});
-      Term factor = in(1) * inverse;
-      return {weight * Reshape(factor, {channels, 1, 1, 1}), CastTo(in(2) - in(3) * factor, dtype)};
+    Term weight = CastTo(Wrap(rewriter_.Current(BeforeCast(node.inputs[1]))), DType::kFloat32);
+    Affine all;
+    Var before{chain.convolution, 0};
+    for (Node* step : chain.affine) {
+      if (Is(step, "BatchNormInference")) {
+        FoldNorm(*step, &all);
+      } else {
+        FoldOperand(*step, Other(*step, before), &all);
+      }
+      before = {step, 0};
     }
-    if (chain.bias) return {weight, Reshape(Wrap(rewriter_.Current(chain.bias)), {channels})};
-    return {weight, rewriter_.emitter().Full(0, per_channel)};
+    if (all.factor) {
+      bool one = all.factor.shape().rank() == 0;
+      weight = weight * (one ? all.factor : Reshape(all.factor, {channels, 1, 1, 1}));
+    }
+    if (!all.bias) return {weight, rewriter_.emitter().Full(0, Type(dtype, Shape{channels}))};
+    return {weight, CastTo(all.bias, dtype)};
   }
 
   NamedAttrs ConvAttrs(const Node& node) const {
@@ -145,7 +191,7 @@ class Preparation {
   bool Make(const Chain& chain) {
     const Node& node = *chain.convolution;
     NamedAttrs attrs = ConvAttrs(node);
-    attrs.emplace_back("activation", chain.activation);
+    attrs.emplace_back("activation", std::string(chain.activation ? chain.activation->name : ""));
     int64_t channels = node.outputs[0].shape()[3];
     const OpDef& op = Ops().Get(chain.addend ? "Conv2DBiasAdd" : "Conv2DBias");
     Types in{node.inputs[0].type(), node.inputs[1].type(),

@@ -57,6 +57,18 @@ TEST(PrepareConvolutions, BiasAdditionAndActivationFollow) {
       "%4 = Conv2DBiasAdd(x, %3, %2, %1, {1}, activation=\"relu\")\nreturn %4");
 }
 
+TEST(PrepareConvolutions, BiasScaleAndNormalisationFoldInTheirOrder) {
+  Becomes(
+      "%0 = Conv2D(x, w, {0})\n%1 = Add(%0, b)\n%2 = Mul(v, %1)\n"
+      "%3 = BatchNormInference(%2, b, b, b, v, epsilon=0.5, data_format=\"NHWC\")\n"
+      "%4 = HSwish(%3)\nreturn %4",
+      "%0 = Mul(b, v)\n%1 = Constant(Float32[] [0.5])\n%2 = Add(v, %1)\n%3 = Rsqrt(%2)\n"
+      "%4 = Mul(b, %3)\n%5 = Sub(b, %0)\n%6 = Mul(v, %4)\n%7 = Mul(%5, %4)\n"
+      "%8 = Sub(b, %7)\n%9 = Reshape(%6, shape=[4, 1, 1, 1])\n%10 = Mul(w, %9)\n"
+      "%11 = PackWeight(%10, {2}, activation=\"hswish\")\n"
+      "%12 = Conv2DBias(x, %11, %8, {1}, activation=\"hswish\")\nreturn %12");
+}
+
 TEST(PrepareConvolutions, FoldsInFloat32ForBFloat16) {
   auto net = [](const std::string& body) {
     return "graph main(x: BFloat16[2, 5, 6, 4], w: Float32[4, 4, 1, 1], b: Float32[4], v: "

@@ -242,9 +242,16 @@ def conv_bias(x, w, bias, addend=None, activation="", **a):
     y = y + first(bias.reshape(1, 1, 1, -1), a.get("data_format") != "NHWC")
     if addend is not None:
         y = y + addend
-    if activation:
-        y = np.clip(y, 0, 6 if activation == "relu6" else None)
-    return y.astype(x.dtype)
+    return ACTIVATIONS[activation](y.astype(np.float64)).astype(x.dtype)
+
+
+ACTIVATIONS = {
+    "": lambda y: y,
+    "relu": lambda y: np.maximum(y, 0),
+    "relu6": lambda y: np.clip(y, 0, 6),
+    "silu": lambda y: y / (1 + np.exp(-y)),
+    "hswish": lambda y: y * np.clip(y / 6 + 0.5, 0, 1),
+}
 
 
 def epilogue(x, w, y, a):
@@ -256,13 +263,16 @@ row(
     "Conv2DBias",
     ref=conv_bias,
     good=problems(epilogue)
-    + [args(f32(1, 2, 3, 4), f32(2, 2, 1, 1), f32(2), activation="relu6", **ONE)],
+    + [
+        args(f32(1, 2, 3, 4), f32(2, 2, 1, 1), f32(2), activation=name, **ONE)
+        for name in ("relu6", "silu", "hswish")
+    ],
     bad=[
         *refused(lambda x, w, a, says: args(f32(*x), f32(*w), f32(2), says=says, **a)),
         args(f32(*X), f64(*W), f32(2), says="must have the same dtype", **ATTRS),
         args(f32(*X), f32(*W), f64(2), says="must have the same dtype", **ATTRS),
         args(f32(*X), f32(*W), f32(3), says="the bias must have shape [2]", **ATTRS),
-        args(f32(*X), f32(*W), f32(2), activation="tanh", says="'activation' must be", **ATTRS),
+        args(f32(*X), f32(*W), f32(2), activation="elu", says="'activation' must be", **ATTRS),
     ],
     tol=LOOSE,
 )

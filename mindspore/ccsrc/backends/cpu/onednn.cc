@@ -1,6 +1,8 @@
 #include "backends/cpu/onednn.h"
 
 #include <atomic>
+#include <map>
+#include <string>
 
 #include "backends/cpu/signal_stack.h"
 
@@ -138,6 +140,27 @@ dnnl::primitive_attr UserScratchpad() {
   dnnl::primitive_attr attr;
   attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   return attr;
+}
+
+void AppendActivation(dnnl::post_ops& after, const std::string& name) {
+  using Algorithm = dnnl::algorithm;
+  struct Step {
+    Algorithm algorithm;
+    float alpha, beta;
+  };
+  static const std::map<std::string, Step> steps{
+      {"relu", {Algorithm::eltwise_relu, 0, 0}},
+      {"relu6", {Algorithm::eltwise_clip, 0, 6}},
+      {"sigmoid", {Algorithm::eltwise_logistic, 0, 0}},
+      {"tanh", {Algorithm::eltwise_tanh, 0, 0}},
+      {"gelu", {Algorithm::eltwise_gelu_erf, 0, 0}},
+      {"gelu_tanh", {Algorithm::eltwise_gelu_tanh, 0, 0}},
+      {"silu", {Algorithm::eltwise_swish, 1, 0}},
+      {"hswish", {Algorithm::eltwise_hardswish, 1.0f / 6, 0.5f}},
+  };
+  if (name.empty()) return;
+  const Step& step = steps.at(name);
+  after.append_eltwise(step.algorithm, step.alpha, step.beta);
 }
 
 bool OneDnnType(DType dtype, dnnl::memory::data_type* type) {

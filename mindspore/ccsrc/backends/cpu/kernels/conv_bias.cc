@@ -17,8 +17,7 @@ struct Epilogue {
 ForwardDesc MakePrimitive(const Problem& p, const Epilogue& e) {
   dnnl::post_ops after;
   if (e.adds) after.append_binary(dnnl::algorithm::binary_add, p.dense_y);
-  if (e.activation == "relu") after.append_eltwise(dnnl::algorithm::eltwise_relu, 0.0f, 0.0f);
-  if (e.activation == "relu6") after.append_eltwise(dnnl::algorithm::eltwise_clip, 0.0f, 6.0f);
+  AppendActivation(after, e.activation);
   dnnl::primitive_attr attr = UserScratchpad();
   attr.set_post_ops(after);
   Layout layout = p.g.channels_last ? Layout::kChannelsLast : Layout::kBlocked;

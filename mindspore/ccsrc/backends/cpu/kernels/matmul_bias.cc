@@ -1,6 +1,5 @@
 // Matrix products with bias and activation as oneDNN's post-operations, and the packing of a matrix
 // that stays the same.
-#include <map>
 #include <string>
 
 #include "backends/cpu/cpu.h"
@@ -30,25 +29,9 @@ Product MakeProduct(const Shape& x, bool transpose_a, const Shape& y, bool trans
 }
 
 dnnl::primitive_attr Attributes(const std::string& activation) {
-  using Algorithm = dnnl::algorithm;
-  struct Step {
-    Algorithm algorithm;
-    float alpha, beta;
-  };
-  static const std::map<std::string, Step> steps{
-      {"relu", {Algorithm::eltwise_relu, 0, 0}},
-      {"relu6", {Algorithm::eltwise_clip, 0, 6}},
-      {"sigmoid", {Algorithm::eltwise_logistic, 0, 0}},
-      {"tanh", {Algorithm::eltwise_tanh, 0, 0}},
-      {"gelu", {Algorithm::eltwise_gelu_erf, 0, 0}},
-      {"gelu_tanh", {Algorithm::eltwise_gelu_tanh, 0, 0}},
-      {"silu", {Algorithm::eltwise_swish, 1, 0}},
-  };
   dnnl::primitive_attr attr = UserScratchpad();
-  if (activation.empty()) return attr;
-  const Step& step = steps.at(activation);
   dnnl::post_ops after;
-  after.append_eltwise(step.algorithm, step.alpha, step.beta);
+  AppendActivation(after, activation);
   attr.set_post_ops(after);
   return attr;
 }
