@@ -171,6 +171,8 @@ class Session:
         endless = self.steps >= _MAX_STEPS and not self.committed
         if not self.possible() or endless or isinstance(reason, Inseparable):
             raise reason
+        if isinstance(function, types.MethodType) and isinstance(function.__self__, Tensor):
+            function, args = function.__func__, [function.__self__, *args]
         holds((function, tuple(args), dict(kwargs)), refuse_code)
         self.steps += 1
         self.tracer.warn_break(locate(reason, self.tracer.error_places()))

@@ -19,7 +19,7 @@ from mindspore.common import _late
 from mindspore.common._tree import holds
 from mindspore.compile import effects
 from mindspore.compile import guards as facts
-from mindspore.compile.errors import Inseparable, Unsupported, is_located, locate
+from mindspore.compile.errors import Inseparable, Unsupported, is_located, locate, refusal
 from mindspore.compile.frame import Frame, NestedFunction, bind_arguments
 from mindspore.compile.generators import Generator, is_generator
 from mindspore.compile.heap import MUTATING
@@ -76,7 +76,7 @@ class Calls:
         if isinstance(function, _late.cell_class):
             return self._call_cell(function, args, kwargs)
         if getattr(type(function), "_ms_compiled", False):  # a function decorated with jit
-            return self.call(function.bound_function(), args, kwargs, frame)
+            return self._call_compiled(function, args, kwargs, frame)
         if isinstance(function, type):
             return self.instantiate(function, args, kwargs)
         method = self.special_method(function, "__call__")
@@ -90,6 +90,19 @@ class Calls:
             self.check_mutable(owner)
         return self._run(function, args, kwargs)
 
+    def _call_compiled(self, function: Any, args: list, kwargs: dict, frame: Frame | None) -> Any:
+        """A function decorated with jit. Where it says fullgraph=True, what cannot be compiled in it is an error here too."""
+        inner, session = function.bound_function(), self.session
+        if not function.fullgraph or session is None or has_host((args, kwargs)):
+            return self.call(inner, args, kwargs, frame)
+        self.session = None
+        try:
+            return self.call(inner, args, kwargs, frame)
+        except Unsupported as reason:
+            raise refusal(locate(reason, self.error_places(reason))) from None
+        finally:
+            self.session = session
+
     def _call_method(
         self, function: types.MethodType, args: list, kwargs: dict, frame: Frame | None
     ) -> Any:
@@ -99,13 +112,15 @@ class Calls:
         if isinstance(owner, _late.cell_class) and inner.__name__ == "__call__":
             return self._call_cell(owner, args, kwargs)
         if is_library(inner) or (inner.__module__ or "").startswith("mindspore.nn.cell"):
+            if isinstance(owner, Tensor):
+                return self._run(function, args, kwargs)
             return self.split_arguments(
                 args, kwargs, lambda a, k: self._run_library(function, a, k)
             )
         return self._call_function(inner, [owner, *args], kwargs)
 
     def _run_library(self, function: Any, args: list, kwargs: dict) -> Any:
-        return self.with_numbers(args, kwargs, lambda a, k: function(*a, **k))
+        return self.with_numbers(args, kwargs, lambda a, k: self._call_plainly(function, a, k))
 
     def _call_function(self, function: types.FunctionType, args: list, kwargs: dict) -> Any:
         constant = getattr(function, "_ms_constexpr", None)

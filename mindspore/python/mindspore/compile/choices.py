@@ -13,7 +13,8 @@ from mindspore.common import _late
 from mindspore.common._mutable import DICTS, MutableList, MutableTuple, like
 from mindspore.compile.errors import Unsupported, note_expression
 from mindspore.compile.fork import Fork
-from mindspore.compile.values import NUMBERS, Choice, Undefined, replace_leaves
+from mindspore.compile.numbers import is_number
+from mindspore.compile.values import NUMBERS, Choice, Undefined, dtype_of, replace_leaves
 
 
 class Choices:
@@ -188,10 +189,15 @@ class Choices:
         if isinstance(first, Tensor) and all(
             isinstance(v, Tensor) and _core.type_text(v) == _core.type_text(first) for v in values
         ):
-            return ops.stack(values)[index]
-        if all(type(v) is type(first) for v in values) and isinstance(first, NUMBERS):
-            return Tensor(values)[index]
-        return Choice(ops.cast(index, _core.int32), values)
+            item = ops.stack(values)[index]
+            return _core.op("Number")(item) if _core.is_weak(first) else item
+        choice = Choice(ops.cast(index, _core.int32), values)
+        if all(type(v) is type(first) and (is_number(v) or isinstance(v, bool)) for v in values):
+            table = Tensor(values, dtype_of(first))
+            number = _core.op("Number")(table[index])  # a number of Python, as the items are
+            self.numbers[_core.value_id(number)] = choice
+            return number
+        return choice
 
     def require(self, condition: Tensor, error: Exception) -> None:
         """Raises when the graph runs and the condition does not hold."""

@@ -11,7 +11,7 @@ from mindspore._core import Tensor
 from mindspore.compile.effects import Text, is_text
 from mindspore.compile.errors import Unsupported, note_expression
 from mindspore.compile.host_values import has_host
-from mindspore.compile.values import Choice, Undefined
+from mindspore.compile.values import Choice, Undefined, is_scalar
 
 BINARY = {
     ast.Add: operator.add,
@@ -155,19 +155,6 @@ class Expressions:
         operation = UNARY[type(node.op)]
         return self.tracer.split(value, lambda v: self.tracer.operate_on(operation, v))
 
-    def _Compare(self, node: ast.Compare) -> Any:
-        left = self.eval(node.left)
-        result: Any = True
-        for i, (op, comparator) in enumerate(zip(node.ops, node.comparators)):
-            right = self.eval(comparator)
-            self.at(node)
-            step = self._compare_once(op, left, right)
-            result = step if i == 0 else self.both(result, step)
-            if result is False:
-                return False
-            left = right
-        return result
-
     def _compare_once(self, op: ast.cmpop, left: Any, right: Any) -> Any:
         if isinstance(right, Choice) and isinstance(op, (ast.In, ast.NotIn)):
             return self.tracer.split(right, lambda option: self._compare_once(op, left, option))
@@ -175,7 +162,8 @@ class Expressions:
             method = self.tracer.special_method(right, "__contains__")
             if method is not None:
                 found = self.tracer.call(method, [left], {}, self)
-                return self.negation(found) if isinstance(op, ast.NotIn) else found
+                negate = isinstance(op, ast.NotIn)
+                return self.negation(found) if negate else self.truth_as_bool(found)
         if isinstance(op, (ast.In, ast.NotIn)) and (
             self.tracer.is_traced(left) or self.tracer.has_traced(right)
         ):
@@ -188,13 +176,13 @@ class Expressions:
         return self.tracer.operate(COMPARE[type(op)], left, right)
 
     def _contains(self, item: Any, container: Any, negate: bool) -> Any:
-        if isinstance(container, Tensor):
+        found: Any = False
+        if isinstance(container, Tensor) and container.ndim == 1 and is_scalar(item):
             from mindspore import ops
 
-            found: Any = ops.reduce_any(ops.equal(container, item))
+            found = ops.any(ops.equal(container, item))
         else:
-            found = False
-            for other in container:
+            for other in self.tracer.iterate(container):
                 if other is item:
                     return not negate
                 equal = self.tracer.operate(operator.eq, item, other)
@@ -203,11 +191,7 @@ class Expressions:
                 elif equal:
                     return not negate
                 found = self.either(found, equal)
-        if not negate:
-            return found
-        from mindspore import ops
-
-        return ops.logical_not(found) if isinstance(found, Tensor) else not found
+        return self.negation(found) if negate else self.truth_as_bool(found)
 
     def _IfExp(self, node: ast.IfExp) -> Any:
         test = self.test(node.test)

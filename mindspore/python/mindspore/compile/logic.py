@@ -4,6 +4,7 @@ decides: a right side that may fail or have effects runs in a branch."""
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from typing import Any
 
 from mindspore import _core
@@ -55,6 +56,16 @@ class Logic:
         condition = tracer.truth(value)
         result = _core.op("Number")(ops.logical_not(condition))  # a Python bool
         tracer.note(result, tracer.facts_when(condition, False), tracer.facts_when(condition, True))
+        return result
+
+    def truth_as_bool(self, value: Any) -> Any:
+        """`bool(value)`, of what is known only at run time a number."""
+        tracer = self.tracer
+        if not tracer.is_undecided(value):
+            return bool(value)
+        condition = tracer.truth(value)
+        result = _core.op("Number")(condition)
+        tracer.note(result, tracer.facts_when(condition, True), tracer.facts_when(condition, False))
         return result
 
     def _test_all(self, node: ast.BoolOp) -> Any:
@@ -125,12 +136,26 @@ class Logic:
     def _pick_by_tensor(
         self, node: ast.BoolOp, value: Any, rest: list[ast.expr], conjunction: bool
     ) -> Any:
+        self.at(node)
+        harmless = len(rest) == 1 and self._is_harmless(rest[0])
+        return self._pick_other(
+            node, value, harmless, lambda: self._pick(node, rest, conjunction), conjunction
+        )
+
+    def _pick_other(
+        self,
+        node: ast.expr,
+        value: Any,
+        harmless: bool,
+        rest: Callable[[], Any],
+        conjunction: bool,
+    ) -> Any:
+        """`value and rest` or `value or rest`, where a tensor decides which; what is `harmless` is evaluated in any case."""
         from mindspore import ops
 
-        self.at(node)
         truth = self.tracer.truth(value)
-        if len(rest) == 1 and self._is_harmless(rest[0]) and isinstance(value, Tensor):
-            other = self.eval(rest[0])
+        if harmless and isinstance(value, Tensor):
+            other = rest()
             self.at(node)
             if other is value:
                 return value
@@ -141,14 +166,26 @@ class Logic:
                     ways = (other, value) if conjunction else (value, other)
                     result = ops.where(truth, *ways)
                 return self.tracer.aliases.note(result, (value, other))
-        ways = (lambda: self._pick(node, rest, conjunction)), (lambda: value)
+        ways = rest, (lambda: value)
         return self.choose(truth, *(ways if conjunction else ways[::-1]))
 
-    def both(self, a: Any, b: Any) -> Any:
-        """`a and b`, both evaluated: of comparisons in a chain."""
-        if not (self.tracer.is_undecided(a) or self.tracer.is_undecided(b)):
-            return a and b
-        return self._combine(self.tracer.truth(a), self.tracer.truth(b), True)
+    def _Compare(self, node: ast.Compare) -> Any:
+        return self._chain(node, self.eval(node.left), 0)
+
+    def _chain(self, node: ast.Compare, left: Any, at: int) -> Any:
+        """The comparisons of a chain from one on, which Python joins by `and`."""
+        right = self.eval(node.comparators[at])
+        self.at(node)
+        value = self._compare_once(node.ops[at], left, right)
+        rest = node.comparators[at + 1 :]
+        if not rest:
+            return value
+        if not self.tracer.is_undecided(value):
+            return self._chain(node, right, at + 1) if value else value
+        harmless = all(map(self._is_harmless, rest))
+        return self._pick_other(
+            node, value, harmless, lambda: self._chain(node, right, at + 1), True
+        )
 
     def either(self, a: Any, b: Any) -> Any:
         """`a or b`, both evaluated: of the comparisons of `in`."""
