@@ -30,6 +30,7 @@ __all__ = [
     "locate",
     "note_expression",
     "plain",
+    "refusal",
 ]
 
 
@@ -96,6 +97,15 @@ def locate(error: BaseException, places: list[Place], again: bool = False) -> Ba
 def plain(error: Unsupported) -> BaseException:
     """What a user sees of an Unsupported that nothing can be done about."""
     return _with_text(error.error or TypeError(), str(error))
+
+
+def refusal(located: Any) -> BaseException:
+    """A located Unsupported as an error of the program, which shows its places and which no eager call replaces."""
+    error: Any = plain(located)
+    error._ms_original = located.error or TypeError(str(located._ms_original))
+    error._ms_original._ms_raised = True
+    error._ms_places = located._ms_places
+    return error
 
 
 # ---- errors of the core -------------------------------------------------------------------------------------------------

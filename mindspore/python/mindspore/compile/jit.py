@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mindspore import _core, context, tuning
+from mindspore._core import Tensor
 from mindspore.common import _late
 from mindspore.common.jit_config import JitConfig
 from mindspore.compile.cache import Cache, inputs_of, key_of, look_up
@@ -164,44 +165,50 @@ def run_eager_cell(cell: Any, args: tuple, kwargs: dict) -> Any:
 
 
 def run_grad(function: Any, args: tuple, kwargs: dict) -> Any:
-    """A gradient function called in GRAPH_MODE."""
+    """A gradient function called in GRAPH_MODE, or that of a function decorated with jit."""
     cache = function.__dict__.get("_compiled_versions")
     if cache is None:
-        owner = function.fn
-        if isinstance(
-            owner, _late.cell_class
-        ):  # grad(net) is often made anew for every step: keep its code with the net
-            key = (
-                function.name,
-                function.positions,
-                function.sens_param,
-                function.has_aux,
-                function.with_value,
-                function.return_ids,
-                tuple(map(id, function.weight_list())),
-                function.weights is None,
-            )
-            caches = home_of(owner, "_compiled_gradients")
-            cache = caches.setdefault(key, Cache(function.__name__, owner.construct))
-        else:
-            cache = Cache(function.__name__, owner)
-        function._compiled_versions = cache
+        cache = function._compiled_versions = _cache_of_gradient(function)
     from mindspore.compile import gradients
 
     target = Target(
         cache,
         lambda tracer, a, k: gradients.grad_in_trace(tracer, function, tuple(a), k),
         lambda *a, **k: function._run_eager(a, k),
-        signature=_signature_of(function),
-        fast=getattr(function.fn, "__dict__", {}).get("_fast", True),
+        *_options_of(function.fn),
     )
     return run_target(target, args, kwargs)
 
 
-def _signature_of(gradient: Any) -> Signature | None:
-    """That of the cell that is differentiated."""
-    owner = gradient.fn
-    return owner.__dict__.get("_signature") if isinstance(owner, _late.cell_class) else None
+_MAX_GRADIENTS = 16
+
+
+def _cache_of_gradient(gradient: Any) -> Cache:
+    """Kept with what is differentiated: grad(f) is often made anew for every step."""
+    from mindspore.compile.transforms import home_for
+
+    weights = gradient.weight_list()
+    settings = (gradient.name, gradient.positions, gradient.sens_param, gradient.has_aux)
+    results = (gradient.with_value, gradient.return_ids, gradient.weights is None)
+    strict = _options_of(gradient.fn)[0]
+    key = (settings, results, strict, isinstance(gradient.weights, Tensor), *map(id, weights))
+    home, inner = home_for(gradient.fn)
+    caches = home.setdefault(("gradients", inner), {})
+    if key not in caches:
+        function = getattr(gradient.fn, "construct", gradient.fn)
+        # With the weights, so that no others get their ids.
+        caches[key] = Cache(gradient.__name__, function), weights
+        while len(caches) > _MAX_GRADIENTS:
+            del caches[next(iter(caches))]
+    return caches[key][0]
+
+
+def _options_of(function: Any) -> tuple[bool, Signature | None, bool]:
+    """Whether a cell or decorated function that is differentiated must be compiled, its declared inputs, and whether fast."""
+    if isinstance(function, JitFunction):
+        return function.fullgraph, function.signature, function.fast
+    state = function.__dict__ if isinstance(function, _late.cell_class) else {}
+    return state.get("_strict", False), state.get("_signature"), state.get("_fast", True)
 
 
 def _eagerly(function: Callable) -> Callable:
@@ -332,7 +339,8 @@ def ms_function(
 
 def clear_cache(function: Any) -> None:
     """Forgets the compiled versions of a function or cell."""
-    for name in ("_compiled_versions", "_compiled_gradients", "_compiled_methods"):
+    names = "versions", "gradients", "methods", "transforms"
+    for name in (f"_compiled_{kind}" for kind in names):
         getattr(function, "__dict__", {}).pop(name, None)
     if isinstance(function, JitFunction):
         function.cache.entries.clear()

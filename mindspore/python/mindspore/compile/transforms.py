@@ -142,18 +142,20 @@ def vmap_in_trace(
 _of_builtins: dict = {}  # compiled versions for functions that cannot hold them
 
 
-def _home(function: Any) -> tuple[dict, tuple]:
+def home_for(function: Any) -> tuple[dict, tuple]:
     """Where compiled versions of transforms of `function` are kept, and under which key: with the user's function, since a
     transform is often made anew for each call."""
     if getattr(
         type(function), "is_transform", False
     ):  # a function that wraps one has its attributes, too
-        home, inner = _home(function.fn)
+        home, inner = home_for(function.fn)
         return home, (function._transform_key, inner)
     if isinstance(function, GradFunction) and function.weights is None:
         settings = (function.name, function.positions, function.sens_param, function.has_aux)
-        home, inner = _home(function.fn)
+        home, inner = home_for(function.fn)
         return home, (settings, function.with_value, function.return_ids, inner)
+    if getattr(function, "owner", None) is not None and hasattr(type(function), "_ms_compiled"):
+        function = function.bound_function()  # each look-up gives the method another JitFunction
     if isinstance(function, types.MethodType) and hasattr(function.__self__, "__dict__"):
         home = home_of(function.__self__, "_compiled_methods")
         return home, ("transform", function.__func__)
@@ -166,7 +168,7 @@ def _home(function: Any) -> tuple[dict, tuple]:
 
 def run_transform(function: Any, key: tuple, body: Callable, args: tuple, eager: Callable) -> Any:
     """Compiles and runs `body`, a transform of `function`; where that is not possible, runs `eager`."""
-    home, inner = _home(function)
+    home, inner = home_for(function)
     full = (key, inner)
     cache = home.get(full)
     if cache is None:

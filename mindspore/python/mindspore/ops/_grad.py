@@ -46,7 +46,8 @@ class GradFunction:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if _core.is_tracing():
             return _late.compiler.grad_in_trace(self, args, kwargs)
-        if _core.graph_mode() and not _core.is_recording():
+        compiled = _core.graph_mode() or getattr(type(self.fn), "_ms_compiled", False)
+        if compiled and not _core.is_recording():
             return _late.compiler.run_grad(self, args, kwargs)
         return self._run_eager(args, kwargs)
 
