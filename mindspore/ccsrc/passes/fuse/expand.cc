@@ -1,6 +1,7 @@
 #include "passes/fuse/expand.h"
 
 #include <algorithm>
+#include <numeric>
 #include <unordered_map>
 
 #include "ir/rewrite.h"
@@ -85,6 +86,21 @@ Terms ExpandLayerNormGrad(ExpandContext& c) {
   return {CastTo(dx, c.in(1).dtype()), parameter(dy * h), parameter(dy)};
 }
 
+// ---- whether all elements hold, or any: the least or greatest of numbers, which groups reduce
+bool IsTest(const OpDef* op) {
+  static const OpDef* const tests[] = {&Ops().Get("ReduceAll"), &Ops().Get("ReduceAny")};
+  return op == tests[0] || op == tests[1];
+}
+
+Term ExpandTest(const Term& x, const Node& test) {
+  static const OpDef* const all = &Ops().Get("ReduceAll");
+  Ints axes(static_cast<size_t>(x.shape().rank()));
+  std::iota(axes.begin(), axes.end(), 0);
+  const char* reduction = test.op == all ? "ReduceMin" : "ReduceMax";
+  Term found = Along(reduction, CastTo(x, DType::kInt32), axes);
+  return Reshape(CastTo(found, DType::kBool), test.outputs[0].shape());
+}
+
 // What an op becomes, and its input that has the shape of the rows.
 struct Expansion {
   Terms (*expand)(ExpandContext&);
@@ -129,7 +145,7 @@ class Expander {
     // Both ways: a choice makes neighbours of others that are chosen.
     bool any = false;
     for (const Node* node : graph_->nodes()) {
-      chosen[node->id] = Candidate(*node) && Pays(*node);
+      chosen[node->id] = (Candidate(*node) && Pays(*node)) || Tests(*node);
       any = any || chosen[node->id];
     }
     if (!any) return false;
@@ -139,6 +155,10 @@ class Expander {
       rewriter.emitter().span = node.span;
       Terms inputs;
       for (const Var& v : node.inputs) inputs.push_back(rewriter.emitter().Wrap(v));
+      if (IsTest(node.op)) {
+        rewriter.Replace({&node, 0}, ExpandTest(inputs[0], node).var);
+        return rewriter.Drop(node);
+      }
       ExpandContext context(rewriter.emitter(), inputs, *node.op, *node.attrs);
       Terms results = ExpansionOf(node.op)->expand(context);
       for (uint32_t i = 0; i < results.size(); ++i) rewriter.Replace({&node, i}, results[i].var);
@@ -152,6 +172,17 @@ class Expander {
     if (node.kind != NodeKind::kApply || !ExpansionOf(node.op)) return false;
     int64_t row = RowOf(node);
     return row > 1 && row <= kLongestRow;
+  }
+
+  // A test of a whole tensor that is computed, and would be stored for it alone.
+  bool Tests(const Node& node) const {
+    if (node.kind != NodeKind::kApply || !IsTest(node.op)) return false;
+    const Var& x = node.inputs[0];
+    if (!IsBool(x.type().dtype()) || x.type().shape().symbolic()) return false;
+    Var source = nodes_.Source(x);
+    int64_t size = x.type().shape().size();
+    return nodes_.kind(source.node) == FuseKind::kCompute && !nodes_.IsResult(source.node) &&
+           source.type().shape().size() == size && size > 1 && node.outputs[0].shape().size() == 1;
   }
 
   bool Fuses(const Node* node, int64_t size) const {
@@ -206,8 +237,9 @@ class Expander {
 }  // namespace
 
 bool ExpandForFusion(Graph* graph) {
-  bool any = std::any_of(graph->nodes().begin(), graph->nodes().end(),
-                         [](const Node* node) { return node->op && ExpansionOf(node->op); });
+  bool any = std::any_of(graph->nodes().begin(), graph->nodes().end(), [](const Node* node) {
+    return node->op && (IsTest(node->op) || ExpansionOf(node->op));
+  });
   return any && Expander(graph).Run();
 }
 

@@ -7,7 +7,8 @@
 namespace ms {
 
 // Expands softmax, layer norm and their gradients beside elementwise work; where they stand alone
-// their kernels are better. Only along rows that lie together in memory.
+// their kernels are better. Only along rows that lie together in memory. Tests of all elements of a
+// computed tensor are expanded too, whose Bool elements would be stored for them alone.
 bool ExpandForFusion(Graph* graph);
 
 }  // namespace ms
