@@ -18,16 +18,8 @@ from bodies import type_text
 from mindspore import Tensor, _core
 from mindspore.common import dtype as mstype
 
-DTYPES = ["Float32"] * 6 + [
-    "Float16",
-    "BFloat16",
-    "Float64",
-    "Int8",
-    "Int32",
-    "Int64",
-    "UInt8",
-    "Bool",
-]
+INTEGERS = ["Int8", "Int16", "Int32", "Int64", "UInt8", "UInt16", "UInt32", "UInt64"]
+DTYPES = ["Float32"] * 8 + ["Float16", "BFloat16", "Float64", "Bool", *INTEGERS]
 SIZES = [1, 1, 2, 3, 5, 7, 8, 15, 16, 17, 31, 33, 63, 64, 65, 127, 200, 513, 1025]
 EPSILON = {"Float16": 2.0**-10, "BFloat16": 2.0**-7, "Float32": 2.0**-23, "Float64": 2.0**-52}
 OPS = {op["name"]: op for op in _core.registry()}
@@ -116,7 +108,7 @@ class Body:
         kind = getattr(mstype, dtype.lower() if dtype != "Bool" else "bool_")
         if dtype == "Bool":
             return Tensor(self.random.random(shape) < 0.5)
-        if dtype.startswith(("Int", "UInt")):
+        if dtype in INTEGERS:
             low = 0 if dtype.startswith("U") else -9
             return Tensor(self.random.integers(low, 10, shape).astype(dtype.lower()))
         values = np.asarray(self.random.standard_normal(shape))
@@ -215,7 +207,7 @@ class Body:
             return None
         to = str(self.random.choice(DTYPES))
         outside = not np.isfinite(x.array).all() or x.largest > 100 or x.array.min(initial=0) < 0
-        if to in ("Int8", "UInt8", "Int32", "Int64") and x.dtype in EPSILON and outside:
+        if to in INTEGERS and x.dtype in EPSILON and outside:
             return None  # no platform promises what this gives
         return "Cast", [x], {"dtype": getattr(mstype, to.lower() if to != "Bool" else "bool_")}, 0.0
 

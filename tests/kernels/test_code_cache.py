@@ -139,3 +139,25 @@ assert np.array_equal(got, expected) and "llvmlite" not in sys.modules
         [sys.executable, "-c", program], capture_output=True, text=True, timeout=120
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_an_llvmlite_that_cannot_be_imported_is_tried_once(tmp_path: Path) -> None:
+    (tmp_path / "llvmlite.py").write_text("print('tried')\nraise OSError('no libLLVM.so')\n")
+    program = """
+import numpy as np
+import mindspore as ms
+from mindspore import Tensor, ops
+x = Tensor(np.random.default_rng(0).standard_normal((64, 700)).astype(np.float32))
+for body in (lambda x: ops.tanh(x).sum(1), lambda x: ops.exp(-x * x).sum(0), lambda x: ops.softmax(ops.sin(x), -1)):
+    np.testing.assert_allclose(ms.jit(body)(x).asnumpy(), body(x).asnumpy(), 1e-5, 1e-5)
+"""
+    paths = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "PYTHONPATH": paths, "MS_KERNEL_CACHE": ""},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["tried"]

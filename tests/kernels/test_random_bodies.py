@@ -41,9 +41,7 @@ def test_graphs_are_of_all_kinds() -> None:
     for word in (
         *random_bodies.REDUCTIONS,
         *random_bodies.EPSILON,
-        "Int8",
-        "UInt8",
-        "Int64",
+        *random_bodies.INTEGERS,
         "Bool",
         "Select(",
         ", 0]",

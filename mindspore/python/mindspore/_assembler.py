@@ -88,6 +88,7 @@ class Assembler:
         self._working = threading.Lock()  # held while one code is made; a fork waits for it
         self._thread: threading.Thread | None = None
         self._compiler: _Compiler | None = None
+        self._unusable = ""  # why there can be no compiler
         self._stopped = False
         self._saved = 0.0
 
@@ -161,11 +162,21 @@ class Assembler:
 
     def _make(self, code: Any) -> None:
         try:
-            if self._compiler is None:
-                self._compiler = _Compiler()
-            code.give(self._compiler.addresses(code.text, code.phases))
+            code.give(self._ready().addresses(code.text, code.phases))
         except Exception as error:
             code.fail(f"{type(error).__name__}: {error}")
+
+    def _ready(self) -> _Compiler:
+        """The compiler. An llvmlite that cannot be used is tried once: the attempt may take long."""
+        if self._unusable:
+            raise RuntimeError(self._unusable)
+        if self._compiler is None:
+            try:
+                self._compiler = _Compiler()
+            except Exception as error:
+                self._unusable = f"{type(error).__name__}: {error}"
+                raise
+        return self._compiler
 
 
 def install() -> None:
