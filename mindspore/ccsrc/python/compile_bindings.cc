@@ -14,6 +14,32 @@ namespace ms::python {
 namespace py = pybind11;
 namespace {
 
+// A function that a run returned, with what it captured. Its first result, the tangent of those
+// captures, is nothing that Python sees.
+class BackwardCall {
+ public:
+  BackwardCall(RtValue closure, std::vector<py::object> kept)
+      : closure_(std::move(closure)), kept_(std::move(kept)) {}
+
+  py::list Run(const py::list& tangents) const {
+    std::vector<RtValue> arguments, outputs;
+    for (py::handle t : tangents)
+      arguments.emplace_back(ValueOf(t.ptr(), "the function that vjp returned"));
+    {
+      py::gil_scoped_release release;
+      Executable::RunClosure(closure_, arguments, &outputs, &DefaultRandom());
+    }
+    py::list results;
+    for (size_t i = 1; i < outputs.size(); ++i)
+      results.append(py::reinterpret_steal<py::object>(NewTensor(outputs[i].tensor())));
+    return results;
+  }
+
+ private:
+  RtValue closure_;
+  std::vector<py::object> kept_;
+};
+
 class CompiledGraph {
  public:
   CompiledGraph(std::shared_ptr<const Executable> executable, std::vector<py::object> parameters,
@@ -49,6 +75,18 @@ class CompiledGraph {
   }
   std::vector<std::string> Assumptions() const {
     return dynamic() ? executable_->dynamic()->Assumptions() : std::vector<std::string>();
+  }
+  // The Parameters it reads.
+  py::list Parameters() const {
+    py::list result;
+    for (const py::object& p : parameters_) {
+      if (p) result.append(p);
+    }
+    return result;
+  }
+  // Whether another run on the same values does nothing but give the same results.
+  bool Repeats() const {
+    return !dynamic() && updates_.empty() && kept_.empty() && !executable_->program().random();
   }
   size_t planned() const { return dynamic() ? executable_->dynamic()->planned() : 1; }
 
@@ -118,7 +156,10 @@ class CompiledGraph {
     }
     py::list results(n_results);
     for (size_t i = 0; i < n_results; ++i) {
-      PyList_SET_ITEM(results.ptr(), static_cast<Py_ssize_t>(i), NewTensor(outputs[i].tensor()));
+      PyObject* object = outputs[i].is_tensor()
+                             ? NewTensor(outputs[i].tensor())
+                             : py::cast(BackwardCall(std::move(outputs[i]), kept_)).release().ptr();
+      PyList_SET_ITEM(results.ptr(), static_cast<Py_ssize_t>(i), object);
     }
     return results;
   }
@@ -156,12 +197,16 @@ void BindCompile(py::module_& m) {
     py::gil_scoped_acquire gil;
     if (PyErr_CheckSignals() != 0) throw py::error_already_set();
   });
+  py::class_<BackwardCall>(m, "BackwardCall").def("run", &BackwardCall::Run);
   py::class_<CompiledGraph>(m, "CompiledGraph")
       .def("run", &CompiledGraph::Run)
       .def_property_readonly("dynamic", &CompiledGraph::dynamic)
       .def("fits", &CompiledGraph::Fits, "Whether this version is right for these sizes.")
       .def_property_readonly("assumptions", &CompiledGraph::Assumptions,
                              "What was assumed about open sizes.")
+      .def_property_readonly("parameters", &CompiledGraph::Parameters, "The Parameters it reads.")
+      .def_property_readonly("repeats", &CompiledGraph::Repeats,
+                             "Whether another run does nothing but give the same results.")
       .def_property_readonly("planned", &CompiledGraph::planned, "How many plans were made of it.")
       .def("memory", &CompiledGraph::Memory, "Bytes by kind, and at the peak by source line.");
   m.def("compile", &CompileTrace, py::arg("trace"), py::arg("device") = "CPU",

@@ -78,31 +78,38 @@ class PythonRule : public BackwardFunction {
 // again() -> the outputs, computed once more while the tape records.
 class Recomputation : public BackwardFunction {
  public:
-  Recomputation(py::object again, Vars inputs)
-      : again_(std::move(again)), inputs_(std::move(inputs)) {}
+  Recomputation(Tape& source, py::object again, Vars inputs)
+      : source_(source), again_(std::move(again)), inputs_(std::move(inputs)) {}
 
   Vars Run(Tape& tape, const Vars& tangents, bool keep) override {
-    size_t first = tape.size();
+    bool elsewhere = &tape != &source_;  // then this tape is left as it was
+    size_t first = source_.size();
     Vars outputs;
     Vars seeds;
     {
-      RecordOn scope(&tape);
+      RecordOn scope(&source_);
       py::list made = again_.get()();
       MS_ASSERT(made.size() == tangents.size());
       for (size_t i = 0; i < tangents.size(); ++i) {
         if (!tangents[i]) continue;
-        Var v = TapeVar(py::object(made[i]).ptr(), tape);
+        Var v = TapeVar(py::object(made[i]).ptr(), source_);
         if (!v) continue;
         outputs.push_back(v);
         seeds.push_back(keep ? tangents[i] : tape.Leaf(tape.Value(tangents[i])));
       }
     }
     Vars found;
-    tape.Gradient(outputs, seeds, inputs_, first, keep, &found);
+    if (elsewhere) {
+      found = source_.GradientOnto(tape, outputs, seeds, inputs_, first, !keep);
+      source_.Forget(first);
+    } else {
+      tape.Gradient(outputs, seeds, inputs_, first, keep, &found);
+    }
     return found;
   }
 
  private:
+  Tape& source_;  // which holds this
   Held again_;
   Vars inputs_;
 };
@@ -168,7 +175,7 @@ py::object RecordAgain(size_t mark, const py::list& outputs, py::object again) {
     for (size_t i : places) some.append(all[i]);
     return some;
   });
-  auto back = std::make_shared<Recomputation>(std::move(picked), inputs);
+  auto back = std::make_shared<Recomputation>(*tape, std::move(picked), inputs);
   Node* node = tape->RecordCall(std::move(back), inputs, values);
   py::list made = Results(*tape, node, values), result;
   for (py::handle o : outputs) result.append(o);

@@ -40,7 +40,7 @@ class GradScope {
       return py::reinterpret_steal<py::object>(ApplyOp(identity, {tensor.ptr()}));
     }
     py::object alias = py::reinterpret_steal<py::object>(NewTensor(value));
-    SetVar(alias.ptr(), tape_->Leaf(value));
+    SetVar(alias.ptr(), tape_->Leaf(value), *tape_);
     return alias;
   }
 
@@ -48,7 +48,7 @@ class GradScope {
     TensorObject* t = AsTensor(parameter.ptr());
     Var v = TapeVar(parameter.ptr(), *tape_);
     if (!v) v = tape_->Leaf(t->value);
-    SetVar(parameter.ptr(), v);
+    SetVar(parameter.ptr(), v, *tape_);
     TrackOnThread(parameter.ptr(), v);
   }
 
@@ -64,31 +64,50 @@ class GradScope {
   }
 
   py::list Gradient(const py::sequence& outputs, const py::sequence& tangents,
-                    const std::vector<Place>& wrt, bool keep) {
-    bool nested = open_scopes > (closed_ ? 0 : 1);  // an outer scope records what follows
-    Vars vars, seeds;
-    for (size_t i = 0; i < outputs.size(); ++i) {
-      TensorObject* t = AsTensor(py::object(outputs[i]).ptr());
+                    const std::vector<Place>& wrt) {
+    std::vector<Place> places;
+    for (py::handle o : outputs) {
+      TensorObject* t = AsTensor(o.ptr());
       bool on_tape = t->owner == tape_->id();
-      vars.push_back(on_tape ? t->var : Var{});
-      seeds.push_back(SeedOf(py::object(tangents[i]), nested));
+      places.push_back({on_tape ? t->var : Var{}});
     }
-    Vars targets;
-    std::vector<size_t> positions;
-    for (size_t i = 0; i < wrt.size(); ++i) {
-      if (!wrt[i].var) continue;
-      targets.push_back(wrt[i].var);
-      positions.push_back(i);
+    return GradientOf(places, tangents, wrt);
+  }
+
+  // As Gradient, any number of times: the record stays, and grows only where an outer scope of the
+  // same tape sees this call, too. Scopes that began later differentiate for the tangents.
+  py::list Pull(const std::vector<Place>& outputs, const py::sequence& tangents,
+                const std::vector<Place>& wrt) {
+    Tape* current = CurrentTape();
+    if (current == tape_.get()) return GradientOf(outputs, tangents, wrt);
+    if (tape_->freed()) {
+      Throw(ErrorKind::kRuntime,
+            "For 'vjp', the function that it returns inside a function that is differentiated must "
+            "be called there, but got a call after the gradient was taken, which frees what it "
+            "needs.");
     }
-    Vars found;
-    auto gradients = tape_->Gradient(vars, seeds, targets, first_, nested || keep, &found);
+    bool seen = false;  // by a scope of another tape
+    for (py::handle t : tangents) seen |= current && TapeVar(t.ptr(), *current);
+    Tape scratch;
+    Tape& target = seen ? *current : scratch;
+    Vars vars, seeds, asked;
+    for (const Place& place : outputs) vars.push_back(place.var);
+    for (py::handle t : tangents)
+      seeds.push_back(SeedOn(target, py::reinterpret_borrow<py::object>(t), seen));
+    for (const Place& place : wrt) {
+      if (place.var) asked.push_back(place.var);
+    }
+    Vars found = tape_->GradientOnto(target, vars, seeds, asked, first_, !seen);
     py::list result;
-    for (size_t i = 0; i < wrt.size(); ++i) result.append(py::none());
-    for (size_t k = 0; k < positions.size(); ++k) {
-      if (!gradients[k].defined()) continue;
-      py::object object = py::reinterpret_steal<py::object>(NewTensor(gradients[k]));
-      if (nested) SetVar(object.ptr(), found[k]);
-      result[positions[k]] = object;
+    size_t next = 0;
+    for (const Place& place : wrt) {
+      Var gradient = place.var ? found[next++] : Var{};
+      py::object object = py::none();
+      if (gradient) {
+        object = py::reinterpret_steal<py::object>(NewTensor(target.Value(gradient)));
+        if (seen) SetVar(object.ptr(), gradient, target);
+      }
+      result.append(object);
     }
     return result;
   }
@@ -102,18 +121,46 @@ class GradScope {
   }
 
  private:
+  py::list GradientOf(const std::vector<Place>& outputs, const py::sequence& tangents,
+                      const std::vector<Place>& wrt) {
+    bool nested = open_scopes > (closed_ ? 0 : 1);  // an outer scope records what follows
+    Vars vars, seeds;
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      vars.push_back(outputs[i].var);
+      seeds.push_back(SeedOn(*tape_, py::object(tangents[i]), nested));
+    }
+    Vars targets;
+    std::vector<size_t> positions;
+    for (size_t i = 0; i < wrt.size(); ++i) {
+      if (!wrt[i].var) continue;
+      targets.push_back(wrt[i].var);
+      positions.push_back(i);
+    }
+    Vars found;
+    auto gradients = tape_->Gradient(vars, seeds, targets, first_, nested, &found);
+    py::list result;
+    for (size_t i = 0; i < wrt.size(); ++i) result.append(py::none());
+    for (size_t k = 0; k < positions.size(); ++k) {
+      if (!gradients[k].defined()) continue;
+      py::object object = py::reinterpret_steal<py::object>(NewTensor(gradients[k]));
+      if (nested) SetVar(object.ptr(), found[k], *tape_);
+      result[positions[k]] = object;
+    }
+    return result;
+  }
+
   // A tangent on the tape. Where an outer scope records, it may differentiate for the tangent.
-  Var SeedOf(const py::object& tangent, bool nested) {
+  static Var SeedOn(Tape& tape, const py::object& tangent, bool recorded) {
     const Tensor& value = ValueOf(tangent.ptr(), "an eager gradient");
-    Var v = nested ? TapeVar(tangent.ptr(), *tape_) : Var{};
-    if (!v) return tape_->Leaf(value);
-    tape_->Keep(v, value);
+    Var v = recorded ? TapeVar(tangent.ptr(), tape) : Var{};
+    if (!v) return tape.Leaf(value);
+    tape.Keep(v, value);
     return v;
   }
 
-  void SetVar(PyObject* object, const Var& v) {
+  static void SetVar(PyObject* object, const Var& v, const Tape& tape) {
     AsTensor(object)->var = v;
-    AsTensor(object)->owner = tape_->id();
+    AsTensor(object)->owner = tape.id();
   }
 
   std::shared_ptr<Tape> tape_;
@@ -134,8 +181,9 @@ void BindGrad(py::module_& m) {
       .def("pause", &GradScope::Pause,
            "Stops recording for this scope; gradients may still be taken.")
       .def("gradient", &GradScope::Gradient, py::arg("outputs"), py::arg("tangents"),
-           py::arg("wrt"), py::arg("keep") = false,
-           "Gradients at the places `wrt`; None where there is no path.")
+           py::arg("wrt"), "Gradients at the places `wrt`; None where there is no path.")
+      .def("pull", &GradScope::Pull, py::arg("outputs"), py::arg("tangents"), py::arg("wrt"),
+           "As gradient, but it may be asked for again.")
       .def("close", &GradScope::Close);
   m.def("is_recording", [] { return CurrentTape() != nullptr; });
 }

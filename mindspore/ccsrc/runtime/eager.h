@@ -102,6 +102,13 @@ class Tape : public Emitter {
   // saved values and tangents are freed as they are consumed.
   std::vector<Tensor> Gradient(const Vars& outputs, const Vars& tangents, const Vars& wrt,
                                size_t first, bool keep, Vars* result_vars);
+  // The same walk, but what it emits goes onto `target`, another tape, as do the tangents; this
+  // tape stays as it is, so that the walk may be repeated. `temporary`: nothing of `target` but the
+  // result is asked for, and values are freed as they are consumed.
+  Vars GradientOnto(Tape& target, const Vars& outputs, const Vars& tangents, const Vars& wrt,
+                    size_t first, bool temporary);
+
+  bool freed() const { return freed_; }  // by a walk that consumed saved values
 
   // Emitter: what gradient rules call.
   Vars Emit(const OpDef& op, const Vars& inputs, AttrsRef attrs) override;
@@ -109,11 +116,13 @@ class Tape : public Emitter {
 
  private:
   friend class TapeHost;
+  friend class OtherTapeHost;
   void Drop(const Var& v);
 
   Module module_;
   Graph* graph_;
   uint64_t id_;
+  bool freed_ = false;
   std::vector<std::vector<Tensor>> values_;  // by node id, then output; undefined where not kept
   std::unordered_map<const Node*, std::shared_ptr<BackwardFunction>> calls_;
   std::unordered_map<Var, std::vector<std::shared_ptr<TangentHook>>, VarHash> hooks_;

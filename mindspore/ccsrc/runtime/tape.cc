@@ -1,4 +1,5 @@
-// The tape: recording ops that ran, and the reverse walk that frees what it has consumed.
+// The tape: recording ops that ran, and the reverse walks over it: one frees what it has consumed,
+// the other emits onto another tape and leaves this one as it is.
 #include "runtime/eager.h"
 
 #include <unordered_set>
@@ -158,12 +159,82 @@ std::vector<Tensor> Tape::Gradient(const Vars& outputs, const Vars& tangents, co
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (outputs[i]) seeds.push_back({outputs[i], tangents[i]});
   }
+  freed_ |= !keep;
   TapeHost host(*this, keep);
   Vars found = Backward(*this, nodes, seeds, wrt, host);
   std::vector<Tensor> gradients;
   for (const Var& v : found) gradients.push_back(v ? Value(v) : Tensor());
   if (result_vars) *result_vars = found;
   return gradients;
+}
+
+// ---- the reverse walk onto another tape
+// ----------------------------------------------------------------------------
+class OtherTapeHost : public BackwardHost {
+ public:
+  OtherTapeHost(Tape& source, Tape& target, bool temporary)
+      : source_(source), target_(target), temporary_(temporary) {}
+
+  // A rule may ask for no more than the type of what it reads; then no value was kept.
+  Var Use(const Var& forward) override {
+    auto [it, fresh] = used_.try_emplace(forward);
+    if (fresh) {
+      it->second = {target_.graph_->AddParameter(forward.type(), ""), 0};
+      target_.values_.push_back({source_.values_[forward.node->id][forward.index]});
+    }
+    return it->second;
+  }
+
+  void BeginRule() override { mark_ = target_.size(); }
+  void EndRule(const std::vector<Var>& kept) override {
+    if (!temporary_) return;
+    for (size_t id = mark_; id < target_.size(); ++id) {
+      Node* node = target_.graph_->nodes()[id];
+      for (uint32_t i = 0; node->op && i < node->outputs.size(); ++i) {
+        if (std::find(kept.begin(), kept.end(), Var{node, i}) == kept.end())
+          target_.Drop({node, i});
+      }
+    }
+  }
+  void Dropped(const Var& v) override {
+    if (temporary_) target_.Drop(v);
+  }
+
+  Vars CallGradient(const Node& node, const Vars& tangents,
+                    const std::vector<bool>& needed) override {
+    auto it = source_.calls_.find(&node);
+    if (it == source_.calls_.end()) return BackwardHost::CallGradient(node, tangents, needed);
+    std::shared_ptr<BackwardFunction> back = it->second;
+    return back->Run(target_, tangents, !temporary_);
+  }
+
+  Var Arrived(const Var& forward, const Var& tangent) override {
+    auto it = source_.hooks_.find(forward);
+    if (it == source_.hooks_.end()) return tangent;
+    Var current = tangent;
+    auto hooks = it->second;
+    for (const auto& hook : hooks) current = hook->Run(target_, current, !temporary_);
+    return current;
+  }
+
+ private:
+  Tape& source_;
+  Tape& target_;
+  bool temporary_;
+  size_t mark_ = 0;
+  std::unordered_map<Var, Var, VarHash> used_;
+};
+
+Vars Tape::GradientOnto(Tape& target, const Vars& outputs, const Vars& tangents, const Vars& wrt,
+                        size_t first, bool temporary) {
+  const auto& all = graph_->nodes();
+  std::vector<Node*> nodes(all.begin() + static_cast<std::ptrdiff_t>(first), all.end());
+  std::vector<Seed> seeds;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (outputs[i]) seeds.push_back({outputs[i], tangents[i]});
+  }
+  OtherTapeHost host(*this, target, temporary);
+  return Backward(target, nodes, seeds, wrt, host);
 }
 
 }  // namespace ms

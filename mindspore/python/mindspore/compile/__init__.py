@@ -86,6 +86,7 @@ def effect_in_trace(function: Any, args: Any) -> None:
 from mindspore.compile.transforms import (  # noqa: E402
     jvp_in_trace,
     run_transform,
+    run_vjp,
     vjp_in_trace,
     vmap_in_trace,
 )
@@ -109,6 +110,7 @@ __all__ = [
     "run_eager_cell",
     "run_grad",
     "run_transform",
+    "run_vjp",
     "vjp_in_trace",
     "vmap_in_trace",
 ]

@@ -175,7 +175,7 @@ def run_grad(function: Any, args: tuple, kwargs: dict) -> Any:
         cache,
         lambda tracer, a, k: gradients.grad_in_trace(tracer, function, tuple(a), k),
         lambda *a, **k: function._run_eager(a, k),
-        *_options_of(function.fn),
+        *options_of(function.fn),
     )
     return run_target(target, args, kwargs)
 
@@ -190,7 +190,7 @@ def _cache_of_gradient(gradient: Any) -> Cache:
     weights = gradient.weight_list()
     settings = (gradient.name, gradient.positions, gradient.sens_param, gradient.has_aux)
     results = (gradient.with_value, gradient.return_ids, gradient.weights is None)
-    strict = _options_of(gradient.fn)[0]
+    strict = options_of(gradient.fn)[0]
     key = (settings, results, strict, isinstance(gradient.weights, Tensor), *map(id, weights))
     home, inner = home_for(gradient.fn)
     caches = home.setdefault(("gradients", inner), {})
@@ -203,7 +203,7 @@ def _cache_of_gradient(gradient: Any) -> Cache:
     return caches[key][0]
 
 
-def _options_of(function: Any) -> tuple[bool, Signature | None, bool]:
+def options_of(function: Any) -> tuple[bool, Signature | None, bool]:
     """Whether a cell or decorated function that is differentiated must be compiled, its declared inputs, and whether fast."""
     if isinstance(function, JitFunction):
         return function.fullgraph, function.signature, function.fast

@@ -33,7 +33,9 @@ class Result:
 
     def __init__(self, tracer: Any, value: Any):
         self.tracer = tracer
-        self.returned: list[Tensor] = []  # outputs of the graph
+        self.returned: list[
+            Any
+        ] = []  # outputs of the graph: tensors, and backward functions of vjp
         self.numeric: list[bool] = []  # those that are Python's numbers, and leave as such
         self.uses_given = False
         # By id: one object is one output, however often it is returned.
@@ -84,6 +86,8 @@ class Result:
             return self._tensor(value)
         if isinstance(value, Choice):
             return self._choice(value)
+        if isinstance(value, _core.FunctionValue):
+            return self._output(value, False)
         given = self.tracer.given.place(value)
         if given >= 0:
             self.uses_given = True
@@ -111,10 +115,13 @@ class Result:
         if given >= 0:
             self.uses_given = True
             return lambda outputs, made: made[_INPUTS][given]
+        return self._output(value, _core.is_weak(value))
+
+    def _output(self, value: Any, numeric: bool) -> Make:
         at = self._outputs.setdefault(id(value), len(self.returned))
         if at == len(self.returned):
             self.returned.append(value)
-            self.numeric.append(_core.is_weak(value))
+            self.numeric.append(numeric)
         if self.numeric[at]:
             return lambda outputs, made: outputs[at].item()
         return lambda outputs, made: outputs[at]

@@ -1,5 +1,6 @@
 """jvp, vjp and vmap inside compiled code: the function becomes a graph of its own, and a structural op makes of it the function
-of tangents, or of many items; passes expand it."""
+of tangents, or of many items; passes expand it. A vjp outside of it is compiled to a graph that returns, beside the value, the
+backward function with what that has captured."""
 
 from __future__ import annotations
 
@@ -7,13 +8,14 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.common import _late
 from mindspore.common._tree import flatten, rebuild
-from mindspore.compile.cache import Cache
+from mindspore.compile.cache import Cache, Entry
 from mindspore.compile.cells import refuse_changes
 from mindspore.compile.homes import home_of
-from mindspore.compile.jit import Target, run_target
+from mindspore.compile.jit import Target, options_of, run_target
 from mindspore.compile.leaving import Leaving
 from mindspore.compile.tracer import current
 from mindspore.compile.values import require_plain
@@ -95,18 +97,36 @@ def jvp_in_trace(call: Callable, primals: list, tangents: list) -> tuple[Any, li
 
 def vjp_in_trace(call: Callable, primals: list, weights: list) -> tuple[Any, Callable]:
     """The value of `call`, and the function from tangents of its floating tensors to gradients of primals and weights."""
-    graph = FunctionGraph("vjp", call, primals, [(w, w) for w in weights])
-    trace = graph.trace
-    inputs = [*primals, *(trace.lift(w) for w in weights)]
-    results = trace.call(trace.vjp(trace.partial(graph.graph)), inputs)
-    back = results[-1]
-    rest = [o for o in graph.rest() if o.dtype in FLOATS]
+    value, back, rest = _both_ways(call, primals, weights)
+    tracer = current()
+    assert tracer is not None
+    places = _places([*primals, *weights])
 
     def pull(tangents: list) -> list:
-        found = iter(trace.call(back, [*tangents, *map(zeros_like, rest)])[1:])
-        return [next(found) if t.dtype in FLOATS else zeros_like(t) for t in inputs]
+        return _gradients(tracer.trace.call(back, [*tangents, *rest])[1:], places)
 
-    return graph.place(results[:-1]), pull
+    return value, pull
+
+
+def _both_ways(call: Callable, primals: list, weights: list) -> tuple[Any, Any, list]:
+    """The value of `call`, the backward function value, and the tangents that it takes after those of the value."""
+    graph = FunctionGraph("vjp", call, primals, [(w, w) for w in weights])
+    trace = graph.trace
+    inputs = [*primals, *map(trace.lift, weights)]
+    results = trace.call(trace.vjp(trace.partial(graph.graph)), inputs)
+    value = graph.place(results[:-1])
+    return value, results[-1], [zeros_like(o) for o in graph.rest() if o.dtype in FLOATS]
+
+
+def _places(inputs: list) -> list[Tensor | None]:
+    """For each input its gradient, where that is zero: it is of no floating dtype."""
+    return [None if t.dtype in FLOATS else zeros_like(t) for t in inputs]
+
+
+def _gradients(found: list, places: list) -> list:
+    """One gradient for each input, from those of the floating ones."""
+    items = iter(found)
+    return [next(items) if zero is None else zero for zero in places]
 
 
 def vmap_in_trace(
@@ -168,9 +188,65 @@ def home_for(function: Any) -> tuple[dict, tuple]:
 
 def run_transform(function: Any, key: tuple, body: Callable, args: tuple, eager: Callable) -> Any:
     """Compiles and runs `body`, a transform of `function`; where that is not possible, runs `eager`."""
+    return run_target(_target(function, key, body, eager), args, {})
+
+
+def _target(function: Any, key: tuple, body: Callable, eager: Callable) -> Target:
     home, inner = home_for(function)
     full = (key, inner)
     cache = home.get(full)
     if cache is None:
         cache = home[full] = Cache(f"{key[0]}({getattr(function, '__name__', 'function')})")
-    return run_target(Target(cache, lambda tracer, a, k: body(*a), eager), args, {})
+    return Target(cache, lambda tracer, a, k: body(*a), eager)
+
+
+class CompiledPull:
+    """What maps tangents back after a compiled vjp. Its code has no derivatives: where those are asked for, `again` runs the
+    function eagerly on the values that it had, if that is possible."""
+
+    def __init__(self, back: Any, rest: list, places: list, again: Callable | None):
+        self.back, self.rest, self.places, self.again = back, rest, places, again
+
+    def __call__(self, tangents: list) -> list:
+        if any(map(_core.is_recorded, tangents)):
+            pull = self.again() if self.again is not None else None
+            if pull is None:
+                raise RuntimeError(
+                    "For 'vjp', the function that it returns in GRAPH_MODE must be called where vjp is, inside what is "
+                    "differentiated, but got a call that is differentiated alone, while the function of vjp draws random "
+                    "numbers, changes Parameters or arguments, calls Python, or has changed since."
+                )
+            return pull(tangents)
+        return _gradients(self.back.run([*tangents, *self.rest]), self.places)
+
+
+def run_vjp(
+    function: Any, call: Callable, primals: list, weights: list, eager: Callable
+) -> tuple[Any, Callable]:
+    """The value of `call`, a vjp of `function`, and what maps tangents back: compiled where possible, otherwise `eager`."""
+
+    def body(primals: tuple, weights: tuple) -> tuple:
+        return _both_ways(call, list(primals), list(weights))
+
+    def run_eagerly(primals: tuple, weights: tuple) -> tuple:
+        return (*eager(call, list(primals), list(weights)), None)
+
+    target = _target(function, ("vjp",), body, run_eagerly)
+    target.strict, _, target.fast = options_of(function)
+    args = (tuple(primals), tuple(weights))
+    value, back, rest = run_target(target, args, {})
+    if rest is None:
+        return value, back
+    entry = target.cache.find(target.key_of(args, {}))
+    again = None
+    if type(entry) is Entry and entry.graph.repeats:
+        known = [_core.alias(t) for t in primals]
+        before = _core.Snapshot(entry.graph.parameters)
+
+        def again() -> Callable | None:
+            if entry.guards.check() >= 0:
+                return None
+            with before:
+                return eager(call, known, weights)[1]
+
+    return value, CompiledPull(back, rest, _places([*primals, *weights]), again)

@@ -1,5 +1,5 @@
 """Derivatives as functions of functions: jvp, vjp and the Jacobians. Compiled code has ops for them. Eager code compiles the
-whole transform; while a gradient is being recorded, and where the function cannot be compiled, it runs the definitions
+whole transform (vjp in GRAPH_MODE only); while a gradient is being recorded, and where the function cannot be compiled, it runs the definitions
 below: forward mode as the reverse of the reverse."""
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from mindspore.common import _late
 from mindspore.common._tree import flatten, rebuild
 from mindspore.ops._custom import transposing
 from mindspore.ops._grad import FLOATS, ones_like, zeros_like
-from mindspore.ops._vmap import apply, enter, name_of, over_items
+from mindspore.ops._vmap import apply, enter, name_of, over_items, runs_as_written
 
 
 # ---- the two directions -------------------------------------------------------------------------------------------------
@@ -69,13 +69,13 @@ def _reverse(call: Callable, primals: list, weights: list) -> tuple[Any, Callabl
             scope.track_parameter(w)
         places = [scope.place(t) for t in (*tracked, *weights)]
         value = call(tracked)
+        outputs = [scope.place(y) for y in flatten(value) if y.dtype in FLOATS]
     finally:
         scope.close()
-    outputs = [y for y in flatten(value) if y.dtype in FLOATS]
     targets = [*primals, *weights]
 
     def pull(tangents: list) -> list:
-        found = scope.gradient(outputs, tangents, places, keep=True)
+        found = scope.pull(outputs, tangents, places)
         return [zeros_like(t) if g is None else g for t, g in zip(targets, found)]
 
     return value, pull
@@ -181,6 +181,11 @@ class PullBack:
     def __call__(self, *tangents: Any) -> tuple:
         wanted = flatten(self.out)
         given = flatten(tangents)
+        for t in tangents:
+            if not isinstance(t, (Tensor, tuple, list, dict)):
+                raise TypeError(
+                    f"For 'vjp', a tangent must be a Tensor, or a structure of Tensors, but got {type(t).__name__}."
+                )
         if len(given) != len(wanted):
             raise ValueError(
                 f"For 'vjp', the function that maps tangents back takes {len(wanted)} of them, one for each output, but "
@@ -220,7 +225,14 @@ def vjp(fn: Callable, *inputs: Any, weights: Any = None, has_aux: bool = False) 
             raise TypeError(f"For 'vjp', the inputs must be Tensors, but got {type(x).__name__}.")
         primals.append(x)
     listed = [] if weights is None else _tensors("vjp", "'weights'", weights)
-    value, pull = _reverse(lambda xs: apply(fn, xs), primals, listed)
+
+    def call(xs: list) -> Any:
+        return apply(fn, xs)
+
+    if _core.graph_mode() and not runs_as_written():
+        value, pull = _late.compiler.run_vjp(fn, call, primals, listed, _reverse)
+    else:
+        value, pull = _reverse(call, primals, listed)
     out, aux = _split_aux("vjp", value, has_aux)
     back = PullBack(out, flatten(value), pull, len(primals), weights)
     return (out, back, aux) if has_aux else (out, back)

@@ -21,9 +21,14 @@ class _State(threading.local):
 _state = _State()
 
 
+def runs_as_written() -> bool:
+    """Whether a transform that is met now is part of what is traced, recorded, or run eagerly."""
+    return _core.is_tracing() or _core.is_recording() or _state.eager
+
+
 def enter(fn: Any, key: tuple, body: Callable, args: tuple) -> Any:
     """Runs `body`, a transform of `fn`, on `args`: compiled where possible."""
-    if _core.is_tracing() or _core.is_recording() or _state.eager:
+    if runs_as_written():
         return body(*args)
 
     def eager(*given: Any) -> Any:
