@@ -64,6 +64,9 @@ TEST(Simplify, AlgebraOfIntegers) {
   becomes(zero + "%1 = Add(%0, x)\nreturn %1", "return x");
   becomes(zero + "%1 = Sub(%0, x)\nreturn %1", "%0 = Neg(x)\nreturn %0");
   becomes("%0 = Sub(x, y)\n%1 = Neg(%0)\nreturn %1", "%0 = Sub(y, x)\nreturn %0");
+  const std::string none = "%0 = Fill(dtype=Int32, shape=[2], value=0.0)\nreturn %0";
+  becomes(zero + "%1 = Mul(x, %0)\nreturn %1", none);
+  becomes(zero + "%1 = Mul(%0, x)\nreturn %1", none);
   Stays("%0 = Constant(Float32[] [0.0])\n%1 = Add(x, %0)\nreturn %1");
   Stays("%0 = Constant(Float32[] [0.0])\n%1 = Add(%0, x)\nreturn %1");
   Stays("%0 = Constant(Float32[] [0.0])\n%1 = Sub(%0, x)\nreturn %1");
@@ -85,6 +88,15 @@ TEST(Simplify, ZeroTangentsVanish) {
   const std::string zero = "%0 = Fill(dtype=Float32, shape=[2], value=0.0)\n";
   Becomes(zero + "%1 = Mul(%0, x)\n%2 = Neg(%1)\n%3 = Add(%2, y)\nreturn %3", "return y");
   Becomes(zero + "%1 = Sub(%0, x)\nreturn %1", "%0 = Neg(x)\nreturn %0");
+  Becomes(zero + "%1 = Add(x, %0)\nreturn %1", "return x");
+  Becomes(zero + "%1 = Add(%0, x)\nreturn %1", "return x");
+  for (const char* gone : {"Mul(x, %0)", "Mul(%0, x)", "RealDiv(%0, x)", "Neg(%0)"}) {
+    Becomes(zero + "%1 = " + gone + "\nreturn %1", zero + "return %0");
+  }
+  Becomes(zero + "%1 = Cast(%0, dtype=Float16)\nreturn %1",
+          "%0 = Fill(dtype=Float16, shape=[2], value=0.0)\nreturn %0", "Float16[2]");
+  Becomes(zero + "%1 = ReduceSum(%0, axis=[0])\nreturn %1",
+          "%0 = Fill(dtype=Float32, shape=[], value=0.0)\nreturn %0", "Float32[]");
   for (const char* op : {"MatMul", "BatchMatMul"}) {
     std::string square = op == std::string("MatMul") ? "[2, 2]" : "[1, 2, 2]";
     std::string fill = "Fill(dtype=Float32, shape=" + square + ", value=0.0)\n";
@@ -105,7 +117,19 @@ TEST(Simplify, Views) {
   Becomes("%0 = Reshape(x, shape=[2, 1])\n%1 = Reshape(%0, shape=[1, -1])\nreturn %1",
           "%0 = Reshape(x, shape=[1, -1])\nreturn %0", "Float32[1, 2]");
   Becomes("%0 = Reshape(x, shape=[2, 1])\n%1 = Reshape(%0, shape=[2])\nreturn %1", "return x");
-  Becomes("%0 = BroadcastTo(x, shape=[2])\nreturn %0", "return x");
+  for (const char* nothing :
+       {"BroadcastTo(x, shape=[2])", "Squeeze(x)", "Tile(x, dims=[1])", "Identity(x)"}) {
+    Becomes(std::string("%0 = ") + nothing + "\nreturn %0", "return x");
+  }
+  Becomes("%0 = Reshape(x, shape=[1, 2])\n%1 = Flatten(%0)\nreturn %1",
+          "%0 = Reshape(x, shape=[1, 2])\nreturn %0", "Float32[1, 2]");
+  for (const char* view : {"Flatten(%0)", "Squeeze(%0)", "ExpandDims(%0, axis=0)"}) {
+    const std::string made = "%0 = BroadcastTo(a, shape=[2, 1, 3])\n";
+    Becomes(made + "%1 = " + view + "\n%2 = Reshape(%1, shape=[3, 2])\nreturn %2",
+            made + "%1 = Reshape(%0, shape=[3, 2])\nreturn %1", "Float32[3, 2]");
+  }
+  Becomes("%0 = BroadcastTo(a, shape=[2])\n%1 = BroadcastTo(%0, shape=[3, 2])\nreturn %1",
+          "%0 = BroadcastTo(a, shape=[3, 2])\nreturn %0", "Float32[3, 2]");
   Stays("%0 = StopGradient(x)\nreturn %0");
 }
 
