@@ -73,7 +73,7 @@ def members_in_conditions(x, n):
 
 
 def members_of_nothing(x, n):
-    return n in x[:0], 3 in x[3:], n in ()
+    return n in x[:0], 3 in x[3:], n not in x[:0]
 
 
 def chains(x, n):
