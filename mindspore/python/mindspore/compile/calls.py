@@ -289,7 +289,7 @@ class Calls:
         session = self.session
         if session is None:
             return self._run_here(function, args, kwargs)
-        steps = session.steps
+        steps, parameters = session.steps, self.trace.environment()
         try:
             if steps and not _is_of_container(function) and has_host((args, kwargs)):
                 raise Unsupported(
@@ -299,6 +299,7 @@ class Calls:
         except Unsupported as reason:
             if session.steps != steps:  # a part of it has been done
                 raise
+            self.trace.restore(parameters)
             if isinstance(getattr(function, "__self__", None), facts.MUTABLE):
                 if function.__name__ in MUTATING:
                     raise Inseparable(*reason.args) from None

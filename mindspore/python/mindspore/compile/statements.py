@@ -19,6 +19,7 @@ from mindspore.compile.generators import Generator, Lazy
 from mindspore.compile.heap import MUTATING
 from mindspore.compile.host_values import HostValue
 from mindspore.compile.pulled import Pulled
+from mindspore.compile.purity import only_computes
 from mindspore.compile.values import Undefined
 
 _MAX_UNROLLED = 100_000
@@ -299,9 +300,30 @@ class Statements:
         return False
 
     def _run_While(self, node: ast.While) -> Any:
+        # To find out who decides a condition it is evaluated, and once more in the loop of the graph.
+        parts = list(ast.walk(node.test))
+        assigns = any(isinstance(n, (ast.NamedExpr, ast.Yield, ast.YieldFrom)) for n in parts)
+        if assigns or not only_computes(self, parts, ()):
+            node = tested_inside(node)
         self.loops[node] = self.tracer.arms
         self.stack.append(("while", node, 0))
         return None
+
+
+def tested_inside(node: ast.While) -> ast.While:
+    """`while test: ...` as `while True: if not test: break ...`; made once."""
+    made = getattr(node, "_ms_tested_inside", None)
+    if made is None:
+        if any(isinstance(n, (ast.Break, ast.Continue)) for e in node.orelse for n in ast.walk(e)):
+            raise Unsupported(
+                "the 'else' of a loop whose condition has effects leaves another loop"
+            )
+        leave = ast.If(node.test, [ast.Pass()], [*node.orelse, ast.Break()])
+        made = ast.While(ast.Constant(True), [leave, *node.body], [])
+        for n in (leave, *leave.body, leave.orelse[-1], made, made.test):
+            ast.copy_location(n, node.test)
+        node._ms_tested_inside = made  # type: ignore[attr-defined]
+    return made
 
 
 class Items(list):
