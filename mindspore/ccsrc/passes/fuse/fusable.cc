@@ -59,16 +59,6 @@ bool IsReductionToFuse(const Node& node) {
   return node.outputs[0].shape().size() < node.inputs[0].type().shape().size();
 }
 
-// Whether element i of the result is made of elements i of the inputs, and of single ones.
-bool IsAligned(const Node& node) {
-  if (node.kind != NodeKind::kApply || (!node.op->scalar && !node.op->view)) return false;
-  int64_t size = node.outputs[0].shape().size();
-  return std::all_of(node.inputs.begin(), node.inputs.end(), [&](const Var& v) {
-    int64_t in = v.type().shape().size();
-    return in == size || in == 1;
-  });
-}
-
 // Whether an assignment is elementwise: as part of a group its value is cast as other casts are,
 // which for integers is not what the op does.
 bool AssignsAligned(const Node& node) {
@@ -77,29 +67,9 @@ bool AssignsAligned(const Node& node) {
   return to == from || (IsFloating(to) && IsFloating(from));
 }
 
-// Elementwise nodes that only make new values of Parameters. The runtime runs them with the updates
-// of all Parameters as one launch and in place, which it could not do with other groups.
-std::vector<bool> FindUpdates(const Graph& graph) {
-  std::vector<bool> update(graph.nodes().size(), false), other(graph.nodes().size(), false);
-  std::vector<bool> of_parameter(graph.outputs().size(), false);
-  for (auto [output, input] : graph.updates) of_parameter[static_cast<size_t>(output)] = true;
-  for (size_t i = 0; i < graph.outputs().size(); ++i) {
-    const Node* node = graph.outputs()[i].node;
-    (of_parameter[i] ? update : other)[node->id] = true;
-  }
-  for (auto it = graph.nodes().rbegin(); it != graph.nodes().rend(); ++it) {
-    const Node& node = **it;
-    bool applies = node.kind == NodeKind::kApply && !node.op->updates.empty();
-    update[node.id] =
-        update[node.id] && !other[node.id] && (IsAligned(node) || AssignsAligned(node));
-    for (const Var& v : node.inputs)
-      (update[node.id] || applies ? update : other)[v.node->id] = true;
-  }
-  return update;
-}
-
-// Of these, the nodes that lead to an update with a kernel of its own, or follow one: that kernel
-// takes some of them in, and the others pass through the first-level cache (runtime/group_plan.h).
+// Of the nodes of FindUpdates, those that lead to an update with a kernel of its own, or follow
+// one: that kernel takes some of them in, and the others pass through the first-level cache
+// (runtime/group_plan.h).
 std::vector<bool> FindTied(const Graph& graph, const std::vector<bool>& update) {
   std::vector<bool> tied(graph.nodes().size(), false);
   auto is_tied = [&](const Var& v) { return tied[v.node->id]; };
@@ -124,6 +94,34 @@ bool IsAssignment(const OpDef& op) {
   static const OpDef* const all[] = {&Ops().Get("Assign"), &Ops().Get("AssignAdd"),
                                      &Ops().Get("AssignSub")};
   return std::find(std::begin(all), std::end(all), &op) != std::end(all);
+}
+
+bool IsAligned(const Node& node) {
+  if (node.kind != NodeKind::kApply || (!node.op->scalar && !node.op->view)) return false;
+  int64_t size = node.outputs[0].shape().size();
+  return std::all_of(node.inputs.begin(), node.inputs.end(), [&](const Var& v) {
+    int64_t in = v.type().shape().size();
+    return in == size || in == 1;
+  });
+}
+
+std::vector<bool> FindUpdates(const Graph& graph) {
+  std::vector<bool> update(graph.nodes().size(), false), other(graph.nodes().size(), false);
+  std::vector<bool> of_parameter(graph.outputs().size(), false);
+  for (auto [output, input] : graph.updates) of_parameter[static_cast<size_t>(output)] = true;
+  for (size_t i = 0; i < graph.outputs().size(); ++i) {
+    const Node* node = graph.outputs()[i].node;
+    (of_parameter[i] ? update : other)[node->id] = true;
+  }
+  for (auto it = graph.nodes().rbegin(); it != graph.nodes().rend(); ++it) {
+    const Node& node = **it;
+    bool applies = node.kind == NodeKind::kApply && !node.op->updates.empty();
+    update[node.id] =
+        update[node.id] && !other[node.id] && (IsAligned(node) || AssignsAligned(node));
+    for (const Var& v : node.inputs)
+      (update[node.id] || applies ? update : other)[v.node->id] = true;
+  }
+  return update;
 }
 
 NodeLists::NodeLists(size_t nodes, const Edges& edges)

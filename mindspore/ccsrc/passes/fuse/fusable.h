@@ -35,6 +35,13 @@ class NodeLists {
 // output of the group, which the runtime writes in place.
 bool IsAssignment(const OpDef& op);
 
+// Whether element i of the result is made of elements i of the inputs, and of single ones.
+bool IsAligned(const Node& node);
+
+// By id: elementwise nodes that only make new values of Parameters. The runtime runs them with the
+// updates of all Parameters as one launch and in place, which it could not do with other groups.
+std::vector<bool> FindUpdates(const Graph& graph);
+
 // The kinds of all nodes and what follows from them, of one graph that is not changed meanwhile.
 class FuseNodes {
  public:

@@ -6,6 +6,7 @@
 #include "passes/fuse/body.h"
 #include "passes/fuse/expand.h"
 #include "passes/fuse/groups.h"
+#include "passes/fuse/split_updates.h"
 #include "passes/passes.h"
 
 namespace ms {
@@ -173,6 +174,7 @@ bool Fuse(Module& module) {
     MergeEqualNodes(module);  // a gradient repeats parts of its forward op
     RemoveDeadCode(module);   // of an op's results, some may be read by nobody
   }
+  for (Graph* graph : GraphsToFuse(module)) changed |= SplitUpdates(graph);
   EffectAnalysis effects(module);
   KnownGroups known;
   for (Graph* graph : GraphsToFuse(module)) changed |= Fusion(graph, effects, known).Run();
