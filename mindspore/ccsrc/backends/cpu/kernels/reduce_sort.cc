@@ -1,7 +1,8 @@
 // Sorting along an axis and the k largest elements. Rows become rows of keys: unsigned numbers in
 // the order of the elements (a nan above all, zeros equal), with the position below, which makes
-// the sort stable.
+// the sort stable. Long rows are sorted by the bytes of their keys.
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <vector>
 
@@ -48,6 +49,33 @@ inline uint64_t MakeKey(uint32_t order, uint32_t at) {
 }
 inline WideKey MakeKey(uint64_t order, uint32_t at) { return {order, at}; }
 
+// Byte `pass` of the order in a key, from below.
+inline size_t Digit(const WideKey& key, size_t pass) { return key.order >> (8 * pass) & 255; }
+inline size_t Digit(uint64_t key, size_t pass) { return key >> (32 + 8 * pass) & 255; }
+
+// Sorts keys whose positions ascend, byte by byte from the lowest; a byte that all keys share costs
+// nothing but its count. `spare` is as long as `keys`.
+template <class Key>
+void SortByBytes(std::vector<Key>& keys, std::vector<Key>& spare) {
+  constexpr size_t kPasses = sizeof(Key) == sizeof(uint64_t) ? 4 : 8;
+  std::array<std::array<uint32_t, 256>, kPasses> counts{};
+  for (const Key& key : keys) {
+    for (size_t pass = 0; pass < kPasses; ++pass) ++counts[pass][Digit(key, pass)];
+  }
+  for (size_t pass = 0; pass < kPasses; ++pass) {
+    auto& places = counts[pass];
+    if (places[Digit(keys[0], pass)] == keys.size()) continue;
+    uint32_t next = 0;
+    for (uint32_t& place : places) {
+      uint32_t count = place;
+      place = next;
+      next += count;
+    }
+    for (const Key& key : keys) spare[places[Digit(key, pass)]++] = key;
+    keys.swap(spare);
+  }
+}
+
 // The k smallest keys of a row in order, for small k: most keys are refused by one comparison with
 // the worst so far.
 template <class Key>
@@ -71,10 +99,11 @@ void SortRows(const AxisView& v, int64_t k, bool descending, const T* x, T* valu
   using Order = decltype(OrderOf(T{}));
   using Key = decltype(MakeKey(Order{}, 0u));
   constexpr int64_t kFew = 64;
+  constexpr int64_t kByBytes = 1024;  // from here on that is faster than comparing
   Order flip = descending ? static_cast<Order>(~Order{0}) : Order{0};
   ParallelFor(
       v.outer * v.inner, static_cast<double>(v.size) * 12 + 20, [&](int64_t begin, int64_t end) {
-        std::vector<Key> keys(static_cast<size_t>(v.size)), best(kFew);
+        std::vector<Key> keys(static_cast<size_t>(v.size)), best(kFew), spare;
         for (int64_t task = begin; task < end; ++task) {
           int64_t o = task / v.inner, i = task % v.inner;
           const T* from = x + o * v.size * v.inner + i;
@@ -86,6 +115,10 @@ void SortRows(const AxisView& v, int64_t k, bool descending, const T* x, T* valu
           if (k > 0 && k <= kFew && k * 4 < v.size) {
             PickSmallest(keys.data(), v.size, k, best.data());
             sorted = best.data();
+          } else if (k == v.size && k >= kByBytes) {
+            spare.resize(keys.size());
+            SortByBytes(keys, spare);
+            sorted = keys.data();
           } else {
             if (k > 0 && k < v.size)
               std::nth_element(keys.begin(), keys.begin() + (k - 1), keys.end());

@@ -128,14 +128,35 @@ def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
 
 def unique(input: Tensor) -> tuple[Tensor, Tensor]:
     """The different elements in order of appearance, and which of them each element is."""
-    array = _concrete("unique", input)
-    _, first, inverse = np.unique(array.ravel(), return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    rank = np.empty_like(order)
-    rank[order] = np.arange(order.size)
-    values = _gather(_reshape(input, shape=(-1,)), Tensor(first[order].astype(np.int64)), axis=0)
+    array = _concrete("unique", input).ravel()
+    if array.size >= _SORTED_BY_KERNEL and input.dtype not in _NOT_SORTED:
+        ordered, places = raw("Sort")(_reshape(input, shape=(-1,)), axis=0, descending=False)
+        first, inverse = _groups(ordered.asnumpy(), places.asnumpy())
+    else:
+        _, first, inverse = np.unique(array, return_index=True, return_inverse=True)
+        inverse = inverse.ravel()
+    appears = np.zeros(array.size, np.int32)
+    appears[first] = 1
+    rank = np.cumsum(appears, dtype=np.int32) - 1  # at its first appearance, that of a value
+    values = _gather(_reshape(input, shape=(-1,)), Tensor(np.flatnonzero(appears)), axis=0)
     index = _core.int64 if input.dtype is _core.int64 else _core.int32
-    return values, Tensor(rank[inverse.reshape(array.shape)], index)
+    return values, Tensor(rank[first][inverse].reshape(tuple(input.shape)), index)
+
+
+_SORTED_BY_KERNEL = 1024  # from so many elements on
+_NOT_SORTED = (_core.bool, _core.complex64, _core.complex128)
+
+
+def _groups(ordered: np.ndarray, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Where each value appears first, and which value each element is; of sorted values and the places they come from."""
+    before, after = ordered[:-1], ordered[1:]
+    starts = np.empty(ordered.size, bool)
+    starts[0] = True
+    # Each nan equals the other ones.
+    np.logical_and(before != after, (before == before) | (after == after), out=starts[1:])
+    inverse = np.empty(ordered.size, np.int32)
+    inverse[places] = np.cumsum(starts, dtype=np.int32) - 1
+    return places[starts], inverse
 
 
 def sequence_mask(lengths: Tensor, maxlen: int | None = None) -> Tensor:

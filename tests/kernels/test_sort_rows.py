@@ -1,0 +1,101 @@
+"""Sorting, and the different elements, of rows of many lengths: short ones are compared, long ones sorted by the bytes of their
+keys. NumPy's stable sort is the reference."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from mindspore import Tensor, ops
+
+DTYPES = [
+    np.float16,
+    np.float32,
+    np.float64,
+    np.int8,
+    np.int16,
+    np.int32,
+    np.int64,
+    np.uint8,
+    np.uint64,
+]
+SIZES = [1, 2, 7, 255, 1023, 1024, 1025, 5000]
+
+
+def values(dtype: type, rows: int, size: int, kind: str) -> np.ndarray:
+    rng = np.random.default_rng(size)
+    if np.issubdtype(dtype, np.floating):
+        x = rng.standard_normal((rows, size)).astype(dtype)
+        if kind == "corners":
+            corners = [
+                np.nan,
+                np.inf,
+                -np.inf,
+                0.0,
+                -0.0,
+                np.finfo(dtype).tiny,
+                -np.finfo(dtype).max,
+            ]
+            x = rng.choice(np.array(corners, dtype), (rows, size))
+        return np.round(x * 4) if kind == "few" else x
+    info = np.iinfo(dtype)
+    if kind == "few":
+        return rng.integers(0, 5, (rows, size)).astype(dtype)
+    x = rng.integers(info.min, info.max, (rows, size), dtype=dtype, endpoint=True)
+    if kind == "corners":
+        x = np.where(x & 1 == 1, dtype(info.min), dtype(info.max))
+    return x
+
+
+@pytest.mark.parametrize("kind", ["many", "few", "corners"])
+@pytest.mark.parametrize("dtype", DTYPES, ids=lambda d: d.__name__)
+@pytest.mark.parametrize("size", SIZES)
+def test_sort_is_stable(size, dtype, kind):
+    x = values(dtype, 3, size, kind)
+    found, places = ops.sort(Tensor(x))
+    where = np.argsort(x, axis=-1, kind="stable")
+    assert np.array_equal(places.asnumpy(), where)
+    np.testing.assert_array_equal(found.asnumpy(), np.take_along_axis(x, where, -1))
+
+
+@pytest.mark.parametrize("size", [5, 1023, 1024, 3000])
+@pytest.mark.parametrize("dtype", [np.float32, np.int64], ids=lambda d: d.__name__)
+def test_descending_and_along_the_first_axis(size, dtype):
+    x = values(dtype, 3, size, "few").T
+    found, places = ops.sort(Tensor(np.ascontiguousarray(x)), axis=0, descending=True)
+    where = np.argsort(-x, axis=0, kind="stable")
+    assert np.array_equal(places.asnumpy(), where)
+    assert np.array_equal(found.asnumpy(), np.take_along_axis(x, where, 0))
+
+
+def by_appearance(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The definition of unique."""
+    seen: dict = {}
+    order, which = [], []
+    for v in x.ravel().tolist():
+        key = "nan" if v != v else v
+        if key not in seen:
+            seen[key] = len(order)
+            order.append(v)
+        which.append(seen[key])
+    return np.array(order, x.dtype), np.array(which).reshape(x.shape)
+
+
+@pytest.mark.parametrize("kind", ["many", "few", "corners"])
+@pytest.mark.parametrize("dtype", [*DTYPES, np.bool_, np.complex64], ids=lambda d: d.__name__)
+@pytest.mark.parametrize("size", SIZES)
+def test_unique(size, dtype, kind):
+    if dtype in (np.bool_, np.complex64):
+        x = values(np.float32, 3, size, "few").astype(dtype)
+    else:
+        x = values(dtype, 3, size, kind)
+    found, which = ops.unique(Tensor(x))
+    expected, places = by_appearance(x)
+    np.testing.assert_array_equal(found.asnumpy(), expected)
+    assert np.array_equal(which.asnumpy(), places)
+
+
+def test_unique_of_nothing_and_of_one():
+    for x in (np.zeros((0, 3), np.float32), np.zeros((), np.int32)):
+        found, which = ops.unique(Tensor(x))
+        assert found.shape == (x.size,) and which.shape == x.shape
