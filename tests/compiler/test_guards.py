@@ -245,6 +245,19 @@ def test_the_memory_report_names_kinds_and_lines():
     assert report["feature_maps"] <= by_line <= report["feature_maps"] + report["workspace"]
 
 
+def test_the_memory_report_names_a_line_once():
+    from mindspore.compile import memory_report
+
+    @ms.jit
+    def function(x):
+        return ops.cumsum(ops.cumsum(x, 0), 1) * ops.cumprod(ops.cumprod(x, 0), 1) @ x  # one line
+
+    function(Tensor(np.ones((64, 64), np.float32)))
+    lines = memory_report(function)["peak_by_line"]
+    assert len({place for place, _ in lines}) == len(lines) > 0
+    assert [size for _, size in lines] == sorted((size for _, size in lines), reverse=True)
+
+
 def test_unchanged_facts_of_cells_and_classes_are_skipped():
     """2 000 facts, nothing changed: 2 us at most. A cell that changes makes them all be looked at, once."""
     import timeit

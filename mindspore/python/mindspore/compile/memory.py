@@ -59,7 +59,11 @@ def report_of(graph: Any) -> dict:
     names = ("constants", "feature_maps", "workspace", "outputs")
     report = {**by_kind, **{name: found[name] for name in names}}
     held = sum(by_kind.values()) + found["constants"] + found["outputs"]
-    return {**report, "peak": held + found["arena"], "peak_by_line": found["peak_by_line"]}
+    by_line: dict[str, int] = {}  # the core tells apart what stands at other columns of a line
+    for place, size in found["peak_by_line"]:
+        by_line[place] = by_line.get(place, 0) + size
+    lines = sorted(by_line.items(), key=lambda item: -item[1])
+    return {**report, "peak": held + found["arena"], "peak_by_line": lines}
 
 
 def memory_table(report: dict, lines: int = 10) -> str:
