@@ -165,6 +165,38 @@ def test_same_results_as_eager(body):
     assert run_all(context.GRAPH_MODE, body) == run_all(context.PYNATIVE_MODE, body)
 
 
+TABLE = {"sum": 2.0, "mean": 3.0, "max": 4.0}
+
+
+def attribute_by_name(x, name):
+    found = getattr(x * 2, name)(0)
+    return found + 1, hasattr(x, name), getattr(x, name + " of all", 5)
+
+
+def item_by_name(x, name):
+    made = {"sum": x * 2, "mean": x + 1}
+    made["max"] = x - 1
+    return x * TABLE[name] + made[name]
+
+
+@pytest.mark.parametrize("body", [attribute_by_name, item_by_name])
+def test_names_that_come_from_outside_choose_attributes_and_items(body):
+    chance = random.Random(3)
+
+    def function(x):
+        return body(x, chance.choice(["sum", "mean", "max"]))
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RunsEagerly)
+        compiled = jit(function)
+        for scale in (1.0, 0.5):
+            TABLE["sum"] = scale
+            chance.seed(3)
+            want = [function(X) for _ in range(8)]
+            chance.seed(3)
+            assert str([compiled(X) for _ in range(8)]) == str(want)
+
+
 def test_one_warning_for_a_line_says_where_and_why():
     context.set_context(mode=context.GRAPH_MODE)
     net = Body(numpy_on_values)

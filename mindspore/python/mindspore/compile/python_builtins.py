@@ -15,6 +15,7 @@ from mindspore.compile import effects
 from mindspore.compile import guards as facts
 from mindspore.compile.errors import Inseparable
 from mindspore.compile.generators import lazily
+from mindspore.compile.host_values import HostValue
 from mindspore.compile.stand_ins import sample_of
 from mindspore.ops._custom import FLOATS
 
@@ -106,6 +107,8 @@ def _enumerate(tracer: Any, args: list, kwargs: dict) -> Any:
 
 def _getattr(tracer: Any, args: list, kwargs: dict) -> Any:
     owner, name, *default = args
+    if isinstance(name, HostValue):
+        return name.session.operate(getattr, *args)
     if default and not hasattr(sample_of(owner), name):
         instance = getattr(owner, "__dict__", None)
         if type(instance) is dict:
@@ -122,6 +125,8 @@ def _type(tracer: Any, args: list, kwargs: dict) -> Any:
 
 def _hasattr(tracer: Any, args: list, kwargs: dict) -> Any:
     owner, name = args
+    if isinstance(name, HostValue):
+        return name.session.operate(hasattr, *args)
     if not hasattr(sample_of(owner), name):
         instance = getattr(owner, "__dict__", None)
         if type(instance) is dict:

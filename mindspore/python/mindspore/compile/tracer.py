@@ -385,6 +385,8 @@ class Tracer(Calls, Choices, Recursion, Iterators, SpecialMethods):
                 "mindspore"
             ):
                 return self.call(method, [owner, key], {}, None)
+        if isinstance(owner, dict) and isinstance(key, HostValue):  # one without a hash so far
+            return key.session.operate(operator.getitem, owner, key)
         try:
             return self.fact(owner[key])
         except Unsupported as reason:  # a mask, a bound: the size of the result depends on values
