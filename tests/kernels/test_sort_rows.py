@@ -19,7 +19,7 @@ DTYPES = [
     np.uint8,
     np.uint64,
 ]
-SIZES = [1, 2, 7, 255, 1023, 1024, 1025, 5000]
+SIZES = [1, 2, 7, 255, 256, 1023, 1024, 5000]
 
 
 def values(dtype: type, rows: int, size: int, kind: str) -> np.ndarray:
@@ -56,6 +56,22 @@ def test_sort_is_stable(size, dtype, kind):
     where = np.argsort(x, axis=-1, kind="stable")
     assert np.array_equal(places.asnumpy(), where)
     np.testing.assert_array_equal(found.asnumpy(), np.take_along_axis(x, where, -1))
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.uint64], ids=lambda d: d.__name__)
+@pytest.mark.parametrize("span", [2**32 - 1, 2**32, 2**32 + 1])
+def test_values_close_together_at_the_ends_of_a_wide_type(span, dtype):
+    info = np.iinfo(dtype)
+    offsets = np.random.default_rng(0).integers(0, span, 700, dtype=np.uint64, endpoint=True)
+    offsets[:2] = 0, span
+    for x in (info.max - offsets.astype(dtype), info.min + offsets.astype(dtype)):
+        found, places = ops.sort(Tensor(x))
+        where = np.argsort(x, kind="stable")
+        assert np.array_equal(places.asnumpy(), where)
+        assert np.array_equal(found.asnumpy(), x[where])
+        top, at = ops.topk(Tensor(x[:200]), 9)
+        assert np.array_equal(top.asnumpy(), np.sort(x[:200])[::-1][:9])
+        assert np.array_equal(at.asnumpy(), np.argsort(~x[:200], kind="stable")[:9])
 
 
 @pytest.mark.parametrize("size", [5, 1023, 1024, 3000])

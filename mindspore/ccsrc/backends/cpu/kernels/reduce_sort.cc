@@ -92,45 +92,79 @@ void PickSmallest(const Key* keys, int64_t n, int64_t k, Key* best) {
   }
 }
 
-// The first `k` of each sorted row.
+// The keys of one row, and room to sort them.
+template <class Key>
+class KeyRow {
+ public:
+  explicit KeyRow(int64_t size) : keys_(static_cast<size_t>(size)) {}
+  std::vector<Key>& keys() { return keys_; }
+
+  // The k smallest in order.
+  const Key* Smallest(int64_t k) {
+    constexpr int64_t kFew = 64;
+    constexpr int64_t kByBytes = 256;  // from here on that is faster than comparing
+    auto size = static_cast<int64_t>(keys_.size());
+    if (k > 0 && k <= kFew && k * 4 < size) {
+      best_.resize(kFew);
+      PickSmallest(keys_.data(), size, k, best_.data());
+      return best_.data();
+    }
+    if (k == size && k >= kByBytes) {
+      spare_.resize(keys_.size());
+      SortByBytes(keys_, spare_);
+      return keys_.data();
+    }
+    if (k > 0 && k < size) std::nth_element(keys_.begin(), keys_.begin() + (k - 1), keys_.end());
+    std::sort(keys_.begin(), keys_.begin() + k);
+    return keys_.data();
+  }
+
+ private:
+  std::vector<Key> keys_, best_, spare_;
+};
+
+// The first `k` of each sorted row. Rows of a wide type whose elements lie close together have
+// short keys, too.
 template <class T>
 void SortRows(const AxisView& v, int64_t k, bool descending, const T* x, T* values,
               int32_t* where) {
   using Order = decltype(OrderOf(T{}));
   using Key = decltype(MakeKey(Order{}, 0u));
-  constexpr int64_t kFew = 64;
-  constexpr int64_t kByBytes = 1024;  // from here on that is faster than comparing
   Order flip = descending ? static_cast<Order>(~Order{0}) : Order{0};
-  ParallelFor(
-      v.outer * v.inner, static_cast<double>(v.size) * 12 + 20, [&](int64_t begin, int64_t end) {
-        std::vector<Key> keys(static_cast<size_t>(v.size)), best(kFew), spare;
-        for (int64_t task = begin; task < end; ++task) {
-          int64_t o = task / v.inner, i = task % v.inner;
-          const T* from = x + o * v.size * v.inner + i;
-          for (int64_t j = 0; j < v.size; ++j) {
-            keys[static_cast<size_t>(j)] = MakeKey(
-                static_cast<Order>(OrderOf(from[j * v.inner]) ^ flip), static_cast<uint32_t>(j));
-          }
-          const Key* sorted = keys.data();
-          if (k > 0 && k <= kFew && k * 4 < v.size) {
-            PickSmallest(keys.data(), v.size, k, best.data());
-            sorted = best.data();
-          } else if (k == v.size && k >= kByBytes) {
-            spare.resize(keys.size());
-            SortByBytes(keys, spare);
-            sorted = keys.data();
-          } else {
-            if (k > 0 && k < v.size)
-              std::nth_element(keys.begin(), keys.begin() + (k - 1), keys.end());
-            std::sort(keys.begin(), keys.begin() + k);
-          }
-          for (int64_t j = 0; j < k; ++j) {
-            int64_t to = (o * k + j) * v.inner + i;
-            where[to] = static_cast<int32_t>(Position(sorted[j]));
-            values[to] = from[where[to] * v.inner];
-          }
+  auto sort = [&](int64_t begin, int64_t end) {
+    KeyRow<Key> row(v.size);
+    KeyRow<uint64_t> short_row(sizeof(Order) == 8 ? v.size : 0);
+    for (int64_t task = begin; task < end; ++task) {
+      int64_t o = task / v.inner, i = task % v.inner;
+      const T* from = x + o * v.size * v.inner + i;
+      auto order = [&](int64_t j) { return static_cast<Order>(OrderOf(from[j * v.inner]) ^ flip); };
+      auto sort_row = [&]<class O>(auto& keys, Order lowest, O) {
+        for (int64_t j = 0; j < v.size; ++j) {
+          keys.keys()[static_cast<size_t>(j)] =
+              MakeKey(static_cast<O>(order(j) - lowest), static_cast<uint32_t>(j));
         }
-      });
+        const auto* sorted = keys.Smallest(k);
+        for (int64_t j = 0; j < k; ++j) {
+          int64_t to = (o * k + j) * v.inner + i;
+          where[to] = static_cast<int32_t>(Position(sorted[j]));
+          values[to] = from[where[to] * v.inner];
+        }
+      };
+      if constexpr (sizeof(Order) == 8) {
+        Order lowest = ~Order{0}, highest = 0;
+        for (int64_t j = 0; j < v.size; ++j) {
+          lowest = std::min(lowest, order(j));
+          highest = std::max(highest, order(j));
+        }
+        if (highest - lowest <= UINT32_MAX) {
+          sort_row(short_row, lowest, uint32_t{});
+          continue;
+        }
+      }
+      sort_row(row, Order{0}, Order{});
+    }
+  };
+  ParallelFor(v.outer * v.inner, static_cast<double>(v.size) * 12 + 20, sort);
 }
 
 KernelChoice MakeSort(const KernelRequest& r, int64_t axis, int64_t k, bool descending) {
