@@ -6,9 +6,9 @@ namespace ms {
 namespace {
 
 constexpr JoinedActivation kAll[] = {
-    {"relu", "ReLU", ""}, {"relu6", "ReLU6", ""},   {"sigmoid", "Sigmoid", ""},
-    {"tanh", "Tanh", ""}, {"gelu", "GeLU", "none"}, {"gelu_tanh", "GeLU", "tanh"},
-    {"silu", "SiLU", ""}, {"hswish", "HSwish", ""},
+    {"relu", "ReLU", "", true}, {"relu6", "ReLU6", "", true},   {"sigmoid", "Sigmoid", ""},
+    {"tanh", "Tanh", ""},       {"gelu", "GeLU", "none"},       {"gelu_tanh", "GeLU", "tanh"},
+    {"silu", "SiLU", ""},       {"hswish", "HSwish", "", true},
 };
 
 }  // namespace

@@ -14,6 +14,7 @@ struct JoinedActivation {
   std::string_view name;         // the attribute 'activation'
   std::string_view op;           // what it does
   std::string_view approximate;  // the attribute of op, if it has one
+  bool cheap = false;  // a few instructions: what follows a convolution costs nothing in it
 };
 // Null where there is none of that name; the empty name stands for none.
 const JoinedActivation* FindJoinedActivation(std::string_view name);

@@ -119,10 +119,14 @@ class Preparation {
     taken_[chain.result.node] = true;
   }
 
+  // Of the others oneDNN's code takes longer than a kernel of ours that reads and writes the image
+  // again: 3 products of 1x1, 51 MB each: 36.8 ms, with SiLU 49.2, with SiLU apart 43.9.
   void TakeActivation(Chain& chain) const {
     Node* next = readers_.Only(chain.result);
-    chain.activation = JoinedActivationOf(next);
-    if (chain.activation) chain.result = {next, 0};
+    const JoinedActivation* found = JoinedActivationOf(next);
+    if (!found || !found->cheap) return;
+    chain.activation = found;
+    chain.result = {next, 0};
   }
 
   // What the affine steps make of x: x * factor + bias, each in Float32 once two are joined; null
