@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import operator
+import sys
 import types
 from collections import deque
 from collections.abc import Callable
@@ -55,10 +57,42 @@ class Step:
         """What kind of result came, and the result; an exception is a result."""
         function, args, kwargs = self.build(slots)
         try:
-            value = function(*args, **kwargs)
+            result = [function(*args, **kwargs)]
         except Exception as error:
             return ("error", type(error)), error
+        value = _shared_apart(result)[0]
         return kind_of(value), value
+
+
+class Shared:
+    """A list that something else holds too: what is done to it shows there, so that it is one object, not its items."""
+
+    def __init__(self, value: Any):
+        self.value = value
+
+
+_REFERENCES = 3  # to an item of a result that nothing else holds: the result, a name, an argument
+
+
+def _shared_apart(items: Any) -> list:
+    """The items of a fresh list or tuple, with shared lists, and tuples that hold lists, marked."""
+    found: list = []
+    for item in items:
+        if isinstance(item, (tuple, list)):
+            shared = sys.getrefcount(item) > _REFERENCES
+            if shared and holds_list(item):
+                item = Shared(item)
+            elif not shared:
+                inner = _shared_apart(item)
+                if any(a is not b for a, b in zip(inner, item)):
+                    item = item._make(inner) if hasattr(item, "_make") else type(item)(inner)
+        found.append(item)
+    return found
+
+
+def holds_list(value: Any) -> bool:
+    """Whether a list is somewhere in a list or tuple, or is it."""
+    return isinstance(value, list) or (isinstance(value, tuple) and any(map(holds_list, value)))
 
 
 class Node:
@@ -108,6 +142,33 @@ def refuse_code(value: Any) -> bool:
     return False
 
 
+def _refuse_in_call(value: Any) -> bool:
+    """As refuse_code, of an argument: the bounds of a slice may be values of the graph."""
+    parts = (value.start, value.stop, value.step) if isinstance(value, slice) else (value,)
+    return any(map(refuse_code, parts))
+
+
+def _is_mutable(value: Any) -> bool:
+    """Whether a container that can change is in a structure, or is it."""
+    if isinstance(value, tuple):
+        return any(map(_is_mutable, value))
+    return isinstance(value, (list, dict, set, deque))
+
+
+def _only_reads(function: Any) -> bool:
+    """Whether a function is known to look at containers that it is given, no more."""
+    if isinstance(getattr(function, "__self__", None), (str, np.ndarray, np.generic)):
+        return True
+    if isinstance(function, types.BuiltinFunctionType | type) and function in _READING:
+        return True
+    module = getattr(function, "__module__", None) or type(function).__module__
+    return module.split(".")[0] in ("numpy", "mindspore", "math", "json")
+
+
+_READING = frozenset(
+    {all, any, bool, float, frozenset, int, len, list, max, min, print, repr, set, sorted, str}
+    | {sum, tuple, operator.add, operator.mul, operator.eq, operator.ne, operator.contains}
+)
 _OWNERS = (HostValue, Tensor, list, tuple, dict, set, deque)  # of methods that are called
 _PLAIN = (type, types.ModuleType, HostValue, str, int, float)
 _APART = (*_PLAIN, types.BuiltinFunctionType, types.TracebackType, types.FrameType)
@@ -142,7 +203,7 @@ def kind_of(value: Any) -> tuple:
         return (type(value), *map(kind_of, value))
     if isinstance(value, _DECIDING):
         return ("constant", type(value), value)
-    return ("object", type(value))
+    return ("object", type(value.value if isinstance(value, Shared) else value))
 
 
 class Session:
@@ -173,7 +234,11 @@ class Session:
             raise reason
         if isinstance(function, types.MethodType) and isinstance(function.__self__, Tensor):
             function, args = function.__func__, [function.__self__, *args]
-        holds((function, tuple(args), dict(kwargs)), refuse_code)
+        holds((function, tuple(args), dict(kwargs)), _refuse_in_call)
+        if not _only_reads(function) and any(map(_is_mutable, [*args, *kwargs.values()])):
+            raise Inseparable(
+                "a list, dict or set made in compiled code is given to what may change or keep it"
+            )
         self.steps += 1
         self.tracer.warn_break(locate(reason, self.tracer.error_places()))
         tensors = self._finish_graph()
@@ -285,7 +350,7 @@ class Session:
             return value._make(items) if hasattr(value, "_make") else type(value)(items)
         if isinstance(value, _DECIDING):
             return value
-        self.slots.append(value)
+        self.slots.append(value.value if isinstance(value, Shared) else value)
         return HostValue(self, len(self.slots) - 1)
 
     def value(self, host: HostValue) -> Any:
@@ -330,7 +395,7 @@ def slots_of(value: Any, slots: list) -> None:
         for item in value:
             slots_of(item, slots)
     elif isinstance(value, Tensor) or not isinstance(value, _DECIDING):
-        slots.append(value)
+        slots.append(value.value if isinstance(value, Shared) else value)
 
 
 class Unknown(Exception):

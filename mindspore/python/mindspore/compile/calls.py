@@ -56,7 +56,7 @@ class Calls:
         if session is not None and session.steps:
             if isinstance(function, HostValue):
                 return function(*args, **kwargs)
-            if _is_plain(function) and has_host((args, kwargs)):
+            if _is_plain(function) and not _makes_dict(function, args) and has_host((args, kwargs)):
                 return self._run(function, args, kwargs)
         special = SPECIAL.get(function) if _hashable(function) else None
         if special is not None:
@@ -291,7 +291,8 @@ class Calls:
             return self._run_here(function, args, kwargs)
         steps, parameters = session.steps, self.trace.environment()
         try:
-            if steps and not _is_of_container(function) and has_host((args, kwargs)):
+            passes = _is_of_container(function) or _makes_dict(function, args)
+            if steps and not passes and has_host((args, kwargs)):
                 raise Unsupported(
                     f"'{_name(function)}' is given a value that came out of the graph"
                 )
@@ -371,6 +372,11 @@ def _is_plain(function: Any) -> bool:
 def _is_of_container(function: Any) -> bool:
     """Methods of lists and dicts made in compiled code: they hold stand-ins like any value."""
     return isinstance(getattr(function, "__self__", None), (list, dict, set, tuple))
+
+
+def _makes_dict(function: Any, args: Any) -> bool:
+    """A dict of values, which may be stand-ins like those of any container."""
+    return function is dict and not any(isinstance(a, HostValue) for a in args)
 
 
 _COPYING = (copy.copy, dataclasses.replace)

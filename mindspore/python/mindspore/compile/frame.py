@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 import builtins
 import types
+from collections.abc import Callable
 from typing import Any
 
 from mindspore._core import Tensor
@@ -203,19 +204,31 @@ class Frame(Expressions, Logic, Statements, Flow, Handlers, Matching, Yields):
     def augment(self, node: ast.AugAssign) -> None:
         """`x += y`: in place for Python objects made in the trace, a new value for tensors."""
         target = node.target
-        read = {
-            ast.Name: lambda t: ast.Name(t.id, ast.Load()),
-            ast.Attribute: lambda t: ast.Attribute(t.value, t.attr, ast.Load()),
-            ast.Subscript: lambda t: ast.Subscript(t.value, t.slice, ast.Load()),
-        }[type(target)](target)
-        old = self.eval(ast.copy_location(read, target))
+        read, write = self._place(target)
+        old = read()
         value = self.eval(node.value)
         self.at(node)
         changed = self.tracer.augment(type(node.op), old, value)
         if changed is NotImplemented:
             changed = self.tracer.operate(BINARY[type(node.op)], old, value)
         if changed is not old or isinstance(old, Tensor):
-            self.assign(target, changed)
+            self.at(target)
+            write(changed)
+
+    def _place(self, target: Any) -> tuple[Callable[[], Any], Callable[[Any], Any]]:
+        """How to read and to write a name, an attribute or an item, whose owner and key are evaluated here, once."""
+        tracer = self.tracer
+        if isinstance(target, ast.Name):
+            name = ast.copy_location(ast.Name(target.id, ast.Load()), target)
+            return lambda: self.eval(name), lambda value: self.bind(target.id, value)
+        owner = self.eval(target.value)
+        if isinstance(target, ast.Attribute):
+            attribute = target.attr
+            read = lambda: tracer.get_attribute(tracer.as_choice(owner), attribute)  # noqa: E731
+            return read, lambda value: tracer.set_attribute(owner, attribute, value)
+        key = self.eval(target.slice)
+        self.at(target)
+        return lambda: tracer.get_item(owner, key), lambda value: tracer.set_item(owner, key, value)
 
 
 class NestedFunction:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mindspore.compile.calls import is_library, is_standard
+from mindspore.compile.host_values import HostValue
 
 _ARITHMETIC = "add sub mul truediv floordiv mod pow matmul and or xor lshift rshift".split()
 _MIRRORED = {"eq": "eq", "ne": "ne", "lt": "gt", "gt": "lt", "le": "ge", "ge": "le"}
@@ -79,6 +80,10 @@ class SpecialMethods:
     def augment(self, operation: type[ast.operator], old: Any, value: Any) -> Any:
         """What `old += value` changes in place; NotImplemented for values that do not change."""
         name = _INPLACE[operation]
+        if isinstance(old, HostValue):
+            if hasattr(old.session.value(old), f"__i{name}__"):
+                return old.session.operate(getattr(operator, f"i{name}"), old, value)
+            return NotImplemented
         method = self.special_method(old, f"__i{name}__")
         if method is not None:
             return self.call(method, [value], {}, None)

@@ -361,7 +361,12 @@ class Tracer(Calls, Choices, Recursion, Iterators, SpecialMethods):
 
         if self.session is not None and has_host((key, value)):
             return self.session.call(decides(), index_update, [owner, key, value], {}, True)
-        return index_update(owner, key, value)
+        try:
+            return index_update(owner, key, value)
+        except Unsupported as reason:  # a mask or a bound: where the values go depends on values
+            if self.session is None:
+                raise
+            return self.session.call(reason, index_update, [owner, key, value], {}, True)
 
     def get_item(self, owner: Any, key: Any) -> Any:
         """`owner[key]`."""
