@@ -1,4 +1,4 @@
-"""For all tests: each leaves the mode as it was, and what needs the fast stage is skipped where MS_FUSION=0 turns that off."""
+"""For all tests: each leaves mode and fast stage as they were; what needs the latter is skipped where MS_FUSION=0 turns it off."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from mindspore import context
 
 
 @pytest.fixture(autouse=True)
-def _mode_as_before() -> Iterator[None]:
-    before = context.get_context("mode")
+def _settings_as_before() -> Iterator[None]:
+    before = {name: context.get_context(name) for name in ("mode", "enable_graph_kernel")}
     yield
-    context.set_context(mode=before)
+    context.set_context(**before)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -8,12 +8,12 @@ import mindspore
 from mindspore import Parameter, Tensor, context, nn, ops
 from mindspore import dtype as mstype
 
+pytestmark = pytest.mark.fast_stage
+
 
 @pytest.fixture(autouse=True)
 def graph_mode():
     context.set_context(mode=context.GRAPH_MODE)
-    yield
-    context.set_context(mode=context.PYNATIVE_MODE, enable_graph_kernel=True)
 
 
 class Layers(nn.Cell):

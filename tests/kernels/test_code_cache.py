@@ -136,7 +136,11 @@ got, expected = ms.jit(body)(x).asnumpy(), body(x).asnumpy()
 assert np.array_equal(got, expected) and "llvmlite" not in sys.modules
 """
     done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, timeout=120
+        [sys.executable, "-c", program],
+        env={**os.environ, "MS_FUSION": "1"},
+        capture_output=True,
+        text=True,
+        timeout=120,
     )
     assert done.returncode == 0, done.stderr
 
@@ -154,7 +158,7 @@ for body in (lambda x: ops.tanh(x).sum(1), lambda x: ops.exp(-x * x).sum(0), lam
     paths = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
     done = subprocess.run(
         [sys.executable, "-c", program],
-        env={**os.environ, "PYTHONPATH": paths, "MS_KERNEL_CACHE": ""},
+        env={**os.environ, "PYTHONPATH": paths, "MS_KERNEL_CACHE": "", "MS_FUSION": "1"},
         capture_output=True,
         text=True,
         timeout=120,

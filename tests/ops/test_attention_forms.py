@@ -9,6 +9,7 @@ import mindspore
 from mindspore import Tensor, context, jit, nn, ops, value_and_grad
 from mindspore import dtype as mstype
 
+pytestmark = pytest.mark.fast_stage
 B, H, S, D = 2, 3, 6, 4
 CAUSAL = Tensor(np.tril(np.ones((S, S), np.float32)))
 SEEN = Tensor(np.tril(np.ones((S, S), bool)))
