@@ -9,7 +9,7 @@ import mindspore as ms
 import mindspore.ops.composite as C
 from mindspore import Parameter, Tensor, nn, ops
 from mindspore.common import mutable
-from mindspore.ops import _primexpr, constexpr
+from mindspore.ops import _primexpr, constexpr, functional
 
 X = Tensor(np.array([1, 2, 3], np.float32))
 Y = Tensor(np.array([2, 2, 2], np.float32))
@@ -255,6 +255,7 @@ def test_order_of_effects(mode):
             written = ops.assign(self.p, x)
             read = ops.depend(x * 2, written) + self.p
             self.control(written, read)
+            functional.control_depend(read, written)
             return ops.Depend()((read, x), None)
 
     net = Net()

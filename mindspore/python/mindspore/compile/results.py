@@ -33,9 +33,8 @@ class Result:
 
     def __init__(self, tracer: Any, value: Any):
         self.tracer = tracer
-        self.returned: list[
-            Any
-        ] = []  # outputs of the graph: tensors, and backward functions of vjp
+        # Outputs of the graph: tensors, and the backward functions of vjp.
+        self.returned: list[Any] = []
         self.numeric: list[bool] = []  # those that are Python's numbers, and leave as such
         self.uses_given = False
         # By id: one object is one output, however often it is returned.

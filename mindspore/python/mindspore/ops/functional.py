@@ -20,6 +20,9 @@ globals().update({name: getattr(_python_ops, name) for name in _python_ops.FUNCT
 globals().update(_function.functions)
 
 
+control_depend = _python_ops.ControlDepend()
+
+
 def tensor_add(x, y):  # type: ignore[no-redef]
     """Sum, the name of the first releases."""
     return _bind.functions["add"](x, y)
@@ -37,6 +40,7 @@ __all__ = [
     *_python_ops.FUNCTIONS,
     *_function.functions,
     "clip_by_global_norm",
+    "control_depend",
     "derivative",
     "grad",
     "jacfwd",
