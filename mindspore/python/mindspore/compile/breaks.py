@@ -71,15 +71,23 @@ class Shared:
         self.value = value
 
 
-_REFERENCES = 3  # to an item of a result that nothing else holds: the result, a name, an argument
+def _references(items: Any) -> list[int]:
+    """How many references there are to each of the items, this loop's among them."""
+    found: list = []
+    for item in items:
+        found.append(sys.getrefcount(item))
+    return found
+
+
+_UNSHARED = _references([[]])[0]  # to an item that only its container holds
 
 
 def _shared_apart(items: Any) -> list:
     """The items of a fresh list or tuple, with shared lists, and tuples that hold lists, marked."""
     found: list = []
-    for item in items:
+    for item, references in zip(items, _references(items)):
         if isinstance(item, (tuple, list)):
-            shared = sys.getrefcount(item) > _REFERENCES
+            shared = references > _UNSHARED
             if shared and holds_list(item):
                 item = Shared(item)
             elif not shared:
