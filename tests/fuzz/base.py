@@ -51,6 +51,9 @@ class Base:
         self.float_dtype = "float32"
         self.dims: list[int] = [2, 3]
         self.may_assign_parameters = True
+        self.effects: list[str] = []  # functions with effects that may be called here
+        self.busy: set[str] = set()  # those that a loop counts with
+        self.parted = False  # lines that nothing compiles may stand here
 
     # ---- chance -----------------------------------------------------------------------------------------------------
     def chance(self, p: float) -> bool:

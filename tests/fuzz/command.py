@@ -48,12 +48,13 @@ class Statistics:
         self.raised: Counter[str] = Counter()
         self.gradients: Counter[str] = Counter()
         self.fused: Counter[str] = Counter()
-        self.programs = self.compiled = 0
+        self.programs = self.compiled = self.parted = 0
         self.failures: list[Outcome] = []
 
     def add(self, outcome: Outcome) -> None:
         self.programs += 1
         self.compiled += not outcome.fallbacks
+        self.parted += outcome.program.parted
         self.counts.update(outcome.program.counts)
         self.fallbacks.update(set(outcome.fallbacks))
         if outcome.raised:
@@ -65,7 +66,7 @@ class Statistics:
 
     def __str__(self) -> str:
         lines = [
-            f"{self.programs} programs, {self.compiled} compiled as a whole, {sum(self.raised.values())} raise, {len(self.failures)} fail; gradients: {dict(self.gradients)}; fused: {dict(self.fused)}"
+            f"{self.programs} programs, {self.compiled} compiled as a whole, {self.parted} meant to be compiled in parts, {sum(self.raised.values())} raise, {len(self.failures)} fail; gradients: {dict(self.gradients)}; fused: {dict(self.fused)}"
         ]
         for name, counter in (("runs eagerly", self.fallbacks), ("raises", self.raised)):
             lines += [f"  {name}: {n:5d} {text}" for text, n in counter.most_common(12)]

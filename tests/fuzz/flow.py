@@ -50,18 +50,21 @@ class Flow(Transforms):
         return False
 
     # ---- branches ---------------------------------------------------------------------------------------------------
+    def condition(self, by_tensor: bool, depth: int) -> str:
+        return self.tensor_test(depth) if by_tensor else self.python_test(depth)
+
     @rule("statement", 5)
     def statement_if(self) -> str | None:
         if self.indent > _MAX_DEPTH:
             return None
         by_tensor = self.chance(0.7)
         before = dict(self.scope)
-        self.emit(f"if {self.tensor_test(2) if by_tensor else self.python_test(2)}:")
+        self.emit(f"if {self.condition(by_tensor, 2)}:")
         before = dict(self.scope)
         arms = [self.arm(self.choose((1, 2, 3)), before, by_tensor)]
         if self.chance(0.3):
             with self.setting(plain=False):
-                self.emit(f"elif {self.tensor_test(1) if by_tensor else self.python_test(1)}:")
+                self.emit(f"elif {self.condition(by_tensor, 1)}:")
             arms.append(self.arm(self.choose((1, 2)), before, by_tensor))
         if self.chance(0.6):
             self.emit("else:")

@@ -70,6 +70,24 @@ class Rec:
 
 
 @dataclass(frozen=True)
+class Array:
+    """A NumPy array."""
+
+    dtype: str
+    shape: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Loose:
+    """A list of numbers, whose items are not followed, or a container of such: `path` leads to what it holds. `ours`: compiled
+    lines made it; a call that such a list is given to lets the whole program run eagerly."""
+
+    path: str = ""
+    holds: object = None
+    ours: bool = False
+
+
+@dataclass(frozen=True)
 class Fn:
     """A function of tensors; `keywords` may be left out."""
 

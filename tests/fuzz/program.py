@@ -9,12 +9,16 @@ from typing import Any
 import numpy as np
 
 from fuzz.base import RULES
-from fuzz.flow import Flow
+from fuzz.effects import EFFECT_DEFINITIONS
+from fuzz.hosts import Hosts
 from fuzz.kinds import FLOATS, Fn, Num, Rec, Seq, T
 from fuzz.objects import DEFINITIONS
 
 HEADER = '''"""Random program {seed}."""
+import bisect
 import contextlib
+import copy
+import heapq
 from collections import namedtuple
 from dataclasses import dataclass, replace
 
@@ -37,6 +41,7 @@ class Program:
     inputs: list[T]
     parameters: dict[str, T]
     counts: Counter[str] = field(default_factory=Counter)
+    parted: bool = False  # it may have lines that nothing compiles
 
     def data(self, round_: int) -> list[np.ndarray]:
         """Arguments for one call: the same types every time."""
@@ -58,7 +63,7 @@ def rounds() -> range:
     return range(_ROUNDS)
 
 
-class Generator(Flow):
+class Generator(Hosts):
     """One program from a seed."""
 
     def program(self) -> Program:
@@ -84,14 +89,20 @@ class Generator(Flow):
         with self.block():
             if self.chance(0.04):
                 self.emit("self.count += 1")
-            if not self.statements(r.choice((3, 4, 5, 6, 8))):
+            self.begin_effects()
+            self.begin_parts()
+            count = r.choice((3, 4, 5, 6, 8)) + (6 if self.parted else 0)
+            if not self.statements(count):
+                self.end_parts()
+                self.end_effects()
                 self.emit(f"return {self.value(self.result, 3)}")
         text = (
             HEADER.format(seed=self.seed)
             + DEFINITIONS
+            + (EFFECT_DEFINITIONS if self.effects else "")
             + "\n".join([*self.cell_class(), *self.class_head(), *self.lines, ""])
         )
-        return Program(self.seed, text, kinds, dict(self.parameters), self.counts)
+        return Program(self.seed, text, kinds, dict(self.parameters), self.counts, self.parted)
 
     def result_kind(self, kinds: list[T]) -> Any:
         first = self.choose(kinds[:2])
@@ -138,7 +149,8 @@ class Generator(Flow):
             )
         lines.append(f"        self.flag, self.size = {self.chance(0.5)}, {self.choose((1, 2, 3))}")
         lines.append(f'        self.scale, self.mode = {self.choose((0.5, 1.25))}, "a"')
-        return lines + ["        self.nothing, self.count = None, 0", ""]
+        attributes, methods = self.effect_methods()
+        return [*lines, "        self.nothing, self.count = None, 0", *attributes, "", *methods]
 
     def cell_class(self) -> list[str]:
         if not self.cells:

@@ -5,8 +5,10 @@ Without those passes the kernels are the same, and so are all bits. With them a 
 
 from __future__ import annotations
 
+import contextlib
 import faulthandler
 import importlib.util
+import io
 import linecache
 import logging
 import signal
@@ -150,10 +152,10 @@ class Run:
         return [Tensor(a) for a in self.program.data(round_)]
 
     def call(self, round_: int, function: Callable) -> Any:
-        """(what was raised, value, arguments afterwards, Parameters afterwards)."""
+        """(what was raised, value, arguments afterwards, Parameters afterwards, what was printed, a count)."""
         arguments = self.arguments(round_)
-        raised, value = None, None
-        with mode(self.value), fusion(self.fast):
+        raised, value, shown = None, None, io.StringIO()
+        with mode(self.value), fusion(self.fast), contextlib.redirect_stdout(shown):
             try:
                 value = function(*arguments)
             except (Slow, MemoryError):
@@ -161,7 +163,8 @@ class Run:
             except Exception as error:
                 raised = error
         after = [a.asnumpy() for a in arguments]
-        return raised, value, after, {p.name: p.asnumpy() for p in self.net.get_parameters()}
+        stored = {p.name: p.asnumpy() for p in self.net.get_parameters()}
+        return raised, value, after, stored, shown.getvalue(), self.net.count
 
     def forward(self, round_: int) -> Any:
         return self.call(round_, self.net)
@@ -284,6 +287,8 @@ def _same_calls(a: Any, b: Any, where: str, ulps: int = 0, unit: float = 0.0) ->
     same(a[1], b[1], where, slack)
     same(a[2], b[2], f"{where}, arguments afterwards", slack)
     same(a[3], b[3], f"{where}, Parameters afterwards", slack)
+    same(a[4], b[4], f"{where}, printed")
+    same(a[5], b[5], f"{where}, self.count")
 
 
 def _same_gradients(outcome: Outcome, a: Any, b: Any, where: str) -> None:

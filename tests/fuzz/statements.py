@@ -67,7 +67,7 @@ class Statements(Scalars):
 
     @rule("statement", 2)
     def statement_number(self) -> str:
-        name = self.choose(("int", "int", "float"))
+        name = self.choose(("int", "int", "int", "float", "float", "bool"))
         fixed = self.chance(0.6)
         text = self.number(name, 2, fixed)
         kind = Num(name, fixed)
@@ -440,6 +440,8 @@ class Statements(Scalars):
             result=result,
             tensor_depth=0,
             inputs=set(names),
+            effects=[],
+            parted=False,
         ):
             start = len(self.lines)
             self.function_body(result, self.choose((1, 2, 3)), set(outer) - set(inner))
