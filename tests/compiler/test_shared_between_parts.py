@@ -156,3 +156,18 @@ def test_targets_are_evaluated_once(function, capsys):
     eager, shown = results(function), capsys.readouterr().out
     assert results(jit(function, fullgraph=True)) == eager
     assert capsys.readouterr().out == shown
+
+
+def too_late(x, n):
+    whole = x.asnumpy()
+    print("begun")
+    numbers = [whole, 0.5]
+    bisect.insort([0.5, 2.5], whole[0])
+    return numbers
+
+
+def test_what_has_had_effects_cannot_begin_again(capsys):
+    why = "given to what may change or keep it.*; lines before it have had effects, so that the call cannot"
+    with pytest.warns(UserWarning, match="runs eagerly"), pytest.raises(TypeError, match=why):
+        jit(too_late)(Tensor(X), Tensor(1, ms.int32))
+    assert capsys.readouterr().out == "begun\n"

@@ -46,6 +46,7 @@ class Statistics:
         self.counts: Counter[str] = Counter()
         self.fallbacks: Counter[str] = Counter()
         self.raised: Counter[str] = Counter()
+        self.refused: Counter[str] = Counter()
         self.gradients: Counter[str] = Counter()
         self.fused: Counter[str] = Counter()
         self.programs = self.compiled = self.parted = 0
@@ -59,6 +60,8 @@ class Statistics:
         self.fallbacks.update(set(outcome.fallbacks))
         if outcome.raised:
             self.raised[reason(outcome.raised)] += 1
+        if outcome.refused:
+            self.refused[outcome.refused] += 1
         self.gradients[outcome.gradient or "none"] += 1
         self.fused[outcome.fused or "none"] += 1
         if outcome.failure:
@@ -68,7 +71,12 @@ class Statistics:
         lines = [
             f"{self.programs} programs, {self.compiled} compiled as a whole, {self.parted} meant to be compiled in parts, {sum(self.raised.values())} raise, {len(self.failures)} fail; gradients: {dict(self.gradients)}; fused: {dict(self.fused)}"
         ]
-        for name, counter in (("runs eagerly", self.fallbacks), ("raises", self.raised)):
+        groups = (
+            ("runs eagerly", self.fallbacks),
+            ("raises", self.raised),
+            ("refused", self.refused),
+        )
+        for name, counter in groups:
             lines += [f"  {name}: {n:5d} {text}" for text, n in counter.most_common(12)]
         missing = sorted(all_rules() - set(self.counts))
         if self.programs >= 500:

@@ -35,7 +35,6 @@ _LIST_CHANGES = (
     "{}[1:] = [{n}]",
 )
 _LIBRARY_CHANGES = ("bisect.insort({}, {n})", "heapq.heappush({}, {n})", "heapq.heapify({})")
-_GIVEN_AWAY = 0.15  # of the lists that compiled lines make
 
 
 class Hosts(Effects):
@@ -65,6 +64,11 @@ class Hosts(Effects):
             if type(inner) is wanted:
                 found.append((name + (kind.path if inner is not kind else ""), inner))
         return found
+
+    def may_give_away(self) -> bool:
+        """Whether a list that compiled lines make may be given to a library: the whole program runs eagerly then, which it cannot
+        once it has had effects."""
+        return not self.effects and not self.counts["statement.host"] and not self.loops
 
     def tensor_name(self) -> str | None:
         """A variable with numbers in rows."""
@@ -182,7 +186,7 @@ class Hosts(Effects):
             self.emit(f"{name} = {self.choose(rows)}.tolist()")
         else:
             self.emit(f"{name} = [0.5, {self.choose(('1.5', 'self.size', '2'))}]")
-            if self.chance(_GIVEN_AWAY):
+            if self.may_give_away():
                 form = self.choose(("bisect.insort({}, {n})", "heapq.heappush({}, {n})"))
                 self.emit(form.format(name, n=self.host_value()))
         self.bind(name, Loose(ours=ours))
@@ -195,7 +199,7 @@ class Hosts(Effects):
             return None
         place, kind = self.choose(places)
         forms = _LIST_CHANGES
-        if not kind.ours or self.chance(_GIVEN_AWAY):
+        if not kind.ours:
             forms += _LIBRARY_CHANGES
         self.emit(self.choose(forms).format(place, n=self.host_value()))
         return "done"
@@ -237,11 +241,11 @@ class Hosts(Effects):
         return "done"
 
     # ---- tensors ----------------------------------------------------------------------------------------------------
-    @rule("host", 0.5)
+    @rule("host", 2)
     def host_copy(self) -> str | None:
         """A copy of a container of tensors, which does or does not share them."""
         kind = self.tensor_kind()
-        if kind.dtype == "bool":
+        if kind.dtype == "bool" or not self.may_give_away():
             return None
         name, got = self.fresh("d"), self.fresh()
         form = self.choose(("copy.deepcopy({})", "copy.copy({})"))

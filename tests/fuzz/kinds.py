@@ -80,7 +80,7 @@ class Array:
 @dataclass(frozen=True)
 class Loose:
     """A list of numbers, whose items are not followed, or a container of such: `path` leads to what it holds. `ours`: compiled
-    lines made it; a call that such a list is given to lets the whole program run eagerly."""
+    lines made it."""
 
     path: str = ""
     holds: object = None

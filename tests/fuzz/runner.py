@@ -31,6 +31,7 @@ from fuzz.program import Program, rounds, sample
 from mindspore import Tensor
 
 _TRANSFORMS = ("grad(", "ms.jvp(", "ms.vjp(", "ms.vmap(")
+_TOO_LATE = "the call cannot run eagerly from its beginning"
 _SECONDS = 30  # for one program: far more than any needs
 
 
@@ -44,6 +45,11 @@ class Outcome:
     fallbacks: Counter[str] = field(default_factory=Counter)
     gradient: str = ""  # "", "equal" or "near"
     fused: str = ""  # likewise: results of the passes that make code faster
+    refused: str = ""  # why the compiled program said that it can neither go on nor begin again
+
+
+class Refused(Exception):
+    """A line cannot be compiled, and lines before it have had effects: an error says so, where eager code goes on."""
 
 
 class Slow(Exception):
@@ -219,6 +225,8 @@ def check(program: Program, folder: Path | None = None) -> Outcome:
         outcome.failure = str(difference)
     except Slow as slow:
         outcome.failure = f"time: {slow}"
+    except Refused as refused:
+        outcome.refused = str(refused)
     finally:
         sys.setrecursionlimit(limit)
     return outcome
@@ -280,6 +288,8 @@ def _coarsest(program: Program) -> float:
 
 def _same_calls(a: Any, b: Any, where: str, ulps: int = 0, unit: float = 0.0) -> None:
     if a[0] is not None or b[0] is not None:
+        if a[0] is None and _TOO_LATE in str(b[0]):
+            raise Refused(reason(str(b[0])))
         if type(a[0]) is not type(b[0]):
             raise Difference(f"{where}: {_raised(a[0])} became {_raised(b[0])}")
         return

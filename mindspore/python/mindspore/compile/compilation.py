@@ -22,7 +22,7 @@ from mindspore.compile.cache import (
     making,
     parameter_class,
 )
-from mindspore.compile.errors import Unsupported, calling_place, locate, plain
+from mindspore.compile.errors import Unsupported, calling_place, locate, plain, too_late
 from mindspore.compile.given import Given
 from mindspore.compile.guards import OBSERVED
 from mindspore.compile.numbers import NumberDecides, NumberInput, as_tensor, holds_number
@@ -141,8 +141,10 @@ class Compilation:
                 self.session.slots = []  # what is traced dies with cycles, these values now
             return made
         except Unsupported as error:
-            if tracer.session is None or not tracer.session.undo():
+            if tracer.session is None:
                 raise plain(error).with_traceback(None) from None
+            if not tracer.session.undo():
+                raise plain(too_late(error)).with_traceback(None) from None
             self.cache.warn_eager(str(error))
             return EagerEntry(tracer.guards.facts)
 

@@ -31,6 +31,7 @@ __all__ = [
     "note_expression",
     "plain",
     "refusal",
+    "too_late",
 ]
 
 
@@ -97,6 +98,13 @@ def locate(error: BaseException, places: list[Place], again: bool = False) -> Ba
 def plain(error: Unsupported) -> BaseException:
     """What a user sees of an Unsupported that nothing can be done about."""
     return _with_text(error.error or TypeError(), str(error))
+
+
+def too_late(error: Unsupported) -> Unsupported:
+    """The same, where the call cannot run eagerly instead."""
+    first, end, places = str(error).partition("\n")
+    why = "lines before it have had effects, so that the call cannot run eagerly from its beginning"
+    return _with_text(error, f"{first.rstrip('.')}; {why}{end}{places}")  # type: ignore[return-value]
 
 
 def refusal(located: Any) -> BaseException:

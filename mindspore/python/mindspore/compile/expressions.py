@@ -226,6 +226,8 @@ class Expressions:
             and self.is_builtin("super")
         ):
             return self.zero_argument_super()
+        if self.ends_early(node):
+            return self.any_or_all(node.args[0], node.func.id == "any")
         function = self.eval(node.func)
         args = self._items(node.args)
         named = [(keyword.arg, self.eval(keyword.value)) for keyword in node.keywords]

@@ -4,12 +4,13 @@ decides: a right side that may fail or have effects runs in a branch."""
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.compile.errors import Unsupported
+from mindspore.compile.purity import only_computes
 from mindspore.compile.values import Choice, Undefined
 
 # What may be evaluated although Python would not: it neither fails nor has effects.
@@ -186,6 +187,47 @@ class Logic:
         return self._pick_other(
             node, value, harmless, lambda: self._chain(node, right, at + 1), True
         )
+
+    # ---- any and all ------------------------------------------------------------------------------------------------
+    def ends_early(self, node: ast.Call) -> bool:
+        """Whether a call is `any` or `all` of a generator expression that does more than compute: the first item that decides
+        is the last one that is made."""
+        function, args = node.func, node.args
+        if len(args) != 1 or node.keywords or not isinstance(args[0], ast.GeneratorExp):
+            return False
+        if not isinstance(function, ast.Name) or function.id not in ("any", "all"):
+            return False
+        if not self.is_builtin(function.id):
+            return False
+        loops = args[0].generators
+        parts = [args[0].elt, *(t for g in loops for t in g.ifs), *(g.iter for g in loops[1:])]
+        if all(map(self._is_harmless, parts)):
+            return False
+        nodes = [n for part in parts for n in ast.walk(part)]
+        assigned = {n.id for g in loops for n in ast.walk(g.target) if isinstance(n, ast.Name)}
+        binds = any(isinstance(n, ast.NamedExpr) for n in nodes)
+        return binds or not only_computes(self, nodes, assigned)
+
+    def any_or_all(self, node: ast.GeneratorExp, wanted: bool) -> Any:
+        """`any(...)`, or `all(...)`, which an item ends that is as `wanted`."""
+        first = self.tracer.iterate(self.eval(node.generators[0].iter))
+        rounds = self._comprehend(node.generators, first)
+        shared = isinstance(first, Iterator)
+        return self._first_that_is(wanted, (scope.eval(node.elt) for scope in rounds), shared)
+
+    def _first_that_is(self, wanted: bool, items: Iterator, shared: bool) -> bool:
+        """Whether an item is; those behind the first that is are not made. `shared`: others may go on with the iterator."""
+        for item in items:
+            if not self.tracer.is_undecided(item):
+                if bool(item) is wanted:
+                    return wanted
+                continue
+            if shared:
+                raise Unsupported("a tensor decides whether an iterator goes on")
+            rest = lambda: self._first_that_is(wanted, items, shared)  # noqa: E731
+            ways = (lambda: wanted), rest
+            return self.choose(self.tracer.truth(item), *(ways if wanted else ways[::-1]))
+        return not wanted
 
     def either(self, a: Any, b: Any) -> Any:
         """`a or b`, both evaluated: of the comparisons of `in`."""
