@@ -90,6 +90,7 @@ def defer(value: Any, tracer: Any, tensors: list) -> Callable[[tuple], Any]:
 def emit(tracer: Any, function: Callable, args: Any, kwargs: dict) -> None:
     """Calls `function` whenever the graph runs, at this place of the program."""
     tracer.acts = True
+    tracer.emitted += 1
     tensors: list = []
     build = defer((tuple(args), dict(kwargs)), tracer, tensors)
 

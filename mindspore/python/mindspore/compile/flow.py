@@ -55,11 +55,13 @@ class Flow:
         if session is None or not session.possible():
             return self._branch(condition, first, second)
         stack, parameters = list(self.stack), tracer.trace.environment()
+        emitted = tracer.emitted
         heap = Heap(tracer, [f for f, _ in tracer.places] + [self])
         try:
             return self._branch(condition, first, second)
         except Unsupported as reason:
-            if not session.possible():
+            # What the arms print may be in the graph around them, where one of them goes on alone.
+            if not session.possible() or (tracer.emitted > emitted and tracer.trace.has_effects):
                 raise
             heap.restore()
             self.stack = stack

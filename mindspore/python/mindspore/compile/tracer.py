@@ -64,6 +64,7 @@ class Tracer(Calls, Choices, Recursion, Iterators, SpecialMethods):
         self.in_gradient = 0
         self.tentative = False  # numbers or sizes are open; what fails is compiled again without
         self.acts = False  # a run prints, logs or calls what may do anything
+        self.emitted = 0  # how often something to do beside computing was put into a graph
         self.arms = 0  # branches that a tensor decides, around what is being traced
         self.session: Any = None  # where lines may run eagerly; None where all must be compiled
         self.warn_break: Callable[[Unsupported], None] = lambda reason: None
