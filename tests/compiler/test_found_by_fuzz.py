@@ -261,3 +261,44 @@ def test_gradient_of_a_parameter_that_a_loop_begins_with() -> None:
         np.testing.assert_array_equal(slopes[0].asnumpy(), np.ones(3))
     finally:
         ms.set_context(mode=ms.PYNATIVE_MODE)
+
+
+def evaluated_by_or(x):
+    return abs(x) or missing  # noqa: F821
+
+
+def evaluated_by_and(x):
+    return (x > 0) and (x < missing)  # noqa: F821
+
+
+def evaluated_by_a_chain(x):
+    return 0 < x.sum() < missing  # noqa: F821
+
+
+def evaluated_by_a_condition(x):
+    if x.sum() > 3 or missing:  # noqa: F821
+        return x
+    return -x
+
+
+@pytest.mark.parametrize(
+    "function, point, fails",
+    [
+        (evaluated_by_or, 2.0, False),
+        (evaluated_by_or, 0.0, True),
+        (evaluated_by_and, 0.0, False),
+        (evaluated_by_and, 2.0, True),
+        (evaluated_by_a_chain, -1.0, False),
+        (evaluated_by_a_chain, 1.0, True),
+        (evaluated_by_a_condition, 5.0, False),
+        (evaluated_by_a_condition, 2.0, True),
+    ],
+)
+def test_a_name_that_nobody_gave_fails_only_where_python_asks_for_it(function, point, fails):
+    x = Tensor(np.array([point], np.float32))
+    for way in (function, ms.jit(function)):
+        if fails:
+            with pytest.raises(NameError, match="missing"):
+                way(x)
+        else:
+            np.testing.assert_array_equal(way(x).asnumpy(), function(x).asnumpy())

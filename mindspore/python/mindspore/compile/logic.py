@@ -30,6 +30,18 @@ _HARMLESS = (
     ast.cmpop,
 )
 _METHODS = frozenset({"sum", "mean", "max", "min", "any", "all", "abs", "prod"})
+_FAILURES = (ArithmeticError, AttributeError, LookupError, NameError, TypeError, ValueError)
+_FAILED = Undefined("it fails where Python does not evaluate it, perhaps")
+
+
+def _unless_it_fails(evaluate: Callable[[], Any]) -> Any:
+    """The value of what is harmless, or _FAILED: then it is evaluated only where Python does so."""
+    try:
+        return evaluate()
+    except Unsupported:
+        raise
+    except _FAILURES:
+        return _FAILED
 
 
 class Logic:
@@ -98,12 +110,9 @@ class Logic:
     def _operand(self, node: ast.expr, decided: Tensor, needed: bool) -> Any:
         """An operand that Python evaluates only where `decided` is `needed`; elsewhere, `needed`."""
         if self._is_harmless(node):
-            try:
-                return self.test(node)
-            except Unsupported:
-                raise
-            except (ArithmeticError, AttributeError, LookupError, NameError, TypeError, ValueError):
-                pass  # where it is needed, then
+            value = _unless_it_fails(lambda: self.test(node))
+            if value is not _FAILED:
+                return value
         ways = (lambda: self.test(node)), (lambda: needed)
         return self.choose(decided, *(ways if needed else ways[::-1]))
 
@@ -156,7 +165,7 @@ class Logic:
 
         truth = self.tracer.truth(value)
         if harmless and isinstance(value, Tensor):
-            other = rest()
+            other = _unless_it_fails(rest)
             self.at(node)
             if other is value:
                 return value
