@@ -302,3 +302,18 @@ def test_a_name_that_nobody_gave_fails_only_where_python_asks_for_it(function, p
                 way(x)
         else:
             np.testing.assert_array_equal(way(x).asnumpy(), function(x).asnumpy())
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32])
+@pytest.mark.parametrize("way", ["grad", "vjp"])
+def test_gradients_of_gradients_are_summed_in_one_order(dtype, way):
+    """What the inner function gives for its argument is one term of the outer sum."""
+
+    def slope(x):
+        if way == "grad":
+            return ms.grad(lambda v: ops.cos(v) * v)(x)
+        return ms.vjp(lambda v: ops.cos(v) * v, x)[1](ops.ones_like(x))[0]
+
+    second = ms.grad(lambda x: slope(x) * x)
+    x = Tensor(np.linspace(-8, 8, 2001).astype(dtype))
+    np.testing.assert_array_equal(ms.jit(second)(x).asnumpy(), second(x).asnumpy())

@@ -25,7 +25,8 @@ class Record:
         trace = tracer.trace
         self.wanted, self.weights, self.args = wanted, weights, args
         self.weight_values = [trace.lift(w) for w in weights]
-        self.inputs = floats_of([args[i] for i in wanted]) + self.weight_values
+        arguments = floats_of([args[i] for i in wanted])
+        self.inputs = variables(tracer, arguments) + self.weight_values
         environment = trace.environment()
         self.graph = trace.begin("grad")
         cells = dict(tracer.cells)
@@ -127,6 +128,15 @@ def grad_in_trace(tracer: Any, function: Any, args: tuple, kwargs: dict) -> Any:
 
 def _parameter(trace: Any, like: Tensor) -> Tensor:
     return trace.add_parameter(like.dtype, list(like.shape))
+
+
+def variables(tracer: Any, inputs: list[Tensor]) -> list[Tensor]:
+    """Inputs as variables of their own, as eager mode has them. A gradient around this one sums what comes back to such a
+    variable before it adds that to the rest: sums of floats depend on their order."""
+    if not tracer.in_gradient:
+        return inputs
+    identity = _core.op("Identity")
+    return [identity(t) if t.dtype in FLOATS else t for t in inputs]
 
 
 def floats_of(value: Any) -> list[Tensor]:

@@ -14,6 +14,7 @@ from mindspore.common import _late
 from mindspore.common._tree import flatten, rebuild
 from mindspore.compile.cache import Cache, Entry
 from mindspore.compile.cells import refuse_changes
+from mindspore.compile.gradients import variables
 from mindspore.compile.homes import home_of
 from mindspore.compile.jit import Target, options_of, run_target
 from mindspore.compile.leaving import Leaving
@@ -112,7 +113,7 @@ def _both_ways(call: Callable, primals: list, weights: list) -> tuple[Any, Any, 
     """The value of `call`, the backward function value, and the tangents that it takes after those of the value."""
     graph = FunctionGraph("vjp", call, primals, [(w, w) for w in weights])
     trace = graph.trace
-    inputs = [*primals, *map(trace.lift, weights)]
+    inputs = [*variables(current(), primals), *map(trace.lift, weights)]
     results = trace.call(trace.vjp(trace.partial(graph.graph)), inputs)
     value = graph.place(results[:-1])
     return value, results[-1], [zeros_like(o) for o in graph.rest() if o.dtype in FLOATS]
