@@ -18,6 +18,13 @@ RAISED = (
 )  # what programs raise at some points, as Python says
 
 
+def plain(value: Any) -> Any:
+    """Lists for tensors and for what holds them."""
+    if isinstance(value, Tensor):
+        return value.asnumpy().tolist()
+    return [plain(v) for v in value] if isinstance(value, (tuple, list)) else value
+
+
 def outcome(function: Callable, x: Tensor) -> Any:
     """What a program gives, or the type of what it raises."""
     try:

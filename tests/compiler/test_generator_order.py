@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pytest
+from both_modes import plain
 
 import mindspore as ms
 from mindspore import Tensor, jit, ops
@@ -163,13 +163,6 @@ FUNCTIONS = [
     random_numbers_are_drawn_in_turn,
     rounds_call_what_is_not_known,
 ]
-
-
-def plain(value: Any) -> Any:
-    """Lists for tensors."""
-    if isinstance(value, Tensor):
-        return value.asnumpy().tolist()
-    return [plain(v) for v in value] if isinstance(value, (tuple, list)) else value
 
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)

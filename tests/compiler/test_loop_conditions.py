@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from both_modes import plain
 
 import mindspore as ms
 from mindspore import Parameter, Tensor, jit, nn, ops
@@ -94,13 +95,6 @@ PROGRAMS = [
     kept_in_a_dict,
     inside_another_loop,
 ]
-
-
-def plain(value: Any) -> Any:
-    """A result as it can be compared."""
-    if isinstance(value, tuple):
-        return [plain(v) for v in value]
-    return value.asnumpy().tolist() if isinstance(value, Tensor) else value
 
 
 def total(value: Any) -> Tensor:

@@ -6,9 +6,9 @@ from __future__ import annotations
 import numbers
 import types
 from collections.abc import Callable
-from typing import Any
 
 import pytest
+from both_modes import plain
 
 import mindspore as ms
 from mindspore import Tensor, context, jit
@@ -270,12 +270,6 @@ PROGRAMS = (
     number_typename,
     number_class,
 )
-
-
-def plain(value: Any) -> Any:
-    if isinstance(value, Tensor):
-        return value.asnumpy().tolist()
-    return [plain(v) for v in value] if isinstance(value, (tuple, list)) else value
 
 
 @pytest.mark.parametrize("program", PROGRAMS)

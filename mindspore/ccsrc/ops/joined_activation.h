@@ -1,7 +1,6 @@
 // Which activations may follow a matrix product or a convolution inside one op.
 #pragma once
 
-#include <span>
 #include <string_view>
 
 #include "ir/op.h"

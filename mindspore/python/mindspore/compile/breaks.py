@@ -71,12 +71,14 @@ class Shared:
         self.value = value
 
 
+def _object(value: Any) -> Any:
+    """A result without the mark that it is shared."""
+    return value.value if isinstance(value, Shared) else value
+
+
 def _references(items: Any) -> list[int]:
     """How many references there are to each of the items, this loop's among them."""
-    found: list = []
-    for item in items:
-        found.append(sys.getrefcount(item))
-    return found
+    return [sys.getrefcount(item) for item in items]
 
 
 _UNSHARED = _references([[]])[0]  # to an item that only its container holds
@@ -211,7 +213,7 @@ def kind_of(value: Any) -> tuple:
         return (type(value), *map(kind_of, value))
     if isinstance(value, _DECIDING):
         return ("constant", type(value), value)
-    return ("object", type(value.value if isinstance(value, Shared) else value))
+    return ("object", type(_object(value)))
 
 
 class Session:
@@ -358,7 +360,7 @@ class Session:
             return value._make(items) if hasattr(value, "_make") else type(value)(items)
         if isinstance(value, _DECIDING):
             return value
-        self.slots.append(value.value if isinstance(value, Shared) else value)
+        self.slots.append(_object(value))
         return HostValue(self, len(self.slots) - 1)
 
     def value(self, host: HostValue) -> Any:
@@ -403,7 +405,7 @@ def slots_of(value: Any, slots: list) -> None:
         for item in value:
             slots_of(item, slots)
     elif isinstance(value, Tensor) or not isinstance(value, _DECIDING):
-        slots.append(value.value if isinstance(value, Shared) else value)
+        slots.append(_object(value))
 
 
 class Unknown(Exception):

@@ -6,8 +6,12 @@ another. Compiled versions speak of the object they were made for, so a home kno
 
 from __future__ import annotations
 
+import types
 import weakref
 from typing import Any
+
+from mindspore.common import _late
+from mindspore.ops._grad import GradFunction
 
 
 class Home(dict):
@@ -31,3 +35,30 @@ def home_of(owner: Any, name: str) -> Home:
     if home is None or home.owner() is not owner:
         home = attributes[name] = Home(owner)
     return home
+
+
+_of_builtins: dict = {}  # compiled versions for functions that cannot hold them
+
+
+def home_for(function: Any) -> tuple[dict, tuple]:
+    """Where compiled versions of transforms of `function` are kept, and under which key: with the user's function, since a
+    transform is often made anew for each call."""
+    if getattr(
+        type(function), "is_transform", False
+    ):  # a function that wraps one has its attributes, too
+        home, inner = home_for(function.fn)
+        return home, (function._transform_key, inner)
+    if isinstance(function, GradFunction) and function.weights is None:
+        settings = (function.name, function.positions, function.sens_param, function.has_aux)
+        home, inner = home_for(function.fn)
+        return home, (settings, function.with_value, function.return_ids, inner)
+    if getattr(function, "owner", None) is not None and hasattr(type(function), "_ms_compiled"):
+        function = function.bound_function()  # each look-up gives the method another JitFunction
+    if isinstance(function, types.MethodType) and hasattr(function.__self__, "__dict__"):
+        home = home_of(function.__self__, "_compiled_methods")
+        return home, ("transform", function.__func__)
+    if isinstance(function, _late.cell_class):
+        return home_of(function, "_compiled_gradients"), ()
+    if isinstance(getattr(function, "__dict__", None), dict):
+        return home_of(function, "_compiled_transforms"), ()
+    return _of_builtins, (function,)

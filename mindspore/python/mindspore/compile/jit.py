@@ -16,7 +16,7 @@ from mindspore.common.jit_config import JitConfig
 from mindspore.compile.cache import Cache, inputs_of, key_of, look_up
 from mindspore.compile.compilation import Compilation
 from mindspore.compile.failures import is_of_program
-from mindspore.compile.homes import home_of
+from mindspore.compile.homes import home_for, home_of
 from mindspore.compile.numbers import as_tensor, is_number
 from mindspore.compile.signature import Signature, Sizes, declared
 from mindspore.compile.tracer import Tracer
@@ -185,8 +185,6 @@ _MAX_GRADIENTS = 16
 
 def _cache_of_gradient(gradient: Any) -> Cache:
     """Kept with what is differentiated: grad(f) is often made anew for every step."""
-    from mindspore.compile.transforms import home_for
-
     weights = gradient.weight_list()
     settings = (gradient.name, gradient.positions, gradient.sens_param, gradient.has_aux)
     results = (gradient.with_value, gradient.return_ids, gradient.weights is None)

@@ -4,23 +4,21 @@ backward function with what that has captured."""
 
 from __future__ import annotations
 
-import types
 from collections.abc import Callable
 from typing import Any
 
 from mindspore import _core
 from mindspore._core import Tensor
-from mindspore.common import _late
 from mindspore.common._tree import flatten, rebuild
 from mindspore.compile.cache import Cache, Entry
 from mindspore.compile.cells import refuse_changes
 from mindspore.compile.gradients import variables
-from mindspore.compile.homes import home_of
+from mindspore.compile.homes import home_for
 from mindspore.compile.jit import Target, options_of, run_target
 from mindspore.compile.leaving import Leaving
 from mindspore.compile.tracer import current
 from mindspore.compile.values import require_plain
-from mindspore.ops._grad import FLOATS, GradFunction, zeros_like
+from mindspore.ops._grad import FLOATS, zeros_like
 
 
 class FunctionGraph:
@@ -160,33 +158,6 @@ def vmap_in_trace(
 
 
 # ---- entered from Python ------------------------------------------------------------------------------------------------
-_of_builtins: dict = {}  # compiled versions for functions that cannot hold them
-
-
-def home_for(function: Any) -> tuple[dict, tuple]:
-    """Where compiled versions of transforms of `function` are kept, and under which key: with the user's function, since a
-    transform is often made anew for each call."""
-    if getattr(
-        type(function), "is_transform", False
-    ):  # a function that wraps one has its attributes, too
-        home, inner = home_for(function.fn)
-        return home, (function._transform_key, inner)
-    if isinstance(function, GradFunction) and function.weights is None:
-        settings = (function.name, function.positions, function.sens_param, function.has_aux)
-        home, inner = home_for(function.fn)
-        return home, (settings, function.with_value, function.return_ids, inner)
-    if getattr(function, "owner", None) is not None and hasattr(type(function), "_ms_compiled"):
-        function = function.bound_function()  # each look-up gives the method another JitFunction
-    if isinstance(function, types.MethodType) and hasattr(function.__self__, "__dict__"):
-        home = home_of(function.__self__, "_compiled_methods")
-        return home, ("transform", function.__func__)
-    if isinstance(function, _late.cell_class):
-        return home_of(function, "_compiled_gradients"), ()
-    if isinstance(getattr(function, "__dict__", None), dict):
-        return home_of(function, "_compiled_transforms"), ()
-    return _of_builtins, (function,)
-
-
 def run_transform(function: Any, key: tuple, body: Callable, args: tuple, eager: Callable) -> Any:
     """Compiles and runs `body`, a transform of `function`; where that is not possible, runs `eager`."""
     return run_target(_target(function, key, body, eager), args, {})

@@ -1,6 +1,6 @@
 """Derivatives as functions of functions: jvp, vjp and the Jacobians. Compiled code has ops for them. Eager code compiles the
-whole transform (vjp in GRAPH_MODE only); while a gradient is being recorded, and where the function cannot be compiled, it runs the definitions
-below: forward mode as the reverse of the reverse."""
+whole transform (vjp in GRAPH_MODE only); while a gradient is being recorded, and where the function cannot be compiled, it
+runs the definitions below: forward mode as the reverse of the reverse."""
 
 from __future__ import annotations
 
