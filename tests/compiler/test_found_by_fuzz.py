@@ -317,3 +317,15 @@ def test_gradients_of_gradients_are_summed_in_one_order(dtype, way):
     second = ms.grad(lambda x: slope(x) * x)
     x = Tensor(np.linspace(-8, 8, 2001).astype(dtype))
     np.testing.assert_array_equal(ms.jit(second)(x).asnumpy(), second(x).asnumpy())
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_vmap_of_what_a_tensor_chooses_between_shapes_runs_eagerly(sign):
+    def columns(x):
+        held = x if x.sum() > 0 else x.reshape((3, 1))
+        return ms.vmap(lambda item: held + item)(x)
+
+    x = Tensor(sign * np.abs(X))
+    with pytest.warns(match="columns runs eagerly, as in PYNATIVE_MODE"):
+        compiled = ms.jit(columns)(x)
+    np.testing.assert_array_equal(compiled.asnumpy(), columns(x).asnumpy())

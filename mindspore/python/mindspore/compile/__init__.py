@@ -90,6 +90,7 @@ from mindspore.compile.transforms import (  # noqa: E402
     vjp_in_trace,
     vmap_in_trace,
 )
+from mindspore.compile.values import require_plain  # noqa: E402
 
 _late.compiler = sys.modules[__name__]
 
@@ -106,6 +107,7 @@ __all__ = [
     "memory_report",
     "memory_table",
     "ms_function",
+    "require_plain",
     "run_cell",
     "run_eager_cell",
     "run_grad",

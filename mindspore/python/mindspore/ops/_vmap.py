@@ -143,6 +143,8 @@ def _as_tensors(value: Any) -> Any:
     if isinstance(value, (bool, int, float)):
         return Tensor(value)
     if not isinstance(value, Tensor):
+        if _core.is_tracing():
+            _late.compiler.require_plain(value, "what a function under vmap returns")
         raise TypeError(
             f"For 'vmap', the function must return tensors or numbers, but got {type(value).__name__}."
         )
