@@ -5,6 +5,7 @@ call for each item."""
 from __future__ import annotations
 
 import threading
+import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -85,10 +86,7 @@ def _by_items(
     from mindspore import ops
 
     parts = [[t] * size if a is None else ops.unbind(t, a % t.ndim) for t, a in zip(tensors, axes)]
-    values = [
-        call([p[i] for p in parts], i) if members else call([p[i] for p in parts])
-        for i in range(size)
-    ]
+    values = _values(call, [[p[i] for p in parts] for i in range(size)], members)
     out = places(values[0])
     leaves = [
         group[0] if a is None else ops.stack(group, a)
@@ -96,6 +94,80 @@ def _by_items(
     ]
     items = iter(leaves)
     return rebuild(values[0], lambda _: next(items))
+
+
+def _values(call: Callable, items: list, members: list) -> list:
+    """The value for each item. Parameters that all items share are updated once, as if the calls were one."""
+    if members:
+        return [call(item, i) for i, item in enumerate(items)]
+    before = _core.Snapshot(parameters_of(call))
+    values = [call(items[0])]
+    before.keep_changed()
+    updated = before.values()
+    for item in items[1:]:
+        with before:
+            values.append(call(item))
+            again = before.values()
+        for old, new in zip(updated, again):
+            if old.asnumpy().tobytes() != new.asnumpy().tobytes():
+                raise ValueError(
+                    "For 'vmap', the new value of a Parameter that all items share must be the same for all items, but got "
+                    "one that depends on the item."
+                )
+    return values
+
+
+_MAX_SEEN = 100_000
+
+
+def parameters_of(function: Any) -> list:
+    """The Parameters that a function may read: those of the Cells and functions that it refers to, and theirs."""
+    found: dict[int, Any] = {}
+    pending, seen = [function], set[int]()
+    while pending and len(seen) < _MAX_SEEN:
+        value = pending.pop()
+        if id(value) in seen or isinstance(value, (type, types.ModuleType, str, bytes)):
+            continue
+        seen.add(id(value))
+        if isinstance(value, _late.parameter_class):
+            found[id(value)] = value
+        elif isinstance(value, _late.cell_class):
+            found.update((id(p), p) for p in value.get_parameters())
+            pending.extend(v for v in vars(value).values() if callable(v))
+        elif not isinstance(value, Tensor):
+            pending.extend(_referred(value))
+    return list(found.values())
+
+
+def _referred(value: Any) -> list:
+    """What a function, a method, a container or an object refers to."""
+    if isinstance(value, types.MethodType):
+        return [value.__self__, value.__func__]
+    if isinstance(value, types.FunctionType):
+        if (value.__module__ or "").split(".")[0] == "mindspore" and not value.__closure__:
+            return []
+        cells = [c.cell_contents for c in value.__closure__ or () if _is_full(c)]
+        names = [n for n in _names(value.__code__) if n in value.__globals__]
+        return [*cells, *(value.__globals__[n] for n in names), *(value.__defaults__ or ())]
+    if isinstance(value, dict):
+        return list(value.values())
+    if isinstance(value, (list, tuple)):
+        return list(value)
+    return list(vars(value).values()) if hasattr(value, "__dict__") else []
+
+
+def _is_full(cell: types.CellType) -> bool:
+    try:
+        cell.cell_contents
+    except ValueError:
+        return False
+    return True
+
+
+def _names(code: types.CodeType) -> set[str]:
+    """The globals that a function and those inside of it name."""
+    inner = (_names(c) for c in code.co_consts if isinstance(c, types.CodeType))
+    return set(code.co_names).union(*inner)
 
 
 def _axes_of(name: str, axes: Any, value: Any, result: list) -> list:
