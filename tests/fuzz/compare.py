@@ -23,6 +23,9 @@ SUM_ULPS = 64
 # bits: of a sum of n terms by (n - 1) / 2 at most. Tensors here hold some hundreds of elements at most, and few are added up in
 # a row. The ulps are those of the coarsest dtype that the program mentions, as values of it may end up in finer ones.
 FUSED_ULPS = 64
+# What a second derivative adds up is larger than what comes out where it cancels, as of a softmax of equal numbers, of which the
+# exact derivative is 0: terms are products of two first ones.
+SECOND_ULPS = 512
 
 
 @dataclass(frozen=True)
