@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from both_modes import POINTS, check
 
 from mindspore import Tensor, jit
 
@@ -111,3 +112,49 @@ def test_what_has_been_passed_may_change() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert jit(function, fullgraph=True)(x).item() == function(x).item()
+
+
+def rows_that_change(x):
+    x = x * 1
+    for i, e in enumerate(x):
+        x[2] = e * 2 + i
+    return x
+
+
+def rows_beside_others(x):
+    x = x * 1
+    y = x + 1
+    for a, (i, b), n in zip(x, enumerate(y, start=1), (1, 2, 3)):
+        x[2] = a + b * i
+        y[1:] = n
+    return x + y
+
+
+def rows_until_a_tensor_ends_it(x):
+    x = x * 1
+    total = x.sum() * 0
+    for i, e in enumerate(x):
+        x[2] = e + i
+        if total > 3:
+            break
+        total = total + e
+    return x + total
+
+
+def rows_taken_one_by_one(x):
+    x = x * 1
+    pairs = enumerate(x)
+    first = next(pairs)
+    x[1] = first[1] * 3
+    for _, e in pairs:
+        x[2] = e
+    return x
+
+
+@pytest.mark.parametrize("point", POINTS)
+@pytest.mark.parametrize(
+    "function",
+    [rows_that_change, rows_beside_others, rows_until_a_tensor_ends_it, rows_taken_one_by_one],
+)
+def test_rows_of_tensors_that_change(function, point):
+    check(function, point)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from mindspore._core import Tensor
@@ -22,6 +22,17 @@ def flatten(value: Any, leaves: list | None = None) -> list:
         for item in value.values():
             flatten(item, leaves)
     return leaves
+
+
+def all_leaves(value: Any) -> Iterator:
+    """What a structure holds, tensors and others, left to right."""
+    if isinstance(value, (tuple, list)):
+        for item in value:
+            yield from all_leaves(item)
+    elif isinstance(value, dict):
+        yield from all_leaves(list(value.values()))
+    else:
+        yield value
 
 
 def rebuild(value: Any, replace: Callable[[Tensor], Any]) -> Any:

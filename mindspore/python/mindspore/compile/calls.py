@@ -13,6 +13,8 @@ import types
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
 from mindspore import _core
 from mindspore._core import SymbolicInt, Tensor
 from mindspore.common import _late
@@ -22,7 +24,7 @@ from mindspore.compile import guards as facts
 from mindspore.compile.errors import Inseparable, Unsupported, is_located, locate, refusal
 from mindspore.compile.frame import Frame, NestedFunction, bind_arguments
 from mindspore.compile.generators import Generator, is_generator
-from mindspore.compile.heap import MUTATING
+from mindspore.compile.heap import MUTATING, contents_of, same_contents, set_contents
 from mindspore.compile.host_values import HostValue, has_host
 from mindspore.compile.numbers import NumberDecides, holds_number
 from mindspore.compile.python_builtins import SPECIAL
@@ -88,6 +90,11 @@ class Calls:
         owner = getattr(function, "__self__", None)
         if isinstance(owner, facts.MUTABLE) and function.__name__ in MUTATING:
             self.check_mutable(owner)
+        if function is object.__setattr__ and len(args) == 3:
+            return self.set_attribute(*args)
+        if isinstance(function, types.MethodWrapperType) and len(args) == 2:
+            if function.__name__ == "__setattr__":
+                return self.set_attribute(owner, *args)
         return self._run(function, args, kwargs)
 
     def _call_compiled(self, function: Any, args: list, kwargs: dict, frame: Frame | None) -> Any:
@@ -165,7 +172,10 @@ class Calls:
         return found
 
     def _run_without_source(self, function: Any, args: list, kwargs: dict, reason: str) -> Any:
-        """Without its text a function can still run on traced tensors, as long as none of them decides what it does."""
+        """Methods that Python writes for data classes and the like run as they are. What another function without text reads and
+        changes cannot be seen."""
+        if not (function.__code__.co_filename == "<string>" and function.__name__.startswith("__")):
+            raise Unsupported(f"the function '{function.__name__}' could not be parsed: {reason}")
         try:
             return self._run(function, args, kwargs)
         except Unsupported as error:
@@ -336,17 +346,66 @@ class Calls:
             raise Unsupported(
                 f"'{_name(function)}' reads or changes what is outside of the program, on every call"
             )
+        if isinstance(function, types.BuiltinMethodType) and self._may_be_changed_by_methods(owner):
+            raise Unsupported(
+                f"'{_name(function)}' is a method of a {type(owner).__name__} that was made outside of the program, which it "
+                "may change"
+            )
         if root == "numpy" and self.has_traced(values):
             raise Unsupported(
                 f"numpy.{_name(function)} needs values, but in a compiled function a tensor's value is known only at run "
                 "time; use the function of mindspore.ops or mindspore.numpy"
             )
-        result = self._call_plainly(function, args, kwargs)
+        result = self._call_watched(function, args, kwargs)
         if root == "mindspore" and isinstance(result, Tensor) and _core.is_weak(result):
             # Of numbers, too, an op makes a tensor: of the tensors that they are converted to.
             args, kwargs = replace_leaves((args, kwargs), self.trace.strong)
             return self.trace.strong(function(*args, **kwargs))
         return result
+
+    def _may_be_changed_by_methods(self, owner: Any) -> bool:
+        """An object from outside, of a class of which nothing is known."""
+        if owner is None or isinstance(owner, (type, types.ModuleType, Tensor)):
+            return False
+        known = type(owner).__module__.split(".")[0] in _KNOWN or id(owner) in self.made
+        return not known and not isinstance(owner, _CHANGEABLE)
+
+    def _call_watched(self, function: Any, args: list, kwargs: dict) -> Any:
+        """Calls what may change a list, dict or array from outside: that would happen once, not on every call."""
+        owner = getattr(function, "__self__", None)
+        if function is not functools.partial:
+            for value in (*args, *kwargs.values()):
+                self._refuse_changing(value)
+        watched = [
+            v
+            for v in (owner, *args, *kwargs.values())
+            if isinstance(v, _CHANGEABLE) and self.is_outside(v)
+        ]
+        if not watched or (owner is not None and _name(function) in _READING):
+            return self._call_plainly(function, args, kwargs)
+        before = [copy.copy(v) for v in watched]
+        try:
+            return self._call_plainly(function, args, kwargs)
+        finally:
+            changed = [(v, b) for v, b in zip(watched, before) if not _is_still(v, b)]
+            for value, contents in changed:
+                _put_back(value, contents)
+            if changed:
+                raise Inseparable(
+                    f"'{_name(function)}' changes a {type(changed[0][0]).__name__} that was made outside of the "
+                    "compiled function; copy it first, or return the new value"
+                )
+
+    def _refuse_changing(self, value: Any) -> None:
+        """Refuses a method that somebody else may call, of a list or dict from outside, which it changes."""
+        if isinstance(value, functools.partial):
+            self._refuse_changing(value.func)
+            return
+        owner = value.__self__ if isinstance(value, types.BuiltinMethodType) else None
+        if isinstance(owner, facts.MUTABLE) and _name(value) in MUTATING and self.is_outside(owner):
+            raise Inseparable(
+                f"'{_name(value)}' changes a list or dict from outside, where something else calls it"
+            )
 
     def _call_plainly(self, function: Any, args: list, kwargs: dict) -> Any:
         try:
@@ -357,6 +416,48 @@ class Calls:
             if is_unknown((args, kwargs)):
                 raise needs_value(f"'{_name(function)}'") from None
             raise
+
+
+# Modules whose objects, lists and the like apart, nothing changes.
+_KNOWN = frozenset(
+    {
+        "builtins",
+        "pybind11_builtins",
+        "numpy",
+        "mindspore",
+        "math",
+        "re",
+        "operator",
+        "_operator",
+        "functools",
+        "itertools",
+    }
+    | {"datetime", "decimal", "fractions", "enum", "types", "typing", "ml_dtypes", "string"}
+)
+_CHANGEABLE = (*facts.MUTABLE, np.ndarray)
+# Methods that change nothing, which are called on what may be large.
+_READING = frozenset(
+    {"get", "keys", "values", "items", "index", "count", "copy", "__contains__", "__getitem__"}
+    | {"__len__", "__iter__", "astype", "reshape", "tolist", "item", "sum", "mean", "max", "min"}
+)
+
+
+def _is_still(value: Any, before: Any) -> bool:
+    """Whether a container holds what it held."""
+    if isinstance(value, np.ndarray):
+        return value.shape == before.shape and value.tobytes() == before.tobytes()
+    if isinstance(value, bytearray):
+        return bool(value == before)
+    return same_contents(contents_of(before), contents_of(value))
+
+
+def _put_back(value: Any, before: Any) -> None:
+    if isinstance(value, np.ndarray):
+        value[...] = before
+    elif isinstance(value, bytearray):
+        value[:] = before
+    else:
+        set_contents(value, contents_of(before))
 
 
 def _name(function: Any) -> str:

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 from mindspore import _core, context
 from mindspore._core import Tensor
-from mindspore.common._tree import rebuild
+from mindspore.common._tree import all_leaves, rebuild
 from mindspore.compile import breaks, deep, memory
 from mindspore.compile.cache import (
     Cache,
@@ -186,7 +186,7 @@ class Compilation:
         args, kwargs = self._inputs(tracer.trace, shapes, numbers)
         tracer.arguments = inputs_of((args, kwargs))
         tracer.given = Given(args, kwargs)
-        for leaf in (*args, *kwargs.values()):
+        for leaf in all_leaves((args, kwargs)):
             if isinstance(leaf, OBSERVED):
                 tracer.guards.content(leaf)
             elif hasattr(type(leaf), "__next__"):

@@ -5,9 +5,10 @@ that branches could join."""
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
+from mindspore._core import Tensor
 from mindspore.compile.errors import Unsupported, is_located, locate
 
 _OUTSIDE = (-1, -1)
@@ -179,6 +180,46 @@ class Lazy:
 
     def __next__(self) -> Any:
         return next(self.items)
+
+
+class Rows:
+    """The items of a tensor, or of zip and enumerate of some: each is read when its turn comes, since a loop over them may change the
+    tensors in place."""
+
+    def __init__(self, at: Callable[[int], Any], count: int):
+        self._at, self._count, self.taken = at, count, 0
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, index: int) -> Any:
+        return self._at(index)
+
+    def __iter__(self) -> Rows:
+        return self
+
+    def __next__(self) -> Any:
+        if self.taken >= self._count:
+            raise StopIteration
+        self.taken += 1
+        return self._at(self.taken - 1)
+
+
+def rows_of(value: Any) -> Rows | None:
+    """The items of a tensor, or of what is made of some."""
+    if isinstance(value, Tensor) and value.ndim and isinstance(value.shape[0], int):
+        return Rows(lambda i: value[i], value.shape[0])
+    return value if isinstance(value, Rows) and not value.taken else None
+
+
+def zipped(parts: list) -> Rows | None:
+    """zip of parts, of which one at least is a tensor."""
+    if not any(isinstance(p, (Tensor, Rows)) for p in parts):
+        return None
+    rows: list[Any] = [p if isinstance(p, (tuple, range)) else rows_of(p) for p in parts]
+    if any(r is None for r in rows):
+        return None
+    return Rows(lambda i: tuple([r[i] for r in rows]), min(map(len, rows)))
 
 
 def lazily(tracer: Any, items: Iterator, of: list) -> Any:

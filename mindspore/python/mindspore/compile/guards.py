@@ -19,7 +19,9 @@ ITEM, ATTRIBUTE, CLOSURE, LIST, DICT, ARRAY, EQUAL, MEMBERS = range(8)
 OWNED = 16  # added to a kind: the owner is the state of a Cell, whose changes bump the epoch
 _SIMPLE = (int, float, str, bytes, bool, complex, type(None))
 _COMPARED = (set, bytearray, collections.deque)
-_CONTAINERS = (list, tuple, dict, np.ndarray, *_COMPARED)
+# What is bound to an object leads to it.
+_BOUND = (types.MethodType, types.BuiltinMethodType, types.MethodWrapperType, functools.partial)
+_CONTAINERS = (list, tuple, dict, np.ndarray, *_COMPARED, *_BOUND)
 
 
 @functools.lru_cache(1024)
@@ -84,7 +86,10 @@ class Guards:
         """What a mutable value holds is a fact too."""
         if not _is_container(type(value)) or not self._is_new(LIST, value, None):
             return
-        if isinstance(value, np.ndarray):
+        if isinstance(value, _BOUND):
+            for part in parts_of_bound(value):
+                self.content(part)
+        elif isinstance(value, np.ndarray):
             self.facts.append((ARRAY, value, None, value.copy(order="C")))
         elif isinstance(value, _COMPARED):
             self.facts.append((EQUAL, value, None, copy.copy(value)))
@@ -99,8 +104,19 @@ class Guards:
                 self.content(item)
 
 
+def parts_of_bound(value: Any) -> tuple:
+    """What a bound method or a partial leads to."""
+    if isinstance(value, functools.partial):
+        return (value.func, *value.args, *value.keywords.values())
+    return (value.__self__,)
+
+
 MUTABLE = (list, dict, *_COMPARED)
-OBSERVED = (*_COMPARED, np.ndarray)  # found by identity among arguments: what they hold is a fact
+OBSERVED = (
+    *_COMPARED,
+    *_BOUND,
+    np.ndarray,
+)  # found by identity among arguments: what they hold is a fact
 
 
 def describe(fact: tuple) -> str:

@@ -39,6 +39,15 @@ MUTATING = {
     "extendleft",
     "popleft",
     "rotate",
+    "move_to_end",
+    "__setitem__",
+    "__delitem__",
+    "__iadd__",
+    "__imul__",
+    "__ior__",
+    "__iand__",
+    "__isub__",
+    "__ixor__",
 }
 
 

@@ -14,7 +14,7 @@ from mindspore.common import _late
 from mindspore.compile import effects
 from mindspore.compile import guards as facts
 from mindspore.compile.errors import Inseparable
-from mindspore.compile.generators import lazily
+from mindspore.compile.generators import Rows, lazily, rows_of, zipped
 from mindspore.compile.host_values import HostValue
 from mindspore.compile.stand_ins import sample_of
 from mindspore.ops._custom import FLOATS
@@ -98,10 +98,17 @@ def _next(tracer: Any, args: list, kwargs: dict) -> Any:
 
 
 def _zip(tracer: Any, args: list, kwargs: dict) -> Any:
+    rows = None if kwargs else zipped(args)
+    if rows is not None:
+        return tracer.note_iterator(rows)
     return lazily(tracer, zip(*(tracer.iterate(a) for a in args), **kwargs), args)
 
 
 def _enumerate(tracer: Any, args: list, kwargs: dict) -> Any:
+    rows = rows_of(args[0])
+    start = args[1] if len(args) == 2 else kwargs.get("start", 0)
+    if rows is not None and type(start) is int:
+        return tracer.note_iterator(Rows(lambda i: (start + i, rows[i]), len(rows)))
     return lazily(tracer, enumerate(tracer.iterate(args[0]), *args[1:], **kwargs), args[:1])
 
 
@@ -115,6 +122,13 @@ def _getattr(tracer: Any, args: list, kwargs: dict) -> Any:
             tracer.guards.item(instance, name, facts.MISSING)
         return default[0]
     return tracer.get_attribute(owner, name)
+
+
+def _setattr(tracer: Any, args: list, kwargs: dict) -> Any:
+    owner, name, value = args
+    if isinstance(name, HostValue):
+        return name.session.operate(setattr, *args)
+    return tracer.set_attribute(owner, name, value)
 
 
 def _type(tracer: Any, args: list, kwargs: dict) -> Any:
@@ -251,6 +265,7 @@ _TAKEN: dict[Callable, tuple[int, float, set[str]]] = {
     next: (1, 2, set()),
     getattr: (2, 3, set()),
     hasattr: (2, 2, set()),
+    setattr: (3, 3, set()),
     isinstance: (2, 2, set()),
     max: (1, math.inf, {"key", "default"}),
     min: (1, math.inf, {"key", "default"}),
@@ -291,6 +306,7 @@ _WAYS: dict[Callable, Callable] = {
     next: _next,
     getattr: _getattr,
     hasattr: _hasattr,
+    setattr: _setattr,
     max: _extreme(max, operator.gt),
     min: _extreme(min, operator.lt),
     any: _any,

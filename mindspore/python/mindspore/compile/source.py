@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import linecache
+import sys
 import types
 from dataclasses import dataclass
 from typing import Any
@@ -42,7 +43,7 @@ def find_source(function: types.FunctionType) -> Source:
 
 def _find_node(code: types.CodeType, module_globals: dict) -> ast.AST:
     is_lambda = code.co_name == "<lambda>"
-    lines = linecache.getlines(code.co_filename, module_globals)
+    lines = linecache.getlines(code.co_filename, module_globals) or _given_lines(code)
     by_line = None if is_lambda or len(lines) <= _LONG else _functions_of_block(lines, code)
     if by_line is None:
         by_line = _functions_by_line(code.co_filename, lines)
@@ -53,7 +54,7 @@ def _find_node(code: types.CodeType, module_globals: dict) -> ast.AST:
         if (isinstance(n, ast.Lambda) if is_lambda else getattr(n, "name", "") == code.co_name)
     ]
     if len(fitting) > 1:
-        fitting = [n for n in fitting if _same_code(n, code)]
+        fitting = _at_positions(fitting, code) or [n for n in fitting if _same_code(n, code)]
     if not fitting:
         raise NoSource(f"the source of '{code.co_name}' is not available ({code.co_filename})")
     if len(fitting) > 1:
@@ -61,6 +62,24 @@ def _find_node(code: types.CodeType, module_globals: dict) -> ast.AST:
             f"several functions on line {code.co_firstlineno} of {code.co_filename} look the same"
         )
     return fitting[0]
+
+
+def _given_lines(code: types.CodeType) -> list[str]:
+    """The program that was given to `python -c`, if the function is part of it."""
+    options = getattr(sys, "orig_argv", [])
+    text = options[options.index("-c") + 1] if "-c" in options[:-1] else ""
+    if code.co_filename != "<string>" or not text:
+        return []
+    try:
+        pending: list = [compile(text, code.co_filename, "exec", dont_inherit=True)]
+    except (SyntaxError, ValueError, MemoryError):
+        return []
+    while pending:
+        made = pending.pop()
+        if made == code:
+            return text.splitlines(keepends=True)
+        pending.extend(c for c in made.co_consts if isinstance(c, types.CodeType))
+    return []
 
 
 def _functions_by_line(file: str, lines: list[str]) -> dict[int, list[ast.AST]]:
@@ -113,6 +132,30 @@ def _parse(text: str, file: str) -> ast.AST:
         return ast.parse(text, file)
     except (SyntaxError, ValueError, MemoryError) as error:
         raise NoSource(f"{file} could not be parsed: {error}") from None
+
+
+def _at_positions(lambdas: list, code: types.CodeType) -> list:
+    """Of lambdas on one line the one that the instructions stand in, where Python notes their columns."""
+    if not hasattr(code, "co_positions"):
+        return []
+    found = [p for p in code.co_positions() if None not in p and p[3] > 0]
+    if not found:
+        return []
+    first, last = min((p[0], p[2]) for p in found), max((p[1], p[3]) for p in found)
+    around = [
+        n
+        for n in lambdas
+        if isinstance(n, ast.Lambda) and _start(n.body) <= first and last <= _end(n.body)
+    ]
+    return sorted(around, key=_start)[-1:]  # the innermost
+
+
+def _start(node: Any) -> tuple[int, int]:
+    return node.lineno, node.col_offset
+
+
+def _end(node: Any) -> tuple[int, int]:
+    return node.end_lineno, node.end_col_offset
 
 
 def _same_code(node: ast.AST, code: types.CodeType) -> bool:

@@ -15,7 +15,7 @@ from mindspore._core import Tensor
 from mindspore.compile.effects import is_text
 from mindspore.compile.errors import Unsupported
 from mindspore.compile.flow import BREAK, CONTINUE, stored_names
-from mindspore.compile.generators import Generator, Lazy
+from mindspore.compile.generators import Generator, Lazy, Rows, rows_of
 from mindspore.compile.heap import MUTATING
 from mindspore.compile.host_values import HostValue
 from mindspore.compile.pulled import Pulled
@@ -263,8 +263,10 @@ class Statements:
             self.tracer.check_iterator(iterable)
             self.stack.append(("for", node, Pulled(self, iterable, node, not held), 0))
             return None
-        if isinstance(iterable, Tensor) and iterable.ndim and _may_change_objects(node.body):
-            items = Rows(iterable)
+        changes = _may_change_objects(node.body) and (isinstance(iterable, Tensor) or not held)
+        rows = rows_of(iterable) if changes else None
+        if rows is not None:
+            items = rows
         else:
             items = Items(itertools.islice(self.tracer.iterate(iterable), _MAX_UNROLLED + 1))
             items.sources = [(c, list(c)) for c in self._containers(node.iter, iterable)]
@@ -339,19 +341,6 @@ class Items(list):
                 same = container[index] is before[index]
             if not same:
                 raise Unsupported("a loop changes what it runs over")
-
-
-class Rows:
-    """The items of a tensor that changes in place while a loop runs over them: each as it is when its turn comes."""
-
-    def __init__(self, tensor: Tensor):
-        self.tensor = tensor
-
-    def __len__(self) -> int:
-        return self.tensor.shape[0]
-
-    def __getitem__(self, index: int) -> Tensor:
-        return self.tensor[index]
 
 
 def _may_change(node: ast.For) -> bool:

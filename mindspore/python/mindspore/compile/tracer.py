@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import collections
 import inspect
 import operator
 import os
@@ -220,6 +221,9 @@ class Tracer(Calls, Choices, Recursion, Iterators, SpecialMethods):
         instance = getattr(owner, "__dict__", None)
         if id(owner) in self.made:
             return self._made_attribute(owner, instance, name)
+        if name == "__dict__" and type(instance) is dict:
+            self.guards.content(instance)
+            return instance
         if type(instance) is dict and not isinstance(owner, type):
             return self._instance_attribute(owner, instance, name)
         value = getattr(owner, name)
@@ -393,6 +397,8 @@ class Tracer(Calls, Choices, Recursion, Iterators, SpecialMethods):
                 return self.call(method, [owner, key], {}, None)
         if isinstance(owner, dict) and isinstance(key, HostValue):  # one without a hash so far
             return key.session.operate(operator.getitem, owner, key)
+        if isinstance(owner, collections.defaultdict) and key not in owner:
+            self.check_mutable(owner)
         try:
             return self.fact(owner[key])
         except Unsupported as reason:  # a mask, a bound: the size of the result depends on values
