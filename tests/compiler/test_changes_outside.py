@@ -145,7 +145,7 @@ PROGRAMS = {
     "obj arg": lambda o: (lambda x, o: x * o.note(x * 3), [o.obj]),
     "obj method arg": lambda o: (lambda x, f: x * f(x * 3), [o.obj.note]),
     "map lambda": lambda o: (
-        lambda x: (list(map(lambda v: o.kept.append(v), [x, x * 2])), x)[1],
+        lambda x: (list(map(lambda v: o.kept.append(v), [x, x * 2])), x)[1],  # noqa: C417
         [],
     ),
     "reduce": lambda o: (
@@ -159,7 +159,7 @@ PROGRAMS = {
     "setdefault": lambda o: (lambda x: (o.d.setdefault("a", []).append(x * 2), x)[1], []),
     "star": lambda o: (lambda x: (o.kept.extend([*[x * 2]]), x)[1], []),
     "slice": lambda o: (lambda x: (operator.setitem(o.kept, slice(0, 0), [x * 2]), x)[1], []),
-    "list arg inner": lambda o: (lambda x, l: (l[0].append(x * 2), x)[1], [o.nest]),
+    "list arg inner": lambda o: (lambda x, given: (given[0].append(x * 2), x)[1], [o.nest]),
     "update d": lambda o: (lambda x: (o.d.update({"q": x * 2}), x)[1], []),
     "ior": lambda o: (lambda x: (operator.ior(o.d, {"q": x * 2}), x)[1], []),
     "methodcaller": lambda o: (
@@ -167,7 +167,7 @@ PROGRAMS = {
         [],
     ),
     "attrgetter": lambda o: (lambda x: (operator.attrgetter("append")(o.kept)(x * 2), x)[1], []),
-    "getattr": lambda o: (lambda x: (getattr(o.kept, "append")(x * 2), x)[1], []),
+    "getattr": lambda o: (lambda x: (getattr(o.kept, "append")(x * 2), x)[1], []),  # noqa: B009
     "type call": lambda o: (lambda x: (type(o.kept).append(o.kept, x * 2), x)[1], []),
     "partial kw": lambda o: (lambda x: (functools.partial(o.d.update, z=x * 2)(), x)[1], []),
     "starmap": lambda o: (

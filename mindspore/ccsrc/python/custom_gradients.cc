@@ -127,6 +127,19 @@ class PythonHook : public TangentHook {
   Held hook_;
 };
 
+// A tensor of its own with the value of `tensor`, where that stands on the recording tape now.
+py::object RecordedAlias(const py::object& tensor) {
+  Tape* tape = CurrentTape();
+  Var v = tape ? TapeVar(tensor.ptr(), *tape) : Var{};
+  const Tensor& value = ValueOf(tensor.ptr(), "an eager gradient");
+  py::object alias = py::reinterpret_steal<py::object>(NewTensor(value));
+  if (v) {
+    AsTensor(alias.ptr())->var = v;
+    AsTensor(alias.ptr())->owner = tape->id();
+  }
+  return alias;
+}
+
 // The outputs as results of `node`, each at its place.
 py::list Results(Tape& tape, Node* node, const std::vector<Tensor>& values) {
   py::list results;
@@ -257,6 +270,8 @@ void BindCustomGradients(py::module_& m) {
   m.def(
       "record_custom", &RecordCustom,
       "The outputs as results of one step with the gradient `rule`; None if nothing is recorded.");
+  m.def("recorded_alias", &RecordedAlias,
+        "The same value at the same place of the recording tape, whatever the tensor becomes.");
   m.def(
       "tape_size", [] { return CurrentTape()->size(); },
       "How many steps the recording tape has; only while one records.");

@@ -2,6 +2,8 @@
 // what was recorded since it began, and what its reverse walk emits is recorded for the outer ones.
 #include <pybind11/stl.h>
 
+#include <utility>
+
 #include "python/convert.h"
 #include "python/module.h"
 #include "python/op_call.h"
@@ -13,14 +15,16 @@ namespace {
 
 thread_local std::weak_ptr<Tape> shared_tape;
 thread_local int open_scopes = 0;
+thread_local bool may_join = false;  // see records_whole_calls
 
 class GradScope {
  public:
-  GradScope() {
+  explicit GradScope(bool once) {
     tape_ = open_scopes > 0 ? shared_tape.lock() : nullptr;
     if (!tape_) tape_ = std::make_shared<Tape>();
     shared_tape = tape_;
     first_ = tape_->size();
+    joined_ = std::exchange(may_join, once && open_scopes == 0);
     ++open_scopes;
     outer_ = CurrentTape();
     SetCurrentTape(tape_.get());
@@ -115,6 +119,7 @@ class GradScope {
   void Close() {
     if (closed_) return;
     closed_ = true;
+    may_join = joined_;
     --open_scopes;
     if (open_scopes == 0) ForgetTracked();
     SetCurrentTape(open_scopes > 0 ? outer_ : nullptr);
@@ -167,6 +172,12 @@ class GradScope {
   Tape* outer_ = nullptr;
   size_t first_ = 0;
   bool closed_ = false;
+  bool joined_ = false;  // what may_join was outside
+};
+
+// `with EachOp():` compiled code that is called inside is recorded op by op.
+struct EachOp {
+  bool before = false;
 };
 
 }  // namespace
@@ -174,7 +185,10 @@ class GradScope {
 void BindGrad(py::module_& m) {
   py::class_<GradScope> scope(m, "GradScope");
   py::class_<GradScope::Place>(scope, "Place");
-  scope.def(py::init<>())
+  scope
+      .def(py::init<bool>(), py::arg("once") = false,
+           "`once`: a gradient is asked for once, when the scope is closed, and not differentiated "
+           "unless in a scope around this one.")
       .def("track", &GradScope::Track, "A value as a variable of the scope.")
       .def("track_parameter", &GradScope::TrackParameter)
       .def("place", &GradScope::PlaceOf)
@@ -186,6 +200,14 @@ void BindGrad(py::module_& m) {
            "As gradient, but it may be asked for again.")
       .def("close", &GradScope::Close);
   m.def("is_recording", [] { return CurrentTape() != nullptr; });
+  m.def(
+      "records_whole_calls", [] { return may_join && CurrentTape(); },
+      "Whether what records needs no derivatives of its gradients, so that a compiled call may be "
+      "one step of it.");
+  py::class_<EachOp>(m, "EachOp")
+      .def(py::init<>())
+      .def("__enter__", [](EachOp& self) { self.before = std::exchange(may_join, false); })
+      .def("__exit__", [](EachOp& self, const py::args&) { may_join = self.before; });
 }
 
 }  // namespace ms::python

@@ -126,12 +126,15 @@ placeholder: Any
 placeholder_of_any_rank: Any
 promote: Any
 register_python: Any
+EachOp: Any
 NoRecord: Any
 Snapshot: Any
 hook_tangent: Any
 is_recorded: Any
 record_again: Any
 record_custom: Any
+recorded_alias: Any
+records_whole_calls: Any
 tape_size: Any
 reset_peak_memory: Any
 reset_peak_reserved: Any

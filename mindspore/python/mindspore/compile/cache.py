@@ -117,6 +117,9 @@ class EagerEntry:
 class Cache:
     """The compiled versions of one function, by argument types."""
 
+    # What is said of a call that runs eagerly.
+    remedy = "jit(fullgraph=True), or set_context(jit_syntax_level=STRICT), makes this an error."
+
     def __init__(self, name: str, function: Callable | None = None):
         self.name = name
         # Without the object that a method is bound to, which holds this cache.
@@ -126,6 +129,7 @@ class Cache:
         self.compiled = 0
         self.warned: set[str] = set()
         self.numbers = Numbers()
+        self.recorded: Any = None  # versions for calls whose gradient eager code records
         self.static = False  # sizes were declared open, but could not be kept so
         self._lock = threading.Lock()
         self._pending: dict[tuple, tuple[int, threading.Event]] = {}
@@ -259,8 +263,7 @@ class Cache:
         self.warned.add(line)
         warn_user(
             f"{self.name} runs eagerly, as in PYNATIVE_MODE: correct, but without what compiling saves, since {reason}\n"
-            "  Only the cells and jit functions that it calls are compiled. jit(fullgraph=True), or "
-            "set_context(jit_syntax_level=STRICT), makes this an error.",
+            f"  Only the cells and jit functions that it calls are compiled. {self.remedy}",
             RunsEagerly,
         )
 

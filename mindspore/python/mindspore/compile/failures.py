@@ -12,6 +12,12 @@ from mindspore.compile.errors import Unsupported
 from mindspore.compile.numbers import NumberDecides
 
 _COMPILER = Path(__file__).parent
+
+
+class Again(Exception):
+    """Of no program: who asked for the compilation has learnt something, and asks again."""
+
+
 # What the compiler says of programs.
 _SAID = (Unsupported, NumberDecides, _core.SymbolicSizeError)
 # Where operations of the program are applied to its values: what they raise comes out of no other Python frame.
@@ -26,7 +32,7 @@ def is_of_program(error: BaseException) -> bool:
     error = getattr(error, "_ms_original", error)
     if hasattr(error, "_ms_raised") or isinstance(error, _SAID):
         return True
-    if isinstance(error, (AssertionError, SystemError)) or "internal error" in str(error):
+    if isinstance(error, (Again, AssertionError, SystemError)) or "internal error" in str(error):
         return False
     last = _innermost(error.__traceback__)
     if last is None:

@@ -70,6 +70,13 @@ def run_target(target: Target, args: tuple, kwargs: dict) -> Any:
     return compilation.value if compilation.has_value else entry.run(args, kwargs, target.eager)
 
 
+def require_whole(target: Target, args: tuple, kwargs: dict) -> None:
+    """Raises what is wrong where these arguments have no version that is compiled whole."""
+    with _core.NoRecord():
+        key, _ = target.look_up(args, kwargs)
+        target.cache.get(key, None, target.compilation(args, kwargs).run)
+
+
 def _find_for_numbers(
     compilation: Compilation,
     key: tuple,
@@ -131,14 +138,15 @@ def _run_open(target: Target, args: tuple, kwargs: dict, sizes: list[Sizes | Non
 # ---- cells --------------------------------------------------------------------------------------------------------------
 def run_cell(cell: Any, args: tuple, kwargs: dict) -> Any:
     """A Cell called in GRAPH_MODE."""
-    if _core.is_recording():
-        return cell._run_eagerly(args, kwargs)
+    recording = _core.is_recording()
     state = cell.__dict__
     cache = state.get("_compiled_versions")
     if cache is None:
         cache = Cache(type(cell).__name__, cell.construct)
         object.__setattr__(cell, "_compiled_versions", cache)
-    elif state.get("_signature") is None:  # the common case: as run_target, with nothing prepared
+    elif (
+        not recording and state.get("_signature") is None
+    ):  # the common case: as run_target, with nothing prepared
         key, tensors = look_up(args, kwargs)
         entry = cache.find(_with_passes(key, state.get("_fast", True)))
         if entry is not None:
@@ -152,7 +160,16 @@ def run_cell(cell: Any, args: tuple, kwargs: dict) -> Any:
         cell.__dict__.get("_signature"),
         cell.__dict__.get("_fast", True),
     )
-    return run_target(target, args, kwargs)
+    return (run_recorded if recording else run_target)(target, args, kwargs)
+
+
+def run_recorded(target: Target, args: tuple, kwargs: dict) -> Any:
+    """As run_target, while eager code records a gradient."""
+    if not (_core.records_whole_calls() and target.fast and context.fast()):
+        return target.eager(*args, **kwargs)
+    from mindspore.compile import recorded
+
+    return recorded.run(target, args, kwargs)
 
 
 def run_eager_cell(cell: Any, args: tuple, kwargs: dict) -> Any:
@@ -258,8 +275,6 @@ class JitFunction:
             from mindspore.compile import call_in_trace
 
             return call_in_trace(function, args, kwargs)
-        if _core.is_recording():
-            return function(*args, **kwargs)
         target = Target(
             self.cache,
             lambda tracer, a, k: tracer.call(function, a, k, None),
@@ -268,7 +283,8 @@ class JitFunction:
             self.signature,
             self.fast,
         )
-        return run_target(target, args, kwargs)
+        run = run_recorded if _core.is_recording() else run_target
+        return run(target, args, kwargs)
 
 
 def jit(
@@ -342,3 +358,4 @@ def clear_cache(function: Any) -> None:
         getattr(function, "__dict__", {}).pop(name, None)
     if isinstance(function, JitFunction):
         function.cache.entries.clear()
+        function.cache.recorded = None

@@ -40,7 +40,12 @@ class Leaving:
 
     def refuse(self, graph: Any) -> None:
         """Refuses a function that leaves tensors of its graph around it."""
-        if self.end(graph, []):
+        self.end(graph, [])
+        self.refuse_tensors()
+
+    def refuse_tensors(self) -> None:
+        """After the end: refuses a function that leaves tensors of its graph around it."""
+        if self.tensors or self._puts:
             raise Unsupported(
                 f"{self.what} puts a tensor into a list, dict, object or variable outside of it"
             )

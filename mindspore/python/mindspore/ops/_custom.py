@@ -300,7 +300,8 @@ def recomputed_call(name: str, run: Callable, args: tuple, parameters: list) -> 
     state = _core.get_random_state()
     before = _core.Snapshot(parameters)
     mark = _core.tape_size()
-    value = run(*args)
+    with _core.EachOp():  # as when it runs again
+        value = run(*args)
     before.keep_changed()
     results = flatten(value)
 

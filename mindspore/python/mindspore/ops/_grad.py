@@ -223,7 +223,7 @@ class Record:
 
     def __init__(self, fn: Callable, args: tuple, kwargs: dict, tracked: Any, weights: list):
         self.args = args
-        self.scope = _core.GradScope()
+        self.scope = _core.GradScope(once=True)
         try:
             self._places: dict[int, list] = {}
             self._weights: dict[int, Any] = {}
@@ -268,7 +268,7 @@ def record_cell(cell: Any, construct: Callable, args: tuple, kwargs: dict) -> An
 
 def take_record(fn: Any, args: tuple) -> Record | None:
     """The remembered run of `fn` on these very arguments, if it is the last one; it serves once."""
-    if _last.record is None or _last.record[0] is not fn:
+    if _last.record is None or _last.record[0] is not fn or _core.is_recording():
         return None
     record = _last.record[1]
     _last.record = None

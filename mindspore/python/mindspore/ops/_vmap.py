@@ -158,10 +158,9 @@ def _referred(value: Any) -> list:
 
 def _is_full(cell: types.CellType) -> bool:
     try:
-        cell.cell_contents
+        return cell.cell_contents is not None
     except ValueError:
         return False
-    return True
 
 
 def _names(code: types.CodeType) -> set[str]:
