@@ -83,7 +83,7 @@ def test_structures():
 def test_results_that_are_used_differently():
     def outer(f):
         def run(x):
-            a, b, c = f(x)
+            a, b, _ = f(x)
             return (a * a).sum(), ops.stop_gradient(b)
 
         return run
