@@ -9,6 +9,8 @@ import pytest
 import mindspore as ms
 from mindspore import Parameter, Tensor, context, nn, ops
 from mindspore.compile import JitFunction, jit
+from mindspore.compile.cache import Recompiles
+from mindspore.compile.errors import RunsEagerly
 from mindspore.compile.guards import describe
 
 X = np.arange(6, dtype=np.float32).reshape(2, 3)
@@ -374,3 +376,43 @@ def test_the_log_names_what_changed_in_one_of_many_equal_cells():
     failed = entry.guards.check()
     assert failed >= 0
     assert describe(entry.facts[failed]) == "'scale' was 2.0, is 4.0"
+
+
+class Counting(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.n = 0
+
+    def construct(self, x):
+        return x * self.n
+
+
+def test_an_attribute_that_keeps_changing_is_named():
+    net = Counting()
+    x = Tensor(np.ones(2, np.float32))
+    with pytest.warns(Recompiles, match="'n' was 6, is 7.*Make it a Parameter") as caught:
+        for n in range(12):
+            net.n = n
+            assert net(x).asnumpy().tolist() == [n, n]
+    assert len(caught) == 1
+
+
+def test_what_cannot_be_compiled_is_not_tried_on_every_call():
+    seen, settings = [], {"log": True}
+
+    @jit
+    def function(x):
+        if settings["log"]:
+            seen.append(len(seen))
+        return x * 2
+
+    x = Tensor(np.ones(2, np.float32))
+    with pytest.warns(RunsEagerly, match="made outside of it"):
+        for _ in range(10):
+            function(x)
+    assert seen == list(range(10)) and function.cache.compiled == 4
+    settings["log"] = False
+    compiled = function.cache.compiled
+    for _ in range(3):
+        assert function(x).asnumpy().tolist() == [2, 2]
+    assert len(seen) == 10 and function.cache.compiled == compiled

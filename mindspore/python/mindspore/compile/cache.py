@@ -25,6 +25,9 @@ logger = logging.getLogger("mindspore.compile")
 _MAX_ENTRIES = 64  # per function: older ones go
 _MAX_VERSIONS = 8  # of equal argument types, for different facts
 _WARN_ENTRIES = 16
+_MAX_FAILURES = (
+    3  # of compiling for equal argument types: then the call runs eagerly, whatever else changes
+)
 
 
 class Recompiles(UserWarning):
@@ -200,8 +203,9 @@ class Cache:
                     )
             elif len(self.entries) > 1:
                 logger.info("recompiling %s: new argument types %s", self.name, key)
-            older.insert(0, entry)
-            del older[_MAX_VERSIONS:]
+            if older and len(older) + 1 == _MAX_VERSIONS:
+                self._warn_versions(older[0])
+            older[:] = _with_new(older, entry)
             self.compiled += 1
             if len(self.entries) == _WARN_ENTRIES:
                 self._warn_changing()
@@ -228,6 +232,20 @@ class Cache:
             remedy = "Pass it as a Tensor, if it decides neither a shape nor a branch."
         warn_user(
             f"{self.name} was compiled {self.compiled} times, since {what}. {remedy}",
+            Recompiles,
+        )
+
+    def _warn_versions(self, last: Any) -> None:
+        """Says, once, which attribute or variable keeps changing."""
+        failed = last.guards.check()
+        said = "versions"
+        if failed < 0 or said in self.warned:
+            return
+        self.warned.add(said)
+        warn_user(
+            f"{self.name} was compiled {self.compiled + 1} times, since what it reads keeps changing: "
+            f"{guards.describe(last.facts[failed])}. Make it a Parameter, or pass it as a Tensor, if it decides neither a "
+            "shape nor a branch.",
             Recompiles,
         )
 
@@ -275,6 +293,15 @@ class Cache:
             f"{self.name} has inputs with open sizes, but is compiled for every shape: {text}",
             Recompiles,
         )
+
+
+def _with_new(older: list, entry: Any) -> list:
+    """The versions for equal argument types, the newest first. What failed to be compiled several times, as its lists or counters
+    changed, is not tried again: the last version fits always."""
+    failures = [e for e in older if isinstance(e, EagerEntry)]
+    if not isinstance(entry, EagerEntry) or len(failures) < _MAX_FAILURES:
+        return [entry, *older][:_MAX_VERSIONS]
+    return [*(e for e in older if e not in failures), EagerEntry([])]
 
 
 class _Making(threading.local):
