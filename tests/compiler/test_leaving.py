@@ -3,7 +3,9 @@ lists, dicts, variables and objects around it: as in eager mode, in each call.""
 
 from __future__ import annotations
 
+import dataclasses
 import warnings
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -320,3 +322,89 @@ def _tensors(value):
     if isinstance(value, (tuple, list)):
         return [t for v in value for t in _tensors(v)]
     return [value]
+
+
+# ---- objects that a function returns --------------------------------------------------------------------------------------
+@dataclasses.dataclass
+class Found:
+    a: Any
+    b: Any
+
+
+def with_object(x):
+    return (x * x).sum(), Found(x * 2, [x + 1, {"c": Found(x, 3)}])
+
+
+def with_deque(x):
+    return (x * x).sum(), deque([x * 2, (x, 1)])
+
+
+def with_function(x):
+    y = x * 3
+    return (x * x).sum(), lambda v: v * y
+
+
+class FindingCell(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.dense = nn.Dense(3, 3, weight_init="ones", bias_init="zeros")
+
+    def construct(self, x):
+        y = self.dense(x)
+        return Found(y, [y + 1, deque([x])]), lambda v: v * y
+
+
+class ManyFinding(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.cells = nn.CellList([FindingCell() for _ in range(5)])
+
+    def construct(self, x):
+        total, found = x * 0, []
+        for cell in self.cells:
+            made, scale = cell(x)
+            made.b.append(len(found))
+            found.append(made)
+            x = ops.tanh(made.a)
+            total = total + scale(made.b[0] * made.b[1][0])
+        return total, [f.b[2] for f in found]
+
+
+def plain_found(value):
+    if isinstance(value, Tensor):
+        return value.asnumpy().tolist()
+    if isinstance(value, Found):
+        return ["Found", plain_found(value.a), plain_found(value.b)]
+    if isinstance(value, dict):
+        return {k: plain_found(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple, deque)):
+        return [plain_found(v) for v in value]
+    return plain_found(value(Tensor(X))) if callable(value) else value
+
+
+@pytest.mark.parametrize("function", [with_object, with_deque, with_function])
+@pytest.mark.filterwarnings("ignore::mindspore.compile.errors.RunsEagerly")
+def test_objects_beside_what_is_differentiated(function) -> None:
+    ways = [
+        lambda x: ms.value_and_grad(function, has_aux=True)(x),
+        lambda x: ms.jit(ms.value_and_grad(function, has_aux=True))(x),
+        lambda x: ms.value_and_grad(ms.jit(function), has_aux=True)(x),
+        lambda x: ms.value_and_grad(lambda v: ms.jit(function)(v * 1), has_aux=True)(x),
+    ]
+    results = []
+    for mode in (context.PYNATIVE_MODE, context.GRAPH_MODE):
+        context.set_context(mode=mode)
+        results += [plain_found(way(Tensor(X))) for way in ways]
+    for result in results[1:]:
+        np.testing.assert_equal(result, results[0])
+
+
+def test_objects_of_equal_cells() -> None:
+    results = []
+    for mode in (context.PYNATIVE_MODE, context.GRAPH_MODE):
+        context.set_context(mode=mode)
+        net, x = ManyFinding(), Tensor(X)
+        results.append(plain_found([net(x), ms.grad(lambda v, net=net: net(v)[0].sum())(x)]))
+    np.testing.assert_allclose(results[1][0][0], results[0][0][0], rtol=1e-5)
+    np.testing.assert_allclose(results[1][1], results[0][1], rtol=1e-5)
+    assert results[1][0][1] == results[0][0][1] == [0, 1, 2, 3, 4]

@@ -408,3 +408,31 @@ def test_cells_of_a_function_that_runs_eagerly_in_graph_mode():
     ms.set_seed(2)
     expected = ms.value_and_grad(lambda x: net2(x).sum(), 0, net2.trainable_params())(Tensor(X))
     agree(got, expected)
+
+
+class Sequence(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.embedding = nn.Embedding(20, 8, embedding_table="ones")
+        self.lstm = nn.LSTM(8, 8, batch_first=True)
+        self.norm = nn.LayerNorm((8,))
+        for i, p in enumerate(self.get_parameters()):
+            p.set_data(Tensor(np.random.default_rng(i).normal(0, 0.3, p.shape).astype(np.float32)))
+
+    def construct(self, ids):
+        x, _ = self.lstm(self.embedding(ids))
+        return self.norm(x)
+
+
+def test_a_network_that_makes_tensors_of_its_own():
+    for kind in ("plain", "compiled"):
+        net = Sequence().set_train()
+        call = jit(net.construct) if kind == "compiled" else net
+        step = ms.value_and_grad(
+            lambda ids, f=call: (f(ids) ** 3).sum(), None, net.trainable_params()
+        )
+        results = [step(Tensor(np.arange(2 * n).reshape(2, n), ms.int32)) for n in (3, 4, 3)]
+        if kind == "plain":
+            expected = results
+    agree(results, expected)
+    assert versions(call) == 2

@@ -35,6 +35,17 @@ def test_programs(first: int) -> None:
     check(first, CHUNK)
 
 
+# Programs of the slow tier that have failed.
+FAILED = (2410, 10627, 11690, 20408, 24578)
+
+
+@pytest.mark.parametrize("seed", FAILED)
+def test_programs_that_failed(seed: int) -> None:
+    """Once more."""
+    statistics = run([seed])
+    assert not statistics.failures, report(statistics.failures[0], small=False)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("first", range(PROGRAMS, PROGRAMS + MORE, 1000))
 def test_more_programs(first: int) -> None:

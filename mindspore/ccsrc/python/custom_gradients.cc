@@ -294,6 +294,9 @@ void BindCustomGradients(py::module_& m) {
         return tape && static_cast<bool>(TapeVar(tensor.ptr(), *tape));
       },
       "Whether the gradient of a tensor is recorded.");
+  m.def(
+      "was_recorded", [](const py::object& tensor) { return AsTensor(tensor.ptr())->owner != 0; },
+      "Whether a tensor is, or was, a step of a tape or a trace.");
   py::class_<Snapshot>(m, "Snapshot")
       .def(py::init<const py::list&>())
       .def("keep_changed", &Snapshot::KeepChanged, "Forgets Parameters that did not change.")

@@ -136,6 +136,7 @@ record_custom: Any
 recorded_alias: Any
 records_whole_calls: Any
 tape_size: Any
+was_recorded: Any
 reset_peak_memory: Any
 reset_peak_reserved: Any
 same_value: Any

@@ -25,9 +25,7 @@ logger = logging.getLogger("mindspore.compile")
 _MAX_ENTRIES = 64  # per function: older ones go
 _MAX_VERSIONS = 8  # of equal argument types, for different facts
 _WARN_ENTRIES = 16
-_MAX_FAILURES = (
-    3  # of compiling for equal argument types: then the call runs eagerly, whatever else changes
-)
+_MAX_FAILURES = 3  # to compile for equal argument types: then calls run eagerly, whatever changes
 
 
 class Recompiles(UserWarning):

@@ -420,24 +420,14 @@ class Calls:
 
 # Modules whose objects, lists and the like apart, nothing changes.
 _KNOWN = frozenset(
-    {
-        "builtins",
-        "pybind11_builtins",
-        "numpy",
-        "mindspore",
-        "math",
-        "re",
-        "operator",
-        "_operator",
-        "functools",
-        "itertools",
-    }
-    | {"datetime", "decimal", "fractions", "enum", "types", "typing", "ml_dtypes", "string"}
+    {"builtins", "pybind11_builtins", "numpy", "ml_dtypes", "mindspore", "math", "re", "string"}
+    | {"operator", "_operator", "functools", "itertools", "datetime", "decimal", "fractions"}
+    | {"enum", "types", "typing"}
 )
 _CHANGEABLE = (*facts.MUTABLE, np.ndarray)
 # Methods that change nothing, which are called on what may be large.
 _READING = frozenset(
-    {"get", "keys", "values", "items", "index", "count", "copy", "__contains__", "__getitem__"}
+    {"get", "keys", "values", "items", "index", "count", "copy", "__contains__"}
     | {"__len__", "__iter__", "astype", "reshape", "tolist", "item", "sum", "mean", "max", "min"}
 )
 

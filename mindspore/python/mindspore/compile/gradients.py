@@ -44,7 +44,7 @@ class Record:
             refuse_changes(tracer, self.graph, cells, "a differentiated function")
             self.leaves = flatten(self.value)
             self.updated = trace.changed_since(start)  # Parameters that the function changed
-            left = self.leaving.end(self.graph, self.leaves)
+            left = self.leaving.end(self.graph, self.leaves, self.value)
             trace.end(self.leaves + [v for _, v in self.updated] + left)
         except BaseException as error:
             trace.suspend()

@@ -112,11 +112,8 @@ def parts_of_bound(value: Any) -> tuple:
 
 
 MUTABLE = (list, dict, *_COMPARED)
-OBSERVED = (
-    *_COMPARED,
-    *_BOUND,
-    np.ndarray,
-)  # found by identity among arguments: what they hold is a fact
+# Found by identity among arguments: what they hold is a fact.
+OBSERVED = (*_COMPARED, *_BOUND, np.ndarray)
 
 
 def describe(fact: tuple) -> str:

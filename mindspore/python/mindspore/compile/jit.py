@@ -144,9 +144,8 @@ def run_cell(cell: Any, args: tuple, kwargs: dict) -> Any:
     if cache is None:
         cache = Cache(type(cell).__name__, cell.construct)
         object.__setattr__(cell, "_compiled_versions", cache)
-    elif (
-        not recording and state.get("_signature") is None
-    ):  # the common case: as run_target, with nothing prepared
+    elif not recording and state.get("_signature") is None:
+        # The common case: as run_target, with nothing prepared.
         key, tensors = look_up(args, kwargs)
         entry = cache.find(_with_passes(key, state.get("_fast", True)))
         if entry is not None:

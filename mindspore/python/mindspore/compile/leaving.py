@@ -14,7 +14,7 @@ from mindspore.compile.effects import Text
 from mindspore.compile.errors import Unsupported
 from mindspore.compile.heap import Heap, container_of, contents_of, parts_of, set_contents
 from mindspore.compile.python_builtins import TracedRange
-from mindspore.compile.values import Choice, rebuild
+from mindspore.compile.values import Choice, children, rebuild
 
 Place = Callable[[list], Any]  # from the outputs to a value
 
@@ -31,11 +31,12 @@ class Leaving:
         self._puts: list[tuple[Any, Place]] = []
         self._visited: set[int] = set()
 
-    def end(self, graph: Any, leaves: list[Tensor]) -> list[Tensor]:
-        """Called at the end of the graph: what it must return beside its leaves."""
+    def end(self, graph: Any, leaves: list[Tensor], value: Any = None) -> list[Tensor]:
+        """Called at the end of the graph: what it must return beside its leaves, the tensors that structures of `value` hold."""
         self.graph, self.leaves = graph, leaves
         for key, contents in self.changes().items():
             self._container(self.heap.before[key][0], contents)
+        self._objects(value)
         return self.tensors
 
     def refuse(self, graph: Any) -> None:
@@ -75,6 +76,15 @@ class Leaving:
             set_contents(container, place(outputs))
 
     # ---- finding what leaves ------------------------------------------------------------------------------------------
+    def _objects(self, value: Any) -> None:
+        """What hides in objects, deques and the like that a value holds: they were made inside, and go on outside."""
+        parts = children(value)
+        if parts is not None:
+            for part in parts:
+                self._objects(part)
+        elif not isinstance(value, Tensor):
+            self._leaves(value)
+
     def _container(self, container: Any, contents: Any) -> None:
         if id(container) in self._visited or isinstance(contents, set):
             return

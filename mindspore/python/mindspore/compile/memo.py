@@ -12,8 +12,8 @@ from mindspore.common import _late
 from mindspore.common._tree import flatten, rebuild
 from mindspore.compile import guards as facts
 from mindspore.compile.cells import TensorCells, refuse_changes
-from mindspore.compile.heap import Heap, is_container, parts_of
-from mindspore.compile.values import Choice, leaves_of, replace_leaves
+from mindspore.compile.heap import Heap, container_of, is_container, parts_of
+from mindspore.compile.values import Choice, children, leaves_of, replace_leaves
 
 # Names and bookkeeping, which no construct depends on.
 _IGNORED = frozenset(
@@ -62,6 +62,16 @@ def _is_seen_around(around: Heap, tracer: Any, value: Any) -> bool:
     return False
 
 
+def _holds_objects(tracer: Any, value: Any) -> bool:
+    """Whether a value holds more than tensors, tuples, lists and dicts."""
+    parts = children(value)
+    if parts is not None:
+        return any(_holds_objects(tracer, part) for part in parts)
+    return not isinstance(value, Tensor) and (
+        container_of(tracer, value) is not None or bool(parts_of(tracer, value))
+    )
+
+
 class Template:
     """The graph of a cell, to be called for every cell equal to it."""
 
@@ -86,6 +96,8 @@ class Template:
                 raise ChangesArguments
             if _is_seen_around(around, tracer, self.value):
                 around.restore()
+                raise ChangesArguments
+            if _holds_objects(tracer, self.value):  # each cell makes its own
                 raise ChangesArguments
             refuse_changes(tracer, self.graph, cells, f"'{type(cell).__name__}'")
             self.leaves = leaves_of(self.value)

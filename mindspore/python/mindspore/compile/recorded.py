@@ -20,7 +20,8 @@ from mindspore.compile.transforms import FunctionGraph
 from mindspore.ops._grad import FLOATS, zeros_like
 
 _MAX_CACHES = 16
-_MAX_READS = 1 << 14
+_ATTEMPTS = 3
+_MAX_READS = 256  # tensors that are no Parameters
 _EAGER = object()  # in place of the step of a call that could not be compiled
 
 
@@ -30,11 +31,11 @@ def run(target: Target, args: tuple, kwargs: dict) -> Any:
     if calls is None:
         calls = target.cache.recorded = _Calls(target.cache)
     moving = tuple(map(_is_variable, inputs_of((args, kwargs))))
-    for attempt in range(3):
+    for attempt in range(_ATTEMPTS):
         weights = [p for p in calls.reads if _is_variable(p)]
         # Where they stand on the tape now: the function may update Parameters.
         inputs = list(map(_core.recorded_alias, weights))
-        version = calls.version(target, moving, weights, last=attempt == 2)
+        version = calls.version(target, moving, weights, attempt)
         try:
             with _core.NoRecord():
                 value, back, step = run_target(version, args, kwargs)
@@ -87,7 +88,7 @@ class _Calls:
         self.reads: list[Tensor] = []
         self.caches: dict[tuple, tuple[Cache, list]] = {}
 
-    def version(self, target: Target, moving: tuple, weights: list, last: bool) -> Target:
+    def version(self, target: Target, moving: tuple, weights: list, attempt: int) -> Target:
         """What compiles and runs calls of which these arguments and these other tensors are recorded."""
         key = (moving, *map(id, weights))
         if key not in self.caches:
@@ -101,7 +102,7 @@ class _Calls:
             strict=False,
             cache=self.caches[key][0],
             function=lambda tracer, a, k: self._trace(
-                tracer, target.function, (a, k), moving, weights, last
+                tracer, target.function, (a, k), moving, weights, attempt
             ),
             eager=lambda *a, **k: (None, None, _EAGER),
         )
@@ -113,7 +114,7 @@ class _Calls:
         given: tuple[list, dict],
         moving: tuple,
         weights: list,
-        last: bool,
+        attempt: int,
     ) -> tuple:
         """(the value, the backward function, the step), of a function under compilation."""
         arguments = inputs_of(given)
@@ -126,7 +127,7 @@ class _Calls:
             return _call_with(tracer, function, given, inside)
 
         graph = FunctionGraph("grad", call, primals, [(w, w) for w in weights])
-        self._learn(graph.trace, last)
+        self._learn(graph.trace, attempt)
         graph.leaving.refuse_tensors()
         trace, back = graph.trace, None
         function_value = trace.partial(graph.graph)
@@ -139,16 +140,20 @@ class _Calls:
         value, step = _value_of(graph, results, dict(zip(map(id, inside), arguments)))
         return value, back, step
 
-    def _learn(self, trace: Any, last: bool) -> None:
+    def _learn(self, trace: Any, attempt: int) -> None:
         """Asks for another attempt, where the function reads tensors of which was not known whether they are recorded."""
         known = set(map(id, self.reads))
+        parameter = _late.parameter_class
         new = [tensor for tensor, _ in trace.environment() if id(tensor) not in known]
+        if attempt:  # what each trace makes anew is on no tape
+            new = [t for t in new if isinstance(t, parameter) or _core.was_recorded(t)]
         if not new:
             return
-        if last:
+        if attempt + 1 == _ATTEMPTS:
             raise Unsupported("a call that is differentiated reads other tensors each time")
-        kept = [p for p in self.reads if isinstance(p, _late.parameter_class)]
-        self.reads = [*kept[:_MAX_READS], *new]
+        read = [*self.reads, *new]
+        others = [t for t in read if not isinstance(t, parameter)]
+        self.reads = [p for p in read if isinstance(p, parameter)] + others[-_MAX_READS:]
         raise Again
 
 
@@ -206,9 +211,7 @@ class Step:
     """What a call of one version puts onto the tape."""
 
     results: list[int]  # places among the tensors of the value
-    updated: list[
-        Tensor
-    ]  # Parameters that the function changes: their new values are further results
+    updated: list[Tensor]  # Parameters that the function changes, further results
     outputs: list[Output]
 
     def record(self, value: Any, back: Any, inputs: list) -> None:

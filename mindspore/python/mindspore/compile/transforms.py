@@ -48,7 +48,9 @@ class FunctionGraph:
             self.updated = trace.changed_since(start)
             if name == "vmap":  # it stands for a call for each item
                 self.leaving.refuse_all()
-            self.left = self.leaving.end(self.graph, self.leaves)
+            self.left = self.leaving.end(self.graph, self.leaves, self.value)
+            if name == "vmap":
+                self.leaving.refuse_tensors()
             trace.end(self.outputs())
         except BaseException as error:
             trace.suspend()
