@@ -36,7 +36,7 @@ def test_programs(first: int) -> None:
 
 
 # Programs of the slow tier that have failed.
-FAILED = (2410, 10627, 11690, 20408, 24578)
+FAILED = (2410, 10627, 11690, 13983, 20408, 21882, 24578)
 
 
 @pytest.mark.parametrize("seed", FAILED)

@@ -72,6 +72,11 @@ bool IsInside(const Graph* inner, const Graph* outer) {
   return false;
 }
 
+// Whether a symbolic tensor is of this trace: the nodes of one that ended are gone.
+bool IsOf(const Trace& trace, const TensorObject* tensor) {
+  return tensor->symbolic() && tensor->owner == trace.id() && tensor->var.node;
+}
+
 // A function value for `callee` where the trace stands. Inside the callee itself (a loop,
 // recursion) its captures are its own capture parameters; so this is the last thing to emit there,
 // when all captures are known.
@@ -236,9 +241,9 @@ void BindFunctions(py::class_<Trace>& c) {
       "Captures values of enclosing graphs, whether or not they will be used.");
   c.def(
       "made_in",
-      [](Trace&, GraphHandle& graph, py::handle value) {
-        return IsTensor(value.ptr()) && AsTensor(value.ptr())->symbolic() &&
-               IsInside(AsTensor(value.ptr())->var.node->graph, graph.graph);
+      [](Trace& t, GraphHandle& graph, py::handle value) {
+        if (!IsTensor(value.ptr()) || !IsOf(t, AsTensor(value.ptr()))) return false;
+        return IsInside(AsTensor(value.ptr())->var.node->graph, graph.graph);
       },
       "Whether a value was computed inside of a graph.");
   c.def(
@@ -246,8 +251,9 @@ void BindFunctions(py::class_<Trace>& c) {
       [](Trace& t, py::handle value) {
         if (py::isinstance<GraphHandle>(value))
           return IsVisible(t, value.cast<GraphHandle&>().graph->parent);
-        return !IsTensor(value.ptr()) || !AsTensor(value.ptr())->symbolic() ||
-               IsVisible(t, AsTensor(value.ptr())->var.node->graph);
+        if (!IsTensor(value.ptr()) || !AsTensor(value.ptr())->symbolic()) return true;
+        const TensorObject* tensor = AsTensor(value.ptr());
+        return IsOf(t, tensor) && IsVisible(t, tensor->var.node->graph);
       },
       "Whether a value, or a finished graph, can be used where the trace stands.");
 }
@@ -419,15 +425,16 @@ void BindSymbolicTensors(py::module_& m) {
   m.def(
       "is_weak",
       [](py::handle a) {
-        return AsTensor(a.ptr())->symbolic() && AsTensor(a.ptr())->var.type().weak();
+        const TensorObject* t = AsTensor(a.ptr());
+        return t->symbolic() && t->var.node && t->var.type().weak();
       },
       "Whether a tensor stands for a Python number.");
   m.def(
       "type_text",
       [](py::handle a) {
         TensorObject* t = AsTensor(a.ptr());
-        Type type = t->symbolic() ? t->var.type() : Type(t->value.dtype(), t->value.shape());
-        return type.ToString();
+        bool lives = t->symbolic() && t->var.node;
+        return (lives ? t->var.type() : Type(t->dtype(), t->shape())).ToString();
       },
       "`weak Int64[]`: the type of a tensor in a graph.");
 }
