@@ -35,9 +35,8 @@ the attributes and methods of the cell, of a function's `__code__`, and of setti
 **What differs.** A product with a transposed matrix reads the matrix as it lies, and may differ from the product with its copy in
 the last bits. A tensor that is returned as it came in is another object than the argument.
 
-**Integers have no gradient.** The gradient of an integer tensor is zeros of its dtype, a function of integer results alone has none
-(TypeError), and nothing passes through a cast to an integer dtype. MindSpore treats integers as real numbers there and casts the
-gradients.
+**Integers have gradients of their own type**, as real numbers that are truncated to it: x * x of an int32 tensor has the gradient
+2 * x, and 2.7 * x has 2. What is true or false has none. Integers do not wrap where a number meets them: [migrate.md](migrate.md).
 """
 
 

@@ -67,7 +67,7 @@ def section(op: dict[str, Any]) -> str:
 
 def main() -> int:
     """Writes or checks the page."""
-    ops = [op for op in _core.registry() if not op["structural"]]
+    ops = [op for op in _core.registry() if not (op["structural"] or op["internal"])]
     text = HEADER + "\n" + "\n".join(section(op) for op in ops)
     if "--check" in sys.argv[1:]:
         fresh = TARGET.exists() and TARGET.read_text(encoding="utf8") == text

@@ -135,7 +135,7 @@ def composed() -> tuple[str, set[str]]:
 
 def render() -> str:
     """The whole file."""
-    ops = [op for op in _core.registry() if not op["structural"]]
+    ops = [op for op in _core.registry() if not (op["structural"] or op["internal"])]
     imports, elsewhere = composed()
     functions, methods = function_stubs(ops)
     classes = class_stubs(ops)

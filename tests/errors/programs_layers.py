@@ -130,11 +130,6 @@ def sensitivity_of_another_shape():
     ops.GradOperation(sens_param=True)(nn.ReLU())(f32(2), f32(3))
 
 
-@wrong((TypeError, RuntimeError), line=False)
-def gradient_of_an_integer_result():
-    ms.grad(lambda x: ops.argmax(x))(f32(3))
-
-
 # ---- training -------------------------------------------------------------------------------------------------------
 @wrong((TypeError, ValueError), line=False)
 def model_without_an_optimizer():

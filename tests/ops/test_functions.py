@@ -203,4 +203,7 @@ def test_ties_and_kinks_have_the_documented_gradients() -> None:
     assert slopes(ops.elu, [0]) == [[1]]
     assert slopes(ops.xlogy, [0.0], [2.0])[1] == [0]
     assert slopes(ops.pow, [0.0, 2.0], [0.0, 3.0])[0] == [0, 12]
-    assert slopes(lambda x: ops.clamp(x, 0.0, 1.0), [0, -1, 1, 0.5]) == [[0.5, 0, 0.5, 1]]
+    assert slopes(lambda x: ops.clamp(x, 0.0, 1.0), [0, -1, 1, 0.5]) == [[1, 0, 1, 1]]
+    assert slopes(lambda x: ops.clamp(x, max=1.0), [0, -1, 1, 2]) == [[1, 1, 1, 0]]
+    bounds = Tensor([0.0]), Tensor([1.0])
+    assert slopes(lambda x: ops.clip_by_value(x, *bounds), [0, -1, 1, 2]) == [[1, 0, 1, 0]]

@@ -39,6 +39,7 @@ WITHOUT_DIFFERENCES = {
     "truth values": "ApproximateEqual Equal Greater GreaterEqual IsClose IsFinite IsInf IsNan Less LessEqual LogicalAnd "
     "LogicalNot LogicalOr LogicalXor NotEqual",
     "values of no tensor": "Number SizeScalar",
+    "integers": "FitNumber CheckDivisor",
     "by decision": "HostCall StopGradient",
     "Parameters": "Assign AssignAdd AssignSub",
 }

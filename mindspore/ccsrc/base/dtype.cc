@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include <fmt/format.h>
+
 namespace ms {
 namespace {
 
@@ -27,6 +29,11 @@ constexpr std::array<Facts, kDTypeCount> kFacts = {{
     {"Complex64", 8},
     {"Complex128", 16},
 }};
+
+std::string Digits(Wide value) {
+  if (value < 0) return "-" + Digits(-value);
+  return fmt::format("{}", static_cast<uint64_t>(value));
+}
 
 int Category(DType t) {
   if (IsBool(t)) return 0;
@@ -58,6 +65,18 @@ DType PromoteComplex(DType a, DType b) {
 }
 
 }  // namespace
+
+IntegerRange RangeOf(DType integer) {
+  int bits = static_cast<int>(8 * ItemSize(integer));
+  if (IsUnsigned(integer)) return {0, (Wide{1} << bits) - 1};
+  return {-(Wide{1} << (bits - 1)), (Wide{1} << (bits - 1)) - 1};
+}
+
+std::string UnfitText(DType integer, std::string_view got) {
+  IntegerRange range = RangeOf(integer);
+  return fmt::format("an integer must fit {}, which holds {} to {}, but got {}", Name(integer),
+                     Digits(range.low), Digits(range.high), got);
+}
 
 size_t ItemSize(DType dtype) { return kFacts[static_cast<size_t>(dtype)].size; }
 

@@ -38,8 +38,18 @@ constexpr bool IsUnsigned(DType t) { return t >= DType::kUInt8 && t <= DType::kU
 constexpr bool IsInteger(DType t) { return IsSigned(t) || IsUnsigned(t); }
 constexpr bool IsFloating(DType t) { return t >= DType::kFloat16 && t <= DType::kFloat64; }
 constexpr bool IsComplex(DType t) { return t >= DType::kComplex64; }
-// Types that have a tangent.
-constexpr bool IsDifferentiable(DType t) { return IsFloating(t) || IsComplex(t); }
+// The integers of a type; wide enough to compare them with those of any other.
+__extension__ using Wide = __int128;
+struct IntegerRange {
+  Wide low, high;
+  bool Holds(Wide value) const { return low <= value && value <= high; }
+};
+IntegerRange RangeOf(DType integer);
+// "an integer must fit Int8, which holds -128 to 127, but got 300"
+std::string UnfitText(DType integer, std::string_view got);
+
+// Real or complex numbers, up to rounding.
+constexpr bool IsContinuous(DType t) { return IsFloating(t) || IsComplex(t); }
 
 // The 2.x promotion table. A weak operand (a Python number) yields its dtype to a strong one of the
 // same or a higher category: bool < integer < floating < complex.

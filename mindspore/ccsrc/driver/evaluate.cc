@@ -1,5 +1,6 @@
 #include "driver/evaluate.h"
 
+#include "kernel/notice.h"
 #include "kernel/prepare.h"
 
 namespace ms {
@@ -36,6 +37,7 @@ std::vector<Tensor> Evaluate(const Backend& backend, const Node& node) {
 
 Evaluator EvaluateOn(const Backend& backend) {
   return [&backend](const Node& node) -> std::vector<Tensor> {
+    NoNotices silent;
     try {
       return Evaluate(backend, node);
     } catch (const Error&) {

@@ -21,13 +21,13 @@ class Walk {
     references_.reserve(nodes.size());
     for (Node* node : nodes) {
       bool reads = false;
-      for (const Var& v : node->inputs) reads |= v.type().has_tangent() && IsActive(v);
+      for (const Var& v : node->inputs) reads |= Moves(v) && !IsLeftAside(*node, v);
       if (reads) active_.insert(node);
     }
   }
 
   void Accumulate(const Var& forward, const Var& tangent) {
-    if (!forward.type().has_tangent() || !IsActive(forward)) return;
+    if (!Moves(forward)) return;
     auto [it, fresh] = tangents_.try_emplace(forward, tangent);
     Retain(tangent);
     if (fresh) return;
@@ -81,11 +81,15 @@ class Walk {
     return after;
   }
 
-  bool IsActive(const Var& v) const { return targets_.contains(v) || active_.contains(v.node); }
+  // Whether a target moves a value.
+  bool Moves(const Var& v) const {
+    if (!v.type().has_tangent()) return false;
+    return targets_.contains(v) || (active_.contains(v.node) && !IsStep(v));
+  }
 
   void Differentiate(Node& node, const Vars& incoming) {
     std::vector<bool> needed;
-    for (const Var& v : node.inputs) needed.push_back(v.type().has_tangent() && IsActive(v));
+    for (const Var& v : node.inputs) needed.push_back(Moves(v));
     SpanId outer = std::exchange(emitter_.span, node.span);
     host_.BeginRule();
     Vars result;

@@ -205,7 +205,7 @@ class ForwardGraph {
       bool any = false;
       for (const Var& v : node.inputs) {
         tangents.push_back(Tangent(v));
-        any |= static_cast<bool>(tangents.back());
+        any |= tangents.back() && !IsLeftAside(node, v);
       }
       blocked = any && !IsDifferentiable(*node.op);
       tangents = any && !blocked ? Push(*copy, tangents) : Vars{};
@@ -213,7 +213,8 @@ class ForwardGraph {
     SetOutputs(node, values, tangents);
     if (!blocked) return;
     for (uint32_t i = 0; i < node.outputs.size(); ++i) {
-      if (HasForwardTangent(node.outputs[i])) blocked_.emplace(Var{&node, i}, &node);
+      Var v{&node, i};
+      if (HasForwardTangent(v.type()) && !IsStep(v)) blocked_.emplace(v, &node);
     }
   }
 

@@ -56,12 +56,23 @@ Terms ExpansionGradient(const OpDef& op, GradContext& g) {
 
 bool IsDifferentiable(const OpDef& op) { return op.grad || op.expand; }
 
+bool IsLeftAside(const Node& node, const Var& value) {
+  return node.kind == NodeKind::kApply && !IsDifferentiable(*node.op) && !node.op->structural &&
+         !IsContinuous(value.type().dtype());
+}
+
+bool IsStep(const Var& output) { return IsLeftAside(*output.node, output); }
+
 Terms ApplyGradientRule(const OpDef& op, GradContext& context) {
-  if (op.grad) {
-    Terms own = op.grad(context);
-    if (!own.empty() || !op.expand) return own;
+  Terms result;
+  if (op.grad) result = op.grad(context);
+  if (result.empty() && op.expand) result = ExpansionGradient(op, context);
+  for (size_t i = 0; i < result.size(); ++i) {
+    if (!result[i] || !context.in_type(i).is_tensor()) continue;
+    DType dtype = context.in_type(i).dtype();
+    if (IsInteger(dtype)) result[i] = CastTo(result[i], dtype);
   }
-  return ExpansionGradient(op, context);
+  return result;
 }
 
 }  // namespace ms

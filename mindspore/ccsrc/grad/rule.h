@@ -7,6 +7,10 @@
 namespace ms {
 
 bool IsDifferentiable(const OpDef& op);
+// Of an op without a rule, integers count as constants: those that it gives (an index, a rank, a
+// count) move in steps, and those that it reads say where, not how much.
+bool IsStep(const Var& output);
+bool IsLeftAside(const Node& node, const Var& input);
 // The tangents of the inputs of an op that is differentiable.
 Terms ApplyGradientRule(const OpDef& op, GradContext& context);
 

@@ -231,6 +231,7 @@ enum class Promotion : uint8_t {
   kCommon,    // inputs are cast to their common type first (x + y)
   kFloating,  // likewise, integers and booleans become the default float (true division, exp of an
               // integer)
+  kCompare,   // as kCommon; a number that the common type does not hold is beyond all that it holds
 };
 
 enum PythonKind : uint32_t { kFunction = 1, kMethod = 2 };
@@ -267,8 +268,10 @@ struct OpDef {
   std::vector<std::pair<int, int>>
       updates;  // (output, input): output is the new value of a Parameter
   std::vector<std::pair<int, int>>
-      in_place;       // (output, input): the kernel may write over the input
-  int returned = -1;  // outputs that a Python call returns, first ones first; -1: all
+      in_place;           // (output, input): the kernel may write over the input
+  bool divides = false;   // integers by the second input, which may be zero
+  bool internal = false;  // made by passes and compositions of ours alone: no public name
+  int returned = -1;      // outputs that a Python call returns, first ones first; -1: all
 
   int AttrIndex(std::string_view attr) const;  // -1: no such attribute
   DTypeSet InputTypes(size_t i) const;         // honours variadic
@@ -337,6 +340,14 @@ struct OpDef {
   }
   OpDef& View() {
     view = true;
+    return *this;
+  }
+  OpDef& Divides() {
+    divides = true;
+    return *this;
+  }
+  OpDef& Internal() {
+    internal = true;
     return *this;
   }
   OpDef& Structural() {

@@ -44,7 +44,8 @@ class Type {
   const FunctionType& function() const { return *function_; }
   size_t bytes() const { return static_cast<size_t>(shape_.size()) * ItemSize(dtype_); }
 
-  bool has_tangent() const { return !is_tensor() || IsDifferentiable(dtype_); }
+  // Integers have one of their own type: a derivative is truncated where it becomes theirs.
+  bool has_tangent() const { return !is_tensor() || !IsBool(dtype_); }
   // The type of this value's tangent; only where has_tangent().
   Type Tangent() const { return is_tensor() ? Type(dtype_, shape_) : Box(); }
   Type Strong() const;

@@ -10,6 +10,7 @@ namespace {
 // An op of (dy, x) that gives dy times a slope in x: linear in dy.
 OpDef& SlopeOp(OpRegistry& ops, const char* name, const char* doc) {
   return ops.Op(name)
+      .Internal()
       .Doc(doc)
       .In("dy", kFloating, "The gradient that arrives.")
       .In("x", kFloating, "What the activation was applied to.")
@@ -18,9 +19,10 @@ OpDef& SlopeOp(OpRegistry& ops, const char* name, const char* doc) {
 
 void DefineSlopes(OpRegistry& ops) {
   ops.Op("ReluGrad")
+      .Internal()
       .Doc("dy where y, the value of ReLU, is positive, else 0.")
-      .In("dy", kFloating)
-      .In("y", kFloating)
+      .In("dy", kReal)
+      .In("y", kReal)
       .Promote()
       .Scalar([](Expr dy, Expr y) { return Select(y > 0.0, dy, 0.0); })
       .Grad([](GradContext& g) { return g.Call("ReluGrad", {g.dout(), g.in(1)}); });
@@ -52,6 +54,7 @@ void DefineSlopes(OpRegistry& ops) {
                      Where(curved, g.dout() * g.in(0) * (1.0 / 3), 0.0)};
       });
   ops.Op("SigmoidGrad")
+      .Internal()
       .Doc("dy * y * (1 - y): the gradient of the logistic function by its value y.")
       .In("y", kFloating)
       .In("dy", kFloating)

@@ -88,6 +88,7 @@ void DefineViews(OpRegistry& ops) {
       .Class("ExpandDims()(input_x, axis)");
   // Like Python's own conversion, it is where gradients end.
   ops.Op("Number")
+      .Internal()
       .Doc("The Python number that a tensor of one element holds: its dtype yields to others.")
       .In("input", kAny, "One element.")
       .Infer([](InferContext& c) {
@@ -133,6 +134,7 @@ void DefineViews(OpRegistry& ops) {
       .View()
       .Python("stop_gradient(value)");
   ops.Op("Require")
+      .Internal()
       .Doc("Its input, which is computed even if nobody reads it: what computes it may fail.")
       .In("value", kAny, "Any shape.")
       .Infer([](InferContext& c) { return c.in(0); })
@@ -323,7 +325,10 @@ void DefinePadding(OpRegistry& ops) {
       .Sizes("paddings")
       .WithAttr("value", 0.0, "The constant.")
       .Batch(batch::PerAxis("paddings", {0, 0}))
-      .Infer([](InferContext& c) { return c.Like(0, PaddedShape(c, c.shape(0))); })
+      .Infer([](InferContext& c) {
+        CheckFits(c, c.attr<double>("value"), c.dtype(0));
+        return c.Like(0, PaddedShape(c, c.shape(0)));
+      })
       .Grad([](GradContext& g) {
         const Ints& paddings = g.attr<Ints>("paddings");
         Ints begin;
@@ -348,6 +353,7 @@ void DefinePadding(OpRegistry& ops) {
       })
       .Class("MirrorPad(mode='REFLECT')(input_x, paddings)");
   ops.Op("MirrorPadGrad")
+      .Internal()
       .Doc("Gradient of MirrorPad: adds every element to the one that it was a copy of.")
       .In("dout", kNumber, "The shape of MirrorPad's result.")
       .RequiredAttr<Ints>("paddings", "As in MirrorPad.")

@@ -255,12 +255,14 @@ Terms BatchAttention(BatchContext& b) {
 
 void DefineDropoutKeys(OpRegistry& ops) {
   ops.Op("DropoutKey")
+      .Internal()
       .Doc("The seed and the offset that a Dropout here would draw with; takes the offset.")
       .WithAttr("Seed0", 0, "Picks a stream; 0 is the global one.")
       .WithAttr("Seed1", 0, "Likewise, beside the first.")
       .HasEffect(Effect::kRandom)
       .Infer([](InferContext&) { return Type(DType::kInt64, Shape{int64_t{2}}); });
   ops.Op("DropoutMask")
+      .Internal()
       .Doc("1 / keep_prob where a Dropout with the key keeps an element, elsewhere 0.")
       .In("random_key", One(DType::kInt64), "From DropoutKey.")
       .RequiredAttr<Ints>("shape", "The sizes.")
@@ -283,7 +285,7 @@ void DefineDropoutKeys(OpRegistry& ops) {
 
 void DefineAttention(OpRegistry& ops) {
   DefineDropoutKeys(ops);
-  WithAttentionAttrs(WithAttentionInputs(ops.Op("Attention")))
+  WithAttentionAttrs(WithAttentionInputs(ops.Op("Attention").Internal()))
       .Doc(
           "softmax(scale query key^T + mask) value, the largest score of each row, and the "
           "logarithm of the sum of its exponentials over that of the largest. A row all of whose "
@@ -292,7 +294,7 @@ void DefineAttention(OpRegistry& ops) {
       .Infer(InferAttention)
       .Grad(AttentionGradient);
   WithAttentionAttrs(
-      WithAttentionInputs(ops.Op("AttentionGrad"))
+      WithAttentionInputs(ops.Op("AttentionGrad").Internal())
           .In("largest", One(DType::kFloat32) | One(DType::kFloat64), "Output 1 of Attention.")
           .In("log_sum", One(DType::kFloat32) | One(DType::kFloat64), "Output 2 of Attention.")
           .In("delta", One(DType::kFloat32) | One(DType::kFloat64),

@@ -9,7 +9,7 @@ namespace {
 
 void DefineComparison(OpRegistry& ops) {
   auto define = [&](const char* name, const char* doc, DTypeSet types, auto body) -> OpDef& {
-    return DefineBinary(ops, name, doc, types).Scalar(body).Grad(ZeroGrad);
+    return DefineBinary(ops, name, doc, types, Promotion::kCompare).Scalar(body).Grad(ZeroGrad);
   };
   auto greater = [](Expr x, Expr y) { return x > y; };
   define("Equal", "Whether x equals y; nan equals nothing.", kAny,

@@ -295,6 +295,7 @@ void DefineBoxes(OpRegistry& ops) {
 void DefineHost(OpRegistry& ops) {
   // Tensors leave the graph here: like a conversion to NumPy, it has no gradient.
   ops.Op("HostCall")
+      .Internal()
       .Doc("Calls a function of the program around the graph while it runs.")
       .In("arguments")
       .Variadic()

@@ -118,6 +118,7 @@ void DefineConv(OpRegistry& ops) {
           "stride=1, dilation=1, group=1, data_format='NCHW')(out_backprop, filter, input_size)")
       .Class("Conv2DTranspose");
   Convolution(ops, "Conv2DBackpropFilter", "out_backprop", "input", "The input of the convolution.")
+      .Internal()
       .Doc("Gradient of Conv2D with respect to its weight.")
       .RequiredAttr<Ints>("filter_size", "Shape of the result.")
       .OptionalAttr<Ints>("pad_list", "May repeat pad.")

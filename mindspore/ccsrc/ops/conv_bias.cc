@@ -53,6 +53,7 @@ OpDef& WithEpilogue(OpDef& op) {
 
 OpDef& Operands(OpRegistry& ops, const char* name) {
   return ops.Op(name)
+      .Internal()
       .In("x", kFloating, "Rank 4.")
       .In("weight", kFloating, "That of Conv2D, or a packed one.")
       .In("bias", kFloating, "[channels].");
@@ -74,7 +75,7 @@ void DefineConvBias(OpRegistry& ops) {
       Operands(ops, "Conv2DBiasAdd")
           .In("addend", kFloating, "An image of the shape of the result.")
           .Doc("Conv2D, plus a bias per channel, plus an image, through an activation."));
-  WithEpilogue(ops.Op("PackWeight").In("weight", One(DType::kFloat32), "[O, I, H, W]."))
+  WithEpilogue(ops.Op("PackWeight").Internal().In("weight", One(DType::kFloat32), "[O, I, H, W]."))
       .Doc(
           "The weight in the layout, and perhaps the type, that the device wants for Conv2DBias or "
           "Conv2DBiasAdd.")

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "ops/all.h"
+#include "ops/axes.h"
 #include "ops/batch.h"
 
 namespace ms {
@@ -52,7 +53,12 @@ Type InferRange(InferContext& c) {
   int64_t limit = c.attr<int64_t>("maxlen");
   c.Check(count <= static_cast<double>(limit),
           "the range must have at most {} elements, but got {}", limit, count);
-  return Type(DTypeOr(c, integer ? DType::kInt64 : DType::kFloat32), {static_cast<int64_t>(count)});
+  DType dtype = DTypeOr(c, integer ? DType::kInt64 : DType::kFloat32);
+  if (count > 0) {
+    CheckFits(c, start, dtype);
+    CheckFits(c, start + (count - 1) * step, dtype);
+  }
+  return Type(dtype, {static_cast<int64_t>(count)});
 }
 
 OpDef& DefineConstant(OpRegistry& ops, const char* name, const char* doc) {
@@ -87,9 +93,19 @@ Terms LinSpaceGrad(GradContext& g) {
 
 }  // namespace
 
+void CheckFits(const InferContext& c, double value, DType dtype) {
+  if (!IsInteger(dtype)) return;
+  IntegerRange range = RangeOf(dtype);
+  // The least power of two that is too large is exact; the largest integer may not be.
+  bool fits =
+      value >= static_cast<double>(range.low) && value < static_cast<double>(range.high + 1);
+  if (!fits) c.Fail(ErrorKind::kValue, UnfitText(dtype, fmt::format("{}", value)));
+}
+
 void DefineCreation(OpRegistry& ops) {
   // Where the size is known, its users get a constant instead.
   ops.Op("SizeScalar")
+      .Internal()
       .Doc("A number made of a dynamic size: size / divisor, or divisor / size.")
       .RequiredAttr<int64_t>("size", "The size.")
       .Sizes("size")
@@ -112,7 +128,10 @@ void DefineCreation(OpRegistry& ops) {
       .RequiredAttr<Ints>("shape", "The sizes.")
       .Sizes("shape")
       .RequiredAttr<double>("value", "The value, converted to the dtype.")
-      .Infer([](InferContext& c) { return Type(c.attr<DType>("dtype"), CheckedShape(c)); })
+      .Infer([](InferContext& c) {
+        CheckFits(c, c.attr<double>("value"), c.attr<DType>("dtype"));
+        return Type(c.attr<DType>("dtype"), CheckedShape(c));
+      })
       .Python("fill(type, shape, value)")
       .Class("Fill()(dtype, shape, value)");
   DefineConstant(ops, "Zeros", "A tensor of zeros.")

@@ -77,6 +77,7 @@ void DefineGather(OpRegistry& ops) {
       .Class("Gather(batch_dims=0)(input_params, input_indices, axis)")
       .Class("GatherV2");
   ops.Op("GatherGrad")
+      .Internal()
       .Doc("Gradient of Gather: adds each slice of `dout` to the slice that it was a copy of.")
       .In("dout", kNumber, "The shape of Gather's result.")
       .In("input_indices", kIndex, "As in Gather.")

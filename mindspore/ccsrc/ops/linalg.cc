@@ -138,6 +138,7 @@ void DefineLinalg(OpRegistry& ops) {
       .Shard("... m k, ... k n -> ... m n");
   // What quantised networks are made of; what scales the sums is composed in Python.
   ops.Op("MatMulInteger")
+      .Internal()
       .Doc(
           "Products of matrices of bytes with exact sums; the dimensions before the last two "
           "broadcast.")

@@ -51,6 +51,7 @@ void DefineSoftmax(OpRegistry& ops) {
       .Grad([](GradContext& g) { return CallAlong(g, "SoftmaxGrad", g.out(), g.dout()); })
       .Shard("... [axis] -> ... [axis]");
   ops.Op("SoftmaxGrad")
+      .Internal()
       .Doc("Gradient of Softmax from its output: y (dy - sum(y dy)).")
       .In("y", kFloating, "Output of Softmax.")
       .In("dy", kFloating, "Shaped as y.")
@@ -72,6 +73,7 @@ void DefineSoftmax(OpRegistry& ops) {
       .Grad([](GradContext& g) { return CallAlong(g, "LogSoftmaxGrad", g.out(), g.dout()); })
       .Python("log_softmax(logits, axis=-1)");
   ops.Op("LogSoftmaxGrad")
+      .Internal()
       .Doc("Gradient of LogSoftmax from its output: dy - exp(y) sum(dy).")
       .In("y", kFloating, "Output of LogSoftmax.")
       .In("dy", kFloating, "Shaped as y.")
@@ -202,6 +204,7 @@ void DefineLikelihood(OpRegistry& ops) {
       })
       .Grad(LikelihoodGrad);
   ops.Op("NLLLossGrad")
+      .Internal()
       .Doc("Gradient of NLLLoss with respect to the log probabilities.")
       .In("dloss", kFloating, "Shaped as the loss.")
       .In("labels", kIndex, "[batch].")
@@ -276,6 +279,7 @@ OpDef& WithLikelihoodAttrs(OpDef& op) {
 
 void DefineLogitsLoss(OpRegistry& ops) {
   WithLikelihoodAttrs(ops.Op("CrossEntropy")
+                          .Internal()
                           .In("logits", kFloating, "[batch, classes].")
                           .In("labels", kIndex, "[batch], classes in [0, classes) or ignore_index.")
                           .In("weight", kFloating, "[classes]."))
@@ -292,6 +296,7 @@ void DefineLogitsLoss(OpRegistry& ops) {
       })
       .Grad(LogitsGrad);
   WithLikelihoodAttrs(ops.Op("CrossEntropyGrad")
+                          .Internal()
                           .In("dloss", kFloating, "Shaped as the loss.")
                           .In("logits", kFloating, "[batch, classes].")
                           .In("labels", kIndex, "[batch].")

@@ -1,5 +1,6 @@
 // Arithmetic of two and three operands. Functions of one operand are in math_functions.cc.
 #include "ops/all.h"
+#include "ops/batch.h"
 #include "ops/elementwise.h"
 
 namespace ms {
@@ -81,6 +82,7 @@ void DefineIntegerDivision(OpRegistry& ops) {
   const std::string zero =
       " Of integers, 0 where y is 0; the least number divided by -1 is itself.";
   DefineBinary(ops, "FloorDiv", "The quotient x / y rounded down." + zero, kReal | kBoolean)
+      .Divides()
       .Scalar([](Expr x, Expr y) {
         if (IsBool(x.dtype())) return x & y;
         return Binary(ScalarOp::kFloorDiv, x, y);
@@ -90,6 +92,7 @@ void DefineIntegerDivision(OpRegistry& ops) {
       .Python("floor_div(x, y)")
       .Python("tensor_floordiv(input, other)");
   DefineBinary(ops, "TruncateDiv", "The quotient x / y rounded towards zero." + zero, kReal)
+      .Divides()
       .Scalar(TruncatedQuotient)
       .Grad(ZeroGrad)
       .Python("truncate_div(x, y)");
@@ -99,16 +102,19 @@ void DefineIntegerDivision(OpRegistry& ops) {
   auto remainder = [](Expr x, Expr y) { return Binary(ScalarOp::kTruncMod, x, y); };
   DefineBinary(ops, "Mod",
                "The remainder of x / y, with the sign of x. Of integers, 0 where y is 0.", kReal)
+      .Divides()
       .Scalar(remainder)
       .Grad(truncated)
       .Python("fmod(input, other)", kFunctionAndMethod);
   DefineBinary(ops, "TruncateMod",
                "The remainder of x / y, with the sign of x. Of integers, 0 where y is 0.", kReal)
+      .Divides()
       .Scalar(remainder)
       .Grad(truncated)
       .Python("truncate_mod(x, y)");
   DefineBinary(ops, "FloorMod",
                "The remainder of x / y, with the sign of y. Of integers, 0 where y is 0.", kReal)
+      .Divides()
       .Scalar([](Expr x, Expr y) { return Binary(ScalarOp::kFloorMod, x, y); })
       .Grad([](GradContext& g) {
         return RemainderGrad(g, [&] { return g.Call("FloorDiv", {g.in(0), g.in(1)}); });
@@ -131,6 +137,28 @@ Terms PowGrad(GradContext& g) {
     return g.dout() * g.out() * g.Call("Log", {base});
   };
   return BinaryGrad(g, dx, dy);
+}
+
+// What the front end puts between a number, or a divisor, and the op that takes it.
+void DefineChecks(OpRegistry& ops) {
+  ops.Op("FitNumber")
+      .Doc("A number as an integer of another type, which must hold it.")
+      .In("x", kIndex, "Any shape.")
+      .RequiredAttr<DType>("dtype", "The dtype of the result.")
+      .RequiredAttr<std::string>("of", "The op that takes the number, for the message.")
+      .Internal()
+      .Batch(batch::Leading)
+      .Infer([](InferContext& c) { return Type(c.attr<DType>("dtype"), c.shape(0)); })
+      .Grad([](GradContext& g) { return CastTo(g.dout(), g.in_type(0).dtype()); });
+  ops.Op("CheckDivisor")
+      .Doc("A divisor, which is not changed; a zero in it is told to the user.")
+      .In("y", kInteger, "Any shape.")
+      .RequiredAttr<int64_t>("span", "Where the division stands.")
+      .Internal()
+      .Batch(batch::Leading)
+      .InPlace(0, 0)
+      .Infer([](InferContext& c) { return c.in(0); })
+      .Grad([](GradContext& g) { return g.dout(); });
 }
 
 void DefinePowers(OpRegistry& ops) {
@@ -185,8 +213,10 @@ void DefinePowers(OpRegistry& ops) {
 
 void DefineExtremes(OpRegistry& ops) {
   DefineBinary(ops, "GreaterShare",
-               "1 where x > y, one half where they are equal, else 0: the slope of max in x.",
-               kFloating)
+               "1 where x > y, one half (of integers 0) where they are equal, else 0: the slope of "
+               "max in x.",
+               kReal)
+      .Internal()
       .Scalar([](Expr x, Expr y) {
         Expr half = x.trace->Constant(0.5, x.dtype());
         return Select(x > y, 1.0, Select(x == y, half, 0.0));
@@ -248,6 +278,7 @@ void DefineMath(OpRegistry& ops) {
   DefineSums(ops);
   DefineTrueDivision(ops);
   DefineIntegerDivision(ops);
+  DefineChecks(ops);
   DefinePowers(ops);
   DefineExtremes(ops);
   DefineLerp(ops);

@@ -212,6 +212,7 @@ void DefineHyperbolic(OpRegistry& ops) {
       .Grad([](GradContext& g) { return g.Call("TanhGrad", {g.out(), g.dout()}); })
       .Python("tanh(input)", kFunctionAndMethod);
   ops.Op("TanhGrad")
+      .Internal()
       .Doc("dy * (1 - y * y): the gradient of tanh by its value y.")
       .In("y", kFloating)
       .In("dy", kFloating)

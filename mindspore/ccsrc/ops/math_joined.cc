@@ -6,15 +6,9 @@
 namespace ms {
 namespace {
 
-// The slope of max(x, y) in x, as GreaterShare gives it.
-Expr Share(Expr x, Expr y) {
-  Expr half = x.trace->Constant(0.5, x.dtype());
-  return Select(x > y, 1.0, Select(x == y, half, 0.0));
-}
-
 OpDef& Joined(OpRegistry& ops, const char* name, const char* doc,
               std::initializer_list<const char*> inputs, DTypeSet types) {
-  OpDef& op = ops.Op(name).Doc(doc);
+  OpDef& op = ops.Op(name).Internal().Doc(doc);
   for (const char* input : inputs) op.In(input, types, "Broadcasts with the others.");
   return op.Promote();
 }
@@ -36,18 +30,19 @@ void DefineClip(OpRegistry& ops) {
         if (g.needs(0)) grads[0] = g.Call("ClipGrad", {d, x, low, high});
         if (!g.needs(1) && !g.needs(2)) return SumAll(g, std::move(grads));
         Term inner = g.Call("Maximum", {x, low});
+        auto where = [&](const Term& condition) { return d * CastTo(condition, d.dtype()); };
         if (g.needs(1)) {
-          grads[1] = d * g.Call("GreaterShare", {high, inner}) * g.Call("GreaterShare", {low, x});
+          Term inside = g.Call("LessEqual", {inner, high});
+          grads[1] = where(g.Call("LogicalAnd", {g.Call("Less", {x, low}), inside}));
         }
-        if (g.needs(2)) grads[2] = d * g.Call("GreaterShare", {inner, high});
+        if (g.needs(2)) grads[2] = where(g.Call("Less", {high, inner}));
         return SumAll(g, std::move(grads));
       });
-  Joined(ops, "ClipGrad",
-         "dy times the slope of Clip in x: 1 inside the bounds, a half on one, 0 outside.",
-         {"dy", "x", "low", "high"}, kFloating)
+  Joined(ops, "ClipGrad", "dy where x is in [low, high], elsewhere 0: the slope of Clip in x.",
+         {"dy", "x", "low", "high"}, kReal)
       .Scalar([](ScalarTrace& t) {
         Expr x = t.in(1), low = t.in(2), high = t.in(3);
-        return t.in(0) * Share(high, Max(x, low)) * Share(x, low);
+        return Select((x >= low) & (x <= high), t.in(0), 0.0);
       })
       .Grad([](GradContext& g) {
         Terms grads(4);

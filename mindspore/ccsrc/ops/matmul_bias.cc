@@ -47,6 +47,7 @@ Terms ExpandBias(ExpandContext& c) {
 
 OpDef& Product(OpRegistry& ops, const char* name, DTypeSet types) {
   return ops.Op(name)
+      .Internal()
       .In("x", types, "[m, k], or [k, m] with transpose_a.")
       .In("y", types, "[k, n], or [n, k] with transpose_b; or a packed one.");
 }
@@ -69,6 +70,7 @@ void DefineMatMulBias(OpRegistry& ops) {
   Attributes(Product(ops, "MatMulPacked", kPacked)
                  .Doc("MatMul with a packed matrix, through an activation."));
   ops.Op("PackMatrix")
+      .Internal()
       .Doc(
           "The second matrix of a product in the layout, and perhaps the type, that the device "
           "wants for it.")

@@ -201,7 +201,7 @@ void DefineBatchNorm(OpRegistry& ops) {
       .Class(
           "BatchNorm(is_training=False, epsilon=1e-5, momentum=0.1, data_format='NCHW')(input_x, "
           "scale, bias, mean, variance)");
-  BatchNormInputs(ops.Op("BatchNormInference"))
+  BatchNormInputs(ops.Op("BatchNormInference").Internal())
       .Doc("Normalises each channel by the stored mean and variance.")
       .WithAttr("epsilon", 1e-5, "Added to the variance.")
       .WithAttr("data_format", "NCHW", "'NCHW' or 'NHWC'.")
@@ -212,6 +212,7 @@ void DefineBatchNorm(OpRegistry& ops) {
       })
       .Grad(InferenceGradRule);
   ops.Op("BatchNormGrad")
+      .Internal()
       .Doc("Gradients of BatchNorm with respect to its input, scale and bias.")
       .In("dy", kFloating, "Shaped as x.")
       .In("x", kFloating, "Input of BatchNorm.")
@@ -354,7 +355,7 @@ void DefineLayerNorm(OpRegistry& ops) {
         return Types{c.Like(0, c.shape(0)), statistics, statistics};
       })
       .Grad(LayerNormGradRule);
-  WithLayerAttrs(ops.Op("LayerNormGrad"))
+  WithLayerAttrs(ops.Op("LayerNormGrad").Internal())
       .Doc("Gradients of LayerNorm with respect to its three inputs.")
       .In("dy", kFloating, "Shaped as x.")
       .In("x", kFloating, "Input of LayerNorm.")

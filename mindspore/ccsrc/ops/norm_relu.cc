@@ -67,7 +67,7 @@ void CheckActivation(const InferContext& c) {
 }
 
 OpDef& Gradient(OpRegistry& ops, const char* name) {
-  return ops.Op(name).In("dy", kFloating, "Shaped as x.");
+  return ops.Op(name).Internal().In("dy", kFloating, "Shaped as x.");
 }
 
 OpDef& Saved(OpDef& op) {
@@ -80,7 +80,7 @@ OpDef& Saved(OpDef& op) {
 }  // namespace
 
 void DefineNormRelu(OpRegistry& ops) {
-  Attributes(Inputs(ops.Op("BatchNormRelu")))
+  Attributes(Inputs(ops.Op("BatchNormRelu").Internal()))
       .Doc("An activation of BatchNorm in training.")
       .WithAttr("activation", "relu", "'relu' or 'relu6'.")
       .Infer([](InferContext& c) {
@@ -92,7 +92,8 @@ void DefineNormRelu(OpRegistry& ops) {
         results[0] = c.Call(ActivationOp(c), {results[0]});
         return results;
       });
-  Attributes(Inputs(ops.Op("BatchNormAddRelu")).In("residual", kFloating, "Shaped as input_x."))
+  Attributes(
+      Inputs(ops.Op("BatchNormAddRelu").Internal()).In("residual", kFloating, "Shaped as input_x."))
       .Doc("ReLU of the sum of BatchNorm in training and a second image.")
       .InPlace(0, 5)
       .Infer([](InferContext& c) {

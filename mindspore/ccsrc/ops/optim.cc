@@ -114,7 +114,7 @@ void DefineMomentum(OpRegistry& ops) {
       .WithAttr("dampening", 0.0, "Part of the gradient that the velocity leaves out.")
       .WithAttr("weight_decay", 0.0, "L2 penalty.")
       .WithAttr("nesterov", false, "Look ahead by one step.");
-  OpDef& rows = ops.Op("SGDRows");
+  OpDef& rows = ops.Op("SGDRows").Internal();
   rows.In("parameters", kFloating, "A table.").In("gradient", kFloating, "Of rows of the table.");
   rows.In("learning_rate", kReal).In("accum", kFloating).In("momentum", kReal);
   rows.In("stat", kFloating, "As in SGD.").In("indices", kIndex, "Which rows, in [-n, n).");

@@ -66,7 +66,8 @@ void DefineMaxPool(OpRegistry& ops) {
       })
       .Class(
           "MaxPoolWithArgmax(kernel_size=1, strides=1, pad_mode='valid', data_format='NCHW')(x)");
-  MaxWindows(ops.Op("MaxPoolGrad").In("x", kFloating, "Input of MaxPool.").In("dy", kFloating))
+  MaxWindows(
+      ops.Op("MaxPoolGrad").Internal().In("x", kFloating, "Input of MaxPool.").In("dy", kFloating))
       .Doc("Gradient of MaxPool: dy goes to the first maximum of each window.")
       .Batch(batch::FirstAxis())
       .Infer([](InferContext& c) {
@@ -77,8 +78,10 @@ void DefineMaxPool(OpRegistry& ops) {
       .Grad([](GradContext& g) {
         return Terms{{}, g.Call("MaxPoolGradGrad", {g.in(0), g.dout()}, SameAttrs(g.node()))};
       });
-  MaxWindows(
-      ops.Op("MaxPoolGradGrad").In("x", kFloating, "Input of MaxPool.").In("values", kFloating))
+  MaxWindows(ops.Op("MaxPoolGradGrad")
+                 .Internal()
+                 .In("x", kFloating, "Input of MaxPool.")
+                 .In("values", kFloating))
       .Doc("The values at the first maximum of each window of x.")
       .Batch(batch::FirstAxis())
       .Infer([](InferContext& c) {
@@ -110,7 +113,8 @@ void DefineAvgPool(OpRegistry& ops) {
         return g.Call("AvgPoolGrad", {g.dout()}, attrs);
       })
       .Class("AvgPool(kernel_size=1, strides=1, pad_mode='VALID', data_format='NCHW')(x)");
-  AverageWindows(ops.Op("AvgPoolGrad").In("dy", kFloating, "Shaped as the output of AvgPool."))
+  AverageWindows(
+      ops.Op("AvgPoolGrad").Internal().In("dy", kFloating, "Shaped as the output of AvgPool."))
       .Doc("Gradient of AvgPool: dy is spread evenly over each window.")
       .RequiredAttr<Ints>("input_size", "Shape of the result.")
       .Sizes("input_size")
@@ -160,6 +164,7 @@ void DefineAdaptivePool(OpRegistry& ops) {
                       {{"input_size", g.in_type(0).shape().ToCodes()}});
       });
   ops.Op("AdaptiveAvgPool2DGrad")
+      .Internal()
       .Doc("Gradient of AdaptiveAvgPool2D.")
       .Batch([](BatchContext& b) {
         if (b.rank(0) == 4) return batch::FirstAxis(1, "input_size")(b);

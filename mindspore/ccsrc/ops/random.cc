@@ -52,7 +52,8 @@ void DefineFilled(OpRegistry& ops) {
         return Type(c.dtype(0), CheckedShape(c));
       })
       .Class("UniformInt(seed=0, seed2=0)(shape, minval, maxval)");
-  WithSeeds(ops.Op("RandomPermutation").RequiredAttr<int64_t>("n", "How many.").Sizes("n"))
+  WithSeeds(
+      ops.Op("RandomPermutation").Internal().RequiredAttr<int64_t>("n", "How many.").Sizes("n"))
       .OptionalAttr<DType>("dtype", "Int64 where it is None.")
       .Doc("The numbers 0 ... n - 1 in random order.")
       .Infer([](InferContext& c) {
@@ -69,10 +70,12 @@ void DefineFilled(OpRegistry& ops) {
 // What a part of a program that is run again draws must be what it drew before.
 void DefineOffsets(OpRegistry& ops) {
   ops.Op("RandomOffset")
+      .Internal()
       .Doc("The offset that the next random op will take; takes none itself.")
       .HasEffect(Effect::kRandom)
       .Infer([](InferContext&) { return Type(DType::kInt64, Shape{}); });
   ops.Op("SetRandomOffset")
+      .Internal()
       .Doc("Makes the next random op take this offset; returns the one it would have taken.")
       .In("offset", One(DType::kInt64), "A scalar.")
       .HasEffect(Effect::kRandom)
@@ -153,6 +156,7 @@ void DefineRandom(OpRegistry& ops) {
       .InPlace(0, 0)
       .Class("Dropout(keep_prob=0.5, Seed0=0, Seed1=0)(x)");
   ops.Op("DropoutGrad")
+      .Internal()
       .Doc("Its first input times the mask, divided by keep_prob.")
       .In("dy", kFloating, "Any shape.")
       .In("mask", kFloating, "The same shape.")

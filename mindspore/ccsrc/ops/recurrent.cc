@@ -121,7 +121,7 @@ OpDef& LayerSettings(OpDef& op) {
 }  // namespace
 
 void DefineRecurrent(OpRegistry& ops) {
-  LayerSettings(ops.Op("Recurrence"))
+  LayerSettings(ops.Op("Recurrence").Internal())
       .Doc(
           "A recurrent layer in one direction: the states of all steps, from the inputs times "
           "their weights.")
@@ -138,7 +138,7 @@ void DefineRecurrent(OpRegistry& ops) {
       .Infer(InferRecurrence)
       .Grad(RecurrenceGradRule)
       .Expand(ExpandRecurrence);
-  LayerSettings(ops.Op("RecurrenceGrad"))
+  LayerSettings(ops.Op("RecurrenceGrad").Internal())
       .Doc(
           "Gradients of Recurrence with respect to from_x, to the product with the state, of a "
           "GRU only, to the first state and the first cells.")

@@ -98,12 +98,13 @@ void DefineScan(OpRegistry& ops) {
       .Grad(CumProdGrad)
       .Class("CumProd(exclusive=False, reverse=False)(x, axis)");
   ops.Op("LinearScan")
+      .Internal()
       .Doc(
           "The recurrence y_k = a_k + b_k * y_(k-1) along an axis, from y_(-1) = 0; with "
           "`from_source`, the factor is "
           "b_(k-1). What the gradient of a running product is made of.")
-      .In("a", kFloating | kComplex, "Any shape.")
-      .In("b", kFloating | kComplex, "The same shape.")
+      .In("a", kNumber, "Any shape.")
+      .In("b", kNumber, "The same shape.")
       .RequiredAttr<int64_t>("axis", "The axis.")
       .WithAttr("reverse", false, "Run from the end.")
       .WithAttr("from_source", false, "Take the factor where the last result came from.")

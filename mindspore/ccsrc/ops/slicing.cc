@@ -76,7 +76,7 @@ void DefineStridedSlice(OpRegistry& ops) {
           "new_axis_mask=0, "
           "shrink_axis_mask=0)")
       .Class(std::string("StridedSlice") + kSliceClass + "(input_x, begin, end, strides)");
-  WithSliceAttrs(ops.Op("StridedSliceGrad").In("dout", kAny, "The shape of the slice."))
+  WithSliceAttrs(ops.Op("StridedSliceGrad").Internal().In("dout", kAny, "The shape of the slice."))
       .RequiredAttr<Ints>("shape", "The shape that was sliced.")
       .Sizes("shape")
       .Doc("Gradient of StridedSlice: zeros with `dout` in the place of the slice.")
@@ -90,6 +90,7 @@ void DefineStridedSlice(OpRegistry& ops) {
       })
       .Grad([](GradContext& g) { return g.Call("StridedSlice", {g.dout()}, SliceAttrs(g)); });
   WithSliceAttrs(ops.Op("StridedSliceAssign")
+                     .Internal()
                      .In("x", kAny, "Any shape.")
                      .In("value", kAny, "The shape of the slice."))
       .Doc("The value of x after `x[slice] = value`.")

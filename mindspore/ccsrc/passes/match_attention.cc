@@ -133,7 +133,7 @@ class Matcher {
       for (const Var& v : node->inputs) ++uses_[v];
     }
     for (const Var& v : graph.outputs()) ++uses_[v];
-    for (const Node* node : graph.parameters()) active_[node] = IsDifferentiable(DTypeOf(node));
+    for (const Node* node : graph.parameters()) active_[node] = IsContinuous(DTypeOf(node));
   }
 
   std::optional<Attention> At(const Node& root) {
@@ -324,7 +324,7 @@ class Matcher {
     bool any = false;
     if (node.op != Known().stop_gradient) {
       for (const Var& v : node.inputs) {
-        if (!v.type().is_tensor() || IsDifferentiable(v.type().dtype())) any |= Active(*v.node);
+        if (!v.type().is_tensor() || IsContinuous(v.type().dtype())) any |= Active(*v.node);
       }
     }
     return active_[&node] = any;

@@ -1,6 +1,9 @@
 #include "python/convert.h"
 
+#include <algorithm>
+#include <cmath>
 #include <complex>
+#include <limits>
 
 #include "python/dim_object.h"
 #include "python/dtype_object.h"
@@ -67,14 +70,52 @@ bool HasFloat(py::handle object) {
   return false;
 }
 
+[[noreturn]] void Unfit(DType dtype, py::handle got) {
+  Throw(ErrorKind::kValue, "For 'Tensor', {}.",
+        UnfitText(dtype, py::repr(got).cast<std::string>().substr(0, 60)));
+}
+
+// What is made an integer must be one of the type, up to what lies behind the point.
+void CheckFits(const py::array& array, DType dtype) {
+  DType own;
+  if (!DTypeFromNumpy(array.dtype(), &own) || IsBool(own) || IsComplex(own) || array.size() == 0)
+    return;
+  IntegerRange range = RangeOf(dtype);
+  if (IsInteger(own) && range.Holds(RangeOf(own).low) && range.Holds(RangeOf(own).high)) return;
+  for (const char* extreme : {"min", "max"}) {
+    py::object item = array.attr(extreme)().attr("item")();
+    Number number;
+    NumberFromObject(item.ptr(), &number);
+    bool fits = IsInteger(own) ? number.FitsIn(dtype)
+                               : number.real > static_cast<double>(range.low) - 1 &&
+                                     number.real < static_cast<double>(range.high + 1);
+    if (!fits) Unfit(dtype, item);
+  }
+}
+
+py::array Converted(const py::array& array, DType dtype) {
+  if (IsInteger(dtype)) CheckFits(array, dtype);
+  return array.attr("astype")(NumpyDType(dtype), py::arg("copy") = false).cast<py::array>();
+}
+
+// Python's integers have no bounds.
+bool HoldsWideInteger(py::handle object) {
+  if (PyLong_Check(object.ptr())) {
+    Number number;
+    NumberFromObject(object.ptr(), &number);
+    return !number.FitsIn(DType::kInt64);
+  }
+  if (!PyList_Check(object.ptr()) && !PyTuple_Check(object.ptr())) return false;
+  return std::any_of(object.begin(), object.end(), HoldsWideInteger);
+}
+
 }  // namespace
 
 Tensor TensorFromObject(PyObject* object, const DType* dtype) {
   if (IsTensor(object)) {
     const Tensor& value = ValueOf(object, "Tensor(...)");
     if (!dtype || *dtype == value.dtype()) return value.Copy();
-    return TensorFromArray(
-        ArrayFromTensor(value).attr("astype")(NumpyDType(*dtype)).cast<py::array>(), true);
+    return TensorFromArray(Converted(ArrayFromTensor(value), *dtype), true);
   }
   py::object numpy = py::module_::import("numpy");
   py::object plain = Plain(object);
@@ -88,6 +129,7 @@ Tensor TensorFromObject(PyObject* object, const DType* dtype) {
           py::str(error.value()).cast<std::string>());
   }
   char kind = array.dtype().kind();
+  if (kind == 'O' && HoldsWideInteger(plain)) Unfit(dtype ? *dtype : DType::kInt64, plain);
   if (kind == 'O' || kind == 'U' || kind == 'S') {
     Throw(ErrorKind::kType, "For 'Tensor', the data must be numbers, but got {}.",
           TypeName(object));
@@ -98,8 +140,7 @@ Tensor TensorFromObject(PyObject* object, const DType* dtype) {
     array = array.attr("astype")("float32").cast<py::array>();
   if (dtype && *dtype != DType::kBool && array.dtype().kind() == 'b')
     array = array.attr("astype")("int8").cast<py::array>();
-  if (dtype)
-    array = array.attr("astype")(NumpyDType(*dtype), py::arg("copy") = false).cast<py::array>();
+  if (dtype) array = Converted(array, *dtype);
   return TensorFromArray(array, true);
 }
 
@@ -116,6 +157,27 @@ py::array ArrayFromTensor(const Tensor& tensor) {
 
 // ---- numbers
 // ----------------------------------------------------------------------------------------------
+namespace {
+
+// An integer of more than 63 bits.
+Number WideNumber(PyObject* object, int sign) {
+  double real = PyLong_AsDouble(object);
+  if (real == -1 && PyErr_Occurred()) {
+    PyErr_Clear();
+    real = sign * std::numeric_limits<double>::infinity();
+  }
+  uint64_t bits = sign > 0 ? PyLong_AsUnsignedLongLong(object) : 0;
+  bool fits = sign > 0 && !PyErr_Occurred();
+  PyErr_Clear();
+  return {DType::kInt64, real, 0, fits ? Wide{bits} : sign * (Wide{1} << 100)};
+}
+
+}  // namespace
+
+bool Number::FitsIn(DType type) const {
+  return !IsInteger(type) || !IsInteger(dtype) || RangeOf(type).Holds(integer);
+}
+
 bool NumberFromObject(PyObject* object, Number* out) {
   if (PyFloat_CheckExact(object)) {
     *out = {DType::kFloat32, PyFloat_AS_DOUBLE(object), 0, 0};
@@ -129,10 +191,8 @@ bool NumberFromObject(PyObject* object, Number* out) {
   if (PyLong_Check(object)) {
     int overflow = 0;
     int64_t v = PyLong_AsLongLongAndOverflow(object, &overflow);
-    if (overflow)
-      Throw(ErrorKind::kValue, "an integer must fit into 64 bits, but got {}",
-            py::repr(object).cast<std::string>());
-    *out = {DType::kInt64, static_cast<double>(v), 0, v};
+    *out = overflow ? WideNumber(object, overflow)
+                    : Number{DType::kInt64, static_cast<double>(v), 0, v};
     return true;
   }
   if (PyFloat_Check(object)) {  // numpy.float64 too
@@ -151,8 +211,12 @@ bool NumberFromObject(PyObject* object, Number* out) {
   return false;
 }
 
-Tensor ScalarTensor(const Number& n, DType dtype) {
+Tensor ScalarTensor(const Number& n, DType dtype, std::string_view op) {
   if (IsInteger(dtype) && IsInteger(n.dtype)) {
+    if (!n.FitsIn(dtype)) {
+      Throw(ErrorKind::kValue, "For '{}', {}.", op,
+            UnfitText(dtype, fmt::format("{:.0f}", n.real)));
+    }
     Tensor t(dtype, Shape{});
     VisitDType(dtype, [&]<class T>(TypeTag<T>) {
       if constexpr (IsInteger(kDTypeOf<T>)) *t.data<T>() = static_cast<T>(n.integer);
@@ -228,7 +292,10 @@ bool DoubleFrom(PyObject* object, double* out) {
   }
   if (!NumberFromObject(object, &number) || number.dtype == DType::kComplex64) return false;
   *out = number.real;
-  return true;
+  // An integer that a double rounds would be another one.
+  double size = std::abs(number.real);
+  return !IsInteger(number.dtype) || size < 0x1p53 || size >= 0x1p64 ||
+         static_cast<Wide>(number.real) == number.integer;
 }
 
 template <class T, class F>

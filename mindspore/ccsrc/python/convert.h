@@ -20,10 +20,13 @@ struct Number {
   DType dtype;  // Bool, Int64, Float32 (Complex64 for complex)
   double real = 0;
   double imag = 0;
-  int64_t integer = 0;
+  Wide integer = 0;  // beyond 64 bits some number that no type holds
+
+  bool FitsIn(DType type) const;  // an integer type; true for numbers that are no integers
 };
 bool NumberFromObject(PyObject* object, Number* out);
-Tensor ScalarTensor(const Number& number, DType dtype);
+// `op` refuses an integer that the dtype does not hold.
+Tensor ScalarTensor(const Number& number, DType dtype, std::string_view op);
 
 // The attribute `def` of `op` from an argument; TypeError names op, argument, what must hold and
 // what came.

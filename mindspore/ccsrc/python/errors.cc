@@ -1,6 +1,5 @@
 #include "python/errors.h"
 
-#include "ir/span.h"
 #include "python/trace.h"
 
 namespace ms::python {
@@ -49,18 +48,6 @@ PyObject* PythonType(ErrorKind kind) {
   return PyExc_RuntimeError;
 }
 
-// The chain of calls through which a node came to be where it is, innermost first.
-py::list Places(SpanId id) {
-  py::list places;
-  while (id != 0) {
-    const Span& span = GetSpan(id);
-    places.append(py::make_tuple(span.file, span.line, span.function, span.column - 1,
-                                 span.end_line, span.end_column - 1));
-    id = span.caller;
-  }
-  return places;
-}
-
 // compile/errors.py makes the exception that shows the user's lines. While a function is traced the
 // front end does so itself: it knows more.
 py::object Located(const Error& error, PyObject* type) {
@@ -72,6 +59,21 @@ py::object Located(const Error& error, PyObject* type) {
 }
 
 }  // namespace
+
+py::list Places(SpanId id) {
+  py::list places;
+  while (id != 0) {
+    const Span& span = GetSpan(id);
+    places.append(py::make_tuple(span.file, span.line, span.function, span.column - 1,
+                                 span.end_line, span.end_column - 1));
+    id = span.caller;
+  }
+  return places;
+}
+
+void TellOfZeroDivisor(SpanId span) {
+  py::module_::import("mindspore.compile.errors").attr("note_zero_divisor")(Places(span));
+}
 
 void SetError(const Error& error) {
   PyObject* type = PythonType(error.kind());

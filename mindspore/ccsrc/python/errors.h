@@ -4,6 +4,7 @@
 #include <pybind11/pybind11.h>
 
 #include "base/error.h"
+#include "ir/span.h"
 
 namespace ms::python {
 
@@ -26,6 +27,12 @@ PyObject* Guarded(F&& f) noexcept {
   }
   return nullptr;
 }
+
+// The chain of calls through which a node came to be where it is, innermost first.
+pybind11::list Places(SpanId id);
+
+// Warns of an integer division by zero; the span is 0 where the caller's line is the place.
+void TellOfZeroDivisor(SpanId span);
 
 void BindErrors(pybind11::module_& m);
 

@@ -2,8 +2,10 @@
 #include <pybind11/stl.h>
 
 #include "kernel/host_call.h"
+#include "kernel/notice.h"
 #include "ops/control.h"
 #include "python/dtype_object.h"
+#include "python/errors.h"
 #include "python/module.h"
 #include "python/tensor_object.h"
 #include "python/trace.h"
@@ -40,6 +42,16 @@ std::vector<Tensor> CallPython(const py::object& function, std::vector<Tensor> a
     for (py::handle item : result)
       values.push_back(ValueOf(item.ptr(), "a call from a compiled graph"));
     return values;
+  } catch (py::error_already_set& error) {
+    throw PythonError(error);
+  }
+}
+
+// While a graph runs. The user may have made the warning an error.
+void NoteToPython(SpanId span) {
+  py::gil_scoped_acquire gil;
+  try {
+    TellOfZeroDivisor(span);
   } catch (py::error_already_set& error) {
     throw PythonError(error);
   }
@@ -89,6 +101,7 @@ py::list EmitHostCall(Trace& trace, py::object function, const py::sequence& arg
 }  // namespace
 
 void BindHost(py::module_& m) {
+  SetZeroDivisorNotice(NoteToPython);
   py::class_<HostHandle, std::shared_ptr<HostHandle>>(m, "HostFunction")
       .def(py::init<py::object>(), "Registers a function for the op HostCall while it lives.")
       .def_property_readonly("number", &HostHandle::number);

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 #include <unordered_map>
 
+#include "kernel/notice.h"
 #include "python/convert.h"
 #include "python/dim_object.h"
 #include "python/errors.h"
@@ -105,6 +107,50 @@ PyObject* Pack(const OpDef& op, std::vector<PyObject*>& objects) {
   return tuple;
 }
 
+// Whether an input of the graph is a number, which takes the dtype of the tensors beside it.
+bool IsNumber(const Operand& operand, const Var& v) {
+  return v && (operand.is_number_input || v.type().weak());
+}
+
+// Comparisons are exact. A number that no integer of the common type equals is as far as infinity;
+// one that is known only when the graph runs (`vars`) is compared in its own type.
+void KeepComparable(const OpDef& op, std::vector<Operand>& operands, const Vars& vars,
+                    Common* common) {
+  if (op.promotion != Promotion::kCompare || !IsInteger(common->dtype())) return;
+  for (size_t i = 0; i < operands.size(); ++i) {
+    Number& number = operands[i].number;
+    if (operands[i].is_number && !number.FitsIn(common->dtype())) {
+      number = {DType::kFloat64, std::copysign(HUGE_VAL, number.real), 0, 0};
+      return common->Add(DType::kFloat64, false);
+    }
+    bool later = i < vars.size() && IsNumber(operands[i], vars[i]);
+    if (later && !common->weak() && common->dtype() != DType::kUInt64)
+      common->Add(DType::kInt64, false);
+  }
+}
+
+// An input of the graph in the common type. A number must fit: eager code would refuse it.
+Var Joined(Emitter& emitter, const OpDef& op, const Operand& operand, const Var& v,
+           const Common& common) {
+  DType dtype = common.graph_dtype();
+  DType own = v.type().dtype();
+  bool shrinks = Contains(kIndex, own) && IsInteger(dtype) && !common.weak();
+  if (shrinks && IsNumber(operand, v)) {
+    return emitter.Call("FitNumber", {emitter.Wrap(v)}, {{"dtype", dtype}, {"of", op.name}}).var;
+  }
+  Term cast = CastTo(emitter.Wrap(v), dtype);
+  // Numbers among themselves stay numbers.
+  return (common.weak() ? emitter.Call("Number", {cast}) : cast).var;
+}
+
+// Python says nothing where an integer tensor is divided by zero; the user is told.
+Var CheckedDivisor(Emitter& emitter, const Var& v) {
+  const Node& node = *v.node;
+  if (node.kind == NodeKind::kConstant && !HasZero(node.value)) return v;
+  NamedAttrs attrs{{"span", static_cast<int64_t>(emitter.span)}};
+  return emitter.Call("CheckDivisor", {emitter.Wrap(v)}, attrs).var;
+}
+
 // ---- compiled: append to the trace
 // --------------------------------------------------------------------------
 PyObject* ApplySymbolic(Trace& trace, const OpDef& op, PyObject* const* inputs,
@@ -147,18 +193,20 @@ PyObject* ApplySymbolic(Trace& trace, const OpDef& op, PyObject* const* inputs,
     Throw(ErrorKind::kUnknownValue, "For '{}', a number that changes from call to call has no type",
           op.name);
   }
+  KeepComparable(op, operands, vars, &common);
   for (size_t i = 0; i < operands.size(); ++i) {
     if (vars[i]) {
-      if (promotes && vars[i].type().dtype() != common.graph_dtype()) {
-        Term cast = CastTo(emitter.Wrap(vars[i]), common.graph_dtype());
-        // Numbers among themselves stay numbers.
-        vars[i] = (common.weak() ? emitter.Call("Number", {cast}) : cast).var;
-      }
+      if (promotes && vars[i].type().dtype() != common.graph_dtype())
+        vars[i] = Joined(emitter, op, operands[i], vars[i], common);
       continue;
     }
-    DType dtype = promotes ? common.graph_dtype() : operands[i].number.dtype;
-    vars[i] = emitter.Constant(ScalarTensor(operands[i].number, dtype), !promotes || common.weak());
+    DType dtype = promotes                      ? common.graph_dtype()
+                  : AssignsNumber(op, operands) ? common.dtype()
+                                                : operands[i].number.dtype;
+    vars[i] = emitter.Constant(ScalarTensor(operands[i].number, dtype, op.name),
+                               !promotes || common.weak());
   }
+  if (op.divides && IsInteger(vars[1].type().dtype())) vars[1] = CheckedDivisor(emitter, vars[1]);
   if (AssignsNumber(op, operands))
     vars[1] = BroadcastTo(emitter.Wrap(vars[1]), vars[0].type().shape()).var;
   Vars outputs = emitter.Emit(op, vars, attrs);
@@ -245,6 +293,10 @@ PyObject* RunEager(const OpDef& op, PyObject* const* inputs, size_t count, const
             op.inputs[input].name, TypeName(inputs[input]));
     }
   }
+  if (op.divides && IsInteger(values[1]->dtype()) && HasZero(*values[1])) {
+    Trace* trace = Trace::Current();
+    TellOfZeroDivisor(trace ? trace->span : 0);
+  }
   Prepared& prepared =
       CurrentRunner().Run(op, {values, count}, attrs, outputs, current_tape == nullptr);
   return Finish(op, inputs, count, attrs, values, prepared, outputs.data(), outputs.size());
@@ -260,6 +312,7 @@ PyObject* ApplyEagerSlow(const OpDef& op, PyObject* const* inputs, std::vector<O
     else
       common.Add(o.tensor ? o.tensor->value.dtype() : o.made.dtype(), false);
   }
+  KeepComparable(op, operands, {}, &common);
   bool promotes = op.promotion != Promotion::kNone;
   size_t n = operands.size();
   bool joins = promotes || (!op.updates.empty() &&
@@ -269,7 +322,8 @@ PyObject* ApplyEagerSlow(const OpDef& op, PyObject* const* inputs, std::vector<O
   std::vector<const Tensor*> values(n);
   for (size_t i = 0; i < n; ++i) {
     Operand& o = operands[i];
-    if (o.is_number) o.made = ScalarTensor(o.number, joins ? common.dtype() : o.number.dtype);
+    if (o.is_number)
+      o.made = ScalarTensor(o.number, joins ? common.dtype() : o.number.dtype, op.name);
     if (o.tensor) {
       objects[i] = inputs[i];
     } else {
@@ -315,7 +369,7 @@ PyObject* ApplyOp(const OpDef& op, PyObject* const* inputs, size_t count, const 
     values[i] = &AsTensor(inputs[i])->value;
     if (promotes) {
       fast = values[i]->dtype() == values[0]->dtype() &&
-             (op.promotion == Promotion::kCommon || IsFloating(values[0]->dtype()) ||
+             (op.promotion != Promotion::kFloating || IsFloating(values[0]->dtype()) ||
               IsComplex(values[0]->dtype()));
     }
   }

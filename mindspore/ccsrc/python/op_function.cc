@@ -251,8 +251,8 @@ py::object MakeFunction(const std::string& op_name, const std::string& name,
       NewFunction(*op, name, names, std::move(fixed), std::move(given)));
 }
 
-// Ops on functions, and others that only passes make: they have no face in Python.
-bool IsInternal(const OpDef& op) {
+// Ops on functions, and others that take a graph.
+bool IsStructural(const OpDef& op) {
   auto takes_graph = [](const AttrDef& a) {
     return a.kind == Attr(static_cast<Graph*>(nullptr)).index();
   };
@@ -289,7 +289,8 @@ py::list Registry() {
     d["variadic"] = op->variadic;
     d["differentiable"] = IsDifferentiable(*op);
     d["scalar"] = static_cast<bool>(op->scalar);
-    d["structural"] = IsInternal(*op);
+    d["structural"] = IsStructural(*op);
+    d["internal"] = op->internal;
     d["view"] = op->view;
     d["random"] = op->effect == Effect::kRandom;
     d["updates"] = op->updates;

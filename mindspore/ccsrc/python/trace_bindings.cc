@@ -45,7 +45,7 @@ Var VarOf(Trace& trace, py::handle object) {
   }
   if (NumberFromObject(object.ptr(), &number)) {
     DType dtype = number.dtype == DType::kFloat32 ? DType::kFloat64 : number.dtype;
-    return trace.emitter().Constant(ScalarTensor(number, dtype), true);
+    return trace.emitter().Constant(ScalarTensor(number, dtype, "jit"), true);
   }
   Throw(ErrorKind::kType, "a tensor or function value is needed here, but got {}",
         TypeName(object.ptr()));

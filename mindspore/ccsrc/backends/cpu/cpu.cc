@@ -14,7 +14,7 @@ class CpuBackend : public Backend {
   CpuBackend() {
     for (auto add : {AddElementwise, AddReduce, AddMatMul, AddConv, AddConvBias, AddPool, AddNorm,
                      AddSoftmax, AddLoss, AddArray, AddIndexing, AddRandom, AddOptim, AddAttention,
-                     AddRecurrent, AddInteger, AddFused}) {
+                     AddRecurrent, AddNumbers, AddInteger, AddFused}) {
       add(table_);
     }
     SetLayouts(name(), {PrefersChannelsLast, PackedSize, TakesBias, PackedMatrix});

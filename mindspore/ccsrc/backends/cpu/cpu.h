@@ -28,5 +28,6 @@ void AddRandom(KernelTable& table);
 void AddOptim(KernelTable& table);
 void AddAttention(KernelTable& table);
 void AddRecurrent(KernelTable& table);
+void AddNumbers(KernelTable& table);
 
 }  // namespace ms::cpu

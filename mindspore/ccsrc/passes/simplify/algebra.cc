@@ -11,7 +11,7 @@
 namespace ms {
 namespace {
 
-bool IsIntegral(const Match& m) { return !IsDifferentiable(m.root().outputs[0].dtype()); }
+bool IsIntegral(const Match& m) { return !IsContinuous(m.root().outputs[0].dtype()); }
 
 }  // namespace
 

@@ -13,7 +13,7 @@ from mindspore.compile.errors import Unsupported
 from mindspore.compile.leaving import Leaving
 from mindspore.compile.tracer import Tracer
 from mindspore.ops import _bind, _custom
-from mindspore.ops._custom import FLOATS
+from mindspore.ops._custom import has_tangent
 
 
 class Traced:
@@ -50,9 +50,7 @@ class Traced:
     def tangents(self, given: list) -> Any:
         """The tangents of the value, in its structure."""
         items = iter(given)
-        of = iter(
-            [next(items) if r.dtype in FLOATS else _custom.zeros_like(r) for r in self.leaves]
-        )
+        of = iter([next(items) if has_tangent(r) else _custom.zeros_like(r) for r in self.leaves])
         return rebuild(self.value, lambda _: next(of))
 
 
@@ -97,7 +95,7 @@ def custom_call(
         given = _custom.match_gradients(
             name, backward(*arguments, out, dout), arguments, parameters
         )
-        return [_or_zeros(g, x) for g, x in zip(given, inputs) if x.dtype in FLOATS]
+        return [_or_zeros(g, x) for g, x in zip(given, inputs) if has_tangent(x)]
 
     back = _backward(tracer, traced.graph, make)
     function = trace.custom_grad(trace.partial(traced.graph), back)
@@ -128,8 +126,8 @@ def hooked_call(
         return run(*args)
     trace = tracer.trace
     traced = Traced(tracer, name, run, args)
-    floats = [i for i, y in enumerate(traced.leaves) if y.dtype in FLOATS]
-    like = [(tuple(traced.leaves[i].shape), traced.leaves[i].dtype) for i in floats]
+    moving = [i for i, y in enumerate(traced.leaves) if has_tangent(y)]
+    like = [(tuple(traced.leaves[i].shape), traced.leaves[i].dtype) for i in moving]
     results = [(tuple(y.shape), y.dtype) for y in traced.leaves]
 
     def enter(*xs: Tensor) -> tuple:
@@ -138,7 +136,7 @@ def hooked_call(
     def at_inputs(*rest: Any) -> tuple:
         dx, slots = rest[-1]
         douts: list = [None] * len(results)
-        for i, slot in zip(floats, slots):
+        for i, slot in zip(moving, slots):
             douts[i] = slot
         douts = [
             ops.zeros(*results[i]) if d is None else d  # of a result that has no gradient
@@ -148,7 +146,7 @@ def hooked_call(
 
     def at_outputs(*rest: Any) -> tuple:
         douts = _custom.output_hooks(name, cell, before, rest[-1])
-        return *douts, [douts[i] for i in floats]
+        return *douts, [douts[i] for i in moving]
 
     xs, slots = custom_call(tracer, name, enter, at_inputs, tuple(traced.inputs), [])
     value = traced.place(trace, trace.call(trace.partial(traced.graph), list(xs)))
@@ -166,7 +164,7 @@ def recompute(tracer: Tracer, name: str, run: Callable, args: tuple) -> Any:
         return run(*args)
     trace = tracer.trace
     traced = Traced(tracer, name, run, args)
-    if not any(r.dtype in FLOATS for r in traced.results):
+    if not any(has_tangent(r) for r in traced.results):
         return traced.place(trace, trace.call(trace.partial(traced.graph), traced.inputs))
     lifted = trace.lift_captures(traced.graph)
     inputs = traced.inputs + trace.captures(traced.graph)
@@ -184,7 +182,8 @@ def recompute(tracer: Tracer, name: str, run: Callable, args: tuple) -> Any:
         again = trace.call(trace.vjp(trace.partial(lifted)), waiting)
         if draws:
             _bind.raw("SetRandomOffset")(now)
-        return trace.call(again[-1], tangents)[1:]
+        own = sum(map(has_tangent, traced.results))  # the offset is one result more
+        return trace.call(again[-1], tangents[:own])[1:]
 
     graph = _wrapper(trace, name, inputs, forward)
     back = _backward(tracer, graph, make)

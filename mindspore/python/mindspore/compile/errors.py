@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import copy
 import difflib
+import warnings
 from typing import Any
 
 from mindspore.compile.places import (
@@ -131,6 +132,25 @@ def core_error(kind: type, text: str, places: list[tuple]) -> BaseException:
 def eager_error(kind: type, text: str) -> BaseException:
     """An error of an op that was called eagerly."""
     return locate(kind(text), eager_places())
+
+
+_noted: set[tuple[str, int]] = set()
+
+
+def note_zero_divisor(places: list[tuple]) -> None:
+    """Says once for each line that it divided an integer by zero."""
+    mine = [p for p in map(Place._make, ((*p, "") for p in places)) if not is_ours(p.file)]
+    place = mine[0] if mine else next(iter(calling_place()), None)
+    if place is None or (place.file, place.line) in _noted:
+        return
+    _noted.add((place.file, place.line))
+    warnings.warn_explicit(
+        "an integer is divided by zero, which gives 0. Where that is meant, divide by "
+        "ops.where(y == 0, 1, y) and choose afterwards.",
+        RuntimeWarning,
+        place.file,
+        place.line,
+    )
 
 
 def explain(error: BaseException) -> None:

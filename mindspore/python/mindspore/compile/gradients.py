@@ -14,8 +14,8 @@ from mindspore.compile import guards as facts
 from mindspore.compile.cells import refuse_changes
 from mindspore.compile.leaving import Leaving
 from mindspore.compile.values import require_plain
-from mindspore.ops._custom import FLOATS
-from mindspore.ops._grad import argument_gradient, is_float, weight_gradient
+from mindspore.ops._custom import has_tangent
+from mindspore.ops._grad import argument_gradient, weight_gradient
 
 
 class Record:
@@ -25,7 +25,7 @@ class Record:
         trace = tracer.trace
         self.wanted, self.weights, self.args = wanted, weights, args
         self.weight_values = [trace.lift(w) for w in weights]
-        arguments = floats_of([args[i] for i in wanted])
+        arguments = moving([args[i] for i in wanted])
         self.inputs = variables(tracer, arguments) + self.weight_values
         environment = trace.environment()
         self.graph = trace.begin("grad")
@@ -35,7 +35,7 @@ class Record:
         try:
             inner = list(args)
             for i in wanted:
-                inner[i] = rebuild(args[i], lambda t: _parameter(trace, t) if is_float(t) else t)
+                inner[i] = rebuild(args[i], lambda t: _parameter(trace, t) if has_tangent(t) else t)
             for w in weights:
                 trace.set_parameter(w, trace.add_parameter(w.dtype, list(w.shape)))
             start = trace.environment()
@@ -71,9 +71,7 @@ class Record:
 def record_cell(tracer: Any, cell: Any, args: list) -> Any:
     """Calls a cell that was told set_grad(): its gradient on the same arguments will reuse this run."""
     trace = tracer.trace
-    wanted = tuple(
-        i for i, a in enumerate(args) if isinstance(a, (Tensor, *MUTABLE)) and floats_of(a)
-    )
+    wanted = tuple(i for i, a in enumerate(args) if isinstance(a, (Tensor, *MUTABLE)) and moving(a))
     record = Record(
         tracer,
         lambda inner: tracer.call_construct(cell, inner, {}),
@@ -97,7 +95,7 @@ def grad_in_trace(tracer: Any, function: Any, args: tuple, kwargs: dict) -> Any:
             tracer.guards.item(w.__dict__, key, w.__dict__.get(key, facts.MISSING))
     trained = [w for w in weights if w.requires_grad]
     asked = function.wanted(args)
-    wanted = tuple(i for i in asked if floats_of(args[i]))  # the others have the gradient 0
+    wanted = tuple(i for i in asked if moving(args[i]))  # the others have the gradient 0
     record = tracer.records.pop(id(function.fn), None)
     reused = record is not None and _serves(trace, record, args, wanted, trained)
     if not reused:
@@ -113,10 +111,10 @@ def grad_in_trace(tracer: Any, function: Any, args: tuple, kwargs: dict) -> Any:
     value = record.rebuild(outputs) if reused else record.place(trace, outputs)
     tangents = _tangents(function, record, value, outputs, sens)
     gradients = trace.call(back, tangents)[1:]
-    by_input = dict(zip((i for i, t in enumerate(record.inputs) if t.dtype in FLOATS), gradients))
+    by_input = dict(zip((i for i, t in enumerate(record.inputs) if has_tangent(t)), gradients))
     first_weight = len(record.inputs) - len(record.weights)
     of_input = iter(gradients)
-    of_argument = {i: [next(of_input) for _ in floats_of(args[i])] for i in record.wanted}
+    of_argument = {i: [next(of_input) for _ in moving(args[i])] for i in record.wanted}
     of_weight = {id(w): by_input.get(first_weight + k) for k, w in enumerate(record.weights)}
     return function.arrange(
         asked,
@@ -136,18 +134,18 @@ def variables(tracer: Any, inputs: list[Tensor]) -> list[Tensor]:
     if not tracer.in_gradient:
         return inputs
     identity = _core.op("Identity")
-    return [identity(t) if t.dtype in FLOATS else t for t in inputs]
+    return [identity(t) if has_tangent(t) else t for t in inputs]
 
 
-def floats_of(value: Any) -> list[Tensor]:
+def moving(value: Any) -> list[Tensor]:
     """The tensors of an argument that have gradients."""
-    return [t for t in flatten(value) if is_float(t)]
+    return [t for t in flatten(value) if has_tangent(t)]
 
 
-def _leaves(argument: Any, of_floats: list | None) -> Iterator:
-    """Gradients of all tensors of an argument, None where there is none, from those of its floating tensors."""
-    given = iter(of_floats or ())
-    return (next(given) if is_float(t) and of_floats else None for t in flatten(argument))
+def _leaves(argument: Any, of_moving: list | None) -> Iterator:
+    """Gradients of all tensors of an argument, None where there is none, from those of its tensors that have one."""
+    given = iter(of_moving or ())
+    return (next(given) if has_tangent(t) and of_moving else None for t in flatten(argument))
 
 
 def _serves(trace: Any, record: Record, args: tuple, wanted: tuple, weights: list) -> bool:
@@ -166,7 +164,7 @@ def _serves(trace: Any, record: Record, args: tuple, wanted: tuple, weights: lis
 
 
 def _tangents(function: Any, record: Record, value: Any, outputs: list, sens: Any) -> list:
-    """One tangent for each floating output of the graph: given ones, ones, and zeros for what is not differentiated."""
+    """One tangent for each output of the graph that has one: given ones, ones, and zeros for what is not differentiated."""
     from mindspore import ops
 
     differentiated = function.differentiated(value)
@@ -174,7 +172,7 @@ def _tangents(function: Any, record: Record, value: Any, outputs: list, sens: An
     # The differentiated outputs are the first leaves: has_aux takes the first value, otherwise it is all of them.
     result = []
     for i, output in enumerate(outputs):
-        if output.dtype not in FLOATS:
+        if not has_tangent(output):
             continue
         result.append(given[i] if i < len(given) else ops.zeros_like(output))
     return result

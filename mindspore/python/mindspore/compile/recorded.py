@@ -17,7 +17,8 @@ from mindspore.compile.failures import Again
 from mindspore.compile.given import Given, containers_of
 from mindspore.compile.jit import Target, require_whole, run_target
 from mindspore.compile.transforms import FunctionGraph
-from mindspore.ops._grad import FLOATS, zeros_like
+from mindspore.ops._custom import has_tangent
+from mindspore.ops._grad import zeros_like
 
 _MAX_CACHES = 16
 _ATTEMPTS = 3
@@ -54,7 +55,7 @@ def run(target: Target, args: tuple, kwargs: dict) -> Any:
 
 
 def _is_variable(tensor: Tensor) -> bool:
-    return tensor.dtype in FLOATS and _core.is_recorded(tensor)
+    return has_tangent(tensor) and _core.is_recorded(tensor)
 
 
 class _Versions(Cache):
@@ -180,11 +181,11 @@ def _value_of(graph: FunctionGraph, results: list, arguments: dict) -> tuple[Any
     for leaf, result in zip(graph.leaves, results):
         own = arguments.get(id(leaf)) if leaf.is_symbolic else leaf
         placed.append(result if own is None else own)
-    step = Step([], [p for p, _ in graph.updated if p.dtype in FLOATS], [])
+    step = Step([], [p for p, _ in graph.updated if has_tangent(p)], [])
     at = 0  # among the tensors of the value
     for made, result in zip(placed, results):
         number = made.is_symbolic and _core.is_weak(made)
-        if made.dtype in FLOATS:
+        if has_tangent(made):
             is_result = made is result and not number
             step.outputs.append(
                 Output(len(step.results) if is_result else -1, -1 if number else at, made.dtype)

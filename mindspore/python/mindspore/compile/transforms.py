@@ -18,7 +18,8 @@ from mindspore.compile.jit import Target, options_of, run_target
 from mindspore.compile.leaving import Leaving
 from mindspore.compile.tracer import current
 from mindspore.compile.values import require_plain
-from mindspore.ops._grad import FLOATS, zeros_like
+from mindspore.ops._custom import has_tangent
+from mindspore.ops._grad import zeros_like
 
 
 class FunctionGraph:
@@ -87,17 +88,17 @@ def jvp_in_trace(call: Callable, primals: list, tangents: list) -> tuple[Any, li
     """The value of `call`, and a tangent for each tensor in it."""
     graph = FunctionGraph("jvp", call, primals, [])
     trace = graph.trace
-    moving = [t for p, t in zip(primals, tangents) if p.dtype in FLOATS]
+    moving = [t for p, t in zip(primals, tangents) if has_tangent(p)]
     results = trace.call(trace.jvp(trace.partial(graph.graph)), [*primals, *moving])
     count = len(graph.outputs())
     rest = iter(results[count:])
-    found = [next(rest) if o.dtype in FLOATS else None for o in graph.outputs()]
+    found = [next(rest) if has_tangent(o) else None for o in graph.outputs()]
     tangents = [zeros_like(o) if t is None else t for o, t in zip(graph.leaves, found)]
     return graph.place(results[:count]), tangents
 
 
 def vjp_in_trace(call: Callable, primals: list, weights: list) -> tuple[Any, Callable]:
-    """The value of `call`, and the function from tangents of its floating tensors to gradients of primals and weights."""
+    """The value of `call`, and the function from tangents of its tensors to gradients of primals and weights."""
     value, back, rest = _both_ways(call, primals, weights)
     tracer = current()
     assert tracer is not None
@@ -116,16 +117,16 @@ def _both_ways(call: Callable, primals: list, weights: list) -> tuple[Any, Any, 
     inputs = [*variables(current(), primals), *map(trace.lift, weights)]
     results = trace.call(trace.vjp(trace.partial(graph.graph)), inputs)
     value = graph.place(results[:-1])
-    return value, results[-1], [zeros_like(o) for o in graph.rest() if o.dtype in FLOATS]
+    return value, results[-1], [zeros_like(o) for o in graph.rest() if has_tangent(o)]
 
 
 def _places(inputs: list) -> list[Tensor | None]:
-    """For each input its gradient, where that is zero: it is of no floating dtype."""
-    return [None if t.dtype in FLOATS else zeros_like(t) for t in inputs]
+    """For each input its gradient, where that is zero: it is of dtype Bool."""
+    return [None if has_tangent(t) else zeros_like(t) for t in inputs]
 
 
 def _gradients(found: list, places: list) -> list:
-    """One gradient for each input, from those of the floating ones."""
+    """One gradient for each input, from those of what has one."""
     items = iter(found)
     return [next(items) if zero is None else zero for zero in places]
 

@@ -108,7 +108,7 @@ classes: dict[str, type] = {}
 
 def _bind_all() -> None:
     for op in _core.registry():
-        if op["structural"]:
+        if op["structural"] or op["internal"]:
             continue
         for signature in op["functions"]:
             name, function = _make_function(op, signature)

@@ -22,6 +22,11 @@ FLOATS = (
 )
 
 
+def has_tangent(x: Tensor) -> bool:
+    """Whether derivatives pass through a tensor. Integers have them in their own type; what is true or false has none."""
+    return x.dtype is not _core.bool
+
+
 def invoke(function: Callable, *args: Any, **kwargs: Any) -> Any:
     """Calls a user's function; while tracing it is parsed."""
     if _core.is_tracing():
@@ -147,7 +152,7 @@ def _match(name: str, what: str, gradient: Any, of: Any, result: list) -> None:
 def _as_tangent(name: str, what: str, gradient: Any, of: Tensor) -> Tensor | None:
     from mindspore import ops
 
-    if gradient is None or of.dtype not in FLOATS:
+    if gradient is None or not has_tangent(of):
         return None
     if isinstance(gradient, (int, float)) and of.ndim == 0:
         gradient = ops.full_like(of, gradient)

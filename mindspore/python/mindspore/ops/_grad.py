@@ -13,7 +13,7 @@ from mindspore.common import _late
 from mindspore.common._mutable import MUTABLE
 from mindspore.common._tree import flatten, rebuild
 from mindspore.ops import _custom
-from mindspore.ops._custom import FLOATS, zeros_like
+from mindspore.ops._custom import has_tangent, zeros_like
 
 
 def ones_like(x: Tensor) -> Tensor:
@@ -149,11 +149,6 @@ class GradFunction:
             raise TypeError(
                 f"For '{self.name}', the function must return a Tensor, but got {type(value).__name__}."
             )
-        if outputs and not any(o.dtype in FLOATS for o in outputs):
-            raise TypeError(
-                f"For '{self.name}', the function must return a tensor of a floating dtype to have a gradient, but got "
-                f"{outputs[0].dtype}."
-            )
         return outputs
 
     # ---- eager -----------------------------------------------------------------------------------------------------
@@ -178,11 +173,6 @@ class GradFunction:
             [weight_gradient(of_weight.get(id(w)), w) for w in weights],
             record.value,
         )
-
-
-def is_float(x: Tensor) -> bool:
-    """Whether a tensor's dtype has gradients."""
-    return x.dtype in FLOATS
 
 
 def or_zeros(gradient: Tensor | None, of: Tensor) -> Tensor:
@@ -260,7 +250,9 @@ def record_cell(cell: Any, construct: Callable, args: tuple, kwargs: dict) -> An
     """Runs a cell and remembers the run for a gradient of the same cell and inputs."""
     if kwargs:
         return construct(*args, **kwargs)
-    tracked = [i for i, a in enumerate(args) if _has_gradient(a) and any(map(is_float, flatten(a)))]
+    tracked = [
+        i for i, a in enumerate(args) if _has_gradient(a) and any(map(has_tangent, flatten(a)))
+    ]
     record = Record(construct, args, kwargs, tracked, cell.trainable_params())
     _last.record = (cell, record)
     return record.value

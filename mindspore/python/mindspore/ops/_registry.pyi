@@ -989,12 +989,6 @@ class AdaptiveAvgPool2D(Primitive):
     def __init__(self, output_size: Any) -> None: ...
     def __call__(self, input_x: Any) -> Any: ...
 
-class AdaptiveAvgPool2DGrad(Primitive):
-    """Gradient of AdaptiveAvgPool2D."""
-
-    def __init__(self, input_size: Any) -> None: ...
-    def __call__(self, dy: Any) -> Any: ...
-
 class Add(Primitive):
     """x + y; booleans add to their logical or."""
 
@@ -1202,41 +1196,6 @@ class Atanh(Primitive):
     def __init__(self) -> None: ...
     def __call__(self, x: Any) -> Any: ...
 
-class Attention(Primitive):
-    """softmax(scale query key^T + mask) value, the largest score of each row, and the ..."""
-
-    def __init__(
-        self,
-        scale: float = ...,
-        causal: bool = ...,
-        fill: float = ...,
-        keep_prob: float = ...,
-    ) -> None: ...
-    def __call__(self, query: Any, key: Any, value: Any, mask: Any, random_key: Any) -> Any: ...
-
-class AttentionGrad(Primitive):
-    """Gradients of Attention with respect to query, key and value."""
-
-    def __init__(
-        self,
-        scale: float = ...,
-        causal: bool = ...,
-        fill: float = ...,
-        keep_prob: float = ...,
-    ) -> None: ...
-    def __call__(
-        self,
-        query: Any,
-        key: Any,
-        value: Any,
-        mask: Any,
-        random_key: Any,
-        largest: Any,
-        log_sum: Any,
-        delta: Any,
-        dout: Any,
-    ) -> Any: ...
-
 class AvgPool(Primitive):
     """Mean of each window; what hangs over the edge does not count."""
 
@@ -1248,23 +1207,6 @@ class AvgPool(Primitive):
         data_format: str = ...,
     ) -> None: ...
     def __call__(self, x: Any) -> Any: ...
-
-class AvgPoolGrad(Primitive):
-    """Gradient of AvgPool: dy is spread evenly over each window."""
-
-    def __init__(
-        self,
-        kernel_size: Any = ...,
-        strides: Any = ...,
-        pad_mode: str = ...,
-        data_format: str = ...,
-        pad: Any = ...,
-        ceil_mode: bool = ...,
-        count_include_pad: bool = ...,
-        divisor_override: int = ...,
-        input_size: Any = ...,
-    ) -> None: ...
-    def __call__(self, dy: Any) -> Any: ...
 
 class BCEWithLogitsLoss(Primitive):
     """Binary cross entropy of sigmoid(logits), with weights for elements and for ..."""
@@ -1289,77 +1231,6 @@ class BatchNorm(Primitive):
         data_format: str = ...,
     ) -> None: ...
     def __call__(self, input_x: Any, scale: Any, bias: Any, mean: Any, variance: Any) -> Any: ...
-
-class BatchNormAddRelu(Primitive):
-    """ReLU of the sum of BatchNorm in training and a second image."""
-
-    def __init__(self, epsilon: float = ..., momentum: float = ..., data_format: str = ...) -> None: ...
-    def __call__(
-        self,
-        input_x: Any,
-        scale: Any,
-        bias: Any,
-        mean: Any,
-        variance: Any,
-        residual: Any,
-    ) -> Any: ...
-
-class BatchNormAddReluGrad(Primitive):
-    """Gradients of BatchNormAddRelu with respect to input, scale, bias and residual."""
-
-    def __init__(self, epsilon: float = ..., data_format: str = ...) -> None: ...
-    def __call__(
-        self,
-        dy: Any,
-        y: Any,
-        x: Any,
-        scale: Any,
-        saved_mean: Any,
-        saved_inverse: Any,
-    ) -> Any: ...
-
-class BatchNormGrad(Primitive):
-    """Gradients of BatchNorm with respect to its input, scale and bias."""
-
-    def __init__(
-        self,
-        is_training: bool = ...,
-        epsilon: float = ...,
-        data_format: str = ...,
-    ) -> None: ...
-    def __call__(self, dy: Any, x: Any, scale: Any, saved_mean: Any, saved_inverse: Any) -> Any: ...
-
-class BatchNormInference(Primitive):
-    """Normalises each channel by the stored mean and variance."""
-
-    def __init__(self, epsilon: float = ..., data_format: str = ...) -> None: ...
-    def __call__(self, input_x: Any, scale: Any, bias: Any, mean: Any, variance: Any) -> Any: ...
-
-class BatchNormRelu(Primitive):
-    """An activation of BatchNorm in training."""
-
-    def __init__(
-        self,
-        epsilon: float = ...,
-        momentum: float = ...,
-        data_format: str = ...,
-        activation: str = ...,
-    ) -> None: ...
-    def __call__(self, input_x: Any, scale: Any, bias: Any, mean: Any, variance: Any) -> Any: ...
-
-class BatchNormReluGrad(Primitive):
-    """Gradients of BatchNormRelu with respect to its input, scale and bias."""
-
-    def __init__(self, epsilon: float = ..., data_format: str = ..., activation: str = ...) -> None: ...
-    def __call__(
-        self,
-        dy: Any,
-        x: Any,
-        scale: Any,
-        bias: Any,
-        saved_mean: Any,
-        saved_inverse: Any,
-    ) -> Any: ...
 
 class Bernoulli(Primitive):
     """1 with probability p and 0 otherwise, in the dtype of x."""
@@ -1421,18 +1292,6 @@ class Ceil(Primitive):
     def __init__(self) -> None: ...
     def __call__(self, x: Any) -> Any: ...
 
-class Clip(Primitive):
-    """The smaller of high and the larger of x and low; nan where one of them is."""
-
-    def __init__(self) -> None: ...
-    def __call__(self, x: Any, low: Any, high: Any) -> Any: ...
-
-class ClipGrad(Primitive):
-    """dy times the slope of Clip in x: 1 inside the bounds, a half on one, 0 outside."""
-
-    def __init__(self) -> None: ...
-    def __call__(self, dy: Any, x: Any, low: Any, high: Any) -> Any: ...
-
 class Concat(Primitive):
     """Tensors joined along an axis."""
 
@@ -1462,24 +1321,6 @@ class Conv2D(Primitive):
     ) -> None: ...
     def __call__(self, x: Any, weight: Any) -> Any: ...
 
-class Conv2DBackpropFilter(Primitive):
-    """Gradient of Conv2D with respect to its weight."""
-
-    def __init__(
-        self,
-        out_channel: Any,
-        kernel_size: Any,
-        pad_mode: str = ...,
-        pad: Any = ...,
-        pad_list: Any = ...,
-        mode: int = ...,
-        stride: Any = ...,
-        dilation: Any = ...,
-        group: int = ...,
-        data_format: str = ...,
-    ) -> None: ...
-    def __call__(self, out_backprop: Any, input: Any, filter_size: Any) -> Any: ...
-
 class Conv2DBackpropInput(Primitive):
     """Gradient of Conv2D with respect to its input: the transposed convolution."""
 
@@ -1498,46 +1339,6 @@ class Conv2DBackpropInput(Primitive):
     ) -> None: ...
     def __call__(self, out_backprop: Any, filter: Any, input_size: Any) -> Any: ...
 
-class Conv2DBias(Primitive):
-    """Conv2D, plus a bias per channel, through an activation."""
-
-    def __init__(
-        self,
-        out_channel: Any,
-        kernel_size: Any,
-        mode: int = ...,
-        pad_mode: str = ...,
-        pad: Any = ...,
-        stride: Any = ...,
-        dilation: Any = ...,
-        group: int = ...,
-        data_format: str = ...,
-        weight_format: str = ...,
-        activation: str = ...,
-        filter_size: Any = ...,
-    ) -> None: ...
-    def __call__(self, x: Any, weight: Any, bias: Any) -> Any: ...
-
-class Conv2DBiasAdd(Primitive):
-    """Conv2D, plus a bias per channel, plus an image, through an activation."""
-
-    def __init__(
-        self,
-        out_channel: Any,
-        kernel_size: Any,
-        mode: int = ...,
-        pad_mode: str = ...,
-        pad: Any = ...,
-        stride: Any = ...,
-        dilation: Any = ...,
-        group: int = ...,
-        data_format: str = ...,
-        weight_format: str = ...,
-        activation: str = ...,
-        filter_size: Any = ...,
-    ) -> None: ...
-    def __call__(self, x: Any, weight: Any, bias: Any, addend: Any) -> Any: ...
-
 class Cos(Primitive):
     """The cosine of x in radians."""
 
@@ -1549,18 +1350,6 @@ class Cosh(Primitive):
 
     def __init__(self) -> None: ...
     def __call__(self, x: Any) -> Any: ...
-
-class CrossEntropy(Primitive):
-    """NLLLoss of the logarithm of the softmax of each row, and the sum of weights."""
-
-    def __init__(self, reduction: str = ..., ignore_index: int = ...) -> None: ...
-    def __call__(self, logits: Any, labels: Any, weight: Any) -> Any: ...
-
-class CrossEntropyGrad(Primitive):
-    """Gradient of CrossEntropy with respect to the logits."""
-
-    def __init__(self, reduction: str = ..., ignore_index: int = ...) -> None: ...
-    def __call__(self, dloss: Any, logits: Any, labels: Any, weight: Any, total_weight: Any) -> Any: ...
 
 class CumProd(Primitive):
     """Running product along an axis."""
@@ -1610,35 +1399,11 @@ class DivNoNan(Primitive):
     def __init__(self) -> None: ...
     def __call__(self, x: Any, y: Any) -> Any: ...
 
-class DivideAdd(Primitive):
-    """x + (a / b) * factor."""
-
-    def __init__(self) -> None: ...
-    def __call__(self, x: Any, a: Any, b: Any, factor: Any) -> Any: ...
-
 class Dropout(Primitive):
     """Sets elements to zero at random and divides the others by keep_prob; the second ..."""
 
     def __init__(self, keep_prob: float = ..., Seed0: int = ..., Seed1: int = ...) -> None: ...
     def __call__(self, x: Any) -> Any: ...
-
-class DropoutGrad(Primitive):
-    """Its first input times the mask, divided by keep_prob."""
-
-    def __init__(self, keep_prob: float = ...) -> None: ...
-    def __call__(self, dy: Any, mask: Any) -> Any: ...
-
-class DropoutKey(Primitive):
-    """The seed and the offset that a Dropout here would draw with; takes the offset."""
-
-    def __init__(self, Seed0: int = ..., Seed1: int = ...) -> None: ...
-    def __call__(self) -> Any: ...
-
-class DropoutMask(Primitive):
-    """1 / keep_prob where a Dropout with the key keeps an element, elsewhere 0."""
-
-    def __init__(self, shape: Any, keep_prob: float = ..., dtype: Any = ...) -> None: ...
-    def __call__(self, random_key: Any) -> Any: ...
 
 class Elu(Primitive):
     """x where it is positive, elsewhere alpha * (exp(x) - 1)."""
@@ -1736,12 +1501,6 @@ class GatherD(Primitive):
     def __init__(self) -> None: ...
     def __call__(self, x: Any, dim: Any, index: Any) -> Any: ...
 
-class GatherGrad(Primitive):
-    """Gradient of Gather: adds each slice of `dout` to the slice that it was a copy of."""
-
-    def __init__(self, axis: Any, batch_dims: int = ..., shape: Any = ...) -> None: ...
-    def __call__(self, dout: Any, input_indices: Any) -> Any: ...
-
 class GatherNd(Primitive):
     """The slices of x at the coordinates held by the last axis of `indices`."""
 
@@ -1754,12 +1513,6 @@ class GeLU(Primitive):
     def __init__(self) -> None: ...
     def __call__(self, x: Any) -> Any: ...
 
-class GeLUGrad(Primitive):
-    """The gradient of GeLU."""
-
-    def __init__(self, approximate: str = ...) -> None: ...
-    def __call__(self, dy: Any, x: Any) -> Any: ...
-
 class Greater(Primitive):
     """Whether x is greater than y."""
 
@@ -1768,12 +1521,6 @@ class Greater(Primitive):
 
 class GreaterEqual(Primitive):
     """Whether x is greater than or equal to y."""
-
-    def __init__(self) -> None: ...
-    def __call__(self, x: Any, y: Any) -> Any: ...
-
-class GreaterShare(Primitive):
-    """1 where x > y, one half where they are equal, else 0: the slope of max in x."""
 
     def __init__(self) -> None: ...
     def __call__(self, x: Any, y: Any) -> Any: ...
@@ -1790,35 +1537,17 @@ class HSigmoid(Primitive):
     def __init__(self) -> None: ...
     def __call__(self, x: Any) -> Any: ...
 
-class HSigmoidGrad(Primitive):
-    """dy / 6 where x is inside (-3, 3), else 0."""
-
-    def __init__(self) -> None: ...
-    def __call__(self, dy: Any, x: Any) -> Any: ...
-
 class HSwish(Primitive):
     """x * hardsigmoid(x)."""
 
     def __init__(self) -> None: ...
     def __call__(self, x: Any) -> Any: ...
 
-class HSwishGrad(Primitive):
-    """The gradient of x * hardsigmoid(x)."""
-
-    def __init__(self) -> None: ...
-    def __call__(self, dy: Any, x: Any) -> Any: ...
-
 class Heaviside(Primitive):
     """0 below 0, 1 above it, and the given value at 0."""
 
     def __init__(self) -> None: ...
     def __call__(self, x: Any, values: Any) -> Any: ...
-
-class HostCall(Primitive):
-    """Calls a function of the program around the graph while it runs."""
-
-    def __init__(self, function: Any, types: Any) -> None: ...
-    def __call__(self, arguments: Any) -> Any: ...
 
 class Hypot(Primitive):
     """The square root of x * x + y * y, without overflow on the way."""
@@ -1897,28 +1626,11 @@ class LayerNorm(Primitive):
     ) -> None: ...
     def __call__(self, input_x: Any, gamma: Any, beta: Any) -> Any: ...
 
-class LayerNormGrad(Primitive):
-    """Gradients of LayerNorm with respect to its three inputs."""
-
-    def __init__(
-        self,
-        begin_norm_axis: int = ...,
-        begin_params_axis: int = ...,
-        epsilon: float = ...,
-    ) -> None: ...
-    def __call__(self, dy: Any, x: Any, variance: Any, mean: Any, gamma: Any) -> Any: ...
-
 class LeakyReLU(Primitive):
     """x where it is positive, elsewhere alpha * x."""
 
     def __init__(self, alpha: float = ...) -> None: ...
     def __call__(self, x: Any) -> Any: ...
-
-class LeakyReLUGrad(Primitive):
-    """dy where x is positive, elsewhere alpha * dy."""
-
-    def __init__(self, alpha: float = ...) -> None: ...
-    def __call__(self, dy: Any, x: Any) -> Any: ...
 
 class LeftShift(Primitive):
     """x times 2 to the power of y, wrapped around; 0 where y is not in [0, bits)."""
@@ -1956,12 +1668,6 @@ class LinSpace(Primitive):
     def __init__(self) -> None: ...
     def __call__(self, start: Any, stop: Any, num: Any) -> Any: ...
 
-class LinearScan(Primitive):
-    """The recurrence y_k = a_k + b_k * y_(k-1) along an axis, from y_(-1) = 0; with ..."""
-
-    def __init__(self, axis: Any, reverse: bool = ..., from_source: bool = ...) -> None: ...
-    def __call__(self, a: Any, b: Any) -> Any: ...
-
 class Log(Primitive):
     """The natural logarithm; nan below 0."""
 
@@ -1985,12 +1691,6 @@ class LogSoftmax(Primitive):
 
     def __init__(self, axis: int = ...) -> None: ...
     def __call__(self, logits: Any) -> Any: ...
-
-class LogSoftmaxGrad(Primitive):
-    """Gradient of LogSoftmax from its output: dy - exp(y) sum(dy)."""
-
-    def __init__(self, axis: int = ...) -> None: ...
-    def __call__(self, y: Any, dy: Any) -> Any: ...
 
 class LogicalAnd(Primitive):
     """Whether both are true."""
@@ -2022,36 +1722,6 @@ class MatMul(Primitive):
     def __init__(self, transpose_a: bool = ..., transpose_b: bool = ...) -> None: ...
     def __call__(self, x: Any, y: Any) -> Any: ...
 
-class MatMulBias(Primitive):
-    """MatMul, plus a bias per column, through an activation."""
-
-    def __init__(
-        self,
-        transpose_a: bool = ...,
-        transpose_b: bool = ...,
-        activation: str = ...,
-        y_shape: Any = ...,
-    ) -> None: ...
-    def __call__(self, x: Any, y: Any, bias: Any) -> Any: ...
-
-class MatMulInteger(Primitive):
-    """Products of matrices of bytes with exact sums; the dimensions before the last ..."""
-
-    def __init__(self, transpose_a: bool = ..., transpose_b: bool = ...) -> None: ...
-    def __call__(self, x: Any, y: Any) -> Any: ...
-
-class MatMulPacked(Primitive):
-    """MatMul with a packed matrix, through an activation."""
-
-    def __init__(
-        self,
-        transpose_a: bool = ...,
-        transpose_b: bool = ...,
-        activation: str = ...,
-        y_shape: Any = ...,
-    ) -> None: ...
-    def __call__(self, x: Any, y: Any) -> Any: ...
-
 class MaxPool(Primitive):
     """Largest element of each window; a nan wins."""
 
@@ -2063,36 +1733,6 @@ class MaxPool(Primitive):
         data_format: str = ...,
     ) -> None: ...
     def __call__(self, x: Any) -> Any: ...
-
-class MaxPoolGrad(Primitive):
-    """Gradient of MaxPool: dy goes to the first maximum of each window."""
-
-    def __init__(
-        self,
-        kernel_size: Any = ...,
-        strides: Any = ...,
-        pad_mode: str = ...,
-        data_format: str = ...,
-        pad: Any = ...,
-        ceil_mode: bool = ...,
-        dilation: Any = ...,
-    ) -> None: ...
-    def __call__(self, x: Any, dy: Any) -> Any: ...
-
-class MaxPoolGradGrad(Primitive):
-    """The values at the first maximum of each window of x."""
-
-    def __init__(
-        self,
-        kernel_size: Any = ...,
-        strides: Any = ...,
-        pad_mode: str = ...,
-        data_format: str = ...,
-        pad: Any = ...,
-        ceil_mode: bool = ...,
-        dilation: Any = ...,
-    ) -> None: ...
-    def __call__(self, x: Any, values: Any) -> Any: ...
 
 class MaxPoolWithArgmax(Primitive):
     """Largest element of each window and its position in the plane, row by row."""
@@ -2124,12 +1764,6 @@ class MirrorPad(Primitive):
     def __init__(self, mode: str = ...) -> None: ...
     def __call__(self, input_x: Any, paddings: Any) -> Any: ...
 
-class MirrorPadGrad(Primitive):
-    """Gradient of MirrorPad: adds every element to the one that it was a copy of."""
-
-    def __init__(self, paddings: Any, mode: str = ...) -> None: ...
-    def __call__(self, dout: Any) -> Any: ...
-
 class Mish(Primitive):
     """x * tanh(softplus(x))."""
 
@@ -2154,23 +1788,11 @@ class Multinomial(Primitive):
     def __init__(self, seed: int = ..., seed2: int = ..., dtype: Any = ...) -> None: ...
     def __call__(self, x: Any, num_samples: Any) -> Any: ...
 
-class MultiplyAdd(Primitive):
-    """x + (a * b) * factor."""
-
-    def __init__(self) -> None: ...
-    def __call__(self, x: Any, a: Any, b: Any, factor: Any) -> Any: ...
-
 class NLLLoss(Primitive):
     """Negative log likelihood: minus the weighted log probability of each row's class, ..."""
 
     def __init__(self, reduction: str = ..., ignore_index: int = ...) -> None: ...
     def __call__(self, logits: Any, labels: Any, weight: Any) -> Any: ...
-
-class NLLLossGrad(Primitive):
-    """Gradient of NLLLoss with respect to the log probabilities."""
-
-    def __init__(self, reduction: str = ..., ignore_index: int = ..., classes: Any = ...) -> None: ...
-    def __call__(self, dloss: Any, labels: Any, weight: Any, total_weight: Any) -> Any: ...
 
 class Neg(Primitive):
     """-x; unsigned integers wrap around."""
@@ -2183,12 +1805,6 @@ class NotEqual(Primitive):
 
     def __init__(self) -> None: ...
     def __call__(self, x: Any, y: Any) -> Any: ...
-
-class Number(Primitive):
-    """The Python number that a tensor of one element holds: its dtype yields to others."""
-
-    def __init__(self) -> None: ...
-    def __call__(self, input: Any) -> Any: ...
 
 class OneHot(Primitive):
     """A new axis of size `depth` that holds `on_value` at the index and `off_value` ..."""
@@ -2214,41 +1830,6 @@ class PReLU(Primitive):
     def __init__(self) -> None: ...
     def __call__(self, x: Any, weight: Any) -> Any: ...
 
-class PackMatrix(Primitive):
-    """The second matrix of a product in the layout, and perhaps the type, that the ..."""
-
-    def __init__(
-        self,
-        transpose_b: bool = ...,
-        rows: Any = ...,
-        size: Any = ...,
-        dtype: Any = ...,
-    ) -> None: ...
-    def __call__(self, y: Any) -> Any: ...
-
-class PackWeight(Primitive):
-    """The weight in the layout, and perhaps the type, that the device wants for ..."""
-
-    def __init__(
-        self,
-        out_channel: Any,
-        kernel_size: Any,
-        mode: int = ...,
-        pad_mode: str = ...,
-        pad: Any = ...,
-        stride: Any = ...,
-        dilation: Any = ...,
-        group: int = ...,
-        data_format: str = ...,
-        weight_format: str = ...,
-        activation: str = ...,
-        input_size: Any = ...,
-        adds: bool = ...,
-        size: Any = ...,
-        dtype: Any = ...,
-    ) -> None: ...
-    def __call__(self, weight: Any) -> Any: ...
-
 class Pad(Primitive):
     """The input with constant elements around it."""
 
@@ -2266,18 +1847,6 @@ class Pow(Primitive):
 
     def __init__(self) -> None: ...
     def __call__(self, x: Any, y: Any) -> Any: ...
-
-class RandomOffset(Primitive):
-    """The offset that the next random op will take; takes none itself."""
-
-    def __init__(self) -> None: ...
-    def __call__(self) -> Any: ...
-
-class RandomPermutation(Primitive):
-    """The numbers 0 ... n - 1 in random order."""
-
-    def __init__(self, n: Any, seed: int = ..., seed2: int = ..., dtype: Any = ...) -> None: ...
-    def __call__(self) -> Any: ...
 
 class Range(Primitive):
     """Numbers from `start` up to, but without, `end`."""
@@ -2297,12 +1866,6 @@ class ReLU6(Primitive):
     def __init__(self) -> None: ...
     def __call__(self, x: Any) -> Any: ...
 
-class ReLU6Grad(Primitive):
-    """dy where x is in (0, 6], else 0."""
-
-    def __init__(self) -> None: ...
-    def __call__(self, dy: Any, x: Any) -> Any: ...
-
 class Real(Primitive):
     """The real part."""
 
@@ -2320,41 +1883,6 @@ class Reciprocal(Primitive):
 
     def __init__(self) -> None: ...
     def __call__(self, x: Any) -> Any: ...
-
-class Recurrence(Primitive):
-    """A recurrent layer in one direction: the states of all steps, from the inputs ..."""
-
-    def __init__(
-        self,
-        mode: str = ...,
-        reverse: bool = ...,
-        batch_first: bool = ...,
-        keep: bool = ...,
-    ) -> None: ...
-    def __call__(
-        self,
-        from_x: Any,
-        state: Any,
-        cells: Any,
-        weight: Any,
-        bias: Any,
-        lengths: Any,
-    ) -> Any: ...
-
-class RecurrenceGrad(Primitive):
-    """Gradients of Recurrence with respect to from_x, to the product with the state, ..."""
-
-    def __init__(self, mode: str = ..., reverse: bool = ..., batch_first: bool = ...) -> None: ...
-    def __call__(
-        self,
-        dout: Any,
-        dstate: Any,
-        dcells: Any,
-        weight: Any,
-        lengths: Any,
-        saved: Any,
-        before: Any,
-    ) -> Any: ...
 
 class ReduceAll(Primitive):
     """Whether all elements over axes are true (not zero)."""
@@ -2397,18 +1925,6 @@ class ReduceSum(Primitive):
 
     def __init__(self, keep_dims: bool = ..., skip_mode: bool = ...) -> None: ...
     def __call__(self, x: Any, axis: Any) -> Any: ...
-
-class ReluGrad(Primitive):
-    """dy where y, the value of ReLU, is positive, else 0."""
-
-    def __init__(self) -> None: ...
-    def __call__(self, dy: Any, y: Any) -> Any: ...
-
-class Require(Primitive):
-    """Its input, which is computed even if nobody reads it: what computes it may fail."""
-
-    def __init__(self) -> None: ...
-    def __call__(self, value: Any) -> Any: ...
 
 class Reshape(Primitive):
     """The same elements in another shape."""
@@ -2457,26 +1973,6 @@ class SGD(Primitive):
         accum: Any,
         momentum: Any,
         stat: Any,
-    ) -> Any: ...
-
-class SGDRows(Primitive):
-    """SGD with a gradient that is zero but for some rows, where it is the sum of those ..."""
-
-    def __init__(
-        self,
-        dampening: float = ...,
-        weight_decay: float = ...,
-        nesterov: bool = ...,
-    ) -> None: ...
-    def __call__(
-        self,
-        parameters: Any,
-        gradient: Any,
-        learning_rate: Any,
-        accum: Any,
-        momentum: Any,
-        stat: Any,
-        indices: Any,
     ) -> Any: ...
 
 class ScatterAdd(Primitive):
@@ -2533,23 +2029,11 @@ class Select(Primitive):
     def __init__(self) -> None: ...
     def __call__(self, condition: Any, x: Any, y: Any) -> Any: ...
 
-class SetRandomOffset(Primitive):
-    """Makes the next random op take this offset; returns the one it would have taken."""
-
-    def __init__(self) -> None: ...
-    def __call__(self, offset: Any) -> Any: ...
-
 class SiLU(Primitive):
     """x * sigmoid(x)."""
 
     def __init__(self) -> None: ...
     def __call__(self, x: Any) -> Any: ...
-
-class SiLUGrad(Primitive):
-    """The gradient of x * sigmoid(x)."""
-
-    def __init__(self) -> None: ...
-    def __call__(self, dy: Any, x: Any) -> Any: ...
 
 class Sigmoid(Primitive):
     """1 / (1 + exp(-x))."""
@@ -2562,12 +2046,6 @@ class SigmoidCrossEntropyWithLogits(Primitive):
 
     def __init__(self) -> None: ...
     def __call__(self, logits: Any, label: Any) -> Any: ...
-
-class SigmoidGrad(Primitive):
-    """dy * y * (1 - y): the gradient of the logistic function by its value y."""
-
-    def __init__(self) -> None: ...
-    def __call__(self, y: Any, dy: Any) -> Any: ...
 
 class Sign(Primitive):
     """-1, 0 or 1 by the sign of x; nan for nan."""
@@ -2587,36 +2065,11 @@ class Sinh(Primitive):
     def __init__(self) -> None: ...
     def __call__(self, x: Any) -> Any: ...
 
-class SizeScalar(Primitive):
-    """A number made of a dynamic size: size / divisor, or divisor / size."""
-
-    def __init__(
-        self,
-        size: Any,
-        dtype: Any,
-        divisor: float = ...,
-        inverse: bool = ...,
-        weak: bool = ...,
-    ) -> None: ...
-    def __call__(self) -> Any: ...
-
 class Slice(Primitive):
     """The box of `size` elements that starts at `begin`."""
 
     def __init__(self) -> None: ...
     def __call__(self, input: Any, begin: Any, size: Any) -> Any: ...
-
-class SmoothL1(Primitive):
-    """The elements of SmoothL1Loss."""
-
-    def __init__(self, beta: float = ...) -> None: ...
-    def __call__(self, prediction: Any, target: Any) -> Any: ...
-
-class SmoothL1Grad(Primitive):
-    """The gradient of SmoothL1 by the prediction."""
-
-    def __init__(self, beta: float = ...) -> None: ...
-    def __call__(self, dy: Any, prediction: Any, target: Any) -> Any: ...
 
 class SmoothL1Loss(Primitive):
     """Half the squared difference over beta where it is below beta, the difference ..."""
@@ -2641,12 +2094,6 @@ class SoftmaxCrossEntropyWithLogits(Primitive):
 
     def __init__(self) -> None: ...
     def __call__(self, logits: Any, labels: Any) -> Any: ...
-
-class SoftmaxGrad(Primitive):
-    """Gradient of Softmax from its output: y (dy - sum(y dy))."""
-
-    def __init__(self, axis: int = ...) -> None: ...
-    def __call__(self, y: Any, dy: Any) -> Any: ...
 
 class Softplus(Primitive):
     """log(1 + exp(x)), without overflow."""
@@ -2739,39 +2186,6 @@ class StridedSlice(Primitive):
     ) -> None: ...
     def __call__(self, input_x: Any, begin: Any, end: Any, strides: Any) -> Any: ...
 
-class StridedSliceAssign(Primitive):
-    """The value of x after `x[slice] = value`."""
-
-    def __init__(
-        self,
-        begin: Any,
-        end: Any,
-        strides: Any,
-        begin_mask: int = ...,
-        end_mask: int = ...,
-        ellipsis_mask: int = ...,
-        new_axis_mask: int = ...,
-        shrink_axis_mask: int = ...,
-    ) -> None: ...
-    def __call__(self, x: Any, value: Any) -> Any: ...
-
-class StridedSliceGrad(Primitive):
-    """Gradient of StridedSlice: zeros with `dout` in the place of the slice."""
-
-    def __init__(
-        self,
-        begin: Any,
-        end: Any,
-        strides: Any,
-        begin_mask: int = ...,
-        end_mask: int = ...,
-        ellipsis_mask: int = ...,
-        new_axis_mask: int = ...,
-        shrink_axis_mask: int = ...,
-        shape: Any = ...,
-    ) -> None: ...
-    def __call__(self, dout: Any) -> Any: ...
-
 class Sub(Primitive):
     """x - y; of booleans, whether they differ."""
 
@@ -2789,12 +2203,6 @@ class Tanh(Primitive):
 
     def __init__(self) -> None: ...
     def __call__(self, x: Any) -> Any: ...
-
-class TanhGrad(Primitive):
-    """dy * (1 - y * y): the gradient of tanh by its value y."""
-
-    def __init__(self) -> None: ...
-    def __call__(self, y: Any, dy: Any) -> Any: ...
 
 class TensorScatterAdd(Primitive):
     """The first input with the slices at given coordinates increased by the updates."""

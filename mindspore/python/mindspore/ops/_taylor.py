@@ -10,7 +10,8 @@ from typing import Any
 from mindspore._core import Tensor
 from mindspore.common import dtype as mstype
 from mindspore.common._tree import flatten, rebuild
-from mindspore.ops._grad import FLOATS, ones_like, zeros_like
+from mindspore.ops._custom import FLOATS
+from mindspore.ops._grad import ones_like, zeros_like
 from mindspore.ops._transforms import _check_function, _forward
 from mindspore.ops._vmap import apply, enter
 

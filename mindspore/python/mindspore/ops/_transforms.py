@@ -11,8 +11,8 @@ from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.common import _late
 from mindspore.common._tree import flatten, rebuild
-from mindspore.ops._custom import transposing
-from mindspore.ops._grad import FLOATS, ones_like, zeros_like
+from mindspore.ops._custom import FLOATS, has_tangent, transposing
+from mindspore.ops._grad import ones_like, zeros_like
 from mindspore.ops._vmap import apply, enter, name_of, over_items, runs_as_written
 
 
@@ -21,7 +21,7 @@ def _forward(call: Callable, primals: list, tangents: list) -> tuple[Any, list]:
     """The value of `call(primals)` and a tangent for each tensor in it."""
     if _core.is_tracing():
         return _late.compiler.jvp_in_trace(call, primals, tangents)
-    moving = [i for i, p in enumerate(primals) if p.dtype in FLOATS]
+    moving = [i for i, p in enumerate(primals) if has_tangent(p)]
     outer = _core.GradScope()
     try:
         inner = _core.GradScope()
@@ -33,9 +33,7 @@ def _forward(call: Callable, primals: list, tangents: list) -> tuple[Any, list]:
             value = call(tracked)
             leaves = flatten(value)
             # The gradient of <y, u> is linear in u: its own gradient for u maps tangents forward.
-            weights = {
-                k: outer.track(ones_like(y)) for k, y in enumerate(leaves) if y.dtype in FLOATS
-            }
+            weights = {k: outer.track(ones_like(y)) for k, y in enumerate(leaves) if has_tangent(y)}
             total: Any = None
             for k, u in weights.items():
                 term = (leaves[k] * u).sum()
@@ -59,17 +57,17 @@ def _forward(call: Callable, primals: list, tangents: list) -> tuple[Any, list]:
 
 
 def _reverse(call: Callable, primals: list, weights: list) -> tuple[Any, Callable]:
-    """The value of `call(primals)`, and what maps tangents of its floating tensors to gradients of primals and weights."""
+    """The value of `call(primals)`, and what maps tangents of its tensors to gradients of primals and weights."""
     if _core.is_tracing():
         return _late.compiler.vjp_in_trace(call, primals, weights)
     scope = _core.GradScope()
     try:
-        tracked = [scope.track(p) if p.dtype in FLOATS else p for p in primals]
+        tracked = [scope.track(p) if has_tangent(p) else p for p in primals]
         for w in weights:
             scope.track_parameter(w)
         places = [scope.place(t) for t in (*tracked, *weights)]
         value = call(tracked)
-        outputs = [scope.place(y) for y in flatten(value) if y.dtype in FLOATS]
+        outputs = [scope.place(y) for y in flatten(value) if has_tangent(y)]
     finally:
         scope.close()
     targets = [*primals, *weights]
@@ -126,6 +124,8 @@ def _match(name: str, what: str, tangent: Any, of: Tensor) -> Tensor:
             f"For '{name}', {what} must have the shape {tuple(of.shape)} of what it is the tangent of, but got "
             f"{tuple(tangent.shape)}."
         )
+    if tangent.dtype is not of.dtype and of.dtype not in FLOATS:
+        return tangent.astype(of.dtype)
     if tangent.dtype is not of.dtype:
         raise TypeError(
             f"For '{name}', {what} must have the dtype {of.dtype} of what it is the tangent of, but got {tangent.dtype}."
@@ -157,9 +157,9 @@ def jvp(fn: Callable, inputs: Any, v: Any, has_aux: bool = False) -> tuple:
                 f"For 'jvp', 'v' must have one tangent for each of the {len(primals)} inputs, but got {len(tangents)}."
             )
         for i, (p, t) in enumerate(zip(primals, tangents)):
-            if p.dtype not in FLOATS:
+            if not has_tangent(p):
                 raise TypeError(
-                    f"For 'jvp', input {i} must be of a floating dtype to have a tangent, but got {p.dtype}."
+                    f"For 'jvp', input {i} must not be of dtype Bool to have a tangent, but got {p.dtype}."
                 )
             _match("jvp", f"tangent {i}", t, p)
         value, found = _forward(lambda xs: apply(fn, xs), primals, tangents)
@@ -194,9 +194,9 @@ class PullBack:
         known = [
             _match("vjp", f"tangent {i}", t, y)
             for i, (t, y) in enumerate(zip(given, wanted))
-            if y.dtype in FLOATS
+            if has_tangent(y)
         ]
-        rest = [zeros_like(y) for y in self.leaves[len(wanted) :] if y.dtype in FLOATS]
+        rest = [zeros_like(y) for y in self.leaves[len(wanted) :] if has_tangent(y)]
         found = self.pull([*known, *rest])
         of_inputs, of_weights = tuple(found[: self.count]), tuple(found[self.count :])
         if self.weights is None:
@@ -256,10 +256,10 @@ class Jacobian:
                     f"For '{self.name}', 'grad_position' must be in [0, {len(args)}), since the function got {len(args)} "
                     f"arguments, but got {p}."
                 )
-            if not isinstance(args[p], Tensor) or args[p].dtype not in FLOATS:
+            if not isinstance(args[p], Tensor) or not has_tangent(args[p]):
                 got = args[p].dtype if isinstance(args[p], Tensor) else type(args[p]).__name__
                 raise TypeError(
-                    f"For '{self.name}', argument {p} must be a Tensor of a floating dtype, but got {got}."
+                    f"For '{self.name}', argument {p} must be a Tensor of numbers, but got {got}."
                 )
         return enter(self.fn, self._transform_key, self._body, args)
 
@@ -312,7 +312,7 @@ class Jacobian:
                 moving = [
                     v[0] if i == k else zeros_like(leaf)
                     for i, leaf in enumerate(leaves)
-                    if leaf.dtype in FLOATS
+                    if has_tangent(leaf)
                 ]
                 return pull(moving)
 

@@ -282,7 +282,7 @@ class Compiler {
       if (op != loops.op) continue;
       bool parts = !program_.rows();
       r->mean = parts && loops.kind == ReduceKind::kMean;
-      if (IsBool(r->dtype) || (r->mean && !IsDifferentiable(r->dtype)))
+      if (IsBool(r->dtype) || (r->mean && !IsContinuous(r->dtype)))
         return fmt::format("'{}' of {} is not done in parts", op, Name(r->dtype));
       r->reduce = FindReduceLoop(r->mean ? ReduceKind::kSum : loops.kind, r->dtype);
       r->combine = parts ? Vectors().Get(loops.combine, r->dtype) : nullptr;

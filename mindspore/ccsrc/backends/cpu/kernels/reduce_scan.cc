@@ -107,8 +107,8 @@ KernelChoice MakeLinearScan(const KernelRequest& r) {
   AxisView v = ViewAxis(r.shape(0), r.attr<int64_t>("axis"));
   bool reverse = r.attr<bool>("reverse"), from_source = r.attr<bool>("from_source");
   return VisitDType(r.dtype(0), [&]<class T>(TypeTag<T>) -> KernelChoice {
-    if constexpr (!IsDifferentiable(kDTypeOf<T>)) {
-      return No("needs floats or complex numbers, got {}", Name(kDTypeOf<T>));
+    if constexpr (std::is_same_v<T, bool>) {
+      return No("needs numbers, got Bool");
     } else {
       return FunctionKernel(
           [=](const KernelArgs& a) {

@@ -12,6 +12,7 @@ from mindspore.ops._bind import raw
 from mindspore.ops.function.array_func import _ints, _star
 
 _fill, _range, _one_hot, _cast = raw("Fill"), raw("Range"), raw("OneHot"), raw("Cast")
+_broadcast_to = raw("BroadcastTo")
 
 
 def full(size: Any, fill_value: Any, *, dtype: Any = None) -> Tensor:
@@ -20,12 +21,18 @@ def full(size: Any, fill_value: Any, *, dtype: Any = None) -> Tensor:
     if dtype is None:
         kinds = {bool: _core.bool, int: _core.int64}
         dtype = kinds.get(type(fill_value), _core.float32)
-    return _fill(dtype=dtype, shape=_ints("full", size), value=fill_value)
+    return _filled(dtype, _ints("full", size), fill_value)
 
 
 def full_like(input: Tensor, fill_value: Any, *, dtype: Any = None) -> Tensor:
     """A tensor of one repeated value in the shape, and by default the dtype, of another."""
-    return _fill(dtype=input.dtype if dtype is None else dtype, shape=input.shape, value=fill_value)
+    return _filled(input.dtype if dtype is None else dtype, input.shape, fill_value)
+
+
+def _filled(dtype: Any, shape: Any, value: Any) -> Tensor:
+    if type(value) is int and abs(value) > 1 << 53:  # a float would lose digits
+        return _broadcast_to(Tensor(value, dtype), shape=shape)
+    return _fill(dtype=dtype, shape=shape, value=value)
 
 
 def arange(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: Any = None) -> Tensor:

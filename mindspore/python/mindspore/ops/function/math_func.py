@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
+import numpy as np
+
 from mindspore import _core
 from mindspore._core import Tensor
+from mindspore.common.dtype import dtype_to_nptype
 from mindspore.ops._bind import bound, raw
 from mindspore.ops.function.cast_func import is_complex, is_floating_point
 
@@ -84,12 +88,23 @@ def _are_floats(*values: Any) -> bool:
     )
 
 
+@functools.cache
+def _limits(dtype: Any) -> tuple[Any, Any]:
+    """The least and the greatest number of a dtype."""
+    kind = np.dtype(dtype_to_nptype(dtype))
+    if kind.kind not in "iu":
+        return -math.inf, math.inf
+    return int(np.iinfo(kind).min), int(np.iinfo(kind).max)
+
+
 def clamp(input: Tensor, min: Any = None, max: Any = None) -> Tensor:
-    """`input` cut to [min, max]; where min is above max the result is max."""
+    """`input` cut to [min, max]; where min is above max the result is max. The gradient passes where the input is in the
+    range, the bounds included."""
     if min is None and max is None:
         raise ValueError("For 'clamp', 'min' or 'max' must be given, but got None for both.")
-    if _are_numbers(min, max) and input.dtype is not _core.bool:
-        return _clip(input, min, max)
+    if input.dtype is not _core.bool:
+        lowest, highest = _limits(input.dtype)
+        return _clip(input, lowest if min is None else min, highest if max is None else max)
     if min is not None:
         input = bound.maximum(input, min)
     if max is not None:

@@ -120,6 +120,7 @@ def randint(
         raise ValueError(
             f"For 'randint', 'low' must be less than 'high', but got {low} and {high}."
         )
+    Tensor([low, high - 1], _core.int64 if dtype is None else dtype)  # they must fit
     numbers = _uniform_int(
         Tensor(low, _core.int64), Tensor(high, _core.int64), shape=size, seed=_seed("randint", seed)
     )

@@ -284,16 +284,22 @@ def argsort(input: Tensor, axis: int = -1, descending: bool = False) -> Tensor:
 
 
 def median(input: Tensor, axis: int = -1, keepdims: bool = False) -> tuple[Tensor, Tensor]:
-    """The lower median along an axis and its position."""
+    """The lower median along an axis and its position; nan, and the position of a nan, where there is one."""
     axis = _one_axis("median", axis, input.ndim)
-    values, indices = _sort(input, axis=axis)
-    begin = [0] * input.ndim
-    begin[axis] = (input.shape[axis] - 1) // 2
+    both = _sort(input, axis=axis)
     size = input.shape[:axis] + (1,) + input.shape[axis + 1 :]
     kept = size if keepdims else input.shape[:axis] + input.shape[axis + 1 :]
-    value, index = (
-        _reshape(_slice(t, begin=begin, size=size), shape=kept) for t in (values, indices)
-    )
+
+    def at(place: int) -> list[Tensor]:
+        begin = [0] * input.ndim
+        begin[axis] = place
+        return [_reshape(_slice(t, begin=begin, size=size), shape=kept) for t in both]
+
+    value, index = at((input.shape[axis] - 1) // 2)
+    if input.dtype in _FLOATS:
+        last, place = at(input.shape[axis] - 1)  # sorted, a nan is the largest
+        missing = _is_nan(last)
+        value, index = _select(missing, last, value), _select(missing, place, index)
     return value, _cast(index, dtype=_core.int64)
 
 
