@@ -4,6 +4,7 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include "backends/cpu/isa.h"
 #include "backends/cpu/kernels/generated.h"
 #include "driver/compile.h"
 #include "ir/text.h"
@@ -138,6 +139,8 @@ void BindAssembler(py::module_& m) {
   py::class_<TextProgram>(assembler, "TextProgram")
       .def(py::init<const std::string&>())
       .def("run", &TextProgram::Run);
+  assembler.attr("instruction_set") = cpu::IsaName(cpu::MachineIsa());
+  assembler.attr("is_limited") = cpu::MachineIsa() < cpu::ProcessorIsa();
   assembler.def(
       "generate_always", &cpu::GenerateAlways,
       "Whether kernels made from now on have code even for little work, and wait for it.");

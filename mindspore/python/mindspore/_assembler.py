@@ -34,8 +34,7 @@ class _Compiler:
         binding.initialize_native_target()
         binding.initialize_native_asmprinter()
         self._llvm = binding
-        name = binding.get_host_cpu_name()
-        features = binding.get_host_cpu_features().flatten()
+        name, features = _processor(binding)
         self._machine = binding.Target.from_default_triple().create_target_machine(
             cpu=name, features=features, opt=_OPT_LEVEL, jit=True
         )
@@ -76,6 +75,17 @@ class _Compiler:
         if not all(found):
             raise ValueError("the object lacks a function")
         return found
+
+
+# What LLVM may use of a processor where MS_MAX_ISA says so (backends/cpu/isa.h).
+_LEVELS = {"base": "x86-64", "avx2": "x86-64-v3"}
+
+
+def _processor(llvm: Any) -> tuple[str, str]:
+    """Name and features of the processor that code is for."""
+    if _core.assembler.is_limited:
+        return _LEVELS[_core.assembler.instruction_set], ""
+    return llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
 
 
 class Assembler:

@@ -124,11 +124,12 @@ TEST(Closure, SavesOnlyWhatGradientsRead) {
   Verify(*module);
 }
 
-TEST(Closure, IntegersHaveNoTangents) {
+TEST(Closure, IntegersHaveTangentsOfTheirType) {
   auto module = Parse(testing::kBranch);
   ClosureGradients gradients(module.get());
   Graph* forward = gradients.Forward(module->main());
-  EXPECT_EQ(forward->outputs().back().type().ToString(), "(Float64[]) -> (Box, Float64[])");
+  EXPECT_EQ(forward->outputs().back().type().ToString(),
+            "(Float64[]) -> (Box, Float64[], Int64[])");
   Verify(*module);
 }
 

@@ -30,7 +30,7 @@ Graph* SlopeOf(Module& module, Graph* g, bool forward) {
   Vars tangents;
   for (size_t i = 0; i < arguments.size(); ++i) {
     if (!arguments[i].type().has_tangent()) continue;
-    tangents.push_back(i == 0 ? one : emitter.Constant(Tensor::Scalar(0.0), false));
+    tangents.push_back(i == 0 ? one : emitter.Full(0, arguments[i].type().Tangent()).var);
   }
   arguments.insert(arguments.end(), tangents.begin(), tangents.end());
   out->SetOutputs({emitter.CallFunction(f, arguments)[g->outputs().size()]});

@@ -1,8 +1,10 @@
 #include "backends/cpu/cpu.h"
 
+#include "backends/cpu/isa.h"
 #include "backends/cpu/kernels/fused.h"
 #include "backends/cpu/kernels/integer.h"
 #include "backends/cpu/kernels/matmul_packed.h"
+#include "backends/cpu/onednn.h"
 #include "kernel/host_call.h"
 #include "kernel/layout.h"
 
@@ -12,6 +14,10 @@ namespace {
 class CpuBackend : public Backend {
  public:
   CpuBackend() {
+    if (MachineIsa() < ProcessorIsa()) {
+      dnnl::set_max_cpu_isa(MachineIsa() == Isa::kAvx2 ? dnnl::cpu_isa::avx2
+                                                       : dnnl::cpu_isa::sse41);
+    }
     for (auto add : {AddElementwise, AddReduce, AddMatMul, AddConv, AddConvBias, AddPool, AddNorm,
                      AddSoftmax, AddLoss, AddArray, AddIndexing, AddRandom, AddOptim, AddAttention,
                      AddRecurrent, AddNumbers, AddInteger, AddFused}) {

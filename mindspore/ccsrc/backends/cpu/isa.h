@@ -2,13 +2,17 @@
 // instruction set, each into the namespace named by MS_ISA (base, avx2, avx512).
 #pragma once
 
+#include <cstdint>
+
 namespace ms::cpu {
 
-enum class Isa { kBase, kAvx2, kAvx512 };
+enum class Isa : uint8_t { kBase, kAvx2, kAvx512 };
 
-// The widest set that the processor has, or what the environment variable MS_MAX_ISA (base, avx2,
-// avx512) allows.
+// The widest set that the processor has, and that of them which the environment variable MS_MAX_ISA
+// (base, avx2, avx512) allows. Our kernels, oneDNN and generated code all keep to it.
+Isa ProcessorIsa();
 Isa MachineIsa();
+const char* IsaName(Isa isa);  // as MS_MAX_ISA spells it
 
 // Declares `declaration` in every namespace that exists for this build, for example
 // MS_DECLARE_ISA(void Foo(const float* x, int64_t n);).

@@ -20,7 +20,7 @@ std::atomic<bool> generate_always{false};
 
 loops::LlvmTarget Target() {
   loops::LlvmTarget target;
-  switch (BestIsa()) {
+  switch (MachineIsa()) {
     case Isa::kAvx512:
       return {64, true};
     case Isa::kAvx2:
