@@ -9,7 +9,7 @@ STAMPS=$ROOT/build/stamps
 ONEDNN=2023.2.0
 BUILD_TOOLS=("scikit-build-core>=0.10" "pybind11>=3.0" "cmake>=3.25" ninja
              "onednn-cpu-gomp==$ONEDNN" "onednn-devel-cpu-gomp==$ONEDNN")
-TEST_TOOLS=("pytest>=8" "pytest-xdist>=3.2" hypothesis scipy scikit-learn mypy "torch==2.13.0")
+TEST_TOOLS=("pytest>=8" "pytest-xdist>=3.2" hypothesis scipy scikit-learn safetensors mypy "torch==2.13.0")
 
 say() { echo "[setup] $*" >&2; }
 

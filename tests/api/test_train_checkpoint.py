@@ -117,14 +117,34 @@ def test_append_dict(path):
     assert loaded["t"].asnumpy().tolist() == [1, 2]
 
 
-def test_which_names_are_loaded(path):
-    ms.save_checkpoint(Net(), path)
-    assert all(not n.startswith("fc") for n in ms.load_checkpoint(path, filter_prefix="fc"))
-    assert set(ms.load_checkpoint(path, filter_prefix=["fc", "norm"])) == {"conv.weight"}
-    assert set(ms.load_checkpoint(path, specify_prefix="fc")) == {"fc.weight", "fc.bias"}
-    assert list(ms.load_checkpoint(path, choice_func=lambda n: n == "fc.bias")) == ["fc.bias"]
-    with pytest.raises(ValueError, match="at least one parameter must be left"):
-        ms.load_checkpoint(path, specify_prefix="zz")
+@pytest.mark.parametrize("format", ["ckpt", "safetensors"])
+def test_which_names_are_loaded(tmp_path, format):
+    path = str(tmp_path / f"net.{format}")
+    ms.save_checkpoint(Net(), path, format=format)
+
+    def names(**options):
+        return set(ms.load_checkpoint(path, format=format, **options))
+
+    assert all(not n.startswith("fc") for n in names(filter_prefix="fc"))
+    assert names(filter_prefix=["fc", "norm"]) == {"conv.weight"}
+    assert names(specify_prefix="fc") == {"fc.weight", "fc.bias"}
+    assert names(specify_prefix=("fc", "conv"), filter_prefix="fc.w") == {"fc.bias", "conv.weight"}
+    assert names(choice_func=lambda n: n == "fc.bias") == {"fc.bias"}
+    assert names(choice_func=lambda n: 1 if n == "fc.bias" else None) == {"fc.bias"}
+    # As in MindSpore: a prefix is all that counts where there is one.
+    assert names(specify_prefix="conv", choice_func=lambda n: n == "fc.bias") == {"conv.weight"}
+    for options in ({"specify_prefix": "zz"}, {"choice_func": lambda n: False}):
+        with pytest.raises(ValueError, match="at least one parameter must be loaded"):
+            names(**options)
+    for prefix in ("", [], ["fc", ""]):
+        with pytest.raises(ValueError, match="'filter_prefix' must not be empty"):
+            names(filter_prefix=prefix)
+
+
+def test_a_file_without_parameters(path):
+    ms.save_checkpoint({}, path)
+    with pytest.raises(ValueError, match="at least one parameter must be loaded"):
+        ms.load_checkpoint(path)
 
 
 @pytest.mark.parametrize("name", ["mindspore_2_10", "mindspore_2_10_crc"])
@@ -145,6 +165,7 @@ def test_a_network_of_mindspore():
 
 def test_safetensors_of_mindspore():
     loaded = ms.load_checkpoint(str(GOLDEN / "mindspore_2_10.safetensors"), format="safetensors")
+    assert set(loaded) == {"matrix", "long"}
     assert loaded["matrix"].asnumpy().tolist() == [[0, 1, 2], [3, 4, 5]]
 
 
@@ -162,48 +183,137 @@ def test_conversions(tmp_path):
 # Into a network
 
 
-def test_partial_load_lists_names(path, caplog):
-    net = Net()
-    loaded = {"fc.bias": Parameter(Tensor(np.ones(3, np.float32)), name="fc.bias")}
-    loaded["head.bias"] = Parameter(Tensor([1.0]), name="head.bias")
-    missing, unexpected = ms.load_param_into_net(net, loaded)
-    assert unexpected == ["head.bias"]
-    assert "conv.weight" in missing and "fc.bias" not in missing
-    assert net.fc.bias.asnumpy().tolist() == [1, 1, 1]
+class Bag(nn.Cell):
+    """Parameters of these names, all (2, 2) and zero."""
+
+    def __init__(self, *names):
+        super().__init__()
+        for index, name in enumerate(names):
+            setattr(self, f"p{index}", Parameter(Tensor(np.zeros((2, 2), np.float32)), name=name))
+            getattr(self, f"p{index}").name = name
 
 
-def test_names_with_a_common_prefix(path):
-    outer, net = Outer(), Net()
-    ms.save_checkpoint(outer, path)
-    missing, unexpected = ms.load_param_into_net(net, ms.load_checkpoint(path))
-    assert missing == [] and len(unexpected) == len(values(net))
-    same(values(net), {n.removeprefix("backbone."): v for n, v in values(outer).items()})
-    again = Outer()
-    assert ms.load_param_into_net(again, {p.name: p for p in net.get_parameters()})[0] == []
-    same(values(again), values(outer))
+def numbered(*names):
+    """A dict whose first value is all 1, the second all 2, and so on."""
+    return {
+        name: Parameter(Tensor(np.full((2, 2), i + 1, np.float32)), name=name)
+        for i, name in enumerate(names)
+    }
 
 
-def test_wrong_names_are_an_error_with_close_names():
+def load_into(bag, given, strict=False):
+    """What the function returns, and for each parameter the number it got."""
+    result = ms.load_param_into_net(bag, given, strict)
+    return result, {p.name: int(p.asnumpy()[0, 0]) for p in bag.get_parameters()}
+
+
+# (names of the network, names in the dict, the two lists, the numbers): all as MindSpore 2.10 does.
+MATCHES = {
+    "all": ("w b", "w b", "", "", [1, 2]),
+    "missing": ("w b", "w", "b", "", [1, 0]),
+    "extra": ("w", "w z", "", "z", [1]),
+    "nothing": ("w b", "wx bx", "w b", "wx bx", [0, 0]),
+    "no dict": ("w b", "", "w b", "", [0, 0]),
+    "prefix": ("w b", "x.w x.b", "", "x.w x.b", [1, 2]),
+    "prefix and a part": ("w b c", "x.w x.b", "c", "x.w x.b", [1, 2, 0]),
+    "the first has no partner": ("q w b", "x.w x.b", "q", "x.w x.b", [0, 1, 2]),
+    "some are exact": ("w b", "w x.b", "", "x.b", [1, 2]),
+    "exact goes first": ("w b", "w x.w x.b", "", "x.w x.b", [1, 3]),
+    "longer prefix": ("f.w f.b", "n.f.w n.f.b", "", "n.f.w n.f.b", [1, 2]),
+    "prefix without a dot": ("w b", "xw xb", "", "xw xb", [1, 2]),
+    "two prefixes, the first": ("w b", "y.w y.b x.w x.b", "", "y.w y.b x.w x.b", [1, 2]),
+    "a prefix stays": ("w b", "z.b x.w x.b", "", "z.b x.w x.b", [2, 3]),
+    "a prefix for each": ("w b", "z.b y.b x.w", "", "z.b y.b x.w", [3, 1]),
+    "prefix in the network": ("x.w x.b", "w b", "x.w x.b", "w b", [0, 0]),
+    "prefix inside": ("w m.w", "net.w m.net.w", "m.w", "net.w m.net.w", [1, 0]),
+}
+
+
+@pytest.mark.parametrize("case", MATCHES)
+def test_which_name_goes_where(case, caplog):
+    wanted, given, missing, unexpected, numbers = MATCHES[case]
+    lists, got = load_into(Bag(*wanted.split()), numbered(*given.split()))
+    assert lists == (missing.split(), unexpected.split())
+    assert list(got.values()) == numbers
+
+
+def test_a_value_goes_into_one_parameter():
+    """Where MindSpore gives "w" the value of "f.w", which the network has as well."""
+    assert load_into(Bag("w", "f.w"), numbered("f.w")) == ((["w"], []), {"w": 0, "f.w": 1})
+
+
+def test_texts_are_left_alone():
+    given = {**numbered("w"), "note": "text", "b": "text"}
+    assert load_into(Bag("w", "b"), given) == ((["b"], ["note"]), {"w": 1, "b": 0})
+
+
+def test_strict_names():
+    """They must be the same; what is missing is listed, as in MindSpore."""
+    assert load_into(Bag("w", "b"), numbered("w", "z"), True) == ((["b"], ["z"]), {"w": 1, "b": 0})
+    lists, got = load_into(Bag("w", "b"), numbered("x.w", "x.b"), True)
+    assert lists == (["w", "b"], ["x.w", "x.b"]) and set(got.values()) == {0}
+
+
+def test_a_load_of_a_file_passes_everything_on(tmp_path):
+    path = str(tmp_path / "a.safetensors")
+    ms.save_checkpoint(numbered("x.w", "x.b"), path, format="safetensors")
+    for strict, number in ((True, 0), (False, 1)):
+        bag = Bag("w", "b")
+        loaded = ms.load_checkpoint(path, bag, strict, format="safetensors")
+        assert list(loaded) == ["x.w", "x.b"] and bag.p0.asnumpy()[0, 0] == number
+    bag = Bag("w", "b")
+    only = ms.load_checkpoint(path, bag, choice_func=lambda n: "w" in n, format="safetensors")
+    assert list(only) == ["x.w"]
+    assert bag.p0.asnumpy()[0, 0] == 1 and bag.p1.asnumpy()[0, 0] == 0
+
+
+@pytest.fixture
+def warnings(monkeypatch):
+    """The texts of all warnings."""
+    texts: list[str] = []
+    monkeypatch.setattr(serialization.log, "warning", texts.append)
+    return texts
+
+
+def test_one_warning_with_close_names(warnings):
     net = Net()
     loaded = {
         f"{n.replace('weight', 'wieght')}x": Parameter(p, name=n)
         for n, p in net.parameters_dict().items()
     }
     before = values(net)
-    with pytest.raises(ValueError) as caught:
-        ms.load_param_into_net(net, loaded)
-    text = str(caught.value)
-    assert "7 in the network but not in the checkpoint" in text
-    assert "'conv.weight' (close: 'conv.wieghtx')" in text and "and 2 more" in text
-    assert len(text.splitlines()) <= 12
+    lists = ms.load_param_into_net(net, loaded)
+    assert lists == (list(net.parameters_dict()), list(loaded))
+    (text,) = warnings
+    assert (
+        "7 parameters of the network keep their values: 'conv.weight' (close: 'conv.wieghtx')"
+        in text
+    )
+    assert "7 in 'parameter_dict' are not used: 'conv.wieghtx' (close: 'conv.weight')" in text
+    assert "and 2 more" in text and len(text.splitlines()) == 3
     same(before, values(net))
 
 
-def test_strict_load():
+def test_what_is_worth_a_warning(warnings):
+    load_into(Bag("w"), numbered("w", "z"))
+    assert warnings == []
+    load_into(Bag("w"), numbered("x.w"))
+    assert "names that begin with 'x.' are taken without it" in warnings.pop()
+    load_into(Bag("w", "b"), {})
+    assert "2 parameters of the network keep their values: 'w', 'b'" in warnings.pop()
+    assert warnings == []
+
+
+def test_a_network_in_another(path):
+    outer, net = Outer(), Net()
+    ms.save_checkpoint(outer, path)
+    missing, unexpected = ms.load_param_into_net(net, ms.load_checkpoint(path))
+    assert missing == [] and len(unexpected) == len(values(net))
+    same(values(net), {n.removeprefix("backbone."): v for n, v in values(outer).items()})
+
+
+def test_strict_types():
     net = Net()
-    loaded = {n: Parameter(p, name=n) for n, p in net.parameters_dict().items() if n != "fc.bias"}
-    with pytest.raises(ValueError, match=r"every parameter.*\n.*'fc\.bias'"):
-        ms.load_param_into_net(net, loaded, strict_load=True)
     half = {n: Parameter(p.astype(ms.float16), name=n) for n, p in net.parameters_dict().items()}
     assert ms.load_param_into_net(net, half) == ([], [])
     assert net.fc.weight.dtype == ms.float32
@@ -211,11 +321,24 @@ def test_strict_load():
         ms.load_param_into_net(net, half, strict_load=True)
 
 
+def test_redundancy_is_for_parallel_training(path):
+    ms.save_checkpoint(Net(), path)
+    assert len(ms.load_checkpoint(path, remove_redundancy=True)) == 7
+    with pytest.raises(TypeError, match="must be False outside of parallel training"):
+        ms.load_checkpoint(path, Net(), remove_redundancy=True)
+    with pytest.raises(ValueError, match="'remove_redundancy' must be a bool"):
+        ms.load_param_into_net(Net(), {}, remove_redundancy=1)
+
+
 def test_shapes_and_types_that_do_not_fit():
     net = Net(3)
     before = values(net)
     with pytest.raises(RuntimeError, match=r"'fc\.weight' must be \(3, 8\).*but got \(5, 8\)"):
         ms.load_param_into_net(net, {p.name: p for p in Net(5).get_parameters()})
+    same(before, values(net))
+    far = {f"m.{n}": p for n, p in Net(5).parameters_dict().items()}
+    with pytest.raises(RuntimeError, match=r"'fc\.weight' must be .* got \(5, 8\) from 'm\.fc"):
+        ms.load_param_into_net(net, far)
     same(before, values(net))
     integers = {"fc.bias": Parameter(Tensor(np.ones(3, np.int32)), name="fc.bias")}
     with pytest.raises(RuntimeError, match="must be Float32, as in the network, but got Int32"):
@@ -248,10 +371,16 @@ def test_damaged_file(path):
     assert len(str(caught.value).splitlines()) <= 3
 
 
-def test_crc_check_wants_a_checksum():
-    with pytest.raises(ValueError, match="has no checksum"):
-        ms.load_checkpoint(str(GOLDEN / "mindspore_2_10.ckpt"), crc_check=True)
+@pytest.mark.parametrize("format", ["ckpt", "safetensors"])
+def test_crc_check_tells_of_files_without_checksum(format, warnings):
+    """As in MindSpore, it loads them."""
+    path = str(GOLDEN / f"mindspore_2_10.{format}")
+    for _ in range(2):
+        assert "matrix" in ms.load_checkpoint(path, crc_check=True, format=format)
+        assert "has no checksum" in warnings.pop()
     ms.load_checkpoint(str(GOLDEN / "mindspore_2_10_crc.ckpt"), crc_check=True)
+    ms.load_checkpoint(str(GOLDEN / f"first_layout.{format}"), crc_check=True, format=format)
+    assert warnings == []
 
 
 @pytest.mark.parametrize(
@@ -271,10 +400,13 @@ def test_crc_check_wants_a_checksum():
             "'append_dict'",
         ),
         (lambda p: ms.save_checkpoint(Net(), p, async_save=1), TypeError, "'async_save'"),
+        (lambda p: ms.save_checkpoint(Net(), p, async_save="x"), ValueError, "'async_save'"),
+        (lambda p: ms.save_checkpoint(Net(), p, choice_func=1), TypeError, "'choice_func' must be"),
         (lambda p: ms.save_checkpoint(Net(), p, colour=1), TypeError, "'colour' is not one"),
         (lambda p: ms.load_checkpoint(p + ".none.ckpt"), ValueError, "there is no"),
         (lambda p: ms.load_checkpoint("a.txt"), ValueError, "must end with '.ckpt'"),
         (lambda p: ms.load_checkpoint(5), TypeError, "'ckpt_file_name'"),
+        (lambda p: ms.load_checkpoint(p, choice_func=1), TypeError, "'choice_func' must be"),
         (lambda p: ms.load_checkpoint(p, dec_key="k"), NotImplementedError, "encrypted"),
         (lambda p: ms.load_param_into_net(5, {}), TypeError, "'net' must be a Cell"),
         (lambda p: ms.load_param_into_net(Net(), 5), TypeError, "'parameter_dict' must be a dict"),

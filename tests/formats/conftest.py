@@ -9,30 +9,51 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import mindspore as ms
+from mindspore import Tensor
+
 GOLDEN = Path(__file__).parent / "golden"
 
 
 def entries() -> list:
     """Tensors of several types and shapes, a scalar, an empty one, a text."""
-    text = np.frombuffer("größer".encode("utf-32-le"), np.uint8)
     return [
-        ("layer.weight", "Float32", [4, 3], np.linspace(-1, 1, 12, dtype=np.float32)),
-        ("scalar", "Float64", [], np.array(np.pi)),
-        ("count", "Int64", [2], np.array([-1, 2**40])),
-        ("mask", "Bool", [3], np.array([True, False, True])),
-        ("brain", "BFloat16", [2], np.array([0x3FC0, 0xC020], np.uint16)),
-        ("empty", "Float32", [0, 3], np.zeros((0, 3), np.float32)),
-        ("note", "str", [0], text),
+        ("layer.weight", Tensor(np.linspace(-1, 1, 12, dtype=np.float32).reshape(4, 3))),
+        ("scalar", Tensor(np.array(np.pi))),
+        ("count", Tensor(np.array([-1, 2**40]))),
+        ("mask", Tensor(np.array([True, False, True]))),
+        ("brain", Tensor(np.array([1.5, -2.5], np.float32)).astype(ms.bfloat16)),
+        ("empty", Tensor(np.zeros((0, 3), np.float32))),
+        ("note", "größer".encode("utf-32-le")),
     ]
 
 
-def as_values(tensors: list) -> dict:
+def first_layout() -> list:
+    """What the golden files "first_layout" hold, which an earlier release wrote."""
+    return [
+        ("matrix", Tensor(np.arange(6, dtype=np.float32).reshape(2, 3))),
+        ("brain", Tensor(np.array([1.5, -2.5], np.float32)).astype(ms.bfloat16)),
+        ("scalar", Tensor(np.array(3.5, np.float32))),
+        ("flag", Tensor(np.array([True, False]))),
+        ("double", Tensor(np.array([np.pi]))),
+        ("empty", Tensor(np.zeros((0, 3), np.float32))),
+        ("epoch", Tensor(np.array(3))),
+        ("note", "größer".encode("utf-32-le")),
+    ]
+
+
+def as_values(items: list) -> dict:
     """Comparable contents: name -> (type, shape, bytes)."""
-    return {name: (dtype, list(dims), array.tobytes()) for name, dtype, dims, array in tensors}
+    return {
+        name: ("str", [], value)
+        if isinstance(value, bytes)
+        else (str(value.dtype), list(value.shape), value.asnumpy().tobytes())
+        for name, value in items
+    }
 
 
 def expected() -> dict:
-    return {name: (dtype, dims, array.tobytes()) for name, dtype, dims, array in entries()}
+    return as_values(entries())
 
 
 def mutants(content: bytes, count: int, seed: int) -> Iterator[bytes]:

@@ -14,15 +14,15 @@ import numpy as np
 import pytest
 from conftest import as_values
 
-from mindspore import _core
+from mindspore import Tensor, _core
 
 io = _core.io
-OLD = [("w", "Float32", [3], np.zeros(3, np.float32))]
+OLD = [("w", Tensor(np.zeros(3, np.float32)))]
 # Larger than the writer's buffer, so that there are several writes.
 NEW = [
-    ("w", "Float32", [200_000], np.ones(200_000, np.float32)),
-    ("b", "Int32", [100_000], np.arange(100_000, dtype=np.int32)),
-    ("c", "Int64", [1], np.array([5])),
+    ("w", Tensor(np.ones(200_000, np.float32))),
+    ("b", Tensor(np.arange(100_000, dtype=np.int32))),
+    ("c", Tensor(np.array([5]))),
 ]
 MAX_CALLS = 40
 
@@ -101,12 +101,12 @@ def test_a_file_size_limit(path):
     program = textwrap.dedent(f"""
         import resource, signal, sys
         import numpy as np
-        from mindspore import _core
+        from mindspore import Tensor, _core
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
-        big = np.ones(200_000, np.float32)
+        big = Tensor(np.ones(200_000, np.float32))
         try:
-            _core.io.save_checkpoint({str(path)!r}, [("w", "Float32", [200_000], big)])
+            _core.io.save_checkpoint({str(path)!r}, [("w", big)])
         except OSError as error:
             print(error)
     """)
@@ -176,9 +176,8 @@ def test_names_as_long_as_they_can_be(tmp_path):
 
 def test_memory_of_a_load_is_the_file(tmp_path):
     path = tmp_path / "a.ckpt"
-    big = np.ones(16 << 20, np.float32)
-    io.save_checkpoint(str(path), [("w", "Float32", [16 << 20], big)])
+    io.save_checkpoint(str(path), [("w", Tensor(np.ones(16 << 20, np.float32)))])
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     loaded = io.load_checkpoint(str(path))
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < (64 + 64) * 1024
-    assert loaded[0][0][3].shape == (16 << 20,)
+    assert loaded[0][0][1].shape == (16 << 20,)

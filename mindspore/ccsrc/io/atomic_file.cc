@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,7 +16,9 @@
 #include <random>
 
 #include "base/error.h"
+#include "io/crc32c.h"
 #include "io/fault.h"
+#include "io/os_error.h"
 
 namespace ms {
 namespace {
@@ -24,6 +27,9 @@ constexpr char kPrefix[] =
     ".mstmp-";  // independent of the target's name, which may be as long as a name can be
 constexpr size_t kBufferBytes = 256 * 1024;
 constexpr size_t kBlockBytes = 8 * 1024 * 1024;  // between two polls
+constexpr size_t kSumBytes = 1024 * 1024;        // stays in the cache between sum and write
+constexpr int kMaxLinks = 40;                    // as Linux has it
+constexpr char kAccessList[] = "system.posix_acl_access";
 
 std::string RandomName() {
   std::random_device source;
@@ -45,31 +51,53 @@ void SweepOrphans(const std::string& directory) {
   closedir(dir);
 }
 
-// Follows symbolic links, so that a link stays a link and the file it names is replaced.
-std::string Resolve(const std::string& path) {
-  char* real = realpath(path.c_str(), nullptr);
-  if (real == nullptr) return path;
-  std::string result(real);
-  std::free(real);
-  return result;
+std::string FolderOf(const std::string& path) {
+  size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
+}
+
+// Follows symbolic links, so that a link stays a link and the file it names is replaced, or made
+// where the link dangles.
+std::string Resolve(std::string path) {
+  for (int links = 0; links < kMaxLinks; ++links) {
+    if (char* real = realpath(path.c_str(), nullptr)) {
+      std::string result(real);
+      std::free(real);
+      return result;
+    }
+    char target[PATH_MAX];
+    ssize_t length = readlink(path.c_str(), target, sizeof(target));
+    if (length < 0) return path;
+    std::string name(target, static_cast<size_t>(length));
+    path = name.starts_with('/') ? name : FolderOf(path) + "/" + name;
+  }
+  throw OsError(ELOOP, fmt::format("Cannot write '{}'", path));
+}
+
+// Gives the new file the access list of the old one, if that has one; false where it cannot.
+bool KeepAccessList(const std::string& old_path, int fd) {
+  char list[4096];
+  ssize_t size = getxattr(old_path.c_str(), kAccessList, list, sizeof(list));
+  if (size >= 0) return fsetxattr(fd, kAccessList, list, static_cast<size_t>(size), 0) == 0;
+  if (errno == ERANGE) return false;
+  fremovexattr(fd, kAccessList);  // which it may have inherited from its folder
+  return true;
 }
 
 }  // namespace
 
 AtomicFile::AtomicFile(const std::string& path) : path_(Resolve(path)) {
-  size_t slash = path_.rfind('/');
-  directory_ = slash == std::string::npos ? "." : (slash == 0 ? "/" : path_.substr(0, slash));
-  if (path_.size() - (slash == std::string::npos ? 0 : slash + 1) > NAME_MAX)
-    Fail("name", ENAMETOOLONG);
+  directory_ = FolderOf(path_);
+  if (path_.size() - (path_.rfind('/') + 1) > NAME_MAX) Fail("name", ENAMETOOLONG);
   struct stat target{};
-  bool exists = stat(path_.c_str(), &target) == 0;
-  if (exists && S_ISDIR(target.st_mode)) Fail("write", EISDIR);
-  if (exists && !S_ISREG(target.st_mode)) {
+  if (stat(path_.c_str(), &target) == 0) target_ = target;
+  if (target_ && S_ISDIR(target.st_mode)) Fail("write", EISDIR);
+  if (target_ && !S_ISREG(target.st_mode)) {
     Throw(ErrorKind::kOs, "Cannot write '{}': it exists and is not a regular file.", path_);
   }
   SweepOrphans(directory_);
-  OpenTemporary();
-  if (exists) fchmod(fd_, target.st_mode & 0777);
+  // What replaces a file that others may not read is never theirs to read, not for a moment.
+  OpenTemporary(target_ ? 0600 : 0666);
   buffer_.reserve(kBufferBytes);
 }
 
@@ -78,12 +106,12 @@ AtomicFile::~AtomicFile() {
   if (!temporary_.empty()) unlink(temporary_.c_str());
 }
 
-void AtomicFile::OpenTemporary() {
+void AtomicFile::OpenTemporary(unsigned mode) {
   for (int attempt = 0; attempt < 100; ++attempt) {
     temporary_ = directory_ + "/" + RandomName();
     fd_ = NextFault() == Fault::kError
               ? -1
-              : open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+              : open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
     if (fd_ < 0) {
       int error = errno;
       temporary_.clear();
@@ -115,6 +143,24 @@ void AtomicFile::Write(std::span<const std::byte> bytes) {
   }
 }
 
+uint32_t AtomicFile::WriteSummed(std::span<const std::byte> bytes, uint32_t crc) {
+  while (!bytes.empty()) {
+    auto block = bytes.first(std::min(bytes.size(), kSumBytes));
+    crc = Crc32c(crc, block);
+    Write(block);
+    bytes = bytes.subspan(block.size());
+  }
+  return crc;
+}
+
+void AtomicFile::Patch(uint64_t offset, std::span<const std::byte> bytes) {
+  MS_ASSERT(offset + bytes.size() <= size_);
+  Flush();
+  uint64_t end = std::exchange(position_, offset);
+  WriteThrough(bytes);
+  position_ = end;
+}
+
 void AtomicFile::Flush() {
   WriteThrough(buffer_);
   buffer_.clear();
@@ -126,17 +172,32 @@ void AtomicFile::WriteThrough(std::span<const std::byte> bytes) {
     size_t want = std::min(bytes.size(), kBlockBytes);
     Fault fault = NextFault();
     if (fault == Fault::kShort) want = (want + 1) / 2;
-    ssize_t wrote = fault == Fault::kError ? -1 : write(fd_, bytes.data(), want);
+    ssize_t wrote = fault == Fault::kError
+                        ? -1
+                        : pwrite(fd_, bytes.data(), want, static_cast<off_t>(position_));
     if (wrote < 0) {
       if (errno == EINTR) continue;
       Fail("write", errno);
     }
+    position_ += static_cast<uint64_t>(wrote);
     bytes = bytes.subspan(static_cast<size_t>(wrote));
   }
 }
 
+// Best effort, as a file system may know neither owners nor modes; but where group or access list
+// are lost, the new file must not be open to more people than the old one.
+void AtomicFile::KeepAccess() {
+  bool same = fchown(fd_, target_->st_uid, target_->st_gid) == 0 ||
+              fchown(fd_, static_cast<uid_t>(-1), target_->st_gid) == 0;
+  if (!KeepAccessList(path_, fd_)) same = false;
+  mode_t mode = target_->st_mode & 0777;
+  if (!same) mode &= 0707 | (mode & 0007) << 3;  // the group gets what everybody has
+  fchmod(fd_, mode);
+}
+
 void AtomicFile::Commit() {
   Flush();
+  if (target_) KeepAccess();
   if (NextFault() == Fault::kError || fsync(fd_) != 0) Fail("sync", errno);
   // The rename comes before the close: the lock must hold until the temporary name is gone.
   if (NextFault() == Fault::kError || rename(temporary_.c_str(), path_.c_str()) != 0) {
@@ -160,8 +221,7 @@ void AtomicFile::Commit() {
 }
 
 void AtomicFile::Fail(const char* action, int error) const {
-  Throw(ErrorKind::kOs, "Cannot {} '{}': {} (errno {}).", action, path_, std::strerror(error),
-        error);
+  throw OsError(error, fmt::format("Cannot {} '{}'", action, path_));
 }
 
 }  // namespace ms

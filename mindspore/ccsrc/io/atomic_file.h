@@ -1,11 +1,15 @@
 // The one way this code base writes a file. The bytes go to a temporary file in the same directory,
 // which is synced and renamed over the target: whatever happens (a kill, a full disk), the old or
-// the new file is there.
+// the new file is there. A file that is replaced keeps its mode, group and owner as far as we may
+// set them.
 #pragma once
+
+#include <sys/stat.h>
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -24,11 +28,16 @@ class AtomicFile {
   void set_poll(std::function<void()> poll) { poll_ = std::move(poll); }
 
   void Write(std::span<const std::byte> bytes);
+  // Writes and returns Crc32c(crc, bytes), each block summed while it is in the processor's cache.
+  uint32_t WriteSummed(std::span<const std::byte> bytes, uint32_t crc);
+  // Replaces bytes that were written before.
+  void Patch(uint64_t offset, std::span<const std::byte> bytes);
   void Commit();
   uint64_t size() const { return size_; }
 
  private:
-  void OpenTemporary();
+  void OpenTemporary(unsigned mode);
+  void KeepAccess();
   void Flush();
   void WriteThrough(std::span<const std::byte> bytes);
   [[noreturn]] void Fail(const char* action, int error) const;
@@ -36,8 +45,10 @@ class AtomicFile {
   std::string path_;  // where the user wanted it, symbolic links resolved
   std::string directory_;
   std::string temporary_;
+  std::optional<struct stat> target_;  // the file that is replaced
   int fd_ = -1;
-  uint64_t size_ = 0;
+  uint64_t size_ = 0;      // of what was handed to Write
+  uint64_t position_ = 0;  // of the next byte that goes to the file
   std::vector<std::byte> buffer_;
   std::function<void()> poll_;
 };

@@ -12,12 +12,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <functional>
-#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
+
+#include "tensor/tensor.h"
 
 namespace ms {
 
@@ -39,25 +40,22 @@ struct CheckpointSaveOptions {
 void SaveCheckpoint(const std::string& path, std::span<const CheckpointEntry> entries,
                     const CheckpointSaveOptions& options);
 
-struct FreeDeleter {
-  void operator()(std::byte* p) const { std::free(p); }
-};
-
-struct CheckpointTensor {
+struct CheckpointValue {
   std::string name;
-  std::string dtype;
-  std::vector<int64_t> dims;
-  std::unique_ptr<std::byte, FreeDeleter> content;  // aligned to 64 bytes
-  uint64_t bytes = 0;
+  Tensor tensor;                    // where there is no text
+  std::optional<std::string> text;  // in UTF-32
 };
 
 struct Checkpoint {
-  std::vector<CheckpointTensor> tensors;
+  std::vector<CheckpointValue> values;
   bool checked = false;  // a checksum covered every byte
 };
 
 struct CheckpointLoadOptions {
   std::function<void()> poll;
+  // Whether to keep what has this name (by default everything); called once for each, in the order
+  // of the file. The rest is read for its checksum alone, and takes no memory.
+  std::function<bool(const std::string&)> choose;
 };
 
 // Damage of any kind is an Error(kValue) that names the file, the offset and, once known, the

@@ -35,7 +35,6 @@ inline constexpr uint64_t kNativeBytes = 7 + 10;
 
 inline constexpr uint64_t kMaxNameBytes = 1 << 16;
 inline constexpr uint64_t kMaxTypeBytes = 32;
-inline constexpr uint64_t kMaxRank = 32;
 inline constexpr std::string_view kTextType = "str";
 
 }  // namespace ms

@@ -1,5 +1,6 @@
 // Reading checkpoints: fields in the order in which every writer puts them, sizes checked before
-// memory is taken, contents read straight into the memory of their tensors.
+// memory is taken, contents read straight into the memory of their tensors, or past them where
+// nobody wants them.
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -15,9 +16,21 @@
 namespace ms {
 namespace {
 
+// The tensor or text whose slices are being read.
+struct Begun {
+  std::string name;
+  std::string type;
+  std::vector<int64_t> dims;
+  DType dtype = DType::kInt32;  // a text is its characters
+  uint64_t bytes = 0;
+  uint64_t filled = 0;
+  std::byte* memory = nullptr;  // null: nobody wants it
+};
+
 class Parser {
  public:
-  Parser(const std::string& path, const CheckpointLoadOptions& options) : in_(path, "checkpoint") {
+  Parser(const std::string& path, const CheckpointLoadOptions& options)
+      : in_(path, "checkpoint"), options_(options) {
     in_.set_poll(options.poll);
   }
 
@@ -32,7 +45,7 @@ class Parser {
       in_.Fail("the checksum of the file must be {:08x}, but got {:08x}.", native_crc_,
                in_.zlib_crc());
     }
-    return {std::move(tensors_), native || tail_};
+    return {std::move(found_), native || tail_};
   }
 
  private:
@@ -52,7 +65,7 @@ class Parser {
     uint64_t start = in_.offset();
     uint64_t key = in_.Varint();
     if (key == kValueKey) {
-      Value();
+      Entry();
     } else if (key == kHeadKey && start == 0) {
       Head();
     } else if (key == kTailKey && head_) {
@@ -77,7 +90,7 @@ class Parser {
     uint32_t got = in_.crc();
     uint32_t want = in_.Fixed32();
     if (got != want) in_.Fail("the checksum must be {:08x}, but got {:08x}.", want, got);
-    if (values_ != *head_) in_.Fail("there must be {} entries, but got {}.", *head_, values_);
+    if (entries_ != *head_) in_.Fail("there must be {} entries, but got {}.", *head_, entries_);
     tail_ = true;
   }
 
@@ -95,7 +108,7 @@ class Parser {
 
   std::string Of() const { return name_.empty() ? "" : fmt::format(" of '{:.200}'", name_); }
 
-  void Value() {
+  void Entry() {
     name_.clear();
     uint64_t size = Length();
     uint64_t end = in_.offset() + size;
@@ -107,7 +120,7 @@ class Parser {
       in_.Fail("the entry '{:.200}' has more than a tensor.", name_);
     TensorFields(end);
     if (in_.offset() != end) in_.Fail("the fields of '{:.200}' pass its end.", name_);
-    ++values_;
+    ++entries_;
     name_.clear();
   }
 
@@ -129,64 +142,57 @@ class Parser {
     ContentSum(end);
   }
 
-  // Bytes a tensor of this type and shape has; fails for those that no file of this size can hold.
-  uint64_t TensorBytes(const std::string& dtype, const std::vector<int64_t>& dims,
-                       uint64_t length) {
-    if (dtype == kTextType) {
-      if (length % 4 != 0)
-        in_.Fail("the text '{:.200}' must have a multiple of 4 bytes, but got {}.", name_, length);
-      return length;
+  // Fails for what no file of this size can hold.
+  Shape ShapeOf(const Begun& tensor) {
+    try {
+      Shape shape(tensor.dims);
+      if (static_cast<uint64_t>(shape.size()) <= in_.size() / ItemSize(tensor.dtype)) return shape;
+    } catch (const Error& error) {
+      in_.Fail("the shape of '{:.200}' is not valid: {}.", name_, error.message());
     }
-    DType type;
-    if (!DTypeFromName(dtype, &type))
-      in_.Fail("'{:.200}' has the unknown type '{}'.", name_, dtype);
-    uint64_t bytes = ItemSize(type);
-    if (std::find(dims.begin(), dims.end(), 0) != dims.end()) return 0;
-    for (int64_t dim : dims) {
-      if (__builtin_mul_overflow(bytes, static_cast<uint64_t>(dim), &bytes) || bytes > in_.size()) {
-        in_.Fail("'{:.200}' of type {} and shape [{}] is larger than the file.", name_, dtype,
-                 fmt::join(dims, ", "));
-      }
-    }
-    return bytes;
+    in_.Fail("'{:.200}' of type {} and shape [{}] is larger than the file.", name_, tensor.type,
+             fmt::join(tensor.dims, ", "));
   }
 
-  void Content(std::string dtype, std::vector<int64_t> dims, uint64_t length) {
-    bool continues =
-        !tensors_.empty() && tensors_.back().name == name_ && filled_ < tensors_.back().bytes;
-    if (!continues) {
+  void Content(std::string type, std::vector<int64_t> dims, uint64_t length) {
+    if (tensor_.filled == tensor_.bytes || tensor_.name != name_) {
       FinishTensor();
-      Begin(std::move(dtype), std::move(dims), length);
-    } else if (tensors_.back().dtype != dtype || tensors_.back().dims != dims) {
+      Begin(std::move(type), std::move(dims), length);
+    } else if (tensor_.type != type || tensor_.dims != dims) {
       in_.Fail("two slices of '{:.200}' differ in type or shape.", name_);
     }
-    CheckpointTensor& tensor = tensors_.back();
-    if (length > tensor.bytes - filled_ || (length == 0 && tensor.bytes != 0)) {
+    if (length > tensor_.bytes - tensor_.filled || (length == 0 && tensor_.bytes != 0)) {
       in_.Fail("'{:.200}' of type {} and shape [{}] must have {} bytes, but got {}.", name_,
-               tensor.dtype, fmt::join(tensor.dims, ", "), tensor.bytes, filled_ + length);
+               tensor_.type, fmt::join(tensor_.dims, ", "), tensor_.bytes, tensor_.filled + length);
     }
-    part_ = std::span(tensor.content.get() + filled_, length);
-    in_.ReadContent(part_);
-    auto is_bool = [](std::byte b) { return b <= std::byte{1}; };
-    if (tensor.dtype == "Bool" && !std::all_of(part_.begin(), part_.end(), is_bool)) {
-      in_.Fail("'{:.200}' of type Bool has an element that is neither 0 nor 1.", name_);
-    }
-    filled_ += length;
+    std::byte* part = tensor_.memory == nullptr ? nullptr : tensor_.memory + tensor_.filled;
+    part_sum_ = in_.ReadElements(tensor_.dtype, part, length, 0, name_);
+    tensor_.filled += length;
   }
 
-  void Begin(std::string dtype, std::vector<int64_t> dims, uint64_t length) {
+  void Begin(std::string type, std::vector<int64_t> dims, uint64_t length) {
     if (!names_.insert(name_).second) in_.Fail("'{:.200}' occurs twice.", name_);
-    uint64_t bytes = TensorBytes(dtype, dims, length);
-    taken_ += bytes;
+    tensor_ = {name_, std::move(type), std::move(dims)};
+    bool is_text = tensor_.type == kTextType;
+    if (is_text && length % 4 != 0)
+      in_.Fail("the text '{:.200}' must have a multiple of 4 bytes, but got {}.", name_, length);
+    if (!is_text && !DTypeFromName(tensor_.type, &tensor_.dtype))
+      in_.Fail("'{:.200}' has the unknown type '{}'.", name_, tensor_.type);
+    Shape shape = is_text ? Shape{} : ShapeOf(tensor_);
+    tensor_.bytes =
+        is_text ? length : static_cast<uint64_t>(shape.size()) * ItemSize(tensor_.dtype);
+    taken_ += tensor_.bytes;
     if (taken_ > in_.size())
       in_.Fail("the tensors up to '{:.200}' are larger than the file.", name_);
-    void* memory = nullptr;
-    if (posix_memalign(&memory, 64, std::max<uint64_t>(bytes, 64)) != 0) {
-      Throw(ErrorKind::kMemory, "Cannot take {} bytes for '{}' of the checkpoint.", bytes, name_);
+    if (options_.choose && !options_.choose(name_)) return;
+    CheckpointValue& value = found_.emplace_back(CheckpointValue{name_, {}, {}});
+    if (is_text) {
+      value.text.emplace(length, '\0');
+      tensor_.memory = reinterpret_cast<std::byte*>(value.text->data());
+    } else {
+      value.tensor = Tensor(tensor_.dtype, shape);
+      tensor_.memory = value.tensor.data<std::byte>();
     }
-    tensors_.push_back({name_, std::move(dtype), std::move(dims), {}, bytes});
-    tensors_.back().content.reset(static_cast<std::byte*>(memory));
-    filled_ = 0;
   }
 
   void ContentSum(uint64_t end) {
@@ -197,27 +203,27 @@ class Parser {
     if (in_.Varint() != kContentCrcKey)
       in_.Fail("the tensor '{:.200}' has an unknown field.", name_);
     uint32_t want = in_.Fixed32();
-    uint32_t got = Crc32c(0, part_);
-    if (got != want)
-      in_.Fail("the checksum of '{:.200}' must be {:08x}, but got {:08x}.", name_, want, got);
+    if (part_sum_ != want) {
+      in_.Fail("the checksum of '{:.200}' must be {:08x}, but got {:08x}.", name_, want, part_sum_);
+    }
   }
 
   // Slices must have filled the last tensor before another one begins.
   void FinishTensor() {
-    if (tensors_.empty() || filled_ == tensors_.back().bytes) return;
-    const CheckpointTensor& tensor = tensors_.back();
-    in_.Fail("'{:.200}' of type {} and shape [{}] must have {} bytes, but got {}.", tensor.name,
-             tensor.dtype, fmt::join(tensor.dims, ", "), tensor.bytes, filled_);
+    if (tensor_.filled == tensor_.bytes) return;
+    in_.Fail("'{:.200}' of type {} and shape [{}] must have {} bytes, but got {}.", tensor_.name,
+             tensor_.type, fmt::join(tensor_.dims, ", "), tensor_.bytes, tensor_.filled);
   }
 
   FileReader in_;
-  std::vector<CheckpointTensor> tensors_;
+  const CheckpointLoadOptions& options_;
+  std::vector<CheckpointValue> found_;
   std::set<std::string> names_;
   std::string name_;  // of the entry being read, for messages
-  std::span<std::byte> part_;
-  uint64_t filled_ = 0;  // bytes of the last tensor that were read
-  uint64_t taken_ = 0;   // bytes of all tensors
-  uint32_t values_ = 0;
+  Begun tensor_;
+  uint32_t part_sum_ = 0;  // of the content being read
+  uint64_t taken_ = 0;     // bytes of all tensors
+  uint32_t entries_ = 0;
   std::optional<uint32_t> head_;  // the number of Values it announces
   bool tail_ = false;
   uint64_t native_crc_ = 0;

@@ -46,10 +46,10 @@ std::vector<Piece> MakePieces(std::span<const CheckpointEntry> entries, uint64_t
   std::vector<Piece> pieces;
   std::set<std::string_view> names;
   for (const CheckpointEntry& entry : entries) {
-    if (entry.name.size() > kMaxNameBytes || entry.dims.size() > kMaxRank ||
-        entry.dtype.size() > kMaxTypeBytes) {
+    if (entry.name.size() > kMaxNameBytes) {
       Throw(ErrorKind::kValue,
-            "For 'save_checkpoint', the name, type or rank of '{:.80}' is too large.", entry.name);
+            "For 'save_checkpoint', a name must have at most {} bytes, but '{:.80}...' has {}.",
+            kMaxNameBytes, entry.name, entry.name.size());
     }
     if (!names.insert(entry.name).second) {
       Throw(ErrorKind::kValue,
@@ -73,20 +73,19 @@ class SummingWriter {
 
   void Text(std::string_view text) {
     auto bytes = std::as_bytes(std::span(text));
-    crc_ = Crc32c(crc_, bytes);
-    Pass(bytes);
+    if (native_) zlib_crc_ = Crc32Zlib(zlib_crc_, bytes);
+    crc_ = file_.WriteSummed(bytes, crc_);
   }
-  void Content(std::span<const std::byte> bytes) { Pass(bytes); }
+  // Contents have a sum of their own, which this returns.
+  uint32_t Content(std::span<const std::byte> bytes) {
+    if (native_) zlib_crc_ = Crc32Zlib(zlib_crc_, bytes);
+    return file_.WriteSummed(bytes, 0);
+  }
 
   uint32_t crc() const { return crc_; }
   uint32_t zlib_crc() const { return zlib_crc_; }
 
  private:
-  void Pass(std::span<const std::byte> bytes) {
-    if (native_) zlib_crc_ = Crc32Zlib(zlib_crc_, bytes);
-    file_.Write(bytes);
-  }
-
   AtomicFile& file_;
   bool native_;
   uint32_t crc_ = 0;
@@ -125,10 +124,10 @@ void SaveCheckpoint(const std::string& path, std::span<const CheckpointEntry> en
   out.Text(Head(pieces));
   for (const Piece& piece : pieces) {
     out.Text(piece.before);
-    out.Content(piece.content);
+    uint32_t content_sum = out.Content(piece.content);
     std::string sum;
     PutVarint(sum, kContentCrcKey);
-    PutFixed(sum, Crc32c(0, piece.content));
+    PutFixed(sum, content_sum);
     out.Text(sum);
   }
   std::string tail;

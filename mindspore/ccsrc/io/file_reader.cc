@@ -7,15 +7,17 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <numeric>
 #include <string_view>
 
 #include "io/crc32c.h"
+#include "io/os_error.h"
 
 namespace ms {
 namespace {
 
 constexpr size_t kWindowBytes = 64 * 1024;
-constexpr size_t kBlockBytes = 8 * 1024 * 1024;  // between two polls
+constexpr size_t kBlockBytes = 1024 * 1024;  // stays in the cache between read and sum
 
 // Whether the text is UTF-8: no stray or missing continuation bytes, no overlong forms, no
 // surrogates.
@@ -41,13 +43,14 @@ FileReader::FileReader(const std::string& path, const char* what) : path_(path),
   // Non-blocking: opening a pipe that nobody writes must not hang before it is refused below.
   fd_ = open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   if (fd_ < 0) {
-    Throw(ErrorKind::kOs, "Cannot open the {} '{}': {} (errno {}).", what, path,
-          std::strerror(errno), errno);
+    int error = errno;
+    throw OsError(error, fmt::format("Cannot open the {} '{}'", what, path));
   }
   struct stat state{};
   if (fstat(fd_, &state) != 0 || !S_ISREG(state.st_mode)) {
     close(fd_);
-    Throw(ErrorKind::kValue, "The {} '{}' is not a regular file.", what, path);
+    Throw(ErrorKind::kValue, "The {} '{}' is {}, not a regular file.", what, path,
+          S_ISDIR(state.st_mode) ? "a folder" : "a device or a pipe");
   }
   size_ = static_cast<uint64_t>(state.st_size);
 }
@@ -73,8 +76,9 @@ void FileReader::ReadFile(std::span<std::byte> out) {
                         static_cast<off_t>(file_position_));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) {
-      Throw(ErrorKind::kOs, "Cannot read the {} '{}' at byte {}: {} (errno {}).", what_, path_,
-            file_position_, std::strerror(errno), errno);
+      int error = errno;
+      throw OsError(
+          error, fmt::format("Cannot read the {} '{}' at byte {}", what_, path_, file_position_));
     }
     if (got == 0) Fail("the file became shorter while it was read.");
     file_position_ += static_cast<uint64_t>(got);
@@ -134,27 +138,60 @@ uint64_t FileReader::Fixed64() {
   return value;
 }
 
+std::string FileReader::Bytes(uint64_t length) {
+  Need(length, "a text");
+  std::string text(length, '\0');
+  Copy(std::as_writable_bytes(std::span(text)));
+  return text;
+}
+
 std::string FileReader::String(uint64_t length, uint64_t limit) {
   Need(length, "a name");
   if (length > limit) Fail("a name has {} bytes; at most {} are allowed.", length, limit);
-  std::string text(length, '\0');
-  Copy(std::as_writable_bytes(std::span(text)));
+  std::string text = Bytes(length);
   if (!IsUtf8(text)) Fail("a name is not valid UTF-8.");
   return text;
 }
 
-void FileReader::ReadContent(std::span<std::byte> out) {
+uint32_t FileReader::ReadContent(std::span<std::byte> out, uint32_t sum) {
   Need(out.size(), "the content");
   crc();
+  while (!out.empty()) {
+    auto block = out.first(std::min(out.size(), kBlockBytes));
+    ReadBlock(block);
+    sum = Crc32c(sum, block);
+    if (sum_zlib_) zlib_crc_ = Crc32Zlib(zlib_crc_, block);
+    out = out.subspan(block.size());
+  }
+  return sum;
+}
+
+// What is left of the window comes first.
+void FileReader::ReadBlock(std::span<std::byte> out) {
   size_t n = std::min(out.size(), window_.size() - position_);
   std::memcpy(out.data(), window_.data() + position_, n);
   position_ += n;
   summed_ = position_;
-  out = out.subspan(n);
-  if (sum_zlib_) zlib_crc_ = Crc32Zlib(zlib_crc_, std::span(window_).subspan(position_ - n, n));
-  if (!out.empty()) ReadFile(out);
-  if (sum_zlib_) zlib_crc_ = Crc32Zlib(zlib_crc_, out);
-  offset_ += n + out.size();
+  if (n < out.size()) ReadFile(out.subspan(n));
+  offset_ += out.size();
+}
+
+uint32_t FileReader::ReadElements(DType dtype, std::byte* out, uint64_t bytes, uint32_t sum,
+                                  const std::string& name) {
+  Need(bytes, "the content");
+  if (out == nullptr) scratch_.resize(std::min(bytes, kBlockBytes));
+  while (bytes > 0) {
+    auto block = std::span(out == nullptr ? scratch_.data() : out, std::min(bytes, kBlockBytes));
+    sum = ReadContent(block, sum);
+    auto beyond_a_bit = [](std::byte seen, std::byte b) { return seen | (b & ~std::byte{1}); };
+    if (IsBool(dtype) &&
+        std::accumulate(block.begin(), block.end(), std::byte{}, beyond_a_bit) != std::byte{}) {
+      Fail("'{:.200}' of type Bool has an element that is neither 0 nor 1.", name);
+    }
+    bytes -= block.size();
+    if (out != nullptr) out += block.size();
+  }
+  return sum;
 }
 
 uint32_t FileReader::crc() {

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "base/dtype.h"
 #include "base/error.h"
 
 namespace ms {
@@ -40,10 +41,15 @@ class FileReader {
   uint64_t Varint();  // at most 10 bytes, as protobuf has it
   uint32_t Fixed32();
   uint64_t Fixed64();
+  std::string Bytes(uint64_t length);
   std::string String(uint64_t length, uint64_t limit);  // text in UTF-8
-  // Reads into memory of the caller. These bytes stay outside crc(): the caller sums them where it
-  // wants to.
-  void ReadContent(std::span<std::byte> out);
+  // Reads into memory of the caller and returns Crc32c(sum, out), each block summed while it is in
+  // the processor's cache. These bytes stay outside crc().
+  uint32_t ReadContent(std::span<std::byte> out, uint32_t sum);
+  // The elements of a tensor, read in the same way; where `out` is null they are only summed. Fails
+  // for a Bool that is neither 0 nor 1.
+  uint32_t ReadElements(DType dtype, std::byte* out, uint64_t bytes, uint32_t sum,
+                        const std::string& name);
 
   uint32_t crc();       // CRC-32C of all that was read so far, contents excepted
   uint32_t zlib_crc();  // zlib's CRC of all that was read so far
@@ -59,6 +65,7 @@ class FileReader {
   void Fill();                                  // the next window, when the current one is used up
   std::byte Next();
   void Copy(std::span<std::byte> out);
+  void ReadBlock(std::span<std::byte> out);
   void ReadFile(std::span<std::byte> out);  // at the file position, past the window
 
   std::string path_;
@@ -68,6 +75,7 @@ class FileReader {
   uint64_t offset_ = 0;         // of the next byte to hand out
   uint64_t file_position_ = 0;  // of the next byte to read from the file
   std::vector<std::byte> window_;
+  std::vector<std::byte> scratch_;  // elements that nobody wants
   size_t position_ = 0;
   size_t summed_ = 0;  // window bytes already in crc_
   uint32_t crc_ = 0;

@@ -1,5 +1,6 @@
 #include "python/errors.h"
 
+#include "io/os_error.h"
 #include "python/trace.h"
 
 namespace ms::python {
@@ -58,6 +59,22 @@ py::object Located(const Error& error, PyObject* type) {
   return errors.attr("core_error")(py::handle(type), error.message(), Places(error.span()));
 }
 
+// Paths in a message may hold bytes that are no UTF-8.
+py::object Message(const Error& error) {
+  const std::string& text = error.message();
+  return py::reinterpret_steal<py::object>(
+      PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "surrogateescape"));
+}
+
+// With the subclass that Python has for the errno, such as IsADirectoryError. The message has all
+// there is to say; with a filename beside it, Python would show something else.
+void SetOsError(const OsError& error) {
+  py::object plain = py::reinterpret_borrow<py::object>(PyExc_OSError);
+  py::object made = py::type::of(plain(error.number(), ""))(Message(error));
+  made.attr("errno") = error.number();
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(made.ptr())), made.ptr());
+}
+
 }  // namespace
 
 py::list Places(SpanId id) {
@@ -76,6 +93,7 @@ void TellOfZeroDivisor(SpanId span) {
 }
 
 void SetError(const Error& error) {
+  if (auto* os_error = dynamic_cast<const OsError*>(&error)) return SetOsError(*os_error);
   PyObject* type = PythonType(error.kind());
   try {
     py::object located = Located(error, type);
@@ -85,7 +103,7 @@ void SetError(const Error& error) {
     }
   } catch (py::error_already_set&) {  // such as Ctrl-C: the error itself matters more
   }
-  PyErr_SetString(type, error.message().c_str());
+  PyErr_SetObject(type, Message(error).ptr());
 }
 
 void BindErrors(py::module_& m) {

@@ -8,6 +8,7 @@
 #include "python/errors.h"
 #include "python/tensor_operators.h"
 #include "python/trace.h"
+#include "tensor/exposure.h"
 
 namespace ms::python {
 namespace py = pybind11;
@@ -122,7 +123,11 @@ PyObject* GetStrides(PyObject* self, void*) {
 // ---- values
 // -----------------------------------------------------------------------------------------------
 PyObject* AsNumpy(PyObject* self, PyObject*) {
-  return Guarded([&] { return ArrayFromTensor(ValueOf(self, "asnumpy()")).release().ptr(); });
+  return Guarded([&] {
+    const Tensor& value = ValueOf(self, "asnumpy()");
+    if (InSnapshot(value)) AsTensor(self)->value.MakeUnique();
+    return ArrayFromTensor(value).release().ptr();
+  });
 }
 
 // Steals `value`: no copy is made. For internal use on fresh tensors.

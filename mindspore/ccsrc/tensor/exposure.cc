@@ -9,11 +9,24 @@ namespace {
 
 std::mutex mutex;
 std::atomic<uint64_t> exposures{0};
+std::atomic<int> snapshots{0};
 
-// How many arrays share a buffer.
-std::unordered_map<const Buffer*, int>& Exposed() {
-  static auto* exposed = new std::unordered_map<const Buffer*, int>;
+// How many share a buffer. Never destroyed: buffers may outlive static destructors.
+using Counts = std::unordered_map<const Buffer*, int>;
+
+Counts& Exposed() {
+  static auto* exposed = new Counts;
   return *exposed;
+}
+
+Counts& InSnapshots() {
+  static auto* in_snapshots = new Counts;
+  return *in_snapshots;
+}
+
+void CountDown(Counts& counts, const Buffer* buffer) {
+  auto it = counts.find(buffer);
+  if (--it->second == 0) counts.erase(it);
 }
 
 }  // namespace
@@ -28,8 +41,7 @@ void Expose(const Tensor& tensor) {
 void Conceal(const Tensor& tensor) {
   if (!tensor.buffer()) return;
   std::lock_guard lock(mutex);
-  auto it = Exposed().find(tensor.buffer().get());
-  if (--it->second == 0) Exposed().erase(it);
+  CountDown(Exposed(), tensor.buffer().get());
 }
 
 bool IsExposed(const Tensor& tensor) {
@@ -38,5 +50,32 @@ bool IsExposed(const Tensor& tensor) {
 }
 
 uint64_t Exposures() { return exposures.load(); }
+
+Tensor Snapshot(const Tensor& tensor) {
+  BufferRef shared = tensor.buffer();
+  {
+    std::lock_guard lock(mutex);
+    if (shared->foreign() || Exposed().contains(shared.get())) {
+      shared = {};
+    } else {
+      ++InSnapshots()[shared.get()];
+      snapshots.fetch_add(1);
+    }
+  }
+  if (!shared) return tensor.Copy();
+  auto release = [shared] {
+    std::lock_guard lock(mutex);
+    CountDown(InSnapshots(), shared.get());
+    snapshots.fetch_sub(1);
+  };
+  return Tensor(tensor.dtype(), tensor.shape(),
+                Buffer::Wrap(tensor.raw(), tensor.bytes(), std::move(release)));
+}
+
+bool InSnapshot(const Tensor& tensor) {
+  if (snapshots.load() == 0) return false;
+  std::lock_guard lock(mutex);
+  return InSnapshots().contains(tensor.buffer().get());
+}
 
 }  // namespace ms

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import difflib
 import os
+from collections.abc import Callable
 from typing import Any
 
-from mindspore import _core, tuning
+from mindspore import _core, _paths, tuning
 
 GRAPH_MODE = 0
 PYNATIVE_MODE = 1
@@ -121,6 +122,7 @@ _PARALLEL_DEFAULTS = {
     "communi_parallel_mode": "all_group_parallel",
     "hccl_test_avaible": False,
 }
+_PARALLEL_PATHS = ("strategy_ckpt_load_file", "strategy_ckpt_save_file", "group_ckpt_save_file")
 _parallel = dict(_PARALLEL_DEFAULTS)
 
 
@@ -157,10 +159,8 @@ def _set_device(value: object) -> str:
     return value
 
 
-def _set_path(value: object) -> str:
-    if not isinstance(value, (str, os.PathLike)):
-        raise TypeError(f"For 'set_context', a path must be a str, but got {type(value).__name__}.")
-    return os.fspath(value)
+def _path_setter(name: str) -> Callable[[object], str]:
+    return lambda value: _paths.checked("set_context", name, value)
 
 
 def _set_threads(value: object) -> int:
@@ -224,14 +224,20 @@ def _save_graphs() -> None:
     _core.dump_graphs_to(folder)
 
 
+_PATHS = (
+    "save_graphs_path",
+    "compile_cache_path",
+    "save_dump_path",
+    "print_file_path",
+    "env_config_path",
+)
 _SETTERS = {
     "mode": _set_mode,
     "device_target": _set_device,
     "enable_graph_kernel": _set_graph_kernel,
     "jit_level": _set_level,
     "jit_config": _set_jit_config,
-    "save_graphs_path": _set_path,
-    "compile_cache_path": _set_path,
+    **{name: _path_setter(name) for name in _PATHS},
     "runtime_num_threads": _set_threads,
     "tune_budget": _set_tune_budget,
 }
@@ -259,7 +265,7 @@ def get_context(attr_key: str):
 
 def set_auto_parallel_context(**kwargs) -> None:
     """Changes settings of parallel training by name."""
-    for name, value in kwargs.items():
+    for name, value in list(kwargs.items()):
         if name not in _parallel:
             raise _unknown("set_auto_parallel_context", name, _parallel)
         if name == "parallel_mode" and value not in ParallelMode.MODE_LIST:
@@ -267,6 +273,8 @@ def set_auto_parallel_context(**kwargs) -> None:
                 f"For 'set_auto_parallel_context', 'parallel_mode' must be one of {ParallelMode.MODE_LIST}, "
                 f"but got {value!r}."
             )
+        if name in _PARALLEL_PATHS and value != "":
+            kwargs[name] = _paths.checked("set_auto_parallel_context", name, value)
     _parallel.update(kwargs)
 
 

@@ -49,10 +49,10 @@ class CheckpointTest : public testing::Test {
 
   static std::string Text(const Checkpoint& checkpoint) {
     std::string text;
-    for (const CheckpointTensor& t : checkpoint.tensors) {
-      text += t.name + ":" + t.dtype + ":";
-      for (int64_t dim : t.dims) text += std::to_string(dim) + ",";
-      text.append(reinterpret_cast<const char*>(t.content.get()), t.bytes);
+    for (const CheckpointValue& value : checkpoint.values) {
+      const Tensor& t = value.tensor;
+      text += value.name + ":" + t.ToString() + ":";
+      text.append(t.data<char>(), t.bytes());
     }
     return text;
   }
@@ -69,9 +69,9 @@ TEST_F(CheckpointTest, RoundTrip) {
       SaveCheckpoint(path_, Entries(), {native, slice, {}});
       Checkpoint loaded = LoadCheckpoint(path_, {});
       EXPECT_TRUE(loaded.checked);
-      ASSERT_EQ(loaded.tensors.size(), 3U);
-      EXPECT_EQ(loaded.tensors[0].dims, (std::vector<int64_t>{2, 3}));
-      EXPECT_EQ(std::memcmp(loaded.tensors[1].content.get(), longs_.data(), 32), 0);
+      ASSERT_EQ(loaded.values.size(), 3U);
+      EXPECT_EQ(loaded.values[0].tensor.shape(), (Shape{2, 3}));
+      EXPECT_EQ(std::memcmp(loaded.values[1].tensor.raw(), longs_.data(), 32), 0);
     }
   }
 }

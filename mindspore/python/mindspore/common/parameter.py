@@ -124,6 +124,13 @@ class Parameter(Tensor):
         self._parallel_optimizer = _check_flag(parallel_optimizer, "parallel_optimizer")
         self.is_init = True
 
+    @classmethod
+    def _holding(cls, tensor: Tensor, name: str) -> Parameter:
+        """A Parameter with this value, whose memory is not copied."""
+        parameter = cls(False, name=name)
+        parameter._assign_value(tensor)
+        return parameter
+
     @property
     def name(self) -> str:
         """The name in checkpoints and messages."""

@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+from mindspore import _paths
 from mindspore.common import seed as _global_seed
 
 UINT32_MAX = 4294967295
@@ -189,8 +190,8 @@ def set_enable_autotune(enable: bool, filepath_prefix: str | None = None) -> Non
 
     `filepath_prefix` names where its findings would be saved.
     """
-    if filepath_prefix is not None and not isinstance(filepath_prefix, str):
-        raise TypeError("For 'set_enable_autotune', filepath_prefix must be a str.")
+    if filepath_prefix is not None:
+        _paths.checked("set_enable_autotune", "filepath_prefix", filepath_prefix)
     _settings["enable_autotune"] = _boolean("set_enable_autotune", enable)
 
 
@@ -211,7 +212,7 @@ def get_multiprocessing_start_method() -> str:
 
 def load(file: str) -> None:
     """Read settings from a JSON file, e.g. {"seed": 1, "numParallelWorkers": 4}."""
-    with open(file, encoding="utf-8") as stream:
+    with open(_paths.checked("load", "file", file), encoding="utf-8") as stream:
         content = json.load(stream)
     setters: dict[str, Callable[[int], None]] = {
         "seed": set_seed,

@@ -15,57 +15,43 @@ _INTEGERS = (mstype.int8, mstype.int16, mstype.int32, mstype.int64,
 _SHOWN = 5
 
 
-def same_name_or_prefix(
-    wanted: Mapping[str, Parameter], given: Mapping[str, Any], strict: bool
-) -> dict[str, str]:
-    """For each parameter of the network the name in the file.
+def partners(
+    wanted: Iterable[str], given: Iterable[str], strict: bool
+) -> tuple[dict[str, str], list[str]]:
+    """For each parameter of the network that gets a value the name in the file; the prefixes that were left out.
 
-    Without `strict`, parameters that are left may match up to one common prefix, such as the name
-    of a cell that was around the network when it was saved.
+    Without `strict`, a name that is left takes the first one of the file that ends with it and is no name of the
+    network, and so do all with the same prefix: that is the name of a cell which was around the network when it
+    was saved.
     """
+    wanted, given = dict.fromkeys(wanted), dict.fromkeys(given)
     found = {name: name for name in wanted if name in given}
+    prefixes: list[str] = []
     missing = [name for name in wanted if name not in found]
-    if strict or not missing:
-        return found
     spare = [name for name in given if name not in wanted]
-    for longer_in_file in (True, False):
-        prefix = _common_prefix(missing, spare, wanted, given, longer_in_file)
-        if prefix is not None:
-            for name in missing:
-                other = prefix + name if longer_in_file else name[len(prefix) :]
-                if other in given:
-                    found[name] = other
-            break
-    return found
-
-
-def _common_prefix(
-    missing: list[str],
-    spare: list[str],
-    wanted: Mapping[str, Any],
-    given: Mapping[str, Any],
-    longer_in_file: bool,
-) -> str | None:
-    """The prefix "cell." that makes all spare names of one side names of the other."""
-    first = missing[0]
-    for other in spare:
-        long, short = (other, first) if longer_in_file else (first, other)
-        if not long.endswith("." + short):
+    while missing and not strict:
+        first = missing[0]
+        longer = next((other for other in spare if other.endswith(first)), None)
+        if longer is None:
+            missing.pop(0)
             continue
-        prefix = long[: len(long) - len(short)]
-        pairs = [(n, prefix + n if longer_in_file else n.removeprefix(prefix)) for n in missing]
-        if all(o in given and tuple(given[o].shape) == tuple(wanted[n].shape) for n, o in pairs):
-            return prefix
-    return None
+        prefix = longer[: len(longer) - len(first)]
+        prefixes.append(prefix)
+        found.update(
+            (n, prefix + n) for n in missing if prefix + n in given and prefix + n not in wanted
+        )
+        missing = [name for name in missing if name not in found]
+    return found, prefixes
 
 
-def check_fits(name: str, target: Parameter, value: Parameter, strict: bool) -> None:
-    """Raise RuntimeError when a value cannot go into a parameter."""
+def check_fits(name: str, target: Parameter, other: str, value: Parameter, strict: bool) -> None:
+    """Raise RuntimeError when a value, whose name is `other`, cannot go into a parameter."""
     op = "load_param_into_net"
+    source = "" if other == name else f" from '{other}'"
     if tuple(target.shape) != tuple(value.shape) and not _same_but_ones(target, value):
         raise RuntimeError(
             f"For '{op}', the shape of '{name}' must be {tuple(target.shape)}, as in the network, "
-            f"but got {tuple(value.shape)}. Is the checkpoint of this network?"
+            f"but got {tuple(value.shape)}{source}. Is the checkpoint of this network?"
         )
     if target.dtype == value.dtype:
         return
@@ -73,7 +59,8 @@ def check_fits(name: str, target: Parameter, value: Parameter, strict: bool) -> 
     if strict or value.dtype not in kind:
         raise RuntimeError(
             f"For '{op}', the type of '{name}' must be {target.dtype}, as in the network, but got "
-            f"{value.dtype}." + (" strict_load=False converts it." if value.dtype in kind else "")
+            f"{value.dtype}{source}."
+            + (" strict_load=False converts it." if value.dtype in kind else "")
         )
 
 
@@ -82,20 +69,30 @@ def _same_but_ones(target: Parameter, value: Parameter) -> bool:
     return [d for d in target.shape if d != 1] == [d for d in value.shape if d != 1]
 
 
-def mismatch_text(missing: Iterable[str], unexpected: Iterable[str]) -> str:
-    """What to tell of names that found no partner, with close names where there are any."""
-    missing, unexpected = list(missing), list(unexpected)
-    lines = []
-    for what, names, others in (
-        ("in the network but not in the checkpoint", missing, unexpected),
-        ("in the checkpoint but not in the network", unexpected, missing),
-    ):
-        if not names:
-            continue
-        shown = [_with_hint(name, others) for name in names[:_SHOWN]]
-        more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-        lines.append(f"  {len(names)} {what}: {', '.join(shown)}{more}")
+def report(wanted: Mapping[str, Any], given: Mapping[str, Any], found: dict[str, str],
+           prefixes: list[str]) -> str:  # fmt: skip
+    """What to tell of names that found no partner, with close names where there are any, and of names that did
+    though they are not the same; "" where there is nothing to tell."""
+    missing = [name for name in wanted if name not in found]
+    used = set(found.values())
+    unexpected = [name for name in given if name not in used]
+    lines = [f"  names that begin with '{prefix}' are taken without it" for prefix in prefixes]
+    if missing:
+        lines.append(
+            f"  {len(missing)} parameters of the network keep their values: "
+            + _names(missing, unexpected)
+        )
+    if missing and unexpected:
+        lines.append(
+            f"  {len(unexpected)} in 'parameter_dict' are not used: " + _names(unexpected, missing)
+        )
     return "\n".join(lines)
+
+
+def _names(names: list[str], others: list[str]) -> str:
+    """The first names, with close ones among the others."""
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return ", ".join(_with_hint(name, others) for name in names[:_SHOWN]) + more
 
 
 def _with_hint(name: str, others: list[str]) -> str:

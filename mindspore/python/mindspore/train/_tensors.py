@@ -1,4 +1,4 @@
-"""Tensors as checkpoint files hold them: (name, type name, shape, buffer), and back."""
+"""What checkpoint files hold: tensors and texts by name, and the names of their types."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from mindspore.common import dtype as mstype
+from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
 
-TEXT = "str"
-Entry = tuple[str, str, list[int], np.ndarray]
+# A text is its characters in UTF-32.
+Entry = tuple[str, "Tensor | bytes"]
 
 _TYPES = {
     "Bool": mstype.bool_, "Int8": mstype.int8, "Int16": mstype.int16, "Int32": mstype.int32,
@@ -19,7 +20,6 @@ _TYPES = {
     "BFloat16": mstype.bfloat16, "Float32": mstype.float32, "Float64": mstype.float64,
     "Complex64": mstype.complex64, "Complex128": mstype.complex128,
 }  # fmt: skip
-_NAMES = {value: key for key, value in _TYPES.items()}
 
 # Names that programs written for 1.x import.
 tensor_to_ms_type = dict(_TYPES)
@@ -28,37 +28,30 @@ tensor_to_np_type = {
 }
 
 
-def type_name(dtype: Any) -> str:
-    """The name of a type in files, e.g. "Float32"."""
-    return _NAMES[dtype]
-
-
-def bits_of(tensor: Tensor) -> np.ndarray:
-    """The elements as an array that owns or shares their memory; bfloat16 as its bits in uint16."""
-    if tensor.dtype == mstype.bfloat16:
-        wide = np.ascontiguousarray(tensor.astype(mstype.float32).asnumpy())
-        return (wide.reshape(-1).view(np.uint32) >> 16).astype(np.uint16).reshape(wide.shape)
-    return np.ascontiguousarray(tensor.asnumpy())
-
-
-def entry_of(name: str, tensor: Tensor) -> Entry:
-    """What the writer takes for a tensor."""
-    return name, type_name(tensor.dtype), [int(d) for d in tensor.shape], bits_of(tensor)
-
-
 def text_entry(name: str, text: str) -> Entry:
-    """What the writer takes for a text: its characters in UTF-32."""
-    return name, TEXT, [0], np.frombuffer(text.encode("utf-32-le"), np.uint8)
+    """What the writers take for a text."""
+    return name, text.encode("utf-32-le")
 
 
-def tensor_of(dtype: str, array: np.ndarray) -> Tensor:
-    """The tensor for what the reader gave; it shares the memory."""
-    if dtype == "BFloat16":
-        wide = (array.reshape(-1).astype(np.uint32) << 16).view(np.float32).reshape(array.shape)
-        return Tensor.from_numpy(wide).astype(mstype.bfloat16)
-    return Tensor.from_numpy(array)
+def loaded(entry: Entry, path: str) -> Parameter | str:
+    """What a reader gave, as load_checkpoint returns it: a Parameter in the memory that was read."""
+    name, value = entry
+    if isinstance(value, Tensor):
+        return Parameter._holding(value, name)
+    try:
+        return value.decode("utf-32-le")
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"The checkpoint '{path}' is damaged: the text '{name}' is not valid ({error})."
+        ) from None
 
 
-def text_of(array: np.ndarray) -> str:
-    """The text for what the reader gave."""
-    return array.tobytes().decode("utf-32-le")
+def number(value: Any) -> Tensor | None:
+    """The tensor that is saved for a number; None for anything else."""
+    if isinstance(value, (bool, np.bool_)):
+        return Tensor(np.array(value))
+    if isinstance(value, (int, np.integer)):
+        return Tensor(np.array(value, np.int64))
+    if isinstance(value, (float, np.floating)):
+        return Tensor(np.array(value, np.float32))
+    return None

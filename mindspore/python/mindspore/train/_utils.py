@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from typing import Any
 
+from mindspore import _paths
 
-def _make_directory(path: Any, arg_name: str = "path") -> str:
+
+def _make_directory(path: Any, arg_name: str = "path", op: str = "make_directory") -> str:
     """The absolute path of a folder, made if it is missing."""
-    if not isinstance(path, (str, os.PathLike)) or not os.fspath(path).strip():
-        raise TypeError(
-            f"For '{arg_name}', a path must be a str that is not empty, but got {path!r}."
+    folder = os.path.abspath(_paths.checked(op, arg_name, path))
+    if os.path.exists(folder) and not os.path.isdir(folder):
+        raise NotADirectoryError(
+            errno.ENOTDIR, f"For '{op}', '{arg_name}' must be a folder, but it is a file", folder
         )
-    folder = os.path.abspath(os.fspath(path))
     try:
         os.makedirs(folder, exist_ok=True)
     except OSError as error:
         raise type(error)(
-            error.errno, f"The folder cannot be made: {error.strerror}", folder
+            error.errno, f"For '{op}', '{arg_name}' cannot be made: {error.strerror}", folder
         ) from None
     return folder
 

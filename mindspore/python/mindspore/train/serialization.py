@@ -12,24 +12,21 @@ import os
 from collections.abc import Callable, Iterable
 from typing import Any
 
-import numpy as np
-
-from mindspore import _core, context, log, nn
+from mindspore import _core, _paths, context, log, nn
 from mindspore.common import dtype as mstype
 from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
 from mindspore.train import _match, _safetensors
 from mindspore.train._async_save import writer
 from mindspore.train._tensors import (
-    TEXT,
     Entry,
-    entry_of,
-    tensor_of,
+    loaded,
+    number,
     tensor_to_ms_type,
     tensor_to_np_type,
     text_entry,
-    text_of,
 )
+from mindspore.train._utils import _make_directory
 
 _FORMATS = ("ckpt", "safetensors")
 
@@ -52,10 +49,12 @@ def save_checkpoint(
     Args:
         save_obj: A Cell, a list of {"name": str, "data": Tensor} or of Parameters, or a dict from
             names to tensors.
-        ckpt_file_name: The file; ".ckpt" (or ".safetensors") is added where it is missing.
+        ckpt_file_name: The file; ".ckpt" (or ".safetensors") is added where it is missing. What
+            replaces a file keeps its mode and group; a link stays, and the file it names is replaced.
         integrated_save: Whether shards of a parallel training are joined.
-        async_save: Whether to write in the background. An error of that write is raised by the next
-            save.
+        async_save: Whether to write in the background: the values of this moment, whatever changes
+            them afterwards. The interpreter waits for the write before it ends. An error of it is
+            raised by the next save, or shown at the end, where it makes the exit status 1.
         append_dict: Numbers, texts or tensors to save as well, e.g. {"epoch": 3}.
         enc_key: Must be None: encrypted files are not supported.
         enc_mode: Unused.
@@ -68,10 +67,11 @@ def save_checkpoint(
     _check_flag(op, "integrated_save", integrated_save)
     _check_flag(op, "crc_check", crc_check)
     if not isinstance(async_save, bool) and async_save not in ("thread", "process"):
-        raise TypeError(
+        raise (ValueError if isinstance(async_save, str) else TypeError)(
             f"For '{op}', 'async_save' must be a bool, 'thread' or 'process', but got "
             f"{async_save!r}."
         )
+    _check_function(op, choice_func)
     for name in kwargs:
         if name not in ("incremental", "map_param_inc", "global_step_num"):
             raise TypeError(f"For '{op}', '{name}' is not one of its arguments.")
@@ -87,22 +87,18 @@ def save_checkpoint(
     entries += [
         _appended(name, value) for name, value in _items(op, "append_dict", append_dict or {})
     ]
-    write = _writer_of(path, entries, format, crc_check)
-    if not async_save:
-        writer.wait()
-        write()
-        return
-    # Training goes on while the file is written: the write needs a state that no step changes.
-    frozen = [(name, dtype, dims, np.array(array)) for name, dtype, dims, array in entries]
-    writer.submit(_writer_of(path, frozen, format, crc_check))
+    if async_save:
+        entries = [(n, _core.io.snapshot(v) if isinstance(v, Tensor) else v) for n, v in entries]
+    (writer.submit if async_save else writer.run)(
+        path, lambda: _write(path, entries, format, crc_check)
+    )
 
 
-def _writer_of(path: str, entries: list[Entry], format: str, crc_check: bool) -> Callable[[], None]:
+def _write(path: str, entries: list[Entry], format: str, crc_check: bool) -> None:
     if format == "safetensors":
-        notes = {name: text_of(array) for name, dtype, _, array in entries if dtype == TEXT}
-        tensors = [entry for entry in entries if entry[1] != TEXT]
-        return lambda: _safetensors.write(path, tensors, notes)
-    return lambda: _core.io.save_checkpoint(path, entries, crc_check)
+        _safetensors.write(path, entries)
+    else:
+        _core.io.save_checkpoint(path, entries, crc_check)
 
 
 def _no_key(op: str, name: str, key: Any) -> None:
@@ -113,28 +109,35 @@ def _no_key(op: str, name: str, key: Any) -> None:
         )
 
 
+def _check_function(op: str, choice_func: Any) -> None:
+    if choice_func is not None and not callable(choice_func):
+        raise TypeError(
+            f"For '{op}', 'choice_func' must be callable, but got {type(choice_func).__name__}."
+        )
+
+
 def _check_flag(op: str, name: str, value: Any) -> None:
     if not isinstance(value, bool):
         raise TypeError(f"For '{op}', '{name}' must be a bool, but got {value!r}.")
 
 
-def _file_name(op: str, name: Any, format: Any, add_suffix: bool = True) -> str:
-    if not isinstance(name, (str, os.PathLike)):
-        raise TypeError(
-            f"For '{op}', 'ckpt_file_name' must be a str, but got {type(name).__name__}."
-        )
+def _file_name(
+    op: str, name: Any, format: Any, add_suffix: bool = True, arg_name: str = "ckpt_file_name"
+) -> str:
+    path = _paths.checked(op, arg_name, name)
     if format not in _FORMATS:
         raise ValueError(
             f"For '{op}', 'format' must be one of {list(_FORMATS)}, but got {format!r}."
         )
-    path = os.fspath(name)
-    if not path.endswith("." + format):
-        if not add_suffix:
-            raise ValueError(
-                f"For '{op}', 'ckpt_file_name' must end with '.{format}', but got '{path}'."
-            )
-        path += "." + format
-    return path
+    if path.endswith(os.sep):
+        raise IsADirectoryError(
+            errno.EISDIR, f"For '{op}', '{arg_name}' must be a file, but it is a folder", path
+        )
+    if path.endswith("." + format):
+        return path
+    if add_suffix:
+        return f"{path}.{format}"
+    raise ValueError(f"For '{op}', '{arg_name}' must end with '.{format}', but got '{path}'.")
 
 
 def _items(op: str, what: str, mapping: Any) -> Iterable[tuple[str, Any]]:
@@ -186,14 +189,14 @@ def _pairs(save_obj: Any) -> Iterable[tuple[str, Any]]:
 
 
 def _named_entries(save_obj: Any, choice_func: Callable[[str], bool] | None) -> list[Entry]:
-    entries = []
+    entries: list[Entry] = []
     for name, value in _pairs(save_obj):
         if choice_func is not None and not choice_func(name):
             continue
         if isinstance(value, str):
             entries.append(text_entry(name, value))
         elif isinstance(value, Tensor):
-            entries.append(entry_of(name, value))
+            entries.append((name, value))
         else:
             raise TypeError(
                 f"For 'save_checkpoint', '{name}' must be a Tensor, but got {type(value).__name__}."
@@ -204,18 +207,13 @@ def _named_entries(save_obj: Any, choice_func: Callable[[str], bool] | None) -> 
 def _appended(name: str, value: Any) -> Entry:
     if isinstance(value, str):
         return text_entry(name, value)
-    if isinstance(value, Tensor):
-        return entry_of(name, value)
-    if isinstance(value, (bool, np.bool_)):
-        return name, "Bool", [], np.array(value)
-    if isinstance(value, (int, np.integer)):
-        return name, "Int64", [], np.array(value, np.int64)
-    if isinstance(value, (float, np.floating)):
-        return name, "Float32", [], np.array(value, np.float32)
-    raise TypeError(
-        "For 'save_checkpoint', the values of 'append_dict' must be int, float, bool, str or "
-        f"Tensor, but '{name}' is {type(value).__name__}."
-    )
+    tensor = value if isinstance(value, Tensor) else number(value)
+    if tensor is None:
+        raise TypeError(
+            "For 'save_checkpoint', the values of 'append_dict' must be int, float, bool, str or "
+            f"Tensor, but '{name}' is {type(value).__name__}."
+        )
+    return name, tensor
 
 
 def load_checkpoint(
@@ -241,60 +239,47 @@ def load_checkpoint(
         dec_key: Must be None: encrypted files are not supported.
         dec_mode: Unused.
         specify_prefix: A prefix, or several, of the only names to load.
-        choice_func: Called with each name; only those for which it returns True are loaded.
-        crc_check: Refuse a file without any checksum. Checksums that are there are always checked.
-        remove_redundancy: Accepted for files of parallel training.
+        choice_func: Called with each name; only those for which it returns True are loaded. Not
+            asked where there are prefixes.
+        crc_check: Warn of a file without any checksum, each time. Checksums that are there are
+            always checked, also of what is not loaded.
+        remove_redundancy: For files of parallel training; see load_param_into_net.
         format: "ckpt" or "safetensors".
     """
     op = "load_checkpoint"
     _no_key(op, "dec_key", dec_key)
     for name, flag in (("strict_load", strict_load), ("crc_check", crc_check)):
         _check_flag(op, name, flag)
+    _check_redundancy(op, remove_redundancy)
     path = _file_name(op, ckpt_file_name, format, add_suffix=False)
-    writer.wait()
-    if not os.path.exists(path):
-        raise ValueError(f"For '{op}', the file must exist, but there is no '{path}'.")
-    if format == "safetensors":
-        tensors, notes = _safetensors.read(path)
-        loaded: list[Entry] = [*tensors, *(text_entry(k, v) for k, v in notes.items())]
-    else:
-        loaded, checked = _core.io.load_checkpoint(path)
-        if crc_check and not checked:
-            raise ValueError(f"For '{op}', '{path}' has no checksum. Load it with crc_check=False.")
-        if not checked:
-            log.warn_once(
-                "checkpoint",
-                f"'{path}' has no checksum: damage may go unnoticed. Files saved here have one.",
-            )
-    chosen = _chooser(op, filter_prefix, specify_prefix, choice_func)
-    count = len(loaded)
-    result = {}
-    # A Parameter has memory of its own: what was read for it is given back at once.
-    loaded.reverse()
-    while loaded:
-        entry = loaded.pop()
-        if chosen(entry[0]):
-            result[entry[0]] = _loaded(entry, path)
-    if not result and count:
+    choose = _chooser(op, filter_prefix, specify_prefix, choice_func)
+    result = _read(op, path, format, choose, crc_check)
+    if not result:
         raise ValueError(
-            f"For '{op}', at least one parameter must be left, but filter_prefix, specify_prefix "
-            f"or choice_func leave out all {count} of '{path}'."
+            f"For '{op}', at least one parameter must be loaded, but '{path}' has none, or none of those "
+            "that filter_prefix, specify_prefix or choice_func leave."
         )
     if net is not None:
         load_param_into_net(net, result, strict_load, remove_redundancy)
     return result
 
 
-def _loaded(entry: Entry, path: str) -> Any:
-    name, dtype, _, array = entry
-    if dtype == TEXT:
-        try:
-            return text_of(array)
-        except UnicodeDecodeError as error:
-            raise ValueError(
-                f"The checkpoint '{path}' is damaged: the text '{name}' is not valid ({error})."
-            ) from None
-    return Parameter(tensor_of(dtype, array), name=name)
+def _read(
+    op: str, path: str, format: str, choose: Callable[[str], bool] | None, crc_check: bool
+) -> dict[str, Any]:
+    """What a file holds of the names that are chosen."""
+    writer.settle(path)
+    if not os.path.exists(path):
+        raise ValueError(f"For '{op}', the file must exist, but there is no '{path}'.")
+    read = _safetensors.read if format == "safetensors" else _core.io.load_checkpoint
+    entries, checked = read(path, choose)
+    if not checked:
+        text = f"'{path}' has no checksum: damage may go unnoticed. Files saved here have one."
+        if crc_check:
+            log.warning(text)
+        elif format == "ckpt":  # most safetensors files are of programs that know no checksums
+            log.warn_once("checkpoint", text)
+    return {entry[0]: loaded(entry, path) for entry in entries}
 
 
 def _prefixes(op: str, what: str, value: Any) -> tuple[str, ...]:
@@ -306,22 +291,18 @@ def _prefixes(op: str, what: str, value: Any) -> tuple[str, ...]:
     return tuple(values)
 
 
-def _chooser(op: str, without: Any, only: Any, choice: Any) -> Callable[[str], bool]:
+def _chooser(op: str, without: Any, only: Any, choice: Any) -> Callable[[str], bool] | None:
+    _check_function(op, choice)
+    if without is None and only is None:
+        return choice
     left_out = () if without is None else _prefixes(op, "filter_prefix", without)
     taken = ("",) if only is None else _prefixes(op, "specify_prefix", only)
-    if choice is not None and not callable(choice):
-        raise TypeError(
-            f"For '{op}', 'choice_func' must be callable, but got {type(choice).__name__}."
-        )
+    return lambda name: name.startswith(taken) and not name.startswith(left_out)
 
-    def chosen(name: str) -> bool:
-        return (
-            name.startswith(taken)
-            and not name.startswith(left_out)
-            and (choice is None or bool(choice(name)))
-        )
 
-    return chosen
+def _check_redundancy(op: str, flag: Any) -> None:
+    if not isinstance(flag, bool):
+        raise ValueError(f"For '{op}', 'remove_redundancy' must be a bool, but got {flag!r}.")
 
 
 def load_param_into_net(
@@ -334,19 +315,25 @@ def load_param_into_net(
 
     Args:
         net: The Cell.
-        parameter_dict: From names to Parameters, e.g. of load_checkpoint.
-        strict_load: Names and types must fit exactly. Otherwise names may differ by a common
-            prefix, floats go into floats and integers into integers, and names without a partner
-            are left alone.
-        remove_redundancy: Accepted for files of parallel training.
+        parameter_dict: From names to Parameters, e.g. of load_checkpoint. Texts are left alone.
+        strict_load: Names and types must be the same. Otherwise names in the dict may have a prefix
+            before those in the network, floats go into floats and integers into integers.
+        remove_redundancy: The dict is a part of what parallel training saved; an error outside of
+            that.
 
     Returns:
-        The names in the network that got no value, and the names in the dict that were not used.
+        The names in the network that got no value, and the names in the dict that the network does
+        not have. Where there are any of the first, a warning shows both with names close to them.
     """
     op = "load_param_into_net"
     if not isinstance(net, nn.Cell):
         raise TypeError(f"For '{op}', 'net' must be a Cell, but got {type(net).__name__}.")
     _check_flag(op, "strict_load", strict_load)
+    _check_redundancy(op, remove_redundancy)
+    if remove_redundancy and context.get_auto_parallel_context("parallel_mode") == "stand_alone":
+        raise TypeError(
+            f"For '{op}', 'remove_redundancy' must be False outside of parallel training, but got True."
+        )
     given = {}
     for name, value in _items(op, "parameter_dict", parameter_dict):
         if not isinstance(value, (Parameter, str)):
@@ -357,40 +344,22 @@ def load_param_into_net(
         if isinstance(value, Parameter):
             given[name] = value
     wanted = {parameter.name: parameter for _, parameter in net.parameters_and_names()}
-    partners = _match.same_name_or_prefix(wanted, given, strict_load)
-    missing = [name for name in wanted if name not in partners]
-    unexpected = [name for name in given if name not in wanted]
-    _check_names(missing, unexpected, partners, strict_load)
+    found, prefixes = _match.partners(wanted, given, strict_load)
     # All are checked before the first is changed: a failed load leaves the network as it was.
-    for name, other in partners.items():
-        _match.check_fits(name, wanted[name], given[other], strict_load)
-    for name, other in partners.items():
+    for name, other in found.items():
+        _match.check_fits(name, wanted[name], other, given[other], strict_load)
+    for name, other in found.items():
         _update_param(wanted[name], given[other], strict_load)
-    return missing, unexpected
-
-
-def _check_names(
-    missing: list[str], unexpected: list[str], partners: dict[str, str], strict: bool
-) -> None:
-    loose = [name for name in unexpected if name not in partners.values()]
-    if not missing or (not partners and not unexpected):
-        return
-    text = _match.mismatch_text(missing, loose)
-    if strict or (unexpected and not partners):
-        what = (
-            "every parameter of the network must be in"
-            if strict
-            else "some parameter of the network must be in"
-        )
-        raise ValueError(
-            f"For 'load_param_into_net', {what} 'parameter_dict', but these names differ:\n{text}"
-        )
-    log.warning(f"For 'load_param_into_net', {len(missing)} parameters keep their values:\n{text}")
+    report = _match.report(wanted, given, found, prefixes)
+    if report:
+        log.warning(f"For '{op}', the names do not all fit:\n{report}")
+    missing = [name for name in wanted if name not in found]
+    return missing, [name for name in parameter_dict if name not in wanted]
 
 
 def _update_param(param: Parameter, new_param: Parameter, strict_load: bool = False) -> None:
     """Give one parameter the value of another."""
-    _match.check_fits(param.name, param, new_param, strict_load)
+    _match.check_fits(param.name, param, param.name, new_param, strict_load)
     value: Any = new_param
     if tuple(value.shape) != tuple(param.shape):
         value = value.reshape(tuple(param.shape))
@@ -429,7 +398,7 @@ def ckpt_to_safetensors(file_path: str, save_path: str | None = None) -> str:
 
     Returns its path.
     """
-    return _converted(file_path, save_path, "ckpt", "safetensors")
+    return _converted("ckpt_to_safetensors", file_path, save_path, "ckpt", "safetensors")
 
 
 def safetensors_to_ckpt(file_path: str, save_path: str | None = None) -> str:
@@ -437,19 +406,23 @@ def safetensors_to_ckpt(file_path: str, save_path: str | None = None) -> str:
 
     Returns its path.
     """
-    return _converted(file_path, save_path, "safetensors", "ckpt")
+    return _converted("safetensors_to_ckpt", file_path, save_path, "safetensors", "ckpt")
 
 
-def _converted(file_path: str, save_path: str | None, source: str, target: str) -> str:
-    parameters = load_checkpoint(file_path, format=source)
-    name = os.path.basename(file_path)[: -len(source)] + target
-    path = os.path.join(save_path or os.path.dirname(file_path), name)
-    save_checkpoint(parameters, path, format=target)
-    return path
+def _converted(op: str, file_path: str, save_path: str | None, source: str, target: str) -> str:
+    path = _file_name(op, file_path, source, add_suffix=False, arg_name="file_path")
+    folder = (
+        os.path.dirname(path) if save_path is None else _make_directory(save_path, "save_path", op)
+    )
+    name = os.path.basename(path)[: -len(source)] + target
+    made = os.path.join(folder, name)
+    save_checkpoint(_read(op, path, source, None, False), made, format=target)
+    return made
 
 
 def export(net: Any, *inputs: Any, file_name: str, file_format: str, **kwargs: Any) -> None:
     """Not available: says what there is instead."""
+    _paths.checked("export", "file_name", file_name)
     raise NotImplementedError(
         f"For 'export', the format {file_format!r} is not available: this version writes no "
         "MINDIR, AIR or ONNX "
@@ -460,8 +433,9 @@ def export(net: Any, *inputs: Any, file_name: str, file_format: str, **kwargs: A
 
 def load(file_name: str, **kwargs: Any) -> Any:
     """Not available: says what there is instead."""
+    path = _paths.checked("load", "file_name", file_name)
     raise NotImplementedError(
-        f"For 'load', '{file_name}' cannot be read: this version reads no MINDIR files. Build the "
+        f"For 'load', '{path}' cannot be read: this version reads no MINDIR files. Build the "
         "network in Python, and load the weights with load_checkpoint."
     )
 

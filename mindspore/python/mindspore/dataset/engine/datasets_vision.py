@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from mindspore import _paths
 from mindspore.dataset.core.validator_helpers import check_type
 from mindspore.dataset.engine.datasets import MappableDataset
 from mindspore.dataset.engine.node import Row
@@ -20,10 +21,10 @@ _MAX_IDX_BYTES = 1 << 32
 
 
 def _folder(op: str, path: Any) -> str:
-    check_type(op, "dataset_dir", path, (str, os.PathLike))
-    if not os.path.isdir(path):
-        raise ValueError(f"For '{op}', dataset_dir must be a folder, but got '{path}'.")
-    return os.fspath(path)
+    folder = _paths.checked(op, "dataset_dir", path)
+    if not os.path.isdir(folder):
+        raise ValueError(f"For '{op}', 'dataset_dir' must be a folder, but got '{folder}'.")
+    return folder
 
 
 def _usage(op: str, usage: Any, allowed: Sequence[str]) -> str:

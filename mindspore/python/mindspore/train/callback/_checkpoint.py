@@ -10,6 +10,7 @@ from typing import Any
 
 from mindspore import log, nn
 from mindspore.common.tensor import Tensor
+from mindspore.train._async_save import writer
 from mindspore.train._utils import _make_directory
 from mindspore.train.callback._callback import Callback, RunContext
 from mindspore.train.callback._values import check_int
@@ -20,7 +21,7 @@ _cur_dir = os.getcwd()
 
 def _check_file_name_prefix(file_name_prefix: Any) -> bool:
     """Whether a prefix makes valid file names."""
-    return isinstance(file_name_prefix, str) and "/" not in file_name_prefix
+    return isinstance(file_name_prefix, str) and not set(file_name_prefix) & {"/", "\0"}
 
 
 def _chg_ckpt_file_name_if_same_exist(directory: str, prefix: str, exception: bool = False) -> str:
@@ -106,6 +107,10 @@ class CheckpointConfig:
         self.append_dict = self._append_dict(append_info)
         self.exception_save = exception_save
         self.crc_check = crc_check
+        if not isinstance(remove_redundancy, bool):
+            raise ValueError(
+                f"For '{op}', 'remove_redundancy' must be a bool, but got {remove_redundancy!r}."
+            )
         self.remove_redundancy = remove_redundancy
         self.format = format
         self.enc_key, self.enc_mode = None, enc_mode
@@ -166,7 +171,7 @@ class CheckpointManager:
         return len(self._files)
 
     def added(self, path: str, config: CheckpointConfig) -> None:
-        """Note a new file, then remove those that need not be kept. The new one is whole by now."""
+        """Note a new file, which is whole by now, then remove those that need not be kept."""
         self._files = [entry for entry in self._files if entry[0] != path]
         self._files.append((path, time.monotonic()))
         if config.keep_checkpoint_max is not None:
@@ -206,12 +211,14 @@ class ModelCheckpoint(Callback):
         super().__init__()
         if not callable(prefix) and not _check_file_name_prefix(prefix):
             raise ValueError(
-                f"For '{op}', 'prefix' must be a str without '/' or a function, but got {prefix!r}."
+                f"For '{op}', 'prefix' must be a str without '/' and NUL or a function, but got {prefix!r}."
             )
         if config is not None and not isinstance(config, CheckpointConfig):
             raise TypeError(
                 f"For '{op}', 'config' must be a CheckpointConfig, but got {type(config).__name__}."
             )
+        if directory is not None and not callable(directory):
+            directory = _make_directory(directory, "directory", op)
         self._prefix = prefix
         self._given_directory = directory
         self._directory = ""
@@ -231,12 +238,13 @@ class ModelCheckpoint(Callback):
         self._run_context = run_context
         given = self._given_directory
         self._directory = _make_directory(
-            given(params) if callable(given) else given or os.getcwd()
-        )
+            given(params) if callable(given) else os.getcwd() if given is None else given,
+            "directory", "ModelCheckpoint",
+        )  # fmt: skip
         base = self._prefix(params) if callable(self._prefix) else self._prefix
         if not _check_file_name_prefix(base):
             raise ValueError(
-                f"For 'ModelCheckpoint', 'prefix' must give a str without '/', but got {base!r}."
+                f"For 'ModelCheckpoint', 'prefix' must give a str without '/' and NUL, but got {base!r}."
             )
         self._exception_prefix = _chg_ckpt_file_name_if_same_exist(self._directory, base, True)
         self._run_prefix = _chg_ckpt_file_name_if_same_exist(self._directory, base)
@@ -284,7 +292,8 @@ class ModelCheckpoint(Callback):
         self._last_triggered_step = self._last_step = step
         self._last_time = time.monotonic()
         path = self._write(params, self._run_prefix, "")
-        self._manager.added(path, self._config)
+        # Old files go when the new one is there, which is later where it is written in the background.
+        writer.when_written(lambda: self._manager.added(path, self._config))
         self._latest_ckpt_file_name = path
         params["last_save_ckpt_step"] = step
         params["latest_ckpt_file"] = path
