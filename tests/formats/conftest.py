@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
+import os
 import random
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -54,6 +56,22 @@ def as_values(items: list) -> dict:
 
 def expected() -> dict:
     return as_values(entries())
+
+
+def flips(path: Path, content: bytes, places: Iterable[tuple[int, int]]) -> Iterator[None]:
+    """One after the other, the file has each (byte, bit) of the content flipped. Written in place: file systems
+    flush a file that is truncated and written anew."""
+    path.write_bytes(content)
+    with open(path, "r+b", buffering=0) as file:
+        for position, bit in places:
+            os.pwrite(file.fileno(), bytes([content[position] ^ 1 << bit]), position)
+            yield
+            os.pwrite(file.fileno(), content[position : position + 1], position)
+
+
+def all_bits(content: bytes) -> Iterator[tuple[int, int]]:
+    """(byte, bit) of each bit."""
+    return itertools.product(range(len(content)), range(8))
 
 
 def mutants(content: bytes, count: int, seed: int) -> Iterator[bytes]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import random
 import resource
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 import safetensors
 import safetensors.numpy
-from conftest import as_values, entries, expected, first_layout, mutants
+from conftest import all_bits, as_values, entries, expected, first_layout, flips, mutants
 
 from mindspore import Tensor, _core
 from mindspore.train import _safetensors
@@ -29,12 +30,6 @@ def load(path, choose=None):
 def head_of(content: bytes) -> tuple[int, dict]:
     (length,) = struct.unpack("<Q", content[:8])
     return length, json.loads(content[8 : 8 + length])
-
-
-def flipped(content: bytes, position: int, bit: int) -> bytes:
-    damaged = bytearray(content)
-    damaged[position] ^= 1 << bit
-    return bytes(damaged)
 
 
 def handmade(head: object, data: bytes = b"") -> bytes:
@@ -101,8 +96,7 @@ def test_files_of_earlier_releases(golden, tmp_path):
     assert checked and as_values(items) == as_values(first_layout())
     path = tmp_path / "b.safetensors"
     length, _ = head_of(content)
-    for position in range(8 + length, len(content)):
-        path.write_bytes(flipped(content, position, position % 8))
+    for _ in flips(path, content, ((i, i % 8) for i in range(8 + length, len(content)))):
         with pytest.raises(ValueError, match="damaged"):
             load(path)
 
@@ -116,25 +110,22 @@ def test_every_flipped_bit_is_found(tmp_path):
     items = [*entries(), *((name, Tensor(np.zeros(1, np.int8))) for name in names)]
     content = save(tmp_path / "a.safetensors", items).read_bytes()
     path = tmp_path / "b.safetensors"
-    for position in range(len(content)):
-        for bit in range(8):
-            path.write_bytes(flipped(content, position, bit))
-            with pytest.raises(ValueError, match=r"b\.safetensors'.* damaged"):
-                load(path)
+    for _ in flips(path, content, all_bits(content)):
+        with pytest.raises(ValueError, match=r"b\.safetensors'.* damaged"):
+            load(path)
 
 
 @pytest.mark.parametrize("name", ["mindspore_crc32c", "mindspore_crc32c_head", "__metadata__"])
 def test_every_flipped_bit_is_found_without_tensors(tmp_path, name):
     """Where names beside the sums are as close to theirs as can be."""
-    for near in {flipped(name.encode(), i, b) for i in (0, 9, len(name) - 1) for b in (0, 1)}:
-        items = [(near.decode(), "note".encode("utf-32-le"))]
+    path = tmp_path / "b.safetensors"
+    for at, bit in itertools.product((0, 9, len(name) - 1), (0, 1)):
+        near = name[:at] + chr(ord(name[at]) ^ 1 << bit) + name[at + 1 :]
+        items = [(near, "note".encode("utf-32-le"))]
         content = save(tmp_path / "a.safetensors", items).read_bytes()
-        path = tmp_path / "b.safetensors"
-        for position in range(len(content)):
-            for bit in range(8):
-                path.write_bytes(flipped(content, position, bit))
-                with pytest.raises(ValueError, match="damaged"):
-                    load(path)
+        for _ in flips(path, content, all_bits(content)):
+            with pytest.raises(ValueError, match="damaged"):
+                load(path)
 
 
 def test_flipped_bits_in_a_larger_file(tmp_path):
@@ -145,8 +136,8 @@ def test_flipped_bits_in_a_larger_file(tmp_path):
     length, _ = head_of(content)
     path = tmp_path / "b.safetensors"
     places = [rng.randrange(8 + length) for _ in range(100)]
-    for position in places + [rng.randrange(len(content)) for _ in range(200)]:
-        path.write_bytes(flipped(content, position, rng.randrange(8)))
+    places += [rng.randrange(len(content)) for _ in range(200)]
+    for _ in flips(path, content, ((place, rng.randrange(8)) for place in places)):
         with pytest.raises(ValueError, match="damaged"):
             load(path)
         with pytest.raises(ValueError, match="damaged"):

@@ -363,7 +363,12 @@ def _update_param(param: Parameter, new_param: Parameter, strict_load: bool = Fa
     value: Any = new_param
     if tuple(value.shape) != tuple(param.shape):
         value = value.reshape(tuple(param.shape))
-    param.set_data(value if value.dtype == param.dtype else value.astype(param.dtype))
+    if value.dtype != param.dtype and not _core.is_tracing():
+        # Its memory goes first: the largest tensor may be as large as all others together.
+        param._assign_value(Tensor(0, param.dtype))
+        param._assign_value(value.astype(param.dtype))
+    else:
+        param.set_data(value)
 
 
 def load_checkpoint_async(
