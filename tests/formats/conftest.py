@@ -58,9 +58,16 @@ def expected() -> dict:
     return as_values(entries())
 
 
+def overwrite(path: Path, content: bytes) -> None:
+    """Write in place: some file systems flush each file that is emptied and written anew."""
+    path.touch()
+    with open(path, "r+b") as file:
+        file.write(content)
+        file.truncate()
+
+
 def flips(path: Path, content: bytes, places: Iterable[tuple[int, int]]) -> Iterator[None]:
-    """One after the other, the file has each (byte, bit) of the content flipped. Written in place: file systems
-    flush a file that is truncated and written anew."""
+    """One after the other, the file has each (byte, bit) of the content flipped."""
     path.write_bytes(content)
     with open(path, "r+b", buffering=0) as file:
         for position, bit in places:

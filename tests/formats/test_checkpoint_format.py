@@ -8,7 +8,7 @@ import struct
 
 import numpy as np
 import pytest
-from conftest import all_bits, as_values, entries, expected, first_layout, flips, mutants
+from conftest import all_bits, as_values, entries, expected, first_layout, flips, mutants, overwrite
 
 from mindspore import _core
 
@@ -101,7 +101,7 @@ def test_every_cut_is_found(tmp_path):
     content = save(tmp_path / "a.ckpt").read_bytes()
     path = tmp_path / "b.ckpt"
     for size in range(len(content)):
-        path.write_bytes(content[:size])
+        overwrite(path, content[:size])
         with pytest.raises(ValueError, match="damaged at byte"):
             load(path)
 
@@ -112,7 +112,7 @@ def test_mutants(tmp_path, native):
     path = tmp_path / "b.ckpt"
     silent = 0
     for data in mutants(content, 1500, seed=int(native)):
-        path.write_bytes(data)
+        overwrite(path, data)
         try:
             tensors, _ = load(path)
         except ValueError as error:
@@ -126,7 +126,7 @@ def test_mutants_of_files_without_checksums_never_crash(tmp_path, golden):
     content = (golden / "mindspore_2_10.ckpt").read_bytes()
     path = tmp_path / "b.ckpt"
     for data in mutants(content, 1500, seed=7):
-        path.write_bytes(data)
+        overwrite(path, data)
         try:
             load(path)
         except ValueError as error:

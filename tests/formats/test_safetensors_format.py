@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import safetensors
 import safetensors.numpy
-from conftest import all_bits, as_values, entries, expected, first_layout, flips, mutants
+from conftest import all_bits, as_values, entries, expected, first_layout, flips, mutants, overwrite
 
 from mindspore import Tensor, _core
 from mindspore.train import _safetensors
@@ -148,7 +148,7 @@ def test_every_cut_is_found(tmp_path):
     content = save(tmp_path / "a.safetensors").read_bytes()
     path = tmp_path / "b.safetensors"
     for size in range(len(content)):
-        path.write_bytes(content[:size])
+        overwrite(path, content[:size])
         with pytest.raises(ValueError, match="damaged"):
             load(path)
     path.write_bytes(content + b"\0")
@@ -160,7 +160,7 @@ def test_mutants(tmp_path):
     content = save(tmp_path / "a.safetensors").read_bytes()
     path = tmp_path / "b.safetensors"
     for data in mutants(content, 3000, seed=11):
-        path.write_bytes(data)
+        overwrite(path, data)
         with pytest.raises(ValueError, match=r"b\.safetensors"):
             load(path)
 
@@ -169,7 +169,7 @@ def test_mutants_of_files_without_checksums_never_crash(tmp_path, golden):
     content = (golden / "mindspore_2_10.safetensors").read_bytes()
     path = tmp_path / "b.safetensors"
     for data in mutants(content, 1500, seed=7):
-        path.write_bytes(data)
+        overwrite(path, data)
         try:
             load(path)
         except ValueError as error:

@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <mutex>
@@ -21,11 +22,19 @@ struct Plan {
 }  // namespace
 
 Fault NextFault() {
-  const char* text = std::getenv("MS_IO_FAULT");
-  if (text == nullptr || *text == '\0') return Fault::kNone;
   static std::mutex mutex;
   static Plan plan;
+  static std::atomic<bool> planned{false};
+  const char* text = std::getenv("MS_IO_FAULT");
+  if (text == nullptr || *text == '\0') {
+    if (planned.exchange(false)) {
+      std::lock_guard<std::mutex> lock(mutex);
+      plan = {};
+    }
+    return Fault::kNone;
+  }
   std::lock_guard<std::mutex> lock(mutex);
+  planned = true;
   if (plan.text != text) {
     char* end = nullptr;
     plan = Plan{text, std::strtol(text, &end, 10), "", 0};

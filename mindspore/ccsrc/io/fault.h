@@ -1,6 +1,6 @@
 // Fault injection for the tests of file writing. MS_IO_FAULT=<n>:<kill|eio|enospc|short> makes the
-// n-th system call of the writer (open, write, fsync, rename, close, counted from 1 in this
-// process) fail in that way.
+// n-th system call of the writer (open, write, fsync, rename, close) fail in that way, counted from
+// 1 since the variable was set to this text.
 #pragma once
 
 namespace ms {
