@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "io/atomic_file.h"
+#include "io/crc32c.h"
 
 namespace ms {
 namespace {
@@ -74,6 +75,30 @@ TEST_F(CheckpointTest, RoundTrip) {
       EXPECT_EQ(std::memcmp(loaded.values[1].tensor.raw(), longs_.data(), 32), 0);
     }
   }
+}
+
+TEST_F(CheckpointTest, OnlyWhatIsChosenIsKept) {
+  SaveCheckpoint(path_, Entries(), {false, 7, {}});
+  Checkpoint loaded =
+      LoadCheckpoint(path_, {{}, [](const std::string& name) { return name == "n"; }});
+  EXPECT_TRUE(loaded.checked);
+  ASSERT_EQ(loaded.values.size(), 1U);
+  EXPECT_EQ(std::memcmp(loaded.values[0].tensor.raw(), longs_.data(), 32), 0);
+}
+
+TEST_F(CheckpointTest, PatchesReplaceWhatWasWritten) {
+  auto bytes = [](std::string_view text) { return std::as_bytes(std::span(text)); };
+  const std::string large(5 << 20, 'x');
+  {
+    AtomicFile file(path_);
+    file.Write(bytes("0000"));
+    EXPECT_EQ(file.WriteSummed(bytes(large), 5), Crc32c(5, bytes(large)));
+    file.Patch(1, bytes("ab"));
+    file.Write(bytes("end"));
+    file.Patch(4 + large.size(), bytes("END"));
+    file.Commit();
+  }
+  EXPECT_EQ(Contents(), "0ab0" + large + "END");
 }
 
 TEST_F(CheckpointTest, DamageIsNeverSilent) {
