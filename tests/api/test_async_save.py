@@ -128,6 +128,15 @@ def test_arrays_share_memory_again_after_the_save(tmp_path, gate):
     assert given["x"].asnumpy().ctypes.data == address
 
 
+def test_the_path_is_that_of_the_call(tmp_path, gate, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    ms.save_checkpoint(parameters(1), "a.ckpt", async_save=True)
+    (tmp_path / "other").mkdir()
+    monkeypatch.chdir(tmp_path / "other")
+    gate.finish()
+    assert loaded(tmp_path / "a.ckpt") == 1
+
+
 # Order
 
 

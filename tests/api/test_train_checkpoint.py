@@ -13,7 +13,7 @@ import pytest
 
 import mindspore as ms
 from mindspore import Parameter, Tensor, nn
-from mindspore.train import async_ckpt_thread_status, serialization
+from mindspore.train import _match, async_ckpt_thread_status, serialization
 
 GOLDEN = Path(__file__).parents[1] / "formats" / "golden"
 
@@ -294,6 +294,16 @@ def test_one_warning_with_close_names(warnings):
     same(before, values(net))
 
 
+def test_close_names_among_many(warnings):
+    names = [f"layers.{i}.attention.proj_{j}.weight" for i in range(12) for j in range(12)]
+    given = {name.replace("attention", "attn"): None for name in names}
+    found, prefixes = _match.partners(names, given, False)
+    text = _match.report(dict.fromkeys(names), given, found, prefixes)
+    for name in names[:5]:
+        assert f"'{name}' (close: '{name.replace('attention', 'attn')}')" in text
+    assert "144 parameters" in text and "144 in 'parameter_dict'" in text and found == {}
+
+
 def test_what_is_worth_a_warning(warnings):
     load_into(Bag("w"), numbered("w", "z"))
     assert warnings == []
@@ -402,6 +412,12 @@ def test_crc_check_tells_of_files_without_checksum(format, warnings):
         (lambda p: ms.save_checkpoint(Net(), p, async_save=1), TypeError, "'async_save'"),
         (lambda p: ms.save_checkpoint(Net(), p, async_save="x"), ValueError, "'async_save'"),
         (lambda p: ms.save_checkpoint(Net(), p, choice_func=1), TypeError, "'choice_func' must be"),
+        (lambda p: ms.save_checkpoint({"\ud800": Tensor(1)}, p), ValueError, "a name must be text"),
+        (
+            lambda p: ms.save_checkpoint({}, p, append_dict={"x": "\ud800"}),
+            ValueError,
+            "the value of 'x' must be text",
+        ),
         (lambda p: ms.save_checkpoint(Net(), p, colour=1), TypeError, "'colour' is not one"),
         (lambda p: ms.load_checkpoint(p + ".none.ckpt"), ValueError, "there is no"),
         (lambda p: ms.load_checkpoint("a.txt"), ValueError, "must end with '.ckpt'"),

@@ -193,7 +193,7 @@ HOSTILE = {
     "no JSON": (handmade(b"abc"), "no JSON text"),
     "deep JSON": (handmade(b"[" * 100_000), "no JSON text"),
     "no UTF-8": (handmade(b'{"\xff": 1}'), "no JSON text"),
-    "half a character": (handmade(b'{"\\ud800": {}}'), "no JSON text"),
+    "half a character": (handmade(b'{"\\ud800": {}}'), "half a character"),
     "a list": (handmade([1]), "no JSON object"),
     "notes are numbers": (handmade({"__metadata__": {"a": 1}}), "metadata must be text"),
     "a name twice": (handmade(b'{"a": {}, "a": {}}'), "occurs twice"),

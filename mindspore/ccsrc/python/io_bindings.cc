@@ -3,6 +3,7 @@
 #include <pybind11/functional.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -33,7 +34,7 @@ using Clock = std::chrono::steady_clock;
 // Lets Ctrl-C through between two blocks of a long read or write. Only the main thread gets
 // signals, and taking the GIL may wait for other threads, so not after each block.
 std::function<void()> SignalPoll() {
-  if (gettid() != getpid()) return {};
+  if (syscall(SYS_gettid) != getpid()) return {};  // gettid() is younger than the oldest glibc
   return [last = Clock::now()]() mutable {
     if (Clock::now() - last < std::chrono::milliseconds(50)) return;
     py::gil_scoped_acquire gil;

@@ -20,6 +20,7 @@ from mindspore.common.tensor import Tensor
 
 PARAMETER_NAME_DEFAULT = "Parameter"
 PARAMETER_NAME_PREFIX_MAX_LEN = 1024
+_NOTHING = np.zeros((), np.bool_)
 _numbers = itertools.count(1)
 
 _INTEGERS = (
@@ -127,7 +128,7 @@ class Parameter(Tensor):
     @classmethod
     def _holding(cls, tensor: Tensor, name: str) -> Parameter:
         """A Parameter with this value, whose memory is not copied."""
-        parameter = cls(False, name=name)
+        parameter = cls(_NOTHING, name=name)
         parameter._assign_value(tensor)
         return parameter
 

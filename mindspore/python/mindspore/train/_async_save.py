@@ -42,13 +42,14 @@ class _Writer:
         with self._turn:
             earlier = self._finish()
             self._path = path
-            self._thread = threading.Thread(
+            thread = threading.Thread(
                 target=self._write, args=(write,), name="mindspore-checkpoint"
             )
             try:
-                self._thread.start()
+                with self._state:  # which the thread takes at its end
+                    thread.start()
+                    self._thread = thread
             except RuntimeError:  # an interpreter that ends starts no threads
-                self._thread = None
                 self._write(write)
         if earlier is not None:
             raise earlier

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import bisect
 import difflib
+import heapq
+import re
+import sys
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -13,6 +17,8 @@ _FLOATS = (mstype.float16, mstype.bfloat16, mstype.float32, mstype.float64)
 _INTEGERS = (mstype.int8, mstype.int16, mstype.int32, mstype.int64,
              mstype.uint8, mstype.uint16, mstype.uint32, mstype.uint64)  # fmt: skip
 _SHOWN = 5
+_COMPARED = 20
+_LAST = chr(sys.maxunicode)  # behind all others in the order of texts
 
 
 def partners(
@@ -29,12 +35,15 @@ def partners(
     prefixes: list[str] = []
     missing = [name for name in wanted if name not in found]
     spare = [name for name in given if name not in wanted]
+    backwards = sorted((name[::-1], index) for index, name in enumerate(spare))
     while missing and not strict:
         first = missing[0]
-        longer = next((other for other in spare if other.endswith(first)), None)
-        if longer is None:
+        end = first[::-1]
+        low, high = (bisect.bisect_left(backwards, (key,)) for key in (end, end + _LAST))
+        if low == high:
             missing.pop(0)
             continue
+        longer = spare[min(index for _, index in backwards[low:high])]
         prefix = longer[: len(longer) - len(first)]
         prefixes.append(prefix)
         found.update(
@@ -91,10 +100,22 @@ def report(wanted: Mapping[str, Any], given: Mapping[str, Any], found: dict[str,
 
 def _names(names: list[str], others: list[str]) -> str:
     """The first names, with close ones among the others."""
+    parts = [(_parts(other), other) for other in others]
     more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return ", ".join(_with_hint(name, others) for name in names[:_SHOWN]) + more
+    return ", ".join(_with_hint(name, parts) for name in names[:_SHOWN]) + more
 
 
-def _with_hint(name: str, others: list[str]) -> str:
-    close = difflib.get_close_matches(name, others, n=1, cutoff=0.7)
+def _parts(name: str) -> set[tuple[str, int]]:
+    """What is between dots and underscores, each with how many of the same came before."""
+    parts = re.split(r"[._]", name)
+    return {(part, parts[:index].count(part)) for index, part in enumerate(parts)}
+
+
+def _with_hint(name: str, others: list[tuple[set[tuple[str, int]], str]]) -> str:
+    # A close look takes long: only at those with most parts in common.
+    own = _parts(name)
+    likely = heapq.nlargest(
+        _COMPARED, others, key=lambda other: (len(own & other[0]), -abs(len(name) - len(other[1])))
+    )
+    close = difflib.get_close_matches(name, [other for _, other in likely], n=1, cutoff=0.7)
     return f"'{name}' (close: '{close[0]}')" if close else f"'{name}'"

@@ -150,12 +150,14 @@ def _parse(path: str, text: bytes) -> tuple[dict[str, Any], dict[str, str]]:
     notes = head.pop(_METADATA, {})
     if not isinstance(notes, dict) or not all(isinstance(v, str) for v in notes.values()):
         raise _damage(path, "its metadata must be text")
+    try:
+        "".join([*head, *notes, *notes.values()]).encode()
+    except UnicodeEncodeError:  # JSON can spell what is no text
+        raise _damage(path, "its head has half a character") from None
     return head, notes
 
 
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    for name, _ in pairs:
-        name.encode()  # JSON can spell halves of characters
     found = dict(pairs)
     if len(found) != len(pairs):
         raise ValueError("a name occurs twice")
@@ -166,8 +168,8 @@ def _places(path: str, head: dict[str, Any], size: int) -> list[tuple[str, str, 
     """(name, type, shape) in the order of the file, where all of its bytes belong to one tensor each."""
     found = []
     end = 0
-    for name, info in sorted(head.items(), key=lambda item: _offsets(path, *item)):
-        begin, stop = _offsets(path, name, info)
+    rows = [(*_offsets(path, name, info), name, info) for name, info in head.items()]
+    for begin, stop, name, info in sorted(rows, key=lambda row: row[:2]):
         code, dims = info.get("dtype"), info.get("shape")
         if not isinstance(code, str) or not isinstance(dims, list) or not all(map(_is_size, dims)):
             raise _damage(path, f"'{name}' has no valid type or shape")
@@ -188,11 +190,13 @@ def _places(path: str, head: dict[str, Any], size: int) -> list[tuple[str, str, 
 
 
 def _is_size(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 63
+    return type(value) is int and 0 <= value < 1 << 63
 
 
 def _offsets(path: str, name: str, info: Any) -> tuple[int, int]:
     offsets = info.get("data_offsets") if isinstance(info, dict) else None
-    if not isinstance(offsets, list) or len(offsets) != 2 or not all(map(_is_size, offsets)):
-        raise _damage(path, f"'{name}' has no valid offsets")
-    return offsets[0], offsets[1]
+    if isinstance(offsets, list) and len(offsets) == 2:
+        begin, end = offsets
+        if _is_size(begin) and _is_size(end):
+            return begin, end
+    raise _damage(path, f"'{name}' has no valid offsets")

@@ -30,7 +30,18 @@ tensor_to_np_type = {
 
 def text_entry(name: str, text: str) -> Entry:
     """What the writers take for a text."""
+    check_text(text, f"the value of {name!r}")
     return name, text.encode("utf-32-le")
+
+
+def check_text(text: str, what: str) -> None:
+    """Raise ValueError for a str that is no text, as files hold it."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ValueError(
+            f"For 'save_checkpoint', {what} must be text that UTF-8 can hold, but got {text!r}."
+        ) from None
 
 
 def loaded(entry: Entry, path: str) -> Parameter | str:

@@ -20,6 +20,7 @@ from mindspore.train import _match, _safetensors
 from mindspore.train._async_save import writer
 from mindspore.train._tensors import (
     Entry,
+    check_text,
     loaded,
     number,
     tensor_to_ms_type,
@@ -87,7 +88,10 @@ def save_checkpoint(
     entries += [
         _appended(name, value) for name, value in _items(op, "append_dict", append_dict or {})
     ]
+    for name, _ in entries:
+        check_text(name, "a name")
     if async_save:
+        path = os.path.join(os.getcwd(), path)
         entries = [(n, _core.io.snapshot(v) if isinstance(v, Tensor) else v) for n, v in entries]
     (writer.submit if async_save else writer.run)(
         path, lambda: _write(path, entries, format, crc_check)
