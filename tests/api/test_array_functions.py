@@ -218,7 +218,7 @@ CASES = {
         lambda: [X.sum(), X.sum(1), X.sum((0, 2), keepdims=True)],
     ),
     "method max": (
-        lambda x: [x.max(), x.min(1), x.argmax(), x.argmin(1)],
+        lambda x: [x.max(), x.min(axis=1), x.argmax(), x.argmin(1)],
         lambda: [X.max(), X.min(1), X.argmax(), X.argmin(1)],
     ),
     "method mean": (

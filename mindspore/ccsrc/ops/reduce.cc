@@ -75,9 +75,23 @@ Term MeanGrad(GradContext& g) {
   return Spread(g, g.dout() / std::max<Dim>(count, 1));
 }
 
-// The tangent is shared evenly by the elements that attain the extreme.
+// The tangent goes to the extreme's position, given along an axis.
+Term TangentAt(GradContext& g, int axis, const Term& position, const Term& dy) {
+  Shape kept = g.in_type(0).shape().With(axis, 1);
+  return g.Call("TensorScatterElements",
+                {g.emitter().Full(0, g.in_type(0)), Reshape(position, kept), Reshape(dy, kept)},
+                {{"axis", int64_t{axis}}, {"reduction", std::string("none")}});
+}
+
+// The tangent is shared evenly by the elements that attain the extreme, or goes to the first.
 Term ExtremeGrad(GradContext& g) {
   Term x = g.in(0);
+  if (std::vector<int> axes = AxesOf(g); g.attr<bool>("first") && axes.size() == 1) {
+    bool largest = g.node().op->name == "ReduceMax";
+    Term at = g.Call(largest ? "Argmax" : "Argmin", {x},
+                     {{"axis", int64_t{axes[0]}}, {"output_type", DType::kInt64}});
+    return TangentAt(g, axes[0], at, g.dout());
+  }
   Term y = BroadcastTo(Reshape(g.out(), KeptShape(g)), x.shape());
   Term hit = CastTo(g.Call("Equal", {x, y}), x.dtype());
   Ints axes;
@@ -115,6 +129,9 @@ Term ProdGrad(GradContext& g) {
   return g.Call("Transpose", {Reshape(dx, moved_shape)}, {{"perm", back}});
 }
 
+constexpr const char* kFirstDoc =
+    "Of equal extremes along one axis, the first takes the whole gradient.";
+
 OpDef& Reduction(OpRegistry& ops, const char* name, const char* input, DTypeSet types) {
   OpDef& op = ops.Op(name).In(input, types, "Any shape.");
   op.AddAttr(
@@ -150,10 +167,7 @@ Term ArgWithValueGrad(GradContext& g) {
   if (shape.rank() == 0) return g.dout(1);
   int axis = static_cast<int>(g.attr<int64_t>("axis"));
   if (axis < 0) axis += shape.rank();
-  Shape kept = shape.With(axis, 1);
-  Term zeros = g.emitter().Full(0, g.in_type(0));
-  return g.Call("TensorScatterElements", {zeros, Reshape(g.out(0), kept), Reshape(g.dout(1), kept)},
-                {{"axis", int64_t{axis}}, {"reduction", std::string("none")}});
+  return TangentAt(g, axis, g.out(0), g.dout(1));
 }
 
 void DefineArgReductions(OpRegistry& ops) {
@@ -211,12 +225,14 @@ void DefineReduce(OpRegistry& ops) {
       .Class("ReduceMean(keep_dims=False)(x, axis=())");
   Reduction(ops, "ReduceMax", "x", kReal | kBoolean)
       .Doc("Largest element over axes; a nan wins.")
+      .WithAttr("first", false, kFirstDoc)
       .Infer(InferExtreme)
       .Grad(ExtremeGrad)
       .Python("reduce_max(x, axis=())")
       .Class("ReduceMax(keep_dims=False)(x, axis=())");
   Reduction(ops, "ReduceMin", "x", kReal | kBoolean)
       .Doc("Smallest element over axes; a nan wins.")
+      .WithAttr("first", false, kFirstDoc)
       .Infer(InferExtreme)
       .Grad(ExtremeGrad)
       .Python("reduce_min(x, axis=())")

@@ -43,6 +43,7 @@ from mindspore.ops.function.math_func import *
 from mindspore.ops.function.nn_func import *
 from mindspore.ops.function.random_func import *
 from mindspore.ops.function.reduce_func import *
+from mindspore.ops.function.reduce_methods import *
 from mindspore.ops.function.vector_norm_func import *
 
 TensorLike = Tensor | int | float | bool

@@ -85,29 +85,16 @@ def nansum(input: Tensor, axis: Any = None, keepdims: bool = False, *, dtype: An
     return sum(input, axis, keepdims, dtype=dtype)
 
 
-def _extreme(
-    name: str,
-    reduce: Any,
-    input: Tensor,
-    axis: Any,
-    keepdims: bool,
-    initial: Any,
-    where: Any,
-    smallest: bool,
-) -> Tensor:
-    if where is not None:
-        if initial is None:
-            raise ValueError(
-                f"For '{name}', 'initial' must be given when 'where' is, but got None."
-            )
-        filler = _cast(Tensor(initial), dtype=input.dtype)
-        input = _select(where, input, filler)
-    result = reduce(input, axis=_axes(name, axis), keep_dims=keepdims)
+def _bounded(name: str, input: Tensor, initial: Any, where: Any, smallest: bool) -> Tensor:
+    """The input with `initial` where `where` is false and instead of what is less extreme than it."""
     if initial is None:
-        return result
-    return raw("Minimum" if smallest else "Maximum")(
-        result, _cast(Tensor(initial), dtype=input.dtype)
-    )
+        if where is None:
+            return input
+        raise ValueError(f"For '{name}', 'initial' must be given when 'where' is, but got None.")
+    initial = _cast(Tensor(initial), dtype=input.dtype)
+    if where is not None:
+        input = _select(where, input, initial)
+    return raw("Minimum" if smallest else "Maximum")(input, initial)
 
 
 def amax(
@@ -119,7 +106,8 @@ def amax(
     where: Any = None,
 ) -> Tensor:
     """Largest element over axes."""
-    return _extreme("amax", _max, input, axis, keepdims, initial, where, False)
+    input = _bounded("amax", input, initial, where, False)
+    return _max(input, axis=_axes("amax", axis), keep_dims=keepdims)
 
 
 def amin(
@@ -131,7 +119,8 @@ def amin(
     where: Any = None,
 ) -> Tensor:
     """Smallest element over axes."""
-    return _extreme("amin", _min, input, axis, keepdims, initial, where, True)
+    input = _bounded("amin", input, initial, where, True)
+    return _min(input, axis=_axes("amin", axis), keep_dims=keepdims)
 
 
 def _value_and_index(
@@ -152,8 +141,7 @@ def max(
     where: Any = None,
 ) -> tuple[Tensor, Tensor]:
     """Largest element along an axis and its position; over all axes, the position is 0."""
-    if initial is not None or where is not None:
-        return amax(input, axis, keepdims, initial=initial, where=where), Tensor(0, _core.int64)
+    input = _bounded("max", input, initial, where, False)
     return _value_and_index(_argmax_value, _max, input, axis, keepdims)
 
 
@@ -166,8 +154,7 @@ def min(
     where: Any = None,
 ) -> tuple[Tensor, Tensor]:
     """Smallest element along an axis and its position; over all axes, the position is 0."""
-    if initial is not None or where is not None:
-        return amin(input, axis, keepdims, initial=initial, where=where), Tensor(0, _core.int64)
+    input = _bounded("min", input, initial, where, True)
     return _value_and_index(_argmin_value, _min, input, axis, keepdims)
 
 
@@ -323,112 +310,6 @@ def diff(
     return x
 
 
-# ---- methods whose arguments differ from the functions' -----------------------------------------
-def _method_sum(
-    self: Tensor,
-    axis: Any = None,
-    dtype: Any = None,
-    keepdims: bool = False,
-    initial: Any = None,
-    *,
-    dim: Any = None,
-    keepdim: bool = False,
-) -> Tensor:
-    """Sum over axes."""
-    if isinstance(dtype, bool):  # sum(dim, keepdim)
-        dtype, keepdims = None, dtype
-    result = sum(self, axis if dim is None else dim, keepdims or keepdim, dtype=dtype)
-    return result if initial is None else result + initial
-
-
-def _method_max(
-    self: Tensor,
-    axis: Any = None,
-    keepdims: bool = False,
-    *,
-    initial: Any = None,
-    where: Any = True,
-    return_indices: bool = False,
-) -> Any:
-    """Largest element over axes, with its position when asked for."""
-    if return_indices:
-        return max(self, axis, keepdims)
-    return amax(self, axis, keepdims, initial=initial, where=None if where is True else where)
-
-
-def _method_min(
-    self: Tensor,
-    axis: Any = None,
-    keepdims: bool = False,
-    *,
-    initial: Any = None,
-    where: Any = True,
-    return_indices: bool = False,
-) -> Any:
-    """Smallest element over axes, with its position when asked for."""
-    if return_indices:
-        return min(self, axis, keepdims)
-    return amin(self, axis, keepdims, initial=initial, where=None if where is True else where)
-
-
-def _method_argmax(self: Tensor, axis: int | None = None, keepdims: bool = False) -> Tensor:
-    """Position of the largest element."""
-    return argmax(self, axis, keepdims)
-
-
-def _method_prod(
-    self: Tensor, axis: Any = None, keep_dims: bool = False, dtype: Any = None
-) -> Tensor:
-    """Product over axes."""
-    return prod(self, axis, keep_dims, dtype)
-
-
-def _method_cumsum(self: Tensor, axis: int | None = None, dtype: Any = None) -> Tensor:
-    """Running sum along an axis, or through the flattened tensor."""
-    if axis is None:
-        self, axis = _reshape(self, shape=(-1,)), 0
-    return cumsum(self, axis, dtype)
-
-
-def _method_argmax_with_value(
-    self: Tensor, axis: int = 0, keep_dims: bool = False
-) -> tuple[Tensor, Tensor]:
-    """Position and value of the largest element along an axis."""
-    return _argmax_value(self, axis=axis, keep_dims=keep_dims)
-
-
-def _method_argmin_with_value(
-    self: Tensor, axis: int = 0, keep_dims: bool = False
-) -> tuple[Tensor, Tensor]:
-    """Position and value of the smallest element along an axis."""
-    return _argmin_value(self, axis=axis, keep_dims=keep_dims)
-
-
-def _method_sort(self: Tensor, axis: int = -1, descending: bool = False) -> tuple[Tensor, Tensor]:
-    """Sorted elements along an axis and where they came from."""
-    return _sort(self, axis=axis, descending=descending)
-
-
-def _method_ptp(self: Tensor, axis: Any = None, keepdims: bool = False) -> Tensor:
-    """Largest less smallest element over axes."""
-    return amax(self, axis, keepdims) - amin(self, axis, keepdims)
-
-
-_AS_METHODS = (
-    _method_sum,
-    _method_max,
-    _method_min,
-    _method_argmax,
-    _method_prod,
-    _method_cumsum,
-    _method_argmax_with_value,
-    _method_argmin_with_value,
-    _method_sort,
-    _method_ptp,
-)
-for _function in _AS_METHODS:
-    _function.__name__ = _function.__name__.removeprefix("_method_")
-
 METHODS = (
     "amax",
     "amin",
@@ -443,7 +324,6 @@ METHODS = (
     "median",
     "nansum",
     "diff",
-    *_AS_METHODS,
 )
 __all__ = [
     "amax",

@@ -1,0 +1,153 @@
+"""Reductions as Tensor methods, where these take other arguments than the functions do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindspore._core import Tensor
+from mindspore.ops._bind import raw
+from mindspore.ops.function.reduce_func import (
+    _axes,
+    _bounded,
+    _reshape,
+    _sort,
+    amax,
+    amin,
+    argmax,
+    cumsum,
+    max,
+    min,
+    prod,
+    sum,
+)
+
+_reduce = {"max": raw("ReduceMax"), "min": raw("ReduceMin")}
+_with_position = {"max": max, "min": min}
+
+# The two forms in which `max` and `min` are called: as elsewhere, positions come with the values;
+# as in NumPy, where something only this form has is named, when they are asked for.
+_ALONG = ("dim", "keepdim")
+_OVER = ("axis", "keepdims", "initial", "where", "return_indices")
+
+
+def _extreme(name: str, self: Tensor, args: tuple, named: dict[str, Any]) -> Any:
+    along = isinstance(args[0], int) if args else "dim" in named
+    names = _ALONG if along and named.keys().isdisjoint(_OVER) else _OVER
+    given = {**dict(zip(names, args)), **named}
+    if len(args) > 2 or len(given) < len(args) + len(named) or not given.keys() <= set(names):
+        raise TypeError(
+            f"For 'Tensor.{name}', the call must be {name}(dim, keepdim=False) or {name}(axis=None, "
+            "keepdims=False, *, initial=None, where=True, return_indices=False), but got "
+            f"{len(args)} positional arguments and {sorted(named)}."
+        )
+    if names is _ALONG:
+        return _with_position[name](self, given["dim"], given.get("keepdim", False))
+    return _extreme_over(name, self, **given)
+
+
+def _extreme_over(
+    name: str,
+    self: Tensor,
+    axis: Any = None,
+    keepdims: bool = False,
+    initial: Any = None,
+    where: Any = True,
+    return_indices: bool = False,
+) -> Any:
+    where = None if where is True else where
+    if return_indices:
+        return _with_position[name](self, axis, keepdims, initial=initial, where=where)
+    input = _bounded(name, self, initial, where, name == "min")
+    # Along one axis the first of equal extremes takes the gradient, as where positions are given.
+    first = isinstance(axis, int)
+    return _reduce[name](input, axis=_axes(name, axis), keep_dims=keepdims, first=first)
+
+
+def _method_max(self: Tensor, *args: Any, **named: Any) -> Any:
+    """Largest element: `max(dim, keepdim)` gives values and positions along an axis, `max()` and
+    `max(axis=..., keepdims=..., initial=..., where=..., return_indices=False)` values alone."""
+    return _extreme("max", self, args, named)
+
+
+def _method_min(self: Tensor, *args: Any, **named: Any) -> Any:
+    """Smallest element: `min(dim, keepdim)` gives values and positions along an axis, `min()` and
+    `min(axis=..., keepdims=..., initial=..., where=..., return_indices=False)` values alone."""
+    return _extreme("min", self, args, named)
+
+
+def _method_sum(
+    self: Tensor,
+    axis: Any = None,
+    dtype: Any = None,
+    keepdims: bool = False,
+    initial: Any = None,
+    *,
+    dim: Any = None,
+    keepdim: bool = False,
+) -> Tensor:
+    """Sum over axes."""
+    if isinstance(dtype, bool):  # sum(dim, keepdim)
+        dtype, keepdims = None, dtype
+    result = sum(self, axis if dim is None else dim, keepdims or keepdim, dtype=dtype)
+    return result if initial is None else result + initial
+
+
+def _method_argmax(self: Tensor, axis: int | None = None, keepdims: bool = False) -> Tensor:
+    """Position of the largest element."""
+    return argmax(self, axis, keepdims)
+
+
+def _method_prod(
+    self: Tensor, axis: Any = None, keep_dims: bool = False, dtype: Any = None
+) -> Tensor:
+    """Product over axes."""
+    return prod(self, axis, keep_dims, dtype)
+
+
+def _method_cumsum(self: Tensor, axis: int | None = None, dtype: Any = None) -> Tensor:
+    """Running sum along an axis, or through the flattened tensor."""
+    if axis is None:
+        self, axis = _reshape(self, shape=(-1,)), 0
+    return cumsum(self, axis, dtype)
+
+
+def _method_argmax_with_value(
+    self: Tensor, axis: int = 0, keep_dims: bool = False
+) -> tuple[Tensor, Tensor]:
+    """Value and position of the largest element along an axis."""
+    return max(self, axis, keep_dims)
+
+
+def _method_argmin_with_value(
+    self: Tensor, axis: int = 0, keep_dims: bool = False
+) -> tuple[Tensor, Tensor]:
+    """Value and position of the smallest element along an axis."""
+    return min(self, axis, keep_dims)
+
+
+def _method_sort(self: Tensor, axis: int = -1, descending: bool = False) -> tuple[Tensor, Tensor]:
+    """Sorted elements along an axis and where they came from."""
+    return _sort(self, axis=axis, descending=descending)
+
+
+def _method_ptp(self: Tensor, axis: Any = None, keepdims: bool = False) -> Tensor:
+    """Largest less smallest element over axes."""
+    return amax(self, axis, keepdims) - amin(self, axis, keepdims)
+
+
+METHODS = (
+    _method_sum,
+    _method_max,
+    _method_min,
+    _method_argmax,
+    _method_prod,
+    _method_cumsum,
+    _method_argmax_with_value,
+    _method_argmin_with_value,
+    _method_sort,
+    _method_ptp,
+)
+for _function in METHODS:
+    _function.__name__ = _function.__qualname__ = _function.__name__.removeprefix("_method_")
+
+__all__: list[str] = []
