@@ -225,7 +225,7 @@ void DefineGelu(OpRegistry& ops) {
         return g.Call("GeLUGrad", {g.dout(), g.in(0)},
                       {{"approximate", g.attr<std::string>("approximate")}});
       })
-      .Class("GeLU()(x)")
+      .Class("GeLU()(input)")
       .Class("Gelu");
   Activation(ops, "FastGeLU", "x * sigmoid(1.702 * x), near to GeLU.")
       .Scalar([](Expr x) { return x * Sigmoid(x * 1.702); })

@@ -125,7 +125,8 @@ void DefineViews(OpRegistry& ops) {
       .Infer([](InferContext& c) { return c.in(0); })
       .Grad([](GradContext& g) { return g.dout(); })
       .View()
-      .Python("identity(x)");
+      .Python("identity(x)")
+      .Class("Identity()(input_x)");
   ops.Op("StopGradient")
       .Doc("Its input, through which no gradient flows.")
       .In("value", kAny, "Any shape.")
@@ -255,7 +256,7 @@ void DefineTranspose(OpRegistry& ops) {
       .Grad(TransposeGrad)
       .Python("transpose(input, dims)")
       .Python("permute(input, axis)")
-      .Class("Transpose()(input, perm)");
+      .Class("Transpose()(input, dims)");
   ops.Op("Tile")
       .Doc("The input repeated along each axis.")
       .In("input", kAny, "Any shape.")
@@ -413,6 +414,7 @@ void DefineDiagonals(OpRegistry& ops) {
       .Grad([](GradContext& g) {
         return g.Call("ReverseV2", {g.dout()}, {{"axis", g.attr<Ints>("axis")}});
       })
+      .Class("ReverseV2(axis)(input)")
       .Python("reverse(x, axis)")
       .Python("flip(input, dims)", kFunction | kMethod);
   DefineTriangle(ops, "Tril", "tril(input, diagonal=0)");

@@ -103,12 +103,12 @@ void DefineLogic(OpRegistry& ops) {
         .Scalar([body](Expr x, Expr y) { return body(Truth(x), Truth(y)); })
         .Grad(ZeroGrad);
   };
-  define("LogicalAnd", "Whether both are true.", [](Expr x, Expr y) {
-    return x & y;
-  }).Python("logical_and(input, other)", kFunctionAndMethod);
-  define("LogicalOr", "Whether at least one is true.", [](Expr x, Expr y) {
-    return x | y;
-  }).Python("logical_or(input, other)", kFunctionAndMethod);
+  define("LogicalAnd", "Whether both are true.", [](Expr x, Expr y) { return x & y; })
+      .Python("logical_and(input, other)", kFunctionAndMethod)
+      .Class("LogicalAnd()(x, y)");
+  define("LogicalOr", "Whether at least one is true.", [](Expr x, Expr y) { return x | y; })
+      .Python("logical_or(input, other)", kFunctionAndMethod)
+      .Class("LogicalOr()(x, y)");
   define("LogicalXor", "Whether exactly one is true.", [](Expr x, Expr y) {
     return x ^ y;
   }).Python("logical_xor(input, other)", kFunctionAndMethod);
@@ -140,13 +140,15 @@ void DefineBits(OpRegistry& ops) {
                "x times 2 to the power of y, wrapped around; 0 where y is not in [0, bits).",
                kInteger)
       .Scalar([](Expr x, Expr y) { return Binary(ScalarOp::kShiftLeft, x, y); })
-      .Python("bitwise_left_shift(input, other)", kFunctionAndMethod);
+      .Python("bitwise_left_shift(input, other)", kFunctionAndMethod)
+      .Class("LeftShift()(x1, x2)");
   DefineBinary(
       ops, "RightShift",
       "x over 2 to the power of y, rounded down; only the sign where y is not in [0, bits).",
       kInteger)
       .Scalar([](Expr x, Expr y) { return Binary(ScalarOp::kShiftRight, x, y); })
-      .Python("bitwise_right_shift(input, other)", kFunctionAndMethod);
+      .Python("bitwise_right_shift(input, other)", kFunctionAndMethod)
+      .Class("RightShift()(input_x, input_y)");
 }
 
 Type InferSelect(InferContext& c) {
@@ -181,7 +183,8 @@ void DefineSelection(OpRegistry& ops) {
         if (g.needs(1)) terms[1] = into(1, Where(condition, g.dout(), zero));
         if (g.needs(2)) terms[2] = into(2, Where(condition, zero, g.dout()));
         return terms;
-      });
+      })
+      .Class("Select()(condition, input, other)");
   ops.Op("Cast")
       .Doc(
           "x converted to another dtype. To an integer, floats are truncated; nan and what does "
@@ -196,7 +199,7 @@ void DefineSelection(OpRegistry& ops) {
         return Terms{CastTo(g.dout(), g.in_type(0).dtype())};
       })
       .Python("cast(input, dtype)")
-      .Class("Cast()(x, dtype)");
+      .Class("Cast()(input_x, dtype)");
 }
 
 }  // namespace

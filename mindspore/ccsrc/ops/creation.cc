@@ -133,19 +133,19 @@ void DefineCreation(OpRegistry& ops) {
         return Type(c.attr<DType>("dtype"), CheckedShape(c));
       })
       .Python("fill(type, shape, value)")
-      .Class("Fill()(dtype, shape, value)");
+      .Class("Fill()(dtype, dims, x)");
   DefineConstant(ops, "Zeros", "A tensor of zeros.")
       .Python("zeros(size, dtype=None)")
-      .Class("Zeros()(shape, dtype=None)");
+      .Class("Zeros()(size, dtype=None)");
   DefineConstant(ops, "Ones", "A tensor of ones.")
       .Python("ones(shape, dtype=None)")
       .Class("Ones()(shape, dtype=None)");
   DefineLike(ops, "ZerosLike", "Zeros in the shape of the input.")
       .Python("zeros_like(input, dtype=None)")
-      .Class("ZerosLike()(input)");
+      .Class("ZerosLike()(x)");
   DefineLike(ops, "OnesLike", "Ones in the shape of the input.")
       .Python("ones_like(input, dtype=None)")
-      .Class("OnesLike()(input)");
+      .Class("OnesLike()(x)");
   ops.Op("Eye")
       .Doc("A matrix with ones on its main diagonal and zeros elsewhere.")
       .RequiredAttr<int64_t>("n", "Rows.")

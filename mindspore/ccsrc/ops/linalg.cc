@@ -122,7 +122,8 @@ void DefineLinalg(OpRegistry& ops) {
         return InferProduct(c);
       })
       .Grad([](GradContext& g) { return ProductGrad(g, "MatMul"); })
-      .Shard("m k, k n -> m n");
+      .Shard("m k, k n -> m n")
+      .Class("MatMul(transpose_a=False, transpose_b=False)(input, mat2)");
   ops.Op("BatchMatMul")
       .Doc("Products of the matrices in the last two dimensions; the dimensions before broadcast.")
       .In("x", kNumber, "[..., m, k], or [..., k, m] with transpose_a.")

@@ -54,7 +54,8 @@ void DefineTrueDivision(OpRegistry& ops) {
       .Scalar([](Expr x, Expr y) { return x / y; })
       .Grad(QuotientGrad)
       .Python("true_divide(dividend, divisor)", kFunctionAndMethod)
-      .Python("tensor_div(x, y)");
+      .Python("tensor_div(x, y)")
+      .Class("Div()(input, other)");
   DefineBinary(ops, "RealDiv",
                "x / y. Integers stay integers: their quotient is truncated, and 0 where y is 0.",
                kNumber)

@@ -173,6 +173,8 @@ void DefineExponentials(OpRegistry& ops) {
       .Doc("The n-th derivative of digamma.")
       .In("x", kFloating, "Any shape.")
       .RequiredAttr<int64_t>("n", "At least 1 and at most 20.")
+      .Python("polygamma(n, input)")
+      .Class("Polygamma()(n, x)")
       .Scalar([](ScalarTrace& t) { return PolygammaBody(t.in(0), OrderOf(t)); })
       .Grad([](GradContext& g) { return g.dout() * Polygamma(g, g.attr<int64_t>("n") + 1); });
 }

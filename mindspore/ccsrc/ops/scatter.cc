@@ -105,7 +105,8 @@ void DefineTensorScatter(OpRegistry& ops) {
         return Type(c.dtype(1), shape);
       })
       .Grad([](GradContext& g) { return Terms{Term{}, g.Call("GatherNd", {g.dout(), g.in(0)})}; })
-      .Python("scatter_nd(indices, updates, shape)");
+      .Python("scatter_nd(indices, updates, shape)")
+      .Class("ScatterNd()(indices, updates, shape)");
 }
 
 Type InferScatterElements(InferContext& c) {
@@ -213,7 +214,8 @@ void DefineScatter(OpRegistry& ops) {
       .Infer(InferScatterElements)
       .Grad(ScatterElementsGrad)
       .InPlace(0, 0)
-      .Python("tensor_scatter_elements(input_x, indices, updates, axis=0, reduction='none')");
+      .Python("tensor_scatter_elements(input_x, indices, updates, axis=0, reduction='none')")
+      .Class("TensorScatterElements(axis=0, reduction='none')(data, indices, updates)");
   DefineParameterScatter(ops);
   ops.Op("UnsortedSegmentSum")
       .Doc("Sums of the slices of x that share a segment. Negative segments are left out.")

@@ -43,18 +43,28 @@ def _parameters(text: str) -> list[Parameter]:
     return result
 
 
-def _make_function(op: dict, signature: str) -> tuple[str, Callable]:
-    name, (parameters,) = _split_signature(signature)
-    n_inputs = len(op["inputs"])
+def _call_names(op: dict, parameters: list[Parameter]) -> list[str]:
+    """The parameters of a call as the core wants them: `shown@declared` is an attribute under another name.
+
+    What is called as an attribute is that attribute; the others are the inputs in order, and then the attributes."""
     attributes = [a[0] for a in op["attributes"]]
+    left = iter([a for a in attributes if a not in {p for p, _, _ in parameters}])
+    inputs = len(op["inputs"])
     names = []
-    for i, (parameter, _, _) in enumerate(parameters):
-        if i < n_inputs:
+    for parameter, _, _ in parameters:
+        if parameter in attributes:
+            names.append(parameter)
+        elif inputs:
+            inputs -= 1
             names.append(parameter)
         else:
-            declared = parameter if parameter in attributes else attributes[i - n_inputs]
-            names.append(f"{parameter}@{declared}")
-    return name, _core.make_function(op["name"], name, names)
+            names.append(f"{parameter}@{next(left)}")
+    return names
+
+
+def _make_function(op: dict, signature: str) -> tuple[str, Callable]:
+    name, (parameters,) = _split_signature(signature)
+    return name, _core.make_function(op["name"], name, _call_names(op, parameters))
 
 
 def _make_class(op: dict, name: str, constructor: list[Parameter], call: list[str]) -> type:
@@ -78,6 +88,17 @@ def _make_class(op: dict, name: str, constructor: list[Parameter], call: list[st
     )
 
 
+def _inputs_as_called(op: dict) -> list[str]:
+    """The inputs under the names that the first function gives them, or their own."""
+    for signature in op["functions"]:
+        (parameters,) = _split_signature(signature)[1]
+        names = _call_names(op, parameters)
+        inputs = [n for n in names if "@" not in n and n not in {a[0] for a in op["attributes"]}]
+        if len(inputs) == len(op["inputs"]):
+            return inputs
+    return [i[0] for i in op["inputs"]]
+
+
 def _classes_of(op: dict) -> dict[str, type]:
     signatures = [s for s in op["classes"] if "(" in s]
     aliases = [s for s in op["classes"] if "(" not in s]
@@ -85,10 +106,10 @@ def _classes_of(op: dict) -> dict[str, type]:
     for signature in signatures:
         name, groups = _split_signature(signature)
         constructor = groups[0] if len(groups) > 1 else []
-        made[name] = _make_class(op, name, constructor, [p[0] for p in groups[-1]])
+        made[name] = _make_class(op, name, constructor, _call_names(op, groups[-1]))
     if not signatures:
         constructor = [(n, d, not r) for n, d, r, _ in op["attributes"]]
-        made[op["name"]] = _make_class(op, op["name"], constructor, [i[0] for i in op["inputs"]])
+        made[op["name"]] = _make_class(op, op["name"], constructor, _inputs_as_called(op))
     first = next(iter(made.values()))
     made.update(dict.fromkeys(aliases, first))
     return made

@@ -47,8 +47,8 @@ class Size(PythonPrimitive):
 class DynamicShape(PythonPrimitive):
     """The shape of a tensor as an Int64 tensor."""
 
-    def __call__(self, x: Tensor) -> Tensor:
-        return Tensor(np.array(x.shape, np.int64))
+    def __call__(self, input_x: Tensor) -> Tensor:
+        return Tensor(np.array(input_x.shape, np.int64))
 
 
 TensorShape = DynamicShape
@@ -134,12 +134,13 @@ def numel(input: Tensor) -> int:
 
 
 def tuple_to_array(input_x: tuple) -> Tensor:
-    """Numbers as a tensor: Int64 for ints, Float32 for floats."""
+    """Numbers as a tensor: Int32 for ints, Float32 for floats."""
     if not isinstance(input_x, (tuple, list)):
         raise TypeError(
             f"For 'tuple_to_array', 'input_x' must be a tuple, but got {type(input_x).__name__}."
         )
-    return Tensor(list(input_x))
+    integers = np.array(input_x).dtype.kind == "i"
+    return Tensor(list(input_x), _core.int32 if integers else None)
 
 
 def scalar_to_tensor(input_x: Any, dtype: Any = _core.float32) -> Tensor:

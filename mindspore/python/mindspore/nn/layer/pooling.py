@@ -9,6 +9,7 @@ from mindspore.common.tensor import Tensor
 from mindspore.nn import _checks
 from mindspore.nn.cell import Cell
 from mindspore.ops import operations as P
+from mindspore.ops.function.primitive_classes import PlanePositions
 
 
 class _Pool(Cell):
@@ -118,7 +119,7 @@ class _MaxPool(_Pool):
                 f"For '{self.cls_name}', 'dilation' and 'return_indices' must be left alone unless "
                 f"'pad_mode' is 'pad', but got {dilation}, {return_indices} and '{pad_mode}'."
             )
-        make = P.MaxPoolWithArgmax if return_indices else P.MaxPool
+        make = PlanePositions if return_indices else P.MaxPool
         self.max_pool = self._op(make, dilation=dilations)
 
 

@@ -35,15 +35,15 @@ class Unique(PythonPrimitive):
 class NonZero(PythonPrimitive):
     """Coordinates of the elements of a concrete tensor that are not zero."""
 
-    def __call__(self, x: Tensor) -> Tensor:
-        return index_func.nonzero(x)
+    def __call__(self, input: Tensor) -> Tensor:
+        return index_func.nonzero(input)
 
 
 class MaskedSelect(PythonPrimitive):
     """The elements where a concrete mask is true."""
 
-    def __call__(self, x: Tensor, mask: Tensor) -> Tensor:
-        return index_func.masked_select(x, mask)
+    def __call__(self, input: Tensor, mask: Tensor) -> Tensor:
+        return index_func.masked_select(input, mask)
 
 
 class MaskedFill(PythonPrimitive):

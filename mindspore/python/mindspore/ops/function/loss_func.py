@@ -265,8 +265,8 @@ def cosine_embedding_loss(
 class BinaryCrossEntropy(classes["BinaryCrossEntropy"]):  # type: ignore[misc, valid-type]
     """Cross entropy of probabilities against targets; the weight may be left out."""
 
-    def __call__(self, logits: Tensor, labels: Tensor, weight: Tensor | None = None) -> Tensor:
-        return binary_cross_entropy(logits, labels, weight, self.reduction)
+    def __call__(self, input: Tensor, target: Tensor, weight: Tensor | None = None) -> Tensor:
+        return binary_cross_entropy(input, target, weight, self.reduction)
 
 
 class BCEWithLogitsLoss(classes["BCEWithLogitsLoss"]):  # type: ignore[misc, valid-type]
@@ -274,12 +274,12 @@ class BCEWithLogitsLoss(classes["BCEWithLogitsLoss"]):  # type: ignore[misc, val
 
     def __call__(
         self,
-        logits: Tensor,
-        label: Tensor,
+        input: Tensor,
+        target: Tensor,
         weight: Tensor | None = None,
-        pos_weight: Tensor | None = None,
+        posWeight: Tensor | None = None,
     ) -> Tensor:
-        return binary_cross_entropy_with_logits(logits, label, weight, pos_weight, self.reduction)
+        return binary_cross_entropy_with_logits(input, target, weight, posWeight, self.reduction)
 
 
 # The classes made from the registry want every input of their op.
