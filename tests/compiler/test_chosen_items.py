@@ -163,13 +163,3 @@ def test_numbers_that_methods_want(function):
 def test_an_index_out_of_range(index):
     with pytest.raises(IndexError, match="list index out of range"):
         jit(lambda n: WEIGHTS[n], fullgraph=True)(Tensor(index, ms.int32))
-
-
-@pytest.mark.parametrize("compiled", [False, True])
-def test_rows_have_no_truth(compiled):
-    contains = lambda x: 3 in x
-    contains = jit(contains, fullgraph=True) if compiled else contains
-    with pytest.raises(ValueError, match="one element"):
-        contains(Tensor([[1.0, 2.0], [3.0, 4.0]]))
-    with pytest.raises(TypeError):
-        contains(Tensor(3.0))

@@ -147,11 +147,6 @@ def broadcast_to_another_width():
     Wrap(lambda self, x: ops.broadcast_to(x, (2, 4)))(f32(1, 3))
 
 
-@wrong(TypeError, "x: Float32[2]", marks="~x")
-def inversion_of_floats():
-    Wrap(lambda self, x: ~x)(f32(2))
-
-
 @wrong(TypeError, marks="x << 1")
 def shift_of_floats():
     Wrap(lambda self, x: x << 1)(f32(2))

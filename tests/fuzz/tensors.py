@@ -318,7 +318,8 @@ class Tensors(Base):
         if len(shape) == 1 and self.chance(0.4):
             return f"{text}.{name}()"
         spell = {"max": "amax", "min": "amin"}.get(name, name)
-        return self.choose((f"{text}.{name}({axis})", f"ops.{spell}({text}, {axis - len(shape)})"))
+        method = f"{name}({axis})" if spell == name else f"{name}(axis={axis})"
+        return self.choose((f"{text}.{method}", f"ops.{spell}({text}, {axis - len(shape)})"))
 
     @rule("float", 1)
     def float_matmul(self, kind: T, depth: int) -> str | None:

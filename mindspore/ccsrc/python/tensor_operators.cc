@@ -24,6 +24,32 @@ PyObject* BinarySlot(PyObject* a, PyObject* b) {
     return ApplyOp(op, {a, b});
   });
 }
+
+bool IsWeak(PyObject* tensor) {  // stands for a Python number
+  TensorObject* t = AsTensor(tensor);
+  return t->symbolic() && t->var.node && t->var.type().weak();
+}
+
+bool IsSequence(PyObject* o) { return PyList_Check(o) || PyTuple_Check(o); }
+
+// A list or tuple of numbers as a tensor beside another one: like a number, it has no dtype of its
+// own.
+py::object TensorBeside(PyObject* sequence, PyObject* other) {
+  DType own = TensorFromObject(sequence, nullptr).dtype();
+  DType common = Promote(AsTensor(other)->dtype(), IsWeak(other), own, true);
+  return py::reinterpret_steal<py::object>(NewTensor(TensorFromObject(sequence, &common)));
+}
+
+// Arithmetic that takes lists and tuples too: what Python does to these alone, it does not do here.
+template <const char* kOp>
+PyObject* ArithmeticSlot(PyObject* a, PyObject* b) {
+  bool left = IsTensor(b) && IsSequence(a);
+  if (!left && !(IsTensor(a) && IsSequence(b))) return BinarySlot<kOp>(a, b);
+  return Guarded([&]() -> PyObject* {
+    py::object made = left ? TensorBeside(a, b) : TensorBeside(b, a);
+    return left ? BinarySlot<kOp>(made.ptr(), b) : BinarySlot<kOp>(a, made.ptr());
+  });
+}
 template <const char* kOp>
 PyObject* UnarySlot(PyObject* a) {
   static const OpDef& op = Ops().Get(kOp);
@@ -56,7 +82,19 @@ MS_NAME(BitwiseXor)
 // clang-format on
 #undef MS_NAME
 
-PyObject* PowSlot(PyObject* a, PyObject* b, PyObject*) { return BinarySlot<kPow>(a, b); }
+PyObject* PowSlot(PyObject* a, PyObject* b, PyObject* modulus) {
+  if (modulus != Py_None) Py_RETURN_NOTIMPLEMENTED;
+  return BinarySlot<kPow>(a, b);
+}
+
+// A list times a tensor of one integer is that list repeated.
+PyObject* MulSlot(PyObject* a, PyObject* b) {
+  auto counts = [](PyObject* o) {
+    return IsTensor(o) && IsInteger(AsTensor(o)->dtype()) && AsTensor(o)->shape().rank() == 0;
+  };
+  if ((IsSequence(a) && counts(b)) || (IsSequence(b) && counts(a))) Py_RETURN_NOTIMPLEMENTED;
+  return ArithmeticSlot<kMul>(a, b);
+}
 
 // &, |, ^ mean logic on booleans and bits on integers.
 bool IsBoolOperand(PyObject* o) {
@@ -69,7 +107,8 @@ PyObject* BitSlot(PyObject* a, PyObject* b) {
 }
 PyObject* Positive(PyObject* self) { return Py_NewRef(self); }
 PyObject* Invert(PyObject* self) {
-  if (IsBoolOperand(self)) return UnarySlot<kLogicalNot>(self);
+  // Of a tensor, ~ is logic whatever it holds; what stands for an int keeps to Python's bits.
+  if (!IsWeak(self) || IsBoolOperand(self)) return UnarySlot<kLogicalNot>(self);
   auto minus_one = py::reinterpret_steal<py::object>(PyLong_FromLong(-1));
   return BinarySlot<kBitwiseXor>(self, minus_one.ptr());
 }
@@ -104,12 +143,12 @@ PyObject* Compare(PyObject* a, PyObject* b, int op) {
 std::vector<PyType_Slot> OperatorSlots() {
   return {
       MS_SLOT(Py_tp_richcompare, Compare),
-      MS_SLOT(Py_nb_add, BinarySlot<kAdd>),
-      MS_SLOT(Py_nb_subtract, BinarySlot<kSub>),
-      MS_SLOT(Py_nb_multiply, BinarySlot<kMul>),
-      MS_SLOT(Py_nb_true_divide, BinarySlot<kDiv>),
-      MS_SLOT(Py_nb_floor_divide, BinarySlot<kFloorDiv>),
-      MS_SLOT(Py_nb_remainder, BinarySlot<kFloorMod>),
+      MS_SLOT(Py_nb_add, ArithmeticSlot<kAdd>),
+      MS_SLOT(Py_nb_subtract, ArithmeticSlot<kSub>),
+      MS_SLOT(Py_nb_multiply, MulSlot),
+      MS_SLOT(Py_nb_true_divide, ArithmeticSlot<kDiv>),
+      MS_SLOT(Py_nb_floor_divide, ArithmeticSlot<kFloorDiv>),
+      MS_SLOT(Py_nb_remainder, ArithmeticSlot<kFloorMod>),
       MS_SLOT(Py_nb_power, PowSlot),
       MS_SLOT(Py_nb_negative, UnarySlot<kNeg>),
       MS_SLOT(Py_nb_absolute, UnarySlot<kAbs>),

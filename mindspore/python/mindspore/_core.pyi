@@ -116,6 +116,7 @@ io: Any
 assembler: Any
 is_recording: Any
 is_tracing: Any
+is_weak: Any
 make_function: Any
 memory_stats: Any
 num_threads: Any

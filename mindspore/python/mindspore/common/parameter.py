@@ -7,6 +7,7 @@ Its identity never changes: cells, optimizers and compiled graphs hold the objec
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -278,6 +279,9 @@ class Parameter(Tensor):
         other.__dict__.update(self.__dict__)
         return other
 
+    def __copy__(self) -> Parameter:
+        return self.clone()
+
     def __deepcopy__(self, memo: dict[int, Any]) -> Parameter:
         other = self.clone()
         memo[id(self)] = other
@@ -331,17 +335,22 @@ class ParameterTuple(tuple):
         """Copies of the Parameters with `prefix.` in front of their names.
 
         Args:
-            prefix: Goes in front of the names.
+            prefix: Goes in front of the names; letters, digits, '_' and dots, the first no dot.
             init: As for `Parameter.clone`.
         """
         if not isinstance(prefix, str):
             raise TypeError(
                 f"For 'ParameterTuple.clone', 'prefix' must be a str, but got {prefix!r}."
             )
+        if not re.fullmatch(r"\w[\w.]*", prefix, re.ASCII):
+            raise ValueError(
+                "For 'ParameterTuple.clone', 'prefix' must be of letters, digits, '_' and '.', "
+                f"and not begin with '.', but got '{prefix}'."
+            )
         clones = []
         for item in self:
             other = item.clone(init)
-            other.name = f"{prefix}.{item.name}" if prefix else item.name
+            other.name = f"{prefix}.{item.name}"
             other.__dict__["_clone_of"] = item.name  # a state of an optimizer, for reports
             clones.append(other)
         return ParameterTuple(clones)

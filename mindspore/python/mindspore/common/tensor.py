@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from mindspore import _core
+from mindspore.common import _printing
 
 Tensor = _core.Tensor
 
@@ -66,22 +67,25 @@ def _is_open(shape) -> bool:
 
 
 def _repr(self: Tensor) -> str:
+    facts = f"Tensor(shape={list(self.shape)}, dtype={self.dtype}, value="
     if self.is_symbolic:
-        return f"Tensor(shape={list(self.shape)}, dtype={self.dtype}, value=<known at run time>)"
-    array = self.asnumpy()
-    if self.dtype is _core.bfloat16:
-        array = array.astype(np.float32)
-    text = np.array2string(array, separator=", ", prefix=" ")
-    if self.ndim == 0:
-        return f"Tensor(shape=[], dtype={self.dtype}, value= {text})"
-    return f"Tensor(shape={list(self.shape)}, dtype={self.dtype}, value=\n{text})"
+        return f"{facts}<known at run time>)"
+    short = self.dtype is _core.bfloat16
+    array = self.asnumpy().astype(np.float32) if short else self.asnumpy()
+    text = _printing.elements(array, plain=short)
+    return f"{facts}{' ' if self.ndim < 2 else chr(10)}{text})"
 
 
 def _str(self: Tensor) -> str:
     if self.is_symbolic:
         return _repr(self)
-    array = self.asnumpy()
-    return str(array.astype(np.float32) if self.dtype is _core.bfloat16 else array)
+    if self.dtype is _core.bfloat16:
+        return _printing.decimals(self.asnumpy().astype(np.float32))
+    return str(self.asnumpy())
+
+
+def _format(self: Tensor, spec: str) -> str:
+    return format(self.item(), spec) if spec else str(self)
 
 
 def _array(self: Tensor, dtype=None, copy=None):
@@ -108,6 +112,52 @@ def _iter(self: Tensor):
             "For 'Tensor', iteration needs at least one dimension, but got a 0-d tensor."
         )
     return (self[i] for i in range(self.shape[0]))
+
+
+def _reversed(self: Tensor):
+    return (self[i] for i in range(len(self) - 1, -1, -1))
+
+
+def _contains(self: Tensor, item) -> bool:
+    """Whether an element equals the item, or any does that comes to stand beside its elements."""
+    equal = self == item
+    return bool(_core.op("ReduceAny")(equal)) if isinstance(equal, Tensor) else equal
+
+
+def _round(self: Tensor, digits: int = 0):
+    if self.is_symbolic and _core.is_weak(self):  # a number, of which Python makes an int
+        return round(self.item(), digits)
+    return self.round(digits)
+
+
+# What an array and a tensor make with an operator is a tensor. Ufuncs that are called otherwise look at values and give arrays.
+_OPERATORS = {
+    np.add: "__radd__",
+    np.subtract: "__rsub__",
+    np.multiply: "__rmul__",
+    np.divide: "__rtruediv__",
+    np.floor_divide: "__rfloordiv__",
+    np.remainder: "__rmod__",
+    np.power: "__rpow__",
+    np.matmul: "__rmatmul__",
+    np.bitwise_and: "__rand__",
+    np.bitwise_or: "__ror__",
+    np.bitwise_xor: "__rxor__",
+    np.equal: "__eq__",
+    np.not_equal: "__ne__",
+    np.greater: "__lt__",
+    np.greater_equal: "__le__",
+    np.less: "__gt__",
+    np.less_equal: "__ge__",
+}
+
+
+def _array_ufunc(self: Tensor, ufunc, method: str, *inputs, **kwargs):
+    operator = _OPERATORS.get(ufunc) if method == "__call__" and not kwargs else None
+    if operator and not isinstance(inputs[0], Tensor):
+        return getattr(self, operator)(inputs[0])
+    arrays = [x.asnumpy() if isinstance(x, Tensor) else x for x in inputs]
+    return getattr(ufunc, method)(*arrays, **kwargs)
 
 
 def _getitem(x: Tensor, key):
@@ -176,13 +226,17 @@ def _from_dlpack(source) -> Tensor:
 def _install() -> None:
     for name, function in {
         "__str__": _str,
-        "__format__": lambda self, spec: format(self.item(), spec) if spec else _str(self),
+        "__format__": _format,
         "__array__": _array,
         "__reduce__": _reduce,
         "__iter__": _iter,
         "__deepcopy__": _deepcopy,
         "__copy__": lambda self: Tensor.__new__(type(self), self.asnumpy()),
-        "__round__": lambda self, digits=0: round(self.item(), digits),
+        "__round__": _round,
+        "__complex__": lambda self: complex(self.item()),
+        "__reversed__": _reversed,
+        "__contains__": _contains,
+        "__array_ufunc__": _array_ufunc,
         "__dlpack__": _dlpack,
         "__dlpack_device__": lambda self: (1, 0),
         "from_numpy": staticmethod(from_numpy),
@@ -209,8 +263,6 @@ def _install() -> None:
         setattr(Tensor, name, function)
     Tensor.__module__ = "mindspore.common.tensor"
     Tensor.__array_priority__ = 1000.0
-    # NumPy must not take an operator over element by element: array + tensor asks the tensor.
-    Tensor.__array_ufunc__ = None
     for what, function in {
         "shape": _Shape,
         "size": _Size,

@@ -11,7 +11,7 @@ from mindspore._core import Tensor
 from mindspore.compile.effects import Text, is_text
 from mindspore.compile.errors import Unsupported, note_expression
 from mindspore.compile.host_values import has_host
-from mindspore.compile.values import Choice, Undefined, is_scalar
+from mindspore.compile.values import Choice, Undefined
 
 BINARY = {
     ast.Add: operator.add,
@@ -177,10 +177,11 @@ class Expressions:
 
     def _contains(self, item: Any, container: Any, negate: bool) -> Any:
         found: Any = False
-        if isinstance(container, Tensor) and container.ndim == 1 and is_scalar(item):
+        if isinstance(container, Tensor):  # any of its elements, whatever its rank
             from mindspore import ops
 
-            found = ops.any(ops.equal(container, item))
+            equal = self.tracer.operate(operator.eq, container, item)
+            found = ops.any(equal) if isinstance(equal, Tensor) else equal
         else:
             for other in self.tracer.iterate(container):
                 if other is item:

@@ -58,7 +58,7 @@ def _bound(value: Any) -> Any:
     if not isinstance(value, Tensor):
         return operator.index(value)
     if value.size != 1 or value.dtype not in INTEGERS:
-        raise TypeError(
+        raise (TypeError if value.dtype not in INTEGERS else ValueError)(
             f"the bounds of a range must be integers or tensors of one integer, but got {value.dtype}{list(value.shape)}"
         )
     return _core.op("Number")(ops.cast(value, _core.int64))

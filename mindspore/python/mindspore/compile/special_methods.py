@@ -10,8 +10,10 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
+from mindspore._core import Tensor
 from mindspore.compile.calls import is_library, is_standard
 from mindspore.compile.host_values import HostValue
+from mindspore.compile.stand_ins import sample_of
 
 _ARITHMETIC = "add sub mul truediv floordiv mod pow matmul and or xor lshift rshift".split()
 _MIRRORED = {"eq": "eq", "ne": "ne", "lt": "gt", "gt": "lt", "le": "ge", "ge": "le"}
@@ -87,6 +89,8 @@ class SpecialMethods:
         method = self.special_method(old, f"__i{name}__")
         if method is not None:
             return self.call(method, [value], {}, None)
+        if type(old) is list and isinstance(value, Tensor) and sample_of(value) is value:
+            return NotImplemented  # Python asks the tensor first, to which a list is numbers
         if type(old) in _CONTAINERS and hasattr(old, f"__i{name}__"):
             self.check_mutable(old)
             if operation is ast.Add:

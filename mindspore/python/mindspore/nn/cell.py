@@ -28,6 +28,7 @@ class _Recording(threading.local):
 
 
 _recording = _Recording()
+_NUMBERED = "Parameter$"  # the names of Parameters that come in a tuple without a name
 _modules: dict[str, Any] = {}
 
 
@@ -240,13 +241,14 @@ class Cell(CellOptions):
             )
 
     def _set_parameter_tuple(self, name: str, value: ParameterTuple) -> None:
-        """Take every Parameter of a tuple under its own name; keep the tuple too."""
+        """Take every Parameter of a tuple under its own name, or a number; keep the tuple too."""
         self._require_init("parameters")
         self._params.pop(name, None)
         self._cells.pop(name, None)
-        for index, parameter in enumerate(value):
+        for parameter in value:
             if parameter.has_default_name:
-                parameter.name = f"{name}_{index}"
+                numbered = sum(known.startswith(_NUMBERED) for known in self._params)
+                parameter.name = f"{_NUMBERED}{numbered + 1}"
             known = self._params.get(parameter.name)
             if known is not None and known is not parameter:
                 raise ValueError(

@@ -201,12 +201,12 @@ class Optimizer(Cell):
                     f"groups once, but got {len(order)} for {len(pairs)} parameters."
                 )
             pairs = [(param, group_of[id(param)]) for param in order]
+        self._group_ids = tuple(i for _, i in pairs)
+        self._set_rates(groups, learning_rate)  # first, since checkpoints have this order
         self.parameters = ParameterTuple(param for param, _ in pairs)
         self.params = self.parameters
         self._parameters = self.parameters
         self.param_length = len(pairs)
-        self._group_ids = tuple(i for _, i in pairs)
-        self._set_rates(groups, learning_rate)
         self._set_decays(groups, weight_decay)
         central = [bool(group.get("grad_centralization", False)) for group in groups]
         self.grad_centralization_flags = tuple(central[i] for i in self._group_ids)

@@ -312,8 +312,14 @@ def _select_method(self: Tensor, condition: Tensor, y: Any) -> Tensor:
     return select(condition, self, y)
 
 
-_where_method.__name__ = "where"
-_select_method.__name__ = "select"
+def _round_method(self: Tensor, decimals: int = 0) -> Tensor:
+    """The nearest number with so many decimals; halves go to the even one."""
+    return round(self, decimals=decimals)
+
+
+_OTHER_METHODS = {"where": _where_method, "select": _select_method, "round": _round_method}
+for _name, _method in _OTHER_METHODS.items():
+    _method.__name__ = _name
 
 __all__ = [
     "addcdiv",
@@ -352,5 +358,5 @@ __all__ = [
     "where",
 ]
 
-_NOT_METHODS = ("clip_by_value", "exp2", "select", "where")
-METHODS = [name for name in __all__ if name not in _NOT_METHODS] + [_where_method, _select_method]
+_NOT_METHODS = ("clip_by_value", "exp2", *_OTHER_METHODS)
+METHODS = [name for name in __all__ if name not in _NOT_METHODS] + [*_OTHER_METHODS.values()]
