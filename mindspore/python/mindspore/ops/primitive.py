@@ -45,7 +45,8 @@ class Primitive:
         shown = (
             f"{k}={v}" for k, v in self.attrs.items() if k not in ("input_names", "output_names")
         )
-        return f"Prim[{self.name}]<{', '.join(shown)}>"
+        text = ", ".join(shown)
+        return f"Prim[{self.name}]<{text}>" if text else f"Prim[{self.name}]"
 
     def __deepcopy__(self, memo: dict) -> Primitive:
         return self
@@ -139,13 +140,11 @@ class DeclaredPrimitive(Primitive):
             if key in values:
                 raise TypeError(f"For '{name}', the constructor got two values for '{key}'.")
             values[key] = value
-        for n, default, has_default in accepted:
-            if n not in values:
-                if not has_default:
-                    raise TypeError(f"For '{name}', the constructor needs '{n}'.")
-                values[n] = default
+        for n, _, has_default in accepted:
+            if n not in values and not has_default:
+                raise TypeError(f"For '{name}', the constructor needs '{n}'.")
         self.name = name
-        self.attrs = values
+        self.attrs = {n: values.get(n, default) for n, default, _ in accepted}
         self._bind()
 
     def _bind(self) -> None:

@@ -94,7 +94,9 @@ class _Pool(Cell):
 
     def extend_repr(self) -> str:
         """The settings."""
-        return f"kernel_size={self.kernel_size}, stride={self.stride}, pad_mode={self.pad_mode}"
+        sequence = self._dims == 1  # shown as the image that it is
+        window, step = (self._window, self._step) if sequence else (self.kernel_size, self.stride)
+        return f"kernel_size={window}, stride={step}, pad_mode={self.pad_mode}"
 
 
 class _MaxPool(_Pool):
@@ -323,10 +325,6 @@ class AdaptiveAvgPool2d(Cell):
     def construct(self, x: Tensor) -> Tensor:
         """The means."""
         return ops.adaptive_avg_pool2d(x, self.output_size)
-
-    def extend_repr(self) -> str:
-        """The settings."""
-        return f"output_size={self.output_size}"
 
 
 class AdaptiveAvgPool1d(Cell):

@@ -20,8 +20,8 @@ from mindspore.nn.layer.normalization import LayerNorm
 
 
 def _activation(given: Any, owner: str) -> Callable:
-    if given == "gelu":
-        return ops.gelu  # the exact one, unlike the layer of that name
+    if given in ("relu", "gelu"):  # the exact one, unlike the layer of that name
+        return cast(Callable, getattr(ops, given))
     if isinstance(given, str):
         return cast(Callable, get_activation(given, owner))
     if not callable(given):
@@ -62,8 +62,10 @@ class _Layer(Cell):
         self.dense2 = Dense(dim_feedforward, d_model, dtype=dtype)
         self.norm_first = _checks.check_bool(norm_first, "norm_first", self.cls_name)
         self.activation = _activation(activation, self.cls_name)
-        for i in range(1, 4 if cross else 3):
+        parts = range(1, 4 if cross else 3)
+        for i in parts:
             setattr(self, f"norm{i}", LayerNorm((d_model,), epsilon=layer_norm_eps, dtype=dtype))
+        for i in parts:
             setattr(self, f"dropout{i}", Dropout(p=dropout))
 
     def _around(self, part: Callable, x: Tensor, norm: Cell) -> Tensor:

@@ -279,7 +279,7 @@ class Optimizer(Cell):
         decays = [self._check_decay(group.get("weight_decay", weight_decay)) for group in groups]
         self.dynamic_weight_decay = any(isinstance(decay, Cell) for decay in decays)
         cells = [decay for decay in decays if isinstance(decay, Cell)]
-        self._decay_cells = CellList(cells, auto_prefix=False)
+        self._decay_cells = CellList(cells, auto_prefix=False) if cells else ()
         # For each group a number, or the position of its schedule.
         self._decays = tuple(decay if not isinstance(decay, Cell) else None for decay in decays)
         places = [cells.index(decay) if isinstance(decay, Cell) else -1 for decay in decays]

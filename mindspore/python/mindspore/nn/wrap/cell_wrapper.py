@@ -10,6 +10,7 @@ from mindspore.common.parameter import Parameter, ParameterTuple
 from mindspore.common.tensor import Tensor
 from mindspore.nn import _checks
 from mindspore.nn.cell import Cell
+from mindspore.nn.layer.basic import Identity
 from mindspore.nn.wrap.grad_reducer import DistributedGradReducer
 
 _DATA_PARALLEL_MODES = ("data_parallel", "hybrid_parallel")
@@ -176,7 +177,7 @@ class TrainOneStepCell(Cell):
         self.grad = ops.GradOperation(get_by_list=True, sens_param=True)
         self.grad_no_sens = ops.GradOperation(get_by_list=True)
         self.reducer_flag = False
-        self.grad_reducer = ops.identity
+        self.grad_reducer = Identity()
         self.parallel_mode = parallel_mode()
         self.reducer_flag = self.parallel_mode in _DATA_PARALLEL_MODES
         if self.reducer_flag:
