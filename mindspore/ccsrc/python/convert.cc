@@ -60,14 +60,14 @@ py::object Plain(py::handle object) {
   return py::reinterpret_borrow<py::object>(object);
 }
 
-bool HasFloat(py::handle object) {
-  if (PyFloat_CheckExact(object.ptr())) return true;
-  if (PyList_Check(object.ptr()) || PyTuple_Check(object.ptr())) {
-    for (py::handle item : object) {
-      if (HasFloat(item)) return true;
-    }
-  }
-  return false;
+// What Python's own floats and NumPy's default integers are in this framework, alone and in lists.
+void ToOwnDefaults(PyObject* object, py::array* array) {
+  bool list = PyList_Check(object) || PyTuple_Check(object);
+  if (!list && !PyFloat_CheckExact(object)) return;
+  if (array->dtype().is(py::dtype::of<double>()))
+    *array = array->attr("astype")("float32").cast<py::array>();
+  else if (list && array->dtype().is(py::dtype::of<int32_t>()))
+    *array = array->attr("astype")("int64").cast<py::array>();
 }
 
 [[noreturn]] void Unfit(DType dtype, py::handle got) {
@@ -134,10 +134,7 @@ Tensor TensorFromObject(PyObject* object, const DType* dtype) {
     Throw(ErrorKind::kType, "For 'Tensor', the data must be numbers, but got {}.",
           TypeName(object));
   }
-  // Python floats are Float32 in this framework, also inside lists.
-  bool from_python = !py::isinstance<py::array>(object) && HasFloat(plain);
-  if (!dtype && from_python && array.dtype().kind() == 'f')
-    array = array.attr("astype")("float32").cast<py::array>();
+  if (!dtype) ToOwnDefaults(object, &array);
   if (dtype && *dtype != DType::kBool && array.dtype().kind() == 'b')
     array = array.attr("astype")("int8").cast<py::array>();
   if (dtype) array = Converted(array, *dtype);

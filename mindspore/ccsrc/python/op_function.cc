@@ -171,6 +171,23 @@ PyObject* GetFixed(PyObject* self, void*) {
   });
 }
 
+// Like other functions: a copy is itself, and what is pickled is its name.
+PyObject* Copy(PyObject* self, PyObject*) { return Py_NewRef(self); }
+PyObject* Reduce(PyObject* self, PyObject*) {
+  return Guarded([&]() -> PyObject* {
+    py::object named = py::module_::import("mindspore.ops._bind").attr("function_named");
+    py::object name = py::reinterpret_borrow<py::object>(reinterpret_cast<OpFunction*>(self)->name);
+    if (named(name).ptr() != self)
+      Throw(ErrorKind::kType, "'{}' has no name in mindspore.ops to be pickled by.",
+            name.cast<std::string>());
+    return py::make_tuple(named, py::make_tuple(name)).release().ptr();
+  });
+}
+
+PyMethodDef methods[] = {{"__copy__", Copy, METH_NOARGS, nullptr},
+                         {"__deepcopy__", Copy, METH_O, nullptr},
+                         {"__reduce__", Reduce, METH_NOARGS, nullptr},
+                         {nullptr, nullptr, 0, nullptr}};
 PyMemberDef members[] = {
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(OpFunction, vectorcall), READONLY, nullptr},
     {"__doc__", T_OBJECT, offsetof(OpFunction, doc), 0, nullptr},
@@ -185,6 +202,7 @@ PyType_Slot slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(Dealloc)},
                        {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
                        {Py_tp_repr, reinterpret_cast<void*>(Repr)},
                        {Py_tp_descr_get, reinterpret_cast<void*>(Get)},
+                       {Py_tp_methods, methods},
                        {Py_tp_members, members},
                        {Py_tp_getset, getters},
                        {0, nullptr}};

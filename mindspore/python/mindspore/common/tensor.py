@@ -49,9 +49,18 @@ def _sort_arguments(
             f"but got shape {shape}."
         )
     if init is not None:
+        if input_data is not None or shape is None or dtype is None:
+            raise ValueError(
+                "For 'Tensor', 'init' must come with 'shape' and 'dtype', and without data, "
+                f"but got shape {shape}, dtype {dtype} and {'' if input_data is not None else 'no '}data."
+            )
         from mindspore.common.initializer import initializer
 
-        return initializer(init, shape, dtype if dtype is not None else _core.float32), dtype
+        return initializer(init, shape, dtype), dtype
+    if input_data is not None and shape is not None:
+        raise ValueError(
+            f"For 'Tensor', 'shape' must be left out where data is given, but got {shape}."
+        )
     if input_data is None:
         if shape is not None and dtype is not None:
             return np.zeros(shape, _core.numpy_dtype(dtype)), dtype

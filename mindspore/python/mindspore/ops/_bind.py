@@ -146,6 +146,11 @@ _bind_all()
 bound: Any = _Bound(functions)  # Any: its attributes come from the registry
 
 
+def function_named(name: str) -> Callable | None:
+    """The function of an op, for copies of what is pickled."""
+    return functions.get(name)
+
+
 def raw(name: str) -> Callable:
     """The op itself: inputs by position, attributes by keyword."""
     return _core.op(name)

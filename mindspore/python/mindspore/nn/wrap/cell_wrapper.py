@@ -177,7 +177,7 @@ class TrainOneStepCell(Cell):
         self.grad = ops.GradOperation(get_by_list=True, sens_param=True)
         self.grad_no_sens = ops.GradOperation(get_by_list=True)
         self.reducer_flag = False
-        self.grad_reducer = Identity()
+        self.grad_reducer: Cell = Identity()
         self.parallel_mode = parallel_mode()
         self.reducer_flag = self.parallel_mode in _DATA_PARALLEL_MODES
         if self.reducer_flag:
