@@ -27,7 +27,7 @@ class Weighted(PrimitiveWithInfer):
         return x
 
     def infer_dtype(self, x, y):
-        assert x == ms.float32 and x.element_type() == ms.float32
+        assert x == ms.dtype.TensorType(ms.float32) and x.element_type() == ms.float32
         return x
 
     def vm_impl(self, x, y):

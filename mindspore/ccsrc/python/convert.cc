@@ -357,6 +357,9 @@ Attr AttrFromObject(const OpDef& op, const AttrDef& def, PyObject* object) {
     case 5: {
       DType dtype;
       if (DTypeFromObject(object, &dtype)) return dtype;
+      // Numbers of any size, as `int_`, say what they are taken for.
+      py::object element = py::getattr(object, "_dtype", py::none());
+      if (DTypeFromObject(element.ptr(), &dtype)) return dtype;
       break;
     }
     case 6: {

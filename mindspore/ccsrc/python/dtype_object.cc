@@ -17,9 +17,18 @@ PyObject* objects[kDTypeCount];
 
 DType Of(PyObject* self) { return reinterpret_cast<Object*>(self)->dtype; }
 
-PyObject* Repr(PyObject* self) {
+std::string LowerName(DType dtype) {
+  std::string name(Name(dtype));
+  for (char& c : name) c = static_cast<char>(std::tolower(c));
+  return name;
+}
+
+PyObject* Str(PyObject* self) {
   std::string_view name = Name(Of(self));
   return PyUnicode_FromStringAndSize(name.data(), static_cast<Py_ssize_t>(name.size()));
+}
+PyObject* Repr(PyObject* self) {
+  return PyUnicode_FromString(("mindspore." + LowerName(Of(self))).c_str());
 }
 Py_hash_t HashOf(PyObject* self) { return static_cast<Py_hash_t>(Of(self)) + 7919; }
 PyObject* Compare(PyObject* a, PyObject* b, int op) {
@@ -34,14 +43,43 @@ PyObject* Reduce(PyObject* self, PyObject*) {
 }
 PyObject* Copy(PyObject* self, PyObject*) { return Py_NewRef(self); }
 PyObject* ItemSizeOf(PyObject* self, void*) { return PyLong_FromSize_t(ItemSize(Of(self))); }
+PyObject* IsFloatingOf(PyObject* self, void*) { return PyBool_FromLong(IsFloating(Of(self))); }
+PyObject* IsComplexOf(PyObject* self, void*) { return PyBool_FromLong(IsComplex(Of(self))); }
+PyObject* IsSignedOf(PyObject* self, void*) {
+  return PyBool_FromLong(!IsBool(Of(self)) && !IsUnsigned(Of(self)));
+}
+PyObject* ToComplex(PyObject* self, PyObject*) {
+  DType dtype = Of(self);
+  if (IsComplex(dtype)) return Py_NewRef(self);
+  if (dtype == DType::kFloat64) return Py_NewRef(DTypeObject(DType::kComplex128));
+  if (IsFloating(dtype) && dtype != DType::kFloat16)
+    return Py_NewRef(DTypeObject(DType::kComplex64));
+  return PyErr_Format(PyExc_TypeError,
+                      "For 'to_complex', the type must be complex or a float of at least Float32's "
+                      "range, but got %S.",
+                      self);
+}
+PyObject* ToReal(PyObject* self, PyObject*) {
+  DType dtype = Of(self);
+  if (!IsComplex(dtype)) return Py_NewRef(self);
+  return Py_NewRef(DTypeObject(dtype == DType::kComplex128 ? DType::kFloat64 : DType::kFloat32));
+}
 
-PyMethodDef methods[] = {{"__reduce__", Reduce, METH_NOARGS, nullptr},
-                         {"__copy__", Copy, METH_NOARGS, nullptr},
-                         {"__deepcopy__", Copy, METH_O, nullptr},
-                         {nullptr, nullptr, 0, nullptr}};
-PyGetSetDef getters[] = {{"itemsize", ItemSizeOf, nullptr, "Bytes per element.", nullptr},
-                         {nullptr, nullptr, nullptr, nullptr, nullptr}};
+PyMethodDef methods[] = {
+    {"__reduce__", Reduce, METH_NOARGS, nullptr},
+    {"to_complex", ToComplex, METH_NOARGS, "The complex type whose parts are of this type."},
+    {"to_real", ToReal, METH_NOARGS, "The type of the parts."},
+    {"__copy__", Copy, METH_NOARGS, nullptr},
+    {"__deepcopy__", Copy, METH_O, nullptr},
+    {nullptr, nullptr, 0, nullptr}};
+PyGetSetDef getters[] = {
+    {"itemsize", ItemSizeOf, nullptr, "Bytes per element.", nullptr},
+    {"is_floating_point", IsFloatingOf, nullptr, nullptr, nullptr},
+    {"is_complex", IsComplexOf, nullptr, nullptr, nullptr},
+    {"is_signed", IsSignedOf, nullptr, "Whether it has numbers below 0.", nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr}};
 PyType_Slot slots[] = {{Py_tp_repr, reinterpret_cast<void*>(Repr)},
+                       {Py_tp_str, reinterpret_cast<void*>(Str)},
                        {Py_tp_hash, reinterpret_cast<void*>(HashOf)},
                        {Py_tp_richcompare, reinterpret_cast<void*>(Compare)},
                        {Py_tp_call, reinterpret_cast<void*>(Call)},
@@ -51,12 +89,6 @@ PyType_Slot slots[] = {{Py_tp_repr, reinterpret_cast<void*>(Repr)},
                        {0, nullptr}};
 PyType_Spec spec = {"mindspore._core.DType", sizeof(Object), 0,
                     Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
-
-std::string LowerName(DType dtype) {
-  std::string name(Name(dtype));
-  for (char& c : name) c = static_cast<char>(std::tolower(c));
-  return name;
-}
 
 }  // namespace
 
@@ -88,7 +120,7 @@ bool DTypeFromObject(PyObject* object, DType* out) {
   }
   if (object == reinterpret_cast<PyObject*>(&PyBool_Type)) return *out = DType::kBool, true;
   if (object == reinterpret_cast<PyObject*>(&PyLong_Type)) return *out = DType::kInt64, true;
-  if (object == reinterpret_cast<PyObject*>(&PyFloat_Type)) return *out = DType::kFloat32, true;
+  if (object == reinterpret_cast<PyObject*>(&PyFloat_Type)) return *out = DType::kFloat64, true;
   bool numpy_like = PyType_Check(object) || py::isinstance<py::dtype>(object);
   if (!numpy_like) return false;
   try {

@@ -9,6 +9,7 @@ import numpy as np
 
 from mindspore import _core
 from mindspore._core import Tensor
+from mindspore.common import dtype as mstype
 from mindspore.common._tree import rebuild
 from mindspore.ops import _effects, _recurrent_ops
 from mindspore.ops._effects import print_  # noqa: F401 - one of FUNCTIONS
@@ -194,8 +195,8 @@ def is_tensor(obj: Any) -> bool:
 
 
 def typeof(x: Any) -> Any:
-    """The dtype of a tensor, else the Python type."""
-    return x.dtype if isinstance(x, Tensor) else type(x)
+    """The type of a tensor, which tells that of its elements, or of another value."""
+    return mstype.get_py_obj_dtype(x)
 
 
 def is_instance(value: Any, kind: Any) -> bool:

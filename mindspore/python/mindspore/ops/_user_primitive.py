@@ -133,7 +133,9 @@ def _dtype_of(value: Any) -> Any:
         return mstype.TensorType(value.dtype)
     if isinstance(value, (tuple, list)):
         return tuple(map(_dtype_of, value))
-    if isinstance(value, (bool, int, float, complex)):
+    if isinstance(value, float):
+        return mstype.float32  # among tensors
+    if isinstance(value, (int, complex)):
         return mstype.get_py_obj_dtype(value)
     return None if value is None else mstype.string if isinstance(value, str) else type(value)
 
@@ -183,7 +185,7 @@ def _inferred(primitive: Any, args: tuple) -> tuple[list | None, bool, Any]:
 
 def _plain(primitive: Any, dtype: Any) -> Any:
     dtype = dtype.element_type() if isinstance(dtype, mstype.TensorType) else dtype
-    if not isinstance(dtype, mstype.Type):
+    if not isinstance(dtype, _core.DType):
         raise TypeError(
             f"For '{primitive.name}', infer_dtype must return dtypes, but got {type(dtype).__name__}."
         )

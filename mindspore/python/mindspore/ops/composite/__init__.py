@@ -98,17 +98,12 @@ _NUMBERS: dict[str, type | None] = {
 def _is_a(value: Any, kind: Any) -> bool:
     if isinstance(kind, str):
         return _KINDS[kind](value) if kind in _KINDS else type(value) is _NUMBERS[kind]
-    if kind is mstype.tensor_type or kind is mstype.tensor:
-        return isinstance(value, Tensor)
-    if isinstance(kind, type):
-        return isinstance(value, kind)
-    if isinstance(kind, mstype.TensorType):
+    if isinstance(kind, mstype.TensorType) and kind.element_type() is not None:
         return isinstance(value, Tensor) and value.dtype == kind.element_type()
-    if kind is mstype.number:
-        return isinstance(value, (int, float))
     if isinstance(kind, mstype.Type):
-        return type(value) is _NUMBERS.get(str(kind), bool if kind is mstype.bool_ else None)
-    return _KINDS.get(repr(kind), lambda v: False)(value)
+        text = str(kind)
+        return _KINDS[text](value) if text in _KINDS else type(value) is _NUMBERS.get(text)
+    return isinstance(value, kind)
 
 
 class HyperMap:
