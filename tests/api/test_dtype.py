@@ -226,13 +226,19 @@ def test_families() -> None:
     assert mstype._simple_types[float] is ms.float64
 
 
-def test_pythons_float_is_float64_as_a_dtype() -> None:
+@pytest.mark.parametrize(
+    ("kind", "dtype"),
+    [
+        (float, ms.float64),
+        (int, ms.int64),
+        (bool, ms.bool_),
+        ("float", ms.float64),
+        ("half", ms.float16),
+    ],
+)
+def test_pythons_types_as_dtypes(kind: Any, dtype: Any) -> None:
     x = Tensor([1.5, 0.0])
-    kinds = {float: ms.float64, int: ms.int64, bool: ms.bool_, "float": ms.float64, "half": ms.float16}  # fmt: skip
-    for kind, dtype in kinds.items():
-        assert (
-            x.astype(kind).dtype == jit(lambda v: v.astype(kind), fullgraph=True)(x).dtype == dtype
-        )
+    assert x.astype(kind).dtype == jit(lambda v: v.astype(kind), fullgraph=True)(x).dtype == dtype
 
 
 def test_types_decide_in_compiled_code() -> None:
