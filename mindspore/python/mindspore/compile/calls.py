@@ -138,6 +138,7 @@ class Calls:
                 )
         elif is_library(function) or constant is not None or is_standard(function):
             return self._run(function, args, kwargs)
+        self.guards.code(function)
         try:
             source = find_source(function)
         except NoSource as reason:
@@ -175,13 +176,11 @@ class Calls:
         """Methods that Python writes for data classes and the like run as they are. What another function without text reads and
         changes cannot be seen."""
         if not (function.__code__.co_filename == "<string>" and function.__name__.startswith("__")):
-            raise Unsupported(f"the function '{function.__name__}' could not be parsed: {reason}")
+            raise Unsupported(reason)
         try:
             return self._run(function, args, kwargs)
         except Unsupported as error:
-            raise Unsupported(
-                f"{error} The function '{function.__name__}' could not be parsed: {reason}."
-            ) from None
+            raise Unsupported(f"{error} Moreover, {reason}.") from None
 
     def _parse_nested(self, function: NestedFunction, args: list, kwargs: dict) -> Any:
         outer = function.frame
