@@ -17,7 +17,7 @@ from mindspore.compile.generators import Yields
 from mindspore.compile.handlers import Handlers
 from mindspore.compile.logic import Logic
 from mindspore.compile.matching import Matching
-from mindspore.compile.source import local_names
+from mindspore.compile.source import docstring, local_names
 from mindspore.compile.statements import Statements
 
 
@@ -240,6 +240,7 @@ class NestedFunction:
         "__name__",
         "__weakref__",
         "defaults",
+        "doc",
         "frame",
         "keyword_defaults",
         "node",
@@ -248,6 +249,7 @@ class NestedFunction:
 
     def __init__(self, frame: Frame, node: Any, name: str):
         self.frame, self.node, self.__name__ = frame, node, name
+        self.doc = docstring(node)
         arguments = node.args
         self.defaults = [frame.eval(d) for d in arguments.defaults]
         self.keyword_defaults = {
@@ -261,6 +263,14 @@ class NestedFunction:
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else types.MethodType(self, instance)
+
+    @property
+    def __doc__(self) -> Any:  # type: ignore[override]
+        return self.doc
+
+    @__doc__.setter
+    def __doc__(self, text: Any) -> None:
+        self.doc = text
 
 
 def bind_arguments(

@@ -141,6 +141,13 @@ def _last_line(code: types.CodeType) -> int:
     return max(code.co_firstlineno, *ends, *inner)
 
 
+def docstring(function: Any) -> str | None:
+    """That of a function in a tree, as Python keeps it: with -OO not at all, and since 3.13 without its indentation."""
+    if sys.flags.optimize > 1 or isinstance(function, ast.Lambda):
+        return None
+    return ast.get_docstring(function, clean=sys.version_info >= (3, 13))
+
+
 # ---- names ----------------------------------------------------------------------------------------------------------
 def local_names(function: Any) -> frozenset[str]:
     """The names that a function assigns anywhere, which makes them its own everywhere in it."""

@@ -194,6 +194,8 @@ class Statements:
             self.bind(alias.asname or alias.name, getattr(module, alias.name))
 
     def _run_Assert(self, node: ast.Assert) -> None:
+        if not __debug__:  # python -O
+            return
         value = self.test(node.test)
         self.at(node)
         if self.tracer.is_undecided(value):
