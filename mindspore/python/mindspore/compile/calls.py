@@ -27,6 +27,7 @@ from mindspore.compile.generators import Generator, is_generator
 from mindspore.compile.heap import MUTATING, contents_of, same_contents, set_contents
 from mindspore.compile.host_values import HostValue, has_host
 from mindspore.compile.numbers import NumberDecides, holds_number
+from mindspore.compile.onlookers import looks_at_frames
 from mindspore.compile.python_builtins import SPECIAL
 from mindspore.compile.source import NoSource, find_source
 from mindspore.compile.stand_ins import is_unknown, needs_value
@@ -137,6 +138,8 @@ class Calls:
                     f"'{function.__name__}' is a constexpr: its arguments must be known while compiling"
                 )
         elif is_library(function) or constant is not None or is_standard(function):
+            return self._run(function, args, kwargs)
+        if looks_at_frames(function, args):
             return self._run(function, args, kwargs)
         self.guards.code(function)
         try:
@@ -339,7 +342,7 @@ class Calls:
         values = (args, kwargs)
         if isinstance(owner, str) and (self.has_traced(values) or effects.is_text(values)):
             return effects.Text(lambda a, k: function(*a, **k), tuple(args), kwargs)
-        if any(function is f for f in _OF_FRAMES) or (function is dir and not args):
+        if looks_at_frames(function, args):
             raise Inseparable(f"'{_name(function)}' looks at the frame that calls it")
         if root in _IMPURE or module.startswith("numpy.random") or _is_impure_builtin(function):
             raise Unsupported(
@@ -497,7 +500,6 @@ _IMPURE = frozenset(
     {"random", "time", "datetime", "secrets", "uuid", "io", "_io", "subprocess", "socket"}
     | {"threading", "posix", "nt", "os", "genericpath", "shutil", "tempfile", "glob"}
 )
-_OF_FRAMES = (exec, eval, globals, locals, vars)
 _IMPURE_BUILTINS = (open, input, exec, eval, __import__, globals, locals, vars)
 # What a cell may add to its construct; see nn/_cell_options.py.
 _SETTINGS = (

@@ -10,6 +10,7 @@ from typing import Any
 from mindspore.compile.places import (
     Place,
     calling_place,
+    core_place,
     eager_places,
     is_ours,
     operands,
@@ -123,7 +124,7 @@ def core_error(kind: type, text: str, places: list[tuple]) -> BaseException:
     message, _, values = text.partition("\n  ")
     if not operands_of(values) or "\n" in values:
         message, values = text, ""
-    where = [Place(*p) for p in places]
+    where = [core_place(*p) for p in places]
     where[0] = where[0]._replace(values=values)
     return locate(kind(message), where + calling_place())
 
@@ -149,7 +150,6 @@ def explain(error: BaseException) -> None:
 # ---- text ---------------------------------------------------------------------------------------------------------------
 def places_text(places: list[Place]) -> str:
     """The lines of a message below its first."""
-    places = [p if isinstance(p, Place) else Place(*p) for p in places]
     if not places:
         return ""
     # Lines of this package tell a user nothing, unless there are no others; what its operands were does.

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from mindspore.compile.places import name_for_core, shown
 from mindspore.compile.written import Text, quietly
 
 
@@ -22,6 +23,7 @@ class Source:
     node: ast.AST
     file: str
     name: str
+    core_file: str  # as the core names it
 
 
 class NoSource(Exception):
@@ -44,6 +46,7 @@ def find_source(function: types.FunctionType) -> Source:
             _find_node(code, function.__globals__),
             code.co_filename,
             getattr(code, "co_qualname", function.__qualname__),
+            name_for_core(code.co_filename),
         )
         _sources[id(code)] = found
         weakref.finalize(code, _sources.pop, id(code), None).atexit = False
@@ -59,12 +62,12 @@ def _find_node(code: types.CodeType, space: dict) -> ast.AST:
             return node
     if text is None or file == "<string>":  # that of anything
         raise NoSource(
-            f"the function '{name}' could not be parsed: its text is not available ({file})"
+            f"the function '{name}' could not be parsed: its text is not available ({shown(file)})"
         )
     node = text.find_moved(code, space)
     if node is None:
         raise NoSource(
-            f"the function '{name}' is not what its text says: {file} was changed after '{name}' was made from it, or was "
+            f"the function '{name}' is not what its text says: {shown(file)} was changed after '{name}' was made from it, or was "
             "rewritten as it was imported; import it again, as it is now, to have it compiled"
         )
     return node

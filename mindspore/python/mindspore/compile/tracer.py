@@ -107,7 +107,7 @@ class Tracer(Calls, Choices, Recursion, Iterators, SpecialMethods):
         caller = self.places[-1][1] if self.places else 0
         source = frame.source
         self.trace.span = self.trace.intern_span(
-            source.file,
+            source.core_file,
             node.lineno,
             node.col_offset + 1,
             node.end_lineno or node.lineno,
@@ -118,7 +118,7 @@ class Tracer(Calls, Choices, Recursion, Iterators, SpecialMethods):
 
     def place_text(self, frame: Frame) -> str:
         """` (net.py:14)` for messages."""
-        return f" ({frame.source.file}:{frame.node.lineno})" if frame.node is not None else ""
+        return f" ({frame.source.core_file}:{frame.node.lineno})" if frame.node is not None else ""
 
     def error_places(self, error: BaseException | None = None) -> list[Place]:
         """The place of each call under way, innermost first, and the call into this package."""
