@@ -3,6 +3,7 @@ shows the user's lines, innermost first, with a mark under the expression and wh
 
 from __future__ import annotations
 
+import builtins
 import copy
 import difflib
 from typing import Any
@@ -168,15 +169,24 @@ def places_text(places: list[Place]) -> str:
 
 
 def _meant_name(error: BaseException) -> str:
-    """A name that was perhaps meant."""
-    name, known = getattr(error, "name", None), []
+    """A name that was perhaps meant: one of the program's, unless one of Python's is much nearer."""
+    name = getattr(error, "name", None)
     frame = getattr(error, "_ms_expression", (None, None))[0]
+    known: list[list[str]] = []
     if isinstance(error, AttributeError) and getattr(error, "obj", None) is not None:
-        known = dir(error.obj)
+        known = [dir(error.obj)]
     elif type(error) is NameError and frame is not None:
-        known = frame.known_names()
-    close = difflib.get_close_matches(name, known, 1) if isinstance(name, str) else []
-    return f"Did you mean '{close[0]}'?" if close and f"'{close[0]}'" not in str(error) else ""
+        known = [frame.known_names(), dir(builtins)]
+    if not isinstance(name, str):
+        return ""
+    close = [c for names in known for c in difflib.get_close_matches(name, names, 1)]
+    near = [difflib.SequenceMatcher(None, c, name).ratio() for c in close]
+    if not close or f"'{close[0]}'" in str(error):
+        return ""
+    return f"Did you mean '{close[-1] if near[-1] > near[0] + _MUCH else close[0]}'?"
+
+
+_MUCH = 0.1  # of a ratio of similarity
 
 
 # Python shows a KeyError's text as a repr, with its lines in one.

@@ -17,7 +17,7 @@ from mindspore.compile.generators import Yields
 from mindspore.compile.handlers import Handlers
 from mindspore.compile.logic import Logic
 from mindspore.compile.matching import Matching
-from mindspore.compile.source import docstring, local_names
+from mindspore.compile.source import docstring, local_names, names_around
 from mindspore.compile.statements import Statements
 
 
@@ -94,13 +94,14 @@ class Frame(Expressions, Logic, Statements, Flow, Handlers, Matching, Yields):
         return self.globals[name]
 
     def known_names(self) -> list[str]:
-        """The names that can be read here."""
-        names = [*self.globals, *dir(builtins)]
+        """The names of the program that can be read here, or could be if they were assigned before."""
+        names: list[str] = []
         frame: Frame | None = self
         while frame is not None:
-            names = [*frame.env, *frame.cells, *names]
+            own = [] if frame.body is None else local_names(frame.body)
+            names += [*frame.env, *own, *frame.cells]
             frame = frame.parent
-        return names
+        return [*names, *names_around(self.source), *self.globals]
 
     def is_builtin(self, name: str) -> bool:
         """Whether a name means the builtin here."""

@@ -13,14 +13,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from mindspore.compile.places import name_for_core, shown
-from mindspore.compile.written import Text, quietly
+from mindspore.compile.written import Text, Written, quietly
 
 
 @dataclass(frozen=True)
 class Source:
-    """Where a function was written. `node` is a FunctionDef or a Lambda."""
+    """Where a function was written. `node` is a FunctionDef or a Lambda, `around` the outermost function that it stands in."""
 
     node: ast.AST
+    around: ast.AST
     file: str
     name: str
     core_file: str  # as the core names it
@@ -42,8 +43,10 @@ def find_source(function: types.FunctionType) -> Source:
     code = function.__code__
     found = _sources.get(id(code))
     if found is None:
+        written = _find(code, function.__globals__)
         found = Source(
-            _find_node(code, function.__globals__),
+            written.mangled(code),
+            written.unit.statement,
             code.co_filename,
             getattr(code, "co_qualname", function.__qualname__),
             name_for_core(code.co_filename),
@@ -53,24 +56,24 @@ def find_source(function: types.FunctionType) -> Source:
     return found
 
 
-def _find_node(code: types.CodeType, space: dict) -> ast.AST:
+def _find(code: types.CodeType, space: dict) -> Written:
     name, file = code.co_name, code.co_filename
     text: Text | None = None
     for text in _texts_of(code, space):
-        node = text.find(code, space)
-        if node is not None:
-            return node
+        written = text.find(code, space)
+        if written is not None:
+            return written
     if text is None or file == "<string>":  # that of anything
         raise NoSource(
             f"the function '{name}' could not be parsed: its text is not available ({shown(file)})"
         )
-    node = text.find_moved(code, space)
-    if node is None:
+    written = text.find_moved(code, space)
+    if written is None:
         raise NoSource(
             f"the function '{name}' is not what its text says: {shown(file)} was changed after '{name}' was made from it, or was "
             "rewritten as it was imported; import it again, as it is now, to have it compiled"
         )
-    return node
+    return written
 
 
 def _texts_of(code: types.CodeType, space: dict) -> Iterator[Text]:
@@ -161,6 +164,18 @@ def local_names(function: Any) -> frozenset[str]:
             found.visit(part)
         known = function.local_names = frozenset(found.names - found.outer)
     return known
+
+
+def names_around(source: Source) -> set[str]:
+    """The variables of the functions that a function stands in, whether it reads them or not."""
+    names: set[str] = set()
+    inner: Any = source.node
+    for outer in ast.walk(source.around):
+        if isinstance(outer, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            if outer is not inner and outer.lineno <= inner.lineno <= (outer.end_lineno or 0):
+                names |= local_names(outer)
+                names |= {a.arg for a in ast.walk(outer.args) if isinstance(a, ast.arg)}
+    return names
 
 
 class _Assigned(ast.NodeVisitor):

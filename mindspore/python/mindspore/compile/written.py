@@ -96,9 +96,10 @@ class Written:
         self.node, self.unit, self.name = node, unit, getattr(node, "name", "<lambda>")
         self.private = "_" + classes[-1].name.lstrip("_") if classes else "_"
 
-    def mangled(self, names: set[str]) -> Any:
-        """The node, in which private names of the class are what its code, with these names, calls them."""
-        if self.private != "_" and any(n.startswith(self.private + "__") for n in names):
+    def mangled(self, code: types.CodeType) -> Any:
+        """The node, in which private names of the class are what its code calls them."""
+        names = _names_in(code) if self.private != "_" else ()
+        if any(name.startswith(self.private + "__") for name in names):
             for node in ast.walk(self.node):
                 for field in _KEPT.get(type(node), _NAMES):
                     name = getattr(node, field, None)
@@ -153,8 +154,8 @@ class Text:
         at = bisect.bisect_left(self._lambdas, first_line(node))
         return at < len(self._lambdas) and self._lambdas[at] <= node.end_lineno
 
-    def find(self, code: types.CodeType, space: dict, line: int | None = None) -> Any:
-        """The node of the function with this code, which has these globals; None if there is none. `line`: where it is now."""
+    def find(self, code: types.CodeType, space: dict, line: int | None = None) -> Written | None:
+        """The function with this code, which has these globals, if it is here. `line`: where it is now."""
         at = self.functions.get(code.co_firstlineno if line is None else line, ())
         fitting = [w for w in at if w.name == code.co_name]
         if not fitting:
@@ -163,14 +164,14 @@ class Text:
         for written in fitting:
             for made in self._made_of(written, len(fitting) == 1, code, space):
                 if _without_places(made) == wanted:
-                    return written.mangled(_names_in(code))
+                    return written
         return None
 
-    def find_moved(self, code: types.CodeType, space: dict) -> Any:
+    def find_moved(self, code: types.CodeType, space: dict) -> Written | None:
         """The same, on whatever line, the nearest first."""
         distance = lambda line: abs(line - code.co_firstlineno)  # noqa: E731
         found = (self.find(code, space, line) for line in sorted(self.functions, key=distance))
-        return next((node for node in found if node is not None), None)
+        return next((written for written in found if written is not None), None)
 
     def _made_of(
         self, written: Written, single: bool, code: types.CodeType, space: dict

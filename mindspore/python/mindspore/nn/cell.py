@@ -169,7 +169,8 @@ class Cell(CellOptions):
     # ---- attributes ----
 
     def __getattr__(self, name: str) -> Any:
-        raise AttributeError(f"The '{type(self).__name__}' object has no attribute '{name}'.")
+        # Without a full stop: Python adds what was perhaps meant.
+        raise AttributeError(f"The '{type(self).__name__}' object has no attribute '{name}'")
 
     def __setattr__(self, name: str, value: Any) -> None:
         state = self.__dict__
