@@ -222,7 +222,7 @@ class Calls:
         except Exception as error:
             if is_located(error):
                 raise
-            raise locate(error, self.error_places(error)) from None
+            raise locate(error, self.error_places(error)) from error.__cause__
         finally:
             self.lazily = lazily
             self.places.pop()

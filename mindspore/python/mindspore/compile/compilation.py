@@ -23,6 +23,7 @@ from mindspore.compile.cache import (
     parameter_class,
 )
 from mindspore.compile.errors import Unsupported, calling_place, locate, plain, too_late
+from mindspore.compile.failures import is_failure
 from mindspore.compile.given import Given
 from mindspore.compile.guards import OBSERVED
 from mindspore.compile.numbers import NumberDecides, NumberInput, as_tensor, holds_number
@@ -175,7 +176,9 @@ class Compilation:
         except Unsupported as error:
             raise locate(error, calling_place()) from None
         except Exception as error:
-            raise locate(error, calling_place()).with_traceback(None) from error.__cause__
+            original = getattr(error, "_ms_original", error)
+            trace = original.__traceback__ if is_failure(error) else None
+            raise locate(error, calling_place()).with_traceback(trace) from error.__cause__
         finally:
             tracer.cells.clear()
             tracer.trace.close()

@@ -19,6 +19,7 @@ from mindspore.compile.failures import is_of_program
 from mindspore.compile.homes import home_for, home_of
 from mindspore.compile.numbers import as_tensor, is_number
 from mindspore.compile.signature import Signature, Sizes, declared
+from mindspore.compile.tracebacks import hide
 from mindspore.compile.tracer import Tracer
 
 
@@ -283,7 +284,11 @@ class JitFunction:
             self.fast,
         )
         run = run_recorded if _core.is_recording() else run_target
-        return run(target, args, kwargs)
+        try:
+            return run(target, args, kwargs)
+        except Exception as error:
+            hide(error)
+            raise
 
 
 def jit(
