@@ -222,7 +222,9 @@ class Calls:
         except Exception as error:
             if is_located(error):
                 raise
-            raise locate(error, self.error_places(error)) from error.__cause__
+            located: Any = locate(error, self.error_places(error))
+            located._ms_nested = self.trace.depth > 0
+            raise located from error.__cause__
         finally:
             self.lazily = lazily
             self.places.pop()

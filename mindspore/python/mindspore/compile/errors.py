@@ -4,7 +4,6 @@ shows the user's lines, innermost first, with a mark under the expression and wh
 from __future__ import annotations
 
 import builtins
-import copy
 import difflib
 from typing import Any
 
@@ -30,6 +29,7 @@ __all__ = [
     "is_located",
     "is_ours",
     "locate",
+    "located_as",
     "note_expression",
     "plain",
     "refusal",
@@ -91,8 +91,13 @@ def locate(error: BaseException, places: list[Place], again: bool = False) -> Ba
         remedy(text, places[0].values, places[0].function) if places else ""
     )
     text = f"{text.rstrip('.')}. {help_}" if help_ else text
+    return located_as(error, text, places)
+
+
+def located_as(error: BaseException, text: str, places: list[Place]) -> BaseException:
+    """The error with this text and these places."""
     located: Any = _with_text(error, text + places_text(places))
-    located._ms_original, located._ms_places = error, places
+    located._ms_original, located._ms_text, located._ms_places = error, text, places
     located.__cause__ = error.__cause__
     return located
 
@@ -114,7 +119,7 @@ def refusal(located: Any) -> BaseException:
     error: Any = plain(located)
     error._ms_original = located.error or TypeError(str(located._ms_original))
     error._ms_original._ms_raised = True
-    error._ms_places = located._ms_places
+    error._ms_text, error._ms_places = located._ms_text, located._ms_places
     return error
 
 
@@ -208,7 +213,7 @@ def _with_text(error: BaseException, text: str) -> BaseException:
         elif kind.__module__ == "builtins":
             fresh = kind(text)
         else:  # its __init__ may take anything: leave it out
-            fresh = copy.copy(kind.__new__(kind, *error.args))
+            fresh = kind.__new__(kind, *error.args)
             fresh.__dict__.update(error.__dict__)
             fresh.args = (text, *error.args[1:])
         if text in str(fresh):
