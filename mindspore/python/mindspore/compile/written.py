@@ -45,16 +45,20 @@ class Unit:
     def __init__(self, statement: ast.stmt, classes: tuple[ast.ClassDef, ...]):
         self.statement, self.classes = statement, classes
         self.is_function = isinstance(statement, _FUNCTIONS)
-        self.codes: dict[tuple, Codes] = {}
+        self.codes: dict[tuple[int, frozenset[str] | None], Codes] = {}
 
-    def compiled(self, flags: int, imported: frozenset[str]) -> Codes:
-        """The functions that the unit makes, in a module that imports these names."""
+    def compiled(self, flags: int, imported: frozenset[str] | None) -> Codes:
+        """The functions that the unit makes, in a module that imports these names, and perhaps others; None: nothing."""
+        known = [names for f, names in self.codes if f == flags and names is not None]
+        if imported is not None:
+            around = next((names for names in known if names >= imported), None)
+            imported = imported.union(*known) if around is None else around
         key = flags, imported
         if key not in self.codes:
             self.codes[key] = self._compiled(self.statement, flags, imported)
         return self.codes[key]
 
-    def compiled_apart(self, node: Any, flags: int, imported: frozenset[str]) -> list:
+    def compiled_apart(self, node: Any, flags: int, imported: frozenset[str] | None) -> list:
         """What one lambda of several on a line makes: it alone is moved to a line of its own."""
         copies: dict = {}
         statement = copy.deepcopy(self.statement, copies)
@@ -63,7 +67,7 @@ class Unit:
         moved.end_col_offset = moved.col_offset
         return self._compiled(statement, flags, imported).get(("<lambda>", moved.lineno), [])
 
-    def _compiled(self, statement: ast.stmt, flags: int, imported: frozenset[str]) -> Codes:
+    def _compiled(self, statement: ast.stmt, flags: int, imported: frozenset[str] | None) -> Codes:
         body = [statement]
         for node in reversed(self.classes):
             around = copy.copy(node)
@@ -183,7 +187,8 @@ class Text:
         # What is imported counts: `module.name()` is code of its own where the compiler sees that `module` is.
         imported = frozenset(self.imported & _names_in(code))
         if not single:
-            yield from unit.compiled_apart(node, flags, imported)
+            for names in (imported, None):
+                yield from unit.compiled_apart(node, flags, names)
             return
         key = code.co_name, first_line(node)
         try:
@@ -194,7 +199,7 @@ class Text:
             return
         yield from self._compiled(flags, lambda: self.text).get(key, ())
         if imported:
-            yield from unit.compiled(flags, frozenset()).get(key, ())
+            yield from unit.compiled(flags, None).get(key, ())
         if __debug__ and "@pytest_ar" in space:
             yield from self._compiled("pytest", lambda: self._rewritten(space)).get(key, ())
 
