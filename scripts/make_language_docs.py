@@ -29,8 +29,12 @@ inside of a branch, loop or gradient that is compiled, the whole call does. A wa
 `jit(fullgraph=True)` or `set_context(jit_syntax_level=STRICT)` makes it an error.
 
 **What compiled code rests on.** Attributes, globals, closures, lists, dicts and arrays that a program reads are facts, checked on
-every call: when one changes, the program is compiled anew. Three changes are not seen: of `cell.__dict__` or `cell._cells` around
-the attributes and methods of the cell, of a function's `__code__`, and of settings that the program reads with `get_context`.
+every call: when one changes, the program is compiled anew. Two changes are not seen: of `cell.__dict__` or `cell._cells` around
+the attributes and methods of the cell, and of settings that the program reads with `get_context`.
+
+**What is compiled is what runs.** The text of a function is compiled only where it makes the very code that Python would run. A
+file that was edited, a module that was imported again, a cell of a notebook that ran again: each function is what it was made from.
+Where that text is gone (or what imported it rewrote it) the function runs eagerly, with a warning.
 
 **What differs.** A product with a transposed matrix reads the matrix as it lies, and may differ from the product with its copy in
 the last bits. A tensor that is returned as it came in is another object than the argument.

@@ -67,6 +67,16 @@ def python_marks(error, file):
     return linecache.getline(file, last.lineno)[last.colno : last.end_colno]
 
 
+def test_python_adds_what_was_meant(capsys):
+    """To what eager code raises, where it prints a traceback."""
+    net = nn.SequentialCell(nn.Dense(2, 2))
+    for wrong, meant in ((lambda: net.cels, "cells"), (lambda: net[0].wieght, "weight")):
+        with pytest.raises(AttributeError) as caught:
+            wrong()
+        sys.__excepthook__(caught.type, caught.value, None)
+        assert re.search(rf"attribute '\w+'\. Did you mean: '{meant}'\?$", capsys.readouterr().err)
+
+
 def test_there_are_enough_programs():
     assert len(PROGRAMS) >= 150
 

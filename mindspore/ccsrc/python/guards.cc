@@ -27,6 +27,7 @@ enum FactKind {
   kArray,
   kEqual,
   kMembers,  // many items: the owner lists dicts, the key pairs of a place in it and a name
+  kCode,     // of a function
   kOwned = 16
 };
 
@@ -36,10 +37,11 @@ struct Fact {
   Py_ssize_t position;
 };
 
-// Identity, or equality for immutable Python values of one type.
+// Identity, or equality for immutable Python values of one type. No value at all is `missing`.
 bool Same(PyObject* now, PyObject* expected) {
   if (now == expected) return true;
-  if (!now || !expected || Py_TYPE(now) != Py_TYPE(expected)) return false;
+  if (!now) return expected == missing;
+  if (!expected || Py_TYPE(now) != Py_TYPE(expected)) return false;
   if (PyFloat_Check(now)) {  // bit for bit: -0.0 is not 0.0, a nan is itself
     double a = PyFloat_AS_DOUBLE(now);
     double b = PyFloat_AS_DOUBLE(expected);
@@ -96,8 +98,7 @@ bool ArrayHolds(PyObject* array, PyObject* expected) {
 }
 
 bool ItemHolds(PyObject* dict, PyObject* key, PyObject* expected) {
-  PyObject* now = PyDict_GetItem(dict, key);
-  return now ? Same(now, expected) : expected == missing;
+  return Same(PyDict_GetItem(dict, key), expected);
 }
 
 bool MembersHold(const Fact& fact) {
@@ -117,10 +118,12 @@ bool Holds(const Fact& fact) {
       return ItemHolds(fact.owner, fact.key, fact.expected);
     case kMembers:
       return MembersHold(fact);
+    case kCode:
+      return PyFunction_GET_CODE(fact.owner) == fact.expected;
     case kAttribute: {
       PyObject* now = PyObject_GetAttr(fact.owner, fact.key);
       if (!now) PyErr_Clear();
-      bool same = now ? Same(now, fact.expected) : fact.expected == missing;
+      bool same = Same(now, fact.expected);
       Py_XDECREF(now);
       return same;
     }

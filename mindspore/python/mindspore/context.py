@@ -203,6 +203,11 @@ def _set_tune_budget(value: object) -> object:
     return value
 
 
+def syntax_level() -> tuple[dict, str, Any]:
+    """Where the syntax level of compiled code is kept: a dict, the key, and the level."""
+    return _values, "jit_syntax_level", _values["jit_syntax_level"]
+
+
 def fast() -> bool:
     """Whether graphs are compiled with the passes that only make them faster, of which fusion is the main one. They are
     off with enable_graph_kernel=False, at jit_level "O0", and with MS_FUSION=0 in the environment."""

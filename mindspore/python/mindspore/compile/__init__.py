@@ -17,6 +17,7 @@ from mindspore.compile.jit import (
     run_grad,
 )
 from mindspore.compile.memory import memory_report, memory_table
+from mindspore.compile.tracebacks import hide
 
 
 def _tracer() -> Any:
@@ -102,6 +103,7 @@ __all__ = [
     "effect_in_trace",
     "explain",
     "grad_in_trace",
+    "hide",
     "jit",
     "jvp_in_trace",
     "memory_report",

@@ -26,6 +26,7 @@ from mindspore.common._tree import holds, maker
 from mindspore.compile.errors import Inseparable, Unsupported, locate
 from mindspore.compile.frame import NestedFunction
 from mindspore.compile.host_values import HostValue, decides
+from mindspore.compile.remembered import Remembered
 
 _MAX_STEPS = 400  # in one run; more are a loop that is better off eager as a whole
 _MAX_PATHS = 16
@@ -228,6 +229,7 @@ class Session:
         self.committed = done.committed
         self.before, self.random = done.before, done.random
         self.first_fact = 0
+        self.met_error = False  # a step gave an exception, another one on each run
 
     # ---- steps ------------------------------------------------------------------------------------------------------
     def possible(self) -> bool:
@@ -262,6 +264,7 @@ class Session:
         self._enter(kind)
         self._begin_graph(tensors)
         if kind[0] == "error":
+            self.met_error = True
             raise value
         return self._wrap(value)
 
@@ -388,6 +391,12 @@ class Session:
         build = self._template(value, self._finish_graph())
         self.node.place = build
         return build(self.slots)
+
+    def fail(self, error: Remembered) -> None:
+        """The call raises an error, and so do later runs that come this way."""
+        self._finish_graph()
+        if error.lasts and not self.met_error:
+            self.node.place = error.raise_again
 
     def undo(self) -> bool:
         """Takes back what the finished parts did, so that the call can run again from its beginning; False if it cannot be."""

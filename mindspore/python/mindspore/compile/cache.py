@@ -19,6 +19,7 @@ from mindspore.compile.errors import RunsEagerly, Unsupported, calling_place, lo
 from mindspore.compile.given import containers_of
 from mindspore.compile.numbers import Numbers, as_tensor
 from mindspore.compile.places import user_frame
+from mindspore.compile.remembered import FailedEntry
 from mindspore.compile.signature import Sizes, argument_names
 
 logger = logging.getLogger("mindspore.compile")
@@ -115,6 +116,21 @@ class EagerEntry:
         return eager(*args, **kwargs)
 
 
+class LikelyFails(EagerEntry):
+    """A version that was found to raise an exception where only eager code does before it what it should. It says so where it
+    does not raise."""
+
+    def __init__(self, facts: list, warn: Callable[[], None]):
+        super().__init__(facts)
+        self.warn = warn
+
+    def run(self, args: tuple, kwargs: dict, eager: Callable, tensors: list | None = None) -> Any:
+        """The function, run eagerly."""
+        value = eager(*args, **kwargs)
+        self.warn()
+        return value
+
+
 class Cache:
     """The compiled versions of one function, by argument types."""
 
@@ -127,6 +143,7 @@ class Cache:
         self._function = getattr(function, "__func__", function)
         self._bound = hasattr(function, "__self__")
         self.entries: dict[tuple, list[Any]] = {}
+        self.failed: dict[tuple, list[FailedEntry]] = {}
         self.compiled = 0
         self.warned: set[str] = set()
         self.numbers = Numbers()
@@ -151,7 +168,17 @@ class Cache:
         for entry in self.entries.get(key, ()):
             if entry.fits(inputs):
                 return entry
-        return None
+        return self.failure(key) if self.failed else None
+
+    def failure(self, key: tuple) -> Any:
+        """A version that raises, if its guards hold."""
+        return next((entry for entry in self.failed.get(key, ()) if entry.fits(None)), None)
+
+    def clear(self) -> None:
+        """Forgets all versions."""
+        self.entries.clear()
+        self.failed.clear()
+        self.recorded = None
 
     def get(self, key: tuple, inputs: list | None, make: Callable[[], Any]) -> Any:
         """A version that fits, made where there is none. One thread makes it; others that need the same one wait."""
@@ -191,6 +218,8 @@ class Cache:
 
     def _add(self, key: tuple, entry: Any) -> Any:
         """Keeps a new version; says why the others did not fit, when logging is on."""
+        if isinstance(entry, FailedEntry):
+            return self._add_failure(key, entry)
         with self._lock:
             older = self.entries.setdefault(key, [])
             if older and logger.isEnabledFor(logging.INFO):
@@ -209,6 +238,15 @@ class Cache:
                 self._warn_changing()
             while len(self.entries) > _MAX_ENTRIES:
                 self.entries.pop(next(iter(self.entries)))
+        return entry
+
+    def _add_failure(self, key: tuple, entry: FailedEntry) -> FailedEntry:
+        """Keeps a version that raises. It takes the place of none that does not."""
+        if entry.error.lasts:
+            with self._lock:
+                self.failed[key] = [entry, *self.failed.get(key, ())][:_MAX_VERSIONS]
+                while len(self.failed) > _MAX_ENTRIES:
+                    self.failed.pop(next(iter(self.failed)))
         return entry
 
     def _warn_changing(self) -> None:

@@ -27,6 +27,7 @@ from mindspore.compile.generators import Generator, is_generator
 from mindspore.compile.heap import MUTATING, contents_of, same_contents, set_contents
 from mindspore.compile.host_values import HostValue, has_host
 from mindspore.compile.numbers import NumberDecides, holds_number
+from mindspore.compile.onlookers import looks_at_frames
 from mindspore.compile.python_builtins import SPECIAL
 from mindspore.compile.source import NoSource, find_source
 from mindspore.compile.stand_ins import is_unknown, needs_value
@@ -138,6 +139,9 @@ class Calls:
                 )
         elif is_library(function) or constant is not None or is_standard(function):
             return self._run(function, args, kwargs)
+        if looks_at_frames(function, args):
+            return self._run(function, args, kwargs)
+        self.guards.code(function)
         try:
             source = find_source(function)
         except NoSource as reason:
@@ -175,13 +179,11 @@ class Calls:
         """Methods that Python writes for data classes and the like run as they are. What another function without text reads and
         changes cannot be seen."""
         if not (function.__code__.co_filename == "<string>" and function.__name__.startswith("__")):
-            raise Unsupported(f"the function '{function.__name__}' could not be parsed: {reason}")
+            raise Unsupported(reason)
         try:
             return self._run(function, args, kwargs)
         except Unsupported as error:
-            raise Unsupported(
-                f"{error} The function '{function.__name__}' could not be parsed: {reason}."
-            ) from None
+            raise Unsupported(f"{error} Moreover, {reason}.") from None
 
     def _parse_nested(self, function: NestedFunction, args: list, kwargs: dict) -> Any:
         outer = function.frame
@@ -220,7 +222,9 @@ class Calls:
         except Exception as error:
             if is_located(error):
                 raise
-            raise locate(error, self.error_places(error)) from None
+            located: Any = locate(error, self.error_places(error))
+            located._ms_nested = self.trace.depth > 0
+            raise located from error.__cause__
         finally:
             self.lazily = lazily
             self.places.pop()
@@ -340,7 +344,7 @@ class Calls:
         values = (args, kwargs)
         if isinstance(owner, str) and (self.has_traced(values) or effects.is_text(values)):
             return effects.Text(lambda a, k: function(*a, **k), tuple(args), kwargs)
-        if any(function is f for f in _OF_FRAMES) or (function is dir and not args):
+        if looks_at_frames(function, args):
             raise Inseparable(f"'{_name(function)}' looks at the frame that calls it")
         if root in _IMPURE or module.startswith("numpy.random") or _is_impure_builtin(function):
             raise Unsupported(
@@ -498,7 +502,6 @@ _IMPURE = frozenset(
     {"random", "time", "datetime", "secrets", "uuid", "io", "_io", "subprocess", "socket"}
     | {"threading", "posix", "nt", "os", "genericpath", "shutil", "tempfile", "glob"}
 )
-_OF_FRAMES = (exec, eval, globals, locals, vars)
 _IMPURE_BUILTINS = (open, input, exec, eval, __import__, globals, locals, vars)
 # What a cell may add to its construct; see nn/_cell_options.py.
 _SETTINGS = (

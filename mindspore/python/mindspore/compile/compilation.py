@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import operator
 import sys
@@ -18,14 +19,24 @@ from mindspore.compile.cache import (
     ChangingEntry,
     EagerEntry,
     Entry,
+    LikelyFails,
     inputs_of,
     making,
     parameter_class,
 )
-from mindspore.compile.errors import Unsupported, calling_place, locate, plain, too_late
+from mindspore.compile.errors import (
+    Inseparable,
+    Unsupported,
+    calling_place,
+    locate,
+    plain,
+    too_late,
+)
+from mindspore.compile.failures import is_failure, is_of_program
 from mindspore.compile.given import Given
 from mindspore.compile.guards import OBSERVED
 from mindspore.compile.numbers import NumberDecides, NumberInput, as_tensor, holds_number
+from mindspore.compile.remembered import FailedEntry, Remembered
 from mindspore.compile.results import Result, check_parts
 from mindspore.compile.signature import InputShapes, Sizes
 from mindspore.compile.tracer import Tracer
@@ -63,6 +74,14 @@ class _FrontEnd:
 _front_end = _FrontEnd()
 
 
+class _RaisesInside(Inseparable):
+    """An error of the program in a graph inside another, which did something before: it is lost with that graph."""
+
+
+# Errors that say something about an attempt to compile.
+_OF_COMPILATION = (Unsupported, NumberDecides, _core.SymbolicSizeError, RecursionError, MemoryError)
+
+
 class PathEntry:
     """A version of several graphs with lines between them that run eagerly."""
 
@@ -88,7 +107,7 @@ class PathEntry:
                 self.cache, self.function, args, kwargs, strict=False, fast=self.fast
             )
             entry = compilation.resume(self.root, done)
-        return compilation.value if compilation.has_value else entry.run(args, kwargs, eager)
+        return compilation.result() if compilation.has_value else entry.run(args, kwargs, eager)
 
 
 class Compilation:
@@ -97,6 +116,7 @@ class Compilation:
 
     has_value = False
     value: Any = None
+    failed: Remembered | None = None  # in place of the value
     session: breaks.Session | None = None
 
     def __init__(
@@ -112,8 +132,12 @@ class Compilation:
         self.fast = fast
         self.strict = strict or context.get_context("jit_syntax_level") == context.STRICT
 
+    def result(self) -> Any:
+        """The value of this call, or its error."""
+        return self.value if self.failed is None else self.failed.raise_again()
+
     def run(self) -> Any:
-        """What the cache keeps for these types: an Entry, a PathEntry or an EagerEntry."""
+        """What the cache keeps for these types: an Entry, a PathEntry, an EagerEntry or a FailedEntry."""
         start = None if self.strict else (breaks.Node(), breaks.Done())
         return self._deeply(lambda: self._along(start))
 
@@ -141,12 +165,23 @@ class Compilation:
                 self.session.slots = []  # what is traced dies with cycles, these values now
             return made
         except Unsupported as error:
-            if tracer.session is None:
-                raise plain(error).with_traceback(None) from None
-            if not tracer.session.undo():
-                raise plain(too_late(error)).with_traceback(None) from None
-            self.cache.warn_eager(str(error))
-            return EagerEntry(tracer.guards.facts)
+            return self._refused(tracer, error)
+
+    def _refused(self, tracer: Tracer, error: Any) -> Any:
+        """Of what cannot be compiled."""
+        tracer.guards.item(*context.syntax_level())
+        if tracer.session is None:
+            return FailedEntry(tracer.guards.facts, Remembered(error), refused=True)
+        late = not tracer.session.undo()
+        if isinstance(error, _RaisesInside):
+            if late:
+                raise error.error.with_traceback(None) from error.error.__cause__
+            warn = functools.partial(self.cache.warn_eager, str(error))
+            return LikelyFails(tracer.guards.facts, warn)
+        if late:
+            raise plain(too_late(error)).with_traceback(None) from None
+        self.cache.warn_eager(str(error))
+        return EagerEntry(tracer.guards.facts)
 
     def open(self, sizes: list[Sizes | None] | None, numbers: tuple[int, ...] = ()) -> Any:
         """A version for all sizes that are open, which is one graph, with the numbers at these places as inputs."""
@@ -175,7 +210,9 @@ class Compilation:
         except Unsupported as error:
             raise locate(error, calling_place()) from None
         except Exception as error:
-            raise locate(error, calling_place()).with_traceback(None) from error.__cause__
+            original = getattr(error, "_ms_original", error)
+            trace = original.__traceback__ if is_failure(error) else None
+            raise locate(error, calling_place()).with_traceback(trace) from error.__cause__
         finally:
             tracer.cells.clear()
             tracer.trace.close()
@@ -191,8 +228,13 @@ class Compilation:
                 tracer.guards.content(leaf)
             elif hasattr(type(leaf), "__next__"):
                 tracer.note_outside(leaf)
-        value = self.function(tracer, args, kwargs)
         session = tracer.session
+        try:
+            value = self.function(tracer, args, kwargs)
+        except Exception as error:
+            if not self._is_lasting(tracer, error):
+                raise
+            return self._fail(tracer, locate(error, calling_place()))
         parted = session is not None and session.steps
         if parted or numbers:
             require_plain(value, "what a compiled function returns")
@@ -213,6 +255,30 @@ class Compilation:
         entry = _whole(tracer, value, numbers, warn)
         memory.dump(entry.graph, self.cache.name)
         return entry
+
+    def _is_lasting(self, tracer: Tracer, error: Any) -> bool:
+        """Whether an error is one of the program, which every such call raises."""
+        if tracer.tentative or tracer.trace.depth or isinstance(error, _OF_COMPILATION):
+            return False
+        if not is_of_program(error):
+            return False
+        changes = tracer.emitted or tracer.aliases.changes
+        if changes and getattr(error, "_ms_nested", False) and tracer.session is not None:
+            raise _RaisesInside(f"it raises after it did something: {error}", error)
+        return True
+
+    def _fail(self, tracer: Tracer, located: Any) -> Any:
+        """A version that does what the program does before it raises an error, then raises it."""
+        failed = Remembered(located)
+        session = tracer.session
+        if session is not None and session.steps:
+            if tracer.given.changed():
+                raise located
+            self.has_value, self.failed = True, failed
+            session.fail(failed)
+            return PathEntry(self.cache, self.function, session.root, self.fast)
+        before = _whole(tracer, None, (), _refuse if self.strict else self.cache.warn_eager)
+        return FailedEntry(tracer.guards.facts, failed, before)
 
     def _inputs(
         self, trace: Any, shapes: InputShapes, numbers: tuple[int, ...]

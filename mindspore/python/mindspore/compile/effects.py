@@ -112,6 +112,6 @@ def emit_raise(tracer: Any, error: BaseException) -> None:
         fresh = original
         if tensors or is_text(original.args):
             fresh = type(original)(*build(values))
-        raise locate(fresh, places, again=True) from None
+        raise locate(fresh, places, again=True) from original.__cause__
 
     tracer.trace.host_call(run, tensors or [_NOTHING], [])

@@ -3,7 +3,7 @@ shows the user's lines, innermost first, with a mark under the expression and wh
 
 from __future__ import annotations
 
-import copy
+import builtins
 import difflib
 import warnings
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 from mindspore.compile.places import (
     Place,
     calling_place,
+    core_place,
     eager_places,
     is_ours,
     operands,
@@ -29,6 +30,7 @@ __all__ = [
     "is_located",
     "is_ours",
     "locate",
+    "located_as",
     "note_expression",
     "plain",
     "refusal",
@@ -90,8 +92,13 @@ def locate(error: BaseException, places: list[Place], again: bool = False) -> Ba
         remedy(text, places[0].values, places[0].function) if places else ""
     )
     text = f"{text.rstrip('.')}. {help_}" if help_ else text
+    return located_as(error, text, places)
+
+
+def located_as(error: BaseException, text: str, places: list[Place]) -> BaseException:
+    """The error with this text and these places."""
     located: Any = _with_text(error, text + places_text(places))
-    located._ms_original, located._ms_places = error, places
+    located._ms_original, located._ms_text, located._ms_places = error, text, places
     located.__cause__ = error.__cause__
     return located
 
@@ -113,7 +120,7 @@ def refusal(located: Any) -> BaseException:
     error: Any = plain(located)
     error._ms_original = located.error or TypeError(str(located._ms_original))
     error._ms_original._ms_raised = True
-    error._ms_places = located._ms_places
+    error._ms_text, error._ms_places = located._ms_text, located._ms_places
     return error
 
 
@@ -124,7 +131,7 @@ def core_error(kind: type, text: str, places: list[tuple]) -> BaseException:
     message, _, values = text.partition("\n  ")
     if not operands_of(values) or "\n" in values:
         message, values = text, ""
-    where = [Place(*p) for p in places]
+    where = [core_place(*p) for p in places]
     where[0] = where[0]._replace(values=values)
     return locate(kind(message), where + calling_place())
 
@@ -169,7 +176,6 @@ def explain(error: BaseException) -> None:
 # ---- text ---------------------------------------------------------------------------------------------------------------
 def places_text(places: list[Place]) -> str:
     """The lines of a message below its first."""
-    places = [p if isinstance(p, Place) else Place(*p) for p in places]
     if not places:
         return ""
     # Lines of this package tell a user nothing, unless there are no others; what its operands were does.
@@ -188,15 +194,24 @@ def places_text(places: list[Place]) -> str:
 
 
 def _meant_name(error: BaseException) -> str:
-    """A name that was perhaps meant."""
-    name, known = getattr(error, "name", None), []
+    """A name that was perhaps meant: one of the program's, unless one of Python's is much nearer."""
+    name = getattr(error, "name", None)
     frame = getattr(error, "_ms_expression", (None, None))[0]
+    known: list[list[str]] = []
     if isinstance(error, AttributeError) and getattr(error, "obj", None) is not None:
-        known = dir(error.obj)
+        known = [dir(error.obj)]
     elif type(error) is NameError and frame is not None:
-        known = frame.known_names()
-    close = difflib.get_close_matches(name, known, 1) if isinstance(name, str) else []
-    return f"Did you mean '{close[0]}'?" if close and f"'{close[0]}'" not in str(error) else ""
+        known = [frame.known_names(), dir(builtins)]
+    if not isinstance(name, str):
+        return ""
+    close = [c for names in known for c in difflib.get_close_matches(name, names, 1)]
+    near = [difflib.SequenceMatcher(None, c, name).ratio() for c in close]
+    if not close or f"'{close[0]}'" in str(error):
+        return ""
+    return f"Did you mean '{close[-1] if near[-1] > near[0] + _MUCH else close[0]}'?"
+
+
+_MUCH = 0.1  # of a ratio of similarity
 
 
 # Python shows a KeyError's text as a repr, with its lines in one.
@@ -218,7 +233,7 @@ def _with_text(error: BaseException, text: str) -> BaseException:
         elif kind.__module__ == "builtins":
             fresh = kind(text)
         else:  # its __init__ may take anything: leave it out
-            fresh = copy.copy(kind.__new__(kind, *error.args))
+            fresh = kind.__new__(kind, *error.args)
             fresh.__dict__.update(error.__dict__)
             fresh.args = (text, *error.args[1:])
         if text in str(fresh):

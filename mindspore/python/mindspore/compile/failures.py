@@ -10,6 +10,7 @@ from pathlib import Path
 from mindspore import _core
 from mindspore.compile.errors import Unsupported
 from mindspore.compile.numbers import NumberDecides
+from mindspore.compile.places import is_ours
 
 _COMPILER = Path(__file__).parent
 
@@ -45,6 +46,23 @@ def is_of_program(error: BaseException) -> bool:
     own = getattr(error, "obj", None) if isinstance(error, AttributeError) else None
     ours = type(own).__module__.startswith("mindspore.compile") or isinstance(error, NameError)
     return code.co_filename in _APPLYING and not ours
+
+
+def is_failure(error: BaseException) -> bool:
+    """Whether this package has failed: neither the program raised the error, nor did the package by intention."""
+    original = getattr(error, "_ms_original", error)
+    last = _innermost(original.__traceback__)
+    if last is None or hasattr(original, "_ms_raised"):
+        return "internal error" in str(error)
+    code = last.tb_frame.f_code
+    if code.co_filename.startswith(str(_COMPILER)):
+        return not is_of_program(error)
+    if not is_ours(code.co_filename) or isinstance(error, _SAID):
+        return False
+    if isinstance(error, (AssertionError, SystemError)):
+        return True
+    raised = code.co_code[last.tb_lasti] == opmap["RAISE_VARARGS"]
+    return not raised and not str(error).startswith("For '")
 
 
 def _innermost(trace: types.TracebackType | None) -> types.TracebackType | None:

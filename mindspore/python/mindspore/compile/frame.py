@@ -17,7 +17,7 @@ from mindspore.compile.generators import Yields
 from mindspore.compile.handlers import Handlers
 from mindspore.compile.logic import Logic
 from mindspore.compile.matching import Matching
-from mindspore.compile.source import local_names
+from mindspore.compile.source import docstring, local_names, names_around
 from mindspore.compile.statements import Statements
 
 
@@ -94,13 +94,14 @@ class Frame(Expressions, Logic, Statements, Flow, Handlers, Matching, Yields):
         return self.globals[name]
 
     def known_names(self) -> list[str]:
-        """The names that can be read here."""
-        names = [*self.globals, *dir(builtins)]
+        """The names of the program that can be read here, or could be if they were assigned before."""
+        names: list[str] = []
         frame: Frame | None = self
         while frame is not None:
-            names = [*frame.env, *frame.cells, *names]
+            own = [] if frame.body is None else local_names(frame.body)
+            names += [*frame.env, *own, *frame.cells]
             frame = frame.parent
-        return names
+        return [*names, *names_around(self.source), *self.globals]
 
     def is_builtin(self, name: str) -> bool:
         """Whether a name means the builtin here."""
@@ -240,6 +241,7 @@ class NestedFunction:
         "__name__",
         "__weakref__",
         "defaults",
+        "doc",
         "frame",
         "keyword_defaults",
         "node",
@@ -248,6 +250,7 @@ class NestedFunction:
 
     def __init__(self, frame: Frame, node: Any, name: str):
         self.frame, self.node, self.__name__ = frame, node, name
+        self.doc = docstring(node)
         arguments = node.args
         self.defaults = [frame.eval(d) for d in arguments.defaults]
         self.keyword_defaults = {
@@ -261,6 +264,14 @@ class NestedFunction:
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else types.MethodType(self, instance)
+
+    @property
+    def __doc__(self) -> Any:  # type: ignore[override]
+        return self.doc
+
+    @__doc__.setter
+    def __doc__(self, text: Any) -> None:
+        self.doc = text
 
 
 def bind_arguments(

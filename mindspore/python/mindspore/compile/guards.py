@@ -15,7 +15,7 @@ from mindspore import _core
 from mindspore._core import Tensor
 
 MISSING = _core.GUARD_MISSING
-ITEM, ATTRIBUTE, CLOSURE, LIST, DICT, ARRAY, EQUAL, MEMBERS = range(8)
+ITEM, ATTRIBUTE, CLOSURE, LIST, DICT, ARRAY, EQUAL, MEMBERS, CODE = range(9)
 OWNED = 16  # added to a kind: the owner is the state of a Cell, whose changes bump the epoch
 _SIMPLE = (int, float, str, bytes, bool, complex, type(None))
 _COMPARED = (set, bytearray, collections.deque)
@@ -65,6 +65,10 @@ class Guards:
     def closure(self, cell: types.CellType, value: Any) -> None:
         """A closure cell holds `value`."""
         self._add(CLOSURE, cell, None, value)
+
+    def code(self, function: types.FunctionType) -> None:
+        """What a function does: tools that reload modules put new code into old functions."""
+        self._add(CODE, function, None, function.__code__)
 
     def containers(self) -> set[int]:
         """The ids of the lists, dicts and arrays whose contents are facts."""
@@ -128,9 +132,18 @@ def describe(fact: tuple) -> str:
             (i, k, v) for (i, k), v in zip(key, expected) if owner[i].get(k, MISSING) is not v
         )
         return next((describe((ITEM, owner[i], k, v)) for i, k, v in changed), "nothing changed")
+    if kind == CODE:
+        return f"the code of '{owner.__name__}' was replaced"
     if kind == CLOSURE:
-        return f"a closure variable was {_short(expected)}, is {_short(owner.cell_contents)}"
+        return f"a closure variable was {_short(expected)}, is {_short(_content_of(owner))}"
     return f"a {type(owner).__name__} changed: {_short(expected)} became {_short(owner)}"
+
+
+def _content_of(cell: types.CellType) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return MISSING
 
 
 def _short(value: Any) -> str:

@@ -18,7 +18,9 @@ from mindspore.compile.compilation import Compilation
 from mindspore.compile.failures import is_of_program
 from mindspore.compile.homes import home_for, home_of
 from mindspore.compile.numbers import as_tensor, is_number
+from mindspore.compile.remembered import FailedEntry
 from mindspore.compile.signature import Signature, Sizes, declared
+from mindspore.compile.tracebacks import hide
 from mindspore.compile.tracer import Tracer
 
 
@@ -67,14 +69,16 @@ def run_target(target: Target, args: tuple, kwargs: dict) -> Any:
     entry = _find_for_numbers(compilation, key)
     if entry is None:
         entry = cache.get(key, None, compilation.run)
-    return compilation.value if compilation.has_value else entry.run(args, kwargs, target.eager)
+    return compilation.result() if compilation.has_value else entry.run(args, kwargs, target.eager)
 
 
 def require_whole(target: Target, args: tuple, kwargs: dict) -> None:
     """Raises what is wrong where these arguments have no version that is compiled whole."""
     with _core.NoRecord():
         key, _ = target.look_up(args, kwargs)
-        target.cache.get(key, None, target.compilation(args, kwargs).run)
+        entry = target.cache.get(key, None, target.compilation(args, kwargs).run)
+    if isinstance(entry, FailedEntry) and entry.refused:
+        entry.error.raise_again()
 
 
 def _find_for_numbers(
@@ -116,6 +120,8 @@ def _run_open(target: Target, args: tuple, kwargs: dict, sizes: list[Sizes | Non
     key = target.key_of(args, kwargs, sizes)
     inputs = inputs_of((args, kwargs))
     entry = cache.find(("open", *key), inputs)
+    if entry is None and cache.failed:
+        entry = cache.failure(target.key_of(args, kwargs))
     if entry is not None:
         return entry.run(args, kwargs, target.eager)
     compilation = target.compilation(args, kwargs)
@@ -283,7 +289,11 @@ class JitFunction:
             self.fast,
         )
         run = run_recorded if _core.is_recording() else run_target
-        return run(target, args, kwargs)
+        try:
+            return run(target, args, kwargs)
+        except Exception as error:
+            hide(error)
+            raise
 
 
 def jit(
@@ -356,5 +366,4 @@ def clear_cache(function: Any) -> None:
     for name in (f"_compiled_{kind}" for kind in names):
         getattr(function, "__dict__", {}).pop(name, None)
     if isinstance(function, JitFunction):
-        function.cache.entries.clear()
-        function.cache.recorded = None
+        function.cache.clear()

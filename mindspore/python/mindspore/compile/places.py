@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import ast
 import linecache
+import os
 import sys
 import types
 from collections.abc import Callable, Iterable
 from opcode import opmap
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from mindspore._core import Tensor
 from mindspore.compile.deep import caller
 
-_PACKAGE = str(Path(__file__).resolve().parents[1])
-_LAYERS = str(Path(_PACKAGE, "nn", "layer"))
+# As code objects name files: with the links that led there.
+_PACKAGE = os.path.join(os.path.dirname(os.path.dirname(__file__)), "")
+_LAYERS = os.path.join(_PACKAGE, "nn", "layer", "")
 _MAX_WIDTH = 150
 # Of a statement with a body, what stands for it.
 _HEADS = {
@@ -42,13 +43,13 @@ class Place(NamedTuple):
 
     def short(self) -> str:
         """One line."""
-        return f"{self.file}:{self.line} in {self.function}:   {source_line(self)[:100]}"
+        return f"{shown(self.file)}:{self.line} in {self.function}:   {source_line(self)[:100]}"
 
     def block(self) -> str:
         """The line with a mark under the expression."""
         source = linecache.getline(self.file, self.line)
         text = source.strip()
-        lines = [f"{self.file}:{self.line} in {self.function}:", f"    {text[:_MAX_WIDTH]}"]
+        lines = [f"{shown(self.file)}:{self.line} in {self.function}:", f"    {text[:_MAX_WIDTH]}"]
         start, end = self._mark(source)
         if start < min(end, _MAX_WIDTH):
             lines.append(f"    {' ' * start}{'^' * (min(end, _MAX_WIDTH) - start)}")
@@ -66,6 +67,28 @@ class Place(NamedTuple):
         if self.end_line == self.line:
             end = min(end, len(data[: self.end_column].decode(errors="replace")))
         return max(start - indent, 0), end - indent
+
+
+def shown(file: str) -> str:
+    """The name of a file as text that can be printed: what the locale could not decode of it is escaped."""
+    return file.encode("utf-8", "backslashreplace").decode()
+
+
+_shown: dict[str, str] = {}  # names that differ from what is shown of them
+
+
+def name_for_core(file: str) -> str:
+    """The name of a file as the core keeps it, in UTF-8."""
+    name = shown(file)
+    if name != file:
+        _shown[name] = file
+    return name
+
+
+def core_place(*parts: Any) -> Place:
+    """A place that the core kept."""
+    place = Place(*parts)
+    return place._replace(file=_shown.get(place.file, place.file))
 
 
 def source_line(place: Place) -> str:

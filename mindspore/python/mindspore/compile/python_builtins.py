@@ -12,7 +12,6 @@ from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.common import _late
 from mindspore.compile import effects
-from mindspore.compile import guards as facts
 from mindspore.compile.errors import Inseparable
 from mindspore.compile.generators import Rows, lazily, rows_of, zipped
 from mindspore.compile.host_values import HostValue
@@ -117,9 +116,7 @@ def _getattr(tracer: Any, args: list, kwargs: dict) -> Any:
     if isinstance(name, HostValue):
         return name.session.operate(getattr, *args)
     if default and not hasattr(sample_of(owner), name):
-        instance = getattr(owner, "__dict__", None)
-        if type(instance) is dict:
-            tracer.guards.item(instance, name, facts.MISSING)
+        tracer.note_missing(owner, name)
         return default[0]
     return tracer.get_attribute(owner, name)
 
@@ -142,9 +139,7 @@ def _hasattr(tracer: Any, args: list, kwargs: dict) -> Any:
     if isinstance(name, HostValue):
         return name.session.operate(hasattr, *args)
     if not hasattr(sample_of(owner), name):
-        instance = getattr(owner, "__dict__", None)
-        if type(instance) is dict:
-            tracer.guards.item(instance, name, facts.MISSING)
+        tracer.note_missing(owner, name)
         return False
     if not isinstance(owner, Tensor) and sample_of(owner) is owner:
         tracer.get_attribute(owner, name)

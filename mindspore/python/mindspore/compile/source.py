@@ -1,4 +1,5 @@
-"""The syntax tree of a function, found from its code object: each file is parsed once."""
+"""The syntax tree of a function, found from its code object. What is compiled is what runs: a text counts only where it makes this
+very code (see written.py). A file that was edited since its function was made tells nothing about it."""
 
 from __future__ import annotations
 
@@ -6,116 +7,135 @@ import ast
 import linecache
 import sys
 import types
+import weakref
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
+
+from mindspore.compile.places import name_for_core, shown
+from mindspore.compile.written import Text, Written, quietly
 
 
 @dataclass(frozen=True)
 class Source:
-    """Where a function was written. `node` is a FunctionDef or a Lambda."""
+    """Where a function was written. `node` is a FunctionDef or a Lambda, `around` the outermost function that it stands in."""
 
     node: ast.AST
+    around: ast.AST
     file: str
     name: str
+    core_file: str  # as the core names it
 
 
 class NoSource(Exception):
-    """The text of a function is not available, or does not single it out."""
+    """The text of a function is not available, or is not what it was made from: a sentence about the function."""
 
 
 _LONG = 20_000  # lines
-_trees: dict[str, tuple[int, dict[int, list[ast.AST]]]] = {}
-_sources: dict[types.CodeType, Source] = {}
+_MAX_TEXTS = 4  # of one file: functions may be older than its last text
+_MAX_FILES = 1000
+_texts: dict[str, dict[int, Text]] = {}  # by file, and by hash; the latest last
+_sources: dict[int, Source] = {}  # by id of the code
 
 
 def find_source(function: types.FunctionType) -> Source:
     """The source of a Python function; NoSource says why there is none."""
     code = function.__code__
-    found = _sources.get(code)
+    found = _sources.get(id(code))
     if found is None:
-        found = _sources[code] = Source(
-            _find_node(code, function.__globals__),
+        written = _find(code, function.__globals__)
+        found = Source(
+            written.mangled(code),
+            written.unit.statement,
             code.co_filename,
-            code.co_qualname if hasattr(code, "co_qualname") else function.__qualname__,
+            getattr(code, "co_qualname", function.__qualname__),
+            name_for_core(code.co_filename),
         )
+        _sources[id(code)] = found
+        weakref.finalize(code, _sources.pop, id(code), None).atexit = False
     return found
 
 
-def _find_node(code: types.CodeType, module_globals: dict) -> ast.AST:
-    is_lambda = code.co_name == "<lambda>"
-    lines = linecache.getlines(code.co_filename, module_globals) or _given_lines(code)
-    by_line = None if is_lambda or len(lines) <= _LONG else _functions_of_block(lines, code)
-    if by_line is None:
-        by_line = _functions_by_line(code.co_filename, lines)
-    candidates = by_line.get(code.co_firstlineno, [])
-    fitting = [
-        n
-        for n in candidates
-        if (isinstance(n, ast.Lambda) if is_lambda else getattr(n, "name", "") == code.co_name)
-    ]
-    if len(fitting) > 1:
-        fitting = _at_positions(fitting, code) or [n for n in fitting if _same_code(n, code)]
-    if not fitting:
-        raise NoSource(f"the source of '{code.co_name}' is not available ({code.co_filename})")
-    if len(fitting) > 1:
+def _find(code: types.CodeType, space: dict) -> Written:
+    name, file = code.co_name, code.co_filename
+    text: Text | None = None
+    for text in _texts_of(code, space):
+        written = text.find(code, space)
+        if written is not None:
+            return written
+    if text is None or file == "<string>":  # that of anything
         raise NoSource(
-            f"several functions on line {code.co_firstlineno} of {code.co_filename} look the same"
+            f"the function '{name}' could not be parsed: its text is not available ({shown(file)})"
         )
-    return fitting[0]
+    written = text.find_moved(code, space)
+    if written is None:
+        raise NoSource(
+            f"the function '{name}' is not what its text says: {shown(file)} was changed after '{name}' was made from it, or was "
+            "rewritten as it was imported; import it again, as it is now, to have it compiled"
+        )
+    return written
 
 
-def _given_lines(code: types.CodeType) -> list[str]:
-    """The program that was given to `python -c`, if the function is part of it."""
-    options = getattr(sys, "orig_argv", [])
-    text = options[options.index("-c") + 1] if "-c" in options[:-1] else ""
-    if code.co_filename != "<string>" or not text:
-        return []
+def _texts_of(code: types.CodeType, space: dict) -> Iterator[Text]:
+    """What may hold the text of a function, the current text of its file last."""
+    file = code.co_filename
+    lines = linecache.getlines(file, space)
+    if len(lines) > _LONG:
+        yield from _part_around(lines, code)
+    yield from _parsed(file, lines)
+    if file == "<string>" and "-c" in sys.orig_argv[:-1]:
+        given = sys.orig_argv[sys.orig_argv.index("-c") + 1]
+        yield from _parsed(file, given.splitlines(keepends=True))
+    yield from list(_texts.get(file, {}).values())
+    if getattr(space.get("__spec__"), "origin", None) == file:
+        yield from _parsed(file, _loaded(space))
+    linecache.checkcache(file)
+    yield from _parsed(file, linecache.getlines(file, space))
+
+
+def _loaded(space: dict) -> list[str]:
+    """The text that the loader of a module gives now: that of a module in an archive, say."""
     try:
-        pending: list = [compile(text, code.co_filename, "exec", dont_inherit=True)]
-    except (SyntaxError, ValueError, MemoryError):
+        text = space["__spec__"].loader.get_source(space["__spec__"].name)
+    except (AttributeError, ImportError, OSError, SyntaxError, ValueError):
         return []
-    while pending:
-        made = pending.pop()
-        if made == code:
-            return text.splitlines(keepends=True)
-        pending.extend(c for c in made.co_consts if isinstance(c, types.CodeType))
-    return []
+    return (text or "").splitlines(keepends=True)
 
 
-def _functions_by_line(file: str, lines: list[str]) -> dict[int, list[ast.AST]]:
-    if not lines:
-        raise NoSource(f"the source file {file} is not available")
+def _parsed(file: str, lines: list[str]) -> list[Text]:
+    """The text of a file, if it can be parsed; each is parsed once."""
     text = "".join(lines)
-    known = _trees.get(file)
-    if known and known[0] == hash(text):
-        return known[1]
-    by_line = _index(_parse(text, file))
-    _trees[file] = (hash(text), by_line)
-    return by_line
+    if not text:
+        return []
+    known = _texts.setdefault(file, {})
+    found = known.pop(hash(text), None)
+    if found is None:
+        try:
+            found = Text(text, file)
+        except (SyntaxError, ValueError, MemoryError):
+            return []
+    known[hash(text)] = found
+    _drop_oldest(known, _MAX_TEXTS)
+    _drop_oldest(_texts, _MAX_FILES)
+    return [found]
 
 
-def _index(tree: ast.AST) -> dict[int, list[ast.AST]]:
-    """The functions in a tree by their first lines."""
-    by_line: dict[int, list[ast.AST]] = {}
-    for node in ast.walk(tree):
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            first = node.decorator_list[0].lineno if node.decorator_list else node.lineno
-            by_line.setdefault(first, []).append(node)
-        elif isinstance(node, ast.Lambda):
-            by_line.setdefault(node.lineno, []).append(node)
-    return by_line
+def _drop_oldest(kept: dict, limit: int) -> None:
+    for key in list(kept)[: max(len(kept) - limit, 0)]:
+        kept.pop(key, None)
 
 
-def _functions_of_block(lines: list[str], code: types.CodeType) -> dict[int, list[ast.AST]] | None:
-    """Of a long file only the function is parsed, with its indentation, so that columns are right. None where its end is not
+def _part_around(lines: list[str], code: types.CodeType) -> list[Text]:
+    """Of a long file only the function is parsed, with its indentation, so that columns are right; nothing where its end is not
     certain."""
-    first, inside = code.co_firstlineno, lines[code.co_firstlineno - 1][:1].isspace()
-    text = "if 1:\n" * inside + "".join(lines[first - 1 : _last_line(code)])
+    first = code.co_firstlineno
+    part = "".join(lines[first - 1 : _last_line(code)])
+    inside = part[:1].isspace()
     try:
-        tree = ast.parse(text, code.co_filename)
+        tree = quietly(lambda: ast.parse("if 1:\n" * inside + part, code.co_filename))
     except (SyntaxError, ValueError):
-        return None
-    return _index(ast.increment_lineno(tree, first - 1 - inside))
+        return []
+    return [Text(part, code.co_filename, ast.increment_lineno(tree, first - 1 - inside), first)]
 
 
 def _last_line(code: types.CodeType) -> int:
@@ -127,57 +147,11 @@ def _last_line(code: types.CodeType) -> int:
     return max(code.co_firstlineno, *ends, *inner)
 
 
-def _parse(text: str, file: str) -> ast.AST:
-    try:
-        return ast.parse(text, file)
-    except (SyntaxError, ValueError, MemoryError) as error:
-        raise NoSource(f"{file} could not be parsed: {error}") from None
-
-
-def _at_positions(lambdas: list, code: types.CodeType) -> list:
-    """Of lambdas on one line the one that the instructions stand in, where Python notes their columns."""
-    if not hasattr(code, "co_positions"):
-        return []
-    found = [p for p in code.co_positions() if None not in p and p[3] > 0]
-    if not found:
-        return []
-    first, last = min((p[0], p[2]) for p in found), max((p[1], p[3]) for p in found)
-    around = [
-        n
-        for n in lambdas
-        if isinstance(n, ast.Lambda) and _start(n.body) <= first and last <= _end(n.body)
-    ]
-    return sorted(around, key=_start)[-1:]  # the innermost
-
-
-def _start(node: Any) -> tuple[int, int]:
-    return node.lineno, node.col_offset
-
-
-def _end(node: Any) -> tuple[int, int]:
-    return node.end_lineno, node.end_col_offset
-
-
-def _same_code(node: ast.AST, code: types.CodeType) -> bool:
-    """Compiles a candidate alone and compares what it does."""
-    if isinstance(node, ast.Lambda):
-        compiled = compile(ast.Expression(node), code.co_filename, "eval")
-    else:
-        compiled = compile(ast.Module([node], []), code.co_filename, "exec")
-    inner = [
-        c for c in compiled.co_consts if isinstance(c, types.CodeType) and c.co_name == code.co_name
-    ]
-    return any(
-        c.co_consts == code.co_consts
-        and c.co_varnames == code.co_varnames
-        and set(c.co_names) | set(c.co_freevars) >= set(code.co_names)
-        and _free_names(c) == _free_names(code)
-        for c in inner
-    )
-
-
-def _free_names(code: types.CodeType) -> set[str]:
-    return set(code.co_names) | set(code.co_freevars)
+def docstring(function: Any) -> str | None:
+    """That of a function in a tree, as Python keeps it: with -OO not at all, and since 3.13 without its indentation."""
+    if sys.flags.optimize > 1 or isinstance(function, ast.Lambda):
+        return None
+    return ast.get_docstring(function, clean=sys.version_info >= (3, 13))
 
 
 # ---- names ----------------------------------------------------------------------------------------------------------
@@ -190,6 +164,18 @@ def local_names(function: Any) -> frozenset[str]:
             found.visit(part)
         known = function.local_names = frozenset(found.names - found.outer)
     return known
+
+
+def names_around(source: Source) -> set[str]:
+    """The variables of the functions that a function stands in, whether it reads them or not."""
+    names: set[str] = set()
+    inner: Any = source.node
+    for outer in ast.walk(source.around):
+        if isinstance(outer, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            if outer is not inner and outer.lineno <= inner.lineno <= (outer.end_lineno or 0):
+                names |= local_names(outer)
+                names |= {a.arg for a in ast.walk(outer.args) if isinstance(a, ast.arg)}
+    return names
 
 
 class _Assigned(ast.NodeVisitor):

@@ -194,6 +194,8 @@ class Statements:
             self.bind(alias.asname or alias.name, getattr(module, alias.name))
 
     def _run_Assert(self, node: ast.Assert) -> None:
+        if not __debug__:  # python -O
+            return
         value = self.test(node.test)
         self.at(node)
         if self.tracer.is_undecided(value):
@@ -213,14 +215,15 @@ class Statements:
         cause = None if node.cause is None else self.eval(node.cause)
         self.at(node)
         if isinstance(error, HostValue):
-            error = self.tracer.session.value(error)
+            session = error.session
+            error, session.met_error = session.value(error), True
         if isinstance(error, type):
             error = self.tracer.call(error, [], {}, self)
         if not isinstance(error, BaseException):
             raise TypeError("exceptions must derive from BaseException")
         if node.cause is not None:
             error.__cause__ = cause() if isinstance(cause, type) else cause
-        if not self.tracer.arms and is_text(error.args):
+        if not self.tracer.arms and (is_text(error.args) or self.tracer.has_traced(error.args)):
             raise Unsupported(
                 "an exception whose text holds values of tensors is raised on every way"
             )

@@ -107,7 +107,7 @@ class Tracer(Calls, Choices, Recursion, Iterators, SpecialMethods):
         caller = self.places[-1][1] if self.places else 0
         source = frame.source
         self.trace.span = self.trace.intern_span(
-            source.file,
+            source.core_file,
             node.lineno,
             node.col_offset + 1,
             node.end_lineno or node.lineno,
@@ -118,7 +118,7 @@ class Tracer(Calls, Choices, Recursion, Iterators, SpecialMethods):
 
     def place_text(self, frame: Frame) -> str:
         """` (net.py:14)` for messages."""
-        return f" ({frame.source.file}:{frame.node.lineno})" if frame.node is not None else ""
+        return f" ({frame.source.core_file}:{frame.node.lineno})" if frame.node is not None else ""
 
     def error_places(self, error: BaseException | None = None) -> list[Place]:
         """The place of each call under way, innermost first, and the call into this package."""
@@ -186,6 +186,7 @@ class Tracer(Calls, Choices, Recursion, Iterators, SpecialMethods):
         self.guards.item(module_globals, name, facts.MISSING)
         if hasattr(builtins, name):
             return getattr(builtins, name)
+        self.guards.item(vars(builtins), name, facts.MISSING)
         raise NameError(f"name '{name}' is not defined", name=name)
 
     def read_cell(self, name: str, cell: types.CellType) -> Any:
@@ -193,12 +194,37 @@ class Tracer(Calls, Choices, Recursion, Iterators, SpecialMethods):
         try:
             value = cell.cell_contents
         except ValueError:
+            self.guards.closure(cell, facts.MISSING)
             raise NameError(f"free variable '{name}' has no value yet") from None
         self.guards.closure(cell, value)
         return self.fact(value)
 
     def get_attribute(self, owner: Any, name: str) -> Any:
-        """`owner.name`; what the caller has becomes a fact."""
+        """`owner.name`; what the caller has becomes a fact, and what it has not."""
+        try:
+            return self._attribute(owner, name)
+        except AttributeError:
+            self.note_missing(owner, name)
+            raise
+
+    def note_missing(self, owner: Any, name: str) -> None:
+        """That an object has no such attribute is a fact."""
+        kind = owner if isinstance(owner, type) else type(owner)
+        instance = (
+            None if isinstance(owner, (Tensor, HostValue)) else getattr(owner, "__dict__", None)
+        )
+        if _static_attribute(kind, name) is not facts.MISSING or (instance and name in instance):
+            return  # it has, and code of the program raised the error
+        if type(instance) is dict and id(owner) not in self.made:
+            self._guard_of(owner)(instance, name, facts.MISSING)
+        if not isinstance(owner, types.ModuleType):
+            self.guards.attribute(kind, name, facts.MISSING)
+
+    def _guard_of(self, owner: Any) -> Callable[[dict, str, Any], None]:
+        """How facts about the attributes of an object are kept."""
+        return self.guards.member if isinstance(owner, _late.cell_class) else self.guards.item
+
+    def _attribute(self, owner: Any, name: str) -> Any:
         if isinstance(owner, HostValue):
             return getattr(owner, name)
         if isinstance(owner, Choice):
@@ -249,7 +275,7 @@ class Tracer(Calls, Choices, Recursion, Iterators, SpecialMethods):
     def _instance_attribute(self, owner: Any, instance: dict, name: str) -> Any:
         kind = type(owner)
         static = _static_attribute(kind, name)
-        guard = self.guards.member if isinstance(owner, _late.cell_class) else self.guards.item
+        guard = self._guard_of(owner)
         if isinstance(static, property) and not is_library(kind):
             self.guards.attribute(kind, name, static)
             return self.call(static.fget, [owner], {}, None)
@@ -300,6 +326,9 @@ class Tracer(Calls, Choices, Recursion, Iterators, SpecialMethods):
                 held, value if value.dtype is held.dtype else ops.cast(value, held.dtype)
             )
             return None
+        state = getattr(owner, "__dict__", None)
+        if type(state) is dict:
+            self._guard_of(owner)(state, name, state.get(name, facts.MISSING))
         raise Unsupported(
             f"a compiled function can assign only Parameters of '{type(owner).__name__}', but '{name}' is "
             f"{type(held).__name__}; make it a Parameter, or return the value"

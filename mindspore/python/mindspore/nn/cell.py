@@ -111,21 +111,21 @@ class Cell(CellOptions):
         )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if _core.graph_mode() and not _core.is_tracing():
-            try:
-                return _compiler().run_cell(self, args, kwargs)
-            except TypeError:
-                self._check_arguments(args, kwargs)
-                raise
-        if self._special or self.requires_grad:
-            return self._call_special(args, kwargs)
         try:
+            if _core.graph_mode() and not _core.is_tracing():
+                return _compiler().run_cell(self, args, kwargs)
+            if self._special or self.requires_grad:
+                return self._call_special(args, kwargs)
             return self.construct(*args, **kwargs)
         except Exception as error:
-            if isinstance(error, TypeError):
-                self._check_arguments(args, kwargs)
-            _compiler().explain(error)
-            raise
+            try:
+                if isinstance(error, TypeError):
+                    self._check_arguments(args, kwargs)
+                _compiler().explain(error)
+                raise
+            except Exception as said:
+                _compiler().hide(said)
+                raise
 
     def _call_special(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A call that records for a later gradient, or has hooks or mixed precision."""
@@ -170,7 +170,8 @@ class Cell(CellOptions):
     # ---- attributes ----
 
     def __getattr__(self, name: str) -> Any:
-        raise AttributeError(f"The '{type(self).__name__}' object has no attribute '{name}'.")
+        # Without a full stop: Python adds what was perhaps meant.
+        raise AttributeError(f"The '{type(self).__name__}' object has no attribute '{name}'")
 
     def __setattr__(self, name: str, value: Any) -> None:
         state = self.__dict__

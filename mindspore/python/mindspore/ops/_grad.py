@@ -47,9 +47,13 @@ class GradFunction:
         if _core.is_tracing():
             return _late.compiler.grad_in_trace(self, args, kwargs)
         compiled = _core.graph_mode() or getattr(type(self.fn), "_ms_compiled", False)
-        if compiled and not _core.is_recording():
-            return _late.compiler.run_grad(self, args, kwargs)
-        return self._run_eager(args, kwargs)
+        try:
+            if compiled and not _core.is_recording():
+                return _late.compiler.run_grad(self, args, kwargs)
+            return self._run_eager(args, kwargs)
+        except Exception as error:
+            _late.compiler.hide(error)
+            raise
 
     # ---- shared by both modes --------------------------------------------------------------------------------------
     def split_sens(self, args: tuple) -> tuple[tuple, Any]:

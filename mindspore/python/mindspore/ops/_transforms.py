@@ -10,6 +10,7 @@ from typing import Any
 from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.common import _late
+from mindspore.common._boundary import boundary
 from mindspore.common._tree import flatten, rebuild
 from mindspore.ops._custom import FLOATS, has_tangent, transposing
 from mindspore.ops._grad import ones_like, zeros_like
@@ -134,6 +135,7 @@ def _match(name: str, what: str, tangent: Any, of: Tensor) -> Tensor:
 
 
 # ---- jvp and vjp --------------------------------------------------------------------------------------------------------
+@boundary
 def jvp(fn: Callable, inputs: Any, v: Any, has_aux: bool = False) -> tuple:
     """The value of `fn`, and its derivative at `inputs` along `v` (forward mode).
 
@@ -178,6 +180,7 @@ class PullBack:
         self.out, self.leaves, self.pull, self.count = out, leaves, pull, count
         self.weights = weights
 
+    @boundary
     def __call__(self, *tangents: Any) -> tuple:
         wanted = flatten(self.out)
         given = flatten(tangents)
@@ -204,6 +207,7 @@ class PullBack:
         return of_inputs, of_weights[0] if isinstance(self.weights, Tensor) else of_weights
 
 
+@boundary
 def vjp(fn: Callable, *inputs: Any, weights: Any = None, has_aux: bool = False) -> tuple:
     """The value of `fn`, and the function that maps a tangent of the value to gradients of the inputs (reverse mode).
 
@@ -249,6 +253,7 @@ class Jacobian:
         self._transform_key = (name, positions, has_aux)
         self.__name__ = f"{name}({name_of(fn)})"
 
+    @boundary
     def __call__(self, *args: Any) -> Any:
         for p in self.positions:
             if p >= len(args):

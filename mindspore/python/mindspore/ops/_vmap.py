@@ -12,6 +12,7 @@ from typing import Any
 from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.common import _late
+from mindspore.common._boundary import boundary
 from mindspore.common._tree import flatten, rebuild
 
 
@@ -235,6 +236,7 @@ class BatchedFunction:
         self._transform_key = ("vmap", repr(in_axes), repr(out_axes), cells)
         self.__name__ = f"vmap({name_of(self.fn)})"
 
+    @boundary
     def __call__(self, *args: Any) -> Any:
         axes: list = []
         if isinstance(self.in_axes, (tuple, list)):

@@ -6,6 +6,7 @@ from typing import Any
 
 from mindspore import nn
 from mindspore.amp.train_network import build_train_network
+from mindspore.common._boundary import boundary
 from mindspore.common.tensor import Tensor
 from mindspore.context import ParallelMode, get_auto_parallel_context
 from mindspore.train._model_checks import (
@@ -128,6 +129,7 @@ class Model:
 
     # Training
 
+    @boundary
     def train(
         self,
         epoch: int,
@@ -151,6 +153,7 @@ class Model:
             epoch, train_dataset, callbacks, dataset_sink_mode, sink_size, initial_epoch, None, ()
         )
 
+    @boundary
     def fit(
         self,
         epoch: int,
@@ -328,6 +331,7 @@ class Model:
         if not self._metric_fns:
             raise ValueError(f"For '{op}', 'metrics' of the Model must not be empty.")
 
+    @boundary
     def eval(
         self, valid_dataset: Any, callbacks: Any = None, dataset_sink_mode: bool = False
     ) -> dict[str, Any]:
@@ -396,6 +400,7 @@ class Model:
             else:
                 metric.update(results[self._eval_indexes[1]], results[self._eval_indexes[2]])
 
+    @boundary
     def predict(self, *predict_data: Any, backend: str | None = None, config: Any = None) -> Any:
         """The output of the network in inference mode.
 
