@@ -17,7 +17,7 @@ _expand_dims, _concat, _stack = raw("ExpandDims"), raw("Concat"), raw("Stack")
 _slice, _strided_slice, _split_v = raw("Slice"), raw("StridedSlice"), raw("SplitV")
 _broadcast_to, _tile, _reverse = raw("BroadcastTo"), raw("Tile"), raw("ReverseV2")
 _pad, _mirror_pad = raw("Pad"), raw("MirrorPad")
-_diag, _diag_part, _select = raw("Diag"), raw("DiagPart"), raw("Select")
+_diag, _select = raw("Diag"), raw("Select")
 
 
 def _axis(name: str, axis: Any, rank: int) -> int:
@@ -46,12 +46,12 @@ def _star(name: str, values: tuple) -> tuple[int, ...]:
 
 # ---- shapes -----------------------------------------------------------------------------------
 def flatten(input: Tensor, order: str = "C", *, start_dim: int = 1, end_dim: int = -1) -> Tensor:
-    """Joins the axes from `start_dim` to `end_dim`; order 'F' reads columns first."""
+    """Joins the axes from `start_dim` to `end_dim`; order 'F' reverses all axes first."""
     if order not in ("C", "F"):
         raise ValueError(f"For 'flatten', 'order' must be 'C' or 'F', but got {order!r}.")
     rank = input.ndim
     if order == "F":
-        input = _transpose(input, perm=[0, *range(rank - 1, 0, -1)])
+        input = _transpose(input, perm=list(range(rank))[::-1])
     if rank == 0:
         return _reshape(input, shape=(1,))
     if rank == 1 and start_dim == 1:
@@ -233,8 +233,10 @@ def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Te
 
 
 def diag(input: Tensor) -> Tensor:
-    """A matrix with a vector on its diagonal, or the diagonal of a matrix."""
-    return _diag(input) if input.ndim == 1 else _diag_part(input)
+    """All elements on the diagonal of a tensor that has every axis twice: of a vector, a matrix."""
+    if input.ndim < 2:
+        return _diag(input)
+    return _reshape(_diag(_reshape(input, shape=(-1,))), shape=input.shape * 2)
 
 
 def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
@@ -261,94 +263,7 @@ def block_diag(*inputs: Tensor) -> Tensor:
     return _concat(rows, axis=0)
 
 
-# ---- methods whose arguments differ from the functions' ---------------------------------------
-def _method_reshape(self: Tensor, *shape: Any) -> Tensor:
-    """The same elements in another shape."""
-    return _reshape(self, shape=_star("reshape", shape))
-
-
-def _method_view(self: Tensor, *shape: Any) -> Tensor:
-    """The same elements in another shape."""
-    return _reshape(self, shape=_star("view", shape))
-
-
-def _method_transpose(self: Tensor, *axes: Any) -> Tensor:
-    """Axes in another order; reversed where none is given."""
-    if not axes or axes == (None,):
-        return _transpose(self, perm=list(range(self.ndim))[::-1])
-    order = _star("transpose", axes)
-    if len(order) == 2 and self.ndim != 2:
-        return swapaxes(self, *order)
-    return _transpose(self, perm=order)
-
-
-def _method_permute(self: Tensor, *axis: Any) -> Tensor:
-    """Axes in another order."""
-    return _transpose(self, perm=_star("permute", axis))
-
-
-def _method_expand(self: Tensor, *size: Any) -> Tensor:
-    """Spread to a shape; -1 keeps a size."""
-    return _broadcast_to(self, shape=_star("expand", size))
-
-
-def _method_expand_as(self: Tensor, other: Tensor) -> Tensor:
-    """Spread to the shape of another tensor."""
-    return _broadcast_to(self, shape=other.shape)
-
-
-def _method_view_as(self: Tensor, other: Tensor) -> Tensor:
-    """The same elements in the shape of another tensor."""
-    return _reshape(self, shape=other.shape)
-
-
-def _method_flatten(
-    self: Tensor, order: str = "C", *, start_dim: int = 0, end_dim: int = -1
-) -> Tensor:
-    """All elements in one axis, or the axes from `start_dim` to `end_dim` joined."""
-    return flatten(self, order, start_dim=start_dim, end_dim=end_dim)
-
-
-def _method_diagonal(self: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor:
-    """The diagonal of two axes, as the last axis."""
-    return diagonal(self, offset, axis1, axis2)
-
-
-def _method_trace(
-    self: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None
-) -> Tensor:
-    """The sum of a diagonal."""
-    total = raw("ReduceSum")(diagonal(self, offset, axis1, axis2), axis=(-1,))
-    return total if dtype is None else _cast(total, dtype=dtype)
-
-
-_AS_METHODS = (
-    _method_reshape,
-    _method_view,
-    _method_transpose,
-    _method_permute,
-    _method_expand,
-    _method_expand_as,
-    _method_view_as,
-    _method_flatten,
-    _method_diagonal,
-    _method_trace,
-)
-for _function in _AS_METHODS:
-    _function.__name__ = _function.__name__.removeprefix("_method_")
-
-Tensor.T = property(_method_transpose, doc="Reversed axes.")  # type: ignore[attr-defined]
-
-METHODS = (
-    "diag",
-    "moveaxis",
-    "movedim",
-    "ravel",
-    "swapaxes",
-    "swapdims",
-    "t",
-    *_AS_METHODS,
-)
+METHODS = ("diag", "moveaxis", "movedim", "ravel", "swapaxes", "swapdims", "t")
 __all__ = [
     "atleast_1d",
     "atleast_2d",

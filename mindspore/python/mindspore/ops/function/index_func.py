@@ -190,32 +190,9 @@ def slice_scatter(
     )
 
 
-def _method_scatter_add(self: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
-    """The tensor with elements of `src` added along an axis at the positions of the index."""
-    return _scatter_elements(self, index, src, axis=dim, reduction="add")
-
-
-def _method_index_add(
-    self: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Any = 1
-) -> Tensor:
-    """The tensor with the slices of `source` added at positions of an axis."""
-    return index_add(self, index, source if alpha == 1 else source * alpha, dim)
-
-
-def _method_take(self: Tensor, indices: Any, axis: int | None = None, mode: str = "clip") -> Tensor:
-    """Elements of the flattened tensor, or slices of an axis."""
-    del mode
-    indices = indices if isinstance(indices, Tensor) else Tensor(indices, _core.int64)
-    return take(self, indices) if axis is None else _gather(self, indices, axis=axis)
-
-
-for _function in (_method_scatter_add, _method_index_add, _method_take):
-    _function.__name__ = _function.__name__.removeprefix("_method_")
-
 METHODS = (
     "gather_elements",
     "scatter",
-    "index_select",
     "index_fill",
     "masked_fill",
     "masked_select",
@@ -223,9 +200,6 @@ METHODS = (
     "unique",
     "select_scatter",
     "slice_scatter",
-    _method_scatter_add,
-    _method_index_add,
-    _method_take,
 )
 __all__ = [
     "gather_d",

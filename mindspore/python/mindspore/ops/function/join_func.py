@@ -196,27 +196,16 @@ def repeat_elements(x: Tensor, rep: int, axis: int = 0) -> Tensor:
     return repeat_interleave(x, rep, axis)
 
 
-def _method_repeat(self: Tensor, repeats: Any, axis: int | None = None) -> Tensor:
-    """Every element, or slice of an axis, repeated in place."""
-    return repeat_interleave(self, repeats, axis)
-
-
-_method_repeat.__name__ = "repeat"
-
 METHODS = (
-    "chunk",
     "dsplit",
     "fliplr",
     "flipud",
     "hsplit",
     "narrow",
-    "repeat_interleave",
     "roll",
     "rot90",
-    "split",
     "tensor_split",
     "vsplit",
-    _method_repeat,
 )
 __all__ = [
     "chunk",
