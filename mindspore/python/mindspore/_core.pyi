@@ -131,6 +131,7 @@ NoRecord: Any
 Snapshot: Any
 hook_tangent: Any
 is_recorded: Any
+is_weak: Any
 record_again: Any
 record_custom: Any
 recorded_alias: Any
@@ -161,4 +162,12 @@ uint16: Any
 uint32: Any
 uint64: Any
 
+QUICK: dict[str, builtins.int]
+
+class CheckedFunction:
+    __wrapped__: Any
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+    def accept(self, *args: Any, **kwargs: Any) -> tuple[list, dict[str, Any]]: ...
+
+def checked_function(function: Any, read: Any) -> Any: ...
 def dump_graphs_to(folder: str) -> None: ...

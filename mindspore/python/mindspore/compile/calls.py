@@ -69,6 +69,8 @@ class Calls:
             return self._call_method(function, args, kwargs, frame)
         if isinstance(function, types.FunctionType):
             return self._call_function(function, args, kwargs)
+        if isinstance(function, _core.CheckedFunction):
+            return self._call_checked(function, args, kwargs, frame)
         if isinstance(function, functools.partial):
             if id(function) not in self.made:
                 self.guards.content(function.keywords)
@@ -161,6 +163,13 @@ class Calls:
         if inspect.isgeneratorfunction(function):
             return Generator(self, frame, source.node)
         return self._run_frame(frame, source.node)
+
+    def _call_checked(self, function: Any, args: list, kwargs: dict, frame: Frame | None) -> Any:
+        """A function that checks its arguments; one that is parsed does not do so itself."""
+        if is_library(function):
+            return self._run(function, args, kwargs)
+        args, kwargs = self._call_plainly(function.accept, args, kwargs)
+        return self.call(function.__wrapped__, args, kwargs, frame)
 
     def _defaults(self, function: types.FunctionType) -> tuple:
         """Default values, which are facts where they can change."""
