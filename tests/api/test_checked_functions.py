@@ -12,8 +12,9 @@ from typing import Annotated, Any, Literal
 import numpy as np
 import pytest
 
-from mindspore import Parameter, Tensor
-from mindspore.common._checked import checked
+import mindspore as ms
+from mindspore import Parameter, Tensor, ops
+from mindspore.common._checked import checked, kinds_of
 from mindspore.common._kinds import Count, NotNegative, Number, PositiveInt, Where, within
 
 X = Tensor(np.ones((2, 3), np.float32))
@@ -118,6 +119,8 @@ def test_python_says_what_is_missing() -> None:
     """The names of parameters are Python's own matter."""
     with pytest.raises(TypeError, match=r"everything\(\) missing 1 required positional argument"):
         everything()
+    with pytest.raises(TypeError, match=r"softplus\(\) got an unexpected keyword argument 'gamma'"):
+        ops.softplus(X, gamma=1)
 
 
 def test_it_looks_like_the_function() -> None:
@@ -128,8 +131,11 @@ def test_it_looks_like_the_function() -> None:
     assert "All kinds" in inspect.getsource(everything)
     assert inspect.isroutine(everything)
     assert pickle.loads(pickle.dumps(everything)) is everything
+    assert pickle.loads(pickle.dumps(ops.softplus)) is ops.softplus
+    assert pickle.loads(pickle.dumps(Tensor.sum)) is Tensor.sum
     assert weakref.ref(everything)() is everything
     assert repr(everything) == "<function everything>"
+    assert str(inspect.signature(X.split)).startswith("(split_size_or_sections")
 
 
 def test_methods_name_their_class() -> None:
@@ -149,6 +155,8 @@ def test_methods_name_their_class() -> None:
         Thing("3")
     with pytest.raises(TypeError, match=r"^For 'Thing.grow', 'by' must be an int, but got str"):
         Thing(3).grow("4")
+    with pytest.raises(TypeError, match=r"^For 'sum', 'keepdims' must be a bool, but got int"):
+        X.sum(0, None, 2)
 
 
 def test_arguments_alone() -> None:
@@ -157,3 +165,71 @@ def test_arguments_alone() -> None:
     assert args[0] is X and args[1:] == [2] and kwargs == {"named": 3}
     with pytest.raises(TypeError, match="'integer' must be an int"):
         everything.accept(X, "a")
+
+
+def outcome(call: Callable[[], Any]) -> tuple[type | None, str]:
+    """The exception of a call, and the first line of its text."""
+    try:
+        call()
+    except Exception as error:
+        return type(error), str(error).splitlines()[0]
+    return None, ""
+
+
+WRONG_CALLS: dict[str, Callable[[Tensor], Any]] = {
+    "a number for a tensor": lambda x: ops.softplus(3),
+    "a string for a number": lambda x: ops.softplus(x, "a"),
+    "a tensor for an int": lambda x: ops.chunk(x, x),
+    "a number of a tensor for a tensor": lambda x: ops.softplus(float(x.sum())),
+    "a size for a tensor": lambda x: ops.softplus(x.shape[0]),
+    "None in a list": lambda x: ops.hstack([x, None]),
+    "a method": lambda x: x.split("a"),
+    "no such choice": lambda x: ops.mse_loss(x, x, "max"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG_CALLS)
+def test_both_modes_say_the_same(name: str) -> None:
+    """A wrong argument raises the same in a graph, with the user's line."""
+    call = WRONG_CALLS[name]
+    eager = outcome(lambda: call(X))
+    assert eager[0] in (TypeError, ValueError) and eager[1].startswith("For '")
+    assert outcome(lambda: ms.jit(call)(X)) == eager
+    with pytest.raises(eager[0], match=r"test_checked_functions\.py"):
+        ms.jit(call)(X)
+
+
+def test_numbers_of_tensors_are_numbers_in_graphs() -> None:
+    """What a tensor decides may be an operand, and an open size an int."""
+
+    @ms.jit(fullgraph=True)
+    def scaled(x: Tensor) -> Tensor:
+        return ops.threshold(x, float(x.sum()), -1.0)
+
+    assert np.array_equal(scaled(X).asnumpy(), np.full((2, 3), -1.0, np.float32))
+
+
+def public_functions() -> dict[str, Callable]:
+    """All that are checked, by name."""
+    found = {f"ops.{name}": getattr(ops, name) for name in ops.__all__}
+    found.update((f"Tensor.{n}", inspect.getattr_static(Tensor, n)) for n in dir(Tensor))
+    return {n: f for n, f in found.items() if isinstance(f, ms._core.CheckedFunction)}
+
+
+def test_every_annotation_is_read() -> None:
+    """Each parameter of each public function has an annotation that says something or Any."""
+    functions = public_functions()
+    assert len(functions) > 250
+    for function in functions.values():
+        assert (
+            kinds_of(function.__wrapped__).keys() == inspect.signature(function).parameters.keys()
+        )
+
+
+def test_no_public_function_of_python_is_unchecked() -> None:
+    """Whatever is added is checked, too."""
+    plain = [n for n in ops.__all__ if inspect.isfunction(getattr(ops, n))]
+    assert sorted(plain) == sorted(UNCHECKED)
+
+
+UNCHECKED = ["vmap"]  # which says itself what its arguments must be

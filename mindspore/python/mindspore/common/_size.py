@@ -49,11 +49,9 @@ def range_length(start: Any, stop: Any, step: Any) -> Any:
     return (span + stride - 1) // stride if span >= 0 else 0
 
 
-def broadcast_shapes(*shapes: tuple) -> tuple:
-    """NumPy's rule, of sizes that may be symbolic."""
-    if not any(isinstance(size, SymbolicInt) for shape in shapes for size in shape):
-        return np.broadcast_shapes(*shapes)
-    result: list[Any] = [1] * max(map(len, shapes))
+def broadcast_shapes(name: str, *shapes: tuple) -> tuple:
+    """NumPy's rule, of sizes that may be symbolic; `name` is the function that asks."""
+    result: list[Any] = [1] * max(map(len, shapes), default=0)
     for shape in shapes:
         for i, size in enumerate(shape, len(result) - len(shape)):
             known = result[i]
@@ -67,6 +65,6 @@ def broadcast_shapes(*shapes: tuple) -> tuple:
                 result[i] = size
             else:
                 raise ValueError(
-                    f"the shapes must broadcast, but got {', '.join(map(str, shapes))}."
+                    f"For '{name}', the shapes must broadcast, but got {', '.join(map(str, shapes))}."
                 )
     return tuple(result)

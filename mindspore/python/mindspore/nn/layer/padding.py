@@ -6,7 +6,7 @@ it, and so on. Negative numbers cut off.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from mindspore import ops
 from mindspore.common.tensor import Tensor
@@ -18,7 +18,7 @@ class _Padding(Cell):
     """What all paddings share: `_dims` dimensions at the end are padded."""
 
     _dims = 1
-    _mode = "constant"
+    _mode: Literal["constant", "reflect", "replicate", "circular"] = "constant"
 
     def __init__(self, padding: Any, value: Any = None) -> None:
         super().__init__()

@@ -3,7 +3,7 @@ neighbouring channels."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from mindspore import ops
 from mindspore.common import dtype as mstype
@@ -205,7 +205,7 @@ class LRN(Cell):
         bias: float = 1.0,
         alpha: float = 1.0,
         beta: float = 0.5,
-        norm_region: str = "ACROSS_CHANNELS",
+        norm_region: Literal["ACROSS_CHANNELS"] = "ACROSS_CHANNELS",
     ) -> None:
         super().__init__()
         self.depth_radius = _checks.check_non_negative_int(
@@ -214,9 +214,7 @@ class LRN(Cell):
         self.bias = _checks.check_number(bias, "bias", self.cls_name)
         self.alpha = _checks.check_number(alpha, "alpha", self.cls_name)
         self.beta = _checks.check_number(beta, "beta", self.cls_name)
-        self.norm_region = _checks.check_string(
-            norm_region, ("ACROSS_CHANNELS",), "norm_region", self.cls_name
-        )
+        self.norm_region = norm_region
 
     def construct(self, input_x: Tensor) -> Tensor:
         """The normalised input."""

@@ -6,6 +6,7 @@ from typing import Any
 
 from mindspore import ops
 from mindspore.common import dtype as mstype
+from mindspore.common._kinds import Reduction
 from mindspore.common.tensor import Tensor
 from mindspore.nn import _checks
 from mindspore.nn.loss.loss import LossBase
@@ -20,7 +21,7 @@ class SoftmaxCrossEntropyWithLogits(LossBase):
         reduction: 'none', 'mean' or 'sum'.
     """
 
-    def __init__(self, sparse: bool = False, reduction: str = "none") -> None:
+    def __init__(self, sparse: bool = False, reduction: Reduction = "none") -> None:
         super().__init__(reduction)
         self.sparse = _checks.check_bool(sparse, "sparse", self.cls_name)
         self.softmax_cross_entropy = P.SoftmaxCrossEntropyWithLogits()
@@ -48,7 +49,7 @@ class SoftmaxCrossEntropyWithLogits(LossBase):
 class _ClassLoss(LossBase):
     """What losses over classes share: class weights and a class that is ignored."""
 
-    def __init__(self, weight: Tensor | None, ignore_index: int, reduction: str) -> None:
+    def __init__(self, weight: Tensor | None, ignore_index: int, reduction: Reduction) -> None:
         super().__init__(reduction)
         if weight is not None and not isinstance(weight, Tensor):
             raise TypeError(
@@ -69,7 +70,7 @@ class NLLLoss(_ClassLoss):
     """
 
     def __init__(
-        self, weight: Tensor | None = None, ignore_index: int = -100, reduction: str = "mean"
+        self, weight: Tensor | None = None, ignore_index: int = -100, reduction: Reduction = "mean"
     ) -> None:
         super().__init__(weight, ignore_index, reduction)
 
@@ -92,7 +93,7 @@ class CrossEntropyLoss(_ClassLoss):
         self,
         weight: Tensor | None = None,
         ignore_index: int = -100,
-        reduction: str = "mean",
+        reduction: Reduction = "mean",
         label_smoothing: float = 0.0,
     ) -> None:
         super().__init__(weight, ignore_index, reduction)
@@ -117,7 +118,7 @@ class FocalLoss(LossBase):
     """
 
     def __init__(
-        self, weight: Tensor | None = None, gamma: float = 2.0, reduction: str = "mean"
+        self, weight: Tensor | None = None, gamma: float = 2.0, reduction: Reduction = "mean"
     ) -> None:
         super().__init__(reduction)
         if weight is not None and not isinstance(weight, Tensor):

@@ -6,10 +6,11 @@ LossBase weighs and reduces. A subclass computes the loss of each element and pa
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from mindspore import ops
 from mindspore.common import dtype as mstype
+from mindspore.common._kinds import Reduction
 from mindspore.common.tensor import Tensor
 from mindspore.nn import _checks
 from mindspore.nn.cell import Cell
@@ -23,7 +24,7 @@ class LossBase(Cell):
         reduction: 'mean', 'sum' or 'none'.
     """
 
-    def __init__(self, reduction: str = "mean") -> None:
+    def __init__(self, reduction: Reduction = "mean") -> None:
         super().__init__()
         if reduction not in ("mean", "sum", "none"):
             raise ValueError(
@@ -118,7 +119,7 @@ class SmoothL1Loss(LossBase):
         reduction: 'none', 'mean' or 'sum'.
     """
 
-    def __init__(self, beta: float = 1.0, reduction: str = "none") -> None:
+    def __init__(self, beta: float = 1.0, reduction: Reduction = "none") -> None:
         super().__init__(reduction)
         self.beta = _checks.check_non_negative(beta, "beta", self.cls_name)
 
@@ -135,7 +136,7 @@ class HuberLoss(LossBase):
         delta: Where the two meet.
     """
 
-    def __init__(self, reduction: str = "mean", delta: float = 1.0) -> None:
+    def __init__(self, reduction: Reduction = "mean", delta: float = 1.0) -> None:
         super().__init__(reduction)
         _checks.check_number(delta, "delta", self.cls_name)
         if delta <= 0:
@@ -156,7 +157,7 @@ class SoftMarginLoss(LossBase):
         reduction: 'mean', 'sum' or 'none'.
     """
 
-    def __init__(self, reduction: str = "mean") -> None:
+    def __init__(self, reduction: Reduction = "mean") -> None:
         super().__init__(reduction)
 
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
@@ -172,7 +173,7 @@ class BCELoss(LossBase):
         reduction: 'mean', 'sum' or 'none'.
     """
 
-    def __init__(self, weight: Tensor | None = None, reduction: str = "mean") -> None:
+    def __init__(self, weight: Tensor | None = None, reduction: Reduction = "mean") -> None:
         super().__init__(reduction)
         if weight is not None and not isinstance(weight, Tensor):
             raise TypeError(
@@ -197,7 +198,7 @@ class BCEWithLogitsLoss(LossBase):
 
     def __init__(
         self,
-        reduction: str = "mean",
+        reduction: Reduction = "mean",
         weight: Tensor | None = None,
         pos_weight: Tensor | None = None,
     ) -> None:
@@ -226,7 +227,7 @@ class CosineEmbeddingLoss(LossBase):
         reduction: 'mean', 'sum' or 'none'.
     """
 
-    def __init__(self, margin: float = 0.0, reduction: str = "mean") -> None:
+    def __init__(self, margin: float = 0.0, reduction: Reduction = "mean") -> None:
         super().__init__(reduction)
         self.margin = _checks.check_range(margin, -1.0, 1.0, "margin", self.cls_name)
 
@@ -261,7 +262,7 @@ class MarginRankingLoss(LossBase):
         reduction: 'mean', 'sum' or 'none'.
     """
 
-    def __init__(self, margin: float = 0.0, reduction: str = "mean") -> None:
+    def __init__(self, margin: float = 0.0, reduction: Reduction = "mean") -> None:
         super().__init__(reduction)
         self.margin = _checks.check_number(margin, "margin", self.cls_name)
 
@@ -278,7 +279,7 @@ class HingeEmbeddingLoss(LossBase):
         reduction: 'mean', 'sum' or 'none'.
     """
 
-    def __init__(self, margin: float = 1.0, reduction: str = "mean") -> None:
+    def __init__(self, margin: float = 1.0, reduction: Reduction = "mean") -> None:
         super().__init__(reduction)
         self.margin = _checks.check_number(margin, "margin", self.cls_name)
 
@@ -294,7 +295,7 @@ class KLDivLoss(LossBase):
         reduction: 'mean', 'sum', 'none', or 'batchmean', which divides the sum by the batch.
     """
 
-    def __init__(self, reduction: str = "mean") -> None:
+    def __init__(self, reduction: Literal["none", "mean", "sum", "batchmean"] = "mean") -> None:
         super().__init__("sum" if reduction == "batchmean" else reduction)
         self.kind = reduction
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Literal
 
 from mindspore import _core
-from mindspore._core import Tensor
+from mindspore._core import DType, Tensor
+from mindspore.common._kinds import Count, Ints, Real
 from mindspore.ops._bind import raw
+from mindspore.ops.function.array_func import _axis
 
 _cast, _select = raw("Cast"), raw("Select")
 _sum, _mean, _prod = raw("ReduceSum"), raw("ReduceMean"), raw("ReduceProd")
@@ -33,23 +35,15 @@ _INTEGERS = (
 _FLOATS = (_core.float16, _core.bfloat16, _core.float32, _core.float64)
 
 
-def _axes(name: str, axis: Any) -> tuple:
+def _axes(axis: Ints | None) -> tuple:
     """An axis argument as a tuple; None and () mean all axes."""
     if axis is None:
         return ()
-    if isinstance(axis, bool) or not isinstance(axis, (int, tuple, list)):
-        raise TypeError(
-            f"For '{name}', the axis must be an int, a tuple of ints or None, "
-            f"but got {type(axis).__name__}."
-        )
-    return (axis,) if isinstance(axis, int) else tuple(axis)
+    return tuple(axis) if isinstance(axis, (tuple, list)) else (axis,)
 
 
 def _one_axis(name: str, axis: int, rank: int) -> int:
-    places = rank or 1  # a scalar counts as having one axis
-    if not -places <= axis < places:
-        raise ValueError(f"For '{name}', the axis must be in [{-rank}, {rank}), but got {axis}.")
-    return axis % places
+    return _axis(name, axis, rank or 1)  # a scalar counts as having one axis
 
 
 def _count(input: Tensor, axes: tuple) -> int:
@@ -66,19 +60,25 @@ def _exact(input: Tensor) -> Tensor:
     )
 
 
-def sum(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+def sum(
+    input: Tensor, dim: Ints | None = None, keepdim: bool = False, *, dtype: DType | None = None
+) -> Tensor:
     """Sum over axes. Integers and truth values are summed as Int64 where no dtype is given."""
     input = _exact(input) if dtype is None else _cast(input, dtype=dtype)
-    return _sum(input, axis=_axes("sum", dim), keep_dims=keepdim)
+    return _sum(input, axis=_axes(dim), keep_dims=keepdim)
 
 
-def prod(input: Tensor, axis: Any = None, keep_dims: bool = False, dtype: Any = None) -> Tensor:
+def prod(
+    input: Tensor, axis: Ints | None = None, keep_dims: bool = False, dtype: DType | None = None
+) -> Tensor:
     """Product over axes. Integers are multiplied as Int64 where no dtype is given."""
     input = _exact(input) if dtype is None else _cast(input, dtype=dtype)
-    return _prod(input, axis=_axes("prod", axis), keep_dims=keep_dims)
+    return _prod(input, axis=_axes(axis), keep_dims=keep_dims)
 
 
-def nansum(input: Tensor, axis: Any = None, keepdims: bool = False, *, dtype: Any = None) -> Tensor:
+def nansum(
+    input: Tensor, axis: Ints | None = None, keepdims: bool = False, *, dtype: DType | None = None
+) -> Tensor:
     """Sum over axes in which nan counts as zero."""
     if input.dtype in _FLOATS:
         input = _select(_is_nan(input), _zeros_like(input), input)
@@ -102,7 +102,7 @@ def _extreme(
             )
         filler = _cast(Tensor(initial), dtype=input.dtype)
         input = _select(where, input, filler)
-    result = reduce(input, axis=_axes(name, axis), keep_dims=keepdims)
+    result = reduce(input, axis=_axes(axis), keep_dims=keepdims)
     if initial is None:
         return result
     return raw("Minimum" if smallest else "Maximum")(
@@ -112,11 +112,11 @@ def _extreme(
 
 def amax(
     input: Tensor,
-    axis: Any = None,
+    axis: Ints | None = None,
     keepdims: bool = False,
     *,
-    initial: Any = None,
-    where: Any = None,
+    initial: Real | Tensor | None = None,
+    where: Tensor | None = None,
 ) -> Tensor:
     """Largest element over axes."""
     return _extreme("amax", _max, input, axis, keepdims, initial, where, False)
@@ -124,11 +124,11 @@ def amax(
 
 def amin(
     input: Tensor,
-    axis: Any = None,
+    axis: Ints | None = None,
     keepdims: bool = False,
     *,
-    initial: Any = None,
-    where: Any = None,
+    initial: Real | Tensor | None = None,
+    where: Tensor | None = None,
 ) -> Tensor:
     """Smallest element over axes."""
     return _extreme("amin", _min, input, axis, keepdims, initial, where, True)
@@ -148,8 +148,8 @@ def max(
     axis: int | None = None,
     keepdims: bool = False,
     *,
-    initial: Any = None,
-    where: Any = None,
+    initial: Real | Tensor | None = None,
+    where: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
     """Largest element along an axis and its position; over all axes, the position is 0."""
     if initial is not None or where is not None:
@@ -162,8 +162,8 @@ def min(
     axis: int | None = None,
     keepdims: bool = False,
     *,
-    initial: Any = None,
-    where: Any = None,
+    initial: Real | Tensor | None = None,
+    where: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
     """Smallest element along an axis and its position; over all axes, the position is 0."""
     if initial is not None or where is not None:
@@ -191,21 +191,25 @@ def argmin(input: Tensor, axis: int | None = None, keepdims: bool = False) -> Te
     return _position("min", input, axis, keepdims, _core.int32)
 
 
-def var(input: Tensor, axis: Any = None, ddof: int = 0, keepdims: bool = False) -> Tensor:
+def var(
+    input: Tensor, axis: Ints | None = None, ddof: int | bool = 0, keepdims: bool = False
+) -> Tensor:
     """Variance over axes, divided by the count less `ddof`."""
     return var_mean(input, axis, ddof, keepdims)[0]
 
 
-def std(input: Tensor, axis: Any = None, ddof: int = 0, keepdims: bool = False) -> Tensor:
+def std(
+    input: Tensor, axis: Ints | None = None, ddof: int | bool = 0, keepdims: bool = False
+) -> Tensor:
     """Standard deviation over axes, divided by the count less `ddof`."""
     return _sqrt(var(input, axis, ddof, keepdims))
 
 
 def var_mean(
-    input: Tensor, axis: Any = None, ddof: int = 0, keepdims: bool = False
+    input: Tensor, axis: Ints | None = None, ddof: int | bool = 0, keepdims: bool = False
 ) -> tuple[Tensor, Tensor]:
     """Variance and mean over axes."""
-    axes = _axes("var", axis)
+    axes = _axes(axis)
     input = input if input.dtype in _FLOATS else _cast(input, dtype=_core.float32)
     mean = _mean(input, axis=axes, keep_dims=True)
     distance = input - mean
@@ -218,16 +222,16 @@ def var_mean(
 
 
 def std_mean(
-    input: Tensor, axis: Any = None, ddof: int = 0, keepdims: bool = False
+    input: Tensor, axis: Ints | None = None, ddof: int | bool = 0, keepdims: bool = False
 ) -> tuple[Tensor, Tensor]:
     """Standard deviation and mean over axes."""
     variance, mean = var_mean(input, axis, ddof, keepdims)
     return _sqrt(variance), mean
 
 
-def logsumexp(input: Tensor, dim: Any, keepdim: bool = False) -> Tensor:
+def logsumexp(input: Tensor, dim: Ints | None, keepdim: bool = False) -> Tensor:
     """Logarithm of the sum of exponentials over axes, without overflow."""
-    axes = _axes("logsumexp", dim)
+    axes = _axes(dim)
     largest = _stop_gradient(_max(input, axis=axes, keep_dims=True))
     largest = _select(_is_finite(largest), largest, _zeros_like(largest))
     total = _log(_sum(_exp(input - largest), axis=axes, keep_dims=True)) + largest
@@ -235,20 +239,20 @@ def logsumexp(input: Tensor, dim: Any, keepdim: bool = False) -> Tensor:
 
 
 def count_nonzero(
-    x: Tensor, axis: Any = (), keep_dims: bool = False, dtype: Any = _core.int32
+    x: Tensor, axis: Ints | None = (), keep_dims: bool = False, dtype: DType | None = _core.int32
 ) -> Tensor:
     """How many elements over axes are not zero."""
     hits = _cast(_not_equal(x, Tensor(0, x.dtype)), dtype=_core.int64)
-    return _cast(_sum(hits, axis=_axes("count_nonzero", axis), keep_dims=keep_dims), dtype=dtype)
+    return _cast(_sum(hits, axis=_axes(axis), keep_dims=keep_dims), dtype=dtype)
 
 
 # ---- along one axis -----------------------------------------------------------------------------
-def cumsum(x: Tensor, axis: int, dtype: Any = None) -> Tensor:
+def cumsum(x: Tensor, axis: int, dtype: DType | None = None) -> Tensor:
     """Running sum along an axis."""
     return _cumsum(x if dtype is None else _cast(x, dtype=dtype), axis=axis)
 
 
-def cumprod(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
+def cumprod(input: Tensor, dim: int, dtype: DType | None = None) -> Tensor:
     """Running product along an axis; of integers, as Int64 where no dtype is given."""
     return _cumprod(_exact(input) if dtype is None else _cast(input, dtype=dtype), axis=dim)
 
@@ -286,6 +290,8 @@ def argsort(input: Tensor, axis: int = -1, descending: bool = False) -> Tensor:
 def median(input: Tensor, axis: int = -1, keepdims: bool = False) -> tuple[Tensor, Tensor]:
     """The lower median along an axis and its position."""
     axis = _one_axis("median", axis, input.ndim)
+    if input.ndim == 0:
+        return input, Tensor(0, _core.int64)
     values, indices = _sort(input, axis=axis)
     begin = [0] * input.ndim
     begin[axis] = (input.shape[axis] - 1) // 2
@@ -299,13 +305,13 @@ def median(input: Tensor, axis: int = -1, keepdims: bool = False) -> tuple[Tenso
 
 def diff(
     x: Tensor,
-    n: int = 1,
+    n: Count = 1,
     axis: int = -1,
     prepend: Tensor | None = None,
     append: Tensor | None = None,
 ) -> Tensor:
     """Differences of neighbours along an axis, taken n times."""
-    axis = _one_axis("diff", axis, x.ndim)
+    axis = _axis("diff", axis, x.ndim)
     parts = [t for t in (prepend, x, append) if t is not None]
     x = raw("Concat")(parts, axis=axis) if len(parts) > 1 else x
     for _ in range(n):
@@ -320,48 +326,48 @@ def diff(
 # ---- methods whose arguments differ from the functions' -----------------------------------------
 def _method_sum(
     self: Tensor,
-    axis: Any = None,
-    dtype: Any = None,
+    axis: Ints | None = None,
+    dtype: DType | bool | None = None,
     keepdims: bool = False,
-    initial: Any = None,
+    initial: Real | Tensor | None = None,
     *,
-    dim: Any = None,
+    dim: Ints | None = None,
     keepdim: bool = False,
 ) -> Tensor:
     """Sum over axes."""
     if isinstance(dtype, bool):  # sum(dim, keepdim)
-        dtype, keepdims = None, dtype
+        keepdims, dtype = dtype, None
     result = sum(self, axis if dim is None else dim, keepdims or keepdim, dtype=dtype)
     return result if initial is None else result + initial
 
 
 def _method_max(
     self: Tensor,
-    axis: Any = None,
+    axis: Ints | None = None,
     keepdims: bool = False,
     *,
-    initial: Any = None,
-    where: Any = True,
+    initial: Real | Tensor | None = None,
+    where: Tensor | Literal[True] = True,
     return_indices: bool = False,
 ) -> Any:
     """Largest element over axes, with its position when asked for."""
     if return_indices:
-        return max(self, axis, keepdims)
+        return max(self, axis, keepdims)  # type: ignore[arg-type]  # it refuses several
     return amax(self, axis, keepdims, initial=initial, where=None if where is True else where)
 
 
 def _method_min(
     self: Tensor,
-    axis: Any = None,
+    axis: Ints | None = None,
     keepdims: bool = False,
     *,
-    initial: Any = None,
-    where: Any = True,
+    initial: Real | Tensor | None = None,
+    where: Tensor | Literal[True] = True,
     return_indices: bool = False,
 ) -> Any:
     """Smallest element over axes, with its position when asked for."""
     if return_indices:
-        return min(self, axis, keepdims)
+        return min(self, axis, keepdims)  # type: ignore[arg-type]  # it refuses several
     return amin(self, axis, keepdims, initial=initial, where=None if where is True else where)
 
 
@@ -371,13 +377,13 @@ def _method_argmax(self: Tensor, axis: int | None = None, keepdims: bool = False
 
 
 def _method_prod(
-    self: Tensor, axis: Any = None, keep_dims: bool = False, dtype: Any = None
+    self: Tensor, axis: Ints | None = None, keep_dims: bool = False, dtype: DType | None = None
 ) -> Tensor:
     """Product over axes."""
     return prod(self, axis, keep_dims, dtype)
 
 
-def _method_cumsum(self: Tensor, axis: int | None = None, dtype: Any = None) -> Tensor:
+def _method_cumsum(self: Tensor, axis: int | None = None, dtype: DType | None = None) -> Tensor:
     """Running sum along an axis, or through the flattened tensor."""
     if axis is None:
         self, axis = _reshape(self, shape=(-1,)), 0
@@ -403,7 +409,7 @@ def _method_sort(self: Tensor, axis: int = -1, descending: bool = False) -> tupl
     return _sort(self, axis=axis, descending=descending)
 
 
-def _method_ptp(self: Tensor, axis: Any = None, keepdims: bool = False) -> Tensor:
+def _method_ptp(self: Tensor, axis: Ints | None = None, keepdims: bool = False) -> Tensor:
     """Largest less smallest element over axes."""
     return amax(self, axis, keepdims) - amin(self, axis, keepdims)
 
