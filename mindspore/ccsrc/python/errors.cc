@@ -73,7 +73,9 @@ py::object Located(const Error& error, PyObject* type) {
 
 }  // namespace
 
-void SetError(const Error& error) {
+void SetError(const Error& given) {
+  // What no op asked for, a tensor did.
+  const Error error = given.kind() == ErrorKind::kMemory ? given.Of("Tensor") : given;
   PyObject* type = PythonType(error.kind());
   try {
     py::object located = Located(error, type);

@@ -79,7 +79,7 @@ def _read(function: Callable) -> tuple[list[_Entry], list[_Entry], list[_Entry],
     """The parameters that may be given by position, those by keyword alone, *args and **kwargs."""
     found: dict[Any, list[_Entry]] = {kind: [] for kind in _PLACES}
     kinds = kinds_of(function)
-    method = next(iter(kinds), "") == "self"
+    method = next(iter(kinds), "") in ("self", "cls")
     for name, parameter in inspect.signature(function).parameters.items():
         kind = kinds[name]
         check = None if kind is None else _check_of(function, method, parameter, kind)
@@ -96,25 +96,49 @@ def _check_of(
 
     def check(value: Any, first: Any) -> tuple[type | None, Any]:
         got = take_or_leave(kind.take, value)
-        if not isinstance(got, Refused) or value is parameter.default:
-            return None, value if isinstance(got, Refused) else got
-        what = f"For '{_shown_name(function, first if method else None)}', '{parameter.name}' must"
-        if got is UNKNOWN:
-            return _late.compiler.Unsupported, (
-                f"{what} be known while compiling, but it is a tensor whose value is known only at run time."
-            )
-        came = described(value, bool(got.must))
-        return got.error, f"{what} {got.must or f'be {kind.text}'}, but got {came}."
+        if not isinstance(got, Refused):
+            return None, got
+        if value is parameter.default:
+            return None, value
+        owner = _shown_name(function, first if method else None)
+        return _refusal(owner, parameter.name, kind, got, value)
 
     return check
+
+
+def check_value(annotation: Any, value: Any, name: str, owner: str) -> Any:
+    """The value to use for one that an annotation allows; an error in the name of its owner for others."""
+    kind = _known_kind(annotation)
+    got = take_or_leave(kind.take, value)
+    if isinstance(got, Refused):
+        error, text = _refusal(owner, name, kind, got, value)
+        raise error(text)
+    return got
+
+
+_known_kind: Callable[[Any], Any] = functools.cache(kind_of)
+
+
+def _refusal(
+    owner: str, name: str, kind: Kind, got: Refused, value: Any
+) -> tuple[type[Exception], str]:
+    """The exception that says what must hold, and what came."""
+    each = "every item of " if got.of_items else ""
+    what = f"For '{owner}', {each}'{name}' must"
+    if got is UNKNOWN:
+        return _late.compiler.Unsupported, (
+            f"{what} be known while compiling, but it is a tensor whose value is known only at run time."
+        )
+    came = described(value, bool(got.must))
+    return got.error or TypeError, f"{what} {got.must or f'be {kind.text}'}, but got {came}."
 
 
 def _shown_name(function: Callable, owner: Any) -> str:
     """The function's name, in front of it the class of an object that has it; of what a class is called for, the class."""
     if owner is None or isinstance(owner, Tensor):
         return function.__name__
-    name = type(owner).__name__
+    name = (owner if isinstance(owner, type) else type(owner)).__name__
     return name if function.__name__ in _CALLED else f"{name}.{function.__name__}"
 
 
-_CALLED = ("__init__", "__call__", "construct")
+_CALLED = ("__new__", "__init__", "__call__", "construct")

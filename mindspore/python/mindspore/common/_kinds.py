@@ -30,6 +30,7 @@ class Refused:
 
     error: type[Exception] | None
     must: str = ""
+    of_items: bool = False
 
 
 NO = Refused(TypeError)  # of another type, which messages call by the words of the kind
@@ -52,7 +53,7 @@ class Kind:
 class Where:
     """A condition in an annotation: of the values of a type, those that pass. `must` says which they are."""
 
-    test: Callable[[Any], bool]
+    test: Callable[[Any], Any]
     must: str
 
 
@@ -85,12 +86,14 @@ Real: TypeAlias = Annotated[bool | int | float, Called("a number", "numbers")]
 Ints: TypeAlias = int | Sequence[int]
 Sizes: TypeAlias = int | Sequence[int] | Tensor
 PositiveInt: TypeAlias = Annotated[int, Where(lambda x: x > 0, "be a positive int")]
+Layers: TypeAlias = Annotated[PositiveInt, Where(lambda x: x <= 10000, "be at most 10000")]
 Count: TypeAlias = Annotated[int, Where(lambda x: x >= 0, "not be negative")]
 Finite: TypeAlias = Annotated[float, Where(math.isfinite, "be finite")]
 NotNegative: TypeAlias = Annotated[Finite, Where(lambda x: x >= 0, "not be negative")]
 Positive: TypeAlias = Annotated[Finite, Where(lambda x: x > 0, "be greater than 0")]
 Float: TypeAlias = Annotated[float, Only(float)]
 PositiveFloat: TypeAlias = Annotated[Float, Where(lambda x: x > 0, "be greater than 0")]
+NotNegativeFloat: TypeAlias = Annotated[Float, Where(lambda x: x >= 0, "not be negative")]
 Reduction: TypeAlias = Literal["none", "mean", "sum"]
 
 
@@ -270,7 +273,7 @@ def _container(origin: Any, args: tuple) -> Kind:
         items = [take_or_leave(take, v) for v in value]
         for got in items:
             if isinstance(got, Refused):
-                return Refused(ValueError, f"hold items that {got.must}") if got.must else got
+                return dataclasses.replace(got, of_items=True) if got.must else got
         if all(a is b for a, b in zip(items, value)):
             return value
         return items if isinstance(value, list) else tuple(items)

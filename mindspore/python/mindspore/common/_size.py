@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from mindspore import _core
 from mindspore._core import SymbolicInt
 
 
@@ -19,6 +20,11 @@ def is_int(value: Any) -> bool:
 def as_int(value: Any) -> Any:
     """The Python int; symbolic ones stay what they are."""
     return value if isinstance(value, SymbolicInt) else int(value)
+
+
+def require_memory(name: str, items: float, item_size: int) -> None:
+    """Raises MemoryError in the name of a function unless there may be so many items of so many bytes."""
+    _core.require_memory(name, float(min(items, 1 << 60)) * item_size)
 
 
 def slice_bounds(key: slice, size: Any) -> tuple[Any, Any, Any]:

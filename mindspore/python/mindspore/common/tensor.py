@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from mindspore import _core
+from mindspore.common._checked import check_value
+from mindspore.common._kinds import Ints
+from mindspore.common._size import require_memory
 
 Tensor = _core.Tensor
 
@@ -53,7 +58,9 @@ def _sort_arguments(
         return initializer(init, shape, dtype if dtype is not None else _core.float32), dtype
     if input_data is None:
         if shape is not None and dtype is not None:
-            return np.zeros(shape, _core.numpy_dtype(dtype)), dtype
+            sizes = check_value(Ints, shape, "shape", "Tensor")
+            require_memory("Tensor", math.prod((sizes,) if isinstance(sizes, int) else sizes), 8)
+            return np.zeros(sizes, _core.numpy_dtype(dtype)), dtype
         raise TypeError(
             "For 'Tensor', 'input_data' must be given, or 'shape', 'dtype' and 'init', but got none of them."
         )

@@ -45,6 +45,11 @@ def is_library(function: Any) -> bool:
     )
 
 
+def _is_of_cells(function: Any) -> bool:
+    """Methods that all cells have run as they are, too."""
+    return (getattr(function, "__module__", None) or "").startswith("mindspore.nn.cell")
+
+
 class Calls:
     """Mixin of Tracer."""
 
@@ -120,7 +125,7 @@ class Calls:
             return self.call(inner, [owner, *args], kwargs, frame)
         if isinstance(owner, _late.cell_class) and inner.__name__ == "__call__":
             return self._call_cell(owner, args, kwargs)
-        if is_library(inner) or (inner.__module__ or "").startswith("mindspore.nn.cell"):
+        if is_library(inner) or _is_of_cells(inner):
             if isinstance(owner, Tensor):
                 return self._run(function, args, kwargs)
             return self.split_arguments(
@@ -168,6 +173,10 @@ class Calls:
         """A function that checks its arguments; one that is parsed does not do so itself."""
         if is_library(function):
             return self._run(function, args, kwargs)
+        if _is_of_cells(function):
+            return self.split_arguments(
+                args, kwargs, lambda a, k: self._run_library(function, a, k)
+            )
         args, kwargs = self._call_plainly(function.accept, args, kwargs)
         return self.call(function.__wrapped__, args, kwargs, frame)
 
@@ -282,7 +291,8 @@ class Calls:
 
         if value.size != 1:
             raise ValueError(
-                f"only a tensor with one element can become a Python number, but got shape {tuple(value.shape)}"
+                "For 'Tensor', what becomes a Python number must have exactly one element, but got shape "
+                f"{list(value.shape)}."
             )
         if kind is bool:
             value = self.truth(value)

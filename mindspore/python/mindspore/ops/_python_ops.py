@@ -14,6 +14,7 @@ from mindspore._core import DType as ElementType
 from mindspore._core import Tensor
 from mindspore.common._checked import check_functions
 from mindspore.common._kinds import Real
+from mindspore.common._size import range_length
 from mindspore.common._tree import rebuild
 from mindspore.ops import _effects, _recurrent_ops
 from mindspore.ops._effects import print_  # noqa: F401 - one of FUNCTIONS
@@ -168,11 +169,22 @@ def partial(fn: Callable, *args: Any) -> Any:
     return functools.partial(fn, *args)
 
 
+_MOST_NUMBERS = 1 << 24
+
+
 def make_range(*args: int) -> tuple:
     """`range(...)` as a tuple."""
+    if not 1 <= len(args) <= 3:
+        raise TypeError(f"For 'make_range', there must be 1 to 3 numbers, but got {len(args)}.")
     if len(args) == 3 and args[2] == 0:
         raise ValueError("For 'make_range', the step must not be 0, but got 0.")
-    return tuple(range(*args))
+    numbers = range(*args)
+    count = range_length(numbers.start, numbers.stop, numbers.step)
+    if count > _MOST_NUMBERS:
+        raise ValueError(
+            f"For 'make_range', there must be at most {_MOST_NUMBERS} numbers, but got {count}."
+        )
+    return tuple(numbers)
 
 
 def tuple_len(x: Sequence[Any]) -> int:

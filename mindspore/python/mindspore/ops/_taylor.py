@@ -5,16 +5,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Annotated, Any, TypeAlias
 
 from mindspore._core import Tensor
 from mindspore.common import dtype as mstype
 from mindspore.common._checked import checked
-from mindspore.common._kinds import PositiveInt
+from mindspore.common._kinds import PositiveInt, Where
 from mindspore.common._tree import flatten, rebuild
 from mindspore.ops._grad import FLOATS, ones_like, zeros_like
 from mindspore.ops._transforms import _forward
 from mindspore.ops._vmap import apply, enter
+
+# Each order takes as much as all before it.
+Order: TypeAlias = Annotated[PositiveInt, Where(lambda n: n <= 32, "be at most 32")]
 
 
 def _derivatives(fn: Any, along: Callable, at: Tensor, order: int) -> tuple[Any, list[list]]:
@@ -121,7 +124,7 @@ def jet(
 
 
 @checked
-def derivative(fn: Callable, primals: Tensor | tuple[Tensor, ...], order: PositiveInt) -> tuple:
+def derivative(fn: Callable, primals: Tensor | tuple[Tensor, ...], order: Order) -> tuple:
     """The derivative of an order of `fn`, all elements of all inputs growing alike.
 
     Args:

@@ -6,13 +6,12 @@ LossBase weighs and reduces. A subclass computes the loss of each element and pa
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from mindspore import ops
 from mindspore.common import dtype as mstype
-from mindspore.common._kinds import Reduction
+from mindspore.common._kinds import Finite, NotNegative, PositiveFloat, Reduction, within
 from mindspore.common.tensor import Tensor
-from mindspore.nn import _checks
 from mindspore.nn.cell import Cell
 from mindspore.ops import operations as P
 
@@ -119,9 +118,9 @@ class SmoothL1Loss(LossBase):
         reduction: 'none', 'mean' or 'sum'.
     """
 
-    def __init__(self, beta: float = 1.0, reduction: Reduction = "none") -> None:
+    def __init__(self, beta: NotNegative = 1.0, reduction: Reduction = "none") -> None:
         super().__init__(reduction)
-        self.beta = _checks.check_non_negative(beta, "beta", self.cls_name)
+        self.beta = beta
 
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
         """The loss."""
@@ -136,9 +135,8 @@ class HuberLoss(LossBase):
         delta: Where the two meet.
     """
 
-    def __init__(self, reduction: Reduction = "mean", delta: float = 1.0) -> None:
+    def __init__(self, reduction: Reduction = "mean", delta: Finite = 1.0) -> None:
         super().__init__(reduction)
-        _checks.check_number(delta, "delta", self.cls_name)
         if delta <= 0:
             raise ValueError(
                 f"For '{self.cls_name}', 'delta' must be greater than 0, but got {delta}."
@@ -227,9 +225,13 @@ class CosineEmbeddingLoss(LossBase):
         reduction: 'mean', 'sum' or 'none'.
     """
 
-    def __init__(self, margin: float = 0.0, reduction: Reduction = "mean") -> None:
+    def __init__(
+        self,
+        margin: Annotated[float, within(-1.0, 1.0, "both")] = 0.0,
+        reduction: Reduction = "mean",
+    ) -> None:
         super().__init__(reduction)
-        self.margin = _checks.check_range(margin, -1.0, 1.0, "margin", self.cls_name)
+        self.margin = margin
 
     def construct(self, logits_x1: Tensor, logits_x2: Tensor, labels: Tensor) -> Tensor:
         """The loss of vectors along axis 1."""
@@ -243,9 +245,9 @@ class DiceLoss(LossBase):
         smooth: Added above and below.
     """
 
-    def __init__(self, smooth: float = 1e-5) -> None:
+    def __init__(self, smooth: PositiveFloat = 1e-5) -> None:
         super().__init__()
-        self.smooth = _checks.check_positive_float(smooth, "smooth", self.cls_name)
+        self.smooth = smooth
 
     def construct(self, logits: Tensor, label: Tensor) -> Tensor:
         """The loss."""
@@ -262,9 +264,9 @@ class MarginRankingLoss(LossBase):
         reduction: 'mean', 'sum' or 'none'.
     """
 
-    def __init__(self, margin: float = 0.0, reduction: Reduction = "mean") -> None:
+    def __init__(self, margin: Finite = 0.0, reduction: Reduction = "mean") -> None:
         super().__init__(reduction)
-        self.margin = _checks.check_number(margin, "margin", self.cls_name)
+        self.margin = margin
 
     def construct(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:
         """The loss."""
@@ -279,9 +281,9 @@ class HingeEmbeddingLoss(LossBase):
         reduction: 'mean', 'sum' or 'none'.
     """
 
-    def __init__(self, margin: float = 1.0, reduction: Reduction = "mean") -> None:
+    def __init__(self, margin: Finite = 1.0, reduction: Reduction = "mean") -> None:
         super().__init__(reduction)
-        self.margin = _checks.check_number(margin, "margin", self.cls_name)
+        self.margin = margin
 
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
         """The loss."""

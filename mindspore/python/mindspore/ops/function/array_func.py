@@ -9,9 +9,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from mindspore._core import DType, SymbolicInt, Tensor
+from mindspore._core import DType, Tensor
 from mindspore.common._kinds import Ints, Real, Sizes
-from mindspore.common._size import as_int, broadcast_shapes, is_int
+from mindspore.common._size import as_int, broadcast_shapes, is_int, require_memory
 from mindspore.ops._bind import raw
 
 _reshape, _transpose, _cast = raw("Reshape"), raw("Transpose"), raw("Cast")
@@ -36,7 +36,7 @@ def _ints(name: str, value: Any) -> tuple[int, ...]:
                 f"For '{name}', a tensor of sizes must have one dimension, but got shape {value.shape}."
             )
         value = value.asnumpy().tolist()
-    items = (value,) if isinstance(value, (int, SymbolicInt)) else tuple(value)
+    items = tuple(value) if isinstance(value, (tuple, list)) else (value,)
     for item in items:
         if not is_int(item):
             raise TypeError(f"For '{name}', the sizes must be ints, but got {type(item).__name__}.")
@@ -258,6 +258,7 @@ def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -
     if rank == 1:
         raise ValueError("For 'diag_embed', 'input' must have a dimension, but got a scalar.")
     n = input.shape[-1] + abs(offset)
+    require_memory("diag_embed", n * n, 1)
     spread = _pad(input, paddings=[0, 0] * (input.ndim - 1) + [max(offset, 0), max(-offset, 0)])
     mask = Tensor(np.eye(n, k=offset, dtype=bool))
     columns = _broadcast_to(_expand_dims(spread, axis=-2), shape=(*input.shape[:-1], n, n))

@@ -7,6 +7,7 @@ import numpy as np
 from mindspore import _core
 from mindspore._core import DType, Tensor
 from mindspore.common._kinds import Count, Real, Sizes
+from mindspore.common._size import require_memory
 from mindspore.ops._bind import raw
 from mindspore.ops.function.array_func import _ints, _number, _star
 
@@ -77,14 +78,21 @@ def tril_indices(
     row: Count, col: Count, offset: int = 0, *, dtype: DType | None = _core.int64
 ) -> Tensor:
     """Coordinates of the lower triangle of a matrix."""
-    return Tensor(np.stack(np.tril_indices(row, offset, col)), dtype)
+    require_memory("tril_indices", row * col, 16)
+    return Tensor(np.stack(np.tril_indices(row, _cut(offset, row, col), col)), dtype)
 
 
 def triu_indices(
     row: Count, col: Count, offset: int = 0, *, dtype: DType | None = _core.int64
 ) -> Tensor:
     """Coordinates of the upper triangle of a matrix."""
-    return Tensor(np.stack(np.triu_indices(row, offset, col)), dtype)
+    require_memory("triu_indices", row * col, 16)
+    return Tensor(np.stack(np.triu_indices(row, _cut(offset, row, col), col)), dtype)
+
+
+def _cut(offset: int, rows: int, columns: int) -> int:
+    """The diagonal that divides a matrix as one does that may lie outside of it."""
+    return max(-rows - 1, min(offset, columns + 1))
 
 
 def _method_fill(self: Tensor, value: Real | Tensor) -> Tensor:

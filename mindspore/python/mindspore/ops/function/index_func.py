@@ -10,8 +10,8 @@ import numpy as np
 from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.common import _late
-from mindspore.common._kinds import Ints, Number
-from mindspore.common._size import broadcast_shapes
+from mindspore.common._kinds import Count, Ints, Number
+from mindspore.common._size import broadcast_shapes, require_memory
 from mindspore.ops._bind import raw
 from mindspore.ops.function.array_func import _axis
 
@@ -167,10 +167,11 @@ def _groups(ordered: np.ndarray, places: np.ndarray) -> tuple[np.ndarray, np.nda
     return places[starts], inverse
 
 
-def sequence_mask(lengths: Tensor, maxlen: int | None = None) -> Tensor:
+def sequence_mask(lengths: Tensor, maxlen: Count | None = None) -> Tensor:
     """A new last axis that is true at positions less than the length."""
     if maxlen is None:
-        maxlen = int(_concrete("sequence_mask", lengths).max())
+        maxlen = int(_concrete("sequence_mask", lengths).max(initial=0))
+    require_memory("sequence_mask", maxlen, 8)
     positions = Tensor(np.arange(maxlen), lengths.dtype)
     return raw("Less")(positions, raw("ExpandDims")(lengths, axis=-1))
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from mindspore._core import SymbolicInt, Tensor
 from mindspore.common._kinds import Ints, PositiveInt, Sizes
+from mindspore.common._size import require_memory
 from mindspore.ops._bind import raw
 from mindspore.ops.function.array_func import (
     _axis,
@@ -21,6 +22,9 @@ from mindspore.ops.function.array_func import (
 _reshape, _concat, _reverse = raw("Reshape"), raw("Concat"), raw("ReverseV2")
 _slice, _split_v = raw("Slice"), raw("SplitV")
 _expand_dims, _broadcast_to = raw("ExpandDims"), raw("BroadcastTo")
+
+
+_MOST_PIECES = 1 << 20
 
 
 def _some(name: str, tensors: Sequence[Tensor]) -> Sequence[Tensor]:
@@ -86,9 +90,9 @@ def tensor_split(input: Tensor, indices_or_sections: Sizes, axis: int = 0) -> tu
     total = input.shape[axis]
     if isinstance(indices_or_sections, int):
         n = indices_or_sections
-        if n <= 0:
+        if not 0 < n <= _MOST_PIECES:
             raise ValueError(
-                f"For 'tensor_split', the number of pieces must be positive, but got {n}."
+                f"For 'tensor_split', the number of pieces must be in [1, {_MOST_PIECES}], but got {n}."
             )
         return _cut(input, [total // n + (i < total % n) for i in range(n)], axis)
     edges = [slice(0, i).indices(total)[1] for i in _ints("tensor_split", indices_or_sections)]
@@ -185,6 +189,7 @@ def repeat_interleave(input: Tensor, repeats: Sizes, axis: int | None = None) ->
             f"For 'repeat_interleave', 'repeats' must have 1 or {shape[axis]} entries, "
             f"but got {len(times)}."
         )
+    require_memory("repeat_interleave", sum(times), 8)
     return raw("Gather")(input, Tensor(np.repeat(np.arange(shape[axis]), times)), axis=axis)
 
 

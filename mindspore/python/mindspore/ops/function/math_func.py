@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from mindspore import _core
 from mindspore._core import Tensor
-from mindspore.common._kinds import Number, Real
+from mindspore.common._kinds import Number, Real, within
 from mindspore.ops._bind import bound, raw
 from mindspore.ops.function.cast_func import is_complex, is_floating_point
 
@@ -148,7 +148,7 @@ def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, value: Tensor | Num
     return bound.add(input, bound.mul(_div(tensor1, tensor2), value))
 
 
-def round(input: Tensor, *, decimals: int = 0) -> Tensor:
+def round(input: Tensor, *, decimals: Annotated[int, within(-300, 300, "both")] = 0) -> Tensor:
     """The nearest number with so many decimals; halves go to the even one."""
     if decimals == 0:
         return _round(input)
