@@ -234,7 +234,7 @@ def test_flash_attention_score_masks():
         ({"head_num": 3}, "must be divisible by the number of heads"),
         ({"input_layout": "TND"}, "'input_layout' must be one of"),
         ({"input_layout": "BNSD"}, "must have 4 dimensions"),
-        ({"sparse_mode": 4}, "'sparse_mode' must be 0, 1, 2 or 3"),
+        ({"sparse_mode": 4}, "'sparse_mode' must be one of 0, 1, 2, 3"),
         ({"keep_prob": 0.0}, "'keep_prob' must be in"),
         ({"prefix": (1, 2)}, "'prefix' must be None"),
         ({"attn_mask": np.zeros((4, 4), bool), "next_tokens": 0}, "'pre_tokens' and 'next_tokens'"),
@@ -251,5 +251,5 @@ def test_flash_attention_score_refuses(options, says):
 
 
 def test_flash_attention_score_wants_tensors():
-    with pytest.raises(TypeError, match="'flash_attention_score', the inputs must be Tensors"):
+    with pytest.raises(TypeError, match="'flash_attention_score', 'query' must be a Tensor"):
         ops.flash_attention_score(1.0, Tensor(values(2, 4, 8)), Tensor(values(2, 4, 8)), 2)

@@ -143,7 +143,7 @@ def test_names():
 @pytest.mark.parametrize(
     ("call", "error", "text"),
     [
-        (lambda: nn.Accuracy("foo"), TypeError, "'eval_type' must be one of"),
+        (lambda: nn.Accuracy("foo"), ValueError, "'eval_type' must be one of"),
         (lambda: nn.Accuracy().eval(), RuntimeError, "before 'eval'"),
         (lambda: nn.Accuracy().update(1), ValueError, "2 inputs"),
         (lambda: nn.Accuracy().update(X, Tensor([1, 2, 3])), ValueError, "shape"),

@@ -222,7 +222,7 @@ def test_refusals_about_a_weight_of_bytes(compiled, arguments, error, message):
     def product(x, w, scale):
         return weight_quant_batch_matmul(x, w, scale, **given)
 
-    with pytest.raises(error, match=f"For 'WeightQuantBatchMatmul', {message}"):
+    with pytest.raises(error, match="(?i)For 'weight_?quant_?batch_?matmul', " + message):
         (jit(product) if compiled else product)(x, w, scale)
 
 
@@ -232,7 +232,7 @@ def test_refusals_of_rows_without_elements():
         weight_quant_batch_matmul(Tensor(floats(3)), Tensor(int8(3, 4)), one, transpose_x=True)
     with pytest.raises(ValueError, match="'scale' must have the last size of 'x'"):
         QuantV2()(one, one, one)
-    with pytest.raises(ValueError, match="'rounding_mode' must be 'ROUND', but got None"):
+    with pytest.raises(TypeError, match="'rounding_mode' must be a str, but got None"):
         QuantV2()(Tensor(floats(2, 4)), Tensor(floats(4)), Tensor(floats(4)), False, None)
     for shape in [(), (2, 0)]:
         with pytest.raises(ValueError, match="the rows of 'x' must have elements, but got shape"):

@@ -251,7 +251,7 @@ def assign(x):
 
 
 REFUSED = [
-    (lambda: jvp(3, A, A), TypeError, "For 'jvp', 'fn' must be a function or a Cell, but got int"),
+    (lambda: jvp(3, A, A), TypeError, "For 'jvp', 'fn' must be a function, but got int"),
     (
         lambda: jvp(square, 3, A),
         TypeError,
@@ -269,7 +269,7 @@ REFUSED = [
     (lambda: jvp(square, A, A, has_aux=1), TypeError, "'has_aux' must be a bool"),
     (lambda: jvp(square, A, A, has_aux=True), ValueError, "must return at least two values"),
     (lambda: vjp(3, A), TypeError, "For 'vjp', 'fn' must be a function"),
-    (lambda: vjp(square, 2.0), TypeError, "the inputs must be Tensors, but got float"),
+    (lambda: vjp(square, 2.0), TypeError, "'inputs' must be a Tensor, but got float"),
     (lambda: vjp(square, A)[1](counted(3)), ValueError, r"must have the shape \(2,\)"),
     (
         lambda: vjp(square, A)[1](A, A),

@@ -6,6 +6,7 @@
 
 #include <exception>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace ms {
@@ -35,6 +36,13 @@ class Error : public std::exception {
   const std::string& message() const { return message_; }
   // Where the failing node was written, when the thrower knows it (0: unknown; see ir/span.h).
   uint32_t span() const { return span_; }
+  // With the name of the op or function in front, unless it has one.
+  Error Of(std::string_view name) const {
+    if (message_.starts_with("For '")) return *this;
+    std::string_view text = message_;
+    if (text.ends_with('.')) text.remove_suffix(1);
+    return Error(kind_, fmt::format("For '{}', {}.", name, text)).WithSpan(span_);
+  }
   Error WithSpan(uint32_t span) && {
     if (span_ == 0) span_ = span;
     return std::move(*this);

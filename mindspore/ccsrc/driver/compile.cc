@@ -181,6 +181,16 @@ class MachineLease {
 
 void Executable::Run(std::span<const Tensor> inputs, std::vector<RtValue>* outputs,
                      RandomState* random) const {
+  try {
+    RunUnnamed(inputs, outputs, random);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::kMemory) throw;
+    throw error.Of(program_ ? program_->main().name : "jit");
+  }
+}
+
+void Executable::RunUnnamed(std::span<const Tensor> inputs, std::vector<RtValue>* outputs,
+                            RandomState* random) const {
   if (dynamic_) {
     auto program = dynamic_->ProgramFor(dynamic_->Bind(inputs));
     CheckRandom(*program, random);

@@ -56,6 +56,9 @@ class Executable {
   }
 
  private:
+  void RunUnnamed(std::span<const Tensor> inputs, std::vector<RtValue>* outputs,
+                  RandomState* random) const;
+
   std::shared_ptr<const Program> program_;
   std::shared_ptr<const SteadyValues> steady_;  // null where nothing is prepared
   std::shared_ptr<const DynamicProgram> dynamic_;

@@ -230,8 +230,7 @@ Types Infer(const OpDef& op, const Types& inputs, const Attrs& attrs) {
   try {
     return op.infer(context);
   } catch (const Error& error) {
-    if (error.message().starts_with("For '")) throw;
-    throw Error(error.kind(), fmt::format("For '{}', {}.", op.name, error.message()));
+    throw error.Of(op.name);
   }
 }
 

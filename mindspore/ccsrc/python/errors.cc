@@ -92,8 +92,12 @@ void TellOfZeroDivisor(SpanId span) {
   py::module_::import("mindspore.compile.errors").attr("note_zero_divisor")(Places(span));
 }
 
-void SetError(const Error& error) {
-  if (auto* os_error = dynamic_cast<const OsError*>(&error)) return SetOsError(*os_error);
+}  // namespace
+
+void SetError(const Error& given) {
+  if (auto* os_error = dynamic_cast<const OsError*>(&given)) return SetOsError(*os_error);
+  // What no op asked for, a tensor did.
+  const Error error = given.kind() == ErrorKind::kMemory ? given.Of("Tensor") : given;
   PyObject* type = PythonType(error.kind());
   try {
     py::object located = Located(error, type);

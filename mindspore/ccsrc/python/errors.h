@@ -21,7 +21,7 @@ PyObject* Guarded(F&& f) noexcept {
   } catch (pybind11::error_already_set& error) {
     error.restore();
   } catch (const std::bad_alloc&) {
-    PyErr_NoMemory();
+    SetError(Error(ErrorKind::kMemory, "the memory is not enough"));
   } catch (const std::exception& error) {
     PyErr_SetString(PyExc_RuntimeError, error.what());
   }

@@ -5,15 +5,16 @@
 
 namespace ms::python {
 
-void BindGrad(pybind11::module_& m);             // grad_bindings.cc
-void BindCustomGradients(pybind11::module_& m);  // custom_gradients.cc
-void BindRuntime(pybind11::module_& m);          // runtime_bindings.cc
-void BindGuards(pybind11::module_& m);           // guards.cc
-void BindCallKey(pybind11::module_& m);          // call_key.cc
-void BindCellPrint(pybind11::module_& m);        // cell_print.cc
-void BindCompile(pybind11::module_& m);          // compile_bindings.cc
-void BindHost(pybind11::module_& m);             // host_bindings.cc
-void BindAssembler(pybind11::module_& m);        // assembler_bindings.cc
-void BindIo(pybind11::module_& m);               // io_bindings.cc
+void BindGrad(pybind11::module_& m);              // grad_bindings.cc
+void BindCustomGradients(pybind11::module_& m);   // custom_gradients.cc
+void BindRuntime(pybind11::module_& m);           // runtime_bindings.cc
+void BindGuards(pybind11::module_& m);            // guards.cc
+void BindCallKey(pybind11::module_& m);           // call_key.cc
+void BindCheckedFunctions(pybind11::module_& m);  // checked_function.cc
+void BindCellPrint(pybind11::module_& m);         // cell_print.cc
+void BindCompile(pybind11::module_& m);           // compile_bindings.cc
+void BindHost(pybind11::module_& m);              // host_bindings.cc
+void BindAssembler(pybind11::module_& m);         // assembler_bindings.cc
+void BindIo(pybind11::module_& m);                // io_bindings.cc
 
 }  // namespace ms::python

@@ -61,6 +61,17 @@ void Match(const OpFunction& f, PyObject* const* args, size_t n_args, PyObject* 
   }
 }
 
+Attr ReadAttr(const OpDef& op, const AttrDef& def, PyObject* object) {
+  try {
+    return AttrFromObject(op, def, object);
+  } catch (py::error_already_set& error) {
+    if (!error.matches(PyExc_ValueError))
+      throw;  // what Python says of an integer that is too large
+    Throw(ErrorKind::kValue, "For '{}', '{}' must fit into 64 bits, but got a larger integer.",
+          op.name, def.name);
+  }
+}
+
 AttrsRef CollectAttrs(const OpFunction& f, PyObject* const* slots) {
   const OpDef& op = *f.op;
   std::shared_ptr<Attrs> changed;
@@ -73,7 +84,7 @@ AttrsRef CollectAttrs(const OpFunction& f, PyObject* const* slots) {
       continue;
     }
     if (!changed) changed = std::make_shared<Attrs>(**f.fixed);
-    (*changed)[a] = AttrFromObject(op, op.attributes[a], slots[i]);
+    (*changed)[a] = ReadAttr(op, op.attributes[a], slots[i]);
   }
   return changed ? AttrsRef(std::move(changed)) : *f.fixed;
 }
@@ -95,33 +106,41 @@ PyObject* CallVariadic(const OpFunction& f, std::vector<PyObject*>& inputs, PyOb
   return ApplyOp(*f.op, inputs.data(), inputs.size(), attrs);
 }
 
+PyObject* CallUnnamed(const OpFunction& f, PyObject* const* args, size_t n_args, PyObject* names) {
+  const OpDef& op = *f.op;
+  PyObject* slots[kMaxParams] = {};
+  // concat(a, b, c) beside concat((a, b, c)).
+  if (op.variadic && op.inputs.size() == 1 && n_args > 1 && IsTensor(args[0]) &&
+      IsTensor(args[1])) {
+    std::vector<PyObject*> inputs(args, args + n_args);
+    Match(f, args + n_args, 0, names, slots);  // keywords are attributes
+    return ApplyOp(op, inputs.data(), inputs.size(), CollectAttrs(f, slots));
+  }
+  Match(f, args, n_args, names, slots);
+  AttrsRef attrs = CollectAttrs(f, slots);
+  PyObject* inputs[kMaxParams];
+  size_t count = 0;
+  for (size_t i = 0; i < f.params->size(); ++i) {
+    if ((*f.params)[i].input < 0) continue;
+    if (!slots[i]) BadCall(f, fmt::format("'{}' is missing", ParamName((*f.params)[i])));
+    inputs[count++] = slots[i];
+  }
+  if (op.variadic) {
+    std::vector<PyObject*> all(inputs, inputs + count - 1);
+    return CallVariadic(f, all, inputs[count - 1], attrs);
+  }
+  return ApplyOp(op, inputs, count, attrs);
+}
+
 PyObject* Call(PyObject* self, PyObject* const* args, size_t flags, PyObject* names) {
   return Guarded([&]() -> PyObject* {
     auto& f = *reinterpret_cast<OpFunction*>(self);
-    const OpDef& op = *f.op;
-    PyObject* slots[kMaxParams] = {};
-    size_t n_args = static_cast<size_t>(PyVectorcall_NARGS(flags));
-    // concat(a, b, c) beside concat((a, b, c)).
-    if (op.variadic && op.inputs.size() == 1 && n_args > 1 && IsTensor(args[0]) &&
-        IsTensor(args[1])) {
-      std::vector<PyObject*> inputs(args, args + n_args);
-      Match(f, args + n_args, 0, names, slots);  // keywords are attributes
-      return ApplyOp(op, inputs.data(), inputs.size(), CollectAttrs(f, slots));
+    try {
+      return CallUnnamed(f, args, static_cast<size_t>(PyVectorcall_NARGS(flags)), names);
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::kValue) throw;
+      throw error.Of(f.op->name);
     }
-    Match(f, args, n_args, names, slots);
-    AttrsRef attrs = CollectAttrs(f, slots);
-    PyObject* inputs[kMaxParams];
-    size_t count = 0;
-    for (size_t i = 0; i < f.params->size(); ++i) {
-      if ((*f.params)[i].input < 0) continue;
-      if (!slots[i]) BadCall(f, fmt::format("'{}' is missing", ParamName((*f.params)[i])));
-      inputs[count++] = slots[i];
-    }
-    if (op.variadic) {
-      std::vector<PyObject*> all(inputs, inputs + count - 1);
-      return CallVariadic(f, all, inputs[count - 1], attrs);
-    }
-    return ApplyOp(op, inputs, count, attrs);
   });
 }
 
@@ -260,7 +279,7 @@ py::object MakeFunction(const std::string& op_name, const std::string& name,
       if (a < 0)
         Throw(ErrorKind::kType, "For '{}', there is no attribute '{}'.", op_name,
               py::cast<std::string>(key));
-      (*changed)[a] = AttrFromObject(*op, op->attributes[a], value.ptr());
+      (*changed)[a] = ReadAttr(*op, op->attributes[a], value.ptr());
       given[a] = true;
     }
     fixed = std::move(changed);

@@ -4,11 +4,14 @@
 #include <omp.h>
 #include <pthread.h>
 
+#include <algorithm>
+
 #include "kernel/kernel.h"
 #include "python/module.h"
 #include "python/op_call.h"
 #include "runtime/arena.h"
 #include "tensor/block_cache.h"
+#include "tensor/buffer.h"
 
 namespace ms::python {
 namespace py = pybind11;
@@ -51,6 +54,17 @@ void BindRuntime(py::module_& m) {
     return std::make_tuple(stats.live, stats.peak, Blocks().sizes().kept, ReservedPeak());
   });
   m.def("reset_peak_memory", &ResetPeakMemory);
+  m.def(
+      "require_memory",
+      [](const std::string& name, double bytes) {
+        constexpr double kMost = 1e18;
+        try {
+          RequireMemory(static_cast<size_t>(std::min(bytes, kMost)));
+        } catch (const Error& error) {
+          throw error.Of(name);
+        }
+      },
+      "Raises MemoryError in the name of a function unless there may be so many further bytes.");
   m.def("reset_peak_reserved", &ResetReservedPeak);
   m.def("empty_memory_cache", [] {
     FreeIdleArenas();

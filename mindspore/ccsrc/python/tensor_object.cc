@@ -149,7 +149,8 @@ PyObject* ItemOf(PyObject* self) {
   const Tensor& value = ValueOf(self, "a conversion to a Python number");
   if (value.size() != 1) {
     Throw(ErrorKind::kValue,
-          "a tensor must have one element to become a Python number, but got shape {}.",
+          "For 'Tensor', what becomes a Python number must have exactly one element, but got shape "
+          "{}.",
           value.shape());
   }
   return VisitDType(value.dtype(), [&]<class T>(TypeTag<T>) -> PyObject* {
@@ -169,10 +170,17 @@ PyObject* ItemOf(PyObject* self) {
 PyObject* Item(PyObject* self, PyObject* args) {
   return Guarded([&]() -> PyObject* {
     if (PyTuple_GET_SIZE(args) == 0) return ItemOf(self);
-    return ArrayFromTensor(ValueOf(self, "item()"))
-        .attr("item")(*py::reinterpret_borrow<py::tuple>(args))
-        .release()
-        .ptr();
+    auto index = py::reinterpret_borrow<py::tuple>(args);
+    py::array array = ArrayFromTensor(ValueOf(self, "item()"));
+    try {
+      return array.attr("item")(*index).release().ptr();
+    } catch (py::error_already_set& error) {
+      Throw(error.matches(PyExc_IndexError)  ? ErrorKind::kIndex
+            : error.matches(PyExc_TypeError) ? ErrorKind::kType
+                                             : ErrorKind::kValue,
+            "For 'Tensor.item', the index must name an element of shape {}, but got {}.",
+            AsTensor(self)->shape(), py::repr(index).cast<std::string>().substr(0, 60));
+    }
   });
 }
 
@@ -180,10 +188,11 @@ int Bool(PyObject* self) {
   try {
     const Tensor& value = ValueOf(self, "a Python condition");
     if (value.size() != 1) {
-      Throw(ErrorKind::kValue,
-            "the truth of a tensor needs exactly one element, but got shape {}: use ops.any or "
-            "ops.all.",
-            value.shape());
+      Throw(
+          ErrorKind::kValue,
+          "For 'Tensor', a condition must have exactly one element, but got shape {}. Use ops.any "
+          "or ops.all.",
+          value.shape());
     }
     return value.Item() != 0;
   } catch (const Error& error) {
@@ -208,7 +217,8 @@ PyObject* ToIndex(PyObject* self) {
   return Guarded([&]() -> PyObject* {
     DType dtype = AsTensor(self)->dtype();
     if (!IsInteger(dtype) && !IsBool(dtype))
-      Throw(ErrorKind::kType, "only an integer tensor can be an index.");
+      Throw(ErrorKind::kType, "For 'Tensor', an index must be an integer, but got {}.",
+            Name(dtype));
     auto item = py::reinterpret_steal<py::object>(ItemOf(self));
     return PyNumber_Long(item.ptr());  // of a bool, too, an int
   });

@@ -54,6 +54,17 @@ class Pointers {
 
 Prepared& EagerRunner::Run(const OpDef& op, std::span<const Tensor* const> inputs,
                            const AttrsRef& attrs, EagerOutputs& outputs, bool in_place) {
+  try {
+    return RunUnnamed(op, inputs, attrs, outputs, in_place);
+  } catch (const Error& error) {
+    throw error.Of(op.name);
+  } catch (const std::bad_alloc&) {
+    Throw(ErrorKind::kMemory, "For '{}', the memory is not enough.", op.name);
+  }
+}
+
+Prepared& EagerRunner::RunUnnamed(const OpDef& op, std::span<const Tensor* const> inputs,
+                                  const AttrsRef& attrs, EagerOutputs& outputs, bool in_place) {
   Prepared& prepared = cache_.Find(op, inputs, attrs);
   outputs.Resize(prepared.outputs.size());
   if (op.view) {

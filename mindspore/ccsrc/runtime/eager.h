@@ -45,6 +45,8 @@ class EagerRunner {
   static inline std::function<void(const Kernel&, const KernelArgs&)> run_long;
 
  private:
+  Prepared& RunUnnamed(const OpDef& op, std::span<const Tensor* const> inputs,
+                       const AttrsRef& attrs, EagerOutputs& outputs, bool in_place);
   void RunExpanded(const OpDef& op, std::span<const Tensor* const> inputs, const AttrsRef& attrs,
                    EagerOutputs& outputs);
   KernelCache cache_;

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "tensor/block_cache.h"
+#include "tensor/memory_limit.h"
 
 namespace ms {
 namespace {
@@ -95,21 +96,34 @@ void GiveBlock(void* block, size_t bytes) {
   Blocks().Put(block, CapacityOf(block));
 }
 
+std::string Text(size_t bytes) {
+  constexpr double kGiga = 1 << 30;
+  if (bytes < (size_t{1} << 28)) return fmt::format("{} bytes", bytes);
+  return fmt::format("{:.1f} GB", static_cast<double>(bytes) / kGiga);
+}
+
 }  // namespace
 
+void RequireMemory(size_t bytes) {
+  size_t limit = MemoryLimit();
+  if (bytes <= limit && live_bytes.load(std::memory_order_relaxed) <= limit - bytes) return;
+  Throw(ErrorKind::kMemory, "{} must fit into memory, but there are {}, of which {} are in use",
+        Text(bytes), Text(limit), Text(live_bytes.load(std::memory_order_relaxed)));
+}
+
 BufferRef Buffer::Allocate(size_t bytes) {
-  if (bytes > (size_t{1} << 46)) {
-    Throw(ErrorKind::kMemory, "cannot allocate {} bytes", bytes);
-  }
+  if (bytes > kSmallLimit) RequireMemory(bytes);
   void* block = TakeBlock(bytes);
-  if (!block) Throw(ErrorKind::kMemory, "cannot allocate {} bytes: out of memory", bytes);
+  if (!block)
+    Throw(ErrorKind::kMemory, "{} must fit into memory, but the system has none left", Text(bytes));
   CountUp(bytes);
   return BufferRef(new (block) Buffer(static_cast<char*>(block) + kHeader, bytes, nullptr));
 }
 
 BufferRef Buffer::Wrap(void* data, size_t bytes, std::function<void()> release) {
   void* block = TakeBlock(0);
-  if (!block) Throw(ErrorKind::kMemory, "out of memory");
+  if (!block)
+    Throw(ErrorKind::kMemory, "an array must fit into memory, but the system has none left");
   auto* owner = new std::function<void()>(std::move(release));
   return BufferRef(new (block) Buffer(data, bytes, owner));
 }

@@ -57,6 +57,9 @@ class Buffer {
   std::atomic<int> references_{1};
 };
 
+// Throws MemoryError unless so many further bytes can be had.
+void RequireMemory(size_t bytes);
+
 // Bytes handed out and not yet given back, and their maximum since the last reset.
 struct MemoryStats {
   size_t live = 0;

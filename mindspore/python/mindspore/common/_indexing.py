@@ -281,7 +281,7 @@ def _joint_positions(plan: _Plan) -> tuple[tuple[int, ...], Tensor]:
     """The common shape of the arrays, and their coordinates along a last axis: [..., arrays]."""
     shapes = [tuple(p.array.shape) for p in plan.arrays]
     try:
-        shape = broadcast_shapes(*shapes)
+        shape = broadcast_shapes("Tensor.__getitem__", *shapes)
     except ValueError:
         raise IndexError(
             "For 'Tensor.__getitem__', the shapes of the index arrays must broadcast, "

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from mindspore import _core
 from mindspore._core import SymbolicInt
 
 
@@ -19,6 +20,11 @@ def is_int(value: Any) -> bool:
 def as_int(value: Any) -> Any:
     """The Python int; symbolic ones stay what they are."""
     return value if isinstance(value, SymbolicInt) else int(value)
+
+
+def require_memory(name: str, items: float, item_size: int) -> None:
+    """Raises MemoryError in the name of a function unless there may be so many items of so many bytes."""
+    _core.require_memory(name, float(min(items, 1 << 60)) * item_size)
 
 
 def slice_bounds(key: slice, size: Any) -> tuple[Any, Any, Any]:
@@ -49,11 +55,9 @@ def range_length(start: Any, stop: Any, step: Any) -> Any:
     return (span + stride - 1) // stride if span >= 0 else 0
 
 
-def broadcast_shapes(*shapes: tuple) -> tuple:
-    """NumPy's rule, of sizes that may be symbolic."""
-    if not any(isinstance(size, SymbolicInt) for shape in shapes for size in shape):
-        return np.broadcast_shapes(*shapes)
-    result: list[Any] = [1] * max(map(len, shapes))
+def broadcast_shapes(name: str, *shapes: tuple) -> tuple:
+    """NumPy's rule, of sizes that may be symbolic; `name` is the function that asks."""
+    result: list[Any] = [1] * max(map(len, shapes), default=0)
     for shape in shapes:
         for i, size in enumerate(shape, len(result) - len(shape)):
             known = result[i]
@@ -67,6 +71,6 @@ def broadcast_shapes(*shapes: tuple) -> tuple:
                 result[i] = size
             else:
                 raise ValueError(
-                    f"the shapes must broadcast, but got {', '.join(map(str, shapes))}."
+                    f"For '{name}', the shapes must broadcast, but got {', '.join(map(str, shapes))}."
                 )
     return tuple(result)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from mindspore.common import dtype as mstype
+from mindspore.common._checked import check_methods, checked
 from mindspore.common._draws import (
     _calculate_correct_fan,
     _calculate_fan_in_and_fan_out,
@@ -21,6 +22,8 @@ from mindspore.common._draws import (
     _draw_uniform,
     _rng,
 )
+from mindspore.common._kinds import Ints, Real
+from mindspore.common._size import require_memory
 from mindspore.common.tensor import Tensor
 
 _INITIALIZERS: dict[str, type[Initializer]] = {}
@@ -49,6 +52,9 @@ def _assignment(arr: np.ndarray, num: Any) -> np.ndarray:
 
 class Initializer:
     """Base of all initializers: a subclass fills an array in `_initialize`."""
+
+    def __init_subclass__(cls) -> None:
+        check_methods(cls, ("__init__",))
 
     def __init__(self, **kwargs: Any) -> None:
         self._kwargs = kwargs
@@ -91,7 +97,7 @@ class Constant(Initializer):
         value: A number.
     """
 
-    def __init__(self, value: Any) -> None:
+    def __init__(self, value: Real | np.ndarray) -> None:
         super().__init__(value=value)
         self.value = value
 
@@ -393,22 +399,16 @@ def _init_random_uniform(a: float, b: float, shape: tuple[int, ...]) -> np.ndarr
     return _draw_uniform(a, b, shape)
 
 
-def _check_shape(shape: Any) -> tuple[int, ...]:
-    items = shape
-    if items is None:
-        items = ()
-    elif not isinstance(items, (tuple, list)):
-        items = (items,)
-    for item in items:
-        if isinstance(item, bool) or not isinstance(item, (int, np.integer)):
-            raise TypeError(
-                f"For 'initializer', 'shape' must be an int or a tuple of ints, but got {shape!r}."
-            )
-        if item <= 0:
-            raise ValueError(
-                f"For 'initializer', the sizes in 'shape' must be positive, but got {shape}."
-            )
-    return tuple(int(item) for item in items)
+def _check_shape(shape: Ints | None) -> tuple[int, ...]:
+    if shape is None:
+        return ()
+    items = (shape,) if isinstance(shape, int) else tuple(shape)
+    if min(items, default=1) <= 0:
+        raise ValueError(
+            f"For 'initializer', the sizes in 'shape' must be positive, but got {shape}."
+        )
+    require_memory("initializer", math.prod(items), 8)
+    return items
 
 
 def _make(init: Any) -> Initializer:
@@ -421,15 +421,15 @@ def _make(init: Any) -> Initializer:
             known = ", ".join(sorted(repr(name) for name in _INITIALIZERS))
             raise ValueError(f"For 'initializer', 'init' must be one of {known}, but got '{init}'.")
         return cls()
-    if isinstance(init, (int, float, np.number)) and not isinstance(init, bool):
-        return Constant(init)
-    raise TypeError(
-        "For 'initializer', 'init' must be a Tensor, a str, a number or an Initializer, "
-        f"but got {type(init).__name__}."
-    )
+    return Constant(init)
 
 
-def initializer(init: Any, shape: Any = None, dtype: Any = mstype.float32) -> Tensor:
+@checked
+def initializer(
+    init: Tensor | str | float | Initializer,
+    shape: Ints | None = None,
+    dtype: mstype.Type = mstype.float32,
+) -> Tensor:
     """A Tensor with initial values.
 
     Args:

@@ -16,6 +16,7 @@ import numpy as np
 from mindspore import _core
 from mindspore.common import _late
 from mindspore.common import dtype as mstype
+from mindspore.common._checked import checked
 from mindspore.common.initializer import initializer
 from mindspore.common.tensor import Tensor
 
@@ -315,6 +316,7 @@ class ParameterTuple(tuple):
 
     __slots__ = ()
 
+    @checked
     def __new__(cls, iterable: Iterable[Parameter]) -> ParameterTuple:
         items = tuple(iterable)
         owners: dict[str, Parameter] = {}

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from mindspore import _core
 from mindspore.common import _printing
+from mindspore.common._checked import check_value
+from mindspore.common._kinds import Ints
+from mindspore.common._size import require_memory
 
 Tensor = _core.Tensor
 
@@ -63,7 +68,9 @@ def _sort_arguments(
         )
     if input_data is None:
         if shape is not None and dtype is not None:
-            return np.zeros(shape, _core.numpy_dtype(dtype)), dtype
+            sizes = check_value(Ints, shape, "shape", "Tensor")
+            require_memory("Tensor", math.prod((sizes,) if isinstance(sizes, int) else sizes), 8)
+            return np.zeros(sizes, _core.numpy_dtype(dtype)), dtype
         raise TypeError(
             "For 'Tensor', 'input_data' must be given, or 'shape', 'dtype' and 'init', but got none of them."
         )

@@ -91,9 +91,13 @@ from mindspore.compile.transforms import (  # noqa: E402
     vjp_in_trace,
     vmap_in_trace,
 )
-from mindspore.compile.values import require_plain  # noqa: E402
+from mindspore.compile.effects import Text  # noqa: E402
+from mindspore.compile.host_values import HostValue  # noqa: E402
+from mindspore.compile.numbers import NumberInput  # noqa: E402
+from mindspore.compile.values import Choice, require_plain  # noqa: E402
 
 _late.compiler = sys.modules[__name__]
+_late.undecided = (Choice, HostValue, NumberInput, Text)
 
 __all__ = [
     "JitFunction",

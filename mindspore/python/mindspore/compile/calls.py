@@ -46,6 +46,11 @@ def is_library(function: Any) -> bool:
     )
 
 
+def _is_of_cells(function: Any) -> bool:
+    """Methods that all cells have run as they are, too."""
+    return (getattr(function, "__module__", None) or "").startswith("mindspore.nn.cell")
+
+
 class Calls:
     """Mixin of Tracer."""
 
@@ -70,6 +75,8 @@ class Calls:
             return self._call_method(function, args, kwargs, frame)
         if isinstance(function, types.FunctionType):
             return self._call_function(function, args, kwargs)
+        if isinstance(function, _core.CheckedFunction):
+            return self._call_checked(function, args, kwargs, frame)
         if isinstance(function, functools.partial):
             if id(function) not in self.made:
                 self.guards.content(function.keywords)
@@ -119,7 +126,7 @@ class Calls:
             return self.call(inner, [owner, *args], kwargs, frame)
         if isinstance(owner, _late.cell_class) and inner.__name__ == "__call__":
             return self._call_cell(owner, args, kwargs)
-        if is_library(inner) or (inner.__module__ or "").startswith("mindspore.nn.cell"):
+        if is_library(inner) or _is_of_cells(inner):
             if isinstance(owner, Tensor):
                 return self._run(function, args, kwargs)
             return self.split_arguments(
@@ -165,6 +172,17 @@ class Calls:
         if inspect.isgeneratorfunction(function):
             return Generator(self, frame, source.node)
         return self._run_frame(frame, source.node)
+
+    def _call_checked(self, function: Any, args: list, kwargs: dict, frame: Frame | None) -> Any:
+        """A function that checks its arguments; one that is parsed does not do so itself."""
+        if is_library(function):
+            return self._run(function, args, kwargs)
+        if _is_of_cells(function):
+            return self.split_arguments(
+                args, kwargs, lambda a, k: self._run_library(function, a, k)
+            )
+        args, kwargs = self._call_plainly(function.accept, args, kwargs)
+        return self.call(function.__wrapped__, args, kwargs, frame)
 
     def _defaults(self, function: types.FunctionType) -> tuple:
         """Default values, which are facts where they can change."""
@@ -277,7 +295,8 @@ class Calls:
 
         if value.size != 1:
             raise ValueError(
-                f"only a tensor with one element can become a Python number, but got shape {tuple(value.shape)}"
+                "For 'Tensor', what becomes a Python number must have exactly one element, but got shape "
+                f"{list(value.shape)}."
             )
         if kind is bool:
             value = self.truth(value)

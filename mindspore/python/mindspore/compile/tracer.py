@@ -154,8 +154,8 @@ class Tracer(Calls, Choices, Recursion, Iterators, SpecialMethods):
             return Tensor(bool(value))
         if value.size != 1:
             raise ValueError(
-                f"a condition must have exactly one element, but got a tensor of shape {tuple(value.shape)}; use "
-                "ops.any or ops.all"
+                f"For 'Tensor', a condition must have exactly one element, but got shape {list(value.shape)}. Use ops.any "
+                "or ops.all."
             )
         if value.dtype is not _core.bool:
             value = ops.not_equal(value, 0)

@@ -13,6 +13,7 @@ from typing import Any
 
 from mindspore import _core, tuning
 from mindspore.common import dtype as mstype
+from mindspore.common._checked import check_methods
 from mindspore.common.jit_config import JitConfig
 from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
@@ -101,6 +102,7 @@ class CellOptions:
 
     def __init_subclass__(cls, **settings: Any) -> None:
         super().__init_subclass__(**settings)
+        check_methods(cls, ("__init__", "construct"))
         if cls.bprop is not None:
             cls._special = True
 

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from typing import Annotated, TypeAlias
 
-from mindspore.nn import _checks
+from mindspore.common._checked import checked
+from mindspore.common._kinds import Float, NotNegativeFloat, PositiveFloat, PositiveInt, Where
+
+# Each is a number in a list.
+Steps: TypeAlias = Annotated[PositiveInt, Where(lambda n: n <= 1 << 27, "be at most 134217728")]
 
 
-def piecewise_constant_lr(milestone: Sequence[int], learning_rates: Sequence[float]) -> list[float]:
+@checked
+def piecewise_constant_lr(
+    milestone: Sequence[Steps], learning_rates: Sequence[Float]
+) -> list[float]:
     """Constant pieces: learning_rates[i] up to, not including, step milestone[i].
 
     Args:
@@ -20,8 +28,6 @@ def piecewise_constant_lr(milestone: Sequence[int], learning_rates: Sequence[flo
         [0.1, 0.1, 0.05]
     """
     owner = "piecewise_constant_lr"
-    _checks.check_type(milestone, (tuple, list), "milestone", owner)
-    _checks.check_type(learning_rates, (tuple, list), "learning_rates", owner)
     if len(milestone) != len(learning_rates):
         raise ValueError(
             f"For '{owner}', 'milestone' and 'learning_rates' must be of the same length, "
@@ -29,33 +35,12 @@ def piecewise_constant_lr(milestone: Sequence[int], learning_rates: Sequence[flo
         )
     rates: list[float] = []
     last = 0
-    for index, (step, rate) in enumerate(zip(milestone, learning_rates)):
-        _checks.check_positive_int(step, f"milestone[{index}]", owner)
-        _checks.check_float(rate, f"learning_rates[{index}]", owner)
+    for step, rate in zip(milestone, learning_rates):
         if step < last:
             raise ValueError(f"For '{owner}', 'milestone' must grow, but got {step} after {last}.")
         rates += [rate] * (step - last)
         last = step
     return rates
-
-
-def _check(
-    owner: str,
-    learning_rate: float,
-    total_step: int,
-    step_per_epoch: int,
-    epochs: tuple[str, int],
-    decay_rate: float | None = None,
-    is_stair: bool = False,
-) -> None:
-    """What all schedules below require of their arguments."""
-    _checks.check_positive_int(total_step, "total_step", owner)
-    _checks.check_positive_int(step_per_epoch, "step_per_epoch", owner)
-    _checks.check_positive_int(epochs[1], epochs[0], owner)
-    _checks.check_positive_float(learning_rate, "learning_rate", owner)
-    if decay_rate is not None:
-        _checks.check_positive_float(decay_rate, "decay_rate", owner)
-    _checks.check_bool(is_stair, "is_stair", owner)
 
 
 def _by_epoch(total_step: int, step_per_epoch: int, rate: Callable[[int], float]) -> list[float]:
@@ -67,12 +52,13 @@ def _periods(epoch: int, decay_epoch: int, is_stair: bool) -> float:
     return epoch // decay_epoch if is_stair else epoch / decay_epoch
 
 
+@checked
 def exponential_decay_lr(
-    learning_rate: float,
-    decay_rate: float,
-    total_step: int,
-    step_per_epoch: int,
-    decay_epoch: int,
+    learning_rate: PositiveFloat,
+    decay_rate: PositiveFloat,
+    total_step: Steps,
+    step_per_epoch: PositiveInt,
+    decay_epoch: PositiveInt,
     is_stair: bool = False,
 ) -> list[float]:
     """learning_rate * decay_rate ** (epoch / decay_epoch).
@@ -85,15 +71,6 @@ def exponential_decay_lr(
         decay_epoch: The period.
         is_stair: Whether the rate changes at the end of a period only.
     """
-    _check(
-        "exponential_decay_lr",
-        learning_rate,
-        total_step,
-        step_per_epoch,
-        ("decay_epoch", decay_epoch),
-        decay_rate,
-        is_stair,
-    )
     return _by_epoch(
         total_step,
         step_per_epoch,
@@ -101,12 +78,13 @@ def exponential_decay_lr(
     )
 
 
+@checked
 def natural_exp_decay_lr(
-    learning_rate: float,
-    decay_rate: float,
-    total_step: int,
-    step_per_epoch: int,
-    decay_epoch: int,
+    learning_rate: PositiveFloat,
+    decay_rate: PositiveFloat,
+    total_step: Steps,
+    step_per_epoch: PositiveInt,
+    decay_epoch: PositiveInt,
     is_stair: bool = False,
 ) -> list[float]:
     """learning_rate * exp(-decay_rate * epoch).
@@ -119,15 +97,6 @@ def natural_exp_decay_lr(
         decay_epoch: The period of stairs.
         is_stair: Whether the rate changes at the end of a period only.
     """
-    _check(
-        "natural_exp_decay_lr",
-        learning_rate,
-        total_step,
-        step_per_epoch,
-        ("decay_epoch", decay_epoch),
-        decay_rate,
-        is_stair,
-    )
 
     def rate(epoch: int) -> float:
         counted = epoch // decay_epoch * decay_epoch if is_stair else epoch
@@ -136,12 +105,13 @@ def natural_exp_decay_lr(
     return _by_epoch(total_step, step_per_epoch, rate)
 
 
+@checked
 def inverse_decay_lr(
-    learning_rate: float,
-    decay_rate: float,
-    total_step: int,
-    step_per_epoch: int,
-    decay_epoch: int,
+    learning_rate: PositiveFloat,
+    decay_rate: PositiveFloat,
+    total_step: Steps,
+    step_per_epoch: PositiveInt,
+    decay_epoch: PositiveInt,
     is_stair: bool = False,
 ) -> list[float]:
     """learning_rate / (1 + decay_rate * epoch / decay_epoch).
@@ -154,15 +124,6 @@ def inverse_decay_lr(
         decay_epoch: The period.
         is_stair: Whether the rate changes at the end of a period only.
     """
-    _check(
-        "inverse_decay_lr",
-        learning_rate,
-        total_step,
-        step_per_epoch,
-        ("decay_epoch", decay_epoch),
-        decay_rate,
-        is_stair,
-    )
     return _by_epoch(
         total_step,
         step_per_epoch,
@@ -170,8 +131,13 @@ def inverse_decay_lr(
     )
 
 
+@checked
 def cosine_decay_lr(
-    min_lr: float, max_lr: float, total_step: int, step_per_epoch: int, decay_epoch: int
+    min_lr: NotNegativeFloat,
+    max_lr: PositiveFloat,
+    total_step: Steps,
+    step_per_epoch: PositiveInt,
+    decay_epoch: PositiveInt,
 ) -> list[float]:
     """Half a cosine from max_lr to min_lr in decay_epoch epochs.
 
@@ -183,9 +149,6 @@ def cosine_decay_lr(
         decay_epoch: The epochs of the decay.
     """
     owner = "cosine_decay_lr"
-    _check(owner, max_lr, total_step, step_per_epoch, ("decay_epoch", decay_epoch))
-    _checks.check_float(min_lr, "min_lr", owner)
-    _checks.check_non_negative(min_lr, "min_lr", owner)
     if not min_lr < max_lr:
         raise ValueError(
             f"For '{owner}', 'max_lr' must be greater than 'min_lr', but got {max_lr} and {min_lr}."
@@ -198,13 +161,14 @@ def cosine_decay_lr(
     return _by_epoch(total_step, step_per_epoch, rate)
 
 
+@checked
 def polynomial_decay_lr(
-    learning_rate: float,
-    end_learning_rate: float,
-    total_step: int,
-    step_per_epoch: int,
-    decay_epoch: int,
-    power: float,
+    learning_rate: PositiveFloat,
+    end_learning_rate: NotNegativeFloat,
+    total_step: Steps,
+    step_per_epoch: PositiveInt,
+    decay_epoch: PositiveInt,
+    power: PositiveFloat,
     update_decay_epoch: bool = False,
 ) -> list[float]:
     """(learning_rate - end_learning_rate) * (1 - epoch / decay_epoch) ** power + end_learning_rate.
@@ -219,12 +183,6 @@ def polynomial_decay_lr(
         update_decay_epoch: Whether the rate rises and falls again in the next multiple of
             decay_epoch, instead of staying at the end.
     """
-    owner = "polynomial_decay_lr"
-    _check(owner, learning_rate, total_step, step_per_epoch, ("decay_epoch", decay_epoch))
-    _checks.check_float(end_learning_rate, "end_learning_rate", owner)
-    _checks.check_non_negative(end_learning_rate, "end_learning_rate", owner)
-    _checks.check_positive_float(power, "power", owner)
-    _checks.check_bool(update_decay_epoch, "update_decay_epoch", owner)
 
     def rate(epoch: int) -> float:
         total = decay_epoch
@@ -236,8 +194,12 @@ def polynomial_decay_lr(
     return _by_epoch(total_step, step_per_epoch, rate)
 
 
+@checked
 def warmup_lr(
-    learning_rate: float, total_step: int, step_per_epoch: int, warmup_epoch: int
+    learning_rate: PositiveFloat,
+    total_step: Steps,
+    step_per_epoch: PositiveInt,
+    warmup_epoch: PositiveInt,
 ) -> list[float]:
     """learning_rate * min(epoch, warmup_epoch) / warmup_epoch.
 
@@ -247,7 +209,6 @@ def warmup_lr(
         step_per_epoch: The steps in an epoch.
         warmup_epoch: The epochs of the warm-up.
     """
-    _check("warmup_lr", learning_rate, total_step, step_per_epoch, ("warmup_epoch", warmup_epoch))
     return _by_epoch(
         total_step,
         step_per_epoch,

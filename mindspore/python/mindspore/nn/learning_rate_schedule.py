@@ -8,8 +8,8 @@ from __future__ import annotations
 import math
 
 from mindspore.common import dtype as mstype
+from mindspore.common._kinds import NotNegativeFloat, PositiveFloat, PositiveInt
 from mindspore.common.tensor import Tensor
-from mindspore.nn import _checks
 from mindspore.nn.cell import Cell
 from mindspore.ops import operations as P
 
@@ -24,21 +24,21 @@ class LearningRateSchedule(Cell):
         )
 
 
-def _check_rate(value: float, name: str, owner: str) -> float:
-    return _checks.check_positive_float(value, name, owner)
-
-
 class _DecayLR(LearningRateSchedule):
     """What exponential and inverse decays share."""
 
     def __init__(
-        self, learning_rate: float, decay_rate: float, decay_steps: int, is_stair: bool = False
+        self,
+        learning_rate: PositiveFloat,
+        decay_rate: PositiveFloat,
+        decay_steps: PositiveInt,
+        is_stair: bool = False,
     ) -> None:
         super().__init__()
-        self.learning_rate = _check_rate(learning_rate, "learning_rate", self.cls_name)
-        self.decay_rate = _check_rate(decay_rate, "decay_rate", self.cls_name)
-        self.decay_steps = _checks.check_positive_int(decay_steps, "decay_steps", self.cls_name)
-        self.is_stair = _checks.check_bool(is_stair, "is_stair", self.cls_name)
+        self.learning_rate = learning_rate
+        self.decay_rate = decay_rate
+        self.decay_steps = decay_steps
+        self.is_stair = is_stair
         self.pow = P.Pow()
         self.floor = P.Floor()
         self.exp = P.Exp()
@@ -106,14 +106,10 @@ class CosineDecayLR(LearningRateSchedule):
         decay_steps: The steps.
     """
 
-    def __init__(self, min_lr: float, max_lr: float, decay_steps: int) -> None:
+    def __init__(
+        self, min_lr: NotNegativeFloat, max_lr: PositiveFloat, decay_steps: PositiveInt
+    ) -> None:
         super().__init__()
-        if not isinstance(min_lr, float):
-            raise TypeError(
-                f"For '{self.cls_name}', 'min_lr' must be a float, but got {type(min_lr).__name__}."
-            )
-        _checks.check_non_negative(min_lr, "min_lr", self.cls_name)
-        _check_rate(max_lr, "max_lr", self.cls_name)
         if not min_lr < max_lr:
             raise ValueError(
                 f"For '{self.cls_name}', 'max_lr' must be greater than 'min_lr', "
@@ -121,7 +117,7 @@ class CosineDecayLR(LearningRateSchedule):
             )
         self.min_lr = min_lr
         self.max_lr = max_lr
-        self.decay_steps = _checks.check_positive_int(decay_steps, "decay_steps", self.cls_name)
+        self.decay_steps = decay_steps
         self.minimum = P.Minimum()
         self.cos = P.Cos()
 
@@ -146,28 +142,18 @@ class PolynomialDecayLR(LearningRateSchedule):
 
     def __init__(
         self,
-        learning_rate: float,
-        end_learning_rate: float,
-        decay_steps: int,
-        power: float,
+        learning_rate: PositiveFloat,
+        end_learning_rate: NotNegativeFloat,
+        decay_steps: PositiveInt,
+        power: PositiveFloat,
         update_decay_steps: bool = False,
     ) -> None:
         super().__init__()
-        owner = self.cls_name
-        self.learning_rate = _check_rate(learning_rate, "learning_rate", owner)
-        if not isinstance(end_learning_rate, float):
-            raise TypeError(
-                f"For '{owner}', 'end_learning_rate' must be a float, "
-                f"but got {type(end_learning_rate).__name__}."
-            )
-        self.end_learning_rate = _checks.check_non_negative(
-            end_learning_rate, "end_learning_rate", owner
-        )
-        self.decay_steps = _checks.check_positive_int(decay_steps, "decay_steps", owner)
-        self.power = _check_rate(power, "power", owner)
-        self.update_decay_steps = _checks.check_bool(
-            update_decay_steps, "update_decay_steps", owner
-        )
+        self.learning_rate = learning_rate
+        self.end_learning_rate = end_learning_rate
+        self.decay_steps = decay_steps
+        self.power = power
+        self.update_decay_steps = update_decay_steps
         self.minimum = P.Minimum()
         self.maximum = P.Maximum()
         self.ceil = P.Ceil()
@@ -192,17 +178,10 @@ class WarmUpLR(LearningRateSchedule):
         warmup_steps: The steps of the warm-up.
     """
 
-    def __init__(self, learning_rate: float, warmup_steps: int) -> None:
+    def __init__(self, learning_rate: NotNegativeFloat, warmup_steps: PositiveInt) -> None:
         super().__init__()
-        if not isinstance(learning_rate, float):
-            raise TypeError(
-                f"For '{self.cls_name}', 'learning_rate' must be a float, "
-                f"but got {type(learning_rate).__name__}."
-            )
-        self.learning_rate = _checks.check_non_negative(
-            learning_rate, "learning_rate", self.cls_name
-        )
-        self.warmup_steps = _checks.check_positive_int(warmup_steps, "warmup_steps", self.cls_name)
+        self.learning_rate = learning_rate
+        self.warmup_steps = warmup_steps
         self.minimum = P.Minimum()
 
     def construct(self, global_step: Tensor) -> Tensor:

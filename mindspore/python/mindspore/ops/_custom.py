@@ -10,6 +10,7 @@ from typing import Any
 from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.common import _late
+from mindspore.common._checked import checked
 from mindspore.common._tree import flatten, rebuild
 
 FLOATS = (
@@ -219,15 +220,12 @@ class TensorHook:
             state["_gradient_hooks"] = [h for h in state["_gradient_hooks"] if h is not self]
 
 
+@checked
 def register_hook(self: Tensor, hook: Callable) -> Any:
     """Calls `hook(gradient)` when the gradient of this tensor is complete; what it returns, unless None, replaces the gradient.
 
     The hook of a Parameter stays; that of another tensor is for the gradient under way. Returns a handle with `remove()`.
     """
-    if not callable(hook):
-        raise TypeError(
-            f"For 'register_hook', 'hook' must be a function, but got {type(hook).__name__}."
-        )
     if self.is_symbolic:
         return _late.compiler.hook_in_trace(self, hook)
     if isinstance(self, _late.parameter_class):
@@ -325,6 +323,7 @@ def recomputed_call(name: str, run: Callable, args: tuple, parameters: list) -> 
     return rebuild(value, lambda _: next(items))
 
 
+@checked
 def recompute(block: Any, *args: Any, **kwargs: Any) -> Any:
     """`block(*args, **kwargs)`, whose inside is computed again in the backward pass rather than kept.
 

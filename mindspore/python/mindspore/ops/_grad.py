@@ -10,6 +10,8 @@ from typing import Any
 from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.common import _late
+from mindspore.common._checked import checked
+from mindspore.common._kinds import Ints
 from mindspore.common._mutable import MUTABLE
 from mindspore.common._tree import flatten, rebuild
 from mindspore.ops import _custom
@@ -281,20 +283,12 @@ class GradOperation:
         sens_param: the call takes the tangent of the output as its last argument.
     """
 
+    @checked
     def __init__(self, get_all: bool = False, get_by_list: bool = False, sens_param: bool = False):
-        for name, flag in (
-            ("get_all", get_all),
-            ("get_by_list", get_by_list),
-            ("sens_param", sens_param),
-        ):
-            if not isinstance(flag, bool):
-                raise TypeError(
-                    f"For 'GradOperation', '{name}' must be a bool, but got {type(flag).__name__}."
-                )
         self.get_all, self.get_by_list, self.sens_param = get_all, get_by_list, sens_param
 
+    @checked
     def __call__(self, fn: Callable, weights: Any = None) -> GradFunction:
-        _check_function("GradOperation", fn)
         if self.get_by_list and weights is None:
             weights = fn.trainable_params() if hasattr(fn, "trainable_params") else ()
         positions: Any = "all" if self.get_all else (None if self.get_by_list else 0)
@@ -307,27 +301,12 @@ class GradOperation:
         )
 
 
-def _check_function(name: str, fn: Any) -> None:
-    if not callable(fn):
-        raise TypeError(
-            f"For '{name}', the first argument must be a function or a Cell, but got {type(fn).__name__}."
-        )
-
-
-def _check_positions(name: str, position: Any, weights: Any) -> Any:
+def _check_positions(name: str, position: Ints | None, weights: Any) -> Any:
     if position is None:
         if weights is None:
             raise ValueError(f"For '{name}', 'grad_position' and 'weights' must not both be None.")
         return None
     items = (position,) if isinstance(position, int) else position
-    if (
-        isinstance(position, bool)
-        or not isinstance(items, (tuple, list))
-        or not all(isinstance(i, int) and not isinstance(i, bool) for i in items)
-    ):
-        raise TypeError(
-            f"For '{name}', 'grad_position' must be an int, a tuple of ints or None, but got {position!r}."
-        )
     if not items or min(items) < 0:
         raise ValueError(
             f"For '{name}', 'grad_position' must not be empty or negative, but got {position!r}."
@@ -337,9 +316,10 @@ def _check_positions(name: str, position: Any, weights: Any) -> Any:
     return position if isinstance(position, int) else tuple(items)
 
 
+@checked
 def grad(
     fn: Callable,
-    grad_position: Any = 0,
+    grad_position: Ints | None = 0,
     weights: Any = None,
     has_aux: bool = False,
     return_ids: bool = False,
@@ -353,7 +333,6 @@ def grad(
         has_aux: `fn` returns (value, *others); only the value is differentiated, the others are returned beside the gradients.
         return_ids: each gradient comes with its position or Parameter name.
     """
-    _check_function("grad", fn)
     return GradFunction(
         fn,
         _check_positions("grad", grad_position, weights),
@@ -363,15 +342,15 @@ def grad(
     )
 
 
+@checked
 def value_and_grad(
     fn: Callable,
-    grad_position: Any = 0,
+    grad_position: Ints | None = 0,
     weights: Any = None,
     has_aux: bool = False,
     return_ids: bool = False,
 ) -> GradFunction:
     """The function that returns (value of `fn`, gradients); arguments as for `grad`."""
-    _check_function("value_and_grad", fn)
     return GradFunction(
         fn,
         _check_positions("value_and_grad", grad_position, weights),
@@ -383,9 +362,10 @@ def value_and_grad(
     )
 
 
-def get_grad(gradients: Any, identifier: Any) -> Any:
+@checked
+def get_grad(gradients: tuple, identifier: int | Tensor) -> Any:
     """Picks one gradient, by position or Parameter, out of what `grad(..., return_ids=True)` returned."""
-    key = identifier if isinstance(identifier, int) else identifier.name
+    key = identifier.name if isinstance(identifier, _late.parameter_class) else identifier
 
     def search(item: Any) -> Any:
         if isinstance(item, tuple) and len(item) == 2 and isinstance(item[0], (int, str)):

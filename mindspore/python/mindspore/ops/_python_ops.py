@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import functools
+import sys
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from mindspore import _core
+from mindspore._core import DType as ElementType
 from mindspore._core import Tensor
 from mindspore.common import dtype as mstype
+from mindspore.common._checked import check_functions
+from mindspore.common._kinds import Real
+from mindspore.common._size import range_length
 from mindspore.common._tree import rebuild
 from mindspore.ops import _effects, _recurrent_ops
 from mindspore.ops._effects import print_  # noqa: F401 - one of FUNCTIONS
@@ -58,14 +64,14 @@ TensorShape = DynamicShape
 class TupleToArray(PythonPrimitive):
     """Numbers as a tensor."""
 
-    def __call__(self, x: tuple) -> Tensor:
+    def __call__(self, x: Sequence[Real]) -> Tensor:
         return tuple_to_array(x)
 
 
 class ScalarToTensor(PythonPrimitive):
     """A number as a 0-d tensor."""
 
-    def __call__(self, x: Any, dtype: Any = _core.float32) -> Tensor:
+    def __call__(self, x: Real, dtype: ElementType = _core.float32) -> Tensor:
         return scalar_to_tensor(x, dtype)
 
 
@@ -75,7 +81,7 @@ ScalarToArray = ScalarToTensor
 class Partial(PythonPrimitive):
     """A function with its first arguments given."""
 
-    def __call__(self, fn: Any, *args: Any) -> Any:
+    def __call__(self, fn: Callable, *args: Any) -> Any:
         return partial(fn, *args)
 
 
@@ -103,53 +109,39 @@ class MakeTuple(PythonPrimitive):
         return items
 
 
-def _tensor(name: str, x: Any) -> Tensor:
-    if not isinstance(x, Tensor):
-        raise TypeError(f"For '{name}', the input must be a Tensor, but got {type(x).__name__}.")
-    return x
-
-
 def shape(input_x: Tensor) -> tuple:
     """The shape of a tensor as a tuple."""
-    return tuple(_tensor("shape", input_x).shape)
+    return tuple(input_x.shape)
 
 
 def dtype(input_x: Tensor) -> Any:
     """The dtype of a tensor."""
-    return _tensor("dtype", input_x).dtype
+    return input_x.dtype
 
 
 def rank(input_x: Tensor) -> int:
     """The number of dimensions."""
-    return _tensor("rank", input_x).ndim
+    return input_x.ndim
 
 
 def size(input_x: Tensor) -> int:
     """The number of elements."""
-    return int(_tensor("size", input_x).size)
+    return int(input_x.size)
 
 
 def numel(input: Tensor) -> int:
     """The number of elements."""
-    return int(_tensor("numel", input).size)
+    return int(input.size)
 
 
-def tuple_to_array(input_x: tuple) -> Tensor:
+def tuple_to_array(input_x: Sequence[Real]) -> Tensor:
     """Numbers as a tensor: Int32 for ints, Float32 for floats."""
-    if not isinstance(input_x, (tuple, list)):
-        raise TypeError(
-            f"For 'tuple_to_array', 'input_x' must be a tuple, but got {type(input_x).__name__}."
-        )
     integers = np.array(input_x).dtype.kind == "i"
     return Tensor(list(input_x), _core.int32 if integers else None)
 
 
-def scalar_to_tensor(input_x: Any, dtype: Any = _core.float32) -> Tensor:
+def scalar_to_tensor(input_x: Real, dtype: ElementType = _core.float32) -> Tensor:
     """A number as a 0-d tensor."""
-    if isinstance(input_x, Tensor) or not isinstance(input_x, (int, float, bool)):
-        raise TypeError(
-            f"For 'scalar_to_tensor', 'input_x' must be a number, but got {type(input_x).__name__}."
-        )
     return Tensor(input_x, dtype)
 
 
@@ -174,17 +166,30 @@ def stop_gradient(value: Any) -> Any:
     return _core.op("StopGradient")(value) if isinstance(value, Tensor) else value
 
 
-def partial(fn: Any, *args: Any) -> Any:
+def partial(fn: Callable, *args: Any) -> Any:
     """A function with its first arguments given."""
     return functools.partial(fn, *args)
 
 
+_MOST_NUMBERS = 1 << 24
+
+
 def make_range(*args: int) -> tuple:
     """`range(...)` as a tuple."""
-    return tuple(range(*args))
+    if not 1 <= len(args) <= 3:
+        raise TypeError(f"For 'make_range', there must be 1 to 3 numbers, but got {len(args)}.")
+    if len(args) == 3 and args[2] == 0:
+        raise ValueError("For 'make_range', the step must not be 0, but got 0.")
+    numbers = range(*args)
+    count = range_length(numbers.start, numbers.stop, numbers.step)
+    if count > _MOST_NUMBERS:
+        raise ValueError(
+            f"For 'make_range', there must be at most {_MOST_NUMBERS} numbers, but got {count}."
+        )
+    return tuple(numbers)
 
 
-def tuple_len(x: Any) -> int:
+def tuple_len(x: Sequence[Any]) -> int:
     """The length of a tuple or list."""
     return len(x)
 
@@ -199,20 +204,20 @@ def typeof(x: Any) -> Any:
     return mstype.get_py_obj_dtype(x)
 
 
-def is_instance(value: Any, kind: Any) -> bool:
+def is_instance(value: Any, kind: type | Sequence[type]) -> bool:
     """Whether a value is of a type."""
-    return isinstance(value, kind)
+    return isinstance(value, kind if isinstance(kind, type) else tuple(kind))
 
 
-def add_flags(fn: Any = None, **flags: Any) -> Any:
+def add_flags(fn: Callable | None = None, **flags: Any) -> Any:
     """Marks a function or cell with flags of the first releases; kept, not needed."""
     if fn is None:
         return lambda f: add_flags(f, **flags)
-    fn._func_graph_flags = {**getattr(fn, "_func_graph_flags", {}), **flags}
+    vars(fn)["_func_graph_flags"] = {**getattr(fn, "_func_graph_flags", {}), **flags}
     return fn
 
 
-def core(fn: Any = None, **flags: Any) -> Any:
+def core(fn: Callable | None = None, **flags: Any) -> Any:
     """A marker of the first releases; see `add_flags`."""
     return add_flags(fn, **flags)
 
@@ -239,6 +244,7 @@ FUNCTIONS = (
     "add_flags",
     "core",
 )
+check_functions(sys.modules[__name__], FUNCTIONS)
 CLASSES: dict[str, type] = {
     c.__name__: c
     for c in (

@@ -5,15 +5,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Annotated, Any, TypeAlias
 
 from mindspore._core import Tensor
 from mindspore.common import dtype as mstype
+from mindspore.common._checked import checked
+from mindspore.common._kinds import PositiveInt, Where
 from mindspore.common._tree import flatten, rebuild
 from mindspore.ops._custom import FLOATS
 from mindspore.ops._grad import ones_like, zeros_like
-from mindspore.ops._transforms import _check_function, _forward
+from mindspore.ops._transforms import _forward
 from mindspore.ops._vmap import apply, enter
+
+# Each order takes as much as all before it.
+Order: TypeAlias = Annotated[PositiveInt, Where(lambda n: n <= 32, "be at most 32")]
 
 
 def _derivatives(fn: Any, along: Callable, at: Tensor, order: int) -> tuple[Any, list[list]]:
@@ -39,14 +44,9 @@ def _derivatives(fn: Any, along: Callable, at: Tensor, order: int) -> tuple[Any,
     return held[0], [found[i::count] for i in range(count)]
 
 
-def _points(name: str, primals: Any) -> list[Tensor]:
+def _points(name: str, primals: Tensor | tuple[Tensor, ...]) -> list[Tensor]:
     """The primals as a list of floating tensors."""
-    points = list(primals) if isinstance(primals, tuple) else [primals]
-    for point in points:
-        if not isinstance(point, Tensor):
-            raise TypeError(
-                f"For '{name}', 'primals' must be a Tensor or a tuple of Tensors, but got {type(point).__name__}."
-            )
+    points = [primals] if isinstance(primals, Tensor) else list(primals)
     if not points:
         raise ValueError(f"For '{name}', 'primals' must not be empty, but got ().")
     return [p if p.dtype in FLOATS else p.astype(mstype.float32) for p in points]
@@ -74,7 +74,10 @@ def _coefficients(points: list[Tensor], series: Any) -> list[list[Tensor]]:
     return parts
 
 
-def jet(fn: Callable, primals: Any, series: Any) -> tuple:
+@checked
+def jet(
+    fn: Callable, primals: Tensor | tuple[Tensor, ...], series: Tensor | tuple[Tensor, ...]
+) -> tuple:
     """The derivatives of `fn` along a curve of its inputs, which is given by its own derivatives.
 
     Args:
@@ -92,7 +95,6 @@ def jet(fn: Callable, primals: Any, series: Any) -> tuple:
     """
     from mindspore import ops
 
-    _check_function("jet", fn)
     if isinstance(primals, tuple) != isinstance(series, tuple):
         raise TypeError(
             "For 'jet', 'primals' and 'series' must be both Tensors or both tuples, but got "
@@ -122,7 +124,8 @@ def jet(fn: Callable, primals: Any, series: Any) -> tuple:
     return enter(fn, ("jet",), body, (primals, series))
 
 
-def derivative(fn: Callable, primals: Any, order: int) -> tuple:
+@checked
+def derivative(fn: Callable, primals: Tensor | tuple[Tensor, ...], order: Order) -> tuple:
     """The derivative of an order of `fn`, all elements of all inputs growing alike.
 
     Args:
@@ -137,12 +140,6 @@ def derivative(fn: Callable, primals: Any, order: int) -> tuple:
         >>> value, third = ops.derivative(ops.sin, Tensor([0.0, 1.0]), 3)  # third: -cos
     """
     from mindspore import ops
-
-    _check_function("derivative", fn)
-    if isinstance(order, bool) or not isinstance(order, int):
-        raise TypeError(f"For 'derivative', 'order' must be an int, but got {order!r}.")
-    if order < 1:
-        raise ValueError(f"For 'derivative', 'order' must be at least 1, but got {order}.")
 
     def body(primals: Any) -> tuple:
         points = _points("derivative", primals)

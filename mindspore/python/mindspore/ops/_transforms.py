@@ -4,13 +4,15 @@ runs the definitions below: forward mode as the reverse of the reverse."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.common import _late
 from mindspore.common._boundary import boundary
+from mindspore.common._checked import checked
+from mindspore.common._kinds import Ints
 from mindspore.common._tree import flatten, rebuild
 from mindspore.ops._custom import FLOATS, has_tangent, transposing
 from mindspore.ops._grad import ones_like, zeros_like
@@ -81,28 +83,8 @@ def _reverse(call: Callable, primals: list, weights: list) -> tuple[Any, Callabl
 
 
 # ---- arguments ----------------------------------------------------------------------------------------------------------
-def _check_function(name: str, fn: Any) -> None:
-    if not callable(fn):
-        raise TypeError(
-            f"For '{name}', 'fn' must be a function or a Cell, but got {type(fn).__name__}."
-        )
-
-
-def _check_aux(name: str, has_aux: Any) -> None:
-    if not isinstance(has_aux, bool):
-        raise TypeError(
-            f"For '{name}', 'has_aux' must be a bool, but got {type(has_aux).__name__}."
-        )
-
-
-def _tensors(name: str, what: str, value: Any) -> list:
-    items = list(value) if isinstance(value, (tuple, list)) else [value]
-    for item in items:
-        if not isinstance(item, Tensor):
-            raise TypeError(
-                f"For '{name}', {what} must be a Tensor, or a tuple or list of Tensors, but got {type(item).__name__}."
-            )
-    return items
+def _listed(value: Tensor | Sequence[Tensor]) -> list[Tensor]:
+    return [value] if isinstance(value, Tensor) else list(value)
 
 
 def _split_aux(name: str, value: Any, has_aux: bool) -> tuple[Any, Any]:
@@ -136,7 +118,13 @@ def _match(name: str, what: str, tangent: Any, of: Tensor) -> Tensor:
 
 # ---- jvp and vjp --------------------------------------------------------------------------------------------------------
 @boundary
-def jvp(fn: Callable, inputs: Any, v: Any, has_aux: bool = False) -> tuple:
+@checked
+def jvp(
+    fn: Callable,
+    inputs: Tensor | Sequence[Tensor],
+    v: Tensor | Sequence[Tensor],
+    has_aux: bool = False,
+) -> tuple:
     """The value of `fn`, and its derivative at `inputs` along `v` (forward mode).
 
     Args:
@@ -148,12 +136,9 @@ def jvp(fn: Callable, inputs: Any, v: Any, has_aux: bool = False) -> tuple:
     Returns:
         (value, tangent), and the others with has_aux.
     """
-    _check_function("jvp", fn)
-    _check_aux("jvp", has_aux)
 
     def body(inputs: Any, v: Any) -> tuple:
-        primals = _tensors("jvp", "'inputs'", inputs)
-        tangents = _tensors("jvp", "'v'", v)
+        primals, tangents = _listed(inputs), _listed(v)
         if len(primals) != len(tangents):
             raise ValueError(
                 f"For 'jvp', 'v' must have one tangent for each of the {len(primals)} inputs, but got {len(tangents)}."
@@ -208,7 +193,13 @@ class PullBack:
 
 
 @boundary
-def vjp(fn: Callable, *inputs: Any, weights: Any = None, has_aux: bool = False) -> tuple:
+@checked
+def vjp(
+    fn: Callable,
+    *inputs: Tensor,
+    weights: Tensor | Sequence[Tensor] | None = None,
+    has_aux: bool = False,
+) -> tuple:
     """The value of `fn`, and the function that maps a tangent of the value to gradients of the inputs (reverse mode).
 
     Args:
@@ -221,14 +212,8 @@ def vjp(fn: Callable, *inputs: Any, weights: Any = None, has_aux: bool = False) 
         (value, function), and the others with has_aux. The function takes a tangent for each tensor of the value and returns
         the tuple of gradients of the inputs; with weights, the pair of these and those of the weights.
     """
-    _check_function("vjp", fn)
-    _check_aux("vjp", has_aux)
-    primals = []
-    for x in inputs:
-        if not isinstance(x, Tensor):
-            raise TypeError(f"For 'vjp', the inputs must be Tensors, but got {type(x).__name__}.")
-        primals.append(x)
-    listed = [] if weights is None else _tensors("vjp", "'weights'", weights)
+    primals = list(inputs)
+    listed = [] if weights is None else _listed(weights)
 
     def call(xs: list) -> Any:
         return apply(fn, xs)
@@ -336,25 +321,20 @@ def _over_basis(call: Callable, x: Tensor) -> list:
     return flatten(over_items(call, [basis], [0], x.size, lambda value: [0] * len(flatten(value))))
 
 
-def _jacobian(name: str, fn: Any, grad_position: Any, has_aux: Any) -> Jacobian:
-    _check_function(name, fn)
-    _check_aux(name, has_aux)
-    positions = grad_position if isinstance(grad_position, (tuple, list)) else (grad_position,)
+def _jacobian(name: str, fn: Callable, grad_position: Ints, has_aux: bool) -> Jacobian:
+    positions = (grad_position,) if isinstance(grad_position, int) else tuple(grad_position)
     for p in positions:
-        if isinstance(p, bool) or not isinstance(p, int):
-            raise TypeError(
-                f"For '{name}', 'grad_position' must be an int or a tuple of ints, but got {grad_position!r}."
-            )
         if p < 0:
             raise ValueError(f"For '{name}', 'grad_position' must not be negative, but got {p}.")
     if not positions or len(set(positions)) != len(positions):
         raise ValueError(
             f"For '{name}', 'grad_position' must be different positions, but got {grad_position!r}."
         )
-    return Jacobian(name, fn, tuple(positions), has_aux)
+    return Jacobian(name, fn, positions, has_aux)
 
 
-def jacfwd(fn: Callable, grad_position: Any = 0, has_aux: bool = False) -> Jacobian:
+@checked
+def jacfwd(fn: Callable, grad_position: Ints = 0, has_aux: bool = False) -> Jacobian:
     """The function that returns the Jacobian of `fn` by forward mode, for few inputs and many outputs.
 
     Args:
@@ -369,6 +349,7 @@ def jacfwd(fn: Callable, grad_position: Any = 0, has_aux: bool = False) -> Jacob
     return _jacobian("jacfwd", fn, grad_position, has_aux)
 
 
-def jacrev(fn: Callable, grad_position: Any = 0, has_aux: bool = False) -> Jacobian:
+@checked
+def jacrev(fn: Callable, grad_position: Ints = 0, has_aux: bool = False) -> Jacobian:
     """The function that returns the Jacobian of `fn` by reverse mode, for many inputs and few outputs; see `jacfwd`."""
     return _jacobian("jacrev", fn, grad_position, has_aux)

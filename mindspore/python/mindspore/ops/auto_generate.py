@@ -7,8 +7,8 @@ from typing import Any
 
 from mindspore import _core
 from mindspore._core import DType, Tensor
+from mindspore.common._checked import checked
 from mindspore.ops._bind import raw
-from mindspore.ops._checks import check_tensors
 from mindspore.ops.function.linalg_func import matmul
 from mindspore.ops.function.math_func import clamp, round
 from mindspore.ops.function.reduce_func import amax
@@ -31,8 +31,7 @@ _FLOATS = (*_HALF, _float32)
 _bytes, _reshape, _transpose = raw("MatMulInteger"), raw("Reshape"), raw("Transpose")
 
 
-def _check_dtype(name: str, argument: str, x: Any, allowed: tuple[DType, ...]) -> None:
-    check_tensors(name, x)
+def _check_dtype(name: str, argument: str, x: Tensor, allowed: tuple[DType, ...]) -> None:
     if x.dtype not in allowed:
         kinds = ", ".join(str(t) for t in allowed)
         raise TypeError(
@@ -76,6 +75,7 @@ def _check_result(name: str, dtype: Any) -> None:
         )
 
 
+@checked
 def quant_batch_matmul(
     x1: Tensor,
     x2: Tensor,
@@ -130,6 +130,7 @@ def _per_row(name: str, scale: Any, rows: int) -> Tensor:
     return _reshape(scale.astype(_float32), shape=(rows, 1))
 
 
+@checked
 def weight_quant_batch_matmul(
     x: Tensor,
     weight: Tensor,
@@ -195,10 +196,6 @@ def weight_quant_batch_matmul(
 def _of_groups(name: str, argument: str, scale: Any, weight: Tensor, group: int) -> Tensor:
     """The scale as something that broadcasts against the weight."""
     _check_dtype(name, argument, scale, _FLOATS)
-    if not isinstance(group, int) or isinstance(group, bool):
-        raise TypeError(
-            f"For '{name}', 'antiquant_group_size' must be an int, but got {type(group).__name__}."
-        )
     rows, columns = weight.shape
     if group == 0:
         if scale.size not in (1, columns):
@@ -299,7 +296,7 @@ class QuantV2(PythonPrimitive):
                     f"For '{name}', '{argument}' must have the last size of 'x' {x.shape} and 1 elsewhere, but got "
                     f"{value.shape}."
                 )
-        if not isinstance(rounding_mode, str) or rounding_mode.upper() != "ROUND":
+        if rounding_mode.upper() != "ROUND":
             raise ValueError(
                 f"For '{name}', 'rounding_mode' must be 'ROUND', but got {rounding_mode!r}."
             )

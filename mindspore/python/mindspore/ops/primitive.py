@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mindspore import _core
+from mindspore.common._checked import check_methods, checked
 from mindspore.ops import _user_primitive
 
 
@@ -24,11 +25,8 @@ class Primitive:
     instance_name = ""
     attrs: dict[str, Any]
 
+    @checked
     def __init__(self, name: str):
-        if not isinstance(name, str):
-            raise TypeError(
-                f"For 'Primitive', 'name' must be a str, but got {type(name).__name__}."
-            )
         self.name = name
         self.__dict__.setdefault("attrs", {})
 
@@ -169,6 +167,9 @@ def _default(method: Callable) -> Callable:
 class PythonPrimitive(DeclaredPrimitive):
     """A primitive whose call is Python."""
 
+    def __init_subclass__(cls) -> None:
+        check_methods(cls, ("__call__",))
+
     def _bind(self) -> None:
         self.name = type(self).__name__
 
@@ -208,6 +209,7 @@ class PrimitiveWithCheck(Primitive):
         """Raises an exception if the dtypes of the inputs are wrong."""
 
 
+@checked
 def prim_attr_register(function: Callable) -> Callable:
     """Decorates a constructor: the primitive is named after its class, and the arguments become attributes."""
     signature = inspect.signature(function)
@@ -224,6 +226,7 @@ def prim_attr_register(function: Callable) -> Callable:
     return construct
 
 
+@checked
 def constexpr(
     fn: Callable | None = None,
     get_instance: bool = True,

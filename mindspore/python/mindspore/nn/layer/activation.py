@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated
 
 from mindspore import ops
 from mindspore.common import dtype as mstype
+from mindspore.common._checked import checked
+from mindspore.common._kinds import Finite, Float, PositiveInt, Where
 from mindspore.common.initializer import initializer
 from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
-from mindspore.nn import _checks
 from mindspore.nn.cell import Cell
 from mindspore.ops import operations as P
+
+_SOME = Where(len, "not be empty")
 
 
 class ReLU(Cell):
@@ -37,9 +40,9 @@ class LeakyReLU(Cell):
         alpha: The slope below zero.
     """
 
-    def __init__(self, alpha: float = 0.2) -> None:
+    def __init__(self, alpha: Finite = 0.2) -> None:
         super().__init__()
-        self.alpha = _checks.check_number(alpha, "alpha", self.cls_name)
+        self.alpha = alpha
 
     def construct(self, x: Tensor) -> Tensor:
         """The activation."""
@@ -71,7 +74,7 @@ class GELU(Cell):
 
     def __init__(self, approximate: bool = True) -> None:
         super().__init__()
-        self.approximate = _checks.check_bool(approximate, "approximate", self.cls_name)
+        self.approximate = approximate
 
     def construct(self, x: Tensor) -> Tensor:
         """The activation."""
@@ -109,9 +112,9 @@ class ELU(Cell):
         alpha: The value that is approached, negated, far below zero.
     """
 
-    def __init__(self, alpha: float = 1.0) -> None:
+    def __init__(self, alpha: Finite = 1.0) -> None:
         super().__init__()
-        self.alpha = _checks.check_number(alpha, "alpha", self.cls_name)
+        self.alpha = alpha
 
     def construct(self, x: Tensor) -> Tensor:
         """The activation."""
@@ -134,14 +137,8 @@ class PReLU(Cell):
         w: The slope at the start: a number, a list or a Tensor of `channel` numbers.
     """
 
-    def __init__(self, channel: int = 1, w: Any = 0.25) -> None:
+    def __init__(self, channel: PositiveInt = 1, w: Float | list[float] | Tensor = 0.25) -> None:
         super().__init__()
-        _checks.check_positive_int(channel, "channel", self.cls_name)
-        if not isinstance(w, (float, list, Tensor)):
-            raise TypeError(
-                f"For '{self.cls_name}', 'w' must be a float, a list or a Tensor, "
-                f"but got {type(w).__name__}."
-            )
         if isinstance(w, float):
             start = initializer(w, (channel,))
         else:
@@ -166,9 +163,9 @@ class Softmax(Cell):
         axis: The axis, or a tuple of axes.
     """
 
-    def __init__(self, axis: int | tuple[int, ...] = -1) -> None:
+    def __init__(self, axis: int | Annotated[tuple[int, ...], _SOME] = -1) -> None:
         super().__init__()
-        self.softmax = P.Softmax(_check_axis(axis, self.cls_name))
+        self.softmax = P.Softmax(axis)
 
     def construct(self, x: Tensor) -> Tensor:
         """The activation."""
@@ -184,7 +181,7 @@ class LogSoftmax(Cell):
 
     def __init__(self, axis: int = -1) -> None:
         super().__init__()
-        self.log_softmax = P.LogSoftmax(_checks.check_int(axis, "axis", self.cls_name))
+        self.log_softmax = P.LogSoftmax(axis)
 
     def construct(self, x: Tensor) -> Tensor:
         """The activation."""
@@ -231,10 +228,10 @@ class Hardtanh(Cell):
         max_val: The upper bound.
     """
 
-    def __init__(self, min_val: float = -1.0, max_val: float = 1.0) -> None:
+    def __init__(self, min_val: Finite = -1.0, max_val: Finite = 1.0) -> None:
         super().__init__()
-        self.min_val = _checks.check_number(min_val, "min_val", self.cls_name)
-        self.max_val = _checks.check_number(max_val, "max_val", self.cls_name)
+        self.min_val = min_val
+        self.max_val = max_val
         if not min_val < max_val:
             raise ValueError(
                 f"For '{self.cls_name}', 'min_val' must be below 'max_val', "
@@ -261,9 +258,9 @@ class CELU(Cell):
         alpha: The value that is approached, negated, far below zero.
     """
 
-    def __init__(self, alpha: float = 1.0) -> None:
+    def __init__(self, alpha: Finite = 1.0) -> None:
         super().__init__()
-        self.alpha = _checks.check_number(alpha, "alpha", self.cls_name)
+        self.alpha = alpha
 
     def construct(self, x: Tensor) -> Tensor:
         """The activation."""
@@ -277,9 +274,9 @@ class HShrink(Cell):
         lambd: The threshold.
     """
 
-    def __init__(self, lambd: float = 0.5) -> None:
+    def __init__(self, lambd: Finite = 0.5) -> None:
         super().__init__()
-        self.lambd = _checks.check_number(lambd, "lambd", self.cls_name)
+        self.lambd = lambd
 
     def construct(self, x: Tensor) -> Tensor:
         """The activation."""
@@ -293,9 +290,9 @@ class SoftShrink(Cell):
         lambd: The threshold.
     """
 
-    def __init__(self, lambd: float = 0.5) -> None:
+    def __init__(self, lambd: Finite = 0.5) -> None:
         super().__init__()
-        self.lambd = _checks.check_number(lambd, "lambd", self.cls_name)
+        self.lambd = lambd
 
     def construct(self, x: Tensor) -> Tensor:
         """The activation."""
@@ -318,10 +315,10 @@ class Threshold(Cell):
         value: The value.
     """
 
-    def __init__(self, threshold: float, value: float) -> None:
+    def __init__(self, threshold: Finite, value: Finite) -> None:
         super().__init__()
-        self.threshold = _checks.check_number(threshold, "threshold", self.cls_name)
-        self.value = _checks.check_number(value, "value", self.cls_name)
+        self.threshold = threshold
+        self.value = value
 
     def construct(self, x: Tensor) -> Tensor:
         """The activation."""
@@ -337,7 +334,7 @@ class Softmin(Cell):
 
     def __init__(self, axis: int = -1) -> None:
         super().__init__()
-        self.axis = _checks.check_int(axis, "axis", self.cls_name)
+        self.axis = axis
 
     def construct(self, x: Tensor) -> Tensor:
         """The activation."""
@@ -353,7 +350,7 @@ class GLU(Cell):
 
     def __init__(self, axis: int = -1) -> None:
         super().__init__()
-        self.axis = _checks.check_int(axis, "axis", self.cls_name)
+        self.axis = axis
 
     def construct(self, x: Tensor) -> Tensor:
         """The activation."""
@@ -371,15 +368,6 @@ class Softmax2d(Cell):
                 f"but got the shape {x.shape}."
             )
         return ops.softmax(x, -3)
-
-
-def _check_axis(axis: Any, owner: str) -> Any:
-    axes = axis if isinstance(axis, tuple) else (axis,)
-    if not axes or not all(_checks.is_int(item) for item in axes):
-        raise TypeError(
-            f"For '{owner}', 'axis' must be an int or a tuple of ints, but got {axis!r}."
-        )
-    return axis
 
 
 _ACTIVATIONS = {
@@ -411,6 +399,7 @@ _ACTIVATIONS = {
 }
 
 
+@checked
 def get_activation(name: str | None, prim_name: str | None = None) -> Cell | None:
     """A new activation layer by its name in lower case; None where the name is None.
 

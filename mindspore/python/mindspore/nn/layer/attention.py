@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Annotated, Any
 
 from mindspore import ops
 from mindspore.common import dtype as mstype
+from mindspore.common._kinds import PositiveInt, within
 from mindspore.common.initializer import XavierNormal, XavierUniform, Zero, initializer
 from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
-from mindspore.nn import _checks
 from mindspore.nn.cell import Cell
 from mindspore.nn.layer.basic import Dense
 from mindspore.ops.function.attention_func import attend
@@ -52,32 +52,32 @@ class MultiheadAttention(Cell):
 
     def __init__(
         self,
-        embed_dim: int,
-        num_heads: int,
-        dropout: float = 0.0,
+        embed_dim: PositiveInt,
+        num_heads: PositiveInt,
+        dropout: Annotated[float, within(0, 1, "left")] = 0.0,
         has_bias: bool = True,
         add_bias_kv: bool = False,
         add_zero_attn: bool = False,
-        kdim: int | None = None,
-        vdim: int | None = None,
+        kdim: PositiveInt | None = None,
+        vdim: PositiveInt | None = None,
         batch_first: bool = False,
-        dtype: Any = mstype.float32,
+        dtype: mstype.Type = mstype.float32,
     ) -> None:
         super().__init__()
         name = self.cls_name
-        self.embed_dim = _checks.check_positive_int(embed_dim, "embed_dim", name)
-        self.num_heads = _checks.check_positive_int(num_heads, "num_heads", name)
+        self.embed_dim = embed_dim
+        self.num_heads = num_heads
         if embed_dim % num_heads != 0:
             raise ValueError(
                 f"For '{name}', 'embed_dim' must be divisible by 'num_heads', "
                 f"but got {embed_dim} and {num_heads}."
             )
-        self.dropout = _checks.check_range(dropout, 0, 1, "dropout", name, closed="left")
+        self.dropout = dropout
         self.head_dim = embed_dim // num_heads
-        self.kdim = embed_dim if kdim is None else _checks.check_positive_int(kdim, "kdim", name)
-        self.vdim = embed_dim if vdim is None else _checks.check_positive_int(vdim, "vdim", name)
-        self.batch_first = _checks.check_bool(batch_first, "batch_first", name)
-        self.add_zero_attn = _checks.check_bool(add_zero_attn, "add_zero_attn", name)
+        self.kdim = embed_dim if kdim is None else kdim
+        self.vdim = embed_dim if vdim is None else vdim
+        self.batch_first = batch_first
+        self.add_zero_attn = add_zero_attn
         self._make_projections(has_bias, dtype)
         self.bias_k = self.bias_v = None
         if add_bias_kv:
@@ -100,7 +100,7 @@ class MultiheadAttention(Cell):
             self.k_proj_weight = weight((width, self.kdim), "k_proj_weight")
             self.v_proj_weight = weight((width, self.vdim), "v_proj_weight")
         self.in_proj_bias = None
-        if _checks.check_bool(has_bias, "has_bias", self.cls_name):
+        if has_bias:
             zeros = initializer(Zero(), (3 * width,), dtype)
             self.in_proj_bias = Parameter(zeros, name="in_proj_bias")
         self.out_proj = Dense(width, width, has_bias=has_bias, dtype=dtype)

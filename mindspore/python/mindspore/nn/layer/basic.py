@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
 from mindspore import ops
 from mindspore.common import dtype as mstype
+from mindspore.common._kinds import Count, Finite, Float, Ints, PositiveInt, Real, Where, within
+from mindspore.common._size import require_memory
 from mindspore.common.initializer import HeUniform, Uniform, initializer
 from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
-from mindspore.nn import _checks
 from mindspore.nn.cell import Cell
 from mindspore.nn.layer.activation import get_activation
 from mindspore.ops import operations as P
+
+_PAIR = Where(lambda item: len(item) == 2, "have 2 numbers")
 
 
 def check_dense_input_shape(x_shape: tuple[int, ...], prim_name: str | None = None) -> None:
@@ -58,18 +62,18 @@ class Dense(Cell):
 
     def __init__(
         self,
-        in_channels: int,
-        out_channels: int,
+        in_channels: PositiveInt,
+        out_channels: PositiveInt,
         weight_init: Any = None,
         bias_init: Any = None,
         has_bias: bool = True,
-        activation: Any = None,
-        dtype: Any = mstype.float32,
+        activation: str | Callable | None = None,
+        dtype: mstype.Type = mstype.float32,
     ) -> None:
         super().__init__()
-        self.in_channels = _checks.check_positive_int(in_channels, "in_channels", self.cls_name)
-        self.out_channels = _checks.check_positive_int(out_channels, "out_channels", self.cls_name)
-        self.has_bias = _checks.check_bool(has_bias, "has_bias", self.cls_name)
+        self.in_channels = in_channels
+        self.out_channels = out_channels
+        self.has_bias = has_bias
         if weight_init is None:
             weight_init = HeUniform(math.sqrt(5))
         self.weight = _dense_parameter(
@@ -85,11 +89,6 @@ class Dense(Cell):
         if isinstance(activation, str):
             activation = get_activation(activation, self.cls_name)
         self.activation: Any = activation
-        if self.activation is not None and not callable(self.activation):
-            raise TypeError(
-                f"For '{self.cls_name}', 'activation' must be a str, a Cell or a Primitive, "
-                f"but got {type(activation).__name__}."
-            )
         self.activation_flag = self.activation is not None
 
     def construct(self, x: Tensor) -> Tensor:
@@ -128,19 +127,16 @@ class Dropout(Cell):
     """
 
     def __init__(
-        self, keep_prob: float = 0.5, p: float | None = None, dtype: Any = mstype.float32
+        self,
+        keep_prob: Annotated[Float, within(0, 1, "right")] = 0.5,
+        p: Annotated[float, within(0, 1, "left")] | None = None,
+        dtype: mstype.Type = mstype.float32,
     ) -> None:
         super().__init__()
         del dtype
-        if p is None:
-            _checks.check_float(keep_prob, "keep_prob", self.cls_name)
-            _checks.check_range(keep_prob, 0, 1, "keep_prob", self.cls_name, closed="right")
-        else:
-            _checks.check_range(p, 0, 1, "p", self.cls_name, closed="left")
-            keep_prob = 1.0 - p
-        self.keep_prob = keep_prob
+        self.keep_prob = keep_prob if p is None else 1.0 - p
         self.p = p
-        self.dropout = P.Dropout(keep_prob)
+        self.dropout = P.Dropout(self.keep_prob)
 
     def construct(self, x: Tensor) -> Tensor:
         """The input with some elements dropped, or the input itself outside training."""
@@ -158,9 +154,9 @@ class _DropoutChannels(Cell):
 
     _ranks: tuple[int, ...] = ()
 
-    def __init__(self, p: float = 0.5) -> None:
+    def __init__(self, p: Annotated[float, within(0, 1, "both")] = 0.5) -> None:
         super().__init__()
-        self.p = _checks.check_range(p, 0, 1, "p", self.cls_name)
+        self.p = p
         self.dropout = P.Dropout(1.0 - p) if p < 1 else None
 
     def construct(self, x: Tensor) -> Tensor:
@@ -222,8 +218,8 @@ class Flatten(Cell):
 
     def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
         super().__init__()
-        self.start_dim = _checks.check_int(start_dim, "start_dim", self.cls_name)
-        self.end_dim = _checks.check_int(end_dim, "end_dim", self.cls_name)
+        self.start_dim = start_dim
+        self.end_dim = end_dim
 
     def construct(self, x: Tensor) -> Tensor:
         """The reshaped input."""
@@ -274,12 +270,12 @@ class OneHot(Cell):
         self,
         axis: int = -1,
         depth: int = 1,
-        on_value: float = 1.0,
-        off_value: float = 0.0,
-        dtype: Any = mstype.float32,
+        on_value: Real = 1.0,
+        off_value: Real = 0.0,
+        dtype: mstype.Type = mstype.float32,
     ) -> None:
         super().__init__()
-        self.onehot = P.OneHot(_checks.check_int(axis, "axis", self.cls_name))
+        self.onehot = P.OneHot(axis)
         self.depth = depth
         self.dtype = dtype
         self.on_value = Tensor(on_value, dtype)
@@ -298,14 +294,13 @@ class Pad(Cell):
         mode: 'CONSTANT' pads with zeros, 'REFLECT' mirrors without the edge, 'SYMMETRIC' with it.
     """
 
-    def __init__(self, paddings: tuple[tuple[int, int], ...], mode: str = "CONSTANT") -> None:
+    def __init__(
+        self,
+        paddings: tuple[Annotated[Sequence[Count], _PAIR], ...],
+        mode: Literal["CONSTANT", "REFLECT", "SYMMETRIC"] = "CONSTANT",
+    ) -> None:
         super().__init__()
-        self.mode = _checks.check_string(
-            mode, ("CONSTANT", "REFLECT", "SYMMETRIC"), "mode", self.cls_name
-        )
-        _checks.check_type(paddings, tuple, "paddings", self.cls_name)
-        for item in paddings:
-            _checks.int_tuple(item, 2, "paddings", self.cls_name, minimum=0)
+        self.mode = mode
         self.paddings = tuple(tuple(item) for item in paddings)
         self.pad: Any = P.Pad(self.paddings) if mode == "CONSTANT" else P.MirrorPad(mode=mode)
 
@@ -324,10 +319,10 @@ class Norm(Cell):
         keep_dims: Whether they stay with size 1.
     """
 
-    def __init__(self, axis: int | tuple[int, ...] = (), keep_dims: bool = False) -> None:
+    def __init__(self, axis: Ints = (), keep_dims: bool = False) -> None:
         super().__init__()
         self.axis = axis
-        self.keep_dims = _checks.check_bool(keep_dims, "keep_dims", self.cls_name)
+        self.keep_dims = keep_dims
         self.reduce_sum = P.ReduceSum(self.keep_dims)
         self.sqrt = P.Sqrt()
         self.square = P.Square()
@@ -348,7 +343,7 @@ class ClipByNorm(Cell):
         axis: The dimensions the norm is taken over; None is all.
     """
 
-    def __init__(self, axis: int | tuple[int, ...] | None = None) -> None:
+    def __init__(self, axis: Ints | None = None) -> None:
         super().__init__()
         self.axis = () if axis is None else axis
         self.reduce_sum = P.ReduceSum(keep_dims=True)
@@ -356,7 +351,7 @@ class ClipByNorm(Cell):
         self.square = P.Square()
         self.maximum = P.Maximum()
 
-    def construct(self, x: Tensor, clip_norm: Any) -> Tensor:
+    def construct(self, x: Tensor, clip_norm: Tensor | Real) -> Tensor:
         """The input, scaled so that its norm is at most `clip_norm`."""
         norm = self.sqrt(self.reduce_sum(self.square(x.astype(mstype.float32)), self.axis))
         scaled = x * clip_norm / self.maximum(norm, clip_norm)
@@ -373,8 +368,8 @@ class MatMul(Cell):
 
     def __init__(self, transpose_x1: bool = False, transpose_x2: bool = False) -> None:
         super().__init__()
-        self.transpose_x1 = _checks.check_bool(transpose_x1, "transpose_x1", self.cls_name)
-        self.transpose_x2 = _checks.check_bool(transpose_x2, "transpose_x2", self.cls_name)
+        self.transpose_x1 = transpose_x1
+        self.transpose_x2 = transpose_x2
 
     def construct(self, x1: Tensor, x2: Tensor) -> Tensor:
         """The product."""
@@ -394,11 +389,17 @@ class Range(Cell):
         delta: The step.
     """
 
-    def __init__(self, start: float, limit: float | None = None, delta: float = 1) -> None:
+    def __init__(
+        self,
+        start: Finite,
+        limit: Finite | None = None,
+        delta: Annotated[Finite, Where(lambda x: x != 0, "not be 0")] = 1,
+    ) -> None:
         super().__init__()
-        if delta == 0:
-            raise ValueError(f"For '{self.cls_name}', 'delta' must not be 0, but got {delta}.")
-        values = np.arange(start, limit, delta) if limit is not None else np.arange(0, start, delta)
+        if limit is None:
+            start, limit = 0, start
+        require_memory(self.cls_name, max((limit - start) / delta, 0), 8)
+        values = np.arange(start, limit, delta)
         exact = np.issubdtype(values.dtype, np.integer)
         self.result_tensor = Tensor(values, mstype.int32 if exact else mstype.float32)
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+from mindspore.common._kinds import Ints
 from mindspore.common.tensor import Tensor
 from mindspore.nn.cell import Cell
 from mindspore.nn.layer.activation import LeakyReLU, get_activation
 from mindspore.nn.layer.basic import Dense
-from mindspore.nn.layer.conv import Conv2d
+from mindspore.nn.layer.conv import Conv2d, PadMode
 from mindspore.nn.layer.normalization import BatchNorm1d, BatchNorm2d
 
 
@@ -18,14 +20,7 @@ def _activation(activation: Any, alpha: float, owner: str) -> Any:
         return None
     if activation == "leakyrelu":
         return LeakyReLU(alpha)
-    if isinstance(activation, str):
-        return get_activation(activation, owner)
-    if callable(activation):
-        return activation
-    raise TypeError(
-        f"For '{owner}', 'activation' must be a str, a Cell or a Primitive, "
-        f"but got {type(activation).__name__}."
-    )
+    return get_activation(activation, owner) if isinstance(activation, str) else activation
 
 
 class Conv2dBnAct(Cell):
@@ -55,11 +50,11 @@ class Conv2dBnAct(Cell):
         self,
         in_channels: int,
         out_channels: int,
-        kernel_size: Any,
-        stride: Any = 1,
-        pad_mode: str = "same",
-        padding: Any = 0,
-        dilation: Any = 1,
+        kernel_size: Ints,
+        stride: Ints = 1,
+        pad_mode: PadMode = "same",
+        padding: Ints = 0,
+        dilation: Ints = 1,
         group: int = 1,
         has_bias: bool = False,
         weight_init: Any = "normal",
@@ -67,7 +62,7 @@ class Conv2dBnAct(Cell):
         has_bn: bool = False,
         momentum: float = 0.997,
         eps: float = 1e-5,
-        activation: Any = None,
+        activation: str | Callable | None = None,
         alpha: float = 0.2,
         after_fake: bool = True,
     ) -> None:
@@ -129,7 +124,7 @@ class DenseBnAct(Cell):
         has_bn: bool = False,
         momentum: float = 0.9,
         eps: float = 1e-5,
-        activation: Any = None,
+        activation: str | Callable | None = None,
         alpha: float = 0.2,
         after_fake: bool = True,
     ) -> None:

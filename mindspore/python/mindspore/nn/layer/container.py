@@ -12,6 +12,8 @@ from typing import Any
 
 from mindspore import _core
 from mindspore._core import Tensor
+from mindspore.common._checked import check_value
+from mindspore.common._kinds import described
 from mindspore.nn.cell import Cell
 
 _INTEGERS = (_core.int8, _core.int16, _core.int32, _core.int64) + (
@@ -240,8 +242,13 @@ class CellDict(_Container):
     def update(self, cells: Any) -> None:
         """Add the cells of a mapping or of an iterable of (key, cell)."""
         pairs = cells.items() if isinstance(cells, (Mapping, CellDict)) else cells
-        for key, cell in list(pairs):
-            self[key] = cell
+        for pair in list(check_value(Iterable, pairs, "cells", f"{self.cls_name}.update")):
+            if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+                raise TypeError(
+                    f"For '{self.cls_name}.update', 'cells' must hold pairs of a key and a Cell, "
+                    f"but got {described(pair)}."
+                )
+            self[pair[0]] = pair[1]
 
     def __getitem__(self, key: str) -> Cell:
         return self._cells[key]

@@ -3,17 +3,31 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from mindspore.common import dtype as mstype
+from mindspore.common._kinds import Ints, PositiveInt
 from mindspore.common.initializer import HeUniform, Uniform, initializer
 from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
-from mindspore.nn import _checks
 from mindspore.nn.cell import Cell
 from mindspore.ops import operations as P
 
-_PAD_MODES = ("same", "valid", "pad")
+PadMode: TypeAlias = Literal["same", "valid", "pad"]
+
+
+def _int_tuple(value: Ints, size: int, name: str, owner: str, minimum: int = 1) -> tuple[int, ...]:
+    """A tuple of `size` ints from one, or from so many, each at least `minimum`."""
+    items = (value,) * size if isinstance(value, int) else tuple(value)
+    if len(items) != size:
+        raise TypeError(
+            f"For '{owner}', '{name}' must be an int or a tuple of {size} ints, but got {value}."
+        )
+    if min(items) < minimum:
+        raise ValueError(
+            f"For '{owner}', every size in '{name}' must be at least {minimum}, but got {value}."
+        )
+    return items
 
 
 class _Conv(Cell):
@@ -26,35 +40,35 @@ class _Conv(Cell):
     def __init__(
         self,
         rank: int,
-        in_channels: int,
-        out_channels: int,
-        kernel_size: Any,
-        stride: Any,
-        pad_mode: str,
-        padding: Any,
-        dilation: Any,
-        group: int,
+        in_channels: PositiveInt,
+        out_channels: PositiveInt,
+        kernel_size: Ints,
+        stride: Ints,
+        pad_mode: PadMode,
+        padding: Ints,
+        dilation: Ints,
+        group: PositiveInt,
         has_bias: bool,
         weight_init: Any,
         bias_init: Any,
-        data_format: str,
+        data_format: Literal["NCHW", "NHWC"],
         dtype: Any,
         transposed: bool = False,
     ) -> None:
         super().__init__()
         owner = self.cls_name
-        self.in_channels = _checks.check_positive_int(in_channels, "in_channels", owner)
-        self.out_channels = _checks.check_positive_int(out_channels, "out_channels", owner)
-        self.group = _checks.check_positive_int(group, "group", owner)
+        self.in_channels = in_channels
+        self.out_channels = out_channels
+        self.group = group
         lead = (1,) * (2 - rank)
-        self.kernel_size = lead + _checks.int_tuple(kernel_size, rank, "kernel_size", owner)
-        self.stride = lead + _checks.int_tuple(stride, rank, "stride", owner)
-        self.dilation = lead + _checks.int_tuple(dilation, rank, "dilation", owner)
-        self.pad_mode = _checks.check_string(pad_mode, _PAD_MODES, "pad_mode", owner)
+        self.kernel_size = lead + _int_tuple(kernel_size, rank, "kernel_size", owner)
+        self.stride = lead + _int_tuple(stride, rank, "stride", owner)
+        self.dilation = lead + _int_tuple(dilation, rank, "dilation", owner)
+        self.pad_mode = pad_mode
         self.pads = self._check_padding(rank, padding)
         self.padding = padding if rank == 2 else self.pads
-        self.has_bias = _checks.check_bool(has_bias, "has_bias", owner)
-        self.data_format = _checks.check_string(data_format, ("NCHW", "NHWC"), "data_format", owner)
+        self.has_bias = has_bias
+        self.data_format = data_format
         if in_channels % group or out_channels % group:
             raise ValueError(
                 f"For '{owner}', 'in_channels' and 'out_channels' must be divisible by 'group', "
@@ -82,7 +96,7 @@ class _Conv(Cell):
 
     def _check_padding(self, rank: int, padding: Any) -> tuple[int, ...]:
         """(top, bottom, left, right) from what the user gave."""
-        pads = _checks.int_tuple(padding, 2 * rank, "padding", self.cls_name, minimum=0)
+        pads = _int_tuple(padding, 2 * rank, "padding", self.cls_name, minimum=0)
         if self.pad_mode != "pad" and any(pads):
             raise ValueError(
                 f"For '{self.cls_name}', 'padding' must be 0 unless 'pad_mode' is 'pad', "
@@ -128,17 +142,17 @@ class Conv2d(_Conv):
         self,
         in_channels: int,
         out_channels: int,
-        kernel_size: Any,
-        stride: Any = 1,
-        pad_mode: str = "same",
-        padding: Any = 0,
-        dilation: Any = 1,
+        kernel_size: Ints,
+        stride: Ints = 1,
+        pad_mode: PadMode = "same",
+        padding: Ints = 0,
+        dilation: Ints = 1,
         group: int = 1,
         has_bias: bool = False,
         weight_init: Any = None,
         bias_init: Any = None,
-        data_format: str = "NCHW",
-        dtype: Any = mstype.float32,
+        data_format: Literal["NCHW", "NHWC"] = "NCHW",
+        dtype: mstype.Type = mstype.float32,
     ) -> None:
         super().__init__(
             2,
@@ -201,16 +215,16 @@ class Conv1d(_Conv):
         self,
         in_channels: int,
         out_channels: int,
-        kernel_size: int,
-        stride: int = 1,
-        pad_mode: str = "same",
-        padding: Any = 0,
-        dilation: int = 1,
+        kernel_size: Ints,
+        stride: Ints = 1,
+        pad_mode: PadMode = "same",
+        padding: Ints = 0,
+        dilation: Ints = 1,
         group: int = 1,
         has_bias: bool = False,
         weight_init: Any = None,
         bias_init: Any = None,
-        dtype: Any = mstype.float32,
+        dtype: mstype.Type = mstype.float32,
     ) -> None:
         super().__init__(
             1,
@@ -282,17 +296,17 @@ class Conv2dTranspose(_Conv):
         self,
         in_channels: int,
         out_channels: int,
-        kernel_size: Any,
-        stride: Any = 1,
-        pad_mode: str = "same",
-        padding: Any = 0,
-        output_padding: Any = 0,
-        dilation: Any = 1,
+        kernel_size: Ints,
+        stride: Ints = 1,
+        pad_mode: PadMode = "same",
+        padding: Ints = 0,
+        output_padding: Ints = 0,
+        dilation: Ints = 1,
         group: int = 1,
         has_bias: bool = False,
         weight_init: Any = None,
         bias_init: Any = None,
-        dtype: Any = mstype.float32,
+        dtype: mstype.Type = mstype.float32,
     ) -> None:
         super().__init__(
             2,
@@ -312,9 +326,7 @@ class Conv2dTranspose(_Conv):
             transposed=True,
         )
         self.output_padding = output_padding
-        self.extra = _checks.int_tuple(
-            output_padding, 2, "output_padding", self.cls_name, minimum=0
-        )
+        self.extra = _int_tuple(output_padding, 2, "output_padding", self.cls_name, minimum=0)
         if any(self.extra) and pad_mode != "pad":
             raise ValueError(
                 f"For '{self.cls_name}', 'output_padding' must be 0 unless 'pad_mode' is 'pad', "
@@ -350,6 +362,10 @@ class Conv2dTranspose(_Conv):
 
     def construct(self, x: Tensor) -> Tensor:
         """The transposed convolution."""
+        if x.ndim != 4:
+            raise ValueError(
+                f"For '{self.cls_name}', the input must have 4 dimensions, but got shape {x.shape}."
+            )
         n, _, h, w = x.shape
         size = (n, self.out_channels, self._size(h, 0), self._size(w, 1))
         output = self.conv2d_transpose(x, self.weight, size)
@@ -380,16 +396,16 @@ class Conv1dTranspose(_Conv):
         self,
         in_channels: int,
         out_channels: int,
-        kernel_size: int,
-        stride: int = 1,
-        pad_mode: str = "same",
-        padding: int = 0,
-        dilation: int = 1,
+        kernel_size: Ints,
+        stride: Ints = 1,
+        pad_mode: PadMode = "same",
+        padding: Ints = 0,
+        dilation: Ints = 1,
         group: int = 1,
         has_bias: bool = False,
         weight_init: Any = None,
         bias_init: Any = None,
-        dtype: Any = mstype.float32,
+        dtype: mstype.Type = mstype.float32,
     ) -> None:
         super().__init__(
             1,
@@ -421,6 +437,10 @@ class Conv1dTranspose(_Conv):
 
     def construct(self, x: Tensor) -> Tensor:
         """The transposed convolution."""
+        if x.ndim != 3:
+            raise ValueError(
+                f"For '{self.cls_name}', the input must have 3 dimensions, but got shape {x.shape}."
+            )
         n, _, length = x.shape
         width = _transposed_size(
             self.pad_mode,

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from mindspore.common import dtype as mstype
+from mindspore.common._kinds import PositiveFloat, PositiveInt
 from mindspore.common.initializer import initializer
 from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
-from mindspore.nn import _checks
 from mindspore.nn.cell import Cell
 from mindspore.ops import operations as P
 
@@ -33,23 +33,22 @@ class Embedding(Cell):
 
     def __init__(
         self,
-        vocab_size: int,
-        embedding_size: int,
+        vocab_size: PositiveInt,
+        embedding_size: PositiveInt,
         use_one_hot: bool = False,
         embedding_table: Any = "normal",
-        dtype: Any = mstype.float32,
+        dtype: mstype.Type = mstype.float32,
         padding_idx: int | None = None,
     ) -> None:
         super().__init__()
         owner = self.cls_name
-        self.vocab_size = _checks.check_positive_int(vocab_size, "vocab_size", owner)
-        self.embedding_size = _checks.check_positive_int(embedding_size, "embedding_size", owner)
-        self.use_one_hot = _checks.check_bool(use_one_hot, "use_one_hot", owner)
+        self.vocab_size = vocab_size
+        self.embedding_size = embedding_size
+        self.use_one_hot = use_one_hot
         self.dtype = dtype
         self.padding_idx = padding_idx
         table = initializer(embedding_table, (vocab_size, embedding_size), dtype)
         if padding_idx is not None:
-            _checks.check_int(padding_idx, "padding_idx", owner)
             if not 0 <= padding_idx < vocab_size:
                 raise ValueError(
                     f"For '{owner}', 'padding_idx' must be in [0, {vocab_size}), "
@@ -99,27 +98,24 @@ class EmbeddingLookup(Cell):
 
     def __init__(
         self,
-        vocab_size: int,
-        embedding_size: int,
+        vocab_size: PositiveInt,
+        embedding_size: PositiveInt,
         param_init: Any = "normal",
-        target: str = "CPU",
+        target: Literal["CPU", "DEVICE"] = "CPU",
         slice_mode: str = "batch_slice",
         manual_shapes: Any = None,
-        max_norm: float | None = None,
+        max_norm: PositiveFloat | None = None,
         sparse: bool = True,
-        dtype: Any = mstype.float32,
+        dtype: mstype.Type = mstype.float32,
     ) -> None:
         super().__init__()
-        owner = self.cls_name
-        self.vocab_size = _checks.check_positive_int(vocab_size, "vocab_size", owner)
-        self.embedding_size = _checks.check_positive_int(embedding_size, "embedding_size", owner)
-        self.target = _checks.check_string(target, ("CPU", "DEVICE"), "target", owner)
+        self.vocab_size = vocab_size
+        self.embedding_size = embedding_size
+        self.target = target
         self.slice_mode = slice_mode
         self.manual_shapes = manual_shapes
-        self.sparse = _checks.check_bool(sparse, "sparse", owner)
+        self.sparse = sparse
         self.max_norm = max_norm
-        if max_norm is not None:
-            _checks.check_positive_float(max_norm, "max_norm", owner)
         table = initializer(param_init, (vocab_size, embedding_size), dtype)
         self.embedding_table = Parameter(table, name="embedding_table")
         self.gather = P.Gather()

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
 from mindspore import ops
 from mindspore.common import dtype as mstype
+from mindspore.common._kinds import Finite, Ints, Positive, PositiveInt, within
+from mindspore.common._size import require_memory
 from mindspore.common.tensor import Tensor
-from mindspore.nn import _checks
 from mindspore.nn.cell import Cell
 from mindspore.ops import operations as P
+
+_MOST_PIXELS = 1 << 20  # on a side
 
 
 def _source(index: int, size: int, out: int, align_corners: bool, half_pixel: bool) -> float:
@@ -62,12 +66,14 @@ class ResizeBilinear(Cell):
 
     def __init__(self, half_pixel_centers: bool = False) -> None:
         super().__init__()
-        self.half_pixel_centers = _checks.check_bool(
-            half_pixel_centers, "half_pixel_centers", self.cls_name
-        )
+        self.half_pixel_centers = half_pixel_centers
 
     def construct(
-        self, x: Tensor, size: Any = None, scale_factor: Any = None, align_corners: bool = False
+        self,
+        x: Tensor,
+        size: Ints | None = None,
+        scale_factor: Positive | Sequence[Positive] | None = None,
+        align_corners: bool = False,
     ) -> Tensor:
         """The images in the given size, or in `scale_factor` times their own."""
         height, width = _target(x, size, scale_factor, self.cls_name)
@@ -86,11 +92,15 @@ def _target(x: Tensor, size: Any, scale_factor: Any, owner: str) -> tuple[int, i
         )
     if size is None:
         factors = scale_factor if isinstance(scale_factor, (tuple, list)) else (scale_factor,) * 2
+        if len(factors) != 2:
+            raise ValueError(f"For '{owner}', 'scale_factor' must be 2 numbers, but got {factors}.")
         size = (int(x.shape[2] * factors[0]), int(x.shape[3] * factors[1]))
     if isinstance(size, int):
         size = (size, size)
-    if len(size) != 2 or size[0] < 1 or size[1] < 1:
-        raise ValueError(f"For '{owner}', 'size' must be 2 positive ints, but got {size}.")
+    if len(size) != 2 or min(size) < 1 or max(size) > _MOST_PIXELS:
+        raise ValueError(
+            f"For '{owner}', 'size' must be 2 ints in [1, {_MOST_PIXELS}], but got {size}."
+        )
     return size[0], size[1]
 
 
@@ -107,9 +117,9 @@ class Upsample(Cell):
 
     def __init__(
         self,
-        size: Any = None,
-        scale_factor: Any = None,
-        mode: str = "nearest",
+        size: Ints | None = None,
+        scale_factor: Positive | Sequence[Positive] | None = None,
+        mode: Literal["nearest", "bilinear"] = "nearest",
         align_corners: bool | None = None,
         recompute_scale_factor: bool | None = None,
     ) -> None:
@@ -117,7 +127,7 @@ class Upsample(Cell):
         del recompute_scale_factor
         self.size = size
         self.scale_factor = scale_factor
-        self.mode = _checks.check_string(mode, ("nearest", "bilinear"), "mode", self.cls_name)
+        self.mode = mode
         self.align_corners = bool(align_corners)
 
     def construct(self, x: Tensor) -> Tensor:
@@ -129,6 +139,13 @@ class Upsample(Cell):
         return _resize_axis(x, 3, width, self.align_corners, True)
 
 
+def _check_image(x: Tensor, owner: str) -> None:
+    if x.ndim < 3:
+        raise ValueError(
+            f"For '{owner}', the input must have at least 3 dimensions, but got shape {x.shape}."
+        )
+
+
 class PixelShuffle(Cell):
     """[..., C * r * r, H, W] to [..., C, H * r, W * r] (Shi et al., 2016).
 
@@ -136,14 +153,13 @@ class PixelShuffle(Cell):
         upscale_factor: The factor r.
     """
 
-    def __init__(self, upscale_factor: int) -> None:
+    def __init__(self, upscale_factor: PositiveInt) -> None:
         super().__init__()
-        self.upscale_factor = _checks.check_positive_int(
-            upscale_factor, "upscale_factor", self.cls_name
-        )
+        self.upscale_factor = upscale_factor
 
     def construct(self, input: Tensor) -> Tensor:
         """The larger images."""
+        _check_image(input, self.cls_name)
         r = self.upscale_factor
         lead, (c, h, w) = input.shape[:-3], input.shape[-3:]
         if c % (r * r):
@@ -163,14 +179,13 @@ class PixelUnshuffle(Cell):
         downscale_factor: The factor r.
     """
 
-    def __init__(self, downscale_factor: int) -> None:
+    def __init__(self, downscale_factor: PositiveInt) -> None:
         super().__init__()
-        self.downscale_factor = _checks.check_positive_int(
-            downscale_factor, "downscale_factor", self.cls_name
-        )
+        self.downscale_factor = downscale_factor
 
     def construct(self, input: Tensor) -> Tensor:
         """The smaller images."""
+        _check_image(input, self.cls_name)
         r = self.downscale_factor
         lead, (c, h, w) = input.shape[:-3], input.shape[-3:]
         if h % r or w % r:
@@ -191,14 +206,13 @@ class CentralCrop(Cell):
         central_fraction: The share of height and width that stays, in (0, 1].
     """
 
-    def __init__(self, central_fraction: float) -> None:
+    def __init__(self, central_fraction: Annotated[float, within(0.0, 1.0, "right")]) -> None:
         super().__init__()
-        self.central_fraction = _checks.check_range(
-            central_fraction, 0.0, 1.0, "central_fraction", self.cls_name, closed="right"
-        )
+        self.central_fraction = central_fraction
 
     def construct(self, image: Tensor) -> Tensor:
         """The middle."""
+        _check_image(image, self.cls_name)
         h, w = image.shape[-2:]
         top = int((h - h * self.central_fraction) / 2)
         left = int((w - w * self.central_fraction) / 2)
@@ -212,9 +226,9 @@ class PSNR(Cell):
         max_val: The largest value of a pixel.
     """
 
-    def __init__(self, max_val: float = 1.0) -> None:
+    def __init__(self, max_val: Finite = 1.0) -> None:
         super().__init__()
-        self.max_val = _checks.check_number(max_val, "max_val", self.cls_name)
+        self.max_val = max_val
 
     def construct(self, img1: Tensor, img2: Tensor) -> Tensor:
         """The ratio of each pair, [N]."""
@@ -235,17 +249,17 @@ class SSIM(Cell):
 
     def __init__(
         self,
-        max_val: float = 1.0,
-        filter_size: int = 11,
-        filter_sigma: float = 1.5,
-        k1: float = 0.01,
-        k2: float = 0.03,
+        max_val: Finite = 1.0,
+        filter_size: PositiveInt = 11,
+        filter_sigma: Positive = 1.5,
+        k1: Finite = 0.01,
+        k2: Finite = 0.03,
     ) -> None:
         super().__init__()
-        owner = self.cls_name
-        self.filter_size = _checks.check_positive_int(filter_size, "filter_size", owner)
-        self.c1 = (_checks.check_number(k1, "k1", owner) * max_val) ** 2
-        self.c2 = (_checks.check_number(k2, "k2", owner) * max_val) ** 2
+        self.filter_size = filter_size
+        require_memory(self.cls_name, filter_size**2, 8)
+        self.c1 = (k1 * max_val) ** 2
+        self.c2 = (k2 * max_val) ** 2
         axis = np.arange(filter_size) - (filter_size - 1) / 2
         line = np.exp(-(axis**2) / (2 * filter_sigma**2))
         window = np.outer(line, line) / line.sum() ** 2
@@ -258,6 +272,10 @@ class SSIM(Cell):
 
     def construct(self, img1: Tensor, img2: Tensor) -> Tensor:
         """The similarity of each pair, [N]."""
+        if img1.ndim != 4:
+            raise ValueError(
+                f"For '{self.cls_name}', the images must have 4 dimensions, but got {img1.shape}."
+            )
         n, c, h, w = img1.shape
         if img2.shape != img1.shape or h < self.filter_size or w < self.filter_size:
             raise ValueError(

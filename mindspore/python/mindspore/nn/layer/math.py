@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from mindspore import ops
+from mindspore.common._kinds import Ints
 from mindspore.common.tensor import Tensor
-from mindspore.nn import _checks
 from mindspore.nn.cell import Cell
 
 
@@ -18,10 +16,10 @@ class ReduceLogSumExp(Cell):
         keep_dims: Whether they stay with size 1.
     """
 
-    def __init__(self, axis: Any, keep_dims: bool = False) -> None:
+    def __init__(self, axis: Ints | None, keep_dims: bool = False) -> None:
         super().__init__()
         self.axis = axis
-        self.keep_dims = _checks.check_bool(keep_dims, "keep_dims", self.cls_name)
+        self.keep_dims = keep_dims
 
     def construct(self, x: Tensor) -> Tensor:
         """The logarithm."""
@@ -36,7 +34,7 @@ class Moments(Cell):
         keep_dims: Whether they stay with size 1.
     """
 
-    def __init__(self, axis: Any = None, keep_dims: bool | None = None) -> None:
+    def __init__(self, axis: Ints | None = None, keep_dims: bool | None = None) -> None:
         super().__init__()
         self.axis = tuple(axis) if isinstance(axis, list) else axis
         self.keep_dims = bool(keep_dims)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
 
 from mindspore.common import dtype as mstype
+from mindspore.common._kinds import Count, NotNegative, PositiveInt, Where, within
 from mindspore.common.initializer import initializer
 from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
-from mindspore.nn import _checks
 from mindspore.nn.cell import Cell
 from mindspore.nn.layer.sample_norm import (
     GroupNorm,
@@ -30,30 +31,23 @@ class _BatchNorm(Cell):
 
     def __init__(
         self,
-        num_features: int,
-        eps: float = 1e-5,
-        momentum: float = 0.9,
+        num_features: PositiveInt,
+        eps: NotNegative = 1e-5,
+        momentum: Annotated[float, within(0, 1, "both")] = 0.9,
         affine: bool = True,
         gamma_init: Any = "ones",
         beta_init: Any = "zeros",
         moving_mean_init: Any = "zeros",
         moving_var_init: Any = "ones",
         use_batch_statistics: bool | None = None,
-        data_format: str = "NCHW",
-        dtype: Any = mstype.float32,
+        data_format: Literal["NCHW", "NHWC"] = "NCHW",
+        dtype: mstype.Type = mstype.float32,
     ) -> None:
         super().__init__()
-        owner = self.cls_name
-        self.num_features = _checks.check_positive_int(num_features, "num_features", owner)
-        self.eps = _checks.check_non_negative(eps, "eps", owner)
-        self.momentum = _checks.check_range(momentum, 0, 1, "momentum", owner)
-        self.format = _checks.check_string(data_format, ("NCHW", "NHWC"), "data_format", owner)
-        _checks.check_bool(affine, "affine", owner)
-        if use_batch_statistics is not None and not isinstance(use_batch_statistics, bool):
-            raise ValueError(
-                f"For '{owner}', 'use_batch_statistics' must be a bool or None, "
-                f"but got {use_batch_statistics!r}."
-            )
+        self.num_features = num_features
+        self.eps = eps
+        self.momentum = momentum
+        self.format = data_format
         self.use_batch_statistics = use_batch_statistics
         shape = (num_features,)
         self.moving_mean = Parameter(
@@ -183,7 +177,7 @@ class BatchNorm3d(Cell):
         moving_mean_init: Any = "zeros",
         moving_var_init: Any = "ones",
         use_batch_statistics: bool | None = None,
-        dtype: Any = mstype.float32,
+        dtype: mstype.Type = mstype.float32,
     ) -> None:
         super().__init__()
         self.bn2d = BatchNorm2d(
@@ -245,7 +239,7 @@ class SyncBatchNorm(_BatchNorm):
         moving_var_init: Any = "ones",
         use_batch_statistics: bool | None = None,
         process_groups: Any = None,
-        dtype: Any = mstype.float32,
+        dtype: mstype.Type = mstype.float32,
     ) -> None:
         super().__init__(
             num_features,
@@ -280,29 +274,19 @@ class LayerNorm(Cell):
 
     def __init__(
         self,
-        normalized_shape: Any,
+        normalized_shape: Annotated[Sequence[Count], Where(len, "not be empty")],
         begin_norm_axis: int = -1,
         begin_params_axis: int = -1,
         gamma_init: Any = "ones",
         beta_init: Any = "zeros",
-        epsilon: float = 1e-7,
-        dtype: Any = mstype.float32,
+        epsilon: NotNegative = 1e-7,
+        dtype: mstype.Type = mstype.float32,
     ) -> None:
         super().__init__()
-        if not isinstance(normalized_shape, (tuple, list)):
-            raise TypeError(
-                f"For '{self.cls_name}', 'normalized_shape' must be a tuple or list of ints, "
-                f"but got {normalized_shape!r}."
-            )
-        if not normalized_shape:
-            raise ValueError(
-                f"For '{self.cls_name}', 'normalized_shape' must not be empty, "
-                f"but got {normalized_shape}."
-            )
         self.normalized_shape = normalized_shape
         self.begin_norm_axis = begin_norm_axis
         self.begin_params_axis = begin_params_axis
-        self.epsilon = _checks.check_non_negative(epsilon, "epsilon", self.cls_name)
+        self.epsilon = epsilon
         shape = tuple(normalized_shape)
         self.gamma = Parameter(initializer(gamma_init, shape, dtype), name="gamma")
         self.beta = Parameter(initializer(beta_init, shape, dtype), name="beta")

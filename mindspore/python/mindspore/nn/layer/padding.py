@@ -6,11 +6,11 @@ it, and so on. Negative numbers cut off.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Literal
 
 from mindspore import ops
+from mindspore.common._kinds import Finite, Ints
 from mindspore.common.tensor import Tensor
-from mindspore.nn import _checks
 from mindspore.nn.cell import Cell
 
 
@@ -18,16 +18,11 @@ class _Padding(Cell):
     """What all paddings share: `_dims` dimensions at the end are padded."""
 
     _dims = 1
-    _mode = "constant"
+    _mode: Literal["constant", "reflect", "replicate", "circular"] = "constant"
 
-    def __init__(self, padding: Any, value: Any = None) -> None:
+    def __init__(self, padding: Ints, value: Finite | None = None) -> None:
         super().__init__()
-        items = (padding,) * (2 * self._dims) if _checks.is_int(padding) else padding
-        if not isinstance(items, (tuple, list)) or not all(_checks.is_int(i) for i in items):
-            raise TypeError(
-                f"For '{self.cls_name}', 'padding' must be an int or a tuple of ints, "
-                f"but got {padding!r}."
-            )
+        items = (padding,) * (2 * self._dims) if isinstance(padding, int) else padding
         if len(items) % 2 or not 0 < len(items) <= 2 * self._dims:
             raise ValueError(
                 f"For '{self.cls_name}', 'padding' must hold pairs for at most {self._dims} "
@@ -48,8 +43,8 @@ class _Padding(Cell):
 class _ConstantPad(_Padding):
     """Pads with a number."""
 
-    def __init__(self, padding: Any, value: float) -> None:
-        super().__init__(padding, _checks.check_number(value, "value", self.__class__.__name__))
+    def __init__(self, padding: Ints, value: Finite) -> None:
+        super().__init__(padding, value)
 
 
 class ConstantPad1d(_ConstantPad):
@@ -94,7 +89,7 @@ class ZeroPad2d(_Padding):
 
     _dims = 2
 
-    def __init__(self, padding: Any) -> None:
+    def __init__(self, padding: Ints) -> None:
         super().__init__(padding, 0.0)
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Literal
 
 from mindspore import ops
+from mindspore.common._kinds import Ints, PositiveInt
 from mindspore.common.tensor import Tensor
-from mindspore.nn import _checks
 from mindspore.nn.cell import Cell
 from mindspore.ops import operations as P
 from mindspore.ops.function.primitive_classes import PlanePositions
@@ -19,12 +20,12 @@ class _Pool(Cell):
 
     def __init__(
         self,
-        kernel_size: Any,
-        stride: Any,
+        kernel_size: Ints,
+        stride: Ints,
         pad_mode: str,
-        padding: Any,
+        padding: Ints,
         ceil_mode: bool,
-        data_format: str = "NCHW",
+        data_format: Literal["NCHW", "NHWC"] = "NCHW",
     ) -> None:
         super().__init__()
         owner = self.cls_name
@@ -32,16 +33,14 @@ class _Pool(Cell):
         self._step = self._sizes(stride, "stride", 1)
         self.kernel_size = kernel_size
         self.stride = stride
-        if not isinstance(pad_mode, str):
-            raise TypeError(
-                f"For '{owner}', 'pad_mode' must be a str, but got {type(pad_mode).__name__}."
+        self.pad_mode = pad_mode.upper()
+        if self.pad_mode not in ("VALID", "SAME", "PAD"):
+            raise ValueError(
+                f"For '{owner}', 'pad_mode' must be one of 'valid', 'same', 'pad', but got {pad_mode!r}."
             )
-        self.pad_mode = _checks.check_string(
-            pad_mode.upper(), ("VALID", "SAME", "PAD"), "pad_mode", owner
-        )
         self.padding = padding
-        self.ceil_mode = _checks.check_bool(ceil_mode, "ceil_mode", owner)
-        self.format = _checks.check_string(data_format, ("NCHW", "NHWC"), "data_format", owner)
+        self.ceil_mode = ceil_mode
+        self.format = data_format
         pads = self._sizes(padding, "padding", 0)
         if self.pad_mode != "PAD" and (any(pads) or ceil_mode):
             raise ValueError(
@@ -56,25 +55,17 @@ class _Pool(Cell):
                 f"but got {padding} and {kernel_size}."
             )
 
-    def _sizes(self, value: Any, name: str, minimum: int) -> tuple[int, ...]:
+    def _sizes(self, value: Ints, name: str, minimum: int) -> tuple[int, ...]:
         """(height, width) from what the user gave; in one dimension the height is 1."""
-        if not isinstance(value, (int, tuple, list)) or isinstance(value, bool):
-            raise TypeError(
-                f"For '{self.cls_name}', '{name}' must be an int or a tuple of ints, "
-                f"but got {type(value).__name__}."
-            )
-        items = value if isinstance(value, (tuple, list)) else (value,) * self._dims
+        items = (value,) if isinstance(value, int) else tuple(value)
         if len(items) == 1:
-            items = tuple(items) * self._dims
-        fits = len(items) == self._dims and all(_checks.is_int(item) for item in items)
-        if not fits or any(item < minimum for item in items):
+            items = items * self._dims
+        if len(items) != self._dims or any(item < minimum for item in items):
             raise ValueError(
                 f"For '{self.cls_name}', '{name}' must be an int or a tuple of {self._dims} ints "
                 f"of at least {minimum}, but got {value}."
             )
-        if name == "padding":
-            return tuple(items)
-        return (1,) * (2 - self._dims) + tuple(items)
+        return items if name == "padding" else (1,) * (2 - self._dims) + items
 
     def _op(self, make: Any, **settings: Any) -> Any:
         """The op, with what its public constructor does not take as attributes."""
@@ -104,18 +95,18 @@ class _MaxPool(_Pool):
 
     def __init__(
         self,
-        kernel_size: Any,
-        stride: Any,
+        kernel_size: Ints,
+        stride: Ints,
         pad_mode: str,
-        padding: Any,
-        dilation: Any,
+        padding: Ints,
+        dilation: Ints,
         return_indices: bool,
         ceil_mode: bool,
-        data_format: str = "NCHW",
+        data_format: Literal["NCHW", "NHWC"] = "NCHW",
     ) -> None:
         super().__init__(kernel_size, stride, pad_mode, padding, ceil_mode, data_format)
         dilations = self._sizes(dilation, "dilation", 1)
-        self.return_indices = _checks.check_bool(return_indices, "return_indices", self.cls_name)
+        self.return_indices = return_indices
         if self.pad_mode != "PAD" and (return_indices or dilations != (1, 1)):
             raise ValueError(
                 f"For '{self.cls_name}', 'dilation' and 'return_indices' must be left alone unless "
@@ -142,14 +133,14 @@ class MaxPool2d(_MaxPool):
 
     def __init__(
         self,
-        kernel_size: Any = 1,
-        stride: Any = 1,
+        kernel_size: Ints = 1,
+        stride: Ints = 1,
         pad_mode: str = "valid",
-        padding: Any = 0,
-        dilation: Any = 1,
+        padding: Ints = 0,
+        dilation: Ints = 1,
         return_indices: bool = False,
         ceil_mode: bool = False,
-        data_format: str = "NCHW",
+        data_format: Literal["NCHW", "NHWC"] = "NCHW",
     ) -> None:
         super().__init__(
             kernel_size,
@@ -184,11 +175,11 @@ class MaxPool1d(_MaxPool):
 
     def __init__(
         self,
-        kernel_size: int = 1,
-        stride: int = 1,
+        kernel_size: Ints = 1,
+        stride: Ints = 1,
         pad_mode: str = "valid",
-        padding: Any = 0,
-        dilation: Any = 1,
+        padding: Ints = 0,
+        dilation: Ints = 1,
         return_indices: bool = False,
         ceil_mode: bool = False,
     ) -> None:
@@ -207,20 +198,17 @@ class _AvgPool(_Pool):
 
     def __init__(
         self,
-        kernel_size: Any,
-        stride: Any,
+        kernel_size: Ints,
+        stride: Ints,
         pad_mode: str,
-        padding: Any,
+        padding: Ints,
         ceil_mode: bool,
         count_include_pad: bool,
-        divisor_override: int | None = None,
-        data_format: str = "NCHW",
+        divisor_override: PositiveInt | None = None,
+        data_format: Literal["NCHW", "NHWC"] = "NCHW",
     ) -> None:
         super().__init__(kernel_size, stride, pad_mode, padding, ceil_mode, data_format)
-        owner = self.cls_name
-        self.count_include_pad = _checks.check_bool(count_include_pad, "count_include_pad", owner)
-        if divisor_override is not None:
-            _checks.check_positive_int(divisor_override, "divisor_override", owner)
+        self.count_include_pad = count_include_pad
         self.divisor_override = divisor_override
         self.avg_pool = self._op(
             P.AvgPool,
@@ -246,14 +234,14 @@ class AvgPool2d(_AvgPool):
 
     def __init__(
         self,
-        kernel_size: Any = 1,
-        stride: Any = 1,
+        kernel_size: Ints = 1,
+        stride: Ints = 1,
         pad_mode: str = "valid",
-        padding: Any = 0,
+        padding: Ints = 0,
         ceil_mode: bool = False,
         count_include_pad: bool = True,
         divisor_override: int | None = None,
-        data_format: str = "NCHW",
+        data_format: Literal["NCHW", "NHWC"] = "NCHW",
     ) -> None:
         super().__init__(
             kernel_size,
@@ -287,10 +275,10 @@ class AvgPool1d(_AvgPool):
 
     def __init__(
         self,
-        kernel_size: int = 1,
-        stride: int = 1,
+        kernel_size: Ints = 1,
+        stride: Ints = 1,
         pad_mode: str = "valid",
-        padding: Any = 0,
+        padding: Ints = 0,
         ceil_mode: bool = False,
         count_include_pad: bool = True,
     ) -> None:
@@ -309,17 +297,18 @@ class AdaptiveAvgPool2d(Cell):
         output_size: An int, or (height, width); None keeps the input's size.
     """
 
-    def __init__(self, output_size: Any) -> None:
+    def __init__(self, output_size: PositiveInt | Sequence[PositiveInt | None] | None) -> None:
         super().__init__()
-        items = output_size if isinstance(output_size, tuple) else (output_size, output_size)
+        items: tuple[int | None, ...] = (
+            (output_size, output_size)
+            if output_size is None or isinstance(output_size, int)
+            else tuple(output_size)
+        )
         if len(items) != 2:
             raise ValueError(
                 f"For '{self.cls_name}', 'output_size' must be an int or a tuple of 2, "
                 f"but got {output_size}."
             )
-        for item in items:
-            if item is not None:
-                _checks.check_positive_int(item, "output_size", self.cls_name)
         self.output_size = items
 
     def construct(self, x: Tensor) -> Tensor:
@@ -334,9 +323,9 @@ class AdaptiveAvgPool1d(Cell):
         output_size: The length.
     """
 
-    def __init__(self, output_size: int) -> None:
+    def __init__(self, output_size: PositiveInt) -> None:
         super().__init__()
-        self.output_size = _checks.check_positive_int(output_size, "output_size", self.cls_name)
+        self.output_size = output_size
 
     def construct(self, x: Tensor) -> Tensor:
         """The means."""

@@ -7,14 +7,15 @@ The steps are plain functions of inputs and weights, so that the layers over who
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
 
 from mindspore import ops
 from mindspore.common import dtype as mstype
+from mindspore.common._kinds import PositiveInt, Where
 from mindspore.common.initializer import Uniform, initializer
 from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
-from mindspore.nn import _checks
 from mindspore.nn.cell import Cell
 
 
@@ -58,16 +59,24 @@ def gru_step(x: Tensor, h: Tensor, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any) -
     return new + update * (h - new)
 
 
+_PAIR = Where(lambda states: len(states) == 2, "be a pair of Tensors")
+
+
 class _RNNCellBase(Cell):
     """Weights and checks that all steps share; `gates` blocks of hidden_size rows."""
 
     def __init__(
-        self, input_size: int, hidden_size: int, has_bias: bool, gates: int, dtype: Any
+        self,
+        input_size: PositiveInt,
+        hidden_size: PositiveInt,
+        has_bias: bool,
+        gates: int,
+        dtype: Any,
     ) -> None:
         super().__init__()
-        self.input_size = _checks.check_positive_int(input_size, "input_size", self.cls_name)
-        self.hidden_size = _checks.check_positive_int(hidden_size, "hidden_size", self.cls_name)
-        self.has_bias = _checks.check_bool(has_bias, "has_bias", self.cls_name)
+        self.input_size = input_size
+        self.hidden_size = hidden_size
+        self.has_bias = has_bias
         bound = Uniform(1 / math.sqrt(hidden_size))
         rows = gates * hidden_size
         self.weight_ih = Parameter(initializer(bound, (rows, input_size), dtype))
@@ -108,13 +117,11 @@ class RNNCell(_RNNCellBase):
         input_size: int,
         hidden_size: int,
         has_bias: bool = True,
-        nonlinearity: str = "tanh",
-        dtype: Any = mstype.float32,
+        nonlinearity: Literal["tanh", "relu"] = "tanh",
+        dtype: mstype.Type = mstype.float32,
     ) -> None:
         super().__init__(input_size, hidden_size, has_bias, 1, dtype)
-        self.nonlinearity = _checks.check_string(
-            nonlinearity, ("tanh", "relu"), "nonlinearity", self.cls_name
-        )
+        self.nonlinearity = nonlinearity
 
     def construct(self, x: Tensor, hx: Tensor) -> Tensor:
         """The next hidden state."""
@@ -145,11 +152,11 @@ class LSTMCell(_RNNCellBase):
         input_size: int,
         hidden_size: int,
         has_bias: bool = True,
-        dtype: Any = mstype.float32,
+        dtype: mstype.Type = mstype.float32,
     ) -> None:
         super().__init__(input_size, hidden_size, has_bias, 4, dtype)
 
-    def construct(self, x: Tensor, hx: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor]:
+    def construct(self, x: Tensor, hx: Annotated[Sequence[Tensor], _PAIR]) -> tuple[Tensor, Tensor]:
         """The next states."""
         self._check_input(x, hx[0])
         self._check_input(x, hx[1])
@@ -171,7 +178,7 @@ class GRUCell(_RNNCellBase):
         input_size: int,
         hidden_size: int,
         has_bias: bool = True,
-        dtype: Any = mstype.float32,
+        dtype: mstype.Type = mstype.float32,
     ) -> None:
         super().__init__(input_size, hidden_size, has_bias, 3, dtype)
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
 
 from mindspore import _core, ops
 from mindspore.common import dtype as mstype
+from mindspore.common._kinds import Layers, PositiveInt, within
 from mindspore.common.initializer import Uniform, initializer
 from mindspore.common.parameter import Parameter, ParameterTuple
 from mindspore.common.tensor import Tensor
-from mindspore.nn import _checks
 from mindspore.nn.cell import Cell
 from mindspore.nn.layer.basic import Dropout
 from mindspore.ops import operations as P
@@ -36,24 +37,23 @@ class _Recurrent(Cell):
     def __init__(
         self,
         mode: str,
-        input_size: int,
-        hidden_size: int,
-        num_layers: int = 1,
+        input_size: PositiveInt,
+        hidden_size: PositiveInt,
+        num_layers: Layers = 1,
         has_bias: bool = True,
         batch_first: bool = False,
-        dropout: float = 0.0,
+        dropout: Annotated[float, within(0, 1, "left")] = 0.0,
         bidirectional: bool = False,
-        dtype: Any = mstype.float32,
+        dtype: mstype.Type = mstype.float32,
     ) -> None:
         super().__init__()
-        owner = self.cls_name
-        self.input_size = _checks.check_positive_int(input_size, "input_size", owner)
-        self.hidden_size = _checks.check_positive_int(hidden_size, "hidden_size", owner)
-        self.num_layers = _checks.check_positive_int(num_layers, "num_layers", owner)
-        self.has_bias = _checks.check_bool(has_bias, "has_bias", owner)
-        self.batch_first = _checks.check_bool(batch_first, "batch_first", owner)
-        self.bidirectional = _checks.check_bool(bidirectional, "bidirectional", owner)
-        self.dropout = _checks.check_range(dropout, 0, 1, "dropout", owner, closed="left")
+        self.input_size = input_size
+        self.hidden_size = hidden_size
+        self.num_layers = num_layers
+        self.has_bias = has_bias
+        self.batch_first = batch_first
+        self.bidirectional = bidirectional
+        self.dropout = dropout
         self.dropout_op = Dropout(p=float(dropout))
         self.is_lstm = mode == "LSTM"
         self.directions = 2 if bidirectional else 1
@@ -121,10 +121,6 @@ class _Recurrent(Cell):
 
     def _check(self, x: Tensor, state: Any) -> None:
         """Raise an error where the inputs do not fit."""
-        if len(x.shape) != 3:
-            raise ValueError(
-                f"For '{self.cls_name}', 'x' must have 3 dimensions, but got the shape {x.shape}."
-            )
         if x.shape[2] != self.input_size:
             raise ValueError(
                 f"For '{self.cls_name}', the last size of 'x' must be 'input_size' "
@@ -142,13 +138,31 @@ class _Recurrent(Cell):
     def _first_state(self, x: Tensor, hx: Any) -> Any:
         """The state (and cells) of all layers before the first step."""
         if hx is not None:
+            if isinstance(hx, Tensor) == self.is_lstm:
+                wanted = "a pair of Tensors" if self.is_lstm else "a Tensor"
+                raise TypeError(
+                    f"For '{self.cls_name}', 'hx' must be {wanted}, but got {type(hx).__name__}."
+                )
+            if self.is_lstm and len(hx) != 2:
+                raise ValueError(
+                    f"For '{self.cls_name}', 'hx' must be a pair of Tensors, but got {len(hx)}."
+                )
             return hx if self.is_lstm else (hx,)
         batch = x.shape[0 if self.batch_first else 1]
         zeros = ops.zeros((self.num_layers * self.directions, batch, self.hidden_size), x.dtype)
         return (zeros, zeros) if self.is_lstm else (zeros,)
 
-    def construct(self, x: Tensor, hx: Any = None, seq_length: Tensor | None = None) -> Any:
+    def construct(
+        self,
+        x: Tensor,
+        hx: Tensor | Sequence[Tensor] | None = None,
+        seq_length: Tensor | None = None,
+    ) -> Any:
         """The outputs of the last layer, and the last states of all layers."""
+        if len(x.shape) != 3:
+            raise ValueError(
+                f"For '{self.cls_name}', 'x' must have 3 dimensions, but got the shape {x.shape}."
+            )
         first = self._first_state(x, hx)
         self._check(x, first)
         dtype = _core.promote(x.dtype, False, self.w_ih_list[0].dtype, False)
@@ -243,10 +257,9 @@ class RNN(_Recurrent):
         input_size: int,
         hidden_size: int,
         num_layers: int = 1,
-        nonlinearity: str = "tanh",
+        nonlinearity: Literal["tanh", "relu"] = "tanh",
         **kwargs: Any,
     ) -> None:
-        _checks.check_string(nonlinearity, ("tanh", "relu"), "nonlinearity", "RNN")
         mode = f"RNN_{nonlinearity.upper()}"
         super().__init__(mode, input_size, hidden_size, num_layers, **kwargs)
 

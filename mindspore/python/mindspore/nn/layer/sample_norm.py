@@ -3,14 +3,14 @@ neighbouring channels."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any, Literal
 
 from mindspore import ops
 from mindspore.common import dtype as mstype
+from mindspore.common._kinds import Count, Finite, Float, PositiveInt, within
 from mindspore.common.initializer import initializer
 from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
-from mindspore.nn import _checks
 from mindspore.nn.cell import Cell
 
 
@@ -38,24 +38,24 @@ class GroupNorm(Cell):
 
     def __init__(
         self,
-        num_groups: int,
-        num_channels: int,
-        eps: float = 1e-5,
+        num_groups: PositiveInt,
+        num_channels: PositiveInt,
+        eps: Finite = 1e-5,
         affine: bool = True,
         gamma_init: Any = "ones",
         beta_init: Any = "zeros",
-        dtype: Any = mstype.float32,
+        dtype: mstype.Type = mstype.float32,
     ) -> None:
         super().__init__()
-        self.num_groups = _checks.check_positive_int(num_groups, "num_groups", self.cls_name)
-        self.num_channels = _checks.check_positive_int(num_channels, "num_channels", self.cls_name)
+        self.num_groups = num_groups
+        self.num_channels = num_channels
         if num_channels % num_groups:
             raise ValueError(
                 f"For '{self.cls_name}', 'num_channels' must be divisible by 'num_groups', "
                 f"but got {num_channels} and {num_groups}."
             )
-        self.eps = _checks.check_number(eps, "eps", self.cls_name)
-        self.affine = _checks.check_bool(affine, "affine", self.cls_name)
+        self.eps = eps
+        self.affine = affine
         shape = (num_channels,)
         self.gamma = Parameter(
             initializer(gamma_init, shape, dtype), name="gamma", requires_grad=affine
@@ -91,20 +91,18 @@ class _InstanceNorm(Cell):
 
     def __init__(
         self,
-        num_features: int,
-        eps: float = 1e-5,
-        momentum: float = 0.1,
+        num_features: PositiveInt,
+        eps: Float = 1e-5,
+        momentum: Annotated[float, within(0, 1, "both")] = 0.1,
         affine: bool = True,
         gamma_init: Any = "ones",
         beta_init: Any = "zeros",
-        dtype: Any = mstype.float32,
+        dtype: mstype.Type = mstype.float32,
     ) -> None:
         super().__init__()
-        owner = self.cls_name
-        self.num_features = _checks.check_positive_int(num_features, "num_features", owner)
-        self.eps = _checks.check_float(eps, "eps", owner)
-        self.momentum = _checks.check_range(momentum, 0, 1, "momentum", owner)
-        _checks.check_bool(affine, "affine", owner)
+        self.num_features = num_features
+        self.eps = eps
+        self.momentum = momentum
         shape = (num_features,)
         self.moving_mean = Parameter(
             initializer("zeros", shape, dtype), name="mean", requires_grad=False
@@ -201,22 +199,18 @@ class LRN(Cell):
 
     def __init__(
         self,
-        depth_radius: int = 5,
-        bias: float = 1.0,
-        alpha: float = 1.0,
-        beta: float = 0.5,
-        norm_region: str = "ACROSS_CHANNELS",
+        depth_radius: Count = 5,
+        bias: Finite = 1.0,
+        alpha: Finite = 1.0,
+        beta: Finite = 0.5,
+        norm_region: Literal["ACROSS_CHANNELS"] = "ACROSS_CHANNELS",
     ) -> None:
         super().__init__()
-        self.depth_radius = _checks.check_non_negative_int(
-            depth_radius, "depth_radius", self.cls_name
-        )
-        self.bias = _checks.check_number(bias, "bias", self.cls_name)
-        self.alpha = _checks.check_number(alpha, "alpha", self.cls_name)
-        self.beta = _checks.check_number(beta, "beta", self.cls_name)
-        self.norm_region = _checks.check_string(
-            norm_region, ("ACROSS_CHANNELS",), "norm_region", self.cls_name
-        )
+        self.depth_radius = depth_radius
+        self.bias = bias
+        self.alpha = alpha
+        self.beta = beta
+        self.norm_region = norm_region
 
     def construct(self, input_x: Tensor) -> Tensor:
         """The normalised input."""

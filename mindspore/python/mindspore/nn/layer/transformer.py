@@ -8,9 +8,9 @@ from typing import Any, cast
 
 from mindspore import ops
 from mindspore.common import dtype as mstype
+from mindspore.common._kinds import Layers, PositiveInt
 from mindspore.common.initializer import XavierUniform, initializer
 from mindspore.common.tensor import Tensor
-from mindspore.nn import _checks
 from mindspore.nn.cell import Cell
 from mindspore.nn.layer.activation import get_activation
 from mindspore.nn.layer.attention import MultiheadAttention
@@ -19,17 +19,10 @@ from mindspore.nn.layer.container import CellList
 from mindspore.nn.layer.normalization import LayerNorm
 
 
-def _activation(given: Any, owner: str) -> Callable:
+def _activation(given: str | Callable, owner: str) -> Callable:
     if given in ("relu", "gelu"):  # the exact one, unlike the layer of that name
         return cast(Callable, getattr(ops, given))
-    if isinstance(given, str):
-        return cast(Callable, get_activation(given, owner))
-    if not callable(given):
-        raise TypeError(
-            f"For '{owner}', 'activation' must be a str, a Cell or a function, "
-            f"but got {type(given).__name__}."
-        )
-    return given
+    return cast(Callable, get_activation(given, owner)) if isinstance(given, str) else given
 
 
 class _Layer(Cell):
@@ -39,9 +32,9 @@ class _Layer(Cell):
         self,
         d_model: int,
         nhead: int,
-        dim_feedforward: int,
+        dim_feedforward: PositiveInt,
         dropout: float,
-        activation: Any,
+        activation: str | Callable,
         layer_norm_eps: float,
         batch_first: bool,
         norm_first: bool,
@@ -49,7 +42,6 @@ class _Layer(Cell):
         cross: bool,
     ) -> None:
         super().__init__()
-        _checks.check_positive_int(dim_feedforward, "dim_feedforward", self.cls_name)
 
         def attention() -> MultiheadAttention:
             return MultiheadAttention(d_model, nhead, dropout, batch_first=batch_first, dtype=dtype)
@@ -60,7 +52,7 @@ class _Layer(Cell):
         self.dense1 = Dense(d_model, dim_feedforward, dtype=dtype)
         self.dropout = Dropout(p=dropout)
         self.dense2 = Dense(dim_feedforward, d_model, dtype=dtype)
-        self.norm_first = _checks.check_bool(norm_first, "norm_first", self.cls_name)
+        self.norm_first = norm_first
         self.activation = _activation(activation, self.cls_name)
         parts = range(1, 4 if cross else 3)
         for i in parts:
@@ -106,11 +98,11 @@ class TransformerEncoderLayer(_Layer):
         nhead: int,
         dim_feedforward: int = 2048,
         dropout: float = 0.1,
-        activation: Any = "relu",
+        activation: str | Callable = "relu",
         layer_norm_eps: float = 1e-5,
         batch_first: bool = False,
         norm_first: bool = False,
-        dtype: Any = mstype.float32,
+        dtype: mstype.Type = mstype.float32,
     ) -> None:
         super().__init__(
             d_model, nhead, dim_feedforward, dropout, activation,
@@ -146,11 +138,11 @@ class TransformerDecoderLayer(_Layer):
         nhead: int,
         dim_feedforward: int = 2048,
         dropout: float = 0.1,
-        activation: Any = "relu",
+        activation: str | Callable = "relu",
         layer_norm_eps: float = 1e-5,
         batch_first: bool = False,
         norm_first: bool = False,
-        dtype: Any = mstype.float32,
+        dtype: mstype.Type = mstype.float32,
     ) -> None:
         super().__init__(
             d_model, nhead, dim_feedforward, dropout, activation,
@@ -179,10 +171,8 @@ class TransformerDecoderLayer(_Layer):
         return self._around(lambda y: self._feed(y, self.dropout3), x, self.norm3)
 
 
-def _copies(layer: Cell, count: int, owner: str) -> CellList:
+def _copies(layer: Cell, count: int) -> CellList:
     """Layers like the given one, each with parameters of its own."""
-    _checks.check_type(layer, Cell, "layer", owner)
-    _checks.check_positive_int(count, "num_layers", owner)
     return CellList([copy.deepcopy(layer) for _ in range(count)])
 
 
@@ -195,9 +185,9 @@ class TransformerEncoder(Cell):
         norm: Applied at the end, where it is given.
     """
 
-    def __init__(self, encoder_layer: Cell, num_layers: int, norm: Cell | None = None) -> None:
+    def __init__(self, encoder_layer: Cell, num_layers: Layers, norm: Cell | None = None) -> None:
         super().__init__()
-        self.layers = _copies(encoder_layer, num_layers, self.cls_name)
+        self.layers = _copies(encoder_layer, num_layers)
         self.num_layers = num_layers
         self.norm = norm
 
@@ -222,9 +212,9 @@ class TransformerDecoder(Cell):
         norm: Applied at the end, where it is given.
     """
 
-    def __init__(self, decoder_layer: Cell, num_layers: int, norm: Cell | None = None) -> None:
+    def __init__(self, decoder_layer: Cell, num_layers: Layers, norm: Cell | None = None) -> None:
         super().__init__()
-        self.layers = _copies(decoder_layer, num_layers, self.cls_name)
+        self.layers = _copies(decoder_layer, num_layers)
         self.num_layers = num_layers
         self.norm = norm
 
@@ -272,21 +262,21 @@ class Transformer(Cell):
         self,
         d_model: int = 512,
         nhead: int = 8,
-        num_encoder_layers: int = 6,
-        num_decoder_layers: int = 6,
+        num_encoder_layers: Layers = 6,
+        num_decoder_layers: Layers = 6,
         dim_feedforward: int = 2048,
         dropout: float = 0.1,
-        activation: Any = "relu",
+        activation: str | Callable = "relu",
         custom_encoder: Cell | None = None,
         custom_decoder: Cell | None = None,
         layer_norm_eps: float = 1e-5,
         batch_first: bool = False,
         norm_first: bool = False,
-        dtype: Any = mstype.float32,
+        dtype: mstype.Type = mstype.float32,
     ) -> None:
         super().__init__()
         self.d_model, self.nhead = d_model, nhead
-        self.batch_first = _checks.check_bool(batch_first, "batch_first", self.cls_name)
+        self.batch_first = batch_first
         settings = (
             d_model, nhead, dim_feedforward, dropout, activation,
             layer_norm_eps, batch_first, norm_first, dtype,

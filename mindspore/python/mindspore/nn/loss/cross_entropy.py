@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 from mindspore import ops
 from mindspore.common import dtype as mstype
+from mindspore.common._kinds import Finite, Reduction, within
 from mindspore.common.tensor import Tensor
-from mindspore.nn import _checks
 from mindspore.nn.loss.loss import LossBase
 from mindspore.ops import operations as P
 
@@ -20,9 +20,9 @@ class SoftmaxCrossEntropyWithLogits(LossBase):
         reduction: 'none', 'mean' or 'sum'.
     """
 
-    def __init__(self, sparse: bool = False, reduction: str = "none") -> None:
+    def __init__(self, sparse: bool = False, reduction: Reduction = "none") -> None:
         super().__init__(reduction)
-        self.sparse = _checks.check_bool(sparse, "sparse", self.cls_name)
+        self.sparse = sparse
         self.softmax_cross_entropy = P.SoftmaxCrossEntropyWithLogits()
         self.sparse_softmax_cross_entropy = P.SparseSoftmaxCrossEntropyWithLogits()
         self.one_hot = P.OneHot()
@@ -48,7 +48,7 @@ class SoftmaxCrossEntropyWithLogits(LossBase):
 class _ClassLoss(LossBase):
     """What losses over classes share: class weights and a class that is ignored."""
 
-    def __init__(self, weight: Tensor | None, ignore_index: int, reduction: str) -> None:
+    def __init__(self, weight: Tensor | None, ignore_index: int, reduction: Reduction) -> None:
         super().__init__(reduction)
         if weight is not None and not isinstance(weight, Tensor):
             raise TypeError(
@@ -56,7 +56,7 @@ class _ClassLoss(LossBase):
                 f"but got {type(weight).__name__}."
             )
         self.weight = weight
-        self.ignore_index = _checks.check_int(ignore_index, "ignore_index", self.cls_name)
+        self.ignore_index = ignore_index
 
 
 class NLLLoss(_ClassLoss):
@@ -69,7 +69,7 @@ class NLLLoss(_ClassLoss):
     """
 
     def __init__(
-        self, weight: Tensor | None = None, ignore_index: int = -100, reduction: str = "mean"
+        self, weight: Tensor | None = None, ignore_index: int = -100, reduction: Reduction = "mean"
     ) -> None:
         super().__init__(weight, ignore_index, reduction)
 
@@ -92,13 +92,11 @@ class CrossEntropyLoss(_ClassLoss):
         self,
         weight: Tensor | None = None,
         ignore_index: int = -100,
-        reduction: str = "mean",
-        label_smoothing: float = 0.0,
+        reduction: Reduction = "mean",
+        label_smoothing: Annotated[float, within(0.0, 1.0, "both")] = 0.0,
     ) -> None:
         super().__init__(weight, ignore_index, reduction)
-        self.label_smoothing = _checks.check_range(
-            label_smoothing, 0.0, 1.0, "label_smoothing", self.cls_name
-        )
+        self.label_smoothing = label_smoothing
 
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
         """The loss."""
@@ -117,7 +115,7 @@ class FocalLoss(LossBase):
     """
 
     def __init__(
-        self, weight: Tensor | None = None, gamma: float = 2.0, reduction: str = "mean"
+        self, weight: Tensor | None = None, gamma: Finite = 2.0, reduction: Reduction = "mean"
     ) -> None:
         super().__init__(reduction)
         if weight is not None and not isinstance(weight, Tensor):
@@ -126,7 +124,7 @@ class FocalLoss(LossBase):
                 f"but got {type(weight).__name__}."
             )
         self.weight = weight
-        self.gamma = _checks.check_number(gamma, "gamma", self.cls_name)
+        self.gamma = gamma
         self.log_softmax = P.LogSoftmax(1)
 
     def construct(self, logits: Tensor, labels: Tensor) -> Any:

@@ -6,12 +6,12 @@ LossBase weighs and reduces. A subclass computes the loss of each element and pa
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any, Literal
 
 from mindspore import ops
 from mindspore.common import dtype as mstype
+from mindspore.common._kinds import Finite, NotNegative, PositiveFloat, Reduction, within
 from mindspore.common.tensor import Tensor
-from mindspore.nn import _checks
 from mindspore.nn.cell import Cell
 from mindspore.ops import operations as P
 
@@ -23,7 +23,7 @@ class LossBase(Cell):
         reduction: 'mean', 'sum' or 'none'.
     """
 
-    def __init__(self, reduction: str = "mean") -> None:
+    def __init__(self, reduction: Reduction = "mean") -> None:
         super().__init__()
         if reduction not in ("mean", "sum", "none"):
             raise ValueError(
@@ -118,9 +118,9 @@ class SmoothL1Loss(LossBase):
         reduction: 'none', 'mean' or 'sum'.
     """
 
-    def __init__(self, beta: float = 1.0, reduction: str = "none") -> None:
+    def __init__(self, beta: NotNegative = 1.0, reduction: Reduction = "none") -> None:
         super().__init__(reduction)
-        self.beta = _checks.check_non_negative(beta, "beta", self.cls_name)
+        self.beta = beta
 
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
         """The loss."""
@@ -135,9 +135,8 @@ class HuberLoss(LossBase):
         delta: Where the two meet.
     """
 
-    def __init__(self, reduction: str = "mean", delta: float = 1.0) -> None:
+    def __init__(self, reduction: Reduction = "mean", delta: Finite = 1.0) -> None:
         super().__init__(reduction)
-        _checks.check_number(delta, "delta", self.cls_name)
         if delta <= 0:
             raise ValueError(
                 f"For '{self.cls_name}', 'delta' must be greater than 0, but got {delta}."
@@ -156,7 +155,7 @@ class SoftMarginLoss(LossBase):
         reduction: 'mean', 'sum' or 'none'.
     """
 
-    def __init__(self, reduction: str = "mean") -> None:
+    def __init__(self, reduction: Reduction = "mean") -> None:
         super().__init__(reduction)
 
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
@@ -172,7 +171,7 @@ class BCELoss(LossBase):
         reduction: 'mean', 'sum' or 'none'.
     """
 
-    def __init__(self, weight: Tensor | None = None, reduction: str = "mean") -> None:
+    def __init__(self, weight: Tensor | None = None, reduction: Reduction = "mean") -> None:
         super().__init__(reduction)
         if weight is not None and not isinstance(weight, Tensor):
             raise TypeError(
@@ -197,7 +196,7 @@ class BCEWithLogitsLoss(LossBase):
 
     def __init__(
         self,
-        reduction: str = "mean",
+        reduction: Reduction = "mean",
         weight: Tensor | None = None,
         pos_weight: Tensor | None = None,
     ) -> None:
@@ -226,9 +225,13 @@ class CosineEmbeddingLoss(LossBase):
         reduction: 'mean', 'sum' or 'none'.
     """
 
-    def __init__(self, margin: float = 0.0, reduction: str = "mean") -> None:
+    def __init__(
+        self,
+        margin: Annotated[float, within(-1.0, 1.0, "both")] = 0.0,
+        reduction: Reduction = "mean",
+    ) -> None:
         super().__init__(reduction)
-        self.margin = _checks.check_range(margin, -1.0, 1.0, "margin", self.cls_name)
+        self.margin = margin
 
     def construct(self, logits_x1: Tensor, logits_x2: Tensor, labels: Tensor) -> Tensor:
         """The loss of vectors along axis 1."""
@@ -242,9 +245,9 @@ class DiceLoss(LossBase):
         smooth: Added above and below.
     """
 
-    def __init__(self, smooth: float = 1e-5) -> None:
+    def __init__(self, smooth: PositiveFloat = 1e-5) -> None:
         super().__init__()
-        self.smooth = _checks.check_positive_float(smooth, "smooth", self.cls_name)
+        self.smooth = smooth
 
     def construct(self, logits: Tensor, label: Tensor) -> Tensor:
         """The loss."""
@@ -261,9 +264,9 @@ class MarginRankingLoss(LossBase):
         reduction: 'mean', 'sum' or 'none'.
     """
 
-    def __init__(self, margin: float = 0.0, reduction: str = "mean") -> None:
+    def __init__(self, margin: Finite = 0.0, reduction: Reduction = "mean") -> None:
         super().__init__(reduction)
-        self.margin = _checks.check_number(margin, "margin", self.cls_name)
+        self.margin = margin
 
     def construct(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:
         """The loss."""
@@ -278,9 +281,9 @@ class HingeEmbeddingLoss(LossBase):
         reduction: 'mean', 'sum' or 'none'.
     """
 
-    def __init__(self, margin: float = 1.0, reduction: str = "mean") -> None:
+    def __init__(self, margin: Finite = 1.0, reduction: Reduction = "mean") -> None:
         super().__init__(reduction)
-        self.margin = _checks.check_number(margin, "margin", self.cls_name)
+        self.margin = margin
 
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
         """The loss."""
@@ -294,7 +297,7 @@ class KLDivLoss(LossBase):
         reduction: 'mean', 'sum', 'none', or 'batchmean', which divides the sum by the batch.
     """
 
-    def __init__(self, reduction: str = "mean") -> None:
+    def __init__(self, reduction: Literal["none", "mean", "sum", "batchmean"] = "mean") -> None:
         super().__init__("sum" if reduction == "batchmean" else reduction)
         self.kind = reduction
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from mindspore.common._checked import checked
 from mindspore.nn.metrics.accuracy import (
     Accuracy,
     Top1CategoricalAccuracy,
@@ -42,6 +43,7 @@ def names() -> list[str]:
     return sorted(_FACTORIES)
 
 
+@checked
 def get_metric_fn(name: str, *args: Any, **kwargs: Any) -> Metric:
     """A new metric by its name.
 
@@ -57,7 +59,8 @@ def get_metric_fn(name: str, *args: Any, **kwargs: Any) -> Metric:
     return _FACTORIES[name](*args, **kwargs)
 
 
-def get_metrics(metrics: Any) -> dict[str, Metric] | None:
+@checked
+def get_metrics(metrics: dict | set | Sequence[str] | None) -> dict[str, Metric] | None:
     """Metrics by name, from names or from a dictionary.
 
     Args:
@@ -80,11 +83,7 @@ def get_metrics(metrics: Any) -> dict[str, Metric] | None:
             name: get_metric_fn(metric) if isinstance(metric, str) else metric
             for name, metric in metrics.items()
         }
-    if isinstance(metrics, (set, list, tuple)):
-        return {name: get_metric_fn(name) for name in metrics}
-    raise TypeError(
-        f"For 'get_metrics', 'metrics' must be None, a dict, a set or a list, but got {metrics!r}."
-    )
+    return {name: get_metric_fn(name) for name in metrics}
 
 
 __all__ = [

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from mindspore.nn.metrics.metric import EvaluationBase, Metric, rearrange_inputs
+from mindspore.common._kinds import PositiveInt
+from mindspore.nn.metrics.metric import EvalType, EvaluationBase, Metric, rearrange_inputs
 
 
 class Accuracy(EvaluationBase):
@@ -17,7 +18,7 @@ class Accuracy(EvaluationBase):
             [N, C, ...]; 'multilabel' for zeros and ones [N, C, ...], right when all C are.
     """
 
-    def __init__(self, eval_type: str = "classification") -> None:
+    def __init__(self, eval_type: EvalType = "classification") -> None:
         super().__init__(eval_type)
         self.clear()
 
@@ -63,14 +64,8 @@ class TopKCategoricalAccuracy(Metric):
         k: How many guesses count.
     """
 
-    def __init__(self, k: int) -> None:
+    def __init__(self, k: PositiveInt) -> None:
         super().__init__()
-        if isinstance(k, bool) or not isinstance(k, int):
-            raise TypeError(
-                f"For '{type(self).__name__}', 'k' must be an int, but got {type(k).__name__}."
-            )
-        if k < 1:
-            raise ValueError(f"For '{type(self).__name__}', 'k' must be at least 1, but got {k}.")
         self.k = k
         self.clear()
 
@@ -83,9 +78,14 @@ class TopKCategoricalAccuracy(Metric):
     def update(self, *inputs: Any) -> None:
         """Take scores [N, C] and classes [N] or one-hot [N, C]."""
         y_pred, y = self._take(inputs, 2)
-        if y_pred.ndim == y.ndim and y_pred.shape == y.shape:
+        if y_pred.ndim == y.ndim == 2 and y_pred.shape == y.shape:
             y = y.argmax(axis=1)
-        guesses = np.argsort(-y_pred, axis=1, kind="stable")[:, : self.k]
+        if y_pred.ndim != 2 or y.shape != y_pred.shape[:1]:
+            raise ValueError(
+                f"For '{type(self).__name__}.update', scores must be [N, C] and targets [N] or [N, C], "
+                f"but got {y_pred.shape} and {y.shape}."
+            )
+        guesses = np.argsort(-y_pred.astype(np.float64), axis=1, kind="stable")[:, : self.k]
         self._correct_num += int((guesses == y.reshape(-1, 1)).any(axis=1).sum())
         self._samples_num += y.shape[0]
 

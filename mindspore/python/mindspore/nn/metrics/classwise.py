@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from mindspore.nn.metrics.metric import EvaluationBase, Metric, rearrange_inputs
+from mindspore.common._kinds import Float, Positive, PositiveInt
+from mindspore.common._size import require_memory
+from mindspore.nn.metrics.metric import EvalType, EvaluationBase, Metric, rearrange_inputs
 
 
 def _one_hot(classes: np.ndarray, count: int, owner: str) -> np.ndarray:
@@ -28,7 +30,7 @@ def _rows(data: np.ndarray) -> np.ndarray:
 class _Counts(EvaluationBase):
     """True positives, predicted positives and actual positives of each class."""
 
-    def __init__(self, eval_type: str = "classification") -> None:
+    def __init__(self, eval_type: EvalType = "classification") -> None:
         super().__init__(eval_type)
         self.clear()
 
@@ -69,10 +71,6 @@ class _Counts(EvaluationBase):
 
     def _share(self, part: Any, whole: Any, average: bool) -> Any:
         """part / whole by class, with 0 where there is nothing; or its mean."""
-        if not isinstance(average, bool):
-            raise TypeError(
-                f"For '{type(self).__name__}.eval', 'average' must be a bool, but got {average!r}."
-            )
         self._require(self._class_num)
         whole = np.asarray(whole, np.float64)
         shares = np.divide(part, whole, out=np.zeros_like(whole), where=whole > 0)
@@ -110,11 +108,7 @@ class Fbeta(_Counts):
         beta: How much recall weighs more than precision.
     """
 
-    def __init__(self, beta: float) -> None:
-        if isinstance(beta, bool) or not isinstance(beta, (int, float)) or beta <= 0:
-            raise ValueError(
-                f"For '{type(self).__name__}', 'beta' must be a number above 0, but got {beta!r}."
-            )
+    def __init__(self, beta: Positive) -> None:
         self.beta = beta
         super().__init__("classification")
 
@@ -144,24 +138,13 @@ class ConfusionMatrix(Metric):
     """
 
     def __init__(
-        self, num_classes: int, normalize: str = "no_norm", threshold: float = 0.5
+        self,
+        num_classes: PositiveInt,
+        normalize: Literal["no_norm", "target", "prediction", "all"] = "no_norm",
+        threshold: Float = 0.5,
     ) -> None:
         super().__init__()
-        if isinstance(num_classes, bool) or not isinstance(num_classes, int) or num_classes < 1:
-            raise ValueError(
-                f"For 'ConfusionMatrix', 'num_classes' must be a positive int, "
-                f"but got {num_classes!r}."
-            )
-        if normalize not in ("no_norm", "target", "prediction", "all"):
-            raise ValueError(
-                "For 'ConfusionMatrix', 'normalize' must be one of 'no_norm', 'target', "
-                f"'prediction', 'all', but got {normalize!r}."
-            )
-        if isinstance(threshold, bool) or not isinstance(threshold, float):
-            raise TypeError(
-                "For 'ConfusionMatrix', 'threshold' must be a float, "
-                f"but got {type(threshold).__name__}."
-            )
+        require_memory("ConfusionMatrix", num_classes**2, 8)
         self.num_classes = num_classes
         self.normalize = normalize
         self.threshold = threshold
@@ -176,9 +159,9 @@ class ConfusionMatrix(Metric):
     def update(self, *inputs: Any) -> None:
         """Take predictions, as classes or scores [N, C, ...] or numbers of class 1, and targets."""
         y_pred, y = self._take(inputs, 2)
-        if y_pred.ndim == y.ndim + 1:
+        if y_pred.ndim == y.ndim + 1 > 1:
             y_pred = y_pred.argmax(axis=1)
-        elif y_pred.shape != y.shape:
+        elif y_pred.shape != y.shape or y.ndim == 0:
             raise ValueError(
                 "For 'ConfusionMatrix.update', the shape of the prediction must be that of the "
                 f"target, or have the classes on axis 1, but got {y_pred.shape} and {y.shape}."

@@ -5,11 +5,15 @@ from __future__ import annotations
 import functools
 from abc import ABCMeta, abstractmethod
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from mindspore.common._checked import check_methods, check_value
+from mindspore.common._kinds import described
 from mindspore.common.tensor import Tensor
+
+EvalType: TypeAlias = Literal["classification", "multilabel"]
 
 
 def rearrange_inputs(func: Callable[..., Any]) -> Callable[..., Any]:
@@ -36,6 +40,10 @@ class Metric(metaclass=ABCMeta):
     returns the result.
     """
 
+    def __init_subclass__(cls, **settings: Any) -> None:
+        super().__init_subclass__(**settings)
+        check_methods(cls, ("__init__", "eval"))
+
     def __init__(self) -> None:
         self._indexes: list[int] | None = None
 
@@ -58,17 +66,16 @@ class Metric(metaclass=ABCMeta):
         return self
 
     def _convert_data(self, data: Any) -> np.ndarray:
-        """The data as a NumPy array."""
-        if isinstance(data, Tensor):
-            return data.asnumpy()
-        if isinstance(data, list):
-            return np.array(data)
-        if isinstance(data, np.ndarray):
-            return data
-        raise TypeError(
-            f"For '{type(self).__name__}.update', inputs must be Tensors, lists or numpy.ndarrays, "
-            f"but got {type(data).__name__}."
-        )
+        """The data as a NumPy array of numbers."""
+        owner = f"{type(self).__name__}.update"
+        check_value(Tensor | list | np.ndarray, data, "inputs", owner)
+        try:
+            array = data.asnumpy() if isinstance(data, Tensor) else np.asarray(data)
+        except ValueError:
+            array = np.empty(0, object)
+        if array.dtype.kind not in "biuf":
+            raise TypeError(f"For '{owner}', inputs must hold numbers, but got {described(data)}.")
+        return array
 
     def _take(self, inputs: tuple[Any, ...], count: int) -> list[np.ndarray]:
         """The inputs of `update` as arrays, `count` of them."""
@@ -107,18 +114,17 @@ class EvaluationBase(Metric):
         eval_type: 'classification' or 'multilabel'.
     """
 
-    def __init__(self, eval_type: str) -> None:
+    def __init__(self, eval_type: EvalType) -> None:
         super().__init__()
-        if eval_type not in ("classification", "multilabel"):
-            raise TypeError(
-                f"For '{type(self).__name__}', 'eval_type' must be one of 'classification', "
-                f"'multilabel', but got {eval_type!r}."
-            )
         self._type = eval_type
 
     def _check_shape(self, y_pred: np.ndarray, y: np.ndarray) -> None:
         """Raise a ValueError unless predictions and targets fit together."""
         owner = type(self).__name__
+        if y_pred.ndim < 2:
+            raise ValueError(
+                f"For '{owner}.update', the prediction must have classes on axis 1, but got shape {y_pred.shape}."
+            )
         if self._type == "classification":
             fits = y_pred.ndim == y.ndim + 1 and y_pred.shape[:1] + y_pred.shape[2:] == y.shape
             if not fits and y_pred.shape != y.shape:
@@ -126,10 +132,10 @@ class EvaluationBase(Metric):
                     f"For '{owner}.update', the shape of the prediction without axis 1 must be "
                     f"that of the target, but got {y_pred.shape} and {y.shape}."
                 )
-        elif y_pred.ndim < 2 or y_pred.shape != y.shape:
+        elif y_pred.shape != y.shape:
             raise ValueError(
-                f"For '{owner}.update', prediction and target must have one shape of at least 2 "
-                f"dimensions, but got {y_pred.shape} and {y.shape}."
+                f"For '{owner}.update', prediction and target must have one shape, "
+                f"but got {y_pred.shape} and {y.shape}."
             )
 
     def _check_value(self, y_pred: np.ndarray, y: np.ndarray) -> None:

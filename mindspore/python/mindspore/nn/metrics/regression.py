@@ -59,6 +59,11 @@ class _MeanError(Metric):
     def update(self, *inputs: Any) -> None:
         """Take predictions and targets."""
         y_pred, y = self._take(inputs, 2)
+        if y.ndim == 0 or y_pred.size != y.size:
+            raise ValueError(
+                f"For '{type(self).__name__}.update', prediction and target must be as large, "
+                f"but got {y_pred.shape} and {y.shape}."
+            )
         difference = y.astype(np.float64) - y_pred.reshape(y.shape)
         self._error_sum += float(self._errors(difference).sum())
         self._samples_num += y.shape[0]

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from typing import Any
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal, TypeAlias
 
 import numpy as np
 
+from mindspore.common._checked import check_value, checked
+from mindspore.common._kinds import Positive, Reduction, within
 from mindspore.nn.metrics.metric import Metric, rearrange_inputs
+
+Words: TypeAlias = Sequence[str]
 
 
 class Dice(Metric):
@@ -20,10 +25,8 @@ class Dice(Metric):
         smooth: Added above and below.
     """
 
-    def __init__(self, smooth: float = 1e-5) -> None:
+    def __init__(self, smooth: Positive = 1e-5) -> None:
         super().__init__()
-        if isinstance(smooth, bool) or not isinstance(smooth, (int, float)) or smooth <= 0:
-            raise ValueError(f"For 'Dice', 'smooth' must be a number above 0, but got {smooth!r}.")
         self.smooth = smooth
         self.clear()
 
@@ -36,7 +39,7 @@ class Dice(Metric):
     def update(self, *inputs: Any) -> None:
         """Take predictions and targets of one shape."""
         y_pred, y = self._take(inputs, 2)
-        if y_pred.shape != y.shape:
+        if y_pred.shape != y.shape or y.ndim == 0:
             raise ValueError(
                 "For 'Dice.update', prediction and target must have one shape, "
                 f"but got {y_pred.shape} and {y.shape}."
@@ -61,11 +64,6 @@ class Perplexity(Metric):
 
     def __init__(self, ignore_label: int | None = None) -> None:
         super().__init__()
-        if ignore_label is not None and not isinstance(ignore_label, int):
-            raise TypeError(
-                f"For 'Perplexity', 'ignore_label' must be an int or None, "
-                f"but got {ignore_label!r}."
-            )
         self.ignore_label = ignore_label
         self.clear()
 
@@ -88,6 +86,11 @@ class Perplexity(Metric):
         kept = np.ones(classes.shape, bool)
         if self.ignore_label is not None:
             kept = classes != self.ignore_label
+        if ((classes < 0) | (classes >= rows.shape[1]))[kept].any():
+            raise ValueError(
+                f"For 'Perplexity.update', targets must be classes in [0, {rows.shape[1]}), "
+                f"but got {classes.min()} to {classes.max()}."
+            )
         picked = rows[np.flatnonzero(kept), classes[kept]]
         self._sum -= float(np.log(np.maximum(picked, 1e-10)).sum())
         self._count += int(kept.sum())
@@ -106,12 +109,10 @@ class BleuScore(Metric):
         smooth: Whether one is added to the counts of n-grams of two words and more.
     """
 
-    def __init__(self, n_gram: int = 4, smooth: bool = False) -> None:
+    def __init__(
+        self, n_gram: Annotated[int, within(1, 4, "both")] = 4, smooth: bool = False
+    ) -> None:
         super().__init__()
-        if isinstance(n_gram, bool) or not isinstance(n_gram, int) or not 1 <= n_gram <= 4:
-            raise ValueError(f"For 'BleuScore', 'n_gram' must be in [1, 4], but got {n_gram!r}.")
-        if not isinstance(smooth, bool):
-            raise TypeError(f"For 'BleuScore', 'smooth' must be a bool, but got {smooth!r}.")
         self.n_gram = n_gram
         self.smooth = smooth
         self.clear()
@@ -133,10 +134,13 @@ class BleuScore(Metric):
     @rearrange_inputs
     def update(self, *inputs: Any) -> None:
         """Take translations, lists of words, and for each a list of references."""
-        if len(inputs) != 2 or len(inputs[0]) != len(inputs[1]):
+        if len(inputs) == 2:
+            check_value(Sequence[Words], inputs[0], "candidates", "BleuScore.update")
+            check_value(Sequence[Sequence[Words]], inputs[1], "references", "BleuScore.update")
+        if len(inputs) != 2 or len(inputs[0]) != len(inputs[1]) or not all(inputs[1]):
             raise ValueError(
                 "For 'BleuScore.update', there must be as many translations as lists of "
-                f"references, but got {len(inputs)} inputs."
+                f"references that are not empty, but got {len(inputs)} inputs."
             )
         for candidate, references in zip(*inputs):
             self._length += len(candidate)
@@ -172,18 +176,12 @@ class CosineSimilarity(Metric):
     """
 
     def __init__(
-        self, similarity: str = "cosine", reduction: str = "none", zero_diagonal: bool = True
+        self,
+        similarity: Literal["cosine", "dot"] = "cosine",
+        reduction: Reduction = "none",
+        zero_diagonal: bool = True,
     ) -> None:
         super().__init__()
-        for name, value, choices in (
-            ("similarity", similarity, ("cosine", "dot")),
-            ("reduction", reduction, ("none", "sum", "mean")),
-        ):
-            if value not in choices:
-                raise ValueError(
-                    f"For 'CosineSimilarity', '{name}' must be one of {', '.join(choices)}, "
-                    f"but got {value!r}."
-                )
         self.similarity = similarity
         self.reduction = reduction
         self.zero_diagonal = zero_diagonal
@@ -197,6 +195,10 @@ class CosineSimilarity(Metric):
     def update(self, *inputs: Any) -> None:
         """Take a matrix."""
         (rows,) = self._take(inputs, 1)
+        if rows.ndim != 2:
+            raise ValueError(
+                f"For 'CosineSimilarity.update', there must be a matrix, but got shape {rows.shape}."
+            )
         if self.similarity == "cosine":
             rows = rows / np.linalg.norm(rows, ord=2, axis=-1, keepdims=True)
         self._matrix = rows @ rows.T
@@ -222,9 +224,6 @@ class ROC(Metric):
 
     def __init__(self, class_num: int | None = None, pos_label: int | None = None) -> None:
         super().__init__()
-        for name, value in (("class_num", class_num), ("pos_label", pos_label)):
-            if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
-                raise TypeError(f"For 'ROC', '{name}' must be an int or None, but got {value!r}.")
         self.class_num = class_num
         self.pos_label = 1 if pos_label is None else pos_label
         self.clear()
@@ -238,8 +237,12 @@ class ROC(Metric):
     def update(self, *inputs: Any) -> None:
         """Take scores, [N] or [N, C], and classes [N]."""
         scores, classes = self._take(inputs, 2)
-        columns = 1 if scores.ndim == 1 else scores.shape[1]
-        if scores.shape[:1] != classes.shape or columns != (self.class_num or 1):
+        columns = scores.shape[1] if scores.ndim == 2 else 1
+        if (
+            scores.ndim not in (1, 2)
+            or scores.shape[:1] != classes.shape
+            or columns != (self.class_num or 1)
+        ):
             raise ValueError(
                 f"For 'ROC.update', scores must be [N] or [N, class_num] and targets [N], "
                 f"but got {scores.shape} and {classes.shape}."
@@ -273,6 +276,7 @@ def _roc_curve(scores: np.ndarray, positive: np.ndarray) -> tuple[Any, Any, Any]
     return false / false[-1], true / true[-1], thresholds
 
 
+@checked
 def auc(x: np.ndarray, y: np.ndarray, reorder: bool = False) -> float:
     """The area under a curve, by trapezoids.
 
@@ -281,11 +285,6 @@ def auc(x: np.ndarray, y: np.ndarray, reorder: bool = False) -> float:
         y: Its values.
         reorder: Whether x may come in any order.
     """
-    if not isinstance(x, np.ndarray) or not isinstance(y, np.ndarray):
-        raise TypeError(
-            "For 'auc', 'x' and 'y' must be numpy.ndarrays, "
-            f"but got {type(x).__name__} and {type(y).__name__}."
-        )
     if x.ndim != 1 or x.shape != y.shape or x.size < 2:
         raise ValueError(
             "For 'auc', 'x' and 'y' must be of one length of at least 2, "

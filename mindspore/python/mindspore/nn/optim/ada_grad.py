@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Annotated, Any
 
-from mindspore.nn import _checks
+from mindspore.common._kinds import NotNegative, PositiveFloat, within
+from mindspore.common.tensor import Tensor
 from mindspore.nn.optim.optimizer import Optimizer, compiled, opt_init_args_register
 from mindspore.ops import operations as P
 from mindspore.ops._each import each
@@ -26,20 +28,18 @@ class Adagrad(Optimizer):
     def __init__(
         self,
         params: Any,
-        accum: float = 0.1,
+        accum: NotNegative = 0.1,
         learning_rate: Any = 0.001,
         update_slots: bool = True,
         loss_scale: float = 1.0,
         weight_decay: Any = 0.0,
     ) -> None:
         super().__init__(learning_rate, params, weight_decay, loss_scale)
-        _checks.check_non_negative(accum, "accum", self.cls_name)
-        _checks.check_bool(update_slots, "update_slots", self.cls_name)
         self.accum = self.parameters.clone(prefix="accum", init=float(accum))
         self.opt = P.ApplyAdagrad(update_slots=update_slots)
 
     @compiled
-    def construct(self, grads: Any) -> bool:
+    def construct(self, grads: Sequence[Tensor]) -> bool:
         """Update the parameters."""
         grads = self._prepare(grads)
         lr = self.get_lr()
@@ -65,20 +65,20 @@ class Adadelta(Optimizer):
         self,
         params: Any,
         learning_rate: Any = 1.0,
-        rho: float = 0.9,
-        epsilon: float = 1e-6,
+        rho: Annotated[float, within(0.0, 1.0, "both")] = 0.9,
+        epsilon: PositiveFloat = 1e-6,
         loss_scale: float = 1.0,
         weight_decay: Any = 0.0,
     ) -> None:
         super().__init__(learning_rate, params, weight_decay, loss_scale)
-        self.rho = float(_checks.check_range(rho, 0.0, 1.0, "rho", self.cls_name))
-        self.epsilon = _checks.check_positive_float(epsilon, "epsilon", self.cls_name)
+        self.rho = float(rho)
+        self.epsilon = epsilon
         self.accum = self.parameters.clone(prefix="accum", init=0)
         self.accum_update = self.parameters.clone(prefix="accum_update", init=0)
         self.opt = P.ApplyAdadelta()
 
     @compiled
-    def construct(self, grads: Any) -> bool:
+    def construct(self, grads: Sequence[Tensor]) -> bool:
         """Update the parameters."""
         grads = self._prepare(grads)
         lr = self.get_lr()

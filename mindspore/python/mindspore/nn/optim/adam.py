@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Annotated, Any, TypeAlias
 
 from mindspore import ops
 from mindspore.common import dtype as mstype
+from mindspore.common._kinds import Float, PositiveFloat, within
 from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
-from mindspore.nn import _checks
 from mindspore.nn.optim.optimizer import Optimizer, compiled, opt_init_args_register
 from mindspore.ops import operations as P
 from mindspore.ops._each import chosen, each
 
-
-def _check_betas(beta1: Any, beta2: Any, eps: Any, owner: str) -> None:
-    """Raise when the factors of the moving averages are not in (0, 1), or eps not above 0."""
-    for name, value in (("beta1", beta1), ("beta2", beta2)):
-        _checks.check_float(value, name, owner)
-        _checks.check_range(value, 0.0, 1.0, name, owner, closed="none")
-    _checks.check_positive_float(eps, "eps", owner)
+# The factor of a moving average.
+Beta: TypeAlias = Annotated[Float, within(0.0, 1.0, "none")]
 
 
 class Adam(Optimizer):
@@ -43,9 +39,9 @@ class Adam(Optimizer):
         self,
         params: Any,
         learning_rate: Any = 1e-3,
-        beta1: float = 0.9,
-        beta2: float = 0.999,
-        eps: float = 1e-8,
+        beta1: Beta = 0.9,
+        beta2: Beta = 0.999,
+        eps: PositiveFloat = 1e-8,
         use_locking: bool = False,
         use_nesterov: bool = False,
         weight_decay: Any = 0.0,
@@ -54,19 +50,11 @@ class Adam(Optimizer):
         **kwargs: Any,
     ) -> None:
         super().__init__(learning_rate, params, weight_decay, loss_scale)
-        owner = self.cls_name
         unknown = [key for key in kwargs if key not in ("use_lazy", "use_offload")]
         if unknown:
             raise TypeError(
-                f"For '{owner}', the keywords must be those of its signature, but got {unknown}."
+                f"For '{self.cls_name}', the keywords must be those of its signature, but got {unknown}."
             )
-        _check_betas(beta1, beta2, eps, owner)
-        for name, value in (
-            ("use_locking", use_locking),
-            ("use_nesterov", use_nesterov),
-            ("use_amsgrad", use_amsgrad),
-        ):
-            _checks.check_bool(value, name, owner)
         self.beta1 = beta1
         self.beta2 = beta2
         self.eps = eps
@@ -82,7 +70,7 @@ class Adam(Optimizer):
         self.assign = P.Assign()
 
     @compiled
-    def construct(self, gradients: Any) -> bool:
+    def construct(self, gradients: Sequence[Tensor]) -> bool:
         """Update the parameters."""
         gradients = self._prepare(gradients)
         lr = self.get_lr()
@@ -145,9 +133,9 @@ class LazyAdam(Adam):
         self,
         params: Any,
         learning_rate: Any = 1e-3,
-        beta1: float = 0.9,
-        beta2: float = 0.999,
-        eps: float = 1e-8,
+        beta1: Beta = 0.9,
+        beta2: Beta = 0.999,
+        eps: PositiveFloat = 1e-8,
         use_locking: bool = False,
         use_nesterov: bool = False,
         weight_decay: Any = 0.0,
@@ -182,13 +170,12 @@ class AdamWeightDecay(Optimizer):
         self,
         params: Any,
         learning_rate: Any = 1e-3,
-        beta1: float = 0.9,
-        beta2: float = 0.999,
-        eps: float = 1e-6,
+        beta1: Beta = 0.9,
+        beta2: Beta = 0.999,
+        eps: PositiveFloat = 1e-6,
         weight_decay: Any = 0.0,
     ) -> None:
         super().__init__(learning_rate, params, weight_decay)
-        _check_betas(beta1, beta2, eps, self.cls_name)
         self.beta1 = beta1
         self.beta2 = beta2
         self.eps = eps
@@ -197,7 +184,7 @@ class AdamWeightDecay(Optimizer):
         self.opt = P.AdamWeightDecay()
 
     @compiled
-    def construct(self, gradients: Any) -> bool:
+    def construct(self, gradients: Sequence[Tensor]) -> bool:
         """Update the parameters."""
         gradients = self.gradients_centralization(gradients)
         decays = self.get_weight_decay()
@@ -237,14 +224,13 @@ class AdaMax(Optimizer):
         self,
         params: Any,
         learning_rate: Any = 1e-3,
-        beta1: float = 0.9,
-        beta2: float = 0.999,
-        eps: float = 1e-8,
+        beta1: Beta = 0.9,
+        beta2: Beta = 0.999,
+        eps: PositiveFloat = 1e-8,
         weight_decay: Any = 0.0,
         loss_scale: float = 1.0,
     ) -> None:
         super().__init__(learning_rate, params, weight_decay, loss_scale)
-        _check_betas(beta1, beta2, eps, self.cls_name)
         self.beta1 = beta1
         self.beta2 = beta2
         self.eps = eps
@@ -255,7 +241,7 @@ class AdaMax(Optimizer):
         self.assign = P.Assign()
 
     @compiled
-    def construct(self, gradients: Any) -> bool:
+    def construct(self, gradients: Sequence[Tensor]) -> bool:
         """Update the parameters."""
         gradients = self._prepare(gradients)
         lr = self.get_lr()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from mindspore.nn import _checks
+from mindspore.common._kinds import Finite, NotNegative
+from mindspore.common.tensor import Tensor
 from mindspore.nn.optim.optimizer import Optimizer, compiled, opt_init_args_register
 from mindspore.ops import operations as P
 from mindspore.ops._each import each
@@ -29,11 +31,11 @@ class FTRL(Optimizer):
     def __init__(
         self,
         params: Any,
-        initial_accum: float = 0.1,
-        learning_rate: float = 0.001,
-        lr_power: float = -0.5,
-        l1: float = 0.0,
-        l2: float = 0.0,
+        initial_accum: NotNegative = 0.1,
+        learning_rate: Any = 0.001,
+        lr_power: Finite = -0.5,
+        l1: NotNegative = 0.0,
+        l2: NotNegative = 0.0,
         use_locking: bool = False,
         loss_scale: float = 1.0,
         weight_decay: Any = 0.0,
@@ -45,18 +47,17 @@ class FTRL(Optimizer):
                 f"For '{owner}', the learning rate must be one number for all groups and steps, "
                 "but got a schedule or group rates."
             )
-        _checks.check_non_negative(initial_accum, "initial_accum", owner)
-        if _checks.check_number(lr_power, "lr_power", owner) > 0:
+        if lr_power > 0:
             raise ValueError(f"For '{owner}', 'lr_power' must be at most 0, but got {lr_power}.")
-        self.l1 = float(_checks.check_non_negative(l1, "l1", owner))
-        self.l2 = float(_checks.check_non_negative(l2, "l2", owner))
+        self.l1 = float(l1)
+        self.l2 = float(l2)
         self.lr_power = float(lr_power)
         self.moments = self.parameters.clone(prefix="moments", init=float(initial_accum))
         self.linear = self.parameters.clone(prefix="linear", init="zeros")
         self.opt = P.ApplyFtrl(use_locking=use_locking)
 
     @compiled
-    def construct(self, grads: Any) -> bool:
+    def construct(self, grads: Sequence[Tensor]) -> bool:
         """Update the parameters."""
         grads = self._prepare(grads)
         lr = self.get_lr()

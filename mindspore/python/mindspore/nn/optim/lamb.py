@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from mindspore import ops
 from mindspore.common import dtype as mstype
+from mindspore.common._kinds import PositiveFloat
 from mindspore.common.tensor import Tensor
-from mindspore.nn.optim.adam import _check_betas
+from mindspore.nn.optim.adam import Beta
 from mindspore.nn.optim.optimizer import Optimizer, compiled, opt_init_args_register
 
 
@@ -33,13 +35,12 @@ class Lamb(Optimizer):
         self,
         params: Any,
         learning_rate: Any,
-        beta1: float = 0.9,
-        beta2: float = 0.999,
-        eps: float = 1e-6,
+        beta1: Beta = 0.9,
+        beta2: Beta = 0.999,
+        eps: PositiveFloat = 1e-6,
         weight_decay: Any = 0.0,
     ) -> None:
         super().__init__(learning_rate, params, weight_decay)
-        _check_betas(beta1, beta2, eps, self.cls_name)
         self.beta1 = beta1
         self.beta2 = beta2
         self.eps = eps
@@ -47,7 +48,7 @@ class Lamb(Optimizer):
         self.moments2 = self.parameters.clone(prefix="lamb_v", init="zeros")
 
     @compiled
-    def construct(self, gradients: Any) -> bool:
+    def construct(self, gradients: Sequence[Tensor]) -> bool:
         """Update the parameters."""
         gradients = self.gradients_centralization(gradients)
         decays = self.get_weight_decay()

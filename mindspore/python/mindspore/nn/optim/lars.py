@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from mindspore import ops
 from mindspore.common import dtype as mstype
+from mindspore.common._kinds import Float
 from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
-from mindspore.nn import _checks
 from mindspore.nn.cell import Cell
 from mindspore.nn.optim.optimizer import Optimizer, _is_norm_parameter
 
@@ -36,22 +36,21 @@ class LARS(Cell):
     def __init__(
         self,
         optimizer: Optimizer,
-        epsilon: float = 1e-5,
-        coefficient: float = 0.001,
+        epsilon: Float = 1e-5,
+        coefficient: Float = 0.001,
         use_clip: bool = False,
         lars_filter: Callable[[Parameter], bool] = _default_filter,
     ) -> None:
         super().__init__(auto_prefix=False)
-        _checks.check_type(optimizer, Optimizer, "optimizer", self.cls_name)
         if optimizer.is_group and optimizer.exec_weight_decay:
             raise ValueError(
                 f"For '{self.cls_name}', the optimizer must have no groups with weight decay of "
                 "their own, but got some."
             )
         self.opt = optimizer
-        self.epsilon = _checks.check_float(epsilon, "epsilon", self.cls_name)
-        self.coefficient = _checks.check_float(coefficient, "coefficient", self.cls_name)
-        self.use_clip = _checks.check_bool(use_clip, "use_clip", self.cls_name)
+        self.epsilon = epsilon
+        self.coefficient = coefficient
+        self.use_clip = use_clip
         self.parameters = optimizer.parameters
         self.learning_rate = optimizer.learning_rate
         self.dynamic_lr = optimizer.dynamic_lr
@@ -63,7 +62,7 @@ class LARS(Cell):
         # The decay is part of the ratio here, so the optimizer must not add it again.
         optimizer.exec_weight_decay = False
 
-    def construct(self, gradients: Any) -> Any:
+    def construct(self, gradients: Sequence[Tensor]) -> Any:
         """Scale the gradients and update the parameters."""
         lr = self.opt.get_lr()
         scaled: list[Any] = []

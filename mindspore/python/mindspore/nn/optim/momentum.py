@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from mindspore.common import dtype as mstype
+from mindspore.common._kinds import NotNegative
 from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
-from mindspore.nn import _checks
 from mindspore.nn.optim.optimizer import Optimizer, compiled, opt_init_args_register
 from mindspore.ops import operations as P
 from mindspore.ops._each import each
@@ -30,20 +31,19 @@ class Momentum(Optimizer):
         self,
         params: Any,
         learning_rate: Any,
-        momentum: float,
+        momentum: NotNegative,
         weight_decay: Any = 0.0,
         loss_scale: float = 1.0,
         use_nesterov: bool = False,
     ) -> None:
         super().__init__(learning_rate, params, weight_decay, loss_scale)
-        _checks.check_non_negative(momentum, "momentum", self.cls_name)
         self.momentum = Parameter(Tensor(float(momentum), mstype.float32), name="momentum")
-        self.use_nesterov = _checks.check_bool(use_nesterov, "use_nesterov", self.cls_name)
+        self.use_nesterov = use_nesterov
         self.moments = self.parameters.clone(prefix="moments", init="zeros")
         self.opt = P.ApplyMomentum(use_nesterov=self.use_nesterov)
 
     @compiled
-    def construct(self, gradients: Any) -> bool:
+    def construct(self, gradients: Sequence[Tensor]) -> bool:
         """Update the parameters."""
         gradients = self._prepare(gradients)
         lr = self.get_lr()

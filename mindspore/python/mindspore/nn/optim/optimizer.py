@@ -7,23 +7,26 @@ out at construction as tuples with one entry per parameter, so that `construct` 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from mindspore import _core
 from mindspore.common import dtype as mstype
+from mindspore.common._checked import check_value, checked
+from mindspore.common._kinds import NotNegative, Positive
 from mindspore.common.initializer import initializer
 from mindspore.common.parameter import Parameter, ParameterTuple
 from mindspore.common.tensor import Tensor
-from mindspore.nn import _checks
 from mindspore.nn.cell import Cell
 from mindspore.nn.layer.container import CellList
 from mindspore.nn.learning_rate_schedule import LearningRateSchedule
 from mindspore.ops import operations as P
 from mindspore.ops._each import scaled, with_decay
 
+LearningRate: TypeAlias = NotNegative | Tensor | Sequence[NotNegative] | Cell
+WeightDecay: TypeAlias = NotNegative | Cell
 _GROUP_KEYS = ("params", "lr", "weight_decay", "order_params", "grad_centralization")
 
 
@@ -92,18 +95,9 @@ class Optimizer(Cell):
         learning_rate: Any,
         parameters: Any,
         weight_decay: Any = 0.0,
-        loss_scale: float = 1.0,
+        loss_scale: Positive = 1.0,
     ) -> None:
         super().__init__(auto_prefix=False)
-        owner = self.cls_name
-        if not _checks.is_number(loss_scale):
-            raise TypeError(
-                f"For '{owner}', 'loss_scale' must be a number, but got {loss_scale!r}."
-            )
-        if loss_scale <= 0:
-            raise ValueError(
-                f"For '{owner}', 'loss_scale' must be greater than 0, but got {loss_scale}."
-            )
         self.loss_scale = float(loss_scale)
         self.reciprocal_scale = 1.0 / self.loss_scale
         self.need_scale = self.loss_scale != 1.0
@@ -240,20 +234,18 @@ class Optimizer(Cell):
     def _preprocess_single_lr(self, learning_rate: Any) -> Any:
         """A float, a 1-D Tensor or a schedule from what the user gave."""
         owner = self.cls_name
+        if isinstance(learning_rate, Iterable) and not isinstance(learning_rate, (Cell, Tensor)):
+            learning_rate = list(learning_rate)
+        learning_rate = check_value(LearningRate, learning_rate, "learning_rate", owner)
         if isinstance(learning_rate, Cell):
             return learning_rate
-        if _checks.is_number(learning_rate):
-            _checks.check_non_negative(learning_rate, "learning_rate", owner)
+        if isinstance(learning_rate, (int, float)):
             return float(learning_rate)
-        if isinstance(learning_rate, Tensor):
-            values = learning_rate.asnumpy()
-        elif isinstance(learning_rate, Iterable) and not isinstance(learning_rate, (str, dict)):
-            values = np.array(list(learning_rate), np.float32)
-        else:
-            raise TypeError(
-                f"For '{owner}', 'learning_rate' must be a number, a Tensor, a list or a "
-                f"LearningRateSchedule, but got {type(learning_rate).__name__}."
-            )
+        values = (
+            learning_rate.asnumpy()
+            if isinstance(learning_rate, Tensor)
+            else np.array(learning_rate, np.float32)
+        )
         if values.ndim > 1:
             raise ValueError(
                 f"For '{owner}', 'learning_rate' must have at most 1 dimension, "
@@ -292,21 +284,15 @@ class Optimizer(Cell):
         self.exec_weight_decay = any(self.decay_flags)
 
     def _check_decay(self, weight_decay: Any) -> Any:
-        if isinstance(weight_decay, Cell):
-            return weight_decay
-        if not _checks.is_number(weight_decay):
-            raise TypeError(
-                f"For '{self.cls_name}', 'weight_decay' must be a number or a Cell, "
-                f"but got {type(weight_decay).__name__}."
-            )
-        return float(_checks.check_non_negative(weight_decay, "weight_decay", self.cls_name))
+        decay = check_value(WeightDecay, weight_decay, "weight_decay", self.cls_name)
+        return decay if isinstance(decay, Cell) else float(decay)
 
     # ---- calling ----
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The update. Those of this package are compiled in both modes: all parameters at once."""
         plain = not (_core.graph_mode() or _core.is_tracing() or _core.is_recording())
-        if plain and type(self).construct in _compiled_updates and not self._special:
+        if plain and not self._special and hasattr(type(self).construct, "is_compiled_update"):
             return self.compile_and_run(*args, **kwargs)
         return super().__call__(*args, **kwargs)
 
@@ -399,8 +385,9 @@ class Optimizer(Cell):
         return bool(self.__dict__.get("_unique", True))
 
     @unique.setter
+    @checked
     def unique(self, value: bool) -> None:
-        self.__dict__["_unique"] = _checks.check_bool(value, "unique", self.cls_name)
+        self.__dict__["_unique"] = value
 
     @property
     def target(self) -> str:
@@ -408,10 +395,9 @@ class Optimizer(Cell):
         return str(self.__dict__.get("_target", "CPU"))
 
     @target.setter
-    def target(self, value: str) -> None:
-        self.__dict__["_target"] = _checks.check_string(
-            value, ("CPU", "GPU", "Ascend"), "target", self.cls_name
-        )
+    @checked
+    def target(self, value: Literal["CPU", "GPU", "Ascend"]) -> None:
+        self.__dict__["_target"] = value
 
     def construct(self, *hyper_params: Any) -> Any:
         """The update. Every subclass defines it."""
@@ -425,12 +411,9 @@ def _is_norm_parameter(name: str) -> bool:
     return "beta" in name or "gamma" in name
 
 
-_compiled_updates: set[Callable[..., Any]] = set()  # the construct methods of this package
-
-
 def compiled(update: Callable[..., Any]) -> Callable[..., Any]:
     """Marks a construct method that is compiled in PYNATIVE_MODE too."""
-    _compiled_updates.add(update)
+    vars(update)["is_compiled_update"] = True
     return update
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from mindspore.nn import _checks
+from mindspore.common._kinds import NotNegative, PositiveFloat
+from mindspore.common.tensor import Tensor
 from mindspore.nn.optim.optimizer import Optimizer, compiled, opt_init_args_register
 from mindspore.ops import operations as P
 from mindspore.ops._each import each
@@ -30,21 +32,19 @@ class RMSProp(Optimizer):
         self,
         params: Any,
         learning_rate: Any = 0.1,
-        decay: float = 0.9,
-        momentum: float = 0.0,
-        epsilon: float = 1e-10,
+        decay: NotNegative = 0.9,
+        momentum: NotNegative = 0.0,
+        epsilon: PositiveFloat = 1e-10,
         use_locking: bool = False,
         centered: bool = False,
         loss_scale: float = 1.0,
         weight_decay: Any = 0.0,
     ) -> None:
         super().__init__(learning_rate, params, weight_decay, loss_scale)
-        owner = self.cls_name
-        self.decay = float(_checks.check_non_negative(decay, "decay", owner))
-        self.momentum = float(_checks.check_non_negative(momentum, "momentum", owner))
-        self.epsilon = _checks.check_positive_float(epsilon, "epsilon", owner)
-        _checks.check_bool(use_locking, "use_locking", owner)
-        self.centered = _checks.check_bool(centered, "centered", owner)
+        self.decay = float(decay)
+        self.momentum = float(momentum)
+        self.epsilon = epsilon
+        self.centered = centered
         if centered:
             self.mg = self.parameters.clone(prefix="mean_grad", init="zeros")
             self.opt: Any = P.ApplyCenteredRMSProp(use_locking)
@@ -54,7 +54,7 @@ class RMSProp(Optimizer):
         self.moment = self.parameters.clone(prefix="moment", init="zeros")
 
     @compiled
-    def construct(self, gradients: Any) -> bool:
+    def construct(self, gradients: Sequence[Tensor]) -> bool:
         """Update the parameters."""
         gradients = self._prepare(gradients)
         lr = self.get_lr()

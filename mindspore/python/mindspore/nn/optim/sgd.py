@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from mindspore.common import dtype as mstype
+from mindspore.common._kinds import NotNegative
 from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
-from mindspore.nn import _checks
 from mindspore.nn.optim.optimizer import Optimizer, compiled, opt_init_args_register
 from mindspore.ops import operations as P
 from mindspore.ops._each import each
@@ -31,17 +32,16 @@ class SGD(Optimizer):
         self,
         params: Any,
         learning_rate: Any = 0.1,
-        momentum: float = 0.0,
-        dampening: float = 0.0,
+        momentum: NotNegative = 0.0,
+        dampening: NotNegative = 0.0,
         weight_decay: Any = 0.0,
         nesterov: bool = False,
         loss_scale: float = 1.0,
     ) -> None:
         super().__init__(learning_rate, params, weight_decay, loss_scale)
         owner = self.cls_name
-        _checks.check_non_negative(momentum, "momentum", owner)
-        self.dampening = float(_checks.check_non_negative(dampening, "dampening", owner))
-        self.nesterov = _checks.check_bool(nesterov, "nesterov", owner)
+        self.dampening = float(dampening)
+        self.nesterov = nesterov
         if nesterov and (momentum <= 0 or dampening != 0):
             raise ValueError(
                 f"For '{owner}', 'nesterov' needs 'momentum' above 0 and 'dampening' 0, "
@@ -53,7 +53,7 @@ class SGD(Optimizer):
         self.opt = P.SGD(self.dampening, 0.0, self.nesterov)
 
     @compiled
-    def construct(self, gradients: Any) -> bool:
+    def construct(self, gradients: Sequence[Tensor]) -> bool:
         """Update the parameters."""
         gradients = self._prepare(gradients)
         lr = self.get_lr()

@@ -2,35 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from mindspore import context, ops
 from mindspore.common import dtype as mstype
+from mindspore.common._kinds import Real
 from mindspore.common.parameter import Parameter, ParameterTuple
 from mindspore.common.tensor import Tensor
-from mindspore.nn import _checks
 from mindspore.nn.cell import Cell
 from mindspore.nn.layer.basic import Identity
 from mindspore.nn.wrap.grad_reducer import DistributedGradReducer
 
 _DATA_PARALLEL_MODES = ("data_parallel", "hybrid_parallel")
-
-
-def check_cell(value: Any, name: str, owner: str) -> Cell:
-    """The value, if it is a Cell."""
-    if not isinstance(value, Cell):
-        raise TypeError(f"For '{owner}', '{name}' must be a Cell, but got {type(value).__name__}.")
-    return value
-
-
-def check_loss(value: Any, owner: str) -> Any:
-    """The value, if it can be called."""
-    if not callable(value):
-        raise TypeError(
-            f"For '{owner}', 'loss_fn' must be a Cell or a function, "
-            f"but got {type(value).__name__}."
-        )
-    return value
 
 
 class WithLossCell(Cell):
@@ -45,10 +29,10 @@ class WithLossCell(Cell):
         label: The loss's second input.
     """
 
-    def __init__(self, backbone: Cell, loss_fn: Any) -> None:
+    def __init__(self, backbone: Cell, loss_fn: Callable) -> None:
         super().__init__(auto_prefix=False)
-        self._backbone = check_cell(backbone, "backbone", self.cls_name)
-        self._loss_fn = check_loss(loss_fn, self.cls_name)
+        self._backbone = backbone
+        self._loss_fn = loss_fn
 
     def construct(self, data: Any, label: Any) -> Tensor:
         """The loss."""
@@ -69,9 +53,11 @@ class WithGradCell(Cell):
         sens: What gradients are multiplied by: a number or a Tensor of the loss's shape.
     """
 
-    def __init__(self, network: Cell, loss_fn: Any = None, sens: Any = None) -> None:
+    def __init__(
+        self, network: Cell, loss_fn: Callable | None = None, sens: Tensor | Real | None = None
+    ) -> None:
         super().__init__(auto_prefix=False)
-        self.network = check_cell(network, "network", self.cls_name)
+        self.network = network
         self.loss_fn = loss_fn
         self.weights = ParameterTuple(network.trainable_params())
         self.network_with_loss = network if loss_fn is None else WithLossCell(network, loss_fn)
@@ -100,29 +86,17 @@ class ForwardValueAndGrad(Cell):
 
     def __init__(
         self,
-        network: Any,
-        weights: Any = None,
+        network: Callable,
+        weights: Sequence[Parameter] | None = None,
         get_all: bool = False,
         get_by_list: bool = False,
         sens_param: bool = False,
     ) -> None:
         super().__init__(auto_prefix=False)
-        if not callable(network):
+        if get_by_list and weights is None:
             raise TypeError(
-                f"For '{self.cls_name}', 'network' must be a Cell or a function, "
-                f"but got {type(network).__name__}."
+                f"For '{self.cls_name}', 'weights' must be given with 'get_by_list', but got None."
             )
-        if get_by_list and not isinstance(weights, (ParameterTuple, tuple, list)):
-            raise TypeError(
-                f"For '{self.cls_name}', 'weights' must be a ParameterTuple with 'get_by_list', "
-                f"but got {type(weights).__name__}."
-            )
-        for name, value in (
-            ("get_all", get_all),
-            ("get_by_list", get_by_list),
-            ("sens_param", sens_param),
-        ):
-            _checks.check_bool(value, name, self.cls_name)
         self.network = network
         if isinstance(network, Cell):
             network.set_grad()
@@ -163,14 +137,18 @@ class TrainOneStepCell(Cell):
     """
 
     def __init__(
-        self, network: Cell, optimizer: Any, sens: Any = None, return_grad: bool = False
+        self,
+        network: Cell,
+        optimizer: Cell,
+        sens: Tensor | Real | None = None,
+        return_grad: bool = False,
     ) -> None:
         super().__init__(auto_prefix=False)
-        self.network = check_cell(network, "network", self.cls_name)
+        self.network = network
         self.network.set_grad()
-        self.optimizer = check_cell(optimizer, "optimizer", self.cls_name)
+        self.optimizer: Any = optimizer
         self.weights = self.optimizer.parameters
-        self.return_grad = _checks.check_bool(return_grad, "return_grad", self.cls_name)
+        self.return_grad = return_grad
         self.weights_name = tuple(weight.name for weight in self.weights)
         self.sens = 1.0 if sens is None else sens
         self.sense_flag = sens is not None
@@ -222,11 +200,11 @@ class WithEvalCell(Cell):
         The loss, the network's output and the label.
     """
 
-    def __init__(self, network: Cell, loss_fn: Any, add_cast_fp32: bool = False) -> None:
+    def __init__(self, network: Cell, loss_fn: Callable, add_cast_fp32: bool = False) -> None:
         super().__init__(auto_prefix=False)
-        self._network = check_cell(network, "network", self.cls_name)
-        self._loss_fn = check_loss(loss_fn, self.cls_name)
-        self.add_cast_fp32 = _checks.check_bool(add_cast_fp32, "add_cast_fp32", self.cls_name)
+        self._network = network
+        self._loss_fn = loss_fn
+        self.add_cast_fp32 = add_cast_fp32
 
     def construct(self, data: Any, label: Any) -> Any:
         """The loss, the output and the label."""
@@ -255,7 +233,7 @@ class ParameterUpdate(Cell):
 
     def __init__(self, param: Parameter) -> None:
         super().__init__(auto_prefix=False)
-        self._param = _checks.check_type(param, Parameter, "param", self.cls_name)
+        self._param = param
 
     def construct(self, x: Tensor) -> Tensor:
         """Assign x, and return it."""
@@ -272,7 +250,7 @@ class _VirtualDatasetCell(Cell):
 
     def __init__(self, backbone: Cell) -> None:
         super().__init__(auto_prefix=False)
-        self._backbone = check_cell(backbone, "backbone", self.cls_name)
+        self._backbone = backbone
 
     def construct(self, *inputs: Any) -> Any:
         """The network's output."""

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+from mindspore.common._kinds import PositiveInt
+from mindspore.common.tensor import Tensor
 from mindspore.nn.cell import Cell
 
 
@@ -22,22 +25,18 @@ class DistributedGradReducer(Cell):
         self,
         parameters: Any,
         mean: bool | None = None,
-        degree: int | None = None,
+        degree: PositiveInt | None = None,
         fusion_type: int = 1,
         group: str | None = None,
     ) -> None:
         super().__init__(auto_prefix=False)
         del parameters
-        if degree is not None and (isinstance(degree, bool) or degree < 1):
-            raise ValueError(
-                f"For '{self.cls_name}', 'degree' must be a positive int, but got {degree}."
-            )
         self.mean = bool(mean)
         self.degree = degree or 1
         self.fusion_type = fusion_type
         self.group = group
 
-    def construct(self, grads: Any) -> Any:
+    def construct(self, grads: Sequence[Tensor]) -> Any:
         """The gradients of all devices together."""
         if self.degree > 1 and self.mean:
             return tuple([grad / self.degree for grad in grads])

@@ -9,9 +9,9 @@ from typing import Any
 
 from mindspore import ops
 from mindspore.common import dtype as mstype
+from mindspore.common._kinds import Finite, Positive, PositiveInt
 from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
-from mindspore.nn import _checks
 from mindspore.nn.cell import Cell
 from mindspore.nn.wrap.cell_wrapper import TrainOneStepCell
 from mindspore.ops import operations as P
@@ -33,16 +33,12 @@ class DynamicLossScaleUpdateCell(Cell):
         `overflow`.
     """
 
-    def __init__(self, loss_scale_value: float, scale_factor: int, scale_window: int) -> None:
+    def __init__(
+        self, loss_scale_value: Positive, scale_factor: PositiveInt, scale_window: PositiveInt
+    ) -> None:
         super().__init__()
-        owner = self.cls_name
-        if _checks.check_number(loss_scale_value, "loss_scale_value", owner) <= 0:
-            raise ValueError(
-                f"For '{owner}', 'loss_scale_value' must be greater than 0, "
-                f"but got {loss_scale_value}."
-            )
-        self.scale_factor = _checks.check_positive_int(scale_factor, "scale_factor", owner)
-        self.scale_window = _checks.check_positive_int(scale_window, "scale_window", owner)
+        self.scale_factor = scale_factor
+        self.scale_window = scale_window
         self.loss_scale_value = loss_scale_value
         self.minimum_loss_scale = Tensor(1.0, mstype.float32)
         self.cur_iter = Parameter(Tensor(1, mstype.int32), name="current_iterator_step")
@@ -77,9 +73,8 @@ class FixedLossScaleUpdateCell(Cell):
         loss_scale_value: The scale.
     """
 
-    def __init__(self, loss_scale_value: float) -> None:
+    def __init__(self, loss_scale_value: Finite) -> None:
         super().__init__()
-        _checks.check_number(loss_scale_value, "loss_scale_value", self.cls_name)
         self.loss_scale_value = loss_scale_value
 
     def get_loss_scale(self) -> float:
@@ -104,9 +99,8 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
         The loss, whether the step overflowed, and the scale it was run with.
     """
 
-    def __init__(self, network: Cell, optimizer: Any, scale_sense: Any) -> None:
+    def __init__(self, network: Cell, optimizer: Cell, scale_sense: Cell | Tensor) -> None:
         super().__init__(network, optimizer, sens=None)
-        owner = self.cls_name
         self.hyper_map = ops.HyperMap()
         self.base = Tensor(1, mstype.float32)
         self.equal = P.Equal()
@@ -118,17 +112,12 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
         if isinstance(scale_sense, Cell):
             self.loss_scaling_manager = scale_sense
             start = Tensor(float(scale_sense.get_loss_scale()), mstype.float32)
-        elif isinstance(scale_sense, Tensor):
-            if tuple(scale_sense.shape) not in ((), (1,)):
-                raise ValueError(
-                    f"For '{owner}', the shape of 'scale_sense' must be () or (1,), "
-                    f"but got {tuple(scale_sense.shape)}."
-                )
+        elif tuple(scale_sense.shape) in ((), (1,)):
             start = scale_sense
         else:
-            raise TypeError(
-                f"For '{owner}', 'scale_sense' must be a Cell or a Tensor, "
-                f"but got {type(scale_sense).__name__}."
+            raise ValueError(
+                f"For '{self.cls_name}', the shape of 'scale_sense' must be () or (1,), "
+                f"but got {tuple(scale_sense.shape)}."
             )
         self.scale_sense = Parameter(start, name="scale_sense")
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
-from collections.abc import Callable
 
 from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.common import _late
+from mindspore.common._checked import checked
+from mindspore.common._kinds import Positive
 from mindspore.common import dtype as mstype
 from mindspore.ops._custom import invoke
 from mindspore.ops._grad import GradOperation, grad, value_and_grad
@@ -22,11 +24,8 @@ class MultitypeFuncGraph:
         read_value: accepted; a Parameter is its value.
     """
 
+    @checked
     def __init__(self, name: str, read_value: bool = False):
-        if not isinstance(name, str):
-            raise TypeError(
-                f"For 'MultitypeFuncGraph', 'name' must be a str, but got {type(name).__name__}."
-            )
         self.name, self.read_value = name, read_value
         self.entries: list[tuple[tuple, Callable]] = []
         self.__name__ = name
@@ -114,11 +113,8 @@ class HyperMap:
         reverse: whether the items are visited from the last to the first; the result is the same.
     """
 
+    @checked
     def __init__(self, ops: Callable | None = None, reverse: bool = False):
-        if ops is not None and not callable(ops):
-            raise TypeError(
-                f"For '{type(self).__name__}', 'ops' must be a function, but got {type(ops).__name__}."
-            )
         self.ops, self.reverse = ops, reverse
 
     def __call__(self, *args: Any) -> Any:
@@ -185,16 +181,14 @@ class Map(HyperMap):
         return invoke(fn, *group)
 
 
-def tail(sequence: tuple) -> tuple:
+@checked
+def tail(sequence: Sequence[Any]) -> tuple:
     """All items but the first."""
-    if not isinstance(sequence, (tuple, list)):
-        raise TypeError(
-            f"For 'tail', the argument must be a tuple, but got {type(sequence).__name__}."
-        )
     return tuple(sequence[1:])
 
 
-def zip_operation(*sequences: Any) -> tuple:
+@checked
+def zip_operation(*sequences: Sequence[Any]) -> tuple:
     """`tuple(zip(...))` of sequences of equal length."""
     if len({len(s) for s in sequences}) > 1:
         raise ValueError(
@@ -210,32 +204,20 @@ def clip_by_value(x: Any, clip_value_min: Any = None, clip_value_max: Any = None
     return ops.clip_by_value(x, clip_value_min, clip_value_max)
 
 
-def clip_by_global_norm(x: Any, clip_norm: float = 1.0, use_norm: Any = None) -> Any:
+@checked
+def clip_by_global_norm(
+    x: Tensor | Sequence[Tensor],
+    clip_norm: Positive | Tensor = 1.0,
+    use_norm: None = None,
+) -> Any:
     """Scales tensors down together so that their joint Euclidean norm is at most `clip_norm`."""
     from mindspore import ops
 
-    if use_norm is not None:
+    if isinstance(clip_norm, Tensor) and clip_norm.size != 1:
         raise ValueError(
-            f"For 'clip_by_global_norm', 'use_norm' must be None, but got {use_norm!r}."
-        )
-    if isinstance(clip_norm, Tensor):
-        if clip_norm.size != 1:
-            raise ValueError(
-                f"For 'clip_by_global_norm', 'clip_norm' must have one element, but got shape {clip_norm.shape}."
-            )
-    elif not isinstance(clip_norm, (int, float)) or isinstance(clip_norm, bool):
-        raise TypeError(
-            f"For 'clip_by_global_norm', 'clip_norm' must be a number, but got {type(clip_norm).__name__}."
-        )
-    elif clip_norm <= 0:
-        raise ValueError(
-            f"For 'clip_by_global_norm', 'clip_norm' must be positive, but got {clip_norm}."
+            f"For 'clip_by_global_norm', 'clip_norm' must have one element, but got shape {clip_norm.shape}."
         )
     items = [x] if isinstance(x, Tensor) else x
-    if not isinstance(items, (tuple, list)) or not all(isinstance(t, Tensor) for t in items):
-        raise TypeError(
-            f"For 'clip_by_global_norm', 'x' must be a tuple or list of Tensors, but got {type(x).__name__}."
-        )
     if not items:
         return x
     total: Any = None

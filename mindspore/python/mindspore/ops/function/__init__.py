@@ -1,5 +1,6 @@
 """Functions composed of ops in Python. They run as they are in both modes, so they look at shapes and dtypes, never values.
-Each module lists what it gives in `__all__`, in METHODS which of it are Tensor methods too, and in CLASSES its primitives."""
+Each module lists what it gives in `__all__`, in METHODS which of it are Tensor methods too, and in CLASSES its primitives.
+What it gives checks its arguments by their annotations."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ import importlib
 import pkgutil
 
 from mindspore._core import Tensor
+from mindspore.common._checked import check_functions
 from mindspore.ops import _bind
 
 functions: dict = {}
@@ -15,11 +17,9 @@ functions: dict = {}
 def _load() -> None:
     for module_info in sorted(pkgutil.iter_modules(__path__), key=lambda m: m.name):
         module = importlib.import_module(f"{__name__}.{module_info.name}")
-        for name in module.__all__:
-            functions[name] = getattr(module, name)
+        functions.update(check_functions(module, module.__all__))
         _bind.classes.update(getattr(module, "CLASSES", {}))
-        for name in getattr(module, "METHODS", ()):
-            method = getattr(module, name) if isinstance(name, str) else name
+        for method in check_functions(module, getattr(module, "METHODS", ())).values():
             setattr(Tensor, method.__name__, method)
 
 

@@ -77,7 +77,7 @@ class LpNorm(PythonPrimitive):
     ]
 
     def __call__(self, input: Tensor) -> Tensor:
-        return _vector_norm(input, self.p, reduce_func._axes("LpNorm", self.axis), self.keep_dims)
+        return _vector_norm(input, self.p, reduce_func._axes(self.axis), self.keep_dims)
 
 
 class ReduceStd(PythonPrimitive):

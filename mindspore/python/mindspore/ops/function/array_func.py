@@ -4,12 +4,14 @@ only."""
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Literal
 
 import numpy as np
 
-from mindspore._core import SymbolicInt, Tensor
-from mindspore.common._size import as_int, broadcast_shapes, is_int
+from mindspore._core import Tensor
+from mindspore.common._kinds import Ints, Real, Sizes
+from mindspore.common._size import as_int, broadcast_shapes, is_int, require_memory
 from mindspore.ops._bind import raw
 
 _reshape, _transpose, _cast = raw("Reshape"), raw("Transpose"), raw("Cast")
@@ -20,9 +22,7 @@ _pad, _mirror_pad = raw("Pad"), raw("MirrorPad")
 _diag, _select = raw("Diag"), raw("Select")
 
 
-def _axis(name: str, axis: Any, rank: int) -> int:
-    if isinstance(axis, bool) or not isinstance(axis, int):
-        raise TypeError(f"For '{name}', the axis must be an int, but got {type(axis).__name__}.")
+def _axis(name: str, axis: int, rank: int) -> int:
     if not -rank <= axis < rank:
         raise ValueError(f"For '{name}', the axis must be in [{-rank}, {rank}), but got {axis}.")
     return axis % rank
@@ -31,12 +31,27 @@ def _axis(name: str, axis: Any, rank: int) -> int:
 def _ints(name: str, value: Any) -> tuple[int, ...]:
     """One int, several, or a concrete tensor of them, as a tuple."""
     if isinstance(value, Tensor):
+        if value.ndim > 1:
+            raise ValueError(
+                f"For '{name}', a tensor of sizes must have one dimension, but got shape {value.shape}."
+            )
         value = value.asnumpy().tolist()
-    items = (value,) if isinstance(value, (int, SymbolicInt)) else tuple(value)
+    items = tuple(value) if isinstance(value, (tuple, list)) else (value,)
     for item in items:
         if not is_int(item):
             raise TypeError(f"For '{name}', the sizes must be ints, but got {type(item).__name__}.")
     return tuple(as_int(i) for i in items)
+
+
+def _number(name: str, value: Real | Tensor) -> Any:
+    """A number, or that of a tensor."""
+    if not isinstance(value, Tensor):
+        return value
+    if value.size != 1:
+        raise ValueError(
+            f"For '{name}', a tensor in place of a number must have one element, but got shape {value.shape}."
+        )
+    return value.item()
 
 
 def _star(name: str, values: tuple) -> tuple[int, ...]:
@@ -45,10 +60,10 @@ def _star(name: str, values: tuple) -> tuple[int, ...]:
 
 
 # ---- shapes -----------------------------------------------------------------------------------
-def flatten(input: Tensor, order: str = "C", *, start_dim: int = 1, end_dim: int = -1) -> Tensor:
+def flatten(
+    input: Tensor, order: Literal["C", "F"] = "C", *, start_dim: int = 1, end_dim: int = -1
+) -> Tensor:
     """Joins the axes from `start_dim` to `end_dim`; order 'F' reverses all axes first."""
-    if order not in ("C", "F"):
-        raise ValueError(f"For 'flatten', 'order' must be 'C' or 'F', but got {order!r}.")
     rank = input.ndim
     if order == "F":
         input = _transpose(input, perm=list(range(rank))[::-1])
@@ -84,7 +99,7 @@ def swapdims(input: Tensor, dim0: int, dim1: int) -> Tensor:
     return swapaxes(input, dim0, dim1)
 
 
-def moveaxis(x: Tensor, source: Any, destination: Any) -> Tensor:
+def moveaxis(x: Tensor, source: Ints, destination: Ints) -> Tensor:
     """Axes moved to other places, the others in their order."""
     rank = x.ndim
     sources = [_axis("moveaxis", a, rank) for a in _ints("moveaxis", source)]
@@ -104,7 +119,7 @@ def moveaxis(x: Tensor, source: Any, destination: Any) -> Tensor:
     return _transpose(x, perm=order)
 
 
-def movedim(x: Tensor, source: Any, destination: Any) -> Tensor:
+def movedim(x: Tensor, source: Ints, destination: Ints) -> Tensor:
     """Axes moved to other places, the others in their order."""
     return moveaxis(x, source, destination)
 
@@ -116,17 +131,17 @@ def t(input: Tensor) -> Tensor:
     return input if input.ndim < 2 else _transpose(input, perm=(1, 0))
 
 
-def atleast_1d(inputs: Any) -> Any:
+def atleast_1d(inputs: Tensor | Sequence[Tensor]) -> Any:
     """Tensors with at least one axis."""
     return _at_least(inputs, lambda x: _reshape(x, shape=(1,)) if x.ndim < 1 else x)
 
 
-def atleast_2d(inputs: Any) -> Any:
+def atleast_2d(inputs: Tensor | Sequence[Tensor]) -> Any:
     """Tensors with at least two axes."""
     return _at_least(inputs, lambda x: _reshape(x, shape=(1, x.size)) if x.ndim < 2 else x)
 
 
-def atleast_3d(inputs: Any) -> Any:
+def atleast_3d(inputs: Tensor | Sequence[Tensor]) -> Any:
     """Tensors with at least three axes."""
 
     def grow(x: Tensor) -> Tensor:
@@ -141,30 +156,29 @@ def _at_least(inputs: Any, grow: Any) -> Any:
     return tuple(grow(x) for x in inputs) if isinstance(inputs, (tuple, list)) else grow(inputs)
 
 
-def expand(input_x: Tensor, size: Any) -> Tensor:
+def expand(input_x: Tensor, size: Sizes) -> Tensor:
     """The input spread to a shape; -1 keeps a size."""
     return _broadcast_to(input_x, shape=_ints("expand", size))
 
 
 def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
     """Tensors spread to their common shape."""
-    shape = broadcast_shapes(*(tuple(x.shape) for x in tensors))
+    shape = broadcast_shapes("broadcast_tensors", *(tuple(x.shape) for x in tensors))
     return tuple(_broadcast_to(x, shape=shape) for x in tensors)
 
 
-def meshgrid(*inputs: Tensor, indexing: str = "xy") -> tuple[Tensor, ...]:
+def meshgrid(
+    *inputs: Tensor | Sequence[Tensor], indexing: Literal["xy", "ij"] = "xy"
+) -> tuple[Tensor, ...]:
     """Coordinates of a grid whose axes are given by vectors."""
-    if indexing not in ("xy", "ij"):
-        raise ValueError(f"For 'meshgrid', 'indexing' must be 'xy' or 'ij', but got {indexing!r}.")
-    if len(inputs) == 1 and isinstance(inputs[0], (tuple, list)):
-        inputs = tuple(inputs[0])
-    order = list(range(len(inputs)))
-    if indexing == "xy" and len(inputs) > 1:
+    vectors = [x for given in inputs for x in ([given] if isinstance(given, Tensor) else given)]
+    order = list(range(len(vectors)))
+    if indexing == "xy" and len(vectors) > 1:
         order[0], order[1] = 1, 0
-    shape = tuple(inputs[i].size for i in order)
+    shape = tuple(vectors[i].size for i in order)
     grids = []
-    for i, x in enumerate(inputs):
-        place = [1] * len(inputs)
+    for i, x in enumerate(vectors):
+        place = [1] * len(vectors)
         place[order.index(i)] = x.size
         grids.append(_broadcast_to(_reshape(x, shape=place), shape=shape))
     return tuple(grids)
@@ -174,7 +188,12 @@ def meshgrid(*inputs: Tensor, indexing: str = "xy") -> tuple[Tensor, ...]:
 _PAD_MODES = {"reflect": "REFLECT", "replicate": "EDGE", "circular": "CIRCULAR"}
 
 
-def pad(input_x: Tensor, padding: Any, mode: str = "constant", value: Any = None) -> Tensor:
+def pad(
+    input_x: Tensor,
+    padding: Sizes,
+    mode: Literal["constant", "reflect", "replicate", "circular"] = "constant",
+    value: Real | Tensor | None = None,
+) -> Tensor:
     """Elements around the last axes: `padding` is (before, after) of the last axis, then of the one
     before it, and so on. Negative numbers cut off."""
     numbers = _ints("pad", padding)
@@ -183,10 +202,6 @@ def pad(input_x: Tensor, padding: Any, mode: str = "constant", value: Any = None
         raise ValueError(
             f"For 'pad', 'padding' must hold pairs for at most {rank} axes, "
             f"but got {len(numbers)} numbers."
-        )
-    if mode != "constant" and mode not in _PAD_MODES:
-        raise ValueError(
-            f"For 'pad', 'mode' must be 'constant' or one of {list(_PAD_MODES)}, but got {mode!r}."
         )
     if mode != "constant" and value is not None:
         raise ValueError(f"For 'pad', 'value' must be None in mode {mode!r}, but got {value!r}.")
@@ -241,8 +256,11 @@ def diag(input: Tensor) -> Tensor:
 
 def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
     """Matrices with the last axis on a diagonal."""
-    n = input.shape[-1] + abs(offset)
     rank = input.ndim + 1
+    if rank == 1:
+        raise ValueError("For 'diag_embed', 'input' must have a dimension, but got a scalar.")
+    n = input.shape[-1] + abs(offset)
+    require_memory("diag_embed", n * n, 1)
     spread = _pad(input, paddings=[0, 0] * (input.ndim - 1) + [max(offset, 0), max(-offset, 0)])
     mask = Tensor(np.eye(n, k=offset, dtype=bool))
     columns = _broadcast_to(_expand_dims(spread, axis=-2), shape=(*input.shape[:-1], n, n))

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any, Literal
 
 from mindspore._core import Tensor
 from mindspore.common import dtype as mstype
+from mindspore.common._kinds import PositiveInt, within
 from mindspore.ops._bind import raw
-from mindspore.ops._checks import check_tensors
 
 _attention, _dropout_key, _fill = raw("Attention"), raw("DropoutKey"), raw("Fill")
 _reshape, _transpose, _broadcast = raw("Reshape"), raw("Transpose"), raw("BroadcastTo")
 _cast, _select, _expand = raw("Cast"), raw("Select"), raw("ExpandDims")
 _range, _less = raw("Range"), raw("Less")
 
-# Where batch, heads, sequence and depth are; H is heads and depth in one.
-_LAYOUTS = ("BSH", "BNSD", "SBH", "BSND")
 _HIDDEN = -1e30  # what a boolean mask puts in place of a score
 
 
@@ -50,13 +48,7 @@ def attend(
 # ---- flash_attention_score -----------------------------------------------------------------------
 def _heads_first(x: Tensor, heads: int, layout: str) -> Tensor:
     """[batch, heads, sequence, depth] of a tensor in any layout."""
-    rank = 4 if "N" in layout else 3
-    if x.ndim != rank:
-        raise ValueError(
-            f"For 'flash_attention_score', inputs in layout '{layout}' must have {rank} dimensions, "
-            f"but got shape {x.shape}."
-        )
-    if rank == 4:
+    if x.ndim == 4:
         return x if layout == "BNSD" else _transpose(x, perm=(0, 2, 1, 3))
     if x.shape[2] % heads != 0:
         raise ValueError(
@@ -107,30 +99,14 @@ def _check_unsupported(**arguments: Any) -> None:
             )
 
 
-def _check_settings(layout: str, heads: int, sparse_mode: int, keep_prob: float) -> None:
-    rules = {
-        "input_layout": (layout in _LAYOUTS, f"one of {list(_LAYOUTS)}", repr(layout)),
-        "head_num": (isinstance(heads, int) and heads > 0, "a positive int", heads),
-        "sparse_mode": (sparse_mode in (0, 1, 2, 3), "0, 1, 2 or 3", sparse_mode),
-        "keep_prob": (0 < keep_prob <= 1, "in (0, 1]", keep_prob),
-    }
-    for name, (holds, what, found) in rules.items():
-        if not holds:
-            raise ValueError(
-                f"For 'flash_attention_score', '{name}' must be {what}, but got {found}."
-            )
-
-
 def _score_mask(like: Tensor, shift: Tensor | None, hidden: Tensor | None) -> Tensor | None:
     """One mask of what is added and what is hidden."""
     if hidden is not None:
-        check_tensors("flash_attention_score", hidden)
         hidden = hidden if hidden.dtype == mstype.bool_ else _cast(hidden, dtype=mstype.bool_)
         if hidden.ndim == 3:
             hidden = _expand(hidden, axis=1)
     if shift is None:
         return hidden
-    check_tensors("flash_attention_score", shift)
     shift = shift if shift.dtype == like.dtype else _cast(shift, dtype=like.dtype)
     if hidden is None:
         return shift
@@ -142,7 +118,7 @@ def flash_attention_score(
     query: Tensor,
     key: Tensor,
     value: Tensor,
-    head_num: int,
+    head_num: PositiveInt,
     real_shift: Tensor | None = None,
     drop_mask: Tensor | None = None,
     padding_mask: Tensor | None = None,
@@ -150,20 +126,19 @@ def flash_attention_score(
     prefix: Any = None,
     actual_seq_qlen: Any = None,
     actual_seq_kvlen: Any = None,
-    keep_prob: float = 1.0,
+    keep_prob: Annotated[float, within(0, 1, "right")] = 1.0,
     scalar_value: float = 1.0,
     pre_tokens: int = 2147483647,
     next_tokens: int = 2147483647,
     inner_precise: int = 0,
-    input_layout: str = "BSH",
-    sparse_mode: int = 0,
+    input_layout: Literal["BSH", "BNSD", "SBH", "BSND"] = "BSH",
+    sparse_mode: Literal[0, 1, 2, 3] = 0,
 ) -> Tensor:
     """dropout(softmax(scalar_value query key^T + real_shift, hidden by attn_mask)) value.
 
     `attn_mask` is true, or not 0, where a score is hidden; a query all of whose keys are hidden weighs them alike.
     `sparse_mode`: 0 and 1 take the mask as it is, 2 hides keys after their query, 3 does so counting from the ends.
     Keys and values may have fewer heads than queries, which then share them."""
-    check_tensors("flash_attention_score", query, key, value)
     del inner_precise
     _check_unsupported(
         drop_mask=drop_mask,
@@ -172,12 +147,18 @@ def flash_attention_score(
         actual_seq_qlen=actual_seq_qlen,
         actual_seq_kvlen=actual_seq_kvlen,
     )
-    _check_settings(input_layout, head_num, sparse_mode, keep_prob)
     if attn_mask is not None and (pre_tokens, next_tokens) != (2147483647, 2147483647):
         raise ValueError(
             "For 'flash_attention_score', 'pre_tokens' and 'next_tokens' must be 2147483647 on the "
             f"CPU, but got {pre_tokens} and {next_tokens}."
         )
+    rank = 4 if "N" in input_layout else 3
+    for x in (query, key, value):
+        if x.ndim != rank:
+            raise ValueError(
+                f"For 'flash_attention_score', inputs in layout '{input_layout}' must have {rank} dimensions, "
+                f"but got shape {x.shape}."
+            )
     q = _heads_first(query, head_num, input_layout)
     depth = q.shape[3]
     shared = key.shape[2] // depth if "H" in input_layout and depth else head_num

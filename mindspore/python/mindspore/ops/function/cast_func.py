@@ -27,13 +27,13 @@ def _dtype(name: str, dtype: Any) -> DType:
         raise TypeError(f"For '{name}', 'dtype' must be a dtype, but got {dtype!r}.") from None
 
 
-def astype(self: Tensor, dtype: Any, copy: bool = True) -> Tensor:
+def astype(self: Tensor, dtype: DType | str, copy: bool = True) -> Tensor:
     """The elements converted to `dtype`; itself where it has it and `copy` is false."""
     wanted = _dtype("astype", dtype)
     return self if self.dtype == wanted and not copy else bound.cast(self, wanted)
 
 
-def to(self: Tensor, dtype: Any) -> Tensor:
+def to(self: Tensor, dtype: DType | str) -> Tensor:
     """The elements converted to `dtype`."""
     wanted = _dtype("to", dtype)
     return self if self.dtype == wanted else bound.cast(self, wanted)
@@ -44,7 +44,7 @@ def type_as(input: Tensor, other: Tensor) -> Tensor:
     return bound.cast(input, other.dtype)
 
 
-def _type(self: Tensor, dtype: Any = None) -> Any:
+def _type(self: Tensor, dtype: DType | str | None = None) -> Any:
     """The name of the dtype, or the tensor converted to the one given."""
     return str(self.dtype) if dtype is None else bound.cast(self, _dtype("type", dtype))
 

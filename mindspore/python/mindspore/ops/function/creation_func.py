@@ -7,15 +7,17 @@ from typing import Any
 import numpy as np
 
 from mindspore import _core
-from mindspore._core import Tensor
+from mindspore._core import DType, Tensor
+from mindspore.common._kinds import Count, Real, Sizes
+from mindspore.common._size import require_memory
 from mindspore.ops._bind import raw
-from mindspore.ops.function.array_func import _ints, _star
+from mindspore.ops.function.array_func import _ints, _number, _star
 
 _fill, _range, _one_hot, _cast = raw("Fill"), raw("Range"), raw("OneHot"), raw("Cast")
 _broadcast_to = raw("BroadcastTo")
 
 
-def full(size: Any, fill_value: Any, *, dtype: Any = None) -> Tensor:
+def full(size: Sizes, fill_value: Real | Tensor, *, dtype: DType | None = None) -> Tensor:
     """A tensor of one repeated value; without a dtype, Int64 for ints, Bool for truth values, else
     Float32."""
     if dtype is None:
@@ -24,7 +26,7 @@ def full(size: Any, fill_value: Any, *, dtype: Any = None) -> Tensor:
     return _filled(dtype, _ints("full", size), fill_value)
 
 
-def full_like(input: Tensor, fill_value: Any, *, dtype: Any = None) -> Tensor:
+def full_like(input: Tensor, fill_value: Real | Tensor, *, dtype: DType | None = None) -> Tensor:
     """A tensor of one repeated value in the shape, and by default the dtype, of another."""
     return _filled(input.dtype if dtype is None else dtype, input.shape, fill_value)
 
@@ -35,23 +37,39 @@ def _filled(dtype: Any, shape: Any, value: Any) -> Tensor:
     return _fill(dtype=dtype, shape=shape, value=value)
 
 
-def arange(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: Any = None) -> Tensor:
+def arange(
+    start: Real | Tensor = 0,
+    end: Real | Tensor | None = None,
+    step: Real | Tensor = 1,
+    *,
+    dtype: DType | None = None,
+) -> Tensor:
     """Numbers from `start` (0) up to, but without, `end`."""
     if end is None:
         start, end = 0, start
-    start, end, step = (v.item() if isinstance(v, Tensor) else v for v in (start, end, step))
+    start, end, step = (_number("arange", v) for v in (start, end, step))
     return _range(start=start, end=end, step=step, maxlen=1 << 40, dtype=dtype)
 
 
 def logspace(
-    start: Any, end: Any, steps: int, base: int = 10, *, dtype: Any = _core.float32
+    start: Real | Tensor,
+    end: Real | Tensor,
+    steps: int,
+    base: int = 10,
+    *,
+    dtype: DType | None = _core.float32,
 ) -> Tensor:
     """Powers of a base whose exponents have equal distances."""
-    return _cast(float(base) ** raw("LinSpace")(float(start), float(end), num=steps), dtype=dtype)
+    first, last = (float(_number("logspace", v)) for v in (start, end))
+    return _cast(float(base) ** raw("LinSpace")(first, last, num=steps), dtype=dtype)
 
 
 def one_hot(
-    indices: Tensor, depth: int, on_value: Any = 1, off_value: Any = 0, axis: int = -1
+    indices: Tensor,
+    depth: int,
+    on_value: Real | Tensor = 1,
+    off_value: Real | Tensor = 0,
+    axis: int = -1,
 ) -> Tensor:
     """A new axis that holds `on_value` at the index and `off_value` elsewhere."""
     dtype = on_value.dtype if isinstance(on_value, Tensor) else None
@@ -65,32 +83,43 @@ def one_hot(
     return _one_hot(indices, on, off, depth=depth, axis=axis)
 
 
-def tril_indices(row: int, col: int, offset: int = 0, *, dtype: Any = _core.int64) -> Tensor:
+def tril_indices(
+    row: Count, col: Count, offset: int = 0, *, dtype: DType | None = _core.int64
+) -> Tensor:
     """Coordinates of the lower triangle of a matrix."""
-    return Tensor(np.stack(np.tril_indices(row, offset, col)), dtype)
+    require_memory("tril_indices", row * col, 16)
+    return Tensor(np.stack(np.tril_indices(row, _cut(offset, row, col), col)), dtype)
 
 
-def triu_indices(row: int, col: int, offset: int = 0, *, dtype: Any = _core.int64) -> Tensor:
+def triu_indices(
+    row: Count, col: Count, offset: int = 0, *, dtype: DType | None = _core.int64
+) -> Tensor:
     """Coordinates of the upper triangle of a matrix."""
-    return Tensor(np.stack(np.triu_indices(row, offset, col)), dtype)
+    require_memory("triu_indices", row * col, 16)
+    return Tensor(np.stack(np.triu_indices(row, _cut(offset, row, col), col)), dtype)
 
 
-def _method_fill(self: Tensor, value: Any) -> Tensor:
+def _cut(offset: int, rows: int, columns: int) -> int:
+    """The diagonal that divides a matrix as one does that may lie outside of it."""
+    return max(-rows - 1, min(offset, columns + 1))
+
+
+def _method_fill(self: Tensor, value: Real | Tensor) -> Tensor:
     """A tensor of one repeated value in this shape and dtype."""
     return full_like(self, value)
 
 
-def _method_fills(self: Tensor, value: Any) -> Tensor:
+def _method_fills(self: Tensor, value: Real | Tensor) -> Tensor:
     """A tensor of one repeated value in this shape and dtype."""
     return full_like(self, value)
 
 
-def _method_new_zeros(self: Tensor, *size: Any, dtype: Any = None) -> Tensor:
+def _method_new_zeros(self: Tensor, *size: Sizes, dtype: DType | None = None) -> Tensor:
     """Zeros of a shape, by default in this dtype."""
     return _fill(dtype=dtype or self.dtype, shape=_star("new_zeros", size), value=0.0)
 
 
-def _method_new_ones(self: Tensor, *size: Any, dtype: Any = None) -> Tensor:
+def _method_new_ones(self: Tensor, *size: Sizes, dtype: DType | None = None) -> Tensor:
     """Ones of a shape, by default in this dtype."""
     return _fill(dtype=dtype or self.dtype, shape=_star("new_ones", size), value=1.0)
 

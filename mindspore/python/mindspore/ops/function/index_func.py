@@ -10,8 +10,10 @@ import numpy as np
 from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.common import _late
-from mindspore.common._size import broadcast_shapes
+from mindspore.common._kinds import Count, Ints, Number
+from mindspore.common._size import broadcast_shapes, require_memory
 from mindspore.ops._bind import raw
+from mindspore.ops.function.array_func import _axis
 
 _gather, _gather_d, _gather_nd = raw("Gather"), raw("GatherD"), raw("GatherNd")
 _scatter_elements, _scatter_nd = raw("TensorScatterElements"), raw("ScatterNd")
@@ -41,7 +43,7 @@ def gather_elements(input: Tensor, dim: int, index: Tensor) -> Tensor:
     return _gather_d(input, index, dim=dim)
 
 
-def scatter(input: Tensor, axis: int, index: Tensor, src: Any) -> Tensor:
+def scatter(input: Tensor, axis: int, index: Tensor, src: Tensor | Number) -> Tensor:
     """The input with elements along an axis replaced at the positions of the index."""
     if not isinstance(src, Tensor):
         src = _broadcast_to(Tensor(src, input.dtype), shape=index.shape)
@@ -76,14 +78,18 @@ def index_add(
 ) -> Tensor:
     """`x` with the slices of `y` added at positions of an axis."""
     del use_lock, check_index_bound
+    axis = _axis("index_add", axis, x.ndim)
+    if indices.ndim != 1:
+        raise ValueError(
+            f"For 'index_add', 'indices' must have 1 dimension, but got {indices.ndim}."
+        )
     return _scatter_elements(x, _along(indices, axis, x.shape), y, axis=axis, reduction="add")
 
 
-def index_fill(x: Tensor, axis: int, index: Any, value: Any) -> Tensor:
+def index_fill(x: Tensor, axis: int, index: Tensor | Ints, value: Tensor | Number) -> Tensor:
     """`x` with the slices at positions of an axis set to one value."""
-    index = index if isinstance(index, Tensor) else Tensor(index, _core.int64)
-    index = _reshape(index, shape=(-1,))
-    where = _along(index, axis, x.shape)
+    places = index if isinstance(index, Tensor) else Tensor(index, _core.int64)
+    where = _along(_reshape(places, shape=(-1,)), _axis("index_fill", axis, x.ndim), x.shape)
     value = _cast(value, dtype=x.dtype) if isinstance(value, Tensor) else Tensor(value, x.dtype)
     return _scatter_elements(x, where, _broadcast_to(value, shape=where.shape), axis=axis)
 
@@ -93,9 +99,9 @@ def take(input: Tensor, index: Tensor) -> Tensor:
     return _gather(_reshape(input, shape=(-1,)), index, axis=0)
 
 
-def masked_fill(input_x: Tensor, mask: Tensor, value: Any) -> Tensor:
+def masked_fill(input_x: Tensor, mask: Tensor, value: Tensor | Number) -> Tensor:
     """The input with one value where the mask is true."""
-    shape = broadcast_shapes(tuple(input_x.shape), tuple(mask.shape))
+    shape = broadcast_shapes("masked_fill", tuple(input_x.shape), tuple(mask.shape))
     value = (
         _cast(value, dtype=input_x.dtype)
         if isinstance(value, Tensor)
@@ -108,7 +114,7 @@ def masked_fill(input_x: Tensor, mask: Tensor, value: Any) -> Tensor:
 
 def masked_select(input: Tensor, mask: Tensor) -> Tensor:
     """The elements where the mask is true, as a vector. The mask must be concrete."""
-    shape = broadcast_shapes(tuple(input.shape), tuple(mask.shape))
+    shape = broadcast_shapes("masked_select", tuple(input.shape), tuple(mask.shape))
     positions = np.flatnonzero(np.broadcast_to(_concrete("masked_select", mask), shape))
     flat = _reshape(_broadcast_to(input, shape=shape), shape=(-1,))
     return _gather(flat, Tensor(positions.astype(np.int64)), axis=0)
@@ -116,6 +122,8 @@ def masked_select(input: Tensor, mask: Tensor) -> Tensor:
 
 def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
     """Coordinates of the elements that are not zero: one row each, or one vector for each axis."""
+    if input.ndim == 0:
+        raise ValueError("For 'nonzero', 'input' must have a dimension, but got a scalar.")
     array = _concrete("nonzero", input)
     if array.ndim > 1:  # a quarter of the time that np.nonzero takes
         positions = np.unravel_index(np.flatnonzero(array), array.shape)
@@ -159,10 +167,11 @@ def _groups(ordered: np.ndarray, places: np.ndarray) -> tuple[np.ndarray, np.nda
     return places[starts], inverse
 
 
-def sequence_mask(lengths: Tensor, maxlen: int | None = None) -> Tensor:
+def sequence_mask(lengths: Tensor, maxlen: Count | None = None) -> Tensor:
     """A new last axis that is true at positions less than the length."""
     if maxlen is None:
-        maxlen = int(_concrete("sequence_mask", lengths).max())
+        maxlen = int(_concrete("sequence_mask", lengths).max(initial=0))
+    require_memory("sequence_mask", maxlen, 8)
     positions = Tensor(np.arange(maxlen), lengths.dtype)
     return raw("Less")(positions, raw("ExpandDims")(lengths, axis=-1))
 
@@ -171,7 +180,8 @@ def select_scatter(input: Tensor, src: Tensor, axis: int, index: int) -> Tensor:
     """The input with one slice of an axis replaced."""
     from mindspore.common._indexing import index_update
 
-    return index_update(input, (slice(None),) * (axis % input.ndim) + (index,), src)
+    axis = _axis("select_scatter", axis, input.ndim)
+    return index_update(input, (slice(None),) * axis + (index,), src)
 
 
 def slice_scatter(
@@ -185,9 +195,8 @@ def slice_scatter(
     """The input with a strided slice of an axis replaced."""
     from mindspore.common._indexing import index_update
 
-    return index_update(
-        input, (slice(None),) * (axis % input.ndim) + (slice(start, end, step),), src
-    )
+    axis = _axis("slice_scatter", axis, input.ndim)
+    return index_update(input, (slice(None),) * axis + (slice(start, end, step),), src)
 
 
 METHODS = (

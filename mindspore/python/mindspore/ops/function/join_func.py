@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
 from mindspore._core import SymbolicInt, Tensor
+from mindspore.common._kinds import Ints, PositiveInt, Sizes
+from mindspore.common._size import require_memory
 from mindspore.ops._bind import raw
 from mindspore.ops.function.array_func import (
     _axis,
@@ -22,36 +24,35 @@ _slice, _split_v = raw("Slice"), raw("SplitV")
 _expand_dims, _broadcast_to = raw("ExpandDims"), raw("BroadcastTo")
 
 
-def _tensors(name: str, tensors: Any) -> list[Tensor]:
-    if not isinstance(tensors, (tuple, list)) or not tensors:
-        raise TypeError(
-            f"For '{name}', the tensors must be a tuple or list that is not empty, "
-            f"but got {tensors!r}."
-        )
-    return list(tensors)
+_MOST_PIECES = 1 << 20
 
 
-def hstack(tensors: Any) -> Tensor:
+def _some(name: str, tensors: Sequence[Tensor]) -> Sequence[Tensor]:
+    if not tensors:
+        raise ValueError(f"For '{name}', there must be a tensor, but got {tensors!r}.")
+    return tensors
+
+
+def hstack(tensors: Sequence[Tensor]) -> Tensor:
     """Joined along the second axis; vectors along the first."""
-    parts = [atleast_1d(x) for x in _tensors("hstack", tensors)]
+    parts = [atleast_1d(x) for x in _some("hstack", tensors)]
     return _concat(parts, axis=0 if parts[0].ndim == 1 else 1)
 
 
-def vstack(inputs: Any) -> Tensor:
+def vstack(inputs: Sequence[Tensor]) -> Tensor:
     """Joined along the first axis; vectors are rows."""
-    return _concat([atleast_2d(x) for x in _tensors("vstack", inputs)], axis=0)
+    return _concat([atleast_2d(x) for x in _some("vstack", inputs)], axis=0)
 
 
-def dstack(tensors: Any) -> Tensor:
+def dstack(tensors: Sequence[Tensor]) -> Tensor:
     """Joined along the third axis."""
-    return _concat([atleast_3d(x) for x in _tensors("dstack", tensors)], axis=2)
+    return _concat([atleast_3d(x) for x in _some("dstack", tensors)], axis=2)
 
 
-def column_stack(tensors: Any) -> Tensor:
+def column_stack(tensors: Sequence[Tensor]) -> Tensor:
     """Joined along the second axis; vectors are columns."""
     columns = [
-        _reshape(x, shape=(x.size, 1)) if x.ndim < 2 else x
-        for x in _tensors("column_stack", tensors)
+        _reshape(x, shape=(x.size, 1)) if x.ndim < 2 else x for x in _some("column_stack", tensors)
     ]
     return _concat(columns, axis=1)
 
@@ -62,7 +63,7 @@ def _cut(x: Tensor, sizes: list[int], axis: int) -> tuple[Tensor, ...]:
     return tuple(_split_v(x, size_splits=sizes, split_dim=axis, num_split=len(sizes)))
 
 
-def split(tensor: Tensor, split_size_or_sections: Any, axis: int = 0) -> tuple[Tensor, ...]:
+def split(tensor: Tensor, split_size_or_sections: Sizes, axis: int = 0) -> tuple[Tensor, ...]:
     """Pieces of a size (the last one may be smaller), or of given sizes."""
     axis = _axis("split", axis, tensor.ndim)
     total = tensor.shape[axis]
@@ -77,23 +78,21 @@ def split(tensor: Tensor, split_size_or_sections: Any, axis: int = 0) -> tuple[T
     return _cut(tensor, sizes, axis)
 
 
-def chunk(input: Tensor, chunks: int, axis: int = 0) -> tuple[Tensor, ...]:
+def chunk(input: Tensor, chunks: PositiveInt, axis: int = 0) -> tuple[Tensor, ...]:
     """At most `chunks` pieces of one size, the last one smaller."""
-    if isinstance(chunks, bool) or not isinstance(chunks, int) or chunks <= 0:
-        raise ValueError(f"For 'chunk', 'chunks' must be a positive int, but got {chunks!r}.")
     axis = _axis("chunk", axis, input.ndim)
     return split(input, max(1, -(-input.shape[axis] // chunks)), axis)
 
 
-def tensor_split(input: Tensor, indices_or_sections: Any, axis: int = 0) -> tuple[Tensor, ...]:
+def tensor_split(input: Tensor, indices_or_sections: Sizes, axis: int = 0) -> tuple[Tensor, ...]:
     """Pieces of nearly one size, or pieces that end at given positions."""
     axis = _axis("tensor_split", axis, input.ndim)
     total = input.shape[axis]
     if isinstance(indices_or_sections, int):
         n = indices_or_sections
-        if n <= 0:
+        if not 0 < n <= _MOST_PIECES:
             raise ValueError(
-                f"For 'tensor_split', the number of pieces must be positive, but got {n}."
+                f"For 'tensor_split', the number of pieces must be in [1, {_MOST_PIECES}], but got {n}."
             )
         return _cut(input, [total // n + (i < total % n) for i in range(n)], axis)
     edges = [slice(0, i).indices(total)[1] for i in _ints("tensor_split", indices_or_sections)]
@@ -101,17 +100,17 @@ def tensor_split(input: Tensor, indices_or_sections: Any, axis: int = 0) -> tupl
     return tuple(narrow(input, axis, a, max(b - a, 0)) for a, b in zip(starts, ends))
 
 
-def hsplit(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
+def hsplit(input: Tensor, indices_or_sections: Sizes) -> tuple[Tensor, ...]:
     """Pieces along the second axis; of a vector, along the first."""
     return tensor_split(input, indices_or_sections, 0 if input.ndim == 1 else 1)
 
 
-def vsplit(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
+def vsplit(input: Tensor, indices_or_sections: Sizes) -> tuple[Tensor, ...]:
     """Pieces along the first axis."""
     return tensor_split(input, indices_or_sections, 0)
 
 
-def dsplit(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
+def dsplit(input: Tensor, indices_or_sections: Sizes) -> tuple[Tensor, ...]:
     """Pieces along the third axis."""
     return tensor_split(input, indices_or_sections, 2)
 
@@ -125,7 +124,7 @@ def narrow(input: Tensor, axis: int, start: int, length: int) -> Tensor:
     return _slice(input, begin=begin, size=size)
 
 
-def roll(input: Tensor, shifts: Any, dims: Any = None) -> Tensor:
+def roll(input: Tensor, shifts: Sizes, dims: Ints | None = None) -> Tensor:
     """Elements moved along axes; those that leave at one end enter at the other."""
     if dims is None:
         flat = roll(_reshape(input, shape=(-1,)), shifts, 0)
@@ -156,9 +155,11 @@ def flipud(input: Tensor) -> Tensor:
     return _reverse(input, axis=(0,))
 
 
-def rot90(input: Tensor, k: int, dims: Any) -> Tensor:
+def rot90(input: Tensor, k: int, dims: Sequence[int]) -> Tensor:
     """A plane turned k times by 90 degrees, from the first axis towards the second."""
-    a, b = (_axis("rot90", d, input.ndim) for d in _ints("rot90", dims))
+    if len(dims) != 2:
+        raise ValueError(f"For 'rot90', 'dims' must name two axes, but got {dims}.")
+    a, b = (_axis("rot90", d, input.ndim) for d in dims)
     if k % 4 == 0:
         return input
     if k % 4 == 2:
@@ -168,15 +169,15 @@ def rot90(input: Tensor, k: int, dims: Any) -> Tensor:
     return _reverse(swapaxes(input, a, b), axis=(b,))
 
 
-def repeat_interleave(input: Tensor, repeats: Any, axis: int | None = None) -> Tensor:
+def repeat_interleave(input: Tensor, repeats: Sizes, axis: int | None = None) -> Tensor:
     """Every slice of an axis repeated in place, as often as `repeats` says."""
     if axis is None:
         input, axis = _reshape(input, shape=(-1,)), 0
     axis = _axis("repeat_interleave", axis, input.ndim)
     times = _ints("repeat_interleave", repeats)
-    if min(times) < 0:
+    if not times or min(times) < 0:
         raise ValueError(
-            f"For 'repeat_interleave', 'repeats' must not be negative, but got {times}."
+            f"For 'repeat_interleave', 'repeats' must not be negative or empty, but got {times}."
         )
     shape = input.shape
     if len(times) == 1:
@@ -188,6 +189,7 @@ def repeat_interleave(input: Tensor, repeats: Any, axis: int | None = None) -> T
             f"For 'repeat_interleave', 'repeats' must have 1 or {shape[axis]} entries, "
             f"but got {len(times)}."
         )
+    require_memory("repeat_interleave", sum(times), 8)
     return raw("Gather")(input, Tensor(np.repeat(np.arange(shape[axis]), times)), axis=axis)
 
 

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from mindspore import _core
 from mindspore._core import Tensor
+from mindspore.common._kinds import Ints, Real
 from mindspore.ops._bind import bound, raw
-from mindspore.ops._checks import check_tensors
 
 _matmul, _batch_matmul = raw("MatMul"), raw("BatchMatMul")
 _reshape, _transpose, _sum = raw("Reshape"), raw("Transpose"), raw("ReduceSum")
 
 
-def _check_rank(name: str, argument: str, x: Any, rank: int) -> None:
-    check_tensors(name, x)
+def _check_rank(name: str, argument: str, x: Tensor, rank: int) -> None:
     if x.ndim != rank:
         raise ValueError(
             f"For '{name}', '{argument}' must have {rank} dimensions, but got shape {x.shape}."
@@ -25,7 +25,6 @@ def _check_rank(name: str, argument: str, x: Any, rank: int) -> None:
 def matmul(input: Tensor, other: Tensor) -> Tensor:
     """The matrix product of NumPy: vectors count as one row or one column, further dimensions
     broadcast."""
-    check_tensors("matmul", input, other)
     if input.ndim == 2 and other.ndim == 2:
         return _matmul(input, other)
     if input.ndim == 0 or other.ndim == 0:
@@ -70,14 +69,12 @@ def mv(mat: Tensor, vec: Tensor) -> Tensor:
 
 def bmm(input_x: Tensor, mat2: Tensor) -> Tensor:
     """Products of the matrices in the last two dimensions; those before must agree."""
-    check_tensors("bmm", input_x, mat2)
     return _batch_matmul(input_x, mat2)
 
 
 def dot(input: Tensor, other: Tensor) -> Tensor:
     """The last dimension of the first against the last but one of the second (the only one of a
     vector), as in NumPy."""
-    check_tensors("dot", input, other)
     if input.ndim == 0 or other.ndim == 0:
         raise ValueError(
             "For 'dot', the inputs must have at least one dimension, but got shapes "
@@ -100,7 +97,6 @@ def ger(input: Tensor, vec2: Tensor) -> Tensor:
 
 def inner(input: Tensor, other: Tensor) -> Tensor:
     """Sums of products along the last dimension of both."""
-    check_tensors("inner", input, other)
     if input.ndim == 0 or other.ndim == 0:
         return bound.mul(input, other)
     return tensor_dot(input, other, ((input.ndim - 1,), (other.ndim - 1,)))
@@ -113,6 +109,8 @@ def _axes_of_dot(axes: Any, rank1: int, rank2: int) -> tuple[tuple, tuple]:
                 f"For 'tensor_dot', 'axes' must be in [0, {min(rank1, rank2)}], but got {axes}."
             )
         return tuple(range(rank1 - axes, rank1)), tuple(range(axes))
+    if len(axes) != 2:
+        raise ValueError(f"For 'tensor_dot', 'axes' must be a number or a pair, but got {axes}.")
     first, second = ((a,) if isinstance(a, int) else tuple(a) for a in axes)
     result = []
     for chosen, rank in ((first, rank1), (second, rank2)):
@@ -125,10 +123,9 @@ def _axes_of_dot(axes: Any, rank1: int, rank2: int) -> tuple[tuple, tuple]:
     return result[0], result[1]
 
 
-def tensor_dot(x1: Tensor, x2: Tensor, axes: Any) -> Tensor:
+def tensor_dot(x1: Tensor, x2: Tensor, axes: int | Sequence[Ints]) -> Tensor:
     """Sums of products over the given axes: a number (the last of x1, the first of x2), or a pair
     of lists."""
-    check_tensors("tensor_dot", x1, x2)
     first, second = _axes_of_dot(axes, x1.ndim, x2.ndim)
     sizes = tuple(x1.shape[a] for a in first)
     if sizes != tuple(x2.shape[a] for a in second):
@@ -151,26 +148,24 @@ def _moved(x: Tensor, order: list[int]) -> Tensor:
 
 
 def baddbmm(
-    input: Tensor, batch1: Tensor, batch2: Tensor, beta: float = 1, alpha: float = 1
+    input: Tensor, batch1: Tensor, batch2: Tensor, beta: Real = 1, alpha: Real = 1
 ) -> Tensor:
     """`beta * input + alpha * (batch1 @ batch2)`, matrix by matrix."""
     return _scaled_sum(input, bmm(batch1, batch2), beta, alpha)
 
 
-def addmm(
-    input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: float = 1
-) -> Tensor:
+def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Real = 1, alpha: Real = 1) -> Tensor:
     """`beta * input + alpha * (mat1 @ mat2)`."""
     return _scaled_sum(input, mm(mat1, mat2), beta, alpha)
 
 
-def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
+def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: Real = 1, alpha: Real = 1) -> Tensor:
     """`beta * input + alpha * (mat @ vec)`."""
     return _scaled_sum(input, mv(mat, vec), beta, alpha)
 
 
 def addbmm(
-    input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: float = 1, alpha: float = 1
+    input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Real = 1, alpha: Real = 1
 ) -> Tensor:
     """`beta * input + alpha * sum(batch1 @ batch2)`, summed over the batch."""
     _check_rank("addbmm", "batch1", batch1, 3)
@@ -178,7 +173,7 @@ def addbmm(
 
 
 def addr(
-    x: Tensor, vec1: Tensor, vec2: Tensor, *, beta: float | None = None, alpha: float | None = None
+    x: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Real | None = None, alpha: Real | None = None
 ) -> Tensor:
     """`beta * x + alpha * outer(vec1, vec2)`."""
     return _scaled_sum(
@@ -196,7 +191,6 @@ def _scaled_sum(x: Tensor, product: Tensor, beta: float, alpha: float) -> Tensor
 
 def dense(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """`input @ weight.T + bias`; a weight vector gives one number per row."""
-    check_tensors("dense", input, weight)
     if weight.ndim not in (1, 2):
         raise ValueError(
             f"For 'dense', 'weight' must have 1 or 2 dimensions, but got shape {weight.shape}."

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any, Literal
 
 from mindspore import _core
 from mindspore._core import Tensor
+from mindspore.common._kinds import Reduction, Where
 from mindspore.ops._bind import bound, classes, raw
-from mindspore.ops._checks import check_tensors
 
 _nll, _cross_entropy, _log_softmax, _sum, _mean = (
     raw("NLLLoss"),
@@ -27,16 +27,10 @@ _kl_div, _select, _divide = raw("KLDivLoss"), raw("Select"), raw("RealDiv")
 _INDEX = (_core.int32, _core.int64)
 
 
-def _reduced(name: str, loss: Tensor, reduction: str) -> Tensor:
+def _reduced(loss: Tensor, reduction: str) -> Tensor:
     if reduction == "none":
         return loss
-    if reduction == "mean":
-        return _mean(loss, axis=(), keep_dims=False)
-    if reduction == "sum":
-        return _sum(loss, axis=(), keep_dims=False)
-    raise ValueError(
-        f"For '{name}', 'reduction' must be one of ['none', 'mean', 'sum'], but got '{reduction}'."
-    )
+    return (_mean if reduction == "mean" else _sum)(loss, axis=(), keep_dims=False)
 
 
 def _ones(shape: tuple, like: Tensor) -> Tensor:
@@ -44,14 +38,12 @@ def _ones(shape: tuple, like: Tensor) -> Tensor:
 
 
 # ---- classes ----------------------------------------------------------------------------------
-def _rows(name: str, x: Tensor) -> Tensor:
+def _rows(x: Tensor) -> Tensor:
     """[N, C, ...] as [rows, C]."""
     if x.ndim == 2:
         return x
     if x.ndim == 1:
         return _reshape(x, shape=(1, -1))
-    if x.ndim == 0:
-        raise ValueError(f"For '{name}', the input must have at least 1 dimension, but got 0.")
     order = (0, *range(2, x.ndim), 1)
     return _reshape(_transpose(x, perm=order), shape=(-1, x.shape[1]))
 
@@ -61,12 +53,11 @@ def cross_entropy(
     target: Tensor,
     weight: Tensor | None = None,
     ignore_index: int = -100,
-    reduction: str = "mean",
+    reduction: Reduction = "mean",
     label_smoothing: float = 0.0,
 ) -> Tensor:
     """Cross entropy of softmax(input) over dimension 1 against classes, or probabilities of the
     shape of the input."""
-    check_tensors("cross_entropy", input, target)
     probabilities = target.shape == input.shape and target.dtype not in _INDEX
     if not probabilities and not label_smoothing:
         return _class_loss(
@@ -88,15 +79,15 @@ def _class_loss(
     reduction: str,
 ) -> tuple:
     """The loss against classes, and what a smoothed one needs besides: rows, labels, weights and their sum."""
-    if reduction not in ("none", "mean", "sum"):
-        _reduced(name, inputs, reduction)
+    if inputs.ndim == 0:
+        raise ValueError(f"For '{name}', the input must have at least 1 dimension, but got 0.")
     wanted = () if inputs.ndim == 1 else (inputs.shape[0], *inputs.shape[2:])
     if target.shape != wanted:
         raise ValueError(
             f"For '{name}', 'target' must have shape {wanted} for inputs of shape "
             f"{inputs.shape}, but got {target.shape}."
         )
-    rows = _rows(name, inputs)
+    rows = _rows(inputs)
     labels = target if target.ndim == 1 else _reshape(target, shape=(-1,))
     if labels.dtype not in _INDEX:
         labels = _cast(labels, dtype=_core.int32)
@@ -117,7 +108,7 @@ def _probabilities_loss(
     if weight is not None:
         loss = bound.mul(loss, _reshape(weight, shape=(-1,) + (1,) * (logits.ndim - 1 - axis)))
     loss = bound.neg(_sum(loss, axis=axis, keep_dims=False))
-    return _reduced("cross_entropy", loss, reduction)
+    return _reduced(loss, reduction)
 
 
 def nll_loss(
@@ -125,11 +116,10 @@ def nll_loss(
     target: Tensor,
     weight: Tensor | None = None,
     ignore_index: int = -100,
-    reduction: str = "mean",
+    reduction: Reduction = "mean",
     label_smoothing: float = 0.0,
 ) -> Tensor:
     """Minus the log probabilities (dimension 1 of the inputs) of the target classes."""
-    check_tensors("nll_loss", inputs, target)
     loss, rows, labels, weights, total = _class_loss(
         "nll_loss", _nll, inputs, target, weight, ignore_index, reduction
     )
@@ -154,21 +144,19 @@ def _smooth_loss(
 
 
 # ---- element by element -----------------------------------------------------------------------
-def mse_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
+def mse_loss(input: Tensor, target: Tensor, reduction: Reduction = "mean") -> Tensor:
     """Squared differences."""
-    check_tensors("mse_loss", input, target)
     difference = bound.sub(input, target)
-    return _reduced("mse_loss", bound.mul(difference, difference), reduction)
+    return _reduced(bound.mul(difference, difference), reduction)
 
 
-def l1_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
+def l1_loss(input: Tensor, target: Tensor, reduction: Reduction = "mean") -> Tensor:
     """Absolute differences."""
-    check_tensors("l1_loss", input, target)
-    return _reduced("l1_loss", bound.abs(bound.sub(input, target)), reduction)
+    return _reduced(bound.abs(bound.sub(input, target)), reduction)
 
 
 def smooth_l1_loss(
-    input: Tensor, target: Tensor, beta: float = 1.0, reduction: str = "none"
+    input: Tensor, target: Tensor, beta: float = 1.0, reduction: Reduction = "none"
 ) -> Tensor:
     """Half the squared difference over beta where that is below beta, else the difference less
     beta / 2."""
@@ -176,12 +164,12 @@ def smooth_l1_loss(
 
 
 def huber_loss(
-    input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0
+    input: Tensor,
+    target: Tensor,
+    reduction: Reduction = "mean",
+    delta: Annotated[float, Where(lambda x: x > 0, "be positive")] = 1.0,
 ) -> Tensor:
     """Half the squared difference up to delta, a line beyond."""
-    check_tensors("huber_loss", input, target)
-    if delta <= 0:
-        raise ValueError(f"For 'huber_loss', 'delta' must be positive, but got {delta}.")
     if input.shape != target.shape:
         like = bound.sub(input, target)
         zeros = bound.mul(like, 0.0)
@@ -191,10 +179,9 @@ def huber_loss(
 
 
 def binary_cross_entropy(
-    logits: Tensor, labels: Tensor, weight: Tensor | None = None, reduction: str = "mean"
+    logits: Tensor, labels: Tensor, weight: Tensor | None = None, reduction: Reduction = "mean"
 ) -> Tensor:
     """Cross entropy of probabilities against targets."""
-    check_tensors("binary_cross_entropy", logits, labels)
     weight = _ones((), logits) if weight is None else weight
     return _bce(logits, labels, weight, reduction=reduction)
 
@@ -204,52 +191,59 @@ def binary_cross_entropy_with_logits(
     target: Tensor,
     weight: Tensor | None = None,
     pos_weight: Tensor | None = None,
-    reduction: str = "mean",
+    reduction: Reduction = "mean",
 ) -> Tensor:
     """Cross entropy of sigmoid(input) against targets."""
-    check_tensors("binary_cross_entropy_with_logits", input, target)
     weight = _ones((), input) if weight is None else weight
     pos_weight = _ones((), input) if pos_weight is None else pos_weight
     return _bce_logits(input, target, weight, pos_weight, reduction=reduction)
 
 
-def kl_div(logits: Tensor, labels: Tensor, reduction: str = "mean") -> Tensor:
+def kl_div(
+    logits: Tensor,
+    labels: Tensor,
+    reduction: Literal["none", "mean", "sum", "batchmean"] = "mean",
+) -> Tensor:
     """Kullback-Leibler divergence from log probabilities to probabilities."""
     return _kl_div(logits, labels, reduction=reduction)
 
 
-def soft_margin_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
+def soft_margin_loss(input: Tensor, target: Tensor, reduction: Reduction = "mean") -> Tensor:
     """log(1 + exp(-target * input)), for targets of -1 and 1."""
-    check_tensors("soft_margin_loss", input, target)
     score = bound.neg(bound.mul(input, target))
     loss = bound.add(bound.log1p(bound.exp(bound.neg(bound.abs(score)))), bound.maximum(score, 0.0))
-    return _reduced("soft_margin_loss", loss, reduction)
+    return _reduced(loss, reduction)
 
 
 def margin_ranking_loss(
-    input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: str = "mean"
+    input1: Tensor,
+    input2: Tensor,
+    target: Tensor,
+    margin: float = 0.0,
+    reduction: Reduction = "mean",
 ) -> Tensor:
     """max(0, -target * (input1 - input2) + margin)."""
-    check_tensors("margin_ranking_loss", input1, input2, target)
     score = bound.neg(bound.mul(target, bound.sub(input1, input2)))
-    return _reduced("margin_ranking_loss", bound.maximum(bound.add(score, margin), 0.0), reduction)
+    return _reduced(bound.maximum(bound.add(score, margin), 0.0), reduction)
 
 
 def hinge_embedding_loss(
-    inputs: Tensor, targets: Tensor, margin: float = 1.0, reduction: str = "mean"
+    inputs: Tensor, targets: Tensor, margin: float = 1.0, reduction: Reduction = "mean"
 ) -> Tensor:
     """The input where the target is 1, max(0, margin - input) where it is -1."""
-    check_tensors("hinge_embedding_loss", inputs, targets)
     below = bound.maximum(bound.sub(float(margin), inputs), 0.0)
     loss = _select(bound.equal(targets, 1), inputs, below)
-    return _reduced("hinge_embedding_loss", loss, reduction)
+    return _reduced(loss, reduction)
 
 
 def cosine_embedding_loss(
-    input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: str = "mean"
+    input1: Tensor,
+    input2: Tensor,
+    target: Tensor,
+    margin: float = 0.0,
+    reduction: Reduction = "mean",
 ) -> Tensor:
     """1 - cosine where the target is 1, max(0, cosine - margin) where it is -1."""
-    check_tensors("cosine_embedding_loss", input1, input2, target)
 
     def dot(x: Tensor, y: Tensor) -> Tensor:
         return _sum(bound.mul(x, y), axis=-1, keep_dims=False)
@@ -258,7 +252,7 @@ def cosine_embedding_loss(
     cosine = bound.true_divide(dot(input1, input2), bound.sqrt(norms))
     apart = bound.maximum(bound.sub(cosine, margin), 0.0)
     loss = _select(bound.equal(target, 1), bound.sub(1.0, cosine), apart)
-    return _reduced("cosine_embedding_loss", loss, reduction)
+    return _reduced(loss, reduction)
 
 
 # ---- Primitive classes ------------------------------------------------------------------------

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import Any
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
 from mindspore import _core
 from mindspore._core import Tensor
+from mindspore.common._kinds import Number, Real, within
 from mindspore.common.dtype import dtype_to_nptype
 from mindspore.ops._bind import bound, raw
 from mindspore.ops.function.cast_func import is_complex, is_floating_point
@@ -39,7 +41,7 @@ def _of_common_dtype(x: Any, y: Any) -> tuple[Any, Any]:
     return (x, made) if tensor is x else (made, y)
 
 
-def where(condition: Tensor, input: Any, other: Any) -> Tensor:
+def where(condition: Tensor, input: Tensor | Number, other: Tensor | Number) -> Tensor:
     """`input` where the condition holds, elsewhere `other`; all three broadcast."""
     x, y = _of_common_dtype(input, other)
     if isinstance(condition, Tensor) and condition.dtype != _core.bool:
@@ -47,33 +49,42 @@ def where(condition: Tensor, input: Any, other: Any) -> Tensor:
     return _select(condition, x, y)
 
 
-def select(condition: Tensor, input: Any, other: Any) -> Tensor:
+def select(condition: Tensor, input: Tensor | Number, other: Tensor | Number) -> Tensor:
     """`input` where the condition holds, elsewhere `other`."""
     x, y = _of_common_dtype(input, other)
     return _select(condition, x, y)
 
 
-def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Tensor:
+def div(
+    input: Tensor | Number,
+    other: Tensor | Number,
+    *,
+    rounding_mode: Literal["floor", "trunc"] | None = None,
+) -> Tensor:
     """`input / other`; `rounding_mode` 'floor' or 'trunc' rounds the quotient down or to zero."""
     if rounding_mode is None:
         return _div(input, other)
     if rounding_mode == "floor":
         return bound.floor_divide(input, other)
-    if rounding_mode == "trunc":
-        return bound.truncate_div(input, other)
-    raise ValueError(
-        f"For 'div', 'rounding_mode' must be None, 'floor' or 'trunc', but got {rounding_mode!r}."
-    )
+    return bound.truncate_div(input, other)
 
 
-def divide(input: Any, other: Any, *, rounding_mode: str | None = None) -> Tensor:
+def divide(
+    input: Tensor | Number,
+    other: Tensor | Number,
+    *,
+    rounding_mode: Literal["floor", "trunc"] | None = None,
+) -> Tensor:
     """The same as `div`."""
     return div(input, other, rounding_mode=rounding_mode)
 
 
-def subtract(input: Any, other: Any, *, alpha: float = 1) -> Tensor:
+def subtract(
+    input: Tensor | Number, other: Tensor | Number, *, alpha: Number | Tensor = 1
+) -> Tensor:
     """`input - alpha * other`."""
-    return bound.sub(input, other if alpha == 1 else bound.mul(other, alpha))
+    plain = not isinstance(alpha, Tensor) and alpha == 1
+    return bound.sub(input, other if plain else bound.mul(other, alpha))
 
 
 def _are_numbers(*values: Any) -> bool:
@@ -91,13 +102,15 @@ def _are_floats(*values: Any) -> bool:
 @functools.cache
 def _limits(dtype: Any) -> tuple[Any, Any]:
     """The least and the greatest number of a dtype."""
-    kind = np.dtype(dtype_to_nptype(dtype))
+    kind: Any = np.dtype(dtype_to_nptype(dtype))
     if kind.kind not in "iu":
         return -math.inf, math.inf
     return int(np.iinfo(kind).min), int(np.iinfo(kind).max)
 
 
-def clamp(input: Tensor, min: Any = None, max: Any = None) -> Tensor:
+def clamp(
+    input: Tensor, min: Tensor | Real | None = None, max: Tensor | Real | None = None
+) -> Tensor:
     """`input` cut to [min, max]; where min is above max the result is max. The gradient passes where the input is in the
     range, the bounds included."""
     if min is None and max is None:
@@ -112,38 +125,45 @@ def clamp(input: Tensor, min: Any = None, max: Any = None) -> Tensor:
     return input
 
 
-def clip(input: Tensor, min: Any = None, max: Any = None) -> Tensor:
+def clip(
+    input: Tensor, min: Tensor | Real | None = None, max: Tensor | Real | None = None
+) -> Tensor:
     """The same as `clamp`."""
     return clamp(input, min, max)
 
 
-def clip_by_value(x: Any, clip_value_min: Any = None, clip_value_max: Any = None) -> Any:
+def clip_by_value(
+    x: Tensor | Sequence[Tensor],
+    clip_value_min: Tensor | Real | None = None,
+    clip_value_max: Tensor | Real | None = None,
+) -> Any:
     """A tensor, or each of a tuple or list of tensors, cut to the given range."""
     if clip_value_min is None and clip_value_max is None:
         raise ValueError(
             "For 'clip_by_value', 'clip_value_min' or 'clip_value_max' must be given, "
             "but got None for both."
         )
-    if isinstance(x, (tuple, list)):
-        return type(x)(clamp(item, clip_value_min, clip_value_max) for item in x)
-    return clamp(x, clip_value_min, clip_value_max)
+    if isinstance(x, Tensor):
+        return clamp(x, clip_value_min, clip_value_max)
+    made = [clamp(item, clip_value_min, clip_value_max) for item in x]
+    return made if isinstance(x, list) else tuple(made)
 
 
-def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, value: Any = 1) -> Tensor:
+def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, value: Tensor | Number = 1) -> Tensor:
     """`input + value * tensor1 * tensor2`."""
     if _are_numbers(value) and _are_floats(input, tensor1, tensor2):
         return _multiply_add(input, tensor1, tensor2, value)
     return bound.add(input, bound.mul(bound.mul(tensor1, tensor2), value))
 
 
-def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, value: Any = 1) -> Tensor:
+def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, value: Tensor | Number = 1) -> Tensor:
     """`input + value * tensor1 / tensor2`."""
     if _are_numbers(value) and _are_floats(input, tensor1, tensor2):
         return _divide_add(input, tensor1, tensor2, value)
     return bound.add(input, bound.mul(_div(tensor1, tensor2), value))
 
 
-def round(input: Tensor, *, decimals: int = 0) -> Tensor:
+def round(input: Tensor, *, decimals: Annotated[int, within(-300, 300, "both")] = 0) -> Tensor:
     """The nearest number with so many decimals; halves go to the even one."""
     if decimals == 0:
         return _round(input)
@@ -183,7 +203,7 @@ def logaddexp2(input: Tensor, other: Tensor) -> Tensor:
     return bound.mul(logaddexp(bound.mul(input, base), bound.mul(other, base)), 1 / base)
 
 
-def float_power(input: Any, exponent: Any) -> Tensor:
+def float_power(input: Tensor | Number, exponent: Tensor | Number) -> Tensor:
     """`input ** exponent` computed in Float64."""
     if isinstance(input, Tensor):
         input = bound.cast(input, _core.float64)
@@ -192,7 +212,7 @@ def float_power(input: Any, exponent: Any) -> Tensor:
     return bound.pow(input, exponent)
 
 
-def ldexp(x: Tensor, other: Tensor) -> Tensor:
+def ldexp(x: Tensor, other: Tensor | Number) -> Tensor:
     """`x * 2 ** other`."""
     return bound.mul(x, bound.pow(2.0, other))
 
@@ -220,19 +240,19 @@ def sinc(input: Tensor) -> Tensor:
     return where(zero, 1.0, _div(bound.sin(safe), safe))
 
 
-def logit(input: Tensor, eps: float | None = None) -> Tensor:
+def logit(input: Tensor, eps: Real | Tensor | None = None) -> Tensor:
     """`log(x / (1 - x))`, after cutting x to [eps, 1 - eps] where eps is given."""
     x = input if eps is None else clamp(input, eps, 1 - eps)
     return bound.log(_div(x, bound.sub(1.0, x)))
 
 
-def fmax(input: Tensor, other: Tensor) -> Tensor:
+def fmax(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     """The larger one; where one operand is nan, the other."""
     larger = bound.maximum(input, other)
     return where(bound.isnan(input), other, where(bound.isnan(other), input, larger))
 
 
-def fmin(input: Tensor, other: Tensor) -> Tensor:
+def fmin(input: Tensor | Number, other: Tensor | Number) -> Tensor:
     """The smaller one; where one operand is nan, the other."""
     smaller = bound.minimum(input, other)
     return where(bound.isnan(input), other, where(bound.isnan(other), input, smaller))
@@ -247,9 +267,10 @@ def signbit(input: Tensor) -> Tensor:
     return bound.less(where(zero, bound.reciprocal(where(zero, input, 1.0)), input), 0)
 
 
-def copysign(x: Any, other: Tensor) -> Tensor:
+def copysign(x: Tensor | Real, other: Tensor | Real) -> Tensor:
     """The magnitude of `x` with the sign of `other`."""
     size = bound.abs(x) if isinstance(x, Tensor) else Tensor(float(abs(x)))
+    other = other if isinstance(other, Tensor) else Tensor(float(other))
     return where(signbit(other), bound.neg(size), size)
 
 
@@ -289,9 +310,9 @@ def angle(input: Tensor) -> Tensor:
 
 def nan_to_num(
     input: Tensor,
-    nan: float | None = None,
-    posinf: float | None = None,
-    neginf: float | None = None,
+    nan: Real | None = None,
+    posinf: Real | None = None,
+    neginf: Real | None = None,
 ) -> Tensor:
     """nan as `nan` (0), infinities as `posinf` and `neginf` (the extremes of the dtype)."""
     largest = _LARGEST.get(str(input.dtype))
@@ -302,12 +323,12 @@ def nan_to_num(
     return where(isneginf(x), -largest if neginf is None else float(neginf), x)
 
 
-def _where_method(self: Tensor, condition: Tensor, y: Any) -> Tensor:
+def _where_method(self: Tensor, condition: Tensor, y: Tensor | Number) -> Tensor:
     """This tensor where the condition holds, elsewhere `y`."""
     return where(condition, self, y)
 
 
-def _select_method(self: Tensor, condition: Tensor, y: Any) -> Tensor:
+def _select_method(self: Tensor, condition: Tensor, y: Tensor | Number) -> Tensor:
     """This tensor where the condition holds, elsewhere `y`."""
     return select(condition, self, y)
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Literal
 
 from mindspore import _core
-from mindspore._core import Tensor
+from mindspore._core import DType, Tensor
+from mindspore.common._kinds import Ints
 from mindspore.ops._bind import bound, classes, raw
-from mindspore.ops._checks import check_tensors
 
 _conv2d, _max_pool, _max_pool_argmax = raw("Conv2D"), raw("MaxPool"), raw("MaxPoolWithArgmax")
 _avg_pool, _adaptive_avg_pool = raw("AvgPool"), raw("AdaptiveAvgPool2D")
@@ -17,7 +18,7 @@ _layer_norm, _softmax = raw("LayerNorm"), raw("Softmax")
 _reshape, _fill, _cast, _bias_add = raw("Reshape"), raw("Fill"), raw("Cast"), raw("BiasAdd")
 
 
-def _pair(name: str, argument: str, value: Any) -> tuple[int, int]:
+def _pair(name: str, argument: str, value: Ints) -> tuple[int, ...]:
     items = (value, value) if isinstance(value, int) else tuple(value)
     if len(items) == 1:
         items = items * 2
@@ -28,7 +29,7 @@ def _pair(name: str, argument: str, value: Any) -> tuple[int, int]:
     return items
 
 
-def _pads(name: str, value: Any) -> tuple[int, ...]:
+def _pads(name: str, value: Ints) -> tuple[int, ...]:
     """(top, bottom, left, right) of one int, (vertical, horizontal), or all four."""
     items = (value,) if isinstance(value, int) else tuple(value)
     if len(items) == 1:
@@ -42,9 +43,8 @@ def _pads(name: str, value: Any) -> tuple[int, ...]:
     return items
 
 
-def _images(name: str, x: Any) -> Tensor:
+def _images(name: str, x: Tensor) -> Tensor:
     """The input with a batch dimension."""
-    check_tensors(name, x)
     if x.ndim not in (3, 4):
         raise ValueError(
             f"For '{name}', the input must have 3 or 4 dimensions, but got shape {x.shape}."
@@ -61,16 +61,17 @@ def conv2d(
     input: Tensor,
     weight: Tensor,
     bias: Tensor | None = None,
-    stride: Any = 1,
-    pad_mode: str = "valid",
-    padding: Any = 0,
-    dilation: Any = 1,
+    stride: Ints = 1,
+    pad_mode: Literal["valid", "same", "pad"] = "valid",
+    padding: Ints = 0,
+    dilation: Ints = 1,
     groups: int = 1,
 ) -> Tensor:
     """Convolution of images with filters [out channels, in channels / groups, height, width]."""
-    if not isinstance(weight, Tensor) or weight.ndim != 4:
-        shape = weight.shape if isinstance(weight, Tensor) else type(weight).__name__
-        raise ValueError(f"For 'conv2d', 'weight' must have 4 dimensions, but got {shape}.")
+    if weight.ndim != 4:
+        raise ValueError(
+            f"For 'conv2d', 'weight' must have 4 dimensions, but got shape {weight.shape}."
+        )
     y = _conv2d(
         _images("conv2d", input),
         weight,
@@ -89,15 +90,15 @@ def conv1d(
     input: Tensor,
     weight: Tensor,
     bias: Tensor | None = None,
-    stride: Any = 1,
-    pad_mode: str = "valid",
-    padding: Any = 0,
-    dilation: Any = 1,
+    stride: Ints = 1,
+    pad_mode: Literal["valid", "same", "pad"] = "valid",
+    padding: Ints = 0,
+    dilation: Ints = 1,
     groups: int = 1,
 ) -> Tensor:
     """Convolution of sequences [N, channels, length] with filters [out, in / groups, length]."""
 
-    def one(argument: str, value: Any) -> int:
+    def one(argument: str, value: Ints) -> int:
         items = (value,) if isinstance(value, int) else tuple(value)
         if len(items) != 1:
             raise ValueError(f"For 'conv1d', '{argument}' must be one int, but got {value}.")
@@ -129,10 +130,10 @@ def conv1d(
 # ---- pooling -------------------------------------------------------------------------------------
 def max_pool2d(
     x: Tensor,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
-    dilation: Any = 1,
+    kernel_size: Ints,
+    stride: Ints | None = None,
+    padding: Ints = 0,
+    dilation: Ints = 1,
     return_indices: bool = False,
     ceil_mode: bool = False,
 ) -> Any:
@@ -154,9 +155,9 @@ def max_pool2d(
 
 def avg_pool2d(
     input_x: Tensor,
-    kernel_size: Any = 1,
-    stride: Any = 1,
-    padding: Any = 0,
+    kernel_size: Ints = 1,
+    stride: Ints = 1,
+    padding: Ints = 0,
     ceil_mode: bool = False,
     count_include_pad: bool = True,
     divisor_override: int = 0,
@@ -181,7 +182,7 @@ def _grid(output_size: Any) -> Any:
     return size if isinstance(size, int) else tuple(-1 if s is None else s for s in size)
 
 
-def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
+def adaptive_avg_pool2d(input: Tensor, output_size: int | Sequence[int | None] | None) -> Tensor:
     """Means over a grid of `output_size` windows; None keeps a size of the input."""
     return _adaptive_avg_pool(input, output_size=_grid(output_size))
 
@@ -243,7 +244,7 @@ def _constant(value: float, shape: tuple, dtype: Any) -> Tensor:
 
 def layer_norm(
     input: Tensor,
-    normalized_shape: Any,
+    normalized_shape: Ints,
     weight: Tensor | None = None,
     bias: Tensor | None = None,
     eps: float = 1e-5,
@@ -291,13 +292,11 @@ def lrn(
     bias: float = 1.0,
     alpha: float = 1.0,
     beta: float = 0.5,
-    norm_region: str = "ACROSS_CHANNELS",
+    norm_region: Literal["ACROSS_CHANNELS"] = "ACROSS_CHANNELS",
 ) -> Tensor:
     """`x / (bias + alpha * sum of squares of neighbouring channels) ** beta`."""
-    if norm_region != "ACROSS_CHANNELS":
-        raise ValueError(
-            f"For 'lrn', 'norm_region' must be 'ACROSS_CHANNELS', but got '{norm_region}'."
-        )
+    if x.ndim != 4:
+        raise ValueError(f"For 'lrn', 'x' must have 4 dimensions, but got shape {x.shape}.")
     n, c, h, w = x.shape
     # Channels as the height of an image: sums over neighbours are a pooling, clipped at the ends.
     radius = min(depth_radius, c - 1)
@@ -314,17 +313,17 @@ def lrn(
 
 
 # ---- softmax -------------------------------------------------------------------------------------
-def softmax(input: Tensor, axis: int = -1, *, dtype: Any = None) -> Tensor:
+def softmax(input: Tensor, axis: int = -1, *, dtype: DType | None = None) -> Tensor:
     """exp(x) along an axis, divided by its sum."""
     return _softmax(input if dtype is None else _cast(input, dtype=dtype), axis=axis)
 
 
-def softmin(x: Tensor, axis: int = -1, *, dtype: Any = None) -> Tensor:
+def softmin(x: Tensor, axis: int = -1, *, dtype: DType | None = None) -> Tensor:
     """Softmax of -x."""
     return softmax(bound.neg(x), axis, dtype=dtype)
 
 
-def _softmax_method(self: Tensor, axis: int = -1, *, dtype: Any = None) -> Tensor:
+def _softmax_method(self: Tensor, axis: int = -1, *, dtype: DType | None = None) -> Tensor:
     return softmax(self, axis, dtype=dtype)
 
 

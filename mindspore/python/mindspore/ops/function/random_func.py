@@ -3,12 +3,13 @@ picks a stream of its own, which the global seed still takes part in."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any, TypeAlias
 
 from mindspore import _core
-from mindspore._core import Tensor
-from mindspore.common._size import is_int
+from mindspore._core import DType, Tensor
+from mindspore.common._kinds import Number, Real, Sizes, within
 from mindspore.ops._bind import raw
+from mindspore.ops.function.array_func import _ints, _star
 
 _cast, _reshape, _gather = raw("Cast"), raw("Reshape"), raw("Gather")
 _standard_normal, _uniform_real, _uniform_int = (
@@ -19,26 +20,16 @@ _standard_normal, _uniform_real, _uniform_int = (
 _permutation, _bernoulli, _multinomial, _dropout = (
     raw(n) for n in ("RandomPermutation", "Bernoulli", "Multinomial", "Dropout")
 )
+_MOST = 2**63 - 1
 _FLOATS = (_core.float16, _core.bfloat16, _core.float32, _core.float64)
 
 
-def _seed(name: str, seed: Any) -> int:
-    if seed is None:
-        return 0
-    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
-        raise ValueError(
-            f"For '{name}', 'seed' must be a non-negative int or None, but got {seed!r}."
-        )
-    return seed + 1  # zero would be the global stream
+Seed: TypeAlias = Annotated[int, within(0, _MOST, "left")] | None
+Rate: TypeAlias = Annotated[float, within(0, 1, "both")]
 
 
-def _sizes(name: str, size: Any) -> tuple[int, ...]:
-    if len(size) == 1 and isinstance(size[0], (tuple, list)):
-        size = size[0]
-    for n in size:
-        if not is_int(n):
-            raise TypeError(f"For '{name}', the sizes must be ints, but got {type(n).__name__}.")
-    return tuple(size)
+def _stream(seed: int | None) -> int:
+    return 0 if seed is None else seed + 1  # zero is the global stream
 
 
 def _as(x: Tensor, dtype: Any) -> Tensor:
@@ -51,9 +42,9 @@ def _float_dtype(name: str, dtype: Any) -> Any:
     return dtype
 
 
-def _broadcast(shape: Any, *operands: Any) -> tuple[int, ...]:
+def _broadcast(name: str, shape: Sizes, *operands: Tensor | Number) -> tuple[int, ...]:
     """The shape of the result: `shape`, broadcast with the shapes of the operands."""
-    result = [shape] if is_int(shape) else list(shape)
+    result = list(_ints(name, shape))
     for operand in operands:
         sizes = operand.shape if isinstance(operand, Tensor) else ()
         result = [1] * (len(sizes) - len(result)) + result
@@ -63,19 +54,23 @@ def _broadcast(shape: Any, *operands: Any) -> tuple[int, ...]:
     return tuple(result)
 
 
-def standard_normal(shape: Any, seed: int | None = None) -> Tensor:
+def standard_normal(shape: Sizes, seed: Seed = None) -> Tensor:
     """Numbers from the normal distribution of mean 0 and deviation 1."""
-    return _standard_normal(shape=shape, seed=_seed("standard_normal", seed))
+    return _standard_normal(shape=shape, seed=_stream(seed))
 
 
-def normal(shape: Any, mean: Any, stddev: Any, seed: int | None = None) -> Tensor:
+def normal(shape: Sizes, mean: Tensor | Real, stddev: Tensor | Real, seed: Seed = None) -> Tensor:
     """Numbers from the normal distribution of a mean and a deviation, which may be tensors."""
-    sizes = _broadcast(shape, mean, stddev)
-    return _standard_normal(shape=sizes, seed=_seed("normal", seed)) * stddev + mean
+    sizes = _broadcast("normal", shape, mean, stddev)
+    return _standard_normal(shape=sizes, seed=_stream(seed)) * stddev + mean
 
 
 def uniform(
-    shape: Any, minval: Any, maxval: Any, seed: int | None = None, dtype: Any = _core.float32
+    shape: Sizes,
+    minval: Tensor | Real,
+    maxval: Tensor | Real,
+    seed: Seed = None,
+    dtype: DType | None = _core.float32,
 ) -> Tensor:
     """Numbers spread evenly over [minval, maxval)."""
     if dtype in (_core.int32, _core.int64):
@@ -83,46 +78,39 @@ def uniform(
             _cast(v, dtype=dtype) if isinstance(v, Tensor) else Tensor(v, dtype)
             for v in (minval, maxval)
         )
-        return _uniform_int(low, high, shape=shape, seed=_seed("uniform", seed))
+        return _uniform_int(low, high, shape=shape, seed=_stream(seed))
     _float_dtype("uniform", dtype)
-    sizes = _broadcast(shape, minval, maxval)
-    return _as(
-        _uniform_real(shape=sizes, seed=_seed("uniform", seed)) * (maxval - minval) + minval, dtype
-    )
+    sizes = _broadcast("uniform", shape, minval, maxval)
+    return _as(_uniform_real(shape=sizes, seed=_stream(seed)) * (maxval - minval) + minval, dtype)
 
 
-def rand(*size: Any, dtype: Any = None, seed: int | None = None) -> Tensor:
+def rand(*size: Sizes, dtype: DType | None = None, seed: Seed = None) -> Tensor:
     """Numbers spread evenly over [0, 1)."""
     return _as(
-        _uniform_real(shape=_sizes("rand", size), seed=_seed("rand", seed)),
+        _uniform_real(shape=_star("rand", size), seed=_stream(seed)),
         _float_dtype("rand", dtype),
     )
 
 
-def randn(*size: Any, dtype: Any = None, seed: int | None = None) -> Tensor:
+def randn(*size: Sizes, dtype: DType | None = None, seed: Seed = None) -> Tensor:
     """Numbers from the normal distribution of mean 0 and deviation 1."""
     return _as(
-        _standard_normal(shape=_sizes("randn", size), seed=_seed("randn", seed)),
+        _standard_normal(shape=_star("randn", size), seed=_stream(seed)),
         _float_dtype("randn", dtype),
     )
 
 
 def randint(
-    low: int, high: int, size: Any, seed: int | None = None, *, dtype: Any = None
+    low: int, high: int, size: Sizes, seed: Seed = None, *, dtype: DType | None = None
 ) -> Tensor:
     """Integers spread evenly over [low, high)."""
-    for name, value in (("low", low), ("high", high)):
-        if isinstance(value, bool) or not isinstance(value, int):
-            raise TypeError(
-                f"For 'randint', '{name}' must be an int, but got {type(value).__name__}."
-            )
     if low >= high:
         raise ValueError(
             f"For 'randint', 'low' must be less than 'high', but got {low} and {high}."
         )
     Tensor([low, high - 1], _core.int64 if dtype is None else dtype)  # they must fit
     numbers = _uniform_int(
-        Tensor(low, _core.int64), Tensor(high, _core.int64), shape=size, seed=_seed("randint", seed)
+        Tensor(low, _core.int64), Tensor(high, _core.int64), shape=size, seed=_stream(seed)
     )
     return _as(numbers, dtype)
 
@@ -131,51 +119,51 @@ def _like(input: Tensor, dtype: Any) -> Any:
     return dtype if dtype is not None else input.dtype
 
 
-def rand_like(input: Tensor, seed: int | None = None, *, dtype: Any = None) -> Tensor:
+def rand_like(input: Tensor, seed: Seed = None, *, dtype: DType | None = None) -> Tensor:
     """`rand` in the shape, and by default the dtype, of a tensor."""
     return rand(*input.shape, dtype=_like(input, dtype), seed=seed)
 
 
-def randn_like(input: Tensor, seed: int | None = None, *, dtype: Any = None) -> Tensor:
+def randn_like(input: Tensor, seed: Seed = None, *, dtype: DType | None = None) -> Tensor:
     """`randn` in the shape, and by default the dtype, of a tensor."""
     return randn(*input.shape, dtype=_like(input, dtype), seed=seed)
 
 
 def randint_like(
-    input: Tensor, low: int, high: int, seed: int | None = None, *, dtype: Any = None
+    input: Tensor, low: int, high: int, seed: Seed = None, *, dtype: DType | None = None
 ) -> Tensor:
     """`randint` in the shape, and by default the dtype, of a tensor."""
     return randint(low, high, input.shape, seed, dtype=_like(input, dtype))
 
 
-def randperm(n: int, seed: int = 0, offset: int = 0, dtype: Any = _core.int64) -> Tensor:
+def randperm(n: int, seed: int = 0, offset: int = 0, dtype: DType | None = _core.int64) -> Tensor:
     """The numbers 0 ... n - 1 in random order."""
     numbers = _permutation(n=n, seed=seed, seed2=offset)
     return _as(numbers, dtype)
 
 
-def shuffle(x: Tensor, seed: int | None = None) -> Tensor:
+def shuffle(x: Tensor, seed: Seed = None) -> Tensor:
     """The slices of the first axis in random order."""
-    return _gather(x, _permutation(n=x.shape[0], seed=_seed("shuffle", seed)), axis=0)
+    if x.ndim == 0:
+        raise ValueError("For 'shuffle', 'x' must have a dimension, but got a scalar.")
+    return _gather(x, _permutation(n=x.shape[0], seed=_stream(seed)), axis=0)
 
 
-def bernoulli(input: Tensor, p: Any = 0.5, seed: int | None = None) -> Tensor:
+def bernoulli(input: Tensor, p: Tensor | Real = 0.5, seed: Seed = None) -> Tensor:
     """1 with probability p and 0 otherwise, in the shape and dtype of a tensor."""
     chance = p if isinstance(p, Tensor) else Tensor(p, _core.float32)
-    return _bernoulli(input, chance, seed=_seed("bernoulli", seed))
+    return _bernoulli(input, chance, seed=_stream(seed))
 
 
 def multinomial(
-    input: Tensor, num_samples: int, replacement: bool = True, seed: int | None = None
+    input: Tensor, num_samples: int, replacement: bool = True, seed: Seed = None
 ) -> Tensor:
     """Positions drawn with probabilities proportional to the elements of each row."""
-    return _multinomial(
-        input, num_samples=num_samples, replacement=replacement, seed=_seed("multinomial", seed)
-    )
+    return _multinomial(input, num_samples=num_samples, replacement=replacement, seed=_stream(seed))
 
 
 def random_categorical(
-    logits: Tensor, num_sample: int, seed: int = 0, dtype: Any = _core.int64
+    logits: Tensor, num_sample: int, seed: int = 0, dtype: DType | None = _core.int64
 ) -> Tensor:
     """Positions drawn with the probabilities whose logarithms are the elements of each row."""
     weights = raw("Softmax")(logits)
@@ -183,26 +171,17 @@ def random_categorical(
 
 
 # ---- dropout ------------------------------------------------------------------------------------
-def _check_rate(name: str, p: Any) -> None:
-    if isinstance(p, bool) or not isinstance(p, (int, float)) or not 0 <= p <= 1:
-        raise ValueError(f"For '{name}', 'p' must be in [0, 1], but got {p!r}.")
-
-
-def dropout(
-    input: Tensor, p: float = 0.5, training: bool = True, seed: int | None = None
-) -> Tensor:
+def dropout(input: Tensor, p: Rate = 0.5, training: bool = True, seed: Seed = None) -> Tensor:
     """Sets elements to zero with probability p and scales the others by 1 / (1 - p)."""
-    _check_rate("dropout", p)
     if not training or p == 0:
         return input
     if p == 1:
         return input * 0
-    return _dropout(input, keep_prob=1.0 - p, Seed0=_seed("dropout", seed))[0]
+    return _dropout(input, keep_prob=1.0 - p, Seed0=_stream(seed))[0]
 
 
 def _dropout_slices(name: str, input: Tensor, p: float, training: bool, spatial: int) -> Tensor:
     """Dropout of whole channels: the axes behind them share one decision."""
-    _check_rate(name, p)
     if input.ndim not in (spatial + 1, spatial + 2):
         raise ValueError(
             f"For '{name}', 'input' must have {spatial + 1} or {spatial + 2} dimensions, "
@@ -217,22 +196,22 @@ def _dropout_slices(name: str, input: Tensor, p: float, training: bool, spatial:
     return input * _dropout(ones, keep_prob=1.0 - p)[0]
 
 
-def dropout1d(input: Tensor, p: float = 0.5, training: bool = True) -> Tensor:
+def dropout1d(input: Tensor, p: Rate = 0.5, training: bool = True) -> Tensor:
     """Dropout of whole rows of [channels, length] or [batch, channels, length]."""
     return _dropout_slices("dropout1d", input, p, training, 1)
 
 
-def dropout2d(input: Tensor, p: float = 0.5, training: bool = True) -> Tensor:
+def dropout2d(input: Tensor, p: Rate = 0.5, training: bool = True) -> Tensor:
     """Dropout of whole images of [batch, channels, height, width]."""
     return _dropout_slices("dropout2d", input, p, training, 2)
 
 
-def dropout3d(input: Tensor, p: float = 0.5, training: bool = True) -> Tensor:
+def dropout3d(input: Tensor, p: Rate = 0.5, training: bool = True) -> Tensor:
     """Dropout of whole volumes of [batch, channels, depth, height, width]."""
     return _dropout_slices("dropout3d", input, p, training, 3)
 
 
-def _method_bernoulli(self: Tensor, p: Any = 0.5, seed: int | None = None) -> Tensor:
+def _method_bernoulli(self: Tensor, p: Tensor | Real = 0.5, seed: Seed = None) -> Tensor:
     """1 with probability p and 0 otherwise, in the shape and dtype of the tensor."""
     return bernoulli(self, p, seed)
 

@@ -6,8 +6,10 @@ import math
 from typing import Any
 
 from mindspore import _core
-from mindspore._core import Tensor
+from mindspore._core import DType, Tensor
+from mindspore.common._kinds import Count, Ints, Real
 from mindspore.ops._bind import raw
+from mindspore.ops.function.array_func import _axis
 
 _cast, _select = raw("Cast"), raw("Select")
 _sum, _mean, _prod = raw("ReduceSum"), raw("ReduceMean"), raw("ReduceProd")
@@ -33,23 +35,15 @@ _INTEGERS = (
 _FLOATS = (_core.float16, _core.bfloat16, _core.float32, _core.float64)
 
 
-def _axes(name: str, axis: Any) -> tuple:
+def _axes(axis: Ints | None) -> tuple:
     """An axis argument as a tuple; None and () mean all axes."""
     if axis is None:
         return ()
-    if isinstance(axis, bool) or not isinstance(axis, (int, tuple, list)):
-        raise TypeError(
-            f"For '{name}', the axis must be an int, a tuple of ints or None, "
-            f"but got {type(axis).__name__}."
-        )
-    return (axis,) if isinstance(axis, int) else tuple(axis)
+    return tuple(axis) if isinstance(axis, (tuple, list)) else (axis,)
 
 
 def _one_axis(name: str, axis: int, rank: int) -> int:
-    places = rank or 1  # a scalar counts as having one axis
-    if not -places <= axis < places:
-        raise ValueError(f"For '{name}', the axis must be in [{-rank}, {rank}), but got {axis}.")
-    return axis % places
+    return _axis(name, axis, rank or 1)  # a scalar counts as having one axis
 
 
 def _count(input: Tensor, axes: tuple) -> int:
@@ -66,26 +60,38 @@ def _exact(input: Tensor) -> Tensor:
     )
 
 
-def sum(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+def sum(
+    input: Tensor, dim: Ints | None = None, keepdim: bool = False, *, dtype: DType | None = None
+) -> Tensor:
     """Sum over axes. Integers and truth values are summed as Int64 where no dtype is given."""
     input = _exact(input) if dtype is None else _cast(input, dtype=dtype)
-    return _sum(input, axis=_axes("sum", dim), keep_dims=keepdim)
+    return _sum(input, axis=_axes(dim), keep_dims=keepdim)
 
 
-def prod(input: Tensor, axis: Any = None, keep_dims: bool = False, dtype: Any = None) -> Tensor:
+def prod(
+    input: Tensor, axis: Ints | None = None, keep_dims: bool = False, dtype: DType | None = None
+) -> Tensor:
     """Product over axes. Integers are multiplied as Int64 where no dtype is given."""
     input = _exact(input) if dtype is None else _cast(input, dtype=dtype)
-    return _prod(input, axis=_axes("prod", axis), keep_dims=keep_dims)
+    return _prod(input, axis=_axes(axis), keep_dims=keep_dims)
 
 
-def nansum(input: Tensor, axis: Any = None, keepdims: bool = False, *, dtype: Any = None) -> Tensor:
+def nansum(
+    input: Tensor, axis: Ints | None = None, keepdims: bool = False, *, dtype: DType | None = None
+) -> Tensor:
     """Sum over axes in which nan counts as zero."""
     if input.dtype in _FLOATS:
         input = _select(_is_nan(input), _zeros_like(input), input)
     return sum(input, axis, keepdims, dtype=dtype)
 
 
-def _bounded(name: str, input: Tensor, initial: Any, where: Any, smallest: bool) -> Tensor:
+def _bounded(
+    name: str,
+    input: Tensor,
+    initial: Real | Tensor | None,
+    where: Tensor | None,
+    smallest: bool,
+) -> Tensor:
     """The input with `initial` where `where` is false and instead of what is less extreme than it."""
     if initial is None:
         if where is None:
@@ -99,28 +105,28 @@ def _bounded(name: str, input: Tensor, initial: Any, where: Any, smallest: bool)
 
 def amax(
     input: Tensor,
-    axis: Any = None,
+    axis: Ints | None = None,
     keepdims: bool = False,
     *,
-    initial: Any = None,
-    where: Any = None,
+    initial: Real | Tensor | None = None,
+    where: Tensor | None = None,
 ) -> Tensor:
     """Largest element over axes."""
     input = _bounded("amax", input, initial, where, False)
-    return _max(input, axis=_axes("amax", axis), keep_dims=keepdims)
+    return _max(input, axis=_axes(axis), keep_dims=keepdims)
 
 
 def amin(
     input: Tensor,
-    axis: Any = None,
+    axis: Ints | None = None,
     keepdims: bool = False,
     *,
-    initial: Any = None,
-    where: Any = None,
+    initial: Real | Tensor | None = None,
+    where: Tensor | None = None,
 ) -> Tensor:
     """Smallest element over axes."""
     input = _bounded("amin", input, initial, where, True)
-    return _min(input, axis=_axes("amin", axis), keep_dims=keepdims)
+    return _min(input, axis=_axes(axis), keep_dims=keepdims)
 
 
 def _value_and_index(
@@ -137,8 +143,8 @@ def max(
     axis: int | None = None,
     keepdims: bool = False,
     *,
-    initial: Any = None,
-    where: Any = None,
+    initial: Real | Tensor | None = None,
+    where: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
     """Largest element along an axis and its position; over all axes, the position is 0."""
     input = _bounded("max", input, initial, where, False)
@@ -150,8 +156,8 @@ def min(
     axis: int | None = None,
     keepdims: bool = False,
     *,
-    initial: Any = None,
-    where: Any = None,
+    initial: Real | Tensor | None = None,
+    where: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
     """Smallest element along an axis and its position; over all axes, the position is 0."""
     input = _bounded("min", input, initial, where, True)
@@ -178,21 +184,25 @@ def argmin(input: Tensor, axis: int | None = None, keepdims: bool = False) -> Te
     return _position("min", input, axis, keepdims, _core.int32)
 
 
-def var(input: Tensor, axis: Any = None, ddof: int = 0, keepdims: bool = False) -> Tensor:
+def var(
+    input: Tensor, axis: Ints | None = None, ddof: int | bool = 0, keepdims: bool = False
+) -> Tensor:
     """Variance over axes, divided by the count less `ddof`."""
     return var_mean(input, axis, ddof, keepdims)[0]
 
 
-def std(input: Tensor, axis: Any = None, ddof: int = 0, keepdims: bool = False) -> Tensor:
+def std(
+    input: Tensor, axis: Ints | None = None, ddof: int | bool = 0, keepdims: bool = False
+) -> Tensor:
     """Standard deviation over axes, divided by the count less `ddof`."""
     return _sqrt(var(input, axis, ddof, keepdims))
 
 
 def var_mean(
-    input: Tensor, axis: Any = None, ddof: int = 0, keepdims: bool = False
+    input: Tensor, axis: Ints | None = None, ddof: int | bool = 0, keepdims: bool = False
 ) -> tuple[Tensor, Tensor]:
     """Variance and mean over axes."""
-    axes = _axes("var", axis)
+    axes = _axes(axis)
     input = input if input.dtype in _FLOATS else _cast(input, dtype=_core.float32)
     mean = _mean(input, axis=axes, keep_dims=True)
     distance = input - mean
@@ -205,16 +215,16 @@ def var_mean(
 
 
 def std_mean(
-    input: Tensor, axis: Any = None, ddof: int = 0, keepdims: bool = False
+    input: Tensor, axis: Ints | None = None, ddof: int | bool = 0, keepdims: bool = False
 ) -> tuple[Tensor, Tensor]:
     """Standard deviation and mean over axes."""
     variance, mean = var_mean(input, axis, ddof, keepdims)
     return _sqrt(variance), mean
 
 
-def logsumexp(input: Tensor, dim: Any, keepdim: bool = False) -> Tensor:
+def logsumexp(input: Tensor, dim: Ints | None, keepdim: bool = False) -> Tensor:
     """Logarithm of the sum of exponentials over axes, without overflow."""
-    axes = _axes("logsumexp", dim)
+    axes = _axes(dim)
     largest = _stop_gradient(_max(input, axis=axes, keep_dims=True))
     largest = _select(_is_finite(largest), largest, _zeros_like(largest))
     total = _log(_sum(_exp(input - largest), axis=axes, keep_dims=True)) + largest
@@ -222,20 +232,20 @@ def logsumexp(input: Tensor, dim: Any, keepdim: bool = False) -> Tensor:
 
 
 def count_nonzero(
-    x: Tensor, axis: Any = (), keep_dims: bool = False, dtype: Any = _core.int32
+    x: Tensor, axis: Ints | None = (), keep_dims: bool = False, dtype: DType | None = _core.int32
 ) -> Tensor:
     """How many elements over axes are not zero."""
     hits = _cast(_not_equal(x, Tensor(0, x.dtype)), dtype=_core.int64)
-    return _cast(_sum(hits, axis=_axes("count_nonzero", axis), keep_dims=keep_dims), dtype=dtype)
+    return _cast(_sum(hits, axis=_axes(axis), keep_dims=keep_dims), dtype=dtype)
 
 
 # ---- along one axis -----------------------------------------------------------------------------
-def cumsum(x: Tensor, axis: int, dtype: Any = None) -> Tensor:
+def cumsum(x: Tensor, axis: int, dtype: DType | None = None) -> Tensor:
     """Running sum along an axis."""
     return _cumsum(x if dtype is None else _cast(x, dtype=dtype), axis=axis)
 
 
-def cumprod(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
+def cumprod(input: Tensor, dim: int, dtype: DType | None = None) -> Tensor:
     """Running product along an axis; of integers, as Int64 where no dtype is given."""
     return _cumprod(_exact(input) if dtype is None else _cast(input, dtype=dtype), axis=dim)
 
@@ -273,6 +283,8 @@ def argsort(input: Tensor, axis: int = -1, descending: bool = False) -> Tensor:
 def median(input: Tensor, axis: int = -1, keepdims: bool = False) -> tuple[Tensor, Tensor]:
     """The lower median along an axis and its position; nan, and the position of a nan, where there is one."""
     axis = _one_axis("median", axis, input.ndim)
+    if input.ndim == 0:
+        return input, Tensor(0, _core.int64)
     both = _sort(input, axis=axis)
     size = input.shape[:axis] + (1,) + input.shape[axis + 1 :]
     kept = size if keepdims else input.shape[:axis] + input.shape[axis + 1 :]
@@ -292,13 +304,13 @@ def median(input: Tensor, axis: int = -1, keepdims: bool = False) -> tuple[Tenso
 
 def diff(
     x: Tensor,
-    n: int = 1,
+    n: Count = 1,
     axis: int = -1,
     prepend: Tensor | None = None,
     append: Tensor | None = None,
 ) -> Tensor:
     """Differences of neighbours along an axis, taken n times."""
-    axis = _one_axis("diff", axis, x.ndim)
+    axis = _axis("diff", axis, x.ndim)
     parts = [t for t in (prepend, x, append) if t is not None]
     x = raw("Concat")(parts, axis=axis) if len(parts) > 1 else x
     for _ in range(n):

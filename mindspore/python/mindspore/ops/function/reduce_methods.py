@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
-from mindspore._core import Tensor
+from mindspore._core import DType, Tensor
+from mindspore.common._checked import check_value
+from mindspore.common._kinds import Ints, Real
 from mindspore.ops._bind import raw
 from mindspore.ops.function.reduce_func import (
     _axes,
@@ -28,6 +30,15 @@ _with_position = {"max": max, "min": min}
 # as in NumPy, where something only this form has is named, when they are asked for.
 _ALONG = ("dim", "keepdim")
 _OVER = ("axis", "keepdims", "initial", "where", "return_indices")
+_KINDS: dict[str, Any] = {
+    "dim": int,
+    "keepdim": bool,
+    "axis": Ints | None,
+    "keepdims": bool,
+    "initial": Real | Tensor | None,
+    "where": Tensor | Literal[True] | None,
+    "return_indices": bool,
+}
 
 
 def _extreme(name: str, self: Tensor, args: tuple, named: dict[str, Any]) -> Any:
@@ -40,6 +51,7 @@ def _extreme(name: str, self: Tensor, args: tuple, named: dict[str, Any]) -> Any
             "keepdims=False, *, initial=None, where=True, return_indices=False), but got "
             f"{len(args)} positional arguments and {sorted(named)}."
         )
+    given = {n: check_value(_KINDS[n], v, n, f"Tensor.{name}") for n, v in given.items()}
     if names is _ALONG:
         return _with_position[name](self, given["dim"], given.get("keepdim", False))
     return _extreme_over(name, self, **given)
@@ -60,7 +72,7 @@ def _extreme_over(
     input = _bounded(name, self, initial, where, name == "min")
     # Along one axis the first of equal extremes takes the gradient, as where positions are given.
     first = isinstance(axis, int)
-    return _reduce[name](input, axis=_axes(name, axis), keep_dims=keepdims, first=first)
+    return _reduce[name](input, axis=_axes(axis), keep_dims=keepdims, first=first)
 
 
 def _method_max(self: Tensor, *args: Any, **named: Any) -> Any:
@@ -77,17 +89,17 @@ def _method_min(self: Tensor, *args: Any, **named: Any) -> Any:
 
 def _method_sum(
     self: Tensor,
-    axis: Any = None,
-    dtype: Any = None,
+    axis: Ints | None = None,
+    dtype: DType | bool | None = None,
     keepdims: bool = False,
-    initial: Any = None,
+    initial: Real | Tensor | None = None,
     *,
-    dim: Any = None,
+    dim: Ints | None = None,
     keepdim: bool = False,
 ) -> Tensor:
     """Sum over axes."""
     if isinstance(dtype, bool):  # sum(dim, keepdim)
-        dtype, keepdims = None, dtype
+        keepdims, dtype = dtype, None
     result = sum(self, axis if dim is None else dim, keepdims or keepdim, dtype=dtype)
     return result if initial is None else result + initial
 
@@ -98,13 +110,13 @@ def _method_argmax(self: Tensor, axis: int | None = None, keepdims: bool = False
 
 
 def _method_prod(
-    self: Tensor, axis: Any = None, keep_dims: bool = False, dtype: Any = None
+    self: Tensor, axis: Ints | None = None, keep_dims: bool = False, dtype: DType | None = None
 ) -> Tensor:
     """Product over axes."""
     return prod(self, axis, keep_dims, dtype)
 
 
-def _method_cumsum(self: Tensor, axis: int | None = None, dtype: Any = None) -> Tensor:
+def _method_cumsum(self: Tensor, axis: int | None = None, dtype: DType | None = None) -> Tensor:
     """Running sum along an axis, or through the flattened tensor."""
     if axis is None:
         self, axis = _reshape(self, shape=(-1,)), 0
@@ -130,7 +142,7 @@ def _method_sort(self: Tensor, axis: int = -1, descending: bool = False) -> tupl
     return _sort(self, axis=axis, descending=descending)
 
 
-def _method_ptp(self: Tensor, axis: Any = None, keepdims: bool = False) -> Tensor:
+def _method_ptp(self: Tensor, axis: Ints | None = None, keepdims: bool = False) -> Tensor:
     """Largest less smallest element over axes."""
     return amax(self, axis, keepdims) - amin(self, axis, keepdims)
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Literal
 
 import numpy as np
 
 from mindspore import _core
-from mindspore._core import Tensor
-from mindspore.ops._bind import bound, raw
+from mindspore._core import DType, Tensor
+from mindspore.common._kinds import Ints, Number, Sizes
+from mindspore.ops._bind import raw
 from mindspore.ops._forms import method
 from mindspore.ops.function.array_func import _star, diagonal, flatten, swapaxes
-from mindspore.ops.function.index_func import _scatter_elements, index_add, index_select, take
+from mindspore.ops.function.index_func import _scatter_elements, index_add, index_select
 from mindspore.ops.function.join_func import chunk, repeat_interleave, split
 
 _reshape, _transpose, _cast, _concat = raw("Reshape"), raw("Transpose"), raw("Cast"), raw("Concat")
@@ -21,17 +23,19 @@ _UNSIGNED = (_core.uint8, _core.uint16, _core.uint32)
 
 
 # ---- shapes ---------------------------------------------------------------------------------------
-def _method_reshape(self: Tensor, *sizes: Any, shape: Any = None) -> Tensor:
+def _method_reshape(self: Tensor, *sizes: Sizes, shape: Sizes | None = None) -> Tensor:
     """The same elements in another shape."""
     return _reshape(self, shape=_star("reshape", sizes if shape is None else (*sizes, shape)))
 
 
-def _method_view(self: Tensor, *sizes: Any, shape: Any = None) -> Tensor:
+def _method_view(self: Tensor, *sizes: Sizes, shape: Sizes | None = None) -> Tensor:
     """The same elements in another shape."""
     return _reshape(self, shape=_star("view", sizes if shape is None else (*sizes, shape)))
 
 
-def _method_transpose(self: Tensor, *axes: Any, dim0: Any = None, dim1: Any = None) -> Tensor:
+def _method_transpose(
+    self: Tensor, *axes: Sizes | None, dim0: int | None = None, dim1: int | None = None
+) -> Tensor:
     """Axes in another order; reversed where none is given. Two of more axes change places."""
     if dim0 is not None or dim1 is not None:
         axes = (*axes, *(d for d in (dim0, dim1) if d is not None))
@@ -43,14 +47,14 @@ def _method_transpose(self: Tensor, *axes: Any, dim0: Any = None, dim1: Any = No
     return _transpose(self, perm=order)
 
 
-def _method_permute(self: Tensor, *axis: Any, dims: Any = None) -> Tensor:
+def _method_permute(self: Tensor, *axis: Sizes, dims: Sizes | None = None) -> Tensor:
     """Axes in another order; reversed where none is given."""
     axis = axis if dims is None else (*axis, dims)
     order = _star("permute", axis) if axis else range(self.ndim)[::-1]
     return _transpose(self, perm=list(order))
 
 
-def _method_expand(self: Tensor, *size: Any) -> Tensor:
+def _method_expand(self: Tensor, *size: Sizes) -> Tensor:
     """Spread to a shape; -1 keeps a size."""
     return _broadcast_to(self, shape=_star("expand", size))
 
@@ -66,19 +70,24 @@ def _method_view_as(self: Tensor, other: Tensor) -> Tensor:
 
 
 def _method_flatten(
-    self: Tensor, *args: Any, order: str = "C", start_dim: int = 0, end_dim: int = -1
+    self: Tensor,
+    *args: int | Literal["C", "F"],
+    order: Literal["C", "F"] = "C",
+    start_dim: int = 0,
+    end_dim: int = -1,
 ) -> Tensor:
     """All elements in one axis, or the axes from `start_dim` to `end_dim` joined: `flatten(1)`,
     `flatten(1, 2)`; order 'F', first or by name, reverses the axes before that."""
+    axes: tuple[Any, ...] = args
     if args and isinstance(args[0], str):
-        order, *args = args
-    first, last, *_ = (*args, *(start_dim, end_dim)[len(args) :])
-    if len(args) > 2:
-        raise TypeError(f"For 'flatten', at most two axes must be given, but got {len(args)}.")
-    return flatten(self, order, start_dim=first, end_dim=last)
+        order, *axes = args  # type: ignore[assignment]
+    if len(axes) > 2:
+        raise TypeError(f"For 'flatten', at most two axes must be given, but got {len(axes)}.")
+    named = dict(zip(("start_dim", "end_dim"), (*axes, *(start_dim, end_dim)[len(axes) :])))
+    return flatten(self, order, **named)
 
 
-def _method_resize(self: Tensor, *new_shape: Any) -> Tensor:
+def _method_resize(self: Tensor, *new_shape: Ints) -> Tensor:
     """As many elements as another shape wants: without the last ones, or with zeros behind them."""
     shape = _star("resize", new_shape)
     if min(shape, default=0) < 0:
@@ -90,7 +99,7 @@ def _method_resize(self: Tensor, *new_shape: Any) -> Tensor:
     return _reshape(raw("Slice")(flat, begin=(0,), size=(count,)), shape=shape)
 
 
-def _method_repeat(self: Tensor, repeats: Any, axis: int | None = None) -> Tensor:
+def _method_repeat(self: Tensor, repeats: Sizes, axis: int | None = None) -> Tensor:
     """Every element, or slice of an axis, repeated in place."""
     return repeat_interleave(self, repeats, axis)
 
@@ -102,7 +111,7 @@ def _method_diagonal(self: Tensor, offset: int = 0, axis1: int = 0, axis2: int =
 
 
 def _method_trace(
-    self: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None
+    self: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: DType | None = None
 ) -> Tensor:
     """The sum of a diagonal; of integers as Int64, where no dtype is given."""
     if dtype is None and self.dtype in _SMALL + _UNSIGNED:
@@ -112,7 +121,9 @@ def _method_trace(
 
 
 # ---- positions ------------------------------------------------------------------------------------
-def _method_scatter_add(self: Tensor, dim: Any, index: Tensor, src: Any = None) -> Tensor:
+def _method_scatter_add(
+    self: Tensor, dim: int | Tensor, index: Tensor, src: Tensor | None = None
+) -> Tensor:
     """The tensor with elements of `src` added along an axis at the positions of the index; or,
     `scatter_add(indices, updates)`, with updates at coordinates."""
     if src is None:
@@ -121,21 +132,20 @@ def _method_scatter_add(self: Tensor, dim: Any, index: Tensor, src: Any = None) 
 
 
 def _method_index_add(
-    self: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Any = 1
+    self: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Number = 1
 ) -> Tensor:
     """The tensor with the slices of `source` added at positions of an axis."""
     return index_add(self, index, source if alpha == 1 else source * alpha, dim)
 
 
-def _check_choice(name: str, argument: str, given: Any, known: tuple[str, ...]) -> None:
-    if given not in known:
-        raise ValueError(f"For '{name}', '{argument}' must be one of {known}, but got {given!r}.")
-
-
-def _method_take(self: Tensor, indices: Any, axis: int | None = None, mode: str = "clip") -> Tensor:
+def _method_take(
+    self: Tensor,
+    indices: Tensor | Ints,
+    axis: int | None = None,
+    mode: Literal["clip", "wrap", "raise"] = "clip",
+) -> Tensor:
     """Elements of the flattened tensor, or slices of an axis. Positions out of range are those of the
     ends ('clip'), counted on from the other end ('wrap') or an error ('raise')."""
-    _check_choice("take", "mode", mode, ("clip", "wrap", "raise"))
     indices = indices if isinstance(indices, Tensor) else Tensor(indices, _core.int64)
     if axis is None:
         self, axis = _reshape(self, shape=(-1,)), 0
@@ -145,10 +155,11 @@ def _method_take(self: Tensor, indices: Any, axis: int | None = None, mode: str 
     return _gather(self, indices, axis=axis)
 
 
-def _method_choose(self: Tensor, choices: Any, mode: str = "clip") -> Tensor:
+def _method_choose(
+    self: Tensor, choices: Tensor | Sequence[Any], mode: Literal["clip", "wrap", "raise"] = "clip"
+) -> Tensor:
     """Of several tensors of one dtype, which broadcast, the element of the one that each number names. Numbers
     out of range name the first or last ('clip'), are counted on ('wrap') or an error ('raise')."""
-    _check_choice("choose", "mode", mode, ("clip", "wrap", "raise"))
     made = [c if isinstance(c, Tensor) else Tensor(c) for c in choices]
     shape = np.broadcast_shapes(self.shape, *(tuple(c.shape) for c in made))
     options = raw("Stack")([_broadcast_to(c, shape=shape) for c in made], axis=0)
@@ -159,11 +170,13 @@ def _method_choose(self: Tensor, choices: Any, mode: str = "clip") -> Tensor:
 
 
 def _method_searchsorted(
-    self: Tensor, v: Any, side: str = "left", sorter: Tensor | None = None
+    self: Tensor,
+    v: Tensor | Number | Sequence[Any],
+    side: Literal["left", "right"] = "left",
+    sorter: Tensor | None = None,
 ) -> Tensor:
     """Where values would go into the last, sorted, axis: before equal elements, or behind them with side 'right'. With
     a `sorter`, its positions sort the axis."""
-    _check_choice("searchsorted", "side", side, ("left", "right"))
     values = v if isinstance(v, Tensor) else Tensor(v)
     row = self if sorter is None else _gather_d(self, sorter, dim=self.ndim - 1)
     if self.ndim == 1 and not (row.is_symbolic or values.is_symbolic):

@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from mindspore._core import Tensor
+from mindspore._core import DType, Tensor
+from mindspore.common._kinds import Ints, Real
 from mindspore.ops._bind import raw
+from mindspore.ops.function.array_func import _number
 from mindspore.ops.function.reduce_func import _axes, _one_axis
 
 _sum, _max, _min = raw("ReduceSum"), raw("ReduceMax"), raw("ReduceMin")
@@ -47,12 +49,19 @@ def _matrix_norm(a: Tensor, order: Any, axes: tuple, keepdim: bool) -> Tensor:
 
 
 def norm(
-    A: Tensor, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
+    A: Tensor,
+    ord: Real | Tensor | str | None = None,
+    dim: Ints | None = None,
+    keepdim: bool = False,
+    *,
+    dtype: DType | None = None,
 ) -> Tensor:
     """Norm of vectors (one axis, or all of them flattened) or matrices (two axes)."""
     if dtype is not None:
         A = _cast(A, dtype=dtype)
-    axes = _axes("norm", dim)
+    if isinstance(ord, Tensor):
+        ord = _number("norm", ord)
+    axes = _axes(dim)
     if ord is None:
         return _vector_norm(A, 2, axes, keepdim)
     if dim is None and A.ndim not in (1, 2):

@@ -1,0 +1,74 @@
+"""Wild arguments give results or errors of ours: a selection in every run, all of them in the slow tier. `python -m wild NAME` in
+`tests` repeats what begins with NAME."""
+
+from __future__ import annotations
+
+import pytest
+
+from wild.cases import cases, judge
+from wild.modes import differences
+from wild.runner import run_all
+from wild.targets import targets
+
+
+def report(findings: list[tuple[str, str]]) -> str:
+    """The findings, one a line."""
+    return "\n".join(f"{case}: {what}" for case, what in sorted(findings))
+
+
+def test_samples_are_taken() -> None:
+    """What the cases change one argument of is a call that works."""
+    refused = []
+    for target in targets():
+        try:
+            target.make()(*target.args, **target.kwargs)
+        except Exception as error:
+            refused.append(f"{target.name}: {error}")
+    assert not refused, "\n".join(refused)
+
+
+def test_verdicts() -> None:
+    """What is ours, what is Python's, and what is neither."""
+    assert not judge(TypeError("For 'relu', 'input' must be a Tensor, but got int."))
+    assert not judge(TypeError("relu() missing 1 required positional argument: 'input'"))
+    assert not judge(MemoryError("For 'Fill', 8.0 GB must fit into memory, but there are 4.0 GB."))
+    for error in (
+        AttributeError("'int' object has no attribute 'ndim'"),
+        TypeError("unsupported operand type(s) for +: 'int' and 'str'"),
+        MemoryError(),
+        ValueError("cannot reshape array of size 6 into shape (4,)"),
+    ):
+        assert judge(error)
+
+
+def test_quick_cases() -> None:
+    """A few values in every place."""
+    findings = run_all(quick=True)
+    assert not findings, report(findings)
+
+
+@pytest.mark.slow
+def test_all_cases() -> None:
+    """Every value in every place, and in all places at once."""
+    findings = run_all(quick=False)
+    assert not findings, report(findings)
+
+
+def test_modes_refuse_alike() -> None:
+    """In a graph a wrong argument raises what it raises in eager code."""
+    found = differences(step=97)
+    assert not found, report(found)
+
+
+@pytest.mark.slow
+def test_modes_refuse_alike_everywhere() -> None:
+    """The same of many more cases."""
+    found = differences(step=7)
+    assert not found, report(found)
+
+
+def test_every_target_has_cases() -> None:
+    """No function without arguments is counted as tested."""
+    names = {case.target.name for case in cases(quick=True)}
+    plain = {target.name for target in targets() if target.args or target.names}
+    assert names == plain and len(names) > 600
