@@ -92,8 +92,6 @@ void TellOfZeroDivisor(SpanId span) {
   py::module_::import("mindspore.compile.errors").attr("note_zero_divisor")(Places(span));
 }
 
-}  // namespace
-
 void SetError(const Error& given) {
   if (auto* os_error = dynamic_cast<const OsError*>(&given)) return SetOsError(*os_error);
   // What no op asked for, a tensor did.
