@@ -3,7 +3,11 @@
 Every case runs in one process per framework; the processes take turns, round by round, so that a change of the machine's speed
 meets all of them, and the minimum over rounds is kept. Ratios are ours over the peer's. A peer is a Python that can import it:
 PyTorch, eager, from this interpreter by default; `--peer torch_compile --peer mindspore=/path/python --peer jax=/path/python`
-add others. On a busy machine, `--threads 1 --cpu-time` counts the time of the processor instead of the clock's.
+add others. On a busy machine, `--threads 1 --cpu-time` counts the time of the processor instead of the clock's. `--isa avx2`
+keeps all of them from newer instructions.
+
+Beside a case stands what the machine can do at best: the operations it needs at the rate of a large product of matrices, or its
+bytes at that of a sum of long vectors, whichever takes longer. Both are measured first, and the best framework counts.
 """
 
 from __future__ import annotations
@@ -16,10 +20,22 @@ import sys
 import tempfile
 from pathlib import Path
 
-from cases import CASES
+from cases import CASES, WORK
 
 HERE = Path(__file__).resolve().parent
 PEERS = ("torch", "torch_compile", "jax", "mindspore")
+MACHINE = ("products", "stream")
+# What keeps our kernels, oneDNN, PyTorch's own, MKL and XLA from newer instructions.
+ISA = {
+    "avx2": {
+        "MS_MAX_ISA": "avx2",
+        "ONEDNN_MAX_CPU_ISA": "AVX2",
+        "DNNL_MAX_CPU_ISA": "AVX2",
+        "ATEN_CPU_CAPABILITY": "avx2",
+        "MKL_ENABLE_INSTRUCTIONS": "AVX2",
+        "XLA_FLAGS": "--xla_cpu_max_isa=AVX2",
+    },
+}
 
 
 class Absent(Exception):
@@ -29,11 +45,12 @@ class Absent(Exception):
 class Worker:
     """A framework in a process of its own; answers one figure per request."""
 
-    def __init__(self, name: str, python: str, case: str, threads: int, cpu_time: bool):
+    def __init__(self, name: str, python: str, case: str, options: argparse.Namespace):
         environment = {
             **os.environ,
-            "OMP_NUM_THREADS": str(threads),
-            "BENCHMARK_CLOCK": "process" if cpu_time else "wall",
+            **ISA.get(options.isa, {}),
+            "OMP_NUM_THREADS": str(options.threads),
+            "BENCHMARK_CLOCK": "process" if options.cpu_time else "wall",
             "PYTHONWARNINGS": "ignore",
         }
         if name != "ours":  # whose packages are another's
@@ -85,7 +102,7 @@ def start(case: str, pythons: dict[str, str], options: argparse.Namespace) -> di
         if name in CASES[case].slow and not options.slow:
             continue
         try:
-            workers[name] = Worker(name, python, case, options.threads, options.cpu_time)
+            workers[name] = Worker(name, python, case, options)
         except Absent:
             continue
         except RuntimeError as error:
@@ -109,8 +126,17 @@ def compare(case: str, pythons: dict[str, str], options: argparse.Namespace) -> 
     return best
 
 
-def report(case: str, best: dict[str, float]) -> None:
-    """One line per framework with the ratio of ours, and one for the best peer."""
+def limit(case: str, figures: dict[str, dict[str, float]]) -> float | None:
+    """What the machine takes for a case at best, in milliseconds, by what was measured of it."""
+    work, measured = WORK.get(case), {name: min(figures[name].values()) for name in figures}
+    if work is None or case in MACHINE or not all(name in measured for name in MACHINE):
+        return None
+    arithmetic = work.flops / WORK["products"].flops * measured["products"]
+    return max(arithmetic, work.bytes / WORK["stream"].bytes * measured["stream"])
+
+
+def report(case: str, best: dict[str, float], least: float | None) -> None:
+    """One line per framework with the ratio of ours, one for the machine and one for the best peer."""
     facts = CASES[case]
     print(f"{case}: {facts.title}")
     ours = best.get("ours")
@@ -118,6 +144,10 @@ def report(case: str, best: dict[str, float]) -> None:
     for name, figure in best.items():
         ratio = f"   ours / {name} = {ours / figure:.3f}" if ours and name in peers else ""
         print(f"  {name:13} {figure:12.5g} {facts.unit}{ratio}")
+    if ours and least:
+        print(
+            f"  {'(the machine)':13} {least:12.5g} {facts.unit}   ours / limit = {ours / least:.3f}"
+        )
     if ours and peers:
         first = min(peers, key=peers.__getitem__)
         bar = f", to stay below {facts.bar}" if facts.bar is not None else ""
@@ -139,6 +169,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=0)
     parser.add_argument("--threads", type=int, default=int(os.environ.get("OMP_NUM_THREADS", "2")))
     parser.add_argument("--cpu-time", action="store_true", help="of the process, not the clock's")
+    parser.add_argument("--isa", choices=[*ISA], help="the newest instructions to use")
     parser.add_argument("--json", type=Path, help="where to write the figures")
     options = parser.parse_args()
     unknown = [case for case in options.cases if case not in CASES]
@@ -158,11 +189,11 @@ def main() -> None:
         name, _, python = peer.partition("=")
         pythons[name] = python or sys.executable
     load = os.getloadavg()[0]
-    print(f"load {load:.2f}, threads {options.threads}")
-    figures = {}
-    for case in options.cases or CASES:
+    print(f"load {load:.2f}, threads {options.threads}, instructions {options.isa or 'all'}")
+    figures: dict[str, dict[str, float]] = {}
+    for case in dict.fromkeys([*MACHINE, *(options.cases or CASES)]):
         figures[case] = compare(case, pythons, options)
-        report(case, figures[case])
+        report(case, figures[case], limit(case, figures))
     if options.json:
         options.json.write_text(json.dumps({"load": load, "figures": figures}, indent=1))
 

@@ -22,7 +22,18 @@ class Case:
     slow: tuple[str, ...] = ()  # peers that take minutes: they run only when asked for by --slow
 
 
+@dataclass(frozen=True)
+class Work:
+    """What a case cannot do without: operations in products of matrices (a multiplication and an addition are two), and bytes
+    that do not fit into caches, read or written once."""
+
+    flops: float
+    bytes: float = 0.0
+
+
 CASES = {
+    "products": Case("[2048, 2048] x [2048, 2048]", "machine", None, 3),
+    "stream": Case("the sum of two vectors of 64 MB", "machine", None, 3),
     "lenet_graph": Case("LeNet, batch 32, train step, GRAPH_MODE", "vision", 0.35, 7),
     "lenet_pynative": Case("LeNet, batch 32, train step, PYNATIVE_MODE", "vision", 1.0, 7),
     "resnet50_graph": Case(
@@ -99,4 +110,29 @@ CASES = {
     "gcn": Case("GCN 1433-64-7 on 2 708 nodes, 10 556 edges, train step", "sparse", 0.9, 7),
     "import": Case("import", "process", 0.3, 5),
     "rss_growth": Case("LeNet, 5 000 steps: growth of resident memory", "vision", None, 1, "MB"),
+}
+
+# Of steps: three times the products of the forward pass, less those for the gradient of the first layer's input; Parameters
+# and what the optimizer keeps of them, read and written.
+WORK = {
+    "products": Work(2 * 2048**3),
+    "stream": Work(0, 3 * 2**26),
+    "lenet_graph": Work(48.5e6),
+    "lenet_pynative": Work(48.5e6),
+    "resnet50_graph": Work(194e9, 16 * 25.6e6),
+    "resnet50_inference": Work(8.18e9, 4 * 25.6e6),
+    "mobilenetv2": Work(14.4e9, 16 * 3.5e6),
+    "densenet121": Work(67.1e9, 16 * 8e6),
+    "unet": Work(36.2e9, 16 * 7.8e6),
+    "transformer": Work(33.8e9, 24 * 7.4e6),
+    "bert_base": Work(342e9, 24 * 133e6),
+    "lstm": Work(8.4e9),
+    "gru": Work(6.3e9),
+    "attention": Work(25.8e9),
+    "norm_gelu_softmax": Work(0, 4 * 2**24),
+    "chain": Work(0, 4 * 2**26),
+    "adam": Work(0, 28 * 25.6e6),
+    "adam_decay": Work(0, 28 * 25.6e6),
+    "wide_deep": Work(23.9e9, 24 * 20.1e6),
+    "gcn": Work(1e9),
 }
