@@ -64,6 +64,37 @@ TEST(MatMul, MatchesFloat64) {
   }
 }
 
+template <class T>
+void ExpectWrappedSums(int64_t m, int64_t n, int64_t k) {
+  std::mt19937_64 random(7);
+  Call call("MatMul", {Type(kDTypeOf<T>, {k, m}), Type(kDTypeOf<T>, {n, k})},
+            {{"transpose_a", true}, {"transpose_b", true}});
+  auto in = call.Inputs(7);
+  for (Tensor& t : in) {
+    for (int64_t i = 0; i < t.size(); ++i) t.data<T>()[i] = static_cast<T>(random());
+  }
+  Tensor out = call.Run(*Table().Find(call.request(), "CPU"), in)[0];
+  for (int64_t i = 0; i < m * n; ++i) {
+    uint64_t sum = 0;
+    for (int64_t j = 0; j < k; ++j) {
+      sum += static_cast<uint64_t>(in[0].data<T>()[j * m + i / n]) *
+             static_cast<uint64_t>(in[1].data<T>()[i % n * k + j]);
+    }
+    ASSERT_EQ(out.data<T>()[i], static_cast<T>(sum)) << Name(kDTypeOf<T>);
+  }
+}
+
+TEST(MatMul, IntegersWrap) {
+  ExpectWrappedSums<int8_t>(70, 33, 5);
+  ExpectWrappedSums<int16_t>(1, 40, 64);
+  ExpectWrappedSums<int32_t>(65, 67, 33);
+  ExpectWrappedSums<int64_t>(7, 17, 80);
+  ExpectWrappedSums<uint8_t>(13, 1, 7);
+  ExpectWrappedSums<uint16_t>(6, 8, 1);
+  ExpectWrappedSums<uint32_t>(128, 16, 9);
+  ExpectWrappedSums<uint64_t>(5, 9, 11);
+}
+
 TEST(MatMul, Float64MatchesTheSumsItStandsFor) {
   for (int64_t m : {1, 3, 70}) {
     for (int64_t n : {1, 17, 64}) {

@@ -2,6 +2,7 @@
 // blocked one, with conversions at the border, or the dense one, where converting would cost more
 // than it gains.
 #include "backends/cpu/cpu.h"
+#include "backends/cpu/kernels/conv_few.h"
 #include "backends/cpu/kernels/conv_problem.h"
 #include "backends/cpu/kernels/conv_reference.h"
 #include "backends/cpu/kernels/in_float32.h"
@@ -175,7 +176,9 @@ void AddConv(KernelTable& table) {
   };
   add("Conv2D", Forward, ReferenceConv);
   add("Conv2DBackpropInput", InputGrad, ReferenceConvInputGrad);
-  table.For("Conv2DBackpropFilter").Try("product", PointwiseFilterGrad);
+  table.For("Conv2DBackpropFilter")
+      .Try("product", PointwiseFilterGrad)
+      .Try("few channels", FewChannelsFilterGrad);
   add("Conv2DBackpropFilter", FilterGrad, ReferenceConvFilterGrad);
 }
 

@@ -6,6 +6,7 @@
 #include "backends/cpu/kernels/conv_problem.h"
 #include "backends/cpu/kernels/conv_reference.h"
 #include "backends/cpu/kernels/in_float32.h"
+#include "backends/cpu/kernels/matmul_loops.h"
 #include "backends/cpu/kernels/matmul_packed.h"
 
 namespace ms::cpu {
@@ -67,7 +68,7 @@ KernelChoice IntegerConv(const KernelRequest& r) {
 void AddInteger(KernelTable& table) {
   table.For("MatMulInteger")
       .Try("onednn", IntegerMatMul)
-      .Try("reference in float64", InFloat64(ReferenceMatMul));
+      .Try("panels in float64", InFloat64(PanelMatMul));
   table.For("Conv2D")
       .Try("onednn integers", IntegerConv)
       .Try("reference in float64", InFloat64(ReferenceConv));

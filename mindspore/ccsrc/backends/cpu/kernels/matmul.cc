@@ -96,6 +96,7 @@ void AddMatMul(KernelTable& table) {
         .Try("onednn sgemm of wide", WideMatMul)
         .Try("onednn", OneDnnMatMul)
         .Try("onednn in float32", InFloat32(OneDnnMatMul))
+        .Try("panels", PanelMatMul)
         .Try("reference", ReferenceMatMul);
   }
   AddMatMulBias(table);

@@ -1,5 +1,5 @@
-// Float64 matrix product over one panel: b is packed so that the inner loop reads it in order, four
-// rows of c stay in registers.
+// Matrix product over one panel: b is packed so that the inner loop reads it in order, some rows of
+// c stay in registers.
 #include <algorithm>
 #include <vector>
 
@@ -9,65 +9,77 @@
 namespace ms::cpu::MS_ISA {
 namespace {
 
-constexpr int64_t kColumns = 16;  // of one pass over the packed panel
-constexpr int64_t kRows = 4;
+constexpr int64_t kRows = 6;  // with two vectors of b, what 16 registers hold
+constexpr int64_t kVectors = 2;
+template <class S>
+constexpr int64_t kColumns = kVectors * kVectorBytes / sizeof(S);  // of a pass over the packed panel
 
-// c[kRows, kColumns] += a[kRows, k] * packed[k, kColumns].
-template <int64_t Rows>
-void Tile(const Products& p, const double* a, const double* packed,
-          double (&sums)[kRows][kColumns]) {
+// sums[Rows, kColumns] = a[Rows, k] * packed[k, kColumns].
+template <int64_t Rows, class T, class S>
+void Tile(const Products& p, const T* a, const S* packed, S* sums) {
   // Values of this function alone stay in registers; `sums` could be what a or b point to.
-  constexpr int64_t kVectors = kColumns * sizeof(double) / kVectorBytes;
-  typedef double V __attribute__((vector_size(kVectorBytes)));
+  typedef S V __attribute__((vector_size(kVectorBytes)));
   V lanes[Rows][kVectors] = {};
   for (int64_t k = 0; k < p.k; ++k) {
     V b[kVectors];
-    __builtin_memcpy(b, packed + k * kColumns, sizeof(b));
+    __builtin_memcpy(b, packed + k * kColumns<S>, sizeof(b));
+#pragma GCC unroll 6
     for (int64_t r = 0; r < Rows; ++r) {
-      double x = a[r * p.a_row + k * p.a_column];
+      S x = static_cast<S>(a[r * p.a_row + k * p.a_column]);
+#pragma GCC unroll 2
       for (int64_t j = 0; j < kVectors; ++j) lanes[r][j] += x * b[j];
     }
   }
   __builtin_memcpy(sums, lanes, sizeof(lanes));
 }
 
+template <int64_t Rows, class T, class S>
+void TileOf(int64_t rows, const Products& p, const T* a, const S* packed, S* sums) {
+  if constexpr (Rows > 1) {
+    if (rows < Rows) return TileOf<Rows - 1>(rows, p, a, packed, sums);
+  }
+  Tile<Rows>(p, a, packed, sums);
+}
+
 }  // namespace
 
-void MultiplyPanel(const Products& p, const Panel& panel) {
-  thread_local std::vector<double> packed;
-  packed.resize(static_cast<size_t>(p.k * kColumns));
+template <class T>
+void MultiplyPanel(const Products& p, const Panel<T>& panel) {
+  using S = PanelSum<T>;
+  constexpr int64_t kWidth = kColumns<S>;
+  thread_local std::vector<S> packed;
+  packed.resize(static_cast<size_t>(p.k * kWidth));
   int64_t last = std::min(p.n, panel.j + kPanel);
-  for (int64_t j = panel.j; j < last; j += kColumns) {
-    int64_t width = std::min(kColumns, last - j);
+  for (int64_t j = panel.j; j < last; j += kWidth) {
+    int64_t width = std::min(kWidth, last - j);
     for (int64_t k = 0; k < p.k; ++k) {
-      for (int64_t c = 0; c < kColumns; ++c) {
-        packed[static_cast<size_t>(k * kColumns + c)] =
-            c < width ? panel.b[k * p.b_row + (j + c) * p.b_column] : 0.0;
-      }
+      S* to = packed.data() + k * kWidth;
+      const T* from = panel.b + k * p.b_row + j * p.b_column;
+      for (int64_t c = 0; c < width; ++c) to[c] = static_cast<S>(from[c * p.b_column]);
+      std::fill(to + width, to + kWidth, S{});
     }
-    double sums[kRows][kColumns];
+    S sums[kRows * kWidth];
     for (int64_t i = panel.i; i < panel.end; i += kRows) {
       int64_t rows = std::min(kRows, panel.end - i);
-      const double* a = panel.a + i * p.a_row;
-      switch (rows) {
-        case 4:
-          Tile<4>(p, a, packed.data(), sums);
-          break;
-        case 3:
-          Tile<3>(p, a, packed.data(), sums);
-          break;
-        case 2:
-          Tile<2>(p, a, packed.data(), sums);
-          break;
-        default:
-          Tile<1>(p, a, packed.data(), sums);
-          break;
-      }
+      TileOf<kRows>(rows, p, panel.a + i * p.a_row, packed.data(), sums);
       for (int64_t r = 0; r < rows; ++r) {
-        std::copy_n(sums[r], width, panel.c + (i + r) * p.n + j);
+        T* to = panel.c + (i + r) * p.n + j;
+        for (int64_t c = 0; c < width; ++c) to[c] = static_cast<T>(sums[r * kWidth + c]);
       }
     }
   }
 }
+
+#define MS_INSTANTIATE(T) template void MultiplyPanel<T>(const Products&, const Panel<T>&);
+MS_INSTANTIATE(double)
+MS_INSTANTIATE(int8_t)
+MS_INSTANTIATE(int16_t)
+MS_INSTANTIATE(int32_t)
+MS_INSTANTIATE(int64_t)
+MS_INSTANTIATE(uint8_t)
+MS_INSTANTIATE(uint16_t)
+MS_INSTANTIATE(uint32_t)
+MS_INSTANTIATE(uint64_t)
+#undef MS_INSTANTIATE
 
 }  // namespace ms::cpu::MS_ISA

@@ -1,8 +1,9 @@
-// Products of many matrices: sizes and strides that all matrix kernels share, and the float64
-// kernel that oneDNN does not have.
+// Products of many matrices: sizes and strides that all matrix kernels share, and the kernels that
+// oneDNN does not have.
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "backends/cpu/isa.h"
 #include "kernel/kernel.h"
@@ -27,15 +28,23 @@ struct Products {
   }
 };
 
+// What products of T are summed in. Integers wrap, which C++ allows for unsigned ones only.
+template <class T>
+using PanelSum = std::conditional_t<!std::is_integral_v<T>, T,
+                                    std::conditional_t<sizeof(T) <= 4, uint32_t, uint64_t>>;
+
 // A panel of columns [j, j + kPanel) and rows [i, end) of one product.
 inline constexpr int64_t kPanel = 32;
+template <class T>
 struct Panel {
-  const double* a;
-  const double* b;
-  double* c;
+  const T* a;
+  const T* b;
+  T* c;
   int64_t i, end, j;
 };
-MS_DECLARE_ISA(void MultiplyPanel(const Products& p, const Panel& panel);)
+MS_DECLARE_ISA(template <class T> void MultiplyPanel(const Products& p, const Panel<T>& panel);)
+// Float64 and integers.
+KernelChoice PanelMatMul(const KernelRequest& request);
 
 // y[r] = sum of m[r, k] v[k] over k, for rows of `m` whose elements lie side by side (`across`
 // false), or whose columns do; `step` is the distance of what does not.

@@ -1,5 +1,5 @@
-// Matrix products for every dtype, plainly: what the fast kernels are tested against, and float64's
-// own.
+// Matrix products for every dtype, plainly: what the fast kernels are tested against. And panels of
+// Float64 and integers, which oneDNN does not multiply.
 #include <type_traits>
 
 #include "backends/cpu/kernels/matmul_loops.h"
@@ -8,20 +8,12 @@
 namespace ms::cpu {
 namespace {
 
-// Integers wrap, which C++ allows for unsigned ones only.
 template <class T>
-struct Sum {
-  using type = ComputeType<T>;
-};
-template <class T>
-  requires std::is_integral_v<T>
-struct Sum<T> {
-  using type = std::conditional_t<sizeof(T) <= 4, uint32_t, uint64_t>;
-};
+using Sum = std::conditional_t<std::is_integral_v<T>, PanelSum<T>, ComputeType<T>>;
 
 template <class T>
 void MultiplyRow(const Products& p, const T* a, const T* b, T* c) {
-  using S = typename Sum<T>::type;
+  using S = Sum<T>;
   thread_local std::vector<S> sums;
   sums.assign(static_cast<size_t>(p.n), S{});
   for (int64_t k = 0; k < p.k; ++k) {
@@ -49,22 +41,23 @@ void MultiplyAll(const Products& p, const KernelArgs& args) {
   });
 }
 
-void MultiplyDoubles(const Products& p, const KernelArgs& args) {
+template <class T>
+void MultiplyPanels(const Products& p, double ns_per_product, const KernelArgs& args) {
   constexpr int64_t kRowsPerTask = 64;
-  auto* multiply = MS_PICK_ISA(MultiplyPanel);
+  auto* multiply = MS_PICK_ISA(MultiplyPanel<T>);
   int64_t row_tasks = (p.m + kRowsPerTask - 1) / kRowsPerTask;
   int64_t column_tasks = (p.n + kPanel - 1) / kPanel;
-  double cost =
-      static_cast<double>(std::min(p.m, kRowsPerTask) * kPanel) * static_cast<double>(p.k) / 10;
+  double cost = static_cast<double>(std::min(p.m, kRowsPerTask) * kPanel) *
+                static_cast<double>(p.k) * ns_per_product;
   ParallelFor(p.count() * row_tasks * column_tasks, cost, [&](int64_t begin, int64_t end) {
     for (int64_t task = begin; task < end; ++task) {
       int64_t product = task / (row_tasks * column_tasks);
       int64_t from_a = 0, from_b = 0;
       p.Offsets(product, &from_a, &from_b);
       int64_t i = task / column_tasks % row_tasks * kRowsPerTask;
-      multiply(p, {static_cast<const double*>(args.in[0]) + from_a,
-                   static_cast<const double*>(args.in[1]) + from_b,
-                   static_cast<double*>(args.out[0]) + product * p.m * p.n, i,
+      multiply(p, {static_cast<const T*>(args.in[0]) + from_a,
+                   static_cast<const T*>(args.in[1]) + from_b,
+                   static_cast<T*>(args.out[0]) + product * p.m * p.n, i,
                    std::min(p.m, i + kRowsPerTask), task % column_tasks * kPanel});
     }
   });
@@ -109,12 +102,27 @@ void Products::Offsets(int64_t i, int64_t* a, int64_t* b) const {
   }
 }
 
+KernelChoice PanelMatMul(const KernelRequest& r) {
+  Products p(r);
+  DType dtype = r.dtype(0);
+  if (dtype != DType::kFloat64 && !IsInteger(dtype))
+    return No("needs Float64 or integers, got {}", Name(dtype));
+  return VisitDType(dtype, [&](auto tag) -> KernelChoice {
+    using T = typename decltype(tag)::type;
+    if constexpr (std::is_same_v<T, double> ||
+                  (std::is_integral_v<T> && !std::is_same_v<T, bool>)) {
+      constexpr double kNs = sizeof(PanelSum<T>) <= 4 ? 0.05 : 0.1;  // of a product
+      return FunctionKernel([p](const KernelArgs& args) { MultiplyPanels<T>(p, kNs, args); },
+                            p.Work() * kNs);
+    } else {
+      return No("needs Float64 or integers, got {}", Name(dtype));
+    }
+  });
+}
+
 KernelChoice ReferenceMatMul(const KernelRequest& r) {
   Products p(r);
   DType dtype = r.dtype(0);
-  if (dtype == DType::kFloat64) {
-    return FunctionKernel([p](const KernelArgs& args) { MultiplyDoubles(p, args); }, p.Work() / 10);
-  }
   if (IsBool(dtype)) return No("needs numbers, got Bool");
   return VisitDType(dtype, [&](auto tag) -> KernelChoice {
     using T = typename decltype(tag)::type;
