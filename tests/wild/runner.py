@@ -17,6 +17,7 @@ from pathlib import Path
 from wild.cases import cases
 
 SECONDS = 10.0  # for one case
+_STARTING, _DONE = -2, -1  # notes that are no case
 _TESTS = str(Path(__file__).resolve().parents[1])
 
 
@@ -31,7 +32,7 @@ class Worker:
         self._start()
 
     def _start(self) -> None:
-        self.notes.write_bytes(struct.pack("q", self.next))
+        self.notes.write_bytes(struct.pack("q", _STARTING))
         environment = {
             **os.environ,
             "OMP_NUM_THREADS": "1",
@@ -53,7 +54,7 @@ class Worker:
             self.process = subprocess.Popen(
                 command, stdout=out, stderr=subprocess.DEVNULL, env=environment
             )
-        self.at, self.since = -2, time.monotonic()
+        self.at, self.since = _STARTING, time.monotonic()
 
     def is_busy(self) -> bool:
         """Looks after the process; whether there is more to do."""
@@ -62,12 +63,16 @@ class Worker:
         if status is None:
             if at != self.at:
                 self.at, self.since = at, time.monotonic()
-            elif time.monotonic() - self.since > SECONDS:
+            elif time.monotonic() - self.since > SECONDS and at != _STARTING:
                 self.process.kill()
                 self.process.wait()
                 self._go_on(at, f"takes more than {SECONDS:.0f} s")
             return True
-        if at == -1:
+        if at == _STARTING:
+            raise RuntimeError(
+                f"A worker ended before its first case: {' '.join(self.process.args)}"
+            )
+        if at == _DONE:
             return False
         name = signal.Signals(-status).name if status < 0 else f"exit status {status}"
         self._go_on(at, f"the process ended: {name}")

@@ -15,6 +15,8 @@ import numpy as np
 
 import mindspore as ms
 from mindspore import Parameter, Tensor, nn, ops
+from mindspore.common._checked import kinds_of
+from mindspore.common._kinds import Kind, Refused
 
 
 def f(*shape: int) -> Tensor:
@@ -42,6 +44,14 @@ def net() -> nn.Cell:
     return nn.Dense(3, 1)
 
 
+class _Three(nn.Cell):
+    """A network of three inputs."""
+
+    def construct(self, x, y, z):
+        """Their sum."""
+        return x + y + z
+
+
 def arguments(text: str) -> tuple[list, dict]:
     """The arguments that a text of this table means."""
     names = {**globals(), "_call": lambda *args, **kwargs: (list(args), kwargs)}
@@ -50,23 +60,21 @@ def arguments(text: str) -> tuple[list, dict]:
 
 def from_signature(function: Callable, skip: int = 0) -> list:
     """One for each parameter that must be given."""
-    values = []
-    for parameter in list(inspect.signature(function).parameters.values())[skip:]:
-        if parameter.default is parameter.empty and parameter.kind in (
-            parameter.POSITIONAL_ONLY,
-            parameter.POSITIONAL_OR_KEYWORD,
-        ):
-            values.append(_of_annotation(str(parameter.annotation)))
-    return values
+    kinds = kinds_of(function)
+    return [
+        _first_fitting(kinds[parameter.name])
+        for parameter in list(inspect.signature(function).parameters.values())[skip:]
+        if parameter.default is parameter.empty
+        and parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)
+    ]
 
 
-def _of_annotation(annotation: str) -> Any:
-    for kind, value in (("int", 1), ("float", 0.5), ("bool", True), ("str", "mean")):
-        if annotation == kind:
-            return value
-    return f(2, 3)
+def _first_fitting(kind: Kind | None) -> Any:
+    fit = (v for v in _PLAIN if kind is None or not isinstance(kind.take(v), Refused))
+    return next(fit, _PLAIN[0])
 
 
+_PLAIN = (f(2, 3), 1, 0.5, True, "mean", (f(2, 3), f(2, 3)))
 _TWO_INTS = "i(2, 3), i(2, 3)"
 _IMAGE = "f(1, 2, 5, 5)"
 _LINES = "f(1, 2, 6)"
@@ -110,7 +118,7 @@ TEXTS: dict[str, str] = {
     "ops.gather_d": "f(2, 3), 1, i(2, 3)",
     "ops.gather_elements": "f(2, 3), 1, i(2, 3)",
     "ops.ger": "f(2), f(3)",
-    "ops.get_grad": "(), p(2)",
+    "ops.get_grad": "((0, f(2)),), 0",
     "ops.glu": "f(2, 4)",
     "ops.grad": _FN,
     "ops.hsplit": "f(2, 4), 2",
@@ -140,6 +148,7 @@ TEXTS: dict[str, str] = {
     "ops.normal": "(2, 3), 0.0, 1.0",
     "ops.one_hot": "i(3), 2",
     "ops.outer": "f(2), f(3)",
+    "ops.polygamma": "1, f(2)",
     "ops.pad": "f(2, 3), (1, 1)",
     "ops.partial": f"{_FN}, 1",
     "ops.prim_attr_register": "lambda self: None",
@@ -236,6 +245,7 @@ TEXTS: dict[str, str] = {
     "Tensor.index_add": "f(2, 3), 0, i(2), f(2, 3)",
     "Tensor.from_numpy": "np.ones((2, 3), np.float32)",
     "Tensor.item": "f(1)",
+    "Tensor.itemset": "f(2, 2), 0, 0.5",
     "Tensor.new_ones": "f(2, 3), (2,)",
     "Tensor.new_zeros": "f(2, 3), (2,)",
     "Tensor.numpy": "f(2, 3)",
@@ -340,7 +350,7 @@ TEXTS: dict[str, str] = {
     "nn.TransformerEncoder": "nn.TransformerEncoderLayer(4, 2, 4), 1 | f(2, 1, 4)",
     "nn.TransformerEncoderLayer": "4, 2, 4 | f(2, 1, 4)",
     "nn.Upsample": f"(3, 3) | {_IMAGE}",
-    "nn.VirtualDatasetCellTriple": "net() | f(2, 3), f(2, 3), f(2, 3)",
+    "nn.VirtualDatasetCellTriple": "_Three() | f(2, 3), f(2, 3), f(2, 3)",
     "nn.Vjp": f"{_FN} | f(2), f(2)",
     "nn.WarmUpLR": "0.1, 4 | i(1)[0]",
     "nn.WithEvalCell": "net(), nn.MSELoss() | f(2, 3), f(2, 1)",

@@ -164,10 +164,10 @@ class Text:
         fitting = [w for w in at if w.name == code.co_name]
         if not fitting:
             return None
-        wanted = _without_places(code)
+        wanted = _meaning(code)
         for written in fitting:
             for made in self._made_of(written, len(fitting) == 1, code, space):
-                if _without_places(made) == wanted:
+                if _meaning(made) == wanted:
                     return written
         return None
 
@@ -230,9 +230,17 @@ def _names_in(code: types.CodeType) -> set[str]:
     return {*code.co_names, *code.co_varnames, *code.co_cellvars, *code.co_freevars}.union(*inner)
 
 
-def _without_places(code: types.CodeType) -> types.CodeType:
-    """What code does, wherever it stands."""
-    constants = (_without_places(c) if isinstance(c, types.CodeType) else c for c in code.co_consts)
-    return code.replace(
-        co_consts=tuple(constants), co_filename="", co_firstlineno=1, co_linetable=b""
-    )
+def _meaning(code: types.CodeType) -> list[types.CodeType]:
+    """What a code and those in it do, wherever they stand. One by one: Python compares nested codes twice on each level."""
+    found = [code]
+    for outer in found:
+        found += [c for c in outer.co_consts if isinstance(c, types.CodeType)]
+    return [
+        c.replace(
+            co_consts=tuple("" if isinstance(x, types.CodeType) else x for x in c.co_consts),
+            co_filename="",
+            co_firstlineno=1,
+            co_linetable=b"",
+        )
+        for c in found
+    ]
