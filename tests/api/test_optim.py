@@ -332,7 +332,7 @@ P = parameters()
         (lambda: nn.Momentum(P, -0.1, 0.9), ValueError, "'learning_rate' must not be negative"),
         (lambda: nn.Momentum(P, "a", 0.9), TypeError, "'learning_rate' must be"),
         (lambda: nn.Momentum(P, [], 0.9), ValueError, "'learning_rate'"),
-        (lambda: nn.Momentum(P, [[0.1]], 0.9), ValueError, "at most 1 dimension"),
+        (lambda: nn.Momentum(P, [[0.1]], 0.9), TypeError, "a tuple or list of numbers"),
         (lambda: nn.Momentum(P, 0.1, -0.9), ValueError, "'momentum' must not be negative"),
         (lambda: nn.Momentum(P, 0.1, 0.9, -1.0), ValueError, "'weight_decay'"),
         (lambda: nn.Momentum(P, 0.1, 0.9, "a"), TypeError, "'weight_decay'"),

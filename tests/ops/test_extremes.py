@@ -111,11 +111,11 @@ BAD: dict[str, tuple[Callable, type, str]] = {
     "unknown": (lambda x: x.max(out=x), TypeError, "'Tensor.max'.*'out'"),
     "three": (lambda x: x.min(0, False, True), TypeError, "'Tensor.min'.*3 positional"),
     "twice": (lambda x: x.max(0, dim=0), TypeError, "the call must be max"),
-    "bool": (lambda x: x.max(True), TypeError, "must be int"),
-    "number": (lambda x: x.max(0, 1), TypeError, "must be bool"),
+    "bool": (lambda x: x.max(True), TypeError, "must be an int"),
+    "number": (lambda x: x.max(0, 1), TypeError, "must be a bool"),
     "axis": (lambda x: x.max(2), ValueError, "axis must be in"),
     "where": (lambda x: x.max(axis=0, where=x > 2), ValueError, "'initial' must be given"),
-    "axes": (lambda x: x.max(axis=(0, 1), return_indices=True), TypeError, "must be int"),
+    "axes": (lambda x: x.max(axis=(0, 1), return_indices=True), TypeError, "must be an? int"),
 }
 
 

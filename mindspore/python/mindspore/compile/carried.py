@@ -19,6 +19,7 @@ from mindspore.compile.values import (
     is_scalar,
     is_weak,
     leaves_of,
+    pick,
     placeholder,
     rebuild,
     replace_leaves,
@@ -128,7 +129,7 @@ def _passed_choice(trace: Any, pattern: Choice, value: Any) -> list[Tensor]:
         for k in ways[1:]:  # of one type now: one of them, as the index says
             taken = ops.equal(value.index, k)
             pairs = zip(passed(trace, option, options[k]), tensors)
-            tensors = [ops.where(taken, a, b) for a, b in pairs]
+            tensors = [pick(taken, a, b) for a, b in pairs]
         found += tensors
     return found
 

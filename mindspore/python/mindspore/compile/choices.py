@@ -14,7 +14,7 @@ from mindspore.common._mutable import DICTS, MutableList, MutableTuple, like
 from mindspore.compile.errors import Unsupported, note_expression
 from mindspore.compile.fork import Fork
 from mindspore.compile.numbers import is_number
-from mindspore.compile.values import NUMBERS, Choice, Undefined, dtype_of, replace_leaves
+from mindspore.compile.values import NUMBERS, Choice, Undefined, dtype_of, pick, replace_leaves
 
 
 class Choices:
@@ -184,7 +184,7 @@ class Choices:
             ops.logical_and(ops.greater_equal(index, -count), ops.less(index, count)),
             IndexError(f"{kind} index out of range"),
         )
-        index = ops.where(ops.less(index, 0), ops.add(index, count), index)
+        index = pick(ops.less(index, 0), ops.add(index, count), index)
         first = values[0]
         if isinstance(first, Tensor) and all(
             isinstance(v, Tensor) and _core.type_text(v) == _core.type_text(first) for v in values

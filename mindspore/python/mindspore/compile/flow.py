@@ -16,7 +16,7 @@ from mindspore.compile.fork import Arm, Fork
 from mindspore.compile.heap import Heap, is_nested_function, parts_of
 from mindspore.compile.loops import BodyRaises, GraphLoop
 from mindspore.compile.matching import captured_name
-from mindspore.compile.values import Choice
+from mindspore.compile.values import Choice, pick
 
 # How statements were left. RETURN's value is the variable VALUE.
 FALLS, BREAK, CONTINUE, RETURN = 0, 1, 2, 3
@@ -304,7 +304,7 @@ class Flow:
             return next(iter(kinds))
         kind = exit_.kind
         if rest == FALLS:
-            kind = ops.where(ops.equal(kind, nearest), FALLS, kind)
+            kind = pick(ops.equal(kind, nearest), FALLS, kind)
         return Mixed(kind, kinds)
 
     # ---- loops ------------------------------------------------------------------------------------------------------
@@ -350,7 +350,7 @@ class Flow:
         except BodyRaises:
             return self._one_round(loop)
         if not loop.node.orelse and BREAK in exit_.kinds:
-            kind = ops.where(ops.equal(exit_.kind, BREAK), FALLS, exit_.kind)
+            kind = pick(ops.equal(exit_.kind, BREAK), FALLS, exit_.kind)
             exit_ = Mixed(kind, exit_.kinds - {BREAK} | {FALLS})
         if exit_.kinds == {FALLS}:
             self._push(loop.node.orelse)

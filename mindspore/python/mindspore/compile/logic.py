@@ -11,7 +11,7 @@ from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.compile.errors import Unsupported
 from mindspore.compile.purity import only_computes
-from mindspore.compile.values import Choice, Undefined
+from mindspore.compile.values import Choice, Undefined, pick
 
 # What may be evaluated although Python would not: it neither fails nor has effects.
 _HARMLESS = (
@@ -161,7 +161,6 @@ class Logic:
         conjunction: bool,
     ) -> Any:
         """`value and rest` or `value or rest`, where a tensor decides which; what is `harmless` is evaluated in any case."""
-        from mindspore import ops
 
         truth = self.tracer.truth(value)
         if harmless and isinstance(value, Tensor):
@@ -174,7 +173,7 @@ class Logic:
                     result = self._combine(value, other, conjunction)
                 else:
                     ways = (other, value) if conjunction else (value, other)
-                    result = ops.where(truth, *ways)
+                    result = pick(truth, *ways)
                 return self.tracer.aliases.note(result, (value, other))
         ways = rest, (lambda: value)
         return self.choose(truth, *(ways if conjunction else ways[::-1]))

@@ -20,6 +20,7 @@ from mindspore.compile.values import (
     Undefined,
     is_weak,
     leaves_of,
+    pick,
     placeholder,
     replace_leaves,
 )
@@ -372,4 +373,4 @@ def _holders(heap: Heap) -> Counter:
 def _without(kind: Any, what: int) -> Any:
     from mindspore import ops
 
-    return ops.where(ops.equal(kind, what), 0, kind)
+    return pick(ops.equal(kind, what), 0, kind)

@@ -16,6 +16,7 @@ from mindspore.compile.errors import Inseparable
 from mindspore.compile.generators import Rows, lazily, rows_of, zipped
 from mindspore.compile.host_values import HostValue
 from mindspore.compile.stand_ins import sample_of
+from mindspore.compile.values import pick
 from mindspore.ops._custom import FLOATS
 
 
@@ -168,7 +169,6 @@ def _extreme(builtin: Callable, better: Callable) -> Callable:
 
 def _better(tracer: Any, better: Callable, old: tuple, new: tuple) -> tuple:
     """The pair of an item and its key that Python would keep."""
-    from mindspore import ops
 
     wins = tracer.operate(better, new[1], old[1])
     if not tracer.is_undecided(wins):
@@ -176,7 +176,7 @@ def _better(tracer: Any, better: Callable, old: tuple, new: tuple) -> tuple:
     wins = tracer.truth(wins)
     if all(isinstance(v, Tensor) for v in (*old, *new)):
         if all(_core.type_text(a) == _core.type_text(b) for a, b in zip(old, new)):
-            chosen = [tracer.aliases.note(ops.where(wins, b, a), (a, b)) for a, b in zip(old, new)]
+            chosen = [tracer.aliases.note(pick(wins, b, a), (a, b)) for a, b in zip(old, new)]
             return chosen[0], chosen[1]
     frame = tracer.places[-1][0]
     return frame.choose(wins, lambda: new, lambda: old)
@@ -190,8 +190,8 @@ def _extreme_row(row: Tensor, largest: bool) -> Tensor:
     if row.dtype not in FLOATS:
         return row[find(row)]
     worst = float("-inf" if largest else "inf")
-    best = find(ops.where(ops.isnan(row), ops.full_like(row, worst), row))
-    return row[ops.where(ops.isnan(row[0]), ops.zeros_like(best), best)]
+    best = find(pick(ops.isnan(row), ops.full_like(row, worst), row))
+    return row[pick(ops.isnan(row[0]), ops.zeros_like(best), best)]
 
 
 def _len(tracer: Any, args: list, kwargs: dict) -> Any:

@@ -16,36 +16,55 @@ def hide(error: BaseException) -> None:
     if _core.is_tracing() or os.environ.get("MS_FULL_TRACEBACK", "0") not in ("", "0"):
         return
     pending: list[BaseException | None] = [error]
-    seen: set[int] = set()
     while pending:
         e = pending.pop()
-        if e is None or id(e) in seen:
-            continue
-        seen.add(id(e))
-        if not is_failure(e):
-            e.__traceback__ = _without_ours(e.__traceback__)
-            _forget_compilation(e)
-        pending += [e.__cause__, e.__context__]
+        if e is not None and (e is error or not hasattr(e, "_ms_hidden")):
+            _take_out(e)
+            pending += [c for c in (e.__cause__, e.__context__) if c is not error]
 
 
-def _without_ours(trace: types.TracebackType | None) -> types.TracebackType | None:
-    """The part of a traceback that is not of this package."""
+def _take_out(error: BaseException) -> None:
+    # Calls inside calls meet an exception on every level: what was seen to stays as it is.
+    seen = getattr(error, "_ms_hidden", None)
+    if seen is None and is_failure(error):
+        return
+    left = _without_ours(error.__traceback__, seen.left if isinstance(seen, _Seen) else None)
+    error.__traceback__ = left
+    error._ms_hidden = _Seen(left)  # type: ignore[attr-defined]
+    if seen is None:
+        _forget_compilation(error)
+
+
+class _Seen:
+    """The part of a traceback that has been seen to. Exceptions are pickled without it."""
+
+    def __init__(self, left: types.TracebackType | None):
+        self.left = left
+
+    def __reduce__(self) -> tuple:
+        return bool, ()
+
+
+def _without_ours(
+    trace: types.TracebackType | None, done: types.TracebackType | None
+) -> types.TracebackType | None:
+    """The part of a traceback that is not of this package. From `done` on it has none."""
     first, kept = trace, []
-    while trace is not None:
+    while trace is not None and trace is not done:
         if not is_ours(trace.tb_frame.f_code.co_filename):
             kept.append(trace)
         trace = trace.tb_next
-    following = [*kept[1:], None]
-    if first is not None and first not in kept[:1]:
+    following = [*kept[1:], trace]
+    if first is not trace and first not in kept[:1]:
         # Python 3.10 keeps the entry of the frame that raises again.
-        following.insert(0, kept[0] if kept else None)
+        following.insert(0, kept[0] if kept else trace)
         kept.insert(0, first)
     else:
         first = None
     for entry, after in zip(kept, following):
         if entry.tb_next is not after:
             entry.tb_next = after
-    return next((entry for entry in kept if entry is not first), None)
+    return next((entry for entry in kept if entry is not first), trace)
 
 
 def _forget_compilation(error: BaseException) -> None:

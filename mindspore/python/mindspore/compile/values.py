@@ -58,6 +58,13 @@ def is_tensor(value: Any) -> bool:
     return isinstance(value, Tensor)
 
 
+def pick(condition: Any, value: Any, other: Any) -> Any:
+    """As `ops.where`, whose check refuses what Python's comparisons of numbers give."""
+    from mindspore import ops
+
+    return ops.where.__wrapped__(condition, value, other)
+
+
 def children(value: Any) -> list | None:
     """The items of a structure, or None for a leaf."""
     if isinstance(value, (tuple, list)):

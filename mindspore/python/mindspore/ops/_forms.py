@@ -25,6 +25,8 @@ def also(method: Callable, **names: str) -> Callable:
 
 
 def method(function: Callable, **names: str) -> Callable:
-    """A function called `_method_NAME` as the method NAME, under other names of its arguments too."""
-    function.__name__ = function.__qualname__ = function.__name__.removeprefix("_method_")
+    """A function called `_method_NAME` as the method NAME, under other names of its arguments too. By its qualified name it is
+    found where it is a method, as pickle does."""
+    function.__name__ = function.__name__.removeprefix("_method_")
+    function.__qualname__ = f"Tensor.{function.__name__}"
     return also(function, **names) if names else function

@@ -45,6 +45,7 @@ from mindspore.ops.function.primitive_classes import *
 from mindspore.ops.function.random_func import *
 from mindspore.ops.function.reduce_func import *
 from mindspore.ops.function.reduce_methods import *
+from mindspore.ops.function.tensor_methods import *
 from mindspore.ops.function.vector_norm_func import *
 
 TensorLike = Tensor | int | float | bool

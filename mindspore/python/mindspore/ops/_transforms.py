@@ -117,8 +117,8 @@ def _match(name: str, what: str, tangent: Any, of: Tensor) -> Tensor:
 
 
 # ---- jvp and vjp --------------------------------------------------------------------------------------------------------
-@boundary
 @checked
+@boundary
 def jvp(
     fn: Callable,
     inputs: Tensor | Sequence[Tensor],
@@ -192,8 +192,8 @@ class PullBack:
         return of_inputs, of_weights[0] if isinstance(self.weights, Tensor) else of_weights
 
 
-@boundary
 @checked
+@boundary
 def vjp(
     fn: Callable,
     *inputs: Tensor,

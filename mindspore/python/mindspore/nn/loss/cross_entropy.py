@@ -129,6 +129,11 @@ class FocalLoss(LossBase):
 
     def construct(self, logits: Tensor, labels: Tensor) -> Any:
         """The loss of [N, C, ...] and classes [N, 1, ...] or one-hot [N, C, ...]."""
+        if len(labels.shape) != len(logits.shape) or len(logits.shape) < 2:
+            raise ValueError(
+                "For 'FocalLoss', the labels must have as many axes as the logits, at least 2, "
+                f"but got {labels.shape} and {logits.shape}."
+            )
         log_probs = self.log_softmax(logits)
         if labels.shape[1] != logits.shape[1]:
             classes = ops.one_hot(

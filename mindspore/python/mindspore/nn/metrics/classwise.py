@@ -161,13 +161,13 @@ class ConfusionMatrix(Metric):
         y_pred, y = self._take(inputs, 2)
         if y_pred.ndim == y.ndim + 1 > 1:
             y_pred = y_pred.argmax(axis=1)
-        elif y_pred.shape != y.shape or y.ndim == 0:
+        elif self.num_classes == 2 and np.issubdtype(y_pred.dtype, np.floating):
+            y_pred = y_pred >= self.threshold
+        if y_pred.shape != y.shape or y.ndim == 0:
             raise ValueError(
                 "For 'ConfusionMatrix.update', the shape of the prediction must be that of the "
                 f"target, or have the classes on axis 1, but got {y_pred.shape} and {y.shape}."
             )
-        elif self.num_classes == 2 and np.issubdtype(y_pred.dtype, np.floating):
-            y_pred = y_pred >= self.threshold
         owner = type(self).__name__
         rows = _one_hot(y, self.num_classes, owner)
         columns = _one_hot(y_pred, self.num_classes, owner)

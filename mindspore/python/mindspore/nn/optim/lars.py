@@ -64,6 +64,11 @@ class LARS(Cell):
 
     def construct(self, gradients: Sequence[Tensor]) -> Any:
         """Scale the gradients and update the parameters."""
+        if len(gradients) != len(self.parameters):
+            raise ValueError(
+                f"For 'LARS', there must be a gradient for each of the {len(self.parameters)} "
+                f"parameters, but got {len(gradients)}."
+            )
         lr = self.opt.get_lr()
         scaled: list[Any] = []
         for i in range(len(self.parameters)):

@@ -321,6 +321,13 @@ class Optimizer(Cell):
             return values[0]
         return tuple([values[i] for i in self._group_ids])
 
+    def _check_count(self, gradients: Any) -> None:
+        if len(gradients) != len(self.parameters):
+            raise ValueError(
+                f"For '{self.cls_name}', there must be a gradient for each of the "
+                f"{len(self.parameters)} parameters, but got {len(gradients)}."
+            )
+
     def decay_weight(self, gradients: Any) -> Any:
         """The gradients with weight_decay * parameter added where the parameter decays."""
         if not self.exec_weight_decay:
@@ -336,6 +343,7 @@ class Optimizer(Cell):
 
     def gradients_centralization(self, gradients: Any) -> Any:
         """The gradients with their mean over all but the first dimension taken off, where asked."""
+        self._check_count(gradients)
         if not self.grad_centralization:
             return gradients
         centred: list[Any] = []

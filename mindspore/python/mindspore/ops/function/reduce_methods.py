@@ -8,6 +8,7 @@ from mindspore._core import DType, Tensor
 from mindspore.common._checked import check_value
 from mindspore.common._kinds import Ints, Real
 from mindspore.ops._bind import raw
+from mindspore.ops._forms import method
 from mindspore.ops.function.reduce_func import (
     _axes,
     _bounded,
@@ -147,19 +148,20 @@ def _method_ptp(self: Tensor, axis: Ints | None = None, keepdims: bool = False) 
     return amax(self, axis, keepdims) - amin(self, axis, keepdims)
 
 
-METHODS = (
-    _method_sum,
-    _method_max,
-    _method_min,
-    _method_argmax,
-    _method_prod,
-    _method_cumsum,
-    _method_argmax_with_value,
-    _method_argmin_with_value,
-    _method_sort,
-    _method_ptp,
+METHODS = tuple(
+    method(f)
+    for f in (
+        _method_sum,
+        _method_max,
+        _method_min,
+        _method_argmax,
+        _method_prod,
+        _method_cumsum,
+        _method_argmax_with_value,
+        _method_argmin_with_value,
+        _method_sort,
+        _method_ptp,
+    )
 )
-for _function in METHODS:
-    _function.__name__ = _function.__qualname__ = _function.__name__.removeprefix("_method_")
 
 __all__: list[str] = []

@@ -10,6 +10,7 @@ import numpy as np
 from mindspore import _core
 from mindspore._core import DType, Tensor
 from mindspore.common._kinds import Ints, Number, Sizes
+from mindspore.common._size import broadcast_shapes
 from mindspore.ops._bind import raw
 from mindspore.ops._forms import method
 from mindspore.ops.function.array_func import _star, diagonal, flatten, swapaxes
@@ -161,7 +162,7 @@ def _method_choose(
     """Of several tensors of one dtype, which broadcast, the element of the one that each number names. Numbers
     out of range name the first or last ('clip'), are counted on ('wrap') or an error ('raise')."""
     made = [c if isinstance(c, Tensor) else Tensor(c) for c in choices]
-    shape = np.broadcast_shapes(self.shape, *(tuple(c.shape) for c in made))
+    shape = broadcast_shapes("choose", self.shape, *(c.shape for c in made))
     options = raw("Stack")([_broadcast_to(c, shape=shape) for c in made], axis=0)
     number = _broadcast_to(_cast(self, dtype=_core.int64), shape=shape)
     if mode != "raise":
