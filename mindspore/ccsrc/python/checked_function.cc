@@ -79,6 +79,13 @@ struct Arguments {
   }
 };
 
+// Beyond what a float holds, perhaps.
+bool IsLarge(PyObject* integer) {
+  int overflow = 0;
+  PyLong_AsLongLongAndOverflow(integer, &overflow);
+  return overflow != 0;
+}
+
 unsigned QuickOf(PyObject* value) {
   if (IsTensor(value)) {
     const TensorObject* t = AsTensor(value);
@@ -87,7 +94,7 @@ unsigned QuickOf(PyObject* value) {
   }
   if (value == Py_None) return kNone;
   if (PyBool_Check(value)) return kBool;
-  if (PyLong_Check(value)) return kInt;
+  if (PyLong_Check(value)) return IsLarge(value) ? 0u : kInt;
   if (PyFloat_Check(value)) return kFloat;
   if (PyUnicode_Check(value)) return kStr;
   return IsDTypeObject(value) ? kDType : 0u;
@@ -152,16 +159,32 @@ std::vector<py::object> Accepted(const Signature& signature, const Arguments& gi
   return accepted;
 }
 
+// A result, or an error on its way. That NumPy found no memory says which function asked for it.
+PyObject* Result(const CheckedFunction& f, PyObject* result) {
+  if (result || !PyErr_ExceptionMatches(PyExc_MemoryError)) return result;
+  py::error_already_set error;
+  auto text = py::cast<std::string>(py::str(error.value()));
+  if (!text.starts_with("For '")) {
+    Throw(ErrorKind::kMemory, "For '{}', the memory is not enough{}{}.",
+          py::cast<std::string>(py::handle(f.function).attr("__name__")), text.empty() ? "" : ": ",
+          text);
+  }
+  error.restore();
+  return nullptr;
+}
+
 PyObject* Call(PyObject* self, PyObject* const* args, size_t flags, PyObject* names) {
   return Guarded([&]() -> PyObject* {
     CheckedFunction& f = Of(self);
     const Signature& signature = SignatureOf(f);
     Arguments given{args, static_cast<size_t>(PyVectorcall_NARGS(flags)), names};
-    if (TakesAll(signature, given)) return PyObject_Vectorcall(f.function, args, flags, names);
+    if (TakesAll(signature, given)) {
+      return Result(f, PyObject_Vectorcall(f.function, args, flags, names));
+    }
     std::vector<py::object> accepted = Accepted(signature, given);
     std::vector<PyObject*> values;
     for (const py::object& value : accepted) values.push_back(value.ptr());
-    return PyObject_Vectorcall(f.function, values.data(), given.positional, names);
+    return Result(f, PyObject_Vectorcall(f.function, values.data(), given.positional, names));
   });
 }
 

@@ -275,8 +275,10 @@ bool IntFrom(PyObject* object, int64_t* out) {
   }
   if (PyFloat_Check(object) || !PyIndex_Check(object)) return false;
   *out = PyNumber_AsSsize_t(object, PyExc_ValueError);
-  if (*out == -1 && PyErr_Occurred()) throw py::error_already_set();
-  return true;
+  if (*out != -1 || !PyErr_Occurred()) return true;
+  if (PyErr_ExceptionMatches(PyExc_ValueError)) throw py::error_already_set();
+  PyErr_Clear();  // an array of several numbers
+  return false;
 }
 
 bool DoubleFrom(PyObject* object, double* out) {

@@ -372,7 +372,8 @@ const Tensor& ValueOf(PyObject* tensor, const char* what) {
   TensorObject* t = AsTensor(tensor);
   if (t->owner == kSymbolicBit) {
     Throw(ErrorKind::kType,
-          "{} needs the value of a tensor, but a Tensor with a size of None only describes an "
+          "For 'Tensor', {} needs the value of a tensor, but a Tensor with a size of None only "
+          "describes an "
           "input.",
           what);
   }

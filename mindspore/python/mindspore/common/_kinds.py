@@ -12,6 +12,7 @@ import dataclasses
 import functools
 import math
 import operator
+import sys
 import types
 import typing
 from collections.abc import Callable, Sequence
@@ -33,6 +34,8 @@ class Refused:
     of_items: bool = False
 
 
+_LARGEST = int(sys.float_info.max)
+TOO_LARGE = Refused(ValueError, f"be at most {sys.float_info.max:.3g}")
 NO = Refused(TypeError)  # of another type, which messages call by the words of the kind
 UNKNOWN = Refused(None)  # a number that is known only when the graph under compilation runs
 
@@ -81,11 +84,15 @@ def within(low: float, high: float, closed: Literal["both", "left", "right", "no
     )
 
 
-Number: TypeAlias = Annotated[bool | int | float | complex, Called("a number", "numbers")]
-Real: TypeAlias = Annotated[bool | int | float, Called("a number", "numbers")]
+Number: TypeAlias = Annotated[bool | float | complex, Called("a number", "numbers")]
+Real: TypeAlias = Annotated[bool | float, Called("a number", "numbers")]
 Ints: TypeAlias = int | Sequence[int]
 Sizes: TypeAlias = int | Sequence[int] | Tensor
-PositiveInt: TypeAlias = Annotated[int, Where(lambda x: x > 0, "be a positive int")]
+PositiveInt: TypeAlias = Annotated[
+    int,
+    Where(lambda x: x > 0, "be a positive int"),
+    Where(lambda x: not isinstance(x, int) or x < 1 << 63, "fit into 64 bits"),
+]
 Layers: TypeAlias = Annotated[PositiveInt, Where(lambda x: x <= 10000, "be at most 10000")]
 Count: TypeAlias = Annotated[int, Where(lambda x: x >= 0, "not be negative")]
 Finite: TypeAlias = Annotated[float, Where(math.isfinite, "be finite")]
@@ -120,7 +127,10 @@ def _take_number(value: Any) -> Any:
         return value if _core.is_weak(value) else NO
     if isinstance(value, np.floating):
         return float(value)
-    return value if isinstance(value, float) else _take_int(value)
+    if isinstance(value, float):
+        return value
+    integer = _take_int(value)
+    return TOO_LARGE if isinstance(integer, int) and abs(integer) > _LARGEST else integer
 
 
 def _take_complex(value: Any) -> Any:

@@ -236,7 +236,12 @@ def _dlpack(self: Tensor, *, stream=None, max_version=None, dl_device=None, copy
 
 def _from_dlpack(source) -> Tensor:
     """A tensor over the memory of any array that speaks DLPack."""
-    return _core.from_numpy(np.from_dlpack(source))
+    try:
+        return _core.from_numpy(np.from_dlpack(source))
+    except BufferError as error:
+        raise TypeError(
+            f"For 'from_dlpack', the memory must be shared as NumPy can read it: {error}"
+        ) from None
 
 
 def _install() -> None:

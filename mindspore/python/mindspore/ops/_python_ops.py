@@ -213,6 +213,8 @@ def add_flags(fn: Callable | None = None, **flags: Any) -> Any:
     """Marks a function or cell with flags of the first releases; kept, not needed."""
     if fn is None:
         return lambda f: add_flags(f, **flags)
+    if isinstance(fn, type) or not hasattr(fn, "__dict__"):
+        raise TypeError(f"For 'add_flags', 'fn' must be a function or a Cell, but got {fn!r}.")
     vars(fn)["_func_graph_flags"] = {**getattr(fn, "_func_graph_flags", {}), **flags}
     return fn
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -210,7 +211,7 @@ class PrimitiveWithCheck(Primitive):
 
 
 @checked
-def prim_attr_register(function: Callable) -> Callable:
+def prim_attr_register(function: types.FunctionType) -> Callable:
     """Decorates a constructor: the primitive is named after its class, and the arguments become attributes."""
     signature = inspect.signature(function)
 
@@ -259,7 +260,12 @@ def _marked(what: str, fn: Any, constant: bool) -> Any:
             raise TypeError(
                 f"For '{what}', the argument must be a function, but got {type(function).__name__}."
             )
-        function._ms_constexpr = constant  # type: ignore[attr-defined]
+        try:
+            function._ms_constexpr = constant  # type: ignore[attr-defined]
+        except (AttributeError, TypeError):
+            raise TypeError(
+                f"For '{what}', the argument must be a function, but got {function!r}."
+            ) from None
         return function
 
     return mark if fn is None else mark(fn)

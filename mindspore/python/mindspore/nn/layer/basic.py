@@ -398,7 +398,7 @@ class Range(Cell):
         super().__init__()
         if limit is None:
             start, limit = 0, start
-        require_memory(self.cls_name, max((limit - start) / delta, 0), 8)
+        require_memory(self.cls_name, max((limit - start) / delta, 0), 24)
         values = np.arange(start, limit, delta)
         exact = np.issubdtype(values.dtype, np.integer)
         self.result_tensor = Tensor(values, mstype.int32 if exact else mstype.float32)

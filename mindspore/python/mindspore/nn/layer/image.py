@@ -258,10 +258,10 @@ class SSIM(Cell):
         super().__init__()
         self.filter_size = filter_size
         require_memory(self.cls_name, filter_size**2, 8)
-        self.c1 = (k1 * max_val) ** 2
-        self.c2 = (k2 * max_val) ** 2
+        self.c1 = k1 * k1 * max_val * max_val
+        self.c2 = k2 * k2 * max_val * max_val
         axis = np.arange(filter_size) - (filter_size - 1) / 2
-        line = np.exp(-(axis**2) / (2 * filter_sigma**2))
+        line = np.exp(-(axis**2) / (2 * filter_sigma * filter_sigma))
         window = np.outer(line, line) / line.sum() ** 2
         self.window = Tensor(window.reshape(1, 1, filter_size, filter_size), mstype.float32)
         self.conv = P.Conv2D(out_channel=1, kernel_size=filter_size, pad_mode="valid")

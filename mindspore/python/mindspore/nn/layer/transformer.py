@@ -314,7 +314,11 @@ class Transformer(Cell):
         )
 
     def _check_inputs(self, src: Tensor, tgt: Tensor) -> None:
-        if src.ndim != tgt.ndim or src.shape[-1] != self.d_model or tgt.shape[-1] != self.d_model:
+        if (
+            not src.ndim == tgt.ndim > 0
+            or src.shape[-1] != self.d_model
+            or tgt.shape[-1] != self.d_model
+        ):
             raise ValueError(
                 f"For '{self.cls_name}', 'src' and 'tgt' must have as many dimensions and the "
                 f"width {self.d_model}, but got {src.shape} and {tgt.shape}."

@@ -41,6 +41,8 @@ class Accuracy(EvaluationBase):
                 f"For 'Accuracy.update', all batches must have {self._class_num} classes, "
                 f"but got {y_pred.shape[1]}."
             )
+        if not self._class_num:
+            raise ValueError("For 'Accuracy.update', there must be classes, but got none.")
         if self._type == "classification":
             if y.shape == y_pred.shape:
                 y = y.argmax(axis=1)

@@ -54,6 +54,8 @@ class _Counts(EvaluationBase):
                 f"For '{owner}.update', all batches must have {self._class_num} classes, "
                 f"but got {y_pred.shape[1]}."
             )
+        if not self._class_num:
+            raise ValueError(f"For '{owner}.update', there must be classes, but got none.")
         if self._type == "classification":
             if y.shape == y_pred.shape:
                 y = y.argmax(axis=1)

@@ -285,6 +285,10 @@ def auc(x: np.ndarray, y: np.ndarray, reorder: bool = False) -> float:
         y: Its values.
         reorder: Whether x may come in any order.
     """
+    if x.dtype.kind not in "biuf" or y.dtype.kind not in "biuf":
+        raise TypeError(
+            f"For 'auc', 'x' and 'y' must be arrays of numbers, but got {x.dtype} and {y.dtype}."
+        )
     if x.ndim != 1 or x.shape != y.shape or x.size < 2:
         raise ValueError(
             "For 'auc', 'x' and 'y' must be of one length of at least 2, "

@@ -146,6 +146,11 @@ class TrainOneStepCell(Cell):
         super().__init__(auto_prefix=False)
         self.network = network
         self.network.set_grad()
+        if not hasattr(optimizer, "parameters"):
+            raise TypeError(
+                f"For '{self.cls_name}', 'optimizer' must be an Optimizer, "
+                f"but got {type(optimizer).__name__}."
+            )
         self.optimizer: Any = optimizer
         self.weights = self.optimizer.parameters
         self.return_grad = return_grad

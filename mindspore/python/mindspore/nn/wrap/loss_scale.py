@@ -110,6 +110,11 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
         self.is_distributed = self.reducer_flag
         self.loss_scaling_manager = None
         if isinstance(scale_sense, Cell):
+            if not hasattr(scale_sense, "get_loss_scale"):
+                raise TypeError(
+                    f"For '{self.cls_name}', 'scale_sense' must be a Tensor or a Cell that has "
+                    f"get_loss_scale(), but got {type(scale_sense).__name__}."
+                )
             self.loss_scaling_manager = scale_sense
             start = Tensor(float(scale_sense.get_loss_scale()), mstype.float32)
         elif tuple(scale_sense.shape) in ((), (1,)):

@@ -55,7 +55,7 @@ def logspace(
     start: Real | Tensor,
     end: Real | Tensor,
     steps: int,
-    base: int = 10,
+    base: Real = 10,
     *,
     dtype: DType | None = _core.float32,
 ) -> Tensor:
