@@ -1,4 +1,5 @@
-"""For all tests: each leaves mode and fast stage as they were; what needs the latter is skipped where MS_FUSION=0 turns it off."""
+"""For all tests: graphs are verified after every pass; each test leaves mode and fast stage as they were; what needs the latter is
+skipped where MS_FUSION=0 turns it off."""
 
 from __future__ import annotations
 
@@ -6,6 +7,8 @@ import os
 from collections.abc import Iterator
 
 import pytest
+
+os.environ.setdefault("MS_VERIFY", "1")  # read by the core when the first graph is compiled
 
 from mindspore import context
 
