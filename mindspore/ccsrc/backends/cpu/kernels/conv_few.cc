@@ -31,7 +31,8 @@ std::vector<FewTask> Tasks(const ConvGeometry& g) {
 }  // namespace
 
 // With one channel oneDNN makes less than a tenth of what the processor can do, where that has no
-// AVX-512: for LeNet's first filter 0.64 ms on a core, which takes 0.14 this way (0.1 with AVX-512).
+// AVX-512: for LeNet's first filter 0.64 ms on a core, which takes 0.14 this way (0.1 with
+// AVX-512).
 KernelChoice FewChannelsFilterGrad(const KernelRequest& r) {
   if (r.dtype(0) != DType::kFloat32) return No("needs Float32, got {}", Name(r.dtype(0)));
   ConvGeometry g = MakeConvGeometry(r.op, r.attrs, r.shape(1), r.out[0].shape());

@@ -1,5 +1,5 @@
-// The gradient of a filter over images of few channels: for each row of the filter, a few columns of
-// it and a few output channels are summed in registers, one vector of neighbouring pixels each.
+// The gradient of a filter over images of few channels: for each row of the filter, a few columns
+// of it and a few output channels are summed in registers, one vector of neighbouring pixels each.
 #include <algorithm>
 #include <vector>
 
@@ -45,8 +45,8 @@ struct Sums {
   }
 };
 
-// A row of the image in order of what each column of the filter meets: `stride` parts of pixels that
-// are so far apart, with zeros where the padding is.
+// A row of the image in order of what each column of the filter meets: `stride` parts of pixels
+// that are so far apart, with zeros where the padding is.
 class Row {
  public:
   explicit Row(const Window& w)

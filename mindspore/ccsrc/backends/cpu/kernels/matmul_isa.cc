@@ -12,7 +12,8 @@ namespace {
 constexpr int64_t kRows = 6;  // with two vectors of b, what 16 registers hold
 constexpr int64_t kVectors = 2;
 template <class S>
-constexpr int64_t kColumns = kVectors * kVectorBytes / sizeof(S);  // of a pass over the packed panel
+constexpr int64_t kColumns =
+    kVectors * kVectorBytes / sizeof(S);  // of a pass over the packed panel
 
 // sums[Rows, kColumns] = a[Rows, k] * packed[k, kColumns].
 template <int64_t Rows, class T, class S>
