@@ -216,10 +216,10 @@ def test_brief_waits_end_in_sleep(waiting):
 
 
 def becomes(state: bool) -> bool:
-    """Whether waits become brief, or long, while there is work."""
-    x, end = Tensor(np.ones((512, 512), np.float32)), time.monotonic() + 30
+    """Whether waits become brief, or long, while there is work in long launches."""
+    x, end = Tensor(np.ones((1024, 1024), np.float32)), time.monotonic() + 30
     while _core.waits_briefly() != state and time.monotonic() < end:
-        ops.exp(x)
+        ops.matmul(x, x)
     return _core.waits_briefly() == state
 
 
@@ -239,9 +239,9 @@ import time
 import numpy as np
 from mindspore import Tensor, _core, ops
 
-x, end, seen = Tensor(np.ones((512, 512), np.float32)), time.monotonic() + 1.5, False
+x, end, seen = Tensor(np.ones(({size}, {size}), np.float32)), time.monotonic() + 1.5, False
 while time.monotonic() < end:
-    ops.exp(x)
+    ops.matmul(x, x)
     seen |= _core.waits_briefly()
 print(seen)
 """
@@ -253,7 +253,7 @@ print(seen)
 )
 def test_who_decides_how_threads_wait_decides_alone(settings):
     with busy_processors():
-        assert run(UNDER_LOAD, **settings) == "False\n"
+        assert run(UNDER_LOAD.format(size=1024), **settings) == "False\n"
 
 
 def test_a_forked_child_computes_while_waits_are_brief(waiting):

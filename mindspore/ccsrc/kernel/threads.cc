@@ -26,16 +26,22 @@ namespace {
 constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
 constexpr int64_t kLookEvery = 20'000'000;
 constexpr int64_t kCostOfLooks = 200;            // their share of the time is one in so many
-constexpr int64_t kEnough = 10'000'000;          // nanoseconds of readiness that a verdict takes
+constexpr int64_t kEnough = 60'000'000;          // nanoseconds of readiness that a verdict takes
 constexpr int64_t kBriefAtMost = 2'000'000'000;  // then it is tried without
 constexpr double kBusy = 0.1;                    // the share of readiness without a processor
-constexpr int kMostThreads = 256;                // of the helper
+// Where a launch takes all threads together less, to sleep and wake takes longer than it does, and
+// two processes run best that both spin; not so three, which may spin a hundred times as long as
+// they work.
+constexpr int64_t kWorthSleeping = 1'000'000;
+constexpr double kVeryBusy = 0.57;
+constexpr int kMostThreads = 256;  // of the helper
 
 // What the scheduler has counted for the threads of this process, in nanoseconds.
 struct Readiness {
   int threads = 0;
   int64_t running = 0;
   int64_t waiting = 0;  // ready, without a processor
+  int64_t launches = 0;
 };
 
 Readiness ReadReadiness() {
@@ -58,6 +64,7 @@ Readiness ReadReadiness() {
     sum.waiting += waiting;
   }
   closedir(tasks);
+  sum.launches = threads_detail::launches;
   return sum;
 }
 
@@ -133,13 +140,15 @@ struct Watch {
 
   void Judge(int64_t now, const Readiness& seen) {
     int64_t running = seen.running - last.running, waiting = seen.waiting - last.waiting;
+    int64_t launches = std::max<int64_t>(1, seen.launches - last.launches);
     bool comparable = seen.threads == last.threads && running >= 0 && waiting >= 0;
     if (comparable && running + waiting < kEnough) return;
     last = seen;
     if (!comparable) return;
-    bool busy = static_cast<double>(waiting) > kBusy * static_cast<double>(running + waiting);
-    if (busy && !helper.runs()) Start(now);
-    if (helper.runs() && (!busy || now > brief_since + kBriefAtMost)) Stop();
+    double most = running / launches > kWorthSleeping ? kBusy : kVeryBusy;
+    bool brief = static_cast<double>(waiting) > most * static_cast<double>(running + waiting);
+    if (brief && !helper.runs()) Start(now);
+    if (helper.runs() && (!brief || now > brief_since + kBriefAtMost)) Stop();
   }
 };
 

@@ -21,6 +21,7 @@ namespace threads_detail {
 inline std::atomic<int> chosen{0};  // 0: as OpenMP has it
 inline thread_local int adopted = 0;
 inline std::atomic<int64_t> next_look{0};  // nanoseconds of the coarse clock
+inline std::atomic<int64_t> launches{0};   // roughly
 void Adopt(int count);
 int64_t Now();
 void Look(int64_t now);
@@ -44,6 +45,8 @@ inline void AdoptThreads() {
 
 // Called before launches that may take long: now and then looks whether the processors are shared.
 inline void WatchProcessors() {
+  auto& launches = threads_detail::launches;  // a lost count does no harm
+  launches.store(launches.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   int64_t now = threads_detail::Now();
   if (now >= threads_detail::next_look.load(std::memory_order_relaxed)) threads_detail::Look(now);
 }
