@@ -15,14 +15,12 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 from cases import CASES, WORK
+from workers import Absent, Worker
 
-HERE = Path(__file__).resolve().parent
 PEERS = ("torch", "torch_compile", "jax", "mindspore")
 MACHINE = ("products", "stream")
 # What keeps our kernels, oneDNN, PyTorch's own, MKL and XLA from newer instructions.
@@ -38,71 +36,16 @@ ISA = {
 }
 
 
-class Absent(Exception):
-    """The framework has no such case."""
-
-
-class Worker:
-    """A framework in a process of its own; answers one figure per request."""
-
-    def __init__(self, name: str, python: str, case: str, options: argparse.Namespace):
-        environment = {
-            **os.environ,
-            **ISA.get(options.isa, {}),
-            "OMP_NUM_THREADS": str(options.threads),
-            "BENCHMARK_CLOCK": "process" if options.cpu_time else "wall",
-            "PYTHONWARNINGS": "ignore",
-        }
-        if name != "ours":  # whose packages are another's
-            environment.pop("PYTHONPATH", None)
-        self.errors = tempfile.TemporaryFile("w+")
-        self.folder = tempfile.TemporaryDirectory()  # for what a framework leaves behind
-        self.process = subprocess.Popen(
-            [python, str(HERE / "worker.py"), name, case],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self.errors,
-            text=True,
-            env=environment,
-            cwd=self.folder.name,
-        )
-        if self._answer("ready", "absent").startswith("absent"):
-            self.close()
-            raise Absent
-
-    def _answer(self, *words: str) -> str:
-        """The next line that begins with one of the words; what else a framework prints is passed over."""
-        assert self.process.stdout
-        for line in self.process.stdout:
-            if line.startswith(words):
-                return line
-        self.errors.seek(0)
-        lines = self.errors.read().strip().splitlines() or ["it ended without a word"]
-        raise RuntimeError(lines[-1])
-
-    def ask(self) -> float:
-        """One round."""
-        assert self.process.stdin
-        self.process.stdin.write("run\n")
-        self.process.stdin.flush()
-        return float(self._answer("figure ").split()[1])
-
-    def close(self) -> None:
-        """Ends the process."""
-        if self.process.stdin:
-            self.process.stdin.close()
-        self.process.wait()
-        self.folder.cleanup()
-
-
 def start(case: str, pythons: dict[str, str], options: argparse.Namespace) -> dict[str, Worker]:
     """A worker for every framework that has the case."""
-    workers = {}
+    workers: dict[str, Worker] = {}
+    clock = "process" if options.cpu_time else "wall"
+    settings = {"BENCHMARK_CLOCK": clock, **ISA.get(options.isa, {})}
     for name, python in pythons.items():
         if name in CASES[case].slow and not options.slow:
             continue
         try:
-            workers[name] = Worker(name, python, case, options)
+            workers[name] = Worker(name, python, case, options.threads, settings)
         except Absent:
             continue
         except RuntimeError as error:

@@ -12,10 +12,13 @@ import time
 from collections.abc import Callable
 
 CPU_TIME = os.environ.get("BENCHMARK_CLOCK") == "process"
+PERIOD = float(os.environ.get("BENCHMARK_PERIOD", "0"))  # seconds over which a mean is wanted
 
 
 def best_of(call: Callable[[], object], repeats: int, inner: int = 1) -> float:
-    """The quickest of `repeats` timings of `inner` calls, in milliseconds per call."""
+    """The quickest of `repeats` timings of `inner` calls, in milliseconds per call; or their mean, where a period is set."""
+    if PERIOD:
+        return _mean_of(call, PERIOD)
     clock = time.process_time if CPU_TIME else time.perf_counter
     gc.collect()
     gc.disable()
@@ -27,6 +30,15 @@ def best_of(call: Callable[[], object], repeats: int, inner: int = 1) -> float:
         best = min(best, clock() - start)
     gc.enable()
     return best / inner * 1e3
+
+
+def _mean_of(call: Callable[[], object], period: float) -> float:
+    """Milliseconds of a call, of all those that begin within a period, three at least."""
+    calls, start = 0, time.perf_counter()
+    while (past := time.perf_counter() - start) < period or calls < 3:
+        call()
+        calls += 1
+    return past / calls * 1e3
 
 
 def first_less_later(step: Callable[[], object]) -> float:

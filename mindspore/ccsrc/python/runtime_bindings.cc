@@ -1,12 +1,12 @@
 // Process-wide switches the Python side flips, and facts about the running process.
 #include <pybind11/stl.h>
 
-#include <omp.h>
-#include <pthread.h>
-
 #include <algorithm>
+#include <optional>
 
+#include "base/control_group.h"
 #include "kernel/kernel.h"
+#include "kernel/threads.h"
 #include "python/module.h"
 #include "python/op_call.h"
 #include "runtime/arena.h"
@@ -23,15 +23,9 @@ bool graph_mode = false;
 void InstallGilRelease() {
   EagerRunner::run_long = [](const Kernel& kernel, const KernelArgs& args) {
     py::gil_scoped_release release;
+    WatchProcessors();
     kernel.Run(args);
   };
-}
-
-// A forked child has the forking thread only, while its OpenMP would wait for the parent's others
-// for ever. So that thread's pool is dissolved before a fork; parent and child make a new one when
-// they need it.
-void DissolvePoolBeforeFork() {
-  pthread_atfork([] { omp_pause_resource_all(omp_pause_hard); }, nullptr, nullptr);
 }
 
 PyObject* GraphMode(PyObject*, PyObject*) { return PyBool_FromLong(graph_mode); }
@@ -44,11 +38,26 @@ void BindRuntime(py::module_& m) {
   PyModule_AddFunctions(m.ptr(), quick);
   InstallGilRelease();
   GuardBlocksAcrossFork();
-  DissolvePoolBeforeFork();
+  SetUpThreads();
   m.def("set_graph_mode", [](bool on) { graph_mode = on; });
   m.def("backends", &BackendNames);
-  m.def("set_num_threads", [](int n) { omp_set_num_threads(n); });
-  m.def("num_threads", [] { return omp_get_max_threads(); });
+  m.def("set_num_threads", &SetThreads);
+  m.def("num_threads", &Threads);
+  m.def(
+      "set_waiting",
+      [](std::optional<bool> brief) {
+        SetWaiting(!brief ? Waiting::kAutomatic : *brief ? Waiting::kBrief : Waiting::kLong);
+      },
+      "Whether OpenMP threads sleep soon when they wait; None: as the load of the machine asks.");
+  m.def("waits_briefly", &WaitsBriefly);
+  m.def("default_threads", &DefaultThreads);
+  m.def(
+      "granted_by_control_groups",
+      [](const std::string& root) {
+        Granted granted = GrantedByControlGroups(root);
+        return std::make_pair(granted.memory, granted.processors);
+      },
+      "Bytes of memory and processors, of the groups below a root folder.");
   m.def("memory_stats", [] {
     MemoryStats stats = GetMemoryStats();
     return std::make_tuple(stats.live, stats.peak, Blocks().sizes().kept, ReservedPeak());

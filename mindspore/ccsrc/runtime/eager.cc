@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "grad/rule.h"
+#include "kernel/threads.h"
 
 namespace ms {
 
@@ -91,6 +92,7 @@ Prepared& EagerRunner::RunUnnamed(const OpDef& op, std::span<const Tensor* const
   }
   const Kernel& kernel = *prepared.kernel;
   KernelArgs args{in.data(), out.data(), Workspace(kernel.workspace_bytes()), &DefaultRandom()};
+  AdoptThreads();
   if (kernel.cost_ns() > kLongKernelNs && run_long) {
     std::shared_ptr<const Kernel> alive = prepared.kernel;
     run_long(*alive, args);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "kernel/host_call.h"
+#include "kernel/threads.h"
 #include "runtime/arena.h"
 #include "runtime/profile.h"
 
@@ -279,6 +280,8 @@ inline void Machine::Enter(Frame& frame) {
 // ---- instructions
 // -------------------------------------------------------------------------------------------
 void Machine::Execute() {
+  AdoptThreads();
+  WatchProcessors();
   Frame* frame = stack_.back();
   while (frame) {
     const Instruction& code = *frame->pc++;

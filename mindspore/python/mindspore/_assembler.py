@@ -39,7 +39,10 @@ class _Compiler:
             cpu=name, features=features, opt=_OPT_LEVEL, jit=True
         )
         version = ".".join(map(str, binding.llvm_version_info))
-        self._identity = f"{llvmlite.__version__} {version} {_OPT_LEVEL} {name} {features}\n"
+        triple = self._machine.triple  # folders may be shared by machines of several kinds
+        self._identity = (
+            f"{llvmlite.__version__} {version} {_OPT_LEVEL} {triple} {name} {features}\n"
+        )
         self._cache = KernelCache()
         self._engines: list[Any] = []  # the code lives as long as they do
 

@@ -13,6 +13,8 @@ import stat
 import tempfile
 from pathlib import Path
 
+from mindspore import _paths
+
 _DIGEST = 32
 _MOST_FILES = 4096
 
@@ -73,13 +75,9 @@ class KernelCache:
 
 
 def _usable_folder() -> Path | None:
-    chosen = os.environ.get("MS_KERNEL_CACHE")
-    if chosen == "":
+    folder = _paths.cache("MS_KERNEL_CACHE", "kernels")
+    if folder is None:
         return None
-    if chosen is None:
-        base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-        chosen = os.path.join(base, "mindspore", "kernels")
-    folder = Path(chosen)
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with contextlib.suppress(FileExistsError):

@@ -4,6 +4,7 @@ another directory of the import path."""
 from __future__ import annotations
 
 import ctypes
+import os
 import sys
 from pathlib import Path
 
@@ -11,7 +12,8 @@ _NAME = "libdnnl.so.3"
 
 
 def load_libraries() -> None:
-    """Loads oneDNN by its path; where it is not found, the dynamic linker gets its chance."""
+    """Loads oneDNN by its path; where it is not found, the dynamic linker gets its chance. The extension finds it by its name;
+    to all other libraries its symbols stay unknown."""
     here = Path(__file__).resolve()
     candidates = [
         here.parents[3] / _NAME,
@@ -21,5 +23,5 @@ def load_libraries() -> None:
     ]
     for path in candidates:
         if path is not None and path.exists():
-            ctypes.CDLL(str(path), mode=ctypes.RTLD_GLOBAL)
+            ctypes.CDLL(str(path), mode=os.RTLD_LOCAL)
             return

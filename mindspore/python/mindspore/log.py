@@ -43,7 +43,7 @@ class _Format(logging.Formatter):
 def _handler() -> logging.Handler:
     if os.environ.get("GLOG_logtostderr", "1") != "0":
         return logging.StreamHandler(sys.stderr)
-    folder = os.environ.get("GLOG_log_dir")
+    folder = os.path.expanduser(os.environ.get("GLOG_log_dir", ""))
     if not folder:
         raise ValueError(
             "With GLOG_logtostderr=0, GLOG_log_dir must name a folder for the log files."

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import platform
 import sys
 import traceback
@@ -72,12 +71,12 @@ _CHECKS: tuple[tuple[str, Callable[[], str]], ...] = (
 def _describe_machine() -> list[str]:
     """The lines that a bug report needs."""
     import mindspore
+    from mindspore import _core
 
-    threads = os.environ.get("OMP_NUM_THREADS") or str(len(os.sched_getaffinity(0)))
     device = mindspore.get_context("device_target")
     return [
         f"MindSpore version: {__version__}",
-        f"device: {device} ({platform.machine()}), {threads} threads",
+        f"device: {device} ({platform.machine()}), {_core.num_threads()} threads",
         f"Python {platform.python_version()}, NumPy {np.__version__}",
     ]
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "backends/cpu/signal_stack.h"
+#include "kernel/threads.h"
 
 namespace ms::cpu {
 namespace {
@@ -123,6 +124,7 @@ const dnnl::engine& OneDnnEngine() {
 }
 
 dnnl::stream& OneDnnStream() {
+  WatchProcessors();
   ShelterSignals();
   thread_local dnnl::stream stream(OneDnnEngine());
   return stream;
@@ -130,6 +132,7 @@ dnnl::stream& OneDnnStream() {
 
 void Sgemm(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, const float* a,
            int64_t lda, const float* b, int64_t ldb, float* c) {
+  WatchProcessors();
   ShelterSignals();
   dnnl_status_t status = dnnl_sgemm(transpose_a ? 'T' : 'N', transpose_b ? 'T' : 'N', m, n, k, 1.0f,
                                     a, lda, b, ldb, 0.0f, c, n);

@@ -17,16 +17,18 @@ import os
 import platform
 import re
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from mindspore import _core
+from mindspore import _core, _paths
 
 _FORMAT = "mindspore tuning 1"
 _UNITS = {"ms": 1e-3, "s": 1.0, "": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 _MOST_BYTES = 1 << 26
 _MOST_SECONDS = 1e9
+_MOST_WAITING = 10.0  # seconds, for the file
 _FIELDS = ("tuning", "first_ns", "best_ns", "trials", "complete")
 Entry = dict[str, Any]
 Entries = dict[str, dict[str, Entry]]  # by processor, then by kernel
@@ -80,11 +82,7 @@ def on_budget(call: Callable[[], None]) -> None:
 
 def cache_path() -> Path | None:
     """The file of `MS_TUNE_CACHE`, or one in the user's cache folder; None where there is none."""
-    chosen = os.environ.get("MS_TUNE_CACHE")
-    if chosen is None:
-        base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-        chosen = os.path.join(base, "mindspore", "tuning.json")
-    return Path(chosen) if chosen else None
+    return _paths.cache("MS_TUNE_CACHE", "tuning.json")
 
 
 @functools.cache
@@ -175,10 +173,18 @@ def write(path: Path, entries: Entries) -> None:
 
 @contextlib.contextmanager
 def _locked(path: Path) -> Iterator[None]:
-    """One process at a time adds to a file."""
+    """One process at a time adds to a file. TimeoutError where another one, of another machine maybe, does not come to an end."""
     path.parent.mkdir(parents=True, exist_ok=True)
+    end = time.monotonic() + _MOST_WAITING
     with open(path.with_name(path.name + ".lock"), "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        while True:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() > end:
+                    raise TimeoutError(f"another process holds {lock.name}") from None
+                time.sleep(0.01)
         yield
 
 
@@ -191,7 +197,7 @@ def add(path: Path, entries: Entries) -> None:
 def load() -> None:
     """Gives the core what is known of this processor. Never raises: tuning may have been of no use."""
     path = cache_path()
-    known = read(path).get(processor(), {}) if path and path.exists() else {}
+    known = read(path).get(processor(), {}) if path else {}
     if known:
         _core.assembler.load_tunings(known)
 

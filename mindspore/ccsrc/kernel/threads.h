@@ -1,0 +1,63 @@
+// How many threads share the work of a launch, and how they wait for it.
+//
+// How many: what was set for the process; else OMP_NUM_THREADS; else DefaultThreads().
+// OpenMP keeps the number by thread, so that threads adopt it.
+//
+// How they wait: libgomp's threads spin for milliseconds before they sleep. That is the quickest
+// where each has a processor, and keeps other processes' threads (another training, data workers)
+// from theirs where it has not. libgomp itself spins but briefly in a process with more OpenMP
+// threads than processors. So while threads of this process are found to wait for processors, a
+// helper keeps as many idle OpenMP threads as that takes. How work is split, and with it every bit
+// of a result, does not depend on it. Whoever sets GOMP_SPINCOUNT or OMP_WAIT_POLICY decides alone.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+
+namespace ms {
+
+namespace threads_detail {
+inline std::atomic<int> chosen{0};  // 0: as OpenMP has it
+inline thread_local int adopted = 0;
+inline std::atomic<int64_t> next_look{0};  // nanoseconds of the coarse clock
+inline std::atomic<int64_t> launches{0};   // roughly
+void Adopt(int count);
+int64_t Now();
+void Look(int64_t now);
+}  // namespace threads_detail
+
+// The processors that this process may run on, or that its control group grants time on, where
+// those are fewer. `root` is as for GrantedByControlGroups.
+int DefaultThreads(const std::string& root = "");
+
+// Sets the number of threads for launches from any thread; 0 leaves it as it is.
+void SetThreads(int count);
+
+// The number for launches from the calling thread.
+int Threads();
+
+// Called before launches.
+inline void AdoptThreads() {
+  int count = threads_detail::chosen.load(std::memory_order_relaxed);
+  if (count != threads_detail::adopted) threads_detail::Adopt(count);
+}
+
+// Called before launches that may take long: now and then looks whether the processors are shared.
+inline void WatchProcessors() {
+  auto& launches = threads_detail::launches;  // a lost count does no harm
+  launches.store(launches.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  int64_t now = threads_detail::Now();
+  if (now >= threads_detail::next_look.load(std::memory_order_relaxed)) threads_detail::Look(now);
+}
+
+enum class Waiting { kAutomatic, kBrief, kLong };
+
+void SetWaiting(Waiting waiting);
+bool WaitsBriefly();
+
+// To be called once: starts with the default number of threads, and lets a fork end all OpenMP
+// threads that the forking thread and the helper have: a child would wait for them for ever.
+void SetUpThreads();
+
+}  // namespace ms

@@ -1,0 +1,279 @@
+"""Machines that several processes share: the number of threads, and how they wait, which no bit of a result depends on."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+
+import mindspore as ms
+from mindspore import Tensor, _core, ops
+
+NONE = float("inf")
+needs_schedstat = pytest.mark.skipif(
+    not os.path.exists("/proc/self/schedstat"), reason="the kernel does not count waiting"
+)
+
+
+@pytest.fixture
+def waiting():
+    yield _core.set_waiting
+    _core.set_waiting(None)
+
+
+@contextmanager
+def busy_processors():
+    """Two processes for each processor that do nothing but run."""
+    code = "import os\nwhile os.getppid() > 1: sum(range(10000))"
+    count = 2 * len(os.sched_getaffinity(0))
+    processes = [subprocess.Popen([sys.executable, "-c", code]) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+
+
+def run(code: str, **environment: str) -> str:
+    """What a process of its own prints."""
+    settings = {**os.environ, **environment}
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)],
+        capture_output=True,
+        text=True,
+        env=settings,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+# ---- control groups
+
+
+V1 = "9:name=systemd:/\n4:memory:/a/b\n1:cpu,cpuacct:/a/b\n0::/\n"
+V2 = "0::/a/b\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "memory", "processors"),
+    [
+        ({}, None, NONE),
+        ({"proc/self/cgroup": V2}, None, NONE),
+        ({"proc/self/cgroup": "nonsense\n\n::\n0::/a/b"}, None, NONE),
+        (
+            {"proc/self/cgroup": V2, "a/b/cpu.max": "150000 100000", "a/b/memory.max": "4096\n"},
+            4096,
+            1.5,
+        ),
+        (
+            {"proc/self/cgroup": V2, "a/b/cpu.max": "max 100000", "a/b/memory.max": "max"},
+            None,
+            NONE,
+        ),
+        (
+            {"proc/self/cgroup": V2, "a/b/cpu.max": "max 100000", "a/cpu.max": "20000 10000"},
+            None,
+            2,
+        ),
+        (
+            {"proc/self/cgroup": V2, "a/b/cpu.max": "50000 10000", "a/cpu.max": "20000 10000"},
+            None,
+            2,
+        ),
+        ({"proc/self/cgroup": V2, "cpu.max": "30000 10000", "memory.max": "8192"}, 8192, 3),
+        ({"proc/self/cgroup": V2, "a/b/cpu.max": "0 0"}, None, NONE),
+        ({"proc/self/cgroup": V2, "a/b/cpu.max": ""}, None, NONE),
+        (
+            {
+                "proc/self/cgroup": V1,
+                "cpu/a/b/cpu.cfs_quota_us": "250000",
+                "cpu/a/b/cpu.cfs_period_us": "100000",
+                "memory/a/memory.limit_in_bytes": "12288",
+            },
+            12288,
+            2.5,
+        ),
+        (
+            {
+                "proc/self/cgroup": V1,
+                "cpu/a/b/cpu.cfs_quota_us": "-1",
+                "cpu/a/b/cpu.cfs_period_us": "100000",
+                "cpu/a/cpu.cfs_quota_us": "50000",
+                "cpu/a/cpu.cfs_period_us": "100000",
+            },
+            None,
+            0.5,
+        ),
+        ({"proc/self/cgroup": V1, "cpu/a/b/cpu.cfs_quota_us": "50000"}, None, NONE),
+    ],
+)
+def test_grants_of_control_groups(tmp_path, files, memory, processors):
+    for name, text in files.items():
+        path = tmp_path / (name if name.startswith("proc") else f"sys/fs/cgroup/{name}")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    found = _core.granted_by_control_groups(str(tmp_path))
+    assert found == (2**64 - 1 if memory is None else memory, processors)
+    most = len(os.sched_getaffinity(0))
+    assert _core.default_threads(str(tmp_path)) == max(1, min(most, processors) // 1)
+
+
+# ---- the number of threads
+
+
+@pytest.mark.parametrize("variable", ["3", ""])
+def test_threads_at_the_start(variable):
+    found = run("from mindspore import _core; print(_core.num_threads())", OMP_NUM_THREADS=variable)
+    assert int(found) == (int(variable) if variable else _core.default_threads(""))
+
+
+def test_the_number_of_threads_holds_in_all_threads():
+    before = _core.num_threads()
+    with ThreadPoolExecutor(1) as pool:
+        try:
+            for count in (3, 1, 2):
+                ms.set_context(runtime_num_threads=count)
+                assert _core.num_threads() == pool.submit(_core.num_threads).result() == count
+        finally:
+            _core.set_num_threads(before)
+            ms.set_context(runtime_num_threads=0)
+
+
+# ---- how threads wait
+
+
+TRAINING = """
+import hashlib, sys
+import numpy as np
+import mindspore as ms
+from mindspore import Tensor, _core, nn
+
+_core.set_waiting({"brief": True, "long": False, "automatic": None}[sys.argv[1]])
+ms.set_seed(1)
+net = nn.SequentialCell(
+    nn.Conv2d(3, 16, 3), nn.BatchNorm2d(16), nn.ReLU(), nn.Flatten(), nn.Dense(16 * 32 * 32, 100)
+)
+optimizer = nn.Adam(net.trainable_params(), 1e-3)
+loss = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
+step = nn.TrainOneStepCell(nn.WithLossCell(net, loss), optimizer).set_train()
+rng = np.random.default_rng(0)
+for _ in range(15):
+    images = rng.standard_normal((16, 3, 32, 32)).astype(np.float32)
+    labels = rng.integers(0, 100, 16).astype(np.int32)
+    last = step(Tensor(images), Tensor(labels))
+bits = b"".join(p.asnumpy().tobytes() for p in net.get_parameters())
+print(float(last), hashlib.sha256(bits).hexdigest())
+"""
+
+
+def trained(waiting: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", TRAINING, waiting], capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_the_load_changes_no_bit():
+    alone = trained("long")
+    assert trained("brief") == alone
+    with busy_processors():
+        assert trained("automatic") == alone
+
+
+def sleeps() -> int:
+    """How often threads of this process have gone to sleep."""
+    total = 0
+    for task in os.listdir("/proc/self/task"):
+        with open(f"/proc/self/task/{task}/status") as file:
+            total += sum(int(line.split()[1]) for line in file if line.startswith("voluntary"))
+    return total
+
+
+@pytest.mark.serial
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="nobody waits")
+def test_brief_waits_end_in_sleep(waiting):
+    x, counts = Tensor(np.ones((512, 512), np.float32)), []
+    for brief in (True, False):
+        waiting(brief)
+        assert _core.waits_briefly() == brief
+        ops.exp(x)
+        before = sleeps()
+        for _ in range(100):
+            ops.exp(x)
+            time.sleep(0.001)
+        counts.append(sleeps() - before)
+    assert counts[0] > counts[1] + 50
+
+
+def becomes(state: bool) -> bool:
+    """Whether waits become brief, or long, while there is work in long launches."""
+    x, end = Tensor(np.ones((1024, 1024), np.float32)), time.monotonic() + 30
+    while _core.waits_briefly() != state and time.monotonic() < end:
+        ops.matmul(x, x)
+    return _core.waits_briefly() == state
+
+
+@needs_schedstat
+@pytest.mark.serial
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="nobody waits")
+def test_waits_follow_the_load():
+    with busy_processors():
+        assert becomes(True)
+        assert becomes(False)  # for a moment, to see
+        assert becomes(True)
+    assert becomes(False)
+
+
+UNDER_LOAD = """
+import time
+import numpy as np
+from mindspore import Tensor, _core, ops
+
+x, end, seen = Tensor(np.ones(({size}, {size}), np.float32)), time.monotonic() + 1.5, False
+while time.monotonic() < end:
+    ops.matmul(x, x)
+    seen |= _core.waits_briefly()
+print(seen)
+"""
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"GOMP_SPINCOUNT": "30000"}, {"OMP_WAIT_POLICY": "active"}, {"OMP_NUM_THREADS": "1"}],
+)
+def test_who_decides_how_threads_wait_decides_alone(settings):
+    with busy_processors():
+        assert run(UNDER_LOAD.format(size=1024), **settings) == "False\n"
+
+
+def test_a_forked_child_computes_while_waits_are_brief(waiting):
+    waiting(True)
+    x = Tensor(np.ones((512, 512), np.float32))
+    expected = float(ops.matmul(x, x).sum())
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if float(ops.matmul(x, x).sum()) == expected else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    assert float(ops.matmul(x, x).sum()) == expected
+
+
+def test_the_import_leaves_the_environment_as_it_is():
+    code = """
+    import os, subprocess
+    def seen():
+        return subprocess.run(["env"], capture_output=True, check=True).stdout
+    before = dict(os.environ), seen(), os.sched_getaffinity(0)
+    import mindspore
+    assert before == (dict(os.environ), seen(), os.sched_getaffinity(0))
+    """
+    run(code)
