@@ -18,7 +18,7 @@ def main() -> int:
                 return 0
     print(
         f"The package onednn-devel-cpu-gomp is not installed for {sys.executable}: "
-        "pip install onednn-cpu-gomp==2023.2.0 onednn-devel-cpu-gomp==2023.2.0, "
+        "pip install $(scripts/packages.py build), "
         "or pass -DMS_ONEDNN_ROOT=<prefix>.",
         file=sys.stderr,
     )

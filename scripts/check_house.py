@@ -3,7 +3,8 @@
 
 A file has at most 800 lines (500 is the aim, --notes lists those above) and a header comment (a
 .cc may leave that to its .h). A Python function has at most 80 lines (the aim is 50). No TODO and
-no code behind #if 0.
+no code behind #if 0. No type is defined twice, no rule between sections is broken in two, files that
+comments and documents name exist, and a package has one version wherever it is stated.
 """
 
 from __future__ import annotations
@@ -15,8 +16,19 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+# Folders whose files texts name; others belong to users or to other projects.
+OURS = {p.name for p in (*ROOT.iterdir(), *(ROOT / "mindspore/ccsrc").iterdir()) if p.is_dir()} | {
+    p.name for p in (ROOT / "mindspore/python/mindspore").iterdir() if p.is_dir()
+}
 FILE_AIM, FILE_LIMIT = 500, 800
 FUNCTION_AIM, FUNCTION_LIMIT = 50, 80
+TYPE = re.compile(r"^(?:enum class|enum|struct|class) (\w+)(?: final)?(?: : [^;{]*)?\s*\{")
+NAMESPACE = re.compile(r"^namespace ([\w:]+) \{|^\}  // namespace (\S*)|^namespace (\{)")
+BROKEN_RULE = re.compile(r"^(// ----.*)\n// -+$", re.MULTILINE)
+COMMENT = re.compile(r"^\s*//[^\n]*|^\s*# [^\n]*|\"\"\".*?\"\"\"", re.MULTILINE | re.DOTALL)
+NAMED_FILE = re.compile(r"(?<![\w./<-])((?:[\w-]+/)+[\w-]+\.(?:h|cc|py|md|sh|txt))\b")
+NAMED_PLACE = re.compile(r"`((?:[\w-]+/)+[\w.-]*)`")
+PINNED = re.compile(r"\b([a-z][\w-]+)(?:==| \| )(\d+(?:\.\d+)+)")
 LEFTOVER = re.compile(r"\b(TODO|FIXME|XXX)\b|^\s*#\s*if\s+0\b")
 
 
@@ -40,7 +52,10 @@ def check_file(path: Path) -> Iterator[tuple[bool, str]]:
                 yield True, f"{where}:{number}: leftover: {line.strip()[:60]}"
     if path.suffix == ".py":
         yield from check_python(where, text)
-    elif lines and not lines[0].startswith(("//", "/*")) and not path.with_suffix(".h").exists():
+        return
+    for match in BROKEN_RULE.finditer(text):
+        yield True, f"{where}:{text.count(chr(10), 0, match.start()) + 1}: a rule in two lines"
+    if lines and not lines[0].startswith(("//", "/*")) and not path.with_suffix(".h").exists():
         yield True, f"{where}:1: needs a header comment: what lives here and why"
 
 
@@ -60,6 +75,55 @@ def check_python(where: Path, text: str) -> Iterator[tuple[bool, str]]:
                 yield size > FUNCTION_LIMIT, message
 
 
+def check_types() -> Iterator[str]:
+    """Types that two headers define under one name in one namespace."""
+    found: dict[str, Path] = {}
+    for path in sorted((ROOT / "mindspore" / "ccsrc").rglob("*.h")):
+        spaces: list[str] = []
+        for line in path.read_text().splitlines():
+            if match := NAMESPACE.match(line):
+                opened = match[1] or match[3]
+                spaces = [*spaces, opened] if opened else spaces[:-1]
+            elif (match := TYPE.match(line)) and "{" not in spaces:
+                name = "::".join([*spaces, match[1]])
+                if found.setdefault(name, path) != path:
+                    other = found[name].relative_to(ROOT)
+                    yield f"{path.relative_to(ROOT)}: {name} is defined in {other}, too"
+
+
+def exists(name: str, beside: Path) -> bool:
+    """Whether a file that a text names is there: from the root, from a room's parent, or beside the text."""
+    package = ROOT / "mindspore"
+    places = (ROOT, package, package / "ccsrc", package / "python", package / "python/mindspore")
+    return any(
+        (place / name).exists() for place in (*places, beside, ROOT / "tests", ROOT / "docs")
+    )
+
+
+def check_names() -> Iterator[str]:
+    """Files that comments and documents name, and that are not there."""
+    texts = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+    for path in [*sources(), *texts]:
+        text = path.read_text()
+        said = [text] if path.suffix == ".md" else COMMENT.findall(text)
+        names = {name for part in said for name in NAMED_FILE.findall(part)}
+        if path.suffix == ".md":
+            names.update(NAMED_PLACE.findall(text))
+        for name in sorted(names):
+            if name.split("/")[0] in OURS and not exists(name, path.parent):
+                yield f"{path.relative_to(ROOT)}: there is no {name}"
+
+
+def check_versions() -> Iterator[str]:
+    """Packages that are stated with two versions."""
+    found: dict[str, tuple[str, Path]] = {}
+    for path in (ROOT / "pyproject.toml", ROOT / "third_party/README.md", *ROOT.glob("*.md")):
+        for package, version in PINNED.findall(path.read_text()):
+            known, other = found.setdefault(package, (version, path))
+            if known != version:
+                yield f"{path.relative_to(ROOT)}: {package} {version}, but {known} in {other.name}"
+
+
 def main() -> int:
     """Print violations (with --notes also what is above the aim but within the limit)."""
     notes = "--notes" in sys.argv
@@ -69,6 +133,9 @@ def main() -> int:
             bad += fails
             if fails or notes:
                 print(message if fails else f"note: {message}")
+    for message in (*check_types(), *check_names(), *check_versions()):
+        bad += 1
+        print(message)
     return int(bad > 0)
 
 

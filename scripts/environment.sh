@@ -6,10 +6,6 @@ ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 ENVIRONMENT=$ROOT/build/venv
 WHEEL_BUILD=$ROOT/build/wheel
 STAMPS=$ROOT/build/stamps
-ONEDNN=2023.2.0
-BUILD_TOOLS=("scikit-build-core>=0.10" "pybind11>=3.0" "cmake>=3.25" ninja
-             "onednn-cpu-gomp==$ONEDNN" "onednn-devel-cpu-gomp==$ONEDNN")
-TEST_TOOLS=("pytest>=8" "pytest-xdist>=3.2" hypothesis scipy scikit-learn safetensors mypy "torch==2.13.0")
 
 say() { echo "[setup] $*" >&2; }
 
@@ -61,6 +57,15 @@ install_packages() { # NAME PACKAGE...
   done_for "packages-$name" "$key"
 }
 
+install_groups() { # NAME GROUP...: groups of pyproject.toml
+  local name=$1 listed
+  shift
+  listed=$("$ENVIRONMENT/bin/python" "$ROOT/scripts/packages.py" "$@") || return 1
+  local packages
+  mapfile -t packages <<<"$listed"
+  install_packages "$name" "${packages[@]}"
+}
+
 ensure_environment() {
   if ! "$ENVIRONMENT/bin/python" -c 'import pip' 2>/dev/null; then
     say "creating a virtual environment in build/venv"
@@ -69,7 +74,7 @@ ensure_environment() {
     "${PYTHON:-python3}" -m venv "$ENVIRONMENT" || return 1
   fi
   mkdir -p "$STAMPS"
-  install_packages build "${BUILD_TOOLS[@]}" "numpy>=1.26" "ml_dtypes>=0.4" "llvmlite>=0.44"
+  install_groups build build run
 }
 
 ensure_wheel() { # [CMake settings]

@@ -16,7 +16,7 @@ from typing import Any
 
 from mindspore import _core
 from mindspore.ops import _python_ops, function
-from mindspore.ops._bind import _split_signature
+from mindspore.ops._bind import _call_names, _split_signature
 
 TARGET = Path(__file__).resolve().parents[1] / "mindspore/python/mindspore/ops/_registry.pyi"
 HEADER = '''"""Functions, Tensor methods and classes made from the op registry.
@@ -44,15 +44,30 @@ def type_of(position: int, name: str, op: dict[str, Any]) -> str:
 
 
 def parameters_of(given: list[tuple[str, Any, bool]], op: dict[str, Any], first: int) -> list[str]:
-    """The parameters of a stub, of which the first has the given place in the declaration; after
-    one with a default, all have one."""
+    """The parameters of a stub, of which the first has the given place in the declaration. A call takes
+    its defaults from there, a class from its signature first; after one with a default, all have one."""
     texts = []
     optional = False
-    for position, (name, _, has_default) in enumerate(given, first):
+    declared = {name: value for name, value, required, _ in op["attributes"] if not required}
+    names = given_names(op, given) if first == 0 else [name for name, _, _ in given]
+    for position, ((name, value, has_default), own) in enumerate(zip(given, names), first):
         safe = f"{name}_" if keyword.iskeyword(name) else name
+        if own in declared and (first == 0 or not has_default):
+            value, has_default = declared[own], True
         optional = optional or has_default
-        texts.append(f"{safe}: {type_of(position, name, op)}{' = ...' if optional else ''}")
+        default = f" = {shown(value) if has_default else '...'}" if optional else ""
+        texts.append(f"{safe}: {type_of(position, name, op)}{default}")
     return texts
+
+
+def given_names(op: dict[str, Any], given: list[tuple[str, Any, bool]]) -> list[str]:
+    """What the declaration calls the parameters of a call."""
+    return [name.partition("@")[2] or name for name in _call_names(op, given)]
+
+
+def shown(value: Any) -> str:
+    """A default as it stands in a stub."""
+    return repr(value) if value is None or isinstance(value, (bool, int, float, str)) else "..."
 
 
 def head(name: str, parameters: list[str], result: str, doc: str, indent: str) -> str:

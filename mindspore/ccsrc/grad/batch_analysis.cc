@@ -197,7 +197,6 @@ void BatchAnalysis::VisitOp(const Node& node) {
 }
 
 // ---- loops and recursion
-// -------------------------------------------------------------------------
 bool BatchAnalysis::IsLoopHead(const Graph& g, const Node& node) const {
   return g.loop.body && PartialGraph(node.inputs[1].node) == g.loop.body &&
          PartialGraph(node.inputs[2].node) == g.loop.done;
@@ -256,7 +255,6 @@ bool BatchAnalysis::Reaches(const Node& function, const Graph& g) const {
 }
 
 // ---- slots
-// ---------------------------------------------------------------------------------------
 int BatchAnalysis::New(const Type& type) {
   int id = static_cast<int>(slots_.size());
   slots_.push_back({id, type, false, type.is_function(), {}, {}});

@@ -89,7 +89,6 @@ Term Emitter::Full(double value, const Type& like) {
 }
 
 // ---- GraphEmitter
-// -----------------------------------------------------------------------------------------
 Vars GraphEmitter::Emit(const OpDef& op, const Vars& inputs, AttrsRef attrs) {
   Vars used;
   used.reserve(inputs.size());
@@ -154,7 +153,6 @@ Vars GraphEmitter::CallFunction(Var function, const Vars& arguments) {
 }
 
 // ---- Term
-// -------------------------------------------------------------------------------------------------
 namespace {
 
 Term Binary(const char* op, const Term& a, const Term& b) { return a.emitter->Call(op, {a, b}); }

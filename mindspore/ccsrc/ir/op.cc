@@ -13,7 +13,6 @@ std::string ToString(DTypeSet set) {
 }
 
 // ---- InferContext
-// -----------------------------------------------------------------------------------------
 void InferContext::Fail(ErrorKind kind, const std::string& what) const {
   throw Error(kind, fmt::format("For '{}', {}.", op_.name, what));
 }
@@ -66,7 +65,6 @@ Term GradContext::dout(size_t i) {
 }
 
 // ---- OpDef
-// ------------------------------------------------------------------------------------------------
 int OpDef::AttrIndex(std::string_view attr) const {
   for (size_t i = 0; i < attributes.size(); ++i) {
     if (attributes[i].name == attr) return static_cast<int>(i);
@@ -117,7 +115,6 @@ void OpDef::InferFromScalar() {
 }
 
 // ---- registry
-// ---------------------------------------------------------------------------------------------
 OpDef& OpRegistry::Op(std::string name) {
   if (by_name_.contains(name)) Throw(ErrorKind::kInternal, "the op '{}' is declared twice", name);
   OpDef& op = storage_.emplace_back();
@@ -161,7 +158,6 @@ const OpRegistry& Ops() {
 }
 
 // ---- checks and promotion
-// ---------------------------------------------------------------------------------
 void ThrowBadAttr(const OpDef& op, std::string_view name) {
   Throw(ErrorKind::kInternal, "the declaration of '{}' has no attribute '{}' of that type", op.name,
         name);

@@ -17,7 +17,6 @@
 namespace ms {
 
 // ---- sets of element types
-// -------------------------------------------------------------------------------
 using DTypeSet = uint32_t;
 constexpr DTypeSet One(DType t) { return 1u << static_cast<int>(t); }
 inline constexpr DTypeSet kBoolean = One(DType::kBool);
@@ -37,7 +36,6 @@ constexpr bool Contains(DTypeSet set, DType t) { return (set & One(t)) != 0; }
 std::string ToString(DTypeSet set);
 
 // ---- contexts in which the functions of a declaration run
-// -----------------------------------------------
 class InferContext {
  public:
   InferContext(const OpDef& op, const Types& inputs, const Attrs& attrs)
@@ -207,7 +205,6 @@ using ExpandFn = std::function<Terms(ExpandContext&)>;
 using BatchFn = std::function<Terms(BatchContext&)>;
 
 // ---- the declaration
-// ------------------------------------------------------------------------------------
 struct InputDef {
   std::string name;
   DTypeSet types = kAny;
@@ -401,7 +398,6 @@ ScalarGraph TraceScalar(const OpDef& op, const std::vector<DType>& inputs, const
 Types PromotedTypes(const OpDef& op, const Types& inputs);
 
 // ---- inline parts
-// ---------------------------------------------------------------------------------------
 [[noreturn]] void ThrowBadAttr(const OpDef& op, std::string_view name);
 
 template <class T>

@@ -6,7 +6,6 @@
 namespace ms {
 
 // ---- Rewriter
-// ---------------------------------------------------------------------------------------------
 Rewriter::Rewriter(Graph* graph)
     : graph_(graph),
       emitter_(graph),
@@ -78,7 +77,6 @@ void Rewriter::Finish() {
 }
 
 // ---- patterns
-// ---------------------------------------------------------------------------------------------
 namespace {
 
 class PatternParser {
@@ -199,7 +197,6 @@ bool IsSplat(const Var& v, double number) {
 }
 
 // ---- Match
-// ------------------------------------------------------------------------------------------------
 const Var& Match::operator[](std::string_view name) const {
   for (const auto& [bound, v] : vars_) {
     if (bound == name) return v;
@@ -215,7 +212,6 @@ const Attr& Match::attr(std::string_view name) const {
 }
 
 // ---- RuleTable
-// --------------------------------------------------------------------------------------------
 void RuleTable::Index() const {
   std::call_once(indexed_, [this] {
     for (const Rule& rule : rules_) {

@@ -1,6 +1,5 @@
 // Scalar bodies: an elementwise op is declared as a function on Expr; running it once per dtype
-// records a small typed DAG. The CPU interpreter, LLVM text and CUDA C are all made from that
-// record.
+// records a small typed DAG. The CPU interpreter and LLVM text are made from that record.
 #pragma once
 
 #include <cstdint>

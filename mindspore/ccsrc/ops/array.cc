@@ -8,7 +8,6 @@ namespace ms {
 namespace {
 
 // ---- views
-// ------------------------------------------------------------------------------------------------
 Type InferReshape(InferContext& c) {
   Dims shape = c.dims_attr("shape");
   const Shape& from = c.shape(0);
@@ -154,7 +153,6 @@ void DefineViews(OpRegistry& ops) {
 }
 
 // ---- transposition and repetition
-// -----------------------------------------------------------------------
 Type InferTranspose(InferContext& c) {
   const Ints& perm = c.attr<Ints>("perm");
   int rank = c.rank(0);
@@ -279,7 +277,6 @@ void DefineTranspose(OpRegistry& ops) {
 }
 
 // ---- padding
-// ------------------------------------------------------------------------------------------------
 Shape PaddedShape(InferContext& c, const Shape& shape) {
   Dims paddings = c.dims_attr("paddings");
   c.Check(paddings.size() == 2 * static_cast<size_t>(shape.rank()),
@@ -379,7 +376,6 @@ void DefinePadding(OpRegistry& ops) {
 }
 
 // ---- reversal, triangles, diagonals
-// -------------------------------------------------------------------------
 void DefineTriangle(OpRegistry& ops, const char* name, const char* face) {
   ops.Op(name)
       .Doc(name == std::string_view("Tril")

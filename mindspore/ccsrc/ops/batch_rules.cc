@@ -40,7 +40,6 @@ Term SplitAxis(const Term& x, int axis, int64_t first) {
 }  // namespace
 
 // ---- products and convolutions
-// -------------------------------------------------------------------
 Terms Product(BatchContext& b) {
   bool ta = b.attr<bool>("transpose_a"), tb = b.attr<bool>("transpose_b");
   if (b.rank(0) == 2 && b.rank(1) == 2 && !b.batched(1) && !ta) {  // the items are more rows
@@ -103,7 +102,6 @@ Terms ConvolutionFilter(BatchContext& b) {
 }
 
 // ---- normalisation
-// -------------------------------------------------------------------------------
 namespace {
 
 NamedAttrs LayerAxes(const BatchContext& b, size_t x) {
@@ -169,7 +167,6 @@ Terms ChannelNorm(BatchContext& b) {
 }
 
 // ---- indexing
-// -----------------------------------------------------------------------------------
 Terms Gather(BatchContext& b) {
   int axis = Wrap(b.attr<int64_t>("axis"), b.rank(0));
   int shared = Wrap(b.attr<int64_t>("batch_dims"), b.rank(1));
@@ -224,7 +221,6 @@ Terms SegmentSum(BatchContext& b) {
 }
 
 // ---- losses
-// -------------------------------------------------------------------------------------
 namespace {
 
 // x at the class of each row, which becomes the last axis.
@@ -303,7 +299,6 @@ Terms ChannelSlope(BatchContext& b) {
 }
 
 // ---- slices
-// -------------------------------------------------------------------------------------
 Terms Slice(BatchContext& b) {
   Ints begin = b.attr<Ints>("begin"), size = b.attr<Ints>("size");
   begin.insert(begin.begin(), 0);

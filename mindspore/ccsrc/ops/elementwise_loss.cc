@@ -53,7 +53,6 @@ Terms Fit(GradContext& g, Terms grads) {
 }
 
 // ---- smooth L1
-// ----------------------------------------------------------------------------------------
 void DefineSmoothL1(OpRegistry& ops) {
   ops.Op("SmoothL1Loss")
       .Doc(
@@ -81,7 +80,6 @@ void DefineSmoothL1(OpRegistry& ops) {
 }
 
 // ---- binary cross entropy
-// -----------------------------------------------------------------------------
 // -(y log x + (1 - y) log(1 - x)).
 Term BinaryEntropy(const Term& x, const Term& y) {
   double tiny = Tiny(x.dtype());
@@ -180,7 +178,6 @@ void DefineLogitsLoss(OpRegistry& ops) {
 }
 
 // ---- others
-// -------------------------------------------------------------------------------------------
 void DefineDivergence(OpRegistry& ops) {
   ops.Op("KLDivLoss")
       .Doc(

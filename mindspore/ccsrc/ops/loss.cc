@@ -89,7 +89,6 @@ void DefineSoftmax(OpRegistry& ops) {
 }
 
 // ---- cross entropy
-// ----------------------------------------------------------------------------------
 void CheckLabels(const InferContext& c) {
   c.CheckRank(0, 2);
   c.CheckRank(1, 1);
@@ -159,7 +158,6 @@ void DefineCrossEntropy(OpRegistry& ops) {
 }
 
 // ---- negative log likelihood
-// --------------------------------------------------------------------------
 void CheckLikelihood(const InferContext& c, size_t logits, size_t weight) {
   CheckReduction(c);
   c.CheckRank(weight, 1);

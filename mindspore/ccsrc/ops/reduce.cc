@@ -141,7 +141,6 @@ OpDef& Reduction(OpRegistry& ops, const char* name, const char* input, DTypeSet 
 }
 
 // ---- position of an extreme
-// ---------------------------------------------------------------------------
 Type ArgType(InferContext& c, DType index, bool keep_dims) {
   int axis = c.Axis(c.attr<int64_t>("axis"), std::max(c.rank(0), 1));
   c.Check(c.shape(0).rank() == 0 || c.dim(0, axis) > 0,

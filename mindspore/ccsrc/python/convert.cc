@@ -16,7 +16,6 @@ namespace py = pybind11;
 std::string TypeName(PyObject* object) { return Py_TYPE(object)->tp_name; }
 
 // ---- arrays
-// -----------------------------------------------------------------------------------------------
 Tensor TensorFromArray(py::array array, bool copy) {
   DType dtype;
   if (!DTypeFromNumpy(array.dtype(), &dtype)) {
@@ -153,7 +152,6 @@ py::array ArrayFromTensor(const Tensor& tensor) {
 }
 
 // ---- numbers
-// ----------------------------------------------------------------------------------------------
 namespace {
 
 // An integer of more than 63 bits.
@@ -228,7 +226,6 @@ Tensor ScalarTensor(const Number& n, DType dtype, std::string_view op) {
 }
 
 // ---- attributes
-// -------------------------------------------------------------------------------------------
 namespace {
 
 const char* KindName(size_t kind) {

@@ -119,7 +119,6 @@ py::tuple Load(py::handle path, const py::object& choose) {
 }
 
 // ---- the parts of other formats
-// ---------------------------------------------------------------------------------
 // A file that is being written; left without commit, it is as it was. As a context manager it is
 // left at the end of the block, whoever still refers to it; what is written after that is an error.
 class Writer {
@@ -184,7 +183,6 @@ class Reader {
 };
 
 // ---- the end of the process
-// -------------------------------------------------------------------------------------
 std::atomic<pid_t> failed_process{0};
 
 // Once this process has shown an error that no caller can get any more, its exit status says so.

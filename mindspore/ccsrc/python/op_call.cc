@@ -152,7 +152,6 @@ Var CheckedDivisor(Emitter& emitter, const Var& v) {
 }
 
 // ---- compiled: append to the trace
-// --------------------------------------------------------------------------
 PyObject* ApplySymbolic(Trace& trace, const OpDef& op, PyObject* const* inputs,
                         std::vector<Operand>& operands, const AttrsRef& attrs) {
   for (auto [output, input] : op.updates) {
@@ -225,7 +224,6 @@ PyObject* ApplySymbolic(Trace& trace, const OpDef& op, PyObject* const* inputs,
 }
 
 // ---- eager: run, record, update
-// -----------------------------------------------------------------------------
 PyObject* CastEager(PyObject* tensor, DType dtype) {
   static const OpDef& cast = Ops().Get("Cast");
   return ApplyOp(cast, &tensor, 1, std::make_shared<const Attrs>(Attrs{dtype}));

@@ -76,7 +76,6 @@ PyObject* New(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
 }
 
 // ---- facts
-// ------------------------------------------------------------------------------------------------
 // In a description: each open size is a symbol of its own, which no program has; one before them
 // stands for any number of dimensions.
 constexpr int kFirstOpen = 1000;
@@ -121,7 +120,6 @@ PyObject* GetStrides(PyObject* self, void*) {
 }
 
 // ---- values
-// -----------------------------------------------------------------------------------------------
 PyObject* AsNumpy(PyObject* self, PyObject*) {
   return Guarded([&] {
     const Tensor& value = ValueOf(self, "asnumpy()");
@@ -225,7 +223,6 @@ PyObject* ToIndex(PyObject* self) {
 }
 
 // ---- the rest of the protocol
-// ----------------------------------------------------------------------------
 PyObject* matmul_function = nullptr;  // ops.matmul
 PyObject* getitem_function = nullptr;
 PyObject* setitem_function = nullptr;

@@ -115,7 +115,6 @@ void EagerRunner::RunExpanded(const OpDef& op, std::span<const Tensor* const> in
 }
 
 // ---- which values a gradient reads
-// -------------------------------------------------------------------------
 void FindSaved(Prepared& prepared) {
   if (prepared.gradient_known) return;
   prepared.gradient_known = true;

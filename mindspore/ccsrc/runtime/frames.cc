@@ -73,7 +73,6 @@ Machine::~Machine() {
 }
 
 // ---- entering and leaving
-// -----------------------------------------------------------------------------------
 void Machine::RunMain(std::span<const Tensor> inputs, std::vector<RtValue>* outputs,
                       RandomState* random) {
   const Plan& plan = program_.main();
@@ -129,7 +128,6 @@ void Machine::Unwind() {
 }
 
 // ---- frames
-// -------------------------------------------------------------------------------------------------
 // In one piece of memory: the small arena, the frame, its pointers, its cells.
 size_t Machine::FrameBytes(const Plan& plan) {
   size_t arena = plan.arena_bytes <= kSmallArena ? std::max<size_t>(plan.arena_bytes, 64) : 0;
@@ -231,7 +229,6 @@ void Machine::FreeFrame(Frame* frame) {
 }
 
 // ---- values
-// -------------------------------------------------------------------------------------------------
 inline Cell Machine::Take(Frame& frame, Operand operand) const {
   switch (operand.kind) {
     case Operand::Kind::kCopy:
@@ -278,7 +275,6 @@ inline void Machine::Enter(Frame& frame) {
 }
 
 // ---- instructions
-// -------------------------------------------------------------------------------------------
 void Machine::Execute() {
   AdoptThreads();
   WatchProcessors();
@@ -446,7 +442,6 @@ void Machine::RunFunctionOp(Frame& frame, const Instruction& code) {
 }
 
 // ---- Program
-// ------------------------------------------------------------------------------------------------
 Program::Program(const Backend& backend, std::string name)
     : backend_(backend), name_(std::move(name)) {}
 Program::~Program() = default;

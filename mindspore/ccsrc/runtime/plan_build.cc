@@ -287,7 +287,7 @@ class PlanBuilder {
   }
 
   void EmitControl(const Node& node, int step) {
-    const ControlOps& ops = ControlOps::Get();
+    const ControlOps& ops = Control();
     Instruction instruction;
     instruction.span = node.span;
     std::vector<uint32_t> drops = std::move(segment_drops_);
@@ -312,7 +312,7 @@ class PlanBuilder {
   }
 
   void EmitOther(const Node& node, int step, Instruction* instruction) {
-    const ControlOps& ops = ControlOps::Get();
+    const ControlOps& ops = Control();
     Vars held = node.inputs;
     if (node.op == ops.partial) {
       instruction->op = OpCode::kPartial;

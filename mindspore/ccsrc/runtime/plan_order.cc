@@ -9,23 +9,14 @@
 
 namespace ms {
 
-const ControlOps& ControlOps::Get() {
-  static const ControlOps ops = [] {
-    auto find = [](const char* name) { return Ops().Find(name); };
-    return ControlOps{find("Partial"), find("Switch"), find("Call"),   find("Vjp"),
-                      find("BoxMake"), find("BoxGet"), find("BoxAdd"), find("BoxZero")};
-  }();
-  return ops;
-}
-
 bool IsPartial(const Var& function) {
-  return function.node->op && function.node->op == ControlOps::Get().partial;
+  return function.node->op && function.node->op == Control().partial;
 }
 
 Callee CalleeOf(const Node& call) {
   const Var& function = call.inputs[0];
   const Node& node = *function.node;
-  if (node.op && node.op == ControlOps::Get().select) {
+  if (node.op && node.op == Control().select) {
     return {node.inputs[0], {node.inputs[1], node.inputs[2]}, 2};
   }
   return {{}, {function, {}}, 1};
@@ -40,7 +31,7 @@ std::vector<bool> MarkRunning(const Graph& graph) {
   for (auto it = graph.nodes().rbegin(); it != graph.nodes().rend(); ++it) {
     const Node& node = **it;
     if (node.kind != NodeKind::kApply) continue;
-    if (node.op->effect != Effect::kNone || node.op == ControlOps::Get().call) runs[node.id] = true;
+    if (node.op->effect != Effect::kNone || node.op == Control().call) runs[node.id] = true;
     if (!runs[node.id]) continue;
     VisitUses(node, [&](const Var& v, Use) { runs[v.node->id] = true; });
   }

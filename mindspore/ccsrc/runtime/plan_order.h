@@ -4,21 +4,9 @@
 
 #include <vector>
 
-#include "ir/op.h"
+#include "ir/control.h"
 
 namespace ms {
-
-struct ControlOps {
-  const OpDef* partial;
-  const OpDef* select;  // Switch
-  const OpDef* call;
-  const OpDef* vjp;
-  const OpDef* box_make;
-  const OpDef* box_get;
-  const OpDef* box_add;
-  const OpDef* box_zero;
-  static const ControlOps& Get();
-};
 
 // What a Call applies: leaves[0], or with a condition one of two. A leaf is a Partial or any other
 // function value.
@@ -37,7 +25,7 @@ enum class Use : uint8_t { kRead, kHold };
 // Calls f(var, use) for all that running the node needs.
 template <class F>
 void VisitUses(const Node& node, F&& f) {
-  if (node.op == ControlOps::Get().call) {
+  if (node.op == Control().call) {
     Callee callee = CalleeOf(node);
     if (callee.condition) f(callee.condition, Use::kRead);
     for (int i = 0; i < callee.count; ++i) {
@@ -49,7 +37,7 @@ void VisitUses(const Node& node, F&& f) {
       }
     }
     for (size_t i = 1; i < node.inputs.size(); ++i) f(node.inputs[i], Use::kHold);
-  } else if (node.op == ControlOps::Get().select) {
+  } else if (node.op == Control().select) {
     f(node.inputs[0], Use::kRead);
     f(node.inputs[1], Use::kHold);
     f(node.inputs[2], Use::kHold);

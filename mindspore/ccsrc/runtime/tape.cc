@@ -103,7 +103,6 @@ Vars Tape::Emit(const OpDef& op, const Vars& inputs, AttrsRef attrs) {
 }
 
 // ---- the reverse walk over a tape
-// --------------------------------------------------------------------------
 class TapeHost : public BackwardHost {
  public:
   TapeHost(Tape& tape, bool keep) : tape_(tape), keep_(keep) {}
@@ -169,7 +168,6 @@ std::vector<Tensor> Tape::Gradient(const Vars& outputs, const Vars& tangents, co
 }
 
 // ---- the reverse walk onto another tape
-// ----------------------------------------------------------------------------
 class OtherTapeHost : public BackwardHost {
  public:
   OtherTapeHost(Tape& source, Tape& target, bool temporary)

@@ -68,13 +68,13 @@ def add(input: TensorLike, other: TensorLike) -> Tensor:
 def addn(x: Any) -> Any:
     """Sum of tensors of one shape and dtype."""
 
-def all(input: TensorLike, axis: Any = ..., keep_dims: bool = ...) -> Tensor:
+def all(input: TensorLike, axis: Any = ..., keep_dims: bool = False) -> Tensor:
     """Whether all elements over axes are true (not zero)."""
 
-def any(input: TensorLike, axis: Any = ..., keep_dims: bool = ...) -> Tensor:
+def any(input: TensorLike, axis: Any = ..., keep_dims: bool = False) -> Tensor:
     """Whether any element over axes is true (not zero)."""
 
-def approximate_equal(x: TensorLike, y: TensorLike, tolerance: float) -> Tensor:
+def approximate_equal(x: TensorLike, y: TensorLike, tolerance: float = 1e-05) -> Tensor:
     """Whether |x - y| is less than the tolerance."""
 
 def arccos(input: TensorLike) -> Tensor:
@@ -146,16 +146,16 @@ def broadcast_to(input: TensorLike, shape: Any) -> Tensor:
 def cast(input: TensorLike, dtype: Any) -> Tensor:
     """x converted to another dtype. To an integer, floats are truncated; nan and what ..."""
 
-def cat(tensors: Any, axis: int = ...) -> Any:
+def cat(tensors: Any, axis: int = 0) -> Any:
     """Tensors joined along an axis."""
 
 def ceil(input: TensorLike) -> Tensor:
     """The smallest integer not below x."""
 
-def celu(x: TensorLike, alpha: float) -> Tensor:
+def celu(x: TensorLike, alpha: float = 1.0) -> Tensor:
     """x where it is positive, elsewhere alpha * (exp(x / alpha) - 1)."""
 
-def concat(tensors: Any, axis: int = ...) -> Any:
+def concat(tensors: Any, axis: int = 0) -> Any:
     """Tensors joined along an axis."""
 
 def conj(input: TensorLike) -> Tensor:
@@ -170,7 +170,7 @@ def cosh(input: TensorLike) -> Tensor:
 def digamma(input: TensorLike) -> Tensor:
     """The derivative of lgamma."""
 
-def elu(input_x: TensorLike, alpha: float) -> Tensor:
+def elu(input_x: TensorLike, alpha: float = 1.0) -> Tensor:
     """x where it is positive, elsewhere alpha * (exp(x) - 1)."""
 
 def eq(input: TensorLike, other: TensorLike) -> Tensor:
@@ -194,7 +194,7 @@ def expand_dims(input_x: TensorLike, axis: Any) -> Tensor:
 def expm1(input: TensorLike) -> Tensor:
     """exp(x) - 1, exact for small x."""
 
-def eye(n: Any, m: Any = ..., dtype: Any = ...) -> Any:
+def eye(n: Any, m: Any = None, dtype: Any = None) -> Any:
     """A matrix with ones on its main diagonal and zeros elsewhere."""
 
 def fast_gelu(x: TensorLike) -> Tensor:
@@ -225,7 +225,7 @@ def gather(
     input_params: TensorLike,
     input_indices: TensorLike,
     axis: Any,
-    batch_dims: int = ...,
+    batch_dims: int = 0,
 ) -> Tensor:
     """The slices of the first input along an axis, at the positions in the second."""
 
@@ -244,7 +244,7 @@ def greater_equal(input: TensorLike, other: TensorLike) -> Tensor:
 def gt(input: TensorLike, other: TensorLike) -> Tensor:
     """Whether x is greater than y."""
 
-def hardshrink(input: TensorLike, lambd: float) -> Tensor:
+def hardshrink(input: TensorLike, lambd: float = 0.5) -> Tensor:
     """x, but 0 where |x| <= lambd."""
 
 def hardsigmoid(input: TensorLike) -> Tensor:
@@ -271,9 +271,9 @@ def invert(x: TensorLike) -> Tensor:
 def isclose(
     input: TensorLike,
     other: TensorLike,
-    rtol: float,
-    atol: float,
-    equal_nan: bool,
+    rtol: float = 1e-05,
+    atol: float = 1e-08,
+    equal_nan: bool = False,
 ) -> Tensor:
     """Whether |x - y| <= atol + rtol * |y|."""
 
@@ -289,7 +289,7 @@ def isnan(input: TensorLike) -> Tensor:
 def le(input: TensorLike, other: TensorLike) -> Tensor:
     """Whether x is less than or equal to y."""
 
-def leaky_relu(input: TensorLike, alpha: float) -> Tensor:
+def leaky_relu(input: TensorLike, alpha: float = 0.2) -> Tensor:
     """x where it is positive, elsewhere alpha * x."""
 
 def lerp(input: TensorLike, end: TensorLike, weight: TensorLike) -> Tensor:
@@ -313,7 +313,7 @@ def log(input: TensorLike) -> Tensor:
 def log1p(input: TensorLike) -> Tensor:
     """log(1 + x), exact for small x."""
 
-def log_softmax(logits: TensorLike, axis: int = ...) -> Any:
+def log_softmax(logits: TensorLike, axis: int = -1) -> Any:
     """Logarithm of softmax along an axis."""
 
 def logical_and(input: TensorLike, other: TensorLike) -> Tensor:
@@ -337,7 +337,7 @@ def lt(input: TensorLike, other: TensorLike) -> Tensor:
 def maximum(input: TensorLike, other: TensorLike) -> Tensor:
     """The larger of x and y; nan where either is. Equal operands share the gradient."""
 
-def mean(x: TensorLike, axis: Any = ..., keep_dims: bool = ...) -> Tensor:
+def mean(x: TensorLike, axis: Any = ..., keep_dims: bool = False) -> Tensor:
     """Mean over axes; of integers, rounded towards zero. The mean of nothing is nan."""
 
 def minimum(input: TensorLike, other: TensorLike) -> Tensor:
@@ -364,10 +364,10 @@ def negative(input: TensorLike) -> Tensor:
 def not_equal(input: TensorLike, other: TensorLike) -> Tensor:
     """Whether x differs from y."""
 
-def ones(shape: Any, dtype: Any = ...) -> Any:
+def ones(shape: Any, dtype: Any = None) -> Any:
     """A tensor of ones."""
 
-def ones_like(input: TensorLike, dtype: Any = ...) -> Any:
+def ones_like(input: TensorLike, dtype: Any = None) -> Any:
     """Ones in the shape of the input."""
 
 def permute(input: TensorLike, axis: Any) -> Any:
@@ -382,7 +382,7 @@ def pow(input: TensorLike, exponent: TensorLike) -> Tensor:
 def prelu(input: TensorLike, weight: TensorLike) -> Any:
     """x where it is positive, elsewhere the weight of its channel times x."""
 
-def range(start: Any, end: Any, step: Any, maxlen: int = ...) -> Any:
+def range(start: Any, end: Any, step: Any, maxlen: int = 1000000) -> Any:
     """Numbers from `start` up to, but without, `end`."""
 
 def real(input: TensorLike) -> Tensor:
@@ -431,7 +431,7 @@ def scatter_nd_add(
     input_x: TensorLike,
     indices: TensorLike,
     updates: TensorLike,
-    use_locking: bool = ...,
+    use_locking: bool = False,
 ) -> Any:
     """A Parameter with the slices at given coordinates increased by the updates."""
 
@@ -439,7 +439,7 @@ def scatter_nd_sub(
     input_x: TensorLike,
     indices: TensorLike,
     updates: TensorLike,
-    use_locking: bool = ...,
+    use_locking: bool = False,
 ) -> Any:
     """A Parameter with the slices at given coordinates decreased by the updates."""
 
@@ -473,13 +473,13 @@ def sinh(input: TensorLike) -> Tensor:
 def slice(input_x: TensorLike, begin: Any, size: Any) -> Any:
     """The box of `size` elements that starts at `begin`."""
 
-def softshrink(input: TensorLike, lambd: float) -> Tensor:
+def softshrink(input: TensorLike, lambd: float = 0.5) -> Tensor:
     """x moved by lambd towards 0, and 0 where |x| <= lambd."""
 
 def softsign(x: TensorLike) -> Tensor:
     """x / (1 + |x|)."""
 
-def sort(input_x: TensorLike, axis: int = ..., descending: bool = ...) -> Any:
+def sort(input_x: TensorLike, axis: int = -1, descending: bool = False) -> Any:
     """Sorted elements along an axis and where they came from. Stable; a nan is larger ..."""
 
 def sqrt(x: TensorLike) -> Tensor:
@@ -491,7 +491,7 @@ def square(input: TensorLike) -> Tensor:
 def squeeze(input: TensorLike, axis: Any = ...) -> Tensor:
     """Drops axes of size 1."""
 
-def stack(tensors: Any, axis: int = ...) -> Any:
+def stack(tensors: Any, axis: int = 0) -> Any:
     """Tensors of one shape joined along a new axis."""
 
 def strided_slice(
@@ -499,11 +499,11 @@ def strided_slice(
     begin: Any,
     end: Any,
     strides: Any,
-    begin_mask: int = ...,
-    end_mask: int = ...,
-    ellipsis_mask: int = ...,
-    new_axis_mask: int = ...,
-    shrink_axis_mask: int = ...,
+    begin_mask: int = 0,
+    end_mask: int = 0,
+    ellipsis_mask: int = 0,
+    new_axis_mask: int = 0,
+    shrink_axis_mask: int = 0,
 ) -> Any:
     """A slice with steps along every axis."""
 
@@ -559,8 +559,8 @@ def tensor_scatter_elements(
     input_x: TensorLike,
     indices: TensorLike,
     updates: TensorLike,
-    axis: int = ...,
-    reduction: str = ...,
+    axis: int = 0,
+    reduction: str = 'none',
 ) -> Any:
     """`data` with the elements whose coordinate along an axis is the index replaced ..."""
 
@@ -582,16 +582,16 @@ def tensor_sub(input: TensorLike, other: TensorLike) -> Tensor:
 def tile(input: TensorLike, dims: Any) -> Tensor:
     """The input repeated along each axis."""
 
-def top_k(input_x: TensorLike, k: Any, sorted: bool = ...) -> Any:
+def top_k(input_x: TensorLike, k: Any, sorted: bool = True) -> Any:
     """The k largest elements of the last axis, largest first, and their positions."""
 
 def transpose(input: TensorLike, dims: Any) -> Any:
     """Axes in another order: axis i of the result is axis perm[i] of the input."""
 
-def tril(input: TensorLike, diagonal: int = ...) -> Tensor:
+def tril(input: TensorLike, diagonal: int = 0) -> Tensor:
     """The lower triangle of the last two axes; zeros elsewhere."""
 
-def triu(input: TensorLike, diagonal: int = ...) -> Tensor:
+def triu(input: TensorLike, diagonal: int = 0) -> Tensor:
     """The upper triangle of the last two axes; zeros elsewhere."""
 
 def true_divide(dividend: TensorLike, divisor: TensorLike) -> Tensor:
@@ -606,7 +606,7 @@ def truncate_div(x: TensorLike, y: TensorLike) -> Tensor:
 def truncate_mod(x: TensorLike, y: TensorLike) -> Tensor:
     """The remainder of x / y, with the sign of x. Of integers, 0 where y is 0."""
 
-def unbind(input: TensorLike, dim: int = ...) -> Tensor:
+def unbind(input: TensorLike, dim: int = 0) -> Tensor:
     """The pieces of a tensor along an axis, without that axis."""
 
 def unsorted_segment_sum(input_x: TensorLike, segment_ids: TensorLike, num_segments: Any) -> Any:
@@ -615,16 +615,16 @@ def unsorted_segment_sum(input_x: TensorLike, segment_ids: TensorLike, num_segme
 def unsqueeze(input: TensorLike, dim: Any) -> Tensor:
     """Adds an axis of size 1."""
 
-def unstack(input_x: TensorLike, axis: int = ...) -> Tensor:
+def unstack(input_x: TensorLike, axis: int = 0) -> Tensor:
     """The pieces of a tensor along an axis, without that axis."""
 
 def xlogy(input: TensorLike, other: TensorLike) -> Tensor:
     """x * log(y), and 0 where x is 0 unless y is nan."""
 
-def zeros(size: Any, dtype: Any = ...) -> Any:
+def zeros(size: Any, dtype: Any = None) -> Any:
     """A tensor of zeros."""
 
-def zeros_like(input: TensorLike, dtype: Any = ...) -> Any:
+def zeros_like(input: TensorLike, dtype: Any = None) -> Any:
     """Zeros in the shape of the input."""
 
 class TensorMethods:
@@ -645,13 +645,13 @@ class TensorMethods:
     def add(self, other: TensorLike) -> Tensor:
         """x + y; booleans add to their logical or."""
 
-    def all(self, axis: Any = ..., keep_dims: bool = ...) -> Tensor:
+    def all(self, axis: Any = ..., keep_dims: bool = False) -> Tensor:
         """Whether all elements over axes are true (not zero)."""
 
-    def any(self, axis: Any = ..., keep_dims: bool = ...) -> Tensor:
+    def any(self, axis: Any = ..., keep_dims: bool = False) -> Tensor:
         """Whether any element over axes is true (not zero)."""
 
-    def approximate_equal(self, y: TensorLike, tolerance: float) -> Tensor:
+    def approximate_equal(self, y: TensorLike, tolerance: float = 1e-05) -> Tensor:
         """Whether |x - y| is less than the tolerance."""
 
     def arccos(self) -> Tensor:
@@ -756,7 +756,7 @@ class TensorMethods:
     def fmod(self, other: TensorLike) -> Tensor:
         """The remainder of x / y, with the sign of x. Of integers, 0 where y is 0."""
 
-    def gather(self, input_indices: TensorLike, axis: Any, batch_dims: int = ...) -> Tensor:
+    def gather(self, input_indices: TensorLike, axis: Any, batch_dims: int = 0) -> Tensor:
         """The slices of the first input along an axis, at the positions in the second."""
 
     def gather_nd(self, indices: TensorLike) -> Tensor:
@@ -774,7 +774,7 @@ class TensorMethods:
     def gt(self, other: TensorLike) -> Tensor:
         """Whether x is greater than y."""
 
-    def hardshrink(self, lambd: float) -> Tensor:
+    def hardshrink(self, lambd: float = 0.5) -> Tensor:
         """x, but 0 where |x| <= lambd."""
 
     def heaviside(self, values: TensorLike) -> Tensor:
@@ -792,7 +792,13 @@ class TensorMethods:
     def invert(self) -> Tensor:
         """The bits that x lacks."""
 
-    def isclose(self, other: TensorLike, rtol: float, atol: float, equal_nan: bool) -> Tensor:
+    def isclose(
+        self,
+        other: TensorLike,
+        rtol: float = 1e-05,
+        atol: float = 1e-08,
+        equal_nan: bool = False,
+    ) -> Tensor:
         """Whether |x - y| <= atol + rtol * |y|."""
 
     def isfinite(self) -> Tensor:
@@ -843,7 +849,7 @@ class TensorMethods:
     def maximum(self, other: TensorLike) -> Tensor:
         """The larger of x and y; nan where either is. Equal operands share the gradient."""
 
-    def mean(self, axis: Any = ..., keep_dims: bool = ...) -> Tensor:
+    def mean(self, axis: Any = ..., keep_dims: bool = False) -> Tensor:
         """Mean over axes; of integers, rounded towards zero. The mean of nothing is nan."""
 
     def minimum(self, other: TensorLike) -> Tensor:
@@ -915,10 +921,10 @@ class TensorMethods:
     def tile(self, dims: Any) -> Tensor:
         """The input repeated along each axis."""
 
-    def tril(self, diagonal: int = ...) -> Tensor:
+    def tril(self, diagonal: int = 0) -> Tensor:
         """The lower triangle of the last two axes; zeros elsewhere."""
 
-    def triu(self, diagonal: int = ...) -> Tensor:
+    def triu(self, diagonal: int = 0) -> Tensor:
         """The upper triangle of the last two axes; zeros elsewhere."""
 
     def true_divide(self, divisor: TensorLike) -> Tensor:
@@ -927,7 +933,7 @@ class TensorMethods:
     def trunc(self) -> Tensor:
         """x rounded towards zero."""
 
-    def unbind(self, dim: int = ...) -> Tensor:
+    def unbind(self, dim: int = 0) -> Tensor:
         """The pieces of a tensor along an axis, without that axis."""
 
     def unsqueeze(self, dim: Any) -> Tensor:
@@ -957,7 +963,7 @@ class Acosh(Primitive):
 class Adam(Primitive):
     """Adam: moving averages of the gradient and of its square, with bias correction."""
 
-    def __init__(self, use_locking: bool = ..., use_nesterov: bool = ...) -> None: ...
+    def __init__(self, use_locking: bool = False, use_nesterov: bool = False) -> None: ...
     def __call__(
         self,
         var: Any,
@@ -975,7 +981,7 @@ class Adam(Primitive):
 class AdamWeightDecay(Primitive):
     """Adam without bias correction, with weight decay apart from the gradient."""
 
-    def __init__(self, use_locking: bool = ...) -> None: ...
+    def __init__(self, use_locking: bool = False) -> None: ...
     def __call__(
         self,
         var: Any,
@@ -1042,19 +1048,19 @@ class ApplyAdadelta(Primitive):
 class ApplyAdagrad(Primitive):
     """Adagrad: gradients divided by the root of the sum of their squares."""
 
-    def __init__(self, update_slots: bool = ...) -> None: ...
+    def __init__(self, update_slots: bool = True) -> None: ...
     def __call__(self, var: Any, accum: Any, lr: Any, grad: Any) -> Any: ...
 
 class ApplyAdagradV2(Primitive):
     """Adagrad with a term that keeps the divisor from zero."""
 
-    def __init__(self, epsilon: Any, update_slots: bool = ...) -> None: ...
+    def __init__(self, epsilon: Any, update_slots: bool = True) -> None: ...
     def __call__(self, var: Any, accum: Any, lr: Any, grad: Any) -> Any: ...
 
 class ApplyCenteredRMSProp(Primitive):
     """RMSProp with the variance of the gradient in place of its mean square."""
 
-    def __init__(self, use_locking: bool = ...) -> None: ...
+    def __init__(self, use_locking: bool = False) -> None: ...
     def __call__(
         self,
         var: Any,
@@ -1071,7 +1077,7 @@ class ApplyCenteredRMSProp(Primitive):
 class ApplyFtrl(Primitive):
     """FTRL-proximal: follows the regularised leader, which gives sparse weights."""
 
-    def __init__(self, use_locking: bool = ...) -> None: ...
+    def __init__(self, use_locking: bool = False) -> None: ...
     def __call__(
         self,
         var: Any,
@@ -1095,9 +1101,9 @@ class ApplyMomentum(Primitive):
 
     def __init__(
         self,
-        use_nesterov: bool = ...,
-        use_locking: bool = ...,
-        gradient_scale: float = ...,
+        use_nesterov: bool = False,
+        use_locking: bool = False,
+        gradient_scale: float = 1.0,
     ) -> None: ...
     def __call__(
         self,
@@ -1111,7 +1117,7 @@ class ApplyMomentum(Primitive):
 class ApplyRMSProp(Primitive):
     """RMSProp: gradients divided by the root of their mean square."""
 
-    def __init__(self, use_locking: bool = ...) -> None: ...
+    def __init__(self, use_locking: bool = False) -> None: ...
     def __call__(
         self,
         var: Any,
@@ -1127,31 +1133,31 @@ class ApplyRMSProp(Primitive):
 class ApproximateEqual(Primitive):
     """Whether |x - y| is less than the tolerance."""
 
-    def __init__(self, tolerance: float = ...) -> None: ...
+    def __init__(self, tolerance: float = 1e-05) -> None: ...
     def __call__(self, x: Any, y: Any) -> Any: ...
 
 class ArgMaxWithValue(Primitive):
     """Position and value of the extreme element along an axis."""
 
-    def __init__(self, axis: int = ..., keep_dims: bool = ...) -> None: ...
+    def __init__(self, axis: int = 0, keep_dims: bool = False) -> None: ...
     def __call__(self, input: Any) -> Any: ...
 
 class ArgMinWithValue(Primitive):
     """Position and value of the extreme element along an axis."""
 
-    def __init__(self, axis: int = ..., keep_dims: bool = ...) -> None: ...
+    def __init__(self, axis: int = 0, keep_dims: bool = False) -> None: ...
     def __call__(self, input: Any) -> Any: ...
 
 class Argmax(Primitive):
     """Position of the largest element along an axis; a nan counts as largest."""
 
-    def __init__(self, axis: int = ..., output_type: Any = ...) -> None: ...
+    def __init__(self, axis: int = -1, output_type: Any = ...) -> None: ...
     def __call__(self, input_x: Any) -> Any: ...
 
 class Argmin(Primitive):
     """Position of the smallest element along an axis; a nan counts as smallest."""
 
-    def __init__(self, axis: int = ..., output_type: Any = ...) -> None: ...
+    def __init__(self, axis: int = -1, output_type: Any = ...) -> None: ...
     def __call__(self, x: Any) -> Any: ...
 
 class Asin(Primitive):
@@ -1207,23 +1213,23 @@ class AvgPool(Primitive):
 
     def __init__(
         self,
-        kernel_size: Any = ...,
-        strides: Any = ...,
-        pad_mode: str = ...,
-        data_format: str = ...,
+        kernel_size: Any = 1,
+        strides: Any = 1,
+        pad_mode: str = 'VALID',
+        data_format: str = 'NCHW',
     ) -> None: ...
     def __call__(self, x: Any) -> Any: ...
 
 class BCEWithLogitsLoss(Primitive):
     """Binary cross entropy of sigmoid(logits), with weights for elements and for ..."""
 
-    def __init__(self, reduction: str = ...) -> None: ...
+    def __init__(self, reduction: str = 'mean') -> None: ...
     def __call__(self, logits: Any, label: Any, weight: Any, pos_weight: Any) -> Any: ...
 
 class BatchMatMul(Primitive):
     """Products of the matrices in the last two dimensions; the dimensions before ..."""
 
-    def __init__(self, transpose_a: bool = ..., transpose_b: bool = ...) -> None: ...
+    def __init__(self, transpose_a: bool = False, transpose_b: bool = False) -> None: ...
     def __call__(self, x: Any, y: Any) -> Any: ...
 
 class BatchNorm(Primitive):
@@ -1231,29 +1237,29 @@ class BatchNorm(Primitive):
 
     def __init__(
         self,
-        is_training: float = ...,
-        epsilon: float = ...,
-        momentum: float = ...,
-        data_format: str = ...,
+        is_training: float = False,
+        epsilon: float = 1e-05,
+        momentum: float = 0.1,
+        data_format: str = 'NCHW',
     ) -> None: ...
     def __call__(self, input_x: Any, scale: Any, bias: Any, mean: Any, variance: Any) -> Any: ...
 
 class Bernoulli(Primitive):
     """1 with probability p and 0 otherwise, in the dtype of x."""
 
-    def __init__(self, seed: int = ..., seed2: int = ...) -> None: ...
+    def __init__(self, seed: int = 0, seed2: int = 0) -> None: ...
     def __call__(self, x: Any, p: Any) -> Any: ...
 
 class BiasAdd(Primitive):
     """Adds one number per channel."""
 
-    def __init__(self, data_format: str = ...) -> None: ...
+    def __init__(self, data_format: str = 'NCHW') -> None: ...
     def __call__(self, input_x: Any, bias: Any) -> Any: ...
 
 class BinaryCrossEntropy(Primitive):
     """Cross entropy of probabilities against targets, element by element, times weights."""
 
-    def __init__(self, reduction: str = ...) -> None: ...
+    def __init__(self, reduction: str = 'mean') -> None: ...
     def __call__(self, logits: Any, labels: Any, weight: Any) -> Any: ...
 
 class BitwiseAnd(Primitive):
@@ -1289,7 +1295,7 @@ class Cast(Primitive):
 class CeLU(Primitive):
     """x where it is positive, elsewhere alpha * (exp(x / alpha) - 1)."""
 
-    def __init__(self, alpha: float = ...) -> None: ...
+    def __init__(self, alpha: float = 1.0) -> None: ...
     def __call__(self, x: Any) -> Any: ...
 
 class Ceil(Primitive):
@@ -1301,7 +1307,7 @@ class Ceil(Primitive):
 class Concat(Primitive):
     """Tensors joined along an axis."""
 
-    def __init__(self, axis: int = ...) -> None: ...
+    def __init__(self, axis: int = 0) -> None: ...
     def __call__(self, tensors: Any) -> Any: ...
 
 class Conj(Primitive):
@@ -1317,13 +1323,13 @@ class Conv2D(Primitive):
         self,
         out_channel: Any,
         kernel_size: Any,
-        mode: int = ...,
-        pad_mode: str = ...,
-        pad: Any = ...,
-        stride: Any = ...,
-        dilation: Any = ...,
-        group: int = ...,
-        data_format: str = ...,
+        mode: int = 1,
+        pad_mode: str = 'valid',
+        pad: Any = 0,
+        stride: Any = 1,
+        dilation: Any = 1,
+        group: int = 1,
+        data_format: str = 'NCHW',
     ) -> None: ...
     def __call__(self, x: Any, weight: Any) -> Any: ...
 
@@ -1334,14 +1340,14 @@ class Conv2DBackpropInput(Primitive):
         self,
         out_channel: Any,
         kernel_size: Any,
-        pad_mode: str = ...,
-        pad: Any = ...,
-        pad_list: Any = ...,
-        mode: int = ...,
-        stride: Any = ...,
-        dilation: Any = ...,
-        group: int = ...,
-        data_format: str = ...,
+        pad_mode: str = 'valid',
+        pad: Any = 0,
+        pad_list: Any = None,
+        mode: int = 1,
+        stride: Any = 1,
+        dilation: Any = 1,
+        group: int = 1,
+        data_format: str = 'NCHW',
     ) -> None: ...
     def __call__(self, out_backprop: Any, filter: Any, input_size: Any) -> Any: ...
 
@@ -1360,13 +1366,13 @@ class Cosh(Primitive):
 class CumProd(Primitive):
     """Running product along an axis."""
 
-    def __init__(self, exclusive: bool = ..., reverse: bool = ...) -> None: ...
+    def __init__(self, exclusive: bool = False, reverse: bool = False) -> None: ...
     def __call__(self, x: Any, axis: Any) -> Any: ...
 
 class CumSum(Primitive):
     """Running sum along an axis."""
 
-    def __init__(self, exclusive: bool = ..., reverse: bool = ...) -> None: ...
+    def __init__(self, exclusive: bool = False, reverse: bool = False) -> None: ...
     def __call__(self, input: Any, axis: Any) -> Any: ...
 
 class Depend(Primitive):
@@ -1408,13 +1414,13 @@ class DivNoNan(Primitive):
 class Dropout(Primitive):
     """Sets elements to zero at random and divides the others by keep_prob; the second ..."""
 
-    def __init__(self, keep_prob: float = ..., Seed0: int = ..., Seed1: int = ...) -> None: ...
+    def __init__(self, keep_prob: float = 0.5, Seed0: int = 0, Seed1: int = 0) -> None: ...
     def __call__(self, x: Any) -> Any: ...
 
 class Elu(Primitive):
     """x where it is positive, elsewhere alpha * (exp(x) - 1)."""
 
-    def __init__(self, alpha: float = ...) -> None: ...
+    def __init__(self, alpha: float = 1.0) -> None: ...
     def __call__(self, x: Any) -> Any: ...
 
 class Equal(Primitive):
@@ -1498,7 +1504,7 @@ class FloorMod(Primitive):
 class Gather(Primitive):
     """The slices of the first input along an axis, at the positions in the second."""
 
-    def __init__(self, batch_dims: int = ...) -> None: ...
+    def __init__(self, batch_dims: int = 0) -> None: ...
     def __call__(self, input_params: Any, input_indices: Any, axis: Any) -> Any: ...
 
 class GatherD(Primitive):
@@ -1534,7 +1540,7 @@ class GreaterEqual(Primitive):
 class HShrink(Primitive):
     """x, but 0 where |x| <= lambd."""
 
-    def __init__(self, lambd: float = ...) -> None: ...
+    def __init__(self, lambd: float = 0.5) -> None: ...
     def __call__(self, x: Any) -> Any: ...
 
 class HSigmoid(Primitive):
@@ -1582,7 +1588,7 @@ class Invert(Primitive):
 class IsClose(Primitive):
     """Whether |x - y| <= atol + rtol * |y|."""
 
-    def __init__(self, rtol: float = ..., atol: float = ..., equal_nan: bool = ...) -> None: ...
+    def __init__(self, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> None: ...
     def __call__(self, x: Any, y: Any) -> Any: ...
 
 class IsFinite(Primitive):
@@ -1606,7 +1612,7 @@ class IsNan(Primitive):
 class KLDivLoss(Primitive):
     """Kullback-Leibler divergence from log probabilities to probabilities: labels ..."""
 
-    def __init__(self, reduction: str = ...) -> None: ...
+    def __init__(self, reduction: str = 'mean') -> None: ...
     def __call__(self, logits: Any, labels: Any) -> Any: ...
 
 class L2Loss(Primitive):
@@ -1618,7 +1624,7 @@ class L2Loss(Primitive):
 class L2Normalize(Primitive):
     """Divides by the Euclidean norm along an axis, which counts as at least sqrt(epsilon)."""
 
-    def __init__(self, axis: Any = ..., epsilon: float = ...) -> None: ...
+    def __init__(self, axis: Any = ..., epsilon: float = 0.0001) -> None: ...
     def __call__(self, x: Any) -> Any: ...
 
 class LayerNorm(Primitive):
@@ -1626,16 +1632,16 @@ class LayerNorm(Primitive):
 
     def __init__(
         self,
-        begin_norm_axis: int = ...,
-        begin_params_axis: int = ...,
-        epsilon: float = ...,
+        begin_norm_axis: int = 1,
+        begin_params_axis: int = 1,
+        epsilon: float = 1e-07,
     ) -> None: ...
     def __call__(self, input_x: Any, gamma: Any, beta: Any) -> Any: ...
 
 class LeakyReLU(Primitive):
     """x where it is positive, elsewhere alpha * x."""
 
-    def __init__(self, alpha: float = ...) -> None: ...
+    def __init__(self, alpha: float = 0.2) -> None: ...
     def __call__(self, x: Any) -> Any: ...
 
 class LeftShift(Primitive):
@@ -1695,7 +1701,7 @@ class LogSigmoid(Primitive):
 class LogSoftmax(Primitive):
     """Logarithm of softmax along an axis."""
 
-    def __init__(self, axis: int = ...) -> None: ...
+    def __init__(self, axis: int = -1) -> None: ...
     def __call__(self, logits: Any) -> Any: ...
 
 class LogicalAnd(Primitive):
@@ -1725,7 +1731,7 @@ class LogicalXor(Primitive):
 class MatMul(Primitive):
     """Product of two matrices."""
 
-    def __init__(self, transpose_a: bool = ..., transpose_b: bool = ...) -> None: ...
+    def __init__(self, transpose_a: bool = False, transpose_b: bool = False) -> None: ...
     def __call__(self, input: Any, mat2: Any) -> Any: ...
 
 class MaxPool(Primitive):
@@ -1733,10 +1739,10 @@ class MaxPool(Primitive):
 
     def __init__(
         self,
-        kernel_size: Any = ...,
-        strides: Any = ...,
-        pad_mode: str = ...,
-        data_format: str = ...,
+        kernel_size: Any = 1,
+        strides: Any = 1,
+        pad_mode: str = 'valid',
+        data_format: str = 'NCHW',
     ) -> None: ...
     def __call__(self, x: Any) -> Any: ...
 
@@ -1745,10 +1751,10 @@ class MaxPoolWithArgmax(Primitive):
 
     def __init__(
         self,
-        kernel_size: Any = ...,
-        strides: Any = ...,
-        pad_mode: str = ...,
-        data_format: str = ...,
+        kernel_size: Any = 1,
+        strides: Any = 1,
+        pad_mode: str = 'valid',
+        data_format: str = 'NCHW',
     ) -> None: ...
     def __call__(self, x: Any) -> Any: ...
 
@@ -1767,7 +1773,7 @@ class Minimum(Primitive):
 class MirrorPad(Primitive):
     """The input with elements of itself around it: mirrored without or with the ..."""
 
-    def __init__(self, mode: str = ...) -> None: ...
+    def __init__(self, mode: str = 'REFLECT') -> None: ...
     def __call__(self, input_x: Any, paddings: Any) -> Any: ...
 
 class Mish(Primitive):
@@ -1791,13 +1797,13 @@ class Mul(Primitive):
 class Multinomial(Primitive):
     """Positions drawn with probabilities proportional to the weights."""
 
-    def __init__(self, seed: int = ..., seed2: int = ..., dtype: Any = ...) -> None: ...
+    def __init__(self, seed: int = 0, seed2: int = 0, dtype: Any = None) -> None: ...
     def __call__(self, x: Any, num_samples: Any) -> Any: ...
 
 class NLLLoss(Primitive):
     """Negative log likelihood: minus the weighted log probability of each row's class, ..."""
 
-    def __init__(self, reduction: str = ..., ignore_index: int = ...) -> None: ...
+    def __init__(self, reduction: str = 'mean', ignore_index: int = -100) -> None: ...
     def __call__(self, logits: Any, labels: Any, weight: Any) -> Any: ...
 
 class Neg(Primitive):
@@ -1815,7 +1821,7 @@ class NotEqual(Primitive):
 class OneHot(Primitive):
     """A new axis of size `depth` that holds `on_value` at the index and `off_value` ..."""
 
-    def __init__(self, axis: int = ...) -> None: ...
+    def __init__(self, axis: int = -1) -> None: ...
     def __call__(self, indices: Any, depth: Any, on_value: Any, off_value: Any) -> Any: ...
 
 class Ones(Primitive):
@@ -1857,7 +1863,7 @@ class Pow(Primitive):
 class Range(Primitive):
     """Numbers from `start` up to, but without, `end`."""
 
-    def __init__(self, maxlen: int = ...) -> None: ...
+    def __init__(self, maxlen: int = 1000000) -> None: ...
     def __call__(self, start: Any, end: Any, step: Any) -> Any: ...
 
 class ReLU(Primitive):
@@ -1893,43 +1899,43 @@ class Reciprocal(Primitive):
 class ReduceAll(Primitive):
     """Whether all elements over axes are true (not zero)."""
 
-    def __init__(self, keep_dims: bool = ...) -> None: ...
+    def __init__(self, keep_dims: bool = False) -> None: ...
     def __call__(self, input: Any, axis: Any) -> Any: ...
 
 class ReduceAny(Primitive):
     """Whether any element over axes is true (not zero)."""
 
-    def __init__(self, keep_dims: bool = ...) -> None: ...
+    def __init__(self, keep_dims: bool = False) -> None: ...
     def __call__(self, x: Any, axis: Any) -> Any: ...
 
 class ReduceMax(Primitive):
     """Largest element over axes; a nan wins."""
 
-    def __init__(self, keep_dims: bool = ...) -> None: ...
+    def __init__(self, keep_dims: bool = False) -> None: ...
     def __call__(self, x: Any, axis: Any) -> Any: ...
 
 class ReduceMean(Primitive):
     """Mean over axes; of integers, rounded towards zero. The mean of nothing is nan."""
 
-    def __init__(self, keep_dims: bool = ...) -> None: ...
+    def __init__(self, keep_dims: bool = False) -> None: ...
     def __call__(self, x: Any, axis: Any) -> Any: ...
 
 class ReduceMin(Primitive):
     """Smallest element over axes; a nan wins."""
 
-    def __init__(self, keep_dims: bool = ...) -> None: ...
+    def __init__(self, keep_dims: bool = False) -> None: ...
     def __call__(self, x: Any, axis: Any) -> Any: ...
 
 class ReduceProd(Primitive):
     """Product over axes, in the dtype of x."""
 
-    def __init__(self, keep_dims: bool = ...) -> None: ...
+    def __init__(self, keep_dims: bool = False) -> None: ...
     def __call__(self, x: Any, axis: Any) -> Any: ...
 
 class ReduceSum(Primitive):
     """Sum over axes, in the dtype of x (of Bool: whether any is true)."""
 
-    def __init__(self, keep_dims: bool = ..., skip_mode: bool = ...) -> None: ...
+    def __init__(self, keep_dims: bool = False, skip_mode: bool = False) -> None: ...
     def __call__(self, x: Any, axis: Any) -> Any: ...
 
 class Reshape(Primitive):
@@ -1967,9 +1973,9 @@ class SGD(Primitive):
 
     def __init__(
         self,
-        dampening: float = ...,
-        weight_decay: float = ...,
-        nesterov: bool = ...,
+        dampening: float = 0.0,
+        weight_decay: float = 0.0,
+        nesterov: bool = False,
     ) -> None: ...
     def __call__(
         self,
@@ -1984,7 +1990,7 @@ class SGD(Primitive):
 class ScatterAdd(Primitive):
     """A Parameter with the slices at given positions of the first axis increased by ..."""
 
-    def __init__(self, use_locking: bool = ...) -> None: ...
+    def __init__(self, use_locking: bool = False) -> None: ...
     def __call__(self, input_x: Any, indices: Any, updates: Any) -> Any: ...
 
 class ScatterNd(Primitive):
@@ -1996,31 +2002,31 @@ class ScatterNd(Primitive):
 class ScatterNdAdd(Primitive):
     """A Parameter with the slices at given coordinates increased by the updates."""
 
-    def __init__(self, use_locking: bool = ...) -> None: ...
+    def __init__(self, use_locking: bool = False) -> None: ...
     def __call__(self, input_x: Any, indices: Any, updates: Any) -> Any: ...
 
 class ScatterNdSub(Primitive):
     """A Parameter with the slices at given coordinates decreased by the updates."""
 
-    def __init__(self, use_locking: bool = ...) -> None: ...
+    def __init__(self, use_locking: bool = False) -> None: ...
     def __call__(self, input_x: Any, indices: Any, updates: Any) -> Any: ...
 
 class ScatterNdUpdate(Primitive):
     """A Parameter with the slices at given coordinates replaced by the updates."""
 
-    def __init__(self, use_locking: bool = ...) -> None: ...
+    def __init__(self, use_locking: bool = True) -> None: ...
     def __call__(self, input_x: Any, indices: Any, updates: Any) -> Any: ...
 
 class ScatterSub(Primitive):
     """A Parameter with the slices at given positions of the first axis decreased by ..."""
 
-    def __init__(self, use_locking: bool = ...) -> None: ...
+    def __init__(self, use_locking: bool = False) -> None: ...
     def __call__(self, input_x: Any, indices: Any, updates: Any) -> Any: ...
 
 class ScatterUpdate(Primitive):
     """A Parameter with the slices at given positions of the first axis replaced by the ..."""
 
-    def __init__(self, use_locking: bool = ...) -> None: ...
+    def __init__(self, use_locking: bool = True) -> None: ...
     def __call__(self, input_x: Any, indices: Any, updates: Any) -> Any: ...
 
 class SeLU(Primitive):
@@ -2080,13 +2086,13 @@ class Slice(Primitive):
 class SmoothL1Loss(Primitive):
     """Half the squared difference over beta where it is below beta, the difference ..."""
 
-    def __init__(self, beta: float = ..., reduction: str = ...) -> None: ...
+    def __init__(self, beta: float = 1.0, reduction: str = 'none') -> None: ...
     def __call__(self, prediction: Any, target: Any) -> Any: ...
 
 class SoftShrink(Primitive):
     """x moved by lambd towards 0, and 0 where |x| <= lambd."""
 
-    def __init__(self, lambd: float = ...) -> None: ...
+    def __init__(self, lambd: float = 0.5) -> None: ...
     def __call__(self, x: Any) -> Any: ...
 
 class Softmax(Primitive):
@@ -2116,19 +2122,19 @@ class Softsign(Primitive):
 class Sort(Primitive):
     """Sorted elements along an axis and where they came from. Stable; a nan is larger ..."""
 
-    def __init__(self, axis: int = ..., descending: bool = ...) -> None: ...
+    def __init__(self, axis: int = -1, descending: bool = False) -> None: ...
     def __call__(self, x: Any) -> Any: ...
 
 class SparseSoftmaxCrossEntropyWithLogits(Primitive):
     """Mean cross entropy of each row's softmax against a class, or its gradient."""
 
-    def __init__(self, is_grad: bool = ...) -> None: ...
+    def __init__(self, is_grad: bool = False) -> None: ...
     def __call__(self, logits: Any, labels: Any) -> Any: ...
 
 class Split(Primitive):
     """A tensor cut into equal pieces along an axis."""
 
-    def __init__(self, axis: int = ..., output_num: int = ...) -> None: ...
+    def __init__(self, axis: int = 0, output_num: int = 1) -> None: ...
     def __call__(self, input_x: Any) -> Any: ...
 
 class SplitV(Primitive):
@@ -2164,13 +2170,13 @@ class Squeeze(Primitive):
 class Stack(Primitive):
     """Tensors of one shape joined along a new axis."""
 
-    def __init__(self, axis: int = ...) -> None: ...
+    def __init__(self, axis: int = 0) -> None: ...
     def __call__(self, input_x: Any) -> Any: ...
 
 class StandardNormal(Primitive):
     """Numbers from the normal distribution of mean 0 and deviation 1."""
 
-    def __init__(self, seed: int = ..., seed2: int = ...) -> None: ...
+    def __init__(self, seed: int = 0, seed2: int = 0) -> None: ...
     def __call__(self, shape: Any) -> Any: ...
 
 class StopGradient(Primitive):
@@ -2184,11 +2190,11 @@ class StridedSlice(Primitive):
 
     def __init__(
         self,
-        begin_mask: int = ...,
-        end_mask: int = ...,
-        ellipsis_mask: int = ...,
-        new_axis_mask: int = ...,
-        shrink_axis_mask: int = ...,
+        begin_mask: int = 0,
+        end_mask: int = 0,
+        ellipsis_mask: int = 0,
+        new_axis_mask: int = 0,
+        shrink_axis_mask: int = 0,
     ) -> None: ...
     def __call__(self, input_x: Any, begin: Any, end: Any, strides: Any) -> Any: ...
 
@@ -2219,7 +2225,7 @@ class TensorScatterAdd(Primitive):
 class TensorScatterElements(Primitive):
     """`data` with the elements whose coordinate along an axis is the index replaced ..."""
 
-    def __init__(self, axis: int = ..., reduction: str = ...) -> None: ...
+    def __init__(self, axis: int = 0, reduction: str = 'none') -> None: ...
     def __call__(self, data: Any, indices: Any, updates: Any) -> Any: ...
 
 class TensorScatterMax(Primitive):
@@ -2255,7 +2261,7 @@ class Tile(Primitive):
 class TopK(Primitive):
     """The k largest elements of the last axis, largest first, and their positions."""
 
-    def __init__(self, sorted: bool = ...) -> None: ...
+    def __init__(self, sorted: bool = True) -> None: ...
     def __call__(self, input_x: Any, k: Any) -> Any: ...
 
 class Transpose(Primitive):
@@ -2267,13 +2273,13 @@ class Transpose(Primitive):
 class Tril(Primitive):
     """The lower triangle of the last two axes; zeros elsewhere."""
 
-    def __init__(self, diagonal: int = ...) -> None: ...
+    def __init__(self, diagonal: int = 0) -> None: ...
     def __call__(self, input: Any) -> Any: ...
 
 class Triu(Primitive):
     """The upper triangle of the last two axes; zeros elsewhere."""
 
-    def __init__(self, diagonal: int = ...) -> None: ...
+    def __init__(self, diagonal: int = 0) -> None: ...
     def __call__(self, input: Any) -> Any: ...
 
 class Trunc(Primitive):
@@ -2297,13 +2303,13 @@ class TruncateMod(Primitive):
 class UniformInt(Primitive):
     """Integers spread evenly over [minval, maxval)."""
 
-    def __init__(self, seed: int = ..., seed2: int = ...) -> None: ...
+    def __init__(self, seed: int = 0, seed2: int = 0) -> None: ...
     def __call__(self, shape: Any, minval: Any, maxval: Any) -> Any: ...
 
 class UniformReal(Primitive):
     """Numbers spread evenly over [0, 1)."""
 
-    def __init__(self, seed: int = ..., seed2: int = ...) -> None: ...
+    def __init__(self, seed: int = 0, seed2: int = 0) -> None: ...
     def __call__(self, shape: Any) -> Any: ...
 
 class UnsortedSegmentSum(Primitive):
@@ -2315,7 +2321,7 @@ class UnsortedSegmentSum(Primitive):
 class Unstack(Primitive):
     """The pieces of a tensor along an axis, without that axis."""
 
-    def __init__(self, axis: int = ..., num: Any = ...) -> None: ...
+    def __init__(self, axis: int = 0, num: Any = None) -> None: ...
     def __call__(self, input_x: Any) -> Any: ...
 
 class Xlogy(Primitive):

@@ -31,7 +31,6 @@ void CarefulLoop(void* out, const void* a, const void* b, const void*, int64_t n
 }
 
 // ---- division with a remainder
-// -------------------------------------------------------------------------------
 // The remainder of a / b with the sign of a, exact: for quotients below 2^29, float32 numbers have
 // theirs in double, where the product of quotient and divisor has at most 53 bits.
 struct Remainder {
@@ -85,7 +84,6 @@ struct FloorQuotientFloat : Remainder {
 };
 
 // ---- powers
-// ----------------------------------------------------------------------------------------------------
 // x^y = 2^(y log2 x) in double, for finite positive x and finite y: the logarithm of the fraction
 // in [sqrt(1/2), sqrt(2)) by odd powers of (m - 1) / (m + 1), relative error 5e-12, 2^f on [-1/2,
 // 1/2] within 5e-11. The result is rounded to float32 once, subnormal or not.
@@ -125,7 +123,6 @@ struct PowerFloat {
 };
 
 // ---- angles
-// ----------------------------------------------------------------------------------------------------
 // The second argument plays no part. The reduction is good up to kTrigLimit.
 template <int kShift>
 struct SineFloat {

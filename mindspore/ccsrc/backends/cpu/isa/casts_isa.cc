@@ -82,7 +82,6 @@ void FillFrom(VectorTable& t) {
 }
 
 // ---- half types
-// -------------------------------------------------------------------------------------------
 void HalfToFloat(void* out, const void* a, const void*, const void*, int64_t n) {
   float* y = static_cast<float*>(out);
   const uint16_t* x = static_cast<const uint16_t*>(a);

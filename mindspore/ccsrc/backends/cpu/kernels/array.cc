@@ -74,7 +74,6 @@ KernelChoice MakeReverse(const KernelRequest& r) {
 }
 
 // ---- slices
-// -------------------------------------------------------------------------------------------------
 KernelChoice MakeSlice(const KernelRequest& r) {
   const Shape &in = r.shape(0), &out = r.out[0].shape();
   Ints strides = Strides(in);
@@ -197,7 +196,6 @@ KernelChoice MakeSplit(const KernelRequest& r, const char* axis) {
 }
 
 // ---- triangles and diagonals
-// --------------------------------------------------------------------------------
 KernelChoice MakeTriangle(const KernelRequest& r, bool lower) {
   const Shape& shape = r.shape(0);
   int64_t rows = shape[-2], cols = shape[-1], diagonal = r.attr<int64_t>("diagonal");

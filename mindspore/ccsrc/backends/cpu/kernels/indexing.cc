@@ -137,7 +137,6 @@ KernelChoice MakeGatherGrad(const KernelRequest& r) {
 }
 
 // ---- element by element
-// ---------------------------------------------------------------------------------
 template <class T, class I>
 void GatherElements(const Shape& x_shape, const Shape& shape, int axis, const T* x, const I* index,
                     T* y) {

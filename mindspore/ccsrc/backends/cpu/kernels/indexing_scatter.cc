@@ -125,7 +125,6 @@ KernelChoice MakeSegmentSum(const KernelRequest& r) {
 }
 
 // ---- element by element
-// ---------------------------------------------------------------------------------
 template <class T>
 void ScatterElements(const Shape& y_shape, const Shape& shape, int axis, bool add,
                      const int64_t* at, const T* x, T* y) {

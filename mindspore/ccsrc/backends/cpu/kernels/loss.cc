@@ -9,7 +9,6 @@ namespace ms::cpu {
 namespace {
 
 // ---- cross entropy of softmax
-// -----------------------------------------------------------------------
 template <class T>
 void DenseRow(const T* x, const T* labels, int64_t n, T* loss, T* dx,
               T (*log_sum_exp)(const T*, int64_t), void (*softmax)(const T*, int64_t, T*)) {
@@ -98,7 +97,6 @@ KernelChoice SparseCrossEntropy(const KernelRequest& r) {
 }
 
 // ---- negative log likelihood
-// --------------------------------------------------------------------------
 KernelChoice Likelihood(const KernelRequest& r) {
   return ForFloats(r.dtype(0), [&](auto tag) {
     using T = typename decltype(tag)::type;

@@ -159,7 +159,6 @@ KernelChoice MakeUpdate(const UpdateForm& form, const KernelRequest& r) {
 }
 
 // ---- assignment
-// ---------------------------------------------------------------------------------------------
 // Elements in the dtype of the Parameter; a dtype that promotes to it loses nothing on its way
 // through double.
 template <class T>

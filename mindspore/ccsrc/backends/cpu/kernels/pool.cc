@@ -41,7 +41,6 @@ void EachChannels(int64_t count, double cost, const Planes& in, const Planes& ou
 }
 
 // ---- maximum
-// --------------------------------------------------------------------------------------
 struct MaxPooling {
   PoolPlane plane;
   Planes in, out;
@@ -209,7 +208,6 @@ KernelChoice MaxPoolGradGrad(const KernelRequest& r) {
 }
 
 // ---- means
-// ----------------------------------------------------------------------------------------
 struct MeanPooling {
   MeanPlane plane;
   Planes in{1, 1, false}, out{1, 1, false};

@@ -164,7 +164,6 @@ KernelChoice MakePermutation(const KernelRequest& r) {
 }
 
 // ---- dropout
-// ------------------------------------------------------------------------------------------------
 // Words below this are taken.
 uint64_t Threshold(double probability) {
   return static_cast<uint64_t>(std::llround(probability * 4294967296.0));
@@ -248,7 +247,6 @@ KernelChoice MakeDropoutGrad(const KernelRequest& r) {
 }
 
 // ---- sampling
-// -----------------------------------------------------------------------------------------------
 // The elements of a float tensor as doubles.
 std::vector<double> Doubles(const void* in, DType dtype, int64_t n) {
   std::vector<double> out(static_cast<size_t>(n));
