@@ -64,6 +64,14 @@ TEST(MatMul, MatchesFloat64) {
   }
 }
 
+// Rows that are a multiple of 2 KB apart are copied where that is quicker.
+TEST(MatMul, RowsFarApartMatchFloat64) {
+  Compare("MatMul", {F({40, 70}), F({70, 512})}, {}, DType::kFloat32, 1e-4);
+  Compare("MatMul", {F({70, 512}), F({70, 33})}, {{"transpose_a", true}}, DType::kFloat32, 1e-4);
+  Compare("MatMul", {F({70, 512}), F({70, 1024})}, {{"transpose_a", true}}, DType::kFloat32, 1e-4);
+  Compare("BatchMatMul", {F({1, 40, 70}), F({1, 70, 512})}, {}, DType::kFloat32, 1e-4);
+}
+
 template <class T>
 void ExpectWrappedSums(int64_t m, int64_t n, int64_t k) {
   std::mt19937_64 random(7);
