@@ -40,6 +40,9 @@ class _Compiler:
         )
         version = ".".join(map(str, binding.llvm_version_info))
         triple = self._machine.triple  # folders may be shared by machines of several kinds
+        # Without F16C there would be calls of functions that no library here has.
+        known = not triple.startswith("x86") or name == _LEVELS["avx2"]
+        self._has_halves = known or "+f16c" in features
         self._identity = (
             f"{llvmlite.__version__} {version} {_OPT_LEVEL} {triple} {name} {features}\n"
         )
@@ -48,6 +51,8 @@ class _Compiler:
 
     def addresses(self, text: str, phases: int) -> list[int]:
         """Where the functions phase0, phase1, ... of a module are, after compiling or reading it."""
+        if not self._has_halves and "half" in text:
+            raise ValueError("the processor has no instructions for Float16")
         key = hashlib.sha256((self._identity + text).encode()).hexdigest()[:40]
         binary = self._cache.read(key)
         if binary is None:
