@@ -116,6 +116,8 @@ def finish(
 
 @pytest.mark.parametrize("name", BODIES)
 def test_all_ways_have_the_same_bits(name: str, budget: None) -> None:
+    if name == "halves" and _core.assembler.instruction_set == "base":
+        pytest.skip("which has no instructions for halves: their kernels are interpreted")
     lines, inputs, results = BODIES[name]
     program = bodies.program(lines, inputs, results)
     expected = [y.asnumpy().tobytes() for y in program.run(*inputs)]
