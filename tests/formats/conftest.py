@@ -5,7 +5,8 @@ from __future__ import annotations
 import itertools
 import os
 import random
-from collections.abc import Iterable, Iterator
+import resource
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -114,6 +115,16 @@ def mutants(content: bytes, count: int, seed: int) -> Iterator[bytes]:
             data[at:at] = rng.choice([b"\xff" * 9 + b"\x01", b"\x80" * 30, content[at:]])
         if bytes(data) != content:
             yield bytes(data)
+
+
+def refuses(load: Callable[[Path], object], path: Path, content: bytes, says: str) -> None:
+    """A file with hostile content is refused by name, and takes no memory."""
+    path.write_bytes(content)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(ValueError, match=says) as caught:
+        load(path)
+    assert str(path) in str(caught.value)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 64 * 1024
 
 
 @pytest.fixture

@@ -89,15 +89,20 @@ def test_short_writes_are_continued(path, monkeypatch):
         assert state(path) == "new"
 
 
+def killed_save(path, call):
+    """A child saves, and is killed in its `call`-th call of the system, if there are so many; its status."""
+    child = os.fork()
+    if child == 0:
+        os.environ["MS_IO_FAULT"] = f"{call}:kill"
+        save(path, NEW)
+        os._exit(0)
+    return os.waitpid(child, 0)[1]
+
+
 def test_a_kill_in_any_call(path):
     outcomes = []
     for call in range(1, MAX_CALLS):
-        child = os.fork()
-        if child == 0:
-            os.environ["MS_IO_FAULT"] = f"{call}:kill"
-            save(path, NEW)
-            os._exit(0)
-        status = os.waitpid(child, 0)[1]
+        status = killed_save(path, call)
         outcomes.append(state(path))
         if not os.WIFSIGNALED(status):
             break
@@ -269,12 +274,7 @@ def test_what_is_private_is_so_from_the_start(path):
     """A kill in any call leaves no temporary file that others may read."""
     path.chmod(0o600)
     for call in range(1, MAX_CALLS):
-        child = os.fork()
-        if child == 0:
-            os.environ["MS_IO_FAULT"] = f"{call}:kill"
-            save(path, NEW)
-            os._exit(0)
-        died = os.WIFSIGNALED(os.waitpid(child, 0)[1])
+        died = os.WIFSIGNALED(killed_save(path, call))
         for name in os.listdir(path.parent):
             assert stat.S_IMODE((path.parent / name).stat().st_mode) == 0o600
         if not died:

@@ -12,16 +12,14 @@ namespace {
 std::vector<FewTask> Tasks(const ConvGeometry& g) {
   std::vector<FewTask> tasks;
   int64_t chunks = (g.width.kernel + kFewColumns - 1) / kFewColumns;
-  for (int64_t channel = 0; channel < g.in_channels; ++channel) {
-    for (int64_t row = 0; row < g.height.kernel; ++row) {
-      for (int64_t i = 0; i < chunks; ++i) {
-        int64_t column = g.width.kernel * i / chunks;
-        auto columns = static_cast<int>(g.width.kernel * (i + 1) / chunks - column);
-        int most = MS_PICK_ISA(FewOuts)(columns);
-        for (int64_t out = 0; out < g.out_channels; out += most) {
-          int outs = static_cast<int>(std::min<int64_t>(most, g.out_channels - out));
-          tasks.push_back({out, channel, row, column, outs, columns});
-        }
+  for (int64_t row = 0; row < g.height.kernel; ++row) {
+    for (int64_t i = 0; i < chunks; ++i) {
+      int64_t column = g.width.kernel * i / chunks;
+      auto columns = static_cast<int>(g.width.kernel * (i + 1) / chunks - column);
+      int most = MS_PICK_ISA(FewOuts)(columns);
+      for (int64_t out = 0; out < g.out_channels; out += most) {
+        int outs = static_cast<int>(std::min<int64_t>(most, g.out_channels - out));
+        tasks.push_back({out, row, column, outs, columns});
       }
     }
   }

@@ -1,4 +1,4 @@
-// The gradient of a filter over images of few channels.
+// The gradient of a filter over images of one channel.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,14 @@ namespace ms::cpu {
 
 inline constexpr int kFewOuts = 4, kFewColumns = 5;  // the most of a task
 
-// What one thread computes of dw [out, channel, row, column].
+// What one thread computes of dw [out, 1, row, column].
 struct FewTask {
-  int64_t out, channel, row, column;
+  int64_t out, row, column;
   int outs, columns;
 };
 
 MS_DECLARE_ISA(
-    // Of images with the channels first, in one group.
+    // Of images with the channels first.
     void FewFilterGrad(const ConvGeometry& g, const FewTask& task, const float* dy, const float* x,
                        float* dw);
     // How many output channels a task takes with so many columns.

@@ -1,4 +1,4 @@
-// The gradient of a filter over images of few channels: for each row of the filter, a few columns
+// The gradient of a filter over images of one channel: for each row of the filter, a few columns
 // of it and a few output channels are summed in registers, one vector of neighbouring pixels each.
 #include <algorithm>
 #include <vector>
@@ -85,7 +85,7 @@ void Task(const ConvGeometry& g, const FewTask& t, const float* dy, const float*
   Sums<Outs, Columns> sums;
   Row row(w);
   for (int64_t n = 0; n < g.batch; ++n) {
-    const float* image = x + (n * g.in_channels + t.channel) * h.size * w.size;
+    const float* image = x + n * h.size * w.size;
     const float* from = dy + (n * g.out_channels + t.out) * plane;
     for (int64_t i = 0; i < h.out; ++i) {
       int64_t at = i * h.stride + t.row * h.dilation - h.pad_before;
@@ -101,8 +101,7 @@ void Task(const ConvGeometry& g, const FewTask& t, const float* dy, const float*
       float lanes[kVectorFloats], sum = 0;
       StoreVector(lanes, sums.of[o][c]);
       for (float lane : lanes) sum += lane;
-      int64_t filter = (t.out + o) * g.in_channels + t.channel;
-      dw[(filter * h.kernel + t.row) * w.kernel + t.column + c] = sum;
+      dw[((t.out + o) * h.kernel + t.row) * w.kernel + t.column + c] = sum;
     }
   }
 }

@@ -11,7 +11,7 @@ from mindspore.common._kinds import Float
 from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
 from mindspore.nn.cell import Cell
-from mindspore.nn.optim.optimizer import Optimizer, _is_norm_parameter
+from mindspore.nn.optim.optimizer import Optimizer, _is_norm_parameter, check_count
 
 
 def _default_filter(parameter: Parameter) -> bool:
@@ -64,11 +64,7 @@ class LARS(Cell):
 
     def construct(self, gradients: Sequence[Tensor]) -> Any:
         """Scale the gradients and update the parameters."""
-        if len(gradients) != len(self.parameters):
-            raise ValueError(
-                f"For 'LARS', there must be a gradient for each of the {len(self.parameters)} "
-                f"parameters, but got {len(gradients)}."
-            )
+        check_count(self.cls_name, gradients, self.parameters)
         lr = self.opt.get_lr()
         scaled: list[Any] = []
         for i in range(len(self.parameters)):

@@ -71,6 +71,15 @@ class _ListedRate(LearningRateSchedule):
         return self.gather(self.learning_rate, global_step, 0)
 
 
+def check_count(owner: str, gradients: Any, parameters: Any) -> None:
+    """There is a gradient for each parameter."""
+    if len(gradients) != len(parameters):
+        raise ValueError(
+            f"For '{owner}', there must be a gradient for each of the {len(parameters)} parameters, "
+            f"but got {len(gradients)}."
+        )
+
+
 class Optimizer(Cell):
     """Base of all optimizers.
 
@@ -321,13 +330,6 @@ class Optimizer(Cell):
             return values[0]
         return tuple([values[i] for i in self._group_ids])
 
-    def _check_count(self, gradients: Any) -> None:
-        if len(gradients) != len(self.parameters):
-            raise ValueError(
-                f"For '{self.cls_name}', there must be a gradient for each of the "
-                f"{len(self.parameters)} parameters, but got {len(gradients)}."
-            )
-
     def decay_weight(self, gradients: Any) -> Any:
         """The gradients with weight_decay * parameter added where the parameter decays."""
         if not self.exec_weight_decay:
@@ -343,7 +345,7 @@ class Optimizer(Cell):
 
     def gradients_centralization(self, gradients: Any) -> Any:
         """The gradients with their mean over all but the first dimension taken off, where asked."""
-        self._check_count(gradients)
+        check_count(self.cls_name, gradients, self.parameters)
         if not self.grad_centralization:
             return gradients
         centred: list[Any] = []
