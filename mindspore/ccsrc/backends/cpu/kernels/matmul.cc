@@ -92,7 +92,8 @@ KernelChoice WideMatMul(const KernelRequest& r) {
 
 // With AVX2 oneDNN reads a matrix in columns of a few vectors. Where its rows are a multiple of 2
 // KB apart, these meet in few lines of the cache, and half of the speed is lost. A copy costs less,
-// unless the other matrix has few rows. Measured: 256 x 1024 by 1024 x 1024 took 11 ms, and takes 5.5.
+// unless the other matrix has few rows. Measured: 256 x 1024 by 1024 x 1024 took 11 ms, and
+// takes 5.5.
 KernelChoice PaddedMatMul(const KernelRequest& r) {
   constexpr int64_t kAliasing = 512, kPadding = 16, kLeast = 8;
   if (MachineIsa() != Isa::kAvx2) return No("needs AVX2, and nothing wider");
