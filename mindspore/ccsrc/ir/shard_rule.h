@@ -25,6 +25,8 @@
 //   seeded                the number of the part goes into the seed of the random numbers
 //   shape = a b _         the sizes of a part stand in an attribute; `_`: an entry that stays
 //
+// A part of a view is a reshape to the shape that the part's factors give.
+//
 // The gradient follows as well: an operand that lacks a factor that is cut gets a partial sum.
 #pragma once
 
