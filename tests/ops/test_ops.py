@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import engine
 import pytest
+import shard_checks
 import transform_checks
 from rowlib import ROWS, Args, Row
 
@@ -86,6 +87,11 @@ def test_compiled_second_order(row: Row, case: Args) -> None:
 @pytest.mark.parametrize(("row", "case"), CASES)
 def test_batch(row: Row, case: Args) -> None:
     transform_checks.check_batch(row, case)
+
+
+@pytest.mark.parametrize(("row", "case"), CASES)
+def test_sharding(row: Row, case: Args) -> None:
+    shard_checks.check_sharding(row, case)
 
 
 @pytest.mark.parametrize(("row", "case"), REFUSALS)

@@ -164,7 +164,7 @@ void ThrowBadAttr(const OpDef& op, std::string_view name) {
 }
 
 Types PromotedTypes(const OpDef& op, const Types& inputs) {
-  if (op.promotion == Promotion::kNone) return inputs;
+  if (op.promotion == Promotion::kNone || inputs.empty()) return inputs;
   DType common = inputs[0].dtype();
   bool weak = inputs[0].weak();
   for (size_t i = 1; i < inputs.size(); ++i) {

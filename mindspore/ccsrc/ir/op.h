@@ -204,6 +204,11 @@ using ExpandFn = std::function<Terms(ExpandContext&)>;
 // cover the case. Without a rule, one is derived (ops/batch.h).
 using BatchFn = std::function<Terms(BatchContext&)>;
 
+// Which dimensions of inputs and outputs may be cut into parts that run apart, and how the parts
+// join: a text in the notation of ir/shard_rule.h.
+class ShardContext;
+using ShardFn = std::function<std::string(const ShardContext&)>;
+
 // ---- the declaration
 struct InputDef {
   std::string name;
@@ -252,12 +257,12 @@ struct OpDef {
   // constructor takes and which the call; empty: constructor = attributes, call = inputs. Extra
   // entries are aliases ("TensorAdd").
   std::vector<std::string> classes;
-  std::string sharding;
   InferFn infer;
   GradFn grad;
   ScalarBody scalar;
   ExpandFn expand;
   BatchFn batch;
+  ShardFn shard;
   Promotion promotion = Promotion::kNone;
   Effect effect = Effect::kNone;
   bool structural = false;  // control flow: inputs of any kind, checked by infer alone
@@ -331,8 +336,13 @@ struct OpDef {
     classes.push_back(std::move(signature));
     return *this;
   }
+  // The same rule in all cases, or a function of types and attributes. Elementwise ops and views
+  // need none: theirs are derived.
   OpDef& Shard(std::string rule) {
-    sharding = std::move(rule);
+    return Shard([rule = std::move(rule)](const ShardContext&) { return rule; });
+  }
+  OpDef& Shard(ShardFn f) {
+    shard = std::move(f);
     return *this;
   }
   OpDef& View() {

@@ -4,6 +4,7 @@
 #include "ops/all.h"
 #include "ops/batch.h"
 #include "ops/elementwise.h"
+#include "ops/shard.h"
 
 namespace ms {
 namespace {
@@ -64,6 +65,7 @@ void DefinePrelu(OpRegistry& ops) {
       .In("x", kFloating, "Channels are axis 1.")
       .In("weight", kFloating, "[1] or [channels].")
       .Batch(batch::ChannelSlope)
+      .Shard(shard::ChannelSlope)
       .Infer(InferPrelu)
       .Grad([](GradContext& g) {
         Term x = g.in(0);

@@ -3,6 +3,7 @@
 #include "ops/all.h"
 #include "ops/axes.h"
 #include "ops/batch.h"
+#include "ops/shard.h"
 
 namespace ms {
 namespace {
@@ -250,6 +251,7 @@ void DefineTranspose(OpRegistry& ops) {
         for (int64_t p : b.attr<Ints>("perm")) perm.push_back(Wrap(p, b.rank(0)) + 1);
         return b.Again({b.in(0)}, {{"perm", perm}});
       })
+      .Shard(shard::Transpose)
       .Infer(InferTranspose)
       .Grad(TransposeGrad)
       .Python("transpose(input, dims)")
@@ -261,6 +263,7 @@ void DefineTranspose(OpRegistry& ops) {
       .RequiredAttr<Ints>("dims", "How often, for each of the last axes.")
       .Sizes("dims")
       .Batch(batch::PerAxis("dims", {1}))
+      .Shard(shard::Tile)
       .Infer(InferTile)
       .Grad(TileGrad)
       .Python("tile(input, dims)", kFunction | kMethod)
@@ -271,6 +274,7 @@ void DefineTranspose(OpRegistry& ops) {
       .RequiredAttr<Ints>("shape", "The new sizes; -1 keeps a size.")
       .Sizes("shape")
       .Batch(batch::PerAxis("shape", {-1}))
+      .Shard("... -> ...; shape = ...")
       .Infer(InferBroadcastTo)
       .Grad([](GradContext& g) { return SumTo(g.dout(), g.in_type(0).shape()); })
       .Python("broadcast_to(input, shape)", kFunction | kMethod);
@@ -323,6 +327,7 @@ void DefinePadding(OpRegistry& ops) {
       .Sizes("paddings")
       .WithAttr("value", 0.0, "The constant.")
       .Batch(batch::PerAxis("paddings", {0, 0}))
+      .Shard(shard::Padding)
       .Infer([](InferContext& c) {
         CheckFits(c, c.attr<double>("value"), c.dtype(0));
         return c.Like(0, PaddedShape(c, c.shape(0)));
@@ -343,6 +348,7 @@ void DefinePadding(OpRegistry& ops) {
       .RequiredAttr<Ints>("paddings", "For each axis, how many elements before and after.")
       .WithAttr("mode", "REFLECT", "'REFLECT', 'SYMMETRIC', 'EDGE' or 'CIRCULAR'.")
       .Batch(batch::PerAxis("paddings", {0, 0}))
+      .Shard(shard::Padding)
       .Infer(InferMirrorPad)
       .Grad([](GradContext& g) {
         return g.Call(
@@ -357,6 +363,7 @@ void DefinePadding(OpRegistry& ops) {
       .RequiredAttr<Ints>("paddings", "As in MirrorPad.")
       .WithAttr("mode", "REFLECT", "As in MirrorPad.")
       .Batch(batch::PerAxis("paddings", {0, 0}))
+      .Shard(shard::Padding)
       .Infer([](InferContext& c) {
         const Ints& paddings = c.attr<Ints>("paddings");
         c.Check(paddings.size() == 2 * static_cast<size_t>(c.rank(0)),
@@ -385,6 +392,7 @@ void DefineTriangle(OpRegistry& ops, const char* name, const char* face) {
       .WithAttr("diagonal", 0,
                 "The last diagonal that is kept: 0 is the main one, 1 the one above it.")
       .Batch(batch::Leading)
+      .Shard("... m n -> ... m n; m n whole")
       .Infer([](InferContext& c) {
         c.Check(c.rank(0) >= 2, "'input' must have at least 2 dimensions, but got shape {}",
                 c.shape(0));
@@ -403,6 +411,7 @@ void DefineDiagonals(OpRegistry& ops) {
       .In("input", kAny, "Any shape.")
       .RequiredAttr<Ints>("axis", "The axes.")
       .Batch(batch::Axis("axis", false))
+      .Shard(shard::Along("axis", false))
       .Infer([](InferContext& c) {
         if (!c.attr<Ints>("axis").empty()) c.Axes(c.attr<Ints>("axis"), c.rank(0));
         return c.Like(0, c.shape(0));
@@ -418,6 +427,7 @@ void DefineDiagonals(OpRegistry& ops) {
   ops.Op("Diag")
       .Doc("A square matrix with the input on its main diagonal.")
       .In("input", kAny, "[n]")
+      .Shard(shard::Whole)
       .Infer([](InferContext& c) {
         c.CheckRank(0, 1);
         return c.Like(0, {c.dim(0, 0), c.dim(0, 0)});
@@ -426,6 +436,7 @@ void DefineDiagonals(OpRegistry& ops) {
   ops.Op("DiagPart")
       .Doc("The main diagonal of a square matrix.")
       .In("input_x", kAny, "[n, n]")
+      .Shard(shard::Whole)
       .Infer([](InferContext& c) {
         c.CheckRank(0, 2);
         c.Check(c.dim(0, 0) == c.dim(0, 1), "'input_x' must be square, but got shape {}",

@@ -4,6 +4,7 @@
 // as op Dropout would, from a key that is an input, so that both directions see the same choice.
 #include "ops/all.h"
 #include "ops/batch.h"
+#include "ops/shard.h"
 
 namespace ms {
 namespace {
@@ -260,6 +261,7 @@ void DefineDropoutKeys(OpRegistry& ops) {
       .WithAttr("Seed0", 0, "Picks a stream; 0 is the global one.")
       .WithAttr("Seed1", 0, "Likewise, beside the first.")
       .HasEffect(Effect::kRandom)
+      .Shard(shard::Whole)
       .Infer([](InferContext&) { return Type(DType::kInt64, Shape{int64_t{2}}); });
   ops.Op("DropoutMask")
       .Internal()
@@ -269,6 +271,7 @@ void DefineDropoutKeys(OpRegistry& ops) {
       .Sizes("shape")
       .WithAttr("keep_prob", 0.5, "In (0, 1].")
       .WithAttr("dtype", DType::kFloat32, "Float32 or Float64.")
+      .Shard("r -> ...; r whole, seeded, shape = ...")
       .Infer([](InferContext& c) {
         c.Check(SameSizes(c.shape(0), Shape{int64_t{2}}),
                 "'random_key' must have shape [2], but got {}", c.shape(0));
@@ -291,6 +294,7 @@ void DefineAttention(OpRegistry& ops) {
           "logarithm of the sum of its exponentials over that of the largest. A row all of whose "
           "scores a boolean mask hides weighs its keys alike.")
       .Batch(BatchAttention)
+      .Shard(shard::Attention)
       .Infer(InferAttention)
       .Grad(AttentionGradient);
   WithAttentionAttrs(
@@ -302,6 +306,7 @@ void DefineAttention(OpRegistry& ops) {
           .In("dout", kFloating, "The tangent of the output."))
       .Doc("Gradients of Attention with respect to query, key and value.")
       .Batch(BatchAttention)
+      .Shard(shard::AttentionGrad)
       .Infer(InferAttentionGrad)
       .Grad(AttentionGradGradient);
 }

@@ -5,6 +5,7 @@
 #include "ops/control.h"
 
 #include "ops/all.h"
+#include "ops/shard.h"
 
 namespace ms {
 
@@ -303,6 +304,7 @@ void DefineHost(OpRegistry& ops) {
       .RequiredAttr<Ints>("types", "Encoded types of the results: dtype, rank, sizes of each.")
       .Sizes("types")
       .HasEffect(Effect::kIo)
+      .Shard(shard::Whole)
       .Infer([](InferContext& c) {
         Types types = DecodeTangentTypes(c.attr<Ints>("types"));
         for (const Type& t : types) c.CheckType(t.is_tensor(), "results must be tensors");

@@ -3,6 +3,7 @@
 #include "ops/conv.h"
 #include "ops/all.h"
 #include "ops/batch.h"
+#include "ops/shard.h"
 #include "ops/window.h"
 
 namespace ms {
@@ -78,6 +79,7 @@ void DefineConv(OpRegistry& ops) {
           "Two-dimensional convolution (cross-correlation) of images with a bank of filters. Of "
           "Int8 the sums are Int32.")
       .Batch(batch::Convolution)
+      .Shard(shard::Convolution)
       .Infer([](InferContext& c) {
         c.CheckSameDType(0, 1);
         Shape output = ConvOutput(c.op(), c.attrs(), c.shape(0), c.shape(1));
@@ -99,6 +101,7 @@ void DefineConv(OpRegistry& ops) {
       .Sizes("input_size")
       .OptionalAttr<Ints>("pad_list", "May repeat pad.")
       .Batch(batch::Convolution)
+      .Shard(shard::ConvolutionInput)
       .Infer([](InferContext& c) {
         c.CheckSameDType(0, 1);
         CheckPadList(c);
@@ -123,6 +126,7 @@ void DefineConv(OpRegistry& ops) {
       .RequiredAttr<Ints>("filter_size", "Shape of the result.")
       .OptionalAttr<Ints>("pad_list", "May repeat pad.")
       .Batch(batch::ConvolutionFilter)
+      .Shard(shard::ConvolutionFilter)
       .Infer([](InferContext& c) {
         c.CheckSameDType(0, 1);
         CheckPadList(c);

@@ -3,6 +3,7 @@
 #include "ops/all.h"
 #include "ops/conv.h"
 #include "ops/joined_activation.h"
+#include "ops/shard.h"
 #include "ops/window.h"
 
 namespace ms {
@@ -62,6 +63,7 @@ OpDef& Operands(OpRegistry& ops, const char* name) {
 void DefineWithBias(OpDef& op) {
   WithEpilogue(op)
       .WithAttr("filter_size", Ints{}, "The shape of a packed weight before it was packed.")
+      .Shard(shard::ConvolutionBias)
       .Infer(InferConvBias)
       .Expand(ExpandConvBias);
 }
@@ -83,6 +85,7 @@ void DefineConvBias(OpRegistry& ops) {
       .WithAttr("adds", false, "Whether an image is added.")
       .RequiredAttr<int64_t>("size", "How many elements the result has.")
       .WithAttr("dtype", DType::kFloat32, "Of the images and the result.")
+      .Shard(shard::Whole)
       .Infer([](InferContext& c) {
         ConvOutput(c.op(), c.attrs(), Shape(c.attr<Ints>("input_size")), c.shape(0));
         c.Check(c.attr<int64_t>("size") > 0, "'size' must be positive, but got {}",

@@ -4,6 +4,7 @@
 #include "ops/all.h"
 #include "ops/axes.h"
 #include "ops/batch.h"
+#include "ops/shard.h"
 
 namespace ms {
 namespace {
@@ -67,6 +68,7 @@ OpDef& DefineConstant(OpRegistry& ops, const char* name, const char* doc) {
       .RequiredAttr<Ints>("shape", "The sizes.")
       .Sizes("shape")
       .OptionalAttr<DType>("dtype", "Float32 where it is None.")
+      .Shard(shard::Shaped("shape"))
       .Infer([](InferContext& c) { return Type(DTypeOr(c, DType::kFloat32), CheckedShape(c)); });
 }
 
@@ -76,6 +78,7 @@ OpDef& DefineLike(OpRegistry& ops, const char* name, const char* doc) {
       .In("input", kAny, "Any shape.")
       .OptionalAttr<DType>("dtype", "That of the input where it is None.")
       .Batch(batch::Leading)
+      .Shard(ElementwiseShard)
       .Infer([](InferContext& c) { return Type(DTypeOr(c, c.dtype(0)), c.shape(0)); })
       .Grad([](GradContext&) { return Terms{}; });
 }
@@ -113,6 +116,7 @@ void DefineCreation(OpRegistry& ops) {
       .WithAttr("divisor", 1.0, "What the size is divided by, or what is divided by it.")
       .WithAttr("inverse", false, "Divide by the size.")
       .WithAttr("weak", false, "The dtype yields to that of other operands.")
+      .Shard(" -> ")
       .Infer([](InferContext& c) {
         Dim size = c.dim_attr("size");
         c.Check(size.symbolic() || size >= 0, "'size' must not be negative, but got {}", size);
@@ -128,6 +132,7 @@ void DefineCreation(OpRegistry& ops) {
       .RequiredAttr<Ints>("shape", "The sizes.")
       .Sizes("shape")
       .RequiredAttr<double>("value", "The value, converted to the dtype.")
+      .Shard(shard::Shaped("shape"))
       .Infer([](InferContext& c) {
         CheckFits(c, c.attr<double>("value"), c.attr<DType>("dtype"));
         return Type(c.attr<DType>("dtype"), CheckedShape(c));
@@ -153,6 +158,7 @@ void DefineCreation(OpRegistry& ops) {
       .Sizes("n")
       .Sizes("m")
       .OptionalAttr<DType>("dtype", "Float32 where it is None.")
+      .Shard(shard::Whole)
       .Infer([](InferContext& c) {
         Dim n = c.dim_attr("n");
         Dim m = c.is_none("m") ? n : c.dim_attr("m");
@@ -168,6 +174,7 @@ void DefineCreation(OpRegistry& ops) {
   range.Doc("Numbers from `start` up to, but without, `end`.")
       .WithAttr("maxlen", 1000000, "More elements than this are refused.")
       .OptionalAttr<DType>("dtype", "Where it is None: Int64 from ints, else Float32.")
+      .Shard(shard::Whole)
       .Infer(InferRange)
       .Python("range(start, end, step, maxlen=1000000)")
       .Class("Range(maxlen=1000000)(start, end, step)");
@@ -178,6 +185,7 @@ void DefineCreation(OpRegistry& ops) {
       .RequiredAttr<int64_t>("num", "How many.")
       .Sizes("num")
       .Promote(Promotion::kFloating)
+      .Shard(shard::Whole)
       .Infer([](InferContext& c) {
         c.CheckSameDType(0, 1);
         for (size_t i : {0, 1}) {

@@ -1,6 +1,7 @@
 #include "ops/elementwise_loss.h"
 
 #include "ops/batch.h"
+#include "ops/shard.h"
 
 namespace ms {
 namespace {
@@ -62,6 +63,7 @@ void DefineSmoothL1(OpRegistry& ops) {
       .In("target", kFloating, "Shaped as prediction.")
       .WithAttr("beta", 1.0, "Where the parabola meets the line; positive.")
       .WithAttr("reduction", "none", "'none', 'mean' or 'sum'.")
+      .Shard(shard::Loss)
       .Infer([](InferContext& c) {
         c.Check(c.attr<double>("beta") > 0, "'beta' must be positive, but got {}",
                 c.attr<double>("beta"));
@@ -93,6 +95,7 @@ void DefineBinaryCrossEntropy(OpRegistry& ops) {
       .In("labels", kFloating, "Shaped as logits.")
       .In("weight", kFloating, "Broadcasts to logits.")
       .WithAttr("reduction", "mean", "'none', 'mean' or 'sum'.")
+      .Shard(shard::Loss)
       .Infer([](InferContext& c) {
         Shape shape;
         c.Check(Broadcast(c.shape(0), c.shape(2), &shape) && SameSizes(shape, c.shape(0)),
@@ -136,6 +139,7 @@ void DefineLogitsLoss(OpRegistry& ops) {
       .In("weight", kFloating, "Broadcasts to logits.")
       .In("pos_weight", kFloating, "Broadcasts to logits.")
       .WithAttr("reduction", "mean", "'none', 'mean' or 'sum'.")
+      .Shard(shard::Loss)
       .Infer([](InferContext& c) {
         for (size_t i : {2, 3}) {
           Shape shape;
@@ -186,6 +190,7 @@ void DefineDivergence(OpRegistry& ops) {
       .In("logits", kFloating, "Log probabilities, any shape.")
       .In("labels", kFloating, "Probabilities, shaped as logits.")
       .WithAttr("reduction", "mean", "'none', 'mean', 'batchmean' or 'sum'.")
+      .Shard(shard::Loss)
       .Infer([](InferContext& c) {
         if (c.attr<std::string>("reduction") != "batchmean") CheckReduction(c);
         return InferLoss(c);
@@ -204,6 +209,7 @@ void DefineDivergence(OpRegistry& ops) {
   ops.Op("L2Loss")
       .Doc("Half the sum of squares.")
       .In("input_x", kFloating, "Any shape.")
+      .Shard("... -> ; ... sum")
       .Infer([](InferContext& c) { return c.Like(0, Shape{}); })
       .Expand(
           [](ExpandContext& c) { return c.emitter().Call("ReduceSum", {c.in(0) * c.in(0)}) * 0.5; })

@@ -4,6 +4,7 @@
 #include "ops/all.h"
 #include "ops/axes.h"
 #include "ops/batch.h"
+#include "ops/shard.h"
 
 namespace ms {
 namespace {
@@ -67,6 +68,7 @@ void DefineGather(OpRegistry& ops) {
       .RequiredAttr<int64_t>("axis", "The axis.")
       .WithAttr("batch_dims", 0, "How many leading axes both inputs share.")
       .Batch(batch::Gather)
+      .Shard(shard::Gather)
       .Infer(InferGather)
       .Grad([](GradContext& g) {
         NamedAttrs attrs = GatherAttrs(g);
@@ -86,6 +88,7 @@ void DefineGather(OpRegistry& ops) {
       .RequiredAttr<Ints>("shape", "The shape of Gather's first input.")
       .Sizes("shape")
       .Batch(batch::GatherGrad)
+      .Shard(shard::GatherGrad)
       .Infer(InferGatherGrad)
       .Grad([](GradContext& g) {
         return Terms{g.Call("Gather", {g.dout(), g.in(1)}, GatherAttrs(g)), Term{}};
@@ -113,6 +116,7 @@ void DefineElementGather(OpRegistry& ops) {
       .RequiredAttr<int64_t>("dim", "The axis.")
       .In("index", kIndex, "Positions in [-n, n); the rank of x.")
       .Batch(batch::Axis("dim"))
+      .Shard(shard::GatherElements)
       .Infer([](InferContext& c) {
         int axis = c.Axis(c.attr<int64_t>("dim"), std::max(c.rank(0), 1));
         CheckElementIndex(c, c.shape(0), c.shape(1), axis);
@@ -130,6 +134,7 @@ void DefineElementGather(OpRegistry& ops) {
       .In("input_x", kAny, "At least one dimension.")
       .In("indices", kIndex, "[..., k]: k coordinates, k <= rank of x.")
       .Batch(batch::Coordinates(1))
+      .Shard(shard::GatherNd)
       .Infer([](InferContext& c) {
         c.Check(c.rank(1) > 0, "'indices' must have at least 1 dimension, but got a scalar");
         int64_t depth = c.shape(1).back();
@@ -175,6 +180,7 @@ void DefineOneHot(OpRegistry& ops) {
         int64_t axis = b.attr<int64_t>("axis");
         return b.Again({b.in(0), b.in(1), b.in(2)}, {{"axis", axis < 0 ? axis : axis + 1}});
       })
+      .Shard(shard::OneHot)
       .Infer([](InferContext& c) {
         c.CheckSameDType(1, 2);
         for (size_t i : {1, 2}) {

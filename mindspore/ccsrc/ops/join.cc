@@ -4,6 +4,7 @@
 #include "ops/all.h"
 #include "ops/axes.h"
 #include "ops/batch.h"
+#include "ops/shard.h"
 
 namespace ms {
 namespace {
@@ -126,6 +127,7 @@ void DefineJoin(OpRegistry& ops) {
       .WithAttr("axis", 0, "The axis.")
       .Promote()
       .Batch(batch::Axis("axis"))
+      .Shard(shard::Concat)
       .Infer(InferConcat)
       .Grad(ConcatGrad)
       .Python("concat(tensors, axis=0)")
@@ -137,6 +139,7 @@ void DefineJoin(OpRegistry& ops) {
       .WithAttr("axis", 0, "Where the new axis is.")
       .Promote()
       .Batch(batch::NewAxis("axis"))
+      .Shard(shard::Stack)
       .Infer(InferStack)
       .Grad([](GradContext& g) {
         return g.CallMany("Unstack", {g.dout()}, {{"axis", g.attr<int64_t>("axis")}});
@@ -151,6 +154,7 @@ void DefineJoin(OpRegistry& ops) {
       .OptionalAttr<int64_t>("num", "The size of the axis, as a check.")
       .Batch(batch::Axis("axis"))
       .Returns(kPieces)
+      .Shard(shard::Pieces("axis"))
       .Infer(InferUnstack)
       .Grad([](GradContext& g) {
         return g.Call("Stack", Douts(g), {{"axis", g.attr<int64_t>("axis")}});
@@ -166,6 +170,7 @@ void DefineJoin(OpRegistry& ops) {
       .WithAttr("output_num", 1, "How many pieces.")
       .Batch(batch::Axis("axis"))
       .Returns(kPieces)
+      .Shard(shard::Pieces("axis"))
       .Infer(InferSplit)
       .Grad([](GradContext& g) {
         return g.Call("Concat", Douts(g), {{"axis", g.attr<int64_t>("axis")}});
@@ -180,6 +185,7 @@ void DefineJoin(OpRegistry& ops) {
       .RequiredAttr<int64_t>("num_split", "How many sizes there are.")
       .Batch(batch::Axis("split_dim"))
       .Returns(kPieces)
+      .Shard(shard::Pieces("split_dim"))
       .Infer(InferSplitV)
       .Grad([](GradContext& g) {
         return g.Call("Concat", Douts(g), {{"axis", g.attr<int64_t>("split_dim")}});

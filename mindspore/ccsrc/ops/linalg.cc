@@ -1,6 +1,7 @@
 // Matrix products and the bias that goes with them.
 #include "ops/all.h"
 #include "ops/batch.h"
+#include "ops/shard.h"
 
 namespace ms {
 namespace {
@@ -122,7 +123,7 @@ void DefineLinalg(OpRegistry& ops) {
         return InferProduct(c);
       })
       .Grad([](GradContext& g) { return ProductGrad(g, "MatMul"); })
-      .Shard("m k, k n -> m n")
+      .Shard(shard::Product)
       .Class("MatMul(transpose_a=False, transpose_b=False)(input, mat2)");
   ops.Op("BatchMatMul")
       .Doc("Products of the matrices in the last two dimensions; the dimensions before broadcast.")
@@ -136,7 +137,7 @@ void DefineLinalg(OpRegistry& ops) {
         return InferProduct(c);
       })
       .Grad([](GradContext& g) { return ProductGrad(g, "BatchMatMul"); })
-      .Shard("... m k, ... k n -> ... m n");
+      .Shard(shard::Product);
   // What quantised networks are made of; what scales the sums is composed in Python.
   ops.Op("MatMulInteger")
       .Internal()
@@ -147,6 +148,7 @@ void DefineLinalg(OpRegistry& ops) {
       .In("y", One(DType::kInt8), "[..., k, n], or [..., n, k] with transpose_b.")
       .WithAttr("transpose_a", false, "Read the matrices of x transposed.")
       .WithAttr("transpose_b", false, "Read the matrices of y transposed.")
+      .Shard(shard::Product)
       .Infer([](InferContext& c) {
         CheckStacks(c);
         return Type(DType::kInt32, ProductShape(c));
@@ -157,6 +159,7 @@ void DefineLinalg(OpRegistry& ops) {
       .In("input_x", kNumber, "Rank 2 to 5; channels in dimension 1, or last with 'NHWC'.")
       .In("bias", kNumber, "[channels], of the dtype of input_x.")
       .WithAttr("data_format", "NCHW", "'NCHW', 'NHWC', or 'NCDHW' for rank 5.")
+      .Shard(shard::BiasAdd)
       .Infer(InferBiasAdd)
       .Grad(BiasAddGrad)
       .Expand([](ExpandContext& c) {

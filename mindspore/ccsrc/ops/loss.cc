@@ -3,6 +3,7 @@
 #include "ops/all.h"
 #include "ops/batch.h"
 #include "ops/elementwise_loss.h"
+#include "ops/shard.h"
 
 namespace ms {
 namespace {
@@ -47,9 +48,9 @@ void DefineSoftmax(OpRegistry& ops) {
       .In("input", kFloating, "At least rank 1.")
       .WithAttr("axis", Ints{-1}, "The axis that sums to one.")
       .Batch(batch::Axis("axis"))
+      .Shard(shard::Along("axis"))
       .Infer(InferSoftmax)
-      .Grad([](GradContext& g) { return CallAlong(g, "SoftmaxGrad", g.out(), g.dout()); })
-      .Shard("... [axis] -> ... [axis]");
+      .Grad([](GradContext& g) { return CallAlong(g, "SoftmaxGrad", g.out(), g.dout()); });
   ops.Op("SoftmaxGrad")
       .Internal()
       .Doc("Gradient of Softmax from its output: y (dy - sum(y dy)).")
@@ -57,6 +58,7 @@ void DefineSoftmax(OpRegistry& ops) {
       .In("dy", kFloating, "Shaped as y.")
       .WithAttr("axis", -1, "The axis that sums to one.")
       .Batch(batch::Axis("axis"))
+      .Shard(shard::Along("axis"))
       .Infer(InferSoftmaxGrad)
       .Grad([](GradContext& g) {
         int64_t axis = g.attr<int64_t>("axis");
@@ -69,6 +71,7 @@ void DefineSoftmax(OpRegistry& ops) {
       .In("logits", kFloating, "At least rank 1.")
       .WithAttr("axis", -1, "The axis whose exponentials sum to one.")
       .Batch(batch::Axis("axis"))
+      .Shard(shard::Along("axis"))
       .Infer(InferSoftmax)
       .Grad([](GradContext& g) { return CallAlong(g, "LogSoftmaxGrad", g.out(), g.dout()); })
       .Python("log_softmax(logits, axis=-1)");
@@ -79,6 +82,7 @@ void DefineSoftmax(OpRegistry& ops) {
       .In("dy", kFloating, "Shaped as y.")
       .WithAttr("axis", -1, "The axis whose exponentials sum to one.")
       .Batch(batch::Axis("axis"))
+      .Shard(shard::Along("axis"))
       .Infer(InferSoftmaxGrad)
       .Grad([](GradContext& g) {
         int64_t axis = g.attr<int64_t>("axis");
@@ -135,6 +139,7 @@ void DefineCrossEntropy(OpRegistry& ops) {
       .In("logits", kFloating, "[batch, classes].")
       .In("labels", kFloating, "[batch, classes].")
       .Batch(batch::FirstAxis())
+      .Shard("n c, n c -> n, n c; c whole")
       .Infer([](InferContext& c) {
         c.CheckRank(0, 2);
         c.CheckSameShape(0, 1);
@@ -150,6 +155,9 @@ void DefineCrossEntropy(OpRegistry& ops) {
       .In("labels", kIndex, "[batch], classes in [0, classes).")
       .WithAttr("is_grad", false, "Return the gradient of the logits instead.")
       .Batch(batch::SparseCrossEntropy)
+      .Shard([](const ShardContext& c) {  // the gradient is divided by the size of the batch
+        return c.attr<bool>("is_grad") ? "n c, n -> n c; n c whole" : "n c, n -> ; n mean, c whole";
+      })
       .Infer([](InferContext& c) {
         CheckLabels(c);
         return c.Like(0, c.attr<bool>("is_grad") ? c.shape(0) : Shape{});
@@ -170,6 +178,16 @@ void CheckLikelihood(const InferContext& c, size_t logits, size_t weight) {
 NamedAttrs LikelihoodAttrs(GradContext& g) {
   return {{"reduction", g.attr<std::string>("reduction")},
           {"ignore_index", g.attr<int64_t>("ignore_index")}};
+}
+
+// NLLLoss of x against the labels, an input that the weights follow, with a mean over the total
+// that is an input: that of the whole where the rows are a part.
+Term LossOver(GradContext& g, const Term& x, size_t labels, size_t total) {
+  NamedAttrs attrs = LikelihoodAttrs(g);
+  bool mean = g.attr<std::string>("reduction") == "mean";
+  if (mean) attrs[0].second = std::string("sum");
+  Term loss = g.CallMany("NLLLoss", {x, g.in(labels), g.in(labels + 1)}, attrs)[0];
+  return mean ? loss / g.in(total) : loss;
 }
 
 // total = sum of the weights of the labels; loss is divided by it for 'mean'.
@@ -194,6 +212,7 @@ void DefineLikelihood(OpRegistry& ops) {
       .WithAttr("reduction", "mean", "'none', 'mean' (over the weights) or 'sum'.")
       .WithAttr("ignore_index", -100, "Rows of this label do not count.")
       .Batch(batch::Likelihood)
+      .Shard(shard::Likelihood)
       .Infer([](InferContext& c) {
         CheckLabels(c);
         CheckLikelihood(c, 0, 2);
@@ -213,6 +232,7 @@ void DefineLikelihood(OpRegistry& ops) {
       .RequiredAttr<int64_t>("classes", "The number of classes.")
       .Sizes("classes")
       .Batch(batch::LikelihoodGrad)
+      .Shard(shard::LikelihoodGrad(false))
       .Infer([](InferContext& c) {
         CheckReduction(c);
         c.CheckRank(1, 1);
@@ -230,9 +250,7 @@ void DefineLikelihood(OpRegistry& ops) {
                 classes);
         return c.Like(0, {c.dim(1, 0), classes});
       })
-      .Grad([](GradContext& g) {
-        return g.CallMany("NLLLoss", {g.dout(), g.in(1), g.in(2)}, LikelihoodAttrs(g))[0];
-      });
+      .Grad([](GradContext& g) { return LossOver(g, g.dout(), 1, 3); });
 }
 
 // ---- cross entropy of logits ------------------------------------------------------------------
@@ -254,7 +272,7 @@ Terms LogitsSecondGrad(GradContext& g) {
   Terms grads(5);
   if (g.needs(0)) {
     Term t = u - SumAlong(p * u, 1);
-    grads[0] = g.CallMany("NLLLoss", {t, g.in(2), g.in(3)}, LikelihoodAttrs(g))[0];
+    grads[0] = LossOver(g, t, 2, 4);
   }
   if (g.needs(1)) {
     NamedAttrs attrs = LikelihoodAttrs(g);
@@ -282,6 +300,7 @@ void DefineLogitsLoss(OpRegistry& ops) {
                           .In("labels", kIndex, "[batch], classes in [0, classes) or ignore_index.")
                           .In("weight", kFloating, "[classes]."))
       .Doc("NLLLoss of the logarithm of the softmax of each row, and the sum of weights.")
+      .Shard(shard::Likelihood)
       .Infer([](InferContext& c) {
         CheckLabels(c);
         CheckLikelihood(c, 0, 2);
@@ -301,6 +320,7 @@ void DefineLogitsLoss(OpRegistry& ops) {
                           .In("weight", kFloating, "[classes].")
                           .In("total_weight", kFloating, "Output 1 of CrossEntropy."))
       .Doc("Gradient of CrossEntropy with respect to the logits.")
+      .Shard(shard::LikelihoodGrad(true))
       .Infer([](InferContext& c) {
         c.CheckRank(1, 2);
         c.CheckRank(2, 1);

@@ -2,6 +2,7 @@
 #include "ops/all.h"
 #include "ops/batch.h"
 #include "ops/elementwise.h"
+#include "ops/shard.h"
 
 namespace ms {
 namespace {
@@ -149,6 +150,7 @@ void DefineChecks(OpRegistry& ops) {
       .RequiredAttr<std::string>("of", "The op that takes the number, for the message.")
       .Internal()
       .Batch(batch::Leading)
+      .Shard(ElementwiseShard)
       .Infer([](InferContext& c) { return Type(c.attr<DType>("dtype"), c.shape(0)); })
       .Grad([](GradContext& g) { return CastTo(g.dout(), g.in_type(0).dtype()); });
   ops.Op("CheckDivisor")
@@ -158,6 +160,7 @@ void DefineChecks(OpRegistry& ops) {
       .Internal()
       .Batch(batch::Leading)
       .InPlace(0, 0)
+      .Shard(ElementwiseShard)
       .Infer([](InferContext& c) { return c.in(0); })
       .Grad([](GradContext& g) { return g.dout(); });
 }

@@ -3,6 +3,7 @@
 #include "ops/matmul_bias.h"
 #include "ops/all.h"
 #include "ops/joined_activation.h"
+#include "ops/shard.h"
 
 namespace ms {
 namespace {
@@ -57,6 +58,7 @@ OpDef& Attributes(OpDef& op) {
       .WithAttr("transpose_b", false, "Read y transposed.")
       .WithAttr("activation", "", "'', or what follows: 'relu', 'gelu', ...")
       .WithAttr("y_shape", Ints{}, "The shape of a packed y before it was packed.")
+      .Shard(shard::ProductBias)
       .Infer(InferProduct);
 }
 
@@ -79,6 +81,7 @@ void DefineMatMulBias(OpRegistry& ops) {
       .RequiredAttr<int64_t>("rows", "How many rows the first matrix has.")
       .RequiredAttr<int64_t>("size", "How many elements the result has.")
       .WithAttr("dtype", DType::kFloat32, "Of the first matrix and the result.")
+      .Shard(shard::Whole)
       .Infer([](InferContext& c) {
         c.CheckRank(0, 2);
         for (const char* name : {"rows", "size"}) {

@@ -3,6 +3,7 @@
 #include "ops/norm.h"
 #include "ops/all.h"
 #include "ops/batch.h"
+#include "ops/shard.h"
 
 namespace ms {
 namespace {
@@ -194,6 +195,7 @@ void DefineBatchNorm(OpRegistry& ops) {
       .WithAttr("momentum", 0.1, "The share of the batch in the stored statistics.")
       .WithAttr("data_format", "NCHW", "'NCHW' or 'NHWC'.")
       .Batch(batch::ChannelNorm)
+      .Shard(shard::Channels("whole"))
       .Infer(InferBatchNorm)
       .Grad(BatchNormGradRule)
       .Updates(1, 3)
@@ -206,6 +208,7 @@ void DefineBatchNorm(OpRegistry& ops) {
       .WithAttr("epsilon", 1e-5, "Added to the variance.")
       .WithAttr("data_format", "NCHW", "'NCHW' or 'NHWC'.")
       .Batch(batch::ChannelNorm)
+      .Shard(shard::Channels(""))
       .Infer([](InferContext& c) {
         CheckBatchNorm(c, 0, 1, 5);
         return c.Like(0, c.shape(0));
@@ -223,6 +226,7 @@ void DefineBatchNorm(OpRegistry& ops) {
       .WithAttr("epsilon", 1e-5, "As in BatchNorm.")
       .WithAttr("data_format", "NCHW", "'NCHW' or 'NHWC'.")
       .Batch(batch::ChannelNorm)
+      .Shard(shard::Channels("sum"))
       .Infer([](InferContext& c) {
         c.CheckSameDType(0, 1);
         c.CheckSameShape(0, 1);
@@ -349,6 +353,7 @@ void DefineLayerNorm(OpRegistry& ops) {
       .In("gamma", kFloating, "The shape of input_x from begin_params_axis; its dtype or Float32.")
       .In("beta", kFloating, "Like gamma.")
       .Batch(batch::LayerNorm)
+      .Shard(shard::LayerNorm)
       .Infer([](InferContext& c) {
         Rows rows = CheckLayerNorm(c, 0, 1, 3);
         Type statistics(StatisticsType(c.dtype(0)), rows.statistics);
@@ -363,6 +368,7 @@ void DefineLayerNorm(OpRegistry& ops) {
       .In("mean", kFloating, "Output 1 of LayerNorm.")
       .In("gamma", kFloating, "Input of LayerNorm.")
       .Batch(batch::LayerNormGrad)
+      .Shard(shard::LayerNormGrad)
       .Infer([](InferContext& c) {
         c.CheckSameDType(0, 1);
         c.CheckSameShape(0, 1);
@@ -398,6 +404,7 @@ void DefineL2Normalize(OpRegistry& ops) {
       .WithAttr("axis", Ints{0}, "The axis of the vectors.")
       .WithAttr("epsilon", 1e-4, "Lower limit of the squared norm.")
       .Batch(batch::Axis("axis"))
+      .Shard(shard::Along("axis"))
       .Infer([](InferContext& c) {
         const Ints& axis = c.attr<Ints>("axis");
         c.Check(axis.size() == 1, "'axis' must be one integer, but got ({})",

@@ -2,6 +2,7 @@
 // makes of a sequence of ops, so that memory is read once.
 #include "ops/all.h"
 #include "ops/norm.h"
+#include "ops/shard.h"
 
 namespace ms {
 namespace {
@@ -83,6 +84,7 @@ void DefineNormRelu(OpRegistry& ops) {
   Attributes(Inputs(ops.Op("BatchNormRelu").Internal()))
       .Doc("An activation of BatchNorm in training.")
       .WithAttr("activation", "relu", "'relu' or 'relu6'.")
+      .Shard(shard::Channels("whole"))
       .Infer([](InferContext& c) {
         CheckActivation(c);
         return InferBatchNorm(c);
@@ -96,6 +98,7 @@ void DefineNormRelu(OpRegistry& ops) {
       Inputs(ops.Op("BatchNormAddRelu").Internal()).In("residual", kFloating, "Shaped as input_x."))
       .Doc("ReLU of the sum of BatchNorm in training and a second image.")
       .InPlace(0, 5)
+      .Shard(shard::Channels("whole"))
       .Infer([](InferContext& c) {
         c.CheckSameDType(0, 5);
         c.CheckSameShape(0, 5);
@@ -112,6 +115,7 @@ void DefineNormRelu(OpRegistry& ops) {
             .In("bias", kFloating, "[C]."))
       .Doc("Gradients of BatchNormRelu with respect to its input, scale and bias.")
       .WithAttr("activation", "relu", "'relu' or 'relu6'.")
+      .Shard(shard::Channels("whole"))
       .Infer([](InferContext& c) {
         CheckActivation(c);
         c.CheckSameDType(0, 1);
@@ -126,6 +130,7 @@ void DefineNormRelu(OpRegistry& ops) {
             .In("x", kFloating, "Its input.")
             .In("scale", kFloating, "[C]."))
       .Doc("Gradients of BatchNormAddRelu with respect to input, scale, bias and residual.")
+      .Shard(shard::Channels("whole"))
       .Infer([](InferContext& c) {
         for (size_t i : {1, 2}) {
           c.CheckSameDType(0, i);

@@ -2,6 +2,7 @@
 // the inputs, and the runtime writes them in place. Learning rates and other factors are scalars of
 // any real dtype. Calls from Python return as many outputs as MindSpore's classes do.
 #include "ops/all.h"
+#include "ops/shard.h"
 
 namespace ms {
 namespace {
@@ -27,7 +28,7 @@ OpDef& Update(OpDef& op, const Positions& updated, const Positions& full, int re
   });
   for (size_t i = 0; i < updated.size(); ++i)
     op.Updates(static_cast<int>(i), static_cast<int>(updated[i]));
-  return op.Returns(returned);
+  return op.Shard(ElementwiseShard).Returns(returned);
 }
 
 OpDef& In(OpDef& op, DTypeSet types, std::initializer_list<const char*> names) {
@@ -70,6 +71,7 @@ void DefineAssign(OpRegistry& ops) {
         .Doc(form.doc)
         .In("variable", form.types, "The Parameter.")
         .In("value", form.types, "The same shape; a dtype that promotes to the Parameter's.")
+        .Shard(ElementwiseShard)
         .Infer([](InferContext& c) {
           bool fits = Promote(c.dtype(0), false, c.dtype(1), c.in(1).weak()) == c.dtype(0);
           fits = fits && (!IsComplex(c.dtype(1)) || c.dtype(0) == c.dtype(1));
@@ -123,6 +125,7 @@ void DefineMomentum(OpRegistry& ops) {
       .WithAttr("dampening", 0.0, "As in SGD.")
       .WithAttr("weight_decay", 0.0, "As in SGD.")
       .WithAttr("nesterov", false, "As in SGD.")
+      .Shard(shard::UpdateRows)
       .Infer(InferRows)
       .Updates(0, 0)
       .Updates(1, 3)

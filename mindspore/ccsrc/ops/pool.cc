@@ -2,6 +2,7 @@
 // maximum again, which costs less memory than it costs time.
 #include "ops/all.h"
 #include "ops/batch.h"
+#include "ops/shard.h"
 #include "ops/window.h"
 
 namespace ms {
@@ -49,6 +50,7 @@ void DefineMaxPool(OpRegistry& ops) {
   MaxWindows(ops.Op("MaxPool").In("x", kFloating, "[N, C, H, W] or [N, H, W, C]."))
       .Doc("Largest element of each window; a nan wins.")
       .Batch(batch::FirstAxis())
+      .Shard(shard::Windows())
       .Infer(InferPool)
       .Grad([](GradContext& g) {
         return g.Call("MaxPoolGrad", {g.in(0), g.dout()}, SameAttrs(g.node()));
@@ -57,6 +59,7 @@ void DefineMaxPool(OpRegistry& ops) {
   MaxWindows(ops.Op("MaxPoolWithArgmax").In("x", kFloating, "[N, C, H, W] or [N, H, W, C]."))
       .Doc("Largest element of each window and its position in the plane, row by row.")
       .Batch(batch::FirstAxis())
+      .Shard(shard::Windows("whole"))
       .Infer([](InferContext& c) {
         Shape out = PoolOutput(c.op(), c.attrs(), c.shape(0));
         return Types{c.Like(0, out), Type(DType::kInt32, out)};
@@ -70,6 +73,7 @@ void DefineMaxPool(OpRegistry& ops) {
       ops.Op("MaxPoolGrad").Internal().In("x", kFloating, "Input of MaxPool.").In("dy", kFloating))
       .Doc("Gradient of MaxPool: dy goes to the first maximum of each window.")
       .Batch(batch::FirstAxis())
+      .Shard(shard::Windows())
       .Infer([](InferContext& c) {
         c.CheckSameDType(0, 1);
         CheckPooled(c, 1, PoolOutput(c.op(), c.attrs(), c.shape(0)));
@@ -84,6 +88,7 @@ void DefineMaxPool(OpRegistry& ops) {
                  .In("values", kFloating))
       .Doc("The values at the first maximum of each window of x.")
       .Batch(batch::FirstAxis())
+      .Shard(shard::Windows())
       .Infer([](InferContext& c) {
         Type pooled = InferPool(c);
         c.CheckSameDType(0, 1);
@@ -106,6 +111,7 @@ void DefineAvgPool(OpRegistry& ops) {
   AverageWindows(ops.Op("AvgPool").In("x", kFloating, "[N, C, H, W] or [N, H, W, C]."))
       .Doc("Mean of each window; what hangs over the edge does not count.")
       .Batch(batch::FirstAxis())
+      .Shard(shard::Windows())
       .Infer(InferAvgPool)
       .Grad([](GradContext& g) {
         NamedAttrs attrs = SameAttrs(g.node());
@@ -119,6 +125,7 @@ void DefineAvgPool(OpRegistry& ops) {
       .RequiredAttr<Ints>("input_size", "Shape of the result.")
       .Sizes("input_size")
       .Batch(batch::FirstAxis(1, "input_size"))
+      .Shard(shard::Windows())
       .Infer([](InferContext& c) {
         Shape input = c.attr<Ints>("input_size");
         CheckPooled(c, 0, PoolOutput(c.op(), c.attrs(), input));
@@ -156,6 +163,7 @@ void DefineAdaptivePool(OpRegistry& ops) {
       .Batch([](BatchContext& b) {
         return b.rank(0) == 3 ? b.Again({b.in(0)}) : batch::FirstAxis()(b);
       })
+      .Shard("... h w -> ... y x; h w y x whole")
       .Infer([](InferContext& c) {
         return c.Like(0, AdaptiveShape(c, c.shape(0), c.dims_attr("output_size")));
       })
@@ -175,6 +183,7 @@ void DefineAdaptivePool(OpRegistry& ops) {
       .In("dy", kFloating, "Shaped as the output of AdaptiveAvgPool2D.")
       .RequiredAttr<Ints>("input_size", "Shape of the result.")
       .Sizes("input_size")
+      .Shard("... y x -> ... h w; h w y x whole, input_size = ... _ _")
       .Infer([](InferContext& c) {
         Shape input = c.attr<Ints>("input_size");
         c.Check(c.rank(0) == input.rank() && c.rank(0) >= 3,

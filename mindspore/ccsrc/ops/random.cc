@@ -4,6 +4,7 @@
 // equal seeds in two runs of a program give equal numbers.
 #include "ops/all.h"
 #include "ops/batch.h"
+#include "ops/shard.h"
 
 namespace ms {
 namespace {
@@ -31,11 +32,13 @@ void DefineFilled(OpRegistry& ops) {
   WithSeeds(ops.Op("StandardNormal").RequiredAttr<Ints>("shape", "The sizes.").Sizes("shape"))
       .Doc("Numbers from the normal distribution of mean 0 and deviation 1.")
       .Batch(batch::Shaped("shape"))
+      .Shard(shard::Shaped("shape", ", seeded"))
       .Infer([](InferContext& c) { return Type(DType::kFloat32, CheckedShape(c)); })
       .Class("StandardNormal(seed=0, seed2=0)(shape)");
   WithSeeds(ops.Op("UniformReal").RequiredAttr<Ints>("shape", "The sizes.").Sizes("shape"))
       .Doc("Numbers spread evenly over [0, 1).")
       .Batch(batch::Shaped("shape"))
+      .Shard(shard::Shaped("shape", ", seeded"))
       .Infer([](InferContext& c) { return Type(DType::kFloat32, CheckedShape(c)); })
       .Class("UniformReal(seed=0, seed2=0)(shape)");
   WithSeeds(ops.Op("UniformInt")
@@ -45,6 +48,7 @@ void DefineFilled(OpRegistry& ops) {
                 .Sizes("shape"))
       .Doc("Integers spread evenly over [minval, maxval).")
       .Batch(batch::Shaped("shape"))
+      .Shard(shard::Shaped("shape", ", seeded"))
       .Infer([](InferContext& c) {
         c.CheckSameDType(0, 1);
         CheckScalar(c, 0);
@@ -56,6 +60,7 @@ void DefineFilled(OpRegistry& ops) {
       ops.Op("RandomPermutation").Internal().RequiredAttr<int64_t>("n", "How many.").Sizes("n"))
       .OptionalAttr<DType>("dtype", "Int64 where it is None.")
       .Doc("The numbers 0 ... n - 1 in random order.")
+      .Shard(shard::Whole)
       .Infer([](InferContext& c) {
         Dim n = c.dim_attr("n");
         c.Check(n >= 0 && (n.symbolic() || n < (int64_t{1} << 31)),
@@ -73,12 +78,14 @@ void DefineOffsets(OpRegistry& ops) {
       .Internal()
       .Doc("The offset that the next random op will take; takes none itself.")
       .HasEffect(Effect::kRandom)
+      .Shard(" -> ")
       .Infer([](InferContext&) { return Type(DType::kInt64, Shape{}); });
   ops.Op("SetRandomOffset")
       .Internal()
       .Doc("Makes the next random op take this offset; returns the one it would have taken.")
       .In("offset", One(DType::kInt64), "A scalar.")
       .HasEffect(Effect::kRandom)
+      .Shard(" -> ")
       .Infer([](InferContext& c) {
         c.Check(c.rank(0) == 0, "'offset' must be a scalar, but got shape {}", c.shape(0));
         return Type(DType::kInt64, Shape{});
@@ -95,6 +102,7 @@ void DefineSampling(OpRegistry& ops) {
         if (one && b.batched(1)) return {};
         return b.Again({b.Spread(0), one ? b.in(1) : b.Spread(1)});
       })
+      .Shard("..., ... -> ...; seeded")
       .Infer([](InferContext& c) {
         Shape shape;
         bool fits = Broadcast(c.shape(0), c.shape(1), &shape) && SameSizes(shape, c.shape(0));
@@ -111,6 +119,7 @@ void DefineSampling(OpRegistry& ops) {
       .WithAttr("dtype", DType::kInt32, "Int32 or Int64.")
       .WithAttr("replacement", true, "Whether a position may be drawn twice.")
       .Doc("Positions drawn with probabilities proportional to the weights.")
+      .Shard("... x -> ... s; x s whole, seeded")
       .Infer([](InferContext& c) {
         c.Check(c.rank(0) == 1 || c.rank(0) == 2,
                 "'x' must have 1 or 2 dimensions, but got shape {}", c.shape(0));
@@ -144,6 +153,7 @@ void DefineRandom(OpRegistry& ops) {
           "is 1 where an element "
           "was kept.")
       .Batch(batch::Leading)
+      .Shard("... -> ..., ...; seeded")
       .Infer([](InferContext& c) {
         double keep = c.attr<double>("keep_prob");
         c.Check(keep > 0 && keep <= 1, "'keep_prob' must be in (0, 1], but got {}", keep);
@@ -162,6 +172,7 @@ void DefineRandom(OpRegistry& ops) {
       .In("mask", kFloating, "The same shape.")
       .WithAttr("keep_prob", 0.5, "In (0, 1].")
       .Batch(batch::Leading)
+      .Shard(ElementwiseShard)
       .Infer([](InferContext& c) {
         c.CheckSameDType(0, 1);
         c.CheckSameShape(0, 1);

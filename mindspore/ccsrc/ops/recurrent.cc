@@ -2,6 +2,7 @@
 // where it is one large matrix product; the op is what one step hands to the next. Its gradient is
 // an op as well, whose own gradients come from its composition (ops/recurrent_steps.cc).
 #include "ops/recurrent_steps.h"
+#include "ops/shard.h"
 
 namespace ms {
 namespace {
@@ -135,6 +136,7 @@ void DefineRecurrent(OpRegistry& ops) {
           "within the reset gate.")
       .In("lengths", kIndex, "[batch]: a sequence ends before the step of this number.")
       .WithAttr("keep", false, "Whether the gates and states are kept for the gradient.")
+      .Shard(shard::Recurrence)
       .Infer(InferRecurrence)
       .Grad(RecurrenceGradRule)
       .Expand(ExpandRecurrence);
@@ -149,6 +151,7 @@ void DefineRecurrent(OpRegistry& ops) {
       .In("lengths", kIndex, "As in Recurrence.")
       .In("saved", kFloating, "Output 3 of Recurrence.")
       .In("before", kFloating, "Output 4 of Recurrence.")
+      .Shard(shard::Recurrence)
       .Infer(InferRecurrenceGrad)
       .Expand(ExpandRecurrenceGrad);
 }

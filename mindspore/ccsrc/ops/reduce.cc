@@ -3,6 +3,7 @@
 #include "ops/all.h"
 #include "ops/axes.h"
 #include "ops/batch.h"
+#include "ops/shard.h"
 
 namespace ms {
 
@@ -179,6 +180,7 @@ void DefineArgReductions(OpRegistry& ops) {
         .WithAttr("axis", -1, "The axis that is searched.")
         .WithAttr("output_type", DType::kInt32, "Int32 or Int64.")
         .Batch(batch::Axis("axis"))
+        .Shard(shard::Along("axis"))
         .Infer(InferArg);
   }
   for (const char* name : {"ArgMaxWithValue", "ArgMinWithValue"}) {
@@ -188,6 +190,7 @@ void DefineArgReductions(OpRegistry& ops) {
         .WithAttr("axis", 0, "The axis that is searched.")
         .WithAttr("keep_dims", false, "Keep that axis with size 1.")
         .Batch(batch::Axis("axis"))
+        .Shard(shard::Along("axis"))
         .Infer(InferArgWithValue)
         .Grad(ArgWithValueGrad);
   }
@@ -204,6 +207,7 @@ void DefineReduce(OpRegistry& ops) {
         return skip ? Terms{b.in(0)} : batch::Axis("axis")(b);
       })
       .WithAttr("skip_mode", false, "An empty list of axes returns x as it is.")
+      .Shard(shard::Reduction("sum"))
       .Infer([](InferContext& c) {
         bool skip = c.attr<bool>("skip_mode") && AxisList(c.op(), c.attrs(), "axis").empty();
         return skip ? c.Like(0, c.shape(0)) : InferReduce(c);
@@ -217,6 +221,7 @@ void DefineReduce(OpRegistry& ops) {
       .Class("ReduceSum(keep_dims=False, skip_mode=False)(x, axis=())");
   Reduction(ops, "ReduceMean", "x", kNumber)
       .Doc("Mean over axes; of integers, rounded towards zero. The mean of nothing is nan.")
+      .Shard(shard::Reduction("mean"))
       .Infer(InferReduce)
       .Grad(MeanGrad)
       .Python("mean(x, axis=None, keep_dims=False)", kFunction | kMethod)
@@ -225,6 +230,7 @@ void DefineReduce(OpRegistry& ops) {
   Reduction(ops, "ReduceMax", "x", kReal | kBoolean)
       .Doc("Largest element over axes; a nan wins.")
       .WithAttr("first", false, kFirstDoc)
+      .Shard(shard::Reduction("max"))
       .Infer(InferExtreme)
       .Grad(ExtremeGrad)
       .Python("reduce_max(x, axis=())")
@@ -232,22 +238,26 @@ void DefineReduce(OpRegistry& ops) {
   Reduction(ops, "ReduceMin", "x", kReal | kBoolean)
       .Doc("Smallest element over axes; a nan wins.")
       .WithAttr("first", false, kFirstDoc)
+      .Shard(shard::Reduction("min"))
       .Infer(InferExtreme)
       .Grad(ExtremeGrad)
       .Python("reduce_min(x, axis=())")
       .Class("ReduceMin(keep_dims=False)(x, axis=())");
   Reduction(ops, "ReduceProd", "x", kNumber)
       .Doc("Product over axes, in the dtype of x.")
+      .Shard(shard::Reduction("whole"))
       .Infer(InferReduce)
       .Grad(ProdGrad)
       .Class("ReduceProd(keep_dims=False)(x, axis=())");
   Reduction(ops, "ReduceAll", "input", kAny)
       .Doc("Whether all elements over axes are true (not zero).")
+      .Shard(shard::Reduction("min"))
       .Infer(InferBoolReduce)
       .Python("all(input, axis=None, keep_dims=False)", kFunction | kMethod)
       .Class("ReduceAll(keep_dims=False)(input, axis=None)");
   Reduction(ops, "ReduceAny", "x", kAny)
       .Doc("Whether any element over axes is true (not zero).")
+      .Shard(shard::Reduction("max"))
       .Infer(InferBoolReduce)
       .Python("any(input, axis=None, keep_dims=False)", kFunction | kMethod)
       .Class("ReduceAny(keep_dims=False)(x, axis=())");
@@ -258,6 +268,7 @@ void DefineReduce(OpRegistry& ops) {
       .In("x", kNumber | kBoolean, "One or more tensors of the same shape.")
       .Variadic()
       .Batch(batch::Leading)
+      .Shard(ElementwiseShard)
       .Infer([](InferContext& c) {
         for (size_t i = 1; i < c.size(); ++i) {
           c.CheckType(c.dtype(i) == c.dtype(0),

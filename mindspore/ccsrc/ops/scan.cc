@@ -3,6 +3,7 @@
 #include "ops/all.h"
 #include "ops/axes.h"
 #include "ops/batch.h"
+#include "ops/shard.h"
 
 namespace ms {
 namespace {
@@ -84,6 +85,7 @@ void DefineScan(OpRegistry& ops) {
       .WithAttr("exclusive", false, "Leave the element itself out.")
       .WithAttr("reverse", false, "Run from the end.")
       .Batch(batch::Axis("axis"))
+      .Shard(shard::Along("axis"))
       .Infer(InferScan)
       .Grad(CumSumGrad)
       .Class("CumSum(exclusive=False, reverse=False)(input, axis)");
@@ -94,6 +96,7 @@ void DefineScan(OpRegistry& ops) {
       .WithAttr("exclusive", false, "Leave the element itself out.")
       .WithAttr("reverse", false, "Run from the end.")
       .Batch(batch::Axis("axis"))
+      .Shard(shard::Along("axis"))
       .Infer(InferScan)
       .Grad(CumProdGrad)
       .Class("CumProd(exclusive=False, reverse=False)(x, axis)");
@@ -109,6 +112,7 @@ void DefineScan(OpRegistry& ops) {
       .WithAttr("reverse", false, "Run from the end.")
       .WithAttr("from_source", false, "Take the factor where the last result came from.")
       .Batch(batch::Axis("axis"))
+      .Shard(shard::Along("axis"))
       .Infer([](InferContext& c) {
         c.CheckSameDType(0, 1);
         c.CheckSameShape(0, 1);
@@ -123,6 +127,7 @@ void DefineScan(OpRegistry& ops) {
       .WithAttr("axis", -1, "The axis.")
       .WithAttr("descending", false, "Largest first.")
       .Batch(batch::Axis("axis"))
+      .Shard(shard::Along("axis"))
       .Infer([](InferContext& c) {
         c.Axis(c.attr<int64_t>("axis"), std::max(c.rank(0), 1));
         return Types{c.Like(0, c.shape(0)), Type(DType::kInt32, c.shape(0))};
@@ -136,6 +141,7 @@ void DefineScan(OpRegistry& ops) {
       .Sizes("k")
       .WithAttr("sorted", true, "Whether they must be in order; they always are.")
       .Batch(batch::Leading)
+      .Shard("... x -> ... k, ... k; x k whole")
       .Infer([](InferContext& c) {
         c.Check(c.rank(0) > 0, "'input_x' must have at least 1 dimension, but got a scalar");
         Dim k = c.dim_attr("k");

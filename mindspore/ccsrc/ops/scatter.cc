@@ -3,6 +3,7 @@
 #include "ops/all.h"
 #include "ops/axes.h"
 #include "ops/batch.h"
+#include "ops/shard.h"
 
 namespace ms {
 namespace {
@@ -87,6 +88,7 @@ void DefineTensorScatter(OpRegistry& ops) {
         .In("indices", kIndex, "[..., k]: coordinates.")
         .In("updates", kAny, "One slice for each row of coordinates.")
         .Batch(batch::Coordinates(1))
+        .Shard(shard::ScatterInto)
         .Infer(InferNd)
         .Grad(form.grad)
         .InPlace(0, 0)
@@ -99,6 +101,7 @@ void DefineTensorScatter(OpRegistry& ops) {
       .RequiredAttr<Ints>("shape", "The shape of the result.")
       .Sizes("shape")
       .Batch(batch::Coordinates(0, "shape"))
+      .Shard(shard::ScatterNd)
       .Infer([](InferContext& c) {
         Shape shape(c.attr<Ints>("shape"));
         CheckNd(c, shape, c.shape(0), c.shape(1));
@@ -158,6 +161,7 @@ void DefineParameterScatter(OpRegistry& ops) {
         .In("updates", kAny, "One slice for each position.")
         .WithAttr("use_locking", form.name == std::string_view("ScatterUpdate"),
                   "Accepted; updates never race.")
+        .Shard(shard::ScatterFirst)
         .Infer([](InferContext& c) {
           CheckFirst(c);
           return c.Like(0, c.shape(0));
@@ -181,6 +185,7 @@ void DefineParameterScatter(OpRegistry& ops) {
         .In("updates", kAny, "One slice for each row of coordinates.")
         .WithAttr("use_locking", form.name == std::string_view("ScatterNdUpdate"),
                   "Accepted; updates never race.")
+        .Shard(shard::ScatterInto)
         .Infer(InferNd)
         .Updates(0, 0)
         .Python(form.face);
@@ -211,6 +216,7 @@ void DefineScatter(OpRegistry& ops) {
       .WithAttr("axis", 0, "The axis.")
       .WithAttr("reduction", "none", "'none' or 'add'.")
       .Batch(batch::Axis("axis"))
+      .Shard(shard::ScatterElements)
       .Infer(InferScatterElements)
       .Grad(ScatterElementsGrad)
       .InPlace(0, 0)
@@ -224,6 +230,7 @@ void DefineScatter(OpRegistry& ops) {
       .RequiredAttr<int64_t>("num_segments", "How many segments there are.")
       .Sizes("num_segments")
       .Batch(batch::SegmentSum)
+      .Shard(shard::SegmentSum)
       .Infer([](InferContext& c) {
         Dim n = c.dim_attr("num_segments");
         c.Check(n > 0, "'num_segments' must be positive, but got {}", n);

@@ -5,6 +5,7 @@
 #include "ops/all.h"
 #include "ops/axes.h"
 #include "ops/batch.h"
+#include "ops/shard.h"
 
 namespace ms {
 namespace {
@@ -63,6 +64,7 @@ void DefineStridedSlice(OpRegistry& ops) {
   WithSliceAttrs(ops.Op("StridedSlice").In("input_x", kAny, "Any shape."))
       .Doc("A slice with steps along every axis.")
       .Batch(batch::StridedSlice)
+      .Shard(shard::StridedSlice)
       .Infer([](InferContext& c) {
         return c.Like(0, ResolveSlice(c.op(), c.attrs(), c.shape(0)).result);
       })
@@ -81,6 +83,7 @@ void DefineStridedSlice(OpRegistry& ops) {
       .Sizes("shape")
       .Doc("Gradient of StridedSlice: zeros with `dout` in the place of the slice.")
       .Batch(batch::StridedSlice)
+      .Shard(shard::StridedSlice)
       .Infer([](InferContext& c) {
         Shape shape(c.attr<Ints>("shape"));
         SliceSpec spec = ResolveSlice(c.op(), c.attrs(), shape);
@@ -95,6 +98,7 @@ void DefineStridedSlice(OpRegistry& ops) {
                      .In("value", kAny, "The shape of the slice."))
       .Doc("The value of x after `x[slice] = value`.")
       .Batch(batch::StridedSlice)
+      .Shard(shard::StridedSlice)
       .Infer([](InferContext& c) {
         c.CheckSameDType(0, 1);
         Shape slice = ResolveSlice(c.op(), c.attrs(), c.shape(0)).result;
@@ -146,6 +150,7 @@ SliceSpec ResolveSlice(const OpDef& op, const Attrs& attrs, const Shape& shape) 
     for (; count > 0; --count, ++axis) {
       ResolveAxis(shape.dim(axis), 0, 0, 1, true, true, &spec);
       result.push_back(shape.dim(axis));
+      spec.axes.push_back(axis);
     }
   };
   for (size_t i = 0; i < n; ++i) {
@@ -153,6 +158,7 @@ SliceSpec ResolveSlice(const OpDef& op, const Attrs& attrs, const Shape& shape) 
       keep_whole(rank - named);
     } else if (bit(3, i)) {
       result.push_back(1);
+      spec.axes.push_back(-1);
     } else if (bit(4, i)) {
       Dim size = shape.dim(axis);
       if (begin[i] < size * -1 || begin[i] >= size) {
@@ -167,6 +173,7 @@ SliceSpec ResolveSlice(const OpDef& op, const Attrs& attrs, const Shape& shape) 
     } else {
       c.Check(strides[i] != 0 && strides[i] > -(int64_t{1} << 62),
               "the steps must not be zero, but got {}", strides[i]);
+      spec.axes.push_back(axis);
       ResolveAxis(shape.dim(axis++), begin[i], end[i], strides[i], bit(0, i), bit(1, i), &spec);
       result.push_back(spec.size.back());
     }
@@ -185,6 +192,7 @@ void DefineSlicing(OpRegistry& ops) {
       .Sizes("begin")
       .Sizes("size")
       .Batch(batch::Slice)
+      .Shard(shard::Slice)
       .Infer([](InferContext& c) {
         Dims begin = c.dims_attr("begin");
         Dims size = c.dims_attr("size");

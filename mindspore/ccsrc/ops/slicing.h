@@ -10,7 +10,8 @@ namespace ms {
 struct SliceSpec {
   Dims begin, size;  // one entry for each axis of the input
   Ints step;
-  Shape result;  // after new axes were added and single elements lost their axis
+  Shape result;           // after new axes were added and single elements lost their axis
+  std::vector<int> axes;  // of the input, one for each axis of the result; -1: a new one
 };
 
 // Reads the attributes begin, end, strides and the five masks; throws ValueError or IndexError with

@@ -20,6 +20,7 @@ PYBIND11_MODULE(_core, m) {
   BindDim(m);
   BindTensor(m);
   BindOps(m);
+  BindShardRules(m);
   BindCheckedFunctions(m);
   BindTrace(m);
   BindHost(m);

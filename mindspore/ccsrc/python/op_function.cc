@@ -331,7 +331,6 @@ py::list Registry() {
     d["view"] = op->view;
     d["random"] = op->effect == Effect::kRandom;
     d["updates"] = op->updates;
-    d["sharding"] = op->sharding;
     all.append(d);
   }
   return all;
