@@ -123,6 +123,7 @@ Result Make(const std::shared_ptr<Module>& shared, const CompileOptions& options
   PassOptions passes;
   // A device without kernels for groups gets the ops one by one.
   passes.fast = options.fast && backend.kernels().Has(Ops().Get("Fused"));
+  passes.groups_updates = backend.kernels().Has(Ops().Get("UpdateGroup"));
   passes.layouts = LayoutsOf(options.device);
   if (!dynamic) passes.steady_inputs = options.parameters;
   if (const Backend* host = HostBackend()) passes.evaluate = EvaluateOn(*host);

@@ -265,8 +265,10 @@ struct OpDef {
   ShardFn shard;
   Promotion promotion = Promotion::kNone;
   Effect effect = Effect::kNone;
-  bool structural = false;  // control flow: inputs of any kind, checked by infer alone
-  bool view = false;        // output 0 is input 0 with another shape: no kernel
+  bool structural = false;   // control flow: inputs of any kind, checked by infer alone
+  bool view = false;         // output 0 is input 0 with another shape: no kernel
+  bool elementwise = false;  // without a scalar body: element i of the outputs is made of elements
+                             // i of the inputs that have as many, and of single elements
   std::vector<std::pair<int, int>>
       updates;  // (output, input): output is the new value of a Parameter
   std::vector<std::pair<int, int>>
@@ -347,6 +349,10 @@ struct OpDef {
   }
   OpDef& View() {
     view = true;
+    return *this;
+  }
+  OpDef& Elementwise() {
+    elementwise = true;
     return *this;
   }
   OpDef& Divides() {

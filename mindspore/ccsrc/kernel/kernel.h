@@ -29,6 +29,8 @@ class Kernel {
   size_t workspace_bytes() const { return workspace_bytes_; }
   // Rough time on one core; decides whether the GIL is worth releasing.
   double cost_ns() const { return cost_ns_; }
+  // For dumps: what a kernel that stands for several launches runs.
+  virtual std::string Contents() const { return ""; }
 
  protected:
   size_t workspace_bytes_ = 0;

@@ -24,6 +24,7 @@ void DefineAllOps(OpRegistry& ops) {
   DefineRandom(ops);
   DefineOptim(ops);
   DefineFused(ops);
+  DefineUpdateGroup(ops);
   DefineAttention(ops);
   DefineRecurrent(ops);
 }

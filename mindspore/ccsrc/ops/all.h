@@ -23,6 +23,7 @@ void DefineLoss(OpRegistry& ops);
 void DefineRandom(OpRegistry& ops);
 void DefineOptim(OpRegistry& ops);
 void DefineFused(OpRegistry& ops);
+void DefineUpdateGroup(OpRegistry& ops);
 void DefineAttention(OpRegistry& ops);
 void DefineRecurrent(OpRegistry& ops);
 

@@ -360,25 +360,35 @@ bool FusedMayOverwrite(const FusedBody& body, size_t out, size_t in) {
   return out < body.outputs.size();
 }
 
+bool IsAligned(const FusedBody& body, const Types& inputs) {
+  if (body.form != FusedBody::Form::kElementwise || body.sizes.size() != 1) return false;
+  return std::all_of(body.values.begin(), body.values.end(), [&](const FusedValue& value) {
+    if (value.kind != FusedValue::Kind::kInput) return true;
+    int64_t size = inputs[static_cast<size_t>(value.input)].shape().size();
+    return value.offset == 0 && (size == 1 || (size == body.sizes[0] && value.strides[0] == 1));
+  });
+}
+
+Types InferBody(InferContext& c) {
+  const Graph* body = c.attr<Graph*>("body");
+  c.CheckType(body->captures().empty() && c.size() == body->parameters().size(),
+              "the body '{}' takes {} inputs, but got {}", body->name(), body->parameters().size(),
+              c.size());
+  for (size_t i = 0; i < c.size(); ++i) {
+    const Type& expected = body->parameters()[i]->outputs[0];
+    c.CheckType(c.in(i).Strong() == expected.Strong(), "input {} of '{}' must be {}, but got {}", i,
+                body->name(), expected, c.in(i));
+  }
+  return body->OutputTypes();
+}
+
 void DefineFused(OpRegistry& ops) {
   ops.Op("Fused")
       .Doc("A group of elementwise ops and reductions as one step.")
       .In("inputs", kAny, "The parameters of the body.")
       .Variadic()
       .RequiredAttr<Graph*>("body", "What is computed: a straight graph without captures.")
-      .Infer([](InferContext& c) {
-        const Graph* body = c.attr<Graph*>("body");
-        c.CheckType(body->captures().empty() && c.size() == body->parameters().size(),
-                    "the body '{}' takes {} inputs, but got {}", body->name(),
-                    body->parameters().size(), c.size());
-        for (size_t i = 0; i < c.size(); ++i) {
-          const Type& expected = body->parameters()[i]->outputs[0];
-          c.CheckType(c.in(i).Strong() == expected.Strong(),
-                      "input {} of '{}' must be {}, but got {}", i, body->name(), expected,
-                      c.in(i));
-        }
-        return body->OutputTypes();
-      });
+      .Infer(InferBody);
 }
 
 }  // namespace ms

@@ -31,6 +31,8 @@
 
 namespace ms {
 
+class InferContext;
+
 // A value of a body. Every index below is that of an earlier value.
 struct FusedValue {
   enum class Kind : uint8_t { kInput, kConstant, kElementwise, kReduce };
@@ -76,6 +78,11 @@ bool IsFused(const Node& node);
 Graph* FusedGraph(const Node& node);  // of a Fused node
 // Whether an op is one of the five reductions that bodies may have.
 bool IsFusableReduction(const OpDef& op);
+
+// Whether element i of the outputs is made of elements i of the inputs, and of single ones.
+bool IsAligned(const FusedBody& body, const Types& inputs);
+// Of an op with an attribute `body` that takes the op's inputs: the types of what it returns.
+Types InferBody(InferContext& c);
 
 // Whether output `out` may have the memory of parameter `in`, of the same bytes. Kernels
 // read each element of an elementwise body before they write any output of it.

@@ -50,6 +50,9 @@ bool MatchAttention(Module& module);
 bool SelectUpdates(Module& module);
 // Updates that only concern the rows that a Gather has read take the gradients of these rows.
 bool UpdateRows(Module& module);
+// Updates that only make new values of Parameters run when what they need is there, many of them as
+// one op.
+bool GroupUpdates(Module& module);
 // Convolutions that the device wants so work on images with the channels last, and so does what is
 // between them.
 bool PlaceChannelsLast(Module& module, const Layouts& layouts);

@@ -77,7 +77,7 @@ class Pipeline {
   }
 
   // In this order: rules that make one op of several (attention, cross entropy, epilogues),
-  // layouts, and last the groups of what is left.
+  // layouts, the groups of what is left, and last the updates.
   std::shared_ptr<Module> RunFast() {
     // What a pass leaves unread would count as a reader for the next one.
     auto apply = [&](const char* name, auto pass) {
@@ -99,6 +99,7 @@ class Pipeline {
       return steady && (RemoveDeadCode(m), true);
     });
     Apply("Fuse", Fuse);
+    if (options_.groups_updates) Apply("GroupUpdates", GroupUpdates);
     Check("after the fast stage", Level::kNoGradLeft);
     return steady;
   }

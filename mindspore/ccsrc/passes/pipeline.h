@@ -12,7 +12,8 @@ struct PassOptions {
   size_t inline_limit = 100'000;  // nodes that inlining may add, but for small bodies
   // Whether the passes of the fast stage run (Accelerate).
   bool fast = true;
-  Layouts layouts;  // of the device
+  bool groups_updates = true;  // the device has a kernel for them
+  Layouts layouts;             // of the device
   // Which inputs of main are Parameters, the same from one call to the next in most calls: what
   // depends on them alone is prepared once (SplitSteadyPart). Empty: nothing is.
   std::vector<uint32_t> steady_inputs;

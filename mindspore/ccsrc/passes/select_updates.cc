@@ -8,24 +8,11 @@
 
 #include "ir/control.h"
 #include "ir/rewrite.h"
-#include "ops/fused.h"
 #include "passes/passes.h"
+#include "passes/update_nodes.h"
 
 namespace ms {
 namespace {
-
-bool IsElementwise(const Node& node) {
-  if (node.kind != NodeKind::kApply) return true;
-  if (IsFused(node)) {
-    const auto& body = FusedGraph(node)->nodes();
-    return std::none_of(body.begin(), body.end(), [](const Node* n) {
-      return n->kind == NodeKind::kApply && IsFusableReduction(*n->op);
-    });
-  }
-  const OpDef& op = *node.op;
-  return op.effect == Effect::kNone && !op.structural &&
-         (op.scalar || op.view || !op.updates.empty());
-}
 
 // The two arms of a call, where the pass applies.
 struct Branch {
@@ -42,9 +29,10 @@ struct Branch {
       if (!graph || !graph->finished()) return;
       bool empty = true;
       for (const Node* n : graph->nodes()) {
-        if (!IsElementwise(*n)) return;
-        empty &= n->kind != NodeKind::kApply;
-        updates |= n->kind == NodeKind::kApply && !n->op->updates.empty();
+        if (n->kind != NodeKind::kApply) continue;
+        if (!MayUpdate(*n)) return;
+        empty = false;
+        updates |= !n->op->updates.empty();
       }
       idle |= empty;
       arms[i] = arm;

@@ -15,7 +15,6 @@
 namespace ms {
 
 class Machine;
-class LaunchGroup;
 
 struct Range {
   uint32_t begin = 0;
@@ -37,8 +36,7 @@ struct LaunchInfo {
   const OpDef* op;
   SpanId span;
   uint32_t outputs;
-  const LaunchGroup* group = nullptr;  // then op and span are of the first of several
-  uint32_t input_types = 0;            // of a single one: where they begin in Plan::types
+  uint32_t input_types = 0;  // where they begin in Plan::types
 };
 
 // Where a control instruction gets a value: a cell of the frame (left empty by kMove, at its last

@@ -4,16 +4,34 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "ir/uses.h"
 #include "kernel/node_kernels.h"
-#include "runtime/chain_launches.h"
 #include "runtime/frames.h"
-#include "runtime/launch_group.h"
 #include "runtime/plan.h"
 #include "runtime/plan_memory.h"
 #include "runtime/storage_plan.h"
 
 namespace ms {
 namespace {
+
+// The nodes that run, views included, in program order: those with effects, calls (which may have
+// some), outputs, and what these use.
+std::vector<const Node*> RunningNodes(const Graph& graph) {
+  std::vector<bool> runs(graph.nodes().size(), false);
+  for (const Var& v : graph.outputs()) runs[v.node->id] = true;
+  for (auto it = graph.nodes().rbegin(); it != graph.nodes().rend(); ++it) {
+    const Node& node = **it;
+    if (node.kind != NodeKind::kApply) continue;
+    if (node.op->effect != Effect::kNone || node.op == Control().call) runs[node.id] = true;
+    if (!runs[node.id]) continue;
+    VisitUses(node, [&](const Var& v, Use) { runs[v.node->id] = true; });
+  }
+  std::vector<const Node*> nodes;
+  for (const Node* node : graph.nodes()) {
+    if (node->kind == NodeKind::kApply && runs[node->id]) nodes.push_back(node);
+  }
+  return nodes;
+}
 
 // Launches of one segment take about this long at most before the runtime asks whether to stop.
 constexpr double kPollNs = 50e6;
@@ -27,10 +45,8 @@ class PlanBuilder {
         graph_(graph),
         backend_(backend),
         plan_of_(plan_of),
-        order_(PlanOrder(graph)),
-        kernels_(PrepareKernels()),
-        groups_(GroupLaunches(graph, &order_, &kernels_)),
-        values_(graph, order_.nodes, groups_, plan.main) {}
+        values_(graph, RunningNodes(graph), plan.main),
+        kernels_(PrepareKernels()) {}
 
   void Build(MemoryReport& report) {
     plan_.input_types = graph_.InputTypes();
@@ -39,7 +55,7 @@ class PlanBuilder {
     plan_.cell_count = values_.cells();
     LayOut(report);
     ListDrops();
-    for (int t = 0; t < values_.steps();) t = EmitStep(t);
+    for (int t = 0; t < values_.steps(); ++t) EmitStep(t);
     EmitReturn();
     WritePatches();
   }
@@ -51,10 +67,10 @@ class PlanBuilder {
   // ---- kernels and memory
   // ---------------------------------------------------------------------------------
   std::vector<std::shared_ptr<const Kernel>> PrepareKernels() {
-    std::vector<std::shared_ptr<const Kernel>> kernels(order_.nodes.size());
+    std::vector<std::shared_ptr<const Kernel>> kernels(values_.order().size());
     NodeKernels prepared(backend_);
     for (size_t t = 0; t < kernels.size(); ++t) {
-      const Node& node = *order_.nodes[t];
+      const Node& node = *values_.order()[t];
       if (!IsLaunch(node)) continue;
       try {
         kernels[t] = prepared.Of(node);
@@ -92,8 +108,6 @@ class PlanBuilder {
       case Storage::Kind::kInput:
       case Storage::Kind::kCell:
         shown_.emplace_back(s.index, place);
-        break;
-      case Storage::Kind::kScratch:  // shown by its group
         break;
     }
     return place;
@@ -159,26 +173,32 @@ class PlanBuilder {
 
   // ---- code
   // -----------------------------------------------------------------------------------------------
-  // Returns the next step.
-  int EmitStep(int step) {
+  void EmitStep(int step) {
     const Node& node = NodeAt(step);
-    if (groups_.group[static_cast<size_t>(step)] >= 0) return EmitGroup(step);
-    if (IsLaunch(node)) {
-      const auto& kernel = kernels_[static_cast<size_t>(step)];
-      AddToSegment(kernel->cost_ns());
-      Launch launch{kernel.get(), plan_.pointer_count, 0,
-                    memory_.workspaces[static_cast<size_t>(step)]};
-      launch.out = AddPlaces(node.inputs, OutputsOf(node));
-      AddLaunch(launch, kernel,
-                {node.op, node.span, static_cast<uint32_t>(node.outputs.size()), nullptr,
-                 InputTypes(node, kernel.get())});
-    } else if (!node.op->view) {
+    if (!IsLaunch(node) && !node.op->view) {
       CloseSegment();
-      EmitControl(node, step);
-      return step + 1;
+      return EmitControl(node, step);
     }
+    if (IsLaunch(node)) EmitLaunch(node, step);
     AddDrops(step, &segment_drops_);
-    return step + 1;
+  }
+
+  void EmitLaunch(const Node& node, int step) {
+    const auto& kernel = kernels_[static_cast<size_t>(step)];
+    AddToSegment(kernel->cost_ns());
+    Launch launch{kernel.get(), plan_.pointer_count, 0,
+                  memory_.workspaces[static_cast<size_t>(step)]};
+    for (const Var& v : node.inputs) AddPointer(v);
+    launch.out = plan_.pointer_count;
+    for (const Var& v : OutputsOf(node)) {
+      const Storage& s = values_.Get(v);
+      if (s.kind == Storage::Kind::kCell && s.first == step) Allocate(s);
+      AddPointer(v);
+    }
+    plan_.launches.push_back(launch);
+    plan_.infos.push_back({node.op, node.span, static_cast<uint32_t>(node.outputs.size()),
+                           InputTypes(node, kernel.get())});
+    plan_.kernels.push_back(kernel);
   }
 
   // Where the types of its inputs are: launches of one kernel share them.
@@ -190,69 +210,10 @@ class PlanBuilder {
     return it->second;
   }
 
-  int EmitGroup(int step) {
-    auto group = std::make_shared<LaunchGroup>();
-    const Node& front = NodeAt(step);
-    uint32_t base = plan_.pointer_count;
-    double cost = 0;
-    size_t begin = static_cast<size_t>(step), end = begin;
-    for (; end < kernels_.size() && groups_.group[end] == groups_.group[begin]; ++end)
-      cost += kernels_[end] ? kernels_[end]->cost_ns() : 0;
-    AddToSegment(cost);
-    for (size_t from = begin, to = from; from < end; from = to) {
-      for (; to < end && groups_.chain[to] == groups_.chain[from]; ++to)
-        AddDrops(static_cast<int>(to), &segment_drops_);
-      EmitChain(from, to, base, group.get());
-    }
-    group->Finish();
-    AddLaunch({group.get(), base, base, 0}, group, {front.op, front.span, 0, group.get()});
-    return static_cast<int>(end);
-  }
-
-  void EmitChain(size_t begin, size_t end, uint32_t base, LaunchGroup* group) {
-    auto inside = [&](const Var& v) { return values_.Get(v).kind == Storage::Kind::kScratch; };
-    auto show = [&](const Vars& values, uint32_t place, bool read) {
-      for (const Var& v : values) {
-        size_t item = ItemSize(v.type().dtype());
-        if (inside(v))
-          group->AddScratch({place - base, values_.Get(v).index, item});
-        else if (read && v.type().shape().size() > 1)
-          group->AddStream({place - base, item});
-        ++place;
-      }
-    };
-    group->BeginChain();
-    for (const ChainLaunch& l : LaunchesOfChain(values_.order(), kernels_, begin, end, inside)) {
-      uint32_t in = plan_.pointer_count, out = AddPlaces(l.inputs, l.outputs);
-      show(l.inputs, in, true);
-      show(l.outputs, out, false);
-      group->Add(l.kernel, l.node->op, in - base, out - base, plan_.pointer_count - base);
-    }
-  }
-
   void AddToSegment(double ns) {
     if (open_ && segment_ns_ + ns > kPollNs) CloseSegment();
     if (!open_) OpenSegment();
     segment_ns_ += ns;
-  }
-
-  // Places for the inputs and then the outputs of a launch; where the outputs begin.
-  uint32_t AddPlaces(const Vars& inputs, const Vars& outputs) {
-    for (const Var& v : inputs) AddPointer(v);
-    uint32_t out = plan_.pointer_count;
-    for (const Var& v : outputs) {
-      const Storage& s = values_.Get(v);
-      if (s.kind == Storage::Kind::kCell && s.first >= 0 && &NodeAt(s.first) == v.node) Allocate(s);
-      AddPointer(v);
-    }
-    return out;
-  }
-
-  void AddLaunch(const Launch& launch, std::shared_ptr<const Kernel> kernel,
-                 const LaunchInfo& info) {
-    plan_.launches.push_back(launch);
-    plan_.infos.push_back(info);
-    plan_.kernels.push_back(std::move(kernel));
   }
 
   void Allocate(const Storage& s) {
@@ -399,10 +360,8 @@ class PlanBuilder {
   const Graph& graph_;
   const Backend& backend_;
   const PlanOf& plan_of_;
-  StepOrder order_;
-  std::vector<std::shared_ptr<const Kernel>> kernels_;  // by step
-  GroupPlan groups_;
   StoragePlan values_;
+  std::vector<std::shared_ptr<const Kernel>> kernels_;  // by step
   PlanMemory memory_;
   std::vector<std::pair<uint32_t, uint32_t>> shown_;  // cells, and places that show them
   std::vector<uint32_t> drop_begin_, drops_;          // lists by step

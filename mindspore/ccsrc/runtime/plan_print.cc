@@ -1,5 +1,4 @@
 // Plans as text.
-#include "runtime/launch_group.h"
 #include "runtime/plan.h"
 
 namespace ms {
@@ -93,23 +92,13 @@ class Printer {
     }
     for (uint32_t i = code.launches.begin; i < code.launches.end; ++i) {
       const Launch& launch = plan_.launches[i];
-      if (plan_.infos[i].group) {
-        PrintGroup(*plan_.infos[i].group, launch.in);
-        continue;
-      }
       std::string where = ShortSpan(plan_.infos[i].span);
       Line("    {} <- {}({}){}{}\n", Places(launch.out, launch.out + plan_.infos[i].outputs),
            plan_.infos[i].op->name, Places(launch.in, launch.out),
            launch.kernel->workspace_bytes() ? fmt::format(" workspace a{}", launch.workspace) : "",
            where.empty() ? "" : "  # " + where);
-    }
-  }
-
-  void PrintGroup(const LaunchGroup& group, uint32_t base) {
-    Line("    group of {} launches in {} chains\n", group.members().size(), group.chains());
-    for (const LaunchGroup::Member& m : group.members()) {
-      Line("      {} <- {}({})\n", Places(base + m.out, base + m.end), m.op->name,
-           Places(base + m.in, base + m.out));
+      if (std::string contents = launch.kernel->Contents(); !contents.empty())
+        Line("      {}\n", contents);
     }
   }
 

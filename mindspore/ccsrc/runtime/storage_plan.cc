@@ -9,9 +9,8 @@ bool IsLaunch(const Node& node) { return !node.op->structural && !node.op->view;
 
 }  // namespace
 
-StoragePlan::StoragePlan(const Graph& graph, std::vector<const Node*> order,
-                         const GroupPlan& groups, bool main)
-    : graph_(graph), order_(std::move(order)), groups_(groups), main_(main) {
+StoragePlan::StoragePlan(const Graph& graph, std::vector<const Node*> order, bool main)
+    : graph_(graph), order_(std::move(order)), main_(main) {
   uint32_t slots = 0;
   first_slot_.reserve(graph.nodes().size());
   for (const Node* node : graph.nodes()) {
@@ -24,10 +23,8 @@ StoragePlan::StoragePlan(const Graph& graph, std::vector<const Node*> order,
   AddInputs();
   for (int t = 0; t < steps(); ++t) AddResults(*order_[static_cast<size_t>(t)], t);
   AddUses();
-  MoveToScratch();
   if (main_) PlaceUpdates();
   for (int t = 0; t < steps(); ++t) ShareAtLastUse(*order_[static_cast<size_t>(t)], t);
-  LiveOverGroups();
   NumberCells();
 }
 
@@ -97,17 +94,6 @@ void StoragePlan::AddUses() {
   }
 }
 
-void StoragePlan::MoveToScratch() {
-  std::unordered_map<int, uint32_t> used;  // by chain
-  for (Storage& s : storages_) {
-    if (s.kind != Storage::Kind::kArena || s.last >= steps()) continue;
-    int chain = groups_.chain[static_cast<size_t>(s.first)];
-    if (chain < 0 || groups_.chain[static_cast<size_t>(s.last)] != chain) continue;
-    s.kind = Storage::Kind::kScratch;
-    s.index = used[chain]++;
-  }
-}
-
 // A parameter's new value goes straight into its memory where the old one is not needed any more.
 void StoragePlan::PlaceUpdates() {
   for (auto [output, input] : graph_.updates) {
@@ -134,7 +120,7 @@ bool StoragePlan::PlaceUpdate(int id, uint32_t input) {
       ++uses;
       for (size_t o = 0; o < node.outputs.size(); ++o) {
         if (Of({const_cast<Node*>(&node), static_cast<uint32_t>(o)}) == id)
-          allowed = MayOverwrite(node, o, i);
+          allowed = overwriting_.May(node, o, i);
       }
     }
     if (!allowed || (uses > 1 && !node.op->scalar)) return false;
@@ -146,30 +132,6 @@ bool StoragePlan::PlaceUpdate(int id, uint32_t input) {
     value.index = input;
   }
   return true;
-}
-
-bool StoragePlan::MayOverwrite(const Node& node, size_t out, size_t in) {
-  const Type& from = node.inputs[in].type();
-  const Type& to = node.outputs[out];
-  if (!from.is_tensor() || from.dtype() != to.dtype() || from.bytes() != to.bytes()) return false;
-  const OpDef& op = *node.op;
-  if (op.scalar) return out == 0;  // element by element: each is read before it is written
-  if (IsFused(node)) {
-    const FusedBody* body = BodyOf(*FusedGraph(node));
-    return body && FusedMayOverwrite(*body, out, in);
-  }
-  std::pair<int, int> pair(static_cast<int>(out), static_cast<int>(in));
-  return std::find(op.in_place.begin(), op.in_place.end(), pair) != op.in_place.end();
-}
-
-// Nodes share bodies, and are asked about for every pair of an output and an input.
-const FusedBody* StoragePlan::BodyOf(const Graph& graph) {
-  auto [it, fresh] = bodies_.try_emplace(&graph);
-  if (fresh) {
-    auto body = std::make_unique<FusedBody>();
-    if (AnalyzeFused(graph, body.get()).empty()) it->second = std::move(body);
-  }
-  return it->second.get();
 }
 
 void StoragePlan::ShareAtLastUse(const Node& node, int step) {
@@ -184,11 +146,10 @@ void StoragePlan::ShareOutput(const Node& node, size_t output, int step) {
       to.kind == Storage::Kind::kArena || (to.kind == Storage::Kind::kCell && to.update < 0);
   if (!free_choice || to.first != step || to.reuse >= 0 || to.type().bytes() == 0) return;
   for (size_t i = 0; i < node.inputs.size(); ++i) {
-    if (!MayOverwrite(node, output, i)) continue;
     int from_id = Of(node.inputs[i]);
     Storage& from = storages_[static_cast<size_t>(from_id)];
     if (from.last != step || taken_[static_cast<size_t>(from_id)] ||
-        from.type().bytes() != to.type().bytes())
+        from.type().bytes() != to.type().bytes() || !overwriting_.May(node, output, i))
       continue;
     auto same = [&](const Var& v) { return Of(v) == from_id; };
     if (!node.op->scalar && std::count_if(node.inputs.begin(), node.inputs.end(), same) > 1)
@@ -204,27 +165,6 @@ void StoragePlan::ShareOutput(const Node& node, size_t output, int step) {
       to.reuse = from_id;
       taken_[static_cast<size_t>(from_id)] = true;
       return;
-    }
-  }
-}
-
-// The launches of a group run at the same time, as far as memory is concerned.
-void StoragePlan::LiveOverGroups() {
-  for (int begin = 0, end = 0; begin < steps(); begin = std::max(end, begin + 1)) {
-    int group = groups_.group[static_cast<size_t>(begin)];
-    for (end = begin;
-         group >= 0 && end < steps() && groups_.group[static_cast<size_t>(end)] == group;)
-      ++end;
-    for (int t = begin; t < end; ++t) {
-      const Node& node = *order_[static_cast<size_t>(t)];
-      auto cover = [&](const Var& v) {
-        Storage& s = storages_[static_cast<size_t>(Of(v))];
-        if (s.kind != Storage::Kind::kArena) return;
-        s.first = std::min(s.first, begin);
-        s.last = std::max(s.last, end - 1);
-      };
-      for (const Var& v : node.inputs) cover(v);
-      for (uint32_t o = 0; o < node.outputs.size(); ++o) cover({const_cast<Node*>(&node), o});
     }
   }
 }

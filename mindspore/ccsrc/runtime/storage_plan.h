@@ -4,12 +4,10 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
-#include <unordered_map>
 #include <vector>
 
-#include "ops/fused.h"
-#include "runtime/group_plan.h"
+#include "ir/uses.h"
+#include "ops/overwrite.h"
 
 namespace ms {
 
@@ -19,10 +17,9 @@ struct Storage {
     kCell,   // memory or object of its own, counted
     kInput,  // main graph: what the caller brought
     kConstant,
-    kScratch,  // seen by one chain of a group only: in scratch memory of the group
   };
   Kind kind = Kind::kArena;
-  uint32_t index = 0;     // of the cell, input or constant; among the scratch values of its chain
+  uint32_t index = 0;     // of the cell, input or constant
   Var value;              // the first one in it
   int first = 0;          // step that makes it; -1: before the first step
   int last = 0;           // last step that needs it
@@ -36,8 +33,7 @@ struct Storage {
 
 class StoragePlan {
  public:
-  StoragePlan(const Graph& graph, std::vector<const Node*> order, const GroupPlan& groups,
-              bool main);
+  StoragePlan(const Graph& graph, std::vector<const Node*> order, bool main);
 
   const std::vector<const Node*>& order() const { return order_; }
   int steps() const { return static_cast<int>(order_.size()); }  // returning is step number steps()
@@ -57,20 +53,14 @@ class StoragePlan {
   void AddResults(const Node& node, int step);
   void AddUses();
   void Touch(const Var& v, Use use, int step);
-  void MoveToScratch();
   void PlaceUpdates();
   bool PlaceUpdate(int storage, uint32_t input);
   void ShareAtLastUse(const Node& node, int step);
   void ShareOutput(const Node& node, size_t output, int step);
-  void LiveOverGroups();
   void NumberCells();
-  // Whether the kernel may write output `out` over input `in`.
-  bool MayOverwrite(const Node& node, size_t out, size_t in);
-  const FusedBody* BodyOf(const Graph& graph);  // null: not legal
 
   const Graph& graph_;
   std::vector<const Node*> order_;
-  const GroupPlan& groups_;
   bool main_;
   std::vector<uint32_t> first_slot_;  // by node id
   std::vector<int> of_;               // storage by slot
@@ -78,7 +68,7 @@ class StoragePlan {
   std::vector<Storage> storages_;
   std::vector<bool> taken_;  // its memory goes on as another value
   std::vector<Tensor> constants_;
-  std::unordered_map<const Graph*, std::unique_ptr<FusedBody>> bodies_;
+  Overwriting overwriting_;
   uint32_t cells_ = 0;
 };
 

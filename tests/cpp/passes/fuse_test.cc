@@ -52,14 +52,19 @@ TEST(Fuse, ValuesThatOthersNeedAreOutputs) {
 
 // They run in the launch of all updates.
 TEST(Fuse, WhatLeadsToUpdatesAloneStays) {
+  auto updating = [](const std::string& body, const std::string& results) {
+    std::string text = Graph2(body, results);
+    return text.replace(text.find(") {"), 3, ") updates(0=0) {");
+  };
   std::string start = "%0 = Constant(Float32[] [0.5])\n%1 = Mul(y, %0)\n%2 = Add(%1, x)\n";
-  ExpectUnchanged(Graph2(start + "%3 = ApplyGradientDescent(x, %0, %2)\nreturn %3"));
+  ExpectUnchanged(
+      updating(start + "%3 = ApplyGradientDescent(x, %0, %2)\nreturn %3", "Float32[4, 8]"));
   ExpectPass(Fuse,
-             Graph2(start + "%3 = ApplyGradientDescent(x, %0, %2)\nreturn %3, %2",
-                    "Float32[4, 8], Float32[4, 8]"),
-             Graph2("%0 = Constant(Float32[] [0.5])\n%1 = Fused(y, x, body=@fused)\n"
-                    "%2 = ApplyGradientDescent(x, %0, %1)\nreturn %2, %1",
-                    "Float32[4, 8], Float32[4, 8]") +
+             updating(start + "%3 = ApplyGradientDescent(x, %0, %2)\nreturn %3, %2",
+                      "Float32[4, 8], Float32[4, 8]"),
+             updating("%0 = Constant(Float32[] [0.5])\n%1 = Fused(y, x, body=@fused)\n"
+                      "%2 = ApplyGradientDescent(x, %0, %1)\nreturn %2, %1",
+                      "Float32[4, 8], Float32[4, 8]") +
                  R"(
   graph fused(x0: Float32[4, 8], x1: Float32[4, 8]) -> (Float32[4, 8]) {
     %0 = Constant(Float32[] [0.5])

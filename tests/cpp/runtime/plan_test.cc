@@ -105,23 +105,6 @@ TEST(Plan, UpdatesAreWrittenInPlace) {
   EXPECT_EQ(executable->memory().outputs, 400u);  // the loss
 }
 
-TEST(Plan, AnUpdateWaitsForReadersOfTheOldValue) {
-  Module module;
-  Builder b(module, "main");
-  Term w = b.In(Vector(8), "w");
-  Term next = b.Op("AssignAdd", {w, w * 1.0});
-  Term late =
-      b.Op("CumSum", {w}, {{"axis", int64_t{0}}});  // written after the update, reads the old value
-  b.Return({next, late});
-  b.graph->updates = {{0, 0}};
-  module.set_main(b.graph);
-  Tensor tw = Filled(8, 1);
-  auto out = Execute(*Make(module), {tw});
-  EXPECT_EQ(out[0].tensor().raw(), tw.raw());
-  EXPECT_FLOAT_EQ(First(out[0]), 2);
-  EXPECT_FLOAT_EQ(out[1].tensor().data<float>()[7], 8);
-}
-
 TEST(Plan, AnOldValueThatIsReturnedSurvivesTheUpdate) {
   Module module;
   Builder b(module, "main");
@@ -144,38 +127,6 @@ TEST(Plan, ParametersCanBeSwapped) {
   auto out = Execute(*Make(module), {Filled(4, 1), Filled(4, 2)});
   EXPECT_FLOAT_EQ(First(out[0]), 2);
   EXPECT_FLOAT_EQ(First(out[1]), 1);
-}
-
-// Gradients made one after the other and applied at the end of the program must not all live until
-// then.
-TEST(Plan, GradientsDieEarly) {
-  Module module;
-  Builder b(module, "main");
-  constexpr int kLayers = 10, kSize = 1 << 15;
-  Terms weights, gradients, outputs;
-  for (int i = 0; i < kLayers; ++i) weights.push_back(b.In(Vector(kSize), fmt::format("w{}", i)));
-  Term carry = b.In(Vector(kSize), "x");
-  for (int i = 0; i < kLayers; ++i) {
-    gradients.push_back(b.Op("CumSum", {carry}, {{"axis", int64_t{0}}}));
-    carry = b.Op("CumSum", {weights[static_cast<size_t>(i)] * carry}, {{"axis", int64_t{0}}});
-  }
-  for (int i = 0; i < kLayers; ++i) {
-    size_t k = static_cast<size_t>(i);
-    outputs.push_back(weights[k] - gradients[k] * 0.1);
-    b.graph->updates.emplace_back(i, i);
-  }
-  outputs.push_back(carry);
-  b.Return(outputs);
-  module.set_main(b.graph);
-  auto executable = Make(module);
-  EXPECT_LE(executable->memory().feature_maps, 4u * 4 * kSize);
-  std::vector<Tensor> inputs;
-  for (int i = 0; i <= kLayers; ++i) inputs.push_back(Filled(kSize, i == kLayers ? 1 : 0.001));
-  auto out = Execute(*executable, inputs);
-  for (int i = 0; i < kLayers; ++i)
-    EXPECT_EQ(out[static_cast<size_t>(i)].tensor().raw(), inputs[static_cast<size_t>(i)].raw());
-  EXPECT_NEAR(First(out[0]), 0.001 - 0.1, 1e-6);
-  EXPECT_NEAR(out[0].tensor().data<float>()[9], 0.001 - 1.0, 1e-5);
 }
 
 TEST(Plan, ErrorsNameTheLineAndLeaveTheExecutableUsable) {

@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "kernel/range_kernel.h"
+#include "kernel/update_group.h"
 #include "ops/all.h"
 #include "runtime/plan.h"
 
@@ -149,6 +150,9 @@ class TestBackend : public Backend {
       return FunctionKernel(
           [](const KernelArgs&) { Throw(ErrorKind::kIndex, "For 'GatherD', the index is wrong."); },
           10);
+    });
+    table_.For("UpdateGroup").Try("ranges", [this](const KernelRequest& r) {
+      return MakeUpdateGroup(r, *this);
     });
   }
   std::string_view name() const override { return "Test"; }

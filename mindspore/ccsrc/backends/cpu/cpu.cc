@@ -7,6 +7,7 @@
 #include "backends/cpu/onednn.h"
 #include "kernel/host_call.h"
 #include "kernel/layout.h"
+#include "kernel/update_group.h"
 
 namespace ms::cpu {
 namespace {
@@ -25,6 +26,9 @@ class CpuBackend : public Backend {
     }
     SetLayouts(name(), {PrefersChannelsLast, PackedSize, TakesBias, PackedMatrix});
     table_.For("HostCall").Try("host", MakeHostCall);
+    table_.For("UpdateGroup").Try("ranges", [this](const KernelRequest& request) {
+      return MakeUpdateGroup(request, *this);
+    });
   }
   std::string_view name() const override { return "CPU"; }
   const KernelTable& kernels() const override { return table_; }

@@ -5,6 +5,7 @@
 
 #include "ops/axes.h"
 #include "ops/fused.h"
+#include "passes/update_nodes.h"
 
 namespace ms {
 namespace {
@@ -67,9 +68,9 @@ bool AssignsAligned(const Node& node) {
   return to == from || (IsFloating(to) && IsFloating(from));
 }
 
-// Of the nodes of FindUpdates, those that lead to an update with a kernel of its own, or follow
-// one: that kernel takes some of them in, and the others pass through the first-level cache
-// (runtime/group_plan.h).
+// Of the nodes of FindAlignedUpdates, those that lead to an update with a kernel of its own, or
+// follow one: that kernel takes some of them in, and the others pass through the first-level cache
+// (kernel/update_chain.h).
 std::vector<bool> FindTied(const Graph& graph, const std::vector<bool>& update) {
   std::vector<bool> tied(graph.nodes().size(), false);
   auto is_tied = [&](const Var& v) { return tied[v.node->id]; };
@@ -105,21 +106,14 @@ bool IsAligned(const Node& node) {
   });
 }
 
-std::vector<bool> FindUpdates(const Graph& graph) {
-  std::vector<bool> update(graph.nodes().size(), false), other(graph.nodes().size(), false);
-  std::vector<bool> of_parameter(graph.outputs().size(), false);
-  for (auto [output, input] : graph.updates) of_parameter[static_cast<size_t>(output)] = true;
-  for (size_t i = 0; i < graph.outputs().size(); ++i) {
-    const Node* node = graph.outputs()[i].node;
-    (of_parameter[i] ? update : other)[node->id] = true;
-  }
-  for (auto it = graph.nodes().rbegin(); it != graph.nodes().rend(); ++it) {
-    const Node& node = **it;
-    bool applies = node.kind == NodeKind::kApply && !node.op->updates.empty();
-    update[node.id] =
-        update[node.id] && !other[node.id] && (IsAligned(node) || AssignsAligned(node));
-    for (const Var& v : node.inputs)
-      (update[node.id] || applies ? update : other)[v.node->id] = true;
+std::vector<bool> FindAlignedUpdates(const Graph& graph) {
+  auto applies = [](const Node& node) { return !node.op->updates.empty(); };
+  auto may = [&](const Node& node) {
+    return IsAligned(node) || AssignsAligned(node) || applies(node);
+  };
+  std::vector<bool> update = FindUpdateNodes(graph, may);
+  for (const Node* node : graph.nodes()) {
+    if (update[node->id] && applies(*node) && !AssignsAligned(*node)) update[node->id] = false;
   }
   return update;
 }
@@ -146,7 +140,7 @@ FuseNodes::FuseNodes(const Graph& graph)
   }
   users_ = NodeLists(graph.nodes().size(), edges);
   for (const Var& v : graph.outputs()) result_[v.node->id] = true;
-  std::vector<bool> update = FindUpdates(graph), tied = FindTied(graph, update);
+  std::vector<bool> update = FindAlignedUpdates(graph), tied = FindTied(graph, update);
   for (const Node* node : graph.nodes()) {
     uint32_t id = node->id;
     if (!update[id]) kinds_[id] = KindOf(*node);

@@ -38,9 +38,10 @@ bool IsAssignment(const OpDef& op);
 // Whether element i of the result is made of elements i of the inputs, and of single ones.
 bool IsAligned(const Node& node);
 
-// By id: elementwise nodes that only make new values of Parameters. The runtime runs them with the
-// updates of all Parameters as one launch and in place, which it could not do with other groups.
-std::vector<bool> FindUpdates(const Graph& graph);
+// By id: elementwise nodes that only make new values of Parameters. They run with the updates of
+// all Parameters as one launch and in place (passes/group_updates.cc), which other groups could
+// not.
+std::vector<bool> FindAlignedUpdates(const Graph& graph);
 
 // The kinds of all nodes and what follows from them, of one graph that is not changed meanwhile.
 class FuseNodes {
@@ -50,8 +51,7 @@ class FuseNodes {
   FuseKind kind(const Node* node) const { return kinds_[node->id]; }
   bool IsReduction(const Node* node) const { return reduction_[node->id]; }
   // A compute node that only leads to new values of Parameters. Such nodes form groups among
-  // themselves, which the runtime runs with the updates of all Parameters, when the gradients are
-  // there.
+  // themselves, which run with the updates of all Parameters, when the gradients are there.
   bool IsUpdate(const Node* node) const { return update_[node->id]; }
   // The value that an input shows through glue.
   Var Source(Var v) const;

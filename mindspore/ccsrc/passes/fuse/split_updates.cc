@@ -14,7 +14,7 @@ class Splitter {
   explicit Splitter(Graph* graph)
       : graph_(graph),
         nodes_(*graph),
-        update_(FindUpdates(*graph)),
+        update_(FindAlignedUpdates(*graph)),
         old_(graph->nodes().size(), false),
         steps_(graph->nodes().size(), 0),
         twins_(graph->nodes().size(), nullptr),

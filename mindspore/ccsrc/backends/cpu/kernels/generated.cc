@@ -262,15 +262,6 @@ std::shared_ptr<loops::Tuner> TunerFor(const std::string& key, const loops::Loop
 
 }  // namespace
 
-bool IsAligned(const FusedBody& body, const Types& inputs) {
-  if (body.form != FusedBody::Form::kElementwise || body.sizes.size() != 1) return false;
-  return std::all_of(body.values.begin(), body.values.end(), [&](const FusedValue& value) {
-    if (value.kind != FusedValue::Kind::kInput) return true;
-    int64_t size = inputs[static_cast<size_t>(value.input)].shape().size();
-    return value.offset == 0 && (size == 1 || (size == body.sizes[0] && value.strides[0] == 1));
-  });
-}
-
 void GenerateAlways(bool on) { generate_always = on; }
 bool GeneratesAlways() { return generate_always; }
 

@@ -6,11 +6,8 @@
 
 namespace ms::cpu {
 
-// Whether element i of every output is made of elements i of the inputs, and of single ones. The
-// kernels of such bodies are RangeKernels.
-bool IsAligned(const FusedBody& body, const Types& inputs);
-
-// Refuses where the body has no loops or nothing can assemble them. Until the code is there,
+// Refuses where the body has no loops or nothing can assemble them; of an aligned body, a
+// RangeKernel. Until the code is there,
 // `interpreted` runs, which gives the same bits where nothing is reduced; a body with reductions,
 // whose order of adding differs, waits for its code instead. Should the code fail, `interpreted`
 // stays.

@@ -6,6 +6,8 @@
 #include <random>
 
 #include "driver/compile.h"
+#include "ir/verify.h"
+#include "passes/passes.h"
 #include "runtime/frames.h"
 #include "runtime/testing.h"
 
@@ -21,12 +23,21 @@ std::vector<RtValue> Execute(const Executable& executable, const std::vector<Ten
   return outputs;
 }
 
+// The program of a module whose updates are grouped.
+std::shared_ptr<const Program> Grouped(Module& module) {
+  EXPECT_TRUE(GroupUpdates(module));
+  Verify(module);
+  return BuildProgram(module, Device());
+}
+
 Tensor Random(int64_t n, std::mt19937& random) {
   Tensor t = Filled(n, 0);
   std::uniform_real_distribution<float> uniform(-1, 1);
   for (int64_t i = 0; i < n; ++i) t.data<float>()[i] = uniform(random);
   return t;
 }
+
+float First(const RtValue& value) { return value.tensor().data<float>()[0]; }
 
 Tensor Copy(const Tensor& from) {
   Tensor t(from.dtype(), from.shape());
@@ -36,7 +47,7 @@ Tensor Copy(const Tensor& from) {
 
 Term Scan(Builder& b, const Term& x) { return b.Op("CumSum", {x}, {{"axis", int64_t{0}}}); }
 
-TEST(Group, UpdatesRunAsOneLaunchInPlace) {
+TEST(GroupUpdates, UpdatesRunAsOneLaunchInPlace) {
   Module module;
   Builder b(module, "main");
   Term rate = b.In(kScalar, "rate");
@@ -48,10 +59,9 @@ TEST(Group, UpdatesRunAsOneLaunchInPlace) {
   }
   b.Return(outputs);
   module.set_main(b.graph);
-  Executable executable(BuildProgram(module, Device()));
+  Executable executable(Grouped(module));
   std::string text = Print(executable.program());
   EXPECT_THAT(text, HasSubstr("group of 12 launches in 3 chains"));
-  EXPECT_THAT(text, HasSubstr("scratch <- Mul(c1 k0)"));
   std::vector<Tensor> inputs{Value(0.25)};
   for (int i = 0; i < 3; ++i)
     inputs.insert(inputs.end(), {Filled(5000 + i, 2), Filled(5000 + i, 1)});
@@ -65,7 +75,7 @@ TEST(Group, UpdatesRunAsOneLaunchInPlace) {
 
 // A parameter that two updates read, an old value that another update needs, a value that is
 // returned beside its use: what must not run side by side does not.
-TEST(Group, UpdatesThatShareValuesAreOneChain) {
+TEST(GroupUpdates, UpdatesThatShareValuesAreOneChain) {
   Module module;
   Builder b(module, "main");
   Term v = b.In(Vector(9000), "v"), w = b.In(Vector(9000), "w"), u = b.In(Vector(9000), "u");
@@ -73,7 +83,7 @@ TEST(Group, UpdatesThatShareValuesAreOneChain) {
   b.Return({w * 2.0, v + w, u - sum, sum});
   b.graph->updates = {{0, 0}, {1, 1}, {2, 2}};
   module.set_main(b.graph);
-  Executable executable(BuildProgram(module, Device()));
+  Executable executable(Grouped(module));
   std::mt19937 random(1);
   std::vector<Tensor> in{Random(9000, random), Random(9000, random), Random(9000, random)};
   std::vector<Tensor> old{Copy(in[0]), Copy(in[1]), Copy(in[2])};
@@ -87,7 +97,7 @@ TEST(Group, UpdatesThatShareValuesAreOneChain) {
   }
 }
 
-TEST(Group, ABatchOfGradientsIsSmall) {
+TEST(GroupUpdates, ABatchOfGradientsIsSmall) {
   Module module;
   Builder b(module, "main");
   constexpr int kLayers = 64, kSize = 1 << 16;
@@ -100,9 +110,58 @@ TEST(Group, ABatchOfGradientsIsSmall) {
   }
   b.Return(outputs);
   module.set_main(b.graph);
-  Executable executable(BuildProgram(module, Device()));
+  Executable executable(Grouped(module));
   EXPECT_LE(executable.memory().arena, size_t{kLayers / 16 + 3} * 4 * kSize);
   EXPECT_THAT(Print(executable.program()), HasSubstr("group of 5 launches"));
+}
+
+TEST(GroupUpdates, AnUpdateWaitsForReadersOfTheOldValue) {
+  Module module;
+  Builder b(module, "main");
+  Term w = b.In(Vector(8), "w");
+  Term next = w + w * 1.0;
+  Term late =
+      b.Op("CumSum", {w}, {{"axis", int64_t{0}}});  // written after the update, reads the old value
+  b.Return({next, late});
+  b.graph->updates = {{0, 0}};
+  module.set_main(b.graph);
+  Tensor tw = Filled(8, 1);
+  auto out = Execute(Executable(Grouped(module)), {tw});
+  EXPECT_EQ(out[0].tensor().raw(), tw.raw());
+  EXPECT_FLOAT_EQ(First(out[0]), 2);
+  EXPECT_FLOAT_EQ(out[1].tensor().data<float>()[7], 8);
+}
+
+// Gradients made one after the other and applied at the end of the program must not all live until
+// then.
+TEST(GroupUpdates, GradientsDieEarly) {
+  Module module;
+  Builder b(module, "main");
+  constexpr int kLayers = 10, kSize = 1 << 15;
+  Terms weights, gradients, outputs;
+  for (int i = 0; i < kLayers; ++i) weights.push_back(b.In(Vector(kSize), fmt::format("w{}", i)));
+  Term carry = b.In(Vector(kSize), "x");
+  for (int i = 0; i < kLayers; ++i) {
+    gradients.push_back(b.Op("CumSum", {carry}, {{"axis", int64_t{0}}}));
+    carry = b.Op("CumSum", {weights[static_cast<size_t>(i)] * carry}, {{"axis", int64_t{0}}});
+  }
+  for (int i = 0; i < kLayers; ++i) {
+    size_t k = static_cast<size_t>(i);
+    outputs.push_back(weights[k] - gradients[k] * 0.1);
+    b.graph->updates.emplace_back(i, i);
+  }
+  outputs.push_back(carry);
+  b.Return(outputs);
+  module.set_main(b.graph);
+  Executable executable(Grouped(module));
+  EXPECT_LE(executable.memory().feature_maps, 4u * 4 * kSize);
+  std::vector<Tensor> inputs;
+  for (int i = 0; i <= kLayers; ++i) inputs.push_back(Filled(kSize, i == kLayers ? 1 : 0.001));
+  auto out = Execute(executable, inputs);
+  for (int i = 0; i < kLayers; ++i)
+    EXPECT_EQ(out[static_cast<size_t>(i)].tensor().raw(), inputs[static_cast<size_t>(i)].raw());
+  EXPECT_NEAR(First(out[0]), 0.001 - 0.1, 1e-6);
+  EXPECT_NEAR(out[0].tensor().data<float>()[9], 0.001 - 1.0, 1e-5);
 }
 
 // Sums of what was made before, of parameters and of single numbers; some sums are reduced to other
@@ -183,7 +242,7 @@ class RandomUpdates {
   Terms parameters_;
 };
 
-TEST(Group, RandomUpdatesEqualThoseThatRunOneByOne) {
+TEST(GroupUpdates, RandomUpdatesEqualThoseThatRunOneByOne) {
   for (uint32_t seed = 0; seed < 300; ++seed) {
     SCOPED_TRACE(seed);
     Module module, plain;
@@ -194,6 +253,8 @@ TEST(Group, RandomUpdatesEqualThoseThatRunOneByOne) {
     p.graph->updates.clear();
     module.set_main(b.graph);
     plain.set_main(p.graph);
+    GroupUpdates(module);
+    Verify(module);
     Executable grouped(BuildProgram(module, Device())), reference(BuildProgram(plain, Device()));
     EXPECT_THAT(Print(reference.program()), Not(HasSubstr("group")));
     std::vector<Tensor> inputs = updates.Inputs(), copies;

@@ -1,12 +1,11 @@
-#include "runtime/chain_launches.h"
+#include "kernel/update_chain.h"
 
 #include <algorithm>
 #include <optional>
 #include <unordered_map>
 #include <unordered_set>
 
-#include "kernel/range_kernel.h"
-#include "runtime/group_plan.h"
+#include "ir/uses.h"
 
 namespace ms {
 namespace {
@@ -17,32 +16,30 @@ struct Product {
 
 class Chain {
  public:
-  Chain(const std::vector<const Node*>& nodes, size_t begin, size_t end,
-        const std::function<bool(const Var&)>& inside)
+  Chain(const std::vector<ChainStep>& steps, const std::function<bool(const Var&)>& inside)
       : inside_(inside) {
     static const OpDef& select = Ops().Get("Select");
-    for (size_t i = begin; i < end; ++i) {
-      if (nodes[i]->op->view) continue;
-      places_.emplace(nodes[i], places_.size());
-      for (const Var& v : nodes[i]->inputs) ++uses_[WithoutViews(v)];
-      if (nodes[i]->op != &select) continue;
-      for (size_t side : {1, 2}) choices_[WithoutViews(nodes[i]->inputs[side])] = nodes[i];
+    for (const ChainStep& step : steps) {
+      places_.emplace(step.node, places_.size());
+      for (const Var& v : step.inputs) ++uses_[WithoutViews(v)];
+      if (step.node->op != &select) continue;
+      for (size_t side : {1, 2}) choices_[WithoutViews(step.inputs[side])] = step.node;
     }
   }
 
   // An input that the kernel makes by itself.
-  void TakeInput(const Node& node, ChainLaunch* launch) {
-    const auto& kernel = static_cast<const RangeKernel&>(*launch->kernel);
+  void TakeInput(ChainStep* step) {
+    const Node& node = *step->node;
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       Found found = Find(node.inputs, i);
       if (found.made.empty() || !StandTogether(found.made, node)) continue;
       std::vector<DType> dtypes;
       for (const Var& factor : found.factors) dtypes.push_back(factor.type().dtype());
-      auto with = kernel.With(found.blend, dtypes);
+      auto with = step->kernel->With(found.blend, dtypes);
       if (!with) continue;
-      launch->kernel = std::move(with);
-      launch->inputs[i] = found.array;
-      launch->inputs.insert(launch->inputs.end(), found.factors.begin(), found.factors.end());
+      step->kernel = std::move(with);
+      step->inputs[i] = found.array;
+      step->inputs.insert(step->inputs.end(), found.factors.begin(), found.factors.end());
       taken_.insert(found.made.begin(), found.made.end());
       return;
     }
@@ -50,7 +47,8 @@ class Chain {
 
   // Where every new value is one arm of a choice whose other arm is the old value, the kernel
   // chooses: it need not run for what would be dropped.
-  void TakeChoice(const Node& node, ChainLaunch* launch) {
+  void TakeChoice(ChainStep* step) {
+    const Node& node = *step->node;
     if (node.op->updates.empty() || node.op->updates.size() != node.outputs.size()) return;
     std::vector<const Node*> choices;
     Vars outputs(node.outputs.size());
@@ -69,11 +67,11 @@ class Chain {
       choices.push_back(choice);
       outputs[static_cast<size_t>(output)] = {const_cast<Node*>(choice), 0};
     }
-    auto chooses = static_cast<const RangeKernel&>(*launch->kernel).When(when);
+    auto chooses = step->kernel->When(when);
     if (!chooses || !StandTogether(choices, node)) return;
-    launch->outputs = std::move(outputs);
-    launch->kernel = std::move(chooses);
-    launch->inputs.push_back(condition);
+    step->outputs = std::move(outputs);
+    step->kernel = std::move(chooses);
+    step->inputs.push_back(condition);
     taken_.insert(choices.begin(), choices.end());
   }
 
@@ -172,36 +170,21 @@ class Chain {
   }
 
   const std::function<bool(const Var&)>& inside_;
-  std::unordered_map<const Node*, size_t> places_;         // of launches, in order
+  std::unordered_map<const Node*, size_t> places_;         // of steps, in order
   std::unordered_map<Var, const Node*, VarHash> choices_;  // by what they choose from
-  std::unordered_map<Var, size_t, VarHash> uses_;          // by launches of the chain
+  std::unordered_map<Var, size_t, VarHash> uses_;          // by steps of the chain
   std::unordered_set<const Node*> taken_;
 };
 
 }  // namespace
 
-Vars OutputsOf(const Node& node) {
-  Vars outputs;
-  for (uint32_t i = 0; i < node.outputs.size(); ++i)
-    outputs.push_back({const_cast<Node*>(&node), i});
-  return outputs;
-}
-
-std::vector<ChainLaunch> LaunchesOfChain(const std::vector<const Node*>& nodes,
-                                         const std::vector<std::shared_ptr<const Kernel>>& kernels,
-                                         size_t begin, size_t end,
-                                         const std::function<bool(const Var&)>& inside) {
-  Chain chain(nodes, begin, end, inside);
-  std::vector<ChainLaunch> launches;
-  for (size_t i = begin; i < end; ++i) {
-    if (!kernels[i]) continue;
-    const Node& node = *nodes[i];
-    launches.push_back({&node, kernels[i], node.inputs, OutputsOf(node)});
-    chain.TakeInput(node, &launches.back());
-    chain.TakeChoice(node, &launches.back());
+void JoinSteps(std::vector<ChainStep>* steps, const std::function<bool(const Var&)>& inside) {
+  Chain chain(*steps, inside);
+  for (ChainStep& step : *steps) {
+    chain.TakeInput(&step);
+    chain.TakeChoice(&step);
   }
-  std::erase_if(launches, [&](const ChainLaunch& l) { return chain.Taken(l.node); });
-  return launches;
+  std::erase_if(*steps, [&](const ChainStep& step) { return chain.Taken(step.node); });
 }
 
 }  // namespace ms

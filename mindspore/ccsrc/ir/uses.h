@@ -1,8 +1,6 @@
-// Which nodes of a graph run, and in which order. A Call that knows its function (a Partial, or a
-// Switch between two) applies it on the spot, so that branches and loops make no closures.
+// How nodes use values when they run. A Call that knows its function (a Partial, or a Switch
+// between two) applies it on the spot, so that branches and loops make no closures.
 #pragma once
-
-#include <vector>
 
 #include "ir/control.h"
 
@@ -15,8 +13,19 @@ struct Callee {
   Var leaves[2];
   int count = 1;
 };
-Callee CalleeOf(const Node& call);
-bool IsPartial(const Var& function);
+
+inline Callee CalleeOf(const Node& call) {
+  const Var& function = call.inputs[0];
+  const Node& node = *function.node;
+  if (node.op && node.op == Control().select) {
+    return {node.inputs[0], {node.inputs[1], node.inputs[2]}, 2};
+  }
+  return {{}, {function, {}}, 1};
+}
+
+inline bool IsPartial(const Var& function) {
+  return function.node->op && function.node->op == Control().partial;
+}
 
 // How a node uses a value: reads its elements, or holds it beyond its own run (so it needs memory
 // of its own).
@@ -47,13 +56,17 @@ void VisitUses(const Node& node, F&& f) {
   }
 }
 
-// The nodes that run, views included, in program order but for one freedom: elementwise ops and
-// updates that only make new values of parameters run as soon as what they need is there, a few
-// megabytes of gradients at a time, so that gradients die early.
-struct StepOrder {
-  std::vector<const Node*> nodes;
-  std::vector<std::pair<size_t, size_t>> updates;  // [begin, end): steps of such a batch
-};
-StepOrder PlanOrder(const Graph& graph);
+inline Vars OutputsOf(const Node& node) {
+  Vars outputs;
+  for (uint32_t i = 0; i < node.outputs.size(); ++i)
+    outputs.push_back({const_cast<Node*>(&node), i});
+  return outputs;
+}
+
+// The value whose memory a view shows.
+inline Var WithoutViews(Var v) {
+  while (v.node->op && v.node->op->view) v = v.node->inputs[0];
+  return v;
+}
 
 }  // namespace ms

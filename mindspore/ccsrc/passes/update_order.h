@@ -1,0 +1,17 @@
+// When optimizers run. Updates that only make new values of Parameters run as soon as what they
+// need is there, a few megabytes of gradients at a time, so that gradients die early.
+#pragma once
+
+#include <vector>
+
+#include "ir/graph.h"
+
+namespace ms {
+
+struct UpdateOrder {
+  std::vector<Node*> nodes;  // all that apply ops, in program order but for the updates
+  std::vector<std::pair<size_t, size_t>> batches;  // [begin, end): places of updates in a row
+};
+UpdateOrder OrderUpdates(const Graph& graph);
+
+}  // namespace ms
