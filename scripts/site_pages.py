@@ -14,9 +14,16 @@ from pathlib import Path
 import api_pages
 
 ROOT = Path(__file__).resolve().parents[1]
-# docs/ops.md is the same as api/ops/ on one page.
-LEFT_OUT = {"docs/ops.md"}
-SHOWN = {".py": "python", ".cc": "cpp", ".h": "cpp", ".txt": "text", "": "text", ".toml": "toml"}
+INSTEAD = {"docs/ops.md": "api/README.md"}  # GitHub's page of ops is the site's API
+SHOWN = {
+    ".py": "python",
+    ".cc": "cpp",
+    ".h": "cpp",
+    ".txt": "text",
+    "": "text",
+    ".toml": "toml",
+    ".yml": "yaml",
+}
 LINK = re.compile(r"(?<=\]\()([^)#\s:]+)(?=[)#])")
 APART = re.compile(r"(```.*?^ *```|`[^`\n]+`)", re.DOTALL | re.MULTILINE)
 LIST = re.compile(r"^(\s*)([-*] |\d+\. )")
@@ -27,7 +34,7 @@ def texts() -> list[str]:
     found = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
     found += [ROOT / folder / "README.md" for folder in ("examples", "tests", "third_party")]
     names = [path.relative_to(ROOT).as_posix() for path in found if path.exists()]
-    return sorted(set(names) - LEFT_OUT)
+    return sorted(set(names) - set(INSTEAD))
 
 
 def outside_code(text: str, change: Callable[[str], str]) -> str:
@@ -57,6 +64,8 @@ def linked_sources(page: str, text: str) -> tuple[str, set[str]]:
     def target(match: re.Match[str]) -> str:
         path = (ROOT / page).parent.joinpath(match[1]).resolve()
         name = path.relative_to(ROOT).as_posix() if path.is_relative_to(ROOT) else ""
+        if name in INSTEAD:
+            return "../" * page.count("/") + INSTEAD[name]
         if path.is_dir() and (path / "README.md").exists():
             return f"{match[1].rstrip('/')}/README.md"
         if not path.is_file() or path.suffix not in SHOWN:
