@@ -20,6 +20,7 @@ from make_op_docs import details, public_ops
 from mindspore import Tensor, ops
 from mindspore._core import DType
 from mindspore.common.dtype import Type
+from mindspore.nn import Cell
 
 ROOT = Path(__file__).resolve().parents[1]
 ROWS = ROOT / "tests" / "ops"
@@ -95,7 +96,8 @@ class Page:
     def text(self) -> str:
         """The page in Markdown."""
         parts = [self.sections[name] for name in sorted(self.sections, key=str.lower)]
-        return f"# {self.title}\n\n" + "\n".join(parts)
+        room = self.path.split("/")[1:-1]  # two pages have one title in ops and nn
+        return f"# {': '.join([*room, self.title])}\n\n" + "\n".join(parts)
 
 
 def slug(title: str) -> str:
@@ -185,7 +187,9 @@ def methods(kind: type) -> str:
 def description(name: str, value: Any) -> str:
     """What stands under the heading of a name."""
     if isinstance(value, type):
-        return code(name + signature(value)) + markdown(value) + methods(value)
+        plain = value.__base__ is Cell and "__init__" not in vars(value)  # takes no arguments
+        call = name + ("()" if plain else signature(value))
+        return code(call) + markdown(value) + methods(value)
     if callable(value):
         return code(name + signature(value)) + markdown(value)
     return f"`{value!r}`\n"

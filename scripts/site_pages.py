@@ -101,7 +101,10 @@ def shown(source: str) -> str:
 
 def contents(sections: dict[str, list[api_pages.Page]]) -> str:
     """The first page of the API: all names, each with its place."""
-    parts = ["# What can be called\n\nMade from the registry of ops and from docstrings.\n"]
+    left_out = "---\nsearch:\n  exclude: true\n---\n\n"  # a search finds the places themselves
+    parts = [
+        left_out + "# What can be called\n\nMade from the registry of ops and from docstrings.\n"
+    ]
     for title, pages in sections.items():
         parts.append(f"## {title}\n")
         for page in pages:
