@@ -95,3 +95,10 @@ def test_folders_of_tests_meet() -> None:
     assert sorted(names) == sorted(set(names))
     imports = re.compile(r"^\s*(from|import) conftest\b", re.MULTILINE)
     assert not [path.name for path in modules if imports.search(path.read_text())]
+
+
+def test_folders_of_tests_are_described() -> None:
+    """tests/README.md says what runs in each folder."""
+    folders = {path.parent.name for path in (ROOT / "tests").glob("*/*.py")} | {"cpp"}
+    text = (ROOT / "tests" / "README.md").read_text()
+    assert set(re.findall(r"^\| `(\w+)` \|.*\|.*\|$", text, re.MULTILINE)) >= folders
