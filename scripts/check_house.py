@@ -37,7 +37,7 @@ LEFTOVER = re.compile(r"\b(TODO|FIXME|XXX)\b|^\s*#\s*if\s+0\b")
 
 def sources() -> list[Path]:
     """Our C++ and Python files."""
-    places = ("mindspore", "tests", "benchmarks", "scripts", "docs", "cmake")
+    places = ("mindspore", "tests", "benchmarks", "examples", "scripts", "docs", "cmake")
     found = (path for place in places for path in (ROOT / place).rglob("*.*"))
     return sorted(path for path in found if path.suffix in (".py", ".cc", ".h"))
 

@@ -46,29 +46,36 @@ def section(op: dict[str, Any]) -> str:
     calls = [f"`ops.{s}`" for s in op["functions"]] + [f"`Tensor.{s}`" for s in op["methods"]]
     calls += [f"`P.{s}`" for s in op["classes"]] or [f"`P.{op['name']}`"]
     lines.append("Python: " + ", ".join(calls))
-    for name, types, doc in op["inputs"]:
-        lines.append(f"- `{name}`: {types_text(types)}. {doc}".rstrip())
+    return "\n".join([*lines, *details(op)]) + "\n"
+
+
+def details(op: dict[str, Any]) -> list[str]:
+    """A line for each input and attribute of an op, and one for what else holds of it."""
+    lines = [
+        f"- `{name}`: {types_text(types)}. {doc}".rstrip() for name, types, doc in op["inputs"]
+    ]
     for name, default, required, doc in op["attributes"]:
         value = "required" if required else f"default {default!r}"
         lines.append(f"- attribute `{name}` ({value}). {doc}".rstrip())
-    facts = []
-    if op["variadic"]:
-        facts.append("takes any number of tensors")
-    if not op["differentiable"]:
-        facts.append("has no gradient")
-    if op["random"]:
-        facts.append("random")
-    if op["updates"]:
-        facts.append("updates Parameters")
-    if facts:
-        lines.append(f"- {'; '.join(facts)}")
-    return "\n".join(lines) + "\n"
+    facts = {
+        "takes any number of tensors": op["variadic"],
+        "has no gradient": not op["differentiable"],
+        "random": op["random"],
+        "updates Parameters": op["updates"],
+    }
+    if any(facts.values()):
+        lines.append(f"- {'; '.join(fact for fact, holds in facts.items() if holds)}")
+    return lines
+
+
+def public_ops() -> list[dict[str, Any]]:
+    """The ops that users may call."""
+    return [op for op in _core.registry() if not (op["structural"] or op["internal"])]
 
 
 def main() -> int:
     """Writes or checks the page."""
-    ops = [op for op in _core.registry() if not (op["structural"] or op["internal"])]
-    text = HEADER + "\n" + "\n".join(section(op) for op in ops)
+    text = HEADER + "\n" + "\n".join(section(op) for op in public_ops())
     if "--check" in sys.argv[1:]:
         fresh = TARGET.exists() and TARGET.read_text(encoding="utf8") == text
         if not fresh:

@@ -14,7 +14,7 @@ import textwrap
 
 import numpy as np
 import pytest
-from conftest import as_values
+from filelib import as_values
 
 from mindspore import Tensor, _core
 from mindspore.train import _safetensors

@@ -7,7 +7,7 @@ import struct
 
 import numpy as np
 import pytest
-from conftest import (
+from filelib import (
     all_bits,
     as_values,
     entries,

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import safetensors
 import safetensors.numpy
-from conftest import (
+from filelib import (
     all_bits,
     as_values,
     entries,

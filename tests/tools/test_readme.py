@@ -27,10 +27,15 @@ def test_first_network_is_short() -> None:
     assert len(SNIPPETS[0].strip().splitlines()) <= 15
 
 
-@pytest.mark.parametrize("document", ["README.md", "CONTRIBUTING.md"])
+DOCUMENTS = [path.name for path in sorted(ROOT.glob("*.md"))]
+DOCUMENTS += ["examples/README.md", "tests/README.md", "third_party/README.md"]
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
 def test_links_lead_somewhere(document: str) -> None:
     """Every relative link names a file of this repository."""
     prose = re.sub(r"```.*?```|`[^`\n]*`", "", (ROOT / document).read_text(), flags=re.DOTALL)
     targets = re.findall(r"\]\(([^)#:]+)\)", prose)
-    missing = [target for target in targets if not (ROOT / target).exists()]
+    beside = (ROOT / document).parent
+    missing = [target for target in targets if not (beside / target).exists()]
     assert not missing

@@ -1,6 +1,7 @@
 """The static checks hold on this tree, and do find what they are for."""
 
 import importlib.util
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -81,3 +82,23 @@ def test_upward_import_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     order = "python: _core < common < nn < train"
     found = list(script.check_python(script.read_layers("python", order)))
     assert sorted(line.split(":")[1] for line in found) == ["4", "6"]
+
+
+def test_folders_of_tests_meet() -> None:
+    """Any folders of tests can be collected in one run: pytest puts each on the path, so that a module's name belongs
+    to one folder, and `conftest`, which many have, is nobody's to import."""
+    tests = ROOT / "tests"
+    folders = [path for path in tests.iterdir() if not (path / "__init__.py").exists()]
+    modules = [path for folder in folders for path in folder.glob("*.py")]
+    names = [path.stem for path in modules if path.stem != "conftest"]
+    names += [path.name for path in tests.iterdir() if (path / "__init__.py").exists()]
+    assert sorted(names) == sorted(set(names))
+    imports = re.compile(r"^\s*(from|import) conftest\b", re.MULTILINE)
+    assert not [path.name for path in modules if imports.search(path.read_text())]
+
+
+def test_folders_of_tests_are_described() -> None:
+    """tests/README.md says what runs in each folder."""
+    folders = {path.parent.name for path in (ROOT / "tests").glob("*/*.py")} | {"cpp"}
+    text = (ROOT / "tests" / "README.md").read_text()
+    assert set(re.findall(r"^\| `(\w+)` \|.*\|.*\|$", text, re.MULTILINE)) >= folders
