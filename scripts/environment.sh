@@ -47,6 +47,13 @@ source_hash() {
 fresh() { [ -f "$STAMPS/$1" ] && [ "$(cat "$STAMPS/$1")" = "$2" ]; }
 done_for() { echo "$2" >"$STAMPS/$1"; }
 
+# The same for a build, which takes minutes: shows how far it is.
+building() {
+  local log=$ROOT/build/$1.log
+  shift
+  "$ENVIRONMENT/bin/python" "$ROOT/scripts/progress.py" --log "$log" "$@" >&2
+}
+
 install_packages() { # NAME PACKAGE...
   local name=$1 key
   shift
@@ -86,7 +93,7 @@ ensure_wheel() { # [CMake settings]
   for setting in "$@"; do settings+=("--config-settings=cmake.define.$setting"); done
   rm -rf "$ROOT/build/dist"
   CMAKE_BUILD_PARALLEL_LEVEL=${MS_JOBS:-$(nproc)} PATH="$ENVIRONMENT/bin:$PATH" \
-    quietly wheel "$ENVIRONMENT/bin/pip" --disable-pip-version-check wheel "$ROOT" \
+    building wheel "$ENVIRONMENT/bin/pip" --disable-pip-version-check wheel -v "$ROOT" \
     --no-build-isolation --no-deps --wheel-dir "$ROOT/build/dist" \
     "--config-settings=build-dir=$WHEEL_BUILD" "${settings[@]}" || return 1
   quietly install "$ENVIRONMENT/bin/pip" --disable-pip-version-check install \

@@ -57,7 +57,7 @@ def test_needs_no_system_library() -> None:
 
 def test_quick_start(tmp_path: Path) -> None:
     """The tour of scripts/quickstart.py holds: accuracy, equal curves, checkpoint, fine-tuning."""
-    pytest.importorskip("sklearn")
+    pytest.importorskip("sklearn", reason="needs scikit-learn: scripts/dev peers")
     done = subprocess.run(
         [sys.executable, ROOT / "scripts" / "quickstart.py", "--output", tmp_path],
         cwd=tmp_path, capture_output=True, text=True, timeout=600,
