@@ -1,4 +1,4 @@
-# Sourced by scripts/quickstart and scripts/test: system packages, a virtual environment in
+# Sourced by scripts/quickstart, scripts/test and scripts/release: system packages, a virtual environment in
 # build/venv and the wheel built from this source tree. Each step leaves a stamp and is skipped
 # while what it depends on has not changed, so a second run starts in seconds.
 
@@ -6,6 +6,14 @@ ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 ENVIRONMENT=$ROOT/build/venv
 WHEEL_BUILD=$ROOT/build/wheel
 STAMPS=$ROOT/build/stamps
+
+# Another environment beside the usual one, with the oldest packages that are allowed.
+use_oldest_packages() {
+  OLDEST=--oldest
+  ENVIRONMENT=$ROOT/build/oldest/venv
+  WHEEL_BUILD=$ROOT/build/oldest/wheel
+  STAMPS=$ROOT/build/oldest/stamps
+}
 
 say() { echo "[setup] $*" >&2; }
 
@@ -75,13 +83,13 @@ install_groups() { # NAME GROUP...: groups of pyproject.toml
 
 ensure_environment() {
   if ! "$ENVIRONMENT/bin/python" -c 'import pip' 2>/dev/null; then
-    say "creating a virtual environment in build/venv"
+    say "creating a virtual environment in ${ENVIRONMENT#"$ROOT"/}"
     rm -rf "$ENVIRONMENT" "$STAMPS"
     mkdir -p "$STAMPS"
     "${PYTHON:-python3}" -m venv "$ENVIRONMENT" || return 1
   fi
   mkdir -p "$STAMPS"
-  install_groups build build run
+  install_groups build ${OLDEST:-} build run
 }
 
 ensure_wheel() { # [CMake settings]

@@ -15,7 +15,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 STEP = re.compile(r"\s*\[(\d+)/(\d+)\] (.*)")
-NOISE = re.compile(r"\S*ccache |\S*/c\+\+ |ninja: Entering|In file included| +from |-- |  [+-]/")
+NOISE = re.compile(
+    r"(env \S+ )?\S*ccache |\S*/c\+\+ |ninja: Entering|In file included| +from |-- |  [+-]/"
+)
 EVERY = 30.0
 
 
