@@ -18,7 +18,8 @@ set(CMAKE_CXX_FLAGS_SANITIZE "-O1 -g1" CACHE STRING "" FORCE)
 
 find_program(MS_CCACHE ccache)
 if(MS_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_CXX_COMPILER_LAUNCHER "${MS_CCACHE}")
+  # Without this it does not keep what precompiled headers are used for (Precompiled.cmake).
+  set(CMAKE_CXX_COMPILER_LAUNCHER env CCACHE_SLOPPINESS=pch_defines,time_macros "${MS_CCACHE}")
 endif()
 
 add_library(ms_flags INTERFACE)
@@ -27,6 +28,8 @@ target_compile_options(ms_flags INTERFACE -Wall -Wextra -fno-math-errno -fno-tra
 # False alarms of GCC 12 inside fmt and std::string.
 target_compile_options(ms_flags INTERFACE
   $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overflow> $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
+# Clang does not know GCC's pragmas about loops, and vectorises without.
+target_compile_options(ms_flags INTERFACE $<$<CXX_COMPILER_ID:Clang>:-Wno-unknown-pragmas>)
 find_program(MS_MOLD mold)
 if(MS_MOLD AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER 12)
   target_link_options(ms_flags INTERFACE -fuse-ld=mold)

@@ -14,14 +14,23 @@ if(NOT MS_PYTHON_SOURCES)
 endif()
 pybind11_add_module(_core MODULE NO_EXTRAS ${MS_PYTHON_SOURCES})
 target_link_libraries(_core PRIVATE ms_core)
+ms_precompile(_core <pybind11/pybind11.h> <pybind11/stl.h> <pybind11/numpy.h>)
 
-# pip puts libdnnl under <prefix>/lib, three folders above the package.
-set(MS_RPATH "$ORIGIN/../../..")
+# An installed package holds oneDNN in its folder lib; a developer's finds it where it was built against.
 if(DEFINED SKBUILD)
-  set_target_properties(_core PROPERTIES INSTALL_RPATH "${MS_RPATH}")
+  set_target_properties(_core PROPERTIES INSTALL_RPATH "$ORIGIN/lib")
 else()
   set_target_properties(_core PROPERTIES
-    BUILD_RPATH "${MS_ONEDNN_FOUND}/lib" INSTALL_RPATH "${MS_RPATH}"
+    BUILD_RPATH "${MS_ONEDNN_FOUND}/lib"
     LIBRARY_OUTPUT_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}/mindspore/python/mindspore")
 endif()
 install(TARGETS _core LIBRARY DESTINATION mindspore)
+if(NOT MS_PORTABLE)
+  file(REAL_PATH "${MS_ONEDNN_FOUND}/lib/libdnnl.so" MS_ONEDNN_LIBRARY)
+  install(FILES "${MS_ONEDNN_LIBRARY}" DESTINATION mindspore/lib RENAME libdnnl.so.3)
+endif()
+foreach(notice LICENSE THIRD-PARTY-PROGRAMS)
+  install(FILES "${MS_ONEDNN_FOUND}/share/doc/onednn/${notice}" DESTINATION mindspore/lib
+          RENAME "oneDNN-${notice}" OPTIONAL)
+endforeach()
+include(Portable)

@@ -1,4 +1,4 @@
-# Sourced by scripts/quickstart and scripts/test: system packages, a virtual environment in
+# Sourced by scripts/quickstart, scripts/test and scripts/release: system packages, a virtual environment in
 # build/venv and the wheel built from this source tree. Each step leaves a stamp and is skipped
 # while what it depends on has not changed, so a second run starts in seconds.
 
@@ -6,6 +6,14 @@ ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 ENVIRONMENT=$ROOT/build/venv
 WHEEL_BUILD=$ROOT/build/wheel
 STAMPS=$ROOT/build/stamps
+
+# Another environment beside the usual one, with the oldest packages that are allowed.
+use_oldest_packages() {
+  OLDEST=--oldest
+  ENVIRONMENT=$ROOT/build/oldest/venv
+  WHEEL_BUILD=$ROOT/build/oldest/wheel
+  STAMPS=$ROOT/build/oldest/stamps
+}
 
 say() { echo "[setup] $*" >&2; }
 
@@ -47,6 +55,13 @@ source_hash() {
 fresh() { [ -f "$STAMPS/$1" ] && [ "$(cat "$STAMPS/$1")" = "$2" ]; }
 done_for() { echo "$2" >"$STAMPS/$1"; }
 
+# The same for a build, which takes minutes: shows how far it is.
+building() {
+  local log=$ROOT/build/$1.log
+  shift
+  "$ENVIRONMENT/bin/python" "$ROOT/scripts/progress.py" --log "$log" "$@" >&2
+}
+
 install_packages() { # NAME PACKAGE...
   local name=$1 key
   shift
@@ -68,13 +83,13 @@ install_groups() { # NAME GROUP...: groups of pyproject.toml
 
 ensure_environment() {
   if ! "$ENVIRONMENT/bin/python" -c 'import pip' 2>/dev/null; then
-    say "creating a virtual environment in build/venv"
+    say "creating a virtual environment in ${ENVIRONMENT#"$ROOT"/}"
     rm -rf "$ENVIRONMENT" "$STAMPS"
     mkdir -p "$STAMPS"
     "${PYTHON:-python3}" -m venv "$ENVIRONMENT" || return 1
   fi
   mkdir -p "$STAMPS"
-  install_groups build build run
+  install_groups build ${OLDEST:-} build run
 }
 
 ensure_wheel() { # [CMake settings]
@@ -86,7 +101,7 @@ ensure_wheel() { # [CMake settings]
   for setting in "$@"; do settings+=("--config-settings=cmake.define.$setting"); done
   rm -rf "$ROOT/build/dist"
   CMAKE_BUILD_PARALLEL_LEVEL=${MS_JOBS:-$(nproc)} PATH="$ENVIRONMENT/bin:$PATH" \
-    quietly wheel "$ENVIRONMENT/bin/pip" --disable-pip-version-check wheel "$ROOT" \
+    building wheel "$ENVIRONMENT/bin/pip" --disable-pip-version-check wheel -v "$ROOT" \
     --no-build-isolation --no-deps --wheel-dir "$ROOT/build/dist" \
     "--config-settings=build-dir=$WHEEL_BUILD" "${settings[@]}" || return 1
   quietly install "$ENVIRONMENT/bin/pip" --disable-pip-version-check install \

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Prints the Python packages of groups, one a line, as pyproject.toml states them: `packages.py build run test`.
+"""Prints the Python packages of groups, one a line, as pyproject.toml states them: `packages.py [--oldest] build run test`.
 
-`build` is what building needs, `run` what the package itself does; the others are its optional dependencies.
+`build` is what building needs, `run` what the package itself does; the others are its optional dependencies. With --oldest `run` is the
+oldest that is allowed.
 """
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
@@ -17,16 +19,20 @@ except ImportError:  # Python 3.10
 PROJECT = Path(__file__).resolve().parent.parent / "pyproject.toml"
 
 
-def packages(*groups: str) -> list[str]:
+def packages(*groups: str, oldest: bool = False) -> list[str]:
     """The requirements of these groups."""
     stated = tomllib.loads(PROJECT.read_text(encoding="utf-8"))
     known = {
         "build": stated["build-system"]["requires"],
-        "run": stated["project"]["dependencies"],
+        "run": [
+            re.sub(r">=([\d.]+)", r"==\1.*", text) if oldest else text
+            for text in stated["project"]["dependencies"]
+        ],
         **stated["project"]["optional-dependencies"],
     }
     return list(dict.fromkeys(text for group in groups for text in known[group]))
 
 
 if __name__ == "__main__":
-    print("\n".join(packages(*sys.argv[1:])))
+    wanted = [word for word in sys.argv[1:] if word != "--oldest"]
+    print("\n".join(packages(*wanted, oldest="--oldest" in sys.argv)))

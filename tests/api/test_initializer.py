@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-import torch
+from peers import torch
 
 import mindspore as ms
 from mindspore import Tensor

@@ -1,5 +1,5 @@
 """Random programs agree in both modes: 2 000 in every run, twelve times as many in the slow tier. A failure prints its seed,
-the program made small and what differs; `python tests/fuzz SEED` repeats it."""
+the program made small and what differs; `scripts/dev fuzz SEED` repeats it."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import torch
+from peers import torch
 
 from mindspore import Tensor, grad, jit
 

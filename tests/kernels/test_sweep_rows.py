@@ -12,7 +12,7 @@ import itertools
 
 import numpy as np
 import pytest
-import torch
+from peers import torch
 from sweep import check_with_gradients, close, normal
 
 import mindspore as ms

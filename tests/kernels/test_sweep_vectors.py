@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import torch
+from peers import torch
 from sweep import begin, check_with_gradients, close, normal
 
 import mindspore as ms

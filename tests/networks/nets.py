@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import torch
+from peers import torch
 
 import mindspore as ms
 from mindspore import nn

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import torch
 from nets import PAIRS, Pair
+from peers import torch
 
 import mindspore as ms
 from mindspore import Tensor, nn

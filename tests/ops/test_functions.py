@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
-import torch.nn.functional as F
+from peers import torch
 
 import mindspore
 from mindspore import Tensor, ops
+
+F = torch.nn.functional
 
 RANDOM = np.random.default_rng(3)
 X = RANDOM.uniform(-3, 3, (3, 4)).astype(np.float32)

@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
-import torch.nn.functional as F
+from peers import torch
 
 import mindspore
 from mindspore import Tensor, ops
 from mindspore.ops import operations as P
 from mindspore.ops._bind import raw
+
+F = torch.nn.functional
 
 RANDOM = np.random.default_rng(7)
 

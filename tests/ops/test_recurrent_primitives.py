@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import torch
+from peers import torch
 
 import mindspore as ms
 from mindspore import Tensor, nn

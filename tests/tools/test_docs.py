@@ -30,6 +30,8 @@ SNIPPETS = snippets()
 )
 def test_snippet_runs(page: str, line: int, program: str, tmp_path: Path) -> None:
     """A snippet runs to its end by itself; networks compile from source, so it runs as a file."""
+    if "sklearn" in program:
+        pytest.importorskip("sklearn", reason="needs scikit-learn: scripts/dev peers")
     path = tmp_path / "snippet.py"
     path.write_text("\n" * (line - 1) + program)  # so that errors show the page's line
     done = subprocess.run(

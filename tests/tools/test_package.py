@@ -40,8 +40,13 @@ def test_version_is_that_of_the_metadata() -> None:
 
 
 def test_package_is_small() -> None:
-    """At most 60 MB beside the pip dependencies."""
-    size = sum(file.stat().st_size for file in PACKAGE.rglob("*") if file.is_file())
+    """At most 60 MB beside oneDNN and the pip dependencies."""
+    ours = (
+        file
+        for file in PACKAGE.rglob("*")
+        if file.is_file() and PACKAGE / "lib" not in file.parents
+    )
+    size = sum(file.stat().st_size for file in ours)
     assert size <= 60e6
 
 
@@ -57,7 +62,7 @@ def test_needs_no_system_library() -> None:
 
 def test_quick_start(tmp_path: Path) -> None:
     """The tour of scripts/quickstart.py holds: accuracy, equal curves, checkpoint, fine-tuning."""
-    pytest.importorskip("sklearn")
+    pytest.importorskip("sklearn", reason="needs scikit-learn: scripts/dev peers")
     done = subprocess.run(
         [sys.executable, ROOT / "scripts" / "quickstart.py", "--output", tmp_path],
         cwd=tmp_path, capture_output=True, text=True, timeout=600,

@@ -14,6 +14,8 @@ SNIPPETS = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), 
 @pytest.mark.parametrize("number", range(len(SNIPPETS)))
 def test_snippet_runs(number: int, tmp_path: Path) -> None:
     """A snippet runs to its end; networks compile from source, so it runs as a file."""
+    if "sklearn" in SNIPPETS[number]:
+        pytest.importorskip("sklearn", reason="needs scikit-learn: scripts/dev peers")
     program = tmp_path / f"snippet_{number}.py"
     program.write_text(SNIPPETS[number])
     done = subprocess.run(

@@ -129,7 +129,7 @@ class PatternParser {
     if (char c = Peek(); (c >= 'a' && c <= 'z') || c == '_') {
       std::string word = Word();
       if (Try('=')) {
-        pattern.attributes.emplace_back(std::move(word), Term());
+        pattern.attributes.push_back({std::move(word), Term()});
         return;
       }
       at_ = start;

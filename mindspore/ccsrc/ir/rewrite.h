@@ -96,7 +96,12 @@ struct Pattern {
   std::string name;  // variable; op; function of attributes
   double number = 0;
   std::vector<Pattern> arguments;
-  std::vector<std::pair<std::string, Pattern>> attributes;
+  struct Attribute;
+  std::vector<Attribute> attributes;
+};
+struct Pattern::Attribute {
+  std::string name;
+  Pattern value;
 };
 Pattern ParsePattern(std::string_view text);
 

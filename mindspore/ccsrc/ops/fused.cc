@@ -235,8 +235,6 @@ class Analysis {
   }
 
   std::string FindOutputs() {
-    int64_t reduced = 1;
-    for (int a = 0; a < space_.rank(); ++a) reduced *= IsReduced(a) ? space_[a] : 1;
     for (const Var& v : graph_.outputs()) {
       auto end = ended_.find(v);
       const Shape& shape = end == ended_.end() ? v.type().shape() : end->second;

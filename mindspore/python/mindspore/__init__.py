@@ -5,9 +5,9 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from mindspore._load import load_libraries
+from mindspore._interpreter import check_interpreter
 
-load_libraries()
+check_interpreter()
 
 from mindspore.version import __version__  # noqa: E402
 from mindspore import _assembler  # noqa: E402

@@ -19,7 +19,6 @@ using loops::MachineCode;
 std::atomic<bool> generate_always{false};
 
 loops::LlvmTarget Target() {
-  loops::LlvmTarget target;
   switch (MachineIsa()) {
     case Isa::kAvx512:
       return {64, true};
