@@ -119,8 +119,10 @@ class JoinMatMul {
   void TakeActivation(Chain& chain) const {
     Var v = Reshaped(chain.result, chain.product->outputs[0].shape()[1]);
     Node* next = readers_.Only(v);
-    chain.activation = JoinedActivationOf(next);
-    if (chain.activation) chain.result = {next, 0};
+    const JoinedActivation* found = JoinedActivationOf(next);
+    if (!found || !layouts_.joins || !layouts_.joins(found->name)) return;
+    chain.activation = found;
+    chain.result = {next, 0};
   }
 
   void Make(const Chain& chain) {

@@ -23,7 +23,7 @@ class CpuBackend : public Backend {
                      AddRecurrent, AddNumbers, AddInteger, AddFused}) {
       add(table_);
     }
-    SetLayouts(name(), {PrefersChannelsLast, PackedSize, TakesBias, PackedMatrix});
+    SetLayouts(name(), {PrefersChannelsLast, PackedSize, TakesBias, KnowsActivation, PackedMatrix});
     table_.For("HostCall").Try("host", MakeHostCall);
   }
   std::string_view name() const override { return "CPU"; }
