@@ -90,10 +90,50 @@ OpDef& OpDef::WithAttr(std::string attr, Attr fallback, std::string text) {
   return AddAttr({std::move(attr), std::move(fallback), false, kind, false, std::move(text)});
 }
 
+const AttrDef* OpDef::AttrWith(AxisRole role) const {
+  auto found = std::find_if(attributes.begin(), attributes.end(),
+                            [&](const AttrDef& attr) { return attr.role == role; });
+  return found == attributes.end() ? nullptr : &*found;
+}
+
 OpDef& OpDef::Sizes(std::string_view attr) {
   int i = AttrIndex(attr);
   MS_ASSERT(i >= 0);
   attributes[static_cast<size_t>(i)].sizes = true;
+  return *this;
+}
+
+AttrDef& OpDef::Declared(std::string_view attr, AxisRole role) {
+  int i = AttrIndex(attr);
+  MS_ASSERT(i >= 0);
+  AttrDef& def = attributes[static_cast<size_t>(i)];
+  def.role = role;
+  return def;
+}
+
+OpDef& OpDef::Axes(std::string_view attr, bool empty_is_all) {
+  Declared(attr, AxisRole::kAxes).empty_is_all = empty_is_all;
+  return *this;
+}
+
+OpDef& OpDef::NewAxis(std::string_view attr) {
+  Declared(attr, AxisRole::kNewAxis);
+  return *this;
+}
+
+OpDef& OpDef::PerAxis(std::string_view attr, Ints idle) {
+  Declared(attr, AxisRole::kPerAxis).idle = std::move(idle);
+  return *this;
+}
+
+OpDef& OpDef::Format(std::string_view attr, std::initializer_list<std::string_view> image) {
+  Declared(attr, AxisRole::kFormat);
+  for (std::string_view name : image) Declared(name, AxisRole::kImage);
+  return *this;
+}
+
+OpDef& OpDef::Filter(std::string_view attr, int filter) {
+  Declared(attr, AxisRole::kFilter).filter = filter;
   return *this;
 }
 

@@ -216,6 +216,17 @@ struct InputDef {
   std::string doc;
 };
 
+// What an attribute says of axes: what moves axes, or adds one, rewrites it by that.
+enum class AxisRole : uint8_t {
+  kNone,
+  kAxes,     // the op works along these axes of all its inputs, and treats the others alike
+  kNewAxis,  // where the results have an axis that the inputs lack
+  kPerAxis,  // as many entries for each axis as AttrDef::idle has
+  kFormat,   // which axis of the images has the channels: "NCHW" or "NHWC"
+  kImage,    // one entry for each axis of an image if there are four, something else if not
+  kFilter,   // the layout of the filters, where it is not that of the images: "OIHW"
+};
+
 // The kind of an attribute is that of its default, or `kind` where it is required.
 struct AttrDef {
   std::string name;
@@ -226,6 +237,18 @@ struct AttrDef {
   bool optional = false;  // None is accepted beside `kind`
   std::string doc;
   bool sizes = false;  // may hold symbolic sizes
+  AxisRole role = AxisRole::kNone;
+  bool empty_is_all = true;  // kAxes: no axis means all of them
+  Ints idle{};               // kPerAxis: entries of an axis that stays as it is; -1: its size
+  int filter = -1;           // kFilter: which operand, results counted behind inputs
+};
+
+// An activation that a product of matrices or a convolution may end with, instead of the op.
+struct JoinedActivation {
+  std::string name;        // the attribute 'activation' of such an op
+  std::string attr = "";   // of this op ...
+  std::string value = "";  // ... which must be so
+  bool cheap = false;      // a few instructions: behind a convolution it costs nothing
 };
 
 enum class Promotion : uint8_t {
@@ -276,9 +299,11 @@ struct OpDef {
   bool divides = false;   // integers by the second input, which may be zero
   bool internal = false;  // made by passes and compositions of ours alone: no public name
   int returned = -1;      // outputs that a Python call returns, first ones first; -1: all
+  std::vector<JoinedActivation> joined;
 
-  int AttrIndex(std::string_view attr) const;  // -1: no such attribute
-  DTypeSet InputTypes(size_t i) const;         // honours variadic
+  int AttrIndex(std::string_view attr) const;    // -1: no such attribute
+  const AttrDef* AttrWith(AxisRole role) const;  // the first; null: no such attribute
+  DTypeSet InputTypes(size_t i) const;           // honours variadic
 
   // Chained setters.
   OpDef& Doc(std::string text) {
@@ -312,6 +337,14 @@ struct OpDef {
   OpDef& AddAttr(AttrDef def);
   // The attribute may hold symbolic sizes, and the functions of the declaration read it as Dim.
   OpDef& Sizes(std::string_view attr);
+  // What attributes say of axes (AxisRole). The batching rule follows from the first three.
+  OpDef& Axes(std::string_view attr, bool empty_is_all = true);
+  OpDef& NewAxis(std::string_view attr);
+  OpDef& PerAxis(std::string_view attr, Ints idle);
+  // `attr` is the format of all operands of rank 4; the attributes `image` follow it.
+  OpDef& Format(std::string_view attr, std::initializer_list<std::string_view> image = {});
+  // ... of all but operand `filter`, whose layout is `attr`.
+  OpDef& Filter(std::string_view attr, int filter);
   template <class F>
   OpDef& Infer(F f);  // F: InferContext& -> Type or Types
   template <class F>
@@ -367,6 +400,10 @@ struct OpDef {
     structural = true;
     return *this;
   }
+  OpDef& Joins(JoinedActivation activation) {
+    joined.push_back(std::move(activation));
+    return *this;
+  }
   OpDef& Returns(int n) {
     returned = n;
     return *this;
@@ -385,6 +422,7 @@ struct OpDef {
   }
 
  private:
+  AttrDef& Declared(std::string_view attr, AxisRole role);
   void InferFromScalar();
 };
 

@@ -89,6 +89,24 @@ class PatternParser {
     return pattern;
   }
 
+  std::vector<Statement> Statements() {
+    std::vector<Statement> found;
+    auto ends = [&] { return Peek() == '\0' || Peek() == ';' || Peek() == '\n'; };
+    while (Peek() != '\0') {
+      Statement& statement = found.emplace_back();
+      do {
+        statement.results.push_back(Word());
+      } while (Try(','));
+      if (!Try('=')) Fail();
+      statement.value = Term();
+      if (statement.value.kind != Pattern::Kind::kApply || !ends()) Fail();
+      while (Try(';') || Try('\n')) {
+      }
+    }
+    if (found.empty()) Fail();
+    return found;
+  }
+
  private:
   [[noreturn]] void Fail() {
     Throw(ErrorKind::kInternal, "the rule '{}' is wrong at position {}", text_, at_);
@@ -106,6 +124,7 @@ class PatternParser {
   Pattern Term() {
     Pattern pattern;
     char c = Peek();
+    if (c == '"') return Text();
     if (c == '-' || (c >= '0' && c <= '9')) {
       pattern.kind = Pattern::Kind::kNumber;
       auto [end, error] =
@@ -115,12 +134,30 @@ class PatternParser {
       return pattern;
     }
     pattern.name = Word();
-    if (!Try('(')) return pattern;
-    pattern.kind = Pattern::Kind::kApply;
-    while (!Try(')')) {
-      Argument(pattern);
-      if (Peek() != ')' && !Try(',')) Fail();
+    pattern.repeat = Try('*');
+    pattern.either = Try('{');
+    if (!pattern.either && !Try('(')) {
+      if (pattern.repeat) Fail();
+      return pattern;
     }
+    pattern.kind = Pattern::Kind::kApply;
+    char end = pattern.either ? '}' : ')';
+    while (!Try(end)) {
+      Argument(pattern);
+      if (Peek() != end && !Try(',')) Fail();
+    }
+    if (pattern.either && pattern.arguments.size() != 2) Fail();
+    if (pattern.repeat && pattern.arguments.size() != 1) Fail();
+    return pattern;
+  }
+
+  Pattern Text() {
+    size_t end = text_.find('"', ++at_);
+    if (end == std::string_view::npos) Fail();
+    Pattern pattern;
+    pattern.kind = Pattern::Kind::kText;
+    pattern.name = text_.substr(at_, end - at_);
+    at_ = end + 1;
     return pattern;
   }
 
@@ -165,6 +202,10 @@ bool AllElementsAre(const Tensor& tensor, double number) {
   });
 }
 
+const Attr& AttrAt(const Node& node, int index) {
+  return (*node.attrs)[static_cast<size_t>(index)];
+}
+
 bool AttrIs(const Attr& attr, double number) {
   if (const auto* i = std::get_if<int64_t>(&attr)) return static_cast<double>(*i) == number;
   if (const auto* d = std::get_if<double>(&attr)) return *d == number;
@@ -185,6 +226,29 @@ Attr NumberAs(const OpDef& op, std::string_view attr, double number) {
 }  // namespace
 
 Pattern ParsePattern(std::string_view text) { return PatternParser(text).Run(); }
+std::vector<Statement> ParseStatements(std::string_view text) {
+  return PatternParser(text).Statements();
+}
+
+std::vector<Pattern> OrdersOf(const Pattern& pattern) {
+  std::vector<Pattern> orders{pattern};
+  for (size_t i = 0; i < pattern.arguments.size(); ++i) {
+    std::vector<Pattern> of_argument = OrdersOf(pattern.arguments[i]), more;
+    for (const Pattern& order : orders) {
+      for (const Pattern& argument : of_argument) {
+        more.push_back(order);
+        more.back().arguments[i] = argument;
+      }
+    }
+    orders = std::move(more);
+  }
+  for (size_t i = 0, count = orders.size(); pattern.either && i < count; ++i) {
+    orders[i].either = false;
+    orders.push_back(orders[i]);
+    std::swap(orders.back().arguments[0], orders.back().arguments[1]);
+  }
+  return orders;
+}
 
 bool IsSplat(const Var& v, double number) {
   static const OpDef* const fill = Ops().Find("Fill");
@@ -211,7 +275,61 @@ const Attr& Match::attr(std::string_view name) const {
   Throw(ErrorKind::kInternal, "a rule has no attribute '{}'", name);
 }
 
+bool Match::Bind(std::string_view name, const Var& v) {
+  for (const auto& [bound, value] : vars_) {
+    if (bound == name) return value == v;
+  }
+  vars_.emplace_back(name, v);
+  return true;
+}
+
+// ---- RuleAttributes
+bool RuleAttributes::Match(const Pattern& pattern, const Node& node, ms::Match& match) {
+  auto fits = [&](const Pattern& wanted, const Attr& attr) {
+    if (wanted.kind == Pattern::Kind::kNumber) return AttrIs(attr, wanted.number);
+    if (wanted.kind == Pattern::Kind::kText) return Equal(attr, Attr(wanted.name));
+    for (const auto& [name, bound] : match.attrs_) {
+      if (name == wanted.name) return Equal(*bound, attr);
+    }
+    match.attrs_.emplace_back(wanted.name, &attr);
+    return true;
+  };
+  return std::all_of(
+      pattern.attributes.begin(), pattern.attributes.end(), [&](const auto& attribute) {
+        int index = node.op->AttrIndex(attribute.name);
+        return index >= 0 && node.attrs && fits(attribute.value, AttrAt(node, index));
+      });
+}
+
+AttrsRef RuleAttributes::Make(const OpDef& op, const Pattern& pattern,
+                              const ms::Match& match) const {
+  NamedAttrs attrs;
+  for (const auto& [name, value] : pattern.attributes) {
+    attrs.emplace_back(name, value.kind == Pattern::Kind::kNumber ? NumberAs(op, name, value.number)
+                                                                  : Value(value, match));
+  }
+  return MakeAttrs(op, attrs);
+}
+
+Attr RuleAttributes::Value(const Pattern& pattern, const ms::Match& match) const {
+  if (pattern.kind == Pattern::Kind::kText) return pattern.name;
+  if (pattern.kind == Pattern::Kind::kVar) return match.attr(pattern.name);
+  std::vector<Attr> arguments;
+  for (const Pattern& argument : pattern.arguments) arguments.push_back(Value(argument, match));
+  return functions_.at(pattern.name)(arguments);
+}
+
 // ---- RuleTable
+RuleTable::RuleTable(std::initializer_list<Rule> rules, AttrFunctions functions)
+    : attributes_(std::move(functions)) {
+  for (const Rule& rule : rules) {
+    for (Pattern& order : OrdersOf(rule.pattern)) {
+      rules_.push_back(rule);
+      rules_.back().pattern = std::move(order);
+    }
+  }
+}
+
 void RuleTable::Index() const {
   std::call_once(indexed_, [this] {
     for (const Rule& rule : rules_) {
@@ -256,36 +374,17 @@ bool RuleTable::Matches(const Pattern& pattern, const Var& v, Match& match) cons
     case Pattern::Kind::kApply:
       return v.index == 0 && v.node->op && v.node->op->name == pattern.name &&
              MatchesNode(pattern, *v.node, match);
-    case Pattern::Kind::kVar:
-      break;
+    default:
+      return match.Bind(pattern.name, v);
   }
-  for (const auto& [name, bound] : match.vars_) {
-    if (name == pattern.name) return bound == v;
-  }
-  match.vars_.emplace_back(pattern.name, v);
-  return true;
 }
 
 bool RuleTable::MatchesNode(const Pattern& pattern, const Node& node, Match& match) const {
   if (pattern.arguments.size() != node.inputs.size()) return false;
-  for (const auto& [name, value] : pattern.attributes) {
-    int index = node.op->AttrIndex(name);
-    if (index < 0 || !node.attrs ||
-        !MatchesAttr(value, (*node.attrs)[static_cast<size_t>(index)], match))
-      return false;
-  }
+  if (!RuleAttributes::Match(pattern, node, match)) return false;
   for (size_t i = 0; i < pattern.arguments.size(); ++i) {
     if (!Matches(pattern.arguments[i], node.inputs[i], match)) return false;
   }
-  return true;
-}
-
-bool RuleTable::MatchesAttr(const Pattern& pattern, const Attr& attr, Match& match) const {
-  if (pattern.kind == Pattern::Kind::kNumber) return AttrIs(attr, pattern.number);
-  for (const auto& [name, bound] : match.attrs_) {
-    if (name == pattern.name) return Equal(*bound, attr);
-  }
-  match.attrs_.emplace_back(pattern.name, &attr);
   return true;
 }
 
@@ -305,7 +404,7 @@ Type RuleTable::TypeOf(const Pattern& pattern, const Match& match) const {
   const OpDef& op = Ops().Get(pattern.name);
   Types inputs;
   for (const Pattern& argument : pattern.arguments) inputs.push_back(TypeOf(argument, match));
-  AttrsRef attrs = BuildAttrs(op, pattern, match);
+  AttrsRef attrs = attributes_.Make(op, pattern, match);
   return Infer(op, inputs, attrs ? *attrs : kNone).at(0);
 }
 
@@ -317,23 +416,7 @@ Var RuleTable::Build(const Pattern& pattern, const Match& match, Emitter& emitte
   Vars inputs;
   for (const Pattern& argument : pattern.arguments)
     inputs.push_back(Build(argument, match, emitter));
-  return emitter.Emit(op, inputs, BuildAttrs(op, pattern, match))[0];
-}
-
-AttrsRef RuleTable::BuildAttrs(const OpDef& op, const Pattern& pattern, const Match& match) const {
-  NamedAttrs attrs;
-  for (const auto& [name, value] : pattern.attributes) {
-    attrs.emplace_back(name, value.kind == Pattern::Kind::kNumber ? NumberAs(op, name, value.number)
-                                                                  : BuildAttr(value, match));
-  }
-  return MakeAttrs(op, attrs);
-}
-
-Attr RuleTable::BuildAttr(const Pattern& pattern, const Match& match) const {
-  if (pattern.kind == Pattern::Kind::kVar) return match.attr(pattern.name);
-  std::vector<Attr> arguments;
-  for (const Pattern& argument : pattern.arguments) arguments.push_back(BuildAttr(argument, match));
-  return functions_.at(pattern.name)(arguments);
+  return emitter.Emit(op, inputs, attributes_.Make(op, pattern, match))[0];
 }
 
 }  // namespace ms

@@ -1,6 +1,6 @@
 // Changing graphs. A Rewriter rebuilds a graph in one walk in program order; a RuleTable holds
-// rules written in the IR's own syntax: Rule("Mul(x, 1)").To("x"). Both are linear in the size of
-// the graph.
+// rules written in the IR's own syntax: Rule("Mul{x, 1}").To("x"). Both are linear in the size of
+// the graph. Rules that replace several nodes at once are those of passes/graph_rules.h.
 #pragma once
 
 #include <functional>
@@ -82,19 +82,27 @@ class Match {
 
  private:
   friend class RuleTable;
+  friend class GraphRules;
+  friend class RuleAttributes;
+  // What the name is bound to already, or `v` from now on.
+  bool Bind(std::string_view name, const Var& v);
+
   const Node* root_ = nullptr;
   std::vector<std::pair<std::string_view, Var>> vars_;
   std::vector<std::pair<std::string_view, const Attr*>> attrs_;
 };
 
 // Op(arguments, attr=name): lower-case names stand for values; numbers for constants all of whose
-// elements are that number. An attribute is matched against a name (bound, or equal to what it was
-// bound to), a number, or is not asked for.
+// elements are that number. Op{x, y} has its two arguments in either order. An attribute is matched
+// against a name (bound, or equal to what it was bound to), a number, a "text", or is not asked
+// for.
 struct Pattern {
-  enum class Kind : uint8_t { kVar, kNumber, kApply };
+  enum class Kind : uint8_t { kVar, kNumber, kText, kApply };
   Kind kind = Kind::kVar;
-  std::string name;  // variable; op; function of attributes
+  std::string name;  // variable; op; function of attributes; text
   double number = 0;
+  bool either = false;  // of two arguments: in either order
+  bool repeat = false;  // Op*(x): any number of them, in graph rules
   std::vector<Pattern> arguments;
   struct Attribute;
   std::vector<Attribute> attributes;
@@ -104,6 +112,16 @@ struct Pattern::Attribute {
   Pattern value;
 };
 Pattern ParsePattern(std::string_view text);
+// The pattern in each order of arguments that it allows.
+std::vector<Pattern> OrdersOf(const Pattern& pattern);
+
+// x, y = Op(...): names of results from the first, `_` for one that does not matter.
+struct Statement {
+  std::vector<std::string> results;
+  Pattern value;
+};
+// One on each line, or separated by `;`.
+std::vector<Statement> ParseStatements(std::string_view text);
 
 // A constant, or Fill, that is `number` in every element.
 bool IsSplat(const Var& v, double number);
@@ -128,10 +146,21 @@ struct Rule {
 using AttrFunction = std::function<Attr(const std::vector<Attr>&)>;
 using AttrFunctions = std::unordered_map<std::string, AttrFunction>;
 
+// Attributes in rules: what a pattern asks of those of a node, and what it gives to a new one.
+class RuleAttributes {
+ public:
+  explicit RuleAttributes(AttrFunctions functions) : functions_(std::move(functions)) {}
+  static bool Match(const Pattern& pattern, const Node& node, ms::Match& match);
+  AttrsRef Make(const OpDef& op, const Pattern& pattern, const ms::Match& match) const;
+
+ private:
+  Attr Value(const Pattern& pattern, const ms::Match& match) const;
+  AttrFunctions functions_;
+};
+
 class RuleTable {
  public:
-  RuleTable(std::initializer_list<Rule> rules, AttrFunctions functions = {})
-      : rules_(rules), functions_(std::move(functions)) {}
+  RuleTable(std::initializer_list<Rule> rules, AttrFunctions functions = {});
 
   // The replacement of the node's output 0 by the first rule that fits and keeps its type; null
   // when none does.
@@ -143,15 +172,12 @@ class RuleTable {
   void Index() const;
   bool Matches(const Pattern& pattern, const Var& v, Match& match) const;
   bool MatchesNode(const Pattern& pattern, const Node& node, Match& match) const;
-  bool MatchesAttr(const Pattern& pattern, const Attr& attr, Match& match) const;
   bool KeepsType(const Pattern& pattern, const Match& match) const;
   Type TypeOf(const Pattern& pattern, const Match& match) const;
   Var Build(const Pattern& pattern, const Match& match, Emitter& emitter) const;
-  AttrsRef BuildAttrs(const OpDef& op, const Pattern& pattern, const Match& match) const;
-  Attr BuildAttr(const Pattern& pattern, const Match& match) const;
 
   std::vector<Rule> rules_;
-  AttrFunctions functions_;
+  RuleAttributes attributes_;
   mutable std::unordered_map<const OpDef*, std::vector<const Rule*>> by_root_;
   mutable std::once_flag indexed_;
 };

@@ -15,6 +15,8 @@ struct Layouts {
   int64_t (*packed_size)(const KernelRequest& convolution) = nullptr;
   // Whether a MatMul adds a bias, and applies an activation, at no cost. Null: never.
   bool (*takes_bias)(const KernelRequest& product) = nullptr;
+  // Whether a MatMulBias or a Conv2DBias may end with the activation of that name. Null: never.
+  bool (*joins)(const std::string& activation) = nullptr;
   // How many elements the second matrix of a MatMul has in the device's own layout; 0: that layout
   // is not worth its memory.
   int64_t (*packed_matrix)(const KernelRequest& product) = nullptr;

@@ -22,6 +22,7 @@ void DefineRelu(OpRegistry& ops) {
       .In("x", kReal | kBoolean, "Any shape.")
       .Scalar([](Expr x) { return IsBool(x.dtype()) ? x : Max(x, 0.0); })
       .Grad([](GradContext& g) { return g.Call("ReluGrad", {g.dout(), g.out()}); })
+      .Joins({.name = "relu", .cheap = true})
       .Python("relu(input)");
   ops.Op("ReLU6")
       .Doc("x cut to [0, 6].")
@@ -29,6 +30,7 @@ void DefineRelu(OpRegistry& ops) {
       .Promote(Promotion::kFloating)
       .Scalar([](Expr x) { return Min(Max(x, 0.0), 6.0); })
       .Grad([](GradContext& g) { return g.Call("ReLU6Grad", {g.dout(), g.in(0)}); })
+      .Joins({.name = "relu6", .cheap = true})
       .Python("relu6(x)");
   Activation(ops, "LeakyReLU", "x where it is positive, elsewhere alpha * x.")
       .WithAttr("alpha", 0.2, "The slope below 0.")
@@ -83,6 +85,7 @@ void DefinePrelu(OpRegistry& ops) {
 void DefineSigmoids(OpRegistry& ops) {
   DefineUnary(ops, "Sigmoid", ScalarOp::kSigmoid, "1 / (1 + exp(-x)).")
       .Grad([](GradContext& g) { return g.Call("SigmoidGrad", {g.out(), g.dout()}); })
+      .Joins({.name = "sigmoid"})
       .Python("sigmoid(input)", kFunctionAndMethod);
   Activation(ops, "LogSigmoid", "log(sigmoid(x)), exact for large |x|.")
       .Scalar([](Expr x) { return -Softplus(-x); })
@@ -100,6 +103,7 @@ void DefineSigmoids(OpRegistry& ops) {
       .Python("softsign(x)");
   Activation(ops, "SiLU", "x * sigmoid(x).")
       .Scalar([](Expr x) { return x * Sigmoid(x); })
+      .Joins({.name = "silu"})
       .Grad([](GradContext& g) { return g.Call("SiLUGrad", {g.dout(), g.in(0)}); })
       .Python("silu(input)");
   Activation(ops, "Mish", "x * tanh(softplus(x)).")
@@ -148,6 +152,7 @@ void DefineHardUnits(OpRegistry& ops) {
       .Python("hardsigmoid(input)");
   Activation(ops, "HSwish", "x * hardsigmoid(x).")
       .Scalar([](Expr x) { return x * Min(Max(x + 3.0, 0.0), 6.0) / 6.0; })
+      .Joins({.name = "hswish", .cheap = true})
       .Grad([](GradContext& g) { return g.Call("HSwishGrad", {g.dout(), g.in(0)}); })
       .Python("hardswish(input)");
 }
@@ -227,6 +232,8 @@ void DefineGelu(OpRegistry& ops) {
         return g.Call("GeLUGrad", {g.dout(), g.in(0)},
                       {{"approximate", g.attr<std::string>("approximate")}});
       })
+      .Joins({.name = "gelu", .attr = "approximate", .value = "none"})
+      .Joins({.name = "gelu_tanh", .attr = "approximate", .value = "tanh"})
       .Class("GeLU()(input)")
       .Class("Gelu");
   Activation(ops, "FastGeLU", "x * sigmoid(1.702 * x), near to GeLU.")

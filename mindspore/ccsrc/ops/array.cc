@@ -80,6 +80,7 @@ void DefineViews(OpRegistry& ops) {
       .Doc("Adds an axis of size 1.")
       .In("input_x", kAny, "Any shape.")
       .RequiredAttr<int64_t>("axis", "Where: in [-rank - 1, rank].")
+      .NewAxis("axis")
       .Infer(InferExpandDims)
       .Grad(ReshapeBack)
       .View()
@@ -262,7 +263,7 @@ void DefineTranspose(OpRegistry& ops) {
       .In("input", kAny, "Any shape.")
       .RequiredAttr<Ints>("dims", "How often, for each of the last axes.")
       .Sizes("dims")
-      .Batch(batch::PerAxis("dims", {1}))
+      .PerAxis("dims", {1})
       .Shard(shard::Tile)
       .Infer(InferTile)
       .Grad(TileGrad)
@@ -273,7 +274,7 @@ void DefineTranspose(OpRegistry& ops) {
       .In("input", kAny, "A shape that broadcasts to the new one.")
       .RequiredAttr<Ints>("shape", "The new sizes; -1 keeps a size.")
       .Sizes("shape")
-      .Batch(batch::PerAxis("shape", {-1}))
+      .PerAxis("shape", {-1})
       .Shard("... -> ...; shape = ...")
       .Infer(InferBroadcastTo)
       .Grad([](GradContext& g) { return SumTo(g.dout(), g.in_type(0).shape()); })
@@ -326,7 +327,7 @@ void DefinePadding(OpRegistry& ops) {
       .RequiredAttr<Ints>("paddings", "For each axis, how many elements before and after.")
       .Sizes("paddings")
       .WithAttr("value", 0.0, "The constant.")
-      .Batch(batch::PerAxis("paddings", {0, 0}))
+      .PerAxis("paddings", {0, 0})
       .Shard(shard::Padding)
       .Infer([](InferContext& c) {
         CheckFits(c, c.attr<double>("value"), c.dtype(0));
@@ -347,7 +348,7 @@ void DefinePadding(OpRegistry& ops) {
       .In("input_x", kAny, "Any shape.")
       .RequiredAttr<Ints>("paddings", "For each axis, how many elements before and after.")
       .WithAttr("mode", "REFLECT", "'REFLECT', 'SYMMETRIC', 'EDGE' or 'CIRCULAR'.")
-      .Batch(batch::PerAxis("paddings", {0, 0}))
+      .PerAxis("paddings", {0, 0})
       .Shard(shard::Padding)
       .Infer(InferMirrorPad)
       .Grad([](GradContext& g) {
@@ -362,7 +363,7 @@ void DefinePadding(OpRegistry& ops) {
       .In("dout", kNumber, "The shape of MirrorPad's result.")
       .RequiredAttr<Ints>("paddings", "As in MirrorPad.")
       .WithAttr("mode", "REFLECT", "As in MirrorPad.")
-      .Batch(batch::PerAxis("paddings", {0, 0}))
+      .PerAxis("paddings", {0, 0})
       .Shard(shard::Padding)
       .Infer([](InferContext& c) {
         const Ints& paddings = c.attr<Ints>("paddings");
@@ -410,8 +411,8 @@ void DefineDiagonals(OpRegistry& ops) {
       .Doc("The elements in reverse order along axes.")
       .In("input", kAny, "Any shape.")
       .RequiredAttr<Ints>("axis", "The axes.")
-      .Batch(batch::Axis("axis", false))
-      .Shard(shard::Along("axis", false))
+      .Axes("axis", false)
+      .Shard(shard::Along)
       .Infer([](InferContext& c) {
         if (!c.attr<Ints>("axis").empty()) c.Axes(c.attr<Ints>("axis"), c.rank(0));
         return c.Like(0, c.shape(0));

@@ -1,5 +1,7 @@
 #include "ops/batch.h"
 
+#include <span>
+
 #include "ops/axes.h"
 
 namespace ms {
@@ -135,6 +137,9 @@ Terms Derived(BatchContext& b) {
   }
   if (op.scalar) return BatchScalar(b);
   if (op.view) return b.inputs() == 1 ? BatchView(b) : BatchDepend(b);
+  if (!op.batch) {
+    if (Terms made = batch::ByAxes(b); !made.empty()) return made;
+  }
   if (op.expand) return BatchExpansion(b);
   return BatchByItems(b);
 }
@@ -154,34 +159,64 @@ Terms BatchNode(BatchContext& b) {
 
 namespace batch {
 
-BatchFn Axis(const char* attr, bool empty_is_all) {
-  return [=](BatchContext& b) -> Terms {
-    int rank = b.rank(0);
-    const Attr& given = (*b.node().attrs)[static_cast<size_t>(b.node().op->AttrIndex(attr))];
-    Terms inputs = SpreadAll(b);
-    if (const auto* axis = std::get_if<int64_t>(&given)) {
-      if (rank == 0) return {};
-      return b.Again(inputs, {{attr, int64_t{Wrap(*axis, rank) + 1}}});
-    }
-    Ints axes = std::holds_alternative<Ints>(given) ? std::get<Ints>(given) : Ints{};
-    if (axes.empty() && !empty_is_all) return b.Again(inputs);
-    if (rank == 0) {  // the only axis beside the new one is made
-      for (Term& t : inputs) t = Reshape(t, {b.size(), 1});
-      Terms made = b.Again(inputs, {{attr, Ints{1}}});
-      for (Term& t : made) t = Reshape(t, {b.size()});
-      return made;
-    }
-    Ints moved;
-    for (int axis : SortedAxes(axes, rank)) moved.push_back(axis + 1);
-    return b.Again(inputs, {{attr, moved}});
-  };
+namespace {
+
+// Inputs of equal rank along one axis, or several: the attribute moves by one.
+Terms AlongAxes(BatchContext& b, const AttrDef& attr) {
+  int rank = b.rank(0);
+  const Attr& given = (*b.node().attrs)[static_cast<size_t>(b.node().op->AttrIndex(attr.name))];
+  Terms inputs = SpreadAll(b);
+  if (const auto* axis = std::get_if<int64_t>(&given)) {
+    if (rank == 0) return {};
+    return b.Again(inputs, {{attr.name, int64_t{Wrap(*axis, rank) + 1}}});
+  }
+  Ints axes = std::holds_alternative<Ints>(given) ? std::get<Ints>(given) : Ints{};
+  if (axes.empty() && !attr.empty_is_all) return b.Again(inputs);
+  if (rank == 0) {  // the only axis beside the new one is made
+    for (Term& t : inputs) t = Reshape(t, {b.size(), 1});
+    Terms made = b.Again(inputs, {{attr.name, Ints{1}}});
+    for (Term& t : made) t = Reshape(t, {b.size()});
+    return made;
+  }
+  Ints moved;
+  for (int axis : SortedAxes(axes, rank)) moved.push_back(axis + 1);
+  return b.Again(inputs, {{attr.name, moved}});
 }
 
-BatchFn NewAxis(const char* attr) {
-  return [=](BatchContext& b) {
-    int64_t axis = b.attr<int64_t>(attr);
-    return b.Again(SpreadAll(b), {{attr, axis < 0 ? axis : axis + 1}});
-  };
+// The entries of the new axis go in front. Attributes name the axes of the result, or of the input
+// where it has more.
+Terms WithEntries(BatchContext& b) {
+  NamedAttrs changed;
+  int rank = b.rank(0);
+  for (const AttrDef& attr : b.node().op->attributes) {
+    if (attr.role != AxisRole::kPerAxis) continue;
+    auto entries = [&](int axes) {
+      Ints values;
+      for (int i = 0; i < axes; ++i)
+        values.insert(values.end(), attr.idle.begin(), attr.idle.end());
+      return values;
+    };
+    const Ints& values = b.attr<Ints>(attr.name);
+    int named = static_cast<int>(values.size() / attr.idle.size());
+    rank = std::max(named, b.rank(0));
+    Ints more = entries(1 + rank - named);
+    for (int64_t& v : std::span(more).first(attr.idle.size())) v = v == -1 ? b.size() : v;
+    more.insert(more.end(), values.begin(), values.end());
+    changed.emplace_back(attr.name, more);
+  }
+  return b.Again({AlignItems(b.Spread(0), true, b.rank(0), rank)}, changed);
+}
+
+}  // namespace
+
+Terms ByAxes(BatchContext& b) {
+  const OpDef& op = *b.node().op;
+  if (const AttrDef* attr = op.AttrWith(AxisRole::kAxes)) return AlongAxes(b, *attr);
+  if (const AttrDef* attr = op.AttrWith(AxisRole::kNewAxis)) {
+    int64_t axis = b.attr<int64_t>(attr->name);
+    return b.Again(SpreadAll(b), {{attr->name, axis < 0 ? axis : axis + 1}});
+  }
+  return op.AttrWith(AxisRole::kPerAxis) ? WithEntries(b) : Terms{};
 }
 
 Terms Leading(BatchContext& b) { return b.Again(SpreadAll(b)); }
@@ -209,21 +244,6 @@ BatchFn FirstAxis(size_t shared, const char* size_attr) {
     for (size_t i = 0; i < made.size(); ++i)
       made[i] = Reshape(made[i], b.out_type(i).shape().Insert(0, b.size()));
     return made;
-  };
-}
-
-BatchFn PerAxis(const char* attr, Ints front) {
-  return [=](BatchContext& b) -> Terms {
-    Ints values = b.attr<Ints>(attr);
-    Ints more = front;
-    for (int64_t& v : more) v = v == -1 ? b.size() : v;
-    // Attributes that name the axes of the result, or of the input where it has more.
-    int per_axis = static_cast<int>(front.size());
-    int named = static_cast<int>(values.size()) / per_axis;
-    int rank = std::max(named, b.rank(0));
-    for (int i = named; i < rank; ++i) more.push_back(1);
-    more.insert(more.end(), values.begin(), values.end());
-    return b.Again({AlignItems(b.Spread(0), true, b.rank(0), rank)}, {{attr, more}});
   };
 }
 

@@ -1,7 +1,7 @@
 // vmap of one op: from the application to one item to the application to all of them. Items lie
-// along a new first axis. Most rules are derived: of scalar bodies, views and compositions; the
-// functions here make the others, as `.Batch(...)` in the declarations. Whatever has none is
-// applied to each item by itself, which is slow but right.
+// along a new first axis. Most rules are derived: of scalar bodies, views, attributes that count
+// axes and compositions; the functions here make the others, as `.Batch(...)` in the declarations.
+// Whatever has none is applied to each item by itself, which is slow but right.
 #pragma once
 
 #include <string>
@@ -20,18 +20,13 @@ Term AlignItems(const Term& x, bool batched, int item_rank, int rank);
 
 namespace batch {
 
-// Inputs of equal rank along one axis, or several: the attribute moves by one. An empty list of
-// axes means all of them, where `empty_is_all`.
-BatchFn Axis(const char* attr, bool empty_is_all = true);
-// Where the attribute counts the axes of the output: a new axis is made there.
-BatchFn NewAxis(const char* attr);
+// What follows from OpDef::Axes, NewAxis or PerAxis; nothing where that does not cover the case.
+Terms ByAxes(BatchContext& b);
 // Works on the last axes, whatever there is before: the same op.
 Terms Leading(BatchContext& b);
 // The first axis of inputs and outputs is a batch already: the items are joined along it. Inputs
 // from `shared` on must be the same for all items. `size_attr` names a shape among the attributes.
 BatchFn FirstAxis(size_t shared = 100, const char* size_attr = nullptr);
-// An attribute with one number, or `group` numbers, per axis gets those of the new axis in front.
-BatchFn PerAxis(const char* attr, Ints front);
 // Coordinates, in the last axis of one input, get the number of the item in front. `shape_attr`
 // names the shape that they point into, where that is an attribute.
 BatchFn Coordinates(size_t indices, const char* shape_attr = nullptr);
@@ -46,7 +41,6 @@ Terms SparseCrossEntropy(BatchContext& b);
 Terms Likelihood(BatchContext& b);
 Terms LikelihoodGrad(BatchContext& b);
 Terms ChannelSlope(BatchContext& b);
-Terms Slice(BatchContext& b);
 Terms StridedSlice(BatchContext& b);
 Terms Convolution(BatchContext& b);
 Terms ConvolutionFilter(BatchContext& b);

@@ -299,13 +299,6 @@ Terms ChannelSlope(BatchContext& b) {
 }
 
 // ---- slices
-Terms Slice(BatchContext& b) {
-  Ints begin = b.attr<Ints>("begin"), size = b.attr<Ints>("size");
-  begin.insert(begin.begin(), 0);
-  size.insert(size.begin(), b.size());
-  return b.Again({b.in(0)}, {{"begin", begin}, {"size", size}});
-}
-
 Terms StridedSlice(BatchContext& b) {
   NamedAttrs attrs;
   const std::pair<const char*, int64_t> fronts[] = {

@@ -69,12 +69,14 @@ OpDef& WithConvAttrs(OpDef& op) {
       .WithAttr("data_format", "NCHW", "'NCHW' or 'NHWC'.")
       .WithAttr("weight_format", "",
                 "For passes. 'OIHW': the layout of the weight, whatever the images have; 'packed': "
-                "what PackWeight made of that; otherwise the layout of the images.");
+                "what PackWeight made of that; otherwise the layout of the images.")
+      .Format("data_format", {"kernel_size", "stride", "dilation"});
 }
 
 void DefineConv(OpRegistry& ops) {
   Convolution(ops, "Conv2D", "x", "weight", "[out channels, in channels / group, height, width].",
               kFloating | One(DType::kInt8))
+      .Filter("weight_format", 1)
       .Doc(
           "Two-dimensional convolution (cross-correlation) of images with a bank of filters. Of "
           "Int8 the sums are Int32.")
@@ -96,9 +98,11 @@ void DefineConv(OpRegistry& ops) {
           "group=1, data_format='NCHW')(x, weight)");
   Convolution(ops, "Conv2DBackpropInput", "out_backprop", "filter",
               "[out channels, in channels / group, height, width].")
+      .Filter("weight_format", 1)
       .Doc("Gradient of Conv2D with respect to its input: the transposed convolution.")
       .RequiredAttr<Ints>("input_size", "Shape of the result.")
       .Sizes("input_size")
+      .Format("data_format", {"input_size"})
       .OptionalAttr<Ints>("pad_list", "May repeat pad.")
       .Batch(batch::Convolution)
       .Shard(shard::ConvolutionInput)
@@ -122,6 +126,7 @@ void DefineConv(OpRegistry& ops) {
       .Class("Conv2DTranspose");
   Convolution(ops, "Conv2DBackpropFilter", "out_backprop", "input", "The input of the convolution.")
       .Internal()
+      .Filter("weight_format", 2)
       .Doc("Gradient of Conv2D with respect to its weight.")
       .RequiredAttr<Ints>("filter_size", "Shape of the result.")
       .OptionalAttr<Ints>("pad_list", "May repeat pad.")

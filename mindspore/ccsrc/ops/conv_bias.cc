@@ -62,6 +62,7 @@ OpDef& Operands(OpRegistry& ops, const char* name) {
 
 void DefineWithBias(OpDef& op) {
   WithEpilogue(op)
+      .Filter("weight_format", 1)
       .WithAttr("filter_size", Ints{}, "The shape of a packed weight before it was packed.")
       .Shard(shard::ConvolutionBias)
       .Infer(InferConvBias)
@@ -81,6 +82,7 @@ void DefineConvBias(OpRegistry& ops) {
       .Doc(
           "The weight in the layout, and perhaps the type, that the device wants for Conv2DBias or "
           "Conv2DBiasAdd.")
+      .Filter("weight_format", 0)
       .RequiredAttr<Ints>("input_size", "The shape of the images.")
       .WithAttr("adds", false, "Whether an image is added.")
       .RequiredAttr<int64_t>("size", "How many elements the result has.")

@@ -132,6 +132,7 @@ void DefineCreation(OpRegistry& ops) {
       .RequiredAttr<Ints>("shape", "The sizes.")
       .Sizes("shape")
       .RequiredAttr<double>("value", "The value, converted to the dtype.")
+      .PerAxis("shape", {-1})
       .Shard(shard::Shaped("shape"))
       .Infer([](InferContext& c) {
         CheckFits(c, c.attr<double>("value"), c.attr<DType>("dtype"));

@@ -115,7 +115,7 @@ void DefineElementGather(OpRegistry& ops) {
       .In("x", kAny, "At least one dimension.")
       .RequiredAttr<int64_t>("dim", "The axis.")
       .In("index", kIndex, "Positions in [-n, n); the rank of x.")
-      .Batch(batch::Axis("dim"))
+      .Axes("dim")
       .Shard(shard::GatherElements)
       .Infer([](InferContext& c) {
         int axis = c.Axis(c.attr<int64_t>("dim"), std::max(c.rank(0), 1));
@@ -175,6 +175,7 @@ void DefineOneHot(OpRegistry& ops) {
       .RequiredAttr<int64_t>("depth", "The size of the new axis.")
       .Sizes("depth")
       .WithAttr("axis", -1, "Where the new axis is.")
+      .NewAxis("axis")
       .Batch([](BatchContext& b) -> Terms {
         if (b.batched(1) || b.batched(2)) return {};
         int64_t axis = b.attr<int64_t>("axis");

@@ -126,7 +126,7 @@ void DefineJoin(OpRegistry& ops) {
       .Variadic()
       .WithAttr("axis", 0, "The axis.")
       .Promote()
-      .Batch(batch::Axis("axis"))
+      .Axes("axis")
       .Shard(shard::Concat)
       .Infer(InferConcat)
       .Grad(ConcatGrad)
@@ -138,7 +138,7 @@ void DefineJoin(OpRegistry& ops) {
       .Variadic()
       .WithAttr("axis", 0, "Where the new axis is.")
       .Promote()
-      .Batch(batch::NewAxis("axis"))
+      .NewAxis("axis")
       .Shard(shard::Stack)
       .Infer(InferStack)
       .Grad([](GradContext& g) {
@@ -152,9 +152,9 @@ void DefineJoin(OpRegistry& ops) {
       .In("input_x", kAny, "At least one dimension.")
       .WithAttr("axis", 0, "The axis.")
       .OptionalAttr<int64_t>("num", "The size of the axis, as a check.")
-      .Batch(batch::Axis("axis"))
+      .Axes("axis")
       .Returns(kPieces)
-      .Shard(shard::Pieces("axis"))
+      .Shard(shard::Pieces)
       .Infer(InferUnstack)
       .Grad([](GradContext& g) {
         return g.Call("Stack", Douts(g), {{"axis", g.attr<int64_t>("axis")}});
@@ -168,9 +168,9 @@ void DefineJoin(OpRegistry& ops) {
       .In("input_x", kAny, "At least one dimension.")
       .WithAttr("axis", 0, "The axis.")
       .WithAttr("output_num", 1, "How many pieces.")
-      .Batch(batch::Axis("axis"))
+      .Axes("axis")
       .Returns(kPieces)
-      .Shard(shard::Pieces("axis"))
+      .Shard(shard::Pieces)
       .Infer(InferSplit)
       .Grad([](GradContext& g) {
         return g.Call("Concat", Douts(g), {{"axis", g.attr<int64_t>("axis")}});
@@ -183,9 +183,9 @@ void DefineJoin(OpRegistry& ops) {
       .Sizes("size_splits")
       .RequiredAttr<int64_t>("split_dim", "The axis.")
       .RequiredAttr<int64_t>("num_split", "How many sizes there are.")
-      .Batch(batch::Axis("split_dim"))
+      .Axes("split_dim")
       .Returns(kPieces)
-      .Shard(shard::Pieces("split_dim"))
+      .Shard(shard::Pieces)
       .Infer(InferSplitV)
       .Grad([](GradContext& g) {
         return g.Call("Concat", Douts(g), {{"axis", g.attr<int64_t>("split_dim")}});

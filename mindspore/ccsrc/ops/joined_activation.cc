@@ -5,48 +5,59 @@
 namespace ms {
 namespace {
 
-constexpr JoinedActivation kAll[] = {
-    {"relu", "ReLU", "", true}, {"relu6", "ReLU6", "", true},   {"sigmoid", "Sigmoid", ""},
-    {"tanh", "Tanh", ""},       {"gelu", "GeLU", "none"},       {"gelu_tanh", "GeLU", "tanh"},
-    {"silu", "SiLU", ""},       {"hswish", "HSwish", "", true},
+struct Known {
+  const OpDef* op;
+  const JoinedActivation* activation;
 };
 
-}  // namespace
+const std::vector<Known>& All() {
+  static const auto* const all = [] {
+    auto* found = new std::vector<Known>;
+    for (const OpDef* op : Ops().All()) {
+      for (const JoinedActivation& activation : op->joined) found->push_back({op, &activation});
+    }
+    return found;
+  }();
+  return *all;
+}
 
-const JoinedActivation* FindJoinedActivation(std::string_view name) {
-  for (const JoinedActivation& known : kAll) {
-    if (known.name == name) return &known;
+const Known* Find(std::string_view name) {
+  for (const Known& known : All()) {
+    if (known.activation->name == name) return &known;
   }
   return nullptr;
 }
 
+}  // namespace
+
 const JoinedActivation* JoinedActivationOf(const Node* node) {
   if (!node || !node->op || node->outputs.size() != 1) return nullptr;
-  for (const JoinedActivation& known : kAll) {
-    if (node->op->name != known.op) continue;
-    if (known.approximate.empty() || node->attr<std::string>("approximate") == known.approximate) {
-      return &known;
-    }
+  for (const JoinedActivation& known : node->op->joined) {
+    if (known.attr.empty() || node->attr<std::string>(known.attr) == known.value) return &known;
   }
   return nullptr;
+}
+
+std::vector<std::string> JoinedActivations() {
+  std::vector<std::string> names;
+  for (const Known& known : All()) names.push_back(known.activation->name);
+  return names;
 }
 
 void CheckActivation(const InferContext& c) {
   const auto& activation = c.attr<std::string>("activation");
-  c.Check(activation.empty() || FindJoinedActivation(activation),
-          "'activation' must be '' or one of 'relu', 'relu6', 'sigmoid', 'tanh', 'gelu', "
-          "'gelu_tanh', 'silu' and 'hswish', but got '{}'",
-          activation);
+  if (activation.empty() || Find(activation)) return;
+  c.Check(false, "'activation' must be '' or one of '{}', but got '{}'",
+          fmt::join(JoinedActivations(), "', '"), activation);
 }
 
 Term Activated(ExpandContext& c, const Term& x) {
-  const JoinedActivation* activation = FindJoinedActivation(c.attr<std::string>("activation"));
-  if (!activation) return x;
+  const Known* known = Find(c.attr<std::string>("activation"));
+  if (!known) return x;
   NamedAttrs attrs;
-  if (!activation->approximate.empty()) {
-    attrs.emplace_back("approximate", std::string(activation->approximate));
-  }
-  return c.Call(activation->op, {x}, attrs);
+  const JoinedActivation& activation = *known->activation;
+  if (!activation.attr.empty()) attrs.emplace_back(activation.attr, activation.value);
+  return c.Call(known->op->name, {x}, attrs);
 }
 
 }  // namespace ms

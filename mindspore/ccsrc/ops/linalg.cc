@@ -159,6 +159,7 @@ void DefineLinalg(OpRegistry& ops) {
       .In("input_x", kNumber, "Rank 2 to 5; channels in dimension 1, or last with 'NHWC'.")
       .In("bias", kNumber, "[channels], of the dtype of input_x.")
       .WithAttr("data_format", "NCHW", "'NCHW', 'NHWC', or 'NCDHW' for rank 5.")
+      .Format("data_format")
       .Shard(shard::BiasAdd)
       .Infer(InferBiasAdd)
       .Grad(BiasAddGrad)

@@ -47,8 +47,8 @@ void DefineSoftmax(OpRegistry& ops) {
       .Doc("exp(x) along an axis, divided by its sum.")
       .In("input", kFloating, "At least rank 1.")
       .WithAttr("axis", Ints{-1}, "The axis that sums to one.")
-      .Batch(batch::Axis("axis"))
-      .Shard(shard::Along("axis"))
+      .Axes("axis")
+      .Shard(shard::Along)
       .Infer(InferSoftmax)
       .Grad([](GradContext& g) { return CallAlong(g, "SoftmaxGrad", g.out(), g.dout()); });
   ops.Op("SoftmaxGrad")
@@ -57,8 +57,8 @@ void DefineSoftmax(OpRegistry& ops) {
       .In("y", kFloating, "Output of Softmax.")
       .In("dy", kFloating, "Shaped as y.")
       .WithAttr("axis", -1, "The axis that sums to one.")
-      .Batch(batch::Axis("axis"))
-      .Shard(shard::Along("axis"))
+      .Axes("axis")
+      .Shard(shard::Along)
       .Infer(InferSoftmaxGrad)
       .Grad([](GradContext& g) {
         int64_t axis = g.attr<int64_t>("axis");
@@ -70,8 +70,8 @@ void DefineSoftmax(OpRegistry& ops) {
       .Doc("Logarithm of softmax along an axis.")
       .In("logits", kFloating, "At least rank 1.")
       .WithAttr("axis", -1, "The axis whose exponentials sum to one.")
-      .Batch(batch::Axis("axis"))
-      .Shard(shard::Along("axis"))
+      .Axes("axis")
+      .Shard(shard::Along)
       .Infer(InferSoftmax)
       .Grad([](GradContext& g) { return CallAlong(g, "LogSoftmaxGrad", g.out(), g.dout()); })
       .Python("log_softmax(logits, axis=-1)");
@@ -81,8 +81,8 @@ void DefineSoftmax(OpRegistry& ops) {
       .In("y", kFloating, "Output of LogSoftmax.")
       .In("dy", kFloating, "Shaped as y.")
       .WithAttr("axis", -1, "The axis whose exponentials sum to one.")
-      .Batch(batch::Axis("axis"))
-      .Shard(shard::Along("axis"))
+      .Axes("axis")
+      .Shard(shard::Along)
       .Infer(InferSoftmaxGrad)
       .Grad([](GradContext& g) {
         int64_t axis = g.attr<int64_t>("axis");

@@ -212,6 +212,7 @@ void DefineHyperbolic(OpRegistry& ops) {
       .Python("cosh(input)", kFunctionAndMethod);
   DefineUnary(ops, "Tanh", ScalarOp::kTanh, "The hyperbolic tangent.")
       .Grad([](GradContext& g) { return g.Call("TanhGrad", {g.out(), g.dout()}); })
+      .Joins({.name = "tanh"})
       .Python("tanh(input)", kFunctionAndMethod);
   ops.Op("TanhGrad")
       .Internal()

@@ -194,6 +194,7 @@ void DefineBatchNorm(OpRegistry& ops) {
       .WithAttr("epsilon", 1e-5, "Added to the variance.")
       .WithAttr("momentum", 0.1, "The share of the batch in the stored statistics.")
       .WithAttr("data_format", "NCHW", "'NCHW' or 'NHWC'.")
+      .Format("data_format")
       .Batch(batch::ChannelNorm)
       .Shard(shard::Channels("whole"))
       .Infer(InferBatchNorm)
@@ -207,6 +208,7 @@ void DefineBatchNorm(OpRegistry& ops) {
       .Doc("Normalises each channel by the stored mean and variance.")
       .WithAttr("epsilon", 1e-5, "Added to the variance.")
       .WithAttr("data_format", "NCHW", "'NCHW' or 'NHWC'.")
+      .Format("data_format")
       .Batch(batch::ChannelNorm)
       .Shard(shard::Channels(""))
       .Infer([](InferContext& c) {
@@ -225,6 +227,7 @@ void DefineBatchNorm(OpRegistry& ops) {
       .WithAttr("is_training", true, "Whether the statistics are those of x; else constants.")
       .WithAttr("epsilon", 1e-5, "As in BatchNorm.")
       .WithAttr("data_format", "NCHW", "'NCHW' or 'NHWC'.")
+      .Format("data_format")
       .Batch(batch::ChannelNorm)
       .Shard(shard::Channels("sum"))
       .Infer([](InferContext& c) {
@@ -403,8 +406,8 @@ void DefineL2Normalize(OpRegistry& ops) {
       .In("x", kFloating, "At least rank 1.")
       .WithAttr("axis", Ints{0}, "The axis of the vectors.")
       .WithAttr("epsilon", 1e-4, "Lower limit of the squared norm.")
-      .Batch(batch::Axis("axis"))
-      .Shard(shard::Along("axis"))
+      .Axes("axis")
+      .Shard(shard::Along)
       .Infer([](InferContext& c) {
         const Ints& axis = c.attr<Ints>("axis");
         c.Check(axis.size() == 1, "'axis' must be one integer, but got ({})",

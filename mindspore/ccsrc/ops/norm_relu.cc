@@ -19,6 +19,7 @@ OpDef& Attributes(OpDef& op) {
   return op.WithAttr("epsilon", 1e-5, "Added to the variance.")
       .WithAttr("momentum", 0.1, "The share of the batch in the stored statistics.")
       .WithAttr("data_format", "NHWC", "'NHWC', unless input_x has rank 2.")
+      .Format("data_format")
       .Updates(1, 3)
       .Updates(2, 4);
 }
@@ -75,7 +76,8 @@ OpDef& Saved(OpDef& op) {
   return op.In("saved_mean", kFloating, "[C], output 3 of the op.")
       .In("saved_inverse", kFloating, "[C], output 4 of the op: 1 / sqrt(variance + epsilon).")
       .WithAttr("epsilon", 1e-5, "As in the op.")
-      .WithAttr("data_format", "NHWC", "'NHWC', unless x has rank 2.");
+      .WithAttr("data_format", "NHWC", "'NHWC', unless x has rank 2.")
+      .Format("data_format");
 }
 
 }  // namespace

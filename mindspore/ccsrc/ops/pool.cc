@@ -15,11 +15,14 @@ OpDef& Windows(OpDef& op) {
                 "'valid': none, 'same': as many windows as steps fit in the input, 'pad': by pad.")
       .WithAttr("data_format", "NCHW", "'NCHW' or 'NHWC'.")
       .WithAttr("pad", Ints{0}, "With 'pad': an int, or (top, bottom, left, right).")
-      .WithAttr("ceil_mode", false, "Keep a last window that hangs over the edge.");
+      .WithAttr("ceil_mode", false, "Keep a last window that hangs over the edge.")
+      .Format("data_format", {"kernel_size", "strides"});
 }
 
 OpDef& MaxWindows(OpDef& op) {
-  return Windows(op).WithAttr("dilation", Ints{1}, "Distance between the elements of a window.");
+  return Windows(op)
+      .WithAttr("dilation", Ints{1}, "Distance between the elements of a window.")
+      .Format("data_format", {"dilation"});
 }
 
 OpDef& AverageWindows(OpDef& op) {
@@ -124,6 +127,7 @@ void DefineAvgPool(OpRegistry& ops) {
       .Doc("Gradient of AvgPool: dy is spread evenly over each window.")
       .RequiredAttr<Ints>("input_size", "Shape of the result.")
       .Sizes("input_size")
+      .Format("data_format", {"input_size"})
       .Batch(batch::FirstAxis(1, "input_size"))
       .Shard(shard::Windows())
       .Infer([](InferContext& c) {

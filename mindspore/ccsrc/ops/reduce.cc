@@ -137,8 +137,7 @@ OpDef& Reduction(OpRegistry& ops, const char* name, const char* input, DTypeSet 
   OpDef& op = ops.Op(name).In(input, types, "Any shape.");
   op.AddAttr(
       {"axis", Ints{}, false, Attr(Ints{}).index(), true, "Axes to reduce; none means all."});
-  return op.WithAttr("keep_dims", false, "Keep the reduced axes with size 1.")
-      .Batch(batch::Axis("axis"));
+  return op.WithAttr("keep_dims", false, "Keep the reduced axes with size 1.").Axes("axis");
 }
 
 // ---- position of an extreme
@@ -179,8 +178,8 @@ void DefineArgReductions(OpRegistry& ops) {
         .In(name == std::string_view("Argmax") ? "input_x" : "x", kReal | kBoolean, "Any shape.")
         .WithAttr("axis", -1, "The axis that is searched.")
         .WithAttr("output_type", DType::kInt32, "Int32 or Int64.")
-        .Batch(batch::Axis("axis"))
-        .Shard(shard::Along("axis"))
+        .Axes("axis")
+        .Shard(shard::Along)
         .Infer(InferArg);
   }
   for (const char* name : {"ArgMaxWithValue", "ArgMinWithValue"}) {
@@ -189,8 +188,8 @@ void DefineArgReductions(OpRegistry& ops) {
         .In("input", kReal, "Any shape.")
         .WithAttr("axis", 0, "The axis that is searched.")
         .WithAttr("keep_dims", false, "Keep that axis with size 1.")
-        .Batch(batch::Axis("axis"))
-        .Shard(shard::Along("axis"))
+        .Axes("axis")
+        .Shard(shard::Along)
         .Infer(InferArgWithValue)
         .Grad(ArgWithValueGrad);
   }
@@ -204,7 +203,7 @@ void DefineReduce(OpRegistry& ops) {
       .Batch([](BatchContext& b) {
         bool skip =
             b.attr<bool>("skip_mode") && AxisList(*b.node().op, *b.node().attrs, "axis").empty();
-        return skip ? Terms{b.in(0)} : batch::Axis("axis")(b);
+        return skip ? Terms{b.in(0)} : batch::ByAxes(b);
       })
       .WithAttr("skip_mode", false, "An empty list of axes returns x as it is.")
       .Shard(shard::Reduction("sum"))

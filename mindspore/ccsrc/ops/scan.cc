@@ -84,8 +84,8 @@ void DefineScan(OpRegistry& ops) {
       .RequiredAttr<int64_t>("axis", "The axis.")
       .WithAttr("exclusive", false, "Leave the element itself out.")
       .WithAttr("reverse", false, "Run from the end.")
-      .Batch(batch::Axis("axis"))
-      .Shard(shard::Along("axis"))
+      .Axes("axis")
+      .Shard(shard::Along)
       .Infer(InferScan)
       .Grad(CumSumGrad)
       .Class("CumSum(exclusive=False, reverse=False)(input, axis)");
@@ -95,8 +95,8 @@ void DefineScan(OpRegistry& ops) {
       .RequiredAttr<int64_t>("axis", "The axis.")
       .WithAttr("exclusive", false, "Leave the element itself out.")
       .WithAttr("reverse", false, "Run from the end.")
-      .Batch(batch::Axis("axis"))
-      .Shard(shard::Along("axis"))
+      .Axes("axis")
+      .Shard(shard::Along)
       .Infer(InferScan)
       .Grad(CumProdGrad)
       .Class("CumProd(exclusive=False, reverse=False)(x, axis)");
@@ -111,8 +111,8 @@ void DefineScan(OpRegistry& ops) {
       .RequiredAttr<int64_t>("axis", "The axis.")
       .WithAttr("reverse", false, "Run from the end.")
       .WithAttr("from_source", false, "Take the factor where the last result came from.")
-      .Batch(batch::Axis("axis"))
-      .Shard(shard::Along("axis"))
+      .Axes("axis")
+      .Shard(shard::Along)
       .Infer([](InferContext& c) {
         c.CheckSameDType(0, 1);
         c.CheckSameShape(0, 1);
@@ -126,8 +126,8 @@ void DefineScan(OpRegistry& ops) {
       .In("x", kReal | kBoolean, "Any shape.")
       .WithAttr("axis", -1, "The axis.")
       .WithAttr("descending", false, "Largest first.")
-      .Batch(batch::Axis("axis"))
-      .Shard(shard::Along("axis"))
+      .Axes("axis")
+      .Shard(shard::Along)
       .Infer([](InferContext& c) {
         c.Axis(c.attr<int64_t>("axis"), std::max(c.rank(0), 1));
         return Types{c.Like(0, c.shape(0)), Type(DType::kInt32, c.shape(0))};

@@ -215,7 +215,7 @@ void DefineScatter(OpRegistry& ops) {
       .In("updates", kAny, "The shape of the indices.")
       .WithAttr("axis", 0, "The axis.")
       .WithAttr("reduction", "none", "'none' or 'add'.")
-      .Batch(batch::Axis("axis"))
+      .Axes("axis")
       .Shard(shard::ScatterElements)
       .Infer(InferScatterElements)
       .Grad(ScatterElementsGrad)

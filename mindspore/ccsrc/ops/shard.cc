@@ -69,48 +69,48 @@ ShardFn Shaped(const char* attr, const char* clauses) {
 
 namespace {
 
-std::vector<int> AttrAxes(const ShardContext& c, const char* attr, bool empty_is_all, int rank) {
-  const Attr& given = c.attrs()[static_cast<size_t>(c.op().AttrIndex(attr))];
+// Where the op works.
+std::vector<int> AxesOf(const ShardContext& c, bool empty_is_all) {
+  const AttrDef* attr = c.op().AttrWith(AxisRole::kAxes);
+  const Attr& given = c.attrs()[static_cast<size_t>(c.op().AttrIndex(attr->name))];
   Ints axes;
   if (const auto* axis = std::get_if<int64_t>(&given)) {
     axes = {*axis};
   } else if (const auto* list = std::get_if<Ints>(&given)) {
     axes = *list;
   }
-  if (axes.empty() && !empty_is_all) return {};
-  return SortedAxes(axes, rank);
+  if (axes.empty() && !(empty_is_all && attr->empty_is_all)) return {};
+  return SortedAxes(axes, c.rank(0));
 }
 
 }  // namespace
 
-ShardFn Along(const char* attr, bool empty_is_all) {
-  return [=](const ShardContext& c) {
-    Names names = Axes(c.rank(0));
-    std::vector<int> axes = AttrAxes(c, attr, empty_is_all, c.rank(0));
-    Names marked;
-    for (int axis : axes) marked.push_back(names[static_cast<size_t>(axis)]);
-    Rule rule;
-    for (size_t i = 0; i < c.size(); ++i) rule.In(names);
-    for (size_t i = 0; i < c.outputs().size(); ++i) {
-      Names out;
-      for (int axis = 0; axis < c.rank(0); ++axis) {
-        bool along = std::find(axes.begin(), axes.end(), axis) != axes.end();
-        bool reduced = c.out(i).rank() < c.rank(0);
-        if (!along || !reduced) out.push_back(names[static_cast<size_t>(axis)]);
-        // keep_dims
-        if (along && !reduced && !c.out(i).dim(axis).Same(c.dim(0, axis))) out.back() = "1";
-      }
-      rule.Out(out);
+std::string Along(const ShardContext& c) {
+  Names names = Axes(c.rank(0));
+  std::vector<int> axes = AxesOf(c, true);
+  Names marked;
+  for (int axis : axes) marked.push_back(names[static_cast<size_t>(axis)]);
+  Rule rule;
+  for (size_t i = 0; i < c.size(); ++i) rule.In(names);
+  for (size_t i = 0; i < c.outputs().size(); ++i) {
+    Names out;
+    for (int axis = 0; axis < c.rank(0); ++axis) {
+      bool along = std::find(axes.begin(), axes.end(), axis) != axes.end();
+      bool reduced = c.out(i).rank() < c.rank(0);
+      if (!along || !reduced) out.push_back(names[static_cast<size_t>(axis)]);
+      // keep_dims
+      if (along && !reduced && !c.out(i).dim(axis).Same(c.dim(0, axis))) out.back() = "1";
     }
-    return rule.Mark(marked, "whole").Text();
-  };
+    rule.Out(out);
+  }
+  return rule.Mark(marked, "whole").Text();
 }
 
 ShardFn Reduction(const char* mark) {
   return [=](const ShardContext& c) {
     int rank = c.rank(0);
     bool skips = c.op().AttrIndex("skip_mode") >= 0 && c.attr<bool>("skip_mode");
-    std::vector<int> axes = AttrAxes(c, "axis", !skips, rank);
+    std::vector<int> axes = AxesOf(c, !skips);
     Names names = Axes(rank), out, marked;
     for (int i = 0; i < rank; ++i) {
       const std::string& name = names[static_cast<size_t>(i)];

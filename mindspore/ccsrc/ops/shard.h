@@ -35,10 +35,10 @@ class Rule {
 std::string Whole(const ShardContext& c);
 // Made from attributes alone: the sizes stand in `attr`.
 ShardFn Shaped(const char* attr, const char* clauses = "");
-// Inputs and results of one rank; the axes that the attribute names are whole, and results of a
-// lower rank do not have them. No axis means all of them where `empty_is_all`.
-ShardFn Along(const char* attr, bool empty_is_all = true);
-// A reduction over the attributes 'axis' and 'keep_dims', whose parts join by `mark`.
+// Inputs and results of one rank; the axes along which the op works (OpDef::Axes) are whole, and
+// results of a lower rank do not have them.
+std::string Along(const ShardContext& c);
+// A reduction along axes, whose parts join by `mark`.
 ShardFn Reduction(const char* mark);
 // Losses of elements with an attribute 'reduction'.
 std::string Loss(const ShardContext& c);
@@ -66,8 +66,8 @@ std::string Slice(const ShardContext& c);
 std::string StridedSlice(const ShardContext& c);
 std::string Concat(const ShardContext& c);
 std::string Stack(const ShardContext& c);
-// Several results without, or with another size of, the axis that the attribute names.
-ShardFn Pieces(const char* attr);
+// Several results without, or with another size of, the axis along which the op works.
+std::string Pieces(const ShardContext& c);
 
 std::string Gather(const ShardContext& c);
 std::string GatherGrad(const ShardContext& c);

@@ -131,23 +131,22 @@ std::string Stack(const ShardContext& c) {
   return rule.Out(out).Mark({"s"}, "whole").Text();
 }
 
-ShardFn Pieces(const char* attr) {
-  return [=](const ShardContext& c) {
-    int rank = c.rank(0), axis = Wrap(c.attr<int64_t>(attr), rank);
-    Names names = Axes(rank), whole{names[static_cast<size_t>(axis)]};
-    Rule rule;
-    rule.In(names);
-    for (size_t i = 0; i < c.outputs().size(); ++i) {
-      Names out = names;
-      if (c.out(i).rank() < rank) {
-        out.erase(out.begin() + axis);
-      } else {
-        whole.push_back(out[static_cast<size_t>(axis)] = fmt::format("y{}", i));
-      }
-      rule.Out(out);
+std::string Pieces(const ShardContext& c) {
+  int rank = c.rank(0);
+  int axis = Wrap(c.attr<int64_t>(c.op().AttrWith(AxisRole::kAxes)->name), rank);
+  Names names = Axes(rank), whole{names[static_cast<size_t>(axis)]};
+  Rule rule;
+  rule.In(names);
+  for (size_t i = 0; i < c.outputs().size(); ++i) {
+    Names out = names;
+    if (c.out(i).rank() < rank) {
+      out.erase(out.begin() + axis);
+    } else {
+      whole.push_back(out[static_cast<size_t>(axis)] = fmt::format("y{}", i));
     }
-    return rule.Mark(whole, "whole").Text();
-  };
+    rule.Out(out);
+  }
+  return rule.Mark(whole, "whole").Text();
 }
 
 // ---- elements at positions ----------------------------------------------------------------------

@@ -191,7 +191,8 @@ void DefineSlicing(OpRegistry& ops) {
       .RequiredAttr<Ints>("size", "Sizes; -1 means up to the end.")
       .Sizes("begin")
       .Sizes("size")
-      .Batch(batch::Slice)
+      .PerAxis("begin", {0})
+      .PerAxis("size", {-1})
       .Shard(shard::Slice)
       .Infer([](InferContext& c) {
         Dims begin = c.dims_attr("begin");

@@ -26,14 +26,27 @@ Shape LastShape(const Shape& s) { return Shape{s[0], s[2], s[3], s[1]}; }
 // Whether both forms have their elements in the same order.
 bool SameOrder(const Shape& s) { return s[1] == 1 || s[2] * s[3] == 1 || s.size() == 0; }
 
-Ints Permuted(const Ints& values) {
+// Entries for four axes, `each` for one.
+Ints Permuted(const Ints& values, size_t each = 1) {
   Ints result;
-  size_t each = values.size() / 4;
   for (int64_t from : kFrom) {
     for (size_t j = 0; j < each; ++j)
       result.push_back(values[static_cast<size_t>(from) * each + j]);
   }
   return result;
+}
+
+// Numbers that are spread over a shape: they cost nothing to make once more in the other form.
+bool Spreads(const Node& node) {
+  static const OpDef* const fill = &Ops().Get("Fill");
+  static const OpDef* const broadcast = &Ops().Get("BroadcastTo");
+  return node.op && (node.op == fill || node.op == broadcast);
+}
+
+// One element of the results for each of the inputs, in the same order.
+bool IsElementwise(const OpDef& op) {
+  static const OpDef* const sum = &Ops().Get("AddN");
+  return op.scalar || &op == sum;
 }
 
 class LayoutPass {
@@ -64,17 +77,14 @@ class LayoutPass {
     Term made;
     if (SameOrder(shape)) {
       made = Reshape(Wrap(v), LastShape(shape));
-    } else if (v.node->kind == NodeKind::kApply && v.node->op->name == "Fill") {
-      made =
-          Call("Fill", {},
-               {{"dtype", v.node->attr<DType>("dtype")},
-                {"shape", LastShape(shape).ToCodes()},
-                {"value", (*v.node->attrs)[static_cast<size_t>(v.node->op->AttrIndex("value"))]}});
-    } else if (v.node->kind == NodeKind::kApply && v.node->op->name == "BroadcastTo" &&
-               IsImage(v.node->inputs[0].type())) {
-      Var small = Cheap(v.node->inputs[0]);
-      if (!small) return {};
-      made = BroadcastTo(Wrap(small), LastShape(shape));
+    } else if (Spreads(*v.node)) {
+      Terms inputs;
+      for (const Var& in : v.node->inputs) {
+        Var last = IsImage(in.type()) ? Cheap(in) : Var{};
+        if (!last) return {};
+        inputs.push_back(Wrap(last));
+      }
+      made = Call(v.node->op->name, inputs, AttrsOf(*v.node));
     } else {
       return {};
     }
@@ -109,92 +119,96 @@ class LayoutPass {
     return carried && ready >= missing;
   }
 
-  // ---- nodes
-  bool Visit(Node& node) {
-    const std::string& name = node.op->name;
-    if (name == "Conv2D" || name == "Conv2DBackpropInput" || name == "Conv2DBackpropFilter") {
-      return VisitConvolution(node);
-    }
-    if (node.op->AttrIndex("data_format") >= 0) return VisitFormatted(node);
-    if (node.op->scalar || name == "AddN") return VisitElementwise(node);
-    if (name == "Concat" || name == "Split") return VisitAxis(node, "axis");
-    if (name == "SplitV") return VisitAxis(node, "split_dim");
-    if (name == "Slice") return VisitLists(node, {"begin", "size"});
-    if (name == "Pad") return VisitLists(node, {"paddings"});
-    if (name == "BroadcastTo") return false;  // made where it is used
-    if (name.starts_with("Reduce") && node.op->AttrIndex("keep_dims") >= 0)
-      return VisitReduce(node);
-    return false;
+  // ---- attributes
+  static const Attr& Given(const Node& node, const AttrDef& attr) {
+    return (*node.attrs)[static_cast<size_t>(&attr - node.op->attributes.data())];
   }
 
-  // The node's attributes in the channels-last form, with some of them replaced.
-  NamedAttrs AttrsOf(const Node& node, const NamedAttrs& changed) {
+  // The attributes in the channels-last form.
+  static NamedAttrs AttrsOf(const Node& node) {
     NamedAttrs attrs;
-    for (size_t i = 0; i < node.op->attributes.size(); ++i) {
-      std::string_view name = node.op->attributes[i].name;
-      auto it = std::find_if(changed.begin(), changed.end(),
-                             [&](const auto& c) { return c.first == name; });
-      attrs.emplace_back(name, it != changed.end() ? it->second : (*node.attrs)[i]);
+    for (const AttrDef& attr : node.op->attributes) {
+      attrs.emplace_back(attr.name, InLastForm(attr, Given(node, attr)));
     }
     return attrs;
   }
 
-  // Four numbers follow the axes; what an image's size is, too.
-  NamedAttrs FormatAttrs(const Node& node) {
-    NamedAttrs changed{{"data_format", std::string("NHWC")}};
-    for (const char* name : {"kernel_size", "stride", "strides", "dilation", "input_size"}) {
-      int i = node.op->AttrIndex(name);
-      if (i < 0) continue;
-      const auto* values = std::get_if<Ints>(&(*node.attrs)[static_cast<size_t>(i)]);
-      if (values && values->size() == 4) changed.emplace_back(name, Permuted(*values));
+  static Attr InLastForm(const AttrDef& attr, const Attr& given) {
+    const auto* list = std::get_if<Ints>(&given);
+    const auto* axis = std::get_if<int64_t>(&given);
+    switch (attr.role) {
+      case AxisRole::kFormat:
+        return std::string("NHWC");
+      case AxisRole::kFilter:
+        return std::string("OIHW");
+      case AxisRole::kImage:
+        return list && list->size() == 4 ? Permuted(*list) : given;
+      case AxisRole::kPerAxis:
+        return Permuted(*list, attr.idle.size());
+      case AxisRole::kAxes:
+        if (axis) return Moved(*axis);
+        if (list) return Moved(*list);
+        return given;
+      default:
+        return given;
     }
-    return changed;
   }
 
-  bool VisitConvolution(Node& node) {
-    if (node.attr<std::string>("data_format") != "NCHW") return false;
-    Types in;
-    for (const Var& v : node.inputs) {
-      in.push_back(v.type());
-      if (!IsImage(v.type())) return false;
-    }
-    if (!layouts_.channels_last({*node.op, in, node.outputs, *node.attrs})) return false;
-    NamedAttrs changed = FormatAttrs(node);
-    changed.emplace_back("weight_format", std::string("OIHW"));
-    bool filter = node.op->name == "Conv2DBackpropFilter";
-    Var second = filter ? Last(node.inputs[1]) : node.inputs[1];
-    Term result =
-        Call(node.op->name, {Wrap(Last(node.inputs[0])), Wrap(second)}, AttrsOf(node, changed));
-    if (filter) {
-      rewriter_.Replace({&node, 0}, result.var);
-    } else {
-      Define({&node, 0}, result);
-    }
-    return true;
+  static int64_t Moved(int64_t axis) {
+    return kTo[static_cast<size_t>(axis < 0 ? axis + 4 : axis)];
+  }
+  static Ints Moved(Ints axes) {
+    for (int64_t& axis : axes) axis = Moved(axis);
+    std::sort(axes.begin(), axes.end());
+    return axes;
   }
 
-  // The images among inputs or outputs are those of rank 4.
+  // ---- nodes
+  bool Visit(Node& node) {
+    const OpDef& op = *node.op;
+    if (op.AttrWith(AxisRole::kFormat)) return VisitFormatted(node);
+    if (IsElementwise(op)) return VisitElementwise(node);
+    if (Spreads(node)) return false;  // made where it is used
+    if (const AttrDef* attr = op.AttrWith(AxisRole::kAxes)) return VisitAlong(node, *attr);
+    return op.AttrWith(AxisRole::kPerAxis) && VisitPerAxis(node);
+  }
+
+  // The images among inputs and outputs are those of rank 4, but for the filters. What has filters
+  // goes where the device wants it, the rest where the images are.
   bool VisitFormatted(Node& node) {
-    const auto* format = std::get_if<std::string>(
-        &(*node.attrs)[static_cast<size_t>(node.op->AttrIndex("data_format"))]);
+    const auto* format =
+        std::get_if<std::string>(&Given(node, *node.op->AttrWith(AxisRole::kFormat)));
     if (!format || *format != "NCHW") return false;
+    const AttrDef* filters = node.op->AttrWith(AxisRole::kFilter);
+    int filter = filters ? filters->filter : -1;
+    Types types;
     Vars images;
     for (const Var& v : node.inputs) {
-      if (IsImage(v.type())) images.push_back(v);
+      bool is_filter = static_cast<int>(types.size()) == filter;
+      types.push_back(v.type());
+      if (filters && !IsImage(v.type())) return false;
+      if (IsImage(v.type()) && !is_filter) images.push_back(v);
     }
-    if (!Pays(images)) return false;
+    bool wanted = filters ? layouts_.channels_last({*node.op, types, node.outputs, *node.attrs})
+                          : Pays(images);
+    if (!wanted) return false;
     Terms inputs;
-    for (const Var& v : node.inputs) inputs.push_back(Wrap(IsImage(v.type()) ? Last(v) : v));
-    return Rebuild(node, inputs, FormatAttrs(node));
+    for (const Var& v : node.inputs) {
+      bool is_filter = static_cast<int>(inputs.size()) == filter;
+      inputs.push_back(Wrap(IsImage(v.type()) && !is_filter ? Last(v) : v));
+    }
+    return Rebuild(node, inputs, filter - static_cast<int>(node.inputs.size()));
   }
 
-  bool Rebuild(Node& node, const Terms& inputs, const NamedAttrs& changed) {
-    Terms results = rewriter_.emitter().CallMany(node.op->name, inputs, AttrsOf(node, changed));
+  // `filter`: which output is not an image.
+  bool Rebuild(Node& node, const Terms& inputs, int filter = -1) {
+    Terms results = rewriter_.emitter().CallMany(node.op->name, inputs, AttrsOf(node));
     for (uint32_t i = 0; i < results.size(); ++i) {
       Var from{&node, i};
-      if (IsImage(from.type())) {
+      if (IsImage(from.type()) && static_cast<int>(i) != filter) {
         Define(from, results[i]);
       } else {
+        MS_ASSERT(results[i].shape() == from.type().shape());
         rewriter_.Replace(from, results[i].var);
       }
     }
@@ -223,22 +237,15 @@ class LayoutPass {
       Var aligned = Aligned(v);
       inputs.push_back(Wrap(IsImage(aligned.type()) ? Last(aligned) : aligned));
     }
-    return Rebuild(node, inputs, {});
+    return Rebuild(node, inputs);
   }
 
-  bool VisitAxis(Node& node, const char* attr) {
-    if (!AllImages(node) || !Pays(node.inputs)) return false;
+  // All operands are images whose axes are alike.
+  bool RebuildImages(Node& node) {
+    if (!Pays(node.inputs)) return false;
     Terms inputs;
     for (const Var& v : node.inputs) inputs.push_back(Wrap(Last(v)));
-    int64_t axis = node.attr<int64_t>(attr);
-    return Rebuild(node, inputs, {{attr, kTo[static_cast<size_t>(axis < 0 ? axis + 4 : axis)]}});
-  }
-
-  bool VisitLists(Node& node, std::initializer_list<const char*> names) {
-    if (!AllImages(node) || !Pays(node.inputs)) return false;
-    NamedAttrs changed;
-    for (const char* name : names) changed.emplace_back(name, Permuted(node.attr<Ints>(name)));
-    return Rebuild(node, {Wrap(Last(node.inputs[0]))}, changed);
+    return Rebuild(node, inputs);
   }
 
   static bool AllImages(const Node& node) {
@@ -246,26 +253,29 @@ class LayoutPass {
                        [](const Var& v) { return IsImage(v.type()); });
   }
 
+  bool VisitPerAxis(Node& node) {
+    auto fits = [&](const AttrDef& attr) {
+      return attr.role != AxisRole::kPerAxis ||
+             std::get<Ints>(Given(node, attr)).size() == 4 * attr.idle.size();
+    };
+    const auto& attrs = node.op->attributes;
+    return AllImages(node) && std::all_of(attrs.begin(), attrs.end(), fits) && RebuildImages(node);
+  }
+
   // Where axes go, the order of those that stay must not change.
-  bool VisitReduce(Node& node) {
-    if (node.inputs.size() != 1 || node.outputs.size() != 1 || !AllImages(node)) return false;
-    if (!Pays(node.inputs)) return false;
-    const auto* axes =
-        std::get_if<Ints>(&(*node.attrs)[static_cast<size_t>(node.op->AttrIndex("axis"))]);
-    bool kept[4] = {};
-    Ints moved;
-    if (axes && !axes->empty()) {
-      std::fill(kept, kept + 4, true);
-      for (int64_t axis : *axes) {
-        size_t i = static_cast<size_t>(axis < 0 ? axis + 4 : axis);
-        kept[i] = false;
-        moved.push_back(kTo[i]);
-      }
-    }
-    bool keep_dims = node.attr<bool>("keep_dims");
-    if (!keep_dims && kept[1] && (kept[2] || kept[3])) return false;
-    std::sort(moved.begin(), moved.end());
-    return Rebuild(node, {Wrap(Last(node.inputs[0]))}, {{"axis", moved}});
+  bool VisitAlong(Node& node, const AttrDef& attr) {
+    if (!AllImages(node)) return false;
+    const Attr& given = Given(node, attr);
+    Ints axes;
+    if (const auto* axis = std::get_if<int64_t>(&given)) axes = {*axis};
+    if (const auto* list = std::get_if<Ints>(&given)) axes = *list;
+    bool kept[4];
+    std::fill(kept, kept + 4, !axes.empty());
+    for (int64_t axis : axes) kept[axis < 0 ? axis + 4 : axis] = false;
+    bool drops = std::any_of(node.outputs.begin(), node.outputs.end(),
+                             [](const Type& type) { return !IsImage(type); });
+    if (drops && kept[1] && (kept[2] || kept[3])) return false;
+    return RebuildImages(node);
   }
 
   Rewriter rewriter_;
@@ -275,7 +285,7 @@ class LayoutPass {
 
 bool HasConvolution(const Graph& graph) {
   return std::any_of(graph.nodes().begin(), graph.nodes().end(), [](const Node* node) {
-    return node->kind == NodeKind::kApply && node->op->name.starts_with("Conv2D");
+    return node->op && node->op->AttrWith(AxisRole::kFilter);
   });
 }
 

@@ -124,7 +124,7 @@ class Preparation {
   void TakeActivation(Chain& chain) const {
     Node* next = readers_.Only(chain.result);
     const JoinedActivation* found = JoinedActivationOf(next);
-    if (!found || !found->cheap) return;
+    if (!found || !found->cheap || !layouts_.joins || !layouts_.joins(found->name)) return;
     chain.activation = found;
     chain.result = {next, 0};
   }

@@ -150,8 +150,28 @@ TEST(Rules, KeepTheType) {
             "none");
 }
 
+TEST(Rules, OperandsInEitherOrderAndTexts) {
+  const RuleTable rules{Rule("Add{Neg(x), Mul{y, 2}}").To("Sub(y, x)"),
+                        Rule("GeLU(x, approximate=\"none\")").To("SiLU(x)")};
+  auto body = [&](const std::string& statements) {
+    return Applied(rules, ("graph main(x: Float32[2], y: Float32[2]) -> (Float32[2]) {\n"
+                           "%n = Neg(x)\n%c = Constant(Float32[] [2.0])\n" +
+                           statements + "\nreturn %r\n}")
+                              .c_str());
+  };
+  for (const char* product : {"%m = Mul(y, %c)\n", "%m = Mul(%c, y)\n"}) {
+    EXPECT_EQ(body(std::string(product) + "%r = Add(%n, %m)"), "Sub");
+    EXPECT_EQ(body(std::string(product) + "%r = Add(%m, %n)"), "Sub");
+    EXPECT_EQ(body(std::string(product) + "%r = Add(%m, %m)"), "none");
+  }
+  EXPECT_EQ(body("%r = GeLU(x, approximate=\"none\")"), "SiLU");
+  EXPECT_EQ(body("%r = GeLU(x, approximate=\"tanh\")"), "none");
+}
+
 TEST(Rules, BadTextIsRefused) {
-  for (const char* text : {"", "Mul(x", "Mul(x,,y)", "Mul(x) y", "Mul(x, axis=)"}) {
+  for (const char* text :
+       {"", "Mul(x", "Mul(x,,y)", "Mul(x) y", "Mul(x, axis=)", "Mul{x}", "Mul{x, y, z}",
+        "Mul{x, y)", "Mul*", "Mul*(x, y)", "GeLU(x, approximate=\"no)"}) {
     EXPECT_NE(ErrorOf([&] { ParsePattern(text); }), "") << text;
   }
   const RuleTable rules{Rule("NoSuchOp(x)").To("Mul(x, AlsoNone(x))")};

@@ -8,6 +8,7 @@ using testing::ExpectPass;
 
 Layouts AnyLayout(bool packs) {
   Layouts layouts;
+  layouts.joins = [](const std::string&) { return true; };
   layouts.takes_bias = [](const KernelRequest&) { return true; };
   if (packs) layouts.packed_matrix = [](const KernelRequest& r) { return r.in[1].shape().size(); };
   return layouts;
@@ -55,6 +56,20 @@ TEST(JoinMatMulBias, WhatOtherWorkReadsStays) {
     std::string text = Net(std::string("%0 = MatMul(x, w, transpose_b=true)\n") + body);
     Becomes(text, text);
   }
+}
+
+TEST(JoinMatMulBias, ActivationsThatTheDeviceDoesNotJoinStay) {
+  Layouts layouts = AnyLayout(true);
+  layouts.joins = [](const std::string& name) { return name != "silu"; };
+  auto pass = [&](Module& m) {
+    bool changed = JoinMatMulBias(m, layouts, {1, 2});
+    return RemoveDeadCode(m) || changed;
+  };
+  ExpectPass(pass,
+             Net("%0 = MatMul(x, w, transpose_b=true)\n%1 = Add(%0, b)\n%2 = SiLU(%1)\nreturn %2"),
+             Net("%0 = PackMatrix(w, transpose_b=true, rows=2, size=12)\n"
+                 "%1 = MatMulBias(x, %0, b, transpose_b=true, y_shape=[4, 3])\n"
+                 "%2 = SiLU(%1)\nreturn %2"));
 }
 
 TEST(JoinMatMulBias, AnAdditionOfRowsIsNoBias) {

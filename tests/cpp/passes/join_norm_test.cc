@@ -60,6 +60,15 @@ TEST(JoinNorm, TheGradientOfAShortcutIsAResult) {
           kTwo);
 }
 
+// The gradient still reads what comes before ReLU6: one normalisation serves both.
+TEST(JoinNorm, NothingIsNormalisedTwiceForAGradientThatIsSpread) {
+  std::string body = kNorm +
+                     "%5 = ReLU6(%0)\n%6 = ReLU6Grad(s, %0)\n"
+                     "%7, %8, %9 = BatchNormGrad(%6, x, s, %3, %4, data_format=\"NHWC\")\n"
+                     "return %5, %7";
+  Becomes(body, body, kTwo);
+}
+
 TEST(JoinNorm, WhatIsReadElsewhereStays) {
   for (const char* rest :
        {"%5 = ReLU(%0)\nreturn %5, %0", "%5 = ReLU6(%0)\n%6 = Neg(%0)\nreturn %5, %6",

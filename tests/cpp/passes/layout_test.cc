@@ -64,6 +64,27 @@ TEST(Layout, AxesFollow) {
       "Float32[2, 1, 12, 17]");
 }
 
+TEST(Layout, WhatWorksAlongAxesTakesThemAlong) {
+  Becomes("%0 = Conv2D(x, w, {0})\n%1 = Softmax(%0, axis=[1])\n%2 = Argmax(%1, axis=-3)\nreturn %2",
+          kIn + "%2 = Softmax(%1, axis=[3])\n%3 = Argmax(%2, axis=3)\nreturn %3", "Int32[2, 5, 6]");
+  Becomes("%0 = Conv2D(x, w, {0})\n%1 = Sub(%0, x)\n%2, %3 = Sort(%1, axis=2)\nreturn %3",
+          kIn +
+              "%2 = Sub(%1, %0)\n%3, %4 = Sort(%2, axis=1)\n"
+              "%5 = Transpose(%4, perm=[0, 3, 1, 2])\nreturn %5",
+          "Int32[2, 8, 5, 6]");
+  Becomes("%0 = Conv2D(x, w, {0})\n%1 = Tile(%0, dims=[1, 2, 3, 4])\n%2 = ReduceSum(%1)\nreturn %2",
+          kIn + "%2 = Tile(%1, dims=[1, 3, 4, 2])\n%3 = ReduceSum(%2)\nreturn %3", "Float32[]");
+}
+
+TEST(Layout, EntriesForOtherAxesAndPiecesWithoutOneGetPlainImages) {
+  Becomes("%0 = Conv2D(x, w, {0})\n%1 = Tile(%0, dims=[2])\nreturn %1",
+          kIn + "%2 = Transpose(%1, perm=[0, 3, 1, 2])\n%3 = Tile(%2, dims=[2])\nreturn %3",
+          "Float32[2, 8, 5, 12]");
+  Becomes("%0 = Conv2D(x, w, {0})\n%1, %2 = Unstack(%0)\nreturn %1",
+          kIn + "%2 = Transpose(%1, perm=[0, 3, 1, 2])\n%3, %4 = Unstack(%2)\nreturn %3",
+          "Float32[8, 5, 6]");
+}
+
 // [N, C, H] of [N, H, C] is another order of elements.
 TEST(Layout, ReductionsThatChangeTheOrderGetPlainImages) {
   Becomes("%0 = Conv2D(x, w, {0})\n%1 = ReduceSum(%0, axis=[3])\nreturn %1",

@@ -8,6 +8,7 @@ using testing::ExpectPass;
 
 Layouts AnyLayout() {
   Layouts layouts;
+  layouts.joins = [](const std::string&) { return true; };
   layouts.packed_size = [](const KernelRequest& r) { return r.in[1].shape().size(); };
   return layouts;
 }

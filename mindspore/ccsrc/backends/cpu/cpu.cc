@@ -24,7 +24,7 @@ class CpuBackend : public Backend {
                      AddRecurrent, AddNumbers, AddInteger, AddFused}) {
       add(table_);
     }
-    SetLayouts(name(), {PrefersChannelsLast, PackedSize, TakesBias, PackedMatrix});
+    SetLayouts(name(), {PrefersChannelsLast, PackedSize, TakesBias, KnowsActivation, PackedMatrix});
     table_.For("HostCall").Try("host", MakeHostCall);
     table_.For("UpdateGroup").Try("ranges", [this](const KernelRequest& request) {
       return MakeUpdateGroup(request, *this);

@@ -145,13 +145,17 @@ dnnl::primitive_attr UserScratchpad() {
   return attr;
 }
 
-void AppendActivation(dnnl::post_ops& after, const std::string& name) {
+namespace {
+
+struct ActivationStep {
+  dnnl::algorithm algorithm;
+  float alpha, beta;
+};
+
+// Null where oneDNN has no such step.
+const ActivationStep* FindActivation(const std::string& name) {
   using Algorithm = dnnl::algorithm;
-  struct Step {
-    Algorithm algorithm;
-    float alpha, beta;
-  };
-  static const std::map<std::string, Step> steps{
+  static const std::map<std::string, ActivationStep> steps{
       {"relu", {Algorithm::eltwise_relu, 0, 0}},
       {"relu6", {Algorithm::eltwise_clip, 0, 6}},
       {"sigmoid", {Algorithm::eltwise_logistic, 0, 0}},
@@ -161,9 +165,19 @@ void AppendActivation(dnnl::post_ops& after, const std::string& name) {
       {"silu", {Algorithm::eltwise_swish, 1, 0}},
       {"hswish", {Algorithm::eltwise_hardswish, 1.0f / 6, 0.5f}},
   };
+  auto found = steps.find(name);
+  return found == steps.end() ? nullptr : &found->second;
+}
+
+}  // namespace
+
+bool KnowsActivation(const std::string& name) { return FindActivation(name); }
+
+void AppendActivation(dnnl::post_ops& after, const std::string& name) {
   if (name.empty()) return;
-  const Step& step = steps.at(name);
-  after.append_eltwise(step.algorithm, step.alpha, step.beta);
+  const ActivationStep* step = FindActivation(name);
+  if (!step) throw dnnl::error(dnnl_unimplemented, "no such activation");
+  after.append_eltwise(step->algorithm, step->alpha, step->beta);
 }
 
 bool OneDnnType(DType dtype, dnnl::memory::data_type* type) {

@@ -20,7 +20,9 @@ void Sgemm(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, 
            int64_t lda, const float* b, int64_t ldb, float* c);
 // Scratch memory comes from the caller, so that one primitive can run in many threads.
 dnnl::primitive_attr UserScratchpad();
-// The activation of an attribute (ops/joined_activation.h) as a post-operation; '' adds nothing.
+// The activation of an attribute (ops/joined_activation.h) as a post-operation; '' adds nothing,
+// and what is not known is a dnnl::error.
+bool KnowsActivation(const std::string& name);
 void AppendActivation(dnnl::post_ops& after, const std::string& name);
 // Float32 and, where the processor computes with it, BFloat16.
 bool OneDnnType(DType dtype, dnnl::memory::data_type* type);
