@@ -165,3 +165,25 @@ for body in (lambda x: ops.tanh(x).sum(1), lambda x: ops.exp(-x * x).sum(0), lam
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == ["tried"]
+
+
+def test_an_llvm_that_is_too_old_is_not_used(tmp_path: Path) -> None:
+    """Its version is asked for, for it would print warnings or end the process; kernels are interpreted."""
+    before = "from llvmlite import binding\nbinding.llvm_version_info = (15, 0, 7)"
+    assert run(tmp_path / "old", before) == run(tmp_path / "new")
+    assert not list(tmp_path.glob("old/*")) and list(tmp_path.glob("new/*"))
+
+
+def test_masked_access_is_written_for_the_oldest_llvm(tmp_path: Path) -> None:
+    """With the alignment as a number, which newer ones read, too: LLVM 20 does not survive their own form."""
+    done = subprocess.run(
+        command(),
+        env={**environment(tmp_path), "MS_DUMP": "kernels"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    declared = [line for line in done.stderr.splitlines() if line.startswith("declare")]
+    masked = [line for line in declared if "llvm.masked" in line]
+    assert masked and all("ptr, i32, <" in line for line in masked), declared

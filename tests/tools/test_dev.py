@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.machinery
 import importlib.util
+import os
 import re
 import subprocess
 import sys
@@ -86,6 +87,27 @@ def test_peers_alone_are_heavy(dev: Any, monkeypatch: pytest.MonkeyPatch) -> Non
     assert not re.search("torch|scikit-learn", light)
     call(dev, monkeypatch, "peers")
     assert re.search("install .*torch==", commands(dev)[0])
+
+
+def test_without_peers_all_other_tests_are_there(tmp_path: Path) -> None:
+    """Files that compare with PyTorch are skipped, and say so; those beside them are not."""
+    (tmp_path / "torch").mkdir()
+    (tmp_path / "torch" / "__init__.py").write_text("raise ModuleNotFoundError('no torch')")
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])}
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "--collect-only", "-q", "-rs", "-p", "no:cacheprovider"]
+        + ["tests/kernels", "tests/networks", "tests/api/test_optim.py", "tests/api/test_cell.py"],
+        cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300,
+    )  # fmt: skip
+    found = set(re.findall(r"^tests/(\S+?\.py)", done.stdout, re.MULTILINE))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert {
+        "kernels/test_elementwise.py",
+        "api/test_cell.py",
+        "networks/test_fusion_networks.py",
+    } <= found
+    assert not {"kernels/test_sweep_rows.py", "api/test_optim.py"} & found
+    assert "needs PyTorch: scripts/dev peers" in done.stdout
 
 
 @pytest.mark.parametrize(

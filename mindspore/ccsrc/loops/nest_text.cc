@@ -247,6 +247,8 @@ void NestWriter::PrefetchAfter(LlvmScope& scope, const std::string& pointer) {
       fmt::format("call void {}(ptr {}, i32 0, i32 3, i32 1)", name, place));  // read, keep, data
 }
 
+// Loads and stores under a mask are written as LLVM 20 wants them; from 22 on it reads that as its
+// own form, while 20 dies of the newer one.
 LlvmValue NestWriter::LoadFrom(Lane& lane, const std::string& pointer, DType type, bool padded) {
   LlvmScope& scope = *lane.scope;
   std::string memory = LlvmMemoryType(type, lanes_);
@@ -256,10 +258,10 @@ LlvmValue NestWriter::LoadFrom(Lane& lane, const std::string& pointer, DType typ
   } else {
     std::string name =
         module_.Intrinsic(fmt::format("llvm.masked.load.v{}{}.p0", lanes_, Suffix(type)), memory,
-                          fmt::format("ptr, <{} x i1>, {}", lanes_, memory));
+                          fmt::format("ptr, i32, <{} x i1>, {}", lanes_, memory));
     loaded =
-        scope.Let(fmt::format("call {} {}(ptr align {} {}, <{} x i1> {}, {} zeroinitializer)",
-                              memory, name, ItemSize(type), pointer, lanes_, lane.mask, memory));
+        scope.Let(fmt::format("call {} {}(ptr {}, i32 {}, <{} x i1> {}, {} zeroinitializer)",
+                              memory, name, pointer, ItemSize(type), lanes_, lane.mask, memory));
   }
   return FromMemory(scope, loaded, type, lanes_);
 }
@@ -278,9 +280,9 @@ void NestWriter::StoreTo(Lane& lane, const std::string& pointer, const LlvmValue
   }
   std::string name =
       module_.Intrinsic(fmt::format("llvm.masked.store.v{}{}.p0", lanes_, Suffix(type)), "void",
-                        fmt::format("{}, ptr, <{} x i1>", memory, lanes_));
-  scope.Do(fmt::format("call void {}({} {}, ptr align {} {}, <{} x i1> {})", name, memory, stored,
-                       ItemSize(type), pointer, lanes_, lane.mask));
+                        fmt::format("{}, ptr, i32, <{} x i1>", memory, lanes_));
+  scope.Do(fmt::format("call void {}({} {}, ptr {}, i32 {}, <{} x i1> {})", name, memory, stored,
+                       pointer, ItemSize(type), lanes_, lane.mask));
 }
 
 LlvmValue NestWriter::Load(int v, Lane& lane) {

@@ -19,6 +19,7 @@ from typing import Any
 from mindspore import _core, tuning
 from mindspore._kernel_cache import KernelCache
 
+_OLDEST_LLVM = 20  # whose text generated kernels are written in
 _OPT_LEVEL = 2
 _TUNING_PAUSE = 0.02  # seconds until tuners may want another code
 _SAVING_PAUSE = 5.0  # between two additions to the file of tunings
@@ -31,6 +32,10 @@ class _Compiler:
         import llvmlite
         from llvmlite import binding
 
+        if binding.llvm_version_info[0] < _OLDEST_LLVM:
+            raise RuntimeError(
+                f"generated kernels need llvmlite 0.45 or newer (LLVM {_OLDEST_LLVM}), but got {llvmlite.__version__}"
+            )
         binding.initialize_native_target()
         binding.initialize_native_asmprinter()
         self._llvm = binding
