@@ -56,7 +56,7 @@ def main() -> None:
     net.set_train()
     for number in range(1, options.steps + 1):
         loss, right = step(*spirals(128, rng))
-        if number % (options.steps // 5) == 0:
+        if number % max(1, options.steps // 5) == 0:
             print(f"step {number}: loss {float(loss):.4f}, right {float(right):.1%}")
 
     net.set_train(False)

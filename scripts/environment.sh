@@ -99,13 +99,13 @@ ensure_wheel() { # [CMake settings]
   say "building the wheel from source (minutes when it is the first time)"
   local started=$SECONDS settings=() setting
   for setting in "$@"; do settings+=("--config-settings=cmake.define.$setting"); done
-  rm -rf "$ROOT/build/dist"
+  rm -rf "$ROOT/build/wheel"
   CMAKE_BUILD_PARALLEL_LEVEL=${MS_JOBS:-$(nproc)} PATH="$ENVIRONMENT/bin:$PATH" \
     building wheel "$ENVIRONMENT/bin/pip" --disable-pip-version-check wheel -v "$ROOT" \
-    --no-build-isolation --no-deps --wheel-dir "$ROOT/build/dist" \
+    --no-build-isolation --no-deps --wheel-dir "$ROOT/build/wheel" \
     "--config-settings=build-dir=$WHEEL_BUILD" "${settings[@]}" || return 1
   quietly install "$ENVIRONMENT/bin/pip" --disable-pip-version-check install \
-    --force-reinstall --no-deps "$ROOT"/build/dist/*.whl || return 1
+    --force-reinstall --no-deps "$ROOT"/build/wheel/*.whl || return 1
   done_for wheel "$key"
   say "built and installed in $((SECONDS - started)) s"
 }

@@ -39,7 +39,10 @@ def dev(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     def make(folder: Path, targets: list[str], *settings: str) -> int:
         return run(["make", folder.name, *targets, *settings])
 
-    for name, value in (("run", run), ("make", make), ("ensure_venv", lambda: None)):
+    nothing = lambda: None
+    module.really_take_the_module = module.take_the_module
+    stubs = {"run": run, "make": make, "ensure_venv": nothing, "take_the_module": nothing}
+    for name, value in stubs.items():
         monkeypatch.setattr(module, name, value)
     monkeypatch.setattr(module, "undefined_symbols", lambda: False)
     monkeypatch.setattr(module, "gtest_present", lambda: True)
@@ -219,3 +222,15 @@ def test_progress(tmp_path: Path, status: int, logged: bool) -> None:
     assert ("error: no" in done.stdout) == (not logged or status != 0)
     assert "c++ -c" not in done.stdout
     assert not logged or "c++ -c" in log.read_text()
+
+
+def test_a_module_of_another_compiler_goes(dev, monkeypatch, tmp_path):
+    package = tmp_path / "mindspore" / "python" / "mindspore"
+    package.mkdir(parents=True)
+    module = package / "_core.cpython-311-x86_64-linux-gnu.so"
+    monkeypatch.setattr(dev, "ROOT", tmp_path)
+    for folder, stays in (("dev", True), ("dev", True), ("dev-clang++", False), ("dev", False)):
+        module.touch()
+        monkeypatch.setattr(dev, "BUILD", tmp_path / "build" / folder)
+        dev.really_take_the_module()
+        assert module.exists() == stays

@@ -8,8 +8,8 @@
 namespace ms {
 namespace {
 
-// ---- softmax
-// ---------------------------------------------------------------------------------------- The axis
+// ---- softmax ------------------------------------------------------------------------------------
+// The axis
 // of a node whose attribute was checked by infer.
 int64_t SoftmaxAxis(const OpDef& op, const Attrs& attrs) {
   const Attr& axis = attrs[static_cast<size_t>(op.AttrIndex("axis"))];

@@ -16,8 +16,8 @@ Term Sum(const Term& x, const Ints& axes) {
   return x.emitter->Call("ReduceSum", {x}, {{"axis", axes}, {"keep_dims", true}});
 }
 
-// ---- batch normalisation
-// --------------------------------------------------------------------------- The channels of x and
+// ---- batch normalisation ------------------------------------------------------------------------
+// The channels of x and
 // the axes over which they are averaged.
 struct Channels {
   int axis = 1;
@@ -240,8 +240,8 @@ void DefineBatchNorm(OpRegistry& ops) {
       .Grad(BatchNormGradGrad);
 }
 
-// ---- layer normalisation
-// ----------------------------------------------------------------------------- Rows are what
+// ---- layer normalisation ------------------------------------------------------------------------
+// Rows are what
 // begin_norm_axis and the axes behind it span; parameters span those from begin_params_axis.
 struct Rows {
   Ints axes;

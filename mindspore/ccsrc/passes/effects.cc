@@ -40,6 +40,14 @@ Callees CalleesOf(const Node& call) {
 
 }  // namespace
 
+bool MayRefuse(const Node& node) {
+  if (node.kind != NodeKind::kApply || node.op->effect != Effect::kNone) return false;
+  for (const InputDef& input : node.op->inputs) {
+    if (input.types == kIndex) return true;
+  }
+  return false;
+}
+
 EffectAnalysis::EffectAnalysis(const Module& module) {
   std::unordered_map<const Graph*, std::vector<const Graph*>> users;
   std::vector<const Graph*> pending, with_unknown_calls;

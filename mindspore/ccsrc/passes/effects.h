@@ -1,4 +1,4 @@
-// Which nodes must run even if nobody reads their outputs.
+// Which nodes must run even if nobody reads their outputs, and which may fail.
 #pragma once
 
 #include <unordered_set>
@@ -6,6 +6,10 @@
 #include "ir/graph.h"
 
 namespace ms {
+
+// Whether the values of its inputs, not only their types, decide if a node can be computed: it
+// takes positions, which may be out of range.
+bool MayRefuse(const Node& node);
 
 class EffectAnalysis {
  public:

@@ -105,8 +105,8 @@ class Grouping {
     }
   }
 
-  bool Run() {
-    UpdateOrder order = OrderUpdates(*graph_);
+  bool Run(const EffectAnalysis& effects) {
+    UpdateOrder order = OrderUpdates(*graph_, effects);
     size_t at = 0;
     for (auto [begin, end] : order.batches) {
       for (; at < begin; ++at) placed_.push_back(order.nodes[at]);
@@ -270,8 +270,9 @@ bool GroupUpdates(Module& module) {
   bool changed = false;
   std::vector<Graph*> graphs;  // as they are now: groups have graphs of their own
   for (const auto& graph : module.graphs()) graphs.push_back(graph.get());
+  EffectAnalysis effects(module);
   for (Graph* graph : graphs) {
-    if (!graph->updates.empty()) changed |= Grouping(graph).Run();
+    if (!graph->updates.empty()) changed |= Grouping(graph).Run(effects);
   }
   return changed;
 }

@@ -350,16 +350,6 @@ bool SweepStraight(Graph* graph) {
   return !all;
 }
 
-// Whether the values of its inputs, not only their types, decide if a node can be computed: it
-// takes positions, which may be out of range.
-bool MayRefuse(const Node& node) {
-  if (node.kind != NodeKind::kApply || node.op->effect != Effect::kNone) return false;
-  for (const InputDef& input : node.op->inputs) {
-    if (input.types == kIndex) return true;
-  }
-  return false;
-}
-
 const OpDef& RequireOp() {
   static const OpDef& op = Ops().Get("Require");
   return op;

@@ -22,13 +22,14 @@ constexpr size_t kMostBatch = 8 << 20;
 // with other roots.
 class Ordering {
  public:
-  explicit Ordering(const Graph& graph)
+  Ordering(const Graph& graph, const EffectAnalysis& effects)
       : graph_(graph),
         inputs_(graph.inputs()),
         floating_(FindUpdateNodes(graph, MayUpdate)),
         placed_(graph.nodes().size(), false),
         readers_(graph.nodes().size()) {
     FindReaders();
+    FindGuards(effects);
     for (auto [output, input] : graph.updates)
       updated_[RootOf(output)].push_back(inputs_[static_cast<size_t>(input)].node);
     for (auto [output, input] : graph.updates) AddRoot(output);
@@ -66,6 +67,26 @@ class Ordering {
     }
   }
 
+  // Positions that an earlier node has taken are not refused again: those of gradients, mostly.
+  void FindGuards(const EffectAnalysis& effects) {
+    std::unordered_set<Var, VarHash> taken;
+    for (const Node* node : graph_.nodes()) {
+      if (node->kind != NodeKind::kApply || floating_[node->id]) continue;
+      bool guards = effects.HasEffect(*node);
+      for (size_t i = 0; MayRefuse(*node) && i < node->inputs.size(); ++i) {
+        if (node->op->InputTypes(i) == kIndex) guards |= taken.insert(node->inputs[i]).second;
+      }
+      if (guards) guards_.push_back(node);
+    }
+  }
+
+  // What is not an update runs in program order, so that the last one has run after all.
+  const Node* LastGuardBefore(const Node* root) const {
+    auto after = std::upper_bound(guards_.begin(), guards_.end(), root,
+                                  [](auto* a, auto* b) { return a->id < b->id; });
+    return after == guards_.begin() ? nullptr : *std::prev(after);
+  }
+
   Node* RootOf(int output) const { return graph_.outputs()[static_cast<size_t>(output)].node; }
 
   void AddRoot(int output) {
@@ -95,6 +116,7 @@ class Ordering {
       for (const Node* p : parameters->second)
         waits.insert(readers_[p->id].begin(), readers_[p->id].end());
     }
+    if (const Node* guard = LastGuardBefore(root)) waits.insert(guard);
     std::sort(entry.nodes.begin(), entry.nodes.end(),
               [](auto* a, auto* b) { return a->id < b->id; });
     entry.waits = waits.size();
@@ -147,6 +169,7 @@ class Ordering {
   const std::vector<bool> floating_;
   std::vector<bool> placed_;
   std::vector<std::vector<const Node*>> readers_;  // of a Parameter, floating ones left out
+  std::vector<const Node*> guards_;                // in program order
   std::unordered_map<const Node*, std::vector<const Node*>> updated_;  // parameters that it updates
   std::vector<std::vector<size_t>> waiting_;                           // roots that wait for a node
   std::unordered_set<Var, VarHash> gradients_;  // counted in some root's bytes
@@ -159,6 +182,8 @@ class Ordering {
 
 }  // namespace
 
-UpdateOrder OrderUpdates(const Graph& graph) { return Ordering(graph).Run(); }
+UpdateOrder OrderUpdates(const Graph& graph, const EffectAnalysis& effects) {
+  return Ordering(graph, effects).Run();
+}
 
 }  // namespace ms

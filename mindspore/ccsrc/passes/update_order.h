@@ -1,10 +1,12 @@
 // When optimizers run. Updates that only make new values of Parameters run as soon as what they
-// need is there, a few megabytes of gradients at a time, so that gradients die early.
+// need is there, a few megabytes of gradients at a time, so that gradients die early. But they
+// wait for what stands before them and has an effect or may fail: a step that raises leaves all
+// Parameters as they were.
 #pragma once
 
 #include <vector>
 
-#include "ir/graph.h"
+#include "passes/effects.h"
 
 namespace ms {
 
@@ -12,6 +14,6 @@ struct UpdateOrder {
   std::vector<Node*> nodes;  // all that apply ops, in program order but for the updates
   std::vector<std::pair<size_t, size_t>> batches;  // [begin, end): places of updates in a row
 };
-UpdateOrder OrderUpdates(const Graph& graph);
+UpdateOrder OrderUpdates(const Graph& graph, const EffectAnalysis& effects);
 
 }  // namespace ms

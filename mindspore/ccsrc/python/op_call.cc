@@ -20,8 +20,8 @@ namespace {
 thread_local Tape* current_tape = nullptr;
 thread_local std::unordered_map<PyObject*, Var> tracked_parameters;
 
-// ---- the dtype that promotion gives
-// ------------------------------------------------------------------------- Over tensors and
+// ---- the dtype that promotion gives -------------------------------------------------------------
+// Over tensors and
 // numbers alike; numbers are weak. Unset where the op does not promote.
 class Common {
  public:

@@ -64,8 +64,7 @@ class PlanBuilder {
   const Node& NodeAt(int step) const { return *values_.order()[static_cast<size_t>(step)]; }
   static bool IsLaunch(const Node& node) { return !node.op->structural && !node.op->view; }
 
-  // ---- kernels and memory
-  // ---------------------------------------------------------------------------------
+  // ---- kernels and memory -----------------------------------------------------------------------
   std::vector<std::shared_ptr<const Kernel>> PrepareKernels() {
     std::vector<std::shared_ptr<const Kernel>> kernels(values_.order().size());
     NodeKernels prepared(backend_);
@@ -91,8 +90,7 @@ class PlanBuilder {
     report.outputs += BytesOfNewOutputs(values_, graph_.outputs());
   }
 
-  // ---- places
-  // ---------------------------------------------------------------------------------------------
+  // ---- places -----------------------------------------------------------------------------------
   // A new place in the table of pointers that shows the value.
   uint32_t AddPointer(const Var& v) {
     uint32_t place = plan_.pointer_count++;
@@ -171,8 +169,7 @@ class PlanBuilder {
     return {begin, static_cast<uint32_t>(plan_.operands.size())};
   }
 
-  // ---- code
-  // -----------------------------------------------------------------------------------------------
+  // ---- code -------------------------------------------------------------------------------------
   void EmitStep(int step) {
     const Node& node = NodeAt(step);
     if (!IsLaunch(node) && !node.op->view) {

@@ -1,10 +1,12 @@
 #include "backends/cpu/onednn.h"
 
 #include <atomic>
+#include <limits>
 #include <map>
 #include <string>
 
 #include "backends/cpu/signal_stack.h"
+#include "kernel/parallel.h"
 #include "kernel/threads.h"
 
 namespace ms::cpu {
@@ -147,6 +149,7 @@ dnnl::primitive_attr UserScratchpad() {
 
 namespace {
 
+// Without an algorithm: what lies between alpha and beta, and NaN, stays as it is.
 struct ActivationStep {
   dnnl::algorithm algorithm;
   float alpha, beta;
@@ -156,8 +159,8 @@ struct ActivationStep {
 const ActivationStep* FindActivation(const std::string& name) {
   using Algorithm = dnnl::algorithm;
   static const std::map<std::string, ActivationStep> steps{
-      {"relu", {Algorithm::eltwise_relu, 0, 0}},
-      {"relu6", {Algorithm::eltwise_clip, 0, 6}},
+      {"relu", {Algorithm::undef, 0, std::numeric_limits<float>::infinity()}},
+      {"relu6", {Algorithm::undef, 0, 6}},
       {"sigmoid", {Algorithm::eltwise_logistic, 0, 0}},
       {"tanh", {Algorithm::eltwise_tanh, 0, 0}},
       {"gelu", {Algorithm::eltwise_gelu_erf, 0, 0}},
@@ -177,7 +180,57 @@ void AppendActivation(dnnl::post_ops& after, const std::string& name) {
   if (name.empty()) return;
   const ActivationStep* step = FindActivation(name);
   if (!step) throw dnnl::error(dnnl_unimplemented, "no such activation");
-  after.append_eltwise(step->algorithm, step->alpha, step->beta);
+  if (step->algorithm != dnnl::algorithm::undef)
+    after.append_eltwise(step->algorithm, step->alpha, step->beta);
+}
+
+namespace {
+
+// A kernel, and a clip of its output that keeps NaN.
+class ClippedKernel : public Kernel {
+ public:
+  ClippedKernel(std::unique_ptr<Kernel> kernel, const Type& out, float low, float high)
+      : kernel_(std::move(kernel)), dtype_(out.dtype()), low_(low), high_(high) {
+    size_ = out.shape().size();
+    workspace_bytes_ = kernel_->workspace_bytes();
+    cost_ns_ = kernel_->cost_ns() + kNsPerElement * static_cast<double>(size_);
+  }
+
+  void Run(const KernelArgs& args) const override {
+    kernel_->Run(args);
+    ParallelFor(size_, kNsPerElement, [&](int64_t begin, int64_t end) {
+      if (dtype_ == DType::kFloat32)
+        Clip(static_cast<float*>(args.out[0]), begin, end);
+      else
+        Clip(static_cast<BFloat16*>(args.out[0]), begin, end);
+    });
+  }
+
+ private:
+  static constexpr double kNsPerElement = 0.1;
+
+  template <class T>
+  void Clip(T* y, int64_t begin, int64_t end) const {
+    for (int64_t i = begin; i < end; ++i) {
+      auto x = static_cast<float>(y[i]);
+      x = x < low_ ? low_ : x;  // false for NaN
+      y[i] = static_cast<T>(x > high_ ? high_ : x);
+    }
+  }
+
+  std::unique_ptr<Kernel> kernel_;
+  DType dtype_;
+  float low_, high_;
+  int64_t size_;
+};
+
+}  // namespace
+
+std::unique_ptr<Kernel> Activated(std::unique_ptr<Kernel> kernel, const std::string& activation,
+                                  const Type& out) {
+  const ActivationStep* step = activation.empty() ? nullptr : FindActivation(activation);
+  if (!step || step->algorithm != dnnl::algorithm::undef) return kernel;
+  return std::make_unique<ClippedKernel>(std::move(kernel), out, step->alpha, step->beta);
 }
 
 bool OneDnnType(DType dtype, dnnl::memory::data_type* type) {

@@ -21,9 +21,12 @@ void Sgemm(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, 
 // Scratch memory comes from the caller, so that one primitive can run in many threads.
 dnnl::primitive_attr UserScratchpad();
 // The activation of an attribute (ops/joined_activation.h) as a post-operation; '' adds nothing,
-// and what is not known is a dnnl::error.
+// and what is not known is a dnnl::error. Those that oneDNN would make 0 of NaN by are not added:
+// Activated runs them over what the kernel has written.
 bool KnowsActivation(const std::string& name);
 void AppendActivation(dnnl::post_ops& after, const std::string& name);
+std::unique_ptr<Kernel> Activated(std::unique_ptr<Kernel> kernel, const std::string& activation,
+                                  const Type& out);
 // Float32 and, where the processor computes with it, BFloat16.
 bool OneDnnType(DType dtype, dnnl::memory::data_type* type);
 

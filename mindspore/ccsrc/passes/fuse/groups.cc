@@ -38,7 +38,8 @@ Groups::Groups(const Graph& graph, const FuseNodes& nodes, GroupTable& table,
   AddEdges(effects);
 }
 
-// Glue is looked through; nodes with effects stay in their order.
+// Glue is looked through; nodes with effects stay in their order, and updates behind those that
+// stand before them: who raises keeps all Parameters as they were.
 void Groups::AddEdges(const EffectAnalysis& effects) {
   NodeLists::Edges edges;
   const Node* last = nullptr;
@@ -48,9 +49,10 @@ void Groups::AddEdges(const EffectAnalysis& effects) {
       const Node* source = nodes_.Source(v).node;
       if (UnitOf(source) >= 0) edges.emplace_back(source->id, node);
     }
-    if (!effects.HasEffect(*node)) continue;
-    if (last) edges.emplace_back(last->id, node);
-    last = node;
+    bool effect = effects.HasEffect(*node);
+    bool update = nodes_.IsUpdate(node) || (node->op && !node->op->updates.empty());
+    if (last && (effect || update)) edges.emplace_back(last->id, node);
+    if (effect) last = node;
   }
   users_ = NodeLists(graph_.nodes().size(), edges);
 }

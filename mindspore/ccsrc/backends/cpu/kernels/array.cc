@@ -129,8 +129,8 @@ KernelChoice MakeStridedSliceAssign(const KernelRequest& r) {
       cost);
 }
 
-// ---- joining and cutting
-// ----------------------------------------------------------------------------------- Pieces of one
+// ---- joining and cutting ------------------------------------------------------------------------
+// Pieces of one
 // big tensor along an axis: what joins and what cuts differ only in the direction of the copy.
 struct Piece {
   StridedCopy copy;

@@ -59,8 +59,9 @@ KernelChoice ConvBias(const KernelRequest& r) {
       operands.push_back(InputOperand(DNNL_ARG_ATTR_MULTIPLE_POST_OP(0) | DNNL_ARG_SRC_1, 3,
                                       p.dense_y, p.dense_y));
     }
-    return PrimitiveKernel(dnnl::convolution_forward(pd), pd.scratchpad_desc(), operands,
-                           ConvCost(g));
+    return Activated(
+        PrimitiveKernel(dnnl::convolution_forward(pd), pd.scratchpad_desc(), operands, ConvCost(g)),
+        e.activation, r.out[0]);
   });
 }
 

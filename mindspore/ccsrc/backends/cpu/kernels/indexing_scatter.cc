@@ -76,8 +76,8 @@ void RunWriter(const RowWriter& w, const int64_t* at, const void* from, void* to
   });
 }
 
-// ---- ops whose positions are rows
-// ----------------------------------------------------------------------------- Input 0 is what to
+// ---- ops whose positions are rows ---------------------------------------------------------------
+// Input 0 is what to
 // start from (or zeros), then indices and updates.
 KernelChoice MakeRows(const KernelRequest& r, Write how, bool coordinates) {
   bool zeros = r.op.name == "ScatterNd";

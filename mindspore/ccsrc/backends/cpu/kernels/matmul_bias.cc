@@ -63,7 +63,9 @@ KernelChoice MatMulBias(const KernelRequest& r) {
                                   OutputOperand(DNNL_ARG_DST, 0, z, z)};
     if (biased) operands.push_back(InputOperand(DNNL_ARG_BIAS, 2, bias, bias));
     double work = static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k);
-    return PrimitiveKernel(dnnl::matmul(pd), pd.scratchpad_desc(), operands, work * kNsPerProduct);
+    return Activated(
+        PrimitiveKernel(dnnl::matmul(pd), pd.scratchpad_desc(), operands, work * kNsPerProduct),
+        r.attr<std::string>("activation"), r.out[0]);
   });
 }
 

@@ -1,0 +1,55 @@
+"""A step that raises before its update leaves all Parameters as they were, though updates may run as soon as their gradients are there."""
+
+import numpy as np
+import pytest
+
+import mindspore as ms
+from mindspore import Tensor, nn, ops
+
+
+def network() -> tuple[nn.Cell, nn.Momentum]:
+    """Large enough that gradients need not all wait for the end."""
+    ms.set_seed(1)
+    net = nn.SequentialCell(
+        nn.Dense(256, 256), nn.ReLU(), nn.Dense(256, 256), nn.ReLU(), nn.Dense(256, 10)
+    )
+    return net, nn.Momentum(net.trainable_params(), 0.1, 0.9)
+
+
+def by_loss(loss, gradients, x):
+    if loss > 100.0:
+        raise RuntimeError("the loss is too large")
+
+
+def by_gradient(loss, gradients, x):
+    if ops.abs(gradients[0]).sum() > 1e4:
+        raise RuntimeError("a gradient is too large")
+
+
+def by_index(loss, gradients, x):
+    ops.gather(x, (loss * 10).astype(ms.int32), 0)
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+@pytest.mark.parametrize("guard", [by_loss, by_gradient, by_index])
+def test_all_parameters_stay(guard, compiled):
+    net, optimizer = network()
+    forward = lambda x, y: ops.cross_entropy(net(x), y)
+    gradient = ms.value_and_grad(forward, None, optimizer.parameters)
+
+    def step(x, y):
+        loss, gradients = gradient(x, y)
+        guard(loss, gradients, x)
+        optimizer(gradients)
+        return loss
+
+    run = ms.jit(step) if compiled else step
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((64, 256)).astype(np.float32)
+    y = Tensor(rng.integers(0, 10, 64).astype(np.int32))
+    run(Tensor(x), y)
+    kept = [p.asnumpy().copy() for p in net.get_parameters()]
+    with pytest.raises((RuntimeError, IndexError)):
+        run(Tensor(x * 1e6), y)
+    for p, old in zip(net.get_parameters(), kept, strict=True):
+        assert p.asnumpy().tobytes() == old.tobytes()
