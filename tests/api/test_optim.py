@@ -359,3 +359,24 @@ P = parameters()
 def test_refusals(call, error, text):
     with pytest.raises(error, match=text):
         call()
+
+
+@pytest.mark.parametrize("schedule", [False, True], ids=["number", "schedule"])
+@pytest.mark.parametrize("make", [nn.SGD, nn.Momentum, nn.RMSProp], ids=lambda m: m.__name__)
+def test_weight_decay_is_not_divided_by_the_loss_scale(make, schedule, mode):
+    class Constant(nn.Cell):
+        def construct(self, step):
+            return Tensor(0.5, ms.float32)
+
+    results = []
+    for scale in (1.0, 4.0):
+        w, v = (Parameter(Tensor([1.0, -2.0], ms.float32), name=name) for name in "wv")
+        groups = [{"params": [w], "weight_decay": 0.25}, {"params": [v]}]
+        arguments = {"momentum": 0.9} if make is nn.Momentum else {}
+        decay = Constant() if schedule and make is not nn.SGD else 0.5
+        optimizer = make(groups, 0.1, weight_decay=decay, loss_scale=scale, **arguments)
+        gradient = Tensor([0.4 * scale, 0.0], ms.float32)
+        for _ in range(2):
+            optimizer((gradient, gradient))
+        results.append([w.asnumpy(), v.asnumpy()])
+    np.testing.assert_allclose(results[1], results[0], rtol=1e-6)

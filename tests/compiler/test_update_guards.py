@@ -1,4 +1,4 @@
-"""A step that raises before its update leaves all Parameters as they were, though updates may run as soon as their gradients are there."""
+"""A step that raises leaves Parameters as eager code does, though updates may run as soon as their gradients are there."""
 
 import numpy as np
 import pytest
@@ -53,3 +53,31 @@ def test_all_parameters_stay(guard, compiled):
         run(Tensor(x * 1e6), y)
     for p, old in zip(net.get_parameters(), kept, strict=True):
         assert p.asnumpy().tobytes() == old.tobytes()
+
+
+@pytest.mark.parametrize("mode", [ms.GRAPH_MODE, ms.PYNATIVE_MODE])
+def test_updates_before_a_failure_stay(mode):
+    ms.set_context(mode=mode)
+
+    class Counting(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.w = ms.Parameter(Tensor([1.0, 2.0], ms.float32), name="w")
+            self.v = ms.Parameter(Tensor([1.0, 2.0], ms.float32), name="v")
+            self.k = ms.Parameter(Tensor(0, ms.int32), name="k")
+
+        def construct(self, table):
+            ops.assign(self.w, self.w + 1)
+            ops.assign_add(self.k, Tensor(1, ms.int32))
+            chosen = ops.gather(table, self.k, 0)
+            ops.assign(self.v, self.v + 1)
+            return chosen
+
+    net = Counting()
+    for _ in range(2):
+        try:
+            net(Tensor([5.0, 6.0], ms.float32))
+        except IndexError:
+            pass
+    assert net.w.asnumpy().tolist() == [3, 4] and int(net.k) == 2
+    assert net.v.asnumpy().tolist() == [2, 3]

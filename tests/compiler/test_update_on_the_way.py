@@ -70,7 +70,8 @@ def test_same_bits_as_gradients_made_before(name, settings, mode):
     for k in range(3):
         made = [np.float32(CLIP) * g for g in arrays(k)] if clips else arrays(k)
         if decays:
-            made = [g + p.asnumpy() * np.float32(DECAY) for g, p in zip(made, plain.parameters)]
+            decay = np.float32(DECAY * SCALE if scales else DECAY)
+            made = [g + p.asnumpy() * decay for g, p in zip(made, plain.parameters)]
         if scales:
             made = [g * np.float32(1 / SCALE) for g in made]
         gradients = tuple(Tensor(g) for g in arrays(k))

@@ -1,6 +1,7 @@
 #include "passes/update_nodes.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "ir/uses.h"
 #include "ops/fused.h"
@@ -39,6 +40,20 @@ std::vector<bool> FindUpdateNodes(const Graph& graph, const std::function<bool(c
     });
   }
   return update;
+}
+
+std::vector<bool> FindGuards(const Graph& graph, const EffectAnalysis& effects) {
+  std::vector<bool> guards(graph.nodes().size(), false);
+  std::unordered_set<Var, VarHash> taken;
+  for (const Node* node : graph.nodes()) {
+    if (node->kind != NodeKind::kApply) continue;
+    bool refuses = false;
+    for (size_t i = 0; MayRefuse(*node) && i < node->inputs.size(); ++i) {
+      if (node->op->InputTypes(i) == kIndex) refuses |= taken.insert(node->inputs[i]).second;
+    }
+    guards[node->id] = refuses || effects.HasEffect(*node);
+  }
+  return guards;
 }
 
 }  // namespace ms

@@ -4,7 +4,7 @@
 #include <functional>
 #include <vector>
 
-#include "ir/graph.h"
+#include "passes/effects.h"
 
 namespace ms {
 
@@ -15,5 +15,10 @@ bool MayUpdate(const Node& node);
 // By id: nodes for which `may` holds, and that nothing reads but such nodes and the new values of
 // Parameters.
 std::vector<bool> FindUpdateNodes(const Graph& graph, const std::function<bool(const Node&)>& may);
+
+// By id: nodes that have an effect or may fail. No update may pass them, in either direction: a
+// step that raises leaves Parameters as eager code does. Positions that an earlier node has taken
+// are not refused again: those of gradients, mostly.
+std::vector<bool> FindGuards(const Graph& graph, const EffectAnalysis& effects);
 
 }  // namespace ms

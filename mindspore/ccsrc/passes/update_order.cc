@@ -29,7 +29,10 @@ class Ordering {
         placed_(graph.nodes().size(), false),
         readers_(graph.nodes().size()) {
     FindReaders();
-    FindGuards(effects);
+    std::vector<bool> guards = FindGuards(graph, effects);
+    for (const Node* node : graph.nodes()) {
+      if (guards[node->id] && !floating_[node->id]) guards_.push_back(node);
+    }
     for (auto [output, input] : graph.updates)
       updated_[RootOf(output)].push_back(inputs_[static_cast<size_t>(input)].node);
     for (auto [output, input] : graph.updates) AddRoot(output);
@@ -42,8 +45,14 @@ class Ordering {
     for (size_t r = 0; r < roots_.size(); ++r) {
       if (roots_[r].waits == 0) Ready(roots_[r]);
     }
+    auto guard = guards_.begin();
     for (Node* node : graph_.nodes()) {
-      if (node->kind == NodeKind::kApply && !floating_[node->id]) Emit(node);
+      if (node->kind != NodeKind::kApply || floating_[node->id]) continue;
+      if (guard != guards_.end() && *guard == node) {
+        PlaceBatch();  // all stand before the node
+        ++guard;
+      }
+      Emit(node);
     }
     PlaceBatch();
     return std::move(order_);
@@ -64,19 +73,6 @@ class Ordering {
         const Node* source = WithoutViews(v).node;
         if (source->kind == NodeKind::kParameter) readers_[source->id].push_back(node);
       });
-    }
-  }
-
-  // Positions that an earlier node has taken are not refused again: those of gradients, mostly.
-  void FindGuards(const EffectAnalysis& effects) {
-    std::unordered_set<Var, VarHash> taken;
-    for (const Node* node : graph_.nodes()) {
-      if (node->kind != NodeKind::kApply || floating_[node->id]) continue;
-      bool guards = effects.HasEffect(*node);
-      for (size_t i = 0; MayRefuse(*node) && i < node->inputs.size(); ++i) {
-        if (node->op->InputTypes(i) == kIndex) guards |= taken.insert(node->inputs[i]).second;
-      }
-      if (guards) guards_.push_back(node);
     }
   }
 

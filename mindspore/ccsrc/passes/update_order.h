@@ -1,7 +1,7 @@
 // When optimizers run. Updates that only make new values of Parameters run as soon as what they
 // need is there, a few megabytes of gradients at a time, so that gradients die early. But they
-// wait for what stands before them and has an effect or may fail: a step that raises leaves all
-// Parameters as they were.
+// stay behind what has an effect or may fail and stands before them, and before what stands behind
+// them: a step that raises leaves Parameters as eager code does.
 #pragma once
 
 #include <vector>

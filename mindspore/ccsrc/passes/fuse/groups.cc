@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "passes/update_nodes.h"
+
 namespace ms {
 namespace {
 
@@ -38,8 +40,7 @@ Groups::Groups(const Graph& graph, const FuseNodes& nodes, GroupTable& table,
   AddEdges(effects);
 }
 
-// Glue is looked through; nodes with effects stay in their order, and updates behind those that
-// stand before them: who raises keeps all Parameters as they were.
+// Glue is looked through; nodes with effects stay in their order.
 void Groups::AddEdges(const EffectAnalysis& effects) {
   NodeLists::Edges edges;
   const Node* last = nullptr;
@@ -49,12 +50,31 @@ void Groups::AddEdges(const EffectAnalysis& effects) {
       const Node* source = nodes_.Source(v).node;
       if (UnitOf(source) >= 0) edges.emplace_back(source->id, node);
     }
-    bool effect = effects.HasEffect(*node);
-    bool update = nodes_.IsUpdate(node) || (node->op && !node->op->updates.empty());
-    if (last && (effect || update)) edges.emplace_back(last->id, node);
-    if (effect) last = node;
+    if (!effects.HasEffect(*node)) continue;
+    if (last) edges.emplace_back(last->id, node);
+    last = node;
   }
+  if (!graph_.updates.empty()) KeepUpdatesBetweenGuards(effects, &edges);
   users_ = NodeLists(graph_.nodes().size(), edges);
+}
+
+void Groups::KeepUpdatesBetweenGuards(const EffectAnalysis& effects, NodeLists::Edges* edges) {
+  std::vector<bool> guards = FindGuards(graph_, effects), update(graph_.nodes().size(), false);
+  for (auto [output, input] : graph_.updates)
+    update[nodes_.Source(graph_.outputs()[static_cast<size_t>(output)]).node->id] = true;
+  const Node* guard = nullptr;
+  std::vector<const Node*> since;  // updates behind it
+  for (Node* node : graph_.nodes()) {
+    if (UnitOf(node) < 0) continue;
+    if (guards[node->id]) {
+      for (const Node* u : since) edges->emplace_back(u->id, node);
+      since.clear();
+      guard = node;
+    } else if (update[node->id] || (node->op && !node->op->updates.empty())) {
+      if (guard) edges->emplace_back(guard->id, node);
+      since.push_back(node);
+    }
+  }
 }
 
 void Groups::Merge() {

@@ -28,6 +28,7 @@ class Groups {
  private:
   int UnitOf(const Node* node) const { return unit_of_[node->id]; }
   void AddEdges(const EffectAnalysis& effects);
+  void KeepUpdatesBetweenGuards(const EffectAnalysis& effects, NodeLists::Edges* edges);
   bool Try(int a, int b);
   bool FindBetween(int a, int b, std::vector<bool>* after) const;
   void Join(int a, int b, const std::vector<bool>& after);

@@ -331,10 +331,14 @@ class Optimizer(Cell):
         return tuple([values[i] for i in self._group_ids])
 
     def decay_weight(self, gradients: Any) -> Any:
-        """The gradients with weight_decay * parameter added where the parameter decays."""
+        """The gradients with weight_decay * parameter added where the parameter decays: times the loss scale, by which the
+        sum is divided afterwards."""
         if not self.exec_weight_decay:
             return gradients
         decays = self.get_weight_decay()
+        if self.need_scale:
+            scaled_up = lambda decay: decay * self.loss_scale
+            decays = tuple([scaled_up(d) for d in decays]) if self.is_group else scaled_up(decays)
         return with_decay(gradients, self.parameters, self.decay_flags, decays)
 
     def scale_grad(self, gradients: Any) -> Any:
