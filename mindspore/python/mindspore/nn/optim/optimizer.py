@@ -337,8 +337,8 @@ class Optimizer(Cell):
             return gradients
         decays = self.get_weight_decay()
         if self.need_scale:
-            scaled_up = lambda decay: decay * self.loss_scale
-            decays = tuple([scaled_up(d) for d in decays]) if self.is_group else scaled_up(decays)
+            scale = self.loss_scale
+            decays = tuple([d * scale for d in decays]) if self.is_group else decays * scale
         return with_decay(gradients, self.parameters, self.decay_flags, decays)
 
     def scale_grad(self, gradients: Any) -> Any:
