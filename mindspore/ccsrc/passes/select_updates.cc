@@ -1,18 +1,22 @@
 // A branch that updates parameters or leaves them as they are (a step that is left out when its
 // gradients overflow) becomes the updates themselves, each followed by a choice between the new
 // value and the old one. Elementwise, so the planner writes in place and runs all parameters in one
-// launch, which it cannot do across a call. What the choice drops is computed in vain, but such
-// steps are rare.
+// launch, which it cannot do across a call. An optimizer's kernel that chooses does nothing where
+// the old value stays; what is assigned, though, is computed in vain, so large assignments stay a
+// branch.
 #include <algorithm>
 #include <unordered_map>
 
 #include "ir/control.h"
 #include "ir/rewrite.h"
+#include "passes/fuse/fusable.h"
 #include "passes/passes.h"
 #include "passes/update_nodes.h"
 
 namespace ms {
 namespace {
+
+constexpr int64_t kAssignedInVain = 1 << 16;  // elements
 
 // The two arms of a call, where the pass applies.
 struct Branch {
@@ -23,6 +27,7 @@ struct Branch {
     if (call.op != Control().call || call.inputs[0].node->op != Control().select) return;
     const Node& choice = *call.inputs[0].node;
     bool updates = false, idle = false;
+    int64_t assigned = 0;
     for (size_t i = 0; i < 2; ++i) {
       const Node* arm = choice.inputs[i + 1].node;
       const Graph* graph = PartialGraph(arm);
@@ -33,13 +38,15 @@ struct Branch {
         if (!MayUpdate(*n)) return;
         empty = false;
         updates |= !n->op->updates.empty();
+        if (IsAssignment(*n->op) && !n->outputs[0].shape().symbolic())
+          assigned += n->outputs[0].shape().size();
       }
       idle |= empty;
       arms[i] = arm;
     }
-    if (updates && idle && std::all_of(call.outputs.begin(), call.outputs.end(), [](const Type& t) {
-          return t.is_tensor();
-        }))
+    if (updates && idle && assigned <= kAssignedInVain &&
+        std::all_of(call.outputs.begin(), call.outputs.end(),
+                    [](const Type& t) { return t.is_tensor(); }))
       condition = choice.inputs[0];
   }
 };

@@ -37,5 +37,12 @@ TEST(SelectUpdates, OtherBranchesStay) {
   ExpectPass(SelectUpdates, reduces, reduces);
 }
 
+TEST(SelectUpdates, ManyElementsAreNotComputedInVain) {
+  std::string large = Program("%0 = Mul(g, g)\n%1 = AssignSub(p, %0)");
+  for (size_t at = 0; (at = large.find("[2]", at)) != std::string::npos;)
+    large.replace(at, 3, "[300, 300]");
+  ExpectPass(SelectUpdates, large, large);
+}
+
 }  // namespace
 }  // namespace ms
