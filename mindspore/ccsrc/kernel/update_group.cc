@@ -55,7 +55,6 @@ class UpdateGroup : public Kernel {
   std::string Contents() const override;
 
  private:
-  static void Prefetch(const Chain& chain, void* const* table, int64_t begin, int64_t end);
   static void RunChain(const Chain& chain, const KernelArgs& args, int64_t begin, int64_t end);
 
   std::vector<Chain> chains_;
@@ -89,22 +88,36 @@ void UpdateGroup::Run(const KernelArgs& args) const {
   });
 }
 
-// Asks for what the next chunk reads. One step after the other would wait for its own array, while
-// memory answers many requests at the same time.
-void UpdateGroup::Prefetch(const Chain& chain, void* const* table, int64_t begin, int64_t end) {
-  constexpr int64_t kLine = 64;
-  for (size_t p = 0; p < chain.places.size(); ++p) {
-    if (!chain.places[p].streams) continue;
-    const char* array = static_cast<const char*>(table[p]);
-    auto same = [&](size_t other) { return chain.places[other].streams && table[other] == array; };
-    bool asked = false;
-    for (size_t other = 0; other < p && !asked; ++other) asked = same(other);
-    if (asked) continue;
-    int64_t item = chain.places[p].item;
-    for (int64_t at = begin * item; at < end * item; at += kLine)
-      __builtin_prefetch(array + at, 0, 2);
+// The arrays that a chain reads, each once.
+class Streams {
+ public:
+  Streams(const Chain& chain, void* const* table) {
+    for (size_t p = 0; p < chain.places.size(); ++p) {
+      if (!chain.places[p].streams) continue;
+      const auto* array = static_cast<const char*>(table[p]);
+      bool known = std::any_of(arrays_, arrays_ + count_, [&](auto& a) { return a.at == array; });
+      if (!known) arrays_[count_++] = {array, chain.places[p].item};
+    }
   }
-}
+
+  // Asks for elements that will be read soon. One step after the other would wait for its own
+  // array, while memory answers many requests at the same time.
+  void Prefetch(int64_t begin, int64_t end) const {
+    constexpr int64_t kLine = 64;
+    for (const Array* a = arrays_; a != arrays_ + count_; ++a) {
+      for (int64_t at = begin * a->item; at < end * a->item; at += kLine)
+        __builtin_prefetch(a->at + at, 0, 2);
+    }
+  }
+
+ private:
+  struct Array {
+    const char* at;
+    int64_t item;
+  };
+  Array arrays_[kMaxChainPlaces];
+  size_t count_ = 0;
+};
 
 void UpdateGroup::RunChain(const Chain& chain, const KernelArgs& args, int64_t begin, int64_t end) {
   alignas(64) char scratch[kScratchBytes];
@@ -119,6 +132,7 @@ void UpdateGroup::RunChain(const Chain& chain, const KernelArgs& args, int64_t b
       m.kernel->RunRange({table + m.in, table + m.out}, from, to);
   };
   if (chain.members.size() == 1 && chain.offsets.empty()) return run(begin, end);
+  Streams streams(chain, table);
   for (int64_t at = begin; at < end; at += chain.chunk) {
     for (size_t p = 0; p < chain.places.size(); ++p) {
       const Place& place = chain.places[p];
@@ -128,7 +142,7 @@ void UpdateGroup::RunChain(const Chain& chain, const KernelArgs& args, int64_t b
       table[p] = reinterpret_cast<void*>(address - static_cast<uintptr_t>(at) * place.item);
     }
     int64_t stop = std::min(end, at + chain.chunk);
-    Prefetch(chain, table, stop, std::min(end, stop + chain.chunk));
+    streams.Prefetch(stop, std::min(end, stop + chain.chunk));
     run(at, stop);
   }
 }
