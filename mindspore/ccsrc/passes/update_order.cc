@@ -24,7 +24,6 @@ class Ordering {
  public:
   Ordering(const Graph& graph, const EffectAnalysis& effects)
       : graph_(graph),
-        inputs_(graph.inputs()),
         floating_(FindUpdateNodes(graph, MayUpdate)),
         placed_(graph.nodes().size(), false),
         readers_(graph.nodes().size()) {
@@ -33,9 +32,15 @@ class Ordering {
     for (const Node* node : graph.nodes()) {
       if (guards[node->id] && !floating_[node->id]) guards_.push_back(node);
     }
-    for (auto [output, input] : graph.updates)
-      updated_[RootOf(output)].push_back(inputs_[static_cast<size_t>(input)].node);
-    for (auto [output, input] : graph.updates) AddRoot(output);
+    Vars inputs = graph.inputs();
+    std::vector<Node*> makers;  // a node may make new values of several Parameters
+    for (auto [output, input] : graph.updates) {
+      Node* maker = graph.outputs()[static_cast<size_t>(output)].node;
+      auto [it, fresh] = updated_.try_emplace(maker);
+      if (fresh) makers.push_back(maker);
+      it->second.push_back(inputs[static_cast<size_t>(input)].node);
+    }
+    for (Node* maker : makers) AddRoot(maker);
     size_t gradients = 0;
     for (const Root& root : roots_) gradients += root.bytes;
     batch_bytes_ = std::clamp(gradients / kPartOfGradients, kLeastBatch, kMostBatch);
@@ -83,10 +88,7 @@ class Ordering {
     return after == guards_.begin() ? nullptr : *std::prev(after);
   }
 
-  Node* RootOf(int output) const { return graph_.outputs()[static_cast<size_t>(output)].node; }
-
-  void AddRoot(int output) {
-    Node* root = RootOf(output);
+  void AddRoot(Node* root) {
     if (root->kind != NodeKind::kApply || !floating_[root->id]) return;
     Root entry;
     std::set<const Node*> seen{root}, waits;
@@ -161,7 +163,6 @@ class Ordering {
   }
 
   const Graph& graph_;
-  const Vars inputs_;
   const std::vector<bool> floating_;
   std::vector<bool> placed_;
   std::vector<std::vector<const Node*>> readers_;  // of a Parameter, floating ones left out
