@@ -5,6 +5,7 @@ import pytest
 
 import mindspore as ms
 from mindspore import Tensor, nn, ops
+from mindspore.ops import operations as P
 
 
 def network() -> tuple[nn.Cell, nn.Momentum]:
@@ -81,3 +82,49 @@ def test_updates_before_a_failure_stay(mode):
             pass
     assert net.w.asnumpy().tolist() == [3, 4] and int(net.k) == 2
     assert net.v.asnumpy().tolist() == [2, 3]
+
+
+@pytest.mark.parametrize("mode", [ms.GRAPH_MODE, ms.PYNATIVE_MODE])
+def test_the_same_positions_in_a_smaller_tensor(mode):
+    """The second look-up may fail where the first does not."""
+    ms.set_context(mode=mode)
+
+    class Net(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.p = ms.Parameter(np.zeros(3, np.float32), name="p")
+
+        def construct(self, big, small, at, x):
+            y = ops.gather(big, at, 0).sum()
+            ops.assign_add(self.p, x + y)
+            return ops.gather(small, at, 0)
+
+    net = Net()
+    big, small, x = (Tensor(np.ones(n, np.float32)) for n in (8, 4, 3))
+    net(big, small, Tensor([1, 2]), x)
+    assert net.p.asnumpy().tolist() == [3, 3, 3]
+    with pytest.raises(IndexError):
+        net(big, small, Tensor([1, 6]), x)
+    assert net.p.asnumpy().tolist() == [6, 6, 6]
+
+
+@pytest.mark.parametrize("mode", [ms.GRAPH_MODE, ms.PYNATIVE_MODE])
+def test_what_is_not_taken_cannot_fail(mode):
+    ms.set_context(mode=mode)
+
+    class Net(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.p = ms.Parameter(np.zeros(3, np.float32), name="p")
+
+        def construct(self, flag, at, x):
+            if flag:
+                P.ScatterAdd()(self.p, at, x)
+            return x * 2
+
+    net, x = Net(), Tensor(np.ones(1, np.float32))
+    net(Tensor(False), Tensor([7], ms.int32), x)
+    net(Tensor(True), Tensor([1], ms.int32), x)
+    assert net.p.asnumpy().tolist() == [0, 1, 0]
+    with pytest.raises(IndexError):
+        net(Tensor(True), Tensor([7], ms.int32), x)

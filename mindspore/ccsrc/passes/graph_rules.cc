@@ -244,7 +244,8 @@ class GraphRules::Search {
           made[name] = types.at(k);
         }
       }
-    } catch (const Error&) {
+    } catch (const Error& error) {
+      if (error.kind() == ErrorKind::kInternal) throw;
       return false;  // an op refuses what it would read
     }
     return true;
@@ -311,6 +312,7 @@ void GraphRules::Check(const GraphRule& rule) {
 
 void GraphRules::Index() const {
   std::call_once(indexed_, [this] {
+    MS_ASSERT(UnknownOps().empty());
     for (const GraphRule& rule : rules_) {
       if (const OpDef* op = Ops().Find(rule.from.back().value.name)) by_root_[op].push_back(&rule);
     }
@@ -395,9 +397,13 @@ std::vector<std::string> GraphRules::UnknownOps() const {
   while (!pending.empty()) {
     const Pattern& pattern = *pending.back();
     pending.pop_back();
-    if (pattern.kind == Pattern::Kind::kApply && !Ops().Find(pattern.name) &&
-        !values_.contains(pattern.name))
+    const OpDef* op = pattern.kind == Pattern::Kind::kApply ? Ops().Find(pattern.name) : nullptr;
+    if (pattern.kind == Pattern::Kind::kApply && !op && !values_.contains(pattern.name))
       unknown.push_back(pattern.name);
+    for (const auto& attribute : pattern.attributes) {
+      if (op && op->AttrIndex(attribute.name) < 0)
+        unknown.push_back(pattern.name + "." + attribute.name);
+    }
     for (const Pattern& argument : pattern.arguments) pending.push_back(&argument);
   }
   return unknown;

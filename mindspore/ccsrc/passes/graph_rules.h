@@ -52,7 +52,8 @@ class GraphRules {
   // Applies rules to nodes that no other application has, from the last node of the graph to the
   // first, each time the first rule that fits. Whether there was any.
   bool Apply(Graph* graph) const;
-  // Names in the rules that are no ops: must be empty (tested).
+  // Names in the rules that are no ops, or no attributes of theirs: none, which Apply makes sure
+  // of.
   std::vector<std::string> UnknownOps() const;
 
  private:

@@ -2,8 +2,8 @@
 // gradients overflow) becomes the updates themselves, each followed by a choice between the new
 // value and the old one. Elementwise, so the planner writes in place and runs all parameters in one
 // launch, which it cannot do across a call. An optimizer's kernel that chooses does nothing where
-// the old value stays; what is assigned, though, is computed in vain, so large assignments stay a
-// branch.
+// the old value stays; what is assigned or scattered, though, is computed in vain, so much of it
+// stays a branch, and so does what may fail.
 #include <algorithm>
 #include <unordered_map>
 
@@ -17,6 +17,17 @@ namespace ms {
 namespace {
 
 constexpr int64_t kAssignedInVain = 1 << 16;  // elements
+
+// Of updates, the elementwise ones of optimizers leave their work where the old value stays.
+bool IsComputedInVain(const Node& node) {
+  return !node.op->updates.empty() && (IsAssignment(*node.op) || !node.op->elementwise);
+}
+
+int64_t Elements(const Node& node) {
+  int64_t sum = 0;
+  for (const Type& t : node.outputs) sum += t.shape().symbolic() ? 0 : t.shape().size();
+  return sum;
+}
 
 // The two arms of a call, where the pass applies.
 struct Branch {
@@ -35,11 +46,10 @@ struct Branch {
       bool empty = true;
       for (const Node* n : graph->nodes()) {
         if (n->kind != NodeKind::kApply) continue;
-        if (!MayUpdate(*n)) return;
+        if (!MayUpdate(*n) || MayRefuse(*n)) return;
         empty = false;
         updates |= !n->op->updates.empty();
-        if (IsAssignment(*n->op) && !n->outputs[0].shape().symbolic())
-          assigned += n->outputs[0].shape().size();
+        if (IsComputedInVain(*n)) assigned += Elements(*n);
       }
       idle |= empty;
       arms[i] = arm;

@@ -1,7 +1,8 @@
 #include "passes/update_nodes.h"
 
 #include <algorithm>
-#include <unordered_set>
+#include <set>
+#include <tuple>
 
 #include "ir/uses.h"
 #include "ops/fused.h"
@@ -42,14 +43,33 @@ std::vector<bool> FindUpdateNodes(const Graph& graph, const std::function<bool(c
   return update;
 }
 
+namespace {
+
+// What the positions in input `index` must be in, as a key: the tensor that they point into, which
+// a gradient has as an attribute, and how.
+std::string Bounds(const Node& node, size_t index) {
+  std::string key;
+  bool has_shape = node.op->AttrIndex("shape") >= 0;
+  if (!has_shape && index != 0) key = node.inputs[0].type().shape().ToString();
+  for (const char* name : {"shape", "axis", "dim", "batch_dims", "dtype", "of"}) {
+    int at = node.op->AttrIndex(name);
+    if (at >= 0) key += fmt::format("{} ", ToString((*node.attrs)[static_cast<size_t>(at)]));
+  }
+  return key;
+}
+
+}  // namespace
+
 std::vector<bool> FindGuards(const Graph& graph, const EffectAnalysis& effects) {
   std::vector<bool> guards(graph.nodes().size(), false);
-  std::unordered_set<Var, VarHash> taken;
+  std::set<std::tuple<const Node*, uint32_t, std::string>> taken;
   for (const Node* node : graph.nodes()) {
     if (node->kind != NodeKind::kApply) continue;
     bool refuses = false;
     for (size_t i = 0; MayRefuse(*node) && i < node->inputs.size(); ++i) {
-      if (node->op->InputTypes(i) == kIndex) refuses |= taken.insert(node->inputs[i]).second;
+      if (node->op->InputTypes(i) != kIndex) continue;
+      const Var& index = node->inputs[i];
+      refuses |= taken.emplace(index.node, index.index, Bounds(*node, i)).second;
     }
     guards[node->id] = refuses || effects.HasEffect(*node);
   }
