@@ -83,13 +83,13 @@ CASES = {
     "bert_base": Case("BERT-base, batch 4x128, train step", "language", 0.9, 3),
     "lstm": Case("LSTM 256, batch 32x100, train step", "recurrent", 0.8),
     "gru": Case("GRU 256, batch 32x100, train step", "recurrent", 0.8),
-    "attention": Case("attention [4, 8, 1024, 64], gradient", "kernels", 0.7),
+    "attention": Case("attention [4, 8, 1024, 64], gradient", "kernels", 0.9),
     "norm_gelu_softmax": Case(
         "layer norm, GELU, softmax on [4096, 1024], gradient", "kernels", 0.7, 7
     ),
     "chain": Case("sigmoid(tanh(1.5x+y))*x + exp(-z*z)*y, 16 M floats", "kernels", 0.4, 7),
-    "adam": Case("Adam, 160 tensors of 400x400", "kernels", 0.8, 7),
-    "adam_decay": Case("Adam with weight decay, 160 tensors of 400x400", "kernels", 0.9, 7),
+    "adam": Case("Adam, 160 tensors of 400x400", "kernels", 1.0, 7),
+    "adam_decay": Case("Adam with weight decay, 160 tensors of 400x400", "kernels", 1.0, 7),
     "add_pynative": Case("4x4 add, PYNATIVE_MODE", "kernels", 0.5, 7),
     "empty_step": Case("a warm call of an empty network, GRAPH_MODE", "kernels", None, 7),
     "record_pynative": Case(

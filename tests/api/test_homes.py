@@ -137,6 +137,7 @@ def test_a_file_of_tunings_that_is_held_elsewhere(tmp_path, monkeypatch):
         pass
 
 
+@pytest.mark.fast_stage
 @pytest.mark.skipif(not os.path.exists("/proc/cpuinfo"), reason="needs processors by name")
 def test_code_for_another_instruction_set_is_not_run(tmp_path):
     pytest.importorskip("llvmlite")

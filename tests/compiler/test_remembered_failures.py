@@ -365,6 +365,7 @@ def test_open_sizes(traces):
     assert function(ops.ones((2, 3))).shape == (2, 2)
 
 
+@pytest.mark.fast_stage
 def test_recorded_calls(traces):
     @jit
     def function(x):

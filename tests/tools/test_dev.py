@@ -169,6 +169,7 @@ def test_a_seed_is_replayed() -> None:
     assert done.returncode == 0 and done.stdout.startswith("1 programs"), done.stdout + done.stderr
 
 
+@pytest.mark.fast_stage
 def test_dumps(dev: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Any) -> None:
     """Graphs, plans, kernels and memory of a script are kept; a script that fails shows why."""
     script = tmp_path / "twice.py"

@@ -18,6 +18,9 @@ Shape ReducedShape(const Shape& shape, const std::vector<int>& axes, bool keep_d
 inline int Wrap(int64_t axis, int rank) { return static_cast<int>(axis < 0 ? axis + rank : axis); }
 std::vector<int> SortedAxes(const Ints& axes, int rank);
 
+// The attribute 'shape', whose sizes must not be negative.
+Shape CheckedShape(const InferContext& c);
+
 // `value` must be one that an integer type holds; other types hold all.
 void CheckFits(const InferContext& c, double value, DType dtype);
 

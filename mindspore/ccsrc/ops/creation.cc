@@ -13,14 +13,6 @@ DType DTypeOr(const InferContext& c, DType fallback) {
   return c.is_none("dtype") ? fallback : c.attr<DType>("dtype");
 }
 
-Shape CheckedShape(const InferContext& c) {
-  for (Dim d : c.dims_attr("shape")) {
-    c.Check(d >= 0, "the sizes of the shape must not be negative, but got ({})",
-            fmt::join(c.dims_attr("shape"), ", "));
-  }
-  return Shape(c.attr<Ints>("shape"));
-}
-
 double Number(const InferContext& c, std::string_view name, bool* integer) {
   const Attr& value = c.attrs().at(static_cast<size_t>(c.op().AttrIndex(name)));
   if (const auto* i = std::get_if<int64_t>(&value)) return static_cast<double>(*i);
@@ -95,6 +87,15 @@ Terms LinSpaceGrad(GradContext& g) {
 }
 
 }  // namespace
+
+Shape CheckedShape(const InferContext& c) {
+  Dims sizes = c.dims_attr("shape");
+  for (Dim d : sizes) {
+    c.Check(d >= 0, "the sizes of the shape must not be negative, but got ({})",
+            fmt::join(sizes, ", "));
+  }
+  return Shape(c.attr<Ints>("shape"));
+}
 
 void CheckFits(const InferContext& c, double value, DType dtype) {
   if (!IsInteger(dtype)) return;

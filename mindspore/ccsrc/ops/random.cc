@@ -3,6 +3,7 @@
 // zero leave the global stream as it is; others pick another stream under the same global seed, so
 // equal seeds in two runs of a program give equal numbers.
 #include "ops/all.h"
+#include "ops/axes.h"
 #include "ops/batch.h"
 #include "ops/shard.h"
 
@@ -13,14 +14,6 @@ OpDef& WithSeeds(OpDef& op, const char* first = "seed", const char* second = "se
   return op.WithAttr(first, 0, "Picks a stream; 0 is the global one.")
       .WithAttr(second, 0, "Likewise, beside the first.")
       .HasEffect(Effect::kRandom);
-}
-
-Shape CheckedShape(const InferContext& c) {
-  for (Dim d : c.dims_attr("shape")) {
-    c.Check(d >= 0, "the sizes of the shape must not be negative, but got ({})",
-            fmt::join(c.dims_attr("shape"), ", "));
-  }
-  return Shape(c.attr<Ints>("shape"));
 }
 
 void CheckScalar(const InferContext& c, size_t i) {
