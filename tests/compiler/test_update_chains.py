@@ -209,11 +209,13 @@ def test_integers():
 def test_old_values_that_someone_holds_stay():
     ms.set_context(mode=ms.GRAPH_MODE)
     own = Own(amsgrad, np.float32, np.float32)
-    held, before = Tensor(own.p[3]), own.p[3].asnumpy().copy()
-    kept = own.m[3].asnumpy()
-    state = kept.copy()
+    held, before = own.p[3].copy(), own.p[3].asnumpy().copy()
+    kept = own.m[3].copy()
+    state = kept.asnumpy().copy()
     own(tuple(Tensor(g) for g in draw(10)))
-    assert held.asnumpy().tobytes() == before.tobytes() and kept.tobytes() == state.tobytes()
+    assert (
+        held.asnumpy().tobytes() == before.tobytes() and kept.asnumpy().tobytes() == state.tobytes()
+    )
     assert not np.array_equal(own.p[3].asnumpy(), before)
 
 

@@ -190,6 +190,85 @@ class Statements(Scalars):
         self.emit(f"{name}[{key}] {form} {value}")
         return "done"
 
+    # ---- views ------------------------------------------------------------------------------------------------------
+    def view_of(self, kind: T) -> tuple[str, tuple[int, ...]]:
+        """What shows elements of a tensor that is not empty, as text behind it, and its shape."""
+        n, *rest = kind.shape
+        at, first = self.random.randrange(n), tuple(rest)
+        options = [
+            (f"[{at}]", first),
+            (f"[{at - n}]", first),
+            (f"[{at}:]", (n - at, *rest)),
+            ("[::-1]", kind.shape),
+            ("[::2]", ((n + 1) // 2, *rest)),
+            ("[None]", (1, *kind.shape)),
+            (".reshape(-1)", (kind.size,)),
+            (".T", kind.shape[::-1]),
+            (".expand_dims(-1)", (*kind.shape, 1)),
+            (f".split(1)[{at}]", (1, *rest)),
+            (f".unbind()[{at}]", first),
+            (f".narrow(0, {at}, 1)", (1, *rest)),
+            (".flatten()", (kind.size,)),
+        ]
+        if rest and rest[-1]:
+            options += [
+                ("[..., 0]", kind.shape[:-1]),
+                (f"[:, {self.position(rest[0])}]", (n, *rest[1:])),
+                (".swapaxes(0, -1)", (kind.shape[-1], *kind.shape[1:-1], n)),
+                (".diagonal()", (*rest[1:], min(n, rest[0]))),
+            ]
+        if 1 in kind.shape:
+            options.append((".squeeze()", tuple(s for s in kind.shape if s != 1)))
+        return self.choose([o for o in options if len(o[1]) <= 4])
+
+    def shown(self) -> tuple[str, T] | None:
+        """A tensor of the program, perhaps a Parameter, that has elements."""
+        names = self.writable(lambda k: isinstance(k, T) and k.size > 0 and len(k.shape) > 0)
+        found = [(n, self.scope[n]) for n in names]
+        if self.may_assign_parameters:
+            found += [(f"self.{n}", k) for n, k in self.parameters.items() if k.size and k.shape]
+        return self.choose(found) if found else None
+
+    @rule("statement", 1.5)
+    def statement_view(self) -> str | None:
+        """A name for a part of a tensor."""
+        made = self.shown()
+        if made is None:
+            return None
+        text, kind = made
+        view, shape = self.view_of(kind)
+        name = self.fresh()
+        self.emit(f"{name} = {text}{view}")
+        self.bind(name, T(kind.dtype, shape))
+        return "done"
+
+    @rule("statement", 1.5)
+    def statement_write_view(self) -> str | None:
+        """A write to a tensor, or to a part of a part of it."""
+        made = self.shown()
+        if made is None:
+            return None
+        text, kind = made
+        for _ in range(self.random.randrange(3)):
+            if kind.size and kind.shape:
+                view, shape = self.view_of(kind)
+                text, kind = text + view, T(kind.dtype, shape)
+        value = self.operand(kind, 1)
+        if kind.is_float and self.loops:
+            value = _TAME.format(f"(0.0 + {value})")
+        if kind.dtype == "bool" or not kind.shape or self.chance(0.6):
+            key = "..." if not kind.shape or self.chance(0.5) else ":"
+            self.emit(f"{text}[{key}] = {value if kind.dtype != 'bool' else self.tensor(kind, 1)}")
+            return "done"
+        form = "{}.fill_({})" if self.chance(0.2) else "{}.copy_(0 * {} + {})"
+        if form.startswith("{}.fill_"):
+            self.emit(form.format(text, self.choose((0, 1, -2))))
+        elif self.chance(0.5):
+            self.emit(f"{text}.{self.choose(('add_', 'sub_'))}({value})")
+        else:
+            self.emit(form.format(text, text, value))
+        return "done"
+
     def write_key(self, kind: T) -> tuple[str, tuple[int, ...]]:
         """A key into a tensor and the shape of what it selects."""
         if self.chance(0.15):

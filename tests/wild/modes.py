@@ -22,7 +22,9 @@ def _outcome(call: Any, inputs: list) -> str:
 
 
 def _refusal(outcome: str) -> str:
-    """The type, and the function's name."""
+    """The type, and the function's name. A compiled program asks for all of its memory at once, in its own name."""
+    if outcome.startswith("MemoryError"):
+        return "MemoryError"
     return outcome.partition(",")[0] if ": For '" in outcome else outcome
 
 

@@ -7,6 +7,7 @@ of `construct`.
 
 from __future__ import annotations
 
+import copy
 import inspect
 from collections.abc import Callable
 from typing import Any
@@ -71,7 +72,7 @@ def from_signature(function: Callable, skip: int = 0) -> list:
 
 def _first_fitting(kind: Kind | None) -> Any:
     fit = (v for v in _PLAIN if kind is None or not isinstance(kind.take(v), Refused))
-    return next(fit, _PLAIN[0])
+    return copy.deepcopy(next(fit, _PLAIN[0]))  # some calls write to it
 
 
 _PLAIN = (f(2, 3), 1, 0.5, True, "mean", (f(2, 3), f(2, 3)))
@@ -257,6 +258,23 @@ TEXTS: dict[str, str] = {
     "Tensor.to": "f(2, 3), ms.float16",
     "Tensor.view": "f(2, 3), 3, 2",
     "Tensor.where": "f(2, 3), b(2, 3), 0.5",
+    # ---- methods that write in place ---------------------------------------------------------------------------
+    "Tensor.addmm_": "f(2, 4), f(2, 3), f(3, 4)",
+    "Tensor.clamp_": "f(2, 3), 0.5",
+    **{f"Tensor.{n}_": "f(2, 3), f(2, 3)" for n in ("add", "sub", "mul", "div", "copy")},
+    **{
+        f"Tensor.{n}_": "f(2, 3), 0.5"
+        for n in ("floor_divide", "remainder", "fill", "fill_diagonal")
+    },
+    "Tensor.index_add_": "f(2, 3), 0, i(2), f(2, 3)",
+    "Tensor.index_copy_": "f(2, 3), 0, i(2), f(2, 3)",
+    "Tensor.index_fill_": "f(2, 3), 0, i(1), 0.5",
+    "Tensor.index_put_": "f(2, 3), (i(2), i(2)), f(2)",
+    "Tensor.masked_fill_": "f(2, 3), b(2, 3), 0.5",
+    "Tensor.masked_scatter_": "f(2, 3), b(2, 3), f(2, 3)",
+    "Tensor.put_": "f(2, 3), i(2), f(2)",
+    "Tensor.scatter_": "f(2, 3), 1, i(2, 3), f(2, 3)",
+    "Tensor.scatter_add_": "f(2, 3), 1, i(2, 3), f(2, 3)",
     # ---- cells: constructor | construct -----------------------------------------------------------------------
     "nn.AdaMax": _UPDATED,
     "nn.Adadelta": _UPDATED,

@@ -24,7 +24,7 @@ bool SteadyValues::Fits(const Kept& kept, std::span<const Tensor> inputs) const 
     const Tensor& then = kept.read[i];
     bool same = now.raw() == then.raw() && now.buffer().get() == then.buffer().get() &&
                 now.shape() == then.shape() && now.dtype() == then.dtype();
-    if (!same || IsExposed(now)) return false;
+    if (!same || now.exposed()) return false;
   }
   return true;
 }

@@ -197,6 +197,25 @@ class BatchContext {
 };
 
 using InferFn = std::function<Types(InferContext&)>;
+// What the value behind a view becomes when the view does: one op on (base, value), or on the value
+// alone where the view has all elements.
+struct Put {
+  const char* op = nullptr;  // null: elements of the view lie in one place, so it takes no value
+  NamedAttrs attrs{};
+  bool whole = false;
+};
+// An application whose output `index` shows elements of its first input.
+struct ViewStep {
+  const OpDef& op;
+  const Attrs& attrs;
+  const Shape& base;
+  const Shape& view;
+  uint32_t index;
+  template <class T>
+  const T& attr(std::string_view name) const;
+};
+using PutFn = Put (*)(const ViewStep&);
+
 using GradFn = std::function<Terms(GradContext&)>;  // one Term per input; empty Term or short list:
                                                     // no gradient
 using ExpandFn = std::function<Terms(ExpandContext&)>;
@@ -286,6 +305,7 @@ struct OpDef {
   ExpandFn expand;
   BatchFn batch;
   ShardFn shard;
+  PutFn put = nullptr;  // outputs show elements of input 0: what is written to them, it shows
   Promotion promotion = Promotion::kNone;
   Effect effect = Effect::kNone;
   bool structural = false;   // control flow: inputs of any kind, checked by infer alone
@@ -380,6 +400,10 @@ struct OpDef {
     shard = std::move(f);
     return *this;
   }
+  OpDef& Shows(PutFn fn) {
+    put = fn;
+    return *this;
+  }
   OpDef& View() {
     view = true;
     return *this;
@@ -470,6 +494,10 @@ const T& InferContext::attr(std::string_view name) const {
 template <class T>
 const T& ExpandContext::attr(std::string_view name) const {
   return AttrOf<T>(op_, attrs_, name);
+}
+template <class T>
+const T& ViewStep::attr(std::string_view name) const {
+  return AttrOf<T>(op, attrs, name);
 }
 template <class T>
 const T& ScalarTrace::attr(std::string_view name) const {

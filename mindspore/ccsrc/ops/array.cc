@@ -3,6 +3,7 @@
 #include "ops/all.h"
 #include "ops/axes.h"
 #include "ops/batch.h"
+#include "ops/put.h"
 #include "ops/shard.h"
 
 namespace ms {
@@ -74,6 +75,7 @@ void DefineViews(OpRegistry& ops) {
       .Infer(InferReshape)
       .Grad(ReshapeBack)
       .View()
+      .Shows(put::Reshaped)
       .Python("reshape(input, shape)")
       .Class("Reshape()(input, shape)");
   ops.Op("ExpandDims")
@@ -84,6 +86,7 @@ void DefineViews(OpRegistry& ops) {
       .Infer(InferExpandDims)
       .Grad(ReshapeBack)
       .View()
+      .Shows(put::Reshaped)
       .Python("expand_dims(input_x, axis)", kFunction | kMethod)
       .Python("unsqueeze(input, dim)", kFunction | kMethod)
       .Class("ExpandDims()(input_x, axis)");
@@ -110,6 +113,7 @@ void DefineViews(OpRegistry& ops) {
       .Infer(InferSqueeze)
       .Grad(ReshapeBack)
       .View()
+      .Shows(put::Reshaped)
       .Python("squeeze(input, axis=None)", kFunction | kMethod);
   ops.Op("Flatten")
       .Doc("Joins all axes but the first.")
@@ -134,6 +138,7 @@ void DefineViews(OpRegistry& ops) {
       .Infer([](InferContext& c) { return c.in(0); })
       .Grad([](GradContext&) { return Terms{}; })
       .View()
+      .Shows(put::Reshaped)
       .Python("stop_gradient(value)");
   ops.Op("Require")
       .Internal()
@@ -255,6 +260,7 @@ void DefineTranspose(OpRegistry& ops) {
       .Shard(shard::Transpose)
       .Infer(InferTranspose)
       .Grad(TransposeGrad)
+      .Shows(put::Transposed)
       .Python("transpose(input, dims)")
       .Python("permute(input, axis)")
       .Class("Transpose()(input, dims)");
@@ -277,6 +283,7 @@ void DefineTranspose(OpRegistry& ops) {
       .PerAxis("shape", {-1})
       .Shard("... -> ...; shape = ...")
       .Infer(InferBroadcastTo)
+      .Shows(put::Repeated)
       .Grad([](GradContext& g) { return SumTo(g.dout(), g.in_type(0).shape()); })
       .Python("broadcast_to(input, shape)", kFunction | kMethod);
 }

@@ -3,6 +3,7 @@
 
 #include "ops/all.h"
 #include "ops/elementwise.h"
+#include "ops/put.h"
 
 namespace ms {
 namespace {
@@ -198,6 +199,7 @@ void DefineSelection(OpRegistry& ops) {
         if (!g.needs(0) || !g.out_type().has_tangent()) return Terms{};
         return Terms{CastTo(g.dout(), g.in_type(0).dtype())};
       })
+      .Shows(put::Reshaped)  // where the dtype stays
       .Python("cast(input, dtype)")
       .Class("Cast()(input_x, dtype)");
 }

@@ -4,6 +4,7 @@
 #include "ops/all.h"
 #include "ops/axes.h"
 #include "ops/batch.h"
+#include "ops/put.h"
 #include "ops/shard.h"
 
 namespace ms {
@@ -159,6 +160,7 @@ void DefineJoin(OpRegistry& ops) {
       .Grad([](GradContext& g) {
         return g.Call("Stack", Douts(g), {{"axis", g.attr<int64_t>("axis")}});
       })
+      .Shows(put::Pieces)
       .Python("unstack(input_x, axis=0)")
       .Python("unbind(input, dim=0)", kFunction | kMethod)
       .Class("Unstack(axis=0, num=None)(input_x)")
@@ -174,7 +176,8 @@ void DefineJoin(OpRegistry& ops) {
       .Infer(InferSplit)
       .Grad([](GradContext& g) {
         return g.Call("Concat", Douts(g), {{"axis", g.attr<int64_t>("axis")}});
-      });
+      })
+      .Shows(put::Pieces);
   ops.Op("SplitV")
       .Doc("A tensor cut into pieces of given sizes along an axis.")
       .In("input_x", kAny, "At least one dimension.")
@@ -189,7 +192,8 @@ void DefineJoin(OpRegistry& ops) {
       .Infer(InferSplitV)
       .Grad([](GradContext& g) {
         return g.Call("Concat", Douts(g), {{"axis", g.attr<int64_t>("split_dim")}});
-      });
+      })
+      .Shows(put::Pieces);
 }
 
 }  // namespace ms

@@ -5,6 +5,7 @@
 #include "ops/all.h"
 #include "ops/axes.h"
 #include "ops/batch.h"
+#include "ops/put.h"
 #include "ops/shard.h"
 
 namespace ms {
@@ -68,6 +69,7 @@ void DefineStridedSlice(OpRegistry& ops) {
       .Infer([](InferContext& c) {
         return c.Like(0, ResolveSlice(c.op(), c.attrs(), c.shape(0)).result);
       })
+      .Shows(put::Strided)
       .Grad([](GradContext& g) {
         NamedAttrs attrs = SliceAttrs(g);
         attrs.emplace_back("shape", g.in_type(0).shape().ToCodes());
@@ -223,6 +225,7 @@ void DefineSlicing(OpRegistry& ops) {
         }
         return g.Call("Pad", {g.dout()}, {{"paddings", paddings}});
       })
+      .Shows(put::Box)
       .Python("slice(input_x, begin, size)")
       .Class("Slice()(input, begin, size)");
   DefineStridedSlice(ops);

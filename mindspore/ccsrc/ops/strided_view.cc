@@ -17,32 +17,41 @@ const ViewOps& Views() {
   return ops;
 }
 
-StridedView Transposed(const StridedView& view, const Ints& perm) {
-  StridedView result;
-  result.offset = view.offset;
-  int rank = static_cast<int>(perm.size());
-  for (int64_t axis : perm) {
-    auto from = static_cast<size_t>(Wrap(axis, rank));
-    result.sizes.push_back(view.sizes[from]);
-    result.strides.push_back(view.strides[from]);
+}  // namespace
+
+void StridedView::Transpose(const Ints& perm) {
+  StridedView before = *this;
+  for (size_t i = 0; i < perm.size(); ++i) {
+    auto from = static_cast<size_t>(Wrap(perm[i], static_cast<int>(perm.size())));
+    sizes[i] = before.sizes[from];
+    strides[i] = before.strides[from];
   }
-  return result;
 }
 
-StridedView Broadcast(const StridedView& view, const Shape& shape) {
-  StridedView result;
-  result.offset = view.offset;
-  int missing = shape.rank() - static_cast<int>(view.sizes.size());
+void StridedView::Broadcast(const Shape& shape) {
+  Ints steps;
+  int missing = shape.rank() - static_cast<int>(sizes.size());
   for (int i = 0; i < shape.rank(); ++i) {
     auto own = static_cast<size_t>(i - missing);
-    bool repeated = i < missing || view.sizes[own] != shape[i];
-    result.sizes.push_back(shape[i]);
-    result.strides.push_back(repeated ? 0 : view.strides[own]);
+    bool repeated = i < missing || sizes[own] != shape[i];
+    steps.push_back(repeated ? 0 : strides[own]);
   }
-  return result;
+  sizes = shape.ToInts();
+  strides = std::move(steps);
 }
 
-}  // namespace
+bool StridedView::Slice(const OpDef& op, const Attrs& attrs, const Shape& result) {
+  StridedView sliced = *this;
+  SliceSpec spec = ResolveSlice(op, attrs, Shape(sizes));
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    sliced.offset += spec.begin[i].value() * strides[i];
+    sliced.strides[i] *= spec.step[i];
+    sliced.sizes[i] = spec.size[i].value();
+  }
+  if (!sliced.Reshape(result)) return false;
+  *this = std::move(sliced);
+  return true;
+}
 
 StridedView StridedView::Dense(const Shape& shape) {
   StridedView view;
@@ -96,11 +105,11 @@ bool StridedView::Apply(const Node& node) {
   if (shape.symbolic() || shape.empty()) return false;
   if (op->view) return Reshape(shape);
   if (op == Views().transpose) {
-    *this = Transposed(*this, node.attr<Ints>("perm"));
+    Transpose(node.attr<Ints>("perm"));
     return true;
   }
   if (op == Views().broadcast) {
-    *this = Broadcast(*this, shape);
+    Broadcast(shape);
     return true;
   }
   if (op == Views().slice) {
@@ -109,18 +118,7 @@ bool StridedView::Apply(const Node& node) {
     sizes = shape.ToInts();
     return true;
   }
-  if (op == Views().strided_slice) {
-    StridedView sliced = *this;
-    SliceSpec spec = ResolveSlice(*op, *node.attrs, Shape(sizes));
-    for (size_t i = 0; i < sizes.size(); ++i) {
-      sliced.offset += spec.begin[i].value() * strides[i];
-      sliced.strides[i] *= spec.step[i];
-      sliced.sizes[i] = spec.size[i].value();
-    }
-    if (!sliced.Reshape(shape)) return false;
-    *this = std::move(sliced);
-    return true;
-  }
+  if (op == Views().strided_slice) return Slice(*op, *node.attrs, shape);
   return false;
 }
 

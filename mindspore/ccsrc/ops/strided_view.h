@@ -14,8 +14,12 @@ struct StridedView {
   // The view through one more node that only moves elements: Reshape and its kin, Transpose,
   // BroadcastTo, Slice, StridedSlice. False, and unchanged, where there is no such view.
   bool Apply(const Node& node);
-  // As another shape of equally many elements; false where strides cannot say that.
+  // As another shape of equally many elements; false, and unchanged, where strides cannot say that.
   bool Reshape(const Shape& shape);
+  void Transpose(const Ints& perm);
+  void Broadcast(const Shape& shape);
+  // A slice with the attributes of StridedSlice.
+  bool Slice(const OpDef& op, const Attrs& attrs, const Shape& result);
   // Whether it is the whole array in its order.
   bool IsDense() const;
 };

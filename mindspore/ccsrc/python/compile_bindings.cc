@@ -1,6 +1,8 @@
 // Compiled graphs.
 #include <pybind11/stl.h>
 
+#include <unordered_set>
+
 #include "driver/compile.h"
 #include "passes/pipeline.h"
 #include "python/errors.h"
@@ -8,11 +10,17 @@
 #include "python/op_call.h"
 #include "python/tensor_object.h"
 #include "python/trace.h"
+#include "python/views.h"
 #include "runtime/frames.h"
+#include "tensor/exposure.h"
 
 namespace ms::python {
 namespace py = pybind11;
 namespace {
+
+struct SharedMemory : std::exception {
+  const char* what() const noexcept override { return "an input is a view of what is updated"; }
+};
 
 // A function that a run returned, with what it captured. Its first result, the tangent of those
 // captures, is nothing that Python sees.
@@ -51,7 +59,13 @@ class CompiledGraph {
 
   // `arguments` fill the inputs that are not Parameters, in order.
   py::list Run(const py::list& arguments) {
-    for (auto [output, input] : updates_) AsTensor(parameters_[input].ptr())->value.MakeUnique();
+    CheckApart(arguments);
+    for (auto [output, input] : updates_) {
+      TensorObject* parameter = AsTensor(parameters_[input].ptr());
+      // Arrays outside that share its memory are to see the update, but not another value.
+      bool seen = parameter->shared && parameter->value.exposed();
+      if (!seen || replaced_.contains(parameter)) parameter->value.MakeUnique();
+    }
     std::vector<Tensor> inputs = Inputs(arguments);
     std::vector<RtValue> outputs;
     {
@@ -60,6 +74,10 @@ class CompiledGraph {
     }
     inputs.clear();
     return Deliver(outputs);
+  }
+
+  void Replace(const py::list& parameters) {
+    for (py::handle p : parameters) replaced_.insert(AsTensor(p.ptr()));
   }
 
   bool dynamic() const { return executable_->dynamic() != nullptr; }
@@ -136,6 +154,25 @@ class CompiledGraph {
     return inputs;
   }
 
+  // An input that shows elements of a Parameter that the graph updates would have to change with
+  // it; views of one that it gives another value, to keep theirs.
+  void CheckApart(const py::list& arguments) const {
+    auto check = [&](PyObject* input) {
+      const TensorObject* base = Shown(AsTensor(input));
+      for (auto [output, updated] : updates_) {
+        if (base && base == AsTensor(parameters_[updated].ptr())) throw SharedMemory();
+      }
+    };
+    if (updates_.empty()) return;
+    for (const py::object& p : parameters_) {
+      if (p) check(p.ptr());
+    }
+    for (py::handle argument : arguments) check(argument.ptr());
+    for (const TensorObject* parameter : replaced_) {
+      if (HasViews(parameter)) throw SharedMemory();
+    }
+  }
+
   // Arguments were matched by type; a Parameter may have been given another value since.
   void CheckType(size_t i, const Tensor& value, PyObject* object) const {
     const Type& type = executable_->input_types()[i];
@@ -151,13 +188,13 @@ class CompiledGraph {
     size_t n_results = outputs.size() - updates_.size();
     for (size_t k = 0; k < updates_.size(); ++k) {
       TensorObject* parameter = AsTensor(parameters_[updates_[k].second].ptr());
-      parameter->value = outputs[n_results + k].tensor();
-      parameter->owner = 0;
+      if (replaced_.contains(parameter)) parameter->shared = false;
+      Overwrite(parameter, outputs[n_results + k].tensor(), {}, 0);
     }
     py::list results(n_results);
     for (size_t i = 0; i < n_results; ++i) {
       PyObject* object = outputs[i].is_tensor()
-                             ? NewTensor(outputs[i].tensor())
+                             ? NewTensor(Snapshot(outputs[i].tensor()))
                              : py::cast(BackwardCall(std::move(outputs[i]), kept_)).release().ptr();
       PyList_SET_ITEM(results.ptr(), static_cast<Py_ssize_t>(i), object);
     }
@@ -167,7 +204,8 @@ class CompiledGraph {
   std::shared_ptr<const Executable> executable_;
   std::vector<py::object> parameters_;  // by input position; null: an argument
   std::vector<std::pair<int, int>> updates_;
-  std::vector<py::object> kept_;  // host functions
+  std::vector<py::object> kept_;                      // host functions
+  std::unordered_set<const TensorObject*> replaced_;  // of the Parameters, by set_data
 };
 
 CompiledGraph CompileTrace(Trace& trace, const std::string& device, bool fast) {
@@ -200,6 +238,8 @@ void BindCompile(py::module_& m) {
   py::class_<BackwardCall>(m, "BackwardCall").def("run", &BackwardCall::Run);
   py::class_<CompiledGraph>(m, "CompiledGraph")
       .def("run", &CompiledGraph::Run)
+      .def("replace", &CompiledGraph::Replace,
+           "Updates of these Parameters give them other values, as set_data does.")
       .def_property_readonly("dynamic", &CompiledGraph::dynamic)
       .def("fits", &CompiledGraph::Fits, "Whether this version is right for these sizes.")
       .def_property_readonly("assumptions", &CompiledGraph::Assumptions,
@@ -209,6 +249,7 @@ void BindCompile(py::module_& m) {
                              "Whether another run does nothing but give the same results.")
       .def_property_readonly("planned", &CompiledGraph::planned, "How many plans were made of it.")
       .def("memory", &CompiledGraph::Memory, "Bytes by kind, and at the peak by source line.");
+  py::register_exception<SharedMemory>(m, "SharedMemory");
   m.def("compile", &CompileTrace, py::arg("trace"), py::arg("device") = "CPU",
         py::arg("fast") = true);
   m.def("compiled_count", &CompiledCount);

@@ -8,6 +8,7 @@
 #include "python/dim_object.h"
 #include "python/dtype_object.h"
 #include "python/tensor_object.h"
+#include "python/views.h"
 #include "tensor/exposure.h"
 
 namespace ms::python {
@@ -31,7 +32,7 @@ Tensor TensorFromArray(py::array array, bool copy) {
     array = py::module_::import("numpy").attr("ascontiguousarray")(array).cast<py::array>().reshape(
         dims);
   bool aligned = reinterpret_cast<uintptr_t>(array.data()) % ItemSize(dtype) == 0;
-  if (copy || !aligned) {
+  if (copy || !aligned || !array.writeable()) {
     Tensor tensor(dtype, shape);
     if (tensor.bytes()) std::memcpy(tensor.raw(), array.data(), tensor.bytes());
     return tensor;
@@ -260,6 +261,7 @@ bool HoldsSymbolic(PyObject* object) {
 bool IntFrom(PyObject* object, int64_t* out) {
   if (IsTensor(object)) {
     TensorObject* t = AsTensor(object);
+    Refresh(t);
     if (t->symbolic() || t->value.size() != 1 || !(IsInteger(t->dtype()))) return false;
     *out = static_cast<int64_t>(t->value.Item());
     return true;
@@ -282,6 +284,7 @@ bool DoubleFrom(PyObject* object, double* out) {
   Number number;
   if (IsTensor(object)) {
     TensorObject* t = AsTensor(object);
+    Refresh(t);
     if (t->symbolic() || t->value.size() != 1) return false;
     *out = t->value.Item();
     return true;
@@ -303,6 +306,7 @@ bool ListFrom(PyObject* object, std::vector<T>* out, F convert) {
   }
   if (IsTensor(object)) {
     TensorObject* t = AsTensor(object);
+    Refresh(t);
     if (t->symbolic() || t->value.shape().rank() > 2) return false;
     return ListFrom(ArrayFromTensor(t->value).attr("tolist")().ptr(), out, convert);
   }
@@ -372,7 +376,7 @@ Attr AttrFromObject(const OpDef& op, const AttrDef& def, PyObject* object) {
       break;
     }
     case 8:
-      if (IsTensor(object) && !AsTensor(object)->symbolic()) return AsTensor(object)->value;
+      if (IsTensor(object) && !AsTensor(object)->symbolic()) return ValueOf(object, "an attribute");
       break;
     default:
       break;

@@ -10,6 +10,7 @@
 #include "python/op_call.h"
 #include "python/tensor_object.h"
 #include "python/trace.h"
+#include "python/views.h"
 
 PYBIND11_MODULE(_core, m) {
   using namespace ms::python;  // NOLINT: the bindings' own namespace
@@ -19,6 +20,7 @@ PYBIND11_MODULE(_core, m) {
   BindDTypes(m);
   BindDim(m);
   BindTensor(m);
+  BindViews(m);
   BindOps(m);
   BindShardRules(m);
   BindCheckedFunctions(m);

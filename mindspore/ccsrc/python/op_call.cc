@@ -12,12 +12,14 @@
 #include "python/errors.h"
 #include "python/tensor_object.h"
 #include "python/trace.h"
+#include "python/views.h"
 
 namespace ms::python {
 namespace py = pybind11;
 namespace {
 
 thread_local Tape* current_tape = nullptr;
+thread_local PyObject* overwritten = nullptr;
 thread_local std::unordered_map<PyObject*, Var> tracked_parameters;
 
 // ---- the dtype that promotion gives -------------------------------------------------------------
@@ -71,6 +73,7 @@ struct Operand {
 void ReadOperand(const OpDef& op, size_t i, PyObject* object, Operand* out) {
   if (IsTensor(object)) {
     out->tensor = AsTensor(object);
+    Refresh(out->tensor);
   } else if (IsNumberInput(object)) {
     out->keep = py::handle(object).attr("tensor");
     out->tensor = AsTensor(out->keep.ptr());
@@ -151,12 +154,20 @@ Var CheckedDivisor(Emitter& emitter, const Var& v) {
   return emitter.Call("CheckDivisor", {emitter.Wrap(v)}, attrs).var;
 }
 
+void CheckUpdates(const OpDef& op, PyObject* const* inputs) {
+  for (auto [output, input] : op.updates) {
+    if (IsParameter(inputs[input])) continue;
+    Throw(ErrorKind::kType, "For '{}', '{}' must be a Parameter, since it is updated, but got {}.",
+          op.name, op.inputs[input].name, TypeName(inputs[input]));
+  }
+}
+
 // ---- compiled: append to the trace
 PyObject* ApplySymbolic(Trace& trace, const OpDef& op, PyObject* const* inputs,
                         std::vector<Operand>& operands, const AttrsRef& attrs) {
+  CheckUpdates(op, inputs);
   for (auto [output, input] : op.updates) {
-    if (IsParameter(inputs[input]) && !trace.on_update.is_none())
-      trace.on_update(py::handle(inputs[input]));
+    if (!trace.on_update.is_none()) trace.on_update(py::handle(inputs[input]));
   }
   GraphEmitter& emitter = trace.emitter();
   Common common(op);
@@ -210,16 +221,11 @@ PyObject* ApplySymbolic(Trace& trace, const OpDef& op, PyObject* const* inputs,
     vars[1] = BroadcastTo(emitter.Wrap(vars[1]), vars[0].type().shape()).var;
   Vars outputs = emitter.Emit(op, vars, attrs);
   std::vector<PyObject*> objects;
-  for (const Var& v : outputs) objects.push_back(NewSymbolic(v, trace.id()));
-  for (auto [output, input] : op.updates) {
-    if (!IsParameter(inputs[input])) {
-      for (PyObject* o : objects) Py_DECREF(o);
-      Throw(ErrorKind::kType,
-            "For '{}', '{}' must be a Parameter, since it is updated, but got {}.", op.name,
-            op.inputs[input].name, TypeName(inputs[input]));
-    }
-    trace.SetParameter(inputs[input], outputs[output]);
+  for (const Var& v : outputs) {
+    objects.push_back(NewSymbolic(v, trace.id()));
+    if (op.put && IsTensor(inputs[0])) Show(inputs[0], objects.back(), op, attrs, v.index);
   }
+  for (auto [output, input] : op.updates) trace.SetParameter(inputs[input], outputs[output]);
   return Pack(op, objects);
 }
 
@@ -260,9 +266,11 @@ PyObject* Finish(const OpDef& op, PyObject* const* inputs, size_t count, const A
     if (tracked)
       node = tape->Record(prepared, attrs, std::move(vars), {values, count}, {outputs, n_outputs});
   }
+  bool shows = op.put && IsTensor(inputs[0]);
   if (n_outputs == 1 && op.updates.empty() && op.returned != kAsTuple) {
     PyObject* result = NewTensor(std::move(outputs[0]));
     if (node) SetTapeVar(result, current_tape, node, 0);
+    if (shows) Show(inputs[0], result, op, attrs, 0);
     return result;
   }
   std::vector<PyObject*> objects;
@@ -271,10 +279,10 @@ PyObject* Finish(const OpDef& op, PyObject* const* inputs, size_t count, const A
     for (auto [output, input] : op.updates) {
       if (static_cast<size_t>(output) != i) continue;
       object = Py_NewRef(inputs[input]);
-      AsTensor(object)->value = std::move(outputs[i]);
-      AsTensor(object)->owner = 0;
+      Overwrite(AsTensor(object), std::move(outputs[i]), {}, 0);
     }
     if (!object) object = NewTensor(std::move(outputs[i]));
+    if (shows) Show(inputs[0], object, op, attrs, static_cast<uint32_t>(i));
     if (node) SetTapeVar(object, current_tape, node, static_cast<uint32_t>(i));
     objects.push_back(object);
   }
@@ -284,25 +292,23 @@ PyObject* Finish(const OpDef& op, PyObject* const* inputs, size_t count, const A
 PyObject* RunEager(const OpDef& op, PyObject* const* inputs, size_t count, const AttrsRef& attrs,
                    const Tensor** values) {
   EagerOutputs outputs;
-  for (auto [output, input] : op.updates) {
-    if (!IsParameter(inputs[input])) {
-      Throw(ErrorKind::kType,
-            "For '{}', '{}' must be a Parameter, since it is updated, but got {}.", op.name,
-            op.inputs[input].name, TypeName(inputs[input]));
-    }
-  }
+  CheckUpdates(op, inputs);
   if (op.divides && IsInteger(values[1]->dtype()) && HasZero(*values[1])) {
     Trace* trace = Trace::Current();
     TellOfZeroDivisor(trace ? trace->span : 0);
   }
-  Prepared& prepared =
-      CurrentRunner().Run(op, {values, count}, attrs, outputs, current_tape == nullptr);
+  static const OpDef& assign = Ops().Get("StridedSliceAssign");
+  const EagerRunner::InPlace* in_place = current_tape ? nullptr : &op.updates;
+  // Nothing can fail once a slice is being written.
+  if (&op == &assign && overwritten && inputs[0] == overwritten) in_place = &op.in_place;
+  Prepared& prepared = CurrentRunner().Run(op, {values, count}, attrs, outputs, in_place);
   return Finish(op, inputs, count, attrs, values, prepared, outputs.data(), outputs.size());
 }
 
 // Inputs that need a cast, a conversion or a home.
 PyObject* ApplyEagerSlow(const OpDef& op, PyObject* const* inputs, std::vector<Operand>& operands,
                          const AttrsRef& attrs) {
+  CheckUpdates(op, inputs);
   Common common(op);
   for (Operand& o : operands) {
     if (o.is_number)
@@ -340,11 +346,16 @@ PyObject* ApplyEagerSlow(const OpDef& op, PyObject* const* inputs, std::vector<O
 
 }  // namespace
 
+WriteScope::WriteScope(PyObject* target)
+    : before_(std::exchange(overwritten, current_tape || Trace::Current() ? nullptr : target)) {}
+WriteScope::~WriteScope() { overwritten = before_; }
+
 Tape* CurrentTape() { return current_tape; }
 void SetCurrentTape(Tape* tape) { current_tape = tape; }
 
 Var TapeVar(PyObject* tensor, const Tape& tape) {
   TensorObject* t = AsTensor(tensor);
+  Refresh(t);
   if (t->owner == tape.id()) return t->var;
   if (t->owner == 0 || tracked_parameters.empty()) return {};
   auto at = tracked_parameters.find(tensor);
@@ -364,6 +375,7 @@ PyObject* ApplyOp(const OpDef& op, PyObject* const* inputs, size_t count, const 
     fast = IsTensor(inputs[i]) && !AsTensor(inputs[i])->symbolic() &&
            !(trace && IsParameter(inputs[i]));
     if (!fast) break;
+    Refresh(inputs[i]);
     values[i] = &AsTensor(inputs[i])->value;
     if (promotes) {
       fast = values[i]->dtype() == values[0]->dtype() &&

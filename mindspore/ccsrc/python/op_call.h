@@ -24,6 +24,18 @@ void ForgetTracked();
 // while tracing, a Parameter), run otherwise. Returns a new reference: a tensor, or a tuple of
 // them.
 PyObject* ApplyOp(const OpDef& op, PyObject* const* inputs, size_t count, const AttrsRef& attrs);
+// While it lives, the next value of a slice of `target` may take over the memory of the old one,
+// which nobody asks for any more.
+class WriteScope {
+ public:
+  explicit WriteScope(PyObject* target);
+  ~WriteScope();
+  WriteScope(const WriteScope&) = delete;
+
+ private:
+  PyObject* before_;
+};
+
 // For slots: no attributes.
 PyObject* ApplyOp(const OpDef& op, std::initializer_list<PyObject*> inputs);
 

@@ -2,12 +2,16 @@
 
 #include <structmember.h>
 
+#include <cstring>
+
 #include "python/convert.h"
 #include "python/dim_object.h"
 #include "python/dtype_object.h"
 #include "python/errors.h"
+#include "python/op_call.h"
 #include "python/tensor_operators.h"
 #include "python/trace.h"
+#include "python/views.h"
 #include "tensor/exposure.h"
 
 namespace ms::python {
@@ -30,6 +34,9 @@ TensorObject* Alloc(PyTypeObject* type) {
   new (&t->var) Var();
   t->owner = 0;
   t->weak_references = nullptr;
+  t->view = nullptr;
+  t->cell = nullptr;
+  t->shared = false;
   return t;
 }
 
@@ -38,10 +45,18 @@ void Dealloc(PyObject* self) {
   PyTypeObject* type = Py_TYPE(self);
   if (PyType_IS_GC(type)) PyObject_GC_UnTrack(self);
   if (t->weak_references) PyObject_ClearWeakRefs(self);
+  if (t->view || t->cell) Part(t);
   if (t->symbolic()) Trace::Gone(t);
   t->value.~Tensor();
   type->tp_free(self);
   Py_DECREF(type);
+}
+
+// Another tensor of the same elements: what is written to one of them, the other shows.
+PyObject* NewShowing(PyObject* tensor) {
+  static const OpDef& reshape = Ops().Get("Reshape");
+  const Shape& shape = AsTensor(tensor)->shape();
+  return ApplyOp(reshape, &tensor, 1, MakeAttrs(reshape, {{"shape", shape.ToCodes()}}));
 }
 
 // Tensor(input_data=None, dtype=None, shape=None, init=None, ...): Python sorts out the spellings.
@@ -67,6 +82,10 @@ PyObject* New(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
     if (given && !DTypeFromObject(dtype.ptr(), &target)) {
       Throw(ErrorKind::kType, "For 'Tensor', 'dtype' must be a dtype, but got {}.",
             py::repr(dtype).cast<std::string>());
+    }
+    if (type == tensor_type && IsTensor(data.ptr()) &&
+        (!given || target == AsTensor(data.ptr())->dtype())) {
+      return NewShowing(data.ptr());
     }
     Tensor value = TensorFromObject(data.ptr(), given ? &target : nullptr);
     TensorObject* t = Alloc(type);
@@ -123,12 +142,18 @@ PyObject* GetStrides(PyObject* self, void*) {
 PyObject* AsNumpy(PyObject* self, PyObject*) {
   return Guarded([&] {
     const Tensor& value = ValueOf(self, "asnumpy()");
-    if (InSnapshot(value)) AsTensor(self)->value.MakeUnique();
+    TensorObject* t = AsTensor(self);
+    if (IsView(t)) return ArrayFromTensor(value.Copy()).release().ptr();
+    if (!value.exposed() && !value.unique()) {  // others who hold this value are to keep it
+      t->value.MakeUnique();
+      Written(t);
+    }
+    t->shared = true;
     return ArrayFromTensor(value).release().ptr();
   });
 }
 
-// Steals `value`: no copy is made. For internal use on fresh tensors.
+// The other's value, whose memory is not copied; views and arrays of the old one keep that.
 PyObject* AssignValue(PyObject* self, PyObject* other) {
   return Guarded([&]() -> PyObject* {
     if (!IsTensor(other))
@@ -136,6 +161,8 @@ PyObject* AssignValue(PyObject* self, PyObject* other) {
     const Tensor& value = ValueOf(other, "an assignment");
     TensorObject* t = AsTensor(self);
     if (t->symbolic()) Throw(ErrorKind::kRuntime, "a symbolic tensor cannot be assigned.");
+    Part(t);
+    t->shared = false;
     t->value = value;
     t->owner = AsTensor(other)->owner;
     t->var = AsTensor(other)->var;
@@ -256,32 +283,32 @@ PyObject* GetItem(PyObject* self, PyObject* key) {
   return PyObject_CallFunctionObjArgs(getitem_function, self, key, nullptr);
 }
 
-// x[i] = v: x takes the updated value (a Parameter is assigned). The front end handles names of
-// traced values itself.
+// x[i] = v. The front end handles names of traced values itself.
 int SetItem(PyObject* self, PyObject* key, PyObject* value) {
   if (!value) {
     PyErr_SetString(PyExc_TypeError, "For 'Tensor', elements cannot be deleted.");
     return -1;
   }
-  PyObject* updated = PyObject_CallFunctionObjArgs(setitem_function, self, key, value, nullptr);
-  if (!updated) return -1;
-  PyObject* done = nullptr;
-  if (IsParameter(self)) {
-    done = PyObject_CallFunctionObjArgs(parameter_assign, self, updated, nullptr);
-  } else if (AsTensor(self)->symbolic() || AsTensor(updated)->symbolic()) {
-    TensorObject* t = AsTensor(self);
-    Trace::Gone(t);
-    t->value = AsTensor(updated)->value;
-    t->var = AsTensor(updated)->var;
-    t->owner = AsTensor(updated)->owner;
-    Trace::Made(t);
-    done = Py_NewRef(Py_None);
-  } else {
-    done = AssignValue(self, updated);
+  PyObject* updated = nullptr;
+  {
+    WriteScope scope(IsView(AsTensor(self)) ? nullptr : self);
+    updated = PyObject_CallFunctionObjArgs(setitem_function, self, key, value, nullptr);
   }
+  if (!updated) return -1;
+  bool done = Write(self, updated, false);
   Py_DECREF(updated);
-  Py_XDECREF(done);
   return done ? 0 : -1;
+}
+
+PyObject* WriteMethod(PyObject* self, PyObject* value) {
+  return Write(self, value, true) ? Py_NewRef(self) : nullptr;
+}
+
+PyObject* ShowRowMethod(PyObject* self, PyObject* const* arguments, Py_ssize_t) {
+  return Guarded([&]() -> PyObject* {
+    ShowRow(arguments[0], self, PyLong_AsLongLong(arguments[1]));
+    return Py_NewRef(self);
+  });
 }
 
 PyMethodDef methods[] = {
@@ -289,6 +316,10 @@ PyMethodDef methods[] = {
     {"numpy", AsNumpy, METH_NOARGS, "The value as a NumPy array that shares memory."},
     {"item", Item, METH_VARARGS, "The element as a Python number; an index picks one of several."},
     {"_assign_value", AssignValue, METH_O, "Takes over the value of another tensor."},
+    {"_write", WriteMethod, METH_O,
+     "Is given the value of another tensor where it stands; itself."},
+    {"_show_row", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(ShowRowMethod)),
+     METH_FASTCALL, "(base, row): this tensor is a row of the base; itself."},
     {nullptr, nullptr, 0, nullptr}};
 PyGetSetDef getters[] = {
     {"shape", GetShape, nullptr, "Sizes, a tuple.", nullptr},
@@ -334,6 +365,56 @@ PyTypeObject* MakeType() {
 
 }  // namespace
 
+void Overwrite(TensorObject* t, Tensor value, const Var& var, uint64_t owner) {
+  if (t->shared && t->value.exposed() && t->value.raw() != value.raw()) {
+    if (value.bytes()) std::memcpy(t->value.raw(), value.raw(), value.bytes());
+  } else {
+    t->value = std::move(value);
+    t->shared = t->shared && t->value.exposed();
+  }
+  t->var = var;
+  t->owner = owner;
+  Written(t);
+}
+
+bool Write(PyObject* object, PyObject* value, bool of_program) {
+  PyObject* done = Guarded([&]() -> PyObject* {
+    if (!IsTensor(value))
+      Throw(ErrorKind::kType, "a new value must be a Tensor, but got {}.", TypeName(value));
+    py::object target = py::reinterpret_borrow<py::object>(object);
+    py::object whole = py::reinterpret_borrow<py::object>(value);
+    if (py::object base = BaseOf(object)) {
+      whole = BaseWith(object, whole);
+      target = base;
+    }
+    TensorObject* t = AsTensor(target.ptr());
+    TensorObject* v = AsTensor(whole.ptr());
+    Refresh(v);
+    Trace* trace = Trace::Current();
+    if (trace && !trace->on_write.is_none() && (of_program || t->symbolic() || v->symbolic())) {
+      trace->on_write(target, whole);
+    } else if (IsParameter(target.ptr())) {
+      py::handle assign = parameter_assign;
+      assign(target, whole);
+    } else if (t->symbolic() || v->symbolic()) {
+      Rebind(t, v);
+    } else {
+      Overwrite(t, v->value.exposed() ? v->value.Copy() : v->value, v->var, v->owner);
+    }
+    return Py_NewRef(Py_None);
+  });
+  Py_XDECREF(done);
+  return done;
+}
+
+void Rebind(TensorObject* t, const TensorObject* v) {
+  if (t->symbolic()) Trace::Gone(t);
+  t->value = v->value;
+  t->var = v->var;
+  t->owner = v->owner;
+  if (t->symbolic()) Trace::Made(t);
+}
+
 PyObject* NewTensor(Tensor value) {
   TensorObject* t = Alloc(tensor_type);
   t->value = std::move(value);
@@ -367,6 +448,7 @@ PyObject* ShapeTuple(const Shape& shape) {
 
 const Tensor& ValueOf(PyObject* tensor, const char* what) {
   TensorObject* t = AsTensor(tensor);
+  Refresh(t);
   if (t->owner == kSymbolicBit) {
     Throw(ErrorKind::kType,
           "For 'Tensor', {} needs the value of a tensor, but a Tensor with a size of None only "
@@ -442,8 +524,9 @@ void BindTensor(py::module_& m) {
   m.def(
       "from_numpy",
       [](py::array array) {
-        return py::reinterpret_steal<py::object>(
-            NewTensor(TensorFromArray(std::move(array), false)));
+        PyObject* tensor = NewTensor(TensorFromArray(std::move(array), false));
+        AsTensor(tensor)->shared = true;
+        return py::reinterpret_steal<py::object>(tensor);
       },
       "A tensor that shares the array's memory.");
 }

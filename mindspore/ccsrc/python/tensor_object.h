@@ -19,6 +19,9 @@ struct TensorObject {
   Var var;                     // valid while its owner, a trace or a tape, is the one in force
   uint64_t owner;              // 0: none
   PyObject* weak_references;
+  struct View* view;  // it shows elements of another tensor; see python/views.h
+  struct Cell* cell;  // others show elements of this one
+  bool shared;        // arrays outside may share its memory, and see what is written to it
 
   bool symbolic() const { return (owner & kSymbolicBit) != 0; }
   DType dtype() const { return value.dtype(); }
@@ -40,6 +43,16 @@ inline bool IsParameter(PyObject* object) {
   return parameter_type &&
          (Py_TYPE(object) == parameter_type || PyType_IsSubtype(Py_TYPE(object), parameter_type));
 }
+
+// Gives a tensor another value where it stands: arrays and views that share its memory see it.
+void Overwrite(TensorObject* tensor, Tensor value, const Var& var, uint64_t owner);
+// `object[...] = value`: what shows elements of others changes these. `of_program`: in a trace,
+// even a tensor that is known there is one of the program, not one that our own code made for
+// itself. False: an exception is set.
+bool Write(PyObject* object, PyObject* value, bool of_program);
+
+// Lets a tensor stand for the value of another one while a graph is made.
+void Rebind(TensorObject* tensor, const TensorObject* value);
 
 // New references.
 PyObject* NewTensor(Tensor value);

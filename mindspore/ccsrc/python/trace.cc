@@ -30,7 +30,7 @@ void Trace::Close() {
   closed_ = true;
   current = outer_;
   use_scope_.reset();
-  on_update = pybind11::none();  // it may refer to who owns this trace
+  on_update = on_write = on_replace = pybind11::none();  // they may refer to who owns this trace
 }
 
 Dim Trace::AddSymbol(int64_t hint) {
@@ -52,6 +52,13 @@ void Trace::Made(TensorObject* tensor) {
 void Trace::Gone(TensorObject* tensor) {
   auto it = traces.find(tensor->owner);
   if (it != traces.end()) it->second->live_.erase(tensor);
+}
+
+bool Trace::Sees(const Var& v) const {
+  for (const Graph* g = v.node ? top() : nullptr; g; g = g->parent) {
+    if (g == v.node->graph) return true;
+  }
+  return false;
 }
 
 std::vector<TensorObject*> Trace::Live() const {

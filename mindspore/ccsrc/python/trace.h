@@ -53,6 +53,12 @@ class Trace {
   SpanId span = 0;
   // Called before an op updates a Parameter, with it.
   pybind11::object on_update = pybind11::none();
+  // Called for a tensor that is written to, with it and its new value.
+  pybind11::object on_write = pybind11::none();
+  // Called for a Parameter that is given another value, with both.
+  pybind11::object on_replace = pybind11::none();
+  // Whether a value can be used where the trace stands.
+  bool Sees(const Var& v) const;
   std::vector<pybind11::object> kept;  // what nodes refer to: lives as long as the compiled graph
 
   // A new symbol for a dynamic size, which is `hint` in the call that is compiled.

@@ -13,6 +13,7 @@
 #include "python/tensor_object.h"
 #include "python/trace.h"
 #include "python/trace_values.h"
+#include "python/views.h"
 
 namespace ms::python {
 namespace py = pybind11;
@@ -36,6 +37,7 @@ Var VarOf(Trace& trace, py::handle object) {
   Number number;
   if (IsTensor(object.ptr())) {
     TensorObject* t = AsTensor(object.ptr());
+    Refresh(t);
     if (t->symbolic()) {
       CheckOwner(trace, t);
       return t->var;
@@ -252,6 +254,7 @@ void BindFunctions(py::class_<Trace>& c) {
         if (py::isinstance<GraphHandle>(value))
           return IsVisible(t, value.cast<GraphHandle&>().graph->parent);
         if (!IsTensor(value.ptr()) || !AsTensor(value.ptr())->symbolic()) return true;
+        Refresh(value.ptr());
         const TensorObject* tensor = AsTensor(value.ptr());
         return IsOf(t, tensor) && IsVisible(t, tensor->var.node->graph);
       },
@@ -279,6 +282,7 @@ void BindContinuation(py::class_<Trace>& c) {
       [](Trace& t) {
         py::list list;
         auto positions = ArgumentPositions(t);
+        for (TensorObject* tensor : t.Live()) Refresh(tensor);
         for (TensorObject* tensor : t.Live()) {
           if (tensor->var.node->graph != t.main()) continue;  // of an arm that was given up
           auto object = py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(tensor));
@@ -348,6 +352,10 @@ void BindEnvironment(py::class_<Trace>& c) {
   c.def_readwrite("continued", &Trace::continued);
   c.def_readwrite("on_update", &Trace::on_update,
                   "Called before an op updates a Parameter, with it.");
+  c.def_readwrite("on_write", &Trace::on_write,
+                  "Called for a tensor that is written to, with it and its new value.");
+  c.def_readwrite("on_replace", &Trace::on_replace,
+                  "Called for a Parameter that is given another value, with both.");
   c.def_property_readonly("size", [](Trace& t) { return t.top()->nodes().size(); });
   c.def_property_readonly("depth", [](Trace& t) {
     int depth = 0;
@@ -392,6 +400,7 @@ void BindSymbolicTensors(py::module_& m) {
       "alias",
       [](py::handle tensor) {
         TensorObject* t = AsTensor(tensor.ptr());
+        Refresh(t);
         PyObject* made = t->symbolic() ? NewSymbolic(t->var, t->owner) : NewTensor(t->value);
         return py::reinterpret_steal<py::object>(made);
       },
@@ -399,25 +408,24 @@ void BindSymbolicTensors(py::module_& m) {
   m.def(
       "rebind",
       [](py::handle tensor, py::handle value) {
-        TensorObject* t = AsTensor(tensor.ptr());
-        TensorObject* v = AsTensor(value.ptr());
-        if (t->symbolic()) Trace::Gone(t);
-        t->value = v->value;
-        t->var = v->var;
-        t->owner = v->owner;
-        if (t->symbolic()) Trace::Made(t);
+        Refresh(value.ptr());
+        Rebind(AsTensor(tensor.ptr()), AsTensor(value.ptr()));
       },
       "Lets a tensor stand for the value of another one while a graph is made.");
   m.def(
       "same_value",
       [](py::handle a, py::handle b) {
-        return IsTensor(a.ptr()) && IsTensor(b.ptr()) && AsTensor(a.ptr())->symbolic() &&
-               AsTensor(b.ptr())->symbolic() && AsTensor(a.ptr())->var == AsTensor(b.ptr())->var;
+        if (!IsTensor(a.ptr()) || !IsTensor(b.ptr())) return false;
+        TensorObject* x = AsTensor(a.ptr());
+        TensorObject* y = AsTensor(b.ptr());
+        Refresh(x), Refresh(y);
+        return x->symbolic() && y->symbolic() && x->var == y->var;
       },
       "Whether two symbolic tensors are one value.");
   m.def(
       "value_id",
       [](py::handle a) {
+        Refresh(a.ptr());
         const Var& v = AsTensor(a.ptr())->var;
         return py::make_tuple(reinterpret_cast<uintptr_t>(v.node), v.index);
       },
@@ -463,6 +471,18 @@ void BindTrace(py::module_& m) {
   BindContinuation(trace);
   BindSymbolicTensors(m);
   m.def("is_tracing", [] { return Trace::Current() != nullptr; });
+  m.def(
+      "replace_in_trace",
+      [](py::handle parameter, py::handle value) {
+        Trace* trace = Trace::Current();
+        if (!trace) return false;
+        if (trace->on_replace.is_none())
+          trace->SetParameter(parameter.ptr(), VarOf(*trace, value));
+        else
+          trace->on_replace(parameter, value);
+        return true;
+      },
+      "Gives a Parameter another value in the graph that is made; False where none is.");
 }
 
 }  // namespace ms::python

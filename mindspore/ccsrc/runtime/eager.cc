@@ -54,7 +54,7 @@ class Pointers {
 }  // namespace
 
 Prepared& EagerRunner::Run(const OpDef& op, std::span<const Tensor* const> inputs,
-                           const AttrsRef& attrs, EagerOutputs& outputs, bool in_place) {
+                           const AttrsRef& attrs, EagerOutputs& outputs, const InPlace* in_place) {
   try {
     return RunUnnamed(op, inputs, attrs, outputs, in_place);
   } catch (const Error& error) {
@@ -65,11 +65,14 @@ Prepared& EagerRunner::Run(const OpDef& op, std::span<const Tensor* const> input
 }
 
 Prepared& EagerRunner::RunUnnamed(const OpDef& op, std::span<const Tensor* const> inputs,
-                                  const AttrsRef& attrs, EagerOutputs& outputs, bool in_place) {
+                                  const AttrsRef& attrs, EagerOutputs& outputs,
+                                  const InPlace* in_place) {
   Prepared& prepared = cache_.Find(op, inputs, attrs);
   outputs.Resize(prepared.outputs.size());
   if (op.view) {
-    outputs[0] = inputs[0]->Reshaped(prepared.outputs[0].shape());
+    // What shares memory with arrays outside does so as a view of its base, or not at all.
+    bool apart = !op.put && inputs[0]->exposed();
+    outputs[0] = (apart ? inputs[0]->Copy() : *inputs[0]).Reshaped(prepared.outputs[0].shape());
     return prepared;
   }
   if (!prepared.kernel) {
@@ -79,7 +82,7 @@ Prepared& EagerRunner::RunUnnamed(const OpDef& op, std::span<const Tensor* const
   Pointers<const void*> in(inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) in[i] = inputs[i]->raw();
   if (in_place) {
-    for (auto [output, input] : op.updates) {
+    for (auto [output, input] : *in_place) {
       if (inputs[input]->unique()) outputs[output] = *inputs[input];
     }
   }

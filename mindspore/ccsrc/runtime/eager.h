@@ -36,17 +36,19 @@ class EagerOutputs {
 class EagerRunner {
  public:
   explicit EagerRunner(const Backend& backend) : cache_(backend) {}
-  // The prepared entry (valid until the next call) and the outputs. With `in_place`, an output that
-  // is the new value of an input (OpDef::updates) takes over its memory where nobody else holds it.
+  // Pairs of outputs and inputs: an output takes over the memory of an input where nobody else
+  // holds it. Null: none does.
+  using InPlace = std::vector<std::pair<int, int>>;
+  // The prepared entry (valid until the next call) and the outputs.
   Prepared& Run(const OpDef& op, std::span<const Tensor* const> inputs, const AttrsRef& attrs,
-                EagerOutputs& outputs, bool in_place = false);
+                EagerOutputs& outputs, const InPlace* in_place = nullptr);
   // Runs a kernel that is long enough for the binding to release the GIL around it. Set once,
   // before use.
   static inline std::function<void(const Kernel&, const KernelArgs&)> run_long;
 
  private:
   Prepared& RunUnnamed(const OpDef& op, std::span<const Tensor* const> inputs,
-                       const AttrsRef& attrs, EagerOutputs& outputs, bool in_place);
+                       const AttrsRef& attrs, EagerOutputs& outputs, const InPlace* in_place);
   void RunExpanded(const OpDef& op, std::span<const Tensor* const> inputs, const AttrsRef& attrs,
                    EagerOutputs& outputs);
   KernelCache cache_;

@@ -4,6 +4,8 @@
 
 #include <unordered_set>
 
+#include "tensor/exposure.h"
+
 namespace ms {
 namespace {
 
@@ -49,12 +51,12 @@ Node* Tape::Record(Prepared& prepared, const AttrsRef& attrs, Vars inputs,
       inputs[i] = {graph_->AddParameter(prepared.inputs[i], ""), 0};
       values_.emplace_back(1);
     }
-    if (prepared.saved_inputs[i]) Keep(inputs[i], *values[i]);
+    if (prepared.saved_inputs[i]) Keep(inputs[i], Snapshot(*values[i]));
   }
   Node* node = graph_->AddApply(*prepared.op, std::move(inputs), attrs, prepared.outputs, span);
   values_.emplace_back(outputs.size());
   for (size_t i = 0; i < outputs.size(); ++i) {
-    if (prepared.saved_outputs[i]) values_.back()[i] = outputs[i];
+    if (prepared.saved_outputs[i]) values_.back()[i] = Snapshot(outputs[i]);
   }
   return node;
 }

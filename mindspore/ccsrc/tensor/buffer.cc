@@ -125,7 +125,9 @@ BufferRef Buffer::Wrap(void* data, size_t bytes, std::function<void()> release) 
   if (!block)
     Throw(ErrorKind::kMemory, "an array must fit into memory, but the system has none left");
   auto* owner = new std::function<void()>(std::move(release));
-  return BufferRef(new (block) Buffer(data, bytes, owner));
+  BufferRef buffer(new (block) Buffer(data, bytes, owner));
+  buffer->Expose();  // for as long as it lives
+  return buffer;
 }
 
 void Buffer::Free(Buffer* buffer) {

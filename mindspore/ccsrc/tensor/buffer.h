@@ -43,6 +43,10 @@ class Buffer {
   void* data() const { return data_; }
   size_t bytes() const { return bytes_; }
   bool foreign() const { return release_ != nullptr; }
+  // Somebody outside may write to it at any time; see exposure.h.
+  bool exposed() const { return exposures_.load(std::memory_order_acquire) > 0; }
+  void Expose() { exposures_.fetch_add(1, std::memory_order_acq_rel); }
+  void Conceal() { exposures_.fetch_sub(1, std::memory_order_acq_rel); }
   int references() const { return references_.load(std::memory_order_acquire); }
 
  private:
@@ -55,6 +59,7 @@ class Buffer {
   size_t bytes_;
   std::function<void()>* release_;
   std::atomic<int> references_{1};
+  std::atomic<int> exposures_{0};
 };
 
 // Throws MemoryError unless so many further bytes can be had.

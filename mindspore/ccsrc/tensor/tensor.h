@@ -61,6 +61,8 @@ class Tensor {
   // After this no other handle sees writes to this tensor.
   void MakeUnique();
   bool unique() const { return buffer_.unique() && !buffer_->foreign(); }
+  // Arrays outside share the memory and may be written to at any time.
+  bool exposed() const { return buffer_ && buffer_->exposed(); }
 
   // The element of a size-1 tensor as a double (complex: real part).
   double Item() const;

@@ -119,6 +119,7 @@ io: Any
 assembler: Any
 is_recording: Any
 is_tracing: Any
+replace_in_trace: Any
 is_weak: Any
 make_function: Any
 memory_stats: Any

@@ -361,7 +361,7 @@ def _getrow(x: Tensor, key: int) -> Tensor:
         number = Tensor(key, _core.int64)
         if len(_row_numbers) < _MAX_KEPT:
             _row_numbers[key] = number
-    return _row(x, number)
+    return _row(x, number)._show_row(x, key)
 
 
 def getitem(x: Tensor, key: Any) -> Tensor:

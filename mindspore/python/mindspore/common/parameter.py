@@ -239,9 +239,7 @@ class Parameter(Tensor):
                     f"Parameter '{self.name}', {self.dtype}, but got {value.dtype}."
                 )
             value = value.astype(self.dtype)
-        if _core.is_tracing():
-            _core.op("Assign")(self, value)
-        else:
+        if not _core.replace_in_trace(self, value):
             self._assign_value(value)
         return self
 
@@ -289,7 +287,7 @@ class Parameter(Tensor):
         return other
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
-        return type(self), (Tensor(self),), dict(self.__dict__)
+        return type(self), (self.value(),), dict(self.__dict__)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.common import _late
 from mindspore.compile.errors import Inseparable
@@ -27,8 +28,16 @@ class Aliases:
         self.changes = 0  # how often a change was asked for
 
     def of(self, value: Any) -> frozenset[int]:
-        """The ids of all objects that a value may be, itself included."""
-        return self.origins.get(id(value), _NONE) | {id(value)}
+        """The ids of all objects that a value may be, itself included, and of the memory that it may share."""
+        own = {id(value)}
+        if isinstance(value, Tensor):
+            sharing = _core.sharing(value)
+            if len(sharing) > 1:
+                memory = _core.sharing_id(value)
+                own.add(memory)
+                self.objects.update((id(t), t) for t in sharing)
+                self.members.setdefault(memory, set()).update(map(id, sharing))
+        return self.origins.get(id(value), _NONE) | own
 
     def note(self, value: Any, others: Iterable[Any]) -> Any:
         """`value` may be one of the others; the value."""
@@ -57,7 +66,7 @@ class Aliases:
         objects = {id(way): way for _, ways in joined for way in ways}
         for value, _ in joined:
             for key in found[id(value)]:
-                origin = self.objects[key] if key in self.objects else objects[key]
+                origin = self.objects.get(key, objects.get(key))  # None: memory, which links values
                 if often[key] > 1 or self._is_here(origin):
                     self.objects[key] = origin
                     self.note_ids(value, (key,))
@@ -71,7 +80,7 @@ class Aliases:
         others = set(mine)
         for key in mine:
             others |= self.members.get(key, _NONE)
-        others.discard(id(tensor))
+        others -= {id(t) for t in _core.sharing(tensor)}  # these follow
         if any(self._is_held(self.objects.get(key)) for key in others):
             raise Inseparable("a tensor decides which tensors a change in place is seen in")
 

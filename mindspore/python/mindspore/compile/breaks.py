@@ -127,8 +127,11 @@ class Node:
     def run_graph(self, slots: list, before: Before | None = None) -> list:
         """The outputs of the graph, from and to the slots. `before` keeps what Parameters were."""
         for p in self.changed if before is not None else ():
-            before.setdefault(id(p), (p, Tensor(p)))
-        outputs = self.graph.run([_input(slots[i]) for i in self.inputs]) if self.graph else []
+            before.setdefault(id(p), (p, p.copy()))
+        try:
+            outputs = self.graph.run([_input(slots[i]) for i in self.inputs]) if self.graph else []
+        except _core.SharedMemory:
+            raise Inseparable("a view of a Parameter is used where that is updated") from None
         slots.extend(outputs)
         return outputs
 
@@ -303,6 +306,8 @@ class Session:
         changed = trace.finish(outputs)
         if node.graph is None and (outputs or changed or effects):
             node.inputs, node.graph = list(self.inputs), _core.compile(trace, fast=self.tracer.fast)
+            node.graph.replace(self.tracer.replaced)
+            self.tracer.replaced = []
             node.changed = changed
         trace.close()
         node.acts = self.tracer.acts
@@ -403,7 +408,7 @@ class Session:
         if self.committed:
             return False
         for parameter, value in self.before.values():
-            parameter._assign_value(value)
+            parameter._write(value)
         _core.set_random_state(*self.random)
         return True
 
@@ -432,7 +437,10 @@ def follow(root: Node, inputs: list) -> Any:
     while node.place is None:
         if node.step is None:
             raise Unknown(done)
-        outputs = node.run_graph(slots, done.before)
+        try:
+            outputs = node.run_graph(slots, done.before)
+        except Inseparable:  # of these arguments; it is met again where the call is traced
+            raise Unknown(done) from None
         kind, value = node.step.run(slots)
         done.results += [outputs, (kind, value)]
         done.committed |= node.acts or not node.step.pure
@@ -443,7 +451,10 @@ def follow(root: Node, inputs: list) -> Any:
         if kind[0] != "error":
             slots_of(value, slots)
         node = following
-    node.run_graph(slots)
+    try:
+        node.run_graph(slots, done.before)
+    except Inseparable:
+        raise Unknown(done) from None
     return node.place(slots)
 
 

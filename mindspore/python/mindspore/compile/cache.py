@@ -46,6 +46,7 @@ class Entry:
         self.graph, self.facts, self.place = graph, facts, place
         self.guards = _core.Guards(facts)
         self.numbers = numbers  # places of the arguments, all in order, that are numbers and inputs
+        self.warn: Callable[[str], None] = lambda reason: None  # of a call that runs eagerly
 
     def fits(self, inputs: list | None) -> bool:
         """Whether what was assumed still holds: of Python facts, and of open sizes."""
@@ -64,7 +65,12 @@ class Entry:
     def run(self, args: tuple, kwargs: dict, eager: Callable, tensors: list | None = None) -> Any:
         """The function on arguments of the types that this was compiled for; `tensors` are those among them, where they have
         been found already."""
-        return self.place(self.graph.run(self.inputs(args, kwargs, tensors)))
+        try:
+            outputs = self.graph.run(self.inputs(args, kwargs, tensors))
+        except _core.SharedMemory:
+            self.warn("a view of a Parameter is used where that is updated")
+            return eager(*args, **kwargs)
+        return self.place(outputs)
 
 
 class ChangingEntry(Entry):
@@ -73,28 +79,39 @@ class ChangingEntry(Entry):
 
     changed: list[int]
     changed_containers: list[int]  # positions among the lists and dicts
-    outside: set[int]  # ids of what the function reads that is no argument
-    warn: Callable[[str], None]  # of a call that runs eagerly
+    outside: set[
+        int
+    ]  # ids of the lists and dicts that the function reads and that are no arguments
 
     def run(self, args: tuple, kwargs: dict, eager: Callable, tensors: list | None = None) -> Any:
         """The function on arguments of the types that this was compiled for."""
         inputs = self.inputs(args, kwargs, tensors)
         containers = containers_of(args, kwargs)
-        for objects, changed in ((inputs, self.changed), (containers, self.changed_containers)):
-            if not changed:
-                continue
-            found = [id(v) for v in objects]
-            if any(found.count(found[at]) > 1 for at in changed):
-                self.warn("an argument that changes in place is given twice")
-                return eager(*args, **kwargs)
-            if any(found[at] in self.outside for at in changed):
-                self.warn("an argument that changes in place is an attribute or variable, too")
-                return eager(*args, **kwargs)
-        outputs = self.graph.run(inputs)
-        value = self.place(outputs, containers, inputs)
+        shared = self._shared(inputs, containers)
+        if not shared:
+            try:
+                outputs = self.graph.run(inputs)
+            except _core.SharedMemory:
+                shared = "a view of a Parameter is used where that is updated"
+        if shared:
+            self.warn(shared)
+            return eager(*args, **kwargs)
         for at, new in zip(self.changed, outputs[len(outputs) - len(self.changed) :]):
-            inputs[at]._assign_value(new)
-        return value
+            inputs[at]._write(new)
+        return self.place(outputs, containers, inputs)
+
+    def _shared(self, inputs: list, containers: list) -> str:
+        """Why what this run would change in place could change something else with it; empty where it cannot."""
+        tensors = {_core.sharing_id(t) for t in self.graph.parameters} if self.changed else set()
+        for found, changed, outside in (
+            ([_core.sharing_id(t) for t in inputs], self.changed, tensors),
+            ([id(c) for c in containers], self.changed_containers, self.outside),
+        ):
+            if any(found.count(found[at]) > 1 for at in changed):
+                return "an argument that changes in place is given twice, or with a view of it"
+            if any(found[at] in outside for at in changed):
+                return "an argument that changes in place is an attribute or variable, too"
+        return ""
 
 
 class EagerEntry:

@@ -320,13 +320,17 @@ def _whole(
     trace.finish(returned + list(changed.values()))
     trace.close()  # what fails from here on is known by the places of its nodes
     graph = _core.compile(trace, fast=tracer.fast)
+    graph.replace(tracer.replaced)
 
+    entry: Entry
     if changed or result.contents or result.uses_given:
         entry = ChangingEntry(graph, tracer.guards.facts, result.place, numbers)
-        entry.changed, entry.warn = list(changed), warn
+        entry.changed = list(changed)
         entry.changed_containers = [at for at, _ in result.contents]
-        entry.outside = tracer.outside_ids()
-        return entry
-    if isinstance(value, Tensor) and returned and not result.numeric[0]:
-        return Entry(graph, tracer.guards.facts, operator.itemgetter(0), numbers)
-    return Entry(graph, tracer.guards.facts, lambda outputs: result.make(outputs, {}), numbers)
+        entry.outside = tracer.guards.containers()
+    else:
+        plain = isinstance(value, Tensor) and returned and not (result.numeric[0] or result.shows)
+        place = operator.itemgetter(0) if plain else lambda outputs: result.make(outputs, {})
+        entry = Entry(graph, tracer.guards.facts, place, numbers)
+    entry.warn = warn
+    return entry

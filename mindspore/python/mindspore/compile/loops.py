@@ -160,7 +160,7 @@ class GraphLoop:
 
     def _bind(self, inputs: list) -> None:
         """Inside, variables and Parameters are what the loop carries."""
-        items = iter(inputs)
+        items = map(_core.alias, inputs)  # objects that nobody else holds: see Aliases._is_held
         for slot in self.slots.values():
             slot.container[slot.key] = self._bound(slot, items)
         for parameter, value in zip(self.parameters, items):

@@ -107,6 +107,8 @@ class Template:
             self.same = [place.get(id(leaf)) for leaf in self.leaves]
             if any(tracer.aliases.of(t) & place.keys() - {id(t)} for t in self.leaves):
                 raise ChangesArguments
+            if any(id(_core.shows(t)) in place for t in self.leaves):
+                raise ChangesArguments
             changed = trace.changed_since(start)
             # A Parameter from outside of the cell is the same for all of its equals.
             self.updated = [(position.get(id(p), p), v) for p, v in changed]

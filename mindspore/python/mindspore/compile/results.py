@@ -37,6 +37,7 @@ class Result:
         self.returned: list[Any] = []
         self.numeric: list[bool] = []  # those that are Python's numbers, and leave as such
         self.uses_given = False
+        self.shows = False  # a tensor shows elements of a Parameter, or of another result
         # By id: one object is one output, however often it is returned.
         self._outputs: dict[int, int] = {}
         self._places: Counter = Counter()
@@ -114,7 +115,28 @@ class Result:
         if given >= 0:
             self.uses_given = True
             return lambda outputs, made: made[_INPUTS][given]
-        return self._output(value, _core.is_weak(value))
+        make = self._output(value, _core.is_weak(value))
+        base = _core.shows(value)
+        return make if base is None else self._view(value, base, make)
+
+    def _view(self, value: Tensor, base: Tensor, make: Make) -> Make:
+        """A tensor that shows elements of what the caller has, or gets too."""
+        given = next((i for i, t in enumerate(self.tracer.arguments) if t is base), -1)
+        self.uses_given |= given >= 0
+        self.shows = True
+        known = self.tracer.outside_of(base)
+
+        def view(outputs: list, made: dict) -> Tensor:
+            shown, shows = make(outputs, made), known
+            if given >= 0:
+                shows = made[_INPUTS][given]
+            elif id(base) in self._outputs:
+                shows = outputs[self._outputs[id(base)]]
+            if shows is not None:
+                _core.show_like(shows, shown, value)
+            return shown
+
+        return view
 
     def _output(self, value: Any, numeric: bool) -> Make:
         at = self._outputs.setdefault(id(value), len(self.returned))

@@ -24,7 +24,7 @@ from mindspore.compile.calls import Calls, is_library
 from mindspore.compile.cells import TensorCells
 from mindspore.compile.choices import Choices, is_sequence
 from mindspore.compile.effects import Text
-from mindspore.compile.errors import Place, Unsupported, calling_place, frame_place
+from mindspore.compile.errors import Inseparable, Place, Unsupported, calling_place, frame_place
 from mindspore.compile.frame import Frame, NestedFunction
 from mindspore.compile.generators import Iterators
 from mindspore.compile.given import Given
@@ -79,8 +79,13 @@ class Tracer(Calls, Choices, Recursion, Iterators, SpecialMethods):
         self.given = Given((), {})  # lists and dicts among the arguments
         self.lifted: dict[int, Tensor] = {}  # tensors read from outside, as values of the graph
         self.outside: list[Tensor] = []  # ... and themselves
+        self.replaced: list[Tensor] = []  # Parameters that set_data gives another value
         self.trace = _core.Trace()  # last: from here on this thread is tracing, until close()
+        self._listen()
+
+    def _listen(self) -> None:
         self.trace.on_update = self.aliases.check_change
+        self.trace.on_write, self.trace.on_replace = self.write, self.replace
 
     def __enter__(self) -> Tracer:
         _current.tracers += (self,)
@@ -96,7 +101,7 @@ class Tracer(Calls, Choices, Recursion, Iterators, SpecialMethods):
         self.facts, self.decided, self.conditions, self.numbers = [], {}, {}, {}
         self.memo = Memo()
         self.trace = _core.Trace()
-        self.trace.on_update = self.aliases.check_change
+        self._listen()
         self.trace.span, self.trace.continued = span, True
 
     # ---- places -----------------------------------------------------------------------------------------------------
@@ -321,10 +326,7 @@ class Tracer(Calls, Choices, Recursion, Iterators, SpecialMethods):
 
             if not isinstance(value, Tensor):
                 value = ops.full_like(held, value)
-            self.aliases.check_change(held)
-            self.trace.set_parameter(
-                held, value if value.dtype is held.dtype else ops.cast(value, held.dtype)
-            )
+            self.replace(held, value if value.dtype is held.dtype else ops.cast(value, held.dtype))
             return None
         state = getattr(owner, "__dict__", None)
         if type(state) is dict:
@@ -346,9 +348,11 @@ class Tracer(Calls, Choices, Recursion, Iterators, SpecialMethods):
         """Whether a list, dict or array was read from outside."""
         return (facts.LIST, id(value), None) in self.guards._known
 
-    def outside_ids(self) -> set[int]:
-        """The ids of the tensors, lists and dicts that were read from outside."""
-        return {id(t) for t in self.outside} | self.guards.containers()
+    def outside_of(self, value: Tensor) -> Tensor | None:
+        """The tensor outside that a value of the graph is: a Parameter, or what was lifted."""
+        if isinstance(value, _late.parameter_class):
+            return value
+        return next((o for k, o in zip(self.lifted, self.outside) if k == id(value)), None)
 
     def set_item(self, owner: Any, key: Any, value: Any) -> Any:
         """`owner[key] = value`; the owner."""
@@ -360,26 +364,8 @@ class Tracer(Calls, Choices, Recursion, Iterators, SpecialMethods):
             return self.split(
                 key[at], lambda k: self.set_item(owner, (*key[:at], k, *key[at + 1 :]), value)
             )
-        if isinstance(owner, _late.parameter_class):
-            self.aliases.check_change(owner)
-            self.trace.set_parameter(owner, self._updated(owner, key, value))
-            return owner
         if isinstance(owner, Tensor):
-            self.aliases.check_change(owner)
-            if id(owner) in self.lifted:
-                raise Unsupported(
-                    "a compiled function cannot change a tensor that was made outside of it in place; "
-                    "make it a Parameter, or copy it first"
-                )
-            if self.session is not None and self.session.steps and self.is_argument(owner):
-                raise Unsupported(
-                    "an argument is changed in place, in a function with lines that run eagerly"
-                )
-            updated = self._updated(owner, key, value)
-            # Known or not, it is a value of the graph: facts are objects that stay what they are.
-            self.cells.change(
-                owner, updated if updated.is_symbolic else self.trace.constant(updated)
-            )
+            self.write(owner, self._updated(owner, key, value))
             return owner
         method = self.special_method(owner, "__setitem__")
         if method is not None:
@@ -388,6 +374,38 @@ class Tracer(Calls, Choices, Recursion, Iterators, SpecialMethods):
         self.check_mutable(owner)
         owner[key] = value
         return owner
+
+    def replace(self, parameter: Tensor, value: Tensor) -> None:
+        """A Parameter is given another value, as `set_data` does: views of it keep what they show."""
+        self.aliases.check_change(parameter)
+        if any(view.is_symbolic for view in _core.views_of(parameter)):
+            raise Inseparable("a Parameter is given another value while a view of it is in use")
+        self.replaced.append(parameter)
+        self.trace.set_parameter(parameter, value)
+
+    def write(self, owner: Tensor, value: Tensor) -> None:
+        """A tensor is given another value where it stands; a view gives its base another one."""
+        base = _core.base_of(owner)
+        if base is not None:
+            value, owner = _core.base_with(owner, value), base
+        self.aliases.check_change(owner)
+        if isinstance(owner, _late.parameter_class):
+            self.trace.set_parameter(owner, value)
+            return
+        if id(owner) in self.lifted:
+            raise Inseparable(
+                "a compiled function cannot change a tensor that was made outside of it in place; "
+                "make it a Parameter, or copy it first"
+            )
+        if self.session is not None and self.session.steps and self.is_argument(owner):
+            raise Inseparable(
+                "an argument is changed in place, in a function with lines that run eagerly"
+            )
+        # Known or not, these are values of the graph: facts are objects that stay what they are.
+        for view in _core.views_of(owner):
+            if not view.is_symbolic:
+                self.cells.change(view, self.trace.constant(view))
+        self.cells.change(owner, value if value.is_symbolic else self.trace.constant(value))
 
     def _updated(self, owner: Tensor, key: Any, value: Any) -> Tensor:
         """A tensor with some of its elements replaced, between two graphs where a value came out of the first."""

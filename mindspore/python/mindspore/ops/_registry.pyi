@@ -36,6 +36,7 @@ from mindspore.ops.function.attention_func import *
 from mindspore.ops.function.cast_func import *
 from mindspore.ops.function.creation_func import *
 from mindspore.ops.function.index_func import *
+from mindspore.ops.function.inplace_methods import *
 from mindspore.ops.function.join_func import *
 from mindspore.ops.function.linalg_func import *
 from mindspore.ops.function.loss_func import *

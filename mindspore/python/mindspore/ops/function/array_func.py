@@ -63,7 +63,13 @@ def _star(name: str, values: tuple) -> tuple[int, ...]:
 def flatten(
     input: Tensor, order: Literal["C", "F"] = "C", *, start_dim: int = 1, end_dim: int = -1
 ) -> Tensor:
-    """Joins the axes from `start_dim` to `end_dim`; order 'F' reverses all axes first."""
+    """Joins the axes from `start_dim` to `end_dim`; order 'F' reverses all axes first. A tensor of its own; the method gives a
+    view."""
+    return raw("Identity")(flattened(input, order, start_dim, end_dim))
+
+
+def flattened(input: Tensor, order: str, start_dim: int, end_dim: int) -> Tensor:
+    """A view with the axes from `start_dim` to `end_dim` joined."""
     rank = input.ndim
     if order == "F":
         input = _transpose(input, perm=list(range(rank))[::-1])

@@ -13,7 +13,7 @@ from mindspore.common._kinds import Ints, Number, Sizes
 from mindspore.common._size import broadcast_shapes
 from mindspore.ops._bind import raw
 from mindspore.ops._forms import method
-from mindspore.ops.function.array_func import _star, diagonal, flatten, swapaxes
+from mindspore.ops.function.array_func import _star, diagonal, flattened, swapaxes
 from mindspore.ops.function.index_func import _scatter_elements, index_add, index_select
 from mindspore.ops.function.join_func import chunk, repeat_interleave, split
 
@@ -84,8 +84,8 @@ def _method_flatten(
         order, *axes = args  # type: ignore[assignment]
     if len(axes) > 2:
         raise TypeError(f"For 'flatten', at most two axes must be given, but got {len(axes)}.")
-    named = dict(zip(("start_dim", "end_dim"), (*axes, *(start_dim, end_dim)[len(axes) :])))
-    return flatten(self, order, **named)
+    ends = (*axes, *(start_dim, end_dim)[len(axes) :])
+    return flattened(self, order, ends[0], ends[1])
 
 
 def _method_resize(self: Tensor, *new_shape: Ints) -> Tensor:

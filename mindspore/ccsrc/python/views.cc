@@ -1,0 +1,492 @@
+#include "python/views.h"
+
+#include <array>
+#include <utility>
+#include <vector>
+
+#include "ops/strided_view.h"
+#include "python/convert.h"
+#include "python/errors.h"
+#include "python/op_call.h"
+#include "python/trace.h"
+
+namespace ms::python {
+namespace py = pybind11;
+
+// What a base and its views share. The GIL guards all of this.
+struct Cell {
+  TensorObject* base = nullptr;  // null: it is gone
+  bool kept = false;             // nobody but this cell holds the base
+  View* first = nullptr;         // of the views that are alive
+  uint64_t version = 0;          // counts writes to the base
+  int references = 1;
+  DType dtype = DType::kFloat32;  // of the base that is gone
+  Shape shape;
+};
+
+// A step from a base, or from another view, to a view. Some blocks are kept, since eager code makes
+// and drops views all the time.
+struct View {
+  static void* operator new(size_t size);
+  static void operator delete(void* block);
+
+  Cell* cell = nullptr;
+  View* parent = nullptr;  // null: a step from the base
+  const OpDef* op = nullptr;
+  AttrsRef attrs;
+  uint32_t index = 0;
+  Shape shape;                     // what it leads to
+  TensorObject* tensor = nullptr;  // null: gone, but views of it are left
+  View* previous = nullptr;
+  View* next = nullptr;
+  uint64_t seen = 0;  // version of the base that the value was made of; in a graph, its Var
+  Var seen_var{};
+  int references = 1;
+};
+
+namespace {
+
+// Never destroyed: tensors may outlive static destructors.
+std::vector<void*>& KeptBlocks() {
+  static auto* kept = new std::vector<void*>;
+  return *kept;
+}
+
+}  // namespace
+
+void* View::operator new(size_t size) {
+  if (KeptBlocks().empty()) return ::operator new(size);
+  void* block = KeptBlocks().back();
+  KeptBlocks().pop_back();
+  return block;
+}
+void View::operator delete(void* block) {
+  constexpr size_t kMost = 64;
+  if (KeptBlocks().size() < kMost)
+    KeptBlocks().push_back(block);
+  else
+    ::operator delete(block);
+}
+
+namespace {
+
+PyObject* ObjectOf(TensorObject* tensor) { return reinterpret_cast<PyObject*>(tensor); }
+py::object Borrowed(TensorObject* tensor) {
+  return py::reinterpret_borrow<py::object>(ObjectOf(tensor));
+}
+
+void Release(Cell* cell) {
+  if (--cell->references == 0) delete cell;
+}
+
+void Release(View* view) {
+  while (view && --view->references == 0) {
+    View* parent = view->parent;
+    Release(view->cell);
+    delete view;
+    view = parent;
+  }
+}
+
+void Enlist(View* view) {
+  view->next = view->cell->first;
+  if (view->next) view->next->previous = view;
+  view->cell->first = view;
+}
+
+// The tensor of a view is one no more.
+void Unlist(TensorObject* tensor) {
+  View* view = std::exchange(tensor->view, nullptr);
+  Cell* cell = view->cell;
+  (view->previous ? view->previous->next : cell->first) = view->next;
+  if (view->next) view->next->previous = view->previous;
+  view->tensor = nullptr;
+  ++cell->references;
+  Release(view);
+  if (!cell->first && cell->kept) {
+    cell->kept = false;
+    Py_DECREF(ObjectOf(cell->base));
+  }
+  Release(cell);
+}
+
+Cell* CellOf(TensorObject* base) {
+  if (base->view) return base->view->cell;
+  if (!base->cell) {
+    base->cell = new Cell;
+    base->cell->base = base;
+  }
+  return base->cell;
+}
+
+// The steps from the base to a view.
+std::vector<const View*> StepsOf(const View* view) {
+  std::vector<const View*> steps;
+  for (; view; view = view->parent) steps.insert(steps.begin(), view);
+  return steps;
+}
+
+const Attrs& AttrsOf(const View& step) {
+  static const Attrs kNone;
+  return step.attrs ? *step.attrs : kNone;
+}
+
+Put PutOf(const View& step, const Shape& base) {
+  return step.op->put({*step.op, AttrsOf(step), base, step.shape, step.index});
+}
+
+// Where the elements of a view lie among those of its base; false where strides cannot say that.
+bool Place(const View& step, const Shape& base, StridedView* place) {
+  Put put = PutOf(step, base);
+  if (!put.op) return place->Broadcast(step.shape), true;
+  const OpDef& op = Ops().Get(put.op);
+  if (&op == &Ops().Get("Reshape")) return place->Reshape(step.shape);
+  if (put.whole) return place->Transpose(AttrOf<Ints>(*step.op, AttrsOf(step), "perm")), true;
+  return place->Slice(op, *MakeAttrs(op, put.attrs), step.shape);
+}
+
+// Whether a new shape of a view is a view, too; where its elements do not lie in order, NumPy makes
+// a copy.
+bool StaysView(const View* parent, const Shape& base, const Shape& shape) {
+  bool only_shapes = true;
+  for (const View* step = parent; step; step = step->parent) only_shapes &= step->op->view;
+  if (only_shapes) return true;
+  if (base.symbolic() || base.empty()) return false;
+  StridedView place = StridedView::Dense(base);
+  Shape before = base;
+  for (const View* step : StepsOf(parent)) {
+    if (step->shape.symbolic() || !Place(*step, before, &place)) return false;
+    before = step->shape;
+  }
+  return !shape.symbolic() && place.Reshape(shape);
+}
+
+Shape BaseShape(const Cell& cell) { return cell.base ? cell.base->shape() : cell.shape; }
+
+bool IsGraphValue(const TensorObject* base) {
+  return base->symbolic() ||
+         (Trace::Current() && IsParameter(ObjectOf(const_cast<TensorObject*>(base))));
+}
+
+Var VarNow(Trace& trace, TensorObject* base) {
+  return base->symbolic() ? base->var : trace.Lift(ObjectOf(base));
+}
+
+// Whether the program that runs can use a view: what a graph that is made shows is nothing to code
+// that runs, nor to another graph.
+bool IsAlive(const View* view) {
+  const TensorObject* tensor = view->tensor;
+  Trace* trace = Trace::Current();
+  return !tensor->symbolic() || (trace && tensor->owner == trace->id());
+}
+
+size_t CountAlive(const Cell& cell) {
+  size_t count = 0;
+  for (View* view = cell.first; view; view = view->next) count += IsAlive(view);
+  return count;
+}
+
+// Whether a view has the value that its base has now.
+bool IsFresh(TensorObject* tensor) {
+  const View& view = *tensor->view;
+  TensorObject* base = view.cell->base;
+  Trace* trace = Trace::Current();
+  if (tensor->symbolic()) {
+    if (!trace || !(base->symbolic() || IsParameter(ObjectOf(base)))) return true;
+    return tensor->owner == trace->id() && view.seen_var == VarNow(*trace, base) &&
+           trace->Sees(tensor->var);
+  }
+  if (IsGraphValue(base)) return true;
+  if (view.seen != view.cell->version) return false;
+  bool shares = tensor->value.buffer().get() == base->value.buffer().get();
+  if (base->value.exposed() && !shares) return false;
+  Tape* tape = CurrentTape();
+  return !tape || tensor->owner == tape->id() || !TapeVar(ObjectOf(base), *tape);
+}
+
+py::object Apply(const View& step, PyObject* x) {
+  PyObject* made = ApplyOp(*step.op, &x, 1, step.attrs);
+  if (!made) throw py::error_already_set();
+  auto result = py::reinterpret_steal<py::object>(made);
+  return PyTuple_Check(made) ? py::object(result.cast<py::tuple>()[step.index]) : result;
+}
+
+// A value takes the way back to the base through the steps that made a view.
+py::object PutBack(const std::vector<const View*>& steps, const py::object& base,
+                   py::object value) {
+  std::vector<py::object> befores{base};
+  for (size_t i = 0; i + 1 < steps.size(); ++i)
+    befores.push_back(Apply(*steps[i], befores[i].ptr()));
+  for (size_t i = steps.size(); i-- > 0;) {
+    Put put = PutOf(*steps[i], AsTensor(befores[i].ptr())->shape());
+    if (!put.op) {
+      Throw(
+          ErrorKind::kValue,
+          "For 'Tensor', what is written to must hold each of its elements once, but got a tensor "
+          "that '{}' made, of which several elements are one. Write to a copy(), or to what it was "
+          "made of.",
+          steps[i]->op->name);
+    }
+    const OpDef& op = Ops().Get(put.op);
+    PyObject* inputs[] = {befores[i].ptr(), value.ptr()};
+    AttrsRef attrs = MakeAttrs(op, put.attrs);
+    WriteScope scope(i == 0 ? base.ptr() : nullptr);
+    value = py::reinterpret_steal<py::object>(put.whole ? ApplyOp(op, inputs + 1, 1, attrs)
+                                                        : ApplyOp(op, inputs, 2, attrs));
+  }
+  return value;
+}
+
+// A base in place of one that is gone, made of what its views show.
+void RestoreBase(Cell* cell) {
+  auto base =
+      py::reinterpret_steal<py::object>(NewTensor(Tensor::Full(cell->dtype, cell->shape, 0)));
+  std::vector<py::object> views;
+  for (View* view = cell->first; view; view = view->next) {
+    if (IsAlive(view)) views.push_back(Borrowed(view->tensor));
+  }
+  for (const py::object& view : views)
+    base = PutBack(StepsOf(AsTensor(view.ptr())->view), base, view);
+  TensorObject* made = AsTensor(base.ptr());
+  if (made->view || made->cell) {  // of no steps but new shapes: it may be a view itself
+    base = py::reinterpret_steal<py::object>(made->symbolic() ? NewSymbolic(made->var, made->owner)
+                                                              : NewTensor(made->value));
+    AsTensor(base.ptr())->var = made->var;
+    AsTensor(base.ptr())->owner = made->owner;
+    made = AsTensor(base.ptr());
+  }
+  made->cell = cell;
+  ++cell->references;
+  cell->base = made;
+  cell->kept = true;
+  ++cell->version;
+  base.release();
+}
+
+void Attach(PyObject* base_object, PyObject* object, const OpDef& op, const AttrsRef& attrs,
+            uint32_t index) {
+  TensorObject* base = AsTensor(base_object);
+  TensorObject* tensor = AsTensor(object);
+  if (tensor == base || tensor->view || tensor->cell || tensor->dtype() != base->dtype()) return;
+  Cell* cell = CellOf(base);
+  if (op.view && base->view && !StaysView(base->view, BaseShape(*cell), tensor->shape())) return;
+  auto* view = new View{.cell = cell,
+                        .parent = base->view,
+                        .op = &op,
+                        .attrs = attrs,
+                        .index = index,
+                        .shape = tensor->shape(),
+                        .tensor = tensor};
+  ++cell->references;
+  if (view->parent) ++view->parent->references;
+  // The base of a view may have another value already, of which this one was made then.
+  view->seen = cell->version;
+  if (base->view)
+    view->seen_var = base->view->seen_var;
+  else if (base->symbolic())
+    view->seen_var = base->var;
+  else if (IsGraphValue(base))
+    view->seen_var = Trace::Current()->Lift(base_object);
+  tensor->view = view;
+  Enlist(view);
+}
+
+}  // namespace
+
+void Show(PyObject* base, PyObject* tensor, const OpDef& op, const AttrsRef& attrs,
+          uint32_t index) {
+  Attach(base, tensor, op, attrs, index);
+}
+
+void ShowRow(PyObject* base, PyObject* tensor, int64_t row) {
+  static const OpDef& slice = Ops().Get("StridedSlice");
+  auto make = [](int64_t at) {
+    return MakeAttrs(slice, {{"begin", Ints{at}},
+                             {"end", Ints{0}},
+                             {"strides", Ints{1}},
+                             {"shrink_axis_mask", int64_t{1}}});
+  };
+  constexpr int64_t kKept = 256;  // the first ones, which nearly all are
+  static std::array<AttrsRef, kKept> kept;
+  if (row < 0 || row >= kKept) return Attach(base, tensor, slice, make(row), 0);
+  AttrsRef& attrs = kept[static_cast<size_t>(row)];
+  if (!attrs) attrs = make(row);
+  Attach(base, tensor, slice, attrs, 0);
+}
+
+void ShowLike(PyObject* base_object, PyObject* object, TensorObject* like) {
+  TensorObject* base = AsTensor(base_object);
+  TensorObject* tensor = AsTensor(object);
+  if (!like->view || tensor == base || tensor->view || tensor->cell) return;
+  Refresh(base);
+  View* view = base->view;
+  if (view) ++view->references;
+  Cell* cell = CellOf(base);
+  for (const View* step : StepsOf(like->view)) {
+    bool shows = !step->op->view || !view || StaysView(view, BaseShape(*cell), step->shape);
+    if (!shows || step->shape.symbolic() || (step->attrs && HasSymbols(*step->attrs)))
+      return Release(view);
+    ++cell->references;
+    view = new View{.cell = cell,
+                    .parent = view,
+                    .op = step->op,
+                    .attrs = step->attrs,
+                    .index = step->index,
+                    .shape = step->shape,
+                    .seen = cell->version};
+  }
+  view->tensor = tensor;
+  tensor->view = view;
+  Enlist(view);
+}
+
+void RefreshView(TensorObject* tensor) {
+  View* view = tensor->view;
+  TensorObject* base = view->cell->base;
+  if (!base || IsFresh(tensor)) return;
+  py::object keep = Borrowed(tensor);
+  py::object value = Borrowed(base);
+  Trace* trace = Trace::Current();
+  if (tensor->symbolic()) {
+    Var now = VarNow(*trace, base);
+    if (!trace->Sees(now)) return;
+    Var v = now;
+    for (const View* step : StepsOf(view))
+      v = trace->emitter().Emit(*step->op, {v}, step->attrs)[step->index];
+    Trace::Gone(tensor);
+    tensor->var = v;
+    tensor->owner = trace->id();
+    Trace::Made(tensor);
+    view->seen_var = now;
+    return;
+  }
+  uint64_t version = view->cell->version;
+  for (const View* step : StepsOf(view)) value = Apply(*step, value.ptr());
+  TensorObject* made = AsTensor(value.ptr());
+  tensor->value = made->value;
+  tensor->var = made->var;
+  tensor->owner = made->owner;
+  view->seen = version;
+}
+
+TensorObject* Shown(const TensorObject* tensor) {
+  return tensor->view ? tensor->view->cell->base : nullptr;
+}
+
+bool IsView(const TensorObject* tensor) {
+  return tensor->view && (tensor->view->cell->base || CountAlive(*tensor->view->cell) > 1);
+}
+
+py::object BaseOf(PyObject* object) {
+  TensorObject* tensor = AsTensor(object);
+  if (!tensor->view) return {};
+  Cell* cell = tensor->view->cell;
+  if (!cell->base) {
+    if (CountAlive(*cell) <= 1) {  // what it showed is gone, and nobody else shows it
+      Unlist(tensor);
+      return {};
+    }
+    RestoreBase(cell);
+  }
+  return Borrowed(cell->base);
+}
+
+py::object BaseWith(PyObject* view, const py::object& value) {
+  py::object base = BaseOf(view);
+  return PutBack(StepsOf(AsTensor(view)->view), base, value);
+}
+
+bool HasViews(const TensorObject* base) { return base->cell && CountAlive(*base->cell) > 0; }
+
+py::list ViewsOf(PyObject* base) {
+  py::list views;
+  if (Cell* cell = AsTensor(base)->cell) {
+    for (View* view = cell->first; view; view = view->next) {
+      if (IsAlive(view)) views.append(Borrowed(view->tensor));
+    }
+  }
+  return views;
+}
+
+void Written(TensorObject* tensor) {
+  if (tensor->cell) ++tensor->cell->version;
+}
+
+void Part(TensorObject* tensor) {
+  if (tensor->view) Unlist(tensor);
+  Cell* cell = std::exchange(tensor->cell, nullptr);
+  if (!cell) return;
+  bool fresh = true;
+  for (View* view = cell->first; view; view = view->next)
+    fresh &= !IsAlive(view) || IsFresh(view->tensor);
+  cell->base = nullptr;
+  cell->dtype = tensor->dtype();
+  cell->shape = tensor->shape();
+  if (!fresh) {
+    PyObject* base =
+        tensor->symbolic() ? NewSymbolic(tensor->var, tensor->owner) : NewTensor(tensor->value);
+    AsTensor(base)->var = tensor->var;
+    AsTensor(base)->owner = tensor->owner;
+    AsTensor(base)->cell = cell;
+    ++cell->references;
+    cell->base = AsTensor(base);
+    cell->kept = true;
+  }
+  Release(cell);
+}
+
+void BindViews(py::module_& m) {
+  m.def(
+      "shows",
+      [](py::handle tensor) -> py::object {
+        TensorObject* base = Shown(AsTensor(tensor.ptr()));
+        return base ? Borrowed(base) : py::none();
+      },
+      "The tensor of which this one shows elements; None where there is none.");
+  m.def(
+      "sharing_id",
+      [](py::handle tensor) {
+        TensorObject* t = AsTensor(tensor.ptr());
+        const Cell* cell = t->view ? t->view->cell : t->cell;
+        return cell && (cell->base || cell->first) ? reinterpret_cast<uintptr_t>(cell)
+                                                   : reinterpret_cast<uintptr_t>(t);
+      },
+      "A number that is the same for tensors that may show the same elements.");
+  m.def(
+      "sharing",
+      [](py::handle tensor) {
+        TensorObject* t = AsTensor(tensor.ptr());
+        const Cell* cell = t->view ? t->view->cell : t->cell;
+        py::list all;
+        if (!cell || !cell->base) all.append(tensor);
+        if (cell && cell->base) all.append(Borrowed(cell->base));
+        for (View* view = cell ? cell->first : nullptr; view; view = view->next) {
+          if (IsAlive(view) && (view->tensor != t || cell->base))
+            all.append(Borrowed(view->tensor));
+        }
+        return all;
+      },
+      "A tensor, and those that may show the same elements.");
+  m.def(
+      "base_of",
+      [](py::handle tensor) -> py::object {
+        py::object base = BaseOf(tensor.ptr());
+        return base ? base : py::none();
+      },
+      "The tensor that a write to this one changes; None: itself alone.");
+  m.def(
+      "base_with",
+      [](py::handle view, const py::object& value) { return BaseWith(view.ptr(), value); },
+      "The value of the base of a view where the view has another value.");
+  m.def(
+      "views_of", [](py::handle base) { return ViewsOf(base.ptr()); },
+      "The tensors that show elements of this one.");
+  m.def(
+      "show_like",
+      [](py::handle base, py::handle tensor, py::handle like) {
+        ShowLike(base.ptr(), tensor.ptr(), AsTensor(like.ptr()));
+      },
+      "Lets a tensor show of a base what another one shows of its base.");
+}
+
+}  // namespace ms::python

@@ -1,0 +1,213 @@
+"""Memory that tensors share with NumPy and DLPack: either side sees what the other writes, as in MindSpore 2.10."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from viewlib import MODES, grid
+
+import mindspore as ms
+from mindspore import Parameter, Tensor, context, nn, ops
+
+
+@pytest.fixture(params=MODES, autouse=True)
+def mode(request):
+    context.set_context(mode=MODES[request.param])
+
+
+def test_asnumpy_shares_both_ways():
+    t = Tensor(grid(4))
+    a = t.asnumpy()
+    a[0] = 9
+    assert t[0] == 9
+    t[1] = 7
+    t[2:] = 3
+    assert a.tolist() == [9, 7, 3, 3]
+    t.add_(1)
+    t[3:][0] = 0
+    assert a.tolist() == [10, 8, 4, 0]
+    assert t.asnumpy() is not a and np.shares_memory(t.asnumpy(), a)
+
+
+def test_asnumpy_of_a_result():
+    t = ops.ones(4, ms.float32) * 2
+    a = t.asnumpy()
+    t[0] = 5
+    a[1] = 6
+    assert a.tolist() == t.asnumpy().tolist() == [5, 6, 2, 2]
+
+
+def test_copies_are_apart():
+    t = Tensor(grid(3))
+    before = t.copy()
+    a = t.asnumpy()
+    after, doubled = t.copy(), t * 2
+    a[0] = 50
+    t[1] = 60
+    assert before.asnumpy().tolist() == after.asnumpy().tolist() == [0, 1, 2]
+    assert doubled.asnumpy().tolist() == [0, 2, 4]
+    assert t.asnumpy().tolist() == [50, 60, 2]
+
+
+def test_an_array_of_a_view_is_its_own():
+    t = Tensor(grid(4))
+    v = t[1:3]
+    a = v.asnumpy()
+    a[0] = 9
+    assert v.asnumpy().tolist() == [1, 2] and t.asnumpy().tolist() == [0, 1, 2, 3]
+    v[0] = 8
+    assert a.tolist() == [9, 2]
+    lone = Tensor(grid(4))[1:3]  # nobody else has what it shows
+    b = lone.asnumpy()
+    b[0] = 9
+    assert lone.asnumpy()[0] == 9
+
+
+def test_views_see_what_arrays_write():
+    t = Tensor(grid(2, 2))
+    row, flat, transposed = t[0], t.reshape(4), t.T
+    a = t.asnumpy()
+    a[0, 1] = 9
+    assert row.asnumpy().tolist() == [0, 9]
+    assert flat.asnumpy().tolist() == [0, 9, 2, 3]
+    assert transposed.asnumpy().tolist() == [[0, 2], [9, 3]]
+    assert (transposed + 0).asnumpy()[1, 0] == 9
+    row[0] = 5
+    assert a[0, 0] == 5
+    a[0, 0] = 6
+    assert row[0] == 6
+
+
+def test_from_numpy_shares_both_ways():
+    a = grid(4)
+    t = Tensor.from_numpy(a)
+    a[0] = 5
+    assert t[0] == 5
+    t[1] = 6
+    t[2:][:] = 7
+    assert a.tolist() == [5, 6, 7, 7]
+    t.zero_()
+    assert a.tolist() == [0, 0, 0, 0]
+    assert ms.from_numpy is Tensor.from_numpy or np.shares_memory(ms.from_numpy(a).asnumpy(), a)
+
+
+def test_from_numpy_of_what_cannot_be_written_to():
+    a = grid(4)
+    a.flags.writeable = False
+    t = Tensor.from_numpy(a)
+    t[0] = 5
+    assert t[0] == 5 and a.tolist() == [0, 1, 2, 3]
+
+
+def test_tensor_of_an_array_is_a_copy():
+    a = grid(4)
+    t = Tensor(a)
+    a[0] = 5
+    t[1] = 6
+    assert t.asnumpy().tolist() == [0, 6, 2, 3] and a.tolist() == [5, 1, 2, 3]
+
+
+def test_dlpack():
+    t = Tensor(grid(4))
+    a = np.from_dlpack(t)
+    t[0] = 4
+    assert a[0] == 4
+    source = grid(3)
+    u = Tensor.from_dlpack(source)
+    u[1] = 8
+    source[2] = 9
+    assert source.tolist() == u.asnumpy().tolist() == [0, 8, 9]
+
+
+def train(net, steps=1):
+    step = nn.TrainOneStepCell(
+        nn.WithLossCell(net, nn.MSELoss()), nn.Adam(net.trainable_params(), 0.1)
+    )
+    for _ in range(steps):
+        step(Tensor(np.ones((3, 2), np.float32)), Tensor(np.ones((3, 1), np.float32)))
+
+
+def test_arrays_of_parameters_follow_the_optimizer():
+    net = nn.Dense(2, 1)
+    a = net.weight.asnumpy()
+    before = a.copy()
+    train(net, 3)
+    assert not np.array_equal(a, before)
+    np.testing.assert_array_equal(a, net.weight.asnumpy())
+    a[:] = 0.5
+    assert net.weight.asnumpy().tolist() == [[0.5, 0.5]]
+    net.weight.set_data(Tensor([[1.0, 2.0]]))  # another value: what was shown before stays
+    assert a.tolist() == [[0.5, 0.5]]
+    train(net)
+    assert a.tolist() == [[0.5, 0.5]]
+
+
+def test_gradients_read_what_was_there():
+    t = Tensor(grid(3) + 1)
+
+    def f(x):
+        y = x * x
+        z = y * y
+        y[0] = 100
+        return z.sum()
+
+    np.testing.assert_allclose(ms.grad(f)(t).asnumpy(), 4 * (grid(3) + 1) ** 3)
+
+
+def test_eager_gradients_keep_shared_values():
+    context.set_context(mode=context.PYNATIVE_MODE)
+    held = []
+
+    def f(x):
+        y = x * 1
+        a = y.asnumpy()
+        held.append(a)
+        z = y * y
+        a[0] = 1000
+        y[1] = 2000
+        return z.sum()
+
+    np.testing.assert_allclose(ms.grad(f)(Tensor(grid(3))).asnumpy(), 2 * grid(3))
+
+
+def test_steady_inference_sees_arrays():
+    net = nn.Dense(2, 1, has_bias=False)
+    x = Tensor(np.ones((1, 2), np.float32))
+    for _ in range(3):
+        net(x)
+    a = net.weight.asnumpy()
+    a[:] = [[3, 4]]
+    assert net(x) == 7
+    a[:] = [[5, 6]]
+    assert net(x) == 11
+    del a
+    net.weight[0, 0] = 1
+    assert net(x) == 7
+
+
+def test_copying_pickling_and_saving(tmp_path):
+    t = Tensor(grid(4, 256))
+    v = t[1:3]
+    for other in (copy.deepcopy(v), copy.copy(v), pickle.loads(pickle.dumps(v))):
+        np.testing.assert_array_equal(other.asnumpy(), grid(4, 256)[1:3])
+        other[0] = 0
+        assert t[1, 1] == 257
+    assert len(pickle.dumps(v)) < 3 * 256 * 4
+    both = copy.deepcopy([v, v])
+    both[0][0] = 0
+    assert both[0] is both[1]
+    path = tmp_path / "view.ckpt"
+    ms.save_checkpoint([{"name": "v", "data": v}], str(path))
+    assert path.stat().st_size < 4 * 256 * 4
+    np.testing.assert_array_equal(ms.load_checkpoint(str(path))["v"].asnumpy(), grid(4, 256)[1:3])
+
+
+def test_a_parameter_made_of_a_tensor_is_its_own():
+    t = Tensor(grid(3))
+    p = Parameter(t, name="p")
+    p[0] = 9
+    t[1] = 8
+    assert t.asnumpy().tolist() == [0, 8, 2] and p.asnumpy().tolist() == [9, 1, 2]
