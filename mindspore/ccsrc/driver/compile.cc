@@ -107,7 +107,7 @@ bool DumpsPlans() {
 // Constants are folded on the host, whatever the device.
 const Backend* HostBackend() {
   for (const std::string& name : BackendNames()) {
-    if (name == "CPU") return &GetBackend(name);
+    if (name == kHostDevice) return &GetBackend(name);
   }
   return nullptr;
 }
@@ -121,10 +121,11 @@ Result Make(const std::shared_ptr<Module>& shared, const CompileOptions& options
   DimScope::Use use(&scope);
   ++pass_runs;
   PassOptions passes;
-  // A device without kernels for groups gets the ops one by one.
-  passes.fast = options.fast && backend.kernels().Has(Ops().Get("Fused"));
-  passes.groups_updates = backend.kernels().Has(Ops().Get("UpdateGroup"));
-  passes.layouts = LayoutsOf(options.device);
+  passes.fast = options.fast;
+  passes.has_kernel = [&backend](std::string_view op) {
+    return backend.kernels().Has(Ops().Get(op));
+  };
+  passes.layouts = backend.layouts();
   if (!dynamic) passes.steady_inputs = options.parameters;
   if (const Backend* host = HostBackend()) passes.evaluate = EvaluateOn(*host);
   Optimize(module, passes);
@@ -135,8 +136,10 @@ Result Make(const std::shared_ptr<Module>& shared, const CompileOptions& options
   LowerForDevice(module, backend);
   std::shared_ptr<const SteadyValues> values;
   if (auto part = Accelerate(module, passes)) {
+    LowerForDevice(*part, backend);
     values = std::make_shared<const SteadyValues>(BuildProgram(*part, backend), part->main());
   }
+  if (options.fast) LowerForDevice(module, backend);  // what the fast stage made
   auto program = BuildProgram(module, backend);
   if (DumpsPlans()) std::fputs(Print(*program).c_str(), stderr);
   return std::make_shared<const Executable>(std::move(program), std::move(values));

@@ -10,12 +10,13 @@
 #include "driver/dynamic.h"
 #include "driver/steady.h"
 #include "ir/graph.h"
+#include "kernel/kernel.h"
 #include "runtime/plan.h"
 
 namespace ms {
 
 struct CompileOptions {
-  std::string device = "CPU";
+  std::string device{kHostDevice};
   bool fast = true;  // the passes of the fast stage run (passes/pipeline.h)
   // The inputs of main that are Parameters.
   std::vector<uint32_t> parameters = {};

@@ -1,8 +1,10 @@
 #include "kernel/kernel.h"
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
 
 namespace ms {
 namespace {
@@ -28,9 +30,15 @@ bool LogDispatch() {
   return on;
 }
 
-std::vector<std::unique_ptr<Backend>>& Backends() {
-  static auto* backends = new std::vector<std::unique_ptr<Backend>>;
-  return *backends;
+// Never destroyed: threads may still run.
+struct Registered {
+  std::mutex mutex;
+  std::vector<std::unique_ptr<Backend>> backends;
+  std::atomic<const Backend*> current{nullptr};
+};
+Registered& Devices() {
+  static auto* devices = new Registered;
+  return *devices;
 }
 
 }  // namespace
@@ -72,20 +80,41 @@ std::shared_ptr<const Kernel> KernelTable::Find(const KernelRequest& request,
         request.op.name, device, ToString(request.in), refusals);
 }
 
-void RegisterBackend(std::unique_ptr<Backend> backend) { Backends().push_back(std::move(backend)); }
+void RegisterBackend(std::unique_ptr<Backend> backend) {
+  Registered& devices = Devices();
+  std::lock_guard lock(devices.mutex);
+  const Backend* none = nullptr;
+  const Backend* added = devices.backends.emplace_back(std::move(backend)).get();
+  if (added->name() == kHostDevice)
+    devices.current.store(added);
+  else
+    devices.current.compare_exchange_strong(none, added);
+}
 
 const Backend& GetBackend(std::string_view name) {
-  for (const auto& backend : Backends()) {
-    if (backend->name() == name) return *backend;
+  {
+    std::lock_guard lock(Devices().mutex);
+    for (const auto& backend : Devices().backends) {
+      if (backend->name() == name) return *backend;
+    }
   }
   Throw(ErrorKind::kValue, "the device must be one of [{}], but got '{}'",
         fmt::join(BackendNames(), ", "), name);
 }
 
 std::vector<std::string> BackendNames() {
+  std::lock_guard lock(Devices().mutex);
   std::vector<std::string> names;
-  for (const auto& backend : Backends()) names.emplace_back(backend->name());
+  for (const auto& backend : Devices().backends) names.emplace_back(backend->name());
   return names;
 }
+
+const Backend& CurrentBackend() {
+  const Backend* current = Devices().current.load(std::memory_order_relaxed);
+  MS_ASSERT(current);
+  return *current;
+}
+
+void SetCurrentBackend(std::string_view name) { Devices().current.store(&GetBackend(name)); }
 
 }  // namespace ms

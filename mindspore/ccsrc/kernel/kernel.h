@@ -99,16 +99,27 @@ class KernelTable {
   Entry scalar_;
 };
 
+struct Layouts;
+
 class Backend {
  public:
   virtual ~Backend() = default;
   virtual std::string_view name() const = 0;  // "CPU"
   virtual const KernelTable& kernels() const = 0;
+  virtual const Layouts& layouts() const;  // none of its own, if not said otherwise
 };
 
-// Backends are registered once, before use; the first is the default device.
+// The host's device: the default, and the one that constants are folded on.
+inline constexpr std::string_view kHostDevice = "CPU";
+
+// Backends are registered once and stay.
 void RegisterBackend(std::unique_ptr<Backend> backend);
 const Backend& GetBackend(std::string_view name);  // ValueError lists what there is
 std::vector<std::string> BackendNames();
+
+// The device of eager code and of what is compiled from now on: the host's, or the first one that
+// was registered, until another one is set.
+const Backend& CurrentBackend();
+void SetCurrentBackend(std::string_view name);
 
 }  // namespace ms

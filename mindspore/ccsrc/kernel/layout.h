@@ -1,8 +1,6 @@
 // What passes ask a device about memory layouts.
 #pragma once
 
-#include <string_view>
-
 #include "kernel/kernel.h"
 
 namespace ms {
@@ -21,9 +19,5 @@ struct Layouts {
   // is not worth its memory.
   int64_t (*packed_matrix)(const KernelRequest& product) = nullptr;
 };
-
-// Set once, with the backend.
-void SetLayouts(std::string_view backend, const Layouts& layouts);
-Layouts LayoutsOf(std::string_view backend);
 
 }  // namespace ms

@@ -66,7 +66,8 @@ class Pipeline {
     Apply("MergeCalls", MergeCalls);
     Reduce();
     // Of the fast stage, but here: its op has a gradient that needs no matrix of scores.
-    if (options_.fast && Apply("MatchAttention", MatchAttention)) Reduce();
+    bool attends = options_.fast && options_.has_kernel("Attention");
+    if (attends && Apply("MatchAttention", MatchAttention)) Reduce();
     while (HasTransform(module_)) {
       if (!Apply("ExpandBatches", ExpandBatches)) Apply("ExpandGradients", ExpandGradients);
       Reduce();
@@ -85,21 +86,21 @@ class Pipeline {
     };
     apply("HoistInvariants", HoistInvariants);
     apply("SelectUpdates", SelectUpdates);
-    apply("UpdateRows", UpdateRows);
+    if (options_.has_kernel("SGDRows")) apply("UpdateRows", UpdateRows);
     apply("PlaceChannelsLast", [&](Module& m) { return PlaceChannelsLast(m, options_.layouts); });
     apply("PrepareConvolutions", [&](Module& m) {
       return PrepareConvolutions(m, options_.layouts, options_.steady_inputs);
     });
     apply("JoinMatMulBias",
           [&](Module& m) { return JoinMatMulBias(m, options_.layouts, options_.steady_inputs); });
-    apply("JoinNormRelu", JoinNormRelu);
+    if (options_.has_kernel("BatchNormRelu")) apply("JoinNormRelu", JoinNormRelu);
     std::shared_ptr<Module> steady;
     Apply("SplitSteadyPart", [&](Module& m) {
       steady = SplitSteadyPart(m, options_.steady_inputs);
       return steady && (RemoveDeadCode(m), true);
     });
-    Apply("Fuse", Fuse);
-    if (options_.groups_updates) Apply("GroupUpdates", GroupUpdates);
+    if (options_.has_kernel("Fused")) Apply("Fuse", Fuse);
+    if (options_.has_kernel("UpdateGroup")) Apply("GroupUpdates", GroupUpdates);
     Check("after the fast stage", Level::kNoGradLeft);
     return steady;
   }

@@ -1,7 +1,9 @@
 // The compiler's middle on one screen: which passes run, and in which order.
 #pragma once
 
+#include <functional>
 #include <string>
+#include <string_view>
 
 #include "passes/passes.h"
 
@@ -12,8 +14,9 @@ struct PassOptions {
   size_t inline_limit = 100'000;  // nodes that inlining may add, but for small bodies
   // Whether the passes of the fast stage run (Accelerate).
   bool fast = true;
-  bool groups_updates = true;  // the device has a kernel for them
-  Layouts layouts;             // of the device
+  // Whether the device has a kernel for an op: passes that would make others do not run.
+  std::function<bool(std::string_view op)> has_kernel = [](std::string_view) { return true; };
+  Layouts layouts;  // of the device
   // Which inputs of main are Parameters, the same from one call to the next in most calls: what
   // depends on them alone is prepared once (SplitSteadyPart). Empty: nothing is.
   std::vector<uint32_t> steady_inputs;

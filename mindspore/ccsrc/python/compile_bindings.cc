@@ -208,7 +208,7 @@ class CompiledGraph {
   std::unordered_set<const TensorObject*> replaced_;  // of the Parameters, by set_data
 };
 
-CompiledGraph CompileTrace(Trace& trace, const std::string& device, bool fast) {
+CompiledGraph CompileTrace(Trace& trace, bool fast) {
   Graph* main = trace.main();
   std::vector<py::object> parameters(main->inputs().size());
   std::vector<uint32_t> positions;
@@ -221,6 +221,7 @@ CompiledGraph CompileTrace(Trace& trace, const std::string& device, bool fast) {
   {
     auto module = trace.module();
     py::gil_scoped_release release;
+    std::string device(CurrentBackend().name());
     executable = Compile(module, {device, fast, positions}, trace.scope());
   }
   return CompiledGraph(std::move(executable), std::move(parameters), std::move(updates),
@@ -250,8 +251,8 @@ void BindCompile(py::module_& m) {
       .def_property_readonly("planned", &CompiledGraph::planned, "How many plans were made of it.")
       .def("memory", &CompiledGraph::Memory, "Bytes by kind, and at the peak by source line.");
   py::register_exception<SharedMemory>(m, "SharedMemory");
-  m.def("compile", &CompileTrace, py::arg("trace"), py::arg("device") = "CPU",
-        py::arg("fast") = true);
+  m.def("compile", &CompileTrace, py::arg("trace"), py::arg("fast") = true,
+        "For the device that is set.");
   m.def("compiled_count", &CompiledCount);
   m.def("pass_runs", &PassRuns, "How often the passes ran since the process began.");
   m.def("clear_compiled", &ClearCompiled);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "backends/null/null.h"
 #include "base/control_group.h"
 #include "kernel/kernel.h"
 #include "kernel/threads.h"
@@ -41,6 +42,10 @@ void BindRuntime(py::module_& m) {
   SetUpThreads();
   m.def("set_graph_mode", [](bool on) { graph_mode = on; });
   m.def("backends", &BackendNames);
+  m.def("set_device", &SetCurrentBackend, "Of eager code and of what is compiled from now on.");
+  m.def(
+      "add_null_device", [] { RegisterBackend(MakeNullBackend()); },
+      "A device 'Null' that accepts every op and computes nothing: to try out compilation.");
   m.def("set_num_threads", &SetThreads);
   m.def("num_threads", &Threads);
   m.def(

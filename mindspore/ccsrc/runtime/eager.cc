@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstring>
+#include <unordered_map>
 
 #include "grad/rule.h"
 #include "kernel/threads.h"
@@ -9,8 +10,15 @@
 namespace ms {
 
 EagerRunner& CurrentRunner() {
-  thread_local EagerRunner runner(GetBackend(BackendNames().at(0)));
-  return runner;
+  thread_local std::unordered_map<const Backend*, EagerRunner> runners;
+  thread_local const Backend* device = nullptr;
+  thread_local EagerRunner* runner = nullptr;
+  const Backend& current = CurrentBackend();
+  if (device != &current) {
+    runner = &runners.try_emplace(&current, current).first->second;
+    device = &current;
+  }
+  return *runner;
 }
 
 RandomState& DefaultRandom() {

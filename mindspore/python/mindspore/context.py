@@ -4,7 +4,9 @@ devices are accepted and kept, so that scripts written for them run."""
 from __future__ import annotations
 
 import difflib
+import functools
 import os
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -32,6 +34,7 @@ _DEFAULTS = {
     "mode": PYNATIVE_MODE,
     "device_target": "CPU",
     "device_id": 0,
+    "device_fallback": False,
     "save_graphs": False,
     "save_graphs_path": ".",
     "enable_graph_kernel": True,
@@ -152,11 +155,26 @@ def _set_device(value: object) -> str:
             raise ValueError(
                 f"For 'set_context', 'device_target' must be one of {names}, but got '{value}'."
             )
-        raise ValueError(
-            f"For 'set_context', the device '{value}' is not available on this machine: "
-            f"this build has {names}. Use device_target='{names[0]}'."
-        )
+        text = f"the device '{value}' is not available on this machine: this build has {names}"
+        if not (_values["device_fallback"] or os.environ.get("MS_DEVICE_FALLBACK") == "1"):
+            raise ValueError(
+                f"For 'set_context', {text}. Use device_target='{names[0]}', or set MS_DEVICE_FALLBACK=1 in the "
+                "environment to run on it instead."
+            )
+        _warn_of_fallback(f"{text}; '{names[0]}' is used instead.")
+        value = names[0]
+    _core.set_device(value)
     return value
+
+
+@functools.cache  # each text once
+def _warn_of_fallback(text: str) -> None:
+    warnings.warn(text, RuntimeWarning, stacklevel=5)
+
+
+def device() -> tuple[dict, str, Any]:
+    """Where the device of compiled code is kept: a dict, the key, and the device."""
+    return _values, "device_target", _values["device_target"]
 
 
 def _path_setter(name: str) -> Callable[[object], str]:
@@ -253,7 +271,7 @@ def set_context(**kwargs) -> None:
     for name in kwargs:
         if name not in _values:
             raise _unknown("set_context", name, _values)
-    for name, value in kwargs.items():
+    for name, value in sorted(kwargs.items(), key=lambda item: item[0] != "device_fallback"):
         setter = _SETTERS.get(name)
         _values[name] = setter(value) if setter else value
     if {"save_graphs", "save_graphs_path"} & set(kwargs):

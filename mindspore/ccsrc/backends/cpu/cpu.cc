@@ -24,7 +24,6 @@ class CpuBackend : public Backend {
                      AddRecurrent, AddNumbers, AddInteger, AddFused}) {
       add(table_);
     }
-    SetLayouts(name(), {PrefersChannelsLast, PackedSize, TakesBias, KnowsActivation, PackedMatrix});
     table_.For("HostCall").Try("host", MakeHostCall);
     table_.For("UpdateGroup").Try("ranges", [this](const KernelRequest& request) {
       return MakeUpdateGroup(request, *this);
@@ -32,9 +31,11 @@ class CpuBackend : public Backend {
   }
   std::string_view name() const override { return "CPU"; }
   const KernelTable& kernels() const override { return table_; }
+  const Layouts& layouts() const override { return layouts_; }
 
  private:
   KernelTable table_;
+  const Layouts layouts_{PrefersChannelsLast, PackedSize, TakesBias, KnowsActivation, PackedMatrix};
 };
 
 }  // namespace

@@ -14,7 +14,7 @@ import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from mindspore import _core
+from mindspore import _core, context
 from mindspore._core import Tensor
 from mindspore.common import _late
 from mindspore.common._tree import holds
@@ -56,6 +56,7 @@ class Tracer(Calls, Choices, Recursion, Iterators, SpecialMethods):
         self.max_depth = max_depth  # of calls of the user
         self.fast = fast  # the passes that only make graphs faster run
         self.guards = facts.Guards()
+        self.guards.item(*context.device())
         self.places: list[
             tuple[Frame, int]
         ] = []  # (frame, span of its caller) for each call under way
