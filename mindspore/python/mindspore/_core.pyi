@@ -120,6 +120,7 @@ assembler: Any
 is_recording: Any
 is_tracing: Any
 replace_in_trace: Any
+set_device: Any
 is_weak: Any
 make_function: Any
 memory_stats: Any

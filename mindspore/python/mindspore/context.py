@@ -164,7 +164,7 @@ def _set_device(value: object) -> str:
         _warn_of_fallback(f"{text}; '{names[0]}' is used instead.")
         value = names[0]
     _core.set_device(value)
-    return value
+    return str(value)
 
 
 @functools.cache  # each text once

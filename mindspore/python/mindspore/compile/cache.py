@@ -87,7 +87,8 @@ class ChangingEntry(Entry):
         """The function on arguments of the types that this was compiled for."""
         inputs = self.inputs(args, kwargs, tensors)
         containers = containers_of(args, kwargs)
-        shared = self._shared(inputs, containers)
+        changes = self.changed or self.changed_containers
+        shared = self._shared(inputs, containers) if changes else ""
         if not shared:
             try:
                 outputs = self.graph.run(inputs)
