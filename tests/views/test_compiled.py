@@ -168,6 +168,23 @@ def test_results_are_views_of_results_and_parameters():
         assert row.asnumpy().tolist() == [1, 1]
 
 
+def test_tensors_from_outside_that_are_returned():
+    c = Tensor(np.array([1.0, 2.0], np.float32))
+
+    @ms.jit
+    def f(x):
+        return c, c[0:1], x + 1
+
+    for mode in MODES.values():
+        context.set_context(mode=mode)
+        for n in (1, 2):
+            same, view, _ = f(Tensor(1.0))
+            assert same is c
+            same[0] = 9 + n
+            view.add_(1)
+            assert c.asnumpy().tolist() == [10 + n, 2]
+
+
 def test_arguments_that_share_memory():
     @ms.jit
     def change(x, v):

@@ -211,3 +211,21 @@ def test_a_parameter_made_of_a_tensor_is_its_own():
     p[0] = 9
     t[1] = 8
     assert t.asnumpy().tolist() == [0, 8, 2] and p.asnumpy().tolist() == [9, 1, 2]
+
+
+def test_views_of_what_shares_memory_write_to_it():
+    a = np.zeros(6, np.float32)
+    Tensor.from_numpy(a).reshape(2, 3).fill_(6)
+    assert a.tolist() == [6] * 6
+    Tensor.from_numpy(a)[0:2].fill_(5)
+    Tensor.from_numpy(a)[3:][0] = 4
+    assert a.tolist() == [5, 5, 6, 4, 6, 6]
+    v = Tensor.from_numpy(a).reshape(2, 3).T
+    a[0] = 100
+    assert v.asnumpy()[0, 0] == 100
+    t = Tensor(grid(4))
+    n, w = t.asnumpy(), t[1:3]
+    del t
+    w[1] = 60
+    n[1] = 50
+    assert n.tolist() == [0, 50, 60, 3] and w.asnumpy().tolist() == [50, 60]

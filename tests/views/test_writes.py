@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import gc
+import threading
 
 import numpy as np
 import pytest
 from viewlib import MODES, check, grid
 
 import mindspore as ms
-from mindspore import Tensor, context, ops
+from mindspore import Tensor, context, nn, ops
 
 # name -> (as Tensors have it, as NumPy has it); of a [4, 4] matrix
 VIEWS = {
@@ -191,6 +192,10 @@ def test_what_shows_one_element_twice_is_not_written_to(mode):
     with pytest.raises(ValueError, match=r"hold each of its elements once.*BroadcastTo.*copy\(\)"):
         (ms.jit(program) if mode == "graph" else program)(Tensor(grid(4)))
 
+    lone = Tensor(grid(4)).broadcast_to((3, 4))  # nobody else has what it shows
+    with pytest.raises(ValueError, match="hold each of its elements once"):
+        lone[0] = 1
+
     def other(a):
         v = a.broadcast_to((3, 4)).copy()
         v[0] = 1
@@ -282,3 +287,55 @@ def test_views_without_a_name():
     ops.squeeze(ops.unsqueeze(a, 0), 0)[2] = 3
     ops.chunk(a, 4)[3][:] = 4
     assert a.asnumpy().tolist() == [[float(i)] * 4 for i in (1, 2, 3, 4)]
+
+
+@ms.jit
+def assign_row(b, k, row):
+    b[k] = row
+
+
+@pytest.mark.parametrize("way", ["view", "item", "compiled"])
+def test_threads_that_write_to_rows_of_one_tensor(way):
+    b = Tensor(np.zeros((8, 20000), np.float32))
+    rows = [Tensor(np.full(20000, k + 1, np.float32)) for k in range(8)]
+    views = [b[k] for k in range(8)]
+    write = {
+        "view": lambda k: views[k].copy_(rows[k]),
+        "item": lambda k: b.__setitem__(k, rows[k]),
+        "compiled": lambda k: assign_row(b, k, rows[k]),
+    }[way]
+    for _ in range(5):
+        b.zero_()
+        threads = [threading.Thread(target=write, args=(k,)) for k in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert b.asnumpy()[:, 0].tolist() == b.asnumpy()[:, -1].tolist() == list(range(1, 9))
+
+
+def test_long_chains_take_linear_time():
+    w = Tensor(grid(10))
+    v = w
+    for _ in range(3000):
+        v = v.reshape(10, 1)[:, 0]
+    v[3] = 50
+    assert w.asnumpy()[3] == 50
+
+
+def test_nothing_else_gives_views():
+    """Where there is nothing to do, too."""
+    x = Tensor(grid(2, 2))
+    for make in (
+        lambda: ops.pad(x, (0, 0)),
+        lambda: ops.roll(x, 0, 0),
+        lambda: ops.rot90(x, 4, (0, 1)),
+        lambda: x.repeat_interleave(1, 0),
+        lambda: x.resize(2, 2),
+        lambda: ops.nan_to_num(Tensor(np.zeros((2, 2), np.int32))),
+        lambda: nn.Flatten()(x),
+        lambda: nn.ZeroPad2d(0)(x.reshape(1, 1, 2, 2)),
+    ):
+        y = make()
+        y[0] = 9
+        assert x.asnumpy().tolist() == [[0, 1], [2, 3]]

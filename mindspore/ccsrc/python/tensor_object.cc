@@ -1,8 +1,12 @@
 #include "python/tensor_object.h"
 
+#include <pthread.h>
 #include <structmember.h>
 
+#include <chrono>
 #include <cstring>
+#include <optional>
+#include <thread>
 
 #include "python/convert.h"
 #include "python/dim_object.h"
@@ -283,12 +287,39 @@ PyObject* GetItem(PyObject* self, PyObject* key) {
   return PyObject_CallFunctionObjArgs(getitem_function, self, key, nullptr);
 }
 
+// One write at a time: it reads the old value and makes another one, and code in between lets other
+// threads run. The GIL guards the fields.
+struct Writer {
+  std::thread::id thread;
+  int depth = 0;
+} writer;
+
+class Writing {
+ public:
+  Writing() {
+    while (writer.depth > 0 && writer.thread != std::this_thread::get_id()) {
+      py::gil_scoped_release release;
+      std::this_thread::sleep_for(std::chrono::microseconds(20));
+    }
+    writer.thread = std::this_thread::get_id();
+    ++writer.depth;
+  }
+  ~Writing() { --writer.depth; }
+  Writing(const Writing&) = delete;
+};
+
+// `with Writing():` in Python.
+struct WritingScope {
+  std::optional<Writing> alone;
+};
+
 // x[i] = v. The front end handles names of traced values itself.
 int SetItem(PyObject* self, PyObject* key, PyObject* value) {
   if (!value) {
     PyErr_SetString(PyExc_TypeError, "For 'Tensor', elements cannot be deleted.");
     return -1;
   }
+  Writing alone;
   PyObject* updated = nullptr;
   {
     WriteScope scope(IsView(AsTensor(self)) ? nullptr : self);
@@ -378,6 +409,7 @@ void Overwrite(TensorObject* t, Tensor value, const Var& var, uint64_t owner) {
 }
 
 bool Write(PyObject* object, PyObject* value, bool of_program) {
+  Writing alone;
   PyObject* done = Guarded([&]() -> PyObject* {
     if (!IsTensor(value))
       Throw(ErrorKind::kType, "a new value must be a Tensor, but got {}.", TypeName(value));
@@ -465,6 +497,14 @@ const Tensor& ValueOf(PyObject* tensor, const char* what) {
 }
 
 void BindTensor(py::module_& m) {
+  // In a child, nobody else writes.
+  pthread_atfork(nullptr, nullptr, [] {
+    if (writer.thread != std::this_thread::get_id()) writer.depth = 0;
+  });
+  py::class_<WritingScope>(m, "Writing", "`with Writing():` no other thread writes to a tensor.")
+      .def(py::init<>())
+      .def("__enter__", [](WritingScope& scope) { scope.alone.emplace(); })
+      .def("__exit__", [](WritingScope& scope, const py::args&) { scope.alone.reset(); });
   tensor_type = MakeType();
   if (!tensor_type) throw py::error_already_set();
   m.attr("Tensor") = py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(tensor_type));

@@ -1,6 +1,8 @@
 #include "python/views.h"
 
+#include <algorithm>
 #include <array>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -39,6 +41,7 @@ struct View {
   TensorObject* tensor = nullptr;  // null: gone, but views of it are left
   View* previous = nullptr;
   View* next = nullptr;
+  std::unique_ptr<StridedView> place{};  // of its elements among the base's, once asked for
   uint64_t seen = 0;  // version of the base that the value was made of; in a graph, its Var
   Var seen_var{};
   int references = 1;
@@ -122,7 +125,8 @@ Cell* CellOf(TensorObject* base) {
 // The steps from the base to a view.
 std::vector<const View*> StepsOf(const View* view) {
   std::vector<const View*> steps;
-  for (; view; view = view->parent) steps.insert(steps.begin(), view);
+  for (; view; view = view->parent) steps.push_back(view);
+  std::reverse(steps.begin(), steps.end());
   return steps;
 }
 
@@ -147,18 +151,28 @@ bool Place(const View& step, const Shape& base, StridedView* place) {
 
 // Whether a new shape of a view is a view, too; where its elements do not lie in order, NumPy makes
 // a copy.
-bool StaysView(const View* parent, const Shape& base, const Shape& shape) {
-  bool only_shapes = true;
-  for (const View* step = parent; step; step = step->parent) only_shapes &= step->op->view;
-  if (only_shapes) return true;
-  if (base.symbolic() || base.empty()) return false;
-  StridedView place = StridedView::Dense(base);
-  Shape before = base;
-  for (const View* step : StepsOf(parent)) {
-    if (step->shape.symbolic() || !Place(*step, before, &place)) return false;
-    before = step->shape;
+bool StaysView(View* parent, const Shape& base, const Shape& shape) {
+  if (shape.symbolic() || base.symbolic()) {
+    bool only_shapes = true;
+    for (const View* step = parent; step; step = step->parent) only_shapes &= step->op->view;
+    return only_shapes;
   }
-  return !shape.symbolic() && place.Reshape(shape);
+  if (base.empty()) return true;
+  std::vector<View*> unplaced;  // the last steps, from the last one
+  const View* placed = parent;
+  for (View* step = parent; step && !step->place; step = step->parent) {
+    unplaced.push_back(step);
+    placed = step->parent;
+  }
+  StridedView place = placed ? *placed->place : StridedView::Dense(base);
+  Shape before = placed ? placed->shape : base;
+  for (; !unplaced.empty(); unplaced.pop_back()) {
+    View& step = *unplaced.back();
+    if (step.shape.symbolic() || !Place(step, before, &place)) return false;
+    step.place = std::make_unique<StridedView>(place);
+    before = step.shape;
+  }
+  return place.Reshape(shape);
 }
 
 Shape BaseShape(const Cell& cell) { return cell.base ? cell.base->shape() : cell.shape; }
@@ -211,6 +225,14 @@ py::object Apply(const View& step, PyObject* x) {
   return PyTuple_Check(made) ? py::object(result.cast<py::tuple>()[step.index]) : result;
 }
 
+[[noreturn]] void RefuseRepeated(const View& step) {
+  Throw(ErrorKind::kValue,
+        "For 'Tensor', what is written to must hold each of its elements once, but got a tensor "
+        "that '{}' made, of which several elements are one. Write to a copy(), or to what it was "
+        "made of.",
+        step.op->name);
+}
+
 // A value takes the way back to the base through the steps that made a view.
 py::object PutBack(const std::vector<const View*>& steps, const py::object& base,
                    py::object value) {
@@ -219,14 +241,7 @@ py::object PutBack(const std::vector<const View*>& steps, const py::object& base
     befores.push_back(Apply(*steps[i], befores[i].ptr()));
   for (size_t i = steps.size(); i-- > 0;) {
     Put put = PutOf(*steps[i], AsTensor(befores[i].ptr())->shape());
-    if (!put.op) {
-      Throw(
-          ErrorKind::kValue,
-          "For 'Tensor', what is written to must hold each of its elements once, but got a tensor "
-          "that '{}' made, of which several elements are one. Write to a copy(), or to what it was "
-          "made of.",
-          steps[i]->op->name);
-    }
+    if (!put.op) RefuseRepeated(*steps[i]);
     const OpDef& op = Ops().Get(put.op);
     PyObject* inputs[] = {befores[i].ptr(), value.ptr()};
     AttrsRef attrs = MakeAttrs(op, put.attrs);
@@ -383,6 +398,11 @@ py::object BaseOf(PyObject* object) {
   Cell* cell = tensor->view->cell;
   if (!cell->base) {
     if (CountAlive(*cell) <= 1) {  // what it showed is gone, and nobody else shows it
+      Shape before = cell->shape;
+      for (const View* step : StepsOf(tensor->view)) {
+        if (!PutOf(*step, before).op) RefuseRepeated(*step);
+        before = step->shape;
+      }
       Unlist(tensor);
       return {};
     }
@@ -422,11 +442,14 @@ void Part(TensorObject* tensor) {
   cell->base = nullptr;
   cell->dtype = tensor->dtype();
   cell->shape = tensor->shape();
-  if (!fresh) {
+  // Arrays that share the memory are to see what is written to views.
+  bool shared = tensor->shared && tensor->value.exposed();
+  if (!fresh || (shared && CountAlive(*cell) > 0)) {
     PyObject* base =
         tensor->symbolic() ? NewSymbolic(tensor->var, tensor->owner) : NewTensor(tensor->value);
     AsTensor(base)->var = tensor->var;
     AsTensor(base)->owner = tensor->owner;
+    AsTensor(base)->shared = shared;
     AsTensor(base)->cell = cell;
     ++cell->references;
     cell->base = AsTensor(base);

@@ -79,16 +79,28 @@ class ChangingEntry(Entry):
 
     changed: list[int]
     changed_containers: list[int]  # positions among the lists and dicts
-    outside: set[
-        int
-    ]  # ids of the lists and dicts that the function reads and that are no arguments
+    outside: set[int]  # ids of lists and dicts that the function reads, arguments aside
 
     def run(self, args: tuple, kwargs: dict, eager: Callable, tensors: list | None = None) -> Any:
         """The function on arguments of the types that this was compiled for."""
         inputs = self.inputs(args, kwargs, tensors)
         containers = containers_of(args, kwargs)
-        changes = self.changed or self.changed_containers
-        shared = self._shared(inputs, containers) if changes else ""
+        if not (self.changed or self.changed_containers):
+            return self._run(inputs, containers, args, kwargs, eager, "")
+        with _core.Writing():  # from reading what changes on
+            shared = self._shared(inputs, containers)
+            return self._run(inputs, containers, args, kwargs, eager, shared)
+
+    def _run(
+        self,
+        inputs: list,
+        containers: list,
+        args: tuple,
+        kwargs: dict,
+        eager: Callable,
+        shared: str,
+    ) -> Any:
+        """Where nothing that changes is `shared`: the compiled version."""
         if not shared:
             try:
                 outputs = self.graph.run(inputs)

@@ -115,6 +115,10 @@ class Result:
         if given >= 0:
             self.uses_given = True
             return lambda outputs, made: made[_INPUTS][given]
+        known = self.tracer.outside_of(value)
+        if known is not None:
+            self.shows = True
+            return lambda outputs, made: known
         make = self._output(value, _core.is_weak(value))
         base = _core.shows(value)
         return make if base is None else self._view(value, base, make)

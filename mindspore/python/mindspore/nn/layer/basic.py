@@ -240,7 +240,7 @@ class Flatten(Cell):
         size = 1
         for dim in shape[start : end + 1]:
             size = size * dim
-        return x.reshape(shape[:start] + (size,) + shape[end + 1 :])
+        return x.reshape(shape[:start] + (size,) + shape[end + 1 :]).copy()
 
 
 class Identity(Cell):

@@ -225,7 +225,7 @@ def pad(
         input_x = _slice(input_x, begin=begin, size=size)
     grow = [max(n, 0) for pair in pairs for n in pair]
     if not any(grow):
-        return input_x
+        return raw("Identity")(input_x)
     if mode == "constant":
         return _pad(input_x, paddings=grow, value=0.0 if value is None else value)
     return _mirror_pad(input_x, paddings=grow, mode=_PAD_MODES[mode])

@@ -22,6 +22,7 @@ from mindspore.ops.function.array_func import (
 _reshape, _concat, _reverse = raw("Reshape"), raw("Concat"), raw("ReverseV2")
 _slice, _split_v = raw("Slice"), raw("SplitV")
 _expand_dims, _broadcast_to = raw("ExpandDims"), raw("BroadcastTo")
+_identity = raw("Identity")
 
 
 _MOST_PIECES = 1 << 20
@@ -142,7 +143,7 @@ def roll(input: Tensor, shifts: Sizes, dims: Ints | None = None) -> Tensor:
         if step:
             parts = narrow(input, axis, total - step, step), narrow(input, axis, 0, total - step)
             input = _concat(parts, axis=axis)
-    return input
+    return _identity(input)
 
 
 def fliplr(input: Tensor) -> Tensor:
@@ -161,7 +162,7 @@ def rot90(input: Tensor, k: int, dims: Sequence[int]) -> Tensor:
         raise ValueError(f"For 'rot90', 'dims' must name two axes, but got {dims}.")
     a, b = (_axis("rot90", d, input.ndim) for d in dims)
     if k % 4 == 0:
-        return input
+        return _identity(input)
     if k % 4 == 2:
         return _reverse(input, axis=(a, b))
     if k % 4 == 1:
@@ -183,7 +184,8 @@ def repeat_interleave(input: Tensor, repeats: Sizes, axis: int | None = None) ->
     if len(times) == 1:
         spread = shape[: axis + 1] + times + shape[axis + 1 :]
         wide = _broadcast_to(_expand_dims(input, axis=axis + 1), shape=spread)
-        return _reshape(wide, shape=shape[:axis] + (shape[axis] * times[0],) + shape[axis + 1 :])
+        joined = shape[:axis] + (shape[axis] * times[0],) + shape[axis + 1 :]
+        return _identity(_reshape(wide, shape=joined))
     if len(times) != shape[axis]:
         raise ValueError(
             f"For 'repeat_interleave', 'repeats' must have 1 or {shape[axis]} entries, "

@@ -317,7 +317,7 @@ def nan_to_num(
     """nan as `nan` (0), infinities as `posinf` and `neginf` (the extremes of the dtype)."""
     largest = _LARGEST.get(str(input.dtype))
     if largest is None:
-        return input
+        return raw("Identity")(input)
     x = where(bound.isnan(input), 0.0 if nan is None else float(nan), input)
     x = where(isposinf(x), largest if posinf is None else float(posinf), x)
     return where(isneginf(x), -largest if neginf is None else float(neginf), x)

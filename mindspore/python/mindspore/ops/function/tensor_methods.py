@@ -97,7 +97,8 @@ def _method_resize(self: Tensor, *new_shape: Ints) -> Tensor:
     missing = count - flat.shape[0]
     if missing > 0:
         flat = _concat([flat, raw("Fill")(dtype=self.dtype, shape=(missing,), value=0.0)], axis=0)
-    return _reshape(raw("Slice")(flat, begin=(0,), size=(count,)), shape=shape)
+    cut = raw("Slice")(flat, begin=(0,), size=(count,))
+    return raw("Identity")(_reshape(cut, shape=shape))
 
 
 def _method_repeat(self: Tensor, repeats: Sizes, axis: int | None = None) -> Tensor:
