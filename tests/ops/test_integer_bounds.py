@@ -17,6 +17,7 @@ from mindspore.ops import operations as P
 
 I8 = Tensor([1, 2, 3], ms.int8)
 U8 = Tensor([1, 2, 3], ms.uint8)
+P8 = Parameter(I8, name="p")
 I32 = Tensor([1, 2, 3], ms.int32)
 I64 = Tensor([1, 2, 3], ms.int64)
 U64 = Tensor([1, 2, 2**63], ms.uint64)
@@ -85,8 +86,8 @@ OPERATIONS = {
     "setitem by mask": lambda: assigned(I8, MASK, 300),
     "setitem by slice": lambda: assigned(I8, slice(0, 2), 300),
     "index_fill": lambda: ops.index_fill(I8, 0, Tensor([0], ms.int32), 300),
-    "assign": lambda: ops.assign(Parameter(I8, name="p"), 300),
-    "assign_add": lambda: ops.assign_add(Parameter(I8, name="p"), 300),
+    "assign": lambda: ops.assign(P8, 300),
+    "assign_add": lambda: ops.assign_add(P8, 300),
 }
 
 

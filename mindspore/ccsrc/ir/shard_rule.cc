@@ -441,7 +441,7 @@ ShardRule ParseShardRule(const OpDef& op, const std::string& text, const Types& 
 }
 
 std::optional<ShardRule> ShardRuleOf(const OpDef& op, const Types& inputs, const Attrs& attrs) {
-  if (!op.shard && !op.scalar && !op.view) return std::nullopt;
+  if (!op.shard && !op.scalar && !op.view && !op.elementwise) return std::nullopt;
   Types outputs = Infer(op, inputs, attrs);
   ShardContext c(op, inputs, attrs, outputs);
   if (op.shard) return ParseShardRule(op, op.shard(c), inputs, outputs);

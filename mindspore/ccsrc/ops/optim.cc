@@ -28,7 +28,7 @@ OpDef& Update(OpDef& op, const Positions& updated, const Positions& full, int re
   });
   for (size_t i = 0; i < updated.size(); ++i)
     op.Updates(static_cast<int>(i), static_cast<int>(updated[i]));
-  return op.Elementwise().Shard(ElementwiseShard).Returns(returned);
+  return op.Elementwise().Returns(returned);
 }
 
 OpDef& In(OpDef& op, DTypeSet types, std::initializer_list<const char*> names) {
@@ -72,7 +72,6 @@ void DefineAssign(OpRegistry& ops) {
         .In("variable", form.types, "The Parameter.")
         .In("value", form.types, "The same shape; a dtype that promotes to the Parameter's.")
         .Elementwise()
-        .Shard(ElementwiseShard)
         .Infer([](InferContext& c) {
           bool fits = Promote(c.dtype(0), false, c.dtype(1), c.in(1).weak()) == c.dtype(0);
           fits = fits && (!IsComplex(c.dtype(1)) || c.dtype(0) == c.dtype(1));

@@ -19,7 +19,9 @@ namespace py = pybind11;
 namespace {
 
 struct SharedMemory : std::exception {
-  const char* what() const noexcept override { return "an input is a view of what is updated"; }
+  const char* what() const noexcept override {
+    return "a view of a Parameter is used where that is updated";
+  }
 };
 
 // A function that a run returned, with what it captured. Its first result, the tangent of those
@@ -55,7 +57,11 @@ class CompiledGraph {
       : executable_(std::move(executable)),
         parameters_(std::move(parameters)),
         updates_(std::move(updates)),
-        kept_(std::move(kept)) {}
+        kept_(std::move(kept)) {
+    if (dynamic()) return;
+    for (const Type& type : executable_->program().main().output_types)
+      gives_functions_ |= !type.is_tensor();
+  }
 
   // `arguments` fill the inputs that are not Parameters, in order.
   py::list Run(const py::list& arguments) {
@@ -67,6 +73,9 @@ class CompiledGraph {
       if (!seen || replaced_.contains(parameter)) parameter->value.MakeUnique();
     }
     std::vector<Tensor> inputs = Inputs(arguments);
+    if (gives_functions_) {  // which keep what they read
+      for (Tensor& input : inputs) input = Snapshot(input);
+    }
     std::vector<RtValue> outputs;
     {
       py::gil_scoped_release release;
@@ -204,11 +213,12 @@ class CompiledGraph {
   std::shared_ptr<const Executable> executable_;
   std::vector<py::object> parameters_;  // by input position; null: an argument
   std::vector<std::pair<int, int>> updates_;
-  std::vector<py::object> kept_;                      // host functions
+  std::vector<py::object> kept_;  // host functions
+  bool gives_functions_ = false;
   std::unordered_set<const TensorObject*> replaced_;  // of the Parameters, by set_data
 };
 
-CompiledGraph CompileTrace(Trace& trace, bool fast) {
+CompiledGraph CompileTrace(Trace& trace, const std::string& device, bool fast) {
   Graph* main = trace.main();
   std::vector<py::object> parameters(main->inputs().size());
   std::vector<uint32_t> positions;
@@ -221,7 +231,6 @@ CompiledGraph CompileTrace(Trace& trace, bool fast) {
   {
     auto module = trace.module();
     py::gil_scoped_release release;
-    std::string device(CurrentBackend().name());
     executable = Compile(module, {device, fast, positions}, trace.scope());
   }
   return CompiledGraph(std::move(executable), std::move(parameters), std::move(updates),
@@ -251,8 +260,7 @@ void BindCompile(py::module_& m) {
       .def_property_readonly("planned", &CompiledGraph::planned, "How many plans were made of it.")
       .def("memory", &CompiledGraph::Memory, "Bytes by kind, and at the peak by source line.");
   py::register_exception<SharedMemory>(m, "SharedMemory");
-  m.def("compile", &CompileTrace, py::arg("trace"), py::arg("fast") = true,
-        "For the device that is set.");
+  m.def("compile", &CompileTrace, py::arg("trace"), py::arg("device"), py::arg("fast") = true);
   m.def("compiled_count", &CompiledCount);
   m.def("pass_runs", &PassRuns, "How often the passes ran since the process began.");
   m.def("clear_compiled", &ClearCompiled);

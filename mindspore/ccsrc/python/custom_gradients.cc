@@ -2,10 +2,13 @@
 // that are run again in the backward pass rather than saved.
 #include <pybind11/stl.h>
 
+#include <cstring>
+
 #include "python/convert.h"
 #include "python/module.h"
 #include "python/op_call.h"
 #include "python/tensor_object.h"
+#include "tensor/exposure.h"
 
 namespace ms::python {
 namespace py = pybind11;
@@ -206,7 +209,10 @@ class Snapshot {
   // Forgets those that have their value still.
   void KeepChanged() {
     std::erase_if(entries_, [](const Entry& e) {
-      return AsTensor(e.parameter.ptr())->value.raw() == e.before.value.raw();
+      const Tensor& now = AsTensor(e.parameter.ptr())->value;
+      bool same = now.raw() == e.before.value.raw();
+      return same ||
+             (now.exposed() && std::memcmp(now.raw(), e.before.value.raw(), now.bytes()) == 0);
     });
   }
   // Their values as they are now, as tensors of their own.
@@ -247,13 +253,10 @@ class Snapshot {
   };
   static State StateOf(PyObject* object) {
     TensorObject* t = AsTensor(object);
-    return {t->value, t->var, t->owner};
+    return {ms::Snapshot(t->value), t->var, t->owner};
   }
   static void Put(PyObject* object, const State& state) {
-    TensorObject* t = AsTensor(object);
-    t->value = state.value;
-    t->var = state.var;
-    t->owner = state.owner;
+    Overwrite(AsTensor(object), state.value, state.var, state.owner);
   }
 
   std::vector<Entry> entries_;

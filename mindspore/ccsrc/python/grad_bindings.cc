@@ -8,6 +8,7 @@
 #include "python/module.h"
 #include "python/op_call.h"
 #include "python/tensor_object.h"
+#include "tensor/exposure.h"
 
 namespace ms::python {
 namespace py = pybind11;
@@ -38,7 +39,7 @@ class GradScope {
       Throw(ErrorKind::kType, "a gradient is taken with respect to tensors, but got {}.",
             TypeName(tensor.ptr()));
     TensorObject* t = AsTensor(tensor.ptr());
-    const Tensor& value = ValueOf(tensor.ptr(), "an eager gradient");
+    const Tensor value = Snapshot(ValueOf(tensor.ptr(), "an eager gradient"));
     if (t->owner == tape_->id()) {
       static const OpDef& identity = Ops().Get("Identity");
       return py::reinterpret_steal<py::object>(ApplyOp(identity, {tensor.ptr()}));

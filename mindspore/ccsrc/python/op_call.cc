@@ -223,7 +223,8 @@ PyObject* ApplySymbolic(Trace& trace, const OpDef& op, PyObject* const* inputs,
   std::vector<PyObject*> objects;
   for (const Var& v : outputs) {
     objects.push_back(NewSymbolic(v, trace.id()));
-    if (op.put && IsTensor(inputs[0])) Show(inputs[0], objects.back(), op, attrs, v.index);
+    if (op.put && IsTensor(inputs[0]))
+      Show(inputs[0], objects.back(), op, attrs, v.index, VersionOf(inputs[0]));
   }
   for (auto [output, input] : op.updates) trace.SetParameter(inputs[input], outputs[output]);
   return Pack(op, objects);
@@ -252,8 +253,8 @@ void SetTapeVar(PyObject* object, Tape* tape, Node* node, uint32_t index) {
 }
 
 PyObject* Finish(const OpDef& op, PyObject* const* inputs, size_t count, const AttrsRef& attrs,
-                 const Tensor* const* values, Prepared& prepared, Tensor* outputs,
-                 size_t n_outputs) {
+                 const Tensor* const* values, Prepared& prepared, Tensor* outputs, size_t n_outputs,
+                 uint64_t version) {
   Node* node = nullptr;
   if (Tape* tape = current_tape) {
     Vars vars(count);
@@ -270,7 +271,7 @@ PyObject* Finish(const OpDef& op, PyObject* const* inputs, size_t count, const A
   if (n_outputs == 1 && op.updates.empty() && op.returned != kAsTuple) {
     PyObject* result = NewTensor(std::move(outputs[0]));
     if (node) SetTapeVar(result, current_tape, node, 0);
-    if (shows) Show(inputs[0], result, op, attrs, 0);
+    if (shows) Show(inputs[0], result, op, attrs, 0, version);
     return result;
   }
   std::vector<PyObject*> objects;
@@ -282,7 +283,7 @@ PyObject* Finish(const OpDef& op, PyObject* const* inputs, size_t count, const A
       Overwrite(AsTensor(object), std::move(outputs[i]), {}, 0);
     }
     if (!object) object = NewTensor(std::move(outputs[i]));
-    if (shows) Show(inputs[0], object, op, attrs, static_cast<uint32_t>(i));
+    if (shows) Show(inputs[0], object, op, attrs, static_cast<uint32_t>(i), version);
     if (node) SetTapeVar(object, current_tape, node, static_cast<uint32_t>(i));
     objects.push_back(object);
   }
@@ -301,8 +302,11 @@ PyObject* RunEager(const OpDef& op, PyObject* const* inputs, size_t count, const
   const EagerRunner::InPlace* in_place = current_tape ? nullptr : &op.updates;
   // Nothing can fail once a slice is being written.
   if (&op == &assign && overwritten && inputs[0] == overwritten) in_place = &op.in_place;
+  uint64_t version = op.put ? VersionOf(inputs[0]) : 0;
   Prepared& prepared = CurrentRunner().Run(op, {values, count}, attrs, outputs, in_place);
-  return Finish(op, inputs, count, attrs, values, prepared, outputs.data(), outputs.size());
+  for (size_t i = 0; i < outputs.inputs.size(); ++i) values[i] = &outputs.inputs[i];
+  return Finish(op, inputs, count, attrs, values, prepared, outputs.data(), outputs.size(),
+                version);
 }
 
 // Inputs that need a cast, a conversion or a home.

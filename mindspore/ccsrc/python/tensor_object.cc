@@ -321,8 +321,15 @@ int SetItem(PyObject* self, PyObject* key, PyObject* value) {
   }
   Writing alone;
   PyObject* updated = nullptr;
+  bool shown = false;
+  PyObject* writable = Guarded([&] {  // or refused, before anything is written
+    shown = static_cast<bool>(BaseOf(self));
+    return Py_NewRef(Py_None);
+  });
+  if (!writable) return -1;
+  Py_DECREF(writable);
   {
-    WriteScope scope(IsView(AsTensor(self)) ? nullptr : self);
+    WriteScope scope(shown ? nullptr : self);
     updated = PyObject_CallFunctionObjArgs(setitem_function, self, key, value, nullptr);
   }
   if (!updated) return -1;

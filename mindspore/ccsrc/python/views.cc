@@ -11,6 +11,7 @@
 #include "python/errors.h"
 #include "python/op_call.h"
 #include "python/trace.h"
+#include "tensor/exposure.h"
 
 namespace ms::python {
 namespace py = pybind11;
@@ -279,12 +280,15 @@ void RestoreBase(Cell* cell) {
 }
 
 void Attach(PyObject* base_object, PyObject* object, const OpDef& op, const AttrsRef& attrs,
-            uint32_t index) {
+            uint32_t index, uint64_t version) {
   TensorObject* base = AsTensor(base_object);
   TensorObject* tensor = AsTensor(object);
   if (tensor == base || tensor->view || tensor->cell || tensor->dtype() != base->dtype()) return;
   Cell* cell = CellOf(base);
-  if (op.view && base->view && !StaysView(base->view, BaseShape(*cell), tensor->shape())) return;
+  if (op.view && base->view && !StaysView(base->view, BaseShape(*cell), tensor->shape())) {
+    tensor->value = Snapshot(tensor->value);
+    return;
+  }
   auto* view = new View{.cell = cell,
                         .parent = base->view,
                         .op = &op,
@@ -295,7 +299,7 @@ void Attach(PyObject* base_object, PyObject* object, const OpDef& op, const Attr
   ++cell->references;
   if (view->parent) ++view->parent->references;
   // The base of a view may have another value already, of which this one was made then.
-  view->seen = cell->version;
+  view->seen = version;
   if (base->view)
     view->seen_var = base->view->seen_var;
   else if (base->symbolic())
@@ -308,9 +312,15 @@ void Attach(PyObject* base_object, PyObject* object, const OpDef& op, const Attr
 
 }  // namespace
 
-void Show(PyObject* base, PyObject* tensor, const OpDef& op, const AttrsRef& attrs,
-          uint32_t index) {
-  Attach(base, tensor, op, attrs, index);
+uint64_t VersionOf(PyObject* object) {
+  TensorObject* tensor = AsTensor(object);
+  const Cell* cell = tensor->view ? tensor->view->cell : tensor->cell;
+  return cell ? cell->version : 0;
+}
+
+void Show(PyObject* base, PyObject* tensor, const OpDef& op, const AttrsRef& attrs, uint32_t index,
+          uint64_t version) {
+  Attach(base, tensor, op, attrs, index, version);
 }
 
 void ShowRow(PyObject* base, PyObject* tensor, int64_t row) {
@@ -323,10 +333,10 @@ void ShowRow(PyObject* base, PyObject* tensor, int64_t row) {
   };
   constexpr int64_t kKept = 256;  // the first ones, which nearly all are
   static std::array<AttrsRef, kKept> kept;
-  if (row < 0 || row >= kKept) return Attach(base, tensor, slice, make(row), 0);
+  if (row < 0 || row >= kKept) return Attach(base, tensor, slice, make(row), 0, VersionOf(base));
   AttrsRef& attrs = kept[static_cast<size_t>(row)];
   if (!attrs) attrs = make(row);
-  Attach(base, tensor, slice, attrs, 0);
+  Attach(base, tensor, slice, attrs, 0, VersionOf(base));
 }
 
 void ShowLike(PyObject* base_object, PyObject* object, TensorObject* like) {

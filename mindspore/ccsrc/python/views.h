@@ -11,8 +11,11 @@
 
 namespace ms::python {
 
-// `tensor` is output `index` of `op`, which shows elements of `base`.
-void Show(PyObject* base, PyObject* tensor, const OpDef& op, const AttrsRef& attrs, uint32_t index);
+// How often was written to what a tensor shows.
+uint64_t VersionOf(PyObject* tensor);
+// `tensor` is output `index` of `op`, which shows elements of `base` as they were at `version`.
+void Show(PyObject* base, PyObject* tensor, const OpDef& op, const AttrsRef& attrs, uint32_t index,
+          uint64_t version);
 // `tensor` is a row of `base`.
 void ShowRow(PyObject* base, PyObject* tensor, int64_t row);
 // `tensor` shows of `base` what `like`, a view, shows of its base.

@@ -85,7 +85,7 @@ Prepared& EagerRunner::RunUnnamed(const OpDef& op, std::span<const Tensor* const
   }
   if (!prepared.kernel) {
     RunExpanded(op, inputs, attrs, outputs);
-    return prepared;
+    return cache_.Find(op, inputs, attrs);  // anew: the ops inside may have made it start afresh
   }
   Pointers<const void*> in(inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) in[i] = inputs[i]->raw();
@@ -105,7 +105,9 @@ Prepared& EagerRunner::RunUnnamed(const OpDef& op, std::span<const Tensor* const
   KernelArgs args{in.data(), out.data(), Workspace(kernel.workspace_bytes()), &DefaultRandom()};
   AdoptThreads();
   if (kernel.cost_ns() > kLongKernelNs && run_long) {
+    // Meanwhile another thread may give the tensors other values.
     std::shared_ptr<const Kernel> alive = prepared.kernel;
+    for (const Tensor* input : inputs) outputs.inputs.push_back(*input);
     run_long(*alive, args);
   } else {
     kernel.Run(args);

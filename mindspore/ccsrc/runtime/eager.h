@@ -24,6 +24,8 @@ class EagerOutputs {
   size_t size() const { return count_; }
   Tensor* data() { return count_ > kInline ? heap_.data() : inline_.data(); }
   Tensor& operator[](size_t i) { return data()[i]; }
+  // The inputs of a kernel that others could run beside, as it read them; else nothing.
+  std::vector<Tensor> inputs;
 
  private:
   static constexpr size_t kInline = 4;

@@ -240,7 +240,7 @@ class Parameter(Tensor):
                 )
             value = value.astype(self.dtype)
         if not _core.replace_in_trace(self, value):
-            self._assign_value(value)
+            self._assign_value(value.copy())  # of memory that arrays share; else the same memory
         return self
 
     def set_parameter_data(self, data: Any, slice_shape: bool = False) -> Parameter:

@@ -305,7 +305,10 @@ class Session:
         effects = trace.has_effects
         changed = trace.finish(outputs)
         if node.graph is None and (outputs or changed or effects):
-            node.inputs, node.graph = list(self.inputs), _core.compile(trace, fast=self.tracer.fast)
+            node.inputs, node.graph = (
+                list(self.inputs),
+                _core.compile(trace, self.tracer.device, self.tracer.fast),
+            )
             node.graph.replace(self.tracer.replaced)
             self.tracer.replaced = []
             node.changed = changed

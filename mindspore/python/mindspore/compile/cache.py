@@ -67,10 +67,14 @@ class Entry:
         been found already."""
         try:
             outputs = self.graph.run(self.inputs(args, kwargs, tensors))
-        except _core.SharedMemory:
-            self.warn("a view of a Parameter is used where that is updated")
+        except _core.SharedMemory as shared:
+            self.warn(str(shared))
             return eager(*args, **kwargs)
         return self.place(outputs)
+
+
+class _Shared(Exception):
+    """What a run would change is something else, too."""
 
 
 class ChangingEntry(Entry):
@@ -85,33 +89,25 @@ class ChangingEntry(Entry):
         """The function on arguments of the types that this was compiled for."""
         inputs = self.inputs(args, kwargs, tensors)
         containers = containers_of(args, kwargs)
-        if not (self.changed or self.changed_containers):
-            return self._run(inputs, containers, args, kwargs, eager, "")
-        with _core.Writing():  # from reading what changes on
-            shared = self._shared(inputs, containers)
-            return self._run(inputs, containers, args, kwargs, eager, shared)
-
-    def _run(
-        self,
-        inputs: list,
-        containers: list,
-        args: tuple,
-        kwargs: dict,
-        eager: Callable,
-        shared: str,
-    ) -> Any:
-        """Where nothing that changes is `shared`: the compiled version."""
-        if not shared:
-            try:
+        try:
+            if not (self.changed or self.changed_containers):
                 outputs = self.graph.run(inputs)
-            except _core.SharedMemory:
-                shared = "a view of a Parameter is used where that is updated"
-        if shared:
-            self.warn(shared)
+            else:
+                with _core.Writing():  # from reading what changes on
+                    outputs = self._changing(inputs, containers)
+        except (_core.SharedMemory, _Shared) as shared:
+            self.warn(str(shared))
             return eager(*args, **kwargs)
+        return self.place(outputs, containers, inputs)
+
+    def _changing(self, inputs: list, containers: list) -> list:
+        shared = self._shared(inputs, containers)
+        if shared:
+            raise _Shared(shared)
+        outputs = self.graph.run(inputs)
         for at, new in zip(self.changed, outputs[len(outputs) - len(self.changed) :]):
             inputs[at]._write(new)
-        return self.place(outputs, containers, inputs)
+        return outputs
 
     def _shared(self, inputs: list, containers: list) -> str:
         """Why what this run would change in place could change something else with it; empty where it cannot."""

@@ -319,7 +319,7 @@ def _whole(
     trace = tracer.trace
     trace.finish(returned + list(changed.values()))
     trace.close()  # what fails from here on is known by the places of its nodes
-    graph = _core.compile(trace, fast=tracer.fast)
+    graph = _core.compile(trace, tracer.device, tracer.fast)
     graph.replace(tracer.replaced)
 
     entry: Entry

@@ -56,7 +56,7 @@ class Tracer(Calls, Choices, Recursion, Iterators, SpecialMethods):
         self.max_depth = max_depth  # of calls of the user
         self.fast = fast  # the passes that only make graphs faster run
         self.guards = facts.Guards()
-        self.guards.item(*context.device())
+        self._take_device()
         self.places: list[
             tuple[Frame, int]
         ] = []  # (frame, span of its caller) for each call under way
@@ -84,6 +84,10 @@ class Tracer(Calls, Choices, Recursion, Iterators, SpecialMethods):
         self.trace = _core.Trace()  # last: from here on this thread is tracing, until close()
         self._listen()
 
+    def _take_device(self) -> None:
+        self.device = context.device()[2]
+        self.guards.item(*context.device())
+
     def _listen(self) -> None:
         self.trace.on_update = self.aliases.check_change
         self.trace.on_write, self.trace.on_replace = self.write, self.replace
@@ -103,6 +107,7 @@ class Tracer(Calls, Choices, Recursion, Iterators, SpecialMethods):
         self.memo = Memo()
         self.trace = _core.Trace()
         self._listen()
+        self._take_device()
         self.trace.span, self.trace.continued = span, True
 
     # ---- places -----------------------------------------------------------------------------------------------------
