@@ -240,7 +240,8 @@ class Parameter(Tensor):
                 )
             value = value.astype(self.dtype)
         if not _core.replace_in_trace(self, value):
-            self._assign_value(value.copy())  # of memory that arrays share; else the same memory
+            # Of memory that arrays share, a copy; else the same memory.
+            self._assign_value(_core.op("Identity")(value))
         return self
 
     def set_parameter_data(self, data: Any, slice_shape: bool = False) -> Parameter:
