@@ -133,13 +133,10 @@ Result Make(const std::shared_ptr<Module>& shared, const CompileOptions& options
     return std::make_shared<const Executable>(
         std::make_shared<const DynamicProgram>(shared, std::move(scope), backend, passes));
   }
-  LowerForDevice(module, backend);
   std::shared_ptr<const SteadyValues> values;
-  if (auto part = Accelerate(module, passes)) {
-    LowerForDevice(*part, backend);
+  if (auto part = LowerAndAccelerate(module, backend, passes)) {
     values = std::make_shared<const SteadyValues>(BuildProgram(*part, backend), part->main());
   }
-  if (options.fast) LowerForDevice(module, backend);  // what the fast stage made
   auto program = BuildProgram(module, backend);
   if (DumpsPlans()) std::fputs(Print(*program).c_str(), stderr);
   return std::make_shared<const Executable>(std::move(program), std::move(values));

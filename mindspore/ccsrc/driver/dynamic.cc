@@ -192,9 +192,7 @@ std::shared_ptr<const Program> DynamicProgram::ProgramFor(const Ints& sizes) con
     return it->second;
   }
   auto known = Specialise(*module_, sizes);
-  LowerForDevice(*known, backend_);
-  Accelerate(*known, passes_);
-  if (passes_.fast) LowerForDevice(*known, backend_);
+  LowerAndAccelerate(*known, backend_, passes_);
   auto program = BuildProgram(*known, backend_);
   ++planned_;
   plans_.emplace_front(sizes, program);

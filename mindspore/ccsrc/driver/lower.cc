@@ -108,4 +108,13 @@ void LowerForDevice(Module& module, const Backend& backend) {
   for (const auto& graph : module.graphs()) Lowering(*graph, backend).Run();
 }
 
+std::shared_ptr<Module> LowerAndAccelerate(Module& module, const Backend& backend,
+                                           const PassOptions& options) {
+  LowerForDevice(module, backend);
+  std::shared_ptr<Module> part = Accelerate(module, options);
+  if (options.fast) LowerForDevice(module, backend);
+  if (part) LowerForDevice(*part, backend);
+  return part;
+}
+
 }  // namespace ms

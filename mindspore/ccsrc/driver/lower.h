@@ -2,10 +2,14 @@
 #pragma once
 
 #include "kernel/kernel.h"
+#include "passes/pipeline.h"
 
 namespace ms {
 
 // Leaves an op that has neither kernel nor expansion: planning reports it.
 void LowerForDevice(Module& module, const Backend& backend);
+// Lowers before the fast stage and what that made; returns what Accelerate does.
+std::shared_ptr<Module> LowerAndAccelerate(Module& module, const Backend& backend,
+                                           const PassOptions& options);
 
 }  // namespace ms

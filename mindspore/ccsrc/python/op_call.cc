@@ -165,7 +165,6 @@ void CheckUpdates(const OpDef& op, PyObject* const* inputs) {
 // ---- compiled: append to the trace
 PyObject* ApplySymbolic(Trace& trace, const OpDef& op, PyObject* const* inputs,
                         std::vector<Operand>& operands, const AttrsRef& attrs) {
-  CheckUpdates(op, inputs);
   for (auto [output, input] : op.updates) {
     if (!trace.on_update.is_none()) trace.on_update(py::handle(inputs[input]));
   }
@@ -293,7 +292,6 @@ PyObject* Finish(const OpDef& op, PyObject* const* inputs, size_t count, const A
 PyObject* RunEager(const OpDef& op, PyObject* const* inputs, size_t count, const AttrsRef& attrs,
                    const Tensor** values) {
   EagerOutputs outputs;
-  CheckUpdates(op, inputs);
   if (op.divides && IsInteger(values[1]->dtype()) && HasZero(*values[1])) {
     Trace* trace = Trace::Current();
     TellOfZeroDivisor(trace ? trace->span : 0);
@@ -312,7 +310,6 @@ PyObject* RunEager(const OpDef& op, PyObject* const* inputs, size_t count, const
 // Inputs that need a cast, a conversion or a home.
 PyObject* ApplyEagerSlow(const OpDef& op, PyObject* const* inputs, std::vector<Operand>& operands,
                          const AttrsRef& attrs) {
-  CheckUpdates(op, inputs);
   Common common(op);
   for (Operand& o : operands) {
     if (o.is_number)
@@ -388,8 +385,10 @@ PyObject* ApplyOp(const OpDef& op, PyObject* const* inputs, size_t count, const 
     }
   }
   bool dynamic = trace && attrs && !trace->scope().hints.empty() && HasSymbols(*attrs);
-  if (fast && !dynamic && !(trace && op.effect != Effect::kNone))
+  if (fast && !dynamic && !(trace && op.effect != Effect::kNone)) {
+    CheckUpdates(op, inputs);
     return RunEager(op, inputs, count, attrs, values.data());
+  }
 
   std::vector<Operand> operands(count);
   bool symbolic =
@@ -410,6 +409,7 @@ PyObject* ApplyOp(const OpDef& op, PyObject* const* inputs, size_t count, const 
     }
     symbolic |= here || (trace && IsParameter(inputs[i]));
   }
+  CheckUpdates(op, inputs);
   if (symbolic) return ApplySymbolic(*trace, op, inputs, operands, attrs);
   return ApplyEagerSlow(op, inputs, operands, attrs);
 }

@@ -114,13 +114,54 @@ void Unlist(TensorObject* tensor) {
   Release(cell);
 }
 
+// What a tensor shares with others; null where it shares nothing.
+Cell* SharedBy(const TensorObject* tensor) {
+  return tensor->view ? tensor->view->cell : tensor->cell;
+}
+
 Cell* CellOf(TensorObject* base) {
-  if (base->view) return base->view->cell;
-  if (!base->cell) {
+  if (!SharedBy(base)) {
     base->cell = new Cell;
     base->cell->base = base;
   }
-  return base->cell;
+  return SharedBy(base);
+}
+
+// One more step, from `parent` or from the base of the cell.
+View* AddStep(Cell* cell, View* parent, const OpDef& op, const AttrsRef& attrs, uint32_t index,
+              const Shape& shape, uint64_t version) {
+  ++cell->references;
+  if (parent) ++parent->references;
+  return new View{.cell = cell,
+                  .parent = parent,
+                  .op = &op,
+                  .attrs = attrs,
+                  .index = index,
+                  .shape = shape,
+                  .seen = version};
+}
+
+void LeadTo(View* view, TensorObject* tensor) {
+  view->tensor = tensor;
+  tensor->view = view;
+  Enlist(view);
+}
+
+// A tensor of its own of the same value.
+py::object Twin(const TensorObject* tensor) {
+  PyObject* twin =
+      tensor->symbolic() ? NewSymbolic(tensor->var, tensor->owner) : NewTensor(tensor->value);
+  AsTensor(twin)->var = tensor->var;
+  AsTensor(twin)->owner = tensor->owner;
+  return py::reinterpret_steal<py::object>(twin);
+}
+
+// A base that nobody but its views needs.
+void Keep(Cell* cell, py::object base) {
+  cell->base = AsTensor(base.release().ptr());
+  cell->base->cell = cell;
+  cell->kept = true;
+  ++cell->references;
 }
 
 // The steps from the base to a view.
@@ -263,64 +304,37 @@ void RestoreBase(Cell* cell) {
   }
   for (const py::object& view : views)
     base = PutBack(StepsOf(AsTensor(view.ptr())->view), base, view);
-  TensorObject* made = AsTensor(base.ptr());
-  if (made->view || made->cell) {  // of no steps but new shapes: it may be a view itself
-    base = py::reinterpret_steal<py::object>(made->symbolic() ? NewSymbolic(made->var, made->owner)
-                                                              : NewTensor(made->value));
-    AsTensor(base.ptr())->var = made->var;
-    AsTensor(base.ptr())->owner = made->owner;
-    made = AsTensor(base.ptr());
-  }
-  made->cell = cell;
-  ++cell->references;
-  cell->base = made;
-  cell->kept = true;
+  const TensorObject* made = AsTensor(base.ptr());
+  Keep(cell, SharedBy(made) ? Twin(made) : base);  // of new shapes alone it may be a view itself
   ++cell->version;
-  base.release();
 }
 
-void Attach(PyObject* base_object, PyObject* object, const OpDef& op, const AttrsRef& attrs,
-            uint32_t index, uint64_t version) {
+}  // namespace
+
+uint64_t VersionOf(PyObject* object) {
+  const Cell* cell = SharedBy(AsTensor(object));
+  return cell ? cell->version : 0;
+}
+
+void Show(PyObject* base_object, PyObject* object, const OpDef& op, const AttrsRef& attrs,
+          uint32_t index, uint64_t version) {
   TensorObject* base = AsTensor(base_object);
   TensorObject* tensor = AsTensor(object);
-  if (tensor == base || tensor->view || tensor->cell || tensor->dtype() != base->dtype()) return;
+  if (tensor == base || SharedBy(tensor) || tensor->dtype() != base->dtype()) return;
   Cell* cell = CellOf(base);
   if (op.view && base->view && !StaysView(base->view, BaseShape(*cell), tensor->shape())) {
     tensor->value = Snapshot(tensor->value);
     return;
   }
-  auto* view = new View{.cell = cell,
-                        .parent = base->view,
-                        .op = &op,
-                        .attrs = attrs,
-                        .index = index,
-                        .shape = tensor->shape(),
-                        .tensor = tensor};
-  ++cell->references;
-  if (view->parent) ++view->parent->references;
+  View* view = AddStep(cell, base->view, op, attrs, index, tensor->shape(), version);
   // The base of a view may have another value already, of which this one was made then.
-  view->seen = version;
   if (base->view)
     view->seen_var = base->view->seen_var;
   else if (base->symbolic())
     view->seen_var = base->var;
   else if (IsGraphValue(base))
     view->seen_var = Trace::Current()->Lift(base_object);
-  tensor->view = view;
-  Enlist(view);
-}
-
-}  // namespace
-
-uint64_t VersionOf(PyObject* object) {
-  TensorObject* tensor = AsTensor(object);
-  const Cell* cell = tensor->view ? tensor->view->cell : tensor->cell;
-  return cell ? cell->version : 0;
-}
-
-void Show(PyObject* base, PyObject* tensor, const OpDef& op, const AttrsRef& attrs, uint32_t index,
-          uint64_t version) {
-  Attach(base, tensor, op, attrs, index, version);
+  LeadTo(view, tensor);
 }
 
 void ShowRow(PyObject* base, PyObject* tensor, int64_t row) {
@@ -333,36 +347,30 @@ void ShowRow(PyObject* base, PyObject* tensor, int64_t row) {
   };
   constexpr int64_t kKept = 256;  // the first ones, which nearly all are
   static std::array<AttrsRef, kKept> kept;
-  if (row < 0 || row >= kKept) return Attach(base, tensor, slice, make(row), 0, VersionOf(base));
-  AttrsRef& attrs = kept[static_cast<size_t>(row)];
+  AttrsRef other;
+  AttrsRef& attrs = row >= 0 && row < kKept ? kept[static_cast<size_t>(row)] : other;
   if (!attrs) attrs = make(row);
-  Attach(base, tensor, slice, attrs, 0, VersionOf(base));
+  Show(base, tensor, slice, attrs, 0, VersionOf(base));
 }
 
 void ShowLike(PyObject* base_object, PyObject* object, TensorObject* like) {
   TensorObject* base = AsTensor(base_object);
   TensorObject* tensor = AsTensor(object);
-  if (!like->view || tensor == base || tensor->view || tensor->cell) return;
+  if (!like->view || tensor == base || SharedBy(tensor)) return;
   Refresh(base);
+  Cell* cell = CellOf(base);
   View* view = base->view;
   if (view) ++view->references;
-  Cell* cell = CellOf(base);
   for (const View* step : StepsOf(like->view)) {
     bool shows = !step->op->view || !view || StaysView(view, BaseShape(*cell), step->shape);
     if (!shows || step->shape.symbolic() || (step->attrs && HasSymbols(*step->attrs)))
       return Release(view);
-    ++cell->references;
-    view = new View{.cell = cell,
-                    .parent = view,
-                    .op = step->op,
-                    .attrs = step->attrs,
-                    .index = step->index,
-                    .shape = step->shape,
-                    .seen = cell->version};
+    View* next =
+        AddStep(cell, view, *step->op, step->attrs, step->index, step->shape, cell->version);
+    Release(view);  // the next step holds it
+    view = next;
   }
-  view->tensor = tensor;
-  tensor->view = view;
-  Enlist(view);
+  LeadTo(view, tensor);
 }
 
 void RefreshView(TensorObject* tensor) {
@@ -455,15 +463,8 @@ void Part(TensorObject* tensor) {
   // Arrays that share the memory are to see what is written to views.
   bool shared = tensor->shared && tensor->value.exposed();
   if (!fresh || (shared && CountAlive(*cell) > 0)) {
-    PyObject* base =
-        tensor->symbolic() ? NewSymbolic(tensor->var, tensor->owner) : NewTensor(tensor->value);
-    AsTensor(base)->var = tensor->var;
-    AsTensor(base)->owner = tensor->owner;
-    AsTensor(base)->shared = shared;
-    AsTensor(base)->cell = cell;
-    ++cell->references;
-    cell->base = AsTensor(base);
-    cell->kept = true;
+    Keep(cell, Twin(tensor));
+    cell->base->shared = shared;
   }
   Release(cell);
 }
@@ -480,7 +481,7 @@ void BindViews(py::module_& m) {
       "sharing_id",
       [](py::handle tensor) {
         TensorObject* t = AsTensor(tensor.ptr());
-        const Cell* cell = t->view ? t->view->cell : t->cell;
+        const Cell* cell = SharedBy(t);
         return cell && (cell->base || cell->first) ? reinterpret_cast<uintptr_t>(cell)
                                                    : reinterpret_cast<uintptr_t>(t);
       },
@@ -489,7 +490,7 @@ void BindViews(py::module_& m) {
       "sharing",
       [](py::handle tensor) {
         TensorObject* t = AsTensor(tensor.ptr());
-        const Cell* cell = t->view ? t->view->cell : t->cell;
+        const Cell* cell = SharedBy(t);
         py::list all;
         if (!cell || !cell->base) all.append(tensor);
         if (cell && cell->base) all.append(Borrowed(cell->base));
@@ -500,17 +501,6 @@ void BindViews(py::module_& m) {
         return all;
       },
       "A tensor, and those that may show the same elements.");
-  m.def(
-      "base_of",
-      [](py::handle tensor) -> py::object {
-        py::object base = BaseOf(tensor.ptr());
-        return base ? base : py::none();
-      },
-      "The tensor that a write to this one changes; None: itself alone.");
-  m.def(
-      "base_with",
-      [](py::handle view, const py::object& value) { return BaseWith(view.ptr(), value); },
-      "The value of the base of a view where the view has another value.");
   m.def(
       "views_of", [](py::handle base) { return ViewsOf(base.ptr()); },
       "The tensors that show elements of this one.");

@@ -172,11 +172,6 @@ def _warn_of_fallback(text: str) -> None:
     warnings.warn(text, RuntimeWarning, stacklevel=5)
 
 
-def device() -> tuple[dict, str, Any]:
-    """Where the device of compiled code is kept: a dict, the key, and the device."""
-    return _values, "device_target", _values["device_target"]
-
-
 def _path_setter(name: str) -> Callable[[object], str]:
     return lambda value: _paths.checked("set_context", name, value)
 
@@ -221,9 +216,9 @@ def _set_tune_budget(value: object) -> object:
     return value
 
 
-def syntax_level() -> tuple[dict, str, Any]:
-    """Where the syntax level of compiled code is kept: a dict, the key, and the level."""
-    return _values, "jit_syntax_level", _values["jit_syntax_level"]
+def place_of(name: str) -> tuple[dict, str, Any]:
+    """Where a setting that compiled code depends on is kept: a dict, the key, and the value."""
+    return _values, name, _values[name]
 
 
 def fast() -> bool:

@@ -169,7 +169,7 @@ class Compilation:
 
     def _refused(self, tracer: Tracer, error: Any) -> Any:
         """Of what cannot be compiled."""
-        tracer.guards.item(*context.syntax_level())
+        tracer.guards.item(*context.place_of("jit_syntax_level"))
         if tracer.session is None:
             return FailedEntry(tracer.guards.facts, Remembered(error), refused=True)
         late = not tracer.session.undo()

@@ -111,7 +111,7 @@ class Result:
     def _tensor(self, value: Tensor) -> Make:
         if not value.is_symbolic and isinstance(value, _late.parameter_class):
             return lambda outputs, made: value
-        given = next((i for i, t in enumerate(self.tracer.arguments) if t is value), -1)
+        given = self._argument(value)
         if given >= 0:
             self.uses_given = True
             return lambda outputs, made: made[_INPUTS][given]
@@ -123,9 +123,13 @@ class Result:
         base = _core.shows(value)
         return make if base is None else self._view(value, base, make)
 
+    def _argument(self, value: Tensor) -> int:
+        """Which argument a tensor is; -1 for others."""
+        return next((i for i, t in enumerate(self.tracer.arguments) if t is value), -1)
+
     def _view(self, value: Tensor, base: Tensor, make: Make) -> Make:
         """A tensor that shows elements of what the caller has, or gets too."""
-        given = next((i for i, t in enumerate(self.tracer.arguments) if t is base), -1)
+        given = self._argument(base)
         self.uses_given |= given >= 0
         self.shows = True
         known = self.tracer.outside_of(base)

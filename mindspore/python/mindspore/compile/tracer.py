@@ -78,15 +78,16 @@ class Tracer(Calls, Choices, Recursion, Iterators, SpecialMethods):
         self.arguments: list[Tensor] = []  # of the function, in the order of the graph's inputs
         self.aliases = Aliases(self)
         self.given = Given((), {})  # lists and dicts among the arguments
-        self.lifted: dict[int, Tensor] = {}  # tensors read from outside, as values of the graph
-        self.outside: list[Tensor] = []  # ... and themselves
+        # Tensors read from outside: as values of the graph, by whose id, and themselves.
+        self.lifted: dict[int, tuple[Tensor, Tensor]] = {}
         self.replaced: list[Tensor] = []  # Parameters that set_data gives another value
         self.trace = _core.Trace()  # last: from here on this thread is tracing, until close()
         self._listen()
 
     def _take_device(self) -> None:
-        self.device = context.device()[2]
-        self.guards.item(*context.device())
+        place = context.place_of("device_target")
+        self.device = place[2]
+        self.guards.item(*place)
 
     def _listen(self) -> None:
         self.trace.on_update = self.aliases.check_change
@@ -181,8 +182,7 @@ class Tracer(Calls, Choices, Recursion, Iterators, SpecialMethods):
             and not isinstance(value, _late.parameter_class)
         ):
             lifted = self.trace.lift(value)
-            self.lifted[id(lifted)] = lifted
-            self.outside.append(value)
+            self.lifted[id(lifted)] = lifted, value
             return lifted
         if hasattr(type(value), "__next__"):
             self.note_outside(value)
@@ -358,7 +358,7 @@ class Tracer(Calls, Choices, Recursion, Iterators, SpecialMethods):
         """The tensor outside that a value of the graph is: a Parameter, or what was lifted."""
         if isinstance(value, _late.parameter_class):
             return value
-        return next((o for k, o in zip(self.lifted, self.outside) if k == id(value)), None)
+        return self.lifted[id(value)][1] if id(value) in self.lifted else None
 
     def set_item(self, owner: Any, key: Any, value: Any) -> Any:
         """`owner[key] = value`; the owner."""
@@ -371,8 +371,7 @@ class Tracer(Calls, Choices, Recursion, Iterators, SpecialMethods):
                 key[at], lambda k: self.set_item(owner, (*key[:at], k, *key[at + 1 :]), value)
             )
         if isinstance(owner, Tensor):
-            self.write(owner, self._updated(owner, key, value))
-            return owner
+            return owner._write(self._updated(owner, key, value))
         method = self.special_method(owner, "__setitem__")
         if method is not None:
             self.call(method, [key, value], {}, None)
@@ -390,10 +389,7 @@ class Tracer(Calls, Choices, Recursion, Iterators, SpecialMethods):
         self.trace.set_parameter(parameter, value)
 
     def write(self, owner: Tensor, value: Tensor) -> None:
-        """A tensor is given another value where it stands; a view gives its base another one."""
-        base = _core.base_of(owner)
-        if base is not None:
-            value, owner = _core.base_with(owner, value), base
+        """A tensor that is no view is given another value where it stands: what `Tensor._write` comes to."""
         self.aliases.check_change(owner)
         if isinstance(owner, _late.parameter_class):
             self.trace.set_parameter(owner, value)
