@@ -1,10 +1,28 @@
 #include "ir/scalar.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "ir/op.h"
 
 namespace ms {
+
+const char* Name(ScalarOp op) {
+  static const char* const kNames[] = {
+      "input",         "constant",   "cast",        "add",       "sub",        "mul",
+      "div",           "floor_div",  "floor_mod",   "trunc_div", "trunc_mod",  "pow",
+      "atan2",         "min",        "max",         "neg",       "abs",        "sign",
+      "floor",         "ceil",       "rint",        "trunc",     "exp",        "expm1",
+      "log",           "log1p",      "sqrt",        "rsqrt",     "sin",        "cos",
+      "tan",           "asin",       "acos",        "atan",      "sinh",       "cosh",
+      "asinh",         "acosh",      "atanh",       "tanh",      "erf",        "erfc",
+      "sigmoid",       "lgamma",     "digamma",     "less",      "less_equal", "greater",
+      "greater_equal", "equal",      "not_equal",   "and",       "or",         "xor",
+      "not",           "shift_left", "shift_right", "select",    "is_nan",     "is_inf",
+      "is_finite",     "real",       "imag",        "conj"};
+  static_assert(std::size(kNames) == kScalarOpCount);
+  return kNames[static_cast<size_t>(op)];
+}
 
 DType Expr::dtype() const { return trace->node(node).dtype; }
 

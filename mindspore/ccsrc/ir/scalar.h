@@ -1,5 +1,5 @@
 // Scalar bodies: an elementwise op is declared as a function on Expr; running it once per dtype
-// records a small typed DAG. The CPU interpreter and LLVM text are made from that record.
+// records a small typed DAG. Whatever runs it is made from that record.
 #pragma once
 
 #include <cstdint>
@@ -79,6 +79,8 @@ enum class ScalarOp : uint8_t {
   kImag,
   kConj,
 };
+inline constexpr int kScalarOpCount = static_cast<int>(ScalarOp::kConj) + 1;
+const char* Name(ScalarOp op);  // "floor_div"
 
 struct ScalarNode {
   ScalarOp op;

@@ -2,11 +2,19 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "ir/graph.h"
-#include "loops/tile_program.h"
+#include "ir/scalar.h"
 
 namespace ms::loops {
+
+// Scalar code for one element of every output. `input` of a kInput node counts the inputs of the
+// loop.
+struct LoopBody {
+  std::vector<ScalarNode> nodes;  // operands come before users
+  std::vector<int> outputs;       // nodes
+};
 
 // Builds a LoopBody node by node; every value is rounded to its dtype, as the single ops do.
 class BodyBuilder {

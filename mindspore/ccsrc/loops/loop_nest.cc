@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 #include "ir/op.h"
+#include "loops/scalar_costs.h"
 
 namespace ms::loops {
 namespace {
@@ -12,6 +12,8 @@ namespace {
 using Kind = FusedValue::Kind;
 
 bool IsHalf(DType t) { return t == DType::kFloat16 || t == DType::kBFloat16; }
+
+const char* const kReductionNames[] = {"", "sum", "mean", "max", "min", "prod"};
 
 Reduction ReductionOf(const OpDef& op) {
   if (op.name == "ReduceSum") return Reduction::kSum;
@@ -22,37 +24,7 @@ Reduction ReductionOf(const OpDef& op) {
   return Reduction::kNone;
 }
 
-// Whether the op is worth a buffer where two passes need it.
-bool IsHeavy(ScalarOp op) {
-  switch (op) {
-    case ScalarOp::kInput:
-    case ScalarOp::kConstant:
-    case ScalarOp::kCast:
-    case ScalarOp::kAdd:
-    case ScalarOp::kSub:
-    case ScalarOp::kMul:
-    case ScalarOp::kMin:
-    case ScalarOp::kMax:
-    case ScalarOp::kNeg:
-    case ScalarOp::kAbs:
-    case ScalarOp::kSelect:
-    case ScalarOp::kLess:
-    case ScalarOp::kLessEqual:
-    case ScalarOp::kGreater:
-    case ScalarOp::kGreaterEqual:
-    case ScalarOp::kEqual:
-    case ScalarOp::kNotEqual:
-    case ScalarOp::kAnd:
-    case ScalarOp::kOr:
-    case ScalarOp::kXor:
-    case ScalarOp::kNot:
-      return false;
-    default:
-      return true;
-  }
-}
-
-// From the body's values to scalar code, as loops/graph_body.cc does for tile programs.
+// From the body's values to scalar code, as loops/graph_body.cc does for elementwise ones.
 class NestBuilder {
  public:
   NestBuilder(const FusedBody& body, LoopNest* nest) : body_(body), nest_(*nest) {}
@@ -198,99 +170,23 @@ class NestBuilder {
   std::vector<int> at_;  // by value of the body
 };
 
-// Follows what each pass computes, and marks what an earlier pass computed too and what would cost
-// more to compute again than to read back: functions, and long ways of cheap ops.
-class BufferFinder {
- public:
-  explicit BufferFinder(LoopNest* nest) : nest_(*nest) {}
-
-  void Run() {
-    for (int pass = 0; pass < nest_.passes(); ++pass) {
-      std::set<int> now;
-      for (size_t v = 0; v < nest_.values.size(); ++v) {
-        const NestValue& value = nest_.values[v];
-        if (value.reduction != Reduction::kNone && value.stage == pass + 1)
-          Visit(value.node.args[0], now);
-      }
-      if (pass + 1 == nest_.passes()) {
-        for (const NestOutput& o : nest_.outputs) {
-          if (!o.kept) Visit(o.value, now);
-        }
-      }
-      seen_.insert(now.begin(), now.end());
-    }
+std::string Describe(const LoopNest& nest, int v) {
+  const NestValue& value = nest.values[static_cast<size_t>(v)];
+  const ScalarNode& node = value.node;
+  if (value.reduction != Reduction::kNone) {
+    return fmt::format("{}(%{})", kReductionNames[static_cast<int>(value.reduction)], node.args[0]);
   }
-
- private:
-  static constexpr int kWay = 4;  // cheap ops that are quicker than a store and a load
-
-  void Visit(int v, std::set<int>& now) {
-    const NestValue& value = nest_.values[static_cast<size_t>(v)];
-    if (Ends(value) || now.contains(v)) return;
-    if (seen_.contains(v) && value.heavy && Again(v, kWay + 1) > kWay) {
-      nest_.buffered.push_back(v);
-      buffered_.insert(v);
-    }
-    if (buffered_.contains(v)) return;
-    now.insert(v);
-    for (int arg : value.node.args) {
-      if (arg >= 0) Visit(arg, now);
-    }
+  if (node.op == ScalarOp::kConstant) return fmt::format("{}", node.value);
+  if (node.op == ScalarOp::kInput) {
+    const NestLeaf& leaf = nest.leaves[static_cast<size_t>(node.input)];
+    return fmt::format("in{}[{} + i * ({})]", leaf.input, leaf.offset,
+                       fmt::join(leaf.strides, ", "));
   }
-
-  static bool Ends(const NestValue& value) {
-    return value.flat || value.reduction != Reduction::kNone || value.node.op == ScalarOp::kInput;
+  std::string args;
+  for (int arg : node.args) {
+    if (arg >= 0) args += fmt::format("{}%{}", args.empty() ? "" : ", ", arg);
   }
-
-  // Ops to compute a value from inputs, buffers and functions; counts to `most`. A function itself
-  // is worth a buffer always.
-  int Again(int v, int most) const {
-    const NestValue& value = nest_.values[static_cast<size_t>(v)];
-    if (Ends(value) || buffered_.contains(v)) return 0;
-    if (IsHeavy(value.node.op)) return most;
-    int count = 1;
-    for (int arg : value.node.args) {
-      if (arg < 0 || count >= most) continue;
-      const NestValue& a = nest_.values[static_cast<size_t>(arg)];
-      bool function = !Ends(a) && IsHeavy(a.node.op);  // will be buffered in its turn
-      count += function ? 0 : Again(arg, most - count);
-    }
-    return count;
-  }
-
-  LoopNest& nest_;
-  std::set<int> seen_;
-  std::set<int> buffered_;
-};
-
-// What measurements found best for most bodies. The code takes longer to make, so that small work
-// does without.
-void ChooseTuning(LoopNest* nest) {
-  constexpr int64_t kMuch = 1 << 16;  // elements
-  if (nest->size() < kMuch) return;
-  bool functions = std::any_of(nest->values.begin(), nest->values.end(), [](const NestValue& v) {
-    return !v.flat && IsHeavy(v.node.op) && v.reduction == Reduction::kNone;
-  });
-  bool elementwise = nest->schedule == LoopNest::Schedule::kElementwise;
-  bool columns = nest->schedule == LoopNest::Schedule::kColumns;
-  if (elementwise && functions) nest->tuning.unroll = 2;
-  if (columns && !functions && nest->OuterSize(true) >= 64) nest->tuning.rows = 4;
-}
-
-// Enough tasks for many threads, but chunks of some size.
-void ChooseSchedule(const FusedBody& body, LoopNest* nest) {
-  constexpr int64_t kTasks = 64;
-  constexpr int64_t kSmall = 1 << 17;  // elements that one thread may as well take
-  if (body.form == FusedBody::Form::kElementwise) return;
-  bool rows = body.reduced.back();
-  nest->schedule = rows ? LoopNest::Schedule::kRows : LoopNest::Schedule::kColumns;
-  int64_t tasks = rows ? nest->kept_size() : nest->OuterSize(false) * nest->tiles();
-  int64_t most = rows ? nest->pieces() : nest->OuterSize(true) / 16;
-  if (tasks < kTasks / 2 && nest->size() > kSmall && most > 1)
-    nest->chunks = std::clamp<int64_t>(kTasks / tasks, 2, most);
-  bool buffers =
-      rows && nest->chunks == 1 && nest->pieces() * nest->piece_span() <= LoopNest::kBuffer;
-  if (buffers) BufferFinder(nest).Run();
+  return fmt::format("{}({})", Name(node.op), args);
 }
 
 }  // namespace
@@ -321,9 +217,6 @@ int64_t LoopNest::OuterSize(bool reduced_axes) const {
   return n;
 }
 
-int64_t LoopNest::piece_span() const { return (std::min(inner(), piece) + 63) / 64 * 64; }
-int64_t LoopNest::pieces() const { return OuterSize(true) * row_pieces(); }
-
 bool LoopNest::HasFullOutputs() const {
   return std::any_of(outputs.begin(), outputs.end(), [](const NestOutput& o) { return !o.kept; });
 }
@@ -337,24 +230,33 @@ int LoopNest::passes() const {
   return std::max(last, 0) + 1;
 }
 
-LoopNest Retuned(const LoopNest& nest, const Tuning& tuning) {
-  LoopNest result = nest;
-  result.tuning = tuning;
-  if (!tuning.buffers) result.buffered.clear();
-  return result;
+std::string MakeNest(const FusedBody& body, LoopNest* nest) {
+  *nest = {};
+  return NestBuilder(body, nest).Run();
 }
 
-std::string MakeNest(const FusedBody& body, int vector_bytes, LoopNest* nest) {
-  *nest = {};
-  nest->piece = 32 * vector_bytes;  // 128 additions in each lane of floats
-  std::string refusal = NestBuilder(body, nest).Run();
-  if (!refusal.empty()) return refusal;
-  ChooseSchedule(body, nest);
-  ChooseTuning(nest);
-  // Short vectors would be all remainder: tiles of the interpreter span several rows.
-  if (nest->inner() < 8 && nest->size() > 64)
-    return fmt::format("the innermost axis has only {} elements", nest->inner());
-  return "";
+std::string Print(const LoopNest& nest, const std::string& schedule,
+                  const std::vector<int>& buffered) {
+  std::string axes;
+  for (size_t d = 0; d < nest.sizes.size(); ++d)
+    axes += fmt::format("{}{}{}", d ? ", " : "", nest.sizes[d], nest.reduced[d] ? " reduced" : "");
+  std::string text = fmt::format("space [{}]: {}\n", axes, schedule);
+  for (size_t v = 0; v < nest.values.size(); ++v) {
+    const NestValue& value = nest.values[v];
+    bool stored =
+        std::find(buffered.begin(), buffered.end(), static_cast<int>(v)) != buffered.end();
+    text += fmt::format("  %{}: {} = {}{}{}{}\n", v, Name(value.node.dtype),
+                        Describe(nest, static_cast<int>(v)),
+                        value.stage > 0 ? fmt::format("  stage {}", value.stage) : "",
+                        value.uniform ? "  uniform"
+                        : value.kept  ? "  kept"
+                                      : "",
+                        stored ? "  buffered" : "");
+  }
+  for (size_t o = 0; o < nest.outputs.size(); ++o)
+    text += fmt::format("  out{} = %{}{}\n", o, nest.outputs[o].value,
+                        nest.outputs[o].kept ? "  kept" : "");
+  return text;
 }
 
 }  // namespace ms::loops

@@ -9,6 +9,7 @@ namespace {
 struct Registry {
   std::mutex mutex;
   std::shared_ptr<Assembler> assembler;
+  const Generator* generator = nullptr;
   // Never dropped: code cannot be unloaded while some kernel may run it, and texts repeat.
   std::unordered_map<std::string, std::shared_ptr<MachineCode>> codes;
 };
@@ -73,6 +74,16 @@ void AwaitCode(const MachineCode& code) {
   }
   if (code.state() != MachineCode::State::kPending) return;
   assembler ? assembler->Await(code) : code.Wait();
+}
+
+void SetGenerator(const Generator* generator) {
+  std::lock_guard lock(Known().mutex);
+  Known().generator = generator;
+}
+
+const Generator* TextGenerator() {
+  std::lock_guard lock(Known().mutex);
+  return Known().generator;
 }
 
 }  // namespace ms::loops

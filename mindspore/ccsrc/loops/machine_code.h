@@ -1,9 +1,12 @@
-// Machine code of LLVM text, made elsewhere (by Python's llvmlite) while the program goes on.
+// The two sides of generated code: a device that writes programs as text, and an assembler outside
+// of the core that takes a text and gives the addresses of its machine code, while the program goes
+// on. Neither knows the other.
 #pragma once
 
 #include <atomic>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace ms::loops {
@@ -54,5 +57,23 @@ bool HasAssembler();
 std::shared_ptr<MachineCode> CodeOf(const std::string& text, size_t phases);
 // Returns when the code is ready or has failed.
 void AwaitCode(const MachineCode& code);
+
+// The device that writes the texts, as far as those who assemble them must know it.
+class Generator {
+ public:
+  virtual ~Generator() = default;
+  // What a text may use of the processor, and whether the processor has more than that.
+  virtual std::string_view instruction_set() const = 0;
+  virtual bool is_limited() const = 0;
+  // For tests: code for every kernel, however little work it is, and no run without it.
+  virtual void GenerateAlways(bool on) const = 0;
+  // Code that tuning wants to try (loops/tunings.h); null where there is nothing to try now.
+  virtual std::shared_ptr<MachineCode> NextTrial() const = 0;
+};
+
+// It lives as long as the process.
+void SetGenerator(const Generator* generator);
+// Null where no device writes texts.
+const Generator* TextGenerator();
 
 }  // namespace ms::loops

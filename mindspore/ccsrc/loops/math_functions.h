@@ -1,7 +1,6 @@
 // Float32 functions as straight-line code, within 2 ulp of the exact value. Each is written once,
-// for any type F that stands for a number: compiled vector loops (backends/cpu/isa/vector_math.h)
-// and emitted LLVM text (loops/llvm_functions.cc) are the same algorithm with the same fused
-// multiplications, and so give the same bits.
+// for any type F that stands for a number: a device's compiled loops and the text that it generates
+// are the same algorithm with the same fused multiplications, and so give the same bits.
 //
 // F converts from float and has + - * / and comparisons, Fma(a, b, c) = a * b + c (rounded once
 // where the processor can), Select(m, a, b), Bits(f); its integers have + - << >> & |,

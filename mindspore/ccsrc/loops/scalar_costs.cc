@@ -1,30 +1,19 @@
 #include "loops/scalar_costs.h"
 
 namespace ms::loops {
-namespace {
 
-enum class Class : uint8_t {
-  kNothing,  // inputs and constants
-  kCheap,    // one instruction
-  kSlow,     // one slow instruction
-  kWaves,    // sin, cos
-  kSmooth,   // functions of which Float32 has a polynomial
-  kWhole,    // division with a rounding
-  kCalled,   // all others: a call for each element
-};
-
-Class ClassOf(ScalarOp op) {
+CostClass CostClassOf(ScalarOp op) {
   switch (op) {
     case ScalarOp::kInput:
     case ScalarOp::kConstant:
-      return Class::kNothing;
+      return CostClass::kNothing;
     case ScalarOp::kDiv:
     case ScalarOp::kSqrt:
     case ScalarOp::kRsqrt:
-      return Class::kSlow;
+      return CostClass::kSlow;
     case ScalarOp::kSin:
     case ScalarOp::kCos:
-      return Class::kWaves;
+      return CostClass::kWaves;
     case ScalarOp::kExp:
     case ScalarOp::kExpm1:
     case ScalarOp::kLog:
@@ -32,44 +21,61 @@ Class ClassOf(ScalarOp op) {
     case ScalarOp::kTanh:
     case ScalarOp::kErf:
     case ScalarOp::kSigmoid:
-      return Class::kSmooth;
+      return CostClass::kSmooth;
     case ScalarOp::kFloorDiv:
     case ScalarOp::kFloorMod:
     case ScalarOp::kTruncDiv:
     case ScalarOp::kTruncMod:
-      return Class::kWhole;
+      return CostClass::kWhole;
     case ScalarOp::kPow:
     case ScalarOp::kAtan2:
-      return Class::kCalled;
+      return CostClass::kCalled;
     default:
-      return op >= ScalarOp::kTan && op <= ScalarOp::kDigamma ? Class::kCalled : Class::kCheap;
+      return op >= ScalarOp::kTan && op <= ScalarOp::kDigamma ? CostClass::kCalled
+                                                              : CostClass::kCheap;
   }
 }
 
-}  // namespace
-
-// The figures were measured on a core with vectors of 64 bytes.
-ScalarCost CostOf(ScalarOp op, DType operand) {
-  double width = static_cast<double>(ItemSize(operand)) / 4;
-  if (IsComplex(operand)) return {4, 5 * width, 5 * width};
-  bool fast = operand == DType::kFloat32;
-  switch (ClassOf(op)) {
-    case Class::kNothing:
-      return {};
-    case Class::kCheap:
-      return {1, 0.015 * width, 0.1 * width};
-    case Class::kSlow:
-      return {1, 0.1 * width, 0.2 * width};
-    case Class::kWaves:
-      return {20, fast ? 0.6 : 8, fast ? 0.7 : 8};
-    case Class::kSmooth:
-      return {20, fast ? 0.3 : 8, fast ? 0.7 : 8};
-    case Class::kWhole:
-      return {20, 5, 3};
-    case Class::kCalled:
-      return {20, 5, 10};
+double FlopsOf(ScalarOp op, DType operand) {
+  if (IsComplex(operand)) return 4;
+  switch (CostClassOf(op)) {
+    case CostClass::kNothing:
+      return 0;
+    case CostClass::kCheap:
+    case CostClass::kSlow:
+      return 1;
+    default:
+      return 20;
   }
-  return {};
+}
+
+bool IsHeavy(ScalarOp op) {
+  switch (op) {
+    case ScalarOp::kInput:
+    case ScalarOp::kConstant:
+    case ScalarOp::kCast:
+    case ScalarOp::kAdd:
+    case ScalarOp::kSub:
+    case ScalarOp::kMul:
+    case ScalarOp::kMin:
+    case ScalarOp::kMax:
+    case ScalarOp::kNeg:
+    case ScalarOp::kAbs:
+    case ScalarOp::kSelect:
+    case ScalarOp::kLess:
+    case ScalarOp::kLessEqual:
+    case ScalarOp::kGreater:
+    case ScalarOp::kGreaterEqual:
+    case ScalarOp::kEqual:
+    case ScalarOp::kNotEqual:
+    case ScalarOp::kAnd:
+    case ScalarOp::kOr:
+    case ScalarOp::kXor:
+    case ScalarOp::kNot:
+      return false;
+    default:
+      return true;
+  }
 }
 
 }  // namespace ms::loops

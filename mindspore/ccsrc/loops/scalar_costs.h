@@ -1,16 +1,24 @@
-// What one scalar op costs: schedules, grains and rooflines all ask here.
+// What one scalar op costs, as far as that is the same on all devices.
 #pragma once
 
 #include "ir/scalar.h"
 
 namespace ms::loops {
 
-struct ScalarCost {
-  double flops = 0;    // functions count as 20
-  double code_ns = 0;  // of an element on one core, in generated code: operands are in registers
-  double tile_ns = 0;  // and in a tile program: they come from the first-level cache
+enum class CostClass : uint8_t {
+  kNothing,  // inputs and constants
+  kCheap,    // one instruction
+  kSlow,     // one slow instruction
+  kWaves,    // sin, cos
+  kSmooth,   // functions of which Float32 has a polynomial
+  kWhole,    // division with a rounding
+  kCalled,   // all others: a call for each element
 };
+CostClass CostClassOf(ScalarOp op);
 
-ScalarCost CostOf(ScalarOp op, DType operand);
+double FlopsOf(ScalarOp op, DType operand);  // functions count as 20
+
+// Whether a result that is needed again is better read back than computed again.
+bool IsHeavy(ScalarOp op);
 
 }  // namespace ms::loops

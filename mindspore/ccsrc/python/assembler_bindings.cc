@@ -1,15 +1,13 @@
-// mindspore._core.assembler: LLVM text goes to a Python function, addresses of machine code come
-// back (loops/machine_code.h, mindspore/_assembler.py). And programs from graph text, by which
-// tests reach single kernels.
+// mindspore._core.assembler: the text of generated kernels goes to a Python function, addresses of
+// machine code come back (loops/machine_code.h, mindspore/_assembler.py). And programs from graph
+// text, by which tests reach single kernels.
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
-#include "backends/cpu/isa.h"
-#include "backends/cpu/kernels/generated.h"
 #include "driver/compile.h"
 #include "ir/text.h"
 #include "loops/machine_code.h"
-#include "loops/tuning.h"
+#include "loops/tunings.h"
 #include "python/module.h"
 #include "python/tensor_object.h"
 
@@ -121,8 +119,18 @@ void BindTuning(py::module_& assembler) {
   assembler.def("spend_tuning", &loops::SpendTuning);
   assembler.def("load_tunings", &LoadTunings, "Results of earlier processes, by key.");
   assembler.def("take_tunings", &TakeTunings, "What was found since the last call.");
-  assembler.def("next_tuning_trial", &loops::NextTuningTrial,
-                "Code that a tuner waits for; None where there is nothing to try now.");
+}
+
+// What the device that writes the texts says of them.
+void BindGenerator(py::module_& assembler, const loops::Generator& generator) {
+  assembler.attr("instruction_set") = generator.instruction_set();
+  assembler.attr("is_limited") = generator.is_limited();
+  assembler.def(
+      "generate_always", [&generator](bool on) { generator.GenerateAlways(on); },
+      "Whether kernels made from now on have code even for little work, and wait for it.");
+  assembler.def(
+      "next_tuning_trial", [&generator] { return generator.NextTrial(); },
+      "Code that a tuner waits for; None where there is nothing to try now.");
 }
 
 }  // namespace
@@ -139,11 +147,6 @@ void BindAssembler(py::module_& m) {
   py::class_<TextProgram>(assembler, "TextProgram")
       .def(py::init<const std::string&>())
       .def("run", &TextProgram::Run);
-  assembler.attr("instruction_set") = cpu::IsaName(cpu::MachineIsa());
-  assembler.attr("is_limited") = cpu::MachineIsa() < cpu::ProcessorIsa();
-  assembler.def(
-      "generate_always", &cpu::GenerateAlways,
-      "Whether kernels made from now on have code even for little work, and wait for it.");
   assembler.def(
       "set",
       [](py::object submit) {
@@ -151,6 +154,8 @@ void BindAssembler(py::module_& m) {
       },
       "Calls `submit(code)` for each new text; None: kernels are interpreted.");
   BindTuning(assembler);
+  if (const loops::Generator* generator = loops::TextGenerator())
+    BindGenerator(assembler, *generator);
 }
 
 }  // namespace ms::python

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "backends/cpu/codegen/tile_program.h"
 #include "backends/cpu/isa/tables.h"
 #include "ir/emitter.h"
 #include "ops/all.h"
@@ -30,7 +31,7 @@ class GraphBody : public testing::Test {
     for (const Tensor& t : in) inputs.push_back(t.raw());
     for (const Type& t : graph_->OutputTypes()) out.emplace_back(t.dtype(), t.shape());
     for (const Tensor& t : out) outputs.push_back(t.raw());
-    TileProgram program;
+    cpu::TileProgram program;
     EXPECT_EQ(program.Compile(body, graph_->InputTypes(), out[0].shape(), cpu::Vectors()), "");
     program.Run(inputs.data(), outputs.data(), 0, program.size());
     return out;

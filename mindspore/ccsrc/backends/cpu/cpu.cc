@@ -2,6 +2,7 @@
 
 #include "backends/cpu/isa.h"
 #include "backends/cpu/kernels/fused.h"
+#include "backends/cpu/kernels/generated.h"
 #include "backends/cpu/kernels/integer.h"
 #include "backends/cpu/kernels/matmul_packed.h"
 #include "backends/cpu/onednn.h"
@@ -40,6 +41,9 @@ class CpuBackend : public Backend {
 
 }  // namespace
 
-std::unique_ptr<Backend> MakeCpuBackend() { return std::make_unique<CpuBackend>(); }
+std::unique_ptr<Backend> MakeCpuBackend() {
+  loops::SetGenerator(&MachineGenerator());
+  return std::make_unique<CpuBackend>();
+}
 
 }  // namespace ms::cpu

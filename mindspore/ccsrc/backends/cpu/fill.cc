@@ -8,7 +8,7 @@
 namespace ms::cpu {
 
 void ParallelFill(void* out, const void* value, int64_t count, size_t item) {
-  loops::FillFn fill = Vectors().Fill(item);
+  FillFn fill = Vectors().Fill(item);
   auto size = static_cast<int64_t>(item);
   alignas(16) char one[16];  // the caller's may stand at any address
   std::memcpy(one, value, item);

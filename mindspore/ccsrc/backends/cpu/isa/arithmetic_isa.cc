@@ -5,8 +5,6 @@
 namespace ms::cpu::MS_ISA {
 namespace {
 
-using loops::VectorTable;
-
 // Unsigned arithmetic at least as wide as int: wraps, and never overflows in a promotion to int.
 template <class T>
 struct WrapImpl {

@@ -9,8 +9,6 @@
 namespace ms::cpu::MS_ISA {
 namespace {
 
-using loops::VectorTable;
-
 template <class T>
 constexpr bool kIsFloat = static_cast<T>(0.5) != static_cast<T>(0);
 template <>

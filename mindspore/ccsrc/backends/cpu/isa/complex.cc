@@ -6,9 +6,6 @@
 namespace ms::cpu {
 namespace {
 
-using loops::VectorFn;
-using loops::VectorTable;
-
 template <class T, class R, class F>
 VectorFn Map(F) {
   return [](void* out, const void* a, const void* b, const void*, int64_t n) {

@@ -3,14 +3,14 @@
 
 #include <cstdint>
 
-#include "loops/vector_table.h"
+#include "backends/cpu/isa/vector_table.h"
 
 namespace ms::cpu::MS_ISA {
 
 // The output may be the same memory as an input, element for element, which ivdep declares
 // harmless.
 template <class T, class R, class F>
-loops::VectorFn Unary(F) {
+VectorFn Unary(F) {
   return [](void* out, const void* a, const void*, const void*, int64_t n) {
     R* y = static_cast<R*>(out);
     const T* x = static_cast<const T*>(a);
@@ -20,7 +20,7 @@ loops::VectorFn Unary(F) {
 }
 
 template <class T, class R, class F>
-loops::VectorFn Binary(F) {
+VectorFn Binary(F) {
   return [](void* out, const void* a, const void* b, const void*, int64_t n) {
     R* z = static_cast<R*>(out);
     const T* x = static_cast<const T*>(a);
@@ -31,7 +31,7 @@ loops::VectorFn Binary(F) {
 }
 
 template <class T>
-loops::VectorFn SelectLoop() {
+VectorFn SelectLoop() {
   return [](void* out, const void* c, const void* a, const void* b, int64_t n) {
     T* z = static_cast<T*>(out);
     const uint8_t* condition = static_cast<const uint8_t*>(c);

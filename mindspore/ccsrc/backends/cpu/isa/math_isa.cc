@@ -11,8 +11,6 @@
 namespace ms::cpu::MS_ISA {
 namespace {
 
-using loops::VectorTable;
-
 template <class F>
 void SetFloat(VectorTable& t, ScalarOp op, F f) {
   t.Set(op, DType::kFloat32, Unary<float, float>(f));

@@ -2,8 +2,8 @@
 
 namespace ms::cpu {
 
-loops::VectorTable MakeVectors(Isa isa) {
-  loops::VectorTable table;
+VectorTable MakeVectors(Isa isa) {
+  VectorTable table;
   FillComplex(table);
   switch (isa) {
 #ifdef MS_X86_ISA
@@ -26,8 +26,8 @@ loops::VectorTable MakeVectors(Isa isa) {
   }
 }
 
-const loops::VectorTable& Vectors() {
-  static const loops::VectorTable table = MakeVectors(MachineIsa());
+const VectorTable& Vectors() {
+  static const VectorTable table = MakeVectors(MachineIsa());
   return table;
 }
 

@@ -2,18 +2,18 @@
 #pragma once
 
 #include "backends/cpu/isa.h"
-#include "loops/vector_table.h"
+#include "backends/cpu/isa/vector_table.h"
 
 namespace ms::cpu {
 
-MS_DECLARE_ISA(void FillArithmetic(loops::VectorTable& table);
-               void FillMath(loops::VectorTable& table); void FillCasts(loops::VectorTable& table);)
+MS_DECLARE_ISA(void FillArithmetic(VectorTable& table); void FillMath(VectorTable& table);
+               void FillCasts(VectorTable& table);)
 
 // Loops for MachineIsa(), complex types included.
-const loops::VectorTable& Vectors();
+const VectorTable& Vectors();
 // Loops of one instruction set, which this processor must have.
-loops::VectorTable MakeVectors(Isa isa);
+VectorTable MakeVectors(Isa isa);
 
-void FillComplex(loops::VectorTable& table);
+void FillComplex(VectorTable& table);
 
 }  // namespace ms::cpu

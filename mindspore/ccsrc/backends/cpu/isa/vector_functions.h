@@ -5,9 +5,9 @@
 
 #include <cstdint>
 
+#include "backends/cpu/isa/vector_table.h"
 #include "backends/cpu/isa/vectors.h"
 #include "loops/math_functions.h"
-#include "loops/vector_table.h"
 
 namespace ms::cpu::MS_ISA {
 
@@ -63,7 +63,7 @@ inline Reals FromBits(Words i) { return Reals(__builtin_bit_cast(FloatVector, i.
 
 // The loop of a function of Reals; the rest of a vector is filled up with zeros.
 template <class F>
-loops::VectorFn UnaryOfVectors(F) {
+VectorFn UnaryOfVectors(F) {
   return [](void* out, const void* a, const void*, const void*, int64_t n) {
     float* y = static_cast<float*>(out);
     const float* x = static_cast<const float*>(a);

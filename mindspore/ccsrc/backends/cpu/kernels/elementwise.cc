@@ -3,19 +3,19 @@
 // and keeps what lies between the steps in registers.
 #include <atomic>
 
+#include "backends/cpu/codegen/tile_program.h"
 #include "backends/cpu/cpu.h"
 #include "backends/cpu/isa/tables.h"
 #include "backends/cpu/kernels/generated.h"
 #include "kernel/range_kernel.h"
 #include "loops/machine_code.h"
-#include "loops/tile_program.h"
 
 namespace ms::cpu {
 namespace {
 
 class TileKernel : public RangeKernel {
  public:
-  explicit TileKernel(loops::TileProgram program) : program_(std::move(program)) {
+  explicit TileKernel(TileProgram program) : program_(std::move(program)) {
     SetWork(program_.size(), program_.ns_per_element());
   }
 
@@ -24,7 +24,7 @@ class TileKernel : public RangeKernel {
   }
 
  private:
-  loops::TileProgram program_;
+  TileProgram program_;
 };
 
 constexpr double kWorthCode = 4000;  // ns: what one run must take
@@ -98,7 +98,7 @@ loops::LoopBody BodyOf(const KernelRequest& request) {
 }
 
 KernelChoice MakeTileKernel(const KernelRequest& request) {
-  loops::TileProgram program;
+  TileProgram program;
   std::string refusal =
       program.Compile(BodyOf(request), request.in, request.out[0].shape(), Vectors());
   if (!refusal.empty()) return No("{}", refusal);
@@ -130,7 +130,7 @@ KernelChoice MakePrelu(const KernelRequest& request) {
                 node(ScalarOp::kMul, t, -1, 0, 1, -1),
                 node(ScalarOp::kSelect, t, -1, 3, 0, 4)};
   body.outputs = {5};
-  loops::TileProgram program;
+  TileProgram program;
   std::string refusal = program.Compile(body, {request.in[0], Type(t, Shape(slopes))},
                                         request.out[0].shape(), Vectors());
   if (!refusal.empty()) return No("{}", refusal);

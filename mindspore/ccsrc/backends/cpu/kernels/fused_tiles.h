@@ -9,8 +9,8 @@
 // computed again.
 #pragma once
 
+#include "backends/cpu/codegen/tile_program.h"
 #include "backends/cpu/kernels/reduce_plan.h"
-#include "loops/tile_program.h"
 #include "ops/fused.h"
 
 namespace ms::cpu {
@@ -30,7 +30,7 @@ struct FusedPlace {
 
 // A program over the elements of the space, or over those of the kept axes.
 struct FusedPass {
-  loops::TileProgram program;
+  TileProgram program;
   std::vector<FusedPlace> in, out;
   bool empty() const { return out.empty(); }
 };
@@ -40,8 +40,8 @@ struct FusedReduction {
   DType dtype = DType::kFloat32;  // of the elements read; a half type is summed as Float32
   DType result = DType::kFloat32;
   ReduceFn reduce = nullptr;
-  bool mean = false;                  // `reduce` only adds up
-  loops::VectorFn combine = nullptr;  // of partial results
+  bool mean = false;           // `reduce` only adds up
+  VectorFn combine = nullptr;  // of partial results
 };
 
 struct FusedStage {

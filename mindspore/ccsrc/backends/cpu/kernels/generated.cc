@@ -6,10 +6,10 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "backends/cpu/codegen/nest_text.h"
 #include "backends/cpu/isa/tables.h"
 #include "kernel/range_kernel.h"
-#include "loops/machine_code.h"
-#include "loops/nest_text.h"
+#include "loops/tunings.h"
 
 namespace ms::cpu {
 namespace {
@@ -18,7 +18,7 @@ using loops::MachineCode;
 
 std::atomic<bool> generate_always{false};
 
-loops::LlvmTarget Target() {
+LlvmTarget Target() {
   switch (MachineIsa()) {
     case Isa::kAvx512:
       return {64, true};
@@ -50,27 +50,27 @@ void* ThreadScratch(size_t bytes) {
 }
 
 // Code of one tuning, and what it is called with.
-struct Way : loops::TunedWay {
-  Way(loops::NestText text, const loops::Tuning& with) {
+struct Way : TunedWay {
+  Way(NestText text, const Tuning& with) {
     tuning = with;
     parameters = std::move(text.parameters);
     tasks = std::move(text.tasks);
     scratch_bytes = text.scratch_bytes;
     workspace_bytes = text.workspace_bytes;
-    for (const loops::LlvmCall& call : text.calls) functions.push_back(call.Find(Vectors()));
+    for (const LlvmCall& call : text.calls) functions.push_back(call.Find(Vectors()));
   }
   std::vector<int64_t> parameters;
   std::vector<int64_t> tasks;
-  std::vector<loops::VectorFn> functions;
+  std::vector<VectorFn> functions;
   size_t scratch_bytes;
   size_t workspace_bytes;
 };
 
 // The way of a tuning; null, and why, where there is none. Its code is only written so far.
-std::shared_ptr<Way> MakeWay(const loops::LoopNest& nest, const loops::Tuning& tuning,
+std::shared_ptr<Way> MakeWay(const ScheduledNest& nest, const Tuning& tuning,
                              std::string* refusal) {
-  loops::NestText text;
-  *refusal = loops::WriteNest(loops::Retuned(nest, tuning), Target(), Vectors(), &text);
+  NestText text;
+  *refusal = WriteNest(Retuned(nest, tuning), Target(), Vectors(), &text);
   if (!refusal->empty()) return nullptr;
   auto code = std::make_shared<MachineCode>(text.text, text.tasks.size());
   auto way = std::make_shared<Way>(std::move(text), tuning);
@@ -79,7 +79,7 @@ std::shared_ptr<Way> MakeWay(const loops::LoopNest& nest, const loops::Tuning& t
 }
 
 // The same for a kernel whose workspace is there already.
-std::shared_ptr<Way> Retuned(const loops::LoopNest& nest, const loops::Tuning& tuning,
+std::shared_ptr<Way> Retuned(const ScheduledNest& nest, const Tuning& tuning,
                              size_t most_workspace) {
   std::string refusal;
   std::shared_ptr<Way> way = MakeWay(nest, tuning, &refusal);
@@ -92,15 +92,15 @@ void Submit(Way& way) { way.code = loops::CodeOf(way.code->text(), way.tasks.siz
 class GeneratedKernel : public Kernel {
  public:
   GeneratedKernel(std::shared_ptr<Way> way, std::shared_ptr<Way> streaming,
-                  std::shared_ptr<loops::Tuner> tuner, const loops::LoopNest& nest,
-                  const Types& outputs, std::shared_ptr<const Kernel> interpreted)
+                  std::shared_ptr<Tuner> tuner, const ScheduledNest& nest, const Types& outputs,
+                  std::shared_ptr<const Kernel> interpreted)
       : way_(std::move(way)),
         streaming_(std::move(streaming)),
         tuner_(std::move(tuner)),
         outputs_(outputs.size()),
         waits_(nest.stages > 0 || GeneratesAlways()),
         interpreted_(std::move(interpreted)) {
-    cost_ns_ = loops::CostOf(nest).ns;
+    cost_ns_ = CostOf(nest).ns;
     workspace_bytes_ = way_->workspace_bytes;
     if (interpreted_)
       workspace_bytes_ = std::max(workspace_bytes_, interpreted_->workspace_bytes());
@@ -128,7 +128,7 @@ class GeneratedKernel : public Kernel {
         out.push_back(static_cast<char*>(args.out[i - inputs]) + begin * steps[i]);
     }
     int64_t size = end - begin;
-    auto run = reinterpret_cast<loops::PhaseFn>(const_cast<void*>(way_->code->phase(0)));
+    auto run = reinterpret_cast<PhaseFn>(const_cast<void*>(way_->code->phase(0)));
     run(in.data(), out.data(), &size, ThreadScratch(way_->scratch_bytes), nullptr,
         way_->functions.data(), 0, (size + way_->tuning.block - 1) / way_->tuning.block);
   }
@@ -149,7 +149,7 @@ class GeneratedKernel : public Kernel {
  private:
   void RunTuned(const KernelArgs& args) const {
     bool measure = false;
-    const loops::TunedWay& way = tuner_->Next(&measure);
+    const TunedWay& way = tuner_->Next(&measure);
     if (!measure) return RunCode(static_cast<const Way&>(way), args);
     auto begin = std::chrono::steady_clock::now();
     RunCode(static_cast<const Way&>(way), args);
@@ -168,7 +168,7 @@ class GeneratedKernel : public Kernel {
   void RunCode(const Way& chosen, const KernelArgs& args) const {
     const Way& way = Fits(chosen, args) ? chosen : *way_;
     for (size_t p = 0; p < way.tasks.size(); ++p) {
-      auto run = reinterpret_cast<loops::PhaseFn>(const_cast<void*>(way.code->phase(p)));
+      auto run = reinterpret_cast<PhaseFn>(const_cast<void*>(way.code->phase(p)));
       double ns =
           cost_ns_ / static_cast<double>(way.tasks.size()) / static_cast<double>(way.tasks[p]);
       ParallelFor(way.tasks[p], ns, [&](int64_t begin, int64_t end) {
@@ -180,7 +180,7 @@ class GeneratedKernel : public Kernel {
 
   std::shared_ptr<const Way> way_;        // by rule, or as an earlier process found it
   std::shared_ptr<const Way> streaming_;  // the same past the caches, where that was found better
-  std::shared_ptr<loops::Tuner> tuner_;
+  std::shared_ptr<Tuner> tuner_;
   size_t outputs_;
   bool waits_;
   std::shared_ptr<const Kernel> interpreted_;
@@ -226,43 +226,54 @@ bool DumpsKernels() {
 }
 
 // The roofline of one core: 15 GB/s of memory or 100 GF/s, whichever takes longer.
-void Dump(const KernelRequest& request, const loops::LoopNest& nest, const Way& way) {
+void Dump(const KernelRequest& request, const ScheduledNest& nest, const Way& way) {
   double bytes = 0;
   for (const Types* types : {&request.in, &request.out}) {
     for (const Type& t : *types)
       bytes += static_cast<double>(t.shape().size()) * static_cast<double>(ItemSize(t.dtype()));
   }
-  loops::NestCost cost = loops::CostOf(nest);
+  NestCost cost = CostOf(nest);
   std::string shown = fmt::format(
       "---- kernel Fused{}\n{}roofline: {:.3g} MB, {:.3g} Mflop; {:.3g} us by memory, {:.3g} us by "
       "arithmetic, {:.3g} us expected on one core\n{}",
-      ToString(request.in), loops::Print(nest), bytes / 1e6, cost.flops / 1e6, bytes / 15e3,
+      ToString(request.in), Print(nest), bytes / 1e6, cost.flops / 1e6, bytes / 15e3,
       cost.flops / 100e3, std::max(cost.ns / 1e3, bytes / 15e3), way.code->text());
   std::fputs(shown.c_str(), stderr);
 }
 
 // What an earlier process found, if it is a tuning that leaves all bits as they are.
-loops::Tuning Usable(const loops::TuningResult& known, const loops::LoopNest& nest) {
-  loops::Tuning tuning;
-  bool good = loops::ParseTuning(known.tuning, &tuning) &&
-              loops::IsAllowed(tuning, loops::ChangesFor(nest, Target()));
+Tuning Usable(const loops::TuningResult& known, const ScheduledNest& nest) {
+  Tuning tuning;
+  bool good = ParseTuning(known.tuning, &tuning) && IsAllowed(tuning, ChangesFor(nest, Target()));
   return good ? tuning : nest.tuning;
 }
 
-std::shared_ptr<loops::Tuner> TunerFor(const std::string& key, const loops::LoopNest& nest,
-                                       const std::shared_ptr<Way>& way) {
-  return loops::TunerOf(key, [&] {
+std::shared_ptr<Tuner> TunerFor(const std::string& key, const ScheduledNest& nest,
+                                const std::shared_ptr<Way>& way) {
+  return TunerOf(key, [&] {
     size_t workspace = way->workspace_bytes;
-    return std::make_shared<loops::Tuner>(
-        key, loops::ChangesFor(nest, Target()), way,
-        [nest, workspace](const loops::Tuning& t) { return Retuned(nest, t, workspace); });
+    return std::make_shared<Tuner>(
+        key, ChangesFor(nest, Target()), way,
+        [nest, workspace](const Tuning& t) { return Retuned(nest, t, workspace); });
   });
 }
 
+class CpuGenerator : public loops::Generator {
+ public:
+  std::string_view instruction_set() const override { return IsaName(MachineIsa()); }
+  bool is_limited() const override { return MachineIsa() < ProcessorIsa(); }
+  void GenerateAlways(bool on) const override { generate_always = on; }
+  std::shared_ptr<MachineCode> NextTrial() const override { return NextTuningTrial(); }
+};
+
 }  // namespace
 
-void GenerateAlways(bool on) { generate_always = on; }
 bool GeneratesAlways() { return generate_always; }
+
+const loops::Generator& MachineGenerator() {
+  static const CpuGenerator generator;
+  return generator;
+}
 
 KernelChoice MakeGenerated(const KernelRequest& request,
                            std::shared_ptr<const Kernel> interpreted) {
@@ -270,25 +281,25 @@ KernelChoice MakeGenerated(const KernelRequest& request,
   FusedBody body;
   std::string refusal = AnalyzeFused(*request.attr<Graph*>("body"), &body);
   if (!refusal.empty()) return No("{}", refusal);
-  loops::LoopNest nest;
-  refusal = loops::MakeNest(body, Target().vector_bytes, &nest);
+  ScheduledNest nest;
+  refusal = ScheduleNest(body, Target().vector_bytes, &nest);
   if (!refusal.empty()) return No("{}", refusal);
   std::shared_ptr<Way> streaming, way = MakeWay(nest, nest.tuning, &refusal);
   if (!way) return No("{}", refusal);
   loops::TuningResult known;
-  std::string key = loops::TuningKey(way->code->text(), way->parameters);
-  loops::Tuning tuning = nest.tuning;
+  std::string key = TuningKey(way->code->text(), way->parameters);
+  Tuning tuning = nest.tuning;
   if (loops::FindTuning(key, &known)) tuning = Usable(known, nest);
   if (tuning.streams) streaming = Retuned(nest, tuning, way->workspace_bytes);
   if (streaming) Submit(*streaming);
   tuning.streams = 0;
   if (!(tuning == nest.tuning)) {
     if (std::shared_ptr<Way> tuned = Retuned(nest, tuning, way->workspace_bytes)) way = tuned;
-    nest = loops::Retuned(nest, way->tuning);
+    nest = Retuned(nest, way->tuning);
   }
   if (DumpsKernels()) Dump(request, nest, *way);
   Submit(*way);
-  std::shared_ptr<loops::Tuner> tuner;
+  std::shared_ptr<Tuner> tuner;
   if (loops::TuningBudget() > 0 && !known.complete) tuner = TunerFor(key, nest, way);
   auto range = std::dynamic_pointer_cast<const RangeKernel>(interpreted);
   bool sliced = range && IsAligned(body, request.in) && GeneratedRange::Can(*way);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernel/kernel.h"
+#include "loops/machine_code.h"
 #include "ops/fused.h"
 
 namespace ms::cpu {
@@ -13,8 +14,9 @@ namespace ms::cpu {
 // stays.
 KernelChoice MakeGenerated(const KernelRequest& request, std::shared_ptr<const Kernel> interpreted);
 
-// For tests: code for every body, however little work it is, and no run without it.
-void GenerateAlways(bool on);
+// Whether every body has code, however little work it is, and no run goes without.
 bool GeneratesAlways();
+
+const loops::Generator& MachineGenerator();
 
 }  // namespace ms::cpu

@@ -19,7 +19,7 @@ DType IntegerAsFloat64(DType dtype) {
 }
 
 void Convert(const void* from, DType from_type, void* to, DType to_type, int64_t n) {
-  loops::VectorFn cast = Vectors().Cast(from_type, to_type);
+  VectorFn cast = Vectors().Cast(from_type, to_type);
   size_t from_size = ItemSize(from_type);
   size_t to_size = ItemSize(to_type);
   ParallelFor(n, kCastNs, [&](int64_t begin, int64_t end) {

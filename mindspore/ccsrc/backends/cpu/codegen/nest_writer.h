@@ -5,9 +5,9 @@
 #include <functional>
 #include <map>
 
-#include "loops/nest_text.h"
+#include "backends/cpu/codegen/nest_text.h"
 
-namespace ms::loops {
+namespace ms::cpu {
 
 // Where in the innermost loop code is being written.
 struct Lane {
@@ -37,7 +37,7 @@ class LaneTotal {
 
 class NestWriter {
  public:
-  NestWriter(const LoopNest& nest, const LlvmTarget& target, const VectorTable& table,
+  NestWriter(const ScheduledNest& nest, const LlvmTarget& target, const VectorTable& table,
              NestText* result);
   std::string Run();
 
@@ -116,7 +116,7 @@ class NestWriter {
   std::string PartialAt(LlvmScope& scope, int v, const std::string& chunk, int64_t width);
   int SlotOf(int v) const;  // among the reductions
 
-  const LoopNest& nest_;
+  const ScheduledNest& nest_;
   NestText& result_;
   LlvmModule module_;
   int lanes_ = 1;
@@ -141,4 +141,4 @@ class NestWriter {
   bool finishing_ = false;         // columns: results are being made, not read
 };
 
-}  // namespace ms::loops
+}  // namespace ms::cpu

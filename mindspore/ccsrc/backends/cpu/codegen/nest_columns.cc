@@ -1,15 +1,15 @@
 // The schedule whose innermost loop runs along kept columns: totals stand in arrays of one tile.
 #include <algorithm>
 
-#include "loops/nest_writer.h"
+#include "backends/cpu/codegen/nest_writer.h"
 
-namespace ms::loops {
+namespace ms::cpu {
 
 // A kept value that is made of totals: computed once for the tile, not for each row.
 bool NestWriter::IsHoisted(int v) const {
-  const NestValue& value = nest_.values[v];
-  return nest_.schedule == LoopNest::Schedule::kColumns && value.kept && !value.flat &&
-         value.stage > 0 && value.reduction == Reduction::kNone;
+  const loops::NestValue& value = nest_.values[v];
+  return nest_.schedule == ScheduledNest::Schedule::kColumns && value.kept && !value.flat &&
+         value.stage > 0 && value.reduction == loops::Reduction::kNone;
 }
 
 std::string NestWriter::ColumnArray(LlvmScope& scope, int v) {
@@ -181,7 +181,7 @@ void NestWriter::WriteKeptColumns(LlvmScope& task) {
 
 void NestWriter::WriteColumns() {
   bool kept = std::any_of(nest_.outputs.begin(), nest_.outputs.end(),
-                          [](const NestOutput& o) { return o.kept; });
+                          [](const loops::NestOutput& o) { return o.kept; });
   WritePhase(nest_.OuterSize(false) * nest_.tiles(), [&](LlvmScope& task) {
     BeginColumns(task, kept_);
     for (pass_ = 0; pass_ < nest_.passes(); ++pass_) {
@@ -194,7 +194,7 @@ void NestWriter::WriteColumns() {
 
 void NestWriter::WriteColumnChunks() {
   bool kept = std::any_of(nest_.outputs.begin(), nest_.outputs.end(),
-                          [](const NestOutput& o) { return o.kept; });
+                          [](const loops::NestOutput& o) { return o.kept; });
   int64_t tiles = nest_.OuterSize(false) * nest_.tiles();
   for (pass_ = 0; pass_ < nest_.passes(); ++pass_) {
     WritePhase(tiles * nest_.chunks, [&](LlvmScope& task) {
@@ -219,4 +219,4 @@ void NestWriter::WriteColumnChunks() {
   });
 }
 
-}  // namespace ms::loops
+}  // namespace ms::cpu

@@ -2,9 +2,9 @@
 // for bit. What has no short text is a call of such a loop on the lanes of one vector.
 #include <array>
 
-#include "loops/llvm_scope.h"
+#include "backends/cpu/codegen/llvm_scope.h"
 
-namespace ms::loops {
+namespace ms::cpu {
 namespace {
 
 bool IsHalf(DType t) { return t == DType::kFloat16 || t == DType::kBFloat16; }
@@ -370,4 +370,4 @@ LlvmValue WriteScalar(LlvmScope& scope, const ScalarNode& node, const std::vecto
   return WriteCall(scope, call, args, RegisterType(node.dtype));
 }
 
-}  // namespace ms::loops
+}  // namespace ms::cpu

@@ -1,8 +1,8 @@
 // loops/math_functions.h on values of LLVM text.
-#include "loops/llvm_scope.h"
+#include "backends/cpu/codegen/llvm_scope.h"
 #include "loops/math_functions.h"
 
-namespace ms::loops {
+namespace ms::cpu {
 namespace {
 
 struct Ints {
@@ -128,22 +128,22 @@ bool WriteFunction(LlvmScope& scope, ScalarOp op, const LlvmValue& value, LlvmVa
   Floats x(&scope, value.name, value.lanes);
   switch (op) {
     case ScalarOp::kExp:
-      return give(math::Exp(x));
+      return give(loops::math::Exp(x));
     case ScalarOp::kExpm1:
-      return give(math::Expm1(x));
+      return give(loops::math::Expm1(x));
     case ScalarOp::kLog:
-      return give(math::Log(x));
+      return give(loops::math::Log(x));
     case ScalarOp::kLog1p:
-      return give(math::Log1p(x));
+      return give(loops::math::Log1p(x));
     case ScalarOp::kTanh:
-      return give(math::Tanh(x));
+      return give(loops::math::Tanh(x));
     case ScalarOp::kSigmoid:
-      return give(math::Sigmoid(x));
+      return give(loops::math::Sigmoid(x));
     case ScalarOp::kErf:
-      return give(math::Erf(x));
+      return give(loops::math::Erf(x));
     default:
       return false;
   }
 }
 
-}  // namespace ms::loops
+}  // namespace ms::cpu

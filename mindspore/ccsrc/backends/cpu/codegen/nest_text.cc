@@ -1,10 +1,10 @@
-#include "loops/nest_text.h"
+#include "backends/cpu/codegen/nest_text.h"
 
 #include <algorithm>
 
-#include "loops/nest_writer.h"
+#include "backends/cpu/codegen/nest_writer.h"
 
-namespace ms::loops {
+namespace ms::cpu {
 namespace {
 
 // Keys of LlvmScope::known for other things than values in full width.
@@ -12,9 +12,9 @@ constexpr int kSplat = 1 << 20;   // a flat value in all lanes
 constexpr int kOffset = 2 << 20;  // a leaf's or output's row
 constexpr int kOutput = 1 << 19;
 
-int LanesOf(const LoopNest& nest, const LlvmTarget& target) {
+int LanesOf(const ScheduledNest& nest, const LlvmTarget& target) {
   size_t widest = 1;
-  for (const NestValue& v : nest.values) {
+  for (const loops::NestValue& v : nest.values) {
     if (!v.flat) widest = std::max(widest, ItemSize(RegisterType(v.node.dtype)));
   }
   int bytes = nest.tuning.narrow ? target.vector_bytes / 2 : target.vector_bytes;
@@ -31,19 +31,19 @@ std::string Suffix(DType type) {
 
 }  // namespace
 
-NestWriter::NestWriter(const LoopNest& nest, const LlvmTarget& target, const VectorTable& table,
-                       NestText* result)
+NestWriter::NestWriter(const ScheduledNest& nest, const LlvmTarget& target,
+                       const VectorTable& table, NestText* result)
     : nest_(nest), result_(*result), module_(target, table), lanes_(LanesOf(nest, target)) {}
 
 std::string NestWriter::Run() {
   switch (nest_.schedule) {
-    case LoopNest::Schedule::kElementwise:
+    case ScheduledNest::Schedule::kElementwise:
       WriteElementwise();
       break;
-    case LoopNest::Schedule::kRows:
+    case ScheduledNest::Schedule::kRows:
       nest_.chunks == 1 ? WriteRows() : WriteRowChunks();
       break;
-    case LoopNest::Schedule::kColumns:
+    case ScheduledNest::Schedule::kColumns:
       nest_.chunks == 1 ? WriteColumns() : WriteColumnChunks();
       break;
   }
@@ -60,7 +60,7 @@ std::string NestWriter::Run() {
   return module_.refusal;
 }
 
-std::string WriteNest(const LoopNest& nest, const LlvmTarget& target, const VectorTable& table,
+std::string WriteNest(const ScheduledNest& nest, const LlvmTarget& target, const VectorTable& table,
                       NestText* result) {
   *result = {};
   return NestWriter(nest, target, table, result).Run();
@@ -211,9 +211,9 @@ LlvmValue NestWriter::Compute(int v, LlvmScope& scope,
 }
 
 LlvmValue NestWriter::Flat(int v) {
-  const NestValue& value = nest_.values[v];
+  const loops::NestValue& value = nest_.values[v];
   const ScalarNode& node = value.node;
-  if (node.op == ScalarOp::kConstant && value.reduction == Reduction::kNone) {
+  if (node.op == ScalarOp::kConstant && value.reduction == loops::Reduction::kNone) {
     DType type = RegisterType(node.dtype);
     double number = node.value;
     return {LlvmConstant(number, type, 1), type, 1};
@@ -223,8 +223,8 @@ LlvmValue NestWriter::Flat(int v) {
   if (auto it = scope.known.find(v); it != scope.known.end()) return it->second;
   LlvmValue result;
   if (node.op == ScalarOp::kInput) {
-    MS_ASSERT(value.reduction == Reduction::kNone);  // totals are known when they are made
-    const NestLeaf& leaf = nest_.leaves[node.input];
+    MS_ASSERT(value.reduction == loops::Reduction::kNone);  // totals are known when they are made
+    const loops::NestLeaf& leaf = nest_.leaves[node.input];
     std::string offset =
         OffsetIn(scope, fmt::format("leaf{}", node.input), leaf.strides, leaf.offset);
     std::string type = LlvmMemoryType(node.dtype, 1);
@@ -287,7 +287,7 @@ void NestWriter::StoreTo(Lane& lane, const std::string& pointer, const LlvmValue
 
 LlvmValue NestWriter::Load(int v, Lane& lane) {
   const ScalarNode& node = nest_.values[v].node;
-  const NestLeaf& leaf = nest_.leaves[node.input];
+  const loops::NestLeaf& leaf = nest_.leaves[node.input];
   std::string name = fmt::format("leaf{}", node.input);
   std::string element = LlvmMemoryType(node.dtype, 1);
   auto [row, fresh] = piece_->known.try_emplace(kOffset + node.input);
@@ -327,7 +327,7 @@ LlvmValue NestWriter::Load(int v, Lane& lane) {
 
 // A value in all lanes of the innermost loop.
 LlvmValue NestWriter::Value(int v, Lane& lane) {
-  const NestValue& value = nest_.values[v];
+  const loops::NestValue& value = nest_.values[v];
   if (value.flat) {
     LlvmValue scalar = Flat(v);
     if (scalar.name[0] != '%') return lane.scope->Splat(scalar, lanes_);
@@ -339,7 +339,8 @@ LlvmValue NestWriter::Value(int v, Lane& lane) {
   if (auto it = scope.known.find(v); it != scope.known.end()) return it->second;
   auto remember = [&](const LlvmValue& result) { return scope.known[v] = result; };
   DType type = RegisterType(value.node.dtype);
-  if (value.reduction != Reduction::kNone || (IsHoisted(v) && !finishing_)) {  // columns only
+  if (value.reduction != loops::Reduction::kNone ||
+      (IsHoisted(v) && !finishing_)) {  // columns only
     std::string place = At(scope, LlvmMemoryType(type, 1), ColumnArray(*task_, v), lane.local);
     return remember(LoadFrom(lane, place, type, true));
   }
@@ -371,7 +372,7 @@ void NestWriter::StoreOutputs(Lane& lane) {
   for (size_t d = strides.size() - 1; d-- > 0;) strides[d] = strides[d + 1] * nest_.sizes[d + 1];
   // All values first: an output may have the memory of an input.
   std::vector<LlvmValue> values;
-  for (const NestOutput& o : nest_.outputs)
+  for (const loops::NestOutput& o : nest_.outputs)
     values.push_back(o.kept ? LlvmValue{} : Value(o.value, lane));
   for (size_t o = 0; o < nest_.outputs.size(); ++o) {
     if (nest_.outputs[o].kept) continue;
@@ -386,4 +387,4 @@ void NestWriter::StoreOutputs(Lane& lane) {
   }
 }
 
-}  // namespace ms::loops
+}  // namespace ms::cpu

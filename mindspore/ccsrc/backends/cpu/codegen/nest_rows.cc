@@ -1,7 +1,7 @@
 // The schedules whose innermost loop reads along what is reduced, or where nothing is.
-#include "loops/nest_writer.h"
+#include "backends/cpu/codegen/nest_writer.h"
 
-namespace ms::loops {
+namespace ms::cpu {
 
 void NestWriter::WriteElementwise() {
   int64_t blocks = (nest_.inner() + nest_.tuning.block - 1) / nest_.tuning.block;
@@ -156,7 +156,7 @@ void NestWriter::WriteRowChunks() {
     });
   }
   bool kept = std::any_of(nest_.outputs.begin(), nest_.outputs.end(),
-                          [](const NestOutput& o) { return o.kept; });
+                          [](const loops::NestOutput& o) { return o.kept; });
   if (!kept) return;
   WritePhase(nest_.kept_size(), [&](LlvmScope& task) {
     Decode(task, kept_, nest_.Outer(false));
@@ -165,4 +165,4 @@ void NestWriter::WriteRowChunks() {
   });
 }
 
-}  // namespace ms::loops
+}  // namespace ms::cpu

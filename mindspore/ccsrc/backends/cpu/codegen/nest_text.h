@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "loops/llvm_scope.h"
-#include "loops/loop_nest.h"
+#include "backends/cpu/codegen/llvm_scope.h"
+#include "backends/cpu/codegen/nest_schedule.h"
 
-namespace ms::loops {
+namespace ms::cpu {
 
 // The text knows the form of the body only: sizes, strides and offsets are parameters, so that
 // equal bodies of other sizes share their code.
@@ -26,7 +26,7 @@ using PhaseFn = void (*)(const void* const* inputs, void* const* outputs, const 
                          int64_t end);
 
 // Returns why there is no text; empty when there is.
-std::string WriteNest(const LoopNest& nest, const LlvmTarget& target, const VectorTable& table,
+std::string WriteNest(const ScheduledNest& nest, const LlvmTarget& target, const VectorTable& table,
                       NestText* result);
 
-}  // namespace ms::loops
+}  // namespace ms::cpu

@@ -1,11 +1,11 @@
-#include "loops/tile_compiler.h"
+#include "backends/cpu/codegen/tile_compiler.h"
 
 #include <algorithm>
 #include <cstring>
 
-#include "loops/scalar_costs.h"
+#include "backends/cpu/codegen/scalar_times.h"
 
-namespace ms::loops {
+namespace ms::cpu {
 namespace {
 
 bool IsHalf(DType t) { return t == DType::kFloat16 || t == DType::kBFloat16; }
@@ -75,7 +75,7 @@ bool TileCompiler::EmitCast(int from, int to) {
   DType b = values_[to].dtype;
   VectorFn fn = table_.Cast(a, b);
   if (!fn) return Refuse(fmt::format("there is no conversion from {} to {}", Name(a), Name(b)));
-  return Emit(fn, to, {from}, CostOf(ScalarOp::kCast, a).tile_ns);
+  return Emit(fn, to, {from}, TimeOf(ScalarOp::kCast, a).tile_ns);
 }
 
 int TileCompiler::Constant(const ScalarNode& node) {
@@ -88,12 +88,12 @@ int TileCompiler::Constant(const ScalarNode& node) {
 
 bool TileCompiler::SelectInput(int n) {
   const ScalarNode& node = body_.nodes[n];
-  const Access& access = accesses_[static_cast<size_t>(node.input)];
+  const loops::Access& access = accesses_[static_cast<size_t>(node.input)];
   size_t item = ItemSize(node.dtype);
   int value;
-  if (IsDense(access, sizes_)) {
+  if (loops::IsDense(access, sizes_)) {
     value = NewValue(Place::kInput, node.input, node.dtype, false);
-  } else if (IsUniform(access, sizes_) && access.offset == 0) {
+  } else if (loops::IsUniform(access, sizes_) && access.offset == 0) {
     value = NewRegister(node.dtype, true);
     program_.fills_.push_back({value, node.input, table_.Fill(item), {}});
   } else {
@@ -156,7 +156,7 @@ bool TileCompiler::SelectOp(int n) {
     return Refuse(
         fmt::format("scalar op {} has no loop for {}", static_cast<int>(node.op), Name(operand)));
   value_of_[n] = NewRegister(RegisterType(node.dtype), uniform);
-  return Emit(fn, value_of_[n], args, CostOf(node.op, operand).tile_ns);
+  return Emit(fn, value_of_[n], args, TimeOf(node.op, operand).tile_ns);
 }
 
 bool TileCompiler::SelectNode(int n) {
@@ -288,4 +288,4 @@ bool TileCompiler::AssignSlots() {
   return true;
 }
 
-}  // namespace ms::loops
+}  // namespace ms::cpu

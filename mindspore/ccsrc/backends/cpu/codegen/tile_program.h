@@ -7,28 +7,22 @@
 #include <string>
 #include <vector>
 
+#include "backends/cpu/codegen/broadcast_walk.h"
+#include "backends/cpu/isa/vector_table.h"
 #include "ir/type.h"
-#include "loops/broadcast.h"
-#include "loops/vector_table.h"
+#include "loops/graph_body.h"
 
-namespace ms::loops {
-
-// Scalar code for one element of every output. `input` of a kInput node counts the inputs of the
-// loop.
-struct LoopBody {
-  std::vector<ScalarNode> nodes;  // operands come before users
-  std::vector<int> outputs;       // nodes
-};
+namespace ms::cpu {
 
 // Immutable once compiled; any number of threads may run it, on ranges of their own.
 class TileProgram {
  public:
   // `accesses`: where each input's elements are along the axes of `sizes`; all outputs are dense.
-  std::string Compile(const LoopBody& body, std::vector<Access> accesses, Ints sizes,
+  std::string Compile(const loops::LoopBody& body, std::vector<loops::Access> accesses, Ints sizes,
                       const VectorTable& table);
   // `inputs` broadcast to `shape`, which all outputs have; their dtypes are those of the kInput
   // nodes. Returns why the body cannot be run with this table; empty when it can.
-  std::string Compile(const LoopBody& body, const Types& inputs, const Shape& shape,
+  std::string Compile(const loops::LoopBody& body, const Types& inputs, const Shape& shape,
                       const VectorTable& table);
 
   // Elements [begin, end) of all outputs.
@@ -83,4 +77,4 @@ class TileProgram {
   double ns_per_element_ = 0;
 };
 
-}  // namespace ms::loops
+}  // namespace ms::cpu

@@ -17,11 +17,12 @@
 #include <vector>
 
 #include "loops/machine_code.h"
+#include "loops/tunings.h"
 
-namespace ms::loops {
+namespace ms::cpu {
 
-struct LoopNest;
 struct LlvmTarget;
+struct ScheduledNest;
 
 struct Tuning {
   int64_t block = 8192;  // elementwise: elements of a task
@@ -44,7 +45,7 @@ struct TuningChange {
   int64_t Tuning::* field;
   int64_t value;
 };
-std::vector<TuningChange> ChangesFor(const LoopNest& nest, const LlvmTarget& target);
+std::vector<TuningChange> ChangesFor(const ScheduledNest& nest, const LlvmTarget& target);
 // Whether a tuning consists of such changes.
 bool IsAllowed(const Tuning& tuning, const std::vector<TuningChange>& changes);
 
@@ -52,7 +53,7 @@ bool IsAllowed(const Tuning& tuning, const std::vector<TuningChange>& changes);
 struct TunedWay {
   virtual ~TunedWay() = default;
   Tuning tuning;
-  std::shared_ptr<MachineCode> code;
+  std::shared_ptr<loops::MachineCode> code;
 };
 
 class Tuner {
@@ -68,7 +69,7 @@ class Tuner {
   void Took(const TunedWay& way, double ns);
 
   // By the thread that makes code: the code of the next change, null where there is none now.
-  std::shared_ptr<MachineCode> NextTrial();
+  std::shared_ptr<loops::MachineCode> NextTrial();
   double run_ns() const { return run_ns_.load(std::memory_order_relaxed); }  // of all launches
 
  private:
@@ -100,32 +101,12 @@ class Tuner {
 
 // ---- of the process
 
-// What a tuner has found; `complete` unless the budget ended before all changes were tried.
-struct TuningResult {
-  std::string tuning;
-  double first_ns = 0, best_ns = 0;
-  int64_t trials = 0;
-  bool complete = false;
-};
-
 // Names a text with its sizes on some number of threads.
 std::string TuningKey(const std::string& text, const std::vector<int64_t>& sizes);
-// Results of earlier processes on this processor.
-void LoadTunings(std::vector<std::pair<std::string, TuningResult>> known);
-bool FindTuning(const std::string& key, TuningResult* result);
-void AddTuning(const std::string& key, const TuningResult& result);
-// What was found since the last call.
-std::vector<std::pair<std::string, TuningResult>> TakeTunings();
-
-// Tuning goes on until this much time has been spent on it: in making code, and in launches beyond
-// what the best way so far takes. 0: none.
-void SetTuningBudget(double seconds);
-double TuningBudget();  // what is left
-void SpendTuning(double seconds);
 // The tuner of a key, made by `make` when there is none.
 std::shared_ptr<Tuner> TunerOf(const std::string& key,
                                const std::function<std::shared_ptr<Tuner>()>& make);
 // Code to be made for the tuner that has seen most time; null where nothing is to be tried now.
-std::shared_ptr<MachineCode> NextTuningTrial();
+std::shared_ptr<loops::MachineCode> NextTuningTrial();
 
-}  // namespace ms::loops
+}  // namespace ms::cpu

@@ -1,19 +1,19 @@
-#include "loops/tile_program.h"
+#include "backends/cpu/codegen/tile_program.h"
 
 #include <algorithm>
 
-#include "loops/tile_compiler.h"
+#include "backends/cpu/codegen/tile_compiler.h"
 
-namespace ms::loops {
-std::string TileProgram::Compile(const LoopBody& body, const Types& inputs, const Shape& shape,
-                                 const VectorTable& table) {
-  std::vector<Access> accesses;
-  for (const Type& type : inputs) accesses.push_back(Broadcast(type.shape(), shape));
+namespace ms::cpu {
+std::string TileProgram::Compile(const loops::LoopBody& body, const Types& inputs,
+                                 const Shape& shape, const VectorTable& table) {
+  std::vector<loops::Access> accesses;
+  for (const Type& type : inputs) accesses.push_back(loops::Broadcast(type.shape(), shape));
   return Compile(body, std::move(accesses), shape.ToInts(), table);
 }
 
-std::string TileProgram::Compile(const LoopBody& body, std::vector<Access> accesses, Ints sizes,
-                                 const VectorTable& table) {
+std::string TileProgram::Compile(const loops::LoopBody& body, std::vector<loops::Access> accesses,
+                                 Ints sizes, const VectorTable& table) {
   return TileCompiler(body, std::move(accesses), std::move(sizes), table, this).Compile();
 }
 
@@ -73,4 +73,4 @@ bool TileProgram::MayOverwrite(int o, int i) const {
   return read <= written;
 }
 
-}  // namespace ms::loops
+}  // namespace ms::cpu

@@ -2,9 +2,12 @@
 // products of floats go from float lanes to totals in double, as in the eager kernels.
 #include <limits>
 
-#include "loops/nest_writer.h"
+#include "backends/cpu/codegen/nest_writer.h"
 
-namespace ms::loops {
+namespace ms::cpu {
+
+using loops::Reduction;
+
 namespace {
 
 bool IsReal(DType t) { return t == DType::kFloat32 || t == DType::kFloat64; }
@@ -160,7 +163,7 @@ LlvmValue NestWriter::Widen(LlvmScope& scope, int v, const LlvmValue& x) {
 }
 
 LlvmValue NestWriter::Finish(LlvmScope& scope, int v, const LlvmValue& total) {
-  const NestValue& value = nest_.values[v];
+  const loops::NestValue& value = nest_.values[v];
   LlvmValue result = total;
   std::string type = LlvmType(total.type, total.lanes);
   if (value.reduction == Reduction::kMean) {
@@ -207,7 +210,7 @@ int NestWriter::SlotOf(int v) const {
 
 std::string NestWriter::PartialAt(LlvmScope& scope, int v, const std::string& chunk,
                                   int64_t width) {
-  bool rows = nest_.schedule == LoopNest::Schedule::kRows;
+  bool rows = nest_.schedule == ScheduledNest::Schedule::kRows;
   int64_t units = rows ? nest_.kept_size() : nest_.OuterSize(false) * nest_.tiles();
   std::string unit = rows ? kept_ : tile_;
   std::string index =
@@ -221,4 +224,4 @@ std::string NestWriter::PartialAt(LlvmScope& scope, int v, const std::string& ch
   return At(scope, "i64", "%workspace", index);
 }
 
-}  // namespace ms::loops
+}  // namespace ms::cpu

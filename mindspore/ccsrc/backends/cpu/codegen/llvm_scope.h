@@ -10,9 +10,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "loops/vector_table.h"
+#include "backends/cpu/isa/vector_table.h"
 
-namespace ms::loops {
+namespace ms::cpu {
 
 // What the code is written for. The assembler picks the processor; these must be the same in the
 // kernels that run before the code is ready.
@@ -132,4 +132,4 @@ LlvmValue WriteUniformPow(LlvmScope& scope, const LlvmValue& x, const LlvmValue&
 // Float32 functions that loops/math_functions.h has; false if it has not.
 bool WriteFunction(LlvmScope& scope, ScalarOp op, const LlvmValue& x, LlvmValue* result);
 
-}  // namespace ms::loops
+}  // namespace ms::cpu

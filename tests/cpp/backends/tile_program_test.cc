@@ -1,5 +1,5 @@
 // Tile programs against plain loops: broadcasting, half types, several outputs, writing in place.
-#include "loops/tile_program.h"
+#include "backends/cpu/codegen/tile_program.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include "backends/cpu/isa/tables.h"
 #include "tensor/tensor.h"
 
-namespace ms::loops {
+namespace ms::cpu {
 namespace {
 
 ScalarNode Input(int index, DType dtype) {
@@ -66,10 +66,10 @@ TEST_P(Broadcasting, EqualsIndexArithmetic) {
   Tensor x = Count(x_shape, 1);
   Tensor y = Count(y_shape, 1000);
   Tensor out(kF32, shape);
-  LoopBody body{{Input(0, kF32), Input(1, kF32), Apply(ScalarOp::kSub, kF32, 0, 1)}, {2}};
+  loops::LoopBody body{{Input(0, kF32), Input(1, kF32), Apply(ScalarOp::kSub, kF32, 0, 1)}, {2}};
   TileProgram program;
-  ASSERT_EQ(
-      program.Compile(body, {Type(kF32, x_shape), Type(kF32, y_shape)}, shape, cpu::Vectors()), "");
+  ASSERT_EQ(program.Compile(body, {Type(kF32, x_shape), Type(kF32, y_shape)}, shape, Vectors()),
+            "");
   Execute(program, {x, y}, {out});
 
   auto element = [&](const Tensor& t, int64_t flat) {
@@ -101,17 +101,17 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(TileProgram, FusedBodyHasSeveralOutputs) {
   // s = (x + 1) * y; outputs s, s > 10 and exp(x + 1), over more than one tile.
-  LoopBody body{{Input(0, kF32), Number(1, kF32), Apply(ScalarOp::kAdd, kF32, 0, 1), Input(1, kF32),
-                 Apply(ScalarOp::kMul, kF32, 2, 3), Number(10, kF32),
-                 Apply(ScalarOp::kGreater, DType::kBool, 4, 5), Apply(ScalarOp::kExp, kF32, 2)},
-                {4, 6, 7}};
+  loops::LoopBody body{
+      {Input(0, kF32), Number(1, kF32), Apply(ScalarOp::kAdd, kF32, 0, 1), Input(1, kF32),
+       Apply(ScalarOp::kMul, kF32, 2, 3), Number(10, kF32),
+       Apply(ScalarOp::kGreater, DType::kBool, 4, 5), Apply(ScalarOp::kExp, kF32, 2)},
+      {4, 6, 7}};
   Shape shape{5000};
   Tensor x = Tensor::Full(kF32, shape, 0.5);
   Tensor y = Count(shape);
   std::vector<Tensor> out{Tensor(kF32, shape), Tensor(DType::kBool, shape), Tensor(kF32, shape)};
   TileProgram program;
-  ASSERT_EQ(program.Compile(body, {Type(kF32, shape), Type(kF32, shape)}, shape, cpu::Vectors()),
-            "");
+  ASSERT_EQ(program.Compile(body, {Type(kF32, shape), Type(kF32, shape)}, shape, Vectors()), "");
   Execute(program, {x, y}, out);
   for (int64_t i = 0; i < shape.size(); ++i) {
     float s = 1.5f * y.data<float>()[i];
@@ -123,11 +123,11 @@ TEST(TileProgram, FusedBodyHasSeveralOutputs) {
 }
 
 TEST(TileProgram, KnowsWhichInputsAreStillNeeded) {
-  LoopBody body{{Input(0, kF32), Input(1, kF32), Apply(ScalarOp::kNeg, kF32, 0),
-                 Apply(ScalarOp::kMul, kF32, 0, 1)},
-                {2, 3}};
+  loops::LoopBody body{{Input(0, kF32), Input(1, kF32), Apply(ScalarOp::kNeg, kF32, 0),
+                        Apply(ScalarOp::kMul, kF32, 0, 1)},
+                       {2, 3}};
   TileProgram program;
-  ASSERT_EQ(program.Compile(body, {Type(kF32, {9}), Type(kF32, {9})}, {9}, cpu::Vectors()), "");
+  ASSERT_EQ(program.Compile(body, {Type(kF32, {9}), Type(kF32, {9})}, {9}, Vectors()), "");
   EXPECT_FALSE(program.MayOverwrite(0, 0));
   EXPECT_FALSE(program.MayOverwrite(0, 1));
   EXPECT_TRUE(program.MayOverwrite(1, 0));
@@ -135,16 +135,15 @@ TEST(TileProgram, KnowsWhichInputsAreStillNeeded) {
 }
 
 TEST(TileProgram, WritesOverItsInput) {
-  LoopBody body{{Input(0, kF32), Input(1, kF32), Apply(ScalarOp::kTanh, kF32, 0),
-                 Apply(ScalarOp::kMul, kF32, 2, 1), Apply(ScalarOp::kAdd, kF32, 3, 0)},
-                {4}};
+  loops::LoopBody body{{Input(0, kF32), Input(1, kF32), Apply(ScalarOp::kTanh, kF32, 0),
+                        Apply(ScalarOp::kMul, kF32, 2, 1), Apply(ScalarOp::kAdd, kF32, 3, 0)},
+                       {4}};
   Shape shape{4097};
   Tensor x = Count(shape, -2000);
   Tensor y = Tensor::Full(kF32, shape, 2);
   Tensor kept = x.Copy();
   TileProgram program;
-  ASSERT_EQ(program.Compile(body, {Type(kF32, shape), Type(kF32, shape)}, shape, cpu::Vectors()),
-            "");
+  ASSERT_EQ(program.Compile(body, {Type(kF32, shape), Type(kF32, shape)}, shape, Vectors()), "");
   ASSERT_TRUE(program.MayOverwrite(0, 0));
   Execute(program, {x, y}, {x});
   for (int64_t i = 0; i < shape.size(); ++i) {
@@ -156,14 +155,14 @@ TEST(TileProgram, WritesOverItsInput) {
 TEST(TileProgram, HalfTypesComputeInFloat) {
   // 2048 + 1 is not a Float16, but the sum 2048 + 1 - 2048 is exact in float.
   constexpr DType h = DType::kFloat16;
-  LoopBody body{
+  loops::LoopBody body{
       {Input(0, h), Number(1, h), Apply(ScalarOp::kAdd, h, 0, 1), Apply(ScalarOp::kSub, h, 2, 0)},
       {3}};
   Shape shape{33};
   Tensor x = Tensor::Full(h, shape, 2048);
   Tensor out(h, shape);
   TileProgram program;
-  ASSERT_EQ(program.Compile(body, {Type(h, shape)}, shape, cpu::Vectors()), "");
+  ASSERT_EQ(program.Compile(body, {Type(h, shape)}, shape, Vectors()), "");
   Execute(program, {x}, {out});
   for (int64_t i = 0; i < shape.size(); ++i)
     ASSERT_EQ(static_cast<float>(out.data<Half>()[i]), 1.0f);
@@ -171,42 +170,42 @@ TEST(TileProgram, HalfTypesComputeInFloat) {
 
 TEST(TileProgram, CastToHalfRoundsInsideABody) {
   constexpr DType h = DType::kFloat16;
-  LoopBody body{{Input(0, kF32), Apply(ScalarOp::kCast, h, 0), Apply(ScalarOp::kCast, kF32, 1)},
-                {2}};
+  loops::LoopBody body{
+      {Input(0, kF32), Apply(ScalarOp::kCast, h, 0), Apply(ScalarOp::kCast, kF32, 1)}, {2}};
   Tensor x = Tensor::Full(kF32, {3}, 2049);
   Tensor out(kF32, {3});
   TileProgram program;
-  ASSERT_EQ(program.Compile(body, {Type(kF32, {3})}, {3}, cpu::Vectors()), "");
+  ASSERT_EQ(program.Compile(body, {Type(kF32, {3})}, {3}, Vectors()), "");
   Execute(program, {x}, {out});
   EXPECT_EQ(out.data<float>()[0], 2048.0f);
 }
 
 TEST(TileProgram, LongBodiesReuseRegistersOrRefuse) {
-  LoopBody chain{{Input(0, kF32)}, {}};
+  loops::LoopBody chain{{Input(0, kF32)}, {}};
   for (int i = 0; i < 500; ++i) chain.nodes.push_back(Apply(ScalarOp::kNeg, kF32, i));
   chain.outputs = {500};
   TileProgram program;
-  EXPECT_EQ(program.Compile(chain, {Type(kF32, {9})}, {9}, cpu::Vectors()), "");
+  EXPECT_EQ(program.Compile(chain, {Type(kF32, {9})}, {9}, Vectors()), "");
 
-  LoopBody wide{{Input(0, kF32)}, {}};
+  loops::LoopBody wide{{Input(0, kF32)}, {}};
   for (int i = 0; i < 300; ++i) wide.nodes.push_back(Number(i, kF32));
   for (int i = 0; i < 300; ++i)
     wide.nodes.push_back(Apply(ScalarOp::kAdd, kF32, i == 0 ? 0 : 300 + i, i + 1));
   wide.outputs = {600};
   TileProgram refused;
-  EXPECT_NE(refused.Compile(wide, {Type(kF32, {9})}, {9}, cpu::Vectors()), "");
+  EXPECT_NE(refused.Compile(wide, {Type(kF32, {9})}, {9}, Vectors()), "");
 }
 
 TEST(TileProgram, IntegerDivisionNeverTraps) {
   constexpr DType t = DType::kInt32;
   for (ScalarOp op :
        {ScalarOp::kFloorDiv, ScalarOp::kFloorMod, ScalarOp::kTruncDiv, ScalarOp::kTruncMod}) {
-    LoopBody body{{Input(0, t), Input(1, t), Apply(op, t, 0, 1)}, {2}};
+    loops::LoopBody body{{Input(0, t), Input(1, t), Apply(op, t, 0, 1)}, {2}};
     Tensor x = Tensor::FromVector<int32_t>({INT32_MIN, 7, -7, 0}, {4});
     Tensor y = Tensor::FromVector<int32_t>({-1, 0, 0, 0}, {4});
     Tensor out(t, {4});
     TileProgram program;
-    ASSERT_EQ(program.Compile(body, {Type(t, {4}), Type(t, {4})}, {4}, cpu::Vectors()), "");
+    ASSERT_EQ(program.Compile(body, {Type(t, {4}), Type(t, {4})}, {4}, Vectors()), "");
     Execute(program, {x, y}, {out});
     bool quotient = op == ScalarOp::kFloorDiv || op == ScalarOp::kTruncDiv;
     EXPECT_EQ(out.data<int32_t>()[0], quotient ? INT32_MIN : 0);
@@ -215,4 +214,4 @@ TEST(TileProgram, IntegerDivisionNeverTraps) {
 }
 
 }  // namespace
-}  // namespace ms::loops
+}  // namespace ms::cpu

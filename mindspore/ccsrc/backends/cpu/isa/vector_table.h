@@ -1,6 +1,5 @@
 // The instruction set of tile programs: loops over dense arrays, one per scalar op and element
-// type. A backend fills the table with code for its processor; an empty entry means that there is
-// no such loop.
+// type. An empty entry means that there is no such loop.
 #pragma once
 
 #include <bit>
@@ -9,9 +8,7 @@
 #include "base/dtype.h"
 #include "ir/scalar.h"
 
-namespace ms::loops {
-
-inline constexpr int kScalarOpCount = static_cast<int>(ScalarOp::kConj) + 1;
+namespace ms::cpu {
 
 // Reads up to three arrays of n elements and writes one, which may be the same memory as any of
 // them that has elements of the same size.
@@ -44,4 +41,4 @@ struct VectorTable {
   }
 };
 
-}  // namespace ms::loops
+}  // namespace ms::cpu

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "loops/tile_program.h"
+#include "backends/cpu/codegen/tile_program.h"
 
-namespace ms::loops {
+namespace ms::cpu {
 
 inline constexpr size_t kScratchBytes = 48 * 1024;  // all registers of one thread
 inline constexpr int kMaxSlots = 256;
@@ -15,7 +15,7 @@ inline constexpr int64_t kMinTile = 64;
 
 class TileCompiler {
  public:
-  TileCompiler(const LoopBody& body, std::vector<Access> accesses, Ints sizes,
+  TileCompiler(const loops::LoopBody& body, std::vector<loops::Access> accesses, Ints sizes,
                const VectorTable& table, TileProgram* program)
       : body_(body),
         accesses_(std::move(accesses)),
@@ -55,8 +55,8 @@ class TileCompiler {
   bool AssignSlots();
   bool OnlyStored(int n) const;
 
-  const LoopBody& body_;
-  std::vector<Access> accesses_;
+  const loops::LoopBody& body_;
+  std::vector<loops::Access> accesses_;
   Ints sizes_;
   const VectorTable& table_;
   TileProgram& program_;
@@ -67,4 +67,4 @@ class TileCompiler {
   std::string refusal_;
 };
 
-}  // namespace ms::loops
+}  // namespace ms::cpu

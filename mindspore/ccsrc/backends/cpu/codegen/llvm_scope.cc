@@ -1,10 +1,10 @@
-#include "loops/llvm_scope.h"
+#include "backends/cpu/codegen/llvm_scope.h"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
 
-namespace ms::loops {
+namespace ms::cpu {
 
 DType RegisterType(DType type) {
   return type == DType::kFloat16 || type == DType::kBFloat16 ? DType::kFloat32 : type;
@@ -153,4 +153,4 @@ void LlvmIf::Close() {
                              condition_, enter, leave, enter, body.code, leave, leave);
 }
 
-}  // namespace ms::loops
+}  // namespace ms::cpu

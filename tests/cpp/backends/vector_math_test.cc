@@ -66,7 +66,7 @@ class VectorMath : public testing::TestWithParam<Isa> {
                                     static_cast<int64_t>(x.size()));
     return y;
   }
-  loops::VectorTable table_;
+  VectorTable table_;
 };
 
 TEST_P(VectorMath, IsWithinTwoUlps) {

@@ -1,4 +1,4 @@
-#include "loops/tuning.h"
+#include "backends/cpu/codegen/tuning.h"
 
 #include <fmt/format.h>
 
@@ -6,10 +6,10 @@
 #include <charconv>
 #include <limits>
 
-#include "loops/llvm_scope.h"
-#include "loops/loop_nest.h"
+#include "backends/cpu/codegen/llvm_scope.h"
+#include "backends/cpu/codegen/nest_schedule.h"
 
-namespace ms::loops {
+namespace ms::cpu {
 namespace {
 
 struct Field {
@@ -29,17 +29,17 @@ constexpr double kLong = 5e6;               // nanoseconds of a launch of which 
 constexpr int64_t kStreamBytes = 16 << 20;  // of outputs that no cache would keep anyway
 
 // Whether another number of lanes adds the same numbers up in another order.
-bool DependsOnLanes(const LoopNest& nest) {
-  if (nest.schedule != LoopNest::Schedule::kRows) return false;
-  return std::any_of(nest.values.begin(), nest.values.end(), [](const NestValue& v) {
-    bool extreme = v.reduction == Reduction::kMax || v.reduction == Reduction::kMin;
-    return v.reduction != Reduction::kNone && !extreme && IsFloating(v.node.dtype);
+bool DependsOnLanes(const ScheduledNest& nest) {
+  if (nest.schedule != ScheduledNest::Schedule::kRows) return false;
+  return std::any_of(nest.values.begin(), nest.values.end(), [](const loops::NestValue& v) {
+    bool extreme = v.reduction == loops::Reduction::kMax || v.reduction == loops::Reduction::kMin;
+    return v.reduction != loops::Reduction::kNone && !extreme && IsFloating(v.node.dtype);
   });
 }
 
-int64_t FullOutputBytes(const LoopNest& nest) {
+int64_t FullOutputBytes(const ScheduledNest& nest) {
   int64_t bytes = 0;
-  for (const NestOutput& o : nest.outputs) {
+  for (const loops::NestOutput& o : nest.outputs) {
     DType type = nest.values[static_cast<size_t>(o.value)].node.dtype;
     bytes += o.kept ? 0 : nest.size() * static_cast<int64_t>(ItemSize(type));
   }
@@ -75,19 +75,19 @@ bool ParseTuning(const std::string& text, Tuning* tuning) {
   return true;
 }
 
-std::vector<TuningChange> ChangesFor(const LoopNest& nest, const LlvmTarget& target) {
+std::vector<TuningChange> ChangesFor(const ScheduledNest& nest, const LlvmTarget& target) {
   std::vector<TuningChange> changes;
   auto offer = [&](int64_t Tuning::* field, std::initializer_list<int64_t> values) {
     for (int64_t value : values) changes.push_back({field, value});
   };
-  bool columns = nest.schedule == LoopNest::Schedule::kColumns;
+  bool columns = nest.schedule == ScheduledNest::Schedule::kColumns;
   if (columns && nest.OuterSize(true) >= 16) offer(&Tuning::rows, {1, 4, 8});
   if (columns && nest.inner() > 256) offer(&Tuning::tile, {256, 512});
   if (columns && nest.inner() > 1024 && nest.chunks == 1) offer(&Tuning::tile, {2048});
   if (!nest.buffered.empty()) offer(&Tuning::buffers, {0});
   if (!columns && nest.inner() >= 2 * target.vector_bytes) offer(&Tuning::unroll, {1, 2, 4});
   if (target.vector_bytes == 64 && !DependsOnLanes(nest)) offer(&Tuning::narrow, {1});
-  if (nest.schedule == LoopNest::Schedule::kElementwise && nest.inner() > 2048) {
+  if (nest.schedule == ScheduledNest::Schedule::kElementwise && nest.inner() > 2048) {
     offer(&Tuning::block, {2048});
     if (nest.inner() > 32768) offer(&Tuning::block, {32768});
   }
@@ -117,12 +117,12 @@ Tuner::Tuner(std::string key, std::vector<TuningChange> changes, std::shared_ptr
 }
 
 bool Tuner::TrialReady() const {
-  return trial_ && trial_->code->state() == MachineCode::State::kReady;
+  return trial_ && trial_->code->state() == loops::MachineCode::State::kReady;
 }
 
 const TunedWay& Tuner::Next(bool* measure) {
   const TunedWay* best = best_.load(std::memory_order_acquire);
-  *measure = !settled_.load(std::memory_order_relaxed) && TuningBudget() > 0;
+  *measure = !settled_.load(std::memory_order_relaxed) && loops::TuningBudget() > 0;
   if (!*measure) return *best;
   std::unique_lock lock(mutex_, std::try_to_lock);
   return lock && TrialReady() && ++turn_ % 2 == 0 ? *trial_ : *best;
@@ -139,7 +139,7 @@ void Tuner::Took(const TunedWay& way, double ns) {
   Side& side = is_trial ? fresh_ : old_;
   side.best_ns = std::min(side.best_ns, ns);
   ++side.launches;
-  if (is_trial && old_.launches > 0) SpendTuning(std::max(0.0, ns - old_.best_ns) / 1e9);
+  if (is_trial && old_.launches > 0) loops::SpendTuning(std::max(0.0, ns - old_.best_ns) / 1e9);
   bool hopeless = old_.launches > 1 && fresh_.launches > 1 && !last_ &&
                   fresh_.best_ns > kHopeless * old_.best_ns;
   if (hopeless) return EndTrial(false);
@@ -159,7 +159,7 @@ void Tuner::EndTrial(bool better) {
 }
 
 void Tuner::Report(bool complete) {
-  TuningResult result;
+  loops::TuningResult result;
   result.tuning = Print(best_.load(std::memory_order_relaxed)->tuning);
   result.complete = complete;
   result.trials = static_cast<int64_t>(next_);
@@ -167,15 +167,15 @@ void Tuner::Report(bool complete) {
   // In the last duel the first way is the trial.
   if (kept) result.best_ns = last_ ? old_.best_ns : fresh_.best_ns;
   if (kept) result.first_ns = last_ ? fresh_.best_ns : old_.best_ns;
-  AddTuning(key_, result);
+  loops::AddTuning(key_, result);
   if (complete) settled_.store(true, std::memory_order_relaxed);
 }
 
-std::shared_ptr<MachineCode> Tuner::NextTrial() {
+std::shared_ptr<loops::MachineCode> Tuner::NextTrial() {
   std::lock_guard lock(mutex_);
   if (settled_.load(std::memory_order_relaxed)) return nullptr;
-  if (trial_ && trial_->code->state() == MachineCode::State::kFailed) trial_ = nullptr;
-  if (trial_ || first_->code->state() != MachineCode::State::kReady) return nullptr;
+  if (trial_ && trial_->code->state() == loops::MachineCode::State::kFailed) trial_ = nullptr;
+  if (trial_ || first_->code->state() != loops::MachineCode::State::kReady) return nullptr;
   const TunedWay* best = best_.load(std::memory_order_relaxed);
   while (next_ < changes_.size()) {
     const TuningChange& change = changes_[next_++];
@@ -198,4 +198,4 @@ std::shared_ptr<MachineCode> Tuner::NextTrial() {
   return nullptr;
 }
 
-}  // namespace ms::loops
+}  // namespace ms::cpu
