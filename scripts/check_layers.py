@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Checks that C++ includes and Python imports only go down the layers of scripts/layers.txt.
 
-Also: every quoted include exists, and only ccsrc/python includes Python.h or pybind11. Imports
+Also: every quoted include exists, and only ccsrc/python includes Python.h or pybind11. Of a backend,
+others include the one header of its name, and they name neither its device nor its libraries. Imports
 inside functions count as well, for a late import is how a layer leaks; `if TYPE_CHECKING` does not.
 """
 
@@ -17,6 +18,10 @@ ROOT = Path(__file__).resolve().parent.parent
 CPP = ROOT / "mindspore" / "ccsrc"
 PYTHON = ROOT / "mindspore" / "python" / "mindspore"
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
+FACE = re.compile(r"backends/(\w+)/\1\.h")  # of a backend
+# Devices and what their kernels are made with; one of them is where values of the host live.
+DEVICE = re.compile(r"(?i:onednn|dnnl|llvm)|\b(?:CPU|AVX\w*)\b")
+HOST_DEVICE = re.compile(r'kHostDevice = "\w+";$')
 
 
 def read_layers(language: str, text: str) -> dict[str, set[str]]:
@@ -65,6 +70,24 @@ def check_cpp(allowed: dict[str, set[str]]) -> Iterator[str]:
                     yield f"{where}: {name} does not exist under mindspore/ccsrc"
                 elif name.split("/")[0] not in allowed[unit]:
                     yield f"{where}: {unit} may not include {name}"
+                elif inside(name) and not inside(unit) and not FACE.fullmatch(name):
+                    yield f"{where}: of a backend, {unit} may include backends/X/X.h alone"
+
+
+def inside(path: str) -> bool:
+    """Whether a path below ccsrc is of the backends."""
+    return path.split("/")[0] == "backends"
+
+
+def check_devices() -> Iterator[str]:
+    """Every line outside of the backends that names a device, or a library that one is made with."""
+    for path in sorted([*CPP.rglob("*.h"), *CPP.rglob("*.cc")]):
+        if inside(path.relative_to(CPP).as_posix()):
+            continue
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            match = DEVICE.search(line)
+            if match and not HOST_DEVICE.search(line):
+                yield f"{path.relative_to(ROOT)}:{number}: only backends may name {match[0]}"
 
 
 def imports(path: Path) -> Iterator[tuple[int, str]]:
@@ -108,7 +131,7 @@ def main() -> int:
     """Print every violation; the exit status says whether there was one."""
     text = (ROOT / "scripts" / "layers.txt").read_text()
     python = check_python(read_layers("python", text), read_paths(text))
-    found = [*check_cpp(read_layers("c++", text)), *python]
+    found = [*check_cpp(read_layers("c++", text)), *check_devices(), *python]
     for line in found:
         print(line)
     return int(bool(found))

@@ -67,6 +67,42 @@ def test_upward_include_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert [line.split(":")[1] for line in found] == ["1", "2", "3"]
 
 
+def test_the_inside_of_a_backend_is_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Others include one header of a backend; it includes all of its own."""
+    script = load("check_layers")
+    (tmp_path / "backends" / "gpu").mkdir(parents=True)
+    (tmp_path / "python").mkdir()
+    for name in ("gpu.h", "fast.h"):
+        (tmp_path / "backends" / "gpu" / name).write_text('#include "backends/gpu/fast.h"\n')
+    (tmp_path / "python" / "x.cc").write_text(
+        '#include "backends/gpu/gpu.h"\n#include "backends/gpu/fast.h"\n'
+    )
+    monkeypatch.setattr(script, "CPP", tmp_path)
+    monkeypatch.setattr(script, "ROOT", tmp_path)
+    found = list(script.check_cpp(script.read_layers("c++", "c++: backends < python")))
+    assert [line.split(":")[:2] for line in found] == [["python/x.cc", "2"]]
+
+
+def test_a_device_is_named_by_its_backend_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Words for devices and their libraries, in code and comments; the host's name stands in one line."""
+    script = load("check_layers")
+    text = (
+        'constexpr std::string_view kHostDevice = "CPU";\n'
+        "// quicker on the CPU\nint cpus;\ndnnl::memory m;\nstruct LlvmText;\n// with AVX512\n"
+    )
+    for folder in ("backends", "kernel"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "x.h").write_text(text)
+    monkeypatch.setattr(script, "CPP", tmp_path)
+    monkeypatch.setattr(script, "ROOT", tmp_path)
+    found = list(script.check_devices())
+    assert [line.split(":")[:2] for line in found] == [["kernel/x.h", n] for n in "2456"]
+
+
 def test_upward_import_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Absolute, relative and late imports that go up; TYPE_CHECKING is free."""
     script = load("check_layers")

@@ -1,6 +1,6 @@
 // Reading elements at positions that are tensors: Gather and its relatives, one-hot vectors and
 // segments. Negative positions count from the end where MindSpore lets them; others out of range
-// are an error on the CPU.
+// are an error where the device looks at them.
 #include "ops/all.h"
 #include "ops/axes.h"
 #include "ops/batch.h"

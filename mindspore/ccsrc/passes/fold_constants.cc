@@ -1,5 +1,5 @@
-// Constant folding through a function that is passed in (the CPU's kernels), so that passes know no
-// backend.
+// Constant folding through a function that is passed in (the host's kernels), so that passes know
+// no backend.
 #include <algorithm>
 
 #include "ir/rewrite.h"
