@@ -27,7 +27,8 @@ add_library(ms_flags INTERFACE)
 target_compile_options(ms_flags INTERFACE -Wall -Wextra -fno-math-errno -fno-trapping-math)
 # False alarms of GCC 12 inside fmt and std::string.
 target_compile_options(ms_flags INTERFACE
-  $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overflow> $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
+  $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overflow> $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
+  $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overread> $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds>)
 # Clang does not know GCC's pragmas about loops, and vectorises without.
 target_compile_options(ms_flags INTERFACE $<$<CXX_COMPILER_ID:Clang>:-Wno-unknown-pragmas>)
 find_program(MS_MOLD mold)

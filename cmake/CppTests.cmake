@@ -1,10 +1,16 @@
-# One GoogleTest program over tests/cpp/**; it links the core only, never Python.
+# One GoogleTest program over tests/cpp/**; it links the core and the host's device, never Python.
 find_package(GTest REQUIRED)
 file(GLOB_RECURSE MS_TEST_SOURCES CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/tests/cpp/*.cc")
 if(MS_TEST_SOURCES)
   add_executable(ms_tests EXCLUDE_FROM_ALL ${MS_TEST_SOURCES})
   target_include_directories(ms_tests PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}/tests/cpp")
-  target_link_libraries(ms_tests PRIVATE ms_core GTest::gmock GTest::gtest GTest::gtest_main)
+  target_link_libraries(ms_tests PRIVATE ms_cpu ms_onednn GTest::gmock GTest::gtest GTest::gtest_main)
   ms_precompile(ms_tests <gmock/gmock.h> <gtest/gtest.h>)
-  set_target_properties(ms_tests PROPERTIES BUILD_RPATH "${MS_ONEDNN_FOUND}/lib")
+  set_target_properties(ms_tests PROPERTIES BUILD_RPATH "${MS_LIBRARY_FOLDER};${MS_ONEDNN_FOUND}/lib")
 endif()
+
+# A device for tests, in a library of its own as other devices are.
+file(GLOB MS_FENCED_SOURCES CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/tests/devices/fenced/*.cc")
+add_library(ms_fenced MODULE EXCLUDE_FROM_ALL ${MS_FENCED_SOURCES})
+target_link_libraries(ms_fenced PRIVATE ms_core)
+set_target_properties(ms_fenced PROPERTIES BUILD_RPATH "${MS_LIBRARY_FOLDER};${MS_ONEDNN_FOUND}/lib")

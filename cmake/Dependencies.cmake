@@ -47,4 +47,7 @@ file(STRINGS "${MS_FMT_INCLUDE}/fmt/core.h" MS_FMT_VERSION_LINE REGEX "define FM
 if(NOT MS_FMT_VERSION_LINE MATCHES "FMT_VERSION 9[0-9][0-9][0-9][0-9]")
   target_compile_definitions(ms_dependencies INTERFACE FMT_HEADER_ONLY)
 endif()
-target_link_libraries(ms_dependencies INTERFACE ms_onednn OpenMP::OpenMP_CXX ${CMAKE_DL_LIBS})
+# Its compiled half, for each library that uses it: none shows it to others.
+add_library(ms_fmt STATIC "${CMAKE_CURRENT_LIST_DIR}/fmt_library.cc")
+target_include_directories(ms_fmt SYSTEM PRIVATE "${MS_FMT_INCLUDE}")
+target_link_libraries(ms_dependencies INTERFACE ms_fmt OpenMP::OpenMP_CXX ${CMAKE_DL_LIBS})

@@ -2,7 +2,7 @@
 # instruction set, with MS_ISA set to the namespace that the copy must live in; the caller picks
 # a copy at run time.
 #
-# Each copy is a static library linked after ms_core, narrowest first: when an inline function of
+# Each copy is a static library linked after the owner's own code, narrowest first: when an inline function of
 # a shared header is emitted by several copies, the linker keeps the first one, hence the one
 # that runs on every machine.
 file(GLOB_RECURSE MS_ISA_SOURCES CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/mindspore/ccsrc/*_isa.cc")
@@ -19,7 +19,7 @@ function(ms_add_isa_library owner name)
   target_compile_options(ms_isa_${name} PRIVATE ${ARGN} $<$<CXX_COMPILER_ID:GNU>:-Wno-uninitialized>
                          $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
   target_link_libraries(ms_isa_${name} PRIVATE ms_flags ms_dependencies)
-  target_link_libraries(${owner} PUBLIC ms_isa_${name})
+  target_link_libraries(${owner} PRIVATE ms_isa_${name})
 endfunction()
 
 function(ms_add_isa_libraries owner)

@@ -16,13 +16,10 @@ pybind11_add_module(_core MODULE NO_EXTRAS ${MS_PYTHON_SOURCES})
 target_link_libraries(_core PRIVATE ms_core)
 ms_precompile(_core <pybind11/pybind11.h> <pybind11/stl.h> <pybind11/numpy.h>)
 
-# An installed package holds oneDNN in its folder lib; a developer's finds it where it was built against.
-if(DEFINED SKBUILD)
-  set_target_properties(_core PROPERTIES INSTALL_RPATH "$ORIGIN/lib")
-else()
-  set_target_properties(_core PROPERTIES
-    BUILD_RPATH "${MS_ONEDNN_FOUND}/lib"
-    LIBRARY_OUTPUT_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}/mindspore/python/mindspore")
+add_dependencies(_core ms_cpu)
+ms_find_beside(_core)
+if(NOT DEFINED SKBUILD)
+  set_target_properties(_core PROPERTIES LIBRARY_OUTPUT_DIRECTORY "${MS_LIBRARY_FOLDER}")
 endif()
 install(TARGETS _core LIBRARY DESTINATION mindspore)
 if(NOT MS_PORTABLE)

@@ -1,5 +1,5 @@
 """For all tests: graphs are verified after every pass; each test leaves mode and fast stage as they were; what needs the latter is
-skipped where MS_FUSION=0 turns it off."""
+skipped where MS_FUSION=0 turns it off. With MS_TEST_DEVICE=Fenced all run on the fenced device, and what touches its memory fails."""
 
 from __future__ import annotations
 
@@ -10,17 +10,48 @@ import pytest
 
 os.environ.setdefault("MS_VERIFY", "1")  # read by the core when the first graph is compiled
 
-from mindspore import context
+import fenced_device
+
+from mindspore import _core, context
+
+DEVICE = os.environ.get("MS_TEST_DEVICE", context.HOST)
+if DEVICE == fenced_device.NAME:
+    fenced_device.load()
+context.set_context(device_target=DEVICE)
+
+
+@pytest.fixture(autouse=True)
+def _nobody_touches_the_device() -> Iterator[None]:
+    yield
+    if fenced_device.NAME in _core.backends():
+        _core.synchronize(
+            fenced_device.NAME
+        )  # what the test has left to do, or found wrong, is its own
+        faults = fenced_device.faults()
+        assert not faults, "\n".join(faults)
+
+
+@pytest.fixture(autouse=True)
+def _devices_stay_in_their_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    if context.HOST != DEVICE:
+        monkeypatch.setattr(os, "fork", lambda: pytest.skip("a child has no device"))
 
 
 @pytest.fixture(autouse=True)
 def _settings_as_before() -> Iterator[None]:
-    before = {name: context.get_context(name) for name in ("mode", "enable_graph_kernel")}
+    before = {
+        name: context.get_context(name) for name in ("mode", "enable_graph_kernel", "device_target")
+    }
     yield
     context.set_context(**before)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    if context.HOST != DEVICE:
+        skip = pytest.mark.skip(reason="about memory of the host")
+        for item in items:
+            if "host_memory" in item.keywords:
+                item.add_marker(skip)
     if os.environ.get("MS_FUSION") != "0":
         return
     skip = pytest.mark.skip(reason="needs the fast stage, which is off")

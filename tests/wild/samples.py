@@ -247,6 +247,7 @@ TEXTS: dict[str, str] = {
     "Tensor.from_numpy": "np.ones((2, 3), np.float32)",
     "Tensor.item": "f(1)",
     "Tensor.itemset": "f(2, 2), 0, 0.5",
+    "Tensor.move_to": "f(2, 3), 'CPU'",
     "Tensor.new_ones": "f(2, 3), (2,)",
     "Tensor.new_zeros": "f(2, 3), (2,)",
     "Tensor.numpy": "f(2, 3)",

@@ -11,6 +11,7 @@
 #include "driver/evaluate.h"
 #include "driver/fingerprint.h"
 #include "driver/lower.h"
+#include "kernel/launch.h"
 #include "passes/pipeline.h"
 #include "runtime/frames.h"
 
@@ -158,6 +159,19 @@ void CheckInputs(const Plan& plan, std::span<const Tensor> inputs) {
   }
 }
 
+// The inputs where a device can use them: what is on the host comes along; from another device
+// nothing does. Null: they are there.
+std::unique_ptr<std::vector<Tensor>> Brought(std::span<const Tensor> inputs, Memory& memory,
+                                             const std::string& name) {
+  auto away = [&](const Tensor& t) { return t.defined() && &t.memory() != &memory; };
+  if (std::none_of(inputs.begin(), inputs.end(), away)) return nullptr;
+  auto brought = std::make_unique<std::vector<Tensor>>(inputs.begin(), inputs.end());
+  for (Tensor& t : *brought) {
+    if (away(t)) t = BringTo(memory, t, name);
+  }
+  return brought;
+}
+
 void CheckRandom(const Program& program, const RandomState* random) {
   if (program.random() && !random) {
     Throw(ErrorKind::kInternal, "For '{}', a random state must be given, but got none.",
@@ -192,22 +206,22 @@ void Executable::Run(std::span<const Tensor> inputs, std::vector<RtValue>* outpu
 
 void Executable::RunUnnamed(std::span<const Tensor> inputs, std::vector<RtValue>* outputs,
                             RandomState* random) const {
-  if (dynamic_) {
-    auto program = dynamic_->ProgramFor(dynamic_->Bind(inputs));
-    CheckRandom(*program, random);
-    MachineLease(*program)->RunMain(inputs, outputs, random);
-    return;
-  }
-  CheckRandom(*program_, random);
+  std::shared_ptr<const Program> planned;
+  if (dynamic_)
+    planned = dynamic_->ProgramFor(dynamic_->Bind(inputs));
+  else if (!steady_)
+    CheckInputs(program_->main(), inputs);
+  const Program& program = dynamic_ ? *planned : *program_;
+  CheckRandom(program, random);
+  auto brought = Brought(inputs, program.backend().memory(), program.main().name);
+  if (brought) inputs = *brought;
   if (steady_) {
     std::vector<Tensor> all(inputs.begin(), inputs.end());
     steady_->Append(&all);
-    CheckInputs(program_->main(), all);
-    MachineLease(*program_)->RunMain(all, outputs, random);
-    return;
+    CheckInputs(program.main(), all);
+    return MachineLease(program)->RunMain(all, outputs, random);
   }
-  CheckInputs(program_->main(), inputs);
-  MachineLease(*program_)->RunMain(inputs, outputs, random);
+  MachineLease(program)->RunMain(inputs, outputs, random);
 }
 
 void Executable::RunClosure(const RtValue& value, std::span<const RtValue> arguments,
@@ -234,7 +248,12 @@ void Executable::RunClosure(const RtValue& value, std::span<const RtValue> argum
   CheckRandom(*closure->program(), random);
   std::shared_ptr<const Program> program =
       closure->program();  // `outputs` may hold the closure's last reference
-  MachineLease(*program)->RunClosure(*closure, arguments, outputs, random);
+  std::vector<RtValue> brought(arguments.begin(), arguments.end());
+  for (RtValue& value : brought) {
+    if (value.is_tensor())
+      value = BringTo(program->backend().memory(), value.tensor(), closure->plan().name);
+  }
+  MachineLease(*program)->RunClosure(*closure, brought, outputs, random);
 }
 
 std::shared_ptr<const Executable> Compile(std::shared_ptr<Module> module,

@@ -51,6 +51,7 @@ class Executable {
   }
   const Types& output_types() const { return program().main().output_types; }
   const MemoryReport& memory() const { return program().memory(); }
+  const Backend& backend() const { return dynamic_ ? dynamic_->backend() : program_->backend(); }
   const Program& program() const {
     MS_ASSERT(program_);
     return *program_;

@@ -32,6 +32,7 @@ class DynamicProgram {
   std::vector<std::string> Assumptions() const;
 
   const Types& input_types() const { return input_types_; }
+  const Backend& backend() const { return backend_; }
   size_t planned() const;  // how many plans were made
 
  private:

@@ -1,5 +1,6 @@
 #include "driver/evaluate.h"
 
+#include "kernel/launch.h"
 #include "kernel/notice.h"
 #include "kernel/prepare.h"
 
@@ -29,7 +30,7 @@ std::vector<Tensor> Evaluate(const Backend& backend, const Node& node) {
   auto kernel = backend.kernels().Find(
       {*node.op, types, node.outputs, node.attrs ? *node.attrs : kNoAttrs}, backend.name());
   BufferRef workspace = Buffer::Allocate(kernel->workspace_bytes());
-  kernel->Run({in.data(), out.data(), workspace->data(), nullptr});
+  Launch(*kernel, {in.data(), out.data(), workspace->data(), nullptr, &backend.stream()});
   return results;
 }
 

@@ -59,7 +59,7 @@ Node* Graph::Capture(const Var& outer) {
 Node* Graph::AddConstant(Tensor value, bool weak) {
   Node* node = NewNode(NodeKind::kConstant);
   node->outputs = {Type(value.dtype(), value.shape(), weak)};
-  node->value = std::move(value);
+  node->value = value.OnHost();  // passes read it
   return node;
 }
 

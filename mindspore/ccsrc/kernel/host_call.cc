@@ -1,6 +1,5 @@
 #include "kernel/host_call.h"
 
-#include <cstring>
 #include <mutex>
 
 #include "ops/control.h"
@@ -36,11 +35,13 @@ class HostCall : public Kernel {
     cost_ns_ = 1e6;  // unknown: another thread may need what it waits for
   }
 
+  // At once, wherever the values are: the host waits for them.
   void Run(const KernelArgs& args) const override {
+    Memory& memory = args.stream ? args.stream->memory() : HostMemory();
     std::vector<Tensor> arguments;
     for (size_t i = 0; i < in_.size(); ++i) {
       Tensor& t = arguments.emplace_back(in_[i].dtype(), in_[i].shape());
-      std::memcpy(t.raw(), args.in[i], t.bytes());
+      memory.Fetch(t.raw(), args.in[i], t.bytes());
     }
     std::vector<Tensor> results = (*FindFunction(number_))(std::move(arguments));
     if (results.size() != out_.size()) {
@@ -54,7 +55,7 @@ class HostCall : public Kernel {
               "For 'HostCall', result {} of the function must be {} as declared, but got {}.", i,
               out_[i], results[i].ToString());
       }
-      std::memcpy(args.out[i], results[i].raw(), results[i].bytes());
+      memory.Store(args.out[i], results[i].OnHost().raw(), results[i].bytes());
     }
   }
 

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <mutex>
 
+#include "kernel/host_call.h"
+
 namespace ms {
 namespace {
 
@@ -49,6 +51,8 @@ KernelChoice FunctionKernel(std::function<void(const KernelArgs&)> run, double c
       std::make_unique<FunctionKernelImpl>(std::move(run), cost_ns, workspace_bytes));
 }
 
+KernelTable::KernelTable() { For("HostCall").Try("host", MakeHostCall); }
+
 bool KernelTable::Has(const OpDef& op) const {
   return entries_.contains(op.name) || (op.scalar && !scalar_.makers_.empty());
 }
@@ -80,9 +84,24 @@ std::shared_ptr<const Kernel> KernelTable::Find(const KernelRequest& request,
         request.op.name, device, ToString(request.in), refusals);
 }
 
+Stream& Backend::stream() const {
+  MS_ASSERT(memory_.on_host());
+  static Stream* host = NewHostStream().release();  // threads may still run when others end
+  return *host;
+}
+
+std::unique_ptr<Stream> Backend::NewStream() const {
+  MS_ASSERT(memory_.on_host());
+  return NewHostStream();
+}
+
 void RegisterBackend(std::unique_ptr<Backend> backend) {
   Registered& devices = Devices();
   std::lock_guard lock(devices.mutex);
+  for (const auto& other : devices.backends) {
+    if (other->name() == backend->name())
+      Throw(ErrorKind::kValue, "a device '{}' is there already", backend->name());
+  }
   const Backend* none = nullptr;
   const Backend* added = devices.backends.emplace_back(std::move(backend)).get();
   if (added->name() == kHostDevice)

@@ -11,20 +11,34 @@
 
 #include "ir/op.h"
 #include "kernel/random.h"
+#include "kernel/stream.h"
 
 namespace ms {
 
+// What is launched, and for which line of the program.
+struct LaunchPlace {
+  const OpDef* op = nullptr;
+  SpanId span = 0;  // 0: unknown
+};
+
+// Addresses are of the device's memory. They stay valid until the work that a launch gives the
+// stream is done, as memory that is freed meanwhile goes back in the order of the stream; the
+// tables of addresses, and what else is pointed to here, do not outlast the launch.
 struct KernelArgs {
   const void* const* in = nullptr;  // dense, row-major, as the types said
   void* const* out = nullptr;  // not initialised; may equal an input only as the op's facts allow
   void* workspace = nullptr;   // Kernel::workspace_bytes() bytes, 64-byte aligned
-  RandomState* random = nullptr;  // for ops with Effect::kRandom
+  RandomState* random = nullptr;       // for ops with Effect::kRandom
+  Stream* stream = nullptr;            // null inside another kernel of the host
+  const LaunchPlace* place = nullptr;  // null where nobody knows
 };
 
 // An op prepared for given types and attributes: immutable, shared between threads.
 class Kernel {
  public:
   virtual ~Kernel() = default;
+  // On the host: computes. On a device: gives the stream the work, reporting what is found wrong
+  // later to it.
   virtual void Run(const KernelArgs& args) const = 0;
   size_t workspace_bytes() const { return workspace_bytes_; }
   // Rough time on one core; decides whether the GIL is worth releasing.
@@ -75,6 +89,9 @@ KernelChoice FunctionKernel(std::function<void(const KernelArgs&)> run, double c
 
 class KernelTable {
  public:
+  // What each device has: HostCall.
+  KernelTable();
+
   class Entry {
    public:
     Entry& Try(std::string name, KernelMaker maker) {
@@ -101,16 +118,23 @@ class KernelTable {
 
 struct Layouts;
 
+// A device that computes on the host needs kernels alone.
 class Backend {
  public:
+  explicit Backend(Memory& memory = HostMemory()) : memory_(memory) {}
   virtual ~Backend() = default;
-  virtual std::string_view name() const = 0;  // "CPU"
+  virtual std::string_view name() const = 0;
   virtual const KernelTable& kernels() const = 0;
   virtual const Layouts& layouts() const;  // none of its own, if not said otherwise
-};
 
-// The host's device: the default, and the one that constants are folded on.
-inline constexpr std::string_view kHostDevice = "CPU";
+  Memory& memory() const { return memory_; }
+  // The stream of all work that names no other, which the memory follows too.
+  virtual Stream& stream() const;
+  virtual std::unique_ptr<Stream> NewStream() const;
+
+ private:
+  Memory& memory_;
+};
 
 // Backends are registered once and stay.
 void RegisterBackend(std::unique_ptr<Backend> backend);

@@ -5,6 +5,7 @@ namespace {
 
 void (*zero_divisor)(SpanId) = nullptr;
 thread_local int silent = 0;
+thread_local std::vector<SpanId>* collected = nullptr;
 
 }  // namespace
 
@@ -20,15 +21,18 @@ bool HasZero(DType integer, const void* data, int64_t size) {
 }
 
 bool HasZero(const Tensor& integers) {
-  return HasZero(integers.dtype(), integers.raw(), integers.size());
+  Tensor host = integers.OnHost();
+  return HasZero(host.dtype(), host.raw(), host.size());
 }
 
 void NoteZeroDivisor(SpanId span) {
   if (silent) Throw(ErrorKind::kValue, "an integer is divided by zero");
+  if (collected) return collected->push_back(span);
   if (zero_divisor) zero_divisor(span);
 }
 
 void SetZeroDivisorNotice(void (*notice)(SpanId)) { zero_divisor = notice; }
+void CollectNotices(std::vector<SpanId>* zero_divisors) { collected = zero_divisors; }
 
 NoNotices::NoNotices() { ++silent; }
 NoNotices::~NoNotices() { --silent; }

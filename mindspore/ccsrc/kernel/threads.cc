@@ -21,6 +21,14 @@
 #include "base/control_group.h"
 
 namespace ms {
+
+namespace threads_detail {
+std::atomic<int> chosen{0};
+constinit thread_local int adopted = 0;
+std::atomic<int64_t> next_look{0};
+std::atomic<int64_t> launches{0};
+}  // namespace threads_detail
+
 namespace {
 
 constexpr int64_t kNever = std::numeric_limits<int64_t>::max();

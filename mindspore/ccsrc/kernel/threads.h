@@ -18,10 +18,10 @@
 namespace ms {
 
 namespace threads_detail {
-inline std::atomic<int> chosen{0};  // 0: as OpenMP has it
-inline thread_local int adopted = 0;
-inline std::atomic<int64_t> next_look{0};  // nanoseconds of the coarse clock
-inline std::atomic<int64_t> launches{0};   // roughly
+extern std::atomic<int> chosen;  // 0: as OpenMP has it
+extern constinit thread_local int adopted;
+extern std::atomic<int64_t> next_look;  // nanoseconds of the coarse clock
+extern std::atomic<int64_t> launches;   // roughly
 void Adopt(int count);
 int64_t Now();
 void Look(int64_t now);

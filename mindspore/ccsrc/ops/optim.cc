@@ -90,9 +90,24 @@ void DefineAssign(OpRegistry& ops) {
           Term value = Reshape(CastTo(of_value, g.in_type(1).dtype()), g.in_type(1).shape());
           return Terms{form.of_variable != 0 ? g.dout() : Term{}, value};
         })
+        .Expand([form](ExpandContext& c) {
+          Term variable = c.in(0);
+          Term value = Reshape(CastTo(c.in(1), variable.type().dtype()), variable.type().shape());
+          if (form.of_variable == 0) return value;
+          return form.of_value < 0 ? variable - value : variable + value;
+        })
         .Updates(0, 0)
         .Python(form.face);
   }
+}
+
+// Of devices without a kernel for it. A factor of any real dtype acts in the dtype of the weights.
+Terms MomentumStep(ExpandContext& c) {
+  auto factor = [&](size_t i) { return Reshape(CastTo(c.in(i), c.in(0).type().dtype()), Shape{}); };
+  Term gradient = c.in(3) * c.attr<double>("gradient_scale");
+  Term velocity = c.in(1) * factor(4) + gradient;
+  Term step = c.attr<bool>("use_nesterov") ? gradient + velocity * factor(4) : velocity;
+  return {c.in(0) - step * factor(2), velocity};
 }
 
 void DefineMomentum(OpRegistry& ops) {
@@ -106,7 +121,8 @@ void DefineMomentum(OpRegistry& ops) {
           "(g * gradient_scale + v * momentum).")
       .WithAttr("use_nesterov", false, "Look ahead by one step.")
       .WithAttr("use_locking", false, "Accepted; updates never race.")
-      .WithAttr("gradient_scale", 1.0, "Multiplies the gradient.");
+      .WithAttr("gradient_scale", 1.0, "Multiplies the gradient.")
+      .Expand(MomentumStep);
   OpDef& sgd = ops.Op("SGD");
   In(sgd, kFloating, {"parameters", "gradient"}).In("learning_rate", kReal).In("accum", kFloating);
   sgd.In("momentum", kReal)

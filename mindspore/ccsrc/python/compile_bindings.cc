@@ -66,11 +66,13 @@ class CompiledGraph {
   // `arguments` fill the inputs that are not Parameters, in order.
   py::list Run(const py::list& arguments) {
     CheckApart(arguments);
+    ms::Memory& memory = executable_->backend().memory();
     for (auto [output, input] : updates_) {
       TensorObject* parameter = AsTensor(parameters_[input].ptr());
       // Arrays outside that share its memory are to see the update, but not another value.
       bool seen = parameter->shared && parameter->value.exposed();
-      if (!seen || replaced_.contains(parameter)) parameter->value.MakeUnique();
+      bool here = &parameter->value.memory() == &memory;
+      if (here && (!seen || replaced_.contains(parameter))) parameter->value.MakeUnique();
     }
     std::vector<Tensor> inputs = Inputs(arguments);
     if (gives_functions_) {  // which keep what they read
@@ -149,6 +151,7 @@ class CompiledGraph {
   std::vector<Tensor> Inputs(const py::list& arguments) const {
     std::vector<Tensor> inputs;
     inputs.reserve(parameters_.size());
+    ms::Memory& memory = executable_->backend().memory();
     size_t next = 0;
     for (size_t i = 0; i < parameters_.size(); ++i) {
       if (!parameters_[i] && next == arguments.size()) {
@@ -157,7 +160,9 @@ class CompiledGraph {
       PyObject* object = parameters_[i]
                              ? parameters_[i].ptr()
                              : PyList_GET_ITEM(arguments.ptr(), static_cast<Py_ssize_t>(next++));
-      inputs.push_back(ValueOf(object, "a call of a compiled graph"));
+      const Tensor& value = ValueOf(object, "a call of a compiled graph");
+      if (!memory.on_host()) Settle(AsTensor(object), memory);
+      inputs.push_back(value);
       if (!dynamic()) CheckType(i, inputs.back(), object);
     }
     return inputs;

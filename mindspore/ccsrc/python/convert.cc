@@ -141,7 +141,8 @@ Tensor TensorFromObject(PyObject* object, const DType* dtype) {
   return TensorFromArray(array, true);
 }
 
-py::array ArrayFromTensor(const Tensor& tensor) {
+py::array ArrayFromTensor(const Tensor& value) {
+  Tensor tensor = value.OnHost();
   Expose(tensor);
   auto* keep = new Tensor(tensor);
   py::capsule owner(keep, [](void* p) {

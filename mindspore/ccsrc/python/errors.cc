@@ -88,6 +88,29 @@ py::list Places(SpanId id) {
   return places;
 }
 
+SpanId CallingSpan() {
+  static const auto* package = new std::string(
+      py::cast<std::string>(py::module_::import("mindspore.compile.places").attr("PACKAGE")));
+  auto frame = py::reinterpret_steal<py::object>(
+      reinterpret_cast<PyObject*>(PyThreadState_GetFrame(PyThreadState_Get())));
+  while (frame) {
+    auto* raw = reinterpret_cast<PyFrameObject*>(frame.ptr());
+    auto code =
+        py::reinterpret_steal<py::object>(reinterpret_cast<PyObject*>(PyFrame_GetCode(raw)));
+    const char* file = PyUnicode_AsUTF8(py::object(code.attr("co_filename")).ptr());
+    if (file && !std::string_view(file).starts_with(*package)) {
+      Span span;
+      span.file = file;
+      span.line = PyFrame_GetLineNumber(raw);
+      span.function = py::cast<std::string>(code.attr("co_name"));
+      return InternSpan(span);
+    }
+    PyErr_Clear();
+    frame = py::reinterpret_steal<py::object>(reinterpret_cast<PyObject*>(PyFrame_GetBack(raw)));
+  }
+  return 0;
+}
+
 void TellOfZeroDivisor(SpanId span) {
   py::module_::import("mindspore.compile.errors").attr("note_zero_divisor")(Places(span));
 }

@@ -31,6 +31,9 @@ PyObject* Guarded(F&& f) noexcept {
 // The chain of calls through which a node came to be where it is, innermost first.
 pybind11::list Places(SpanId id);
 
+// The line of the user's program that runs; 0 where none does.
+SpanId CallingSpan();
+
 // Warns of an integer division by zero; the span is 0 where the caller's line is the place.
 void TellOfZeroDivisor(SpanId span);
 

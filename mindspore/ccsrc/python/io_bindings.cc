@@ -69,7 +69,7 @@ struct Entry {
 
   explicit Entry(const std::pair<std::string, py::object>& pair) : name(pair.first) {
     if (IsTensor(pair.second.ptr()))
-      value = ValueOf(pair.second.ptr(), "save_checkpoint");
+      value = HostValueOf(pair.second.ptr(), "save_checkpoint");
     else
       value = std::string(pair.second.cast<py::bytes>());
   }
@@ -127,7 +127,7 @@ class Writer {
 
   void WriteText(const py::bytes& text) { file_.value().Write(Bytes(std::string_view(text))); }
   uint32_t WriteTensor(py::handle tensor, uint32_t crc) {
-    Tensor value = ValueOf(tensor.ptr(), "a file");
+    Tensor value = HostValueOf(tensor.ptr(), "a file");
     py::gil_scoped_release release;
     return file_.value().WriteSummed(Bytes(value), crc);
   }

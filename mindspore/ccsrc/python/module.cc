@@ -1,7 +1,7 @@
 // The extension module mindspore._core: registers ops and backends, then binds, topic by topic.
 #include <pybind11/pybind11.h>
 
-#include "backends/cpu/cpu.h"
+#include "kernel/plugin.h"
 #include "ops/all.h"
 #include "python/dim_object.h"
 #include "python/dtype_object.h"
@@ -15,7 +15,7 @@
 PYBIND11_MODULE(_core, m) {
   using namespace ms::python;  // NOLINT: the bindings' own namespace
   ms::SetOpSource(ms::DefineAllOps);
-  ms::RegisterBackend(ms::cpu::MakeCpuBackend());
+  ms::LoadBackend(ms::BesideCore("libms_cpu.so"));
   BindErrors(m);
   BindDTypes(m);
   BindDim(m);
@@ -29,6 +29,7 @@ PYBIND11_MODULE(_core, m) {
   BindGrad(m);
   BindCustomGradients(m);
   BindRuntime(m);
+  BindDevices(m);
   BindGuards(m);
   BindCallKey(m);
   BindCellPrint(m);

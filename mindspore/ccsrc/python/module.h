@@ -8,6 +8,7 @@ namespace ms::python {
 void BindGrad(pybind11::module_& m);              // grad_bindings.cc
 void BindCustomGradients(pybind11::module_& m);   // custom_gradients.cc
 void BindRuntime(pybind11::module_& m);           // runtime_bindings.cc
+void BindDevices(pybind11::module_& m);           // device_bindings.cc
 void BindGuards(pybind11::module_& m);            // guards.cc
 void BindCallKey(pybind11::module_& m);           // call_key.cc
 void BindCheckedFunctions(pybind11::module_& m);  // checked_function.cc

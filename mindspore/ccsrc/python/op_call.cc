@@ -301,7 +301,11 @@ PyObject* RunEager(const OpDef& op, PyObject* const* inputs, size_t count, const
   // Nothing can fail once a slice is being written.
   if (&op == &assign && overwritten && inputs[0] == overwritten) in_place = &op.in_place;
   uint64_t version = op.put ? VersionOf(inputs[0]) : 0;
-  Prepared& prepared = CurrentRunner().Run(op, {values, count}, attrs, outputs, in_place);
+  EagerRunner& runner = CurrentRunner();
+  if (!runner.memory().on_host()) {
+    for (size_t i = 0; i < count; ++i) Settle(AsTensor(inputs[i]), runner.memory());
+  }
+  Prepared& prepared = runner.Run(op, {values, count}, attrs, outputs, in_place);
   for (size_t i = 0; i < outputs.inputs.size(); ++i) values[i] = &outputs.inputs[i];
   return Finish(op, inputs, count, attrs, values, prepared, outputs.data(), outputs.size(),
                 version);

@@ -6,11 +6,11 @@
 
 #include "backends/null/null.h"
 #include "base/control_group.h"
-#include "kernel/kernel.h"
+#include "kernel/launch.h"
 #include "kernel/threads.h"
+#include "python/errors.h"
 #include "python/module.h"
 #include "python/op_call.h"
-#include "runtime/arena.h"
 #include "tensor/block_cache.h"
 #include "tensor/buffer.h"
 
@@ -21,12 +21,10 @@ namespace {
 bool graph_mode = false;
 
 // Long kernels run without the GIL.
-void InstallGilRelease() {
-  EagerRunner::run_long = [](const Kernel& kernel, const KernelArgs& args) {
-    py::gil_scoped_release release;
-    WatchProcessors();
-    kernel.Run(args);
-  };
+void RunLong(const Kernel& kernel, const KernelArgs& args) {
+  py::gil_scoped_release release;
+  WatchProcessors();
+  Launch(kernel, args);
 }
 
 PyObject* GraphMode(PyObject*, PyObject*) { return PyBool_FromLong(graph_mode); }
@@ -37,12 +35,10 @@ PyMethodDef quick[] = {{"graph_mode", GraphMode, METH_NOARGS, "True in GRAPH_MOD
 
 void BindRuntime(py::module_& m) {
   PyModule_AddFunctions(m.ptr(), quick);
-  InstallGilRelease();
+  EagerRunner::SetHooks({RunLong, CallingSpan});
   GuardBlocksAcrossFork();
   SetUpThreads();
   m.def("set_graph_mode", [](bool on) { graph_mode = on; });
-  m.def("backends", &BackendNames);
-  m.def("set_device", &SetCurrentBackend, "Of eager code and of what is compiled from now on.");
   m.def(
       "add_null_device", [] { RegisterBackend(MakeNullBackend()); },
       "A device 'Null' that accepts every op and computes nothing: to try out compilation.");
@@ -63,11 +59,6 @@ void BindRuntime(py::module_& m) {
         return std::make_pair(granted.memory, granted.processors);
       },
       "Bytes of memory and processors, of the groups below a root folder.");
-  m.def("memory_stats", [] {
-    MemoryStats stats = GetMemoryStats();
-    return std::make_tuple(stats.live, stats.peak, Blocks().sizes().kept, ReservedPeak());
-  });
-  m.def("reset_peak_memory", &ResetPeakMemory);
   m.def(
       "require_memory",
       [](const std::string& name, double bytes) {
@@ -79,11 +70,6 @@ void BindRuntime(py::module_& m) {
         }
       },
       "Raises MemoryError in the name of a function unless there may be so many further bytes.");
-  m.def("reset_peak_reserved", &ResetReservedPeak);
-  m.def("empty_memory_cache", [] {
-    FreeIdleArenas();
-    Blocks().Clear();
-  });
 }
 
 }  // namespace ms::python

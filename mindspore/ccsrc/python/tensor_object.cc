@@ -8,6 +8,7 @@
 #include <optional>
 #include <thread>
 
+#include "kernel/kernel.h"
 #include "python/convert.h"
 #include "python/dim_object.h"
 #include "python/dtype_object.h"
@@ -41,6 +42,7 @@ TensorObject* Alloc(PyTypeObject* type) {
   t->view = nullptr;
   t->cell = nullptr;
   t->shared = false;
+  t->stays = false;
   return t;
 }
 
@@ -67,15 +69,16 @@ PyObject* NewShowing(PyObject* tensor) {
 PyObject* New(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
   return Guarded([&]() -> PyObject* {
     py::object data;
-    py::object dtype = py::none();
+    py::object dtype = py::none(), device = py::none();
     if (!kwargs && PyTuple_GET_SIZE(args) == 1) {
       data = py::reinterpret_borrow<py::object>(PyTuple_GET_ITEM(args, 0));
     } else {
       auto* sorted = PyObject_Call(python_new, args, kwargs);
       if (!sorted) throw py::error_already_set();
-      auto pair = py::reinterpret_steal<py::tuple>(sorted);
-      data = pair[0];
-      dtype = pair[1];
+      auto parts = py::reinterpret_steal<py::tuple>(sorted);
+      data = parts[0];
+      dtype = parts[1];
+      device = parts[2];
     }
     if (IsTensor(data.ptr()) && AsTensor(data.ptr())->symbolic()) {
       if (!dtype.is_none()) return PyObject_CallMethod(data.ptr(), "astype", "O", dtype.ptr());
@@ -87,11 +90,12 @@ PyObject* New(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
       Throw(ErrorKind::kType, "For 'Tensor', 'dtype' must be a dtype, but got {}.",
             py::repr(dtype).cast<std::string>());
     }
-    if (type == tensor_type && IsTensor(data.ptr()) &&
+    if (type == tensor_type && IsTensor(data.ptr()) && device.is_none() &&
         (!given || target == AsTensor(data.ptr())->dtype())) {
       return NewShowing(data.ptr());
     }
     Tensor value = TensorFromObject(data.ptr(), given ? &target : nullptr);
+    if (!device.is_none()) value = value.In(GetBackend(py::cast<std::string>(device)).memory());
     TensorObject* t = Alloc(type);
     t->value = std::move(value);
     return reinterpret_cast<PyObject*>(t);
@@ -147,6 +151,7 @@ PyObject* AsNumpy(PyObject* self, PyObject*) {
   return Guarded([&] {
     const Tensor& value = ValueOf(self, "asnumpy()");
     TensorObject* t = AsTensor(self);
+    if (!value.on_host()) return ArrayFromTensor(HostValueOf(self, "asnumpy()")).release().ptr();
     if (IsView(t)) return ArrayFromTensor(value.Copy()).release().ptr();
     if (!value.exposed() && !value.unique()) {  // others who hold this value are to keep it
       t->value.MakeUnique();
@@ -175,13 +180,14 @@ PyObject* AssignValue(PyObject* self, PyObject* other) {
 }
 
 PyObject* ItemOf(PyObject* self) {
-  const Tensor& value = ValueOf(self, "a conversion to a Python number");
-  if (value.size() != 1) {
+  const Shape& shape = ValueOf(self, "a conversion to a Python number").shape();
+  if (shape.size() != 1) {
     Throw(ErrorKind::kValue,
           "For 'Tensor', what becomes a Python number must have exactly one element, but got shape "
           "{}.",
-          value.shape());
+          shape);
   }
+  Tensor value = HostValueOf(self, "a conversion to a Python number");
   return VisitDType(value.dtype(), [&]<class T>(TypeTag<T>) -> PyObject* {
     if constexpr (std::is_same_v<T, bool>)
       return PyBool_FromLong(*value.data<T>());
@@ -200,7 +206,7 @@ PyObject* Item(PyObject* self, PyObject* args) {
   return Guarded([&]() -> PyObject* {
     if (PyTuple_GET_SIZE(args) == 0) return ItemOf(self);
     auto index = py::reinterpret_borrow<py::tuple>(args);
-    py::array array = ArrayFromTensor(ValueOf(self, "item()"));
+    py::array array = ArrayFromTensor(HostValueOf(self, "item()"));
     try {
       return array.attr("item")(*index).release().ptr();
     } catch (py::error_already_set& error) {
@@ -223,7 +229,8 @@ int Bool(PyObject* self) {
           "or ops.all.",
           value.shape());
     }
-    return value.Item() != 0;
+    if (value.on_host()) return value.Item() != 0;
+    return HostValueOf(self, "a Python condition").Item() != 0;
   } catch (const Error& error) {
     SetError(error);
     return -1;
@@ -405,9 +412,9 @@ PyTypeObject* MakeType() {
 
 void Overwrite(TensorObject* t, Tensor value, const Var& var, uint64_t owner) {
   if (t->shared && t->value.exposed() && t->value.raw() != value.raw()) {
-    if (value.bytes()) std::memcpy(t->value.raw(), value.raw(), value.bytes());
+    value.memory().Fetch(t->value.raw(), value.raw(), value.bytes());
   } else {
-    t->value = std::move(value);
+    t->value = t->stays ? value.In(t->value.memory()) : std::move(value);
     t->shared = t->shared && t->value.exposed();
   }
   t->var = var;
@@ -444,6 +451,12 @@ bool Write(PyObject* object, PyObject* value, bool of_program) {
   });
   Py_XDECREF(done);
   return done;
+}
+
+void Settle(TensorObject* t, Memory& memory) {
+  const Tensor& value = t->value;
+  if (!value.defined() || &value.memory() == &memory || t->stays) return;
+  if (value.on_host() && !value.exposed()) t->value = value.In(memory);
 }
 
 void Rebind(TensorObject* t, const TensorObject* v) {
@@ -501,6 +514,13 @@ const Tensor& ValueOf(PyObject* tensor, const char* what) {
           what);
   }
   return t->value;
+}
+
+Tensor HostValueOf(PyObject* tensor, const char* what) {
+  Tensor value = ValueOf(tensor, what);
+  if (value.on_host()) return value;
+  py::gil_scoped_release release;
+  return value.OnHost();
 }
 
 void BindTensor(py::module_& m) {

@@ -22,6 +22,7 @@ struct TensorObject {
   struct View* view;  // it shows elements of another tensor; see python/views.h
   struct Cell* cell;  // others show elements of this one
   bool shared;        // arrays outside may share its memory, and see what is written to it
+  bool stays;         // on its device: what is used elsewhere is a copy
 
   bool symbolic() const { return (owner & kSymbolicBit) != 0; }
   DType dtype() const { return value.dtype(); }
@@ -51,6 +52,10 @@ void Overwrite(TensorObject* tensor, Tensor value, const Var& var, uint64_t owne
 // itself. False: an exception is set.
 bool Write(PyObject* object, PyObject* value, bool of_program);
 
+// A value on the host moves to the device that uses it, once; but not where arrays share its
+// memory.
+void Settle(TensorObject* tensor, Memory& memory);
+
 // Lets a tensor stand for the value of another one while a graph is made.
 void Rebind(TensorObject* tensor, const TensorObject* value);
 
@@ -62,6 +67,8 @@ PyObject* ShapeTuple(const Shape& shape);
 // The value of a concrete tensor; throws TypeError for a symbolic one ("... needs a value while
 // compiling").
 const Tensor& ValueOf(PyObject* tensor, const char* what);
+// The same where the host may read it; other threads run while it waits for a device.
+Tensor HostValueOf(PyObject* tensor, const char* what);
 // A tensor without a value that describes an input.
 PyObject* NewPlaceholder(DType dtype, const Shape& shape);
 

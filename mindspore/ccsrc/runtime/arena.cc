@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <unordered_map>
 #include <vector>
 
 namespace ms {
@@ -9,7 +10,7 @@ namespace {
 
 struct Idle {
   std::mutex mutex;
-  std::vector<BufferRef> blocks;
+  std::unordered_map<Memory*, std::vector<BufferRef>> blocks;
 };
 
 Idle& Arenas() {
@@ -31,36 +32,37 @@ std::vector<BufferRef>::iterator Choose(std::vector<BufferRef>& blocks, size_t b
 
 }  // namespace
 
-BufferRef TakeArena(size_t bytes, void* preferred) {
+BufferRef TakeArena(size_t bytes, void* preferred, Memory& memory) {
   BufferRef outgrown;
   {
     Idle& idle = Arenas();
     std::lock_guard lock(idle.mutex);
-    auto it = Choose(idle.blocks, bytes, preferred);
-    if (it != idle.blocks.end()) {
+    auto& blocks = idle.blocks[&memory];
+    auto it = Choose(blocks, bytes, preferred);
+    if (it != blocks.end()) {
       BufferRef block = std::move(*it);
-      idle.blocks.erase(it);
+      blocks.erase(it);
       return block;
     }
     // The new block replaces one that was too small, so there are never more than runs at the same
     // time.
-    if (!idle.blocks.empty()) {
-      outgrown = std::move(idle.blocks.back());
-      idle.blocks.pop_back();
+    if (!blocks.empty()) {
+      outgrown = std::move(blocks.back());
+      blocks.pop_back();
     }
   }
   outgrown = BufferRef();
-  return Buffer::Allocate(bytes);
+  return Buffer::Allocate(bytes, memory);
 }
 
 void GiveArena(BufferRef arena) {
   Idle& idle = Arenas();
   std::lock_guard lock(idle.mutex);
-  idle.blocks.push_back(std::move(arena));
+  idle.blocks[&arena->memory()].push_back(std::move(arena));
 }
 
 void FreeIdleArenas() {
-  std::vector<BufferRef> blocks;
+  std::unordered_map<Memory*, std::vector<BufferRef>> blocks;
   Idle& idle = Arenas();
   std::lock_guard lock(idle.mutex);
   blocks.swap(idle.blocks);

@@ -1,10 +1,10 @@
 #include "runtime/eager.h"
 
 #include <array>
-#include <cstring>
 #include <unordered_map>
 
 #include "grad/rule.h"
+#include "kernel/launch.h"
 #include "kernel/threads.h"
 
 namespace ms {
@@ -28,16 +28,7 @@ RandomState& DefaultRandom() {
 
 namespace {
 
-// Scratch memory of the calling thread; kernels are not re-entrant on one thread.
-void* Workspace(size_t bytes) {
-  thread_local BufferRef buffer;
-  if (bytes == 0) return nullptr;
-  if (!buffer || buffer->bytes() < bytes) {
-    buffer = BufferRef();
-    buffer = Buffer::Allocate(bytes);
-  }
-  return buffer->data();
-}
+EagerRunner::Hooks hooks;
 
 constexpr double kLongKernelNs = 20000;
 
@@ -60,6 +51,20 @@ class Pointers {
 };
 
 }  // namespace
+
+EagerRunner::EagerRunner(const Backend& backend)
+    : memory_(backend.memory()), stream_(backend.stream()), cache_(backend) {}
+
+void EagerRunner::SetHooks(const Hooks& given) { hooks = given; }
+
+void* EagerRunner::Workspace(size_t bytes) {
+  if (bytes == 0) return nullptr;
+  if (!workspace_ || workspace_->bytes() < bytes) {
+    workspace_ = BufferRef();
+    workspace_ = Buffer::Allocate(bytes, memory_);
+  }
+  return workspace_->data();
+}
 
 Prepared& EagerRunner::Run(const OpDef& op, std::span<const Tensor* const> inputs,
                            const AttrsRef& attrs, EagerOutputs& outputs, const InPlace* in_place) {
@@ -88,29 +93,39 @@ Prepared& EagerRunner::RunUnnamed(const OpDef& op, std::span<const Tensor* const
     return cache_.Find(op, inputs, attrs);  // anew: the ops inside may have made it start afresh
   }
   Pointers<const void*> in(inputs.size());
-  for (size_t i = 0; i < inputs.size(); ++i) in[i] = inputs[i]->raw();
+  std::vector<Tensor> brought;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Tensor& input = *inputs[i];
+    if (&input.memory() == &memory_) [[likely]]
+      in[i] = input.raw();
+    else
+      in[i] = brought.emplace_back(BringTo(memory_, input, op.name)).raw();
+  }
   if (in_place) {
     for (auto [output, input] : *in_place) {
-      if (inputs[input]->unique()) outputs[output] = *inputs[input];
+      if (inputs[input]->unique() && &inputs[input]->memory() == &memory_)
+        outputs[output] = *inputs[input];
     }
   }
   Pointers<void*> out(outputs.size());
   Tensor* results = outputs.data();
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (!results[i].defined())
-      results[i] = Tensor(prepared.outputs[i].dtype(), prepared.outputs[i].shape());
+      results[i] = Tensor(prepared.outputs[i].dtype(), prepared.outputs[i].shape(), memory_);
     out[i] = results[i].raw();
   }
   const Kernel& kernel = *prepared.kernel;
-  KernelArgs args{in.data(), out.data(), Workspace(kernel.workspace_bytes()), &DefaultRandom()};
+  LaunchPlace place{&op, !memory_.on_host() && hooks.place ? hooks.place() : 0};
+  KernelArgs args{in.data(),        out.data(), Workspace(kernel.workspace_bytes()),
+                  &DefaultRandom(), &stream_,   &place};
   AdoptThreads();
-  if (kernel.cost_ns() > kLongKernelNs && run_long) {
+  if (kernel.cost_ns() > kLongKernelNs && hooks.run_long && memory_.on_host()) {
     // Meanwhile another thread may give the tensors other values.
     std::shared_ptr<const Kernel> alive = prepared.kernel;
     for (const Tensor* input : inputs) outputs.inputs.push_back(*input);
-    run_long(*alive, args);
+    hooks.run_long(*alive, args);
   } else {
-    kernel.Run(args);
+    Launch(kernel, args);
   }
   return prepared;
 }

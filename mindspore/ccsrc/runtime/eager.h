@@ -7,7 +7,6 @@
 #include <array>
 #include <atomic>
 #include <deque>
-#include <functional>
 
 #include "grad/backward.h"
 #include "kernel/cache.h"
@@ -37,23 +36,35 @@ class EagerOutputs {
 // Runs ops on one thread and one device.
 class EagerRunner {
  public:
-  explicit EagerRunner(const Backend& backend) : cache_(backend) {}
+  explicit EagerRunner(const Backend& backend);
+  Memory& memory() const { return memory_; }
   // Pairs of outputs and inputs: an output takes over the memory of an input where nobody else
   // holds it. Null: none does.
   using InPlace = std::vector<std::pair<int, int>>;
   // The prepared entry (valid until the next call) and the outputs.
   Prepared& Run(const OpDef& op, std::span<const Tensor* const> inputs, const AttrsRef& attrs,
                 EagerOutputs& outputs, const InPlace* in_place = nullptr);
-  // Runs a kernel that is long enough for the binding to release the GIL around it. Set once,
-  // before use.
-  static inline std::function<void(const Kernel&, const KernelArgs&)> run_long;
+  // What the program around us does, set once, before use. `run_long` launches a kernel that is
+  // long enough to let other threads run meanwhile; `place` says for which line the next op of a
+  // device runs, whose errors are found later.
+  struct Hooks {
+    void (*run_long)(const Kernel&, const KernelArgs&) = nullptr;
+    SpanId (*place)() = nullptr;
+  };
+  static void SetHooks(const Hooks& hooks);
 
  private:
   Prepared& RunUnnamed(const OpDef& op, std::span<const Tensor* const> inputs,
                        const AttrsRef& attrs, EagerOutputs& outputs, const InPlace* in_place);
   void RunExpanded(const OpDef& op, std::span<const Tensor* const> inputs, const AttrsRef& attrs,
                    EagerOutputs& outputs);
+  // Scratch memory: kernels are not re-entrant on one thread.
+  void* Workspace(size_t bytes);
+
+  Memory& memory_;
+  Stream& stream_;
   KernelCache cache_;
+  BufferRef workspace_;
 };
 
 // The runner of the calling thread, for the current default device; and the generator all random

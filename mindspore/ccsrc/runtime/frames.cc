@@ -6,7 +6,7 @@
 #include <new>
 #include <utility>
 
-#include "kernel/host_call.h"
+#include "kernel/launch.h"
 #include "kernel/threads.h"
 #include "runtime/arena.h"
 #include "runtime/profile.h"
@@ -14,9 +14,8 @@
 namespace ms {
 namespace {
 
-constexpr size_t kSmallArena = 64 << 10;  // up to here an arena belongs to its frame
-constexpr size_t kFramesKept = 64;        // per plan and machine, between runs
-constexpr size_t kBlock = 64 << 10;       // of frames, where more are needed
+constexpr size_t kFramesKept = 64;   // per plan and machine, between runs
+constexpr size_t kBlock = 64 << 10;  // of frames, where more are needed
 constexpr size_t kDeepest = 1000000;
 constexpr uint32_t kCallsPerPoll = 4096;
 constexpr size_t kFrameBytes = (sizeof(Frame) + 63) / 64 * 64;
@@ -26,7 +25,7 @@ std::atomic<void (*)()> interrupt_poll{nullptr};
 // The operands of a launch: "x: Float32[2, 3], indices: Int64[4]".
 std::string OperandsText(const Plan& plan, size_t index) {
   const LaunchInfo& info = plan.infos[index];
-  const std::vector<InputDef>& inputs = info.op->inputs;
+  const std::vector<InputDef>& inputs = info.place.op->inputs;
   std::string text;
   for (size_t i = 0; i < plan.launches[index].out - plan.launches[index].in; ++i) {
     if (i > 0) text += ", ";
@@ -36,26 +35,14 @@ std::string OperandsText(const Plan& plan, size_t index) {
   return text;
 }
 
-// What a kernel may throw beside Error is an error of ours or of a library below. An error of the
-// user's names the operands, on a line of its own.
-[[noreturn]] void RethrowWithSpan(const Plan& plan, size_t index) {
-  const LaunchInfo& info = plan.infos[index];
+// An error of the user's names the operands, on a line of its own.
+[[noreturn]] void RethrowWithOperands(const Plan& plan, size_t index) {
   try {
     throw;
   } catch (const Error& error) {
     std::string text = error.message(), operands = OperandsText(plan, index);
     if (!operands.empty()) text += "\n  " + operands;
-    throw Error(error.kind(), std::move(text)).WithSpan(error.span() ? error.span() : info.span);
-  } catch (const HostError&) {
-    throw;
-  } catch (const std::bad_alloc&) {
-    throw Error(ErrorKind::kMemory,
-                fmt::format("For '{}', the memory is not enough.", info.op->name))
-        .WithSpan(info.span);
-  } catch (const std::exception& error) {
-    throw Error(ErrorKind::kInternal,
-                fmt::format("For '{}', the kernel failed: {}", info.op->name, error.what()))
-        .WithSpan(info.span);
+    throw Error(error.kind(), std::move(text)).WithSpan(error.span());
   }
 }
 
@@ -66,7 +53,11 @@ void PollInterrupt() {
   if (auto* poll = interrupt_poll.load(std::memory_order_relaxed)) poll();
 }
 
-Machine::Machine(const Program& program) : program_(program), pools_(program.plans().size()) {}
+Machine::Machine(const Program& program)
+    : program_(program),
+      memory_(program.backend().memory()),
+      stream_(program.backend().stream()),
+      pools_(program.plans().size()) {}
 
 Machine::~Machine() {
   for (FramePool& pool : pools_) Clear(pool);
@@ -130,9 +121,8 @@ void Machine::Unwind() {
 // ---- frames
 // In one piece of memory: the small arena, the frame, its pointers, its cells.
 size_t Machine::FrameBytes(const Plan& plan) {
-  size_t arena = plan.arena_bytes <= kSmallArena ? std::max<size_t>(plan.arena_bytes, 64) : 0;
   size_t tables = plan.pointer_count * sizeof(void*) + plan.cell_count * sizeof(Cell);
-  return (arena + kFrameBytes + tables + 63) / 64 * 64;
+  return (plan.arena_in_frame + kFrameBytes + tables + 63) / 64 * 64;
 }
 
 char* Machine::TakeBlock(FramePool& pool, size_t bytes) {
@@ -162,17 +152,16 @@ void Machine::Trim() {
 }
 
 Frame* Machine::MakeFrame(const Plan& plan, char* block) {
-  size_t arena = plan.arena_bytes <= kSmallArena ? std::max<size_t>(plan.arena_bytes, 64) : 0;
-  Frame* frame = new (block + arena) Frame;
+  Frame* frame = new (block + plan.arena_in_frame) Frame;
   frame->plan = &plan;
-  char* at = block + arena + kFrameBytes;
+  char* at = block + plan.arena_in_frame + kFrameBytes;
   frame->pointers = reinterpret_cast<void**>(at);
   std::memset(at, 0, plan.pointer_count * sizeof(void*));
   frame->cells = reinterpret_cast<Cell*>(at + plan.pointer_count * sizeof(void*));
   for (uint32_t i = 0; i < plan.cell_count; ++i) new (&frame->cells[i]) Cell;
   for (auto [place, constant] : plan.constant_pointers)
     frame->pointers[place] = plan.constants[constant].raw();
-  if (arena) SetArena(*frame, block);
+  if (plan.arena_in_frame) SetArena(*frame, block);
   return frame;
 }
 
@@ -202,8 +191,9 @@ Frame* Machine::NewFrame(const Plan& plan) {
   } else {
     frame = MakeFrame(plan, TakeBlock(pool, bytes));
   }
-  if (plan.arena_bytes > kSmallArena) {
-    frame->large_arena = TakeArena(plan.arena_bytes, frame->arena);
+  if (plan.arena_apart) {
+    Memory& memory = plan.program->backend().memory();
+    frame->large_arena = TakeArena(plan.arena_bytes, frame->arena, memory);
     if (frame->large_arena->data() != frame->arena)
       SetArena(*frame, static_cast<char*>(frame->large_arena->data()));
   }
@@ -216,8 +206,7 @@ void Machine::FreeFrame(Frame* frame) {
   if (frame->large_arena) GiveArena(std::move(frame->large_arena));
   if (plan.program != &program_) {
     std::shared_ptr<const Program> keep = std::move(frame->keep);
-    bool own_arena = plan.arena_bytes <= kSmallArena;
-    char* block = own_arena ? frame->arena : reinterpret_cast<char*>(frame);
+    char* block = reinterpret_cast<char*>(frame) - plan.arena_in_frame;
     DestroyFrame(frame);
     ::operator delete(block, std::align_val_t{64});
     return;
@@ -229,6 +218,10 @@ void Machine::FreeFrame(Frame* frame) {
 }
 
 // ---- values
+inline bool Machine::Condition(const Frame& frame, uint32_t pointer) const {
+  return memory_.Read<bool>(frame.pointers[pointer]);
+}
+
 inline Cell Machine::Take(Frame& frame, Operand operand) const {
   switch (operand.kind) {
     case Operand::Kind::kCopy:
@@ -303,38 +296,34 @@ void Machine::RunSegment(Frame& frame, const Instruction& code) {
   if (code.poll) PollInterrupt();
   for (uint32_t i = code.allocations.begin; i < code.allocations.end; ++i)
     Allocate(frame, plan.allocations[i]);
-  if (ProfileOn()) {
-    RunProfiled(frame, code);
-  } else {
-    const Launch* launch = plan.launches.data() + code.launches.begin;
-    const Launch* end = plan.launches.data() + code.launches.end;
-    try {
-      for (; launch != end; ++launch) {
-        launch->kernel->Run({frame.pointers + launch->in, frame.pointers + launch->out,
-                             frame.arena + launch->workspace, random_});
-      }
-    } catch (...) {
-      RethrowWithSpan(plan, static_cast<size_t>(launch - plan.launches.data()));
+  uint32_t at = code.launches.begin;
+  try {
+    if (ProfileOn()) {
+      for (; at != code.launches.end; ++at) RunProfiled(frame, at);
+    } else {
+      for (; at != code.launches.end; ++at) RunLaunch(frame, at);
     }
+  } catch (const Error&) {
+    RethrowWithOperands(plan, at);
   }
   Drop(frame, code.drops);
 }
 
-void Machine::RunProfiled(Frame& frame, const Instruction& code) {
+inline void Machine::RunLaunch(const Frame& frame, uint32_t index) {
+  const PlannedLaunch& launch = frame.plan->launches[index];
+  Launch(*launch.kernel,
+         {frame.pointers + launch.in, frame.pointers + launch.out, frame.arena + launch.workspace,
+          random_, &stream_, &frame.plan->infos[index].place});
+}
+
+void Machine::RunProfiled(const Frame& frame, uint32_t index) {
   using Clock = std::chrono::steady_clock;
-  const Plan& plan = *frame.plan;
-  for (uint32_t i = code.launches.begin; i < code.launches.end; ++i) {
-    const Launch& launch = plan.launches[i];
-    auto start = Clock::now();
-    try {
-      launch.kernel->Run({frame.pointers + launch.in, frame.pointers + launch.out,
-                          frame.arena + launch.workspace, random_});
-    } catch (...) {
-      RethrowWithSpan(plan, i);
-    }
-    auto ns = std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count();
-    RecordLaunch(*plan.infos[i].op, plan.infos[i].span, static_cast<uint64_t>(ns));
-  }
+  auto start = Clock::now();
+  RunLaunch(frame, index);
+  stream_.Synchronize();
+  auto ns = std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count();
+  const LaunchPlace& place = frame.plan->infos[index].place;
+  RecordLaunch(*place.op, place.span, static_cast<uint64_t>(ns));
 }
 
 void Machine::Allocate(Frame& frame, const Allocation& allocation) {
@@ -348,7 +337,7 @@ void Machine::Allocate(Frame& frame, const Allocation& allocation) {
     if (old.buffer.unique() && !old.buffer->foreign())
       return Put(frame, allocation.cell, std::move(old));
   }
-  Cell fresh{Buffer::Allocate(allocation.bytes), {}, nullptr};
+  Cell fresh{Buffer::Allocate(allocation.bytes, memory_), {}, nullptr};
   fresh.data = fresh.buffer->data();
   Put(frame, allocation.cell, std::move(fresh));
 }
@@ -356,8 +345,7 @@ void Machine::Allocate(Frame& frame, const Allocation& allocation) {
 Frame* Machine::Call(Frame& frame, const Instruction& code) {
   if (++calls_ % kCallsPerPoll == 0) PollInterrupt();
   const CallTarget& target = frame.plan->targets[code.target];
-  bool second = target.condition != CallTarget::kNone &&
-                !*static_cast<const bool*>(frame.pointers[target.condition]);
+  bool second = target.condition != CallTarget::kNone && !Condition(frame, target.condition);
   const CallLeaf& leaf = target.leaves[second];
   const Plan* callee = leaf.plan;
   std::shared_ptr<const Program> keep;
@@ -414,7 +402,7 @@ void Machine::RunFunctionOp(Frame& frame, const Instruction& code) {
                                              std::make_move_iterator(arguments_.end())}));
       break;
     case OpCode::kSwitch: {
-      bool first = *static_cast<const bool*>(frame.pointers[code.condition]);
+      bool first = Condition(frame, code.condition);
       result = Take(frame, operands[first ? 0 : 1]);
       break;
     }
@@ -425,7 +413,7 @@ void Machine::RunFunctionOp(Frame& frame, const Instruction& code) {
           {types.begin(), types.end()}));
       break;
     case OpCode::kBoxGet: {
-      std::vector<Cell> parts = OpenBox(Take(frame, operands[0]), types);
+      std::vector<Cell> parts = OpenBox(Take(frame, operands[0]), types, memory_);
       for (size_t i = 0; i < parts.size(); ++i) Put(frame, results[i], std::move(parts[i]));
       Drop(frame, code.drops);
       return;

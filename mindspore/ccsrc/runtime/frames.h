@@ -39,12 +39,14 @@ class Machine {
   void Unwind();
 
   void RunSegment(Frame& frame, const Instruction& code);
-  void RunProfiled(Frame& frame, const Instruction& code);
+  void RunLaunch(const Frame& frame, uint32_t index);
+  void RunProfiled(const Frame& frame, uint32_t index);
   void Allocate(Frame& frame, const Allocation& allocation);
   Frame* Call(Frame& frame, const Instruction& code);
   Frame* Return(Frame& frame, const Instruction& code);
   void RunFunctionOp(Frame& frame, const Instruction& code);
 
+  bool Condition(const Frame& frame, uint32_t pointer) const;
   Cell Take(Frame& frame, Operand operand) const;
   void TakeAll(Frame& frame, Range operands);
   void Put(Frame& frame, uint32_t cell, Cell value) const;
@@ -73,6 +75,8 @@ class Machine {
   static void SetArena(Frame& frame, char* arena);
 
   const Program& program_;
+  Memory& memory_;
+  Stream& stream_;
   std::vector<Frame*> stack_;
   std::vector<Cell> arguments_;  // on their way into or out of a frame
   std::vector<FramePool> pools_;
@@ -88,7 +92,7 @@ void SetInterruptPoll(void (*poll)());
 void PollInterrupt();
 
 // Contents of boxes.
-std::vector<Cell> OpenBox(const Cell& box, std::span<const Type> types);
+std::vector<Cell> OpenBox(const Cell& box, std::span<const Type> types, Memory& memory);
 Cell AddBoxes(const Cell& a, const Cell& b, const Backend& backend);
 
 }  // namespace ms

@@ -24,7 +24,7 @@ struct Range {
 
 // Inputs lie at pointers[in...], outputs at pointers[out...], the workspace at that offset in the
 // arena.
-struct Launch {
+struct PlannedLaunch {
   const Kernel* kernel;
   uint32_t in;
   uint32_t out;
@@ -33,8 +33,7 @@ struct Launch {
 
 // The cold half of a launch: for errors and profiles.
 struct LaunchInfo {
-  const OpDef* op;
-  SpanId span;
+  LaunchPlace place;
   uint32_t outputs;
   uint32_t input_types = 0;  // where they begin in Plan::types
 };
@@ -111,15 +110,15 @@ struct Plan {
   Types output_types;
 
   std::vector<Instruction> code;
-  std::vector<Launch> launches;
+  std::vector<PlannedLaunch> launches;
   std::vector<LaunchInfo> infos;
   std::vector<Operand> operands;
   std::vector<uint32_t> cell_lists;  // results and drops
   std::vector<Type> types;
   std::vector<CallTarget> targets;
   std::vector<Allocation> allocations;
-  std::vector<uint32_t> watched_inputs;  // main: those of Allocation::update
-  std::vector<Tensor> constants;
+  std::vector<uint32_t> watched_inputs;                // main: those of Allocation::update
+  std::vector<Tensor> constants;                       // in the device's memory
   std::vector<std::shared_ptr<const Kernel>> kernels;  // keeps them alive
 
   // The table of pointers of a fresh frame, and which of its places show each cell (cell i:
@@ -131,6 +130,10 @@ struct Plan {
   std::vector<uint32_t> patch_begin;
   std::vector<uint32_t> patches;
   size_t arena_bytes = 0;
+  // A small arena on the host lies in front of each frame: its size there. Another one is taken for
+  // each run, where the plan has any.
+  size_t arena_in_frame = 0;
+  bool arena_apart = false;
 };
 
 // Memory of one run, known before it: in bytes.

@@ -36,6 +36,8 @@ std::vector<const Node*> RunningNodes(const Graph& graph) {
 // Launches of one segment take about this long at most before the runtime asks whether to stop.
 constexpr double kPollNs = 50e6;
 
+constexpr size_t kSmallArena = 64 << 10;  // up to here an arena belongs to its frame
+
 using PlanOf = std::function<const Plan*(const Graph*)>;
 
 class PlanBuilder {
@@ -51,13 +53,15 @@ class PlanBuilder {
   void Build(MemoryReport& report) {
     plan_.input_types = graph_.InputTypes();
     plan_.output_types = graph_.OutputTypes();
-    plan_.constants = values_.constants();
+    for (const Tensor& t : values_.constants()) plan_.constants.push_back(t.In(backend_.memory()));
     plan_.cell_count = values_.cells();
     LayOut(report);
     ListDrops();
     for (int t = 0; t < values_.steps(); ++t) EmitStep(t);
     EmitReturn();
     WritePatches();
+    plan_.arena_apart =
+        !plan_.arena_in_frame && (plan_.arena_bytes || !plan_.arena_pointers.empty());
   }
 
  private:
@@ -84,6 +88,8 @@ class PlanBuilder {
   void LayOut(MemoryReport& report) {
     memory_ = LayOutPlan(values_, kernels_, plan_.main, report);
     plan_.arena_bytes = memory_.bytes;
+    if (backend_.memory().on_host() && memory_.bytes <= kSmallArena)
+      plan_.arena_in_frame = std::max<size_t>(memory_.bytes, 64);
     for (const Tensor& t : plan_.constants) report.parameters += t.bytes();
     if (!plan_.main) return;
     for (const Type& t : plan_.input_types) report.parameters += t.bytes();
@@ -183,8 +189,8 @@ class PlanBuilder {
   void EmitLaunch(const Node& node, int step) {
     const auto& kernel = kernels_[static_cast<size_t>(step)];
     AddToSegment(kernel->cost_ns());
-    Launch launch{kernel.get(), plan_.pointer_count, 0,
-                  memory_.workspaces[static_cast<size_t>(step)]};
+    PlannedLaunch launch{kernel.get(), plan_.pointer_count, 0,
+                         memory_.workspaces[static_cast<size_t>(step)]};
     for (const Var& v : node.inputs) AddPointer(v);
     launch.out = plan_.pointer_count;
     for (const Var& v : OutputsOf(node)) {
@@ -193,7 +199,8 @@ class PlanBuilder {
       AddPointer(v);
     }
     plan_.launches.push_back(launch);
-    plan_.infos.push_back({node.op, node.span, static_cast<uint32_t>(node.outputs.size()),
+    plan_.infos.push_back({{node.op, node.span},
+                           static_cast<uint32_t>(node.outputs.size()),
                            InputTypes(node, kernel.get())});
     plan_.kernels.push_back(kernel);
   }

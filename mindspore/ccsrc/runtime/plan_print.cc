@@ -91,10 +91,10 @@ class Printer {
       Line("\n");
     }
     for (uint32_t i = code.launches.begin; i < code.launches.end; ++i) {
-      const Launch& launch = plan_.launches[i];
-      std::string where = ShortSpan(plan_.infos[i].span);
+      const PlannedLaunch& launch = plan_.launches[i];
+      std::string where = ShortSpan(plan_.infos[i].place.span);
       Line("    {} <- {}({}){}{}\n", Places(launch.out, launch.out + plan_.infos[i].outputs),
-           plan_.infos[i].op->name, Places(launch.in, launch.out),
+           plan_.infos[i].place.op->name, Places(launch.in, launch.out),
            launch.kernel->workspace_bytes() ? fmt::format(" workspace a{}", launch.workspace) : "",
            where.empty() ? "" : "  # " + where);
       if (std::string contents = launch.kernel->Contents(); !contents.empty())

@@ -1,18 +1,22 @@
 // Boxes, the tangents of closures: opened into their contents, and added element by element without
 // recursion.
-#include <cstring>
-
+#include "kernel/launch.h"
 #include "kernel/prepare.h"
 #include "runtime/frames.h"
 
 namespace ms {
 namespace {
 
-Cell Zeros(const Type& type) {
-  if (!type.is_tensor()) return {};
-  Cell cell{Buffer::Allocate(type.bytes()), {}, nullptr};
+Cell Fresh(const Type& type, Memory& memory) {
+  Cell cell{Buffer::Allocate(type.bytes(), memory), {}, nullptr};
   cell.data = cell.buffer->data();
-  std::memset(cell.data, 0, type.bytes());
+  return cell;
+}
+
+Cell Zeros(const Type& type, Memory& memory) {
+  if (!type.is_tensor()) return {};
+  Cell cell = Fresh(type, memory);
+  memory.Zero(cell.data, type.bytes());
   return cell;
 }
 
@@ -21,12 +25,12 @@ Cell AddTensors(const Cell& a, const Cell& b, const Type& type, const Backend& b
   static const Attrs no_attrs;
   Types in{type, type}, out{type};
   auto kernel = PrepareKernel(backend, {add, in, out, no_attrs});
-  Cell sum{Buffer::Allocate(type.bytes()), {}, nullptr};
-  sum.data = sum.buffer->data();
-  BufferRef workspace = Buffer::Allocate(kernel->workspace_bytes());
+  Cell sum = Fresh(type, backend.memory());
+  BufferRef workspace = Buffer::Allocate(kernel->workspace_bytes(), backend.memory());
   const void* inputs[] = {a.data, b.data};
   void* outputs[] = {sum.data};
-  kernel->Run({inputs, outputs, workspace->data(), nullptr});
+  LaunchPlace place{&add};
+  Launch(*kernel, {inputs, outputs, workspace->data(), nullptr, &backend.stream(), &place});
   return sum;
 }
 
@@ -41,14 +45,14 @@ struct Sum {
 
 }  // namespace
 
-std::vector<Cell> OpenBox(const Cell& cell, std::span<const Type> types) {
+std::vector<Cell> OpenBox(const Cell& cell, std::span<const Type> types, Memory& memory) {
   if (cell.object) {
     MS_ASSERT(AsBox(cell).cells().size() == types.size());
     return AsBox(cell).cells();
   }
   std::vector<Cell> zeros;
   zeros.reserve(types.size());
-  for (const Type& type : types) zeros.push_back(Zeros(type));
+  for (const Type& type : types) zeros.push_back(Zeros(type, memory));
   return zeros;
 }
 

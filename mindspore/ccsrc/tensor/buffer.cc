@@ -1,9 +1,11 @@
-// Small blocks are kept by size class per thread without a lock, larger ones in the BlockCache, so
-// that a training step that repeats its sizes touches neither malloc nor fresh pages.
+// The host's memory: small blocks are kept by size class per thread without a lock, larger ones in
+// the BlockCache, so that a training step that repeats its sizes touches neither malloc nor fresh
+// pages.
 #include "tensor/buffer.h"
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <new>
 #include <vector>
 
@@ -27,22 +29,8 @@ size_t& CapacityOf(void* block) {
   return *reinterpret_cast<size_t*>(static_cast<char*>(block) + kHeader - sizeof(size_t));
 }
 
-std::atomic<size_t> live_bytes{0};
-// The most that was live since each of the two resets.
-std::atomic<size_t> peak_bytes{0};
+// The most of the host's that was live since the last reset of the reserved peak.
 std::atomic<size_t> peak_beside_kept{0};
-
-void Raise(std::atomic<size_t>& to, size_t live) {
-  size_t peak = to.load(std::memory_order_relaxed);
-  while (live > peak && !to.compare_exchange_weak(peak, live, std::memory_order_relaxed)) {
-  }
-}
-
-void CountUp(size_t bytes) {
-  size_t live = live_bytes.fetch_add(bytes, std::memory_order_relaxed) + bytes;
-  Raise(peak_bytes, live);
-  Raise(peak_beside_kept, live);
-}
 
 int SmallClass(size_t bytes) {
   if (bytes <= 64) return 0;
@@ -102,13 +90,44 @@ std::string Text(size_t bytes) {
   return fmt::format("{:.1f} GB", static_cast<double>(bytes) / kGiga);
 }
 
+// Buffers of the host take their memory from the pools above; this is for who needs some without.
+class Host : public Memory {
+ public:
+  constexpr Host() : Memory(true) {}
+  std::string_view device() const override { return kHostDevice; }
+  void* Allocate(size_t bytes) override {
+    void* data = std::aligned_alloc(kAlignment, RoundLarge(bytes));
+    if (!data) Throw(ErrorKind::kMemory, "{} must fit into memory", Text(bytes));
+    return data;
+  }
+  void Free(void* data, size_t) noexcept override { std::free(data); }
+  void Store(void* to, const void* host, size_t bytes) override { Copy(to, host, bytes); }
+  void Fetch(void* host, const void* from, size_t bytes) override { Copy(host, from, bytes); }
+  void Copy(void* to, const void* from, size_t bytes) override {
+    if (bytes) std::memcpy(to, from, bytes);
+  }
+  void Zero(void* to, size_t bytes) override {
+    if (bytes) std::memset(to, 0, bytes);
+  }
+};
+
+// Never destroyed: buffers may outlive static objects.
+union Immortal {
+  Host host;
+  constexpr Immortal() : host() {}
+  ~Immortal() {}
+};
+constinit Immortal immortal;
+
 }  // namespace
 
+Memory& HostMemory() { return immortal.host; }
+
 void RequireMemory(size_t bytes) {
-  size_t limit = MemoryLimit();
-  if (bytes <= limit && live_bytes.load(std::memory_order_relaxed) <= limit - bytes) return;
+  size_t limit = MemoryLimit(), live = HostMemory().stats().live;
+  if (bytes <= limit && live <= limit - bytes) return;
   Throw(ErrorKind::kMemory, "{} must fit into memory, but there are {}, of which {} are in use",
-        Text(bytes), Text(limit), Text(live_bytes.load(std::memory_order_relaxed)));
+        Text(bytes), Text(limit), Text(live));
 }
 
 BufferRef Buffer::Allocate(size_t bytes) {
@@ -116,8 +135,24 @@ BufferRef Buffer::Allocate(size_t bytes) {
   void* block = TakeBlock(bytes);
   if (!block)
     Throw(ErrorKind::kMemory, "{} must fit into memory, but the system has none left", Text(bytes));
-  CountUp(bytes);
-  return BufferRef(new (block) Buffer(static_cast<char*>(block) + kHeader, bytes, nullptr));
+  Memory& host = HostMemory();
+  host.Count(bytes);
+  Memory::Raise(peak_beside_kept, host.stats().live);
+  return BufferRef(new (block) Buffer(static_cast<char*>(block) + kHeader, bytes, host, nullptr));
+}
+
+BufferRef Buffer::Allocate(size_t bytes, Memory& memory) {
+  if (memory.on_host()) return Allocate(bytes);
+  void* block = TakeBlock(0);
+  if (!block) Throw(ErrorKind::kMemory, "a tensor must fit into memory, but nothing is left");
+  try {
+    BufferRef buffer(new (block) Buffer(memory.Allocate(bytes), bytes, memory, nullptr));
+    memory.Count(bytes);
+    return buffer;
+  } catch (...) {
+    GiveBlock(block, 0);
+    throw;
+  }
 }
 
 BufferRef Buffer::Wrap(void* data, size_t bytes, std::function<void()> release) {
@@ -125,38 +160,35 @@ BufferRef Buffer::Wrap(void* data, size_t bytes, std::function<void()> release) 
   if (!block)
     Throw(ErrorKind::kMemory, "an array must fit into memory, but the system has none left");
   auto* owner = new std::function<void()>(std::move(release));
-  BufferRef buffer(new (block) Buffer(data, bytes, owner));
+  BufferRef buffer(new (block) Buffer(data, bytes, HostMemory(), owner));
   buffer->Expose();  // for as long as it lives
   return buffer;
 }
 
 void Buffer::Free(Buffer* buffer) {
   auto* release = buffer->release_;
-  size_t bytes = release ? 0 : buffer->bytes_;
+  Memory& memory = *buffer->memory_;
+  size_t bytes = buffer->bytes_;
+  bool inside = !release && memory.on_host();  // the data lies behind the header
+  if (!release) memory.Discount(bytes);
+  if (!release && !inside) memory.Free(buffer->data_, bytes);
   buffer->~Buffer();
-  if (!release) live_bytes.fetch_sub(bytes, std::memory_order_relaxed);
-  GiveBlock(buffer, bytes);
+  GiveBlock(buffer, inside ? bytes : 0);
   if (release) {
     (*release)();
     delete release;
   }
 }
 
-MemoryStats GetMemoryStats() {
-  return {live_bytes.load(std::memory_order_relaxed), peak_bytes.load(std::memory_order_relaxed)};
-}
-
-void ResetPeakMemory() { peak_bytes.store(live_bytes.load(std::memory_order_relaxed)); }
-
 size_t ReservedPeak() {
   BlockCache::Sizes blocks = Blocks().sizes();
   // The cache knows nothing of small blocks, and counts whole pages of large ones.
   return std::max({blocks.peak, peak_beside_kept.load(std::memory_order_relaxed),
-                   live_bytes.load(std::memory_order_relaxed) + blocks.kept});
+                   HostMemory().stats().live + blocks.kept});
 }
 
 void ResetReservedPeak() {
-  peak_beside_kept.store(live_bytes.load(std::memory_order_relaxed));
+  peak_beside_kept.store(HostMemory().stats().live);
   Blocks().ResetPeak();
 }
 

@@ -1,4 +1,4 @@
-// Reference-counted, 64-byte aligned memory, and the allocator behind it.
+// Reference-counted, 64-byte aligned memory of a device, and the allocator of the host's.
 #pragma once
 
 #include <atomic>
@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <functional>
 #include <utility>
+
+#include "tensor/memory.h"
 
 namespace ms {
 
@@ -35,12 +37,15 @@ class BufferRef {
 
 class Buffer {
  public:
-  // Uninitialised memory; throws MemoryError. Small blocks come from a per-thread pool.
+  // Uninitialised memory; throws MemoryError. The host's small blocks come from a per-thread pool.
   static BufferRef Allocate(size_t bytes);
-  // Memory owned by somebody else; `release` runs when the last handle goes.
+  static BufferRef Allocate(size_t bytes, Memory& memory);
+  // Memory of the host owned by somebody else; `release` runs when the last handle goes.
   static BufferRef Wrap(void* data, size_t bytes, std::function<void()> release);
 
+  // Of the host's memory, or an address that only the device's kernels follow.
   void* data() const { return data_; }
+  Memory& memory() const { return *memory_; }
   size_t bytes() const { return bytes_; }
   bool foreign() const { return release_ != nullptr; }
   // Somebody outside may write to it at any time; see exposure.h.
@@ -51,12 +56,13 @@ class Buffer {
 
  private:
   friend class BufferRef;
-  Buffer(void* data, size_t bytes, std::function<void()>* release)
-      : data_(data), bytes_(bytes), release_(release) {}
+  Buffer(void* data, size_t bytes, Memory& memory, std::function<void()>* release)
+      : data_(data), bytes_(bytes), memory_(&memory), release_(release) {}
   static void Free(Buffer* buffer);
 
   void* data_;
   size_t bytes_;
+  Memory* memory_;
   std::function<void()>* release_;
   std::atomic<int> references_{1};
   std::atomic<int> exposures_{0};
@@ -64,14 +70,6 @@ class Buffer {
 
 // Throws MemoryError unless so many further bytes can be had.
 void RequireMemory(size_t bytes);
-
-// Bytes handed out and not yet given back, and their maximum since the last reset.
-struct MemoryStats {
-  size_t live = 0;
-  size_t peak = 0;
-};
-MemoryStats GetMemoryStats();
-void ResetPeakMemory();
 
 inline BufferRef::BufferRef(const BufferRef& other) : buffer_(other.buffer_) {
   if (buffer_) buffer_->references_.fetch_add(1, std::memory_order_relaxed);

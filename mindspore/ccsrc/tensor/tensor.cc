@@ -1,7 +1,6 @@
 #include "tensor/tensor.h"
 
 #include <algorithm>
-#include <cstring>
 
 namespace ms {
 namespace {
@@ -22,6 +21,10 @@ T FromDouble(double v) {
 
 Tensor::Tensor(DType dtype, const Shape& shape)
     : Tensor(dtype, shape, Buffer::Allocate(static_cast<size_t>(shape.size()) * ItemSize(dtype))) {}
+
+Tensor::Tensor(DType dtype, const Shape& shape, Memory& memory)
+    : Tensor(dtype, shape,
+             Buffer::Allocate(static_cast<size_t>(shape.size()) * ItemSize(dtype), memory)) {}
 
 Tensor::Tensor(DType dtype, const Shape& shape, BufferRef buffer, size_t offset_bytes)
     : buffer_(std::move(buffer)), shape_(shape), dtype_(dtype) {
@@ -52,8 +55,20 @@ Tensor Tensor::Piece(int64_t first, const Shape& shape) const {
 }
 
 Tensor Tensor::Copy() const {
-  Tensor t(dtype_, shape_);
-  if (bytes()) std::memcpy(t.raw(), raw(), bytes());
+  Tensor t(dtype_, shape_, memory());
+  memory().Copy(t.raw(), raw(), bytes());
+  return t;
+}
+
+Tensor Tensor::In(Memory& to) const {
+  Memory& from = memory();
+  if (&to == &from) return *this;
+  if (!from.on_host() && !to.on_host()) return In(HostMemory()).In(to);
+  Tensor t(dtype_, shape_, to);
+  if (to.on_host())
+    from.Fetch(t.raw(), raw(), bytes());
+  else
+    to.Store(t.raw(), raw(), bytes());
   return t;
 }
 
@@ -63,6 +78,7 @@ void Tensor::MakeUnique() {
 
 double Tensor::Item() const {
   MS_ASSERT(size() == 1);
+  if (!on_host()) return OnHost().Item();
   return VisitDType(dtype_, [&]<class T>(TypeTag<T>) -> double {
     if constexpr (IsComplex(kDTypeOf<T>))
       return static_cast<double>(data<T>()->real());

@@ -1,5 +1,5 @@
 // Tensor: element type, shape and a dense row-major piece of a Buffer. A value: copies share
-// memory, writers call MakeUnique first.
+// memory, writers call MakeUnique first. It is on the device whose memory that is.
 #pragma once
 
 #include <span>
@@ -16,6 +16,7 @@ class Tensor {
   Tensor() = default;
   // Uninitialised elements.
   Tensor(DType dtype, const Shape& shape);
+  Tensor(DType dtype, const Shape& shape, Memory& memory);
   Tensor(DType dtype, const Shape& shape, BufferRef buffer, size_t offset_bytes = 0);
 
   template <class T>
@@ -47,11 +48,18 @@ class Tensor {
   size_t bytes() const { return static_cast<size_t>(size()) * ItemSize(dtype_); }
   const BufferRef& buffer() const { return buffer_; }
 
+  // Of a tensor on the host, to be read and written; else for kernels of its device.
   void* raw() const { return data_; }
   template <class T>
   T* data() const {
     return static_cast<T*>(data_);
   }
+
+  Memory& memory() const { return buffer_->memory(); }
+  bool on_host() const { return memory().on_host(); }
+  // The same value in another memory; itself, where it is there.
+  Tensor In(Memory& memory) const;
+  Tensor OnHost() const { return on_host() ? *this : In(HostMemory()); }
 
   // Same elements, other shape of equal size: shares memory.
   Tensor Reshaped(const Shape& shape) const;
@@ -64,7 +72,7 @@ class Tensor {
   // Arrays outside share the memory and may be written to at any time.
   bool exposed() const { return buffer_ && buffer_->exposed(); }
 
-  // The element of a size-1 tensor as a double (complex: real part).
+  // The element of a size-1 tensor as a double (complex: real part), wherever it is.
   double Item() const;
   std::string ToString() const;  // "Float32[2, 3]"
 

@@ -121,6 +121,12 @@ is_recording: Any
 is_tracing: Any
 replace_in_trace: Any
 set_device: Any
+device: Any
+device_of: Any
+keep_on: Any
+load_backend: Any
+move_to: Any
+synchronize: Any
 is_weak: Any
 make_function: Any
 memory_stats: Any

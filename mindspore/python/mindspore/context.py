@@ -12,6 +12,7 @@ from typing import Any
 
 from mindspore import _core, _paths, tuning
 
+HOST = "CPU"
 GRAPH_MODE = 0
 PYNATIVE_MODE = 1
 # Values of the option `jit_config`-like memory settings in public scripts.
@@ -144,32 +145,47 @@ def _set_mode(value: object) -> int:
     return int(value)  # type: ignore[call-overload]
 
 
-def _set_device(value: object) -> str:
+def checked_device(function: str, argument: str, value: object) -> str:
+    """The device of that name; an error that lists those that are present, if it is none of them."""
     names = _core.backends()
     if not isinstance(value, str):
         raise TypeError(
-            f"For 'set_context', 'device_target' must be a str, but got {type(value).__name__}."
+            f"For '{function}', '{argument}' must be a str, but got {type(value).__name__}."
         )
-    if value not in names:
-        if value not in ("CPU", "GPU", "Ascend", "Davinci"):
-            raise ValueError(
-                f"For 'set_context', 'device_target' must be one of {names}, but got '{value}'."
-            )
-        text = f"the device '{value}' is not available on this machine: this build has {names}"
-        if not (_values["device_fallback"] or os.environ.get("MS_DEVICE_FALLBACK") == "1"):
-            raise ValueError(
-                f"For 'set_context', {text}. Use device_target='{names[0]}', or set MS_DEVICE_FALLBACK=1 in the "
-                "environment to run on it instead."
-            )
-        _warn_of_fallback(f"{text}; '{names[0]}' is used instead.")
-        value = names[0]
-    _core.set_device(value)
-    return str(value)
+    if value in names:
+        return value
+    if value not in ("CPU", "GPU", "Ascend", "Davinci"):
+        raise ValueError(
+            f"For '{function}', '{argument}' must be one of {names}, but got '{value}'."
+        )
+    text = f"the device '{value}' is not available on this machine: this build has {names}"
+    if not (_values["device_fallback"] or os.environ.get("MS_DEVICE_FALLBACK") == "1"):
+        raise ValueError(
+            f"For '{function}', {text}. Use {argument}='{names[0]}', or set MS_DEVICE_FALLBACK=1 in the "
+            "environment to run on it instead."
+        )
+    _warn_of_fallback(f"{text}; '{names[0]}' is used instead.")
+    return names[0]
+
+
+def _set_device(value: object) -> str:
+    device = checked_device("set_context", "device_target", value)
+    _core.set_device(device)
+    return device
+
+
+def register_backend(path: str | os.PathLike) -> str:
+    """Opens a library that holds a device and registers it, so that `set_device` takes its name, which is returned.
+
+    Args:
+        path: The library, built against the headers of this installation.
+    """
+    return _core.load_backend(os.path.abspath(_paths.checked("register_backend", "path", path)))
 
 
 @functools.cache  # each text once
 def _warn_of_fallback(text: str) -> None:
-    warnings.warn(text, RuntimeWarning, stacklevel=5)
+    warnings.warn(text, RuntimeWarning, stacklevel=6)
 
 
 def _path_setter(name: str) -> Callable[[object], str]:
@@ -341,6 +357,7 @@ __all__ = [
     "get_auto_parallel_context",
     "get_context",
     "get_ps_context",
+    "register_backend",
     "reset_auto_parallel_context",
     "reset_ps_context",
     "set_auto_parallel_context",

@@ -1,6 +1,6 @@
-"""What the process holds of memory, as `mindspore.runtime` names it; `mindspore.hal` has the same functions.
+"""What a device holds of memory, and waiting for it, as `mindspore.runtime` names it; `mindspore.hal` has the same functions.
 
-Allocated is what tensors and running graphs hold. Idle are freed blocks that wait for the next request of their size: both
+Functions are about the device that is set unless another one is named. Allocated is what tensors and running graphs hold. Idle are freed blocks that wait for the next request of their size: both
 together, the reserved bytes, stay within what was allocated at one time in the last seconds, or 64 MB.
 """
 
@@ -21,17 +21,24 @@ __all__ = [
     "reset_max_memory_allocated",
     "reset_max_memory_reserved",
     "reset_peak_memory_stats",
+    "synchronize",
 ]
 
 
-def _check(device_target: str | None) -> None:
-    known = [name.upper() for name in _core.backends()]
-    if device_target is not None and not (
-        isinstance(device_target, str) and device_target.upper() in known
-    ):
+def _device(device_target: str | None) -> str | None:
+    if device_target is None:
+        return None
+    known = {name.upper(): name for name in _core.backends()}
+    if not isinstance(device_target, str) or device_target.upper() not in known:
         raise ValueError(
-            f"For 'device_target', the device must be one of {known} or None, but got {device_target!r}."
+            f"For 'device_target', the device must be one of {list(known)} or None, but got {device_target!r}."
         )
+    return known[device_target.upper()]
+
+
+def synchronize() -> None:
+    """Waits until the device has done what it was given. What it found wrong is raised here, if nowhere before."""
+    _core.synchronize()
 
 
 def empty_cache() -> None:
@@ -41,8 +48,7 @@ def empty_cache() -> None:
 
 def memory_stats(device_target: str | None = None) -> dict[str, Any]:
     """The figures of this module in bytes, by name."""
-    _check(device_target)
-    allocated, max_allocated, idle, max_reserved = _core.memory_stats()
+    allocated, max_allocated, idle, max_reserved = _core.memory_stats(_device(device_target))
     return {
         "total_reserved_memory": allocated + idle,
         "total_allocated_memory": allocated,
@@ -74,13 +80,12 @@ def max_memory_reserved(device_target: str | None = None) -> int:
 
 def reset_max_memory_allocated(device_target: str | None = None) -> None:
     """From here on, `max_memory_allocated` counts anew."""
-    _check(device_target)
-    _core.reset_peak_memory()
+    _core.reset_peak_memory(_device(device_target))
 
 
 def reset_max_memory_reserved(device_target: str | None = None) -> None:
     """From here on, `max_memory_reserved` counts anew."""
-    _check(device_target)
+    _device(device_target)
     _core.reset_peak_reserved()
 
 

@@ -68,9 +68,9 @@ Cost Measure(const Executable& executable, const std::vector<Tensor>& inputs, in
     best = std::min(best, time.count() / repeats);
   }
   long before = AllocationCount();
-  size_t live = GetMemoryStats().live;
+  size_t live = HostMemory().stats().live;
   executable.Run(inputs, &outputs, nullptr);
-  return {best, AllocationCount() - before, GetMemoryStats().live - live};
+  return {best, AllocationCount() - before, HostMemory().stats().live - live};
 }
 
 TEST(Cost, OfALaunch) {

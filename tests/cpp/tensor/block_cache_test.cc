@@ -145,9 +145,9 @@ TEST(BlockCache, AForkedChildMayUseIt) {
 
 TEST(Buffer, FreedBlocksAreKept) {
   Blocks().Clear();
-  size_t live = GetMemoryStats().live;
+  size_t live = HostMemory().stats().live;
   Buffer::Allocate(32 * kMega);
-  EXPECT_EQ(GetMemoryStats().live, live);
+  EXPECT_EQ(HostMemory().stats().live, live);
   EXPECT_GE(Blocks().sizes().kept, 32 * kMega);
   Blocks().Clear();
   EXPECT_EQ(Blocks().sizes().kept, 0u);

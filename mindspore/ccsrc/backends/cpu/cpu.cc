@@ -6,8 +6,8 @@
 #include "backends/cpu/kernels/integer.h"
 #include "backends/cpu/kernels/matmul_packed.h"
 #include "backends/cpu/onednn.h"
-#include "kernel/host_call.h"
 #include "kernel/layout.h"
+#include "kernel/plugin.h"
 #include "kernel/update_group.h"
 
 namespace ms::cpu {
@@ -16,6 +16,7 @@ namespace {
 class CpuBackend : public Backend {
  public:
   CpuBackend() {
+    loops::SetGenerator(&MachineGenerator());
     if (MachineIsa() < ProcessorIsa()) {
       dnnl::set_max_cpu_isa(MachineIsa() == Isa::kAvx2 ? dnnl::cpu_isa::avx2
                                                        : dnnl::cpu_isa::sse41);
@@ -25,12 +26,11 @@ class CpuBackend : public Backend {
                      AddRecurrent, AddNumbers, AddInteger, AddFused}) {
       add(table_);
     }
-    table_.For("HostCall").Try("host", MakeHostCall);
     table_.For("UpdateGroup").Try("ranges", [this](const KernelRequest& request) {
       return MakeUpdateGroup(request, *this);
     });
   }
-  std::string_view name() const override { return "CPU"; }
+  std::string_view name() const override { return kHostDevice; }
   const KernelTable& kernels() const override { return table_; }
   const Layouts& layouts() const override { return layouts_; }
 
@@ -41,9 +41,8 @@ class CpuBackend : public Backend {
 
 }  // namespace
 
-std::unique_ptr<Backend> MakeCpuBackend() {
-  loops::SetGenerator(&MachineGenerator());
-  return std::make_unique<CpuBackend>();
-}
+std::unique_ptr<Backend> MakeCpuBackend() { return std::make_unique<CpuBackend>(); }
 
 }  // namespace ms::cpu
+
+MS_BACKEND(ms::cpu::CpuBackend)

@@ -19,6 +19,7 @@ from mindspore.common import dtype as mstype
 from mindspore.common._checked import checked
 from mindspore.common.initializer import initializer
 from mindspore.common.tensor import Tensor
+from mindspore.context import checked_device
 
 PARAMETER_NAME_DEFAULT = "Parameter"
 PARAMETER_NAME_PREFIX_MAX_LEN = 1024
@@ -120,7 +121,9 @@ class Parameter(Tensor):
         storage_format: str = "",
         device: str | None = None,
     ) -> None:
-        del default_input, storage_format, device  # the data went into __new__
+        del default_input, storage_format  # the data went into __new__
+        if device is not None:
+            _core.keep_on(self, checked_device("Parameter", "device", device))
         self.name = name
         self._requires_grad = _check_flag(requires_grad, "requires_grad")
         self._layerwise_parallel = _check_flag(layerwise_parallel, "layerwise_parallel")

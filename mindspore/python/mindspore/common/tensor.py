@@ -11,6 +11,7 @@ from mindspore.common import _printing
 from mindspore.common._checked import check_value
 from mindspore.common._kinds import Ints
 from mindspore.common._size import require_memory
+from mindspore.context import HOST, checked_device
 
 Tensor = _core.Tensor
 
@@ -43,11 +44,12 @@ def _sort_arguments(
     input_data=None, dtype=None, shape=None, init=None, internal=False, const_arg=False, device=None
 ):
     """The spellings of Tensor(...): data and dtype, or an initializer with shape and dtype."""
-    del internal, const_arg, device
+    del internal, const_arg
+    device = None if device is None else checked_device("Tensor", "device", device)
     if input_data is None and init is None and dtype is not None and _is_open(shape):
-        return _core.placeholder(dtype, [None if s == -1 else s for s in shape]), None
+        return _core.placeholder(dtype, [None if s == -1 else s for s in shape]), None, None
     if input_data is None and init is None and dtype is not None and shape is None:
-        return _core.placeholder_of_any_rank(dtype), None
+        return _core.placeholder_of_any_rank(dtype), None, None
     if _is_open(shape):
         raise ValueError(
             "For 'Tensor', a 'shape' with None describes an input: it needs 'dtype' and no data, "
@@ -61,7 +63,7 @@ def _sort_arguments(
             )
         from mindspore.common.initializer import initializer
 
-        return initializer(init, shape, dtype), dtype
+        return initializer(init, shape, dtype), dtype, device
     if input_data is not None and shape is not None:
         raise ValueError(
             f"For 'Tensor', 'shape' must be left out where data is given, but got {shape}."
@@ -70,11 +72,11 @@ def _sort_arguments(
         if shape is not None and dtype is not None:
             sizes = check_value(Ints, shape, "shape", "Tensor")
             require_memory("Tensor", math.prod((sizes,) if isinstance(sizes, int) else sizes), 8)
-            return np.zeros(sizes, _core.numpy_dtype(dtype)), dtype
+            return np.zeros(sizes, _core.numpy_dtype(dtype)), dtype, device
         raise TypeError(
             "For 'Tensor', 'input_data' must be given, or 'shape', 'dtype' and 'init', but got none of them."
         )
-    return input_data, dtype
+    return input_data, dtype, device
 
 
 def _is_open(shape) -> bool:
@@ -231,7 +233,30 @@ def copy(self: Tensor) -> Tensor:
 
 def _dlpack(self: Tensor, *, stream=None, max_version=None, dl_device=None, copy=None):
     del stream, max_version, dl_device, copy
+    _require_host(self, "__dlpack__")
     return self.asnumpy().__dlpack__()
+
+
+def _dlpack_device(self: Tensor) -> tuple[int, int]:
+    _require_host(self, "__dlpack_device__")
+    return 1, 0
+
+
+def _require_host(self: Tensor, what: str) -> None:
+    if self.device != HOST:
+        raise BufferError(
+            f"For 'Tensor.{what}', the memory must be on {HOST}, but this tensor is on {self.device}: "
+            f"x.move_to('{HOST}') gives a copy that can be shared."
+        )
+
+
+def _move_to(self: Tensor, to: str, blocking: bool = True) -> Tensor:
+    """The tensor on a device; where it is there, a view of it."""
+    del blocking  # whoever needs the value waits for it
+    device = checked_device("Tensor.move_to", "to", to)
+    if self.is_symbolic or self.device == device:
+        return Tensor(self)
+    return _core.move_to(self, device)
 
 
 def _from_dlpack(source) -> Tensor:
@@ -259,7 +284,9 @@ def _install() -> None:
         "__contains__": _contains,
         "__array_ufunc__": _array_ufunc,
         "__dlpack__": _dlpack,
-        "__dlpack_device__": lambda self: (1, 0),
+        "__dlpack_device__": _dlpack_device,
+        "device": property(_core.device_of),
+        "move_to": _move_to,
         "from_numpy": staticmethod(from_numpy),
         "from_dlpack": staticmethod(_from_dlpack),
         "copy": copy,

@@ -15,8 +15,8 @@ from mindspore._core import Tensor
 from mindspore.compile.deep import caller
 
 # As code objects name files: with the links that led there.
-_PACKAGE = os.path.join(os.path.dirname(os.path.dirname(__file__)), "")
-_LAYERS = os.path.join(_PACKAGE, "nn", "layer", "")
+PACKAGE = os.path.join(os.path.dirname(os.path.dirname(__file__)), "")
+_LAYERS = os.path.join(PACKAGE, "nn", "layer", "")
 _MAX_WIDTH = 150
 # Of a statement with a body, what stands for it.
 _HEADS = {
@@ -98,7 +98,7 @@ def source_line(place: Place) -> str:
 
 def is_ours(file: str) -> bool:
     """A file of this package."""
-    return file.startswith(_PACKAGE)
+    return file.startswith(PACKAGE)
 
 
 def place_at(node: Any, file: str, function: str, values: str = "") -> Place:

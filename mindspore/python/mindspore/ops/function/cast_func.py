@@ -34,7 +34,9 @@ def astype(self: Tensor, dtype: DType | str, copy: bool = True) -> Tensor:
 
 
 def to(self: Tensor, dtype: DType | str) -> Tensor:
-    """The elements converted to `dtype`."""
+    """The elements converted to `dtype`, or on the device of that name."""
+    if isinstance(dtype, str) and dtype in _core.backends():
+        return self.move_to(dtype)
     wanted = _dtype("to", dtype)
     return self if self.dtype == wanted else bound.cast(self, wanted)
 

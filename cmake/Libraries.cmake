@@ -1,0 +1,43 @@
+# libms_core.so, which _core, devices and tests link, and the devices that come with it. They lie side by side in the package.
+if(DEFINED SKBUILD)
+  set(MS_LIBRARY_FOLDER "${CMAKE_CURRENT_BINARY_DIR}/lib")
+elseif(MS_BUILD_PYTHON)
+  set(MS_LIBRARY_FOLDER "${CMAKE_CURRENT_SOURCE_DIR}/mindspore/python/mindspore")
+else()
+  set(MS_LIBRARY_FOLDER "${CMAKE_CURRENT_BINARY_DIR}")
+endif()
+
+# A library of the package: others see what is in namespace ms; its own calls do not go through a table.
+function(ms_add_library name)
+  add_library(${name} SHARED ${ARGN})
+  target_include_directories(${name} PUBLIC "${MS_SOURCE_ROOT}" "${MS_GENERATED}")
+  target_compile_options(${name} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fno-semantic-interposition>)
+  target_link_options(${name} PRIVATE -Wl,-Bsymbolic-functions
+                      "-Wl,--version-script=${CMAKE_CURRENT_SOURCE_DIR}/cmake/exports.map")
+  set_target_properties(${name} PROPERTIES
+    CXX_VISIBILITY_PRESET default VISIBILITY_INLINES_HIDDEN OFF
+    LIBRARY_OUTPUT_DIRECTORY "${MS_LIBRARY_FOLDER}")
+  ms_find_beside(${name})
+  ms_precompile(${name})
+  install(TARGETS ${name} LIBRARY DESTINATION mindspore)
+endfunction()
+
+# An installed package holds oneDNN in its folder lib; a developer's finds it where it was built against.
+function(ms_find_beside name)
+  if(DEFINED SKBUILD)
+    set_target_properties(${name} PROPERTIES INSTALL_RPATH "$ORIGIN:$ORIGIN/lib")
+  else()
+    set_target_properties(${name} PROPERTIES BUILD_RPATH "$ORIGIN;${MS_LIBRARY_FOLDER};${MS_ONEDNN_FOUND}/lib")
+  endif()
+endfunction()
+
+file(GLOB_RECURSE MS_CORE_SOURCES CONFIGURE_DEPENDS "${MS_SOURCE_ROOT}/*.cc")
+list(FILTER MS_CORE_SOURCES EXCLUDE REGEX "^${MS_SOURCE_ROOT}/(python|backends/cpu)/")
+ms_add_library(ms_core ${MS_CORE_SOURCES})
+target_link_libraries(ms_core PUBLIC ms_flags ms_dependencies)
+
+file(GLOB_RECURSE MS_CPU_SOURCES CONFIGURE_DEPENDS "${MS_SOURCE_ROOT}/backends/cpu/*.cc")
+list(FILTER MS_CPU_SOURCES EXCLUDE REGEX "_isa\\.cc$")
+ms_add_library(ms_cpu ${MS_CPU_SOURCES})
+target_link_libraries(ms_cpu PUBLIC ms_core PRIVATE ms_onednn)
+ms_add_isa_libraries(ms_cpu)

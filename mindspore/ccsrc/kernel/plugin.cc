@@ -1,0 +1,68 @@
+#include "kernel/plugin.h"
+
+#include <dlfcn.h>
+
+#include <map>
+#include <mutex>
+
+namespace ms {
+namespace {
+
+[[noreturn]] void Refuse(const std::string& path, const std::string& why) {
+  Throw(ErrorKind::kValue, "For 'register_backend', '{}' must be a library with a device, but {}.",
+        path, why);
+}
+
+std::string LastError() {
+  const char* text = dlerror();
+  return text ? text : "the system gives no reason";
+}
+
+// Opened lazily first: a library that was built against something else may lack what it calls.
+Backend* Open(const std::string& path) {
+  void* library = dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL);
+  if (!library) Refuse(path, LastError());
+  const auto* plugin = static_cast<const Plugin*>(dlsym(library, "ms_backend"));
+  if (!plugin) Refuse(path, "it has no symbol 'ms_backend' (see MS_BACKEND in kernel/plugin.h)");
+  if (std::string_view(plugin->stamp) != MS_STAMP) {
+    Refuse(path, fmt::format("it was built for '{}', and this is '{}': build it again against the "
+                             "headers of this installation",
+                             plugin->stamp, MS_STAMP));
+  }
+  if (!dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) Refuse(path, LastError());
+  try {
+    return plugin->make();
+  } catch (const Error& error) {
+    Refuse(path, error.message());
+  } catch (const std::exception& error) {
+    Refuse(path, error.what());
+  }
+}
+
+}  // namespace
+
+std::string LoadBackend(const std::string& path) {
+  static auto* loaded = new std::map<std::string, std::string>;
+  static std::mutex mutex;
+  std::lock_guard lock(mutex);
+  auto [it, fresh] = loaded->try_emplace(path);
+  if (!fresh) return it->second;
+  try {
+    std::unique_ptr<Backend> backend(Open(path));
+    it->second = std::string(backend->name());
+    RegisterBackend(std::move(backend));
+  } catch (...) {
+    loaded->erase(it);
+    throw;
+  }
+  return it->second;
+}
+
+std::string BesideCore(const std::string& name) {
+  Dl_info info;
+  MS_ASSERT(dladdr(reinterpret_cast<void*>(&LoadBackend), &info) && info.dli_fname);
+  std::string path = info.dli_fname;
+  return path.substr(0, path.rfind('/') + 1) + name;
+}
+
+}  // namespace ms

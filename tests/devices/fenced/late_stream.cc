@@ -1,0 +1,146 @@
+#include "late_stream.h"
+
+#include <chrono>
+
+#include "kernel/notice.h"
+#include "kernel/threads.h"
+
+namespace ms::fenced {
+namespace {
+
+constexpr size_t kMostWaiting = 4096;
+
+class Ticket : public Event {
+ public:
+  Ticket(LateStream& stream, uint64_t count) : stream_(stream), count_(count) {}
+  bool Reached() const override { return stream_.Reached(count_); }
+  void Synchronize() const override { stream_.WaitFor(count_); }
+
+ private:
+  LateStream& stream_;
+  uint64_t count_;
+};
+
+}  // namespace
+
+LateStream::LateStream(Memory& memory, uint64_t seed)
+    : Stream(memory), chance_(seed), thread_([this] { Loop(); }) {}
+
+LateStream::~LateStream() { Stop(); }
+
+void LateStream::CheckUsable() const {
+  if (!lost_) return;
+  Throw(ErrorKind::kRuntime,
+        "the device '{}' must be used in the process that opened it, but this is one that was "
+        "forked from it. Start it with multiprocessing's 'spawn'",
+        memory().device());
+}
+
+void LateStream::Give(std::function<void()> run, bool cannot_fail) {
+  CheckUsable();
+  Work work{std::move(run), cannot_fail};
+  std::unique_lock lock(mutex_);
+  ++given_;
+  if (stopped_) {
+    ++done_;
+    lock.unlock();
+    return Do(work);
+  }
+  queue_.push_back(std::move(work));
+  bool soon = chance_() % 4 == 0;
+  if (!soon && queue_.size() < kMostWaiting) return;
+  allowed_ = given_;
+  given_more_.notify_one();
+}
+
+void LateStream::Do(Work& work) {
+  if (error_ && !work.cannot_fail) return;
+  try {
+    work.run();
+  } catch (...) {
+    std::lock_guard lock(mutex_);
+    if (!error_) error_ = std::current_exception();
+  }
+}
+
+void LateStream::Loop() {
+  CollectNotices(&zero_divisors_);
+  std::mt19937_64 delays(chance_());
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    given_more_.wait(lock, [&] { return stop_ || done_ < allowed_; });
+    if (queue_.empty()) {
+      if (stop_) return;
+      continue;
+    }
+    Work work = std::move(queue_.front());
+    queue_.pop_front();
+    bool late = delays() % 64 == 0;
+    lock.unlock();
+    if (late) std::this_thread::sleep_for(std::chrono::microseconds(delays() % 200));
+    AdoptThreads();
+    Do(work);
+    work = {};
+    lock.lock();
+    ++done_;
+    done_more_.notify_all();
+  }
+}
+
+std::unique_ptr<Event> LateStream::Record() {
+  std::lock_guard lock(mutex_);
+  return std::make_unique<Ticket>(*this, given_);
+}
+
+void LateStream::Follow(const Event& event) {
+  // Events do not outlive what records them, and this stream's own are reached by then.
+  const Event* other = &event;
+  Give([other] { other->Synchronize(); });
+}
+
+bool LateStream::Reached(uint64_t count) {
+  std::lock_guard lock(mutex_);
+  return done_ >= count;
+}
+
+void LateStream::WaitFor(uint64_t count) {
+  CheckUsable();
+  std::unique_lock lock(mutex_);
+  if (done_ >= count) return;
+  allowed_ = std::max(allowed_, count);
+  given_more_.notify_one();
+  done_more_.wait(lock, [&] { return done_ >= count; });
+}
+
+void LateStream::Synchronize() {
+  uint64_t all;
+  {
+    std::lock_guard lock(mutex_);
+    all = given_;
+  }
+  WaitFor(all);
+  std::exception_ptr error;
+  std::vector<SpanId> zero_divisors;
+  {
+    std::lock_guard lock(mutex_);
+    error = std::exchange(error_, nullptr);
+    zero_divisors.swap(zero_divisors_);
+  }
+  for (SpanId span : zero_divisors) NoteZeroDivisor(span);
+  if (error) std::rethrow_exception(error);
+}
+
+void LateStream::Stop() {
+  if (lost_ || !thread_.joinable()) return;
+  {
+    std::lock_guard lock(mutex_);
+    stop_ = true;
+    allowed_ = given_;
+    given_more_.notify_one();
+  }
+  thread_.join();
+  std::lock_guard lock(mutex_);
+  stopped_ = true;
+}
+
+}  // namespace ms::fenced

@@ -1,0 +1,40 @@
+"""The device of tests/devices/fenced: memory that the host cannot touch, a stream that runs late. With MS_TEST_DEVICE=Fenced all
+tests run on it."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import os
+from pathlib import Path
+
+from mindspore import _core
+
+ROOT = Path(__file__).resolve().parent.parent
+NAME = "Fenced"
+
+
+def library() -> Path | None:
+    """Where it was built, by scripts/test or scripts/dev; None: it was not."""
+    places = [
+        Path(os.environ.get("MS_FENCED_DEVICE", "none")),
+        ROOT / "build" / "dev" / "libms_fenced.so",
+    ]
+    return next((place for place in places if place.is_file()), None)
+
+
+@functools.cache
+def load() -> str:
+    """Registers it; its name."""
+    path = library()
+    assert path, "the fenced device is not built: scripts/dev build _core ms_fenced"
+    return _core.load_backend(str(path))
+
+
+def faults() -> list[str]:
+    """What the fence has stopped since the last call."""
+    find = ctypes.CDLL(str(library())).fenced_faults
+    find.restype, find.argtypes = ctypes.c_size_t, (ctypes.c_char_p, ctypes.c_size_t)
+    text = ctypes.create_string_buffer(1 << 16)
+    find(text, len(text))
+    return text.value.decode(errors="replace").splitlines()
