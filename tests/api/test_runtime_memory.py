@@ -13,6 +13,8 @@ import pytest
 import mindspore as ms
 from mindspore import Tensor, _core, hal, ops, runtime
 
+pytestmark = pytest.mark.host_device  # memory of the host
+
 MB = 1 << 20
 
 

@@ -58,6 +58,7 @@ def test_bias_and_activation_join_the_product(activation, shape):
     np.testing.assert_allclose(net(x).asnumpy(), plain(net, x), rtol=2e-5, atol=2e-5)
 
 
+@pytest.mark.host_device
 def test_weights_of_few_rows_are_packed_and_kept_true():
     net = Layers("relu").set_train(False)
     x = images(16, 96)

@@ -185,6 +185,7 @@ def test_dynamic_images():
         np.testing.assert_allclose(fast, net(Tensor(x)).asnumpy(), rtol=1e-3, atol=1e-3)
 
 
+@pytest.mark.host_device
 def test_writes_through_numpy_are_seen():
     """An array shares the memory of a Parameter; what is kept of it must not outlive the value."""
     net = make("residual")

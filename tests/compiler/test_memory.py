@@ -40,6 +40,7 @@ def test_a_warm_step_takes_no_memory_but_its_result():
     assert live() <= before
 
 
+@pytest.mark.host_device
 @pytest.mark.parametrize("mode", [ms.GRAPH_MODE, ms.PYNATIVE_MODE])
 def test_the_first_call_lets_its_arguments_go(mode):
     ms.set_context(mode=mode)

@@ -238,6 +238,7 @@ def test_what_is_done_before(fails, capsys):
     assert results[0][1] == 3 and results[0][4].count("the sum") == 3
 
 
+@pytest.mark.host_device
 def test_an_error_of_a_value_comes_first():
     """Of a line that stands before, although its result is not used."""
 

@@ -56,6 +56,7 @@ def test_all_parameters_stay(guard, compiled):
         assert p.asnumpy().tobytes() == old.tobytes()
 
 
+@pytest.mark.host_device
 @pytest.mark.parametrize("mode", [ms.GRAPH_MODE, ms.PYNATIVE_MODE])
 def test_updates_before_a_failure_stay(mode):
     ms.set_context(mode=mode)

@@ -30,8 +30,14 @@ def marked(text):
     return None
 
 
+# What only the values tell.
+LATE = "gather_out_of_range_at_run_time gather_out_of_range label_out_of_range operands_at_run_time".split()
+
+
 @pytest.mark.parametrize("program, mode", CASES, ids=[f"{p.run.__name__}-{m}" for p, m in CASES])
 def test_wrong_program(program, mode):
+    if program.run.__name__ in LATE and context.get_context("device_target") != context.HOST:
+        pytest.skip("a device says it where the host waits, without operands")
     context.set_context(mode=context.GRAPH_MODE if mode == "graph" else context.PYNATIVE_MODE)
     context.set_context(jit_syntax_level=context.STRICT)  # what cannot be compiled is an error
     try:

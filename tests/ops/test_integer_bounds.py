@@ -214,6 +214,7 @@ def test_each_line_warns_once() -> None:
         assert len(caught) == wanted
 
 
+@pytest.mark.host_device
 def test_the_line_is_named() -> None:
     def f(x, y):
         z = x + 1

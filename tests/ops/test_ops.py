@@ -42,7 +42,7 @@ WITHOUT_DIFFERENCES = {
     "values of no tensor": "Number SizeScalar",
     "integers": "FitNumber CheckDivisor",
     "by decision": "HostCall StopGradient",
-    "Parameters": "Assign AssignAdd AssignSub",
+    "Parameters": "ApplyMomentum Assign AssignAdd AssignSub",
 }
 
 

@@ -23,6 +23,7 @@ def test_cpp_suite() -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.host_device
 def test_run_check_passes(capfd: pytest.CaptureFixture[str]) -> None:
     """run_check() succeeds, names version and device, and leaves the mode as it was."""
     mode = mindspore.get_context("mode")

@@ -11,6 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 STUBS = ROOT / "mindspore" / "python" / "mindspore" / "ops" / "_registry.pyi"
 
 
+@pytest.mark.host_device
 @pytest.mark.parametrize("script", ["make_stubs.py", "make_op_docs.py"])
 def test_generated_files_are_fresh(script: str) -> None:
     """`scripts/dev stubs` would change nothing."""

@@ -12,6 +12,8 @@ from viewlib import MODES, grid
 import mindspore as ms
 from mindspore import Parameter, Tensor, context, nn, ops
 
+pytestmark = pytest.mark.host_device  # only the host shares memory with arrays
+
 
 @pytest.fixture(params=MODES, autouse=True)
 def mode(request):

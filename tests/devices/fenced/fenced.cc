@@ -159,3 +159,10 @@ extern "C" __attribute__((visibility("default"))) size_t fenced_faults(char* tex
   if (size) std::snprintf(text, size, "%s", lines.c_str());
   return lines.size();
 }
+
+// Reads memory of the device as the host must not.
+extern "C" __attribute__((visibility("default"))) void fenced_touch() {
+  ms::Tensor t(ms::DType::kFloat32, ms::Shape{4}, ms::fenced::TheMemory());
+  static volatile char seen;
+  seen = *static_cast<volatile char*>(t.raw());
+}

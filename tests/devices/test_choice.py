@@ -22,6 +22,7 @@ def null_device():
     context.set_context(device_target="CPU")
 
 
+@pytest.mark.host_device
 @pytest.mark.parametrize("mode", [ms.PYNATIVE_MODE, ms.GRAPH_MODE])
 def test_the_device_that_is_set_runs(mode, null_device):
     context.set_context(mode=mode)
@@ -66,6 +67,7 @@ def test_threads_follow(null_device):
     assert found == [6, 6, 0, 0, 6, 6]
 
 
+@pytest.mark.host_device
 def test_absent_devices_are_refused():
     with pytest.raises(ValueError, match=r"'GPU' is not available.*\['CPU'.*MS_DEVICE_FALLBACK=1"):
         context.set_context(device_target="GPU")

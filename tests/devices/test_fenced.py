@@ -1,0 +1,315 @@
+"""A device whose memory the host cannot touch and whose work is done late: values, errors, copies, the end of things."""
+
+from __future__ import annotations
+
+import copy
+import ctypes
+import pickle
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import fenced_device
+import numpy as np
+import pytest
+
+import mindspore as ms
+from mindspore import Parameter, Tensor, _core, nn, ops
+
+TESTS = Path(__file__).resolve().parent.parent
+
+
+def floats(*shape: int) -> Tensor:
+    return Tensor(np.linspace(-1, 1, int(np.prod(shape)), dtype=np.float32).reshape(shape))
+
+
+def train(device: str, mode: int, steps: int = 4) -> list[float]:
+    """The losses of a small network with dropout, which is made and trained on the device."""
+    ms.set_context(mode=mode, device_target=device)
+    ms.set_seed(3)
+    net = nn.SequentialCell(
+        nn.Conv2d(1, 4, 3), nn.BatchNorm2d(4), nn.ReLU(), nn.Flatten(), nn.Dropout(p=0.3), nn.Dense(256, 5)
+    )  # fmt: skip
+    loss = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
+    optimizer = nn.Adam(net.trainable_params(), 0.01)
+    x, y = floats(6, 1, 8, 8), Tensor(np.arange(6, dtype=np.int32) % 5)
+    step = ms.value_and_grad(lambda x, y: loss(net(x), y), None, optimizer.parameters)
+    losses = []
+    for _ in range(steps):
+        value, gradients = step(x, y)
+        optimizer(gradients)
+        losses.append(float(value))
+    return losses
+
+
+def test_an_access_of_the_host_is_noticed(fenced):
+    assert fenced_device.faults() == []
+    ctypes.CDLL(str(fenced_device.library())).fenced_touch()
+    (fault,) = fenced_device.faults()
+    assert "fenced_touch" in fault and "touched memory of the device" in fault
+    assert fenced_device.faults() == []
+
+
+def test_training_gives_the_same_bits(fenced, mode):
+    assert train(fenced, mode) == train("CPU", mode)
+
+
+def test_what_a_kernel_finds_wrong_names_its_line(fenced, mode):
+    def pick(x, i):
+        return ops.gather(x, i, 0)  # here
+
+    x, i = floats(3, 2), Tensor([0, 5], ms.int32)
+    with pytest.raises(
+        IndexError, match=r"(?s)'Gather'.*\[-3, 3\).*5.*return ops\.gather.*# here"
+    ) as raised:
+        pick(x, i).asnumpy()
+    assert "test_fenced.py" in str(raised.value)
+    # Heard of once; what follows is not touched by it.
+    assert pick(x, Tensor([0, 2], ms.int32)).asnumpy().shape == (2, 2)
+    ms.jit(pick)(x, i) if mode == ms.GRAPH_MODE else pick(x, i)
+    with pytest.raises(IndexError, match="'Gather'"):
+        ms.runtime.synchronize()
+
+
+def test_parameters_survive_a_failing_step(fenced, mode):
+    table = Parameter(floats(4, 2), name="table")
+    optimizer = nn.SGD([table], 0.5)
+    step = ms.value_and_grad(lambda i: ops.gather(table, i, 0).sum(), None, [table])
+
+    def update(i):
+        optimizer((step(Tensor(i, ms.int32))[1][0],))
+
+    update([0, 1])
+    before = table.asnumpy().copy()
+    with pytest.raises(IndexError):
+        float(step(Tensor([9], ms.int32))[0])
+    assert (table.asnumpy() == before).all()
+    update([2])
+    assert not (table.asnumpy() == before).all()
+
+
+def test_zero_divisors_are_told(fenced, mode, monkeypatch):
+    monkeypatch.setattr("mindspore.compile.errors._noted", set())  # each line is told once
+    with pytest.warns(RuntimeWarning, match="an integer is divided by zero"):
+        divide = lambda x, y: x // y
+        divide = ms.jit(divide) if mode == ms.GRAPH_MODE else divide
+        assert divide(Tensor([4, 5], ms.int32), Tensor([2, 0], ms.int32)).asnumpy().tolist() == [
+            2,
+            0,
+        ]
+
+
+def test_the_host_reads_in_time(fenced, mode):
+    def program(x, n):
+        total = x * 0
+        while total.sum() < n:
+            total = total + x.abs()
+        if total.max() > 2:
+            total = -total
+        return total
+
+    run = ms.jit(program) if mode == ms.GRAPH_MODE else program
+    x = floats(4, 5)
+    ms.set_device("CPU")
+    wanted = program(floats(4, 5), Tensor(30.0)).asnumpy()
+    ms.set_device(fenced)
+    assert (run(x, Tensor(30.0)).asnumpy() == wanted).all()
+    assert bool((x == x).all()) and int(x.argmax()) == 19 and x[0, 0].item() == -1
+    assert f"{x[0, 0]}" == "-1.0" and "Tensor(shape=[4, 5]" in repr(x)
+
+
+def test_host_functions_get_values(fenced, capsys):
+    @ms.jit
+    def program(x):
+        y = x * 2
+        print("sum", y.sum())
+        return y + 1
+
+    assert (program(floats(3) + 1).asnumpy() == [1, 3, 5]).all()
+    out = capsys.readouterr().out
+    assert "sum" in out and "6" in out
+
+
+def test_views_write_through(fenced, mode):
+    x = floats(3, 4)
+    row, flat = x[1], x.reshape(-1)
+    row[:] = 7
+    flat[0] = 5
+    assert x.asnumpy()[1].tolist() == [7] * 4 and float(x[0, 0]) == 5
+
+
+# ---- where values are
+def test_values_move_once(fenced):
+    x = floats(3)
+    assert x.device == "CPU"
+    y = x + 1
+    assert (x.device, y.device, y.move_to("CPU").device) == (fenced, fenced, "CPU")
+    assert y.to("CPU").asnumpy().tolist() == y.asnumpy().tolist()
+    assert Tensor(np.ones(2), device=fenced).device == fenced
+
+
+def test_mixed_devices_are_refused(fenced, mode):
+    y = floats(3) + 1
+    ms.set_device("CPU")
+    add = ms.jit(lambda a, b: a + b) if mode == ms.GRAPH_MODE else ops.add
+    with pytest.raises(
+        RuntimeError,
+        match=rf"on CPU, where it runs, .* got one on {fenced}.*move_to\('CPU'\).*set_device\('{fenced}'\)",
+    ):
+        add(y, floats(3))
+    assert add(y.move_to("CPU"), floats(3)).asnumpy().tolist() == [-1, 1, 3]
+    ms.set_device(fenced)
+    assert add(y, floats(3)).asnumpy().tolist() == [-1, 1, 3]
+
+
+def test_gradients_pass_a_move(fenced):
+    net = lambda x: ((x * 2).move_to("CPU") * 3).sum()
+    assert ms.grad(net)(floats(2)).asnumpy().tolist() == [6, 6]
+    assert ms.grad(ms.jit(net))(floats(2)).asnumpy().tolist() == [6, 6]
+
+
+def test_wrong_devices(fenced):
+    with pytest.raises(ValueError, match=r"'to' must be one of \['CPU'.*'Nowhere'"):
+        floats(2).move_to("Nowhere")
+    with pytest.raises(ValueError, match=r"'GPU' is not available"):
+        Tensor([1.0], device="GPU")
+    with pytest.raises(TypeError, match="'device' must be a str, but got int"):
+        Parameter(floats(2), name="p", device=3)
+
+
+def test_a_parameter_that_stays(fenced, mode):
+    """Each step uses a copy; the update lands where it stays."""
+
+    def run(place):
+        p = Parameter(floats(4), name="p", device=place)
+        optimizer = nn.Momentum([p], 0.1, 0.9)
+        step = ms.value_and_grad(lambda: (p * p).sum(), None, [p])
+        for _ in range(3):
+            optimizer(step()[1])
+        return p
+
+    there, here = run("CPU"), run(None)
+    assert (there.device, here.device) == ("CPU", fenced)
+    assert (there.asnumpy() == here.asnumpy()).all()
+
+
+def test_arrays_and_tensors(fenced):
+    array = np.arange(4, dtype=np.float32)
+    shared = ms.from_numpy(array)
+    shared[1] = 9
+    assert array.tolist() == [0, 9, 2, 3] and (shared + 1).asnumpy().tolist() == [1, 10, 3, 4]
+    array[0] = 5
+    assert (shared + 1).asnumpy()[0] == 6
+    x = floats(3) + 1
+    taken = x.asnumpy()
+    taken[0] = 100
+    assert float(x[0]) == 0
+    with pytest.raises(BufferError, match=f"is on {fenced}.*move_to"):
+        np.from_dlpack(x)
+    assert np.from_dlpack(x.move_to("CPU")).tolist() == [0, 1, 2]
+
+
+def test_files_and_copies(fenced, tmp_path):
+    net = nn.Dense(3, 2)
+    wanted = net(floats(1, 3)).asnumpy()
+    path = str(tmp_path / "net.ckpt")
+    ms.save_checkpoint(net, path)
+    again = pickle.loads(pickle.dumps(net.weight)), copy.deepcopy(net.weight)
+    assert all((t.asnumpy() == net.weight.asnumpy()).all() for t in again)
+    for device in ("CPU", fenced):
+        ms.set_device(device)
+        other = nn.Dense(3, 2)
+        ms.load_param_into_net(other, ms.load_checkpoint(path))
+        assert np.allclose(other(floats(1, 3)).asnumpy(), wanted)
+
+
+def test_memory_is_counted(fenced):
+    def live():
+        return ms.runtime.memory_allocated(fenced)
+
+    before = live()
+    x = ops.zeros((1000,), ms.float32)
+    assert live() == before + 4000
+    del x
+    assert live() == before
+    assert ms.runtime.max_memory_allocated(fenced) >= before + 4000
+    ms.runtime.reset_max_memory_allocated(fenced)
+    assert ms.runtime.max_memory_allocated(fenced) == live()
+
+
+# ---- threads and processes
+def test_a_thread_that_ends_leaves_its_work(fenced):
+    found = []
+
+    def work():
+        x = floats(64, 64)
+        for _ in range(10):
+            x = ops.matmul(x, x) / 64
+        found.append(x)
+
+    ms.set_device("CPU")
+    work()
+    ms.set_device(fenced)
+    threads = [threading.Thread(target=work) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert all((x.asnumpy() == found[0].asnumpy()).all() for x in found[1:])
+
+
+PROGRAM = """
+import os, sys
+import fenced_device, numpy as np, mindspore as ms
+from mindspore import Tensor, ops
+ms.set_device(fenced_device.load())
+x = Tensor(np.ones((256, 256), np.float32))
+for _ in range(50):
+    x = ops.matmul(x, x) / 256
+"""
+
+
+def run(program: str) -> subprocess.CompletedProcess:
+    path = [str(TESTS), *sys.path]
+    return subprocess.run(
+        [sys.executable, "-c", f"import sys; sys.path[:0] = {path!r}\n{PROGRAM}{program}"],
+        capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("end", ["", "sys.exit(0)", "y = ms.jit(lambda x: x + 1)(x); del x"])
+def test_the_process_ends_with_work_in_flight(end, fenced):
+    done = run(end)
+    assert done.returncode == 0 and "Error" not in done.stderr, done.stderr
+
+
+def test_a_forked_child_has_no_device(fenced):
+    done = run(
+        """
+child = os.fork()
+if child == 0:
+    try:
+        (x + 1).asnumpy()
+    except RuntimeError as error:
+        print(error, flush=True)
+        ms.set_device("CPU")
+        os._exit(0 if float((Tensor([1.0]) + 1)[0]) == 2 else 1)
+    os._exit(2)
+assert os.waitpid(child, 0)[1] == 0
+assert float(x[0, 0]) == 1
+"""
+    )
+    assert done.returncode == 0, done.stderr
+    assert (
+        "'Fenced' must be used in the process that opened it" in done.stdout
+        and "spawn" in done.stdout
+    )
+
+
+def test_profiles_and_synchronize(fenced):
+    x = floats(8)
+    y = x + 1
+    ms.runtime.synchronize()
+    _core.synchronize("CPU")
+    assert y.asnumpy()[0] == 0

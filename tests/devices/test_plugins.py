@@ -1,0 +1,70 @@
+"""Libraries with a device: opened once, refused with the reason where they are none for this process."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import fenced_device
+import pytest
+
+import mindspore as ms
+from mindspore import _core
+
+PACKAGE = Path(_core.__file__).parent
+
+
+@pytest.fixture
+def make(tmp_path):
+    """A library of a line of C."""
+
+    def build(text: str) -> Path:
+        if not shutil.which("cc"):
+            pytest.skip("needs a C compiler")
+        (tmp_path / "a.c").write_text(text)
+        path = tmp_path / "a.so"
+        subprocess.run(["cc", "-shared", "-fPIC", "-o", path, tmp_path / "a.c"], check=True)
+        return path
+
+    return build
+
+
+def refused(path, says):
+    with pytest.raises(
+        ValueError,
+        match=rf"(?s)For 'register_backend', '.*' must be a library with a device, but .*{says}",
+    ):
+        ms.register_backend(path)
+
+
+def test_no_library(tmp_path):
+    refused(tmp_path / "none.so", "No such file")
+    (tmp_path / "text.so").write_text("no library")
+    refused(tmp_path / "text.so", "")
+    with pytest.raises(TypeError, match="'path'"):
+        ms.register_backend(3)
+    with pytest.raises(ValueError, match="'path'"):
+        ms.register_backend("")
+
+
+def test_a_library_without_a_device(make):
+    refused(make("int nothing;"), "no symbol 'ms_backend'")
+
+
+def test_another_version(make):
+    path = make(
+        'const struct { const char* stamp; void* make; } ms_backend = {"mindspore 1.0, headers 0", 0};'
+    )
+    refused(
+        path, r"built for 'mindspore 1\.0, headers 0', and this is 'mindspore 2.*build it again"
+    )
+
+
+def test_what_the_library_lacks(make):
+    refused(make("extern int absent; int* where = &absent;"), "absent")
+
+
+def test_opened_once(fenced):
+    assert ms.register_backend(fenced_device.library()) == fenced
+    assert _core.backends().count(fenced) == 1
