@@ -15,10 +15,8 @@ import fenced_device
 
 from mindspore import _core, context
 
-DEVICE = os.environ.get("MS_TEST_DEVICE", context.HOST)
-if DEVICE == fenced_device.NAME:
-    fenced_device.load()
-context.set_context(device_target=DEVICE)
+DEVICE = fenced_device.WANTED
+fenced_device.use_what_is_wanted()
 
 
 class _Raises:
@@ -47,12 +45,7 @@ if context.HOST != DEVICE:
 @pytest.fixture(autouse=True)
 def _nobody_touches_the_device() -> Iterator[None]:
     yield
-    if fenced_device.NAME in _core.backends():
-        _core.synchronize(
-            fenced_device.NAME
-        )  # what the test has left to do, or found wrong, is its own
-        faults = fenced_device.faults()
-        assert not faults, "\n".join(faults)
+    fenced_device.check()
 
 
 @pytest.fixture(autouse=True)

@@ -8,10 +8,11 @@ import functools
 import os
 from pathlib import Path
 
-from mindspore import _core
+from mindspore import _core, context
 
 ROOT = Path(__file__).resolve().parent.parent
 NAME = "Fenced"
+WANTED = os.environ.get("MS_TEST_DEVICE", context.HOST)
 
 
 def library() -> Path | None:
@@ -29,6 +30,21 @@ def load() -> str:
     path = library()
     assert path, "the fenced device is not built: scripts/dev build _core ms_fenced"
     return _core.load_backend(str(path))
+
+
+def use_what_is_wanted() -> None:
+    """The device that MS_TEST_DEVICE names, from here on."""
+    if WANTED == NAME:
+        load()
+    context.set_context(device_target=WANTED)
+
+
+def check() -> None:
+    """Waits for the device, where it is there, and fails if its fence was touched."""
+    if NAME in _core.backends():
+        _core.synchronize(NAME)  # what is left to do, or found wrong, is its user's
+        touched = faults()
+        assert not touched, "\n".join(touched)
 
 
 def faults() -> list[str]:

@@ -25,19 +25,21 @@ class ToyMemory : public Memory {
     if (!data) Throw(ErrorKind::kMemory, "{} bytes must fit into the memory of Toy", bytes);
     return Here(data);
   }
-  // A device with a stream does these in its order: `Store` has to take a copy, `Fetch` to wait.
+  // A device with a stream does these in its order: `Store` has to take a copy, `FetchNow` to wait.
   void Free(void* data, size_t) noexcept override { std::free(Here(data)); }
   void Store(void* to, const void* host, size_t bytes) override {
     if (bytes) std::memcpy(Here(to), host, bytes);
-  }
-  void Fetch(void* host, const void* from, size_t bytes) override {
-    if (bytes) std::memcpy(host, Here(from), bytes);
   }
   void Copy(void* to, const void* from, size_t bytes) override {
     if (bytes) std::memmove(Here(to), Here(from), bytes);
   }
   void Zero(void* to, size_t bytes) override {
     if (bytes) std::memset(Here(to), 0, bytes);
+  }
+
+ private:
+  void FetchNow(void* host, const void* from, size_t bytes) override {
+    if (bytes) std::memcpy(host, Here(from), bytes);
   }
 };
 
@@ -51,9 +53,9 @@ class ToyStream : public Stream {
   ToyStream() : Stream(TheMemory()) {}
   std::unique_ptr<Event> Record() override { return std::make_unique<Done>(); }
   void Follow(const Event&) override {}
-  void Synchronize() override {}
 
  private:
+  void SynchronizeNow() override {}
   struct Done : Event {
     bool Reached() const override { return true; }
     void Synchronize() const override {}
@@ -187,7 +189,9 @@ KernelMaker Reduce(double start, F join, bool mean = false) {
             double& total = totals[static_cast<size_t>(Broadcast(i, in.shape(), to))];
             total = join(total, Get(args.in[0], in.dtype(), i));
           }
-          double parts = mean ? static_cast<double>(in.shape().size() / out.shape().size()) : 1;
+          double parts = 1;
+          if (mean && !totals.empty())
+            parts = static_cast<double>(in.shape().size()) / static_cast<double>(totals.size());
           for (size_t i = 0; i < totals.size(); ++i)
             Set(args.out[0], out.dtype(), static_cast<int64_t>(i), totals[i] / parts);
         },

@@ -10,6 +10,8 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
+import fenced_device
+
 
 class Crash(Exception):
     """The child ended before it gave its result."""
@@ -25,7 +27,9 @@ def in_child(work: Callable[[], Any]) -> Any:
         code = 1
         try:
             os.close(reader)
+            fenced_device.use_what_is_wanted()
             result = work()
+            fenced_device.check()
             with os.fdopen(writer, "wb") as pipe:
                 pickle.dump(result, pipe)
             code = 0

@@ -175,6 +175,7 @@ class Run:
         with mode(self.value), fusion(self.fast), contextlib.redirect_stdout(shown):
             try:
                 value = function(*arguments)
+                ms.runtime.synchronize()  # a device finds some of what is wrong late
             except (Slow, MemoryError):
                 raise
             except Exception as error:

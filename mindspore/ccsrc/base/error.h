@@ -41,7 +41,15 @@ class Error : public std::exception {
     if (message_.starts_with("For '")) return *this;
     std::string_view text = message_;
     if (text.ends_with('.')) text.remove_suffix(1);
-    return Error(kind_, fmt::format("For '{}', {}.", name, text)).WithSpan(span_);
+    Error named = Error(kind_, fmt::format("For '{}', {}.", name, text)).WithSpan(span_);
+    named.late_ = late_;
+    return named;
+  }
+  // Whether a device found it, after the call that it is about.
+  bool late() const { return late_; }
+  Error Late() && {
+    late_ = true;
+    return std::move(*this);
   }
   Error WithSpan(uint32_t span) && {
     if (span_ == 0) span_ = span;
@@ -52,6 +60,7 @@ class Error : public std::exception {
   ErrorKind kind_;
   std::string message_;
   uint32_t span_ = 0;
+  bool late_ = false;
 };
 
 template <class... Args>

@@ -131,14 +131,14 @@ Result Make(const std::shared_ptr<Module>& shared, const CompileOptions& options
   if (const Backend* host = HostBackend()) passes.evaluate = EvaluateOn(*host);
   Optimize(module, passes);
   if (dynamic) {
-    return std::make_shared<const Executable>(
-        std::make_shared<const DynamicProgram>(shared, std::move(scope), backend, passes));
+    return std::make_shared<const Executable>(std::make_shared<const DynamicProgram>(
+        shared, std::move(scope), backend, passes, options.memory_limit));
   }
   std::shared_ptr<const SteadyValues> values;
   if (auto part = LowerAndAccelerate(module, backend, passes)) {
     values = std::make_shared<const SteadyValues>(BuildProgram(*part, backend), part->main());
   }
-  auto program = BuildProgram(module, backend);
+  auto program = BuildProgram(module, backend, options.memory_limit);
   if (DumpsPlans()) std::fputs(Print(*program).c_str(), stderr);
   return std::make_shared<const Executable>(std::move(program), std::move(values));
 }

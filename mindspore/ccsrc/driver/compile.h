@@ -20,6 +20,7 @@ struct CompileOptions {
   bool fast = true;  // the passes of the fast stage run (passes/pipeline.h)
   // The inputs of main that are Parameters.
   std::vector<uint32_t> parameters = {};
+  size_t memory_limit = 0;  // of the device, for a run; see BuildProgram
   bool operator==(const CompileOptions&) const = default;
 };
 

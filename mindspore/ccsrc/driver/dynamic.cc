@@ -141,11 +141,12 @@ std::shared_ptr<Module> Specialise(const Module& module, std::span<const int64_t
 }
 
 DynamicProgram::DynamicProgram(std::shared_ptr<const Module> module, DimScope scope,
-                               const Backend& backend, PassOptions passes)
+                               const Backend& backend, PassOptions passes, size_t memory_limit)
     : module_(std::move(module)),
       scope_(std::move(scope)),
       backend_(backend),
       passes_(std::move(passes)),
+      memory_limit_(memory_limit),
       input_types_(module_->main()->InputTypes()) {
   for (const Type& type : input_types_) {
     auto& symbols = symbols_.emplace_back();
@@ -193,7 +194,7 @@ std::shared_ptr<const Program> DynamicProgram::ProgramFor(const Ints& sizes) con
   }
   auto known = Specialise(*module_, sizes);
   LowerAndAccelerate(*known, backend_, passes_);
-  auto program = BuildProgram(*known, backend_);
+  auto program = BuildProgram(*known, backend_, memory_limit_);
   ++planned_;
   plans_.emplace_front(sizes, program);
   if (plans_.size() > kPlans) plans_.pop_back();

@@ -19,7 +19,7 @@ class DynamicProgram {
   // `module` is optimised; `scope` holds what was assumed about its symbols.
   // `passes`: for the fast stage, which needs the sizes and so runs for each plan.
   DynamicProgram(std::shared_ptr<const Module> module, DimScope scope, const Backend& backend,
-                 PassOptions passes = {});
+                 PassOptions passes = {}, size_t memory_limit = 0);
 
   // The sizes that the inputs give to the symbols. ValueError naming the input and its dimension
   // where a shape does not fit.
@@ -40,6 +40,7 @@ class DynamicProgram {
   DimScope scope_;
   const Backend& backend_;
   PassOptions passes_;
+  size_t memory_limit_;
   Types input_types_;
   std::vector<std::vector<int>> symbols_;  // of each input's dimension: its symbol; -1: a number
   mutable std::mutex mutex_;

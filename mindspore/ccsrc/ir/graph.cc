@@ -57,9 +57,10 @@ Node* Graph::Capture(const Var& outer) {
 }
 
 Node* Graph::AddConstant(Tensor value, bool weak) {
+  value = value.OnHost();  // passes read it
   Node* node = NewNode(NodeKind::kConstant);
   node->outputs = {Type(value.dtype(), value.shape(), weak)};
-  node->value = value.OnHost();  // passes read it
+  node->value = std::move(value);
   return node;
 }
 

@@ -17,7 +17,10 @@ int64_t RegisterHostFunction(HostFunction function);
 void ForgetHostFunction(int64_t number);
 
 // What a host function throws to end the run: passes through the runtime as it is.
-class HostError : public std::exception {};
+class HostError : public std::exception {
+ public:
+  virtual void Restore() const = 0;  // makes it the error of the program around us
+};
 
 KernelChoice MakeHostCall(const KernelRequest& request);
 

@@ -6,11 +6,12 @@
 
 namespace ms {
 
-void RethrowOf(const LaunchPlace* place) {
-  if (!place) throw;
+void RethrowOf(const std::exception_ptr& thrown, const LaunchPlace* place) {
+  if (!place) std::rethrow_exception(thrown);
   try {
-    throw;
+    std::rethrow_exception(thrown);
   } catch (const Error& error) {
+    if (error.late()) throw;  // of another launch, which it names
     throw error.Of(place->op->name).WithSpan(place->span);
   } catch (const HostError&) {
     throw;

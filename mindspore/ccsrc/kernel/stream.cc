@@ -14,7 +14,9 @@ class HostStream : public Stream {
   HostStream() : Stream(HostMemory()) {}
   std::unique_ptr<Event> Record() override { return std::make_unique<Now>(); }
   void Follow(const Event& event) override { event.Synchronize(); }
-  void Synchronize() override {}
+
+ private:
+  void SynchronizeNow() override {}
 };
 
 }  // namespace

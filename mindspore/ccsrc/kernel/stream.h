@@ -26,11 +26,16 @@ class Stream {
   virtual std::unique_ptr<Event> Record() = 0;
   // What is given to this stream from here on begins after the event, which is of the same device.
   virtual void Follow(const Event& event) = 0;
-  // The host waits for the work given so far. Throws, once, what was found wrong in it: an Error
-  // that names the op and its line.
-  virtual void Synchronize() = 0;
+  // The host waits for the work given so far. Throws what was found wrong in it: an Error that
+  // names the op and its line, and is late(). Each thread that waits hears of it once.
+  void Synchronize() {
+    HostWait wait(!memory_.on_host());
+    SynchronizeNow();
+  }
 
  private:
+  virtual void SynchronizeNow() = 0;
+
   Memory& memory_;
 };
 

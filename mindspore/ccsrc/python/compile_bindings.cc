@@ -71,6 +71,7 @@ class CompiledGraph {
       TensorObject* parameter = AsTensor(parameters_[input].ptr());
       // Arrays outside that share its memory are to see the update, but not another value.
       bool seen = parameter->shared && parameter->value.exposed();
+      Settle(parameter, memory);
       bool here = &parameter->value.memory() == &memory;
       if (here && (!seen || replaced_.contains(parameter))) parameter->value.MakeUnique();
     }
@@ -140,6 +141,7 @@ class CompiledGraph {
     result["inputs"] = inputs;
     result["constants"] = constants;
     result["arena"] = report.arena;
+    result["spilled"] = report.spilled;
     result["feature_maps"] = report.feature_maps;
     result["workspace"] = report.workspace;
     result["outputs"] = report.outputs;
@@ -161,8 +163,7 @@ class CompiledGraph {
                              ? parameters_[i].ptr()
                              : PyList_GET_ITEM(arguments.ptr(), static_cast<Py_ssize_t>(next++));
       const Tensor& value = ValueOf(object, "a call of a compiled graph");
-      if (!memory.on_host()) Settle(AsTensor(object), memory);
-      inputs.push_back(value);
+      inputs.push_back(memory.on_host() ? value : ValueFor(AsTensor(object), memory));
       if (!dynamic()) CheckType(i, inputs.back(), object);
     }
     return inputs;
@@ -223,6 +224,8 @@ class CompiledGraph {
   std::unordered_set<const TensorObject*> replaced_;  // of the Parameters, by set_data
 };
 
+size_t memory_limit = 0;  // 0: none
+
 CompiledGraph CompileTrace(Trace& trace, const std::string& device, bool fast) {
   Graph* main = trace.main();
   std::vector<py::object> parameters(main->inputs().size());
@@ -236,7 +239,7 @@ CompiledGraph CompileTrace(Trace& trace, const std::string& device, bool fast) {
   {
     auto module = trace.module();
     py::gil_scoped_release release;
-    executable = Compile(module, {device, fast, positions}, trace.scope());
+    executable = Compile(module, {device, fast, positions, memory_limit}, trace.scope());
   }
   return CompiledGraph(std::move(executable), std::move(parameters), std::move(updates),
                        trace.kept);
@@ -266,6 +269,9 @@ void BindCompile(py::module_& m) {
       .def("memory", &CompiledGraph::Memory, "Bytes by kind, and at the peak by source line.");
   py::register_exception<SharedMemory>(m, "SharedMemory");
   m.def("compile", &CompileTrace, py::arg("trace"), py::arg("device"), py::arg("fast") = true);
+  m.def(
+      "set_memory_limit", [](size_t bytes) { memory_limit = bytes; },
+      "What a run of a graph that is compiled from now on may take of its device; 0: all.");
   m.def("compiled_count", &CompiledCount);
   m.def("pass_runs", &PassRuns, "How often the passes ran since the process began.");
   m.def("clear_compiled", &ClearCompiled);

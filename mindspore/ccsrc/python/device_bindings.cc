@@ -5,7 +5,9 @@
 
 #include "kernel/plugin.h"
 #include "python/module.h"
+#include "python/op_call.h"
 #include "python/tensor_object.h"
+#include "python/views.h"
 #include "runtime/arena.h"
 #include "tensor/block_cache.h"
 
@@ -18,7 +20,8 @@ const Backend& Device(const std::optional<std::string>& name) {
 }
 
 std::string DeviceOf(py::handle tensor) {
-  const TensorObject* t = AsTensor(tensor.ptr());
+  TensorObject* t = AsTensor(tensor.ptr());
+  Refresh(t);
   return std::string(t->value.defined() ? t->value.memory().device() : CurrentBackend().name());
 }
 
@@ -26,13 +29,16 @@ std::string DeviceOf(py::handle tensor) {
 py::object MoveTo(py::handle tensor, const std::string& device) {
   Memory& memory = GetBackend(device).memory();
   Tensor value = ValueOf(tensor.ptr(), "move_to()");
-  {
-    py::gil_scoped_release release;
-    value = &value.memory() == &memory ? value.Copy() : value.In(memory);
-  }
+  Tape* tape = CurrentTape();
+  Var var = tape ? TapeVar(tensor.ptr(), *tape) : Var{};  // before others may run
+  value = &value.memory() == &memory ? value.Copy() : value.In(memory);
   auto moved = py::reinterpret_steal<py::object>(NewTensor(std::move(value)));
-  AsTensor(moved.ptr())->var = AsTensor(tensor.ptr())->var;
-  AsTensor(moved.ptr())->owner = AsTensor(tensor.ptr())->owner;
+  TensorObject* t = AsTensor(moved.ptr());
+  t->stays = true;
+  if (var) {
+    t->var = var;
+    t->owner = tape->id();
+  }
   return moved;
 }
 
@@ -52,18 +58,21 @@ py::tuple MemoryFigures(const std::optional<std::string>& device) {
 
 }  // namespace
 
+// A device's threads may need the GIL, to make a kernel, say.
+void LetOthersRunMeanwhile() {
+  HostWait::SetHooks([]() -> void* { return PyGILState_Check() ? PyEval_SaveThread() : nullptr; },
+                     [](void* state) { PyEval_RestoreThread(static_cast<PyThreadState*>(state)); });
+}
+
 void BindDevices(py::module_& m) {
+  LetOthersRunMeanwhile();
   m.def("backends", &BackendNames);
   m.def("load_backend", &LoadBackend, "Registers the device of a library; its name.");
   m.def("set_device", &SetCurrentBackend, "Of eager code and of what is compiled from now on.");
   m.def("device", [] { return std::string(CurrentBackend().name()); });
   m.def(
       "synchronize",
-      [](const std::optional<std::string>& device) {
-        Stream& stream = Device(device).stream();
-        py::gil_scoped_release release;
-        stream.Synchronize();
-      },
+      [](const std::optional<std::string>& device) { Device(device).stream().Synchronize(); },
       py::arg("device") = py::none(), "Waits until a device has done what it was given.");
   m.def("device_of", &DeviceOf, "The name of the device that a tensor is on.");
   m.def("move_to", &MoveTo, "A tensor of the same value on a device.");
@@ -75,7 +84,13 @@ void BindDevices(py::module_& m) {
       "reset_peak_memory",
       [](const std::optional<std::string>& device) { Device(device).memory().ResetPeak(); },
       py::arg("device") = py::none());
-  m.def("reset_peak_reserved", &ResetReservedPeak);
+  m.def(
+      "reset_peak_reserved",
+      [](const std::optional<std::string>& device) {
+        Memory& memory = Device(device).memory();
+        memory.on_host() ? ResetReservedPeak() : memory.ResetPeak();
+      },
+      py::arg("device") = py::none());
   m.def("empty_memory_cache", [] {
     FreeIdleArenas();
     Blocks().Clear();

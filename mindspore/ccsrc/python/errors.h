@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "ir/span.h"
+#include "kernel/host_call.h"
 
 namespace ms::python {
 
@@ -20,6 +21,8 @@ PyObject* Guarded(F&& f) noexcept {
     SetError(error);
   } catch (pybind11::error_already_set& error) {
     error.restore();
+  } catch (const HostError& error) {
+    error.Restore();
   } catch (const std::bad_alloc&) {
     SetError(Error(ErrorKind::kMemory, "the memory is not enough"));
   } catch (const std::exception& error) {

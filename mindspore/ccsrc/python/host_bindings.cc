@@ -24,7 +24,7 @@ class PythonError : public HostError {
           delete e;
         }) {}
   const char* what() const noexcept override { return "a Python exception"; }
-  void Restore() const { error_->restore(); }
+  void Restore() const override { error_->restore(); }
 
  private:
   std::shared_ptr<py::error_already_set> error_;
@@ -112,7 +112,7 @@ void BindHost(py::module_& m) {
   py::register_exception_translator([](std::exception_ptr pointer) {
     try {
       if (pointer) std::rethrow_exception(pointer);
-    } catch (const PythonError& error) {
+    } catch (const HostError& error) {
       error.Restore();
     }
   });

@@ -301,9 +301,11 @@ PyObject* RunEager(const OpDef& op, PyObject* const* inputs, size_t count, const
   // Nothing can fail once a slice is being written.
   if (&op == &assign && overwritten && inputs[0] == overwritten) in_place = &op.in_place;
   uint64_t version = op.put ? VersionOf(inputs[0]) : 0;
-  EagerRunner& runner = CurrentRunner();
+  // What shows elements of a tensor does so where that is.
+  EagerRunner& runner = op.put ? RunnerFor(values[0]->memory()) : CurrentRunner();
   if (!runner.memory().on_host()) {
-    for (size_t i = 0; i < count; ++i) Settle(AsTensor(inputs[i]), runner.memory());
+    for (auto [output, input] : op.updates) Settle(AsTensor(inputs[input]), runner.memory());
+    for (size_t i = 0; i < count; ++i) values[i] = &ValueFor(AsTensor(inputs[i]), runner.memory());
   }
   Prepared& prepared = runner.Run(op, {values, count}, attrs, outputs, in_place);
   for (size_t i = 0; i < outputs.inputs.size(); ++i) values[i] = &outputs.inputs[i];

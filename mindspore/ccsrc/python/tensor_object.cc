@@ -41,6 +41,7 @@ TensorObject* Alloc(PyTypeObject* type) {
   t->weak_references = nullptr;
   t->view = nullptr;
   t->cell = nullptr;
+  t->elsewhere = nullptr;
   t->shared = false;
   t->stays = false;
   return t;
@@ -53,6 +54,7 @@ void Dealloc(PyObject* self) {
   if (t->weak_references) PyObject_ClearWeakRefs(self);
   if (t->view || t->cell) Part(t);
   if (t->symbolic()) Trace::Gone(t);
+  delete t->elsewhere;
   t->value.~Tensor();
   type->tp_free(self);
   Py_DECREF(type);
@@ -98,6 +100,7 @@ PyObject* New(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
     if (!device.is_none()) value = value.In(GetBackend(py::cast<std::string>(device)).memory());
     TensorObject* t = Alloc(type);
     t->value = std::move(value);
+    t->stays = !device.is_none();
     return reinterpret_cast<PyObject*>(t);
   });
 }
@@ -162,6 +165,8 @@ PyObject* AsNumpy(PyObject* self, PyObject*) {
   });
 }
 
+void DropCopy(TensorObject* t) { delete std::exchange(t->elsewhere, nullptr); }
+
 // The other's value, whose memory is not copied; views and arrays of the old one keep that.
 PyObject* AssignValue(PyObject* self, PyObject* other) {
   return Guarded([&]() -> PyObject* {
@@ -170,9 +175,11 @@ PyObject* AssignValue(PyObject* self, PyObject* other) {
     const Tensor& value = ValueOf(other, "an assignment");
     TensorObject* t = AsTensor(self);
     if (t->symbolic()) Throw(ErrorKind::kRuntime, "a symbolic tensor cannot be assigned.");
+    Tensor taken = t->stays ? value.In(t->value.memory()) : value;
     Part(t);
     t->shared = false;
-    t->value = value;
+    DropCopy(t);
+    t->value = std::move(taken);
     t->owner = AsTensor(other)->owner;
     t->var = AsTensor(other)->var;
     Py_RETURN_NONE;
@@ -220,7 +227,7 @@ PyObject* Item(PyObject* self, PyObject* args) {
 }
 
 int Bool(PyObject* self) {
-  try {
+  PyObject* found = Guarded([&]() -> PyObject* {
     const Tensor& value = ValueOf(self, "a Python condition");
     if (value.size() != 1) {
       Throw(
@@ -229,12 +236,9 @@ int Bool(PyObject* self) {
           "or ops.all.",
           value.shape());
     }
-    if (value.on_host()) return value.Item() != 0;
-    return HostValueOf(self, "a Python condition").Item() != 0;
-  } catch (const Error& error) {
-    SetError(error);
-    return -1;
-  }
+    return value.Item() != 0 ? Py_True : Py_False;  // borrowed
+  });
+  return found ? found == Py_True : -1;
 }
 
 PyObject* ToInt(PyObject* self) {
@@ -412,9 +416,12 @@ PyTypeObject* MakeType() {
 
 void Overwrite(TensorObject* t, Tensor value, const Var& var, uint64_t owner) {
   if (t->shared && t->value.exposed() && t->value.raw() != value.raw()) {
-    value.memory().Fetch(t->value.raw(), value.raw(), value.bytes());
+    Tensor shared = t->value;  // others may run while this waits
+    value.memory().Fetch(shared.raw(), value.raw(), value.bytes());
   } else {
-    t->value = t->stays ? value.In(t->value.memory()) : std::move(value);
+    Tensor taken = t->stays ? value.In(t->value.memory()) : std::move(value);
+    if (t->elsewhere) DropCopy(t);
+    t->value = std::move(taken);
     t->shared = t->shared && t->value.exposed();
   }
   t->var = var;
@@ -453,10 +460,36 @@ bool Write(PyObject* object, PyObject* value, bool of_program) {
   return done;
 }
 
-void Settle(TensorObject* t, Memory& memory) {
+namespace {
+
+// Whether a copy may stand for the value in that memory.
+bool MayBeCopied(const TensorObject* t, const Memory& memory) {
   const Tensor& value = t->value;
-  if (!value.defined() || &value.memory() == &memory || t->stays) return;
-  if (value.on_host() && !value.exposed()) t->value = value.In(memory);
+  return value.defined() && &value.memory() != &memory && value.on_host() && !value.exposed() &&
+         !t->stays;
+}
+
+}  // namespace
+
+const Tensor& ValueFor(TensorObject* t, Memory& memory) {
+  if (!MayBeCopied(t, memory)) return t->value;
+  Elsewhere* known = t->elsewhere;
+  // Who holds the old value keeps others from writing to it in place.
+  bool current = known && known->of.raw() == t->value.raw() &&
+                 known->of.buffer().get() == t->value.buffer().get() &&
+                 known->of.shape() == t->value.shape() && &known->copy.memory() == &memory;
+  if (!current) {
+    DropCopy(t);
+    t->elsewhere = new Elsewhere{t->value, t->value.In(memory)};
+  }
+  return t->elsewhere->copy;
+}
+
+void Settle(TensorObject* t, Memory& memory) {
+  if (!MayBeCopied(t, memory)) return;
+  Tensor there = ValueFor(t, memory);
+  DropCopy(t);
+  t->value = std::move(there);
 }
 
 void Rebind(TensorObject* t, const TensorObject* v) {
@@ -516,12 +549,7 @@ const Tensor& ValueOf(PyObject* tensor, const char* what) {
   return t->value;
 }
 
-Tensor HostValueOf(PyObject* tensor, const char* what) {
-  Tensor value = ValueOf(tensor, what);
-  if (value.on_host()) return value;
-  py::gil_scoped_release release;
-  return value.OnHost();
-}
+Tensor HostValueOf(PyObject* tensor, const char* what) { return ValueOf(tensor, what).OnHost(); }
 
 void BindTensor(py::module_& m) {
   // In a child, nobody else writes.

@@ -14,15 +14,21 @@ namespace ms::python {
 // Tensor(shape=[None, 3], dtype=...), which belongs to none.
 inline constexpr uint64_t kSymbolicBit = uint64_t{1} << 63;
 
+// A value of the host, and the same in the memory of a device that has used it.
+struct Elsewhere {
+  Tensor of, copy;
+};
+
 struct TensorObject {
   PyObject_HEAD Tensor value;  // only dtype and shape when symbolic
   Var var;                     // valid while its owner, a trace or a tape, is the one in force
   uint64_t owner;              // 0: none
   PyObject* weak_references;
-  struct View* view;  // it shows elements of another tensor; see python/views.h
-  struct Cell* cell;  // others show elements of this one
-  bool shared;        // arrays outside may share its memory, and see what is written to it
-  bool stays;         // on its device: what is used elsewhere is a copy
+  struct View* view;     // it shows elements of another tensor; see python/views.h
+  struct Cell* cell;     // others show elements of this one
+  Elsewhere* elsewhere;  // owned; of the present value, or of an older one
+  bool shared;           // arrays outside may share its memory, and see what is written to it
+  bool stays;            // on its device: what is used elsewhere is a copy
 
   bool symbolic() const { return (owner & kSymbolicBit) != 0; }
   DType dtype() const { return value.dtype(); }
@@ -52,8 +58,11 @@ void Overwrite(TensorObject* tensor, Tensor value, const Var& var, uint64_t owne
 // itself. False: an exception is set.
 bool Write(PyObject* object, PyObject* value, bool of_program);
 
-// A value on the host moves to the device that uses it, once; but not where arrays share its
-// memory.
+// The value that a device can use: its own, or a copy of the host's, which is kept for the next
+// time unless the tensor was told to stay, or arrays share its memory. What is on another device
+// stays what it is.
+const Tensor& ValueFor(TensorObject* tensor, Memory& memory);
+// Before a device updates it: a value of the host moves there for good, with the same exceptions.
 void Settle(TensorObject* tensor, Memory& memory);
 
 // Lets a tensor stand for the value of another one while a graph is made.
@@ -67,7 +76,7 @@ PyObject* ShapeTuple(const Shape& shape);
 // The value of a concrete tensor; throws TypeError for a symbolic one ("... needs a value while
 // compiling").
 const Tensor& ValueOf(PyObject* tensor, const char* what);
-// The same where the host may read it; other threads run while it waits for a device.
+// The same where the host may read it.
 Tensor HostValueOf(PyObject* tensor, const char* what);
 // A tensor without a value that describes an input.
 PyObject* NewPlaceholder(DType dtype, const Shape& shape);

@@ -6,19 +6,34 @@
 #include "grad/rule.h"
 #include "kernel/launch.h"
 #include "kernel/threads.h"
+#include "tensor/exposure.h"
 
 namespace ms {
 
-EagerRunner& CurrentRunner() {
+namespace {
+
+EagerRunner& RunnerOf(const Backend& backend) {
   thread_local std::unordered_map<const Backend*, EagerRunner> runners;
+  return runners.try_emplace(&backend, backend).first->second;
+}
+
+}  // namespace
+
+EagerRunner& CurrentRunner() {
   thread_local const Backend* device = nullptr;
   thread_local EagerRunner* runner = nullptr;
   const Backend& current = CurrentBackend();
   if (device != &current) {
-    runner = &runners.try_emplace(&current, current).first->second;
+    runner = &RunnerOf(current);
     device = &current;
   }
   return *runner;
+}
+
+EagerRunner& RunnerFor(const Memory& memory) {
+  EagerRunner& current = CurrentRunner();
+  if (memory.on_host() || &memory == &current.memory()) return current;
+  return RunnerOf(GetBackend(memory.device()));
 }
 
 RandomState& DefaultRandom() {
@@ -103,8 +118,11 @@ Prepared& EagerRunner::RunUnnamed(const OpDef& op, std::span<const Tensor* const
   }
   if (in_place) {
     for (auto [output, input] : *in_place) {
-      if (inputs[input]->unique() && &inputs[input]->memory() == &memory_)
-        outputs[output] = *inputs[input];
+      const Tensor& old = *inputs[input];
+      if (old.unique() && &old.memory() == &memory_)
+        outputs[output] = old;
+      else if (!memory_.on_host())  // the old value is there should the kernel be left out
+        outputs[output] = &old.memory() == &memory_ ? old.Copy() : old.In(memory_);
     }
   }
   Pointers<void*> out(outputs.size());
@@ -139,7 +157,8 @@ void EagerRunner::RunExpanded(const OpDef& op, std::span<const Tensor* const> in
   ExpandContext context(scratch, terms, op, attrs ? *attrs : kNone);
   Terms results = op.expand(context);
   MS_ASSERT(results.size() == outputs.size());
-  for (size_t i = 0; i < results.size(); ++i) outputs[i] = scratch.Value(results[i].var);
+  for (size_t i = 0; i < results.size(); ++i)  // which may be an input as it is
+    outputs[i] = Snapshot(BringTo(memory_, scratch.Value(results[i].var), op.name));
 }
 
 // ---- which values a gradient reads

@@ -70,6 +70,8 @@ class EagerRunner {
 // The runner of the calling thread, for the current default device; and the generator all random
 // ops draw from.
 EagerRunner& CurrentRunner();
+// Where a value is, if no other device may read it; else the current one.
+EagerRunner& RunnerFor(const Memory& memory);
 RandomState& DefaultRandom();
 
 class Tape;

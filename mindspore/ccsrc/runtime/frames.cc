@@ -191,19 +191,35 @@ Frame* Machine::NewFrame(const Plan& plan) {
   } else {
     frame = MakeFrame(plan, TakeBlock(pool, bytes));
   }
-  if (plan.arena_apart) {
-    Memory& memory = plan.program->backend().memory();
-    frame->large_arena = TakeArena(plan.arena_bytes, frame->arena, memory);
-    if (frame->large_arena->data() != frame->arena)
-      SetArena(*frame, static_cast<char*>(frame->large_arena->data()));
+  try {
+    TakeArenas(*frame);
+  } catch (...) {
+    FreeFrame(frame);
+    throw;
   }
   frame->pc = plan.code.data();
   return frame;
 }
 
+void Machine::TakeArenas(Frame& frame) {
+  const Plan& plan = *frame.plan;
+  Memory& memory = plan.program->backend().memory();
+  if (plan.arena_apart) {
+    frame.large_arena = TakeArena(plan.arena_bytes, frame.arena, memory);
+    if (frame.large_arena->data() != frame.arena)
+      SetArena(frame, static_cast<char*>(frame.large_arena->data()));
+  }
+  if (plan.spill_bytes > 0) {
+    frame.spill = TakeArena(plan.spill_bytes, nullptr, memory.spill());
+    char* begin = static_cast<char*>(frame.spill->data());
+    for (auto [place, offset] : plan.spill_pointers) frame.pointers[place] = begin + offset;
+  }
+}
+
 void Machine::FreeFrame(Frame* frame) {
   const Plan& plan = *frame->plan;
   if (frame->large_arena) GiveArena(std::move(frame->large_arena));
+  if (frame->spill) GiveArena(std::move(frame->spill));
   if (plan.program != &program_) {
     std::shared_ptr<const Program> keep = std::move(frame->keep);
     char* block = reinterpret_cast<char*>(frame) - plan.arena_in_frame;
@@ -303,7 +319,8 @@ void Machine::RunSegment(Frame& frame, const Instruction& code) {
     } else {
       for (; at != code.launches.end; ++at) RunLaunch(frame, at);
     }
-  } catch (const Error&) {
+  } catch (const Error& error) {
+    if (error.late()) throw;  // of another launch
     RethrowWithOperands(plan, at);
   }
   Drop(frame, code.drops);
@@ -339,6 +356,11 @@ void Machine::Allocate(Frame& frame, const Allocation& allocation) {
   }
   Cell fresh{Buffer::Allocate(allocation.bytes, memory_), {}, nullptr};
   fresh.data = fresh.buffer->data();
+  if (allocation.update >= 0 && !memory_.on_host()) {
+    // The old value is there should the kernel be left out.
+    const Tensor& input = inputs_[static_cast<size_t>(allocation.update)];
+    memory_.Copy(fresh.data, input.raw(), input.bytes());
+  }
   Put(frame, allocation.cell, std::move(fresh));
 }
 

@@ -18,6 +18,7 @@ struct Frame {
   Cell* cells = nullptr;
   char* arena = nullptr;
   BufferRef large_arena;                // taken for each run from the shared ones
+  BufferRef spill;                      // likewise, of the memory that takes what does not fit
   std::shared_ptr<const Program> keep;  // of another program: alive while its frame is
 };
 
@@ -73,6 +74,7 @@ class Machine {
   void Trim();
   static void Clear(FramePool& pool);
   static void SetArena(Frame& frame, char* arena);
+  static void TakeArenas(Frame& frame);
 
   const Program& program_;
   Memory& memory_;

@@ -134,6 +134,9 @@ struct Plan {
   // each run, where the plan has any.
   size_t arena_in_frame = 0;
   bool arena_apart = false;
+  // What waits outside of the device's memory.
+  std::vector<std::pair<uint32_t, size_t>> spill_pointers;
+  size_t spill_bytes = 0;
 };
 
 // Memory of one run, known before it: in bytes.
@@ -143,6 +146,7 @@ struct MemoryReport {
   size_t workspace = 0;     // the largest of a kernel
   size_t outputs = 0;       // new memory that a run returns
   size_t arena = 0;         // what is taken for feature maps and workspace, gaps included
+  size_t spilled = 0;       // moved out and in again by each run, to stay within a limit
   std::vector<std::pair<SpanId, size_t>> peak;  // by source line at the peak, largest first
 };
 
@@ -174,8 +178,10 @@ class Program : public std::enable_shared_from_this<Program> {
 };
 
 // Plans the module's graphs for the backend; every op must have a kernel there. The module is not
-// needed afterwards.
-std::shared_ptr<const Program> BuildProgram(const Module& module, const Backend& backend);
+// needed afterwards. A run of the main graph takes at most `limit` bytes of the device's memory,
+// its inputs and results included: what does not fit is spilled. 0: no limit.
+std::shared_ptr<const Program> BuildProgram(const Module& module, const Backend& backend,
+                                            size_t limit = 0);
 
 // Text of a program's plans: launches, offsets, instructions. For dumps and for replay tests.
 std::string Print(const Program& program);

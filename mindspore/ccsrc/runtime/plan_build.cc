@@ -9,6 +9,7 @@
 #include "runtime/frames.h"
 #include "runtime/plan.h"
 #include "runtime/plan_memory.h"
+#include "runtime/spill.h"
 #include "runtime/storage_plan.h"
 
 namespace ms {
@@ -42,8 +43,10 @@ using PlanOf = std::function<const Plan*(const Graph*)>;
 
 class PlanBuilder {
  public:
-  PlanBuilder(Plan& plan, const Graph& graph, const Backend& backend, const PlanOf& plan_of)
+  PlanBuilder(Plan& plan, const Graph& graph, const Backend& backend, const PlanOf& plan_of,
+              size_t limit)
       : plan_(plan),
+        limit_(limit),
         graph_(graph),
         backend_(backend),
         plan_of_(plan_of),
@@ -66,6 +69,10 @@ class PlanBuilder {
 
  private:
   const Node& NodeAt(int step) const { return *values_.order()[static_cast<size_t>(step)]; }
+  struct Move {
+    Spill spill;
+    bool back;
+  };
   static bool IsLaunch(const Node& node) { return !node.op->structural && !node.op->view; }
 
   // ---- kernels and memory -----------------------------------------------------------------------
@@ -86,10 +93,22 @@ class PlanBuilder {
   }
 
   void LayOut(MemoryReport& report) {
-    memory_ = LayOutPlan(values_, kernels_, plan_.main, report);
+    ReportBeside(report);
+    size_t beside = report.parameters + report.outputs;
+    size_t limit = !plan_.main || limit_ == 0 ? 0 : std::max(limit_, beside + 1) - beside;
+    memory_ = LayOutPlan(values_, kernels_, plan_.main, limit, report);
     plan_.arena_bytes = memory_.bytes;
+    plan_.spill_bytes = memory_.spill_bytes;
+    for (const Spill& spill : memory_.spills) {
+      moves_[spill.after].push_back({spill, false});
+      moves_[spill.before].push_back({spill, true});
+    }
     if (backend_.memory().on_host() && memory_.bytes <= kSmallArena)
       plan_.arena_in_frame = std::max<size_t>(memory_.bytes, 64);
+  }
+
+  // What a run takes beside the arena.
+  void ReportBeside(MemoryReport& report) const {
     for (const Tensor& t : plan_.constants) report.parameters += t.bytes();
     if (!plan_.main) return;
     for (const Type& t : plan_.input_types) report.parameters += t.bytes();
@@ -97,14 +116,14 @@ class PlanBuilder {
   }
 
   // ---- places -----------------------------------------------------------------------------------
-  // A new place in the table of pointers that shows the value.
-  uint32_t AddPointer(const Var& v) {
+  // A new place in the table of pointers that shows the value at a step.
+  uint32_t AddPointer(const Var& v, int step) {
     uint32_t place = plan_.pointer_count++;
     const Storage& s = values_.Get(v);
     switch (s.kind) {
       case Storage::Kind::kArena:
-        plan_.arena_pointers.emplace_back(place,
-                                          memory_.offsets[static_cast<size_t>(values_.Of(v))]);
+        plan_.arena_pointers.emplace_back(
+            place, memory_.OffsetAt(static_cast<size_t>(values_.Of(v)), step));
         break;
       case Storage::Kind::kConstant:
         plan_.constant_pointers.emplace_back(place, s.index);
@@ -178,12 +197,41 @@ class PlanBuilder {
   // ---- code -------------------------------------------------------------------------------------
   void EmitStep(int step) {
     const Node& node = NodeAt(step);
+    EmitMoves(step, true);
     if (!IsLaunch(node) && !node.op->view) {
       CloseSegment();
-      return EmitControl(node, step);
+      EmitControl(node, step);
+    } else {
+      if (IsLaunch(node)) EmitLaunch(node, step);
+      AddDrops(step, &segment_drops_);
     }
-    if (IsLaunch(node)) EmitLaunch(node, step);
-    AddDrops(step, &segment_drops_);
+    EmitMoves(step, false);
+  }
+
+  // Of what is spilled: `back` before the step that needs it, out after the one that did.
+  void EmitMoves(int step, bool back) {
+    auto it = moves_.find(step);
+    if (it == moves_.end()) return;
+    for (const Move& move : it->second) {
+      if (move.back == back) EmitMove(move, step);
+    }
+  }
+
+  void EmitMove(const Move& move, int step) {
+    const Storage& s = values_.storages()[move.spill.storage];
+    std::shared_ptr<const Kernel> kernel = MakeMove(backend_.memory(), s.type().bytes(), move.back);
+    AddToSegment(kernel->cost_ns());
+    uint32_t inside = plan_.pointer_count++, outside = plan_.pointer_count++;
+    if (move.back) std::swap(inside, outside);
+    plan_.arena_pointers.emplace_back(inside, memory_.OffsetAt(move.spill.storage, step));
+    plan_.spill_pointers.emplace_back(outside, move.spill.offset);
+    plan_.launches.push_back(
+        {kernel.get(), std::min(inside, outside), std::max(inside, outside), 0});
+    LaunchInfo info{{&MoveOp(move.back), s.value.node->span}, 1};
+    info.input_types = static_cast<uint32_t>(plan_.types.size());
+    plan_.types.push_back(s.type().Strong());
+    plan_.infos.push_back(info);
+    plan_.kernels.push_back(std::move(kernel));
   }
 
   void EmitLaunch(const Node& node, int step) {
@@ -191,12 +239,12 @@ class PlanBuilder {
     AddToSegment(kernel->cost_ns());
     PlannedLaunch launch{kernel.get(), plan_.pointer_count, 0,
                          memory_.workspaces[static_cast<size_t>(step)]};
-    for (const Var& v : node.inputs) AddPointer(v);
+    for (const Var& v : node.inputs) AddPointer(v, step);
     launch.out = plan_.pointer_count;
     for (const Var& v : OutputsOf(node)) {
       const Storage& s = values_.Get(v);
       if (s.kind == Storage::Kind::kCell && s.first == step) Allocate(s);
-      AddPointer(v);
+      AddPointer(v, step);
     }
     plan_.launches.push_back(launch);
     plan_.infos.push_back({{node.op, node.span},
@@ -284,7 +332,7 @@ class PlanBuilder {
       instruction->plan = plan_of_(node.attr<Graph*>("graph"));
     } else if (node.op == ops.select) {
       instruction->op = OpCode::kSwitch;
-      instruction->condition = AddPointer(node.inputs[0]);
+      instruction->condition = AddPointer(node.inputs[0], step);
       held.erase(held.begin());
     } else if (node.op == ops.box_make) {
       instruction->op = OpCode::kBoxMake;
@@ -317,7 +365,7 @@ class PlanBuilder {
     instruction->target = static_cast<uint32_t>(plan_.targets.size());
     Callee callee = CalleeOf(node);
     CallTarget target;
-    if (callee.condition) target.condition = AddPointer(callee.condition);
+    if (callee.condition) target.condition = AddPointer(callee.condition, step);
     for (int i = 0; i < callee.count; ++i)
       target.leaves[i] = MakeLeaf(callee.leaves[i], node, step);
     plan_.targets.push_back(target);
@@ -361,12 +409,14 @@ class PlanBuilder {
   void WritePatches() { Collect(shown_, values_.cells(), &plan_.patch_begin, &plan_.patches); }
 
   Plan& plan_;
+  const size_t limit_;
   const Graph& graph_;
   const Backend& backend_;
   const PlanOf& plan_of_;
   StoragePlan values_;
   std::vector<std::shared_ptr<const Kernel>> kernels_;  // by step
   PlanMemory memory_;
+  std::unordered_map<int, std::vector<Move>> moves_;  // by step
   std::vector<std::pair<uint32_t, uint32_t>> shown_;  // cells, and places that show them
   std::vector<uint32_t> drop_begin_, drops_;          // lists by step
   std::unordered_map<const Kernel*, uint32_t> types_of_;
@@ -380,7 +430,8 @@ class PlanBuilder {
 
 class ProgramBuilder {
  public:
-  static std::shared_ptr<const Program> Build(const Module& module, const Backend& backend) {
+  static std::shared_ptr<const Program> Build(const Module& module, const Backend& backend,
+                                              size_t limit) {
     auto program = std::make_shared<Program>(backend, module.main()->name());
     std::unordered_map<const Graph*, const Plan*> plans;
     std::vector<std::pair<const Graph*, Plan*>> pending;
@@ -405,15 +456,16 @@ class ProgramBuilder {
     while (!pending.empty()) {
       auto [graph, plan] = pending.back();
       pending.pop_back();
-      PlanBuilder(*plan, *graph, backend, plan_of).Build(program->memory_);
+      PlanBuilder(*plan, *graph, backend, plan_of, limit).Build(program->memory_);
       program->random_ |= plan->random;
     }
     return program;
   }
 };
 
-std::shared_ptr<const Program> BuildProgram(const Module& module, const Backend& backend) {
-  return ProgramBuilder::Build(module, backend);
+std::shared_ptr<const Program> BuildProgram(const Module& module, const Backend& backend,
+                                            size_t limit) {
+  return ProgramBuilder::Build(module, backend, limit);
 }
 
 }  // namespace ms

@@ -102,13 +102,16 @@ class Host : public Memory {
   }
   void Free(void* data, size_t) noexcept override { std::free(data); }
   void Store(void* to, const void* host, size_t bytes) override { Copy(to, host, bytes); }
-  void Fetch(void* host, const void* from, size_t bytes) override { Copy(host, from, bytes); }
   void Copy(void* to, const void* from, size_t bytes) override {
     if (bytes) std::memcpy(to, from, bytes);
   }
   void Zero(void* to, size_t bytes) override {
     if (bytes) std::memset(to, 0, bytes);
   }
+  Memory& spill() override { return SpillFile(); }
+
+ private:
+  void FetchNow(void* host, const void* from, size_t bytes) override { Copy(host, from, bytes); }
 };
 
 // Never destroyed: buffers may outlive static objects.
@@ -121,7 +124,22 @@ constinit Immortal immortal;
 
 }  // namespace
 
+namespace {
+void* (*release_hook)() = nullptr;
+void (*regain_hook)(void*) = nullptr;
+}  // namespace
+
+HostWait::HostWait(bool waits) : released_(waits && release_hook ? release_hook() : nullptr) {}
+HostWait::~HostWait() {
+  if (released_) regain_hook(released_);
+}
+void HostWait::SetHooks(void* (*release)(), void (*regain)(void*)) {
+  release_hook = release;
+  regain_hook = regain;
+}
+
 Memory& HostMemory() { return immortal.host; }
+Memory& Memory::spill() { return HostMemory(); }
 
 void RequireMemory(size_t bytes) {
   size_t limit = MemoryLimit(), live = HostMemory().stats().live;

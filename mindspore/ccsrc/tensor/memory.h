@@ -2,6 +2,8 @@
 // writes, copies and reads through this class. All but Allocate and Fetch happen in the order of
 // the work that the device was given, and need not have happened on return. Fetch is the only way
 // to a value, and the only place where the host waits for a device.
+// What a kernel found wrong lets kernels after it be left out, until the host has heard of it; but
+// what this class does is done in any case, so that no value of the user's is lost.
 #pragma once
 
 #include <atomic>
@@ -14,6 +16,21 @@ namespace ms {
 struct MemoryStats {
   size_t live = 0;
   size_t peak = 0;
+};
+
+// While one lives the host waits for a device, which may need what this thread holds: the program
+// around us lets go of it.
+class HostWait {
+ public:
+  explicit HostWait(bool waits);
+  ~HostWait();
+  HostWait(const HostWait&) = delete;
+
+  // `release` gives what `regain` takes; set once, before use.
+  static void SetHooks(void* (*release)(), void (*regain)(void*));
+
+ private:
+  void* released_ = nullptr;
 };
 
 class Memory {
@@ -30,9 +47,15 @@ class Memory {
   // From the host, which may change its bytes as soon as this returns.
   virtual void Store(void* to, const void* host, size_t bytes) = 0;
   // To the host, once all work that was given before is done. Throws what that work found wrong.
-  virtual void Fetch(void* host, const void* from, size_t bytes) = 0;
+  void Fetch(void* host, const void* from, size_t bytes) {
+    HostWait wait(!on_host_);
+    FetchNow(host, from, bytes);
+  }
   virtual void Copy(void* to, const void* from, size_t bytes) = 0;
   virtual void Zero(void* to, size_t bytes) = 0;
+
+  // The memory that takes what does not fit into this one. One of both is the host's.
+  virtual Memory& spill();
 
   // Whether the host may follow its addresses.
   bool on_host() const { return on_host_; }
@@ -65,6 +88,8 @@ class Memory {
     }
   }
 
+  virtual void FetchNow(void* host, const void* from, size_t bytes) = 0;
+
   const bool on_host_;
   std::atomic<size_t> live_{0};
   std::atomic<size_t> peak_{0};
@@ -74,5 +99,10 @@ class Memory {
 inline constexpr std::string_view kHostDevice = "CPU";
 
 Memory& HostMemory();
+// A file in the folder that MS_SPILL_PATH or TMPDIR names.
+Memory& SpillFile();
+
+// Between two memories of which one is the host's.
+void CopyAcross(Memory& to_memory, void* to, Memory& from_memory, const void* from, size_t bytes);
 
 }  // namespace ms

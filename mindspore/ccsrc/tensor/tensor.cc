@@ -63,12 +63,10 @@ Tensor Tensor::Copy() const {
 Tensor Tensor::In(Memory& to) const {
   Memory& from = memory();
   if (&to == &from) return *this;
+  Tensor keep = *this;  // others may run meanwhile, and give this one another value
   if (!from.on_host() && !to.on_host()) return In(HostMemory()).In(to);
   Tensor t(dtype_, shape_, to);
-  if (to.on_host())
-    from.Fetch(t.raw(), raw(), bytes());
-  else
-    to.Store(t.raw(), raw(), bytes());
+  CopyAcross(to, t.raw(), from, keep.raw(), keep.bytes());
   return t;
 }
 

@@ -154,6 +154,7 @@ reset_peak_reserved: Any
 same_value: Any
 set_graph_mode: Any
 set_num_threads: Any
+set_memory_limit: Any
 set_random_state: Any
 set_seed: Any
 

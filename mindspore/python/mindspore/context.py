@@ -6,6 +6,7 @@ from __future__ import annotations
 import difflib
 import functools
 import os
+import re
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -202,6 +203,24 @@ def _set_threads(value: object) -> int:
     return value
 
 
+_UNITS = {"GB": 1 << 30, "MB": 1 << 20, "KB": 1 << 10}
+
+
+def _set_device_memory(value: object) -> object:
+    if not isinstance(value, str):
+        raise TypeError(
+            f"For 'set_context', 'max_device_memory' must be a str, but got {type(value).__name__}."
+        )
+    number, unit = value[:-2].strip(), value[-2:].upper()
+    if unit not in _UNITS or not re.fullmatch(r"\d+(\.\d+)?", number) or float(number) == 0:
+        raise ValueError(
+            f"For 'set_context', 'max_device_memory' must be a number with GB, MB or KB behind it, but got {value!r}."
+        )
+    default = value == _DEFAULTS["max_device_memory"]
+    _core.set_memory_limit(0 if default else int(float(number) * _UNITS[unit]))
+    return value
+
+
 def _set_graph_kernel(value: object) -> bool:
     if not isinstance(value, bool):
         raise TypeError(
@@ -273,6 +292,7 @@ _SETTERS = {
     "jit_config": _set_jit_config,
     **{name: _path_setter(name) for name in _PATHS},
     "runtime_num_threads": _set_threads,
+    "max_device_memory": _set_device_memory,
     "tune_budget": _set_tune_budget,
 }
 

@@ -85,8 +85,7 @@ def reset_max_memory_allocated(device_target: str | None = None) -> None:
 
 def reset_max_memory_reserved(device_target: str | None = None) -> None:
     """From here on, `max_memory_reserved` counts anew."""
-    _device(device_target)
-    _core.reset_peak_reserved()
+    _core.reset_peak_reserved(_device(device_target))
 
 
 def reset_peak_memory_stats(device_target: str | None = None) -> None:

@@ -31,7 +31,10 @@ class FencedMemory : public Memory {
   LateStream& stream() const { return *stream_; }
 
   std::string_view device() const override { return kName; }
-  void* Allocate(size_t bytes) override { return region_.Allocate(bytes); }
+  void* Allocate(size_t bytes) override {
+    stream_->CheckUsable();
+    return region_.Allocate(bytes);
+  }
   void Free(void* data, size_t) noexcept override {
     try {
       stream_->Give([this, data] { region_.Free(data); }, true);
@@ -40,26 +43,38 @@ class FencedMemory : public Memory {
   }
   void Store(void* to, const void* host, size_t bytes) override {
     const char* from = static_cast<const char*>(host);
-    stream_->Give([to = region_.Open(to), copy = std::vector<char>(from, from + bytes)] {
-      if (!copy.empty()) std::memcpy(to, copy.data(), copy.size());
-    });
-  }
-  void Fetch(void* host, const void* from, size_t bytes) override {
-    stream_->Synchronize();
-    if (bytes) std::memcpy(host, region_.Open(from), bytes);
+    stream_->Give(
+        [to = region_.Open(to), copy = std::vector<char>(from, from + bytes)] {
+          if (!copy.empty()) std::memcpy(to, copy.data(), copy.size());
+        },
+        true);
   }
   void Copy(void* to, const void* from, size_t bytes) override {
-    stream_->Give([to = region_.Open(to), from = region_.Open(from), bytes] {
-      if (bytes) std::memmove(to, from, bytes);
-    });
+    stream_->Give(
+        [to = region_.Open(to), from = region_.Open(from), bytes] {
+          if (bytes) std::memmove(to, from, bytes);
+        },
+        true);
   }
   void Zero(void* to, size_t bytes) override {
-    stream_->Give([to = region_.Open(to), bytes] {
-      if (bytes) std::memset(to, 0, bytes);
-    });
+    stream_->Give(
+        [to = region_.Open(to), bytes] {
+          if (bytes) std::memset(to, 0, bytes);
+        },
+        true);
   }
 
  private:
+  // In the order of the stream: what another thread gives meanwhile comes after.
+  void FetchNow(void* host, const void* from, size_t bytes) override {
+    stream_->Give(
+        [host, from = region_.Open(from), bytes] {
+          if (bytes) std::memcpy(host, from, bytes);
+        },
+        true);
+    stream_->Synchronize();
+  }
+
   Region& region_ = Region::Get();
   LateStream* stream_;  // threads may still run when others end
 };
@@ -76,7 +91,8 @@ class FencedKernel : public Kernel {
       : inner_(std::move(inner)),
         in_(request.in.size()),
         out_(request.out.size()),
-        random_(request.op.effect == Effect::kRandom) {
+        random_(request.op.effect == Effect::kRandom),
+        of_generator_(request.op.name.ends_with("RandomOffset")) {
     cost_ns_ = inner_->cost_ns();
     workspace_bytes_ = inner_->workspace_bytes();
   }
@@ -96,13 +112,22 @@ class FencedKernel : public Kernel {
       try {
         inner->Run({at.data(), at.data() + in, workspace, random});
       } catch (...) {
-        RethrowOf(place.op ? &place : nullptr);
+        RethrowOf(std::current_exception(), place.op ? &place : nullptr);
       }
     };
     auto& stream = static_cast<LateStream&>(*args.stream);
     if (!random_) return stream.Give([run] { run(nullptr); });
-    stream.Synchronize();  // the generator's state is the host's, in the order of the program
-    run(args.random);
+    if (of_generator_) {  // its state is the host's
+      stream.Synchronize();
+      return run(args.random);
+    }
+    // Numbers depend on the order of the program: an offset is drawn now.
+    uint64_t seed = args.random->seed(), offset = args.random->NextOffset();
+    stream.Give([run, seed, offset] {
+      RandomState own;
+      own.Set(seed, offset);
+      run(&own);
+    });
   }
 
  private:
@@ -114,7 +139,7 @@ class FencedKernel : public Kernel {
 
   std::shared_ptr<const Kernel> inner_;
   size_t in_, out_;
-  bool random_;
+  bool random_, of_generator_;
 };
 
 class FencedBackend : public Backend {
@@ -165,4 +190,22 @@ extern "C" __attribute__((visibility("default"))) void fenced_touch() {
   ms::Tensor t(ms::DType::kFloat32, ms::Shape{4}, ms::fenced::TheMemory());
   static volatile char seen;
   seen = *static_cast<volatile char*>(t.raw());
+}
+
+// Whether work of one stream that follows another's event comes after what that waited for.
+extern "C" __attribute__((visibility("default"))) bool fenced_streams_in_order(int rounds) {
+  using ms::fenced::LateStream;
+  LateStream first(ms::fenced::TheMemory(), 1), second(ms::fenced::TheMemory(), 2);
+  bool right = true;
+  for (int i = 0; i < rounds; ++i) {
+    int value = 0;
+    first.Give([&] { value = i + 1; });
+    auto event = first.Record();
+    second.Follow(*event);
+    second.Give([&] { right &= value == i + 1; });
+    if (i % 2) event.reset();  // an event need not outlast the call
+    second.Synchronize();
+    right &= first.Record()->Reached();
+  }
+  return right;
 }

@@ -15,6 +15,8 @@ class Ticket : public Event {
   Ticket(LateStream& stream, uint64_t count) : stream_(stream), count_(count) {}
   bool Reached() const override { return stream_.Reached(count_); }
   void Synchronize() const override { stream_.WaitFor(count_); }
+  LateStream& stream() const { return stream_; }
+  uint64_t count() const { return count_; }
 
  private:
   LateStream& stream_;
@@ -40,6 +42,7 @@ void LateStream::Give(std::function<void()> run, bool cannot_fail) {
   CheckUsable();
   Work work{std::move(run), cannot_fail};
   std::unique_lock lock(mutex_);
+  heard_.try_emplace(std::this_thread::get_id(), heard_by_some_);
   ++given_;
   if (stopped_) {
     ++done_;
@@ -54,23 +57,31 @@ void LateStream::Give(std::function<void()> run, bool cannot_fail) {
 }
 
 void LateStream::Do(Work& work) {
-  if (error_ && !work.cannot_fail) return;
+  {
+    std::lock_guard lock(mutex_);
+    if (errors_ > heard_by_some_ && !work.cannot_fail) return;
+  }
   try {
     work.run();
   } catch (...) {
     std::lock_guard lock(mutex_);
-    if (!error_) error_ = std::current_exception();
+    error_ = std::current_exception();
+    ++errors_;
   }
 }
 
 void LateStream::Loop() {
-  CollectNotices(&zero_divisors_);
+  std::vector<SpanId> noticed;
+  CollectNotices(&noticed);
   std::mt19937_64 delays(chance_());
   std::unique_lock lock(mutex_);
   for (;;) {
     given_more_.wait(lock, [&] { return stop_ || done_ < allowed_; });
     if (queue_.empty()) {
-      if (stop_) return;
+      if (stop_) {
+        stopped_ = true;
+        return;
+      }
       continue;
     }
     Work work = std::move(queue_.front());
@@ -82,6 +93,8 @@ void LateStream::Loop() {
     Do(work);
     work = {};
     lock.lock();
+    zero_divisors_.insert(zero_divisors_.end(), noticed.begin(), noticed.end());
+    noticed.clear();
     ++done_;
     done_more_.notify_all();
   }
@@ -93,9 +106,8 @@ std::unique_ptr<Event> LateStream::Record() {
 }
 
 void LateStream::Follow(const Event& event) {
-  // Events do not outlive what records them, and this stream's own are reached by then.
-  const Event* other = &event;
-  Give([other] { other->Synchronize(); });
+  const auto& ticket = static_cast<const Ticket&>(event);
+  Give([&other = ticket.stream(), count = ticket.count()] { other.WaitFor(count); }, true);
 }
 
 bool LateStream::Reached(uint64_t count) {
@@ -112,22 +124,38 @@ void LateStream::WaitFor(uint64_t count) {
   done_more_.wait(lock, [&] { return done_ >= count; });
 }
 
-void LateStream::Synchronize() {
+std::exception_ptr LateStream::Unheard() {
+  std::lock_guard lock(mutex_);
+  auto [it, fresh] = heard_.try_emplace(std::this_thread::get_id(), heard_by_some_);
+  if (it->second >= errors_) return nullptr;
+  it->second = heard_by_some_ = errors_;
+  return error_;
+}
+
+void LateStream::SynchronizeNow() {
   uint64_t all;
   {
     std::lock_guard lock(mutex_);
     all = given_;
   }
   WaitFor(all);
-  std::exception_ptr error;
-  std::vector<SpanId> zero_divisors;
-  {
-    std::lock_guard lock(mutex_);
-    error = std::exchange(error_, nullptr);
-    zero_divisors.swap(zero_divisors_);
+  for (;;) {  // one by one: a notice may throw
+    SpanId span;
+    {
+      std::lock_guard lock(mutex_);
+      if (zero_divisors_.empty()) break;
+      span = zero_divisors_.back();
+      zero_divisors_.pop_back();
+    }
+    NoteZeroDivisor(span);
   }
-  for (SpanId span : zero_divisors) NoteZeroDivisor(span);
-  if (error) std::rethrow_exception(error);
+  std::exception_ptr error = Unheard();
+  if (!error) return;
+  try {
+    std::rethrow_exception(error);
+  } catch (Error& found) {
+    throw Error(found).Late();
+  }
 }
 
 void LateStream::Stop() {
@@ -139,8 +167,6 @@ void LateStream::Stop() {
     given_more_.notify_one();
   }
   thread_.join();
-  std::lock_guard lock(mutex_);
-  stopped_ = true;
 }
 
 }  // namespace ms::fenced

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <random>
 #include <thread>
+#include <unordered_map>
 
 #include "kernel/kernel.h"
 
@@ -25,7 +26,6 @@ class LateStream : public Stream {
 
   std::unique_ptr<Event> Record() override;
   void Follow(const Event& event) override;
-  void Synchronize() override;
 
   bool Reached(uint64_t count);
   void WaitFor(uint64_t count);
@@ -33,23 +33,29 @@ class LateStream : public Stream {
   void Stop();
   // In the child of a fork there is no thread.
   void Lose() { lost_ = true; }
+  void CheckUsable() const;
 
  private:
   struct Work {
     std::function<void()> run;
     bool cannot_fail;
   };
+  void SynchronizeNow() override;
   void Loop();
   void Do(Work& work);
-  void CheckUsable() const;
+  std::exception_ptr Unheard();  // by this thread
 
   std::mutex mutex_;
   std::condition_variable given_more_, done_more_;
   std::deque<Work> queue_;
   uint64_t given_ = 0, allowed_ = 0, done_ = 0;
   std::mt19937_64 chance_;
+  // The latest error and its number. Kernels are left out until some thread has heard of it; each
+  // thread hears of it once.
   std::exception_ptr error_;
-  std::vector<SpanId> zero_divisors_;  // of the thread until it has done its work
+  uint64_t errors_ = 0, heard_by_some_ = 0;
+  std::unordered_map<std::thread::id, uint64_t> heard_;
+  std::vector<SpanId> zero_divisors_;  // nobody was told of
   bool stop_ = false, stopped_ = false, lost_ = false;
   std::thread thread_;
 };

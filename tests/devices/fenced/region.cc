@@ -63,6 +63,8 @@ Region::Region() {
   close(file);
   if (open == MAP_FAILED || fenced == MAP_FAILED)
     Throw(ErrorKind::kMemory, "the fenced device's memory cannot be mapped");
+  madvise(open, kBytes, MADV_DONTFORK);  // a child would write to the parent's
+  madvise(fenced, kBytes, MADV_DONTFORK);
   open_ = static_cast<char*>(open);
   fenced_ = static_cast<char*>(fenced);
   free_[0] = kBytes;
@@ -148,6 +150,7 @@ void Region::NoteWriter(const void* fenced, const LaunchPlace& place) {
 
 bool Region::OnFault(const void* address, const void* code) {
   if (!Holds(address)) return false;
+  ++opened_;
   auto offset = static_cast<size_t>(static_cast<const char*>(address) - fenced_);
   std::unique_lock lock(mutex_, std::try_to_lock);
   if (lock.owns_lock() && faults_.size() < kMostFaults) {
@@ -172,7 +175,10 @@ std::vector<std::string> Region::TakeFaults() {
                                 Where(fault.code),
                                 fault.freed ? "that is free" : "that " + What(fault.writer)));
   }
-  if (!faults_.empty()) mprotect(fenced_, kBytes, PROT_NONE);
+  if (int opened = opened_.exchange(0)) {
+    if (texts.empty()) texts.push_back(fmt::format("{} accesses of the host", opened));
+    mprotect(fenced_, kBytes, PROT_NONE);
+  }
   faults_.clear();
   return texts;
 }

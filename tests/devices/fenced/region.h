@@ -3,6 +3,7 @@
 // the program goes on, and fails the test that did it.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <map>
 #include <mutex>
@@ -54,6 +55,7 @@ class Region {
   std::map<size_t, size_t> free_;  // by offset: bytes
   std::map<size_t, Block> used_;
   std::vector<Fault> faults_;
+  std::atomic<int> opened_{0};  // accesses, those with it that could not be noted
   std::vector<std::string> overruns_;
 };
 

@@ -24,7 +24,8 @@ def memory_report(function: Any) -> dict:
 
     By kind: `parameters`, `optimizer_states` (Parameters that are clones of others, as moments are), `arguments`,
     `constants`, `feature_maps` (values that live together at the peak), `workspace` (the most that one kernel needs), and
-    `outputs`. `peak` is their sum, with the gaps between feature maps. `peak_by_line` lists the source lines whose values
+    `outputs`. `peak` is their sum, with the gaps between feature maps. `spilled` is what each run moves out of the memory and
+    in again to stay within `max_device_memory`. `peak_by_line` lists the source lines whose values
     fill the feature maps at the peak, largest first.
 
     Examples:
@@ -63,13 +64,16 @@ def report_of(graph: Any) -> dict:
     for place, size in found["peak_by_line"]:
         by_line[place] = by_line.get(place, 0) + size
     lines = sorted(by_line.items(), key=lambda item: -item[1])
-    return {**report, "peak": held + found["arena"], "peak_by_line": lines}
+    peak = {"peak": held + found["arena"], "spilled": found["spilled"]}
+    return {**report, **peak, "peak_by_line": lines}
 
 
 def memory_table(report: dict, lines: int = 10) -> str:
     """A report of `memory_report` as text, with that many source lines."""
     rows = [(name.replace("_", " "), report[name]) for name in _KINDS]
     rows.append(("peak", report["peak"]))
+    if report["spilled"]:
+        rows.append(("spilled by each run", report["spilled"]))
     text = [f"{size / 2**20:10.2f} MB  {name}" for name, size in rows]
     if report["peak_by_line"]:
         text.append("feature maps and workspace at the peak, by line:")

@@ -87,6 +87,7 @@ class Tracer(Calls, Choices, Recursion, Iterators, SpecialMethods):
     def _take_device(self) -> None:
         place = context.place_of("device_target")
         self.device = place[2]
+        _core.synchronize(self.device)  # what it found wrong before is not of this program
         self.guards.item(*place)
 
     def _listen(self) -> None:
