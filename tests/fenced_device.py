@@ -17,11 +17,9 @@ WANTED = os.environ.get("MS_TEST_DEVICE", context.HOST)
 
 def library() -> Path | None:
     """Where it was built, by scripts/test or scripts/dev; None: it was not."""
-    places = [
-        Path(os.environ.get("MS_FENCED_DEVICE", "none")),
-        ROOT / "build" / "dev" / "libms_fenced.so",
-    ]
-    return next((place for place in places if place.is_file()), None)
+    given = os.environ.get("MS_FENCED_DEVICE")
+    place = Path(given) if given else ROOT / "build" / "dev" / "libms_fenced.so"
+    return place if place.is_file() else None
 
 
 @functools.cache
