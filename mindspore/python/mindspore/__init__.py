@@ -80,6 +80,7 @@ _MODULES = {
     "dataset",
     "hal",
     "log",
+    "mint",
     "nn",
     "parallel",
     "runtime",
