@@ -11,6 +11,7 @@ from mindspore.common import _printing
 from mindspore.common._checked import check_value
 from mindspore.common._kinds import Ints
 from mindspore.common._size import require_memory
+from mindspore.common._tensor_facts import FACTS
 from mindspore.context import HOST, checked_device
 
 Tensor = _core.Tensor
@@ -295,7 +296,7 @@ def _install() -> None:
         "nbytes": property(lambda self: self.size * self.itemsize),
         "dim": lambda self: self.ndim,
         "ndimension": lambda self: self.ndim,
-        "numel": lambda self: self.size,
+        "numel": lambda self: int(self.size),
         "data": property(lambda self: self),
         "init_data": lambda self, *args, **kwargs: self,
         "has_init": False,
@@ -307,6 +308,7 @@ def _install() -> None:
         "const_arg": False,
         "virtual_flag": False,
         "adapter_flag": False,
+        **FACTS,
     }.items():
         setattr(Tensor, name, function)
     Tensor.__module__ = "mindspore.common.tensor"
