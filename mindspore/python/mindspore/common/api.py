@@ -68,4 +68,29 @@ def ms_memory_recycle():
     _core.empty_memory_cache()
 
 
+class _PyNativeExecutor:
+    """Eager execution, as scripts reach it."""
+
+    def sync(self) -> None:
+        """Waits until the device has done what it was given."""
+        _core.synchronize()
+
+
+class _CellGraphExecutor:
+    """Compiled execution, as scripts reach it."""
+
+    def compile(self, obj: Any, *args: Any, phase: str = "predict", **kwargs: Any) -> Any:
+        """Compiles a cell for arguments like these, without running it; the phase, and that it was compiled."""
+        obj.compile(*args, **kwargs)
+        return phase, True
+
+    def __call__(self, obj: Any, *args: Any, phase: str = "predict") -> Any:
+        """Runs a cell."""
+        return obj(*args)
+
+
+_pynative_executor = _PyNativeExecutor()
+_executor = _cell_graph_executor = _CellGraphExecutor()
+cells_compile_cache: dict = {}  # of other builds; what is compiled is kept with the function here
+
 __all__ = ["JitFunction", "jit", "jit_class", "ms_class", "ms_function", "mutable"]
