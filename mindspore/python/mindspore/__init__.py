@@ -75,6 +75,8 @@ _LAZY = {
     "data_sink": "train.data_sink",
     **dict.fromkeys(("get_level", "get_log_config"), "log"),
     **dict.fromkeys(("lazy_inline", "no_inline", "set_dump"), "_compat.marks"),
+    "_no_grad": "common.api",
+    "seed": "common._generator",
     "_pynative_executor": "common.api",
     "cells_compile_cache": "common.api",
     "_get_graph_seed": "common.seed",
@@ -96,7 +98,34 @@ _LAZY = {
         + ("set_kernel_launch_group", "synchronize"),
         "runtime",
     ),
-    **dict.fromkeys(("get_metric_fn", "names"), "nn.metrics"),
+    **dict.fromkeys(
+        (
+            "Accuracy",
+            "BleuScore",
+            "ConfusionMatrix",
+            "CosineSimilarity",
+            "Dice",
+            "F1",
+            "Fbeta",
+            "Loss",
+        )
+        + (
+            "MAE",
+            "MSE",
+            "Metric",
+            "Perplexity",
+            "Precision",
+            "ROC",
+            "Recall",
+            "auc",
+            "get_metric_fn",
+        )
+        + ("Top1CategoricalAccuracy", "Top5CategoricalAccuracy", "TopKCategoricalAccuracy", "names")
+        + ("rearrange_inputs",),
+        "nn.metrics",
+    ),
+    "number_type": "common.dtype",
+    "frombuffer": "common.tensor",
 }
 _MODULES = {
     "amp",

@@ -232,10 +232,8 @@ def _check(
 ) -> None:
     if name in choices:
         known = isinstance(value, (bool, int, str)) and value in choices[name]
-        if (
-            not known
-            or (isinstance(value, bool) is not isinstance(default, bool)
-            and name != "save_graphs")
+        if not known or (
+            isinstance(value, bool) is not isinstance(default, bool) and name != "save_graphs"
         ):
             kind = ValueError if isinstance(value, type(default)) else TypeError
             raise kind(
@@ -243,11 +241,8 @@ def _check(
             )
         return
     kind = type(default)
-    if (
-        (kind in (bool, int, dict)
-        and type(value) is not kind)
-        or (kind is str
-        and not isinstance(value, str))
+    if (kind in (bool, int, dict) and type(value) is not kind) or (
+        kind is str and not isinstance(value, str)
     ):
         if name != "dataset_strategy":
             article = "an" if kind is int else "a"

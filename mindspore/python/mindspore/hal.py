@@ -9,7 +9,7 @@ from mindspore._machine import (
     is_available,
     is_initialized,
 )
-from mindspore.runtime import *
+from mindspore.runtime import *  # noqa: F403
 from mindspore.runtime import __all__ as _runtime_names
 
 __all__ = [

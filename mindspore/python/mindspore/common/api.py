@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 from mindspore import _core
@@ -87,6 +88,22 @@ class _CellGraphExecutor:
     def __call__(self, obj: Any, *args: Any, phase: str = "predict") -> Any:
         """Runs a cell."""
         return obj(*args)
+
+
+class _no_grad(contextlib.ContextDecorator):
+    """Gradients do not flow through what is computed in its block, or in the function that it decorates."""
+
+    def __init__(self) -> None:
+        self._open: list[Any] = []
+
+    def __enter__(self) -> None:
+        if _core.is_tracing():
+            raise _late.compiler.Unsupported("a block of _no_grad")
+        self._open.append(_core.NoRecord())
+        self._open[-1].__enter__()
+
+    def __exit__(self, *error: Any) -> None:
+        self._open.pop().__exit__(*error)
 
 
 _pynative_executor = _PyNativeExecutor()

@@ -113,7 +113,8 @@ class Profiler:
         global _active
         if _active is not self:
             raise RuntimeError("For 'Profiler.stop', the profiler must be on, but it is not.")
-        self._end_step()
+        if not self._steps:  # nobody marked any: all of it is one
+            self._end_step()
         _core.set_profile(False)
         _active = None
         launches, dropped = _core.profile_events()
@@ -154,18 +155,10 @@ class Profiler:
 
     def _save(self) -> None:
         if _active is self:
-            self._steps = self._steps or []
-            self._stop_at_step()
+            self.stop()
         if self._ready is not None:
             self._ready(self)
         self.saved += 1
-
-    def _stop_at_step(self) -> None:
-        """Ends recording just behind a step: what came since is no step."""
-        steps = list(self._steps)
-        self.stop()
-        assert self._profile is not None
-        self._profile = self._profile._replace(steps=steps)
 
     def add_metadata(self, key: str, value: str) -> None:
         """A text that the trace holds."""
@@ -188,7 +181,9 @@ class Profiler:
         if _active is self:
             self.stop()
         if self._profile is None:
-            raise RuntimeError("For 'Profiler', there must be a recording, but nothing was started.")
+            raise RuntimeError(
+                "For 'Profiler', there must be a recording, but nothing was started."
+            )
         return self._profile
 
     def analyse(
@@ -240,7 +235,9 @@ class Profiler:
                 file, line, function = row.place[0]
                 at = {"file": file, "line": line, "function": function}
                 times = {"op_count": row.count, "op_total_time(ms)": row.total / 1e6}
-                found[row.op].append({**at, **times, "op_avg_time(ms)": row.total / row.count / 1e6})
+                found[row.op].append(
+                    {**at, **times, "op_avg_time(ms)": row.total / row.count / 1e6}
+                )
         return json.dumps(found)
 
     def op_statistics(self) -> list[_report.Row]:
@@ -304,7 +301,9 @@ class mstx:
 
 def _text(function: str, message: Any) -> str:
     if not isinstance(message, str):
-        raise TypeError(f"For '{function}', 'message' must be a str, but got {type(message).__name__}.")
+        raise TypeError(
+            f"For '{function}', 'message' must be a str, but got {type(message).__name__}."
+        )
     return message
 
 

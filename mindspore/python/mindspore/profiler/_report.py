@@ -90,7 +90,12 @@ def write(profile: Profile, folder: Path) -> None:
     lines = [(r.op, *_shown(r.place), *_times(r, total)) for r in profile.by_line()]
     _table(folder / "op_by_line.csv", ("op", "file", "line", "function", *_TIMES), lines)
     steps = [
-        (number, _ms(end - start), _ms(profile.kernel_time(start, end)), _ms(end - start - profile.kernel_time(start, end)))
+        (
+            number,
+            _ms(end - start),
+            _ms(profile.kernel_time(start, end)),
+            _ms(end - start - profile.kernel_time(start, end)),
+        )
         for number, start, end in profile.steps
     ]
     _table(folder / "step_trace_time.csv", ("step", "total_ms", "kernels_ms", "rest_ms"), steps)
@@ -105,7 +110,13 @@ _TIMES = ("count", "total_ms", "average_us", "best_us", "percent")
 
 def _times(row: Row, total: int) -> tuple:
     average = f"{row.total / row.count / 1e3:.3f}"
-    return row.count, _ms(row.total), average, f"{row.best / 1e3:.3f}", f"{100 * row.total / total:.2f}"
+    return (
+        row.count,
+        _ms(row.total),
+        average,
+        f"{row.best / 1e3:.3f}",
+        f"{100 * row.total / total:.2f}",
+    )
 
 
 def _ms(nanoseconds: int) -> str:
@@ -147,7 +158,14 @@ def trace(profile: Profile) -> dict[str, Any]:
 
     for launch in profile.launches:
         file, line, function = _line_of(launch.place)
-        span(launch.op, launch.thread, launch.start, launch.length, where=f"{file}:{line}", function=function)
+        span(
+            launch.op,
+            launch.thread,
+            launch.start,
+            launch.length,
+            where=f"{file}:{line}",
+            function=function,
+        )
         end = (launch.start + launch.length) / 1e3
         held = {"bytes": launch.held}
         events.append({"ph": "C", "name": "memory", "pid": process, "ts": end, "args": held})

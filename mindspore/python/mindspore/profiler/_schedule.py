@@ -76,7 +76,7 @@ class schedule:
         """What happens in a step."""
         at = step - self.skip_first
         length = self.wait + self.warmup + self.active
-        if at < 0 or self.repeat and at >= self.repeat * length:
+        if at < 0 or (self.repeat and at >= self.repeat * length):
             return ProfilerAction.NONE
         at %= length
         if at < self.wait:
