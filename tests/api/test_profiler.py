@@ -104,7 +104,7 @@ def test_times_of_one_op():
     assert row["op_count"] == 1
     assert row["op_total_time(ms)"] > 0
     assert row["file"] == __file__
-    assert [r.count for r in profiler.op_statistics() if r.op == "MatMul"] == [1]
+    assert [r.calls for r in profiler.op_statistics() if r.op == "MatMul"] == [1]
 
 
 def test_nothing_is_recorded_before_and_behind():
@@ -114,10 +114,10 @@ def test_nothing_is_recorded_before_and_behind():
     X * 2
     profiler.stop()
     X - 1
-    assert [(r.op, r.count) for r in profiler.op_statistics()] == [("Mul", 1)]
+    assert [(r.op, r.calls) for r in profiler.op_statistics()] == [("Mul", 1)]
     profiler.start()
     X - 1
-    assert [(r.op, r.count) for r in profiler.op_statistics()] == [("Sub", 1)]
+    assert [(r.op, r.calls) for r in profiler.op_statistics()] == [("Sub", 1)]
 
 
 def test_sums_alone():
@@ -142,7 +142,7 @@ def test_what_a_schedule_records(tmp_path):
     with profile(
         activities=[ProfilerActivity.CPU],
         schedule=schedule(wait=1, warmup=1, active=2, repeat=2),
-        on_trace_ready=lambda p: counts.append({r.op: r.count for r in p.op_statistics()}),
+        on_trace_ready=lambda p: counts.append({r.op: r.calls for r in p.op_statistics()}),
     ) as watched:
         for _ in range(12):
             X + 1

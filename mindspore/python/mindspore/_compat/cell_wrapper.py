@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindspore import Tensor, nn, ops
+from mindspore import Tensor, nn
+from mindspore.ops._collectives import CLASSES
 
 
 class AllGatherCell(nn.Cell):
@@ -12,7 +13,7 @@ class AllGatherCell(nn.Cell):
 
     def __init__(self, group: str, do_reshape: bool = False, after_reshape_slice_shape: tuple = ()):
         super().__init__(auto_prefix=False)
-        self.all_gather = ops.AllGather(group)
+        self.all_gather = CLASSES["AllGather"](group)
         self.shape = tuple(after_reshape_slice_shape) if do_reshape else None
 
     def construct(self, x: Tensor) -> Tensor:

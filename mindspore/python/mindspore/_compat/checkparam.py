@@ -166,7 +166,7 @@ def check_number_range(
     prim_name: Any = None,
 ) -> Any:
     """A number between two others."""
-    kind = value_type if value_type is not None else (int, float)
+    kind: Any = value_type if value_type is not None else (int, float)
     return _within(
         _typed(arg_value, kind, arg_name, prim_name),
         lower_limit,

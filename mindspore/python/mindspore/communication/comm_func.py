@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from mindspore import Tensor, ops
+from mindspore import Tensor
 from mindspore.communication import GROUP
+from mindspore.ops._collectives import CLASSES
 from mindspore.ops.function.communication_func import (
     CommHandle,
     batch_isend_irecv,
@@ -25,46 +26,46 @@ def all_reduce(
     tensor: Tensor, op: str = "sum", group: str = GROUP, async_op: bool = False
 ) -> tuple[Tensor, CommHandle | None]:
     """The sum, or what `op` says, over the processes, and a handle if asked for."""
-    return ops.AllReduce(op, group)(tensor), _handle(async_op)
+    return CLASSES["AllReduce"](op, group)(tensor), _handle(async_op)
 
 
 def all_gather_into_tensor(
     tensor: Tensor, group: str = GROUP, async_op: bool = False
 ) -> tuple[Tensor, CommHandle | None]:
     """The tensors of all processes, joined along axis 0, and a handle if asked for."""
-    return ops.AllGather(group)(tensor), _handle(async_op)
+    return CLASSES["AllGather"](group)(tensor), _handle(async_op)
 
 
 def reduce_scatter_tensor(
     tensor: Tensor, op: str = "sum", group: str = GROUP, async_op: bool = False
 ) -> tuple[Tensor, CommHandle | None]:
     """This process's part of the reduced tensor, and a handle if asked for."""
-    return ops.ReduceScatter(op, group)(tensor), _handle(async_op)
+    return CLASSES["ReduceScatter"](op, group)(tensor), _handle(async_op)
 
 
 def broadcast(tensor: Tensor, src: int = 0, group: str = GROUP) -> Tensor:
     """The tensor of one process, in all."""
-    return ops.Broadcast(src, group)((tensor,))[0]
+    return CLASSES["Broadcast"](src, group)((tensor,))[0]
 
 
 def barrier(group: str = GROUP) -> None:
     """Waits for the others."""
-    ops.Barrier(group)()
+    CLASSES["Barrier"](group)()
 
 
 def scatter_tensor(tensor: Tensor, src: int = 0, group: str = GROUP) -> Tensor:
     """This process's part of the tensor of one process."""
-    return ops.CollectiveScatter(src, group)(tensor)
+    return CLASSES["CollectiveScatter"](src, group)(tensor)
 
 
 def gather_into_tensor(tensor: Tensor, dst: int = 0, group: str = GROUP) -> Tensor:
     """The tensors of all processes, joined along axis 0, in one of them."""
-    return ops.CollectiveGather(dst, group)(tensor)
+    return CLASSES["CollectiveGather"](dst, group)(tensor)
 
 
 def reduce(tensor: Tensor, dst: int, op: str = "sum", group: str = GROUP) -> Tensor:
     """The reduced tensor, in one process."""
-    return ops.Reduce(dst, op, group)(tensor)
+    return CLASSES["Reduce"](dst, op, group)(tensor)
 
 
 def all_to_all_with_output_shape(
@@ -75,7 +76,7 @@ def all_to_all_with_output_shape(
 ) -> tuple[tuple[Tensor, ...], CommHandle | None]:
     """Sends a tensor to each process; those that come, and a handle if asked for."""
     shapes = [tuple(s.shape) if isinstance(s, Tensor) else tuple(s) for s in output_shape_list]
-    exchange = ops.NeighborExchange(
+    exchange = CLASSES["NeighborExchange"](
         [0] * len(shapes),
         [0] * len(shapes),
         shapes,

@@ -399,7 +399,7 @@ def row_numbers(indptr: Tensor, count: int) -> Tensor:
     """The row of each of `count` values."""
     inner = indptr[1:-1]
     if not inner.shape[0] or not count:
-        return Tensor(np.zeros(count), indptr.dtype)
+        return raw("Zeros")(shape=(count,), dtype=indptr.dtype)
     ones = raw("OnesLike")(inner)
     begun = raw("UnsortedSegmentSum")(ones, inner, num_segments=count + 1)
     return raw("CumSum")(begun, axis=0).astype(indptr.dtype)[:count]

@@ -234,9 +234,9 @@ class Profiler:
             if row.op in found:
                 file, line, function = row.place[0]
                 at = {"file": file, "line": line, "function": function}
-                times = {"op_count": row.count, "op_total_time(ms)": row.total / 1e6}
+                times = {"op_count": row.calls, "op_total_time(ms)": row.total / 1e6}
                 found[row.op].append(
-                    {**at, **times, "op_avg_time(ms)": row.total / row.count / 1e6}
+                    {**at, **times, "op_avg_time(ms)": row.total / row.calls / 1e6}
                 )
         return json.dumps(found)
 

@@ -30,7 +30,7 @@ class Row(NamedTuple):
 
     op: str
     place: Place
-    count: int
+    calls: int
     total: int
     best: int
 
@@ -69,7 +69,7 @@ def _summed(rows: Iterable[Row], key: Any) -> list[Row]:
     for row in rows:
         groups.setdefault(key(row), []).append(row)
     made = [
-        Row(*k, sum(r.count for r in g), sum(r.total for r in g), min(r.best for r in g))
+        Row(k[0], k[1], sum(r.calls for r in g), sum(r.total for r in g), min(r.best for r in g))
         for k, g in groups.items()
     ]
     return sorted(made, key=lambda row: -row.total)
@@ -109,9 +109,9 @@ _TIMES = ("count", "total_ms", "average_us", "best_us", "percent")
 
 
 def _times(row: Row, total: int) -> tuple:
-    average = f"{row.total / row.count / 1e3:.3f}"
+    average = f"{row.total / row.calls / 1e3:.3f}"
     return (
-        row.count,
+        row.calls,
         _ms(row.total),
         average,
         f"{row.best / 1e3:.3f}",

@@ -33,7 +33,7 @@ def from_dlpack(dlpack: Any) -> Tensor:
     """A tensor that shares the memory of a DLPack capsule, or of an object that gives one."""
     exporter = dlpack if hasattr(dlpack, "__dlpack__") else _Exporter(dlpack)
     try:
-        return Tensor.from_dlpack(exporter)
+        return Tensor.from_dlpack(exporter)  # type: ignore[attr-defined]
     except (TypeError, AttributeError, RuntimeError, ValueError, BufferError) as error:
         raise TypeError(
             f"For 'from_dlpack', 'dlpack' must be a DLPack capsule of the CPU that was not used yet, but got {dlpack!r}."

@@ -158,8 +158,8 @@ def all_to_all(
 def all_to_all_single(
     output: Tensor,
     input: Tensor,
-    output_split_sizes: Any = None,
-    input_split_sizes: Any = None,
+    output_split_sizes: Sequence[int] | None = None,
+    input_split_sizes: Sequence[int] | None = None,
     group: str | None = None,
     async_op: bool = False,
 ) -> Any:
@@ -263,12 +263,12 @@ def destroy_process_group(group: str | None = None) -> None:
 
 
 def new_group(
-    ranks: Any = None,
+    ranks: Sequence[int] | None = None,
     timeout: Any = None,
     backend: Any = None,
     pg_options: Any = None,
     use_local_synchronization: bool = False,
-    group_desc: Any = None,
+    group_desc: str | None = None,
 ) -> str:
     """Makes a group of processes of the world; its name."""
     del timeout, backend, pg_options, use_local_synchronization

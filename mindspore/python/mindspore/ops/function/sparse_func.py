@@ -9,6 +9,7 @@ import numpy as np
 
 from mindspore import _core
 from mindspore._core import Tensor
+from mindspore.common._kinds import Count
 from mindspore.ops import _sparse
 from mindspore.ops._bind import raw
 from mindspore.ops._sparse import COOTensor, CSRTensor, RowTensor
@@ -87,12 +88,12 @@ def csr_to_dense(csr_tensor: CSRTensor) -> Tensor:
     return csr_tensor.to_dense()
 
 
-def csr2coo(indptr: Tensor, nnz: int) -> Tensor:
+def csr2coo(indptr: Tensor, nnz: Count) -> Tensor:
     """The row of each of `nnz` values, of where the rows begin."""
     return _sparse.row_numbers(indptr, nnz)
 
 
-def coo2csr(row_indices: Tensor, height: int) -> Tensor:
+def coo2csr(row_indices: Tensor, height: Count) -> Tensor:
     """Where each row begins, of the rows of the values in order."""
     return _sparse.row_pointers(row_indices, height)
 
@@ -170,7 +171,13 @@ def coo_add(x1: COOTensor, x2: COOTensor, thresh: Any) -> COOTensor:
 
 def coo_concat(sp_input: Sequence[COOTensor], concat_dim: int = 0) -> COOTensor:
     """COOTensors joined along a dimension."""
+    if not sp_input:
+        raise ValueError("For 'coo_concat', there must be at least one COOTensor, but got none.")
     first = sp_input[0]
+    if not -first.ndim <= concat_dim < first.ndim:
+        raise ValueError(
+            f"For 'coo_concat', 'concat_dim' must be in [{-first.ndim}, {first.ndim}), but got {concat_dim}."
+        )
     axis = concat_dim % first.ndim
     moved, start = [], 0
     for x in sp_input:
@@ -195,22 +202,24 @@ def coalesce(x_indices: Tensor, x_values: Tensor, x_shape: Tensor) -> tuple[Tens
     return raw("Transpose")(indices, perm=(1, 0)), values, x_shape
 
 
-def make_coo_tensor(indices: Tensor, values: Tensor, dense_shape: Any) -> COOTensor:
+def make_coo_tensor(indices: Tensor, values: Tensor, dense_shape: Sequence[int]) -> COOTensor:
     """A COOTensor of its parts."""
     return COOTensor(indices, values, tuple(dense_shape))
 
 
-def make_sparse_tensor(indices: Tensor, values: Tensor, dense_shape: Any) -> COOTensor:
+def make_sparse_tensor(indices: Tensor, values: Tensor, dense_shape: Sequence[int]) -> COOTensor:
     """A COOTensor of its parts."""
     return COOTensor(indices, values, tuple(dense_shape))
 
 
-def make_csr_tensor(indptr: Tensor, indices: Tensor, values: Tensor, dense_shape: Any) -> CSRTensor:
+def make_csr_tensor(
+    indptr: Tensor, indices: Tensor, values: Tensor, dense_shape: Sequence[int]
+) -> CSRTensor:
     """A CSRTensor of its parts."""
     return CSRTensor(indptr, indices, values, tuple(dense_shape))
 
 
-def make_row_tensor(indices: Tensor, values: Tensor, dense_shape: Any) -> RowTensor:
+def make_row_tensor(indices: Tensor, values: Tensor, dense_shape: Sequence[int]) -> RowTensor:
     """A RowTensor of its parts."""
     return RowTensor(indices, values, tuple(dense_shape))
 
