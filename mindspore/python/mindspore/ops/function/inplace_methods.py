@@ -11,6 +11,7 @@ import numpy as np
 
 from mindspore import _core
 from mindspore._core import DType, Tensor
+from mindspore.common._generator import drawing_from
 from mindspore.common._indexing import getitem, index_update
 from mindspore.common._kinds import Number, Real
 from mindspore.ops._bind import raw
@@ -161,28 +162,31 @@ def _method_normal_(
     self: Tensor, mean: Real = 0, std: Real = 1, *, generator: Any = None
 ) -> Tensor:
     """Takes normally distributed numbers."""
-    del generator
-    return write("normal_", self, standard_normal(self.shape) * std + mean)
+    with drawing_from(generator):
+        drawn = standard_normal(self.shape)
+    return write("normal_", self, drawn * std + mean)
 
 
 def _method_uniform_(
     self: Tensor, from_: Real = 0, to: Real = 1, *, generator: Any = None
 ) -> Tensor:
     """Takes numbers that are equally likely anywhere in [from_, to)."""
-    del generator
-    return write("uniform_", self, _rand(*self.shape) * (to - from_) + from_)
+    with drawing_from(generator):
+        drawn = _rand(*self.shape)
+    return write("uniform_", self, drawn * (to - from_) + from_)
 
 
 def _method_exponential_(self: Tensor, lambd: Real = 1, *, generator: Any = None) -> Tensor:
     """Takes exponentially distributed numbers of the given rate."""
-    del generator
-    return write("exponential_", self, raw("Log1p")(-_rand(*self.shape)) / -lambd)
+    with drawing_from(generator):
+        drawn = _rand(*self.shape)
+    return write("exponential_", self, raw("Log1p")(-drawn) / -lambd)
 
 
 def _method_bernoulli_(self: Tensor, p: Tensor | Real = 0.5, *, generator: Any = None) -> Tensor:
     """Takes 1 with probability p and 0 otherwise."""
-    del generator
-    drawn = bernoulli(raw("ZerosLike")(_cast(self, dtype=_core.float32)), p)
+    with drawing_from(generator):
+        drawn = bernoulli(raw("ZerosLike")(_cast(self, dtype=_core.float32)), p)
     return self._write(_cast(drawn, dtype=self.dtype))
 
 
@@ -190,10 +194,10 @@ def _method_random_(
     self: Tensor, from_: int = 0, to: int | None = None, *, generator: Any = None
 ) -> Tensor:
     """Takes integers that are equally likely in [from_, to); `random_(to)` begins at zero."""
-    del generator
     if to is None:
         from_, to = (0, from_) if from_ else (0, 2**24)
-    drawn = randint(from_, to, tuple(self.shape))
+    with drawing_from(generator):
+        drawn = randint(from_, to, tuple(self.shape))
     return self._write(_cast(drawn, dtype=self.dtype))
 
 
