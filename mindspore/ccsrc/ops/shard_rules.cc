@@ -305,7 +305,8 @@ ShardFn Segments(const char* mark) {
         .In(rows)
         .Out(Names{"v"} + slice)
         .Mark(rows, mark)
-        .Mark({"v"}, "indexed by 1")
+        // Rows of other parts count as zeros, which is nothing to a sum alone.
+        .Mark({"v"}, mark == std::string_view("sum") ? "indexed by 1" : "whole")
         .Clause("num_segments = v")
         .Text();
   };

@@ -38,21 +38,21 @@ struct Problem {
   Problem(const void* const* in, const DType* types)
       : targets(in[1], types[1]), steps(in[2], types[2]), labels(in[3], types[3]) {}
 
-  void Check(const Sizes& z) const {
+  void Check(const std::string& op, const Sizes& z) const {
     for (int64_t n = 0; n < z.batch; ++n) {
-      CheckLength("input_lengths", steps[n], z.steps);
-      CheckLength("target_lengths", labels[n], z.labels);
+      CheckLength(op, "input_lengths", steps[n], z.steps);
+      CheckLength(op, "target_lengths", labels[n], z.labels);
       for (int64_t i = 0; i < labels[n]; ++i) {
         int64_t label = targets[n * z.labels + i];
         if (label < 0 || label >= z.classes)
-          Throw(ErrorKind::kValue, "For 'CTCLoss', the labels must be in [0, {}), but got {}.",
+          Throw(ErrorKind::kValue, "For '{}', the labels must be in [0, {}), but got {}.", op,
                 z.classes, label);
       }
     }
   }
-  static void CheckLength(const char* name, int64_t length, int64_t most) {
+  static void CheckLength(const std::string& op, const char* name, int64_t length, int64_t most) {
     if (length < 0 || length > most)
-      Throw(ErrorKind::kValue, "For 'CTCLoss', '{}' must be in [0, {}], but got {}.", name, most,
+      Throw(ErrorKind::kValue, "For '{}', '{}' must be in [0, {}], but got {}.", op, name, most,
             length);
   }
 };
@@ -182,9 +182,9 @@ KernelChoice MakeForward(const KernelRequest& r) {
     Sizes z(r, 0);
     std::vector<DType> types{r.dtype(0), r.dtype(1), r.dtype(2), r.dtype(3)};
     return FunctionKernel(
-        [=](const KernelArgs& a) {
+        [=, name = r.op.name](const KernelArgs& a) {
           Problem problem(a.in, types.data());
-          problem.Check(z);
+          problem.Check(name, z);
           ParallelFor(z.batch, z.cost_ns() / static_cast<double>(std::max<int64_t>(z.batch, 1)),
                       [&](int64_t begin, int64_t end) {
                         for (int64_t n = begin; n < end; ++n)
@@ -202,9 +202,9 @@ KernelChoice MakeBackward(const KernelRequest& r) {
     Sizes z(r, 1);
     std::vector<DType> types{r.dtype(1), r.dtype(2), r.dtype(3), r.dtype(4)};
     return FunctionKernel(
-        [=](const KernelArgs& a) {
+        [=, name = r.op.name](const KernelArgs& a) {
           Problem problem(a.in + 1, types.data());
-          problem.Check(z);
+          problem.Check(name, z);
           auto in = [&](size_t i) { return static_cast<const T*>(a.in[i]); };
           ParallelFor(z.batch, z.cost_ns() / static_cast<double>(std::max<int64_t>(z.batch, 1)),
                       [&](int64_t begin, int64_t end) {

@@ -190,8 +190,8 @@ def _adam_step(
     if use_nesterov:
         ahead = first * beta1 + gradient * (1.0 - beta1)
     step = -(rate * ahead / (_sqrt(second) + epsilon))
-    for moment, made in ((m, first), (v, second)):
-        _assign(moment, made)
+    m.copy_(first)  # plain tensors, too
+    v.copy_(second)
     return step
 
 

@@ -29,11 +29,6 @@ def cummin(input: Tensor, axis: int) -> tuple[Tensor, Tensor]:
     return values, _cast(places, dtype=_core.int32)
 
 
-def _cummin(input: Tensor, axis: int) -> tuple[Tensor, Tensor]:
-    """Running minimum along an axis, and where it was met last."""
-    return raw("CumMin")(input, axis=axis)
-
-
 def msort(input: Tensor) -> Tensor:
     """The slices of the first axis sorted, column by column."""
     return _sort(input, axis=0)[0]
@@ -74,10 +69,11 @@ def _median(
     keep_dims: bool = False,
     ignore_nan: bool = False,
 ) -> tuple[Tensor, Tensor]:
-    """The lower median along an axis, or of all elements, and its position."""
+    """The lower median along an axis and its position; or that of all elements, and 0."""
+    of = nanmedian if ignore_nan else median
     if global_median:
-        x, axis, keep_dims = _reshape(x, shape=(-1,)), 0, False
-    return (nanmedian if ignore_nan else median)(x, axis, keep_dims)
+        return of(_reshape(x, shape=(-1,)), 0)[0], Tensor(0, _core.int64)
+    return of(x, axis, keep_dims)
 
 
 def nanmean(
@@ -203,7 +199,7 @@ def trapz(y: Tensor, x: Tensor | None = None, *, dx: Real = 1.0, dim: int = -1) 
 
 FACES = {
     "Cummax(axis)(input)": "cummax",
-    "Cummin(axis)(input)": _cummin,
+    "Cummin(axis)(input)": "cummin",
     "Median(global_median=False, axis=0, keep_dims=False, ignore_nan=False)(x)": _median,
     "Quantile(dim=None, keep_dims=False, ignore_nan=False)(x, q)": _quantile_class,
     "NthElement(reverse=False)(x, n)": _nth_element,

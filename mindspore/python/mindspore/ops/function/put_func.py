@@ -13,7 +13,6 @@ from mindspore.common._kinds import Ints, Number, Real
 from mindspore.ops._bind import bound, raw
 from mindspore.ops.function.array_func import _ints
 from mindspore.ops.function.index_func import _along, index_add, index_fill
-from mindspore.ops.function.inplace_methods import _put
 from mindspore.ops.function.math_func import where
 
 _reshape, _cast, _broadcast = raw("Reshape"), raw("Cast"), raw("BroadcastTo")
@@ -73,12 +72,21 @@ def _scatter_non_aliasing_add(input_x: Tensor, indices: Tensor, updates: Tensor)
     return raw("TensorScatterAdd")(input_x, indices, updates)
 
 
+def put(x: Tensor, places: Tensor, values: Tensor, accumulate: bool) -> Tensor:
+    """The tensor with values at places, which count through all elements."""
+    flat = _reshape(x, shape=(-1,))
+    values = _broadcast(_cast(values, dtype=x.dtype), shape=places.shape)
+    places = _reshape(places, shape=(-1, 1))
+    scatter = raw("TensorScatterAdd" if accumulate else "TensorScatterUpdate")
+    return _reshape(scatter(flat, places, _reshape(values, shape=(-1,))), shape=x.shape)
+
+
 def _index_put(x1: Tensor, x2: Tensor, indices: Sequence[Tensor], accumulate: int = 0) -> Tensor:
     """`x1` with elements at the positions of `indices` replaced by, or increased by, those of `x2`."""
     if not accumulate:
         return index_update(x1, tuple(indices), x2)
     numbers = Tensor(np.arange(x1.size).reshape(x1.shape))
-    return _put(x1, getitem(numbers, tuple(indices)), x2, True)
+    return put(x1, getitem(numbers, tuple(indices)), x2, True)
 
 
 def _index_fill(x: Tensor, dim: int | Tensor, index: Tensor, value: Tensor | Number) -> Tensor:
@@ -144,11 +152,11 @@ def fills(x: Tensor, value: Real | Tensor) -> Tensor:
 
 def _fill(shape: Ints | Tensor, value: Tensor) -> Tensor:
     """One element in a shape."""
-    if value.ndim:
+    if value.size != 1:
         raise ValueError(
-            f"For 'FillV2', 'value' must have no dimension, but got shape {tuple(value.shape)}."
+            f"For 'FillV2', 'value' must have one element, but got shape {tuple(value.shape)}."
         )
-    return _broadcast(value, shape=_ints("FillV2", shape))
+    return _broadcast(_reshape(value, shape=()), shape=_ints("FillV2", shape))
 
 
 def _identities(x: Sequence[Tensor]) -> tuple[Tensor, ...]:

@@ -265,10 +265,11 @@ def mixed_precision_cast(dst_dtype: DType, x: Any) -> Any:
 
 
 def tensor_range(start: Tensor | Real, end: Tensor | Real, step: Tensor | Real) -> Tensor:
-    """Numbers from `start` to below `end` at distances of `step`."""
+    """Numbers from `start` to below `end` at distances of `step`; ints as Int64."""
     numbers = [v.item() if isinstance(v, Tensor) else v for v in (start, end, step)]
-    first = start if isinstance(start, Tensor) else None
-    return Tensor(np.arange(*numbers), first.dtype if first is not None else None)
+    return Tensor(
+        np.arange(*numbers), None if any(isinstance(n, float) for n in numbers) else _core.int64
+    )
 
 
 def deepcopy(input_x: Any) -> Any:

@@ -81,12 +81,12 @@ def tail(sequence: Sequence[Any]) -> Any:
 
 # ---- positions ------------------------------------------------------------------------------------
 def _unravel_index(indices: Tensor, dims: Tensor) -> Tensor:
-    """Positions counted through all elements of a shape as coordinates, one row for each position."""
-    left, columns = indices, []
+    """Positions counted through all elements of a shape as coordinates, one row for each axis."""
+    left, rows = indices, []
     for i in reversed(range(dims.shape[0])):
-        columns.append(bound.floor_mod(left, dims[i]))
+        rows.append(bound.floor_mod(left, dims[i]))
         left = bound.floor_divide(left, dims[i])
-    return raw("Stack")(columns[::-1], axis=-1)
+    return raw("Stack")(rows[::-1], axis=0)
 
 
 def _invert_permutation(input_x: Ints | Tensor) -> tuple[int, ...]:
@@ -119,6 +119,10 @@ def _equal_count(x: Tensor, y: Tensor) -> Tensor:
 
 def _square_sum_all(x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
     """The sums of squares of two tensors."""
+    if tuple(x.shape) != tuple(y.shape):
+        raise ValueError(
+            f"For 'SquareSumAll', 'x' and 'y' must have the same shape, but got {tuple(x.shape)} and {tuple(y.shape)}."
+        )
     return bound.reduce_sum(bound.square(x)), bound.reduce_sum(bound.square(y))
 
 
