@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from differential.calllib import at, b1, call, f32, f64, i32, i64, made, of
+from differential.calllib import at, b1, call, f32, i32, made, of
 
 NAN = float("nan")
 X = f32(3, 5)

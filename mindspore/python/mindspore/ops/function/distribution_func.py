@@ -156,14 +156,18 @@ def _sampled(
             return raw("Gather")(rates, classes, axis=0) * float(count)
 
     else:
-        times = -bound.log(_open((len(shares),), seed=seed)) / rates
-        waits, drawn = raw("TopK")(-times, k=count)
-        last = waits[count - 1]  # the negative of the longest wait
+        # A class is drawn if it comes before so many others: the last of these is the next to come where it was drawn.
+        waits = -bound.log(_open((len(shares),), seed=seed)) / rates
+        come, drawn = raw("TopK")(-waits, k=min(count + 1, len(shares)))
+        last = -come[count - 1]
+        after = -come[count] if count < len(shares) else Tensor(math.inf)
+        drawn = drawn[:count]
 
         def expected(classes: Tensor) -> Tensor:
-            if np.ptp(shares) == 0:  # each is as likely to be among them
-                return (raw("Gather")(rates, classes, axis=0) * 0 + 1) * (count / len(shares))
-            return -bound.expm1(raw("Gather")(rates, classes, axis=0) * last)
+            rate, wait = (raw("Gather")(x, classes, axis=0) for x in (rates, waits))
+            if np.ptp(shares) == 0:  # each is as likely as the others
+                return rate * 0 + count / len(shares)
+            return -bound.expm1(-rate * where(wait > last, last, after))
 
     drawn = _cast(drawn, dtype=true_classes.dtype)
     return drawn, expected(true_classes), expected(drawn)
