@@ -1,5 +1,6 @@
 """Calls that write, fill and look up at positions, and of segments."""
 
+import numpy as np
 from differential.calllib import at, b1, call, f32, i32, i64, made, of, param
 
 ROWS = of([[0], [2], [0]], "int32")
@@ -65,8 +66,8 @@ made("ops.SparseToDense")(of([[0, 1], [1, 2]], "int64"), f32(2), (3, 4))
 made("ops.CopyWithSlice")(param(f32(2, 2)), f32(2, 2, seed=1))
 made("ops.Fills")(f32(2, 2), 5.0, ref=lambda x, v: x * 0 + 5)
 call("ops.fills", i32(2, 2), 5.7, ref=lambda x, v: x * 0 + 5)
-made("ops.FillV2")((2, 3), of(4, "int32"))
-made("ops.FillV2")((2, 3), f32(1))
+made("ops.FillV2")((2, 3), of(4, "int32"), ref=lambda shape, x: np.full(shape, x))
+made("ops.FillV2")((2, 3), f32(1), ref=lambda shape, x: np.full(shape, x))
 made("ops.IdentityN")([f32(2), i32(2)])
 call("ops.accumulate_n", [f32(2), f32(2, seed=1)], ref=lambda x: x[0].value + x[1].value)
 made("ops.AccumulateNV2")([f32(2), f32(2, seed=1)], ref=lambda x: x[0].value + x[1].value)

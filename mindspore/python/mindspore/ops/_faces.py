@@ -5,9 +5,12 @@ input when it is called, and calls a function that takes both. `shown@own` is a 
 from __future__ import annotations
 
 import functools
+import inspect
+import types
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from mindspore.common._checked import checked
 from mindspore.ops._bind import _split_signature
 from mindspore.ops.primitive import PythonPrimitive
 
@@ -41,8 +44,23 @@ def primitives_of(
     made = {}
     for signature, entry in faces.items():
         name, groups = _split_signature(signature.replace("@", _OWN))
-        made[name] = _class(name, functions[entry] if isinstance(entry, str) else entry, groups)
+        function = functions[entry] if isinstance(entry, str) else entry
+        made[name] = _class(name, _renamed(function, name), groups)
     return made
+
+
+def _renamed(function: Callable, name: str) -> Callable:
+    """The function, which checks its arguments in the name of the class."""
+    plain = inspect.unwrap(function)
+    if not isinstance(plain, types.FunctionType):
+        return function
+    copy = types.FunctionType(
+        plain.__code__, plain.__globals__, name, plain.__defaults__, plain.__closure__
+    )
+    functools.update_wrapper(copy, plain)
+    copy.__name__, copy.__kwdefaults__ = name, plain.__kwdefaults__
+    del copy.__wrapped__  # type: ignore[attr-defined]
+    return checked(copy)
 
 
 def _class(name: str, function: Callable, groups: list) -> type:

@@ -10,7 +10,15 @@ from mindspore._core import DType, Tensor
 from mindspore.common._kinds import Ints, Real
 from mindspore.ops._bind import bound, raw
 from mindspore.ops.function.math_func import where
-from mindspore.ops.function.reduce_func import _axes, _one_axis, amax, amin, median, nansum
+from mindspore.ops.function.reduce_func import (
+    _axes,
+    _one_axis,
+    amax,
+    amin,
+    count_nonzero,
+    median,
+    nansum,
+)
 
 _cast, _reshape, _sort, _gather_d = raw("Cast"), raw("Reshape"), raw("Sort"), raw("GatherD")
 _is_nan, _slice = raw("IsNan"), raw("Slice")
@@ -197,7 +205,13 @@ def trapz(y: Tensor, x: Tensor | None = None, *, dx: Real = 1.0, dim: int = -1) 
     return bound.reduce_sum(heights * (after - before), axis) * 0.5
 
 
+def _count_non_zero(x: Tensor, dims: Ints | None = None) -> Tensor:
+    """How many elements over axes are not zero."""
+    return count_nonzero(x, () if dims is None else dims)
+
+
 FACES = {
+    "CountNonZero(dims=None)(x)": _count_non_zero,
     "Cummax(axis)(input)": "cummax",
     "Cummin(axis)(input)": "cummin",
     "Median(global_median=False, axis=0, keep_dims=False, ignore_nan=False)(x)": _median,

@@ -10,7 +10,9 @@ import numpy as np
 from mindspore import _core
 from mindspore._core import DType, Tensor
 from mindspore.common._kinds import Count, PositiveInt, Real
+from mindspore.common._size import require_memory
 from mindspore.ops._bind import bound, raw
+from mindspore.ops.function.cast_func import is_floating_point
 from mindspore.ops.function.index_func import _concrete
 from mindspore.ops.function.math_func import where
 
@@ -104,18 +106,19 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: Count = 0)
             f"For 'bincount', 'weights' must have the shape of 'input', {tuple(input.shape)}, "
             f"but got {tuple(weights.shape)}."
         )
-    array = _concrete("bincount", input)
-    if array.dtype.kind not in "iub":
-        raise TypeError(f"For 'bincount', 'input' must be of integers, but got {input.dtype}.")
+    array = _concrete("bincount", input).astype(np.int64)
     if array.size and array.min() < 0:
         raise ValueError(
             f"For 'bincount', the elements of 'input' must not be negative, but got {array.min()}."
         )
     size = max(int(array.max()) + 1 if array.size else 0, minlength)
+    require_memory("bincount", size, 8)
     if weights is None:
         weights = raw("Ones")(shape=input.shape, dtype=_core.float32)
     if size == 0:
         return raw("Zeros")(shape=(0,), dtype=_core.float32)
+    if weights.dtype not in (_core.float32, _core.float64):
+        weights = _cast(weights, dtype=_core.float32)
     return _counted(_cast(input, dtype=_core.int64), weights, size)
 
 
@@ -149,8 +152,9 @@ def histc(input: Tensor, bins: PositiveInt = 100, min: Real = 0.0, max: Real = 0
     flat = _reshape(input, shape=(-1,))
     if flat.dtype not in (_core.float32, _core.float64):
         flat = _cast(flat, dtype=_core.float32)
+    made = flat.dtype if is_floating_point(input) else input.dtype
     if min == max and flat.size == 0:
-        return raw("Zeros")(shape=(bins,), dtype=input.dtype)
+        return raw("Zeros")(shape=(bins,), dtype=made)
     if min == max == 0:
         low, high = bound.reduce_min(flat), bound.reduce_max(flat)
     else:
@@ -160,7 +164,7 @@ def histc(input: Tensor, bins: PositiveInt = 100, min: Real = 0.0, max: Real = 0
     places, inside = _in_range(flat, low, high, bins, False)
     ones = raw("Ones")(shape=flat.shape, dtype=_core.int32)
     counts = _counted(where(inside, places, -1), ones, bins)
-    return _cast(counts, dtype=input.dtype)
+    return _cast(counts, dtype=made)
 
 
 def _histogram_fixed_width(

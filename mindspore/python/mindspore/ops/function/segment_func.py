@@ -40,7 +40,8 @@ def _sizes(x: Tensor, ids: Tensor, count: int) -> Tensor:
 def _mean(name: str, x: Tensor, ids: Tensor) -> Tensor:
     count = _segments(name, x, ids)
     sums = raw("UnsortedSegmentSum")(x, ids, num_segments=count)
-    return sums / bound.maximum(_sizes(x, ids, count), 1)
+    means = sums / bound.maximum(_sizes(x, ids, count), 1)
+    return means if means.dtype is x.dtype else raw("Cast")(means, dtype=x.dtype)
 
 
 def _joined(name: str, op: str, empty: int | None) -> Callable:

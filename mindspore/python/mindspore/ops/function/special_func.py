@@ -7,7 +7,7 @@ from typing import Any
 
 from mindspore import _core
 from mindspore._core import Tensor
-from mindspore.common._kinds import Number, PositiveInt, Real
+from mindspore.common._kinds import Layers, Number, Real
 from mindspore.common._size import broadcast_shapes
 from mindspore.common.dtype import dtype_to_nptype
 from mindspore.ops._bind import bound, raw
@@ -27,7 +27,7 @@ _broadcast, _cast = raw("BroadcastTo"), raw("Cast")
 
 def _pointwise(name: str, op: Any, *operands: Tensor | Number) -> Tensor:
     """An op whose operands must have one shape and one dtype, of those that broadcast and are promoted."""
-    like = next(x for x in operands if isinstance(x, Tensor))
+    like: Any = next((x for x in operands if isinstance(x, Tensor)), Tensor(operands[0]))
     tensors = [x if isinstance(x, Tensor) else Tensor(x, like.dtype) for x in operands]
     shape = broadcast_shapes(name, *(tuple(x.shape) for x in tensors))
     return op(*(x if tuple(x.shape) == shape else _broadcast(x, shape=shape) for x in tensors))
@@ -55,12 +55,12 @@ def nextafter(input: Tensor, other: Tensor) -> Tensor:
     return _pointwise("nextafter", raw("NextAfter"), input, other)
 
 
-def gcd(input: Tensor, other: Tensor) -> Tensor:
+def gcd(input: Tensor | int, other: Tensor | int) -> Tensor:
     """The greatest common divisor of integers."""
     return _pointwise("gcd", raw("Gcd"), input, other)
 
 
-def lcm(input: Tensor, other: Tensor) -> Tensor:
+def lcm(input: Tensor | int, other: Tensor | int) -> Tensor:
     """The least common multiple of integers."""
     return _pointwise("lcm", raw("Lcm"), input, other)
 
@@ -70,7 +70,7 @@ def _betainc(a: Tensor, b: Tensor, x: Tensor) -> Tensor:
     return _pointwise("Betainc", raw("Betainc"), a, b, x)
 
 
-def mvlgamma(input: Tensor, p: PositiveInt) -> Tensor:
+def mvlgamma(input: Tensor, p: Layers) -> Tensor:
     """The logarithm of the gamma function of p dimensions."""
     parts = [bound.lgamma(input - j / 2) for j in range(p)]
     total = parts[0]

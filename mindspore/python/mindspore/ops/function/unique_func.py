@@ -3,6 +3,7 @@ values, the tensors must be concrete."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -32,7 +33,8 @@ def unique_consecutive(
 def _runs(input: Tensor, dim: int | None) -> tuple[Tensor, Tensor, Tensor]:
     axis = 0 if dim is None else _axis("unique_consecutive", dim, input.ndim)
     x = _reshape(input, shape=(-1,)) if dim is None else input
-    array = np.moveaxis(_concrete("unique_consecutive", x), axis, 0).reshape(x.shape[axis], -1)
+    array = np.moveaxis(_concrete("unique_consecutive", x), axis, 0)
+    array = array.reshape(len(array), math.prod(array.shape[1:]))
     starts = np.ones(len(array), bool)
     if len(array) > 1:
         starts[1:] = (array[1:] != array[:-1]).any(axis=1)
