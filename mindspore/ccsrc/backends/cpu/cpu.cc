@@ -23,7 +23,8 @@ class CpuBackend : public Backend {
     }
     for (auto add : {AddElementwise, AddReduce, AddMatMul, AddConv, AddConvBias, AddPool, AddNorm,
                      AddSoftmax, AddLoss, AddArray, AddIndexing, AddRandom, AddOptim, AddAttention,
-                     AddRecurrent, AddNumbers, AddInteger, AddFused}) {
+                     AddRecurrent, AddNumbers, AddInteger, AddFused, AddSpecial, AddSearch,
+                     AddCtc}) {
       add(table_);
     }
     table_.For("UpdateGroup").Try("ranges", [this](const KernelRequest& request) {
