@@ -78,6 +78,7 @@ _MODULES = {
     "communication",
     "compile",
     "dataset",
+    "experimental",
     "hal",
     "log",
     "nn",

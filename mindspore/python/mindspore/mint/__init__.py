@@ -1,0 +1,1 @@
+"""The API that follows the conventions of PyTorch."""
