@@ -10,6 +10,7 @@ from mindspore.nn.layer import (
     container,
     conv,
     embedding,
+    ext,
     image,
     math,
     normalization,
@@ -18,6 +19,8 @@ from mindspore.nn.layer import (
     rnn_cells,
     rnns,
     sample_norm,
+    shape,
+    sparse,
     transformer,
 )
 from mindspore.nn.layer.activation import *
@@ -27,6 +30,7 @@ from mindspore.nn.layer.combined import *
 from mindspore.nn.layer.container import *
 from mindspore.nn.layer.conv import *
 from mindspore.nn.layer.embedding import *
+from mindspore.nn.layer.ext import *
 from mindspore.nn.layer.image import *
 from mindspore.nn.layer.math import *
 from mindspore.nn.layer.normalization import *
@@ -35,6 +39,8 @@ from mindspore.nn.layer.pooling import *
 from mindspore.nn.layer.rnn_cells import *
 from mindspore.nn.layer.rnns import *
 from mindspore.nn.layer.sample_norm import LRN
+from mindspore.nn.layer.shape import *
+from mindspore.nn.layer.sparse import *
 from mindspore.nn.layer.transformer import *
 
 if not TYPE_CHECKING:  # type checkers take a computed __all__ for an empty one
@@ -47,6 +53,7 @@ if not TYPE_CHECKING:  # type checkers take a computed __all__ for an empty one
         *container.__all__,
         *conv.__all__,
         *embedding.__all__,
+        *ext.__all__,
         *image.__all__,
         *math.__all__,
         *normalization.__all__,
@@ -54,5 +61,7 @@ if not TYPE_CHECKING:  # type checkers take a computed __all__ for an empty one
         *pooling.__all__,
         *rnn_cells.__all__,
         *rnns.__all__,
+        *shape.__all__,
+        *sparse.__all__,
         "LRN",
     ]
