@@ -2,7 +2,6 @@
 
 import numpy as np
 from differential.calllib import case, f32, made, of
-from peers import torch
 
 made("nn.GaussianNLLLoss")(f32(3, 4), f32(3, 4, seed=1), f32(3, 4, low=0.1))
 made("nn.GaussianNLLLoss", full=True, reduction="none")(
@@ -31,8 +30,14 @@ made("nn.IGamma")(f32(3, 4, low=0.1, high=5.0), f32(3, 4, low=0.1, high=5.0, see
 
 def as_torch(name, *args, **kwargs):
     """The same loss there."""
-    kind = getattr(torch.nn, name)
-    return lambda *inputs: kind(*args, **kwargs)(*(torch.tensor(x) for x in inputs)).numpy()
+
+    def answer(*inputs):
+        from peers import torch
+
+        made = getattr(torch.nn, name)(*args, **kwargs)
+        return made(*(torch.tensor(x) for x in inputs)).numpy()
+
+    return answer
 
 
 _LISTED = of([[3, 0, -1, 1], [1, -1, 0, 2], [-1, 0, 0, 0]], "int64")
