@@ -73,10 +73,17 @@ _LAZY = {
     "safetensors_to_ckpt": "train.serialization",
     "data_sink": "train.data_sink",
 }
+_LAZY |= dict.fromkeys(
+    """Accuracy BleuScore ConfusionMatrix ConfusionMatrixMetric CosineSimilarity Dice F1 Fbeta HausdorffDistance Loss MAE
+    MSE MeanSurfaceDistance Metric OcclusionSensitivity Perplexity Precision ROC Recall RootMeanSquareDistance
+    Top1CategoricalAccuracy Top5CategoricalAccuracy TopKCategoricalAccuracy auc get_metric_fn names rearrange_inputs""".split(),
+    "train.metrics",
+)
 _MODULES = {
     "amp",
     "communication",
     "compile",
+    "compression",
     "dataset",
     "experimental",
     "hal",

@@ -537,6 +537,7 @@ _SETTINGS = (
     "_backward_pre_hooks",
     "_backward_hooks",
     "_recompute",
+    "_parameter_hooks",
     "bprop",
 )
 

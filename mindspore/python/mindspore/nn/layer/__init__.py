@@ -16,6 +16,7 @@ from mindspore.nn.layer import (
     normalization,
     padding,
     pooling,
+    quant,
     rnn_cells,
     rnns,
     sample_norm,
@@ -36,6 +37,7 @@ from mindspore.nn.layer.math import *
 from mindspore.nn.layer.normalization import *
 from mindspore.nn.layer.padding import *
 from mindspore.nn.layer.pooling import *
+from mindspore.nn.layer.quant import *
 from mindspore.nn.layer.rnn_cells import *
 from mindspore.nn.layer.rnns import *
 from mindspore.nn.layer.sample_norm import LRN
@@ -59,6 +61,7 @@ if not TYPE_CHECKING:  # type checkers take a computed __all__ for an empty one
         *normalization.__all__,
         *padding.__all__,
         *pooling.__all__,
+        *quant.__all__,
         *rnn_cells.__all__,
         *rnns.__all__,
         *shape.__all__,

@@ -76,22 +76,21 @@ class AdaFactor(Optimizer):
 
     def _make_states(self) -> None:
         """Means of gradients, of squares by row and by column, or of all squares where there are no rows."""
-        self.exp_avg = self.parameters.clone(prefix="exp_avg", init="zeros")
-        if self.compress:
-            for mean in self.exp_avg:
-                mean.set_dtype(mstype.float16)
         shapes = [tuple(p.shape) for p in self.parameters]
-        self.exp_avg_sq_row = self._zeros("row_", [s[:-1] if len(s) > 1 else (1,) for s in shapes])
-        self.exp_avg_sq_col = self._zeros(
-            "col_", [s[:-2] + s[-1:] if len(s) > 1 else (1,) for s in shapes]
+        self.exp_avg = self._zeros("exp_avg.", shapes)
+        self.exp_avg_sq_row = self._zeros(
+            "exp_avg_sq_row_", [s[:-1] if len(s) > 1 else (1,) for s in shapes]
         )
-        self.exp_avg_sq = self._zeros("", [(1,) if len(s) > 1 else s for s in shapes])
+        self.exp_avg_sq_col = self._zeros(
+            "exp_avg_sq_col_", [s[:-2] + s[-1:] if len(s) > 1 else (1,) for s in shapes]
+        )
+        self.exp_avg_sq = self._zeros("exp_avg_sq_", [(1,) if len(s) > 1 else s for s in shapes])
 
-    def _zeros(self, what: str, shapes: list) -> ParameterTuple:
+    def _zeros(self, prefix: str, shapes: list) -> ParameterTuple:
         return ParameterTuple(
             Parameter(
                 initializer("zeros", shape, mstype.float16 if self.compress else p.dtype),
-                name=f"exp_avg_sq_{what}{p.name}",
+                name=prefix + p.name,
             )
             for p, shape in zip(self.parameters, shapes)
         )
