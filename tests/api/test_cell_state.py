@@ -64,7 +64,7 @@ def test_state_goes_by_attributes():
         "1.gamma",
         "1.beta",
     ]
-    assert list(outer.state_dict(prefix="a."))[0] == "a.0.offset"
+    assert next(iter(outer.state_dict(prefix="a."))) == "a.0.offset"
     other = nn.SequentialCell(Net(), nn.BatchNorm1d(3))
     assert str(other.load_state_dict(state)) == "<All keys matched successfully>"
     for path, value in other.state_dict().items():
@@ -77,7 +77,7 @@ def test_what_is_missing_and_what_is_not_expected():
     found = net.load_state_dict({"offset": Tensor([0.0, 0.0, 0.0]), "else": X}, strict=False)
     assert found.missing_keys == ["dense.weight", "dense.bias"]
     assert found.unexpected_keys == ["else"]
-    with pytest.raises(RuntimeError, match="unexpected keys else; missing keys dense.weight"):
+    with pytest.raises(RuntimeError, match="unexpected keys else; missing keys dense"):
         net.load_state_dict({"offset": Tensor([0.0, 0.0, 0.0]), "else": X})
     with pytest.raises(RuntimeError, match=r"shape \(2,\) for 'offset' of shape \(3,\)"):
         net.load_state_dict({"offset": Tensor([0.0, 0.0])}, strict=False)

@@ -36,8 +36,6 @@ class IncompatibleKeys(NamedTuple):
             return "<All keys matched successfully>"
         return f"IncompatibleKeys(missing_keys={self.missing_keys}, unexpected_keys={self.unexpected_keys})"
 
-    __str__ = __repr__
-
 
 class CellState:
     """Buffers of a Cell, its state as a dictionary, and its dtype and device."""
@@ -252,7 +250,7 @@ class CellState:
         local = metadata.get(prefix[:-1], {})
         for hook in self._hooks_of("load_pre"):
             hook(self, values, prefix, local, strict, missing, unexpected, errors)
-        known = {prefix + name: tensor for name, tensor in self._own_state()}
+        known: dict[str, Any] = {prefix + name: tensor for name, tensor in self._own_state()}
         for path, tensor in known.items():
             if path in values:
                 errors += _copy(tensor, values[path], path)

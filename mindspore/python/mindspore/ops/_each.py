@@ -39,7 +39,7 @@ def with_decay(gradients: Any, parameters: tuple, flags: tuple, decays: Any) -> 
     return tuple(g + p * decay if flag else g for g, p, flag, decay in steps)
 
 
-def scaled(gradients: Any, factor: float) -> tuple:
+def scaled(gradients: Any, factor: Any) -> tuple:
     """The gradients, each times the factor."""
     return tuple(gradient * factor for gradient in gradients)
 

@@ -205,8 +205,19 @@ class Conv2dQuant(Conv2d):
         quant_config: QuantConfig = quant_config_default,
         quant_dtype: QuantDtype = QuantDtype.INT8,
     ) -> None:
-        shape = (in_channels, out_channels, kernel_size, stride, pad_mode, padding, dilation, group)
-        super().__init__(*shape, has_bias, weight_init, bias_init)
+        super().__init__(
+            in_channels,
+            out_channels,
+            kernel_size,
+            stride,
+            pad_mode,
+            padding,
+            dilation,
+            group,
+            has_bias,
+            weight_init,
+            bias_init,
+        )
         self.fake_quant_weight = _of_weight(quant_config, quant_dtype, out_channels)
 
     def construct(self, x: Tensor) -> Tensor:
@@ -220,7 +231,7 @@ class _FoldedNorm(Conv2d):
 
     def __init__(
         self,
-        shape: tuple,
+        shape: Any,
         eps: NotNegative,
         momentum: Decay,
         has_bias: bool,
@@ -230,7 +241,7 @@ class _FoldedNorm(Conv2d):
         dtype: QuantDtype,
     ) -> None:
         weight_init, bias_init, beta_init, gamma_init, mean_init, var_init = inits
-        super().__init__(*shape, has_bias, weight_init, bias_init)
+        super().__init__(*shape, has_bias=has_bias, weight_init=weight_init, bias_init=bias_init)
         self.eps = eps
         self.momentum = momentum
         self.fake = fake
@@ -258,10 +269,9 @@ class _FoldedNorm(Conv2d):
         ops.assign(
             self.moving_mean, self.moving_mean * keep + ops.stop_gradient(mean) * (1.0 - keep)
         )
-        ops.assign(
-            self.moving_variance,
-            self.moving_variance * keep + ops.stop_gradient(variance) * (1.0 - keep),
-        )
+        count = y.size // self.out_channels
+        unbiased = ops.stop_gradient(variance) * (count / max(count - 1, 1))
+        ops.assign(self.moving_variance, self.moving_variance * keep + unbiased * (1.0 - keep))
         return mean, variance
 
     def _shifted(self, y: Tensor, mean: Tensor, factor: Tensor) -> Tensor:
@@ -336,7 +346,7 @@ class Conv2dBnFoldQuantOneConv(_FoldedNorm):
         factor = self.gamma / ops.sqrt(self.moving_variance + self.eps)
         plain = self._folded(x, factor) / factor.reshape((1, -1, 1, 1))
         if self.has_bias:
-            plain = plain + self.bias.reshape((1, -1, 1, 1))
+            plain = self.bias_add(plain, self.bias)
         mean, variance = self._moments(plain)
         own = self.gamma / ops.sqrt(variance + self.eps)
         shift = self.beta - mean * own

@@ -80,8 +80,9 @@ class MultiLabelSoftMarginLoss(LossBase):
 
     def __init__(self, weight: Tensor | Real | None = None, reduction: Reduction = "mean") -> None:
         super().__init__(reduction)
-        alike = isinstance(weight, (int, float))
-        self.weight = Tensor(float(weight), mstype.float32) if alike else weight
+        if isinstance(weight, (int, float)):
+            weight = Tensor(float(weight), mstype.float32)
+        self.weight = weight
 
     def construct(self, x: Tensor, target: Tensor) -> Tensor:
         """The loss of [N, C] and labels of 0 and 1."""

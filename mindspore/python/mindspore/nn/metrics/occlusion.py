@@ -68,7 +68,7 @@ class OcclusionSensitivity(Metric):
         """The elements of each axis that are looked at."""
         if self.b_box is None:
             return [range(size) for size in shape]
-        box = list(self.b_box) if isinstance(self.b_box, (tuple, list)) else [self.b_box]
+        box: list[Any] = list(self.b_box) if isinstance(self.b_box, (tuple, list)) else [self.b_box]
         if len(box) != 2 * len(shape):
             raise ValueError(
                 f"For 'OcclusionSensitivity', 'b_box' must have a first and a last element for each of {len(shape)} axes, "

@@ -19,7 +19,8 @@ def _surface(mask: np.ndarray) -> np.ndarray:
     whole = tuple(slice(1, -1) for _ in range(mask.ndim))
     for axis in range(mask.ndim):
         for shift in (slice(None, -2), slice(2, None)):
-            kept &= inside[(*whole[:axis], shift, *whole[axis + 1 :])]
+            place = (*whole[:axis], shift, *whole[axis + 1 :])
+            kept &= inside[place]
     return mask & ~kept
 
 
@@ -113,6 +114,8 @@ class HausdorffDistance(_Surfaces):
         return max(self._largest(self._distances(way)) for way in ways)
 
     def _largest(self, distances: np.ndarray) -> Any:
+        if np.isinf(distances).all():
+            return np.inf
         if self.percentile is None:
             return distances.max()
         return np.percentile(distances, self.percentile)
