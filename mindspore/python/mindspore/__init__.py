@@ -127,12 +127,20 @@ _LAZY = {
     "number_type": "common.dtype",
     "frombuffer": "common.tensor",
 }
+_LAZY |= dict.fromkeys(
+    """Accuracy BleuScore ConfusionMatrix ConfusionMatrixMetric CosineSimilarity Dice F1 Fbeta HausdorffDistance Loss MAE
+    MSE MeanSurfaceDistance Metric OcclusionSensitivity Perplexity Precision ROC Recall RootMeanSquareDistance
+    Top1CategoricalAccuracy Top5CategoricalAccuracy TopKCategoricalAccuracy auc get_metric_fn names rearrange_inputs""".split(),
+    "train.metrics",
+)
 _MODULES = {
     "amp",
     "boost",
     "communication",
     "compile",
+    "compression",
     "dataset",
+    "experimental",
     "hal",
     "log",
     "mint",
