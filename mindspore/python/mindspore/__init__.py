@@ -81,6 +81,7 @@ _MODULES = {
     "hal",
     "log",
     "nn",
+    "numpy",
     "parallel",
     "runtime",
     "train",
