@@ -106,6 +106,7 @@ class Call:
     tol: float | None = None
     grad: bool = False
     ref: Callable | None = None
+    torch: str = ""  # what PyTorch calls it: asked where the reference has no kernel
     shape_only: bool = False
 
     @property
@@ -123,7 +124,7 @@ def _listed(args: tuple, kwargs: dict[str, Any]) -> str:
 
 
 _listing: list[Call] = []
-_OPTIONS = ("tol", "grad", "ref", "shape_only")
+_OPTIONS = ("tol", "grad", "ref", "torch", "shape_only")
 
 
 def call(name: str, *args: Any, **kwargs: Any) -> None:
