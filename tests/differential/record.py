@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import resource
 import selectors
 import subprocess
 import sys
@@ -21,6 +22,7 @@ from differential.compare import shortened
 from differential.wild import wild_calls
 
 _SECONDS = 60  # for a call, the import of the package included
+_BYTES = 8 << 30  # that a process may have
 
 
 def answer_of(ms: Any, listed: Call) -> dict[str, Any]:
@@ -56,6 +58,7 @@ _NO_KERNEL = re.compile(
 
 def work(family: str, wanted: set[str]) -> None:
     """Answers calls on the file that the parent reads, each announced before it is made."""
+    resource.setrlimit(resource.RLIMIT_AS, (_BYTES, _BYTES))
     replies = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)  # what the package prints is no reply
     import mindspore as ms

@@ -22,6 +22,7 @@ from mindspore.numpy.utils import (
     of_one_shape,
     of_one_type,
     operands,
+    require_integers,
 )
 from mindspore.ops.function.index_func import _concrete
 
@@ -108,6 +109,7 @@ def choose(a: Array, choices: Arrays, mode: Literal["clip", "wrap", "raise"] = "
     """The element of the array among `choices` that each number names; all of them broadcast."""
     if not choices:
         raise ValueError("For 'choose', there must be a choice, but got none.")
+    require_integers("choose", "a", a)
     if mode == "raise":
         check_places("choose", a, len(choices), 0)
     return a.choose(of_one_type(choices), "wrap" if mode == "wrap" else "clip")

@@ -133,21 +133,23 @@ def _slope(f: Tensor, axis: int, space: Any, edge_order: int) -> Tensor:
             f"For 'gradient', an axis must have {edge_order + 1} elements at least, but got {n}."
         )
     if not isinstance(space, Tensor) or space.ndim == 0:
-        space = ops.full((n - 1,), 1.0, dtype=f.dtype) * space
-    elif tuple(space.shape) != (n,):
+        h = space
+    elif tuple(space.shape) == (n,):
+        h = along(cast(diff(space), f.dtype), axis, f.ndim)
+    else:
         raise ValueError(
             f"For 'gradient', the coordinates of an axis must be {n}, but got shape {space.shape}."
         )
-    else:
-        space = diff(cast(space, f.dtype))
-    h = along(cast(space, f.dtype), axis, f.ndim)
     rises = diff(f, axis=axis) / h
-    if n == 2:
-        return ops.concat((rises, rises), axis)
-    before, after = part(h, axis, 0, n - 2), part(h, axis, 1, n - 1)
-    left, right = part(rises, axis, 0, n - 2), part(rises, axis, 1, n - 1)
-    inner = (left * after + right * before) / (before + after)
     first, last = part(rises, axis, 0, 1), part(rises, axis, n - 2, n - 1)
+    if n == 2:
+        return ops.concat((first, last), axis)
+    if h is space:
+        inner = (part(f, axis, 2, n) - part(f, axis, 0, n - 2)) / (2 * h)
+    else:
+        before, after = part(h, axis, 0, n - 2), part(h, axis, 1, n - 1)
+        left, right = part(rises, axis, 0, n - 2), part(rises, axis, 1, n - 1)
+        inner = (left * after + right * before) / (before + after)
     if edge_order == 2:
         first = 2 * first - part(inner, axis, 0, 1)
         last = 2 * last - part(inner, axis, n - 3, n - 2)

@@ -12,8 +12,8 @@ from mindspore import ops
 from mindspore._core import Tensor
 from mindspore.common._checked import check_functions
 from mindspore.common._kinds import Count, Real
-from mindspore.numpy.dtypes import float32, int32
-from mindspore.numpy.utils import Array, as_tensor, cast, floating, is_floating, of_one_type
+from mindspore.numpy.dtypes import float32, int32, promoted
+from mindspore.numpy.utils import Array, as_tensor, cast, floating, of_one_type, require_integers
 from mindspore.ops._bind import raw
 from mindspore.ops.function.index_func import _concrete
 
@@ -53,8 +53,7 @@ def bincount(
 ) -> Tensor:
     """How often each number from 0 on is in a vector, or the sum of the weights there, as Float32. There are as many as the
     largest needs, `minlength` at least, or exactly `length`: without that, `x` must be known while compiling."""
-    if is_floating(x):
-        raise TypeError(f"For 'bincount', 'x' must hold integers, but got {x.dtype}.")
+    require_integers("bincount", "x", x)
     if x.ndim != 1:
         raise ValueError(f"For 'bincount', 'x' must have one dimension, but got shape {x.shape}.")
     if weights is not None and weights.shape != x.shape:
@@ -65,7 +64,7 @@ def bincount(
         known = _concrete("bincount", x)
         if known.size and known.min() < 0:
             raise ValueError(f"For 'bincount', 'x' must not be negative, but got {known.min()}.")
-        length = max(int(known.max(initial=-1)) + 1, minlength)
+        length = max(int(known.max()) + 1 if known.size else 0, minlength)
     values = ops.ones(x.shape, float32) if weights is None else cast(weights, float32)
     return _summed(values, x, length)
 
@@ -96,7 +95,7 @@ def histogram_bin_edges(
         return edges
     if bins < 1:
         raise ValueError(f"For 'histogram_bin_edges', 'bins' must be positive, but got {bins}.")
-    low, high = _limits(floating(a), range)
+    low, high = _limits(cast(a, promoted(a.dtype, float32)), range)
     shares = Tensor(np.arange(bins + 1) / bins, low.dtype)
     return low * (1 - shares) + high * shares
 

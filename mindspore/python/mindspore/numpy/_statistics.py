@@ -11,7 +11,7 @@ from mindspore import ops
 from mindspore._core import Tensor
 from mindspore.common._checked import check_functions
 from mindspore.common._kinds import Ints, Real
-from mindspore.numpy.dtypes import Dtype, promoted
+from mindspore.numpy.dtypes import Dtype, float32, promoted
 from mindspore.numpy.utils import (
     Array,
     Operand,
@@ -208,7 +208,7 @@ def _variables(name: str, m: Tensor, rowvar: bool) -> Tensor:
         raise ValueError(
             f"For '{name}', 'm' must have at most 2 dimensions, but got shape {m.shape}."
         )
-    x = ops.atleast_2d(floating(m))
+    x = ops.atleast_2d(cast(m, promoted(m.dtype, float32)))
     return x if rowvar or m.ndim < 2 else ops.t(x)
 
 

@@ -24,13 +24,16 @@ from mindspore.numpy._applied import (
     where,
 )
 from mindspore.numpy._sets import intersect1d, unique
+from mindspore.numpy.dtypes import int64
 from mindspore.numpy.utils import (
     Array,
     Arrays,
     axes_of,
     axis_of,
+    cast,
     of_one_shape,
     of_one_type,
+    require_integers,
 )
 from mindspore.ops._bind import raw
 from mindspore.ops.function.array_func import _ints
@@ -248,7 +251,7 @@ def flipud(m: Array) -> Tensor:
 
 def rot90(a: Array, k: int = 1, axes: Sequence[int] = (0, 1)) -> Tensor:
     """A plane turned k times by 90 degrees, from the first axis towards the second."""
-    return ops.rot90(a, k, axes)
+    return ops.rot90(a, k, axes_of("rot90", axes, a.ndim))
 
 
 def roll(a: Array, shift: Ints, axis: Ints | None = None) -> Tensor:
@@ -268,6 +271,7 @@ def take(
 ) -> Tensor:
     """Slices of an axis at positions, of the flattened array for None. Negative positions count from the end; others out of
     range are those of the ends ('clip'), counted on ('wrap'), or an error ('raise')."""
+    require_integers("take", "indices", indices)
     if axis is None:
         a, axis = ops.ravel(a), 0
     place = axis_of("take", axis, a.ndim)
@@ -287,6 +291,7 @@ def _counted(places: Tensor, count: int, mode: str) -> Tensor:
 
 def take_along_axis(arr: Array, indices: Array, axis: int | None) -> Tensor:
     """For every position of the indices, the element of the axis that they name; the other axes broadcast."""
+    require_integers("take_along_axis", "indices", indices)
     if axis is None:
         arr, axis = ops.ravel(arr), 0
     if arr.ndim != indices.ndim:
@@ -314,8 +319,10 @@ def unravel_index(
     indices: Array, shape: Sequence[int] | int, order: Literal["C", "F"] = "C"
 ) -> tuple[Tensor, ...]:
     """The coordinates in a shape of positions in the flattened array; positions out of range are those of the ends."""
+    require_integers("unravel_index", "indices", indices)
     sizes = _ints("unravel_index", shape)
-    rest = _counted(indices, math.prod(sizes), "clip")
+    total = math.prod(sizes)
+    rest = _counted(cast(indices, int64 if total >= 1 << 31 else None), total, "clip")
     found = []
     for n in reversed(sizes) if order == "C" else sizes:
         found.append(ops.floor_mod(rest, n))
@@ -330,6 +337,7 @@ def ravel_multi_index(
     order: Literal["C", "F"] = "C",
 ) -> Tensor:
     """The positions in the flattened array of coordinates in a shape; one row of coordinates for each axis."""
+    require_integers("ravel_multi_index", "multi_index", multi_index)
     if multi_index.ndim == 0 or multi_index.shape[0] != len(dims):
         raise ValueError(
             f"For 'ravel_multi_index', 'multi_index' must have {len(dims)} rows, but got shape {multi_index.shape}."

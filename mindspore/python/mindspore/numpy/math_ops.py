@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import Any
 
 from mindspore import ops
@@ -71,7 +72,7 @@ from mindspore.numpy._statistics import (
     sum,
     var,
 )
-from mindspore.numpy.dtypes import Dtype, bool_, float32, promote_types, promoted, result_type
+from mindspore.numpy.dtypes import Dtype, float32, promote_types, promoted, result_type
 from mindspore.numpy.utils import (
     Array,
     Operand,
@@ -84,6 +85,7 @@ from mindspore.numpy.utils import (
     of_one_shape,
     of_one_type,
     operands,
+    require_integers,
     unary,
 )
 from mindspore.ops._bind import bound
@@ -187,8 +189,6 @@ minimum = binary("minimum", bound.minimum)
 heaviside = binary("heaviside", bound.heaviside)
 hypot = binary("hypot", bound.hypot)
 arctan2 = binary("arctan2", bound.atan2, floating_short)
-logaddexp = binary("logaddexp", ops.logaddexp, floating)
-logaddexp2 = binary("logaddexp2", ops.logaddexp2, floating)
 bitwise_and = binary("bitwise_and", bound.bitwise_and)
 bitwise_or = binary("bitwise_or", bound.bitwise_or)
 bitwise_xor = binary("bitwise_xor", bound.bitwise_xor)
@@ -206,6 +206,15 @@ def _copysign(x: Tensor, y: Tensor) -> Tensor:
     return cast(ops.where(ops.signbit(y), bound.neg(size), size), x.dtype)
 
 
+def _of_floats(op: Callable) -> Callable:
+    """An op of two tensors in the dtype that holds both; of integers, in Float32."""
+    function = lambda x, y: op(*map(floating, of_one_type([x, y])))  # noqa: E731
+    function.__doc__ = op.__doc__
+    return function
+
+
+logaddexp = binary("logaddexp", _of_floats(ops.logaddexp), as_tensor)
+logaddexp2 = binary("logaddexp2", _of_floats(ops.logaddexp2), as_tensor)
 float_power = binary("float_power", _float_power, as_tensor)
 copysign = binary("copysign", _copysign, as_tensor)
 
@@ -235,8 +244,7 @@ def _lcm(x: Tensor, y: Tensor) -> Tensor:
 def _of_integers(name: str, op: Any) -> Any:
     def function(x: Tensor, y: Tensor) -> Tensor:
         first, second = of_one_type([x, y])
-        if is_inexact(first) or first.dtype is bool_:
-            raise TypeError(f"For '{name}', the arrays must hold integers, but got {first.dtype}.")
+        require_integers(name, "x1' and 'x2", first)
         return op(*of_one_shape(name, [first, second]))
 
     function.__doc__ = op.__doc__

@@ -151,8 +151,16 @@ def operands(x: Any, y: Any) -> tuple[Any, Any]:
 
 def _beside(number: Any, dtype: Any) -> Any:
     kind = number_type(number)
-    same = _core.promote(dtype, False, kind, True) is _core.promote(dtype, False, kind, False)
-    return number if same and kind is not bool_ else Tensor(number, kind)
+    if kind is bool_:
+        return Tensor(number, kind)
+    weak = _core.promote(dtype, False, _core.dtype_of(type(number)), True)
+    return number if weak is promoted(dtype, kind) else Tensor(number, kind)
+
+
+def require_integers(name: str, argument: str, x: Tensor) -> None:
+    """Refuses an array of anything but integers."""
+    if is_inexact(x) or x.dtype is bool_:
+        raise TypeError(f"For '{name}', '{argument}' must hold integers, but got {x.dtype}.")
 
 
 # ---- functions of one and of two arguments ----------------------------------------------------------------------------------
