@@ -25,14 +25,13 @@ std::string DeviceOf(py::handle tensor) {
   return std::string(t->value.defined() ? t->value.memory().device() : CurrentBackend().name());
 }
 
-// The same value and the same place on the tape, in the memory of another device.
+// The same value and the same place on the tape, in the memory of another device than its own.
 py::object MoveTo(py::handle tensor, const std::string& device) {
   Memory& memory = GetBackend(device).memory();
   Tensor value = ValueOf(tensor.ptr(), "move_to()");
   Tape* tape = CurrentTape();
   Var var = tape ? TapeVar(tensor.ptr(), *tape) : Var{};  // before others may run
-  value = &value.memory() == &memory ? value.Copy() : value.In(memory);
-  auto moved = py::reinterpret_steal<py::object>(NewTensor(std::move(value)));
+  auto moved = py::reinterpret_steal<py::object>(NewTensor(value.In(memory)));
   TensorObject* t = AsTensor(moved.ptr());
   t->stays = true;
   if (var) {

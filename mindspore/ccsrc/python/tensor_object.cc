@@ -3,10 +3,8 @@
 #include <pthread.h>
 #include <structmember.h>
 
-#include <chrono>
 #include <cstring>
 #include <optional>
-#include <thread>
 
 #include "kernel/kernel.h"
 #include "python/convert.h"
@@ -25,6 +23,7 @@ namespace py = pybind11;
 PyTypeObject* tensor_type = nullptr;
 PyTypeObject* parameter_type = nullptr;
 PyTypeObject* number_input_type = nullptr;
+PyObject* parameter_assign = nullptr;
 
 namespace {
 
@@ -165,8 +164,6 @@ PyObject* AsNumpy(PyObject* self, PyObject*) {
   });
 }
 
-void DropCopy(TensorObject* t) { delete std::exchange(t->elsewhere, nullptr); }
-
 // The other's value, whose memory is not copied; views and arrays of the old one keep that.
 PyObject* AssignValue(PyObject* self, PyObject* other) {
   return Guarded([&]() -> PyObject* {
@@ -269,7 +266,6 @@ PyObject* matmul_function = nullptr;  // ops.matmul
 PyObject* getitem_function = nullptr;
 PyObject* setitem_function = nullptr;
 PyObject* repr_function = nullptr;
-PyObject* parameter_assign = nullptr;  // how a Parameter takes a new value, in both modes
 
 PyObject* MatMulSlot(PyObject* a, PyObject* b) {
   return PyObject_CallFunctionObjArgs(matmul_function, a, b, nullptr);
@@ -297,27 +293,6 @@ Py_ssize_t Length(PyObject* self) {
 PyObject* GetItem(PyObject* self, PyObject* key) {
   return PyObject_CallFunctionObjArgs(getitem_function, self, key, nullptr);
 }
-
-// One write at a time: it reads the old value and makes another one, and code in between lets other
-// threads run. The GIL guards the fields.
-struct Writer {
-  std::thread::id thread;
-  int depth = 0;
-} writer;
-
-class Writing {
- public:
-  Writing() {
-    while (writer.depth > 0 && writer.thread != std::this_thread::get_id()) {
-      py::gil_scoped_release release;
-      std::this_thread::sleep_for(std::chrono::microseconds(20));
-    }
-    writer.thread = std::this_thread::get_id();
-    ++writer.depth;
-  }
-  ~Writing() { --writer.depth; }
-  Writing(const Writing&) = delete;
-};
 
 // `with Writing():` in Python.
 struct WritingScope {
@@ -414,92 +389,6 @@ PyTypeObject* MakeType() {
 
 }  // namespace
 
-void Overwrite(TensorObject* t, Tensor value, const Var& var, uint64_t owner) {
-  if (t->shared && t->value.exposed() && t->value.raw() != value.raw()) {
-    Tensor shared = t->value;  // others may run while this waits
-    value.memory().Fetch(shared.raw(), value.raw(), value.bytes());
-  } else {
-    Tensor taken = t->stays ? value.In(t->value.memory()) : std::move(value);
-    if (t->elsewhere) DropCopy(t);
-    t->value = std::move(taken);
-    t->shared = t->shared && t->value.exposed();
-  }
-  t->var = var;
-  t->owner = owner;
-  Written(t);
-}
-
-bool Write(PyObject* object, PyObject* value, bool of_program) {
-  Writing alone;
-  PyObject* done = Guarded([&]() -> PyObject* {
-    if (!IsTensor(value))
-      Throw(ErrorKind::kType, "a new value must be a Tensor, but got {}.", TypeName(value));
-    py::object target = py::reinterpret_borrow<py::object>(object);
-    py::object whole = py::reinterpret_borrow<py::object>(value);
-    if (py::object base = BaseOf(object)) {
-      whole = BaseWith(object, whole);
-      target = base;
-    }
-    TensorObject* t = AsTensor(target.ptr());
-    TensorObject* v = AsTensor(whole.ptr());
-    Refresh(v);
-    Trace* trace = Trace::Current();
-    if (trace && !trace->on_write.is_none() && (of_program || t->symbolic() || v->symbolic())) {
-      trace->on_write(target, whole);
-    } else if (IsParameter(target.ptr())) {
-      py::handle assign = parameter_assign;
-      assign(target, whole);
-    } else if (t->symbolic() || v->symbolic()) {
-      Rebind(t, v);
-    } else {
-      Overwrite(t, v->value.exposed() ? v->value.Copy() : v->value, v->var, v->owner);
-    }
-    return Py_NewRef(Py_None);
-  });
-  Py_XDECREF(done);
-  return done;
-}
-
-namespace {
-
-// Whether a copy may stand for the value in that memory.
-bool MayBeCopied(const TensorObject* t, const Memory& memory) {
-  const Tensor& value = t->value;
-  return value.defined() && &value.memory() != &memory && value.on_host() && !value.exposed() &&
-         !t->stays;
-}
-
-}  // namespace
-
-const Tensor& ValueFor(TensorObject* t, Memory& memory) {
-  if (!MayBeCopied(t, memory)) return t->value;
-  Elsewhere* known = t->elsewhere;
-  // Who holds the old value keeps others from writing to it in place.
-  bool current = known && known->of.raw() == t->value.raw() &&
-                 known->of.buffer().get() == t->value.buffer().get() &&
-                 known->of.shape() == t->value.shape() && &known->copy.memory() == &memory;
-  if (!current) {
-    DropCopy(t);
-    t->elsewhere = new Elsewhere{t->value, t->value.In(memory)};
-  }
-  return t->elsewhere->copy;
-}
-
-void Settle(TensorObject* t, Memory& memory) {
-  if (!MayBeCopied(t, memory)) return;
-  Tensor there = ValueFor(t, memory);
-  DropCopy(t);
-  t->value = std::move(there);
-}
-
-void Rebind(TensorObject* t, const TensorObject* v) {
-  if (t->symbolic()) Trace::Gone(t);
-  t->value = v->value;
-  t->var = v->var;
-  t->owner = v->owner;
-  if (t->symbolic()) Trace::Made(t);
-}
-
 PyObject* NewTensor(Tensor value) {
   TensorObject* t = Alloc(tensor_type);
   t->value = std::move(value);
@@ -531,31 +420,8 @@ PyObject* ShapeTuple(const Shape& shape) {
   return result;
 }
 
-const Tensor& ValueOf(PyObject* tensor, const char* what) {
-  TensorObject* t = AsTensor(tensor);
-  Refresh(t);
-  if (t->owner == kSymbolicBit) {
-    Throw(ErrorKind::kType,
-          "For 'Tensor', {} needs the value of a tensor, but a Tensor with a size of None only "
-          "describes an "
-          "input.",
-          what);
-  }
-  if (t->symbolic() || (IsParameter(tensor) && Trace::Current())) {
-    Throw(ErrorKind::kUnknownValue,
-          "{} needs the value of a tensor, but in a compiled graph it is known only at run time.",
-          what);
-  }
-  return t->value;
-}
-
-Tensor HostValueOf(PyObject* tensor, const char* what) { return ValueOf(tensor, what).OnHost(); }
-
 void BindTensor(py::module_& m) {
-  // In a child, nobody else writes.
-  pthread_atfork(nullptr, nullptr, [] {
-    if (writer.thread != std::this_thread::get_id()) writer.depth = 0;
-  });
+  pthread_atfork(nullptr, nullptr, Writing::InChild);
   py::class_<WritingScope>(m, "Writing", "`with Writing():` no other thread writes to a tensor.")
       .def(py::init<>())
       .def("__enter__", [](WritingScope& scope) { scope.alone.emplace(); })

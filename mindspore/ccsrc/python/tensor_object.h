@@ -5,6 +5,8 @@
 
 #include <pybind11/pybind11.h>
 
+#include <utility>
+
 #include "ir/graph.h"
 #include "tensor/tensor.h"
 
@@ -51,6 +53,21 @@ inline bool IsParameter(PyObject* object) {
          (Py_TYPE(object) == parameter_type || PyType_IsSubtype(Py_TYPE(object), parameter_type));
 }
 
+// How a Parameter takes a new value, in both modes; of common/parameter.py.
+extern PyObject* parameter_assign;
+
+// One write at a time: it reads the old value and makes another one, and code in between lets other
+// threads run.
+class Writing {
+ public:
+  Writing();
+  ~Writing();
+  Writing(const Writing&) = delete;
+
+  // In a child of a process, nobody else writes.
+  static void InChild();
+};
+
 // Gives a tensor another value where it stands: arrays and views that share its memory see it.
 void Overwrite(TensorObject* tensor, Tensor value, const Var& var, uint64_t owner);
 // `object[...] = value`: what shows elements of others changes these. `of_program`: in a trace,
@@ -64,6 +81,9 @@ bool Write(PyObject* object, PyObject* value, bool of_program);
 const Tensor& ValueFor(TensorObject* tensor, Memory& memory);
 // Before a device updates it: a value of the host moves there for good, with the same exceptions.
 void Settle(TensorObject* tensor, Memory& memory);
+
+// Forgets the copy that a device has used.
+inline void DropCopy(TensorObject* tensor) { delete std::exchange(tensor->elsewhere, nullptr); }
 
 // Lets a tensor stand for the value of another one while a graph is made.
 void Rebind(TensorObject* tensor, const TensorObject* value);

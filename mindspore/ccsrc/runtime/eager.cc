@@ -17,32 +17,6 @@ EagerRunner& RunnerOf(const Backend& backend) {
   return runners.try_emplace(&backend, backend).first->second;
 }
 
-}  // namespace
-
-EagerRunner& CurrentRunner() {
-  thread_local const Backend* device = nullptr;
-  thread_local EagerRunner* runner = nullptr;
-  const Backend& current = CurrentBackend();
-  if (device != &current) {
-    runner = &RunnerOf(current);
-    device = &current;
-  }
-  return *runner;
-}
-
-EagerRunner& RunnerFor(const Memory& memory) {
-  EagerRunner& current = CurrentRunner();
-  if (memory.on_host() || &memory == &current.memory()) return current;
-  return RunnerOf(GetBackend(memory.device()));
-}
-
-RandomState& DefaultRandom() {
-  static auto* state = new RandomState(0);
-  return *state;
-}
-
-namespace {
-
 EagerRunner::Hooks hooks;
 
 constexpr double kLongKernelNs = 20000;
@@ -66,6 +40,28 @@ class Pointers {
 };
 
 }  // namespace
+
+EagerRunner& CurrentRunner() {
+  thread_local const Backend* device = nullptr;
+  thread_local EagerRunner* runner = nullptr;
+  const Backend& current = CurrentBackend();
+  if (device != &current) {
+    runner = &RunnerOf(current);
+    device = &current;
+  }
+  return *runner;
+}
+
+EagerRunner& RunnerFor(const Memory& memory) {
+  EagerRunner& current = CurrentRunner();
+  if (memory.on_host() || &memory == &current.memory()) return current;
+  return RunnerOf(GetBackend(memory.device()));
+}
+
+RandomState& DefaultRandom() {
+  static auto* state = new RandomState(0);
+  return *state;
+}
 
 EagerRunner::EagerRunner(const Backend& backend)
     : memory_(backend.memory()), stream_(backend.stream()), cache_(backend) {}
