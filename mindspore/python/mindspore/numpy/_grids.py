@@ -13,6 +13,7 @@ from mindspore import ops
 from mindspore._core import Tensor
 from mindspore.common._checked import check_functions
 from mindspore.common._kinds import Count
+from mindspore.common._size import require_memory
 from mindspore.numpy.dtypes import Dtype, float32, int32, promoted
 from mindspore.numpy.utils import Array, along, cast, of_one_shape
 
@@ -50,6 +51,7 @@ def indices(
     dimensions: Sequence[Count], dtype: Dtype = int32, sparse: bool = False
 ) -> list[Tensor]:
     """The coordinates of all elements of a shape, an array for each axis."""
+    require_memory("indices", max(dimensions, default=0), 16)
     vectors = [Tensor(np.arange(n), dtype or int32) for n in dimensions]
     return _spread("indices", vectors, sparse)
 
@@ -77,9 +79,12 @@ def _points(key: Any) -> Tensor:
     start = 0 if key.start is None else key.start
     step = 1 if key.step is None else key.step
     if isinstance(step, complex):
-        return Tensor(np.linspace(start, key.stop, math.floor(abs(step))), float32)
+        count = math.floor(abs(step))
+        require_memory("mgrid", count, 64)
+        return Tensor(np.linspace(start, key.stop, count), float32)
     if step == 0:
         raise ValueError("For 'mgrid', the step must not be 0, but got 0.")
+    require_memory("mgrid", max(0, (key.stop - start) / step), 16)
     points = np.arange(start, key.stop, step)
     return Tensor(points, int32 if points.dtype.kind in "iu" else float32)
 

@@ -12,6 +12,7 @@ from mindspore import ops
 from mindspore._core import Tensor
 from mindspore.common._checked import check_functions
 from mindspore.common._kinds import Count, Real
+from mindspore.common._size import require_memory
 from mindspore.numpy.dtypes import float32, int32, promoted
 from mindspore.numpy.utils import Array, as_tensor, cast, floating, of_one_type, require_integers
 from mindspore.ops._bind import raw
@@ -95,6 +96,7 @@ def histogram_bin_edges(
         return edges
     if bins < 1:
         raise ValueError(f"For 'histogram_bin_edges', 'bins' must be positive, but got {bins}.")
+    require_memory("histogram_bin_edges", bins, 64)
     low, high = _limits(cast(a, promoted(a.dtype, float32)), range)
     shares = Tensor(np.arange(bins + 1) / bins, low.dtype)
     return low * (1 - shares) + high * shares

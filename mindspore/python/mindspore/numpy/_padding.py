@@ -13,6 +13,7 @@ from mindspore import ops
 from mindspore._core import Tensor
 from mindspore.common._checked import check_functions
 from mindspore.common._kinds import Real
+from mindspore.common._size import require_memory
 from mindspore.numpy._applied import apply_along_axis
 from mindspore.numpy.utils import Array, along, cast, floating, is_floating, part
 from mindspore.ops._bind import raw
@@ -54,6 +55,7 @@ def _copied(x: Tensor, axis: int, counts: tuple, options: dict) -> Tensor:
         raise ValueError(
             f"For 'pad', no axis may be empty in mode {mode!r}, but got shape {x.shape}."
         )
+    require_memory("pad", n + sum(counts), 32)
     if mode in ("reflect", "symmetric") and options["reflect_type"] == "odd" and n > 1:
         return _mirrored(x, axis, counts, int(mode == "reflect"))
     return ops.gather(x, Tensor(np.pad(np.arange(n), counts, mode)), axis)

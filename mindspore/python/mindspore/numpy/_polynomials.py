@@ -11,6 +11,7 @@ from mindspore import ops
 from mindspore._core import Tensor
 from mindspore.common._checked import check_functions
 from mindspore.common._kinds import Count
+from mindspore.common._size import require_memory
 from mindspore.numpy.dtypes import promoted
 from mindspore.numpy.utils import Array, as_tensor, cast, floating, of_one_type, part
 
@@ -125,6 +126,7 @@ def _slid(a: Tensor, v: Tensor, mode: str) -> Tensor:
     }[mode]
     padded = ops.pad(a, (before, after)) if before or after else a
     count = n + before + after - m + 1
+    require_memory("convolve", count * m, 8 + a.itemsize)
     places = np.arange(count)[:, None] + np.arange(m)[None, ::-1]
     windows = ops.gather(padded, Tensor(places), 0)
     return ops.matmul(windows, v)

@@ -45,11 +45,12 @@ def _spaced(
     axis: int,
 ) -> Tensor:
     """`between` of the ends and of shares in [0, 1], which lie along a new axis. Of numbers, in the precision of Python."""
-    require_memory(name, num, 8)
+    require_memory(name, num, 64)
     count = num - 1 if endpoint else num
     shares = np.arange(num) / max(count, 1)
     if not isinstance(start, Tensor) and not isinstance(stop, Tensor):
-        return Tensor(between(start, stop, shares), float32 if dtype is None else dtype)
+        with np.errstate(all="ignore"):  # infinities and nan are results
+            return Tensor(between(start, stop, shares), float32 if dtype is None else dtype)
     first, last = (floating(as_tensor(v)) for v in (start, stop))
     kind = promoted(first.dtype, last.dtype)
     rank = max(first.ndim, last.ndim)
@@ -130,7 +131,7 @@ def vander(x: Array, N: Count | None = None, increasing: bool = False) -> Tensor
 
 def _window(name: str, values: Callable[[int], np.ndarray]) -> Any:
     def function(M: int) -> Tensor:
-        require_memory(name, max(M, 0), 8)
+        require_memory(name, max(M, 0), 64)  # what NumPy takes on the way
         return Tensor(values(M), float32)
 
     function.__name__ = function.__qualname__ = name

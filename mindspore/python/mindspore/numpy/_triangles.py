@@ -68,12 +68,13 @@ def triu(m: Array, k: int = 0) -> Tensor:
 
 def diag_indices(n: Count, ndim: Count = 2) -> tuple[Tensor, ...]:
     """The coordinates of the main diagonal of an array that has n elements along each axis."""
+    require_memory("diag_indices", n + ndim, 16)
     return (Tensor(np.arange(n), int32),) * ndim
 
 
 def _coordinates(name: str, places: Any, n: int, k: int, m: int | None) -> tuple[Tensor, ...]:
     columns = n if m is None else m
-    require_memory(name, n * columns, 16)
+    require_memory(name, n * columns, 32)
     return tuple(Tensor(p, int32) for p in places(n, _cut(k, n, columns), columns))
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import functools
 import math
+import sys
 from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 
 from mindspore import _core
 from mindspore._core import DType, Tensor
+from mindspore.common._checked import check_functions
 from mindspore.common._kinds import Called, Real, Refused, Taken
 from mindspore.common.dtype import (
     all_types,
@@ -120,3 +122,4 @@ __all__ = [
     "uint64",
 ]
 numeric_types = [name for name in __all__ if isinstance(globals().get(name), DType)]
+check_functions(sys.modules[__name__], ("promote_types", "result_type"))

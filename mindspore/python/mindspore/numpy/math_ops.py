@@ -72,7 +72,7 @@ from mindspore.numpy._statistics import (
     sum,
     var,
 )
-from mindspore.numpy.dtypes import Dtype, float32, promote_types, promoted, result_type
+from mindspore.numpy.dtypes import Dtype, float32, promoted
 from mindspore.numpy.utils import (
     Array,
     Operand,
@@ -133,10 +133,10 @@ def arccos(input: Array, dtype: Dtype = None) -> Tensor:
 def cbrt(x: Array, dtype: Dtype = None) -> Tensor:
     """The cube root, which of a negative number is negative."""
     x = floating(x)
-    size = bound.abs(x)
-    zero = size == 0  # whose derivative is infinite, but not nan
-    root = bound.pow(ops.where(zero, 1.0, size), 1 / 3)
-    return cast(bound.sign(x) * ops.where(zero, bound.pow(size, 1 / 3), root), dtype)
+    zero = x == 0
+    root = bound.sign(x) * bound.pow(ops.where(zero, 1.0, bound.abs(x)), 1 / 3)
+    at_zero = bound.sqrt(ops.where(zero, x, 1.0))  # 0 as well, and as steep there
+    return cast(ops.where(zero, at_zero, root), dtype)
 
 
 def fix(x: Array) -> Tensor:
@@ -350,13 +350,11 @@ __all__ = [
     "polyval",
     "positive",
     "power",
-    "promote_types",
     "ptp",
     "rad2deg",
     "radians",
     "reciprocal",
     "remainder",
-    "result_type",
     "rint",
     "searchsorted",
     "sign",
