@@ -101,8 +101,7 @@ def where(condition: Array, x: Operand | None = None, y: Operand | None = None) 
         return ops.nonzero(condition, as_tuple=True)
     if x is None or y is None:
         raise ValueError("For 'where', both 'x' and 'y' must be given or none, but got one.")
-    first, second = of_one_type([as_tensor(v) for v in operands(x, y)])
-    return ops.where(*of_one_shape("where", [condition, first, second]))
+    return ops.where(condition, *operands(x, y))
 
 
 def choose(a: Array, choices: Arrays, mode: Literal["clip", "wrap", "raise"] = "clip") -> Tensor:

@@ -3,6 +3,7 @@ have one dtype or one shape."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any, TypeAlias
 
@@ -151,10 +152,14 @@ def operands(x: Any, y: Any) -> tuple[Any, Any]:
 
 def _beside(number: Any, dtype: Any) -> Any:
     kind = number_type(number)
-    if kind is bool_:
-        return Tensor(number, kind)
-    weak = _core.promote(dtype, False, _core.dtype_of(type(number)), True)
-    return number if weak is promoted(dtype, kind) else Tensor(number, kind)
+    return number if _decides(dtype, kind, type(number)) else Tensor(number, kind)
+
+
+@functools.cache
+def _decides(dtype: Any, kind: Any, python_type: type) -> bool:
+    """Whether a tensor's dtype makes the same of a number as of a tensor of that kind."""
+    weak = _core.promote(dtype, False, _core.dtype_of(python_type), True)
+    return kind is not bool_ and weak is promoted(dtype, kind)
 
 
 def require_integers(name: str, argument: str, x: Tensor) -> None:
