@@ -145,6 +145,7 @@ _MODULES = {
     "log",
     "mint",
     "nn",
+    "numpy",
     "parallel",
     "profiler",
     "runtime",
