@@ -46,6 +46,8 @@ OPS = {  # title of a page: topics
         *("composite", "primitive"),
     ),
     "Program ops": ("control", "_python_ops", "_effects"),
+    "Sparse tensors": ("_sparse", "sparse_func"),
+    "Collectives": ("_collectives", "communication_func", "operations.comm_ops"),
 }
 NN = {
     "Cells and containers": ("cell", "layer.container"),
@@ -69,6 +71,8 @@ MODULES = {  # title: what stands before a name, and where the names are
     "dataset.transforms": ("transforms", "mindspore.dataset.transforms"),
     "dataset.vision": ("vision", "mindspore.dataset.vision"),
     "initializer": ("initializer", "mindspore.common.initializer"),
+    "profiler": ("profiler", "mindspore.profiler"),
+    "boost": ("boost", "mindspore.boost"),
     "runtime": ("runtime", "mindspore.runtime"),
     "hal": ("hal", "mindspore.hal"),
     "parallel": ("parallel", "mindspore.parallel"),
