@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 import inspect
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -33,6 +34,9 @@ def i(*shape: int) -> Tensor:
 def b(*shape: int) -> Tensor:
     """Truth values."""
     return Tensor((np.arange(int(np.prod(shape))) % 2 == 0).reshape(shape))
+
+
+COO = types.SimpleNamespace(indices=i(1, 2), values=f(1), shape=(2, 3))
 
 
 def p(*shape: int) -> Parameter:
@@ -376,21 +380,57 @@ TEXTS: dict[str, str] = {
     "nn.WithGradCell": "net(), nn.MSELoss() | f(2, 3), f(2, 1)",
     "nn.WithLossCell": "net(), nn.MSELoss() | f(2, 3), f(2, 1)",
     "nn.ZeroPad2d": f"1 | {_IMAGE}",
+    **dict.fromkeys(
+        ("nn.ASGD", "nn.AdamOffload", "nn.AdaFactor", "nn.ProximalAdagrad", "nn.Rprop"), _UPDATED
+    ),
+    **dict.fromkeys(("nn.PipelineCell", "nn.GradAccumulationCell"), "net(), 1 | f(2, 3)"),
+    **dict.fromkeys(
+        ("nn.Conv2dQuant", "nn.Conv2dBnFoldQuant", "nn.Conv2dBnFoldQuantOneConv"),
+        f"2, 3, 3 | {_IMAGE}",
+    ),
+    "nn.ActQuant": "'relu' | f(2, 3)",
+    "nn.BiDense": "3, 4, 2 | f(2, 3), f(2, 4)",
+    "nn.CTCLoss": "| f(4, 2, 3), i(2, 2), Tensor([4, 4]), Tensor([2, 2])",
+    "nn.DenseQuant": "3, 4 | f(2, 3)",
+    "nn.Dropout2dExt": f"| {_IMAGE}",
+    "nn.EmbeddingExt": "4, 3 | i(2, 3)",
+    "nn.GaussianNLLLoss": "| f(2, 3), f(2, 3), f(2, 3)",
+    "nn.LayerNormExt": "(3,) | f(2, 3)",
+    "nn.Linear": "3, 4 | f(2, 3)",
+    "nn.MicroBatchInterleaved": "net(), 1 | f(2, 3)",
+    "nn.MultiClassDiceLoss": "| f(2, 3), f(2, 3)",
+    "nn.MultiFieldEmbeddingLookup": "4, 3, 2 | i(2, 3), f(2, 3), i(2, 3)",
+    "nn.MultiMarginLoss": "| f(2, 3), i(2)",
+    "nn.MultilabelMarginLoss": "| f(2, 3), i(2, 3)",
+    "nn.PipelineGradReducer": f"{_WEIGHTS} | (f(1, 3), f(1))",
+    "nn.Roll": "1, 0 | f(2, 3)",
+    "nn.SampledSoftmaxLoss": "2, 3 | f(3, 4), f(3), i(2, 1), f(2, 4)",
+    "nn.SparseTensorDenseMatmul": "| i(2, 2), f(2), (2, 3), f(3, 2)",
+    "nn.SparseToDense": "| COO",
+    "nn.TimeDistributed": "nn.ReLU(), 1 | f(2, 3, 4)",
+    "nn.TripletMarginLoss": "| f(2, 3), f(2, 3), f(2, 3)",
+    "nn.TripletMarginWithDistanceLoss": "| f(2, 3), f(2, 3), f(2, 3)",
+    "nn.Unflatten": "1, (1, 3) | f(2, 3)",
     # ---- metrics: constructor | update ------------------------------------------------------------------------
     "nn.Accuracy": _CLASSES,
     "nn.BleuScore": "| [['a', 'b', 'c', 'd']], [[['a', 'b', 'c', 'd']]]",
     "nn.ConfusionMatrix": "2 | i(4), i(4)",
+    "nn.ConfusionMatrixMetric": "| i(2, 3), i(2, 3)",
     "nn.CosineSimilarity": "| f(2, 3)",
     "nn.Dice": "| f(2, 3), i(2, 3)",
     "nn.F1": _CLASSES,
     "nn.Fbeta": f"1.0 {_CLASSES}",
+    "nn.HausdorffDistance": "| i(3, 3), i(3, 3), 1",
     "nn.Loss": "| f(1)",
     "nn.MAE": _BOTH,
     "nn.MSE": _BOTH,
+    "nn.MeanSurfaceDistance": "| i(3, 3), i(3, 3), 1",
+    "nn.OcclusionSensitivity": "| net(), f(1, 3), i(1) - i(1)",
     "nn.Perplexity": _CLASSES,
     "nn.Precision": _CLASSES,
     "nn.ROC": "| f(4), i(4)",
     "nn.Recall": _CLASSES,
+    "nn.RootMeanSquareDistance": "| i(3, 3), i(3, 3), 1",
     "nn.Top1CategoricalAccuracy": _CLASSES,
     "nn.Top5CategoricalAccuracy": "| f(2, 6), i(2)",
     "nn.TopKCategoricalAccuracy": f"1 {_CLASSES}",

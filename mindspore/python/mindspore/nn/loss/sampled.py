@@ -49,9 +49,9 @@ class MultiClassDiceLoss(LossBase):
 
     def construct(self, logits: Tensor, label: Tensor) -> Any:
         """The loss of [N, C, ...] and labels of the same shape."""
-        if logits.shape != label.shape or logits.ndim < 2:
+        if logits.shape != label.shape or logits.ndim < 2 or not logits.shape[1]:
             raise ValueError(
-                f"For '{self.cls_name}', logits and labels must have one shape, [N, C, ...], but got {logits.shape} and "
+                f"For '{self.cls_name}', logits and labels must have one shape, [N, C, ...] with classes, but got {logits.shape} and "
                 f"{label.shape}."
             )
         classes = label.shape[1]
