@@ -7,11 +7,14 @@ namespace ms {
 void DefineAllOps(OpRegistry& ops) {
   DefineControl(ops);
   DefineMath(ops);
+  DefineBessel(ops);
+  DefineIterated(ops);
   DefineCompare(ops);
   DefineReduce(ops);
   DefineLinalg(ops);
   DefineArray(ops);
   DefineIndexing(ops);
+  DefineSearch(ops);
   DefineCreation(ops);
   DefineConv(ops);
   DefineConvBias(ops);
@@ -22,6 +25,7 @@ void DefineAllOps(OpRegistry& ops) {
   DefineNormRelu(ops);
   DefineActivation(ops);
   DefineLoss(ops);
+  DefineCtc(ops);
   DefineRandom(ops);
   DefineOptim(ops);
   DefineFused(ops);

@@ -6,6 +6,7 @@
 #include "grad/rule.h"
 #include "kernel/launch.h"
 #include "kernel/threads.h"
+#include "runtime/profile.h"
 #include "tensor/exposure.h"
 
 namespace ms {
@@ -129,11 +130,15 @@ Prepared& EagerRunner::RunUnnamed(const OpDef& op, std::span<const Tensor* const
     out[i] = results[i].raw();
   }
   const Kernel& kernel = *prepared.kernel;
-  LaunchPlace place{&op, !memory_.on_host() && hooks.place ? hooks.place() : 0};
+  bool profiled = ProfileOn();
+  bool placed = profiled || !memory_.on_host();
+  LaunchPlace place{&op, placed && hooks.place ? hooks.place() : 0};
   KernelArgs args{in.data(),        out.data(), Workspace(kernel.workspace_bytes()),
                   &DefaultRandom(), &stream_,   &place};
   AdoptThreads();
-  if (kernel.cost_ns() > kLongKernelNs && hooks.run_long && memory_.on_host()) {
+  if (profiled) [[unlikely]] {
+    RunRecorded(place, stream_, memory_, [&] { Launch(kernel, args); });
+  } else if (kernel.cost_ns() > kLongKernelNs && hooks.run_long && memory_.on_host()) {
     // Meanwhile another thread may give the tensors other values.
     std::shared_ptr<const Kernel> alive = prepared.kernel;
     for (const Tensor* input : inputs) outputs.inputs.push_back(*input);

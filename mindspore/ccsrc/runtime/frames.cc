@@ -1,7 +1,6 @@
 #include "runtime/frames.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <new>
 #include <utility>
@@ -334,13 +333,7 @@ inline void Machine::RunLaunch(const Frame& frame, uint32_t index) {
 }
 
 void Machine::RunProfiled(const Frame& frame, uint32_t index) {
-  using Clock = std::chrono::steady_clock;
-  auto start = Clock::now();
-  RunLaunch(frame, index);
-  stream_.Synchronize();
-  auto ns = std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count();
-  const LaunchPlace& place = frame.plan->infos[index].place;
-  RecordLaunch(*place.op, place.span, static_cast<uint64_t>(ns));
+  RunRecorded(frame.plan->infos[index].place, stream_, memory_, [&] { RunLaunch(frame, index); });
 }
 
 void Machine::Allocate(Frame& frame, const Allocation& allocation) {

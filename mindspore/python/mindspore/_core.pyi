@@ -149,11 +149,15 @@ recorded_alias: Any
 records_whole_calls: Any
 tape_size: Any
 was_recorded: Any
+profile_events: Any
+profile_rows: Any
 reset_peak_memory: Any
+reset_profile: Any
 reset_peak_reserved: Any
 same_value: Any
 set_graph_mode: Any
 set_num_threads: Any
+set_profile: Any
 set_memory_limit: Any
 set_random_state: Any
 set_seed: Any

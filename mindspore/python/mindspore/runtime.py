@@ -9,9 +9,33 @@ from __future__ import annotations
 from typing import Any
 
 from mindspore import _core
+from mindspore._machine import (
+    dispatch_threads_num,
+    launch_blocking,
+    set_cpu_affinity,
+    set_kernel_launch_group,
+    set_memory,
+)
+from mindspore._streams import (
+    Event,
+    Stream,
+    StreamCtx,
+    communication_stream,
+    current_stream,
+    default_stream,
+    set_cur_stream,
+)
 
 __all__ = [
+    "Event",
+    "Stream",
+    "StreamCtx",
+    "communication_stream",
+    "current_stream",
+    "default_stream",
+    "dispatch_threads_num",
     "empty_cache",
+    "launch_blocking",
     "max_memory_allocated",
     "max_memory_reserved",
     "memory_allocated",
@@ -21,6 +45,10 @@ __all__ = [
     "reset_max_memory_allocated",
     "reset_max_memory_reserved",
     "reset_peak_memory_stats",
+    "set_cpu_affinity",
+    "set_cur_stream",
+    "set_kernel_launch_group",
+    "set_memory",
     "synchronize",
 ]
 

@@ -30,5 +30,8 @@ void AddOptim(KernelTable& table);
 void AddAttention(KernelTable& table);
 void AddRecurrent(KernelTable& table);
 void AddNumbers(KernelTable& table);
+void AddSpecial(KernelTable& table);
+void AddSearch(KernelTable& table);
+void AddCtc(KernelTable& table);
 
 }  // namespace ms::cpu

@@ -75,6 +75,16 @@ class Called:
     plural: str
 
 
+@dataclasses.dataclass(frozen=True)
+class Taken:
+    """Where a function gets something else than it is given, as its annotation says: what may be given, as another one, and
+    what makes of that what the function gets, or Refused. Values of the `quick` kinds it gets as they are."""
+
+    given: Any
+    make: Callable[[Any], Any]
+    quick: tuple[str, ...] = ()
+
+
 def within(low: float, high: float, closed: Literal["both", "left", "right", "none"]) -> Where:
     """Numbers between two bounds, of which those named belong to them."""
     left, right = closed in ("both", "left"), closed in ("both", "right")
@@ -243,7 +253,8 @@ def _any_of(kinds: list[Kind | None]) -> Kind | None:
 
 
 def _annotated(annotation: Any, notes: tuple) -> Kind | None:
-    kind = kind_of(annotation)
+    given = next((note.given for note in notes if isinstance(note, Taken)), annotation)
+    kind = kind_of(given)
     if kind is None:
         return None
     for note in notes:
@@ -253,6 +264,10 @@ def _annotated(annotation: Any, notes: tuple) -> Kind | None:
             kind = dataclasses.replace(kind, take=_conditional(kind.take, note), quick=0, items=0)
         elif isinstance(note, Only):
             kind = _instance(note.type)
+        elif isinstance(note, Taken):
+            quick = functools.reduce(operator.or_, (QUICK[name] for name in note.quick), 0)
+            make = _converted(kind.take, note.make)
+            kind = dataclasses.replace(kind, take=make, quick=quick, items=0)
     return kind
 
 
@@ -264,6 +279,14 @@ def _conditional(take: Callable[[Any], Any], condition: Where) -> Callable[[Any]
         return got if isinstance(got, Refused) or condition.test(got) else other
 
     return checked
+
+
+def _converted(take: Callable[[Any], Any], make: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    def converted(value: Any) -> Any:
+        got = take(value)
+        return got if isinstance(got, Refused) else make(got)
+
+    return converted
 
 
 def _container(origin: Any, args: tuple) -> Kind:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from mindspore.common import _printing
 from mindspore.common._checked import check_value
 from mindspore.common._kinds import Ints
 from mindspore.common._size import require_memory
+from mindspore.common._tensor_facts import FACTS
 from mindspore.context import HOST, checked_device
 
 Tensor = _core.Tensor
@@ -269,6 +271,37 @@ def _from_dlpack(source) -> Tensor:
         ) from None
 
 
+def frombuffer(
+    buffer: Any, *, dtype: Any = None, count: int = -1, offset: int = 0, requires_grad: bool = False
+) -> Tensor:
+    """A tensor over the memory of an object such as a bytearray, of `count` elements from byte `offset` on."""
+    del requires_grad
+    kind = np.dtype(np.float32) if dtype is None else _core.numpy_dtype(_core.dtype_of(dtype))
+    try:
+        array = np.frombuffer(buffer, kind, count, offset)
+    except (TypeError, AttributeError) as error:
+        raise TypeError(
+            f"For 'frombuffer', 'buffer' must be an object that gives its memory, but got {type(buffer).__name__}."
+        ) from error
+    except ValueError as error:
+        raise ValueError(
+            f"For 'frombuffer', 'buffer' must hold what is asked for: {error}."
+        ) from None
+    return Tensor.from_numpy(array if array.flags.writeable else array.copy())
+
+
+def swap_tensors(t1: Tensor, t2: Tensor) -> None:
+    """Two tensors take over the values of each other, shapes and dtypes too."""
+    for name, value in (("t1", t1), ("t2", t2)):
+        if not isinstance(value, Tensor):
+            raise TypeError(
+                f"For 'swap_tensors', '{name}' must be a Tensor, but got {type(value).__name__}."
+            )
+    kept = copy(t1)
+    t1._assign_value(t2)
+    t2._assign_value(kept)
+
+
 def _install() -> None:
     for name, function in {
         "__str__": _str,
@@ -295,7 +328,7 @@ def _install() -> None:
         "nbytes": property(lambda self: self.size * self.itemsize),
         "dim": lambda self: self.ndim,
         "ndimension": lambda self: self.ndim,
-        "numel": lambda self: self.size,
+        "numel": lambda self: int(self.size),
         "data": property(lambda self: self),
         "init_data": lambda self, *args, **kwargs: self,
         "has_init": False,
@@ -307,6 +340,7 @@ def _install() -> None:
         "const_arg": False,
         "virtual_flag": False,
         "adapter_flag": False,
+        **FACTS,
     }.items():
         setattr(Tensor, name, function)
     Tensor.__module__ = "mindspore.common.tensor"
@@ -325,4 +359,4 @@ def _install() -> None:
 
 _install()
 
-__all__ = ["Tensor", "from_numpy", "is_tensor", "tensor"]
+__all__ = ["Tensor", "from_numpy", "is_tensor", "swap_tensors", "tensor"]

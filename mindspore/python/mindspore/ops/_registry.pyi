@@ -34,6 +34,7 @@ from mindspore.ops.function.array_classes import *
 from mindspore.ops.function.array_func import *
 from mindspore.ops.function.attention_func import *
 from mindspore.ops.function.cast_func import *
+from mindspore.ops.function.communication_func import *
 from mindspore.ops.function.creation_func import *
 from mindspore.ops.function.index_func import *
 from mindspore.ops.function.inplace_methods import *
@@ -46,6 +47,7 @@ from mindspore.ops.function.primitive_classes import *
 from mindspore.ops.function.random_func import *
 from mindspore.ops.function.reduce_func import *
 from mindspore.ops.function.reduce_methods import *
+from mindspore.ops.function.sparse_func import *
 from mindspore.ops.function.tensor_methods import *
 from mindspore.ops.function.vector_norm_func import *
 

@@ -31,7 +31,7 @@ def check_dense_input_shape(x_shape: tuple[int, ...], prim_name: str | None = No
         )
 
 
-def _dense_parameter(init: Any, shape: tuple[int, ...], name: str, owner: str, dtype: Any) -> Any:
+def dense_parameter(init: Any, shape: tuple[int, ...], name: str, owner: str, dtype: Any) -> Any:
     """The Parameter from what `initializer` takes; a tensor's shape is checked."""
     if isinstance(init, Tensor) and tuple(init.shape) != shape:
         raise ValueError(
@@ -76,14 +76,14 @@ class Dense(Cell):
         self.has_bias = has_bias
         if weight_init is None:
             weight_init = HeUniform(math.sqrt(5))
-        self.weight = _dense_parameter(
+        self.weight = dense_parameter(
             weight_init, (out_channels, in_channels), "weight", self.cls_name, dtype
         )
         self.bias = None
         if self.has_bias:
             if bias_init is None:
                 bias_init = Uniform(1 / math.sqrt(in_channels))
-            self.bias = _dense_parameter(bias_init, (out_channels,), "bias", self.cls_name, dtype)
+            self.bias = dense_parameter(bias_init, (out_channels,), "bias", self.cls_name, dtype)
         self.matmul = P.MatMul(transpose_b=True)
         self.bias_add = P.BiasAdd()
         if isinstance(activation, str):

@@ -63,7 +63,7 @@ class IndexAdd(PythonPrimitive):
     ]
 
     def __call__(self, x: Tensor, indices: Tensor, y: Tensor) -> Tensor:
-        return raw("Assign")(x, index_func.index_add(x, indices, y, self.axis))
+        return index_func.index_add(x, indices, y, self.axis)
 
 
 class LpNorm(PythonPrimitive):
