@@ -20,6 +20,7 @@ void DefineAllOps(OpRegistry& ops) {
   DefineConvBias(ops);
   DefineMatMulBias(ops);
   DefinePool(ops);
+  DefineUnfold(ops);
   DefineNorm(ops);
   DefineNormRelu(ops);
   DefineActivation(ops);

@@ -19,6 +19,7 @@ void AddMatMul(KernelTable& table);
 void AddConv(KernelTable& table);
 void AddConvBias(KernelTable& table);
 void AddPool(KernelTable& table);
+void AddUnfold(KernelTable& table);
 void AddNorm(KernelTable& table);
 void AddSoftmax(KernelTable& table);
 void AddLoss(KernelTable& table);

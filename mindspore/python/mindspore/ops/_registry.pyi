@@ -35,10 +35,13 @@ from mindspore.ops.function.alias_func import *
 from mindspore.ops.function.array_classes import *
 from mindspore.ops.function.array_func import *
 from mindspore.ops.function.attention_func import *
+from mindspore.ops.function.blocks_func import *
 from mindspore.ops.function.cast_func import *
 from mindspore.ops.function.communication_func import *
+from mindspore.ops.function.conv_func import *
 from mindspore.ops.function.creation_func import *
 from mindspore.ops.function.ctc_func import *
+from mindspore.ops.function.deform_func import *
 from mindspore.ops.function.distribution_func import *
 from mindspore.ops.function.index_func import *
 from mindspore.ops.function.inplace_methods import *
@@ -51,6 +54,8 @@ from mindspore.ops.function.math_func import *
 from mindspore.ops.function.nn_func import *
 from mindspore.ops.function.optimizer_classes import *
 from mindspore.ops.function.order_func import *
+from mindspore.ops.function.pool_classes import *
+from mindspore.ops.function.pool_func import *
 from mindspore.ops.function.primitive_classes import *
 from mindspore.ops.function.put_func import *
 from mindspore.ops.function.random_func import *
@@ -65,6 +70,9 @@ from mindspore.ops.function.status_classes import *
 from mindspore.ops.function.structure_func import *
 from mindspore.ops.function.tensor_methods import *
 from mindspore.ops.function.unique_func import *
+from mindspore.ops.function.unfold_func import *
+from mindspore.ops.function.unique_func import *
+from mindspore.ops.function.unpool_func import *
 from mindspore.ops.function.vector_norm_func import *
 from mindspore.ops.function.whole_methods import *
 from mindspore.ops.function.window_func import *

@@ -311,6 +311,41 @@ class Pad(Cell):
         return self.pad(x, self.paddings)
 
 
+class Unfold(Cell):
+    """Patches of images [N, C, H, W]: [N, rows * columns of a patch * C, patches down, patches across].
+
+    Args:
+        ksizes: The size of a patch, [1, rows, columns, 1].
+        strides: The steps between patches, [1, rows, columns, 1].
+        rates: The distances between elements of a patch, [1, rows, columns, 1].
+        padding: 'same' pads so that there is a patch for each step in the image, 'valid' does not pad.
+    """
+
+    def __init__(
+        self,
+        ksizes: Sequence[int],
+        strides: Sequence[int],
+        rates: Sequence[int],
+        padding: str = "valid",
+    ) -> None:
+        super().__init__()
+        for name, value in (("ksizes", ksizes), ("strides", strides), ("rates", rates)):
+            if len(value) != 4 or value[0] != 1 or value[3] != 1 or min(value) < 1:
+                raise ValueError(
+                    f"For '{self.cls_name}', '{name}' must be [1, rows, columns, 1] of positive ints, "
+                    f"but got {value}."
+                )
+        if padding.upper() not in ("SAME", "VALID"):
+            raise ValueError(
+                f"For '{self.cls_name}', 'padding' must be 'same' or 'valid', but got {padding!r}."
+            )
+        self.extract_image_patches = P.ExtractImagePatches(ksizes, strides, rates, padding)
+
+    def construct(self, input_x: Tensor) -> Tensor:
+        """The patches."""
+        return self.extract_image_patches(input_x)
+
+
 class Norm(Cell):
     """The Euclidean norm over one or more dimensions.
 
@@ -422,4 +457,5 @@ __all__ = [
     "OneHot",
     "Pad",
     "Range",
+    "Unfold",
 ]

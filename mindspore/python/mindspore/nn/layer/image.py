@@ -159,17 +159,7 @@ class PixelShuffle(Cell):
 
     def construct(self, input: Tensor) -> Tensor:
         """The larger images."""
-        _check_image(input, self.cls_name)
-        r = self.upscale_factor
-        lead, (c, h, w) = input.shape[:-3], input.shape[-3:]
-        if c % (r * r):
-            raise ValueError(
-                f"For '{self.cls_name}', the channels must be divisible by {r * r}, but got {c}."
-            )
-        n = len(lead)
-        x = input.reshape((*lead, c // (r * r), r, r, h, w))
-        x = ops.transpose(x, (*range(n), n, n + 3, n + 1, n + 4, n + 2))
-        return x.reshape((*lead, c // (r * r), h * r, w * r))
+        return ops.pixel_shuffle(input, self.upscale_factor)
 
 
 class PixelUnshuffle(Cell):
@@ -185,18 +175,23 @@ class PixelUnshuffle(Cell):
 
     def construct(self, input: Tensor) -> Tensor:
         """The smaller images."""
-        _check_image(input, self.cls_name)
-        r = self.downscale_factor
-        lead, (c, h, w) = input.shape[:-3], input.shape[-3:]
-        if h % r or w % r:
-            raise ValueError(
-                f"For '{self.cls_name}', height and width must be divisible by {r}, "
-                f"but got {h} and {w}."
-            )
-        n = len(lead)
-        x = input.reshape((*lead, c, h // r, r, w // r, r))
-        x = ops.transpose(x, (*range(n), n, n + 2, n + 4, n + 1, n + 3))
-        return x.reshape((*lead, c * r * r, h // r, w // r))
+        return ops.pixel_unshuffle(input, self.downscale_factor)
+
+
+class ChannelShuffle(Cell):
+    """The channels of groups in turn: the first of each, then the second, ... (Zhang et al., 2018).
+
+    Args:
+        groups: The number of groups.
+    """
+
+    def __init__(self, groups: PositiveInt) -> None:
+        super().__init__()
+        self.groups = groups
+
+    def construct(self, x: Tensor) -> Tensor:
+        """The images with their channels in the new order."""
+        return ops.channel_shuffle(x, self.groups)
 
 
 class CentralCrop(Cell):
@@ -296,6 +291,7 @@ __all__ = [
     "PSNR",
     "SSIM",
     "CentralCrop",
+    "ChannelShuffle",
     "PixelShuffle",
     "PixelUnshuffle",
     "ResizeBilinear",
