@@ -12,6 +12,7 @@ void DefineIterated(OpRegistry& ops);
 void DefineCompare(OpRegistry& ops);
 void DefineReduce(OpRegistry& ops);
 void DefineLinalg(OpRegistry& ops);
+void DefineFactor(OpRegistry& ops);
 void DefineArray(OpRegistry& ops);
 void DefineIndexing(OpRegistry& ops);
 void DefineSearch(OpRegistry& ops);

@@ -149,6 +149,7 @@ _MODULES = {
     "parallel",
     "profiler",
     "runtime",
+    "scipy",
     "train",
     "utils",
 }
