@@ -22,6 +22,7 @@ void DefineAllOps(OpRegistry& ops) {
   DefineMatMulBias(ops);
   DefinePool(ops);
   DefineUnfold(ops);
+  DefineImage(ops);
   DefineNorm(ops);
   DefineNormRelu(ops);
   DefineActivation(ops);

@@ -21,6 +21,7 @@ void DefineConv(OpRegistry& ops);
 void DefineConvBias(OpRegistry& ops);
 void DefinePool(OpRegistry& ops);
 void DefineUnfold(OpRegistry& ops);
+void DefineImage(OpRegistry& ops);
 void DefineNorm(OpRegistry& ops);
 void DefineNormRelu(OpRegistry& ops);
 void DefineActivation(OpRegistry& ops);

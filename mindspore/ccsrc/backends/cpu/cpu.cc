@@ -24,7 +24,7 @@ class CpuBackend : public Backend {
     for (auto add : {AddElementwise, AddReduce, AddMatMul, AddConv, AddConvBias, AddPool, AddUnfold,
                      AddNorm, AddSoftmax, AddLoss, AddArray, AddIndexing, AddRandom, AddOptim,
                      AddAttention, AddRecurrent, AddNumbers, AddInteger, AddFused, AddSpecial,
-                     AddSearch, AddCtc, AddFactor}) {
+                     AddSearch, AddCtc, AddFactor, AddResample, AddBoxes}) {
       add(table_);
     }
     table_.For("UpdateGroup").Try("ranges", [this](const KernelRequest& request) {

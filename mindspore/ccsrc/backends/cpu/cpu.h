@@ -21,6 +21,8 @@ void AddConv(KernelTable& table);
 void AddConvBias(KernelTable& table);
 void AddPool(KernelTable& table);
 void AddUnfold(KernelTable& table);
+void AddResample(KernelTable& table);
+void AddBoxes(KernelTable& table);
 void AddNorm(KernelTable& table);
 void AddSoftmax(KernelTable& table);
 void AddLoss(KernelTable& table);
