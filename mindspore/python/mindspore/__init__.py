@@ -83,6 +83,7 @@ _MODULES = {
     "nn",
     "parallel",
     "runtime",
+    "sysconfig",
     "train",
 }
 
