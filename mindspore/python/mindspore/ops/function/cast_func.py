@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mindspore import _core
+from mindspore import _core, context
 from mindspore._core import DType, Tensor
 from mindspore.ops._bind import bound
 
@@ -36,7 +36,7 @@ def astype(self: Tensor, dtype: DType | str, copy: bool = True) -> Tensor:
 
 def to(self: Tensor, dtype: DType | str) -> Tensor:
     """The elements converted to `dtype`, or on the device of that name."""
-    if isinstance(dtype, str) and dtype in _core.backends():
+    if isinstance(dtype, str) and context.names_device(dtype):
         return self.move_to(dtype)
     wanted = _dtype("to", dtype)
     return self if self.dtype == wanted else bound.cast(self, wanted)
