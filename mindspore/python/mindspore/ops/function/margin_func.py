@@ -16,7 +16,7 @@ from mindspore.ops._bind import bound, raw
 from mindspore.ops.function.array_func import _axis
 from mindspore.ops.function.loss_func import _reduced
 from mindspore.ops.function.math_func import where
-from mindspore.ops.function.vector_norm_func import _vector_norm
+from mindspore.ops.function.norm_func import _vector_norm
 
 _cast, _reshape, _gather_d = raw("Cast"), raw("Reshape"), raw("GatherD")
 _sum, _mean = raw("ReduceSum"), raw("ReduceMean")
