@@ -465,7 +465,8 @@ __all__ = ["TEXTS", "arguments", "from_signature", "ms", "ops"]
 _VECTORS = "f(4), f(3)"
 _INT_PAIR = "i(2, 3), i(2, 3)"
 TEXTS.update({f"numpy.{name}": "(2, 3)" for name in ("empty", "indices", "ones", "zeros")})
-TEXTS.update({f"numpy.{n}": _VECTORS for n in ("convolve", "correlate", "polyval", "digitize")})
+TEXTS.update({f"numpy.{n}": _VECTORS for n in ("convolve", "correlate", "digitize")})
+TEXTS["numpy.polyval"] = "f(4), x=f(3)"
 TEXTS.update({f"numpy.poly{n}": _VECTORS for n in ("add", "mul", "sub")})
 TEXTS.update({f"numpy.{n}": "f(4)" for n in ("vander", "polyder", "polyint")})
 TEXTS.update({f"numpy.bitwise_{n}": _INT_PAIR for n in ("and", "or", "xor")})

@@ -25,7 +25,6 @@ from mindspore.numpy.utils import (
 )
 from mindspore.ops.function.index_func import _concrete
 
-
 _ALONG = "apply_along_axis"
 _MOST_CHOICES = 1 << 14
 
@@ -40,7 +39,9 @@ def apply_along_axis(func1d: Callable, axis: int, arr: Array, *args: Any, **kwar
         raise ValueError(
             f"For 'apply_along_axis', there must be a vector along the axis, but got shape {arr.shape}."
         )
-    results = [array_of(_ALONG, "func1d", func1d(row, *args, **kwargs)) for row in ops.unbind(rows, 0)]
+    results = [
+        array_of(_ALONG, "func1d", func1d(row, *args, **kwargs)) for row in ops.unbind(rows, 0)
+    ]
     made = ops.stack(results, axis=0)
     inner = tuple(made.shape[1:])
     made = ops.reshape(made, (*lead, *inner))

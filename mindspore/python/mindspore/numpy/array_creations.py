@@ -48,11 +48,11 @@ from mindspore.numpy._triangles import (
     triu_indices_from,
 )
 from mindspore.numpy.dtypes import Dtype, float32, number_type
-from mindspore.numpy.utils import Array, Operand, as_tensor, cast, is_floating
+from mindspore.numpy.utils import MOST_AXES, Array, Operand, as_tensor, cast, is_floating
 from mindspore.ops._bind import raw
 from mindspore.ops.function.array_func import _ints
 
-_Rank: TypeAlias = Annotated[int, within(0, _MOST_AXES, "both")]
+_Rank: TypeAlias = Annotated[int, within(0, MOST_AXES, "both")]
 _fill, _identity = raw("Fill"), raw("Identity")
 
 

@@ -219,6 +219,17 @@ def _named(function: Callable, name: str, op: Callable) -> Callable:
     return function
 
 
+MOST_AXES = 64  # as many as NumPy has
+
+
+def require_axes(name: str, argument: str, sizes: Sequence[int]) -> None:
+    """Refuses sizes of more axes than an array may have."""
+    if len(sizes) > MOST_AXES:
+        raise ValueError(
+            f"For '{name}', '{argument}' must have at most {MOST_AXES} sizes, but got {len(sizes)}."
+        )
+
+
 # ---- shapes ---------------------------------------------------------------------------------------------------------------
 def axis_of(name: str, axis: int, rank: int) -> int:
     """The number of an axis, which may be counted from the end."""
