@@ -22,8 +22,8 @@ void CtcStep(const T* before, const T* stay, const T* skip, const T* p, int64_t 
     top = top > c ? top : c;
     T level = top == kLowest ? T(0) : top;  // all three are -inf: so is the sum
     T sum = Exponential(a - level) + Exponential(b - level) + Exponential(c - level);
-    T value = level + Logarithm(sum > 0 ? sum : T(1)) + p[s];
-    after[s] = sum > 0 ? value : kLowest;
+    T value = level + Logarithm(sum == 0 ? T(1) : sum) + p[s];
+    after[s] = sum == 0 ? kLowest : value;
   }
 }
 
