@@ -167,8 +167,8 @@ def _lp_pool(
 def lp_pool1d(
     x: Tensor,
     norm_type: Real,
-    kernel_size: int,
-    stride: int | None = None,
+    kernel_size: Ints,
+    stride: Ints | None = None,
     ceil_mode: bool = False,
 ) -> Tensor:
     """The sum of powers of each window of sequences, to one over that power: `sum(x ** p) ** (1 / p)`."""
