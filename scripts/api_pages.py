@@ -28,8 +28,11 @@ ROWS = ROOT / "tests" / "ops"
 OPS = {  # title of a page: topics
     "Arithmetic and functions": ("math", "numbers", "math_func"),
     "Comparison, logic, casts": ("compare", "cast_func"),
-    "Sums, extremes, sorting": ("reduce", "reduce_func", "vector_norm_func"),
-    "Linear algebra": ("linalg", "linalg_func"),
+    "Sums, extremes, sorting": ("reduce", "reduce_func", "norm_func"),
+    "Linear algebra": (
+        *("linalg", "factor", "linalg_func", "factor_func", "matrix_func", "einsum_func"),
+        "matrix_classes",
+    ),
     "Shapes and joining": ("array", "join", "array_func", "join_func", "array_classes"),
     "Indexing": ("indexing", "index_func"),
     "Making tensors": ("creation", "creation_func"),

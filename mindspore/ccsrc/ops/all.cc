@@ -10,6 +10,7 @@ void DefineAllOps(OpRegistry& ops) {
   DefineCompare(ops);
   DefineReduce(ops);
   DefineLinalg(ops);
+  DefineFactor(ops);
   DefineArray(ops);
   DefineIndexing(ops);
   DefineCreation(ops);

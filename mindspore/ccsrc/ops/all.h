@@ -10,6 +10,7 @@ void DefineMath(OpRegistry& ops);
 void DefineCompare(OpRegistry& ops);
 void DefineReduce(OpRegistry& ops);
 void DefineLinalg(OpRegistry& ops);
+void DefineFactor(OpRegistry& ops);
 void DefineArray(OpRegistry& ops);
 void DefineIndexing(OpRegistry& ops);
 void DefineCreation(OpRegistry& ops);

@@ -83,6 +83,7 @@ _MODULES = {
     "nn",
     "parallel",
     "runtime",
+    "scipy",
     "train",
 }
 

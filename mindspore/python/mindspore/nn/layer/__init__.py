@@ -12,6 +12,7 @@ from mindspore.nn.layer import (
     embedding,
     image,
     math,
+    matrices,
     normalization,
     padding,
     pooling,
@@ -29,6 +30,7 @@ from mindspore.nn.layer.conv import *
 from mindspore.nn.layer.embedding import *
 from mindspore.nn.layer.image import *
 from mindspore.nn.layer.math import *
+from mindspore.nn.layer.matrices import *
 from mindspore.nn.layer.normalization import *
 from mindspore.nn.layer.padding import *
 from mindspore.nn.layer.pooling import *
@@ -49,6 +51,7 @@ if not TYPE_CHECKING:  # type checkers take a computed __all__ for an empty one
         *embedding.__all__,
         *image.__all__,
         *math.__all__,
+        *matrices.__all__,
         *normalization.__all__,
         *padding.__all__,
         *pooling.__all__,
