@@ -163,7 +163,7 @@ void SolveTriangle(int64_t n, int64_t columns, View<T> t, bool lower, bool unit,
 // ----------------------------------------------------------------------------------
 template <class T>
 T Reflect(int64_t n, T* x, T* tau) {
-  double most = 0;
+  double most = 0;  // with the first, whose square counts too
   for (int64_t i = 1; i < n; ++i) most = std::max(most, static_cast<double>(std::abs(x[i])));
   *tau = 0;
   if (n <= 1 || most == 0) return n > 0 ? x[0] : T(0);
@@ -173,12 +173,13 @@ T Reflect(int64_t n, T* x, T* tau) {
     double part = static_cast<double>(x[i]) / scale;
     sum += part * part;
   }
-  double first = static_cast<double>(x[0]);
-  double beta = -std::copysign(std::hypot(first, std::sqrt(sum) * scale), first);
+  double first = static_cast<double>(x[0]) / scale;
+  double beta = -std::copysign(std::sqrt(first * first + sum), first);
   *tau = static_cast<T>((beta - first) / beta);
   double inverse = 1 / (first - beta);
-  for (int64_t i = 1; i < n; ++i) x[i] = static_cast<T>(static_cast<double>(x[i]) * inverse);
-  return static_cast<T>(beta);
+  for (int64_t i = 1; i < n; ++i)
+    x[i] = static_cast<T>(static_cast<double>(x[i]) / scale * inverse);
+  return static_cast<T>(beta * scale);
 }
 
 namespace {
