@@ -17,6 +17,7 @@ void DefineAllOps(OpRegistry& ops) {
   DefineConvBias(ops);
   DefineMatMulBias(ops);
   DefinePool(ops);
+  DefineImage(ops);
   DefineNorm(ops);
   DefineNormRelu(ops);
   DefineActivation(ops);

@@ -16,6 +16,7 @@ void DefineCreation(OpRegistry& ops);
 void DefineConv(OpRegistry& ops);
 void DefineConvBias(OpRegistry& ops);
 void DefinePool(OpRegistry& ops);
+void DefineImage(OpRegistry& ops);
 void DefineNorm(OpRegistry& ops);
 void DefineNormRelu(OpRegistry& ops);
 void DefineActivation(OpRegistry& ops);

@@ -19,6 +19,8 @@ void AddMatMul(KernelTable& table);
 void AddConv(KernelTable& table);
 void AddConvBias(KernelTable& table);
 void AddPool(KernelTable& table);
+void AddResample(KernelTable& table);
+void AddBoxes(KernelTable& table);
 void AddNorm(KernelTable& table);
 void AddSoftmax(KernelTable& table);
 void AddLoss(KernelTable& table);

@@ -166,10 +166,16 @@ def _default(method: Callable) -> Callable:
 
 
 class PythonPrimitive(DeclaredPrimitive):
-    """A primitive whose call is Python."""
+    """A primitive whose call is Python. What its constructor takes stands in `_constructor`, or in the signature of its own
+    `__init__`, which hands all of it on in order."""
 
     def __init_subclass__(cls) -> None:
-        check_methods(cls, ("__call__",))
+        if "__init__" in vars(cls):
+            _, *parameters = inspect.signature(cls.__init__).parameters.values()
+            cls._constructor = [
+                (p.name, p.default, p.default is not inspect.Parameter.empty) for p in parameters
+            ]
+        check_methods(cls, ("__init__", "__call__"))
 
     def _bind(self) -> None:
         self.name = type(self).__name__

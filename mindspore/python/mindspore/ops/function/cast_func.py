@@ -11,6 +11,7 @@ from mindspore._core import DType, Tensor
 from mindspore.ops._bind import bound
 
 _FLOATING = frozenset((_core.float16, _core.bfloat16, _core.float32, _core.float64))
+_HALF = frozenset((_core.float16, _core.bfloat16))
 _COMPLEX = frozenset((_core.complex64, _core.complex128))
 _SIGNED = frozenset((_core.int8, _core.int16, _core.int32, _core.int64))
 
@@ -54,6 +55,11 @@ def _type(self: Tensor, dtype: DType | str | None = None) -> Any:
 def is_floating_point(input: Tensor) -> bool:
     """Whether the dtype is a floating one."""
     return input.dtype in _FLOATING
+
+
+def _in_float32(x: Tensor) -> Tensor:
+    """Half types as Float32, for what needs more digits on the way."""
+    return bound.cast(x, _core.float32) if x.dtype in _HALF else x
 
 
 def is_complex(input: Tensor) -> bool:
