@@ -4,7 +4,7 @@ make and return them, and gradients flow through their values, by what holds for
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -18,7 +18,7 @@ _INDEX_TYPES = (_core.int16, _core.int32, _core.int64)
 class Sparse(tuple):
     """What the kinds of sparse tensors share."""
 
-    _fields: tuple[str, ...] = ()
+    _fields: ClassVar[tuple[str, ...]] = ()
     __eq__, __ne__, __hash__ = object.__eq__, object.__ne__, object.__hash__
 
     @classmethod
@@ -114,7 +114,7 @@ class COOTensor(Sparse):
         >>> COOTensor(Tensor([[0, 1], [1, 2]]), Tensor([1.0, 2.0]), (3, 4)).to_dense()
     """
 
-    _fields = ("indices", "values", "shape")
+    _fields: ClassVar[tuple[str, ...]] = ("indices", "values", "shape")
 
     def __new__(
         cls, indices: Any = None, values: Any = None, shape: Any = None, coo_tensor: Any = None
@@ -198,7 +198,7 @@ class CSRTensor(Sparse):
         csr_tensor: one to take the parts of, instead.
     """
 
-    _fields = ("indptr", "indices", "values", "shape")
+    _fields: ClassVar[tuple[str, ...]] = ("indptr", "indices", "values", "shape")
     indptr: Tensor = property(lambda self: self[0])  # type: ignore[assignment]
 
     def __new__(
@@ -309,7 +309,7 @@ class RowTensor(Sparse):
         row_tensor: one to take the parts of, instead.
     """
 
-    _fields = ("indices", "values", "shape")
+    _fields: ClassVar[tuple[str, ...]] = ("indices", "values", "shape")
 
     def __new__(
         cls, indices: Any = None, values: Any = None, shape: Any = None, row_tensor: Any = None
