@@ -9,6 +9,7 @@ import pytest
 
 import mindspore as ms
 from mindspore import Parameter, Tensor, nn, ops
+from mindspore.nn.wrap.loss_scale import grad_scale
 
 
 class Net(nn.Cell):
@@ -204,6 +205,16 @@ def test_parts_of_a_batch(kind, mode):
     assert net.weight.asnumpy() != before
     with pytest.raises(ValueError, match="a multiple of 3"):
         getattr(nn, kind)(net, 3)(x, y)
+
+
+def test_gradients_without_their_scale(mode):
+    grads = (Tensor([2.0, 4.0]), Tensor([6.0], ms.float16))
+    plain = nn.PipelineGradReducer([Parameter(Tensor(1.0), name="a")], 2.0)(grads)
+    mapped = ops.HyperMap()(ops.partial(grad_scale, Tensor(2.0)), grads)
+    for found in (plain, mapped):
+        np.testing.assert_array_equal(found[0].asnumpy(), [1, 2])
+        assert found[1].asnumpy() == 3
+        assert found[1].dtype == ms.float16
 
 
 def test_parameters_that_are_loaded_next():

@@ -19,7 +19,7 @@ made("nn.PoissonNLLLoss", reduction="all")(f32(3), f32(3))
 made("nn.MultiClassDiceLoss")(f32(3, 4), f32(3, 4, low=0.0, high=1.0), grad=True)
 made("nn.MultiClassDiceLoss", ignore_indiex=2)(f32(2, 3, 4, 5), f32(2, 3, 4, 5, low=0.0))
 made("nn.MultiClassDiceLoss", f32(4, 2), 1, "sigmoid")(f32(3, 4), f32(3, 4, low=0.0))
-made("nn.MultiClassDiceLoss", activation=None)(f32(3, 4, low=0.0), f32(3, 4, low=0.0))
+made("nn.MultiClassDiceLoss", activation=None)(f32(3, 4, low=0.0), f32(3, 4, low=0.0, seed=1))
 made("nn.MultiClassDiceLoss", f32(4))(f32(3, 4), f32(3, 4))
 made("nn.MultiClassDiceLoss", f32(3, 2))(f32(3, 4), f32(3, 4))
 made("nn.MultiClassDiceLoss", activation="step")(f32(3, 4), f32(3, 4))
@@ -53,8 +53,8 @@ made("nn.L1LossExt")(f32(3, 4), f32(3, 4, seed=1), ref=lambda x, y: np.abs(x - y
 
 # ---- functions
 for name in ("LGamma", "DiGamma"):
-    made(f"nn.{name}")(f32(3, 4, low=0.1, high=9.0), tol=1e-4)
-    made(f"nn.{name}")(of([0.5, 1.0, 2.0, 30.0]), tol=1e-4)
+    made(f"nn.{name}")(f32(3, 4, low=0.1, high=9.0))
+    made(f"nn.{name}")(of([0.5, 1.0, 2.0, 30.0]))
 made("nn.LBeta")(f32(3, 4, low=0.1, high=5.0), f32(3, 4, low=0.1, high=5.0, seed=1), tol=1e-4)
 made("nn.LBeta")(of([0.5, 9.0, 100.0, 1e5]), of([20.0, 9.0, 0.1, 1e6]), tol=1e-4)
 made("nn.L1Regularizer", 0.1)(f32(3, 4), grad=True)
@@ -136,7 +136,6 @@ made("nn.LayerNormExt", [3, 4], elementwise_affine=False)(
 made("nn.LayerNormExt", 4, 0.1, False)(
     f32(2, 4), ref=lambda x: (x - x.mean(1, keepdims=True)) / np.sqrt(x.var(1, keepdims=True) + 0.1)
 )
-made("nn.LayerNormExt", ())(f32(2, 4))
 made("nn.EmbeddingLookup", 5, 2)(of([[0, 4], [1, 1]], "int32"))
 made("nn.EmbeddingLookup", 5, 2)(of([[0, 7]], "int32"))
 made("nn.EmbeddingLookup", 5, 2, max_norm=0.5)(of([[0, 4], [1, 1]], "int32"))
@@ -162,5 +161,3 @@ made("nn.SparseTensorDenseMatmul", True)(_PLACES, f32(3), (3, 4), f32(3, 2))
 made("nn.SparseTensorDenseMatmul", False, True)(_PLACES, f32(3), (3, 4), f32(2, 4))
 made("nn.SparseTensorDenseMatmul", True, True)(_PLACES, f64(3), (3, 4), f64(2, 3))
 made("nn.SparseTensorDenseMatmul", 1)(_PLACES, f32(3), (3, 4), f32(4, 2))
-made("nn.RReLU", 0.5, 0.2)(f32(3))
-made("nn.RReLU", "a")(f32(3))

@@ -24,6 +24,8 @@ made("nn.MultiMarginLoss", 3)(f32(3, 4), _CLASSES)
 made("nn.MultiMarginLoss", margin="a")(f32(3, 4), _CLASSES)
 made("nn.MultiMarginLoss")(f32(3, 4), of([0, 3], "int64"))
 made("nn.RReLU", 0.2, 0.2)(f32(3, 4))
+made("nn.RReLU", 0.5, 0.2)(f32(3))
+made("nn.RReLU", "a")(f32(3))
 made("nn.RReLU")(f32(3, 4), shape_only=True)
 made("nn.IGamma")(f32(3, 4, low=0.1, high=5.0), f32(3, 4, low=0.1, high=5.0, seed=1), tol=1e-4)
 

@@ -18,6 +18,7 @@ class CellNames:
     IGNORE_LIST: ClassVar[list[str]] = []  # attributes that do not make cells differ
     global_cells: ClassVar[Any] = WeakKeyDictionary()
     total_instance_count = 0
+    cls_name = ""  # of an object, the name of its class
     bprop_debug = False
     cell_init_args = ""
     compile_phase: str | None = None

@@ -87,7 +87,7 @@ class Embedding(Cell):
 
 
 class _Table(Cell):
-    """A table whose rows are looked up; indices behind its end give zeros."""
+    """A table whose rows are looked up; indices outside of it give zeros."""
 
     def __init__(
         self,
@@ -126,7 +126,7 @@ class _Table(Cell):
 
     def _rows(self, indices: Tensor) -> Tensor:
         """Rows, no longer than the bound."""
-        inside = indices < self.vocab_size
+        inside = ops.logical_and(indices >= 0, indices < self.vocab_size)
         places = ops.select(inside, indices, ops.zeros_like(indices))
         rows = self.gather(self.embedding_table, places, 0)
         rows = ops.select(inside.expand_dims(-1), rows, ops.zeros_like(rows))
@@ -137,7 +137,7 @@ class _Table(Cell):
 
 
 class EmbeddingLookup(_Table):
-    """A table of vectors whose rows may be limited in length. Indices behind the end of the table give zeros.
+    """A table of vectors whose rows may be limited in length. Indices outside of the table give zeros.
 
     Args:
         vocab_size: The rows.
@@ -246,6 +246,10 @@ class MultiFieldEmbeddingLookup(_Table):
             raise ValueError(
                 f"For '{self.cls_name}', indices, values and fields must have one shape, [batch, length], but got "
                 f"{input_indices.shape}, {input_values.shape} and {field_ids.shape}."
+            )
+        if field_ids.dtype not in (mstype.int32, mstype.int64):
+            raise TypeError(
+                f"For '{self.cls_name}', 'field_ids' must be int32 or int64, but got {field_ids.dtype}."
             )
         rows = self._rows(input_indices) * input_values.expand_dims(-1)
         fields = ops.arange(self.field_size).reshape((1, -1, 1)).astype(field_ids.dtype)

@@ -178,7 +178,7 @@ class PReLUExt(Cell):
 
     def construct(self, x: Tensor) -> Tensor:
         """The activation."""
-        return ops.prelu(x, self.weight)
+        return ops.prelu(x, self.weight.astype(x.dtype))
 
 
 class EmbeddingExt(Cell):
@@ -295,6 +295,11 @@ class BiDense(Cell):
     def construct(self, input1: Tensor, input2: Tensor) -> Tensor:
         """The layer's output."""
         rows = input1.shape[:-1]
+        if input2.shape[:-1] != rows:
+            raise ValueError(
+                f"For '{self.cls_name}', the inputs must have one shape but for the last size, but got {input1.shape} and "
+                f"{input2.shape}."
+            )
         first = input1.reshape((-1, self.in1_channels))
         second = input2.reshape((-1, self.in2_channels))
         flat = self.weight.swapaxes(0, 1).reshape((self.in1_channels, -1))

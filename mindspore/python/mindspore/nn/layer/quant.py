@@ -241,7 +241,8 @@ class _FoldedNorm(Conv2d):
         dtype: QuantDtype,
     ) -> None:
         weight_init, bias_init, beta_init, gamma_init, mean_init, var_init = inits
-        super().__init__(*shape, has_bias=has_bias, weight_init=weight_init, bias_init=bias_init)
+        settings: Any = (*shape, has_bias, weight_init, bias_init)
+        super().__init__(*settings)
         self.eps = eps
         self.momentum = momentum
         self.fake = fake

@@ -48,6 +48,10 @@ class SparseTensorDenseMatmul(Cell):
                 f"For '{self.cls_name}', there must be two matrices whose inner sizes are equal, but got shapes "
                 f"{tuple(sparse_shape)} and {dense.shape}."
             )
+        if values.dtype != dense.dtype:
+            raise TypeError(
+                f"For '{self.cls_name}', both matrices must be of one dtype, but got {values.dtype} and {dense.dtype}."
+            )
         parts = values.expand_dims(1) * ops.gather(dense, indices[:, columns], 0)
         shape = (sparse_shape[rows], dense.shape[1])
         return P.ScatterNd()(indices[:, rows : rows + 1], parts, shape)

@@ -57,7 +57,12 @@ class PoissonNLLLoss(LossBase):
         self.eps = eps
 
     def construct(self, input: Tensor, target: Tensor) -> Tensor:
-        """The loss."""
+        """The loss, in the dtype of the input."""
+        if not input.is_floating_point():
+            raise TypeError(
+                f"For '{self.cls_name}', 'input' must be of a float type, but got {input.dtype}."
+            )
+        target = target.astype(input.dtype)
         if self.log_input:
             loss = ops.exp(input) - target * input
         else:
@@ -205,11 +210,12 @@ class TripletMarginWithDistanceLoss(LossBase):
 
 def _euclidean(x: Tensor, y: Tensor) -> Tensor:
     """The distance of rows."""
-    if x.ndim < 2:
+    gap = x - y
+    if gap.ndim < 2:
         raise ValueError(
-            f"For 'TripletMarginWithDistanceLoss', inputs must have at least 2 dimensions, but got shape {x.shape}."
+            f"For 'TripletMarginWithDistanceLoss', inputs must have at least 2 dimensions, but got shape {gap.shape}."
         )
-    return ops.norm(x - y, 2, 1)
+    return ops.norm(gap, 2, 1)
 
 
 class CTCLoss(LossBase):

@@ -118,8 +118,7 @@ class SampledSoftmaxLoss(LossBase):
             raise TypeError(
                 f"For '{self.cls_name}', labels must be int32 or int64, but got {labels.dtype}."
             )
-        if labels.ndim == 1:
-            labels = labels.expand_dims(1)
+        labels = labels.reshape((-1, self.num_true))
         drawn = self.sampler(labels) if self.sampled_values is None else self.sampled_values
         sampled, true_count, sampled_count = drawn
         of_labels = (logits.expand_dims(1) * weights[labels]).sum(-1) + bias[labels]

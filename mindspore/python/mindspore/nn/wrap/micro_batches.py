@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from mindspore.common._kinds import PositiveInt
+from mindspore.common._kinds import PositiveInt, Real
 from mindspore.common.tensor import Tensor
 from mindspore.nn.cell import Cell
 
@@ -88,4 +89,26 @@ class MicroBatchInterleaved(_MicroBatches):
         self.interleave_num = interleave_num
 
 
-__all__ = ["GradAccumulationCell", "MicroBatchInterleaved", "PipelineCell"]
+class PipelineGradReducer(Cell):
+    """Gradients of a pipeline without the scale of its loss. In one process nothing is gathered from others.
+
+    Args:
+        parameters: The parameters that the gradients belong to.
+        scale_sense: The scale.
+        opt_shard: Whether states of the optimizer are split over devices.
+    """
+
+    def __init__(
+        self, parameters: Any, scale_sense: Real = 1.0, opt_shard: bool | None = None
+    ) -> None:
+        super().__init__(auto_prefix=False)
+        self.accu_grads = tuple(parameters)
+        self.scale_sense = scale_sense
+        self.opt_shard = bool(opt_shard)
+
+    def construct(self, grads: Sequence[Tensor]) -> tuple[Tensor, ...]:
+        """The gradients."""
+        return tuple([grad / self.scale_sense for grad in grads])
+
+
+__all__ = ["GradAccumulationCell", "MicroBatchInterleaved", "PipelineCell", "PipelineGradReducer"]
