@@ -15,6 +15,7 @@ from mindspore.numpy.utils import (
     Array,
     Arrays,
     Operand,
+    array_of,
     as_tensor,
     axes_of,
     axis_of,

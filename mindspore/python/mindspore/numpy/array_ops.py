@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import sys
 from collections.abc import Sequence
@@ -194,7 +195,7 @@ def array_split(x: Array, indices_or_sections: Ints, axis: int = 0) -> Any:
     total = x.shape[axis_of("array_split", axis, x.ndim)]
     edges = [0, *(slice(0, i).indices(total)[1] for i in indices_or_sections), total]
     if edges == sorted(edges):
-        return list(ops.split(x, [b - a for a, b in zip(edges, edges[1:])], axis))
+        return list(ops.split(x, [b - a for a, b in itertools.pairwise(edges)], axis))
     return list(ops.tensor_split(x, indices_or_sections, axis))
 
 

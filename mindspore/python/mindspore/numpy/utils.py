@@ -176,7 +176,8 @@ def operands(x: Any, y: Any) -> tuple[Any, Any]:
 
 def _beside(number: Any, dtype: Any) -> Any:
     kind = number_type(number)
-    return number if _decides(dtype, kind, type(number)) else Tensor(number, kind)
+    python_type: Any = type(number)
+    return number if _decides(dtype, kind, python_type) else Tensor(number, kind)
 
 
 @functools.cache

@@ -15,6 +15,7 @@ from mindspore.common._size import require_memory
 from mindspore.common.tensor import Tensor
 from mindspore.nn.cell import Cell
 from mindspore.ops import operations as P
+from mindspore.ops.function.interpolate_func import ResizeBilinearV2
 
 _Scales = Positive | Sequence[Positive]
 
@@ -29,8 +30,8 @@ class ResizeBilinear(Cell):
     def __init__(self, half_pixel_centers: bool = False) -> None:
         super().__init__()
         self.half_pixel_centers = half_pixel_centers
-        self.resize = P.ResizeBilinearV2(half_pixel_centers=half_pixel_centers)
-        self.resize_aligned = P.ResizeBilinearV2(align_corners=True)
+        self.resize = ResizeBilinearV2(half_pixel_centers=half_pixel_centers)
+        self.resize_aligned = ResizeBilinearV2(align_corners=True)
 
     def construct(
         self,

@@ -11,7 +11,7 @@ from mindspore.common._kinds import PositiveInt
 from mindspore.common.initializer import Uniform
 from mindspore.common.tensor import Tensor
 from mindspore.nn.cell import Cell
-from mindspore.nn.layer.basic import _dense_parameter
+from mindspore.nn.layer.basic import dense_parameter
 
 
 class BiDense(Cell):
@@ -52,11 +52,11 @@ class BiDense(Cell):
         bound = 1 / math.sqrt(in1_channels)
         shape = (out_channels, in1_channels, in2_channels)
         start = Uniform(bound) if weight_init is None else weight_init
-        self.weight = _dense_parameter(start, shape, "weight", self.cls_name, dtype)
+        self.weight = dense_parameter(start, shape, "weight", self.cls_name, dtype)
         self.bias = None
         if has_bias:
             start = Uniform(bound) if bias_init is None else bias_init
-            self.bias = _dense_parameter(start, shape[:1], "bias", self.cls_name, dtype)
+            self.bias = dense_parameter(start, shape[:1], "bias", self.cls_name, dtype)
 
     def construct(self, input1: Tensor, input2: Tensor) -> Tensor:
         """The layer's output."""

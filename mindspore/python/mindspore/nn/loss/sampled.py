@@ -110,7 +110,10 @@ class SampledSoftmaxLoss(LossBase):
         self.remove_accidental_hits = remove_accidental_hits
         self.seed = seed
         if sampled_values is None:
-            self.sampler = P.UniformCandidateSampler(num_true, num_sampled, True, num_classes, seed)
+            primitives: Any = P  # some are made from a table, and no type checker knows them
+            self.sampler = primitives.UniformCandidateSampler(
+                num_true, num_sampled, True, num_classes, seed
+            )
 
     def construct(self, weights: Tensor, bias: Tensor, labels: Tensor, logits: Tensor) -> Tensor:
         """The loss of activations [N, dim] under the weights [C, dim] and biases [C] of classes."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from mindspore import _core
 from mindspore._core import Tensor
@@ -38,7 +38,7 @@ _SAMPLING = {
 # The modes that may align corners, and how they sample then.
 _ALIGNED = {"linear": "linear", "bilinear": "linear", "trilinear": "linear", "bicubic": "cubic"}
 
-Scales = Positive | Sequence[Positive]
+Scales: TypeAlias = Positive | Sequence[Positive]
 
 
 def _listed(name: str, argument: str, value: Any, count: int) -> tuple:
