@@ -235,6 +235,27 @@ def topk(
     return Extremes(values, _cast(indices, dtype=_core.int64))
 
 
+def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Any:
+    """The k-th smallest element along a dimension, and where it stands."""
+    dim = _axis("kthvalue", dim, input.ndim)
+    if not 1 <= k <= input.shape[dim]:
+        raise ValueError(f"For 'kthvalue', 'k' must be in [1, {input.shape[dim]}], but got {k}.")
+    found = [ops.narrow(part, dim, k - 1, 1) for part in sort(input, dim=dim)]
+    return Extremes(*(found if keepdim else (ops.squeeze(part, dim) for part in found)))
+
+
+def cummin(input: Tensor, dim: int) -> Any:
+    """The smallest element so far along a dimension, and where it stands."""
+    values, indices = ops.cummin(input, dim)
+    return Extremes(values, _cast(indices, dtype=_core.int64))
+
+
+def bincount(input: Tensor, weights: Tensor | None = None, minlength: Count = 0) -> Tensor:
+    """How often each number from 0 on is there, or the sums of its weights."""
+    counts = ops.bincount(input, weights, minlength)
+    return counts if weights is not None else _cast(counts, dtype=_core.int64)
+
+
 # ---- shapes ---------------------------------------------------------------------------------------
 def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     """The dimensions from `start_dim` to `end_dim` joined."""

@@ -33,8 +33,7 @@ Eigen::Map<Vector<T>> VectorOutput(const KernelRequest& r, const KernelArgs& a, 
   return {static_cast<T*>(a.out[i]) + at * n, n};
 }
 
-// ---- elimination
-// ----------------------------------------------------------------------------------
+// ---- elimination --------------------------------------------------------------------------------
 template <class M, class X>
 void SolveTriangle(const M& t, bool lower, bool unit, X&& x) {
   if (lower && unit) {
@@ -133,8 +132,7 @@ Refusal InverseOf(const KernelRequest& r, const KernelArgs& args, int64_t at) {
   return nullptr;
 }
 
-// ---- orthogonal
-// -----------------------------------------------------------------------------------
+// ---- orthogonal ---------------------------------------------------------------------------------
 template <class T>
 Refusal ReflectionsOf(const KernelRequest& r, const KernelArgs& args, int64_t at) {
   auto to = Output<T>(r, args, 0, at);
@@ -190,8 +188,7 @@ Refusal SvdOf(const KernelRequest& r, const KernelArgs& args, int64_t at) {
   return nullptr;
 }
 
-// ---- eigenvalues
-// ----------------------------------------------------------------------------------
+// ---- eigenvalues --------------------------------------------------------------------------------
 template <class T>
 Refusal HermitianOf(const KernelRequest& r, const KernelArgs& args, int64_t at) {
   using R = typename T::value_type;

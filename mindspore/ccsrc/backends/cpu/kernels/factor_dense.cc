@@ -89,8 +89,7 @@ void Multiply(int64_t m, int64_t n, int64_t k, T alpha, View<T> a, View<T> b, Vi
   }
 }
 
-// ---- Cholesky
-// -------------------------------------------------------------------------------------
+// ---- Cholesky -----------------------------------------------------------------------------------
 template <class T>
 bool FactorCholesky(int64_t n, View<T> a) {
   if (n <= kFew) return Loops<T>().cholesky(n, a);
@@ -106,8 +105,7 @@ bool FactorCholesky(int64_t n, View<T> a) {
   return FactorCholesky(rest, a.From(h, h));
 }
 
-// ---- elimination
-// ----------------------------------------------------------------------------------
+// ---- elimination --------------------------------------------------------------------------------
 template <class T>
 void ExchangeRows(int64_t count, const int32_t* pivots, int64_t columns, View<T> a, bool back) {
   for (int64_t k = 0; k < count; ++k) {
@@ -159,8 +157,7 @@ void SolveTriangle(int64_t n, int64_t columns, View<T> t, bool lower, bool unit,
   });
 }
 
-// ---- reflections
-// ----------------------------------------------------------------------------------
+// ---- reflections --------------------------------------------------------------------------------
 template <class T>
 T Reflect(int64_t n, T* x, T* tau) {
   double most = 0;  // with the first, whose square counts too
@@ -279,8 +276,8 @@ void VectorsOfQr(int64_t k, int64_t m, View<T> a, View<T> vectors) {
   }
 }
 
-// ---- exponential
-// ---------------------------------------------------------------------------------- Higham, "The
+// ---- exponential --------------------------------------------------------------------------------
+// Higham, "The
 // scaling and squaring method for the matrix exponential revisited", 2005: a quotient of
 // polynomials of degree 13, squared as often as the norm demands.
 template <class T>

@@ -28,8 +28,7 @@ void Store(T* p, typename VectorOf<T>::type v) {
   __builtin_memcpy(p, &v, sizeof(v));
 }
 
-// ---- products
-// -------------------------------------------------------------------------------------
+// ---- products -----------------------------------------------------------------------------------
 constexpr int64_t kRows = 6;  // with two vectors of b, what 16 registers hold
 constexpr int64_t kDepth = 256;
 constexpr int64_t kHeight = 96;  // rows of a that are packed together
@@ -126,8 +125,7 @@ void Multiply(int64_t m, int64_t j, int64_t end, int64_t k, T alpha, View<T> a, 
   }
 }
 
-// ---- rows
-// -----------------------------------------------------------------------------------------
+// ---- rows ---------------------------------------------------------------------------------------
 template <class T>
 void Subtract(int64_t n, T x, const T* __restrict from, T* __restrict to) {
   for (int64_t j = 0; j < n; ++j) to[j] -= x * from[j];
@@ -250,8 +248,8 @@ void SubtractRows(int64_t i, int64_t end, int64_t n, View<T> a, const T* x, cons
   for (; i < end; ++i) Subtract(n, y[i], x, a.at + i * a.row);
 }
 
-// ---- rotations
-// ------------------------------------------------------------------------------------ Rotations
+// ---- rotations ----------------------------------------------------------------------------------
+// Rotations
 // come in runs, each of which takes up a row of the one before: that stays in registers. Returns
 // the end of the run, which walks from the rows `first` to the rows `next`.
 template <int64_t Vectors, class T>

@@ -58,8 +58,7 @@ struct Turn {
       : r(std::sqrt(f * f + g * g)), c(r > 0 ? f / r : 1), s(r > 0 ? g / r : 0) {}
 };
 
-// ---- rotations
-// ------------------------------------------------------------------------------------
+// ---- rotations ----------------------------------------------------------------------------------
 template <class T>
 class Rotations {
  public:
@@ -89,8 +88,8 @@ class Rotations {
   std::vector<Rotation> waiting_;
 };
 
-// ---- symmetric
-// ------------------------------------------------------------------------------------ a becomes
+// ---- symmetric ----------------------------------------------------------------------------------
+// a becomes
 // tridiagonal, d and e; the vectors of the n - 1 reflections are rows.
 template <class T>
 void Tridiagonalise(int64_t n, View<T> a, double* d, double* e, View<T> vectors, T* tau) {
@@ -246,8 +245,7 @@ bool SymmetricEigen(int64_t n, View<T> a, T* values, View<T> vectors) {
   return true;
 }
 
-// ---- singular values
-// ------------------------------------------------------------------------------
+// ---- singular values ----------------------------------------------------------------------------
 namespace {
 
 // a, with m >= n, becomes upper bidiagonal, d and e. Vectors of the reflections from the left are
