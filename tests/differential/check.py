@@ -1,0 +1,137 @@
+"""What is wrong with a call here, given the answer of the reference package.
+
+As a program it lists what is wrong with the calls of families: python tests/differential/check.py [--wild] [FAMILY ...]"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from operator import attrgetter
+from typing import Any
+
+import numpy as np
+from peers import torch
+
+import mindspore as ms
+from differential.answers import read_accepted, read_answers
+from differential.calllib import Array, At, Call, calls_of, described, families, result_of, value_of
+from differential.compare import difference, shortened
+from differential.wild import wild_calls
+
+# What a user may be told of wrong arguments. Others escape from inside of us by accident.
+_FITTING = (TypeError, ValueError, IndexError, RuntimeError, NotImplementedError, MemoryError)
+
+_LENIENT = "it must raise"
+MORE = " takes more"  # behind a name in a list of accepted differences: what is refused there may work here
+MORE_TYPES = "* takes more types"  # of all names: numbers for tensors, dtypes that some kernels there do not know
+_OF_KERNELS = ("RuntimeError", "NotImplementedError")
+_OF_TYPES = ("TypeError", "NotImplementedError")
+
+
+def expected(listed: Call, answers: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """The answer to a call: that of its own reference function where it has one."""
+    if listed.ref is None:
+        assert listed.key in answers, (
+            f"{listed.key} has no answer: run tests/differential/record.py"
+        )
+        answer = answers[listed.key]
+        cannot = answer.get("no_kernel") or answer.get("raises") in _OF_KERNELS
+        return _of_torch(listed) if cannot and listed.torch else answer
+    arrays = [a.value if isinstance(a, Array) else a for a in listed.args]
+    return {"value": [described(ms, _tensors(listed.ref(*arrays)))]}
+
+
+def _of_torch(listed: Call) -> dict[str, Any]:
+    try:
+        function = attrgetter(listed.torch)(torch)
+        if listed.made is not None:
+            args, kwargs = listed.made
+            function = _filled(function(*_for_torch(list(args)), **_for_torch(kwargs)))
+        result = function(*_for_torch(list(listed.args)), **_for_torch(listed.kwargs))
+    except Exception as error:  # whatever it refuses by
+        return {"raises": type(error).__name__}
+    return {"value": [described(ms, _tensors(result))]}
+
+
+def _filled(layer: Any) -> Any:
+    for name, value in [*layer.named_parameters(), *layer.named_buffers()]:
+        if value.dtype == torch.float32:
+            value.data = torch.from_numpy(value_of(name, value.shape))
+    return layer.eval()
+
+
+def _for_torch(value: Any) -> Any:
+    if isinstance(value, Array):
+        made = torch.from_numpy(np.array(value.value))
+        return made.to(torch.bfloat16) if value.dtype == "bfloat16" else made
+    if isinstance(value, At):
+        return attrgetter(value.name)(torch)
+    if isinstance(value, (list, tuple)):
+        return type(value)(_for_torch(v) for v in value)
+    if isinstance(value, dict):
+        return {k: _for_torch(v) for k, v in value.items()}
+    return value
+
+
+def _tensors(value: Any) -> Any:
+    if isinstance(value, (tuple, list)):
+        return [_tensors(v) for v in value]
+    if isinstance(value, torch.Tensor):
+        if value.dtype == torch.bfloat16:
+            return ms.Tensor(value.detach().float().numpy()).astype(ms.bfloat16)
+        value = value.detach().numpy()
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    return ms.Tensor(np.asarray(value))
+
+
+def problem(listed: Call, answer: dict[str, Any], compiled: bool, wild: bool = False) -> str:
+    """What is wrong with the call in one line; nothing where all is right."""
+    try:
+        got = result_of(ms, listed, compiled)
+    except Exception as error:  # whatever came is compared with what the reference does
+        says = f"it raises {type(error).__name__}: {str(error)[:200]}"
+        if not isinstance(error, _FITTING) or isinstance(error, RecursionError):
+            return says if "absent" not in answer else ""
+        return says if "value" in answer else ""
+    if "raises" in answer:
+        # A wild call may be one that only the kernels of the reference cannot do.
+        kernels = answer.get("no_kernel") or (wild and answer["raises"] in _OF_KERNELS)
+        return "" if kernels else f"{_LENIENT}, as {answer['raises']} there"
+    if "value" not in answer:
+        return ""
+    theirs = answer["value"]
+    if wild:
+        theirs, got = shortened(theirs), shortened(got)
+    return difference(theirs, got, listed.tol, listed.shape_only)
+
+
+def problems(family: str, name: str | None = None, wild: bool = False) -> Iterator[str]:
+    """What is wrong with the calls of a list, but for the accepted differences."""
+    answers, accepted = read_answers(family, wild), read_accepted(family)
+    listed = calls_of(family)
+    for one in wild_calls(listed) if wild else listed:
+        if name not in (None, one.name) or one.key in accepted or one.name in accepted:
+            continue
+        answer = expected(one, answers)
+        for compiled in (False,) if wild else (False, True):
+            said = problem(one, answer, compiled, wild)
+            if said and not (said.startswith(_LENIENT) and _takes_more(one, answer, accepted)):
+                yield f"{one.key}, {'compiled' if compiled else 'eager'}: {said}"
+
+
+def _takes_more(listed: Call, answer: dict[str, Any], accepted: dict[str, str]) -> bool:
+    of_types = MORE_TYPES in accepted and answer.get("raises") in _OF_TYPES
+    return of_types or f"{listed.name}{MORE}" in accepted
+
+
+def main() -> None:
+    """Lists what is wrong."""
+    wild = "--wild" in sys.argv
+    for family in [a for a in sys.argv[1:] if not a.startswith("-")] or families():
+        for said in problems(family, wild=wild):
+            print(f"{family}: {said}".replace("\n", " "))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,85 @@
+"""Whether two results of a call are the same, and how they differ where not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+_TOLERANCE = {
+    "Float16": 4e-3,
+    "BFloat16": 3e-2,
+    "Float32": 2e-5,
+    "Float64": 1e-9,
+    "Complex64": 2e-5,
+}
+
+
+_FEW = 8  # elements that are kept of a wild call's arrays
+
+
+def shortened(described: Any) -> Any:
+    """A result with few elements of each array."""
+    if isinstance(described, list):
+        return [shortened(v) for v in described]
+    if isinstance(described, dict):
+        short = {k: shortened(v) for k, v in described.items() if k != "values"}
+        if values := described.get("values"):
+            short["values"] = values[:: -(-len(values) // _FEW)]
+        elif "values" in described:
+            short["values"] = []
+        return short
+    return described
+
+
+def difference(expected: Any, got: Any, tol: float | None = None, shape_only: bool = False) -> str:
+    """What differs in a few words; nothing where all agrees."""
+    if isinstance(expected, dict) and "values" in expected:
+        return _arrays(expected, got, tol, shape_only)
+    if isinstance(expected, list):
+        if not isinstance(got, list) or len(got) != len(expected):
+            return f"expected {len(expected)} parts, but got {_short(got)}"
+        parts = (difference(e, g, tol, shape_only) for e, g in zip(expected, got))
+        return next((f"part {i}: {d}" for i, d in enumerate(parts) if d), "")
+    if isinstance(expected, dict):
+        if not isinstance(got, dict) or got.keys() != expected.keys():
+            return f"expected keys {sorted(expected)}, but got {_short(got)}"
+        parts = ((k, difference(v, got[k], tol, shape_only)) for k, v in expected.items())
+        return next((f"{k}: {d}" for k, d in parts if d), "")
+    if isinstance(expected, float) and isinstance(got, float):
+        same = shape_only or np.isclose(expected, got, rtol=tol or 1e-5, equal_nan=True)
+        return "" if same else f"expected {expected}, but got {got}"
+    same = type(expected) is type(got) and (shape_only or expected == got)
+    return "" if same else f"expected {_short(expected)}, but got {_short(got)}"
+
+
+def _arrays(expected: dict, got: Any, tol: float | None, shape_only: bool) -> str:
+    if not isinstance(got, dict) or "values" not in got:
+        return f"expected a {expected['dtype']} array, but got {_short(got)}"
+    for what in ("dtype", "shape"):
+        if expected[what] != got[what]:
+            return f"expected {what} {expected[what]}, but got {got[what]}"
+    if shape_only:
+        return ""
+    tolerance = tol or _TOLERANCE.get(expected["dtype"].replace("numpy f", "F"), 0.0)
+    left, right = (np.asarray(x["values"], np.float64) for x in (expected, got))
+    if not left.size:
+        return ""
+    scale = np.abs(left[np.isfinite(left)]).max(initial=0.0)
+    near = np.isclose(
+        left, right, rtol=tolerance, atol=tolerance * max(1.0, scale * 0.1), equal_nan=True
+    )
+    if near.all():
+        return ""
+    worst = int(np.argmin(near))
+    return (
+        f"{int((~near).sum())} of {left.size} elements differ, the first at {worst}: expected "
+        f"{expected['values'][worst]}, but got {got['values'][worst]}"
+    )
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, dict) and "values" in value:
+        return f"a {value['dtype']} array of shape {value['shape']}"
+    text = repr(value)
+    return text if len(text) < 80 else f"{text[:77]}..."

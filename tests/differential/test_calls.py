@@ -1,0 +1,63 @@
+"""The public API against the kept answers of the reference package: every call here eager and compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+import mindspore as ms
+from differential.answers import read_accepted, read_answers
+from differential.calllib import calls_of, families, found
+from differential.check import MORE, expected, problem, problems
+from differential.wild import wild_calls
+
+
+@pytest.fixture(autouse=True)
+def _restored_mode() -> Iterator[None]:
+    mode = ms.get_context("mode")
+    yield
+    ms.set_context(mode=mode)
+
+
+def _names() -> list[tuple[str, str]]:
+    return [(f, n) for f in families() for n in dict.fromkeys(c.name for c in calls_of(f))]
+
+
+@pytest.mark.parametrize(("family", "name"), _names())
+def test_same_as_the_reference(family: str, name: str) -> None:
+    found(ms, name)
+    wrong = list(problems(family, name))
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("family", families())
+def test_wild_calls(family: str) -> None:
+    wrong = list(problems(family, wild=True))
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("family", families())
+def test_accepted_differences_are_differences_of_calls(family: str) -> None:
+    """A line about a call that is gone, or that agrees by now, is to be deleted."""
+    answers = {**read_answers(family), **read_answers(family, wild=True)}
+    accepted, listed = read_accepted(family), calls_of(family)
+    tame, wild = ({c.key: c for c in calls} for calls in (listed, wild_calls(listed)))
+    gone = (
+        set(accepted)
+        - set(tame)
+        - set(wild)
+        - {c.name + more for c in listed for more in ("", MORE)}
+    )
+    agree = [
+        key
+        for key in accepted
+        if (key in wild and not problem(wild[key], answers[key], False, wild=True))
+        or (
+            key in tame
+            and not any(problem(tame[key], expected(tame[key], answers), c) for c in (False, True))
+        )
+    ]
+    assert not gone and not agree
