@@ -408,3 +408,39 @@ TEXTS: dict[str, str] = {
     "nn.polynomial_decay_lr": "0.5, 0.1, 4, 2, 2, 2.0",
 }
 __all__ = ["TEXTS", "arguments", "from_signature", "ms", "ops"]
+
+# Functions of mindspore.numpy, which is mostly given arrays of any shape.
+_VECTORS = "f(4), f(3)"
+_INT_PAIR = "i(2, 3), i(2, 3)"
+TEXTS.update({f"numpy.{name}": "(2, 3)" for name in ("empty", "indices", "ones", "zeros")})
+TEXTS.update({f"numpy.{n}": _VECTORS for n in ("convolve", "correlate", "digitize")})
+TEXTS["numpy.polyval"] = "f(4), x=f(3)"
+TEXTS.update({f"numpy.poly{n}": _VECTORS for n in ("add", "mul", "sub")})
+TEXTS.update({f"numpy.{n}": "f(4)" for n in ("vander", "polyder", "polyint")})
+TEXTS.update({f"numpy.bitwise_{n}": _INT_PAIR for n in ("and", "or", "xor")})
+TEXTS.update({f"numpy.{n}": "i(2, 3)" for n in ("bitwise_not", "invert")})
+TEXTS.update({f"numpy.{n}": _INT_PAIR for n in ("gcd", "lcm")})
+TEXTS.update({f"numpy.{n}": "f(2, 3), f(3, 4)" for n in ("dot", "matmul")})
+TEXTS.update(
+    {
+        "numpy.apply_along_axis": "lambda x: x * 2, 1, f(2, 3)",
+        "numpy.apply_over_axes": "lambda x, axis: x.sum(axis), f(2, 3), 1",
+        "numpy.arange": "5",
+        "numpy.bincount": "i(4)",
+        "numpy.broadcast_to": "f(3), (2, 3)",
+        "numpy.choose": "i(3), choices=[f(3), f(3)]",
+        "numpy.clamp": "f(2, 3), 0.2, 0.5",
+        "numpy.dsplit": "f(2, 3, 4), 2",
+        "numpy.full": "(2, 3), 1.5",
+        "numpy.interp": "f(3), f(4), f(4)",
+        "numpy.matrix_power": "f(3, 3), 2",
+        "numpy.promote_types": "ms.int32, ms.float16",
+        "numpy.ravel_multi_index": "i(2, 3), (2, 3)",
+        "numpy.reshape": "f(2, 3), (3, 2)",
+        "numpy.result_type": "f(3), 1",
+        "numpy.searchsorted": "f(4), f(2, 3)",
+        "numpy.take": "f(2, 3), i(4)",
+        "numpy.take_along_axis": "f(2, 3), i(2, 3), 1",
+        "numpy.unravel_index": "i(4), (2, 3)",
+    }
+)
