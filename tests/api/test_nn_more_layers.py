@@ -130,3 +130,30 @@ def test_dropped_channels(mode):
 def test_refusals(call, error, text, pynative):
     with pytest.raises(error, match=text):
         call()
+
+
+def test_layers_of_mint_refuse():
+    for call, text in (
+        (lambda: nn.LayerNormExt(()), "must not be empty"),
+        (lambda: nn.EmbeddingExt(4, 3, 4), r"'padding_idx' must be in \[-4, 4\)"),
+        (lambda: nn.EmbeddingExt(4, 3, _weight=Tensor(np.ones((3, 3)))), "shape of '_weight'"),
+        (
+            lambda: nn.BiDense(3, 4, 2)(Tensor(np.ones((2, 3))), Tensor(np.ones((1, 4)))),
+            "one shape",
+        ),
+    ):
+        with pytest.raises(ValueError, match=text):
+            call()
+
+
+def test_dropout_of_mint(mode):
+    x = Tensor(np.ones((4, 8, 4, 4), np.float32))
+    for layer in (nn.DropoutExt(0.5), nn.Dropout2dExt(0.5)):
+        got = layer.set_train()(x).asnumpy()
+        assert set(np.unique(got)) == {0, 2}
+        np.testing.assert_array_equal(layer.set_train(False)(x).asnumpy(), x.asnumpy())
+    assert not nn.DropoutExt(1.0).set_train()(x).asnumpy().any()
+    changed = Tensor(np.ones((8, 8), np.float32))
+    same = nn.DropoutExt(0.5, inplace=True).set_train()(changed)
+    np.testing.assert_array_equal(changed.asnumpy(), same.asnumpy())
+    assert (changed.asnumpy() == 0).any()

@@ -323,6 +323,63 @@ def test_get_lr(pynative):
     assert [float(rate.asnumpy()) for rate in grouped.get_lr()] == pytest.approx([0.2, 0.1, 0.1])
 
 
+EACH = {
+    "ASGD": (),
+    "AdaFactor": (),
+    "AdaMax": (0.1,),
+    "Adadelta": (),
+    "Adagrad": (0.1, 0.1),
+    "Adam": (0.1,),
+    "AdamOffload": (0.1,),
+    "AdamWeightDecay": (0.1,),
+    "FTRL": (),
+    "Lamb": (0.1,),
+    "LazyAdam": (0.1,),
+    "Momentum": (0.1, 0.9),
+    "ProximalAdagrad": (),
+    "RMSProp": (),
+    "Rprop": (),
+    "SGD": (),
+}
+
+
+@pytest.mark.parametrize("name", EACH)
+def test_gradients_and_weights_of_half_precision(name, mode):
+    kind, args = getattr(nn, name), EACH[name]
+    expected = run(lambda p: kind(p, *args, weight_decay=0.1))
+    for weights in (np.float32, np.float16):
+        params = [Parameter(Tensor(v.astype(weights)), name=n) for n, v in START.items()]
+        optimizer = kind(params, *args, weight_decay=0.1)
+        for grads in GRADS:
+            optimizer(tuple(Tensor(grad.astype(np.float16)) for grad in grads.values()))
+        assert {p.dtype for p in params} == {Tensor(START["a.bias"].astype(weights)).dtype}
+        same([p.asnumpy() for p in params], expected, 2e-2)
+
+
+@pytest.mark.parametrize("name", EACH)
+def test_a_parameter_comes_once(name):
+    one = parameters()[:1] * 2
+    with pytest.raises(ValueError, match="must differ"):
+        getattr(nn, name)(one, *EACH[name])
+    with pytest.raises(RuntimeError, match="one group only"):
+        getattr(nn, name)([{"params": one}], *EACH[name])
+
+
+def test_compressed_means(mode):
+    params = parameters()
+    optimizer = nn.AdaFactor(params, compression=True)
+    assert {p.dtype for p in (*optimizer.exp_avg, *optimizer.exp_avg_sq_row)} == {ms.float16}
+    for grads in GRADS:
+        optimizer(tuple(Tensor(grad) for grad in grads.values()))
+    same([p.asnumpy() for p in params], run(nn.AdaFactor), 1e-2)
+
+
+def test_one_process_has_nobody_to_join_with():
+    for kind in (nn.AdaSumByGradWrapCell, nn.AdaSumByDeltaWeightWrapCell):
+        with pytest.raises(RuntimeError, match="at least 16 devices"):
+            kind(nn.SGD(parameters(), 0.1))
+
+
 P = parameters()
 
 

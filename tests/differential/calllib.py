@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -202,15 +202,18 @@ def given(ms: Any, value: Any) -> Any:
     return value
 
 
-def _filled(ms: Any, cell: Any) -> Any:
-    """A layer whose parameters are known by their names."""
-    if isinstance(cell, ms.nn.Cell):
-        for parameter in cell.get_parameters():
-            random = np.random.default_rng(zlib.crc32(parameter.name.encode()))
-            least = 0.1 if "var" in parameter.name else -1.0
-            values = random.uniform(least, 1.0, parameter.shape).astype(np.float32)
+def value_of(name: str, shape: Sequence[int]) -> np.ndarray:
+    """What a parameter of a layer is given, known by its name."""
+    random = np.random.default_rng(zlib.crc32(name.encode()))
+    return random.uniform(0.1 if "var" in name else -1.0, 1.0, tuple(shape)).astype(np.float32)
+
+
+def _filled(ms: Any, made: Any) -> Any:
+    if isinstance(made, ms.nn.Cell):
+        for parameter in made.get_parameters():
+            values = value_of(parameter.name, parameter.shape)
             parameter.set_data(ms.Tensor(values, parameter.dtype))
-    return cell
+    return made
 
 
 def _callee(ms: Any, listed: Call) -> Callable:

@@ -117,8 +117,11 @@ def _keywords(kind: type, given: int) -> list[str]:
         return ["dtype", "shape", "init"]
 
 
-# Bases that are there to be derived from.
-_BASES = ("nn.Cell", "nn.LearningRateSchedule", "nn.LossBase", "nn.Metric", "nn.EvaluationBase")
+# Bases that are there to be derived from, and what one process refuses.
+_BASES = (
+    *("nn.Cell", "nn.LearningRateSchedule", "nn.LossBase", "nn.Metric", "nn.EvaluationBase"),
+    *("nn.AdaSumByGradWrapCell", "nn.AdaSumByDeltaWeightWrapCell"),
+)
 # Cells that are not called.
 _NOT_CALLED = (nn.CellDict, nn.CellList, nn.GraphCell, nn.Optimizer)
 

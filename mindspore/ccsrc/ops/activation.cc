@@ -184,6 +184,7 @@ void DefineShrinks(OpRegistry& ops) {
         Term kept = Compare("Greater", g.Call("Abs", {g.in(0)}), g.attr<double>("lambd"));
         return Where(kept, g.dout(), 0.0);
       })
+      .Python("soft_shrink(input, lambd)")
       .Python("softshrink(input, lambd)");
   Activation(ops, "CeLU", "x where it is positive, elsewhere alpha * (exp(x / alpha) - 1).")
       .WithAttr("alpha", 1.0, "Minus the limit far below 0.")

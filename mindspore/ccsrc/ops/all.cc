@@ -7,20 +7,27 @@ namespace ms {
 void DefineAllOps(OpRegistry& ops) {
   DefineControl(ops);
   DefineMath(ops);
+  DefineBessel(ops);
+  DefineIterated(ops);
   DefineCompare(ops);
   DefineReduce(ops);
   DefineLinalg(ops);
+  DefineFactor(ops);
   DefineArray(ops);
   DefineIndexing(ops);
+  DefineSearch(ops);
   DefineCreation(ops);
   DefineConv(ops);
   DefineConvBias(ops);
   DefineMatMulBias(ops);
   DefinePool(ops);
+  DefineUnfold(ops);
+  DefineImage(ops);
   DefineNorm(ops);
   DefineNormRelu(ops);
   DefineActivation(ops);
   DefineLoss(ops);
+  DefineCtc(ops);
   DefineRandom(ops);
   DefineOptim(ops);
   DefineFused(ops);

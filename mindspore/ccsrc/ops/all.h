@@ -7,19 +7,26 @@ namespace ms {
 
 void DefineControl(OpRegistry& ops);
 void DefineMath(OpRegistry& ops);
+void DefineBessel(OpRegistry& ops);
+void DefineIterated(OpRegistry& ops);
 void DefineCompare(OpRegistry& ops);
 void DefineReduce(OpRegistry& ops);
 void DefineLinalg(OpRegistry& ops);
+void DefineFactor(OpRegistry& ops);
 void DefineArray(OpRegistry& ops);
 void DefineIndexing(OpRegistry& ops);
+void DefineSearch(OpRegistry& ops);
 void DefineCreation(OpRegistry& ops);
 void DefineConv(OpRegistry& ops);
 void DefineConvBias(OpRegistry& ops);
 void DefinePool(OpRegistry& ops);
+void DefineUnfold(OpRegistry& ops);
+void DefineImage(OpRegistry& ops);
 void DefineNorm(OpRegistry& ops);
 void DefineNormRelu(OpRegistry& ops);
 void DefineActivation(OpRegistry& ops);
 void DefineLoss(OpRegistry& ops);
+void DefineCtc(OpRegistry& ops);
 void DefineRandom(OpRegistry& ops);
 void DefineOptim(OpRegistry& ops);
 void DefineFused(OpRegistry& ops);

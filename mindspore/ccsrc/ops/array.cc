@@ -57,7 +57,8 @@ Type InferSqueeze(InferContext& c) {
     bool named = std::find(axes.begin(), axes.end(), i) != axes.end();
     Dim size = c.dim(0, i);
     if (!given.empty() && named) {
-      c.Check(size == 1, "the squeezed axes must have size 1, but got {} for axis {} of shape {}",
+      c.Check(!size.symbolic(),
+              "the sizes of the squeezed axes must be known, but got {} for axis {} of shape {}",
               size, i, c.shape(0));
     }
     if (!named || size != 1) dims.push_back(size);

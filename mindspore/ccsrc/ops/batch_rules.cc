@@ -75,7 +75,8 @@ NamedAttrs GroupAttrs(const BatchContext& b) {
 
 }  // namespace
 
-// Conv2D and its gradient for the input. With filters of their own, items are groups of channels.
+// A convolution and its gradient for the input. With filters of their own, items are groups of
+// channels.
 Terms Convolution(BatchContext& b) {
   bool input_grad = b.node().op->AttrIndex("input_size") >= 0;
   if (!b.batched(1)) return FirstAxis(1, input_grad ? "input_size" : nullptr)(b);

@@ -5,7 +5,7 @@
 
 namespace ms {
 
-// The attributes that say what a convolution is.
-OpDef& WithConvAttrs(OpDef& op);
+// The attributes that say what a convolution in two or three dimensions is.
+OpDef& WithConvAttrs(OpDef& op, int rank = 2);
 
 }  // namespace ms

@@ -77,7 +77,8 @@ void DefineGather(OpRegistry& ops) {
       })
       .Python("gather(input_params, input_indices, axis, batch_dims=0)", kFunction | kMethod)
       .Class("Gather(batch_dims=0)(input_params, input_indices, axis)")
-      .Class("GatherV2");
+      .Class("GatherV2")
+      .Class("SparseGatherV2");
   ops.Op("GatherGrad")
       .Internal()
       .Doc("Gradient of Gather: adds each slice of `dout` to the slice that it was a copy of.")

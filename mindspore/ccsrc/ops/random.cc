@@ -132,10 +132,24 @@ void DefineSampling(OpRegistry& ops) {
       .Class("Multinomial(seed=0, seed2=0, dtype=mindspore.int32)(x, num_samples)");
 }
 
+// One number for each parameter.
+void DefineRejected(OpRegistry& ops) {
+  auto define = [&](const char* name, const char* input, const char* doc) {
+    WithSeeds(ops.Op(name).Internal().In(input, kFloating, "Any shape."))
+        .Doc(doc)
+        .Batch(batch::Leading)
+        .Shard("... -> ...; seeded")
+        .Infer([](InferContext& c) { return c.Like(0, c.shape(0)); });
+  };
+  define("StandardGamma", "alpha", "Numbers from gamma distributions of scale 1; nan below 0.");
+  define("StandardPoisson", "rate", "Numbers from Poisson distributions; nan where no rate is.");
+}
+
 }  // namespace
 
 void DefineRandom(OpRegistry& ops) {
   DefineFilled(ops);
+  DefineRejected(ops);
   DefineOffsets(ops);
   DefineSampling(ops);
   WithSeeds(

@@ -1,8 +1,11 @@
 // Ops along one axis that keep or sort it: cumulative sums and products, sorting and the k largest
 // elements.
+#include <limits>
+
 #include "ops/all.h"
 #include "ops/axes.h"
 #include "ops/batch.h"
+#include "ops/elementwise.h"
 #include "ops/shard.h"
 
 namespace ms {
@@ -68,16 +71,68 @@ Terms LinearScanGrad(GradContext& g) {
 }
 
 // Gradient of ops whose output 0 holds elements picked from x at the positions of output 1.
-Term PickedGrad(GradContext& g, int64_t axis) {
+// They may be picked more than once where `reduction` is "add".
+Term PickedGrad(GradContext& g, int64_t axis, const char* reduction = "none") {
   if (g.in_type(0).shape().rank() == 0) return g.dout(0);
   Term zeros = g.emitter().Full(0, g.in_type(0));
   return g.Call("TensorScatterElements", {zeros, g.out(1), g.dout(0)},
-                {{"axis", axis}, {"reduction", std::string("none")}});
+                {{"axis", axis}, {"reduction", std::string(reduction)}});
+}
+
+// dx_i = the sum over k >= i of dy_k exp(x_i - y_k): exp(x_i - y_i) times t_i = dy_i + t_(i+1)
+// exp(y_i - y_(i+1)), whose exponents are never above 0. An exclusive sum has dy one place further.
+Term LogSumGrad(GradContext& g) {
+  bool reverse = g.attr<bool>("reverse"), exclusive = g.attr<bool>("exclusive");
+  Term x = g.in(0);
+  if (x.shape().rank() == 0) return exclusive ? ZerosLike(x) : g.dout();
+  int axis = AxisOf(g);
+  Term dy = exclusive ? Shift(g, g.dout(), axis, reverse) : g.dout();
+  Term y = exclusive ? g.Call("CumulativeLogsumexp", {x}, ScanAttrs(g, false, reverse)) : g.out();
+  // Where nothing was added up yet there is nothing to differ from.
+  Term empty = Compare("Equal", y, -std::numeric_limits<double>::infinity());
+  Term level = Where(empty, ZerosLike(y), y);
+  // Never above 0 but at the end, where nothing comes next.
+  Term change = g.Call("Minimum", {level - Shift(g, level, axis, reverse), ZerosLike(y)});
+  Term factor = Where(empty, ZerosLike(y), g.Call("Exp", {change}));
+  Term total = Recur(g, dy, factor, !reverse, false);
+  return Where(empty, ZerosLike(y), total * g.Call("Exp", {x - level}));
+}
+
+void DefineRunningExtremes(OpRegistry& ops) {
+  for (const char* name : {"CumMax", "CumMin"}) {
+    ops.Op(name)
+        .Internal()
+        .Doc(
+            "Running extreme along an axis and where it was met last; a nan is more extreme than "
+            "all.")
+        .In("input", kReal | kBoolean, "Any shape.")
+        .RequiredAttr<int64_t>("axis", "The axis.")
+        .Axes("axis")
+        .Shard(shard::Along)
+        .Infer([](InferContext& c) {
+          c.Axis(c.attr<int64_t>("axis"), std::max(c.rank(0), 1));
+          return Types{c.Like(0, c.shape(0)), Type(DType::kInt64, c.shape(0))};
+        })
+        .Grad([](GradContext& g) { return PickedGrad(g, g.attr<int64_t>("axis"), "add"); });
+  }
+  ops.Op("CumulativeLogsumexp")
+      .Doc("The logarithm of the running sum of exponentials along an axis.")
+      .In("x", kFloating, "Any shape.")
+      .RequiredAttr<int64_t>("axis", "The axis.")
+      .WithAttr("exclusive", false, "Leave the element itself out.")
+      .WithAttr("reverse", false, "Run from the end.")
+      .Axes("axis")
+      .Shard(shard::Along)
+      .Infer(InferScan)
+      .Grad(LogSumGrad)
+      .Python("logcumsumexp(input, axis)", kFunctionAndMethod)
+      .Class("CumulativeLogsumexp(exclusive=False, reverse=False)(x, axis)");
 }
 
 }  // namespace
 
 void DefineScan(OpRegistry& ops) {
+  DefineRunningExtremes(ops);
   ops.Op("CumSum")
       .Doc("Running sum along an axis.")
       .In("input", kNumber, "Any shape.")

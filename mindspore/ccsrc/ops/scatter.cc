@@ -3,6 +3,7 @@
 #include "ops/all.h"
 #include "ops/axes.h"
 #include "ops/batch.h"
+#include "ops/segment.h"
 #include "ops/shard.h"
 
 namespace ms {
@@ -60,6 +61,28 @@ Terms ExtremeGrad(GradContext& g) {
   return {g.dout() * kept, Term{}, g.Call("GatherNd", {g.dout(), g.in(1)}) * won};
 }
 
+// Of an update, the product of all else at its place, where at most one zero may be left out.
+Terms MulGrad(GradContext& g) {
+  Term x = g.in(0), at = g.in(1), updates = g.in(2);
+  Terms terms(3);
+  if (g.needs(0)) terms[0] = g.Call("TensorScatterMul", {g.dout(), at, updates});
+  if (!g.needs(2)) return terms;
+  Term is_zero = g.Call("Equal", {updates, ZerosLike(updates)});
+  Term zero = CastTo(is_zero, updates.dtype());
+  Term safe = updates + zero;
+  Term product = g.Call("TensorScatterMul", {g.dout() * x, at, safe});
+  Term zeros = g.Call("TensorScatterAdd", {ZerosLike(x), at, zero});
+  Term others = g.Call("GatherNd", {zeros, at}) - zero;
+  Term rest = g.Call("GatherNd", {product, at}) / safe;
+  Term alone = g.Call("Equal", {others, ZerosLike(others)});
+  terms[2] = g.Call("Select", {alone, rest, ZerosLike(rest)});
+  return terms;
+}
+Terms DivGrad(GradContext& g) {
+  Term scaled = g.Call("TensorScatterDiv", {g.dout(), g.in(1), g.in(2)});
+  return {scaled, Term{}, -(g.Call("GatherNd", {scaled * g.in(0), g.in(1)}) / g.in(2))};
+}
+
 void DefineTensorScatter(OpRegistry& ops) {
   struct Form {
     const char* name;
@@ -78,6 +101,10 @@ void DefineTensorScatter(OpRegistry& ops) {
        "tensor_scatter_max(input_x, indices, updates)"},
       {"TensorScatterMin", "lowered to at most", ExtremeGrad,
        "tensor_scatter_min(input_x, indices, updates)"},
+      {"TensorScatterMul", "multiplied by", MulGrad,
+       "tensor_scatter_mul(input_x, indices, updates)"},
+      {"TensorScatterDiv", "divided by", DivGrad,
+       "tensor_scatter_div(input_x, indices, updates)"},
   };
   for (const Form& form : forms) {
     ops.Op(form.name)
@@ -140,6 +167,11 @@ Terms ScatterElementsGrad(GradContext& g) {
   return {g.Call("TensorScatterElements", {g.dout(), g.in(1), zeros}, attrs), Term{}, updates};
 }
 
+DTypeSet WrittenTypes(std::string_view name) {
+  if (name.ends_with("Update")) return kAny;
+  return name.ends_with("Max") || name.ends_with("Min") ? kReal : kNumber;
+}
+
 void DefineParameterScatter(OpRegistry& ops) {
   struct Form {
     const char* name;
@@ -149,14 +181,17 @@ void DefineParameterScatter(OpRegistry& ops) {
   const Form first_axis[] = {
       {"ScatterUpdate", "replaced by", "scatter_update(input_x, indices, updates)"},
       {"ScatterAdd", "increased by", "scatter_add(input_x, indices, updates)"},
-      {"ScatterSub", "decreased by", "scatter_sub(input_x, indices, updates)"}};
+      {"ScatterSub", "decreased by", "scatter_sub(input_x, indices, updates)"},
+      {"ScatterMul", "multiplied by", "scatter_mul(input_x, indices, updates)"},
+      {"ScatterDiv", "divided by", "scatter_div(input_x, indices, updates)"},
+      {"ScatterMax", "raised to at least", "scatter_max(input_x, indices, updates)"},
+      {"ScatterMin", "lowered to at most", "scatter_min(input_x, indices, updates)"}};
   for (const Form& form : first_axis) {
     ops.Op(form.name)
         .Doc(fmt::format(
             "A Parameter with the slices at given positions of the first axis {} the updates.",
             form.verb))
-        .In("input_x", form.name == std::string_view("ScatterUpdate") ? kAny : kNumber,
-            "The Parameter.")
+        .In("input_x", WrittenTypes(form.name), "The Parameter.")
         .In("indices", kIndex, "Positions in [0, n).")
         .In("updates", kAny, "One slice for each position.")
         .WithAttr("use_locking", form.name == std::string_view("ScatterUpdate"),
@@ -174,13 +209,20 @@ void DefineParameterScatter(OpRegistry& ops) {
       {"ScatterNdAdd", "increased by",
        "scatter_nd_add(input_x, indices, updates, use_locking=False)"},
       {"ScatterNdSub", "decreased by",
-       "scatter_nd_sub(input_x, indices, updates, use_locking=False)"}};
+       "scatter_nd_sub(input_x, indices, updates, use_locking=False)"},
+      {"ScatterNdMul", "multiplied by",
+       "scatter_nd_mul(input_x, indices, updates, use_locking=False)"},
+      {"ScatterNdDiv", "divided by",
+       "scatter_nd_div(input_x, indices, updates, use_locking=False)"},
+      {"ScatterNdMax", "raised to at least",
+       "scatter_nd_max(input_x, indices, updates, use_locking=False)"},
+      {"ScatterNdMin", "lowered to at most",
+       "scatter_nd_min(input_x, indices, updates, use_locking=False)"}};
   for (const Form& form : nd) {
     ops.Op(form.name)
         .Doc(fmt::format("A Parameter with the slices at given coordinates {} the updates.",
                          form.verb))
-        .In("input_x", form.name == std::string_view("ScatterNdUpdate") ? kAny : kNumber,
-            "The Parameter.")
+        .In("input_x", WrittenTypes(form.name), "The Parameter.")
         .In("indices", kIndex, "[..., k]: coordinates.")
         .In("updates", kAny, "One slice for each row of coordinates.")
         .WithAttr("use_locking", form.name == std::string_view("ScatterNdUpdate"),
@@ -190,16 +232,6 @@ void DefineParameterScatter(OpRegistry& ops) {
         .Updates(0, 0)
         .Python(form.face);
   }
-}
-
-Terms SegmentSumGrad(GradContext& g) {
-  Term ids = g.in(1);
-  Term zero = g.emitter().Scalar(0, ids.dtype());
-  Term rows = g.Call("Gather", {g.dout(), g.Call("Maximum", {ids, zero})}, {{"axis", int64_t{0}}});
-  Term counted = CastTo(g.Call("GreaterEqual", {ids, zero}), rows.dtype());
-  Dims dims = ids.shape().dims();
-  dims.resize(static_cast<size_t>(rows.shape().rank()), 1);
-  return {rows * Reshape(counted, dims), Term{}};
 }
 
 }  // namespace
@@ -223,26 +255,7 @@ void DefineScatter(OpRegistry& ops) {
       .Python("tensor_scatter_elements(input_x, indices, updates, axis=0, reduction='none')")
       .Class("TensorScatterElements(axis=0, reduction='none')(data, indices, updates)");
   DefineParameterScatter(ops);
-  ops.Op("UnsortedSegmentSum")
-      .Doc("Sums of the slices of x that share a segment. Negative segments are left out.")
-      .In("input_x", kNumber, "At least one dimension.")
-      .In("segment_ids", kIndex, "The leading sizes of x.")
-      .RequiredAttr<int64_t>("num_segments", "How many segments there are.")
-      .Sizes("num_segments")
-      .Batch(batch::SegmentSum)
-      .Shard(shard::SegmentSum)
-      .Infer([](InferContext& c) {
-        Dim n = c.dim_attr("num_segments");
-        c.Check(n > 0, "'num_segments' must be positive, but got {}", n);
-        bool fits = c.rank(1) > 0 && c.rank(1) <= c.rank(0);
-        for (int i = 0; fits && i < c.rank(1); ++i) fits = c.dim(0, i) == c.dim(1, i);
-        c.Check(fits, "the shape of 'segment_ids' must start that of 'input_x', but got {} and {}",
-                c.shape(1), c.shape(0));
-        return c.Like(0, Join({{n}, c.shape(0).Part(c.rank(1), c.rank(0))}));
-      })
-      .Grad(SegmentSumGrad)
-      .Python("unsorted_segment_sum(input_x, segment_ids, num_segments)")
-      .Class("UnsortedSegmentSum()(input_x, segment_ids, num_segments)");
+  DefineSegments(ops);
 }
 
 }  // namespace ms

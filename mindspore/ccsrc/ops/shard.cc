@@ -184,22 +184,24 @@ std::string ChannelSlope(const ShardContext& c) {
 
 namespace {
 
-Names Image(const ShardContext& c, const std::string& channels) {
+// The spatial dimensions of images, windows in them, and the kernel.
+const Names kSpace{"d", "h", "w"}, kWindows{"z", "y", "x"}, kKernel{"q", "r", "s"};
+
+Names Spatial(const ShardContext& c, const Names& names) { return Part(names, 5 - c.rank(0), 3); }
+
+Names Image(const ShardContext& c, const std::string& channels, const Names& spatial = kSpace) {
+  Names sizes = Spatial(c, spatial);
   bool last = c.attr<std::string>("data_format") == "NHWC";
-  return last ? Names{"n", "h", "w", channels} : Names{"n", channels, "h", "w"};
+  return last ? Names{"n"} + sizes + Names{channels} : Names{"n", channels} + sizes;
 }
 
-// Other names for height and width.
-Names Renamed(Names image, const std::string& height, const std::string& width) {
-  std::replace(image.begin(), image.end(), std::string("h"), height);
-  std::replace(image.begin(), image.end(), std::string("w"), width);
-  return image;
-}
+// Of an attribute with the shape of images whose spatial sizes no rule changes.
+const Names kKept{"_", "_", "_"};
 
 // The names of a convolution of images x and y with a weight.
 struct ConvNames {
   Names x, y, weight;
-  Names whole;
+  Names whole, spatial;
   bool grouped;
   std::string output;  // its channels
 
@@ -210,10 +212,12 @@ struct ConvNames {
     y = Image(c, output);
     bool last = c.attr<std::string>("data_format") == "NHWC" &&
                 c.attr<std::string>("weight_format") != "OIHW";
+    spatial = Spatial(c, kSpace);
+    Names kernel = Spatial(c, kKernel);
     weight = packed ? Names{"p"}
-             : last ? Names{output, "r", "s", "c"}
-                    : Names{output, "c", "r", "s"};
-    whole = packed ? Names{"p"} : Names{"r", "s"};
+             : last ? Names{output} + kernel + Names{"c"}
+                    : Names{output, "c"} + kernel;
+    whole = packed ? Names{"p"} : kernel;
   }
 
   // Windows of one element that do not overlap: no part needs its neighbours.
@@ -222,13 +226,14 @@ struct ConvNames {
       const auto& values = c.attr<Ints>(attr);
       return std::all_of(values.begin(), values.end(), [](int64_t v) { return v == 1; });
     };
-    bool last = c.attr<std::string>("data_format") == "NHWC";
-    auto same = [&](int i) { return x.dim(i).Same(y.dim(i)); };
-    return ones("stride") && ones("kernel_size") && same(2) && same(last ? 1 : 3);
+    int first = c.attr<std::string>("data_format") == "NHWC" ? 1 : 2;
+    bool same = true;
+    for (int i = first; i < first + x.rank() - 2; ++i) same = same && x.dim(i).Same(y.dim(i));
+    return ones("stride") && ones("kernel_size") && same;
   }
 
   Rule& Finish(Rule* rule, bool pointwise) const {
-    if (!pointwise) rule->Mark({"h", "w"}, "halo");
+    if (!pointwise) rule->Mark(spatial, "halo");
     rule->Mark(whole, "whole").Clause("out_channel = " + output);
     return grouped ? rule->Clause("group = g") : *rule;
   }
@@ -246,7 +251,7 @@ std::string Convolution(const ShardContext& c) {
 std::string ConvolutionInput(const ShardContext& c) {
   ConvNames names(c, false);
   bool pointwise = ConvNames::Pointwise(c, c.out(0), c.shape(0));
-  Names sizes = pointwise ? names.x : Renamed(names.x, "_", "_");
+  Names sizes = pointwise ? names.x : Image(c, names.grouped ? "g*c" : "c", kKept);
   Rule rule;
   rule.In(names.y).In(names.weight).Out(names.x).Mark({"o"}, "sum");
   rule.Clause(fmt::format("input_size = {}", fmt::join(sizes, " ")));
@@ -259,7 +264,7 @@ std::string ConvolutionFilter(const ShardContext& c) {
   bool pointwise = ConvNames::Pointwise(c, c.shape(1), c.shape(0));
   Rule rule;
   rule.In(names.y).In(names.x).Out(names.weight).Mark({"n"}, "sum");
-  if (pointwise) rule.Mark({"h", "w"}, "sum");
+  if (pointwise) rule.Mark(names.spatial, "sum");
   rule.Clause(fmt::format("filter_size = {}", fmt::join(sizes, " ")));
   return names.Finish(&rule, pointwise).Text();
 }
@@ -278,14 +283,14 @@ std::string ConvolutionBias(const ShardContext& c) {
 ShardFn Windows(const char* mark) {
   return [=](const ShardContext& c) {
     bool halo = std::string_view(mark) == "halo";
-    Names image = Image(c, "c"), out = halo ? image : Renamed(image, "y", "x");
+    Names image = Image(c, "c"), out = halo ? image : Image(c, "c", kWindows);
     Rule rule;
     for (size_t i = 0; i < c.size(); ++i) rule.In(image);
     for (size_t i = 0; i < c.outputs().size(); ++i) rule.Out(out);
-    rule.Mark({"h", "w"}, mark);
-    if (!halo) rule.Mark({"y", "x"}, mark);
+    rule.Mark(Spatial(c, kSpace), mark);
+    if (!halo) rule.Mark(Spatial(c, kWindows), mark);
     if (c.op().AttrIndex("input_size") >= 0)
-      rule.Clause(fmt::format("input_size = {}", fmt::join(Renamed(image, "_", "_"), " ")));
+      rule.Clause(fmt::format("input_size = {}", fmt::join(Image(c, "c", kKept), " ")));
     return rule.Text();
   };
 }

@@ -78,7 +78,8 @@ std::string ScatterNd(const ShardContext& c);
 std::string ScatterInto(const ShardContext& c);      // x, coordinates, updates
 std::string ScatterElements(const ShardContext& c);  // x, positions along an axis, updates
 std::string ScatterFirst(const ShardContext& c);     // x, positions on the first axis, updates
-std::string SegmentSum(const ShardContext& c);
+// Slices joined by segments; parts of the slices join by `mark`.
+ShardFn Segments(const char* mark);
 std::string UpdateRows(const ShardContext& c);  // SGDRows
 
 // Negative log likelihoods: results are per row, or reduced.

@@ -297,16 +297,19 @@ std::string UpdateRows(const ShardContext& c) {
   return rule.Mark({"v"}, "indexed by 6").Mark(rows, "whole").Text();
 }
 
-std::string SegmentSum(const ShardContext& c) {
-  Names rows = Axes(c.rank(1), "i"), slice = Axes(c.rank(0) - c.rank(1));
-  return Rule()
-      .In(rows + slice)
-      .In(rows)
-      .Out(Names{"v"} + slice)
-      .Mark(rows, "sum")
-      .Mark({"v"}, "indexed by 1")
-      .Clause("num_segments = v")
-      .Text();
+ShardFn Segments(const char* mark) {
+  return [mark](const ShardContext& c) {
+    Names rows = Axes(c.rank(1), "i"), slice = Axes(c.rank(0) - c.rank(1));
+    return Rule()
+        .In(rows + slice)
+        .In(rows)
+        .Out(Names{"v"} + slice)
+        .Mark(rows, mark)
+        // Rows of other parts count as zeros, which is nothing to a sum alone.
+        .Mark({"v"}, mark == std::string_view("sum") ? "indexed by 1" : "whole")
+        .Clause("num_segments = v")
+        .Text();
+  };
 }
 
 std::string OneHot(const ShardContext& c) {

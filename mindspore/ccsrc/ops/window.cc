@@ -27,39 +27,56 @@ PadMode ParsePadMode(const std::string& text) {
   return PadMode::kExplicit;
 }
 
-bool ParseChannelsLast(const std::string& text) {
+int SpatialRank(const OpDef& op, const Shape& input) {
+  int format = op.AttrIndex("data_format");
+  if (format < 0) return input.rank() - 2;
+  const Attr& fallback = op.attributes[static_cast<size_t>(format)].fallback;
+  return static_cast<int>(std::get<std::string>(fallback).size()) - 2;
+}
+
+bool ParseChannelsLast(const std::string& text, int rank) {
+  if (rank == 3) {
+    Check(text == "NCDHW", "'data_format' must be 'NCDHW', but got '{}'", text);
+    return false;
+  }
   Check(text == "NCHW" || text == "NHWC", "'data_format' must be 'NCHW' or 'NHWC', but got '{}'",
         text);
   return text == "NHWC";
 }
 
-std::pair<int64_t, int64_t> ParsePair(std::string_view name, const Ints& values,
-                                      bool channels_last) {
-  Check(values.size() == 1 || values.size() == 2 || values.size() == 4,
-        "'{}' must be an int or a tuple of 2 or 4 ints, but got ({})", name,
+Spatial ParseSizes(std::string_view name, const Ints& values, int rank, bool channels_last) {
+  auto count = static_cast<int>(values.size());
+  Check(count == 1 || count == rank || count == rank + 2,
+        "'{}' must be an int or a tuple of {} or {} ints, but got ({})", name, rank, rank + 2,
         fmt::join(values, ", "));
-  size_t at = values.size() == 4 ? (channels_last ? 1 : 2) : 0;
-  std::pair<int64_t, int64_t> pair{values[at], values.size() == 1 ? values[0] : values[at + 1]};
-  if (values.size() == 4) {
-    Check(values[0] == 1 && values[channels_last ? 3 : 1] == 1,
+  Spatial sizes{1, 1, 1};
+  bool all = count == rank + 2;
+  for (int i = 0; i < rank; ++i) {
+    int at = count == 1 ? 0 : i + (all ? (channels_last ? 1 : 2) : 0);
+    sizes[static_cast<size_t>(3 - rank + i)] = values[static_cast<size_t>(at)];
+  }
+  if (all) {
+    Check(values[0] == 1 && values[channels_last ? static_cast<size_t>(count - 1) : 1] == 1,
           "'{}' must be 1 for the batch and the channels, but got ({})", name,
           fmt::join(values, ", "));
   }
-  for (int64_t v : {pair.first, pair.second}) {
+  for (int64_t v : sizes) {
     Check(v >= 1 && v < kLargest, "'{}' must be positive and less than 2^31, but got {}", name, v);
   }
-  return pair;
+  return sizes;
 }
 
-std::array<int64_t, 4> ParsePads(std::string_view name, const Ints& values) {
-  Check(values.size() == 1 || values.size() == 4,
-        "'{}' must be an int or a tuple of 4 ints (top, bottom, left, right), but got ({})", name,
-        fmt::join(values, ", "));
-  std::array<int64_t, 4> pads;
-  for (size_t i = 0; i < 4; ++i) {
-    pads[i] = values[values.size() == 1 ? 0 : i];
-    Check(pads[i] >= 0 && pads[i] < kLargest,
-          "'{}' must not be negative and less than 2^31, but got {}", name, pads[i]);
+SpatialPads ParsePads(std::string_view name, const Ints& values, int rank) {
+  auto count = static_cast<int>(values.size());
+  Check(count == 1 || count == 2 * rank,
+        "'{}' must be an int or a tuple of {} ints ({}top, bottom, left, right), but got ({})",
+        name, 2 * rank, rank == 3 ? "front, back, " : "", fmt::join(values, ", "));
+  SpatialPads pads{};
+  for (int i = 0; i < 2 * rank; ++i) {
+    int64_t pad = values[count == 1 ? 0 : static_cast<size_t>(i)];
+    Check(pad >= 0 && pad < kLargest, "'{}' must not be negative and less than 2^31, but got {}",
+          name, pad);
+    pads[static_cast<size_t>(6 - 2 * rank + i)] = pad;
   }
   return pads;
 }
@@ -82,29 +99,69 @@ void PlaceWindows(std::string_view dimension, PadMode mode, bool ceil_mode, Wind
   if (ceil_mode && steps % w->stride != 0 && w->out * w->stride < w->size + w->pad_before) ++w->out;
 }
 
+namespace {
+
+constexpr const char* kDimensions[] = {"depth", "height", "width"};
+
+int ChannelAxis(const ImageWindows& g) { return g.channels_last ? g.rank + 1 : 1; }
+int ImageAxis(const ImageWindows& g) { return g.channels_last ? 1 : 2; }
+
+// Calls f(window, number of the dimension, axis of the image).
+template <class Windows, class F>
+void EachWindow(Windows& g, F&& f) {
+  Window ImageWindows::* all[] = {&ImageWindows::depth, &ImageWindows::height,
+                                  &ImageWindows::width};
+  for (int i = 0; i < g.rank; ++i) {
+    int dimension = 3 - g.rank + i;
+    f(g.*all[dimension], dimension, ImageAxis(g) + i);
+  }
+}
+
+// The windows that the attributes say, before PlaceWindows.
+PadMode ReadWindows(const OpDef& op, const Attrs& attrs, const Shape& input,
+                    const char* stride_name, ImageWindows* g) {
+  auto ints = [&](std::string_view name) -> const Ints& { return AttrOf<Ints>(op, attrs, name); };
+  g->rank = SpatialRank(op, input);
+  if (op.AttrIndex("data_format") >= 0) {
+    g->channels_last = ParseChannelsLast(AttrOf<std::string>(op, attrs, "data_format"), g->rank);
+  }
+  PadMode mode = ParsePadMode(AttrOf<std::string>(op, attrs, "pad_mode"));
+  auto sizes = [&](const char* name) {
+    return ParseSizes(name, ints(name), g->rank, g->channels_last);
+  };
+  Spatial kernel = sizes("kernel_size"), stride = sizes(stride_name), dilation{1, 1, 1};
+  if (op.AttrIndex("dilation") >= 0) dilation = sizes("dilation");
+  SpatialPads pads = ParsePads("pad", ints("pad"), g->rank);
+  Check(mode == PadMode::kExplicit || pads == SpatialPads{},
+        "'pad' must be 0 unless 'pad_mode' is 'pad', but got ({})", fmt::join(ints("pad"), ", "));
+  Check(input.rank() == g->rank + 2, "the input must have {} dimensions, but got shape {}",
+        g->rank + 2, input);
+  EachWindow(*g, [&](Window& w, int dimension, int axis) {
+    auto i = static_cast<size_t>(dimension);
+    w = {input[axis], kernel[i], stride[i], dilation[i], pads[2 * i], pads[2 * i + 1], 0};
+  });
+  return mode;
+}
+
+void Place(PadMode mode, bool ceil_mode, ImageWindows* g) {
+  EachWindow(*g, [&](Window& w, int dimension, int) {
+    PlaceWindows(kDimensions[dimension], mode, ceil_mode, &w);
+  });
+}
+
+}  // namespace
+
 ConvGeometry MakeConvGeometry(const OpDef& op, const Attrs& attrs, const Shape& input,
                               const Shape& weight) {
-  auto ints = [&](std::string_view name) -> const Ints& { return AttrOf<Ints>(op, attrs, name); };
   ConvGeometry g;
-  g.channels_last = ParseChannelsLast(AttrOf<std::string>(op, attrs, "data_format"));
+  PadMode mode = ReadWindows(op, attrs, input, "stride", &g);
   g.weight_last = g.channels_last && AttrOf<std::string>(op, attrs, "weight_format").empty();
-  PadMode mode = ParsePadMode(AttrOf<std::string>(op, attrs, "pad_mode"));
-  auto kernel = ParsePair("kernel_size", ints("kernel_size"), g.channels_last);
-  auto stride = ParsePair("stride", ints("stride"), g.channels_last);
-  auto dilation = ParsePair("dilation", ints("dilation"), g.channels_last);
-  auto pads = ParsePads("pad", ints("pad"));
-  bool any_pad = pads != std::array<int64_t, 4>{};
-  Check(mode == PadMode::kExplicit || !any_pad,
-        "'pad' must be 0 unless 'pad_mode' is 'pad', but got ({})", fmt::join(pads, ", "));
   int64_t conv_mode = AttrOf<int64_t>(op, attrs, "mode");
   Check(conv_mode == 1, "'mode' must be 1 (cross-correlation), but got {}", conv_mode);
-
-  Check(input.rank() == 4, "the input must have 4 dimensions, but got shape {}", input);
-  Check(weight.rank() == 4, "the weight must have 4 dimensions, but got shape {}", weight);
-  int channel_axis = g.channels_last ? 3 : 1;
-  int image_axis = g.channels_last ? 1 : 2;
+  Check(weight.rank() == g.rank + 2, "the weight must have {} dimensions, but got shape {}",
+        g.rank + 2, weight);
   g.batch = input[0];
-  g.in_channels = input[channel_axis];
+  g.in_channels = input[ChannelAxis(g)];
   g.out_channels = AttrOf<int64_t>(op, attrs, "out_channel");
   g.groups = AttrOf<int64_t>(op, attrs, "group");
   Check(g.groups >= 1 && g.groups < kLargest, "'group' must be positive, but got {}", g.groups);
@@ -113,52 +170,44 @@ ConvGeometry MakeConvGeometry(const OpDef& op, const Attrs& attrs, const Shape& 
   Check(g.in_channels % g.groups == 0 && g.out_channels % g.groups == 0,
         "the channels must be divisible by 'group' {}, but got {} in and {} out", g.groups,
         g.in_channels, g.out_channels);
-  g.height = {input[image_axis], kernel.first, stride.first, dilation.first, pads[0], pads[1], 0};
-  g.width = {
-      input[image_axis + 1], kernel.second, stride.second, dilation.second, pads[2], pads[3], 0};
   Check(weight == g.Weight(),
         "the weight must have shape {} (out channels, in channels / group, "
         "kernel; as the attributes say), but got {}",
         g.Weight(), weight);
-  PlaceWindows("height", mode, false, &g.height);
-  PlaceWindows("width", mode, false, &g.width);
+  Place(mode, false, &g);
   return g;
 }
 
 PoolGeometry MakePoolGeometry(const OpDef& op, const Attrs& attrs, const Shape& input) {
-  auto ints = [&](std::string_view name) -> const Ints& { return AttrOf<Ints>(op, attrs, name); };
   PoolGeometry g;
-  g.channels_last = ParseChannelsLast(AttrOf<std::string>(op, attrs, "data_format"));
-  PadMode mode = ParsePadMode(AttrOf<std::string>(op, attrs, "pad_mode"));
-  auto kernel = ParsePair("kernel_size", ints("kernel_size"), g.channels_last);
-  auto stride = ParsePair("strides", ints("strides"), g.channels_last);
-  std::pair<int64_t, int64_t> dilation{1, 1};
-  if (op.AttrIndex("dilation") >= 0) {
-    dilation = ParsePair("dilation", ints("dilation"), g.channels_last);
-  }
-  auto pads = ParsePads("pad", ints("pad"));
-  Check(mode == PadMode::kExplicit || pads == std::array<int64_t, 4>{},
-        "'pad' must be 0 unless 'pad_mode' is 'pad', but got ({})", fmt::join(pads, ", "));
-  Check(input.rank() == 4, "the input must have 4 dimensions, but got shape {}", input);
-  int image_axis = g.channels_last ? 1 : 2;
+  PadMode mode = ReadWindows(op, attrs, input, "strides", &g);
   g.batch = input[0];
-  g.channels = input[g.channels_last ? 3 : 1];
-  g.height = {input[image_axis], kernel.first, stride.first, dilation.first, pads[0], pads[1], 0};
-  g.width = {
-      input[image_axis + 1], kernel.second, stride.second, dilation.second, pads[2], pads[3], 0};
-  Check(input[image_axis] > 0 && input[image_axis + 1] > 0,
-        "the height and width of the input must be positive, but got shape {}", input);
-  Check(input[image_axis] * input[image_axis + 1] < kLargest,
-        "the image must have less than 2^31 elements, but got shape {}", input);
-  for (const Window* w : {&g.height, &g.width}) {
+  g.channels = input[ChannelAxis(g)];
+  int64_t volume = 1;  // at most kLargest
+  EachWindow(g, [&](const Window& w, int, int) {
+    Check(w.size > 0, "the {}height and width of the input must be positive, but got shape {}",
+          g.rank == 3 ? "depth, " : "", input);
+    volume = std::min(volume * std::min(w.size, kLargest), kLargest);
+  });
+  Check(volume < kLargest, "the image must have less than 2^31 elements, but got shape {}", input);
+  EachWindow(g, [&](const Window& w, int, int) {
     // Then every window holds an element of the input.
-    Check(2 * std::max(w->pad_before, w->pad_after) <= w->span(),
+    Check(2 * std::max(w.pad_before, w.pad_after) <= w.span(),
           "'pad' must be at most half of the kernel, but got pads ({}) and a kernel of {}",
-          fmt::join(pads, ", "), w->span());
-  }
-  bool ceil_mode = AttrOf<bool>(op, attrs, "ceil_mode");
-  PlaceWindows("height", mode, ceil_mode, &g.height);
-  PlaceWindows("width", mode, ceil_mode, &g.width);
+          fmt::join(AttrOf<Ints>(op, attrs, "pad"), ", "), w.span());
+  });
+  Place(mode, AttrOf<bool>(op, attrs, "ceil_mode"), &g);
+  return g;
+}
+
+PoolGeometry MakeUnfoldGeometry(const OpDef& op, const Attrs& attrs, const Shape& input) {
+  PoolGeometry g;
+  Check(input.rank() == 4 || input.rank() == 5,
+        "the input must have 4 or 5 dimensions, but got shape {}", input);
+  PadMode mode = ReadWindows(op, attrs, input, "strides", &g);
+  g.batch = input[0];
+  g.channels = input[1];
+  Place(mode, false, &g);
   return g;
 }
 
@@ -170,7 +219,7 @@ namespace {
 Shape StandIn(const Shape& shape, int channel_axis) {
   if (!shape.symbolic()) return shape;
   DimScope* scope = DimScope::Current();
-  if (!scope || shape.rank() != 4 || shape.dim(channel_axis).symbolic()) Dim::Refuse();
+  if (!scope || shape.rank() <= channel_axis || shape.dim(channel_axis).symbolic()) Dim::Refuse();
   Dims dims = shape.dims();
   for (Dim& d : dims) d = d.Evaluate(scope->hints);
   return dims;
@@ -186,32 +235,45 @@ Dim CountWindows(Dim size, PadMode mode, bool ceil_mode, const Window& w) {
   return (padded - w.span()) / w.stride + 1;
 }
 
+// g.Output() with the symbolic sizes of the input.
 template <class Geometry>
 Shape OutputOf(const OpDef& op, const Attrs& attrs, const Shape& input, const Geometry& g) {
   Shape output = g.Output();
   if (!input.symbolic()) return output;
   PadMode mode = ParsePadMode(AttrOf<std::string>(op, attrs, "pad_mode"));
   bool ceil_mode = op.AttrIndex("ceil_mode") >= 0 && AttrOf<bool>(op, attrs, "ceil_mode");
-  int image_axis = g.channels_last ? 1 : 2;
-  return output.With(0, input.dim(0))
-      .With(image_axis, CountWindows(input.dim(image_axis), mode, ceil_mode, g.height))
-      .With(image_axis + 1, CountWindows(input.dim(image_axis + 1), mode, ceil_mode, g.width));
+  output = output.With(0, input.dim(0));
+  EachWindow(g, [&](const Window& w, int, int axis) {
+    output = output.With(axis, CountWindows(input.dim(axis), mode, ceil_mode, w));
+  });
+  return output;
 }
 
-int ChannelAxis(const OpDef& op, const Attrs& attrs) {
-  return ParseChannelsLast(AttrOf<std::string>(op, attrs, "data_format")) ? 3 : 1;
+int ChannelAxis(const OpDef& op, const Attrs& attrs, const Shape& input) {
+  ImageWindows g;
+  g.rank = SpatialRank(op, input);
+  g.channels_last = ParseChannelsLast(AttrOf<std::string>(op, attrs, "data_format"), g.rank);
+  return ChannelAxis(g);
 }
 
 }  // namespace
 
 Shape ConvOutput(const OpDef& op, const Attrs& attrs, const Shape& input, const Shape& weight) {
-  Shape known = StandIn(input, ChannelAxis(op, attrs));
+  Shape known = StandIn(input, ChannelAxis(op, attrs, input));
   return OutputOf(op, attrs, input, MakeConvGeometry(op, attrs, known, weight));
 }
 
 Shape PoolOutput(const OpDef& op, const Attrs& attrs, const Shape& input) {
-  Shape known = StandIn(input, ChannelAxis(op, attrs));
+  Shape known = StandIn(input, ChannelAxis(op, attrs, input));
   return OutputOf(op, attrs, input, MakePoolGeometry(op, attrs, known));
+}
+
+Shape UnfoldOutput(const OpDef& op, const Attrs& attrs, const Shape& input) {
+  PoolGeometry g = MakeUnfoldGeometry(op, attrs, StandIn(input, 1));
+  Shape images = OutputOf(op, attrs, input, g);
+  Dim windows = 1;
+  for (int axis = 2; axis < images.rank(); ++axis) windows = windows * images.dim(axis);
+  return Dims{images.dim(0), images.dim(1), g.taps(), windows};
 }
 
 }  // namespace ms

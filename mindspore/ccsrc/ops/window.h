@@ -5,6 +5,7 @@
 
 #include <array>
 #include <string_view>
+#include <vector>
 
 #include "ir/op.h"
 
@@ -40,73 +41,98 @@ enum class PadMode { kValid, kSame, kExplicit };
 
 // 'valid', 'same' and 'pad' in any case.
 PadMode ParsePadMode(const std::string& text);
-// Whether the channels come last: 'NHWC' or 'NCHW'.
-bool ParseChannelsLast(const std::string& text);
-// (height, width) of a list of one number, two, or four in the order of the data format. All must
-// be positive.
-std::pair<int64_t, int64_t> ParsePair(std::string_view name, const Ints& values,
-                                      bool channels_last);
-// (top, bottom, left, right) of a list of one number or four.
-std::array<int64_t, 4> ParsePads(std::string_view name, const Ints& values);
+// Sizes along depth, height and width; in two dimensions the first one is 1, and there is one
+// slice.
+using Spatial = std::array<int64_t, 3>;
+using SpatialPads = std::array<int64_t, 6>;  // before and after along each
+
+// How many spatial dimensions an op has: as its default of 'data_format' says, or else its input.
+int SpatialRank(const OpDef& op, const Shape& input);
+// Whether the channels come last: 'NHWC'. In three dimensions they never do: 'NCDHW'.
+bool ParseChannelsLast(const std::string& text, int rank = 2);
+// Of a list of one number, one for each spatial dimension, or one for all in the order of the data
+// format. All must be positive.
+Spatial ParseSizes(std::string_view name, const Ints& values, int rank, bool channels_last);
+// Of a list of one number, or two for each spatial dimension: (top, bottom, left, right).
+SpatialPads ParsePads(std::string_view name, const Ints& values, int rank);
 
 // Fills in `out` and, for 'same', the padding; the other fields are given. Throws where no window
 // fits.
 void PlaceWindows(std::string_view dimension, PadMode mode, bool ceil_mode, Window* window);
 
-// A 2-D convolution: x [n, c, h, w] * weight [o, c / groups, kh, kw] -> y [n, o, oh, ow], or all
-// with channels last.
-struct ConvGeometry {
+// Windows over images of two or three dimensions.
+struct ImageWindows {
+  int rank = 2;
+  Window depth;  // in two dimensions: the only slice
+  Window height;
+  Window width;
+  bool channels_last = false;
+
+  // The windows of all spatial dimensions.
+  std::vector<Window> All() const {
+    if (rank == 2) return {height, width};
+    return {depth, height, width};
+  }
+  bool unit() const {  // of one element each, one for each element
+    auto one = [](const Window& w) { return w.kernel == 1 && w.stride == 1 && !w.padded(); };
+    return one(depth) && one(height) && one(width);
+  }
+  int64_t taps() const { return depth.kernel * height.kernel * width.kernel; }
+  int64_t positions() const { return depth.out * height.out * width.out; }
+  int64_t volume() const { return depth.size * height.size * width.size; }
+
+ protected:
+  Shape Image(int64_t batch, int64_t channels, int64_t Window::* size, bool last) const {
+    Ints sizes{batch};
+    if (!last) sizes.push_back(channels);
+    for (const Window& w : All()) sizes.push_back(w.*size);
+    if (last) sizes.push_back(channels);
+    return sizes;
+  }
+};
+
+// A convolution: x [n, c, h, w] * weight [o, c / groups, kh, kw] -> y [n, o, oh, ow], or all
+// with channels last; in three dimensions with a depth in front of the height.
+struct ConvGeometry : ImageWindows {
   int64_t batch = 0;
   int64_t in_channels = 0;
   int64_t out_channels = 0;
   int64_t groups = 1;
-  Window height;
-  Window width;
-  bool channels_last = false;
-  bool weight_last = false;  // the same for the weight
+  bool weight_last = false;  // channels of the weight
 
-  Shape Input() const { return Image(in_channels, height.size, width.size); }
-  Shape Output() const { return Image(out_channels, height.out, width.out); }
+  Shape Input() const { return Image(batch, in_channels, &Window::size, channels_last); }
+  Shape Output() const { return Image(batch, out_channels, &Window::out, channels_last); }
   Shape Weight() const {
-    int64_t c = in_channels / groups;
-    return weight_last ? Shape{out_channels, height.kernel, width.kernel, c}
-                       : Shape{out_channels, c, height.kernel, width.kernel};
+    return Image(out_channels, in_channels / groups, &Window::kernel, weight_last);
   }
   // Multiplications of one pass.
   double Work() const {
     return static_cast<double>(Output().size()) * static_cast<double>(in_channels / groups) *
-           static_cast<double>(height.kernel * width.kernel);
-  }
-
- private:
-  Shape Image(int64_t channels, int64_t h, int64_t w) const {
-    return channels_last ? Shape{batch, h, w, channels} : Shape{batch, channels, h, w};
+           static_cast<double>(taps());
   }
 };
 
-// Of the attributes that Conv2D and its two gradients share; throws what is wrong with them.
+// Of the attributes that a convolution and its two gradients share; throws what is wrong with them.
 ConvGeometry MakeConvGeometry(const OpDef& op, const Attrs& attrs, const Shape& input,
                               const Shape& weight);
 
-// The shape of the convolution's output, also where the batch, height or width is symbolic.
+// The shape of the convolution's output, also where the batch or spatial sizes are symbolic.
 Shape ConvOutput(const OpDef& op, const Attrs& attrs, const Shape& input, const Shape& weight);
 
-// A 2-D pooling over planes: x [planes, h, w], or [n, h, w, channels] with channels last.
-struct PoolGeometry {
+// Windows over planes or volumes: x [n, channels, h, w], or [n, h, w, channels] with channels last.
+struct PoolGeometry : ImageWindows {
   int64_t batch = 0;
   int64_t channels = 0;
-  Window height;
-  Window width;
-  bool channels_last = false;
 
-  Shape Output() const {
-    return channels_last ? Shape{batch, height.out, width.out, channels}
-                         : Shape{batch, channels, height.out, width.out};
-  }
+  Shape Output() const { return Image(batch, channels, &Window::out, channels_last); }
 };
 
 PoolGeometry MakePoolGeometry(const OpDef& op, const Attrs& attrs, const Shape& input);
 // As ConvOutput.
 Shape PoolOutput(const OpDef& op, const Attrs& attrs, const Shape& input);
+// The same without the limits of a pooling: windows may lie in the padding alone.
+PoolGeometry MakeUnfoldGeometry(const OpDef& op, const Attrs& attrs, const Shape& input);
+// [n, channels, elements of a window, windows].
+Shape UnfoldOutput(const OpDef& op, const Attrs& attrs, const Shape& input);
 
 }  // namespace ms

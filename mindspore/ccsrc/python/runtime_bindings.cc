@@ -9,8 +9,10 @@
 #include "kernel/launch.h"
 #include "kernel/threads.h"
 #include "python/errors.h"
+#include "python/gil.h"
 #include "python/module.h"
 #include "python/op_call.h"
+#include "runtime/profile.h"
 #include "tensor/block_cache.h"
 #include "tensor/buffer.h"
 
@@ -22,9 +24,36 @@ bool graph_mode = false;
 
 // Long kernels run without the GIL.
 void RunLong(const Kernel& kernel, const KernelArgs& args) {
-  py::gil_scoped_release release;
+  WithoutGil others_run;
   WatchProcessors();
   Launch(kernel, args);
+}
+
+// Where code is, and from where it was called: (file, line, function) each, the innermost first.
+py::list PlaceOf(SpanId id) {
+  py::list chain;
+  for (; id; id = GetSpan(id).caller) {
+    const Span& span = GetSpan(id);
+    chain.append(py::make_tuple(span.file, span.line, span.function));
+  }
+  return chain;
+}
+
+py::list ProfileRows() {
+  py::list rows;
+  for (const ProfileRow& r : GetProfile())
+    rows.append(py::make_tuple(r.op, PlaceOf(r.span), r.count, r.total_ns, r.best_ns));
+  return rows;
+}
+
+py::tuple ProfiledLaunches() {
+  ProfileEvents events = GetProfileEvents();
+  py::list kept;
+  for (const ProfileEvent& e : events.kept) {
+    kept.append(
+        py::make_tuple(e.op->name, PlaceOf(e.span), e.thread, e.start_ns, e.ns, e.live_bytes));
+  }
+  return py::make_tuple(kept, events.dropped);
 }
 
 PyObject* GraphMode(PyObject*, PyObject*) { return PyBool_FromLong(graph_mode); }
@@ -36,12 +65,18 @@ PyMethodDef quick[] = {{"graph_mode", GraphMode, METH_NOARGS, "True in GRAPH_MOD
 void BindRuntime(py::module_& m) {
   PyModule_AddFunctions(m.ptr(), quick);
   EagerRunner::SetHooks({RunLong, CallingSpan});
-  GuardBlocksAcrossFork();
   SetUpThreads();
   m.def("set_graph_mode", [](bool on) { graph_mode = on; });
   m.def(
       "add_null_device", [] { RegisterBackend(MakeNullBackend()); },
       "A device 'Null' that accepts every op and computes nothing: to try out compilation.");
+  m.def("set_profile", &SetProfile, py::arg("on"), py::arg("events") = 0,
+        "Whether launches are timed, and how many are kept one by one.");
+  m.def("reset_profile", &ResetProfile);
+  m.def("profile_rows", &ProfileRows,
+        "Sums by op and line, the longest first: op, place, count, nanoseconds, of the quickest.");
+  m.def("profile_events", &ProfiledLaunches,
+        "Launches (op, place, thread, start and length in ns, bytes held), how many were dropped.");
   m.def("set_num_threads", &SetThreads);
   m.def("num_threads", &Threads);
   m.def(

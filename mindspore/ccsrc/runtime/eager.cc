@@ -6,6 +6,7 @@
 #include "grad/rule.h"
 #include "kernel/launch.h"
 #include "kernel/threads.h"
+#include "runtime/profile.h"
 #include "tensor/exposure.h"
 
 namespace ms {
@@ -78,9 +79,10 @@ void* EagerRunner::Workspace(size_t bytes) {
 }
 
 Prepared& EagerRunner::Run(const OpDef& op, std::span<const Tensor* const> inputs,
-                           const AttrsRef& attrs, EagerOutputs& outputs, const InPlace* in_place) {
+                           const AttrsRef& attrs, EagerOutputs& outputs, const InPlace* in_place,
+                           bool take) {
   try {
-    return RunUnnamed(op, inputs, attrs, outputs, in_place);
+    return RunUnnamed(op, inputs, attrs, outputs, in_place, take);
   } catch (const Error& error) {
     throw error.Of(op.name);
   } catch (const std::bad_alloc&) {
@@ -90,7 +92,7 @@ Prepared& EagerRunner::Run(const OpDef& op, std::span<const Tensor* const> input
 
 Prepared& EagerRunner::RunUnnamed(const OpDef& op, std::span<const Tensor* const> inputs,
                                   const AttrsRef& attrs, EagerOutputs& outputs,
-                                  const InPlace* in_place) {
+                                  const InPlace* in_place, bool take) {
   Prepared& prepared = cache_.Find(op, inputs, attrs);
   outputs.Resize(prepared.outputs.size());
   if (op.view) {
@@ -115,7 +117,7 @@ Prepared& EagerRunner::RunUnnamed(const OpDef& op, std::span<const Tensor* const
   if (in_place) {
     for (auto [output, input] : *in_place) {
       const Tensor& old = *inputs[input];
-      if (old.unique() && &old.memory() == &memory_)
+      if (take && old.unique() && &old.memory() == &memory_)
         outputs[output] = old;
       else if (!memory_.on_host())  // the old value is there should the kernel be left out
         outputs[output] = &old.memory() == &memory_ ? old.Copy() : old.In(memory_);
@@ -129,11 +131,15 @@ Prepared& EagerRunner::RunUnnamed(const OpDef& op, std::span<const Tensor* const
     out[i] = results[i].raw();
   }
   const Kernel& kernel = *prepared.kernel;
-  LaunchPlace place{&op, !memory_.on_host() && hooks.place ? hooks.place() : 0};
+  bool profiled = ProfileOn();
+  bool placed = profiled || !memory_.on_host();
+  LaunchPlace place{&op, placed && hooks.place ? hooks.place() : 0};
   KernelArgs args{in.data(),        out.data(), Workspace(kernel.workspace_bytes()),
                   &DefaultRandom(), &stream_,   &place};
   AdoptThreads();
-  if (kernel.cost_ns() > kLongKernelNs && hooks.run_long && memory_.on_host()) {
+  if (profiled) [[unlikely]] {
+    RunRecorded(place, stream_, memory_, [&] { Launch(kernel, args); });
+  } else if (kernel.cost_ns() > kLongKernelNs && hooks.run_long && memory_.on_host()) {
     // Meanwhile another thread may give the tensors other values.
     std::shared_ptr<const Kernel> alive = prepared.kernel;
     for (const Tensor* input : inputs) outputs.inputs.push_back(*input);

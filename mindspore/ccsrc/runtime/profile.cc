@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <mutex>
+
+#include "base/mutex.h"
 
 namespace ms {
 namespace {
@@ -15,13 +16,19 @@ struct Totals {
 };
 
 struct Profile {
-  std::mutex mutex;
+  Mutex mutex;
   std::map<std::pair<const OpDef*, SpanId>, Totals> totals;
+  ProfileEvents events;
+  size_t most_events = 0;
 };
 
 Profile& Data() {
   static auto* profile = new Profile;
   return *profile;
+}
+
+uint64_t Nanoseconds(std::chrono::steady_clock::duration time) {
+  return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(time).count());
 }
 
 void PrintAtExit() { std::fputs(ProfileTable().c_str(), stderr); }
@@ -39,19 +46,42 @@ namespace profile_detail {
 std::atomic<bool> on{WantedByEnvironment()};
 }
 
-void SetProfile(bool on) { profile_detail::on.store(on, std::memory_order_relaxed); }
+void SetProfile(bool on, size_t events) {
+  {
+    std::lock_guard lock(Data().mutex);
+    Data().most_events = events;
+  }
+  profile_detail::on.store(on, std::memory_order_relaxed);
+}
 
 void ResetProfile() {
   std::lock_guard lock(Data().mutex);
   Data().totals.clear();
+  Data().events = {};
 }
 
-void RecordLaunch(const OpDef& op, SpanId span, uint64_t ns) {
+void RecordLaunch(const LaunchPlace& place, std::chrono::steady_clock::time_point start,
+                  std::chrono::steady_clock::time_point end, const Memory& memory) {
+  static std::atomic<uint32_t> threads{0};
+  static thread_local uint32_t thread = threads.fetch_add(1);
+  auto ns = Nanoseconds(end - start);
   std::lock_guard lock(Data().mutex);
-  Totals& t = Data().totals[{&op, span}];
+  Totals& t = Data().totals[{place.op, place.span}];
   ++t.count;
   t.ns += ns;
   t.best_ns = std::min(t.best_ns, ns);
+  ProfileEvents& events = Data().events;
+  if (events.kept.size() < Data().most_events) {
+    events.kept.push_back({place.op, place.span, thread, Nanoseconds(start.time_since_epoch()), ns,
+                           memory.stats().live});
+  } else if (Data().most_events) {
+    ++events.dropped;
+  }
+}
+
+ProfileEvents GetProfileEvents() {
+  std::lock_guard lock(Data().mutex);
+  return Data().events;
 }
 
 std::vector<ProfileRow> GetProfile() {

@@ -10,7 +10,7 @@ from mindspore._interpreter import check_interpreter
 check_interpreter()
 
 from mindspore.version import __version__  # noqa: E402
-from mindspore import _assembler  # noqa: E402
+from mindspore import _assembler, _compat  # noqa: E402
 from mindspore import common, context, ops  # noqa: E402
 from mindspore.common import *  # noqa: E402
 from mindspore.common import dtype  # noqa: E402
@@ -39,6 +39,7 @@ from mindspore.ops import (  # noqa: E402
 )
 
 _assembler.install()
+_compat.install()
 
 # Heavier parts load when they are first named.
 _LAZY = {
@@ -72,26 +73,67 @@ _LAZY = {
     "ckpt_to_safetensors": "train.serialization",
     "safetensors_to_ckpt": "train.serialization",
     "data_sink": "train.data_sink",
+    **dict.fromkeys(("get_level", "get_log_config"), "log"),
+    **dict.fromkeys(("lazy_inline", "no_inline", "set_dump"), "_compat.marks"),
+    "_no_grad": "common.api",
+    "seed": "common._generator",
+    "_pynative_executor": "common.api",
+    "cells_compile_cache": "common.api",
+    "_get_graph_seed": "common.seed",
+    "Profiler": "profiler",
+    **dict.fromkeys(("COOTensor", "CSRTensor", "RowTensor", "SparseTensor"), "ops._sparse"),
+    **dict.fromkeys(
+        ("get_algo_parameters", "reset_algo_parameters", "set_algo_parameters"), "parallel"
+    ),
+    **dict.fromkeys(
+        ("ConvertModelUtils", "ConvertNetUtils", "SummaryCollector", "SummaryRecord"), "train"
+    ),
+    **dict.fromkeys(("Node", "NodeType", "ScopedValue", "SymbolTree"), "rewrite"),
+    **dict.fromkeys(
+        ("Event", "Stream", "StreamCtx", "communication_stream", "current_stream", "default_stream")
+        + ("dispatch_threads_num", "empty_cache", "launch_blocking", "max_memory_allocated")
+        + ("max_memory_reserved", "memory_allocated", "memory_reserved", "memory_stats")
+        + ("memory_summary", "reset_max_memory_allocated", "reset_max_memory_reserved")
+        + ("reset_peak_memory_stats", "set_cpu_affinity", "set_cur_stream", "set_memory")
+        + ("set_kernel_launch_group", "synchronize"),
+        "runtime",
+    ),
+    "number_type": "common.dtype",
+    "frombuffer": "common.tensor",
 }
+_LAZY |= dict.fromkeys(
+    """Accuracy BleuScore ConfusionMatrix ConfusionMatrixMetric CosineSimilarity Dice F1 Fbeta HausdorffDistance Loss MAE
+    MSE MeanSurfaceDistance Metric OcclusionSensitivity Perplexity Precision ROC Recall RootMeanSquareDistance
+    Top1CategoricalAccuracy Top5CategoricalAccuracy TopKCategoricalAccuracy auc get_metric_fn names rearrange_inputs""".split(),
+    "train.metrics",
+)
 _MODULES = {
     "amp",
+    "boost",
     "communication",
     "compile",
+    "compression",
     "dataset",
+    "experimental",
     "hal",
     "log",
+    "mint",
     "nn",
     "numpy",
     "parallel",
+    "profiler",
     "runtime",
+    "scipy",
+    "sysconfig",
     "train",
+    "utils",
 }
 
 
 def __getattr__(name: str) -> Any:
     if name in _LAZY:
         value = getattr(importlib.import_module(f"mindspore.{_LAZY[name]}"), name)
-    elif name in _MODULES:
+    elif name in _MODULES or _compat.known(f"mindspore.{name}"):
         value = importlib.import_module(f"mindspore.{name}")
     else:
         raise AttributeError(f"module 'mindspore' has no attribute '{name}'")

@@ -124,6 +124,7 @@ set_device: Any
 device: Any
 device_of: Any
 keep_on: Any
+stays: Any
 load_backend: Any
 move_to: Any
 synchronize: Any
@@ -149,11 +150,15 @@ recorded_alias: Any
 records_whole_calls: Any
 tape_size: Any
 was_recorded: Any
+profile_events: Any
+profile_rows: Any
 reset_peak_memory: Any
+reset_profile: Any
 reset_peak_reserved: Any
 same_value: Any
 set_graph_mode: Any
 set_num_threads: Any
+set_profile: Any
 set_memory_limit: Any
 set_random_state: Any
 set_seed: Any

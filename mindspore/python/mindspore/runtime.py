@@ -9,9 +9,34 @@ from __future__ import annotations
 from typing import Any
 
 from mindspore import _core
+from mindspore._machine import (
+    dispatch_threads_num,
+    launch_blocking,
+    set_cpu_affinity,
+    set_kernel_launch_group,
+    set_memory,
+)
+from mindspore._streams import (
+    Event,
+    Stream,
+    StreamCtx,
+    communication_stream,
+    current_stream,
+    default_stream,
+    set_cur_stream,
+)
+from mindspore.context import checked_device
 
 __all__ = [
+    "Event",
+    "Stream",
+    "StreamCtx",
+    "communication_stream",
+    "current_stream",
+    "default_stream",
+    "dispatch_threads_num",
     "empty_cache",
+    "launch_blocking",
     "max_memory_allocated",
     "max_memory_reserved",
     "memory_allocated",
@@ -21,6 +46,10 @@ __all__ = [
     "reset_max_memory_allocated",
     "reset_max_memory_reserved",
     "reset_peak_memory_stats",
+    "set_cpu_affinity",
+    "set_cur_stream",
+    "set_kernel_launch_group",
+    "set_memory",
     "synchronize",
 ]
 
@@ -29,11 +58,9 @@ def _device(device_target: str | None) -> str | None:
     if device_target is None:
         return None
     known = {name.upper(): name for name in _core.backends()}
-    if not isinstance(device_target, str) or device_target.upper() not in known:
-        raise ValueError(
-            f"For 'device_target', the device must be one of {list(known)} or None, but got {device_target!r}."
-        )
-    return known[device_target.upper()]
+    if isinstance(device_target, str):
+        device_target = known.get(device_target.upper(), device_target)
+    return checked_device("mindspore.runtime", "device_target", device_target)
 
 
 def synchronize() -> None:

@@ -6,6 +6,13 @@ from rowlib import args, b1, f32, i32, row
 AXIS_2 = args(f32(2, 3), axis=2, says="the axis must be in [-2, 2), but got 2")
 SCALAR = args(f32(), says="at least 1 dimension")
 
+
+def squeezed(x, axis=()):
+    """NumPy refuses what is named but not 1; here it stays."""
+    named = [a % x.ndim for a in np.atleast_1d(axis).astype(int)] or range(x.ndim)
+    return x.reshape([n for i, n in enumerate(x.shape) if i not in named or n != 1])
+
+
 # ---- views --------------------------------------------------------------------------------
 row(
     "Reshape",
@@ -37,15 +44,15 @@ row(
 )
 row(
     "Squeeze",
-    ref=lambda x, axis=(): np.squeeze(x, axis=tuple(np.atleast_1d(axis).astype(int)) or None),
+    ref=squeezed,
     good=[
         args(f32(1, 3, 1)),
         args(f32(1, 3, 1), axis=(0,)),
         args(f32(1, 3, 1), axis=(-1, 0)),
+        args(f32(1, 3), axis=(0, 1)),
         args(f32(2, 3)),
     ],
     bad=[
-        args(f32(2, 3), axis=(0,), says="must have size 1, but got 2 for axis 0"),
         args(f32(1, 3), axis=(2,), says="the axis must be in [-2, 2)"),
     ],
 )

@@ -1,7 +1,7 @@
 """Rows of reading and writing at positions."""
 
 import numpy as np
-from rowlib import args, b1, f32, i32, i64, row
+from rowlib import args, b1, bf16, f16, f32, i32, i64, row
 
 BAD_POSITION = "the indices must be in [-4, 4), but got 4"
 
@@ -169,12 +169,25 @@ def subtract(y, where, updates):
     np.subtract.at(y, where, updates)
 
 
+def multiply(y, where, updates):
+    np.multiply.at(y, where, updates)
+
+
+def divide(y, where, updates):
+    """Integers towards zero."""
+    for at, update in zip(np.ndindex(updates.shape), updates.ravel()):
+        place = tuple(i[at[: i.ndim]] for i in where) + at[where[0].ndim :]
+        y[place] = y[place] / update if y.dtype.kind == "f" else int(y[place] / update)
+
+
 FORMS = {
     "Update": put,
     "Add": np.add.at,
     "Sub": subtract,
     "Max": np.maximum.at,
     "Min": np.minimum.at,
+    "Mul": multiply,
+    "Div": divide,
 }
 DISTINCT = [
     args(f32(3, 4), i32([[0, 1], [2, 3]]), f32(2)),
@@ -183,6 +196,12 @@ DISTINCT = [
     args(i32(4), i32([[1]]), i32(1)),
 ]
 REPEATED = args(f32(3, 4), i32([[1], [1], [0]]), f32(3, 4))
+FACTORS = [
+    args(f32(3, 4, low=0.5), i32([[0, 1], [2, 3]]), f32(2, low=0.5)),
+    args(f32(3, 4, low=0.5), i32([[1], [1], [0]]), f32(3, 4, low=0.5)),
+    args(i32(4), i32([[1], [1]]), i32([2, 3])),
+]
+ZERO = args(i32(4), i32([[1]]), i32([0]), says="must not be divided by zero")
 BAD_ND = [
     args(f32(4), i32([[4]]), f32(1), says="must be in [0, 4), but got 4"),
     args(f32(4), i32([[0]]), i32(1), says="must have the same dtype"),
@@ -195,31 +214,44 @@ for name, f in FORMS.items():
     row(
         f"TensorScatter{name}",
         ref=scatter_with(f),
-        good=DISTINCT if name == "Update" else [*DISTINCT, REPEATED],
-        bad=BAD_ND,
+        good=FACTORS
+        if name in ("Mul", "Div")
+        else DISTINCT
+        if name == "Update"
+        else [*DISTINCT, REPEATED],
+        bad=[*BAD_ND, ZERO] if name == "Div" else BAD_ND,
+        tol={f16: 2e-2, bf16: 8e-2} if name in ("Mul", "Div") else {},
     )
-for name in ("Update", "Add", "Sub"):
-    row(f"ScatterNd{name}", ref=scatter_with(FORMS[name]), good=DISTINCT, bad=BAD_ND, grad=False)
+for name in FORMS:
+    row(
+        f"ScatterNd{name}",
+        ref=scatter_with(FORMS[name]),
+        good=FACTORS if name in ("Mul", "Div") else DISTINCT,
+        bad=BAD_ND,
+        tol={f16: 2e-2, bf16: 8e-2} if name in ("Mul", "Div") else {},
+        grad=False,
+    )
 
 
 def scatter_first(f):
     def ref(x, indices, updates, **_):
         y = x.copy()
-        f(y, indices, updates)
+        f(y, (indices,), updates)
         return y
 
     return ref
 
 
-for name in ("Update", "Add", "Sub"):
+for name in FORMS:
     row(
         f"Scatter{name}",
         ref=scatter_first(FORMS[name]),
         good=[
-            args(f32(4, 3), i32([0, 2]), f32(2, 3)),
-            args(f32(4), i64([[3], [1]]), f32(2, 1)),
-            args(i32(4), i32([1]), i32(1)),
+            args(f32(4, 3, low=0.5), i32([0, 2]), f32(2, 3, low=0.5)),
+            args(f32(4, low=0.5), i64([[3], [1]]), f32(2, 1, low=0.5)),
+            args(i32(4), i32([1]), i32([3])),
         ],
+        tol={f16: 2e-2, bf16: 8e-2} if name in ("Mul", "Div") else {},
         bad=[
             args(f32(4), i32([4]), f32(1), says="the indices must be in [0, 4), but got 4"),
             args(f32(4), i32([0]), i32(1), says="must have the same dtype"),
@@ -283,6 +315,44 @@ row(
         args(f32(2), i32([0, 1, 2]), num_segments=3, says="must start that of 'input_x'"),
     ],
 )
+
+
+def segments(f, empty):
+    def ref(x, ids, num_segments):
+        start = empty(x.dtype)
+        y = np.full((num_segments, *x.shape[ids.ndim :]), start, x.dtype)
+        f(y, ids[ids >= 0], x[ids >= 0])
+        return y
+
+    return ref
+
+
+def extreme(of):
+    return lambda dtype: getattr(np.finfo(dtype) if dtype.kind == "f" else np.iinfo(dtype), of)
+
+
+for name, f, empty in (
+    ("Max", np.maximum.at, extreme("min")),
+    ("Min", np.minimum.at, extreme("max")),
+    ("Prod", np.multiply.at, lambda dtype: 1),
+):
+    row(
+        f"UnsortedSegment{name}",
+        ref=segments(f, empty),
+        good=[
+            args(f32(5, 3), i32([0, 2, 0, -1, 1]), num_segments=3),
+            args(f32(2, 2, 3), i64([[0, 1], [1, 1]]), num_segments=2),
+            args(i32(4), i32([0, 0, 1, 1]), num_segments=2),
+        ],
+        bad=[
+            args(
+                f32(2), i32([0, 3]), num_segments=3, says="the indices must be below 3, but got 3"
+            ),
+            args(f32(2), i32([0, 1]), num_segments=0, says="'num_segments' must be positive"),
+            args(f32(2), i32([0, 1, 2]), num_segments=3, says="must start that of 'input_x'"),
+        ],
+        tol={f16: 1e-2, bf16: 4e-2},
+    )
 
 
 def one_hot(indices, on, off, depth, axis=-1):

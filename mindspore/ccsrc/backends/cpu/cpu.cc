@@ -21,9 +21,11 @@ class CpuBackend : public Backend {
       dnnl::set_max_cpu_isa(MachineIsa() == Isa::kAvx2 ? dnnl::cpu_isa::avx2
                                                        : dnnl::cpu_isa::sse41);
     }
-    for (auto add : {AddElementwise, AddReduce, AddMatMul, AddConv, AddConvBias, AddPool, AddNorm,
-                     AddSoftmax, AddLoss, AddArray, AddIndexing, AddRandom, AddOptim, AddAttention,
-                     AddRecurrent, AddNumbers, AddInteger, AddFused}) {
+    for (auto add :
+         {AddElementwise, AddReduce,    AddMatMul,   AddConv,    AddConvBias, AddPool,    AddUnfold,
+          AddNorm,        AddSoftmax,   AddLoss,     AddArray,   AddIndexing, AddRandom,  AddOptim,
+          AddAttention,   AddRecurrent, AddNumbers,  AddInteger, AddFused,    AddSpecial, AddSearch,
+          AddCtc,         AddFactor,    AddResample, AddBoxes}) {
       add(table_);
     }
     table_.For("UpdateGroup").Try("ranges", [this](const KernelRequest& request) {

@@ -16,9 +16,13 @@ int64_t PackedSize(const KernelRequest& convolution);
 void AddElementwise(KernelTable& table);
 void AddReduce(KernelTable& table);
 void AddMatMul(KernelTable& table);
+void AddFactor(KernelTable& table);
 void AddConv(KernelTable& table);
 void AddConvBias(KernelTable& table);
 void AddPool(KernelTable& table);
+void AddUnfold(KernelTable& table);
+void AddResample(KernelTable& table);
+void AddBoxes(KernelTable& table);
 void AddNorm(KernelTable& table);
 void AddSoftmax(KernelTable& table);
 void AddLoss(KernelTable& table);
@@ -29,5 +33,8 @@ void AddOptim(KernelTable& table);
 void AddAttention(KernelTable& table);
 void AddRecurrent(KernelTable& table);
 void AddNumbers(KernelTable& table);
+void AddSpecial(KernelTable& table);
+void AddSearch(KernelTable& table);
+void AddCtc(KernelTable& table);
 
 }  // namespace ms::cpu

@@ -41,7 +41,8 @@ def rebuild(value: Any, replace: Callable[[Tensor], Any]) -> Any:
         return replace(value)
     if isinstance(value, tuple):
         items = [rebuild(item, replace) for item in value]
-        return type(value)(*items) if hasattr(value, "_fields") else like(value, tuple(items))
+        kind: Any = value
+        return kind._make(items) if hasattr(kind, "_fields") else like(value, tuple(items))
     if isinstance(value, list):
         return like(value, [rebuild(item, replace) for item in value])
     if isinstance(value, dict):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 from mindspore import _core
@@ -67,5 +68,46 @@ def ms_memory_recycle():
     """Gives freed memory that is kept for later use back to the system."""
     _core.empty_memory_cache()
 
+
+class _PyNativeExecutor:
+    """Eager execution, as scripts reach it."""
+
+    def sync(self) -> None:
+        """Waits until the device has done what it was given."""
+        _core.synchronize()
+
+
+class _CellGraphExecutor:
+    """Compiled execution, as scripts reach it."""
+
+    def compile(self, obj: Any, *args: Any, phase: str = "predict", **kwargs: Any) -> Any:
+        """Compiles a cell for arguments like these, without running it; the phase, and that it was compiled."""
+        obj.compile(*args, **kwargs)
+        return phase, True
+
+    def __call__(self, obj: Any, *args: Any, phase: str = "predict") -> Any:
+        """Runs a cell."""
+        return obj(*args)
+
+
+class _no_grad(contextlib.ContextDecorator):
+    """Gradients do not flow through what is computed in its block, or in the function that it decorates."""
+
+    def __init__(self) -> None:
+        self._open: list[Any] = []
+
+    def __enter__(self) -> None:
+        if _core.is_tracing():
+            raise _late.compiler.Unsupported("a block of _no_grad")
+        self._open.append(_core.NoRecord())
+        self._open[-1].__enter__()
+
+    def __exit__(self, *error: Any) -> None:
+        self._open.pop().__exit__(*error)
+
+
+_pynative_executor = _PyNativeExecutor()
+_executor = _cell_graph_executor = _CellGraphExecutor()
+cells_compile_cache: dict = {}  # of other builds; what is compiled is kept with the function here
 
 __all__ = ["JitFunction", "jit", "jit_class", "ms_class", "ms_function", "mutable"]

@@ -6,7 +6,9 @@ An `Initializer` fills a NumPy array; `initializer(...)` turns one into a Tensor
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -27,6 +29,17 @@ from mindspore.common._size import require_memory
 from mindspore.common.tensor import Tensor
 
 _INITIALIZERS: dict[str, type[Initializer]] = {}
+_draws: ContextVar[bool] = ContextVar("draws", default=True)
+
+
+@contextmanager
+def drawing_nothing() -> Iterator[None]:
+    """Within it `initializer` gives zeros, whatever it is asked for."""
+    before = _draws.set(False)
+    try:
+        yield
+    finally:
+        _draws.reset(before)
 
 
 def _register(*names: str) -> Callable[[type[Initializer]], type[Initializer]]:
@@ -450,6 +463,8 @@ def initializer(
                 f"{tuple(init.shape)}, but got {shape}."
             )
         return init if init.dtype == dtype else init.astype(dtype)
+    if not _draws.get():
+        return Tensor(np.zeros(_check_shape(shape), np.float32), dtype)
     exact = dtype in (mstype.int32, mstype.int64, mstype.float64)
     values = np.zeros(_check_shape(shape), np.float64 if exact else np.float32)
     if values.shape == ():

@@ -18,6 +18,7 @@ def set_seed(seed: int) -> None:
     if seed < 0:
         raise ValueError(f"For 'set_seed', 'seed' must not be negative, but got {seed}.")
     _seed = int(seed)
+    _drawn.clear()
     _generator = np.random.default_rng(_seed)
     np.random.seed(_seed % 2**32)
     _core.set_seed(_seed)
@@ -34,6 +35,19 @@ def _init_rng() -> np.random.Generator:
     if _generator is None:
         _generator = np.random.default_rng()
     return _generator
+
+
+_drawn: dict[str, int] = {}
+
+
+def _get_graph_seed(op_seed: int | None, kernel_name: str) -> tuple[int, int]:
+    """Two seeds for a random op: the global one, and the op's own or one that differs from call to call."""
+    if op_seed:
+        return _seed or 0, op_seed
+    if _seed is None:
+        return 0, 0
+    _drawn[kernel_name] = _drawn.get(kernel_name, 0) + 1
+    return _seed, _drawn[kernel_name]
 
 
 __all__ = ["get_seed", "set_seed"]

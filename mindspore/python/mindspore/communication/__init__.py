@@ -3,73 +3,120 @@ for several devices run here too, and asking for more is a clear error."""
 
 from __future__ import annotations
 
-import os
+from typing import Any
 
-GROUP = "world_group"
+from mindspore.common import _groups
+
+HCCL_WORLD_COMM_GROUP, NCCL_WORLD_COMM_GROUP, MCCL_WORLD_COMM_GROUP = _groups.WORLDS[:3]
+GROUP = _groups.WORLD
+_BACKENDS = ("hccl", "nccl", "mccl", "mpi", "single")
 
 
 class GlobalComm:
     """Names of the world group and its transport."""
 
-    BACKEND = "single"
+    BACKEND = "hccl"
     WORLD_COMM_GROUP = GROUP
     INITED = False
+    CHECK_ENVS = True
 
 
 def init(backend_name: str | None = None) -> None:
     """Joins the world group, which is this process."""
-    if backend_name is not None and backend_name not in ("hccl", "nccl", "mccl", "mpi", "single"):
+    if backend_name is not None and backend_name not in _BACKENDS:
         raise ValueError(
             f"For 'init', 'backend_name' must be 'hccl', 'nccl' or 'mccl', but got {backend_name!r}."
         )
-    size = int(os.environ.get("RANK_SIZE", os.environ.get("OMPI_COMM_WORLD_SIZE", "1")))
-    if size > 1:
-        raise RuntimeError(
-            f"For 'init', this build trains on one device, but the environment asks for {size} (RANK_SIZE)."
-        )
+    _groups.join("init")
+    if backend_name is not None:
+        GlobalComm.BACKEND = backend_name
+        named = f"{backend_name}_world_group"
+        GlobalComm.WORLD_COMM_GROUP = named if named in _groups.WORLDS else GROUP
     GlobalComm.INITED = True
 
 
 def release() -> None:
     """Leaves the world group."""
+    _groups.forget()
     GlobalComm.INITED = False
-
-
-def _check_group(name: str, group: str) -> None:
-    if group != GROUP:
-        raise ValueError(f"For '{name}', 'group' must be '{GROUP}', but got {group!r}.")
 
 
 def get_rank(group: str = GROUP) -> int:
     """The number of this process in the group: 0."""
-    _check_group("get_rank", group)
-    return 0
+    return _groups.ranks_of(group, "get_rank").index(_groups.RANK)
 
 
 def get_group_size(group: str = GROUP) -> int:
     """The number of processes in the group: 1."""
-    _check_group("get_group_size", group)
-    return 1
+    return len(_groups.ranks_of(group, "get_group_size"))
 
 
 def get_local_rank(group: str = GROUP) -> int:
     """The number of this process on its machine: 0."""
-    _check_group("get_local_rank", group)
-    return 0
+    return _groups.ranks_of(group, "get_local_rank").index(_groups.RANK)
 
 
 def get_local_rank_size(group: str = GROUP) -> int:
     """The number of processes on this machine: 1."""
-    _check_group("get_local_rank_size", group)
-    return 1
+    return len(_groups.ranks_of(group, "get_local_rank_size"))
+
+
+def get_world_rank_from_group_rank(group: str, group_rank_id: int) -> int:
+    """The number in the world of a member of a group."""
+    function = "get_world_rank_from_group_rank"
+    return _groups.ranks_of(group, function)[
+        _groups.rank_in(group, group_rank_id, function, "group_rank_id")
+    ]
+
+
+def get_group_rank_from_world_rank(world_rank_id: int, group: str) -> int:
+    """The number in a group of a process of the world."""
+    function = "get_group_rank_from_world_rank"
+    ranks = _groups.ranks_of(group, function)
+    if world_rank_id not in ranks:
+        raise ValueError(
+            f"For '{function}', 'world_rank_id' must be in the group, {list(ranks)}, but got {world_rank_id!r}."
+        )
+    return ranks.index(world_rank_id)
+
+
+def get_process_group_ranks(group: str = GROUP) -> list[int]:
+    """The members of a group by their numbers in the world."""
+    return list(_groups.ranks_of(group, "get_process_group_ranks"))
+
+
+def get_comm_name(group: str = GROUP) -> str:
+    """What the transport calls a group."""
+    _groups.ranks_of(group, "get_comm_name")
+    return group
+
+
+def create_group(group: str, rank_ids: list[int], options: Any = None) -> None:
+    """Makes a group of processes of the world."""
+    del options
+    _groups.make(group, rank_ids)
+
+
+def destroy_group(group: str) -> None:
+    """Removes a group that was made."""
+    _groups.remove(group)
 
 
 __all__ = [
+    "HCCL_WORLD_COMM_GROUP",
+    "MCCL_WORLD_COMM_GROUP",
+    "NCCL_WORLD_COMM_GROUP",
     "GlobalComm",
+    "create_group",
+    "destroy_group",
+    "get_comm_name",
+    "get_group_rank_from_world_rank",
     "get_group_size",
     "get_local_rank",
     "get_local_rank_size",
+    "get_process_group_ranks",
     "get_rank",
+    "get_world_rank_from_group_rank",
     "init",
     "release",
 ]

@@ -10,6 +10,7 @@ from mindspore.compile.errors import Unsupported, explain
 from mindspore.compile.jit import (
     JitFunction,
     clear_cache,
+    compile_cell,
     jit,
     ms_function,
     run_cell,
@@ -104,6 +105,7 @@ __all__ = [
     "Unsupported",
     "call_in_trace",
     "clear_cache",
+    "compile_cell",
     "effect_in_trace",
     "explain",
     "grad_in_trace",

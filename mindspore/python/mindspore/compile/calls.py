@@ -35,14 +35,21 @@ from mindspore.compile.values import Choice, replace_leaves
 from mindspore.ops.primitive import Primitive
 
 _LIBRARY = "mindspore."
+# Of this package, too, what reads settings that users may change between calls.
+_PARSED = (
+    "mindspore.nn",
+    "mindspore.experimental",
+    "mindspore.mint.optim",
+    "mindspore.model_zoo",
+    "mindspore.train.amp",
+)
 
 
 def is_library(function: Any) -> bool:
     """Functions of this package run as they are; cells and users' functions are parsed."""
     module = getattr(function, "__module__", None) or ""
     return module.startswith(_LIBRARY) and not (
-        module.startswith(("mindspore.nn", "mindspore.model_zoo", "mindspore.train.amp"))
-        or getattr(function, "_ms_parsed", False)
+        module.startswith(_PARSED) or getattr(function, "_ms_parsed", False)
     )
 
 
@@ -530,6 +537,7 @@ _SETTINGS = (
     "_backward_pre_hooks",
     "_backward_hooks",
     "_recompute",
+    "_parameter_hooks",
     "bprop",
 )
 

@@ -142,22 +142,33 @@ def _run_open(target: Target, args: tuple, kwargs: dict, sizes: list[Sizes | Non
 
 
 # ---- cells --------------------------------------------------------------------------------------------------------------
+def _cache_of_cell(cell: Any) -> Cache:
+    cache = cell.__dict__.get("_compiled_versions")
+    if cache is None:
+        cache = Cache(type(cell).__name__, cell.construct)
+        object.__setattr__(cell, "_compiled_versions", cache)
+    return cache
+
+
 def run_cell(cell: Any, args: tuple, kwargs: dict) -> Any:
     """A Cell called in GRAPH_MODE."""
     recording = _core.is_recording()
     state = cell.__dict__
     cache = state.get("_compiled_versions")
     if cache is None:
-        cache = Cache(type(cell).__name__, cell.construct)
-        object.__setattr__(cell, "_compiled_versions", cache)
+        cache = _cache_of_cell(cell)
     elif not recording and state.get("_signature") is None:
         # The common case: as run_target, with nothing prepared.
         key, tensors = look_up(args, kwargs)
         entry = cache.find(_with_passes(key, state.get("_fast", True)))
         if entry is not None:
             return entry.run(args, kwargs, lambda *a, **k: cell._run_eagerly(a, k), tensors)
+    return (run_recorded if recording else run_target)(_target_of(cell, cache), args, kwargs)
+
+
+def _target_of(cell: Any, cache: Cache) -> Target:
     reference = weakref.ref(cell)
-    target = Target(
+    return Target(
         cache,
         lambda tracer, a, k: tracer.call_construct(reference(), a, k),
         lambda *a, **k: cell._run_eagerly(a, k),
@@ -165,7 +176,21 @@ def run_cell(cell: Any, args: tuple, kwargs: dict) -> Any:
         cell.__dict__.get("_signature"),
         cell.__dict__.get("_fast", True),
     )
-    return (run_recorded if recording else run_target)(target, args, kwargs)
+
+
+def compile_cell(cell: Any, args: tuple, kwargs: dict) -> None:
+    """Makes the version of a Cell for these arguments, which is run when it is called."""
+    cache = _cache_of_cell(cell)
+    target = _target_of(cell, cache)
+    with _core.NoRecord():
+        sizes = target.signature.sizes(args, kwargs) if target.signature else None
+        compilation = target.compilation(args, kwargs)
+        if sizes is None or cache.static:
+            cache.get(target.key_of(args, kwargs), None, compilation.run)
+        else:
+            key = ("open", *target.key_of(args, kwargs, sizes))
+            make = functools.partial(compilation.open, sizes)
+            cache.get(key, inputs_of((args, kwargs)), make)
 
 
 def run_recorded(target: Target, args: tuple, kwargs: dict) -> Any:

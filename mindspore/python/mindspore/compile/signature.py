@@ -162,7 +162,7 @@ class InputShapes:
         if isinstance(value, (tuple, list)):
             items = [self.fixed(v) for v in value]
             if hasattr(value, "_fields"):
-                return type(value)(*items)
+                return value._make(items)
             return like(value, tuple(items) if isinstance(value, tuple) else items)
         return value
 

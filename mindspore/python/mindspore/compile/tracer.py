@@ -295,9 +295,8 @@ class Tracer(Calls, Choices, Recursion, Iterators, SpecialMethods):
             value = instance[name]
             guard(instance, name, value)
             value = self.fact(value)
-            return (
-                owner._cast_parameter(value) if instance.get("_compute_type") is not None else value
-            )
+            changes = instance.get("_compute_type") or instance.get("_parameter_hooks")
+            return owner._cast_parameter(value) if changes is not None else value
         value = getattr(owner, name)
         if name not in instance and static is not facts.MISSING:
             guard(instance, name, facts.MISSING)

@@ -79,7 +79,7 @@ def children(value: Any) -> list | None:
 def rebuild(value: Any, items: list) -> Any:
     """A structure like `value` with other items."""
     if isinstance(value, tuple):
-        return type(value)(*items) if hasattr(value, "_fields") else like(value, tuple(items))
+        return value._make(items) if hasattr(value, "_fields") else like(value, tuple(items))
     if isinstance(value, list):
         return like(value, list(items))
     if isinstance(value, Choice):

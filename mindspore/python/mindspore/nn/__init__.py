@@ -2,7 +2,16 @@
 
 from typing import TYPE_CHECKING
 
-from mindspore.nn import dynamic_lr, layer, learning_rate_schedule, loss, metrics, optim, wrap
+from mindspore.nn import (
+    dynamic_lr,
+    layer,
+    learning_rate_schedule,
+    loss,
+    metrics,
+    optim,
+    utils,
+    wrap,
+)
 from mindspore.nn.cell import Cell, GraphCell
 from mindspore.nn.dynamic_lr import *
 from mindspore.nn.layer import *
@@ -10,6 +19,7 @@ from mindspore.nn.learning_rate_schedule import *
 from mindspore.nn.loss import *  # type: ignore[no-redef]
 from mindspore.nn.metrics import *
 from mindspore.nn.optim import *
+from mindspore.nn.utils import *
 from mindspore.nn.wrap import *
 
 if not TYPE_CHECKING:  # type checkers take a computed __all__ for an empty one
@@ -22,5 +32,6 @@ if not TYPE_CHECKING:  # type checkers take a computed __all__ for an empty one
         *loss.__all__,
         *metrics.__all__,
         *optim.__all__,
+        *utils.__all__,
         *wrap.__all__,
     ]

@@ -13,7 +13,7 @@ from typing import Any
 
 from mindspore import _core, tuning
 from mindspore.common import dtype as mstype
-from mindspore.common._checked import check_methods
+from mindspore.common._checked import check_methods, check_value
 from mindspore.common.jit_config import JitConfig
 from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
@@ -54,6 +54,8 @@ class CellOptions:
     _backward_pre_hooks: dict[int, Any] | None = None
     _backward_hooks: dict[int, Any] | None = None
     _recompute: dict[str, Any] | None = None
+    # What construct reads for Parameters: by their identity, or under None for all others.
+    _parameter_hooks: dict[Any, Callable[..., Any]] | None = None
     # A subclass may define its own gradient: bprop(self, *inputs, out, dout).
     bprop: Any = None
     pipeline_stage: int | None = None
@@ -114,6 +116,7 @@ class CellOptions:
             self._backward_pre_hooks,
             self._backward_hooks,
             self._recompute,
+            self._parameter_hooks,
             self.bprop,
         )
         self.__dict__["_special"] = any(reason is not None for reason in reasons)
@@ -141,7 +144,8 @@ class CellOptions:
 
     def _run_eagerly(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run construct with all that the settings add to it."""
-        plain = self._run_construct if self._compute_type is None else self._run_converted  # type: ignore[attr-defined]
+        as_they_are = self._compute_type is None and self._parameter_hooks is None
+        plain = self._run_construct if as_they_are else self._run_converted  # type: ignore[attr-defined]
         return self._run_special(args, kwargs, plain)
 
     def _run_special(
@@ -193,8 +197,9 @@ class CellOptions:
         return call(*args)
 
     def _run_converted(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Run construct with inputs and trained parameters in the compute type."""
-        args, kwargs = self._cast_inputs(args, kwargs)
+        """Run construct with inputs and trained parameters in the compute type, and what hooks make of parameters."""
+        if self._compute_type is not None:
+            args, kwargs = self._cast_inputs(args, kwargs)
         state = self.__dict__
         held = {name: p for name, p in state["_params"].items() if state.get(name) is p}
         state.update({name: self._cast_parameter(param) for name, param in held.items()})
@@ -212,10 +217,39 @@ class CellOptions:
         )
 
     def _cast_parameter(self, value: Any) -> Any:
-        """What construct reads for an attribute: trained parameters come in the compute type."""
-        if self._converts_parameters and isinstance(value, Parameter) and value.requires_grad:
-            return _convert(value, self._compute_type)
-        return value
+        """What construct reads for an attribute: of trained parameters what hooks make of them, in the compute type."""
+        if not isinstance(value, Parameter):
+            return value
+        hooks = self._parameter_hooks or {}
+        hook = hooks.get(id(value), hooks.get(None))
+        read = value if hook is None else _custom.invoke(hook, value)
+        if self._compute_type is not None and self._converts_parameters and value.requires_grad:
+            return _convert(read, self._compute_type)
+        return read
+
+    def register_parameter_forward_hook(self, hook: Any) -> None:
+        """Let construct, here and in the cells inside, read `hook(parameter)` in place of a Parameter.
+
+        Args:
+            hook: A function for all parameters, or a list of dictionaries with 'params' and the 'hook' for these.
+        """
+        owner = f"{type(self).__name__}.register_parameter_forward_hook"
+        hooks: dict[Any, Callable[..., Any]] = {}
+        if callable(hook):
+            hooks[None] = hook
+        else:
+            for item in check_value(list[dict], hook, "hook", owner):
+                if set(item) != {"params", "hook"}:
+                    raise ValueError(
+                        f"For '{owner}', the keys of 'hook' must be 'params' and 'hook', but got {list(item)}."
+                    )
+                check_value(Callable, item["hook"], "hook", owner)
+                for parameter in check_value(list[Parameter], item["params"], "params", owner):
+                    hooks[id(parameter)] = item["hook"]
+        for _, cell in self.cells_and_names():  # type: ignore[attr-defined]
+            cell.__dict__["_parameter_hooks"] = {**(cell._parameter_hooks or {}), **hooks}
+            cell._update_special()
+        _core.bump_epoch()
 
     def register_forward_pre_hook(
         self, hook_fn: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False

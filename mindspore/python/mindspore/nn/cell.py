@@ -18,7 +18,9 @@ from mindspore import _core
 from mindspore.common import _late
 from mindspore.common.parameter import Parameter, ParameterTuple
 from mindspore.common.tensor import Tensor
+from mindspore.nn._cell_names import CellNames
 from mindspore.nn._cell_options import CellOptions
+from mindspore.nn._cell_state import CellState
 
 
 class _Recording(threading.local):
@@ -51,7 +53,7 @@ def _argument_names(kind: Any) -> list[str] | None:
     return [p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
 
 
-class Cell(CellOptions):
+class Cell(CellOptions, CellState, CellNames):
     """A building block of a network: parameters, other cells, and how they compute.
 
     A subclass creates its parts in `__init__` and uses them in `construct`.
@@ -187,6 +189,8 @@ class Cell(CellOptions):
             self._set_parameter_tuple(name, value)
         elif name in state.get("_params", ()):
             self._set_parameter_value(name, value)
+        elif name in state.get("_buffers", ()):
+            self._set_buffer(name, value)
         elif name in state.get("_cells", ()):
             if value is not None:
                 raise TypeError(
@@ -201,9 +205,10 @@ class Cell(CellOptions):
 
     def __delattr__(self, name: str) -> None:
         state = self.__dict__
-        found = name in state["_params"] or name in state["_cells"]
-        state["_params"].pop(name, None)
-        state["_cells"].pop(name, None)
+        kinds = (state["_params"], state["_cells"], state.get("_buffers", {}))
+        found = any(name in kind for kind in kinds)
+        for kind in kinds:
+            kind.pop(name, None)
         if not found or name in state:
             object.__delattr__(self, name)
         _core.bump_epoch()

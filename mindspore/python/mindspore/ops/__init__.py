@@ -28,6 +28,7 @@ globals().update(_python_ops.CLASSES)
 
 from mindspore.ops import composite, operations  # noqa: E402
 from mindspore.ops import functional  # noqa: E402
+from mindspore.ops._collectives import ReduceOp  # noqa: E402
 from mindspore.ops._custom import recompute  # noqa: E402
 from mindspore.ops._gradient_ops import Custom, HookBackward, InsertGradientOf  # noqa: E402
 from mindspore.ops._grad import get_grad  # noqa: E402
@@ -61,6 +62,7 @@ __all__ = sorted(
         "Primitive",
         "PrimitiveWithCheck",
         "PrimitiveWithInfer",
+        "ReduceOp",
         "clip_by_global_norm",
         "composite",
         "constexpr",

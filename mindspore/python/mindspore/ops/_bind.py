@@ -146,6 +146,20 @@ _bind_all()
 bound: Any = _Bound(functions)  # Any: its attributes come from the registry
 
 
+def face(name: str, signature: str) -> Callable:
+    """An op of the registry as a function of another signature: `face("Concat", "cat(tensors, dim=0)")`."""
+    op = next(op for op in _core.registry() if op["name"] == name)
+    declared = {a[0]: a[1] for a in op["attributes"]}
+    _, (parameters,) = _split_signature(signature)
+    for (shown, default, _), called in zip(parameters, _call_names(op, parameters)):
+        of_op = declared.get(called.rpartition("@")[2])
+        if default not in (None, (), of_op) and of_op is not None:
+            raise ValueError(
+                f"For '{name}', '{shown}' is {of_op} by default, but not in {signature}."
+            )
+    return _make_function(op, signature)[1]
+
+
 def function_named(name: str) -> Callable | None:
     """The function of an op, for copies of what is pickled."""
     return functions.get(name)

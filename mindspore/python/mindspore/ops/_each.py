@@ -20,6 +20,12 @@ def each(op: Any, count: int, *columns: Any) -> None:
             invoke(op, *row)
 
 
+def steps(step: Any, columns: tuple, *shared: Any) -> None:
+    """Calls a step of `ops._steps` for each row of the columns, with what all of them share behind."""
+    for row in zip(*columns):
+        step(*row, *shared)
+
+
 def chosen(flags: tuple, values: Any, otherwise: Any) -> tuple:
     """By position `values`, or the value for all, where the flag is set, `otherwise` where it is not."""
     if not isinstance(values, (tuple, list)):
@@ -33,6 +39,17 @@ def with_decay(gradients: Any, parameters: tuple, flags: tuple, decays: Any) -> 
     return tuple(g + p * decay if flag else g for g, p, flag, decay in steps)
 
 
-def scaled(gradients: Any, factor: float) -> tuple:
+def scaled(gradients: Any, factor: Any) -> tuple:
     """The gradients, each times the factor."""
     return tuple(gradient * factor for gradient in gradients)
+
+
+def as_weights(gradients: Any, parameters: tuple) -> tuple:
+    """The gradients, each in the dtype of its parameter."""
+    pairs = zip(gradients, parameters)
+    return tuple(g if g.dtype == p.dtype else g.astype(p.dtype) for g, p in pairs)
+
+
+def of_each(values: Any, count: int) -> tuple:
+    """A value for each parameter, from those of all or the one for all."""
+    return tuple(values) if isinstance(values, (tuple, list)) else (values,) * count

@@ -17,6 +17,8 @@ from mindspore.common._tree import flatten, rebuild
 from mindspore.ops import _custom
 from mindspore.ops._custom import has_tangent, zeros_like
 
+__path__: list[str] = []  # `mindspore.ops._grad.grad_base` is a path of older scripts
+
 
 def ones_like(x: Tensor) -> Tensor:
     """The tangent a result starts from when none is given."""

@@ -17,7 +17,7 @@ from mindspore.common._checked import check_functions
 from mindspore.common._kinds import Real
 from mindspore.common._size import range_length
 from mindspore.common._tree import rebuild
-from mindspore.ops import _effects, _recurrent_ops
+from mindspore.ops import _collectives, _effects, _recurrent_ops
 from mindspore.ops._effects import print_  # noqa: F401 - one of FUNCTIONS
 from mindspore.ops._user_primitive import DECLARED
 from mindspore.ops.primitive import PythonPrimitive
@@ -264,6 +264,7 @@ CLASSES: dict[str, type] = {
     )
 }
 CLASSES.update(_effects.CLASSES)
+CLASSES.update(_collectives.CLASSES)
 CLASSES.update(_recurrent_ops.CLASSES)
 CLASSES.update(TensorShape=DynamicShape, ScalarToArray=ScalarToTensor)
 DECLARED.update(CLASSES)

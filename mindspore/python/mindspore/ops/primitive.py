@@ -155,6 +155,13 @@ class DeclaredPrimitive(Primitive):
     def _changed(self) -> None:
         self._bind()
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {key: value for key, value in self.__dict__.items() if key != "_call"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._bind()
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self._call(*args, **kwargs)
 
@@ -166,10 +173,16 @@ def _default(method: Callable) -> Callable:
 
 
 class PythonPrimitive(DeclaredPrimitive):
-    """A primitive whose call is Python."""
+    """A primitive whose call is Python. What its constructor takes stands in `_constructor`, or in the signature of its own
+    `__init__`, which hands all of it on in order."""
 
     def __init_subclass__(cls) -> None:
-        check_methods(cls, ("__call__",))
+        if "__init__" in vars(cls):
+            _, *parameters = inspect.signature(cls.__init__).parameters.values()
+            cls._constructor = [
+                (p.name, p.default, p.default is not inspect.Parameter.empty) for p in parameters
+            ]
+        check_methods(cls, ("__init__", "__call__"))
 
     def _bind(self) -> None:
         self.name = type(self).__name__

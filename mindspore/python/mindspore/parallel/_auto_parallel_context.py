@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from mindspore import context
+
+_get_auto_parallel_context = context.get_auto_parallel_context
+_set_auto_parallel_context = context.set_auto_parallel_context
+_reset_auto_parallel_context = context.reset_auto_parallel_context
 
 
 class _AutoParallelContext:
-    """Reads settings by method name: `get_parallel_mode()`."""
+    """Settings by method name: `get_parallel_mode()`, `set_device_num(8)`."""
 
-    def __getattr__(self, name: str):
-        if name.startswith("get_"):
-            return lambda: context.get_auto_parallel_context(name[4:])
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        verb, _, setting = name.partition("_")
+        if verb == "get":
+            return lambda: context.get_auto_parallel_context(setting)
+        if verb == "set":
+            return lambda value: context.set_auto_parallel_context(**{setting: value})
         raise AttributeError(name)
 
 

@@ -1,5 +1,7 @@
 """Training: Model, callbacks, checkpoints, loss scaling."""
 
+import importlib
+
 from mindspore.amp.loss_scale_manager import (
     DynamicLossScaleManager,
     FixedLossScaleManager,
@@ -28,6 +30,7 @@ from mindspore.train.callback import (
     ModelCheckpoint,
     ReduceLROnPlateau,
     RunContext,
+    SummaryCollector,
     TimeMonitor,
 )
 from mindspore.train.callback._checkpoint import CheckpointManager
@@ -36,6 +39,7 @@ from mindspore.train.dataset_helper import DatasetHelper, connect_network_with_d
 from mindspore.train.metrics import *
 from mindspore.train.metrics import __all__ as _metric_names
 from mindspore.train.model import Model
+from mindspore.train.summary import SummaryRecord
 from mindspore.train.serialization import (
     async_ckpt_thread_status,
     ckpt_to_safetensors,
@@ -47,6 +51,15 @@ from mindspore.train.serialization import (
     safetensors_to_ckpt,
     save_checkpoint,
 )
+
+_LATE = ("ConvertModelUtils", "ConvertNetUtils")
+
+
+def __getattr__(name: str):
+    if name in _LATE:
+        return getattr(importlib.import_module("mindspore.train.train_thor"), name)
+    raise AttributeError(f"module 'mindspore.train' has no attribute '{name}'")
+
 
 __all__ = [
     "Callback",
@@ -68,6 +81,8 @@ __all__ = [
     "ReduceLROnPlateau",
     "RunContext",
     "StaticLossScaler",
+    "SummaryCollector",
+    "SummaryRecord",
     "TimeMonitor",
     "async_ckpt_thread_status",
     "build_train_network",

@@ -464,3 +464,12 @@ __all__ = [
     "tensor_to_ms_type",
     "tensor_to_np_type",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Internal names that scripts import from here."""
+    from mindspore._compat import serialization_names
+
+    if not name.startswith("__") and hasattr(serialization_names, name):
+        return getattr(serialization_names, name)
+    raise AttributeError(f"module 'mindspore.train.serialization' has no attribute '{name}'")

@@ -19,11 +19,10 @@ enum class Pass { kForward, kInputGrad, kFilterGrad };
 std::vector<Layout> Preferences(const ConvGeometry& g, Pass pass) {
   if (g.channels_last) return {Layout::kChannelsLast, Layout::kBlocked};
   std::vector<Layout> others{Layout::kBlocked, Layout::kChannelsLast, Layout::kDense};
-  bool pointwise = g.height.kernel == 1 && g.width.kernel == 1 && !g.height.padded() &&
-                   !g.width.padded() && g.groups == 1;
-  if (!pointwise) return others;
-  bool unit_stride = g.height.stride == 1 && g.width.stride == 1;
-  int64_t area = g.height.out * g.width.out;
+  bool padded = g.depth.padded() || g.height.padded() || g.width.padded();
+  if (g.taps() != 1 || padded || g.groups != 1) return others;
+  bool unit_stride = g.unit();
+  int64_t area = g.positions();
   bool dense = false;
   if (pass == Pass::kForward) dense = unit_stride && area >= 784;
   if (pass == Pass::kInputGrad) dense = area >= (unit_stride ? 784 : 196);
@@ -130,11 +129,9 @@ KernelChoice InputGrad(const KernelRequest& r) {
 KernelChoice PointwiseFilterGrad(const KernelRequest& r) {
   if (r.dtype(0) != DType::kFloat32) return No("needs Float32, got {}", Name(r.dtype(0)));
   ConvGeometry g = MakeConvGeometry(r.op, r.attrs, r.shape(1), r.out[0].shape());
-  for (const Window& w : {g.height, g.width}) {
-    if (w.kernel != 1 || w.stride != 1 || w.padded()) return No("needs a 1x1 kernel");
-  }
+  if (!g.unit()) return No("needs a 1x1 kernel");
   if (!g.channels_last || g.groups != 1) return No("needs the channels last, in one group");
-  int64_t pixels = g.batch * g.height.out * g.width.out;
+  int64_t pixels = g.batch * g.positions();
   if (pixels == 0) return No("needs elements, got none");
   return FunctionKernel(
       [g, pixels](const KernelArgs& args) {
@@ -167,19 +164,21 @@ bool PrefersChannelsLast(const KernelRequest& r) {
 }
 
 void AddConv(KernelTable& table) {
-  auto add = [&](const char* op, const KernelMaker& onednn, const KernelMaker& reference) {
+  auto add = [&](const std::string& op, const KernelMaker& onednn, const KernelMaker& reference) {
     table.For(op)
         .Try("onednn", onednn)
         .Try("onednn in float32", InFloat32(onednn))
         .Try("reference", reference)
         .Try("reference in float32", InFloat32(reference));
   };
-  add("Conv2D", Forward, ReferenceConv);
-  add("Conv2DBackpropInput", InputGrad, ReferenceConvInputGrad);
   table.For("Conv2DBackpropFilter")
       .Try("product", PointwiseFilterGrad)
       .Try("few channels", FewChannelsFilterGrad);
-  add("Conv2DBackpropFilter", FilterGrad, ReferenceConvFilterGrad);
+  for (std::string op : {"Conv2D", "Conv3D"}) {
+    add(op, Forward, ReferenceConv);
+    add(op + "BackpropInput", InputGrad, ReferenceConvInputGrad);
+    add(op + "BackpropFilter", FilterGrad, ReferenceConvFilterGrad);
+  }
 }
 
 }  // namespace ms::cpu

@@ -19,36 +19,51 @@ struct Problem {
 
   Problem(const ConvGeometry& geometry, memory::data_type data_type)
       : g(geometry), type(data_type) {
-    const Window& h = g.height;
-    const Window& v = g.width;
     int64_t in = g.in_channels / g.groups;
     int64_t out = g.out_channels / g.groups;
-    x = {g.batch, g.in_channels, h.size, v.size};
-    y = {g.batch, g.out_channels, h.out, v.out};
-    strides = {h.stride, v.stride};
-    dilates = {h.dilation - 1, v.dilation - 1};
-    pad_low = {h.pad_before, v.pad_before};
-    pad_high = {h.pad_after, v.pad_after};
-    Tag tag = g.channels_last ? Tag::nhwc : Tag::nchw;
-    dense_x = Desc(x, type, tag);
-    dense_y = Desc(y, type, tag);
-    if (g.groups > 1) {
-      w = {g.groups, out, in, h.kernel, v.kernel};
-      int64_t filter = in * h.kernel * v.kernel;
-      dense_w = g.weight_last
-                    ? Desc(w, type, memory::dims{out * filter, filter, 1, v.kernel * in, in})
-                    : Desc(w, type, Tag::goihw);
-    } else {
-      w = {out, in, h.kernel, v.kernel};
-      dense_w = Desc(w, type, g.weight_last ? Tag::ohwi : Tag::oihw);
+    x = {g.batch, g.in_channels};
+    y = {g.batch, g.out_channels};
+    w = {out, in};
+    if (g.groups > 1) w.insert(w.begin(), g.groups);
+    for (const Window& window : g.All()) {
+      x.push_back(window.size);
+      y.push_back(window.out);
+      w.push_back(window.kernel);
+      strides.push_back(window.stride);
+      dilates.push_back(window.dilation - 1);
+      pad_low.push_back(window.pad_before);
+      pad_high.push_back(window.pad_after);
     }
+    dense_x = Desc(x, type, Dense(g.channels_last));
+    dense_y = Desc(y, type, Dense(g.channels_last));
+    dense_w = Desc(w, type, FilterStrides());
   }
 
   Desc Image(const memory::dims& dims, Layout layout) const {
-    Tag tag = layout == Layout::kBlocked ? Tag::any
-              : layout == Layout::kDense ? Tag::nchw
-                                         : Tag::nhwc;
-    return Desc(dims, type, tag);
+    if (layout == Layout::kBlocked) return Desc(dims, type, Tag::any);
+    return Desc(dims, type, Dense(layout == Layout::kChannelsLast));
+  }
+
+ private:
+  Tag Dense(bool channels_last) const {
+    if (g.rank == 3) return channels_last ? Tag::ndhwc : Tag::ncdhw;
+    return channels_last ? Tag::nhwc : Tag::nchw;
+  }
+
+  memory::dims FilterStrides() const {
+    int64_t in = g.in_channels / g.groups;
+    int64_t step = g.weight_last ? in : 1;
+    memory::dims result;
+    std::vector<Window> windows = g.All();
+    for (auto window = windows.rbegin(); window != windows.rend(); ++window) {
+      result.insert(result.begin(), step);
+      step *= window->kernel;
+    }
+    int64_t filter = in * g.taps();
+    memory::dims channels{filter, g.weight_last ? 1 : g.taps()};
+    if (g.groups > 1) channels.insert(channels.begin(), g.out_channels / g.groups * filter);
+    result.insert(result.begin(), channels.begin(), channels.end());
+    return result;
   }
 };
 

@@ -27,7 +27,7 @@ struct Coordinates {
   void Read(const void* in, DType dtype, const std::string& op, int64_t* out) const;
 };
 
-enum class Write { kSet, kAdd, kSub, kMax, kMin };
+enum class Write { kSet, kAdd, kSub, kMax, kMin, kMul, kDiv };
 
 // y[at[r]] <- x[r] for rows of `inner` elements, in order of r for each row of y, which has
 // `slices` rows. Positions of -1 are left out.

@@ -1,6 +1,8 @@
 // Writing at positions. Threads share the rows that are written, not those that are read, so every
 // row gets its updates in order and results do not depend on the number of threads.
+#include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "backends/cpu/kernels/indexing.h"
 #include "backends/cpu/strided_copy.h"
@@ -10,13 +12,34 @@
 namespace ms::cpu {
 namespace {
 
+// What half types are accumulated for in Float32.
+template <Write kHow>
+inline constexpr bool kWide =
+    kHow != Write::kSet && kHow != Write::kMax && kHow != Write::kMin;
+
 template <class T>
 inline constexpr bool kHalf = std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
+
+// Integers are divided towards zero; that no divisor is zero was checked.
+template <class A>
+A Quotient(A y, A x) {
+  if constexpr (std::is_signed_v<A> && std::is_integral_v<A>) {
+    if (x == -1) return static_cast<A>(0 - static_cast<uint64_t>(y));  // also of the lowest
+  }
+  return static_cast<A>(y / x);
+}
 
 template <Write kHow, class A, class T>
 void Apply(A& y, const T& x) {
   if constexpr (kHow == Write::kSet) {
     y = static_cast<A>(x);
+  } else if constexpr (kHow == Write::kDiv) {
+    if constexpr (!std::is_same_v<A, bool>) y = Quotient(y, static_cast<A>(x));
+  } else if constexpr (std::is_same_v<A, bool> && kHow == Write::kMul) {
+    y = y && x;
+  } else if constexpr (kHow == Write::kMul) {
+    using W = std::conditional_t<std::is_integral_v<A>, uint64_t, A>;
+    y = static_cast<A>(static_cast<W>(y) * static_cast<W>(static_cast<ComputeType<T>>(x)));
   } else if constexpr (std::is_same_v<A, bool>) {
     y = kHow == Write::kMin ? y && x : y || x;
   } else if constexpr (kHow == Write::kAdd || kHow == Write::kSub) {
@@ -54,7 +77,7 @@ void RunWriter(const RowWriter& w, const int64_t* at, const void* from, void* to
     T* y = static_cast<T*>(to);
     ParallelFor(w.slices, w.cost_ns() / static_cast<double>(std::max<int64_t>(w.slices, 1)),
                 [&](int64_t begin, int64_t end) {
-                  if constexpr (kHalf<T> && (kHow == Write::kAdd || kHow == Write::kSub)) {
+                  if constexpr (kHalf<T> && kWide<kHow>) {
                     for (int64_t i = begin * w.inner; i < end * w.inner; ++i)
                       wide[i] = static_cast<float>(y[i]);
                     WriteRows<kHow>(w, at, x, wide, begin, end);
@@ -73,6 +96,17 @@ void RunWriter(const RowWriter& w, const int64_t* at, const void* from, void* to
                     WriteRows<kHow>(w, at, x, y, begin, end);
                   }
                 });
+  });
+}
+
+// No exception may leave the loops, and the processor knows no integer over zero.
+void RefuseZeros(const std::string& op, const RowWriter& w, const void* divisors) {
+  VisitDType(w.dtype, [&]<class T>(TypeTag<T>) {
+    if constexpr (IsInteger(kDTypeOf<T>)) {
+      const T* x = static_cast<const T*>(divisors);
+      if (std::find(x, x + w.rows * w.inner, T(0)) != x + w.rows * w.inner)
+        Throw(ErrorKind::kValue, "For '{}', integers must not be divided by zero, but got 0.", op);
+    }
   });
 }
 
@@ -96,6 +130,7 @@ KernelChoice MakeRows(const KernelRequest& r, Write how, bool coordinates) {
           c.Read(a.in[indices], dtype, name, at);
         else
           ReadPositions(a.in[indices], dtype, c.rows, c.slices, Negative::kRefused, name, at);
+        if (how == Write::kDiv) RefuseZeros(name, writer, a.in[updates]);
         const uint64_t zero[2] = {};
         if (zeros)
           ParallelFill(a.out[0], zero, size, item);
@@ -107,17 +142,38 @@ KernelChoice MakeRows(const KernelRequest& r, Write how, bool coordinates) {
       cost, table + writer.wide_bytes());
 }
 
-KernelChoice MakeSegmentSum(const KernelRequest& r) {
+// What a segment without rows has: what changes nothing, or the extreme of the type.
+Tensor EmptySegment(Write how, DType dtype) {
+  if (how == Write::kAdd || how == Write::kMul)
+    return Tensor::Full(dtype, Shape{}, how == Write::kMul ? 1 : 0);
+  return VisitDType(dtype, [&]<class T>(TypeTag<T>) -> Tensor {
+    bool lowest = how == Write::kMax;
+    if constexpr (IsInteger(kDTypeOf<T>)) {
+      T value = lowest ? std::numeric_limits<T>::lowest() : std::numeric_limits<T>::max();
+      Tensor made = Tensor::Full(dtype, Shape{}, 0);
+      std::memcpy(made.raw(), &value, sizeof(T));
+      return made;
+    } else {
+      double largest = dtype == DType::kFloat16    ? 65504.0
+                       : dtype == DType::kBFloat16 ? 3.3895313892515355e38
+                       : dtype == DType::kFloat32  ? std::numeric_limits<float>::max()
+                                                   : std::numeric_limits<double>::max();
+      return Tensor::Full(dtype, Shape{}, lowest ? -largest : largest);
+    }
+  });
+}
+
+KernelChoice MakeSegments(const KernelRequest& r, Write how) {
   int64_t segments = r.attr<int64_t>("num_segments"), rows = r.shape(1).size();
   int64_t inner = r.shape(0).Product(r.shape(1).rank(), r.shape(0).rank());
-  RowWriter writer{Write::kAdd, r.dtype(0), rows, segments, inner};
+  RowWriter writer{how, r.dtype(0), rows, segments, inner};
   size_t table = (static_cast<size_t>(rows) * 8 + 63) / 64 * 64, item = ItemSize(r.dtype(0));
   return FunctionKernel(
-      [=, dtype = r.dtype(1), name = r.op.name](const KernelArgs& a) {
+      [=, dtype = r.dtype(1), name = r.op.name,
+       empty = EmptySegment(how, r.dtype(0))](const KernelArgs& a) {
         auto* at = static_cast<int64_t*>(a.workspace);
         ReadPositions(a.in[1], dtype, rows, segments, Negative::kSkipped, name, at);
-        const uint64_t zero[2] = {};
-        ParallelFill(a.out[0], zero, segments * inner, item);
+        ParallelFill(a.out[0], empty.raw(), segments * inner, item);
         writer.Run(at, a.in[0], a.out[0],
                    reinterpret_cast<float*>(static_cast<char*>(a.workspace) + table));
       },
@@ -176,8 +232,8 @@ KernelChoice MakeScatterElements(const KernelRequest& r) {
 }  // namespace
 
 size_t RowWriter::wide_bytes() const {
-  bool needed = (dtype == DType::kFloat16 || dtype == DType::kBFloat16) &&
-                (how == Write::kAdd || how == Write::kSub);
+  bool needed = (dtype == DType::kFloat16 || dtype == DType::kBFloat16) && how != Write::kSet &&
+                how != Write::kMax && how != Write::kMin;
   return needed ? static_cast<size_t>(slices * inner) * sizeof(float) : 0;
 }
 
@@ -193,6 +249,10 @@ void RowWriter::Run(const int64_t* at, const void* x, void* y, float* wide) cons
       return RunWriter<Write::kMax>(*this, at, x, y, wide);
     case Write::kMin:
       return RunWriter<Write::kMin>(*this, at, x, y, wide);
+    case Write::kMul:
+      return RunWriter<Write::kMul>(*this, at, x, y, wide);
+    case Write::kDiv:
+      return RunWriter<Write::kDiv>(*this, at, x, y, wide);
   }
 }
 
@@ -209,13 +269,25 @@ void AddScatter(KernelTable& table) {
       {"ScatterNdUpdate", Write::kSet, true},     {"ScatterNdAdd", Write::kAdd, true},
       {"ScatterNdSub", Write::kSub, true},        {"ScatterUpdate", Write::kSet, false},
       {"ScatterAdd", Write::kAdd, false},         {"ScatterSub", Write::kSub, false},
+      {"TensorScatterMul", Write::kMul, true},    {"TensorScatterDiv", Write::kDiv, true},
+      {"ScatterNdMul", Write::kMul, true},        {"ScatterNdDiv", Write::kDiv, true},
+      {"ScatterNdMax", Write::kMax, true},        {"ScatterNdMin", Write::kMin, true},
+      {"ScatterMul", Write::kMul, false},         {"ScatterDiv", Write::kDiv, false},
+      {"ScatterMax", Write::kMax, false},         {"ScatterMin", Write::kMin, false},
   };
   for (const Form& form : forms) {
     table.For(form.name).Try("reference", [form](const KernelRequest& r) {
       return MakeRows(r, form.how, form.coordinates);
     });
   }
-  table.For("UnsortedSegmentSum").Try("reference", MakeSegmentSum);
+  const std::pair<const char*, Write> segments[] = {{"UnsortedSegmentSum", Write::kAdd},
+                                                    {"UnsortedSegmentMax", Write::kMax},
+                                                    {"UnsortedSegmentMin", Write::kMin},
+                                                    {"UnsortedSegmentProd", Write::kMul}};
+  for (const auto& [name, how] : segments) {
+    table.For(name).Try("reference",
+                        [how = how](const KernelRequest& r) { return MakeSegments(r, how); });
+  }
   table.For("TensorScatterElements").Try("reference", MakeScatterElements);
 }
 

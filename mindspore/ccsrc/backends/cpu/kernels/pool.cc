@@ -10,8 +10,8 @@ namespace {
 // Where planes begin: batch and channel strides of one image tensor.
 struct Planes {
   int64_t channels, image, channel;
-  Planes(int64_t channel_count, int64_t area, bool channels_last)
-      : channels(channel_count), image(channel_count * area), channel(channels_last ? 1 : area) {}
+  Planes(int64_t channel_count, int64_t size, bool channels_last)
+      : channels(channel_count), image(channel_count * size), channel(channels_last ? 1 : size) {}
   int64_t Offset(int64_t plane) const {
     return plane / channels * image + plane % channels * channel;
   }
@@ -50,13 +50,15 @@ struct MaxPooling {
   MaxPooling(const KernelRequest& r, const Shape& input)
       : MaxPooling(MakePoolGeometry(r.op, r.attrs, input)) {}
   explicit MaxPooling(const PoolGeometry& g)
-      : in(g.channels, g.height.size * g.width.size, g.channels_last),
-        out(g.channels, g.height.out * g.width.out, g.channels_last),
+      : in(g.channels, g.volume(), g.channels_last),
+        out(g.channels, g.positions(), g.channels_last),
         count(g.batch * g.channels) {
     int64_t step = g.channels_last ? g.channels : 1;
-    plane = {g.height, g.width, g.width.size * step, step, g.width.out * step, step};
-    double windows = static_cast<double>(g.height.out * g.width.out);
-    cost = 0.3 * windows * static_cast<double>(g.height.kernel + g.width.kernel);
+    int64_t row = g.width.size * step, out_row = g.width.out * step;
+    plane = {g.depth, g.height, g.width, g.height.size * row, row, step, g.height.out * out_row,
+             out_row, step};
+    cost = 0.3 * static_cast<double>(g.positions()) *
+           static_cast<double>(g.depth.kernel * g.height.kernel + g.width.kernel);
   }
   double total_cost() const { return cost * static_cast<double>(count); }
   bool pixels() const { return in.channel == 1 && in.channels > 1; }
@@ -103,9 +105,12 @@ void EachMaximum(const MaxPooling& p, const T* x, F&& visit) {
     for (int64_t i = begin; i < end; ++i) {
       const T* plane = x + p.in.Offset(i);
       if (!visit.Begin(i, plane)) continue;
-      for (int64_t row = 0; row < p.plane.height.out; ++row) {
-        find(p.plane, plane, row, positions.data());
-        visit.Row(i, p.out.Offset(i) + row * p.plane.out_row, positions.data());
+      for (int64_t slice = 0; slice < p.plane.depth.out; ++slice) {
+        for (int64_t row = 0; row < p.plane.height.out; ++row) {
+          find(p.plane, plane, slice, row, positions.data());
+          int64_t at = slice * p.plane.out_slice + row * p.plane.out_row;
+          visit.Row(i, p.out.Offset(i) + at, positions.data());
+        }
       }
     }
   });
@@ -144,8 +149,8 @@ struct ScatterToMaxima : MaxVisitor {
   bool Begin(int64_t i, const T* x) const {
     T* plane = dx + p.in.Offset(i);
     if (halved(p.plane, x, dy + p.out.Offset(i), plane)) return false;
-    int64_t area = p.plane.height.size * p.plane.width.size;
-    for (int64_t k = 0; k < area; ++k) plane[k * step()] = 0;
+    int64_t size = p.plane.depth.size * p.plane.height.size * p.plane.width.size;
+    for (int64_t k = 0; k < size; ++k) plane[k * step()] = 0;
     return true;
   }
   void Row(int64_t i, int64_t at, const int32_t* position) const {
@@ -207,9 +212,10 @@ KernelChoice MaxPoolGradGrad(const KernelRequest& r) {
   });
 }
 
-// ---- means
-struct MeanPooling {
-  MeanPlane plane;
+// ---- ranges of elements
+template <class Plane>
+struct RangePooling {
+  Plane plane;
   Planes in{1, 1, false}, out{1, 1, false};
   int64_t count = 0;
   double cost = 0;
@@ -217,26 +223,30 @@ struct MeanPooling {
   bool pixels() const { return in.channel == 1 && in.channels > 1; }
   void SetLayout(int64_t batch, int64_t channels, bool channels_last) {
     int64_t step = channels_last ? channels : 1;
+    auto slices = static_cast<int64_t>(plane.slices.size());
     auto rows = static_cast<int64_t>(plane.rows.size());
     auto columns = static_cast<int64_t>(plane.columns.size());
-    in = Planes(channels, plane.height * plane.width, channels_last);
-    out = Planes(channels, rows * columns, channels_last);
+    int64_t size = plane.depth * plane.height * plane.width;
+    in = Planes(channels, size, channels_last);
+    out = Planes(channels, slices * rows * columns, channels_last);
     count = batch * channels;
+    plane.column = plane.out_column = step;
     plane.row = plane.width * step;
-    plane.column = step;
+    plane.slice = plane.height * plane.row;
     plane.out_row = columns * step;
-    plane.out_column = step;
-    cost = static_cast<double>(plane.height * plane.width + 4 * rows * columns) * 0.5;
+    plane.out_slice = rows * plane.out_row;
+    cost = static_cast<double>(size + 4 * slices * rows * columns) * 0.5;
   }
 };
+using MeanPooling = RangePooling<MeanPlane>;
 
-void AddRanges(const Window& w, int64_t pad_after, bool count_pad,
-               std::vector<MeanPlane::Range>* ranges, std::vector<double>* divisors) {
+void AddRanges(const Window& w, bool count_pad, std::vector<RangePlane::Range>* ranges,
+               std::vector<double>* divisors) {
   for (int64_t i = 0; i < w.out; ++i) {
     int64_t start = w.Start(i);
     ranges->push_back({start + w.First(i), std::max(start + w.First(i), start + w.Last(i))});
     int64_t inside = std::max<int64_t>(1, ranges->back().last - ranges->back().first);
-    int64_t whole = std::min(start + w.kernel, w.size + pad_after) - start;
+    int64_t whole = std::min(start + w.kernel, w.size + w.pad_after) - start;
     divisors->push_back(static_cast<double>(count_pad ? whole : inside));
   }
 }
@@ -245,33 +255,76 @@ MeanPooling FixedMeans(const KernelRequest& r, const Shape& input) {
   PoolGeometry g = MakePoolGeometry(r.op, r.attrs, input);
   bool count_pad = r.attr<bool>("count_include_pad");
   MeanPooling m;
-  m.plane.height = g.height.size;
-  m.plane.width = g.width.size;
-  AddRanges(g.height, g.height.pad_after, count_pad, &m.plane.rows, &m.plane.row_divisors);
-  AddRanges(g.width, g.width.pad_after, count_pad, &m.plane.columns, &m.plane.column_divisors);
+  MeanPlane& p = m.plane;
+  p.depth = g.depth.size;
+  p.height = g.height.size;
+  p.width = g.width.size;
+  AddRanges(g.depth, count_pad, &p.slices, &p.slice_divisors);
+  AddRanges(g.height, count_pad, &p.rows, &p.row_divisors);
+  AddRanges(g.width, count_pad, &p.columns, &p.column_divisors);
   if (int64_t divisor = r.attr<int64_t>("divisor_override"); divisor > 0) {
-    std::fill(m.plane.row_divisors.begin(), m.plane.row_divisors.end(), divisor);
-    std::fill(m.plane.column_divisors.begin(), m.plane.column_divisors.end(), 1);
+    std::fill(p.slice_divisors.begin(), p.slice_divisors.end(), divisor);
+    std::fill(p.row_divisors.begin(), p.row_divisors.end(), 1);
+    std::fill(p.column_divisors.begin(), p.column_divisors.end(), 1);
   }
   m.SetLayout(g.batch, g.channels, g.channels_last);
   return m;
 }
 
-MeanPooling AdaptiveMeans(const Shape& input, const Shape& output) {
-  MeanPooling m;
+// Windows that cover the image, of `rank` dimensions, as evenly as they can.
+template <class Plane>
+RangePooling<Plane> AdaptiveRanges(int rank, const Shape& input, const Shape& output) {
+  RangePooling<Plane> m;
+  auto split = [](int64_t size, int64_t windows) {
+    std::vector<RangePlane::Range> ranges;
+    for (int64_t i = 0; i < windows; ++i) {
+      ranges.push_back({i * size / windows, ((i + 1) * size + windows - 1) / windows});
+    }
+    return ranges;
+  };
+  m.plane.depth = rank == 3 ? input[-3] : 1;
   m.plane.height = input[-2];
   m.plane.width = input[-1];
-  auto add = [](int64_t size, int64_t windows, auto* ranges, auto* divisors) {
-    for (int64_t i = 0; i < windows; ++i) {
-      MeanPlane::Range range{i * size / windows, ((i + 1) * size + windows - 1) / windows};
-      ranges->push_back(range);
-      divisors->push_back(static_cast<double>(range.last - range.first));
-    }
-  };
-  add(input[-2], output[-2], &m.plane.rows, &m.plane.row_divisors);
-  add(input[-1], output[-1], &m.plane.columns, &m.plane.column_divisors);
-  m.SetLayout(input.rank() == 4 ? input[0] : 1, input[-3], false);
+  m.plane.slices = split(m.plane.depth, rank == 3 ? output[-3] : 1);
+  m.plane.rows = split(m.plane.height, output[-2]);
+  m.plane.columns = split(m.plane.width, output[-1]);
+  m.SetLayout(input.rank() == rank + 2 ? input[0] : 1, input[-rank - 1], false);
   return m;
+}
+
+MeanPooling AdaptiveMeans(int rank, const Shape& input, const Shape& output) {
+  auto m = AdaptiveRanges<MeanPlane>(rank, input, output);
+  auto lengths = [](const std::vector<RangePlane::Range>& ranges) {
+    std::vector<double> result;
+    for (const auto& range : ranges)
+      result.push_back(static_cast<double>(range.last - range.first));
+    return result;
+  };
+  m.plane.slice_divisors = lengths(m.plane.slices);
+  m.plane.row_divisors = lengths(m.plane.rows);
+  m.plane.column_divisors = lengths(m.plane.columns);
+  return m;
+}
+
+KernelMaker AdaptiveMax(int rank) {
+  return [rank](const KernelRequest& r) -> KernelChoice {
+    return ForFloats(r.dtype(0), [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      auto* pool = MS_PICK_ISA(MaxOfRanges<T>);
+      auto m = AdaptiveRanges<RangePlane>(rank, r.shape(0), r.out[0].shape());
+      return FunctionKernel(
+          [m, pool](const KernelArgs& args) {
+            ParallelFor(m.count, 4 * m.cost, [&](int64_t begin, int64_t end) {
+              for (int64_t i = begin; i < end; ++i) {
+                pool(m.plane, static_cast<const T*>(args.in[0]) + m.in.Offset(i),
+                     static_cast<T*>(args.out[0]) + m.out.Offset(i),
+                     static_cast<int32_t*>(args.out[1]) + m.out.Offset(i));
+              }
+            });
+          },
+          4 * m.cost * static_cast<double>(m.count));
+    });
+  };
 }
 
 KernelChoice Means(DType dtype, const MeanPooling& m) {
@@ -327,23 +380,29 @@ KernelChoice Spread(DType dtype, const MeanPooling& m) {
 }  // namespace
 
 void AddPool(KernelTable& table) {
-  auto add = [&](const char* op, const KernelMaker& maker) {
+  auto add = [&](const std::string& op, const KernelMaker& maker) {
     table.For(op).Try("planes", maker).Try("planes in float32", InFloat32(maker));
   };
-  add("MaxPool", MaxPool);
-  add("MaxPoolWithArgmax", MaxPoolWithArgmax);
-  add("MaxPoolGrad", MaxPoolGrad);
-  add("MaxPoolGradGrad", MaxPoolGradGrad);
-  add("AvgPool",
-      [](const KernelRequest& r) { return Means(r.dtype(0), FixedMeans(r, r.shape(0))); });
-  add("AvgPoolGrad",
-      [](const KernelRequest& r) { return Spread(r.dtype(0), FixedMeans(r, r.out[0].shape())); });
-  add("AdaptiveAvgPool2D", [](const KernelRequest& r) {
-    return Means(r.dtype(0), AdaptiveMeans(r.shape(0), r.out[0].shape()));
-  });
-  add("AdaptiveAvgPool2DGrad", [](const KernelRequest& r) {
-    return Spread(r.dtype(0), AdaptiveMeans(r.out[0].shape(), r.shape(0)));
-  });
+  for (std::string rank : {"", "3D"}) {
+    add("MaxPool" + rank, MaxPool);
+    add("MaxPool" + rank + "WithArgmax", MaxPoolWithArgmax);
+    add("MaxPool" + rank + "Grad", MaxPoolGrad);
+    add("MaxPool" + rank + "GradGrad", MaxPoolGradGrad);
+    add("AvgPool" + rank,
+        [](const KernelRequest& r) { return Means(r.dtype(0), FixedMeans(r, r.shape(0))); });
+    add("AvgPool" + rank + "Grad",
+        [](const KernelRequest& r) { return Spread(r.dtype(0), FixedMeans(r, r.out[0].shape())); });
+  }
+  for (int rank : {2, 3}) {
+    std::string mean = fmt::format("AdaptiveAvgPool{}D", rank);
+    add(mean, [rank](const KernelRequest& r) {
+      return Means(r.dtype(0), AdaptiveMeans(rank, r.shape(0), r.out[0].shape()));
+    });
+    add(mean + "Grad", [rank](const KernelRequest& r) {
+      return Spread(r.dtype(0), AdaptiveMeans(rank, r.out[0].shape(), r.shape(0)));
+    });
+    add(fmt::format("AdaptiveMaxPool{}D", rank), AdaptiveMax(rank));
+  }
 }
 
 }  // namespace ms::cpu

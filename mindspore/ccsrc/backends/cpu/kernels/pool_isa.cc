@@ -55,40 +55,63 @@ bool IsHalving(const Window& w) {
 }
 
 // Pooling by twos is by far the most frequent one. Pairs of neighbours in a row are done for many
-// rows at once, as if those were one long row; then come pairs of rows.
+// rows at once, as if those were one long row; then come pairs of rows, then pairs of slices.
 bool IsHalving(const PoolPlane& p) {
-  return IsHalving(p.height) && IsHalving(p.width) && p.column == 1 && p.row == p.width.size;
+  bool slices = p.depth.size == 1 ? !p.depth.padded() && p.depth.kernel == 1 : IsHalving(p.depth);
+  return slices && IsHalving(p.height) && IsHalving(p.width) && p.column == 1 &&
+         p.row == p.width.size;
 }
 
 // Rows of the output that are done together, so that what lies between stays in the cache.
 int64_t HalvedRows(const PoolPlane& p) { return std::max<int64_t>(1, 1024 / p.width.out); }
+
+// Calls block(rows of the output, offset in the output, offset in the input) for all rows.
+template <class F>
+void EachHalvedBlock(const PoolPlane& p, F&& block) {
+  int64_t step = HalvedRows(p);
+  for (int64_t k = 0; k < p.depth.out; ++k) {
+    for (int64_t i = 0; i < p.height.out; i += step) {
+      block(std::min(step, p.height.out - i), k * p.out_slice + i * p.out_row,
+            k * p.depth.stride * p.slice + 2 * i * p.row);
+    }
+  }
+}
 
 template <class T>
 void LargerOfPairs(const T* x, int64_t n, T* y) {
   for (int64_t j = 0; j < n; ++j) y[j] = Larger(x[2 * j], x[2 * j + 1]);
 }
 
+// y[rows, out] of one slice x.
+template <class T>
+void HalvedRowsOf(const T* x, int64_t rows, int64_t out, T* y) {
+  T* pairs = Scratch<T>(2 * rows * out);
+  LargerOfPairs(x, 2 * rows * out, pairs);
+  for (int64_t r = 0; r < rows; ++r) {
+    const T* top = pairs + 2 * r * out;
+    T* to = y + r * out;
+#pragma GCC ivdep
+    for (int64_t j = 0; j < out; ++j) to[j] = Larger(top[j], top[j + out]);
+  }
+}
+
 template <class T>
 void HalvedPlane(const PoolPlane& p, const T* x, T* y) {
   int64_t out = p.width.out;
-  int64_t step = HalvedRows(p);
-  T* pairs = Scratch<T>(2 * step * out);
-  for (int64_t i = 0; i < p.height.out; i += step) {
-    int64_t rows = std::min(step, p.height.out - i);
-    LargerOfPairs(x + 2 * i * p.row, 2 * rows * out, pairs);
-    for (int64_t r = 0; r < rows; ++r) {
-      const T* top = pairs + 2 * r * out;
-      T* to = y + (i + r) * p.out_row;
-#pragma GCC ivdep
-      for (int64_t j = 0; j < out; ++j) to[j] = Larger(top[j], top[j + out]);
-    }
-  }
+  T* other = Scratch<T, 1>(HalvedRows(p) * out);
+  EachHalvedBlock(p, [&](int64_t rows, int64_t to, int64_t from) {
+    HalvedRowsOf(x + from, rows, out, y + to);
+    if (p.depth.kernel == 1) return;
+    HalvedRowsOf(x + from + p.slice, rows, out, other);
+    for (int64_t j = 0; j < rows * out; ++j) y[to + j] = Larger(y[to + j], other[j]);
+  });
 }
 
 }  // namespace
 
 template <class T>
 void MaxPlane(const PoolPlane& p, const T* x, T* y) {
+  const Window& d = p.depth;
   const Window& h = p.height;
   const Window& w = p.width;
   if (IsHalving(p)) return HalvedPlane(p, x, y);
@@ -98,17 +121,24 @@ void MaxPlane(const PoolPlane& p, const T* x, T* y) {
   T* line = Scratch<T>(length);
   std::fill(line, line + length, kLowest);
   T* inside = line + w.pad_before;
-  for (int64_t i = 0; i < h.out; ++i) {
-    std::fill(inside, inside + w.size, kLowest);
-    for (int64_t k = h.First(i); k < h.Last(i); ++k) {
-      const T* row = x + (h.Start(i) + k * h.dilation) * p.row;
-      if (p.column == 1) {
-        for (int64_t j = 0; j < w.size; ++j) inside[j] = Larger(inside[j], row[j]);
-      } else {
-        for (int64_t j = 0; j < w.size; ++j) inside[j] = Larger(inside[j], row[j * p.column]);
-      }
+  auto take_row = [&](const T* row) {
+    if (p.column == 1) {
+      for (int64_t j = 0; j < w.size; ++j) inside[j] = Larger(inside[j], row[j]);
+    } else {
+      for (int64_t j = 0; j < w.size; ++j) inside[j] = Larger(inside[j], row[j * p.column]);
     }
-    MaxOfColumns(w, line, p.out_column, y + i * p.out_row);
+  };
+  for (int64_t k = 0; k < d.out; ++k) {
+    for (int64_t i = 0; i < h.out; ++i) {
+      std::fill(inside, inside + w.size, kLowest);
+      for (int64_t l = d.First(k); l < d.Last(k); ++l) {
+        const T* slice = x + (d.Start(k) + l * d.dilation) * p.slice;
+        for (int64_t m = h.First(i); m < h.Last(i); ++m) {
+          take_row(slice + (h.Start(i) + m * h.dilation) * p.row);
+        }
+      }
+      MaxOfColumns(w, line, p.out_column, y + k * p.out_slice + i * p.out_row);
+    }
   }
 }
 
@@ -127,27 +157,38 @@ bool Ties(T v, T best) {
   return (v == best) | ((v != v) & (best != best));
 }
 
-// Largest element of each column over the rows of window i, and its row; `line` and `rows` include
-// the padding.
-template <class T>
-void ColumnMaxima(const PoolPlane& p, const T* x, int64_t i, T* line, int32_t* rows) {
-  const Window& h = p.height;
-  int64_t n = p.width.size;
-  for (int64_t k = h.First(i); k < h.Last(i); ++k) {
-    int64_t r = h.Start(i) + k * h.dilation;
-    const T* from = x + r * p.row;
-    auto row = static_cast<int32_t>(r);
-    bool first = k == h.First(i);
-    auto visit = [&](int64_t j, T v) {
-      bool take = first | Beats(v, line[j]);
-      line[j] = take ? v : line[j];
-      rows[j] = take ? row : rows[j];
-    };
-    if (p.column == 1) {
+// Elements first, first + step, ... of a dimension, before `last`.
+struct Reach {
+  int64_t first, last, step;
+};
+Reach ReachOf(const Window& w, int64_t i) {
+  int64_t start = w.Start(i);
+  return {start + w.First(i) * w.dilation, start + w.Last(i) * w.dilation, w.dilation};
+}
+Reach ReachOf(const RangePlane::Range& range) { return {range.first, range.last, 1}; }
+
+// Largest element of each column over some rows of some slices, and the number of its row among
+// those of all slices. The rows are in `line` and `rows`, from the first element inside on.
+template <class T, class Plane>
+void ColumnMaxima(const Plane& p, int64_t height, int64_t n, Reach slices, Reach reach, const T* x,
+                  T* line, int32_t* rows) {
+  bool first = true;
+  for (int64_t k = slices.first; k < slices.last; k += slices.step) {
+    for (int64_t r = reach.first; r < reach.last; r += reach.step) {
+      const T* from = x + k * p.slice + r * p.row;
+      auto row = static_cast<int32_t>(k * height + r);
+      auto visit = [&](int64_t j, T v) {
+        bool take = first | Beats(v, line[j]);
+        line[j] = take ? v : line[j];
+        rows[j] = take ? row : rows[j];
+      };
+      if (p.column == 1) {
 #pragma GCC ivdep
-      for (int64_t j = 0; j < n; ++j) visit(j, from[j]);
-    } else {
-      for (int64_t j = 0; j < n; ++j) visit(j, from[j * p.column]);
+        for (int64_t j = 0; j < n; ++j) visit(j, from[j]);
+      } else {
+        for (int64_t j = 0; j < n; ++j) visit(j, from[j * p.column]);
+      }
+      first = false;
     }
   }
 }
@@ -206,7 +247,7 @@ void WindowMaxima(const Window& w, const T* values, const int32_t* rows, int64_t
 }  // namespace
 
 template <class T>
-void FirstMaxima(const PoolPlane& p, const T* x, int64_t i, int32_t* position) {
+void FirstMaxima(const PoolPlane& p, const T* x, int64_t k, int64_t i, int32_t* position) {
   const Window& w = p.width;
   int64_t length = std::max((w.out - 1) * w.stride + w.span(), w.pad_before + w.size);
   int64_t per_phase = (length + w.stride - 1) / w.stride;
@@ -217,16 +258,40 @@ void FirstMaxima(const PoolPlane& p, const T* x, int64_t i, int32_t* position) {
     std::fill(line + from, line + to, -std::numeric_limits<T>::infinity());
     std::fill(rows + from, rows + to, kNoRow);
   };
-  bool any = p.height.First(i) < p.height.Last(i);
+  Reach slices = ReachOf(p.depth, k), reach = ReachOf(p.height, i);
+  bool any = slices.first < slices.last && reach.first < reach.last;
   fill(0, any ? w.pad_before : length);
   fill(w.pad_before + w.size, length);
-  ColumnMaxima(p, x, i, line + w.pad_before, rows + w.pad_before);
+  ColumnMaxima(p, p.height.size, w.size, slices, reach, x, line + w.pad_before,
+               rows + w.pad_before);
   if (w.stride == 1) return WindowMaxima(w, line, rows, per_phase, position);
   T* values = Scratch<T, 1>(length);
   int32_t* value_rows = Scratch<int32_t, 1>(length);
   SplitPhases(line, w.stride, per_phase, values);
   SplitPhases(rows, w.stride, per_phase, value_rows);
   WindowMaxima(w, values, value_rows, per_phase, position);
+}
+
+template <class T>
+void MaxOfRanges(const RangePlane& p, const T* x, T* y, int32_t* position) {
+  T* line = Scratch<T>(p.width);
+  int32_t* rows = Scratch<int32_t>(p.width);
+  for (size_t k = 0; k < p.slices.size(); ++k) {
+    for (size_t i = 0; i < p.rows.size(); ++i) {
+      ColumnMaxima(p, p.height, p.width, ReachOf(p.slices[k]), ReachOf(p.rows[i]), x, line, rows);
+      int64_t at = static_cast<int64_t>(k) * p.out_slice + static_cast<int64_t>(i) * p.out_row;
+      for (const RangePlane::Range& range : p.columns) {
+        int64_t best = range.first;
+        for (int64_t j = best + 1; j < range.last; ++j) {
+          bool earlier = Ties(line[j], line[best]) & (rows[j] < rows[best]);
+          if (Beats(line[j], line[best]) | earlier) best = j;
+        }
+        y[at] = line[best];
+        position[at] = static_cast<int32_t>(rows[best] * p.width + best);
+        at += p.out_column;
+      }
+    }
+  }
 }
 
 namespace {
@@ -252,51 +317,74 @@ void SpreadOverPairs(const T* x, const T* g, int64_t n, T* dx) {
   }
 }
 
+// dx of one slice, from what its windows, [rows, out], get.
+template <class T>
+void SpreadHalvedRows(const T* x, const T* g, int64_t rows, int64_t out, T* dx) {
+  T* pairs = Scratch<T>(2 * rows * out);
+  LargerOfPairs(x, 2 * rows * out, pairs);
+  for (int64_t r = 0; r < rows; ++r) {
+    T* top = pairs + 2 * r * out;
+    const T* from = g + r * out;
+#pragma GCC ivdep
+    for (int64_t j = 0; j < out; ++j) {
+      T upper = top[j], lower = top[j + out];
+      top[j] = Keep(from[j], !Beats(lower, upper));
+      top[j + out] = Keep(from[j], Beats(lower, upper));
+    }
+  }
+  SpreadOverPairs(x, pairs, 2 * rows * out, dx);
+}
+
 }  // namespace
 
 template <class T>
 bool HalvedPlaneGrad(const PoolPlane& p, const T* x, const T* dy, T* dx) {
   if (!IsHalving(p)) return false;
-  int64_t out = p.width.out;
-  int64_t step = HalvedRows(p);
-  T* pairs = Scratch<T>(2 * step * out);
-  for (int64_t i = 0; i < p.height.out; i += step) {
-    int64_t rows = std::min(step, p.height.out - i);
-    LargerOfPairs(x + 2 * i * p.row, 2 * rows * out, pairs);
-    for (int64_t r = 0; r < rows; ++r) {
-      T* top = pairs + 2 * r * out;
-      const T* g = dy + (i + r) * p.out_row;
+  int64_t out = p.width.out, most = HalvedRows(p) * out;
+  T* near = Scratch<T, 1>(most);
+  T* far = Scratch<T, 2>(most);
+  EachHalvedBlock(p, [&](int64_t rows, int64_t from, int64_t to) {
+    const T* g = dy + from;
+    if (p.depth.kernel == 1) return SpreadHalvedRows(x + to, g, rows, out, dx + to);
+    int64_t next = to + p.slice;
+    HalvedRowsOf(x + to, rows, out, near);
+    HalvedRowsOf(x + next, rows, out, far);
 #pragma GCC ivdep
-      for (int64_t j = 0; j < out; ++j) {
-        T upper = top[j], lower = top[j + out];
-        top[j] = Keep(g[j], !Beats(lower, upper));
-        top[j + out] = Keep(g[j], Beats(lower, upper));
-      }
+    for (int64_t j = 0; j < rows * out; ++j) {
+      bool second = Beats(far[j], near[j]);
+      near[j] = Keep(g[j], !second);
+      far[j] = Keep(g[j], second);
     }
-    SpreadOverPairs(x + 2 * i * p.row, pairs, 2 * rows * out, dx + 2 * i * p.row);
-  }
+    SpreadHalvedRows(x + to, near, rows, out, dx + to);
+    SpreadHalvedRows(x + next, far, rows, out, dx + next);
+  });
   return true;
 }
 
 template <class T>
 void MeanOfPlane(const MeanPlane& p, const T* x, T* y) {
   T* line = Scratch<T>(p.width);
-  for (size_t i = 0; i < p.rows.size(); ++i) {
-    std::fill(line, line + p.width, T{0});
-    for (int64_t r = p.rows[i].first; r < p.rows[i].last; ++r) {
-      const T* row = x + r * p.row;
-      if (p.column == 1) {
-        for (int64_t j = 0; j < p.width; ++j) line[j] += row[j];
-      } else {
-        for (int64_t j = 0; j < p.width; ++j) line[j] += row[j * p.column];
+  for (size_t k = 0; k < p.slices.size(); ++k) {
+    for (size_t i = 0; i < p.rows.size(); ++i) {
+      std::fill(line, line + p.width, T{0});
+      for (int64_t s = p.slices[k].first; s < p.slices[k].last; ++s) {
+        for (int64_t r = p.rows[i].first; r < p.rows[i].last; ++r) {
+          const T* row = x + s * p.slice + r * p.row;
+          if (p.column == 1) {
+            for (int64_t j = 0; j < p.width; ++j) line[j] += row[j];
+          } else {
+            for (int64_t j = 0; j < p.width; ++j) line[j] += row[j * p.column];
+          }
+        }
       }
-    }
-    T* out = y + static_cast<int64_t>(i) * p.out_row;
-    for (size_t j = 0; j < p.columns.size(); ++j) {
-      T sum = 0;
-      for (int64_t c = p.columns[j].first; c < p.columns[j].last; ++c) sum += line[c];
-      out[static_cast<int64_t>(j) * p.out_column] =
-          sum / static_cast<T>(p.row_divisors[i] * p.column_divisors[j]);
+      T* out = y + static_cast<int64_t>(k) * p.out_slice + static_cast<int64_t>(i) * p.out_row;
+      double divisor = p.slice_divisors[k] * p.row_divisors[i];
+      for (size_t j = 0; j < p.columns.size(); ++j) {
+        T sum = 0;
+        for (int64_t c = p.columns[j].first; c < p.columns[j].last; ++c) sum += line[c];
+        out[static_cast<int64_t>(j) * p.out_column] =
+            sum / static_cast<T>(divisor * p.column_divisors[j]);
+      }
     }
   }
 }
@@ -304,28 +392,36 @@ void MeanOfPlane(const MeanPlane& p, const T* x, T* y) {
 template <class T>
 void SpreadPlane(const MeanPlane& p, const T* dy, T* dx) {
   T* line = Scratch<T>(p.width);
-  for (int64_t r = 0; r < p.height; ++r) {
+  for (int64_t r = 0; r < p.depth * p.height; ++r) {
     for (int64_t j = 0; j < p.width; ++j) dx[r * p.row + j * p.column] = 0;
   }
-  for (size_t i = 0; i < p.rows.size(); ++i) {
-    std::fill(line, line + p.width, T{0});
-    const T* from = dy + static_cast<int64_t>(i) * p.out_row;
-    for (size_t j = 0; j < p.columns.size(); ++j) {
-      T v = from[static_cast<int64_t>(j) * p.out_column] /
-            static_cast<T>(p.row_divisors[i] * p.column_divisors[j]);
-      for (int64_t c = p.columns[j].first; c < p.columns[j].last; ++c) line[c] += v;
-    }
-    for (int64_t r = p.rows[i].first; r < p.rows[i].last; ++r) {
-      T* row = dx + r * p.row;
-      for (int64_t j = 0; j < p.width; ++j) row[j * p.column] += line[j];
+  for (size_t k = 0; k < p.slices.size(); ++k) {
+    for (size_t i = 0; i < p.rows.size(); ++i) {
+      std::fill(line, line + p.width, T{0});
+      const T* from =
+          dy + static_cast<int64_t>(k) * p.out_slice + static_cast<int64_t>(i) * p.out_row;
+      double divisor = p.slice_divisors[k] * p.row_divisors[i];
+      for (size_t j = 0; j < p.columns.size(); ++j) {
+        T v = from[static_cast<int64_t>(j) * p.out_column] /
+              static_cast<T>(divisor * p.column_divisors[j]);
+        for (int64_t c = p.columns[j].first; c < p.columns[j].last; ++c) line[c] += v;
+      }
+      for (int64_t s = p.slices[k].first; s < p.slices[k].last; ++s) {
+        for (int64_t r = p.rows[i].first; r < p.rows[i].last; ++r) {
+          T* row = dx + s * p.slice + r * p.row;
+          for (int64_t j = 0; j < p.width; ++j) row[j * p.column] += line[j];
+        }
+      }
     }
   }
 }
 
 template void MaxPlane<float>(const PoolPlane&, const float*, float*);
 template void MaxPlane<double>(const PoolPlane&, const double*, double*);
-template void FirstMaxima<float>(const PoolPlane&, const float*, int64_t, int32_t*);
-template void FirstMaxima<double>(const PoolPlane&, const double*, int64_t, int32_t*);
+template void FirstMaxima<float>(const PoolPlane&, const float*, int64_t, int64_t, int32_t*);
+template void FirstMaxima<double>(const PoolPlane&, const double*, int64_t, int64_t, int32_t*);
+template void MaxOfRanges<float>(const RangePlane&, const float*, float*, int32_t*);
+template void MaxOfRanges<double>(const RangePlane&, const double*, double*, int32_t*);
 template bool HalvedPlaneGrad<float>(const PoolPlane&, const float*, const float*, float*);
 template bool HalvedPlaneGrad<double>(const PoolPlane&, const double*, const double*, double*);
 template void MeanOfPlane<float>(const MeanPlane&, const float*, float*);

@@ -7,7 +7,7 @@
 
 #include "backends/cpu/cpu.h"
 #include "backends/cpu/isa.h"
-#include "backends/cpu/kernels/random_words.h"
+#include "backends/cpu/kernels/random_stream.h"
 #include "backends/cpu/strided_copy.h"
 #include "kernel/kernel.h"
 #include "kernel/parallel.h"
@@ -23,26 +23,6 @@ namespace {
 
 constexpr double kGroupNs = 60;
 
-// The op's own seeds choose another stream; zeros leave the global one.
-struct Seeds {
-  uint64_t first, second;
-  Seeds(const KernelRequest& r, const char* a, const char* b)
-      : first(static_cast<uint64_t>(r.attr<int64_t>(a))),
-        second(static_cast<uint64_t>(r.attr<int64_t>(b))) {}
-  RandomKey Next(RandomState* state) const {
-    uint64_t seed = state->seed();
-    if (first != 0 || second != 0) seed = Mix(Mix(seed ^ first) + second);
-    return {seed, state->NextOffset()};
-  }
-  // The finaliser of SplitMix64.
-  static uint64_t Mix(uint64_t x) {
-    x += 0x9e3779b97f4a7c15u;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-    return x ^ (x >> 31);
-  }
-};
-
 // body(group, first element, count) for groups of `per_group` elements.
 template <class F>
 void ForGroups(int64_t size, int64_t per_group, double extra_ns, F&& body) {
@@ -52,29 +32,6 @@ void ForGroups(int64_t size, int64_t per_group, double extra_ns, F&& body) {
                   body(g, g * per_group, std::min(per_group, size - g * per_group));
               });
 }
-
-// Element i of a stream of 64-bit numbers: words i % 32 and i % 32 + 32 of group i / 32.
-class Wide {
- public:
-  explicit Wide(const RandomKey& key) : key_(key) {}
-  uint64_t At(int64_t i) {
-    static const auto fill = MS_PICK_ISA(RandomWords);
-    if (i / 32 != group_) fill(key_, group_ = i / 32, words_);
-    return static_cast<uint64_t>(words_[i % 32]) << 32 | words_[i % 32 + 32];
-  }
-  // In [0, n), without the bias of a remainder.
-  uint64_t Below(int64_t i, uint64_t n) {
-    return static_cast<uint64_t>(static_cast<unsigned __int128>(At(i)) * n >> 64);
-  }
-  double Uniform(int64_t i) {
-    return (static_cast<double>(At(i) >> 11) + 0.5) * (1.0 / 9007199254740992.0);
-  }
-
- private:
-  RandomKey key_;
-  int64_t group_ = -1;
-  uint32_t words_[kWordsPerGroup];
-};
 
 using GroupFn = void (*)(const RandomKey&, int64_t, float*);
 
@@ -413,6 +370,7 @@ KernelChoice MakeDropoutMask(const KernelRequest& r) {
 uint64_t DropoutThreshold(double keep_prob) { return std::max<uint64_t>(Threshold(keep_prob), 1); }
 
 void AddRandom(KernelTable& table) {
+  AddRejected(table);
   table.For("RandomOffset").Try("reference", MakeOffset);
   table.For("SetRandomOffset").Try("reference", MakeSetOffset);
   table.For("StandardNormal").Try("vector", [](const KernelRequest& r) {

@@ -196,6 +196,7 @@ void AddReduce(KernelTable& table) {
   table.For("AddN").Try("vector", MakeAddFloats).Try("reference", MakeAddN);
   AddArgReduce(table);
   AddScan(table);
+  AddRunning(table);
   AddSort(table);
 }
 

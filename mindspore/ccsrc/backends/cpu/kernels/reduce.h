@@ -7,6 +7,7 @@ namespace ms::cpu {
 
 void AddArgReduce(KernelTable& table);
 void AddScan(KernelTable& table);
+void AddRunning(KernelTable& table);
 void AddSort(KernelTable& table);
 
 // An axis with what lies before and behind it.

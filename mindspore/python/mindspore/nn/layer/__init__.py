@@ -10,14 +10,19 @@ from mindspore.nn.layer import (
     container,
     conv,
     embedding,
+    ext,
     image,
     math,
+    matrices,
     normalization,
     padding,
     pooling,
+    quant,
     rnn_cells,
     rnns,
     sample_norm,
+    shape,
+    sparse,
     transformer,
 )
 from mindspore.nn.layer.activation import *
@@ -27,14 +32,19 @@ from mindspore.nn.layer.combined import *
 from mindspore.nn.layer.container import *
 from mindspore.nn.layer.conv import *
 from mindspore.nn.layer.embedding import *
+from mindspore.nn.layer.ext import *
 from mindspore.nn.layer.image import *
 from mindspore.nn.layer.math import *
+from mindspore.nn.layer.matrices import *
 from mindspore.nn.layer.normalization import *
 from mindspore.nn.layer.padding import *
 from mindspore.nn.layer.pooling import *
+from mindspore.nn.layer.quant import *
 from mindspore.nn.layer.rnn_cells import *
 from mindspore.nn.layer.rnns import *
 from mindspore.nn.layer.sample_norm import LRN
+from mindspore.nn.layer.shape import *
+from mindspore.nn.layer.sparse import *
 from mindspore.nn.layer.transformer import *
 
 if not TYPE_CHECKING:  # type checkers take a computed __all__ for an empty one
@@ -47,12 +57,17 @@ if not TYPE_CHECKING:  # type checkers take a computed __all__ for an empty one
         *container.__all__,
         *conv.__all__,
         *embedding.__all__,
+        *ext.__all__,
         *image.__all__,
         *math.__all__,
+        *matrices.__all__,
         *normalization.__all__,
         *padding.__all__,
         *pooling.__all__,
+        *quant.__all__,
         *rnn_cells.__all__,
         *rnns.__all__,
+        *shape.__all__,
+        *sparse.__all__,
         "LRN",
     ]

@@ -7,7 +7,7 @@ from typing import Annotated
 from mindspore import ops
 from mindspore.common import dtype as mstype
 from mindspore.common._checked import checked
-from mindspore.common._kinds import Finite, Float, PositiveInt, Where
+from mindspore.common._kinds import Finite, Float, PositiveInt, Real, Where
 from mindspore.common.initializer import initializer
 from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
@@ -357,6 +357,28 @@ class GLU(Cell):
         return ops.glu(x, self.axis)
 
 
+class RReLU(Cell):
+    """x above zero, below it x times a slope that is drawn anew for each element.
+
+    Args:
+        lower: The least slope.
+        upper: The largest slope.
+    """
+
+    def __init__(self, lower: Real = 1.0 / 8, upper: Real = 1.0 / 3) -> None:
+        super().__init__()
+        if lower > upper:
+            raise ValueError(
+                f"For '{self.cls_name}', 'lower' must be at most 'upper', but got {lower} and {upper}."
+            )
+        self.lower = lower
+        self.upper = upper
+
+    def construct(self, x: Tensor) -> Tensor:
+        """The activation."""
+        return ops.rrelu(x, self.lower, self.upper)
+
+
 class Softmax2d(Cell):
     """Softmax over the channels of [C, H, W] or [N, C, H, W]."""
 
@@ -431,6 +453,7 @@ __all__ = [
     "LogSoftmax",
     "Mish",
     "PReLU",
+    "RReLU",
     "ReLU",
     "ReLU6",
     "SeLU",

@@ -18,6 +18,7 @@ from mindspore.common.tensor import Tensor
 from mindspore.nn.cell import Cell
 from mindspore.nn.layer.activation import get_activation
 from mindspore.ops import operations as P
+from mindspore.ops.function.unfold_func import ExtractImagePatches
 
 _PAIR = Where(lambda item: len(item) == 2, "have 2 numbers")
 
@@ -31,7 +32,7 @@ def check_dense_input_shape(x_shape: tuple[int, ...], prim_name: str | None = No
         )
 
 
-def _dense_parameter(init: Any, shape: tuple[int, ...], name: str, owner: str, dtype: Any) -> Any:
+def dense_parameter(init: Any, shape: tuple[int, ...], name: str, owner: str, dtype: Any) -> Any:
     """The Parameter from what `initializer` takes; a tensor's shape is checked."""
     if isinstance(init, Tensor) and tuple(init.shape) != shape:
         raise ValueError(
@@ -76,14 +77,14 @@ class Dense(Cell):
         self.has_bias = has_bias
         if weight_init is None:
             weight_init = HeUniform(math.sqrt(5))
-        self.weight = _dense_parameter(
+        self.weight = dense_parameter(
             weight_init, (out_channels, in_channels), "weight", self.cls_name, dtype
         )
         self.bias = None
         if self.has_bias:
             if bias_init is None:
                 bias_init = Uniform(1 / math.sqrt(in_channels))
-            self.bias = _dense_parameter(bias_init, (out_channels,), "bias", self.cls_name, dtype)
+            self.bias = dense_parameter(bias_init, (out_channels,), "bias", self.cls_name, dtype)
         self.matmul = P.MatMul(transpose_b=True)
         self.bias_add = P.BiasAdd()
         if isinstance(activation, str):
@@ -311,6 +312,41 @@ class Pad(Cell):
         return self.pad(x, self.paddings)
 
 
+class Unfold(Cell):
+    """Patches of images [N, C, H, W]: [N, rows * columns of a patch * C, patches down, patches across].
+
+    Args:
+        ksizes: The size of a patch, [1, rows, columns, 1].
+        strides: The steps between patches, [1, rows, columns, 1].
+        rates: The distances between elements of a patch, [1, rows, columns, 1].
+        padding: 'same' pads so that there is a patch for each step in the image, 'valid' does not pad.
+    """
+
+    def __init__(
+        self,
+        ksizes: Sequence[int],
+        strides: Sequence[int],
+        rates: Sequence[int],
+        padding: str = "valid",
+    ) -> None:
+        super().__init__()
+        for name, value in (("ksizes", ksizes), ("strides", strides), ("rates", rates)):
+            if len(value) != 4 or value[0] != 1 or value[3] != 1 or min(value) < 1:
+                raise ValueError(
+                    f"For '{self.cls_name}', '{name}' must be [1, rows, columns, 1] of positive ints, "
+                    f"but got {value}."
+                )
+        if padding.upper() not in ("SAME", "VALID"):
+            raise ValueError(
+                f"For '{self.cls_name}', 'padding' must be 'same' or 'valid', but got {padding!r}."
+            )
+        self.extract_image_patches = ExtractImagePatches(ksizes, strides, rates, padding)
+
+    def construct(self, input_x: Tensor) -> Tensor:
+        """The patches."""
+        return self.extract_image_patches(input_x)
+
+
 class Norm(Cell):
     """The Euclidean norm over one or more dimensions.
 
@@ -422,4 +458,5 @@ __all__ = [
     "OneHot",
     "Pad",
     "Range",
+    "Unfold",
 ]

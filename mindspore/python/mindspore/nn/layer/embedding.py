@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
+from mindspore import ops
 from mindspore.common import dtype as mstype
-from mindspore.common._kinds import PositiveFloat, PositiveInt
+from mindspore.common._kinds import Count, PositiveFloat, PositiveInt
 from mindspore.common.initializer import initializer
 from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
 from mindspore.nn.cell import Cell
 from mindspore.ops import operations as P
+
+SliceMode: TypeAlias = Literal[
+    "batch_slice", "field_slice", "table_row_slice", "table_column_slice"
+]
 
 
 class Embedding(Cell):
@@ -81,8 +86,58 @@ class Embedding(Cell):
         )
 
 
-class EmbeddingLookup(Cell):
-    """A table of vectors whose rows may be limited in length.
+class _Table(Cell):
+    """A table whose rows are looked up; indices outside of it give zeros."""
+
+    def __init__(
+        self,
+        vocab_size: PositiveInt,
+        embedding_size: PositiveInt,
+        param_init: Any = "normal",
+        target: Literal["CPU", "DEVICE"] = "CPU",
+        slice_mode: SliceMode = "batch_slice",
+        parts: Any = None,
+        max_norm: PositiveFloat | None = None,
+        sparse: bool = True,
+        dtype: mstype.Type = mstype.float32,
+    ) -> None:
+        super().__init__()
+        owner = self.cls_name
+        if target == "CPU" and not sparse:
+            raise ValueError(
+                f"For '{owner}', 'sparse' must be True where 'target' is 'CPU', but got False."
+            )
+        if slice_mode == "field_slice" and parts is None:
+            raise ValueError(
+                f"For '{owner}', the parts of the table must be given where 'slice_mode' is 'field_slice', but got None."
+            )
+        self.vocab_size = vocab_size
+        self.embedding_size = embedding_size
+        self.target = target
+        self.slice_mode = slice_mode
+        self.sparse = sparse
+        self.max_norm = max_norm
+        table = initializer(param_init, (vocab_size, embedding_size), dtype)
+        self.embedding_table = Parameter(table, name="embedding_table")
+        self.gather = P.Gather()
+        self.reduce_sum = P.ReduceSum(keep_dims=True)
+        self.maximum = P.Maximum()
+        self.sqrt = P.Sqrt()
+
+    def _rows(self, indices: Tensor) -> Tensor:
+        """Rows, no longer than the bound."""
+        inside = ops.logical_and(indices >= 0, indices < self.vocab_size)
+        places = ops.select(inside, indices, ops.zeros_like(indices))
+        rows = self.gather(self.embedding_table, places, 0)
+        rows = ops.select(inside.expand_dims(-1), rows, ops.zeros_like(rows))
+        if self.max_norm is None:
+            return rows
+        norm = self.sqrt(self.reduce_sum(rows * rows, -1))
+        return rows * self.max_norm / self.maximum(norm, self.max_norm)
+
+
+class EmbeddingLookup(_Table):
+    """A table of vectors whose rows may be limited in length. Indices outside of the table give zeros.
 
     Args:
         vocab_size: The rows.
@@ -94,6 +149,7 @@ class EmbeddingLookup(Cell):
         max_norm: The bound on the Euclidean norm of a result, or None.
         sparse: Whether the gradient may be sparse.
         dtype: The dtype of the table.
+        vocab_cache_size: Accepted; the whole table is in memory.
     """
 
     def __init__(
@@ -102,34 +158,113 @@ class EmbeddingLookup(Cell):
         embedding_size: PositiveInt,
         param_init: Any = "normal",
         target: Literal["CPU", "DEVICE"] = "CPU",
-        slice_mode: str = "batch_slice",
-        manual_shapes: Any = None,
+        slice_mode: SliceMode = "batch_slice",
+        manual_shapes: tuple | None = None,
         max_norm: PositiveFloat | None = None,
         sparse: bool = True,
         dtype: mstype.Type = mstype.float32,
+        vocab_cache_size: Count = 0,
     ) -> None:
-        super().__init__()
-        self.vocab_size = vocab_size
-        self.embedding_size = embedding_size
-        self.target = target
-        self.slice_mode = slice_mode
+        super().__init__(
+            vocab_size,
+            embedding_size,
+            param_init,
+            target,
+            slice_mode,
+            manual_shapes,
+            max_norm,
+            sparse,
+            dtype,
+        )
         self.manual_shapes = manual_shapes
-        self.sparse = sparse
-        self.max_norm = max_norm
-        table = initializer(param_init, (vocab_size, embedding_size), dtype)
-        self.embedding_table = Parameter(table, name="embedding_table")
-        self.gather = P.Gather()
-        self.reduce_sum = P.ReduceSum(keep_dims=True)
-        self.maximum = P.Maximum()
-        self.sqrt = P.Sqrt()
+        self.vocab_cache_size = vocab_cache_size
 
     def construct(self, indices: Tensor) -> Tensor:
         """The rows."""
-        rows = self.gather(self.embedding_table, indices, 0)
-        if self.max_norm is None:
-            return rows
-        norm = self.sqrt(self.reduce_sum(rows * rows, -1))
-        return rows * self.max_norm / self.maximum(norm, self.max_norm)
+        return self._rows(indices)
 
 
-__all__ = ["Embedding", "EmbeddingLookup"]
+class MultiFieldEmbeddingLookup(_Table):
+    """Rows of a table, joined by the field that each belongs to.
+
+    Args:
+        vocab_size: The rows.
+        embedding_size: The length of a row.
+        field_size: The fields of the output.
+        param_init: How the table starts.
+        target: Where the table is kept, 'CPU' or 'DEVICE'.
+        slice_mode: How the table is split in parallel training.
+        feature_num_list: The parts with slice_mode 'field_slice'.
+        max_norm: The bound on the Euclidean norm of a row, or None.
+        sparse: Whether the gradient may be sparse.
+        operator: How rows of a field are joined: 'SUM', 'MEAN' or 'MAX'.
+        dtype: The dtype of the table.
+
+    Inputs:
+        input_indices: [batch, length].
+        input_values: What each row is multiplied by.
+        field_ids: The field of each row.
+
+    Outputs:
+        [batch, field_size, embedding_size], zeros for fields whose rows are all multiplied by zero.
+    """
+
+    def __init__(
+        self,
+        vocab_size: PositiveInt,
+        embedding_size: PositiveInt,
+        field_size: PositiveInt,
+        param_init: Any = "normal",
+        target: Literal["CPU", "DEVICE"] = "CPU",
+        slice_mode: SliceMode = "batch_slice",
+        feature_num_list: tuple | None = None,
+        max_norm: PositiveFloat | None = None,
+        sparse: bool = True,
+        operator: Literal["SUM", "MEAN", "MAX"] = "SUM",
+        dtype: mstype.Type = mstype.float32,
+    ) -> None:
+        super().__init__(
+            vocab_size,
+            embedding_size,
+            param_init,
+            target,
+            slice_mode,
+            feature_num_list,
+            max_norm,
+            sparse,
+            dtype,
+        )
+        self.field_size = field_size
+        self.operator = operator
+
+    def construct(self, input_indices: Tensor, input_values: Tensor, field_ids: Tensor) -> Tensor:
+        """The joined rows."""
+        if (
+            not (input_indices.shape == input_values.shape == field_ids.shape)
+            or input_indices.ndim != 2
+        ):
+            raise ValueError(
+                f"For '{self.cls_name}', indices, values and fields must have one shape, [batch, length], but got "
+                f"{input_indices.shape}, {input_values.shape} and {field_ids.shape}."
+            )
+        if field_ids.dtype not in (mstype.int32, mstype.int64):
+            raise TypeError(
+                f"For '{self.cls_name}', 'field_ids' must be int32 or int64, but got {field_ids.dtype}."
+            )
+        rows = self._rows(input_indices) * input_values.expand_dims(-1)
+        fields = ops.arange(self.field_size).reshape((1, -1, 1)).astype(field_ids.dtype)
+        counts = (input_values != 0).expand_dims(1)
+        of_field = ops.logical_and(field_ids.expand_dims(1) == fields, counts)
+        member = of_field.astype(rows.dtype)
+        weights = ops.matmul(member, ops.abs(input_values).expand_dims(-1))
+        if self.operator == "MAX":
+            least = ops.full_like(rows, -3.0e38).expand_dims(1)
+            joined = ops.select(of_field.expand_dims(-1), rows.expand_dims(1), least).max(axis=2)
+        else:
+            joined = ops.matmul(member, rows)
+        if self.operator == "MEAN":
+            joined = joined / ops.select(weights > 0, weights, ops.ones_like(weights))
+        return ops.select(weights > 0, joined, ops.zeros_like(joined))
+
+
+__all__ = ["Embedding", "EmbeddingLookup", "MultiFieldEmbeddingLookup"]

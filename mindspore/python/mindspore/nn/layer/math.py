@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
+
 from mindspore import ops
-from mindspore.common._kinds import Ints
+from mindspore.common import dtype as mstype
+from mindspore.common._kinds import Ints, Positive
 from mindspore.common.tensor import Tensor
 from mindspore.nn.cell import Cell
 
@@ -63,4 +66,91 @@ class Triu(Cell):
         return ops.triu(x, k)
 
 
-__all__ = ["Moments", "ReduceLogSumExp", "Tril", "Triu"]
+class LGamma(Cell):
+    """The logarithm of the absolute value of the gamma function."""
+
+    def construct(self, x: Tensor) -> Tensor:
+        """The logarithm."""
+        return ops.lgamma(x)
+
+
+class DiGamma(Cell):
+    """The derivative of LGamma."""
+
+    def construct(self, x: Tensor) -> Tensor:
+        """The derivative."""
+        return ops.digamma(x)
+
+
+class IGamma(Cell):
+    """The lower incomplete gamma function of a at x, over its whole."""
+
+    def construct(self, a: Tensor, x: Tensor) -> Tensor:
+        """The share."""
+        return ops.igamma(a, x)
+
+
+def _stirling(x: Tensor) -> Tensor:
+    """What lgamma(x) is above (x - 0.5) * log(x) - x + 0.5 * log(2 * pi), for x from 8 on."""
+    square = 1.0 / (x * x)
+    return (1 / 12 - (1 / 360 - (1 / 1260 - square / 1680) * square) * square) / x
+
+
+class LBeta(Cell):
+    """The logarithm of the beta function: lgamma(x) + lgamma(y) - lgamma(x + y), whose large parts cancel before they are rounded."""
+
+    def construct(self, x: Tensor, y: Tensor) -> Tensor:
+        """The logarithm."""
+        less, more = ops.minimum(x, y), ops.maximum(x, y)
+        small, large = ops.minimum(less, 8.0), ops.maximum(more, 8.0)
+        low, high = ops.maximum(less, 8.0), large
+        total = low + high
+        both = (
+            0.5 * math.log(2 * math.pi)
+            - 0.5 * ops.log(high)
+            + (low - 0.5) * ops.log(low / total)
+            - high * ops.log1p(low / high)
+            + _stirling(low)
+            + _stirling(high)
+            - _stirling(total)
+        )
+        total = small + large
+        one = (
+            ops.lgamma(small)
+            - (large - 0.5) * ops.log1p(small / large)
+            - small * ops.log(total)
+            + small
+            + _stirling(large)
+            - _stirling(total)
+        )
+        plain = ops.lgamma(x) + ops.lgamma(y) - ops.lgamma(x + y)
+        return ops.select(less >= 8.0, both, ops.select(more >= 8.0, one, plain))
+
+
+class L1Regularizer(Cell):
+    """The sum of absolute values, times a factor.
+
+    Args:
+        scale: The factor.
+    """
+
+    def __init__(self, scale: Positive) -> None:
+        super().__init__()
+        self.scale = Tensor(scale, mstype.float32)
+
+    def construct(self, weights: Tensor) -> Tensor:
+        """The penalty."""
+        return ops.abs(weights).sum() * self.scale
+
+
+__all__ = [
+    "DiGamma",
+    "IGamma",
+    "L1Regularizer",
+    "LBeta",
+    "LGamma",
+    "Moments",
+    "ReduceLogSumExp",
+    "Tril",
+    "Triu",
+]

@@ -115,6 +115,17 @@ class ReflectionPad2d(_Padding):
     _mode = "reflect"
 
 
+class ReflectionPad3d(_Padding):
+    """Pads the last three dimensions with elements mirrored at the edge.
+
+    Args:
+        padding: An int, or pairs from the last dimension on.
+    """
+
+    _dims = 3
+    _mode = "reflect"
+
+
 class ReplicationPad1d(_Padding):
     """Pads the last dimension with elements repeated from the edge.
 
@@ -137,13 +148,26 @@ class ReplicationPad2d(_Padding):
     _mode = "replicate"
 
 
+class ReplicationPad3d(_Padding):
+    """Pads the last three dimensions with elements repeated from the edge.
+
+    Args:
+        padding: An int, or pairs from the last dimension on.
+    """
+
+    _dims = 3
+    _mode = "replicate"
+
+
 __all__ = [
     "ConstantPad1d",
     "ConstantPad2d",
     "ConstantPad3d",
     "ReflectionPad1d",
     "ReflectionPad2d",
+    "ReflectionPad3d",
     "ReplicationPad1d",
     "ReplicationPad2d",
+    "ReplicationPad3d",
     "ZeroPad2d",
 ]

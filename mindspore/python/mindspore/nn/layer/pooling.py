@@ -1,16 +1,31 @@
-"""Pooling layers over sequences and images. Sequences are images of height 1."""
+"""Pooling layers over sequences, images and volumes. Sequences are images of height 1."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, Literal
 
-from mindspore import ops
+from mindspore.common import dtype as mstype
 from mindspore.common._kinds import Ints, PositiveInt
 from mindspore.common.tensor import Tensor
 from mindspore.nn.cell import Cell
+from mindspore.nn.layer.fitted_pooling import (
+    AdaptiveAvgPool1d,
+    AdaptiveAvgPool2d,
+    AdaptiveAvgPool3d,
+    AdaptiveMaxPool1d,
+    AdaptiveMaxPool2d,
+    AdaptiveMaxPool3d,
+    FractionalMaxPool2d,
+    FractionalMaxPool3d,
+    LPPool1d,
+    LPPool2d,
+    MaxUnpool1d,
+    MaxUnpool2d,
+    MaxUnpool3d,
+)
 from mindspore.ops import operations as P
-from mindspore.ops.function.primitive_classes import PlanePositions
+from mindspore.ops._windows import images, restored
+from mindspore.ops.function.pool_classes import PlanePositions, VolumePositions
 
 
 class _Pool(Cell):
@@ -25,7 +40,7 @@ class _Pool(Cell):
         pad_mode: str,
         padding: Ints,
         ceil_mode: bool,
-        data_format: Literal["NCHW", "NHWC"] = "NCHW",
+        data_format: Literal["NCHW", "NHWC", "NCDHW"] = "NCHW",
     ) -> None:
         super().__init__()
         owner = self.cls_name
@@ -56,7 +71,7 @@ class _Pool(Cell):
             )
 
     def _sizes(self, value: Ints, name: str, minimum: int) -> tuple[int, ...]:
-        """(height, width) from what the user gave; in one dimension the height is 1."""
+        """One size for each dimension from what the user gave; in one dimension the height is 1."""
         items = (value,) if isinstance(value, int) else tuple(value)
         if len(items) == 1:
             items = items * self._dims
@@ -76,8 +91,7 @@ class _Pool(Cell):
             data_format=self.format,
         )
         if self.pad_mode == "PAD":
-            (vertical, horizontal) = self._padding
-            op.add_prim_attr("pad", (vertical, vertical, horizontal, horizontal))
+            op.add_prim_attr("pad", tuple(p for p in self._padding for _ in (0, 1)))
             op.add_prim_attr("ceil_mode", self.ceil_mode)
             for name, value in settings.items():
                 op.add_prim_attr(name, value)
@@ -102,18 +116,25 @@ class _MaxPool(_Pool):
         dilation: Ints,
         return_indices: bool,
         ceil_mode: bool,
-        data_format: Literal["NCHW", "NHWC"] = "NCHW",
+        data_format: Literal["NCHW", "NHWC", "NCDHW"] = "NCHW",
     ) -> None:
         super().__init__(kernel_size, stride, pad_mode, padding, ceil_mode, data_format)
         dilations = self._sizes(dilation, "dilation", 1)
         self.return_indices = return_indices
-        if self.pad_mode != "PAD" and (return_indices or dilations != (1, 1)):
+        if self.pad_mode != "PAD" and (return_indices or max(dilations) > 1):
             raise ValueError(
                 f"For '{self.cls_name}', 'dilation' and 'return_indices' must be left alone unless "
                 f"'pad_mode' is 'pad', but got {dilation}, {return_indices} and '{pad_mode}'."
             )
-        make = PlanePositions if return_indices else P.MaxPool
-        self.max_pool = self._op(make, dilation=dilations)
+        plain, indexed = (
+            (P.MaxPool3D, VolumePositions) if self._dims == 3 else (P.MaxPool, PlanePositions)
+        )
+        self.max_pool = self._op(indexed if return_indices else plain, dilation=dilations)
+
+    def construct(self, x: Tensor) -> Any:
+        """The maxima, and their positions where asked."""
+        output = _run(self.max_pool, x, self._dims)
+        return (output[0], output[1].astype(mstype.int64)) if self.return_indices else output
 
 
 class MaxPool2d(_MaxPool):
@@ -153,10 +174,6 @@ class MaxPool2d(_MaxPool):
             data_format,
         )
 
-    def construct(self, x: Tensor) -> Any:
-        """The maxima, and their positions where asked."""
-        return self.max_pool(x) if x.ndim == 4 else _batched(self.max_pool, x)
-
 
 class MaxPool1d(_MaxPool):
     """The maximum over windows of sequences [N, C, L].
@@ -187,11 +204,6 @@ class MaxPool1d(_MaxPool):
             kernel_size, stride, pad_mode, padding, dilation, return_indices, ceil_mode
         )
 
-    def construct(self, x: Tensor) -> Any:
-        """The maxima, and their positions where asked."""
-        x = x.expand_dims(-2)
-        return _flat(self.max_pool(x) if x.ndim == 4 else _batched(self.max_pool, x))
-
 
 class _AvgPool(_Pool):
     """The mean over windows."""
@@ -205,16 +217,20 @@ class _AvgPool(_Pool):
         ceil_mode: bool,
         count_include_pad: bool,
         divisor_override: PositiveInt | None = None,
-        data_format: Literal["NCHW", "NHWC"] = "NCHW",
+        data_format: Literal["NCHW", "NHWC", "NCDHW"] = "NCHW",
     ) -> None:
         super().__init__(kernel_size, stride, pad_mode, padding, ceil_mode, data_format)
         self.count_include_pad = count_include_pad
         self.divisor_override = divisor_override
         self.avg_pool = self._op(
-            P.AvgPool,
+            P.AvgPool3D if self._dims == 3 else P.AvgPool,
             count_include_pad=self.count_include_pad,
             divisor_override=divisor_override or 0,
         )
+
+    def construct(self, x: Tensor) -> Tensor:
+        """The means."""
+        return _run(self.avg_pool, x, self._dims)
 
 
 class AvgPool2d(_AvgPool):
@@ -254,10 +270,6 @@ class AvgPool2d(_AvgPool):
             data_format,
         )
 
-    def construct(self, x: Tensor) -> Tensor:
-        """The means."""
-        return self.avg_pool(x) if x.ndim == 4 else _batched(self.avg_pool, x)
-
 
 class AvgPool1d(_AvgPool):
     """The mean over windows of sequences [N, C, L].
@@ -284,74 +296,99 @@ class AvgPool1d(_AvgPool):
     ) -> None:
         super().__init__(kernel_size, stride, pad_mode, padding, ceil_mode, count_include_pad)
 
-    def construct(self, x: Tensor) -> Tensor:
-        """The means."""
-        x = x.expand_dims(-2)
-        return _flat(self.avg_pool(x) if x.ndim == 4 else _batched(self.avg_pool, x))
 
-
-class AdaptiveAvgPool2d(Cell):
-    """The mean over windows chosen so that the output has a given size.
+class MaxPool3d(_MaxPool):
+    """The maximum over windows of volumes.
 
     Args:
-        output_size: An int, or (height, width); None keeps the input's size.
+        kernel_size: An int, or (depth, height, width).
+        stride: An int, or one for each dimension.
+        pad_mode: 'same', 'valid' or 'pad', as for MaxPool2d.
+        padding: An int, or one for each dimension, at most half the kernel.
+        dilation: With 'pad', the distance between the elements of a window.
+        return_indices: With 'pad', whether positions in the volume are returned too.
+        ceil_mode: With 'pad', whether a last window may reach over the end.
     """
 
-    def __init__(self, output_size: PositiveInt | Sequence[PositiveInt | None] | None) -> None:
-        super().__init__()
-        items: tuple[int | None, ...] = (
-            (output_size, output_size)
-            if output_size is None or isinstance(output_size, int)
-            else tuple(output_size)
+    _dims = 3
+
+    def __init__(
+        self,
+        kernel_size: Ints = 1,
+        stride: Ints = 1,
+        pad_mode: str = "valid",
+        padding: Ints = 0,
+        dilation: Ints = 1,
+        return_indices: bool = False,
+        ceil_mode: bool = False,
+    ) -> None:
+        super().__init__(
+            kernel_size, stride, pad_mode, padding, dilation, return_indices, ceil_mode, "NCDHW"
         )
-        if len(items) != 2:
-            raise ValueError(
-                f"For '{self.cls_name}', 'output_size' must be an int or a tuple of 2, "
-                f"but got {output_size}."
-            )
-        self.output_size = items
-
-    def construct(self, x: Tensor) -> Tensor:
-        """The means."""
-        return ops.adaptive_avg_pool2d(x, self.output_size)
 
 
-class AdaptiveAvgPool1d(Cell):
-    """The mean over windows of sequences, chosen so that the output has a given length.
+class AvgPool3d(_AvgPool):
+    """The mean over windows of volumes.
 
     Args:
-        output_size: The length.
+        kernel_size: An int, or (depth, height, width).
+        stride: An int, or one for each dimension.
+        pad_mode: 'same', 'valid' or 'pad', as for AvgPool2d.
+        padding: An int, or one for each dimension, at most half the kernel.
+        ceil_mode: With 'pad', whether a last window may reach over the end.
+        count_include_pad: Whether the padding counts in the mean.
+        divisor_override: What sums are divided by instead of the count.
     """
 
-    def __init__(self, output_size: PositiveInt) -> None:
-        super().__init__()
-        self.output_size = output_size
+    _dims = 3
 
-    def construct(self, x: Tensor) -> Tensor:
-        """The means."""
-        return ops.adaptive_avg_pool2d(x.expand_dims(-2), (1, self.output_size)).squeeze(-2)
+    def __init__(
+        self,
+        kernel_size: Ints = 1,
+        stride: Ints = 1,
+        pad_mode: str = "valid",
+        padding: Ints = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+        divisor_override: int | None = None,
+    ) -> None:
+        super().__init__(
+            kernel_size,
+            stride,
+            pad_mode,
+            padding,
+            ceil_mode,
+            count_include_pad,
+            divisor_override,
+            "NCDHW",
+        )
 
 
-def _batched(pool: Any, x: Tensor) -> Any:
-    """The pool of x, which lacks the dimension of the batch."""
-    output = pool(x.expand_dims(0))
-    if isinstance(output, tuple):
-        return output[0].squeeze(0), output[1].squeeze(0)
-    return output.squeeze(0)
-
-
-def _flat(output: Any) -> Any:
-    """The outputs without the height of 1."""
-    if isinstance(output, tuple):
-        return output[0].squeeze(-2), output[1].squeeze(-2)
-    return output.squeeze(-2)
+def _run(pool: Any, x: Tensor, dims: int) -> Any:
+    """The pool of x, which may lack the batch, and in one dimension has no height."""
+    if dims > 1 and x.ndim == dims + 2:
+        return pool(x)
+    return restored(x, pool(images(pool.name, x, dims)), dims)
 
 
 __all__ = [
     "AdaptiveAvgPool1d",
     "AdaptiveAvgPool2d",
+    "AdaptiveAvgPool3d",
+    "AdaptiveMaxPool1d",
+    "AdaptiveMaxPool2d",
+    "AdaptiveMaxPool3d",
     "AvgPool1d",
     "AvgPool2d",
+    "AvgPool3d",
+    "FractionalMaxPool2d",
+    "FractionalMaxPool3d",
+    "LPPool1d",
+    "LPPool2d",
     "MaxPool1d",
     "MaxPool2d",
+    "MaxPool3d",
+    "MaxUnpool1d",
+    "MaxUnpool2d",
+    "MaxUnpool3d",
 ]

@@ -306,6 +306,8 @@ class KLDivLoss(LossBase):
         return ops.kl_div(logits, labels, self.kind)
 
 
+L1LossExt = L1Loss  # under the name of `mindspore.mint.nn`
+
 __all__ = [
     "BCELoss",
     "BCEWithLogitsLoss",
@@ -315,6 +317,7 @@ __all__ = [
     "HuberLoss",
     "KLDivLoss",
     "L1Loss",
+    "L1LossExt",
     "LossBase",
     "MAELoss",
     "MSELoss",

@@ -13,25 +13,38 @@ from mindspore.nn.metrics.accuracy import (
     TopKCategoricalAccuracy,
 )
 from mindspore.nn.metrics.classwise import F1, ConfusionMatrix, Fbeta, Precision, Recall
+from mindspore.nn.metrics.confusion import ConfusionMatrixMetric
 from mindspore.nn.metrics.metric import EvaluationBase, Metric, rearrange_inputs
+from mindspore.nn.metrics.occlusion import OcclusionSensitivity
 from mindspore.nn.metrics.regression import MAE, MSE, Loss
 from mindspore.nn.metrics.scores import ROC, BleuScore, CosineSimilarity, Dice, Perplexity, auc
+from mindspore.nn.metrics.surface import (
+    HausdorffDistance,
+    MeanSurfaceDistance,
+    RootMeanSquareDistance,
+)
 
-_FACTORIES: dict[str, Callable[..., Metric]] = {
+_FACTORIES: dict[str, Callable[..., Any]] = {
     "F1": F1,
     "acc": Accuracy,
     "accuracy": Accuracy,
+    "auc": auc,
     "bleu_score": BleuScore,
     "confusion_matrix": ConfusionMatrix,
+    "confusion_matrix_metric": ConfusionMatrixMetric,
     "cosine_similarity": CosineSimilarity,
     "dice": Dice,
+    "hausdorff_distance": HausdorffDistance,
     "loss": Loss,
     "mae": MAE,
+    "mean_surface_distance": MeanSurfaceDistance,
     "mse": MSE,
+    "occlusion_sensitivity": OcclusionSensitivity,
     "perplexity": Perplexity,
     "precision": Precision,
     "recall": Recall,
     "roc": ROC,
+    "root_mean_square_distance": RootMeanSquareDistance,
     "top_1_accuracy": Top1CategoricalAccuracy,
     "top_5_accuracy": Top5CategoricalAccuracy,
     "topk": TopKCategoricalAccuracy,
@@ -44,7 +57,7 @@ def names() -> list[str]:
 
 
 @checked
-def get_metric_fn(name: str, *args: Any, **kwargs: Any) -> Metric:
+def get_metric_fn(name: str, *args: Any, **kwargs: Any) -> Any:
     """A new metric by its name.
 
     Args:
@@ -94,15 +107,20 @@ __all__ = [
     "Accuracy",
     "BleuScore",
     "ConfusionMatrix",
+    "ConfusionMatrixMetric",
     "CosineSimilarity",
     "Dice",
     "EvaluationBase",
     "Fbeta",
+    "HausdorffDistance",
     "Loss",
+    "MeanSurfaceDistance",
     "Metric",
+    "OcclusionSensitivity",
     "Perplexity",
     "Precision",
     "Recall",
+    "RootMeanSquareDistance",
     "Top1CategoricalAccuracy",
     "Top5CategoricalAccuracy",
     "TopKCategoricalAccuracy",

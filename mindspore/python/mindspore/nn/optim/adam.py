@@ -8,14 +8,21 @@ from typing import Annotated, Any, TypeAlias
 from mindspore import ops
 from mindspore.common import dtype as mstype
 from mindspore.common._kinds import Float, PositiveFloat, within
+from mindspore.common.initializer import initializer
 from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
 from mindspore.nn.optim.optimizer import Optimizer, compiled, opt_init_args_register
 from mindspore.ops import operations as P
-from mindspore.ops._each import chosen, each
+from mindspore.ops._each import chosen, each, of_each, scaled, steps
+from mindspore.ops._steps import amsgrad
 
 # The factor of a moving average.
 Beta: TypeAlias = Annotated[Float, within(0.0, 1.0, "none")]
+
+
+def _power(name: str, shape: tuple[int, ...]) -> Parameter:
+    """A factor to the power of the number of steps."""
+    return Parameter(initializer("ones", shape, mstype.float32), name=name)
 
 
 class Adam(Optimizer):
@@ -33,6 +40,8 @@ class Adam(Optimizer):
         loss_scale: As for Optimizer.
         use_amsgrad: Whether the largest mean of squares so far is used (Reddi et al., 2018).
     """
+
+    _power_shape: tuple[int, ...] = ()  # as checkpoints have it
 
     @opt_init_args_register
     def __init__(
@@ -60,8 +69,8 @@ class Adam(Optimizer):
         self.eps = eps
         self.use_nesterov = use_nesterov
         self.use_amsgrad = use_amsgrad
-        self.beta1_power = Parameter(Tensor(1.0, mstype.float32), name="beta1_power")
-        self.beta2_power = Parameter(Tensor(1.0, mstype.float32), name="beta2_power")
+        self.beta1_power = _power("beta1_power", self._power_shape)
+        self.beta2_power = _power("beta2_power", self._power_shape)
         self.moment1 = self.parameters.clone(prefix="moment1", init="zeros")
         self.moment2 = self.parameters.clone(prefix="moment2", init="zeros")
         if use_amsgrad:
@@ -80,9 +89,10 @@ class Adam(Optimizer):
         self.assign(self.beta1_power, beta1_power)
         self.assign(self.beta2_power, beta2_power)
         if self.use_amsgrad:
-            for i in range(self.param_length):
-                rate = lr[i] if self.is_group_lr else lr
-                self._update_amsgrad(i, beta1_power, beta2_power, rate, gradients[i])
+            corrected = ops.sqrt(1.0 - beta2_power) / (1.0 - beta1_power)
+            columns = (self.parameters, self.moment1, self.moment2, self.vhat, gradients)
+            rates = scaled(of_each(lr, self.param_length), corrected)
+            steps(amsgrad, (*columns, rates), self.beta1, self.beta2, self.eps)
         else:
             each(
                 self.opt,
@@ -100,22 +110,9 @@ class Adam(Optimizer):
             )
         return True
 
-    def _update_amsgrad(
-        self, i: int, beta1_power: Any, beta2_power: Any, rate: Any, gradient: Tensor
-    ) -> None:
-        """Update one parameter with the largest mean of squares so far."""
-        m = self.moment1[i] * self.beta1 + gradient * (1.0 - self.beta1)
-        v = self.moment2[i] * self.beta2 + ops.square(gradient) * (1.0 - self.beta2)
-        largest = ops.maximum(self.vhat[i], v)
-        step = rate * ops.sqrt(1.0 - beta2_power) / (1.0 - beta1_power)
-        self.assign(self.moment1[i], m)
-        self.assign(self.moment2[i], v)
-        self.assign(self.vhat[i], largest)
-        ops.assign_sub(self.parameters[i], step * m / (ops.sqrt(largest) + self.eps))
 
-
-class LazyAdam(Adam):
-    """Adam for embeddings; with dense gradients it is Adam.
+class _PlainAdam(Adam):
+    """Adam without the choices that came later.
 
     Args:
         params: Parameters or groups, as for Optimizer.
@@ -128,6 +125,8 @@ class LazyAdam(Adam):
         weight_decay: As for Optimizer.
         loss_scale: As for Optimizer.
     """
+
+    _power_shape = (1,)
 
     def __init__(
         self,
@@ -152,6 +151,14 @@ class LazyAdam(Adam):
             weight_decay,
             loss_scale,
         )
+
+
+class LazyAdam(_PlainAdam):
+    """Adam for embeddings; with dense gradients it is Adam."""
+
+
+class AdamOffload(_PlainAdam):
+    """Adam whose states lie in the host's memory, as those of all optimizers do here."""
 
 
 class AdamWeightDecay(Optimizer):
@@ -186,7 +193,7 @@ class AdamWeightDecay(Optimizer):
     @compiled
     def construct(self, gradients: Sequence[Tensor]) -> bool:
         """Update the parameters."""
-        gradients = self.gradients_centralization(gradients)
+        gradients = self.gradients_centralization(self._as_weights(gradients))
         decays = self.get_weight_decay()
         lr = self.get_lr()
         self._next_step()
@@ -234,7 +241,7 @@ class AdaMax(Optimizer):
         self.beta1 = beta1
         self.beta2 = beta2
         self.eps = eps
-        self.beta1_power = Parameter(Tensor(1.0, mstype.float32), name="beta1_power")
+        self.beta1_power = _power("beta1_power", (1,))
         self.moment1 = self.parameters.clone(prefix="moment1", init="zeros")
         self.moment2 = self.parameters.clone(prefix="moment2", init="zeros")
         self.opt = P.ApplyAdaMax()
@@ -264,4 +271,4 @@ class AdaMax(Optimizer):
         return True
 
 
-__all__ = ["AdaMax", "Adam", "AdamWeightDecay", "LazyAdam"]
+__all__ = ["AdaMax", "Adam", "AdamOffload", "AdamWeightDecay", "LazyAdam"]

@@ -5,17 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from mindspore import ops
 from mindspore.common import dtype as mstype
 from mindspore.common._kinds import PositiveFloat
 from mindspore.common.tensor import Tensor
 from mindspore.nn.optim.adam import Beta
 from mindspore.nn.optim.optimizer import Optimizer, compiled, opt_init_args_register
-
-
-def _norm(x: Tensor) -> Tensor:
-    """The Euclidean norm of all elements."""
-    return ops.sqrt(ops.square(x.astype(mstype.float32)).sum())
+from mindspore.ops._each import chosen, of_each, steps
+from mindspore.ops._steps import by_layer, rest_of
 
 
 class Lamb(Optimizer):
@@ -50,36 +46,23 @@ class Lamb(Optimizer):
     @compiled
     def construct(self, gradients: Sequence[Tensor]) -> bool:
         """Update the parameters."""
-        gradients = self.gradients_centralization(gradients)
+        gradients = self.gradients_centralization(self._as_weights(gradients))
         decays = self.get_weight_decay()
         lr = self.get_lr()
         self._next_step()
         step = self.global_step.reshape(()).astype(mstype.float32)
-        left1 = 1.0 - ops.pow(self.beta1, step)
-        left2 = 1.0 - ops.pow(self.beta2, step)
-        for i in range(self.param_length):
-            rate = lr[i] if self.is_group_lr else lr
-            decay = 0.0
-            if self.decay_flags[i]:
-                decay = decays[i] if self.is_group else decays
-            self._update(i, gradients[i], rate, decay, left1, left2)
+        left1 = rest_of(self.beta1, step)
+        left2 = rest_of(self.beta2, step)
+        columns = (
+            self.parameters,
+            self.moments1,
+            self.moments2,
+            gradients,
+            of_each(lr, self.param_length),
+            chosen(self.decay_flags, decays, 0.0),
+        )
+        steps(by_layer, columns, (left1, left2), self.beta1, self.beta2, self.eps)
         return True
-
-    def _update(
-        self, i: int, gradient: Tensor, rate: Any, decay: Any, left1: Tensor, left2: Tensor
-    ) -> None:
-        """Update one parameter."""
-        parameter = self.parameters[i]
-        m = self.moments1[i] * self.beta1 + gradient * (1.0 - self.beta1)
-        v = self.moments2[i] * self.beta2 + ops.square(gradient) * (1.0 - self.beta2)
-        step = (m / left1) / (ops.sqrt(v / left2) + self.eps) + parameter * decay
-        weight_norm = _norm(parameter)
-        step_norm = _norm(step)
-        both = ops.logical_and(weight_norm > 0.0, step_norm > 0.0)
-        ratio = ops.select(both, weight_norm / step_norm, ops.ones_like(weight_norm))
-        ops.assign(self.moments1[i], m)
-        ops.assign(self.moments2[i], v)
-        ops.assign_sub(parameter, rate * ratio * step)
 
 
 __all__ = ["Lamb"]

@@ -23,7 +23,7 @@ from mindspore.nn.cell import Cell
 from mindspore.nn.layer.container import CellList
 from mindspore.nn.learning_rate_schedule import LearningRateSchedule
 from mindspore.ops import operations as P
-from mindspore.ops._each import scaled, with_decay
+from mindspore.ops._each import as_weights, scaled, with_decay
 
 LearningRate: TypeAlias = NotNegative | Tensor | Sequence[NotNegative] | Cell
 WeightDecay: TypeAlias = NotNegative | Cell
@@ -80,7 +80,24 @@ def check_count(owner: str, gradients: Any, parameters: Any) -> None:
         )
 
 
-class Optimizer(Cell):
+class UpdateCell(Cell):
+    """What all optimizers are: a cell whose call is an update of parameters."""
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """The update. Those of this package are compiled in both modes: all parameters at once."""
+        plain = not (_core.graph_mode() or _core.is_tracing() or _core.is_recording())
+        if plain and not self._special and hasattr(type(self).construct, "is_compiled_update"):
+            return self.compile_and_run(*args, **kwargs)
+        return super().__call__(*args, **kwargs)
+
+    def construct(self, *gradients: Any) -> Any:
+        """The update. Every subclass defines it."""
+        raise NotImplementedError(
+            f"For '{self.cls_name}', the method 'construct' must be defined, but got none."
+        )
+
+
+class Optimizer(UpdateCell):
     """Base of all optimizers.
 
     Args:
@@ -296,15 +313,6 @@ class Optimizer(Cell):
         decay = check_value(WeightDecay, weight_decay, "weight_decay", self.cls_name)
         return decay if isinstance(decay, Cell) else float(decay)
 
-    # ---- calling ----
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """The update. Those of this package are compiled in both modes: all parameters at once."""
-        plain = not (_core.graph_mode() or _core.is_tracing() or _core.is_recording())
-        if plain and not self._special and hasattr(type(self).construct, "is_compiled_update"):
-            return self.compile_and_run(*args, **kwargs)
-        return super().__call__(*args, **kwargs)
-
     # ---- what construct uses ----
 
     def get_lr(self) -> Any:
@@ -366,10 +374,16 @@ class Optimizer(Cell):
         return gradients
 
     def _prepare(self, gradients: Any) -> Any:
-        """Decayed, centred and unscaled gradients, in the order of the API."""
+        """Decayed, centred and unscaled gradients of the weights' dtypes, in the order of the API."""
+        gradients = self._as_weights(gradients)
         gradients = self.decay_weight(gradients)
         gradients = self.gradients_centralization(gradients)
         return self.scale_grad(gradients)
+
+    def _as_weights(self, gradients: Any) -> Any:
+        """The gradients in the dtypes of the weights: mixed precision gives others."""
+        check_count(self.cls_name, gradients, self.parameters)
+        return as_weights(gradients, self.parameters)
 
     def _next_step(self) -> None:
         """Count the step."""
@@ -413,12 +427,6 @@ class Optimizer(Cell):
     def target(self, value: Literal["CPU", "GPU", "Ascend"]) -> None:
         self.__dict__["_target"] = value
 
-    def construct(self, *hyper_params: Any) -> Any:
-        """The update. Every subclass defines it."""
-        raise NotImplementedError(
-            f"For '{self.cls_name}', the method 'construct' must be defined, but got none."
-        )
-
 
 def _is_norm_parameter(name: str) -> bool:
     """Whether a name is that of the scale or shift of a normalisation."""
@@ -431,4 +439,4 @@ def compiled(update: Callable[..., Any]) -> Callable[..., Any]:
     return update
 
 
-__all__ = ["Optimizer", "compiled", "opt_init_args_register"]
+__all__ = ["Optimizer", "UpdateCell", "compiled", "opt_init_args_register"]

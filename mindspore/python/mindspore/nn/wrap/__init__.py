@@ -2,10 +2,11 @@
 
 from typing import TYPE_CHECKING
 
-from mindspore.nn.wrap import cell_wrapper, grad_reducer, loss_scale, transforms
+from mindspore.nn.wrap import cell_wrapper, grad_reducer, loss_scale, micro_batches, transforms
 from mindspore.nn.wrap.cell_wrapper import *
 from mindspore.nn.wrap.grad_reducer import *
 from mindspore.nn.wrap.loss_scale import *
+from mindspore.nn.wrap.micro_batches import *
 from mindspore.nn.wrap.transforms import *
 
 if not TYPE_CHECKING:  # type checkers take a computed __all__ for an empty one
@@ -13,5 +14,6 @@ if not TYPE_CHECKING:  # type checkers take a computed __all__ for an empty one
         *cell_wrapper.__all__,
         *grad_reducer.__all__,
         *loss_scale.__all__,
+        *micro_batches.__all__,
         *transforms.__all__,
     ]

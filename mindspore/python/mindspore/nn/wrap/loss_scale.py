@@ -16,6 +16,15 @@ from mindspore.nn.cell import Cell
 from mindspore.nn.wrap.cell_wrapper import TrainOneStepCell
 from mindspore.ops import operations as P
 
+# A gradient without its scale, for `ops.HyperMap()(ops.partial(grad_scale, scale), gradients)` of users' own steps.
+grad_scale = ops.MultitypeFuncGraph("grad_scale")
+
+
+@grad_scale.register("Tensor", "Tensor")
+def tensor_grad_scale(scale: Tensor, grad: Tensor) -> Tensor:
+    """The gradient over the scale, in its own type."""
+    return (grad / scale.astype(mstype.float32)).astype(grad.dtype)
+
 
 class DynamicLossScaleUpdateCell(Cell):
     """Divides the scale after an overflow, and multiplies it after a row of steps without.

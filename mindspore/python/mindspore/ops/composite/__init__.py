@@ -11,6 +11,7 @@ from mindspore.common import _late
 from mindspore.common._checked import checked
 from mindspore.common._kinds import Positive
 from mindspore.common import dtype as mstype
+from mindspore.ops import _sparse
 from mindspore.ops._custom import invoke
 from mindspore.ops._grad import GradOperation, grad, value_and_grad
 
@@ -66,7 +67,7 @@ _KINDS: dict[str, Callable[[Any], bool]] = {
     "Bool": lambda v: isinstance(v, bool),
     "Function": callable,
     "Func": callable,
-    "Tuple": lambda v: isinstance(v, tuple),
+    "Tuple": lambda v: isinstance(v, tuple) and not isinstance(v, _sparse.Sparse),
     "List": lambda v: isinstance(v, list),
     "Dictionary": lambda v: isinstance(v, dict),
     "String": lambda v: isinstance(v, str),
@@ -75,10 +76,10 @@ _KINDS: dict[str, Callable[[Any], bool]] = {
     "Ellipsis": lambda v: v is Ellipsis,
     "Parameter": lambda v: isinstance(v, _late.parameter_class),
     # Kinds of values that this framework does not have.
-    **dict.fromkeys(
-        ("RowTensor", "RowTensorInner", "CSRTensor", "COOTensor", "MapTensor", "UMonadType"),
-        lambda v: False,
-    ),
+    **dict.fromkeys(("MapTensor", "UMonadType"), lambda v: False),
+    "COOTensor": lambda v: isinstance(v, _sparse.COOTensor),
+    "CSRTensor": lambda v: isinstance(v, _sparse.CSRTensor),
+    **dict.fromkeys(("RowTensor", "RowTensorInner"), lambda v: isinstance(v, _sparse.RowTensor)),
 }
 # Python has one kind of int, an Int64, and one of float, which is a Float32 as soon as it meets a tensor.
 _NUMBERS: dict[str, type | None] = {

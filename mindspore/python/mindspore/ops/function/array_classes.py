@@ -10,7 +10,7 @@ from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.ops._bind import raw
 from mindspore.ops.function import array_func, index_func, join_func, random_func, reduce_func
-from mindspore.ops.function.vector_norm_func import _vector_norm
+from mindspore.ops.function.norm_func import _vector_norm
 from mindspore.ops.primitive import PythonPrimitive
 
 Arguments = list[tuple[str, Any, bool]]  # name, default, has a default
@@ -63,7 +63,7 @@ class IndexAdd(PythonPrimitive):
     ]
 
     def __call__(self, x: Tensor, indices: Tensor, y: Tensor) -> Tensor:
-        return raw("Assign")(x, index_func.index_add(x, indices, y, self.axis))
+        return index_func.index_add(x, indices, y, self.axis)
 
 
 class LpNorm(PythonPrimitive):

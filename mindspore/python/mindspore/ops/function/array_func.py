@@ -178,6 +178,11 @@ def meshgrid(
 ) -> tuple[Tensor, ...]:
     """Coordinates of a grid whose axes are given by vectors."""
     vectors = [x for given in inputs for x in ([given] if isinstance(given, Tensor) else given)]
+    for x in vectors:
+        if x.ndim > 1:
+            raise ValueError(
+                f"For 'meshgrid', the inputs must have at most 1 dimension, but got shape {tuple(x.shape)}."
+            )
     order = list(range(len(vectors)))
     if indexing == "xy" and len(vectors) > 1:
         order[0], order[1] = 1, 0

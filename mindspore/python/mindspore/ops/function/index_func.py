@@ -12,6 +12,7 @@ from mindspore._core import Tensor
 from mindspore.common import _late
 from mindspore.common._kinds import Count, Ints, Number
 from mindspore.common._size import broadcast_shapes, require_memory
+from mindspore.common.parameter import Parameter
 from mindspore.ops._bind import raw
 from mindspore.ops.function.array_func import _axis
 
@@ -76,14 +77,15 @@ def index_add(
     use_lock: bool = True,
     check_index_bound: bool = True,
 ) -> Tensor:
-    """`x` with the slices of `y` added at positions of an axis."""
+    """`x` with the slices of `y` added at positions of an axis; a Parameter is written to."""
     del use_lock, check_index_bound
     axis = _axis("index_add", axis, x.ndim)
     if indices.ndim != 1:
         raise ValueError(
             f"For 'index_add', 'indices' must have 1 dimension, but got {indices.ndim}."
         )
-    return _scatter_elements(x, _along(indices, axis, x.shape), y, axis=axis, reduction="add")
+    added = _scatter_elements(x, _along(indices, axis, x.shape), y, axis=axis, reduction="add")
+    return raw("Assign")(x, added) if isinstance(x, Parameter) else added
 
 
 def index_fill(x: Tensor, axis: int, index: Tensor | Ints, value: Tensor | Number) -> Tensor:

@@ -11,15 +11,16 @@ import numpy as np
 
 from mindspore import _core
 from mindspore._core import DType, Tensor
+from mindspore.common._generator import drawing_from
 from mindspore.common._indexing import getitem, index_update
 from mindspore.common._kinds import Number, Real
 from mindspore.ops._bind import raw
 from mindspore.ops._forms import method
+from mindspore.ops.function.put_func import masked_scattered, put
 from mindspore.ops.function.random_func import bernoulli, randint, standard_normal
 from mindspore.ops.function.random_func import rand as _rand
 
 _cast, _reshape, _broadcast = raw("Cast"), raw("Reshape"), raw("BroadcastTo")
-_scatter_add, _scatter_update = raw("TensorScatterAdd"), raw("TensorScatterUpdate")
 _RANK = {
     "b": 0,
     "i": 1,
@@ -111,19 +112,10 @@ def _method_fill_diagonal_(self: Tensor, fill_value: Number, wrap: bool = False)
 
 
 # ---- positions ------------------------------------------------------------------------------------
-def _put(self: Tensor, places: Tensor, values: Tensor, accumulate: bool) -> Tensor:
-    """The tensor with values at places, which count through all elements."""
-    flat = _reshape(self, shape=(-1,))
-    values = _broadcast(_cast(values, dtype=self.dtype), shape=places.shape)
-    places = _reshape(places, shape=(-1, 1))
-    scatter = _scatter_add if accumulate else _scatter_update
-    return _reshape(scatter(flat, places, _reshape(values, shape=(-1,))), shape=self.shape)
-
-
 def _method_put_(self: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
     """Takes the elements of `source` at places that count through all elements, or adds them there."""
     index = raw("Select")(index < 0, index + self.size, index)
-    return self._write(_put(self, index, _reshape(source, shape=index.shape), accumulate))
+    return self._write(put(self, index, _reshape(source, shape=index.shape), accumulate))
 
 
 def _method_index_put_(
@@ -133,7 +125,7 @@ def _method_index_put_(
     if not accumulate:
         return self._write(index_update(self, tuple(indices), values))
     numbers = Tensor(np.arange(self.size).reshape(self.shape))
-    return self._write(_put(self, getitem(numbers, tuple(indices)), values, True))
+    return self._write(put(self, getitem(numbers, tuple(indices)), values, True))
 
 
 def _method_index_copy_(self: Tensor, dim: int, index: Tensor, tensor: Tensor) -> Tensor:
@@ -147,13 +139,7 @@ def _method_index_copy_(self: Tensor, dim: int, index: Tensor, tensor: Tensor) -
 
 def _method_masked_scatter_(self: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     """Takes the elements of `source`, in their order, where the mask holds."""
-    mask = _reshape(_broadcast(mask, shape=self.shape), shape=(-1,))
-    order = _cast(mask, dtype=_core.int64).cumsum(0) - 1
-    items = raw("Gather")(
-        _reshape(source, shape=(-1,)), order.clip(0, max(source.size - 1, 0)), axis=0
-    )
-    chosen = raw("Select")(mask, _cast(items, dtype=self.dtype), _reshape(self, shape=(-1,)))
-    return self._write(_reshape(chosen, shape=self.shape))
+    return self._write(masked_scattered(self, mask, source))
 
 
 # ---- random numbers -------------------------------------------------------------------------------
@@ -161,28 +147,31 @@ def _method_normal_(
     self: Tensor, mean: Real = 0, std: Real = 1, *, generator: Any = None
 ) -> Tensor:
     """Takes normally distributed numbers."""
-    del generator
-    return write("normal_", self, standard_normal(self.shape) * std + mean)
+    with drawing_from(generator):
+        drawn = standard_normal(self.shape)
+    return write("normal_", self, drawn * std + mean)
 
 
 def _method_uniform_(
     self: Tensor, from_: Real = 0, to: Real = 1, *, generator: Any = None
 ) -> Tensor:
     """Takes numbers that are equally likely anywhere in [from_, to)."""
-    del generator
-    return write("uniform_", self, _rand(*self.shape) * (to - from_) + from_)
+    with drawing_from(generator):
+        drawn = _rand(*self.shape)
+    return write("uniform_", self, drawn * (to - from_) + from_)
 
 
 def _method_exponential_(self: Tensor, lambd: Real = 1, *, generator: Any = None) -> Tensor:
     """Takes exponentially distributed numbers of the given rate."""
-    del generator
-    return write("exponential_", self, raw("Log1p")(-_rand(*self.shape)) / -lambd)
+    with drawing_from(generator):
+        drawn = _rand(*self.shape)
+    return write("exponential_", self, raw("Log1p")(-drawn) / -lambd)
 
 
 def _method_bernoulli_(self: Tensor, p: Tensor | Real = 0.5, *, generator: Any = None) -> Tensor:
     """Takes 1 with probability p and 0 otherwise."""
-    del generator
-    drawn = bernoulli(raw("ZerosLike")(_cast(self, dtype=_core.float32)), p)
+    with drawing_from(generator):
+        drawn = bernoulli(raw("ZerosLike")(_cast(self, dtype=_core.float32)), p)
     return self._write(_cast(drawn, dtype=self.dtype))
 
 
@@ -190,16 +179,25 @@ def _method_random_(
     self: Tensor, from_: int = 0, to: int | None = None, *, generator: Any = None
 ) -> Tensor:
     """Takes integers that are equally likely in [from_, to); `random_(to)` begins at zero."""
-    del generator
     if to is None:
         from_, to = (0, from_) if from_ else (0, 2**24)
-    drawn = randint(from_, to, tuple(self.shape))
+    with drawing_from(generator):
+        drawn = randint(from_, to, tuple(self.shape))
     return self._write(_cast(drawn, dtype=self.dtype))
 
 
 _NAMES = (
     *("mul", "div", "floor_divide", "remainder", "exp", "log", "sigmoid", "tanh", "floor", "sign"),
-    *("clamp", "addmm", "masked_fill", "index_add", "index_fill", "scatter", "scatter_add"),
+    *(
+        "clamp",
+        "addmm",
+        "erfinv",
+        "masked_fill",
+        "index_add",
+        "index_fill",
+        "scatter",
+        "scatter_add",
+    ),
 )
 METHODS = [
     *map(_in_place, _NAMES),

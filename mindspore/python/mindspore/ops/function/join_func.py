@@ -161,6 +161,8 @@ def rot90(input: Tensor, k: int, dims: Sequence[int]) -> Tensor:
     if len(dims) != 2:
         raise ValueError(f"For 'rot90', 'dims' must name two axes, but got {dims}.")
     a, b = (_axis("rot90", d, input.ndim) for d in dims)
+    if a == b:
+        raise ValueError(f"For 'rot90', 'dims' must name two axes, but got {dims}.")
     if k % 4 == 0:
         return _identity(input)
     if k % 4 == 2:

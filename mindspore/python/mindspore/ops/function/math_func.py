@@ -99,6 +99,13 @@ def _are_floats(*values: Any) -> bool:
     )
 
 
+def _promoted(*tensors: Tensor) -> list[Tensor]:
+    """The tensors in the dtype that all of them promote to."""
+    dtypes = [t.dtype for t in tensors]
+    dtype = functools.reduce(lambda a, b: _core.promote(a, False, b, False), dtypes)
+    return [t if t.dtype == dtype else bound.cast(t, dtype) for t in tensors]
+
+
 @functools.cache
 def _limits(dtype: Any) -> tuple[Any, Any]:
     """The least and the greatest number of a dtype."""
@@ -153,6 +160,7 @@ def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, value: Tensor | Num
     """`input + value * tensor1 * tensor2`."""
     if _are_numbers(value) and _are_floats(input, tensor1, tensor2):
         return _multiply_add(input, tensor1, tensor2, value)
+    input, tensor1, tensor2 = _promoted(input, tensor1, tensor2)
     return bound.add(input, bound.mul(bound.mul(tensor1, tensor2), value))
 
 
@@ -160,6 +168,7 @@ def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, value: Tensor | Num
     """`input + value * tensor1 / tensor2`."""
     if _are_numbers(value) and _are_floats(input, tensor1, tensor2):
         return _divide_add(input, tensor1, tensor2, value)
+    input, tensor1, tensor2 = _promoted(input, tensor1, tensor2)
     return bound.add(input, bound.mul(_div(tensor1, tensor2), value))
 
 
@@ -200,6 +209,7 @@ def logaddexp(input: Tensor, other: Tensor) -> Tensor:
 def logaddexp2(input: Tensor, other: Tensor) -> Tensor:
     """`log2(2 ** input + 2 ** other)` without overflow."""
     base = math.log(2)
+    input, other = _promoted(input, other)
     return bound.mul(logaddexp(bound.mul(input, base), bound.mul(other, base)), 1 / base)
 
 
@@ -269,15 +279,14 @@ def signbit(input: Tensor) -> Tensor:
 
 def copysign(x: Tensor | Real, other: Tensor | Real) -> Tensor:
     """The magnitude of `x` with the sign of `other`."""
-    size = bound.abs(x) if isinstance(x, Tensor) else Tensor(float(abs(x)))
+    x = x if isinstance(x, Tensor) else Tensor(float(x))
+    size = bound.abs(x if is_floating_point(x) else bound.cast(x, _core.float32))
     other = other if isinstance(other, Tensor) else Tensor(float(other))
     return where(signbit(other), bound.neg(size), size)
 
 
 def positive(input: Tensor) -> Tensor:
     """`input` itself."""
-    if input.dtype == _core.bool:
-        raise TypeError("For 'positive', the dtype of 'input' must not be Bool, but got Bool.")
     return input
 
 

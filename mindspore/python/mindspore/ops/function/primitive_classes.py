@@ -4,29 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindspore import _core
 from mindspore._core import Tensor
-from mindspore.ops._bind import classes, raw
+from mindspore.ops._bind import raw
 from mindspore.ops.function import math_func
-from mindspore.ops.function.creation_func import arange
 from mindspore.ops.primitive import PythonPrimitive
-
-# Its positions count within a plane, as those of MaxPool2d do.
-PlanePositions = classes["MaxPoolWithArgmax"]
-
-
-class MaxPoolWithArgmax(PlanePositions):  # type: ignore[misc, valid-type]
-    """Largest element of each window and its position in the image: channel by channel, row by row."""
-
-    def __call__(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        values, positions = super().__call__(x)
-        channels_last = self.data_format == "NHWC"
-        _, *image = x.shape
-        channels = image.pop(-1 if channels_last else 0)
-        plane = image[0] * image[1]
-        first = arange(0, channels * plane, plane, dtype=_core.int32)
-        shape = (channels,) if channels_last else (channels, 1, 1)
-        return values, positions + raw("Reshape")(first, shape=shape)
 
 
 class Round(PythonPrimitive):
@@ -50,5 +31,5 @@ class Bernoulli(PythonPrimitive):
         return raw("Bernoulli")(x, p, seed=max(self.seed, 0), seed2=self.offset)
 
 
-CLASSES = {c.__name__: c for c in (MaxPoolWithArgmax, Round, Bernoulli)}
+CLASSES = {c.__name__: c for c in (Round, Bernoulli)}
 __all__: list[str] = []

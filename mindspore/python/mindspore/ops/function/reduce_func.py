@@ -225,6 +225,8 @@ def std_mean(
 def logsumexp(input: Tensor, dim: Ints | None, keepdim: bool = False) -> Tensor:
     """Logarithm of the sum of exponentials over axes, without overflow."""
     axes = _axes(dim)
+    if 0 in input.shape:
+        return _log(_sum(_exp(input), axis=axes, keep_dims=keepdim))
     largest = _stop_gradient(_max(input, axis=axes, keep_dims=True))
     largest = _select(_is_finite(largest), largest, _zeros_like(largest))
     total = _log(_sum(_exp(input - largest), axis=axes, keep_dims=True)) + largest

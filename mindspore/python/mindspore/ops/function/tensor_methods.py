@@ -140,6 +140,15 @@ def _method_index_add(
     return index_add(self, index, source if alpha == 1 else source * alpha, dim)
 
 
+def _method_gather(
+    self: Tensor, input_indices: Tensor | int, axis: int | Tensor, batch_dims: int = 0
+) -> Tensor:
+    """Slices of an axis by their positions; or, `gather(dim, index)`, elements along a dimension."""
+    if isinstance(axis, Tensor):
+        return _gather_d(self, axis, dim=input_indices)
+    return _gather(self, input_indices, axis=axis, batch_dims=batch_dims)
+
+
 def _method_take(
     self: Tensor,
     indices: Tensor | Ints,
@@ -228,6 +237,7 @@ METHODS += [
     method(_method_scatter_add, indices="dim", updates="index"),
     method(_method_index_add, indices="index", y="source", axis="dim"),
     method(_method_take, index="indices"),
+    method(_method_gather, dim="input_indices", index="axis"),
     method(index_select, dim="axis"),
     method(repeat_interleave, dim="axis"),
     method(chunk, dim="axis"),

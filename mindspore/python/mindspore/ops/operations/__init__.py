@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mindspore.ops import _bind, _python_ops
+from mindspore.ops._collectives import ReduceOp
 from mindspore.ops._gradient_ops import Custom, HookBackward, InsertGradientOf
 from mindspore.ops.composite import GradOperation
 
@@ -21,4 +22,5 @@ __all__ = [
     "GradOperation",
     "HookBackward",
     "InsertGradientOf",
+    "ReduceOp",
 ]

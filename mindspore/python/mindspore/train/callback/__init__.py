@@ -19,6 +19,7 @@ from mindspore.train.callback._lambda_callback import LambdaCallback
 from mindspore.train.callback._loss_monitor import LossMonitor
 from mindspore.train.callback._lr_scheduler_callback import LearningRateScheduler
 from mindspore.train.callback._reduce_lr_on_plateau import ReduceLROnPlateau
+from mindspore.train.callback._summary_collector import SummaryCollector
 from mindspore.train.callback._time_monitor import TimeMonitor
 
 __all__ = [
@@ -32,5 +33,6 @@ __all__ = [
     "ModelCheckpoint",
     "ReduceLROnPlateau",
     "RunContext",
+    "SummaryCollector",
     "TimeMonitor",
 ]

@@ -1,0 +1,1 @@
+"""`mindspore.model_zoo`: networks are made of `nn`; this package brings none ready."""

@@ -1,0 +1,159 @@
+"""Memory and processors that the run-time system may use, and what devices there are."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from mindspore import _core, context, log
+
+_NAMES = ("CPU", "GPU", "Ascend")
+
+
+def _positive(function: str, name: str, value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(
+            f"For '{function}', '{name}' must be an int, but got {type(value).__name__}."
+        )
+    if value <= 0:
+        raise ValueError(f"For '{function}', '{name}' must be greater than 0, but got {value}.")
+    return value
+
+
+def set_memory(
+    init_size: str = "2GB",
+    increase_size: str = "2GB",
+    max_size: str = "1024GB",
+    optimize_level: str = "O0",
+    huge_page_reserve_size: str = "0GB",
+) -> None:
+    """Sets the most memory that tensors may take, as set_context(max_device_memory=...) does; memory is taken as it is needed,
+    so the other sizes are only checked."""
+    for name, value in (
+        ("init_size", init_size),
+        ("increase_size", increase_size),
+        ("huge_page_reserve_size", huge_page_reserve_size),
+    ):
+        if not isinstance(value, str) or not value.endswith("GB"):
+            raise ValueError(
+                f"For 'set_memory', '{name}' must be a number with GB behind it, but got {value!r}."
+            )
+    context.set_context(max_device_memory=max_size, memory_optimize_level=optimize_level)
+
+
+def dispatch_threads_num(threads_num: int) -> None:
+    """How many threads may compute."""
+    context.set_context(
+        runtime_num_threads=_positive("dispatch_threads_num", "threads_num", threads_num)
+    )
+
+
+def launch_blocking() -> None:
+    """Lets each op end before the next begins, as ops on the CPU do."""
+    context.set_context(pynative_synchronize=True)
+
+
+def set_kernel_launch_group(thread_num: int = 2, kernel_group_num: int = 8) -> None:
+    """How kernels are grouped when several threads launch them; one does here, which is said once."""
+    _positive("set_kernel_launch_group", "thread_num", thread_num)
+    _positive("set_kernel_launch_group", "kernel_group_num", kernel_group_num)
+    log.warn_once(
+        "set_kernel_launch_group", "set_kernel_launch_group: one thread launches kernels here."
+    )
+
+
+def set_cpu_affinity(
+    enable_affinity: bool,
+    affinity_cpu_list: Sequence[str] | None = None,
+    module_to_cpu_dict: Any = None,
+    bind_file: Any = None,
+) -> None:
+    """Binds this process to processors: those of a list such as ["0-3", "8-9"], or, without a list, those that it has."""
+    if not isinstance(enable_affinity, bool):
+        raise TypeError(
+            f"For 'set_cpu_affinity', 'enable_affinity' must be a bool, but got {type(enable_affinity).__name__}."
+        )
+    if module_to_cpu_dict or bind_file:
+        raise ValueError(
+            "For 'set_cpu_affinity', 'module_to_cpu_dict' and 'bind_file' must be None: all threads are bound alike."
+        )
+    if enable_affinity and affinity_cpu_list:
+        os.sched_setaffinity(0, {n for text in affinity_cpu_list for n in _processors(text)})
+
+
+def _processors(text: Any) -> range:
+    first, dash, last = str(text).partition("-")
+    if not first.isdigit() or (dash and not last.isdigit()):
+        raise ValueError(
+            f"For 'set_cpu_affinity', 'affinity_cpu_list' must hold ranges such as '0-3', but got {text!r}."
+        )
+    return range(int(first), int(last or first) + 1)
+
+
+# ---- devices
+def _target(function: str, device_target: Any) -> str:
+    if device_target is None:
+        return _core.device()
+    if device_target not in (*_NAMES, *_core.backends()):
+        raise ValueError(
+            f"For '{function}', 'device_target' must be one of {list(_NAMES)}, but got {device_target!r}."
+        )
+    return device_target
+
+
+def is_available(device_target: str) -> bool:
+    """Whether there is such a device."""
+    return _target("is_available", device_target) in _core.backends()
+
+
+def is_initialized(device_target: str) -> bool:
+    """Whether such a device is in use."""
+    return _target("is_initialized", device_target) == _core.device()
+
+
+def device_count(device_target: str | None = None) -> int:
+    """How many devices of a kind there are."""
+    return int(_target("device_count", device_target) in _core.backends())
+
+
+def get_device_name(device_id: int = 0, device_target: str | None = None) -> str:
+    """The name of a device."""
+    _number("get_device_name", device_id)
+    return _target("get_device_name", device_target)
+
+
+class DeviceProperties(NamedTuple):
+    """What a device is."""
+
+    name: str
+    total_memory: int  # bytes
+    multi_processor_count: int
+
+
+def get_device_properties(device_id: int = 0, device_target: str | None = None) -> DeviceProperties:
+    """What a device is: its name, its memory in bytes, its processors."""
+    name = get_device_name(device_id, device_target)
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return DeviceProperties(name, memory, len(os.sched_getaffinity(0)))
+
+
+def get_device_capability(device_id: int = 0, device_target: str | None = None) -> None:
+    """The version of a chip, where it has one: the CPU has none."""
+    get_device_name(device_id, device_target)
+
+
+def get_arch_list(device_target: str | None = None) -> None:
+    """The chips that kernels were made for, where these are chosen: for the CPU they are made where they run."""
+    _target("get_arch_list", device_target)
+
+
+def _number(function: str, device_id: Any) -> None:
+    if isinstance(device_id, bool) or not isinstance(device_id, int):
+        raise TypeError(
+            f"For '{function}', 'device_id' must be an int, but got {type(device_id).__name__}."
+        )
+    if device_id != 0:
+        raise ValueError(
+            f"For '{function}', 'device_id' must be 0, the only device, but got {device_id}."
+        )

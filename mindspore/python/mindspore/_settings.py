@@ -1,0 +1,255 @@
+"""The settings that there are: their defaults, and which values they take. A value is of the type of its default."""
+
+from __future__ import annotations
+
+from typing import Any
+
+# Every name that set_context takes, with its default.
+DEFAULTS: dict[str, Any] = {
+    "mode": 1,
+    "device_target": "CPU",
+    "device_id": 0,
+    "device_fallback": False,
+    "save_graphs": False,
+    "save_graphs_path": ".",
+    "enable_graph_kernel": True,
+    "graph_kernel_flags": "",
+    "max_call_depth": 1000,
+    "max_device_memory": "1024GB",
+    "mempool_block_size": "1GB",
+    "memory_optimize_level": "O0",
+    "enable_compile_cache": False,
+    "compile_cache_path": ".",
+    "precompile_only": False,
+    "deterministic": "OFF",
+    "pynative_synchronize": False,
+    "reserve_class_name_in_scope": True,
+    "enable_reduce_precision": True,
+    "enable_dump": False,
+    "save_dump_path": ".",
+    "enable_profiling": False,
+    "profiling_options": "",
+    "print_file_path": "",
+    "auto_tune_mode": "NO_TUNE",
+    "check_bprop": False,
+    "env_config_path": "",
+    "grad_for_scalar": False,
+    "runtime_num_threads": 0,
+    "inter_op_parallel_num": 0,
+    "ascend_config": {},
+    "gpu_config": {},
+    "jit_syntax_level": 2,
+    "jit_level": "",
+    "jit_config": {},
+    "exec_order": "",
+    "op_timeout": 900,
+    "aoe_tune_mode": "",
+    "aoe_config": {},
+    "support_binary": False,
+    "disable_format_transform": False,
+    "variable_memory_max_size": "30GB",
+    "enable_sparse": False,
+    "enable_auto_mixed_precision": False,
+    "enable_task_sink": True,
+    "enable_mem_reuse": True,
+    "enable_loop_sink": True,
+    "enable_hccl": False,
+    "enable_gpu_summary": True,
+    "debug_level": 0,
+    "recompute": True,
+    "graph_memory_max_size": "0",
+    "enable_mem_scheduler": False,
+    "jit_enable_inplace_ops": True,
+    "gpu_memory": "",
+    "tune_budget": 0,
+    "conv_allow_tf32": True,
+    "conv_fprop_algo": "normal",
+    "conv_dgrad_algo": "normal",
+    "conv_wgrad_algo": "normal",
+    "enable_mem_offload": False,
+    "hccl_watchdog": True,
+    "exception_dump": "2",
+    "parallel_speed_up_json_path": "",
+    "save_compile_cache": False,
+    "load_compile_cache": False,
+    **dict.fromkeys(
+        ("atomic_clean_policy", "conv_allow_hf32", "ge_options", "host_scheduling_max_threshold"),
+        None,
+    ),
+    **dict.fromkeys(
+        ("jit_compile", "matmul_allow_hf32", "op_debug_option", "op_precision_mode"), None
+    ),
+    "precision_mode": None,
+}
+
+# Every name that set_auto_parallel_context takes, with its default.
+PARALLEL: dict[str, Any] = {
+    "device_num": 1,
+    "global_rank": 0,
+    "gradients_mean": False,
+    "gradient_fp32_sync": True,
+    "parallel_mode": "stand_alone",
+    "auto_parallel_search_mode": "recursive_programming",
+    "search_mode": "",
+    "parameter_broadcast": False,
+    "strategy_ckpt_load_file": "",
+    "strategy_ckpt_save_file": "",
+    "full_batch": False,
+    "enable_parallel_optimizer": False,
+    "parallel_optimizer_config": {},
+    "enable_alltoall": False,
+    "all_reduce_fusion_config": [],
+    "pipeline_stages": 1,
+    "pipeline_config": {},
+    "grad_accumulation_step": 1,
+    "comm_fusion": {},
+    "optimizer_weight_shard_size": -1,
+    "optimizer_weight_shard_aggregated_save": False,
+    "strategy_ckpt_config": {},
+    "dataset_strategy": "data_parallel",
+    "sharding_propagation": False,
+    "group_ckpt_save_file": "",
+    "mirror_mean": False,
+    "cast_before_mirror": True,
+    "loss_repeated_mean": True,
+    "auto_parallel_new_interface": False,
+    "device_matrix": (),
+    "communi_parallel_mode": "all_group_parallel",
+    "hccl_test_avaible": False,
+    "auto_pipeline": False,
+    "pipeline_result_broadcast": False,
+    "pipeline_scheduler": "1f1b",
+    "dump_local_norm": False,
+    "dump_local_norm_path": "",
+    "dump_device_local_norm": False,
+    "force_fp32_communication": False,
+}
+
+# Of parameter servers, which are off.
+SERVERS: dict[str, Any] = {
+    "enable_ps": False,
+    "enable_ssl": False,
+    "is_worker": False,
+    "is_pserver": False,
+    "is_sched": False,
+    "scheduler_ip": "",
+    "scheduler_port": 6667,
+    "worker_num": 0,
+    "server_num": 0,
+    "config_file_path": "",
+    "client_password": "",
+    "server_password": "",
+}
+
+_CHOICES: dict[str, tuple] = {
+    "deterministic": ("ON", "OFF"),
+    "memory_optimize_level": ("O0", "O1"),
+    "debug_level": (0, 1),
+    "exec_order": ("", "bfs", "dfs", "gpto"),
+    "aoe_tune_mode": ("", "online", "offline"),
+    "auto_tune_mode": ("NO_TUNE", "RL", "GA", "RL,GA", "GA,RL"),
+    "jit_syntax_level": (0, 1, 2),
+    "save_graphs": (False, True, 0, 1, 2, 3),
+}
+_LEAST = {"device_id": 0, "op_timeout": 0, "inter_op_parallel_num": 0, "max_call_depth": 1}
+_PARALLEL_CHOICES: dict[str, tuple] = {
+    "parallel_mode": (
+        "stand_alone",
+        "data_parallel",
+        "hybrid_parallel",
+        "semi_auto_parallel",
+        "auto_parallel",
+    ),
+    "auto_parallel_search_mode": (
+        "recursive_programming",
+        "dynamic_programming",
+        "sharding_propagation",
+    ),
+    "search_mode": ("", "recursive_programming", "dynamic_programming", "sharding_propagation"),
+    "communi_parallel_mode": (
+        "all_group_parallel",
+        "same_server_group_parallel",
+        "no_group_parallel",
+    ),
+}
+_PARALLEL_LEAST = {
+    "device_num": 1,
+    "global_rank": 0,
+    "pipeline_stages": 1,
+    "grad_accumulation_step": 1,
+}
+# What asks for something that is not done here. All else has its meaning, or holds whatever its value is.
+_WITHOUT_MEANING = frozenset(
+    {
+        "enable_compile_cache",
+        "precompile_only",
+        "enable_dump",
+        "enable_profiling",
+        "print_file_path",
+    }
+    | {
+        "auto_tune_mode",
+        "check_bprop",
+        "ascend_config",
+        "gpu_config",
+        "op_timeout",
+        "aoe_tune_mode",
+    }
+    | {"aoe_config", "graph_kernel_flags", "debug_level", "exec_order", "enable_mem_offload"}
+    | {"memory_optimize_level", "variable_memory_max_size", "mempool_block_size", "jit_compile"}
+    | {"ge_options", "precision_mode", "op_debug_option", "op_precision_mode", "env_config_path"}
+    | {"atomic_clean_policy", "conv_allow_hf32", "matmul_allow_hf32", "support_binary"}
+    | {"enable_auto_mixed_precision", "parallel_speed_up_json_path", "save_compile_cache"}
+    | {"load_compile_cache", "inter_op_parallel_num", "host_scheduling_max_threshold"}
+)
+
+
+def checked(function: str, name: str, value: Any) -> Any:
+    """A value that a setting takes."""
+    _check(function, name, value, DEFAULTS[name], _CHOICES, _LEAST)
+    if name in _WITHOUT_MEANING and value != DEFAULTS[name]:
+        from mindspore import log  # which logging comes with
+
+        log.warn_once(
+            f"setting {name}", f"{function}: '{name}' is kept, but has no effect in this build."
+        )
+    return value
+
+
+def checked_parallel(function: str, name: str, value: Any) -> Any:
+    """A value that a setting of parallel training takes."""
+    _check(function, name, value, PARALLEL[name], _PARALLEL_CHOICES, _PARALLEL_LEAST)
+    return value
+
+
+def _check(
+    function: str,
+    name: str,
+    value: Any,
+    default: Any,
+    choices: dict[str, tuple],
+    least: dict[str, int],
+) -> None:
+    if name in choices:
+        known = isinstance(value, (bool, int, str)) and value in choices[name]
+        if not known or (
+            isinstance(value, bool) is not isinstance(default, bool) and name != "save_graphs"
+        ):
+            kind = ValueError if isinstance(value, type(default)) else TypeError
+            raise kind(
+                f"For '{function}', '{name}' must be one of {list(choices[name])}, but got {value!r}."
+            )
+        return
+    kind = type(default)
+    if (kind in (bool, int, dict) and type(value) is not kind) or (
+        kind is str and not isinstance(value, str)
+    ):
+        if name != "dataset_strategy":
+            article = "an" if kind is int else "a"
+            raise TypeError(
+                f"For '{function}', '{name}' must be {article} {kind.__name__}, but got {type(value).__name__}."
+            )
+    if name in least and value < least[name]:
+        raise ValueError(
+            f"For '{function}', '{name}' must be at least {least[name]}, but got {value}."
+        )

@@ -1,0 +1,133 @@
+"""Collectives as functions that return their results. Each is a primitive of the same meaning, called at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from mindspore import Tensor
+from mindspore.communication import GROUP
+from mindspore.ops._collectives import CLASSES
+from mindspore.ops.function.communication_func import (
+    CommHandle,
+    batch_isend_irecv,
+    irecv,
+    isend,
+    recv,
+    send,
+)
+
+
+def _handle(async_op: bool) -> CommHandle | None:
+    return CommHandle() if async_op else None
+
+
+def all_reduce(
+    tensor: Tensor, op: str = "sum", group: str = GROUP, async_op: bool = False
+) -> tuple[Tensor, CommHandle | None]:
+    """The sum, or what `op` says, over the processes, and a handle if asked for."""
+    return CLASSES["AllReduce"](op, group)(tensor), _handle(async_op)
+
+
+def all_gather_into_tensor(
+    tensor: Tensor, group: str = GROUP, async_op: bool = False
+) -> tuple[Tensor, CommHandle | None]:
+    """The tensors of all processes, joined along axis 0, and a handle if asked for."""
+    return CLASSES["AllGather"](group)(tensor), _handle(async_op)
+
+
+def reduce_scatter_tensor(
+    tensor: Tensor, op: str = "sum", group: str = GROUP, async_op: bool = False
+) -> tuple[Tensor, CommHandle | None]:
+    """This process's part of the reduced tensor, and a handle if asked for."""
+    return CLASSES["ReduceScatter"](op, group)(tensor), _handle(async_op)
+
+
+def broadcast(tensor: Tensor, src: int = 0, group: str = GROUP) -> Tensor:
+    """The tensor of one process, in all."""
+    return CLASSES["Broadcast"](src, group)((tensor,))[0]
+
+
+def barrier(group: str = GROUP) -> None:
+    """Waits for the others."""
+    CLASSES["Barrier"](group)()
+
+
+def scatter_tensor(tensor: Tensor, src: int = 0, group: str = GROUP) -> Tensor:
+    """This process's part of the tensor of one process."""
+    return CLASSES["CollectiveScatter"](src, group)(tensor)
+
+
+def gather_into_tensor(tensor: Tensor, dst: int = 0, group: str = GROUP) -> Tensor:
+    """The tensors of all processes, joined along axis 0, in one of them."""
+    return CLASSES["CollectiveGather"](dst, group)(tensor)
+
+
+def reduce(tensor: Tensor, dst: int, op: str = "sum", group: str = GROUP) -> Tensor:
+    """The reduced tensor, in one process."""
+    return CLASSES["Reduce"](dst, op, group)(tensor)
+
+
+def all_to_all_with_output_shape(
+    output_shape_list: Sequence[Any],
+    input_tensor_list: Sequence[Tensor],
+    group: str | None = None,
+    async_op: bool = False,
+) -> tuple[tuple[Tensor, ...], CommHandle | None]:
+    """Sends a tensor to each process; those that come, and a handle if asked for."""
+    shapes = [tuple(s.shape) if isinstance(s, Tensor) else tuple(s) for s in output_shape_list]
+    exchange = CLASSES["NeighborExchange"](
+        [0] * len(shapes),
+        [0] * len(shapes),
+        shapes,
+        [tuple(x.shape) for x in input_tensor_list],
+        None,
+        group or GROUP,
+    )
+    return exchange(tuple(input_tensor_list)), _handle(async_op)
+
+
+class P2POp:
+    """A sending or receiving for `batch_isend_irecv`.
+
+    Args:
+        op: "isend" or "irecv", or the function of that name.
+        tensor: what is sent, or like what comes.
+        peer: the other process.
+    """
+
+    def __init__(
+        self,
+        op: str | Callable,
+        tensor: Any,
+        peer: int,
+        group: str | None = None,
+        tag: int = 0,
+        recv_dtype: Any = None,
+    ):
+        name = op if isinstance(op, str) else getattr(op, "__name__", "")
+        if name not in ("isend", "irecv"):
+            raise ValueError(f"For 'P2POp', 'op' must be isend or irecv, but got {op!r}.")
+        if tag != 0:
+            raise NotImplementedError(f"For 'P2POp', 'tag' must be 0, but got {tag}.")
+        self.op, self.tensor, self.peer = name, tensor, peer
+        self.group, self.tag, self.recv_dtype = group or GROUP, tag, recv_dtype
+
+
+__all__ = [
+    "P2POp",
+    "all_gather_into_tensor",
+    "all_reduce",
+    "all_to_all_with_output_shape",
+    "barrier",
+    "batch_isend_irecv",
+    "broadcast",
+    "gather_into_tensor",
+    "irecv",
+    "isend",
+    "recv",
+    "reduce",
+    "reduce_scatter_tensor",
+    "scatter_tensor",
+    "send",
+]

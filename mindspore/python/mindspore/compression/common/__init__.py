@@ -1,0 +1,5 @@
+"""The sizes of quantised numbers."""
+
+from mindspore.common.dtype import QuantDtype
+
+__all__ = ["QuantDtype"]

@@ -1,0 +1,114 @@
+"""Generators of random numbers: a state says what comes next."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import mindspore as ms
+from mindspore import Generator, Tensor, ops
+
+
+def drawn() -> list:
+    return ops.standard_normal((3,)).asnumpy().tolist()
+
+
+def test_a_state_repeats_what_came_behind_it():
+    ms.manual_seed(3)
+    first = drawn()
+    state = ms.get_rng_state()
+    second = drawn()
+    assert first != second
+    ms.set_rng_state(state)
+    assert drawn() == second
+    assert ms.manual_seed(3) is ms.default_generator
+    assert drawn() == first
+    assert ms.initial_seed() == 3
+
+
+def test_states_are_counted_in_graphs_too():
+    draw = ms.jit(lambda x: x + ops.standard_normal((3,)))
+    x = ops.zeros(3)
+    ms.manual_seed(5)
+    first = draw(x).asnumpy().tolist()
+    second = draw(x).asnumpy().tolist()
+    assert first != second
+    ms.manual_seed(5)
+    assert drawn() == first
+    assert drawn() == second
+
+
+def test_set_seed_begins_the_default_generator():
+    ms.set_seed(11)
+    assert ms.initial_seed() == 11
+    assert ms.get_rng_state().asnumpy().view(np.uint64).tolist() == [11, 0]
+    drawn()
+    assert ms.get_rng_state().asnumpy().view(np.uint64).tolist() == [11, 1]
+
+
+@pytest.mark.parametrize("method", ["normal_", "uniform_", "exponential_", "random_", "bernoulli_"])
+def test_generators_of_ones_own(method):
+    def draw(generator):
+        return getattr(ops.zeros((50,)), method)(generator=generator).asnumpy().tolist()
+
+    ms.manual_seed(0)
+    before = ms.get_rng_state().asnumpy().tolist()
+    first, second = Generator().manual_seed(7), Generator().manual_seed(7)
+    values = draw(first)
+    assert draw(second) == values
+    assert draw(second) != values
+    assert ms.get_rng_state().asnumpy().tolist() == before
+    second.set_state(first.get_state())
+    assert draw(second) == draw(first)
+    assert first.initial_seed() == 7
+
+
+def test_seeds_of_the_system():
+    generator = Generator()
+    assert generator.seed() == generator.initial_seed()
+    assert ms.seed() == ms.initial_seed()
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda: ms.set_rng_state(3), "'state' must be a Tensor of 16 UInt8"),
+        (lambda: ms.set_rng_state(Tensor([1])), "'state' must be a Tensor of 16 UInt8"),
+        (lambda: ms.manual_seed("a"), "'seed' must be an int"),
+        (lambda: ops.zeros(3).normal_(generator=3), "'generator' must be a Generator"),
+    ],
+)
+def test_refusals(call, says):
+    with pytest.raises(TypeError, match=says):
+        call()
+
+
+def test_gradients_do_not_flow_through_a_block():
+    x = Tensor([2.0])
+
+    def function(x):
+        with ms._no_grad():
+            y = x * x
+        return x * y
+
+    @ms._no_grad()
+    def square(x):
+        return x * x
+
+    assert ms.grad(function)(x).asnumpy().tolist() == [4]
+    assert ms.grad(lambda x: square(x) * x)(x).asnumpy().tolist() == [4]
+    assert ms.grad(lambda x: x * x)(x).asnumpy().tolist() == [4]
+
+
+def test_memory_of_others():
+    data = bytearray(np.arange(4, dtype=np.int32).tobytes())
+    x = ms.frombuffer(data, dtype=ms.int32, count=2, offset=4)
+    assert x.asnumpy().tolist() == [1, 2]
+    data[4] = 9
+    assert x.asnumpy().tolist() == [9, 2]
+    with pytest.raises(TypeError, match="'buffer' must be an object that gives its memory"):
+        ms.frombuffer(3)
+    with pytest.raises(ValueError, match="For 'frombuffer', 'buffer' must hold"):
+        ms.frombuffer(data, dtype=ms.int32, count=9)
+    with pytest.raises(TypeError, match="'t1' must be a Tensor"):
+        ms.swap_tensors(3, x)

@@ -1,0 +1,143 @@
+"""Calls of reductions, running sums, orders and positions."""
+
+from differential.calllib import at, b1, call, f16, f32, f64, i32, i64, of
+
+X, CUBE = f32(3, 4), f32(2, 3, 4)
+INTS = i32(3, 4)
+
+for name in "amax amin max min mean prod std var std_mean var_mean sum".split():
+    axis, keep = (
+        ("dim", "keepdim")
+        if name == "sum"
+        else ("axis", "keep_dims" if name in ("mean", "prod") else "keepdims")
+    )
+    call(f"ops.{name}", X)
+    call(f"ops.{name}", X, 1)
+    call(f"ops.{name}", f64(2, 3), **{axis: -1, keep: True})
+    call(f"ops.{name}", f16(2, 3), 0)
+    call(f"ops.{name}", f32(5))
+    call(f"ops.{name}", X, 2)
+    call(f"ops.{name}", X, "x")
+    if name not in ("max", "min"):
+        call(f"ops.{name}", CUBE, (0, 2))
+for name in "amax amin sum prod mean max min".split():
+    call(f"ops.{name}", INTS, 0)
+    call(f"ops.{name}", i64(4, low=1, high=4))
+for name in "sum mean prod amax std var logsumexp".split():
+    call(f"ops.{name}", X, 1, grad=True)
+call("ops.sum", b1(3, 4))
+call("ops.sum", X, dtype=at("float64"))
+call("ops.sum", f32(0, 3), 0)
+call("ops.prod", X, 1, False, at("float64"))
+call("ops.amax", X, 1, initial=1.0, where=b1(3, 4))
+call("ops.amin", X, initial=-1.0, where=b1(3, 4))
+call("ops.max", X, 1, initial=0.5, where=b1(3, 4))
+call("ops.std", X, 1, 1)
+call("ops.std", X, 1, ddof=True)
+call("ops.var", X, (0, 1), 1, True)
+for name in "reduce_max reduce_min reduce_mean reduce_sum".split():
+    call(f"ops.{name}", X)
+    call(f"ops.{name}", CUBE, (0, 1))
+    call(f"ops.{name}", X, 3)
+for name in "all any".split():
+    call(f"ops.{name}", b1(3, 4))
+    call(f"ops.{name}", b1(3, 4), 1)
+    call(f"ops.{name}", b1(2, 3, 4), (0, 2), True)
+    call(f"ops.{name}", b1(3, 4), axis=2)
+call("ops.nansum", of([[1.0, float("nan")], [2.0, 3.0]]), 1)
+call("ops.nansum", of([[1.0, float("nan")], [2.0, 3.0]]), keepdims=True)
+call("ops.count_nonzero", INTS)
+call("ops.count_nonzero", of([[0.0, 1.0], [2.0, 0.0]]), 1, True)
+call("ops.count_nonzero", INTS, 0, dtype=at("int64"))
+call("ops.logsumexp", X, 1)
+call("ops.logsumexp", CUBE, (0, 2), True)
+call("ops.logsumexp", X, 2)
+for name in "argmax argmin".split():
+    call(f"ops.{name}", X)
+    call(f"ops.{name}", X, 1)
+    call(f"ops.{name}", X, 0, True)
+    call(f"ops.{name}", X, 2)
+call("ops.median", X)
+call("ops.median", X, 0)
+call("ops.median", X, axis=1, keepdims=True)
+call("ops.median", X, 2)
+for name in "cumsum cumprod".split():
+    call(f"ops.{name}", X, 1)
+    call(f"ops.{name}", X, 0, grad=True)
+    call(f"ops.{name}", INTS, -1)
+    call(f"ops.{name}", X, 1, at("float64"))
+    call(f"ops.{name}", X, 2)
+call("ops.diff", X)
+call("ops.diff", X, 2, 0)
+call("ops.diff", X, prepend=f32(3, 1), append=f32(3, 2))
+call("ops.diff", INTS, axis=0)
+call("ops.diff", X, -1)
+call("ops.softmax", X)
+call("ops.softmax", X, 0, grad=True)
+call("ops.softmax", X, dtype=at("float64"))
+call("ops.softmax", X, 2)
+call("ops.log_softmax", X)
+call("ops.log_softmax", X, 0, grad=True)
+call("ops.softmin", X)
+call("ops.softmin", X, axis=0)
+
+# ---- order ------------------------------------------------------------------------------------
+call("ops.sort", X)
+call("ops.sort", X, 0, True)
+call("ops.sort", f16(3, 4), axis=1)
+call("ops.sort", X, 2)
+call("ops.argsort", X)
+call("ops.argsort", X, 0, True)
+call("ops.argsort", X, 2)
+call("ops.topk", X, 2)
+call("ops.topk", X, 2, 0)
+call("ops.topk", X, 2, largest=False)
+call("ops.topk", X, 5)
+call("ops.top_k", X, 3)
+call("ops.unique", of([3, 1, 3, 2, 1], "int32"))
+call("ops.unique", of([3.0, 1.0, 3.0]))
+call("ops.nonzero", INTS)
+call("ops.nonzero", of([[0.0, 1.0], [2.0, 0.0]]))
+call("ops.nonzero", of([0, 2, 3], "int32"), as_tuple=True)
+
+# ---- positions --------------------------------------------------------------------------------
+call("ops.gather", X, of([0, 2], "int32"), 0)
+call("ops.gather", X, of([[0, 3], [1, 1]], "int64"), 1, grad=False)
+call("ops.gather", CUBE, of([[0, 1], [1, 2]], "int32"), 1, 1)
+call("ops.gather", X, of([0, 2], "int32"), 2)
+call("ops.gather_d", X, 1, of([[0, 3], [1, 1], [2, 0]], "int64"))
+call("ops.gather_elements", X, 0, of([[0, 2, 1, 1]], "int64"))
+call("ops.gather_elements", X, 2, of([[0, 2, 1, 1]], "int64"))
+call("ops.gather_nd", X, of([[0, 1], [2, 3]], "int32"))
+call("ops.gather_nd", CUBE, of([[0], [1]], "int32"))
+call("ops.index_select", X, 1, of([0, 3], "int32"))
+call("ops.index_select", X, 2, of([0, 3], "int32"))
+call("ops.take", X, of([[0, 5], [11, 2]], "int64"))
+call("ops.index_fill", X, 1, of([0, 3], "int32"), 2.0)
+call("ops.index_fill", X, 1, of([0, 3], "int32"), of(3.0))
+call("ops.index_fill", X, 2, of([0, 3], "int32"), 2.0)
+call("ops.scatter", X, 1, of([[0, 1], [2, 3], [1, 0]], "int64"), f32(3, 2))
+call("ops.scatter", X, 2, of([[0, 1], [2, 3], [1, 0]], "int64"), f32(3, 2))
+call("ops.scatter_nd", of([[0], [2]], "int32"), f32(2, 3), (4, 3))
+call("ops.scatter_nd", of([[0, 1], [1, 2], [0, 1]], "int32"), f32(3), (2, 3))
+for name in "add max min sub update".split():
+    call(f"ops.tensor_scatter_{name}", X, of([[0, 1], [2, 3]], "int32"), f32(2))
+    call(f"ops.tensor_scatter_{name}", X, of([[0], [2]], "int64"), f32(2, 4))
+    call(f"ops.tensor_scatter_{name}", X, of([[0], [2]], "int64"), f32(2, 3))
+call("ops.tensor_scatter_elements", X, of([[0, 1], [2, 0]], "int32"), f32(2, 2), 0)
+call(
+    "ops.tensor_scatter_elements",
+    X,
+    of([[0, 1], [2, 0]], "int32"),
+    f32(2, 2),
+    axis=1,
+    reduction="add",
+)
+call("ops.unsorted_segment_sum", f32(4, 2), of([0, 1, 0, 2], "int32"), 3)
+call("ops.unsorted_segment_sum", f32(4, 2), of([0, 1, 0, 2], "int32"), 3, grad=True)
+call("ops.unsorted_segment_sum", f32(4, 2), of([0, 1, 0], "int32"), 3)
+call("ops.one_hot", of([0, 2, 1], "int32"), 3)
+call("ops.one_hot", of([[0, 2], [1, 3]], "int64"), 3, of(2.0), of(-1.0), 0)
+call("ops.one_hot", of([0, 2, 1], "int32"), -2)
+call("ops.sequence_mask", of([1, 3, 2], "int32"), 4)
+call("ops.sequence_mask", of([1, 3, 2], "int32"))
