@@ -176,12 +176,7 @@ def operands(x: Any, y: Any) -> tuple[Any, Any]:
 
 def _beside(number: Any, dtype: Any) -> Any:
     kind = number_type(number)
-<<<<<<< HEAD
     return number if _decides(dtype, kind, _core.dtype_of(type(number))) else Tensor(number, kind)
-=======
-    python_type: Any = type(number)
-    return number if _decides(dtype, kind, python_type) else Tensor(number, kind)
->>>>>>> main
 
 
 @functools.cache
