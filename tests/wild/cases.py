@@ -50,7 +50,7 @@ def cases(quick: bool, only: str = "") -> Iterator[Case]:
 
 
 _PYTHONS_OWN = re.compile(
-    r"[\w.<>]+\(\) (missing \d+ required|takes |got an unexpected keyword|got multiple values|got some positional)"
+    r"[\w.<>]+\(\) (missing \d+ required|takes |got an unexpected keyword|got multiple values|got some positional|base must be )"
 )
 _KINDS = (TypeError, ValueError, IndexError, KeyError, NotImplementedError, RuntimeError)
 

@@ -480,7 +480,7 @@ TEXTS.update(
         "numpy.arange": "5",
         "numpy.bincount": "i(4)",
         "numpy.broadcast_to": "f(3), (2, 3)",
-        "numpy.choose": "i(3), [f(3), f(3)]",
+        "numpy.choose": "i(3), choices=[f(3), f(3)]",
         "numpy.clamp": "f(2, 3), 0.2, 0.5",
         "numpy.dsplit": "f(2, 3, 4), 2",
         "numpy.full": "(2, 3), 1.5",

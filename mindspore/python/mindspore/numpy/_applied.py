@@ -91,7 +91,7 @@ def piecewise(x: Array, condlist: Any, funclist: Sequence[Any], *args: Any, **kw
     return result
 
 
-def select(condlist: Sequence[Array], choicelist: Sequence[Array], default: Operand = 0) -> Tensor:
+def select(condlist: Arrays, choicelist: Arrays, default: Operand = 0) -> Tensor:
     """For each element the choice of the first condition that holds; `default` where none does."""
     if len(condlist) != len(choicelist) or not condlist:
         raise ValueError(

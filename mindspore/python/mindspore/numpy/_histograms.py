@@ -74,6 +74,7 @@ def bincount(
         if known.size and known.min() < 0:
             raise ValueError(f"For 'bincount', 'x' must not be negative, but got {known.min()}.")
         length = max(int(known.max()) + 1 if known.size else 0, minlength)
+    require_memory("bincount", length, 8)
     values = ops.ones(x.shape, float32) if weights is None else cast(weights, float32)
     return _summed(values, x, length)
 

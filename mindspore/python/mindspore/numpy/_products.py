@@ -44,11 +44,7 @@ def tensordot(a: Array, b: Array, axes: int | Sequence[Ints] = 2) -> Tensor:
 
 def kron(a: Array, b: Array) -> Tensor:
     """The second array times each element of the first, in their places."""
-    rank = max(a.ndim, b.ndim)
-    first, second = ((1,) * (rank - x.ndim) + tuple(x.shape) for x in (a, b))
-    left = ops.reshape(a, tuple(n for size in first for n in (size, 1)))
-    right = ops.reshape(b, tuple(n for size in second for n in (1, size)))
-    return ops.reshape(left * right, tuple(m * n for m, n in zip(first, second)))
+    return ops.kron(*of_one_type([a, b]))
 
 
 def cross(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import Any
 
 from mindspore import ops
 from mindspore._core import Tensor
@@ -82,7 +81,6 @@ from mindspore.numpy.utils import (
     floating,
     floating_short,
     is_inexact,
-    of_one_shape,
     of_one_type,
     operands,
     require_integers,
@@ -224,35 +222,18 @@ def divmod(x1: Operand, x2: Operand, dtype: Dtype = None) -> tuple[Tensor, Tenso
     return floor_divide(x1, x2, dtype), remainder(x1, x2, dtype)
 
 
-def _gcd(x: Tensor, y: Tensor) -> Tensor:
-    """The greatest number that divides both, by Euclid's algorithm: of 64 bits, in at most 92 steps."""
-    steps = {1: 13, 2: 24, 4: 46, 8: 92}[x.itemsize]
-    a, b = bound.abs(x), bound.abs(y)
-    for _ in range(steps):
-        done = b == 0
-        rest = bound.floor_mod(a, ops.where(done, 1, b))
-        a, b = ops.where(done, a, b), ops.where(done, b, rest)
-    return a
-
-
-def _lcm(x: Tensor, y: Tensor) -> Tensor:
-    """The least number that both divide; 0 where one of them is 0."""
-    divisor = _gcd(x, y)
-    return bound.abs(bound.truncate_div(x, ops.where(divisor == 0, 1, divisor)) * y)
-
-
-def _of_integers(name: str, op: Any) -> Any:
+def _of_integers(name: str, op: Callable) -> Callable:
     def function(x: Tensor, y: Tensor) -> Tensor:
         first, second = of_one_type([x, y])
         require_integers(name, "x1' and 'x2", first)
-        return op(*of_one_shape(name, [first, second]))
+        return op(first, second)
 
     function.__doc__ = op.__doc__
     return function
 
 
-gcd = binary("gcd", _of_integers("gcd", _gcd), as_tensor)
-lcm = binary("lcm", _of_integers("lcm", _lcm), as_tensor)
+gcd = binary("gcd", _of_integers("gcd", ops.gcd), as_tensor)
+lcm = binary("lcm", _of_integers("lcm", ops.lcm), as_tensor)
 
 __all__ = [
     "abs",

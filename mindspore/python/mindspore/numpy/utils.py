@@ -159,7 +159,7 @@ def floating_short(x: Tensor) -> Tensor:
 
 def of_one_type(arrays: Sequence[Tensor]) -> list[Tensor]:
     """Tensors in the dtype that holds the elements of all of them."""
-    dtype = promoted(*(x.dtype for x in arrays))
+    dtype = promoted(*dict.fromkeys(x.dtype for x in arrays))
     return [cast(x, dtype) for x in arrays]
 
 
@@ -176,15 +176,14 @@ def operands(x: Any, y: Any) -> tuple[Any, Any]:
 
 def _beside(number: Any, dtype: Any) -> Any:
     kind = number_type(number)
-    python_type: Any = type(number)
-    return number if _decides(dtype, kind, python_type) else Tensor(number, kind)
+    return number if _decides(dtype, kind, _core.dtype_of(type(number))) else Tensor(number, kind)
 
 
 @functools.cache
-def _decides(dtype: Any, kind: Any, python_type: type) -> bool:
+def _decides(dtype: Any, kind: Any, weak: Any) -> bool:
     """Whether a tensor's dtype makes the same of a number as of a tensor of that kind."""
-    weak = _core.promote(dtype, False, _core.dtype_of(python_type), True)
-    return kind is not bool_ and weak is promoted(dtype, kind)
+    made = _core.promote(dtype, False, weak, True)
+    return kind is not bool_ and made is promoted(dtype, kind)
 
 
 def require_integers(name: str, argument: str, x: Tensor) -> None:
