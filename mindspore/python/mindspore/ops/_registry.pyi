@@ -30,26 +30,51 @@ from mindspore.ops._python_ops import (
     typeof as typeof,
 )
 from mindspore.ops.function.activation_func import *
+from mindspore.ops.function.adafactor_classes import *
+from mindspore.ops.function.alias_func import *
 from mindspore.ops.function.array_classes import *
 from mindspore.ops.function.array_func import *
 from mindspore.ops.function.attention_func import *
+from mindspore.ops.function.blocks_func import *
 from mindspore.ops.function.cast_func import *
 from mindspore.ops.function.communication_func import *
+from mindspore.ops.function.conv_func import *
 from mindspore.ops.function.creation_func import *
+from mindspore.ops.function.ctc_func import *
+from mindspore.ops.function.deform_func import *
+from mindspore.ops.function.distribution_func import *
 from mindspore.ops.function.index_func import *
 from mindspore.ops.function.inplace_methods import *
 from mindspore.ops.function.join_func import *
+from mindspore.ops.function.layer_func import *
 from mindspore.ops.function.linalg_func import *
 from mindspore.ops.function.loss_func import *
+from mindspore.ops.function.margin_func import *
 from mindspore.ops.function.math_func import *
 from mindspore.ops.function.nn_func import *
+from mindspore.ops.function.optimizer_classes import *
+from mindspore.ops.function.order_func import *
+from mindspore.ops.function.pool_classes import *
+from mindspore.ops.function.pool_func import *
 from mindspore.ops.function.primitive_classes import *
+from mindspore.ops.function.put_func import *
 from mindspore.ops.function.random_func import *
 from mindspore.ops.function.reduce_func import *
 from mindspore.ops.function.reduce_methods import *
+from mindspore.ops.function.search_func import *
+from mindspore.ops.function.segment_func import *
 from mindspore.ops.function.sparse_func import *
+from mindspore.ops.function.sparse_optimizer_classes import *
+from mindspore.ops.function.special_func import *
+from mindspore.ops.function.status_classes import *
+from mindspore.ops.function.structure_func import *
 from mindspore.ops.function.tensor_methods import *
+from mindspore.ops.function.unfold_func import *
+from mindspore.ops.function.unique_func import *
+from mindspore.ops.function.unpool_func import *
 from mindspore.ops.function.vector_norm_func import *
+from mindspore.ops.function.whole_methods import *
+from mindspore.ops.function.window_func import *
 
 TensorLike = Tensor | int | float | bool
 
@@ -125,6 +150,42 @@ def atan2(input: TensorLike, other: TensorLike) -> Tensor:
 def atanh(input: TensorLike) -> Tensor:
     """The inverse of tanh on [-1, 1]."""
 
+def bessel_i0(x: TensorLike) -> Tensor:
+    """The modified Bessel function of the first kind of order 0."""
+
+def bessel_i0e(x: TensorLike) -> Tensor:
+    """exp(-|x|) times the modified Bessel function I0."""
+
+def bessel_i1(x: TensorLike) -> Tensor:
+    """The modified Bessel function of the first kind of order 1."""
+
+def bessel_i1e(x: TensorLike) -> Tensor:
+    """exp(-|x|) times the modified Bessel function I1."""
+
+def bessel_j0(x: TensorLike) -> Tensor:
+    """The Bessel function of the first kind of order 0."""
+
+def bessel_j1(x: TensorLike) -> Tensor:
+    """The Bessel function of the first kind of order 1."""
+
+def bessel_k0(x: TensorLike) -> Tensor:
+    """The modified Bessel function of the second kind of order 0."""
+
+def bessel_k0e(x: TensorLike) -> Tensor:
+    """exp(x) times the modified Bessel function K0."""
+
+def bessel_k1(x: TensorLike) -> Tensor:
+    """The modified Bessel function of the second kind of order 1."""
+
+def bessel_k1e(x: TensorLike) -> Tensor:
+    """exp(x) times the modified Bessel function K1."""
+
+def bessel_y0(x: TensorLike) -> Tensor:
+    """The Bessel function of the second kind of order 0."""
+
+def bessel_y1(x: TensorLike) -> Tensor:
+    """The Bessel function of the second kind of order 1."""
+
 def bias_add(input_x: TensorLike, bias: TensorLike) -> Any:
     """Adds one number per channel."""
 
@@ -158,6 +219,9 @@ def ceil(input: TensorLike) -> Tensor:
 def celu(x: TensorLike, alpha: float = 1.0) -> Tensor:
     """x where it is positive, elsewhere alpha * (exp(x / alpha) - 1)."""
 
+def cholesky(input_x: TensorLike, upper: bool = False) -> Tensor:
+    """The triangular factor of a symmetric positive definite matrix: a = l l^T, or u^T ..."""
+
 def concat(tensors: Any, axis: int = 0) -> Any:
     """Tensors joined along an axis."""
 
@@ -169,6 +233,9 @@ def cos(input: TensorLike) -> Tensor:
 
 def cosh(input: TensorLike) -> Tensor:
     """The hyperbolic cosine."""
+
+def det(input: TensorLike) -> Tensor:
+    """The determinant of a square matrix."""
 
 def digamma(input: TensorLike) -> Tensor:
     """The derivative of lgamma."""
@@ -187,6 +254,9 @@ def erf(input: TensorLike) -> Tensor:
 
 def erfc(input: TensorLike) -> Tensor:
     """1 - erf(x), exact for large x."""
+
+def erfinv(input: TensorLike) -> Tensor:
+    """The inverse of erf on (-1, 1)."""
 
 def exp(input: TensorLike) -> Tensor:
     """e to the power of x."""
@@ -238,6 +308,9 @@ def gather_nd(input_x: TensorLike, indices: TensorLike) -> Tensor:
 def ge(input: TensorLike, other: TensorLike) -> Tensor:
     """Whether x is greater than or equal to y."""
 
+def geqrf(input: TensorLike) -> Tensor:
+    """The factors of qr as reflections: r in the upper triangle, below it the vectors ..."""
+
 def greater(input: TensorLike, other: TensorLike) -> Tensor:
     """Whether x is greater than y."""
 
@@ -262,11 +335,17 @@ def heaviside(input: TensorLike, values: TensorLike) -> Tensor:
 def hypot(input: TensorLike, other: TensorLike) -> Tensor:
     """The square root of x * x + y * y, without overflow on the way."""
 
+def i0(input: TensorLike) -> Tensor:
+    """The modified Bessel function of the first kind of order 0."""
+
 def imag(input: TensorLike) -> Tensor:
     """The imaginary part. It has no gradient."""
 
 def inv(x: TensorLike) -> Tensor:
     """1 / x."""
+
+def inverse(input: TensorLike) -> Tensor:
+    """The inverse of a square matrix; a singular one is refused."""
 
 def invert(x: TensorLike) -> Tensor:
     """The bits that x lacks."""
@@ -316,8 +395,14 @@ def log(input: TensorLike) -> Tensor:
 def log1p(input: TensorLike) -> Tensor:
     """log(1 + x), exact for small x."""
 
+def log_matrix_determinant(input: TensorLike) -> Tensor:
+    """The sign of the determinant and the logarithm of its size."""
+
 def log_softmax(logits: TensorLike, axis: int = -1) -> Any:
     """Logarithm of softmax along an axis."""
+
+def logcumsumexp(input: TensorLike, axis: Any) -> Tensor:
+    """The logarithm of the running sum of exponentials along an axis."""
 
 def logical_and(input: TensorLike, other: TensorLike) -> Tensor:
     """Whether both are true."""
@@ -336,6 +421,12 @@ def logsigmoid(x: TensorLike) -> Tensor:
 
 def lt(input: TensorLike, other: TensorLike) -> Tensor:
     """Whether x is less than y."""
+
+def matrix_determinant(input: TensorLike) -> Tensor:
+    """The determinant of a square matrix."""
+
+def matrix_exp(input: TensorLike) -> Any:
+    """The exponential of a square matrix."""
 
 def maximum(input: TensorLike, other: TensorLike) -> Tensor:
     """The larger of x and y; nan where either is. Equal operands share the gradient."""
@@ -427,6 +518,18 @@ def rsqrt(input: TensorLike) -> Tensor:
 def scatter_add(input_x: TensorLike, indices: TensorLike, updates: TensorLike) -> Any:
     """A Parameter with the slices at given positions of the first axis increased by ..."""
 
+def scatter_div(input_x: TensorLike, indices: TensorLike, updates: TensorLike) -> Any:
+    """A Parameter with the slices at given positions of the first axis divided by the ..."""
+
+def scatter_max(input_x: TensorLike, indices: TensorLike, updates: TensorLike) -> Any:
+    """A Parameter with the slices at given positions of the first axis raised to at ..."""
+
+def scatter_min(input_x: TensorLike, indices: TensorLike, updates: TensorLike) -> Any:
+    """A Parameter with the slices at given positions of the first axis lowered to at ..."""
+
+def scatter_mul(input_x: TensorLike, indices: TensorLike, updates: TensorLike) -> Any:
+    """A Parameter with the slices at given positions of the first axis multiplied by ..."""
+
 def scatter_nd(indices: TensorLike, updates: TensorLike, shape: Any) -> Any:
     """Zeros of a shape with the updates added at given coordinates."""
 
@@ -437,6 +540,38 @@ def scatter_nd_add(
     use_locking: bool = False,
 ) -> Any:
     """A Parameter with the slices at given coordinates increased by the updates."""
+
+def scatter_nd_div(
+    input_x: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    use_locking: bool = False,
+) -> Any:
+    """A Parameter with the slices at given coordinates divided by the updates."""
+
+def scatter_nd_max(
+    input_x: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    use_locking: bool = False,
+) -> Any:
+    """A Parameter with the slices at given coordinates raised to at least the updates."""
+
+def scatter_nd_min(
+    input_x: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    use_locking: bool = False,
+) -> Any:
+    """A Parameter with the slices at given coordinates lowered to at most the updates."""
+
+def scatter_nd_mul(
+    input_x: TensorLike,
+    indices: TensorLike,
+    updates: TensorLike,
+    use_locking: bool = False,
+) -> Any:
+    """A Parameter with the slices at given coordinates multiplied by the updates."""
 
 def scatter_nd_sub(
     input_x: TensorLike,
@@ -475,6 +610,12 @@ def sinh(input: TensorLike) -> Tensor:
 
 def slice(input_x: TensorLike, begin: Any, size: Any) -> Any:
     """The box of `size` elements that starts at `begin`."""
+
+def slogdet(input: TensorLike) -> Tensor:
+    """The sign of the determinant and the logarithm of its size."""
+
+def soft_shrink(input: TensorLike, lambd: float = 0.5) -> Tensor:
+    """x moved by lambd towards 0, and 0 where |x| <= lambd."""
 
 def softshrink(input: TensorLike, lambd: float = 0.5) -> Tensor:
     """x moved by lambd towards 0, and 0 where |x| <= lambd."""
@@ -558,6 +699,9 @@ def tensor_pow(input: TensorLike, exponent: TensorLike) -> Tensor:
 def tensor_scatter_add(input_x: TensorLike, indices: TensorLike, updates: TensorLike) -> Any:
     """The first input with the slices at given coordinates increased by the updates."""
 
+def tensor_scatter_div(input_x: TensorLike, indices: TensorLike, updates: TensorLike) -> Any:
+    """The first input with the slices at given coordinates divided by the updates."""
+
 def tensor_scatter_elements(
     input_x: TensorLike,
     indices: TensorLike,
@@ -572,6 +716,9 @@ def tensor_scatter_max(input_x: TensorLike, indices: TensorLike, updates: Tensor
 
 def tensor_scatter_min(input_x: TensorLike, indices: TensorLike, updates: TensorLike) -> Any:
     """The first input with the slices at given coordinates lowered to at most the updates."""
+
+def tensor_scatter_mul(input_x: TensorLike, indices: TensorLike, updates: TensorLike) -> Any:
+    """The first input with the slices at given coordinates multiplied by the updates."""
 
 def tensor_scatter_sub(input_x: TensorLike, indices: TensorLike, updates: TensorLike) -> Any:
     """The first input with the slices at given coordinates decreased by the updates."""
@@ -612,8 +759,17 @@ def truncate_mod(x: TensorLike, y: TensorLike) -> Tensor:
 def unbind(input: TensorLike, dim: int = 0) -> Tensor:
     """The pieces of a tensor along an axis, without that axis."""
 
+def unsorted_segment_max(x: TensorLike, segment_ids: TensorLike, num_segments: Any) -> Any:
+    """Largest elements of the slices of x that share a segment, the lowest number ..."""
+
+def unsorted_segment_min(x: TensorLike, segment_ids: TensorLike, num_segments: Any) -> Any:
+    """Smallest elements of the slices of x that share a segment, the largest number ..."""
+
+def unsorted_segment_prod(x: TensorLike, segment_ids: TensorLike, num_segments: Any) -> Any:
+    """Products of the slices of x that share a segment, 1 where there are none. ..."""
+
 def unsorted_segment_sum(input_x: TensorLike, segment_ids: TensorLike, num_segments: Any) -> Any:
-    """Sums of the slices of x that share a segment. Negative segments are left out."""
+    """Sums of the slices of x that share a segment, 0 where there are none. Negative ..."""
 
 def unsqueeze(input: TensorLike, dim: Any) -> Tensor:
     """Adds an axis of size 1."""
@@ -714,6 +870,9 @@ class TensorMethods:
     def ceil(self) -> Tensor:
         """The smallest integer not below x."""
 
+    def cholesky(self, upper: bool = False) -> Tensor:
+        """The triangular factor of a symmetric positive definite matrix: a = l l^T, or u^T ..."""
+
     def conj(self) -> Tensor:
         """The complex conjugate."""
 
@@ -722,6 +881,9 @@ class TensorMethods:
 
     def cosh(self) -> Tensor:
         """The hyperbolic cosine."""
+
+    def det(self) -> Tensor:
+        """The determinant of a square matrix."""
 
     def digamma(self) -> Tensor:
         """The derivative of lgamma."""
@@ -737,6 +899,9 @@ class TensorMethods:
 
     def erfc(self) -> Tensor:
         """1 - erf(x), exact for large x."""
+
+    def erfinv(self) -> Tensor:
+        """The inverse of erf on (-1, 1)."""
 
     def exp(self) -> Tensor:
         """e to the power of x."""
@@ -768,6 +933,9 @@ class TensorMethods:
     def ge(self, other: TensorLike) -> Tensor:
         """Whether x is greater than or equal to y."""
 
+    def geqrf(self) -> Tensor:
+        """The factors of qr as reflections: r in the upper triangle, below it the vectors ..."""
+
     def greater(self, other: TensorLike) -> Tensor:
         """Whether x is greater than y."""
 
@@ -786,11 +954,17 @@ class TensorMethods:
     def hypot(self, other: TensorLike) -> Tensor:
         """The square root of x * x + y * y, without overflow on the way."""
 
+    def i0(self) -> Tensor:
+        """The modified Bessel function of the first kind of order 0."""
+
     def imag(self) -> Tensor:
         """The imaginary part. It has no gradient."""
 
     def inv(self) -> Tensor:
         """1 / x."""
+
+    def inverse(self) -> Tensor:
+        """The inverse of a square matrix; a singular one is refused."""
 
     def invert(self) -> Tensor:
         """The bits that x lacks."""
@@ -834,6 +1008,12 @@ class TensorMethods:
     def log1p(self) -> Tensor:
         """log(1 + x), exact for small x."""
 
+    def log_matrix_determinant(self) -> Tensor:
+        """The sign of the determinant and the logarithm of its size."""
+
+    def logcumsumexp(self, axis: Any) -> Tensor:
+        """The logarithm of the running sum of exponentials along an axis."""
+
     def logical_and(self, other: TensorLike) -> Tensor:
         """Whether both are true."""
 
@@ -848,6 +1028,9 @@ class TensorMethods:
 
     def lt(self, other: TensorLike) -> Tensor:
         """Whether x is less than y."""
+
+    def matrix_determinant(self) -> Tensor:
+        """The determinant of a square matrix."""
 
     def maximum(self, other: TensorLike) -> Tensor:
         """The larger of x and y; nan where either is. Equal operands share the gradient."""
@@ -902,6 +1085,9 @@ class TensorMethods:
 
     def sinh(self) -> Tensor:
         """The hyperbolic sine."""
+
+    def slogdet(self) -> Tensor:
+        """The sign of the determinant and the logarithm of its size."""
 
     def sqrt(self) -> Tensor:
         """The square root; nan below 0."""
@@ -999,6 +1185,12 @@ class AdamWeightDecay(Primitive):
     ) -> Any: ...
 
 class AdaptiveAvgPool2D(Primitive):
+    """Means over a grid of windows that covers the image as evenly as it can."""
+
+    def __init__(self, output_size: Any) -> None: ...
+    def __call__(self, input_x: Any) -> Any: ...
+
+class AdaptiveAvgPool3D(Primitive):
     """Means over a grid of windows that covers the image as evenly as it can."""
 
     def __init__(self, output_size: Any) -> None: ...
@@ -1223,6 +1415,22 @@ class AvgPool(Primitive):
     ) -> None: ...
     def __call__(self, x: Any) -> Any: ...
 
+class AvgPool3D(Primitive):
+    """Mean of each window; what hangs over the edge does not count."""
+
+    def __init__(
+        self,
+        kernel_size: Any = ...,
+        strides: Any = ...,
+        pad_mode: str = 'valid',
+        data_format: str = 'NCDHW',
+        pad: Any = ...,
+        ceil_mode: bool = False,
+        count_include_pad: bool = False,
+        divisor_override: int = 0,
+    ) -> None: ...
+    def __call__(self, x: Any) -> Any: ...
+
 class BCEWithLogitsLoss(Primitive):
     """Binary cross entropy of sigmoid(logits), with weights for elements and for ..."""
 
@@ -1252,6 +1460,78 @@ class Bernoulli(Primitive):
 
     def __init__(self, seed: int = 0, seed2: int = 0) -> None: ...
     def __call__(self, x: Any, p: Any) -> Any: ...
+
+class BesselI0(Primitive):
+    """The modified Bessel function of the first kind of order 0."""
+
+    def __init__(self) -> None: ...
+    def __call__(self, x: Any) -> Any: ...
+
+class BesselI0e(Primitive):
+    """exp(-|x|) times the modified Bessel function I0."""
+
+    def __init__(self) -> None: ...
+    def __call__(self, x: Any) -> Any: ...
+
+class BesselI1(Primitive):
+    """The modified Bessel function of the first kind of order 1."""
+
+    def __init__(self) -> None: ...
+    def __call__(self, x: Any) -> Any: ...
+
+class BesselI1e(Primitive):
+    """exp(-|x|) times the modified Bessel function I1."""
+
+    def __init__(self) -> None: ...
+    def __call__(self, x: Any) -> Any: ...
+
+class BesselJ0(Primitive):
+    """The Bessel function of the first kind of order 0."""
+
+    def __init__(self) -> None: ...
+    def __call__(self, x: Any) -> Any: ...
+
+class BesselJ1(Primitive):
+    """The Bessel function of the first kind of order 1."""
+
+    def __init__(self) -> None: ...
+    def __call__(self, x: Any) -> Any: ...
+
+class BesselK0(Primitive):
+    """The modified Bessel function of the second kind of order 0."""
+
+    def __init__(self) -> None: ...
+    def __call__(self, x: Any) -> Any: ...
+
+class BesselK0e(Primitive):
+    """exp(x) times the modified Bessel function K0."""
+
+    def __init__(self) -> None: ...
+    def __call__(self, x: Any) -> Any: ...
+
+class BesselK1(Primitive):
+    """The modified Bessel function of the second kind of order 1."""
+
+    def __init__(self) -> None: ...
+    def __call__(self, x: Any) -> Any: ...
+
+class BesselK1e(Primitive):
+    """exp(x) times the modified Bessel function K1."""
+
+    def __init__(self) -> None: ...
+    def __call__(self, x: Any) -> Any: ...
+
+class BesselY0(Primitive):
+    """The Bessel function of the second kind of order 0."""
+
+    def __init__(self) -> None: ...
+    def __call__(self, x: Any) -> Any: ...
+
+class BesselY1(Primitive):
+    """The Bessel function of the second kind of order 1."""
+
+    def __init__(self) -> None: ...
+    def __call__(self, x: Any) -> Any: ...
 
 class BiasAdd(Primitive):
     """Adds one number per channel."""
@@ -1307,6 +1587,12 @@ class Ceil(Primitive):
     def __init__(self) -> None: ...
     def __call__(self, x: Any) -> Any: ...
 
+class Cholesky(Primitive):
+    """The triangular factor of a symmetric positive definite matrix: a = l l^T, or u^T ..."""
+
+    def __init__(self, upper: bool = False) -> None: ...
+    def __call__(self, input_x: Any) -> Any: ...
+
 class Concat(Primitive):
     """Tensors joined along an axis."""
 
@@ -1354,6 +1640,41 @@ class Conv2DBackpropInput(Primitive):
     ) -> None: ...
     def __call__(self, out_backprop: Any, filter: Any, input_size: Any) -> Any: ...
 
+class Conv3D(Primitive):
+    """Three-dimensional convolution (cross-correlation) of volumes with a bank of filters."""
+
+    def __init__(
+        self,
+        out_channel: Any,
+        kernel_size: Any,
+        mode: int = 1,
+        pad_mode: str = 'valid',
+        pad: Any = 0,
+        stride: Any = 1,
+        dilation: Any = 1,
+        group: int = 1,
+        data_format: str = 'NCDHW',
+    ) -> None: ...
+    def __call__(self, x: Any, weight: Any) -> Any: ...
+
+class Conv3DBackpropInput(Primitive):
+    """Gradient of Conv3D with respect to its input: the transposed convolution."""
+
+    def __init__(
+        self,
+        out_channel: Any,
+        kernel_size: Any,
+        pad_mode: str = 'valid',
+        pad: Any = 0,
+        pad_list: Any = None,
+        mode: int = 1,
+        stride: Any = 1,
+        dilation: Any = 1,
+        group: int = 1,
+        data_format: str = 'NCDHW',
+    ) -> None: ...
+    def __call__(self, out_backprop: Any, filter: Any, input_size: Any) -> Any: ...
+
 class Cos(Primitive):
     """The cosine of x in radians."""
 
@@ -1377,6 +1698,12 @@ class CumSum(Primitive):
 
     def __init__(self, exclusive: bool = False, reverse: bool = False) -> None: ...
     def __call__(self, input: Any, axis: Any) -> Any: ...
+
+class CumulativeLogsumexp(Primitive):
+    """The logarithm of the running sum of exponentials along an axis."""
+
+    def __init__(self, exclusive: bool = False, reverse: bool = False) -> None: ...
+    def __call__(self, x: Any, axis: Any) -> Any: ...
 
 class Depend(Primitive):
     """Its first input, computed after the others."""
@@ -1440,6 +1767,12 @@ class Erf(Primitive):
 
 class Erfc(Primitive):
     """1 - erf(x), exact for large x."""
+
+    def __init__(self) -> None: ...
+    def __call__(self, x: Any) -> Any: ...
+
+class Erfinv(Primitive):
+    """The inverse of erf on (-1, 1)."""
 
     def __init__(self) -> None: ...
     def __call__(self, x: Any) -> Any: ...
@@ -1524,6 +1857,12 @@ class GatherNd(Primitive):
 
 class GeLU(Primitive):
     """x times the normal distribution function of x."""
+
+    def __init__(self) -> None: ...
+    def __call__(self, input: Any) -> Any: ...
+
+class Geqrf(Primitive):
+    """The factors of qr as reflections: r in the upper triangle, below it the vectors ..."""
 
     def __init__(self) -> None: ...
     def __call__(self, input: Any) -> Any: ...
@@ -1695,6 +2034,12 @@ class Log1p(Primitive):
     def __init__(self) -> None: ...
     def __call__(self, x: Any) -> Any: ...
 
+class LogMatrixDeterminant(Primitive):
+    """The sign of the determinant and the logarithm of its size."""
+
+    def __init__(self) -> None: ...
+    def __call__(self, input: Any) -> Any: ...
+
 class LogSigmoid(Primitive):
     """log(sigmoid(x)), exact for large |x|."""
 
@@ -1737,6 +2082,30 @@ class MatMul(Primitive):
     def __init__(self, transpose_a: bool = False, transpose_b: bool = False) -> None: ...
     def __call__(self, input: Any, mat2: Any) -> Any: ...
 
+class MatrixDeterminant(Primitive):
+    """The determinant of a square matrix."""
+
+    def __init__(self) -> None: ...
+    def __call__(self, input: Any) -> Any: ...
+
+class MatrixExp(Primitive):
+    """The exponential of a square matrix."""
+
+    def __init__(self) -> None: ...
+    def __call__(self, input: Any) -> Any: ...
+
+class MatrixInverse(Primitive):
+    """The inverse of a square matrix; a singular one is refused."""
+
+    def __init__(self, adjoint: bool = False) -> None: ...
+    def __call__(self, x: Any) -> Any: ...
+
+class MatrixLogarithm(Primitive):
+    """The principal logarithm of a square matrix."""
+
+    def __init__(self) -> None: ...
+    def __call__(self, x: Any) -> Any: ...
+
 class MaxPool(Primitive):
     """Largest element of each window; a nan wins."""
 
@@ -1749,8 +2118,38 @@ class MaxPool(Primitive):
     ) -> None: ...
     def __call__(self, x: Any) -> Any: ...
 
+class MaxPool3D(Primitive):
+    """Largest element of each window; a nan wins."""
+
+    def __init__(
+        self,
+        kernel_size: Any = ...,
+        strides: Any = ...,
+        pad_mode: str = 'valid',
+        data_format: str = 'NCDHW',
+        pad: Any = ...,
+        ceil_mode: bool = False,
+        dilation: Any = ...,
+    ) -> None: ...
+    def __call__(self, x: Any) -> Any: ...
+
+class MaxPool3DWithArgmax(Primitive):
+    """Largest element of each window and its position in the image, row by row."""
+
+    def __init__(
+        self,
+        kernel_size: Any = ...,
+        strides: Any = ...,
+        pad_mode: str = 'valid',
+        data_format: str = 'NCDHW',
+        pad: Any = ...,
+        ceil_mode: bool = False,
+        dilation: Any = ...,
+    ) -> None: ...
+    def __call__(self, x: Any) -> Any: ...
+
 class MaxPoolWithArgmax(Primitive):
-    """Largest element of each window and its position in the plane, row by row."""
+    """Largest element of each window and its position in the image, row by row."""
 
     def __init__(
         self,
@@ -1862,6 +2261,25 @@ class Pow(Primitive):
 
     def __init__(self) -> None: ...
     def __call__(self, x: Any, y: Any) -> Any: ...
+
+class Qr(Primitive):
+    """q with orthonormal columns and an upper triangular r, whose product is the input."""
+
+    def __init__(self, full_matrices: bool = False) -> None: ...
+    def __call__(self, x: Any) -> Any: ...
+
+class ROIAlign(Primitive):
+    """Features inside of boxes, as grids of means of points between elements."""
+
+    def __init__(
+        self,
+        pooled_height: Any,
+        pooled_width: Any,
+        spatial_scale: Any,
+        sample_num: int = 2,
+        roi_end_mode: int = 1,
+    ) -> None: ...
+    def __call__(self, features: Any, rois: Any) -> Any: ...
 
 class Range(Primitive):
     """Numbers from `start` up to, but without, `end`."""
@@ -1996,6 +2414,30 @@ class ScatterAdd(Primitive):
     def __init__(self, use_locking: bool = False) -> None: ...
     def __call__(self, input_x: Any, indices: Any, updates: Any) -> Any: ...
 
+class ScatterDiv(Primitive):
+    """A Parameter with the slices at given positions of the first axis divided by the ..."""
+
+    def __init__(self, use_locking: bool = False) -> None: ...
+    def __call__(self, input_x: Any, indices: Any, updates: Any) -> Any: ...
+
+class ScatterMax(Primitive):
+    """A Parameter with the slices at given positions of the first axis raised to at ..."""
+
+    def __init__(self, use_locking: bool = False) -> None: ...
+    def __call__(self, input_x: Any, indices: Any, updates: Any) -> Any: ...
+
+class ScatterMin(Primitive):
+    """A Parameter with the slices at given positions of the first axis lowered to at ..."""
+
+    def __init__(self, use_locking: bool = False) -> None: ...
+    def __call__(self, input_x: Any, indices: Any, updates: Any) -> Any: ...
+
+class ScatterMul(Primitive):
+    """A Parameter with the slices at given positions of the first axis multiplied by ..."""
+
+    def __init__(self, use_locking: bool = False) -> None: ...
+    def __call__(self, input_x: Any, indices: Any, updates: Any) -> Any: ...
+
 class ScatterNd(Primitive):
     """Zeros of a shape with the updates added at given coordinates."""
 
@@ -2004,6 +2446,30 @@ class ScatterNd(Primitive):
 
 class ScatterNdAdd(Primitive):
     """A Parameter with the slices at given coordinates increased by the updates."""
+
+    def __init__(self, use_locking: bool = False) -> None: ...
+    def __call__(self, input_x: Any, indices: Any, updates: Any) -> Any: ...
+
+class ScatterNdDiv(Primitive):
+    """A Parameter with the slices at given coordinates divided by the updates."""
+
+    def __init__(self, use_locking: bool = False) -> None: ...
+    def __call__(self, input_x: Any, indices: Any, updates: Any) -> Any: ...
+
+class ScatterNdMax(Primitive):
+    """A Parameter with the slices at given coordinates raised to at least the updates."""
+
+    def __init__(self, use_locking: bool = False) -> None: ...
+    def __call__(self, input_x: Any, indices: Any, updates: Any) -> Any: ...
+
+class ScatterNdMin(Primitive):
+    """A Parameter with the slices at given coordinates lowered to at most the updates."""
+
+    def __init__(self, use_locking: bool = False) -> None: ...
+    def __call__(self, input_x: Any, indices: Any, updates: Any) -> Any: ...
+
+class ScatterNdMul(Primitive):
+    """A Parameter with the slices at given coordinates multiplied by the updates."""
 
     def __init__(self, use_locking: bool = False) -> None: ...
     def __call__(self, input_x: Any, indices: Any, updates: Any) -> Any: ...
@@ -2225,6 +2691,12 @@ class TensorScatterAdd(Primitive):
     def __init__(self) -> None: ...
     def __call__(self, input_x: Any, indices: Any, updates: Any) -> Any: ...
 
+class TensorScatterDiv(Primitive):
+    """The first input with the slices at given coordinates divided by the updates."""
+
+    def __init__(self) -> None: ...
+    def __call__(self, input_x: Any, indices: Any, updates: Any) -> Any: ...
+
 class TensorScatterElements(Primitive):
     """`data` with the elements whose coordinate along an axis is the index replaced ..."""
 
@@ -2239,6 +2711,12 @@ class TensorScatterMax(Primitive):
 
 class TensorScatterMin(Primitive):
     """The first input with the slices at given coordinates lowered to at most the updates."""
+
+    def __init__(self) -> None: ...
+    def __call__(self, input_x: Any, indices: Any, updates: Any) -> Any: ...
+
+class TensorScatterMul(Primitive):
+    """The first input with the slices at given coordinates multiplied by the updates."""
 
     def __init__(self) -> None: ...
     def __call__(self, input_x: Any, indices: Any, updates: Any) -> Any: ...
@@ -2315,8 +2793,26 @@ class UniformReal(Primitive):
     def __init__(self, seed: int = 0, seed2: int = 0) -> None: ...
     def __call__(self, shape: Any) -> Any: ...
 
+class UnsortedSegmentMax(Primitive):
+    """Largest elements of the slices of x that share a segment, the lowest number ..."""
+
+    def __init__(self) -> None: ...
+    def __call__(self, x: Any, segment_ids: Any, num_segments: Any) -> Any: ...
+
+class UnsortedSegmentMin(Primitive):
+    """Smallest elements of the slices of x that share a segment, the largest number ..."""
+
+    def __init__(self) -> None: ...
+    def __call__(self, x: Any, segment_ids: Any, num_segments: Any) -> Any: ...
+
+class UnsortedSegmentProd(Primitive):
+    """Products of the slices of x that share a segment, 1 where there are none. ..."""
+
+    def __init__(self) -> None: ...
+    def __call__(self, x: Any, segment_ids: Any, num_segments: Any) -> Any: ...
+
 class UnsortedSegmentSum(Primitive):
-    """Sums of the slices of x that share a segment. Negative segments are left out."""
+    """Sums of the slices of x that share a segment, 0 where there are none. Negative ..."""
 
     def __init__(self) -> None: ...
     def __call__(self, input_x: Any, segment_ids: Any, num_segments: Any) -> Any: ...
@@ -2352,5 +2848,6 @@ Gelu = GeLU
 Inv = Reciprocal
 Pack = Stack
 Rint = Round
+SparseGatherV2 = Gather
 TensorAdd = Add
 Unpack = Unstack

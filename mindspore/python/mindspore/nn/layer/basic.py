@@ -18,6 +18,7 @@ from mindspore.common.tensor import Tensor
 from mindspore.nn.cell import Cell
 from mindspore.nn.layer.activation import get_activation
 from mindspore.ops import operations as P
+from mindspore.ops.function.unfold_func import ExtractImagePatches
 
 _PAIR = Where(lambda item: len(item) == 2, "have 2 numbers")
 
@@ -339,7 +340,7 @@ class Unfold(Cell):
             raise ValueError(
                 f"For '{self.cls_name}', 'padding' must be 'same' or 'valid', but got {padding!r}."
             )
-        self.extract_image_patches = P.ExtractImagePatches(ksizes, strides, rates, padding)
+        self.extract_image_patches = ExtractImagePatches(ksizes, strides, rates, padding)
 
     def construct(self, input_x: Tensor) -> Tensor:
         """The patches."""

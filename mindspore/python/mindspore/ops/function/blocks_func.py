@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.common._kinds import Ints, PositiveInt, Sizes
 from mindspore.ops._bind import raw
@@ -299,6 +300,10 @@ class DataFormatVecPermute(PythonPrimitive):
         if tuple(input_x.shape) not in ((4,), (4, 2)):
             raise ValueError(
                 f"For '{self.name}', 'input_x' must have shape (4,) or (4, 2), but got {input_x.shape}."
+            )
+        if input_x.dtype not in (_core.int32, _core.int64):
+            raise TypeError(
+                f"For '{self.name}', 'input_x' must be of int32 or int64, but got {input_x.dtype}."
             )
         order = _order(self.name, self.src_format, self.dst_format)
         return raw("Gather")(input_x, Tensor(np.array(order, np.int32)), axis=0)
