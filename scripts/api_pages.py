@@ -28,8 +28,11 @@ ROWS = ROOT / "tests" / "ops"
 OPS = {  # title of a page: topics
     "Arithmetic and functions": ("math", "numbers", "math_func"),
     "Comparison, logic, casts": ("compare", "cast_func"),
-    "Sums, extremes, sorting": ("reduce", "reduce_func", "vector_norm_func"),
-    "Linear algebra": ("linalg", "linalg_func"),
+    "Sums, extremes, sorting": ("reduce", "reduce_func", "norm_func"),
+    "Linear algebra": (
+        *("linalg", "factor", "linalg_func", "factor_func", "matrix_func", "einsum_func"),
+        "matrix_classes",
+    ),
     "Shapes and joining": ("array", "join", "array_func", "join_func", "array_classes"),
     "Indexing": ("indexing", "index_func"),
     "Making tensors": ("creation", "creation_func"),
@@ -46,6 +49,8 @@ OPS = {  # title of a page: topics
         *("composite", "primitive"),
     ),
     "Program ops": ("control", "_python_ops", "_effects"),
+    "Sparse tensors": ("_sparse", "sparse_func"),
+    "Collectives": ("_collectives", "communication_func", "operations.comm_ops"),
 }
 NN = {
     "Cells and containers": ("cell", "layer.container"),
@@ -69,6 +74,8 @@ MODULES = {  # title: what stands before a name, and where the names are
     "dataset.transforms": ("transforms", "mindspore.dataset.transforms"),
     "dataset.vision": ("vision", "mindspore.dataset.vision"),
     "initializer": ("initializer", "mindspore.common.initializer"),
+    "profiler": ("profiler", "mindspore.profiler"),
+    "boost": ("boost", "mindspore.boost"),
     "runtime": ("runtime", "mindspore.runtime"),
     "hal": ("hal", "mindspore.hal"),
     "parallel": ("parallel", "mindspore.parallel"),

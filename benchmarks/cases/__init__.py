@@ -119,6 +119,14 @@ CASES = {
         1.2,
         5,
     ),
+    "resize": Case(
+        "9 interpolations: nearest, bilinear and bicubic, three sizes, PYNATIVE_MODE",
+        "image",
+        1.2,
+        5,
+    ),
+    "resize_gradient": Case("the gradients of the same", "image", 1.2, 5),
+    "suppression": Case("suppression among 300, 1000 and 3000 boxes", "image", 1.2, 5),
     "wide_deep": Case(
         "Wide & Deep, 39 fields, 200 000 rows of 80, batch 1024, train step", "sparse", 0.9
     ),

@@ -209,7 +209,7 @@ def test_parts_of_a_batch(kind, mode):
 
 def test_gradients_without_their_scale(mode):
     grads = (Tensor([2.0, 4.0]), Tensor([6.0], ms.float16))
-    plain = nn.PipelineGradReducer([Parameter(Tensor(1.0), name="a")], 2.0)(grads)
+    plain = nn.PipelineGradReducer([Parameter(Tensor(1.0), name=n) for n in "ab"], 2.0)(grads)
     mapped = ops.HyperMap()(ops.partial(grad_scale, Tensor(2.0)), grads)
     for found in (plain, mapped):
         np.testing.assert_array_equal(found[0].asnumpy(), [1, 2])

@@ -214,3 +214,121 @@ DEEP = """
 def test_ctrl_c_while_a_deep_program_is_traced(tmp_path):
     done = run(DEEP, tmp_path)
     assert done.returncode == 0, f"exit status {done.returncode}\n{done.stderr}"
+
+
+SLOW = """
+    import os, signal, sys, threading
+    import numpy as np
+    import mindspore as ms
+    from mindspore import Tensor, ops
+
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    big = Tensor(np.ones((600, 600), np.float32))
+
+    @ms.jit
+    def slow(x, passes):
+        i = ops.zeros((), ms.int32)
+        while i < passes:  # each takes some milliseconds
+            x = ops.matmul(x, big) / 600
+            i = i + 1
+        return x
+
+    slow(big, Tensor(1, ms.int32))  # compiled
+    threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()
+    try:
+        slow(big, Tensor(4000, ms.int32))
+    except KeyboardInterrupt:
+        sys.exit(0)
+    sys.exit(5)
+"""
+
+
+def test_ctrl_c_stops_a_loop_of_long_passes(tmp_path):
+    done = run(SLOW, tmp_path)
+    assert done.returncode == 0, f"exit status {done.returncode}\n{done.stderr}"
+
+
+DAEMON = """
+    import sys, threading, time
+    import numpy as np
+    import mindspore as ms
+    from mindspore import Tensor, nn, ops
+
+    x = Tensor(np.ones((400, 400), np.float32))
+    small = Tensor(np.ones((4, 4), np.float32))
+    net = nn.Dense(400, 400)
+
+    @ms.jit
+    def tells(x):
+        y = x * 2
+        print(y.sum(), file=open("/dev/null", "w"))
+        return y + 1
+
+    work = {{
+        "long": lambda: ops.matmul(x, x),
+        "compiled": lambda: ms.jit(net)(x),
+        "compiling": lambda: ms.jit(lambda a: ops.exp(a) * 2)(small),
+        "printing": lambda: str(small[0, [1, 2]]),
+        "telling": lambda: tells(small),
+    }}[{name!r}]
+
+    def forever():
+        while True:
+            work()
+
+    for _ in range(2):
+        threading.Thread(target=forever, daemon=True).start()
+    time.sleep(0.5)
+    sys.stdout.write("fine\\n")
+"""
+
+
+@pytest.mark.parametrize("name", ["long", "compiled", "compiling", "printing", "telling"])
+def test_the_process_ends_while_daemons_compute(name, tmp_path):
+    for _ in range(3):
+        done = run(DAEMON.format(name=name), tmp_path)
+        assert done.returncode == 0 and done.stdout == "fine\n", (done.returncode, done.stderr)
+
+
+BUSY_FORK = """
+    import os, signal, sys, threading
+    import numpy as np
+    import mindspore as ms
+    from mindspore import Tensor, ops
+
+    x = Tensor(np.ones((64, 1024), np.float32))
+
+    @ms.jit
+    def f(x):
+        ys = [x]
+        for _ in range(12):
+            ys.append(ops.softmax(ys[-1] * 1.01))
+        for y in ys:
+            x = ops.softmax(x * y)
+        return x
+
+    f(x)
+
+    def work():
+        while True:
+            f(x)
+
+    for _ in range(3):
+        threading.Thread(target=work, daemon=True).start()
+    for _ in range(60):
+        child = os.fork()
+        if child == 0:
+            signal.alarm(40)  # a child that hangs is killed, and the parent sees it
+            f(x)
+            ms.jit(lambda x: x + 1)(x)
+            os._exit(0)
+        _, status = os.waitpid(child, 0)
+        if status:
+            os._exit(3)
+    os._exit(0)
+"""
+
+
+def test_children_of_busy_threads_compute(tmp_path):
+    done = run(BUSY_FORK, tmp_path)
+    assert done.returncode == 0, f"exit status {done.returncode}\n{done.stderr}"

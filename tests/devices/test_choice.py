@@ -98,3 +98,39 @@ def test_falling_back():
         context.set_context(device_fallback=True, device_target="GPU")
     context.set_context(device_fallback=False)
     assert context.get_context("device_target") == "CPU"
+
+
+def test_a_device_that_is_absent_is_named():
+    for ask in (lambda: Tensor([1.0]).to("GPU"), lambda: ms.runtime.memory_stats("GPU")):
+        with pytest.raises(ValueError, match="'GPU' is not available"):
+            ask()
+    with pytest.raises(TypeError, match="'dtype' must be a dtype"):
+        Tensor([1.0]).to("nothing")
+    assert ms.runtime.memory_stats("cpu").keys() == ms.runtime.memory_stats().keys()
+
+
+def test_it_may_fall_back(monkeypatch):
+    monkeypatch.setenv("MS_DEVICE_FALLBACK", "1")
+    context._warn_of_fallback.cache_clear()
+    with pytest.warns(RuntimeWarning, match="'GPU' is not available"):
+        assert Tensor([1.0]).to("GPU").device == "CPU"
+    with pytest.warns(RuntimeWarning, match="'Ascend' is not available"):
+        assert ms.runtime.memory_stats("Ascend")
+
+
+def test_settings_change_together_or_not_at_all():
+    mode = context.get_context("mode")
+    other = context.GRAPH_MODE if mode == context.PYNATIVE_MODE else context.PYNATIVE_MODE
+    with pytest.raises(ValueError, match="'Nope'"):
+        context.set_context(mode=other, device_fallback=True, device_target="Nope")
+    assert context.get_context("mode") == mode and not context.get_context("device_fallback")
+
+
+@pytest.mark.parametrize("value, error", [(-1, ValueError), ("a", TypeError), (1.5, TypeError)])
+def test_device_ids_that_are_none(value, error):
+    with pytest.raises(error, match="'device_id' must"):
+        ms.set_device("CPU", value)
+
+
+def test_the_module_for_builds_is_there():
+    assert ms.sysconfig.get_lib()

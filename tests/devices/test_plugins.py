@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import shutil
 import subprocess
 from pathlib import Path
@@ -65,6 +66,24 @@ def test_what_the_library_lacks(make):
     refused(make("extern int absent; int* where = &absent;"), "absent")
 
 
-def test_opened_once(fenced):
-    assert ms.register_backend(fenced_device.library()) == fenced
+def test_another_layout(make):
+    """As a macro such as _GLIBCXX_DEBUG makes it."""
+    stamp = ctypes.c_char_p.in_dll(ctypes.CDLL(str(PACKAGE / "libms_cpu.so")), "ms_backend").value
+    assert stamp
+    path = make(
+        "const struct { const char* stamp; void* make; unsigned long layout; } ms_backend = "
+        f'{{"{stamp.decode()}", 0, 1}};'
+    )
+    refused(path, "laid out otherwise.*_GLIBCXX_DEBUG")
+
+
+def test_opened_once(fenced, tmp_path):
+    link = tmp_path / "other.so"
+    link.symlink_to(fenced_device.library())
+    for path in (fenced_device.library(), link):
+        assert ms.register_backend(path) == fenced
     assert _core.backends().count(fenced) == 1
+
+
+def test_a_copy_of_what_is_open(fenced, tmp_path):
+    refused(shutil.copy(fenced_device.library(), tmp_path), f"a device '{fenced}' is there already")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 
@@ -70,18 +71,27 @@ def test_on_a_device_it_waits_on_the_host(fenced):
 
 
 def test_what_cannot_fit_is_refused():
-    with pytest.raises(
-        MemoryError, match=r"bytes must be enough for what a run needs.* are the least"
-    ):
+    """The message says what to write in place of it."""
+    with pytest.raises(MemoryError, match=r"'max_device_memory' must be at least \d+KB") as refused:
         train("1MB")
+    found = re.search(r"at least (\d+)KB", str(refused.value))
+    assert found
+    least = int(found.group(1))
+    with pytest.raises(MemoryError, match=f"at least {least}KB"):
+        train(f"{least - 2}KB")
+    assert train(f"{least}KB")[0] == train("1024GB")[0]
 
 
-@pytest.mark.parametrize("value", ["3", "GB", "-1GB", "0MB", "3TB", "many MB"])
+@pytest.mark.parametrize("value", ["3", "GB", "-1GB", "0MB", "3TB", "many MB", "0.0001KB"])
 def test_limits_that_are_none(value):
     with pytest.raises(ValueError, match="'max_device_memory' must be a number with GB, MB or KB"):
         context.set_context(max_device_memory=value)
     with pytest.raises(TypeError, match="'max_device_memory' must be a str"):
         context.set_context(max_device_memory=3)
+
+
+def test_more_than_there_can_be():
+    context.set_context(max_device_memory="99999999999999999999GB")
 
 
 def test_a_folder_without_room(tmp_path):
@@ -107,4 +117,5 @@ assert all((a == p.asnumpy()).all() for a, p in zip(before, net.trainable_params
         env={**os.environ, "MS_SPILL_PATH": str(tmp_path / "absent")},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert "values that do not fit into memory" in done.stdout and "absent" in done.stdout
+    assert "For '" in done.stdout and "values that do not fit into memory" in done.stdout
+    assert "absent" in done.stdout and "MS_SPILL_PATH" in done.stdout

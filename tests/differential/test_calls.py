@@ -31,12 +31,14 @@ def test_same_as_the_reference(family: str, name: str) -> None:
     assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", families())
 def test_wild_calls(family: str) -> None:
     wrong = list(problems(family, wild=True))
     assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", families())
 def test_accepted_differences_are_differences_of_calls(family: str) -> None:
     """A line about a call that is gone, or that agrees by now, is to be deleted."""

@@ -18,7 +18,7 @@ from differential.calllib import Array, Call
 OF_EACH = 30  # calls of a name, the listed ones among them
 
 _DTYPES = ("float16", "float32", "float64", "int8", "int32", "int64", "uint8", "bool", "bfloat16")
-_NUMBERS = (0, 1, -1, 2, 7, -100, 2**31, 0.5, -1.5, True, None, "x", (1, 2), ())
+_NUMBERS = (0, 1, -1, 2, 7, -100, 2**40, 0.5, -1.5, True, None, "x", (1, 2), ())
 
 
 def wild_calls(listed: list[Call]) -> list[Call]:

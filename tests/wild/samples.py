@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 import inspect
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -33,6 +34,9 @@ def i(*shape: int) -> Tensor:
 def b(*shape: int) -> Tensor:
     """Truth values."""
     return Tensor((np.arange(int(np.prod(shape))) % 2 == 0).reshape(shape))
+
+
+COO = types.SimpleNamespace(indices=i(1, 2), values=f(1), shape=(2, 3))
 
 
 def p(*shape: int) -> Parameter:
@@ -94,10 +98,14 @@ TEXTS: dict[str, str] = {
     "ops.addmm": "f(2, 4), f(2, 3), f(3, 4)",
     "ops.addmv": "f(2), f(2, 3), f(3)",
     "ops.addr": "f(2, 3), f(2), f(3)",
+    "ops.affine_grid": "f(1, 2, 3), (1, 1, 2, 2)",
     "ops.avg_pool2d": f"{_IMAGE}, 2",
     "ops.baddbmm": "f(3, 2, 4), f(3, 2, 5), f(3, 5, 4)",
     "ops.batch_norm": f"{_IMAGE}, f(2), f(2), f(2), f(2)",
     "ops.bmm": "f(3, 2, 4), f(3, 4, 5)",
+    "ops.bounding_box_decode": "f(2, 4), f(2, 4), (3, 3)",
+    "ops.bounding_box_encode": "f(2, 4), f(2, 4)",
+    "ops.check_valid": "f(2, 4), f(3)",
     "ops.clamp": "f(2, 3), 0.2, 0.7",
     "ops.clip": "f(2, 3), 0.2, 0.7",
     "ops.clip_by_value": "f(2, 3), 0.2, 0.7",
@@ -105,6 +113,7 @@ TEXTS: dict[str, str] = {
     "ops.conv1d": f"{_LINES}, f(3, 2, 3)",
     "ops.conv2d": f"{_IMAGE}, f(3, 2, 3, 3)",
     "ops.cosine_embedding_loss": "f(2, 3), f(2, 3), i(2)",
+    "ops.crop_and_resize": "f(1, 3, 3, 2), f(2, 4), i(2) * 0, (2, 2)",
     "ops.derivative": f"{_FN}, f(2), 1",
     "ops.diag": "f(3)",
     "ops.dot": "f(3), f(3)",
@@ -122,11 +131,14 @@ TEXTS: dict[str, str] = {
     "ops.get_grad": "((0, f(2)),), 0",
     "ops.glu": "f(2, 4)",
     "ops.grad": _FN,
+    "ops.grid_sample": f"{_IMAGE}, f(1, 2, 2, 2)",
     "ops.hsplit": "f(2, 4), 2",
     "ops.hstack": "(f(2, 3), f(2, 3))",
     "ops.index_add": "f(2, 3), i(2), f(2, 3), 0",
     "ops.index_fill": "f(2, 3), 0, i(1), 0.5",
     "ops.index_select": "f(2, 3), 0, i(2)",
+    "ops.interpolate": f"{_IMAGE}, (3, 3)",
+    "ops.iou": "f(2, 4), f(3, 4)",
     "ops.is_instance": "1, int",
     "ops.jacfwd": _FN,
     "ops.jacrev": _FN,
@@ -161,6 +173,7 @@ TEXTS: dict[str, str] = {
     "ops.repeat_interleave": "f(2, 3), 2",
     "ops.roll": "f(2, 3), 1, 0",
     "ops.rot90": "f(2, 3), 1, (0, 1)",
+    "ops.rotated_iou": "f(1, 2, 5), f(1, 3, 5)",
     "ops.scalar_to_array": "1",
     "ops.scalar_to_tensor": "1",
     "ops.scatter": "f(2, 3), 1, i(2, 3), f(2, 3)",
@@ -174,6 +187,7 @@ TEXTS: dict[str, str] = {
     "ops.tensor_split": "f(2, 4), 2",
     "ops.tuple_to_array": "(1, 2)",
     "ops.uniform": "(2, 3), f(1), f(1)",
+    "ops.upsample": f"{_IMAGE}, (3, 3)",
     "ops.value_and_grad": _FN,
     "ops.vjp": f"{_FN}, f(2)",
     "ops.vmap": _FN,
@@ -329,9 +343,11 @@ TEXTS: dict[str, str] = {
     "nn.LRN": f"| {_IMAGE}",
     "nn.LSTM": "3, 4 | f(2, 1, 3)",
     "nn.LSTMCell": "3, 4 | f(2, 3), (f(2, 4), f(2, 4))",
+    "nn.ImageGradients": f"| {_IMAGE}",
     "nn.Lamb": f"{_WEIGHTS}, 0.1 | (f(1, 3), f(1))",
     "nn.LayerNorm": "(3,) | f(2, 3)",
     "nn.LazyAdam": _UPDATED,
+    "nn.MSSSIM": "power_factors=(0.5, 0.5), filter_size=3 | f(1, 1, 12, 12), f(1, 1, 12, 12)",
     "nn.MatMul": "| f(2, 3), f(3, 2)",
     "nn.MaxPool1d": f"2 | {_LINES}",
     "nn.MaxPool2d": f"2 | {_IMAGE}",
@@ -376,21 +392,57 @@ TEXTS: dict[str, str] = {
     "nn.WithGradCell": "net(), nn.MSELoss() | f(2, 3), f(2, 1)",
     "nn.WithLossCell": "net(), nn.MSELoss() | f(2, 3), f(2, 1)",
     "nn.ZeroPad2d": f"1 | {_IMAGE}",
+    **dict.fromkeys(
+        ("nn.ASGD", "nn.AdamOffload", "nn.AdaFactor", "nn.ProximalAdagrad", "nn.Rprop"), _UPDATED
+    ),
+    **dict.fromkeys(("nn.PipelineCell", "nn.GradAccumulationCell"), "net(), 1 | f(2, 3)"),
+    **dict.fromkeys(
+        ("nn.Conv2dQuant", "nn.Conv2dBnFoldQuant", "nn.Conv2dBnFoldQuantOneConv"),
+        f"2, 3, 3 | {_IMAGE}",
+    ),
+    "nn.ActQuant": "'relu' | f(2, 3)",
+    "nn.BiDense": "3, 4, 2 | f(2, 3), f(2, 4)",
+    "nn.CTCLoss": "| f(4, 2, 3), i(2, 2), Tensor([4, 4]), Tensor([2, 2])",
+    "nn.DenseQuant": "3, 4 | f(2, 3)",
+    "nn.Dropout2dExt": f"| {_IMAGE}",
+    "nn.EmbeddingExt": "4, 3 | i(2, 3)",
+    "nn.GaussianNLLLoss": "| f(2, 3), f(2, 3), f(2, 3)",
+    "nn.LayerNormExt": "(3,) | f(2, 3)",
+    "nn.Linear": "3, 4 | f(2, 3)",
+    "nn.MicroBatchInterleaved": "net(), 1 | f(2, 3)",
+    "nn.MultiClassDiceLoss": "| f(2, 3), f(2, 3)",
+    "nn.MultiFieldEmbeddingLookup": "4, 3, 2 | i(2, 3), f(2, 3), i(2, 3)",
+    "nn.MultiMarginLoss": "| f(2, 3), i(2)",
+    "nn.MultilabelMarginLoss": "| f(2, 3), i(2, 3)",
+    "nn.PipelineGradReducer": f"{_WEIGHTS} | (f(1, 3), f(1))",
+    "nn.Roll": "1, 0 | f(2, 3)",
+    "nn.SampledSoftmaxLoss": "2, 3 | f(3, 4), f(3), i(2, 1), f(2, 4)",
+    "nn.SparseTensorDenseMatmul": "| i(2, 2), f(2), (2, 3), f(3, 2)",
+    "nn.SparseToDense": "| COO",
+    "nn.TimeDistributed": "nn.ReLU(), 1 | f(2, 3, 4)",
+    "nn.TripletMarginLoss": "| f(2, 3), f(2, 3), f(2, 3)",
+    "nn.TripletMarginWithDistanceLoss": "| f(2, 3), f(2, 3), f(2, 3)",
+    "nn.Unflatten": "1, (1, 3) | f(2, 3)",
     # ---- metrics: constructor | update ------------------------------------------------------------------------
     "nn.Accuracy": _CLASSES,
     "nn.BleuScore": "| [['a', 'b', 'c', 'd']], [[['a', 'b', 'c', 'd']]]",
     "nn.ConfusionMatrix": "2 | i(4), i(4)",
+    "nn.ConfusionMatrixMetric": "| i(2, 3), i(2, 3)",
     "nn.CosineSimilarity": "| f(2, 3)",
     "nn.Dice": "| f(2, 3), i(2, 3)",
     "nn.F1": _CLASSES,
     "nn.Fbeta": f"1.0 {_CLASSES}",
+    "nn.HausdorffDistance": "| i(3, 3), i(3, 3), 1",
     "nn.Loss": "| f(1)",
     "nn.MAE": _BOTH,
     "nn.MSE": _BOTH,
+    "nn.MeanSurfaceDistance": "| i(3, 3), i(3, 3), 1",
+    "nn.OcclusionSensitivity": "| net(), f(1, 3), i(1) - i(1)",
     "nn.Perplexity": _CLASSES,
     "nn.Precision": _CLASSES,
     "nn.ROC": "| f(4), i(4)",
     "nn.Recall": _CLASSES,
+    "nn.RootMeanSquareDistance": "| i(3, 3), i(3, 3), 1",
     "nn.Top1CategoricalAccuracy": _CLASSES,
     "nn.Top5CategoricalAccuracy": "| f(2, 6), i(2)",
     "nn.TopKCategoricalAccuracy": f"1 {_CLASSES}",
@@ -408,3 +460,39 @@ TEXTS: dict[str, str] = {
     "nn.polynomial_decay_lr": "0.5, 0.1, 4, 2, 2, 2.0",
 }
 __all__ = ["TEXTS", "arguments", "from_signature", "ms", "ops"]
+
+# Functions of mindspore.numpy, which is mostly given arrays of any shape.
+_VECTORS = "f(4), f(3)"
+_INT_PAIR = "i(2, 3), i(2, 3)"
+TEXTS.update({f"numpy.{name}": "(2, 3)" for name in ("empty", "indices", "ones", "zeros")})
+TEXTS.update({f"numpy.{n}": _VECTORS for n in ("convolve", "correlate", "digitize")})
+TEXTS["numpy.polyval"] = "f(4), x=f(3)"
+TEXTS.update({f"numpy.poly{n}": _VECTORS for n in ("add", "mul", "sub")})
+TEXTS.update({f"numpy.{n}": "f(4)" for n in ("vander", "polyder", "polyint")})
+TEXTS.update({f"numpy.bitwise_{n}": _INT_PAIR for n in ("and", "or", "xor")})
+TEXTS.update({f"numpy.{n}": "i(2, 3)" for n in ("bitwise_not", "invert")})
+TEXTS.update({f"numpy.{n}": _INT_PAIR for n in ("gcd", "lcm")})
+TEXTS.update({f"numpy.{n}": "f(2, 3), f(3, 4)" for n in ("dot", "matmul")})
+TEXTS.update(
+    {
+        "numpy.apply_along_axis": "lambda x: x * 2, 1, f(2, 3)",
+        "numpy.apply_over_axes": "lambda x, axis: x.sum(axis), f(2, 3), 1",
+        "numpy.arange": "5",
+        "numpy.bincount": "i(4)",
+        "numpy.broadcast_to": "f(3), (2, 3)",
+        "numpy.choose": "i(3), [f(3), f(3)]",
+        "numpy.clamp": "f(2, 3), 0.2, 0.5",
+        "numpy.dsplit": "f(2, 3, 4), 2",
+        "numpy.full": "(2, 3), 1.5",
+        "numpy.interp": "f(3), f(4), f(4)",
+        "numpy.matrix_power": "f(3, 3), 2",
+        "numpy.promote_types": "ms.int32, ms.float16",
+        "numpy.ravel_multi_index": "i(2, 3), (2, 3)",
+        "numpy.reshape": "f(2, 3), (3, 2)",
+        "numpy.result_type": "f(3), 1",
+        "numpy.searchsorted": "f(4), f(2, 3)",
+        "numpy.take": "f(2, 3), i(4)",
+        "numpy.take_along_axis": "f(2, 3), i(2, 3), 1",
+        "numpy.unravel_index": "i(4), (2, 3)",
+    }
+)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import mindspore as ms
+import mindspore.numpy as mnp
 from mindspore import Tensor, _core, nn, ops
 from mindspore.common import initializer
 from mindspore.ops._bind import _split_signature
@@ -101,6 +102,10 @@ def _members() -> Iterator[tuple[str, Any]]:
             yield f"Tensor.{name}", getattr(Tensor, name)
     for name in nn.__all__:
         yield f"nn.{name}", getattr(nn, name)
+    for name in mnp.__all__:
+        member = getattr(mnp, name)
+        if isinstance(member, _core.CheckedFunction):
+            yield f"numpy.{name}", member
     for made in _MADE:
         yield f"ms.{made.__name__}", made
 
@@ -112,8 +117,11 @@ def _keywords(kind: type, given: int) -> list[str]:
         return ["dtype", "shape", "init"]
 
 
-# Bases that are there to be derived from.
-_BASES = ("nn.Cell", "nn.LearningRateSchedule", "nn.LossBase", "nn.Metric", "nn.EvaluationBase")
+# Bases that are there to be derived from, and what one process refuses.
+_BASES = (
+    *("nn.Cell", "nn.LearningRateSchedule", "nn.LossBase", "nn.Metric", "nn.EvaluationBase"),
+    *("nn.AdaSumByGradWrapCell", "nn.AdaSumByDeltaWeightWrapCell"),
+)
 # Cells that are not called.
 _NOT_CALLED = (nn.CellDict, nn.CellList, nn.GraphCell, nn.Optimizer)
 

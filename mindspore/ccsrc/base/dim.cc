@@ -6,8 +6,9 @@
 #include <algorithm>
 #include <deque>
 #include <map>
-#include <mutex>
 #include <numeric>
+
+#include "base/mutex.h"
 
 namespace ms {
 namespace {
@@ -127,7 +128,7 @@ struct DimTable {
     return *polynomials.at(static_cast<size_t>(dim.code() - Dim::kFirst));
   }
 
-  std::mutex mutex;
+  Mutex mutex;
   std::deque<Atom> atoms;
   std::map<Atom, uint32_t> atom_index;
   std::map<Polynomial, int64_t> index;

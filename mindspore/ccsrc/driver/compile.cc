@@ -1,6 +1,9 @@
 #include "driver/compile.h"
 
+#include <pthread.h>
+
 #include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -8,6 +11,7 @@
 #include <list>
 #include <unordered_map>
 
+#include "base/mutex.h"
 #include "driver/evaluate.h"
 #include "driver/fingerprint.h"
 #include "driver/lower.h"
@@ -45,6 +49,7 @@ class Cache {
   // The future of the executable; `mine` tells the caller to make it and to fill `promise`.
   std::shared_future<Result> Find(const std::shared_ptr<const Key>& key,
                                   std::promise<Result>& promise, bool* mine) {
+    std::list<Entry> dropped;  // without the lock: what goes may need the GIL
     std::lock_guard lock(mutex_);
     if (auto it = index_.find(key.get()); it != index_.end()) {
       entries_.splice(entries_.begin(), entries_, it->second);
@@ -56,7 +61,7 @@ class Cache {
     index_.emplace(key.get(), entries_.begin());
     if (entries_.size() > kCapacity) {
       index_.erase(entries_.back().key.get());
-      entries_.pop_back();
+      dropped.splice(dropped.end(), entries_, std::prev(entries_.end()));
     }
     return entries_.front().result;
   }
@@ -77,9 +82,20 @@ class Cache {
   }
 
   void Clear() {
+    std::list<Entry> dropped;
     std::lock_guard lock(mutex_);
     index_.clear();
-    entries_.clear();
+    dropped.swap(entries_);
+  }
+
+  // In the child of a fork nobody makes what other threads were making.
+  void ForgetUnfinished() {
+    std::lock_guard lock(mutex_);
+    std::erase_if(entries_, [&](const Entry& entry) {
+      bool finished = entry.result.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+      if (!finished) index_.erase(entry.key.get());
+      return !finished;
+    });
   }
 
  private:
@@ -87,13 +103,17 @@ class Cache {
     std::shared_ptr<const Key> key;
     std::shared_future<Result> result;
   };
-  std::mutex mutex_;
+  Mutex mutex_;
   std::list<Entry> entries_;  // most recently used first
   std::unordered_map<const Key*, std::list<Entry>::iterator, KeyHash, KeyEqual> index_;
 };
 
 Cache& Compiled() {
-  static auto* cache = new Cache;  // never destroyed: kernels may need other static objects
+  static auto* cache = [] {
+    auto* made = new Cache;  // never destroyed: kernels may need other static objects
+    pthread_atfork(nullptr, nullptr, [] { Compiled().ForgetUnfinished(); });
+    return made;
+  }();
   return *cache;
 }
 
@@ -199,7 +219,7 @@ void Executable::Run(std::span<const Tensor> inputs, std::vector<RtValue>* outpu
   try {
     RunUnnamed(inputs, outputs, random);
   } catch (const Error& error) {
-    if (error.kind() != ErrorKind::kMemory) throw;
+    if (error.kind() != ErrorKind::kMemory && error.kind() != ErrorKind::kOs) throw;
     throw error.Of(program_ ? program_->main().name : "jit");
   }
 }

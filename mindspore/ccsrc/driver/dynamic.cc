@@ -186,19 +186,27 @@ Ints DynamicProgram::Bind(std::span<const Tensor> inputs) const {
 }
 
 std::shared_ptr<const Program> DynamicProgram::ProgramFor(const Ints& sizes) const {
+  if (auto program = Planned(sizes)) return program;
+  // Without the lock: it may take long, and may need the GIL.
+  auto known = Specialise(*module_, sizes);
+  LowerAndAccelerate(*known, backend_, passes_);
+  auto program = BuildProgram(*known, backend_, memory_limit_);
+  Plans dropped;
+  std::lock_guard lock(mutex_);
+  ++planned_;
+  plans_.emplace_front(sizes, program);
+  if (plans_.size() > kPlans) dropped.splice(dropped.end(), plans_, std::prev(plans_.end()));
+  return program;
+}
+
+std::shared_ptr<const Program> DynamicProgram::Planned(const Ints& sizes) const {
   std::lock_guard lock(mutex_);
   for (auto it = plans_.begin(); it != plans_.end(); ++it) {
     if (it->first != sizes) continue;
     plans_.splice(plans_.begin(), plans_, it);
     return it->second;
   }
-  auto known = Specialise(*module_, sizes);
-  LowerAndAccelerate(*known, backend_, passes_);
-  auto program = BuildProgram(*known, backend_, memory_limit_);
-  ++planned_;
-  plans_.emplace_front(sizes, program);
-  if (plans_.size() > kPlans) plans_.pop_back();
-  return program;
+  return nullptr;
 }
 
 std::vector<std::string> DynamicProgram::Assumptions() const {

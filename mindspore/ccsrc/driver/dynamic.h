@@ -4,9 +4,9 @@
 
 #include <list>
 #include <memory>
-#include <mutex>
 #include <span>
 
+#include "base/mutex.h"
 #include "ir/graph.h"
 #include "kernel/kernel.h"
 #include "passes/pipeline.h"
@@ -36,6 +36,10 @@ class DynamicProgram {
   size_t planned() const;  // how many plans were made
 
  private:
+  using Plans = std::list<std::pair<Ints, std::shared_ptr<const Program>>>;
+  // Null: it is to be made.
+  std::shared_ptr<const Program> Planned(const Ints& sizes) const;
+
   std::shared_ptr<const Module> module_;
   DimScope scope_;
   const Backend& backend_;
@@ -43,8 +47,8 @@ class DynamicProgram {
   size_t memory_limit_;
   Types input_types_;
   std::vector<std::vector<int>> symbols_;  // of each input's dimension: its symbol; -1: a number
-  mutable std::mutex mutex_;
-  mutable std::list<std::pair<Ints, std::shared_ptr<const Program>>> plans_;  // latest use first
+  mutable Mutex mutex_;
+  mutable Plans plans_;  // latest use first
   mutable size_t planned_ = 0;
 };
 

@@ -55,8 +55,9 @@ void SteadyValues::Append(std::vector<Tensor>* inputs) const {
   }
   if (!kept || !Fits(*kept, *inputs)) {
     kept = Compute(*inputs);
+    auto old = kept;  // goes without the lock: an array may be its memory, which needs the GIL
     std::lock_guard lock(mutex_);
-    kept_ = kept;
+    old.swap(kept_);
   }
   inputs->insert(inputs->end(), kept->values.begin(), kept->values.end());
 }

@@ -3,10 +3,10 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <span>
 #include <vector>
 
+#include "base/mutex.h"
 #include "ir/graph.h"
 #include "runtime/plan.h"
 
@@ -32,7 +32,7 @@ class SteadyValues {
 
   std::shared_ptr<const Program> program_;
   std::vector<uint32_t> reads_;  // positions of the inputs that it reads
-  mutable std::mutex mutex_;
+  mutable Mutex mutex_;
   mutable std::shared_ptr<const Kept> kept_;
 };
 

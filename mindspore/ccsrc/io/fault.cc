@@ -6,8 +6,9 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdlib>
-#include <mutex>
 #include <string>
+
+#include "base/mutex.h"
 
 namespace ms {
 namespace {
@@ -22,18 +23,18 @@ struct Plan {
 }  // namespace
 
 Fault NextFault() {
-  static std::mutex mutex;
+  static Mutex mutex;
   static Plan plan;
   static std::atomic<bool> planned{false};
   const char* text = std::getenv("MS_IO_FAULT");
   if (text == nullptr || *text == '\0') {
     if (planned.exchange(false)) {
-      std::lock_guard<std::mutex> lock(mutex);
+      std::lock_guard lock(mutex);
       plan = {};
     }
     return Fault::kNone;
   }
-  std::lock_guard<std::mutex> lock(mutex);
+  std::lock_guard lock(mutex);
   planned = true;
   if (plan.text != text) {
     char* end = nullptr;

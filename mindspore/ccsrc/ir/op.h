@@ -317,6 +317,7 @@ struct OpDef {
   std::vector<std::pair<int, int>>
       in_place;           // (output, input): the kernel may write over the input
   bool divides = false;   // integers by the second input, which may be zero
+  bool refuses = false;   // values of its inputs may be such that it cannot be computed
   bool internal = false;  // made by passes and compositions of ours alone: no public name
   int returned = -1;      // outputs that a Python call returns, first ones first; -1: all
   std::vector<JoinedActivation> joined;
@@ -414,6 +415,10 @@ struct OpDef {
   }
   OpDef& Divides() {
     divides = true;
+    return *this;
+  }
+  OpDef& Refuses() {
+    refuses = true;
     return *this;
   }
   OpDef& Internal() {

@@ -331,7 +331,7 @@ RuleTable::RuleTable(std::initializer_list<Rule> rules, AttrFunctions functions)
 }
 
 void RuleTable::Index() const {
-  std::call_once(indexed_, [this] {
+  indexed_.Do([this] {
     for (const Rule& rule : rules_) {
       MS_ASSERT(rule.pattern.kind == Pattern::Kind::kApply);
       if (const OpDef* op = Ops().Find(rule.pattern.name)) by_root_[op].push_back(&rule);

@@ -5,12 +5,12 @@
 
 #include <functional>
 #include <initializer_list>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
+#include "base/mutex.h"
 #include "ir/op.h"
 
 namespace ms {
@@ -179,7 +179,7 @@ class RuleTable {
   std::vector<Rule> rules_;
   RuleAttributes attributes_;
   mutable std::unordered_map<const OpDef*, std::vector<const Rule*>> by_root_;
-  mutable std::once_flag indexed_;
+  mutable Once indexed_;
 };
 
 }  // namespace ms

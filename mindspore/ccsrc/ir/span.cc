@@ -1,10 +1,10 @@
 #include "ir/span.h"
 
 #include <deque>
-#include <mutex>
 #include <unordered_map>
 
 #include "base/error.h"
+#include "base/mutex.h"
 #include "base/shape.h"
 
 namespace ms {
@@ -23,7 +23,7 @@ struct SpanHash {
 };
 
 struct SpanTable {
-  std::mutex mutex;
+  Mutex mutex;
   std::deque<Span> spans{Span{}};
   std::unordered_map<Span, SpanId, SpanHash> ids;
 };

@@ -1,14 +1,13 @@
 #include "kernel/host_call.h"
 
-#include <mutex>
-
+#include "base/mutex.h"
 #include "ops/control.h"
 
 namespace ms {
 namespace {
 
 struct Registry {
-  std::mutex mutex;
+  Mutex mutex;
   int64_t next = 1;
   std::unordered_map<int64_t, std::shared_ptr<const HostFunction>> functions;
 };

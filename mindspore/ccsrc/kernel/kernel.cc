@@ -4,8 +4,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <mutex>
 
+#include "base/mutex.h"
 #include "kernel/host_call.h"
 
 namespace ms {
@@ -34,7 +34,7 @@ bool LogDispatch() {
 
 // Never destroyed: threads may still run.
 struct Registered {
-  std::mutex mutex;
+  Mutex mutex;
   std::vector<std::unique_ptr<Backend>> backends;
   std::atomic<const Backend*> current{nullptr};
 };
@@ -80,6 +80,12 @@ std::shared_ptr<const Kernel> KernelTable::Find(const KernelRequest& request,
   if (request.op.scalar) {
     if (auto kernel = ask(scalar_)) return kernel;
   }
+  if (refusals.empty()) {
+    Throw(ErrorKind::kType,
+          "For '{0}', the device must have a kernel, but {1} has no kernel for '{0}', whose inputs "
+          "are {2}.",
+          request.op.name, device, ToString(request.in));
+  }
   Throw(ErrorKind::kType, "For '{}', a kernel on {} must accept the inputs, but got {}.{}",
         request.op.name, device, ToString(request.in), refusals);
 }
@@ -96,6 +102,14 @@ std::unique_ptr<Stream> Backend::NewStream() const {
 }
 
 void RegisterBackend(std::unique_ptr<Backend> backend) {
+  std::string_view name = backend->name(), of_memory = backend->memory().device();
+  if (name.empty()) Throw(ErrorKind::kValue, "the device must have a name, but name() gives ''");
+  if (name != of_memory && !backend->memory().on_host()) {
+    Throw(ErrorKind::kValue,
+          "the device and its memory must have one name, but name() gives '{}', and device() of "
+          "the memory '{}'",
+          name, of_memory);
+  }
   Registered& devices = Devices();
   std::lock_guard lock(devices.mutex);
   for (const auto& other : devices.backends) {

@@ -23,6 +23,11 @@ void RethrowOf(const std::exception_ptr& thrown, const LaunchPlace* place) {
     throw Error(ErrorKind::kInternal,
                 fmt::format("For '{}', the kernel failed: {}", place->op->name, error.what()))
         .WithSpan(place->span);
+  } catch (...) {
+    throw Error(ErrorKind::kInternal,
+                fmt::format("For '{}', the kernel failed, and what it threw is no std::exception",
+                            place->op->name))
+        .WithSpan(place->span);
   }
 }
 

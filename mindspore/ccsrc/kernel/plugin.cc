@@ -3,7 +3,8 @@
 #include <dlfcn.h>
 
 #include <map>
-#include <mutex>
+
+#include "base/mutex.h"
 
 namespace ms {
 namespace {
@@ -19,7 +20,7 @@ std::string LastError() {
 }
 
 // Opened lazily first: a library that was built against something else may lack what it calls.
-Backend* Open(const std::string& path) {
+const Plugin& Open(const std::string& path) {
   void* library = dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL);
   if (!library) Refuse(path, LastError());
   const auto* plugin = static_cast<const Plugin*>(dlsym(library, "ms_backend"));
@@ -29,33 +30,40 @@ Backend* Open(const std::string& path) {
                              "headers of this installation",
                              plugin->stamp, MS_STAMP));
   }
+  if (plugin->layout != kLayout) {
+    Refuse(path,
+           "its objects are laid out otherwise: build it without macros and flags, such as "
+           "_GLIBCXX_DEBUG and -fshort-enums, that change classes");
+  }
   if (!dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) Refuse(path, LastError());
+  return *plugin;
+}
+
+std::string Register(const Plugin& plugin, const std::string& path) {
   try {
-    return plugin->make();
+    std::unique_ptr<Backend> backend(plugin.make());
+    std::string name(backend->name());
+    RegisterBackend(std::move(backend));
+    return name;
   } catch (const Error& error) {
     Refuse(path, error.message());
   } catch (const std::exception& error) {
     Refuse(path, error.what());
+  } catch (...) {
+    Refuse(path, "what making it threw is no std::exception");
   }
 }
 
 }  // namespace
 
 std::string LoadBackend(const std::string& path) {
-  static auto* loaded = new std::map<std::string, std::string>;
-  static std::mutex mutex;
-  std::lock_guard lock(mutex);
-  auto [it, fresh] = loaded->try_emplace(path);
-  if (!fresh) return it->second;
-  try {
-    std::unique_ptr<Backend> backend(Open(path));
-    it->second = std::string(backend->name());
-    RegisterBackend(std::move(backend));
-  } catch (...) {
-    loaded->erase(it);
-    throw;
-  }
-  return it->second;
+  static auto* loaded = new std::map<const Plugin*, std::string>;
+  static auto* mutex = new Mutex;
+  std::lock_guard lock(*mutex);
+  const Plugin& plugin = Open(path);  // the same for each path to one library
+  auto known = loaded->find(&plugin);
+  if (known == loaded->end()) known = loaded->emplace(&plugin, Register(plugin, path)).first;
+  return known->second;
 }
 
 std::string BesideCore(const std::string& name) {

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <list>
-#include <mutex>
 #include <unordered_map>
+
+#include "base/mutex.h"
 
 namespace ms {
 namespace {
@@ -110,7 +111,7 @@ class SharedKernels {
     entries_.pop_back();
   }
 
-  std::mutex mutex_;
+  Mutex mutex_;
   Entries entries_;                                           // most recently used first
   std::unordered_multimap<size_t, Entries::iterator> index_;  // by the hash of the key
 };

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "base/control_group.h"
+#include "base/mutex.h"
 
 namespace ms {
 
@@ -77,7 +78,7 @@ Readiness ReadReadiness() {
 }
 
 void WaitForStop(std::stop_token stop) {
-  std::mutex mutex;
+  Mutex mutex;
   std::unique_lock lock(mutex);
   std::condition_variable_any().wait(lock, stop, [] { return false; });
 }
@@ -103,11 +104,8 @@ class Helper {
 
   void Stop() {
     if (!runs()) return;
-    {
-      std::lock_guard lock(mutex_);
-      stopping_ = true;
-    }
-    wake_.notify_all();
+    stopping_ = true;
+    stopping_.notify_all();
     thread_.join();
     stopping_ = false;
   }
@@ -116,27 +114,25 @@ class Helper {
   void Hold(int threads) {
 #pragma omp parallel num_threads(threads)
     std::atomic_signal_fence(std::memory_order_seq_cst);  // else there is nothing to be parallel
-    std::unique_lock lock(mutex_);
-    wake_.wait(lock, [this] { return stopping_; });
+    stopping_.wait(false);
   }
 
   std::thread thread_;
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  bool stopping_ = false;
+  std::atomic<bool> stopping_{false};
 };
 
 struct Watch {
-  std::mutex mutex;
+  Mutex mutex;
   Helper helper;
   Waiting waiting = Waiting::kAutomatic;
   Readiness last;
   int64_t brief_since = 0;
+  bool forking = false;  // no helper then: it would not be in the child
 
   // More OpenMP threads than processors, with those of the calling thread.
   void Start(int64_t now) {
     int threads = omp_get_num_procs() - omp_get_max_threads() + 2;
-    if (helper.runs() || threads < 2 || threads > kMostThreads) return;
+    if (forking || helper.runs() || threads < 2 || threads > kMostThreads) return;
     if (helper.Start(threads)) brief_since = now;
     last = {};
   }
@@ -171,12 +167,16 @@ bool IsSet(const char* name) {
 }
 
 void BeforeFork() {
-  TheWatch().mutex.lock();
+  std::lock_guard lock(TheWatch().mutex);
+  TheWatch().forking = true;
   TheWatch().Stop();
   omp_pause_resource_all(omp_pause_hard);
 }
 
-void AfterFork() { TheWatch().mutex.unlock(); }
+void AfterFork() {
+  std::lock_guard lock(TheWatch().mutex);
+  TheWatch().forking = false;
+}
 
 }  // namespace
 
@@ -185,12 +185,6 @@ namespace threads_detail {
 void Adopt(int count) {
   adopted = count;
   if (count > 0) omp_set_num_threads(count);
-}
-
-int64_t Now() {
-  timespec t;
-  clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
-  return int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec;
 }
 
 void Look(int64_t now) {

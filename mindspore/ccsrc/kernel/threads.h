@@ -15,6 +15,8 @@
 #include <cstdint>
 #include <string>
 
+#include "base/clock.h"
+
 namespace ms {
 
 namespace threads_detail {
@@ -23,7 +25,6 @@ extern constinit thread_local int adopted;
 extern std::atomic<int64_t> next_look;  // nanoseconds of the coarse clock
 extern std::atomic<int64_t> launches;   // roughly
 void Adopt(int count);
-int64_t Now();
 void Look(int64_t now);
 }  // namespace threads_detail
 
@@ -47,7 +48,7 @@ inline void AdoptThreads() {
 inline void WatchProcessors() {
   auto& launches = threads_detail::launches;  // a lost count does no harm
   launches.store(launches.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  int64_t now = threads_detail::Now();
+  int64_t now = CoarseNow();
   if (now >= threads_detail::next_look.load(std::memory_order_relaxed)) threads_detail::Look(now);
 }
 

@@ -1,13 +1,14 @@
 #include "loops/machine_code.h"
 
-#include <mutex>
 #include <unordered_map>
+
+#include "base/mutex.h"
 
 namespace ms::loops {
 namespace {
 
 struct Registry {
-  std::mutex mutex;
+  Mutex mutex;
   std::shared_ptr<Assembler> assembler;
   const Generator* generator = nullptr;
   // Never dropped: code cannot be unloaded while some kernel may run it, and texts repeat.

@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <atomic>
-#include <mutex>
 #include <unordered_map>
 #include <utility>
+
+#include "base/mutex.h"
 
 namespace ms::loops {
 namespace {
@@ -12,7 +13,7 @@ namespace {
 struct Known {
   std::atomic<double> budget{0};
 
-  std::mutex mutex;  // of what follows
+  Mutex mutex;  // of what follows
   std::unordered_map<std::string, TuningResult> results;
   std::vector<std::pair<std::string, TuningResult>> fresh;
 };

@@ -12,6 +12,7 @@ void DefineAllOps(OpRegistry& ops) {
   DefineCompare(ops);
   DefineReduce(ops);
   DefineLinalg(ops);
+  DefineFactor(ops);
   DefineArray(ops);
   DefineIndexing(ops);
   DefineSearch(ops);
@@ -21,6 +22,7 @@ void DefineAllOps(OpRegistry& ops) {
   DefineMatMulBias(ops);
   DefinePool(ops);
   DefineUnfold(ops);
+  DefineImage(ops);
   DefineNorm(ops);
   DefineNormRelu(ops);
   DefineActivation(ops);

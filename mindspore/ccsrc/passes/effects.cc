@@ -42,6 +42,7 @@ Callees CalleesOf(const Node& call) {
 
 bool MayRefuse(const Node& node) {
   if (node.kind != NodeKind::kApply || node.op->effect != Effect::kNone) return false;
+  if (node.op->refuses) return true;
   for (const InputDef& input : node.op->inputs) {
     if (input.types == kIndex) return true;
   }

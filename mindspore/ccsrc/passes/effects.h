@@ -8,7 +8,7 @@
 namespace ms {
 
 // Whether the values of its inputs, not only their types, decide if a node can be computed: it
-// takes positions, which may be out of range.
+// takes positions, which may be out of range, or its op is declared so.
 bool MayRefuse(const Node& node);
 
 class EffectAnalysis {

@@ -311,7 +311,7 @@ void GraphRules::Check(const GraphRule& rule) {
 }
 
 void GraphRules::Index() const {
-  std::call_once(indexed_, [this] {
+  indexed_.Do([this] {
     MS_ASSERT(UnknownOps().empty());
     for (const GraphRule& rule : rules_) {
       if (const OpDef* op = Ops().Find(rule.from.back().value.name)) by_root_[op].push_back(&rule);

@@ -68,7 +68,7 @@ class GraphRules {
   RuleAttributes attributes_;
   ValueFunctions values_;
   mutable std::unordered_map<const OpDef*, std::vector<const GraphRule*>> by_root_;
-  mutable std::once_flag indexed_;
+  mutable Once indexed_;
 };
 
 }  // namespace ms

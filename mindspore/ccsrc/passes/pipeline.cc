@@ -4,8 +4,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
-#include <mutex>
 
+#include "base/mutex.h"
 #include "ir/control.h"
 #include "ir/text.h"
 #include "ir/verify.h"
@@ -17,7 +17,7 @@ namespace {
 constexpr int kMaxRounds =
     8;  // of one fixpoint; what is left after them is correct, only not as small
 
-std::mutex dump_mutex;
+Mutex dump_mutex;
 std::string dump_directory;  // guarded by the mutex
 
 // Where dumps go: a folder, or "-" for the standard error stream; "" when none are wanted.

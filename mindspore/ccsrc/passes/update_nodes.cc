@@ -65,7 +65,7 @@ std::vector<bool> FindGuards(const Graph& graph, const EffectAnalysis& effects) 
   std::set<std::tuple<const Node*, uint32_t, std::string>> taken;
   for (const Node* node : graph.nodes()) {
     if (node->kind != NodeKind::kApply) continue;
-    bool refuses = false;
+    bool refuses = node->op->refuses;
     for (size_t i = 0; MayRefuse(*node) && i < node->inputs.size(); ++i) {
       if (node->op->InputTypes(i) != kIndex) continue;
       const Var& index = node->inputs[i];

@@ -8,6 +8,7 @@
 #include "ir/text.h"
 #include "loops/machine_code.h"
 #include "loops/tunings.h"
+#include "python/gil.h"
 #include "python/module.h"
 #include "python/tensor_object.h"
 
@@ -26,12 +27,12 @@ class PythonAssembler : public loops::Assembler {
       submit_.release();
       return;
     }
-    py::gil_scoped_acquire gil;
+    WithGil gil;
     submit_ = py::object();
   }
 
   void Submit(std::shared_ptr<MachineCode> code) override {
-    py::gil_scoped_acquire gil;
+    WithGil gil;
     try {
       submit_(code);
     } catch (py::error_already_set& error) {
@@ -41,7 +42,7 @@ class PythonAssembler : public loops::Assembler {
 
   void Await(const MachineCode& code) override {
     if (!PyGILState_Check()) return code.Wait();
-    py::gil_scoped_release release;
+    WithoutGil others_run;
     code.Wait();
   }
 
@@ -69,7 +70,7 @@ class TextProgram {
       inputs.push_back(ValueOf(argument.ptr(), "a program from text"));
     std::vector<RtValue> outputs;
     {
-      py::gil_scoped_release release;
+      WithoutGil others_run;
       executable_->Run(inputs, &outputs, nullptr);
     }
     py::list results;

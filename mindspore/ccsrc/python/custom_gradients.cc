@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "python/convert.h"
+#include "python/gil.h"
 #include "python/module.h"
 #include "python/op_call.h"
 #include "python/tensor_object.h"
@@ -49,7 +50,7 @@ class Held {
  public:
   explicit Held(py::object object) : object_(std::move(object)) {}
   ~Held() {
-    py::gil_scoped_acquire gil;
+    WithGil gil;
     object_ = py::object();
   }
   Held(const Held&) = delete;

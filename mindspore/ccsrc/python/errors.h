@@ -1,22 +1,29 @@
 // ms::Error to Python exceptions, with the user's line where the failing node knows it.
 #pragma once
 
+#include <cxxabi.h>
 #include <pybind11/pybind11.h>
 
 #include "base/error.h"
 #include "ir/span.h"
 #include "kernel/host_call.h"
+#include "python/gil.h"
 
 namespace ms::python {
 
 // Sets the Python error; the caller returns nullptr.
 void SetError(const Error& error);
+// How many errors of a device, found late, Python has heard of. What that computed before may be
+// wrong.
+uint64_t LateErrors();
 // Runs f and turns C++ exceptions into a set Python error and nullptr: the border of hand-written
 // slots.
 template <class F>
 PyObject* Guarded(F&& f) noexcept {
   try {
     return f();
+  } catch (abi::__forced_unwind&) {  // in Python that was called from here
+    SleepForEver();
   } catch (const Error& error) {
     SetError(error);
   } catch (pybind11::error_already_set& error) {
@@ -27,6 +34,8 @@ PyObject* Guarded(F&& f) noexcept {
     SetError(Error(ErrorKind::kMemory, "the memory is not enough"));
   } catch (const std::exception& error) {
     PyErr_SetString(PyExc_RuntimeError, error.what());
+  } catch (...) {  // of a device's library
+    PyErr_SetString(PyExc_RuntimeError, "something was thrown that is no std::exception");
   }
   return nullptr;
 }

@@ -297,7 +297,7 @@ PyObject* RunEager(const OpDef& op, PyObject* const* inputs, size_t count, const
     TellOfZeroDivisor(trace ? trace->span : 0);
   }
   static const OpDef& assign = Ops().Get("StridedSliceAssign");
-  const EagerRunner::InPlace* in_place = current_tape ? nullptr : &op.updates;
+  const EagerRunner::InPlace* in_place = &op.updates;
   // Nothing can fail once a slice is being written.
   if (&op == &assign && overwritten && inputs[0] == overwritten) in_place = &op.in_place;
   uint64_t version = op.put ? VersionOf(inputs[0]) : 0;
@@ -307,7 +307,7 @@ PyObject* RunEager(const OpDef& op, PyObject* const* inputs, size_t count, const
     for (auto [output, input] : op.updates) Settle(AsTensor(inputs[input]), runner.memory());
     for (size_t i = 0; i < count; ++i) values[i] = &ValueFor(AsTensor(inputs[i]), runner.memory());
   }
-  Prepared& prepared = runner.Run(op, {values, count}, attrs, outputs, in_place);
+  Prepared& prepared = runner.Run(op, {values, count}, attrs, outputs, in_place, !current_tape);
   for (size_t i = 0; i < outputs.inputs.size(); ++i) values[i] = &outputs.inputs[i];
   return Finish(op, inputs, count, attrs, values, prepared, outputs.data(), outputs.size(),
                 version);

@@ -9,6 +9,7 @@
 #include "kernel/launch.h"
 #include "kernel/threads.h"
 #include "python/errors.h"
+#include "python/gil.h"
 #include "python/module.h"
 #include "python/op_call.h"
 #include "runtime/profile.h"
@@ -23,7 +24,7 @@ bool graph_mode = false;
 
 // Long kernels run without the GIL.
 void RunLong(const Kernel& kernel, const KernelArgs& args) {
-  py::gil_scoped_release release;
+  WithoutGil others_run;
   WatchProcessors();
   Launch(kernel, args);
 }
@@ -64,7 +65,6 @@ PyMethodDef quick[] = {{"graph_mode", GraphMode, METH_NOARGS, "True in GRAPH_MOD
 void BindRuntime(py::module_& m) {
   PyModule_AddFunctions(m.ptr(), quick);
   EagerRunner::SetHooks({RunLong, CallingSpan});
-  GuardBlocksAcrossFork();
   SetUpThreads();
   m.def("set_graph_mode", [](bool on) { graph_mode = on; });
   m.def(

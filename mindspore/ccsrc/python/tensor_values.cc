@@ -4,9 +4,11 @@
 
 #include "python/convert.h"
 #include "python/errors.h"
+#include "python/gil.h"
 #include "python/tensor_object.h"
 #include "python/trace.h"
 #include "python/views.h"
+#include "runtime/eager.h"
 #include "tensor/exposure.h"
 
 namespace ms::python {
@@ -24,7 +26,7 @@ struct Writer {
 
 Writing::Writing() {
   while (writer.depth > 0 && writer.thread != std::this_thread::get_id()) {
-    py::gil_scoped_release release;
+    WithoutGil others_run;
     std::this_thread::sleep_for(std::chrono::microseconds(20));
   }
   writer.thread = std::this_thread::get_id();
@@ -52,6 +54,26 @@ void Overwrite(TensorObject* t, Tensor value, const Var& var, uint64_t owner) {
   Written(t);
 }
 
+namespace {
+
+// A kernel of a device may be left out, after an error: what it was to write over is as before
+// then. So a value that a device has made is written over the old one by a kernel, too.
+Tensor WrittenOver(const TensorObject* t, Tensor value) {
+  static const OpDef& assign = Ops().Get("Assign");
+  const Tensor& old = t->value;
+  bool fetched = old.on_host() && (t->stays || old.exposed());  // which tells of the error
+  if (value.on_host() || fetched || value.buffer().get() == old.buffer().get() ||
+      value.dtype() != old.dtype() || value.shape() != old.shape())
+    return value;
+  EagerRunner& runner = RunnerFor(value.memory());
+  const Tensor* inputs[] = {&old, &value};
+  EagerOutputs outputs;
+  runner.Run(assign, inputs, nullptr, outputs, &assign.updates);
+  return std::move(outputs[0]);
+}
+
+}  // namespace
+
 bool Write(PyObject* object, PyObject* value, bool of_program) {
   Writing alone;
   PyObject* done = Guarded([&]() -> PyObject* {
@@ -75,7 +97,8 @@ bool Write(PyObject* object, PyObject* value, bool of_program) {
     } else if (t->symbolic() || v->symbolic()) {
       Rebind(t, v);
     } else {
-      Overwrite(t, v->value.exposed() ? v->value.Copy() : v->value, v->var, v->owner);
+      Tensor next = WrittenOver(t, v->value.exposed() ? v->value.Copy() : v->value);
+      Overwrite(t, std::move(next), v->var, v->owner);
     }
     return Py_NewRef(Py_None);
   });

@@ -114,6 +114,9 @@ void Unlist(TensorObject* tensor) {
   Release(cell);
 }
 
+// Another one when the base has been written to, or what a device computed may be wrong.
+uint64_t VersionOf(const Cell& cell) { return cell.version + LateErrors(); }
+
 // What a tensor shares with others; null where it shares nothing.
 Cell* SharedBy(const TensorObject* tensor) {
   return tensor->view ? tensor->view->cell : tensor->cell;
@@ -253,7 +256,7 @@ bool IsFresh(TensorObject* tensor) {
            trace->Sees(tensor->var);
   }
   if (IsGraphValue(base)) return true;
-  if (view.seen != view.cell->version) return false;
+  if (view.seen != VersionOf(*view.cell)) return false;
   bool shares = tensor->value.buffer().get() == base->value.buffer().get();
   if (base->value.exposed() && !shares) return false;
   Tape* tape = CurrentTape();
@@ -294,8 +297,20 @@ py::object PutBack(const std::vector<const View*>& steps, const py::object& base
   return value;
 }
 
-// A base in place of one that is gone, made of what its views show.
+// Throws what the device of the views has found wrong.
+void AwaitViews(const Cell& cell) {
+  for (View* view = cell.first; view; view = view->next) {
+    const Tensor& value = view->tensor->value;
+    if (value.defined() && !value.on_host())
+      return GetBackend(value.memory().device()).stream().Synchronize();  // others may run
+  }
+}
+
+// A base in place of one that is gone, made of what its views show: on a device only while nothing
+// is wrong, or their values would be lost.
 void RestoreBase(Cell* cell) {
+  AwaitViews(*cell);
+  if (cell->base) return;
   auto base =
       py::reinterpret_steal<py::object>(NewTensor(Tensor::Full(cell->dtype, cell->shape, 0)));
   std::vector<py::object> views;
@@ -313,7 +328,7 @@ void RestoreBase(Cell* cell) {
 
 uint64_t VersionOf(PyObject* object) {
   const Cell* cell = SharedBy(AsTensor(object));
-  return cell ? cell->version : 0;
+  return cell ? VersionOf(*cell) : LateErrors();
 }
 
 void Show(PyObject* base_object, PyObject* object, const OpDef& op, const AttrsRef& attrs,
@@ -366,7 +381,7 @@ void ShowLike(PyObject* base_object, PyObject* object, TensorObject* like) {
     if (!shows || step->shape.symbolic() || (step->attrs && HasSymbols(*step->attrs)))
       return Release(view);
     View* next =
-        AddStep(cell, view, *step->op, step->attrs, step->index, step->shape, cell->version);
+        AddStep(cell, view, *step->op, step->attrs, step->index, step->shape, VersionOf(*cell));
     Release(view);  // the next step holds it
     view = next;
   }
@@ -393,7 +408,7 @@ void RefreshView(TensorObject* tensor) {
     view->seen_var = now;
     return;
   }
-  uint64_t version = view->cell->version;
+  uint64_t version = VersionOf(*view->cell);
   for (const View* step : StepsOf(view)) value = Apply(*step, value.ptr());
   TensorObject* made = AsTensor(value.ptr());
   tensor->value = made->value;

@@ -1,15 +1,16 @@
 #include "runtime/arena.h"
 
 #include <algorithm>
-#include <mutex>
 #include <unordered_map>
 #include <vector>
+
+#include "base/mutex.h"
 
 namespace ms {
 namespace {
 
 struct Idle {
-  std::mutex mutex;
+  Mutex mutex;
   std::unordered_map<Memory*, std::vector<BufferRef>> blocks;
 };
 

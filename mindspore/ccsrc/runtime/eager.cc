@@ -79,9 +79,10 @@ void* EagerRunner::Workspace(size_t bytes) {
 }
 
 Prepared& EagerRunner::Run(const OpDef& op, std::span<const Tensor* const> inputs,
-                           const AttrsRef& attrs, EagerOutputs& outputs, const InPlace* in_place) {
+                           const AttrsRef& attrs, EagerOutputs& outputs, const InPlace* in_place,
+                           bool take) {
   try {
-    return RunUnnamed(op, inputs, attrs, outputs, in_place);
+    return RunUnnamed(op, inputs, attrs, outputs, in_place, take);
   } catch (const Error& error) {
     throw error.Of(op.name);
   } catch (const std::bad_alloc&) {
@@ -91,7 +92,7 @@ Prepared& EagerRunner::Run(const OpDef& op, std::span<const Tensor* const> input
 
 Prepared& EagerRunner::RunUnnamed(const OpDef& op, std::span<const Tensor* const> inputs,
                                   const AttrsRef& attrs, EagerOutputs& outputs,
-                                  const InPlace* in_place) {
+                                  const InPlace* in_place, bool take) {
   Prepared& prepared = cache_.Find(op, inputs, attrs);
   outputs.Resize(prepared.outputs.size());
   if (op.view) {
@@ -116,7 +117,7 @@ Prepared& EagerRunner::RunUnnamed(const OpDef& op, std::span<const Tensor* const
   if (in_place) {
     for (auto [output, input] : *in_place) {
       const Tensor& old = *inputs[input];
-      if (old.unique() && &old.memory() == &memory_)
+      if (take && old.unique() && &old.memory() == &memory_)
         outputs[output] = old;
       else if (!memory_.on_host())  // the old value is there should the kernel be left out
         outputs[output] = &old.memory() == &memory_ ? old.Copy() : old.In(memory_);

@@ -38,12 +38,12 @@ class EagerRunner {
  public:
   explicit EagerRunner(const Backend& backend);
   Memory& memory() const { return memory_; }
-  // Pairs of outputs and inputs: an output takes over the memory of an input where nobody else
-  // holds it. Null: none does.
+  // Pairs of outputs and inputs: an output is another value of an input, and takes over its memory
+  // where nobody else holds it, and nobody asks for the old value (`take`).
   using InPlace = std::vector<std::pair<int, int>>;
   // The prepared entry (valid until the next call) and the outputs.
   Prepared& Run(const OpDef& op, std::span<const Tensor* const> inputs, const AttrsRef& attrs,
-                EagerOutputs& outputs, const InPlace* in_place = nullptr);
+                EagerOutputs& outputs, const InPlace* in_place = nullptr, bool take = true);
   // What the program around us does, set once, before use. `run_long` launches a kernel that is
   // long enough to let other threads run meanwhile; `place` says for which line the next op of a
   // device runs, whose errors are found later.
@@ -55,7 +55,8 @@ class EagerRunner {
 
  private:
   Prepared& RunUnnamed(const OpDef& op, std::span<const Tensor* const> inputs,
-                       const AttrsRef& attrs, EagerOutputs& outputs, const InPlace* in_place);
+                       const AttrsRef& attrs, EagerOutputs& outputs, const InPlace* in_place,
+                       bool take);
   void RunExpanded(const OpDef& op, std::span<const Tensor* const> inputs, const AttrsRef& attrs,
                    EagerOutputs& outputs);
   // Scratch memory: kernels are not re-entrant on one thread.

@@ -5,6 +5,7 @@
 #include <new>
 #include <utility>
 
+#include "base/clock.h"
 #include "kernel/launch.h"
 #include "kernel/threads.h"
 #include "runtime/arena.h"
@@ -16,7 +17,8 @@ namespace {
 constexpr size_t kFramesKept = 64;   // per plan and machine, between runs
 constexpr size_t kBlock = 64 << 10;  // of frames, where more are needed
 constexpr size_t kDeepest = 1000000;
-constexpr uint32_t kCallsPerPoll = 4096;
+constexpr uint32_t kCallsPerLook = 64;  // at the clock, at most
+constexpr int64_t kPollNs = 50'000'000;
 constexpr size_t kFrameBytes = (sizeof(Frame) + 63) / 64 * 64;
 
 std::atomic<void (*)()> interrupt_poll{nullptr};
@@ -357,8 +359,19 @@ void Machine::Allocate(Frame& frame, const Allocation& allocation) {
   Put(frame, allocation.cell, std::move(fresh));
 }
 
+// After each call where they take long; rarely where even the look would count.
+void Machine::LookAtClock() {
+  int64_t now = CoarseNow();
+  calls_per_look_ = now == looked_ ? std::min(2 * calls_per_look_, kCallsPerLook) : 1;
+  calls_to_look_ = calls_per_look_;
+  looked_ = now;
+  if (now - polled_ < kPollNs) return;
+  polled_ = now;
+  PollInterrupt();
+}
+
 Frame* Machine::Call(Frame& frame, const Instruction& code) {
-  if (++calls_ % kCallsPerPoll == 0) PollInterrupt();
+  if (--calls_to_look_ == 0) LookAtClock();
   const CallTarget& target = frame.plan->targets[code.target];
   bool second = target.condition != CallTarget::kNone && !Condition(frame, target.condition);
   const CallLeaf& leaf = target.leaves[second];

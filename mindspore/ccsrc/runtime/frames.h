@@ -43,6 +43,7 @@ class Machine {
   void RunLaunch(const Frame& frame, uint32_t index);
   void RunProfiled(const Frame& frame, uint32_t index);
   void Allocate(Frame& frame, const Allocation& allocation);
+  void LookAtClock();
   Frame* Call(Frame& frame, const Instruction& code);
   Frame* Return(Frame& frame, const Instruction& code);
   void RunFunctionOp(Frame& frame, const Instruction& code);
@@ -86,7 +87,8 @@ class Machine {
   std::span<const Tensor> inputs_;
   std::vector<int> holders_;  // of watched inputs when the run began
   RandomState* random_ = nullptr;
-  uint32_t calls_ = 0;
+  uint32_t calls_per_look_ = 1, calls_to_look_ = 1;
+  int64_t looked_ = 0, polled_ = 0;
 };
 
 // Asked now and then during a run; throws to stop it (a signal has come, say).

@@ -4,11 +4,11 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/mutex.h"
 #include "kernel/kernel.h"
 #include "runtime/value.h"
 
@@ -173,7 +173,7 @@ class Program : public std::enable_shared_from_this<Program> {
   std::vector<std::unique_ptr<Plan>> plans_;  // the main one is first
   MemoryReport memory_;
   bool random_ = false;
-  mutable std::mutex mutex_;
+  mutable Mutex mutex_;
   mutable std::vector<std::unique_ptr<Machine>> idle_;
 };
 

@@ -94,9 +94,7 @@ class PlanBuilder {
 
   void LayOut(MemoryReport& report) {
     ReportBeside(report);
-    size_t beside = report.parameters + report.outputs;
-    size_t limit = !plan_.main || limit_ == 0 ? 0 : std::max(limit_, beside + 1) - beside;
-    memory_ = LayOutPlan(values_, kernels_, plan_.main, limit, report);
+    memory_ = LayOutPlan(values_, kernels_, plan_.main, plan_.main ? limit_ : 0, report);
     plan_.arena_bytes = memory_.bytes;
     plan_.spill_bytes = memory_.spill_bytes;
     for (const Spill& spill : memory_.spills) {

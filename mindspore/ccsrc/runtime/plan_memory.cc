@@ -76,8 +76,9 @@ class Layout {
 
   // Lets values go until the arena is no larger than the limit. Gaps between values cost some of
   // it: what is aimed at is less each time.
-  void Fit(size_t limit) {
-    if (limit == 0 || memory_.bytes <= limit) return;
+  void Fit(size_t whole, size_t beside) {
+    size_t limit = std::max(whole, beside) - beside;
+    if (whole == 0 || memory_.bytes <= limit) return;
     std::vector<Resident> residents = Residents(values_);
     size_t aim = limit;
     for (int attempt = 0; attempt < kAttempts && memory_.bytes > limit; ++attempt) {
@@ -85,11 +86,14 @@ class Layout {
       size_t excess = memory_.bytes > limit ? memory_.bytes - limit : 0;
       aim -= std::min(aim, std::max(excess, limit / 64));
     }
+    if (memory_.bytes > limit) Arrange(ChooseAbsences(residents, needed_, 0));
     if (memory_.bytes <= limit) return;
+    constexpr size_t kKilo = 1024;
     Throw(ErrorKind::kMemory,
-          "{} bytes must be enough for what a run needs beside its inputs and results, but {} are "
-          "the least, with all else spilled",
-          limit, memory_.bytes);
+          "'max_device_memory' must be at least {}KB, which a run needs with all else spilled, of "
+          "which inputs, results and constants are {}KB, but it is {}KB",
+          (beside + memory_.bytes + kKilo - 1) / kKilo, (beside + kKilo - 1) / kKilo,
+          whole / kKilo);
   }
 
   void Report(bool main, MemoryReport& report) const {
@@ -163,7 +167,7 @@ PlanMemory LayOutPlan(const StoragePlan& values,
                       size_t limit, MemoryReport& report) {
   Layout layout(values, kernels);
   layout.Arrange({});
-  layout.Fit(limit);
+  layout.Fit(limit, report.parameters + report.outputs);
   layout.Report(main, report);
   return layout.Take();
 }

@@ -40,7 +40,8 @@ struct PlanMemory {
 };
 
 // `kernels` by step, null for steps without. Adds to the report; `main`: source lines with it.
-// `limit`: bytes that the arena may take; 0: any. MemoryError where that cannot be.
+// `limit`: bytes that the arena may take together with what the report says of others; 0: any.
+// MemoryError where that cannot be.
 PlanMemory LayOutPlan(const StoragePlan& values,
                       const std::vector<std::shared_ptr<const Kernel>>& kernels, bool main,
                       size_t limit, MemoryReport& report);

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <mutex>
+
+#include "base/mutex.h"
 
 namespace ms {
 namespace {
@@ -15,7 +16,7 @@ struct Totals {
 };
 
 struct Profile {
-  std::mutex mutex;
+  Mutex mutex;
   std::map<std::pair<const OpDef*, SpanId>, Totals> totals;
   ProfileEvents events;
   size_t most_events = 0;

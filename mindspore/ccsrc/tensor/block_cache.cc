@@ -5,12 +5,12 @@
 // writing them, so there it is not asked for.
 #include "tensor/block_cache.h"
 
-#include <pthread.h>
 #include <sys/mman.h>
-#include <time.h>
 
 #include <algorithm>
 #include <cstdlib>
+
+#include "base/clock.h"
 
 namespace ms {
 namespace {
@@ -50,12 +50,6 @@ void OfferToSystem([[maybe_unused]] void* block, [[maybe_unused]] size_t capacit
 #ifdef MADV_FREE
   if (capacity >= kLargePage) madvise(block, capacity / kLargePage * kLargePage, MADV_FREE);
 #endif
-}
-
-int64_t Now() {
-  timespec time;
-  clock_gettime(CLOCK_MONOTONIC_COARSE, &time);
-  return int64_t{time.tv_sec} * 1000000000 + time.tv_nsec;
 }
 
 }  // namespace
@@ -118,7 +112,7 @@ void BlockCache::Put(void* block, size_t capacity) {
     idle_.push_back({block, {}});
     auto last = std::prev(idle_.end());
     last->by_size = by_size_.emplace(capacity, last);
-    recent_.Note(used_, Now());
+    recent_.Note(used_, CoarseNow());
     used_ -= capacity;
     kept_ += capacity;
     MakeRoom(0, &victims);
@@ -127,7 +121,7 @@ void BlockCache::Put(void* block, size_t capacity) {
 }
 
 void BlockCache::MakeRoom(size_t bytes, std::vector<Victim>* victims) {
-  size_t limit = std::max(kFloor, recent_.Note(used_ + bytes, Now()));
+  size_t limit = std::max(kFloor, recent_.Note(used_ + bytes, CoarseNow()));
   while (!idle_.empty() && used_ + bytes + kept_ > limit) {
     Kept& oldest = idle_.front();
     kept_ -= oldest.by_size->first;
@@ -166,12 +160,6 @@ void BlockCache::ResetPeak() {
 BlockCache& Blocks() {
   static auto* cache = new BlockCache;
   return *cache;
-}
-
-void GuardBlocksAcrossFork() {
-  static const int registered =
-      pthread_atfork([] { Blocks().Lock(); }, [] { Blocks().Unlock(); }, [] { Blocks().Unlock(); });
-  (void)registered;
 }
 
 }  // namespace ms

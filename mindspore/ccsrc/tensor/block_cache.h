@@ -5,8 +5,9 @@
 #include <cstdint>
 #include <list>
 #include <map>
-#include <mutex>
 #include <vector>
+
+#include "base/mutex.h"
 
 namespace ms {
 
@@ -45,10 +46,6 @@ class BlockCache {
   Sizes sizes();
   void ResetPeak();
 
-  // Around fork().
-  void Lock() { mutex_.lock(); }
-  void Unlock() { mutex_.unlock(); }
-
   static constexpr size_t kFloor = size_t{64} << 20;
 
  private:
@@ -68,7 +65,7 @@ class BlockCache {
   void MakeRoom(size_t bytes, std::vector<Victim>* victims);
   static void Release(const std::vector<Victim>& victims);
 
-  std::mutex mutex_;
+  Mutex mutex_;
   std::list<Kept> idle_;  // longest idle first
   BySize by_size_;
   RecentPeak recent_{int64_t{10} * 1000 * 1000 * 1000};
@@ -84,10 +81,5 @@ BlockCache& Blocks();
 // reset.
 size_t ReservedPeak();
 void ResetReservedPeak();
-
-// From here on fork() waits until no other thread changes the cache, so that the child may use it.
-// What runs before a fork and frees memory must be registered later than this: handlers run last
-// come, first served.
-void GuardBlocksAcrossFork();
 
 }  // namespace ms

@@ -164,7 +164,12 @@ BufferRef Buffer::Allocate(size_t bytes, Memory& memory) {
   void* block = TakeBlock(0);
   if (!block) Throw(ErrorKind::kMemory, "a tensor must fit into memory, but nothing is left");
   try {
-    BufferRef buffer(new (block) Buffer(memory.Allocate(bytes), bytes, memory, nullptr));
+    void* data = memory.Allocate(bytes);
+    if (!data) {
+      Throw(ErrorKind::kMemory, "{} must fit into the memory of {}, but it gave no address",
+            Text(bytes), memory.device());
+    }
+    BufferRef buffer(new (block) Buffer(data, bytes, memory, nullptr));
     memory.Count(bytes);
     return buffer;
   } catch (...) {

@@ -7,9 +7,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <map>
-#include <mutex>
 
 #include "base/error.h"
+#include "base/mutex.h"
 #include "tensor/memory.h"
 
 namespace ms {
@@ -17,6 +17,7 @@ namespace {
 
 constexpr uintptr_t kBase = uintptr_t{1} << 62;
 constexpr size_t kBlock = 4096;
+constexpr char kAnotherFolder[] = ". MS_SPILL_PATH names another folder";
 
 off_t PlaceOf(const void* address) {
   return static_cast<off_t>(reinterpret_cast<uintptr_t>(address) - kBase);
@@ -109,8 +110,8 @@ class FileMemory : public Memory {
   }
 
   [[noreturn]] static void Fail(const char* what) {
-    Throw(ErrorKind::kOs, "values that do not fit into memory must be {} in '{}', but: {}", what,
-          Folder(), errno ? std::strerror(errno) : "the file is too short");
+    Throw(ErrorKind::kOs, "values that do not fit into memory must be {} in '{}', but: {}{}", what,
+          Folder(), errno ? std::strerror(errno) : "the file is too short", kAnotherFolder);
   }
 
   int File() {
@@ -136,12 +137,11 @@ class FileMemory : public Memory {
     int error = posix_fallocate(OpenFile(), static_cast<off_t>(place), static_cast<off_t>(bytes));
     if (error == 0) return;
     Throw(ErrorKind::kMemory,
-          "{} bytes of values that do not fit into memory must fit into a file in '{}', but: {}. "
-          "MS_SPILL_PATH names another folder",
-          bytes, Folder(), std::strerror(error));
+          "{} bytes of values that do not fit into memory must fit into a file in '{}', but: {}{}",
+          bytes, Folder(), std::strerror(error), kAnotherFolder);
   }
 
-  std::mutex mutex_;
+  Mutex mutex_;
   int file_ = -1;
   pid_t owner_ = -1;
   size_t end_ = 0;

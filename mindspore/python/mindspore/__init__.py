@@ -98,32 +98,6 @@ _LAZY = {
         + ("set_kernel_launch_group", "synchronize"),
         "runtime",
     ),
-    **dict.fromkeys(
-        (
-            "Accuracy",
-            "BleuScore",
-            "ConfusionMatrix",
-            "CosineSimilarity",
-            "Dice",
-            "F1",
-            "Fbeta",
-            "Loss",
-        )
-        + (
-            "MAE",
-            "MSE",
-            "Metric",
-            "Perplexity",
-            "Precision",
-            "ROC",
-            "Recall",
-            "auc",
-            "get_metric_fn",
-        )
-        + ("Top1CategoricalAccuracy", "Top5CategoricalAccuracy", "TopKCategoricalAccuracy", "names")
-        + ("rearrange_inputs",),
-        "nn.metrics",
-    ),
     "number_type": "common.dtype",
     "frombuffer": "common.tensor",
 }
@@ -149,6 +123,8 @@ _MODULES = {
     "parallel",
     "profiler",
     "runtime",
+    "scipy",
+    "sysconfig",
     "train",
     "utils",
 }

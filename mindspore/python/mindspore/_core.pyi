@@ -124,6 +124,7 @@ set_device: Any
 device: Any
 device_of: Any
 keep_on: Any
+stays: Any
 load_backend: Any
 move_to: Any
 synchronize: Any

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindspore import log
-
 # Every name that set_context takes, with its default.
 DEFAULTS: dict[str, Any] = {
     "mode": 1,
@@ -210,6 +208,8 @@ def checked(function: str, name: str, value: Any) -> Any:
     """A value that a setting takes."""
     _check(function, name, value, DEFAULTS[name], _CHOICES, _LEAST)
     if name in _WITHOUT_MEANING and value != DEFAULTS[name]:
+        from mindspore import log  # which logging comes with
+
         log.warn_once(
             f"setting {name}", f"{function}: '{name}' is kept, but has no effect in this build."
         )

@@ -3,15 +3,17 @@ devices are accepted and kept, so that scripts written for them run."""
 
 from __future__ import annotations
 
+import atexit
 import difflib
 import functools
 import os
 import re
+import sys
 import warnings
 from collections.abc import Callable
 from typing import Any
 
-from mindspore import _core, _paths, _settings, tuning
+from mindspore import _core, _exit, _paths, _settings, tuning
 
 HOST = "CPU"
 GRAPH_MODE = 0
@@ -44,13 +46,25 @@ def _unknown(function: str, name: str, known: dict) -> ValueError:
     return ValueError(f"For '{function}', there is no setting '{name}'.{hint}")
 
 
-def _set_mode(value: object) -> int:
+def _check_mode(value: object) -> int:
     if isinstance(value, bool) or value not in (GRAPH_MODE, PYNATIVE_MODE):
         raise ValueError(
             f"For 'set_context', 'mode' must be GRAPH_MODE (0) or PYNATIVE_MODE (1), but got {value!r}."
         )
-    _core.set_graph_mode(value == GRAPH_MODE)
     return int(value)  # type: ignore[call-overload]
+
+
+_DEVICES = (
+    "CPU",
+    "GPU",
+    "Ascend",
+    "Davinci",
+)  # that programs may name, whether or not they are here
+
+
+def names_device(name: str) -> bool:
+    """Whether that is a device's name, here or elsewhere."""
+    return name in _DEVICES or name in _core.backends()
 
 
 def checked_device(function: str, argument: str, value: object) -> str:
@@ -62,7 +76,7 @@ def checked_device(function: str, argument: str, value: object) -> str:
         )
     if value in names:
         return value
-    if value not in ("CPU", "GPU", "Ascend", "Davinci"):
+    if value not in _DEVICES:
         raise ValueError(
             f"For '{function}', '{argument}' must be one of {names}, but got '{value}'."
         )
@@ -76,10 +90,18 @@ def checked_device(function: str, argument: str, value: object) -> str:
     return names[0]
 
 
-def _set_device(value: object) -> str:
-    device = checked_device("set_context", "device_target", value)
-    _core.set_device(device)
-    return device
+def _check_device(value: object) -> str:
+    return checked_device("set_context", "device_target", value)
+
+
+def _check_device_id(value: object) -> int:
+    if not isinstance(value, int):
+        raise TypeError(
+            f"For 'set_context', 'device_id' must be an int, but got {type(value).__name__}."
+        )
+    if value < 0:
+        raise ValueError(f"For 'set_context', 'device_id' must not be negative, but got {value}.")
+    return value
 
 
 def register_backend(path: str | os.PathLike) -> str:
@@ -88,47 +110,70 @@ def register_backend(path: str | os.PathLike) -> str:
     Args:
         path: The library, built against the headers of this installation.
     """
-    return _core.load_backend(os.path.abspath(_paths.checked("register_backend", "path", path)))
+    known = set(_core.backends())
+    name = _core.load_backend(os.path.abspath(_paths.checked("register_backend", "path", path)))
+    if name not in known:
+        atexit.register(_report_late_errors, name, os.getpid())
+    return name
+
+
+def _report_late_errors(device: str, process: int) -> None:
+    """At the end of the process that opened the device: what it found wrong and nobody has heard of."""
+    if os.getpid() != process:
+        return
+    try:
+        _core.synchronize(device)
+    except Exception as error:
+        _exit.report(error, f"{type(error).__name__}: {error}")
 
 
 @functools.cache  # each text once
 def _warn_of_fallback(text: str) -> None:
-    warnings.warn(text, RuntimeWarning, stacklevel=6)
+    warnings.warn(text, RuntimeWarning, stacklevel=7)
 
 
-def _path_setter(name: str) -> Callable[[object], str]:
+def _path_check(name: str) -> Callable[[object], str]:
     return lambda value: _paths.checked("set_context", name, value)
 
 
-def _set_threads(value: object) -> int:
+def _check_threads(value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise ValueError(
             f"For 'set_context', 'runtime_num_threads' must be a non-negative int, but got {value!r}."
         )
-    if value:
-        _core.set_num_threads(value)
     return value
 
 
 _UNITS = {"GB": 1 << 30, "MB": 1 << 20, "KB": 1 << 10}
 
 
-def _set_device_memory(value: object) -> object:
+def _bytes_of(value: str) -> int:
+    """The bytes that a limit of memory stands for; 0: it is none."""
+    number, unit = value[:-2].strip(), value[-2:].upper()
+    if unit not in _UNITS or not re.fullmatch(r"\d+(\.\d+)?", number):
+        return 0
+    return min(int(float(number) * _UNITS[unit]), sys.maxsize)
+
+
+def _check_device_memory(value: object) -> object:
     if not isinstance(value, str):
         raise TypeError(
             f"For 'set_context', 'max_device_memory' must be a str, but got {type(value).__name__}."
         )
-    number, unit = value[:-2].strip(), value[-2:].upper()
-    if unit not in _UNITS or not re.fullmatch(r"\d+(\.\d+)?", number) or float(number) == 0:
+    if not _bytes_of(value):
         raise ValueError(
-            f"For 'set_context', 'max_device_memory' must be a number with GB, MB or KB behind it, but got {value!r}."
+            "For 'set_context', 'max_device_memory' must be a number with GB, MB or KB behind it, of a byte "
+            f"at least, but got {value!r}."
         )
-    default = value == _settings.DEFAULTS["max_device_memory"]
-    _core.set_memory_limit(0 if default else int(float(number) * _UNITS[unit]))
     return value
 
 
-def _set_level(value: object) -> object:
+def _limit_memory(value: str) -> None:
+    default = value == _settings.DEFAULTS["max_device_memory"]
+    _core.set_memory_limit(0 if default else _bytes_of(value))
+
+
+def _check_level(value: object) -> object:
     if value not in ("", "O0", "O1", "O2", "O3"):
         raise ValueError(
             f"For 'set_context', 'jit_level' must be 'O0', 'O1', 'O2' or 'O3', but got {value!r}."
@@ -136,17 +181,17 @@ def _set_level(value: object) -> object:
     return value
 
 
-def _set_jit_config(value: object) -> dict:
+def _check_jit_config(value: object) -> dict:
     if not isinstance(value, dict):
         raise TypeError(
             f"For 'set_context', 'jit_config' must be a dict, but got {type(value).__name__}."
         )
-    _set_level(value.get("jit_level", ""))
+    _check_level(value.get("jit_level", ""))
     return value
 
 
-def _set_tune_budget(value: object) -> object:
-    tuning.set_budget(tuning.seconds_of(value))
+def _check_tune_budget(value: object) -> object:
+    tuning.seconds_of(value)
     return value
 
 
@@ -183,16 +228,38 @@ _PATHS = (
     "print_file_path",
     "env_config_path",
 )
-_SETTERS = {
-    "mode": _set_mode,
-    "device_target": _set_device,
-    "jit_level": _set_level,
-    "jit_config": _set_jit_config,
-    **{name: _path_setter(name) for name in _PATHS},
-    "runtime_num_threads": _set_threads,
-    "max_device_memory": _set_device_memory,
-    "tune_budget": _set_tune_budget,
+_CHECKS: dict[str, Callable[[object], Any]] = {
+    "mode": _check_mode,
+    "device_target": _check_device,
+    "jit_level": _check_level,
+    "jit_config": _check_jit_config,
+    **{name: _path_check(name) for name in _PATHS},
+    "runtime_num_threads": _check_threads,
+    "max_device_memory": _check_device_memory,
+    "tune_budget": _check_tune_budget,
 }
+# What a setting does beside being kept.
+_EFFECTS: dict[str, Callable[[Any], None]] = {
+    "mode": lambda mode: _core.set_graph_mode(mode == GRAPH_MODE),
+    "device_target": _core.set_device,
+    "runtime_num_threads": lambda count: _core.set_num_threads(count) if count else None,
+    "max_device_memory": _limit_memory,
+    "tune_budget": lambda budget: tuning.set_budget(tuning.seconds_of(budget)),
+}
+
+
+def _checked_settings(settings: dict[str, Any]) -> dict[str, Any]:
+    """All of them, or an error of one before anything has changed."""
+    fallback = _values["device_fallback"]
+    _values["device_fallback"] = settings.get("device_fallback", fallback)
+    try:
+        checked = dict(settings)
+        for name, value in settings.items():
+            own = _CHECKS.get(name)
+            checked[name] = own(value) if own else _settings.checked("set_context", name, value)
+        return checked
+    finally:
+        _values["device_fallback"] = fallback
 
 
 def set_context(**kwargs) -> None:
@@ -200,9 +267,10 @@ def set_context(**kwargs) -> None:
     for name in kwargs:
         if name not in _values:
             raise _unknown("set_context", name, _values)
-    for name, value in sorted(kwargs.items(), key=lambda item: item[0] != "device_fallback"):
-        setter = _SETTERS.get(name)
-        _values[name] = setter(value) if setter else _settings.checked("set_context", name, value)
+    for name, value in _checked_settings(kwargs).items():
+        _values[name] = value
+        if name in _EFFECTS:
+            _EFFECTS[name](value)
     if {"save_graphs", "save_graphs_path"} & set(kwargs):
         _save_graphs()
     _decide_fast()

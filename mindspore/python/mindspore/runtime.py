@@ -25,6 +25,7 @@ from mindspore._streams import (
     default_stream,
     set_cur_stream,
 )
+from mindspore.context import checked_device
 
 __all__ = [
     "Event",
@@ -57,11 +58,9 @@ def _device(device_target: str | None) -> str | None:
     if device_target is None:
         return None
     known = {name.upper(): name for name in _core.backends()}
-    if not isinstance(device_target, str) or device_target.upper() not in known:
-        raise ValueError(
-            f"For 'device_target', the device must be one of {list(known)} or None, but got {device_target!r}."
-        )
-    return known[device_target.upper()]
+    if isinstance(device_target, str):
+        device_target = known.get(device_target.upper(), device_target)
+    return checked_device("mindspore.runtime", "device_target", device_target)
 
 
 def synchronize() -> None:

@@ -123,7 +123,6 @@ TEST(BlockCache, ManyThreadsShareIt) {
 }
 
 TEST(BlockCache, AForkedChildMayUseIt) {
-  GuardBlocksAcrossFork();
   std::atomic<bool> stop{false};
   std::thread busy([&stop] {
     while (!stop) Buffer::Allocate(kMega);

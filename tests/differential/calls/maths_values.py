@@ -36,7 +36,13 @@ for name, args in {
 call("ops.broadcast_gradient_args", (2, 1, 3), (4, 3))
 call("ops.scalar_cast", 2, at("bool_"))
 made("ops.ScalarCast")(255.7, at("int64"))
-call("ops.tensor_range", of(0, "int32"), of(5, "int32"), of(2, "int32"))
+call(
+    "ops.tensor_range",
+    of(0, "int32"),
+    of(5, "int32"),
+    of(2, "int32"),
+    ref=lambda *a: of([0, 2, 4], "int64").value,
+)
 call("ops.mixed_precision_cast", at("float16"), f32(2))
 call("ops.dyn_shape", f32(2, 3))
 call("ops.shape_", f32(2, 3))

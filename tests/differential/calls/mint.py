@@ -239,7 +239,6 @@ mint("zeros_like", INTS)
 mint("zeros_like", X, dtype=at("float16"))
 mint("ones", (2, 3))
 mint("ones_like", X, dtype=at("int8"))
-mint("polar", f32(3, low=0.1), f32(3, seed=1))
 mint("real", X)
 for name in "rand randn empty".split():
     mint(name, 2, 3, shape_only=True)

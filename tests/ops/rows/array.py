@@ -7,7 +7,6 @@ AXIS_2 = args(f32(2, 3), axis=2, says="the axis must be in [-2, 2), but got 2")
 SCALAR = args(f32(), says="at least 1 dimension")
 
 
-
 def squeezed(x, axis=()):
     """NumPy refuses what is named but not 1; here it stays."""
     named = [a % x.ndim for a in np.atleast_1d(axis).astype(int)] or range(x.ndim)

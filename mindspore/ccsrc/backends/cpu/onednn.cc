@@ -132,13 +132,28 @@ dnnl::stream& OneDnnStream() {
   return stream;
 }
 
-void Sgemm(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, const float* a,
-           int64_t lda, const float* b, int64_t ldb, float* c) {
+namespace {
+
+void CallSgemm(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, float alpha,
+               const float* a, int64_t lda, const float* b, int64_t ldb, float beta, float* c,
+               int64_t ldc) {
   WatchProcessors();
   ShelterSignals();
-  dnnl_status_t status = dnnl_sgemm(transpose_a ? 'T' : 'N', transpose_b ? 'T' : 'N', m, n, k, 1.0f,
-                                    a, lda, b, ldb, 0.0f, c, n);
+  dnnl_status_t status = dnnl_sgemm(transpose_a ? 'T' : 'N', transpose_b ? 'T' : 'N', m, n, k,
+                                    alpha, a, lda, b, ldb, beta, c, ldc);
   if (status != dnnl_success) Throw(ErrorKind::kRuntime, "oneDNN failed: sgemm");
+}
+
+}  // namespace
+
+void Sgemm(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, const float* a,
+           int64_t lda, const float* b, int64_t ldb, float* c) {
+  CallSgemm(transpose_a, transpose_b, m, n, k, 1, a, lda, b, ldb, 0, c, n);
+}
+
+void AddSgemm(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, float alpha,
+              const float* a, int64_t lda, const float* b, int64_t ldb, float* c, int64_t ldc) {
+  CallSgemm(transpose_a, transpose_b, m, n, k, alpha, a, lda, b, ldb, 1, c, ldc);
 }
 
 dnnl::primitive_attr UserScratchpad() {

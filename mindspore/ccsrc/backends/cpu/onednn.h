@@ -18,6 +18,9 @@ dnnl::stream& OneDnnStream();
 // little.
 void Sgemm(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, const float* a,
            int64_t lda, const float* b, int64_t ldb, float* c);
+// c += alpha a b, where rows of c are ldc apart.
+void AddSgemm(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t k, float alpha,
+              const float* a, int64_t lda, const float* b, int64_t ldb, float* c, int64_t ldc);
 // Scratch memory comes from the caller, so that one primitive can run in many threads.
 dnnl::primitive_attr UserScratchpad();
 // The activation of an attribute (ops/joined_activation.h) as a post-operation; '' adds nothing,

@@ -28,7 +28,7 @@ def _data_ptr(self: Tensor) -> int:
     return self.asnumpy().__array_interface__["data"][0]
 
 
-def _requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
+def _requires_grad_(self: Any, requires_grad: bool = True) -> Any:
     """The tensor itself; a Parameter is trained from now on, or is not."""
     if hasattr(self, "requires_grad"):
         self.requires_grad = requires_grad

@@ -280,6 +280,8 @@ class Parameter(Tensor):
 
     def _with_settings(self, other: Parameter) -> Parameter:
         other.__dict__.update(self.__dict__)
+        if _core.stays(self):
+            _core.keep_on(other, self.device)
         return other
 
     def __copy__(self) -> Parameter:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from typing import Any
 
 import numpy as np
@@ -86,10 +87,16 @@ def _is_open(shape) -> bool:
     return isinstance(shape, (tuple, list)) and any(s is None or s == -1 for s in shape)
 
 
+_lost: set[str] = set()  # devices of the process that this one was forked from
+os.register_at_fork(after_in_child=lambda: _lost.update(set(_core.backends()) - {HOST}))
+
+
 def _repr(self: Tensor) -> str:
     facts = f"Tensor(shape={list(self.shape)}, dtype={self.dtype}, value="
     if self.is_symbolic:
         return f"{facts}<known at run time>)"
+    if _lost and self.device in _lost:
+        return f"{facts}<on {self.device}, which a forked process does not have>)"
     short = self.dtype is _core.bfloat16
     array = self.asnumpy().astype(np.float32) if short else self.asnumpy()
     text = _printing.elements(array, plain=short)
@@ -108,9 +115,21 @@ def _format(self: Tensor, spec: str) -> str:
     return format(self.item(), spec) if spec else str(self)
 
 
+def _shared_array(self: Tensor) -> np.ndarray | None:
+    """An array over its memory; None where there can be none."""
+    array = self.asnumpy()
+    return array if not array.size or np.may_share_memory(array, self.asnumpy()) else None
+
+
 def _array(self: Tensor, dtype=None, copy=None):
     array = self.asnumpy()
-    if dtype is not None and array.dtype != dtype:
+    converts = dtype is not None and array.dtype != dtype
+    if copy is False and (converts or _shared_array(self) is None):
+        raise ValueError(
+            "For 'Tensor.__array__', 'copy' must not be False where a copy is needed: for another dtype, "
+            f"device or order of elements, but got {self.dtype} on {self.device} and dtype {dtype}."
+        )
+    if converts:
         return array.astype(dtype)
     return array.copy() if copy else array
 
@@ -200,6 +219,8 @@ def _parameter_assign(parameter: Tensor, value: Tensor) -> None:
 
 def _deepcopy(self: Tensor, memo):
     copy = Tensor.__new__(type(self), self.asnumpy())
+    if _core.stays(self):
+        _core.keep_on(copy, self.device)
     state = getattr(self, "__dict__", None)
     if state:
         import copy as copying
@@ -233,15 +254,26 @@ def copy(self: Tensor) -> Tensor:
     return _core.op("Identity")(self)
 
 
+_HOST_DLPACK = (1, 0)
+
+
 def _dlpack(self: Tensor, *, stream=None, max_version=None, dl_device=None, copy=None):
-    del stream, max_version, dl_device, copy
+    del stream, max_version
     _require_host(self, "__dlpack__")
-    return self.asnumpy().__dlpack__()
+    if dl_device is not None and tuple(dl_device) != _HOST_DLPACK:
+        raise BufferError(
+            f"For 'Tensor.__dlpack__', 'dl_device' must be {_HOST_DLPACK}, {HOST}, but got {dl_device}."
+        )
+    if copy is False and _shared_array(self) is None:
+        raise BufferError(
+            "For 'Tensor.__dlpack__', 'copy' must not be False where the tensor is a view that others see."
+        )
+    return (self.asnumpy().copy() if copy else self.asnumpy()).__dlpack__()
 
 
 def _dlpack_device(self: Tensor) -> tuple[int, int]:
     _require_host(self, "__dlpack_device__")
-    return 1, 0
+    return _HOST_DLPACK
 
 
 def _require_host(self: Tensor, what: str) -> None:
@@ -253,12 +285,9 @@ def _require_host(self: Tensor, what: str) -> None:
 
 
 def _move_to(self: Tensor, to: str, blocking: bool = True) -> Tensor:
-    """The tensor on a device; where it is there, a view of it."""
+    """A copy of the tensor on a device, where it stays."""
     del blocking  # whoever needs the value waits for it
-    device = checked_device("Tensor.move_to", "to", to)
-    if self.is_symbolic or self.device == device:
-        return Tensor(self)
-    return _core.move_to(self, device)
+    return _core.move_to(self, checked_device("Tensor.move_to", "to", to))
 
 
 def _from_dlpack(source) -> Tensor:

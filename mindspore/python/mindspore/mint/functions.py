@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -31,14 +31,18 @@ def _as(input: Tensor, dtype: DType | None) -> Tensor:
 
 
 # ---- arithmetic -----------------------------------------------------------------------------------
-def add(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1) -> Tensor:
+def _scaled(other: Any, alpha: Any) -> Any:
+    return other if alpha == 1 else ops.mul(other, alpha)
+
+
+def add(input: Any, other: Any, *, alpha: Number = 1) -> Tensor:
     """`input + alpha * other`."""
-    return ops.add(input, other if alpha == 1 else ops.mul(other, alpha))
+    return ops.add(input, _scaled(other, alpha))
 
 
-def sub(input: Tensor | Number, other: Tensor | Number, *, alpha: Number = 1) -> Tensor:
+def sub(input: Any, other: Any, *, alpha: Number = 1) -> Tensor:
     """`input - alpha * other`."""
-    return ops.sub(input, other if alpha == 1 else ops.mul(other, alpha))
+    return ops.sub(input, _scaled(other, alpha))
 
 
 def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1) -> Tensor:
@@ -68,7 +72,7 @@ def allclose(
     return input.allclose(other, rtol, atol, equal_nan)
 
 
-def npu_gelu(input: Tensor, approximate: str = "none") -> Tensor:
+def npu_gelu(input: Tensor, approximate: Literal["none", "tanh"] = "none") -> Tensor:
     """GELU, exact or by tanh."""
     return ops.gelu(input, approximate)
 
@@ -231,6 +235,27 @@ def topk(
     return Extremes(values, _cast(indices, dtype=_core.int64))
 
 
+def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Any:
+    """The k-th smallest element along a dimension, and where it stands."""
+    dim = _axis("kthvalue", dim, input.ndim)
+    if not 1 <= k <= input.shape[dim]:
+        raise ValueError(f"For 'kthvalue', 'k' must be in [1, {input.shape[dim]}], but got {k}.")
+    found = [ops.narrow(part, dim, k - 1, 1) for part in sort(input, dim=dim)]
+    return Extremes(*(found if keepdim else (ops.squeeze(part, dim) for part in found)))
+
+
+def cummin(input: Tensor, dim: int) -> Any:
+    """The smallest element so far along a dimension, and where it stands."""
+    values, indices = ops.cummin(input, dim)
+    return Extremes(values, _cast(indices, dtype=_core.int64))
+
+
+def bincount(input: Tensor, weights: Tensor | None = None, minlength: Count = 0) -> Tensor:
+    """How often each number from 0 on is there, or the sums of its weights."""
+    counts = ops.bincount(input, weights, minlength)
+    return counts if weights is not None else _cast(counts, dtype=_core.int64)
+
+
 # ---- shapes ---------------------------------------------------------------------------------------
 def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     """The dimensions from `start_dim` to `end_dim` joined."""
@@ -254,7 +279,7 @@ def diag(input: Tensor, diagonal: int = 0) -> Tensor:
 
 
 def meshgrid(
-    *tensors: Tensor | Sequence[Tensor], indexing: str | None = None
+    *tensors: Tensor | Sequence[Tensor], indexing: Literal["xy", "ij"] | None = None
 ) -> tuple[Tensor, ...]:
     """Coordinates of a grid; by rows first, where nothing else is said."""
     return ops.meshgrid(*tensors, indexing=indexing or "ij")
@@ -286,6 +311,8 @@ def where(
     """Elements of the one tensor where the condition holds, of the other one elsewhere; where it holds, if only that is given."""
     if input is None and other is None:
         return nonzero(condition, as_tuple=True)
+    if input is None or other is None:
+        raise TypeError("For 'where', both 'input' and 'other' must be given, or none of them.")
     return ops.where(condition, input, other)
 
 
@@ -481,6 +508,11 @@ def batch_norm_gather_stats_with_counts(
     return whole, ops.rsqrt(variance + eps)
 
 
+def around_or_mode(padding: Any) -> tuple[Any, Any]:
+    """How much is put around, as `ops` wants it: a mode and counts."""
+    return (padding, 0) if isinstance(padding, str) else ("pad", padding)
+
+
 def conv2d(
     input: Tensor,
     weight: Tensor,
@@ -491,9 +523,8 @@ def conv2d(
     groups: int = 1,
 ) -> Tensor:
     """Convolution of images; 'same' and 'valid' name paddings."""
-    if isinstance(padding, str):
-        return ops.conv2d(input, weight, bias, stride, padding, 0, dilation, groups)
-    return ops.conv2d(input, weight, bias, stride, "pad", padding, dilation, groups)
+    mode, around = around_or_mode(padding)
+    return ops.conv2d(input, weight, bias, stride, mode, around, dilation, groups)
 
 
 def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: int = 0) -> Tensor:
@@ -506,6 +537,9 @@ def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: int = 0) -> Tenso
 __all__ = [
     name
     for name, value in list(globals().items())
-    if not name.startswith("_") and getattr(value, "__module__", "") == __name__ and callable(value)
+    if not name.startswith("_")
+    and name != "around_or_mode"
+    and getattr(value, "__module__", "") == __name__
+    and callable(value)
 ]
 globals().update(check_functions(__import__(__name__, fromlist=["_"]), __all__))

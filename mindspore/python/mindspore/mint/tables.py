@@ -4,11 +4,11 @@ from mindspore.mint._faces import read_faces
 
 _SAME = """
     abs acos acosh addbmm addmm addmv arange arccos arccosh arcsin arcsinh arctan arctan2 arctanh asin asinh
-    atan atan2 atanh bincount bitwise_and bitwise_or bitwise_xor broadcast_to cdist ceil clamp cos cosh
+    atan atan2 atanh bitwise_and bitwise_or bitwise_xor broadcast_to cdist ceil clamp cos cosh
     cross cumprod div divide dot dstack einsum eq erf erfc erfinv exp exp2 expm1 eye flip float_power floor floor_divide fmod
-    full full_like gcd greater greater_equal gt histc hstack imag inverse isfinite isinf isneginf kthvalue le lerp less
+    full full_like gcd greater greater_equal gt histc hstack imag inverse isfinite isinf isneginf le lerp less
     less_equal log log10 log1p log2 logaddexp logaddexp2 logical_and logical_not logical_or logical_xor logsumexp lt
-    masked_select matmul maximum minimum mm mul nan_to_num ne neg negative not_equal ones ones_like outer polar pow
+    masked_select matmul maximum minimum mm mul nan_to_num ne neg negative not_equal ones ones_like outer pow
     ravel real reciprocal remainder roll round rsqrt searchsorted sigmoid sign sin sinc sinh sqrt square sum swapaxes t
     take tan tanh tile trace triangular_solve tril triu unbind unsqueeze xlogy zeros zeros_like
 """
@@ -23,7 +23,6 @@ _OTHER_NAMES = """
     clone(input) = Identity
     concat(tensors, dim=0) = Concat
     cummax(input, dim) = ops.cummax axis=dim
-    cummin(input, dim) = ops.cummin axis=dim
     diff(input, n, dim, prepend, append) = ops.diff x=input axis=dim
     frac(input) = ops.frac x=input
     gather(input, dim, index) = GatherD

@@ -15,16 +15,19 @@ from mindspore.numpy.utils import (
     Array,
     Arrays,
     Operand,
+    array_of,
     as_tensor,
     axes_of,
     axis_of,
     cast,
-    of_one_shape,
     of_one_type,
     operands,
     require_integers,
 )
 from mindspore.ops.function.index_func import _concrete
+
+_ALONG = "apply_along_axis"
+_MOST_CHOICES = 1 << 14
 
 
 def apply_along_axis(func1d: Callable, axis: int, arr: Array, *args: Any, **kwargs: Any) -> Tensor:
@@ -37,7 +40,9 @@ def apply_along_axis(func1d: Callable, axis: int, arr: Array, *args: Any, **kwar
         raise ValueError(
             f"For 'apply_along_axis', there must be a vector along the axis, but got shape {arr.shape}."
         )
-    results = [as_tensor(func1d(row, *args, **kwargs)) for row in ops.unbind(rows, 0)]
+    results = [
+        array_of(_ALONG, "func1d", func1d(row, *args, **kwargs)) for row in ops.unbind(rows, 0)
+    ]
     made = ops.stack(results, axis=0)
     inner = tuple(made.shape[1:])
     made = ops.reshape(made, (*lead, *inner))
@@ -49,7 +54,7 @@ def apply_along_axis(func1d: Callable, axis: int, arr: Array, *args: Any, **kwar
 def apply_over_axes(func: Callable, a: Array, axes: int | Sequence[int]) -> Tensor:
     """`func(array, axis)` applied for one axis after the other; an axis that it takes away is put back with one element."""
     for axis in axes_of("apply_over_axes", axes, a.ndim):
-        result = as_tensor(func(a, axis))
+        result = array_of("apply_over_axes", "func", func(a, axis))
         if result.ndim == a.ndim - 1:
             result = ops.expand_dims(result, axis)
         if result.ndim != a.ndim:
@@ -67,13 +72,17 @@ def piecewise(x: Array, condlist: Any, funclist: Sequence[Any], *args: Any, **kw
     single = not isinstance(condlist, (tuple, list)) or (
         len(condlist) > 0 and not isinstance(condlist[0], (tuple, list, Tensor)) and x.ndim > 0
     )
-    conditions = [as_tensor(c) for c in ([condlist] if single else condlist)]
+    conditions = [
+        array_of("piecewise", "condlist", c) for c in ([condlist] if single else condlist)
+    ]
     if len(funclist) not in (len(conditions), len(conditions) + 1):
         raise ValueError(
             f"For 'piecewise', 'funclist' must have {len(conditions)} or {len(conditions) + 1} items, "
             f"but got {len(funclist)}."
         )
-    values = [as_tensor(f(x, *args, **kw) if callable(f) else f) for f in funclist]
+    values = [
+        array_of("piecewise", "funclist", f(x, *args, **kw) if callable(f) else f) for f in funclist
+    ]
     default = values.pop() if len(values) > len(conditions) else as_tensor(0)
     result = cast(default, promoted(default.dtype, *(v.dtype for v in values)))
     result = ops.broadcast_to(result, x.shape) if result.ndim < x.ndim else result
@@ -88,6 +97,10 @@ def select(condlist: Sequence[Array], choicelist: Sequence[Array], default: Oper
         raise ValueError(
             "For 'select', there must be as many choices as conditions, and one at least, "
             f"but got {len(choicelist)} and {len(condlist)}."
+        )
+    if len(condlist) > _MOST_CHOICES:
+        raise ValueError(
+            f"For 'select', there must be at most {_MOST_CHOICES} conditions, but got {len(condlist)}."
         )
     result: Any = default
     for condition, choice in reversed(list(zip(condlist, choicelist))):

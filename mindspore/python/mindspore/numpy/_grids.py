@@ -15,7 +15,7 @@ from mindspore.common._checked import check_functions
 from mindspore.common._kinds import Count
 from mindspore.common._size import require_memory
 from mindspore.numpy.dtypes import Dtype, float32, int32, promoted
-from mindspore.numpy.utils import Array, along, cast, of_one_shape
+from mindspore.numpy.utils import Array, along, cast, of_one_shape, require_axes
 
 
 def _spread(name: str, vectors: Sequence[Tensor], sparse: bool) -> list[Tensor]:
@@ -51,6 +51,7 @@ def indices(
     dimensions: Sequence[Count], dtype: Dtype = int32, sparse: bool = False
 ) -> list[Tensor]:
     """The coordinates of all elements of a shape, an array for each axis."""
+    require_axes("indices", "dimensions", dimensions)
     require_memory("indices", max(dimensions, default=0), 16)
     vectors = [Tensor(np.arange(n), dtype or int32) for n in dimensions]
     return _spread("indices", vectors, sparse)

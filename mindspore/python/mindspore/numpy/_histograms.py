@@ -14,7 +14,15 @@ from mindspore.common._checked import check_functions
 from mindspore.common._kinds import Count, Real
 from mindspore.common._size import require_memory
 from mindspore.numpy.dtypes import float32, int32, promoted
-from mindspore.numpy.utils import Array, as_tensor, cast, floating, of_one_type, require_integers
+from mindspore.numpy.utils import (
+    Array,
+    array_of,
+    as_tensor,
+    cast,
+    floating,
+    of_one_type,
+    require_integers,
+)
 from mindspore.ops._bind import raw
 from mindspore.ops.function.index_func import _concrete
 
@@ -88,7 +96,7 @@ def histogram_bin_edges(
     given as edges."""
     del weights
     if not isinstance(bins, int):
-        edges = as_tensor(bins)
+        edges = array_of("histogram_bin_edges", "bins", bins)
         if edges.ndim != 1:
             raise ValueError(
                 f"For 'histogram_bin_edges', 'bins' must be a number or a vector, but got shape {edges.shape}."
@@ -178,7 +186,7 @@ def _counted(
 
 def histogramdd(
     sample: Tensor | Sequence[Any],
-    bins: Any = 10,
+    bins: Count | Sequence[Any] | Tensor = 10,
     range: Sequence[Any] | None = None,
     weights: Array | None = None,
     density: bool = False,
@@ -188,9 +196,9 @@ def histogramdd(
     if isinstance(sample, Tensor):
         points = ops.reshape(sample, (-1, 1)) if sample.ndim < 2 else sample
     else:
-        points = ops.t(as_tensor(sample))
+        points = ops.t(ops.atleast_2d(array_of("histogramdd", "sample", sample)))
     rank = points.shape[1]
-    each = [bins] * rank if isinstance(bins, int) else list(bins)
+    each: list[Any] = [bins] * rank if isinstance(bins, int) else list(bins)
     if len(each) != rank:
         raise ValueError(
             f"For 'histogramdd', 'bins' must be a number, or one or edges for each of {rank} axes, but got {len(each)}."
@@ -206,7 +214,7 @@ def histogramdd(
 def histogram2d(
     x: Array,
     y: Array,
-    bins: Any = 10,
+    bins: Count | Sequence[Any] | Tensor = 10,
     range: Sequence[Any] | None = None,
     weights: Array | None = None,
     density: bool = False,

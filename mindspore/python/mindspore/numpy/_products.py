@@ -139,11 +139,12 @@ def matrix_power(a: Array, n: Count) -> Tensor:
         )
     if n == 0:
         return ops.broadcast_to(ops.eye(a.shape[-1], a.shape[-1], a.dtype), a.shape)
-    if n == 1:
-        return a
-    half = matrix_power(a, n // 2)
-    square = ops.matmul(half, half)
-    return ops.matmul(square, a) if n % 2 else square
+    result = a
+    for digit in f"{n:b}"[1:]:
+        result = ops.matmul(result, result)
+        if digit == "1":
+            result = ops.matmul(result, a)
+    return result
 
 
 def norm(

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 
 from mindspore import ops
 from mindspore._core import Tensor
 from mindspore.common._checked import check_functions
-from mindspore.common._kinds import Count, Ints, Sizes
+from mindspore.common._kinds import Count, Ints, Sizes, within
 from mindspore.common._size import require_memory
 from mindspore.numpy._grids import (
     indices,
@@ -48,14 +48,15 @@ from mindspore.numpy._triangles import (
     triu_indices_from,
 )
 from mindspore.numpy.dtypes import Dtype, float32, number_type
-from mindspore.numpy.utils import Array, Operand, as_tensor, cast, is_floating
+from mindspore.numpy.utils import MOST_AXES, Array, Operand, as_tensor, cast, is_floating
 from mindspore.ops._bind import raw
 from mindspore.ops.function.array_func import _ints
 
+_Rank: TypeAlias = Annotated[int, within(0, MOST_AXES, "both")]
 _fill, _identity = raw("Fill"), raw("Identity")
 
 
-def array(obj: Array, dtype: Dtype = None, copy: bool = True, ndmin: int = 0) -> Tensor:
+def array(obj: Array, dtype: Dtype = None, copy: bool = True, ndmin: _Rank = 0) -> Tensor:
     """A tensor of numbers, nested tuples and lists of numbers or tensors, or of an array; with ones in front of its sizes where
     it has fewer than `ndmin` axes."""
     made = cast(obj, dtype)

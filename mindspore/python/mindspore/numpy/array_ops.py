@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import sys
 from collections.abc import Sequence
@@ -33,6 +34,7 @@ from mindspore.numpy.utils import (
     cast,
     of_one_shape,
     of_one_type,
+    require_axes,
     require_integers,
 )
 from mindspore.ops._bind import raw
@@ -188,8 +190,13 @@ def column_stack(tup: Arrays) -> Tensor:
 # ---- cutting --------------------------------------------------------------------------------------------------------------
 def array_split(x: Array, indices_or_sections: Ints, axis: int = 0) -> Any:
     """Pieces of nearly one size, or a list of pieces that end at given positions."""
-    pieces = ops.tensor_split(x, indices_or_sections, axis)
-    return pieces if isinstance(indices_or_sections, int) else list(pieces)
+    if isinstance(indices_or_sections, int):
+        return ops.tensor_split(x, indices_or_sections, axis)
+    total = x.shape[axis_of("array_split", axis, x.ndim)]
+    edges = [0, *(slice(0, i).indices(total)[1] for i in indices_or_sections), total]
+    if edges == sorted(edges):
+        return list(ops.split(x, [b - a for a, b in itertools.pairwise(edges)], axis))
+    return list(ops.tensor_split(x, indices_or_sections, axis))
 
 
 def split(x: Array, indices_or_sections: Ints, axis: int = 0) -> Any:
@@ -258,8 +265,16 @@ def roll(a: Array, shift: Ints, axis: Ints | None = None) -> Tensor:
     """Elements moved along axes; those that leave at one end enter at the other."""
     if axis is None:
         return ops.reshape(roll(ops.ravel(a), shift, 0), a.shape)
-    steps, axes = np.broadcast_arrays(shift, axis)
-    return ops.roll(a, steps.reshape(-1).tolist(), axes.reshape(-1).tolist())
+    steps = dict.fromkeys(axes_of("roll", None, a.ndim), 0)
+    try:
+        pairs = np.broadcast(_ints("roll", shift), _ints("roll", axis))
+    except ValueError:
+        raise ValueError(
+            f"For 'roll', 'shift' and 'axis' must have one length, but got {shift} and {axis}."
+        ) from None
+    for step, place in pairs:
+        steps[axis_of("roll", place, a.ndim)] += int(step)
+    return ops.roll(a, list(steps.values()), list(steps))
 
 
 # ---- looking up -----------------------------------------------------------------------------------------------------------
@@ -321,6 +336,7 @@ def unravel_index(
     """The coordinates in a shape of positions in the flattened array; positions out of range are those of the ends."""
     require_integers("unravel_index", "indices", indices)
     sizes = _ints("unravel_index", shape)
+    require_axes("unravel_index", "shape", sizes)
     total = math.prod(sizes)
     rest = _counted(cast(indices, int64 if total >= 1 << 31 else None), total, "clip")
     found = []
@@ -342,6 +358,7 @@ def ravel_multi_index(
         raise ValueError(
             f"For 'ravel_multi_index', 'multi_index' must have {len(dims)} rows, but got shape {multi_index.shape}."
         )
+    require_axes("ravel_multi_index", "dims", dims)
     rows = ops.unbind(multi_index, 0)
     total: Any = ops.zeros_like(rows[0])
     axes = range(len(dims)) if order == "C" else range(len(dims))[::-1]

@@ -3,6 +3,7 @@ have one dtype or one shape."""
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any, TypeAlias
@@ -11,9 +12,9 @@ import numpy as np
 
 from mindspore import _core, ops
 from mindspore._core import SymbolicInt, Tensor
+from mindspore.common._checked import check_value
 from mindspore.common._kinds import Called, Real, Refused, Taken
 from mindspore.common._size import broadcast_shapes
-from mindspore.common._tree import holds
 from mindspore.numpy.dtypes import (
     Dtype,
     bool_,
@@ -42,8 +43,9 @@ def as_tensor(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return Tensor(value)
     if not isinstance(value, (tuple, list)):
-        return Tensor(value, number_type(value))
-    if holds(value, lambda leaf: isinstance(leaf, (Tensor, SymbolicInt))):
+        known = isinstance(value, (int, float, np.number, np.bool_))
+        return Tensor(value, number_type(value)) if known else _NO_NUMBERS
+    if _holds_tensors(value):
         return _stacked(value)
     try:
         array = np.array(value)
@@ -52,6 +54,18 @@ def as_tensor(value: Any) -> Any:
     if array.dtype.kind not in "biuf":
         return _NO_NUMBERS
     return Tensor(array, _listed_type(array))
+
+
+_NUMBERS = {bool, int, float}
+
+
+def _holds_tensors(items: tuple | list) -> bool:
+    if set(map(type, items)) <= _NUMBERS:
+        return False
+    return any(
+        _holds_tensors(v) if isinstance(v, (tuple, list)) else isinstance(v, (Tensor, SymbolicInt))
+        for v in items
+    )
 
 
 def _strong(dtype: Any) -> Any:
@@ -83,7 +97,12 @@ def _as_operand(value: Any) -> Any:
 
 
 def _as_list(value: Any) -> Any:
-    return list(ops.unbind(value, 0) if isinstance(value, Tensor) else value)
+    """Arrays as a list of tensors: of numbers alone, those of one tensor, which is made faster than many."""
+    if isinstance(value, Tensor) or (value and set(map(type, value)) <= _NUMBERS):
+        return list(ops.unbind(as_tensor(value), 0))
+    made = [as_tensor(v) for v in value]
+    refused = next((m for m in made if isinstance(m, Refused)), None)
+    return made if refused is None else dataclasses.replace(refused, of_items=True)
 
 
 _GIVEN = Tensor | Real | Sequence[Any] | np.ndarray
@@ -97,9 +116,14 @@ Operand: TypeAlias = Annotated[Any, Taken(_GIVEN, _as_operand, ("Tensor", "float
 # Several of them: as a list; those along the first axis of a tensor are such as well.
 Arrays: TypeAlias = Annotated[
     list[Tensor],
-    Taken(Tensor | Sequence[Array], _as_list),
+    Taken(Tensor | Sequence[Any], _as_list),
     Called("a tuple or list of arrays", "tuples or lists of arrays"),
 ]
+
+
+def array_of(name: str, argument: str, value: Any) -> Tensor:
+    """What a function of the user gave, as a tensor."""
+    return check_value(Array, value, argument, name)
 
 
 # ---- dtypes ---------------------------------------------------------------------------------------------------------------
@@ -152,7 +176,8 @@ def operands(x: Any, y: Any) -> tuple[Any, Any]:
 
 def _beside(number: Any, dtype: Any) -> Any:
     kind = number_type(number)
-    return number if _decides(dtype, kind, type(number)) else Tensor(number, kind)
+    python_type: Any = type(number)
+    return number if _decides(dtype, kind, python_type) else Tensor(number, kind)
 
 
 @functools.cache
@@ -193,6 +218,17 @@ def _named(function: Callable, name: str, op: Callable) -> Callable:
     function.__module__ = "mindspore.numpy"
     function.__doc__ = op.__doc__
     return function
+
+
+MOST_AXES = 64  # as many as NumPy has
+
+
+def require_axes(name: str, argument: str, sizes: Sequence[int]) -> None:
+    """Refuses sizes of more axes than an array may have."""
+    if len(sizes) > MOST_AXES:
+        raise ValueError(
+            f"For '{name}', '{argument}' must have at most {MOST_AXES} sizes, but got {len(sizes)}."
+        )
 
 
 # ---- shapes ---------------------------------------------------------------------------------------------------------------

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import atexit
-import contextlib
 import os
-import sys
 import threading
 import traceback
 from collections.abc import Callable
 
-from mindspore import _core, log
+from mindspore import _exit, log
 
 
 class _Writer:
@@ -81,12 +79,8 @@ class _Writer:
     def report_at_exit(self) -> None:
         """The last chance to show an error: on stderr, and in the exit status."""
         error = self._finish()
-        if error is None:
-            return
-        _core.io.fail_exit()
-        if sys.stderr is not None:
-            with contextlib.suppress(OSError, ValueError):  # it may be closed
-                print(f"[ERROR] {error}", file=sys.stderr, flush=True)
+        if error is not None:
+            _exit.report(error)
 
     def _write(self, write: Callable[[], None]) -> None:
         calls: list[Callable[[], None]] = [write]

@@ -11,11 +11,11 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/mutex.h"
 #include "loops/machine_code.h"
 #include "loops/tunings.h"
 
@@ -90,7 +90,7 @@ class Tuner {
   std::atomic<bool> settled_{false};
   std::atomic<double> run_ns_{0};
 
-  std::mutex mutex_;                             // of what follows; launches only try it
+  Mutex mutex_;                                  // of what follows; launches only try it
   std::vector<std::shared_ptr<TunedWay>> ways_;  // kept: some launch may still run one
   const TunedWay* trial_ = nullptr;
   bool last_ = false;  // the trial is the first way again, to confirm what was found

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "backends/cpu/codegen/tuning.h"
+#include "base/mutex.h"
 
 namespace ms::cpu {
 namespace {
@@ -13,7 +14,7 @@ namespace {
 constexpr double kWorthTuning = 1e5;  // nanoseconds of launches before a tuner gets a turn
 
 struct Process {
-  std::mutex mutex;
+  Mutex mutex;
   std::map<std::string, std::shared_ptr<Tuner>> tuners;
 };
 

@@ -120,6 +120,7 @@ class Sequence {
 
 template <class T>
 T LogSum(T a, T b) {
+  if (a != a || b != b) return a + b;
   T top = std::max(a, b);
   if (std::isinf(top)) return top;
   return top + std::log1p(std::exp(std::min(a, b) - top));

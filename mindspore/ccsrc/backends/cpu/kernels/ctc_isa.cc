@@ -1,3 +1,4 @@
+// The recursions of CTC over the logarithms of a batch, compiled once per instruction set.
 #include "backends/cpu/isa/double_math.h"
 #include "backends/cpu/isa/vector_math.h"
 #include "backends/cpu/kernels/ctc_loops.h"
@@ -22,8 +23,8 @@ void CtcStep(const T* before, const T* stay, const T* skip, const T* p, int64_t 
     top = top > c ? top : c;
     T level = top == kLowest ? T(0) : top;  // all three are -inf: so is the sum
     T sum = Exponential(a - level) + Exponential(b - level) + Exponential(c - level);
-    T value = level + Logarithm(sum > 0 ? sum : T(1)) + p[s];
-    after[s] = sum > 0 ? value : kLowest;
+    T value = level + Logarithm(sum == 0 ? T(1) : sum) + p[s];
+    after[s] = sum == 0 ? kLowest : value;
   }
 }
 

@@ -31,7 +31,7 @@ class Draws {
 // G. Marsaglia and W. W. Tsang, "A simple method for generating gamma variables", 2000; for a shape
 // below 1, of the next one times a power of a uniform number.
 double Gamma(double shape, Draws& draws) {
-  if (!(shape > 0)) return shape == 0 ? 0.0 : NAN;
+  if (!(shape > 0) || std::isinf(shape)) return shape >= 0 ? shape : NAN;
   double power = shape < 1 ? std::pow(draws.Last(), 1 / shape) : 1;
   double d = (shape < 1 ? shape + 1 : shape) - 1.0 / 3, c = 1 / std::sqrt(9 * d);
   for (;; draws.Again()) {
@@ -47,7 +47,7 @@ double Gamma(double shape, Draws& draws) {
 // By the running sum of probabilities where the mean is small; else by W. Hörmann, "The transformed
 // rejection method for generating Poisson random variables", 1993.
 double Poisson(double mean, Draws& draws) {
-  if (!(mean >= 0)) return NAN;
+  if (!(mean >= 0) || std::isinf(mean)) return mean >= 0 ? mean : NAN;
   if (mean < 10) {
     double u = draws.Next(), p = std::exp(-mean), sum = p;
     int64_t k = 0;

@@ -10,7 +10,7 @@ from mindspore._core import DType, Tensor
 from mindspore.common._checked import check_functions
 from mindspore.common._kinds import Ints, Real, Reduction
 from mindspore.common.parameter import Parameter
-from mindspore.mint.functions import conv2d, flatten
+from mindspore.mint.functions import around_or_mode, conv2d, flatten
 
 _Mode = Literal["nearest", "linear", "bilinear", "bicubic", "trilinear"]
 
@@ -111,7 +111,7 @@ def log_softmax(input: Tensor, dim: int | None = None, *, dtype: DType | None = 
 # ---- convolutions and pools -----------------------------------------------------------------------
 def _convolution(convolve: Any, spatial: int, arguments: tuple) -> Tensor:
     input, weight, bias, stride, padding, dilation, groups = arguments
-    mode, around = (padding, 0) if isinstance(padding, str) else ("pad", padding)
+    mode, around = around_or_mode(padding)
     single = input.ndim == spatial + 1
     input = ops.expand_dims(input, 0) if single else input
     result = convolve(input, weight, bias, stride, mode, around, dilation, groups)
@@ -262,8 +262,8 @@ def batch_norm(
     shift = ops.zeros(channels, input.dtype) if bias is None else bias
     kept = isinstance(running_mean, Parameter) and isinstance(running_var, Parameter)
     if kept or not training:
-        statistics = (running_mean, running_var, scale, shift)
-        return ops.batch_norm(input, *statistics, training, momentum, eps)
+        moving: Any = running_mean, running_var
+        return ops.batch_norm(input, moving[0], moving[1], scale, shift, training, momentum, eps)
     axes = [i for i in range(input.ndim) if i != 1]
     variance, mean = ops.var_mean(input, axes, 0)
     if running_mean is not None:

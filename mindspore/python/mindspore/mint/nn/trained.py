@@ -145,6 +145,7 @@ class PReLU(Cell):
 # ---- convolutions ---------------------------------------------------------------------------------
 class _Conv(Cell):
     _spatial = 2
+    _function: Any
 
     def __init__(
         self,

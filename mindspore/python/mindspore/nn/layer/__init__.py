@@ -13,6 +13,7 @@ from mindspore.nn.layer import (
     ext,
     image,
     math,
+    matrices,
     normalization,
     padding,
     pooling,
@@ -34,6 +35,7 @@ from mindspore.nn.layer.embedding import *
 from mindspore.nn.layer.ext import *
 from mindspore.nn.layer.image import *
 from mindspore.nn.layer.math import *
+from mindspore.nn.layer.matrices import *
 from mindspore.nn.layer.normalization import *
 from mindspore.nn.layer.padding import *
 from mindspore.nn.layer.pooling import *
@@ -58,6 +60,7 @@ if not TYPE_CHECKING:  # type checkers take a computed __all__ for an empty one
         *ext.__all__,
         *image.__all__,
         *math.__all__,
+        *matrices.__all__,
         *normalization.__all__,
         *padding.__all__,
         *pooling.__all__,

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from typing import Annotated, Any
 
 from mindspore import ops
 from mindspore.common import dtype as mstype
 from mindspore.common._kinds import Ints, NotNegative, PositiveInt, Real, within
-from mindspore.common.initializer import Uniform, initializer
+from mindspore.common.initializer import initializer
 from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
 from mindspore.nn.cell import Cell
-from mindspore.nn.layer.basic import Dense, Dropout, Dropout2d, dense_parameter
+from mindspore.nn.layer.basic import Dense, Dropout, Dropout2d
 
 Share = Annotated[float, within(0, 1, "both")]
 
@@ -255,68 +254,7 @@ class EmbeddingExt(Cell):
         )
 
 
-class BiDense(Cell):
-    """A layer that is linear in each of two inputs: x1 @ weight[k] @ x2 + bias[k] for each output k.
-
-    Args:
-        in1_channels: The size of the last dimension of the first input.
-        in2_channels: The size of the last dimension of the second input.
-        out_channels: The size of the last dimension of the output.
-        weight_init: How the weight starts; None is uniform within 1 / sqrt(in1_channels).
-        bias_init: How the bias starts; None as the weight.
-        has_bias: Whether a bias is added.
-        dtype: The dtype of the parameters.
-    """
-
-    def __init__(
-        self,
-        in1_channels: PositiveInt,
-        in2_channels: PositiveInt,
-        out_channels: PositiveInt,
-        weight_init: Any = None,
-        bias_init: Any = None,
-        has_bias: bool = True,
-        dtype: mstype.Type = mstype.float32,
-    ) -> None:
-        super().__init__()
-        self.in1_channels = in1_channels
-        self.in2_channels = in2_channels
-        self.out_channels = out_channels
-        self.has_bias = has_bias
-        usual = Uniform(1 / math.sqrt(in1_channels))
-        shape = (out_channels, in1_channels, in2_channels)
-        init = usual if weight_init is None else weight_init
-        self.weight = dense_parameter(init, shape, "weight", self.cls_name, dtype)
-        self.bias = None
-        if has_bias:
-            init = usual if bias_init is None else bias_init
-            self.bias = dense_parameter(init, (out_channels,), "bias", self.cls_name, dtype)
-
-    def construct(self, input1: Tensor, input2: Tensor) -> Tensor:
-        """The layer's output."""
-        rows = input1.shape[:-1]
-        if input2.shape[:-1] != rows:
-            raise ValueError(
-                f"For '{self.cls_name}', the inputs must have one shape but for the last size, but got {input1.shape} and "
-                f"{input2.shape}."
-            )
-        first = input1.reshape((-1, self.in1_channels))
-        second = input2.reshape((-1, self.in2_channels))
-        flat = self.weight.swapaxes(0, 1).reshape((self.in1_channels, -1))
-        joined = ops.matmul(first, flat).reshape((-1, self.out_channels, self.in2_channels))
-        output = (joined * second.expand_dims(1)).sum(-1)
-        if self.bias is not None:
-            output = output + self.bias
-        return output.reshape((*rows, self.out_channels))
-
-    def extend_repr(self) -> str:
-        """The settings."""
-        text = f"in1_channels={self.in1_channels}, in2_channels={self.in2_channels}, output_channels={self.out_channels}"
-        return f"{text}, has_bias={self.has_bias}" if self.has_bias else text
-
-
 __all__ = [
-    "BiDense",
     "Dropout2dExt",
     "DropoutExt",
     "EmbeddingExt",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import numpy as np
 
@@ -15,46 +15,9 @@ from mindspore.common._size import require_memory
 from mindspore.common.tensor import Tensor
 from mindspore.nn.cell import Cell
 from mindspore.ops import operations as P
+from mindspore.ops.function.interpolate_func import ResizeBilinearV2
 
-_MOST_PIXELS = 1 << 20  # on a side
-
-
-def _source(index: int, size: int, out: int, align_corners: bool, half_pixel: bool) -> float:
-    """Where output position `index` of `out` lies among `size` input positions."""
-    if align_corners:
-        return index * (size - 1) / (out - 1) if out > 1 else 0.0
-    if half_pixel:
-        return max((index + 0.5) * size / out - 0.5, 0.0)
-    return index * size / out
-
-
-def _resize_axis(x: Tensor, axis: int, out: int, align_corners: bool, half_pixel: bool) -> Tensor:
-    """Linear interpolation along one axis."""
-    size = x.shape[axis]
-    if size == out:
-        return x
-    low, high, share = [], [], []
-    for index in range(out):
-        place = _source(index, size, out, align_corners, half_pixel)
-        first = min(int(place), size - 1)
-        low.append(first)
-        high.append(min(first + 1, size - 1))
-        share.append(place - first)
-    shape = [1] * x.ndim
-    shape[axis] = out
-    weight = Tensor(share, mstype.float32).reshape(tuple(shape)).astype(x.dtype)
-    before = ops.gather(x, Tensor(low, mstype.int32), axis)
-    after = ops.gather(x, Tensor(high, mstype.int32), axis)
-    return before + (after - before) * weight
-
-
-def _nearest_axis(x: Tensor, axis: int, out: int) -> Tensor:
-    """Nearest neighbours along one axis."""
-    size = x.shape[axis]
-    if size == out:
-        return x
-    places = [min(index * size // out, size - 1) for index in range(out)]
-    return ops.gather(x, Tensor(places, mstype.int32), axis)
+_Scales = Positive | Sequence[Positive]
 
 
 class ResizeBilinear(Cell):
@@ -67,76 +30,77 @@ class ResizeBilinear(Cell):
     def __init__(self, half_pixel_centers: bool = False) -> None:
         super().__init__()
         self.half_pixel_centers = half_pixel_centers
+        self.resize = ResizeBilinearV2(half_pixel_centers=half_pixel_centers)
+        self.resize_aligned = ResizeBilinearV2(align_corners=True)
 
     def construct(
         self,
         x: Tensor,
         size: Ints | None = None,
-        scale_factor: Positive | Sequence[Positive] | None = None,
+        scale_factor: _Scales | None = None,
         align_corners: bool = False,
     ) -> Tensor:
         """The images in the given size, or in `scale_factor` times their own."""
-        height, width = _target(x, size, scale_factor, self.cls_name)
-        x = _resize_axis(x, 2, height, align_corners, self.half_pixel_centers)
-        return _resize_axis(x, 3, width, align_corners, self.half_pixel_centers)
-
-
-def _target(x: Tensor, size: Any, scale_factor: Any, owner: str) -> tuple[int, int]:
-    """The output's height and width."""
-    if x.ndim != 4:
-        raise ValueError(f"For '{owner}', 'x' must have 4 dimensions, but got {x.shape}.")
-    if (size is None) == (scale_factor is None):
-        raise ValueError(
-            f"For '{owner}', one of 'size' and 'scale_factor' must be given, "
-            f"but got {size} and {scale_factor}."
-        )
-    if size is None:
-        factors = scale_factor if isinstance(scale_factor, (tuple, list)) else (scale_factor,) * 2
-        if len(factors) != 2:
-            raise ValueError(f"For '{owner}', 'scale_factor' must be 2 numbers, but got {factors}.")
-        size = (int(x.shape[2] * factors[0]), int(x.shape[3] * factors[1]))
-    if isinstance(size, int):
-        size = (size, size)
-    if len(size) != 2 or min(size) < 1 or max(size) > _MOST_PIXELS:
-        raise ValueError(
-            f"For '{owner}', 'size' must be 2 ints in [1, {_MOST_PIXELS}], but got {size}."
-        )
-    return size[0], size[1]
+        if x.ndim != 4:
+            raise ValueError(
+                f"For '{self.cls_name}', 'x' must have 4 dimensions, but got shape {x.shape}."
+            )
+        if (size is None) == (scale_factor is None):
+            raise ValueError(
+                f"For '{self.cls_name}', one of 'size' and 'scale_factor' must be given, "
+                f"but got {size} and {scale_factor}."
+            )
+        if size is None:
+            factors = (
+                scale_factor if isinstance(scale_factor, (tuple, list)) else (scale_factor,) * 2
+            )
+            if len(factors) != 2:
+                raise ValueError(
+                    f"For '{self.cls_name}', 'scale_factor' must be 2 numbers, but got {factors}."
+                )
+            size = tuple(int(n * factor) for n, factor in zip(x.shape[2:], factors))
+        resize = self.resize_aligned if align_corners else self.resize
+        return resize(x, (size, size) if isinstance(size, int) else size)
 
 
 class Upsample(Cell):
-    """Resizes images [N, C, H, W].
+    """Images [N, C, ...] in another size; see `ops.interpolate`.
 
     Args:
-        size: An int, or (height, width).
-        scale_factor: A number, or (vertical, horizontal), in place of `size`.
-        mode: 'nearest' or 'bilinear'.
-        align_corners: With 'bilinear', whether the corners of input and output coincide.
-        recompute_scale_factor: Accepted: sizes are always whole numbers here.
+        size: An int, or one for each axis.
+        scale_factor: A number, or one for each axis, in place of `size`.
+        mode: 'nearest', 'nearest-exact', 'linear', 'bilinear', 'trilinear', 'bicubic' or 'area'.
+        align_corners: Whether the corners of input and output coincide, in modes that weigh.
+        recompute_scale_factor: Whether positions follow the sizes where `scale_factor` is given.
     """
 
     def __init__(
         self,
         size: Ints | None = None,
-        scale_factor: Positive | Sequence[Positive] | None = None,
-        mode: Literal["nearest", "bilinear"] = "nearest",
+        scale_factor: _Scales | None = None,
+        mode: Literal[
+            "nearest", "linear", "bilinear", "bicubic", "area", "nearest-exact", "trilinear"
+        ] = "nearest",
         align_corners: bool | None = None,
         recompute_scale_factor: bool | None = None,
     ) -> None:
         super().__init__()
-        del recompute_scale_factor
         self.size = size
         self.scale_factor = scale_factor
         self.mode = mode
-        self.align_corners = bool(align_corners)
+        self.align_corners = align_corners
+        self.recompute_scale_factor = recompute_scale_factor
 
     def construct(self, x: Tensor) -> Tensor:
         """The resized images."""
-        height, width = _target(x, self.size, self.scale_factor, self.cls_name)
-        if self.mode == "nearest":
-            return _nearest_axis(_nearest_axis(x, 2, height), 3, width)
-        x = _resize_axis(x, 2, height, self.align_corners, True)
-        return _resize_axis(x, 3, width, self.align_corners, True)
+        return ops.interpolate(
+            x,
+            self.size,
+            self.scale_factor,
+            self.mode,
+            self.align_corners,
+            self.recompute_scale_factor,
+        )
 
 
 def _check_image(x: Tensor, owner: str) -> None:
@@ -214,37 +178,65 @@ class CentralCrop(Cell):
         return image[..., top : h - top, left : w - left]
 
 
+class ImageGradients(Cell):
+    """How much each pixel of images [N, C, H, W] differs from the next: downwards, and to the right; 0 at the ends."""
+
+    def construct(self, images: Tensor) -> tuple[Tensor, Tensor]:
+        """Both differences, shaped as the images."""
+        if images.ndim != 4:
+            raise ValueError(
+                f"For '{self.cls_name}', 'images' must have 4 dimensions, but got shape {images.shape}."
+            )
+        down = images[:, :, 1:] - images[:, :, :-1]
+        right = images[..., 1:] - images[..., :-1]
+        return (
+            ops.concat((down, ops.zeros_like(images[:, :, :1])), 2),
+            ops.concat((right, ops.zeros_like(images[..., :1])), 3),
+        )
+
+
+def _check_pair(img1: Tensor, img2: Tensor, owner: str, least: int = 1) -> None:
+    """Two batches of images of one shape, of at least so many pixels each way."""
+    if img1.ndim != 4:
+        raise ValueError(
+            f"For '{owner}', the images must have 4 dimensions, but got shape {img1.shape}."
+        )
+    if img2.shape != img1.shape or min(img1.shape[2:]) < least:
+        raise ValueError(
+            f"For '{owner}', both images must have one shape and be at least {least} wide and high, "
+            f"but got {img1.shape} and {img2.shape}."
+        )
+    if img2.dtype != img1.dtype:
+        raise TypeError(
+            f"For '{owner}', both images must have one dtype, but got {img1.dtype} and {img2.dtype}."
+        )
+
+
 class PSNR(Cell):
-    """The peak signal-to-noise ratio of two batches of images, in decibels.
+    """The peak signal-to-noise ratio of two batches of images [N, C, H, W], in decibels.
 
     Args:
         max_val: The largest value of a pixel.
     """
 
-    def __init__(self, max_val: Finite = 1.0) -> None:
+    def __init__(self, max_val: Positive = 1.0) -> None:
         super().__init__()
         self.max_val = max_val
 
     def construct(self, img1: Tensor, img2: Tensor) -> Tensor:
         """The ratio of each pair, [N]."""
-        error = ops.square(img1 - img2).mean((-3, -2, -1))
+        _check_pair(img1, img2, self.cls_name)
+        difference = img1.astype(mstype.float32) - img2.astype(mstype.float32)
+        error = ops.square(difference).mean((-3, -2, -1))
         return 10.0 * ops.log(self.max_val**2 / error) / math.log(10.0)
 
 
-class SSIM(Cell):
-    """The structural similarity of two batches of images [N, C, H, W] (Wang et al., 2004).
-
-    Args:
-        max_val: The largest value of a pixel.
-        filter_size: The side of the Gaussian window.
-        filter_sigma: Its standard deviation.
-        k1: Keeps the comparison of means stable.
-        k2: Keeps the comparison of variances stable.
-    """
+class _Similarity(Cell):
+    """What images look like through a Gaussian window, compared (Wang et al., 2004)."""
 
     def __init__(
         self,
-        max_val: Finite = 1.0,
+        max_val: Positive = 1.0,
         filter_size: PositiveInt = 11,
         filter_sigma: Positive = 1.5,
         k1: Finite = 0.01,
@@ -265,33 +257,87 @@ class SSIM(Cell):
         """The weighted mean around each pixel of [M, 1, H, W]."""
         return self.conv(x, self.window)
 
-    def construct(self, img1: Tensor, img2: Tensor) -> Tensor:
-        """The similarity of each pair, [N]."""
-        if img1.ndim != 4:
-            raise ValueError(
-                f"For '{self.cls_name}', the images must have 4 dimensions, but got {img1.shape}."
-            )
+    def _compared(self, img1: Tensor, img2: Tensor) -> tuple[Tensor, Tensor]:
+        """Means over the pixels of each channel, [N, C]: of the similarity, and of it without that of brightness."""
+        _check_pair(img1, img2, self.cls_name, self.filter_size)
         n, c, h, w = img1.shape
-        if img2.shape != img1.shape or h < self.filter_size or w < self.filter_size:
-            raise ValueError(
-                f"For '{self.cls_name}', both images must have one shape and be at least "
-                f"{self.filter_size} wide and high, but got {img1.shape} and {img2.shape}."
-            )
-        x, y = img1.reshape((n * c, 1, h, w)), img2.reshape((n * c, 1, h, w))
+        x, y = (i.astype(mstype.float32).reshape((n * c, 1, h, w)) for i in (img1, img2))
         mean_x, mean_y = self._blur(x), self._blur(y)
         variance_x = self._blur(x * x) - mean_x * mean_x
         variance_y = self._blur(y * y) - mean_y * mean_y
         covariance = self._blur(x * y) - mean_x * mean_y
         means = (2.0 * mean_x * mean_y + self.c1) / (mean_x * mean_x + mean_y * mean_y + self.c1)
         spread = (2.0 * covariance + self.c2) / (variance_x + variance_y + self.c2)
-        return (means * spread).reshape((n, -1)).mean(1)
+        shape = (n, c, -1)
+        return (means * spread).reshape(shape).mean(2), spread.reshape(shape).mean(2)
+
+
+class SSIM(_Similarity):
+    """The structural similarity of two batches of images [N, C, H, W] (Wang et al., 2004).
+
+    Args:
+        max_val: The largest value of a pixel.
+        filter_size: The side of the Gaussian window.
+        filter_sigma: Its standard deviation.
+        k1: Keeps the comparison of means stable.
+        k2: Keeps the comparison of variances stable.
+    """
+
+    def construct(self, img1: Tensor, img2: Tensor) -> Tensor:
+        """The similarity of each pair, [N]."""
+        return self._compared(img1, img2)[0].mean(1)
+
+
+class MSSSIM(_Similarity):
+    """The structural similarity of two batches of images [N, C, H, W] at several scales, each half as large as the one before
+    (Wang et al., 2003).
+
+    Args:
+        max_val: The largest value of a pixel.
+        power_factors: How much each scale counts.
+        filter_size: The side of the Gaussian window.
+        filter_sigma: Its standard deviation.
+        k1: Keeps the comparison of means stable.
+        k2: Keeps the comparison of variances stable.
+    """
+
+    def __init__(
+        self,
+        max_val: Positive = 1.0,
+        power_factors: Sequence[Finite] = (0.0448, 0.2856, 0.3001, 0.2363, 0.1333),
+        filter_size: PositiveInt = 11,
+        filter_sigma: Positive = 1.5,
+        k1: Finite = 0.01,
+        k2: Finite = 0.03,
+    ) -> None:
+        super().__init__(max_val, filter_size, filter_sigma, k1, k2)
+        if not power_factors:
+            raise ValueError(
+                f"For '{self.cls_name}', 'power_factors' must not be empty, but got ()."
+            )
+        self.power_factors = tuple(power_factors)
+
+    def construct(self, img1: Tensor, img2: Tensor) -> Tensor:
+        """The similarity of each pair, [N]."""
+        product = None
+        for i, power in enumerate(self.power_factors):
+            if i > 0:
+                img1, img2 = (ops.avg_pool2d(x, 2, 2) for x in (img1, img2))
+            whole, spread = self._compared(img1, img2)
+            part = whole if i == len(self.power_factors) - 1 else spread
+            part = ops.relu(part) ** power
+            product = part if product is None else product * part
+        assert product is not None
+        return product.mean(1)
 
 
 __all__ = [
+    "MSSSIM",
     "PSNR",
     "SSIM",
     "CentralCrop",
     "ChannelShuffle",
+    "ImageGradients",
     "PixelShuffle",
     "PixelUnshuffle",
     "ResizeBilinear",

@@ -263,6 +263,11 @@ def _rows(targets: Tensor, lengths: Any) -> Tensor:
     """Sequences that lie one behind the other as rows of a matrix."""
     sizes = lengths.asnumpy() if isinstance(lengths, Tensor) else lengths
     sizes = [int(size) for size in sizes]
+    if not sizes or sum(sizes) != targets.shape[0]:
+        raise ValueError(
+            f"For 'CTCLoss', the 'target_lengths' of 'targets' of shape {targets.shape} must add up to its size, "
+            f"but got {sizes[:8]}."
+        )
     longest, start, rows = max(sizes), 0, []
     for size in sizes:
         row = targets[start : start + size]

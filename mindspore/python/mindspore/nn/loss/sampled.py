@@ -49,9 +49,9 @@ class MultiClassDiceLoss(LossBase):
 
     def construct(self, logits: Tensor, label: Tensor) -> Any:
         """The loss of [N, C, ...] and labels of the same shape."""
-        if logits.shape != label.shape or logits.ndim < 2:
+        if logits.shape != label.shape or logits.ndim < 2 or not logits.shape[1]:
             raise ValueError(
-                f"For '{self.cls_name}', logits and labels must have one shape, [N, C, ...], but got {logits.shape} and "
+                f"For '{self.cls_name}', logits and labels must have one shape, [N, C, ...] with classes, but got {logits.shape} and "
                 f"{label.shape}."
             )
         classes = label.shape[1]
@@ -110,7 +110,10 @@ class SampledSoftmaxLoss(LossBase):
         self.remove_accidental_hits = remove_accidental_hits
         self.seed = seed
         if sampled_values is None:
-            self.sampler = P.UniformCandidateSampler(num_true, num_sampled, True, num_classes, seed)
+            primitives: Any = P  # some are made from a table, and no type checker knows them
+            self.sampler = primitives.UniformCandidateSampler(
+                num_true, num_sampled, True, num_classes, seed
+            )
 
     def construct(self, weights: Tensor, bias: Tensor, labels: Tensor, logits: Tensor) -> Tensor:
         """The loss of activations [N, dim] under the weights [C, dim] and biases [C] of classes."""

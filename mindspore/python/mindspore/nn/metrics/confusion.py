@@ -129,9 +129,9 @@ class ConfusionMatrixMetric(Metric):
     def update(self, *inputs: Any) -> None:
         """Take predictions and targets of zeros and ones, [batch, channel, ...]."""
         y_pred, y = self._take(inputs, 2)
-        if y_pred.shape != y.shape or y.ndim < 2:
+        if y_pred.shape != y.shape or y.ndim < 2 or not y.size:
             raise ValueError(
-                "For 'ConfusionMatrixMetric.update', prediction and target must have one shape, [batch, channel, ...], "
+                "For 'ConfusionMatrixMetric.update', prediction and target must have one shape, [batch, channel, ...], and elements, "
                 f"but got {y_pred.shape} and {y.shape}."
             )
         self._seen = True

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from mindspore.common._kinds import Count, Finite, Ints, PositiveInt
+from mindspore.common._checked import check_value
+from mindspore.common._kinds import Count, Finite, Ints, PositiveInt, described
 from mindspore.common.tensor import Tensor
 from mindspore.nn.metrics.metric import Metric
 
@@ -47,14 +50,14 @@ class OcclusionSensitivity(Metric):
                 "For 'OcclusionSensitivity.update', there must be 3 inputs: a network, an image and a class, "
                 f"but got {len(inputs)}."
             )
-        model, (image, label) = inputs[0], (self._convert_data(item) for item in inputs[1:])
+        model = check_value(Callable, inputs[0], "model", "OcclusionSensitivity.update")
+        image, label = (self._convert_data(item) for item in inputs[1:])
         if image.ndim < 2 or len(image) != 1 or label.size != 1:
             raise RuntimeError(
                 "For 'OcclusionSensitivity.update', there must be one image, as a batch of one, and one class, "
                 f"but got shapes {image.shape} and {label.shape}."
             )
-        column = int(label.reshape(-1)[0])
-        scores = lambda batch: model(Tensor(batch)).asnumpy()[:, column]  # noqa: E731
+        scores = functools.partial(self._scores, model, int(label.reshape(-1)[0]))
         ranges = self._ranges(image.shape[1:])
         covered = [self._covered(image[0], place) for place in itertools.product(*ranges)]
         found = [
@@ -63,6 +66,16 @@ class OcclusionSensitivity(Metric):
         ]
         falls = scores(image)[0] - np.concatenate(found)
         self._falls = falls.reshape([len(r) for r in ranges] + list(falls.shape[1:]))
+
+    def _scores(self, model: Callable, column: int, batch: np.ndarray) -> np.ndarray:
+        """The scores of a class."""
+        found = model(Tensor(batch))
+        if not isinstance(found, Tensor) or found.ndim < 2 or not 0 <= column < found.shape[1]:
+            raise ValueError(
+                f"For 'OcclusionSensitivity.update', the network must give a score of class {column} for each image, "
+                f"but got {described(found)}."
+            )
+        return found.asnumpy()[:, column]
 
     def _ranges(self, shape: tuple[int, ...]) -> list[range]:
         """The elements of each axis that are looked at."""

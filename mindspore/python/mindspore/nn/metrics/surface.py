@@ -6,7 +6,8 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 import numpy as np
 
-from mindspore.common._kinds import Finite, within
+from mindspore.common._checked import check_value
+from mindspore.common._kinds import Finite, Real, within
 from mindspore.nn.metrics.metric import Metric, rearrange_inputs
 
 DistanceMetric: TypeAlias = Literal["euclidean", "chessboard", "taxicab"]
@@ -68,7 +69,7 @@ class _Surfaces(Metric):
             raise ValueError(
                 f"For '{owner}', prediction and target must have one shape and elements, but got {y_pred.shape} and {y.shape}."
             )
-        label = inputs[2]
+        label = check_value(Real, inputs[2], "label", owner)
         masks = y_pred == label, y == label
         if not (masks[0].any() or masks[1].any()):
             raise ValueError(

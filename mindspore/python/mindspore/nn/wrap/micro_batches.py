@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from mindspore.common._kinds import PositiveInt, Real
+from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
 from mindspore.nn.cell import Cell
+from mindspore.nn.optim.optimizer import check_count
 
 
 class _MicroBatches(Cell):
@@ -99,7 +101,10 @@ class PipelineGradReducer(Cell):
     """
 
     def __init__(
-        self, parameters: Any, scale_sense: Real = 1.0, opt_shard: bool | None = None
+        self,
+        parameters: Iterable[Parameter],
+        scale_sense: Real = 1.0,
+        opt_shard: bool | None = None,
     ) -> None:
         super().__init__(auto_prefix=False)
         self.accu_grads = tuple(parameters)
@@ -108,6 +113,7 @@ class PipelineGradReducer(Cell):
 
     def construct(self, grads: Sequence[Tensor]) -> tuple[Tensor, ...]:
         """The gradients."""
+        check_count(self.cls_name, grads, self.accu_grads)
         return tuple([grad / self.scale_sense for grad in grads])
 
 

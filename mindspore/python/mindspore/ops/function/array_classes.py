@@ -10,7 +10,7 @@ from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.ops._bind import raw
 from mindspore.ops.function import array_func, index_func, join_func, random_func, reduce_func
-from mindspore.ops.function.vector_norm_func import _vector_norm
+from mindspore.ops.function.norm_func import _vector_norm
 from mindspore.ops.primitive import PythonPrimitive
 
 Arguments = list[tuple[str, Any, bool]]  # name, default, has a default

@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from mindspore import _core
+from mindspore import _core, context
 from mindspore._core import DType, Tensor
 from mindspore.ops._bind import bound
 
 _FLOATING = frozenset((_core.float16, _core.bfloat16, _core.float32, _core.float64))
+_HALF = frozenset((_core.float16, _core.bfloat16))
 _COMPLEX = frozenset((_core.complex64, _core.complex128))
 _SIGNED = frozenset((_core.int8, _core.int16, _core.int32, _core.int64))
 
@@ -35,7 +36,7 @@ def astype(self: Tensor, dtype: DType | str, copy: bool = True) -> Tensor:
 
 def to(self: Tensor, dtype: DType | str) -> Tensor:
     """The elements converted to `dtype`, or on the device of that name."""
-    if isinstance(dtype, str) and dtype in _core.backends():
+    if isinstance(dtype, str) and context.names_device(dtype):
         return self.move_to(dtype)
     wanted = _dtype("to", dtype)
     return self if self.dtype == wanted else bound.cast(self, wanted)
@@ -54,6 +55,11 @@ def _type(self: Tensor, dtype: DType | str | None = None) -> Any:
 def is_floating_point(input: Tensor) -> bool:
     """Whether the dtype is a floating one."""
     return input.dtype in _FLOATING
+
+
+def _in_float32(x: Tensor) -> Tensor:
+    """Half types as Float32, for what needs more digits on the way."""
+    return bound.cast(x, _core.float32) if x.dtype in _HALF else x
 
 
 def is_complex(input: Tensor) -> bool:

@@ -321,8 +321,8 @@ def _multinomial(
     replacement: bool = False,
 ) -> Tensor:
     """Positions drawn with probabilities proportional to the elements of each row."""
-    seeds = [_ints("MultinomialWithReplacement", s)[0] for s in (seed, offset)]
-    return multinomial_with_replacement(x, *seeds, numsamples, replacement)
+    first, second = (_ints("MultinomialWithReplacement", s)[0] for s in (seed, offset))
+    return multinomial_with_replacement(x, first, second, numsamples, replacement)
 
 
 def _padded_bytes(elements: int) -> int:

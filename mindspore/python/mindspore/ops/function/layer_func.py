@@ -14,7 +14,7 @@ from mindspore.ops.function.array_func import _axis
 from mindspore.ops.function.join_func import chunk
 from mindspore.ops.function.linalg_func import dense
 from mindspore.ops.function.nn_func import layer_norm
-from mindspore.ops.function.vector_norm_func import _vector_norm
+from mindspore.ops.function.norm_func import _vector_norm
 
 _cast, _reshape, _mean = raw("Cast"), raw("Reshape"), raw("ReduceMean")
 

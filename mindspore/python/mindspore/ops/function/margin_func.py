@@ -11,11 +11,12 @@ import numpy as np
 from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.common._kinds import NotNegative, Real, Reduction
+from mindspore.common._size import broadcast_shapes
 from mindspore.ops._bind import bound, raw
 from mindspore.ops.function.array_func import _axis
 from mindspore.ops.function.loss_func import _reduced
 from mindspore.ops.function.math_func import where
-from mindspore.ops.function.vector_norm_func import _vector_norm
+from mindspore.ops.function.norm_func import _vector_norm
 
 _cast, _reshape, _gather_d = raw("Cast"), raw("Reshape"), raw("GatherD")
 _sum, _mean = raw("ReduceSum"), raw("ReduceMean")
@@ -32,14 +33,8 @@ def gaussian_nll_loss(
     """The negative log likelihood of targets under normal distributions; `full` adds the constant part."""
     if eps <= 0:
         raise ValueError(f"For 'gaussian_nll_loss', 'eps' must be greater than 0, but got {eps}.")
-    if tuple(var.shape) != tuple(x.shape):
-        if tuple(var.shape) == tuple(x.shape[:-1]):
-            var = raw("ExpandDims")(var, axis=-1)
-        elif tuple(var.shape) != (*x.shape[:-1], 1):
-            raise ValueError(
-                "For 'gaussian_nll_loss', 'var' must have the shape of 'x', but for its last size, but got "
-                f"{tuple(var.shape)} for {tuple(x.shape)}."
-            )
+    if var.ndim and tuple(var.shape) == tuple(x.shape[:-1]):
+        var = raw("ExpandDims")(var, axis=-1)
     # The bound is no reason for the gradient to vanish.
     lifted = var + raw("StopGradient")(bound.maximum(eps - var, 0.0))
     distance = bound.square(x - target)
@@ -132,11 +127,6 @@ def multilabel_soft_margin_loss(
     input: Tensor, target: Tensor, weight: Tensor | None = None, reduction: Reduction = "mean"
 ) -> Tensor:
     """The mean over classes of the cross entropy of each with its target."""
-    if tuple(input.shape) != tuple(target.shape):
-        raise ValueError(
-            "For 'multilabel_soft_margin_loss', 'input' and 'target' must have the same shape, but got "
-            f"{tuple(input.shape)} and {tuple(target.shape)}."
-        )
     score = input * target
     loss = raw("Softplus")(input) - score
     if weight is not None:
@@ -184,8 +174,9 @@ def _triplet_margin(
 
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: NotNegative = 1e-08) -> Tensor:
     """The cosine of the angle between vectors along an axis."""
-    rank = max(x1.ndim, x2.ndim)
-    axis = _axis("cosine_similarity", dim, rank) - rank
+    shape = broadcast_shapes("cosine_similarity", tuple(x1.shape), tuple(x2.shape))
+    axis = _axis("cosine_similarity", dim, len(shape))
+    x1, x2 = (raw("BroadcastTo")(x, shape=shape) for x in (x1, x2))
 
     def size(x: Tensor) -> Tensor:
         norm = _vector_norm(x, 2, (axis,), True)

@@ -20,7 +20,8 @@ def _below(x: Tensor, size: Any) -> Tensor:
 
 
 def proximal(x: Tensor, rate: Any, l1: Any, l2: Any) -> Tensor:
-    """What an l1 and an l2 penalty leave of a value after a step of some length."""
+    """What an l1 and an l2 penalty, which if negative is none, leave of a value after a step of some length."""
+    l1 = bound.maximum(l1, 0.0) if isinstance(l1, Tensor) else max(l1, 0.0)
     return _below(x, rate * l1) / (rate * l2 + 1.0)
 
 

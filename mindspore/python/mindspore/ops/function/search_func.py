@@ -149,6 +149,7 @@ def histc(input: Tensor, bins: PositiveInt = 100, min: Real = 0.0, max: Real = 0
         raise ValueError(
             f"For 'histc', 'min' must not be greater than 'max', but got {min} and {max}."
         )
+    require_memory("histc", bins, 16)
     flat = _reshape(input, shape=(-1,))
     if flat.dtype not in (_core.float32, _core.float64):
         flat = _cast(flat, dtype=_core.float32)
@@ -171,6 +172,7 @@ def _histogram_fixed_width(
     x: Tensor, range: Tensor, nbins: PositiveInt = 100, dtype: DType | str = "int32"
 ) -> Tensor:
     """How many elements fall into each of equal bins of a range; those outside count at its ends."""
+    require_memory("histogram_fixed_width", nbins, 16)
     flat = _cast(_reshape(x, shape=(-1,)), dtype=_core.float32)
     ends = _cast(range, dtype=_core.float32)
     places, inside = _in_range(flat, ends[0], ends[1], nbins, True)

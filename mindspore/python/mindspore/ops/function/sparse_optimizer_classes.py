@@ -27,6 +27,8 @@ def _named(name: str, var: Tensor, grad: Tensor, indices: Tensor) -> None:
 
 def _summed(var: Tensor, grad: Tensor, indices: Tensor) -> tuple[Tensor, Tensor]:
     """The gradient of all rows, and which of them it names."""
+    if grad.dtype is not var.dtype:
+        grad = raw("Cast")(grad, dtype=var.dtype)
     full = raw("UnsortedSegmentSum")(grad, indices, num_segments=var.shape[0])
     ones = raw("Ones")(shape=indices.shape, dtype=_core.int32)
     counts = raw("UnsortedSegmentSum")(ones, indices, num_segments=var.shape[0])
@@ -81,7 +83,7 @@ def _adagrad(
     _named("SparseApplyAdagrad", var, grad, indices)
     full, there = _summed(var, grad, indices)
     squares = accum + _square(full) if update_slots else accum
-    step = full * lr / (_sqrt(squares) + epsilon)
+    step = full * lr / _sqrt(squares + epsilon)
     made = _written(there, (var, var - step), (accum, squares))
     return made[0], made[1]
 

@@ -79,7 +79,7 @@ def mvlgamma(input: Tensor, p: Layers) -> Tensor:
     return total + p * (p - 1) / 4 * math.log(math.pi)
 
 
-def xdivy(x: Tensor | Number, y: Tensor | Number) -> Tensor:
+def xdivy(x: Tensor | Number, y: Tensor | Number) -> Any:
     """`x / y`, and 0 where x is."""
     zero = bound.equal(x, 0) if isinstance(x, Tensor) else None
     if zero is None:

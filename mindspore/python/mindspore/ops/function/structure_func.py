@@ -15,13 +15,43 @@ from mindspore._core import DType, Tensor
 from mindspore.common._kinds import Ints, Real
 from mindspore.common.dtype import dtype_to_nptype
 from mindspore.ops._bind import bound, raw
-from mindspore.ops.function.array_func import _ints
+from mindspore.ops.function.array_func import _axis, _ints
 
 
 # ---- operators --------------------------------------------------------------------------------------
+def _divided(name: str, function: Callable, x: Any, y: Any) -> Any:
+    if not isinstance(y, Tensor) and y == 0:
+        raise ValueError(f"For '{name}', the divisor must not be 0, but got {y}.")
+    return function(x, y)
+
+
 def scalar_div(x: Any, y: Any) -> Any:
     """`x / y`."""
-    return x / y
+    return _divided("scalar_div", operator.truediv, x, y)
+
+
+def scalar_floordiv(x: Any, y: Any) -> Any:
+    """`x // y`."""
+    return _divided("scalar_floordiv", operator.floordiv, x, y)
+
+
+def scalar_mod(x: Any, y: Any) -> Any:
+    """`x % y`."""
+    return _divided("scalar_mod", operator.mod, x, y)
+
+
+def scalar_uadd(x: Any) -> Any:
+    """`x`."""
+    return x
+
+
+def dict_getitem(items: dict, key: Any) -> Any:
+    """The value of a key."""
+    if key not in items:
+        raise ValueError(
+            f"For 'dict_getitem', the key must be one of {list(items)}, but got {key!r}."
+        )
+    return items[key]
 
 
 def scalar_log(x: Any) -> Any:
@@ -43,8 +73,6 @@ _OPERATORS: dict[str, Callable] = {
     "scalar_add": operator.add,
     "scalar_sub": operator.sub,
     "scalar_mul": operator.mul,
-    "scalar_floordiv": operator.floordiv,
-    "scalar_mod": operator.mod,
     "scalar_pow": operator.pow,
     "scalar_eq": operator.eq,
     "scalar_ne": operator.ne,
@@ -52,11 +80,9 @@ _OPERATORS: dict[str, Callable] = {
     "scalar_le": operator.le,
     "scalar_gt": operator.gt,
     "scalar_ge": operator.ge,
-    "scalar_uadd": operator.pos,
     "scalar_usub": operator.neg,
     "tuple_getitem": operator.getitem,
     "list_getitem": operator.getitem,
-    "dict_getitem": operator.getitem,
     "tuple_equal": operator.eq,
     "list_equal": operator.eq,
     "bool_eq": operator.eq,
@@ -174,7 +200,8 @@ def shape_mul(input_data: Sequence[int]) -> int:
 
 def reduced_shape(shape: Sequence[int], axes: Ints) -> tuple:
     """A shape in which some axes are reduced to 1; none means all."""
-    chosen = {a % len(shape) for a in _ints("reduced_shape", axes)} or set(range(len(shape)))
+    rank = len(shape)
+    chosen = {_axis("reduced_shape", a, rank) for a in _ints("reduced_shape", axes)} or range(rank)
     return tuple(1 if i in chosen else n for i, n in enumerate(shape))
 
 
@@ -187,12 +214,7 @@ def broadcast_gradient_args(x_shape: Sequence[int], y_shape: Sequence[int]) -> t
             f"For 'broadcast_gradient_args', the shapes must broadcast, but got {tuple(x_shape)} and {tuple(y_shape)}."
         )
 
-    def repeated(sizes: list[int], others: list[int], lead: int) -> tuple:
-        return tuple(
-            i for i, (n, m) in enumerate(zip(sizes, others)) if i < lead or (n == 1 and m != 1)
-        )
-
-    return repeated(x, y, rank - len(x_shape)), repeated(y, x, rank - len(y_shape))
+    return tuple(tuple(i for i, n in enumerate(sizes) if n == 1) for sizes in (x, y))  # type: ignore[return-value]
 
 
 def shape_(x: Tensor) -> tuple:
@@ -292,6 +314,10 @@ FACES = {"ScalarCast()(input_scalar@input_x, dtype@input_y)": "scalar_cast"}
 __all__ = [
     *_OPERATORS,
     "array_to_scalar",
+    "scalar_uadd",
+    "scalar_mod",
+    "scalar_floordiv",
+    "dict_getitem",
     "bool_and",
     "bool_or",
     "broadcast_gradient_args",

@@ -186,7 +186,7 @@ def _no_repeat_ngram(state_seq: Tensor, log_probs: Tensor, ngram_size: int = 1) 
         )
     size = ngram_size - 1
     last = state_seq[..., length - size :] if size else None
-    banned = None
+    banned: Any = None
     classes = Tensor(np.arange(log_probs.shape[-1]), state_seq.dtype)
     for begin in range(length - size):
         here = bound.equal(raw("ExpandDims")(state_seq[..., begin + size], axis=-1), classes)
@@ -207,17 +207,17 @@ def _edit_distance(
     normalize: bool = True,
 ) -> Tensor:
     """Levenshtein distances of sequences, whose items are given by coordinates in a tensor of two or more axes."""
-    given = (hypothesis_indices, hypothesis_values, hypothesis_shape)
-    given += (truth_indices, truth_values, truth_shape)
-    arrays = [_concrete("EditDistance", t) for t in given]
+    hypothesis = (hypothesis_indices, hypothesis_values, hypothesis_shape)
+    truth = (truth_indices, truth_values, truth_shape)
+    arrays = [_concrete("EditDistance", t) for t in (*hypothesis, *truth)]
     shape = np.maximum(arrays[2], arrays[5])[:-1]
     result = np.zeros(shape, np.float32)
     sides = [_sequences(*arrays[:2]), _sequences(*arrays[3:5])]
     for place in np.ndindex(*shape):
-        guess, truth = (side.get(place, []) for side in sides)
-        distance = _levenshtein(guess, truth)
+        guess, right = (side.get(place, []) for side in sides)
+        distance = _levenshtein(guess, right)
         if normalize:
-            distance = distance / len(truth) if truth else (np.inf if guess else 0.0)
+            distance = distance / len(right) if right else (np.inf if guess else 0.0)
         result[place] = distance
     return Tensor(result)
 

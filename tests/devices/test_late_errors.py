@@ -1,0 +1,125 @@
+"""What a device finds wrong late: values that were there are kept, and no error is lost."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import mindspore as ms
+from mindspore import Parameter, Tensor, ops
+
+TESTS = Path(__file__).resolve().parent.parent
+
+
+def floats(count: int) -> Tensor:
+    return Tensor(np.arange(count, dtype=np.float32))
+
+
+def wrong() -> Tensor:
+    """A number whose index is wrong, which the device finds out later."""
+    return ops.gather(Tensor(np.ones((3, 2), np.float32)), Tensor([7], ms.int32), 0)[0, 0]
+
+
+@ms.jit
+def added(x):
+    return x.add_(1.0)
+
+
+WRITES = {
+    "add_": lambda x: x.add_(1.0),
+    "item": lambda x: x.__setitem__(0, 100.0),
+    "slice": lambda x: x.__setitem__(slice(1, None), 100.0),
+    "view": lambda x: x[1:].add_(1.0),
+    "filled view": lambda x: x[:1].fill_(100.0),
+    "index_add_": lambda x: x.index_add_(0, Tensor([0], ms.int32), Tensor([1.0])),
+    "assign": lambda x: ops.assign(x, x * 2) if isinstance(x, Parameter) else x.copy_(x * 2),
+    "compiled": lambda x: added(x),
+    "with a wrong value": lambda x: x.add_(wrong()),
+    "an item with one": lambda x: x.__setitem__(0, wrong()),
+}
+MADE = {
+    "on the device": lambda: floats(4) + 0,
+    "on the host": lambda: floats(4),
+    "held": lambda: (floats(4) + 0)[:],
+    "a Parameter": lambda: Parameter(floats(4), name="p"),
+}
+
+
+@pytest.mark.parametrize("made", MADE)
+@pytest.mark.parametrize("write", WRITES)
+def test_what_was_written_to_keeps_its_value(fenced, write, made):
+    if write == "compiled":
+        WRITES[write](MADE[made]())
+    x = MADE[made]()
+    wrong()
+    with pytest.raises(IndexError):
+        WRITES[write](x)
+        ms.runtime.synchronize()
+    assert x.asnumpy().tolist() == [0, 1, 2, 3]
+    x.add_(1.0)  # and the next write is done
+    assert x.asnumpy().tolist() == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("look", [slice(None, None, 2), slice(1, None)])
+def test_views_show_what_their_base_has(fenced, look):
+    x = floats(4) + 0
+    view = x[look]
+    x.add_(1.0)
+    wrong()
+    for _ in range(2):  # it is brought up to date, which the device leaves out
+        with pytest.raises(IndexError):
+            view.asnumpy()
+            ms.runtime.synchronize()
+        assert view.asnumpy().tolist() == x.asnumpy()[look].tolist()
+        wrong()
+    with pytest.raises(IndexError):
+        ms.runtime.synchronize()
+
+
+def test_parameters_keep_theirs_under_a_gradient(fenced):
+    p = Parameter(floats(3), name="p")
+
+    def step(x):
+        wrong()
+        ops.assign(p, x * 2)
+        return (p * x).sum()
+
+    ms.grad(step)(floats(3))
+    with pytest.raises(IndexError):
+        ms.runtime.synchronize()
+    assert p.asnumpy().tolist() == [0, 1, 2]
+
+
+PROGRAM = """
+import sys; sys.path[:0] = {path!r}
+import fenced_device, mindspore as ms
+from mindspore import Tensor, nn
+ms.set_device(ms.register_backend(fenced_device.library()))
+table = nn.Embedding(10, 4)
+for i in range(5):
+    table(Tensor([i * 3], ms.int32))
+{end}
+"""
+
+
+@pytest.mark.parametrize("end, status", [("", 1), ("sys.exit(3)", 3)])
+def test_the_last_error_is_shown_at_the_end(fenced, end, status):
+    program = PROGRAM.format(path=[str(TESTS), *sys.path], end=end)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == status
+    assert "[ERROR] IndexError: For 'Gather'" in done.stderr
+
+
+def test_an_error_that_was_heard_is_not_shown_again(fenced):
+    end = "try: ms.runtime.synchronize()\nexcept IndexError: print('heard')"
+    program = PROGRAM.format(path=[str(TESTS), *sys.path], end=end)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0 and done.stdout == "heard\n" and "Gather" not in done.stderr
