@@ -83,13 +83,23 @@ class ChannelShuffle(PythonPrimitive):
         return _shuffled(self.name, x, self.group)
 
 
+def _pairs(owner: str, value: Any) -> Sequence[Sequence[int]]:
+    """Pairs of ints, also those of a tensor whose values are known."""
+    if not isinstance(value, Tensor):
+        return value
+    if value.ndim != 2:
+        raise ValueError(
+            f"For '{owner}', a tensor of pairs must have 2 dimensions, but got shape {value.shape}."
+        )
+    return value.asnumpy().tolist()
+
+
 # ---- batch ---------------------------------------------------------------------------------------
 def _blocks(
     owner: str, rank: int, block: Any, borders: Any, what: str
 ) -> tuple[tuple[int, ...], list[tuple[int, int]]]:
     """Block sizes of the last dimensions, and what is added or cut before and after each."""
-    if isinstance(borders, Tensor):
-        borders = borders.asnumpy().tolist()
+    borders = _pairs(owner, borders)
     sizes = array_func._ints(owner, block)
     pairs = [tuple(array_func._ints(owner, pair)) for pair in borders]
     if isinstance(block, int):
@@ -262,9 +272,8 @@ def mirror_pad(
     mode: Literal["REFLECT", "SYMMETRIC"],
 ) -> Tensor:
     """Elements mirrored at the borders: with the border itself in mode 'SYMMETRIC', without in 'REFLECT'."""
-    if isinstance(paddings, Tensor):
-        paddings = paddings.asnumpy().tolist()
-    return raw("MirrorPad")(input_x, paddings=[n for pair in paddings for n in pair], mode=mode)
+    pairs = _pairs("mirror_pad", paddings)
+    return raw("MirrorPad")(input_x, paddings=[n for pair in pairs for n in pair], mode=mode)
 
 
 # ---- names of dimensions -------------------------------------------------------------------------

@@ -156,8 +156,8 @@ def deformable_conv2d(
     padding: Ints,
     bias: Tensor | None = None,
     dilations: Ints = (1, 1, 1, 1),
-    groups: int = 1,
-    deformable_groups: int = 1,
+    groups: PositiveInt = 1,
+    deformable_groups: PositiveInt = 1,
     modulated: bool = True,
 ) -> Tensor:
     """Convolution of images with windows whose elements are moved by `offsets`: horizontal ones, vertical ones, and then
