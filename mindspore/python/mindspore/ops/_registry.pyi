@@ -82,6 +82,7 @@ from mindspore.ops.function.tensor_methods import *
 from mindspore.ops.function.unfold_func import *
 from mindspore.ops.function.unique_func import *
 from mindspore.ops.function.unpool_func import *
+from mindspore.ops.function.vector_norm_func import *
 from mindspore.ops.function.whole_methods import *
 from mindspore.ops.function.window_func import *
 

@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.common._kinds import Ints, PositiveInt, Sizes
 from mindspore.ops._bind import raw
@@ -82,13 +83,23 @@ class ChannelShuffle(PythonPrimitive):
         return _shuffled(self.name, x, self.group)
 
 
+def _pairs(owner: str, value: Any) -> Sequence[Sequence[int]]:
+    """Pairs of ints, also those of a tensor whose values are known."""
+    if not isinstance(value, Tensor):
+        return value
+    if value.ndim != 2:
+        raise ValueError(
+            f"For '{owner}', a tensor of pairs must have 2 dimensions, but got shape {value.shape}."
+        )
+    return value.asnumpy().tolist()
+
+
 # ---- batch ---------------------------------------------------------------------------------------
 def _blocks(
     owner: str, rank: int, block: Any, borders: Any, what: str
 ) -> tuple[tuple[int, ...], list[tuple[int, int]]]:
     """Block sizes of the last dimensions, and what is added or cut before and after each."""
-    if isinstance(borders, Tensor):
-        borders = borders.asnumpy().tolist()
+    borders = _pairs(owner, borders)
     sizes = array_func._ints(owner, block)
     pairs = [tuple(array_func._ints(owner, pair)) for pair in borders]
     if isinstance(block, int):
@@ -261,9 +272,8 @@ def mirror_pad(
     mode: Literal["REFLECT", "SYMMETRIC"],
 ) -> Tensor:
     """Elements mirrored at the borders: with the border itself in mode 'SYMMETRIC', without in 'REFLECT'."""
-    if isinstance(paddings, Tensor):
-        paddings = paddings.asnumpy().tolist()
-    return raw("MirrorPad")(input_x, paddings=[n for pair in paddings for n in pair], mode=mode)
+    pairs = _pairs("mirror_pad", paddings)
+    return raw("MirrorPad")(input_x, paddings=[n for pair in pairs for n in pair], mode=mode)
 
 
 # ---- names of dimensions -------------------------------------------------------------------------
@@ -299,6 +309,10 @@ class DataFormatVecPermute(PythonPrimitive):
         if tuple(input_x.shape) not in ((4,), (4, 2)):
             raise ValueError(
                 f"For '{self.name}', 'input_x' must have shape (4,) or (4, 2), but got {input_x.shape}."
+            )
+        if input_x.dtype not in (_core.int32, _core.int64):
+            raise TypeError(
+                f"For '{self.name}', 'input_x' must be of int32 or int64, but got {input_x.dtype}."
             )
         order = _order(self.name, self.src_format, self.dst_format)
         return raw("Gather")(input_x, Tensor(np.array(order, np.int32)), axis=0)

@@ -32,7 +32,8 @@ def _corner(flat: Tensor, y: Tensor, x: Tensor, height: int, width: int) -> Tens
     """Elements of images [n, groups, c, height * width] at whole positions [n, groups, m]; 0 outside."""
     row, column = math_func.clamp(y, 0, height - 1), math_func.clamp(x, 0, width - 1)
     inside = bound.logical_and(bound.equal(row, y), bound.equal(column, x))
-    at = _cast(row * width + column, dtype=_core.int32)
+    at = row * width + column
+    at = _cast(raw("Select")(inside, at, raw("ZerosLike")(at)), dtype=_core.int32)
     n, groups, m = at.shape
     index = raw("BroadcastTo")(_reshape(at, shape=(n, groups, 1, m)), shape=(*flat.shape[:3], m))
     taken = raw("GatherD")(flat, index, dim=3)
@@ -76,6 +77,11 @@ def _bent(
         raise ValueError(
             f"For '{owner}', 'x' must have 4 dimensions and a multiple of {groups} channels, "
             f"but got shape {x.shape}."
+        )
+    if x.dtype != offsets.dtype:
+        raise TypeError(
+            f"For '{owner}', 'x' and 'offsets' must have the same dtype, "
+            f"but got {x.dtype} and {offsets.dtype}."
         )
     n, c, *space = x.shape
     out = [
@@ -150,8 +156,8 @@ def deformable_conv2d(
     padding: Ints,
     bias: Tensor | None = None,
     dilations: Ints = (1, 1, 1, 1),
-    groups: int = 1,
-    deformable_groups: int = 1,
+    groups: PositiveInt = 1,
+    deformable_groups: PositiveInt = 1,
     modulated: bool = True,
 ) -> Tensor:
     """Convolution of images with windows whose elements are moved by `offsets`: horizontal ones, vertical ones, and then

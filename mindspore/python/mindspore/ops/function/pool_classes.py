@@ -182,14 +182,14 @@ class AdaptiveAvgPool2D(classes["AdaptiveAvgPool2D"]):  # type: ignore[misc, val
     """Means over a grid of `output_size` windows; None keeps a size of the input."""
 
     def __init__(self, output_size: Any) -> None:
-        super().__init__(pool_func.grid(output_size))
+        super().__init__(pool_func.grid(type(self).__name__, output_size))
 
 
 class AdaptiveAvgPool3D(classes["AdaptiveAvgPool3D"]):  # type: ignore[misc, valid-type]
     """Means over a grid of `output_size` windows of volumes; None keeps a size of the input."""
 
     def __init__(self, output_size: Any) -> None:
-        super().__init__(pool_func.grid(output_size))
+        super().__init__(pool_func.grid(type(self).__name__, output_size))
 
 
 class AdaptiveMaxPool2D(PythonPrimitive):

@@ -9,6 +9,7 @@ from typing import Any
 from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.common._kinds import Ints, Real
+from mindspore.common._size import require_memory
 from mindspore.ops._bind import bound, raw
 from mindspore.ops._windows import images, lead, pads, restored, sizes
 
@@ -18,6 +19,8 @@ _AVG = {2: raw("AvgPool"), 3: raw("AvgPool3D")}
 _ADAPTIVE_AVG = {2: raw("AdaptiveAvgPool2D"), 3: raw("AdaptiveAvgPool3D")}
 _ADAPTIVE_MAX = {2: raw("AdaptiveMaxPool2D"), 3: raw("AdaptiveMaxPool3D")}
 _cast = raw("Cast")
+
+_BYTES_OF_WINDOW = 64  # its share of the result, and where it lies
 
 OutputSize = int | Sequence[int | None] | None
 
@@ -152,8 +155,8 @@ def _lp_pool(
     rank: int, x: Tensor, norm_type: Real, kernel_size: Ints, stride: Ints | None, ceil_mode: bool
 ) -> Tensor:
     owner = f"lp_pool{rank}d"
-    if not norm_type > 0:
-        raise ValueError(f"For '{owner}', 'norm_type' must be greater than 0, but got {norm_type}.")
+    if norm_type == 0:
+        raise ValueError(f"For '{owner}', 'norm_type' must not be 0.")
     windows = _windows(owner, rank, kernel_size, stride, 0, ceil_mode)
     batch = images(owner, x, rank)
     if math.isinf(norm_type):
@@ -187,8 +190,10 @@ def lp_pool2d(
 
 
 # ---- adaptive ------------------------------------------------------------------------------------
-def grid(output_size: Any) -> Any:
+def grid(owner: str, output_size: Any) -> Any:
     """The size of a grid as the ops take it: -1 for None, which keeps a size of the input."""
+    given = output_size if isinstance(output_size, (tuple, list)) else (output_size,)
+    require_memory(owner, math.prod(abs(s) for s in given if isinstance(s, int)), _BYTES_OF_WINDOW)
     if output_size is None:
         return -1
     return (
@@ -211,8 +216,8 @@ def _adaptive_max(
 def _line(owner: str, rank: int, output_size: Any) -> Any:
     """The size of a grid of images, also for sequences."""
     if rank > 1:
-        return grid(output_size)
-    return (1, *sizes(owner, "output_size", output_size, 1, 1))
+        return grid(owner, output_size)
+    return grid(owner, (1, *sizes(owner, "output_size", output_size, 1, 1)))
 
 
 def adaptive_avg_pool1d(input: Tensor, output_size: Ints) -> Tensor:
@@ -224,12 +229,12 @@ def adaptive_avg_pool1d(input: Tensor, output_size: Ints) -> Tensor:
 
 def adaptive_avg_pool2d(input: Tensor, output_size: OutputSize) -> Tensor:
     """Means over a grid of `output_size` windows; None keeps a size of the input."""
-    return _ADAPTIVE_AVG[2](input, output_size=grid(output_size))
+    return _ADAPTIVE_AVG[2](input, output_size=grid("adaptive_avg_pool2d", output_size))
 
 
 def adaptive_avg_pool3d(input: Tensor, output_size: OutputSize) -> Tensor:
     """Means over a grid of `output_size` windows of volumes; None keeps a size of the input."""
-    return _ADAPTIVE_AVG[3](input, output_size=grid(output_size))
+    return _ADAPTIVE_AVG[3](input, output_size=grid("adaptive_avg_pool3d", output_size))
 
 
 def adaptive_max_pool1d(input: Tensor, output_size: Ints, return_indices: bool = False) -> Any:

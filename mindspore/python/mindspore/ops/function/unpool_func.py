@@ -13,7 +13,7 @@ from mindspore._core import Tensor
 from mindspore.common._kinds import Ints
 from mindspore.ops._bind import bound, raw
 from mindspore.ops._windows import sizes
-from mindspore.ops.function import random_func
+from mindspore.ops.function import math_func, random_func
 
 _reshape, _fill, _gather, _cast = raw("Reshape"), raw("Fill"), raw("GatherD"), raw("Cast")
 _scatter, _broadcast_to = raw("TensorScatterElements"), raw("BroadcastTo")
@@ -115,15 +115,15 @@ def max_unpool3d(
 # ---- windows at random places --------------------------------------------------------------------
 def _starts(samples: Tensor, size: int, out: int, kernel: int) -> Tensor:
     """Where `out` windows begin, [..., out], from one random number each [..., 1]."""
+    room = size - kernel
     if out == 1:
-        return _cast(samples * 0, dtype=_core.int32) + (size - kernel)
-    step = Tensor(np.float32(size - kernel) / np.float32(out - 1), _core.float32)
+        return _cast(raw("ZerosLike")(samples), dtype=_core.int32) + room
+    step = Tensor(np.float32(room) / np.float32(out - 1), _core.float32)
     numbers = Tensor(np.arange(out, dtype=np.float32))
     floors = bound.floor((numbers + samples) * step) - bound.floor(samples * step)
+    starts = math_func.clamp(_cast(floors, dtype=_core.int32), 0, room)
     last = Tensor(np.arange(out) == out - 1)
-    return _cast(
-        raw("Select")(last, raw("OnesLike")(floors) * (size - kernel), floors), dtype=_core.int32
-    )
+    return raw("Select")(last, raw("ZerosLike")(starts) + room, starts)
 
 
 def fractional_positions(
@@ -161,6 +161,10 @@ def fractional_max(
         raise ValueError(
             f"For '{owner}', the random samples must have shape {(*x.shape[:2], len(image))}, "
             f"but got {tuple(samples.shape)}."
+        )
+    if not samples.is_floating_point():
+        raise TypeError(
+            f"For '{owner}', the random samples must be floats, but got {samples.dtype}."
         )
     samples = _cast(samples, dtype=_core.float32)
     positions = fractional_positions(samples, image, out, kernel)
