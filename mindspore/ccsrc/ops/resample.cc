@@ -112,7 +112,7 @@ struct Axis {
     return window;
   }
 
-  // Elements of an axis that keeps its size stay, whatever the scale, unless more than two are weighed.
+  // Elements of an axis that keeps its size stay, whatever the scale, if at most two are weighed.
   SampleWindow operator()(int64_t i) const {
     if (in == out && sampling.mode <= SampleMode::kLinear) return {i, {1.0}};
     switch (sampling.mode) {

@@ -47,6 +47,10 @@ from mindspore.ops.function.deform_func import *
 from mindspore.ops.function.distribution_func import *
 from mindspore.ops.function.einsum_func import *
 from mindspore.ops.function.factor_func import *
+from mindspore.ops.function.box_func import *
+from mindspore.ops.function.cast_func import *
+from mindspore.ops.function.color_func import *
+from mindspore.ops.function.creation_func import *
 from mindspore.ops.function.grid_func import *
 from mindspore.ops.function.index_func import *
 from mindspore.ops.function.inplace_methods import *

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeAlias
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from mindspore.nn.cell import Cell
 from mindspore.ops import operations as P
 from mindspore.ops.function.interpolate_func import ResizeBilinearV2
 
-_Scales = Positive | Sequence[Positive]
+_Scales: TypeAlias = Positive | Sequence[Positive]
 
 
 class ResizeBilinear(Cell):

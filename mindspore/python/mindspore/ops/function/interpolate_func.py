@@ -75,6 +75,8 @@ def _sampled(
         raise TypeError(
             f"For '{name}', the dtype of the input must be a floating one, but got {x.dtype}."
         )
+    if any(n == 0 for n in x.shape[x.ndim - len(size) :]):
+        raise ValueError(f"For '{name}', images must not be empty, but got shape {x.shape}.")
     return _resample(x, size=size, mode=mode, coordinates=coordinates, scales=scales)
 
 
