@@ -7,7 +7,7 @@
 namespace ms::factor {
 namespace {
 
-// ---- matrices as terms --------------------------------------------------------------------------
+// ---- matrices as terms ---------------------------------------------------------------------
 Term Call(const char* op, const Terms& in, const NamedAttrs& attrs = {}) {
   return in[0].emitter->Call(op, in, attrs);
 }
@@ -86,7 +86,7 @@ Term RealOf(const Term& x, DType dtype) {
 
 }  // namespace
 
-// ---- triangles ----------------------------------------------------------------------------------
+// ---- triangles -----------------------------------------------------------------------------
 Terms CholeskyGrad(GradContext& g) {
   bool upper = g.attr<bool>("upper");
   Term l = upper ? Adjoint(g.out()) : g.out();
@@ -128,7 +128,7 @@ Terms LuGrad(GradContext& g) {
                  {{"axis", int64_t{-2}}, {"reduction", std::string("none")}})};
 }
 
-// ---- solutions ----------------------------------------------------------------------------------
+// ---- solutions -----------------------------------------------------------------------------
 Terms SolveByLuGrad(GradContext& g) {
   bool adjoint = g.attr<bool>("adjoint");
   Terms grads(4);
@@ -146,7 +146,7 @@ Terms InverseGrad(GradContext& g) {
   return {-AdjointProduct(y, ProductAdjoint(g.dout(), y))};
 }
 
-// ---- determinants -------------------------------------------------------------------------------
+// ---- determinants --------------------------------------------------------------------------
 namespace {
 
 struct Eliminated {
@@ -200,7 +200,7 @@ Terms LogDeterminantGrad(GradContext& g) {
   return {AsMatrix(g.dout(1)) * InverseAdjoint(g)};
 }
 
-// ---- orthogonal factors -------------------------------------------------------------------------
+// ---- orthogonal factors --------------------------------------------------------------------
 namespace {
 
 // Of a = q r with as many columns as r has rows: (dq + q sym(r dr^H - dq^H q)) r^-H, where sym
@@ -282,7 +282,7 @@ Terms SvdBatch(BatchContext& b) {
   return made;
 }
 
-// ---- pseudo-inverse -----------------------------------------------------------------------------
+// ---- pseudo-inverse ------------------------------------------------------------------------
 Terms PseudoInverse(ExpandContext& c) {
   Term x = c.in(0);
   Terms factors = c.emitter().CallMany("Svd", {x});
@@ -312,7 +312,7 @@ Terms PseudoInverseGrad(GradContext& g) {
   return {da + right - Product(Product(right, p), a)};
 }
 
-// ---- eigenvalues --------------------------------------------------------------------------------
+// ---- eigenvalues ---------------------------------------------------------------------------
 Terms SymmetricEigenGrad(GradContext& g) {
   Term w = g.out(0), v = g.out(1), middle;
   if (g.has_dout(0)) middle = WithDiagonal(CastTo(g.dout(0), v.dtype()));

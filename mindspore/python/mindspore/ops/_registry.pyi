@@ -52,6 +52,8 @@ from mindspore.ops.function.cast_func import *
 from mindspore.ops.function.color_func import *
 from mindspore.ops.function.creation_func import *
 from mindspore.ops.function.grid_func import *
+from mindspore.ops.function.einsum_func import *
+from mindspore.ops.function.factor_func import *
 from mindspore.ops.function.index_func import *
 from mindspore.ops.function.inplace_methods import *
 from mindspore.ops.function.interpolate_func import *

@@ -38,9 +38,9 @@ void FillWithNan(int64_t rows, int64_t columns, View<T> to) {
   for (int64_t i = 0; i < rows; ++i) std::fill_n(&to(i, 0), columns, static_cast<T>(NAN));
 }
 
-// ---- Cholesky -----------------------------------------------------------------------------------
-// The
-// symmetric part of a matrix; false where it is not nearly the matrix itself.
+// ---- Cholesky ------------------------------------------------------------------------------
+
+// The symmetric part of a matrix; false where it is not nearly the matrix itself.
 template <class T>
 bool Symmetrise(int64_t n, View<T> x, View<T> to) {
   constexpr double kTolerance = 1e-4;
@@ -68,7 +68,7 @@ Refusal CholeskyOf(const KernelRequest& r, const KernelArgs& args, int64_t at) {
   return nullptr;
 }
 
-// ---- solutions ----------------------------------------------------------------------------------
+// ---- solutions -----------------------------------------------------------------------------
 template <class T>
 Refusal TriangularOf(const KernelRequest& r, const KernelArgs& args, int64_t at) {
   int64_t n = r.shape(0)[-1], k = r.shape(1)[-1];
@@ -134,7 +134,7 @@ Refusal InverseOf(const KernelRequest& r, const KernelArgs& args, int64_t at) {
   return nullptr;
 }
 
-// ---- orthogonal ---------------------------------------------------------------------------------
+// ---- orthogonal ----------------------------------------------------------------------------
 template <class T>
 Refusal ReflectionsOf(const KernelRequest& r, const KernelArgs& args, int64_t at) {
   int64_t m = r.shape(0)[-2], n = r.shape(0)[-1];
@@ -214,7 +214,7 @@ Refusal ExponentialOf(const KernelRequest& r, const KernelArgs& args, int64_t at
   return nullptr;
 }
 
-// ---- permutations -------------------------------------------------------------------------------
+// ---- permutations --------------------------------------------------------------------------
 KernelChoice Permutation(const KernelRequest& r) {
   int64_t count = r.shape(0)[-1], size = r.out[0].shape()[-1];
   int64_t many = size > 0 ? r.out[0].shape().size() / size : 0;

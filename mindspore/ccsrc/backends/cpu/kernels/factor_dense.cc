@@ -89,7 +89,7 @@ void Multiply(int64_t m, int64_t n, int64_t k, T alpha, View<T> a, View<T> b, Vi
   }
 }
 
-// ---- Cholesky -----------------------------------------------------------------------------------
+// ---- Cholesky ------------------------------------------------------------------------------
 template <class T>
 bool FactorCholesky(int64_t n, View<T> a) {
   if (n <= kFew) return Loops<T>().cholesky(n, a);
@@ -105,7 +105,7 @@ bool FactorCholesky(int64_t n, View<T> a) {
   return FactorCholesky(rest, a.From(h, h));
 }
 
-// ---- elimination --------------------------------------------------------------------------------
+// ---- elimination ---------------------------------------------------------------------------
 template <class T>
 void ExchangeRows(int64_t count, const int32_t* pivots, int64_t columns, View<T> a, bool back) {
   for (int64_t k = 0; k < count; ++k) {
@@ -157,21 +157,38 @@ void SolveTriangle(int64_t n, int64_t columns, View<T> t, bool lower, bool unit,
   });
 }
 
-// ---- reflections --------------------------------------------------------------------------------
+// ---- reflections ---------------------------------------------------------------------------
+namespace {
+
+// The sum of squares of x / scale.
+template <class T>
+double Squares(int64_t n, const T* x, double scale) {
+  double sums[4] = {};
+  for (int64_t i = 0; i < n; ++i) {
+    double part = static_cast<double>(x[i]) / scale;
+    sums[i & 3] += part * part;
+  }
+  return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+}
+
+}  // namespace
+
 template <class T>
 T Reflect(int64_t n, T* x, T* tau) {
-  double most = 0;  // with the first, whose square counts too
-  for (int64_t i = 1; i < n; ++i) most = std::max(most, static_cast<double>(std::abs(x[i])));
   *tau = 0;
-  if (n <= 1 || most == 0) return n > 0 ? x[0] : T(0);
-  // Far from the limits of the type squares need no scale.
-  double scale = most > 1e-100 && most < 1e100 ? 1 : most, sum = 0;
-  for (int64_t i = 1; i < n; ++i) {
-    double part = static_cast<double>(x[i]) / scale;
-    sum += part * part;
+  if (n <= 1) return n > 0 ? x[0] : T(0);
+  double scale = 1, sum = Squares(n - 1, x + 1, 1);
+  double first = static_cast<double>(x[0]), all = first * first + sum;
+  if (!(all > 1e-200 && all < 1e200) || sum == 0) {  // squares near the limits of the type
+    double rest = 0;
+    for (int64_t i = 1; i < n; ++i) rest = std::max(rest, static_cast<double>(std::abs(x[i])));
+    if (rest == 0) return x[0];
+    scale = std::max(rest, std::abs(first));
+    sum = Squares(n - 1, x + 1, scale);
+    first /= scale;
+    all = first * first + sum;
   }
-  double first = static_cast<double>(x[0]) / scale;
-  double beta = -std::copysign(std::sqrt(first * first + sum), first);
+  double beta = -std::copysign(std::sqrt(all), first);
   *tau = static_cast<T>((beta - first) / beta);
   double inverse = 1 / (first - beta);
   for (int64_t i = 1; i < n; ++i)
@@ -276,7 +293,8 @@ void VectorsOfQr(int64_t k, int64_t m, View<T> a, View<T> vectors) {
   }
 }
 
-// ---- exponential --------------------------------------------------------------------------------
+// ---- exponential ---------------------------------------------------------------------------
+
 // Higham, "The
 // scaling and squaring method for the matrix exponential revisited", 2005: a quotient of
 // polynomials of degree 13, squared as often as the norm demands.

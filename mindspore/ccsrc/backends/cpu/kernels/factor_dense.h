@@ -56,10 +56,10 @@ void ExchangeRows(int64_t count, const int32_t* pivots, int64_t columns, View<T>
 template <class T>
 void SolveTriangle(int64_t n, int64_t columns, View<T> t, bool lower, bool unit, View<T> b);
 
-// ---- reflections --------------------------------------------------------------------------------
-// Makes x =
-// (beta, 0, ...) by the reflection 1 - tau v v^T with v[0] = 1: v[1...] stands in x[1...] then.
-// Returns beta.
+// ---- reflections ---------------------------------------------------------------------------
+
+// Makes x = (beta, 0, ...) by the reflection 1 - tau v v^T with v[0] = 1: v[1...] stands in
+// x[1...] then. Returns beta.
 template <class T>
 T Reflect(int64_t n, T* x, T* tau);
 
@@ -77,10 +77,10 @@ void FactorQr(int64_t m, int64_t n, View<T> a, T* tau);
 template <class T>
 void VectorsOfQr(int64_t k, int64_t m, View<T> a, View<T> vectors);
 
-// ---- iterations ---------------------------------------------------------------------------------
-// Eigenvalues
-// in rising order; `vectors` are rows, and made unless their view is empty. Of a symmetric a, which
-// is used up. False where it does not converge, as with nan.
+// ---- iterations ----------------------------------------------------------------------------
+
+// Eigenvalues in rising order; `vectors` are rows, and made unless their view is empty. Of a
+// symmetric a, which is used up. False where it does not converge, as with nan.
 template <class T>
 bool SymmetricEigen(int64_t n, View<T> a, T* values, View<T> vectors);
 

@@ -28,7 +28,7 @@ void Store(T* p, typename VectorOf<T>::type v) {
   __builtin_memcpy(p, &v, sizeof(v));
 }
 
-// ---- products -----------------------------------------------------------------------------------
+// ---- products ------------------------------------------------------------------------------
 constexpr int64_t kRows = 6;  // with two vectors of b, what 16 registers hold
 constexpr int64_t kDepth = 256;
 constexpr int64_t kHeight = 96;  // rows of a that are packed together
@@ -125,7 +125,7 @@ void Multiply(int64_t m, int64_t j, int64_t end, int64_t k, T alpha, View<T> a, 
   }
 }
 
-// ---- rows ---------------------------------------------------------------------------------------
+// ---- rows ----------------------------------------------------------------------------------
 template <class T>
 void Subtract(int64_t n, T x, const T* __restrict from, T* __restrict to) {
   for (int64_t j = 0; j < n; ++j) to[j] -= x * from[j];
@@ -248,20 +248,21 @@ void SubtractRows(int64_t i, int64_t end, int64_t n, View<T> a, const T* x, cons
   for (; i < end; ++i) Subtract(n, y[i], x, a.at + i * a.row);
 }
 
-// ---- rotations ----------------------------------------------------------------------------------
-// Rotations
-// come in runs, each of which takes up a row of the one before: that stays in registers. Returns
-// the end of the run, which walks from the rows `first` to the rows `next`.
+// ---- rotations -----------------------------------------------------------------------------
+
+// Rotations come in runs, each of which takes up a row of the one before: that stays in registers.
+// Returns the end of the run, which walks from the rows `first` to the rows `next`.
 template <int64_t Vectors, class T>
-const Rotation* RotateRun(const Rotation* r, const Rotation* end, int32_t Rotation::* first,
-                          int32_t Rotation::* next, T* z, int64_t step) {
+const Rotation<T>* RotateRun(const Rotation<T>* r, const Rotation<T>* end,
+                             int32_t Rotation<T>::* first, int32_t Rotation<T>::* next, T* z,
+                             int64_t step) {
   using V = typename VectorOf<T>::type;
   V kept[Vectors];
   int32_t row = r->*first;
-  double sign = first == &Rotation::a ? 1 : -1;
+  T sign = first == &Rotation<T>::a ? T(1) : T(-1);
   for (int64_t v = 0; v < Vectors; ++v) kept[v] = Load(z + row * step + v * kLanes<T>);
   for (; r < end && r->*first == row; ++r) {
-    T c = static_cast<T>(r->c), s = static_cast<T>(sign * r->s);
+    T c = r->c, s = sign * r->s;
     const T* from = z + r->*next * step;
     T* to = z + row * step;
 #pragma GCC unroll 4
@@ -277,22 +278,22 @@ const Rotation* RotateRun(const Rotation* r, const Rotation* end, int32_t Rotati
 }
 
 template <int64_t Vectors, class T>
-void RotateStrip(int64_t count, const Rotation* r, T* z, int64_t step) {
-  for (const Rotation* end = r + count; r < end;) {
+void RotateStrip(int64_t count, const Rotation<T>* r, T* z, int64_t step) {
+  for (const Rotation<T>* end = r + count; r < end;) {
     bool down = r + 1 < end && r[1].b == r->a;
-    r = down ? RotateRun<Vectors>(r, end, &Rotation::b, &Rotation::a, z, step)
-             : RotateRun<Vectors>(r, end, &Rotation::a, &Rotation::b, z, step);
+    r = down ? RotateRun<Vectors>(r, end, &Rotation<T>::b, &Rotation<T>::a, z, step)
+             : RotateRun<Vectors>(r, end, &Rotation<T>::a, &Rotation<T>::b, z, step);
   }
 }
 
 template <class T>
-void Rotate(int64_t count, const Rotation* rotations, View<T> z, int64_t j, int64_t end) {
+void Rotate(int64_t count, const Rotation<T>* rotations, View<T> z, int64_t j, int64_t end) {
   for (; j + 4 * kLanes<T> <= end; j += 4 * kLanes<T>)
     RotateStrip<4>(count, rotations, z.at + j, z.row);
   for (; j + kLanes<T> <= end; j += kLanes<T>) RotateStrip<1>(count, rotations, z.at + j, z.row);
   if (j == end) return;
   for (int64_t r = 0; r < count; ++r) {
-    T c = static_cast<T>(rotations[r].c), s = static_cast<T>(rotations[r].s);
+    T c = rotations[r].c, s = rotations[r].s;
     T *a = z.at + rotations[r].a * z.row, *b = z.at + rotations[r].b * z.row;
     for (int64_t k = j; k < end; ++k) {
       T turned = c * a[k] + s * b[k];

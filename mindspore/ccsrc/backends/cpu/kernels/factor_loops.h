@@ -20,9 +20,10 @@ struct View {
 };
 
 // A plane rotation of two rows: a becomes c a + s b, and b becomes c b - s a.
+template <class T>
 struct Rotation {
   int32_t a, b;
-  double c, s;
+  T c, s;
 };
 
 // What does not split further. All write rows whose elements lie side by side.
@@ -45,7 +46,7 @@ struct FactorLoops {
   // a(i, :) -= y[i] x, rows [i, end).
   void (*subtract_rows)(int64_t i, int64_t end, int64_t n, View<T> a, const T* x, const T* y);
   // Rotates rows of z, columns [j, end).
-  void (*rotate)(int64_t count, const Rotation* rotations, View<T> z, int64_t j, int64_t end);
+  void (*rotate)(int64_t count, const Rotation<T>* rotations, View<T> z, int64_t j, int64_t end);
 };
 
 MS_DECLARE_ISA(template <class T> FactorLoops<T> MakeFactorLoops();)

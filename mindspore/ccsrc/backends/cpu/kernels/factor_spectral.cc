@@ -53,21 +53,26 @@ void TakeProjections(int64_t count, int64_t n, View<T> dots, int64_t m, const T*
 
 // The rotation that makes (f, g) to (r, 0).
 struct Turn {
-  double r, c, s;
-  Turn(double f, double g)
-      : r(std::sqrt(f * f + g * g)), c(r > 0 ? f / r : 1), s(r > 0 ? g / r : 0) {}
+  double r, c = 1, s = 0;
+  Turn(double f, double g) : r(std::sqrt(f * f + g * g)) {
+    if (r == 0) return;
+    double inverse = 1 / r;
+    c = f * inverse, s = g * inverse;
+  }
 };
 
-// ---- rotations ----------------------------------------------------------------------------------
+// ---- rotations -----------------------------------------------------------------------------
 template <class T>
 class Rotations {
  public:
   Rotations(View<T> z, int64_t columns) : z_(z), columns_(columns) {
-    if (columns_ > 0) waiting_.reserve(kMost + 1);
+    // A few steps for each value, of as many rotations as there are rows.
+    waiting_.reserve(std::min(kMost, static_cast<size_t>(2 * columns * columns)));
   }
   void Add(int64_t a, int64_t b, double c, double s) {
     if (columns_ == 0) return;
-    waiting_.push_back({static_cast<int32_t>(a), static_cast<int32_t>(b), c, s});
+    waiting_.push_back(
+        {static_cast<int32_t>(a), static_cast<int32_t>(b), static_cast<T>(c), static_cast<T>(s)});
     if (waiting_.size() >= kMost) Apply();
   }
   void Apply() {
@@ -85,12 +90,12 @@ class Rotations {
   static constexpr size_t kMost = 16384;
   View<T> z_;
   int64_t columns_;
-  std::vector<Rotation> waiting_;
+  std::vector<Rotation<T>> waiting_;
 };
 
-// ---- symmetric ----------------------------------------------------------------------------------
-// a becomes
-// tridiagonal, d and e; the vectors of the n - 1 reflections are rows.
+// ---- symmetric -----------------------------------------------------------------------------
+
+// a becomes tridiagonal, d and e; the vectors of the n - 1 reflections are rows.
 template <class T>
 void Tridiagonalise(int64_t n, View<T> a, double* d, double* e, View<T> vectors, T* tau) {
   for (int64_t first = 0; first + 1 < n; first += kPanel) {
@@ -156,14 +161,14 @@ bool Diagonalise(int64_t n, double* d, double* e, Rotations<T>& rotations) {
       int64_t i = m - 1;
       for (; i >= l; --i) {
         double f = s * e[i], b = c * e[i];
-        r = std::sqrt(f * f + g * g);
-        e[i + 1] = r;
-        if (r == 0) {
+        Turn turn(g, f);
+        e[i + 1] = turn.r;
+        if (turn.r == 0) {
           d[i + 1] -= p;
           e[m] = 0;
           break;
         }
-        s = f / r, c = g / r;
+        s = turn.s, c = turn.c;
         g = d[i + 1] - p;
         r = (d[i] - g) * s + 2 * c * b;
         p = s * r;
@@ -245,7 +250,7 @@ bool SymmetricEigen(int64_t n, View<T> a, T* values, View<T> vectors) {
   return true;
 }
 
-// ---- singular values ----------------------------------------------------------------------------
+// ---- singular values -----------------------------------------------------------------------
 namespace {
 
 // a, with m >= n, becomes upper bidiagonal, d and e. Vectors of the reflections from the left are
