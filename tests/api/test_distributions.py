@@ -153,3 +153,11 @@ def test_functions_that_write():
     assert abs(ops.bernoulli_(x, 0.25).asnumpy().mean() - 0.25) < 0.02
     assert set(np.unique(ops.random_(x, 3, 6).asnumpy())) == {3, 4, 5}
     assert not ops.zero_(x).asnumpy().any() and not x.asnumpy().any()
+
+
+def test_parameters_without_a_distribution():
+    """An infinite one gives infinity, at once; what is no parameter gives nan."""
+    wild = Tensor([np.inf, np.nan, -1.0, 0.0])
+    for draw in (ops.random_gamma, ops.random_poisson):
+        drawn = draw((2,), wild).asnumpy()
+        np.testing.assert_array_equal(drawn, [[np.inf, np.nan, np.nan, 0.0]] * 2)

@@ -47,9 +47,7 @@ Expr Unscaled(Expr scaled, Expr size) {
 Expr I0e(Expr x) { return ScaledI(kI0Near, kI0Far, Abs(x), false); }
 Expr I1e(Expr x) { return OddLike(ScaledI(kI1Near, kI1Far, Abs(x), true), x); }
 Expr I0(Expr x) { return Unscaled(I0e(x), Abs(x)); }
-Expr I1(Expr x) {
-  return OddLike(Unscaled(ScaledI(kI1Near, kI1Far, Abs(x), true), Abs(x)), x);
-}
+Expr I1(Expr x) { return OddLike(Unscaled(ScaledI(kI1Near, kI1Far, Abs(x), true), Abs(x)), x); }
 
 // ---- of the second kind: nan below 0, inf at 0
 Expr K0Near(Expr x) {

@@ -1,5 +1,5 @@
-// Connectionist temporal classification: the likelihood of label sequences under all alignments to a
-// longer sequence of classes, by the forward recursion over the labels with blanks between them.
+// Connectionist temporal classification: the likelihood of label sequences under all alignments to
+// a longer sequence of classes, by the forward recursion over the labels with blanks between them.
 #include "ops/all.h"
 #include "ops/shard.h"
 

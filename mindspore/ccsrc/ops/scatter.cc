@@ -103,8 +103,7 @@ void DefineTensorScatter(OpRegistry& ops) {
        "tensor_scatter_min(input_x, indices, updates)"},
       {"TensorScatterMul", "multiplied by", MulGrad,
        "tensor_scatter_mul(input_x, indices, updates)"},
-      {"TensorScatterDiv", "divided by", DivGrad,
-       "tensor_scatter_div(input_x, indices, updates)"},
+      {"TensorScatterDiv", "divided by", DivGrad, "tensor_scatter_div(input_x, indices, updates)"},
   };
   for (const Form& form : forms) {
     ops.Op(form.name)

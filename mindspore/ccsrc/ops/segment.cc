@@ -1,8 +1,8 @@
 // Slices of the first axes joined by segments: their sums, extremes and products.
+#include "ops/segment.h"
 #include "ops/all.h"
 #include "ops/batch.h"
 #include "ops/elementwise.h"
-#include "ops/segment.h"
 #include "ops/shard.h"
 
 namespace ms {
@@ -22,8 +22,7 @@ Type InferSegments(InferContext& c) {
 Term OfSegment(GradContext& g, const Term& segments) {
   Term ids = g.in(1);
   Term zero = g.emitter().Scalar(0, ids.dtype());
-  Term rows =
-      g.Call("Gather", {segments, g.Call("Maximum", {ids, zero})}, {{"axis", int64_t{0}}});
+  Term rows = g.Call("Gather", {segments, g.Call("Maximum", {ids, zero})}, {{"axis", int64_t{0}}});
   Term counted = CastTo(g.Call("GreaterEqual", {ids, zero}), rows.dtype());
   Dims dims = ids.shape().dims();
   dims.resize(static_cast<size_t>(rows.shape().rank()), 1);
@@ -39,8 +38,8 @@ Terms SumGrad(GradContext& g) { return {OfSegment(g, g.dout()), Term{}}; }
 // The tangent is shared evenly by the slices that attain the extreme.
 Terms ExtremeGrad(GradContext& g) {
   Term hit = CastTo(g.Call("Equal", {g.in(0), OfSegment(g, g.out())}), g.dout().dtype());
-  Term count = g.Call("Maximum", {Segments(g, "UnsortedSegmentSum", hit),
-                                  g.emitter().Scalar(1, g.dout().dtype())});
+  Term count = g.Call(
+      "Maximum", {Segments(g, "UnsortedSegmentSum", hit), g.emitter().Scalar(1, g.dout().dtype())});
   return {hit * OfSegment(g, g.dout() / count), Term{}};
 }
 
@@ -92,8 +91,8 @@ void DefineSegments(OpRegistry& ops) {
         .Infer(InferSegments)
         .Grad(form.grad)
         .Python(form.face)
-        .Class(fmt::format("{}()({}, segment_ids, num_segments)", form.name,
-                           sum ? "input_x" : "x"));
+        .Class(
+            fmt::format("{}()({}, segment_ids, num_segments)", form.name, sum ? "input_x" : "x"));
   }
 }
 

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from differential.calllib import at, b1, call, case, f32, found, given, i64, made, of
+from differential.calllib import at, b1, case, f32, found, given, i64, of
 
 
-def drawn(name: str, *args: Any, then: Any = None, **kwargs: Any) -> None:
+def drawn(name: str, *args: Any, then: Any = None, values: bool = False, **kwargs: Any) -> None:
     """A call of a function, or of what a class makes, of which no wild ones are made: some would draw for minutes."""
 
     def program(ms: Any) -> Any:
@@ -13,7 +13,7 @@ def drawn(name: str, *args: Any, then: Any = None, **kwargs: Any) -> None:
         return made if then is None else made(*given(ms, then))
 
     program.__doc__ = f"{args}, {kwargs}, {then}"
-    case(name, shape_only=True)(program)
+    case(name, shape_only=not values)(program)
 
 
 RATES = f32(2, low=1.0, high=9.0)
@@ -58,13 +58,13 @@ drawn("ops.NonDeterministicInts", then=[of([2, 2], "int32")])
 drawn("ops.NonDeterministicInts", at("int32"), then=[of([2, 2], "int32")])
 drawn("ops.RandpermV2", then=[4])
 for name in "hann kaiser hamming".split():
-    call(f"ops.{name}_window", 7)
-    call(f"ops.{name}_window", 7, False)
-    call(f"ops.{name}_window", 6, dtype=at("float32"))
-    call(f"ops.{name}_window", -1)
+    drawn(f"ops.{name}_window", 7, values=True)
+    drawn(f"ops.{name}_window", 7, False, values=True)
+    drawn(f"ops.{name}_window", 6, dtype=at("float32"), values=True)
+    drawn(f"ops.{name}_window", -1, values=True)
 for name in "bartlett blackman".split():
-    call(f"ops.{name}_window", of(7, "int32"))
-    call(f"ops.{name}_window", of(7, "int32"), False, dtype=at("float64"))
-made("ops.BartlettWindow")(of(5, "int32"))
-made("ops.BlackmanWindow", False)(of(5, "int32"))
-made("ops.HammingWindow", True, 0.5, 0.5)(of([5], "int32"))
+    drawn(f"ops.{name}_window", of(7, "int32"), values=True)
+    drawn(f"ops.{name}_window", of(7, "int32"), False, dtype=at("float64"), values=True)
+drawn("ops.BartlettWindow", then=[of(5, "int32")], values=True)
+drawn("ops.BlackmanWindow", False, then=[of(5, "int32")], values=True)
+drawn("ops.HammingWindow", True, 0.5, 0.5, then=[of([5], "int32")], values=True)

@@ -1,4 +1,4 @@
-"""Rows of special functions; SciPy is the reference."""
+"""Rows of special functions; SciPy is the reference. More digits: tests/api/test_special_values.py."""
 
 import numpy as np
 from rowlib import args, bf16, f16, f32, f64, i32, row

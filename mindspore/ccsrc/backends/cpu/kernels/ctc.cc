@@ -1,6 +1,7 @@
-// CTC in logarithms. The labels of a sequence, with a blank before, between and behind them, are its
-// states: a step stays in a state, goes on to the next, or skips the blank between two labels that
-// differ. Where repeated labels are not merged, a step stays only in blanks and may skip any of them.
+// CTC in logarithms. The labels of a sequence, with a blank before, between and behind them, are
+// its states: a step stays in a state, goes on to the next, or skips the blank between two labels
+// that differ. Where repeated labels are not merged, a step stays only in blanks and may skip any
+// of them.
 #include <algorithm>
 #include <cmath>
 #include <limits>

@@ -1,4 +1,4 @@
-// The recursions of CTC over the logarithms of a batch, compiled once per instruction set.
+// Loops of the CTC recursion, compiled once per instruction set.
 #include "backends/cpu/isa/double_math.h"
 #include "backends/cpu/isa/vector_math.h"
 #include "backends/cpu/kernels/ctc_loops.h"

@@ -7,8 +7,8 @@
 
 namespace ms::cpu {
 
-// after[s] = p[s] + log(e^(before[s] + stay[s]) + e^before[s - 1] + e^(before[s - 2] + skip[s])) for
-// s < n; before[-1] and before[-2] are there.
+// after[s] = p[s] + log(e^(before[s] + stay[s]) + e^before[s - 1] + e^(before[s - 2] + skip[s]))
+// for s < n; before[-1] and before[-2] are there.
 MS_DECLARE_ISA(template <class T> void CtcStep(const T* before, const T* stay, const T* skip,
                                                const T* p, int64_t n, T* after);
                // share[s] = e^(alpha[s] + beta[s] - p[s] + loss).

@@ -14,8 +14,7 @@ namespace {
 
 // What half types are accumulated for in Float32.
 template <Write kHow>
-inline constexpr bool kWide =
-    kHow != Write::kSet && kHow != Write::kMax && kHow != Write::kMin;
+inline constexpr bool kWide = kHow != Write::kSet && kHow != Write::kMax && kHow != Write::kMin;
 
 template <class T>
 inline constexpr bool kHalf = std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;

@@ -1,5 +1,6 @@
-// Gamma and Poisson distributions: draws that are rejected and repeated. Attempt k at element i takes
-// numbers of the stream whose places are functions of k and i, so results do not depend on threads.
+// Gamma and Poisson distributions: draws that are rejected and repeated. Attempt k at element i
+// takes numbers of the stream whose places are functions of k and i, so results do not depend on
+// threads.
 #include <cmath>
 
 #include "backends/cpu/cpu.h"

@@ -11,11 +11,10 @@ namespace {
 // body(first element, distance between elements) for each row along the axis.
 template <class F>
 void ForRows(const AxisView& v, double ns, F&& body) {
-  ParallelFor(v.outer * v.inner, ns * static_cast<double>(v.size),
-              [&](int64_t begin, int64_t end) {
-                for (int64_t row = begin; row < end; ++row)
-                  body(row / v.inner * v.size * v.inner + row % v.inner, v.inner);
-              });
+  ParallelFor(v.outer * v.inner, ns * static_cast<double>(v.size), [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row)
+      body(row / v.inner * v.size * v.inner + row % v.inner, v.inner);
+  });
 }
 
 template <bool kLargest, class T>
@@ -64,9 +63,9 @@ struct LogSum {
       sum += std::exp(x - top);
     }
   }
-  double value() const { return top == -std::numeric_limits<double>::infinity() && sum == 0
-                                    ? top
-                                    : top + std::log(sum); }
+  double value() const {
+    return top == -std::numeric_limits<double>::infinity() && sum == 0 ? top : top + std::log(sum);
+  }
 };
 
 KernelChoice MakeLogSum(const KernelRequest& r) {

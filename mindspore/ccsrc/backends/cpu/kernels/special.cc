@@ -122,8 +122,8 @@ double BetaFraction(double a, double b, double x) {
 double Betainc(double a, double b, double x) {
   if (!(a > 0) || !(b > 0) || !(x >= 0) || !(x <= 1)) return kNan;
   if (x == 0 || x == 1) return x;
-  double factor = std::exp(a * std::log(x) + b * std::log1p(-x) + LogGamma(a + b) - LogGamma(a) -
-                           LogGamma(b));
+  double factor =
+      std::exp(a * std::log(x) + b * std::log1p(-x) + LogGamma(a + b) - LogGamma(a) - LogGamma(b));
   if (x < (a + 1) / (a + b + 2)) return factor * BetaFraction(a, b, x) / a;
   return 1 - factor * BetaFraction(b, a, 1 - x) / b;
 }
@@ -145,8 +145,9 @@ double Zeta(double x, double q) {
   double last = std::pow(q, -x);
   if (last == 0) return sum;
   sum += q * last / (x - 1) + last / 2;
-  const double bernoulli[] = {1.0 / 12,          -1.0 / 720,          1.0 / 30240,
-                              -1.0 / 1209600,    1.0 / 47900160,      -691.0 / 1307674368000,
+  const double bernoulli[] = {1.0 / 12,          -1.0 / 720,
+                              1.0 / 30240,       -1.0 / 1209600,
+                              1.0 / 47900160,    -691.0 / 1307674368000,
                               1.0 / 74724249600, -3617.0 / 10670622842880000};
   double term = last * x / q;
   for (int j = 0; j < 8; ++j) {  // B_2j / (2j)! x (x + 1) ... (x + 2j - 2) q^(1 - x - 2j)

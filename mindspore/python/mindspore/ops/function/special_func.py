@@ -81,9 +81,9 @@ def mvlgamma(input: Tensor, p: Layers) -> Tensor:
 
 def xdivy(x: Tensor | Number, y: Tensor | Number) -> Any:
     """`x / y`, and 0 where x is."""
-    zero = bound.equal(x, 0) if isinstance(x, Tensor) else None
-    if zero is None:
-        return x / y if x else y * 0
+    if not isinstance(x, Tensor):
+        x = Tensor(x, y.dtype if isinstance(y, Tensor) else None)
+    zero = bound.equal(x, 0)
     safe = where(zero, 1, y)
     return where(zero, safe * 0, x / safe)
 

@@ -208,8 +208,8 @@ def _edit_distance(
 ) -> Tensor:
     """Levenshtein distances of sequences, whose items are given by coordinates in a tensor of two or more axes."""
     hypothesis = (hypothesis_indices, hypothesis_values, hypothesis_shape)
-    truth = (truth_indices, truth_values, truth_shape)
-    arrays = [_concrete("EditDistance", t) for t in (*hypothesis, *truth)]
+    truth_parts = (truth_indices, truth_values, truth_shape)
+    arrays = [_concrete("EditDistance", t) for t in (*hypothesis, *truth_parts)]
     shape = np.maximum(arrays[2], arrays[5])[:-1]
     result = np.zeros(shape, np.float32)
     sides = [_sequences(*arrays[:2]), _sequences(*arrays[3:5])]
