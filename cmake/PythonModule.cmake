@@ -14,6 +14,7 @@ if(NOT MS_PYTHON_SOURCES)
 endif()
 pybind11_add_module(_core MODULE NO_EXTRAS ${MS_PYTHON_SOURCES})
 target_link_libraries(_core PRIVATE ms_core)
+target_link_options(_core PRIVATE -Wl,--wrap=__gxx_personality_v0)  # see python/unwinding.cc
 ms_precompile(_core <pybind11/pybind11.h> <pybind11/stl.h> <pybind11/numpy.h>)
 
 add_dependencies(_core ms_cpu)

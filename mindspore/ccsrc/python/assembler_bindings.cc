@@ -8,7 +8,6 @@
 #include "ir/text.h"
 #include "loops/machine_code.h"
 #include "loops/tunings.h"
-#include "python/gil.h"
 #include "python/module.h"
 #include "python/tensor_object.h"
 
@@ -27,12 +26,12 @@ class PythonAssembler : public loops::Assembler {
       submit_.release();
       return;
     }
-    WithGil gil;
+    py::gil_scoped_acquire gil;
     submit_ = py::object();
   }
 
   void Submit(std::shared_ptr<MachineCode> code) override {
-    WithGil gil;
+    py::gil_scoped_acquire gil;
     try {
       submit_(code);
     } catch (py::error_already_set& error) {
@@ -42,7 +41,7 @@ class PythonAssembler : public loops::Assembler {
 
   void Await(const MachineCode& code) override {
     if (!PyGILState_Check()) return code.Wait();
-    WithoutGil others_run;
+    py::gil_scoped_release release;
     code.Wait();
   }
 
@@ -70,7 +69,7 @@ class TextProgram {
       inputs.push_back(ValueOf(argument.ptr(), "a program from text"));
     std::vector<RtValue> outputs;
     {
-      WithoutGil others_run;
+      py::gil_scoped_release release;
       executable_->Run(inputs, &outputs, nullptr);
     }
     py::list results;

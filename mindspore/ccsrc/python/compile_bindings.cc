@@ -6,7 +6,6 @@
 #include "driver/compile.h"
 #include "passes/pipeline.h"
 #include "python/errors.h"
-#include "python/gil.h"
 #include "python/module.h"
 #include "python/op_call.h"
 #include "python/tensor_object.h"
@@ -37,7 +36,7 @@ class BackwardCall {
     for (py::handle t : tangents)
       arguments.emplace_back(ValueOf(t.ptr(), "the function that vjp returned"));
     {
-      WithoutGil others_run;
+      py::gil_scoped_release release;
       Executable::RunClosure(closure_, arguments, &outputs, &DefaultRandom());
     }
     py::list results;
@@ -82,7 +81,7 @@ class CompiledGraph {
     }
     std::vector<RtValue> outputs;
     {
-      WithoutGil others_run;
+      py::gil_scoped_release release;
       executable_->Run(inputs, &outputs, &DefaultRandom());
     }
     inputs.clear();
@@ -239,7 +238,7 @@ CompiledGraph CompileTrace(Trace& trace, const std::string& device, bool fast) {
   std::shared_ptr<const Executable> executable;
   {
     auto module = trace.module();
-    WithoutGil others_run;
+    py::gil_scoped_release release;
     executable = Compile(module, {device, fast, positions, memory_limit}, trace.scope());
   }
   return CompiledGraph(std::move(executable), std::move(parameters), std::move(updates),
@@ -251,7 +250,7 @@ CompiledGraph CompileTrace(Trace& trace, const std::string& device, bool fast) {
 void BindCompile(py::module_& m) {
   // Ctrl-C stops a long run: its machine asks here now and then.
   SetInterruptPoll([] {
-    WithGil gil;
+    py::gil_scoped_acquire gil;
     if (PyErr_CheckSignals() != 0) throw py::error_already_set();
   });
   py::class_<BackwardCall>(m, "BackwardCall").def("run", &BackwardCall::Run);

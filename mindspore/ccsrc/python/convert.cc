@@ -7,7 +7,6 @@
 
 #include "python/dim_object.h"
 #include "python/dtype_object.h"
-#include "python/gil.h"
 #include "python/tensor_object.h"
 #include "python/views.h"
 #include "tensor/exposure.h"
@@ -42,7 +41,7 @@ Tensor TensorFromArray(py::array array, bool copy) {
   BufferRef buffer =
       Buffer::Wrap(const_cast<void*>(array.data()), static_cast<size_t>(array.nbytes()), [owner] {
         if (!Py_IsInitialized()) return;
-        WithGil gil;
+        py::gil_scoped_acquire gil;
         Py_DECREF(owner);
       });
   return Tensor(dtype, shape, std::move(buffer));

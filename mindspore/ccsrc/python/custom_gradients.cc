@@ -5,7 +5,6 @@
 #include <cstring>
 
 #include "python/convert.h"
-#include "python/gil.h"
 #include "python/module.h"
 #include "python/op_call.h"
 #include "python/tensor_object.h"
@@ -50,7 +49,7 @@ class Held {
  public:
   explicit Held(py::object object) : object_(std::move(object)) {}
   ~Held() {
-    WithGil gil;
+    py::gil_scoped_acquire gil;
     object_ = py::object();
   }
   Held(const Held&) = delete;

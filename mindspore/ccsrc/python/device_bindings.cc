@@ -4,7 +4,6 @@
 #include <optional>
 
 #include "kernel/plugin.h"
-#include "python/gil.h"
 #include "python/module.h"
 #include "python/op_call.h"
 #include "python/tensor_object.h"
@@ -85,8 +84,9 @@ py::tuple MemoryFigures(const std::optional<std::string>& device) {
 
 // A device's threads may need the GIL, to make a kernel, say.
 void LetOthersRunMeanwhile() {
-  HostWait::SetHooks([]() -> void* { return PyGILState_Check() ? PyEval_SaveThread() : nullptr; },
-                     [](void* state) { TakeGil(static_cast<PyThreadState*>(state)); });
+  HostWait::SetHooks(
+      []() -> void* { return PyGILState_Check() ? PyEval_SaveThread() : nullptr; },
+      [](void* state) noexcept { PyEval_RestoreThread(static_cast<PyThreadState*>(state)); });
 }
 
 void BindDevices(py::module_& m) {

@@ -1,13 +1,11 @@
 // ms::Error to Python exceptions, with the user's line where the failing node knows it.
 #pragma once
 
-#include <cxxabi.h>
 #include <pybind11/pybind11.h>
 
 #include "base/error.h"
 #include "ir/span.h"
 #include "kernel/host_call.h"
-#include "python/gil.h"
 
 namespace ms::python {
 
@@ -22,8 +20,6 @@ template <class F>
 PyObject* Guarded(F&& f) noexcept {
   try {
     return f();
-  } catch (abi::__forced_unwind&) {  // in Python that was called from here
-    SleepForEver();
   } catch (const Error& error) {
     SetError(error);
   } catch (pybind11::error_already_set& error) {

@@ -6,7 +6,6 @@
 #include "ops/control.h"
 #include "python/dtype_object.h"
 #include "python/errors.h"
-#include "python/gil.h"
 #include "python/module.h"
 #include "python/tensor_object.h"
 #include "python/trace.h"
@@ -21,7 +20,7 @@ class PythonError : public HostError {
  public:
   explicit PythonError(py::error_already_set& error)
       : error_(new py::error_already_set(std::move(error)), [](py::error_already_set* e) {
-          WithGil gil;
+          py::gil_scoped_acquire gil;
           delete e;
         }) {}
   const char* what() const noexcept override { return "a Python exception"; }
@@ -32,7 +31,7 @@ class PythonError : public HostError {
 };
 
 std::vector<Tensor> CallPython(const py::object& function, std::vector<Tensor> arguments) {
-  WithGil gil;
+  py::gil_scoped_acquire gil;
   try {
     py::list tensors;
     for (Tensor& t : arguments)
@@ -43,8 +42,6 @@ std::vector<Tensor> CallPython(const py::object& function, std::vector<Tensor> a
     for (py::handle item : result)
       values.push_back(ValueOf(item.ptr(), "a call from a compiled graph"));
     return values;
-  } catch (abi::__forced_unwind&) {
-    SleepForEver();
   } catch (py::error_already_set& error) {
     throw PythonError(error);
   }
@@ -52,7 +49,7 @@ std::vector<Tensor> CallPython(const py::object& function, std::vector<Tensor> a
 
 // While a graph runs. The user may have made the warning an error.
 void NoteToPython(SpanId span) {
-  WithGil gil;
+  py::gil_scoped_acquire gil;
   try {
     TellOfZeroDivisor(span);
   } catch (py::error_already_set& error) {
@@ -66,7 +63,7 @@ class HostHandle {
   explicit HostHandle(py::object function) {
     // The registry may drop it on a thread without the GIL.
     std::shared_ptr<py::object> held(new py::object(std::move(function)), [](py::object* f) {
-      WithGil gil;
+      py::gil_scoped_acquire gil;
       delete f;
     });
     number_ = RegisterHostFunction(

@@ -22,7 +22,6 @@
 #include "io/checkpoint_format.h"
 #include "io/crc32c.h"
 #include "io/file_reader.h"
-#include "python/gil.h"
 #include "python/tensor_object.h"
 #include "tensor/exposure.h"
 
@@ -38,7 +37,7 @@ std::function<void()> SignalPoll() {
   if (syscall(SYS_gettid) != getpid()) return {};  // gettid() is younger than the oldest glibc
   return [last = Clock::now()]() mutable {
     if (Clock::now() - last < std::chrono::milliseconds(50)) return;
-    WithGil gil;
+    py::gil_scoped_acquire gil;
     if (PyErr_CheckSignals() != 0) throw py::error_already_set();
     last = Clock::now();
   };
@@ -91,7 +90,7 @@ void Save(py::handle path, const std::vector<std::pair<std::string, py::object>>
   views.reserve(entries.size());
   for (const Entry& entry : entries) views.push_back(entry.View());
   std::string target = SystemPath(path);
-  WithoutGil others_run;
+  py::gil_scoped_release release;
   SaveCheckpoint(target, views, {native_crc, slice_bytes, SignalPoll()});
 }
 
@@ -100,14 +99,14 @@ py::tuple Load(py::handle path, const py::object& choose) {
   options.poll = SignalPoll();
   if (!choose.is_none()) {
     options.choose = [&choose](const std::string& name) {
-      WithGil gil;
+      py::gil_scoped_acquire gil;
       return py::cast<bool>(py::bool_(choose(name)));
     };
   }
   std::string source = SystemPath(path);
   Checkpoint checkpoint;
   {
-    WithoutGil others_run;
+    py::gil_scoped_release release;
     checkpoint = LoadCheckpoint(source, options);
   }
   py::list values;
@@ -129,14 +128,14 @@ class Writer {
   void WriteText(const py::bytes& text) { file_.value().Write(Bytes(std::string_view(text))); }
   uint32_t WriteTensor(py::handle tensor, uint32_t crc) {
     Tensor value = HostValueOf(tensor.ptr(), "a file");
-    WithoutGil others_run;
+    py::gil_scoped_release release;
     return file_.value().WriteSummed(Bytes(value), crc);
   }
   void Patch(uint64_t offset, const py::bytes& text) {
     file_.value().Patch(offset, Bytes(std::string_view(text)));
   }
   void Commit() {
-    WithoutGil others_run;
+    py::gil_scoped_release release;
     file_.value().Commit();
   }
   void Leave(const py::args&) { file_.reset(); }
@@ -163,7 +162,7 @@ class Reader {
     if (bytes > in_.remaining()) in_.Fail("'{:.200}' is larger than the file.", name);
     Tensor tensor = wanted ? Tensor(dtype, shape) : Tensor();
     {
-      WithoutGil others_run;
+      py::gil_scoped_release release;
       sum_ = in_.ReadElements(dtype, tensor.data<std::byte>(), bytes, sum_, name);
     }
     return wanted ? Wrapped(std::move(tensor)) : py::none();

@@ -9,7 +9,6 @@
 #include "kernel/launch.h"
 #include "kernel/threads.h"
 #include "python/errors.h"
-#include "python/gil.h"
 #include "python/module.h"
 #include "python/op_call.h"
 #include "runtime/profile.h"
@@ -24,7 +23,7 @@ bool graph_mode = false;
 
 // Long kernels run without the GIL.
 void RunLong(const Kernel& kernel, const KernelArgs& args) {
-  WithoutGil others_run;
+  py::gil_scoped_release release;
   WatchProcessors();
   Launch(kernel, args);
 }

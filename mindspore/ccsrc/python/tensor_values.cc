@@ -4,7 +4,6 @@
 
 #include "python/convert.h"
 #include "python/errors.h"
-#include "python/gil.h"
 #include "python/tensor_object.h"
 #include "python/trace.h"
 #include "python/views.h"
@@ -26,7 +25,7 @@ struct Writer {
 
 Writing::Writing() {
   while (writer.depth > 0 && writer.thread != std::this_thread::get_id()) {
-    WithoutGil others_run;
+    py::gil_scoped_release release;
     std::this_thread::sleep_for(std::chrono::microseconds(20));
   }
   writer.thread = std::this_thread::get_id();

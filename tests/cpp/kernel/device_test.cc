@@ -1,8 +1,8 @@
 // Devices that are wrong: refused when they come, or an error where they fail.
 #include <gtest/gtest.h>
 
+#include "ir/testing.h"
 #include "kernel/launch.h"
-#include "ops/all.h"
 #include "tensor/buffer.h"
 
 namespace ms {
