@@ -14,7 +14,17 @@ from rowlib import ROWS, Args, Row
 import mindspore
 from mindspore import Tensor, context
 
+WITHOUT = {"CTCBackward"}  # its floats have no gradient, nor have its labels
 INTEGERS = ("int8", "int16", "int32", "int64", "uint8")
+
+
+def takes(op: dict, case: Args) -> bool:
+    """Whether integers are taken with these attributes: images are chosen from, but not mixed."""
+    try:
+        engine.call(op, tensors(op, case), case.attrs)
+    except TypeError:
+        return False
+    return True
 
 
 def integer_cases(row: Row) -> Iterator[Args]:
@@ -28,13 +38,15 @@ def integer_cases(row: Row) -> Iterator[Args]:
                 with np.errstate(invalid="ignore"):
                     inputs[i] = np.nan_to_num(np.rint(3 * x), posinf=9, neginf=-9).astype(np.int32)
         if any(a is not b for a, b in zip(inputs, case.inputs)):
-            yield Args(tuple(inputs), case.attrs)
+            made = Args(tuple(inputs), case.attrs)
+            if takes(op, made):
+                yield made
 
 
 CASES = [
     pytest.param(row, case, id=f"{name}-{i}")
     for name, row in sorted(ROWS.items())
-    if name in registry() and not registry()[name]["updates"]
+    if name in registry() and name not in WITHOUT and not registry()[name]["updates"]
     for i, case in enumerate(integer_cases(row))
     if any(isinstance(x, np.ndarray) and x.dtype.name in INTEGERS for x in case.inputs)
 ]

@@ -15,8 +15,7 @@ OpDef& WithProblem(OpDef& op) {
       .In("target_lengths", kIndex, "[N]: how many of the S labels count.")
       .WithAttr("blank", 0, "The class that stands for no label.")
       .WithAttr("merge_repeated", true, "Whether a label may last for several steps.")
-      .WithAttr("zero_infinity", false, "Losses that are infinite become 0, as do their gradients.")
-      .Shard(shard::Whole);
+      .WithAttr("zero_infinity", false, "Losses that are infinite become 0, as do their gradients.");
 }
 
 void CheckProblem(InferContext& c, size_t first) {
@@ -41,6 +40,7 @@ void DefineCtc(OpRegistry& ops) {
   WithProblem(ops.Op("CTCForward").Internal())
       .Doc(
           "Negative logarithms of the likelihoods, [N], and those of all prefixes, [N, T, 2S + 1].")
+      .Shard("t n c, n s, n, n -> n, n t d; t c s d whole")
       .Infer([](InferContext& c) {
         CheckProblem(c, 0);
         return Types{c.Like(0, {c.dim(0, 1)}),
@@ -60,6 +60,7 @@ void DefineCtc(OpRegistry& ops) {
       .Doc(
           "The gradient of CTCForward with respect to logits of which log_probs is the LogSoftmax. "
           "It has none itself.")
+      .Shard("n, t n c, n s, n, n, n, n t d -> t n c; t c s d whole")
       .Infer([](InferContext& c) {
         CheckProblem(c, 1);
         for (size_t i : {0, 5, 6}) c.CheckSameDType(1, i);

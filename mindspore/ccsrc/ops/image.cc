@@ -79,7 +79,14 @@ void DefineSampling(OpRegistry& ops) {
                     Name(c.dtype(0)));
         return made;
       })
-      .Grad([](GradContext& g) { return g.Call("ResampleGrad", {g.dout()}, SamplingAttrs(g)); });
+      .Grad([](GradContext& g) {
+        DType dtype = g.in_type(0).dtype();
+        if (Contains(kFloating, dtype))
+          return g.Call("ResampleGrad", {g.dout()}, SamplingAttrs(g));
+        Term wide = g.Call("Cast", {g.dout()}, {{"dtype", DType::kFloat64}});
+        Term dx = g.Call("ResampleGrad", {wide}, SamplingAttrs(g));
+        return g.Call("Cast", {dx}, {{"dtype", dtype}});
+      });
   Sampling(ops.Op("ResampleGrad")
                .Internal()
                .In("dy", kFloating, "Shaped as the output of Resample.")

@@ -14,7 +14,9 @@ void DefineSearch(OpRegistry& ops) {
       .In("values", kReal, "[..., m]; the dtype of the rows.")
       .WithAttr("dtype", DType::kInt64, "Int32 or Int64.")
       .WithAttr("right", false, "Behind equal elements.")
-      .Shard(shard::Whole)
+      .Shard([](const ShardContext& c) -> std::string {
+        return c.rank(0) == 1 ? "n, ... -> ...; n whole" : "... n, ... m -> ... m; n whole";
+      })
       .Infer([](InferContext& c) {
         c.CheckSameDType(0, 1);
         c.Check(c.rank(0) > 0, "'sorted' must have at least 1 dimension, but got a scalar");

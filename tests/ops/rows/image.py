@@ -266,4 +266,5 @@ row(
         args(f32(4), says="'boxes' must have shape (..., n, 4)"),
         args(f32(3, 5), says="'boxes' must have shape (..., n, 4)"),
     ],
+    grad=False,
 )

@@ -1,7 +1,7 @@
 """Rows of special functions; SciPy is the reference. More digits: tests/api/test_special_values.py."""
 
 import numpy as np
-from rowlib import args, bf16, f16, f32, f64, i32, row
+from rowlib import args, bf16, f16, f32, f64, i32, row, wrt
 from scipy import special
 
 SAME = args(f32(2, 3), f32(3), says="must have the same shape")
@@ -33,7 +33,7 @@ for name, ref in {"Igamma": special.gammainc, "Igammac": special.gammaincc}.item
         ref=ref,
         good=[args(f32(2, 3, **POSITIVE), f32(2, 3, **POSITIVE)), args(f32(low=1.0), f32(low=1.0))],
         bad=[SAME],
-        grad=False,
+        grad=wrt(1),
     )
 
 
@@ -58,14 +58,14 @@ row(
     ref=special.betainc,
     good=[args(f32(4, **POSITIVE), f32(4, **POSITIVE), f32(4, **UNIT))],
     bad=[args(f32(2, 3), f32(3), f32(3), says="must have the same shape")],
-    grad=False,
+    grad=wrt(2),
 )
 row(
     "Zeta",
     ref=special.zeta,
     good=[args(f32(2, 3, low=1.5, high=9.0), f32(2, 3, **POSITIVE))],
     bad=[SAME],
-    grad=False,
+    grad=wrt(1),
 )
 row("NextAfter", ref=None, good=[args(f32(2, 3), f32(2, 3))], bad=[SAME], grad=False)
 row(
@@ -73,10 +73,12 @@ row(
     ref=np.gcd,
     good=[args(i32(2, 3), i32(2, 3))],
     bad=[args(i32(2), i32(3), says="must have the same shape")],
+    grad=False,
 )
 row(
     "Lcm",
     ref=np.lcm,
     good=[args(i32(2, 3, low=0), i32(2, 3, low=0))],
     bad=[args(i32(2), i32(3), says="must have the same shape")],
+    grad=False,
 )

@@ -85,7 +85,14 @@ class LSTM(PythonPrimitive):
         bidirectional: bool,
         dropout: float,
     ) -> None:
-        super().__init__()
+        super().__init__(
+            input_size,
+            hidden_size,
+            num_layers,
+            has_bias,
+            bidirectional,
+            dropout,
+        )
         for name, value in (
             ("input_size", input_size),
             ("hidden_size", hidden_size),
@@ -195,7 +202,19 @@ class DynamicRNN(PythonPrimitive):
         forget_bias: float = 0.0,
         is_training: bool = True,
     ) -> None:
-        super().__init__()
+        super().__init__(
+            cell_type,
+            direction,
+            cell_depth,
+            use_peephole,
+            keep_prob,
+            cell_clip,
+            num_proj,
+            time_major,
+            activation,
+            forget_bias,
+            is_training,
+        )
         for name, value, wanted in (
             ("cell_type", cell_type, "LSTM"),
             ("direction", direction, "UNIDIRECTIONAL"),
@@ -283,7 +302,18 @@ class DynamicGRUV2(PythonPrimitive):
         reset_after: bool = True,
         is_training: bool = True,
     ) -> None:
-        super().__init__()
+        super().__init__(
+            direction,
+            cell_depth,
+            keep_prob,
+            cell_clip,
+            num_proj,
+            time_major,
+            activation,
+            gate_order,
+            reset_after,
+            is_training,
+        )
         for name, value, wanted in (
             ("direction", direction, "UNIDIRECTIONAL"),
             ("cell_depth", cell_depth, 1),

@@ -47,14 +47,7 @@ from mindspore.ops.function.deform_func import *
 from mindspore.ops.function.distribution_func import *
 from mindspore.ops.function.einsum_func import *
 from mindspore.ops.function.factor_func import *
-from mindspore.ops.function.box_func import *
-from mindspore.ops.function.cast_func import *
-from mindspore.ops.function.color_func import *
-from mindspore.ops.function.creation_func import *
 from mindspore.ops.function.grid_func import *
-from mindspore.ops.function.einsum_func import *
-from mindspore.ops.function.factor_func import *
-from mindspore.ops.function.distribution_func import *
 from mindspore.ops.function.index_func import *
 from mindspore.ops.function.inplace_methods import *
 from mindspore.ops.function.interpolate_func import *
@@ -72,8 +65,6 @@ from mindspore.ops.function.optimizer_classes import *
 from mindspore.ops.function.order_func import *
 from mindspore.ops.function.pool_classes import *
 from mindspore.ops.function.pool_func import *
-from mindspore.ops.function.optimizer_classes import *
-from mindspore.ops.function.order_func import *
 from mindspore.ops.function.primitive_classes import *
 from mindspore.ops.function.put_func import *
 from mindspore.ops.function.random_func import *
@@ -83,8 +74,6 @@ from mindspore.ops.function.rotated_box_func import *
 from mindspore.ops.function.search_func import *
 from mindspore.ops.function.segment_func import *
 from mindspore.ops.function.sparse_func import *
-from mindspore.ops.function.search_func import *
-from mindspore.ops.function.segment_func import *
 from mindspore.ops.function.sparse_optimizer_classes import *
 from mindspore.ops.function.special_func import *
 from mindspore.ops.function.status_classes import *
@@ -93,10 +82,7 @@ from mindspore.ops.function.tensor_methods import *
 from mindspore.ops.function.unfold_func import *
 from mindspore.ops.function.unique_func import *
 from mindspore.ops.function.unpool_func import *
-from mindspore.ops.function.vector_norm_func import *
 from mindspore.ops.function.whole_methods import *
-from mindspore.ops.function.unique_func import *
-from mindspore.ops.function.vector_norm_func import *
 from mindspore.ops.function.window_func import *
 
 TensorLike = Tensor | int | float | bool
