@@ -4,6 +4,7 @@ mode: what nobody reads must not be made, and must not be missed."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import engine
 import numpy as np

@@ -15,7 +15,8 @@ OpDef& WithProblem(OpDef& op) {
       .In("target_lengths", kIndex, "[N]: how many of the S labels count.")
       .WithAttr("blank", 0, "The class that stands for no label.")
       .WithAttr("merge_repeated", true, "Whether a label may last for several steps.")
-      .WithAttr("zero_infinity", false, "Losses that are infinite become 0, as do their gradients.");
+      .WithAttr("zero_infinity", false,
+                "Losses that are infinite become 0, as do their gradients.");
 }
 
 void CheckProblem(InferContext& c, size_t first) {

@@ -81,8 +81,7 @@ void DefineSampling(OpRegistry& ops) {
       })
       .Grad([](GradContext& g) {
         DType dtype = g.in_type(0).dtype();
-        if (Contains(kFloating, dtype))
-          return g.Call("ResampleGrad", {g.dout()}, SamplingAttrs(g));
+        if (Contains(kFloating, dtype)) return g.Call("ResampleGrad", {g.dout()}, SamplingAttrs(g));
         Term wide = g.Call("Cast", {g.dout()}, {{"dtype", DType::kFloat64}});
         Term dx = g.Call("ResampleGrad", {wide}, SamplingAttrs(g));
         return g.Call("Cast", {dx}, {{"dtype", dtype}});
