@@ -47,10 +47,10 @@ def _of_torch(listed: Call) -> dict[str, Any]:
         if listed.made is not None:
             args, kwargs = listed.made
             function = _filled(function(*_for_torch(list(args)), **_for_torch(kwargs)))
-        result = function(*_for_torch(list(listed.args)), **_for_torch(listed.kwargs))
-    except Exception as error:  # whatever it refuses by
+        result = _tensors(function(*_for_torch(list(listed.args)), **_for_torch(listed.kwargs)))
+    except Exception as error:  # whatever it refuses by, or a result that is no tensor in truth
         return {"raises": type(error).__name__}
-    return {"value": [described(ms, _tensors(result))]}
+    return {"value": [described(ms, result)]}
 
 
 def _filled(layer: Any) -> Any:

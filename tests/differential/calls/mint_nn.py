@@ -146,6 +146,8 @@ function("pixel_shuffle", IMAGES, 3)
 function("interpolate", IMAGES, size=(9, 4))
 function("interpolate", IMAGES, scale_factor=2.0, mode="bilinear")
 function("interpolate", IMAGES, size=(9, 4), mode="bicubic", align_corners=True)
+function("interpolate", IMAGES, size=(9, 4), mode="bicubic", align_corners=False)
+function("interpolate", f32(2, 4, 9), size=1, mode="linear", align_corners=False)
 function("upsample", IMAGES, scale_factor=2.0)
 function("grid_sample", IMAGES, f32(2, 3, 3, 2), align_corners=False)
 function(

@@ -317,7 +317,10 @@ def where(
 
 
 def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
-    """Where the elements are that are not zero."""
+    """Where the elements are that are not zero. A scalar counts as a vector of one, whose coordinates are left out."""
+    if input.ndim == 0:
+        positions = ops.nonzero(ops.reshape(input, (1,)))
+        return (positions[:, 0],) if as_tuple else positions[:, :0]
     return ops.nonzero(input, as_tuple=as_tuple)
 
 
@@ -390,6 +393,8 @@ def normal(
     generator: Any = None,
 ) -> Tensor:
     """Numbers of normal distributions of given means and deviations."""
+    if not isinstance(std, Tensor) and std < 0:
+        raise ValueError(f"For 'normal', 'std' must not be negative, but got {std}.")
     shapes = [x.shape for x in (mean, std) if isinstance(x, Tensor)]
     shape = np.broadcast_shapes(*shapes) if size is None else _star("normal", (size,))
     return ops.normal(shape, mean, std, _seed(generator))

@@ -94,6 +94,20 @@ def _check_parts(name: str, shape: Any, **tensors: Any) -> None:
         raise ValueError(f"For '{name}', 'shape' must hold positive ints, but got {shape}.")
 
 
+def check_coordinates(name: str, indices: Any, values: Any, shape: Any) -> None:
+    """Refuse what are no coordinates of as many values in a shape."""
+    _check_parts(name, shape, indices=indices, values=values)
+    if indices.ndim != 2 or values.ndim != 1 or indices.shape[0] != values.shape[0]:
+        raise ValueError(
+            f"For '{name}', 'indices' must be [n, d] and 'values' [n], but got shapes "
+            f"{tuple(indices.shape)} and {tuple(values.shape)}."
+        )
+    if indices.shape[1] != len(shape):
+        raise ValueError(
+            f"For '{name}', 'shape' must have {indices.shape[1]} sizes, one for each coordinate, but got {shape}."
+        )
+
+
 def _same_shape(name: str, a: Any, b: Any) -> None:
     if tuple(a.shape) != tuple(b.shape):
         raise ValueError(
@@ -122,17 +136,9 @@ class COOTensor(Sparse):
         if coo_tensor is not None:
             _check_kind("COOTensor", COOTensor, coo_tensor)
             return cls._make(coo_tensor)
-        _check_parts("COOTensor", shape, indices=indices, values=values)
-        if indices.ndim != 2 or values.ndim != 1 or indices.shape[0] != values.shape[0]:
-            raise ValueError(
-                "For 'COOTensor', 'indices' must be [n, d] and 'values' [n], but got shapes "
-                f"{tuple(indices.shape)} and {tuple(values.shape)}."
-            )
-        if indices.shape[1] != len(shape) or len(shape) != 2:
-            raise ValueError(
-                f"For 'COOTensor', 'shape' must have 2 sizes, one for each coordinate, but got {shape} for "
-                f"{indices.shape[1]}."
-            )
+        check_coordinates("COOTensor", indices, values, shape)
+        if len(shape) != 2:
+            raise ValueError(f"For 'COOTensor', 'shape' must have 2 sizes, but got {shape}.")
         return cls._make((indices, values, shape))
 
     def to_dense(self) -> Tensor:
@@ -355,9 +361,14 @@ def _number(value: Any) -> float:
 
 # ---- what they are computed with: [n, d] coordinates and [n, ...] values
 def _flat(indices: Tensor, shape: tuple[int, ...]) -> Tensor:
-    """The places as numbers, in the order of rows."""
-    strides = [math.prod(shape[i + 1 : indices.shape[1]]) for i in range(indices.shape[1])]
-    return raw("ReduceSum")(indices * Tensor(strides, indices.dtype), axis=(1,))
+    """The places as numbers, in the order of rows. Coordinates are looked up, so that those outside are refused."""
+    places, stride = None, 1
+    for axis in reversed(range(indices.shape[1])):
+        starts = Tensor(np.arange(shape[axis]) * stride, indices.dtype)
+        along = raw("Gather")(starts, indices[:, axis], axis=0)
+        places = along if places is None else places + along
+        stride *= shape[axis]
+    return places
 
 
 def dense_of(indices: Tensor, values: Tensor, shape: tuple[int, ...]) -> Tensor:

@@ -80,6 +80,10 @@ def cho_solve(
 ) -> Tensor:
     """x with `a @ x = b`, where `cho_factor` factorised a."""
     factor, lower = c_and_lower
+    if not isinstance(factor, Tensor):
+        raise TypeError(
+            f"For 'cho_solve', 'c_and_lower' must begin with a Tensor, but got {type(factor).__name__}."
+        )
     b = _floats(b)
     _same_dtype("cho_solve", factor, b)
     return ops.cholesky_solve(_columns(b, factor), factor, upper=not lower).reshape(b.shape)
@@ -129,6 +133,11 @@ def lstsq(
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """The least squares solution of `A @ x = B`, no residuals, the rank of A, and no singular values."""
     A, B = _matrix("lstsq", "A", A, square=False), _floats(B)
+    if 0 in A.shape or B.ndim not in (1, 2) or B.shape[0] != A.shape[0]:
+        raise ValueError(
+            "For 'lstsq', 'A' must have elements and 'B' as many rows, in a vector or a matrix, but got shapes "
+            f"{A.shape} and {B.shape}."
+        )
     x = ops.matmul(ops.pinv(A, rtol=rcond), B)
     values = ops.svd(A, compute_uv=False)
     bound = (

@@ -22,7 +22,6 @@ FACES = read_faces("""
     hardsigmoid() = ops.hardsigmoid
     hardshrink() = ops.hardshrink
     hardswish() = ops.hardswish
-    interpolate() = ops.interpolate
     linear(input, weight, bias) = ops.dense
     logsigmoid(input) = LogSigmoid
     max_unpool2d(input, indices, kernel_size, stride, padding, output_size) = ops.max_unpool2d x=input

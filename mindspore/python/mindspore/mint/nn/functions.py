@@ -11,6 +11,7 @@ from mindspore.common._checked import check_functions
 from mindspore.common._kinds import Ints, Real, Reduction
 from mindspore.common.parameter import Parameter
 from mindspore.mint.functions import around_or_mode, conv2d, flatten
+from mindspore.ops.function.interpolate_func import MINT_SAMPLING, Scales, _interpolate
 
 _Mode = Literal["nearest", "linear", "bilinear", "bicubic", "trilinear"]
 
@@ -223,15 +224,37 @@ def adaptive_max_pool2d(
     return _largest(ops.adaptive_max_pool2d, input, output_size, return_indices)
 
 
+def interpolate(
+    input: Tensor,
+    size: Ints | None = None,
+    scale_factor: Scales | None = None,
+    mode: _Mode = "nearest",
+    align_corners: bool | None = None,
+    recompute_scale_factor: bool | None = None,
+) -> Tensor:
+    """Images [N, C, ...] in another size, or `scale_factor` times as large; pixels count as areas in all modes, which
+    `ops.interpolate` has otherwise for 'linear' and 'bicubic'."""
+    return _interpolate(
+        "interpolate",
+        input,
+        size,
+        scale_factor,
+        mode,
+        align_corners,
+        recompute_scale_factor,
+        MINT_SAMPLING,
+    )
+
+
 def upsample(
     input: Tensor,
     size: Ints | None = None,
-    scale_factor: Real | Sequence[float] | None = None,
+    scale_factor: Scales | None = None,
     mode: _Mode = "nearest",
     align_corners: bool | None = None,
 ) -> Tensor:
     """Images of another size; `interpolate` by its older name."""
-    return ops.interpolate(input, size, scale_factor, mode, align_corners)
+    return interpolate(input, size, scale_factor, mode, align_corners)
 
 
 def pad(

@@ -117,16 +117,24 @@ def _solved_by_pivots(b: Tensor, lu: Tensor, pivots: Tensor, base: int) -> Tenso
         raise ValueError(
             f"For 'lu_solve', 'b' must have {lu.shape[-1]} rows, but got shape {b.shape}."
         )
+    if pivots.ndim == 0 or pivots.shape[-1] != lu.shape[-1]:
+        raise ValueError(
+            f"For 'lu_solve', the pivots must have {lu.shape[-1]} items, but got shape {pivots.shape}."
+        )
     batch = _common_batch("lu_solve", b, lu)
     b, lu = (_broadcast_to(x, shape=(*batch, *x.shape[-2:])) for x in (b, lu))
     pivots = _broadcast_to(pivots, shape=(*batch, pivots.shape[-1]))
-    moved = _rows_taken(b, _permutation(pivots, size=lu.shape[-1], base=base))
+    moved = _rows_taken(b, _order_of(pivots, lu.shape[-1], base))
     return _triangular(lu, _triangular(lu, moved, unit=True), lower=False)
+
+
+def _order_of(pivots: Tensor, size: int, base: int) -> Tensor:
+    return _permutation(raw("Cast")(pivots, dtype=_core.int32), size=size, base=base)
 
 
 def _permutation_matrix(pivots: Tensor, size: int, dtype: Any, base: int) -> Tensor:
     """p with `a = p @ l @ u`."""
-    order = _permutation(pivots, size=size, base=base)
+    order = _order_of(pivots, size, base)
     rows = arange(0, size, 1, dtype=_core.int32)
     hit = raw("Equal")(
         _reshape(order, shape=(*order.shape[:-1], 1, size)), _reshape(rows, shape=(size, 1))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
 from mindspore import _core
@@ -35,6 +35,8 @@ _SAMPLING = {
     "bicubic": ("keys", "half_pixel"),
     "trilinear": ("linear", "half_pixel"),
 }
+# Under `mint`: all modes count pixels as areas, and cubic interpolation repeats the last pixel.
+MINT_SAMPLING = _SAMPLING | {"linear": ("linear", "half_pixel"), "bicubic": ("cubic", "half_pixel")}
 # The modes that may align corners, and how they sample then.
 _ALIGNED = {"linear": "linear", "bilinear": "linear", "trilinear": "linear", "bicubic": "cubic"}
 
@@ -128,6 +130,7 @@ def _interpolate(
     mode: str,
     align_corners: bool | None,
     recompute: bool | None,
+    sampling: Mapping[str, tuple[str, str]] = _SAMPLING,
 ) -> Tensor:
     if x.ndim not in _RANKS[mode]:
         raise ValueError(
@@ -141,7 +144,7 @@ def _interpolate(
     size, scales = _wanted(name, x, size, scale_factor, recompute)
     if align_corners:
         return _sampled(name, x, size, _ALIGNED[mode], "align_corners")
-    how, coordinates = _SAMPLING[mode]
+    how, coordinates = sampling[mode]
     return _sampled(name, x, size, how, coordinates, () if mode == "area" else scales)
 
 

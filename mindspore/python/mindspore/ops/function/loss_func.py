@@ -25,6 +25,7 @@ _bce, _bce_logits, _smooth_l1 = (
 _kl_div, _select, _divide = raw("KLDivLoss"), raw("Select"), raw("RealDiv")
 
 _INDEX = (_core.int32, _core.int64)
+_FLOATING = (_core.float16, _core.bfloat16, _core.float32, _core.float64)
 
 
 def _reduced(loss: Tensor, reduction: str) -> Tensor:
@@ -59,6 +60,7 @@ def cross_entropy(
     """Cross entropy of softmax(input) over dimension 1 against classes, or probabilities of the
     shape of the input."""
     probabilities = target.shape == input.shape and target.dtype not in _INDEX
+    _check_smoothing("cross_entropy", label_smoothing)
     if not probabilities and not label_smoothing:
         return _class_loss(
             "cross_entropy", _cross_entropy, input, target, weight, ignore_index, reduction
@@ -67,6 +69,11 @@ def cross_entropy(
     if probabilities:
         return _probabilities_loss(logits, target, weight, reduction, label_smoothing)
     return nll_loss(logits, target, weight, ignore_index, reduction, label_smoothing)
+
+
+def _check_smoothing(name: str, smoothing: float) -> None:
+    if not 0 <= smoothing <= 1:
+        raise ValueError(f"For '{name}', 'label_smoothing' must be in [0, 1], but got {smoothing}.")
 
 
 def _class_loss(
@@ -89,6 +96,8 @@ def _class_loss(
         )
     rows = _rows(inputs)
     labels = target if target.ndim == 1 else _reshape(target, shape=(-1,))
+    if labels.dtype in _FLOATING:
+        raise TypeError(f"For '{name}', classes must be integers, but got {labels.dtype}.")
     if labels.dtype not in _INDEX:
         labels = _cast(labels, dtype=_core.int32)
     weights = _ones((rows.shape[1],), rows) if weight is None else weight
@@ -120,6 +129,7 @@ def nll_loss(
     label_smoothing: float = 0.0,
 ) -> Tensor:
     """Minus the log probabilities (dimension 1 of the inputs) of the target classes."""
+    _check_smoothing("nll_loss", label_smoothing)
     loss, rows, labels, weights, total = _class_loss(
         "nll_loss", _nll, inputs, target, weight, ignore_index, reduction
     )
@@ -208,8 +218,18 @@ def kl_div(
     return _kl_div(logits, labels, reduction=reduction)
 
 
+def _require_same_shape(name: str, **tensors: Tensor) -> None:
+    shapes = [x.shape for x in tensors.values()]
+    if shapes[0] != shapes[1]:
+        first, second = tensors
+        raise ValueError(
+            f"For '{name}', '{first}' and '{second}' must have the same shape, but got {shapes[0]} and {shapes[1]}."
+        )
+
+
 def soft_margin_loss(input: Tensor, target: Tensor, reduction: Reduction = "mean") -> Tensor:
     """log(1 + exp(-target * input)), for targets of -1 and 1."""
+    _require_same_shape("soft_margin_loss", input=input, target=target)
     score = bound.neg(bound.mul(input, target))
     loss = bound.add(bound.log1p(bound.exp(bound.neg(bound.abs(score)))), bound.maximum(score, 0.0))
     return _reduced(loss, reduction)
@@ -244,6 +264,11 @@ def cosine_embedding_loss(
     reduction: Reduction = "mean",
 ) -> Tensor:
     """1 - cosine where the target is 1, max(0, cosine - margin) where it is -1."""
+    _require_same_shape("cosine_embedding_loss", input1=input1, input2=input2)
+    if not -1 <= margin <= 1:
+        raise ValueError(
+            f"For 'cosine_embedding_loss', 'margin' must be in [-1, 1], but got {margin}."
+        )
 
     def dot(x: Tensor, y: Tensor) -> Tensor:
         return _sum(bound.mul(x, y), axis=-1, keep_dims=False)

@@ -35,6 +35,8 @@ def _lstsq(x: Tensor, a: Tensor, fast: bool, l2_regularizer: float) -> Tensor:
 
 def _matrix_solve_ls(matrix: Tensor, rhs: Tensor, l2_regularizer: Any, fast: bool) -> Tensor:
     factor_func._require_same_dtype("MatrixSolveLs", matrix, rhs)
+    if isinstance(l2_regularizer, Tensor):
+        factor_func._require_rank("MatrixSolveLs", "l2_regularizer", l2_regularizer, 0)
     if not fast:
         return raw("BatchMatMul")(factor_func.pinv(matrix), rhs)
     if isinstance(l2_regularizer, Tensor):

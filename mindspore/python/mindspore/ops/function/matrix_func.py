@@ -86,6 +86,9 @@ def _padding(x: Tensor, value: Real | Tensor, batch: tuple) -> Tensor:
     )
 
 
+_FAR = 1 << 24  # a diagonal beyond would make a matrix that no memory holds
+
+
 def matrix_diag(
     x: Tensor,
     k: Sizes = 0,
@@ -98,6 +101,8 @@ def matrix_diag(
     `padding_value`; `align` says where diagonals stand in their rows, those above the main one and those below."""
     offsets = _ints("matrix_diag", k)
     low, high = offsets[0], offsets[-1]
+    if max(-low, high) > _FAR:
+        raise ValueError(f"For 'matrix_diag', 'k' must be at most {_FAR}, but got {offsets}.")
     many = len(offsets) > 1
     if x.ndim < 1 + many or (many and x.shape[-2] != high - low + 1):
         raise ValueError(

@@ -197,8 +197,10 @@ def coo_concat(sp_input: Sequence[COOTensor], concat_dim: int = 0) -> COOTensor:
 
 def coalesce(x_indices: Tensor, x_values: Tensor, x_shape: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """One value for each place, in order; indices are [d, n] here."""
-    shape = tuple(x_shape.asnumpy().tolist())
-    indices, values = _sparse.coalesced(raw("Transpose")(x_indices, perm=(1, 0)), x_values, shape)
+    shape = _sizes(x_shape)
+    places = raw("Transpose")(x_indices, perm=(1, 0))
+    _sparse.check_coordinates("coalesce", places, x_values, shape)
+    indices, values = _sparse.coalesced(places, x_values, shape)
     return raw("Transpose")(indices, perm=(1, 0)), values, x_shape
 
 
@@ -245,7 +247,13 @@ METHODS = [_named(f, f.__name__.removeprefix("_method_")) for f in (_method_to_c
 
 # ---- primitives
 def _sizes(shape: Any) -> tuple[int, ...]:
-    return tuple(shape.asnumpy().tolist()) if isinstance(shape, Tensor) else tuple(shape)
+    if isinstance(shape, Tensor):
+        if shape.ndim != 1:
+            raise ValueError(
+                f"For a sparse tensor, sizes must have 1 dimension, but got shape {tuple(shape.shape)}."
+            )
+        return tuple(shape.asnumpy().tolist())
+    return tuple(shape)
 
 
 class SparseTensorDenseMatmul(PythonPrimitive):
@@ -255,6 +263,7 @@ class SparseTensorDenseMatmul(PythonPrimitive):
 
     def __call__(self, indices: Tensor, values: Tensor, sparse_shape: Any, dense: Tensor) -> Tensor:
         shape = _sizes(sparse_shape)
+        _sparse.check_coordinates(self.name, indices, values, shape)
         if self.adjoint_st:
             indices, shape = raw("ReverseV2")(indices, axis=(1,)), shape[::-1]
         if self.adjoint_dt:
@@ -266,14 +275,22 @@ class SparseToDense(PythonPrimitive):
     """The whole tensor of given coordinates."""
 
     def __call__(self, indices: Tensor, values: Tensor, sparse_shape: Any) -> Tensor:
-        return _sparse.dense_of(indices, values, _sizes(sparse_shape))
+        shape = _sizes(sparse_shape)
+        _sparse.check_coordinates(self.name, indices, values, shape)
+        return _sparse.dense_of(indices, values, shape)
 
 
 class SparseTensorDenseAdd(PythonPrimitive):
     """The sum of a tensor of given coordinates and a whole one."""
 
     def __call__(self, x1_indices: Tensor, x1_values: Tensor, x1_shape: Any, x2: Tensor) -> Tensor:
-        return _sparse.dense_of(x1_indices, x1_values, _sizes(x1_shape)) + x2
+        shape = _sizes(x1_shape)
+        _sparse.check_coordinates(self.name, x1_indices, x1_values, shape)
+        if tuple(x2.shape) != shape:
+            raise ValueError(
+                f"For '{self.name}', 'x2' must have shape {shape}, but got {tuple(x2.shape)}."
+            )
+        return _sparse.dense_of(x1_indices, x1_values, shape) + x2
 
 
 class SparseSlice(PythonPrimitive):
@@ -282,8 +299,14 @@ class SparseSlice(PythonPrimitive):
     def __call__(
         self, indices: Tensor, values: Tensor, shape: Any, start: Any, size: Any
     ) -> tuple[Tensor, Tensor, Tensor]:
-        begin = np.array(_sizes(start))
-        end = np.minimum(begin + np.array(_sizes(size)), np.array(_sizes(shape)))
+        whole, first, count = (_sizes(x) for x in (shape, start, size))
+        _sparse.check_coordinates(self.name, indices, values, whole)
+        if not len(whole) == len(first) == len(count):
+            raise ValueError(
+                f"For '{self.name}', 'shape', 'start' and 'size' must have as many items, but got {whole}, {first} and {count}."
+            )
+        begin = np.array(first)
+        end = np.minimum(begin + np.array(count), np.array(whole))
         places = indices.asnumpy()
         kept = np.flatnonzero(((places >= begin) & (places < end)).all(1))
         chosen = raw("Gather")(values, Tensor(kept, _core.int64), axis=0)
