@@ -26,34 +26,58 @@ ROOT = Path(__file__).resolve().parents[1]
 ROWS = ROOT / "tests" / "ops"
 
 OPS = {  # title of a page: topics
-    "Arithmetic and functions": ("math", "numbers", "math_func"),
+    "Arithmetic and functions": (
+        "math",
+        "numbers",
+        "math_func",
+        "special",
+        "special_func",
+        "mindspore._core",
+    ),
     "Comparison, logic, casts": ("compare", "cast_func"),
-    "Sums, extremes, sorting": ("reduce", "reduce_func", "norm_func"),
+    "Sums, extremes, sorting": (
+        *("reduce", "running", "reduce_func", "norm_func", "order_func", "search_func"),
+        "segment_func",
+    ),
     "Linear algebra": (
         *("linalg", "factor", "linalg_func", "factor_func", "matrix_func", "einsum_func"),
         "matrix_classes",
     ),
-    "Shapes and joining": ("array", "join", "array_func", "join_func", "array_classes"),
-    "Indexing": ("indexing", "index_func"),
+    "Shapes and joining": (
+        *("array", "join", "array_func", "join_func", "array_classes", "structure_func"),
+        "alias_func",
+    ),
+    "Indexing": ("indexing", "index_func", "put_func", "unique_func"),
     "Making tensors": ("creation", "creation_func"),
-    "Random numbers": ("random", "random_func"),
+    "Random numbers": ("random", "random_func", "distribution_func"),
     "Activations": ("activation", "activation_func"),
     "Network ops": (
-        *("conv", "pool", "norm", "attention", "recurrent"),
+        *("conv", "pool", "volumes", "unfold", "norm", "attention", "recurrent"),
+        *("conv_func", "pool_func", "pool_classes", "unpool_func", "unfold_func", "deform_func"),
+        *("blocks_func", "window_func", "layer_func"),
         *("nn_func", "attention_func", "primitive_classes", "_recurrent_ops"),
     ),
-    "Losses": ("loss", "loss_func"),
-    "Optimizers": ("optim",),
+    "Images and boxes": (
+        *("image", "interpolate_func", "grid_func", "color_func"),
+        *("box_func", "rotated_box_func"),
+    ),
+    "Losses": ("loss", "loss_func", "ctc_func", "margin_func"),
+    "Optimizers": (
+        *("optim", "optimizer_classes", "sparse_optimizer_classes", "adafactor_classes"),
+    ),
     "Gradients and transforms": (
         *("_transforms", "_grad", "_taylor", "_vmap", "_custom", "_gradient_ops"),
         *("composite", "primitive"),
     ),
-    "Program ops": ("control", "_python_ops", "_effects"),
+    "Classes of functions": (
+        "operations",
+    ),  # what is a function elsewhere, with its arguments apart
+    "Program ops": ("control", "_python_ops", "_effects", "status_classes"),
     "Sparse tensors": ("_sparse", "sparse_func"),
     "Collectives": ("_collectives", "communication_func", "operations.comm_ops"),
 }
 NN = {
-    "Cells and containers": ("cell", "layer.container"),
+    "Cells and containers": ("cell", "layer.container", "utils"),
     "Dense, dropout, images": ("layer",),
     "Convolution, pooling, padding": ("layer.conv", "layer.pooling", "layer.padding"),
     "Normalisation": ("layer.normalization", "layer.sample_norm"),
@@ -76,6 +100,12 @@ MODULES = {  # title: what stands before a name, and where the names are
     "initializer": ("initializer", "mindspore.common.initializer"),
     "profiler": ("profiler", "mindspore.profiler"),
     "boost": ("boost", "mindspore.boost"),
+    "numpy": ("numpy", "mindspore.numpy"),
+    "scipy.linalg": ("scipy.linalg", "mindspore.scipy.linalg"),
+    "mint": ("mint", "mindspore.mint"),
+    "mint.nn": ("mint.nn", "mindspore.mint.nn"),
+    "mint.nn.functional": ("mint.nn.functional", "mindspore.mint.nn.functional"),
+    "mint.optim": ("mint.optim", "mindspore.mint.optim"),
     "runtime": ("runtime", "mindspore.runtime"),
     "hal": ("hal", "mindspore.hal"),
     "parallel": ("parallel", "mindspore.parallel"),

@@ -80,14 +80,15 @@ def test_the_executors():
 
     _pynative_executor.sync()
     net = nn.Dense(3, 2)
-    before = _core.compiled_count()
+    assert not net.compiled
     phase, compiled = _cell_graph_executor.compile(net, ops.ones((1, 3)), phase="train")
     assert (phase, compiled) == ("train", True)
     ms.set_context(mode=ms.GRAPH_MODE)
     try:
-        assert _core.compiled_count() == before + 1
+        assert net.compiled
+        versions = net.__dict__["_compiled_versions"]
         net(ops.ones((1, 3)))
-        assert _core.compiled_count() == before + 1
+        assert net.__dict__["_compiled_versions"] is versions and versions.compiled == 1
     finally:
         ms.set_context(mode=ms.PYNATIVE_MODE)
     assert _cell_graph_executor(net, ops.ones((1, 3))).shape == (1, 2)

@@ -92,10 +92,12 @@ def _method_of(made: Any) -> Callable:
 
 
 def _members() -> Iterator[tuple[str, Any]]:
-    for name in ops.__all__:
-        member = getattr(ops, name)
-        if not inspect.ismodule(member) and not isinstance(member, type):
-            yield f"ops.{name}", member
+    places = {f"ops.{name}": getattr(ops, name) for name in ops.__all__}
+    declared = {id(member) for place, member in places.items() if place in _declared()}
+    for place, member in places.items():
+        another_name = place not in _declared() and id(member) in declared
+        if not (inspect.ismodule(member) or isinstance(member, type) or another_name):
+            yield place, member
     for name in dir(Tensor):
         member = inspect.getattr_static(Tensor, name)
         if not name.startswith("_") and callable(member) and not isinstance(member, type):

@@ -1,8 +1,8 @@
 """Faces: what ops have already, under the names and in the order of arguments of `mint`. A face is a line of a table.
 
 A line is the signature that users call, and behind `=` what it is a face of: an op of the registry by its class name, whose
-attributes go by their order or under their own names, so that the call costs nothing on the way; or a function of `ops` with
-the arguments that have other names there: `chunk(input, chunks, dim) = ops.chunk axis=dim`."""
+attributes go by their order or under their own names, so that the call costs nothing on the way; or a function of `ops`, or a
+method of Tensor, with the arguments that have other names there: `chunk(input, chunks, dim) = ops.chunk axis=dim`."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mindspore import ops
+from mindspore._core import Tensor
 from mindspore.ops import _bind
 
 
@@ -24,9 +25,10 @@ def face(line: str, module: str) -> Callable:
     """The function that a line stands for."""
     signature, _, meaning = (part.strip() for part in line.rpartition(" = "))
     source, *names = meaning.split()
-    if not source.startswith("ops."):
+    owner, _, wanted = source.rpartition(".")
+    if not owner:
         return _bind.face(source, signature)
-    function = getattr(ops, source.removeprefix("ops."))
+    function = getattr(Tensor if owner == "Tensor" else ops, wanted)
     own = {theirs: ours for ours, _, theirs in (pair.partition("=") for pair in names)}
     return _renamed(function, signature, own, module) if own else function
 

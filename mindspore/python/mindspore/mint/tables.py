@@ -10,7 +10,7 @@ _SAME = """
     less_equal log log10 log1p log2 logaddexp logaddexp2 logical_and logical_not logical_or logical_xor logsumexp lt
     masked_select matmul maximum minimum mm mul nan_to_num ne neg negative not_equal ones ones_like outer pow
     ravel real reciprocal remainder roll round rsqrt searchsorted sigmoid sign sin sinc sinh sqrt square sum swapaxes t
-    take tan tanh tile trace triangular_solve tril triu unbind unsqueeze xlogy zeros zeros_like
+    take tan tanh tile trace tril triu unbind unsqueeze xlogy zeros zeros_like
 """
 
 _OTHER_NAMES = """
@@ -37,6 +37,7 @@ _OTHER_NAMES = """
     split(tensor, split_size_or_sections, dim) = ops.split axis=dim
     squeeze(input, dim=()) = Squeeze
     stack(tensors, dim=0) = Stack
+    triangular_solve(b, A, upper, transpose, unitriangular) = Tensor.triangular_solve
     unique_consecutive(input, return_inverse, return_counts, dim) = ops.unique_consecutive return_idx=return_inverse axis=dim
 """
 

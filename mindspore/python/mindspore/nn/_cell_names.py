@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, TypeVar
 from weakref import WeakKeyDictionary
 
 from mindspore import _core
 from mindspore.common._checked import check_value
+
+
+class shown:
+    """A property that gives way to an attribute which a user's cell has under that name."""
+
+    def __init__(self, read: Callable[[Any], Any]) -> None:
+        self.read = read
+        self.__doc__ = read.__doc__
+
+    def __get__(self, owner: Any, kind: type | None = None) -> Any:
+        return self if owner is None else self.read(owner)
 
 
 class CellNames:
@@ -27,28 +38,45 @@ class CellNames:
     parallel_parameter_name_list: tuple[str, ...] = ()
     pipeline_segment: int | None = None
 
-    @property
+    @shown
     def compiled(self) -> bool:
         """Whether there is a compiled version."""
         return bool(getattr(self.__dict__.get("_compiled_versions"), "compiled", 0))
 
-    @property
+    @shown
     def compile_cache(self) -> set[str]:
         """The phases that were compiled."""
-        return {self.phase} if self.compiled else set()  # type: ignore[attr-defined]
+        return {self.phase} if CellNames.compiled.read(self) else set()  # type: ignore[attr-defined]
 
-    exist_names = property(
-        lambda self: set(), doc="Names of parameters that were met: none is kept."
-    )
-    exist_objs = property(lambda self: set(), doc="Objects that were met: none is kept.")
-    jit_config_dict = property(
-        lambda self: {}, doc="Settings of the compiler that were kept as text."
-    )
-    phase_cache = property(lambda self: {}, doc="Graphs by phase: the compiler keeps its own.")
-    parameter_layout_dict = property(lambda self: {}, doc="Layouts of parameters on many devices.")
-    parallel_parameter_merge_net_dict = property(
-        lambda self: OrderedDict(), doc="Parameters that devices share out."
-    )
+    @shown
+    def exist_names(self) -> set[str]:
+        """Names of parameters that were met: none is kept."""
+        return set()
+
+    @shown
+    def exist_objs(self) -> set[Any]:
+        """Objects that were met: none is kept."""
+        return set()
+
+    @shown
+    def jit_config_dict(self) -> dict[str, Any]:
+        """Settings of the compiler that were kept as text."""
+        return {}
+
+    @shown
+    def phase_cache(self) -> dict[str, Any]:
+        """Graphs by phase: the compiler keeps its own."""
+        return {}
+
+    @shown
+    def parameter_layout_dict(self) -> dict[str, Any]:
+        """Layouts of parameters on many devices."""
+        return {}
+
+    @shown
+    def parallel_parameter_merge_net_dict(self) -> dict[str, Any]:
+        """Parameters that devices share out."""
+        return OrderedDict()
 
     def cast_inputs(self, inputs: Any, dst_type: Any) -> tuple[Any, ...]:
         """Inputs whose floating tensors are of one type.

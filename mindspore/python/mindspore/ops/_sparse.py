@@ -3,7 +3,9 @@ make and return them, and gradients flow through their values, by what holds for
 
 from __future__ import annotations
 
+import functools
 import math
+import operator
 from typing import Any, ClassVar
 
 import numpy as np
@@ -362,13 +364,12 @@ def _number(value: Any) -> float:
 # ---- what they are computed with: [n, d] coordinates and [n, ...] values
 def _flat(indices: Tensor, shape: tuple[int, ...]) -> Tensor:
     """The places as numbers, in the order of rows. Coordinates are looked up, so that those outside are refused."""
-    places, stride = None, 1
-    for axis in reversed(range(indices.shape[1])):
+    parts = []
+    for axis in range(indices.shape[1]):
+        stride = math.prod(shape[axis + 1 : indices.shape[1]])
         starts = Tensor(np.arange(shape[axis]) * stride, indices.dtype)
-        along = raw("Gather")(starts, indices[:, axis], axis=0)
-        places = along if places is None else places + along
-        stride *= shape[axis]
-    return places
+        parts.append(raw("Gather")(starts, indices[:, axis], axis=0))
+    return functools.reduce(operator.add, parts)
 
 
 def dense_of(indices: Tensor, values: Tensor, shape: tuple[int, ...]) -> Tensor:
