@@ -9,7 +9,7 @@ import sys
 import pytest
 
 import mindspore as ms
-from mindspore import Tensor, _core, nn, ops
+from mindspore import Tensor, nn, ops
 from mindspore._compat import paths
 
 
