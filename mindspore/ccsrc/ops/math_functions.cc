@@ -252,10 +252,29 @@ void DefineComplexParts(OpRegistry& ops) {
       .Grad([](GradContext& g) { return CastTo(g.dout(), g.in_type(0).dtype()); })
       .Python("real(input)", kFunctionAndMethod);
   ops.Op("Imag")
-      .Doc("The imaginary part. It has no gradient.")
+      .Doc("The imaginary part.")
       .In("x", kNumber)
       .Scalar([](Expr x) { return Part(x, ScalarOp::kImag); })
+      .Grad([](GradContext& g) {
+        if (!IsComplex(g.in_type(0).dtype())) return Term{};
+        return g.Call("Complex", {ZerosLike(g.dout()), g.dout()});
+      })
       .Python("imag(input)", kFunctionAndMethod);
+  ops.Op("Complex")
+      .Doc("Complex numbers from their parts.")
+      .In("real", One(DType::kFloat32) | One(DType::kFloat64),
+          "Any shape that broadcasts with imag.")
+      .In("imag", One(DType::kFloat32) | One(DType::kFloat64),
+          "Any shape that broadcasts with real.")
+      .Promote()
+      .Scalar([](Expr re, Expr im) {
+        DType t = re.dtype() == DType::kFloat64 ? DType::kComplex128 : DType::kComplex64;
+        return re.trace->Add(ScalarOp::kComplex, t, {re, im});
+      })
+      .Grad([](GradContext& g) {
+        return Terms{SumTo(g.Call("Real", {g.dout()}), g.in_type(0).shape()),
+                     SumTo(g.Call("Imag", {g.dout()}), g.in_type(1).shape())};
+      });
   ops.Op("Conj")
       .Doc("The complex conjugate.")
       .In("x", kNumber)

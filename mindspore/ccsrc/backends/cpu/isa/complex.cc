@@ -45,6 +45,7 @@ void FillArithmetic(VectorTable& t) {
   t.Set(ScalarOp::kAbs, d, Map<C, R>([](C a) { return std::abs(a); }));
   t.Set(ScalarOp::kReal, d, Map<C, R>([](C a) { return a.real(); }));
   t.Set(ScalarOp::kImag, d, Map<C, R>([](C a) { return a.imag(); }));
+  t.Set(ScalarOp::kComplex, kDTypeOf<R>, Map<R, C>([](R re, R im) { return C(re, im); }));
   t.Set(ScalarOp::kEqual, d, Map<C, bool>([](C a, C b) { return a == b; }));
   t.Set(ScalarOp::kNotEqual, d, Map<C, bool>([](C a, C b) { return a != b; }));
   t.Set(ScalarOp::kSelect, d, SelectComplex<C>());
