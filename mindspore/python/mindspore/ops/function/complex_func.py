@@ -129,6 +129,8 @@ def _conjugate_transpose(x: Tensor, perm: Any) -> Tensor:
 
 
 def _log_space(start: Tensor, end: Tensor, steps: Count, base: int, dtype: DType) -> Tensor:
+    if steps == 0:
+        return raw("Zeros")(shape=(0,), dtype=dtype)
     return logspace(start, end, steps, base, dtype=dtype)
 
 
