@@ -138,3 +138,17 @@ def test_vmap():
     np.testing.assert_allclose(
         found.asnumpy(), np.fft.rfft2(x.asnumpy(), axes=(2, 0)), rtol=1e-4, atol=1e-4
     )
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda x: ops.fftn(x, dim=()), "the axes must be distinct and at least 1"),
+        (lambda x: ops.fftn(x, s=(2, 2, 2)), "must be in"),
+        (lambda x: ops.irfft(x[:, :1]), "the size of the result must be given"),
+        (lambda x: ops.stft(x[0], 16, center=False), "'n_fft' must be at most the length"),
+    ],
+)
+def test_refusals(call, says):
+    with pytest.raises(ValueError, match=says):
+        call(Tensor(normal(2, 8)))
