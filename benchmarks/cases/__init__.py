@@ -119,6 +119,27 @@ CASES = {
         1.2,
         5,
     ),
+    "fft_small": Case(
+        "Fourier transforms of few and short lines, forward and gradient, PYNATIVE_MODE",
+        "fft",
+        1.2,
+        5,
+    ),
+    "fft_cached": Case(
+        "Fourier transforms that fit into caches, forward and gradient, PYNATIVE_MODE",
+        "fft",
+        1.2,
+        5,
+    ),
+    "fft_large": Case(
+        "Fourier transforms of many and long lines, forward and gradient, PYNATIVE_MODE",
+        "fft",
+        1.2,
+        5,
+    ),
+    "fft_images": Case(
+        "Fourier transforms along two axes, forward and gradient, PYNATIVE_MODE", "fft", 1.2, 5
+    ),
     "resize": Case(
         "9 interpolations: nearest, bilinear and bicubic, three sizes, PYNATIVE_MODE",
         "image",

@@ -12,6 +12,7 @@ _TOLERANCE = {
     "Float32": 2e-5,
     "Float64": 1e-9,
     "Complex64": 2e-5,
+    "Complex128": 1e-9,
 }
 
 

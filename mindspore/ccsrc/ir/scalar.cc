@@ -19,7 +19,7 @@ const char* Name(ScalarOp op) {
       "sigmoid",       "lgamma",     "digamma",     "less",      "less_equal", "greater",
       "greater_equal", "equal",      "not_equal",   "and",       "or",         "xor",
       "not",           "shift_left", "shift_right", "select",    "is_nan",     "is_inf",
-      "is_finite",     "real",       "imag",        "conj"};
+      "is_finite",     "real",       "imag",        "conj",      "complex"};
   static_assert(std::size(kNames) == kScalarOpCount);
   return kNames[static_cast<size_t>(op)];
 }

@@ -78,8 +78,9 @@ enum class ScalarOp : uint8_t {
   kReal,
   kImag,
   kConj,
+  kComplex,  // (real, imaginary)
 };
-inline constexpr int kScalarOpCount = static_cast<int>(ScalarOp::kConj) + 1;
+inline constexpr int kScalarOpCount = static_cast<int>(ScalarOp::kComplex) + 1;
 const char* Name(ScalarOp op);  // "floor_div"
 
 struct ScalarNode {

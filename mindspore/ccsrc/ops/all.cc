@@ -28,6 +28,7 @@ void DefineAllOps(OpRegistry& ops) {
   DefineActivation(ops);
   DefineLoss(ops);
   DefineCtc(ops);
+  DefineFft(ops);
   DefineRandom(ops);
   DefineOptim(ops);
   DefineFused(ops);

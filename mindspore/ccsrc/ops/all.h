@@ -27,6 +27,7 @@ void DefineNormRelu(OpRegistry& ops);
 void DefineActivation(OpRegistry& ops);
 void DefineLoss(OpRegistry& ops);
 void DefineCtc(OpRegistry& ops);
+void DefineFft(OpRegistry& ops);
 void DefineRandom(OpRegistry& ops);
 void DefineOptim(OpRegistry& ops);
 void DefineFused(OpRegistry& ops);

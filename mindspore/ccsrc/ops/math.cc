@@ -131,12 +131,12 @@ Terms PowGrad(GradContext& g) {
   auto dx = [&] {
     Term y = g.in(1);
     Term exponent = Where(Compare("Equal", y, 0), g.emitter().Scalar(1, y.dtype()), y) - 1.0;
-    return g.dout() * (y * g.Call("Pow", {g.in(0), exponent}));
+    return g.dout() * Conjugate(y * g.Call("Pow", {g.in(0), exponent}));
   };
   auto dy = [&] {
     Term x = g.in(0);
     Term base = Where(Compare("Equal", x, 0), g.emitter().Scalar(1, x.dtype()), x);
-    return g.dout() * g.out() * g.Call("Log", {base});
+    return g.dout() * Conjugate(g.out() * g.Call("Log", {base}));
   };
   return BinaryGrad(g, dx, dy);
 }
@@ -169,7 +169,7 @@ void DefinePowers(OpRegistry& ops) {
   DefineBinary(
       ops, "Pow",
       "x to the power of y. Integers wrap around; a negative exponent truncates the true value.",
-      kReal)
+      kNumber)
       .Scalar([](Expr x, Expr y) { return Binary(ScalarOp::kPow, x, y); })
       .Grad(PowGrad)
       .Python("pow(input, exponent)", kFunctionAndMethod)

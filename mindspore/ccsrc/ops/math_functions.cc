@@ -142,8 +142,8 @@ void DefineExponentials(OpRegistry& ops) {
   DefineUnary(ops, "Sqrt", ScalarOp::kSqrt, "The square root; nan below 0.", kFloating | kComplex)
       .Grad([](GradContext& g) { return g.dout() * 0.5 / Conjugate(g.out()); })
       .Python("sqrt(x)", kFunctionAndMethod);
-  DefineUnary(ops, "Rsqrt", ScalarOp::kRsqrt, "1 / sqrt(x).")
-      .Grad([](GradContext& g) { return g.dout() * -0.5 * (g.out() * g.out() * g.out()); })
+  DefineUnary(ops, "Rsqrt", ScalarOp::kRsqrt, "1 / sqrt(x).", kFloating | kComplex)
+      .Grad([](GradContext& g) { return g.dout() * -0.5 * Conjugate(g.out() * g.out() * g.out()); })
       .Python("rsqrt(input)", kFunctionAndMethod);
   ops.Op("Reciprocal")
       .Doc("1 / x.")
@@ -180,11 +180,11 @@ void DefineExponentials(OpRegistry& ops) {
 }
 
 void DefineTrigonometry(OpRegistry& ops) {
-  DefineUnary(ops, "Sin", ScalarOp::kSin, "The sine of x in radians.")
-      .Grad([](GradContext& g) { return g.dout() * g.Call("Cos", {g.in(0)}); })
+  DefineUnary(ops, "Sin", ScalarOp::kSin, "The sine of x in radians.", kFloating | kComplex)
+      .Grad([](GradContext& g) { return g.dout() * Conjugate(g.Call("Cos", {g.in(0)})); })
       .Python("sin(input)", kFunctionAndMethod);
-  DefineUnary(ops, "Cos", ScalarOp::kCos, "The cosine of x in radians.")
-      .Grad([](GradContext& g) { return -(g.dout() * g.Call("Sin", {g.in(0)})); })
+  DefineUnary(ops, "Cos", ScalarOp::kCos, "The cosine of x in radians.", kFloating | kComplex)
+      .Grad([](GradContext& g) { return -(g.dout() * Conjugate(g.Call("Sin", {g.in(0)}))); })
       .Python("cos(input)", kFunctionAndMethod);
   DefineUnary(ops, "Tan", ScalarOp::kTan, "The tangent of x in radians.")
       .Grad([](GradContext& g) { return g.dout() * (g.out() * g.out() + 1.0); })
@@ -204,11 +204,11 @@ void DefineTrigonometry(OpRegistry& ops) {
 }
 
 void DefineHyperbolic(OpRegistry& ops) {
-  DefineUnary(ops, "Sinh", ScalarOp::kSinh, "The hyperbolic sine.")
-      .Grad([](GradContext& g) { return g.dout() * g.Call("Cosh", {g.in(0)}); })
+  DefineUnary(ops, "Sinh", ScalarOp::kSinh, "The hyperbolic sine.", kFloating | kComplex)
+      .Grad([](GradContext& g) { return g.dout() * Conjugate(g.Call("Cosh", {g.in(0)})); })
       .Python("sinh(input)", kFunctionAndMethod);
-  DefineUnary(ops, "Cosh", ScalarOp::kCosh, "The hyperbolic cosine.")
-      .Grad([](GradContext& g) { return g.dout() * g.Call("Sinh", {g.in(0)}); })
+  DefineUnary(ops, "Cosh", ScalarOp::kCosh, "The hyperbolic cosine.", kFloating | kComplex)
+      .Grad([](GradContext& g) { return g.dout() * Conjugate(g.Call("Sinh", {g.in(0)})); })
       .Python("cosh(input)", kFunctionAndMethod);
   DefineUnary(ops, "Tanh", ScalarOp::kTanh, "The hyperbolic tangent.")
       .Grad([](GradContext& g) { return g.Call("TanhGrad", {g.out(), g.dout()}); })
@@ -252,10 +252,29 @@ void DefineComplexParts(OpRegistry& ops) {
       .Grad([](GradContext& g) { return CastTo(g.dout(), g.in_type(0).dtype()); })
       .Python("real(input)", kFunctionAndMethod);
   ops.Op("Imag")
-      .Doc("The imaginary part. It has no gradient.")
+      .Doc("The imaginary part.")
       .In("x", kNumber)
       .Scalar([](Expr x) { return Part(x, ScalarOp::kImag); })
+      .Grad([](GradContext& g) {
+        if (!IsComplex(g.in_type(0).dtype())) return Term{};
+        return g.Call("Complex", {ZerosLike(g.dout()), g.dout()});
+      })
       .Python("imag(input)", kFunctionAndMethod);
+  ops.Op("Complex")
+      .Doc("Complex numbers from their parts.")
+      .In("real", One(DType::kFloat32) | One(DType::kFloat64),
+          "Any shape that broadcasts with imag.")
+      .In("imag", One(DType::kFloat32) | One(DType::kFloat64),
+          "Any shape that broadcasts with real.")
+      .Promote()
+      .Scalar([](Expr re, Expr im) {
+        DType t = re.dtype() == DType::kFloat64 ? DType::kComplex128 : DType::kComplex64;
+        return re.trace->Add(ScalarOp::kComplex, t, {re, im});
+      })
+      .Grad([](GradContext& g) {
+        return Terms{SumTo(g.Call("Real", {g.dout()}), g.in_type(0).shape()),
+                     SumTo(g.Call("Imag", {g.dout()}), g.in_type(1).shape())};
+      });
   ops.Op("Conj")
       .Doc("The complex conjugate.")
       .In("x", kNumber)

@@ -3,6 +3,7 @@
 #include "ops/all.h"
 #include "ops/axes.h"
 #include "ops/batch.h"
+#include "ops/elementwise.h"
 #include "ops/shard.h"
 
 namespace ms {
@@ -105,7 +106,7 @@ Term ExtremeGrad(GradContext& g) {
 // The product of the others, without division: right also where elements are zero. The reduced axes
 // are brought to the end, where prefix and suffix products are taken.
 Term ProdGrad(GradContext& g) {
-  Term x = g.in(0);
+  Term x = Conjugate(g.in(0));
   const Shape& shape = x.shape();
   std::vector<int> axes = AxesOf(g);
   if (axes.empty()) return Reshape(g.dout(), shape);

@@ -54,19 +54,21 @@ Term Recur(GradContext& g, const Term& a, const Term& b, bool reverse, bool from
 Term CumProdGrad(GradContext& g) {
   if (g.in_type(0).shape().rank() == 0) return g.attr<bool>("exclusive") ? Term{} : g.dout();
   bool reverse = g.attr<bool>("reverse");
-  Term before = g.Call("CumProd", {g.in(0)}, ScanAttrs(g, true, reverse));
+  Term x = Conjugate(g.in(0));
+  Term before = g.Call("CumProd", {x}, ScanAttrs(g, true, reverse));
   Term dy = g.attr<bool>("exclusive") ? Shift(g, g.dout(), AxisOf(g), reverse) : g.dout();
-  return before * Recur(g, dy, g.in(0), !reverse, true);
+  return before * Recur(g, dy, x, !reverse, true);
 }
 
 // The adjoint of a recurrence runs the other way, with the factor at its other end.
 Terms LinearScanGrad(GradContext& g) {
   bool reverse = g.attr<bool>("reverse"), from_source = g.attr<bool>("from_source");
   if (g.in_type(0).shape().rank() == 0) return {g.dout(), Term{}};
-  Term da = Recur(g, g.dout(), g.in(1), !reverse, !from_source);
+  Term da = Recur(g, g.dout(), Conjugate(g.in(1)), !reverse, !from_source);
   // Factor k multiplied y_(k-1) into y_k; or, from the source, y_k into y_(k+1).
-  Term db = from_source ? Shift(g, da, AxisOf(g), reverse) * g.out()
-                        : da * Shift(g, g.out(), AxisOf(g), !reverse);
+  Term y = Conjugate(g.out());
+  Term db =
+      from_source ? Shift(g, da, AxisOf(g), reverse) * y : da * Shift(g, y, AxisOf(g), !reverse);
   return {da, db};
 }
 

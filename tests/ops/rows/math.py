@@ -32,7 +32,7 @@ def truncated_remainder(x, y):
 
 
 def power(x, y):
-    if x.dtype.kind == "f":
+    if x.dtype.kind in "fc":
         return np.power(x, y)
     return np.trunc(np.float64(x) ** np.float64(y)).astype(np.int64)
 
@@ -125,6 +125,9 @@ row(
         args(f32(3, low=0.3, high=2), f32([0.5])),
         args(f32(3, low=0.3, high=2), f32([-1.0])),
         args(f32(3), f32([3.0])),
+        args(c64(3), c64([3.0])),
+        args(c64(3) + 3, c64([-2.0])),
+        args(c64(3) + 3, c64(3)),
         args(i32([2, -3, 1, -1, 0]), i32([5, 3, -2, -3, 0])),
     ],
 )
@@ -233,14 +236,14 @@ row(
     ],
     tol={f32: 1e-4, f16: 2e-2, bf16: 1e-1},
 )
-unary("Sin", np.sin, extra=(args(f32([1e4, 1e7])),))
-unary("Cos", np.cos)
+unary("Sin", np.sin, extra=(args(f32([1e4, 1e7])), args(c64(3))))
+unary("Cos", np.cos, extra=(args(c64(3)),))
 unary("Tan", np.tan, -1.2, 1.2, tol={bf16: 5e-2, f16: 5e-3})
 unary("Asin", np.arcsin, -0.8, 0.8)
 unary("ACos", np.arccos, -0.8, 0.8)
 unary("Atan", np.arctan)
-unary("Sinh", np.sinh, tol={bf16: 4e-2, f16: 1e-2})
-unary("Cosh", np.cosh, tol={bf16: 4e-2, f16: 1e-2})
+unary("Sinh", np.sinh, extra=(args(c64(3)),), tol={bf16: 4e-2, f16: 1e-2})
+unary("Cosh", np.cosh, extra=(args(c64(3)),), tol={bf16: 4e-2, f16: 1e-2})
 unary("Tanh", np.tanh)
 unary("Asinh", np.arcsinh)
 unary("Acosh", np.arccosh, 1.2, 3)
@@ -262,7 +265,6 @@ row(
     ref=np.imag,
     good=[args(c64(2, 3)), args(f32(3))],
     bad=[args(c64(2), c64(2), says="but got 2 positional arguments")],
-    grad=False,
 )
 row(
     "Conj",

@@ -36,5 +36,6 @@ void AddNumbers(KernelTable& table);
 void AddSpecial(KernelTable& table);
 void AddSearch(KernelTable& table);
 void AddCtc(KernelTable& table);
+void AddFft(KernelTable& table);
 
 }  // namespace ms::cpu

@@ -8,7 +8,7 @@ _SAME = """
     cross cumprod div divide dot dstack einsum eq erf erfc erfinv exp exp2 expm1 eye flip float_power floor floor_divide fmod
     full full_like gcd greater greater_equal gt histc hstack imag inverse isfinite isinf isneginf le lerp less
     less_equal log log10 log1p log2 logaddexp logaddexp2 logical_and logical_not logical_or logical_xor logsumexp lt
-    masked_select matmul maximum minimum mm mul nan_to_num ne neg negative not_equal ones ones_like outer pow
+    masked_select matmul maximum minimum mm mul nan_to_num ne neg negative not_equal ones ones_like outer polar pow
     ravel real reciprocal remainder roll round rsqrt searchsorted sigmoid sign sin sinc sinh sqrt square sum swapaxes t
     take tan tanh tile trace tril triu unbind unsqueeze xlogy zeros zeros_like
 """

@@ -40,6 +40,7 @@ from mindspore.ops.function.box_func import *
 from mindspore.ops.function.cast_func import *
 from mindspore.ops.function.color_func import *
 from mindspore.ops.function.communication_func import *
+from mindspore.ops.function.complex_func import *
 from mindspore.ops.function.conv_func import *
 from mindspore.ops.function.creation_func import *
 from mindspore.ops.function.ctc_func import *
@@ -47,6 +48,7 @@ from mindspore.ops.function.deform_func import *
 from mindspore.ops.function.distribution_func import *
 from mindspore.ops.function.einsum_func import *
 from mindspore.ops.function.factor_func import *
+from mindspore.ops.function.fft_func import *
 from mindspore.ops.function.grid_func import *
 from mindspore.ops.function.index_func import *
 from mindspore.ops.function.inplace_methods import *
@@ -348,7 +350,7 @@ def i0(input: TensorLike) -> Tensor:
     """The modified Bessel function of the first kind of order 0."""
 
 def imag(input: TensorLike) -> Tensor:
-    """The imaginary part. It has no gradient."""
+    """The imaginary part."""
 
 def inv(x: TensorLike) -> Tensor:
     """1 / x."""
@@ -967,7 +969,7 @@ class TensorMethods:
         """The modified Bessel function of the first kind of order 0."""
 
     def imag(self) -> Tensor:
-        """The imaginary part. It has no gradient."""
+        """The imaginary part."""
 
     def inv(self) -> Tensor:
         """1 / x."""
@@ -1602,6 +1604,12 @@ class Cholesky(Primitive):
     def __init__(self, upper: bool = False) -> None: ...
     def __call__(self, input_x: Any) -> Any: ...
 
+class Complex(Primitive):
+    """Complex numbers from their parts."""
+
+    def __init__(self) -> None: ...
+    def __call__(self, real: Any, imag: Any) -> Any: ...
+
 class Concat(Primitive):
     """Tensors joined along an axis."""
 
@@ -1925,7 +1933,7 @@ class Identity(Primitive):
     def __call__(self, input_x: Any) -> Any: ...
 
 class Imag(Primitive):
-    """The imaginary part. It has no gradient."""
+    """The imaginary part."""
 
     def __init__(self) -> None: ...
     def __call__(self, x: Any) -> Any: ...

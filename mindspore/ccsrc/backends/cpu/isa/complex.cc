@@ -29,22 +29,45 @@ VectorFn SelectComplex() {
   };
 }
 
+// Small whole powers are products: exact, and those of 0 too.
+template <class C>
+C Power(C a, C b) {
+  constexpr int kMost = 8;
+  int whole = std::abs(b.real()) <= kMost ? static_cast<int>(b.real()) : kMost + 1;
+  if (b != C(static_cast<typename C::value_type>(whole))) return std::pow(a, b);
+  C product = 1;
+  for (int i = std::abs(whole); i > 0; --i) product *= a;
+  return whole < 0 ? C(1) / product : product;
+}
+
 template <class R>
 void FillArithmetic(VectorTable& t) {
   using C = std::complex<R>;
   constexpr DType d = kDTypeOf<C>;
   t.Set(ScalarOp::kAdd, d, Map<C, C>([](C a, C b) { return a + b; }));
   t.Set(ScalarOp::kSub, d, Map<C, C>([](C a, C b) { return a - b; }));
-  t.Set(ScalarOp::kMul, d, Map<C, C>([](C a, C b) { return a * b; }));
+  // The product of std::complex also mends infinities, a number at a time.
+  t.Set(ScalarOp::kMul, d, Map<C, C>([](C a, C b) {
+          return C(a.real() * b.real() - a.imag() * b.imag(),
+                   a.real() * b.imag() + a.imag() * b.real());
+        }));
   t.Set(ScalarOp::kDiv, d, Map<C, C>([](C a, C b) { return a / b; }));
   t.Set(ScalarOp::kNeg, d, Map<C, C>([](C a) { return -a; }));
   t.Set(ScalarOp::kExp, d, Map<C, C>([](C a) { return std::exp(a); }));
   t.Set(ScalarOp::kLog, d, Map<C, C>([](C a) { return std::log(a); }));
   t.Set(ScalarOp::kSqrt, d, Map<C, C>([](C a) { return std::sqrt(a); }));
+  t.Set(ScalarOp::kRsqrt, d, Map<C, C>([](C a) { return R(1) / std::sqrt(a); }));
+  t.Set(ScalarOp::kPow, d, Map<C, C>([](C a, C b) { return Power(a, b); }));
+  t.uniform_pow[static_cast<int>(d)] = t.Get(ScalarOp::kPow, d);
+  t.Set(ScalarOp::kSin, d, Map<C, C>([](C a) { return std::sin(a); }));
+  t.Set(ScalarOp::kCos, d, Map<C, C>([](C a) { return std::cos(a); }));
+  t.Set(ScalarOp::kSinh, d, Map<C, C>([](C a) { return std::sinh(a); }));
+  t.Set(ScalarOp::kCosh, d, Map<C, C>([](C a) { return std::cosh(a); }));
   t.Set(ScalarOp::kConj, d, Map<C, C>([](C a) { return std::conj(a); }));
   t.Set(ScalarOp::kAbs, d, Map<C, R>([](C a) { return std::abs(a); }));
   t.Set(ScalarOp::kReal, d, Map<C, R>([](C a) { return a.real(); }));
   t.Set(ScalarOp::kImag, d, Map<C, R>([](C a) { return a.imag(); }));
+  t.Set(ScalarOp::kComplex, kDTypeOf<R>, Map<R, C>([](R re, R im) { return C(re, im); }));
   t.Set(ScalarOp::kEqual, d, Map<C, bool>([](C a, C b) { return a == b; }));
   t.Set(ScalarOp::kNotEqual, d, Map<C, bool>([](C a, C b) { return a != b; }));
   t.Set(ScalarOp::kSelect, d, SelectComplex<C>());

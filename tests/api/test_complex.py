@@ -1,0 +1,94 @@
+"""Complex numbers through ops and their gradients, in both modes, against PyTorch: a gradient is the direction of steepest
+ascent, the conjugate of the derivative."""
+
+import numpy as np
+import pytest
+from peers import torch
+
+import mindspore as ms
+from mindspore import Tensor, nn, ops
+
+RANDOM = np.random.default_rng(0)
+
+
+def numbers(*shape):
+    return (RANDOM.normal(size=shape) + 1j * RANDOM.normal(size=shape)).astype(np.complex64)
+
+
+A, B, WEIGHTS = numbers(3, 3), numbers(3, 3), numbers(3, 3)
+# `lib` is mindspore.ops or torch.
+CASES = {
+    "add": lambda a, b, lib: a + b * 2.0,
+    "subtract": lambda a, b, lib: a * (1 + 2j) - b,
+    "multiply": lambda a, b, lib: a * b,
+    "divide": lambda a, b, lib: a / b,
+    "divided": lambda a, b, lib: 2.0 / a + b,
+    "abs": lambda a, b, lib: lib.abs(a) * lib.abs(b) + 0j,
+    "abs of 0": lambda a, b, lib: lib.abs(a - a) + b,
+    "conj": lambda a, b, lib: lib.conj(a) * b,
+    "parts": lambda a, b, lib: lib.real(a) * lib.imag(b) + 0j,
+    "angle": lambda a, b, lib: lib.angle(a) * b,
+    "exp": lambda a, b, lib: lib.exp(a) * b,
+    "log": lambda a, b, lib: lib.log(a) * b,
+    "sqrt": lambda a, b, lib: lib.sqrt(a) * b,
+    "rsqrt": lambda a, b, lib: lib.rsqrt(a) * b,
+    "reciprocal": lambda a, b, lib: lib.reciprocal(a) * b,
+    "sin": lambda a, b, lib: lib.sin(a) * lib.cos(b),
+    "sinh": lambda a, b, lib: lib.sinh(a) * lib.cosh(b),
+    "square": lambda a, b, lib: lib.square(a) + b,
+    "cube": lambda a, b, lib: a**3 + b,
+    "root": lambda a, b, lib: a**0.5 + b,
+    "power": lambda a, b, lib: a**b,
+    "sum": lambda a, b, lib: a.sum(0) * b,
+    "mean": lambda a, b, lib: a.mean() * b,
+    "prod": lambda a, b, lib: a.prod() * b,
+    "cumsum": lambda a, b, lib: lib.cumsum(a, 0) * b,
+    "cumprod": lambda a, b, lib: lib.cumprod(a, 0) * b,
+    "cat": lambda a, b, lib: lib.cat([a[:2], b[1:2]], 0) * a,
+    "stack": lambda a, b, lib: lib.stack([a, b]).sum(0) * a,
+    "index": lambda a, b, lib: a[1] * b[[0, 2, 1]],
+    "where": lambda a, b, lib: lib.where(lib.real(a) > 0, a, b),
+    "matmul": lambda a, b, lib: lib.matmul(a, b),
+    "transposed": lambda a, b, lib: a.T @ b,
+    "einsum": lambda a, b, lib: lib.einsum("bi,io->bo", a, b),
+    "flip": lambda a, b, lib: lib.flip(a, (0,)) * b,
+    "roll": lambda a, b, lib: lib.roll(a, 1, 0) * b,
+    "tril": lambda a, b, lib: lib.tril(a) * b,
+    "view_as_real": lambda a, b, lib: lib.view_as_real(a)[..., 1] * b,
+    "polar": lambda a, b, lib: lib.polar(lib.abs(a), lib.real(a)) * b,
+}
+
+
+def total(y, weights, lib):
+    product = y * weights
+    return lib.real(product).sum() + 0.5 * lib.imag(product).sum()
+
+
+@pytest.mark.parametrize("mode", [ms.PYNATIVE_MODE, ms.GRAPH_MODE], ids=["eager", "compiled"])
+@pytest.mark.parametrize("name", CASES)
+def test_values_and_gradients(name, mode):
+    inputs = [torch.tensor(x, requires_grad=True) for x in (A, B)]
+    wanted = CASES[name](*inputs, torch)
+    wanted_gradients = torch.autograd.grad(
+        total(wanted, torch.tensor(WEIGHTS), torch), inputs, materialize_grads=True
+    )
+    weights = Tensor(WEIGHTS)
+
+    class Net(nn.Cell):
+        def construct(self, a, b):
+            y = CASES[name](a, b, ops)
+            return total(y, weights, ops), y
+
+    ms.set_context(mode=mode)
+    (_, found), gradients = ms.value_and_grad(Net(), (0, 1), has_aux=True)(Tensor(A), Tensor(B))
+    np.testing.assert_allclose(
+        found.asnumpy(), wanted.detach().resolve_conj().numpy(), rtol=1e-4, atol=1e-5
+    )
+    for got, want in zip(gradients, wanted_gradients):
+        np.testing.assert_allclose(got.asnumpy(), want.resolve_conj().numpy(), rtol=3e-4, atol=3e-5)
+
+
+def test_small_whole_powers_are_products():
+    x = Tensor(np.array([0, 1j, 2 - 1j], np.complex64))
+    np.testing.assert_array_equal((x**0).asnumpy(), np.ones(3, np.complex64))
+    np.testing.assert_array_equal((x**2).asnumpy(), np.array([0, -1, 3 - 4j], np.complex64))
