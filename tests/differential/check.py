@@ -29,7 +29,8 @@ _OF_TYPES = ("TypeError", "NotImplementedError")
 
 
 def expected(listed: Call, answers: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    """The answer to a call: that of its own reference function where it has one."""
+    """The answer to a call: that of its own reference function where it has one, which gives the result and what becomes of the
+    Parameters."""
     if listed.ref is None:
         assert listed.key in answers, (
             f"{listed.key} has no answer: run tests/differential/record.py"
@@ -38,7 +39,9 @@ def expected(listed: Call, answers: dict[str, dict[str, Any]]) -> dict[str, Any]
         cannot = answer.get("no_kernel") or answer.get("raises") in _OF_KERNELS
         return _of_torch(listed) if cannot and listed.torch else answer
     arrays = [a.value if isinstance(a, Array) else a for a in listed.args]
-    return {"value": [described(ms, _tensors(listed.ref(*arrays)))]}
+    results = listed.ref(*arrays)
+    written = any(isinstance(a, Array) and a.parameter for a in listed.args)
+    return {"value": described(ms, _tensors(list(results) if written else [results]))}
 
 
 def _of_torch(listed: Call) -> dict[str, Any]:
