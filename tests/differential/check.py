@@ -40,6 +40,8 @@ def expected(listed: Call, answers: dict[str, dict[str, Any]]) -> dict[str, Any]
         return _of_torch(listed) if cannot and listed.torch else answer
     arrays = [a.value if isinstance(a, Array) else a for a in listed.args]
     results = listed.ref(*arrays)
+    if listed.program:
+        return {"value": described(ms, _tensors(results))}
     written = any(isinstance(a, Array) and a.parameter for a in listed.args)
     return {"value": described(ms, _tensors(list(results) if written else [results]))}
 

@@ -23,7 +23,7 @@ from differential.calllib import Call, calls_of, families, result_of
 from differential.compare import shortened
 from differential.wild import wild_calls
 
-_SECONDS = 20  # for a call, the import of the package included
+_SECONDS = 60  # for a call, the import of the package included
 _BYTES = 8 << 30  # that a process may have
 
 
