@@ -81,6 +81,8 @@ def _for_torch(value: Any) -> Any:
 def _tensors(value: Any) -> Any:
     if isinstance(value, (tuple, list)):
         return [_tensors(v) for v in value]
+    if isinstance(value, dict):
+        return {k: _tensors(v) for k, v in value.items()}
     if isinstance(value, torch.Tensor):
         if value.dtype == torch.bfloat16:
             return ms.Tensor(value.detach().float().numpy()).astype(ms.bfloat16)

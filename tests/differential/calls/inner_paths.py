@@ -36,7 +36,7 @@ MODULES = {
     "nn.dynamic_lr": "piecewise_constant_lr exponential_decay_lr cosine_decay_lr warmup_lr polynomial_decay_lr inverse_decay_lr natural_exp_decay_lr",
     "nn.layer": "Conv2d SequentialCell Dense ReLU BatchNorm2d MaxPool2d Dropout",
     "nn.layer.activation": "ReLU Sigmoid Softmax LeakyReLU Tanh LogSoftmax GELU",
-    "nn.layer.basic": "Dense Dropout Flatten Pad Unfold Upsample Tril",
+    "nn.layer.basic": "Dense Dropout Flatten Pad Unfold Upsample",
     "nn.layer.conv": "Conv2d Conv2dTranspose Conv1d Conv3d Conv3dTranspose Conv1dTranspose",
     "nn.learning_rate_schedule": "LearningRateSchedule PolynomialDecayLR WarmUpLR CosineDecayLR ExponentialDecayLR InverseDecayLR NaturalExpDecayLR",
     "nn.loss": "SoftmaxCrossEntropyWithLogits LossBase MSELoss L1Loss SmoothL1Loss BCELoss BCEWithLogitsLoss",
