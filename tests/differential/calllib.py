@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import sys
+import types
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -143,13 +145,20 @@ def made(name: str, *args: Any, **kwargs: Any) -> Callable[..., None]:
     return then
 
 
-def case(name: str, tol: float | None = None, shape_only: bool = False) -> Callable:
-    """Lists a program over the package; what it returns is compared. Told from others by its docstring or number."""
+def case(
+    name: str,
+    tol: float | None = None,
+    shape_only: bool = False,
+    ref: Callable[[], Any] | None = None,
+) -> Callable:
+    """Lists a program over the package; what it returns is compared. Told from others by its docstring or number. `ref` says
+    what it returns where the reference cannot run it."""
 
     def listed(program: Callable) -> Callable:
         count = sum(c.name == name and c.program is not None for c in _listing)
         label = (program.__doc__ or f"program {count}").splitlines()[0]
-        _listing.append(Call(name, program=program, label=label, tol=tol, shape_only=shape_only))
+        options = {"tol": tol, "shape_only": shape_only, "ref": ref}
+        _listing.append(Call(name, program=program, label=label, **options))
         return program
 
     return listed
@@ -164,7 +173,9 @@ def calls_of(family: str) -> list[Call]:
     """The calls that a list names, each once."""
     _listing.clear()
     source = CALLS / f"{family}.py"
-    exec(compile(source.read_text(), str(source), "exec"), {"__name__": f"calls_{family}"})
+    module = types.ModuleType(f"calls_{family}")
+    sys.modules[module.__name__] = module  # where compilers look up what its programs name
+    exec(compile(source.read_text(), str(source), "exec"), vars(module))
     keys: dict[str, Call] = {}
     for listed in _listing:
         if listed.key in keys:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -35,7 +36,11 @@ def set_memory(
         ("increase_size", increase_size),
         ("huge_page_reserve_size", huge_page_reserve_size),
     ):
-        if not isinstance(value, str) or not value.endswith("GB"):
+        if not isinstance(value, str):
+            raise TypeError(
+                f"For 'set_memory', '{name}' must be a str, but got {type(value).__name__}."
+            )
+        if not re.fullmatch(r"\d+(\.\d+)? ?GB", value):
             raise ValueError(
                 f"For 'set_memory', '{name}' must be a number with GB behind it, but got {value!r}."
             )

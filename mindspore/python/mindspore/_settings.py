@@ -10,7 +10,7 @@ DEFAULTS: dict[str, Any] = {
     "device_target": "CPU",
     "device_id": 0,
     "device_fallback": False,
-    "save_graphs": False,
+    "save_graphs": 0,
     "save_graphs_path": ".",
     "enable_graph_kernel": True,
     "graph_kernel_flags": "",

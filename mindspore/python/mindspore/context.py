@@ -155,6 +155,12 @@ def _bytes_of(value: str) -> int:
     return min(int(float(number) * _UNITS[unit]), sys.maxsize)
 
 
+def _graphs_level(value: object) -> object:
+    """Which graphs are saved: 0, none, to 3; True is 2."""
+    level = _settings.checked("set_context", "save_graphs", value)
+    return 2 * level if isinstance(level, bool) else level
+
+
 def _check_device_memory(value: object) -> object:
     if not isinstance(value, str):
         raise TypeError(
@@ -214,7 +220,7 @@ def _decide_fast() -> None:
 
 def _save_graphs() -> None:
     """Graphs go to the folder after each pass that changes them, or nowhere (levels above 0 are all the same)."""
-    wanted = _values["save_graphs"] not in (False, 0)
+    wanted = _values["save_graphs"] != 0
     folder = str(_values["save_graphs_path"]) if wanted else ""
     if wanted:
         os.makedirs(folder, exist_ok=True)
@@ -236,6 +242,7 @@ _CHECKS: dict[str, Callable[[object], Any]] = {
     **{name: _path_check(name) for name in _PATHS},
     "runtime_num_threads": _check_threads,
     "max_device_memory": _check_device_memory,
+    "save_graphs": _graphs_level,
     "tune_budget": _check_tune_budget,
 }
 # What a setting does beside being kept.

@@ -132,9 +132,8 @@ def get_log_config() -> dict[str, str]:
     config = {
         "GLOG_v": get_level(),
         "GLOG_logtostderr": os.environ.get("GLOG_logtostderr", "1"),
-        "logger_maxBytes": str(52428800),
-        "logger_backupCount": str(30),
     }
-    if config["GLOG_logtostderr"] == "0":
+    if config["GLOG_logtostderr"] == "0":  # into files
         config["GLOG_log_dir"] = os.environ.get("GLOG_log_dir", "")
+        config |= {"logger_maxBytes": str(52428800), "logger_backupCount": str(30)}
     return config

@@ -107,6 +107,7 @@ Layers: TypeAlias = Annotated[PositiveInt, Where(lambda x: x <= 10000, "be at mo
 Count: TypeAlias = Annotated[int, Where(lambda x: x >= 0, "not be negative")]
 Finite: TypeAlias = Annotated[float, Where(math.isfinite, "be finite")]
 NotNegative: TypeAlias = Annotated[Finite, Where(lambda x: x >= 0, "not be negative")]
+NotPositive: TypeAlias = Annotated[Finite, Where(lambda x: x <= 0, "not be positive")]
 Positive: TypeAlias = Annotated[Finite, Where(lambda x: x > 0, "be greater than 0")]
 Float: TypeAlias = Annotated[float, Only(float)]
 PositiveFloat: TypeAlias = Annotated[Float, Where(lambda x: x > 0, "be greater than 0")]
@@ -118,6 +119,12 @@ _INTEGERS = (
     *(_core.int8, _core.int16, _core.int32, _core.int64),
     *(_core.uint8, _core.uint16, _core.uint32, _core.uint64),
 )
+IndexDType: TypeAlias = Annotated[
+    DType,
+    Where(
+        lambda x: x in (_core.int16, _core.int32, _core.int64), "be one of Int16, Int32 and Int64"
+    ),
+]
 
 
 # ---- types ----------------------------------------------------------------------------------------------------------------

@@ -98,7 +98,7 @@ class Parameter(Tensor):
     # Settings of parallel training and of the embedding cache; models set and read them.
     cache_enable = False
     cache_shape: tuple[int, ...] = ()
-    comm_fusion = 1
+    _comm_fusion = 1
     is_param_ps = False
     init_in_server = False
     key = -1
@@ -191,9 +191,26 @@ class Parameter(Tensor):
         return self
 
     @property
-    def inited_param(self) -> Parameter:
-        """The Parameter that `init_data` made from this one: the Parameter itself."""
-        return self
+    def inited_param(self) -> Parameter | None:
+        """The Parameter that `init_data` made from this one: None, since the value is there from the start."""
+        return None
+
+    @property
+    def comm_fusion(self) -> int:
+        """The group of Parameters whose gradients are sent together; 0 for none."""
+        return self._comm_fusion
+
+    @comm_fusion.setter
+    def comm_fusion(self, value: int) -> None:
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise TypeError(
+                f"For 'Parameter', 'comm_fusion' must be an int, but got {type(value).__name__}."
+            )
+        if value < 0:
+            raise ValueError(
+                f"For 'Parameter', 'comm_fusion' must not be negative, but got {value}."
+            )
+        self._comm_fusion = value
 
     @property
     def data(self) -> Parameter:
@@ -218,19 +235,19 @@ class Parameter(Tensor):
         return _core.op("Identity")(self)
 
     def set_data(self, data: Any, slice_shape: bool = False) -> Parameter:
-        """Give the Parameter a new value of the same shape.
+        """Give the Parameter a new value.
 
         Args:
             data: A Tensor, a number, a list or a numpy.ndarray. Its dtype is converted, except that
                 a floating-point value does not go into an integer Parameter.
-            slice_shape: Accepted for parallel training, where a shard replaces the whole.
+            slice_shape: Whether the shape may be another one, as that of a shard is. Code that is
+                compiled for the old shape is compiled again when it is called.
 
         Returns:
             The Parameter itself.
         """
-        del slice_shape
         value = data if isinstance(data, Tensor) else Tensor(_as_data(data))
-        if tuple(value.shape) != tuple(self.shape):
+        if not slice_shape and tuple(value.shape) != tuple(self.shape):
             raise ValueError(
                 f"For 'Parameter.set_data', the shape of 'data' must be that of the Parameter "
                 f"'{self.name}', {tuple(self.shape)}, but got {tuple(value.shape)}."

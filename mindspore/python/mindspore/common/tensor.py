@@ -290,14 +290,29 @@ def _move_to(self: Tensor, to: str, blocking: bool = True) -> Tensor:
     return _core.move_to(self, checked_device("Tensor.move_to", "to", to))
 
 
-def _from_dlpack(source) -> Tensor:
-    """A tensor over the memory of any array that speaks DLPack."""
+class _Exporter:
+    """A capsule as an object that gives it."""
+
+    def __init__(self, capsule: Any):
+        self.capsule = capsule
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self.capsule
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 1, 0
+
+
+def _from_dlpack(dlpack: Any) -> Tensor:
+    """A tensor that shares the memory of a DLPack capsule, or of an object that gives one."""
+    exporter = dlpack if hasattr(dlpack, "__dlpack__") else _Exporter(dlpack)
     try:
-        return _core.from_numpy(np.from_dlpack(source))
-    except BufferError as error:
+        return _core.from_numpy(np.from_dlpack(exporter))
+    except (TypeError, AttributeError, RuntimeError, ValueError, BufferError) as error:
         raise TypeError(
-            f"For 'from_dlpack', the memory must be shared as NumPy can read it: {error}"
-        ) from None
+            f"For 'from_dlpack', 'dlpack' must be a DLPack capsule of the CPU that was not used yet, in memory as NumPy can read "
+            f"it, but got {dlpack!r}."
+        ) from error
 
 
 def frombuffer(

@@ -3,6 +3,7 @@ for several devices run here too, and asking for more is a clear error."""
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 from mindspore.common import _groups
@@ -120,3 +121,9 @@ __all__ = [
     "init",
     "release",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "management":  # it imports this package
+        return importlib.import_module("mindspore.communication.management")
+    raise AttributeError(f"module 'mindspore.communication' has no attribute '{name}'")

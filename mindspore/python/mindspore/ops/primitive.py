@@ -7,10 +7,11 @@ import functools
 import inspect
 import types
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 from mindspore import _core
 from mindspore.common._checked import check_methods, checked
+from mindspore.common._kinds import Count
 from mindspore.ops import _user_primitive
 
 
@@ -96,7 +97,8 @@ class Primitive:
         """The pipeline stage of this op."""
         return self.add_prim_attr("stage", stage)
 
-    def shard(self, in_strategy: Any = None, out_strategy: Any = None) -> Primitive:
+    @checked
+    def shard(self, in_strategy: tuple | None = None, out_strategy: tuple | None = None) -> Any:
         """The sharding of this op's inputs and outputs; kept for parallel modes."""
         return self.add_prim_attr("in_strategy", in_strategy).add_prim_attr(
             "out_strategy", out_strategy
@@ -104,11 +106,15 @@ class Primitive:
 
     set_strategy = shard
 
-    def place(self, role: str, rank_id: int) -> Primitive:
+    @checked
+    def place(
+        self, role: Literal["MS_WORKER", "MS_SERVER", "MS_PSERVER", "MS_SCHED"], rank_id: Count
+    ) -> Any:
         """The process that is to run this op; kept for parallel modes."""
         return self.add_prim_attr("placement", (role, rank_id))
 
-    def recompute(self, mode: bool = True) -> Primitive:
+    @checked
+    def recompute(self, mode: bool = True) -> Any:
         """Whether backward may run this op again instead of saving its result."""
         return self.add_prim_attr("recompute", mode)
 
@@ -233,7 +239,8 @@ def prim_attr_register(function: types.FunctionType) -> Callable:
         bound = signature.bind(self, *args, **kwargs)
         bound.apply_defaults()
         Primitive.__init__(self, type(self).__name__)
-        for name, value in list(bound.arguments.items())[1:]:
+        self.init_attrs = dict(list(bound.arguments.items())[1:])
+        for name, value in self.init_attrs.items():
             self.__dict__[name] = self.attrs[name] = value
         return function(self, *args, **kwargs)
 

@@ -16,28 +16,7 @@ def to_dlpack(tensor: Tensor) -> Any:
     return tensor.__dlpack__()
 
 
-class _Exporter:
-    """A capsule as an object that gives it."""
-
-    def __init__(self, capsule: Any):
-        self.capsule = capsule
-
-    def __dlpack__(self, **options: Any) -> Any:
-        return self.capsule
-
-    def __dlpack_device__(self) -> tuple[int, int]:
-        return 1, 0
-
-
-def from_dlpack(dlpack: Any) -> Tensor:
-    """A tensor that shares the memory of a DLPack capsule, or of an object that gives one."""
-    exporter = dlpack if hasattr(dlpack, "__dlpack__") else _Exporter(dlpack)
-    try:
-        return Tensor.from_dlpack(exporter)  # type: ignore[attr-defined]
-    except (TypeError, AttributeError, RuntimeError, ValueError, BufferError) as error:
-        raise TypeError(
-            f"For 'from_dlpack', 'dlpack' must be a DLPack capsule of the CPU that was not used yet, but got {dlpack!r}."
-        ) from error
+from_dlpack = Tensor.from_dlpack  # type: ignore[attr-defined]
 
 
 __all__ = ["from_dlpack", "to_dlpack"]

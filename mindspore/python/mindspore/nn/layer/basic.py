@@ -17,6 +17,7 @@ from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
 from mindspore.nn.cell import Cell
 from mindspore.nn.layer.activation import get_activation
+from mindspore.nn.layer.image import Upsample  # noqa: F401, found here, too
 from mindspore.ops import operations as P
 from mindspore.ops.function.unfold_func import ExtractImagePatches
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import sys
 
 from mindspore._core import Tensor
 from mindspore.common._checked import check_functions
@@ -29,11 +30,8 @@ _load()
 
 
 def __getattr__(name: str):
-    """Every function by name, composed or not: `ops.function.broadcast_to`."""
-    from mindspore.ops import _bind
-
-    if name in functions:
-        return functions[name]
-    if name in _bind.functions:
-        return _bind.functions[name]
+    """Every function by name, composed or not, and what else `ops` calls so: `ops.function.broadcast_to`."""
+    for named in (functions, _bind.functions, vars(sys.modules["mindspore.ops"])):
+        if name in named and name[0] != "_":
+            return named[name]
     raise AttributeError(f"module 'mindspore.ops.function' has no attribute '{name}'")

@@ -8,9 +8,11 @@ import numpy as np
 
 from mindspore import _core
 from mindspore._core import Tensor
+from mindspore.common._kinds import Count, IndexDType, PositiveInt
 from mindspore.ops._bind import raw
 from mindspore.ops.function import array_func, index_func, join_func, random_func, reduce_func
 from mindspore.ops.function.norm_func import _vector_norm
+from mindspore.ops.function.random_func import Rate
 from mindspore.ops.primitive import PythonPrimitive
 
 Arguments = list[tuple[str, Any, bool]]  # name, default, has a default
@@ -124,16 +126,22 @@ class Randperm(PythonPrimitive):
 class RandomCategorical(PythonPrimitive):
     """Positions drawn with the probabilities whose logarithms are the elements of each row."""
 
-    _constructor: Arguments = [("dtype", _core.int64, True)]
+    def __init__(self, dtype: IndexDType = _core.int64) -> None:
+        super().__init__(dtype)
 
-    def __call__(self, logits: Tensor, num_sample: int, seed: int = 0) -> Tensor:
+    def __call__(self, logits: Tensor, num_sample: Count, seed: int = 0) -> Tensor:
+        if logits.ndim != 2:
+            raise ValueError(
+                f"For 'RandomCategorical', 'logits' must have 2 dimensions, but got {logits.ndim}."
+            )
         return random_func.random_categorical(logits, num_sample, seed, self.dtype)
 
 
 class RandomChoiceWithMask(PythonPrimitive):
     """Coordinates of `count` true elements chosen at random, and which of the rows are such."""
 
-    _constructor: Arguments = [("count", 256, True), ("seed", 0, True), ("seed2", 0, True)]
+    def __init__(self, count: PositiveInt = 256, seed: int = 0, seed2: int = 0) -> None:
+        super().__init__(count, seed, seed2)
 
     def __call__(self, input_x: Tensor) -> tuple[Tensor, Tensor]:
         total = input_x.size
@@ -158,13 +166,18 @@ class RandomChoiceWithMask(PythonPrimitive):
 class _DropoutSlices(PythonPrimitive):
     """Dropout of whole channels, with the mask that was drawn."""
 
-    _constructor: Arguments = [("keep_prob", 0.5, True)]
+    _dimensions: int
+
+    def __init__(self, keep_prob: Rate = 0.5) -> None:
+        super().__init__(keep_prob)
 
     def __call__(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        if not 0 < self.keep_prob <= 1:
+        if x.ndim != self._dimensions:
             raise ValueError(
-                f"For '{self.name}', 'keep_prob' must be in (0, 1], but got {self.keep_prob}."
+                f"For '{self.name}', 'x' must have {self._dimensions} dimensions, but got {x.ndim}."
             )
+        if self.keep_prob == 0:
+            return x * 0, raw("Zeros")(shape=x.shape, dtype=_core.bool)
         ones = raw("Ones")(shape=x.shape[:2] + (1,) * (x.ndim - 2), dtype=x.dtype)
         scaled, kept = raw("Dropout")(ones, keep_prob=float(self.keep_prob))
         mask = raw("Cast")(raw("BroadcastTo")(kept, shape=x.shape), dtype=_core.bool)
@@ -174,9 +187,13 @@ class _DropoutSlices(PythonPrimitive):
 class Dropout2D(_DropoutSlices):
     """Dropout of whole images of [batch, channels, height, width], and its mask."""
 
+    _dimensions = 4
+
 
 class Dropout3D(_DropoutSlices):
     """Dropout of whole volumes of [batch, channels, depth, height, width], and its mask."""
+
+    _dimensions = 5
 
 
 class DepthToSpace(PythonPrimitive):

@@ -7,6 +7,7 @@ from typing import Any
 
 from mindspore import _core
 from mindspore._core import Tensor
+from mindspore.common._kinds import NotNegative, NotPositive, Positive
 from mindspore.ops._bind import bound, raw
 from mindspore.ops.function.math_func import where
 from mindspore.ops.function.optimizer_classes import _root, proximal
@@ -144,11 +145,11 @@ def _ftrl(
     linear: Tensor,
     grad: Tensor,
     indices: Tensor,
-    lr: float = 0.0,
-    l1: float = 0.0,
-    l2: float = 0.0,
+    lr: Positive = 1.0,
+    l1: NotNegative = 0.0,
+    l2: NotNegative = 0.0,
     l2_shrinkage: float = 0.0,
-    lr_power: float = -0.5,
+    lr_power: NotPositive = -0.5,
     use_locking: bool = False,
 ) -> tuple[Tensor, ...]:
     """Follow the regularised leader."""

@@ -13,7 +13,7 @@ import numpy as np
 from mindspore import _core
 from mindspore._core import DType, Tensor
 from mindspore.common._kinds import Ints, Real
-from mindspore.common.dtype import dtype_to_nptype
+from mindspore.common.dtype import dtype_to_nptype, tensor_type
 from mindspore.ops._bind import bound, raw
 from mindspore.ops.function.array_func import _axis, _ints
 
@@ -228,7 +228,9 @@ def dyn_shape(input_x: Tensor) -> Tensor:
 
 
 def hastype(x: Any, kind: Any) -> bool:
-    """Whether a value is of a dtype, or of a Python type."""
+    """Whether a value is of a dtype, of a Python type, or a tensor where that is the type."""
+    if kind is tensor_type:
+        return isinstance(x, Tensor)
     if isinstance(x, Tensor):
         return x.dtype == kind
     return isinstance(x, kind) if isinstance(kind, type) else _core.dtype_of(type(x)) == kind
