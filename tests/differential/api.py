@@ -13,7 +13,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from differential.calllib import CALLS
+from differential.calllib import calls_of, families
 
 HERE = Path(__file__).parent
 ROWS = HERE.parent / "ops" / "rows"
@@ -58,11 +58,7 @@ def found(name: str) -> Any:
 
 def tested() -> tuple[set[str], set[int]]:
     """Names that a test calls, and the identities of what they mean."""
-    called = set()
-    for path in CALLS.glob("*.py"):
-        text = path.read_text()
-        called |= set(re.findall(r'\b(?:call|made|case)\(\s*f?"([\w.]+)"', text))
-    listed = {f"mindspore.{name}" for name in called} | _of_rows()
+    listed = {f"mindspore.{c.name}" for f in families() for c in calls_of(f)} | _of_rows()
     values = [found(name) for name in listed]
     return listed, {id(v) for v in values if callable(v)}
 
@@ -103,7 +99,7 @@ def main() -> int:
             group in groups
             and state == "present"
             and not is_tested
-            and kind in ("function", "class")
+            and kind in ("function", "class", "method")
         ):
             shown["untested"].append((uses, name))
     if groups:
