@@ -128,14 +128,15 @@ class FocalLoss(LossBase):
         self.log_softmax = P.LogSoftmax(1)
 
     def construct(self, logits: Tensor, labels: Tensor) -> Any:
-        """The loss of [N, C, ...] and classes [N, 1, ...] or one-hot [N, C, ...]."""
+        """The loss of [N, C, ...]: of each sample for classes [N, 1, ...], also of each class for one-hot [N, C, ...]."""
         if len(labels.shape) != len(logits.shape) or len(logits.shape) < 2:
             raise ValueError(
                 "For 'FocalLoss', the labels must have as many axes as the logits, at least 2, "
                 f"but got {labels.shape} and {logits.shape}."
             )
         log_probs = self.log_softmax(logits)
-        if labels.shape[1] != logits.shape[1]:
+        is_hot = labels.shape[1] == logits.shape[1]
+        if not is_hot:
             classes = ops.one_hot(
                 labels.squeeze(1),
                 logits.shape[1],
@@ -149,8 +150,8 @@ class FocalLoss(LossBase):
             shape = (1, -1) + (1,) * (len(logits.shape) - 2)
             labels = labels * self.weight.reshape(shape)
         loss = -ops.pow(1.0 - ops.exp(log_probs), self.gamma) * log_probs * labels
-        loss = loss.reshape(loss.shape[:2] + (-1,)).mean(-1).sum(1)
-        return self.get_loss(loss)
+        loss = loss.reshape(loss.shape[:2] + (-1,)).mean(-1)
+        return self.get_loss(loss if is_hot else loss.sum(1))
 
 
 __all__ = ["CrossEntropyLoss", "FocalLoss", "NLLLoss", "SoftmaxCrossEntropyWithLogits"]

@@ -239,10 +239,10 @@ class CosineEmbeddingLoss(LossBase):
 
 
 class DiceLoss(LossBase):
-    """1 - 2 * overlap / (sum of squares of both).
+    """1 - 2 * overlap / (sum of squares of both + smooth).
 
     Args:
-        smooth: Added above and below.
+        smooth: Keeps the quotient finite where both are zero.
     """
 
     def __init__(self, smooth: PositiveFloat = 1e-5) -> None:
@@ -253,7 +253,7 @@ class DiceLoss(LossBase):
         """The loss."""
         overlap = (logits * label).sum()
         total = ops.square(logits).sum() + ops.square(label).sum()
-        return 1.0 - (2.0 * overlap + self.smooth) / (total + self.smooth)
+        return 1.0 - 2.0 * overlap / (total + self.smooth)
 
 
 class MarginRankingLoss(LossBase):
