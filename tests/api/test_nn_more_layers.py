@@ -139,7 +139,7 @@ def test_layers_of_mint_refuse():
         (lambda: nn.EmbeddingExt(4, 3, _weight=Tensor(np.ones((3, 3)))), "shape of '_weight'"),
         (
             lambda: nn.BiDense(3, 4, 2)(Tensor(np.ones((2, 3))), Tensor(np.ones((1, 4)))),
-            "one shape",
+            "the same dimensions",
         ),
     ):
         with pytest.raises(ValueError, match=text):

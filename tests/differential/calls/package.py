@@ -100,7 +100,7 @@ def parameter(*args, **kwargs):
         p = ms.Parameter(*given, **kwargs)
         return [
             p,
-            p.name,
+            p.name.split("#")[0],
             p.requires_grad,
             p.layerwise_parallel,
             p.shape,
