@@ -499,6 +499,10 @@ class GraphCell(Cell):
 
     def __init__(self, graph: Any, params_init: dict[str, Any] | None = None) -> None:
         super().__init__(auto_prefix=True)
+        if not callable(graph):
+            raise TypeError(
+                f"For '{self.cls_name}', 'graph' must be what load returned, but got {type(graph).__name__}."
+            )
         self.graph = graph
         self.params_init = dict(params_init or {})
 

@@ -123,6 +123,10 @@ class FocalLoss(LossBase):
                 f"For '{self.cls_name}', 'weight' must be a Tensor or None, "
                 f"but got {type(weight).__name__}."
             )
+        if weight is not None and weight.ndim != 1:
+            raise ValueError(
+                f"For '{self.cls_name}', 'weight' must have 1 dimension, but got {weight.ndim}."
+            )
         self.weight = weight
         self.gamma = gamma
         self.log_softmax = P.LogSoftmax(1)

@@ -14,6 +14,7 @@ from mindspore.common._kinds import Finite, NotNegative, PositiveFloat, Reductio
 from mindspore.common.tensor import Tensor
 from mindspore.nn.cell import Cell
 from mindspore.ops import operations as P
+from mindspore.ops.function.math_func import _promoted
 
 
 class LossBase(Cell):
@@ -124,7 +125,7 @@ class SmoothL1Loss(LossBase):
 
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
         """The loss."""
-        return ops.smooth_l1_loss(logits, labels, self.beta, self.reduction)
+        return ops.smooth_l1_loss(*_promoted(logits, labels), self.beta, self.reduction)
 
 
 class HuberLoss(LossBase):
@@ -145,7 +146,7 @@ class HuberLoss(LossBase):
 
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
         """The loss."""
-        return ops.huber_loss(logits, labels, self.reduction, self.delta)
+        return ops.huber_loss(*_promoted(logits, labels), self.reduction, self.delta)
 
 
 class SoftMarginLoss(LossBase):
@@ -212,6 +213,8 @@ class BCEWithLogitsLoss(LossBase):
 
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
         """The loss."""
+        if logits.is_floating_point() and labels.is_floating_point():
+            logits, labels = _promoted(logits, labels)
         return ops.binary_cross_entropy_with_logits(
             logits, labels, self.weight, self.pos_weight, self.reduction
         )
@@ -251,6 +254,10 @@ class DiceLoss(LossBase):
 
     def construct(self, logits: Tensor, label: Tensor) -> Tensor:
         """The loss."""
+        if logits.shape != label.shape:
+            raise ValueError(
+                f"For 'DiceLoss', logits and label must have one shape, but got {logits.shape} and {label.shape}."
+            )
         overlap = (logits * label).sum()
         total = ops.square(logits).sum() + ops.square(label).sum()
         return 1.0 - 2.0 * overlap / (total + self.smooth)
