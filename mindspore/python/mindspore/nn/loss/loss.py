@@ -125,7 +125,8 @@ class SmoothL1Loss(LossBase):
 
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
         """The loss."""
-        return ops.smooth_l1_loss(*_promoted(logits, labels), self.beta, self.reduction)
+        logits, labels = _promoted(logits, labels)
+        return ops.smooth_l1_loss(logits, labels, self.beta, self.reduction)
 
 
 class HuberLoss(LossBase):
@@ -146,7 +147,8 @@ class HuberLoss(LossBase):
 
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
         """The loss."""
-        return ops.huber_loss(*_promoted(logits, labels), self.reduction, self.delta)
+        logits, labels = _promoted(logits, labels)
+        return ops.huber_loss(logits, labels, self.reduction, self.delta)
 
 
 class SoftMarginLoss(LossBase):
