@@ -23,7 +23,8 @@ from differential.calllib import Call, calls_of, families, result_of
 from differential.compare import shortened
 from differential.wild import wild_calls
 
-_SECONDS = 60  # for a call, the import of the package included
+_SECONDS = 20  # for a call
+_START = 180  # for the import of the package, and the first call
 _BYTES = 8 << 30  # that a process may have
 
 
@@ -108,7 +109,7 @@ def _listen(process: subprocess.Popen, answers: dict[str, dict[str, Any]]) -> st
     reader.start()
     running = None
     with contextlib.suppress(queue.Empty):
-        while line := lines.get(timeout=_SECONDS):
+        while line := lines.get(timeout=_START if running is None else _SECONDS):
             reply = json.loads(line)
             running = reply.get("begins")
             if "call" in reply:

@@ -31,23 +31,27 @@ def get_black_list() -> list[type]:
     return _present(_LONG)
 
 
-def _to_float32(value: Any) -> Any:
-    if isinstance(value, Tensor) and value.dtype in (mstype.float16, mstype.bfloat16):
-        return value.astype(mstype.float32)
+_MIXED = (mstype.float16, mstype.bfloat16, mstype.float32)
+
+
+def _to_dtype(value: Any, dtype: Any) -> Any:
+    if isinstance(value, Tensor) and value.dtype in _MIXED:
+        return value.astype(dtype)
     if isinstance(value, (tuple, list)):
-        return tuple([_to_float32(item) for item in value])
+        return tuple([_to_dtype(item, dtype) for item in value])
     return value
 
 
-class _OutputTo32(nn.Cell):
-    """A cell whose results come in float32. Attributes are those of the cell inside."""
+class _OutputTo(nn.Cell):
+    """A cell whose results come in another dtype. Attributes are those of the cell inside."""
 
-    def __init__(self, backbone: nn.Cell) -> None:
+    def __init__(self, backbone: nn.Cell, dtype: Any) -> None:
         super().__init__(auto_prefix=False)
         self._backbone = backbone
+        self._output_dtype = dtype
 
     def construct(self, *inputs: Any, **kwargs: Any) -> Any:
-        return _to_float32(self._backbone(*inputs, **kwargs))
+        return _to_dtype(self._backbone(*inputs, **kwargs), self._output_dtype)
 
     def __getattr__(self, name: str) -> Any:
         backbone = self.__dict__.get("_backbone")
@@ -59,7 +63,7 @@ class _OutputTo32(nn.Cell):
 def _replace(network: nn.Cell, matches: Any, change: Any) -> None:
     """Puts change(cell) in the place of every cell that matches; those inside it are left alone."""
     for name, child in list(network.name_cells().items()):
-        if isinstance(child, _OutputTo32):
+        if isinstance(child, _OutputTo):
             continue
         if not matches(child):
             _replace(child, matches, change)
@@ -81,7 +85,7 @@ def _put(network: nn.Cell, name: str, old: nn.Cell, new: nn.Cell) -> None:
 def _cast_listed(network: nn.Cell, white: tuple[type, ...], dtype: Any) -> nn.Cell:
     def change(cell: nn.Cell) -> nn.Cell:
         cell.to_float(dtype)
-        return _OutputTo32(cell)
+        return _OutputTo(cell, mstype.float32)
 
     if isinstance(network, white):
         return change(network)
@@ -91,15 +95,14 @@ def _cast_listed(network: nn.Cell, white: tuple[type, ...], dtype: Any) -> nn.Ce
 
 def _cast_all_but(network: nn.Cell, black: tuple[type, ...], dtype: Any) -> nn.Cell:
     def change(cell: nn.Cell) -> nn.Cell:
-        cell.to_float(mstype.float32)
-        return cell
+        return _OutputTo(cell.to_float(mstype.float32), dtype)
 
     network.to_float(dtype)
     if black:
         _replace(network, lambda cell: isinstance(cell, black), change)
         if isinstance(network, black):
             network.to_float(mstype.float32)
-    return _OutputTo32(network)
+    return _OutputTo(network, mstype.float32)
 
 
 def auto_mixed_precision(network: Any, amp_level: str = "O0", dtype: Any = mstype.float16) -> Any:

@@ -128,7 +128,7 @@ class Parameter(Tensor):
         self._requires_grad = _check_flag(requires_grad, "requires_grad")
         self._layerwise_parallel = _check_flag(layerwise_parallel, "layerwise_parallel")
         self._parallel_optimizer = _check_flag(parallel_optimizer, "parallel_optimizer")
-        self.is_init = True
+        self.is_init = False
 
     @classmethod
     def _holding(cls, tensor: Tensor, name: str) -> Parameter:

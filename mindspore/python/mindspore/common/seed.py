@@ -15,12 +15,12 @@ def set_seed(seed: int) -> None:
     global _seed, _generator
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)):
         raise TypeError(f"For 'set_seed', 'seed' must be an int, but got {type(seed).__name__}.")
-    if seed < 0:
-        raise ValueError(f"For 'set_seed', 'seed' must not be negative, but got {seed}.")
+    if not 0 <= seed < 1 << 32:
+        raise ValueError(f"For 'set_seed', 'seed' must be in [0, 2**32), but got {seed}.")
     _seed = int(seed)
     _drawn.clear()
     _generator = np.random.default_rng(_seed)
-    np.random.seed(_seed % 2**32)
+    np.random.seed(_seed)
     _core.set_seed(_seed)
 
 

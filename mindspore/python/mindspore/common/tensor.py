@@ -322,6 +322,8 @@ def frombuffer(
     del requires_grad
     kind = np.dtype(np.float32) if dtype is None else _core.numpy_dtype(_core.dtype_of(dtype))
     try:
+        if len(memoryview(buffer)) == 0:
+            raise ValueError("there is nothing in it")
         array = np.frombuffer(buffer, kind, count, offset)
     except (TypeError, AttributeError) as error:
         raise TypeError(

@@ -324,6 +324,10 @@ class CellOptions:
 
     def set_comm_fusion(self, fusion_type: int, recurse: bool = True) -> Any:
         """Choose the group in which the gradients of the parameters are communicated."""
+        if isinstance(fusion_type, bool) or not isinstance(fusion_type, int) or fusion_type < 0:
+            raise ValueError(
+                f"For 'set_comm_fusion', 'fusion_type' must be an int that is not negative, but got {fusion_type!r}."
+            )
         for parameter in self.trainable_params(recurse):  # type: ignore[attr-defined]
             parameter.comm_fusion = fusion_type
         return self
@@ -333,9 +337,9 @@ class CellOptions:
         for parameter in self.trainable_params(recurse):  # type: ignore[attr-defined]
             parameter.set_param_ps(init_in_server)
 
-    def set_data_parallel(self) -> Any:
+    def set_data_parallel(self) -> None:
         """Compute the cell in data parallel under automatic parallelism."""
-        return self._set_option("_data_parallel", True)
+        self._set_option("_data_parallel", True)
 
     def shard(
         self,
@@ -387,6 +391,10 @@ class CellOptions:
 
     def set_boost(self, boost_type: str) -> Any:
         """Keep the boost level of the cell."""
+        if boost_type != "less_bn":
+            raise ValueError(
+                f"For 'set_boost', 'boost_type' must be 'less_bn', but got {boost_type!r}."
+            )
         return self._set_option("_boost", boost_type)
 
     def offload(self, backward_prefetch: Any = "Auto") -> None:

@@ -285,7 +285,8 @@ class Cell(CellOptions, CellState, CellNames):
                 f"but got '{param_name}'."
             )
         self._require_init("parameters")
-        if param_name in self.__dict__ and param_name not in self._params:
+        known = param_name in self.__dict__ or hasattr(type(self), param_name)
+        if known and param_name not in self._params:
             raise KeyError(
                 f"For '{owner}', 'param_name' must not be an attribute already, "
                 f"but got '{param_name}'."
@@ -304,9 +305,13 @@ class Cell(CellOptions, CellState, CellNames):
     def insert_child_to_cell(self, child_name: str, child_cell: Cell | None) -> None:
         """Add a cell under an attribute's name, leaving the names of its parameters alone."""
         owner = type(self).__name__
-        if not isinstance(child_name, str) or not child_name or "." in child_name:
+        if not isinstance(child_name, str):
+            raise TypeError(
+                f"For '{owner}', 'child_name' must be a str, but got {type(child_name).__name__}."
+            )
+        if not child_name or "." in child_name:
             raise KeyError(
-                f"For '{owner}', 'child_name' must be a str that is not empty and has no dot, "
+                f"For '{owner}', 'child_name' must not be empty nor have a dot in it, "
                 f"but got {child_name!r}."
             )
         if child_name in self.__dict__ and child_name not in self._cells:
@@ -494,6 +499,10 @@ class GraphCell(Cell):
 
     def __init__(self, graph: Any, params_init: dict[str, Any] | None = None) -> None:
         super().__init__(auto_prefix=True)
+        if not callable(graph):
+            raise TypeError(
+                f"For '{self.cls_name}', 'graph' must be what load returned, but got {type(graph).__name__}."
+            )
         self.graph = graph
         self.params_init = dict(params_init or {})
 

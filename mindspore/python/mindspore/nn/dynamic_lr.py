@@ -196,7 +196,7 @@ def polynomial_decay_lr(
 
 @checked
 def warmup_lr(
-    learning_rate: PositiveFloat,
+    learning_rate: NotNegativeFloat,
     total_step: Steps,
     step_per_epoch: PositiveInt,
     warmup_epoch: PositiveInt,

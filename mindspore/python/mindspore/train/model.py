@@ -224,7 +224,7 @@ class Model:
                 f"For '{op}', 'train_dataset' must have at least one batch, but it has none."
             )
         params = self._train_params(epoch, train_dataset, manager, batches, dataset_sink_mode)
-        params["cur_step_num"] = initial_epoch * batches
+        params["cur_step_num"] = 0
         context = RunContext(params)
         progress = Progress(
             "training", (epoch - initial_epoch) * batches, manager.any_of(LossMonitor)

@@ -8,10 +8,12 @@ from typing import Any
 
 _SAME = frozenset(
     """
-    ConstantPad1d ConstantPad2d ConstantPad3d CosineEmbeddingLoss Identity LogSigmoid Mish ReflectionPad1d ReflectionPad2d
+    ConstantPad1d ConstantPad2d ConstantPad3d CosineEmbeddingLoss Identity Linear LogSigmoid Mish ReflectionPad1d ReflectionPad2d
     ReflectionPad3d ReplicationPad1d ReplicationPad2d ReplicationPad3d SoftMarginLoss Tanh
     """.split()
 )
+# What `mindspore.nn` calls NAMEExt, since its NAME takes other arguments.
+_EXTENDED = frozenset("Dropout Dropout2d Embedding LayerNorm LogSoftmax PReLU".split())
 
 
 def __getattr__(name: str) -> Any:
@@ -19,6 +21,8 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module(f"{__name__}.{name}")
     if name in _SAME:
         value = getattr(importlib.import_module("mindspore.nn"), name)
+    elif name in _EXTENDED:
+        value = getattr(importlib.import_module("mindspore.nn"), f"{name}Ext")
     else:
         for module in map(importlib.import_module, (f"{__name__}.layers", f"{__name__}.trained")):
             if name in module.__all__:
@@ -32,4 +36,4 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     layers, trained = (importlib.import_module(f"{__name__}.{n}") for n in ("layers", "trained"))
-    return sorted({*_SAME, *layers.__all__, *trained.__all__, "functional"})
+    return sorted({*_SAME, *_EXTENDED, *layers.__all__, *trained.__all__, "functional"})

@@ -35,7 +35,6 @@ _LAYERS = """
     KLDivLoss(reduction='mean', log_target=False) = kl_div(reduction, log_target)
     L1Loss(reduction='mean') = l1_loss(reduction)
     LeakyReLU(negative_slope=0.01) = leaky_relu(negative_slope)
-    LogSoftmax(dim=None) = log_softmax(dim)
     MaxPool2d(kernel_size, stride=None, padding=0, dilation=1, return_indices=False, ceil_mode=False) = max_pool2d(kernel_size, stride, padding, dilation, ceil_mode, return_indices)
     MaxUnpool2d(kernel_size, stride=None, padding=0) = max_unpool2d(kernel_size, stride, padding)
     MSELoss(reduction='mean') = mse_loss(reduction)
@@ -109,8 +108,6 @@ _lines = {line.split("(")[0].strip(): line for line in _LAYERS.strip().splitline
 __all__ = sorted(
     [
         *_lines,
-        "Dropout",
-        "Dropout2d",
         "UpsamplingBilinear2d",
         "UpsamplingNearest2d",
         "ZeroPad1d",
@@ -125,34 +122,6 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
     value = globals()[name] = _made(_lines[name])
     return value
-
-
-class _Drop(Cell):
-    def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
-        super().__init__()
-        if not 0 <= p <= 1:
-            raise ValueError(f"For '{type(self).__name__}', 'p' must be in [0, 1], but got {p}.")
-        self.p, self.inplace = p, inplace
-
-    def extend_repr(self) -> str:
-        """The rate."""
-        return f"p={self.p}"
-
-
-class Dropout(_Drop):
-    """In training, elements set to 0 with probability p, the others scaled up."""
-
-    def construct(self, input: Tensor) -> Tensor:
-        """The elements that are left."""
-        return functional.dropout(input, self.p, self.training, self.inplace)
-
-
-class Dropout2d(_Drop):
-    """In training, channels set to 0 with probability p, the others scaled up."""
-
-    def construct(self, input: Tensor) -> Tensor:
-        """The channels that are left."""
-        return functional.dropout2d(input, self.p, self.training, self.inplace)
 
 
 class _UpsamplesImages(Cell):

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from mindspore.common import dtype as mstype
-from mindspore.common.initializer import HeUniform, Normal, Uniform, initializer
+from mindspore.common.initializer import HeUniform, Uniform, initializer
 from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
 from mindspore.mint.nn import functional
@@ -39,107 +39,6 @@ def _positive(owner: str, **values: int) -> None:
             )
         if value < 1:
             raise ValueError(f"For '{owner}', '{name}' must be greater than 0, but got {value}.")
-
-
-class Linear(Cell):
-    """`x @ weight.T + bias`.
-
-    Args:
-        in_features: The size of the last dimension of the input.
-        out_features: The size of the last dimension of the output.
-        bias: Whether a bias is added.
-        weight_init: How the weight starts; None is HeUniform(sqrt(5)).
-        bias_init: How the bias starts; None is uniform within 1 / sqrt(in_features).
-        dtype: The dtype of the parameters.
-    """
-
-    def __init__(
-        self,
-        in_features: int,
-        out_features: int,
-        bias: bool = True,
-        weight_init: Any = None,
-        bias_init: Any = None,
-        dtype: Any = None,
-    ) -> None:
-        super().__init__()
-        _positive(self.cls_name, in_features=in_features, out_features=out_features)
-        self.in_features, self.out_features = in_features, out_features
-        start = HeUniform(math.sqrt(5)) if weight_init is None else weight_init
-        self.weight = _parameter(start, (out_features, in_features), "weight", dtype)
-        self.bias = None
-        if bias:
-            start = Uniform(1 / math.sqrt(in_features)) if bias_init is None else bias_init
-            self.bias = _parameter(start, (out_features,), "bias", dtype)
-
-    def construct(self, input: Tensor) -> Tensor:
-        """The layer's output."""
-        return functional.linear(input, self.weight, self.bias)
-
-    def extend_repr(self) -> str:
-        """The sizes."""
-        return f"input_features={self.in_features}, output_features={self.out_features}, has_bias={self.bias is not None}"
-
-
-class Embedding(Cell):
-    """Rows of a trained table by their numbers.
-
-    Args:
-        num_embeddings: How many rows there are.
-        embedding_dim: Their size.
-        padding_idx: A row that is zero and stays as it is.
-        max_norm: Rows that are used and longer than this are cut in the table.
-        norm_type: Which norm tells their length.
-        scale_grad_by_freq: Whether gradients of rows are divided by how often each was used.
-        _weight: The table at the start; None draws it from a normal distribution.
-        dtype: The dtype of the table.
-    """
-
-    def __init__(
-        self,
-        num_embeddings: int,
-        embedding_dim: int,
-        padding_idx: int | None = None,
-        max_norm: float | None = None,
-        norm_type: float = 2.0,
-        scale_grad_by_freq: bool = False,
-        _weight: Tensor | None = None,
-        _freeze: bool = False,
-        dtype: Any = None,
-    ) -> None:
-        super().__init__()
-        _positive(self.cls_name, num_embeddings=num_embeddings, embedding_dim=embedding_dim)
-        self.padding_idx, self.max_norm = padding_idx, max_norm
-        self.norm_type, self.scale_grad_by_freq = norm_type, scale_grad_by_freq
-        shape = (num_embeddings, embedding_dim)
-        table = initializer(Normal(1.0), shape, dtype or mstype.float32).init_data().asnumpy()
-        if padding_idx is not None:
-            if not -num_embeddings <= padding_idx < num_embeddings:
-                raise ValueError(
-                    f"For '{self.cls_name}', 'padding_idx' must be in [{-num_embeddings}, "
-                    f"{num_embeddings}), but got {padding_idx}."
-                )
-            table[padding_idx] = 0
-        start = Tensor(table) if _weight is None else _weight
-        self.weight = Parameter(start, name="weight", requires_grad=not _freeze)
-
-    def construct(self, input: Tensor) -> Tensor:
-        """The rows."""
-        how = (self.padding_idx, self.max_norm, self.norm_type, self.scale_grad_by_freq)
-        return functional.embedding(input, self.weight, *how)
-
-
-class PReLU(Cell):
-    """x above zero, weight * x below, with a trained weight for all or for each channel."""
-
-    def __init__(self, num_parameters: int = 1, init: float = 0.25, dtype: Any = None) -> None:
-        super().__init__()
-        _positive(self.cls_name, num_parameters=num_parameters)
-        self.weight = _parameter(init, (num_parameters,), "weight", dtype)
-
-    def construct(self, input: Tensor) -> Tensor:
-        """The activation."""
-        return functional.prelu(input, self.weight)
 
 
 # ---- convolutions ---------------------------------------------------------------------------------
@@ -387,31 +286,6 @@ class GroupNorm(Cell):
     def construct(self, input: Tensor) -> Tensor:
         """The normalised groups."""
         return functional.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
-
-
-class LayerNorm(Cell):
-    """Rows less their mean and by their deviation."""
-
-    def __init__(
-        self,
-        normalized_shape: int | Sequence[int],
-        eps: float = 1e-5,
-        elementwise_affine: bool = True,
-        bias: bool = True,
-        dtype: Any = None,
-    ) -> None:
-        super().__init__()
-        shape = (
-            (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
-        )
-        self.normalized_shape, self.eps = shape, eps
-        affine = elementwise_affine
-        self.weight = _parameter("ones", shape, "weight", dtype) if affine else None
-        self.bias = _parameter("zeros", shape, "bias", dtype) if affine and bias else None
-
-    def construct(self, input: Tensor) -> Tensor:
-        """The normalised rows."""
-        return functional.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
 
 
 __all__ = [

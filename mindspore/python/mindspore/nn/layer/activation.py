@@ -153,7 +153,7 @@ class PReLU(Cell):
 
     def construct(self, x: Tensor) -> Tensor:
         """The activation."""
-        return self.prelu(x, self.w)
+        return self.prelu(x, self.w.astype(x.dtype))
 
 
 class Softmax(Cell):

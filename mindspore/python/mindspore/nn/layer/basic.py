@@ -390,6 +390,10 @@ class ClipByNorm(Cell):
 
     def construct(self, x: Tensor, clip_norm: Tensor | Real) -> Tensor:
         """The input, scaled so that its norm is at most `clip_norm`."""
+        if not x.is_floating_point():
+            raise TypeError(
+                f"For '{self.cls_name}', the dtype of 'x' must be a float, but got {x.dtype}."
+            )
         norm = self.sqrt(self.reduce_sum(self.square(x.astype(mstype.float32)), self.axis))
         scaled = x * clip_norm / self.maximum(norm, clip_norm)
         return scaled.astype(x.dtype)

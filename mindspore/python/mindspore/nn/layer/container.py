@@ -254,9 +254,13 @@ class CellDict(_Container):
         return self._cells[key]
 
     def __setitem__(self, key: str, cell: Cell) -> None:
-        if not isinstance(key, str) or not key or "." in key or hasattr(type(self), key):
+        if not isinstance(key, str):
+            raise TypeError(
+                f"For '{self.cls_name}', a key must be a str, but got {type(key).__name__}."
+            )
+        if not key or "." in key or hasattr(type(self), key):
             raise KeyError(
-                f"For '{self.cls_name}', a key must be a str that is not empty, has no dot and is "
+                f"For '{self.cls_name}', a key must not be empty, have no dot and be "
                 f"no attribute of a cell, but got {key!r}."
             )
         _check_cell(cell, self.cls_name)

@@ -163,9 +163,13 @@ class _Recurrent(Cell):
             raise ValueError(
                 f"For '{self.cls_name}', 'x' must have 3 dimensions, but got the shape {x.shape}."
             )
+        if not x.is_floating_point():
+            raise TypeError(
+                f"For '{self.cls_name}', the dtype of 'x' must be a float, but got {x.dtype}."
+            )
         first = self._first_state(x, hx)
         self._check(x, first)
-        dtype = _core.promote(x.dtype, False, self.w_ih_list[0].dtype, False)
+        dtype = x.dtype
         for part in first:
             dtype = _core.promote(dtype, False, part.dtype, False)
         x = _of_dtype(x, dtype)
@@ -244,24 +248,24 @@ class RNN(_Recurrent):
         input_size: The size of an input.
         hidden_size: The size of the state.
         num_layers: Layers, each taking the outputs of the one before.
-        nonlinearity: 'tanh' or 'relu'.
         has_bias: Whether biases are added.
         batch_first: Whether x is [batch, steps, input_size] instead of [steps, batch, input_size].
         dropout: The share that is dropped between layers.
         bidirectional: Whether every layer also runs from the end.
         dtype: The dtype of the parameters.
+        nonlinearity: 'tanh' or 'relu', by name alone.
     """
 
     def __init__(
         self,
         input_size: int,
         hidden_size: int,
-        num_layers: int = 1,
+        *args: Any,
         nonlinearity: Literal["tanh", "relu"] = "tanh",
         **kwargs: Any,
     ) -> None:
         mode = f"RNN_{nonlinearity.upper()}"
-        super().__init__(mode, input_size, hidden_size, num_layers, **kwargs)
+        super().__init__(mode, input_size, hidden_size, *args, **kwargs)
 
 
 __all__ = ["GRU", "LSTM", "RNN"]

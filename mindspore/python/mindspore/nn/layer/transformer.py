@@ -12,7 +12,6 @@ from mindspore.common._kinds import Layers, PositiveInt
 from mindspore.common.initializer import XavierUniform, initializer
 from mindspore.common.tensor import Tensor
 from mindspore.nn.cell import Cell
-from mindspore.nn.layer.activation import get_activation
 from mindspore.nn.layer.attention import MultiheadAttention
 from mindspore.nn.layer.basic import Dense, Dropout
 from mindspore.nn.layer.container import CellList
@@ -20,9 +19,13 @@ from mindspore.nn.layer.normalization import LayerNorm
 
 
 def _activation(given: str | Callable, owner: str) -> Callable:
-    if given in ("relu", "gelu"):  # the exact one, unlike the layer of that name
-        return cast(Callable, getattr(ops, given))
-    return cast(Callable, get_activation(given, owner)) if isinstance(given, str) else given
+    if not isinstance(given, str):
+        return given
+    if given not in ("relu", "gelu"):
+        raise ValueError(
+            f"For '{owner}', 'activation' must be 'relu', 'gelu' or callable, but got '{given}'."
+        )
+    return cast(Callable, getattr(ops, given))  # the exact one, unlike the layer of that name
 
 
 class _Layer(Cell):

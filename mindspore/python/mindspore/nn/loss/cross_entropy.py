@@ -123,19 +123,24 @@ class FocalLoss(LossBase):
                 f"For '{self.cls_name}', 'weight' must be a Tensor or None, "
                 f"but got {type(weight).__name__}."
             )
+        if weight is not None and weight.ndim != 1:
+            raise ValueError(
+                f"For '{self.cls_name}', 'weight' must have 1 dimension, but got {weight.ndim}."
+            )
         self.weight = weight
         self.gamma = gamma
         self.log_softmax = P.LogSoftmax(1)
 
     def construct(self, logits: Tensor, labels: Tensor) -> Any:
-        """The loss of [N, C, ...] and classes [N, 1, ...] or one-hot [N, C, ...]."""
+        """The loss of [N, C, ...]: of each sample for classes [N, 1, ...], also of each class for one-hot [N, C, ...]."""
         if len(labels.shape) != len(logits.shape) or len(logits.shape) < 2:
             raise ValueError(
                 "For 'FocalLoss', the labels must have as many axes as the logits, at least 2, "
                 f"but got {labels.shape} and {logits.shape}."
             )
         log_probs = self.log_softmax(logits)
-        if labels.shape[1] != logits.shape[1]:
+        is_hot = labels.shape[1] == logits.shape[1]
+        if not is_hot:
             classes = ops.one_hot(
                 labels.squeeze(1),
                 logits.shape[1],
@@ -149,8 +154,8 @@ class FocalLoss(LossBase):
             shape = (1, -1) + (1,) * (len(logits.shape) - 2)
             labels = labels * self.weight.reshape(shape)
         loss = -ops.pow(1.0 - ops.exp(log_probs), self.gamma) * log_probs * labels
-        loss = loss.reshape(loss.shape[:2] + (-1,)).mean(-1).sum(1)
-        return self.get_loss(loss)
+        loss = loss.reshape(loss.shape[:2] + (-1,)).mean(-1)
+        return self.get_loss(loss if is_hot else loss.sum(1))
 
 
 __all__ = ["CrossEntropyLoss", "FocalLoss", "NLLLoss", "SoftmaxCrossEntropyWithLogits"]

@@ -14,6 +14,7 @@ from mindspore.common._kinds import Finite, NotNegative, PositiveFloat, Reductio
 from mindspore.common.tensor import Tensor
 from mindspore.nn.cell import Cell
 from mindspore.ops import operations as P
+from mindspore.ops.function.math_func import _promoted
 
 
 class LossBase(Cell):
@@ -124,6 +125,7 @@ class SmoothL1Loss(LossBase):
 
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
         """The loss."""
+        logits, labels = _promoted(logits, labels)
         return ops.smooth_l1_loss(logits, labels, self.beta, self.reduction)
 
 
@@ -145,6 +147,7 @@ class HuberLoss(LossBase):
 
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
         """The loss."""
+        logits, labels = _promoted(logits, labels)
         return ops.huber_loss(logits, labels, self.reduction, self.delta)
 
 
@@ -212,6 +215,8 @@ class BCEWithLogitsLoss(LossBase):
 
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
         """The loss."""
+        if logits.is_floating_point() and labels.is_floating_point():
+            logits, labels = _promoted(logits, labels)
         return ops.binary_cross_entropy_with_logits(
             logits, labels, self.weight, self.pos_weight, self.reduction
         )
@@ -239,10 +244,10 @@ class CosineEmbeddingLoss(LossBase):
 
 
 class DiceLoss(LossBase):
-    """1 - 2 * overlap / (sum of squares of both).
+    """1 - 2 * overlap / (sum of squares of both + smooth).
 
     Args:
-        smooth: Added above and below.
+        smooth: Keeps the quotient finite where both are zero.
     """
 
     def __init__(self, smooth: PositiveFloat = 1e-5) -> None:
@@ -251,9 +256,13 @@ class DiceLoss(LossBase):
 
     def construct(self, logits: Tensor, label: Tensor) -> Tensor:
         """The loss."""
+        if logits.shape != label.shape:
+            raise ValueError(
+                f"For 'DiceLoss', logits and label must have one shape, but got {logits.shape} and {label.shape}."
+            )
         overlap = (logits * label).sum()
         total = ops.square(logits).sum() + ops.square(label).sum()
-        return 1.0 - (2.0 * overlap + self.smooth) / (total + self.smooth)
+        return 1.0 - 2.0 * overlap / (total + self.smooth)
 
 
 class MarginRankingLoss(LossBase):

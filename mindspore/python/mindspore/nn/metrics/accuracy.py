@@ -87,6 +87,10 @@ class TopKCategoricalAccuracy(Metric):
                 f"For '{type(self).__name__}.update', scores must be [N, C] and targets [N] or [N, C], "
                 f"but got {y_pred.shape} and {y.shape}."
             )
+        if y_pred.shape[1] < self.k:
+            raise ValueError(
+                f"For '{type(self).__name__}.update', there must be at least {self.k} classes, but got {y_pred.shape[1]}."
+            )
         guesses = np.argsort(-y_pred.astype(np.float64), axis=1, kind="stable")[:, : self.k]
         self._correct_num += int((guesses == y.reshape(-1, 1)).any(axis=1).sum())
         self._samples_num += y.shape[0]

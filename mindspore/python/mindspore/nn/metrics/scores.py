@@ -17,12 +17,12 @@ Words: TypeAlias = Sequence[str]
 
 
 class Dice(Metric):
-    """Twice the overlap of prediction and target over the sum of their squares, per sample.
+    """Twice the overlap of prediction and target over the sum of their squares + smooth, per sample.
 
     As in the public API, the quotient of a batch is divided by its samples.
 
     Args:
-        smooth: Added above and below.
+        smooth: Keeps the quotient finite where both are zero.
     """
 
     def __init__(self, smooth: Positive = 1e-5) -> None:
@@ -46,7 +46,7 @@ class Dice(Metric):
             )
         overlap = float((y_pred * y).sum())
         total = float((y_pred**2).sum() + (y**2).sum())
-        self._sum += (2 * overlap + self.smooth) / (total + self.smooth)
+        self._sum += 2 * overlap / (total + self.smooth)
         self._samples += y.shape[0]
 
     def eval(self) -> float:

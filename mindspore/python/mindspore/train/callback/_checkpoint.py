@@ -104,7 +104,7 @@ class CheckpointConfig:
         self.integrated_save = integrated_save
         self.async_save = async_save
         self.saved_network = saved_network
-        self.append_dict = self._append_dict(append_info)
+        self.append_dict = self._append_dict(append_info) or None
         self.exception_save = exception_save
         self.crc_check = crc_check
         if not isinstance(remove_redundancy, bool):
@@ -303,7 +303,7 @@ class ModelCheckpoint(Callback):
         step_in_epoch = (params.cur_step_num - 1) % params.batch_num + 1
         name = f"{prefix}-{params.cur_epoch_num}_{step_in_epoch}{suffix}.{config.format}"
         path = os.path.join(self._directory, name)
-        append = dict(config.append_dict)
+        append = dict(config.append_dict or {})
         if "epoch_num" in append:
             append["epoch_num"] = params.cur_epoch_num
         if "step_num" in append:
