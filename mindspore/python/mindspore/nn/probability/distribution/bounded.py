@@ -11,7 +11,7 @@ from mindspore import _core, ops
 from mindspore._core import DType, Tensor
 from mindspore.nn.probability._parametric import POSITIVE, Given
 from mindspore.nn.probability.distribution._family import Family
-from mindspore.nn.probability.distribution._maths import lbeta, nan_unless
+from mindspore.nn.probability.distribution._maths import lbeta, nan_unless, times_log
 from mindspore.ops.function.random_func import Seed
 
 
@@ -155,7 +155,7 @@ class Gamma(Family):
         return 0.0, math.inf
 
     def _log_prob(self, value: Tensor, concentration: Tensor, rate: Tensor) -> Tensor:
-        powers = concentration * ops.log(rate) + ops.xlogy(concentration - 1.0, value)
+        powers = concentration * ops.log(rate) + times_log(concentration - 1.0, value)
         return powers - rate * value - ops.lgamma(concentration)
 
     def _cdf(self, value: Tensor, concentration: Tensor, rate: Tensor) -> Tensor:
@@ -222,7 +222,7 @@ class Beta(Family):
         return 0.0, 1.0
 
     def _log_prob(self, value: Tensor, a: Tensor, b: Tensor) -> Tensor:
-        return ops.xlogy(a - 1.0, value) + ops.xlogy(b - 1.0, 1.0 - value) - lbeta(a, b)
+        return times_log(a - 1.0, value) + times_log(b - 1.0, 1.0 - value) - lbeta(a, b)
 
     def _mean(self, a: Tensor, b: Tensor) -> Tensor:
         return a / (a + b)

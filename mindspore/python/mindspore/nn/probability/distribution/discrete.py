@@ -11,6 +11,7 @@ from mindspore import _core, ops
 from mindspore._core import DType, Tensor
 from mindspore.nn.probability._parametric import POSITIVE, PROBABILITY, Given, cast
 from mindspore.nn.probability.distribution._family import Family
+from mindspore.nn.probability.distribution._maths import times_log
 from mindspore.ops._bind import raw
 from mindspore.ops.function.random_func import Seed
 
@@ -44,7 +45,7 @@ class Bernoulli(Family):
         return 0.0, 1.0
 
     def _log_prob(self, value: Tensor, probs: Tensor) -> Tensor:
-        return ops.xlogy(value, probs) + ops.xlogy(1.0 - value, 1.0 - probs)
+        return times_log(value, probs) + times_log(1.0 - value, 1.0 - probs)
 
     def _cdf(self, value: Tensor, probs: Tensor) -> Tensor:
         return ops.where(value < 1, 1.0 - probs, 1.0)
@@ -59,11 +60,11 @@ class Bernoulli(Family):
         return probs * (1.0 - probs)
 
     def _entropy(self, probs: Tensor) -> Tensor:
-        return -ops.xlogy(probs, probs) - ops.xlogy(1.0 - probs, 1.0 - probs)
+        return -times_log(probs, probs) - times_log(1.0 - probs, 1.0 - probs)
 
     def _kl_loss(self, probs_b: Tensor, probs: Tensor) -> Tensor:
-        one = ops.xlogy(probs, probs) - ops.xlogy(probs, probs_b)
-        zero = ops.xlogy(1.0 - probs, 1.0 - probs) - ops.xlogy(1.0 - probs, 1.0 - probs_b)
+        one = times_log(probs, probs) - times_log(probs, probs_b)
+        zero = times_log(1.0 - probs, 1.0 - probs) - times_log(1.0 - probs, 1.0 - probs_b)
         return one + zero
 
     def _sample(self, shape: tuple[int, ...], probs: Tensor) -> Tensor:
@@ -148,7 +149,7 @@ class Poisson(Family):
         return 0.0, math.inf
 
     def _log_prob(self, value: Tensor, rate: Tensor) -> Tensor:
-        return ops.xlogy(value, rate) - rate - ops.lgamma(value + 1.0)
+        return times_log(value, rate) - rate - ops.lgamma(value + 1.0)
 
     def _cdf(self, value: Tensor, rate: Tensor) -> Tensor:
         return ops.igammac(value + 1.0, rate)
@@ -242,10 +243,10 @@ class Categorical(Family):
         return (apart * probs).sum(-1, keepdims=True)
 
     def _entropy(self, probs: Tensor) -> Tensor:
-        return -ops.xlogy(probs, probs).sum(-1)
+        return -times_log(probs, probs).sum(-1)
 
     def _kl_loss(self, probs_b: Tensor, probs: Tensor) -> Tensor:
-        return (ops.xlogy(probs, probs) - ops.xlogy(probs, probs_b)).sum(-1)
+        return (times_log(probs, probs) - times_log(probs, probs_b)).sum(-1)
 
     def _sample(self, shape: tuple[int, ...], probs: Tensor) -> Tensor:
         batch = probs.shape[:-1]
