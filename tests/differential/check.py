@@ -20,7 +20,6 @@ from differential.wild import wild_calls
 
 # What a user may be told of wrong arguments. Others escape from inside of us by accident.
 _FITTING = (TypeError, ValueError, IndexError, RuntimeError, NotImplementedError, MemoryError)
-_FITTING_TOO = ("KeyError", "AttributeError")  # where the reference raises them, too
 
 _LENIENT = "it must raise"
 MORE = " takes more"  # behind a name in a list of accepted differences: what is refused there may work here

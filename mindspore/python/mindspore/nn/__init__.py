@@ -1,6 +1,7 @@
 """Neural networks: Cell, layers, losses, optimizers, training steps, metrics."""
 
-from typing import TYPE_CHECKING
+import importlib
+from typing import TYPE_CHECKING, Any
 
 from mindspore.nn import (
     dynamic_lr,
@@ -35,3 +36,9 @@ if not TYPE_CHECKING:  # type checkers take a computed __all__ for an empty one
         *utils.__all__,
         *wrap.__all__,
     ]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "probability":  # loads when it is first named
+        return importlib.import_module("mindspore.nn.probability")
+    raise AttributeError(f"module 'mindspore.nn' has no attribute '{name}'")
