@@ -14,6 +14,7 @@ from mindspore import _assembler, _compat  # noqa: E402
 from mindspore import common, context, ops  # noqa: E402
 from mindspore.common import *  # noqa: E402
 from mindspore.common import dtype  # noqa: E402
+from mindspore.common._refused import refused as _refused  # noqa: E402
 from mindspore.common.jit_config import JitConfig  # noqa: E402
 from mindspore.common.api import jit_class, ms_class, ms_memory_recycle  # noqa: E402
 from mindspore.common.dtype import (  # noqa: E402
@@ -136,7 +137,7 @@ def __getattr__(name: str) -> Any:
     elif name in _MODULES or _compat.known(f"mindspore.{name}"):
         value = importlib.import_module(f"mindspore.{name}")
     else:
-        raise AttributeError(f"module 'mindspore' has no attribute '{name}'")
+        value = _refused(__name__)(name)
     globals()[name] = value
     return value
 

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from mindspore.common._refused import refused
 from mindspore.nn import (
     dynamic_lr,
     layer,
@@ -35,3 +36,5 @@ if not TYPE_CHECKING:  # type checkers take a computed __all__ for an empty one
         *utils.__all__,
         *wrap.__all__,
     ]
+
+__getattr__ = refused(__name__)

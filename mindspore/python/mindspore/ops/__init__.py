@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from mindspore.common._refused import refused
 from mindspore.ops import _bind, _python_ops
 from mindspore.ops.primitive import (
     Primitive,
@@ -45,6 +46,7 @@ from mindspore.ops.composite import (  # noqa: E402
     value_and_grad,
 )
 
+__getattr__ = refused(__name__)
 __all__ = sorted(
     {
         *_bind.functions,

@@ -8,6 +8,7 @@ from mindspore.amp.loss_scale_manager import (
     LossScaleManager,
 )
 from mindspore.amp.loss_scaler import DynamicLossScaler, StaticLossScaler
+from mindspore.common._refused import refused
 from mindspore.context import ParallelMode
 from mindspore.train import (
     amp,
@@ -58,7 +59,7 @@ _LATE = ("ConvertModelUtils", "ConvertNetUtils")
 def __getattr__(name: str):
     if name in _LATE:
         return getattr(importlib.import_module("mindspore.train.train_thor"), name)
-    raise AttributeError(f"module 'mindspore.train' has no attribute '{name}'")
+    return refused(__name__)(name)
 
 
 __all__ = [

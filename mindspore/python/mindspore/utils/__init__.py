@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from mindspore.common._refused import refused
 from mindspore import Tensor
 
 
@@ -40,4 +41,5 @@ def from_dlpack(dlpack: Any) -> Tensor:
         ) from error
 
 
+__getattr__ = refused(__name__)
 __all__ = ["from_dlpack", "to_dlpack"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from mindspore.common._refused import refused
 from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.common import _late
@@ -238,7 +239,7 @@ def __getattr__(name: str) -> Any:
     """Functions that older scripts reach through `composite`, such as `C.matmul`."""
     from mindspore.ops import functional
 
-    return getattr(functional, name)
+    return getattr(functional, name) if hasattr(functional, name) else refused(__name__)(name)
 
 
 __all__ = [

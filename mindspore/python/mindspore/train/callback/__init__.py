@@ -1,5 +1,6 @@
 """Callbacks: what happens during a training beside the training."""
 
+from mindspore.common._refused import refused
 from mindspore.train.callback._callback import (
     Callback,
     RunContext,
@@ -22,6 +23,7 @@ from mindspore.train.callback._reduce_lr_on_plateau import ReduceLROnPlateau
 from mindspore.train.callback._summary_collector import SummaryCollector
 from mindspore.train.callback._time_monitor import TimeMonitor
 
+__getattr__ = refused(__name__)
 __all__ = [
     "Callback",
     "CheckpointConfig",
