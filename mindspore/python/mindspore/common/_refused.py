@@ -17,6 +17,10 @@ _STRATEGY = (
     "files of sharding strategies are not read by this build; load_checkpoint reads each part"
 )
 _MINDIR = "graphs in files are made by 'export' and read by 'load'; their nodes are not changed"
+_PLACE = (
+    "a tensor keeps its place in memory until its last name goes; 'move_to' and 'copy' make others"
+)
+_HOOK = "a hook is held by the handle that 'register_hook' gives, whose 'remove' takes it off"
 _OBFUSCATION = (
     "weights are not obfuscated by this build; save_checkpoint encrypts them with 'enc_key'"
 )
@@ -77,6 +81,10 @@ _TABLE = (
     ),
     ("train.train_thor", "ConvertNetUtils THOR", _THOR),
     ("nn.optim.thor", "THOR ThorAscend ThorGpu thor", _THOR),
+    ("Tensor", "delete_ offload set_ set_device_address storage untyped_storage", _PLACE),
+    ("Tensor", "hooks remove_hook", _HOOK),
+    ("Tensor", "getitem_index_info setitem_index_info", _GRAPH),
+    ("", "UntypedStorage", _PLACE),
     ("nn", "Conv2dThor DenseThor EmbeddingLookupThor EmbeddingThor", _THOR),
 )
 _WHY = {
@@ -109,3 +117,13 @@ def refused(module: str) -> Callable[[str], Any]:
         return refusing(name, why)
 
     return get
+
+
+def refused_attributes(owner: str) -> dict[str, type]:
+    """The attributes of a class that stand in the table under it."""
+    names = (path.rpartition(".") for path in _WHY)
+    return {
+        name: refusing(f"{owner}.{name}", _WHY[f"{home}.{name}"])
+        for home, _, name in names
+        if home == owner
+    }
