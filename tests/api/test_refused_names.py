@@ -7,12 +7,18 @@ import pytest
 import mindspore
 from mindspore.common import _refused
 
+OBJECTS = {
+    "Tensor": mindspore.Tensor([1.0]),
+    "ops.Primitive": mindspore.ops.Add(),
+    "nn.Cell": mindspore.nn.ReLU(),
+}
+
 
 @pytest.mark.parametrize("path", _refused._WHY)
 def test_using_it_says_why(path):
     home, _, name = path.rpartition(".")
-    if home == "Tensor":
-        thing, name = getattr(mindspore.Tensor([1.0]), name), path
+    if home in OBJECTS:
+        thing, name = getattr(OBJECTS[home], name), path
     else:
         thing = getattr(importlib.import_module(f"mindspore.{home}".rstrip(".")), name)
     with pytest.raises(NotImplementedError, match=f"For '{name}', ") as caught:

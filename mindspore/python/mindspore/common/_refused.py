@@ -39,11 +39,18 @@ _TABLE = (
         "environ_add environ_create environ_get environ_set make_map_parameter make_row_tensor_inner",
         _GRAPH,
     ),
-    ("ops ops.composite", "env_get ms_next ms_hasnext iter_converter", _GRAPH),
+    (
+        "ops ops.composite",
+        "_Grad _Vmap env_get iter_converter ms_hasnext ms_next recompute_block",
+        _GRAPH,
+    ),
     (
         "ops",
         "all_gather_matmul matmul_reduce_scatter moe_distribute_combine moe_distribute_dispatch lightning_indexer "
-        "nsa_compress nsa_compress_attention nsa_select_attention sparse_flash_attention",
+        "nsa_compress nsa_compress_attention nsa_select_attention sparse_flash_attention ApplyRotaryPosEmb GroupTopk "
+        "PagedAttention PagedAttentionMask ReshapeAndCache fused_infer_attention_score incre_flash_attention "
+        "prompt_flash_attention multi_scale_deformable_attn_function ring_attention_update speed_fusion_attention "
+        "moe_init_routing_v2",
         _CHIP,
     ),
     (
@@ -82,6 +89,7 @@ _TABLE = (
     ("train.train_thor", "ConvertNetUtils THOR", _THOR),
     ("nn.optim.thor", "THOR ThorAscend ThorGpu thor", _THOR),
     ("Tensor", "delete_ offload set_ set_device_address storage untyped_storage", _PLACE),
+    ("ops.Primitive", "set_hook_fn", _HOOK),
     ("Tensor", "hooks remove_hook", _HOOK),
     ("Tensor", "getitem_index_info setitem_index_info", _GRAPH),
     ("", "UntypedStorage", _PLACE),

@@ -10,7 +10,7 @@ _SAME = """
     less_equal log log10 log1p log2 logaddexp logaddexp2 logical_and logical_not logical_or logical_xor logsumexp lt
     masked_select matmul maximum minimum mm mul nan_to_num ne neg negative not_equal ones ones_like outer pow
     ravel real reciprocal remainder roll round rsqrt searchsorted sigmoid sign sin sinc sinh sqrt square sum swapaxes t
-    take tan tanh tile trace triangular_solve tril triu unbind unsqueeze xlogy zeros zeros_like
+    take tan tanh tile trace tril triu unbind unsqueeze xlogy zeros zeros_like
 """
 
 _OTHER_NAMES = """

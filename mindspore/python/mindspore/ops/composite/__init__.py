@@ -199,6 +199,13 @@ def zip_operation(*sequences: Sequence[Any]) -> tuple:
     return tuple(zip(*sequences))
 
 
+def _ones_like_for_grad(x: Any) -> Any:
+    """Ones in the place of each tensor of a structure."""
+    from mindspore import ops
+
+    return HyperMap(ops.ones_like)(x)
+
+
 def clip_by_value(x: Any, clip_value_min: Any = None, clip_value_max: Any = None) -> Any:
     """Elements below the minimum become the minimum, those above the maximum the maximum."""
     from mindspore import ops
