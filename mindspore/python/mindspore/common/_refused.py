@@ -16,14 +16,17 @@ _QUEUE = "data comes from Model.train, DatasetHelper or a loop, not from a queue
 _STRATEGY = (
     "files of sharding strategies are not read by this build; load_checkpoint reads each part"
 )
-_MINDIR = "graphs in files are made by 'export' and read by 'load'; their nodes are not changed"
+_MINDIR = "graphs are not kept in files by this build; save the weights with save_checkpoint"
 _PLACE = (
     "a tensor keeps its place in memory until its last name goes; 'move_to' and 'copy' make others"
 )
 _HOOK = "a hook is held by the handle that 'register_hook' gives, whose 'remove' takes it off"
-_OBFUSCATION = (
-    "weights are not obfuscated by this build; save_checkpoint encrypts them with 'enc_key'"
-)
+_COUNTS = "work is not counted by ops here; mindspore.profiler.Profiler says what takes the time"
+_LANDSCAPE = "landscapes of losses are not drawn by this build; SummaryCollector records the losses"
+_SAVED = "what a gradient needs is kept as it is; Cell.recompute and ops.recompute save memory"
+_DISPATCH = "ops are not handed to Python one by one; Profiler and Cell hooks show what runs"
+_AMP = "casts are chosen for whole networks: use amp.auto_mixed_precision or amp.custom_mixed_precision"
+_OBFUSCATION = "weights are not obfuscated by this build"
 _THOR = "second-order training with THOR is not part of this build; nn.Adam or nn.Momentum train the same networks"
 _BOOST = "training that leaves out work by itself is not part of this build"
 
@@ -79,6 +82,13 @@ _TABLE = (
     (" train", "get_ckpt_path_with_strategy", _STRATEGY),
     (" train", "export_split_mindir", _MINDIR),
     ("", "load_mindir save_mindir", _MINDIR),
+    (" train train.callback", "FlopsUtilizationCollector", _COUNTS),
+    (" common.api", "flops_collection", _COUNTS),
+    (" train train.callback", "SummaryLandscape", _LANDSCAPE),
+    ("", "register_saved_tensors_hooks saved_tensors_hooks", _SAVED),
+    ("nn.Cell", "register_saved_tensors_hooks", _SAVED),
+    ("utils", "MsDispatchMode", _DISPATCH),
+    ("train.amp", "AmpDecorator create_amp_strategy pop_amp_strategy push_amp_strategy", _AMP),
     ("", "load_obf_params_into_net obfuscate_ckpt", _OBFUSCATION),
     (
         "boost",

@@ -21,6 +21,8 @@ from mindspore.train import (
 )
 from mindspore.train.amp import build_train_network
 from mindspore.train.callback import (
+    BackupAndRestore,
+    OnRequestExit,
     Callback,
     CheckpointConfig,
     EarlyStopping,
@@ -40,6 +42,7 @@ from mindspore.train.dataset_helper import DatasetHelper, connect_network_with_d
 from mindspore.train.metrics import *
 from mindspore.train.metrics import __all__ as _metric_names
 from mindspore.train.model import Model
+from mindspore.train._slices import merge_sliced_parameter
 from mindspore.train.summary import SummaryRecord
 from mindspore.train.serialization import (
     async_ckpt_thread_status,
@@ -63,6 +66,7 @@ def __getattr__(name: str):
 
 
 __all__ = [
+    "BackupAndRestore",
     "Callback",
     "CheckpointConfig",
     "CheckpointManager",
@@ -78,6 +82,7 @@ __all__ = [
     "LossScaleManager",
     "Model",
     "ModelCheckpoint",
+    "OnRequestExit",
     "ParallelMode",
     "ReduceLROnPlateau",
     "RunContext",
@@ -95,6 +100,7 @@ __all__ = [
     "load_checkpoint",
     "load_checkpoint_async",
     "load_param_into_net",
+    "merge_sliced_parameter",
     "safetensors_to_ckpt",
     "save_checkpoint",
 ]
