@@ -25,6 +25,7 @@ _COUNTS = "work is not counted by ops here; mindspore.profiler.Profiler says wha
 _LANDSCAPE = "landscapes of losses are not drawn by this build; SummaryCollector records the losses"
 _SAVED = "what a gradient needs is kept as it is; Cell.recompute and ops.recompute save memory"
 _DISPATCH = "ops are not handed to Python one by one; Profiler and Cell hooks show what runs"
+_DUMP = "gradients are not written to files; Tensor.register_hook hands them to a function"
 _AMP = "casts are chosen for whole networks: use amp.auto_mixed_precision or amp.custom_mixed_precision"
 _OBFUSCATION = "weights are not obfuscated by this build"
 _THOR = "second-order training with THOR is not part of this build; nn.Adam or nn.Momentum train the same networks"
@@ -39,7 +40,8 @@ _TABLE = (
     (
         "ops",
         "GeSwitch geswitch Merge merge J SliceGetItem PyExecute _AllSwap array_reduce distribute embed ref_to_embed "
-        "environ_add environ_create environ_get environ_set make_map_parameter make_row_tensor_inner",
+        "environ_add environ_create environ_get environ_set make_map_parameter make_row_tensor_inner "
+        "DtypeToEnum Morph is_dynamic_sequence_element_unknown is_sequence_shape_unknown is_sequence_value_unknown",
         _GRAPH,
     ),
     (
@@ -88,6 +90,7 @@ _TABLE = (
     ("", "register_saved_tensors_hooks saved_tensors_hooks", _SAVED),
     ("nn.Cell", "register_saved_tensors_hooks", _SAVED),
     ("utils", "MsDispatchMode", _DISPATCH),
+    ("ops", "DumpGradient", _DUMP),
     ("train.amp", "AmpDecorator create_amp_strategy pop_amp_strategy push_amp_strategy", _AMP),
     ("", "load_obf_params_into_net obfuscate_ckpt", _OBFUSCATION),
     (
