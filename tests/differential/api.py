@@ -89,7 +89,7 @@ def main() -> int:
         count = counts.setdefault(group, Counter())
         value = found(name)
         state = "present" if value is not _MISSING else "missing"
-        if state == "missing" and why_absent(name, reasons):
+        if hasattr(value, "_ms_refused") or (state == "missing" and why_absent(name, reasons)):
             state = "absent"
         count[state] += 1
         is_tested = name in listed or id(value) in identities

@@ -14,16 +14,23 @@ from mindspore import _assembler, _compat  # noqa: E402
 from mindspore import common, context, ops  # noqa: E402
 from mindspore.common import *  # noqa: E402
 from mindspore.common import dtype  # noqa: E402
+from mindspore.common._refused import refused as _refused  # noqa: E402
 from mindspore.common.jit_config import JitConfig  # noqa: E402
 from mindspore.common.api import jit_class, ms_class, ms_memory_recycle  # noqa: E402
 from mindspore.common.dtype import (  # noqa: E402
     QuantDtype,
+    TypeNull as _NullType,
+    _null,
     bool_,
     dtype_to_nptype,
     dtype_to_pytype,
+    float8_e4m3fn,
+    float8_e5m2,
     get_py_obj_dtype,
+    hifloat8,
     issubclass_,
     pytype_to_dtype,
+    qint4x2,
 )
 from mindspore.context import *  # noqa: E402
 from mindspore.ops import (  # noqa: E402
@@ -74,7 +81,12 @@ _LAZY = {
     "safetensors_to_ckpt": "train.serialization",
     "data_sink": "train.data_sink",
     **dict.fromkeys(("get_level", "get_log_config"), "log"),
-    **dict.fromkeys(("lazy_inline", "no_inline", "set_dump"), "_compat.marks"),
+    **dict.fromkeys(("enable_dynamic", "lazy_inline", "no_inline", "set_dump"), "_compat.marks"),
+    "DeviceCtx": "_compat.device_context",
+    "_Function": "ops._autograd_function",
+    "merge_sliced_parameter": "train",
+    "BackupAndRestore": "train.callback",
+    "OnRequestExit": "train.callback",
     "_no_grad": "common.api",
     "seed": "common._generator",
     "_pynative_executor": "common.api",
@@ -136,7 +148,7 @@ def __getattr__(name: str) -> Any:
     elif name in _MODULES or _compat.known(f"mindspore.{name}"):
         value = importlib.import_module(f"mindspore.{name}")
     else:
-        raise AttributeError(f"module 'mindspore' has no attribute '{name}'")
+        value = _refused(__name__)(name)
     globals()[name] = value
     return value
 

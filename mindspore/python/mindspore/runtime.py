@@ -25,8 +25,10 @@ from mindspore._streams import (
     default_stream,
     set_cur_stream,
 )
+from mindspore.common._refused import refused
 from mindspore.context import checked_device
 
+__getattr__ = refused(__name__)
 __all__ = [
     "Event",
     "Stream",

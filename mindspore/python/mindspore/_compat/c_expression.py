@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from mindspore import Tensor
-from mindspore._compat.refused import refusing
 from mindspore.common import dtype as typing
+from mindspore.common._refused import refusing
 
 init_exec_dataset = refusing(
     "init_exec_dataset",

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable
 from typing import Any
 
-from mindspore import log, nn
+from mindspore import Tensor, log, nn
 
 
 def lazy_inline(fn: Callable | None = None, attrs: Any = None, policy: Any = None) -> Any:
@@ -41,6 +42,30 @@ def _marked(name: str, fn: Any) -> Any:
         return fn(*args, **kwargs)
 
     return fn if getattr(fn, "__name__", "") != "__init__" else call
+
+
+def enable_dynamic(**kwargs: Any) -> Callable:
+    """Marks a function some of whose arguments, named here by tensors of open shapes, differ in shape from call to call. A function is
+    compiled for each shape that comes, and a shape that was seen before costs nothing.
+    """
+    for name, value in kwargs.items():
+        items = value if isinstance(value, (tuple, list)) else [value]
+        if not items or not all(isinstance(item, Tensor) for item in items):
+            raise TypeError(
+                f"For 'enable_dynamic', '{name}' must be a Tensor, or a tuple or list of Tensors, but got "
+                f"{type(value).__name__}."
+            )
+
+    def mark(fn: Callable) -> Callable:
+        known = inspect.signature(getattr(fn, "construct", fn)).parameters
+        unknown = [name for name in kwargs if name not in known]
+        if unknown:
+            raise ValueError(
+                f"For 'enable_dynamic', the names must be arguments of the function, {list(known)}, but got {unknown}."
+            )
+        return fn
+
+    return mark
 
 
 def set_dump(target: Any, enabled: bool = True) -> None:

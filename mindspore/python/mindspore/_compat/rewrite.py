@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mindspore._compat.refused import refusing
+from mindspore.common._refused import refusing
 
 _WHY = "the source of a network is not rewritten here; change its cells, which are attributes that may be replaced"
 SymbolTree, Node, NodeType, ScopedValue, ValueType, PatternEngine, Replacement, PatternNode = (

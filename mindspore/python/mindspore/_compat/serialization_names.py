@@ -6,7 +6,7 @@ import os
 from typing import Any
 
 from mindspore._checkparam import Validator  # type: ignore[import-not-found]
-from mindspore._compat.refused import refusing
+from mindspore.common._refused import refusing
 
 _save_graph = refusing(
     "_save_graph",

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from mindspore._compat.refused import refusing
+from mindspore.common._refused import refused
 
-_WHY = "second-order training with THOR is not part of this build; nn.Adam or nn.Momentum train the same networks"
-thor, THOR, ThorGpu, ThorAscend = (
-    refusing(name, _WHY) for name in ("thor", "THOR", "ThorGpu", "ThorAscend")
-)
-__all__ = ["THOR", "ThorAscend", "ThorGpu", "thor"]
+__getattr__ = refused("mindspore.nn.optim.thor")
+__all__ = ["THOR", "ThorAscend", "ThorGpu", "thor"]  # noqa: F822

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindspore._compat.refused import refusing
-from mindspore._compat.thor import _WHY, THOR
+from mindspore.common._refused import refused
 
-ConvertNetUtils = refusing("ConvertNetUtils", _WHY)
+__getattr__ = refused("mindspore.train.train_thor")
 
 
 class ConvertModelUtils:
@@ -27,7 +26,9 @@ class ConvertModelUtils:
     ) -> Any:
         """The model itself where another optimizer trains it."""
         del network, loss_fn, metrics, amp_level, loss_scale_manager, keep_batchnorm_fp32, kwargs
-        return THOR() if type(optimizer).__name__.lower().startswith("thor") else model
+        return (
+            __getattr__("THOR")() if type(optimizer).__name__.lower().startswith("thor") else model
+        )
 
 
-__all__ = ["ConvertModelUtils", "ConvertNetUtils"]
+__all__ = ["ConvertModelUtils", "ConvertNetUtils"]  # noqa: F822

@@ -3,33 +3,10 @@ part of this build."""
 
 from __future__ import annotations
 
-from mindspore._compat.refused import refusing
 from mindspore.boost.grad_accumulation import GradientAccumulation
+from mindspore.common._refused import refused
 
-_WHY = "training that leaves out work by itself is not part of this build"
-AdaSum, AutoBoost, DimReduce, FreezeOpt, GradientFreeze, LessBN, OptimizerProcess = (
-    refusing(name, _WHY)
-    for name in (
-        "AdaSum",
-        "AutoBoost",
-        "DimReduce",
-        "FreezeOpt",
-        "GradientFreeze",
-        "LessBN",
-        "OptimizerProcess",
-    )
-)
-ParameterProcess, GroupLossScaleManager, BoostTrainOneStepCell, freeze_cell = (
-    refusing(name, _WHY)
-    for name in (
-        "ParameterProcess",
-        "GroupLossScaleManager",
-        "BoostTrainOneStepCell",
-        "freeze_cell",
-    )
-)
-BoostTrainOneStepWithLossScaleCell = refusing("BoostTrainOneStepWithLossScaleCell", _WHY)
-
+__getattr__ = refused(__name__)
 __all__ = [
     "AdaSum",
     "AutoBoost",

@@ -8,6 +8,7 @@ import numpy as np
 
 from mindspore import _core
 from mindspore._core import Tensor
+from mindspore.common._refused import refused_attributes
 from mindspore.common.dtype import dtype_to_nptype
 
 
@@ -63,6 +64,15 @@ def _set_dtype(self: Tensor, dtype: Any) -> Any:
     return dtype
 
 
+def _set_const_arg(self: Tensor, const_arg: bool = True) -> Tensor:
+    """The tensor itself. Whether a compiled function takes it as a constant is seen from its use."""
+    if not isinstance(const_arg, bool):
+        raise TypeError(
+            f"For 'set_const_arg', 'const_arg' must be a bool, but got {type(const_arg).__name__}."
+        )
+    return self
+
+
 FACTS: dict[str, Any] = {
     "nelement": lambda self: int(self.size),
     "stride": _stride,
@@ -82,7 +92,15 @@ FACTS: dict[str, Any] = {
     "get_bytes": _get_bytes,
     "convert_bytes_to_tensor": staticmethod(_convert_bytes_to_tensor),
     "assign_value": _assign_value,
+    "assign_value_cpp": _assign_value,
     "set_dtype": _set_dtype,
+    "set_const_arg": _set_const_arg,
+    "index_of_parent_": None,
+    "parent_tensor_": None,
+    **dict.fromkeys(
+        ("set_cast_dtype", "set_init_flag", "set_param_info"), lambda self, *args: None
+    ),
+    **refused_attributes("Tensor"),
     "offload_file_path": lambda self: "",
     "wait_pipeline": lambda self: None,
     "data_sync": lambda self, *args: _core.synchronize(),

@@ -9,6 +9,7 @@ from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.common import _late
 from mindspore.common._mutable import marked
+from mindspore.common._refused import refused
 from mindspore.compile import JitFunction, jit, ms_function
 
 
@@ -110,4 +111,5 @@ _pynative_executor = _PyNativeExecutor()
 _executor = _cell_graph_executor = _CellGraphExecutor()
 cells_compile_cache: dict = {}  # of other builds; what is compiled is kept with the function here
 
+__getattr__ = refused(__name__)
 __all__ = ["JitFunction", "jit", "jit_class", "ms_class", "ms_function", "mutable"]

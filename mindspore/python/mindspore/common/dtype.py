@@ -161,6 +161,17 @@ NoneType = _kind("NoneType", "type_none", "None")
 TypeType = _kind("TypeType", "type_type", "TypeType")
 FunctionType = _kind("FunctionType", "function", "Func")
 
+TypeNull = _kind("TypeNull", "Null", "Null")
+_null = TypeNull()
+# Numbers that other devices keep in a byte or less: their types can be named, and tensors of them cannot be made.
+_SMALL_FLOATS = (
+    ("float8_e4m3fn", "Float8E4M3FN"),
+    ("float8_e5m2", "Float8E5M2"),
+    ("hifloat8", "HiFloat8"),
+)
+float8_e4m3fn, float8_e5m2, hifloat8 = (_kind("Float8", *names)() for names in _SMALL_FLOATS)
+qint4x2 = _kind("QuantInt4", "int4", "Int4")()
+
 number, int_, uint, float_ = Number(), Int(), UInt(), Float()
 string, list_, tuple_, dict_ = String(), List(), Tuple(), Dict()
 type_none, type_type, function = NoneType(), TypeType(), FunctionType()

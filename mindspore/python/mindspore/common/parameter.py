@@ -278,6 +278,13 @@ class Parameter(Tensor):
         self.is_param_ps = True
         self.init_in_server = init_in_server
 
+    def add_pipeline_stage(self, stage: int) -> None:
+        """The stage of a pipeline that uses it; this build runs all of them in one process."""
+        if type(stage) is not int or stage < 0:
+            raise ValueError(
+                f"For 'Parameter.add_pipeline_stage', 'stage' must be a number from 0 on, but got {stage!r}."
+            )
+
     def clone(self, init: Any = "same") -> Parameter:
         """A new Parameter of the same name and settings.
 

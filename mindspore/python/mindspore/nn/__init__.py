@@ -3,6 +3,7 @@
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from mindspore.common._refused import refused
 from mindspore.nn import (
     dynamic_lr,
     layer,
@@ -37,8 +38,10 @@ if not TYPE_CHECKING:  # type checkers take a computed __all__ for an empty one
         *wrap.__all__,
     ]
 
+_refused = refused(__name__)
+
 
 def __getattr__(name: str) -> Any:
     if name == "probability":  # loads when it is first named
         return importlib.import_module("mindspore.nn.probability")
-    raise AttributeError(f"module 'mindspore.nn' has no attribute '{name}'")
+    return _refused(name)

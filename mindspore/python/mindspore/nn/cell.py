@@ -16,6 +16,7 @@ from typing import Any, cast
 
 from mindspore import _core
 from mindspore.common import _late
+from mindspore.common._refused import refused_attributes
 from mindspore.common.parameter import Parameter, ParameterTuple
 from mindspore.common.tensor import Tensor
 from mindspore.nn._cell_names import CellNames
@@ -510,5 +511,8 @@ class GraphCell(Cell):
         """Run the graph on the inputs."""
         return self.graph(*inputs)
 
+
+for _name, _refusal in refused_attributes("nn.Cell").items():
+    setattr(Cell, _name, _refusal)
 
 __all__ = ["Cell", "GraphCell"]

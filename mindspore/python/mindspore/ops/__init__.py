@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from mindspore.common._refused import refused
 from mindspore.ops import _bind, _python_ops
 from mindspore.ops.primitive import (
     Primitive,
@@ -11,6 +12,7 @@ from mindspore.ops.primitive import (
     PrimitiveWithInfer,
     _primexpr,
     constexpr,
+    prim_arg_register,
     prim_attr_register,
 )
 
@@ -33,9 +35,14 @@ from mindspore.ops._custom import recompute  # noqa: E402
 from mindspore.ops._gradient_ops import Custom, HookBackward, InsertGradientOf  # noqa: E402
 from mindspore.ops._grad import get_grad  # noqa: E402
 from mindspore.ops._taylor import derivative, jet  # noqa: E402
+from mindspore.ops._transforms import linearize  # noqa: E402
 from mindspore.ops._transforms import jacfwd, jacrev, jvp, vjp  # noqa: E402
 from mindspore.ops._vmap import vmap  # noqa: E402
+from mindspore._core import Tensor  # noqa: E402  # as networks name it by `P.Tensor`
+from mindspore.ops.functional import switch_layer  # noqa: E402
 from mindspore.ops.composite import (  # noqa: E402
+    _ones_like_for_grad,
+    zip_operation,
     GradOperation,
     HyperMap,
     Map,
@@ -45,6 +52,7 @@ from mindspore.ops.composite import (  # noqa: E402
     value_and_grad,
 )
 
+__getattr__ = refused(__name__)
 __all__ = sorted(
     {
         *_bind.functions,
@@ -74,11 +82,15 @@ __all__ = sorted(
         "jacrev",
         "jet",
         "jvp",
+        "linearize",
         "operations",
+        "prim_arg_register",
         "prim_attr_register",
         "recompute",
+        "switch_layer",
         "value_and_grad",
         "vjp",
         "vmap",
+        "zip_operation",
     }
 )

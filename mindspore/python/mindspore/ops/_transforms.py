@@ -119,6 +119,16 @@ def _match(name: str, what: str, tangent: Any, of: Tensor) -> Tensor:
 # ---- jvp and vjp --------------------------------------------------------------------------------------------------------
 @checked
 @boundary
+@checked
+def linearize(fn: Callable, inputs: Tensor | Sequence[Tensor]) -> tuple:
+    """The value of `fn` at `inputs`, and a function of tangents that gives its derivative there along them."""
+
+    def along(v: Any) -> Any:
+        return jvp(fn, inputs, v)[1]
+
+    return apply(fn, _listed(inputs)), along
+
+
 def jvp(
     fn: Callable,
     inputs: Tensor | Sequence[Tensor],

@@ -8,7 +8,7 @@ from mindspore.ops import _bind, _python_ops
 from mindspore.ops import function as _function
 from mindspore.ops._grad import grad, value_and_grad
 from mindspore.ops._taylor import derivative, jet
-from mindspore.ops._transforms import jacfwd, jacrev, jvp, vjp
+from mindspore.ops._transforms import jacfwd, jacrev, jvp, linearize, vjp
 from mindspore.ops._vmap import vmap
 from mindspore.ops.composite import clip_by_global_norm
 
@@ -47,6 +47,7 @@ __all__ = [
     "jacrev",
     "jet",
     "jvp",
+    "linearize",
     "switch_layer",
     "tensor_add",
     "value_and_grad",

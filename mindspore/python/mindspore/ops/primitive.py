@@ -12,6 +12,7 @@ from typing import Any, Literal
 from mindspore import _core
 from mindspore.common._checked import check_methods, checked
 from mindspore.common._kinds import Count
+from mindspore.common._refused import refused_attributes
 from mindspore.ops import _user_primitive
 
 
@@ -117,6 +118,35 @@ class Primitive:
     def recompute(self, mode: bool = True) -> Any:
         """Whether backward may run this op again instead of saving its result."""
         return self.add_prim_attr("recompute", mode)
+
+    @property
+    def update_parameter(self) -> bool:
+        """Whether a call gives a Parameter another value."""
+        return bool(getattr(self, "_updates", ()))
+
+    def check_elim(self, *args: Any) -> tuple[bool, Any]:
+        """Whether a call with these arguments needs no op, and what it gives then; a subclass may say so."""
+        del args
+        return False, None
+
+    def set_user_data(self, key: str, value: Any) -> None:
+        """Keeps something beside the primitive."""
+        self.__dict__.setdefault("_user_data", {})[key] = value
+
+    def get_user_data(self, key: str) -> Any:
+        """What was kept under a name; None if nothing was."""
+        return self.__dict__.get("_user_data", {}).get(key)
+
+    def _noted(self, *settings: Any) -> None:
+        """Takes what other compilers must be told; here it is seen from the op."""
+        del settings
+
+    set_const_prim = set_const_input_indexes = set_inplace_prim = _noted
+    set_prim_type = set_signatures = _noted
+
+
+for _name, _refusal in refused_attributes("ops.Primitive").items():
+    setattr(Primitive, _name, _refusal)
 
 
 class DeclaredPrimitive(Primitive):
@@ -245,6 +275,9 @@ def prim_attr_register(function: types.FunctionType) -> Callable:
         return function(self, *args, **kwargs)
 
     return construct
+
+
+prim_arg_register = prim_attr_register
 
 
 @checked

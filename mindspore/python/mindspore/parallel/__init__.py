@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from mindspore.common._refused import refused
 from mindspore.context import (
     get_auto_parallel_context,
     reset_auto_parallel_context,
@@ -52,6 +53,7 @@ def reset_algo_parameters() -> None:
     _algorithm.update(_DEFAULTS)
 
 
+__getattr__ = refused(__name__)
 __all__ = [
     "get_algo_parameters",
     "get_auto_parallel_context",

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from mindspore.common._refused import refused
 from mindspore import _core, _paths, log
 from mindspore.profiler import _report
 from mindspore.profiler._schedule import (
@@ -307,6 +308,7 @@ def _text(function: str, message: Any) -> str:
     return message
 
 
+__getattr__ = refused(__name__)
 __all__ = [
     "ExportType",
     "Profiler",

@@ -8,6 +8,7 @@ from mindspore.amp.loss_scale_manager import (
     LossScaleManager,
 )
 from mindspore.amp.loss_scaler import DynamicLossScaler, StaticLossScaler
+from mindspore.common._refused import refused
 from mindspore.context import ParallelMode
 from mindspore.train import (
     amp,
@@ -20,6 +21,8 @@ from mindspore.train import (
 )
 from mindspore.train.amp import build_train_network
 from mindspore.train.callback import (
+    BackupAndRestore,
+    OnRequestExit,
     Callback,
     CheckpointConfig,
     EarlyStopping,
@@ -39,6 +42,7 @@ from mindspore.train.dataset_helper import DatasetHelper, connect_network_with_d
 from mindspore.train.metrics import *
 from mindspore.train.metrics import __all__ as _metric_names
 from mindspore.train.model import Model
+from mindspore.train._slices import merge_sliced_parameter
 from mindspore.train.summary import SummaryRecord
 from mindspore.train.serialization import (
     async_ckpt_thread_status,
@@ -58,10 +62,11 @@ _LATE = ("ConvertModelUtils", "ConvertNetUtils")
 def __getattr__(name: str):
     if name in _LATE:
         return getattr(importlib.import_module("mindspore.train.train_thor"), name)
-    raise AttributeError(f"module 'mindspore.train' has no attribute '{name}'")
+    return refused(__name__)(name)
 
 
 __all__ = [
+    "BackupAndRestore",
     "Callback",
     "CheckpointConfig",
     "CheckpointManager",
@@ -77,6 +82,7 @@ __all__ = [
     "LossScaleManager",
     "Model",
     "ModelCheckpoint",
+    "OnRequestExit",
     "ParallelMode",
     "ReduceLROnPlateau",
     "RunContext",
@@ -94,6 +100,7 @@ __all__ = [
     "load_checkpoint",
     "load_checkpoint_async",
     "load_param_into_net",
+    "merge_sliced_parameter",
     "safetensors_to_ckpt",
     "save_checkpoint",
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from mindspore.common._refused import refused
 from mindspore import Tensor
 
 
@@ -19,4 +20,5 @@ def to_dlpack(tensor: Tensor) -> Any:
 from_dlpack = Tensor.from_dlpack  # type: ignore[attr-defined]
 
 
+__getattr__ = refused(__name__)
 __all__ = ["from_dlpack", "to_dlpack"]

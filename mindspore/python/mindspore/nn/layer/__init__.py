@@ -17,6 +17,7 @@ from mindspore.nn.layer import (
     normalization,
     padding,
     pooling,
+    pooling_ext,
     quant,
     rnn_cells,
     rnns,
@@ -39,6 +40,7 @@ from mindspore.nn.layer.matrices import *
 from mindspore.nn.layer.normalization import *
 from mindspore.nn.layer.padding import *
 from mindspore.nn.layer.pooling import *
+from mindspore.nn.layer.pooling_ext import *
 from mindspore.nn.layer.quant import *
 from mindspore.nn.layer.rnn_cells import *
 from mindspore.nn.layer.rnns import *
@@ -64,6 +66,7 @@ if not TYPE_CHECKING:  # type checkers take a computed __all__ for an empty one
         *normalization.__all__,
         *padding.__all__,
         *pooling.__all__,
+        *pooling_ext.__all__,
         *quant.__all__,
         *rnn_cells.__all__,
         *rnns.__all__,

@@ -12,6 +12,14 @@ from mindspore.nn.layer.conv_transpose import Conv1dTranspose, Conv2dTranspose, 
 from mindspore.ops import operations as P
 
 
+def _check_input_3d(input_shape: tuple[int, ...], op_name: str) -> None:
+    """Refuses what has not three dimensions."""
+    if len(input_shape) != 3:
+        raise ValueError(
+            f"For '{op_name}', the input must have 3 dimensions, but got {len(input_shape)}."
+        )
+
+
 class Conv2d(_Conv):
     """A convolution over images.
 

@@ -1,5 +1,6 @@
 """Optimizers."""
 
+from mindspore.common._refused import refused
 from mindspore.nn.optim.ada_grad import Adadelta, Adagrad
 from mindspore.nn.optim.adafactor import AdaFactor
 from mindspore.nn.optim.adam import Adam, AdaMax, AdamOffload, AdamWeightDecay, LazyAdam
@@ -15,6 +16,7 @@ from mindspore.nn.optim.rmsprop import RMSProp
 from mindspore.nn.optim.rprop import Rprop
 from mindspore.nn.optim.sgd import SGD
 
+__getattr__ = refused(__name__)
 __all__ = [
     "ASGD",
     "FTRL",

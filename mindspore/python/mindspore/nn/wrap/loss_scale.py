@@ -26,6 +26,17 @@ def tensor_grad_scale(scale: Tensor, grad: Tensor) -> Tensor:
     return (grad / scale.astype(mstype.float32)).astype(grad.dtype)
 
 
+shard_grad_scale = ops.MultitypeFuncGraph("shard_grad_scale")
+
+
+@shard_grad_scale.register("Tensor", "Tensor", "Tensor")
+def tensor_shard_grad_scale(scale: Tensor, grad: Tensor, accu_grad: Tensor) -> Tensor:
+    """The gradient without its scale; the sum over steps, which it was taken from, begins anew."""
+    whole = grad * ops.cast(ops.reciprocal(scale), grad.dtype)
+    ops.assign(accu_grad, ops.zeros_like(accu_grad))
+    return whole
+
+
 class DynamicLossScaleUpdateCell(Cell):
     """Divides the scale after an overflow, and multiplies it after a row of steps without.
 

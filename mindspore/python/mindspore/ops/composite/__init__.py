@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from mindspore.common._refused import refused
 from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.common import _late
@@ -198,6 +199,13 @@ def zip_operation(*sequences: Sequence[Any]) -> tuple:
     return tuple(zip(*sequences))
 
 
+def _ones_like_for_grad(x: Any) -> Any:
+    """Ones in the place of each tensor of a structure."""
+    from mindspore import ops
+
+    return HyperMap(ops.ones_like)(x)
+
+
 def clip_by_value(x: Any, clip_value_min: Any = None, clip_value_max: Any = None) -> Any:
     """Elements below the minimum become the minimum, those above the maximum the maximum."""
     from mindspore import ops
@@ -238,7 +246,7 @@ def __getattr__(name: str) -> Any:
     """Functions that older scripts reach through `composite`, such as `C.matmul`."""
     from mindspore.ops import functional
 
-    return getattr(functional, name)
+    return getattr(functional, name) if hasattr(functional, name) else refused(__name__)(name)
 
 
 __all__ = [

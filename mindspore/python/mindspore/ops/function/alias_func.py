@@ -8,7 +8,16 @@ from typing import Any
 
 from mindspore._core import Tensor
 from mindspore.ops._bind import functions as declared
-from mindspore.ops.function import loss_func, math_func, random_func, reduce_func
+from mindspore.ops._python_ops import add_flags
+from mindspore.ops.function import (
+    join_func,
+    linalg_func,
+    loss_func,
+    math_func,
+    pool_func,
+    random_func,
+    reduce_func,
+)
 
 _SAME: dict[str, Callable] = {
     "floordiv": declared["floor_divide"],
@@ -19,6 +28,11 @@ _SAME: dict[str, Callable] = {
     "float_power_ext": math_func.float_power,
     "mse_loss_ext": loss_func.mse_loss,
     "diff_ext": reduce_func.diff,
+    "_add_attr": add_flags,
+    "row_stack": join_func.vstack,
+    "baddbmm_ext": linalg_func.baddbmm,
+    "adaptive_avg_pool2d_ext": pool_func.adaptive_avg_pool2d,
+    "reshape_": declared["reshape"],
 }
 _METHODS = {
     "bernoulli_": "bernoulli_",

@@ -96,6 +96,8 @@ def _index_fill(x: Tensor, dim: int | Tensor, index: Tensor, value: Tensor | Num
 
 def masked_scattered(x: Tensor, mask: Tensor, updates: Tensor) -> Tensor:
     """`x` with the elements of `updates`, in their order, where the mask holds."""
+    if mask.dtype is not _core.bool:
+        raise TypeError(f"For 'masked_scatter', 'mask' must be of Bool, but got {mask.dtype}.")
     mask = _reshape(_broadcast(mask, shape=x.shape), shape=(-1,))
     order = raw("CumSum")(_cast(mask, dtype=_core.int64), axis=0) - 1
     order = bound.minimum(bound.maximum(order, 0), max(updates.size - 1, 0))

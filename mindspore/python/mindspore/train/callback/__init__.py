@@ -1,5 +1,6 @@
 """Callbacks: what happens during a training beside the training."""
 
+from mindspore.common._refused import refused
 from mindspore.train.callback._callback import (
     Callback,
     RunContext,
@@ -16,13 +17,16 @@ from mindspore.train.callback._checkpoint import (
 from mindspore.train.callback._early_stop import EarlyStopping
 from mindspore.train.callback._history import History
 from mindspore.train.callback._lambda_callback import LambdaCallback
+from mindspore.train.callback._leaving import BackupAndRestore, OnRequestExit
 from mindspore.train.callback._loss_monitor import LossMonitor
 from mindspore.train.callback._lr_scheduler_callback import LearningRateScheduler
 from mindspore.train.callback._reduce_lr_on_plateau import ReduceLROnPlateau
 from mindspore.train.callback._summary_collector import SummaryCollector
 from mindspore.train.callback._time_monitor import TimeMonitor
 
+__getattr__ = refused(__name__)
 __all__ = [
+    "BackupAndRestore",
     "Callback",
     "CheckpointConfig",
     "EarlyStopping",
@@ -31,6 +35,7 @@ __all__ = [
     "LearningRateScheduler",
     "LossMonitor",
     "ModelCheckpoint",
+    "OnRequestExit",
     "ReduceLROnPlateau",
     "RunContext",
     "SummaryCollector",

@@ -1,0 +1,87 @@
+"""Trainings that end early: BackupAndRestore goes on where another left, OnRequestExit ends a run after its step."""
+
+import json
+import os
+import signal
+
+import numpy as np
+import pytest
+
+import mindspore as ms
+from mindspore import nn
+from mindspore.dataset import GeneratorDataset
+from mindspore.train import BackupAndRestore, Callback, Model, OnRequestExit
+
+
+def _model():
+    ms.set_seed(1)
+    net = nn.Dense(2, 1)
+    return net, Model(net, nn.MSELoss(), nn.Momentum(net.trainable_params(), 0.1, 0.9))
+
+
+def _data(steps=4):
+    rows = [(np.full(2, i, np.float32), np.ones(1, np.float32)) for i in range(steps)]
+    return GeneratorDataset(rows, ["x", "y"], shuffle=False).batch(1)
+
+
+class _Steps(Callback):
+    """Counts steps, and does something at one of them."""
+
+    def __init__(self, at=0, act=None):
+        super().__init__()
+        self.count, self.at, self.act = 0, at, act
+
+    def on_train_step_end(self, run_context):
+        self.count += 1
+        if self.count == self.at:
+            self.act()
+
+
+def test_a_training_goes_on_from_its_backup(tmp_path):
+    net, model = _model()
+    model.train(1, _data(), callbacks=BackupAndRestore(str(tmp_path), delete_checkpoint=False))
+    left = net.weight.asnumpy().copy()
+    again, model = _model()
+    seen = []
+
+    class Start(Callback):
+        def on_train_epoch_begin(self, run_context):
+            seen.append(again.weight.asnumpy().copy())
+
+    model.train(1, _data(), callbacks=[BackupAndRestore(str(tmp_path)), Start()])
+    np.testing.assert_array_equal(seen[0], left)
+    assert not (tmp_path / "backup.ckpt").exists()
+
+
+@pytest.mark.parametrize("given", [{"backup_dir": 3}, {"save_freq": 0}, {"save_freq": "step"}])
+def test_a_backup_refuses(given):
+    with pytest.raises(ValueError, match="For 'BackupAndRestore', '"):
+        BackupAndRestore(**{"backup_dir": "x", **given})
+
+
+@pytest.mark.parametrize("told_by", ["signal", "file"])
+def test_a_run_ends_after_the_step_in_which_it_is_told_to(tmp_path, told_by):
+    config = tmp_path / "exit.json"
+
+    def tell():
+        if told_by == "signal":
+            os.kill(os.getpid(), signal.SIGTERM)
+        else:
+            config.write_text(json.dumps({"GracefulExit": 1}))
+
+    net, model = _model()
+    before = signal.getsignal(signal.SIGTERM)
+    leaving = OnRequestExit(
+        save_mindir=False, file_name="net", directory=str(tmp_path), config_file=str(config)
+    )
+    steps = _Steps(2, tell)
+    model.train(3, _data(), callbacks=[steps, leaving], dataset_sink_mode=False)
+    assert steps.count == 2
+    assert signal.getsignal(signal.SIGTERM) is before
+    saved = ms.load_checkpoint(str(tmp_path / "rank_0" / "net.ckpt"))
+    np.testing.assert_array_equal(saved["weight"].asnumpy(), net.weight.asnumpy())
+
+
+def test_leaving_refuses():
+    with pytest.raises(ValueError, match="For 'OnRequestExit', 'save_ckpt' must be a bool"):
+        OnRequestExit(save_ckpt=1)
