@@ -38,6 +38,7 @@ from mindspore.ops.function.attention_func import *
 from mindspore.ops.function.blocks_func import *
 from mindspore.ops.function.box_func import *
 from mindspore.ops.function.cast_func import *
+from mindspore.ops.function.changed_methods import *
 from mindspore.ops.function.color_func import *
 from mindspore.ops.function.communication_func import *
 from mindspore.ops.function.complex_func import *
@@ -51,11 +52,13 @@ from mindspore.ops.function.factor_func import *
 from mindspore.ops.function.fft_func import *
 from mindspore.ops.function.grid_func import *
 from mindspore.ops.function.index_func import *
+from mindspore.ops.function.inner_classes import *
 from mindspore.ops.function.inplace_methods import *
 from mindspore.ops.function.interpolate_func import *
 from mindspore.ops.function.join_func import *
 from mindspore.ops.function.layer_func import *
 from mindspore.ops.function.linalg_func import *
+from mindspore.ops.function.loop_classes import *
 from mindspore.ops.function.loss_func import *
 from mindspore.ops.function.margin_func import *
 from mindspore.ops.function.math_func import *
