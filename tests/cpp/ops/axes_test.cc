@@ -38,7 +38,8 @@ TEST(Axes, EveryAttributeThatCountsThemHasARole) {
       bool flag = attr.kind == Attr(true).index();  // keep_dims
       const auto* layout = std::get_if<std::string>(&attr.fallback);
       bool volumes = layout && *layout == "NCDHW";  // have one layout
-      if (flag || volumes || !std::regex_match(attr.name, counts) || attr.role != AxisRole::kNone) continue;
+      if (flag || volumes || !std::regex_match(attr.name, counts) || attr.role != AxisRole::kNone)
+        continue;
       std::string name = op->name + "." + attr.name;
       EXPECT_EQ(unused.erase(name), 1u)
           << name << " needs .Axes, .NewAxis, .PerAxis or .Format, or a reason above";
