@@ -76,14 +76,13 @@ def _columns(b: Tensor, of: Tensor) -> Tensor:
 
 
 def cho_solve(
-    c_and_lower: tuple, b: Tensor, overwrite_b: bool = False, check_finite: bool = True
+    c_and_lower: tuple[Tensor, bool],
+    b: Tensor,
+    overwrite_b: bool = False,
+    check_finite: bool = True,
 ) -> Tensor:
     """x with `a @ x = b`, where `cho_factor` factorised a."""
     factor, lower = c_and_lower
-    if not isinstance(factor, Tensor):
-        raise TypeError(
-            f"For 'cho_solve', 'c_and_lower' must begin with a Tensor, but got {type(factor).__name__}."
-        )
     b = _floats(b)
     _same_dtype("cho_solve", factor, b)
     return ops.cholesky_solve(_columns(b, factor), factor, upper=not lower).reshape(b.shape)
