@@ -52,7 +52,11 @@ class Worker:
         ]
         with self.found.open("ab") as out:
             self.process = subprocess.Popen(
-                command, stdout=out, stderr=subprocess.DEVNULL, env=environment
+                command,
+                stdout=out,
+                stderr=subprocess.DEVNULL,
+                env=environment,
+                cwd=self.notes.parent,  # some calls write files
             )
         self.at, self.since = _STARTING, time.monotonic()
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
-import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import mindspore as ms
 import mindspore.numpy as mnp
-from mindspore import Tensor, _core, nn, ops
+import mindspore.scipy.linalg
+from mindspore import Tensor, _core, mint, nn, ops
 from mindspore.common import initializer
 from mindspore.ops._bind import _split_signature
-from wild.samples import TEXTS, arguments, from_signature
+from wild.listed import is_listed, listed_arguments, listed_object
+from wild.samples import TEXTS, arguments, f, from_signature
 
 _MADE = (ms.Tensor, ms.Parameter, ms.ParameterTuple, initializer.initializer)
 
@@ -43,28 +44,37 @@ def _declared() -> dict[str, list[str]]:
 
 
 def _of_function(name: str, function: Callable) -> Target:
-    same = name.replace("Tensor.", "ops.")
+    args, kwargs = _arguments(name, function)
     if name in _declared():
-        parameters = _declared()[name]
-        args, kwargs = arguments(TEXTS[same]) if same in TEXTS else (_plain(parameters), {})
-        names = [n for n, _, _ in parameters[len(args) :]]
+        names = [n for n, _, _ in _declared()[name][len(args) :]]
     else:
-        text = TEXTS.get(name, TEXTS.get(same))
-        args, kwargs = arguments(text) if text else (from_signature(function), {})
-        plain = isinstance(function, types.MethodDescriptorType)  # written in C++
-        names = [] if plain else _named(function, len(args))
+        names = _named(function, len(args))
     return Target(name, lambda: function, args, kwargs, names)
 
 
-def _plain(parameters: list) -> list:
-    from wild.samples import f
+# Where else a function or method of a name is found that takes the same.
+_SAME_ARGUMENTS = {"Tensor": ("ops", "mint"), "ops": ("Tensor",), "mint": ("ops", "Tensor")}
 
-    return [f(2, 3) for _, has_default, _ in parameters if not has_default]
+
+def _arguments(name: str, function: Callable) -> tuple[list, dict]:
+    """Written down for it, or for the function of a method's name and the other way round; listed so; made for its signature."""
+    home, _, own = name.partition(".")
+    for place in (name, *(f"{other}.{own}" for other in _SAME_ARGUMENTS.get(home, ()))):
+        if place in TEXTS:
+            return arguments(TEXTS[place])
+        if (found := listed_arguments(place)) is not None:
+            return found
+    if name in _declared():
+        return [f(2, 3) for _, has_default, _ in _declared()[name] if not has_default], {}
+    return from_signature(function), {}
 
 
 def _named(function: Callable, given: int) -> list[str]:
-    """Parameters after those that are given by position."""
-    parameters = list(inspect.signature(function).parameters.values())
+    """Parameters after those that are given by position; none of what is written in C++."""
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        return []
     kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
     return [
         p.name
@@ -74,17 +84,33 @@ def _named(function: Callable, given: int) -> list[str]:
 
 
 def _of_class(name: str, kind: type) -> Iterator[Target]:
-    text, _, later = TEXTS.get(name, "").partition("|")
-    args, kwargs = arguments(text) if name in TEXTS else (from_signature(kind.__init__, 1), {})
-    yield Target(f"{name}()", lambda: kind, args, kwargs, _keywords(kind, len(args)))
+    (args, kwargs), inputs = _of_object(name, kind)
+    yield Target(
+        f"{name}()",
+        lambda: kind,
+        args,
+        kwargs,
+        _named(kind, len(args)) or _OF_TENSORS.get(name, []),
+    )
     if not issubclass(kind, (nn.Cell, nn.Metric)) or kind in _NOT_CALLED:
         return
     made = kind(*args, **kwargs)
     method = made.update if isinstance(made, nn.Metric) else made.construct
-    given, named = arguments(later) if later else (from_signature(method), {})
+    given, named = inputs or (from_signature(method), {})
     fresh = lambda: _method_of(kind(*args, **kwargs))
     make = fresh if isinstance(made, nn.Metric) else lambda: made
     yield Target(name, make, given, named, _named(method, len(given)))
+
+
+def _of_object(name: str, kind: type) -> tuple[tuple[list, dict], tuple[list, dict] | None]:
+    """What makes an object of a class, and what that is called with where that is known."""
+    if name in TEXTS:
+        text, _, later = TEXTS[name].partition("|")
+        return arguments(text), arguments(later) if later else None
+    return listed_object(name) or ((from_signature(kind.__init__, 1), {}), None)
+
+
+_OF_TENSORS = {"ms.Tensor": ["dtype", "shape", "init"]}
 
 
 def _method_of(made: Any) -> Callable:
@@ -92,37 +118,52 @@ def _method_of(made: Any) -> Callable:
 
 
 def _members() -> Iterator[tuple[str, Any]]:
-    places = {f"ops.{name}": getattr(ops, name) for name in ops.__all__}
-    declared = {id(member) for place, member in places.items() if place in _declared()}
-    for place, member in places.items():
-        another_name = place not in _declared() and id(member) in declared
-        if not (inspect.ismodule(member) or isinstance(member, type) or another_name):
+    """What is public, each once."""
+    seen: set[int] = set()
+    for place, member in _places():
+        if id(member) not in seen and callable(member) and not inspect.ismodule(member):
+            seen.add(id(member))
             yield place, member
+
+
+def _places() -> Iterator[tuple[str, Any]]:
+    for name in sorted(ops.__all__, key=lambda n: f"ops.{n}" not in _declared()):
+        if not isinstance(getattr(ops, name), type):
+            yield f"ops.{name}", getattr(ops, name)
     for name in dir(Tensor):
-        member = inspect.getattr_static(Tensor, name)
-        if not name.startswith("_") and callable(member) and not isinstance(member, type):
+        if not name.startswith("_") and not isinstance(
+            inspect.getattr_static(Tensor, name), property
+        ):
             yield f"Tensor.{name}", getattr(Tensor, name)
-    for name in nn.__all__:
-        yield f"nn.{name}", getattr(nn, name)
-    for name in mnp.__all__:
-        member = getattr(mnp, name)
-        if isinstance(member, _core.CheckedFunction):
-            yield f"numpy.{name}", member
     for made in _MADE:
         yield f"ms.{made.__name__}", made
+    for place, module in _MODULES.items():
+        for name in getattr(module, "__all__", None) or dir(module):
+            member = getattr(module, name)
+            whole = place == "nn" or (
+                place == "numpy" and isinstance(member, _core.CheckedFunction)
+            )
+            if whole or is_listed(f"{place}.{name}", isinstance(member, type)):
+                yield f"{place}.{name}", member
 
 
-def _keywords(kind: type, given: int) -> list[str]:
-    try:
-        return _named(kind, given)
-    except ValueError:  # written in C++
-        return ["dtype", "shape", "init"]
+_MODULES = {
+    "nn": nn,
+    "numpy": mnp,
+    "mint": mint,
+    "mint.special": mint.special,
+    "mint.linalg": mint.linalg,
+    "mint.nn": mint.nn,
+    "mint.nn.functional": mint.nn.functional,
+    "scipy.linalg": mindspore.scipy.linalg,
+}
 
 
 # Bases that are there to be derived from, and what one process refuses.
 _BASES = (
     *("nn.Cell", "nn.LearningRateSchedule", "nn.LossBase", "nn.Metric", "nn.EvaluationBase"),
     *("nn.AdaSumByGradWrapCell", "nn.AdaSumByDeltaWeightWrapCell"),
+    *("ops.send", "ops.recv", "ops.isend", "ops.irecv", "ops.batch_isend_irecv"),
 )
 # Cells that are not called.
 _NOT_CALLED = (nn.CellDict, nn.CellList, nn.GraphCell, nn.Optimizer)

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from wild.cases import cases, judge
@@ -16,8 +18,9 @@ def report(findings: list[tuple[str, str]]) -> str:
     return "\n".join(f"{case}: {what}" for case, what in sorted(findings))
 
 
-def test_samples_are_taken() -> None:
+def test_samples_are_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What the cases change one argument of is a call that works."""
+    monkeypatch.chdir(tmp_path)  # some calls write files
     refused = []
     for target in targets():
         try:
@@ -54,15 +57,17 @@ def test_all_cases() -> None:
     assert not findings, report(findings)
 
 
-def test_modes_refuse_alike() -> None:
+def test_modes_refuse_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In a graph a wrong argument raises what it raises in eager code."""
+    monkeypatch.chdir(tmp_path)
     found = differences(step=97)
     assert not found, report(found)
 
 
 @pytest.mark.slow
-def test_modes_refuse_alike_everywhere() -> None:
+def test_modes_refuse_alike_everywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same of many more cases."""
+    monkeypatch.chdir(tmp_path)
     found = differences(step=7)
     assert not found, report(found)
 

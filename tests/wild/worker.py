@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import mmap
+import os
 import resource
 import struct
 import sys
@@ -19,6 +20,8 @@ def main(quick: bool, first: int, step: int, notes: str, only: str) -> None:
     """Runs every `step`-th case from `first` on."""
     from wild.cases import cases, run
 
+    found = os.fdopen(os.dup(sys.stdout.fileno()), "w")
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for what the cases print
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     warnings.simplefilter("ignore")
     with open(notes, "r+b") as file, mmap.mmap(file.fileno(), 8) as place:
@@ -26,8 +29,8 @@ def main(quick: bool, first: int, step: int, notes: str, only: str) -> None:
             if number < first or (number - first) % step:
                 continue
             place[:8] = struct.pack("q", number)
-            if found := run(case):
-                print(json.dumps([str(case), found]), flush=True)
+            if what := run(case):
+                print(json.dumps([str(case), what]), file=found, flush=True)
         place[:8] = struct.pack("q", -1)
 
 

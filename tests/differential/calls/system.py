@@ -8,7 +8,7 @@ from differential.calllib import call, case, f32, of
 from differential.small_model import X, Y, batches, dense
 
 # ---- contexts ---------------------------------------------------------------------------------
-for key in "device_target device_id max_call_depth enable_graph_kernel save_graphs pynative_synchronize deterministic nothing".split():
+for key in "device_target device_id enable_graph_kernel save_graphs deterministic nothing".split():
 
     @case("get_context")
     def _(ms, key=key):

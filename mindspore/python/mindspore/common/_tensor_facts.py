@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from mindspore import _core
-from mindspore._core import Tensor
+from mindspore._core import DType, Tensor
+from mindspore.common._checked import checked
+from mindspore.common._kinds import Count
 from mindspore.common._refused import refused_attributes
 from mindspore.common.dtype import dtype_to_nptype
 
@@ -19,7 +23,7 @@ def _stride(self: Tensor, dim: int | None = None) -> Any:
         return steps
     if not -self.ndim <= dim < self.ndim:
         raise IndexError(
-            f"For 'Tensor.stride', 'dim' must be in [{-self.ndim}, {self.ndim}), but got {dim}."
+            f"For 'stride', 'dim' must be in [{-self.ndim}, {self.ndim}), but got {dim}."
         )
     return steps[dim]
 
@@ -41,10 +45,10 @@ def _get_bytes(self: Tensor) -> bytes:
     return self.asnumpy().tobytes()
 
 
-def _convert_bytes_to_tensor(data: bytes, shape: tuple[int, ...], dtype: Any) -> Tensor:
+def _convert_bytes_to_tensor(data: bytes, shape: Sequence[Count], dtype: DType) -> Tensor:
     """A tensor of the elements that bytes are."""
     kind: Any = np.dtype(dtype_to_nptype(dtype))
-    expected = int(np.prod(shape, dtype=np.int64)) * kind.itemsize
+    expected = math.prod(shape) * kind.itemsize
     if len(data) != expected:
         raise ValueError(
             f"For 'convert_bytes_to_tensor', there must be {expected} bytes for shape {tuple(shape)} and "
@@ -58,7 +62,7 @@ def _assign_value(self: Tensor, value: Tensor) -> Tensor:
     return self._write(value)
 
 
-def _set_dtype(self: Tensor, dtype: Any) -> Any:
+def _set_dtype(self: Tensor, dtype: DType) -> DType:
     """The dtype, in which the elements of the tensor are from now on."""
     self._assign_value(_core.op("Cast")(self, dtype=dtype))
     return dtype
@@ -66,16 +70,25 @@ def _set_dtype(self: Tensor, dtype: Any) -> Any:
 
 def _set_const_arg(self: Tensor, const_arg: bool = True) -> Tensor:
     """The tensor itself. Whether a compiled function takes it as a constant is seen from its use."""
-    if not isinstance(const_arg, bool):
-        raise TypeError(
-            f"For 'set_const_arg', 'const_arg' must be a bool, but got {type(const_arg).__name__}."
-        )
     return self
 
 
-FACTS: dict[str, Any] = {
-    "nelement": lambda self: int(self.size),
+def _method(name: str, function: Callable) -> Callable:
+    """It under its name, with its arguments checked."""
+    function.__name__ = function.__qualname__ = name
+    return checked(function)
+
+
+_FUNCTIONS: dict[str, Callable] = {
     "stride": _stride,
+    "requires_grad_": _requires_grad_,
+    "assign_value": _assign_value,
+    "set_dtype": _set_dtype,
+    "set_const_arg": _set_const_arg,
+}
+FACTS: dict[str, Any] = {
+    **{name: _method(name, function) for name, function in _FUNCTIONS.items()},
+    "nelement": lambda self: int(self.size),
     "storage_offset": lambda self: 0,
     "data_ptr": _data_ptr,
     "is_meta": False,
@@ -87,14 +100,12 @@ FACTS: dict[str, Any] = {
     "delta_seed": 0,
     "param_info": None,
     "symbolic_shape": None,
-    "requires_grad_": _requires_grad_,
     "to_dlpack": lambda self: self.__dlpack__(),
     "get_bytes": _get_bytes,
-    "convert_bytes_to_tensor": staticmethod(_convert_bytes_to_tensor),
-    "assign_value": _assign_value,
+    "convert_bytes_to_tensor": staticmethod(
+        _method("convert_bytes_to_tensor", _convert_bytes_to_tensor)
+    ),
     "assign_value_cpp": _assign_value,
-    "set_dtype": _set_dtype,
-    "set_const_arg": _set_const_arg,
     "index_of_parent_": None,
     "parent_tensor_": None,
     **dict.fromkeys(

@@ -358,7 +358,7 @@ def _check_kind(name: str, kind: type, value: Any) -> None:
 
 
 def _number(value: Any) -> float:
-    return float(value.asnumpy()) if isinstance(value, Tensor) else float(value)
+    return value.item() if isinstance(value, Tensor) else float(value)
 
 
 # ---- what they are computed with: [n, d] coordinates and [n, ...] values

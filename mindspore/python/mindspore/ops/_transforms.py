@@ -118,8 +118,6 @@ def _match(name: str, what: str, tangent: Any, of: Tensor) -> Tensor:
 
 # ---- jvp and vjp --------------------------------------------------------------------------------------------------------
 @checked
-@boundary
-@checked
 def linearize(fn: Callable, inputs: Tensor | Sequence[Tensor]) -> tuple:
     """The value of `fn` at `inputs`, and a function of tangents that gives its derivative there along them."""
 
@@ -129,6 +127,8 @@ def linearize(fn: Callable, inputs: Tensor | Sequence[Tensor]) -> tuple:
     return apply(fn, _listed(inputs)), along
 
 
+@checked
+@boundary
 def jvp(
     fn: Callable,
     inputs: Tensor | Sequence[Tensor],

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from mindspore import _core, ops
 from mindspore._core import Tensor
 from mindspore.common._checked import check_functions
-from mindspore.common._kinds import Real
+from mindspore.common._kinds import Real, described
 from mindspore.ops._bind import raw
 from mindspore.ops.function.factor_func import (
     _COMPLEX,
@@ -76,14 +76,17 @@ def _columns(b: Tensor, of: Tensor) -> Tensor:
 
 
 def cho_solve(
-    c_and_lower: tuple, b: Tensor, overwrite_b: bool = False, check_finite: bool = True
+    c_and_lower: tuple,
+    b: Tensor,
+    overwrite_b: bool = False,
+    check_finite: bool = True,
 ) -> Tensor:
     """x with `a @ x = b`, where `cho_factor` factorised a."""
-    factor, lower = c_and_lower
-    if not isinstance(factor, Tensor):
+    if len(c_and_lower) != 2 or not isinstance(c_and_lower[0], Tensor):
         raise TypeError(
-            f"For 'cho_solve', 'c_and_lower' must begin with a Tensor, but got {type(factor).__name__}."
+            f"For 'cho_solve', 'c_and_lower' must be a Tensor and a bool, but got {described(c_and_lower)}."
         )
+    factor, lower = c_and_lower
     b = _floats(b)
     _same_dtype("cho_solve", factor, b)
     return ops.cholesky_solve(_columns(b, factor), factor, upper=not lower).reshape(b.shape)

@@ -11,7 +11,7 @@ import numpy as np
 
 from mindspore import _core
 from mindspore._core import DType, Tensor
-from mindspore.common._generator import drawing_from
+from mindspore.common._generator import Generator, drawing_from
 from mindspore.common._indexing import getitem, index_update
 from mindspore.common._kinds import Number, Real
 from mindspore.ops._bind import raw
@@ -144,7 +144,7 @@ def _method_masked_scatter_(self: Tensor, mask: Tensor, source: Tensor) -> Tenso
 
 # ---- random numbers -------------------------------------------------------------------------------
 def _method_normal_(
-    self: Tensor, mean: Real = 0, std: Real = 1, *, generator: Any = None
+    self: Tensor, mean: Real = 0, std: Real = 1, *, generator: Generator | None = None
 ) -> Tensor:
     """Takes normally distributed numbers."""
     with drawing_from(generator):
@@ -153,7 +153,7 @@ def _method_normal_(
 
 
 def _method_uniform_(
-    self: Tensor, from_: Real = 0, to: Real = 1, *, generator: Any = None
+    self: Tensor, from_: Real = 0, to: Real = 1, *, generator: Generator | None = None
 ) -> Tensor:
     """Takes numbers that are equally likely anywhere in [from_, to)."""
     with drawing_from(generator):
@@ -161,14 +161,18 @@ def _method_uniform_(
     return write("uniform_", self, drawn * (to - from_) + from_)
 
 
-def _method_exponential_(self: Tensor, lambd: Real = 1, *, generator: Any = None) -> Tensor:
+def _method_exponential_(
+    self: Tensor, lambd: Real = 1, *, generator: Generator | None = None
+) -> Tensor:
     """Takes exponentially distributed numbers of the given rate."""
     with drawing_from(generator):
         drawn = _rand(*self.shape)
     return write("exponential_", self, raw("Log1p")(-drawn) / -lambd)
 
 
-def _method_bernoulli_(self: Tensor, p: Tensor | Real = 0.5, *, generator: Any = None) -> Tensor:
+def _method_bernoulli_(
+    self: Tensor, p: Tensor | Real = 0.5, *, generator: Generator | None = None
+) -> Tensor:
     """Takes 1 with probability p and 0 otherwise."""
     with drawing_from(generator):
         drawn = bernoulli(raw("ZerosLike")(_cast(self, dtype=_core.float32)), p)
@@ -176,7 +180,7 @@ def _method_bernoulli_(self: Tensor, p: Tensor | Real = 0.5, *, generator: Any =
 
 
 def _method_random_(
-    self: Tensor, from_: int = 0, to: int | None = None, *, generator: Any = None
+    self: Tensor, from_: int = 0, to: int | None = None, *, generator: Generator | None = None
 ) -> Tensor:
     """Takes integers that are equally likely in [from_, to); `random_(to)` begins at zero."""
     if to is None:

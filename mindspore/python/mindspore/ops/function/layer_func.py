@@ -78,11 +78,11 @@ def rotary_position_embedding(x: Tensor, cos: Tensor, sin: Tensor, mode: int = 0
     """Pairs of elements of the last axis turned by angles: those half an axis apart (mode 0), or neighbours (mode 1)."""
     if mode not in (0, 1):
         raise ValueError(f"For 'rotary_position_embedding', 'mode' must be 0 or 1, but got {mode}.")
-    size = x.shape[-1]
-    if size % 2:
+    if not x.ndim or x.shape[-1] % 2 or not x.shape[-1]:
         raise ValueError(
-            f"For 'rotary_position_embedding', the last size of 'x' must be even, but got {size}."
+            f"For 'rotary_position_embedding', the last size of 'x' must be even and not 0, but got shape {x.shape}."
         )
+    size = x.shape[-1]
     if mode == 0:
         first, second = chunk(x, 2, -1)
         turned = raw("Concat")([-second, first], axis=-1)

@@ -189,7 +189,7 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: NotNegative = 1
 def clip_by_norm(
     x: Tensor | Sequence[Tensor],
     max_norm: Real,
-    norm_type: Real | str = 2.0,
+    norm_type: Real | Literal["inf", "-inf"] = 2.0,
     error_if_nonfinite: bool = False,
 ) -> Any:
     """A tensor, or several of which all elements count as one vector, made shorter where the norm is above a limit."""

@@ -10,6 +10,7 @@ import numpy as np
 from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.common._kinds import Real, Sizes
+from mindspore.common._size import require_memory
 from mindspore.ops._bind import raw
 from mindspore.ops.function.array_func import (
     _axis,
@@ -89,6 +90,16 @@ def _padding(x: Tensor, value: Real | Tensor, batch: tuple) -> Tensor:
 _FAR = 1 << 24  # a diagonal beyond would make a matrix that no memory holds
 
 
+def _offsets(name: str, k: Sizes) -> tuple[int, ...]:
+    """The numbers of one diagonal, or of the first and the last of some."""
+    offsets = _ints(name, k)
+    if len(offsets) not in (1, 2) or max(map(abs, offsets)) > _FAR:
+        raise ValueError(
+            f"For '{name}', 'k' must be one int or two, of at most {_FAR}, but got {offsets}."
+        )
+    return offsets
+
+
 def matrix_diag(
     x: Tensor,
     k: Sizes = 0,
@@ -99,10 +110,8 @@ def matrix_diag(
 ) -> Tensor:
     """Matrices with given diagonals: the one numbered k, or those between two numbers, in rows from the highest on. Elsewhere is
     `padding_value`; `align` says where diagonals stand in their rows, those above the main one and those below."""
-    offsets = _ints("matrix_diag", k)
+    offsets = _offsets("matrix_diag", k)
     low, high = offsets[0], offsets[-1]
-    if max(-low, high) > _FAR:
-        raise ValueError(f"For 'matrix_diag', 'k' must be at most {_FAR}, but got {offsets}.")
     many = len(offsets) > 1
     if x.ndim < 1 + many or (many and x.shape[-2] != high - low + 1):
         raise ValueError(
@@ -120,6 +129,7 @@ def matrix_diag(
             f"For 'matrix_diag', matrices must be as large as diagonals {offsets} of {length} elements need, {least}, in one "
             f"direction at least, but got {(rows, columns)}."
         )
+    require_memory("matrix_diag", rows * columns, 8)
     places = _Diagonals("matrix_diag", offsets, rows, columns, align).matrix
     size = int(np.prod(x.shape[len(batch) :]))
     places = np.where(places < 0, size, places)
@@ -132,7 +142,7 @@ def matrix_diag_part(
     """The diagonal numbered k, or those between two numbers, as rows from the highest on, filled up with `padding_value`."""
     _require_matrices("matrix_diag_part", "x", x)
     rows, columns = x.shape[-2:]
-    where = _Diagonals("matrix_diag_part", _ints("matrix_diag_part", k), rows, columns, align)
+    where = _Diagonals("matrix_diag_part", _offsets("matrix_diag_part", k), rows, columns, align)
     batch = x.shape[:-2]
     places = np.where(where.rows < 0, rows * columns, where.rows)
     return _picked([x, _padding(x, padding_value, batch)], batch, places, where.shape)
@@ -144,7 +154,7 @@ def matrix_set_diag(
     """Matrices in which the diagonal numbered k, or those between two numbers, are replaced."""
     _require_matrices("matrix_set_diag", "x", x)
     rows, columns = x.shape[-2:]
-    where = _Diagonals("matrix_set_diag", _ints("matrix_set_diag", k), rows, columns, align)
+    where = _Diagonals("matrix_set_diag", _offsets("matrix_set_diag", k), rows, columns, align)
     batch = x.shape[:-2]
     if diagonal.shape != (*batch, *where.shape):
         raise ValueError(
@@ -248,6 +258,7 @@ def vander(x: Tensor, N: int | None = None) -> Tensor:
     count = x.shape[0] if N is None else N
     if count <= 0:
         raise ValueError(f"For 'vander', 'N' must be greater than 0, but got {count}.")
+    require_memory("vander", count, 512 + x.size * x.itemsize)  # a tensor for each power
     powers = [raw("OnesLike")(x)]
     for _ in range(count - 1):
         powers.append(powers[-1] * x)

@@ -182,6 +182,9 @@ def _nth_element(x: Tensor, n: Tensor | int, reverse: bool = False) -> Tensor:
 
 def trapz(y: Tensor, x: Tensor | None = None, *, dx: Real = 1.0, dim: int = -1) -> Tensor:
     """The integral along an axis by trapezoids, over points `x` or points at a distance `dx`."""
+    for name, given in (("y", y), ("x", x)):
+        if given is not None and not given.ndim:
+            raise ValueError(f"For 'trapz', '{name}' must have at least 1 dimension, but got 0.")
     axis = _one_axis("trapz", dim, y.ndim)
     if y.dtype not in _FLOATS:
         y = _cast(y, dtype=_core.float32)

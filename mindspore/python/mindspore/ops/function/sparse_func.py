@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from mindspore import _core
-from mindspore._core import Tensor
-from mindspore.common._kinds import Count
+from mindspore._core import DType, Tensor
+from mindspore.common._kinds import Count, Real
 from mindspore.ops import _sparse
 from mindspore.ops._bind import raw
 from mindspore.ops._sparse import COOTensor, CSRTensor, RowTensor
@@ -24,30 +24,26 @@ _KINDS = {"coo": COOTensor, "csr": CSRTensor}
 
 
 def _unary(prefix: str, name: str) -> Callable:
-    kind = _KINDS[prefix]
-
     def function(x: Any) -> Any:
-        if not isinstance(x, kind):
-            raise TypeError(
-                f"For '{prefix}_{name}', 'x' must be a {kind.__name__}, but got {type(x).__name__}."
-            )
         from mindspore import ops
 
         return x._with(getattr(ops, name)(x.values))
 
-    function.__doc__ = f"`{name}` of the values of a {kind.__name__}."
-    return _named(function, f"{prefix}_{name}")
+    function.__doc__ = f"`{name}` of the values of a {_KINDS[prefix].__name__}."
+    return _of(_KINDS[prefix], function, f"{prefix}_{name}")
 
 
 def _part(kind: type, part: str, name: str) -> Callable:
     def function(x: Any) -> Any:
-        if not isinstance(x, kind):
-            raise TypeError(
-                f"For '{name}', 'x' must be a {kind.__name__}, but got {type(x).__name__}."
-            )
         return getattr(x, part)
 
     function.__doc__ = f"The {part} of a {kind.__name__}."
+    return _of(kind, function, name)
+
+
+def _of(kind: type, function: Callable, name: str) -> Callable:
+    """The function of an `x` of that kind, by its name."""
+    function.__annotations__["x"] = kind
     return _named(function, name)
 
 
@@ -105,7 +101,7 @@ def csr_mv(csr_tensor: CSRTensor, dense: Tensor) -> Tensor:
 
 def csr_mm(
     a: CSRTensor,
-    b: Any,
+    b: CSRTensor | Tensor,
     trans_a: bool = False,
     trans_b: bool = False,
     adjoint_a: bool = False,
@@ -123,7 +119,7 @@ def _transposed(x: CSRTensor) -> CSRTensor:
     return COOTensor._make((places, x.values, x.shape[::-1])).to_csr()
 
 
-def csr_add(a: CSRTensor, b: CSRTensor, alpha: Any, beta: Any) -> CSRTensor:
+def csr_add(a: CSRTensor, b: CSRTensor, alpha: Tensor | Real, beta: Tensor | Real) -> CSRTensor:
     """alpha times one and beta times another."""
     return a.add(b, alpha, beta)
 
@@ -147,12 +143,17 @@ def csr_gather(
     indptr: Tensor, indices: Tensor, dense: Tensor, output_shape: Sequence[int]
 ) -> Tensor:
     """What a tensor has at the places of a CSRTensor."""
+    for name, given in (("indptr", indptr), ("indices", indices)):
+        if given.ndim != 1:
+            raise ValueError(
+                f"For 'csr_gather', '{name}' must have 1 dimension, but got {given.ndim}."
+            )
     rows = _sparse.row_numbers(indptr, indices.shape[0])
     places = raw("Stack")(rows, indices.astype(indptr.dtype), axis=1)
     return _sparse.at(dense, places, tuple(output_shape))
 
 
-def csr_softmax(logits: CSRTensor, dtype: Any) -> CSRTensor:
+def csr_softmax(logits: CSRTensor, dtype: DType) -> CSRTensor:
     """The softmax of the values of each row."""
     rows, count = logits.rows, logits.shape[0]
     values = logits.values.astype(dtype)
@@ -164,7 +165,7 @@ def csr_softmax(logits: CSRTensor, dtype: Any) -> CSRTensor:
     return logits._with(shifted / raw("Gather")(sums, rows, axis=0))
 
 
-def coo_add(x1: COOTensor, x2: COOTensor, thresh: Any) -> COOTensor:
+def coo_add(x1: COOTensor, x2: COOTensor, thresh: Tensor | Real) -> COOTensor:
     """The sum, without values whose magnitude is below a threshold."""
     return x1.add(x2, thresh)
 
@@ -250,7 +251,7 @@ def _sizes(shape: Any) -> tuple[int, ...]:
     if isinstance(shape, Tensor):
         if shape.ndim != 1:
             raise ValueError(
-                f"For a sparse tensor, sizes must have 1 dimension, but got shape {tuple(shape.shape)}."
+                f"For 'COOTensor', a tensor of sizes must have 1 dimension, but got shape {tuple(shape.shape)}."
             )
         return tuple(shape.asnumpy().tolist())
     return tuple(shape)

@@ -5,47 +5,81 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from mindspore import _core
 from mindspore._core import DType, Tensor
+from mindspore.common._checked import check_value
 from mindspore.common._kinds import Ints, Real
+from mindspore.common._size import require_memory
 from mindspore.common.dtype import dtype_to_nptype, tensor_type
 from mindspore.ops._bind import bound, raw
 from mindspore.ops.function.array_func import _axis, _ints
 
-
 # ---- operators --------------------------------------------------------------------------------------
+_Operand: TypeAlias = Tensor | Real
+_MOST_BITS = 1 << 16  # of a power: beyond, Python would compute for long
+
+
 def _divided(name: str, function: Callable, x: Any, y: Any) -> Any:
     if not isinstance(y, Tensor) and y == 0:
         raise ValueError(f"For '{name}', the divisor must not be 0, but got {y}.")
     return function(x, y)
 
 
-def scalar_div(x: Any, y: Any) -> Any:
+def scalar_div(x: _Operand, y: _Operand) -> Any:
     """`x / y`."""
     return _divided("scalar_div", operator.truediv, x, y)
 
 
-def scalar_floordiv(x: Any, y: Any) -> Any:
+def scalar_floordiv(x: _Operand, y: _Operand) -> Any:
     """`x // y`."""
     return _divided("scalar_floordiv", operator.floordiv, x, y)
 
 
-def scalar_mod(x: Any, y: Any) -> Any:
+def scalar_mod(x: _Operand, y: _Operand) -> Any:
     """`x % y`."""
     return _divided("scalar_mod", operator.mod, x, y)
 
 
-def scalar_uadd(x: Any) -> Any:
+def augassign_div(x: _Operand, y: _Operand) -> Any:
+    """`x / y`."""
+    return _divided("augassign_div", operator.truediv, x, y)
+
+
+def augassign_floordiv(x: _Operand, y: _Operand) -> Any:
+    """`x // y`."""
+    return _divided("augassign_floordiv", operator.floordiv, x, y)
+
+
+def augassign_mod(x: _Operand, y: _Operand) -> Any:
+    """`x % y`."""
+    return _divided("augassign_mod", operator.mod, x, y)
+
+
+def scalar_pow(x: _Operand, y: _Operand) -> Any:
+    """`x ** y`."""
+    if isinstance(x, int) and isinstance(y, int) and x.bit_length() * y > _MOST_BITS:
+        raise ValueError(
+            f"For 'scalar_pow', the result must fit into {_MOST_BITS} bits, but got {x} and {y}."
+        )
+    try:
+        return x**y
+    except ArithmeticError as error:
+        raise ValueError(
+            f"For 'scalar_pow', the result must be a finite number, but got {x} and {y}."
+        ) from error
+
+
+def scalar_uadd(x: _Operand) -> Any:
     """`x`."""
     return x
 
 
-def dict_getitem(items: dict, key: Any) -> Any:
+def dict_getitem(items: dict, key: Hashable) -> Any:
     """The value of a key."""
     if key not in items:
         raise ValueError(
@@ -54,69 +88,79 @@ def dict_getitem(items: dict, key: Any) -> Any:
     return items[key]
 
 
-def scalar_log(x: Any) -> Any:
+def scalar_log(x: _Operand) -> Any:
     """The natural logarithm of a number."""
-    return bound.log(x) if isinstance(x, Tensor) else math.log(x)
+    if isinstance(x, Tensor):
+        return bound.log(x)
+    if x <= 0:
+        raise ValueError(f"For 'scalar_log', 'x' must be greater than 0, but got {x}.")
+    return math.log(x)
 
 
-def scalar_max(x: Any, y: Any) -> Any:
+def scalar_max(x: _Operand, y: _Operand) -> Any:
     """The larger of two numbers."""
     return max(x, y)
 
 
-def scalar_min(x: Any, y: Any) -> Any:
+def scalar_min(x: _Operand, y: _Operand) -> Any:
     """The smaller of two numbers."""
     return min(x, y)
 
 
-_OPERATORS: dict[str, Callable] = {
-    "scalar_add": operator.add,
-    "scalar_sub": operator.sub,
-    "scalar_mul": operator.mul,
-    "scalar_pow": operator.pow,
-    "scalar_eq": operator.eq,
-    "scalar_ne": operator.ne,
-    "scalar_lt": operator.lt,
-    "scalar_le": operator.le,
-    "scalar_gt": operator.gt,
-    "scalar_ge": operator.ge,
-    "scalar_usub": operator.neg,
-    "tuple_getitem": operator.getitem,
-    "list_getitem": operator.getitem,
-    "tuple_equal": operator.eq,
-    "list_equal": operator.eq,
-    "bool_eq": operator.eq,
-    "string_eq": operator.eq,
-    "string_concat": operator.add,
-    "bool_not": operator.not_,
-    "is_": operator.is_,
-    "is_not": operator.is_not,
-    "augassign_add": operator.add,
-    "augassign_sub": operator.sub,
-    "augassign_mul": operator.mul,
-    "augassign_div": operator.truediv,
-    "augassign_floordiv": operator.floordiv,
-    "augassign_mod": operator.mod,
-    "list_len": len,
+# Operators of two values of a kind, of which those of a name are.
+_OF_TWO: dict[Any, dict[str, Callable]] = {
+    _Operand: {
+        "scalar_add": operator.add,
+        "scalar_sub": operator.sub,
+        "scalar_mul": operator.mul,
+        "scalar_eq": operator.eq,
+        "scalar_ne": operator.ne,
+        "scalar_lt": operator.lt,
+        "scalar_le": operator.le,
+        "scalar_gt": operator.gt,
+        "scalar_ge": operator.ge,
+        "augassign_add": operator.add,
+        "augassign_sub": operator.sub,
+        "augassign_mul": operator.mul,
+        "bool_eq": operator.eq,
+    },
+    Sequence[Any]: {"tuple_equal": operator.eq, "list_equal": operator.eq},
+    str: {"string_eq": operator.eq, "string_concat": operator.add},
+    Any: {"is_": operator.is_, "is_not": operator.is_not},
 }
 
 
-def bool_and(x: Any, y: Any) -> Any:
+def scalar_usub(x: _Operand) -> Any:
+    """`-x`."""
+    return -x
+
+
+def bool_not(x: _Operand) -> bool:
+    """`not x`."""
+    return not x
+
+
+def bool_and(x: _Operand, y: _Operand) -> Any:
     """`x and y`."""
     return x and y
 
 
-def bool_or(x: Any, y: Any) -> Any:
+def bool_or(x: _Operand, y: _Operand) -> Any:
     """`x or y`."""
     return x or y
 
 
-def in_dict(key: Any, items: dict) -> bool:
+def list_len(x: Sequence[Any]) -> int:
+    """How many items there are."""
+    return len(x)
+
+
+def in_dict(key: Hashable, items: dict) -> bool:
     """Whether a dict has a key."""
     return key in items
 
 
-def not_in_dict(key: Any, items: dict) -> bool:
+def not_in_dict(key: Hashable, items: dict) -> bool:
     """Whether a dict lacks a key."""
     return key not in items
 
@@ -128,6 +172,16 @@ def _index(name: str, items: Sequence[Any], index: int) -> int:
             f"For '{name}', the index must be in [{-len(items)}, {len(items)}), but got {index}."
         )
     return index % len(items)
+
+
+def tuple_getitem(items: Sequence[Any], index: int) -> Any:
+    """The item at an index."""
+    return items[_index("tuple_getitem", items, index)]
+
+
+def list_getitem(items: Sequence[Any], index: int) -> Any:
+    """The item at an index."""
+    return items[_index("list_getitem", items, index)]
 
 
 def tuple_setitem(items: tuple, index: int, value: Any) -> tuple:
@@ -142,7 +196,7 @@ def list_setitem(items: list, index: int, value: Any) -> list:
     return items[:at] + [value] + items[at + 1 :]
 
 
-def dict_setitem(items: dict, key: Any, value: Any) -> dict:
+def dict_setitem(items: dict, key: Hashable, value: Any) -> dict:
     """The dict with one value replaced or added."""
     return {**items, key: value}
 
@@ -186,10 +240,10 @@ def make_slice(start: Any, stop: Any, step: Any) -> slice:
 
 def hyper_add(x: Any, y: Any) -> Any:
     """Sums of what stands in the same places of two structures."""
-    if isinstance(x, (tuple, list)):
+    if isinstance(x, (tuple, list)) and isinstance(y, (tuple, list)) and len(x) == len(y):
         made = [hyper_add(a, b) for a, b in zip(x, y)]
         return made if isinstance(x, list) else tuple(made)
-    return x + y
+    return check_value(_Operand, x, "x", "hyper_add") + check_value(_Operand, y, "y", "hyper_add")
 
 
 # ---- shapes and types -----------------------------------------------------------------------------
@@ -231,9 +285,13 @@ def hastype(x: Any, kind: Any) -> bool:
     """Whether a value is of a dtype, of a Python type, or a tensor where that is the type."""
     if kind is tensor_type:
         return isinstance(x, Tensor)
+    if not isinstance(kind, (DType, type)):
+        raise TypeError(f"For 'hastype', 'kind' must be a dtype or a type, but got {kind!r}.")
     if isinstance(x, Tensor):
         return x.dtype == kind
-    return isinstance(x, kind) if isinstance(kind, type) else _core.dtype_of(type(x)) == kind
+    if isinstance(kind, type):
+        return isinstance(x, kind)
+    return type(x) in (bool, int, float, complex) and _core.dtype_of(type(x)) == kind
 
 
 def isconstant(x: Any) -> bool:
@@ -291,9 +349,13 @@ def mixed_precision_cast(dst_dtype: DType, x: Any) -> Any:
 def tensor_range(start: Tensor | Real, end: Tensor | Real, step: Tensor | Real) -> Tensor:
     """Numbers from `start` to below `end` at distances of `step`; ints as Int64."""
     numbers = [v.item() if isinstance(v, Tensor) else v for v in (start, end, step)]
-    return Tensor(
-        np.arange(*numbers), None if any(isinstance(n, float) for n in numbers) else _core.int64
-    )
+    if not all(map(math.isfinite, numbers)) or not numbers[2]:
+        raise ValueError(
+            f"For 'tensor_range', the numbers must be finite and 'step' not 0, but got {numbers}."
+        )
+    require_memory("tensor_range", (numbers[1] - numbers[0]) / numbers[2], 8)
+    dtype = None if any(isinstance(n, float) for n in numbers) else _core.int64
+    return Tensor(np.arange(*numbers), dtype)
 
 
 def deepcopy(input_x: Any) -> Any:
@@ -301,21 +363,32 @@ def deepcopy(input_x: Any) -> Any:
     return raw("Identity")(input_x) if isinstance(input_x, Tensor) else input_x
 
 
-def _operator(name: str, function: Callable) -> Callable:
-    def apply(*values: Any) -> Any:
-        return function(*values)
+def _operator(name: str, function: Callable, kind: Any) -> Callable:
+    def apply(x: Any, y: Any) -> Any:
+        return function(x, y)
 
+    apply.__annotations__.update(x=kind, y=kind)
     apply.__name__ = apply.__qualname__ = name
     apply.__doc__ = f"`operator.{function.__name__}` of its arguments."
     return apply
 
 
-globals().update({name: _operator(name, function) for name, function in _OPERATORS.items()})
+_OPERATORS = {n: _operator(n, f, kind) for kind, of in _OF_TWO.items() for n, f in of.items()}
+globals().update(_OPERATORS)
 
 FACES = {"ScalarCast()(input_scalar@input_x, dtype@input_y)": "scalar_cast"}
 __all__ = [
     *_OPERATORS,
     "array_to_scalar",
+    "augassign_div",
+    "augassign_floordiv",
+    "augassign_mod",
+    "bool_not",
+    "list_getitem",
+    "list_len",
+    "scalar_pow",
+    "scalar_usub",
+    "tuple_getitem",
     "scalar_uadd",
     "scalar_mod",
     "scalar_floordiv",

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from mindspore import _core
 from mindspore._core import DType, Tensor
+from mindspore.common._generator import Generator
 from mindspore.common._kinds import Real, Sizes
 from mindspore.ops._bind import bound, raw
 from mindspore.ops._forms import method
@@ -115,7 +114,7 @@ def _method_new_full(
 
 
 def _method_uniform(
-    self: Tensor, from_: Real = 0.0, to: Real = 1.0, generator: Any = None
+    self: Tensor, from_: Real = 0.0, to: Real = 1.0, generator: Generator | None = None
 ) -> Tensor:
     """Numbers of a range, in the shape and dtype of this tensor."""
     seed = None if generator is None else generator.initial_seed()

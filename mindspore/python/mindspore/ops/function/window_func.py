@@ -24,7 +24,10 @@ def _window(
 ) -> Tensor:
     """A window over `length` points: a function of where a point is, from 0 at the first to 1 at the last one, or, if it is
     periodic, at the first one of the next period."""
-    (points,) = _ints(name, length)
+    sizes = _ints(name, length)
+    if len(sizes) != 1:
+        raise ValueError(f"For '{name}', 'window_length' must be one int, but got {sizes}.")
+    (points,) = sizes
     if points < 0:
         raise ValueError(f"For '{name}', 'window_length' must not be negative, but got {points}.")
     if dtype not in _FLOATS:
