@@ -34,6 +34,7 @@ OPS = {  # title of a page: topics
         "special_func",
         "mindspore._core",
     ),
+    "Fourier transforms, complex numbers": ("fft", "fft_func", "complex_func"),
     "Comparison, logic, casts": ("compare", "cast_func"),
     "Sums, extremes, sorting": (
         *("reduce", "running", "reduce_func", "norm_func", "order_func", "search_func"),
@@ -72,7 +73,7 @@ OPS = {  # title of a page: topics
     "Classes of functions": (
         "operations",
     ),  # what is a function elsewhere, with its arguments apart
-    "Program ops": ("control", "_python_ops", "_effects", "status_classes"),
+    "Program ops": ("control", "loop_classes", "_python_ops", "_effects", "status_classes"),
     "Sparse tensors": ("_sparse", "sparse_func"),
     "Collectives": ("_collectives", "communication_func", "operations.comm_ops"),
 }

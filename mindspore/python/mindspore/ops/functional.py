@@ -30,6 +30,10 @@ def tensor_add(x, y):  # type: ignore[no-redef]
 
 def switch_layer(index, layers):
     """The one of `layers`, functions or cells, that a tensor of one integer names; to be called."""
+    if not isinstance(layers, (tuple, list)):
+        raise TypeError(
+            f"For 'switch_layer', 'layers' must be a tuple or list, but got {type(layers).__name__}."
+        )
     return layers[index]
 
 
