@@ -391,7 +391,7 @@ def product(indices: Tensor, values: Tensor, shape: tuple[int, ...], dense: Tens
     """The product of a sparse matrix with a matrix."""
     if dense.ndim != 2 or dense.shape[0] != shape[1]:
         raise ValueError(
-            f"For the product of a sparse tensor of shape {shape}, the other must be [{shape[1]}, n], but got shape "
+            f"For 'mm', what a sparse tensor of shape {shape} is multiplied by must be [{shape[1]}, n], but got shape "
             f"{tuple(dense.shape)}."
         )
     lines = raw("Gather")(dense, indices[:, 1], axis=0)

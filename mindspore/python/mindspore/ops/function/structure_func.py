@@ -325,6 +325,8 @@ def scalar_cast(input_x: Any, input_y: DType) -> Any:
             f"For 'scalar_cast', 'input_x' must be a number, but got {type(input_x).__name__}."
         )
     kind = np.dtype(dtype_to_nptype(input_y)).kind
+    if kind in "iu" and isinstance(input_x, float) and not math.isfinite(input_x):
+        raise ValueError(f"For 'scalar_cast', 'input_x' must be finite, but got {input_x}.")
     return bool(input_x) if kind == "b" else int(input_x) if kind in "iu" else float(input_x)
 
 
