@@ -73,7 +73,15 @@ OPS = {  # title of a page: topics
     "Classes of functions": (
         "operations",
     ),  # what is a function elsewhere, with its arguments apart
-    "Program ops": ("control", "loop_classes", "_python_ops", "_effects", "status_classes"),
+    "Program ops": (
+        "control",
+        "loop_classes",
+        "functional",
+        "inner_classes",
+        "_python_ops",
+        "_effects",
+        "status_classes",
+    ),
     "Sparse tensors": ("_sparse", "sparse_func"),
     "Collectives": ("_collectives", "communication_func", "operations.comm_ops"),
 }

@@ -16,6 +16,7 @@ const OpRegistry& AllOps() {
 }
 
 const std::map<std::string, std::string> kExceptions{
+    {"FFT.axes", "the last one may be halved, whose size decides which way"},
     {"Gather.axis", "of the first input alone; the result has those of the indices there"},
     {"Gather.batch_dims", "a count of leading axes"},
     {"GatherGrad.axis", "as in Gather"},

@@ -1,4 +1,4 @@
-"""Rows of Fourier transforms and of what complex numbers are made of. Lengths of all kinds: tests/kernels/test_fft.py."""
+"""Rows of Fourier transforms and of what complex numbers are made of. Lengths of all kinds: tests/kernels/test_transform_kernels.py."""
 
 import numpy as np
 from rowlib import args, c64, c128, f32, f64, i32, row

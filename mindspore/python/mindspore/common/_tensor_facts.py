@@ -83,6 +83,7 @@ _FUNCTIONS: dict[str, Callable] = {
     "stride": _stride,
     "requires_grad_": _requires_grad_,
     "assign_value": _assign_value,
+    "assign_value_cpp": _assign_value,
     "set_dtype": _set_dtype,
     "set_const_arg": _set_const_arg,
 }
@@ -105,7 +106,6 @@ FACTS: dict[str, Any] = {
     "convert_bytes_to_tensor": staticmethod(
         _method("convert_bytes_to_tensor", _convert_bytes_to_tensor)
     ),
-    "assign_value_cpp": _assign_value,
     "index_of_parent_": None,
     "parent_tensor_": None,
     **dict.fromkeys(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from mindspore._core import Tensor
 from mindspore.ops import _bind, _python_ops
 from mindspore.ops import function as _function
 from mindspore.ops._grad import grad, value_and_grad
@@ -33,6 +34,14 @@ def switch_layer(index, layers):
     if not isinstance(layers, (tuple, list)):
         raise TypeError(
             f"For 'switch_layer', 'layers' must be a tuple or list, but got {type(layers).__name__}."
+        )
+    if not isinstance(index, (int, Tensor)):
+        raise TypeError(
+            f"For 'switch_layer', 'index' must be an int or a Tensor, but got {type(index).__name__}."
+        )
+    if isinstance(index, int) and not -len(layers) <= index < len(layers):
+        raise IndexError(
+            f"For 'switch_layer', 'index' must be in [-{len(layers)}, {len(layers)}), but got {index}."
         )
     return layers[index]
 
