@@ -23,6 +23,8 @@ from workers import Absent, Worker
 
 PEERS = ("torch", "torch_compile", "jax", "mindspore")
 MACHINE = ("products", "stream")
+# By measure ("" where a case has one alone) and framework.
+Figures = dict[str, dict[str, float]]
 # What keeps our kernels, oneDNN, PyTorch's own, MKL and XLA from newer instructions.
 ISA = {
     "avx2": {
@@ -53,14 +55,18 @@ def start(case: str, pythons: dict[str, str], options: argparse.Namespace) -> di
     return workers
 
 
-def compare(case: str, pythons: dict[str, str], options: argparse.Namespace) -> dict[str, float]:
-    """The minimum of each framework over interleaved rounds."""
-    best: dict[str, float] = {}
+def compare(case: str, pythons: dict[str, str], options: argparse.Namespace) -> Figures:
+    """The minimum of each framework over interleaved rounds, of every measure of the case."""
+    best: Figures = {}
     workers = start(case, pythons, options)
-    for _ in range(options.rounds or CASES[case].rounds):
+    measures = dict.fromkeys(m for worker in workers.values() for m in worker.measures)
+    for measure in list(measures) * (options.rounds or CASES[case].rounds):
+        figures = best.setdefault(measure, {})
         for name, worker in list(workers.items()):
+            if measure not in worker.measures:
+                continue
             try:
-                best[name] = min(best.get(name, float("inf")), worker.ask())
+                figures[name] = min(figures.get(name, float("inf")), worker.ask(measure))
             except (RuntimeError, BrokenPipeError) as error:
                 print(f"  {name}: failed: {error}")
                 workers.pop(name)
@@ -76,6 +82,22 @@ def limit(case: str, figures: dict[str, dict[str, float]]) -> float | None:
         return None
     arithmetic = work.flops / WORK["products"].flops * measured["products"]
     return max(arithmetic, work.bytes / WORK["stream"].bytes * measured["stream"])
+
+
+def report_measures(case: str, best: Figures) -> None:
+    """One line per measure: the frameworks' figures, and the ratios of ours."""
+    facts = CASES[case]
+    bar = f", ratios to stay below {facts.bar}" if facts.bar is not None else ""
+    print(f"{case}: {facts.title}, in {facts.unit}{bar}")
+    for measure, figures in best.items():
+        ours = figures.get("ours")
+        parts = [f"{name} {figure:10.5g}" for name, figure in figures.items()]
+        peers = [figure for name, figure in figures.items() if name != "ours"]
+        if ours and peers:
+            ratio = ours / min(peers)
+            parts.append(f"{ratio:7.3f}{'  above' if facts.bar and ratio > facts.bar else ''}")
+        print(f"  {measure:18}", "  ".join(parts))
+    sys.stdout.flush()
 
 
 def report(case: str, best: dict[str, float], least: float | None) -> None:
@@ -134,11 +156,19 @@ def main() -> None:
     load = os.getloadavg()[0]
     print(f"load {load:.2f}, threads {options.threads}, instructions {options.isa or 'all'}")
     figures: dict[str, dict[str, float]] = {}
+    measures: dict[str, Figures] = {}
     for case in dict.fromkeys([*MACHINE, *(options.cases or CASES)]):
-        figures[case] = compare(case, pythons, options)
-        report(case, figures[case], limit(case, figures))
+        best = compare(case, pythons, options)
+        if set(best) <= {""}:
+            figures[case] = best.get("", {})
+            report(case, figures[case], limit(case, figures))
+        else:
+            measures[case] = best
+            report_measures(case, best)
     if options.json:
-        options.json.write_text(json.dumps({"load": load, "figures": figures}, indent=1))
+        options.json.write_text(
+            json.dumps({"load": load, "figures": figures, "measures": measures}, indent=1)
+        )
 
 
 main()

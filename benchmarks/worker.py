@@ -1,4 +1,7 @@
-"""One framework, one case: `worker.py NAME CASE`; prints `figure X` for every line it reads, or `absent`."""
+"""One framework, one case: `worker.py NAME CASE`; prints `ready` or `absent`, then `figure X` for every line it reads.
+
+A case of several measures prints their names after `ready`, and the line names the one that is wanted.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,8 @@ import sys
 from collections.abc import Callable
 
 from cases import CASES
+
+Measure = Callable[[], float]
 
 # Whose programs a framework runs.
 DIALECTS = {
@@ -21,8 +26,8 @@ DIALECTS = {
 MODULES = {"ours": "mindspore", "mindspore": "mindspore", "torch": "torch", "jax": "jax"}
 
 
-def prepare(name: str, case: str) -> Callable[[], float] | None:
-    """The case's measure in this framework; None where it has no such case."""
+def prepare(name: str, case: str) -> Measure | dict[str, Measure] | None:
+    """The case's measure in this framework, or its measures by name; None where it has no such case."""
     if case == "import":
         from cases.import_case import measure_import
 
@@ -42,9 +47,13 @@ def main() -> None:
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:threads])
     os.environ["BENCHMARK_COMPILE"] = "1" if name == "torch_compile" else ""
     measure = prepare(name, case)
-    print("absent" if measure is None else "ready", flush=True)
-    for _ in sys.stdin if measure else ():
-        print(f"figure {measure()}", flush=True)
+    if measure is None:
+        print("absent", flush=True)
+        return
+    measures = measure if isinstance(measure, dict) else {"": measure}
+    print("ready", *filter(None, measures), sep="\t", flush=True)
+    for line in sys.stdin:
+        print(f"figure {measures[line.strip()]()}", flush=True)
 
 
 main()

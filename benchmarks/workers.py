@@ -37,7 +37,9 @@ class Worker:
             env=environment,
             cwd=self.folder.name,
         )
-        if self._answer("ready", "absent").startswith("absent"):
+        word, *self.measures = self._answer("ready", "absent").strip().split("\t")
+        self.measures = self.measures or [""]
+        if word == "absent":
             self.close()
             raise Absent
 
@@ -51,15 +53,15 @@ class Worker:
         lines = self.errors.read().strip().splitlines() or ["it ended without a word"]
         raise RuntimeError(lines[-1])
 
-    def ask(self) -> float:
-        """One round."""
-        self.begin()
+    def ask(self, measure: str = "") -> float:
+        """One round, of the measure of that name where there are several."""
+        self.begin(measure)
         return self.end()
 
-    def begin(self) -> None:
+    def begin(self, measure: str = "") -> None:
         """Begins a round."""
         assert self.process.stdin
-        self.process.stdin.write("run\n")
+        self.process.stdin.write(f"{measure}\n")
         self.process.stdin.flush()
 
     def end(self) -> float:

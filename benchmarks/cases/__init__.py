@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from cases.heavy import HEAVY
+
 
 @dataclass(frozen=True)
 class Case:
@@ -148,6 +150,10 @@ CASES = {
     ),
     "resize_gradient": Case("the gradients of the same", "image", 1.2, 5),
     "suppression": Case("suppression among 300, 1000 and 3000 boxes", "image", 1.2, 5),
+    **{
+        name: Case(f"{heavy.title}, PYNATIVE_MODE", "heavy", 1.2, 7)
+        for name, heavy in HEAVY.items()
+    },
     "wide_deep": Case(
         "Wide & Deep, 39 fields, 200 000 rows of 80, batch 1024, train step", "sparse", 0.9
     ),

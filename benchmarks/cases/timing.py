@@ -41,6 +41,15 @@ def _mean_of(call: Callable[[], object], period: float) -> float:
     return past / calls * 1e3
 
 
+def steady(call: Callable[[], object], budget: float = 60.0) -> Callable[[], float]:
+    """What takes the best of up to seven timings of a call, each of 3 ms at least, within some `budget` of milliseconds."""
+    for _ in range(2):
+        call()
+    once = best_of(call, 2)
+    inner = max(1, int(3 / max(once, 1e-3)))
+    return lambda: best_of(call, max(1, min(7, int(budget / (inner * once)))), inner)
+
+
 def first_less_later(step: Callable[[], object]) -> float:
     """What the first call takes beyond the best of three later ones, in seconds."""
     clock = time.process_time if CPU_TIME else time.perf_counter

@@ -13,6 +13,7 @@ void DefineAllOps(OpRegistry& ops) {
   DefineReduce(ops);
   DefineLinalg(ops);
   DefineFactor(ops);
+  DefineDistance(ops);
   DefineArray(ops);
   DefineIndexing(ops);
   DefineSearch(ops);

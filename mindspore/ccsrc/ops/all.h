@@ -15,6 +15,7 @@ void DefineLinalg(OpRegistry& ops);
 void DefineFactor(OpRegistry& ops);
 void DefineArray(OpRegistry& ops);
 void DefineIndexing(OpRegistry& ops);
+void DefineDistance(OpRegistry& ops);
 void DefineSearch(OpRegistry& ops);
 void DefineCreation(OpRegistry& ops);
 void DefineConv(OpRegistry& ops);

@@ -86,3 +86,22 @@ row(
         args(f32(2, 3), f32(3), data_format="NCDHW", says="must have 5 dimensions with 'NCDHW'"),
     ],
 )
+
+row(
+    "SquaredDistances",
+    ref=lambda x, y: ((x[..., :, None, :] - y[..., None, :, :]) ** 2).sum(-1),
+    good=[
+        args(f32(2, 3), f32(4, 3)),
+        args(f32(2, 3, 5), f32(2, 4, 5)),
+        args(f32(101, 7), f32(37, 7)),
+        args(f32(7, 300), f32(5, 300)),
+        args(f32(0, 3), f32(4, 3)),
+    ],
+    bad=[
+        args(f32(3), f32(3), says="the inputs must have at least 2 dimensions"),
+        args(f32(2, 3), f32(2, 4), says="of the same sizes but for the last but one"),
+        args(f32(2, 3), f64(2, 3), says="must have the same dtype"),
+        args(i32(2, 3), i32(2, 3), says="the dtype of 'x' must be one of"),
+    ],
+    tol=LOOSE,
+)

@@ -25,7 +25,7 @@ class CpuBackend : public Backend {
          {AddElementwise, AddReduce,    AddMatMul,   AddConv,    AddConvBias, AddPool,    AddUnfold,
           AddNorm,        AddSoftmax,   AddLoss,     AddArray,   AddIndexing, AddRandom,  AddOptim,
           AddAttention,   AddRecurrent, AddNumbers,  AddInteger, AddFused,    AddSpecial, AddSearch,
-          AddCtc,         AddFactor,    AddResample, AddBoxes,   AddFft}) {
+          AddCtc,         AddFactor,    AddResample, AddBoxes,   AddFft,      AddDistance}) {
       add(table_);
     }
     table_.For("UpdateGroup").Try("ranges", [this](const KernelRequest& request) {

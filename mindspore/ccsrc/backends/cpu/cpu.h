@@ -16,6 +16,7 @@ int64_t PackedSize(const KernelRequest& convolution);
 void AddElementwise(KernelTable& table);
 void AddReduce(KernelTable& table);
 void AddMatMul(KernelTable& table);
+void AddDistance(KernelTable& table);
 void AddFactor(KernelTable& table);
 void AddConv(KernelTable& table);
 void AddConvBias(KernelTable& table);

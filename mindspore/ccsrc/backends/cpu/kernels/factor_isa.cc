@@ -35,8 +35,23 @@ constexpr int64_t kHeight = 96;  // rows of a that are packed together
 template <class T>
 constexpr int64_t kWidth = 2 * kLanes<T>;
 
+// What is summed of an element of a and one of b.
+struct Product {
+  template <class T, class V>
+  static V Of(T a, V b) {
+    return a * b;
+  }
+};
+struct Square {
+  template <class T, class V>
+  static V Of(T a, V b) {
+    V d = a - b;
+    return d * d;
+  }
+};
+
 // sums = a b, of kRows packed rows and kWidth packed columns.
-template <class T>
+template <class Rule, class T>
 void Tile(int64_t k, const T* a, const T* b, T* sums) {
   using V = typename VectorOf<T>::type;
   V lanes[kRows][2] = {};
@@ -45,8 +60,8 @@ void Tile(int64_t k, const T* a, const T* b, T* sums) {
 #pragma GCC unroll 6
     for (int64_t r = 0; r < kRows; ++r) {
       T x = a[p * kRows + r];
-      lanes[r][0] += x * b0;
-      lanes[r][1] += x * b1;
+      lanes[r][0] += Rule::Of(x, b0);
+      lanes[r][1] += Rule::Of(x, b1);
     }
   }
   __builtin_memcpy(sums, lanes, sizeof(lanes));
@@ -95,9 +110,9 @@ void AddTile(int64_t rows, int64_t columns, const T* sums, T* c, int64_t step) {
   }
 }
 
-template <class T>
-void Multiply(int64_t m, int64_t j, int64_t end, int64_t k, T alpha, View<T> a, View<T> b,
-              View<T> c) {
+template <class Rule, class T>
+void AddSums(int64_t m, int64_t j, int64_t end, int64_t k, T alpha, View<T> a, View<T> b,
+             View<T> c) {
   constexpr int64_t kColumns = 256;
   thread_local std::vector<T> packed_a, packed_b;
   packed_a.resize(static_cast<size_t>(kDepth * (kHeight + kRows)));
@@ -115,7 +130,7 @@ void Multiply(int64_t m, int64_t j, int64_t end, int64_t k, T alpha, View<T> a, 
                  packed_a.data());
         for (int64_t jj = 0; jj < columns; jj += kWidth<T>) {
           for (int64_t i = 0; i < rows; i += kRows) {
-            Tile(depth, packed_a.data() + i * depth, packed_b.data() + jj * depth, sums);
+            Tile<Rule>(depth, packed_a.data() + i * depth, packed_b.data() + jj * depth, sums);
             AddTile(std::min(kRows, rows - i), std::min(kWidth<T>, columns - jj), sums,
                     c.at + (i0 + i) * c.row + j0 + jj, c.row);
           }
@@ -123,6 +138,16 @@ void Multiply(int64_t m, int64_t j, int64_t end, int64_t k, T alpha, View<T> a, 
       }
     }
   }
+}
+
+template <class T>
+void Multiply(int64_t m, int64_t j, int64_t end, int64_t k, T alpha, View<T> a, View<T> b,
+              View<T> c) {
+  AddSums<Product>(m, j, end, k, alpha, a, b, c);
+}
+template <class T>
+void AddSquares(int64_t m, int64_t n, int64_t k, View<T> a, View<T> b, View<T> c) {
+  AddSums<Square>(m, 0, n, k, T(1), a, b, c);
 }
 
 // ---- rows ----------------------------------------------------------------------------------
@@ -307,8 +332,8 @@ void Rotate(int64_t count, const Rotation<T>* rotations, View<T> z, int64_t j, i
 
 template <class T>
 FactorLoops<T> MakeFactorLoops() {
-  return {Multiply<T>, Cholesky<T>, Eliminate<T>,    Solve<T>,
-          AddRows<T>,  DotRows<T>,  SubtractRows<T>, Rotate<T>};
+  return {Multiply<T>, AddSquares<T>, Cholesky<T>,     Eliminate<T>, Solve<T>,
+          AddRows<T>,  DotRows<T>,    SubtractRows<T>, Rotate<T>};
 }
 
 template FactorLoops<float> MakeFactorLoops<float>();

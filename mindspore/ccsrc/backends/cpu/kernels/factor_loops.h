@@ -33,6 +33,8 @@ struct FactorLoops {
   // columns [j, end) of c.
   void (*multiply)(int64_t m, int64_t j, int64_t end, int64_t k, T alpha, View<T> a, View<T> b,
                    View<T> c);
+  // c += the sums of k squared differences each, (a(i, :) - b(:, j))^2, all m rows and n columns.
+  void (*add_squares)(int64_t m, int64_t n, int64_t k, View<T> a, View<T> b, View<T> c);
   // The upper factor in place of the upper triangle; false where the matrix is not positive.
   bool (*cholesky)(int64_t n, View<T> a);
   // Elimination of m rows with exchanges in n columns; `pivots` counts from the first row.

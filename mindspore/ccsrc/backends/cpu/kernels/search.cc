@@ -8,21 +8,41 @@
 namespace ms::cpu {
 namespace {
 
+// Values whose reads, each of which waits for the one before, overlap.
+constexpr int64_t kTogether = 16;
+
+// The places of up to kTogether values in a row, without branches that depend on them.
+template <bool kRight, class T, class I>
+void Places(const T* row, int64_t size, const T* values, int64_t count, I* out) {
+  using C = ComputeType<T>;
+  int64_t at[kTogether] = {};
+  // Written so that a nan passes everything.
+  auto before = [&](int64_t i, int64_t place) {
+    C e = static_cast<C>(row[place]), value = static_cast<C>(values[i]);
+    return kRight ? !(e > value) : !(e >= value);
+  };
+  int64_t left = size;
+  for (; left > 1; left -= left / 2) {
+    int64_t half = left / 2;
+    for (int64_t i = 0; i < count; ++i) at[i] += half & -int64_t{before(i, at[i] + half - 1)};
+  }
+  for (int64_t i = 0; i < count; ++i)
+    out[i] = static_cast<I>(at[i] + (left == 1 && before(i, at[i])));
+}
+
 template <class T, class I>
 void Search(const T* rows, const T* values, I* out, int64_t row_size, int64_t per_row,
             int64_t count, bool one_row, bool right) {
-  using C = ComputeType<T>;
   double ns = 5.0 * static_cast<double>(std::bit_width(static_cast<uint64_t>(row_size)) + 1);
   ParallelFor(count, ns, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      const T* row = one_row ? rows : rows + i / per_row * row_size;
-      C value = static_cast<C>(values[i]);
-      // Written so that a nan passes everything.
-      auto before = [=](T element) {
-        C e = static_cast<C>(element);
-        return right ? !(e > value) : !(e >= value);
-      };
-      out[i] = static_cast<I>(std::partition_point(row, row + row_size, before) - row);
+    while (begin < end) {
+      int64_t row = one_row ? 0 : begin / per_row, last = one_row ? end : (row + 1) * per_row;
+      int64_t n = std::min({last, end, begin + kTogether}) - begin;
+      if (right)
+        Places<true>(rows + row * row_size, row_size, values + begin, n, out + begin);
+      else
+        Places<false>(rows + row * row_size, row_size, values + begin, n, out + begin);
+      begin += n;
     }
   });
 }

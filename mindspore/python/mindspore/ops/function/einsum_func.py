@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import operator
 import string
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache, partial
+from typing import Any, NamedTuple
 
 from mindspore._core import Tensor
 from mindspore.common._kinds import Ints
@@ -21,10 +23,45 @@ _LETTERS = string.ascii_uppercase + string.ascii_lowercase  # in the order of im
 Label = Any
 
 
+class _Sketch(NamedTuple):
+    """A tensor that a plan will make: the plan, its place among all, its shape."""
+
+    plan: _Plan
+    place: int
+    shape: tuple
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    def then(self, call: Callable, shape: Iterable, *others: _Sketch) -> _Sketch:
+        """What a call makes of this one and others."""
+        return self.plan.add(call, tuple(shape), (self, *others))
+
+
+class _Plan:
+    """What becomes of operands of given shapes, call by call; every tensor is used once."""
+
+    def __init__(self, shapes: tuple):
+        self.operands = [_Sketch(self, i, shape) for i, shape in enumerate(shapes)]
+        self.steps: list[tuple[Callable, tuple]] = []
+
+    def add(self, call: Callable, shape: tuple, inputs: Sequence[_Sketch]) -> _Sketch:
+        self.steps.append((call, tuple(x.place for x in inputs)))
+        return _Sketch(self, len(self.operands) + len(self.steps) - 1, shape)
+
+    def __call__(self, operands: Sequence[Tensor]) -> Tensor:
+        values = dict(enumerate(operands))
+        for made, (call, places) in enumerate(self.steps, len(operands)):
+            values[made] = call(*[values.pop(i) for i in places])
+        (result,) = values.values()
+        return result
+
+
 class _Equation:
     """The labels of operands and of the result."""
 
-    def __init__(self, text: str, operands: Sequence[Tensor]):
+    def __init__(self, text: str, operands: Sequence[_Sketch]):
         text = text.replace(" ", "")
         left, arrow, right = text.partition("->")
         parts = left.split(",")
@@ -66,7 +103,7 @@ class _Equation:
 class _Named:
     """A tensor whose axes have labels, each once."""
 
-    def __init__(self, x: Tensor, labels: list[Label]):
+    def __init__(self, x: _Sketch, labels: list[Label]):
         while len({*labels}) < len(labels):
             twice = next(n for n in labels if labels.count(n) > 1)
             first = labels.index(twice)
@@ -76,7 +113,9 @@ class _Named:
                     f"For 'einsum', axes named {twice!r} must have the same size, but got {x.shape[first]} and "
                     f"{x.shape[second]}."
                 )
-            x = diagonal(x, 0, first, second)
+            call = partial(diagonal, offset=0, dim1=first, dim2=second)
+            shape = (n for i, n in enumerate(x.shape) if i not in (first, second))
+            x = x.then(call, (*shape, x.shape[first]))
             labels = [n for i, n in enumerate(labels) if i not in (first, second)] + [twice]
         self.x, self.labels = x, labels
 
@@ -88,15 +127,21 @@ class _Named:
         gone = [i for i, n in enumerate(self.labels) if n not in kept]
         if not gone:
             return self
-        x = _sum(self.x, axis=gone, keep_dims=False)
+        left = (n for i, n in enumerate(self.x.shape) if i not in gone)
+        x = self.x.then(partial(_sum, axis=gone, keep_dims=False), left)
         return _Named(x, [n for n in self.labels if n in kept])
 
-    def ordered(self, labels: list[Label]) -> Tensor:
+    def ordered(self, labels: list[Label]) -> _Sketch:
         """The tensor with axes in that order; those that it lacks have size 1."""
         order = [self.labels.index(n) for n in labels if n in self.labels]
-        x = self.x if order == sorted(order) else _transpose(self.x, perm=order)
-        shape = [self.size(n) for n in labels]
-        return x if list(x.shape) == shape else _reshape(x, shape=shape)
+        x = self.x
+        if order != sorted(order):
+            x = x.then(partial(_transpose, perm=order), (x.shape[i] for i in order))
+        return _reshaped(x, tuple(self.size(n) for n in labels))
+
+
+def _reshaped(x: _Sketch, shape: tuple) -> _Sketch:
+    return x if x.shape == shape else x.then(partial(_reshape, shape=shape), shape)
 
 
 def _check_sizes(operands: list[_Named]) -> None:
@@ -122,16 +167,19 @@ def _contracted(a: _Named, b: _Named, kept: set) -> _Named:
     rows, columns = ([n for n in x.labels if n not in both] for x in (a, b))
     result = [*batch, *rows, *columns]
     if not inner and (not rows or not columns):
-        return _Named(a.ordered(result) * b.ordered(result), result).summed(kept)
+        first, second = a.ordered(result), b.ordered(result)
+        whole = broadcast_shapes("einsum", first.shape, second.shape)
+        return _Named(first.then(operator.mul, whole, second), result).summed(kept)
     shape = broadcast_shapes("einsum", *(tuple(x.size(n) for n in batch) for x in (a, b)))
     sides = []
     for x, order in ((a, [rows, inner]), (b, [inner, columns])):
         sizes = [math.prod(x.size(n) for n in names) for names in order]
         whole = x.ordered([*batch, *order[0], *order[1]])
-        sides.append(_reshape(whole, shape=(*(x.size(n) for n in batch), *sizes)))
-    product = _product(*sides)
+        sides.append(_reshaped(whole, (*(x.size(n) for n in batch), *sizes)))
+    first, second = sides
+    product = first.then(_product, (*shape, first.shape[-2], second.shape[-1]), second)
     ends = [x.size(n) for x, names in ((a, rows), (b, columns)) for n in names]
-    return _Named(_reshape(product, shape=(*shape, *ends)), result).summed(kept)
+    return _Named(_reshaped(product, (*shape, *ends)), result).summed(kept)
 
 
 def _cheapest(operands: list[_Named], kept: list[set]) -> tuple[int, int]:
@@ -189,8 +237,17 @@ def einsum(equation: Any, *operands: Any) -> Tensor:
         )
     if not given or not all(isinstance(x, Tensor) for x in given):
         raise TypeError("For 'einsum', the operands must be Tensors.")
-    parsed = _Equation(equation, given)
-    left = [_Named(x, labels) for x, labels in zip(given, parsed.operands)]
+    shapes = tuple(tuple(x.shape) for x in given)
+    fixed = all(type(n) is int for shape in shapes for n in shape)
+    return (_planned if fixed else _planned.__wrapped__)(equation, shapes)(given)
+
+
+@lru_cache(maxsize=1024)
+def _planned(equation: str, shapes: tuple) -> _Plan:
+    """How the result is made of operands of these shapes."""
+    plan = _Plan(shapes)
+    parsed = _Equation(equation, plan.operands)
+    left = [_Named(x, labels) for x, labels in zip(plan.operands, parsed.operands)]
     _check_sizes(left)
     while len(left) > 1:
         named = [{*x.labels} for x in left]
@@ -199,12 +256,10 @@ def einsum(equation: Any, *operands: Any) -> Tensor:
         kept = wanted.union(*(n for at, n in enumerate(named) if at not in (i, j)))
         second, first = left.pop(j), left.pop(i)
         left.append(_contracted(first, second, kept))
-    last = left[0].summed({*parsed.result})
-    return (
-        raw("Identity")(last.ordered(parsed.result))
-        if len(given) == 1
-        else last.ordered(parsed.result)
-    )
+    last = left[0].summed({*parsed.result}).ordered(parsed.result)
+    if len(shapes) == 1:  # never the operand itself
+        last.then(raw("Identity"), last.shape)
+    return plan
 
 
 def einsum_ext(equation: Any, *operands: Any) -> Tensor:
