@@ -443,3 +443,12 @@ def test_index_add_updates_its_parameter():
     w = Parameter(Tensor(np.zeros((3, 2), np.float32)), name="w")
     ops.IndexAdd(0)(w, Tensor([2, 2]), Tensor(np.ones((2, 2), np.float32)))
     np.testing.assert_array_equal(w.asnumpy(), [[0, 0], [0, 0], [2, 2]])
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_more_differences_than_elements_are_none(compiled):
+    def function(x):
+        return ops.diff(x, 7, 0), ops.diff(x, 2)
+
+    of_first, of_last = (ms.jit(function) if compiled else function)(t(np.ones((3, 2))))
+    assert of_first.shape == (0, 2) and of_last.shape == (3, 0)

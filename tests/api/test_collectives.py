@@ -166,3 +166,7 @@ def test_the_older_paths():
     assert get_rank() == 0
     assert AllReduce is ops.AllReduce is comm_ops.AllReduce
     assert AllReduce(ReduceOp.MAX).op == "max"
+
+
+def test_a_group_of_all_processes_is_the_world():
+    assert ops.new_group() == ops.new_group() == communication.GlobalComm.WORLD_COMM_GROUP

@@ -249,3 +249,8 @@ def test_types_decide_in_compiled_code() -> None:
 
     for x in (Tensor([1.0]), Tensor([1.0], ms.float16), Tensor([1])):
         assert jit(function, fullgraph=True)(x).asnumpy() == function(x).asnumpy()
+
+
+def test_a_python_float_computes_in_32_bits() -> None:
+    assert ops.typeof(1.5) == ms.float32
+    assert [ops.typeof(x) for x in (1, True)] == [ms.int64, ms.bool_]

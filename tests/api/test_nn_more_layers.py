@@ -123,7 +123,7 @@ def test_dropped_channels(mode):
             "at least 11",
         ),
         (lambda: nn.CentralCrop(0.0), ValueError, "'central_fraction'"),
-        (lambda: nn.Dropout2d(0.5)(Tensor(data(2, 3))), ValueError, "4 dimensions"),
+        (lambda: nn.Dropout2d(0.5).set_train()(Tensor(data(2, 3))), ValueError, "4 dimensions"),
         (lambda: nn.Softmax2d()(Tensor(data(2, 3))), ValueError, "3 or 4 dimensions"),
     ],
 )
@@ -157,3 +157,11 @@ def test_dropout_of_mint(mode):
     same = nn.DropoutExt(0.5, inplace=True).set_train()(changed)
     np.testing.assert_array_equal(changed.asnumpy(), same.asnumpy())
     assert (changed.asnumpy() == 0).any()
+
+
+@pytest.mark.parametrize("layer", [nn.Dropout1d, nn.Dropout2d, nn.Dropout3d])
+def test_channels_of_any_shape_stay_outside_training(layer):
+    x = Tensor(np.ones((2,), np.float32))
+    np.testing.assert_array_equal(layer(0.5)(x).asnumpy(), x.asnumpy())
+    with pytest.raises(ValueError, match=r"the input must have \d dimensions, but got the shape"):
+        layer(0.5).set_train()(x)

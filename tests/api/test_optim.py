@@ -437,3 +437,18 @@ def test_weight_decay_is_not_divided_by_the_loss_scale(make, schedule, mode):
             optimizer((gradient, gradient))
         results.append([w.asnumpy(), v.asnumpy()])
     np.testing.assert_allclose(results[1], results[0], rtol=1e-6)
+
+
+@pytest.mark.parametrize("mode", [ms.GRAPH_MODE, ms.PYNATIVE_MODE])
+def test_an_optimizer_of_ones_own_reads_decays_as_tensors(mode):
+    class Decays(nn.Optimizer):
+        def construct(self, gradients):
+            return self.get_weight_decay()
+
+    ms.set_context(mode=mode)
+    w, v = parameters()[:2]
+    decay = Decays(0.1, [w, v], weight_decay=0.5)((w, v))
+    assert isinstance(decay, Tensor) and decay.dtype == ms.float32 and float(decay) == 0.5
+    of_groups = Decays(0.1, [{"params": [w], "weight_decay": 0.25}, {"params": [v]}])((w, v))
+    assert all(isinstance(d, Tensor) and d.dtype == ms.float32 for d in of_groups)
+    assert [float(d) for d in of_groups] == [0.25, 0.0]

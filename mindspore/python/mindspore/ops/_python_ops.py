@@ -200,7 +200,10 @@ def is_tensor(obj: Any) -> bool:
 
 
 def typeof(x: Any) -> Any:
-    """The type of a tensor, which tells that of its elements, or of another value."""
+    """The type of a tensor, which tells that of its elements, or of another value: a float is one of 32 bits in
+    computations."""
+    if isinstance(x, float):
+        return mstype.float32
     return mstype.get_py_obj_dtype(x)
 
 

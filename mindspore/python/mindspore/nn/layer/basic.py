@@ -163,14 +163,14 @@ class _DropoutChannels(Cell):
 
     def construct(self, x: Tensor) -> Tensor:
         """The input with some channels dropped, or the input itself outside training."""
+        if not self.training or self.p == 0:
+            return x
         shape = x.shape
         if len(shape) not in self._ranks:
             raise ValueError(
                 f"For '{self.cls_name}', the input must have {self._ranks[-1]} dimensions, "
                 f"but got the shape {shape}."
             )
-        if not self.training or self.p == 0:
-            return x
         channels = len(shape) - self._ranks[-1] + 2
         mask = ops.ones(shape[:channels] + (1,) * (len(shape) - channels), x.dtype)
         return x * (mask * 0 if self.dropout is None else self.dropout(mask)[0])

@@ -109,7 +109,7 @@ class AdaFactor(Optimizer):
             rate = ops.minimum(ops.rsqrt(step), most)
         states = tuple(zip(self.exp_avg, self.exp_avg_sq_row, self.exp_avg_sq_col, self.exp_avg_sq))
         rates = of_each(rate, self.param_length)
-        decays = of_each(self.get_weight_decay(), self.param_length)
+        decays = of_each(self._current_decay(), self.param_length)
         settings = (self.eps, self.clip_threshold, self.beta1, self.scale_parameter)
         beta2 = 1.0 - ops.pow(step, -self.decay_rate)
         steps(factored, (self.parameters, states, gradients, rates, decays), beta2, settings)

@@ -47,7 +47,7 @@ class Lamb(Optimizer):
     def construct(self, gradients: Sequence[Tensor]) -> bool:
         """Update the parameters."""
         gradients = self.gradients_centralization(self._as_weights(gradients))
-        decays = self.get_weight_decay()
+        decays = self._current_decay()
         lr = self.get_lr()
         self._next_step()
         step = self.global_step.reshape(()).astype(mstype.float32)

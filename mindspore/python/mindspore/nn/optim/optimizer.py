@@ -327,7 +327,14 @@ class Optimizer(UpdateCell):
         return tuple([rates[i] for i in self._group_ids])
 
     def get_weight_decay(self) -> Any:
-        """The weight decay of this step; with groups a tuple with one per parameter."""
+        """The weight decay of this step as a Tensor; with groups a tuple with one per parameter."""
+        decays = self._current_decay()
+        if self.is_group:
+            return tuple([P.Cast()(decay, mstype.float32) for decay in decays])
+        return P.Cast()(decays, mstype.float32)
+
+    def _current_decay(self) -> Any:
+        """As `get_weight_decay`, with numbers for what does not change."""
         moving: list[Any] = []
         for schedule in self._decay_cells:
             moving.append(schedule(self.global_step).reshape(()))
@@ -343,7 +350,7 @@ class Optimizer(UpdateCell):
         sum is divided afterwards."""
         if not self.exec_weight_decay:
             return gradients
-        decays = self.get_weight_decay()
+        decays = self._current_decay()
         if self.need_scale:
             scale = self.loss_scale
             decays = tuple([d * scale for d in decays]) if self.is_group else decays * scale

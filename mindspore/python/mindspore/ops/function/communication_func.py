@@ -270,8 +270,10 @@ def new_group(
     use_local_synchronization: bool = False,
     group_desc: str | None = None,
 ) -> str:
-    """Makes a group of processes of the world; its name."""
+    """Makes a group of processes of the world; its name. Of all processes it is the world."""
     del timeout, backend, pg_options, use_local_synchronization
+    if ranks is None and group_desc is None:
+        return _groups.WORLD
     ranks = [_groups.RANK] if ranks is None else list(ranks)
     name = group_desc or f"group_{'_'.join(map(str, ranks))}"
     _groups.make(name, ranks)

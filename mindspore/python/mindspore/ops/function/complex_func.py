@@ -7,11 +7,10 @@ from typing import Any, Literal
 import numpy as np
 
 from mindspore import _core
-from mindspore._core import DType, Tensor
-from mindspore.common._kinds import Count, PositiveInt
+from mindspore._core import Tensor
+from mindspore.common._kinds import PositiveInt
 from mindspore.ops._bind import raw
 from mindspore.ops.function.array_func import pad, swapaxes
-from mindspore.ops.function.creation_func import logspace
 from mindspore.ops.function.fft_func import _COMPLEX, Norm, _complex, _scale
 from mindspore.ops.function.math_func import angle
 from mindspore.ops.function.matrix_classes import _NEEDED, _made
@@ -128,12 +127,6 @@ def _conjugate_transpose(x: Tensor, perm: Any) -> Tensor:
     return _conj(raw("Transpose")(x, perm=tuple(perm)))
 
 
-def _log_space(start: Tensor, end: Tensor, steps: Count, base: int, dtype: DType) -> Tensor:
-    if steps == 0:
-        return raw("Zeros")(shape=(0,), dtype=dtype)
-    return logspace(start, end, steps, base, dtype=dtype)
-
-
 def _real_transform(x: Tensor, axes: tuple, inverse: bool, scale: str, sizes: tuple) -> Tensor:
     """Half a spectrum of real numbers, or the numbers of one."""
     if not inverse:
@@ -187,12 +180,6 @@ _TABLE: list[tuple] = [
             "onesided": True,
             "signal_sizes": (),
         },
-    ),
-    (
-        "LogSpace",
-        "Powers of `base` whose exponents are evenly spaced.",
-        _log_space,
-        {"steps": 10, "base": 10, "dtype": _core.float32},
     ),
     ("Polar", "Complex numbers from magnitudes and angles.", polar, {}),
     (

@@ -26,6 +26,8 @@ def _log_space(
     dtype: DType = _core.float32,
 ) -> Tensor:
     """Powers of a base whose exponents have equal distances."""
+    if steps == 0:
+        return raw("Zeros")(shape=(0,), dtype=dtype)
     return logspace(start, end, steps, base, dtype=dtype)
 
 
