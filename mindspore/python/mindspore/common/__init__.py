@@ -23,6 +23,10 @@ def __getattr__(name: str):
         from mindspore.ops import _sparse  # which ops are made of
 
         return getattr(_sparse, name)
+    if name in ("jit_class", "lazy_inline", "no_inline", "recompute"):
+        import mindspore  # where they are made
+
+        return getattr(mindspore, name)
     raise AttributeError(f"module 'mindspore.common' has no attribute '{name}'")
 
 

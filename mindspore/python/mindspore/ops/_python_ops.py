@@ -134,7 +134,7 @@ def numel(input: Tensor) -> int:
     return int(input.size)
 
 
-def tuple_to_array(input_x: Sequence[Real]) -> Tensor:
+def tuple_to_array(input_x: Sequence[Real] | range) -> Tensor:
     """Numbers as a tensor: Int32 for ints, Float32 for floats."""
     integers = np.array(input_x).dtype.kind == "i"
     return Tensor(list(input_x), _core.int32 if integers else None)
