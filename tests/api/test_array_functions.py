@@ -14,6 +14,7 @@ M = X[0]
 V = np.float32([3, 1, 2])
 INTS = np.arange(6, dtype=np.int32).reshape(2, 3)
 B = X > 0
+SAMPLED = Tensor([[1], [2]], ms.int64)
 
 
 def t(x):
@@ -452,3 +453,56 @@ def test_more_differences_than_elements_are_none(compiled):
 
     of_first, of_last = (ms.jit(function) if compiled else function)(t(np.ones((3, 2))))
     assert of_first.shape == (0, 2) and of_last.shape == (3, 0)
+
+
+COUNTED = {
+    "a prediction": (ops.ConfusionMatrix(3), [0, 1], [3, 5]),
+    "a label below": (ops.ConfusionMatrix(3), [-1, 2], [0, 1]),
+    "a label above": (ops.ConfusionMatrix(3), [0, 3], [0, 1]),
+    "a place": (ops.UnravelIndex(), [99], [2, 3]),
+    "a place below": (ops.UnravelIndex(), [-1], [2, 3]),
+}
+
+
+@pytest.mark.parametrize("mode", [ms.GRAPH_MODE, ms.PYNATIVE_MODE])
+@pytest.mark.parametrize("which", COUNTED)
+@pytest.mark.filterwarnings("ignore::mindspore.compile.errors.RunsEagerly")
+def test_numbers_that_nothing_is_counted_by_are_refused(which: str, mode: int) -> None:
+    op, left, right = COUNTED[which]
+    ms.set_context(mode=mode)
+
+    class Net(ms.nn.Cell):
+        def construct(self, x, y):
+            return op(x, y)
+
+    with pytest.raises(IndexError, match=r"must be in \[0, \d\), but got "):
+        Net()(Tensor(left, ms.int32), Tensor(right, ms.int32))
+
+
+def test_confusion_counts_each_pair_in_its_row() -> None:
+    labels, predictions = Tensor([0, 1, 1, 2], ms.int32), Tensor([2, 1, 1, 0], ms.int32)
+    counts = ops.ConfusionMatrix(3)(labels, predictions)
+    assert counts.asnumpy().tolist() == [[0, 0, 1], [0, 2, 0], [1, 0, 0]]
+    weighed = ops.ConfusionMatrix(3, "float32")(labels, predictions, Tensor([0.5, 1.0, 2.0, 3.0]))
+    assert weighed.asnumpy().tolist() == [[0, 0, 0.5], [0, 3, 0], [3, 0, 0]]
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        ("matrix_diag_part", lambda: ops.matrix_diag_part(Tensor(M), 0, Tensor([1.0, 2.0]))),
+        (
+            "uniform_candidate_sampler",
+            lambda: ops.uniform_candidate_sampler(SAMPLED, 2, 3, True, 5),
+        ),
+        (
+            "log_uniform_candidate_sampler",
+            lambda: ops.log_uniform_candidate_sampler(SAMPLED, 2, 3, True, 5),
+        ),
+        ("UniqueConsecutive", lambda: ops.UniqueConsecutive(dim=3)(Tensor(V))),
+        ("unique_consecutive", lambda: ops.unique_consecutive(Tensor(V), dim=3)),
+    ],
+)
+def test_an_error_names_what_was_called(name: str, wrong) -> None:
+    with pytest.raises(ValueError, match=f"For '{name}'"):
+        wrong()

@@ -48,7 +48,9 @@ def difference(expected: Any, got: Any, tol: float | None = None, shape_only: bo
         parts = ((k, difference(v, got[k], tol, shape_only)) for k, v in expected.items())
         return next((f"{k}: {d}" for k, d in parts if d), "")
     if isinstance(expected, float) and isinstance(got, float):
-        same = shape_only or np.isclose(expected, got, rtol=tol or 1e-5, equal_nan=True)
+        same = shape_only or np.isclose(
+            expected, got, rtol=1e-5 if tol is None else tol, equal_nan=True
+        )
         return "" if same else f"expected {expected}, but got {got}"
     same = type(expected) is type(got) and (shape_only or expected == got)
     return "" if same else f"expected {_short(expected)}, but got {_short(got)}"
@@ -62,21 +64,26 @@ def _arrays(expected: dict, got: Any, tol: float | None, shape_only: bool) -> st
             return f"expected {what} {expected[what]}, but got {got[what]}"
     if shape_only:
         return ""
-    tolerance = tol or _TOLERANCE.get(expected["dtype"].replace("numpy f", "F"), 0.0)
-    left, right = (np.asarray(x["values"], np.float64) for x in (expected, got))
-    if not left.size:
-        return ""
-    scale = np.abs(left[np.isfinite(left)]).max(initial=0.0)
-    near = np.isclose(
-        left, right, rtol=tolerance, atol=tolerance * max(1.0, scale * 0.1), equal_nan=True
-    )
+    dtype = expected["dtype"].replace("numpy f", "F").replace("numpy c", "C")
+    tolerance = _TOLERANCE.get(dtype, 0.0) if tol is None else tol
+    left, right = expected["values"], got["values"]
+    if tolerance or dtype in _TOLERANCE:
+        near = _near(np.asarray(left, np.float64), np.asarray(right, np.float64), tolerance)
+    else:  # integers keep all their digits
+        near = np.array([x == y for x, y in zip(left, right)], bool)
     if near.all():
         return ""
     worst = int(np.argmin(near))
     return (
-        f"{int((~near).sum())} of {left.size} elements differ, the first at {worst}: expected "
-        f"{expected['values'][worst]}, but got {got['values'][worst]}"
+        f"{int((~near).sum())} of {near.size} elements differ, the first at {worst}: expected "
+        f"{left[worst]}, but got {right[worst]}"
     )
+
+
+def _near(left: np.ndarray, right: np.ndarray, tolerance: float) -> np.ndarray:
+    """Which elements agree, where a small one of a large array may be off by as little of the largest one."""
+    scale = np.abs(left[np.isfinite(left)]).max(initial=0.0)
+    return np.isclose(left, right, rtol=tolerance, atol=tolerance * scale, equal_nan=True)
 
 
 def _short(value: Any) -> str:

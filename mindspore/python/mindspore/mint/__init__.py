@@ -19,8 +19,7 @@ __all__ = sorted({*FACES, *functions.__all__})
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return importlib.import_module(f"{__name__}.{name}")
-    value = globals()[name] = _face(name)
-    return value
+    return _face(name)
 
 
 def __dir__() -> list[str]:

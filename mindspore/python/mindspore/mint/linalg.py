@@ -3,11 +3,11 @@
 from mindspore.mint._faces import attribute_of, read_faces
 
 FACES = read_faces("""
-    inv(input) = ops.inverse
-    matrix_norm(A, ord, dim, keepdim) = ops.matrix_norm axis=dim keepdims=keepdim
-    norm() = ops.norm
-    qr() = ops.qr
-    vector_norm() = ops.vector_norm
+    inv = ops.inverse
+    matrix_norm = ops.matrix_norm axis=dim keepdims=keepdim
+    norm = ops.norm
+    qr = ops.qr
+    vector_norm = ops.vector_norm
 """)
 
 

@@ -16,29 +16,29 @@ _SAME = """
 _OTHER_NAMES = """
     all(input, dim=None, keepdim=False) = ReduceAll
     any(input, dim=None, keepdim=False) = ReduceAny
-    argmax(input, dim, keepdim) = ops.argmax
-    baddbmm(input, batch1, batch2, beta, alpha) = ops.baddbmm
+    argmax = ops.argmax
+    baddbmm = ops.baddbmm
     cat(tensors, dim=0) = Concat
-    chunk(input, chunks, dim) = ops.chunk axis=dim
+    chunk = ops.chunk axis=dim
     clone(input) = Identity
     concat(tensors, dim=0) = Concat
-    cummax(input, dim) = ops.cummax axis=dim
-    diff(input, n, dim, prepend, append) = ops.diff x=input axis=dim
-    frac(input) = ops.frac x=input
+    cummax = ops.cummax axis=dim
+    diff = ops.diff x=input axis=dim
+    frac = ops.frac x=input
     gather(input, dim, index) = GatherD
-    index_select(input, dim, index) = ops.index_select axis=dim
+    index_select = ops.index_select axis=dim
     isclose(input, other, rtol=1e-05, atol=1e-08, equal_nan=False) = IsClose
     isnan(tensor) = IsNan
-    mv(input, vec) = ops.mv mat=input
-    nansum(input, dim, keepdim) = ops.nansum axis=dim keepdims=keepdim
-    narrow(input, dim, start, length) = ops.narrow axis=dim
+    mv = ops.mv mat=input
+    nansum = ops.nansum axis=dim keepdims=keepdim
+    narrow = ops.narrow axis=dim
     permute(input, dims) = Transpose
     reshape(input, shape) = Reshape
-    split(tensor, split_size_or_sections, dim) = ops.split axis=dim
+    split = ops.split axis=dim
     squeeze(input, dim=()) = Squeeze
     stack(tensors, dim=0) = Stack
-    triangular_solve(b, A, upper, transpose, unitriangular) = Tensor.triangular_solve
-    unique_consecutive(input, return_inverse, return_counts, dim) = ops.unique_consecutive return_idx=return_inverse axis=dim
+    triangular_solve = Tensor.triangular_solve
+    unique_consecutive = ops.unique_consecutive
 """
 
-FACES = {name: f"{name}() = ops.{name}" for name in _SAME.split()} | read_faces(_OTHER_NAMES)
+FACES = {name: f"{name} = ops.{name}" for name in _SAME.split()} | read_faces(_OTHER_NAMES)

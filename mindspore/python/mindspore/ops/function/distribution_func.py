@@ -135,11 +135,16 @@ def choice_with_mask(
 
 # ---- samplers of classes --------------------------------------------------------------------------
 def _sampled(
-    true_classes: Tensor, num_true: int, count: int, unique: bool, shares: np.ndarray, seed: int
+    name: str,
+    true_classes: Tensor,
+    num_true: int,
+    count: int,
+    unique: bool,
+    shares: np.ndarray,
+    seed: int,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Classes drawn by their shares, and how often each true class and each drawn one is expected among them. Those that
     must differ are the first to arrive of as many exponential waiting times; how often is then how likely."""
-    name = "candidate_sampler"
     if true_classes.ndim != 2 or true_classes.shape[1] != num_true:
         raise ValueError(
             f"For '{name}', 'true_classes' must have shape [batch, {num_true}], but got {tuple(true_classes.shape)}."
@@ -185,7 +190,9 @@ def uniform_candidate_sampler(
     """Classes below `range_max` drawn evenly, and how often the true ones and they are expected. Hits are left in."""
     del remove_accidental_hits
     shares = np.full(range_max, 1 / range_max)
-    return _sampled(true_classes, num_true, num_sampled, unique, shares, seed)
+    return _sampled(
+        "uniform_candidate_sampler", true_classes, num_true, num_sampled, unique, shares, seed
+    )
 
 
 def log_uniform_candidate_sampler(
@@ -199,7 +206,9 @@ def log_uniform_candidate_sampler(
     """Classes below `range_max` drawn by Zipf's law, and how often the true ones and they are expected."""
     steps = np.log1p(np.arange(range_max + 1))
     shares = np.diff(steps) / steps[-1]
-    return _sampled(true_classes, num_true, num_sampled, unique, shares, seed)
+    return _sampled(
+        "log_uniform_candidate_sampler", true_classes, num_true, num_sampled, unique, shares, seed
+    )
 
 
 # ---- primitives with two seeds --------------------------------------------------------------------

@@ -76,11 +76,11 @@ def _picked(parts: list[Tensor], batch: tuple, places: np.ndarray, shape: tuple)
     return _reshape(taken, shape=(*batch, *shape))
 
 
-def _padding(x: Tensor, value: Real | Tensor, batch: tuple) -> Tensor:
+def _padding(name: str, x: Tensor, value: Real | Tensor, batch: tuple) -> Tensor:
     padding = value if isinstance(value, Tensor) else Tensor(value)
     if padding.size != 1:
         raise ValueError(
-            f"For 'matrix_diag', 'padding_value' must be one number, but got shape {padding.shape}."
+            f"For '{name}', 'padding_value' must be one number, but got shape {padding.shape}."
         )
     return _broadcast_to(
         _reshape(_cast(padding, dtype=x.dtype), shape=(1,) * (len(batch) + 1)), shape=(*batch, 1)
@@ -133,7 +133,9 @@ def matrix_diag(
     places = _Diagonals("matrix_diag", offsets, rows, columns, align).matrix
     size = int(np.prod(x.shape[len(batch) :]))
     places = np.where(places < 0, size, places)
-    return _picked([x, _padding(x, padding_value, batch)], batch, places, (rows, columns))
+    return _picked(
+        [x, _padding("matrix_diag", x, padding_value, batch)], batch, places, (rows, columns)
+    )
 
 
 def matrix_diag_part(
@@ -145,7 +147,8 @@ def matrix_diag_part(
     where = _Diagonals("matrix_diag_part", _offsets("matrix_diag_part", k), rows, columns, align)
     batch = x.shape[:-2]
     places = np.where(where.rows < 0, rows * columns, where.rows)
-    return _picked([x, _padding(x, padding_value, batch)], batch, places, where.shape)
+    filling = _padding("matrix_diag_part", x, padding_value, batch)
+    return _picked([x, filling], batch, places, where.shape)
 
 
 def matrix_set_diag(

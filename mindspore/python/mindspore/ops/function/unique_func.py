@@ -25,15 +25,15 @@ def unique_consecutive(
     input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
 ) -> Any:
     """One element, or slice of an axis, of each run of equal ones; on demand which run each belongs to, and their lengths."""
-    values, inverse, counts = _runs(input, dim)
+    values, inverse, counts = _runs("unique_consecutive", input, dim)
     found = (values, *([inverse] if return_inverse else []), *([counts] if return_counts else []))
     return found if len(found) > 1 else values
 
 
-def _runs(input: Tensor, dim: int | None) -> tuple[Tensor, Tensor, Tensor]:
-    axis = 0 if dim is None else _axis("unique_consecutive", dim, input.ndim)
+def _runs(name: str, input: Tensor, dim: int | None) -> tuple[Tensor, Tensor, Tensor]:
+    axis = 0 if dim is None else _axis(name, dim, input.ndim)
     x = _reshape(input, shape=(-1,)) if dim is None else input
-    array = np.moveaxis(_concrete("unique_consecutive", x), axis, 0)
+    array = np.moveaxis(_concrete(name, x), axis, 0)
     array = array.reshape(len(array), math.prod(array.shape[1:]))
     starts = np.ones(len(array), bool)
     if len(array) > 1:
@@ -50,7 +50,7 @@ def _unique_consecutive(
     x: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
 ) -> tuple[Tensor, Tensor, Tensor]:
     """One element of each run of equal ones, which run each belongs to, and their lengths; what is not asked for is empty."""
-    values, inverse, counts = _runs(x, dim)
+    values, inverse, counts = _runs("UniqueConsecutive", x, dim)
     nothing = Tensor(np.zeros(0, np.int64))
     return values, inverse if return_inverse else nothing, counts if return_counts else nothing
 
@@ -84,11 +84,19 @@ def tail(sequence: Sequence[Any]) -> Any:
 # ---- positions ------------------------------------------------------------------------------------
 def _unravel_index(indices: Tensor, dims: Tensor) -> Tensor:
     """Positions counted through all elements of a shape as coordinates, one row for each axis."""
-    left, rows = indices, []
-    for i in reversed(range(dims.shape[0])):
-        rows.append(bound.floor_mod(left, dims[i]))
-        left = bound.floor_divide(left, dims[i])
-    return raw("Stack")(rows[::-1], axis=0)
+    places, shape = _concrete("UnravelIndex", indices), _concrete("UnravelIndex", dims)
+    _require_below("UnravelIndex", "indices", indices, math.prod(shape.tolist()))
+    return Tensor(np.stack(np.unravel_index(places, shape)).astype(places.dtype))
+
+
+def _require_below(name: str, argument: str, x: Tensor, end: int) -> None:
+    """Refuses numbers out of [0, end). Those that a compiled function works on are left to its kernels."""
+    if x.is_symbolic:
+        return
+    numbers = x.asnumpy()
+    wrong = numbers[(numbers < 0) | (numbers >= end)]
+    if wrong.size:
+        raise IndexError(f"For '{name}', '{argument}' must be in [0, {end}), but got {wrong[0]}.")
 
 
 def _invert_permutation(input_x: Ints | Tensor) -> tuple[int, ...]:
@@ -139,13 +147,11 @@ def _confusion_matrix(
     kind = _core.dtype_of(getattr(_core, dtype)) if isinstance(dtype, str) else dtype
     if weights is None:
         weights = raw("Ones")(shape=labels.shape, dtype=kind)
-    at = _cast(labels, dtype=_core.int64) * num_classes + predictions
-    flat = raw("UnsortedSegmentSum")(
-        _cast(weights, dtype=kind),
-        _cast(at, dtype=_core.int64),
-        num_segments=num_classes * num_classes,
-    )
-    return _reshape(flat, shape=(num_classes, num_classes))
+    sides = {"labels": labels, "predictions": predictions}
+    for argument, classes in sides.items():
+        _require_below("ConfusionMatrix", argument, classes, num_classes)
+    at = raw("Stack")([_cast(x, dtype=_core.int64) for x in sides.values()], axis=-1)
+    return raw("ScatterNd")(at, _cast(weights, dtype=kind), shape=(num_classes, num_classes))
 
 
 def _compare_and_bitpack(x: Tensor, threshold: Tensor) -> Tensor:
