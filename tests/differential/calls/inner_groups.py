@@ -273,3 +273,24 @@ def _(ms):
     functions = import_module("mindspore.communication.comm_func")
     (found,), _ = functions.all_to_all_with_output_shape([(2, 3)], [ms.Tensor(X)])
     return found
+
+
+@case("ops.is_available")
+def _(ms):
+    """Always."""
+    return ms.ops.is_available()
+
+
+@case("ops.is_initialized", ref=lambda: (False, True, False, True))
+def _(ms):
+    """Before the world group is joined, in it, after it, and in it by the other function."""
+    ms.communication.release()
+    before = ms.ops.is_initialized()
+    ms.communication.init()
+    joined = ms.ops.is_initialized()
+    ms.communication.release()
+    left = ms.ops.is_initialized()
+    ms.ops.init_process_group()
+    again = ms.ops.is_initialized()
+    ms.ops.destroy_process_group()
+    return before, joined, left, again

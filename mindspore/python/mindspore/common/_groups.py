@@ -10,6 +10,7 @@ WORLD = "hccl_world_group"
 WORLDS = ("hccl_world_group", "nccl_world_group", "mccl_world_group", "world_group")
 RANK = 0
 _made: dict[str, tuple[int, ...]] = {}
+joined = False
 
 
 def join(function: str) -> None:
@@ -19,6 +20,8 @@ def join(function: str) -> None:
         raise RuntimeError(
             f"For '{function}', this build trains on one device, but the environment asks for {size} (RANK_SIZE)."
         )
+    global joined
+    joined = True
 
 
 def ranks_of(group: object, function: str) -> tuple[int, ...]:
@@ -77,4 +80,6 @@ def remove(group: object) -> None:
 
 def forget() -> None:
     """Removes all groups that were made."""
+    global joined
+    joined = False
     _made.clear()

@@ -8,6 +8,13 @@ from collections.abc import Callable
 from typing import Any
 
 _CHIP = "it drives the cores, counters or links of another vendor's chip, which this build does not know"
+_LINKS = (
+    "it computes while several processes exchange tensors, and this build runs one process alone"
+)
+_FUSED = (
+    "this fused kernel is not part of this build; flash_attention_score, rotary_position_embedding, moe_token_permute and "
+    "topk are the parts to write it with"
+)
 _POOL = "memory is taken from the one pool of each device, which needs no choice"
 _CLUSTER = "it belongs to another vendor's controller of clusters, which this build does not know"
 _SERVER = "parameter servers are not part of this build; nn.Embedding and the optimizers hold all in one process"
@@ -51,12 +58,16 @@ _TABLE = (
     ),
     (
         "ops",
-        "all_gather_matmul matmul_reduce_scatter moe_distribute_combine moe_distribute_dispatch lightning_indexer "
-        "nsa_compress nsa_compress_attention nsa_select_attention sparse_flash_attention ApplyRotaryPosEmb GroupTopk "
-        "PagedAttention PagedAttentionMask ReshapeAndCache fused_infer_attention_score incre_flash_attention "
+        "all_gather_matmul matmul_reduce_scatter moe_distribute_combine moe_distribute_dispatch",
+        _LINKS,
+    ),
+    (
+        "ops",
+        "lightning_indexer nsa_compress nsa_compress_attention nsa_select_attention sparse_flash_attention ApplyRotaryPosEmb "
+        "GroupTopk PagedAttention PagedAttentionMask ReshapeAndCache fused_infer_attention_score incre_flash_attention "
         "prompt_flash_attention multi_scale_deformable_attn_function ring_attention_update speed_fusion_attention "
         "moe_init_routing_v2",
-        _CHIP,
+        _FUSED,
     ),
     (
         " runtime",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, TypeVar
 from weakref import WeakKeyDictionary
@@ -76,7 +75,7 @@ class CellNames:
     @shown
     def parallel_parameter_merge_net_dict(self) -> dict[str, Any]:
         """Parameters that devices share out."""
-        return OrderedDict()
+        return {}
 
     def cast_inputs(self, inputs: Any, dst_type: Any) -> tuple[Any, ...]:
         """Inputs whose floating tensors are of one type.

@@ -23,9 +23,18 @@ _TYPES = {
 
 # Names that programs written for 1.x import.
 tensor_to_ms_type = dict(_TYPES)
-tensor_to_np_type = {
-    name: np.dtype(name.lower()).type for name in _TYPES if name not in ("BFloat16",)
-}
+
+
+class _NumpyTypes(dict):
+    """The types of NumPy by their names in a file: a table in 1.x, a function in 2.x."""
+
+    def __call__(self, tensor_type_str: str) -> type | None:
+        return self.get(tensor_type_str)
+
+
+tensor_to_np_type = _NumpyTypes(
+    {name: np.dtype(name.lower()).type for name in _TYPES if name not in ("BFloat16",)}
+)
 
 
 def text_entry(name: str, text: str) -> Entry:

@@ -307,6 +307,16 @@ def get_group_rank(group: str | None, global_rank: int) -> int:
     return ranks.index(global_rank) if global_rank in ranks else -1
 
 
+def is_available() -> bool:
+    """Whether processes can form groups: a group of one process always can."""
+    return True
+
+
+def is_initialized() -> bool:
+    """Whether this process has joined the world group."""
+    return _groups.joined
+
+
 def get_backend(group: str | None = None) -> str:
     """The transport of a group."""
     _groups.ranks_of(group, "get_backend")
@@ -335,6 +345,8 @@ __all__ = [
     "get_world_size",
     "init_process_group",
     "irecv",
+    "is_available",
+    "is_initialized",
     "isend",
     "new_group",
     "recv",

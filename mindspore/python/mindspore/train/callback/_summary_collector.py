@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from mindspore._core import Tensor
+from mindspore.common._checked import check_value
 from mindspore.train.callback._callback import Callback, RunContext
 from mindspore.train.callback._values import check_int, first_value
 from mindspore.train.summary import SummaryRecord
@@ -46,6 +47,7 @@ class SummaryCollector(Callback):
         super().__init__()
         del custom_lineage_data, collect_tensor_freq, num_process
         self._every = check_int("SummaryCollector", "collect_freq", collect_freq, 1)
+        check_value(bool, keep_default_action, "keep_default_action", "SummaryCollector")
         given = dict(collect_specified_data or {})
         unknown = sorted(set(given) - {*_COLLECTED, *_OTHER})
         if unknown:
