@@ -48,6 +48,7 @@ def test_times_between_events():
 @pytest.mark.parametrize(
     ("call", "error", "says"),
     [
+        (lambda: hal.Stream(prio=1), TypeError, "keywords must be among .* but got 'prio'"),
         (lambda: hal.Stream("high"), TypeError, "For 'Stream', 'priority' must be an int"),
         (lambda: hal.Event(1), TypeError, "For 'Event', 'enable_timing' must be a bool"),
         (lambda: hal.StreamCtx(3), TypeError, "the stream must be a Stream, but got int"),
@@ -75,6 +76,22 @@ def test_the_device():
     assert properties.total_memory > 2**28
     assert properties.multi_processor_count >= 1
     assert hal.device_count("GPU") == int(hal.is_available("GPU"))
+
+
+@pytest.mark.parametrize("function", ["name", "properties", "capability"])
+def test_a_device_that_is_not_there_has_no_figures(function):
+    assert not hal.is_available("Ascend")
+    with pytest.raises(ValueError, match=f"For 'get_device_{function}', the device must be one of"):
+        getattr(hal, f"get_device_{function}")(0, "Ascend")
+
+
+def test_one_context_may_be_entered_twice():
+    context = hal.StreamCtx(hal.Stream())
+    with context:
+        with context:
+            assert hal.current_stream() is context.stream
+        assert hal.current_stream() is context.stream
+    assert hal.current_stream() == hal.default_stream()
 
 
 def test_processors_are_bound():

@@ -433,3 +433,18 @@ assert float(x[0, 0]) == 1
         "'Fenced' must be used in the process that opened it" in done.stdout
         and "spawn" in done.stdout
     )
+
+
+def test_a_stream_waits_for_its_own_device(fenced):
+    stream = ms.hal.Stream()
+    for wait in (stream.synchronize, stream.query, lambda: ms.hal.Event().record(stream)):
+        ms.set_context(device_target=fenced)
+        ops.gather(floats(3, 2), Tensor([5], ms.int32), 0)
+        ms.set_context(device_target="CPU")
+        with pytest.raises(IndexError, match="'Gather'"):
+            wait()
+
+
+def test_its_properties_are_not_those_of_the_host(fenced):
+    with pytest.raises(RuntimeError, match="the device must tell what it is"):
+        ms.hal.get_device_properties(0, fenced)

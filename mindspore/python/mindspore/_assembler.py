@@ -112,15 +112,20 @@ class Assembler:
         self._thread: threading.Thread | None = None
         self._compiler: _Compiler | None = None
         self._unusable = ""  # why there can be no compiler
+        self._taking = threading.RLock()  # what was submitted before stop() is settled by it
         self._stopped = False
         self._saved = 0.0
 
     def submit(self, code: Any) -> None:
         """Queues a `_core.assembler.MachineCode`."""
-        if self._stopped:
-            code.fail("the program is ending")
-            return
-        self._jobs.append(code)
+        with self._taking:
+            if not self._stopped:
+                self._jobs.append(code)
+                self._start()
+                return
+        code.fail("the program is ending")
+
+    def _start(self) -> None:
         if self._thread is None:
             self._thread = threading.Thread(target=self._run, name="ms-assembler", daemon=True)
             self._thread.start()
@@ -128,14 +133,17 @@ class Assembler:
 
     def stop(self) -> None:
         """Ends the thread after the code it is making: native code must not run while the process is torn down."""
-        self._stopped = True
-        self._wanted.set()
-        thread, self._thread = self._thread, None
-        if thread is not None:
-            thread.join(timeout=10)
-        while self._jobs:
-            self._jobs.popleft().fail("the program is ending")
-        tuning.save()
+        with self._taking:
+            self._stopped = True
+            self._wanted.set()
+            thread, self._thread = self._thread, None
+        try:
+            if thread is not None:
+                thread.join(timeout=10)
+        finally:
+            while self._jobs:
+                self._jobs.popleft().fail("the program is ending")
+            tuning.save()
 
     def wake(self) -> None:
         """Lets the thread see a new budget of tuning."""
@@ -143,6 +151,7 @@ class Assembler:
 
     def before_fork(self) -> None:
         """Waits until no code is being made."""
+        self._taking.acquire()
         self._working.acquire()
 
     def after_fork(self, child: bool) -> None:
@@ -152,7 +161,8 @@ class Assembler:
             _core.assembler.set_tuning_budget(0)
             self._wanted, self._thread = threading.Event(), None
             if self._jobs:
-                self.submit(self._jobs.pop())
+                self._start()
+        self._taking.release()
 
     def _run(self) -> None:
         while not self._stopped:

@@ -107,6 +107,17 @@ def _target(function: str, device_target: Any) -> str:
     return device_target
 
 
+def _present(function: str, device_id: Any, device_target: Any) -> str:
+    """The name of a device that is there."""
+    _number(function, device_id)
+    name = _target(function, device_target)
+    if name not in _core.backends():
+        raise ValueError(
+            f"For '{function}', the device must be one of {_core.backends()}, but got {name!r}, which is not available."
+        )
+    return name
+
+
 def is_available(device_target: str) -> bool:
     """Whether there is such a device."""
     return _target("is_available", device_target) in _core.backends()
@@ -124,8 +135,7 @@ def device_count(device_target: str | None = None) -> int:
 
 def get_device_name(device_id: int = 0, device_target: str | None = None) -> str:
     """The name of a device."""
-    _number("get_device_name", device_id)
-    return _target("get_device_name", device_target)
+    return _present("get_device_name", device_id, device_target)
 
 
 class DeviceProperties(NamedTuple):
@@ -137,20 +147,24 @@ class DeviceProperties(NamedTuple):
 
 
 def get_device_properties(device_id: int = 0, device_target: str | None = None) -> DeviceProperties:
-    """What a device is: its name, its memory in bytes, its processors."""
-    name = get_device_name(device_id, device_target)
+    """What a device is: its name, its memory in bytes, its processors. Only the host's is known: other devices do not tell."""
+    name = _present("get_device_properties", device_id, device_target)
+    if name != context.HOST:
+        raise RuntimeError(
+            f"For 'get_device_properties', the device must tell what it is, as {context.HOST!r} does, but got {name!r}."
+        )
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return DeviceProperties(name, memory, len(os.sched_getaffinity(0)))
 
 
 def get_device_capability(device_id: int = 0, device_target: str | None = None) -> None:
     """The version of a chip, where it has one: the CPU has none."""
-    get_device_name(device_id, device_target)
+    _present("get_device_capability", device_id, device_target)
 
 
 def get_arch_list(device_target: str | None = None) -> None:
     """The chips that kernels were made for, where these are chosen: for the CPU they are made where they run."""
-    _target("get_arch_list", device_target)
+    _present("get_arch_list", 0, device_target)
 
 
 def _number(function: str, device_id: Any) -> None:

@@ -25,16 +25,21 @@ class Stream:
             raise TypeError(
                 f"For 'Stream', 'priority' must be an int, but got {type(priority).__name__}."
             )
+        if unknown := kwargs.keys() - {"stream", "stream_id", "device_id"}:
+            raise TypeError(
+                "For 'Stream', keywords must be among 'priority', 'stream', 'stream_id' and 'device_id', "
+                f"but got {min(unknown)!r}."
+            )
         self.id = kwargs.get("stream_id", next(_numbers) if kwargs.get("stream") is None else 0)
         self.device_name, self.device_id = _core.device(), context.get_context("device_id")
 
     def synchronize(self) -> None:
         """Waits until its work is done."""
-        _core.synchronize()
+        _core.synchronize(self.device_name)
 
     def query(self) -> bool:
         """Whether its work is done; it is when this returns."""
-        _core.synchronize()
+        self.synchronize()
         return True
 
     def record_event(self, event: Event | None = None) -> Event:
@@ -90,9 +95,10 @@ class Event:
 
     def record(self, stream: Stream | None = None) -> None:
         """Happens when the work given so far is done."""
-        if stream is not None:
-            _check_stream("Event.record", stream)
-        _core.synchronize()
+        if stream is None:
+            _core.synchronize()
+        else:
+            _check_stream("Event.record", stream).synchronize()
         self.time = time.perf_counter()
 
     def wait(self, stream: Stream | None = None) -> None:
@@ -162,11 +168,12 @@ class StreamCtx:
     def __init__(self, ctx_stream: Stream | None):
         if ctx_stream is not None:
             _check_stream("StreamCtx", ctx_stream)
-        self.stream, self.before = ctx_stream, _default
+        self.stream = ctx_stream
+        self._before: list[Stream] = []  # one for each `with` that is open
 
     def __enter__(self) -> None:
-        self.before = current_stream()
-        set_cur_stream(self.stream or self.before)
+        self._before.append(current_stream())
+        set_cur_stream(self.stream or current_stream())
 
     def __exit__(
         self,
@@ -174,4 +181,4 @@ class StreamCtx:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        set_cur_stream(self.before)
+        set_cur_stream(self._before.pop())

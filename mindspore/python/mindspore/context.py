@@ -227,6 +227,7 @@ def _save_graphs() -> None:
     _core.dump_graphs_to(folder)
 
 
+_GRAPHS = {"save_graphs", "save_graphs_path"}
 _PATHS = (
     "save_graphs_path",
     "compile_cache_path",
@@ -274,12 +275,17 @@ def set_context(**kwargs) -> None:
     for name in kwargs:
         if name not in _values:
             raise _unknown("set_context", name, _values)
-    for name, value in _checked_settings(kwargs).items():
-        _values[name] = value
-        if name in _EFFECTS:
-            _EFFECTS[name](value)
-    if {"save_graphs", "save_graphs_path"} & set(kwargs):
-        _save_graphs()
+    wanted = _checked_settings(kwargs)
+    before = {name: _values[name] for name in wanted}
+    _values.update(wanted)
+    try:  # a folder may be refused, and is so before anything else happens
+        if _GRAPHS & wanted.keys():
+            _save_graphs()
+    except BaseException:
+        _values.update(before)
+        raise
+    for name in _EFFECTS.keys() & wanted.keys():
+        _EFFECTS[name](wanted[name])
     _decide_fast()
 
 

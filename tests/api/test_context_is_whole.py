@@ -1,0 +1,25 @@
+"""A call of set_context that raises changes nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+import mindspore as ms
+from mindspore import context
+
+
+def test_a_folder_that_cannot_be_made_changes_nothing():
+    names = ("save_graphs", "save_graphs_path", "enable_graph_kernel", "mode")
+    before = {name: ms.get_context(name) for name in names}
+    fast = context.fast()
+    with pytest.raises(OSError):
+        ms.set_context(
+            mode=1 - before["mode"],
+            save_graphs=2,
+            save_graphs_path="/proc/none/x",
+            enable_graph_kernel=False,
+        )
+    assert {name: ms.get_context(name) for name in names} == before
+    assert context.fast() == fast
+    ms.set_context(enable_graph_kernel=True)  # and no folder that was refused stays in the way
+    assert ms.ops.ones(2).asnumpy().tolist() == [1, 1]
