@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import mindspore as ms
-from mindspore import Parameter, Tensor, ops
+from mindspore import Parameter, Tensor, nn, ops
 
 TESTS = Path(__file__).resolve().parent.parent
 
@@ -123,3 +123,54 @@ def test_an_error_that_was_heard_is_not_shown_again(fenced):
         [sys.executable, "-c", program], capture_output=True, text=True, timeout=120
     )
     assert done.returncode == 0 and done.stdout == "heard\n" and "Gather" not in done.stderr
+
+
+class Halved(nn.Cell):
+    """Computes the same of its weight in each call, which is kept."""
+
+    def __init__(self):
+        super().__init__()
+        self.w = Parameter(floats(64 * 64).reshape(64, 64) / 4096, name="w")
+
+    def construct(self, x):
+        return ops.cast(self.w, ms.float16) + x
+
+
+def packed() -> nn.Cell:
+    """Convolutions whose weights are packed, with factors that are folded into them."""
+    return nn.SequentialCell(
+        nn.Conv2d(1, 4, 3), nn.BatchNorm2d(4), nn.ReLU(), nn.Conv2d(4, 4, 3), nn.Flatten()
+    ).set_train(False)
+
+
+KEPT = {
+    "a cast weight": (Halved, lambda: floats(64).astype(ms.float16) / 64),
+    "packed weights": (packed, lambda: floats(2 * 64).reshape(2, 1, 8, 8)),
+    "weights of several Dense": (
+        lambda: nn.SequentialCell(nn.Dense(64, 128), nn.ReLU(), nn.Dense(128, 64)),
+        lambda: floats(128).reshape(2, 64) / 128,
+    ),
+    "a jitted function's views": (lambda: ms.jit(lambda x: x[1:].T + 1), lambda: floats(8).reshape(4, 2)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", KEPT)
+@pytest.mark.parametrize("when", ["before the first call", "after it"])
+def test_what_calls_keep_is_made_again_after_an_error(fenced, mode, what, when):
+    make, fed = KEPT[what]
+    net, x = make(), fed()
+    if when == "after it":
+        net(x)
+        ms.runtime.synchronize()
+    for p in net.get_parameters() if isinstance(net, nn.Cell) else ():
+        p.set_data(p.value() + 1)
+    ms.runtime.synchronize()
+    wrong()
+    with pytest.raises(IndexError):
+        net(x)  # left out
+        ms.runtime.synchronize()
+    right = net(x).asnumpy()
+    ms.set_context(device_target="CPU")
+    for p in net.get_parameters() if isinstance(net, nn.Cell) else ():
+        p.set_data(Tensor(p.asnumpy()))
+    assert right.tolist() == net(Tensor(x.asnumpy())).asnumpy().tolist()

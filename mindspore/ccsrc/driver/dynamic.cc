@@ -186,13 +186,17 @@ Ints DynamicProgram::Bind(std::span<const Tensor> inputs) const {
 }
 
 std::shared_ptr<const Program> DynamicProgram::ProgramFor(const Ints& sizes) const {
-  if (auto program = Planned(sizes)) return program;
+  {
+    std::lock_guard lock(mutex_);
+    if (auto program = Planned(sizes)) return program;
+  }
   // Without the lock: it may take long, and may need the GIL.
   auto known = Specialise(*module_, sizes);
   LowerAndAccelerate(*known, backend_, passes_);
   auto program = BuildProgram(*known, backend_, memory_limit_);
   Plans dropped;
   std::lock_guard lock(mutex_);
+  if (auto earlier = Planned(sizes)) return earlier;  // another thread was quicker
   ++planned_;
   plans_.emplace_front(sizes, program);
   if (plans_.size() > kPlans) dropped.splice(dropped.end(), plans_, std::prev(plans_.end()));
@@ -200,7 +204,6 @@ std::shared_ptr<const Program> DynamicProgram::ProgramFor(const Ints& sizes) con
 }
 
 std::shared_ptr<const Program> DynamicProgram::Planned(const Ints& sizes) const {
-  std::lock_guard lock(mutex_);
   for (auto it = plans_.begin(); it != plans_.end(); ++it) {
     if (it->first != sizes) continue;
     plans_.splice(plans_.begin(), plans_, it);

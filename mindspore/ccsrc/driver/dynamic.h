@@ -33,11 +33,11 @@ class DynamicProgram {
 
   const Types& input_types() const { return input_types_; }
   const Backend& backend() const { return backend_; }
-  size_t planned() const;  // how many plans were made
+  size_t planned() const;  // how many plans were made and used
 
  private:
   using Plans = std::list<std::pair<Ints, std::shared_ptr<const Program>>>;
-  // Null: it is to be made.
+  // Null: it is to be made. The caller holds the lock.
   std::shared_ptr<const Program> Planned(const Ints& sizes) const;
 
   std::shared_ptr<const Module> module_;

@@ -4,6 +4,7 @@
 
 #include "ir/var_map.h"
 #include "kernel/node_kernels.h"
+#include "kernel/refusal.h"
 
 namespace ms {
 namespace {
@@ -56,7 +57,7 @@ class Lowering {
     try {
       kernels_.Of(node);
       return true;
-    } catch (const Error&) {
+    } catch (const Refusal&) {
       return false;
     }
   }

@@ -1,5 +1,6 @@
 #include "driver/steady.h"
 
+#include "base/late_errors.h"
 #include "runtime/frames.h"
 #include "tensor/exposure.h"
 
@@ -18,7 +19,7 @@ SteadyValues::SteadyValues(std::shared_ptr<const Program> program, const Graph* 
 }
 
 bool SteadyValues::Fits(const Kept& kept, std::span<const Tensor> inputs) const {
-  if (kept.exposures != Exposures()) return false;
+  if (kept.exposures != Exposures() || kept.late_errors != LateErrors()) return false;
   for (size_t i = 0; i < reads_.size(); ++i) {
     const Tensor& now = inputs[reads_[i]];
     const Tensor& then = kept.read[i];
@@ -33,6 +34,7 @@ std::shared_ptr<const SteadyValues::Kept> SteadyValues::Compute(
     std::span<const Tensor> inputs) const {
   auto kept = std::make_shared<Kept>();
   kept->exposures = Exposures();
+  kept->late_errors = LateErrors();
   for (uint32_t i : reads_) kept->read.push_back(inputs[i]);
   std::vector<RtValue> outputs;
   std::unique_ptr<Machine> machine = program_->TakeMachine();

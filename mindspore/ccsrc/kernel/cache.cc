@@ -1,6 +1,7 @@
 #include "kernel/cache.h"
 
 #include "kernel/prepare.h"
+#include "kernel/refusal.h"
 
 namespace ms {
 namespace {
@@ -46,7 +47,7 @@ Prepared& KernelCache::Find(const OpDef& op, std::span<const Tensor* const> inpu
   if (!op.view && (backend_.kernels().Has(op) || !op.expand)) {
     try {
       fresh->kernel = PrepareKernel(backend_, {op, fresh->inputs, fresh->outputs, fresh->attrs});
-    } catch (const Error&) {
+    } catch (const Refusal&) {
       if (!op.expand) throw;  // what no kernel takes is composed of other ops, as in a graph
     }
   }

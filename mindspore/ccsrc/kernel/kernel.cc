@@ -7,6 +7,7 @@
 
 #include "base/mutex.h"
 #include "kernel/host_call.h"
+#include "kernel/refusal.h"
 
 namespace ms {
 namespace {
@@ -81,13 +82,13 @@ std::shared_ptr<const Kernel> KernelTable::Find(const KernelRequest& request,
     if (auto kernel = ask(scalar_)) return kernel;
   }
   if (refusals.empty()) {
-    Throw(ErrorKind::kType,
-          "For '{0}', the device must have a kernel, but {1} has no kernel for '{0}', whose inputs "
-          "are {2}.",
-          request.op.name, device, ToString(request.in));
+    throw Refusal(fmt::format(
+        "For '{0}', the device must have a kernel, but {1} has no kernel for '{0}', whose inputs "
+        "are {2}.",
+        request.op.name, device, ToString(request.in)));
   }
-  Throw(ErrorKind::kType, "For '{}', a kernel on {} must accept the inputs, but got {}.{}",
-        request.op.name, device, ToString(request.in), refusals);
+  throw Refusal(fmt::format("For '{}', a kernel on {} must accept the inputs, but got {}.{}",
+                            request.op.name, device, ToString(request.in), refusals));
 }
 
 Stream& Backend::stream() const {

@@ -1,7 +1,6 @@
 #include "python/errors.h"
 
-#include <atomic>
-
+#include "base/late_errors.h"
 #include "io/os_error.h"
 #include "python/trace.h"
 
@@ -10,7 +9,6 @@ namespace py = pybind11;
 namespace {
 
 PyObject* symbolic_error = nullptr;
-std::atomic<uint64_t> late_errors{0};
 
 // The front end's own exception: it runs such code eagerly.
 PyObject* Unsupported() {
@@ -118,10 +116,8 @@ void TellOfZeroDivisor(SpanId span) {
   py::module_::import("mindspore.compile.errors").attr("note_zero_divisor")(Places(span));
 }
 
-uint64_t LateErrors() { return late_errors.load(std::memory_order_relaxed); }
-
 void SetError(const Error& given) {
-  if (given.late()) ++late_errors;
+  if (given.late()) NoteLateError();
   if (auto* os_error = dynamic_cast<const OsError*>(&given)) return SetOsError(*os_error);
   // What no op asked for, a tensor did.
   const Error error = given.kind() == ErrorKind::kMemory ? given.Of("Tensor") : given;

@@ -11,9 +11,6 @@ namespace ms::python {
 
 // Sets the Python error; the caller returns nullptr.
 void SetError(const Error& error);
-// How many errors of a device, found late, Python has heard of. What that computed before may be
-// wrong.
-uint64_t LateErrors();
 // Runs f and turns C++ exceptions into a set Python error and nullptr: the border of hand-written
 // slots.
 template <class F>

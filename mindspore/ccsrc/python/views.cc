@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/late_errors.h"
 #include "ops/strided_view.h"
 #include "python/convert.h"
 #include "python/errors.h"

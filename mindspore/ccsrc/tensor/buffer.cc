@@ -37,11 +37,12 @@ int SmallClass(size_t bytes) {
   return 64 - __builtin_clzll((bytes - 1) >> 6);
 }
 
+// Without a destructor: other objects of a thread may take and free buffers after its pool is gone.
+constinit thread_local bool small_pool_gone = false;
 struct SmallPool {
   std::vector<void*> blocks[kSmallClasses];
-  bool alive = true;
   ~SmallPool() {
-    alive = false;
+    small_pool_gone = true;
     for (auto& list : blocks) {
       for (void* block : list) std::free(block);
     }
@@ -55,11 +56,13 @@ size_t RoundLarge(size_t bytes) { return (kHeader + bytes + 4095) / 4096 * 4096;
 void* TakeBlock(size_t bytes) {
   if (bytes <= kSmallLimit) {
     int size_class = SmallClass(bytes);
-    auto& list = small_pool.blocks[size_class];
-    if (!list.empty()) {
-      void* block = list.back();
-      list.pop_back();
-      return block;
+    if (!small_pool_gone) {
+      auto& list = small_pool.blocks[size_class];
+      if (!list.empty()) {
+        void* block = list.back();
+        list.pop_back();
+        return block;
+      }
     }
     return std::aligned_alloc(kAlignment, kHeader + (size_t{64} << size_class));
   }
@@ -71,7 +74,7 @@ void* TakeBlock(size_t bytes) {
 
 void GiveBlock(void* block, size_t bytes) {
   if (bytes <= kSmallLimit) {
-    if (small_pool.alive) {
+    if (!small_pool_gone) {
       auto& list = small_pool.blocks[SmallClass(bytes)];
       if (list.size() < kSmallKept) {
         list.push_back(block);

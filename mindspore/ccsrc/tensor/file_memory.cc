@@ -78,7 +78,7 @@ class FileMemory : public Memory {
     for (off_t at = PlaceOf(to); bytes > 0;) {
       ssize_t done = pwrite(file, from, bytes, at);
       if (done < 0 && errno == EINTR) continue;
-      if (done <= 0) Fail("written");
+      if (done <= 0) Fail("written", done < 0 ? errno : 0);
       Advance(done, &at, &from, &bytes);
     }
   }
@@ -97,7 +97,7 @@ class FileMemory : public Memory {
     for (off_t at = PlaceOf(from); bytes > 0;) {
       ssize_t done = pread(file, to, bytes, at);
       if (done < 0 && errno == EINTR) continue;
-      if (done <= 0) Fail("read");
+      if (done <= 0) Fail("read", done < 0 ? errno : 0);
       Advance(done, &at, &to, &bytes);
     }
   }
@@ -109,9 +109,10 @@ class FileMemory : public Memory {
     *left -= static_cast<size_t>(done);
   }
 
-  [[noreturn]] static void Fail(const char* what) {
+  // `error`: an errno; 0: the system did nothing and named no error.
+  [[noreturn]] static void Fail(const char* what, int error) {
     Throw(ErrorKind::kOs, "values that do not fit into memory must be {} in '{}', but: {}{}", what,
-          Folder(), errno ? std::strerror(errno) : "the file is too short", kAnotherFolder);
+          Folder(), error ? std::strerror(error) : "the file is too short", kAnotherFolder);
   }
 
   int File() {
@@ -124,7 +125,7 @@ class FileMemory : public Memory {
     if (owner_ == getpid()) return file_;
     std::string name = Folder() + "/mindspore-spill-XXXXXX";
     int file = mkstemp(name.data());
-    if (file < 0) Fail("kept");
+    if (file < 0) Fail("kept", errno);
     unlink(name.c_str());
     fcntl(file, F_SETFD, FD_CLOEXEC);
     file_ = file;

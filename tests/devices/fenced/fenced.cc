@@ -10,6 +10,7 @@
 #include "kernel/launch.h"
 #include "kernel/layout.h"
 #include "kernel/plugin.h"
+#include "kernel/refusal.h"
 #include "late_stream.h"
 #include "region.h"
 
@@ -151,7 +152,7 @@ class FencedBackend : public Backend {
         try {
           auto inner = host_.kernels().Find(request, kName);
           return std::make_unique<FencedKernel>(request, std::move(inner));
-        } catch (const Error& error) {
+        } catch (const Refusal& error) {
           return No("{}", error.message());
         }
       });

@@ -355,7 +355,8 @@ LlvmValue NestWriter::Value(int v, Lane& lane) {
     std::string base = At(scope, "i8", "%scratch", from);
     std::string index = scope.Let(fmt::format("add nsw i64 {}, {}", span_at_, lane.local));
     buffer = At(scope, LlvmMemoryType(type, 1), base, index);
-    result_.scratch_bytes = nest_.buffered.size() * static_cast<size_t>(row) * 8;
+    result_.scratch_bytes =
+        std::max(result_.scratch_bytes, nest_.buffered.size() * static_cast<size_t>(row) * 8);
     if (auto it = first_pass_.find(v); it != first_pass_.end() && it->second < pass_)
       return remember(LoadFrom(lane, buffer, type, true));
   }
