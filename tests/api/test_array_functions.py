@@ -451,7 +451,7 @@ def test_more_differences_than_elements_are_none(compiled):
     def function(x):
         return ops.diff(x, 7, 0), ops.diff(x, 2)
 
-    of_first, of_last = (ms.jit(function) if compiled else function)(t(np.ones((3, 2))))
+    of_first, of_last = (ms.jit(function) if compiled else function)(Tensor(np.ones((3, 2))))
     assert of_first.shape == (0, 2) and of_last.shape == (3, 0)
 
 

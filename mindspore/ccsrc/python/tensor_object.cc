@@ -168,7 +168,8 @@ PyObject* AsNumpy(PyObject* self, PyObject*) {
 PyObject* AssignValue(PyObject* self, PyObject* other) {
   return Guarded([&]() -> PyObject* {
     if (!IsTensor(other))
-      Throw(ErrorKind::kType, "For 'Tensor', a new value must be a Tensor, but got {}.", TypeName(other));
+      Throw(ErrorKind::kType, "For 'Tensor', a new value must be a Tensor, but got {}.",
+            TypeName(other));
     const Tensor& value = ValueOf(other, "an assignment");
     TensorObject* t = AsTensor(self);
     if (t->symbolic()) Throw(ErrorKind::kRuntime, "a symbolic tensor cannot be assigned.");

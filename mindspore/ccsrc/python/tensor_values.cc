@@ -77,7 +77,8 @@ bool Write(PyObject* object, PyObject* value, bool of_program) {
   Writing alone;
   PyObject* done = Guarded([&]() -> PyObject* {
     if (!IsTensor(value))
-      Throw(ErrorKind::kType, "For 'Tensor', a new value must be a Tensor, but got {}.", TypeName(value));
+      Throw(ErrorKind::kType, "For 'Tensor', a new value must be a Tensor, but got {}.",
+            TypeName(value));
     py::object target = py::reinterpret_borrow<py::object>(object);
     py::object whole = py::reinterpret_borrow<py::object>(value);
     if (py::object base = BaseOf(object)) {

@@ -387,7 +387,7 @@ def _(ms):
 @case("safetensors_to_ckpt")
 def _(ms):
     """of nothing"""
-    return ms.safetensors_to_ckpt("/nowhere/a.safetensors", "/nowhere")
+    return ms.safetensors_to_ckpt("nowhere/a.safetensors", "nowhere")
 
 
 @case("export")

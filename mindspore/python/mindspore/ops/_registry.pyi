@@ -48,8 +48,10 @@ from mindspore.ops.function.ctc_func import *
 from mindspore.ops.function.deform_func import *
 from mindspore.ops.function.distribution_func import *
 from mindspore.ops.function.einsum_func import *
+from mindspore.ops.function.expert_func import *
 from mindspore.ops.function.factor_func import *
 from mindspore.ops.function.fft_func import *
+from mindspore.ops.function.fractional_classes import *
 from mindspore.ops.function.grid_func import *
 from mindspore.ops.function.index_func import *
 from mindspore.ops.function.inner_classes import *
