@@ -1,5 +1,7 @@
 """Tensors, Parameters, element types, initializers and the seed."""
 
+import sys
+
 from mindspore.common import dtype
 from mindspore.common.api import jit, ms_function, mutable
 from mindspore.common.dtype import *
@@ -24,9 +26,7 @@ def __getattr__(name: str):
 
         return getattr(_sparse, name)
     if name in ("jit_class", "lazy_inline", "no_inline", "recompute"):
-        import mindspore  # where they are made
-
-        return getattr(mindspore, name)
+        return getattr(sys.modules["mindspore"], name)  # which stands above
     raise AttributeError(f"module 'mindspore.common' has no attribute '{name}'")
 
 
