@@ -55,7 +55,7 @@ OPS = {  # title of a page: topics
     "Network ops": (
         *("conv", "pool", "volumes", "unfold", "norm", "attention", "recurrent"),
         *("conv_func", "pool_func", "pool_classes", "unpool_func", "unfold_func", "deform_func"),
-        *("blocks_func", "window_func", "layer_func"),
+        *("fractional_classes", "expert_func", "blocks_func", "window_func", "layer_func"),
         *("nn_func", "attention_func", "primitive_classes", "_recurrent_ops"),
     ),
     "Images and boxes": (
