@@ -23,6 +23,7 @@ import numpy as np
 from mindspore import _core
 from mindspore._core import QUICK, DType, SymbolicInt, Tensor
 from mindspore.common import _late
+from mindspore.common._dtypes import INTEGERS
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -115,10 +116,6 @@ NotNegativeFloat: TypeAlias = Annotated[Float, Where(lambda x: x >= 0, "not be n
 Reduction: TypeAlias = Literal["none", "mean", "sum"]
 
 
-_INTEGERS = (
-    *(_core.int8, _core.int16, _core.int32, _core.int64),
-    *(_core.uint8, _core.uint16, _core.uint32, _core.uint64),
-)
 IndexDType: TypeAlias = Annotated[
     DType,
     Where(
@@ -131,7 +128,7 @@ IndexDType: TypeAlias = Annotated[
 def _take_int(value: Any) -> Any:
     """As attributes of ops do: a tensor of one integer is that integer."""
     if isinstance(value, Tensor):
-        if value.dtype not in _INTEGERS or value.size != 1:
+        if value.dtype not in INTEGERS or value.size != 1:
             return NO
         return UNKNOWN if value.is_symbolic else int(value.item())
     if isinstance(value, np.integer):

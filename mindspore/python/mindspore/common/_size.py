@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from mindspore import _core
-from mindspore._core import SymbolicInt
+from mindspore._core import SymbolicInt, Tensor
 
 
 def is_int(value: Any) -> bool:
@@ -74,3 +74,19 @@ def broadcast_shapes(name: str, *shapes: tuple) -> tuple:
                     f"For '{name}', the shapes must broadcast, but got {', '.join(map(str, shapes))}."
                 )
     return tuple(result)
+
+
+def require_rank(name: str, argument: str, x: Tensor, rank: int) -> None:
+    """Refuse a tensor of another number of dimensions."""
+    if x.ndim != rank:
+        raise ValueError(
+            f"For '{name}', '{argument}' must have {rank} dimensions, but got shape {x.shape}."
+        )
+
+
+def require_same_dtype(name: str, x: Tensor, y: Tensor) -> None:
+    """Refuse two tensors of different dtypes."""
+    if x.dtype != y.dtype:
+        raise TypeError(
+            f"For '{name}', the inputs must have the same dtype, but got {x.dtype} and {y.dtype}."
+        )

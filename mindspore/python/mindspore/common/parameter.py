@@ -17,6 +17,7 @@ from mindspore import _core
 from mindspore.common import _late
 from mindspore.common import dtype as mstype
 from mindspore.common._checked import checked
+from mindspore.common._dtypes import INTEGERS
 from mindspore.common.initializer import initializer
 from mindspore.common.tensor import Tensor
 from mindspore.context import checked_device
@@ -25,17 +26,6 @@ PARAMETER_NAME_DEFAULT = "Parameter"
 PARAMETER_NAME_PREFIX_MAX_LEN = 1024
 _NOTHING = np.zeros((), np.bool_)
 _numbers = itertools.count(1)
-
-_INTEGERS = (
-    mstype.int8,
-    mstype.int16,
-    mstype.int32,
-    mstype.int64,
-    mstype.uint8,
-    mstype.uint16,
-    mstype.uint32,
-    mstype.uint64,
-)
 
 
 def _as_data(value: Any) -> Any:
@@ -253,7 +243,7 @@ class Parameter(Tensor):
                 f"'{self.name}', {tuple(self.shape)}, but got {tuple(value.shape)}."
             )
         if value.dtype != self.dtype:
-            if self.dtype in _INTEGERS and value.dtype not in (*_INTEGERS, mstype.bool_):
+            if self.dtype in INTEGERS and value.dtype not in (*INTEGERS, mstype.bool_):
                 raise TypeError(
                     f"For 'Parameter.set_data', the dtype of 'data' must go into that of the "
                     f"Parameter '{self.name}', {self.dtype}, but got {value.dtype}."

@@ -13,7 +13,6 @@ from mindspore.common._checked import check_functions
 from mindspore.common._kinds import Count, Ints, Number, Real, Sizes
 from mindspore.ops._bind import raw
 from mindspore.ops.function.array_func import _axis, _star
-from mindspore.ops.function.factor_func import triangular_solve
 
 _reshape, _transpose, _cast = raw("Reshape"), raw("Transpose"), raw("Cast")
 _broadcast_to, _gather_d, _sort = raw("BroadcastTo"), raw("GatherD"), raw("Sort")
@@ -547,5 +546,5 @@ __all__ = [
     and name != "around_or_mode"
     and getattr(value, "__module__", "") == __name__
     and callable(value)
-] + ["triangular_solve"]
+]
 globals().update(check_functions(__import__(__name__, fromlist=["_"]), __all__))

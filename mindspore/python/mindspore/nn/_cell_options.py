@@ -14,6 +14,7 @@ from typing import Any
 from mindspore import _core, tuning
 from mindspore.common import dtype as mstype
 from mindspore.common._checked import check_methods, check_value
+from mindspore.common._dtypes import FLOATS
 from mindspore.common.jit_config import JitConfig
 from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
@@ -21,7 +22,6 @@ from mindspore.compile.signature import Signature
 from mindspore.ops import _custom
 
 _FLOAT_FLAGS = {"fp16": mstype.float16, "fp32": mstype.float32, "bf16": mstype.bfloat16}
-_FLOATS = (mstype.float16, mstype.bfloat16, mstype.float32, mstype.float64)
 _hook_keys = itertools.count()
 
 
@@ -421,7 +421,7 @@ def _all_positional(cell: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
 def _convert(value: Any, dtype: Any) -> Any:
     """The value with every floating tensor in it converted."""
     if isinstance(value, Tensor):
-        if value.dtype != dtype and value.dtype in _FLOATS:
+        if value.dtype != dtype and value.dtype in FLOATS:
             return value.astype(dtype)
         return value
     if isinstance(value, (tuple, list)):

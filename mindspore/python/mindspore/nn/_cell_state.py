@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from mindspore import _core
 from mindspore.common import dtype as mstype
 from mindspore.common._checked import check_value
+from mindspore.common._dtypes import COMPLEX, FLOATS
 from mindspore.common._kinds import described
 from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
@@ -21,8 +22,6 @@ from mindspore.context import checked_device
 from mindspore.nn._cell_options import HookHandle
 
 _EXTRA = "_extra_state"
-_FLOATS = (mstype.float16, mstype.bfloat16, mstype.float32, mstype.float64)
-_COMPLEX = (mstype.complex64, mstype.complex128)
 
 
 class IncompatibleKeys(NamedTuple):
@@ -319,16 +318,16 @@ class CellState:
                     tensor._assign_value(tensor.move_to(device))
         if dtype is None:
             return self
-        if dtype not in (*_FLOATS, *_COMPLEX):
+        if dtype not in (*FLOATS, *COMPLEX):
             raise TypeError(
                 f"For '{type(self).__name__}.to', 'dtype' must be floating or complex, but got {dtype}."
             )
-        if dtype in _COMPLEX:
+        if dtype in COMPLEX:
             warnings.warn(
                 "Cells of complex parameters are experimental.", UserWarning, stacklevel=2
             )
         for tensor in self._all_state():
-            if tensor.dtype in (*_FLOATS, *_COMPLEX) and tensor.dtype != dtype:
+            if tensor.dtype in (*FLOATS, *COMPLEX) and tensor.dtype != dtype:
                 tensor._assign_value(tensor.astype(dtype))
         _core.bump_epoch()
         return self

@@ -13,6 +13,7 @@ import numpy as np
 from mindspore import _core, ops
 from mindspore._core import SymbolicInt, Tensor
 from mindspore.common._checked import check_value
+from mindspore.common._dtypes import COMPLEX, FLOATS
 from mindspore.common._kinds import Called, Real, Refused, Taken
 from mindspore.common._size import broadcast_shapes
 from mindspore.numpy.dtypes import (
@@ -127,19 +128,17 @@ def array_of(name: str, argument: str, value: Any) -> Tensor:
 
 
 # ---- dtypes ---------------------------------------------------------------------------------------------------------------
-_FLOATING = (float16, _core.bfloat16, float32, _core.float64)
-_COMPLEX = (_core.complex64, _core.complex128)
 _SHORT = (bool_, int8, uint8)
 
 
 def is_floating(x: Tensor) -> bool:
     """Whether the elements are floats."""
-    return x.dtype in _FLOATING
+    return x.dtype in FLOATS
 
 
 def is_inexact(x: Tensor) -> bool:
     """Whether the elements are floats or complex numbers."""
-    return x.dtype in _FLOATING or x.dtype in _COMPLEX
+    return x.dtype in FLOATS or x.dtype in COMPLEX
 
 
 def cast(x: Tensor, dtype: Any) -> Tensor:

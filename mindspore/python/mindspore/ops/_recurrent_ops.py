@@ -9,6 +9,7 @@ from typing import Any
 
 from mindspore import _core
 from mindspore._core import Tensor
+from mindspore.common._size import require_rank
 from mindspore.ops.primitive import PythonPrimitive
 
 _recurrence = _core.op("Recurrence")
@@ -28,13 +29,6 @@ def _refuse(owner: str, name: str, value: Any, wanted: Any) -> None:
     """Raise a ValueError unless a setting has the only value that there is."""
     if value != wanted:
         raise ValueError(f"For '{owner}', '{name}' must be {wanted!r}, but got {value!r}.")
-
-
-def _check_rank(owner: str, name: str, x: Tensor, rank: int) -> None:
-    if len(x.shape) != rank:
-        raise ValueError(
-            f"For '{owner}', '{name}' must have {rank} dimensions, but got the shape {x.shape}."
-        )
 
 
 def _zeros(x: Tensor, *shape: int) -> Tensor:
@@ -132,7 +126,7 @@ class LSTM(PythonPrimitive):
 
     def __call__(self, x: Tensor, h: Tensor, c: Tensor, w: Tensor) -> tuple:
         for name, value in (("x", x), ("h", h), ("c", c)):
-            _check_rank("LSTM", name, value, 3)
+            require_rank("LSTM", name, value, 3)
         lengths = _lengths(None, x.shape[1])
         states, cells = [], []
         weights = self._weights(w)
@@ -238,8 +232,8 @@ class DynamicRNN(PythonPrimitive):
         init_h: Tensor | None = None,
         init_c: Tensor | None = None,
     ) -> tuple:
-        _check_rank("DynamicRNN", "x", x, 3)
-        _check_rank("DynamicRNN", "w", w, 2)
+        require_rank("DynamicRNN", "x", x, 3)
+        require_rank("DynamicRNN", "w", w, 2)
         inputs, hidden, batch = x.shape[2], w.shape[1] // 4, x.shape[1]
         gate_in, fresh, forget, out = _split(w, axis=1, output_num=4)
         w = _concat(gate_in, forget, fresh, out, axis=1)
@@ -346,8 +340,8 @@ class DynamicGRUV2(PythonPrimitive):
         seq_length: Tensor | None,
         init_h: Tensor,
     ) -> tuple:
-        _check_rank("DynamicGRUV2", "x", x, 3)
-        _check_rank("DynamicGRUV2", "init_h", init_h, 2)
+        require_rank("DynamicGRUV2", "x", x, 3)
+        require_rank("DynamicGRUV2", "init_h", init_h, 2)
         hidden, batch = init_h.shape[1], x.shape[1]
         none = _zeros(x, 3 * hidden)
         from_x = self._ordered(none if bias_input is None else bias_input)

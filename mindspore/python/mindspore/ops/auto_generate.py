@@ -8,6 +8,7 @@ from typing import Any
 from mindspore import _core
 from mindspore._core import DType, Tensor
 from mindspore.common._checked import checked
+from mindspore.common._dtypes import HALVES
 from mindspore.ops._bind import raw
 from mindspore.ops.function.linalg_func import matmul
 from mindspore.ops.function.math_func import clamp, round
@@ -26,8 +27,7 @@ __all__ = [
 Arguments = list[tuple[str, Any, bool]]  # name, default, has a default
 
 _int8, _int32, _float32 = _core.int8, _core.int32, _core.float32
-_HALF = (_core.float16, _core.bfloat16)
-_FLOATS = (*_HALF, _float32)
+_FLOATS = (*HALVES, _float32)
 _bytes, _reshape, _transpose = raw("MatMulInteger"), raw("Reshape"), raw("Transpose")
 
 

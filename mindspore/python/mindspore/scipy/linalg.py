@@ -8,10 +8,11 @@ from typing import Any, Literal
 from mindspore import _core, ops
 from mindspore._core import Tensor
 from mindspore.common._checked import check_functions
+from mindspore.common._dtypes import COMPLEX, FLOATS
 from mindspore.common._kinds import Real, described
+from mindspore.common._size import require_same_dtype
 from mindspore.ops._bind import raw
 from mindspore.ops.function.factor_func import (
-    _COMPLEX,
     _hermitian,
     _lower_and_upper,
     _permutation_matrix,
@@ -19,11 +20,10 @@ from mindspore.ops.function.factor_func import (
 )
 
 _lu, _triangular, _cholesky = raw("Lu"), raw("MatrixTriangularSolve"), raw("Cholesky")
-_FLOATS = (_core.float16, _core.bfloat16, _core.float32, _core.float64, *_COMPLEX)
 
 
 def _floats(x: Tensor) -> Tensor:
-    return x if x.dtype in _FLOATS else ops.cast(x, _core.float64)
+    return x if x.dtype in (*FLOATS, *COMPLEX) else ops.cast(x, _core.float64)
 
 
 def _matrix(name: str, argument: str, x: Tensor, square: bool = True) -> Tensor:
@@ -31,13 +31,6 @@ def _matrix(name: str, argument: str, x: Tensor, square: bool = True) -> Tensor:
         must = "be a square matrix" if square else "be a matrix"
         raise ValueError(f"For '{name}', '{argument}' must {must}, but got shape {x.shape}.")
     return _floats(x)
-
-
-def _same_dtype(name: str, a: Tensor, b: Tensor) -> None:
-    if a.dtype != b.dtype:
-        raise TypeError(
-            f"For '{name}', the inputs must have the same dtype, but got {a.dtype} and {b.dtype}."
-        )
 
 
 def block_diag(*arrs: Tensor) -> Tensor:
@@ -88,7 +81,7 @@ def cho_solve(
         )
     factor, lower = c_and_lower
     b = _floats(b)
-    _same_dtype("cho_solve", factor, b)
+    require_same_dtype("cho_solve", factor, b)
     return ops.cholesky_solve(_columns(b, factor), factor, upper=not lower).reshape(b.shape)
 
 
@@ -111,9 +104,9 @@ def solve_triangular(
         raise ValueError(
             f"For 'solve_triangular', 'trans' must be one of 0, 1, 2, 'N', 'T', 'C', but got {trans!r}."
         )
-    a, b = (x if x.dtype in _FLOATS else ops.cast(x, _core.float32) for x in (a, b))
-    _same_dtype("solve_triangular", a, b)
-    if trans in (1, "T") and a.dtype in _COMPLEX:
+    a, b = (x if x.dtype in (*FLOATS, *COMPLEX) else ops.cast(x, _core.float32) for x in (a, b))
+    require_same_dtype("solve_triangular", a, b)
+    if trans in (1, "T") and a.dtype in COMPLEX:
         a = ops.conj(a)
     solution = _triangular(
         a, _columns(b, a), lower=lower, adjoint=_TRANSPOSED[trans], unit=unit_diagonal
@@ -171,11 +164,11 @@ def lu_solve(
     """x with `a @ x = b`, where `lu_factor` factorised a."""
     factors, pivots = lu_and_piv
     b = _floats(b)
-    _same_dtype("lu_solve", factors, b)
+    require_same_dtype("lu_solve", factors, b)
     columns = _columns(b, factors)
     if not trans:
         return _solved_by_pivots(columns, factors, pivots, 0).reshape(b.shape)
-    if trans == 1 and factors.dtype in _COMPLEX:
+    if trans == 1 and factors.dtype in COMPLEX:
         factors = ops.conj(factors)
     half = _triangular(factors, columns, lower=False, adjoint=True)
     moved = _triangular(factors, half, adjoint=True, unit=True)

@@ -10,12 +10,9 @@ import sys
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from mindspore.common import dtype as mstype
+from mindspore.common._dtypes import FLOATS, INTEGERS
 from mindspore.common.parameter import Parameter
 
-_FLOATS = (mstype.float16, mstype.bfloat16, mstype.float32, mstype.float64)
-_INTEGERS = (mstype.int8, mstype.int16, mstype.int32, mstype.int64,
-             mstype.uint8, mstype.uint16, mstype.uint32, mstype.uint64)  # fmt: skip
 _SHOWN = 5
 _COMPARED = 20
 _LAST = chr(sys.maxunicode)  # behind all others in the order of texts
@@ -64,7 +61,7 @@ def check_fits(name: str, target: Parameter, other: str, value: Parameter, stric
         )
     if target.dtype == value.dtype:
         return
-    kind = next((k for k in (_FLOATS, _INTEGERS) if target.dtype in k), ())
+    kind = next((k for k in (FLOATS, INTEGERS) if target.dtype in k), ())
     if strict or value.dtype not in kind:
         raise RuntimeError(
             f"For '{op}', the type of '{name}' must be {target.dtype}, as in the network, but got "

@@ -13,12 +13,9 @@ from typing import Any
 from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.common._checked import check_value
+from mindspore.common._dtypes import INTEGERS
 from mindspore.common._kinds import described
 from mindspore.nn.cell import Cell
-
-_INTEGERS = (_core.int8, _core.int16, _core.int32, _core.int64) + (
-    (_core.uint8, _core.uint16, _core.uint32, _core.uint64)
-)
 
 
 def _check_cell(cell: Any, owner: str) -> Cell:
@@ -31,7 +28,7 @@ def _check_cell(cell: Any, owner: str) -> Cell:
 
 def _position(index: Any, size: int, owner: str) -> int:
     """The index counted from the start."""
-    if isinstance(index, Tensor) and index.size == 1 and index.dtype in _INTEGERS:
+    if isinstance(index, Tensor) and index.size == 1 and index.dtype in INTEGERS:
         index = int(index)
     if isinstance(index, bool) or not isinstance(index, int):
         raise TypeError(

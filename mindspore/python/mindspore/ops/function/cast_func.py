@@ -8,12 +8,8 @@ import numpy as np
 
 from mindspore import _core, context
 from mindspore._core import DType, Tensor
+from mindspore.common._dtypes import COMPLEX, FLOATS, HALVES, SIGNED
 from mindspore.ops._bind import bound
-
-_FLOATING = frozenset((_core.float16, _core.bfloat16, _core.float32, _core.float64))
-_HALF = frozenset((_core.float16, _core.bfloat16))
-_COMPLEX = frozenset((_core.complex64, _core.complex128))
-_SIGNED = frozenset((_core.int8, _core.int16, _core.int32, _core.int64))
 
 
 def _dtype(name: str, dtype: Any) -> DType:
@@ -54,22 +50,22 @@ def _type(self: Tensor, dtype: DType | str | None = None) -> Any:
 
 def is_floating_point(input: Tensor) -> bool:
     """Whether the dtype is a floating one."""
-    return input.dtype in _FLOATING
+    return input.dtype in FLOATS
 
 
 def _in_float32(x: Tensor) -> Tensor:
     """Half types as Float32, for what needs more digits on the way."""
-    return bound.cast(x, _core.float32) if x.dtype in _HALF else x
+    return bound.cast(x, _core.float32) if x.dtype in HALVES else x
 
 
 def is_complex(input: Tensor) -> bool:
     """Whether the dtype is a complex one."""
-    return input.dtype in _COMPLEX
+    return input.dtype in COMPLEX
 
 
 def is_signed(self: Tensor) -> bool:
     """Whether the dtype has negative numbers."""
-    return self.dtype in _FLOATING | _COMPLEX | _SIGNED
+    return self.dtype in (*FLOATS, *COMPLEX, *SIGNED)
 
 
 def _conversion(name: str, dtype: DType) -> Any:

@@ -7,8 +7,9 @@ from typing import Any, Literal
 
 from mindspore import _core
 from mindspore._core import Tensor
+from mindspore.common._dtypes import COMPLEX
 from mindspore.common._kinds import Real
-from mindspore.common._size import broadcast_shapes
+from mindspore.common._size import broadcast_shapes, require_rank, require_same_dtype
 from mindspore.ops._bind import raw
 from mindspore.ops._forms import method
 from mindspore.ops.function.array_func import _number, swapaxes
@@ -20,27 +21,12 @@ _lu, _permutation, _svd, _qr = raw("Lu"), raw("PivotsToPermutation"), raw("Svd")
 _tril, _triu, _eye, _stop = raw("Tril"), raw("Triu"), raw("Eye"), raw("StopGradient")
 _reshape, _transpose, _select = raw("Reshape"), raw("Transpose"), raw("Select")
 _product, _broadcast_to, _conj = raw("BatchMatMul"), raw("BroadcastTo"), raw("Conj")
-_COMPLEX = (_core.complex64, _core.complex128)
 
 
 def _require_matrices(name: str, argument: str, x: Tensor, square: bool = False) -> None:
     if x.ndim < 2 or (square and x.shape[-1] != x.shape[-2]):
         must = "hold square matrices" if square else "have at least 2 dimensions"
         raise ValueError(f"For '{name}', '{argument}' must {must}, but got shape {x.shape}.")
-
-
-def _require_rank(name: str, argument: str, x: Tensor, rank: int) -> None:
-    if x.ndim != rank:
-        raise ValueError(
-            f"For '{name}', '{argument}' must have {rank} dimensions, but got shape {x.shape}."
-        )
-
-
-def _require_same_dtype(name: str, x: Tensor, y: Tensor) -> None:
-    if x.dtype != y.dtype:
-        raise TypeError(
-            f"For '{name}', the inputs must have the same dtype, but got {x.dtype} and {y.dtype}."
-        )
 
 
 def _unit(x: Tensor, rows: int, columns: int | None = None) -> Tensor:
@@ -53,7 +39,7 @@ def adjoint(x: Tensor) -> Tensor:
     """The transpose of matrices; of complex ones, conjugated."""
     _require_matrices("adjoint", "x", x)
     turned = swapaxes(x, -1, -2)
-    return _conj(turned) if x.dtype in _COMPLEX else turned
+    return _conj(turned) if x.dtype in COMPLEX else turned
 
 
 # ---- solutions ----------------------------------------------------------------------------------
@@ -90,7 +76,7 @@ def triangular_solve(
         _require_matrices("triangular_solve", name, x)
     batch = _common_batch("triangular_solve", b, A)
     b, A = (_broadcast_to(x, shape=(*batch, *x.shape[-2:])) for x in (b, A))
-    matrix = _conj(A) if transpose and A.dtype in _COMPLEX else A
+    matrix = _conj(A) if transpose and A.dtype in COMPLEX else A
     return _triangular(matrix, b, lower=not upper, adjoint=transpose, unit=unitriangular), A
 
 
@@ -214,7 +200,7 @@ class _Reflections:
 
     def __init__(self, name: str, x: Tensor, tau: Tensor):
         _require_matrices(name, "input", x)
-        _require_same_dtype(name, x, tau)
+        require_same_dtype(name, x, tau)
         count = tau.shape[-1] if tau.ndim else 0
         if tau.shape[:-1] != x.shape[:-2] or tau.ndim == 0 or count > min(x.shape[-2:]):
             raise ValueError(
@@ -232,7 +218,7 @@ class _Reflections:
         """q c, or q^H c."""
         inner = _product(self.back, c)
         if transposed:
-            factors = _conj(self.tau) if self.tau.dtype in _COMPLEX else self.tau
+            factors = _conj(self.tau) if self.tau.dtype in COMPLEX else self.tau
             turned = factors * _triangular(
                 self.triangle, inner, lower=False, adjoint=True, unit=True
             )
@@ -299,15 +285,15 @@ def _hermitian(x: Tensor, lower: bool) -> Tensor:
     """The Hermitian matrix of a triangle."""
     strict = _tril(x, diagonal=-1) if lower else _triu(x, diagonal=1)
     diagonal = _triu(_tril(x))
-    if x.dtype in _COMPLEX:
+    if x.dtype in COMPLEX:
         diagonal = (diagonal + _conj(diagonal)) * 0.5
     return strict + adjoint(strict) + diagonal
 
 
 def lstsq(input: Tensor, A: Tensor) -> Tensor:
     """x that makes `input @ x - A` the smallest, and among such the smallest itself."""
-    _require_rank("lstsq", "input", input, 2)
-    _require_same_dtype("lstsq", input, A)
+    require_rank("lstsq", "input", input, 2)
+    require_same_dtype("lstsq", input, A)
     if A.ndim not in (1, 2) or A.shape[0] != input.shape[0]:
         raise ValueError(
             f"For 'lstsq', 'A' must have {input.shape[0]} rows and 1 or 2 dimensions, but got shape {A.shape}."

@@ -9,17 +9,11 @@ from typing import Any
 from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.common._kinds import Ints, Real
+from mindspore.common._size import require_rank
 from mindspore.ops._bind import bound, raw
 
 _matmul, _batch_matmul = raw("MatMul"), raw("BatchMatMul")
 _reshape, _transpose, _sum = raw("Reshape"), raw("Transpose"), raw("ReduceSum")
-
-
-def _check_rank(name: str, argument: str, x: Tensor, rank: int) -> None:
-    if x.ndim != rank:
-        raise ValueError(
-            f"For '{name}', '{argument}' must have {rank} dimensions, but got shape {x.shape}."
-        )
 
 
 def matmul(input: Tensor, other: Tensor) -> Tensor:
@@ -55,15 +49,15 @@ def _stacked(x: Tensor, y: Tensor) -> Tensor:
 
 def mm(input: Tensor, mat2: Tensor) -> Tensor:
     """The product of two matrices."""
-    _check_rank("mm", "input", input, 2)
-    _check_rank("mm", "mat2", mat2, 2)
+    require_rank("mm", "input", input, 2)
+    require_rank("mm", "mat2", mat2, 2)
     return _matmul(input, mat2)
 
 
 def mv(mat: Tensor, vec: Tensor) -> Tensor:
     """The product of a matrix and a vector."""
-    _check_rank("mv", "mat", mat, 2)
-    _check_rank("mv", "vec", vec, 1)
+    require_rank("mv", "mat", mat, 2)
+    require_rank("mv", "vec", vec, 1)
     return matmul(mat, vec)
 
 
@@ -85,8 +79,8 @@ def dot(input: Tensor, other: Tensor) -> Tensor:
 
 def outer(input: Tensor, vec2: Tensor) -> Tensor:
     """All products of an element of the first vector with one of the second."""
-    _check_rank("outer", "input", input, 1)
-    _check_rank("outer", "vec2", vec2, 1)
+    require_rank("outer", "input", input, 1)
+    require_rank("outer", "vec2", vec2, 1)
     return bound.mul(_reshape(input, shape=(-1, 1)), vec2)
 
 
@@ -168,7 +162,7 @@ def addbmm(
     input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Real = 1, alpha: Real = 1
 ) -> Tensor:
     """`beta * input + alpha * sum(batch1 @ batch2)`, summed over the batch."""
-    _check_rank("addbmm", "batch1", batch1, 3)
+    require_rank("addbmm", "batch1", batch1, 3)
     return _scaled_sum(input, _sum(bmm(batch1, batch2), axis=0, keep_dims=False), beta, alpha)
 
 

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from mindspore import _core
 from mindspore._core import Tensor
+from mindspore.common._dtypes import FLOATS
 from mindspore.common._kinds import Reduction, Where
 from mindspore.ops._bind import bound, classes, raw
 
@@ -25,7 +26,6 @@ _bce, _bce_logits, _smooth_l1 = (
 _kl_div, _select, _divide = raw("KLDivLoss"), raw("Select"), raw("RealDiv")
 
 _INDEX = (_core.int32, _core.int64)
-_FLOATING = (_core.float16, _core.bfloat16, _core.float32, _core.float64)
 
 
 def _reduced(loss: Tensor, reduction: str) -> Tensor:
@@ -96,7 +96,7 @@ def _class_loss(
         )
     rows = _rows(inputs)
     labels = target if target.ndim == 1 else _reshape(target, shape=(-1,))
-    if labels.dtype in _FLOATING:
+    if labels.dtype in FLOATS:
         raise TypeError(f"For '{name}', classes must be integers, but got {labels.dtype}.")
     if labels.dtype not in _INDEX:
         labels = _cast(labels, dtype=_core.int32)

@@ -7,6 +7,7 @@ from typing import Any
 
 from mindspore._core import Tensor
 from mindspore.common._checked import checked
+from mindspore.common._size import require_rank, require_same_dtype
 from mindspore.ops._bind import raw
 from mindspore.ops.function import einsum_func, factor_func, matrix_func, norm_func, reduce_func
 from mindspore.ops.primitive import PythonPrimitive
@@ -34,9 +35,9 @@ def _lstsq(x: Tensor, a: Tensor, fast: bool, l2_regularizer: float) -> Tensor:
 
 
 def _matrix_solve_ls(matrix: Tensor, rhs: Tensor, l2_regularizer: Any, fast: bool) -> Tensor:
-    factor_func._require_same_dtype("MatrixSolveLs", matrix, rhs)
+    require_same_dtype("MatrixSolveLs", matrix, rhs)
     if isinstance(l2_regularizer, Tensor):
-        factor_func._require_rank("MatrixSolveLs", "l2_regularizer", l2_regularizer, 0)
+        require_rank("MatrixSolveLs", "l2_regularizer", l2_regularizer, 0)
     if not fast:
         return raw("BatchMatMul")(factor_func.pinv(matrix), rhs)
     if isinstance(l2_regularizer, Tensor):
@@ -47,7 +48,7 @@ def _matrix_solve_ls(matrix: Tensor, rhs: Tensor, l2_regularizer: Any, fast: boo
 def _triangular(matrix: Tensor, rhs: Tensor, lower: bool, adjoint: bool) -> Tensor:
     factor_func._require_matrices("MatrixTriangularSolve", "matrix", matrix, square=True)
     factor_func._require_matrices("MatrixTriangularSolve", "rhs", rhs)
-    factor_func._require_same_dtype("MatrixTriangularSolve", matrix, rhs)
+    require_same_dtype("MatrixTriangularSolve", matrix, rhs)
     batch = factor_func._common_batch("MatrixTriangularSolve", matrix, rhs)
     a, b = (raw("BroadcastTo")(x, shape=(*batch, *x.shape[-2:])) for x in (matrix, rhs))
     return raw("MatrixTriangularSolve")(a, b, lower=lower, adjoint=adjoint)
@@ -55,7 +56,7 @@ def _triangular(matrix: Tensor, rhs: Tensor, lower: bool, adjoint: bool) -> Tens
 
 def _nuclear_norm(x: Tensor, dim: Any, keepdim: bool) -> Tensor:
     if dim is None:
-        factor_func._require_rank("NuclearNorm", "x", x, 2)
+        require_rank("NuclearNorm", "x", x, 2)
     return norm_func.matrix_norm(x, "nuc", (0, 1) if dim is None else dim, keepdim)
 
 

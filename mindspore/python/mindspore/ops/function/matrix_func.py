@@ -9,8 +9,9 @@ import numpy as np
 
 from mindspore import _core
 from mindspore._core import Tensor
+from mindspore.common._dtypes import COMPLEX
 from mindspore.common._kinds import Real, Sizes
-from mindspore.common._size import require_memory
+from mindspore.common._size import require_memory, require_rank
 from mindspore.ops._bind import raw
 from mindspore.ops.function.array_func import (
     _axis,
@@ -21,7 +22,7 @@ from mindspore.ops.function.array_func import (
     meshgrid,
     moveaxis,
 )
-from mindspore.ops.function.factor_func import _COMPLEX, _require_matrices, _require_rank
+from mindspore.ops.function.factor_func import _require_matrices
 from mindspore.ops.function.linalg_func import outer
 
 _reshape, _cast, _gather, _concat = raw("Reshape"), raw("Cast"), raw("Gather"), raw("Concat")
@@ -210,7 +211,7 @@ def diagonal_scatter(
 
 def trace(input: Tensor) -> Tensor:
     """The sum of the main diagonal of a matrix."""
-    _require_rank("trace", "input", input, 2)
+    require_rank("trace", "input", input, 2)
     return _sum(diagonal(input), axis=(-1,), keep_dims=False)
 
 
@@ -250,14 +251,14 @@ def cross(input: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
 
 def vecdot(x: Tensor, y: Tensor, *, axis: int = -1) -> Tensor:
     """The sums of products along an axis; of complex numbers the first are conjugated."""
-    if x.dtype in _COMPLEX:
+    if x.dtype in COMPLEX:
         x = raw("Conj")(x)
     return (x * y).sum(axis)
 
 
 def vander(x: Tensor, N: int | None = None) -> Tensor:
     """Rows of the powers of each element, from the highest down to 0."""
-    _require_rank("vander", "x", x, 1)
+    require_rank("vander", "x", x, 1)
     count = x.shape[0] if N is None else N
     if count <= 0:
         raise ValueError(f"For 'vander', 'N' must be greater than 0, but got {count}.")
@@ -279,7 +280,7 @@ def bidense(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None 
             f"For 'bidense', the inputs must have the same dimensions but for the last, but got shapes {input1.shape} and "
             f"{input2.shape}."
         )
-    _require_rank("bidense", "weight", weight, 3)
+    require_rank("bidense", "weight", weight, 3)
     count, first, second = weight.shape
     if (first, second) != (input1.shape[-1], input2.shape[-1]):
         raise ValueError(
@@ -333,7 +334,7 @@ def cov(
         )
     x = (
         input
-        if input.dtype in (_core.float16, _core.bfloat16, _core.float64, *_COMPLEX)
+        if input.dtype in (_core.float16, _core.bfloat16, _core.float64, *COMPLEX)
         else _cast(input, dtype=_core.float32)
     )
     x = _reshape(x, shape=(1, -1)) if x.ndim < 2 else x
@@ -352,7 +353,7 @@ def cov(
             counts = _cast(aweights, dtype=x.dtype)
             factor = total - correction * (weights * counts).sum() / total
     products = raw("MatMul")(
-        weighted, raw("Conj")(centred) if x.dtype in _COMPLEX else centred, transpose_b=True
+        weighted, raw("Conj")(centred) if x.dtype in COMPLEX else centred, transpose_b=True
     )
     if not isinstance(factor, Tensor):
         factor = Tensor(max(factor, 0), x.dtype)
@@ -377,13 +378,13 @@ def _weights(x: Tensor, counts: Tensor | None, weights: Tensor | None) -> Tensor
 def cartesian_prod(*inputs: Tensor) -> Tensor:
     """All choices of an element of each vector, as rows."""
     for x in inputs:
-        _require_rank("cartesian_prod", "inputs", x, 1)
+        require_rank("cartesian_prod", "inputs", x, 1)
     return _stack([_reshape(g, shape=(-1,)) for g in meshgrid(*inputs, indexing="ij")], axis=1)
 
 
 def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
     """All choices of r elements of a vector, as rows."""
-    _require_rank("combinations", "input", input, 1)
+    require_rank("combinations", "input", input, 1)
     if r < 1:
         raise ValueError(f"For 'combinations', 'r' must be greater than 0, but got {r}.")
     choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations

@@ -9,15 +9,15 @@ import numpy as np
 
 from mindspore import _core
 from mindspore._core import DType, Tensor
+from mindspore.common._dtypes import COMPLEX, FLOATS
 from mindspore.common._kinds import Ints, Real
 from mindspore.ops._bind import raw
 from mindspore.ops.function.array_func import _number, moveaxis
-from mindspore.ops.function.reduce_func import _FLOATS, _axes, _one_axis
+from mindspore.ops.function.reduce_func import _axes, _one_axis
 
 _sum, _max, _min = raw("ReduceSum"), raw("ReduceMax"), raw("ReduceMin")
 _abs, _sqrt, _not_equal = raw("Abs"), raw("Sqrt"), raw("NotEqual")
 _cast, _reshape = raw("Cast"), raw("Reshape")
-_COMPLEX = (_core.complex64, _core.complex128)
 
 
 def _vector_norm(a: Tensor, order: Any, axes: tuple, keepdim: bool) -> Tensor:
@@ -50,7 +50,7 @@ def _matrix_norm(name: str, a: Tensor, order: Any, axes: tuple, keepdim: bool) -
         raise ValueError(f"For '{name}', the axes must differ, but got {axes}.")
     if order == "fro":
         return _sqrt(
-            _sum(a * a if a.dtype not in _COMPLEX else _abs(a) ** 2, axis=axes, keep_dims=keepdim)
+            _sum(a * a if a.dtype not in COMPLEX else _abs(a) ** 2, axis=axes, keep_dims=keepdim)
         )
     if order not in _MATRIX_ORDERS:
         raise ValueError(
@@ -74,7 +74,7 @@ def _floats(x: Tensor, dtype: DType | None) -> Tensor:
     """In the dtype that is asked for; integers in the default float."""
     if dtype is not None:
         return _cast(x, dtype=dtype)
-    return _cast(x, dtype=_core.float32) if x.dtype not in (*_FLOATS, *_COMPLEX) else x
+    return _cast(x, dtype=_core.float32) if x.dtype not in (*FLOATS, *COMPLEX) else x
 
 
 def norm(
@@ -177,7 +177,7 @@ def cdist(x1: Tensor, x2: Tensor, p: Real = 2.0) -> Tensor:
             "For 'cdist', the inputs must have at least 2 dimensions and the last of the same size, but got "
             f"shapes {x1.shape} and {x2.shape}."
         )
-    if p == 2 and x1.shape[:-2] == x2.shape[:-2] and x1.dtype == x2.dtype and x1.dtype in _FLOATS:
+    if p == 2 and x1.shape[:-2] == x2.shape[:-2] and x1.dtype == x2.dtype and x1.dtype in FLOATS:
         return _rooted(raw("SquaredDistances")(x1, x2), p)
     first = _reshape(x1, shape=(*x1.shape[:-1], 1, x1.shape[-1]))
     second = _reshape(x2, shape=(*x2.shape[:-2], 1, *x2.shape[-2:]))

@@ -7,6 +7,7 @@ from typing import Any
 
 from mindspore import _core
 from mindspore._core import DType, Tensor
+from mindspore.common._dtypes import FLOATS
 from mindspore.common._kinds import Ints, Real
 from mindspore.ops._bind import bound, raw
 from mindspore.ops.function.math_func import where
@@ -22,7 +23,6 @@ from mindspore.ops.function.reduce_func import (
 
 _cast, _reshape, _sort, _gather_d = raw("Cast"), raw("Reshape"), raw("Sort"), raw("GatherD")
 _is_nan, _slice = raw("IsNan"), raw("Slice")
-_FLOATS = (_core.float16, _core.bfloat16, _core.float32, _core.float64)
 
 
 # ---- running extremes ---------------------------------------------------------------------------
@@ -57,7 +57,7 @@ def _missing(input: Tensor, axis: int) -> Tensor:
 
 def nanmedian(input: Tensor, axis: int = -1, keepdims: bool = False) -> tuple[Tensor, Tensor]:
     """The lower median along an axis of what is not nan, and its position."""
-    if input.dtype not in _FLOATS or input.ndim == 0:
+    if input.dtype not in FLOATS or input.ndim == 0:
         return median(input, axis, keepdims)
     axis = _one_axis("nanmedian", axis, input.ndim)
     values, places = _sort(input, axis=axis)  # nan comes last
@@ -97,7 +97,7 @@ def nanmean(
 # ---- quantiles ------------------------------------------------------------------------------------
 def _rows(name: str, input: Tensor, axis: int | None) -> tuple[Tensor, list[int]]:
     """The input with the reduced axis last, and the sizes that a result with it kept has."""
-    if input.dtype not in _FLOATS:
+    if input.dtype not in FLOATS:
         raise TypeError(
             f"For '{name}', the dtype of 'input' must be a float, but got {input.dtype}."
         )
@@ -186,7 +186,7 @@ def trapz(y: Tensor, x: Tensor | None = None, *, dx: Real = 1.0, dim: int = -1) 
         if given is not None and not given.ndim:
             raise ValueError(f"For 'trapz', '{name}' must have at least 1 dimension, but got 0.")
     axis = _one_axis("trapz", dim, y.ndim)
-    if y.dtype not in _FLOATS:
+    if y.dtype not in FLOATS:
         y = _cast(y, dtype=_core.float32)
 
     def pairs(t: Tensor, along: int) -> tuple[Tensor, Tensor]:

@@ -7,6 +7,7 @@ from typing import Annotated, Any, TypeAlias
 
 from mindspore import _core
 from mindspore._core import DType, Tensor
+from mindspore.common._dtypes import FLOATS
 from mindspore.common._kinds import Number, Real, Sizes, within
 from mindspore.ops._bind import raw
 from mindspore.ops.function.array_func import _ints, _star
@@ -21,7 +22,6 @@ _permutation, _bernoulli, _multinomial, _dropout = (
     raw(n) for n in ("RandomPermutation", "Bernoulli", "Multinomial", "Dropout")
 )
 _MOST = 2**63 - 1
-_FLOATS = (_core.float16, _core.bfloat16, _core.float32, _core.float64)
 
 
 Seed: TypeAlias = Annotated[int, within(0, _MOST, "left")] | None
@@ -37,7 +37,7 @@ def _as(x: Tensor, dtype: Any) -> Tensor:
 
 
 def _float_dtype(name: str, dtype: Any) -> Any:
-    if dtype is not None and dtype not in _FLOATS:
+    if dtype is not None and dtype not in FLOATS:
         raise ValueError(f"For '{name}', 'dtype' must be a float type, but got {dtype}.")
     return dtype
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from mindspore import _core
 from mindspore._core import DType, Tensor
+from mindspore.common._dtypes import FLOATS, INTEGERS
 from mindspore.common._kinds import Count, Ints, Real
 from mindspore.ops._bind import raw
 from mindspore.ops.function.array_func import _axis
@@ -21,18 +22,6 @@ _reshape, _slice = raw("Reshape"), raw("Slice")
 _abs, _sqrt, _exp, _log = raw("Abs"), raw("Sqrt"), raw("Exp"), raw("Log")
 _not_equal, _is_nan, _is_finite = raw("NotEqual"), raw("IsNan"), raw("IsFinite")
 _stop_gradient, _zeros_like = raw("StopGradient"), raw("ZerosLike")
-
-_INTEGERS = (
-    _core.int8,
-    _core.int16,
-    _core.int32,
-    _core.int64,
-    _core.uint8,
-    _core.uint16,
-    _core.uint32,
-    _core.uint64,
-)
-_FLOATS = (_core.float16, _core.bfloat16, _core.float32, _core.float64)
 
 
 def _axes(axis: Ints | None) -> tuple:
@@ -55,7 +44,7 @@ def _exact(input: Tensor) -> Tensor:
     """Integers and truth values as Int64, in which sums and products of them are taken."""
     return (
         _cast(input, dtype=_core.int64)
-        if (input.dtype in _INTEGERS or input.dtype is _core.bool) and input.dtype != _core.int64
+        if (input.dtype in INTEGERS or input.dtype is _core.bool) and input.dtype != _core.int64
         else input
     )
 
@@ -80,7 +69,7 @@ def nansum(
     input: Tensor, axis: Ints | None = None, keepdims: bool = False, *, dtype: DType | None = None
 ) -> Tensor:
     """Sum over axes in which nan counts as zero."""
-    if input.dtype in _FLOATS:
+    if input.dtype in FLOATS:
         input = _select(_is_nan(input), _zeros_like(input), input)
     return sum(input, axis, keepdims, dtype=dtype)
 
@@ -203,7 +192,7 @@ def var_mean(
 ) -> tuple[Tensor, Tensor]:
     """Variance and mean over axes."""
     axes = _axes(axis)
-    input = input if input.dtype in _FLOATS else _cast(input, dtype=_core.float32)
+    input = input if input.dtype in FLOATS else _cast(input, dtype=_core.float32)
     mean = _mean(input, axis=axes, keep_dims=True)
     distance = input - mean
     count = _count(input, axes)
@@ -297,7 +286,7 @@ def median(input: Tensor, axis: int = -1, keepdims: bool = False) -> tuple[Tenso
         return [_reshape(_slice(t, begin=begin, size=size), shape=kept) for t in both]
 
     value, index = at((input.shape[axis] - 1) // 2)
-    if input.dtype in _FLOATS:
+    if input.dtype in FLOATS:
         last, place = at(input.shape[axis] - 1)  # sorted, a nan is the largest
         missing = _is_nan(last)
         value, index = _select(missing, last, value), _select(missing, place, index)

@@ -11,6 +11,7 @@ import numpy as np
 from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.common import _late
+from mindspore.common._dtypes import FLOATS
 from mindspore.ops._bind import bound, raw
 from mindspore.ops._custom import custom_call
 from mindspore.ops._effects import _do
@@ -18,7 +19,6 @@ from mindspore.ops._user_primitive import _no_gradient
 from mindspore.ops.primitive import PythonPrimitive
 
 _cast, _reshape = raw("Cast"), raw("Reshape")
-_FLOATS = (_core.float16, _core.bfloat16, _core.float32, _core.float64)
 _STATUS = (8,)
 
 
@@ -26,7 +26,7 @@ class FloatStatus(PythonPrimitive):
     """1 where a tensor has an infinity or a nan, 0 where it has none, in a vector of one element."""
 
     def __call__(self, x: Tensor) -> Tensor:
-        if x.dtype not in _FLOATS:
+        if x.dtype not in FLOATS:
             raise TypeError(
                 f"For 'FloatStatus', the dtype of 'x' must be a float, but got {x.dtype}."
             )

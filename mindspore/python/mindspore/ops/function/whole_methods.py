@@ -6,6 +6,7 @@ import numpy as np
 
 from mindspore import _core
 from mindspore._core import DType, Tensor
+from mindspore.common._dtypes import COMPLEX
 from mindspore.common._generator import Generator
 from mindspore.common._kinds import Real, Sizes
 from mindspore.ops._bind import bound, raw
@@ -15,7 +16,6 @@ from mindspore.ops.function.random_func import normal, random_categorical, unifo
 from mindspore.ops.function.reduce_func import topk
 
 _sum, _reshape, _invert = raw("ReduceSum"), raw("Reshape"), raw("Invert")
-_COMPLEX = (_core.complex64, _core.complex128)
 
 
 # ---- matrices -------------------------------------------------------------------------------------
@@ -29,7 +29,7 @@ def _matrix(name: str, self: Tensor, ranks: range) -> Tensor:
 
 
 def _conjugate(self: Tensor) -> Tensor:
-    return bound.conj(self) if self.dtype in _COMPLEX else self
+    return bound.conj(self) if self.dtype in COMPLEX else self
 
 
 def _h(self: Tensor) -> Tensor:
