@@ -1,5 +1,5 @@
-"""For all tests: graphs are verified after every pass; each test leaves mode and fast stage as they were; what needs the latter is
-skipped where MS_FUSION=0 turns it off. With MS_TEST_DEVICE=Fenced all run on the fenced device, and what touches its memory fails."""
+"""For all tests: graphs are verified after every pass; each test leaves the settings that many change as they were; what needs
+the fast stage is skipped where MS_FUSION=0 turns it off. With MS_TEST_DEVICE=Fenced all run on the fenced device, and what touches its memory fails."""
 
 from __future__ import annotations
 
@@ -57,7 +57,11 @@ def _devices_stay_in_their_process(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def _settings_as_before() -> Iterator[None]:
     before = {
-        name: context.get_context(name) for name in ("mode", "enable_graph_kernel", "device_target")
+        name: context.get_context(name)
+        for name in (
+            *("mode", "enable_graph_kernel", "device_target"),
+            *("save_graphs", "save_graphs_path"),
+        )
     }
     yield
     context.set_context(**before)

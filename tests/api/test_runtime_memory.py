@@ -94,6 +94,18 @@ assert runtime.max_memory_reserved() <= runtime.max_memory_allocated() + 2 * MB
     subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
 
 
+def test_a_maximum_that_was_told_does_not_shrink() -> None:
+    runtime.empty_cache()
+    runtime.reset_max_memory_reserved()
+    kept = ops.ones((1024, 1024), ms.float32) + 1
+    kept.asnumpy()
+    del kept  # the cache keeps its pages,
+    small = [Tensor(np.zeros(4)) for _ in range(1000)]  # of which small blocks know nothing
+    told = runtime.max_memory_reserved()
+    del small
+    assert runtime.max_memory_reserved() >= told
+
+
 def test_a_device_that_is_not_there_is_refused():
     with pytest.raises(ValueError, match="'device_target' must be one of"):
         runtime.memory_stats("Abacus")

@@ -208,9 +208,10 @@ void Buffer::Free(Buffer* buffer) {
 
 size_t ReservedPeak() {
   BlockCache::Sizes blocks = Blocks().sizes();
-  // The cache knows nothing of small blocks, and counts whole pages of large ones.
-  return std::max({blocks.peak, peak_beside_kept.load(std::memory_order_relaxed),
-                   HostMemory().stats().live + blocks.kept});
+  // The cache knows nothing of small blocks, and counts whole pages of large ones. What was told
+  // once is told again when the small blocks are gone.
+  Memory::Raise(peak_beside_kept, HostMemory().stats().live + blocks.kept);
+  return std::max(blocks.peak, peak_beside_kept.load(std::memory_order_relaxed));
 }
 
 void ResetReservedPeak() {

@@ -71,6 +71,12 @@ class Memory {
   MemoryStats stats() const {
     return {live_.load(std::memory_order_relaxed), peak_.load(std::memory_order_relaxed)};
   }
+  // Makes a peak at least `live`, whoever else does so meanwhile.
+  static void Raise(std::atomic<size_t>& to, size_t live) {
+    size_t peak = to.load(std::memory_order_relaxed);
+    while (live > peak && !to.compare_exchange_weak(peak, live, std::memory_order_relaxed)) {
+    }
+  }
   void ResetPeak() { peak_.store(live_.load(std::memory_order_relaxed)); }
 
  protected:
@@ -82,11 +88,6 @@ class Memory {
     Raise(peak_, live_.fetch_add(bytes, std::memory_order_relaxed) + bytes);
   }
   void Discount(size_t bytes) { live_.fetch_sub(bytes, std::memory_order_relaxed); }
-  static void Raise(std::atomic<size_t>& to, size_t live) {
-    size_t peak = to.load(std::memory_order_relaxed);
-    while (live > peak && !to.compare_exchange_weak(peak, live, std::memory_order_relaxed)) {
-    }
-  }
 
   virtual void FetchNow(void* host, const void* from, size_t bytes) = 0;
 
