@@ -31,6 +31,10 @@ foreach(folder ${MS_PUBLIC_FOLDERS})
   install(DIRECTORY "${MS_SOURCE_ROOT}/${folder}" DESTINATION mindspore/include FILES_MATCHING PATTERN "*.h")
 endforeach()
 install(FILES "${MS_GENERATED}/ms_stamp.h" DESTINATION mindspore/include)
-install(FILES "${CMAKE_CURRENT_SOURCE_DIR}/cmake/mindsporeConfig.cmake" DESTINATION mindspore/include/cmake)
+include(CMakePackageConfigHelpers)
+string(REGEX MATCH "^[0-9.]*[0-9]" release "${version}")  # find_package knows numbers only
+write_basic_package_version_file("${MS_GENERATED}/mindsporeConfigVersion.cmake" VERSION "${release}" COMPATIBILITY ExactVersion)
+install(FILES "${CMAKE_CURRENT_SOURCE_DIR}/cmake/mindsporeConfig.cmake" "${MS_GENERATED}/mindsporeConfigVersion.cmake"
+        DESTINATION mindspore/include/cmake)
 install(FILES "${MS_FMT_INCLUDE}/fmt/core.h" "${MS_FMT_INCLUDE}/fmt/format.h" "${MS_FMT_INCLUDE}/fmt/format-inl.h"
               "${MS_FMT_INCLUDE}/fmt/ranges.h" DESTINATION mindspore/include/fmt)

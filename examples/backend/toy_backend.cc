@@ -1,6 +1,6 @@
 // A device named Toy: memory of its own, and kernels for ten kinds of ops, in one page. It computes
-// at once and slowly, on the processor, with all numbers as doubles; what a real device does
-// elsewhere is marked.
+// at once and slowly, on the processor, in doubles, and so refuses dtypes of which these do not
+// hold all numbers; what a real device does elsewhere is marked.
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -65,11 +65,10 @@ class ToyStream : public Stream {
 // ---- elements
 double Get(const void* data, DType dtype, int64_t i) {
   return VisitDType(dtype, [&]<class T>(TypeTag<T>) -> double {
-    const T value = reinterpret_cast<const T*>(Here(data))[i];
     if constexpr (IsComplex(kDTypeOf<T>))
-      return value.real();
+      return 0;  // refused before
     else
-      return static_cast<double>(value);
+      return static_cast<double>(reinterpret_cast<const T*>(Here(data))[i]);
   });
 }
 void Set(void* data, DType dtype, int64_t i, double value) {
@@ -77,12 +76,19 @@ void Set(void* data, DType dtype, int64_t i, double value) {
     T& to = reinterpret_cast<T*>(Here(data))[i];
     if constexpr (std::is_same_v<T, bool>)
       to = value != 0;
-    else if constexpr (std::is_arithmetic_v<T>)
+    else if constexpr (std::is_integral_v<T>)
+      to = static_cast<T>(static_cast<int64_t>(value));  // beyond its range as processors have it
+    else if constexpr (std::is_floating_point_v<T>)
       to = static_cast<T>(value);
     else
-      to = T(static_cast<float>(value));  // of 16 bits, or complex
+      to = T(static_cast<float>(value));
   });
 }
+
+bool IsHeld(DType dtype) {
+  return IsFloating(dtype) || dtype == DType::kInt32 || dtype == DType::kBool;
+}
+constexpr char kOthers[] = "Toy computes with floats, Int32 and Bool only";
 
 // Where element `at` of `shape` lies in a tensor of shape `of` that is broadcast to it.
 int64_t Broadcast(int64_t at, const Shape& shape, const Shape& of) {
@@ -98,16 +104,20 @@ int64_t Broadcast(int64_t at, const Shape& shape, const Shape& of) {
 }
 
 // ---- kernels
+double Larger(double a, double b) { return a > b || std::isnan(a) ? a : b; }  // a nan wins
+
 double Step(const ScalarNode& n, const std::vector<double>& v) {
   auto a = [&](int i) { return v[static_cast<size_t>(n.args[i])]; };
   switch (n.op) {
     case ScalarOp::kConstant: return n.value;
-    case ScalarOp::kCast: return a(0);
+    case ScalarOp::kCast:
+      if (n.dtype == DType::kBool) return a(0) != 0;
+      return n.dtype == DType::kInt32 ? std::trunc(a(0)) : a(0);
     case ScalarOp::kAdd: return a(0) + a(1);
     case ScalarOp::kSub: return a(0) - a(1);
     case ScalarOp::kMul: return a(0) * a(1);
     case ScalarOp::kDiv: return a(0) / a(1);
-    case ScalarOp::kMax: return std::max(a(0), a(1));
+    case ScalarOp::kMax: return Larger(a(0), a(1));
     case ScalarOp::kNeg: return -a(0);
     case ScalarOp::kExp: return std::exp(a(0));
     case ScalarOp::kLog: return std::log(a(0));
@@ -127,6 +137,7 @@ KernelChoice Elementwise(const KernelRequest& r) {
   ScalarGraph graph = TraceScalar(r.op, dtypes, r.attrs);
   std::vector<double> unused(graph.nodes.size());
   for (const ScalarNode& n : graph.nodes) {
+    if (!IsHeld(n.dtype)) return No("{}", kOthers);
     if (n.op == ScalarOp::kInput) continue;
     try {
       Step(n, unused);
@@ -214,8 +225,7 @@ KernelMaker Constant(double value) {
   return [value](const KernelRequest& r) -> KernelChoice {
     return FunctionKernel(
         [value, out = r.out[0]](const KernelArgs& args) {
-          for (int64_t i = 0; i < out.shape().size(); ++i)
-            Set(args.out[0], out.dtype(), i, value);
+          for (int64_t i = 0; i < out.shape().size(); ++i) Set(args.out[0], out.dtype(), i, value);
         },
         1000);
   };
@@ -228,11 +238,12 @@ KernelChoice CrossEntropy(const KernelRequest& r) {
   return FunctionKernel(
       [=](const KernelArgs& args) {
         for (int64_t row = 0; row < rows; ++row) {
-          double sum = 0, loss = 0;
-          for (int64_t i = row * columns; i < (row + 1) * columns; ++i)
-            sum += std::exp(Get(args.in[0], dtype, i));
-          for (int64_t i = row * columns; i < (row + 1) * columns; ++i) {
-            double logit = Get(args.in[0], dtype, i), wanted = Get(args.in[1], dtype, i);
+          int64_t first = row * columns, end = first + columns;
+          double most = -HUGE_VAL, sum = 0, loss = 0;
+          for (int64_t i = first; i < end; ++i) most = Larger(most, Get(args.in[0], dtype, i));
+          for (int64_t i = first; i < end; ++i) sum += std::exp(Get(args.in[0], dtype, i) - most);
+          for (int64_t i = first; i < end; ++i) {
+            double logit = Get(args.in[0], dtype, i) - most, wanted = Get(args.in[1], dtype, i);
             loss -= wanted * (logit - std::log(sum));
             Set(args.out[1], dtype, i, std::exp(logit) / sum - wanted);
           }
@@ -246,16 +257,15 @@ class ToyBackend : public Backend {
  public:
   ToyBackend() : Backend(TheMemory()) {
     table_.ForScalar().Try("elementwise", Elementwise);
-    table_.For("MatMul").Try("loops", MatMul);
     auto add = [](double a, double b) { return a + b; };
-    auto larger = [](double a, double b) { return std::max(a, b); };
-    table_.For("ReduceSum").Try("loops", Reduce(0, add));
-    table_.For("ReduceMean").Try("loops", Reduce(0, add, true));
-    table_.For("ReduceMax").Try("loops", Reduce(-HUGE_VAL, larger));
-    table_.For("Zeros").Try("constant", Constant(0));
-    table_.For("Ones").Try("constant", Constant(1));
-    table_.For("BroadcastTo").Try("loops", BroadcastTo);
-    table_.For("SoftmaxCrossEntropyWithLogits").Try("loops", CrossEntropy);
+    Make("MatMul", MatMul);
+    Make("ReduceSum", Reduce(0, add));
+    Make("ReduceMean", Reduce(0, add, true));
+    Make("ReduceMax", Reduce(-HUGE_VAL, Larger));
+    Make("Zeros", Constant(0));
+    Make("Ones", Constant(1));
+    Make("BroadcastTo", BroadcastTo);
+    Make("SoftmaxCrossEntropyWithLogits", CrossEntropy);
   }
   std::string_view name() const override { return "Toy"; }
   const KernelTable& kernels() const override { return table_; }
@@ -266,6 +276,16 @@ class ToyBackend : public Backend {
   std::unique_ptr<Stream> NewStream() const override { return std::make_unique<ToyStream>(); }
 
  private:
+  void Make(std::string_view op, KernelMaker make) {
+    table_.For(op).Try("loops", [make](const KernelRequest& r) -> KernelChoice {
+      for (const Types* types : {&r.in, &r.out}) {
+        for (const Type& type : *types)
+          if (!IsHeld(type.dtype())) return No("{}", kOthers);
+      }
+      return make(r);
+    });
+  }
+
   KernelTable table_;
 };
 

@@ -14,6 +14,21 @@ from mindspore import sysconfig
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "backend"
 
+EXACT = """if True:
+    import sys
+    import mindspore as ms
+    from mindspore import Tensor, ops
+    ms.set_device(ms.register_backend(sys.argv[1]))
+    print(float(ops.amax(Tensor([1.0, float("nan")]))))
+    loss, _ = ops.SoftmaxCrossEntropyWithLogits()(Tensor([[1000.0, 0]]), Tensor([[0.0, 1]]))
+    print(int(loss))
+    try:
+        Tensor([1 + 2j]) + 1
+    except TypeError as error:
+        assert "Toy computes with floats, Int32 and Bool only" in str(error)
+        print("refused")
+"""
+
 
 def command(*words) -> str:
     done = subprocess.run([str(w) for w in words], capture_output=True, text=True, timeout=300)
@@ -27,7 +42,9 @@ def test_it_builds_and_trains(tmp_path):
         pytest.skip("needs an installed package and CMake")
     command(cmake, "-S", EXAMPLE, "-B", tmp_path, f"-Dmindspore_DIR={sysconfig.get_cmake_dir()}")
     command(cmake, "--build", tmp_path)
-    lines = command(sys.executable, EXAMPLE / "train.py", tmp_path / "toy_backend.so").splitlines()
+    toy = tmp_path / "toy_backend.so"
+    assert command(sys.executable, "-c", EXACT, toy).split() == ["nan", "1000", "refused"]
+    lines = command(sys.executable, EXAMPLE / "train.py", toy).splitlines()
     assert len(lines) == 4
     for line in lines:
         first, last = map(float, line.split(":")[1].split(" -> "))

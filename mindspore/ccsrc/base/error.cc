@@ -4,7 +4,7 @@ namespace ms {
 
 void AssertFailed(const char* condition, const char* file, int line) {
   throw Error(ErrorKind::kInternal,
-              fmt::format("internal error: '{}' does not hold ({}:{})", condition, file, line));
+              fmt::format("'{}' does not hold ({}:{})", condition, file, line));
 }
 
 }  // namespace ms

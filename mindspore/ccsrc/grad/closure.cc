@@ -92,8 +92,8 @@ class BackwardGraph : public BackwardHost {
     // An open size that an op of the forward code found to be another one.
     bool open = type.is_tensor() && (tangent.type().shape().symbolic() || type.shape().symbolic());
     throw Error(open ? ErrorKind::kSymbolic : ErrorKind::kInternal,
-                fmt::format("internal error: the gradient of '{}' gave a tangent of type {} to {}",
-                            g.name(), tangent.type(), type))
+                fmt::format("the gradient of '{}' gave a tangent of type {} to {}", g.name(),
+                            tangent.type(), type))
         .WithSpan(tangent.node->span);
   }
 

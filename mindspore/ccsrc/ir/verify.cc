@@ -216,8 +216,8 @@ void Verify(const Module& module, const VerifyOptions& options) {
         problem.graph ? fmt::format("in the graph '{}', ", problem.graph->name()) : "";
     std::string text = problem.graph ? Excerpt(problem) : "";
     throw Error(ErrorKind::kInternal,
-                fmt::format("internal error: {}{}{}{}\n{}", where, problem.what,
-                            options.stage.empty() ? "" : " ", options.stage, text))
+                fmt::format("{}{}{}{}\n{}", where, problem.what, options.stage.empty() ? "" : " ",
+                            options.stage, text))
         .WithSpan(span);
   }
 }

@@ -7,6 +7,21 @@ CostClass CostClassOf(ScalarOp op) {
     case ScalarOp::kInput:
     case ScalarOp::kConstant:
       return CostClass::kNothing;
+    case ScalarOp::kSign:
+    case ScalarOp::kFloor:
+    case ScalarOp::kCeil:
+    case ScalarOp::kRint:
+    case ScalarOp::kTrunc:
+    case ScalarOp::kShiftLeft:
+    case ScalarOp::kShiftRight:
+    case ScalarOp::kIsNan:
+    case ScalarOp::kIsInf:
+    case ScalarOp::kIsFinite:
+    case ScalarOp::kReal:
+    case ScalarOp::kImag:
+    case ScalarOp::kConj:
+    case ScalarOp::kComplex:
+      return CostClass::kShort;
     case ScalarOp::kDiv:
     case ScalarOp::kSqrt:
     case ScalarOp::kRsqrt:
@@ -42,39 +57,11 @@ double FlopsOf(ScalarOp op, DType operand) {
     case CostClass::kNothing:
       return 0;
     case CostClass::kCheap:
+    case CostClass::kShort:
     case CostClass::kSlow:
       return 1;
     default:
       return 20;
-  }
-}
-
-bool IsHeavy(ScalarOp op) {
-  switch (op) {
-    case ScalarOp::kInput:
-    case ScalarOp::kConstant:
-    case ScalarOp::kCast:
-    case ScalarOp::kAdd:
-    case ScalarOp::kSub:
-    case ScalarOp::kMul:
-    case ScalarOp::kMin:
-    case ScalarOp::kMax:
-    case ScalarOp::kNeg:
-    case ScalarOp::kAbs:
-    case ScalarOp::kSelect:
-    case ScalarOp::kLess:
-    case ScalarOp::kLessEqual:
-    case ScalarOp::kGreater:
-    case ScalarOp::kGreaterEqual:
-    case ScalarOp::kEqual:
-    case ScalarOp::kNotEqual:
-    case ScalarOp::kAnd:
-    case ScalarOp::kOr:
-    case ScalarOp::kXor:
-    case ScalarOp::kNot:
-      return false;
-    default:
-      return true;
   }
 }
 

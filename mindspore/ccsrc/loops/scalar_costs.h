@@ -5,20 +5,21 @@
 
 namespace ms::loops {
 
-enum class CostClass : uint8_t {
-  kNothing,  // inputs and constants
-  kCheap,    // one instruction
-  kSlow,     // one slow instruction
-  kWaves,    // sin, cos
-  kSmooth,   // functions of which Float32 has a polynomial
-  kWhole,    // division with a rounding
-  kCalled,   // all others: a call for each element
+enum class CostClass : uint8_t {  // from the cheapest on, about
+  kNothing,                       // inputs and constants
+  kCheap,                         // one instruction
+  kShort,                         // one or a few
+  kSlow,                          // one slow instruction
+  kWaves,                         // sin, cos
+  kSmooth,                        // functions of which Float32 has a polynomial
+  kWhole,                         // division with a rounding
+  kCalled,                        // all others: a call for each element
 };
 CostClass CostClassOf(ScalarOp op);
 
 double FlopsOf(ScalarOp op, DType operand);  // functions count as 20
 
 // Whether a result that is needed again is better read back than computed again.
-bool IsHeavy(ScalarOp op);
+inline bool IsHeavy(ScalarOp op) { return CostClassOf(op) > CostClass::kCheap; }
 
 }  // namespace ms::loops

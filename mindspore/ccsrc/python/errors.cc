@@ -50,19 +50,24 @@ PyObject* PythonType(ErrorKind kind) {
   return PyExc_RuntimeError;
 }
 
+// What is no fault of the user's says so, whoever found it.
+std::string Text(const Error& error) {
+  return (error.kind() == ErrorKind::kInternal ? "internal error: " : "") + error.message();
+}
+
 // compile/errors.py makes the exception that shows the user's lines. While a function is traced the
 // front end does so itself: it knows more.
 py::object Located(const Error& error, PyObject* type) {
   bool of_an_op = error.message().starts_with("For '");
   if (Trace::Current() || (error.span() == 0 && !of_an_op)) return py::none();
   auto errors = py::module_::import("mindspore.compile.errors");
-  if (error.span() == 0) return errors.attr("eager_error")(py::handle(type), error.message());
-  return errors.attr("core_error")(py::handle(type), error.message(), Places(error.span()));
+  if (error.span() == 0) return errors.attr("eager_error")(py::handle(type), Text(error));
+  return errors.attr("core_error")(py::handle(type), Text(error), Places(error.span()));
 }
 
 // Paths in a message may hold bytes that are no UTF-8.
 py::object Message(const Error& error) {
-  const std::string& text = error.message();
+  std::string text = Text(error);
   return py::reinterpret_steal<py::object>(
       PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "surrogateescape"));
 }

@@ -39,37 +39,30 @@ class FileMemory : public Memory {
   void* Allocate(size_t bytes) override {
     size_t whole = WholeBlocks(std::max<size_t>(bytes, 1));
     std::lock_guard lock(mutex_);
-    auto it = free_.begin();
-    while (it != free_.end() && it->second < whole) ++it;
-    size_t place = it == free_.end() ? end_ : it->first;
+    auto it = pieces_.begin();
+    while (it != pieces_.end() && (!it->second.free || it->second.bytes < whole)) ++it;
+    size_t place = it == pieces_.end() ? end_ : it->first;
     Reserve(place, whole);
-    if (it == free_.end()) {
+    if (it == pieces_.end()) {
+      pieces_[place] = {whole, false};
       end_ += whole;
     } else {
-      size_t rest = it->second - whole;
-      free_.erase(it);
-      if (rest) free_[place + whole] = rest;
+      if (size_t rest = it->second.bytes - whole) pieces_[place + whole] = {rest, true};
+      it->second = {whole, false};
     }
     return reinterpret_cast<void*>(kBase + place);
   }
 
-  void Free(void* data, size_t bytes) noexcept override {
-    size_t whole = WholeBlocks(std::max<size_t>(bytes, 1));
-    auto place = static_cast<size_t>(PlaceOf(data));
+  void Free(void* data, size_t) noexcept override {
     std::lock_guard lock(mutex_);
+    auto it = pieces_.find(static_cast<size_t>(PlaceOf(data)));
+    it->second.free = true;
     if (owner_ == getpid()) {
-      fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(place),
-                static_cast<off_t>(whole));
+      fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, PlaceOf(data),
+                static_cast<off_t>(it->second.bytes));
     }
-    auto next = free_.lower_bound(place);
-    if (next != free_.end() && place + whole == next->first) {
-      whole += next->second;
-      next = free_.erase(next);
-    }
-    if (next != free_.begin() && std::prev(next)->first + std::prev(next)->second == place)
-      std::prev(next)->second += whole;
-    else
-      free_[place] = whole;
+    if (auto next = std::next(it); next != pieces_.end()) JoinFree(it, next);
+    if (it != pieces_.begin()) JoinFree(std::prev(it), it);
   }
 
   void Store(void* to, const void* host, size_t bytes) override {
@@ -100,6 +93,18 @@ class FileMemory : public Memory {
       if (done <= 0) Fail("read", done < 0 ? errno : 0);
       Advance(done, &at, &to, &bytes);
     }
+  }
+
+  struct Piece {
+    size_t bytes;
+    bool free;
+  };
+  using Pieces = std::map<size_t, Piece>;  // by place
+
+  void JoinFree(Pieces::iterator first, Pieces::iterator second) noexcept {
+    if (!first->second.free || !second->second.free) return;
+    first->second.bytes += second->second.bytes;
+    pieces_.erase(second);
   }
 
   template <class T>
@@ -146,7 +151,7 @@ class FileMemory : public Memory {
   int file_ = -1;
   pid_t owner_ = -1;
   size_t end_ = 0;
-  std::map<size_t, size_t> free_;  // by place: bytes
+  Pieces pieces_;  // all of the file; freeing makes none, for it must not fail
 };
 
 }  // namespace

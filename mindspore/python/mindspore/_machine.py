@@ -9,8 +9,6 @@ from typing import Any, NamedTuple
 
 from mindspore import _core, context, log
 
-_NAMES = ("CPU", "GPU", "Ascend")
-
 
 def _positive(function: str, name: str, value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
@@ -100,9 +98,9 @@ def _processors(text: Any) -> range:
 def _target(function: str, device_target: Any) -> str:
     if device_target is None:
         return _core.device()
-    if device_target not in (*_NAMES, *_core.backends()):
+    if device_target not in (*context.DEVICES, *_core.backends()):
         raise ValueError(
-            f"For '{function}', 'device_target' must be one of {list(_NAMES)}, but got {device_target!r}."
+            f"For '{function}', 'device_target' must be one of {list(context.DEVICES)}, but got {device_target!r}."
         )
     return device_target
 

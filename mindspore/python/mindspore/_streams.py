@@ -1,5 +1,7 @@
-"""Streams and events: queues of work of a device. Work is done in the order in which it is given, whatever its stream, so that events
-only say when: what a stream waits for is done before."""
+"""Streams and events of public scripts, on one queue of work for each device. Work is done in the order in which it is given,
+whatever its stream, which is an order that every script allows: what a stream waits for is done before, so that waiting for an event
+has nothing to do, and events only say when. A stream is a number to compare; more than one queue would make kernels overlap, which
+those of the host, on all its cores, gain nothing from."""
 
 from __future__ import annotations
 

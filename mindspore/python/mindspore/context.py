@@ -54,12 +54,8 @@ def _check_mode(value: object) -> int:
     return int(value)  # type: ignore[call-overload]
 
 
-_DEVICES = (
-    "CPU",
-    "GPU",
-    "Ascend",
-    "Davinci",
-)  # that programs may name, whether or not they are here
+DEVICES = ("CPU", "GPU", "Ascend")  # that programs may name, whether or not they are here
+_DEVICES = (*DEVICES, "Davinci")  # and by an older name
 
 
 def names_device(name: str) -> bool:

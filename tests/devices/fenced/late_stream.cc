@@ -1,5 +1,6 @@
 #include "late_stream.h"
 
+#include <atomic>
 #include <chrono>
 
 #include "kernel/notice.h"
@@ -9,6 +10,13 @@ namespace ms::fenced {
 namespace {
 
 constexpr size_t kMostWaiting = 4096;
+
+// A number of the calling thread that no later one has, as an id might.
+uint64_t ThisThread() {
+  static std::atomic<uint64_t> threads{0};
+  thread_local const uint64_t number = ++threads;
+  return number;
+}
 
 class Ticket : public Event {
  public:
@@ -42,7 +50,7 @@ void LateStream::Give(std::function<void()> run, bool cannot_fail) {
   CheckUsable();
   Work work{std::move(run), cannot_fail};
   std::unique_lock lock(mutex_);
-  heard_.try_emplace(std::this_thread::get_id(), heard_by_some_);
+  heard_.try_emplace(ThisThread(), heard_by_some_);
   ++given_;
   if (stopped_) {
     ++done_;
@@ -126,7 +134,7 @@ void LateStream::WaitFor(uint64_t count) {
 
 std::exception_ptr LateStream::Unheard() {
   std::lock_guard lock(mutex_);
-  auto [it, fresh] = heard_.try_emplace(std::this_thread::get_id(), heard_by_some_);
+  auto [it, fresh] = heard_.try_emplace(ThisThread(), heard_by_some_);
   if (it->second >= errors_) return nullptr;
   it->second = heard_by_some_ = errors_;
   return error_;

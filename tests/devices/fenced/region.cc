@@ -68,6 +68,7 @@ Region::Region() {
   open_ = static_cast<char*>(open);
   fenced_ = static_cast<char*>(fenced);
   free_[0] = kBytes;
+  faults_.reserve(kMostFaults);
   struct sigaction action = {};
   action.sa_sigaction = OnSignal;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;
@@ -106,7 +107,8 @@ void Region::CheckRedZone(size_t offset, const Block& block) {
   const char* zone = open_ + offset + block.bytes - kRedZone;
   for (size_t i = 0; i < kRedZone; ++i) {
     if (zone[i] == static_cast<char>(kRed)) continue;
-    overruns_.push_back(fmt::format("a kernel wrote beyond the end of what {}", What(block.writer)));
+    overruns_.push_back(
+        fmt::format("a kernel wrote beyond the end of what {}", What(block.writer)));
     return;
   }
 }
@@ -122,10 +124,7 @@ void Region::Free(void* fenced) {
   CheckRedZone(offset, used->second);
   size_t bytes = used->second.bytes;
   used_.erase(used);
-  // Whoever reads it late finds no sensible numbers. Whole pages go back to the system.
-  std::memset(open_ + offset, kNotANumber, std::min(bytes, kPage));
-  size_t first = (offset + kPage - 1) / kPage * kPage, last = (offset + bytes) / kPage * kPage;
-  if (last > first + (size_t{1} << 20)) madvise(open_ + first, last - first, MADV_REMOVE);
+  std::memset(open_ + offset, kNotANumber, bytes);  // for whoever reads it late
   auto next = free_.lower_bound(offset);
   if (next != free_.end() && offset + bytes == next->first) {
     bytes += next->second;
@@ -154,7 +153,7 @@ bool Region::OnFault(const void* address, const void* code) {
   auto offset = static_cast<size_t>(static_cast<const char*>(address) - fenced_);
   std::unique_lock lock(mutex_, std::try_to_lock);
   if (lock.owns_lock() && faults_.size() < kMostFaults) {
-    Fault fault{code, {}, true, true};
+    Fault fault{code, {}, true};
     auto it = used_.upper_bound(offset);
     if (it != used_.begin() && offset < std::prev(it)->first + std::prev(it)->second.bytes) {
       fault.writer = std::prev(it)->second.writer;

@@ -29,7 +29,8 @@ class Region {
   void NoteWriter(const void* fenced, const LaunchPlace& place);
   // What has happened since the last call, as text; closes the fence again.
   std::vector<std::string> TakeFaults();
-  // True where the fence stopped this access.
+  // True where the fence stopped this access. Called by a signal handler: waits for nothing and
+  // allocates nothing.
   bool OnFault(const void* address, const void* code);
 
  private:
@@ -40,8 +41,7 @@ class Region {
   struct Fault {
     const void* code;
     LaunchPlace writer;
-    bool known = false;
-    bool freed = false;
+    bool freed;
   };
   static constexpr size_t kBytes = size_t{16} << 30;  // of addresses; pages come as they are used
   static constexpr size_t kRedZone = 64;
@@ -54,7 +54,7 @@ class Region {
   std::mutex mutex_;
   std::map<size_t, size_t> free_;  // by offset: bytes
   std::map<size_t, Block> used_;
-  std::vector<Fault> faults_;
+  std::vector<Fault> faults_;  // its memory is reserved
   std::atomic<int> opened_{0};  // accesses, those with it that could not be noted
   std::vector<std::string> overruns_;
 };

@@ -15,6 +15,7 @@ ScalarTime TimeOf(ScalarOp op, DType operand) {
     case CostClass::kNothing:
       return {};
     case CostClass::kCheap:
+    case CostClass::kShort:
       return {0.015 * width, 0.1 * width};
     case CostClass::kSlow:
       return {0.1 * width, 0.2 * width};
