@@ -193,6 +193,8 @@ def test_an_error_comes_at_the_next_save(tmp_path, failed, gate, background):
     with pytest.raises(OSError, match=says) as caught:
         ms.save_checkpoint(parameters(2), str(path), async_save=background)
     assert caught.value.errno == 28
+    this_one = "is being written" if background else "is written"
+    assert str(caught.value).endswith(f" '{path}' {this_one}.")
     assert loaded(path) == 2  # which is done all the same
     ms.save_checkpoint(parameters(3), str(path), async_save=background)
     assert loaded(path) == 3

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
+import itertools
 import json
+import shutil
 
 import numpy as np
 import pytest
@@ -211,3 +213,28 @@ def test_refusals(call, error, says):
         return
     with pytest.raises(error, match=says):
         call()
+
+
+def test_a_full_disk_names_the_file_and_loses_nothing(tmp_path, monkeypatch):
+    profiler = Profiler(output_path="out")
+    Net()(X)
+    profiler.analyse()
+    folder = tmp_path / "out/profiler"
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    named = set()
+    for call in itertools.count(1):
+        monkeypatch.setenv("MS_IO_FAULT", f"{call}:enospc")
+        try:
+            profiler.analyse()
+        except OSError as error:
+            (name,) = [name for name in before if f"{name}': No space left" in str(error)]
+            named.add(name)
+            assert error.errno == 28
+        else:
+            break
+        assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+    assert named == {*before}
+    monkeypatch.delenv("MS_IO_FAULT")
+    shutil.rmtree(folder)
+    profiler.analyse()  # what was recorded is still there
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import resource
 import struct
 import zlib
 
@@ -146,3 +148,73 @@ def test_limits_and_refusals(tmp_path):
         SummaryRecord(tmp_path, "a/b")
     with pytest.raises(ValueError, match="'collect_specified_data' must have keys of"):
         SummaryCollector(tmp_path, collect_specified_data={"x": 1})
+
+
+@contextlib.contextmanager
+def full_disk(size: int):
+    """Files of this process cannot grow beyond a size: what a full disk answers, with another errno."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@pytest.fixture
+def logged(monkeypatch):
+    lines: list[str] = []
+    monkeypatch.setattr(ms.log, "error", lines.append)
+    monkeypatch.setattr(ms.log, "warning", lines.append)
+    return lines
+
+
+def step_of(record, step, size=1000):
+    record.add_value("tensor", "w", ops.zeros((size,)))
+    return record.record(step)
+
+
+def test_a_full_disk_is_told_once_and_leaves_whole_records(tmp_path, logged):
+    with SummaryRecord(tmp_path) as record:
+        with full_disk(10_000):  # two records and a half
+            written = [step_of(record, step) for step in range(1, 7)]
+        assert written == [True, True, False, False, False, False]
+        assert step_of(record, 7)  # when there is room again
+        record.flush()
+    assert [e[2] for e in events(tmp_path)] == [[1], [2], [7]]
+    assert len(logged) == 2
+    path = record.full_file_name
+    assert f"Cannot write '{path}': File too large (errno 27)" in logged[0]
+    assert f"4 records of '{path}' are missing" in logged[1]
+
+
+def test_each_error_is_raised_where_it_is_asked_for(tmp_path, logged):
+    with SummaryRecord(tmp_path, raise_exception=True) as record:
+        assert step_of(record, 1)
+        for step in (2, 3):
+            with (
+                full_disk(5_000),
+                pytest.raises(OSError, match=r"Cannot write '.*summary") as caught,
+            ):
+                step_of(record, step)
+            assert caught.value.errno == 27
+        assert step_of(record, 4, 10)
+    assert [e[2] for e in events(tmp_path)] == [[1], [4]]
+    assert logged == []
+
+
+def test_a_tensor_file_that_fails_is_named_and_leaves_no_part(tmp_path, logged, monkeypatch):
+    with SummaryRecord(tmp_path, export_options={"tensor_format": "npy"}) as record:
+        assert step_of(record, 1)
+        monkeypatch.setenv("MS_IO_FAULT", "2:enospc")
+        assert not step_of(record, 2)
+        monkeypatch.delenv("MS_IO_FAULT")
+    names = [path.name for path in (tmp_path / "export_npy" / "tensor").iterdir()]
+    assert names == ["w_1.npy"]
+    assert "w_2.npy': No space left on device (errno 28)" in logged[0]
+
+
+def test_a_file_that_reaches_its_size_is_told_once(tmp_path, logged):
+    with SummaryRecord(tmp_path, max_file_size=5_000) as record:
+        assert [step_of(record, step) for step in range(3)] == [True, False, False]
+    assert len(logged) == 2 and "would exceed 'max_file_size' (5000 bytes)" in logged[0]

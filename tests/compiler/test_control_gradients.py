@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import mindspore as ms
-from mindspore import Tensor, ops
+from mindspore import Tensor, grad, jit, ops
 
 
 def loop(x: Tensor, n: Tensor) -> Tensor:
@@ -113,3 +113,34 @@ def test_a_gradient_of_itself_is_refused() -> None:
 
     with pytest.raises((RuntimeError, RecursionError)):
         ms.jit(selfish)(Tensor(1.0))
+
+
+def halved(x, n):
+    while n > 0:
+        x = x * 0.5
+        n = n - 1
+    return x
+
+
+def summed(x, n):
+    if n == 0:
+        return x
+    return summed(x, n - 1) + x
+
+
+@pytest.mark.parametrize(
+    "call, says, line",
+    [
+        (jit(grad(halved)), "For 'grad', a compiled loop .* at most 1000000 calls", "while n > 0:"),
+        (jit(grad(summed)), "For 'grad', a compiled .* at most 1000000 calls", "return summed"),
+        (jit(summed), "For 'jit', the calls must nest at most 1000000 deep", "return summed"),
+    ],
+    ids=["loop", "recursion", "recursion without a gradient"],
+)
+def test_what_is_too_deep_names_its_line_and_the_limit(call, says, line):
+    x = Tensor(1.0, ms.float32)
+    with pytest.raises(RuntimeError, match=says) as caught:
+        call(x, Tensor(1_000_100, ms.int32))
+    text = str(caught.value)
+    assert f"    {line}" in text and "▶" not in text
+    assert np.isfinite(float(call(x, Tensor(3, ms.int32))))  # it can go on

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import fenced_device
@@ -87,3 +89,16 @@ def test_opened_once(fenced, tmp_path):
 
 def test_a_copy_of_what_is_open(fenced, tmp_path):
     refused(shutil.copy(fenced_device.library(), tmp_path), f"a device '{fenced}' is there already")
+
+
+def test_an_instruction_set_that_there_is_not():
+    done = subprocess.run(
+        [sys.executable, "-c", "import mindspore"],
+        env={**os.environ, "MS_MAX_ISA": "foo"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1] == (
+        "ImportError: For 'MS_MAX_ISA', the variable of the environment must be base, avx2 or avx512, but got 'foo'."
+    )

@@ -183,3 +183,32 @@ def gather_out_of_range():
 @wrong((ValueError, IndexError), "3")
 def label_out_of_range():
     nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")(f32(2, 3), i32(0, 3))
+
+
+@wrong(
+    TypeError,
+    "For 'Tensor', the data must be numbers, but got numpy.ndarray of dtype <U1",
+    line=False,
+)
+def array_of_texts():
+    Tensor(np.array(["a"]))
+
+
+@wrong(TypeError, "unsupported operand type(s) for +: 'Tensor' and 'str'")
+def tensor_and_text():
+    Wrap(lambda self, x: x + "a")(f32(2))
+
+
+@wrong(TypeError, "For 'einsum', 'equation' must be a str", "but got int")
+def einsum_of_a_number():
+    Wrap(lambda self, x: ops.einsum(5, x))(f32(2))
+
+
+@wrong(TypeError, "For 'einsum', the operands must be Tensors, but got NoneType")
+def einsum_of_none():
+    Wrap(lambda self, x: ops.einsum("i,j->ij", x, None))(f32(2))
+
+
+@wrong(ValueError, "For 'scalar_cast', 'input_x' must fit Float32, but got an integer of 1329 bits")
+def scalar_cast_of_a_huge_integer():
+    Wrap(lambda self, x: x * ops.scalar_cast(10**400, ms.float32))(f32(2))

@@ -163,3 +163,23 @@ def test_integers_of_tuples_are_int32() -> None:
     assert P.TupleToArray()((1, 2, 3)).dtype == ms.int32
     assert ops.tuple_to_array((1, 2, 3)).asnumpy().tolist() == [1, 2, 3]
     assert P.TupleToArray()((1.0, 2.5)).dtype == ms.float32
+
+
+def test_signatures_of_classes_are_their_constructors():
+    from mindspore.ops import operations as P
+
+    conv = inspect.signature(P.Conv2D)
+    assert [*conv.parameters][:3] == ["out_channel", "kernel_size", "mode"]
+    assert conv.parameters["out_channel"].default is inspect.Parameter.empty
+    assert conv.parameters["pad_mode"].default == "valid"
+    assert str(inspect.signature(P.ReLU)) == "()"
+
+    class Mine(P.ReLU):
+        def __init__(self, width):
+            super().__init__()
+
+    assert str(inspect.signature(Mine)) == "(width)"
+    assert "*args" in str(inspect.signature(P.ReLU()))  # of the call
+    for name in P.__all__:
+        constructed = inspect.signature(getattr(P, name))
+        assert not {"args", "kwargs"} & {*constructed.parameters} or name == "Custom", name

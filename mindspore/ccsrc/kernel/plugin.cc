@@ -46,6 +46,7 @@ std::string Register(const Plugin& plugin, const std::string& path) {
     RegisterBackend(std::move(backend));
     return name;
   } catch (const Error& error) {
+    if (error.message().starts_with("For '")) throw;  // it says what is wrong, which is no library
     Refuse(path, error.message());
   } catch (const std::exception& error) {
     Refuse(path, error.what());

@@ -131,8 +131,10 @@ Tensor TensorFromObject(PyObject* object, const DType* dtype) {
   char kind = array.dtype().kind();
   if (kind == 'O' && HoldsWideInteger(plain)) Unfit(dtype ? *dtype : DType::kInt64, plain);
   if (kind == 'O' || kind == 'U' || kind == 'S') {
-    Throw(ErrorKind::kType, "For 'Tensor', the data must be numbers, but got {}.",
-          TypeName(object));
+    std::string what = TypeName(object);
+    if (py::isinstance<py::array>(object))
+      what += " of dtype " + py::str(array.dtype()).cast<std::string>();
+    Throw(ErrorKind::kType, "For 'Tensor', the data must be numbers, but got {}.", what);
   }
   if (!dtype) ToOwnDefaults(object, &array);
   if (dtype && *dtype != DType::kBool && array.dtype().kind() == 'b')

@@ -47,6 +47,21 @@ std::string OperandsText(const Plan& plan, size_t index) {
   }
 }
 
+// Graphs of gradients (grad/closure.cc) keep each round of a loop and each call of a recursion.
+Error TooDeep(const Plan& plan) {
+  bool gradient = plan.name.starts_with("▶") || plan.name.starts_with("◀");
+  return Error(
+      ErrorKind::kRuntime,
+      gradient
+          ? fmt::format("For 'grad', a compiled loop or recursion must make at most {} calls that "
+                        "its gradient "
+                        "keeps (one for each round, and one for each branch in it), but got more.",
+                        kDeepest)
+          : fmt::format("For 'jit', the calls must nest at most {} deep, but got more: does the "
+                        "recursion end?",
+                        kDeepest));
+}
+
 }  // namespace
 
 void SetInterruptPoll(void (*poll)()) { interrupt_poll.store(poll); }
@@ -176,12 +191,8 @@ void Machine::SetArena(Frame& frame, char* arena) {
   for (auto [place, offset] : frame.plan->arena_pointers) frame.pointers[place] = arena + offset;
 }
 
-Frame* Machine::NewFrame(const Plan& plan) {
-  if (stack_.size() >= kDeepest) {
-    Throw(ErrorKind::kRuntime,
-          "For '{}', the calls must nest at most {} deep, but got more: does the recursion end?",
-          plan.name, kDeepest);
-  }
+Frame* Machine::NewFrame(const Plan& plan, SpanId span) {
+  if (stack_.size() >= kDeepest) throw TooDeep(plan).WithSpan(span);
   Frame* frame = nullptr;
   size_t bytes = FrameBytes(plan);
   if (plan.program != &program_) {
@@ -388,14 +399,14 @@ Frame* Machine::Call(Frame& frame, const Instruction& code) {
   Drop(frame, code.drops);
   Frame* next = &frame;
   if (!code.tail) {
-    next = NewFrame(*callee);
+    next = NewFrame(*callee, code.span);
     stack_.push_back(next);
   } else if (callee == frame.plan) {
     frame.pc = callee->code.data();
   } else {
     stack_.pop_back();
     FreeFrame(&frame);
-    next = NewFrame(*callee);
+    next = NewFrame(*callee, code.span);
     stack_.push_back(next);
   }
   if (keep) next->keep = std::move(keep);

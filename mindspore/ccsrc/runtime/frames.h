@@ -66,7 +66,7 @@ class Machine {
     char* end = nullptr;
   };
 
-  Frame* NewFrame(const Plan& plan);
+  Frame* NewFrame(const Plan& plan, SpanId span = 0);
   void FreeFrame(Frame* frame);
   char* TakeBlock(FramePool& pool, size_t bytes);
   static Frame* MakeFrame(const Plan& plan, char* block);

@@ -34,7 +34,10 @@ Isa Allowed() {
   for (Isa isa : kAll) {
     if (std::string_view(text) == IsaName(isa)) return isa;
   }
-  Throw(ErrorKind::kValue, "MS_MAX_ISA must be base, avx2 or avx512, but got '{}'", text);
+  Throw(ErrorKind::kValue,
+        "For 'MS_MAX_ISA', the variable of the environment must be base, avx2 or avx512, but got "
+        "'{}'.",
+        text);
 }
 
 }  // namespace

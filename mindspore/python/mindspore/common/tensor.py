@@ -390,6 +390,7 @@ def _install() -> None:
     }.items():
         setattr(Tensor, name, function)
     Tensor.__module__ = "mindspore.common.tensor"
+    Tensor.__name__ = "Tensor"  # alone, as Python's own messages name it
     Tensor.__array_priority__ = 1000.0
     for what, function in {
         "shape": _Shape,

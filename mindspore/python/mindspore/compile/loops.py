@@ -215,6 +215,7 @@ class GraphLoop:
 
     def _next_round(self, loop: Any, inputs: list) -> list:
         trace = self.trace
+        self.tracer.mark(self.frame, self.node)  # the calls between rounds are the loop's
         trace.declare_outputs(loop, inputs)
         values = self._values()
         trace.capture(values)

@@ -149,6 +149,23 @@ for _name, _refusal in refused_attributes("ops.Primitive").items():
     setattr(Primitive, _name, _refusal)
 
 
+class _ConstructorSignature:
+    """What `inspect.signature` and `help` show of a class whose constructor is declared."""
+
+    def __get__(self, primitive: Any, kind: type[DeclaredPrimitive]) -> inspect.Signature:
+        if primitive is not None or kind.__init__ is not DeclaredPrimitive.__init__:
+            raise AttributeError("__signature__")  # that of `__call__`, or of the class's own
+        parameters = [
+            inspect.Parameter(
+                name,
+                inspect.Parameter.POSITIONAL_OR_KEYWORD,
+                default=default if has_default else inspect.Parameter.empty,
+            )
+            for name, default, has_default in kind._constructor
+        ]
+        return inspect.Signature(parameters)
+
+
 class DeclaredPrimitive(Primitive):
     """Base of the classes in `mindspore.ops.operations`, which are made from the op registry."""
 
@@ -157,6 +174,7 @@ class DeclaredPrimitive(Primitive):
     _call_names: list[str] = []
     _attributes: frozenset = frozenset()
     _updates: list = []
+    __signature__ = _ConstructorSignature()
 
     def __init__(self, *args: Any, **kwargs: Any):
         name = type(self).__name__

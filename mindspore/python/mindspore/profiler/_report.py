@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import json
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from mindspore import _core
 from mindspore.compile.places import PACKAGE
 
 Place = Sequence[tuple[str, int, str]]  # the innermost call first
@@ -101,8 +103,26 @@ def write(profile: Profile, folder: Path) -> None:
     _table(folder / "step_trace_time.csv", ("step", "total_ms", "kernels_ms", "rest_ms"), steps)
     held = [(r.op, *_shown((_line_of(r.place),)), r.held) for r in _peaks(profile.launches)]
     _table(folder / "memory.csv", ("op", "file", "line", "function", "held_bytes"), held)
-    with open(folder / "trace_view.json", "w") as file:
-        json.dump(trace(profile), file)
+    with _written(folder / "trace_view.json") as file:
+        file.write(json.dumps(trace(profile)))
+
+
+class _Text:
+    """Text as the bytes of a file."""
+
+    def __init__(self, file: Any):
+        self._file = file
+
+    def write(self, text: str) -> None:
+        self._file.write(text.encode(errors="surrogateescape"))
+
+
+@contextlib.contextmanager
+def _written(path: Path) -> Iterator[_Text]:
+    """A file that is there whole when the block ends, or as it was before; an error names it."""
+    with _core.io.Writer(path) as file:
+        yield _Text(file)
+        file.commit()
 
 
 _TIMES = ("count", "total_ms", "average_us", "best_us", "percent")
@@ -138,7 +158,7 @@ def _peaks(launches: list[Launch]) -> list[Launch]:
 
 
 def _table(path: Path, names: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    with open(path, "w", newline="") as file:
+    with _written(path) as file:
         writer = csv.writer(file)
         writer.writerow(names)
         writer.writerows(rows)

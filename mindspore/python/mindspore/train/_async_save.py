@@ -30,10 +30,10 @@ class _Writer:
             write()
         except BaseException as error:
             if earlier is not None:
-                raise error from earlier
+                raise error from _late(earlier)
             raise
         if earlier is not None:
-            raise earlier
+            raise _late(earlier, f" '{path}' is written.")
 
     def submit(self, path: str, write: Callable[[], None]) -> None:
         """Start a write after the one before it has ended. Raises what that one has left."""
@@ -50,7 +50,7 @@ class _Writer:
             except RuntimeError:  # an interpreter that ends starts no threads
                 self._write(write)
         if earlier is not None:
-            raise earlier
+            raise _late(earlier, f" '{path}' is being written.")
 
     def when_written(self, call: Callable[[], None]) -> None:
         """Call after the last write, if that succeeds: at once where it has."""
@@ -70,7 +70,7 @@ class _Writer:
         if thread is not None:
             thread.join()
         if self._failure is not None:
-            log.warning(f"'{path}' has its old content. {self._failure}")
+            log.warning(f"'{path}' has its old content. {_late(self._failure)}")
 
     def running(self) -> bool:
         """Whether a write is under way in this process."""
@@ -80,7 +80,7 @@ class _Writer:
         """The last chance to show an error: on stderr, and in the exit status."""
         error = self._finish()
         if error is not None:
-            _exit.report(error)
+            _exit.report(_late(error))
 
     def _write(self, write: Callable[[], None]) -> None:
         calls: list[Callable[[], None]] = [write]
@@ -92,7 +92,7 @@ class _Writer:
                     calls.pop(0)()
             except BaseException as error:
                 traceback.clear_frames(error.__traceback__)  # they hold what was to be written
-                failure = _late(error)
+                failure = error
             with self._state:
                 calls, self._then = self._then, []
                 if failure is not None or not calls:
@@ -108,9 +108,9 @@ class _Writer:
         return error
 
 
-def _late(error: BaseException) -> BaseException:
-    """The error as it is shown in a place that has nothing to do with it."""
-    text = f"For 'save_checkpoint', an earlier save in the background failed: {error}"
+def _late(error: BaseException, of_this: str = "") -> BaseException:
+    """The error as it is shown in a place that has nothing to do with it, and what becomes of that."""
+    text = f"For 'save_checkpoint', an earlier save in the background failed: {error}{of_this}"
     try:
         late = type(error)(text)
     except TypeError:

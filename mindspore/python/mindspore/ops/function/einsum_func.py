@@ -227,7 +227,12 @@ def einsum(equation: Any, *operands: Any) -> Tensor:
     """Products of elements at positions that letters name, summed over those that the result does not name: "ij,jk->ik" is the
     product of matrices. Without `->` the result names what the operands name once, in alphabetical order; `...` stands for
     axes without a name, which broadcast. Instead of an equation, numbers may name the axes: `einsum(x, [0, 1], y, [1, 2], [0, 2])`."""
-    if not isinstance(equation, str):
+    if not isinstance(equation, (str, Tensor)):
+        raise TypeError(
+            "For 'einsum', 'equation' must be a str, or a Tensor with a list of its axes behind it, but got "
+            f"{type(equation).__name__}."
+        )
+    if isinstance(equation, Tensor):
         equation, given = _listed((equation, *operands))
     else:
         given = (
@@ -235,8 +240,10 @@ def einsum(equation: Any, *operands: Any) -> Tensor:
             if len(operands) == 1 and isinstance(operands[0], (list, tuple))
             else list(operands)
         )
-    if not given or not all(isinstance(x, Tensor) for x in given):
-        raise TypeError("For 'einsum', the operands must be Tensors.")
+    if wrong := [type(x).__name__ for x in given if not isinstance(x, Tensor)]:
+        raise TypeError(f"For 'einsum', the operands must be Tensors, but got {wrong[0]}.")
+    if not given:
+        raise TypeError("For 'einsum', the operands must be Tensors, but got none.")
     shapes = tuple(tuple(x.shape) for x in given)
     fixed = all(type(n) is int for shape in shapes for n in shape)
     return (_planned if fixed else _planned.__wrapped__)(equation, shapes)(given)

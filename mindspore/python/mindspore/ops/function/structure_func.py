@@ -327,7 +327,12 @@ def scalar_cast(input_x: Any, input_y: DType) -> Any:
     kind = np.dtype(dtype_to_nptype(input_y)).kind
     if kind in "iu" and isinstance(input_x, float) and not math.isfinite(input_x):
         raise ValueError(f"For 'scalar_cast', 'input_x' must be finite, but got {input_x}.")
-    return bool(input_x) if kind == "b" else int(input_x) if kind in "iu" else float(input_x)
+    try:
+        return bool(input_x) if kind == "b" else int(input_x) if kind in "iu" else float(input_x)
+    except OverflowError:
+        raise ValueError(
+            f"For 'scalar_cast', 'input_x' must fit {input_y}, but got an integer of {int(input_x).bit_length()} bits."
+        ) from None
 
 
 def array_to_scalar(x: Tensor) -> Any:

@@ -28,7 +28,7 @@ class SummaryCollector(Callback):
             names of parameters); other entries, of graphs and lineage, are accepted, and not written.
         keep_default_action: whether what `collect_specified_data` does not name is written as if it did.
         custom_lineage_data, collect_tensor_freq: accepted.
-        max_file_size: bytes after which nothing more is written.
+        max_file_size: see SummaryRecord.
         export_options: see SummaryRecord.
     """
 

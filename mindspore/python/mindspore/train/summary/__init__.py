@@ -9,13 +9,18 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from mindspore import _paths
+from mindspore import _core, _paths
 from mindspore._core import Tensor
 from mindspore.common._checked import check_value
 from mindspore.ops._effects import summary_listeners
 from mindspore.train.summary import _events
+from mindspore.train.summary._record_file import RecordFile
 
 _KINDS = ("scalar", "tensor", "histogram", "image")
+
+
+def _head() -> bytes:
+    return _events.record(_events.version(time.time()))
 
 
 class SummaryRecord:
@@ -27,8 +32,9 @@ class SummaryRecord:
         file_suffix: what it ends with.
         num_process: accepted; one process writes.
         network: accepted.
-        max_file_size: bytes after which nothing more is written.
-        raise_exception: whether an error of writing is raised; else it is logged.
+        max_file_size: bytes that the file does not exceed: records that would exceed them are left out, with a warning.
+        raise_exception: whether errors of writing are raised. Else the first one in a row is logged, records are left out until
+            writing succeeds again, and `close` says how many are missing.
         export_options: `{"tensor_format": "npy"}` writes tensors as .npy files too.
 
     Examples:
@@ -67,11 +73,10 @@ class SummaryRecord:
         folder.mkdir(parents=True, exist_ok=True)
         self._npy = folder / "export_npy" if formats else None
         name = f"{file_prefix}.out.events.summary.{int(time.time())}.{os.getpid()}.{socket.gethostname()}{file_suffix}"
-        self._path, self._most = folder / name, max_file_size
-        self._raise, self._mode = raise_exception, "train"
+        self._path, self._mode = folder / name, "train"
+        self._file = RecordFile(self._path, max_file_size, raise_exception, _head)
         self._given: list[tuple[str, str, Any]] = []
         self._seen: list[tuple[str, str, Any]] = []
-        self._file: Any = None
         self._closed = False
         summary_listeners.append(self._listen)
 
@@ -139,25 +144,11 @@ class SummaryRecord:
             v for v in self._given + self._seen if plugin_filter is None or plugin_filter(v[0])
         ]
         self._given, self._seen = [], []
-        try:
-            return not values or self._write(step, values)
-        except OSError as error:
-            if self._raise:
-                raise
-            from mindspore import log
-
-            log.error(f"SummaryRecord: {error}")
-            return False
+        return not values or self._file.attempt(lambda: self._write(step, values))
 
     def _write(self, step: int, values: list) -> bool:
-        data = b""
-        if self._file is None:
-            self._file = open(self._path, "wb")
-            data = _events.record(_events.version(time.time()))
-        data += _events.record(_events.event(time.time(), step, values))
-        if self._most is not None and self._file.tell() + len(data) > self._most:
+        if not self._file.append(_events.record(_events.event(time.time(), step, values))):
             return False
-        self._file.write(data)
         if self._npy is not None:
             self._export(step, values)
         return True
@@ -169,20 +160,20 @@ class SummaryRecord:
         (self._npy / "tensor").mkdir(parents=True, exist_ok=True)
         for kind, name, value in values:
             if kind == "tensor":
-                np.save(self._npy / "tensor" / f"{name.replace('/', '_')}_{step}.npy", value)
+                path = self._npy / "tensor" / f"{name.replace('/', '_')}_{step}.npy"
+                with _core.io.Writer(path) as file:
+                    np.save(file, value)
+                    file.commit()
 
     def flush(self) -> None:
-        """Gives what is written to the system."""
-        if self._file is not None:
-            self._file.flush()
+        """Gives what is written to the system, which `record` does at once."""
 
     def close(self) -> None:
         """Ends the record."""
         if not self._closed:
             self._closed = True
             summary_listeners.remove(self._listen)
-            if self._file is not None:
-                self._file.close()
+            self._file.close()
 
     def __enter__(self) -> SummaryRecord:
         return self
