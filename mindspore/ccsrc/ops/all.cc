@@ -24,6 +24,7 @@ void DefineAllOps(OpRegistry& ops) {
   DefinePool(ops);
   DefineUnfold(ops);
   DefineImage(ops);
+  DefineGrid(ops);
   DefineNorm(ops);
   DefineNormRelu(ops);
   DefineActivation(ops);

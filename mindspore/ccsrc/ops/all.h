@@ -23,6 +23,7 @@ void DefineConvBias(OpRegistry& ops);
 void DefinePool(OpRegistry& ops);
 void DefineUnfold(OpRegistry& ops);
 void DefineImage(OpRegistry& ops);
+void DefineGrid(OpRegistry& ops);
 void DefineNorm(OpRegistry& ops);
 void DefineNormRelu(OpRegistry& ops);
 void DefineActivation(OpRegistry& ops);

@@ -22,10 +22,11 @@ class CpuBackend : public Backend {
                                                        : dnnl::cpu_isa::sse41);
     }
     for (auto add :
-         {AddElementwise, AddReduce,    AddMatMul,   AddConv,    AddConvBias, AddPool,    AddUnfold,
-          AddNorm,        AddSoftmax,   AddLoss,     AddArray,   AddIndexing, AddRandom,  AddOptim,
-          AddAttention,   AddRecurrent, AddNumbers,  AddInteger, AddFused,    AddSpecial, AddSearch,
-          AddCtc,         AddFactor,    AddResample, AddBoxes,   AddFft,      AddDistance}) {
+         {AddElementwise, AddReduce,  AddMatMul,    AddConv,      AddConvBias, AddPool,
+          AddUnfold,      AddNorm,    AddSoftmax,   AddLoss,      AddArray,    AddIndexing,
+          AddRandom,      AddOptim,   AddAttention, AddRecurrent, AddNumbers,  AddInteger,
+          AddFused,       AddSpecial, AddSearch,    AddCtc,       AddFactor,   AddResample,
+          AddGrid,        AddBoxes,   AddFft,       AddDistance}) {
       add(table_);
     }
     table_.For("UpdateGroup").Try("ranges", [this](const KernelRequest& request) {

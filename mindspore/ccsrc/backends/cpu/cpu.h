@@ -23,6 +23,7 @@ void AddConvBias(KernelTable& table);
 void AddPool(KernelTable& table);
 void AddUnfold(KernelTable& table);
 void AddResample(KernelTable& table);
+void AddGrid(KernelTable& table);
 void AddBoxes(KernelTable& table);
 void AddNorm(KernelTable& table);
 void AddSoftmax(KernelTable& table);

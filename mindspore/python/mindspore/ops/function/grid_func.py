@@ -14,7 +14,7 @@ from mindspore._core import Tensor
 from mindspore.common._kinds import Count, PositiveInt, Sizes
 from mindspore.ops._bind import bound, raw
 from mindspore.ops.function.array_func import _ints
-from mindspore.ops.function.cast_func import _in_float32, is_floating_point
+from mindspore.ops.function.cast_func import _in_float32
 from mindspore.ops.function.interpolate_func import _checked_size
 from mindspore.ops.function.linalg_func import matmul
 from mindspore.ops.function.math_func import clamp, where
@@ -56,29 +56,6 @@ def affine_grid(theta: Tensor, size: tuple[Count, ...], align_corners: bool = Fa
     base = Tensor(places.reshape(1, -1, axes + 1), exact.dtype)
     grid = matmul(base, _transpose(exact, perm=(0, 2, 1)))
     return _cast(_reshape(grid, shape=(size[0], *size[2:], axes)), dtype=theta.dtype)
-
-
-def _reflected(at: Tensor, low: float, high: float) -> Tensor:
-    """Positions thrown back into [low, high] as often as it takes."""
-    span = high - low
-    if span <= 0:
-        return at * 0.0
-    distance = bound.abs(at - low)
-    turns = _floor(distance / span)
-    rest = distance - turns * span
-    even = bound.eq(bound.floor_mod(turns, 2.0), 0.0)
-    return _select(even, rest, span - rest) + low
-
-
-def _unscaled(at: Tensor, size: int, padding_mode: str, align_corners: bool) -> Tensor:
-    """Positions between -1 and 1 as those of elements; what is outside moves in, unless it counts as zero."""
-    at = (at + 1.0) * ((size - 1) / 2) if align_corners else ((at + 1.0) * size - 1.0) / 2.0
-    if padding_mode == "zeros":
-        return at
-    if padding_mode == "reflection":
-        at = _reflected(at, 0.0, size - 1.0) if align_corners else _reflected(at, -0.5, size - 0.5)
-    at = where(bound.eq(at, at), at, size - 1.0)  # nan: the last
-    return clamp(at, 0.0, size - 1.0)
 
 
 def _neighbours(at: Tensor, size: int, nearest: bool) -> list[tuple[Tensor, Tensor]]:
@@ -123,46 +100,8 @@ def grid_sample(
 ) -> Tensor:
     """Images [N, C, H, W] or volumes [N, C, D, H, W] at the positions (x, y) or (x, y, z) that a grid [N, ..., 2] or [N, ..., 3]
     holds, between -1 and 1 from one end to the other."""
-    return _grid_sample("grid_sample", input, grid, mode, padding_mode, bool(align_corners))
-
-
-def _grid_sample(
-    name: str, x: Tensor, grid: Tensor, mode: str, padding_mode: str, align_corners: bool
-) -> Tensor:
-    axes = x.ndim - 2
-    _refuse_unless(
-        name, axes in (2, 3), "the input must have 4 or 5 dimensions", f"shape {x.shape}"
-    )
-    _refuse_unless(
-        name,
-        grid.ndim == x.ndim and grid.shape[-1] == axes and grid.shape[0] == x.shape[0],
-        f"the grid must have {x.ndim} dimensions, the first of {x.shape[0]} and the last of {axes}",
-        f"shape {grid.shape}",
-    )
-    if grid.dtype != x.dtype or not is_floating_point(x):
-        raise TypeError(
-            f"For '{name}', input and grid must have one floating dtype, but got {x.dtype} and {grid.dtype}."
-        )
-    n, c, *sizes = x.shape
-    _refuse_unless(name, min(sizes) > 0, "images must not be empty", f"shape {x.shape}")
-    places, points = _in_float32(grid), grid.shape[1:-1]
-    count = math.prod(points)
-    flat = _reshape(places, shape=(n, count, axes))
-    choices = []
-    for i, size in enumerate(sizes):
-        at = _unscaled(flat[:, :, axes - 1 - i], size, padding_mode, align_corners)
-        choices.append(_neighbours(at, size, mode == "nearest"))
-    # Elements of all channels lie together: one read for a point.
-    pixels = _transpose(_reshape(_in_float32(x), shape=(n, c, math.prod(sizes))), perm=(0, 2, 1))
-
-    def read(*index: Tensor) -> Tensor:
-        position = index[0]
-        for size, more in zip(sizes[1:], index[1:]):
-            position = position * size + more
-        return _gather(pixels, position, axis=1, batch_dims=1)
-
-    made = _transpose(_weighed_sum(choices, read), perm=(0, 2, 1))
-    return _cast(_reshape(made, shape=(n, c, *points)), dtype=x.dtype)
+    how = {"padding_mode": padding_mode, "align_corners": bool(align_corners)}
+    return raw("GridSample")(input, grid, mode=mode, **how)
 
 
 class _GridSampler(PythonPrimitive):
@@ -180,7 +119,7 @@ class _GridSampler(PythonPrimitive):
         what = f"'input_x' must have {self._rank} dimensions"
         _refuse_unless(self.name, input_x.ndim == self._rank, what, f"shape {input_x.shape}")
         how = (self.interpolation_mode, self.padding_mode, self.align_corners)
-        return _grid_sample(self.name, input_x, grid, *how)
+        return grid_sample(input_x, grid, *how)
 
 
 class GridSampler2D(_GridSampler):
