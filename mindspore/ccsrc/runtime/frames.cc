@@ -233,7 +233,6 @@ void Machine::FreeFrame(Frame* frame) {
   if (frame->large_arena) GiveArena(std::move(frame->large_arena));
   if (frame->spill) GiveArena(std::move(frame->spill));
   if (plan.program != &program_) {
-    std::shared_ptr<const Program> keep = std::move(frame->keep);
     char* block = reinterpret_cast<char*>(frame) - plan.arena_in_frame;
     DestroyFrame(frame);
     ::operator delete(block, std::align_val_t{64});
@@ -387,12 +386,10 @@ Frame* Machine::Call(Frame& frame, const Instruction& code) {
   bool second = target.condition != CallTarget::kNone && !Condition(frame, target.condition);
   const CallLeaf& leaf = target.leaves[second];
   const Plan* callee = leaf.plan;
-  std::shared_ptr<const Program> keep;
   if (!callee) {
     Cell function = Take(frame, leaf.closure);
     const auto& closure = static_cast<const Closure&>(*function.object.get());
     callee = &closure.plan();
-    if (callee->program != &program_) keep = closure.program();
     for (const Cell& capture : closure.captures()) arguments_.push_back(capture);
   }
   TakeAll(frame, leaf.operands);
@@ -409,7 +406,6 @@ Frame* Machine::Call(Frame& frame, const Instruction& code) {
     next = NewFrame(*callee, code.span);
     stack_.push_back(next);
   }
-  if (keep) next->keep = std::move(keep);
   Enter(*next);
   return next;
 }

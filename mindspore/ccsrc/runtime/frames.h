@@ -17,9 +17,8 @@ struct Frame {
   void** pointers = nullptr;
   Cell* cells = nullptr;
   char* arena = nullptr;
-  BufferRef large_arena;                // taken for each run from the shared ones
-  BufferRef spill;                      // likewise, of the memory that takes what does not fit
-  std::shared_ptr<const Program> keep;  // of another program: alive while its frame is
+  BufferRef large_arena;  // taken for each run from the shared ones
+  BufferRef spill;        // likewise, of the memory that takes what does not fit
 };
 
 class Machine {
@@ -31,6 +30,7 @@ class Machine {
   // `inputs` in the order of the main graph's inputs. Where a Parameter's new value was written
   // over the old, the output shares the input's buffer.
   void RunMain(std::span<const Tensor> inputs, std::vector<RtValue>* outputs, RandomState* random);
+  // A function of another program may come with the arguments or captures, which keep that alive.
   void RunClosure(const Closure& closure, std::span<const RtValue> arguments,
                   std::vector<RtValue>* outputs, RandomState* random);
 

@@ -21,7 +21,8 @@ struct Absence {
 };
 
 // Chosen so that what is present at any step is `limit` bytes at most, as far as that is possible.
-// `workspaces`: by step, what it takes beside. What is away longest is the first to go.
+// `workspaces`: by step, what it takes beside. First goes what is needed again last, unless it is
+// much larger than what has to go.
 std::vector<Absence> ChooseAbsences(const std::vector<Resident>& values,
                                     const std::vector<size_t>& workspaces, size_t limit);
 

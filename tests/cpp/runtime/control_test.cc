@@ -117,6 +117,32 @@ TEST(Control, AClosureChosenByAValueAndCalledTwice) {
   EXPECT_THROW(Executable::RunClosure(high[1], {}, &result, nullptr), Error);
 }
 
+// Called as the last thing, and calls another function of its own program as the last thing.
+TEST(Control, AFunctionOfAnotherProgramIsAnArgument) {
+  Type function = Type::Function({kScalar}, {kScalar});
+  Module first, second;
+  {
+    Builder main(first, "main"), f(first, "f"), g(first, "g");
+    Term x = g.In(kScalar);
+    g.Return({x * x});
+    Term a = f.Capture(kScalar), y = f.In(kScalar);
+    f.Return(f.Call(f.Partial(g.graph), {a + y}));
+    main.Return({main.Partial(f.graph, {main.In(kScalar)})});
+    first.set_main(main.graph);
+  }
+  Builder main(second, "main"), h(second, "h");
+  Term k = h.In(function), y = h.In(kScalar);
+  h.Return(h.Call(k, {y}));
+  main.In(kScalar);
+  main.Return({main.Partial(h.graph)});
+  second.set_main(main.graph);
+  auto given = Execute(*Make(first), {Value(1)}), called = Execute(*Make(second), {Value(0)});
+  std::vector<RtValue> arguments{given[0], Value(2)}, result;
+  given.clear();
+  Executable::RunClosure(called[0], arguments, &result, nullptr);
+  EXPECT_FLOAT_EQ(First(result[0]), 9);
+}
+
 // Each step wraps the function of the step before: f' = y -> f(y) + 1. Freed without recursion.
 TEST(Control, AChainOfManyClosures) {
   Module module;

@@ -44,6 +44,15 @@ TEST(SpillPlan, WhatIsNeededLastGoesFirst) {
   EXPECT_EQ(away[0].before, 20);
 }
 
+TEST(SpillPlan, NoMoreGoesThanMust) {
+  std::vector<Resident> values{{64 * kSize, {0, 9}}, {kSize, {1, 8}}, {kSize, {2, 7}}};
+  std::vector<size_t> workspaces{0, 0, 0, 0, 2 * kSize, 0, 0, 0, 0, 0};
+  auto away = ChooseAbsences(values, workspaces, 66 * kSize);
+  ASSERT_EQ(away.size(), 2u);
+  EXPECT_EQ(away[0].value, 1u);
+  EXPECT_EQ(away[1].value, 2u);
+}
+
 TEST(SpillPlan, WorkspacesCount) {
   std::vector<size_t> workspaces(21, 0);
   workspaces[10] = 2 * kSize;
