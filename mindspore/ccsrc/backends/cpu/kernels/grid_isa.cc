@@ -77,15 +77,18 @@ void Place(const GridPlan& p, int axis, int64_t step, const T* grid, int64_t n, 
   }
 }
 
+int Corners(const GridPlan& p) { return p.rule.nearest ? 1 : 1 << p.axes; }
+
 template <class T>
 struct Tile {
   Line<T> lines[3];
   T weights[8][kGridTile];
+  T sums[8][kGridTile];      // of the gradient of the positions
   int32_t at[8][kGridTile];  // -1: outside
 
   // The weights of the corners, differentiated by some coordinates.
-  void Weigh(const GridPlan& p, int corners, unsigned slopes, int64_t n) {
-    for (int k = 0; k < corners; ++k) {
+  void Weigh(const GridPlan& p, unsigned slopes, int64_t n) {
+    for (int k = 0, corners = Corners(p); k < corners; ++k) {
       for (int a = 0; a < p.axes; ++a) {
         bool slope = (slopes >> a & 1) != 0, behind = (k >> a & 1) != 0;
         const T* w = slope ? lines[a].slopes : lines[a].weights[behind];
@@ -95,10 +98,10 @@ struct Tile {
       }
     }
   }
-  void Find(const GridPlan& p, int corners, const T* grid, int64_t n) {
+  void Find(const GridPlan& p, const T* grid, int64_t n) {
     int64_t step = 1;
     for (int a = 0; a < p.axes; step *= p.sizes[a++]) Place(p, a, step, grid, n, &lines[a]);
-    for (int k = 0; k < corners; ++k) {
+    for (int k = 0, corners = Corners(p); k < corners; ++k) {
       const int32_t *x = lines[0].at[k & 1], *y = lines[1].at[k >> 1 & 1];
       const int32_t* z = lines[2].at[k >> 2 & 1];
       if (p.axes == 2) {
@@ -117,42 +120,81 @@ Tile<T>& Scratch() {
   return tile;
 }
 
+// ---- channels: `Planes` of them at a time, which share what is read of the tile
 template <class T>
 T Read(const T* x, int32_t at) {
   T v = x[std::max(at, 0)];
   return at >= 0 ? v : T{0};
 }
 
-template <class T, int Corners>
-void Sample(const Tile<T>& tile, int64_t n, const T* x, T* y) {
+struct SampleLoop {
+  template <int Corners, int Planes, class T>
+  static void Run(const GridPlan& p, const Tile<T>& tile, int64_t n, const T* x, T* y) {
+    int64_t plane = p.plane(), points = p.points;
 #pragma GCC ivdep
-  for (int64_t j = 0; j < n; ++j) {
-    T sum = tile.weights[0][j] * Read(x, tile.at[0][j]);
-    for (int k = 1; k < Corners; ++k) sum += tile.weights[k][j] * Read(x, tile.at[k][j]);
-    y[j] = sum;
-  }
-}
-
-template <class T, int Corners>
-void Spread(const Tile<T>& tile, int64_t n, const T* dy, T* dx) {
-  for (int64_t j = 0; j < n; ++j) {
-    for (int k = 0; k < Corners; ++k) {
-      int32_t at = tile.at[k][j];
-      if (at >= 0) dx[at] += tile.weights[k][j] * dy[j];
+    for (int64_t j = 0; j < n; ++j) {
+      T sums[Planes] = {};
+      for (int k = 0; k < Corners; ++k) {
+        T w = tile.weights[k][j];
+        int32_t at = tile.at[k][j];
+        for (int c = 0; c < Planes; ++c) sums[c] += w * Read(x + c * plane, at);
+      }
+      for (int c = 0; c < Planes; ++c) y[c * points + j] = sums[c];
     }
   }
-}
+};
 
-// sums += dy times each corner.
-template <class T, int Corners>
-void AddCorners(const Tile<T>& tile, int64_t n, const T* dy, const T* x, T (*sums)[kGridTile]) {
-#pragma GCC ivdep
-  for (int64_t j = 0; j < n; ++j) {
-    for (int k = 0; k < Corners; ++k) sums[k][j] += dy[j] * Read(x, tile.at[k][j]);
+struct SpreadLoop {
+  template <int Corners, int Planes, class T>
+  static void Run(const GridPlan& p, const Tile<T>& tile, int64_t n, T* dx, const T* dy) {
+    int64_t plane = p.plane(), points = p.points;
+    for (int64_t j = 0; j < n; ++j) {
+      for (int k = 0; k < Corners; ++k) {
+        int32_t at = tile.at[k][j];
+        if (at < 0) continue;
+        for (int c = 0; c < Planes; ++c)
+          dx[c * plane + at] += tile.weights[k][j] * dy[c * points + j];
+      }
+    }
   }
+};
+
+// The tile's sums += dy times each corner.
+struct CornersLoop {
+  template <int Corners, int Planes, class T>
+  static void Run(const GridPlan& p, Tile<T>& tile, int64_t n, const T* x, const T* dy) {
+    int64_t plane = p.plane(), points = p.points;
+#pragma GCC ivdep
+    for (int64_t j = 0; j < n; ++j) {
+      for (int k = 0; k < Corners; ++k) {
+        T sum = tile.sums[k][j];
+        int32_t at = tile.at[k][j];
+        for (int c = 0; c < Planes; ++c) sum += dy[c * points + j] * Read(x + c * plane, at);
+        tile.sums[k][j] = sum;
+      }
+    }
+  }
+};
+
+template <class Loop, int Corners, class T, class Image, class Sample>
+void ForPlanes(const GridPlan& p, Tile<T>& tile, int64_t n, int64_t channels, Image image,
+               Sample sample) {
+  constexpr int kPlanes = 4;
+  int64_t c = 0;
+  for (; c + kPlanes <= channels; c += kPlanes)
+    Loop::template Run<Corners, kPlanes>(p, tile, n, image + c * p.plane(), sample + c * p.points);
+  for (; c < channels; ++c)
+    Loop::template Run<Corners, 1>(p, tile, n, image + c * p.plane(), sample + c * p.points);
 }
 
-int Corners(const GridPlan& p) { return p.rule.nearest ? 1 : 1 << p.axes; }
+// For planes of an image and of its samples.
+template <class Loop, class T, class Image, class Sample>
+void ForChannels(const GridPlan& p, Tile<T>& tile, int64_t n, int64_t channels, Image image,
+                 Sample sample) {
+  if (p.rule.nearest) return ForPlanes<Loop, 1>(p, tile, n, channels, image, sample);
+  if (p.axes == 2) return ForPlanes<Loop, 4>(p, tile, n, channels, image, sample);
+  ForPlanes<Loop, 8>(p, tile, n, channels, image, sample);
+}
 
 }  // namespace
 
@@ -160,25 +202,19 @@ template <class T>
 void SamplePoints(const GridPlan& p, int64_t begin, int64_t end, const T* x, const T* grid, T* y) {
   Tile<T>& tile = Scratch<T>();
   int64_t n = end - begin;
-  int corners = Corners(p);
-  auto* sample = corners == 1 ? Sample<T, 1> : corners == 4 ? Sample<T, 4> : Sample<T, 8>;
-  tile.Find(p, corners, grid + begin * p.axes, n);
-  tile.Weigh(p, corners, p.rule.slopes, n);
-  for (int64_t c = 0; c < p.channels; ++c)
-    sample(tile, n, x + c * p.plane(), y + c * p.points + begin);
+  tile.Find(p, grid + begin * p.axes, n);
+  tile.Weigh(p, p.rule.slopes, n);
+  ForChannels<SampleLoop>(p, tile, n, p.channels, x, y + begin);
 }
 
 template <class T>
 void SpreadPoints(const GridPlan& p, int64_t channels, const T* dy, const T* grid, T* dx) {
   Tile<T>& tile = Scratch<T>();
-  int corners = Corners(p);
-  auto* spread = corners == 1 ? Spread<T, 1> : corners == 4 ? Spread<T, 4> : Spread<T, 8>;
   for (int64_t begin = 0; begin < p.points; begin += kGridTile) {
     int64_t n = std::min(kGridTile, p.points - begin);
-    tile.Find(p, corners, grid + begin * p.axes, n);
-    tile.Weigh(p, corners, p.rule.slopes, n);
-    for (int64_t c = 0; c < channels; ++c)
-      spread(tile, n, dy + c * p.points + begin, dx + c * p.plane());
+    tile.Find(p, grid + begin * p.axes, n);
+    tile.Weigh(p, p.rule.slopes, n);
+    ForChannels<SpreadLoop>(p, tile, n, channels, dx, dy + begin);
   }
 }
 
@@ -186,22 +222,19 @@ template <class T>
 void MovePoints(const GridPlan& p, int64_t begin, int64_t end, const T* dy, const T* x,
                 const T* grid, T* dgrid) {
   Tile<T>& tile = Scratch<T>();
-  thread_local T sums[8][kGridTile];
   int64_t n = end - begin;
   int corners = Corners(p);
-  tile.Find(p, corners, grid + begin * p.axes, n);
-  auto* add = corners == 4 ? AddCorners<T, 4> : AddCorners<T, 8>;
-  for (int k = 0; k < corners; ++k) std::fill_n(sums[k], n, T{0});
-  for (int64_t c = 0; c < p.channels; ++c)
-    add(tile, n, dy + c * p.points + begin, x + c * p.plane(), sums);
+  tile.Find(p, grid + begin * p.axes, n);
+  for (int k = 0; k < corners; ++k) std::fill_n(tile.sums[k], n, T{0});
+  ForChannels<CornersLoop>(p, tile, n, p.channels, x, dy + begin);
   for (int a = 0; a < p.axes; ++a) {
     T* to = dgrid + begin * p.axes + a;
     unsigned own = 1u << a;
     bool constant = (p.rule.slopes & own) != 0;  // along its own axis a slope is
-    if (!constant) tile.Weigh(p, corners, p.rule.slopes | own, n);
+    if (!constant) tile.Weigh(p, p.rule.slopes | own, n);
     for (int64_t j = 0; j < n; ++j) {
       T sum = 0;
-      for (int k = 0; k < corners && !constant; ++k) sum += tile.weights[k][j] * sums[k][j];
+      for (int k = 0; k < corners && !constant; ++k) sum += tile.weights[k][j] * tile.sums[k][j];
       to[j * p.axes] = sum;
     }
   }
