@@ -3,6 +3,7 @@
 // any real dtype. Calls from Python return as many outputs as MindSpore's classes do.
 #include "ops/all.h"
 #include "ops/shard.h"
+#include "ops/written.h"
 
 namespace ms {
 namespace {
@@ -70,15 +71,11 @@ void DefineAssign(OpRegistry& ops) {
     ops.Op(form.name)
         .Doc(form.doc)
         .In("variable", form.types, "The Parameter.")
-        .In("value", form.types, "The same shape; a dtype that promotes to the Parameter's.")
+        .In("value", form.types | kBoolean,
+            "The same shape; a dtype that promotes to the Parameter's.")
         .Elementwise()
         .Infer([](InferContext& c) {
-          bool fits = Promote(c.dtype(0), false, c.dtype(1), c.in(1).weak()) == c.dtype(0);
-          fits = fits && (!IsComplex(c.dtype(1)) || c.dtype(0) == c.dtype(1));
-          c.CheckType(fits,
-                      "'value' must be of the dtype of 'variable' or one that promotes to it, {}, "
-                      "but got {}",
-                      Name(c.dtype(0)), Name(c.dtype(1)));
+          CheckBecomes(c, 1);
           bool fill = c.shape(1).elements() == 1 && c.shape(0).elements() == 1;
           c.Check(fill || c.shape(0) == c.shape(1),
                   "'value' must have the shape of 'variable', {}, but got {}", c.shape(0),

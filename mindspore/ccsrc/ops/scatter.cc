@@ -3,8 +3,10 @@
 #include "ops/all.h"
 #include "ops/axes.h"
 #include "ops/batch.h"
+#include "ops/elementwise.h"
 #include "ops/segment.h"
 #include "ops/shard.h"
+#include "ops/written.h"
 
 namespace ms {
 namespace {
@@ -25,7 +27,6 @@ void CheckNd(InferContext& c, const Shape& x, const Shape& indices, const Shape&
 
 // x[indices] <- updates along the first axis.
 void CheckFirst(InferContext& c) {
-  c.CheckSameDType(0, 2);
   c.Check(c.rank(0) > 0, "'{}' must have at least 1 dimension, but got a scalar", c.input_name(0));
   Shape expected = Join({c.shape(1), c.shape(0).Part(1, c.rank(0))});
   c.Check(SameSizes(c.shape(2), expected), "'updates' must have shape {}, but got {}", expected,
@@ -63,7 +64,7 @@ Terms ExtremeGrad(GradContext& g) {
 
 // Of an update, the product of all else at its place, where at most one zero may be left out.
 Terms MulGrad(GradContext& g) {
-  Term x = g.in(0), at = g.in(1), updates = g.in(2);
+  Term x = Conjugate(g.in(0)), at = g.in(1), updates = Conjugate(g.in(2));
   Terms terms(3);
   if (g.needs(0)) terms[0] = g.Call("TensorScatterMul", {g.dout(), at, updates});
   if (!g.needs(2)) return terms;
@@ -79,8 +80,14 @@ Terms MulGrad(GradContext& g) {
   return terms;
 }
 Terms DivGrad(GradContext& g) {
-  Term scaled = g.Call("TensorScatterDiv", {g.dout(), g.in(1), g.in(2)});
-  return {scaled, Term{}, -(g.Call("GatherNd", {scaled * g.in(0), g.in(1)}) / g.in(2))};
+  Term x = Conjugate(g.in(0)), updates = Conjugate(g.in(2));
+  Term scaled = g.Call("TensorScatterDiv", {g.dout(), g.in(1), updates});
+  return {scaled, Term{}, -(g.Call("GatherNd", {scaled * x, g.in(1)}) / updates)};
+}
+
+DTypeSet WrittenTypes(std::string_view name) {
+  if (name.ends_with("Update")) return kAny;
+  return name.ends_with("Max") || name.ends_with("Min") ? kReal : kNumber;
 }
 
 void DefineTensorScatter(OpRegistry& ops) {
@@ -109,8 +116,7 @@ void DefineTensorScatter(OpRegistry& ops) {
     ops.Op(form.name)
         .Doc(fmt::format("The first input with the slices at given coordinates {} the updates.",
                          form.verb))
-        .In("input_x", form.name == std::string_view("TensorScatterUpdate") ? kAny : kReal,
-            "Any shape.")
+        .In("input_x", WrittenTypes(form.name), "Any shape.")
         .In("indices", kIndex, "[..., k]: coordinates.")
         .In("updates", kAny, "One slice for each row of coordinates.")
         .Batch(batch::Coordinates(1))
@@ -166,9 +172,11 @@ Terms ScatterElementsGrad(GradContext& g) {
   return {g.Call("TensorScatterElements", {g.dout(), g.in(1), zeros}, attrs), Term{}, updates};
 }
 
-DTypeSet WrittenTypes(std::string_view name) {
-  if (name.ends_with("Update")) return kAny;
-  return name.ends_with("Max") || name.ends_with("Min") ? kReal : kNumber;
+// The form of tensors, for updates of another dtype.
+Term OnTensor(ExpandContext& c, std::string_view form, bool coordinates) {
+  const Shape& at = c.in(1).shape();
+  Term rows = coordinates ? c.in(1) : Reshape(c.in(1), at.Insert(at.rank(), 1));
+  return c.Call(form, {c.in(0), rows, CastTo(c.in(2), c.in(0).type().dtype())});
 }
 
 void DefineParameterScatter(OpRegistry& ops) {
@@ -197,8 +205,12 @@ void DefineParameterScatter(OpRegistry& ops) {
                   "Accepted; updates never race.")
         .Shard(shard::ScatterFirst)
         .Infer([](InferContext& c) {
+          CheckBecomes(c, 2);
           CheckFirst(c);
           return c.Like(0, c.shape(0));
+        })
+        .Expand([name = fmt::format("Tensor{}", form.name)](ExpandContext& c) {
+          return OnTensor(c, name, false);
         })
         .Updates(0, 0)
         .Python(form.face);
@@ -227,7 +239,13 @@ void DefineParameterScatter(OpRegistry& ops) {
         .WithAttr("use_locking", form.name == std::string_view("ScatterNdUpdate"),
                   "Accepted; updates never race.")
         .Shard(shard::ScatterInto)
-        .Infer(InferNd)
+        .Infer([](InferContext& c) {
+          CheckBecomes(c, 2);
+          CheckNd(c, c.shape(0), c.shape(1), c.shape(2));
+          return c.Like(0, c.shape(0));
+        })
+        .Expand([name = fmt::format("TensorScatter{}", std::string_view(form.name).substr(9))](
+                    ExpandContext& c) { return OnTensor(c, name, true); })
         .Updates(0, 0)
         .Python(form.face);
   }

@@ -202,9 +202,12 @@ FACTORS = [
     args(i32(4), i32([[1], [1]]), i32([2, 3])),
 ]
 ZERO = args(i32(4), i32([[1]]), i32([0]), says="must not be divided by zero")
+BECOMES = "or one that promotes to it"
+OTHER_DTYPE = args(f32(4), i32([[0]]), i32(1), says="must have the same dtype")
+LOSES = args(i32(4), i32([[0]]), f32(1), says=BECOMES)
 BAD_ND = [
     args(f32(4), i32([[4]]), f32(1), says="must be in [0, 4), but got 4"),
-    args(f32(4), i32([[0]]), i32(1), says="must have the same dtype"),
+    OTHER_DTYPE,
     args(f32(4), np.array(0, np.int32), f32(1), says="'indices' must have at least 1 dimension"),
     args(f32(4), i32([[0, 0]]), f32(1), says="must be in [1, 1], but got 2"),
     args(f32(4, 2), i32([[0]]), f32(2), says="'updates' must have shape [1, 2], but got [2]"),
@@ -227,9 +230,8 @@ for name in FORMS:
         f"ScatterNd{name}",
         ref=scatter_with(FORMS[name]),
         good=FACTORS if name in ("Mul", "Div") else DISTINCT,
-        bad=BAD_ND,
+        bad=[LOSES if b is OTHER_DTYPE else b for b in BAD_ND],
         tol={f16: 2e-2, bf16: 8e-2} if name in ("Mul", "Div") else {},
-        grad=False,
     )
 
 
@@ -254,12 +256,11 @@ for name in FORMS:
         tol={f16: 2e-2, bf16: 8e-2} if name in ("Mul", "Div") else {},
         bad=[
             args(f32(4), i32([4]), f32(1), says="the indices must be in [0, 4), but got 4"),
-            args(f32(4), i32([0]), i32(1), says="must have the same dtype"),
+            args(i32(4), i32([0]), f32(1), says=BECOMES),
             args(f32(4, 2), i32([0]), f32(2), says="'updates' must have shape [1, 2], but got [2]"),
             args(f32(), i32([0]), f32(1), says="at least 1 dimension"),
             args(f32(0), i32([0]), f32(1), says="must not be empty"),
         ],
-        grad=False,
     )
 
 

@@ -110,12 +110,12 @@ void RefuseZeros(const std::string& op, const RowWriter& w, const void* divisors
 }
 
 // ---- ops whose positions are rows ---------------------------------------------------------------
-// Input 0 is what to
-// start from (or zeros), then indices and updates.
+// Input 0 is what to start from (or zeros), then indices and updates.
 KernelChoice MakeRows(const KernelRequest& r, Write how, bool coordinates) {
   bool zeros = r.op.name == "ScatterNd";
   const Type& target = r.out[0];
   size_t indices = zeros ? 0 : 1, updates = indices + 1;
+  if (r.dtype(updates) != target.dtype()) return No("the updates must be of the written dtype");
   const Shape& index = r.shape(indices);
   Coordinates c(target.shape(), coordinates ? index : Shape{index.size(), 1});
   RowWriter writer{how, target.dtype(), c.rows, c.slices, c.inner};
