@@ -39,6 +39,10 @@ Where that text is gone (or what imported it rewrote it) the function runs eager
 **What differs.** A product with a transposed matrix reads the matrix as it lies, and may differ from the product with its copy in
 the last bits. A tensor that is returned as it came in is another object than the argument.
 
+**Gradients of loops** whose end a tensor decides keep what each round computed. Each makes one call for a round, and one more for
+each branch in it that a tensor decides; of such calls there may be 1 000 000, and beyond that a `RuntimeError` names the line of
+the loop. So it is with calls of a recursion that a tensor ends. A loop without a gradient has no limit.
+
 **Integers have gradients of their own type**, as real numbers that are truncated to it: x * x of an int32 tensor has the gradient
 2 * x, and 2.7 * x has 2. What is true or false has none. Integers do not wrap where a number meets them: [migrate.md](migrate.md).
 """
