@@ -337,3 +337,21 @@ def test_nothing_else_gives_views():
         y = make()
         y[0] = 9
         assert x.asnumpy().tolist() == [[0, 1], [2, 3]]
+
+
+@pytest.mark.parametrize("mode", [ms.GRAPH_MODE, ms.PYNATIVE_MODE])
+def test_a_copy_of_a_parameter_is_no_view_of_it(mode: int) -> None:
+    class Net(nn.Cell):
+        def __init__(self) -> None:
+            super().__init__()
+            self.p = ms.Parameter(Tensor(np.zeros(3, np.float32)), name="p")
+
+        def construct(self, x: Tensor) -> Tensor:
+            copy = self.p.copy()
+            copy[:] = 1
+            return copy + x
+
+    ms.set_context(mode=mode)
+    net = Net()
+    assert net(Tensor(np.zeros(3, np.float32))).asnumpy().tolist() == [1, 1, 1]
+    assert net.p.asnumpy().tolist() == [0, 0, 0]

@@ -290,7 +290,9 @@ class Parameter(Tensor):
 
     def copy(self) -> Parameter:
         """A new Parameter with the same value, name and settings; in compiled code, its value of that moment."""
-        return _core.op("StopGradient")(self) if _core.is_tracing() else self.clone()
+        if _core.is_tracing():
+            return _core.op("Identity")(_core.op("StopGradient")(self))  # the latter is a view
+        return self.clone()
 
     def _with_settings(self, other: Parameter) -> Parameter:
         other.__dict__.update(self.__dict__)
