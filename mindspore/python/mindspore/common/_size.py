@@ -1,4 +1,4 @@
-"""Sizes as Python sees them: ints, or symbolic ints where each call of a compiled function decides."""
+"""Sizes as Python sees them: ints, or symbolic ints where each call of a compiled function decides; and checks of them."""
 
 from __future__ import annotations
 
@@ -81,12 +81,4 @@ def require_rank(name: str, argument: str, x: Tensor, rank: int) -> None:
     if x.ndim != rank:
         raise ValueError(
             f"For '{name}', '{argument}' must have {rank} dimensions, but got shape {x.shape}."
-        )
-
-
-def require_same_dtype(name: str, x: Tensor, y: Tensor) -> None:
-    """Refuse two tensors of different dtypes."""
-    if x.dtype != y.dtype:
-        raise TypeError(
-            f"For '{name}', the inputs must have the same dtype, but got {x.dtype} and {y.dtype}."
         )

@@ -8,9 +8,8 @@ from typing import Any, Literal
 from mindspore import _core, ops
 from mindspore._core import Tensor
 from mindspore.common._checked import check_functions
-from mindspore.common._dtypes import COMPLEX, FLOATS
+from mindspore.common._dtypes import COMPLEX, FLOATS, require_same_dtype
 from mindspore.common._kinds import Real, described
-from mindspore.common._size import require_same_dtype
 from mindspore.ops._bind import raw
 from mindspore.ops.function.factor_func import (
     _hermitian,

@@ -7,9 +7,9 @@ from typing import Any, Literal
 
 from mindspore import _core
 from mindspore._core import Tensor
-from mindspore.common._dtypes import COMPLEX
+from mindspore.common._dtypes import COMPLEX, require_same_dtype
 from mindspore.common._kinds import Real
-from mindspore.common._size import broadcast_shapes, require_rank, require_same_dtype
+from mindspore.common._size import broadcast_shapes, require_rank
 from mindspore.ops._bind import raw
 from mindspore.ops._forms import method
 from mindspore.ops.function.array_func import _number, swapaxes

@@ -7,7 +7,8 @@ from typing import Any
 
 from mindspore._core import Tensor
 from mindspore.common._checked import checked
-from mindspore.common._size import require_rank, require_same_dtype
+from mindspore.common._dtypes import require_same_dtype
+from mindspore.common._size import require_rank
 from mindspore.ops._bind import raw
 from mindspore.ops.function import einsum_func, factor_func, matrix_func, norm_func, reduce_func
 from mindspore.ops.primitive import PythonPrimitive
