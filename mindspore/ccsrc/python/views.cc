@@ -44,6 +44,7 @@ struct View {
   View* previous = nullptr;
   View* next = nullptr;
   std::unique_ptr<StridedView> place{};  // of its elements among the base's, once asked for
+  bool unsure = false;  // whether the step makes a copy, sizes decide that are not known
   uint64_t seen = 0;  // version of the base that the value was made of; in a graph, its Var
   Var seen_var{};
   int references = 1;
@@ -195,15 +196,34 @@ bool Place(const View& step, const Shape& base, StridedView* place) {
   return place->Slice(op, *MakeAttrs(op, put.attrs), step.shape);
 }
 
+enum class Stays { kNo, kYes, kUnsure };
+
+// Whether two shapes differ in axes of size 1 alone.
+bool SameButOnes(const Shape& a, const Shape& b) {
+  auto without_ones = [](const Shape& shape) {
+    std::vector<Dim> sizes(shape.begin(), shape.end());
+    std::erase_if(sizes, [](Dim size) { return size.Same(1); });
+    return sizes;
+  };
+  // No guards: another answer is right, too.
+  return std::ranges::equal(without_ones(a), without_ones(b),
+                            [](Dim m, Dim n) { return m.Same(n); });
+}
+
+// The same where sizes are not known.
+Stays StaysOpenView(const View* parent, const Shape& base, const Shape& shape) {
+  if (SameButOnes(parent ? parent->shape : base, shape)) return Stays::kYes;
+  for (const View* step = parent; step; step = step->parent) {
+    if (!step->op->view) return Stays::kUnsure;
+  }
+  return Stays::kYes;
+}
+
 // Whether a new shape of a view is a view, too; where its elements do not lie in order, NumPy makes
 // a copy.
-bool StaysView(View* parent, const Shape& base, const Shape& shape) {
-  if (shape.symbolic() || base.symbolic()) {
-    bool only_shapes = true;
-    for (const View* step = parent; step; step = step->parent) only_shapes &= step->op->view;
-    return only_shapes;
-  }
-  if (base.empty()) return true;
+Stays StaysView(View* parent, const Shape& base, const Shape& shape) {
+  if (shape.symbolic() || base.symbolic()) return StaysOpenView(parent, base, shape);
+  if (base.empty()) return Stays::kYes;
   std::vector<View*> unplaced;  // the last steps, from the last one
   const View* placed = parent;
   for (View* step = parent; step && !step->place; step = step->parent) {
@@ -214,11 +234,22 @@ bool StaysView(View* parent, const Shape& base, const Shape& shape) {
   Shape before = placed ? placed->shape : base;
   for (; !unplaced.empty(); unplaced.pop_back()) {
     View& step = *unplaced.back();
-    if (step.shape.symbolic() || !Place(step, before, &place)) return false;
+    if (step.shape.symbolic() || !Place(step, before, &place)) return Stays::kNo;
     step.place = std::make_unique<StridedView>(place);
     before = step.shape;
   }
-  return place.Reshape(shape);
+  return place.Reshape(shape) ? Stays::kYes : Stays::kNo;
+}
+
+// What is written through steps of which one may be a copy waits for the sizes.
+void RequireSure(const View* view) {
+  for (; view; view = view->parent) {
+    if (view->unsure)
+      Throw(ErrorKind::kSymbolic,
+            "For 'Tensor', whether '{}' gives a view or a copy depends on dynamic sizes, but what "
+            "it shows is written to.",
+            view->op->name);
+  }
 }
 
 Shape BaseShape(const Cell& cell) { return cell.base ? cell.base->shape() : cell.shape; }
@@ -338,11 +369,14 @@ void Show(PyObject* base_object, PyObject* object, const OpDef& op, const AttrsR
   TensorObject* tensor = AsTensor(object);
   if (tensor == base || SharedBy(tensor) || tensor->dtype() != base->dtype()) return;
   Cell* cell = CellOf(base);
-  if (op.view && base->view && !StaysView(base->view, BaseShape(*cell), tensor->shape())) {
+  Stays stays = Stays::kYes;
+  if (op.view && base->view) stays = StaysView(base->view, BaseShape(*cell), tensor->shape());
+  if (stays == Stays::kNo) {
     tensor->value = Snapshot(tensor->value);
     return;
   }
   View* view = AddStep(cell, base->view, op, attrs, index, tensor->shape(), version);
+  view->unsure = stays == Stays::kUnsure;
   // The base of a view may have another value already, of which this one was made then.
   if (base->view)
     view->seen_var = base->view->seen_var;
@@ -378,8 +412,9 @@ void ShowLike(PyObject* base_object, PyObject* object, TensorObject* like) {
   View* view = base->view;
   if (view) ++view->references;
   for (const View* step : StepsOf(like->view)) {
-    bool shows = !step->op->view || !view || StaysView(view, BaseShape(*cell), step->shape);
-    if (!shows || step->shape.symbolic() || (step->attrs && HasSymbols(*step->attrs)))
+    Stays stays = Stays::kYes;
+    if (step->op->view && view) stays = StaysView(view, BaseShape(*cell), step->shape);
+    if (stays != Stays::kYes || step->shape.symbolic() || (step->attrs && HasSymbols(*step->attrs)))
       return Release(view);
     View* next =
         AddStep(cell, view, *step->op, step->attrs, step->index, step->shape, VersionOf(*cell));
@@ -399,6 +434,7 @@ void RefreshView(TensorObject* tensor) {
   if (tensor->symbolic()) {
     Var now = VarNow(*trace, base);
     if (!trace->Sees(now)) return;
+    RequireSure(view);
     Var v = now;
     for (const View* step : StepsOf(view))
       v = trace->emitter().Emit(*step->op, {v}, step->attrs)[step->index];
@@ -429,6 +465,7 @@ bool IsView(const TensorObject* tensor) {
 py::object BaseOf(PyObject* object) {
   TensorObject* tensor = AsTensor(object);
   if (!tensor->view) return {};
+  RequireSure(tensor->view);
   Cell* cell = tensor->view->cell;
   if (!cell->base) {
     if (CountAlive(*cell) <= 1) {  // what it showed is gone, and nobody else shows it
