@@ -28,6 +28,11 @@ _APPLYING = frozenset(
 )
 
 
+def is_of_compiler(error: BaseException) -> bool:
+    """Whether the compiler asks by this error for another way to compile: no handler of the program takes it."""
+    return isinstance(getattr(error, "_ms_original", error), (*_SAID, Again))
+
+
 def is_of_program(error: BaseException) -> bool:
     """Whether eager code, too, would raise this error here."""
     error = getattr(error, "_ms_original", error)

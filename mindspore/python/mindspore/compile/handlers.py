@@ -7,6 +7,7 @@ import ast
 from typing import Any
 
 from mindspore.compile.errors import Unsupported
+from mindspore.compile.failures import is_of_compiler
 from mindspore.compile.host_values import HostValue
 
 PROTECTED = ("try", "finally", "with")
@@ -45,7 +46,7 @@ class Handlers:
     # ---- exceptions -------------------------------------------------------------------------------------------------
     def catch(self, error: Exception, base: int) -> bool:
         """Whether an item above `base` takes the exception; what follows is then on the stack."""
-        if isinstance(error, Unsupported):
+        if is_of_compiler(error):
             return False
         while len(self.stack) > base:
             item = self.stack.pop()
