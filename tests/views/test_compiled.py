@@ -478,3 +478,90 @@ def test_equal_cells_with_views():
         context.set_context(mode=MODES[mode])
         found[mode] = net(x).asnumpy()
     np.testing.assert_allclose(found["graph"], found["eager"], rtol=1e-5, atol=1e-6)
+
+
+def test_the_only_view_of_what_is_gone_changes_in_a_branch():
+    def one(a):
+        v = (a * 2)[0:2]
+        if a.sum() > 0:
+            v[...] += 1
+        return v
+
+    def several(a):
+        v = (a * 2)[0:2]
+        while a.sum() > v[0, 0]:
+            w = v[1:]
+            w[...] += v[:1]
+            v[0] += 1
+        return v
+
+    def whole(a):
+        v = w = (a * 2).T
+        if a.sum() > 0:
+            v[...] += 1
+        return w
+
+    for program in (one, several, whole):
+        check(program, grid(3, 3))
+        check(program, -grid(3, 3))
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_view_that_is_returned_has_the_gradient_of_what_was_written(mode):
+    def program(a):
+        v = a.narrow(0, 0, 1)
+        a.flatten()[...] = 0
+        return v
+
+    context.set_context(mode=MODES[mode])
+    value, gradient = ms.value_and_grad(program)(Tensor(np.ones((2, 1), np.float32)))
+    assert value.asnumpy().tolist() == [[0]]
+    assert gradient.asnumpy().tolist() == [[0], [0]]
+
+
+def open_sizes(program, *sizes):
+    """The program in a Cell that is compiled for all sizes of its argument."""
+
+    class Net(nn.Cell):
+        def construct(self, a):
+            return program(a)
+
+    net = Net()
+    net.set_inputs(Tensor(shape=sizes, dtype=ms.float32))
+    return net
+
+
+def test_views_of_open_sizes():
+    def ones(a):
+        a = a * 1
+        a[-2].expand_dims(-1).fill_(1)
+        a[None].squeeze()[..., 0] = 7
+        return a
+
+    def decided_by_sizes(a):
+        a = a * 1
+        a[:, :2].reshape(-1)[0] = 9  # a copy, but for two columns
+        return a
+
+    context.set_context(mode=ms.GRAPH_MODE)
+    for program in (ones, decided_by_sizes):
+        net = open_sizes(program, None, None)
+        for shape in ((3, 4), (2, 2), (5, 3)):
+            context.set_context(mode=ms.PYNATIVE_MODE)
+            a = Tensor(grid(*shape).astype(np.float32))
+            expected = program(a).asnumpy()
+            context.set_context(mode=ms.GRAPH_MODE)
+            assert np.array_equal(net(a).asnumpy(), expected), (program.__name__, shape)
+
+
+def test_no_handler_takes_what_the_compiler_asks():
+    def program(a):
+        try:
+            a = ops.cast(a, ms.float16) + ms.jvp(lambda b: b, a, ops.ones((2, 2)))[0]
+        except ValueError:
+            return a - 100
+        return a
+
+    context.set_context(mode=ms.GRAPH_MODE)
+    a = Tensor(np.ones((2, 2), np.float32))
+    assert open_sizes(program, None, None)(a).asnumpy().tolist() == [[2, 2], [2, 2]]

@@ -355,3 +355,16 @@ def test_a_copy_of_a_parameter_is_no_view_of_it(mode: int) -> None:
     net = Net()
     assert net(Tensor(np.zeros(3, np.float32))).asnumpy().tolist() == [1, 1, 1]
     assert net.p.asnumpy().tolist() == [0, 0, 0]
+
+
+def test_what_is_written_is_read_from_the_same_memory():
+    def program(a):
+        b = a * 1
+        b[::-1] = b
+        c = a * 1
+        c[::-1].reshape(a.shape)[...] = c
+        d = a * 1
+        d.T[...] = d
+        return a, b, c, d
+
+    check(program, grid(3, 3))

@@ -139,11 +139,11 @@ void Settle(TensorObject* t, Memory& memory) {
 }
 
 void Rebind(TensorObject* t, const TensorObject* v) {
-  if (t->symbolic()) Trace::Gone(t);
+  uint64_t when = t->symbolic() ? Trace::Gone(t) : Trace::kNow;
   t->value = v->value;
   t->var = v->var;
   t->owner = v->owner;
-  if (t->symbolic()) Trace::Made(t);
+  if (t->symbolic()) Trace::Made(t, when);
 }
 
 const Tensor& ValueOf(PyObject* tensor, const char* what) {

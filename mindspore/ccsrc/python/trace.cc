@@ -44,14 +44,25 @@ Trace::~Trace() {
   for (Entry& e : environment_) Py_DECREF(e.parameter);
 }
 
-void Trace::Made(TensorObject* tensor) {
+void Trace::Made(TensorObject* tensor, uint64_t when) {
   auto it = traces.find(tensor->owner);
-  if (it != traces.end()) it->second->live_.emplace(tensor, it->second->made_++);
+  if (it == traces.end()) return;
+  Trace& trace = *it->second;
+  trace.live_.emplace(tensor, when == kNow ? trace.made++ : when);
 }
 
-void Trace::Gone(TensorObject* tensor) {
+uint64_t Trace::Gone(TensorObject* tensor) {
+  uint64_t when = WhenMade(tensor);
+  if (when != kNow) traces.at(tensor->owner)->live_.erase(tensor);
+  return when;
+}
+
+uint64_t Trace::WhenMade(const TensorObject* tensor) {
   auto it = traces.find(tensor->owner);
-  if (it != traces.end()) it->second->live_.erase(tensor);
+  if (it == traces.end()) return kNow;
+  const auto& live = it->second->live_;
+  auto found = live.find(const_cast<TensorObject*>(tensor));
+  return found == live.end() ? kNow : found->second;
 }
 
 bool Trace::Sees(const Var& v) const {
@@ -61,13 +72,11 @@ bool Trace::Sees(const Var& v) const {
   return false;
 }
 
-std::vector<TensorObject*> Trace::Live() const {
+std::vector<std::pair<uint64_t, TensorObject*>> Trace::Live() const {
   std::vector<std::pair<uint64_t, TensorObject*>> found;
   for (auto [tensor, when] : live_) found.emplace_back(when, tensor);
   std::sort(found.begin(), found.end());
-  std::vector<TensorObject*> tensors;
-  for (auto [when, tensor] : found) tensors.push_back(tensor);
-  return tensors;
+  return found;
 }
 
 Trace* Trace::Current() { return current; }

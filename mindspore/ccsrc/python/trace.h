@@ -45,9 +45,14 @@ class Trace {
 
   // Symbolic tensors report their birth and death to their trace; the GIL guards this. Those that
   // are alive are what the program still may use.
-  static void Made(struct TensorObject* tensor);
-  static void Gone(struct TensorObject* tensor);
-  std::vector<struct TensorObject*> Live() const;  // in the order they were made
+  static constexpr uint64_t kNow = ~uint64_t{0};
+  static void Made(struct TensorObject* tensor, uint64_t when = kNow);
+  static uint64_t Gone(struct TensorObject* tensor);  // when it was made
+  static uint64_t WhenMade(const struct TensorObject* tensor);
+  // In the order they were made. Two traces of one program count alike, whatever else waits for
+  // Python's collector.
+  std::vector<std::pair<uint64_t, struct TensorObject*>> Live() const;
+  uint64_t made = 0;  // a number for the next one
 
   bool continued = false;  // of a program whose first part has run already
   SpanId span = 0;
@@ -75,7 +80,6 @@ class Trace {
   GraphEmitter emitter_{nullptr};
   Trace* outer_;
   uint64_t id_;
-  uint64_t made_ = 0;
   std::unordered_map<struct TensorObject*, uint64_t> live_;  // -> when it was made
   bool closed_ = false;
   DimScope scope_;

@@ -282,18 +282,19 @@ void BindContinuation(py::class_<Trace>& c) {
       [](Trace& t) {
         py::list list;
         auto positions = ArgumentPositions(t);
-        for (TensorObject* tensor : t.Live()) Refresh(tensor);
-        for (TensorObject* tensor : t.Live()) {
+        for (auto [when, tensor] : t.Live()) Refresh(tensor);
+        for (auto [when, tensor] : t.Live()) {
           if (tensor->var.node->graph != t.main()) continue;  // of an arm that was given up
           auto object = py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(tensor));
           auto found = positions.find(tensor->var.node);
           int at = found == positions.end() ? -1 : found->second;
-          list.append(py::make_tuple(object, at, tensor->var.type().weak()));
+          list.append(py::make_tuple(object, at, tensor->var.type().weak(), when));
         }
         return list;
       },
       "For each symbolic tensor that is alive, in the order they were made: the tensor, which "
-      "argument of main it is (or -1), whether its dtype is weak.");
+      "argument of main it is (or -1), whether its dtype is weak, and when it was made.");
+  c.def_readwrite("made", &Trace::made, "How many symbolic tensors were made.");
   c.def_property_readonly(
       "has_effects",
       [](Trace& t) {
@@ -307,13 +308,13 @@ void BindContinuation(py::class_<Trace>& c) {
       "Whether a run does more than compute.");
   c.def(
       "adopt",
-      [](Trace& t, py::handle object, bool weak) {
+      [](Trace& t, py::handle object, bool weak, uint64_t when) {
         TensorObject* tensor = AsTensor(object.ptr());
         Trace::Gone(tensor);
         Type type(tensor->dtype(), tensor->shape(), weak);
         tensor->var = {t.main()->AddParameter(type, "x"), 0};
         tensor->owner = t.id();
-        Trace::Made(tensor);
+        Trace::Made(tensor, when);
       },
       "Makes a symbolic tensor of an earlier trace an input of this one, in place.");
 }

@@ -45,7 +45,7 @@ struct View {
   View* next = nullptr;
   std::unique_ptr<StridedView> place{};  // of its elements among the base's, once asked for
   bool unsure = false;  // whether the step makes a copy, sizes decide that are not known
-  uint64_t seen = 0;  // version of the base that the value was made of; in a graph, its Var
+  uint64_t seen = 0;    // version of the base that the value was made of; in a graph, its Var
   Var seen_var{};
   int references = 1;
 };
@@ -154,10 +154,11 @@ void LeadTo(View* view, TensorObject* tensor) {
 
 // A tensor of its own of the same value.
 py::object Twin(const TensorObject* tensor) {
-  PyObject* twin =
-      tensor->symbolic() ? NewSymbolic(tensor->var, tensor->owner) : NewTensor(tensor->value);
+  constexpr uint64_t kOfTwin = uint64_t{1} << 62;
+  PyObject* twin = NewTensor(tensor->value);
   AsTensor(twin)->var = tensor->var;
   AsTensor(twin)->owner = tensor->owner;
+  if (tensor->symbolic()) Trace::Made(AsTensor(twin), Trace::WhenMade(tensor) | kOfTwin);
   return py::reinterpret_steal<py::object>(twin);
 }
 
@@ -438,10 +439,10 @@ void RefreshView(TensorObject* tensor) {
     Var v = now;
     for (const View* step : StepsOf(view))
       v = trace->emitter().Emit(*step->op, {v}, step->attrs)[step->index];
-    Trace::Gone(tensor);
+    uint64_t when = Trace::Gone(tensor);
     tensor->var = v;
     tensor->owner = trace->id();
-    Trace::Made(tensor);
+    Trace::Made(tensor, when);
     view->seen_var = now;
     return;
   }
@@ -467,9 +468,10 @@ py::object BaseOf(PyObject* object) {
   if (!tensor->view) return {};
   RequireSure(tensor->view);
   Cell* cell = tensor->view->cell;
-  if (!cell->base) {
+  if (!cell->base || (cell->kept && cell->base->symbolic())) {
     if (CountAlive(*cell) <= 1) {  // what it showed is gone, and nobody else shows it
-      Shape before = cell->shape;
+      Refresh(tensor);
+      Shape before = BaseShape(*cell);
       for (const View* step : StepsOf(tensor->view)) {
         if (!PutOf(*step, before).op) RefuseRepeated(*step);
         before = step->shape;
@@ -477,7 +479,7 @@ py::object BaseOf(PyObject* object) {
       Unlist(tensor);
       return {};
     }
-    RestoreBase(cell);
+    if (!cell->base) RestoreBase(cell);
   }
   return Borrowed(cell->base);
 }
@@ -513,9 +515,10 @@ void Part(TensorObject* tensor) {
   cell->base = nullptr;
   cell->dtype = tensor->dtype();
   cell->shape = tensor->shape();
-  // Arrays that share the memory are to see what is written to views.
+  // Arrays that share the memory are to see what is written to views. In a graph the value is there
+  // for good, and one made anew in a branch would be lost after it.
   bool shared = tensor->shared && tensor->value.exposed();
-  if (!fresh || (shared && CountAlive(*cell) > 0)) {
+  if (!fresh || ((shared || tensor->symbolic()) && CountAlive(*cell) > 0)) {
     Keep(cell, Twin(tensor));
     cell->base->shared = shared;
   }

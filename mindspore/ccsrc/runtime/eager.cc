@@ -1,5 +1,6 @@
 #include "runtime/eager.h"
 
+#include <algorithm>
 #include <array>
 #include <unordered_map>
 
@@ -117,7 +118,9 @@ Prepared& EagerRunner::RunUnnamed(const OpDef& op, std::span<const Tensor* const
   if (in_place) {
     for (auto [output, input] : *in_place) {
       const Tensor& old = *inputs[input];
-      if (take && old.unique() && &old.memory() == &memory_)
+      // `x[::-1] = x` reads what it writes.
+      bool once = std::ranges::count(inputs, &old) == 1;
+      if (take && once && old.unique() && &old.memory() == &memory_)
         outputs[output] = old;
       else if (!memory_.on_host())  // the old value is there should the kernel be left out
         outputs[output] = &old.memory() == &memory_ ? old.Copy() : old.In(memory_);

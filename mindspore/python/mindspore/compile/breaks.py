@@ -35,6 +35,8 @@ _DECIDING = (bool, int, type(None), type, np.dtype, type(Ellipsis), _core.DType)
 
 
 Before = dict[int, tuple]  # Parameters and their values before a run, by id
+# A symbolic tensor, the slot of its value, whether it is weak, when it was made.
+Kept = tuple[Tensor, int, bool, int]
 
 
 class Done:
@@ -116,6 +118,9 @@ class Node:
         self.changed: list = []  # Parameters that the graph changes
         self.acts = False  # it prints, say
         self.inputs: list[int] = []
+        self.outputs: dict[int, int] | None = (
+            None  # of the graph: their places, by when they were made
+        )
         self.step: Step | None = None
         self.next: dict[tuple, Node] = {}
         self.place: Callable[[list], Any] | None = None
@@ -284,11 +289,11 @@ class Session:
                 f"a line that runs eagerly gave more than {_MAX_PATHS} kinds of results"
             )
 
-    def _finish_graph(self) -> list[tuple[Tensor, int, bool]]:
-        """Runs what has been traced; the symbolic tensors that are alive, the slots of their values, whether they are weak."""
+    def _finish_graph(self) -> list[Kept]:
+        """Runs what has been traced; the symbolic tensors that are alive."""
         trace, node = self.tracer.trace, self.node
         self.records_facts()
-        kept: list[tuple[Tensor, int, bool]] = []
+        kept: list[Kept] = []
         outputs: list[Tensor] = []
         live = trace.live()
         if (
@@ -297,11 +302,16 @@ class Session:
             live = None
             gc.collect()
             live = trace.live()
-        for tensor, at, weak in live:
-            slot = len(self.slots) + len(outputs) if at < 0 else self.inputs[at]
-            kept.append((tensor, slot, weak))
-            if at < 0:
+        places = {} if node.outputs is None else node.outputs
+        for tensor, at, weak, when in live:
+            if at < 0 and node.outputs is None:
+                places[when] = len(outputs)
                 outputs.append(tensor)
+            if at >= 0:
+                kept.append((tensor, self.inputs[at], weak, when))
+            elif when in places:  # else it waits for the collector, as it did not the first time
+                kept.append((tensor, len(self.slots) + places[when], weak, when))
+        node.outputs = places
         effects = trace.has_effects
         changed = trace.finish(outputs)
         if node.graph is None and (outputs or changed or effects):
@@ -321,11 +331,11 @@ class Session:
             node.run_graph(self.slots, self.before)
         return kept
 
-    def _begin_graph(self, tensors: list[tuple[Tensor, int, bool]]) -> None:
+    def _begin_graph(self, tensors: list[Kept]) -> None:
         self.tracer.restart()
         self.inputs = []
-        for tensor, slot, weak in tensors:
-            self.tracer.trace.adopt(tensor, weak)
+        for tensor, slot, weak, when in tensors:
+            self.tracer.trace.adopt(tensor, weak, when)
             self.inputs.append(slot)
 
     def records_facts(self) -> None:
@@ -337,10 +347,8 @@ class Session:
         self.first_fact = len(facts)
 
     # ---- values -----------------------------------------------------------------------------------------------------
-    def _template(
-        self, value: Any, tensors: list[tuple[Tensor, int, bool]]
-    ) -> Callable[[list], Any]:
-        slots = {id(t): (slot, weak) for t, slot, weak in tensors}
+    def _template(self, value: Any, tensors: list[Kept]) -> Callable[[list], Any]:
+        slots = {id(t): (slot, weak) for t, slot, weak, _ in tensors}
 
         def make_leaf(v: Any) -> Callable[[list], Any] | None:
             if isinstance(v, HostValue):

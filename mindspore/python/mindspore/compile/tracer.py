@@ -107,10 +107,11 @@ class Tracer(Calls, Choices, Recursion, Iterators, SpecialMethods):
         self.records.clear()
         self.facts, self.decided, self.conditions, self.numbers = [], {}, {}, {}
         self.memo = Memo()
+        made = self.trace.made
         self.trace = _core.Trace()
         self._listen()
         self._take_device()
-        self.trace.span, self.trace.continued = span, True
+        self.trace.span, self.trace.continued, self.trace.made = span, True, made
 
     # ---- places -----------------------------------------------------------------------------------------------------
     def mark(self, frame: Frame, node: ast.AST | None) -> None:

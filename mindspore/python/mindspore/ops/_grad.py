@@ -234,7 +234,9 @@ class Record:
                 self._weights[id(w)] = self.scope.place(w)
             self.value = fn(*call, **kwargs)
             for shown in flatten(self.value):
-                self.scope.place(shown)  # a view takes what was written to its base while that is recorded
+                self.scope.place(
+                    shown
+                )  # a view takes what was written to its base while that is recorded
         finally:
             self.scope.close()
 
