@@ -11,10 +11,18 @@ from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.common import _late
 from mindspore.common._mutable import DICTS, MutableList, MutableTuple, like
-from mindspore.compile.program.errors import Unsupported, note_expression
 from mindspore.compile.decided.fork import Fork
+from mindspore.compile.program.errors import Unsupported, note_expression
 from mindspore.compile.values.numbers import is_number
-from mindspore.compile.values.values import NUMBERS, Choice, Undefined, dtype_of, pick, replace_leaves
+from mindspore.compile.values.ranges import INTEGERS
+from mindspore.compile.values.values import (
+    NUMBERS,
+    Choice,
+    Undefined,
+    dtype_of,
+    pick,
+    replace_leaves,
+)
 
 
 class Choices:
@@ -238,9 +246,3 @@ def _replaced(value: Any, choice: Choice, option: Any) -> Any:
     if type(value) in _SEQUENCES and _find(value) is not None:
         return type(value)(_replaced(v, choice, option) for v in value)
     return value
-
-
-INTEGERS = frozenset(
-    {_core.int8, _core.int16, _core.int32, _core.int64, _core.uint8, _core.uint16, _core.uint32}
-    | {_core.uint64, _core.bool}
-)

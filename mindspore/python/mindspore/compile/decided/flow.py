@@ -11,29 +11,24 @@ from typing import Any
 
 from mindspore import _core
 from mindspore._core import Tensor
-from mindspore.compile.program.errors import Unsupported
+from mindspore.compile.decided.exits import (
+    BREAK,
+    CONTINUE,
+    FALLS,
+    RETURN,
+    VALUE,
+    Mixed,
+    Return,
+    kinds_of,
+)
 from mindspore.compile.decided.fork import Arm, Fork
 from mindspore.compile.decided.heap import Heap, is_nested_function, parts_of
 from mindspore.compile.decided.loops import BodyRaises, GraphLoop
-from mindspore.compile.walk.matching import captured_name
+from mindspore.compile.program.errors import Unsupported
+from mindspore.compile.program.source import stored_names
 from mindspore.compile.values.values import Choice, pick
 
-# How statements were left. RETURN's value is the variable VALUE.
-FALLS, BREAK, CONTINUE, RETURN = 0, 1, 2, 3
-VALUE = "$value"
 _MAX_NESTING = 64  # graphs inside graphs; beyond, what follows a branch is put under a condition
-
-
-class Mixed:
-    """An exit that a tensor decides: `kind` is one of `kinds`."""
-
-    def __init__(self, kind: Any, kinds: frozenset):
-        self.kind, self.kinds = kind, kinds
-
-
-def kinds_of(exit_: Any) -> frozenset:
-    """The exits that are possible."""
-    return exit_.kinds if isinstance(exit_, Mixed) else frozenset({exit_ or FALLS})
 
 
 def _is_mixed(exit_: Any) -> bool:
@@ -215,8 +210,6 @@ class Flow:
         if rest != FALLS and base:
             self.exit = kind
         elif kind == RETURN:
-            from mindspore.compile.walk.frame import Return
-
             return Return(self.env.pop(VALUE))
         return None
 
@@ -357,13 +350,3 @@ class Flow:
             return None
         self.stack.append(("for", loop.node, [], 0))  # what a break leaves: here, the `else` alone
         return self._guard(exit_)
-
-
-def stored_names(nodes: list) -> set[str]:
-    """Variables that these statements or expressions assign."""
-    found = {
-        n.id if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store) else captured_name(n)
-        for node in nodes
-        for n in ast.walk(node)
-    }
-    return {name for name in found if name is not None}

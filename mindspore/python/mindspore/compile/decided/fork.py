@@ -8,11 +8,11 @@ from typing import Any
 
 from mindspore import _core
 from mindspore._core import Tensor
-from mindspore.compile.values.effects import emit_raise
-from mindspore.compile.program.errors import Inseparable, Unsupported
-from mindspore.compile.program.failures import is_of_program
 from mindspore.compile.decided.heap import Heap, is_frame, set_contents
 from mindspore.compile.decided.joins import Join
+from mindspore.compile.program.errors import Inseparable, Unsupported
+from mindspore.compile.program.failures import is_of_program
+from mindspore.compile.values.effects import emit_raise
 from mindspore.compile.values.numbers import NumberDecides
 
 

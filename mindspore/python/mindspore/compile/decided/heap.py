@@ -10,6 +10,7 @@ from collections import deque
 from typing import Any
 
 from mindspore._core import Tensor
+from mindspore.compile.values.nested import NestedFunction, Scope
 from mindspore.compile.values.values import Choice
 
 _ATOMS = frozenset(
@@ -158,13 +159,9 @@ def parts_of(tracer: Any, value: Any) -> list:
 
 def is_frame(value: Any) -> bool:
     """A call under compilation."""
-    from mindspore.compile.walk.frame import Frame
-
-    return isinstance(value, Frame)
+    return isinstance(value, Scope)
 
 
 def is_nested_function(value: Any) -> bool:
     """A function defined in compiled code."""
-    from mindspore.compile.walk.frame import NestedFunction
-
     return isinstance(value, NestedFunction)

@@ -10,9 +10,6 @@ from typing import Any
 
 from mindspore import _core
 from mindspore._core import Tensor
-from mindspore.compile.values.cells import TensorCells
-from mindspore.compile.values.effects import Text
-from mindspore.compile.program.errors import Unsupported
 from mindspore.compile.decided.heap import (
     container_of,
     contents_of,
@@ -20,7 +17,10 @@ from mindspore.compile.decided.heap import (
     is_nested_function,
     set_contents,
 )
-from mindspore.compile.walk.python_builtins import TracedRange
+from mindspore.compile.program.errors import Unsupported
+from mindspore.compile.values.cells import TensorCells
+from mindspore.compile.values.effects import Text
+from mindspore.compile.values.ranges import TracedRange
 from mindspore.compile.values.values import (
     NUMBERS,
     Choice,

@@ -11,9 +11,10 @@ from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.common import _late
 from mindspore.compile.decided.carried import bound, difference, matches, passed, widen
-from mindspore.compile.program.errors import Unsupported
+from mindspore.compile.decided.exits import CONTINUE, FALLS, Mixed, kinds_of
 from mindspore.compile.decided.fork import NeverEnds, is_raised
 from mindspore.compile.decided.heap import Heap, is_container, is_frame, same_contents
+from mindspore.compile.program.errors import Unsupported
 from mindspore.compile.values.numbers import NumberDecides
 from mindspore.compile.values.values import (
     NUMBERS,
@@ -82,8 +83,6 @@ class GraphLoop:
 
     def build(self) -> Any:
         """Emits the loop; how it was left, of kinds FALLS, BREAK and RETURN."""
-        from mindspore.compile.decided.flow import Mixed
-
         environment, stack = self.trace.environment(), self.frame.stack
         self.state["exit"] = 0
         self._add_slot(self.state, "exit", Tensor(0, _core.int64))
@@ -270,8 +269,6 @@ class GraphLoop:
         return id(value) in self.holders or id(value) in self.tracer.lifted
 
     def _compare_exit(self) -> list:
-        from mindspore.compile.decided.flow import CONTINUE, FALLS, kinds_of
-
         exit_ = self.left
         kinds = kinds_of(exit_)
         kind = getattr(exit_, "kind", exit_ or FALLS)

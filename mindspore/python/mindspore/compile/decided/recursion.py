@@ -12,9 +12,9 @@ from typing import Any
 from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.compile.decided.carried import bound, difference, matches, passed, widen
-from mindspore.compile.program.errors import Unsupported
 from mindspore.compile.decided.fork import NeverEnds
 from mindspore.compile.decided.heap import Heap, is_nested_function
+from mindspore.compile.program.errors import Unsupported
 from mindspore.compile.values.values import (
     Choice,
     children,

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from mindspore import _core
 from mindspore.compile.program.errors import Unsupported
-from mindspore.compile.values.numbers import NumberDecides
 from mindspore.compile.program.places import is_ours
 
 _COMPILER = Path(__file__).parent.parent
@@ -19,13 +18,25 @@ class Again(Exception):
     """Of no program: who asked for the compilation has learnt something, and asks again."""
 
 
+class NumberDecides(Exception):
+    """A number that was tried as an input is needed while compiling."""
+
+
 # What the compiler says of programs.
 _SAID = (Unsupported, NumberDecides, _core.SymbolicSizeError)
 # Where operations of the program are applied to its values: what they raise comes out of no other Python frame.
 _APPLYING = frozenset(
     str(_COMPILER / f"{name}.py")
     for name in (
-        *("decided/choices", "walk/calls", "walk/expressions", "walk/frame", "walk/logic"),
+        *(
+            "values/nested",
+            "values/ranges",
+            "decided/choices",
+            "walk/calls",
+            "walk/expressions",
+            "walk/frame",
+            "walk/logic",
+        ),
         *("walk/python_builtins", "walk/statements", "walk/tracer"),
     )
 )

@@ -238,3 +238,20 @@ class _Assigned(ast.NodeVisitor):
 def _defaults(node: Any) -> list[ast.expr]:
     arguments = getattr(node, "args", None)
     return [d for d in [*arguments.defaults, *arguments.kw_defaults] if d] if arguments else []
+
+
+def stored_names(nodes: list) -> set[str]:
+    """Variables that these statements or expressions assign."""
+    found = {
+        n.id if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store) else captured_name(n)
+        for node in nodes
+        for n in ast.walk(node)
+    }
+    return {name for name in found if name is not None}
+
+
+def captured_name(node: ast.AST) -> str | None:
+    """The name that a pattern binds."""
+    if isinstance(node, (ast.MatchAs, ast.MatchStar)):
+        return node.name
+    return node.rest if isinstance(node, ast.MatchMapping) else None

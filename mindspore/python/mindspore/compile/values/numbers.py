@@ -8,12 +8,9 @@ from typing import Any, NoReturn
 from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.common._tree import holds
+from mindspore.compile.program.failures import NumberDecides
 
 _LIMIT = 1 << 63
-
-
-class NumberDecides(Exception):
-    """A number that was tried as an input is needed while compiling."""
 
 
 class NumberInput:

@@ -9,8 +9,8 @@ from typing import Any
 from mindspore import _core
 from mindspore._core import SymbolicInt, Tensor
 from mindspore.common._tree import holds
-from mindspore.compile.values.effects import Text
 from mindspore.compile.program.errors import Unsupported
+from mindspore.compile.values.effects import Text
 from mindspore.compile.values.numbers import NumberDecides, NumberInput
 from mindspore.ops._custom import FLOATS
 

@@ -24,8 +24,8 @@ from mindspore._core import Tensor
 from mindspore.common import _late
 from mindspore.common._tree import holds, maker
 from mindspore.compile.program.errors import Inseparable, Unsupported, locate
-from mindspore.compile.walk.frame import NestedFunction
 from mindspore.compile.values.host_values import HostValue, decides
+from mindspore.compile.values.nested import NestedFunction
 from mindspore.compile.versions.remembered import Remembered
 
 _MAX_STEPS = 400  # in one run; more are a loop that is better off eager as a whole

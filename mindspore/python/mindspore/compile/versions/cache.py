@@ -14,11 +14,11 @@ from typing import Any
 from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.common._tree import flatten
-from mindspore.compile.values import guards
-from mindspore.compile.program.errors import RunsEagerly, Unsupported, calling_place, locate
 from mindspore.compile.decided.given import containers_of
-from mindspore.compile.values.numbers import Numbers, as_tensor
+from mindspore.compile.program.errors import RunsEagerly, Unsupported, calling_place, locate
 from mindspore.compile.program.places import user_frame
+from mindspore.compile.values import guards
+from mindspore.compile.values.numbers import Numbers, as_tensor
 from mindspore.compile.versions.remembered import FailedEntry
 from mindspore.compile.versions.signature import Sizes, argument_names
 

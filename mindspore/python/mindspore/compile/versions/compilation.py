@@ -13,7 +13,20 @@ from typing import Any, NoReturn
 from mindspore import _core, context
 from mindspore._core import Tensor
 from mindspore.common._tree import all_leaves, rebuild
+from mindspore.compile.decided.given import Given
 from mindspore.compile.program import deep
+from mindspore.compile.program.errors import (
+    Inseparable,
+    Unsupported,
+    calling_place,
+    locate,
+    plain,
+    too_late,
+)
+from mindspore.compile.program.failures import is_failure, is_of_program
+from mindspore.compile.values.guards import OBSERVED
+from mindspore.compile.values.numbers import NumberDecides, NumberInput, as_tensor, holds_number
+from mindspore.compile.values.values import require_plain
 from mindspore.compile.versions import breaks, memory
 from mindspore.compile.versions.cache import (
     Cache,
@@ -25,23 +38,10 @@ from mindspore.compile.versions.cache import (
     making,
     parameter_class,
 )
-from mindspore.compile.program.errors import (
-    Inseparable,
-    Unsupported,
-    calling_place,
-    locate,
-    plain,
-    too_late,
-)
-from mindspore.compile.program.failures import is_failure, is_of_program
-from mindspore.compile.decided.given import Given
-from mindspore.compile.values.guards import OBSERVED
-from mindspore.compile.values.numbers import NumberDecides, NumberInput, as_tensor, holds_number
 from mindspore.compile.versions.remembered import FailedEntry, Remembered
 from mindspore.compile.versions.results import Result, check_parts
 from mindspore.compile.versions.signature import InputShapes, Sizes
 from mindspore.compile.walk.tracer import Tracer
-from mindspore.compile.values.values import require_plain
 
 
 class _FrontEnd:

@@ -13,15 +13,15 @@ from mindspore import _core, context, tuning
 from mindspore._core import Tensor
 from mindspore.common import _late
 from mindspore.common.jit_config import JitConfig
+from mindspore.compile.program.failures import is_of_program
+from mindspore.compile.program.tracebacks import hide
+from mindspore.compile.values.numbers import as_tensor, is_number
 from mindspore.compile.versions.cache import Cache, inputs_of, key_of, look_up
 from mindspore.compile.versions.compilation import Compilation
-from mindspore.compile.program.failures import is_of_program
 from mindspore.compile.versions.homes import home_for, home_of
-from mindspore.compile.values.numbers import as_tensor, is_number
 from mindspore.compile.versions.remembered import FailedEntry
 from mindspore.compile.versions.signature import Signature, Sizes, declared
-from mindspore.compile.program.tracebacks import hide
-from mindspore.compile.walk.tracer import Tracer
+from mindspore.compile.walk.tracer import Tracer, current
 
 
 @dataclasses.dataclass
@@ -302,9 +302,9 @@ class JitFunction:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         function = self.bound_function()
         if _core.is_tracing():
-            from mindspore.compile import call_in_trace
-
-            return call_in_trace(function, args, kwargs)
+            tracer = current()
+            assert tracer is not None
+            return tracer.call(function, list(args), kwargs, None)
         target = Target(
             self.cache,
             lambda tracer, a, k: tracer.call(function, a, k, None),

@@ -11,10 +11,10 @@ from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.common import _late
 from mindspore.common._tree import flatten, rebuild
-from mindspore.compile.versions.cache import Cache, inputs_of
+from mindspore.compile.decided.given import Given, containers_of
 from mindspore.compile.program.errors import Unsupported
 from mindspore.compile.program.failures import Again
-from mindspore.compile.decided.given import Given, containers_of
+from mindspore.compile.versions.cache import Cache, inputs_of
 from mindspore.compile.versions.jit import Target, require_whole, run_target
 from mindspore.compile.versions.transforms import FunctionGraph
 from mindspore.ops._custom import has_tangent

@@ -15,13 +15,13 @@ from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.common import _late
 from mindspore.common._mutable import like
-from mindspore.compile.versions.breaks import refuse_code
-from mindspore.compile.values.effects import Text
-from mindspore.compile.program.errors import Unsupported
 from mindspore.compile.decided.heap import set_contents
+from mindspore.compile.program.errors import Unsupported
+from mindspore.compile.values.effects import Text
 from mindspore.compile.values.host_values import HostValue
-from mindspore.compile.walk.python_builtins import TracedRange
+from mindspore.compile.values.ranges import TracedRange
 from mindspore.compile.values.values import NUMBERS, Choice, Undefined
+from mindspore.compile.versions.breaks import refuse_code
 
 # From the outputs of a run, and what it has made for several places; what the caller gave is there by these keys.
 Make = Callable[[list, dict], Any]

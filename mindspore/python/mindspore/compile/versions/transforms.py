@@ -10,14 +10,14 @@ from typing import Any
 from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.common._tree import flatten, rebuild
-from mindspore.compile.versions.cache import Cache, Entry
 from mindspore.compile.values.cells import refuse_changes
-from mindspore.compile.walk.gradients import variables
+from mindspore.compile.values.values import require_plain
+from mindspore.compile.versions.cache import Cache, Entry
 from mindspore.compile.versions.homes import home_for
 from mindspore.compile.versions.jit import Target, options_of, run_target
+from mindspore.compile.walk.gradients import variables
 from mindspore.compile.walk.leaving import Leaving
 from mindspore.compile.walk.tracer import current
-from mindspore.compile.values.values import require_plain
 from mindspore.ops._custom import has_tangent
 from mindspore.ops._grad import zeros_like
 

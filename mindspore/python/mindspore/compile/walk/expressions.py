@@ -8,8 +8,8 @@ import operator
 from typing import Any
 
 from mindspore._core import Tensor
-from mindspore.compile.values.effects import Text, is_text
 from mindspore.compile.program.errors import Unsupported, note_expression
+from mindspore.compile.values.effects import Text, is_text
 from mindspore.compile.values.host_values import has_host
 from mindspore.compile.values.values import Choice, Undefined
 

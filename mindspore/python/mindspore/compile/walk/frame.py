@@ -10,25 +10,19 @@ from collections.abc import Callable
 from typing import Any
 
 from mindspore._core import Tensor
-from mindspore.compile.program.errors import Unsupported
-from mindspore.compile.walk.expressions import BINARY, Expressions
 from mindspore.compile.decided.flow import Flow
+from mindspore.compile.program.errors import Unsupported
+from mindspore.compile.program.source import local_names, names_around
+from mindspore.compile.values.nested import NestedFunction, Scope
+from mindspore.compile.walk.expressions import BINARY, Expressions
 from mindspore.compile.walk.generators import Yields
 from mindspore.compile.walk.handlers import Handlers
 from mindspore.compile.walk.logic import Logic
 from mindspore.compile.walk.matching import Matching
-from mindspore.compile.program.source import docstring, local_names, names_around
 from mindspore.compile.walk.statements import Statements
 
 
-class Return:
-    """The signal that a function ended."""
-
-    def __init__(self, value: Any):
-        self.value = value
-
-
-class Frame(Expressions, Logic, Statements, Flow, Handlers, Matching, Yields):
+class Frame(Expressions, Logic, Statements, Flow, Handlers, Matching, Yields, Scope):
     """Variables, scopes and the statement stack of one call."""
 
     def __init__(
@@ -230,48 +224,6 @@ class Frame(Expressions, Logic, Statements, Flow, Handlers, Matching, Yields):
         key = self.eval(target.slice)
         self.at(target)
         return lambda: tracer.get_item(owner, key), lambda value: tracer.set_item(owner, key, value)
-
-
-class NestedFunction:
-    """A function defined inside compiled code. Library code may call it like any function. Its `__dict__` holds what programs put
-    there, and functools.wraps copies, alone."""
-
-    __slots__ = (
-        "__dict__",
-        "__name__",
-        "__weakref__",
-        "defaults",
-        "doc",
-        "frame",
-        "keyword_defaults",
-        "node",
-    )
-    _stands_for = lambda: None  # noqa: E731 - a value, not a method
-
-    def __init__(self, frame: Frame, node: Any, name: str):
-        self.frame, self.node, self.__name__ = frame, node, name
-        self.doc = docstring(node)
-        arguments = node.args
-        self.defaults = [frame.eval(d) for d in arguments.defaults]
-        self.keyword_defaults = {
-            a.arg: frame.eval(d)
-            for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults)
-            if d is not None
-        }
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self.frame.tracer.call(self, list(args), kwargs, self.frame)
-
-    def __get__(self, instance: Any, owner: Any = None) -> Any:
-        return self if instance is None else types.MethodType(self, instance)
-
-    @property
-    def __doc__(self) -> Any:  # type: ignore[override]
-        return self.doc
-
-    @__doc__.setter
-    def __doc__(self, text: Any) -> None:
-        self.doc = text
 
 
 def bind_arguments(

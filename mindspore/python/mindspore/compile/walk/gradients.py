@@ -12,8 +12,8 @@ from mindspore.common._mutable import MUTABLE
 from mindspore.common._tree import flatten, rebuild
 from mindspore.compile.values import guards as facts
 from mindspore.compile.values.cells import refuse_changes
-from mindspore.compile.walk.leaving import Leaving
 from mindspore.compile.values.values import require_plain
+from mindspore.compile.walk.leaving import Leaving
 from mindspore.ops._custom import has_tangent
 from mindspore.ops._grad import argument_gradient, weight_gradient
 

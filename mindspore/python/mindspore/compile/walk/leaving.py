@@ -9,11 +9,11 @@ from typing import Any
 
 from mindspore import _core
 from mindspore._core import Tensor
+from mindspore.compile.decided.heap import Heap, container_of, contents_of, parts_of, set_contents
+from mindspore.compile.program.errors import Unsupported
 from mindspore.compile.values.cells import TensorCells
 from mindspore.compile.values.effects import Text
-from mindspore.compile.program.errors import Unsupported
-from mindspore.compile.decided.heap import Heap, container_of, contents_of, parts_of, set_contents
-from mindspore.compile.walk.python_builtins import TracedRange
+from mindspore.compile.values.ranges import TracedRange
 from mindspore.compile.values.values import Choice, children, rebuild
 
 Place = Callable[[list], Any]  # from the outputs to a value

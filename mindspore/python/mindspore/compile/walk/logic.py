@@ -10,8 +10,8 @@ from typing import Any
 from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.compile.program.errors import Unsupported
-from mindspore.compile.walk.purity import only_computes
 from mindspore.compile.values.values import Choice, Undefined, pick
+from mindspore.compile.walk.purity import only_computes
 
 # What may be evaluated although Python would not: it neither fails nor has effects.
 _HARMLESS = (

@@ -194,10 +194,3 @@ def _at(place: ast.AST, node: Any) -> Any:
     for n in ast.walk(node) if isinstance(node, ast.Assign) else (node,):
         ast.copy_location(n, place)
     return node
-
-
-def captured_name(node: ast.AST) -> str | None:
-    """The name that a pattern binds."""
-    if isinstance(node, (ast.MatchAs, ast.MatchStar)):
-        return node.name
-    return node.rest if isinstance(node, ast.MatchMapping) else None

@@ -10,9 +10,9 @@ from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.common import _late
 from mindspore.common._tree import flatten, rebuild
+from mindspore.compile.decided.heap import Heap, container_of, is_container, parts_of
 from mindspore.compile.values import guards as facts
 from mindspore.compile.values.cells import TensorCells, refuse_changes
-from mindspore.compile.decided.heap import Heap, container_of, is_container, parts_of
 from mindspore.compile.values.values import Choice, children, leaves_of, replace_leaves
 
 # Names and bookkeeping, which no construct depends on.

@@ -6,10 +6,9 @@ import ast
 import contextlib
 from typing import Any
 
-from mindspore.compile.decided.flow import stored_names
+from mindspore.compile.program.source import local_names, stored_names
 from mindspore.compile.walk.generators import Generator, own_nodes
 from mindspore.compile.walk.purity import only_computes
-from mindspore.compile.program.source import local_names
 
 _AHEAD = 4096  # items that a loop may take before its first round
 

@@ -11,57 +11,14 @@ from typing import Any
 from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.common import _late
-from mindspore.compile.values import effects
 from mindspore.compile.program.errors import Inseparable
-from mindspore.compile.walk.generators import Rows, lazily, rows_of, zipped
+from mindspore.compile.values import effects
 from mindspore.compile.values.host_values import HostValue
+from mindspore.compile.values.ranges import TracedRange
 from mindspore.compile.values.stand_ins import sample_of
 from mindspore.compile.values.values import pick
+from mindspore.compile.walk.generators import Rows, lazily, rows_of, zipped
 from mindspore.ops._custom import FLOATS
-
-
-class TracedRange:
-    """`range` with a bound that is a tensor."""
-
-    _stands_for = range(0)
-
-    def __init__(self, start: Any, stop: Any, step: Any):
-        self.start, self.stop, self.step = (_bound(v) for v in (start, stop, step))
-
-    def first(self, tracer: Any) -> Tensor:
-        """The first value, as the counter of a loop."""
-        from mindspore import ops
-
-        if isinstance(self.step, Tensor):
-            tracer.require(
-                ops.not_equal(self.step, 0), ValueError("range() arg 3 must not be zero")
-            )
-        elif self.step == 0:
-            raise ValueError("range() arg 3 must not be zero")
-        return self.start if isinstance(self.start, Tensor) else tracer.trace.constant(self.start)
-
-    def goes_on(self, value: Tensor) -> Tensor:
-        """Whether a value of the counter is in the range."""
-        from mindspore import ops
-
-        if not isinstance(self.step, Tensor):
-            return value < self.stop if self.step > 0 else value > self.stop
-        up = ops.logical_and(ops.greater(self.step, 0), ops.less(value, self.stop))
-        down = ops.logical_and(ops.less(self.step, 0), ops.greater(value, self.stop))
-        return ops.logical_or(up, down)
-
-
-def _bound(value: Any) -> Any:
-    from mindspore import ops
-    from mindspore.compile.decided.choices import INTEGERS
-
-    if not isinstance(value, Tensor):
-        return operator.index(value)
-    if value.size != 1 or value.dtype not in INTEGERS:
-        raise (TypeError if value.dtype not in INTEGERS else ValueError)(
-            f"the bounds of a range must be integers or tensors of one integer, but got {value.dtype}{list(value.shape)}"
-        )
-    return _core.op("Number")(ops.cast(value, _core.int64))
 
 
 def _range(tracer: Any, args: list, kwargs: dict) -> Any:

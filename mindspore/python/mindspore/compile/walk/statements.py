@@ -12,15 +12,16 @@ from collections.abc import Iterator, MappingView, Sequence
 from typing import Any
 
 from mindspore._core import Tensor
-from mindspore.compile.values.effects import is_text
-from mindspore.compile.program.errors import Unsupported
-from mindspore.compile.decided.flow import BREAK, CONTINUE, stored_names
-from mindspore.compile.walk.generators import Generator, Lazy, Rows, rows_of
+from mindspore.compile.decided.exits import BREAK, CONTINUE
 from mindspore.compile.decided.heap import MUTATING
+from mindspore.compile.program.errors import Unsupported
+from mindspore.compile.program.source import stored_names
+from mindspore.compile.values.effects import is_text
 from mindspore.compile.values.host_values import HostValue
+from mindspore.compile.values.values import Undefined
+from mindspore.compile.walk.generators import Generator, Lazy, Rows, rows_of
 from mindspore.compile.walk.pulled import Pulled
 from mindspore.compile.walk.purity import only_computes
-from mindspore.compile.values.values import Undefined
 
 _MAX_UNROLLED = 100_000
 _FEW_ROUNDS = 64

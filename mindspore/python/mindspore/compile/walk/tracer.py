@@ -18,23 +18,30 @@ from mindspore import _core, context
 from mindspore._core import Tensor
 from mindspore.common import _late
 from mindspore.common._tree import holds
-from mindspore.compile.values import guards as facts
 from mindspore.compile.decided.aliases import Aliases
-from mindspore.compile.walk.calls import Calls, is_library
-from mindspore.compile.values.cells import TensorCells
 from mindspore.compile.decided.choices import Choices, is_sequence
-from mindspore.compile.values.effects import Text
-from mindspore.compile.program.errors import Inseparable, Place, Unsupported, calling_place, frame_place
-from mindspore.compile.walk.frame import Frame, NestedFunction
-from mindspore.compile.walk.generators import Iterators
 from mindspore.compile.decided.given import Given
-from mindspore.compile.values.host_values import HostValue, decides, has_host
-from mindspore.compile.walk.memo import Memo
-from mindspore.compile.walk.python_builtins import TracedRange
 from mindspore.compile.decided.recursion import Recursion
-from mindspore.compile.walk.special_methods import SpecialMethods
+from mindspore.compile.program.errors import (
+    Inseparable,
+    Place,
+    Unsupported,
+    calling_place,
+    frame_place,
+)
+from mindspore.compile.values import guards as facts
+from mindspore.compile.values.cells import TensorCells
+from mindspore.compile.values.effects import Text
+from mindspore.compile.values.host_values import HostValue, decides, has_host
+from mindspore.compile.values.nested import NestedFunction
+from mindspore.compile.values.ranges import TracedRange
 from mindspore.compile.values.stand_ins import attribute_of, is_unknown, needs_value, sample_of
 from mindspore.compile.values.values import NUMBERS, Choice
+from mindspore.compile.walk.calls import Calls, is_library
+from mindspore.compile.walk.frame import Frame
+from mindspore.compile.walk.generators import Iterators
+from mindspore.compile.walk.memo import Memo
+from mindspore.compile.walk.special_methods import SpecialMethods
 
 
 class _Threads(threading.local):
