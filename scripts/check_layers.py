@@ -127,11 +127,28 @@ def check_python(
             yield f"{path.relative_to(ROOT)}:{line}: {unit} may not import {what}"
 
 
+def check_rooms(package: str, allowed: dict[str, set[str]]) -> Iterator[str]:
+    """Every import between the folders of one package that goes up; its own modules may import all."""
+    stem = f"mindspore.{package}."
+    for folder in sorted(p.name for p in (PYTHON / package).iterdir() if p.is_dir()):
+        if folder == "__pycache__":
+            continue
+        if folder not in allowed:
+            yield f"{package}/{folder} is not in scripts/layers.txt"
+            continue
+        for path in sorted((PYTHON / package / folder).rglob("*.py")):
+            for line, name in imports(path):
+                room = name.removeprefix(stem).split(".")[0]
+                if name.startswith(stem) and room not in allowed[folder]:
+                    yield f"{path.relative_to(ROOT)}:{line}: {folder} may not import {name}"
+
+
 def main() -> int:
     """Print every violation; the exit status says whether there was one."""
     text = (ROOT / "scripts" / "layers.txt").read_text()
     python = check_python(read_layers("python", text), read_paths(text))
     found = [*check_cpp(read_layers("c++", text)), *check_devices(), *python]
+    found += check_rooms("compile", read_layers("rooms of compile", text))
     for line in found:
         print(line)
     return int(bool(found))

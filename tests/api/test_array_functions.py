@@ -466,7 +466,7 @@ COUNTED = {
 
 @pytest.mark.parametrize("mode", [ms.GRAPH_MODE, ms.PYNATIVE_MODE])
 @pytest.mark.parametrize("which", COUNTED)
-@pytest.mark.filterwarnings("ignore::mindspore.compile.errors.RunsEagerly")
+@pytest.mark.filterwarnings("ignore::mindspore.compile.program.errors.RunsEagerly")
 def test_numbers_that_nothing_is_counted_by_are_refused(which: str, mode: int) -> None:
     op, left, right = COUNTED[which]
     ms.set_context(mode=mode)

@@ -11,7 +11,7 @@ from both_modes import X, check_net
 
 import mindspore as ms
 from mindspore import Parameter, Tensor, jit, nn, ops
-from mindspore.compile.errors import RunsEagerly
+from mindspore.compile.program.errors import RunsEagerly
 
 
 def first(x):
@@ -201,7 +201,7 @@ FUNCTIONS = [
 ]
 
 
-@pytest.mark.filterwarnings("ignore::mindspore.compile.errors.RunsEagerly")
+@pytest.mark.filterwarnings("ignore::mindspore.compile.program.errors.RunsEagerly")
 @pytest.mark.parametrize("gradient", [False, True], ids=["value", "gradient"])
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
 def test_same_in_both_modes(function: Callable, gradient: bool) -> None:
@@ -257,7 +257,7 @@ def first_of_a_list(items):
     return items[1] * 1
 
 
-@pytest.mark.filterwarnings("ignore::mindspore.compile.errors.RunsEagerly")
+@pytest.mark.filterwarnings("ignore::mindspore.compile.program.errors.RunsEagerly")
 def test_one_object_is_given_twice() -> None:
     """What changes in one argument changes in the other, whether or not other objects came before."""
     for function, pack in (

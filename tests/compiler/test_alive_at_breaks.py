@@ -7,7 +7,7 @@ import gc
 import pytest
 
 from mindspore import Tensor, jit
-from mindspore.compile import breaks
+from mindspore.compile.versions import breaks
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -10,7 +10,7 @@ import pytest
 
 import mindspore as ms
 from mindspore import JitConfig, Parameter, Tensor, context, jit, nn, ops
-from mindspore.compile.errors import RunsEagerly
+from mindspore.compile.program.errors import RunsEagerly
 
 
 class Body(nn.Cell):
@@ -160,7 +160,7 @@ def run_all(mode, body):
 
 
 @pytest.mark.parametrize("body", BODIES, ids=lambda b: b.__name__)
-@pytest.mark.filterwarnings("ignore::mindspore.compile.errors.RunsEagerly")
+@pytest.mark.filterwarnings("ignore::mindspore.compile.program.errors.RunsEagerly")
 def test_same_results_as_eager(body):
     assert run_all(context.GRAPH_MODE, body) == run_all(context.PYNATIVE_MODE, body)
 
@@ -263,7 +263,7 @@ def test_a_whole_function_that_runs_eagerly_warns():
     np.testing.assert_array_equal(net(X).asnumpy(), [2, 4])
 
 
-@pytest.mark.filterwarnings("ignore::mindspore.compile.errors.RunsEagerly")
+@pytest.mark.filterwarnings("ignore::mindspore.compile.program.errors.RunsEagerly")
 @pytest.mark.parametrize(
     "body", [numpy_on_values, number_beside_a_tensor], ids=lambda b: b.__name__
 )
@@ -279,7 +279,7 @@ def test_gradients(body):
     assert gradients[0] == gradients[1]
 
 
-@pytest.mark.filterwarnings("ignore::mindspore.compile.errors.RunsEagerly")
+@pytest.mark.filterwarnings("ignore::mindspore.compile.program.errors.RunsEagerly")
 def test_a_call_that_raises_leaves_the_function_usable():
     context.set_context(mode=context.GRAPH_MODE)
 
@@ -296,7 +296,7 @@ def test_a_call_that_raises_leaves_the_function_usable():
     np.testing.assert_array_equal(net(X).asnumpy(), [2, 4])
 
 
-@pytest.mark.filterwarnings("ignore::mindspore.compile.errors.RunsEagerly")
+@pytest.mark.filterwarnings("ignore::mindspore.compile.program.errors.RunsEagerly")
 def test_a_fact_that_an_eager_line_changes():
     context.set_context(mode=context.GRAPH_MODE)
     state = {"scale": 1}

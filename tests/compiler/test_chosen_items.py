@@ -9,7 +9,7 @@ import pytest
 
 import mindspore as ms
 from mindspore import Tensor, jit, ops
-from mindspore.compile.errors import RunsEagerly
+from mindspore.compile.program.errors import RunsEagerly
 
 WEIGHTS = [0.1, 0.2, 0.3]
 

@@ -7,9 +7,9 @@ import pytest
 
 import mindspore as ms
 from mindspore import Tensor, jit, ops
-from mindspore.compile import joins
-from mindspore.compile.errors import RunsEagerly
-from mindspore.compile.tracer import Tracer
+from mindspore.compile.decided import joins
+from mindspore.compile.program.errors import RunsEagerly
+from mindspore.compile.walk.tracer import Tracer
 
 X = Tensor(np.array([1.5, -2.0, 3.0], np.float32))
 

@@ -192,7 +192,7 @@ def test_tensors_made_in_a_loop_do_not_hinder_it() -> None:
     np.testing.assert_array_equal(net.p.asnumpy(), wanted[1])
 
 
-@pytest.mark.filterwarnings("ignore::mindspore.compile.errors.RunsEagerly")
+@pytest.mark.filterwarnings("ignore::mindspore.compile.program.errors.RunsEagerly")
 @pytest.mark.parametrize("gradient", [False, True], ids=["value", "gradient"])
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
 def test_same_in_both_modes(function: Callable, gradient: bool) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 import mindspore as ms
 from mindspore import JitConfig, Parameter, Tensor, jit, nn, ops
-from mindspore.compile.errors import RunsEagerly
+from mindspore.compile.program.errors import RunsEagerly
 
 X = Tensor(np.array([2.0, 1.0], np.float32))
 

@@ -9,9 +9,9 @@ import pytest
 import mindspore as ms
 from mindspore import Parameter, Tensor, context, nn, ops
 from mindspore.compile import JitFunction, jit
-from mindspore.compile.cache import Recompiles
-from mindspore.compile.errors import RunsEagerly
-from mindspore.compile.guards import describe
+from mindspore.compile.program.errors import RunsEagerly
+from mindspore.compile.values.guards import describe
+from mindspore.compile.versions.cache import Recompiles
 
 X = np.arange(6, dtype=np.float32).reshape(2, 3)
 SCALE = 2.0

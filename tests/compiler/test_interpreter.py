@@ -23,7 +23,7 @@ import pytest
 
 import mindspore as ms
 from mindspore import Parameter, Tensor, jit, nn, ops
-from mindspore.compile.errors import RunsEagerly
+from mindspore.compile.program.errors import RunsEagerly
 
 X = Tensor(np.array([1.0, -2.0], np.float32))
 

@@ -383,7 +383,7 @@ def plain_found(value):
 
 
 @pytest.mark.parametrize("function", [with_object, with_deque, with_function])
-@pytest.mark.filterwarnings("ignore::mindspore.compile.errors.RunsEagerly")
+@pytest.mark.filterwarnings("ignore::mindspore.compile.program.errors.RunsEagerly")
 def test_objects_beside_what_is_differentiated(function) -> None:
     ways = [
         lambda x: ms.value_and_grad(function, has_aux=True)(x),

@@ -157,7 +157,7 @@ CHOSEN = [
 ]
 
 
-@pytest.mark.filterwarnings("ignore::mindspore.compile.errors.RunsEagerly")
+@pytest.mark.filterwarnings("ignore::mindspore.compile.program.errors.RunsEagerly")
 @pytest.mark.parametrize("start", [0.5, 1.5])
 @pytest.mark.parametrize("function", CHOSEN, ids=lambda f: f.__name__)
 def test_floats_keep_their_digits(function: Callable, start: float) -> None:

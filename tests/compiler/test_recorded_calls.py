@@ -8,8 +8,8 @@ import pytest
 
 import mindspore as ms
 from mindspore import Parameter, Tensor, jit, nn, ops
-from mindspore.compile.cache import Entry
-from mindspore.compile.errors import RunsEagerly
+from mindspore.compile.program.errors import RunsEagerly
+from mindspore.compile.versions.cache import Entry
 
 pytestmark = pytest.mark.fast_stage
 

@@ -17,7 +17,7 @@ import pytest
 
 import mindspore as ms
 from mindspore import Tensor, grad, jit, ops, vjp
-from mindspore.compile.errors import RunsEagerly
+from mindspore.compile.program.errors import RunsEagerly
 
 UP, DOWN = Tensor([1.0, 2.0, 3.0]), Tensor([-1.0, -2.0, -3.0])
 

@@ -15,7 +15,7 @@ import pytest
 
 import mindspore as ms
 from mindspore import Tensor, jit, nn
-from mindspore.compile.errors import RunsEagerly
+from mindspore.compile.program.errors import RunsEagerly
 
 X = Tensor(np.array([1.0, -2.0], np.float32))
 ALIKE = [lambda x: sum([v * 2 for v in [x]]), lambda x: sum([v * 3 for v in [x]])]

@@ -145,7 +145,7 @@ def test_each_thread_hears_of_an_error(fenced):
 
 @pytest.mark.parametrize("read", [bool, float, int, Tensor.asnumpy, Tensor.item, repr])
 def test_a_notice_may_be_an_error(fenced, read, monkeypatch):
-    monkeypatch.setattr("mindspore.compile.errors._noted", set())
+    monkeypatch.setattr("mindspore.compile.program.errors._noted", set())
     divide = ms.jit(lambda x, y: x // y)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -172,7 +172,7 @@ def test_streams_and_events(fenced):
 
 
 def test_zero_divisors_are_told(fenced, mode, monkeypatch):
-    monkeypatch.setattr("mindspore.compile.errors._noted", set())  # each line is told once
+    monkeypatch.setattr("mindspore.compile.program.errors._noted", set())  # each line is told once
     with pytest.warns(RuntimeWarning, match="an integer is divided by zero"):
         divide = lambda x, y: x // y
         divide = ms.jit(divide) if mode == ms.GRAPH_MODE else divide

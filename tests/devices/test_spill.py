@@ -12,7 +12,7 @@ import pytest
 
 import mindspore as ms
 from mindspore import Tensor, context, nn
-from mindspore.compile.memory import memory_report, memory_table
+from mindspore.compile.versions.memory import memory_report, memory_table
 
 BATCH, WIDTH, DEPTH = 512, 256, 12
 SOME = 1 << 20

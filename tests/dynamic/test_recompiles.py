@@ -10,7 +10,7 @@ import pytest
 
 import mindspore as ms
 from mindspore import Tensor, _core, context, jit, nn, ops
-from mindspore.compile.cache import Recompiles
+from mindspore.compile.versions.cache import Recompiles
 
 
 @pytest.fixture(autouse=True)

@@ -13,7 +13,7 @@ import pytest
 import mindspore as ms
 import mindspore.dataset as ds
 from mindspore import Tensor, jit, nn, ops
-from mindspore.compile import tracer
+from mindspore.compile.walk import tracer
 
 WIDE, NARROW = Tensor(np.ones((2, 4), np.float32)), Tensor(np.ones((2, 3), np.float32))
 

@@ -12,7 +12,7 @@ import pytest
 import mindspore as ms
 from mindspore import Parameter, Tensor, jit, ops
 from mindspore.common.initializer import initializer
-from mindspore.compile import errors
+from mindspore.compile.program import errors
 from mindspore.ops import operations as P
 
 I8 = Tensor([1, 2, 3], ms.int8)

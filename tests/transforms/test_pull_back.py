@@ -77,7 +77,7 @@ FUNCTIONS = {
 
 
 @pytest.mark.parametrize("kind", FUNCTIONS)
-@pytest.mark.filterwarnings("ignore::mindspore.compile.errors.RunsEagerly")
+@pytest.mark.filterwarnings("ignore::mindspore.compile.program.errors.RunsEagerly")
 def test_derivatives_through_it(kind):
     _, back = vjp(FUNCTIONS[kind](), t(X))
     v = t(U)
@@ -92,7 +92,7 @@ def test_derivatives_through_it(kind):
     np.testing.assert_allclose(moved.asnumpy(), 2 * slope * U * X, rtol=1e-6)
 
 
-@pytest.mark.filterwarnings("ignore::mindspore.compile.errors.RunsEagerly")
+@pytest.mark.filterwarnings("ignore::mindspore.compile.program.errors.RunsEagerly")
 def test_over_a_batch_and_in_compiled_code():
     _, back = vjp(cube, t(X))
     rows = ms.vmap(back)(ops.eye(3, 3, ms.float32))[0]

@@ -55,7 +55,7 @@ std::string Text(const Error& error) {
   return (error.kind() == ErrorKind::kInternal ? "internal error: " : "") + error.message();
 }
 
-// compile/errors.py makes the exception that shows the user's lines. While a function is traced the
+// The front end makes the exception that shows the user's lines. While a function is traced the
 // front end does so itself: it knows more.
 py::object Located(const Error& error, PyObject* type) {
   bool of_an_op = error.message().starts_with("For '");

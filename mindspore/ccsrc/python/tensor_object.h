@@ -40,7 +40,7 @@ struct TensorObject {
 extern PyTypeObject* tensor_type;
 // The Python class Parameter, once common/parameter.py has registered it.
 extern PyTypeObject* parameter_type;
-// The class of numbers that are inputs of a graph, once compile/numbers.py has registered it.
+// The class of numbers that are inputs of a graph, once the front end has registered it.
 extern PyTypeObject* number_input_type;
 
 inline bool IsTensor(PyObject* object) {

@@ -1,5 +1,5 @@
 """What users call of this package, where it calls their code: exceptions that leave it show the users' lines alone (see
-compile/tracebacks.py). What is called often does the same in place."""
+compile/program/tracebacks.py). What is called often does the same in place."""
 
 from __future__ import annotations
 

@@ -6,8 +6,8 @@ import sys
 from typing import Any
 
 from mindspore.common import _late
-from mindspore.compile.errors import Unsupported, explain
-from mindspore.compile.jit import (
+from mindspore.compile.program.errors import Unsupported, explain
+from mindspore.compile.versions.jit import (
     JitFunction,
     clear_cache,
     compile_cell,
@@ -17,13 +17,13 @@ from mindspore.compile.jit import (
     run_eager_cell,
     run_grad,
 )
-from mindspore.compile.memory import memory_report, memory_table
-from mindspore.compile.tracebacks import hide
+from mindspore.compile.versions.memory import memory_report, memory_table
+from mindspore.compile.program.tracebacks import hide
 
 
 def _tracer() -> Any:
     """The tracer at work on this thread; there is one."""
-    from mindspore.compile.tracer import current
+    from mindspore.compile.walk.tracer import current
 
     tracer = current()
     assert tracer is not None
@@ -37,65 +37,65 @@ def call_in_trace(function: Any, args: Any, kwargs: dict) -> Any:
 
 def grad_in_trace(function: Any, args: tuple, kwargs: dict) -> Any:
     """A gradient asked for while tracing."""
-    from mindspore.compile import gradients
+    from mindspore.compile.walk import gradients
 
     return gradients.grad_in_trace(_tracer(), function, args, kwargs)
 
 
 def custom_in_trace(name: str, forward: Any, backward: Any, args: tuple, parameters: list) -> Any:
     """A call with a gradient of its own, while tracing."""
-    from mindspore.compile import custom
+    from mindspore.compile.walk import custom
 
     return custom.custom_call(_tracer(), name, forward, backward, args, parameters)
 
 
 def hooked_in_trace(name: str, cell: Any, run: Any, args: tuple, before: list, after: list) -> Any:
     """A call with hooks on its gradients, while tracing."""
-    from mindspore.compile import custom
+    from mindspore.compile.walk import custom
 
     return custom.hooked_call(_tracer(), name, cell, run, args, before, after)
 
 
 def recompute_in_trace(name: str, run: Any, args: tuple) -> Any:
     """A call that its gradient runs again, while tracing."""
-    from mindspore.compile import custom
+    from mindspore.compile.walk import custom
 
     return custom.recompute(_tracer(), name, run, args)
 
 
 def host_call_in_trace(name: str, function: Any, args: tuple, types: Any) -> Any:
     """A call of plain Python that happens when the graph runs."""
-    from mindspore.compile import custom
+    from mindspore.compile.walk import custom
 
     return custom.host_call(_tracer(), name, function, args, types)
 
 
 def hook_in_trace(x: Any, hook: Any) -> Any:
     """A hook on a traced tensor."""
-    from mindspore.compile import custom
+    from mindspore.compile.walk import custom
 
     return custom.register_hook(_tracer(), x, hook)
 
 
 def effect_in_trace(function: Any, args: Any) -> None:
     """Library code that does something beside computing, while tracing: it is done when the graph runs."""
-    from mindspore.compile import effects
-    from mindspore.compile.tracer import current
+    from mindspore.compile.values import effects
+    from mindspore.compile.walk.tracer import current
 
     effects.emit(current(), function, args, {})
 
 
-from mindspore.compile.transforms import (  # noqa: E402
+from mindspore.compile.versions.transforms import (  # noqa: E402
     jvp_in_trace,
     run_transform,
     run_vjp,
     vjp_in_trace,
     vmap_in_trace,
 )
-from mindspore.compile.effects import Text  # noqa: E402
-from mindspore.compile.host_values import HostValue  # noqa: E402
-from mindspore.compile.numbers import NumberInput  # noqa: E402
-from mindspore.compile.values import Choice, require_plain  # noqa: E402
+from mindspore.compile.values.effects import Text  # noqa: E402
+from mindspore.compile.values.host_values import HostValue  # noqa: E402
+from mindspore.compile.values.numbers import NumberInput  # noqa: E402
+from mindspore.compile.values.values import Choice, require_plain  # noqa: E402
 
 _late.compiler = sys.modules[__name__]
 _late.undecided = (Choice, HostValue, NumberInput, Text)

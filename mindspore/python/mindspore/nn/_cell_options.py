@@ -18,7 +18,7 @@ from mindspore.common._dtypes import FLOATS
 from mindspore.common.jit_config import JitConfig
 from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
-from mindspore.compile.signature import Signature
+from mindspore.compile.versions.signature import Signature
 from mindspore.ops import _custom
 
 _FLOAT_FLAGS = {"fp16": mstype.float16, "fp32": mstype.float32, "bf16": mstype.bfloat16}

@@ -1,5 +1,5 @@
 """Steps with a gradient that the user wrote, hooks on gradients, and calls that are run again rather than saved: the eager half,
-and the checks that both modes share. While a graph is traced, mindspore.compile.custom does the work."""
+and the checks that both modes share. While a graph is traced, mindspore.compile.walk.custom does the work."""
 
 from __future__ import annotations
 

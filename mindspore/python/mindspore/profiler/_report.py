@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from mindspore import _core
-from mindspore.compile.places import PACKAGE
+from mindspore.compile.program.places import PACKAGE
 
 Place = Sequence[tuple[str, int, str]]  # the innermost call first
 

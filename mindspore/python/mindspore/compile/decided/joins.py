@@ -1,0 +1,351 @@
+"""Two values of one name, from the two arms of a branch, as one. Tensors of one type become an output of both graphs; numbers
+that differ, a weak 0-d tensor; structures are joined item by item; whatever else differs becomes a Choice."""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections.abc import Callable
+from typing import Any
+
+from mindspore import _core
+from mindspore._core import Tensor
+from mindspore.compile.decided.heap import (
+    container_of,
+    contents_of,
+    is_container,
+    is_nested_function,
+    set_contents,
+)
+from mindspore.compile.program.errors import Unsupported
+from mindspore.compile.values.cells import TensorCells
+from mindspore.compile.values.effects import Text
+from mindspore.compile.values.ranges import TracedRange
+from mindspore.compile.values.values import (
+    NUMBERS,
+    Choice,
+    Undefined,
+    are_equal,
+    are_one_type,
+    as_scalar,
+    common_type,
+    dtype_of,
+    is_scalar,
+    is_weak,
+    placeholder,
+    rebuild,
+)
+
+Place = Callable[[list], Any]  # from the outputs of the call to the joined value
+
+
+class Join:
+    """`pairs` are the outputs of the two graphs, made when their graph is the current one."""
+
+    def __init__(self, fork: Any, arms: list):
+        self.arms = arms
+        self.fork, self.trace, self.tracer = fork, fork.trace, fork.tracer
+        self.pairs: list[tuple[Callable[[], Tensor], Callable[[], Tensor]]] = []
+        self.partners: tuple[dict, dict] = ({}, {})  # containers that were joined, by id
+        self.met: dict[tuple, Place] = {}  # tensors that were joined, by id
+        self.sources: list[tuple[Place, tuple]] = []  # places, and the objects their values may be
+        self.visited: dict[Any, Any] = {}  # what `only` has seen
+        self.keep: list = []
+
+    # ---- both arms have a value ---------------------------------------------------------------------------------------
+    def add(self, a: Any, b: Any) -> Place:
+        """The value after the branch, where the first arm has `a` and the second `b`."""
+        if a is b:
+            return lambda outputs: a
+        if isinstance(a, Tensor) or isinstance(b, Tensor):
+            return self._tensors(a, b)
+        if isinstance(a, NUMBERS) and type(a) is type(b):
+            if a == b or (a != a and b != b):
+                return lambda outputs: a
+            return self._scalars(a, b)
+        if isinstance(a, tuple) and type(a) is type(b) and len(a) == len(b):
+            places = [self.add(x, y) for x, y in zip(a, b)]
+            return lambda outputs: rebuild(a, [place(outputs) for place in places])
+        if self._are_alike(a, b):
+            return self._containers(a, b)
+        if type(a) is type(b) and not is_container(a) and are_equal(a, b):
+            return lambda outputs: a
+        if isinstance(a, Undefined) and isinstance(b, Undefined):
+            return lambda outputs: a
+        return self._choice(a, b)
+
+    def _tensors(self, a: Any, b: Any) -> Place:
+        if isinstance(a, Tensor) and isinstance(b, Tensor):
+            if _core.type_text(a) == _core.type_text(b):
+                return self._one_of(a, b)
+            if not (is_weak(a) or is_weak(b)):
+                return self._choice(a, b)
+        if is_scalar(a) and is_scalar(b) and are_one_type(a, b):
+            return self._scalars(a, b)
+        return self._choice(a, b)
+
+    def _one_of(self, a: Tensor, b: Tensor) -> Place:
+        """Either object; what is one object in both arms remains one."""
+        key = (id(a), id(b))
+        if key not in self.met:
+            self.keep.append((a, b))
+            self.met[key] = self._noted(self._leaf(lambda: a, lambda: b), a, b)
+        return self.met[key]
+
+    def _noted(self, place: Place, *ways: Tensor) -> Place:
+        """A place whose value is one of these objects."""
+        self.sources.append((place, ways))
+        return place
+
+    def _scalars(self, a: Any, b: Any) -> Place:
+        dtype, weak = common_type(a, b)
+        place = self._leaf(
+            lambda: as_scalar(self.trace, a, dtype, weak),
+            lambda: as_scalar(self.trace, b, dtype, weak),
+        )
+        if isinstance(a, Tensor) or isinstance(b, Tensor):
+            objects = (v for v in (a, b) if isinstance(v, Tensor) and not is_weak(v))
+            return self._noted(place, *objects)
+        choice = Choice(self.fork.index(), [a, b])
+
+        def number(outputs: list) -> Tensor:
+            value = place(outputs)
+            self.tracer.numbers[_core.value_id(value)] = choice
+            return value
+
+        return number
+
+    def _leaf(self, a: Callable[[], Tensor], b: Callable[[], Tensor]) -> Place:
+        self.pairs.append((a, b))
+        at = len(self.pairs) - 1
+        return lambda outputs: outputs[at]
+
+    def _are_alike(self, a: Any, b: Any) -> bool:
+        """Containers or objects that the arms made, of the same form."""
+        if type(a) is not type(b) or isinstance(a, set):
+            return False
+        x, y = self._container(a), self._container(b)
+        if x is None or y is None or x in self.fork.heap or y in self.fork.heap:
+            return False
+        if x is not a and type(a).__basicsize__ != _Plain.__basicsize__:
+            return False  # it holds more than its attributes
+        return len(x) == len(y) and (not isinstance(x, dict) or list(x) == list(y))
+
+    def _container(self, value: Any) -> Any:
+        return None if is_nested_function(value) else container_of(self.tracer, value)
+
+    def _containers(self, a: Any, b: Any) -> Place:
+        """The first arm's object, with joined contents."""
+        first, second = self.partners
+        if id(a) in first or id(b) in second:
+            if first.get(id(a)) is not b:
+                raise Unsupported(
+                    "the branches of a condition on a tensor share their lists differently"
+                )
+            return lambda outputs: a
+        first[id(a)], second[id(b)] = b, a
+        self.keep.append((a, b))
+        x, y = self._container(a), self._container(b)
+        if isinstance(x, dict):
+            named = {key: self.add(x[key], y[key]) for key in x}
+            return lambda outputs: _filled(a, x, {k: p(outputs) for k, p in named.items()})
+        places = [self.add(p, q) for p, q in zip(x, y)]
+        return lambda outputs: _filled(a, x, [place(outputs) for place in places])
+
+    # ---- contents of what both arms could change ------------------------------------------------------------------------
+    def contents(self, container: Any, x: Any, y: Any) -> Callable[[list], None]:
+        """Joins what the arms left in one object."""
+        if isinstance(container, TensorCells):
+            return self._tensor_contents(container, x, y)
+        if isinstance(container, dict):
+            return self._dict_contents(container, x, y)
+        if isinstance(container, set) and x != y:
+            raise Unsupported(
+                "a set is changed differently in the branches of a condition on a tensor"
+            )
+        if len(x) != len(y):
+            raise Unsupported(
+                f"a list has {len(x)} items after one branch of a condition on a tensor and {len(y)} after the other"
+            )
+        if isinstance(container, set):
+            return lambda outputs: set_contents(container, x)
+        places = [self.add(p, q) for p, q in zip(x, y)]
+        return lambda outputs: set_contents(container, [place(outputs) for place in places])
+
+    def _tensor_contents(self, cells: TensorCells, x: dict, y: dict) -> Callable[[list], None]:
+        before = self.fork.heap.before[id(cells)][1]
+        places = {}
+        for key in {**x, **y}:
+            start = before.get(key, cells.original(key))
+            if self.trace.sees(start):  # else it was made in an arm
+                places[key] = self._value(x.get(key, start), y.get(key, start))
+        return lambda outputs: set_contents(
+            cells, {key: place(outputs) for key, place in places.items()}
+        )
+
+    def _value(self, a: Tensor, b: Tensor) -> Place:
+        """What a changed tensor stands for: a value, not an object."""
+        if _core.same_value(a, b):
+            return lambda outputs: a
+        return self._leaf(lambda: a, lambda: b)
+
+    def _dict_contents(self, container: dict, x: dict, y: dict) -> Callable[[list], None]:
+        if list(x) != list(y) and id(container) not in self.fork.variables:
+            raise Unsupported(
+                f"a dict or object has the keys {list(x)} after one branch of a condition on a tensor and {list(y)} "
+                "after the other"
+            )
+        missing = Undefined(
+            f"it is assigned in only one branch of a condition on a tensor{self.fork.place}"
+        )
+        places = {}
+        for name in {**x, **y}:
+            a, b = x.get(name, missing), y.get(name, missing)
+            if name == "$value" and (a is missing or b is missing):
+                places[name] = self.only(b, 1) if a is missing else self.only(a, 0)
+            else:
+                places[name] = self.add(a, b)
+        return lambda outputs: set_contents(
+            container, {name: place(outputs) for name, place in places.items()}
+        )
+
+    # ---- one arm has a value --------------------------------------------------------------------------------------------
+    def only(self, value: Any, side: int) -> Place:
+        """A value that one arm alone has: its tensors leave the arm, with zeros from the other one."""
+        if isinstance(value, Tensor):
+            if not value.is_symbolic or self.trace.sees(value):
+                return lambda outputs: value
+            if (id(value), side) not in self.met:
+                self.keep.append(value)
+                pair = (lambda: value, lambda: placeholder(self.trace, value))
+                place = self._leaf(*(pair if side == 0 else reversed(pair)))
+                self.met[id(value), side] = self._noted(place, value)
+            return self.met[id(value), side]
+        if isinstance(value, tuple):
+            places = [self.only(v, side) for v in value]
+            return lambda outputs: rebuild(value, [place(outputs) for place in places])
+        if isinstance(value, Choice):
+            index = self.only(value.index, side)
+            options = [self.only(v, side) for v in value.options]
+            return lambda outputs: Choice(index(outputs), [o(outputs) for o in options])
+        if isinstance(value, (types.MethodType, types.BuiltinMethodType)):
+            return self._only_method(value, side)
+        if isinstance(value, functools.partial):
+            parts = self.only((value.func, value.args, *value.keywords.values()), side)
+            return lambda outputs: _partial(value, parts(outputs))
+        if isinstance(value, slice):
+            bounds = self.only((value.start, value.stop, value.step), side)
+            return lambda outputs: slice(*bounds(outputs))
+        if isinstance(value, Text):
+            values = self.only(value.values, side)
+            return lambda outputs: Text(value.render, *values(outputs))
+        if isinstance(value, TracedRange):
+            bounds = self.only((value.start, value.stop, value.step), side)
+            return lambda outputs: TracedRange(*bounds(outputs))
+        self._only_inside(value, side)
+        return lambda outputs: value
+
+    def _only_method(self, value: Any, side: int) -> Place:
+        owner = self.only(value.__self__, side)
+        if isinstance(value.__self__, Tensor):
+            return lambda outputs: getattr(owner(outputs), value.__name__)
+        self.visited.setdefault(("run", len(self.visited)), owner)
+        return lambda outputs: value
+
+    def _only_inside(self, value: Any, side: int) -> None:
+        """Tensors inside of an object that the arm made are replaced in the object."""
+        if is_nested_function(value):
+            frame = value.frame
+            while frame is not None:
+                self._only_inside(frame, side)
+                frame = frame.parent
+            return
+        container = container_of(self.tracer, value)
+        if container is None or container in self.fork.heap or id(container) in self.visited:
+            return
+        items = contents_of(container)
+        if isinstance(items, set):
+            return
+        self.visited[id(container)] = None
+        self.keep.append(container)
+        if isinstance(items, dict):
+            named = {k: self.only(v, side) for k, v in items.items()}
+            self.visited[id(container)] = lambda outputs: set_contents(
+                container, {k: p(outputs) for k, p in named.items()}
+            )
+        else:
+            places = [self.only(v, side) for v in items]
+            self.visited[id(container)] = lambda outputs: set_contents(
+                container, [p(outputs) for p in places]
+            )
+
+    def finish(self, outputs: list) -> None:
+        """Puts the outputs into the objects that one arm made, and notes which tensors may be one object."""
+        if self.sources:
+            joined = [(place(outputs), ways) for place, ways in self.sources]
+            self.tracer.aliases.note_joined(joined)
+        for put in self.visited.values():
+            if put is not None:
+                put(outputs)
+
+    # ---- choices ----------------------------------------------------------------------------------------------------
+    def _choice(self, a: Any, b: Any) -> Place:
+        if not isinstance(a, Choice) and not isinstance(b, Choice):
+            index = self.fork.index()
+            first, second = self.only(a, 0), self.only(b, 1)
+            return lambda outputs: Choice(index, [first(outputs), second(outputs)])
+        xs = a.options if isinstance(a, Choice) else [a]
+        ys = b.options if isinstance(b, Choice) else [b]
+        places: list[Place] = []
+        to_a, to_b, free = [], [-1] * len(ys), list(range(len(ys)))
+        for x in xs:
+            partner = next((j for j in free if self._fits(x, ys[j])), None)
+            to_a.append(len(places))
+            if partner is None:
+                places.append(self.only(x, 0))
+            else:
+                free.remove(partner)
+                to_b[partner] = len(places)
+                places.append(self.add(x, ys[partner]))
+        for j in free:
+            to_b[j] = len(places)
+            places.append(self.only(ys[j], 1))
+        index = self._leaf(lambda: self._renumbered(a, to_a), lambda: self._renumbered(b, to_b))
+        return lambda outputs: Choice(index(outputs), [place(outputs) for place in places])
+
+    def _renumbered(self, value: Any, places: list[int]) -> Tensor:
+        from mindspore import ops
+
+        if not isinstance(value, Choice):
+            return Tensor(places[0], _core.int32)
+        if places == list(range(len(places))):
+            return value.index
+        return ops.gather(Tensor(places, _core.int32), value.index, 0)
+
+    def _fits(self, x: Any, y: Any) -> bool:
+        """Whether two options can be one without a Choice inside."""
+        if x is y or (isinstance(x, Undefined) and isinstance(y, Undefined)):
+            return True
+        if isinstance(x, Tensor) and isinstance(y, Tensor):
+            return _core.type_text(x) == _core.type_text(y)
+        if is_scalar(x) and is_scalar(y) and is_weak(x) and is_weak(y):
+            return dtype_of(x) is dtype_of(y)
+        if type(x) is not type(y) or is_container(x) or isinstance(x, Choice):
+            return False
+        if isinstance(x, tuple):
+            return len(x) == len(y) and all(map(self._fits, x, y))
+        return are_equal(x, y)
+
+
+class _Plain:
+    """An object that is its attributes."""
+
+
+def _filled(value: Any, container: Any, contents: Any) -> Any:
+    set_contents(container, contents)
+    return value
+
+
+def _partial(value: functools.partial, parts: tuple) -> functools.partial:
+    function, args, *rest = parts
+    return functools.partial(function, *args, **dict(zip(value.keywords, rest)))

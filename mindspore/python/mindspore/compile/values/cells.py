@@ -1,0 +1,55 @@
+"""Tensors that the program changes in place. A tensor in the graph is a value, but `x[0] = 1` is seen by all who hold `x`: in
+eager code they hold one object, and here they do too. The object is given another value; where a branch or loop is decided by
+a tensor, these values are part of the state that arms start from and that is joined after them (see heap.py)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mindspore import _core
+from mindspore._core import Tensor
+from mindspore.compile.program.errors import Unsupported
+
+
+class TensorCells(dict):
+    """The current values of tensors that were changed, by id of the tensor."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.originals: dict[int, tuple[Tensor, Tensor]] = {}  # the tensor, and its first value
+
+    def change(self, tensor: Tensor, value: Tensor) -> None:
+        """`tensor` stands for `value` from here on."""
+        self.originals.setdefault(id(tensor), (tensor, _core.alias(tensor)))
+        self[id(tensor)] = _core.alias(value)
+
+    def original(self, key: int) -> Tensor:
+        """What a tensor stood for before it was changed."""
+        return self.originals[key][1]
+
+    def current(self, tensors: list[Tensor]) -> dict[int, Tensor]:
+        """The new values of those that were changed, by position."""
+        return {i: self[id(t)] for i, t in enumerate(tensors) if id(t) in self}
+
+    def __setitem__(self, key: int, value: Tensor) -> None:
+        super().__setitem__(key, value)
+        _core.rebind(self.originals[key][0], value)
+
+    def update(self, other: dict) -> None:  # type: ignore[override]
+        """Several at once."""
+        for key, value in other.items():
+            self[key] = value
+
+    def clear(self) -> None:
+        """All as they were at first."""
+        for key in self:
+            _core.rebind(*self.originals[key])
+        super().clear()
+
+
+def refuse_changes(tracer: Any, graph: Any, before: dict[int, Tensor], what: str) -> None:
+    """Where a graph is a function of its own: it must not change tensors that were made outside of it."""
+    cells = tracer.cells
+    for key, value in cells.items():
+        if before.get(key) is not value and not tracer.trace.made_in(graph, cells.original(key)):
+            raise Unsupported(f"{what} changes a tensor in place that was made outside of it")

@@ -1,0 +1,90 @@
+"""Objects that lines between two graphs give: stand-ins whose every use is such a line too (compile/versions/breaks.py)."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from mindspore.common._tree import holds
+from mindspore.compile.program.errors import Unsupported
+
+
+def decides() -> Unsupported:
+    """The reason why a line must run eagerly that looks at such an object."""
+    return Unsupported("a value that came out of the graph decides what this line does")
+
+
+class HostValue:
+    """A Python object that a step gave. Whatever is done to it is done when its time comes."""
+
+    __slots__ = ("session", "slot")
+
+    def __init__(self, session: Any, slot: int):
+        object.__setattr__(self, "session", session)
+        object.__setattr__(self, "slot", slot)
+
+    def __getattr__(self, name: str) -> Any:
+        return _step(self, getattr, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        _step(self, setattr, name, value)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        session = self.session
+        return session.call(decides(), self, args, kwargs, _can_repeat(session.value(self)))
+
+    def __hash__(self) -> int:
+        raise decides()
+
+
+def _can_repeat(function: Any) -> bool:
+    """Methods of arrays and numbers that change nothing."""
+    owner = getattr(function, "__self__", None)
+    return isinstance(owner, (np.ndarray, np.generic)) and function.__name__ not in _IN_PLACE
+
+
+_IN_PLACE = frozenset(
+    {"fill", "itemset", "partition", "put", "resize", "setfield", "setflags", "sort", "tofile"}
+    | {"byteswap", "dump"}
+)
+
+
+def _step(host: HostValue, function: Callable, *args: Any) -> Any:
+    session = host.session
+    return session.operate(function, host, *args)
+
+
+def has_host(value: Any) -> bool:
+    """A HostValue, a structure that holds one, or a method of one."""
+    return holds(value, _is_host)
+
+
+def _is_host(value: Any) -> bool:
+    if isinstance(value, slice):
+        return has_host((value.start, value.stop, value.step))
+    return isinstance(value, HostValue)
+
+
+def _define_operators() -> None:
+    def forward(function: Callable) -> Callable:
+        return lambda self, *args: _step(self, function, *args)
+
+    def reflected(function: Callable) -> Callable:
+        return lambda self, other: _step(self, lambda a, b: function(b, a), other)
+
+    binary = "add sub mul truediv floordiv mod pow matmul and or xor lshift rshift".split()
+    for name in binary:
+        function = getattr(operator, name + "_" if name in ("and", "or") else name)
+        setattr(HostValue, f"__{name}__", forward(function))
+        setattr(HostValue, f"__r{name}__", reflected(function))
+    for name in "neg pos invert abs eq ne lt le gt ge getitem setitem delitem contains".split():
+        setattr(HostValue, f"__{name}__", forward(getattr(operator, name)))
+    for name, builtin in (("bool", bool), ("int", int), ("len", len), ("index", operator.index)):
+        setattr(HostValue, f"__{name}__", forward(builtin))
+    HostValue.__iter__ = lambda self: iter(_step(self, list))  # type: ignore[attr-defined]
+
+
+_define_operators()

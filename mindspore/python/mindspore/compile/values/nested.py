@@ -1,0 +1,62 @@
+"""Functions defined inside compiled code, and the scopes that they see."""
+
+from __future__ import annotations
+
+import types
+from typing import Any
+
+from mindspore.compile.program.source import docstring
+
+
+class Scope:
+    """The variables of a call under compilation, and the scope around it. What evaluates in it is a Frame."""
+
+    tracer: Any
+    env: dict[str, Any]
+    parent: Any
+
+    def eval(self, node: Any) -> Any:
+        """The value of an expression."""
+        raise NotImplementedError
+
+
+class NestedFunction:
+    """A function defined inside compiled code. Library code may call it like any function. Its `__dict__` holds what programs put
+    there, and functools.wraps copies, alone."""
+
+    __slots__ = (
+        "__dict__",
+        "__name__",
+        "__weakref__",
+        "defaults",
+        "doc",
+        "frame",
+        "keyword_defaults",
+        "node",
+    )
+    _stands_for = lambda: None  # noqa: E731 - a value, not a method
+
+    def __init__(self, frame: Scope, node: Any, name: str):
+        self.frame, self.node, self.__name__ = frame, node, name
+        self.doc = docstring(node)
+        arguments = node.args
+        self.defaults = [frame.eval(d) for d in arguments.defaults]
+        self.keyword_defaults = {
+            a.arg: frame.eval(d)
+            for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults)
+            if d is not None
+        }
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.frame.tracer.call(self, list(args), kwargs, self.frame)
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self if instance is None else types.MethodType(self, instance)
+
+    @property
+    def __doc__(self) -> Any:  # type: ignore[override]
+        return self.doc
+
+    @__doc__.setter
+    def __doc__(self, text: Any) -> None:
+        self.doc = text

@@ -1,0 +1,57 @@
+"""`range` whose bounds are tensors."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+from mindspore import _core
+from mindspore._core import Tensor
+
+INTEGERS = frozenset(
+    {_core.int8, _core.int16, _core.int32, _core.int64, _core.uint8, _core.uint16, _core.uint32}
+    | {_core.uint64, _core.bool}
+)
+
+
+class TracedRange:
+    """`range` with a bound that is a tensor."""
+
+    _stands_for = range(0)
+
+    def __init__(self, start: Any, stop: Any, step: Any):
+        self.start, self.stop, self.step = (_bound(v) for v in (start, stop, step))
+
+    def first(self, tracer: Any) -> Tensor:
+        """The first value, as the counter of a loop."""
+        from mindspore import ops
+
+        if isinstance(self.step, Tensor):
+            tracer.require(
+                ops.not_equal(self.step, 0), ValueError("range() arg 3 must not be zero")
+            )
+        elif self.step == 0:
+            raise ValueError("range() arg 3 must not be zero")
+        return self.start if isinstance(self.start, Tensor) else tracer.trace.constant(self.start)
+
+    def goes_on(self, value: Tensor) -> Tensor:
+        """Whether a value of the counter is in the range."""
+        from mindspore import ops
+
+        if not isinstance(self.step, Tensor):
+            return value < self.stop if self.step > 0 else value > self.stop
+        up = ops.logical_and(ops.greater(self.step, 0), ops.less(value, self.stop))
+        down = ops.logical_and(ops.less(self.step, 0), ops.greater(value, self.stop))
+        return ops.logical_or(up, down)
+
+
+def _bound(value: Any) -> Any:
+    from mindspore import ops
+
+    if not isinstance(value, Tensor):
+        return operator.index(value)
+    if value.size != 1 or value.dtype not in INTEGERS:
+        raise (TypeError if value.dtype not in INTEGERS else ValueError)(
+            f"the bounds of a range must be integers or tensors of one integer, but got {value.dtype}{list(value.shape)}"
+        )
+    return _core.op("Number")(ops.cast(value, _core.int64))

@@ -1,0 +1,480 @@
+"""Lines that cannot be compiled run eagerly between compiled parts. The first run executes while it traces: at such a line the graph
+so far is finished and run, the line's call is made on real values, and tracing goes on in a new graph whose inputs are the
+values still alive. What was done is kept as a path of steps, which later runs follow; where a call gives a value of another
+kind than before, they go back to tracing, with what has already been done.
+
+A result that is not a tensor is a HostValue: whatever is done to it is such a step too. Results that decide (bool, int, None) are
+part of the path."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import operator
+import sys
+import types
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from mindspore import _core
+from mindspore._core import Tensor
+from mindspore.common import _late
+from mindspore.common._tree import holds, maker
+from mindspore.compile.program.errors import Inseparable, Unsupported, locate
+from mindspore.compile.values.host_values import HostValue, decides
+from mindspore.compile.values.nested import NestedFunction
+from mindspore.compile.versions.remembered import Remembered
+
+_MAX_STEPS = 400  # in one run; more are a loop that is better off eager as a whole
+_MAX_PATHS = 16
+_MANY_ALIVE = 1000  # tensors
+_DECIDING = (bool, int, type(None), type, np.dtype, type(Ellipsis), _core.DType)
+
+
+Before = dict[int, tuple]  # Parameters and their values before a run, by id
+# A symbolic tensor, the slot of its value, whether it is weak, when it was made.
+Kept = tuple[Tensor, int, bool, int]
+
+
+class Done:
+    """What a run has done already: what its graphs and steps gave, and how things were before."""
+
+    def __init__(self) -> None:
+        self.results: list = []
+        self.before: Before = {}
+        self.random = _core.get_random_state()
+        self.committed = False  # something was done that must not be done twice
+
+
+class Step:
+    """One call between two graphs: `build(slots)` gives function, arguments and keyword arguments. `pure`: it may be made
+    again."""
+
+    def __init__(self, build: Callable[[list], tuple], pure: bool):
+        self.build, self.pure = build, pure
+
+    def run(self, slots: list) -> tuple[tuple, Any]:
+        """What kind of result came, and the result; an exception is a result."""
+        function, args, kwargs = self.build(slots)
+        try:
+            result = [function(*args, **kwargs)]
+        except Exception as error:
+            return ("error", type(error)), error
+        value = _shared_apart(result)[0]
+        return kind_of(value), value
+
+
+class Shared:
+    """A list that something else holds too: what is done to it shows there, so that it is one object, not its items."""
+
+    def __init__(self, value: Any):
+        self.value = value
+
+
+def _object(value: Any) -> Any:
+    """A result without the mark that it is shared."""
+    return value.value if isinstance(value, Shared) else value
+
+
+def _references(items: Any) -> list[int]:
+    """How many references there are to each of the items, this loop's among them."""
+    return [sys.getrefcount(item) for item in items]
+
+
+_UNSHARED = _references([[]])[0]  # to an item that only its container holds
+
+
+def _shared_apart(items: Any) -> list:
+    """The items of a fresh list or tuple, with shared lists, and tuples that hold lists, marked."""
+    found: list = []
+    for item, references in zip(items, _references(items)):
+        if isinstance(item, (tuple, list)):
+            shared = references > _UNSHARED
+            if shared and holds_list(item):
+                item = Shared(item)
+            elif not shared:
+                inner = _shared_apart(item)
+                if any(a is not b for a, b in zip(inner, item)):
+                    item = item._make(inner) if hasattr(item, "_make") else type(item)(inner)
+        found.append(item)
+    return found
+
+
+def holds_list(value: Any) -> bool:
+    """Whether a list is somewhere in a list or tuple, or is it."""
+    return isinstance(value, list) or (isinstance(value, tuple) and any(map(holds_list, value)))
+
+
+class Node:
+    """A part of a path: a graph, then a step that leads to other nodes by the kind of its result; or, at the end, the value."""
+
+    def __init__(self) -> None:
+        self.facts: list = []
+        self.guards: Any = None
+        self.graph: Any = None
+        self.changed: list = []  # Parameters that the graph changes
+        self.acts = False  # it prints, say
+        self.inputs: list[int] = []
+        self.outputs: dict[int, int] | None = (
+            None  # of the graph: their places, by when they were made
+        )
+        self.step: Step | None = None
+        self.next: dict[tuple, Node] = {}
+        self.place: Callable[[list], Any] | None = None
+
+    def holds(self) -> bool:
+        """Whether what was read here is still true."""
+        return self.guards is None or self.guards.check() < 0
+
+    def run_graph(self, slots: list, before: Before | None = None) -> list:
+        """The outputs of the graph, from and to the slots. `before` keeps what Parameters were."""
+        for p in self.changed if before is not None else ():
+            before.setdefault(id(p), (p, p.copy()))
+        try:
+            outputs = self.graph.run([_input(slots[i]) for i in self.inputs]) if self.graph else []
+        except _core.SharedMemory:
+            raise Inseparable("a view of a Parameter is used where that is updated") from None
+        slots.extend(outputs)
+        return outputs
+
+
+def refuse_code(value: Any) -> bool:
+    """Refuses functions of compiled code, and what leads to one or to a value of the graph: a gradient of it, say."""
+    pending, seen = [value], set()
+    while pending:
+        v = pending.pop()
+        if isinstance(v, NestedFunction):
+            raise Unsupported(
+                f"the function '{v.__name__}', which is defined in compiled code, would have to run eagerly"
+            )
+        if isinstance(v, _APART) or isinstance(v, _late.cell_class) or id(v) in seen:
+            continue
+        seen.add(id(v))
+        if isinstance(v, Tensor):
+            if v is not value and v.is_symbolic:
+                raise Unsupported("an object that holds values of the graph would have to be used")
+            continue
+        pending += _inside(v)
+    return False
+
+
+def _refuse_in_call(value: Any) -> bool:
+    """As refuse_code, of an argument: the bounds of a slice may be values of the graph."""
+    parts = (value.start, value.stop, value.step) if isinstance(value, slice) else (value,)
+    return any(map(refuse_code, parts))
+
+
+def _is_mutable(value: Any) -> bool:
+    """Whether a container that can change is in a structure, or is it."""
+    if isinstance(value, tuple):
+        return any(map(_is_mutable, value))
+    return isinstance(value, (list, dict, set, deque))
+
+
+def _only_reads(function: Any) -> bool:
+    """Whether a function is known to look at containers that it is given, no more."""
+    if isinstance(getattr(function, "__self__", None), (str, np.ndarray, np.generic)):
+        return True
+    if isinstance(function, types.BuiltinFunctionType | type) and function in _READING:
+        return True
+    module = getattr(function, "__module__", None) or type(function).__module__
+    return module.split(".")[0] in ("numpy", "mindspore", "math", "json")
+
+
+_READING = frozenset(
+    {all, any, bool, float, frozenset, int, len, list, max, min, print, repr, set, sorted, str}
+    | {sum, tuple, operator.add, operator.mul, operator.eq, operator.ne, operator.contains}
+)
+_OWNERS = (HostValue, Tensor, list, tuple, dict, set, deque)  # of methods that are called
+_PLAIN = (type, types.ModuleType, HostValue, str, int, float)
+_APART = (*_PLAIN, types.BuiltinFunctionType, types.TracebackType, types.FrameType)
+
+
+def _inside(value: Any) -> list:
+    """What an object or function holds, without running code of its class."""
+    if not isinstance(value, types.FunctionType):
+        return gc.get_referents(value)
+    found = []
+    for cell in value.__closure__ or ():
+        with contextlib.suppress(ValueError):  # it has no value yet
+            found.append(cell.cell_contents)
+    return found
+
+
+def _input(value: Any) -> Tensor:
+    """A slot's value for a graph: a tensor, or a Python number beside one."""
+    return value if isinstance(value, Tensor) else Tensor(value, _core.float64)
+
+
+def _number(value: Any) -> Any:
+    """A Python number that a graph gave as a tensor."""
+    return value.item() if isinstance(value, Tensor) else value
+
+
+def kind_of(value: Any) -> tuple:
+    """What a path depends on of a result."""
+    if isinstance(value, Tensor):
+        return ("tensor", value.dtype, tuple(value.shape))
+    if isinstance(value, (tuple, list)):
+        return (type(value), *map(kind_of, value))
+    if isinstance(value, _DECIDING):
+        return ("constant", type(value), value)
+    return ("object", type(_object(value)))
+
+
+class Session:
+    """A run that is traced part by part. Slots hold the real values: of the arguments, of graphs' outputs, of steps' results."""
+
+    def __init__(self, tracer: Any, inputs: list, root: Node, done: Done):
+        self.tracer, self.slots = tracer, list(inputs)
+        self.root = self.node = root
+        self.inputs = list(range(len(inputs)))  # slots of the inputs of the current trace
+        self.done = list(done.results)  # of graphs and steps that this run has already made
+        self.steps = 0
+        self.committed = done.committed
+        self.before, self.random = done.before, done.random
+        self.first_fact = 0
+        self.met_error = False  # a step gave an exception, another one on each run
+
+    # ---- steps ------------------------------------------------------------------------------------------------------
+    def possible(self) -> bool:
+        """Whether a line can run eagerly here: on the main way of the program, where everything before has happened."""
+        tracer = self.tracer
+        if tracer.arms or tracer.in_gradient or tracer.trace.depth:
+            return False
+        return not tracer.cells.current(tracer.arguments)  # these go back to the caller at the end
+
+    def call(self, reason: Unsupported, function: Any, args: Any, kwargs: Any, pure: bool) -> Any:
+        """The result of a call that is made on real values; `reason` says why it must be."""
+        endless = self.steps >= _MAX_STEPS and not self.committed
+        if not self.possible() or endless or isinstance(reason, Inseparable):
+            raise reason
+        if isinstance(function, types.MethodType) and isinstance(function.__self__, Tensor):
+            function, args = function.__func__, [function.__self__, *args]
+        holds((function, tuple(args), dict(kwargs)), _refuse_in_call)
+        if not _only_reads(function) and any(map(_is_mutable, [*args, *kwargs.values()])):
+            raise Inseparable(
+                "a list, dict or set made in compiled code is given to what may change or keep it"
+            )
+        self.steps += 1
+        self.tracer.warn_break(locate(reason, self.tracer.error_places()))
+        tensors = self._finish_graph()
+        build = self._template((function, tuple(args), dict(kwargs)), tensors)
+        self.committed |= not pure
+        step = self.node.step = self.node.step or Step(build, pure)
+        if self.done:
+            kind, value = self.done.pop(0)
+        else:
+            kind, value = step.run(self.slots)
+        self._enter(kind)
+        self._begin_graph(tensors)
+        if kind[0] == "error":
+            self.met_error = True
+            raise value
+        return self._wrap(value)
+
+    def _enter(self, kind: tuple) -> None:
+        following = self.node.next
+        if kind in following:
+            self.node = following[kind]
+            return
+        self.node = Node()
+        if len(following) < _MAX_PATHS:
+            following[kind] = self.node
+        elif not self.committed:
+            raise Unsupported(
+                f"a line that runs eagerly gave more than {_MAX_PATHS} kinds of results"
+            )
+
+    def _finish_graph(self) -> list[Kept]:
+        """Runs what has been traced; the symbolic tensors that are alive."""
+        trace, node = self.tracer.trace, self.node
+        self.records_facts()
+        kept: list[Kept] = []
+        outputs: list[Tensor] = []
+        live = trace.live()
+        if (
+            len(live) > _MANY_ALIVE
+        ):  # most wait for the collector: they would be computed, kept and carried for nothing
+            live = None
+            gc.collect()
+            live = trace.live()
+        places = {} if node.outputs is None else node.outputs
+        for tensor, at, weak, when in live:
+            if at < 0 and node.outputs is None:
+                places[when] = len(outputs)
+                outputs.append(tensor)
+            if at >= 0:
+                kept.append((tensor, self.inputs[at], weak, when))
+            elif when in places:  # else it waits for the collector, as it did not the first time
+                kept.append((tensor, len(self.slots) + places[when], weak, when))
+        node.outputs = places
+        effects = trace.has_effects
+        changed = trace.finish(outputs)
+        if node.graph is None and (outputs or changed or effects):
+            node.inputs, node.graph = (
+                list(self.inputs),
+                _core.compile(trace, self.tracer.device, self.tracer.fast),
+            )
+            node.graph.replace(self.tracer.replaced)
+            self.tracer.replaced = []
+            node.changed = changed
+        trace.close()
+        node.acts = self.tracer.acts
+        self.committed |= node.acts  # to raise, or not to, may be done again
+        if self.done:  # an earlier attempt of this run did it
+            self.slots.extend(self.done.pop(0))
+        else:
+            node.run_graph(self.slots, self.before)
+        return kept
+
+    def _begin_graph(self, tensors: list[Kept]) -> None:
+        self.tracer.restart()
+        self.inputs = []
+        for tensor, slot, weak, when in tensors:
+            self.tracer.trace.adopt(tensor, weak, when)
+            self.inputs.append(slot)
+
+    def records_facts(self) -> None:
+        """What was read since the last step must hold when a later run comes here."""
+        facts = self.tracer.guards.facts
+        if not self.node.facts:
+            self.node.facts = facts[self.first_fact :]
+            self.node.guards = _core.Guards(self.node.facts)
+        self.first_fact = len(facts)
+
+    # ---- values -----------------------------------------------------------------------------------------------------
+    def _template(self, value: Any, tensors: list[Kept]) -> Callable[[list], Any]:
+        slots = {id(t): (slot, weak) for t, slot, weak, _ in tensors}
+
+        def make_leaf(v: Any) -> Callable[[list], Any] | None:
+            if isinstance(v, HostValue):
+                at = v.slot
+                return lambda got: got[at]
+            if isinstance(v, Tensor) and id(v) in slots:
+                at, weak = slots[id(v)]
+                return lambda got: _number(got[at]) if weak else got[at]
+            if isinstance(v, slice):
+                parts = maker((v.start, v.stop, v.step), make_leaf)
+                return lambda got: slice(*parts(got))
+            owner = getattr(v, "__self__", None)
+            if isinstance(owner, _OWNERS) and not isinstance(v, type):
+                inner = maker(owner, make_leaf)
+                return lambda got: getattr(inner(got), v.__name__)
+            return None
+
+        return maker(value, make_leaf)
+
+    def _wrap(self, value: Any) -> Any:
+        """A result as tracing goes on with it; its tensors and objects lie in slots."""
+        if isinstance(value, Tensor):
+            self.slots.append(value)
+            self.inputs.append(len(self.slots) - 1)
+            return self.tracer.trace.add_parameter(value.dtype, list(value.shape))
+        if isinstance(value, (tuple, list)):
+            items = [self._wrap(v) for v in value]
+            return value._make(items) if hasattr(value, "_make") else type(value)(items)
+        if isinstance(value, _DECIDING):
+            return value
+        self.slots.append(_object(value))
+        return HostValue(self, len(self.slots) - 1)
+
+    def value(self, host: HostValue) -> Any:
+        """The real value behind a HostValue."""
+        return self.slots[host.slot]
+
+    def operate(self, function: Callable, *operands: Any) -> Any:
+        """An operator with a HostValue. A number beside a tensor is an input of the graph, everything else a step."""
+        if len(operands) == 2 and self.possible():
+            a, b = operands
+            if isinstance(a, Tensor) and isinstance(b, HostValue) and type(self.value(b)) is float:
+                return function(a, self._number(b))
+            if isinstance(b, Tensor) and isinstance(a, HostValue) and type(self.value(a)) is float:
+                return function(self._number(a), b)
+        return self.call(decides(), function, operands, {}, _is_plain(self, operands))
+
+    def _number(self, host: HostValue) -> Tensor:
+        slot = host.slot
+        self.inputs.append(slot)
+        return self.tracer.trace.add_parameter(_core.float64, [], weak=True)
+
+    # ---- the end ----------------------------------------------------------------------------------------------------
+    def finish(self, value: Any) -> Any:
+        """The value of the whole call, made of slots; later runs that come this way make it likewise."""
+        build = self._template(value, self._finish_graph())
+        self.node.place = build
+        return build(self.slots)
+
+    def fail(self, error: Remembered) -> None:
+        """The call raises an error, and so do later runs that come this way."""
+        self._finish_graph()
+        if error.lasts and not self.met_error:
+            self.node.place = error.raise_again
+
+    def undo(self) -> bool:
+        """Takes back what the finished parts did, so that the call can run again from its beginning; False if it cannot be."""
+        if self.committed:
+            return False
+        for parameter, value in self.before.values():
+            parameter._write(value)
+        _core.set_random_state(*self.random)
+        return True
+
+
+def slots_of(value: Any, slots: list) -> None:
+    """Puts a step's result into slots, in the order of Session._wrap."""
+    if isinstance(value, (tuple, list)):
+        for item in value:
+            slots_of(item, slots)
+    elif isinstance(value, Tensor) or not isinstance(value, _DECIDING):
+        slots.append(_object(value))
+
+
+class Unknown(Exception):
+    """A run left the known paths."""
+
+    def __init__(self, done: Done):
+        super().__init__()
+        self.done = done
+
+
+def follow(root: Node, inputs: list) -> Any:
+    """Runs along the known paths, to the value at their end."""
+    slots, node = list(inputs), root
+    done = Done()
+    while node.place is None:
+        if node.step is None:
+            raise Unknown(done)
+        try:
+            outputs = node.run_graph(slots, done.before)
+        except Inseparable:  # of these arguments; it is met again where the call is traced
+            raise Unknown(done) from None
+        kind, value = node.step.run(slots)
+        done.results += [outputs, (kind, value)]
+        done.committed |= node.acts or not node.step.pure
+        following = node.next.get(kind)
+        if following is None or not following.holds():
+            node.next.pop(kind, None)
+            raise Unknown(done)
+        if kind[0] != "error":
+            slots_of(value, slots)
+        node = following
+    try:
+        node.run_graph(slots, done.before)
+    except Inseparable:
+        raise Unknown(done) from None
+    return node.place(slots)
+
+
+def _is_plain(session: Session, values: Any) -> bool:
+    """Numbers, strings and arrays: what is done to them can be done again."""
+    for v in values:
+        if isinstance(v, HostValue):
+            v = session.value(v)
+        root = type(v).__module__.split(".")[0]
+        if root not in ("builtins", "numpy", "mindspore"):
+            return False
+    return True

@@ -1,0 +1,394 @@
+"""Where compiled code is entered: look up by the types of the arguments, check the guards, run; or compile."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import types
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+from mindspore import _core, context, tuning
+from mindspore._core import Tensor
+from mindspore.common import _late
+from mindspore.common.jit_config import JitConfig
+from mindspore.compile.program.failures import is_of_program
+from mindspore.compile.program.tracebacks import hide
+from mindspore.compile.values.numbers import as_tensor, is_number
+from mindspore.compile.versions.cache import Cache, inputs_of, key_of, look_up
+from mindspore.compile.versions.compilation import Compilation
+from mindspore.compile.versions.homes import home_for, home_of
+from mindspore.compile.versions.remembered import FailedEntry
+from mindspore.compile.versions.signature import Signature, Sizes, declared
+from mindspore.compile.walk.tracer import Tracer, current
+
+
+@dataclasses.dataclass
+class Target:
+    """What is compiled, and how: its versions, what traces it, the same as plain Python, and what was declared of it."""
+
+    cache: Cache
+    function: Callable[[Tracer, list, dict], Any]
+    eager: Callable
+    strict: bool = False  # what cannot be compiled is an error
+    signature: Signature | None = None
+    fast: bool = True  # the passes that only make it faster may run
+
+    def key_of(self, args: tuple, kwargs: dict, sizes: list[Sizes | None] | None = None) -> tuple:
+        """What a version depends on."""
+        return _with_passes(key_of(args, kwargs, sizes), self.fast)
+
+    def look_up(self, args: tuple, kwargs: dict) -> tuple[tuple, list]:
+        """What a version depends on, and the tensors among the arguments."""
+        key, tensors = look_up(args, kwargs)
+        return _with_passes(key, self.fast), tensors
+
+    def compilation(self, args: tuple, kwargs: dict) -> Compilation:
+        """An attempt to make a version."""
+        fast = self.fast and context.fast()
+        return Compilation(self.cache, self.function, args, kwargs, self.strict, fast)
+
+
+def _with_passes(key: tuple, fast: bool) -> tuple:
+    """A key, and whether the passes that only make code faster run."""
+    return key if fast and context.fast() else ("plain", *key)
+
+
+def run_target(target: Target, args: tuple, kwargs: dict) -> Any:
+    """Runs the version for these arguments."""
+    cache = target.cache
+    sizes = target.signature.sizes(args, kwargs) if target.signature else None
+    if sizes is not None and not cache.static:
+        return _run_open(target, args, kwargs, sizes)
+    key, tensors = target.look_up(args, kwargs)
+    entry = cache.find(key)
+    if entry is not None:
+        return entry.run(args, kwargs, target.eager, tensors)
+    compilation = target.compilation(args, kwargs)
+    entry = _find_for_numbers(compilation, key)
+    if entry is None:
+        entry = cache.get(key, None, compilation.run)
+    return compilation.result() if compilation.has_value else entry.run(args, kwargs, target.eager)
+
+
+def require_whole(target: Target, args: tuple, kwargs: dict) -> None:
+    """Raises what is wrong where these arguments have no version that is compiled whole."""
+    with _core.NoRecord():
+        key, _ = target.look_up(args, kwargs)
+        entry = target.cache.get(key, None, target.compilation(args, kwargs).run)
+    if isinstance(entry, FailedEntry) and entry.refused:
+        entry.error.raise_again()
+
+
+def _find_for_numbers(
+    compilation: Compilation,
+    key: tuple,
+    inputs: list | None = None,
+    sizes: list[Sizes | None] | None = None,
+) -> Any:
+    """A version in which the numbers that changed between calls are inputs, and `sizes` are open; None where nothing changed,
+    or a number decides what must be known while compiling."""
+    cache = compilation.cache
+    values = [*compilation.args, *compilation.kwargs.values()]
+    if not any(map(is_number, values)):
+        return None
+    masked, places = cache.numbers.masked(key, values)
+    wanted = cache.numbers.next(masked, values, places)
+    if not wanted or cache.numbers.tried(masked):
+        return None
+    chosen = tuple(sorted(wanted))
+    kept = tuple((i, repr(values[i])) for i in places if i not in wanted)
+    if inputs is not None:
+        inputs = inputs + [as_tensor(values[i]) for i in chosen]
+    make = functools.partial(compilation.open, sizes, chosen)
+    try:
+        entry = cache.get(("numbers", chosen, kept, *masked), inputs, make)
+    except Exception as error:
+        if not is_of_program(error):
+            raise
+        # The numbers stay constants, and an error of the program comes again.
+        cache.numbers.keep(masked, frozenset())
+        return None
+    cache.numbers.keep(masked, wanted)
+    return entry
+
+
+def _run_open(target: Target, args: tuple, kwargs: dict, sizes: list[Sizes | None]) -> Any:
+    """As run_target, with open sizes: one version serves all of them, unless something in the function depends on them."""
+    cache = target.cache
+    key = target.key_of(args, kwargs, sizes)
+    inputs = inputs_of((args, kwargs))
+    entry = cache.find(("open", *key), inputs)
+    if entry is None and cache.failed:
+        entry = cache.failure(target.key_of(args, kwargs))
+    if entry is not None:
+        return entry.run(args, kwargs, target.eager)
+    compilation = target.compilation(args, kwargs)
+    entry = _find_for_numbers(compilation, key, inputs, sizes)
+    if entry is not None:
+        return entry.run(args, kwargs, target.eager)
+    try:
+        make = functools.partial(compilation.open, sizes)
+        entry = cache.get(("open", *key), inputs, make)
+    except Exception as error:
+        if not is_of_program(error):
+            raise
+        # What can be compiled for the sizes of this call must not fail.
+        result = run_target(dataclasses.replace(target, signature=None), args, kwargs)
+        cache.give_up_open_sizes(error)
+        return result
+    return entry.run(args, kwargs, target.eager)
+
+
+# ---- cells --------------------------------------------------------------------------------------------------------------
+def _cache_of_cell(cell: Any) -> Cache:
+    cache = cell.__dict__.get("_compiled_versions")
+    if cache is None:
+        cache = Cache(type(cell).__name__, cell.construct)
+        object.__setattr__(cell, "_compiled_versions", cache)
+    return cache
+
+
+def run_cell(cell: Any, args: tuple, kwargs: dict) -> Any:
+    """A Cell called in GRAPH_MODE."""
+    recording = _core.is_recording()
+    state = cell.__dict__
+    cache = state.get("_compiled_versions")
+    if cache is None:
+        cache = _cache_of_cell(cell)
+    elif not recording and state.get("_signature") is None:
+        # The common case: as run_target, with nothing prepared.
+        key, tensors = look_up(args, kwargs)
+        entry = cache.find(_with_passes(key, state.get("_fast", True)))
+        if entry is not None:
+            return entry.run(args, kwargs, lambda *a, **k: cell._run_eagerly(a, k), tensors)
+    return (run_recorded if recording else run_target)(_target_of(cell, cache), args, kwargs)
+
+
+def _target_of(cell: Any, cache: Cache) -> Target:
+    reference = weakref.ref(cell)
+    return Target(
+        cache,
+        lambda tracer, a, k: tracer.call_construct(reference(), a, k),
+        lambda *a, **k: cell._run_eagerly(a, k),
+        cell.__dict__.get("_strict", False),
+        cell.__dict__.get("_signature"),
+        cell.__dict__.get("_fast", True),
+    )
+
+
+def compile_cell(cell: Any, args: tuple, kwargs: dict) -> None:
+    """Makes the version of a Cell for these arguments, which is run when it is called."""
+    cache = _cache_of_cell(cell)
+    target = _target_of(cell, cache)
+    with _core.NoRecord():
+        sizes = target.signature.sizes(args, kwargs) if target.signature else None
+        compilation = target.compilation(args, kwargs)
+        if sizes is None or cache.static:
+            cache.get(target.key_of(args, kwargs), None, compilation.run)
+        else:
+            key = ("open", *target.key_of(args, kwargs, sizes))
+            make = functools.partial(compilation.open, sizes)
+            cache.get(key, inputs_of((args, kwargs)), make)
+
+
+def run_recorded(target: Target, args: tuple, kwargs: dict) -> Any:
+    """As run_target, while eager code records a gradient."""
+    if not (_core.records_whole_calls() and target.fast and context.fast()):
+        return target.eager(*args, **kwargs)
+    from mindspore.compile.versions import recorded
+
+    return recorded.run(target, args, kwargs)
+
+
+def run_eager_cell(cell: Any, args: tuple, kwargs: dict) -> Any:
+    """A Cell with set_grad() called in PYNATIVE_MODE."""
+    from mindspore.ops import _grad
+
+    if _core.is_recording():
+        return cell._run_eagerly(args, kwargs)
+    return _grad.record_cell(cell, lambda *a, **k: cell._run_eagerly(a, k), args, kwargs)
+
+
+def run_grad(function: Any, args: tuple, kwargs: dict) -> Any:
+    """A gradient function called in GRAPH_MODE, or that of a function decorated with jit."""
+    cache = function.__dict__.get("_compiled_versions")
+    if cache is None:
+        cache = function._compiled_versions = _cache_of_gradient(function)
+    from mindspore.compile.walk import gradients
+
+    target = Target(
+        cache,
+        lambda tracer, a, k: gradients.grad_in_trace(tracer, function, tuple(a), k),
+        lambda *a, **k: function._run_eager(a, k),
+        *options_of(function.fn),
+    )
+    return run_target(target, args, kwargs)
+
+
+_MAX_GRADIENTS = 16
+
+
+def _cache_of_gradient(gradient: Any) -> Cache:
+    """Kept with what is differentiated: grad(f) is often made anew for every step."""
+    weights = gradient.weight_list()
+    settings = (gradient.name, gradient.positions, gradient.sens_param, gradient.has_aux)
+    results = (gradient.with_value, gradient.return_ids, gradient.weights is None)
+    strict = options_of(gradient.fn)[0]
+    key = (settings, results, strict, isinstance(gradient.weights, Tensor), *map(id, weights))
+    home, inner = home_for(gradient.fn)
+    caches = home.setdefault(("gradients", inner), {})
+    if key not in caches:
+        function = getattr(gradient.fn, "construct", gradient.fn)
+        # With the weights, so that no others get their ids.
+        caches[key] = Cache(gradient.__name__, function), weights
+        while len(caches) > _MAX_GRADIENTS:
+            del caches[next(iter(caches))]
+    return caches[key][0]
+
+
+def options_of(function: Any) -> tuple[bool, Signature | None, bool]:
+    """Whether a cell or decorated function that is differentiated must be compiled, its declared inputs, and whether fast."""
+    if isinstance(function, JitFunction):
+        return function.fullgraph, function.signature, function.fast
+    state = function.__dict__ if isinstance(function, _late.cell_class) else {}
+    return state.get("_strict", False), state.get("_signature"), state.get("_fast", True)
+
+
+def _eagerly(function: Callable) -> Callable:
+    """A function that runs as it is; a Cell's call would compile it."""
+    if isinstance(function, _late.cell_class):
+        return lambda *args, **kwargs: function._run_eagerly(args, kwargs)
+    return function
+
+
+# ---- decorated functions --------------------------------------------------------------------------------------------------
+class JitFunction:
+    """A function that is compiled on each new combination of argument types."""
+
+    _ms_compiled = True
+
+    def __init__(
+        self,
+        fn: Callable,
+        owner: Any = None,
+        cache: Cache | None = None,
+        fullgraph: bool = False,
+        signature: Signature | None = None,
+        fast: bool = True,
+    ):
+        functools.update_wrapper(
+            self, fn
+        )  # first: it copies attributes, and a gradient function has an `fn` too
+        self.fn, self.owner, self.fullgraph, self.signature = fn, owner, fullgraph, signature
+        self.fast = fast
+        self.cache = cache or Cache(getattr(fn, "__qualname__", type(fn).__name__), fn)
+
+    def bound_function(self) -> Any:
+        """The plain function, bound to its object if it is a method."""
+        return self.fn if self.owner is None else types.MethodType(self.fn, self.owner)
+
+    def __get__(self, instance: Any, kind: Any = None) -> Any:
+        if instance is None:
+            return self
+        caches = home_of(instance, "_compiled_methods")
+        cache = caches.get(self.fn)
+        if cache is None:
+            cache = caches[self.fn] = Cache(self.cache.name, types.MethodType(self.fn, instance))
+        signature = self.signature and self.signature.bound()
+        return JitFunction(self.fn, instance, cache, self.fullgraph, signature, self.fast)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        function = self.bound_function()
+        if _core.is_tracing():
+            tracer = current()
+            assert tracer is not None
+            return tracer.call(function, list(args), kwargs, None)
+        target = Target(
+            self.cache,
+            lambda tracer, a, k: tracer.call(function, a, k, None),
+            _eagerly(function),
+            self.fullgraph,
+            self.signature,
+            self.fast,
+        )
+        run = run_recorded if _core.is_recording() else run_target
+        try:
+            return run(target, args, kwargs)
+        except Exception as error:
+            hide(error)
+            raise
+
+
+def jit(
+    fn: Callable | None = None,
+    mode: str = "PSJit",
+    input_signature: Any = None,
+    hash_args: Any = None,
+    jit_config: Any = None,
+    compile_once: bool = False,
+    *,
+    fullgraph: bool = False,
+    **options: Any,
+) -> Any:
+    """Compiles a function, method or Cell: `@jit`, `@jit(...)` or `jit(f)`.
+
+    Args:
+        input_signature: a Tensor, or a tuple of them, that describes the first arguments. Tensor(shape=[None, 3],
+            dtype=mindspore.float32) leaves the first size open: one compile serves them all.
+        jit_config: a JitConfig; its syntax level "STRICT" is `fullgraph`, its jit_level "O0" turns fusion off.
+        fullgraph: what cannot be compiled is an error; otherwise it runs eagerly, with a warning.
+
+    The remaining arguments choose among compilers of other devices and are accepted.
+    """
+    del mode, hash_args, compile_once, options
+    if jit_config is not None and not isinstance(jit_config, JitConfig):
+        raise TypeError(
+            f"For 'jit', 'jit_config' must be a JitConfig, but got {type(jit_config).__name__}."
+        )
+    if not isinstance(fullgraph, bool):
+        raise TypeError(
+            f"For 'jit', 'fullgraph' must be a bool, but got {type(fullgraph).__name__}."
+        )
+    strict = fullgraph or (jit_config is not None and jit_config.strict)
+    fast = jit_config is None or jit_config.fast
+    if jit_config is not None:
+        tuning.raise_budget(jit_config.tune_budget)
+
+    def wrap(function: Callable) -> Any:
+        if isinstance(function, JitFunction):
+            return function
+        if not callable(function):
+            raise TypeError(
+                f"For 'jit', the argument must be a function, method or Cell, but got {type(function).__name__}."
+            )
+        if isinstance(function, types.MethodType):
+            owner, signature = function.__self__, declared(function, input_signature)
+            return JitFunction(
+                function.__func__, owner, fullgraph=strict, signature=signature, fast=fast
+            )
+        return JitFunction(
+            function, fullgraph=strict, signature=declared(function, input_signature), fast=fast
+        )
+
+    return wrap if fn is None else wrap(fn)
+
+
+def ms_function(
+    fn: Callable | None = None,
+    input_signature: Any = None,
+    hash_args: Any = None,
+    jit_config: Any = None,
+) -> Any:
+    """`jit` under the name of the first releases."""
+    return jit(fn, input_signature=input_signature, hash_args=hash_args, jit_config=jit_config)
+
+
+def clear_cache(function: Any) -> None:
+    """Forgets the compiled versions of a function or cell."""
+    names = "versions", "gradients", "methods", "transforms"
+    for name in (f"_compiled_{kind}" for kind in names):
+        getattr(function, "__dict__", {}).pop(name, None)
+    if isinstance(function, JitFunction):
+        function.cache.clear()

@@ -1,0 +1,83 @@
+"""Errors that a call raises every time, as long as what led to them holds: they are found once, and each later call raises another
+one like it at once."""
+
+from __future__ import annotations
+
+import copy
+import types
+from typing import Any, NoReturn
+
+from mindspore import _core
+from mindspore.compile.program.errors import Unsupported, calling_place, located_as
+
+# What may not come again, although nothing changed that a program reads.
+_OF_THE_MOMENT = (ImportError, OSError, MemoryError, RecursionError)
+_SIMPLE = (str, bytes, int, float, complex, bool, type(None))
+_MAKING = ("__new__", "__init__", "__reduce__", "__reduce_ex__", "__setstate__")
+
+
+class Remembered:
+    """A located error; `raise_again` raises one like it, which shows the line that calls now. `lasts`: that is what the program
+    would raise. Otherwise it is the error itself, for one call."""
+
+    def __init__(self, located: Any):
+        original, places, called = located._ms_original, located._ms_places, calling_place()
+        refused = isinstance(original, Unsupported)
+        if refused:
+            original = located.error or TypeError()
+        self.text = located._ms_text
+        self.places = places[:-1] if places[-1:] == called else places
+        self.lasts = refused or _lasts(original)
+        self.original = _copy(original) if self.lasts else None
+        self.located = None if self.lasts else located
+
+    def raise_again(self, *_: Any) -> NoReturn:
+        """Raises it."""
+        error = self.located
+        if error is None:
+            places = [*self.places, *calling_place()]
+            error = located_as(_copy(self.original), self.text, places)
+        raise error from error.__cause__
+
+
+def _lasts(error: BaseException | None) -> bool:
+    if error is None:
+        return True
+    made = (getattr(type(error), name, None) for name in _MAKING)
+    if any(isinstance(function, types.FunctionType) for function in made):
+        return False  # code of the program, which may do anything
+    if isinstance(error, _OF_THE_MOMENT) and not hasattr(error, "_ms_raised"):
+        return False
+    return all(isinstance(a, _SIMPLE) for a in error.args) and _lasts(error.__cause__)
+
+
+def _copy(error: Any) -> Any:
+    """Another one like it, without what its compilation noted."""
+    copied = copy.copy(error)
+    copied.__dict__.pop("_ms_expression", None)
+    if hasattr(error, "__notes__"):
+        copied.__notes__ = list(error.__notes__)
+    if error.__cause__ is not None:
+        copied.__cause__ = _copy(error.__cause__)
+    return copied
+
+
+class FailedEntry:
+    """A version of a function that fails: what it does before is done, then the error raised. `refused`: what cannot be compiled
+    is an error."""
+
+    graph = None
+
+    def __init__(self, facts: list, error: Remembered, before: Any = None, refused: bool = False):
+        self.facts, self.guards = facts, _core.Guards(facts)
+        self.error, self.before, self.refused = error, before, refused
+
+    def fits(self, inputs: list | None) -> bool:
+        """Whether what led to the error still holds."""
+        return self.guards.check() < 0
+
+    def run(self, args: tuple, kwargs: dict, eager: Any, tensors: list | None = None) -> NoReturn:
+        """Raises the error."""
+        if self.before is not None:
+            self.before.run(args, kwargs, eager, tensors)
+        self.error.raise_again()

@@ -1,0 +1,578 @@
+"""What a call inside compiled code does: users' functions and cells are parsed, library code runs as it is, and plain Python runs
+on values that are known."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import dataclasses
+import functools
+import inspect
+import os
+import types
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from mindspore import _core
+from mindspore._core import SymbolicInt, Tensor
+from mindspore.common import _late
+from mindspore.common._tree import holds
+from mindspore.compile.decided.heap import MUTATING, contents_of, same_contents, set_contents
+from mindspore.compile.program.errors import Inseparable, Unsupported, is_located, locate, refusal
+from mindspore.compile.program.source import NoSource, find_source
+from mindspore.compile.values import effects
+from mindspore.compile.values import guards as facts
+from mindspore.compile.values.host_values import HostValue, has_host
+from mindspore.compile.values.nested import NestedFunction
+from mindspore.compile.values.numbers import NumberDecides, holds_number
+from mindspore.compile.values.stand_ins import is_unknown, needs_value
+from mindspore.compile.values.values import Choice, replace_leaves
+from mindspore.compile.walk.frame import Frame, bind_arguments
+from mindspore.compile.walk.generators import Generator, is_generator
+from mindspore.compile.walk.onlookers import looks_at_frames
+from mindspore.compile.walk.python_builtins import SPECIAL
+from mindspore.ops.primitive import Primitive
+
+_LIBRARY = "mindspore."
+# Of this package, too, what reads settings that users may change between calls.
+_PARSED = (
+    "mindspore.nn",
+    "mindspore.experimental",
+    "mindspore.mint.optim",
+    "mindspore.model_zoo",
+    "mindspore.train.amp",
+)
+
+
+def is_library(function: Any) -> bool:
+    """Functions of this package run as they are; cells and users' functions are parsed."""
+    module = getattr(function, "__module__", None) or ""
+    return module.startswith(_LIBRARY) and not (
+        module.startswith(_PARSED) or getattr(function, "_ms_parsed", False)
+    )
+
+
+def _is_of_cells(function: Any) -> bool:
+    """Methods that all cells have run as they are, too."""
+    return (getattr(function, "__module__", None) or "").startswith("mindspore.nn.cell")
+
+
+class Calls:
+    """Mixin of Tracer."""
+
+    lazily: bool  # see Iterators
+
+    def call(self, function: Any, args: list, kwargs: dict, frame: Frame | None) -> Any:
+        """Calls anything."""
+        if isinstance(function, Choice):
+            return self.split(function, lambda f: self.call(f, args, kwargs, frame))
+        session = self.session
+        if session is not None and session.steps:
+            if isinstance(function, HostValue):
+                return function(*args, **kwargs)
+            if _is_plain(function) and not _makes_dict(function, args) and has_host((args, kwargs)):
+                return self._run(function, args, kwargs)
+        special = SPECIAL.get(function) if _hashable(function) else None
+        if special is not None:
+            return self.split_arguments(args, kwargs, lambda a, k: special(self, a, k))
+        if isinstance(function, NestedFunction):
+            return self._parse_nested(function, args, kwargs)
+        if isinstance(function, types.MethodType):
+            return self._call_method(function, args, kwargs, frame)
+        if isinstance(function, types.FunctionType):
+            return self._call_function(function, args, kwargs)
+        if isinstance(function, _core.CheckedFunction):
+            return self._call_checked(function, args, kwargs, frame)
+        if isinstance(function, functools.partial):
+            if id(function) not in self.made:
+                self.guards.content(function.keywords)
+            return self.call(
+                function.func, [*function.args, *args], {**function.keywords, **kwargs}, frame
+            )
+        if isinstance(function, _late.cell_class):
+            return self._call_cell(function, args, kwargs)
+        if getattr(type(function), "_ms_compiled", False):  # a function decorated with jit
+            return self._call_compiled(function, args, kwargs, frame)
+        if isinstance(function, type):
+            return self.instantiate(function, args, kwargs)
+        method = self.special_method(function, "__call__")
+        if method is not None:
+            return self.call(method, args, kwargs, frame)
+        for value in (function, *args):
+            if isinstance(value, Primitive):
+                self.guards.item(value.__dict__, "attrs", value.attrs)
+        owner = getattr(function, "__self__", None)
+        if isinstance(owner, facts.MUTABLE) and function.__name__ in MUTATING:
+            self.check_mutable(owner)
+        if function is object.__setattr__ and len(args) == 3:
+            return self.set_attribute(*args)
+        if isinstance(function, types.MethodWrapperType) and len(args) == 2:
+            if function.__name__ == "__setattr__":
+                return self.set_attribute(owner, *args)
+        return self._run(function, args, kwargs)
+
+    def _call_compiled(self, function: Any, args: list, kwargs: dict, frame: Frame | None) -> Any:
+        """A function decorated with jit. Where it says fullgraph=True, what cannot be compiled in it is an error here too."""
+        inner, session = function.bound_function(), self.session
+        if not function.fullgraph or session is None or has_host((args, kwargs)):
+            return self.call(inner, args, kwargs, frame)
+        self.session = None
+        try:
+            return self.call(inner, args, kwargs, frame)
+        except Unsupported as reason:
+            raise refusal(locate(reason, self.error_places(reason))) from None
+        finally:
+            self.session = session
+
+    def _call_method(
+        self, function: types.MethodType, args: list, kwargs: dict, frame: Frame | None
+    ) -> Any:
+        owner, inner = function.__self__, function.__func__
+        if isinstance(inner, NestedFunction) or not isinstance(inner, types.FunctionType):
+            return self.call(inner, [owner, *args], kwargs, frame)
+        if isinstance(owner, _late.cell_class) and inner.__name__ == "__call__":
+            return self._call_cell(owner, args, kwargs)
+        if is_library(inner) or _is_of_cells(inner):
+            if isinstance(owner, Tensor):
+                return self._run(function, args, kwargs)
+            return self.split_arguments(
+                args, kwargs, lambda a, k: self._run_library(function, a, k)
+            )
+        return self._call_function(inner, [owner, *args], kwargs)
+
+    def _run_library(self, function: Any, args: list, kwargs: dict) -> Any:
+        return self.with_numbers(args, kwargs, lambda a, k: self._call_plainly(function, a, k))
+
+    def _call_function(self, function: types.FunctionType, args: list, kwargs: dict) -> Any:
+        constant = getattr(function, "_ms_constexpr", None)
+        if constant is not None and self.has_traced((args, kwargs)):
+            if constant:
+                raise Unsupported(
+                    f"'{function.__name__}' is a constexpr: its arguments must be known while compiling"
+                )
+        elif is_library(function) or constant is not None or is_standard(function):
+            return self._run(function, args, kwargs)
+        if looks_at_frames(function, args):
+            return self._run(function, args, kwargs)
+        self.guards.code(function)
+        try:
+            source = find_source(function)
+        except NoSource as reason:
+            return self._run_without_source(function, args, kwargs, str(reason))
+        if isinstance(source.node, ast.AsyncFunctionDef):
+            refusal = Unsupported(f"'{function.__name__}' is a coroutine, which cannot be compiled")
+            if self.session is None:
+                raise refusal
+            return self.session.call(refusal, function, args, kwargs, False)
+        cells = dict(zip(function.__code__.co_freevars, function.__closure__ or ()))
+        frame = Frame(self, source, function.__globals__, cells)
+        frame.env = bind_arguments(
+            source.node,
+            function.__name__,
+            args,
+            kwargs,
+            [self.fact(d) for d in self._defaults(function)],
+            function.__kwdefaults__ or {},
+        )
+        frame.first_argument = args[0] if args else None
+        if inspect.isgeneratorfunction(function):
+            return Generator(self, frame, source.node)
+        return self._run_frame(frame, source.node)
+
+    def _call_checked(self, function: Any, args: list, kwargs: dict, frame: Frame | None) -> Any:
+        """A function that checks its arguments; one that is parsed does not do so itself."""
+        if is_library(function):
+            return self._run(function, args, kwargs)
+        if _is_of_cells(function):
+            return self.split_arguments(
+                args, kwargs, lambda a, k: self._run_library(function, a, k)
+            )
+        args, kwargs = self._call_plainly(function.accept, args, kwargs)
+        return self.call(function.__wrapped__, args, kwargs, frame)
+
+    def _defaults(self, function: types.FunctionType) -> tuple:
+        """Default values, which are facts where they can change."""
+        found = function.__defaults__ or ()
+        named = function.__kwdefaults__ or {}
+        if found or named:
+            self.guards.attribute(function, "__defaults__", function.__defaults__)
+            self.guards.attribute(function, "__kwdefaults__", function.__kwdefaults__)
+        return found
+
+    def _run_without_source(self, function: Any, args: list, kwargs: dict, reason: str) -> Any:
+        """Methods that Python writes for data classes and the like run as they are. What another function without text reads and
+        changes cannot be seen."""
+        if not (function.__code__.co_filename == "<string>" and function.__name__.startswith("__")):
+            raise Unsupported(reason)
+        try:
+            return self._run(function, args, kwargs)
+        except Unsupported as error:
+            raise Unsupported(f"{error} Moreover, {reason}.") from None
+
+    def _parse_nested(self, function: NestedFunction, args: list, kwargs: dict) -> Any:
+        outer = function.frame
+        frame = Frame(self, outer.source, outer.globals, outer.cells, parent=outer)
+        frame.env = bind_arguments(
+            function.node,
+            function.__name__,
+            args,
+            kwargs,
+            function.defaults,
+            function.keyword_defaults,
+        )
+        if is_generator(function.node):
+            return Generator(self, frame, function.node)
+        return self._run_frame(frame, function.node)
+
+    def _run_frame(self, frame: Frame, node: Any) -> Any:
+        frame.body = node
+        return self.enter_call(frame, node, lambda f: self._run_statements(f, node))
+
+    def _run_statements(self, frame: Frame, node: Any) -> Any:
+        if len(self.places) >= self.max_depth:
+            text = (
+                f"calls are more than {self.max_depth} deep while compiling, the limit of Python; let a value end the "
+                "recursion, or write a loop"
+            )
+            raise Unsupported(text, RecursionError(text))
+        caller, lazily = self.trace.span, self.lazily
+        self.lazily = False
+        self.places.append((frame, caller))
+        try:
+            if isinstance(node, ast.Lambda):
+                frame.at(node.body)
+                return frame.eval(node.body)
+            return frame.run_body(node.body)
+        except Exception as error:
+            if is_located(error):
+                raise
+            located: Any = locate(error, self.error_places(error))
+            located._ms_nested = self.trace.depth > 0
+            raise located from error.__cause__
+        finally:
+            self.lazily = lazily
+            self.places.pop()
+            self.trace.span = caller
+
+    def _call_cell(self, cell: Any, args: list, kwargs: dict) -> Any:
+        from mindspore.compile.walk import gradients
+
+        self.guards.attribute(type(cell), "construct", type(cell).construct)
+        for key in ("training", "requires_grad"):
+            self.get_attribute(cell, key)
+        if cell.requires_grad and not kwargs and not self.in_gradient and self.trace.depth == 0:
+            return gradients.record_cell(self, cell, args)
+        return self.memo.call(self, cell, args, kwargs)
+
+    def call_construct(self, cell: Any, args: list, kwargs: dict) -> Any:
+        """The body of a cell."""
+        if self.get_attribute(cell, "_special"):
+            for key in _SETTINGS:
+                self.get_attribute(cell, key)
+            return cell._run_special(
+                tuple(args), kwargs, lambda a, k: self._run_construct(cell, list(a), k)
+            )
+        return self._run_construct(cell, args, kwargs)
+
+    def _run_construct(self, cell: Any, args: list, kwargs: dict) -> Any:
+        if self.get_attribute(cell, "_compute_type") is not None:
+            args, kwargs = cell._cast_inputs(args, kwargs)
+        construct = self.get_attribute(cell, "construct")
+        return self.call(construct, list(args), kwargs, None)
+
+    def instantiate(self, kind: type, args: list, kwargs: dict) -> Any:
+        """An object of a class, a number of a tensor."""
+        if holds_number((args, kwargs)):
+            raise NumberDecides
+        if kind in (int, float, bool) and args and self.is_traced(args[0]):
+            return self._number(kind, args[0])
+        if kind in (int, float) and args and isinstance(args[0], SymbolicInt):
+            return args[0] if kind is int else args[0].as_tensor(floating=True)
+        if kind is Tensor and args and self.is_traced(args[0]) and _core.is_weak(args[0]):
+            args = [self.trace.strong(args[0]), *args[1:]]
+        made = self._run(kind, args, kwargs)
+        if not isinstance(made, (Tensor, str, int, float)):
+            self.made.add(id(made))
+            self.keep.append(made)
+        return made
+
+    def _number(self, kind: type, value: Tensor) -> Tensor:
+        from mindspore import ops
+
+        if value.size != 1:
+            raise ValueError(
+                "For 'Tensor', what becomes a Python number must have exactly one element, but got shape "
+                f"{list(value.shape)}."
+            )
+        if kind is bool:
+            value = self.truth(value)
+        else:
+            value = ops.cast(value, _core.int64 if kind is int else _core.float64)
+        return _core.op("Number")(value)
+
+    def _run(self, function: Any, args: list, kwargs: dict) -> Any:
+        """Plain Python on values that are known, library code on traced ones, and what neither can do in between two graphs."""
+        return self.split_arguments(args, kwargs, lambda a, k: self._run_known(function, a, k))
+
+    def _run_known(self, function: Any, args: list, kwargs: dict) -> Any:
+        for value in args:
+            if isinstance(value, Iterator):
+                self.check_iterator(value)
+        result = self.with_numbers(args, kwargs, lambda a, k: self._run_between(function, a, k))
+        if any(function is f for f in _COPYING) and hasattr(result, "__dict__"):
+            self.made.add(id(result))
+            self.keep.append(result)
+        return self.note_iterator(result)
+
+    def _run_between(self, function: Any, args: list, kwargs: dict) -> Any:
+        session = self.session
+        if session is None:
+            return self._run_here(function, args, kwargs)
+        steps, parameters = session.steps, self.trace.environment()
+        try:
+            passes = _is_of_container(function) or _makes_dict(function, args)
+            if steps and not passes and has_host((args, kwargs)):
+                raise Unsupported(
+                    f"'{_name(function)}' is given a value that came out of the graph"
+                )
+            return self._run_here(function, args, kwargs)
+        except Unsupported as reason:
+            if session.steps != steps:  # a part of it has been done
+                raise
+            self.trace.restore(parameters)
+            if isinstance(getattr(function, "__self__", None), facts.MUTABLE):
+                if function.__name__ in MUTATING:
+                    raise Inseparable(*reason.args) from None
+            pure = _is_repeatable(function) or self._is_pure_op(function, (args, kwargs))
+            return session.call(reason, function, args, kwargs, pure)
+
+    def _is_pure_op(self, function: Any, arguments: Any) -> bool:
+        """Ops that change nothing but the state of random numbers, which is put back. Of ops in Python, those that are given
+        Parameters might assign to them."""
+        if isinstance(function, _core.OpFunction):
+            return function.repeatable
+        module = getattr(function, "__module__", None) or ""
+        if not module.startswith("mindspore.ops.function."):
+            return False
+        may_be = self.aliases.may_be_parameter
+        return not holds(arguments, lambda v: isinstance(v, _late.parameter_class) or may_be(v))
+
+    def _run_here(self, function: Any, args: list, kwargs: dict) -> Any:
+        owner = getattr(function, "__self__", None)
+        module = getattr(function, "__module__", None) or _module(owner)
+        world = any(v is os.environ for v in (owner, *args))
+        root = "os" if world else module.split(".")[0]
+        if root != "mindspore" and holds_number((args, kwargs)):
+            raise NumberDecides
+        if root in effects.EFFECT_MODULES and inspect.isroutine(function):
+            return effects.emit(self, function, args, kwargs)
+        values = (args, kwargs)
+        if isinstance(owner, str) and (self.has_traced(values) or effects.is_text(values)):
+            return effects.Text(lambda a, k: function(*a, **k), tuple(args), kwargs)
+        if looks_at_frames(function, args):
+            raise Inseparable(f"'{_name(function)}' looks at the frame that calls it")
+        if root in _IMPURE or module.startswith("numpy.random") or _is_impure_builtin(function):
+            raise Unsupported(
+                f"'{_name(function)}' reads or changes what is outside of the program, on every call"
+            )
+        if isinstance(function, types.BuiltinMethodType) and self._may_be_changed_by_methods(owner):
+            raise Unsupported(
+                f"'{_name(function)}' is a method of a {type(owner).__name__} that was made outside of the program, which it "
+                "may change"
+            )
+        if root == "numpy" and self.has_traced(values):
+            raise Unsupported(
+                f"numpy.{_name(function)} needs values, but in a compiled function a tensor's value is known only at run "
+                "time; use the function of mindspore.ops or mindspore.numpy"
+            )
+        result = self._call_watched(function, args, kwargs)
+        if root == "mindspore" and isinstance(result, Tensor) and _core.is_weak(result):
+            # Of numbers, too, an op makes a tensor: of the tensors that they are converted to.
+            args, kwargs = replace_leaves((args, kwargs), self.trace.strong)
+            return self.trace.strong(function(*args, **kwargs))
+        return result
+
+    def _may_be_changed_by_methods(self, owner: Any) -> bool:
+        """An object from outside, of a class of which nothing is known."""
+        if owner is None or isinstance(owner, (type, types.ModuleType, Tensor)):
+            return False
+        known = type(owner).__module__.split(".")[0] in _KNOWN or id(owner) in self.made
+        return not known and not isinstance(owner, _CHANGEABLE)
+
+    def _call_watched(self, function: Any, args: list, kwargs: dict) -> Any:
+        """Calls what may change a list, dict or array from outside: that would happen once, not on every call."""
+        owner = getattr(function, "__self__", None)
+        if function is not functools.partial:
+            for value in (*args, *kwargs.values()):
+                self._refuse_changing(value)
+        watched = [
+            v
+            for v in (owner, *args, *kwargs.values())
+            if isinstance(v, _CHANGEABLE) and self.is_outside(v)
+        ]
+        if not watched or (owner is not None and _name(function) in _READING):
+            return self._call_plainly(function, args, kwargs)
+        before = [copy.copy(v) for v in watched]
+        try:
+            return self._call_plainly(function, args, kwargs)
+        finally:
+            changed = [(v, b) for v, b in zip(watched, before) if not _is_still(v, b)]
+            for value, contents in changed:
+                _put_back(value, contents)
+            if changed:
+                raise Inseparable(
+                    f"'{_name(function)}' changes a {type(changed[0][0]).__name__} that was made outside of the "
+                    "compiled function; copy it first, or return the new value"
+                )
+
+    def _refuse_changing(self, value: Any) -> None:
+        """Refuses a method that somebody else may call, of a list or dict from outside, which it changes."""
+        if isinstance(value, functools.partial):
+            self._refuse_changing(value.func)
+            return
+        owner = value.__self__ if isinstance(value, types.BuiltinMethodType) else None
+        if isinstance(owner, facts.MUTABLE) and _name(value) in MUTATING and self.is_outside(owner):
+            raise Inseparable(
+                f"'{_name(value)}' changes a list or dict from outside, where something else calls it"
+            )
+
+    def _call_plainly(self, function: Any, args: list, kwargs: dict) -> Any:
+        try:
+            return function(*args, **kwargs)
+        except TypeError:
+            if any(isinstance(a, Tensor) and self.aliases.may_be_parameter(a) for a in args):
+                raise Inseparable("a tensor decides which Parameter this is") from None
+            if is_unknown((args, kwargs)):
+                raise needs_value(f"'{_name(function)}'") from None
+            raise
+
+
+# Modules whose objects, lists and the like apart, nothing changes.
+_KNOWN = frozenset(
+    {"builtins", "pybind11_builtins", "numpy", "ml_dtypes", "mindspore", "math", "re", "string"}
+    | {"operator", "_operator", "functools", "itertools", "datetime", "decimal", "fractions"}
+    | {"enum", "types", "typing"}
+)
+_CHANGEABLE = (*facts.MUTABLE, np.ndarray)
+# Methods that change nothing, which are called on what may be large.
+_READING = frozenset(
+    {"get", "keys", "values", "items", "index", "count", "copy", "__contains__"}
+    | {"__len__", "__iter__", "astype", "reshape", "tolist", "item", "sum", "mean", "max", "min"}
+)
+
+
+def _is_still(value: Any, before: Any) -> bool:
+    """Whether a container holds what it held."""
+    if isinstance(value, np.ndarray):
+        return value.shape == before.shape and value.tobytes() == before.tobytes()
+    if isinstance(value, bytearray):
+        return bool(value == before)
+    return same_contents(contents_of(before), contents_of(value))
+
+
+def _put_back(value: Any, before: Any) -> None:
+    if isinstance(value, np.ndarray):
+        value[...] = before
+    elif isinstance(value, bytearray):
+        value[:] = before
+    else:
+        set_contents(value, contents_of(before))
+
+
+def _name(function: Any) -> str:
+    return getattr(function, "__name__", None) or type(function).__name__
+
+
+def _is_plain(function: Any) -> bool:
+    """Builtins and classes that look at their arguments; those that only pass them on are not meant."""
+    plain = isinstance(function, (type, types.BuiltinFunctionType)) and function not in _PASSING
+    return plain and not _is_of_container(function)
+
+
+def _is_of_container(function: Any) -> bool:
+    """Methods of lists and dicts made in compiled code: they hold stand-ins like any value."""
+    return isinstance(getattr(function, "__self__", None), (list, dict, set, tuple))
+
+
+def _makes_dict(function: Any, args: Any) -> bool:
+    """A dict of values, which may be stand-ins like those of any container."""
+    return function is dict and not any(isinstance(a, HostValue) for a in args)
+
+
+_COPYING = (copy.copy, dataclasses.replace)
+_PASSING = (range, map, filter, zip, enumerate, list, tuple, any, all, getattr, hasattr)
+
+
+def _is_repeatable(function: Any) -> bool:
+    """Calls that may be made again as if they had not been made."""
+    owner = getattr(function, "__self__", None)
+    module = getattr(function, "__module__", None) or _module(owner)
+    if isinstance(owner, Tensor):
+        return True
+    if function is print or _is_impure_builtin(function) or module.startswith("numpy.random"):
+        return False
+    return module.split(".")[0] in ("builtins", "numpy", "math", "operator", "itertools", "copy")
+
+
+def _module(owner: Any) -> str:
+    return (owner if isinstance(owner, type) else type(owner)).__module__
+
+
+def _is_impure_builtin(function: Any) -> bool:
+    return any(function is f for f in _IMPURE_BUILTINS)
+
+
+# What these give or do differs from call to call: never while compiling.
+_IMPURE = frozenset(
+    {"random", "time", "datetime", "secrets", "uuid", "io", "_io", "subprocess", "socket"}
+    | {"threading", "posix", "nt", "os", "genericpath", "shutil", "tempfile", "glob"}
+)
+_IMPURE_BUILTINS = (open, input, exec, eval, __import__, globals, locals, vars)
+# What a cell may add to its construct; see nn/_cell_options.py.
+_SETTINGS = (
+    "_compute_type",
+    "_forward_pre_hooks",
+    "_forward_hooks",
+    "_backward_pre_hooks",
+    "_backward_hooks",
+    "_recompute",
+    "_parameter_hooks",
+    "bprop",
+)
+
+
+def _hashable(function: Any) -> bool:
+    return isinstance(function, (type, types.BuiltinFunctionType))
+
+
+def is_standard(function: types.FunctionType) -> bool:
+    """Functions of Python's own modules, and NumPy's, run as they are."""
+    module = (function.__module__ or "").split(".")[0]
+    return module in _STANDARD
+
+
+_STANDARD = {
+    "numpy",
+    "math",
+    "functools",
+    "itertools",
+    "collections",
+    "copy",
+    "operator",
+    "random",
+    "os",
+    "re",
+    "typing",
+    "dataclasses",
+    "enum",
+    "warnings",
+    "contextlib",
+    "abc",
+    "inspect",
+    "logging",
+    "json",
+    "string",
+    "numbers",
+}

@@ -1,0 +1,230 @@
+"""Generators in a function under compilation: a call under way whose statement stack stands still between two items. They advance as
+Python's do, item by item, and other iterators with them, except where a tensor decides whether they do: their state is not one
+that branches could join."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from mindspore._core import Tensor
+from mindspore.compile.program.errors import Unsupported, is_located, locate
+
+_OUTSIDE = (-1, -1)
+_MAX_TAKEN = 100_000
+
+
+class Iterators:
+    """Mixin of Tracer. `iterators`: where each iterator was made, by id."""
+
+    iterators: dict[int, tuple]
+    lazily: bool = False  # items are made when their turn comes
+
+    def position(self) -> tuple:
+        """Where the program is, as far as tensors have decided."""
+        return (self.arms, self.trace.depth)
+
+    def note_iterator(self, value: Any) -> Any:
+        """Remembers where a new iterator was made."""
+        if isinstance(value, Iterator):
+            self.iterators[id(value)] = self.position()
+            self.keep.append(value)
+        return value
+
+    def taken(self, items: Iterator) -> Any:
+        """The items of a generator expression, map or filter: made at once, where nothing can tell, otherwise one by one."""
+        if self.lazily:
+            return self.note_iterator(Lazy(items, [], quiet=False))
+        found: list = []
+        for item in items:
+            if len(found) == _MAX_TAKEN:
+                raise Unsupported(f"more than {_MAX_TAKEN} items are made at once")
+            found.append(item)
+        return self.note_iterator(iter(found))
+
+    def note_outside(self, value: Any) -> None:
+        """Remembers an iterator that was made before: what a run takes of it is gone for the next one."""
+        self.iterators.setdefault(id(value), _OUTSIDE)
+
+    def check_iterator(self, value: Any) -> None:
+        """Before an iterator goes on: each run must do it, and no branch alone."""
+        home = self.iterators.get(id(value))
+        if home is None:  # library code made it
+            self.note_iterator(value)
+            return
+        if home == _OUTSIDE:
+            raise Unsupported("an iterator that was made outside of the compiled function goes on")
+        if home != self.position():
+            raise Unsupported("a tensor decides whether an iterator goes on")
+
+
+class Yielded:
+    """The signal that a generator gave an item."""
+
+    def __init__(self, value: Any):
+        self.value = value
+
+
+class Generator:
+    """A call of a generator function."""
+
+    _stands_for = (item for item in range(0))
+
+    def __init__(self, tracer: Any, frame: Any, node: Any):
+        self.tracer, self.frame, self.node = tracer, frame, node
+        self.sources = [self]
+        frame.body = node
+        self.begun = self.running = self.ended = False
+        tracer.note_iterator(self)
+
+    def __iter__(self) -> Generator:
+        return self
+
+    def __next__(self) -> Any:
+        if self.running:
+            raise ValueError("generator already executing")
+        if self.ended:
+            raise StopIteration
+        self.tracer.check_iterator(self)
+        self.running = True
+        try:
+            signal = self._advance()
+        finally:
+            self.running = False
+        if isinstance(signal, Yielded):
+            return signal.value
+        self.ended = True
+        raise StopIteration(None if signal is None else signal.value)
+
+    def _refuse(self, *args: Any) -> Any:
+        raise Unsupported("a generator that is told more than to go on cannot be compiled")
+
+    send = throw = close = _refuse
+
+    def _advance(self) -> Any:
+        tracer, frame = self.tracer, self.frame
+        caller = tracer.trace.span
+        tracer.places.append((frame, caller))
+        if not self.begun:
+            frame.stack.append(("block", self.node.body, 0))
+        self.begun = True
+        try:
+            return frame.run(0)
+        except Exception as error:
+            self.ended = True
+            if is_located(error):
+                raise
+            raise locate(error, tracer.error_places(error)) from None
+        finally:
+            tracer.places.pop()
+            tracer.trace.span = caller
+
+
+class Yields:
+    """Mixin of Frame. Stack item ("yields", iterator): of `yield from`."""
+
+    def run_yield(self, node: ast.Yield | ast.YieldFrom) -> Any:
+        """`yield x` and `yield from xs`, as statements."""
+        if self._barrier() >= 0:
+            raise Unsupported("a tensor decides whether a generator gives an item")
+        if isinstance(node, ast.YieldFrom):
+            self.stack.append(("yields", iter(self.tracer.iterate(self.eval(node.value)))))
+            return None
+        return Yielded(None if node.value is None else self.eval(node.value))
+
+    def _Yield(self, node: ast.expr) -> Any:
+        raise Unsupported("a generator that takes what is sent to it cannot be compiled")
+
+    _YieldFrom = _Yield
+
+    def _step_yields(self, items: Iterator) -> Any:
+        for item in items:
+            self.stack.append(("yields", items))
+            return Yielded(item)
+        return None
+
+
+def is_generator(node: ast.AST) -> bool:
+    """Whether a function's body yields."""
+    known = getattr(node, "_ms_yields", None)
+    if known is None:
+        known = any(isinstance(n, (ast.Yield, ast.YieldFrom)) for n in own_nodes(node))
+        node._ms_yields = known  # type: ignore[attr-defined]
+    return known
+
+
+def own_nodes(function: ast.AST) -> Iterator[ast.AST]:
+    """The nodes of a function's body, without those of functions and classes inside it."""
+    body = getattr(function, "body", [])
+    pending = list(body) if isinstance(body, list) else [body]
+    while pending:
+        node = pending.pop()
+        yield node
+        if not isinstance(node, _INNER):
+            pending.extend(ast.iter_child_nodes(node))
+
+
+_INNER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+
+
+class Lazy:
+    """zip and enumerate of generators: the items of an iterator, and the generators that it advances. `quiet`: nothing else is
+    to be seen of when they are made."""
+
+    def __init__(self, items: Iterator, sources: list[Generator], quiet: bool = True):
+        self.items, self.sources, self.quiet = items, sources, quiet
+
+    def __iter__(self) -> Lazy:
+        return self
+
+    def __next__(self) -> Any:
+        return next(self.items)
+
+
+class Rows:
+    """The items of a tensor, or of zip and enumerate of some: each is read when its turn comes, since a loop over them may change the
+    tensors in place."""
+
+    def __init__(self, at: Callable[[int], Any], count: int):
+        self._at, self._count, self.taken = at, count, 0
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, index: int) -> Any:
+        return self._at(index)
+
+    def __iter__(self) -> Rows:
+        return self
+
+    def __next__(self) -> Any:
+        if self.taken >= self._count:
+            raise StopIteration
+        self.taken += 1
+        return self._at(self.taken - 1)
+
+
+def rows_of(value: Any) -> Rows | None:
+    """The items of a tensor, or of what is made of some."""
+    if isinstance(value, Tensor) and value.ndim and isinstance(value.shape[0], int):
+        return Rows(lambda i: value[i], value.shape[0])
+    return value if isinstance(value, Rows) and not value.taken else None
+
+
+def zipped(parts: list) -> Rows | None:
+    """zip of parts, of which one at least is a tensor."""
+    if not any(isinstance(p, (Tensor, Rows)) for p in parts):
+        return None
+    rows: list[Any] = [p if isinstance(p, (tuple, range)) else rows_of(p) for p in parts]
+    if any(r is None for r in rows):
+        return None
+    return Rows(lambda i: tuple([r[i] for r in rows]), min(map(len, rows)))
+
+
+def lazily(tracer: Any, items: Iterator, of: list) -> Any:
+    """An iterator over some others, which a loop goes along with where there are generators among these."""
+    inner = [v for v in of if isinstance(v, (Generator, Lazy))]
+    quiet = all(v.quiet for v in inner if isinstance(v, Lazy))
+    sources = [g for v in inner for g in v.sources]
+    return tracer.note_iterator(Lazy(items, sources, quiet) if inner else items)

@@ -1,0 +1,255 @@
+"""`and`, `or`, `not` and conditions. As in Python, `and` and `or` give an operand, and the right one is evaluated only where it
+decides: a right side that may fail or have effects runs in a branch."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from mindspore import _core
+from mindspore._core import Tensor
+from mindspore.compile.program.errors import Unsupported
+from mindspore.compile.values.values import Choice, Undefined, pick
+from mindspore.compile.walk.purity import only_computes
+
+# What may be evaluated although Python would not: it neither fails nor has effects.
+_HARMLESS = (
+    ast.Name,
+    ast.Constant,
+    ast.Compare,
+    ast.BoolOp,
+    ast.UnaryOp,
+    ast.Attribute,
+    ast.Add,
+    ast.Sub,
+    ast.Mult,
+    ast.expr_context,
+    ast.boolop,
+    ast.unaryop,
+    ast.cmpop,
+)
+_METHODS = frozenset({"sum", "mean", "max", "min", "any", "all", "abs", "prod"})
+_FAILURES = (ArithmeticError, AttributeError, LookupError, NameError, TypeError, ValueError)
+_FAILED = Undefined("it fails where Python does not evaluate it, perhaps")
+
+
+def _unless_it_fails(evaluate: Callable[[], Any]) -> Any:
+    """The value of what is harmless, or _FAILED: then it is evaluated only where Python does so."""
+    try:
+        return evaluate()
+    except Unsupported:
+        raise
+    except _FAILURES:
+        return _FAILED
+
+
+class Logic:
+    """Mixin of Frame."""
+
+    def test(self, node: ast.expr) -> Any:
+        """A condition: a Python value, a tensor or a Choice. Of `and` and `or` only the truth counts."""
+        if isinstance(node, ast.BoolOp):
+            return self._test_all(node)
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            value = self.test(node.operand)
+            self.at(node)
+            return self.negation(value)
+        return self.eval(node)
+
+    def negation(self, value: Any) -> Any:
+        """`not value`."""
+        tracer = self.tracer
+        if isinstance(value, Choice):
+            value = tracer.truth(value)
+        if not tracer.is_traced(value):
+            return not value
+        from mindspore import ops
+
+        condition = tracer.truth(value)
+        result = _core.op("Number")(ops.logical_not(condition))  # a Python bool
+        tracer.note(result, tracer.facts_when(condition, False), tracer.facts_when(condition, True))
+        return result
+
+    def truth_as_bool(self, value: Any) -> Any:
+        """`bool(value)`, of what is known only at run time a number."""
+        tracer = self.tracer
+        if not tracer.is_undecided(value):
+            return bool(value)
+        condition = tracer.truth(value)
+        result = _core.op("Number")(condition)
+        tracer.note(result, tracer.facts_when(condition, True), tracer.facts_when(condition, False))
+        return result
+
+    def _test_all(self, node: ast.BoolOp) -> Any:
+        conjunction = isinstance(node.op, ast.And)
+        decided: Any = None  # the truth of the tensors so far
+        value: Any = conjunction
+        for operand in node.values:
+            if decided is None:
+                value = self.test(operand)
+            else:
+                value = self._operand(operand, decided, conjunction)
+            self.at(node)
+            if self.tracer.is_undecided(value):
+                truth = self.tracer.truth(value)
+                decided = truth if decided is None else self._combine(decided, truth, conjunction)
+            elif bool(value) is not conjunction:
+                return value
+        return value if decided is None else decided
+
+    def _combine(self, a: Tensor, b: Tensor, conjunction: bool) -> Tensor:
+        from mindspore import ops
+
+        tracer = self.tracer
+        result = ops.logical_and(a, b) if conjunction else ops.logical_or(a, b)
+        both = tracer.facts_when(a, conjunction) + tracer.facts_when(b, conjunction)
+        tracer.note(result, *((both, []) if conjunction else ([], both)))
+        return result
+
+    def _operand(self, node: ast.expr, decided: Tensor, needed: bool) -> Any:
+        """An operand that Python evaluates only where `decided` is `needed`; elsewhere, `needed`."""
+        if self._is_harmless(node):
+            value = _unless_it_fails(lambda: self.test(node))
+            if value is not _FAILED:
+                return value
+        ways = (lambda: self.test(node)), (lambda: needed)
+        return self.choose(decided, *(ways if needed else ways[::-1]))
+
+    def _is_harmless(self, node: ast.expr) -> bool:
+        for n in ast.walk(node):
+            if isinstance(n, ast.Call):
+                method = isinstance(n.func, ast.Attribute) and n.func.attr in _METHODS
+                if not method or n.args or n.keywords:
+                    return False
+            elif isinstance(n, ast.Name):
+                if isinstance(self.env.get(n.id), (Choice, Undefined)):
+                    return False
+            elif not isinstance(n, _HARMLESS):
+                return False
+        return True
+
+    def _BoolOp(self, node: ast.BoolOp) -> Any:
+        conjunction = isinstance(node.op, ast.And)
+        return self._pick(node, node.values, conjunction)
+
+    def _pick(self, node: ast.BoolOp, operands: list[ast.expr], conjunction: bool) -> Any:
+        value = self.eval(operands[0])
+        for i, operand in enumerate(operands[1:], 1):
+            if self.tracer.is_undecided(value):
+                return self._pick_by_tensor(node, value, operands[i:], conjunction)
+            if bool(value) is not conjunction:
+                return value
+            value = self.eval(operand)
+        return value
+
+    def _pick_by_tensor(
+        self, node: ast.BoolOp, value: Any, rest: list[ast.expr], conjunction: bool
+    ) -> Any:
+        self.at(node)
+        harmless = len(rest) == 1 and self._is_harmless(rest[0])
+        return self._pick_other(
+            node, value, harmless, lambda: self._pick(node, rest, conjunction), conjunction
+        )
+
+    def _pick_other(
+        self,
+        node: ast.expr,
+        value: Any,
+        harmless: bool,
+        rest: Callable[[], Any],
+        conjunction: bool,
+    ) -> Any:
+        """`value and rest` or `value or rest`, where a tensor decides which; what is `harmless` is evaluated in any case."""
+
+        truth = self.tracer.truth(value)
+        if harmless and isinstance(value, Tensor):
+            other = _unless_it_fails(rest)
+            self.at(node)
+            if other is value:
+                return value
+            if isinstance(other, Tensor) and _core.type_text(other) == _core.type_text(value):
+                if value.dtype is _core.bool and value.shape == ():
+                    result = self._combine(value, other, conjunction)
+                else:
+                    ways = (other, value) if conjunction else (value, other)
+                    result = pick(truth, *ways)
+                return self.tracer.aliases.note(result, (value, other))
+        ways = rest, (lambda: value)
+        return self.choose(truth, *(ways if conjunction else ways[::-1]))
+
+    def _Compare(self, node: ast.Compare) -> Any:
+        return self._chain(node, self.eval(node.left), 0)
+
+    def _chain(self, node: ast.Compare, left: Any, at: int) -> Any:
+        """The comparisons of a chain from one on, which Python joins by `and`."""
+        right = self.eval(node.comparators[at])
+        self.at(node)
+        value = self._compare_once(node.ops[at], left, right)
+        rest = node.comparators[at + 1 :]
+        if not rest:
+            return value
+        if not self.tracer.is_undecided(value):
+            return self._chain(node, right, at + 1) if value else value
+        harmless = all(map(self._is_harmless, rest))
+        return self._pick_other(
+            node, value, harmless, lambda: self._chain(node, right, at + 1), True
+        )
+
+    # ---- any and all ------------------------------------------------------------------------------------------------
+    def ends_early(self, node: ast.Call) -> bool:
+        """Whether a call is `any` or `all` of a generator expression that does more than compute: the first item that decides
+        is the last one that is made."""
+        function, args = node.func, node.args
+        if len(args) != 1 or node.keywords or not isinstance(args[0], ast.GeneratorExp):
+            return False
+        if not isinstance(function, ast.Name) or function.id not in ("any", "all"):
+            return False
+        if not self.is_builtin(function.id):
+            return False
+        loops = args[0].generators
+        parts = [args[0].elt, *(t for g in loops for t in g.ifs), *(g.iter for g in loops[1:])]
+        if all(map(self._is_harmless, parts)):
+            return False
+        nodes = [n for part in parts for n in ast.walk(part)]
+        assigned = {n.id for g in loops for n in ast.walk(g.target) if isinstance(n, ast.Name)}
+        binds = any(isinstance(n, ast.NamedExpr) for n in nodes)
+        return binds or not only_computes(self, nodes, assigned)
+
+    def any_or_all(self, node: ast.GeneratorExp, wanted: bool) -> Any:
+        """`any(...)`, or `all(...)`, which an item ends that is as `wanted`."""
+        first = self.tracer.iterate(self.eval(node.generators[0].iter))
+        rounds = self._comprehend(node.generators, first)
+        shared = isinstance(first, Iterator)
+        return self._first_that_is(wanted, (scope.eval(node.elt) for scope in rounds), shared)
+
+    def _first_that_is(self, wanted: bool, items: Iterator, shared: bool) -> bool:
+        """Whether an item is; those behind the first that is are not made. `shared`: others may go on with the iterator."""
+        for item in items:
+            if not self.tracer.is_undecided(item):
+                if bool(item) is wanted:
+                    return wanted
+                continue
+            if shared:
+                raise Unsupported("a tensor decides whether an iterator goes on")
+            rest = lambda: self._first_that_is(wanted, items, shared)  # noqa: E731
+            ways = (lambda: wanted), rest
+            return self.choose(self.tracer.truth(item), *(ways if wanted else ways[::-1]))
+        return not wanted
+
+    def either(self, a: Any, b: Any) -> Any:
+        """`a or b`, both evaluated: of the comparisons of `in`."""
+        if not (self.tracer.is_undecided(a) or self.tracer.is_undecided(b)):
+            return a or b
+        return self._combine(self.tracer.truth(a), self.tracer.truth(b), False)
+
+    def decide(self, test: ast.expr) -> bool:
+        """A condition that must be known while compiling."""
+        value = self.test(test)
+        if self.tracer.is_undecided(value):
+            self.at(test)
+            raise Unsupported(
+                "a condition in a comprehension must be known while compiling, but it is a tensor; "
+                "use ops.where or a loop with 'if'"
+            )
+        return bool(value)

@@ -1,0 +1,269 @@
+"""Builtins that look at values, for a tracer: what Python's own would do with a traced tensor is an op or a loop here."""
+
+from __future__ import annotations
+
+import functools
+import math
+import operator
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from mindspore import _core
+from mindspore._core import Tensor
+from mindspore.common import _late
+from mindspore.compile.program.errors import Inseparable
+from mindspore.compile.values import effects
+from mindspore.compile.values.host_values import HostValue
+from mindspore.compile.values.ranges import TracedRange
+from mindspore.compile.values.stand_ins import sample_of
+from mindspore.compile.values.values import pick
+from mindspore.compile.walk.generators import Rows, lazily, rows_of, zipped
+from mindspore.ops._custom import FLOATS
+
+
+def _range(tracer: Any, args: list, kwargs: dict) -> Any:
+    if not any(tracer.is_traced(a) for a in args):
+        return range(*args, **kwargs)
+    start, stop, step = (0, args[0], 1) if len(args) == 1 else (*args, 1)[:3]
+    return TracedRange(start, stop, step)
+
+
+def _map(tracer: Any, args: list, kwargs: dict) -> Any:
+    function, *sequences = args
+    rounds = zip(*(tracer.iterate(s) for s in sequences))
+    return tracer.taken(tracer.call(function, list(items), {}, None) for items in rounds)
+
+
+def _filter(tracer: Any, args: list, kwargs: dict) -> Any:
+    function, items = args
+    items = tracer.iterate(items)
+    return tracer.taken(
+        i for i in items if (i if function is None else tracer.call(function, [i], {}, None))
+    )
+
+
+def _iter(tracer: Any, args: list, kwargs: dict) -> Any:
+    if len(args) == 1:
+        return tracer.note_iterator(iter(tracer.iterate(args[0])))
+    return tracer.note_iterator(iter(*args, **kwargs))
+
+
+def _next(tracer: Any, args: list, kwargs: dict) -> Any:
+    if isinstance(args[0], Iterator):
+        tracer.check_iterator(args[0])
+    return next(*args, **kwargs)
+
+
+def _zip(tracer: Any, args: list, kwargs: dict) -> Any:
+    rows = None if kwargs else zipped(args)
+    if rows is not None:
+        return tracer.note_iterator(rows)
+    return lazily(tracer, zip(*(tracer.iterate(a) for a in args), **kwargs), args)
+
+
+def _enumerate(tracer: Any, args: list, kwargs: dict) -> Any:
+    rows = rows_of(args[0])
+    start = args[1] if len(args) == 2 else kwargs.get("start", 0)
+    if rows is not None and type(start) is int:
+        return tracer.note_iterator(Rows(lambda i: (start + i, rows[i]), len(rows)))
+    return lazily(tracer, enumerate(tracer.iterate(args[0]), *args[1:], **kwargs), args[:1])
+
+
+def _getattr(tracer: Any, args: list, kwargs: dict) -> Any:
+    owner, name, *default = args
+    if isinstance(name, HostValue):
+        return name.session.operate(getattr, *args)
+    if default and not hasattr(sample_of(owner), name):
+        tracer.note_missing(owner, name)
+        return default[0]
+    return tracer.get_attribute(owner, name)
+
+
+def _setattr(tracer: Any, args: list, kwargs: dict) -> Any:
+    owner, name, value = args
+    if isinstance(name, HostValue):
+        return name.session.operate(setattr, *args)
+    return tracer.set_attribute(owner, name, value)
+
+
+def _type(tracer: Any, args: list, kwargs: dict) -> Any:
+    if len(args) != 1 or kwargs:
+        return tracer.instantiate(type, args, kwargs)
+    return type(sample_of(args[0]))
+
+
+def _hasattr(tracer: Any, args: list, kwargs: dict) -> Any:
+    owner, name = args
+    if isinstance(name, HostValue):
+        return name.session.operate(hasattr, *args)
+    if not hasattr(sample_of(owner), name):
+        tracer.note_missing(owner, name)
+        return False
+    if not isinstance(owner, Tensor) and sample_of(owner) is owner:
+        tracer.get_attribute(owner, name)
+    return True
+
+
+def _extreme(builtin: Callable, better: Callable) -> Callable:
+    """max, min: the first item that none is better than, as Python finds it, one comparison after the other."""
+
+    def call(tracer: Any, args: list, kwargs: dict) -> Any:
+        if len(args) > 1 and "default" in kwargs:
+            return builtin(*args, **kwargs)  # Python refuses it
+        first, key = args[0], kwargs.get("key")
+        if len(args) == 1 and not kwargs and tracer.is_traced(first) and first.ndim == 1:
+            return _extreme_row(first, builtin is max)
+        items = list(tracer.iterate(first)) if len(args) == 1 else args
+        keys = items if key is None else [tracer.call(key, [i], {}, None) for i in items]
+        if not any(map(tracer.is_undecided, keys)):
+            at = builtin(range(len(items)), key=keys.__getitem__, default=None)
+            return builtin(items, **kwargs) if at is None else items[at]
+        pairs = list(zip(items, keys))
+        return functools.reduce(lambda a, b: _better(tracer, better, a, b), pairs)[0]
+
+    return call
+
+
+def _better(tracer: Any, better: Callable, old: tuple, new: tuple) -> tuple:
+    """The pair of an item and its key that Python would keep."""
+
+    wins = tracer.operate(better, new[1], old[1])
+    if not tracer.is_undecided(wins):
+        return new if wins else old
+    wins = tracer.truth(wins)
+    if all(isinstance(v, Tensor) for v in (*old, *new)):
+        if all(_core.type_text(a) == _core.type_text(b) for a, b in zip(old, new)):
+            chosen = [tracer.aliases.note(pick(wins, b, a), (a, b)) for a, b in zip(old, new)]
+            return chosen[0], chosen[1]
+    frame = tracer.places[-1][0]
+    return frame.choose(wins, lambda: new, lambda: old)
+
+
+def _extreme_row(row: Tensor, largest: bool) -> Tensor:
+    """That of the items of a tensor. A NaN is never better, and nothing is better than a NaN that comes first."""
+    from mindspore import ops
+
+    find = ops.argmax if largest else ops.argmin
+    if row.dtype not in FLOATS:
+        return row[find(row)]
+    worst = float("-inf" if largest else "inf")
+    best = find(pick(ops.isnan(row), ops.full_like(row, worst), row))
+    return row[pick(ops.isnan(row[0]), ops.zeros_like(best), best)]
+
+
+def _len(tracer: Any, args: list, kwargs: dict) -> Any:
+    if len(args) == 1 and isinstance(args[0], Tensor) and args[0].ndim > 0:
+        return args[0].shape[0]  # may be symbolic, which Python's own cannot return
+    method = tracer.special_method(args[0], "__len__") if len(args) == 1 else None
+    if method is not None:
+        return tracer.call(method, [], {}, None)
+    return len(*args, **kwargs)
+
+
+def _isinstance(tracer: Any, args: list, kwargs: dict) -> Any:
+    result = isinstance(sample_of(args[0]), args[1])
+    if tracer.aliases.may_be_parameter(args[0]) and not result:
+        if issubclass(_late.parameter_class, args[1]):
+            raise Inseparable("a tensor decides whether this is a Parameter")
+    return result
+
+
+def _any(tracer: Any, args: list, kwargs: dict) -> Any:
+    from mindspore import ops
+
+    items = list(tracer.iterate(args[0]))
+    if not any(tracer.is_traced(i) for i in items):
+        return any(items)
+    return _core.op("Number")(functools.reduce(ops.logical_or, [tracer.truth(i) for i in items]))
+
+
+def _all(tracer: Any, args: list, kwargs: dict) -> Any:
+    from mindspore import ops
+
+    items = list(tracer.iterate(args[0]))
+    if not any(tracer.is_traced(i) for i in items):
+        return all(items)
+    return _core.op("Number")(functools.reduce(ops.logical_and, [tracer.truth(i) for i in items]))
+
+
+def _sequence(kind: type) -> Callable:
+    def call(tracer: Any, args: list, kwargs: dict) -> Any:
+        return kind(tracer.iterate(args[0])) if args else kind(**kwargs)
+
+    return call
+
+
+def _text(builtin: Callable) -> Callable:
+    """str, repr, format, ascii: what they say of a tensor is known when the graph runs."""
+
+    def call(tracer: Any, args: list, kwargs: dict) -> Any:
+        if tracer.has_traced(args) or effects.is_text(args):
+            return effects.Text(builtin, *args)
+        return builtin(*args, **kwargs)
+
+    return call
+
+
+def _print(tracer: Any, args: list, kwargs: dict) -> None:
+    effects.emit(tracer, print, args, kwargs)
+
+
+# How many arguments they take, and which keywords; those that are not here look themselves.
+_TAKEN: dict[Callable, tuple[int, float, set[str]]] = {
+    range: (1, 3, set()),
+    map: (2, math.inf, set()),
+    filter: (2, 2, set()),
+    enumerate: (1, 2, {"start"}),
+    next: (1, 2, set()),
+    getattr: (2, 3, set()),
+    hasattr: (2, 2, set()),
+    setattr: (3, 3, set()),
+    isinstance: (2, 2, set()),
+    max: (1, math.inf, {"key", "default"}),
+    min: (1, math.inf, {"key", "default"}),
+    any: (1, 1, set()),
+    all: (1, 1, set()),
+    list: (0, 1, set()),
+    tuple: (0, 1, set()),
+}
+
+
+def _checked(builtin: Callable, special: Callable) -> Callable:
+    """`special` for what the builtin takes; what else it is given, it refuses itself."""
+    least, most, keywords = _TAKEN.get(builtin, (0, math.inf, None))
+
+    def call(tracer: Any, args: list, kwargs: dict) -> Any:
+        if least <= len(args) <= most and (keywords is None or kwargs.keys() <= keywords):
+            return special(tracer, args, kwargs)
+        return builtin(*args, **kwargs)
+
+    return call
+
+
+_WAYS: dict[Callable, Callable] = {
+    print: _print,
+    str: _text(str),
+    repr: _text(repr),
+    ascii: _text(ascii),
+    format: _text(format),
+    range: _range,
+    len: _len,
+    isinstance: _isinstance,
+    type: _type,
+    map: _map,
+    filter: _filter,
+    zip: _zip,
+    enumerate: _enumerate,
+    iter: _iter,
+    next: _next,
+    getattr: _getattr,
+    hasattr: _hasattr,
+    setattr: _setattr,
+    max: _extreme(max, operator.gt),
+    min: _extreme(min, operator.lt),
+    any: _any,
+    all: _all,
+    list: _sequence(list),
+    tuple: _sequence(tuple),
+}
+SPECIAL = {builtin: _checked(builtin, way) for builtin, way in _WAYS.items()}
