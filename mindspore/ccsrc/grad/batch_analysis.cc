@@ -67,7 +67,8 @@ void BatchAnalysis::Seed() {
     if (out[i] == 0) {
       Mark(f.results[i]);
     } else if (slots_[static_cast<size_t>(Find(f.results[i]))].batched) {
-      throw Error(ErrorKind::kValue,
+      // That items differ in how a value is made does not mean that it differs.
+      throw Error(ErrorKind::kUnknownValue,
                   fmt::format("For 'vmap', a result whose 'out_axes' is None must be the same for "
                               "all items, but got result {}, which depends on the item.",
                               i))
