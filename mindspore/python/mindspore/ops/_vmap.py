@@ -90,11 +90,21 @@ def _by_items(
     values = _values(call, [[p[i] for p in parts] for i in range(size)], members)
     out = places(values[0])
     leaves = [
-        group[0] if a is None else ops.stack(group, a)
-        for group, a in zip(zip(*map(flatten, values)), out)
+        _shared(group, i) if a is None else ops.stack(group, a)
+        for i, (group, a) in enumerate(zip(zip(*map(flatten, values)), out))
     ]
     items = iter(leaves)
     return rebuild(values[0], lambda _: next(items))
+
+
+def _shared(results: tuple, index: int) -> Tensor:
+    """The result that all items have."""
+    if any(r.asnumpy().tobytes() != results[0].asnumpy().tobytes() for r in results[1:]):
+        raise ValueError(
+            "For 'vmap', a result whose 'out_axes' is None must be the same for all items, but got "
+            f"result {index}, which depends on the item."
+        )
+    return results[0]
 
 
 def _values(call: Callable, items: list, members: list) -> list:
