@@ -62,7 +62,10 @@ def _of(target: Target, chosen: Sequence[str]) -> Iterator[Case]:
 _PYTHONS_OWN = re.compile(
     r"[\w.<>]+\(\) (missing \d+ required|takes |got an unexpected keyword|got multiple values|got some positional|base must be )"
 )
-_KINDS = (TypeError, ValueError, IndexError, KeyError, NotImplementedError, RuntimeError)
+_KINDS = (
+    *(TypeError, ValueError, IndexError, KeyError, NotImplementedError, RuntimeError),
+    BufferError,  # what an exporter of memory must raise
+)
 
 
 def judge(error: BaseException) -> str:

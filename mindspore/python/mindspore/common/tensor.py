@@ -268,7 +268,12 @@ def _dlpack(self: Tensor, *, stream=None, max_version=None, dl_device=None, copy
         raise BufferError(
             "For 'Tensor.__dlpack__', 'copy' must not be False where the tensor is a view that others see."
         )
-    return (self.asnumpy().copy() if copy else self.asnumpy()).__dlpack__()
+    array = self.asnumpy()
+    if array.dtype.kind not in "biufc":
+        raise BufferError(
+            f"For 'Tensor.__dlpack__', the dtype must be one that NumPy has, but got {self.dtype}."
+        )
+    return (array.copy() if copy else array).__dlpack__()
 
 
 def _dlpack_device(self: Tensor) -> tuple[int, int]:

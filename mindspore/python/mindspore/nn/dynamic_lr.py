@@ -71,11 +71,21 @@ def exponential_decay_lr(
         decay_epoch: The period.
         is_stair: Whether the rate changes at the end of a period only.
     """
-    return _by_epoch(
-        total_step,
-        step_per_epoch,
-        lambda epoch: learning_rate * decay_rate ** _periods(epoch, decay_epoch, is_stair),
-    )
+
+    def rate(epoch: int) -> float:
+        periods = _periods(epoch, decay_epoch, is_stair)
+        try:
+            found = learning_rate * decay_rate**periods
+        except OverflowError:  # so a power says it, where a product says inf
+            found = math.inf
+        if math.isinf(found):
+            raise ValueError(
+                "For 'exponential_decay_lr', all rates must be finite, but got 'decay_rate' "
+                f"{decay_rate} to the power of {periods}."
+            )
+        return found
+
+    return _by_epoch(total_step, step_per_epoch, rate)
 
 
 @checked

@@ -221,6 +221,10 @@ class CSRTensor(Sparse):
             _check_kind("CSRTensor", CSRTensor, csr_tensor)
             return cls._make(csr_tensor)
         _check_parts("CSRTensor", shape, indptr=indptr, indices=indices, values=values)
+        if len(shape) < 2:
+            raise ValueError(
+                f"For 'CSRTensor', 'shape' must have at least 2 sizes, but got {shape}."
+            )
         if tuple(indptr.shape) != (shape[0] + 1,):
             raise ValueError(
                 f"For 'CSRTensor', 'indptr' must have {shape[0] + 1} elements, one more than rows, but got shape "
@@ -232,7 +236,7 @@ class CSRTensor(Sparse):
                 f"For 'CSRTensor', 'indices' must be [n] and 'values' [n, ...], but got shapes {tuple(indices.shape)} "
                 f"and {tuple(values.shape)}."
             )
-        if len(shape) < 2 or tuple(shape[2:]) != tuple(whole[1:]):
+        if tuple(shape[2:]) != tuple(whole[1:]):
             raise ValueError(
                 f"For 'CSRTensor', 'shape' must be (rows, columns) and what a value has, {tuple(whole[1:])}, but got {shape}."
             )

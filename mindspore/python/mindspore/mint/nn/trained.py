@@ -18,8 +18,12 @@ from mindspore.nn.cell import Cell
 _PADDINGS = ("zeros", "reflect", "replicate", "circular")
 
 
+def _dtype(given: Any) -> Any:
+    return mstype.float32 if given is None else given
+
+
 def _parameter(how: Any, shape: Sequence[int], name: str, dtype: Any) -> Parameter:
-    return Parameter(initializer(how, tuple(shape), dtype or mstype.float32), name=name)
+    return Parameter(initializer(how, tuple(shape), _dtype(dtype)), name=name)
 
 
 def _sizes(owner: str, name: str, value: Any, count: int, least: int) -> tuple[int, ...]:
@@ -209,7 +213,7 @@ class _BatchNorm(Cell):
             self.running_var = self._kept("ones", "running_var", dtype)
 
     def _kept(self, how: str, name: str, dtype: Any) -> Parameter:
-        start = initializer(how, (self.num_features,), dtype or mstype.float32)
+        start = initializer(how, (self.num_features,), _dtype(dtype))
         return Parameter(start, name=name, requires_grad=False)
 
     def construct(self, input: Tensor) -> Tensor:

@@ -231,7 +231,8 @@ def clip_by_global_norm(
         return x
     total: Any = None
     for t in items:
-        part = ops.reduce_sum(ops.square(ops.cast(t, _core.float32)))
+        exact = _core.float64 if t.dtype == _core.float64 else _core.float32
+        part = ops.reduce_sum(ops.square(ops.cast(t, exact)))
         total = part if total is None else total + part
     norm = ops.sqrt(total)
     limit = ops.full_like(norm, clip_norm) if not isinstance(clip_norm, Tensor) else clip_norm

@@ -20,6 +20,7 @@ _slice, _strided_slice, _split_v = raw("Slice"), raw("StridedSlice"), raw("Split
 _broadcast_to, _tile, _reverse = raw("BroadcastTo"), raw("Tile"), raw("ReverseV2")
 _pad, _mirror_pad = raw("Pad"), raw("MirrorPad")
 _diag, _select = raw("Diag"), raw("Select")
+_WIDE_PAD = 1 << 20
 
 
 def _axis(name: str, axis: int, rank: int) -> int:
@@ -233,6 +234,10 @@ def pad(
         return raw("Identity")(input_x)
     if mode == "constant":
         return _pad(input_x, paddings=grow, value=0.0 if value is None else value)
+    if max(grow) > _WIDE_PAD:  # the kernel lists where each element comes from, before there is a result
+        sizes = [n if isinstance(n, int) and n > 0 else 1 for n in input_x.shape]
+        wide = [n + grow[2 * i] + grow[2 * i + 1] for i, n in enumerate(sizes)]
+        require_memory("pad", math.prod(wide), input_x.itemsize)
     return _mirror_pad(input_x, paddings=grow, mode=_PAD_MODES[mode])
 
 

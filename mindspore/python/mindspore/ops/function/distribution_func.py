@@ -11,6 +11,7 @@ import numpy as np
 from mindspore import _core
 from mindspore._core import DType, Tensor
 from mindspore.common._kinds import Ints, Positive, PositiveInt, Real, Sizes
+from mindspore.common._size import require_memory
 from mindspore.ops._bind import bound, raw
 from mindspore.ops.function.array_func import _ints
 from mindspore.ops.function.math_func import where
@@ -189,6 +190,7 @@ def uniform_candidate_sampler(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Classes below `range_max` drawn evenly, and how often the true ones and they are expected. Hits are left in."""
     del remove_accidental_hits
+    require_memory("uniform_candidate_sampler", range_max, 16)
     shares = np.full(range_max, 1 / range_max)
     return _sampled(
         "uniform_candidate_sampler", true_classes, num_true, num_sampled, unique, shares, seed
@@ -204,6 +206,7 @@ def log_uniform_candidate_sampler(
     seed: int = 0,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Classes below `range_max` drawn by Zipf's law, and how often the true ones and they are expected."""
+    require_memory("log_uniform_candidate_sampler", range_max, 24)
     steps = np.log1p(np.arange(range_max + 1))
     shares = np.diff(steps) / steps[-1]
     return _sampled(

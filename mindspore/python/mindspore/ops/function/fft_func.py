@@ -10,6 +10,7 @@ import numpy as np
 from mindspore import _core
 from mindspore._core import DType, Tensor
 from mindspore.common._kinds import Ints, PositiveInt, Real
+from mindspore.common._size import require_memory
 from mindspore.ops._bind import raw
 from mindspore.ops.function.array_func import _axis
 from mindspore.ops.function.join_func import narrow, roll
@@ -194,11 +195,13 @@ def _frequencies(numbers: np.ndarray, n: int, d: float, dtype: DType | None) -> 
 
 def fftfreq(n: PositiveInt, d: Real = 1.0, dtype: DType | None = None) -> Tensor:
     """The frequencies of a transform of n samples that are `d` apart, in its order."""
+    require_memory("fftfreq", n, 16)
     return _frequencies(np.fft.ifftshift(np.arange(n) - n // 2), n, d, dtype)
 
 
 def rfftfreq(n: PositiveInt, d: Real = 1.0, dtype: DType | None = None) -> Tensor:
     """The frequencies of half a spectrum of n samples that are `d` apart."""
+    require_memory("rfftfreq", n // 2 + 1, 16)
     return _frequencies(np.arange(n // 2 + 1), n, d, dtype)
 
 

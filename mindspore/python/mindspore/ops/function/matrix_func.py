@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from typing import Any, Literal
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.common._dtypes import COMPLEX
-from mindspore.common._kinds import Real, Sizes
+from mindspore.common._kinds import PositiveInt, Real, Sizes
 from mindspore.common._size import require_memory, require_rank
 from mindspore.ops._bind import raw
 from mindspore.ops.function.array_func import (
@@ -382,15 +383,18 @@ def cartesian_prod(*inputs: Tensor) -> Tensor:
     return _stack([_reshape(g, shape=(-1,)) for g in meshgrid(*inputs, indexing="ij")], axis=1)
 
 
-def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
+def combinations(input: Tensor, r: PositiveInt = 2, with_replacement: bool = False) -> Tensor:
     """All choices of r elements of a vector, as rows."""
     require_rank("combinations", "input", input, 1)
-    if r < 1:
-        raise ValueError(f"For 'combinations', 'r' must be greater than 0, but got {r}.")
+    count = input.shape[0]
+    kinds = count + r - 1 if with_replacement else count
+    # Of 64 out of at least 128 there are more than any memory holds: no need to know how many.
+    rows = 0 if r > kinds else math.comb(kinds, min(r, kinds - r, 64))
+    require_memory("combinations", rows * r, 4)
     choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
-    places = np.array(list(choose(range(input.shape[0]), r)), np.int32).reshape(-1, r)
-    taken = _gather(input, Tensor(places.reshape(-1)), axis=0)
-    return _reshape(taken, shape=places.shape)
+    chosen = list(choose(range(count), r)) if rows else []
+    taken = _gather(input, Tensor(np.array(chosen, np.int32).reshape(-1)), axis=0)
+    return _reshape(taken, shape=(rows, r))
 
 
 METHODS = ("cov", "cross", "diagflat", "diagonal_scatter")

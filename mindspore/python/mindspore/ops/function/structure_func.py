@@ -13,7 +13,7 @@ import numpy as np
 from mindspore import _core
 from mindspore._core import DType, Tensor
 from mindspore.common._checked import check_value
-from mindspore.common._kinds import Ints, Real
+from mindspore.common._kinds import Ints, Real, described
 from mindspore.common._size import require_memory
 from mindspore.common.dtype import dtype_to_nptype, tensor_type
 from mindspore.ops._bind import bound, raw
@@ -207,7 +207,12 @@ def tuple_div(x: Sequence[Any], y: Sequence[Any]) -> tuple:
         raise ValueError(
             f"For 'tuple_div', the tuples must have the same length, but got {len(x)} and {len(y)}."
         )
-    pairs = list(zip(x, y))
+    pairs = [
+        (check_value(_Operand, a, "x", "tuple_div"), check_value(_Operand, b, "y", "tuple_div"))
+        for a, b in zip(x, y)
+    ]
+    if any(not isinstance(b, Tensor) and b == 0 for _, b in pairs):
+        raise ValueError(f"For 'tuple_div', no divisor may be 0, but got {described(y, whole=True)}.")
     if any(isinstance(a, int) and isinstance(b, int) and a % b for a, b in pairs):
         raise ValueError(f"For 'tuple_div', ints must divide without rest, but got {x} and {y}.")
     return tuple(a // b if isinstance(a, int) else a / b for a, b in pairs)
@@ -228,7 +233,7 @@ def make_list(*items: Any) -> list:
     return list(items)
 
 
-def make_dict(keys: Sequence[Any], values: Sequence[Any]) -> dict:
+def make_dict(keys: Sequence[Hashable], values: Sequence[Any]) -> dict:
     """Keys and values as a dict."""
     return dict(zip(keys, values))
 
