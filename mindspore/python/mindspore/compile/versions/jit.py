@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import types
 import weakref
@@ -13,132 +12,13 @@ from mindspore import _core, context, tuning
 from mindspore._core import Tensor
 from mindspore.common import _late
 from mindspore.common.jit_config import JitConfig
-from mindspore.compile.program.failures import is_of_program
 from mindspore.compile.program.tracebacks import hide
-from mindspore.compile.values.numbers import as_tensor, is_number
-from mindspore.compile.versions.cache import Cache, inputs_of, key_of, look_up
-from mindspore.compile.versions.compilation import Compilation
+from mindspore.compile.versions import recorded
+from mindspore.compile.versions.cache import Cache, inputs_of, look_up
 from mindspore.compile.versions.homes import home_for, home_of
-from mindspore.compile.versions.remembered import FailedEntry
-from mindspore.compile.versions.signature import Signature, Sizes, declared
-from mindspore.compile.walk.tracer import Tracer, current
-
-
-@dataclasses.dataclass
-class Target:
-    """What is compiled, and how: its versions, what traces it, the same as plain Python, and what was declared of it."""
-
-    cache: Cache
-    function: Callable[[Tracer, list, dict], Any]
-    eager: Callable
-    strict: bool = False  # what cannot be compiled is an error
-    signature: Signature | None = None
-    fast: bool = True  # the passes that only make it faster may run
-
-    def key_of(self, args: tuple, kwargs: dict, sizes: list[Sizes | None] | None = None) -> tuple:
-        """What a version depends on."""
-        return _with_passes(key_of(args, kwargs, sizes), self.fast)
-
-    def look_up(self, args: tuple, kwargs: dict) -> tuple[tuple, list]:
-        """What a version depends on, and the tensors among the arguments."""
-        key, tensors = look_up(args, kwargs)
-        return _with_passes(key, self.fast), tensors
-
-    def compilation(self, args: tuple, kwargs: dict) -> Compilation:
-        """An attempt to make a version."""
-        fast = self.fast and context.fast()
-        return Compilation(self.cache, self.function, args, kwargs, self.strict, fast)
-
-
-def _with_passes(key: tuple, fast: bool) -> tuple:
-    """A key, and whether the passes that only make code faster run."""
-    return key if fast and context.fast() else ("plain", *key)
-
-
-def run_target(target: Target, args: tuple, kwargs: dict) -> Any:
-    """Runs the version for these arguments."""
-    cache = target.cache
-    sizes = target.signature.sizes(args, kwargs) if target.signature else None
-    if sizes is not None and not cache.static:
-        return _run_open(target, args, kwargs, sizes)
-    key, tensors = target.look_up(args, kwargs)
-    entry = cache.find(key)
-    if entry is not None:
-        return entry.run(args, kwargs, target.eager, tensors)
-    compilation = target.compilation(args, kwargs)
-    entry = _find_for_numbers(compilation, key)
-    if entry is None:
-        entry = cache.get(key, None, compilation.run)
-    return compilation.result() if compilation.has_value else entry.run(args, kwargs, target.eager)
-
-
-def require_whole(target: Target, args: tuple, kwargs: dict) -> None:
-    """Raises what is wrong where these arguments have no version that is compiled whole."""
-    with _core.NoRecord():
-        key, _ = target.look_up(args, kwargs)
-        entry = target.cache.get(key, None, target.compilation(args, kwargs).run)
-    if isinstance(entry, FailedEntry) and entry.refused:
-        entry.error.raise_again()
-
-
-def _find_for_numbers(
-    compilation: Compilation,
-    key: tuple,
-    inputs: list | None = None,
-    sizes: list[Sizes | None] | None = None,
-) -> Any:
-    """A version in which the numbers that changed between calls are inputs, and `sizes` are open; None where nothing changed,
-    or a number decides what must be known while compiling."""
-    cache = compilation.cache
-    values = [*compilation.args, *compilation.kwargs.values()]
-    if not any(map(is_number, values)):
-        return None
-    masked, places = cache.numbers.masked(key, values)
-    wanted = cache.numbers.next(masked, values, places)
-    if not wanted or cache.numbers.tried(masked):
-        return None
-    chosen = tuple(sorted(wanted))
-    kept = tuple((i, repr(values[i])) for i in places if i not in wanted)
-    if inputs is not None:
-        inputs = inputs + [as_tensor(values[i]) for i in chosen]
-    make = functools.partial(compilation.open, sizes, chosen)
-    try:
-        entry = cache.get(("numbers", chosen, kept, *masked), inputs, make)
-    except Exception as error:
-        if not is_of_program(error):
-            raise
-        # The numbers stay constants, and an error of the program comes again.
-        cache.numbers.keep(masked, frozenset())
-        return None
-    cache.numbers.keep(masked, wanted)
-    return entry
-
-
-def _run_open(target: Target, args: tuple, kwargs: dict, sizes: list[Sizes | None]) -> Any:
-    """As run_target, with open sizes: one version serves all of them, unless something in the function depends on them."""
-    cache = target.cache
-    key = target.key_of(args, kwargs, sizes)
-    inputs = inputs_of((args, kwargs))
-    entry = cache.find(("open", *key), inputs)
-    if entry is None and cache.failed:
-        entry = cache.failure(target.key_of(args, kwargs))
-    if entry is not None:
-        return entry.run(args, kwargs, target.eager)
-    compilation = target.compilation(args, kwargs)
-    entry = _find_for_numbers(compilation, key, inputs, sizes)
-    if entry is not None:
-        return entry.run(args, kwargs, target.eager)
-    try:
-        make = functools.partial(compilation.open, sizes)
-        entry = cache.get(("open", *key), inputs, make)
-    except Exception as error:
-        if not is_of_program(error):
-            raise
-        # What can be compiled for the sizes of this call must not fail.
-        result = run_target(dataclasses.replace(target, signature=None), args, kwargs)
-        cache.give_up_open_sizes(error)
-        return result
-    return entry.run(args, kwargs, target.eager)
+from mindspore.compile.versions.signature import Signature, declared
+from mindspore.compile.versions.target import Target, options_of, run_target, with_passes
+from mindspore.compile.walk.tracer import current
 
 
 # ---- cells --------------------------------------------------------------------------------------------------------------
@@ -160,7 +40,7 @@ def run_cell(cell: Any, args: tuple, kwargs: dict) -> Any:
     elif not recording and state.get("_signature") is None:
         # The common case: as run_target, with nothing prepared.
         key, tensors = look_up(args, kwargs)
-        entry = cache.find(_with_passes(key, state.get("_fast", True)))
+        entry = cache.find(with_passes(key, state.get("_fast", True)))
         if entry is not None:
             return entry.run(args, kwargs, lambda *a, **k: cell._run_eagerly(a, k), tensors)
     return (run_recorded if recording else run_target)(_target_of(cell, cache), args, kwargs)
@@ -197,8 +77,6 @@ def run_recorded(target: Target, args: tuple, kwargs: dict) -> Any:
     """As run_target, while eager code records a gradient."""
     if not (_core.records_whole_calls() and target.fast and context.fast()):
         return target.eager(*args, **kwargs)
-    from mindspore.compile.versions import recorded
-
     return recorded.run(target, args, kwargs)
 
 
@@ -246,14 +124,6 @@ def _cache_of_gradient(gradient: Any) -> Cache:
         while len(caches) > _MAX_GRADIENTS:
             del caches[next(iter(caches))]
     return caches[key][0]
-
-
-def options_of(function: Any) -> tuple[bool, Signature | None, bool]:
-    """Whether a cell or decorated function that is differentiated must be compiled, its declared inputs, and whether fast."""
-    if isinstance(function, JitFunction):
-        return function.fullgraph, function.signature, function.fast
-    state = function.__dict__ if isinstance(function, _late.cell_class) else {}
-    return state.get("_strict", False), state.get("_signature"), state.get("_fast", True)
 
 
 def _eagerly(function: Callable) -> Callable:

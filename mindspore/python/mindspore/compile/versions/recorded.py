@@ -15,7 +15,7 @@ from mindspore.compile.decided.given import Given, containers_of
 from mindspore.compile.program.errors import Unsupported
 from mindspore.compile.program.failures import Again
 from mindspore.compile.versions.cache import Cache, inputs_of
-from mindspore.compile.versions.jit import Target, require_whole, run_target
+from mindspore.compile.versions.target import Target, require_whole, run_target
 from mindspore.compile.versions.transforms import FunctionGraph
 from mindspore.ops._custom import has_tangent
 from mindspore.ops._grad import zeros_like

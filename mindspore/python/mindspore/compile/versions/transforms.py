@@ -14,7 +14,7 @@ from mindspore.compile.values.cells import refuse_changes
 from mindspore.compile.values.values import require_plain
 from mindspore.compile.versions.cache import Cache, Entry
 from mindspore.compile.versions.homes import home_for
-from mindspore.compile.versions.jit import Target, options_of, run_target
+from mindspore.compile.versions.target import Target, options_of, run_target
 from mindspore.compile.walk.gradients import variables
 from mindspore.compile.walk.leaving import Leaving
 from mindspore.compile.walk.tracer import current
