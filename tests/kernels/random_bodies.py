@@ -316,9 +316,7 @@ def _either_zero(name: str, array: np.ndarray, axes: tuple[int, ...]) -> bool:
         return False
     extreme = array.max(axes) if name == "ReduceMax" else array.min(axes)
     zero, negative = array == 0, np.signbit(array)
-    return bool(
-        ((extreme == 0) & (zero & negative).any(axes) & (zero & ~negative).any(axes)).any()
-    )
+    return bool(((extreme == 0) & (zero & negative).any(axes) & (zero & ~negative).any(axes)).any())
 
 
 def _text(value: Any) -> str:

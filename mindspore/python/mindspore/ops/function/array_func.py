@@ -234,7 +234,9 @@ def pad(
         return raw("Identity")(input_x)
     if mode == "constant":
         return _pad(input_x, paddings=grow, value=0.0 if value is None else value)
-    if max(grow) > _WIDE_PAD:  # the kernel lists where each element comes from, before there is a result
+    if (
+        max(grow) > _WIDE_PAD
+    ):  # the kernel lists where each element comes from, before there is a result
         sizes = [n if isinstance(n, int) and n > 0 else 1 for n in input_x.shape]
         wide = [n + grow[2 * i] + grow[2 * i + 1] for i, n in enumerate(sizes)]
         require_memory("pad", math.prod(wide), input_x.itemsize)

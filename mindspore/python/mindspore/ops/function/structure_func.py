@@ -212,7 +212,9 @@ def tuple_div(x: Sequence[Any], y: Sequence[Any]) -> tuple:
         for a, b in zip(x, y)
     ]
     if any(not isinstance(b, Tensor) and b == 0 for _, b in pairs):
-        raise ValueError(f"For 'tuple_div', no divisor may be 0, but got {described(y, whole=True)}.")
+        raise ValueError(
+            f"For 'tuple_div', no divisor may be 0, but got {described(y, whole=True)}."
+        )
     if any(isinstance(a, int) and isinstance(b, int) and a % b for a, b in pairs):
         raise ValueError(f"For 'tuple_div', ints must divide without rest, but got {x} and {y}.")
     return tuple(a // b if isinstance(a, int) else a / b for a, b in pairs)
