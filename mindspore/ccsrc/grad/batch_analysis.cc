@@ -67,8 +67,7 @@ void BatchAnalysis::Seed() {
     if (out[i] == 0) {
       Mark(f.results[i]);
     } else if (slots_[static_cast<size_t>(Find(f.results[i]))].batched) {
-      // That items differ in how a value is made does not mean that it differs.
-      throw Error(ErrorKind::kUnknownValue,
+      throw Error(ErrorKind::kValue,
                   fmt::format("For 'vmap', a result whose 'out_axes' is None must be the same for "
                               "all items, but got result {}, which depends on the item.",
                               i))
