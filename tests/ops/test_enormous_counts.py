@@ -70,9 +70,10 @@ def test_quotients_of_tuples() -> None:
 
 def test_norms_of_doubles() -> None:
     """The joint norm has the digits of the finest tensor."""
-    wide, narrow = Tensor(np.full((2, 2), 3.1)), ops.ones(3)
+    wide, narrow = Tensor(np.full((2, 2), 3.1)), Tensor(np.full(3, 0.1, np.float32))
     clipped, other = ops.clip_by_global_norm([wide, narrow])
-    np.testing.assert_allclose(clipped.asnumpy(), 3.1 / np.sqrt(4 * 3.1**2 + 3), rtol=1e-14)
+    norm = np.sqrt(4 * 3.1**2 + 3 * float(np.float32(0.1)) ** 2)
+    np.testing.assert_allclose(clipped.asnumpy(), 3.1 / norm, rtol=1e-14)
     assert (clipped.dtype, other.dtype) == (ms.float64, ms.float32)
 
 

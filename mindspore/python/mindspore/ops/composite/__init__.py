@@ -229,9 +229,10 @@ def clip_by_global_norm(
     items = [x] if isinstance(x, Tensor) else x
     if not items:
         return x
+    doubles = [t for t in items if t.dtype == _core.float64]
+    exact = _core.float64 if doubles else _core.float32
     total: Any = None
     for t in items:
-        exact = _core.float64 if t.dtype == _core.float64 else _core.float32
         part = ops.reduce_sum(ops.square(ops.cast(t, exact)))
         total = part if total is None else total + part
     norm = ops.sqrt(total)
