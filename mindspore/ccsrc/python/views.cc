@@ -202,13 +202,11 @@ enum class Stays { kNo, kYes, kUnsure };
 // Whether two shapes differ in axes of size 1 alone.
 bool SameButOnes(const Shape& a, const Shape& b) {
   auto without_ones = [](const Shape& shape) {
-    std::vector<Dim> sizes(shape.begin(), shape.end());
-    std::erase_if(sizes, [](Dim size) { return size.Same(1); });
-    return sizes;
+    Ints codes = shape.ToCodes();
+    std::erase(codes, 1);
+    return codes;
   };
-  // No guards: another answer is right, too.
-  return std::ranges::equal(without_ones(a), without_ones(b),
-                            [](Dim m, Dim n) { return m.Same(n); });
+  return without_ones(a) == without_ones(b);  // codes: no guards, for another answer is right, too
 }
 
 // The same where sizes are not known.
