@@ -55,6 +55,19 @@ void BatchAnalysis::VisitGraph(const Graph& g) {
   for (size_t k = 0; k < results.size(); ++k) Flow(SlotOf(g.outputs()[k]), results[k]);
 }
 
+void BatchAnalysis::RefuseItems(size_t result) const {
+  size_t returned =
+      vmap_.attr<Ints>("out_axes").size() - static_cast<size_t>(vmap_.attr<int64_t>("written"));
+  std::string why =
+      result < returned
+          ? fmt::format("a result whose 'out_axes' is None must be the same for all items, but got "
+                        "result {}, which is computed from the item",
+                        result)
+          : "the new value of a Parameter that all items share must be the same for all items, but "
+            "got one that is computed from the item";
+  throw Error(ErrorKind::kValue, fmt::format("For 'vmap', {}.", why)).WithSpan(vmap_.span);
+}
+
 // What the Vmap itself says of parameters and results.
 void BatchAnalysis::Seed() {
   Slot f = slots_[static_cast<size_t>(Find(SlotOf(vmap_.inputs[0])))];
@@ -67,11 +80,7 @@ void BatchAnalysis::Seed() {
     if (out[i] == 0) {
       Mark(f.results[i]);
     } else if (slots_[static_cast<size_t>(Find(f.results[i]))].batched) {
-      throw Error(ErrorKind::kValue,
-                  fmt::format("For 'vmap', a result whose 'out_axes' is None must be the same for "
-                              "all items, but got result {}, which depends on the item.",
-                              i))
-          .WithSpan(vmap_.span);
+      RefuseItems(i);
     }
   }
 }

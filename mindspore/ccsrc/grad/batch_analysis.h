@@ -70,6 +70,7 @@ class BatchAnalysis {
   void Mark(int slot);
   void MarkResults(int slot);
   void Refuse(std::string why);
+  [[noreturn]] void RefuseItems(size_t result) const;
   Type TypeOfSlot(int slot) const;
 
   const Node& vmap_;

@@ -232,6 +232,7 @@ void DefineTransforms(OpRegistry& ops) {
       .RequiredAttr<Ints>("in_axes", "For each parameter: 0, or -1 where all items share it.")
       .RequiredAttr<Ints>("out_axes",
                           "For each result: 0, or -1 where it is the same for all items.")
+      .WithAttr<int64_t>("written", 0, "How many of the last results are new values of Parameters.")
       .RequiredAttr<int64_t>("size", "How many items there are.")
       .Sizes("size")
       .Infer(InferVmap);

@@ -88,15 +88,20 @@ void BindTransforms(py::class_<Trace>& c) {
       "The function that takes tangents after f's arguments, and returns them after its results.");
   c.def(
       "vmap",
-      [](Trace& t, FunctionValue f, const Ints& in_axes, const Ints& out_axes, py::handle size) {
+      [](Trace& t, FunctionValue f, const Ints& in_axes, const Ints& out_axes, py::handle size,
+         int64_t written) {
         const OpDef& op = Ops().Get("Vmap");
         Dim items;
         if (!DimFromObject(size.ptr(), &items)) Throw(ErrorKind::kType, "'size' must be a size");
         AttrsRef attrs =
-            MakeAttrs(op, {{"in_axes", in_axes}, {"out_axes", out_axes}, {"size", items.code()}});
+            MakeAttrs(op, {{"in_axes", in_axes},
+                           {"out_axes", out_axes},
+                           {"size", items.code()},
+                           {"written", written}});
         return ObjectOf(t, t.emitter().Emit(op, {f.var}, attrs)[0]);
       },
-      "The function that applies f to `size` items along axis 0; axes are 0, or -1 for none.");
+      "The function that applies f to `size` items along axis 0; axes are 0, or -1 for none. The last "
+      "`written` results are new values of Parameters.");
 }
 
 }  // namespace ms::python

@@ -99,12 +99,16 @@ def _by_items(
 
 def _shared(results: tuple, index: int) -> Tensor:
     """The result that all items have."""
-    if any(r.asnumpy().tobytes() != results[0].asnumpy().tobytes() for r in results[1:]):
+    if not all(_same_bits(results[0], r) for r in results[1:]):
         raise ValueError(
             "For 'vmap', a result whose 'out_axes' is None must be the same for all items, but got "
             f"result {index}, which depends on the item."
         )
     return results[0]
+
+
+def _same_bits(a: Tensor, b: Tensor) -> bool:
+    return a.asnumpy().tobytes() == b.asnumpy().tobytes()
 
 
 def _values(call: Callable, items: list, members: list) -> list:
@@ -120,7 +124,7 @@ def _values(call: Callable, items: list, members: list) -> list:
             values.append(call(item))
             again = before.values()
         for old, new in zip(updated, again):
-            if old.asnumpy().tobytes() != new.asnumpy().tobytes():
+            if not _same_bits(old, new):
                 raise ValueError(
                     "For 'vmap', the new value of a Parameter that all items share must be the same for all items, but got "
                     "one that depends on the item."

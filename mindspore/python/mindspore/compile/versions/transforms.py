@@ -147,7 +147,7 @@ def vmap_in_trace(
     out = [0 if differs else -1 for differs in places(graph.value)]
     out += [0 if id(p) in own else -1 for p, _ in graph.updated]
     into = [0 if b else -1 for b in batched] + [0] * len(members)
-    function = trace.vmap(trace.partial(graph.graph), into, out, size)
+    function = trace.vmap(trace.partial(graph.graph), into, out, size, len(graph.updated))
     stacked = [ops.stack([trace.lift(p) for p in group]) for group in members]
     results = trace.call(function, [*tensors, *stacked])
     for (parameter, _), value in zip(graph.updated, results[len(graph.leaves) :]):
