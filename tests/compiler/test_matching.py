@@ -140,6 +140,15 @@ def of_a_tensor_in_a_tuple(x):
     return -x
 
 
+def of_several_tensors(x):
+    match (x[0], x[1], x[2]):
+        case (1.5, 2.0 | -5.0, 3.0 | 1.0):
+            return x * 2
+        case (1.5, -5.0, _) | (-1.0, -2.0, _):
+            return x * 3
+    return -x
+
+
 def of_attributes(x):
     match x:
         case Tensor(ndim=1, shape=(n,)):
@@ -148,7 +157,8 @@ def of_attributes(x):
             return x
 
 
-MATCHES = [of_a_tensor, in_a_loop, in_a_loop_of_a_tensor, of_a_tensor_in_a_tuple, of_attributes]
+MATCHES = [of_a_tensor, in_a_loop, in_a_loop_of_a_tensor, of_a_tensor_in_a_tuple]
+MATCHES += [of_several_tensors, of_attributes]
 
 
 @pytest.mark.parametrize("function", MATCHES, ids=lambda f: f.__name__)

@@ -68,7 +68,7 @@ def delete_names(x):
     z = y + 1
     del y
     items = [z, x]
-    del items[0]
+    del (items[0], [z])
     return items[0]
 
 

@@ -7,8 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from mindspore import _core
+
 ROOT = Path(__file__).resolve().parents[2]
 STUBS = ROOT / "mindspore" / "python" / "mindspore" / "ops" / "_registry.pyi"
+CORE = ROOT / "mindspore" / "python" / "mindspore" / "_core.pyi"
 
 
 @pytest.mark.host_device
@@ -30,3 +33,11 @@ def test_stubs_are_python() -> None:
         if isinstance(node, (ast.FunctionDef, ast.ClassDef))
     ]
     assert len(names) == len(set(names))
+
+
+def test_the_core_has_a_stub_for_each_name() -> None:
+    """What the extension module gives, its stub declares."""
+    tree = ast.parse(CORE.read_text()).body
+    declared = {n.name for n in tree if isinstance(n, (ast.FunctionDef, ast.ClassDef))}
+    declared |= {n.target.id for n in tree if isinstance(n, ast.AnnAssign)}
+    assert declared - {"Size", "Shape"} == {n for n in dir(_core) if not n.startswith("_")}

@@ -89,21 +89,56 @@ def shard_rule(
     op: str, inputs: list[Any], attrs: dict[str, Any] = ...
 ) -> dict[str, Any] | None: ...
 
+# What tensors share, and what they are in a graph.
+class SharedMemory(RuntimeError):
+    """Tensors that a call writes to share memory as no graph can tell."""
+
+class Writing:
+    """`with Writing():` no other thread writes to a tensor."""
+    def __enter__(self) -> None: ...
+    def __exit__(self, *exc: Any) -> None: ...
+
+def alias(tensor: Tensor) -> Tensor: ...
+def is_recorded(tensor: Tensor) -> builtins.bool: ...
+def is_recording() -> builtins.bool: ...
+def is_tracing() -> builtins.bool: ...
+def is_weak(tensor: Tensor) -> builtins.bool: ...
+def rebind(tensor: Tensor, value: Tensor) -> None: ...
+def same_value(a: Any, b: Any) -> builtins.bool: ...
+def sharing(tensor: Tensor) -> list[Tensor]: ...
+def sharing_id(tensor: Tensor) -> builtins.int: ...
+def show_like(base: Tensor, tensor: Tensor, like: Tensor) -> None: ...
+def shows(tensor: Tensor) -> Tensor | None: ...
+def type_text(tensor: Tensor) -> str: ...
+def value_id(tensor: Tensor) -> tuple[builtins.int, builtins.int]: ...
+def views_of(base: Tensor) -> list[Tensor]: ...
+
+# Threads and memory.
+def default_threads(root: str = ...) -> builtins.int: ...
+def granted_by_control_groups(root: str) -> tuple[builtins.int, builtins.int]: ...
+def num_threads() -> builtins.int: ...
+def set_num_threads(count: builtins.int) -> None: ...
+def set_waiting(brief: builtins.bool | None) -> None: ...
+def waits_briefly() -> builtins.bool: ...
+
 # Bound in C++, used by our own code only.
+BackwardCall: Any
 CompiledGraph: Any
 FunctionValue: Any
 GUARD_MISSING: Any
 GradScope: Any
 Graph: Any
+Guards: Any
+HostFunction: Any
 Module: Any
 OpFunction: Any
 SymbolicInt: Any
 SymbolicSizeError: Any
 Trace: Any
+add_null_device: Any
 backends: Any
 bump_epoch: Any
 cell_print: Any
-Guards: Any
 call_key: Any
 clear_compiled: Any
 compile: Any
@@ -117,8 +152,6 @@ get_random_state: Any
 graph_mode: Any
 io: Any
 assembler: Any
-is_recording: Any
-is_tracing: Any
 replace_in_trace: Any
 set_device: Any
 device: Any
@@ -128,10 +161,8 @@ stays: Any
 load_backend: Any
 move_to: Any
 synchronize: Any
-is_weak: Any
 make_function: Any
 memory_stats: Any
-num_threads: Any
 numpy_dtype: Any
 op: Any
 pass_runs: Any
@@ -143,7 +174,6 @@ EachOp: Any
 NoRecord: Any
 Snapshot: Any
 hook_tangent: Any
-is_recorded: Any
 record_again: Any
 record_custom: Any
 recorded_alias: Any
@@ -155,9 +185,7 @@ profile_rows: Any
 reset_peak_memory: Any
 reset_profile: Any
 reset_peak_reserved: Any
-same_value: Any
 set_graph_mode: Any
-set_num_threads: Any
 set_profile: Any
 set_memory_limit: Any
 set_random_state: Any

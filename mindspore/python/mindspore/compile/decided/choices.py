@@ -12,6 +12,7 @@ from mindspore._core import Tensor
 from mindspore.common import _late
 from mindspore.common._mutable import DICTS, MutableList, MutableTuple, like
 from mindspore.compile.decided.fork import Fork
+from mindspore.compile.decided.parts import TracerPart
 from mindspore.compile.program.errors import Unsupported, note_expression
 from mindspore.compile.values.numbers import is_number
 from mindspore.compile.values.ranges import INTEGERS
@@ -25,7 +26,7 @@ from mindspore.compile.values.values import (
 )
 
 
-class Choices:
+class Choices(TracerPart):
     """Mixin of Tracer."""
 
     facts: list[tuple[Any, frozenset]]  # (index, what it may be) on the way being traced

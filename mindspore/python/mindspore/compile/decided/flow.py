@@ -24,6 +24,7 @@ from mindspore.compile.decided.exits import (
 from mindspore.compile.decided.fork import Arm, Fork
 from mindspore.compile.decided.heap import Heap, is_nested_function, parts_of
 from mindspore.compile.decided.loops import BodyRaises, GraphLoop
+from mindspore.compile.decided.parts import FramePart
 from mindspore.compile.program.errors import Unsupported
 from mindspore.compile.program.source import stored_names
 from mindspore.compile.values.values import Choice, pick
@@ -35,7 +36,7 @@ def _is_mixed(exit_: Any) -> bool:
     return isinstance(exit_, Mixed)
 
 
-class Flow:
+class Flow(FramePart):
     """Mixin of Frame. Items ("arm", ends) and ("loop",) on the stack are barriers: what lies below belongs to a graph outside.
     An exit that reaches a barrier is noted in `self.exit`. `ends`: the function ends where the arm does."""
 
@@ -62,7 +63,7 @@ class Flow:
             self.stack = stack
             tracer.trace.restore(parameters)
             taken = session.call(reason, bool, [condition], {}, True)
-            self._push(node.body if taken else node.orelse)
+            self.push(node.body if taken else node.orelse)
             return None
 
     def choose_expression(self, node: ast.IfExp, test: Any) -> Any:
@@ -82,7 +83,7 @@ class Flow:
         """Runs an arm's own statements; how they were left."""
         base = len(self.stack)
         self.stack.append(("arm", False))
-        self._push(statements)
+        self.push(statements)
         return self._to_barrier(base)
 
     def _rest(self, base: int, exit_: Any = FALLS) -> Any:
@@ -175,7 +176,7 @@ class Flow:
         self.stack = outer[:base]
 
     # ---- where exits lead ---------------------------------------------------------------------------------------------
-    def _barrier(self) -> int:
+    def barrier(self) -> int:
         """The place of the innermost barrier on the stack, or -1."""
         return max(
             (i for i, item in enumerate(self.stack) if item[0] in ("arm", "loop")), default=-1
@@ -183,7 +184,7 @@ class Flow:
 
     def loop_at(self) -> int | None:
         """The place of the innermost unrolled loop that a jump may reach."""
-        barrier = self._barrier()
+        barrier = self.barrier()
         return max(
             (i for i, item in enumerate(self.stack) if i > barrier and item[0] in ("for", "while")),
             default=None,
@@ -193,7 +194,7 @@ class Flow:
         """How much of the stack remains where an exit leads to, and what of it remains to be done there."""
         at = None if exit_ == RETURN else self.loop_at()
         if at is None:
-            return self._barrier() + 1, exit_
+            return self.barrier() + 1, exit_
         return (at + 1 if exit_ == CONTINUE else at), FALLS
 
     def _check_cut(self, base: int, *kinds: str) -> None:
@@ -228,12 +229,10 @@ class Flow:
         for arm in arms:
             mixed = _is_mixed(arm.exit)
             arm.value = arm.exit.kind if mixed else Tensor(arm.exit or FALLS, _core.int64)
-        if len(exits) == 1:
-            gone = (False, False)
-        else:
-            gone = tuple(
-                e == RETURN and not self._returns_function(arm) for e, arm in zip(exits, arms)
-            )
+        gone = [
+            len(exits) > 1 and arm.exit == RETURN and not self._returns_function(arm)
+            for arm in arms
+        ]
         kind = fork.join(arms, gone)
         return self._guard(Mixed(kind, frozenset().union(*map(kinds_of, exits))))
 
@@ -329,11 +328,11 @@ class Flow:
             base = len(self.stack)
             self.stack.append(("arm", False))
             loop.enter()
-            self._push(loop.node.body)
+            self.push(loop.node.body)
             return self._to_barrier(base)
 
         self._branch(self.tracer.truth(loop.test()), body, lambda: FALLS)
-        self._push(loop.node.orelse)
+        self.push(loop.node.orelse)
 
     def _loop(self, loop: GraphLoop) -> Any:
         from mindspore import ops
@@ -346,7 +345,7 @@ class Flow:
             kind = pick(ops.equal(exit_.kind, BREAK), FALLS, exit_.kind)
             exit_ = Mixed(kind, exit_.kinds - {BREAK} | {FALLS})
         if exit_.kinds == {FALLS}:
-            self._push(loop.node.orelse)
+            self.push(loop.node.orelse)
             return None
         self.stack.append(("for", loop.node, [], 0))  # what a break leaves: here, the `else` alone
         return self._guard(exit_)

@@ -3,7 +3,7 @@ state - variables, lists, Parameters - and what differs afterwards is joined."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from mindspore import _core
@@ -121,7 +121,7 @@ class Fork:
             self.tracer.decide(self.condition, self._index, {0}, 2)
         return self._index
 
-    def join(self, arms: list[Arm], gone: tuple = (False, False)) -> Any:
+    def join(self, arms: list[Arm], gone: Sequence[bool] = (False, False)) -> Any:
         """Ends both arms and goes on after them, with the joined value. `gone`: arms that return, whose variables nobody
         reads any more."""
         if arms[0].dead and arms[1].dead:
@@ -157,7 +157,9 @@ class Fork:
             return join.add(a, b)
         return join.only(a, 0) if live[0] else join.only(b, 1)
 
-    def _contents(self, join: Join, container: Any, x: Any, y: Any, live: list, gone: tuple) -> Any:
+    def _contents(
+        self, join: Join, container: Any, x: Any, y: Any, live: list, gone: Sequence[bool]
+    ) -> Any:
         if container is self.frame.env and gone[0] != gone[1]:
             return self._variables_of_one(join, container, (x, y), 1 if gone[0] else 0)
         if live[0] and live[1]:

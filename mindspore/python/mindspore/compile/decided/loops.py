@@ -200,7 +200,7 @@ class GraphLoop:
         frame = self.frame
         frame.stack = [("loop",)]
         self.enter()
-        frame._push(self.node.body)
+        frame.push(self.node.body)
         frame.run(1)
         exit_, frame.exit = frame.exit, None
         self.left = exit_
@@ -316,7 +316,7 @@ class GraphLoop:
                 frames.append(frame.parent)
         return False
 
-    def _add_late(self, container: Any, name: str, value: Any, todo: list) -> None:
+    def _add_late(self, container: Any, name: Any, value: Any, todo: list) -> None:
         """A variable that the loop assigns first. Before, it is undefined; what returns holds zeros that nobody reads."""
         if isinstance(value, Undefined):
             return

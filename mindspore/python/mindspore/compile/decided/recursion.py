@@ -14,6 +14,7 @@ from mindspore._core import Tensor
 from mindspore.compile.decided.carried import bound, difference, matches, passed, widen
 from mindspore.compile.decided.fork import NeverEnds
 from mindspore.compile.decided.heap import Heap, is_nested_function
+from mindspore.compile.decided.parts import TracerPart
 from mindspore.compile.program.errors import Unsupported
 from mindspore.compile.values.values import (
     Choice,
@@ -39,7 +40,7 @@ class Call:
         self.arguments = dict(frame.env)
 
 
-class Recursion:
+class Recursion(TracerPart):
     """Mixin of Tracer. `calls`: those under way, outermost first."""
 
     calls: list[Call]

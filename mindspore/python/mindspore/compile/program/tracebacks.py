@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import types
+from typing import Any
 
 from mindspore import _core
 from mindspore.compile.program.failures import is_failure
@@ -49,7 +50,7 @@ def _without_ours(
     trace: types.TracebackType | None, done: types.TracebackType | None
 ) -> types.TracebackType | None:
     """The part of a traceback that is not of this package. From `done` on it has none."""
-    first, kept = trace, []
+    first, kept = trace, list[Any]()
     while trace is not None and trace is not done:
         if not is_ours(trace.tb_frame.f_code.co_filename):
             kept.append(trace)

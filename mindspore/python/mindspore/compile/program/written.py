@@ -137,7 +137,7 @@ class Text:
             kind = type(node)
             if isinstance(node, ast.stmt) and not unit.is_function:
                 unit = Unit(node, classes)
-                if kind in (ast.Import, ast.ImportFrom) and not classes:
+                if isinstance(node, (ast.Import, ast.ImportFrom)) and not classes:
                     self.imported |= {a.asname or a.name.partition(".")[0] for a in node.names}
             if kind in _FUNCTIONS or kind is ast.Lambda:
                 made = Written(node, unit, classes)

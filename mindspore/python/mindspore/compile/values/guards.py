@@ -7,6 +7,7 @@ import collections
 import copy
 import functools
 import types
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -24,9 +25,9 @@ _BOUND = (types.MethodType, types.BuiltinMethodType, types.MethodWrapperType, fu
 _CONTAINERS = (list, tuple, dict, np.ndarray, *_COMPARED, *_BOUND)
 
 
-@functools.lru_cache(1024)
-def _is_container(kind: type) -> bool:
-    return issubclass(kind, _CONTAINERS)
+_is_container: Callable[[type], bool] = functools.lru_cache(1024)(
+    lambda kind: issubclass(kind, _CONTAINERS)
+)
 
 
 class Guards:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import types
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindspore.compile.program.source import docstring
+
+if TYPE_CHECKING:
+    from mindspore.compile.walk.frame import Frame
 
 
 class Scope:
@@ -36,7 +39,7 @@ class NestedFunction:
     )
     _stands_for = lambda: None  # noqa: E731 - a value, not a method
 
-    def __init__(self, frame: Scope, node: Any, name: str):
+    def __init__(self, frame: Frame, node: Any, name: str):
         self.frame, self.node, self.__name__ = frame, node, name
         self.doc = docstring(node)
         arguments = node.args

@@ -3,6 +3,7 @@ afterwards, and how Python's numbers become tensors that yield to others as numb
 
 from __future__ import annotations
 
+import inspect
 import types
 from collections.abc import Callable
 from typing import Any
@@ -62,7 +63,7 @@ def pick(condition: Any, value: Any, other: Any) -> Any:
     """As `ops.where`, whose check refuses what Python's comparisons of numbers give."""
     from mindspore import ops
 
-    return ops.where.__wrapped__(condition, value, other)
+    return inspect.unwrap(ops.where)(condition, value, other)
 
 
 def children(value: Any) -> list | None:
@@ -79,7 +80,8 @@ def children(value: Any) -> list | None:
 def rebuild(value: Any, items: list) -> Any:
     """A structure like `value` with other items."""
     if isinstance(value, tuple):
-        return value._make(items) if hasattr(value, "_fields") else like(value, tuple(items))
+        make = getattr(value, "_make", None)  # of a named tuple
+        return like(value, tuple(items)) if make is None else make(items)
     if isinstance(value, list):
         return like(value, list(items))
     if isinstance(value, Choice):

@@ -131,8 +131,9 @@ class Node:
 
     def run_graph(self, slots: list, before: Before | None = None) -> list:
         """The outputs of the graph, from and to the slots. `before` keeps what Parameters were."""
-        for p in self.changed if before is not None else ():
-            before.setdefault(id(p), (p, p.copy()))
+        if before is not None:
+            for p in self.changed:
+                before.setdefault(id(p), (p, p.copy()))
         try:
             outputs = self.graph.run([_input(slots[i]) for i in self.inputs]) if self.graph else []
         except _core.SharedMemory:

@@ -78,6 +78,8 @@ _front_end = _FrontEnd()
 class _RaisesInside(Inseparable):
     """An error of the program in a graph inside another, which did something before: it is lost with that graph."""
 
+    error: Exception
+
 
 # Errors that say something about an attempt to compile.
 _OF_COMPILATION = (Unsupported, NumberDecides, _core.SymbolicSizeError, RecursionError, MemoryError)

@@ -10,7 +10,7 @@ from typing import Any
 from mindspore._core import SymbolicInt, Tensor
 from mindspore.common._mutable import like
 from mindspore.common._tree import flatten
-from mindspore.compile.values.values import Choice
+from mindspore.compile.values.values import Choice, rebuild
 
 Sizes = tuple[int | None, ...]
 
@@ -160,10 +160,7 @@ class InputShapes:
         if isinstance(value, dict):
             return like(value, {k: self.fixed(v) for k, v in value.items()})
         if isinstance(value, (tuple, list)):
-            items = [self.fixed(v) for v in value]
-            if hasattr(value, "_fields"):
-                return value._make(items)
-            return like(value, tuple(items) if isinstance(value, tuple) else items)
+            return rebuild(value, [self.fixed(v) for v in value])
         return value
 
     def _open(self, hint: int) -> Any:

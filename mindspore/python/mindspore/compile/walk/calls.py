@@ -20,6 +20,7 @@ from mindspore._core import SymbolicInt, Tensor
 from mindspore.common import _late
 from mindspore.common._tree import holds
 from mindspore.compile.decided.heap import MUTATING, contents_of, same_contents, set_contents
+from mindspore.compile.decided.parts import FramePart, TracerPart
 from mindspore.compile.program.errors import Inseparable, Unsupported, is_located, locate, refusal
 from mindspore.compile.program.source import NoSource, find_source
 from mindspore.compile.values import effects
@@ -59,12 +60,12 @@ def _is_of_cells(function: Any) -> bool:
     return (getattr(function, "__module__", None) or "").startswith("mindspore.nn.cell")
 
 
-class Calls:
+class Calls(TracerPart):
     """Mixin of Tracer."""
 
     lazily: bool  # see Iterators
 
-    def call(self, function: Any, args: list, kwargs: dict, frame: Frame | None) -> Any:
+    def call(self, function: Any, args: list, kwargs: dict, frame: FramePart | None) -> Any:
         """Calls anything."""
         if isinstance(function, Choice):
             return self.split(function, lambda f: self.call(f, args, kwargs, frame))
@@ -113,7 +114,9 @@ class Calls:
                 return self.set_attribute(owner, *args)
         return self._run(function, args, kwargs)
 
-    def _call_compiled(self, function: Any, args: list, kwargs: dict, frame: Frame | None) -> Any:
+    def _call_compiled(
+        self, function: Any, args: list, kwargs: dict, frame: FramePart | None
+    ) -> Any:
         """A function decorated with jit. Where it says fullgraph=True, what cannot be compiled in it is an error here too."""
         inner, session = function.bound_function(), self.session
         if not function.fullgraph or session is None or has_host((args, kwargs)):
@@ -127,7 +130,7 @@ class Calls:
             self.session = session
 
     def _call_method(
-        self, function: types.MethodType, args: list, kwargs: dict, frame: Frame | None
+        self, function: types.MethodType, args: list, kwargs: dict, frame: FramePart | None
     ) -> Any:
         owner, inner = function.__self__, function.__func__
         if isinstance(inner, NestedFunction) or not isinstance(inner, types.FunctionType):
@@ -181,7 +184,9 @@ class Calls:
             return Generator(self, frame, source.node)
         return self._run_frame(frame, source.node)
 
-    def _call_checked(self, function: Any, args: list, kwargs: dict, frame: Frame | None) -> Any:
+    def _call_checked(
+        self, function: Any, args: list, kwargs: dict, frame: FramePart | None
+    ) -> Any:
         """A function that checks its arguments; one that is parsed does not do so itself."""
         if is_library(function):
             return self._run(function, args, kwargs)

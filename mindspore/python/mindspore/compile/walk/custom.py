@@ -11,7 +11,7 @@ from mindspore._core import Tensor
 from mindspore.common._tree import flatten, rebuild
 from mindspore.compile.program.errors import Unsupported
 from mindspore.compile.walk.leaving import Leaving
-from mindspore.compile.walk.tracer import Tracer
+from mindspore.compile.walk.tracer import Frame, Tracer
 from mindspore.ops import _bind, _custom
 from mindspore.ops._custom import has_tangent
 
@@ -219,7 +219,8 @@ def register_hook(tracer: Tracer, x: Tensor, hook: Callable) -> TracedHook:
 
 
 def _rebind(tracer: Tracer, old: Tensor, new: Tensor) -> None:
-    for frame, _ in tracer.places:
+    for innermost, _ in tracer.places:
+        frame: Frame | None = innermost
         while frame is not None:
             for name, held in frame.env.items():
                 if held is old:

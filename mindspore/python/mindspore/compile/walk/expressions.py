@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import ast
 import operator
+from collections.abc import Callable
 from typing import Any
 
 from mindspore._core import Tensor
+from mindspore.compile.decided.parts import FramePart
 from mindspore.compile.program.errors import Unsupported, note_expression
 from mindspore.compile.values.effects import Text, is_text
 from mindspore.compile.values.host_values import has_host
@@ -28,7 +30,11 @@ BINARY = {
     ast.LShift: operator.lshift,
     ast.RShift: operator.rshift,
 }
-UNARY = {ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Invert: operator.invert}
+UNARY: dict[type[ast.unaryop], Callable] = {
+    ast.USub: operator.neg,
+    ast.UAdd: operator.pos,
+    ast.Invert: operator.invert,
+}
 COMPARE = {
     ast.Eq: operator.eq,
     ast.NotEq: operator.ne,
@@ -45,7 +51,8 @@ COMPARE = {
 
 def _format(value: Any, conversion: int, spec: str) -> str:
     if conversion != -1:
-        value = {"s": str, "r": repr, "a": ascii}[chr(conversion)](value)
+        text: dict[str, Callable] = {"s": str, "r": repr, "a": ascii}
+        value = text[chr(conversion)](value)
     return format(value, spec)
 
 
@@ -54,7 +61,7 @@ def symbolic(value: Any) -> bool:
     return isinstance(value, Tensor) and value.is_symbolic
 
 
-class Expressions:
+class Expressions(FramePart):
     """Mixin of Frame: `eval(node)` dispatches on the node's class."""
 
     def eval(self, node: ast.expr) -> Any:
@@ -155,9 +162,9 @@ class Expressions:
         operation = UNARY[type(node.op)]
         return self.tracer.split(value, lambda v: self.tracer.operate_on(operation, v))
 
-    def _compare_once(self, op: ast.cmpop, left: Any, right: Any) -> Any:
+    def compare_once(self, op: ast.cmpop, left: Any, right: Any) -> Any:
         if isinstance(right, Choice) and isinstance(op, (ast.In, ast.NotIn)):
-            return self.tracer.split(right, lambda option: self._compare_once(op, left, option))
+            return self.tracer.split(right, lambda option: self.compare_once(op, left, option))
         if isinstance(op, (ast.In, ast.NotIn)):
             method = self.tracer.special_method(right, "__contains__")
             if method is not None:
@@ -228,7 +235,7 @@ class Expressions:
         ):
             return self.zero_argument_super()
         if self.ends_early(node):
-            return self.any_or_all(node.args[0], node.func.id == "any")
+            return self.any_or_all(node)
         function = self.eval(node.func)
         args = self._items(node.args)
         named = [(keyword.arg, self.eval(keyword.value)) for keyword in node.keywords]
@@ -250,23 +257,23 @@ class Expressions:
         return self.make_function(node, "<lambda>")
 
     def _ListComp(self, node: ast.ListComp) -> list:
-        return [value.eval(node.elt) for value in self._comprehend(node.generators)]
+        return [value.eval(node.elt) for value in self.comprehend(node.generators)]
 
     def _SetComp(self, node: ast.SetComp) -> set:
-        return {value.eval(node.elt) for value in self._comprehend(node.generators)}
+        return {value.eval(node.elt) for value in self.comprehend(node.generators)}
 
     def _GeneratorExp(self, node: ast.GeneratorExp) -> Any:
         first = self.tracer.iterate(self.eval(node.generators[0].iter))
-        items = (value.eval(node.elt) for value in self._comprehend(node.generators, first))
+        items = (value.eval(node.elt) for value in self.comprehend(node.generators, first))
         return self.tracer.taken(items)
 
     def _DictComp(self, node: ast.DictComp) -> dict:
         return {
             value.eval(node.key): value.eval(node.value)
-            for value in self._comprehend(node.generators)
+            for value in self.comprehend(node.generators)
         }
 
-    def _comprehend(self, generators: list[ast.comprehension], first: Any = None) -> Any:
+    def comprehend(self, generators: list[ast.comprehension], first: Any = None) -> Any:
         """Yields a child frame for each round of the loops; `first` are the items of the outermost one."""
         scope = self.child_scope()
 

@@ -13,7 +13,7 @@ from mindspore._core import Tensor
 from mindspore.compile.decided.flow import Flow
 from mindspore.compile.program.errors import Unsupported
 from mindspore.compile.program.source import local_names, names_around
-from mindspore.compile.values.nested import NestedFunction, Scope
+from mindspore.compile.values.nested import NestedFunction
 from mindspore.compile.walk.expressions import BINARY, Expressions
 from mindspore.compile.walk.generators import Yields
 from mindspore.compile.walk.handlers import Handlers
@@ -22,7 +22,7 @@ from mindspore.compile.walk.matching import Matching
 from mindspore.compile.walk.statements import Statements
 
 
-class Frame(Expressions, Logic, Statements, Flow, Handlers, Matching, Yields, Scope):
+class Frame(Expressions, Logic, Statements, Flow, Handlers, Matching, Yields):
     """Variables, scopes and the statement stack of one call."""
 
     def __init__(
@@ -180,13 +180,14 @@ class Frame(Expressions, Logic, Statements, Flow, Handlers, Matching, Yields, Sc
                 self.assign(t, item)
             return
         at, after = stars[0], len(target.elts) - stars[0] - 1
+        star: Any = target.elts[at]
         if len(items) < at + after:
             raise ValueError(
                 f"at least {at + after} values are expected to unpack, but got {len(items)}"
             )
         for t, item in zip(target.elts[:at], items):
             self.assign(t, item)
-        self.assign(target.elts[at].value, items[at : len(items) - after])
+        self.assign(star.value, items[at : len(items) - after])
         for t, item in zip(target.elts[at + 1 :], items[len(items) - after :]):
             self.assign(t, item)
 

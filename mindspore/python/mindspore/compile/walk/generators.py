@@ -9,13 +9,14 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from mindspore._core import Tensor
+from mindspore.compile.decided.parts import FramePart, TracerPart
 from mindspore.compile.program.errors import Unsupported, is_located, locate
 
 _OUTSIDE = (-1, -1)
 _MAX_TAKEN = 100_000
 
 
-class Iterators:
+class Iterators(TracerPart):
     """Mixin of Tracer. `iterators`: where each iterator was made, by id."""
 
     iterators: dict[int, tuple]
@@ -121,12 +122,12 @@ class Generator:
             tracer.trace.span = caller
 
 
-class Yields:
+class Yields(FramePart):
     """Mixin of Frame. Stack item ("yields", iterator): of `yield from`."""
 
     def run_yield(self, node: ast.Yield | ast.YieldFrom) -> Any:
         """`yield x` and `yield from xs`, as statements."""
-        if self._barrier() >= 0:
+        if self.barrier() >= 0:
             raise Unsupported("a tensor decides whether a generator gives an item")
         if isinstance(node, ast.YieldFrom):
             self.stack.append(("yields", iter(self.tracer.iterate(self.eval(node.value)))))

@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from mindspore.compile.decided.parts import FramePart
 from mindspore.compile.program.errors import Unsupported
 from mindspore.compile.program.failures import is_of_compiler
 from mindspore.compile.values.host_values import HostValue
@@ -13,7 +14,7 @@ from mindspore.compile.values.host_values import HostValue
 PROTECTED = ("try", "finally", "with")
 
 
-class Handlers:
+class Handlers(FramePart):
     """Mixin of Frame. Stack items: ("try", node) while its body runs, ("finally", statements), ("with", manager),
     ("handled", name, error) while a handler runs, ("reraise", error), ("leave", value), ("jump", statement)."""
 
@@ -21,14 +22,14 @@ class Handlers:
         if node.finalbody:
             self.stack.append(("finally", node.finalbody))
         self.stack.append(("try", node))
-        self._push(node.body)
+        self.push(node.body)
 
     def _step_try(self, node: ast.Try) -> None:
         """The body ended without an exception."""
-        self._push(node.orelse)
+        self.push(node.orelse)
 
     def _step_finally(self, statements: list[ast.stmt]) -> None:
-        self._push(statements)
+        self.push(statements)
 
     def _step_handled(self, name: str | None, error: BaseException) -> None:
         if name is not None:
@@ -52,7 +53,7 @@ class Handlers:
             item = self.stack.pop()
             if item[0] == "finally":
                 self.stack.append(("reraise", error))
-                self._push(item[1])
+                self.push(item[1])
                 return True
             if item[0] == "with" and self._exit(item[1], error):
                 return True
@@ -68,7 +69,7 @@ class Handlers:
                 self.stack.append(("handled", handler.name, error))
                 if handler.name is not None:
                     self.bind(handler.name, original)
-                self._push(handler.body)
+                self.push(handler.body)
                 return True
         return False
 
@@ -92,7 +93,7 @@ class Handlers:
             item = self.stack.pop()
             if item[0] == "finally":
                 self.stack.append(again)
-                self._push(item[1])
+                self.push(item[1])
                 return True
             if item[0] == "with":
                 self._exit(item[1], None)
@@ -119,7 +120,7 @@ class Handlers:
         self.stack.append(("with", manager))
         if item.optional_vars is not None:
             self.assign(item.optional_vars, value)
-        self._push(body)
+        self.push(body)
 
     def _step_with(self, manager: Any) -> None:
         self._exit(manager, None)

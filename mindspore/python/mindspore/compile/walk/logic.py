@@ -9,6 +9,7 @@ from typing import Any
 
 from mindspore import _core
 from mindspore._core import Tensor
+from mindspore.compile.decided.parts import FramePart
 from mindspore.compile.program.errors import Unsupported
 from mindspore.compile.values.values import Choice, Undefined, pick
 from mindspore.compile.walk.purity import only_computes
@@ -44,7 +45,7 @@ def _unless_it_fails(evaluate: Callable[[], Any]) -> Any:
         return _FAILED
 
 
-class Logic:
+class Logic(FramePart):
     """Mixin of Frame."""
 
     def test(self, node: ast.expr) -> Any:
@@ -172,8 +173,8 @@ class Logic:
                 if value.dtype is _core.bool and value.shape == ():
                     result = self._combine(value, other, conjunction)
                 else:
-                    ways = (other, value) if conjunction else (value, other)
-                    result = pick(truth, *ways)
+                    first, second = (other, value) if conjunction else (value, other)
+                    result = pick(truth, first, second)
                 return self.tracer.aliases.note(result, (value, other))
         ways = rest, (lambda: value)
         return self.choose(truth, *(ways if conjunction else ways[::-1]))
@@ -185,7 +186,7 @@ class Logic:
         """The comparisons of a chain from one on, which Python joins by `and`."""
         right = self.eval(node.comparators[at])
         self.at(node)
-        value = self._compare_once(node.ops[at], left, right)
+        value = self.compare_once(node.ops[at], left, right)
         rest = node.comparators[at + 1 :]
         if not rest:
             return value
@@ -216,12 +217,13 @@ class Logic:
         binds = any(isinstance(n, ast.NamedExpr) for n in nodes)
         return binds or not only_computes(self, nodes, assigned)
 
-    def any_or_all(self, node: ast.GeneratorExp, wanted: bool) -> Any:
-        """`any(...)`, or `all(...)`, which an item ends that is as `wanted`."""
-        first = self.tracer.iterate(self.eval(node.generators[0].iter))
-        rounds = self._comprehend(node.generators, first)
-        shared = isinstance(first, Iterator)
-        return self._first_that_is(wanted, (scope.eval(node.elt) for scope in rounds), shared)
+    def any_or_all(self, node: ast.Call) -> Any:
+        """`any(...)` or `all(...)` of a generator expression: the first item that is true, or false, ends it."""
+        function: Any = node.func
+        items: Any = node.args[0]
+        first = self.tracer.iterate(self.eval(items.generators[0].iter))
+        values = (scope.eval(items.elt) for scope in self.comprehend(items.generators, first))
+        return self._first_that_is(function.id == "any", values, isinstance(first, Iterator))
 
     def _first_that_is(self, wanted: bool, items: Iterator, shared: bool) -> bool:
         """Whether an item is; those behind the first that is are not made. `shared`: others may go on with the iterator."""
@@ -236,6 +238,10 @@ class Logic:
             ways = (lambda: wanted), rest
             return self.choose(self.tracer.truth(item), *(ways if wanted else ways[::-1]))
         return not wanted
+
+    def both(self, a: Any, b: Any) -> Any:
+        """`a and b`, both evaluated: of the patterns of a case."""
+        return self._combine(self.tracer.truth(a), self.tracer.truth(b), True)
 
     def either(self, a: Any, b: Any) -> Any:
         """`a or b`, both evaluated: of the comparisons of `in`."""

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mindspore._core import Tensor
+from mindspore.compile.decided.parts import FramePart
 from mindspore.compile.program.errors import Unsupported
 from mindspore.compile.values.host_values import HostValue, decides
 
@@ -28,7 +29,7 @@ class Found:
         self.names: dict[str, Any] = {}
 
 
-class Matching:
+class Matching(FramePart):
     """Mixin of Frame."""
 
     def _run_Match(self, node: ast.Match) -> Any:
@@ -57,7 +58,7 @@ class Matching:
             body = [_at(case.guard, ast.If(case.guard, body, rest))]
         taken = [_at(case.pattern, _assignment(n, v)) for n, v in found.names.items()] + body
         if not found.conditions:
-            self._push(taken)
+            self.push(taken)
             return None
         condition = found.conditions[0]
         for other in found.conditions[1:]:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mindspore._core import Tensor
+from mindspore.compile.decided.parts import TracerPart
 from mindspore.compile.values.host_values import HostValue
 from mindspore.compile.values.stand_ins import sample_of
 from mindspore.compile.walk.calls import is_library, is_standard
@@ -38,7 +39,7 @@ _INPLACE = dict(
 _CONTAINERS = (list, set, dict, deque, bytearray)
 
 
-class SpecialMethods:
+class SpecialMethods(TracerPart):
     """Mixin of Tracer."""
 
     def special_method(self, owner: Any, name: str) -> Any:

@@ -14,6 +14,7 @@ from typing import Any
 from mindspore._core import Tensor
 from mindspore.compile.decided.exits import BREAK, CONTINUE
 from mindspore.compile.decided.heap import MUTATING
+from mindspore.compile.decided.parts import FramePart
 from mindspore.compile.program.errors import Unsupported
 from mindspore.compile.program.source import stored_names
 from mindspore.compile.values.effects import is_text
@@ -28,7 +29,7 @@ _FEW_ROUNDS = 64
 _CHANGEABLE = (list, dict, types.MappingProxyType, set, deque)
 
 
-class Statements:
+class Statements(FramePart):
     """Mixin of Frame: `run(base)` executes until the stack is back at `base` items or the function returns."""
 
     def run(self, base: int) -> Any:
@@ -69,11 +70,11 @@ class Statements:
             items.check(index)
         ended = not items.has(index) if isinstance(items, Pulled) else index == len(items)
         if ended:
-            self._push(node.orelse)
+            self.push(node.orelse)
             return
         self.stack.append(("for", node, items, index + 1))
         self.assign(node.target, items[index])
-        self._push(node.body)
+        self.push(node.body)
 
     def _step_while(self, node: ast.While, rounds: int) -> Any:
         self.at(node)
@@ -84,7 +85,7 @@ class Statements:
         if self.tracer.is_undecided(test) or (rounds and self._is_left_by_tensor(node)):
             return self.tensor_while(node)
         if not test:
-            self._push(node.orelse)
+            self.push(node.orelse)
             return None
         if rounds > _MAX_UNROLLED:
             raise Unsupported(
@@ -92,7 +93,7 @@ class Statements:
                 "make it a loop of the graph"
             )
         self.stack.append(("while", node, rounds + 1))
-        self._push(node.body)
+        self.push(node.body)
         return None
 
     def _hide_values(self, node: ast.While) -> None:
@@ -109,7 +110,7 @@ class Statements:
     def _step_loop(self) -> None:
         """The end of the body of a loop in the graph."""
 
-    def _push(self, statements: list[ast.stmt]) -> None:
+    def push(self, statements: list[ast.stmt]) -> None:
         if statements:
             self.stack.append(("block", statements, 0))
 
@@ -146,24 +147,30 @@ class Statements:
 
     def _run_Delete(self, node: ast.Delete) -> None:
         for target in node.targets:
-            if isinstance(target, ast.Name):
-                self.lookup(target.id)
-                self.env[target.id] = Undefined("it was deleted")
-            elif isinstance(target, ast.Subscript):
-                owner = self.eval(target.value)
-                method = self.tracer.special_method(owner, "__delitem__")
-                if method is not None:
-                    self.tracer.call(method, [self.eval(target.slice)], {}, self)
-                    continue
-                self.tracer.check_mutable(owner)
-                del owner[self.eval(target.slice)]
-            else:
-                owner = self.eval(target.value)
-                if id(owner) not in self.tracer.made:
-                    raise Unsupported(
-                        "a compiled function cannot delete attributes of objects that it did not make"
-                    )
-                delattr(owner, target.attr)
+            self._delete(target)
+
+    def _delete(self, target: ast.expr) -> None:
+        if isinstance(target, ast.Name):
+            self.lookup(target.id)
+            self.env[target.id] = Undefined("it was deleted")
+        elif isinstance(target, (ast.Tuple, ast.List)):
+            for part in target.elts:
+                self._delete(part)
+        elif isinstance(target, ast.Subscript):
+            owner = self.eval(target.value)
+            method = self.tracer.special_method(owner, "__delitem__")
+            if method is not None:
+                self.tracer.call(method, [self.eval(target.slice)], {}, self)
+                return
+            self.tracer.check_mutable(owner)
+            del owner[self.eval(target.slice)]
+        elif isinstance(target, ast.Attribute):
+            owner = self.eval(target.value)
+            if id(owner) not in self.tracer.made:
+                raise Unsupported(
+                    "a compiled function cannot delete attributes of objects that it did not make"
+                )
+            delattr(owner, target.attr)
 
     def _run_Global(self, node: ast.Global) -> None:
         self.outer_names.update(dict.fromkeys(node.names, "global"))
@@ -250,7 +257,7 @@ class Statements:
         self.at(node)
         if self.tracer.is_undecided(test):
             return self.tensor_if(node, test)
-        self._push(node.body if test else node.orelse)
+        self.push(node.body if test else node.orelse)
         return None
 
     def _run_For(self, node: ast.For) -> Any:

@@ -3,7 +3,6 @@ Python facts under guards, and keeps the place in the user's source."""
 
 from __future__ import annotations
 
-import ast
 import builtins
 import collections
 import inspect
@@ -121,7 +120,7 @@ class Tracer(Calls, Choices, Recursion, Iterators, SpecialMethods):
         self.trace.span, self.trace.continued, self.trace.made = span, True, made
 
     # ---- places -----------------------------------------------------------------------------------------------------
-    def mark(self, frame: Frame, node: ast.AST | None) -> None:
+    def mark(self, frame: Frame, node: Any) -> None:
         """What is emitted from here on stands at `node`."""
         if node is None or not hasattr(node, "lineno"):
             return
@@ -139,7 +138,8 @@ class Tracer(Calls, Choices, Recursion, Iterators, SpecialMethods):
 
     def place_text(self, frame: Frame) -> str:
         """` (net.py:14)` for messages."""
-        return f" ({frame.source.core_file}:{frame.node.lineno})" if frame.node is not None else ""
+        node: Any = frame.node
+        return f" ({frame.source.core_file}:{node.lineno})" if node is not None else ""
 
     def error_places(self, error: BaseException | None = None) -> list[Place]:
         """The place of each call under way, innermost first, and the call into this package."""
