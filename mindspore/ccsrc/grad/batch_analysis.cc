@@ -60,9 +60,10 @@ void BatchAnalysis::RefuseItems(size_t result) const {
       vmap_.attr<Ints>("out_axes").size() - static_cast<size_t>(vmap_.attr<int64_t>("written"));
   std::string why =
       result < returned
-          ? fmt::format("a result whose 'out_axes' is None must be the same for all items, but got "
-                        "result {}, which is computed from the item",
-                        result)
+          ? fmt::format(
+                "a result whose 'out_axes' is None must be the same for all items, but got "
+                "result {}, which is computed from the item",
+                result)
           : "the new value of a Parameter that all items share must be the same for all items, but "
             "got one that is computed from the item";
   throw Error(ErrorKind::kValue, fmt::format("For 'vmap', {}.", why)).WithSpan(vmap_.span);

@@ -93,14 +93,14 @@ void BindTransforms(py::class_<Trace>& c) {
         const OpDef& op = Ops().Get("Vmap");
         Dim items;
         if (!DimFromObject(size.ptr(), &items)) Throw(ErrorKind::kType, "'size' must be a size");
-        AttrsRef attrs =
-            MakeAttrs(op, {{"in_axes", in_axes},
-                           {"out_axes", out_axes},
-                           {"size", items.code()},
-                           {"written", written}});
+        AttrsRef attrs = MakeAttrs(op, {{"in_axes", in_axes},
+                                        {"out_axes", out_axes},
+                                        {"size", items.code()},
+                                        {"written", written}});
         return ObjectOf(t, t.emitter().Emit(op, {f.var}, attrs)[0]);
       },
-      "The function that applies f to `size` items along axis 0; axes are 0, or -1 for none. The last "
+      "The function that applies f to `size` items along axis 0; axes are 0, or -1 for none. The "
+      "last "
       "`written` results are new values of Parameters.");
 }
 
