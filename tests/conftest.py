@@ -16,7 +16,12 @@ import fenced_device
 from mindspore import _core, context
 
 DEVICE = fenced_device.WANTED
-fenced_device.use_what_is_wanted()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_configure() -> None:
+    """After pytest has set its handler of faults, which knows nothing of the fence."""
+    fenced_device.use_what_is_wanted()
 
 
 class _Raises:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -20,8 +21,17 @@ def _restored_mode() -> Iterator[None]:
     ms.set_context(mode=mode)
 
 
-def _names() -> list[tuple[str, str]]:
-    return [(f, n) for f in families() for n in dict.fromkeys(c.name for c in calls_of(f))]
+# Answers that name the host's device, or that hold arrays which share its memory.
+OF_THE_HOST = {
+    *("nn.DynamicLossScaleUpdateCell", "amp.DynamicLossScaler"),
+    *("get_current_device", "get_context", "context.get_context", "hal.is_initialized"),
+}
+
+
+def _names() -> list[Any]:
+    names = [(f, n) for f in families() for n in dict.fromkeys(c.name for c in calls_of(f))]
+    host = pytest.mark.host_device
+    return [pytest.param(*n, marks=[host] if n[1] in OF_THE_HOST else []) for n in names]
 
 
 @pytest.mark.parametrize(("family", "name"), _names())

@@ -77,6 +77,7 @@ def test_norms_of_doubles() -> None:
     assert (clipped.dtype, other.dtype) == (ms.float64, ms.float32)
 
 
+@pytest.mark.host_device
 def test_what_other_packages_cannot_share() -> None:
     with pytest.raises(BufferError, match="the dtype must be one that NumPy has"):
         THREE.astype(ms.bfloat16).to_dlpack()

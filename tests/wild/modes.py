@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import mindspore as ms
-from mindspore import Tensor
+from mindspore import Tensor, _core
 from wild.cases import Case, cases
 
 
@@ -16,6 +16,7 @@ def _outcome(call: Any, inputs: list) -> str:
     """The type and the first line of an exception; empty for a result."""
     try:
         call(*inputs)
+        _core.synchronize()  # what a device finds wrong later is this call's
     except Exception as error:
         return f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
     return ""

@@ -36,7 +36,9 @@ def _set(name, value):
             ms.set_context(**{name: value})
             return "taken"
         finally:
-            defaults = {"save_graphs": 0, "jit_syntax_level": 2, "deterministic": "OFF"}
+            defaults = {
+                "save_graphs": 0, "jit_syntax_level": 2, "deterministic": "OFF", "max_call_depth": 1000
+            }  # fmt: skip
             if name in defaults:
                 ms.set_context(**{name: defaults[name]})
 

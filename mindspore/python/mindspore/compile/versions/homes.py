@@ -11,6 +11,7 @@ import weakref
 from typing import Any
 
 from mindspore.common import _late
+from mindspore.compile.values.compilable import GRADIENTS, METHODS
 from mindspore.ops._grad import GradFunction
 
 
@@ -55,10 +56,10 @@ def home_for(function: Any) -> tuple[dict, tuple]:
     if getattr(function, "owner", None) is not None and hasattr(type(function), "_ms_compiled"):
         function = function.bound_function()  # each look-up gives the method another JitFunction
     if isinstance(function, types.MethodType) and hasattr(function.__self__, "__dict__"):
-        home = home_of(function.__self__, "_compiled_methods")
+        home = home_of(function.__self__, METHODS)
         return home, ("transform", function.__func__)
     if isinstance(function, _late.cell_class):
-        return home_of(function, "_compiled_gradients"), ()
+        return home_of(function, GRADIENTS), ()
     if isinstance(getattr(function, "__dict__", None), dict):
         return home_of(function, "_compiled_transforms"), ()
     return _of_builtins, (function,)

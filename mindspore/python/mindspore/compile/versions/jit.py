@@ -13,6 +13,14 @@ from mindspore._core import Tensor
 from mindspore.common import _late
 from mindspore.common.jit_config import JitConfig
 from mindspore.compile.program.tracebacks import hide
+from mindspore.compile.values.compilable import (
+    FAST,
+    METHODS,
+    SIGNATURE,
+    VERSIONS,
+    Compilable,
+    Options,
+)
 from mindspore.compile.versions import recorded
 from mindspore.compile.versions.cache import Cache, inputs_of, look_up
 from mindspore.compile.versions.homes import home_for, home_of
@@ -22,43 +30,41 @@ from mindspore.compile.walk.tracer import current
 
 
 # ---- cells --------------------------------------------------------------------------------------------------------------
-def _cache_of_cell(cell: Any) -> Cache:
-    cache = cell.__dict__.get("_compiled_versions")
+def _cache_of_cell(cell: Compilable) -> Cache:
+    cache = cell.__dict__.get(VERSIONS)
     if cache is None:
         cache = Cache(type(cell).__name__, cell.construct)
-        object.__setattr__(cell, "_compiled_versions", cache)
+        object.__setattr__(cell, VERSIONS, cache)
     return cache
 
 
-def run_cell(cell: Any, args: tuple, kwargs: dict) -> Any:
+def run_cell(cell: Compilable, args: tuple, kwargs: dict) -> Any:
     """A Cell called in GRAPH_MODE."""
     recording = _core.is_recording()
     state = cell.__dict__
-    cache = state.get("_compiled_versions")
+    cache = state.get(VERSIONS)
     if cache is None:
         cache = _cache_of_cell(cell)
-    elif not recording and state.get("_signature") is None:
+    elif not recording and state.get(SIGNATURE) is None:
         # The common case: as run_target, with nothing prepared.
         key, tensors = look_up(args, kwargs)
-        entry = cache.find(with_passes(key, state.get("_fast", True)))
+        entry = cache.find(with_passes(key, state.get(FAST, True)))
         if entry is not None:
             return entry.run(args, kwargs, lambda *a, **k: cell._run_eagerly(a, k), tensors)
     return (run_recorded if recording else run_target)(_target_of(cell, cache), args, kwargs)
 
 
-def _target_of(cell: Any, cache: Cache) -> Target:
-    reference = weakref.ref(cell)
+def _target_of(cell: Compilable, cache: Cache) -> Target:
+    reference: Callable[[], Any] = weakref.ref(cell)
     return Target(
         cache,
         lambda tracer, a, k: tracer.call_construct(reference(), a, k),
         lambda *a, **k: cell._run_eagerly(a, k),
-        cell.__dict__.get("_strict", False),
-        cell.__dict__.get("_signature"),
-        cell.__dict__.get("_fast", True),
+        *Options.of(cell.__dict__),
     )
 
 
-def compile_cell(cell: Any, args: tuple, kwargs: dict) -> None:
+def compile_cell(cell: Compilable, args: tuple, kwargs: dict) -> None:
     """Makes the version of a Cell for these arguments, which is run when it is called."""
     cache = _cache_of_cell(cell)
     target = _target_of(cell, cache)
@@ -80,7 +86,7 @@ def run_recorded(target: Target, args: tuple, kwargs: dict) -> Any:
     return recorded.run(target, args, kwargs)
 
 
-def run_eager_cell(cell: Any, args: tuple, kwargs: dict) -> Any:
+def run_eager_cell(cell: Compilable, args: tuple, kwargs: dict) -> Any:
     """A Cell with set_grad() called in PYNATIVE_MODE."""
     from mindspore.ops import _grad
 
@@ -91,7 +97,7 @@ def run_eager_cell(cell: Any, args: tuple, kwargs: dict) -> Any:
 
 def run_grad(function: Any, args: tuple, kwargs: dict) -> Any:
     """A gradient function called in GRAPH_MODE, or that of a function decorated with jit."""
-    cache = function.__dict__.get("_compiled_versions")
+    cache = function.__dict__.get(VERSIONS)
     if cache is None:
         cache = function._compiled_versions = _cache_of_gradient(function)
     from mindspore.compile.walk import gradients
@@ -113,7 +119,7 @@ def _cache_of_gradient(gradient: Any) -> Cache:
     weights = gradient.weight_list()
     settings = (gradient.name, gradient.positions, gradient.sens_param, gradient.has_aux)
     results = (gradient.with_value, gradient.return_ids, gradient.weights is None)
-    strict = options_of(gradient.fn)[0]
+    strict = options_of(gradient.fn).strict
     key = (settings, results, strict, isinstance(gradient.weights, Tensor), *map(id, weights))
     home, inner = home_for(gradient.fn)
     caches = home.setdefault(("gradients", inner), {})
@@ -162,7 +168,7 @@ class JitFunction:
     def __get__(self, instance: Any, kind: Any = None) -> Any:
         if instance is None:
             return self
-        caches = home_of(instance, "_compiled_methods")
+        caches = home_of(instance, METHODS)
         cache = caches.get(self.fn)
         if cache is None:
             cache = caches[self.fn] = Cache(self.cache.name, types.MethodType(self.fn, instance))

@@ -6,6 +6,7 @@ import os
 import sys
 from typing import Any
 
+from mindspore.compile.values.compilable import VERSIONS
 from mindspore.compile.versions.cache import Cache, parameter_class
 
 _KINDS = (
@@ -34,7 +35,7 @@ def memory_report(function: Any) -> dict:
         >>> print(memory_table(memory_report(step)))
     """
     state = getattr(function, "__dict__", {})
-    cache = state.get("_compiled_versions", state.get("cache"))  # of a Cell, of a jit function
+    cache = state.get(VERSIONS, state.get("cache"))  # of a Cell, of a jit function
     compiled = _graphs(cache) if isinstance(cache, Cache) else []
     if not compiled:
         raise ValueError(

@@ -10,6 +10,7 @@ from typing import Any
 from mindspore import _core, context
 from mindspore.common import _late
 from mindspore.compile.program.failures import is_of_program
+from mindspore.compile.values.compilable import Options
 from mindspore.compile.values.numbers import as_tensor, is_number
 from mindspore.compile.versions.cache import Cache, inputs_of, key_of, look_up
 from mindspore.compile.versions.compilation import Compilation
@@ -135,9 +136,8 @@ def _run_open(target: Target, args: tuple, kwargs: dict, sizes: list[Sizes | Non
     return entry.run(args, kwargs, target.eager)
 
 
-def options_of(function: Any) -> tuple[bool, Signature | None, bool]:
-    """Whether a cell or decorated function that is differentiated must be compiled, its declared inputs, and whether fast."""
+def options_of(function: Any) -> Options:
+    """How a cell or decorated function that is differentiated is to be compiled."""
     if getattr(type(function), "_ms_compiled", False):  # a JitFunction
-        return function.fullgraph, function.signature, function.fast
-    state = function.__dict__ if isinstance(function, _late.cell_class) else {}
-    return state.get("_strict", False), state.get("_signature"), state.get("_fast", True)
+        return Options(function.fullgraph, function.signature, function.fast)
+    return Options.of(function.__dict__ if isinstance(function, _late.cell_class) else {})

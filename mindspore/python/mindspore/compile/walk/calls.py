@@ -25,6 +25,7 @@ from mindspore.compile.program.errors import Inseparable, Unsupported, is_locate
 from mindspore.compile.program.source import NoSource, find_source
 from mindspore.compile.values import effects
 from mindspore.compile.values import guards as facts
+from mindspore.compile.values.compilable import SETTINGS, Compilable
 from mindspore.compile.values.host_values import HostValue, has_host
 from mindspore.compile.values.nested import NestedFunction
 from mindspore.compile.values.numbers import NumberDecides, holds_number
@@ -261,7 +262,7 @@ class Calls(TracerPart):
             self.places.pop()
             self.trace.span = caller
 
-    def _call_cell(self, cell: Any, args: list, kwargs: dict) -> Any:
+    def _call_cell(self, cell: Compilable, args: list, kwargs: dict) -> Any:
         from mindspore.compile.walk import gradients
 
         self.guards.attribute(type(cell), "construct", type(cell).construct)
@@ -271,17 +272,17 @@ class Calls(TracerPart):
             return gradients.record_cell(self, cell, args)
         return self.memo.call(self, cell, args, kwargs)
 
-    def call_construct(self, cell: Any, args: list, kwargs: dict) -> Any:
+    def call_construct(self, cell: Compilable, args: list, kwargs: dict) -> Any:
         """The body of a cell."""
         if self.get_attribute(cell, "_special"):
-            for key in _SETTINGS:
+            for key in SETTINGS:
                 self.get_attribute(cell, key)
             return cell._run_special(
                 tuple(args), kwargs, lambda a, k: self._run_construct(cell, list(a), k)
             )
         return self._run_construct(cell, args, kwargs)
 
-    def _run_construct(self, cell: Any, args: list, kwargs: dict) -> Any:
+    def _run_construct(self, cell: Compilable, args: list, kwargs: dict) -> Any:
         if self.get_attribute(cell, "_compute_type") is not None:
             args, kwargs = cell._cast_inputs(args, kwargs)
         construct = self.get_attribute(cell, "construct")
@@ -535,17 +536,6 @@ _IMPURE = frozenset(
     | {"threading", "posix", "nt", "os", "genericpath", "shutil", "tempfile", "glob"}
 )
 _IMPURE_BUILTINS = (open, input, exec, eval, __import__, globals, locals, vars)
-# What a cell may add to its construct; see nn/_cell_options.py.
-_SETTINGS = (
-    "_compute_type",
-    "_forward_pre_hooks",
-    "_forward_hooks",
-    "_backward_pre_hooks",
-    "_backward_hooks",
-    "_recompute",
-    "_parameter_hooks",
-    "bprop",
-)
 
 
 def _hashable(function: Any) -> bool:

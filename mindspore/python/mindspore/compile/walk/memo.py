@@ -13,25 +13,9 @@ from mindspore.common._tree import flatten, rebuild
 from mindspore.compile.decided.heap import Heap, container_of, is_container, parts_of
 from mindspore.compile.values import guards as facts
 from mindspore.compile.values.cells import TensorCells, refuse_changes
+from mindspore.compile.values.compilable import BOOKKEEPING
 from mindspore.compile.values.values import Choice, children, leaves_of, replace_leaves
 
-# Names and bookkeeping, which no construct depends on.
-_IGNORED = frozenset(
-    {
-        "_params",
-        "_cells",
-        "_param_prefix",
-        "_compiled_versions",
-        "_compiled_gradients",
-        "_compiled_methods",
-        "_strict",
-        "_fast",
-        "cell_init_args",
-        "_cell_init_args",
-        "_instance_name",
-        "instance_name",
-    }
-)
 _DERIVED = frozenset({"_call", "_declared"})  # of Primitives: follow from what else they hold
 
 
@@ -194,7 +178,7 @@ class Memo:
 
 
 def _print(value: Any) -> tuple[tuple, list, list]:
-    return _core.cell_print(value, _late.cell_class, _IGNORED, _DERIVED)
+    return _core.cell_print(value, _late.cell_class, BOOKKEEPING, _DERIVED)
 
 
 def _argument(value: Any) -> Any:

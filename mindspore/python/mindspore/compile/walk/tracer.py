@@ -30,6 +30,7 @@ from mindspore.compile.program.errors import (
 )
 from mindspore.compile.values import guards as facts
 from mindspore.compile.values.cells import TensorCells
+from mindspore.compile.values.compilable import changes_parameters
 from mindspore.compile.values.effects import Text
 from mindspore.compile.values.host_values import HostValue, decides, has_host
 from mindspore.compile.values.nested import NestedFunction
@@ -303,8 +304,7 @@ class Tracer(Calls, Choices, Recursion, Iterators, SpecialMethods):
             value = instance[name]
             guard(instance, name, value)
             value = self.fact(value)
-            changes = instance.get("_compute_type") or instance.get("_parameter_hooks")
-            return owner._cast_parameter(value) if changes is not None else value
+            return owner._cast_parameter(value) if changes_parameters(instance) else value
         value = getattr(owner, name)
         if name not in instance and static is not facts.MISSING:
             guard(instance, name, facts.MISSING)
