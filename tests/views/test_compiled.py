@@ -565,3 +565,49 @@ def test_no_handler_takes_what_the_compiler_asks():
     context.set_context(mode=ms.GRAPH_MODE)
     a = Tensor(np.ones((2, 2), np.float32))
     assert open_sizes(program, None, None)(a).asnumpy().tolist() == [[2, 2], [2, 2]]
+
+
+def _counted(a, n):
+    for i in range(n):
+        row = a[i]
+        row[1:] += 10
+    return a * 1
+
+
+def _base_changes(a, n):
+    total = a[0] * 0
+    for i in range(n):
+        row = a[i]
+        a[:, 0] += 1
+        total = total + row
+    return total
+
+
+def _split(a, n):
+    for i in range(n):
+        a[i].split(1)[0].add_(a[0, 1])
+    return a * 1
+
+
+@pytest.mark.parametrize("program", [_counted, _base_changes, _split])
+def test_rows_at_a_place_that_a_tensor_counts_are_views(program):
+    """In eager code `i` is an int, so that `a[i]` is a view; in a graph it is a tensor."""
+    a, b, n = Tensor(grid(3, 3)), Tensor(grid(3, 3)), Tensor(3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = ms.jit(program)(b, n)
+    np.testing.assert_array_equal(found.asnumpy(), program(a, n).asnumpy())
+    np.testing.assert_array_equal(a.asnumpy(), b.asnumpy())
+
+
+def test_rows_that_nobody_writes_to_stay_compiled():
+    @ms.jit(fullgraph=True)
+    def program(a, n):
+        b = a * 1
+        for i in range(1, n):
+            b[i] = b[i - 1] + a[i]
+        return b
+
+    np.testing.assert_array_equal(
+        program(Tensor(grid(3, 3)), Tensor(3)).asnumpy(), np.cumsum(grid(3, 3), 0)
+    )

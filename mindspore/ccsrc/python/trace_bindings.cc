@@ -315,6 +315,7 @@ void BindContinuation(py::class_<Trace>& c) {
         tensor->var = {t.main()->AddParameter(type, "x"), 0};
         tensor->owner = t.id();
         Trace::Made(tensor, when);
+        Outdate(tensor);
       },
       "Makes a symbolic tensor of an earlier trace an input of this one, in place.");
 }

@@ -281,6 +281,10 @@ void RefreshView(TensorObject* tensor) {
   view->seen = version;
 }
 
+void Outdate(TensorObject* tensor) {
+  if (tensor->view) tensor->view->seen_var = {};
+}
+
 TensorObject* Shown(const TensorObject* tensor) {
   return tensor->view ? tensor->view->cell->base : nullptr;
 }

@@ -28,6 +28,9 @@ inline void Refresh(TensorObject* tensor) {
     RefreshView(tensor);
 }
 inline void Refresh(PyObject* tensor) { Refresh(AsTensor(tensor)); }
+// In another graph: it is to be made anew, for a line that ran in between may have written to the
+// base. The Var that it was made of is gone, and another one may lie where that lay.
+void Outdate(TensorObject* tensor);
 
 // Whether others, perhaps, hold what a tensor shows.
 bool IsView(const TensorObject* tensor);

@@ -26,6 +26,7 @@ class Aliases:
         self.members: dict[int, set[int]] = {}  # of an object: ids of values that it may be
         self.objects: dict[int, Any] = {}  # both, kept alive so that ids stay theirs
         self.changes = 0  # how often a change was asked for
+        self.rows = 0  # tensors at places that a tensor counts
 
     def of(self, value: Any) -> frozenset[int]:
         """The ids of all objects that a value may be, itself included, and of the memory that it may share."""
@@ -47,6 +48,13 @@ class Aliases:
                 self.objects[id(other)] = other
                 found |= self.of(other)
         return self.note_ids(value, found)
+
+    def note_row(self, row: Any, owner: Tensor) -> Any:
+        """`row` would be a view of elements of `owner`, if it were known of which; the row."""
+        self.rows += 1
+        for tensor in (row, owner):  # a change of either, the other would have to see
+            self.note_ids(tensor, (-self.rows,))  # of no object: it links the two
+        return row
 
     def note_ids(self, value: Any, ids: Iterable[int]) -> Any:
         """As `note`, for ids that `of` gave."""

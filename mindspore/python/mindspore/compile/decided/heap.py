@@ -18,38 +18,6 @@ _ATOMS = frozenset(
     | {types.BuiltinFunctionType, range, slice, type(Ellipsis), Tensor}
 )
 _MISSING = object()
-# Methods that change the container that they belong to.
-MUTATING = {
-    "append",
-    "extend",
-    "insert",
-    "pop",
-    "remove",
-    "clear",
-    "sort",
-    "reverse",
-    "update",
-    "setdefault",
-    "popitem",
-    "add",
-    "discard",
-    "difference_update",
-    "intersection_update",
-    "symmetric_difference_update",
-    "appendleft",
-    "extendleft",
-    "popleft",
-    "rotate",
-    "move_to_end",
-    "__setitem__",
-    "__delitem__",
-    "__iadd__",
-    "__imul__",
-    "__ior__",
-    "__iand__",
-    "__isub__",
-    "__ixor__",
-}
 
 
 def is_container(value: Any) -> bool:

@@ -12,9 +12,6 @@ from mindspore.common._tree import holds, maker
 from mindspore.compile.program.errors import Unsupported, locate
 from mindspore.compile.values.numbers import NumberDecides, NumberInput
 
-EFFECT_MODULES = frozenset({"logging", "warnings"})
-
-
 _NOTHING = Tensor(False)  # an op has at least one input
 
 

@@ -6,10 +6,9 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from mindspore.common._tree import holds
 from mindspore.compile.program.errors import Unsupported
+from mindspore.compile.values.foreign import reads_array
 
 
 def decides() -> Unsupported:
@@ -34,22 +33,10 @@ class HostValue:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         session = self.session
-        return session.call(decides(), self, args, kwargs, _can_repeat(session.value(self)))
+        return session.call(decides(), self, args, kwargs, reads_array(session.value(self)))
 
     def __hash__(self) -> int:
         raise decides()
-
-
-def _can_repeat(function: Any) -> bool:
-    """Methods of arrays and numbers that change nothing."""
-    owner = getattr(function, "__self__", None)
-    return isinstance(owner, (np.ndarray, np.generic)) and function.__name__ not in _IN_PLACE
-
-
-_IN_PLACE = frozenset(
-    {"fill", "itemset", "partition", "put", "resize", "setfield", "setflags", "sort", "tofile"}
-    | {"byteswap", "dump"}
-)
 
 
 def _step(host: HostValue, function: Callable, *args: Any) -> Any:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import gc
-import operator
 import sys
 import types
 from collections import deque
@@ -24,6 +23,7 @@ from mindspore._core import Tensor
 from mindspore.common import _late
 from mindspore.common._tree import holds, maker
 from mindspore.compile.program.errors import Inseparable, Unsupported, locate
+from mindspore.compile.values.foreign import only_reads
 from mindspore.compile.values.host_values import HostValue, decides
 from mindspore.compile.values.nested import NestedFunction
 from mindspore.compile.versions.remembered import Remembered
@@ -175,20 +175,6 @@ def _is_mutable(value: Any) -> bool:
     return isinstance(value, (list, dict, set, deque))
 
 
-def _only_reads(function: Any) -> bool:
-    """Whether a function is known to look at containers that it is given, no more."""
-    if isinstance(getattr(function, "__self__", None), (str, np.ndarray, np.generic)):
-        return True
-    if isinstance(function, types.BuiltinFunctionType | type) and function in _READING:
-        return True
-    module = getattr(function, "__module__", None) or type(function).__module__
-    return module.split(".")[0] in ("numpy", "mindspore", "math", "json")
-
-
-_READING = frozenset(
-    {all, any, bool, float, frozenset, int, len, list, max, min, print, repr, set, sorted, str}
-    | {sum, tuple, operator.add, operator.mul, operator.eq, operator.ne, operator.contains}
-)
 _OWNERS = (HostValue, Tensor, list, tuple, dict, set, deque)  # of methods that are called
 _PLAIN = (type, types.ModuleType, HostValue, str, int, float)
 _APART = (*_PLAIN, types.BuiltinFunctionType, types.TracebackType, types.FrameType)
@@ -256,7 +242,7 @@ class Session:
         if isinstance(function, types.MethodType) and isinstance(function.__self__, Tensor):
             function, args = function.__func__, [function.__self__, *args]
         holds((function, tuple(args), dict(kwargs)), _refuse_in_call)
-        if not _only_reads(function) and any(map(_is_mutable, [*args, *kwargs.values()])):
+        if not only_reads(function) and any(map(_is_mutable, [*args, *kwargs.values()])):
             raise Inseparable(
                 "a list, dict or set made in compiled code is given to what may change or keep it"
             )

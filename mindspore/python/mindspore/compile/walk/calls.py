@@ -5,10 +5,8 @@ from __future__ import annotations
 
 import ast
 import copy
-import dataclasses
 import functools
 import inspect
-import os
 import types
 from collections.abc import Iterator
 from typing import Any
@@ -19,13 +17,14 @@ from mindspore import _core
 from mindspore._core import SymbolicInt, Tensor
 from mindspore.common import _late
 from mindspore.common._tree import holds
-from mindspore.compile.decided.heap import MUTATING, contents_of, same_contents, set_contents
+from mindspore.compile.decided.heap import contents_of, same_contents, set_contents
 from mindspore.compile.decided.parts import FramePart, TracerPart
 from mindspore.compile.program.errors import Inseparable, Unsupported, is_located, locate, refusal
 from mindspore.compile.program.source import NoSource, find_source
-from mindspore.compile.values import effects
+from mindspore.compile.values import effects, foreign
 from mindspore.compile.values import guards as facts
 from mindspore.compile.values.compilable import SETTINGS, Compilable
+from mindspore.compile.values.foreign import MUTATING, READING, Does, is_standard, looks_at_frames
 from mindspore.compile.values.host_values import HostValue, has_host
 from mindspore.compile.values.nested import NestedFunction
 from mindspore.compile.values.numbers import NumberDecides, holds_number
@@ -33,7 +32,6 @@ from mindspore.compile.values.stand_ins import is_unknown, needs_value
 from mindspore.compile.values.values import Choice, replace_leaves
 from mindspore.compile.walk.frame import Frame, bind_arguments
 from mindspore.compile.walk.generators import Generator, is_generator
-from mindspore.compile.walk.onlookers import looks_at_frames
 from mindspore.compile.walk.python_builtins import SPECIAL
 from mindspore.ops.primitive import Primitive
 
@@ -327,7 +325,7 @@ class Calls(TracerPart):
             if isinstance(value, Iterator):
                 self.check_iterator(value)
         result = self.with_numbers(args, kwargs, lambda a, k: self._run_between(function, a, k))
-        if any(function is f for f in _COPYING) and hasattr(result, "__dict__"):
+        if Does.COPIES in foreign.does(function) and hasattr(result, "__dict__"):
             self.made.add(id(result))
             self.keep.append(result)
         return self.note_iterator(result)
@@ -351,35 +349,30 @@ class Calls(TracerPart):
             if isinstance(getattr(function, "__self__", None), facts.MUTABLE):
                 if function.__name__ in MUTATING:
                     raise Inseparable(*reason.args) from None
-            pure = _is_repeatable(function) or self._is_pure_op(function, (args, kwargs))
+            pure = foreign.is_repeatable(function) or self._is_pure_op(function, (args, kwargs))
             return session.call(reason, function, args, kwargs, pure)
 
     def _is_pure_op(self, function: Any, arguments: Any) -> bool:
         """Ops that change nothing but the state of random numbers, which is put back. Of ops in Python, those that are given
         Parameters might assign to them."""
-        if isinstance(function, _core.OpFunction):
-            return function.repeatable
-        module = getattr(function, "__module__", None) or ""
-        if not module.startswith("mindspore.ops.function."):
-            return False
+        if not foreign.changes_nothing(function) or isinstance(function, _core.OpFunction):
+            return foreign.changes_nothing(function)
         may_be = self.aliases.may_be_parameter
         return not holds(arguments, lambda v: isinstance(v, _late.parameter_class) or may_be(v))
 
     def _run_here(self, function: Any, args: list, kwargs: dict) -> Any:
-        owner = getattr(function, "__self__", None)
-        module = getattr(function, "__module__", None) or _module(owner)
-        world = any(v is os.environ for v in (owner, *args))
-        root = "os" if world else module.split(".")[0]
+        owner, module = getattr(function, "__self__", None), foreign.module_of(function)
+        root = module.partition(".")[0]
         if root != "mindspore" and holds_number((args, kwargs)):
             raise NumberDecides
-        if root in effects.EFFECT_MODULES and inspect.isroutine(function):
+        if Does.SPEAKS in foreign.module_does(module) and inspect.isroutine(function):
             return effects.emit(self, function, args, kwargs)
         values = (args, kwargs)
         if isinstance(owner, str) and (self.has_traced(values) or effects.is_text(values)):
             return effects.Text(lambda a, k: function(*a, **k), tuple(args), kwargs)
         if looks_at_frames(function, args):
             raise Inseparable(f"'{_name(function)}' looks at the frame that calls it")
-        if root in _IMPURE or module.startswith("numpy.random") or _is_impure_builtin(function):
+        if foreign.meets_the_world(function, args):
             raise Unsupported(
                 f"'{_name(function)}' reads or changes what is outside of the program, on every call"
             )
@@ -404,7 +397,7 @@ class Calls(TracerPart):
         """An object from outside, of a class of which nothing is known."""
         if owner is None or isinstance(owner, (type, types.ModuleType, Tensor)):
             return False
-        known = type(owner).__module__.split(".")[0] in _KNOWN or id(owner) in self.made
+        known = Does.KEEPS in foreign.module_does(type(owner).__module__) or id(owner) in self.made
         return not known and not isinstance(owner, _CHANGEABLE)
 
     def _call_watched(self, function: Any, args: list, kwargs: dict) -> Any:
@@ -418,7 +411,7 @@ class Calls(TracerPart):
             for v in (owner, *args, *kwargs.values())
             if isinstance(v, _CHANGEABLE) and self.is_outside(v)
         ]
-        if not watched or (owner is not None and _name(function) in _READING):
+        if not watched or (owner is not None and _name(function) in READING):
             return self._call_plainly(function, args, kwargs)
         before = [copy.copy(v) for v in watched]
         try:
@@ -455,18 +448,7 @@ class Calls(TracerPart):
             raise
 
 
-# Modules whose objects, lists and the like apart, nothing changes.
-_KNOWN = frozenset(
-    {"builtins", "pybind11_builtins", "numpy", "ml_dtypes", "mindspore", "math", "re", "string"}
-    | {"operator", "_operator", "functools", "itertools", "datetime", "decimal", "fractions"}
-    | {"enum", "types", "typing"}
-)
 _CHANGEABLE = (*facts.MUTABLE, np.ndarray)
-# Methods that change nothing, which are called on what may be large.
-_READING = frozenset(
-    {"get", "keys", "values", "items", "index", "count", "copy", "__contains__"}
-    | {"__len__", "__iter__", "astype", "reshape", "tolist", "item", "sum", "mean", "max", "min"}
-)
 
 
 def _is_still(value: Any, before: Any) -> bool:
@@ -493,8 +475,9 @@ def _name(function: Any) -> str:
 
 def _is_plain(function: Any) -> bool:
     """Builtins and classes that look at their arguments; those that only pass them on are not meant."""
-    plain = isinstance(function, (type, types.BuiltinFunctionType)) and function not in _PASSING
-    return plain and not _is_of_container(function)
+    if not isinstance(function, (type, types.BuiltinFunctionType)):
+        return False
+    return not (Does.PASSES in foreign.does(function) or _is_of_container(function))
 
 
 def _is_of_container(function: Any) -> bool:
@@ -507,67 +490,5 @@ def _makes_dict(function: Any, args: Any) -> bool:
     return function is dict and not any(isinstance(a, HostValue) for a in args)
 
 
-_COPYING = (copy.copy, dataclasses.replace)
-_PASSING = (range, map, filter, zip, enumerate, list, tuple, any, all, getattr, hasattr)
-
-
-def _is_repeatable(function: Any) -> bool:
-    """Calls that may be made again as if they had not been made."""
-    owner = getattr(function, "__self__", None)
-    module = getattr(function, "__module__", None) or _module(owner)
-    if isinstance(owner, Tensor):
-        return True
-    if function is print or _is_impure_builtin(function) or module.startswith("numpy.random"):
-        return False
-    return module.split(".")[0] in ("builtins", "numpy", "math", "operator", "itertools", "copy")
-
-
-def _module(owner: Any) -> str:
-    return (owner if isinstance(owner, type) else type(owner)).__module__
-
-
-def _is_impure_builtin(function: Any) -> bool:
-    return any(function is f for f in _IMPURE_BUILTINS)
-
-
-# What these give or do differs from call to call: never while compiling.
-_IMPURE = frozenset(
-    {"random", "time", "datetime", "secrets", "uuid", "io", "_io", "subprocess", "socket"}
-    | {"threading", "posix", "nt", "os", "genericpath", "shutil", "tempfile", "glob"}
-)
-_IMPURE_BUILTINS = (open, input, exec, eval, __import__, globals, locals, vars)
-
-
 def _hashable(function: Any) -> bool:
     return isinstance(function, (type, types.BuiltinFunctionType))
-
-
-def is_standard(function: types.FunctionType) -> bool:
-    """Functions of Python's own modules, and NumPy's, run as they are."""
-    module = (function.__module__ or "").split(".")[0]
-    return module in _STANDARD
-
-
-_STANDARD = {
-    "numpy",
-    "math",
-    "functools",
-    "itertools",
-    "collections",
-    "copy",
-    "operator",
-    "random",
-    "os",
-    "re",
-    "typing",
-    "dataclasses",
-    "enum",
-    "warnings",
-    "contextlib",
-    "abc",
-    "inspect",
-    "logging",
-    "json",
-    "string",
-    "numbers",
-}

@@ -9,13 +9,10 @@ import types
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from mindspore import _core
 from mindspore._core import Tensor
-from mindspore.compile.decided.heap import MUTATING
+from mindspore.compile.values import foreign
+from mindspore.compile.values.foreign import MUTATING, Does
 
-_BUILTINS = frozenset(
-    {abs, bool, enumerate, float, int, isinstance, len, max, min, range, reversed, round, sum, zip}
-)
 _NUMBERS = (int, float, complex)
 _CHANGING = (
     (ast.Global, ast.Nonlocal, ast.Delete, ast.Import, ast.ImportFrom)
@@ -86,14 +83,6 @@ class _Known:
                 if node.func.attr in MUTATING:
                     return False
                 function = getattr(Tensor, node.func.attr, _UNKNOWN)
-        if isinstance(function, types.BuiltinFunctionType | type) and function in _BUILTINS:
+        if Does.COMPUTES in foreign.does(function):
             return not node.keywords  # a key may do anything
-        return _is_pure_op(function)
-
-
-def _is_pure_op(function: Any) -> bool:
-    if isinstance(function, _core.OpFunction):
-        return function.pure
-    module = getattr(function, "__module__", None) or ""
-    draws = module.endswith((".random_func", ".attention_func"))  # of which dropout is a part
-    return module.startswith("mindspore.ops.function.") and not draws
+        return foreign.only_computes(function)

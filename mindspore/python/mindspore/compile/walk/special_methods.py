@@ -12,9 +12,10 @@ from typing import Any
 
 from mindspore._core import Tensor
 from mindspore.compile.decided.parts import TracerPart
+from mindspore.compile.values.foreign import is_standard
 from mindspore.compile.values.host_values import HostValue
 from mindspore.compile.values.stand_ins import sample_of
-from mindspore.compile.walk.calls import is_library, is_standard
+from mindspore.compile.walk.calls import is_library
 
 _ARITHMETIC = "add sub mul truediv floordiv mod pow matmul and or xor lshift rshift".split()
 _MIRRORED = {"eq": "eq", "ne": "ne", "lt": "gt", "gt": "lt", "le": "ge", "ge": "le"}

@@ -13,11 +13,11 @@ from typing import Any
 
 from mindspore._core import Tensor
 from mindspore.compile.decided.exits import BREAK, CONTINUE
-from mindspore.compile.decided.heap import MUTATING
 from mindspore.compile.decided.parts import FramePart
 from mindspore.compile.program.errors import Unsupported
 from mindspore.compile.program.source import stored_names
 from mindspore.compile.values.effects import is_text
+from mindspore.compile.values.foreign import MUTATING
 from mindspore.compile.values.host_values import HostValue
 from mindspore.compile.values.values import Undefined
 from mindspore.compile.walk.generators import Generator, Lazy, Rows, rows_of

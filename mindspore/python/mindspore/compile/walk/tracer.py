@@ -457,7 +457,8 @@ class Tracer(Calls, Choices, Recursion, Iterators, SpecialMethods):
         if isinstance(owner, collections.defaultdict) and key not in owner:
             self.check_mutable(owner)
         try:
-            return self.fact(owner[key])
+            item = self.fact(owner[key])
+            return self.aliases.note_row(item, owner) if _counts(owner, key) else item
         except Unsupported as reason:  # a mask, a bound: the size of the result depends on values
             if self.session is None or not isinstance(owner, Tensor):
                 raise
@@ -538,6 +539,14 @@ def _static_attribute(kind: type, name: str) -> Any:
         if name in base.__dict__:
             return base.__dict__[name]
     return facts.MISSING
+
+
+def _counts(owner: Any, key: Any) -> bool:
+    """Whether a tensor that stands for a Python int is among the indices of a tensor: in eager code that gives a view."""
+    if not isinstance(owner, Tensor):
+        return False
+    parts = key if isinstance(key, tuple) else (key,)
+    return any(isinstance(p, Tensor) and _core.is_weak(p) for p in parts)
 
 
 def _choice_at(key: Any) -> int | None:
