@@ -17,72 +17,63 @@ from mindspore.compile.versions.jit import (
     run_eager_cell,
     run_grad,
 )
+from mindspore.compile.walk.tracer import at_work
 from mindspore.compile.versions.memory import memory_report, memory_table
 from mindspore.compile.program.tracebacks import hide
 
 
-def _tracer() -> Any:
-    """The tracer at work on this thread; there is one."""
-    from mindspore.compile.walk.tracer import current
-
-    tracer = current()
-    assert tracer is not None
-    return tracer
-
-
 def call_in_trace(function: Any, args: Any, kwargs: dict) -> Any:
     """Library code that holds a user's function while tracing calls it through here."""
-    return _tracer().call(function, list(args), kwargs, None)
+    return at_work().call(function, list(args), kwargs, None)
 
 
 def grad_in_trace(function: Any, args: tuple, kwargs: dict) -> Any:
     """A gradient asked for while tracing."""
     from mindspore.compile.walk import gradients
 
-    return gradients.grad_in_trace(_tracer(), function, args, kwargs)
+    return gradients.grad_in_trace(at_work(), function, args, kwargs)
 
 
 def custom_in_trace(name: str, forward: Any, backward: Any, args: tuple, parameters: list) -> Any:
     """A call with a gradient of its own, while tracing."""
     from mindspore.compile.walk import custom
 
-    return custom.custom_call(_tracer(), name, forward, backward, args, parameters)
+    return custom.custom_call(at_work(), name, forward, backward, args, parameters)
 
 
 def hooked_in_trace(name: str, cell: Any, run: Any, args: tuple, before: list, after: list) -> Any:
     """A call with hooks on its gradients, while tracing."""
     from mindspore.compile.walk import custom
 
-    return custom.hooked_call(_tracer(), name, cell, run, args, before, after)
+    return custom.hooked_call(at_work(), name, cell, run, args, before, after)
 
 
 def recompute_in_trace(name: str, run: Any, args: tuple) -> Any:
     """A call that its gradient runs again, while tracing."""
     from mindspore.compile.walk import custom
 
-    return custom.recompute(_tracer(), name, run, args)
+    return custom.recompute(at_work(), name, run, args)
 
 
 def host_call_in_trace(name: str, function: Any, args: tuple, types: Any) -> Any:
     """A call of plain Python that happens when the graph runs."""
     from mindspore.compile.walk import custom
 
-    return custom.host_call(_tracer(), name, function, args, types)
+    return custom.host_call(at_work(), name, function, args, types)
 
 
 def hook_in_trace(x: Any, hook: Any) -> Any:
     """A hook on a traced tensor."""
     from mindspore.compile.walk import custom
 
-    return custom.register_hook(_tracer(), x, hook)
+    return custom.register_hook(at_work(), x, hook)
 
 
 def effect_in_trace(function: Any, args: Any) -> None:
     """Library code that does something beside computing, while tracing: it is done when the graph runs."""
     from mindspore.compile.values import effects
-    from mindspore.compile.walk.tracer import current
 
-    effects.emit(current(), function, args, {})
+    effects.emit(at_work(), function, args, {})
 
 
 from mindspore.compile.versions.transforms import (  # noqa: E402

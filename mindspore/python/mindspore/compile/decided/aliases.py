@@ -7,12 +7,15 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.common import _late
 from mindspore.compile.program.errors import Inseparable
+
+if TYPE_CHECKING:
+    from mindspore.compile.walk.tracer import Tracer
 
 _NONE: frozenset[int] = frozenset()
 
@@ -20,7 +23,7 @@ _NONE: frozenset[int] = frozenset()
 class Aliases:
     """For values that came out of branches, loops and calls of graphs, the objects that they may be, by id."""
 
-    def __init__(self, tracer: Any):
+    def __init__(self, tracer: Tracer):
         self.tracer = tracer
         self.origins: dict[int, frozenset[int]] = {}  # of a value: ids of objects
         self.members: dict[int, set[int]] = {}  # of an object: ids of values that it may be

@@ -69,7 +69,7 @@ def _option(pattern: Choice, value: Any) -> int | None:
     return next((i for i, o in enumerate(pattern.options) if matches(o, value)), None)
 
 
-def widen(trace: Any, pattern: Any, value: Any, refuse: Callable[[Any, Any], None]) -> Any:
+def widen(trace: _core.Trace, pattern: Any, value: Any, refuse: Callable[[Any, Any], None]) -> Any:
     """A pattern that both match; its tensors hold what the old pattern's held. `refuse` is called where there is none."""
     if matches(pattern, value):
         return pattern
@@ -93,7 +93,7 @@ def widen(trace: Any, pattern: Any, value: Any, refuse: Callable[[Any, Any], Non
     return Choice(index, options)
 
 
-def passed(trace: Any, pattern: Any, value: Any) -> list[Tensor]:
+def passed(trace: _core.Trace, pattern: Any, value: Any) -> list[Tensor]:
     """The tensors of a value in the order and with the types of the pattern's."""
     if isinstance(pattern, Tensor):
         if isinstance(value, Tensor) and _core.type_text(pattern) == _core.type_text(value):
@@ -108,7 +108,7 @@ def passed(trace: Any, pattern: Any, value: Any) -> list[Tensor]:
     return found
 
 
-def _passed_choice(trace: Any, pattern: Choice, value: Any) -> list[Tensor]:
+def _passed_choice(trace: _core.Trace, pattern: Choice, value: Any) -> list[Tensor]:
     from mindspore import ops
 
     options = value.options if isinstance(value, Choice) else [value]

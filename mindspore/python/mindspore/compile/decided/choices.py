@@ -121,7 +121,7 @@ class Choices(TracerPart):
             return result
         middle = len(allowed) // 2
         condition = self.below(choice, allowed[middle])
-        fork = Fork(self, self.places[-1][0], condition)
+        fork = Fork(self.whole, self.places[-1][0], condition)
         ways = [allowed[:middle], allowed[middle:]]
         arms = [
             fork.arm(side, functools.partial(self._split, choice, way, use, numbers))
@@ -215,7 +215,7 @@ class Choices(TracerPart):
             error._ms_raised = True  # type: ignore[attr-defined]
             raise error
 
-        fork = Fork(self, self.places[-1][0], condition)
+        fork = Fork(self.whole, self.places[-1][0], condition)
         fork.join([fork.arm(0, lambda: None), fork.arm(1, fail)])
 
 

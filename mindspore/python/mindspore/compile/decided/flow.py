@@ -72,7 +72,7 @@ class Flow(FramePart):
 
     def choose(self, test: Any, first: Callable[[], Any], second: Callable[[], Any]) -> Any:
         """The value of one of two expressions."""
-        fork = Fork(self.tracer, self, self.tracer.truth(test))
+        fork = Fork(self.tracer, self.whole, self.tracer.truth(test))
         return fork.join([fork.arm(0, first), fork.arm(1, second)])
 
     def tensor_assert(self, test: Any, fail: Callable[[], None]) -> None:
@@ -114,7 +114,7 @@ class Flow(FramePart):
         """The end of an arm."""
 
     def _branch(self, condition: Tensor, first: Callable, second: Callable) -> Any:
-        fork, stack = Fork(self.tracer, self, condition), self.stack
+        fork, stack = Fork(self.tracer, self.whole, condition), self.stack
         arms = []
         for side, run in enumerate((first, second)):
             self.stack = list(stack)
@@ -279,7 +279,7 @@ class Flow(FramePart):
 
         self._check_cut(base)
         outer = self.stack
-        fork = Fork(self.tracer, self, ops.equal(exit_.kind, FALLS))
+        fork = Fork(self.tracer, self.whole, ops.equal(exit_.kind, FALLS))
         self.stack = list(outer)
         first = self._exit_of(fork.arm(0, lambda: self._rest(base)))
         left = Mixed(exit_.kind, exit_.kinds - {FALLS})
@@ -303,7 +303,9 @@ class Flow(FramePart):
     def tensor_while(self, node: ast.While) -> Any:
         """`while tensor:`."""
         names = stored_names([node.test]), stored_names(node.body)
-        return self._loop(GraphLoop(self, node, lambda: self.test(node.test), lambda: None, *names))
+        return self._loop(
+            GraphLoop(self.whole, node, lambda: self.test(node.test), lambda: None, *names)
+        )
 
     def tensor_for(self, node: ast.For, bounds: Any) -> Any:
         """`for i in range(tensor):`."""
@@ -317,7 +319,7 @@ class Flow(FramePart):
 
         names = stored_names(node.body) | stored_names([node.target])
         test = lambda: bounds.goes_on(self.env[counter])  # noqa: E731
-        signal = self._loop(GraphLoop(self, node, test, enter, {counter}, names))
+        signal = self._loop(GraphLoop(self.whole, node, test, enter, {counter}, names))
         self.env.pop(counter, None)
         return signal
 

@@ -4,7 +4,7 @@ state - variables, lists, Parameters - and what differs afterwards is joined."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindspore import _core
 from mindspore._core import Tensor
@@ -14,6 +14,10 @@ from mindspore.compile.program.errors import Inseparable, Unsupported
 from mindspore.compile.program.failures import is_of_program
 from mindspore.compile.values.effects import emit_raise
 from mindspore.compile.values.numbers import NumberDecides
+
+if TYPE_CHECKING:
+    from mindspore.compile.walk.frame import Frame
+    from mindspore.compile.walk.tracer import Tracer
 
 
 class NeverEnds(BaseException):
@@ -42,7 +46,7 @@ class Arm:
 class Fork:
     """Traces the arms, then joins them. `frame`: the call in which the branch stands."""
 
-    def __init__(self, tracer: Any, frame: Any, condition: Tensor):
+    def __init__(self, tracer: Tracer, frame: Frame, condition: Tensor):
         self.tracer, self.trace, self.condition = tracer, tracer.trace, condition
         self.frame, self.place = frame, tracer.place_text(frame)
         roots = [f for f, _ in tracer.places] + [frame]

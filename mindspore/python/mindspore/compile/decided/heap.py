@@ -7,11 +7,14 @@ from __future__ import annotations
 import functools
 import types
 from collections import deque
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindspore._core import Tensor
 from mindspore.compile.values.nested import NestedFunction, Scope
 from mindspore.compile.values.values import Choice
+
+if TYPE_CHECKING:
+    from mindspore.compile.walk.tracer import Tracer
 
 _ATOMS = frozenset(
     {bool, int, float, complex, str, bytes, type(None), type, types.FunctionType, types.ModuleType}
@@ -53,7 +56,7 @@ def same_contents(a: Any, b: Any) -> bool:
 class Heap:
     """The containers that are reachable where a branch begins, by id, with their contents then."""
 
-    def __init__(self, tracer: Any, roots: list):
+    def __init__(self, tracer: Tracer, roots: list):
         self.tracer = tracer
         self.before: dict[int, tuple[Any, Any]] = {}
         self._visit([*roots, tracer.cells])
@@ -94,7 +97,7 @@ class Heap:
             pending.extend(parts_of(self.tracer, value))
 
 
-def container_of(tracer: Any, value: Any) -> Any:
+def container_of(tracer: Tracer, value: Any) -> Any:
     """The object that holds what can change in a value: itself, its attributes, its variables; None for other values."""
     if is_container(value):
         return value
@@ -105,7 +108,7 @@ def container_of(tracer: Any, value: Any) -> Any:
     return None
 
 
-def parts_of(tracer: Any, value: Any) -> list:
+def parts_of(tracer: Tracer, value: Any) -> list:
     """The values that a value refers to, as far as branches may change them."""
     if isinstance(value, dict):
         return list(value.values())

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindspore import _core
 from mindspore._core import Tensor
@@ -25,6 +25,9 @@ from mindspore.compile.values.values import (
     placeholder,
     replace_leaves,
 )
+
+if TYPE_CHECKING:
+    from mindspore.compile.walk.frame import Frame
 
 _MAX_ROUNDS = 12
 _MISSING = object()
@@ -50,7 +53,7 @@ class GraphLoop:
     """Builds one loop for a frame. `tested`, `names`: variables that the test and the body assign."""
 
     def __init__(
-        self, frame: Any, node: Any, test: Callable, enter: Callable, tested: set, names: set
+        self, frame: Frame, node: Any, test: Callable, enter: Callable, tested: set, names: set
     ):
         self.frame, self.node, self.test, self.enter, self.tested = frame, node, test, enter, tested
         self.tracer, self.trace = frame.tracer, frame.tracer.trace
@@ -307,7 +310,7 @@ class GraphLoop:
                 todo.append(lambda c=container, k=key, s=start: self._add_slot(c, k, s))
 
     def _is_environment(self, container: Any) -> bool:
-        frames = [f for f, _ in self.tracer.places] + [self.frame]
+        frames: list[Frame | None] = [*(f for f, _ in self.tracer.places), self.frame]
         while frames:
             frame = frames.pop()
             if frame is not None and is_frame(frame):

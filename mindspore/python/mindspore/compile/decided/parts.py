@@ -7,7 +7,7 @@ import ast
 import types
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from mindspore.compile.values.nested import Scope
 
@@ -37,6 +37,11 @@ class FramePart(Scope, ABC):
     is_scope: bool
     node: ast.AST | None
     name: ast.Name | None
+
+    @property
+    def whole(self) -> Frame:
+        """The object of which this is a part: itself."""
+        return cast("Frame", self)
 
     # ---- names and places
     @abstractmethod
@@ -134,6 +139,11 @@ class TracerPart(ABC):
     arms: int
     in_gradient: int
 
+    @property
+    def whole(self) -> Tracer:
+        """The object of which this is a part: itself."""
+        return cast("Tracer", self)
+
     # ---- what values are
     @abstractmethod
     def is_traced(self, value: Any) -> bool: ...
@@ -152,7 +162,7 @@ class TracerPart(ABC):
     @abstractmethod
     def call(self, function: Any, args: list, kwargs: dict, frame: FramePart | None) -> Any: ...
     @abstractmethod
-    def enter_call(self, frame: Any, node: Any, run: Callable[[Any], Any]) -> Any: ...
+    def enter_call(self, frame: Frame, node: Any, run: Callable[[Any], Any]) -> Any: ...
     @abstractmethod
     def check_iterator(self, value: Any) -> None: ...
     @abstractmethod

@@ -7,7 +7,7 @@ from __future__ import annotations
 import copy
 import types
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindspore import _core
 from mindspore._core import Tensor
@@ -26,6 +26,10 @@ from mindspore.compile.values.values import (
     require_plain,
 )
 
+if TYPE_CHECKING:
+    from mindspore.compile.walk.frame import Frame
+    from mindspore.compile.walk.tracer import Tracer
+
 _MAX_ROUNDS = 12
 _UNROLLED = 3  # calls that differ in a number alone, before the number becomes a tensor
 _UNKNOWN = object()
@@ -35,7 +39,7 @@ _DEFAULT = {int: _core.int64, float: _core.float64}
 class Call:
     """A call under way."""
 
-    def __init__(self, frame: Any, node: Any, arms: int, graph: Any = None):
+    def __init__(self, frame: Frame, node: Any, arms: int, graph: Any = None):
         self.frame, self.node, self.arms, self.graph = frame, node, arms, graph
         self.arguments = dict(frame.env)
 
@@ -46,7 +50,7 @@ class Recursion(TracerPart):
     calls: list[Call]
     unrolled: set[int]  # functions whose numbers cannot become tensors, by id of the node
 
-    def enter_call(self, frame: Any, node: Any, run: Callable[[Any], Any]) -> Any:
+    def enter_call(self, frame: Frame, node: Any, run: Callable[[Any], Any]) -> Any:
         """The value of a call; `run(frame)` parses the body."""
         under_way = [c for c in self.calls if c.node is node]
         if under_way:
@@ -59,7 +63,7 @@ class Recursion(TracerPart):
         finally:
             self.calls.pop()
 
-    def _graph_for(self, frame: Any, node: Any, under_way: list[Call], run: Callable) -> Any:
+    def _graph_for(self, frame: Frame, node: Any, under_way: list[Call], run: Callable) -> Any:
         mine = _identity(frame)
         under_way = [c for c in under_way if _identity(c.frame) == mine]
         for call in under_way:
@@ -74,7 +78,7 @@ class Recursion(TracerPart):
             return self._widened(frame, node, since, run)
         return None
 
-    def _widened(self, frame: Any, node: Any, since: list[Call], run: Callable) -> Any:
+    def _widened(self, frame: Frame, node: Any, since: list[Call], run: Callable) -> Any:
         """A graph where arguments that are another number in each call are tensors."""
         last = since[-1].arguments
         names = [n for n, v in frame.env.items() if type(v) in _DEFAULT and v != last.get(n)]
@@ -90,8 +94,8 @@ class Recursion(TracerPart):
             self.unrolled.add(id(node))
             return None
 
-    def _build(self, frame: Any, node: Any, env: dict, run: Callable) -> Any:
-        graph = RecursiveGraph(self, frame, node, env, run)
+    def _build(self, frame: Frame, node: Any, env: dict, run: Callable) -> Any:
+        graph = RecursiveGraph(self.whole, frame, node, env, run)
         graph.build()
         return graph
 
@@ -99,7 +103,7 @@ class Recursion(TracerPart):
 class RecursiveGraph:
     """A function as a graph that may call itself."""
 
-    def __init__(self, tracer: Any, frame: Any, node: Any, env: dict, run: Callable):
+    def __init__(self, tracer: Tracer, frame: Frame, node: Any, env: dict, run: Callable):
         self.tracer, self.trace = tracer, tracer.trace
         self.frame, self.node, self.env, self.run = frame, node, env, run
         self.name = frame.source.name
@@ -255,7 +259,7 @@ def _values(env: dict) -> tuple:
     return tuple(env.values())
 
 
-def _identity(frame: Any) -> tuple:
+def _identity(frame: Frame) -> tuple:
     """What distinguishes functions of one text: the frame or cells that their free variables are in."""
     return (id(frame.parent), *(id(cell) for cell in frame.cells.values()))
 

@@ -4,11 +4,14 @@ a tensor, these values are part of the state that arms start from and that is jo
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.compile.program.errors import Unsupported
+
+if TYPE_CHECKING:
+    from mindspore.compile.walk.tracer import Tracer
 
 
 class TensorCells(dict):
@@ -47,7 +50,7 @@ class TensorCells(dict):
         super().clear()
 
 
-def refuse_changes(tracer: Any, graph: Any, before: dict[int, Tensor], what: str) -> None:
+def refuse_changes(tracer: Tracer, graph: Any, before: dict[int, Tensor], what: str) -> None:
     """Where a graph is a function of its own: it must not change tensors that were made outside of it."""
     cells = tracer.cells
     for key, value in cells.items():

@@ -4,13 +4,16 @@ happen when the graph runs, in program order - printing, logging, raising."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindspore import _core
 from mindspore._core import SymbolicInt, Tensor
 from mindspore.common._tree import holds, maker
 from mindspore.compile.program.errors import Unsupported, locate
 from mindspore.compile.values.numbers import NumberDecides, NumberInput
+
+if TYPE_CHECKING:
+    from mindspore.compile.walk.tracer import Tracer
 
 _NOTHING = Tensor(False)  # an op has at least one input
 
@@ -58,7 +61,7 @@ def is_text(value: Any) -> bool:
     return holds(value, lambda v: isinstance(v, Text))
 
 
-def defer(value: Any, tracer: Any, tensors: list) -> Callable[[tuple], Any]:
+def defer(value: Any, tracer: Tracer, tensors: list) -> Callable[[tuple], Any]:
     """A function that makes `value` again from the values of the traced tensors in it, which are appended to `tensors`."""
 
     def take(tensor: Tensor) -> int:
@@ -84,7 +87,7 @@ def defer(value: Any, tracer: Any, tensors: list) -> Callable[[tuple], Any]:
     return maker(value, make_leaf)
 
 
-def emit(tracer: Any, function: Callable, args: Any, kwargs: dict) -> None:
+def emit(tracer: Tracer, function: Callable, args: Any, kwargs: dict) -> None:
     """Calls `function` whenever the graph runs, at this place of the program."""
     tracer.acts = True
     tracer.emitted += 1
@@ -98,7 +101,7 @@ def emit(tracer: Any, function: Callable, args: Any, kwargs: dict) -> None:
     tracer.trace.host_call(run, tensors or [_NOTHING], [])
 
 
-def emit_raise(tracer: Any, error: BaseException) -> None:
+def emit_raise(tracer: Tracer, error: BaseException) -> None:
     """Raises `error` when the graph runs and comes here."""
     original = getattr(error, "_ms_original", error)
     places = getattr(error, "_ms_places", None) or tracer.error_places(error)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindspore.common._tree import holds
 from mindspore.compile.program.errors import Unsupported
 from mindspore.compile.values.foreign import reads_array
+
+if TYPE_CHECKING:
+    from mindspore.compile.versions.breaks import Session
 
 
 def decides() -> Unsupported:
@@ -21,7 +24,7 @@ class HostValue:
 
     __slots__ = ("session", "slot")
 
-    def __init__(self, session: Any, slot: int):
+    def __init__(self, session: Session, slot: int):
         object.__setattr__(self, "session", session)
         object.__setattr__(self, "slot", slot)
 

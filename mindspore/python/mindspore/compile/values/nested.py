@@ -9,12 +9,13 @@ from mindspore.compile.program.source import docstring
 
 if TYPE_CHECKING:
     from mindspore.compile.walk.frame import Frame
+    from mindspore.compile.walk.tracer import Tracer
 
 
 class Scope:
     """The variables of a call under compilation, and the scope around it. What evaluates in it is a Frame."""
 
-    tracer: Any
+    tracer: Tracer
     env: dict[str, Any]
     parent: Any
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import operator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindspore import _core
 from mindspore._core import Tensor
+
+if TYPE_CHECKING:
+    from mindspore.compile.walk.tracer import Tracer
 
 INTEGERS = frozenset(
     {_core.int8, _core.int16, _core.int32, _core.int64, _core.uint8, _core.uint16, _core.uint32}
@@ -22,7 +25,7 @@ class TracedRange:
     def __init__(self, start: Any, stop: Any, step: Any):
         self.start, self.stop, self.step = (_bound(v) for v in (start, stop, step))
 
-    def first(self, tracer: Any) -> Tensor:
+    def first(self, tracer: Tracer) -> Tensor:
         """The first value, as the counter of a loop."""
         from mindspore import ops
 

@@ -179,7 +179,7 @@ def common_type(a: Any, b: Any) -> tuple[Any, bool]:
     return _core.promote(dtype_of(a), is_weak(a), dtype_of(b), is_weak(b)), weak
 
 
-def as_scalar(trace: Any, value: Any, dtype: Any, weak: bool) -> Tensor:
+def as_scalar(trace: _core.Trace, value: Any, dtype: Any, weak: bool) -> Tensor:
     """A number or 0-d tensor as a 0-d tensor of the current graph, of this dtype; weak only from weak."""
     from mindspore import ops
 
@@ -197,7 +197,7 @@ def as_scalar(trace: Any, value: Any, dtype: Any, weak: bool) -> Tensor:
     return trace.strong(value)
 
 
-def placeholder(trace: Any, value: Tensor) -> Tensor:
+def placeholder(trace: _core.Trace, value: Tensor) -> Tensor:
     """Zeros of a tensor's type, for a way on which they will not be read."""
     from mindspore import ops
 

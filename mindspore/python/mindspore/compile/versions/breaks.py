@@ -14,7 +14,7 @@ import sys
 import types
 from collections import deque
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,6 +27,9 @@ from mindspore.compile.values.foreign import only_reads
 from mindspore.compile.values.host_values import HostValue, decides
 from mindspore.compile.values.nested import NestedFunction
 from mindspore.compile.versions.remembered import Remembered
+
+if TYPE_CHECKING:
+    from mindspore.compile.walk.tracer import Tracer
 
 _MAX_STEPS = 400  # in one run; more are a loop that is better off eager as a whole
 _MAX_PATHS = 16
@@ -215,7 +218,7 @@ def kind_of(value: Any) -> tuple:
 class Session:
     """A run that is traced part by part. Slots hold the real values: of the arguments, of graphs' outputs, of steps' results."""
 
-    def __init__(self, tracer: Any, inputs: list, root: Node, done: Done):
+    def __init__(self, tracer: Tracer, inputs: list, root: Node, done: Done):
         self.tracer, self.slots = tracer, list(inputs)
         self.root = self.node = root
         self.inputs = list(range(len(inputs)))  # slots of the inputs of the current trace
@@ -247,7 +250,8 @@ class Session:
                 "a list, dict or set made in compiled code is given to what may change or keep it"
             )
         self.steps += 1
-        self.tracer.warn_break(locate(reason, self.tracer.error_places()))
+        located: Any = locate(reason, self.tracer.error_places())
+        self.tracer.warn_break(located)
         tensors = self._finish_graph()
         build = self._template((function, tuple(args), dict(kwargs)), tensors)
         self.committed |= not pure

@@ -247,8 +247,8 @@ class Compilation:
                 raise Unsupported(
                     "a list or dict that is an argument changes, in a function with lines that run eagerly"
                 )
-            self.has_value, self.value = True, session.finish(value)
-            return PathEntry(self.cache, self.function, session.root, self.fast)
+            self.has_value, self.value = True, tracer.parts.finish(value)
+            return PathEntry(self.cache, self.function, tracer.parts.root, self.fast)
         if numbers and holds_number(value):
             raise NumberDecides
         value = shapes.fixed(value)
@@ -284,7 +284,7 @@ class Compilation:
         return FailedEntry(tracer.guards.facts, failed, before)
 
     def _inputs(
-        self, trace: Any, shapes: InputShapes, numbers: tuple[int, ...]
+        self, trace: _core.Trace, shapes: InputShapes, numbers: tuple[int, ...]
     ) -> tuple[list, dict]:
         """The arguments with parameters of the graph in place of tensors, and of those numbers."""
         count = iter(range(1 << 30))

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mindspore import _core
 from mindspore._core import Tensor
@@ -19,6 +19,9 @@ from mindspore.compile.versions.target import Target, require_whole, run_target
 from mindspore.compile.versions.transforms import FunctionGraph
 from mindspore.ops._custom import has_tangent
 from mindspore.ops._grad import zeros_like
+
+if TYPE_CHECKING:
+    from mindspore.compile.walk.tracer import Tracer
 
 _MAX_CACHES = 16
 _ATTEMPTS = 3
@@ -110,7 +113,7 @@ class _Calls:
 
     def _trace(
         self,
-        tracer: Any,
+        tracer: Tracer,
         function: Callable,
         given: tuple[list, dict],
         moving: tuple,
@@ -141,7 +144,7 @@ class _Calls:
         value, step = _value_of(graph, results, dict(zip(map(id, inside), arguments)))
         return value, back, step
 
-    def _learn(self, trace: Any, attempt: int) -> None:
+    def _learn(self, trace: _core.Trace, attempt: int) -> None:
         """Asks for another attempt, where the function reads tensors of which was not known whether they are recorded."""
         known = set(map(id, self.reads))
         parameter = _late.parameter_class
@@ -158,7 +161,7 @@ class _Calls:
         raise Again
 
 
-def _call_with(tracer: Any, function: Callable, given: tuple[list, dict], inside: list) -> Any:
+def _call_with(tracer: Tracer, function: Callable, given: tuple[list, dict], inside: list) -> Any:
     """Calls the function with `inside` in place of the tensors in its arguments."""
     items = iter(inside)
     parameter = _late.parameter_class

@@ -7,7 +7,7 @@ import functools
 import types
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, MappingView
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +23,9 @@ from mindspore.compile.values.ranges import TracedRange
 from mindspore.compile.values.values import NUMBERS, Choice, Undefined
 from mindspore.compile.versions.breaks import refuse_code
 
+if TYPE_CHECKING:
+    from mindspore.compile.walk.tracer import Tracer
+
 # From the outputs of a run, and what it has made for several places; what the caller gave is there by these keys.
 Make = Callable[[list, dict], Any]
 _CONTAINERS, _INPUTS = "containers", "inputs"
@@ -31,7 +34,7 @@ _CONTAINERS, _INPUTS = "containers", "inputs"
 class Result:
     """The value of a function under compilation, taken apart."""
 
-    def __init__(self, tracer: Any, value: Any):
+    def __init__(self, tracer: Tracer, value: Any):
         self.tracer = tracer
         # Outputs of the graph: tensors, and the backward functions of vjp.
         self.returned: list[Any] = []

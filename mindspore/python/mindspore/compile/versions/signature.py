@@ -5,12 +5,15 @@ from __future__ import annotations
 import copy
 import inspect
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindspore._core import SymbolicInt, Tensor
 from mindspore.common._mutable import like
 from mindspore.common._tree import flatten
 from mindspore.compile.values.values import Choice, rebuild
+
+if TYPE_CHECKING:
+    from mindspore import _core
 
 Sizes = tuple[int | None, ...]
 
@@ -135,7 +138,7 @@ class InputShapes:
 
     def __init__(
         self,
-        trace: Any,
+        trace: _core.Trace,
         sizes: list[Sizes | None] | None = None,
         merged: dict[int, int] | None = None,
     ):

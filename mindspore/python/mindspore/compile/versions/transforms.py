@@ -17,7 +17,7 @@ from mindspore.compile.versions.homes import home_for
 from mindspore.compile.versions.target import Target, options_of, run_target
 from mindspore.compile.walk.gradients import variables
 from mindspore.compile.walk.leaving import Leaving
-from mindspore.compile.walk.tracer import current
+from mindspore.compile.walk.tracer import at_work, current
 from mindspore.ops._custom import has_tangent
 from mindspore.ops._grad import zeros_like
 
@@ -114,7 +114,7 @@ def _both_ways(call: Callable, primals: list, weights: list) -> tuple[Any, Any, 
     """The value of `call`, the backward function value, and the tangents that it takes after those of the value."""
     graph = FunctionGraph("vjp", call, primals, [(w, w) for w in weights])
     trace = graph.trace
-    inputs = [*variables(current(), primals), *map(trace.lift, weights)]
+    inputs = [*variables(at_work(), primals), *map(trace.lift, weights)]
     results = trace.call(trace.vjp(trace.partial(graph.graph)), inputs)
     value = graph.place(results[:-1])
     return value, results[-1], [zeros_like(o) for o in graph.rest() if has_tangent(o)]

@@ -169,7 +169,7 @@ class Calls(TracerPart):
                 raise refusal
             return self.session.call(refusal, function, args, kwargs, False)
         cells = dict(zip(function.__code__.co_freevars, function.__closure__ or ()))
-        frame = Frame(self, source, function.__globals__, cells)
+        frame = Frame(self.whole, source, function.__globals__, cells)
         frame.env = bind_arguments(
             source.node,
             function.__name__,
@@ -180,7 +180,7 @@ class Calls(TracerPart):
         )
         frame.first_argument = args[0] if args else None
         if inspect.isgeneratorfunction(function):
-            return Generator(self, frame, source.node)
+            return Generator(self.whole, frame, source.node)
         return self._run_frame(frame, source.node)
 
     def _call_checked(
@@ -217,7 +217,7 @@ class Calls(TracerPart):
 
     def _parse_nested(self, function: NestedFunction, args: list, kwargs: dict) -> Any:
         outer = function.frame
-        frame = Frame(self, outer.source, outer.globals, outer.cells, parent=outer)
+        frame = Frame(self.whole, outer.source, outer.globals, outer.cells, parent=outer)
         frame.env = bind_arguments(
             function.node,
             function.__name__,
@@ -227,7 +227,7 @@ class Calls(TracerPart):
             function.keyword_defaults,
         )
         if is_generator(function.node):
-            return Generator(self, frame, function.node)
+            return Generator(self.whole, frame, function.node)
         return self._run_frame(frame, function.node)
 
     def _run_frame(self, frame: Frame, node: Any) -> Any:
@@ -267,8 +267,8 @@ class Calls(TracerPart):
         for key in ("training", "requires_grad"):
             self.get_attribute(cell, key)
         if cell.requires_grad and not kwargs and not self.in_gradient and self.trace.depth == 0:
-            return gradients.record_cell(self, cell, args)
-        return self.memo.call(self, cell, args, kwargs)
+            return gradients.record_cell(self.whole, cell, args)
+        return self.memo.call(self.whole, cell, args, kwargs)
 
     def call_construct(self, cell: Compilable, args: list, kwargs: dict) -> Any:
         """The body of a cell."""
@@ -366,7 +366,7 @@ class Calls(TracerPart):
         if root != "mindspore" and holds_number((args, kwargs)):
             raise NumberDecides
         if Does.SPEAKS in foreign.module_does(module) and inspect.isroutine(function):
-            return effects.emit(self, function, args, kwargs)
+            return effects.emit(self.whole, function, args, kwargs)
         values = (args, kwargs)
         if isinstance(owner, str) and (self.has_traced(values) or effects.is_text(values)):
             return effects.Text(lambda a, k: function(*a, **k), tuple(args), kwargs)

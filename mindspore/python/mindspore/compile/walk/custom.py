@@ -4,7 +4,7 @@ into a graph of its own, and the graph of its backward function, which takes f's
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindspore import ops
 from mindspore._core import Tensor
@@ -14,6 +14,9 @@ from mindspore.compile.walk.leaving import Leaving
 from mindspore.compile.walk.tracer import Frame, Tracer
 from mindspore.ops import _bind, _custom
 from mindspore.ops._custom import has_tangent
+
+if TYPE_CHECKING:
+    from mindspore import _core
 
 
 class Traced:
@@ -40,7 +43,7 @@ class Traced:
         finally:
             trace.restore(environment)
 
-    def place(self, trace: Any, outputs: list) -> Any:
+    def place(self, trace: _core.Trace, outputs: list) -> Any:
         """The value of the call, from the outputs of the graph that stands for it."""
         for (parameter, _), value in zip(self.updated, outputs[len(self.leaves) :]):
             trace.set_parameter(parameter, value)
@@ -106,7 +109,7 @@ def _or_zeros(gradient: Tensor | None, of: Tensor) -> Tensor:
     return _custom.zeros_like(of) if gradient is None else gradient
 
 
-def _wrapper(trace: Any, name: str, inputs: list, body: Callable) -> Any:
+def _wrapper(trace: _core.Trace, name: str, inputs: list, body: Callable) -> Any:
     """A graph that has the inputs of another, and calls it in its own way."""
     graph = trace.begin(name)
     try:

@@ -131,7 +131,7 @@ class Expressions(FramePart):
         if is_text(parts):
             return Text(lambda *texts: "".join(texts), *parts)
         if has_host(parts):
-            return self.tracer.session.operate("".join, parts)
+            return self.tracer.parts.operate("".join, parts)
         return "".join(parts)
 
     def _FormattedValue(self, node: ast.FormattedValue) -> Any:
@@ -145,7 +145,7 @@ class Expressions(FramePart):
         if self.tracer.has_traced(value) or is_text(value):
             return Text(lambda v, s: _format(v, node.conversion, s), value, spec)
         if has_host((value, spec)):
-            return self.tracer.session.operate(_format, value, node.conversion, spec)
+            return self.tracer.parts.operate(_format, value, node.conversion, spec)
         return _format(value, node.conversion, spec)
 
     # ---- operators --------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ import ast
 import builtins
 import types
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindspore._core import Tensor
 from mindspore.compile.decided.flow import Flow
@@ -21,13 +21,16 @@ from mindspore.compile.walk.logic import Logic
 from mindspore.compile.walk.matching import Matching
 from mindspore.compile.walk.statements import Statements
 
+if TYPE_CHECKING:
+    from mindspore.compile.walk.tracer import Tracer
+
 
 class Frame(Expressions, Logic, Statements, Flow, Handlers, Matching, Yields):
     """Variables, scopes and the statement stack of one call."""
 
     def __init__(
         self,
-        tracer: Any,
+        tracer: Tracer,
         source: Any,
         function_globals: dict,
         cells: dict[str, types.CellType] | None = None,

@@ -6,11 +6,15 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindspore._core import Tensor
 from mindspore.compile.decided.parts import FramePart, TracerPart
 from mindspore.compile.program.errors import Unsupported, is_located, locate
+
+if TYPE_CHECKING:
+    from mindspore.compile.walk.frame import Frame
+    from mindspore.compile.walk.tracer import Tracer
 
 _OUTSIDE = (-1, -1)
 _MAX_TAKEN = 100_000
@@ -72,7 +76,7 @@ class Generator:
 
     _stands_for = (item for item in range(0))
 
-    def __init__(self, tracer: Any, frame: Any, node: Any):
+    def __init__(self, tracer: Tracer, frame: Frame, node: Any):
         self.tracer, self.frame, self.node = tracer, frame, node
         self.sources = [self]
         frame.body = node
@@ -223,7 +227,7 @@ def zipped(parts: list) -> Rows | None:
     return Rows(lambda i: tuple([r[i] for r in rows]), min(map(len, rows)))
 
 
-def lazily(tracer: Any, items: Iterator, of: list) -> Any:
+def lazily(tracer: Tracer, items: Iterator, of: list) -> Any:
     """An iterator over some others, which a loop goes along with where there are generators among these."""
     inner = [v for v in of if isinstance(v, (Generator, Lazy))]
     quiet = all(v.quiet for v in inner if isinstance(v, Lazy))

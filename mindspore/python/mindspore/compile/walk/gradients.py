@@ -4,7 +4,7 @@ called through Vjp; the backward closure that comes back is called at once."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindspore import _core
 from mindspore._core import Tensor
@@ -17,11 +17,14 @@ from mindspore.compile.walk.leaving import Leaving
 from mindspore.ops._custom import has_tangent
 from mindspore.ops._grad import argument_gradient, weight_gradient
 
+if TYPE_CHECKING:
+    from mindspore.compile.walk.tracer import Tracer
+
 
 class Record:
     """A function traced into its own graph: `inputs` (arguments, then Parameters' values) to `leaves` and updates."""
 
-    def __init__(self, tracer: Any, call: Callable, args: list, wanted: tuple, weights: list):
+    def __init__(self, tracer: Tracer, call: Callable, args: list, wanted: tuple, weights: list):
         trace = tracer.trace
         self.wanted, self.weights, self.args = wanted, weights, args
         self.weight_values = [trace.lift(w) for w in weights]
@@ -54,7 +57,7 @@ class Record:
             tracer.in_gradient -= 1
             trace.restore(environment)
 
-    def place(self, trace: Any, outputs: list) -> Any:
+    def place(self, trace: _core.Trace, outputs: list) -> Any:
         """The value of the function from the outputs of a call, and the Parameters it changed."""
         own, count = len(self.leaves), len(self.leaves) + len(self.updated)
         for (parameter, _), value in zip(self.updated, outputs[own:count]):
@@ -68,7 +71,7 @@ class Record:
         return rebuild(self.value, lambda _: next(items))
 
 
-def record_cell(tracer: Any, cell: Any, args: list) -> Any:
+def record_cell(tracer: Tracer, cell: Any, args: list) -> Any:
     """Calls a cell that was told set_grad(): its gradient on the same arguments will reuse this run."""
     trace = tracer.trace
     wanted = tuple(i for i, a in enumerate(args) if isinstance(a, (Tensor, *MUTABLE)) and moving(a))
@@ -85,7 +88,7 @@ def record_cell(tracer: Any, cell: Any, args: list) -> Any:
     return value
 
 
-def grad_in_trace(tracer: Any, function: Any, args: tuple, kwargs: dict) -> Any:
+def grad_in_trace(tracer: Tracer, function: Any, args: tuple, kwargs: dict) -> Any:
     """A GradFunction called while tracing."""
     trace = tracer.trace
     args, sens = function.split_sens(args)
@@ -124,11 +127,11 @@ def grad_in_trace(tracer: Any, function: Any, args: tuple, kwargs: dict) -> Any:
     )
 
 
-def _parameter(trace: Any, like: Tensor) -> Tensor:
+def _parameter(trace: _core.Trace, like: Tensor) -> Tensor:
     return trace.add_parameter(like.dtype, list(like.shape))
 
 
-def variables(tracer: Any, inputs: list[Tensor]) -> list[Tensor]:
+def variables(tracer: Tracer, inputs: list[Tensor]) -> list[Tensor]:
     """Inputs as variables of their own, as eager mode has them. A gradient around this one sums what comes back to such a
     variable before it adds that to the rest: sums of floats depend on their order."""
     if not tracer.in_gradient:
@@ -148,7 +151,7 @@ def _leaves(argument: Any, of_moving: list | None) -> Iterator:
     return (next(given) if has_tangent(t) and of_moving else None for t in flatten(argument))
 
 
-def _serves(trace: Any, record: Record, args: tuple, wanted: tuple, weights: list) -> bool:
+def _serves(trace: _core.Trace, record: Record, args: tuple, wanted: tuple, weights: list) -> bool:
     """Whether an earlier run is the one whose gradient is asked for."""
     same = len(args) == len(record.args) and all(a is b for a, b in zip(args, record.args))
     known = {id(w) for w in record.weights}

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindspore import _core
 from mindspore._core import Tensor
@@ -16,13 +16,16 @@ from mindspore.compile.values.effects import Text
 from mindspore.compile.values.ranges import TracedRange
 from mindspore.compile.values.values import Choice, children, rebuild
 
+if TYPE_CHECKING:
+    from mindspore.compile.walk.tracer import Tracer
+
 Place = Callable[[list], Any]  # from the outputs to a value
 
 
 class Leaving:
     """Made before the function is traced. `graph` and `leaves` are set by `end`: the graph, and what it returns anyway."""
 
-    def __init__(self, tracer: Any, what: str):
+    def __init__(self, tracer: Tracer, what: str):
         self.tracer, self.what = tracer, what
         self.heap = Heap(tracer, [frame for frame, _ in tracer.places])
         self.graph: Any = None

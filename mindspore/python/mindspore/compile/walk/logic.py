@@ -215,7 +215,7 @@ class Logic(FramePart):
         nodes = [n for part in parts for n in ast.walk(part)]
         assigned = {n.id for g in loops for n in ast.walk(g.target) if isinstance(n, ast.Name)}
         binds = any(isinstance(n, ast.NamedExpr) for n in nodes)
-        return binds or not only_computes(self, nodes, assigned)
+        return binds or not only_computes(self.whole, nodes, assigned)
 
     def any_or_all(self, node: ast.Call) -> Any:
         """`any(...)` or `all(...)` of a generator expression: the first item that is true, or false, ends it."""

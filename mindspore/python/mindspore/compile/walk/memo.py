@@ -4,7 +4,7 @@ by dtype and shape (`ccsrc/python/cell_print.cc`)."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindspore import _core
 from mindspore._core import Tensor
@@ -15,6 +15,9 @@ from mindspore.compile.values import guards as facts
 from mindspore.compile.values.cells import TensorCells, refuse_changes
 from mindspore.compile.values.compilable import BOOKKEEPING
 from mindspore.compile.values.values import Choice, children, leaves_of, replace_leaves
+
+if TYPE_CHECKING:
+    from mindspore.compile.walk.tracer import Tracer
 
 _DERIVED = frozenset({"_call", "_declared"})  # of Primitives: follow from what else they hold
 
@@ -33,7 +36,7 @@ class ChangesArguments(Exception):
     the caller."""
 
 
-def _is_seen_around(around: Heap, tracer: Any, value: Any) -> bool:
+def _is_seen_around(around: Heap, tracer: Tracer, value: Any) -> bool:
     """Whether a call changed a container that it did not make, or gives one back."""
     if any(not isinstance(around.before[key][0], TensorCells) for key in around.changes()):
         return True
@@ -46,7 +49,7 @@ def _is_seen_around(around: Heap, tracer: Any, value: Any) -> bool:
     return False
 
 
-def _holds_objects(tracer: Any, value: Any) -> bool:
+def _holds_objects(tracer: Tracer, value: Any) -> bool:
     """Whether a value holds more than tensors, tuples, lists and dicts."""
     parts = children(value)
     if parts is not None:
@@ -59,7 +62,7 @@ def _holds_objects(tracer: Any, value: Any) -> bool:
 class Template:
     """The graph of a cell, to be called for every cell equal to it."""
 
-    def __init__(self, tracer: Any, cell: Any, args: list, parameters: list, states: list):
+    def __init__(self, tracer: Tracer, cell: Any, args: list, parameters: list, states: list):
         trace = tracer.trace
         tensors = _inputs(args)
         first_fact = len(tracer.guards.facts)
@@ -104,7 +107,7 @@ class Template:
             trace.restore(environment)
         self._keep_facts(tracer.guards.facts[first_fact:], states)
 
-    def call(self, tracer: Any, args: list, parameters: list, states: list) -> Any:
+    def call(self, tracer: Tracer, args: list, parameters: list, states: list) -> Any:
         """The value of the cell with these Parameters and states, equal to the one this was made from."""
         trace = tracer.trace
         tracer.guards.repeat(self.members, states)
@@ -148,7 +151,7 @@ class Memo:
         self.in_place: set[tuple] = set()  # parsed for each of the equal cells
         self.templates: dict[tuple, Template] = {}
 
-    def call(self, tracer: Any, cell: Any, args: list, kwargs: dict) -> Any:
+    def call(self, tracer: Tracer, cell: Any, args: list, kwargs: dict) -> Any:
         """Calls a cell inside a network."""
         if (
             kwargs

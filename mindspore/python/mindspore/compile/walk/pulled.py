@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import ast
 import contextlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindspore.compile.program.source import local_names, stored_names
 from mindspore.compile.walk.generators import Generator, own_nodes
 from mindspore.compile.walk.purity import only_computes
+
+if TYPE_CHECKING:
+    from mindspore.compile.walk.frame import Frame
 
 _AHEAD = 4096  # items that a loop may take before its first round
 
@@ -17,7 +20,7 @@ class Pulled:
     """The items of a loop over generators. Where neither sees what the other does, they are taken before the loop, so that a tensor
     may leave it; otherwise each when its turn comes."""
 
-    def __init__(self, frame: Any, items: Any, loop: ast.For, ahead: bool):
+    def __init__(self, frame: Frame, items: Any, loop: ast.For, ahead: bool):
         self.tracer = frame.tracer
         self.source, self.ended = items, False
         self.items: list = []
@@ -46,7 +49,7 @@ class Pulled:
         return self.items[index]
 
 
-def _are_apart(frame: Any, loop: ast.For, sources: list[Generator]) -> bool:
+def _are_apart(frame: Frame, loop: ast.For, sources: list[Generator]) -> bool:
     """Whether a loop and the generators that it goes along with can both only compute, of values that the loop does not assign."""
     stored = stored_names([loop.target, *loop.body])
     body = [n for statement in loop.body for n in ast.walk(statement)]

@@ -7,11 +7,14 @@ import ast
 import builtins
 import types
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindspore._core import Tensor
 from mindspore.compile.values import foreign
 from mindspore.compile.values.foreign import MUTATING, Does
+
+if TYPE_CHECKING:
+    from mindspore.compile.walk.frame import Frame
 
 _NUMBERS = (int, float, complex)
 _CHANGING = (
@@ -22,7 +25,7 @@ _CHANGING = (
 _UNKNOWN = object()
 
 
-def only_computes(frame: Any, nodes: Iterable[ast.AST], assigned: Iterable[str]) -> bool:
+def only_computes(frame: Frame, nodes: Iterable[ast.AST], assigned: Iterable[str]) -> bool:
     """Whether these nodes do, each of which is looked at alone; what the `assigned` names will be is not known yet."""
     known = _Known(frame, frozenset(assigned))
     return all(known.is_plain(node) for node in nodes)
@@ -31,7 +34,7 @@ def only_computes(frame: Any, nodes: Iterable[ast.AST], assigned: Iterable[str])
 class _Known:
     """What can be said of the names in a frame."""
 
-    def __init__(self, frame: Any, assigned: frozenset[str]):
+    def __init__(self, frame: Frame, assigned: frozenset[str]):
         self.frame, self.assigned = frame, assigned
 
     def value(self, node: ast.expr) -> Any:

@@ -6,7 +6,7 @@ import functools
 import math
 import operator
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindspore import _core
 from mindspore._core import Tensor
@@ -20,21 +20,24 @@ from mindspore.compile.values.values import pick
 from mindspore.compile.walk.generators import Rows, lazily, rows_of, zipped
 from mindspore.ops._custom import FLOATS
 
+if TYPE_CHECKING:
+    from mindspore.compile.walk.tracer import Tracer
 
-def _range(tracer: Any, args: list, kwargs: dict) -> Any:
+
+def _range(tracer: Tracer, args: list, kwargs: dict) -> Any:
     if not any(tracer.is_traced(a) for a in args):
         return range(*args, **kwargs)
     start, stop, step = (0, args[0], 1) if len(args) == 1 else (*args, 1)[:3]
     return TracedRange(start, stop, step)
 
 
-def _map(tracer: Any, args: list, kwargs: dict) -> Any:
+def _map(tracer: Tracer, args: list, kwargs: dict) -> Any:
     function, *sequences = args
     rounds = zip(*(tracer.iterate(s) for s in sequences))
     return tracer.taken(tracer.call(function, list(items), {}, None) for items in rounds)
 
 
-def _filter(tracer: Any, args: list, kwargs: dict) -> Any:
+def _filter(tracer: Tracer, args: list, kwargs: dict) -> Any:
     function, items = args
     items = tracer.iterate(items)
     return tracer.taken(
@@ -42,26 +45,26 @@ def _filter(tracer: Any, args: list, kwargs: dict) -> Any:
     )
 
 
-def _iter(tracer: Any, args: list, kwargs: dict) -> Any:
+def _iter(tracer: Tracer, args: list, kwargs: dict) -> Any:
     if len(args) == 1:
         return tracer.note_iterator(iter(tracer.iterate(args[0])))
     return tracer.note_iterator(iter(*args, **kwargs))
 
 
-def _next(tracer: Any, args: list, kwargs: dict) -> Any:
+def _next(tracer: Tracer, args: list, kwargs: dict) -> Any:
     if isinstance(args[0], Iterator):
         tracer.check_iterator(args[0])
     return next(*args, **kwargs)
 
 
-def _zip(tracer: Any, args: list, kwargs: dict) -> Any:
+def _zip(tracer: Tracer, args: list, kwargs: dict) -> Any:
     rows = None if kwargs else zipped(args)
     if rows is not None:
         return tracer.note_iterator(rows)
     return lazily(tracer, zip(*(tracer.iterate(a) for a in args), **kwargs), args)
 
 
-def _enumerate(tracer: Any, args: list, kwargs: dict) -> Any:
+def _enumerate(tracer: Tracer, args: list, kwargs: dict) -> Any:
     rows = rows_of(args[0])
     start = args[1] if len(args) == 2 else kwargs.get("start", 0)
     if rows is not None and type(start) is int:
@@ -69,7 +72,7 @@ def _enumerate(tracer: Any, args: list, kwargs: dict) -> Any:
     return lazily(tracer, enumerate(tracer.iterate(args[0]), *args[1:], **kwargs), args[:1])
 
 
-def _getattr(tracer: Any, args: list, kwargs: dict) -> Any:
+def _getattr(tracer: Tracer, args: list, kwargs: dict) -> Any:
     owner, name, *default = args
     if isinstance(name, HostValue):
         return name.session.operate(getattr, *args)
@@ -79,20 +82,20 @@ def _getattr(tracer: Any, args: list, kwargs: dict) -> Any:
     return tracer.get_attribute(owner, name)
 
 
-def _setattr(tracer: Any, args: list, kwargs: dict) -> Any:
+def _setattr(tracer: Tracer, args: list, kwargs: dict) -> Any:
     owner, name, value = args
     if isinstance(name, HostValue):
         return name.session.operate(setattr, *args)
     return tracer.set_attribute(owner, name, value)
 
 
-def _type(tracer: Any, args: list, kwargs: dict) -> Any:
+def _type(tracer: Tracer, args: list, kwargs: dict) -> Any:
     if len(args) != 1 or kwargs:
         return tracer.instantiate(type, args, kwargs)
     return type(sample_of(args[0]))
 
 
-def _hasattr(tracer: Any, args: list, kwargs: dict) -> Any:
+def _hasattr(tracer: Tracer, args: list, kwargs: dict) -> Any:
     owner, name = args
     if isinstance(name, HostValue):
         return name.session.operate(hasattr, *args)
@@ -107,7 +110,7 @@ def _hasattr(tracer: Any, args: list, kwargs: dict) -> Any:
 def _extreme(builtin: Callable, better: Callable) -> Callable:
     """max, min: the first item that none is better than, as Python finds it, one comparison after the other."""
 
-    def call(tracer: Any, args: list, kwargs: dict) -> Any:
+    def call(tracer: Tracer, args: list, kwargs: dict) -> Any:
         if len(args) > 1 and "default" in kwargs:
             return builtin(*args, **kwargs)  # Python refuses it
         first, key = args[0], kwargs.get("key")
@@ -124,7 +127,7 @@ def _extreme(builtin: Callable, better: Callable) -> Callable:
     return call
 
 
-def _better(tracer: Any, better: Callable, old: tuple, new: tuple) -> tuple:
+def _better(tracer: Tracer, better: Callable, old: tuple, new: tuple) -> tuple:
     """The pair of an item and its key that Python would keep."""
 
     wins = tracer.operate(better, new[1], old[1])
@@ -151,7 +154,7 @@ def _extreme_row(row: Tensor, largest: bool) -> Tensor:
     return row[pick(ops.isnan(row[0]), ops.zeros_like(best), best)]
 
 
-def _len(tracer: Any, args: list, kwargs: dict) -> Any:
+def _len(tracer: Tracer, args: list, kwargs: dict) -> Any:
     if len(args) == 1 and isinstance(args[0], Tensor) and args[0].ndim > 0:
         return args[0].shape[0]  # may be symbolic, which Python's own cannot return
     method = tracer.special_method(args[0], "__len__") if len(args) == 1 else None
@@ -160,7 +163,7 @@ def _len(tracer: Any, args: list, kwargs: dict) -> Any:
     return len(*args, **kwargs)
 
 
-def _isinstance(tracer: Any, args: list, kwargs: dict) -> Any:
+def _isinstance(tracer: Tracer, args: list, kwargs: dict) -> Any:
     result = isinstance(sample_of(args[0]), args[1])
     if tracer.aliases.may_be_parameter(args[0]) and not result:
         if issubclass(_late.parameter_class, args[1]):
@@ -168,7 +171,7 @@ def _isinstance(tracer: Any, args: list, kwargs: dict) -> Any:
     return result
 
 
-def _any(tracer: Any, args: list, kwargs: dict) -> Any:
+def _any(tracer: Tracer, args: list, kwargs: dict) -> Any:
     from mindspore import ops
 
     items = list(tracer.iterate(args[0]))
@@ -177,7 +180,7 @@ def _any(tracer: Any, args: list, kwargs: dict) -> Any:
     return _core.op("Number")(functools.reduce(ops.logical_or, [tracer.truth(i) for i in items]))
 
 
-def _all(tracer: Any, args: list, kwargs: dict) -> Any:
+def _all(tracer: Tracer, args: list, kwargs: dict) -> Any:
     from mindspore import ops
 
     items = list(tracer.iterate(args[0]))
@@ -187,7 +190,7 @@ def _all(tracer: Any, args: list, kwargs: dict) -> Any:
 
 
 def _sequence(kind: type) -> Callable:
-    def call(tracer: Any, args: list, kwargs: dict) -> Any:
+    def call(tracer: Tracer, args: list, kwargs: dict) -> Any:
         return kind(tracer.iterate(args[0])) if args else kind(**kwargs)
 
     return call
@@ -196,7 +199,7 @@ def _sequence(kind: type) -> Callable:
 def _text(builtin: Callable) -> Callable:
     """str, repr, format, ascii: what they say of a tensor is known when the graph runs."""
 
-    def call(tracer: Any, args: list, kwargs: dict) -> Any:
+    def call(tracer: Tracer, args: list, kwargs: dict) -> Any:
         if tracer.has_traced(args) or effects.is_text(args):
             return effects.Text(builtin, *args)
         return builtin(*args, **kwargs)
@@ -204,7 +207,7 @@ def _text(builtin: Callable) -> Callable:
     return call
 
 
-def _print(tracer: Any, args: list, kwargs: dict) -> None:
+def _print(tracer: Tracer, args: list, kwargs: dict) -> None:
     effects.emit(tracer, print, args, kwargs)
 
 
@@ -232,7 +235,7 @@ def _checked(builtin: Callable, special: Callable) -> Callable:
     """`special` for what the builtin takes; what else it is given, it refuses itself."""
     least, most, keywords = _TAKEN.get(builtin, (0, math.inf, None))
 
-    def call(tracer: Any, args: list, kwargs: dict) -> Any:
+    def call(tracer: Tracer, args: list, kwargs: dict) -> Any:
         if least <= len(args) <= most and (keywords is None or kwargs.keys() <= keywords):
             return special(tracer, args, kwargs)
         return builtin(*args, **kwargs)

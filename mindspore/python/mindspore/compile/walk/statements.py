@@ -272,7 +272,7 @@ class Statements(FramePart):
         held = self._reads_iterator(node.iter)
         if isinstance(iterable, (Generator, Lazy)) or (held and isinstance(iterable, Iterator)):
             self.tracer.check_iterator(iterable)
-            self.stack.append(("for", node, Pulled(self, iterable, node, not held), 0))
+            self.stack.append(("for", node, Pulled(self.whole, iterable, node, not held), 0))
             return None
         changes = _may_change_objects(node.body) and (isinstance(iterable, Tensor) or not held)
         rows = rows_of(iterable) if changes else None
@@ -316,7 +316,7 @@ class Statements(FramePart):
         # To find out who decides a condition it is evaluated, and once more in the loop of the graph.
         parts = list(ast.walk(node.test))
         assigns = any(isinstance(n, (ast.NamedExpr, ast.Yield, ast.YieldFrom)) for n in parts)
-        if assigns or not only_computes(self, parts, ()):
+        if assigns or not only_computes(self.whole, parts, ()):
             node = tested_inside(node)
         self.loops[node] = self.tracer.arms
         self.stack.append(("while", node, 0))

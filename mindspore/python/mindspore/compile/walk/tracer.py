@@ -11,7 +11,7 @@ import os
 import threading
 import types
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mindspore import _core, context
 from mindspore._core import Tensor
@@ -43,6 +43,9 @@ from mindspore.compile.walk.generators import Iterators
 from mindspore.compile.walk.memo import Memo
 from mindspore.compile.walk.special_methods import SpecialMethods
 
+if TYPE_CHECKING:
+    from mindspore.compile.versions.breaks import Session
+
 
 class _Threads(threading.local):
     tracers: tuple[Tracer, ...] = ()
@@ -54,6 +57,11 @@ _current = _Threads()
 def current() -> Tracer | None:
     """The tracer at work on this thread."""
     return _current.tracers[-1] if _current.tracers else None
+
+
+def at_work() -> Tracer:
+    """The tracer at work on this thread, where there must be one."""
+    return _current.tracers[-1]
 
 
 class Tracer(Calls, Choices, Recursion, Iterators, SpecialMethods):
@@ -75,7 +83,9 @@ class Tracer(Calls, Choices, Recursion, Iterators, SpecialMethods):
         self.acts = False  # a run prints, logs or calls what may do anything
         self.emitted = 0  # how often something to do beside computing was put into a graph
         self.arms = 0  # branches that a tensor decides, around what is being traced
-        self.session: Any = None  # where lines may run eagerly; None where all must be compiled
+        self.session: Session | None = (
+            None  # where lines may run eagerly; None where all must be compiled
+        )
         self.warn_break: Callable[[Unsupported], None] = lambda reason: None
         self.facts, self.decided, self.conditions, self.numbers = [], {}, {}, {}  # see choices.py
         self.calls, self.unrolled = [], set()  # see recursion.py
@@ -119,6 +129,12 @@ class Tracer(Calls, Choices, Recursion, Iterators, SpecialMethods):
         self._listen()
         self._take_device()
         self.trace.span, self.trace.continued, self.trace.made = span, True, made
+
+    @property
+    def parts(self) -> Session:
+        """The session, where a value has come out of a graph or the last part ends."""
+        assert self.session is not None
+        return self.session
 
     # ---- places -----------------------------------------------------------------------------------------------------
     def mark(self, frame: Frame, node: Any) -> None:
@@ -500,7 +516,7 @@ class Tracer(Calls, Choices, Recursion, Iterators, SpecialMethods):
         if isinstance(a, str) and operation is operator.mod and self.has_traced(b):
             return Text(operation, a, b)
         if isinstance(a, HostValue) or isinstance(b, HostValue):
-            return self.session.operate(operation, a, b)
+            return self.parts.operate(operation, a, b)
         if type(a) not in _BUILT_IN or type(b) not in _BUILT_IN:
             result = self.operate_by_methods(operation, a, b)
             if result is not NotImplemented:
