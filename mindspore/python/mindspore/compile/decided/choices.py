@@ -25,6 +25,8 @@ from mindspore.compile.values.values import (
     replace_leaves,
 )
 
+APPLIES_OPERATIONS = True  # of the program: see program/failures.py
+
 
 class Choices(TracerPart):
     """Mixin of Tracer."""

@@ -13,6 +13,7 @@ from mindspore.compile.values.nested import Scope
 
 if TYPE_CHECKING:
     from mindspore import _core
+    from mindspore._core import Tensor
     from mindspore.compile.decided.aliases import Aliases
     from mindspore.compile.program.errors import Place
     from mindspore.compile.program.source import Source
@@ -146,6 +147,8 @@ class TracerPart(ABC):
 
     # ---- what values are
     @abstractmethod
+    def is_argument(self, value: Any) -> bool: ...
+    @abstractmethod
     def is_traced(self, value: Any) -> bool: ...
     @abstractmethod
     def has_traced(self, value: Any) -> bool: ...
@@ -163,6 +166,12 @@ class TracerPart(ABC):
     def call(self, function: Any, args: list, kwargs: dict, frame: FramePart | None) -> Any: ...
     @abstractmethod
     def enter_call(self, frame: Frame, node: Any, run: Callable[[Any], Any]) -> Any: ...
+    @abstractmethod
+    def run_call(self, function: Any, args: list, kwargs: dict) -> Any: ...
+    @abstractmethod
+    def item_at(self, items: Any, index: Tensor) -> Any: ...
+    @abstractmethod
+    def replace(self, parameter: Tensor, value: Tensor) -> None: ...
     @abstractmethod
     def check_iterator(self, value: Any) -> None: ...
     @abstractmethod

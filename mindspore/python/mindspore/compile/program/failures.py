@@ -24,22 +24,8 @@ class NumberDecides(Exception):
 
 # What the compiler says of programs.
 _SAID = (Unsupported, NumberDecides, _core.SymbolicSizeError)
-# Where operations of the program are applied to its values: what they raise comes out of no other Python frame.
-_APPLYING = frozenset(
-    str(_COMPILER / f"{name}.py")
-    for name in (
-        *(
-            "values/nested",
-            "values/ranges",
-            "decided/choices",
-            "walk/calls",
-            "walk/expressions",
-            "walk/frame",
-            "walk/logic",
-        ),
-        *("walk/python_builtins", "walk/statements", "walk/tracer"),
-    )
-)
+# Set in modules where operations of the program are applied to its values: what these raise comes out of no other Python frame.
+_APPLIES = "APPLIES_OPERATIONS"
 
 
 def is_of_compiler(error: BaseException) -> bool:
@@ -64,7 +50,7 @@ def is_of_program(error: BaseException) -> bool:
         return True  # as Python says it
     own = getattr(error, "obj", None) if isinstance(error, AttributeError) else None
     ours = type(own).__module__.startswith("mindspore.compile") or isinstance(error, NameError)
-    return code.co_filename in _APPLYING and not ours
+    return last.tb_frame.f_globals.get(_APPLIES, False) and not ours
 
 
 def is_failure(error: BaseException) -> bool:

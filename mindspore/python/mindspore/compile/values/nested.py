@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from mindspore.compile.walk.frame import Frame
     from mindspore.compile.walk.tracer import Tracer
 
+APPLIES_OPERATIONS = True  # of the program: see program/failures.py
+
 
 class Scope:
     """The variables of a call under compilation, and the scope around it. What evaluates in it is a Frame."""

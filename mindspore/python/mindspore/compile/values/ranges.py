@@ -11,6 +11,8 @@ from mindspore._core import Tensor
 if TYPE_CHECKING:
     from mindspore.compile.walk.tracer import Tracer
 
+APPLIES_OPERATIONS = True  # of the program: see program/failures.py
+
 INTEGERS = frozenset(
     {_core.int8, _core.int16, _core.int32, _core.int64, _core.uint8, _core.uint16, _core.uint32}
     | {_core.uint64, _core.bool}

@@ -35,6 +35,8 @@ from mindspore.compile.walk.generators import Generator, is_generator
 from mindspore.compile.walk.python_builtins import SPECIAL
 from mindspore.ops.primitive import Primitive
 
+APPLIES_OPERATIONS = True  # of the program: see program/failures.py
+
 _LIBRARY = "mindspore."
 # Of this package, too, what reads settings that users may change between calls.
 _PARSED = (
@@ -73,7 +75,7 @@ class Calls(TracerPart):
             if isinstance(function, HostValue):
                 return function(*args, **kwargs)
             if _is_plain(function) and not _makes_dict(function, args) and has_host((args, kwargs)):
-                return self._run(function, args, kwargs)
+                return self.run_call(function, args, kwargs)
         special = SPECIAL.get(function) if _hashable(function) else None
         if special is not None:
             return self.split_arguments(args, kwargs, lambda a, k: special(self, a, k))
@@ -111,7 +113,7 @@ class Calls(TracerPart):
         if isinstance(function, types.MethodWrapperType) and len(args) == 2:
             if function.__name__ == "__setattr__":
                 return self.set_attribute(owner, *args)
-        return self._run(function, args, kwargs)
+        return self.run_call(function, args, kwargs)
 
     def _call_compiled(
         self, function: Any, args: list, kwargs: dict, frame: FramePart | None
@@ -138,7 +140,7 @@ class Calls(TracerPart):
             return self._call_cell(owner, args, kwargs)
         if is_library(inner) or _is_of_cells(inner):
             if isinstance(owner, Tensor):
-                return self._run(function, args, kwargs)
+                return self.run_call(function, args, kwargs)
             return self.split_arguments(
                 args, kwargs, lambda a, k: self._run_library(function, a, k)
             )
@@ -155,9 +157,9 @@ class Calls(TracerPart):
                     f"'{function.__name__}' is a constexpr: its arguments must be known while compiling"
                 )
         elif is_library(function) or constant is not None or is_standard(function):
-            return self._run(function, args, kwargs)
+            return self.run_call(function, args, kwargs)
         if looks_at_frames(function, args):
-            return self._run(function, args, kwargs)
+            return self.run_call(function, args, kwargs)
         self.guards.code(function)
         try:
             source = find_source(function)
@@ -188,7 +190,7 @@ class Calls(TracerPart):
     ) -> Any:
         """A function that checks its arguments; one that is parsed does not do so itself."""
         if is_library(function):
-            return self._run(function, args, kwargs)
+            return self.run_call(function, args, kwargs)
         if _is_of_cells(function):
             return self.split_arguments(
                 args, kwargs, lambda a, k: self._run_library(function, a, k)
@@ -211,7 +213,7 @@ class Calls(TracerPart):
         if not (function.__code__.co_filename == "<string>" and function.__name__.startswith("__")):
             raise Unsupported(reason)
         try:
-            return self._run(function, args, kwargs)
+            return self.run_call(function, args, kwargs)
         except Unsupported as error:
             raise Unsupported(f"{error} Moreover, {reason}.") from None
 
@@ -296,7 +298,7 @@ class Calls(TracerPart):
             return args[0] if kind is int else args[0].as_tensor(floating=True)
         if kind is Tensor and args and self.is_traced(args[0]) and _core.is_weak(args[0]):
             args = [self.trace.strong(args[0]), *args[1:]]
-        made = self._run(kind, args, kwargs)
+        made = self.run_call(kind, args, kwargs)
         if not isinstance(made, (Tensor, str, int, float)):
             self.made.add(id(made))
             self.keep.append(made)
@@ -316,7 +318,7 @@ class Calls(TracerPart):
             value = ops.cast(value, _core.int64 if kind is int else _core.float64)
         return _core.op("Number")(value)
 
-    def _run(self, function: Any, args: list, kwargs: dict) -> Any:
+    def run_call(self, function: Any, args: list, kwargs: dict) -> Any:
         """Plain Python on values that are known, library code on traced ones, and what neither can do in between two graphs."""
         return self.split_arguments(args, kwargs, lambda a, k: self._run_known(function, a, k))
 

@@ -15,6 +15,8 @@ from mindspore.compile.values.effects import Text, is_text
 from mindspore.compile.values.host_values import has_host
 from mindspore.compile.values.values import Choice, Undefined
 
+APPLIES_OPERATIONS = True  # of the program: see program/failures.py
+
 BINARY = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,

@@ -24,6 +24,8 @@ from mindspore.compile.walk.statements import Statements
 if TYPE_CHECKING:
     from mindspore.compile.walk.tracer import Tracer
 
+APPLIES_OPERATIONS = True  # of the program: see program/failures.py
+
 
 class Frame(Expressions, Logic, Statements, Flow, Handlers, Matching, Yields):
     """Variables, scopes and the statement stack of one call."""

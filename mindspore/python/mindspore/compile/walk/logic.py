@@ -14,6 +14,8 @@ from mindspore.compile.program.errors import Unsupported
 from mindspore.compile.values.values import Choice, Undefined, pick
 from mindspore.compile.walk.purity import only_computes
 
+APPLIES_OPERATIONS = True  # of the program: see program/failures.py
+
 # What may be evaluated although Python would not: it neither fails nor has effects.
 _HARMLESS = (
     ast.Name,

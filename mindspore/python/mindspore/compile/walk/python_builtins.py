@@ -23,6 +23,8 @@ from mindspore.ops._custom import FLOATS
 if TYPE_CHECKING:
     from mindspore.compile.walk.tracer import Tracer
 
+APPLIES_OPERATIONS = True  # of the program: see program/failures.py
+
 
 def _range(tracer: Tracer, args: list, kwargs: dict) -> Any:
     if not any(tracer.is_traced(a) for a in args):

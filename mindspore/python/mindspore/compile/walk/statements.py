@@ -24,6 +24,8 @@ from mindspore.compile.walk.generators import Generator, Lazy, Rows, rows_of
 from mindspore.compile.walk.pulled import Pulled
 from mindspore.compile.walk.purity import only_computes
 
+APPLIES_OPERATIONS = True  # of the program: see program/failures.py
+
 _MAX_UNROLLED = 100_000
 _FEW_ROUNDS = 64
 _CHANGEABLE = (list, dict, types.MappingProxyType, set, deque)

@@ -1,0 +1,162 @@
+"""Items of containers and tensors, and changes in place of what others see."""
+
+from __future__ import annotations
+
+import collections
+import inspect
+import operator
+import os
+import types
+from typing import Any
+
+from mindspore import _core
+from mindspore._core import Tensor
+from mindspore.common import _late
+from mindspore.compile.decided.choices import is_sequence
+from mindspore.compile.decided.parts import TracerPart
+from mindspore.compile.program.errors import Inseparable, Unsupported
+from mindspore.compile.values import guards as facts
+from mindspore.compile.values.cells import TensorCells
+from mindspore.compile.values.host_values import HostValue, decides, has_host
+from mindspore.compile.values.values import Choice
+
+APPLIES_OPERATIONS = True  # of the program: see program/failures.py
+
+
+class Subscripts(TracerPart):
+    """Reading and writing them."""
+
+    lifted: dict[
+        int, tuple[Tensor, Tensor]
+    ]  # read from outside: as values of the graph, by whose id
+    replaced: list[Tensor]  # Parameters that set_data gives another value
+    cells: TensorCells
+
+    def check_mutable(self, value: Any) -> None:
+        """Objects from outside must not change while compiling: the change would happen once, not on every call."""
+        if isinstance(value, facts.MUTABLE) and self.is_outside(value):
+            raise Unsupported(
+                f"a compiled function cannot change a {type(value).__name__} that was made outside of it; copy it "
+                "first, or return the new value"
+            )
+
+    def is_outside(self, value: Any) -> bool:
+        """Whether a list, dict or array was read from outside."""
+        return (facts.LIST, id(value), None) in self.guards._known
+
+    def outside_of(self, value: Tensor) -> Tensor | None:
+        """The tensor outside that a value of the graph is: a Parameter, or what was lifted."""
+        if isinstance(value, _late.parameter_class):
+            return value
+        return self.lifted[id(value)][1] if id(value) in self.lifted else None
+
+    def set_item(self, owner: Any, key: Any, value: Any) -> Any:
+        """`owner[key] = value`; the owner."""
+        if isinstance(owner, Choice):
+            return self.split(owner, lambda o: self.set_item(o, key, value))
+        if isinstance(key, Choice):
+            return self.split(key, lambda k: self.set_item(owner, k, value))
+        if (at := _choice_at(key)) is not None:
+            return self.split(
+                key[at], lambda k: self.set_item(owner, (*key[:at], k, *key[at + 1 :]), value)
+            )
+        if isinstance(owner, Tensor):
+            return owner._write(self._updated(owner, key, value))
+        method = self.special_method(owner, "__setitem__")
+        if method is not None:
+            self.call(method, [key, value], {}, None)
+            return owner
+        self.check_mutable(owner)
+        owner[key] = value
+        return owner
+
+    def replace(self, parameter: Tensor, value: Tensor) -> None:
+        """A Parameter is given another value, as `set_data` does: views of it keep what they show."""
+        self.aliases.check_change(parameter)
+        if any(view.is_symbolic for view in _core.views_of(parameter)):
+            raise Inseparable("a Parameter is given another value while a view of it is in use")
+        self.replaced.append(parameter)
+        self.trace.set_parameter(parameter, value)
+
+    def write(self, owner: Tensor, value: Tensor) -> None:
+        """A tensor that is no view is given another value where it stands: what `Tensor._write` comes to."""
+        self.aliases.check_change(owner)
+        if isinstance(owner, _late.parameter_class):
+            self.trace.set_parameter(owner, value)
+            return
+        if id(owner) in self.lifted:
+            raise Inseparable(
+                "a compiled function cannot change a tensor that was made outside of it in place; "
+                "make it a Parameter, or copy it first"
+            )
+        if self.session is not None and self.session.steps and self.is_argument(owner):
+            raise Inseparable(
+                "an argument is changed in place, in a function with lines that run eagerly"
+            )
+        # Known or not, these are values of the graph: facts are objects that stay what they are.
+        for view in _core.views_of(owner):
+            if not view.is_symbolic:
+                self.cells.change(view, self.trace.constant(view))
+        self.cells.change(owner, value if value.is_symbolic else self.trace.constant(value))
+
+    def _updated(self, owner: Tensor, key: Any, value: Any) -> Tensor:
+        """A tensor with some of its elements replaced, between two graphs where a value came out of the first."""
+        from mindspore.common._indexing import index_update
+
+        if self.session is not None and has_host((key, value)):
+            return self.session.call(decides(), index_update, [owner, key, value], {}, True)
+        try:
+            return index_update(owner, key, value)
+        except Unsupported as reason:  # a mask or a bound: where the values go depends on values
+            if self.session is None:
+                raise
+            return self.session.call(reason, index_update, [owner, key, value], {}, True)
+
+    def get_item(self, owner: Any, key: Any) -> Any:
+        """`owner[key]`."""
+        if isinstance(owner, Choice):
+            return self.split(owner, lambda o: self.get_item(o, key))
+        if isinstance(key, Choice):
+            return self.split(key, lambda k: self.get_item(owner, k))
+        if (at := _choice_at(key)) is not None:
+            return self.split(
+                key[at], lambda k: self.get_item(owner, (*key[:at], k, *key[at + 1 :]))
+            )
+        if self.is_traced(key) and is_sequence(owner):
+            return self.item_at(owner, key)
+        if owner is os.environ:
+            return self.run_call(operator.getitem, [owner, key], {})
+        if not isinstance(owner, (Tensor, tuple, list, dict, str)) and hasattr(
+            type(owner), "__getitem__"
+        ):
+            method = inspect.getattr_static(type(owner), "__getitem__")
+            if isinstance(method, types.FunctionType) and not method.__module__.startswith(
+                "mindspore"
+            ):
+                return self.call(method, [owner, key], {}, None)
+        if isinstance(owner, dict) and isinstance(key, HostValue):  # one without a hash so far
+            return key.session.operate(operator.getitem, owner, key)
+        if isinstance(owner, collections.defaultdict) and key not in owner:
+            self.check_mutable(owner)
+        try:
+            item = self.fact(owner[key])
+            return self.aliases.note_row(item, owner) if _counts(owner, key) else item
+        except Unsupported as reason:  # a mask, a bound: the size of the result depends on values
+            if self.session is None or not isinstance(owner, Tensor):
+                raise
+            return self.session.call(reason, operator.getitem, [owner, key], {}, True)
+
+
+def _counts(owner: Any, key: Any) -> bool:
+    """Whether a tensor that stands for a Python int is among the indices of a tensor: in eager code that gives a view."""
+    if not isinstance(owner, Tensor):
+        return False
+    parts = key if isinstance(key, tuple) else (key,)
+    return any(isinstance(p, Tensor) and _core.is_weak(p) for p in parts)
+
+
+def _choice_at(key: Any) -> int | None:
+    """The place in a key of several indices of one that a tensor chose."""
+    if not isinstance(key, tuple):
+        return None
+    return next((i for i, part in enumerate(key) if isinstance(part, Choice)), None)
