@@ -10,13 +10,10 @@ from __future__ import annotations
 
 import contextlib
 import gc
-import sys
 import types
 from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from mindspore import _core
 from mindspore._core import Tensor
@@ -26,6 +23,7 @@ from mindspore.compile.program.errors import Inseparable, Unsupported, locate
 from mindspore.compile.values.foreign import only_reads
 from mindspore.compile.values.host_values import HostValue, decides
 from mindspore.compile.values.nested import NestedFunction
+from mindspore.compile.versions.path import DECIDING, Done, Node, Step, number_of, unmarked
 from mindspore.compile.versions.remembered import Remembered
 
 if TYPE_CHECKING:
@@ -34,115 +32,10 @@ if TYPE_CHECKING:
 _MAX_STEPS = 400  # in one run; more are a loop that is better off eager as a whole
 _MAX_PATHS = 16
 _MANY_ALIVE = 1000  # tensors
-_DECIDING = (bool, int, type(None), type, np.dtype, type(Ellipsis), _core.DType)
 
 
-Before = dict[int, tuple]  # Parameters and their values before a run, by id
 # A symbolic tensor, the slot of its value, whether it is weak, when it was made.
 Kept = tuple[Tensor, int, bool, int]
-
-
-class Done:
-    """What a run has done already: what its graphs and steps gave, and how things were before."""
-
-    def __init__(self) -> None:
-        self.results: list = []
-        self.before: Before = {}
-        self.random = _core.get_random_state()
-        self.committed = False  # something was done that must not be done twice
-
-
-class Step:
-    """One call between two graphs: `build(slots)` gives function, arguments and keyword arguments. `pure`: it may be made
-    again."""
-
-    def __init__(self, build: Callable[[list], tuple], pure: bool):
-        self.build, self.pure = build, pure
-
-    def run(self, slots: list) -> tuple[tuple, Any]:
-        """What kind of result came, and the result; an exception is a result."""
-        function, args, kwargs = self.build(slots)
-        try:
-            result = [function(*args, **kwargs)]
-        except Exception as error:
-            return ("error", type(error)), error
-        value = _shared_apart(result)[0]
-        return kind_of(value), value
-
-
-class Shared:
-    """A list that something else holds too: what is done to it shows there, so that it is one object, not its items."""
-
-    def __init__(self, value: Any):
-        self.value = value
-
-
-def _object(value: Any) -> Any:
-    """A result without the mark that it is shared."""
-    return value.value if isinstance(value, Shared) else value
-
-
-def _references(items: Any) -> list[int]:
-    """How many references there are to each of the items, this loop's among them."""
-    return [sys.getrefcount(item) for item in items]
-
-
-_UNSHARED = _references([[]])[0]  # to an item that only its container holds
-
-
-def _shared_apart(items: Any) -> list:
-    """The items of a fresh list or tuple, with shared lists, and tuples that hold lists, marked."""
-    found: list = []
-    for item, references in zip(items, _references(items)):
-        if isinstance(item, (tuple, list)):
-            shared = references > _UNSHARED
-            if shared and holds_list(item):
-                item = Shared(item)
-            elif not shared:
-                inner = _shared_apart(item)
-                if any(a is not b for a, b in zip(inner, item)):
-                    item = item._make(inner) if hasattr(item, "_make") else type(item)(inner)
-        found.append(item)
-    return found
-
-
-def holds_list(value: Any) -> bool:
-    """Whether a list is somewhere in a list or tuple, or is it."""
-    return isinstance(value, list) or (isinstance(value, tuple) and any(map(holds_list, value)))
-
-
-class Node:
-    """A part of a path: a graph, then a step that leads to other nodes by the kind of its result; or, at the end, the value."""
-
-    def __init__(self) -> None:
-        self.facts: list = []
-        self.guards: Any = None
-        self.graph: Any = None
-        self.changed: list = []  # Parameters that the graph changes
-        self.acts = False  # it prints, say
-        self.inputs: list[int] = []
-        self.outputs: dict[int, int] | None = (
-            None  # of the graph: their places, by when they were made
-        )
-        self.step: Step | None = None
-        self.next: dict[tuple, Node] = {}
-        self.place: Callable[[list], Any] | None = None
-
-    def holds(self) -> bool:
-        """Whether what was read here is still true."""
-        return self.guards is None or self.guards.check() < 0
-
-    def run_graph(self, slots: list, before: Before | None = None) -> list:
-        """The outputs of the graph, from and to the slots. `before` keeps what Parameters were."""
-        if before is not None:
-            for p in self.changed:
-                before.setdefault(id(p), (p, p.copy()))
-        try:
-            outputs = self.graph.run([_input(slots[i]) for i in self.inputs]) if self.graph else []
-        except _core.SharedMemory:
-            raise Inseparable("a view of a Parameter is used where that is updated") from None
-        slots.extend(outputs)
-        return outputs
 
 
 def refuse_code(value: Any) -> bool:
@@ -192,27 +85,6 @@ def _inside(value: Any) -> list:
         with contextlib.suppress(ValueError):  # it has no value yet
             found.append(cell.cell_contents)
     return found
-
-
-def _input(value: Any) -> Tensor:
-    """A slot's value for a graph: a tensor, or a Python number beside one."""
-    return value if isinstance(value, Tensor) else Tensor(value, _core.float64)
-
-
-def _number(value: Any) -> Any:
-    """A Python number that a graph gave as a tensor."""
-    return value.item() if isinstance(value, Tensor) else value
-
-
-def kind_of(value: Any) -> tuple:
-    """What a path depends on of a result."""
-    if isinstance(value, Tensor):
-        return ("tensor", value.dtype, tuple(value.shape))
-    if isinstance(value, (tuple, list)):
-        return (type(value), *map(kind_of, value))
-    if isinstance(value, _DECIDING):
-        return ("constant", type(value), value)
-    return ("object", type(_object(value)))
 
 
 class Session:
@@ -347,7 +219,7 @@ class Session:
                 return lambda got: got[at]
             if isinstance(v, Tensor) and id(v) in slots:
                 at, weak = slots[id(v)]
-                return lambda got: _number(got[at]) if weak else got[at]
+                return lambda got: number_of(got[at]) if weak else got[at]
             if isinstance(v, slice):
                 parts = maker((v.start, v.stop, v.step), make_leaf)
                 return lambda got: slice(*parts(got))
@@ -368,9 +240,9 @@ class Session:
         if isinstance(value, (tuple, list)):
             items = [self._wrap(v) for v in value]
             return value._make(items) if hasattr(value, "_make") else type(value)(items)
-        if isinstance(value, _DECIDING):
+        if isinstance(value, DECIDING):
             return value
-        self.slots.append(_object(value))
+        self.slots.append(unmarked(value))
         return HostValue(self, len(self.slots) - 1)
 
     def value(self, host: HostValue) -> Any:
@@ -413,51 +285,6 @@ class Session:
             parameter._write(value)
         _core.set_random_state(*self.random)
         return True
-
-
-def slots_of(value: Any, slots: list) -> None:
-    """Puts a step's result into slots, in the order of Session._wrap."""
-    if isinstance(value, (tuple, list)):
-        for item in value:
-            slots_of(item, slots)
-    elif isinstance(value, Tensor) or not isinstance(value, _DECIDING):
-        slots.append(_object(value))
-
-
-class Unknown(Exception):
-    """A run left the known paths."""
-
-    def __init__(self, done: Done):
-        super().__init__()
-        self.done = done
-
-
-def follow(root: Node, inputs: list) -> Any:
-    """Runs along the known paths, to the value at their end."""
-    slots, node = list(inputs), root
-    done = Done()
-    while node.place is None:
-        if node.step is None:
-            raise Unknown(done)
-        try:
-            outputs = node.run_graph(slots, done.before)
-        except Inseparable:  # of these arguments; it is met again where the call is traced
-            raise Unknown(done) from None
-        kind, value = node.step.run(slots)
-        done.results += [outputs, (kind, value)]
-        done.committed |= node.acts or not node.step.pure
-        following = node.next.get(kind)
-        if following is None or not following.holds():
-            node.next.pop(kind, None)
-            raise Unknown(done)
-        if kind[0] != "error":
-            slots_of(value, slots)
-        node = following
-    try:
-        node.run_graph(slots, done.before)
-    except Inseparable:
-        raise Unknown(done) from None
-    return node.place(slots)
 
 
 def _is_plain(session: Session, values: Any) -> bool:

@@ -27,7 +27,7 @@ from mindspore.compile.program.failures import is_failure, is_of_program
 from mindspore.compile.values.guards import OBSERVED
 from mindspore.compile.values.numbers import NumberDecides, NumberInput, as_tensor, holds_number
 from mindspore.compile.values.values import require_plain
-from mindspore.compile.versions import breaks, memory
+from mindspore.compile.versions import breaks, memory, path
 from mindspore.compile.versions.cache import (
     Cache,
     ChangingEntry,
@@ -90,7 +90,7 @@ class PathEntry:
 
     graph = None
 
-    def __init__(self, cache: Cache, function: Callable, root: breaks.Node, fast: bool):
+    def __init__(self, cache: Cache, function: Callable, root: path.Node, fast: bool):
         self.cache, self.function, self.root, self.fast = cache, function, root, fast
         # What must hold when a run begins; later nodes have their own.
         self.facts, self.guards = root.facts, root.guards
@@ -102,8 +102,8 @@ class PathEntry:
     def run(self, args: tuple, kwargs: dict, eager: Callable, tensors: list | None = None) -> Any:
         """Runs along a known path, or traces on from where it ends."""
         try:
-            return breaks.follow(self.root, inputs_of((args, kwargs)))
-        except breaks.Unknown as unknown:
+            return path.follow(self.root, inputs_of((args, kwargs)))
+        except path.Unknown as unknown:
             done = unknown.done
         with self.cache.alone(("path", id(self))):
             compilation = Compilation(
@@ -141,10 +141,10 @@ class Compilation:
 
     def run(self) -> Any:
         """What the cache keeps for these types: an Entry, a PathEntry, an EagerEntry or a FailedEntry."""
-        start = None if self.strict else (breaks.Node(), breaks.Done())
+        start = None if self.strict else (path.Node(), path.Done())
         return self._deeply(lambda: self._along(start))
 
-    def resume(self, root: breaks.Node, done: breaks.Done) -> Any:
+    def resume(self, root: path.Node, done: path.Done) -> Any:
         """As run, along a path of which a part has been done."""
         return self._deeply(lambda: self._along((root, done)))
 
@@ -156,11 +156,11 @@ class Compilation:
         with _front_end:
             return deep.call(inside, lambda: self.session is None or self.session.undo())
 
-    def _along(self, path: tuple[breaks.Node, breaks.Done] | None) -> Any:
+    def _along(self, start: tuple[path.Node, path.Done] | None) -> Any:
         tracer = self._tracer()
-        if path is not None:
+        if start is not None:
             inputs = inputs_of((self.args, self.kwargs))
-            tracer.session = self.session = breaks.Session(tracer, inputs, *path)
+            tracer.session = self.session = breaks.Session(tracer, inputs, *start)
             tracer.warn_break = self.cache.warn_break
         try:
             made = self._attempt(tracer)
