@@ -1,6 +1,6 @@
 // What a call of compiled code is looked up by: the types of its arguments and the values of those
 // that are not tensors; and the tensors among them, in order. Asked on every call, so not in
-// Python, which sees to the rare kinds of arguments (compile/versions/cache.py).
+// Python, which sees to the rare kinds of arguments (compile/versions/keys.py).
 #include <cmath>
 #include <vector>
 

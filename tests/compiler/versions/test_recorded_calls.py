@@ -9,7 +9,7 @@ import pytest
 import mindspore as ms
 from mindspore import Parameter, Tensor, jit, nn, ops
 from mindspore.compile.program.errors import RunsEagerly
-from mindspore.compile.versions.cache import Entry
+from mindspore.compile.versions.entries import Entry
 
 pytestmark = pytest.mark.fast_stage
 

@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 
 from mindspore import _core, context
 from mindspore._core import Tensor
+from mindspore.common import _late
 from mindspore.common._tree import all_leaves, rebuild
 from mindspore.compile.decided.given import Given
 from mindspore.compile.program import deep
@@ -28,16 +29,9 @@ from mindspore.compile.values.guards import OBSERVED
 from mindspore.compile.values.numbers import NumberDecides, NumberInput, as_tensor, holds_number
 from mindspore.compile.values.values import require_plain
 from mindspore.compile.versions import breaks, memory, path
-from mindspore.compile.versions.cache import (
-    Cache,
-    ChangingEntry,
-    EagerEntry,
-    Entry,
-    LikelyFails,
-    inputs_of,
-    making,
-    parameter_class,
-)
+from mindspore.compile.versions.cache import Cache, making
+from mindspore.compile.versions.entries import ChangingEntry, EagerEntry, Entry, LikelyFails
+from mindspore.compile.versions.keys import inputs_of
 from mindspore.compile.versions.remembered import FailedEntry, Remembered
 from mindspore.compile.versions.results import Result, check_parts
 from mindspore.compile.versions.signature import InputShapes, Sizes
@@ -293,7 +287,7 @@ class Compilation:
             shape = shapes.next(t)
             return (
                 t
-                if isinstance(t, parameter_class())
+                if isinstance(t, _late.parameter_class)
                 else trace.add_parameter(t.dtype, shape, name=f"x{next(count)}")
             )
 

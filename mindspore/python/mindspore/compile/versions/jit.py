@@ -22,8 +22,9 @@ from mindspore.compile.values.compilable import (
     Options,
 )
 from mindspore.compile.versions import recorded
-from mindspore.compile.versions.cache import Cache, inputs_of, look_up
+from mindspore.compile.versions.cache import Cache
 from mindspore.compile.versions.homes import home_for, home_of
+from mindspore.compile.versions.keys import inputs_of, look_up
 from mindspore.compile.versions.signature import Signature, declared
 from mindspore.compile.versions.target import Target, options_of, run_target, with_passes
 from mindspore.compile.walk.tracer import current

@@ -6,8 +6,9 @@ import os
 import sys
 from typing import Any
 
+from mindspore.common import _late
 from mindspore.compile.values.compilable import VERSIONS
-from mindspore.compile.versions.cache import Cache, parameter_class
+from mindspore.compile.versions.cache import Cache
 
 _KINDS = (
     "parameters",
@@ -53,7 +54,7 @@ def report_of(graph: Any) -> dict:
     found = graph.memory()
     by_kind = {"parameters": 0, "optimizer_states": 0, "arguments": 0}
     for owner, size in found["inputs"]:
-        if not isinstance(owner, parameter_class()):
+        if not isinstance(owner, _late.parameter_class):
             kind = "arguments"
         else:
             kind = "optimizer_states" if "_clone_of" in owner.__dict__ else "parameters"

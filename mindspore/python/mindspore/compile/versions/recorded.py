@@ -14,7 +14,8 @@ from mindspore.common._tree import flatten, rebuild
 from mindspore.compile.decided.given import Given, containers_of
 from mindspore.compile.program.errors import Unsupported
 from mindspore.compile.program.failures import Again
-from mindspore.compile.versions.cache import Cache, inputs_of
+from mindspore.compile.versions.cache import Cache
+from mindspore.compile.versions.keys import inputs_of
 from mindspore.compile.versions.target import Target, require_whole, run_target
 from mindspore.compile.versions.transforms import FunctionGraph
 from mindspore.ops._custom import has_tangent

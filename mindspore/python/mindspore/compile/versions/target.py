@@ -12,8 +12,9 @@ from mindspore.common import _late
 from mindspore.compile.program.failures import is_of_program
 from mindspore.compile.values.compilable import Options
 from mindspore.compile.values.numbers import as_tensor, is_number
-from mindspore.compile.versions.cache import Cache, inputs_of, key_of, look_up
+from mindspore.compile.versions.cache import Cache
 from mindspore.compile.versions.compilation import Compilation
+from mindspore.compile.versions.keys import inputs_of, key_of, look_up
 from mindspore.compile.versions.remembered import FailedEntry
 from mindspore.compile.versions.signature import Signature, Sizes
 from mindspore.compile.walk.tracer import Tracer

@@ -12,7 +12,8 @@ from mindspore._core import Tensor
 from mindspore.common._tree import flatten, rebuild
 from mindspore.compile.values.cells import refuse_changes
 from mindspore.compile.values.values import require_plain
-from mindspore.compile.versions.cache import Cache, Entry
+from mindspore.compile.versions.cache import Cache
+from mindspore.compile.versions.entries import Entry
 from mindspore.compile.versions.homes import home_for
 from mindspore.compile.versions.target import Target, options_of, run_target
 from mindspore.compile.walk.gradients import variables
