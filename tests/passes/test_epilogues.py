@@ -5,7 +5,7 @@ import pytest
 from graph_text import final_text
 
 import mindspore
-from mindspore import Parameter, Tensor, context, nn, ops
+from mindspore import Parameter, Tensor, _core, context, nn, ops
 from mindspore import dtype as mstype
 
 pytestmark = pytest.mark.fast_stage
@@ -234,3 +234,20 @@ def test_cast_networks_keep_their_cast_weights(dtype):
     net.first.bias.set_data(net.first.bias + 1)
     changed = net(x).astype(mstype.float32).asnumpy()
     assert np.abs(changed - got).max() > 10 * close
+
+
+@pytest.mark.host_device
+def test_reading_results_packs_no_weight_again():
+    net = Layers("relu").set_train(False)
+    x = images(16, 96)
+    for _ in range(3):
+        net(x).asnumpy()
+    _core.reset_profile()
+    _core.set_profile(True)
+    try:
+        for _ in range(3):
+            net(x).asnumpy()
+        ran = {row[0] for row in _core.profile_rows()}
+    finally:
+        _core.set_profile(False)
+    assert "MatMulBias" in ran and not {name for name in ran if name.startswith("Pack")}

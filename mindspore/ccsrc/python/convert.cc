@@ -144,8 +144,10 @@ Tensor TensorFromObject(PyObject* object, const DType* dtype) {
 }
 
 py::array ArrayFromTensor(const Tensor& value) {
+  const bool here = value.on_host();
+  if (here) Expose(value);  // first: another handle of the memory would count as a second holder
   Tensor tensor = value.OnHost();
-  Expose(tensor);
+  if (!here) Expose(tensor);
   auto* keep = new Tensor(tensor);
   py::capsule owner(keep, [](void* p) {
     auto* kept = static_cast<Tensor*>(p);
