@@ -8,21 +8,18 @@ from typing import Any
 
 from mindspore import _core
 from mindspore._core import Tensor
+from mindspore.compile.values.structure import children, leaves_of, rebuild, replace_leaves
 from mindspore.compile.values.values import (
     Choice,
     Undefined,
     are_equal,
     are_one_type,
     as_scalar,
-    children,
     common_type,
     is_scalar,
     is_weak,
-    leaves_of,
     pick,
     placeholder,
-    rebuild,
-    replace_leaves,
     type_text,
 )
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from mindspore.common._tree import holds
 from mindspore.compile.program.errors import Unsupported
+from mindspore.compile.values.structure import holds
 
 
 def decides() -> Unsupported:
@@ -63,8 +63,6 @@ def has_host(value: Any) -> bool:
 
 
 def _is_host(value: Any) -> bool:
-    if isinstance(value, slice):
-        return has_host((value.start, value.stop, value.step))
     return isinstance(value, HostValue)
 
 

@@ -6,6 +6,7 @@ import types
 from typing import Any
 
 from mindspore.compile.program.source import docstring
+from mindspore.compile.values.structure import Structure, register
 
 
 class Scope:
@@ -18,6 +19,9 @@ class Scope:
     def eval(self, node: Any) -> Any:
         """The value of an expression."""
         raise NotImplementedError
+
+
+register(Scope, Structure(lambda v: (v.env,) if v.parent is None else (v.env, v.parent)))
 
 
 class NestedFunction:
@@ -34,7 +38,6 @@ class NestedFunction:
         "keyword_defaults",
         "node",
     )
-    _stands_for = lambda: None  # noqa: E731 - a value, not a method
 
     def __init__(self, frame: Scope, node: Any, name: str):
         self.frame, self.node, self.__name__ = frame, node, name
@@ -60,3 +63,12 @@ class NestedFunction:
     @__doc__.setter
     def __doc__(self, text: Any) -> None:
         self.doc = text
+
+
+register(
+    NestedFunction,
+    Structure(
+        lambda v: (v.frame, v.defaults, v.keyword_defaults, v.__dict__),
+        sample=lambda _: lambda: None,
+    ),
+)

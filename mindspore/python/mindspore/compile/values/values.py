@@ -4,13 +4,12 @@ afterwards, and how Python's numbers become tensors that yield to others as numb
 from __future__ import annotations
 
 import types
-from collections.abc import Callable
 from typing import Any
 
 from mindspore import _core
 from mindspore._core import Tensor
-from mindspore.common._mutable import DICTS, like
 from mindspore.compile.program.errors import Unsupported
+from mindspore.compile.values.structure import Structure, children, register
 
 NUMBERS = (bool, int, float)
 _DEFAULT = {bool: _core.bool, int: _core.int64, float: _core.float64}
@@ -53,6 +52,14 @@ class Choice:
         self._refuse()
 
 
+register(
+    Choice,
+    Structure(
+        lambda v: (v.index, *v.options), lambda _, items: Choice(items[0], items[1:]), is_data=True
+    ),
+)
+
+
 def is_tensor(value: Any) -> bool:
     """A Tensor or Parameter, concrete or symbolic."""
     return isinstance(value, Tensor)
@@ -63,49 +70,6 @@ def pick(condition: Any, value: Any, other: Any) -> Any:
     from mindspore import ops
 
     return ops.where.__wrapped__(condition, value, other)
-
-
-def children(value: Any) -> list | None:
-    """The items of a structure, or None for a leaf."""
-    if isinstance(value, (tuple, list)):
-        return list(value)
-    if type(value) in DICTS:
-        return list(value.values())
-    if isinstance(value, Choice):
-        return [value.index, *value.options]
-    return None
-
-
-def rebuild(value: Any, items: list) -> Any:
-    """A structure like `value` with other items."""
-    if isinstance(value, tuple):
-        return value._make(items) if hasattr(value, "_fields") else like(value, tuple(items))
-    if isinstance(value, list):
-        return like(value, list(items))
-    if isinstance(value, Choice):
-        return Choice(items[0], items[1:])
-    return like(value, dict(zip(value, items)))
-
-
-def leaves_of(value: Any, found: list | None = None) -> list:
-    """The tensors of a structure, left to right."""
-    found = [] if found is None else found
-    if isinstance(value, Tensor):
-        found.append(value)
-    else:
-        for item in children(value) or ():
-            leaves_of(item, found)
-    return found
-
-
-def replace_leaves(value: Any, replace: Callable[[Tensor], Any]) -> Any:
-    """The structure with other tensors."""
-    if isinstance(value, Tensor):
-        return replace(value)
-    parts = children(value)
-    if parts is None:
-        return value
-    return rebuild(value, [replace_leaves(p, replace) for p in parts])
 
 
 def require_plain(value: Any, what: str) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 from mindspore._core import Tensor
 from mindspore.compile.program.errors import Unsupported, is_located, locate
+from mindspore.compile.values.structure import Structure, register
 
 _OUTSIDE = (-1, -1)
 _MAX_TAKEN = 100_000
@@ -69,8 +70,6 @@ class Yielded:
 class Generator:
     """A call of a generator function."""
 
-    _stands_for = (item for item in range(0))
-
     def __init__(self, tracer: Any, frame: Any, node: Any):
         self.tracer, self.frame, self.node = tracer, frame, node
         self.sources = [self]
@@ -119,6 +118,9 @@ class Generator:
         finally:
             tracer.places.pop()
             tracer.trace.span = caller
+
+
+register(Generator, Structure(sample=lambda _: (item for item in range(0))))
 
 
 class Yields:

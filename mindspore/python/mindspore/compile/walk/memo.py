@@ -10,10 +10,18 @@ from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.common import _late
 from mindspore.common._tree import flatten, rebuild
-from mindspore.compile.decided.heap import Heap, container_of, is_container, parts_of
+from mindspore.compile.decided.heap import Heap
 from mindspore.compile.values import guards as facts
 from mindspore.compile.values.cells import TensorCells, refuse_changes
-from mindspore.compile.values.values import Choice, children, leaves_of, replace_leaves
+from mindspore.compile.values.structure import (
+    children,
+    is_container,
+    leaves_of,
+    parts_of,
+    reachable,
+    replace_leaves,
+)
+from mindspore.compile.values.values import Choice
 
 # Names and bookkeeping, which no construct depends on.
 _IGNORED = frozenset(
@@ -53,13 +61,7 @@ def _is_seen_around(around: Heap, tracer: Any, value: Any) -> bool:
     """Whether a call changed a container that it did not make, or gives one back."""
     if any(not isinstance(around.before[key][0], TensorCells) for key in around.changes()):
         return True
-    pending = [value]
-    while pending:
-        v = pending.pop()
-        if is_container(v) and id(v) in around.before:
-            return True
-        pending.extend(parts_of(tracer, v))
-    return False
+    return any(is_container(v) and id(v) in around.before for v in reachable(tracer, [value]))
 
 
 def _holds_objects(tracer: Any, value: Any) -> bool:
@@ -67,9 +69,7 @@ def _holds_objects(tracer: Any, value: Any) -> bool:
     parts = children(value)
     if parts is not None:
         return any(_holds_objects(tracer, part) for part in parts)
-    return not isinstance(value, Tensor) and (
-        container_of(tracer, value) is not None or bool(parts_of(tracer, value))
-    )
+    return is_container(value) or bool(parts_of(tracer, value))
 
 
 class Template:

@@ -17,7 +17,6 @@ from typing import Any
 from mindspore import _core, context
 from mindspore._core import Tensor
 from mindspore.common import _late
-from mindspore.common._tree import holds
 from mindspore.compile.decided.aliases import Aliases
 from mindspore.compile.decided.choices import Choices, is_sequence
 from mindspore.compile.decided.given import Given
@@ -36,6 +35,7 @@ from mindspore.compile.values.host_values import HostValue, decides, has_host
 from mindspore.compile.values.nested import NestedFunction
 from mindspore.compile.values.ranges import TracedRange
 from mindspore.compile.values.stand_ins import attribute_of, is_unknown, needs_value, sample_of
+from mindspore.compile.values.structure import holds
 from mindspore.compile.values.values import NUMBERS, Choice
 from mindspore.compile.walk.calls import Calls, is_library
 from mindspore.compile.walk.frame import Frame
