@@ -8,7 +8,14 @@ from typing import Any
 
 from mindspore import _core
 from mindspore._core import Tensor
-from mindspore.compile.values.structure import children, leaves_of, rebuild, replace_leaves
+from mindspore.compile.program.errors import Unsupported
+from mindspore.compile.values.structure import (
+    children,
+    leaves_of,
+    rebuild,
+    replace_leaves,
+    shares,
+)
 from mindspore.compile.values.values import (
     Choice,
     Undefined,
@@ -133,7 +140,16 @@ def _passed_choice(trace: Any, pattern: Choice, value: Any) -> list[Tensor]:
 
 def bound(pattern: Any, tensors: Any) -> Any:
     """The pattern with other tensors, from an iterator."""
+    require_apart(pattern)
     return replace_leaves(pattern, lambda _: next(tensors))
+
+
+def require_apart(value: Any) -> None:
+    """Refuses what goes part by part and would lose that two of its parts are one object."""
+    if shares(value):
+        raise Unsupported(
+            "what goes round a loop or down a recursion that a tensor decides holds one list or dict twice"
+        )
 
 
 def difference(pattern: Any, value: Any) -> str:

@@ -10,7 +10,14 @@ from typing import Any
 from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.common import _late
-from mindspore.compile.decided.carried import bound, difference, matches, passed, widen
+from mindspore.compile.decided.carried import (
+    bound,
+    difference,
+    matches,
+    passed,
+    require_apart,
+    widen,
+)
 from mindspore.compile.decided.exits import CONTINUE, FALLS, Mixed, kinds_of
 from mindspore.compile.decided.fork import NeverEnds, is_raised
 from mindspore.compile.decided.heap import Heap
@@ -340,6 +347,7 @@ class GraphLoop:
         if slot.container is self.state:
             return
         value = slot.container[slot.key]
+        require_apart(value)
         if matches(slot.start, value):
             return
 

@@ -11,11 +11,18 @@ from typing import Any
 
 from mindspore import _core
 from mindspore._core import Tensor
-from mindspore.compile.decided.carried import bound, difference, matches, passed, widen
+from mindspore.compile.decided.carried import (
+    bound,
+    difference,
+    matches,
+    passed,
+    require_apart,
+    widen,
+)
 from mindspore.compile.decided.fork import NeverEnds
 from mindspore.compile.decided.heap import Heap
 from mindspore.compile.program.errors import Unsupported
-from mindspore.compile.values.structure import children, leaves_of, replace_leaves
+from mindspore.compile.values.structure import children, leaves_of, replace_leaves, shares
 from mindspore.compile.values.values import (
     is_weak,
     placeholder,
@@ -215,6 +222,7 @@ class RecursiveGraph:
         """Ends the graph if nothing new came up."""
         trace = self.trace
         require_plain(value, f"what '{self.name}' returns")
+        require_apart(value)
         known = {id(p) for p in self.parameters}
         new = [p for p, _ in changed if id(p) not in known]
         self.parameters += new
@@ -264,6 +272,8 @@ def _print(value: Any) -> Any:
         return ("method", id(value.__self__), id(value.__func__))
     parts = children(value)
     if parts is not None:
+        if shares(value):
+            return ("object", id(value))
         keys = tuple(value) if isinstance(value, dict) else ()
         return (type(value).__name__, *keys, *map(_print, parts))
     return (type(value).__name__, value) if isinstance(value, _EQUAL) else ("object", id(value))

@@ -13,6 +13,7 @@ from typing import Any
 
 from mindspore._core import Tensor
 from mindspore.common._mutable import MUTABLE, like
+from mindspore.compile.program.errors import Unsupported
 
 
 def _nothing(value: Any) -> tuple:
@@ -161,62 +162,110 @@ def rebuild(value: Any, items: list) -> Any:
     return made(value, items)
 
 
-def leaves_of(value: Any, found: list | None = None) -> list:
-    """The tensors of a value, left to right."""
-    found = [] if found is None else found
-    if isinstance(value, Tensor):
-        found.append(value)
-    else:
+def nodes(value: Any) -> Iterator:
+    """What goes part by part, its parts, and so on to the leaves, left to right; what can change, once."""
+    pending, seen = [value], set()
+    while pending:
+        value = pending.pop()
+        yield value
         structure = structure_of(value)
-        for item in structure.parts(value) if structure.is_data else ():
-            leaves_of(item, found)
+        if structure.is_data and id(value) not in seen:
+            if structure.changes:
+                seen.add(id(value))
+            pending += reversed(list(structure.parts(value)))
+
+
+def leaves_of(value: Any) -> list:
+    """The tensors of a value, left to right."""
+    found: list = []
+    _add_leaves(value, found, ())
     return found
 
 
-def replace_leaves(value: Any, replace: Callable[[Tensor], Any]) -> Any:
+def _add_leaves(value: Any, found: list, around: tuple) -> None:
+    if isinstance(value, Tensor):
+        found.append(value)
+        return
+    structure = structure_of(value)
+    if structure.is_data:
+        if structure.changes:
+            if id(value) in around:
+                return
+            around = (*around, id(value))
+        for part in structure.parts(value):
+            _add_leaves(part, found, around)
+
+
+def replace_leaves(
+    value: Any, replace: Callable[[Tensor], Any], around: tuple[int, ...] = ()
+) -> Any:
     """The value with other tensors; nothing that can change is shared with it."""
     if isinstance(value, Tensor):
         return replace(value)
     structure = structure_of(value)
     if not structure.is_data:
         return value
-    return rebuild(value, [replace_leaves(p, replace) for p in structure.parts(value)])
+    around = _inside(value, structure, around)
+    return rebuild(value, [replace_leaves(p, replace, around) for p in structure.parts(value)])
+
+
+def _inside(value: Any, structure: Structure, around: tuple[int, ...]) -> tuple[int, ...]:
+    """The ids of what a part of `value` is inside of; refuses what is inside of itself, where it would have to be made again."""
+    if not structure.changes:
+        return around
+    if id(value) in around:
+        raise Unsupported(f"a {type(value).__name__} that holds itself would have to be made again")
+    return (*around, id(value))
+
+
+def shares(value: Any) -> bool:
+    """Whether something that can change is in several places of a value, or in itself."""
+    found = [id(v) for v in nodes(value) if is_container(v)]
+    return len(set(found)) < len(found)
 
 
 # ---- what Python sees ---------------------------------------------------------------------------------------------------
-def holds(value: Any, test: Callable[[Any], bool]) -> bool:
+def holds(value: Any, test: Callable[[Any], Any], around: tuple[int, ...] = ()) -> bool:
     """Whether `test` is true of what Python's code can find in a value, or of the value."""
     structure = structure_of(value)
     if not structure.is_open:
         return test(value)
+    if structure.changes:
+        if id(value) in around:
+            return False
+        around = (*around, id(value))
     for part in structure.parts(value):
-        if holds(part, test):
+        if holds(part, test, around):
             return True
     return False
 
 
-def first(value: Any, kind: type) -> Any:
+def first(value: Any, kind: type, around: tuple[int, ...] = ()) -> Any:
     """The first of a kind that Python's code can find in a value, which may be it; None where there is none."""
-    if isinstance(value, kind):
-        return value
     structure = structure_of(value)
-    if structure.is_open:
-        for part in structure.parts(value):
-            found = first(part, kind)
-            if found is not None:
-                return found
+    if not structure.is_open:
+        return value if isinstance(value, kind) else None
+    if structure.changes:
+        if id(value) in around:
+            return None
+        around = (*around, id(value))
+    for part in structure.parts(value):
+        found = first(part, kind, around)
+        if found is not None:
+            return found
     return None
 
 
-def exchanged(value: Any, old: Any, new: Any) -> Any:
+def exchanged(value: Any, old: Any, new: Any, around: tuple[int, ...] = ()) -> Any:
     """The value with another one in place of the object `old`; what does not hold that stays what it is."""
     if value is old:
         return new
     structure = structure_of(value)
     if not structure.is_open:
         return value
+    around = _inside(value, structure, around)
     parts = list(structure.parts(value))
-    return renewed(value, parts, [exchanged(p, old, new) for p in parts])
+    return renewed(value, parts, [exchanged(p, old, new, around) for p in parts])
 
 
 def renewed(value: Any, parts: Any, items: list) -> Any:
@@ -231,10 +280,10 @@ def maker(
 ) -> Callable[[Any], Any]:
     """A function of something that makes `value` again: of a part, what `make_leaf` gives; for None, of the part's own parts. What
     can change is made anew even so, as it is now."""
-    return _maker(value, make_leaf) or (lambda got: value)
+    return _maker(value, make_leaf, ()) or (lambda got: value)
 
 
-def _maker(value: Any, make_leaf: Callable) -> Callable[[Any], Any] | None:
+def _maker(value: Any, make_leaf: Callable, around: tuple) -> Callable[[Any], Any] | None:
     made = make_leaf(value)
     if made is not None:
         return made
@@ -242,7 +291,8 @@ def _maker(value: Any, make_leaf: Callable) -> Callable[[Any], Any] | None:
     if structure.rebuild is None:
         return None
     parts = list(structure.parts(value))
-    makers = [_maker(part, make_leaf) for part in parts]
+    around = _inside(value, structure, around)
+    makers = [_maker(part, make_leaf, around) for part in parts]
     if not structure.changes and not any(makers):
         return None
     remade = structure.rebuild

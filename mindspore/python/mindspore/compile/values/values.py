@@ -9,7 +9,7 @@ from typing import Any
 from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.compile.program.errors import Unsupported
-from mindspore.compile.values.structure import Structure, children, register
+from mindspore.compile.values.structure import Structure, nodes, register
 
 NUMBERS = (bool, int, float)
 _DEFAULT = {bool: _core.bool, int: _core.int64, float: _core.float64}
@@ -74,15 +74,14 @@ def pick(condition: Any, value: Any, other: Any) -> Any:
 
 def require_plain(value: Any, what: str) -> None:
     """Refuses a value that holds a Choice where only tensors and Python values can pass."""
-    if isinstance(value, Choice):
-        raise Unsupported(
-            f"{what} must have one type, but a tensor decides whether it is {value.describe()}: the branches "
-            "of a condition on a tensor must agree"
-        )
-    if isinstance(value, Undefined):
-        raise Unsupported(f"{what} has no single value: {value.reason}")
-    for item in children(value) or ():
-        require_plain(item, what)
+    for part in nodes(value):
+        if isinstance(part, Choice):
+            raise Unsupported(
+                f"{what} must have one type, but a tensor decides whether it is {part.describe()}: the branches "
+                "of a condition on a tensor must agree"
+            )
+        if isinstance(part, Undefined):
+            raise Unsupported(f"{what} has no single value: {part.reason}")
 
 
 def are_equal(a: Any, b: Any) -> bool:

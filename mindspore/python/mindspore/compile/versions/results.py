@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from mindspore import _core
-from mindspore._core import Tensor
+from mindspore._core import SymbolicInt, Tensor
 from mindspore.common import _late
 from mindspore.compile.program.errors import Unsupported
 from mindspore.compile.values.effects import Text
@@ -74,6 +74,10 @@ class Result:
     # ---- taking apart -----------------------------------------------------------------------------------------------
     def _count(self, value: Any, around: tuple[int, ...]) -> None:
         """How many places hold each object."""
+        if isinstance(value, Choice):
+            for option in value.options:
+                self._count(option, around)
+            return
         parts = self._parts(value)
         if parts is None:
             return
@@ -91,6 +95,9 @@ class Result:
             return self._choice(value)
         if isinstance(value, _core.FunctionValue):
             return self._output(value, False)
+        if isinstance(value, SymbolicInt):
+            size = int(value)  # that of this call, which becomes a guard
+            return lambda outputs, made: size
         given = self.tracer.given.place(value)
         if given >= 0:
             self.uses_given = True

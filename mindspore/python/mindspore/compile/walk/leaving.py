@@ -13,9 +13,9 @@ from mindspore.compile.values.cells import TensorCells
 from mindspore.compile.values.structure import (
     Place,
     attributes_of,
-    children,
     contents_of,
     filled,
+    nodes,
     placed,
     rebuild,
     set_contents,
@@ -82,12 +82,9 @@ class Leaving:
     # ---- finding what leaves ------------------------------------------------------------------------------------------
     def _objects(self, value: Any) -> None:
         """What hides in objects, deques and the like that a value holds: they were made inside, and go on outside."""
-        parts = children(value)
-        if parts is not None:
-            for part in parts:
-                self._objects(part)
-        elif not isinstance(value, Tensor):
-            self._leaves(value)
+        for part in nodes(value):
+            if not (isinstance(part, Tensor) or structure_of(part).is_data):
+                self._leaves(part)
 
     def _container(self, container: Any, contents: Any) -> None:
         if id(container) in self._visited:

@@ -14,12 +14,12 @@ from mindspore.compile.decided.heap import Heap
 from mindspore.compile.values import guards as facts
 from mindspore.compile.values.cells import TensorCells, refuse_changes
 from mindspore.compile.values.structure import (
-    children,
     is_container,
     leaves_of,
-    parts_of,
     reachable,
     replace_leaves,
+    shares,
+    structure_of,
 )
 from mindspore.compile.values.values import Choice
 
@@ -66,10 +66,7 @@ def _is_seen_around(around: Heap, tracer: Any, value: Any) -> bool:
 
 def _holds_objects(tracer: Any, value: Any) -> bool:
     """Whether a value holds more than tensors, tuples, lists and dicts."""
-    parts = children(value)
-    if parts is not None:
-        return any(_holds_objects(tracer, part) for part in parts)
-    return is_container(value) or bool(parts_of(tracer, value))
+    return any(not structure_of(v).is_data for v in reachable(tracer, [value]))
 
 
 class Template:
@@ -97,7 +94,7 @@ class Template:
             if _is_seen_around(around, tracer, self.value):
                 around.restore()
                 raise ChangesArguments
-            if _holds_objects(tracer, self.value):  # each cell makes its own
+            if shares(self.value) or _holds_objects(tracer, self.value):  # each cell makes its own
                 raise ChangesArguments
             refuse_changes(tracer, self.graph, cells, f"'{type(cell).__name__}'")
             self.leaves = leaves_of(self.value)
