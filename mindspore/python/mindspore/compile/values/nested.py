@@ -68,7 +68,7 @@ class NestedFunction:
 register(
     NestedFunction,
     Structure(
-        lambda v: (v.frame, v.defaults, v.keyword_defaults, v.__dict__),
+        lambda v: (v.frame, v.defaults, v.keyword_defaults, *([v.__dict__] if v.__dict__ else ())),
         sample=lambda _: lambda: None,
     ),
 )

@@ -44,11 +44,14 @@ LEAF = Structure()
 Place = Callable[[list], Any]  # from the outputs of a call to a value
 _MISSING = object()
 _KINDS: dict[type, Structure] = {}
+_BARE: set[type] = set()  # the kinds that hold nothing
 
 
 def register(kind: type, structure: Structure) -> None:
     """Says how values of a class, and of classes derived from it, hold others."""
     _KINDS[kind] = structure
+    if structure.parts is _nothing:
+        _BARE.add(kind)
     _inherited.cache_clear()
 
 
@@ -137,13 +140,16 @@ def reachable(tracer: Any, roots: list) -> Iterator:
     made = tracer.made
     while pending:
         value = pending.pop()
-        structure = structure_of(value)
-        if (structure.parts is _nothing and id(value) not in made) or id(value) in seen:
+        if type(value) in _BARE or id(value) in seen:
             continue
         seen.add(id(value))
+        structure = structure_of(value)
+        is_made = id(value) in made
+        if structure.parts is _nothing and not is_made:
+            continue
         yield value
         pending += structure.parts(value)
-        if id(value) in made:
+        if is_made:
             own = attributes_of(tracer, value)
             pending += () if own is None else (own,)
 

@@ -188,7 +188,7 @@ _APART = (*_PLAIN, types.BuiltinFunctionType, types.TracebackType, types.FrameTy
 
 
 def _inside(value: Any) -> list:
-    """What an object or function holds, without running code of its class."""
+    """What an object or function of any kind holds, known here or not, without running code of its class."""
     if not isinstance(value, types.FunctionType):
         return gc.get_referents(value)
     found = []
@@ -209,7 +209,8 @@ def _number(value: Any) -> Any:
 
 
 def kind_of(value: Any) -> tuple:
-    """What a path depends on of a result."""
+    """What a path depends on of a result. Here, in `slots_of` and `Session._wrap`, results are Python's real objects: a list or tuple is
+    its items where nothing else holds it; what else there is, a dict say, is one object, whatever values/structure.py sees in it."""
     if isinstance(value, Tensor):
         return ("tensor", value.dtype, tuple(value.shape))
     if isinstance(value, (tuple, list)):
