@@ -401,7 +401,6 @@ class OneSlot:
     "around",
     [
         ValueError,
-        lambda v: slice(v, None),
         OneSlot,
         lambda v: OneSlot(collections.deque([v])),
         lambda v: OneSlot({v: 1}),

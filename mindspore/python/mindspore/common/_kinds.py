@@ -328,11 +328,12 @@ def take_or_leave(take: Callable[[Any], Any], value: Any) -> Any:
 
 def described(value: Any, whole: bool = False) -> str:
     """What a message says was given: the type, and of sequences, and where the `whole` value matters, what it is."""
-    value = type(value).__dict__.get("_stands_for", value)
     if value is None:
         return "None"
     if isinstance(value, Tensor):
         return type(value).__name__
+    if _late.compiler is not None and (sample := _late.compiler.sample_of(value)) is not value:
+        return type(sample).__name__
     if isinstance(value, (tuple, list)):
         inner = ", ".join(described(v, True) for v in value[:4]) + (
             ", ..." if len(value) > 4 else ""

@@ -1,4 +1,5 @@
-"""Nested tuples, lists and dicts of tensors as flat lists, and back."""
+"""Nested tuples, lists and dicts of tensors as flat lists, and back: what goes into functions and comes out of them, in eager code too.
+Eager code knows no stand-ins; what compiled code looks into besides stands in compile/values/structure.py."""
 
 from __future__ import annotations
 
@@ -6,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from mindspore._core import Tensor
-from mindspore.common._mutable import DICTS, like
+from mindspore.common._mutable import like
 
 
 def flatten(value: Any, leaves: list | None = None) -> list:
@@ -48,29 +49,3 @@ def rebuild(value: Any, replace: Callable[[Tensor], Any]) -> Any:
     if isinstance(value, dict):
         return like(value, {key: rebuild(item, replace) for key, item in value.items()})
     return value
-
-
-def holds(value: Any, test: Callable[[Any], bool]) -> bool:
-    """Whether `test` is true of a leaf of a structure."""
-    if isinstance(value, (tuple, list)):
-        return any(holds(item, test) for item in value)
-    if isinstance(value, dict):
-        return any(holds(item, test) for item in value.values())
-    return test(value)
-
-
-def maker(
-    value: Any, make_leaf: Callable[[Any], Callable[[Any], Any] | None]
-) -> Callable[[Any], Any]:
-    """A function of something that makes `value` again: of a leaf, what `make_leaf` gives, or the leaf itself for None."""
-    made = make_leaf(value)
-    if made is not None:
-        return made
-    if isinstance(value, (tuple, list)):
-        items = [maker(item, make_leaf) for item in value]
-        kind = getattr(value, "_make", type(value))
-        return lambda got: kind([item(got) for item in items])
-    if type(value) in DICTS:
-        pairs = {key: maker(item, make_leaf) for key, item in value.items()}
-        return lambda got: like(value, {key: item(got) for key, item in pairs.items()})
-    return lambda got: value

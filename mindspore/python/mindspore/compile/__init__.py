@@ -86,6 +86,7 @@ from mindspore.compile.versions.transforms import (  # noqa: E402
 from mindspore.compile.values.effects import Text  # noqa: E402
 from mindspore.compile.values.host_values import HostValue  # noqa: E402
 from mindspore.compile.values.numbers import NumberInput  # noqa: E402
+from mindspore.compile.values.stand_ins import sample_of  # noqa: E402
 from mindspore.compile.values.values import Choice, require_plain  # noqa: E402
 
 _late.compiler = sys.modules[__name__]
@@ -112,6 +113,7 @@ __all__ = [
     "run_grad",
     "run_transform",
     "run_vjp",
+    "sample_of",
     "vjp_in_trace",
     "vmap_in_trace",
 ]

@@ -8,21 +8,25 @@ from typing import Any
 
 from mindspore import _core
 from mindspore._core import Tensor
+from mindspore.compile.program.errors import Unsupported
+from mindspore.compile.values.structure import (
+    children,
+    leaves_of,
+    rebuild,
+    replace_leaves,
+    shares,
+)
 from mindspore.compile.values.values import (
     Choice,
     Undefined,
     are_equal,
     are_one_type,
     as_scalar,
-    children,
     common_type,
     is_scalar,
     is_weak,
-    leaves_of,
     pick,
     placeholder,
-    rebuild,
-    replace_leaves,
     type_text,
 )
 
@@ -136,7 +140,16 @@ def _passed_choice(trace: _core.Trace, pattern: Choice, value: Any) -> list[Tens
 
 def bound(pattern: Any, tensors: Any) -> Any:
     """The pattern with other tensors, from an iterator."""
+    require_apart(pattern)
     return replace_leaves(pattern, lambda _: next(tensors))
+
+
+def require_apart(value: Any) -> None:
+    """Refuses what goes part by part and would lose that two of its parts are one object."""
+    if shares(value):
+        raise Unsupported(
+            "what goes round a loop or down a recursion that a tensor decides holds one list or dict twice"
+        )
 
 
 def difference(pattern: Any, value: Any) -> str:

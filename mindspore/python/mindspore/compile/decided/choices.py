@@ -10,19 +10,18 @@ from typing import Any
 from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.common import _late
-from mindspore.common._mutable import DICTS, MutableList, MutableTuple, like
 from mindspore.compile.decided.fork import Fork
 from mindspore.compile.decided.parts import TracerPart
 from mindspore.compile.program.errors import Unsupported, note_expression
 from mindspore.compile.values.numbers import is_number
 from mindspore.compile.values.ranges import INTEGERS
+from mindspore.compile.values.structure import exchanged, first, replace_leaves
 from mindspore.compile.values.values import (
     NUMBERS,
     Choice,
     Undefined,
     dtype_of,
     pick,
-    replace_leaves,
 )
 
 APPLIES_OPERATIONS = True  # of the program: see program/failures.py
@@ -107,7 +106,7 @@ class Choices(TracerPart):
             return use(args, kwargs)
         except (TypeError, ValueError):
             chosen = replace_leaves((args, kwargs), self.as_choice)
-            if _find(chosen) is None:
+            if first(chosen, Choice) is None:
                 raise
             chosen_args, chosen_kwargs = chosen
             return self.split_arguments(chosen_args, chosen_kwargs, use)
@@ -144,14 +143,13 @@ class Choices(TracerPart):
 
     def split_arguments(self, args: list, kwargs: dict, use: Callable[[list, dict], Any]) -> Any:
         """A call of something that cannot take a Choice, in a branch for each option."""
-        choice = _find((*args, *kwargs.values()))
+        choice = first((args, kwargs), Choice)
         if choice is None:
             return use(args, kwargs)
 
         def call(option: Any) -> Any:
-            return self.split_arguments(
-                _replaced(args, choice, option), _replaced(kwargs, choice, option), use
-            )
+            chosen_args, chosen_kwargs = exchanged((args, kwargs), choice, option)
+            return self.split_arguments(chosen_args, chosen_kwargs, use)
 
         return self.split(choice, call)
 
@@ -225,27 +223,3 @@ def is_sequence(value: Any) -> bool:
     """What a tensor can index to choose an item: a tuple, list or list of cells."""
     cells = isinstance(value, _late.cell_class) and hasattr(type(value), "__len__")
     return cells or isinstance(value, (tuple, list))
-
-
-_SEQUENCES = (tuple, list, MutableTuple, MutableList)
-
-
-def _find(value: Any) -> Any:
-    """A Choice in a structure of tuples, lists and dicts."""
-    if isinstance(value, Choice):
-        return value
-    if type(value) in DICTS:
-        value = value.values()
-    elif type(value) not in _SEQUENCES:
-        return None
-    return next((found for found in map(_find, value) if found is not None), None)
-
-
-def _replaced(value: Any, choice: Choice, option: Any) -> Any:
-    if value is choice:
-        return option
-    if type(value) in DICTS:
-        return like(value, {k: _replaced(v, choice, option) for k, v in value.items()})
-    if type(value) in _SEQUENCES and _find(value) is not None:
-        return type(value)(_replaced(v, choice, option) for v in value)
-    return value

@@ -22,11 +22,13 @@ from mindspore.compile.decided.exits import (
     kinds_of,
 )
 from mindspore.compile.decided.fork import Arm, Fork
-from mindspore.compile.decided.heap import Heap, is_nested_function, parts_of
+from mindspore.compile.decided.heap import Heap
 from mindspore.compile.decided.loops import BodyRaises, GraphLoop
 from mindspore.compile.decided.parts import FramePart
 from mindspore.compile.program.errors import Unsupported
 from mindspore.compile.program.source import stored_names
+from mindspore.compile.values.nested import NestedFunction
+from mindspore.compile.values.structure import reachable
 from mindspore.compile.values.values import Choice, pick
 
 _MAX_NESTING = 64  # graphs inside graphs; beyond, what follows a branch is put under a condition
@@ -238,14 +240,8 @@ class Flow(FramePart):
 
     def _returns_function(self, arm: Arm) -> bool:
         """Whether a function that reads this frame's variables may be returned."""
-        pending = [arm.heap.get(id(self.env), {}).get(VALUE)]
-        while pending:
-            value = pending.pop()
-            if is_nested_function(value):
-                return True
-            if not isinstance(value, Tensor):
-                pending.extend(parts_of(self.tracer, value))
-        return False
+        returned = arm.heap.get(id(self.env), {}).get(VALUE)
+        return any(isinstance(v, NestedFunction) for v in reachable(self.tracer, [returned]))
 
     def _perform(self, exit_: int) -> Any:
         if exit_ == FALLS:

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from mindspore import _core
 from mindspore._core import Tensor
-from mindspore.compile.decided.heap import Heap, is_frame, set_contents
+from mindspore.compile.decided.heap import Heap
 from mindspore.compile.decided.joins import Join
 from mindspore.compile.program.errors import Inseparable, Unsupported
 from mindspore.compile.program.failures import is_of_program
 from mindspore.compile.values.effects import emit_raise
+from mindspore.compile.values.nested import Scope
 from mindspore.compile.values.numbers import NumberDecides
+from mindspore.compile.values.structure import placed, set_contents
 
 if TYPE_CHECKING:
     from mindspore.compile.walk.frame import Frame
@@ -169,15 +171,8 @@ class Fork:
         if live[0] and live[1]:
             return join.contents(container, x, y)
         kept, side = (x, 0) if live[0] else (y, 1)
-        if isinstance(kept, dict):
-            named = {name: join.only(v, side) for name, v in kept.items()}
-            return lambda outputs: set_contents(
-                container, {name: place(outputs) for name, place in named.items()}
-            )
-        if isinstance(kept, set):
-            return lambda outputs: set_contents(container, kept)
-        places = [join.only(v, side) for v in kept]
-        return lambda outputs: set_contents(container, [place(outputs) for place in places])
+        place = placed(kept, lambda v: join.only(v, side))
+        return lambda outputs: set_contents(container, place(outputs) if place else kept)
 
     def _variables_of_one(self, join: Join, env: dict, both: tuple, side: int) -> Any:
         """The variables of the arm `side`; of the other, which returned, only what it returns."""
@@ -226,7 +221,7 @@ def is_raised(error: BaseException) -> bool:
 def _environments(roots: list) -> list[dict]:
     found = []
     for frame in roots:
-        while frame is not None and is_frame(frame):
+        while isinstance(frame, Scope):
             found.append(frame.env)
             frame = frame.parent
     return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mindspore.compile.decided.heap import contents_of, same_contents
+from mindspore.compile.values.structure import contents_of, same_contents
 
 _NOWHERE = -1
 

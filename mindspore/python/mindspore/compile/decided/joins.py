@@ -3,24 +3,25 @@ that differ, a weak 0-d tensor; structures are joined item by item; whatever els
 
 from __future__ import annotations
 
-import functools
-import types
 from collections.abc import Callable
 from typing import Any
 
 from mindspore import _core
 from mindspore._core import Tensor
-from mindspore.compile.decided.heap import (
-    container_of,
-    contents_of,
-    is_container,
-    is_nested_function,
-    set_contents,
-)
 from mindspore.compile.program.errors import Unsupported
 from mindspore.compile.values.cells import TensorCells
-from mindspore.compile.values.effects import Text
-from mindspore.compile.values.ranges import TracedRange
+from mindspore.compile.values.nested import NestedFunction
+from mindspore.compile.values.structure import (
+    Place,
+    attributes_of,
+    contents_of,
+    is_container,
+    placed,
+    rebuild,
+    renewed,
+    set_contents,
+    structure_of,
+)
 from mindspore.compile.values.values import (
     NUMBERS,
     Choice,
@@ -33,10 +34,7 @@ from mindspore.compile.values.values import (
     is_scalar,
     is_weak,
     placeholder,
-    rebuild,
 )
-
-Place = Callable[[list], Any]  # from the outputs of the call to the joined value
 
 
 class Join:
@@ -132,7 +130,9 @@ class Join:
         return len(x) == len(y) and (not isinstance(x, dict) or list(x) == list(y))
 
     def _container(self, value: Any) -> Any:
-        return None if is_nested_function(value) else container_of(self.tracer, value)
+        if is_container(value):
+            return value
+        return None if isinstance(value, NestedFunction) else attributes_of(self.tracer, value)
 
     def _containers(self, a: Any, b: Any) -> Place:
         """The first arm's object, with joined contents."""
@@ -221,63 +221,28 @@ class Join:
                 place = self._leaf(*(pair if side == 0 else reversed(pair)))
                 self.met[id(value), side] = self._noted(place, value)
             return self.met[id(value), side]
-        if isinstance(value, tuple):
-            places = [self.only(v, side) for v in value]
-            return lambda outputs: rebuild(value, [place(outputs) for place in places])
-        if isinstance(value, Choice):
-            index = self.only(value.index, side)
-            options = [self.only(v, side) for v in value.options]
-            return lambda outputs: Choice(index(outputs), [o(outputs) for o in options])
-        if isinstance(value, (types.MethodType, types.BuiltinMethodType)):
-            return self._only_method(value, side)
-        if isinstance(value, functools.partial):
-            parts = self.only((value.func, value.args, *value.keywords.values()), side)
-            return lambda outputs: _partial(value, parts(outputs))
-        if isinstance(value, slice):
-            bounds = self.only((value.start, value.stop, value.step), side)
-            return lambda outputs: slice(*bounds(outputs))
-        if isinstance(value, Text):
-            values = self.only(value.values, side)
-            return lambda outputs: Text(value.render, *values(outputs))
-        if isinstance(value, TracedRange):
-            bounds = self.only((value.start, value.stop, value.step), side)
-            return lambda outputs: TracedRange(*bounds(outputs))
-        self._only_inside(value, side)
-        return lambda outputs: value
+        structure = structure_of(value)
+        if structure.changes:
+            self._only_inside(value, side)
+            return lambda outputs: value
+        parts = list(structure.parts(value))
+        places = [self.only(v, side) for v in parts]
+        own = attributes_of(self.tracer, value)
+        if own is not None:
+            self._only_inside(own, side)
+        if not parts or structure.rebuild is None:
+            return lambda outputs: value
+        return lambda outputs: renewed(value, parts, [place(outputs) for place in places])
 
-    def _only_method(self, value: Any, side: int) -> Place:
-        owner = self.only(value.__self__, side)
-        if isinstance(value.__self__, Tensor):
-            return lambda outputs: getattr(owner(outputs), value.__name__)
-        self.visited.setdefault(("run", len(self.visited)), owner)
-        return lambda outputs: value
-
-    def _only_inside(self, value: Any, side: int) -> None:
-        """Tensors inside of an object that the arm made are replaced in the object."""
-        if is_nested_function(value):
-            frame = value.frame
-            while frame is not None:
-                self._only_inside(frame, side)
-                frame = frame.parent
-            return
-        container = container_of(self.tracer, value)
-        if container is None or container in self.fork.heap or id(container) in self.visited:
-            return
-        items = contents_of(container)
-        if isinstance(items, set):
+    def _only_inside(self, container: Any, side: int) -> None:
+        """Tensors inside of a container that the arm made are replaced there."""
+        if container in self.fork.heap or id(container) in self.visited:
             return
         self.visited[id(container)] = None
         self.keep.append(container)
-        if isinstance(items, dict):
-            named = {k: self.only(v, side) for k, v in items.items()}
-            self.visited[id(container)] = lambda outputs: set_contents(
-                container, {k: p(outputs) for k, p in named.items()}
-            )
-        else:
-            places = [self.only(v, side) for v in items]
-            self.visited[id(container)] = lambda outputs: set_contents(
-                container, [p(outputs) for p in places]
-            )
+        place = placed(contents_of(container), lambda v: self.only(v, side))
+        if place is not None:
+            self.visited[id(container)] = lambda outputs: set_contents(container, place(outputs))
 
     def finish(self, outputs: list) -> None:
         """Puts the outputs into the objects that one arm made, and notes which tensors may be one object."""
@@ -344,8 +309,3 @@ class _Plain:
 def _filled(value: Any, container: Any, contents: Any) -> Any:
     set_contents(container, contents)
     return value
-
-
-def _partial(value: functools.partial, parts: tuple) -> functools.partial:
-    function, args, *rest = parts
-    return functools.partial(function, *args, **dict(zip(value.keywords, rest)))

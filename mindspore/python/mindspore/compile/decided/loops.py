@@ -10,20 +10,32 @@ from typing import TYPE_CHECKING, Any
 from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.common import _late
-from mindspore.compile.decided.carried import bound, difference, matches, passed, widen
+from mindspore.compile.decided.carried import (
+    bound,
+    difference,
+    matches,
+    passed,
+    require_apart,
+    widen,
+)
 from mindspore.compile.decided.exits import CONTINUE, FALLS, Mixed, kinds_of
 from mindspore.compile.decided.fork import NeverEnds, is_raised
-from mindspore.compile.decided.heap import Heap, is_container, is_frame, same_contents
+from mindspore.compile.decided.heap import Heap
 from mindspore.compile.program.errors import Unsupported
+from mindspore.compile.values.nested import Scope
 from mindspore.compile.values.numbers import NumberDecides
+from mindspore.compile.values.structure import (
+    is_container,
+    leaves_of,
+    replace_leaves,
+    same_contents,
+)
 from mindspore.compile.values.values import (
     NUMBERS,
     Undefined,
     is_weak,
-    leaves_of,
     pick,
     placeholder,
-    replace_leaves,
 )
 
 if TYPE_CHECKING:
@@ -313,7 +325,7 @@ class GraphLoop:
         frames: list[Frame | None] = [*(f for f, _ in self.tracer.places), self.frame]
         while frames:
             frame = frames.pop()
-            if frame is not None and is_frame(frame):
+            if isinstance(frame, Scope):
                 if frame.env is container:
                     return True
                 frames.append(frame.parent)
@@ -338,6 +350,7 @@ class GraphLoop:
         if slot.container is self.state:
             return
         value = slot.container[slot.key]
+        require_apart(value)
         if matches(slot.start, value):
             return
 

@@ -11,18 +11,22 @@ from typing import TYPE_CHECKING, Any
 
 from mindspore import _core
 from mindspore._core import Tensor
-from mindspore.compile.decided.carried import bound, difference, matches, passed, widen
+from mindspore.compile.decided.carried import (
+    bound,
+    difference,
+    matches,
+    passed,
+    require_apart,
+    widen,
+)
 from mindspore.compile.decided.fork import NeverEnds
-from mindspore.compile.decided.heap import Heap, is_nested_function
+from mindspore.compile.decided.heap import Heap
 from mindspore.compile.decided.parts import TracerPart
 from mindspore.compile.program.errors import Unsupported
+from mindspore.compile.values.structure import children, leaves_of, replace_leaves, shares
 from mindspore.compile.values.values import (
-    Choice,
-    children,
     is_weak,
-    leaves_of,
     placeholder,
-    replace_leaves,
     require_plain,
 )
 
@@ -223,6 +227,7 @@ class RecursiveGraph:
         """Ends the graph if nothing new came up."""
         trace = self.trace
         require_plain(value, f"what '{self.name}' returns")
+        require_apart(value)
         known = {id(p) for p in self.parameters}
         new = [p for p, _ in changed if id(p) not in known]
         self.parameters += new
@@ -270,15 +275,12 @@ def _print(value: Any) -> Any:
         return _core.type_text(value) if value.is_symbolic else ("tensor", _core.type_text(value))
     if isinstance(value, types.MethodType):
         return ("method", id(value.__self__), id(value.__func__))
-    if is_nested_function(value):
-        return ("function", id(value))
-    if isinstance(value, dict):
-        return ("dict", *((k, _print(v)) for k, v in value.items()))
-    if isinstance(value, Choice):
-        return ("choice", *map(_print, value.options))
     parts = children(value)
     if parts is not None:
-        return (type(value).__name__, *map(_print, parts))
+        if shares(value):
+            return ("object", id(value))
+        keys = tuple(value) if isinstance(value, dict) else ()
+        return (type(value).__name__, *keys, *map(_print, parts))
     return (type(value).__name__, value) if isinstance(value, _EQUAL) else ("object", id(value))
 
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from mindspore import _core
 from mindspore._core import SymbolicInt, Tensor
-from mindspore.common._tree import holds, maker
 from mindspore.compile.program.errors import Unsupported, locate
 from mindspore.compile.values.numbers import NumberDecides, NumberInput
+from mindspore.compile.values.structure import Structure, holds, maker, register
 
 if TYPE_CHECKING:
     from mindspore.compile.walk.tracer import Tracer
@@ -20,8 +20,6 @@ _NOTHING = Tensor(False)  # an op has at least one input
 
 class Text:
     """A string with values of tensors in it: `render(*values)`, known when the graph runs."""
-
-    _stands_for = ""
 
     def __init__(self, render: Callable[..., str], *values: Any):
         self.render, self.values = render, values
@@ -54,6 +52,12 @@ class Text:
 
     __eq__ = __ne__ = __hash__ = __bool__ = __len__ = __contains__ = __getitem__ = _refuse  # type: ignore[assignment]
     __lt__ = __le__ = __gt__ = __ge__ = __iter__ = __float__ = __int__ = __index__ = _refuse
+
+
+register(
+    Text,
+    Structure(lambda v: v.values, lambda v, items: Text(v.render, *items), sample=lambda _: ""),
+)
 
 
 def is_text(value: Any) -> bool:

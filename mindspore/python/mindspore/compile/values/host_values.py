@@ -6,9 +6,9 @@ import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from mindspore.common._tree import holds
 from mindspore.compile.program.errors import Unsupported
 from mindspore.compile.values.foreign import reads_array
+from mindspore.compile.values.structure import holds
 
 if TYPE_CHECKING:
     from mindspore.compile.versions.breaks import Session
@@ -53,8 +53,6 @@ def has_host(value: Any) -> bool:
 
 
 def _is_host(value: Any) -> bool:
-    if isinstance(value, slice):
-        return has_host((value.start, value.stop, value.step))
     return isinstance(value, HostValue)
 
 

@@ -6,6 +6,7 @@ import types
 from typing import TYPE_CHECKING, Any
 
 from mindspore.compile.program.source import docstring
+from mindspore.compile.values.structure import Structure, register
 
 if TYPE_CHECKING:
     from mindspore.compile.walk.frame import Frame
@@ -26,6 +27,9 @@ class Scope:
         raise NotImplementedError
 
 
+register(Scope, Structure(lambda v: (v.env,) if v.parent is None else (v.env, v.parent)))
+
+
 class NestedFunction:
     """A function defined inside compiled code. Library code may call it like any function. Its `__dict__` holds what programs put
     there, and functools.wraps copies, alone."""
@@ -40,7 +44,6 @@ class NestedFunction:
         "keyword_defaults",
         "node",
     )
-    _stands_for = lambda: None  # noqa: E731 - a value, not a method
 
     def __init__(self, frame: Frame, node: Any, name: str):
         self.frame, self.node, self.__name__ = frame, node, name
@@ -66,3 +69,12 @@ class NestedFunction:
     @__doc__.setter
     def __doc__(self, text: Any) -> None:
         self.doc = text
+
+
+register(
+    NestedFunction,
+    Structure(
+        lambda v: (v.frame, v.defaults, v.keyword_defaults, *([v.__dict__] if v.__dict__ else ())),
+        sample=lambda _: lambda: None,
+    ),
+)

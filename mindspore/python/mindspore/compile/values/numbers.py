@@ -7,8 +7,8 @@ from typing import Any, NoReturn
 
 from mindspore import _core
 from mindspore._core import Tensor
-from mindspore.common._tree import holds
 from mindspore.compile.program.failures import NumberDecides
+from mindspore.compile.values.structure import Structure, holds, register
 
 _LIMIT = 1 << 63
 
@@ -31,6 +31,7 @@ class NumberInput:
 
 
 _core.register_python("number_input", NumberInput)
+register(NumberInput, Structure(sample=NumberInput._decides))
 
 
 def is_number(value: Any) -> bool:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from mindspore import _core
 from mindspore._core import Tensor
+from mindspore.compile.values.structure import Structure, bounds_of, register
 
 if TYPE_CHECKING:
     from mindspore.compile.walk.tracer import Tracer
@@ -21,8 +22,6 @@ INTEGERS = frozenset(
 
 class TracedRange:
     """`range` with a bound that is a tensor."""
-
-    _stands_for = range(0)
 
     def __init__(self, start: Any, stop: Any, step: Any):
         self.start, self.stop, self.step = (_bound(v) for v in (start, stop, step))
@@ -48,6 +47,12 @@ class TracedRange:
         up = ops.logical_and(ops.greater(self.step, 0), ops.less(value, self.stop))
         down = ops.logical_and(ops.less(self.step, 0), ops.greater(value, self.stop))
         return ops.logical_or(up, down)
+
+
+register(
+    TracedRange,
+    Structure(bounds_of, lambda _, items: TracedRange(*items), sample=lambda _: range(0)),
+)
 
 
 def _bound(value: Any) -> Any:

@@ -1,5 +1,5 @@
 """What stands for Python's own values while compiling - a tensor for a number, a Text for a string - and is not to be seen: what asks
-for the type or attributes of such a value gets those of the value. The compiler's own classes say by `_stands_for` what for."""
+for the type or attributes of such a value gets those of the value. What for is the `sample` of its structure."""
 
 from __future__ import annotations
 
@@ -8,24 +8,26 @@ from typing import Any
 
 from mindspore import _core
 from mindspore._core import SymbolicInt, Tensor
-from mindspore.common._tree import holds
 from mindspore.compile.program.errors import Unsupported
 from mindspore.compile.values.effects import Text
-from mindspore.compile.values.numbers import NumberDecides, NumberInput
+from mindspore.compile.values.structure import Structure, holds, register, structure_of
 from mindspore.ops._custom import FLOATS
 
 
 def sample_of(value: Any) -> Any:
     """A value of the type that `value` stands for; itself where it stands for nothing else."""
-    if isinstance(value, Tensor):
-        if not _core.is_weak(value):
-            return value
-        return False if value.dtype is _core.bool else 0.0 if value.dtype in FLOATS else 0
-    if isinstance(value, SymbolicInt):
-        return 0
-    if isinstance(value, NumberInput):
-        raise NumberDecides
-    return type(value).__dict__.get("_stands_for", value)
+    sample = structure_of(value).sample
+    return value if sample is None else sample(value)
+
+
+def _number_like(value: Tensor) -> Any:
+    if not _core.is_weak(value):
+        return value
+    return False if value.dtype is _core.bool else 0.0 if value.dtype in FLOATS else 0
+
+
+register(Tensor, Structure(sample=_number_like))
+register(SymbolicInt, Structure(sample=lambda _: 0))
 
 
 def is_unknown(value: Any) -> bool:

@@ -5,13 +5,12 @@ from __future__ import annotations
 
 import inspect
 import types
-from collections.abc import Callable
 from typing import Any
 
 from mindspore import _core
 from mindspore._core import Tensor
-from mindspore.common._mutable import DICTS, like
 from mindspore.compile.program.errors import Unsupported
+from mindspore.compile.values.structure import Structure, nodes, register
 
 NUMBERS = (bool, int, float)
 _DEFAULT = {bool: _core.bool, int: _core.int64, float: _core.float64}
@@ -54,6 +53,14 @@ class Choice:
         self._refuse()
 
 
+register(
+    Choice,
+    Structure(
+        lambda v: (v.index, *v.options), lambda _, items: Choice(items[0], items[1:]), is_data=True
+    ),
+)
+
+
 def is_tensor(value: Any) -> bool:
     """A Tensor or Parameter, concrete or symbolic."""
     return isinstance(value, Tensor)
@@ -66,61 +73,16 @@ def pick(condition: Any, value: Any, other: Any) -> Any:
     return inspect.unwrap(ops.where)(condition, value, other)
 
 
-def children(value: Any) -> list | None:
-    """The items of a structure, or None for a leaf."""
-    if isinstance(value, (tuple, list)):
-        return list(value)
-    if type(value) in DICTS:
-        return list(value.values())
-    if isinstance(value, Choice):
-        return [value.index, *value.options]
-    return None
-
-
-def rebuild(value: Any, items: list) -> Any:
-    """A structure like `value` with other items."""
-    if isinstance(value, tuple):
-        make = getattr(value, "_make", None)  # of a named tuple
-        return like(value, tuple(items)) if make is None else make(items)
-    if isinstance(value, list):
-        return like(value, list(items))
-    if isinstance(value, Choice):
-        return Choice(items[0], items[1:])
-    return like(value, dict(zip(value, items)))
-
-
-def leaves_of(value: Any, found: list | None = None) -> list:
-    """The tensors of a structure, left to right."""
-    found = [] if found is None else found
-    if isinstance(value, Tensor):
-        found.append(value)
-    else:
-        for item in children(value) or ():
-            leaves_of(item, found)
-    return found
-
-
-def replace_leaves(value: Any, replace: Callable[[Tensor], Any]) -> Any:
-    """The structure with other tensors."""
-    if isinstance(value, Tensor):
-        return replace(value)
-    parts = children(value)
-    if parts is None:
-        return value
-    return rebuild(value, [replace_leaves(p, replace) for p in parts])
-
-
 def require_plain(value: Any, what: str) -> None:
     """Refuses a value that holds a Choice where only tensors and Python values can pass."""
-    if isinstance(value, Choice):
-        raise Unsupported(
-            f"{what} must have one type, but a tensor decides whether it is {value.describe()}: the branches "
-            "of a condition on a tensor must agree"
-        )
-    if isinstance(value, Undefined):
-        raise Unsupported(f"{what} has no single value: {value.reason}")
-    for item in children(value) or ():
-        require_plain(item, what)
+    for part in nodes(value):
+        if isinstance(part, Choice):
+            raise Unsupported(
+                f"{what} must have one type, but a tensor decides whether it is {part.describe()}: the branches "
+                "of a condition on a tensor must agree"
+            )
+        if isinstance(part, Undefined):
+            raise Unsupported(f"{what} has no single value: {part.reason}")
 
 
 def are_equal(a: Any, b: Any) -> bool:

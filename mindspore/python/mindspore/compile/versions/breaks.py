@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any
 from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.common import _late
-from mindspore.common._tree import holds, maker
 from mindspore.compile.program.errors import Inseparable, Unsupported, locate
 from mindspore.compile.values.foreign import only_reads
 from mindspore.compile.values.host_values import HostValue, decides
 from mindspore.compile.values.nested import NestedFunction
+from mindspore.compile.values.structure import holds, is_container, maker
 from mindspore.compile.versions.path import DECIDING, Done, Node, Step, number_of, unmarked
 from mindspore.compile.versions.remembered import Remembered
 
@@ -58,17 +58,11 @@ def refuse_code(value: Any) -> bool:
     return False
 
 
-def _refuse_in_call(value: Any) -> bool:
-    """As refuse_code, of an argument: the bounds of a slice may be values of the graph."""
-    parts = (value.start, value.stop, value.step) if isinstance(value, slice) else (value,)
-    return any(map(refuse_code, parts))
-
-
 def _is_mutable(value: Any) -> bool:
     """Whether a container that can change is in a structure, or is it."""
     if isinstance(value, tuple):
         return any(map(_is_mutable, value))
-    return isinstance(value, (list, dict, set, deque))
+    return is_container(value)
 
 
 _OWNERS = (HostValue, Tensor, list, tuple, dict, set, deque)  # of methods that are called
@@ -77,7 +71,7 @@ _APART = (*_PLAIN, types.BuiltinFunctionType, types.TracebackType, types.FrameTy
 
 
 def _inside(value: Any) -> list:
-    """What an object or function holds, without running code of its class."""
+    """What an object or function of any kind holds, known here or not, without running code of its class."""
     if not isinstance(value, types.FunctionType):
         return gc.get_referents(value)
     found = []
@@ -116,7 +110,7 @@ class Session:
             raise reason
         if isinstance(function, types.MethodType) and isinstance(function.__self__, Tensor):
             function, args = function.__func__, [function.__self__, *args]
-        holds((function, tuple(args), dict(kwargs)), _refuse_in_call)
+        holds((function, tuple(args), dict(kwargs)), refuse_code)
         if not only_reads(function) and any(map(_is_mutable, [*args, *kwargs.values()])):
             raise Inseparable(
                 "a list, dict or set made in compiled code is given to what may change or keep it"
@@ -220,9 +214,6 @@ class Session:
             if isinstance(v, Tensor) and id(v) in slots:
                 at, weak = slots[id(v)]
                 return lambda got: number_of(got[at]) if weak else got[at]
-            if isinstance(v, slice):
-                parts = maker((v.start, v.stop, v.step), make_leaf)
-                return lambda got: slice(*parts(got))
             owner = getattr(v, "__self__", None)
             if isinstance(owner, _OWNERS) and not isinstance(v, type):
                 inner = maker(owner, make_leaf)

@@ -245,7 +245,6 @@ class Compilation:
             return PathEntry(self.cache, self.function, tracer.parts.root, self.fast)
         if numbers and holds_number(value):
             raise NumberDecides
-        value = shapes.fixed(value)
         if shapes.found_equal():
             return None
         warn = _refuse if self.strict else self.cache.warn_eager

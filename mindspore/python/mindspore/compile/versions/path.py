@@ -132,7 +132,8 @@ def number_of(value: Any) -> Any:
 
 
 def kind_of(value: Any) -> tuple:
-    """What a path depends on of a result."""
+    """What a path depends on of a result. Here and in `slots_of`, results are Python's real objects: a list or tuple is its items where
+    nothing else holds it; what else there is, a dict say, is one object, whatever values/structure.py sees in it."""
     if isinstance(value, Tensor):
         return ("tensor", value.dtype, tuple(value.shape))
     if isinstance(value, (tuple, list)):

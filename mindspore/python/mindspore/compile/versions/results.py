@@ -5,21 +5,24 @@ from __future__ import annotations
 
 import functools
 import types
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterator, MappingView
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mindspore import _core
-from mindspore._core import Tensor
+from mindspore._core import SymbolicInt, Tensor
 from mindspore.common import _late
-from mindspore.common._mutable import like
-from mindspore.compile.decided.heap import set_contents
 from mindspore.compile.program.errors import Unsupported
 from mindspore.compile.values.effects import Text
 from mindspore.compile.values.host_values import HostValue
 from mindspore.compile.values.ranges import TracedRange
+from mindspore.compile.values.structure import (
+    attributes_of,
+    set_contents,
+    structure_of,
+)
 from mindspore.compile.values.values import NUMBERS, Choice, Undefined
 from mindspore.compile.versions.breaks import refuse_code
 
@@ -74,6 +77,10 @@ class Result:
     # ---- taking apart -----------------------------------------------------------------------------------------------
     def _count(self, value: Any, around: tuple[int, ...]) -> None:
         """How many places hold each object."""
+        if isinstance(value, Choice):
+            for option in value.options:
+                self._count(option, around)
+            return
         parts = self._parts(value)
         if parts is None:
             return
@@ -91,6 +98,9 @@ class Result:
             return self._choice(value)
         if isinstance(value, _core.FunctionValue):
             return self._output(value, False)
+        if isinstance(value, SymbolicInt):
+            size = int(value)  # that of this call, which becomes a guard
+            return lambda outputs, made: size
         given = self.tracer.given.place(value)
         if given >= 0:
             self.uses_given = True
@@ -170,26 +180,18 @@ class Result:
         """What a structure holds, and how one like it is made of other items; None for what is left as it is."""
         if self.tracer.is_outside(value) or self.tracer.given.place(value) >= 0:
             return None  # an object that the caller has
-        if isinstance(value, tuple):
-            kind = getattr(value, "_make", None)
-            return list(value), kind or (lambda items: like(value, tuple(items)))
-        if isinstance(value, list):
-            return list(value), lambda items: like(value, items)
-        if isinstance(value, deque):
-            return list(value), lambda items: deque(items, value.maxlen)
-        if isinstance(value, dict):
-            if self.tracer.has_traced(list(value)):
-                raise Unsupported("a compiled function returns a dict whose keys hold tensors")
-            return list(value.values()), lambda items: like(value, dict(zip(value, items)))
-        if type(value) is set:
-            return list(value), set
+        structure = structure_of(value)
+        if isinstance(value, dict) and self.tracer.has_traced(list(value)):
+            raise Unsupported("a compiled function returns a dict whose keys hold tensors")
+        if structure.is_open and structure.rebuild is not None:
+            return list(structure.parts(value)), functools.partial(structure.rebuild, value)
         if isinstance(value, np.ndarray) and value.dtype.hasobject:
             raise Unsupported("a compiled function returns an array of objects")
         if isinstance(value, (bytearray, np.ndarray)):
             return [], lambda items: value.copy()
-        if id(value) in self.tracer.made and type(getattr(value, "__dict__", None)) is dict:
-            if type(value).__new__ is object.__new__:
-                return list(vars(value).values()), lambda items: _object_like(value, items)
+        own = attributes_of(self.tracer, value)
+        if own is not None and type(value).__new__ is object.__new__:
+            return list(own.values()), functools.partial(_object_like, value)
         return None
 
 
@@ -219,11 +221,9 @@ def check_leaf(value: Any) -> None:
 
 def check_parts(value: Any) -> None:
     """check_leaf of all leaves."""
-    if isinstance(value, (tuple, list, deque)):
-        for item in value:
-            check_parts(item)
-    elif isinstance(value, dict):
-        for item in value.values():
+    structure = structure_of(value)
+    if structure.changes or structure.is_data:
+        for item in structure.parts(value):
             check_parts(item)
     elif not isinstance(value, Tensor):
         check_leaf(value)

@@ -7,10 +7,8 @@ import inspect
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from mindspore._core import SymbolicInt, Tensor
-from mindspore.common._mutable import like
+from mindspore._core import Tensor
 from mindspore.common._tree import flatten
-from mindspore.compile.values.values import Choice, rebuild
 
 if TYPE_CHECKING:
     from mindspore import _core
@@ -151,20 +149,6 @@ class InputShapes:
         """The shape for the next tensor among the arguments."""
         declared = next(self._declared, None) or tuple(tensor.shape)
         return [self._open(n) if s is None else s for s, n in zip(declared, tensor.shape)]
-
-    def fixed(self, value: Any) -> Any:
-        """A result without symbolic sizes: what is returned as an int is the int of this call, which becomes a guard."""
-        if not self._symbols:
-            return value
-        if isinstance(value, SymbolicInt):
-            return int(value)
-        if isinstance(value, Choice):
-            return Choice(value.index, [self.fixed(v) for v in value.options])
-        if isinstance(value, dict):
-            return like(value, {k: self.fixed(v) for k, v in value.items()})
-        if isinstance(value, (tuple, list)):
-            return rebuild(value, [self.fixed(v) for v in value])
-        return value
 
     def _open(self, hint: int) -> Any:
         number = len(self._symbols)

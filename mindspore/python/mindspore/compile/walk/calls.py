@@ -16,8 +16,6 @@ import numpy as np
 from mindspore import _core
 from mindspore._core import SymbolicInt, Tensor
 from mindspore.common import _late
-from mindspore.common._tree import holds
-from mindspore.compile.decided.heap import contents_of, same_contents, set_contents
 from mindspore.compile.decided.parts import FramePart, TracerPart
 from mindspore.compile.program.errors import Inseparable, Unsupported, is_located, locate, refusal
 from mindspore.compile.program.source import NoSource, find_source
@@ -29,7 +27,14 @@ from mindspore.compile.values.host_values import HostValue, has_host
 from mindspore.compile.values.nested import NestedFunction
 from mindspore.compile.values.numbers import NumberDecides, holds_number
 from mindspore.compile.values.stand_ins import is_unknown, needs_value
-from mindspore.compile.values.values import Choice, replace_leaves
+from mindspore.compile.values.structure import (
+    contents_of,
+    holds,
+    replace_leaves,
+    same_contents,
+    set_contents,
+)
+from mindspore.compile.values.values import Choice
 from mindspore.compile.walk.frame import Frame, bind_arguments
 from mindspore.compile.walk.generators import Generator, is_generator
 from mindspore.compile.walk.python_builtins import SPECIAL

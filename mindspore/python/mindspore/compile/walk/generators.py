@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from mindspore._core import Tensor
 from mindspore.compile.decided.parts import FramePart, TracerPart
 from mindspore.compile.program.errors import Unsupported, is_located, locate
+from mindspore.compile.values.structure import Structure, register
 
 if TYPE_CHECKING:
     from mindspore.compile.walk.frame import Frame
@@ -74,8 +75,6 @@ class Yielded:
 class Generator:
     """A call of a generator function."""
 
-    _stands_for = (item for item in range(0))
-
     def __init__(self, tracer: Tracer, frame: Frame, node: Any):
         self.tracer, self.frame, self.node = tracer, frame, node
         self.sources = [self]
@@ -124,6 +123,9 @@ class Generator:
         finally:
             tracer.places.pop()
             tracer.trace.span = caller
+
+
+register(Generator, Structure(sample=lambda _: (item for item in range(0))))
 
 
 class Yields(FramePart):

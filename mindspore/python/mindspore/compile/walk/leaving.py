@@ -3,23 +3,27 @@ to that graph: they leave it as further outputs, and the outputs take their plac
 
 from __future__ import annotations
 
-import types
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from mindspore import _core
 from mindspore._core import Tensor
-from mindspore.compile.decided.heap import Heap, container_of, contents_of, parts_of, set_contents
+from mindspore.compile.decided.heap import Heap
 from mindspore.compile.program.errors import Unsupported
 from mindspore.compile.values.cells import TensorCells
-from mindspore.compile.values.effects import Text
-from mindspore.compile.values.ranges import TracedRange
-from mindspore.compile.values.values import Choice, children, rebuild
+from mindspore.compile.values.structure import (
+    Place,
+    attributes_of,
+    contents_of,
+    filled,
+    nodes,
+    placed,
+    rebuild,
+    set_contents,
+    structure_of,
+)
 
 if TYPE_CHECKING:
     from mindspore.compile.walk.tracer import Tracer
-
-Place = Callable[[list], Any]  # from the outputs to a value
 
 
 class Leaving:
@@ -81,58 +85,35 @@ class Leaving:
     # ---- finding what leaves ------------------------------------------------------------------------------------------
     def _objects(self, value: Any) -> None:
         """What hides in objects, deques and the like that a value holds: they were made inside, and go on outside."""
-        parts = children(value)
-        if parts is not None:
-            for part in parts:
-                self._objects(part)
-        elif not isinstance(value, Tensor):
-            self._leaves(value)
+        for part in nodes(value):
+            if not (isinstance(part, Tensor) or structure_of(part).is_data):
+                self._leaves(part)
 
     def _container(self, container: Any, contents: Any) -> None:
-        if id(container) in self._visited or isinstance(contents, set):
+        if id(container) in self._visited:
             return
         self._visited.add(id(container))
-        if isinstance(contents, dict):
-            named = {k: self._leaves(v) for k, v in contents.items()}
-            if any(named.values()):
-                self._puts.append(
-                    (
-                        container,
-                        lambda outputs: {
-                            k: v if (p := named[k]) is None else p(outputs)
-                            for k, v in contents.items()
-                        },
-                    )
-                )
-            return
-        places = [self._leaves(v) for v in contents]
-        if any(places):
-            self._puts.append((container, lambda outputs: _fill(contents, places, outputs)))
+        place = placed(contents, self._leaves)
+        if place is not None:
+            self._puts.append((container, place))
 
     def _leaves(self, value: Any) -> Place | None:
         """How a value is made of the outputs; None where nothing in it is to be replaced."""
         if isinstance(value, Tensor):
             return self._tensor(value)
-        if isinstance(value, (tuple, Choice)):
-            items = list(value) if isinstance(value, tuple) else [value.index, *value.options]
-            places = [self._leaves(v) for v in items]
-            if not any(places):
-                return None
-            return lambda outputs: rebuild(value, _fill(items, places, outputs))
-        container = container_of(self.tracer, value)
-        if container is not None:
-            if id(container) not in self.heap.before:
-                self._container(container, contents_of(container))
-            parts: list = (
-                [value.parent] if container is not value and hasattr(value, "parent") else []
-            )
-        else:
-            parts = [*parts_of(self.tracer, value), *_hidden(value)]
-        if any(self._leaves(v) is not None for v in parts):
-            raise Unsupported(
-                f"{self.what} puts a {type(value).__name__} with tensors into a list, dict, object or variable outside of it"
-            )
-        return None
+        structure = structure_of(value)
+        if structure.changes:
+            if id(value) not in self.heap.before:
+                self._container(value, contents_of(value))
+            return None
+        own = attributes_of(self.tracer, value)
+        if own is not None:
+            self._leaves(own)
+        parts = list(structure.parts(value))
+        places = [self._leaves(v) for v in parts]
+        if not any(places):
+            return None
+        return lambda outputs: rebuild(value, filled(parts, places, outputs))
 
     def _tensor(self, value: Tensor) -> Place | None:
         if not value.is_symbolic or not self.tracer.trace.made_in(self.graph, value):
@@ -146,18 +127,3 @@ class Leaving:
         if at == len(known):
             self.tensors.append(value)
         return lambda outputs: outputs[at]
-
-
-def _fill(items: list, places: list[Place | None], outputs: list) -> list:
-    return [v if p is None else p(outputs) for v, p in zip(items, places)]
-
-
-def _hidden(value: Any) -> list:
-    """What else of the compiler's own values holds tensors."""
-    if isinstance(value, Text):
-        return list(value.values)
-    if isinstance(value, (slice, TracedRange)):
-        return [value.start, value.stop, value.step]
-    if isinstance(value, types.BuiltinMethodType):
-        return [value.__self__]
-    return []

@@ -10,11 +10,19 @@ from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.common import _late
 from mindspore.common._tree import flatten, rebuild
-from mindspore.compile.decided.heap import Heap, container_of, is_container, parts_of
+from mindspore.compile.decided.heap import Heap
 from mindspore.compile.values import guards as facts
 from mindspore.compile.values.cells import TensorCells, refuse_changes
 from mindspore.compile.values.compilable import BOOKKEEPING
-from mindspore.compile.values.values import Choice, children, leaves_of, replace_leaves
+from mindspore.compile.values.structure import (
+    is_container,
+    leaves_of,
+    reachable,
+    replace_leaves,
+    shares,
+    structure_of,
+)
+from mindspore.compile.values.values import Choice
 
 if TYPE_CHECKING:
     from mindspore.compile.walk.tracer import Tracer
@@ -40,23 +48,12 @@ def _is_seen_around(around: Heap, tracer: Tracer, value: Any) -> bool:
     """Whether a call changed a container that it did not make, or gives one back."""
     if any(not isinstance(around.before[key][0], TensorCells) for key in around.changes()):
         return True
-    pending = [value]
-    while pending:
-        v = pending.pop()
-        if is_container(v) and id(v) in around.before:
-            return True
-        pending.extend(parts_of(tracer, v))
-    return False
+    return any(is_container(v) and id(v) in around.before for v in reachable(tracer, [value]))
 
 
 def _holds_objects(tracer: Tracer, value: Any) -> bool:
     """Whether a value holds more than tensors, tuples, lists and dicts."""
-    parts = children(value)
-    if parts is not None:
-        return any(_holds_objects(tracer, part) for part in parts)
-    return not isinstance(value, Tensor) and (
-        container_of(tracer, value) is not None or bool(parts_of(tracer, value))
-    )
+    return any(not structure_of(v).is_data for v in reachable(tracer, [value]))
 
 
 class Template:
@@ -84,7 +81,7 @@ class Template:
             if _is_seen_around(around, tracer, self.value):
                 around.restore()
                 raise ChangesArguments
-            if _holds_objects(tracer, self.value):  # each cell makes its own
+            if shares(self.value) or _holds_objects(tracer, self.value):  # each cell makes its own
                 raise ChangesArguments
             refuse_changes(tracer, self.graph, cells, f"'{type(cell).__name__}'")
             self.leaves = leaves_of(self.value)

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from mindspore import _core, context
 from mindspore._core import Tensor
 from mindspore.common import _late
-from mindspore.common._tree import holds
 from mindspore.compile.decided.aliases import Aliases
 from mindspore.compile.decided.choices import Choices
 from mindspore.compile.decided.given import Given
@@ -30,6 +29,7 @@ from mindspore.compile.values.effects import Text
 from mindspore.compile.values.host_values import HostValue
 from mindspore.compile.values.ranges import TracedRange
 from mindspore.compile.values.stand_ins import is_unknown, needs_value
+from mindspore.compile.values.structure import holds
 from mindspore.compile.values.values import NUMBERS, Choice
 from mindspore.compile.walk.attributes import Attributes
 from mindspore.compile.walk.calls import Calls
