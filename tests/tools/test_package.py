@@ -23,6 +23,11 @@ def test_cpp_suite() -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def test_run_check_is_a_function_though_its_module_bears_the_name() -> None:
+    importlib.import_module("mindspore.run_check")
+    assert callable(mindspore.run_check)
+
+
 @pytest.mark.host_device
 def test_run_check_passes(capfd: pytest.CaptureFixture[str]) -> None:
     """run_check() succeeds, names version and device, and leaves the mode as it was."""

@@ -368,3 +368,20 @@ def test_what_is_written_is_read_from_the_same_memory():
         return a, b, c, d
 
     check(program, grid(3, 3))
+
+
+def test_writes_through_views_of_a_tensor_that_is_known_while_compiling() -> None:
+    """One that the program makes of numbers alone: it is not the caller's."""
+
+    def program(x: Tensor) -> Tensor:
+        made = ops.zeros((4, 4), ms.float32)
+        corner, row = made[2:, 2:], made[0]
+        corner.copy_(x[:2, :2])
+        corner[1, 1] = corner[0, 0]
+        row[:2] = x[0, :2]
+        return made
+
+    x = Tensor(grid(4, 4))
+    compiled = ms.jit(program, fullgraph=True)
+    np.testing.assert_array_equal(compiled(x).asnumpy(), program(x).asnumpy())
+    np.testing.assert_array_equal(compiled(x).asnumpy(), program(x).asnumpy())

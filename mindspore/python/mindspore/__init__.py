@@ -33,6 +33,7 @@ from mindspore.common.dtype import (  # noqa: E402
     qint4x2,
 )
 from mindspore.context import *  # noqa: E402
+from mindspore.run_check import run_check  # noqa: E402
 from mindspore.ops import (  # noqa: E402
     get_grad,
     grad,
@@ -73,7 +74,6 @@ _LAZY = {
     "DatasetHelper": "train.dataset_helper",
     "connect_network_with_dataset": "train.dataset_helper",
     "build_train_network": "train.amp",
-    "run_check": "run_check",
     "async_ckpt_thread_status": "train.serialization",
     "load_checkpoint_async": "train.serialization",
     "load": "train.serialization",

@@ -249,7 +249,7 @@ class Calls(TracerPart):
             )
             raise Unsupported(text, RecursionError(text))
         caller, lazily = self.trace.span, self.lazily
-        self.lazily = False
+        self.lazily = True
         self.places.append((frame, caller))
         try:
             if isinstance(node, ast.Lambda):

@@ -25,7 +25,7 @@ class Iterators(TracerPart):
     """Mixin of Tracer. `iterators`: where each iterator was made, by id."""
 
     iterators: dict[int, tuple]
-    lazily: bool = False  # items are made when their turn comes
+    lazily: bool = True  # items are made when their turn comes
 
     def position(self) -> tuple:
         """Where the program is, as far as tensors have decided."""
@@ -39,15 +39,9 @@ class Iterators(TracerPart):
         return value
 
     def taken(self, items: Iterator) -> Any:
-        """The items of a generator expression, map or filter: made at once, where nothing can tell, otherwise one by one."""
-        if self.lazily:
-            return self.note_iterator(Lazy(items, [], quiet=False))
-        found: list = []
-        for item in items:
-            if len(found) == _MAX_TAKEN:
-                raise Unsupported(f"more than {_MAX_TAKEN} items are made at once")
-            found.append(item)
-        return self.note_iterator(iter(found))
+        """The items of a generator expression, map or filter: one by one, or at once where nothing can tell."""
+        lazy = Lazy(items, [], quiet=False)
+        return self.note_iterator(lazy if self.lazily else iter([*lazy]))
 
     def note_outside(self, value: Any) -> None:
         """Remembers an iterator that was made before: what a run takes of it is gone for the next one."""
@@ -176,17 +170,22 @@ _INNER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 
 class Lazy:
-    """zip and enumerate of generators: the items of an iterator, and the generators that it advances. `quiet`: nothing else is
-    to be seen of when they are made."""
+    """Of zip and enumerate of generators, generator expressions, map and filter: the items, which must end, and the generators that
+    are advanced. `quiet`: nothing else is to be seen of when the items are made."""
 
     def __init__(self, items: Iterator, sources: list[Generator], quiet: bool = True):
         self.items, self.sources, self.quiet = items, sources, quiet
+        self.left = _MAX_TAKEN
 
     def __iter__(self) -> Lazy:
         return self
 
     def __next__(self) -> Any:
-        return next(self.items)
+        item = next(self.items)
+        if not self.left:
+            raise Unsupported(f"more than {_MAX_TAKEN} items are taken")
+        self.left -= 1
+        return item
 
 
 class Rows:

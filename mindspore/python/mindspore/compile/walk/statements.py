@@ -17,7 +17,6 @@ from mindspore.compile.decided.parts import FramePart
 from mindspore.compile.program.errors import Unsupported
 from mindspore.compile.program.source import stored_names
 from mindspore.compile.values.effects import is_text
-from mindspore.compile.values.foreign import MUTATING
 from mindspore.compile.values.host_values import HostValue
 from mindspore.compile.values.values import Undefined
 from mindspore.compile.walk.generators import Generator, Lazy, Rows, rows_of
@@ -263,9 +262,16 @@ class Statements(FramePart):
         return None
 
     def _run_For(self, node: ast.For) -> Any:
-        iterable = self._eval_lazily(node.iter, _is_lazy(node.iter) and _may_change(node))
+        iterable = self._eval_lazily(node.iter, _is_lazy(node.iter) and not self._is_apart(node))
         self.at(node)
         return self.branch_on(iterable, lambda option: self._unroll(node, option))
+
+    def _is_apart(self, node: ast.For) -> bool:
+        """Whether the body of a loop only computes, of other variables than its items are made of."""
+        stored = stored_names([node.target, *node.body])
+        read = {n.id for n in ast.walk(node.iter) if isinstance(n, ast.Name)}
+        body = [n for statement in node.body for n in ast.walk(statement)]
+        return not read & stored and only_computes(self.whole, body, stored)
 
     def _unroll(self, node: ast.For, iterable: Any) -> Any:
         if self.tracer.is_traced_range(iterable):
@@ -356,17 +362,8 @@ class Items(list):
                 raise Unsupported("a loop changes what it runs over")
 
 
-def _may_change(node: ast.For) -> bool:
-    """Whether the body of a loop may change what its items are made of."""
-    read = {n.id for n in ast.walk(node.iter) if isinstance(n, ast.Name)}
-    if _may_change_objects(node.body) or read & stored_names(node.body):
-        return True
-    calls = (n.func for s in node.body for n in ast.walk(s) if isinstance(n, ast.Call))
-    return any(isinstance(f, ast.Attribute) and f.attr in MUTATING for f in calls)
-
-
 def _is_lazy(node: ast.expr) -> bool:
-    """Items that Python makes when the loop comes to them; here they are made before, unless the loop may change them."""
+    """Items that Python makes when the loop comes to them; here they are made before, where the loop does not see that."""
     return any(
         isinstance(n, ast.GeneratorExp)
         or (

@@ -139,7 +139,9 @@ class Subscripts(TracerPart):
         if isinstance(owner, collections.defaultdict) and key not in owner:
             self.check_mutable(owner)
         try:
-            item = self.fact(owner[key])
+            item = owner[key]
+            if not isinstance(owner, Tensor):
+                return self.fact(item)
             return self.aliases.note_row(item, owner) if _counts(owner, key) else item
         except Unsupported as reason:  # a mask, a bound: the size of the result depends on values
             if self.session is None or not isinstance(owner, Tensor):
