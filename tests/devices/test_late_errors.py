@@ -64,6 +64,50 @@ def test_what_was_written_to_keeps_its_value(fenced, write, made):
     assert x.asnumpy().tolist() == [1, 2, 3, 4]
 
 
+class Updates(nn.Cell):
+    """A Parameter's new value does not go into its memory: a branch makes it, or the old one is read later."""
+
+    def __init__(self, branch: bool):
+        super().__init__()
+        self.p = Parameter(floats(4), name="p")
+        self.branch = branch
+
+    def construct(self, x, index):
+        old = self.p * 1.0
+        if not self.branch or x.sum() > 0:
+            ops.assign(self.p, self.p + ops.gather(x, index, 0)[0])
+        else:
+            ops.assign(self.p, self.p - 1.0)
+        return old * self.p
+
+
+@pytest.mark.parametrize("branch", [False, True])
+def test_what_a_compiled_step_was_to_update_keeps_its_value(fenced, branch):
+    net, x = Updates(branch), Tensor(np.ones((3, 4), np.float32))
+    net(x, Tensor([1], ms.int32))
+    assert net.p.asnumpy().tolist() == [1, 2, 3, 4]
+    with pytest.raises(IndexError):
+        net(x, Tensor([7], ms.int32))
+        ms.runtime.synchronize()
+    assert net.p.asnumpy().tolist() == [1, 2, 3, 4]
+
+
+def test_the_default_stream_is_that_of_the_device_that_is_set(fenced):
+    assert ms.runtime.default_stream().device_name == ms.get_context("device_target")
+    wrong()
+    with pytest.raises(IndexError):
+        ms.runtime.current_stream().synchronize()
+
+
+def test_launch_blocking_raises_at_the_line(fenced):
+    ms.runtime.launch_blocking()
+    try:
+        with pytest.raises(IndexError):
+            ops.gather(Tensor(np.ones((3, 2), np.float32)), Tensor([7], ms.int32), 0)
+    finally:
+        ms.set_context(pynative_synchronize=False)
+
+
 @pytest.mark.parametrize("look", [slice(None, None, 2), slice(1, None)])
 def test_views_show_what_their_base_has(fenced, look):
     x = floats(4) + 0

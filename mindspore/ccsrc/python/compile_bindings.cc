@@ -204,7 +204,7 @@ class CompiledGraph {
     for (size_t k = 0; k < updates_.size(); ++k) {
       TensorObject* parameter = AsTensor(parameters_[updates_[k].second].ptr());
       if (replaced_.contains(parameter)) parameter->shared = false;
-      Overwrite(parameter, outputs[n_results + k].tensor(), {}, 0);
+      Overwrite(parameter, WrittenOver(parameter, outputs[n_results + k].tensor()), {}, 0);
     }
     py::list results(n_results);
     for (size_t i = 0; i < n_results; ++i) {

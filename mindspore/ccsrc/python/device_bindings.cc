@@ -10,6 +10,7 @@
 #include "python/trace.h"
 #include "python/views.h"
 #include "runtime/arena.h"
+#include "runtime/eager.h"
 #include "tensor/block_cache.h"
 
 namespace ms::python {
@@ -99,6 +100,8 @@ void BindDevices(py::module_& m) {
       "synchronize",
       [](const std::optional<std::string>& device) { Device(device).stream().Synchronize(); },
       py::arg("device") = py::none(), "Waits until a device has done what it was given.");
+  m.def("set_launch_blocking", &EagerRunner::SetBlocking,
+        "Whether each op of a device ends before the next begins.");
   m.def("device_of", &DeviceOf, "The name of the device that a tensor is on.");
   m.def("move_to", &MoveTo, "A tensor of the same value on a device.");
   m.def("keep_on", &Keep, "Moves a tensor to a device for good: others use copies of it.");

@@ -16,6 +16,9 @@ namespace ms::python {
 // Tensor(shape=[None, 3], dtype=...), which belongs to none.
 inline constexpr uint64_t kSymbolicBit = uint64_t{1} << 63;
 
+struct View;
+struct Cell;
+
 // A value of the host, and the same in the memory of a device that has used it.
 struct Elsewhere {
   Tensor of, copy;
@@ -26,8 +29,8 @@ struct TensorObject {
   Var var;                     // valid while its owner, a trace or a tape, is the one in force
   uint64_t owner;              // 0: none
   PyObject* weak_references;
-  struct View* view;     // it shows elements of another tensor; see python/views.h
-  struct Cell* cell;     // others show elements of this one
+  View* view;            // it shows elements of another tensor; see python/views.h
+  Cell* cell;            // others show elements of this one
   Elsewhere* elsewhere;  // owned; of the present value, or of an older one
   bool shared;           // arrays outside may share its memory, and see what is written to it
   bool stays;            // on its device: what is used elsewhere is a copy
@@ -70,6 +73,10 @@ class Writing {
 
 // Gives a tensor another value where it stands: arrays and views that share its memory see it.
 void Overwrite(TensorObject* tensor, Tensor value, const Var& var, uint64_t owner);
+// The new value as it must be to take the place of the old one even if the kernel that makes it is
+// left out: a kernel of a device is, after an error, and what it was to write over is as before
+// then. So a value that a device has made elsewhere is written over the old one by a kernel, too.
+Tensor WrittenOver(const TensorObject* tensor, Tensor value);
 // `object[...] = value`: what shows elements of others changes these. `of_program`: in a trace,
 // even a tensor that is known there is one of the program, not one that our own code made for
 // itself. False: an exception is set.

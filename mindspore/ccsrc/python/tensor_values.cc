@@ -53,10 +53,6 @@ void Overwrite(TensorObject* t, Tensor value, const Var& var, uint64_t owner) {
   Written(t);
 }
 
-namespace {
-
-// A kernel of a device may be left out, after an error: what it was to write over is as before
-// then. So a value that a device has made is written over the old one by a kernel, too.
 Tensor WrittenOver(const TensorObject* t, Tensor value) {
   static const OpDef& assign = Ops().Get("Assign");
   const Tensor& old = t->value;
@@ -70,8 +66,6 @@ Tensor WrittenOver(const TensorObject* t, Tensor value) {
   runner.Run(assign, inputs, nullptr, outputs, &assign.updates);
   return std::move(outputs[0]);
 }
-
-}  // namespace
 
 bool Write(PyObject* object, PyObject* value, bool of_program) {
   Writing alone;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <unordered_map>
 
 #include "grad/rule.h"
@@ -20,6 +21,7 @@ EagerRunner& RunnerOf(const Backend& backend) {
 }
 
 EagerRunner::Hooks hooks;
+std::atomic<bool> blocking{false};
 
 constexpr double kLongKernelNs = 20000;
 
@@ -67,6 +69,8 @@ RandomState& DefaultRandom() {
 
 EagerRunner::EagerRunner(const Backend& backend)
     : memory_(backend.memory()), stream_(backend.stream()), cache_(backend) {}
+
+void EagerRunner::SetBlocking(bool value) { blocking = value; }
 
 void EagerRunner::SetHooks(const Hooks& given) { hooks = given; }
 
@@ -149,6 +153,7 @@ Prepared& EagerRunner::RunUnnamed(const OpDef& op, std::span<const Tensor* const
     hooks.run_long(*alive, args);
   } else {
     Launch(kernel, args);
+    if (placed && blocking) stream_.Synchronize();
   }
   return prepared;
 }

@@ -52,6 +52,8 @@ class EagerRunner {
     SpanId (*place)() = nullptr;
   };
   static void SetHooks(const Hooks& hooks);
+  // Each op of a device that works later ends before the next begins: its errors come at its line.
+  static void SetBlocking(bool blocking);
 
  private:
   Prepared& RunUnnamed(const OpDef& op, std::span<const Tensor* const> inputs,

@@ -179,7 +179,8 @@ class Program : public std::enable_shared_from_this<Program> {
 
 // Plans the module's graphs for the backend; every op must have a kernel there. The module is not
 // needed afterwards. A run of the main graph takes at most `limit` bytes of the device's memory,
-// its inputs and results included: what does not fit is spilled. 0: no limit.
+// its inputs and results included: what does not fit is spilled. Other graphs of the module, which
+// it calls, are not counted. 0: no limit.
 std::shared_ptr<const Program> BuildProgram(const Module& module, const Backend& backend,
                                             size_t limit = 0);
 

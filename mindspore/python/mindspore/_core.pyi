@@ -187,6 +187,7 @@ reset_profile: Any
 reset_peak_reserved: Any
 set_graph_mode: Any
 set_profile: Any
+set_launch_blocking: Any
 set_memory_limit: Any
 set_random_state: Any
 set_seed: Any

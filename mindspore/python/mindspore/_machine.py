@@ -53,7 +53,7 @@ def dispatch_threads_num(threads_num: int) -> None:
 
 
 def launch_blocking() -> None:
-    """Lets each op end before the next begins, as ops on the CPU do."""
+    """Lets each op of eager code end before the next begins, as ops on the CPU do: what a device finds wrong is raised at its line."""
     context.set_context(pynative_synchronize=True)
 
 

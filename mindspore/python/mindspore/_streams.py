@@ -33,7 +33,13 @@ class Stream:
                 f"but got {min(unknown)!r}."
             )
         self.id = kwargs.get("stream_id", next(_numbers) if kwargs.get("stream") is None else 0)
-        self.device_name, self.device_id = _core.device(), context.get_context("device_id")
+        self._device: str | None = _core.device()
+        self.device_id = context.get_context("device_id")
+
+    @property
+    def device_name(self) -> str:
+        """Whose queue it is."""
+        return self._device or _core.device()
 
     def synchronize(self) -> None:
         """Waits until its work is done."""
@@ -72,7 +78,7 @@ class Stream:
         )
 
     def __hash__(self) -> int:
-        return hash((self.device_name, self.id))
+        return hash(self.id)
 
     def __repr__(self) -> str:
         return f"Stream(device_name={self.device_name}, device_id:{self.device_id}, stream id:{self.id})"
@@ -138,8 +144,14 @@ def _check_stream(function: str, stream: Any) -> Stream:
     return stream
 
 
-_default = Stream(stream_id=0)
-_communication = Stream(stream_id=1)
+def _of_each_device(number: int) -> Stream:
+    """A stream that every device has: it is that of the device that is set."""
+    stream = Stream(stream_id=number)
+    stream._device = None
+    return stream
+
+
+_default, _communication = _of_each_device(0), _of_each_device(1)
 _current = _default
 
 

@@ -248,6 +248,7 @@ _EFFECTS: dict[str, Callable[[Any], None]] = {
     "device_target": _core.set_device,
     "runtime_num_threads": lambda count: _core.set_num_threads(count) if count else None,
     "max_device_memory": _limit_memory,
+    "pynative_synchronize": _core.set_launch_blocking,
     "tune_budget": lambda budget: tuning.set_budget(tuning.seconds_of(budget)),
 }
 

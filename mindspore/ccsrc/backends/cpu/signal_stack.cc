@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <memory>
+#include <utility>
+
+#include "kernel/threads.h"
 
 namespace ms::cpu {
 namespace {
@@ -48,11 +51,12 @@ void ShelterThisThread() { thread_local SignalStack stack; }
 void ShelterSignals() {
   ShelterThisThread();
   if (omp_in_parallel()) return;
-  thread_local int team = 1;
-  if (int threads = omp_get_max_threads(); threads != team) {
+  thread_local std::pair<int, int> sheltered{1, 0};  // how many, and whether they are still there
+  std::pair<int, int> team{omp_get_max_threads(), Teams()};
+  if (team.first > 1 && team != sheltered) {
 #pragma omp parallel
     ShelterThisThread();
-    team = threads;
+    sheltered = team;
   }
 }
 
