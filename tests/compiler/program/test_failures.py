@@ -255,3 +255,28 @@ def test_errors_of_the_program_reach_its_handlers(how: str, use: str) -> None:
 
     compiled = jit(function, fullgraph=True)
     np.testing.assert_array_equal(compiled(X).asnumpy(), function(X).asnumpy())
+
+
+class Compared:
+    """What a comparison gives is the object itself."""
+
+    def __init__(self, odd: Odd):
+        self.odd = odd
+
+    def __gt__(self, other):
+        return self.odd
+
+
+@pytest.mark.parametrize("how", WAYS)
+def test_errors_beside_tensors_reach_handlers(how: str) -> None:
+    """The truth of a comparison, where `max` meets a tensor too."""
+    first, second = Compared(Odd(how)), Compared(Odd(how))
+
+    def function(x):
+        try:
+            return max(first, second, x.sum())
+        except Exception:
+            return x + 1
+
+    compiled = jit(function, fullgraph=True)
+    np.testing.assert_array_equal(compiled(X).asnumpy(), function(X).asnumpy())

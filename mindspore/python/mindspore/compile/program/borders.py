@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 _Function = TypeVar("_Function", bound=Callable)
 _Error = TypeVar("_Error", bound=BaseException)
+_HARMLESS = (list, tuple, range)  # to loop over them raises nothing
 _INTERNAL = (
     "internal error: "  # what the core says first of a failure of its own (python/errors.cc)
 )
@@ -71,10 +72,14 @@ def serves(function: _Function) -> _Function:
 
 
 # ---- operations that many places apply ----------------------------------------------------------------------------------
+# These are passed often: `try` costs nothing where nothing is raised, `with` does.
 def plainly(function: Callable, args: Iterable, kwargs: dict) -> Any:
     """`function(*args, **kwargs)`."""
-    with program_operation:
+    try:
         return function(*args, **kwargs)
+    except Exception as error:
+        _mark(error, True)
+        raise
 
 
 def read(owner: Any, name: str) -> Any:
@@ -88,14 +93,22 @@ def read(owner: Any, name: str) -> Any:
 
 def is_true(value: Any) -> bool:
     """`bool(value)`."""
-    with program_operation:
+    try:
         return bool(value)
+    except Exception as error:
+        _mark(error, True)
+        raise
 
 
 def each(items: Iterable) -> Iterator:
     """The items of an iterable, each when it is asked for."""
+    if type(items) in _HARMLESS:
+        return iter(items)
     with program_operation:
-        iterator = iter(items)
+        return _guarded(iter(items))
+
+
+def _guarded(iterator: Iterator) -> Iterator:
     while True:
         with program_operation:
             try:
@@ -107,5 +120,8 @@ def each(items: Iterable) -> Iterator:
 
 def listed(items: Iterable) -> list:
     """`list(items)`."""
-    with program_operation:
+    try:
         return list(items)
+    except Exception as error:
+        _mark(error, True)
+        raise

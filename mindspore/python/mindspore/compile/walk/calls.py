@@ -448,9 +448,11 @@ class Calls(TracerPart):
 
     def _call_plainly(self, function: Any, args: list, kwargs: dict) -> Any:
         try:
-            with program_operation:
-                return function(*args, **kwargs)
-        except TypeError:
+            return function(*args, **kwargs)
+        except Exception as error:
+            of_program(error)
+            if not isinstance(error, TypeError):
+                raise
             if any(isinstance(a, Tensor) and self.aliases.may_be_parameter(a) for a in args):
                 raise Inseparable("a tensor decides which Parameter this is") from None
             if is_unknown((args, kwargs)):

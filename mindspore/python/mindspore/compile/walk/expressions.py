@@ -10,7 +10,14 @@ from typing import Any
 
 from mindspore._core import Tensor
 from mindspore.compile.decided.parts import FramePart
-from mindspore.compile.program.borders import each, is_true, listed, of_compiler, program_operation
+from mindspore.compile.program.borders import (
+    each,
+    is_true,
+    listed,
+    of_compiler,
+    plainly,
+    program_operation,
+)
 from mindspore.compile.program.errors import Unsupported, note_expression
 from mindspore.compile.values.effects import Text, is_text
 from mindspore.compile.values.host_values import has_host
@@ -249,10 +256,10 @@ class Expressions(FramePart):
         def call(option: Any) -> Any:
             kwargs: dict = {}
             for name, value in named:
-                with program_operation:
-                    kwargs.update(
-                        (option if value is chosen else value) if name is None else {name: value}
-                    )
+                if name is None:
+                    plainly(kwargs.update, [option if value is chosen else value], {})
+                else:
+                    kwargs[name] = value
             return self.tracer.call(function, args, kwargs, self)
 
         return call(None) if chosen is None else self.tracer.split(chosen, call)

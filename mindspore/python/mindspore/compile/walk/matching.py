@@ -167,7 +167,7 @@ class Matching(FramePart):
     def _named_parts(self, pattern: ast.MatchClass, kind: type) -> list[tuple[str | None, Any]]:
         """The patterns of attributes; a name of None is the subject itself."""
         parts = pattern.patterns
-        names = list(getattr(kind, "__match_args__", ()))
+        names = listed(getattr(kind, "__match_args__", ()))
         if not hasattr(kind, "__match_args__") and issubclass(kind, _SELF):
             names = [None]
         if len(parts) > len(names):

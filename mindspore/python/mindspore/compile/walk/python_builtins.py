@@ -142,7 +142,7 @@ def _better(tracer: Tracer, better: Callable, old: tuple, new: tuple) -> tuple:
 
     wins = tracer.operate(better, new[1], old[1])
     if not tracer.is_undecided(wins):
-        return new if wins else old
+        return new if is_true(wins) else old
     wins = tracer.truth(wins)
     if all(isinstance(v, Tensor) for v in (*old, *new)):
         if all(_core.type_text(a) == _core.type_text(b) for a, b in zip(old, new)):
@@ -176,7 +176,7 @@ def _len(tracer: Tracer, args: list, kwargs: dict) -> Any:
 def _isinstance(tracer: Tracer, args: list, kwargs: dict) -> Any:
     result = plainly(isinstance, [sample_of(args[0]), args[1]], {})
     if tracer.aliases.may_be_parameter(args[0]) and not result:
-        if issubclass(_late.parameter_class, args[1]):
+        if plainly(issubclass, [_late.parameter_class, args[1]], {}):
             raise Inseparable("a tensor decides whether this is a Parameter")
     return result
 

@@ -75,8 +75,11 @@ class Statements(FramePart):
             self.push(node.orelse)
             return
         self.stack.append(("for", node, items, index + 1))
-        with program_operation:
+        try:
             item = items[index]
+        except Exception as error:  # of a tensor's items
+            of_program(error)
+            raise
         self.assign(node.target, item)
         self.push(node.body)
 

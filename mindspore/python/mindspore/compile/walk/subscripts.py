@@ -14,7 +14,7 @@ from mindspore._core import Tensor
 from mindspore.common import _late
 from mindspore.compile.decided.choices import is_sequence
 from mindspore.compile.decided.parts import TracerPart
-from mindspore.compile.program.borders import program_operation, serves
+from mindspore.compile.program.borders import of_program, program_operation, serves
 from mindspore.compile.program.errors import Inseparable, Unsupported
 from mindspore.compile.values import guards as facts
 from mindspore.compile.values.cells import TensorCells
@@ -149,14 +149,16 @@ class Subscripts(TracerPart):
             if missing:
                 self.check_mutable(owner)
         try:
-            with program_operation:
-                item = owner[key]
-            item = self.fact(item)
-            return self.aliases.note_row(item, owner) if _counts(owner, key) else item
+            item = owner[key]
         except Unsupported as reason:  # a mask, a bound: the size of the result depends on values
             if self.session is None or not isinstance(owner, Tensor):
                 raise
             return self.session.call(reason, operator.getitem, [owner, key], {}, True)
+        except Exception as error:
+            of_program(error)
+            raise
+        item = self.fact(item)
+        return self.aliases.note_row(item, owner) if _counts(owner, key) else item
 
 
 def _counts(owner: Any, key: Any) -> bool:

@@ -285,19 +285,22 @@ class Tracer(Calls, Attributes, Subscripts, Choices, Recursion, Iterators, Speci
             if result is not NotImplemented:
                 return result
         try:
-            with program_operation:
-                return operation(a, b)
+            return operation(a, b)
         except Unsupported as reason:
             if self.session is None:
                 raise
             return self.session.call(reason, operation, [a, b], {}, True)
-        except TypeError:
+        except TypeError as error:
             x, y = self.as_choice(a), self.as_choice(b)
             if x is a and y is b:
                 if not is_unknown((a, b)):
+                    of_program(error)
                     raise
                 return self._operate_later(operation, a, b)
             return self.operate(operation, x, y)
+        except Exception as error:
+            of_program(error)
+            raise
 
     def _operate_later(self, operation: Callable, a: Any, b: Any) -> Any:
         """An operator that numbers and strings have, and the tensors that stand for them have not."""
