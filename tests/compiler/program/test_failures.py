@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
@@ -109,3 +111,172 @@ def test_a_failure_with_open_numbers_is_seen(monkeypatch: pytest.MonkeyPatch) ->
         compiled(X, 3.0)
     monkeypatch.undo()
     assert ms.jit(function)(X, 3.0).shape == (3,)
+
+
+FAULTS = [TypeError("fault"), AttributeError("fault"), KeyError("fault"), ValueError("fault")]
+PLACES = ["operate", "get_attribute", "get_item", "iterate", "special_method", "truth", "call"]
+
+
+class Deaf:
+    """What the program below uses of it fails while the compiler is at work, not otherwise."""
+
+    size = 2.0
+
+
+DEAF = Deaf()
+
+
+def handled(x):
+    try:
+        y = ops.abs(x) * DEAF.size + [1.0, 2.0][1]
+        for factor in (2.0, 3.0):
+            y = y * factor
+        y = y + (ops.ones_like(y) if y[0] > 100 else y)
+    except (TypeError, LookupError, AttributeError, ValueError):
+        return x
+    return y
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda f: type(f).__name__)
+@pytest.mark.parametrize("name", PLACES)
+def test_no_handler_of_the_program_takes_a_failure(
+    monkeypatch: pytest.MonkeyPatch, name: str, fault: Exception
+) -> None:
+    """The call runs eagerly, and says why."""
+    expected = handled(X).asnumpy()
+    original = getattr(Tracer, name)
+
+    def broken(self, *args):
+        if any(frame.stack for frame, _ in self.places):  # in the body of the function
+            raise type(fault)(*fault.args)
+        return original(self, *args)
+
+    monkeypatch.setattr(Tracer, name, broken)
+    with pytest.warns(RunsEagerly, match="the compiler failed"):
+        result = jit(handled)(X)
+    np.testing.assert_array_equal(result.asnumpy(), expected)
+    with pytest.raises(TypeError, match="the compiler failed"):
+        jit(handled, fullgraph=True)(X)
+
+
+def test_a_failure_below_library_code_is_no_error_of_the_program(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Library code that the program calls, a gradient here, calls the compiler again."""
+
+    def function(x):
+        try:
+            return ms.grad(lambda v: (v * v).sum())(x)
+        except TypeError:
+            return x
+
+    original = Tracer.operate
+
+    def broken(self, *args):
+        if self.in_gradient:
+            raise TypeError("fault")
+        return original(self, *args)
+
+    monkeypatch.setattr(Tracer, "operate", broken)
+    with pytest.warns(RunsEagerly, match="the compiler failed"):
+        result = jit(function)(X)
+    np.testing.assert_array_equal(result.asnumpy(), function(X).asnumpy())
+
+
+class Odd:
+    """Its methods, which are not compiled, end at many kinds of bytecode."""
+
+    def __init__(self, how: str):
+        self.how = how
+
+    def __bool__(self):
+        return self._fail()
+
+    def __index__(self):
+        return self._fail()
+
+    def __hash__(self):
+        return self._fail()
+
+    def __iter__(self):
+        return iter(self._fail())
+
+    def _fail(self):
+        nothing: dict = {}
+        if self.how == "item":
+            return nothing["missing"]
+        if self.how == "attribute":
+            return nothing.missing
+        if self.how == "operator":
+            return nothing + 1
+        if self.how == "name":
+            return missing  # noqa: F821
+        if self.how == "assert":
+            assert nothing
+        if self.how == "delete":
+            del nothing["missing"]
+        if self.how == "unpack":
+            _, _ = (1,)
+        return nothing()
+
+
+WAYS = ["item", "attribute", "operator", "name", "assert", "delete", "unpack", "call"]
+USES = {
+    "bool": lambda o: 1 if o else 2,
+    "not": lambda o: not o,
+    "index": lambda o: [1, 2][o],
+    "range": lambda o: range(o),
+    "hash": lambda o: {o: 1},
+    "set": lambda o: {o},
+    "list": lambda o: [*o],
+    "sum": lambda o: sum(o),
+    "unpack": lambda o: [a + b for a, b in o],
+    "match": lambda o: math.factorial(o),
+}
+
+
+@pytest.mark.parametrize("use", USES)
+@pytest.mark.parametrize("how", WAYS)
+def test_errors_of_the_program_reach_its_handlers(how: str, use: str) -> None:
+    """Wherever in Python they come up."""
+    odd, apply = Odd(how), USES[use]
+    error: type[Exception] = Exception
+    try:
+        apply(odd)
+    except Exception as e:
+        error = type(e)
+
+    def function(x):
+        try:
+            apply(odd)
+        except error:
+            return x + 1
+        return x
+
+    compiled = jit(function, fullgraph=True)
+    np.testing.assert_array_equal(compiled(X).asnumpy(), function(X).asnumpy())
+
+
+class Compared:
+    """What a comparison gives is the object itself."""
+
+    def __init__(self, odd: Odd):
+        self.odd = odd
+
+    def __gt__(self, other):
+        return self.odd
+
+
+@pytest.mark.parametrize("how", WAYS)
+def test_errors_beside_tensors_reach_handlers(how: str) -> None:
+    """The truth of a comparison, where `max` meets a tensor too."""
+    first, second = Compared(Odd(how)), Compared(Odd(how))
+
+    def function(x):
+        try:
+            return max(first, second, x.sum())
+        except Exception:
+            return x + 1
+
+    compiled = jit(function, fullgraph=True)
+    np.testing.assert_array_equal(compiled(X).asnumpy(), function(X).asnumpy())

@@ -6,6 +6,7 @@ import sys
 from typing import Any
 
 from mindspore.common import _late
+from mindspore.compile.program.borders import serves
 from mindspore.compile.program.errors import Unsupported, explain
 from mindspore.compile.versions.jit import (
     JitFunction,
@@ -22,11 +23,13 @@ from mindspore.compile.versions.memory import memory_report, memory_table
 from mindspore.compile.program.tracebacks import hide
 
 
+@serves
 def call_in_trace(function: Any, args: Any, kwargs: dict) -> Any:
     """Library code that holds a user's function while tracing calls it through here."""
     return at_work().call(function, list(args), kwargs, None)
 
 
+@serves
 def grad_in_trace(function: Any, args: tuple, kwargs: dict) -> Any:
     """A gradient asked for while tracing."""
     from mindspore.compile.walk import gradients
@@ -34,6 +37,7 @@ def grad_in_trace(function: Any, args: tuple, kwargs: dict) -> Any:
     return gradients.grad_in_trace(at_work(), function, args, kwargs)
 
 
+@serves
 def custom_in_trace(name: str, forward: Any, backward: Any, args: tuple, parameters: list) -> Any:
     """A call with a gradient of its own, while tracing."""
     from mindspore.compile.walk import custom
@@ -41,6 +45,7 @@ def custom_in_trace(name: str, forward: Any, backward: Any, args: tuple, paramet
     return custom.custom_call(at_work(), name, forward, backward, args, parameters)
 
 
+@serves
 def hooked_in_trace(name: str, cell: Any, run: Any, args: tuple, before: list, after: list) -> Any:
     """A call with hooks on its gradients, while tracing."""
     from mindspore.compile.walk import custom
@@ -48,6 +53,7 @@ def hooked_in_trace(name: str, cell: Any, run: Any, args: tuple, before: list, a
     return custom.hooked_call(at_work(), name, cell, run, args, before, after)
 
 
+@serves
 def recompute_in_trace(name: str, run: Any, args: tuple) -> Any:
     """A call that its gradient runs again, while tracing."""
     from mindspore.compile.walk import custom
@@ -55,6 +61,7 @@ def recompute_in_trace(name: str, run: Any, args: tuple) -> Any:
     return custom.recompute(at_work(), name, run, args)
 
 
+@serves
 def host_call_in_trace(name: str, function: Any, args: tuple, types: Any) -> Any:
     """A call of plain Python that happens when the graph runs."""
     from mindspore.compile.walk import custom
@@ -62,6 +69,7 @@ def host_call_in_trace(name: str, function: Any, args: tuple, types: Any) -> Any
     return custom.host_call(at_work(), name, function, args, types)
 
 
+@serves
 def hook_in_trace(x: Any, hook: Any) -> Any:
     """A hook on a traced tensor."""
     from mindspore.compile.walk import custom
@@ -69,6 +77,7 @@ def hook_in_trace(x: Any, hook: Any) -> Any:
     return custom.register_hook(at_work(), x, hook)
 
 
+@serves
 def effect_in_trace(function: Any, args: Any) -> None:
     """Library code that does something beside computing, while tracing: it is done when the graph runs."""
     from mindspore.compile.values import effects

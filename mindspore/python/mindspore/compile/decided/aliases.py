@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.common import _late
+from mindspore.compile.program.borders import serves
 from mindspore.compile.program.errors import Inseparable
 
 if TYPE_CHECKING:
@@ -82,6 +83,7 @@ class Aliases:
                     self.objects[key] = origin
                     self.note_ids(value, (key,))
 
+    @serves
     def check_change(self, tensor: Any) -> None:
         """Refuses a change in place that others would have to see, or not, as a tensor decides."""
         self.changes += 1

@@ -12,6 +12,7 @@ from mindspore._core import Tensor
 from mindspore.common import _late
 from mindspore.compile.decided.fork import Fork
 from mindspore.compile.decided.parts import TracerPart
+from mindspore.compile.program.borders import of_program
 from mindspore.compile.program.errors import Unsupported, note_expression
 from mindspore.compile.values.numbers import is_number
 from mindspore.compile.values.ranges import INTEGERS
@@ -23,8 +24,6 @@ from mindspore.compile.values.values import (
     dtype_of,
     pick,
 )
-
-APPLIES_OPERATIONS = True  # of the program: see program/failures.py
 
 
 class Choices(TracerPart):
@@ -184,8 +183,10 @@ class Choices(TracerPart):
 
         kind = type(items).__name__
         if index.size != 1 or index.dtype not in INTEGERS:
-            raise TypeError(
-                f"{kind} indices must be integers or tensors of one integer, but got {index.dtype}{list(index.shape)}"
+            raise of_program(
+                TypeError(
+                    f"{kind} indices must be integers or tensors of one integer, but got {index.dtype}{list(index.shape)}"
+                )
             )
         values, count = list(items), len(items)
         index = ops.reshape(ops.cast(index, _core.int64), ())

@@ -10,8 +10,8 @@ from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.compile.decided.heap import Heap
 from mindspore.compile.decided.joins import Join
-from mindspore.compile.program.errors import Inseparable, Unsupported
-from mindspore.compile.program.failures import is_of_program
+from mindspore.compile.program.errors import Unsupported
+from mindspore.compile.program.failures import failed, is_of_program
 from mindspore.compile.values.effects import emit_raise
 from mindspore.compile.values.nested import Scope
 from mindspore.compile.values.numbers import NumberDecides
@@ -108,9 +108,7 @@ class Fork:
             if self.tracer.tentative and not is_raised(error):
                 raise  # perhaps only because a number or size is not known in this attempt
             if not is_of_program(error):
-                raise Inseparable(
-                    f"the compiler failed: {type(error).__name__}: {error}"
-                ) from error
+                raise failed(error) from error
             while self.trace.depth > depth:
                 self.trace.suspend()
             self.frame.refuse_handlers("an exception")

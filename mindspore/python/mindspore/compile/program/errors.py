@@ -8,6 +8,7 @@ import difflib
 import warnings
 from typing import Any
 
+from mindspore.compile.program.borders import of_program
 from mindspore.compile.program.places import (
     Place,
     calling_place,
@@ -133,12 +134,12 @@ def core_error(kind: type, text: str, places: list[tuple]) -> BaseException:
         message, values = text, ""
     where = [core_place(*p) for p in places]
     where[0] = where[0]._replace(values=values)
-    return locate(kind(message), where + calling_place())
+    return locate(of_program(kind(message)), where + calling_place())
 
 
 def eager_error(kind: type, text: str) -> BaseException:
     """An error of an op that was called eagerly."""
-    return locate(kind(text), eager_places())
+    return locate(of_program(kind(text)), eager_places())
 
 
 _noted: set[tuple[str, int]] = set()

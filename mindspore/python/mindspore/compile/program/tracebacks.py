@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import os
 import types
+from opcode import opmap
 from typing import Any
 
 from mindspore import _core
-from mindspore.compile.program.failures import is_failure
+from mindspore.compile.program.borders import marked
+from mindspore.compile.program.errors import Unsupported
 from mindspore.compile.program.places import is_ours
 
 
@@ -27,13 +29,33 @@ def hide(error: BaseException) -> None:
 def _take_out(error: BaseException) -> None:
     # Calls inside calls meet an exception on every level: what was seen to stays as it is.
     seen = getattr(error, "_ms_hidden", None)
-    if seen is None and is_failure(error):
+    if seen is None and _is_failure(error):
         return
     left = _without_ours(error.__traceback__, seen.left if isinstance(seen, _Seen) else None)
     error.__traceback__ = left
     error._ms_hidden = _Seen(left)  # type: ignore[attr-defined]
     if seen is None:
         _forget_compilation(error)
+
+
+def _is_failure(error: BaseException) -> bool:
+    """Whether this package has failed: neither the program raised the error, nor did the package by intention."""
+    original = getattr(error, "_ms_original", error)
+    if isinstance(original, Unsupported) or hasattr(original, "_ms_raised"):
+        return False
+    known, last = marked(error), original.__traceback__
+    if known is not None or last is None:
+        return known is False
+    # Eager code of the package, which has no borders.
+    while last.tb_next is not None:
+        last = last.tb_next
+    code = last.tb_frame.f_code
+    if not is_ours(code.co_filename):
+        return False
+    if isinstance(error, (AssertionError, SystemError)):
+        return True
+    raised = code.co_code[last.tb_lasti] == opmap["RAISE_VARARGS"]
+    return not raised and not str(error).startswith("For '")
 
 
 class _Seen:

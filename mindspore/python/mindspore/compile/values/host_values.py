@@ -6,6 +6,7 @@ import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from mindspore.compile.program.borders import compiler_work, serves
 from mindspore.compile.program.errors import Unsupported
 from mindspore.compile.values.foreign import reads_array
 from mindspore.compile.values.structure import holds
@@ -34,6 +35,7 @@ class HostValue:
     def __setattr__(self, name: str, value: Any) -> None:
         _step(self, setattr, name, value)
 
+    @serves
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         session = self.session
         return session.call(decides(), self, args, kwargs, reads_array(session.value(self)))
@@ -43,8 +45,8 @@ class HostValue:
 
 
 def _step(host: HostValue, function: Callable, *args: Any) -> Any:
-    session = host.session
-    return session.operate(function, host, *args)
+    with compiler_work:
+        return host.session.operate(function, host, *args)
 
 
 def has_host(value: Any) -> bool:

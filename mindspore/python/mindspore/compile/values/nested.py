@@ -5,14 +5,13 @@ from __future__ import annotations
 import types
 from typing import TYPE_CHECKING, Any
 
+from mindspore.compile.program.borders import serves
 from mindspore.compile.program.source import docstring
 from mindspore.compile.values.structure import Structure, register
 
 if TYPE_CHECKING:
     from mindspore.compile.walk.frame import Frame
     from mindspore.compile.walk.tracer import Tracer
-
-APPLIES_OPERATIONS = True  # of the program: see program/failures.py
 
 
 class Scope:
@@ -56,6 +55,7 @@ class NestedFunction:
             if d is not None
         }
 
+    @serves
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.frame.tracer.call(self, list(args), kwargs, self.frame)
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.common import _late
+from mindspore.compile.program.borders import of_program, plainly
 from mindspore.compile.program.errors import Inseparable, Unsupported, locate
 from mindspore.compile.values.foreign import only_reads
 from mindspore.compile.values.host_values import HostValue, decides
@@ -130,7 +131,7 @@ class Session:
         self._begin_graph(tensors)
         if kind[0] == "error":
             self.met_error = True
-            raise value
+            raise of_program(value)
         return self._wrap(value)
 
     def _enter(self, kind: tuple) -> None:
@@ -245,9 +246,9 @@ class Session:
         if len(operands) == 2 and self.possible():
             a, b = operands
             if isinstance(a, Tensor) and isinstance(b, HostValue) and type(self.value(b)) is float:
-                return function(a, self._number(b))
+                return plainly(function, [a, self._number(b)], {})
             if isinstance(b, Tensor) and isinstance(a, HostValue) and type(self.value(a)) is float:
-                return function(self._number(a), b)
+                return plainly(function, [self._number(a), b], {})
         return self.call(decides(), function, operands, {}, _is_plain(self, operands))
 
     def _number(self, host: HostValue) -> Tensor:

@@ -16,6 +16,7 @@ from mindspore.common import _late
 from mindspore.common._tree import all_leaves, rebuild
 from mindspore.compile.decided.given import Given
 from mindspore.compile.program import deep
+from mindspore.compile.program.borders import of_compiler
 from mindspore.compile.program.errors import (
     Inseparable,
     Unsupported,
@@ -24,7 +25,7 @@ from mindspore.compile.program.errors import (
     plain,
     too_late,
 )
-from mindspore.compile.program.failures import is_failure, is_of_program
+from mindspore.compile.program.failures import is_of_program
 from mindspore.compile.values.guards import OBSERVED
 from mindspore.compile.values.numbers import NumberDecides, NumberInput, as_tensor, holds_number
 from mindspore.compile.values.values import require_plain
@@ -207,8 +208,8 @@ class Compilation:
         except Unsupported as error:
             raise locate(error, calling_place()) from None
         except Exception as error:
-            original = getattr(error, "_ms_original", error)
-            trace = original.__traceback__ if is_failure(error) else None
+            original = getattr(of_compiler(error), "_ms_original", error)
+            trace = None if is_of_program(error) else original.__traceback__
             raise locate(error, calling_place()).with_traceback(trace) from error.__cause__
         finally:
             tracer.cells.clear()

@@ -10,6 +10,7 @@ import numpy as np
 
 from mindspore import _core
 from mindspore._core import Tensor
+from mindspore.compile.program.borders import program_operation
 from mindspore.compile.program.errors import Inseparable
 
 # Results that decide where a path goes on.
@@ -114,7 +115,9 @@ class Node:
             for p in self.changed:
                 before.setdefault(id(p), (p, p.copy()))
         try:
-            outputs = self.graph.run([_input(slots[i]) for i in self.inputs]) if self.graph else []
+            inputs = [_input(slots[i]) for i in self.inputs] if self.graph else []
+            with program_operation:
+                outputs = self.graph.run(inputs) if self.graph else []
         except _core.SharedMemory:
             raise Inseparable("a view of a Parameter is used where that is updated") from None
         slots.extend(outputs)

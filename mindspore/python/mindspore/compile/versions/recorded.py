@@ -12,6 +12,7 @@ from mindspore._core import Tensor
 from mindspore.common import _late
 from mindspore.common._tree import flatten, rebuild
 from mindspore.compile.decided.given import Given, containers_of
+from mindspore.compile.program.borders import serves
 from mindspore.compile.program.errors import Unsupported
 from mindspore.compile.program.failures import Again
 from mindspore.compile.versions.cache import Cache
@@ -126,6 +127,7 @@ class _Calls:
         primals = [t for t, m in zip(arguments, moving) if m]
         inside = list(arguments)
 
+        @serves
         def call(inner: list) -> Any:
             items = iter(inner)
             inside[:] = [next(items) if m else t for t, m in zip(arguments, moving)]

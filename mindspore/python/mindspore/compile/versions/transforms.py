@@ -10,6 +10,7 @@ from typing import Any
 from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.common._tree import flatten, rebuild
+from mindspore.compile.program.borders import plainly, serves
 from mindspore.compile.values.cells import refuse_changes
 from mindspore.compile.values.values import require_plain
 from mindspore.compile.versions.cache import Cache
@@ -43,7 +44,7 @@ class FunctionGraph:
             for parameter, kind in weights:
                 trace.set_parameter(parameter, self._parameter(kind))
             start = trace.environment()
-            self.value = call(inner)
+            self.value = plainly(call, [inner], {})
             require_plain(self.value, f"what a function under {name} returns")
             refuse_changes(tracer, self.graph, cells, f"a function under {name}")
             self.leaves = flatten(self.value)
@@ -85,6 +86,7 @@ class FunctionGraph:
         return rebuild(self.value, lambda _: next(items))
 
 
+@serves
 def jvp_in_trace(call: Callable, primals: list, tangents: list) -> tuple[Any, list]:
     """The value of `call`, and a tangent for each tensor in it."""
     graph = FunctionGraph("jvp", call, primals, [])
@@ -98,6 +100,7 @@ def jvp_in_trace(call: Callable, primals: list, tangents: list) -> tuple[Any, li
     return graph.place(results[:count]), tangents
 
 
+@serves
 def vjp_in_trace(call: Callable, primals: list, weights: list) -> tuple[Any, Callable]:
     """The value of `call`, and the function from tangents of its tensors to gradients of primals and weights."""
     value, back, rest = _both_ways(call, primals, weights)
@@ -132,6 +135,7 @@ def _gradients(found: list, places: list) -> list:
     return [next(items) if zero is None else zero for zero in places]
 
 
+@serves
 def vmap_in_trace(
     call: Callable, tensors: list, batched: list, size: int, places: Callable, members: list
 ) -> tuple[Any, list]:
@@ -145,7 +149,7 @@ def vmap_in_trace(
     graph = FunctionGraph("vmap", call, inputs, weights)
     trace = graph.trace
     own = {id(group[0]): group for group in members}
-    out = [0 if differs else -1 for differs in places(graph.value)]
+    out = [0 if differs else -1 for differs in plainly(places, [graph.value], {})]
     out += [0 if id(p) in own else -1 for p, _ in graph.updated]
     into = [0 if b else -1 for b in batched] + [0] * len(members)
     function = trace.vmap(trace.partial(graph.graph), into, out, size, len(graph.updated))
@@ -173,7 +177,7 @@ def _target(function: Any, key: tuple, body: Callable, eager: Callable) -> Targe
     cache = home.get(full)
     if cache is None:
         cache = home[full] = Cache(f"{key[0]}({getattr(function, '__name__', 'function')})")
-    return Target(cache, lambda tracer, a, k: body(*a), eager)
+    return Target(cache, lambda tracer, a, k: plainly(body, a, {}), eager)
 
 
 class CompiledPull:
@@ -201,6 +205,7 @@ def run_vjp(
 ) -> tuple[Any, Callable]:
     """The value of `call`, a vjp of `function`, and what maps tangents back: compiled where possible, otherwise `eager`."""
 
+    @serves
     def body(primals: tuple, weights: tuple) -> tuple:
         return _both_ways(call, list(primals), list(weights))
 

@@ -10,6 +10,7 @@ from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.common import _late
 from mindspore.compile.decided.parts import TracerPart
+from mindspore.compile.program.borders import program_operation, read
 from mindspore.compile.program.errors import Unsupported
 from mindspore.compile.values import guards as facts
 from mindspore.compile.values.compilable import changes_parameters
@@ -18,8 +19,6 @@ from mindspore.compile.values.nested import NestedFunction
 from mindspore.compile.values.stand_ins import attribute_of, sample_of
 from mindspore.compile.values.values import Choice
 from mindspore.compile.walk.calls import is_library
-
-APPLIES_OPERATIONS = True  # of the program: see program/failures.py
 
 
 class Attributes(TracerPart):
@@ -52,7 +51,7 @@ class Attributes(TracerPart):
 
     def _attribute(self, owner: Any, name: str) -> Any:
         if isinstance(owner, HostValue):
-            return getattr(owner, name)
+            return read(owner, name)
         if isinstance(owner, Choice):
             return self.split(owner, lambda o: self.get_attribute(o, name))
         if self.aliases.origins and isinstance(owner, Tensor):
@@ -60,12 +59,13 @@ class Attributes(TracerPart):
         if name == "__class__":
             return type(sample_of(owner))
         if isinstance(owner, Tensor) and _core.is_weak(owner):
-            value = attribute_of(owner, name)
+            with program_operation:
+                value = attribute_of(owner, name)
             self.made.add(id(value))
             self.keep.append(value)
             return value
         if isinstance(owner, (Tensor, str, tuple, list, dict, set, int, float, NestedFunction)):
-            value = getattr(owner, name)
+            value = read(owner, name)
             if isinstance(owner, _late.parameter_class) and not isinstance(value, Tensor):
                 if isinstance(vars(_late.parameter_class).get(name), property):
                     self.guards.attribute(owner, name, value)
@@ -78,7 +78,7 @@ class Attributes(TracerPart):
             return instance
         if type(instance) is dict and not isinstance(owner, type):
             return self._instance_attribute(owner, instance, name)
-        value = getattr(owner, name)
+        value = read(owner, name)
         if isinstance(owner, types.ModuleType):
             self.guards.item(vars(owner), name, vars(owner).get(name, facts.MISSING))
         elif not isinstance(value, (types.MethodType, types.BuiltinMethodType)) and not isinstance(
@@ -92,11 +92,11 @@ class Attributes(TracerPart):
         kind = type(owner)
         static = _static_attribute(kind, name)
         if is_library(kind) or static is facts.MISSING or (instance and name in instance):
-            return getattr(owner, name)
+            return read(owner, name)
         self.guards.attribute(kind, name, getattr(kind, name, static))
         if isinstance(static, property):
             return self.call(static.fget, [owner], {}, None)
-        return getattr(owner, name)
+        return read(owner, name)
 
     def _instance_attribute(self, owner: Any, instance: dict, name: str) -> Any:
         kind = type(owner)
@@ -109,8 +109,11 @@ class Attributes(TracerPart):
             value = instance[name]
             guard(instance, name, value)
             value = self.fact(value)
-            return owner._cast_parameter(value) if changes_parameters(instance) else value
-        value = getattr(owner, name)
+            if not changes_parameters(instance):
+                return value
+            with program_operation:
+                return owner._cast_parameter(value)
+        value = read(owner, name)
         if name not in instance and static is not facts.MISSING:
             guard(instance, name, facts.MISSING)
             if not isinstance(static, property) and hasattr(kind, name):
@@ -130,21 +133,26 @@ class Attributes(TracerPart):
         if isinstance(owner, NestedFunction):
             if self.arms or self.trace.depth:
                 raise Unsupported("an attribute of a function changes as a tensor decides")
-            return setattr(owner, name, value)
+            with program_operation:
+                return setattr(owner, name, value)
         if self.trace.depth and id(owner) in self.made and not hasattr(owner, "__dict__"):
             raise Unsupported("an object without a '__dict__' changes as a tensor decides")
         if id(owner) in self.made or isinstance(owner, HostValue):
-            setattr(owner, name, value)
-            return None
-        held = getattr(owner, name, None)
+            with program_operation:
+                return setattr(owner, name, value)
+        with program_operation:
+            held = getattr(owner, name, None)
         if isinstance(held, _late.parameter_class):
             if isinstance(value, Choice):  # of two types, that a tensor chose
                 return self.split(value, lambda v: self.set_attribute(owner, name, v))
             from mindspore import ops
 
-            if not isinstance(value, Tensor):
-                value = ops.full_like(held, value)
-            self.replace(held, value if value.dtype is held.dtype else ops.cast(value, held.dtype))
+            with program_operation:
+                if not isinstance(value, Tensor):
+                    value = ops.full_like(held, value)
+                if value.dtype is not held.dtype:
+                    value = ops.cast(value, held.dtype)
+                self.replace(held, value)
             return None
         state = getattr(owner, "__dict__", None)
         if type(state) is dict:

@@ -17,6 +17,7 @@ from mindspore import _core
 from mindspore._core import SymbolicInt, Tensor
 from mindspore.common import _late
 from mindspore.compile.decided.parts import FramePart, TracerPart
+from mindspore.compile.program.borders import of_compiler, of_program, program_operation, serves
 from mindspore.compile.program.errors import Inseparable, Unsupported, is_located, locate, refusal
 from mindspore.compile.program.source import NoSource, find_source
 from mindspore.compile.values import effects, foreign
@@ -39,8 +40,6 @@ from mindspore.compile.walk.frame import Frame, bind_arguments
 from mindspore.compile.walk.generators import Generator, is_generator
 from mindspore.compile.walk.python_builtins import SPECIAL
 from mindspore.ops.primitive import Primitive
-
-APPLIES_OPERATIONS = True  # of the program: see program/failures.py
 
 _LIBRARY = "mindspore."
 # Of this package, too, what reads settings that users may change between calls.
@@ -78,7 +77,7 @@ class Calls(TracerPart):
         session = self.session
         if session is not None and session.steps:
             if isinstance(function, HostValue):
-                return function(*args, **kwargs)
+                return self._call_plainly(function, args, kwargs)
             if _is_plain(function) and not _makes_dict(function, args) and has_host((args, kwargs)):
                 return self.run_call(function, args, kwargs)
         special = SPECIAL.get(function) if _hashable(function) else None
@@ -259,7 +258,7 @@ class Calls(TracerPart):
         except Exception as error:
             if is_located(error):
                 raise
-            located: Any = locate(error, self.error_places(error))
+            located: Any = locate(of_compiler(error), self.error_places(error))
             located._ms_nested = self.trace.depth > 0
             raise located from error.__cause__
         finally:
@@ -282,14 +281,15 @@ class Calls(TracerPart):
         if self.get_attribute(cell, "_special"):
             for key in SETTINGS:
                 self.get_attribute(cell, key)
-            return cell._run_special(
-                tuple(args), kwargs, lambda a, k: self._run_construct(cell, list(a), k)
-            )
+            run = serves(lambda a, k: self._run_construct(cell, list(a), k))
+            with program_operation:
+                return cell._run_special(tuple(args), kwargs, run)
         return self._run_construct(cell, args, kwargs)
 
     def _run_construct(self, cell: Compilable, args: list, kwargs: dict) -> Any:
         if self.get_attribute(cell, "_compute_type") is not None:
-            args, kwargs = cell._cast_inputs(args, kwargs)
+            with program_operation:
+                args, kwargs = cell._cast_inputs(args, kwargs)
         construct = self.get_attribute(cell, "construct")
         return self.call(construct, list(args), kwargs, None)
 
@@ -313,9 +313,11 @@ class Calls(TracerPart):
         from mindspore import ops
 
         if value.size != 1:
-            raise ValueError(
-                "For 'Tensor', what becomes a Python number must have exactly one element, but got shape "
-                f"{list(value.shape)}."
+            raise of_program(
+                ValueError(
+                    "For 'Tensor', what becomes a Python number must have exactly one element, but got shape "
+                    f"{list(value.shape)}."
+                )
             )
         if kind is bool:
             value = self.truth(value)
@@ -397,7 +399,7 @@ class Calls(TracerPart):
         if root == "mindspore" and isinstance(result, Tensor) and _core.is_weak(result):
             # Of numbers, too, an op makes a tensor: of the tensors that they are converted to.
             args, kwargs = replace_leaves((args, kwargs), self.trace.strong)
-            return self.trace.strong(function(*args, **kwargs))
+            return self.trace.strong(self._call_plainly(function, args, kwargs))
         return result
 
     def _may_be_changed_by_methods(self, owner: Any) -> bool:
@@ -447,7 +449,10 @@ class Calls(TracerPart):
     def _call_plainly(self, function: Any, args: list, kwargs: dict) -> Any:
         try:
             return function(*args, **kwargs)
-        except TypeError:
+        except Exception as error:
+            of_program(error)
+            if not isinstance(error, TypeError):
+                raise
             if any(isinstance(a, Tensor) and self.aliases.may_be_parameter(a) for a in args):
                 raise Inseparable("a tensor decides which Parameter this is") from None
             if is_unknown((args, kwargs)):

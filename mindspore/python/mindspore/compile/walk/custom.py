@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from mindspore import ops
 from mindspore._core import Tensor
 from mindspore.common._tree import flatten, rebuild
+from mindspore.compile.program.borders import plainly, program_operation
 from mindspore.compile.program.errors import Unsupported
 from mindspore.compile.walk.leaving import Leaving
 from mindspore.compile.walk.tracer import Frame, Tracer
@@ -30,7 +31,7 @@ class Traced:
         leaving = Leaving(tracer, f"'{name}', which has a gradient of its own,")
         try:
             inner = iter([trace.add_parameter_like(t) for t in self.inputs])
-            self.value = call(*rebuild(args, lambda _: next(inner)))
+            self.value = plainly(call, rebuild(args, lambda _: next(inner)), {})
             self.leaves = flatten(self.value)
             self.updated = trace.changed_since(environment)
             self.results = self.leaves + [v for _, v in self.updated]
@@ -85,7 +86,7 @@ def custom_call(
 ) -> Any:
     """See ops._custom.custom_call. The Parameters are further arguments, for the sake of their gradients."""
     if not tracer.in_gradient:
-        return forward(*args)
+        return plainly(forward, args, {})
     trace = tracer.trace
     everything = (*args, *parameters)
     traced = Traced(tracer, name, lambda *inner: forward(*inner[: len(args)]), everything)
@@ -95,9 +96,9 @@ def custom_call(
         arguments = rebuild(everything, lambda _: next(items))[: len(args)]
         out = rebuild(traced.value, lambda _: next(outs))
         dout = traced.tangents(tangents)
-        given = _custom.match_gradients(
-            name, backward(*arguments, out, dout), arguments, parameters
-        )
+        with program_operation:
+            found = backward(*arguments, out, dout)
+            given = _custom.match_gradients(name, found, arguments, parameters)
         return [_or_zeros(g, x) for g, x in zip(given, inputs) if has_tangent(x)]
 
     back = _backward(tracer, traced.graph, make)
@@ -126,7 +127,7 @@ def hooked_call(
     """See ops._custom.hooked_call. The gradients of the results reach the hooks on the inputs as the tangents of zeros that lead
     from the inputs to the results."""
     if not tracer.in_gradient:
-        return run(*args)
+        return plainly(run, args, {})
     trace = tracer.trace
     traced = Traced(tracer, name, run, args)
     moving = [i for i, y in enumerate(traced.leaves) if has_tangent(y)]
@@ -164,7 +165,7 @@ def recompute(tracer: Tracer, name: str, run: Callable, args: tuple) -> Any:
     """See ops._custom.recomputed_call. What is run again waits for the first tangent, so that it is not merged with the first run;
     if it draws random numbers, the offset they started from is one of f's results."""
     if not tracer.in_gradient:
-        return run(*args)
+        return plainly(run, args, {})
     trace = tracer.trace
     traced = Traced(tracer, name, run, args)
     if not any(has_tangent(r) for r in traced.results):
@@ -237,7 +238,7 @@ def host_call(
     """`function(*args)`, a list of tensors of the given (dtype, shape) pairs, computed by Python while the graph runs."""
     traced = [t for t in flatten(args) if tracer.is_traced(t)]
     if not traced:
-        return function(*args)
+        return plainly(function, args, {})
     if types is None:
         raise Unsupported(
             f"'{name}' computes with Python and does not say of which types its results are; define infer_shape and "

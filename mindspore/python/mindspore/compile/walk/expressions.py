@@ -10,12 +10,18 @@ from typing import Any
 
 from mindspore._core import Tensor
 from mindspore.compile.decided.parts import FramePart
+from mindspore.compile.program.borders import (
+    each,
+    is_true,
+    listed,
+    of_compiler,
+    plainly,
+    program_operation,
+)
 from mindspore.compile.program.errors import Unsupported, note_expression
 from mindspore.compile.values.effects import Text, is_text
 from mindspore.compile.values.host_values import has_host
 from mindspore.compile.values.values import Choice, Undefined
-
-APPLIES_OPERATIONS = True  # of the program: see program/failures.py
 
 BINARY = {
     ast.Add: operator.add,
@@ -77,6 +83,7 @@ class Expressions(FramePart):
             return method(node)
         except Exception as error:
             note_expression(error, self, node)
+            of_compiler(error)
             raise
 
     def _Constant(self, node: ast.Constant) -> Any:
@@ -102,7 +109,7 @@ class Expressions(FramePart):
         items: list = []
         for n in nodes:
             if isinstance(n, ast.Starred):
-                items.extend(self.tracer.iterate(self.eval(n.value)))
+                items.extend(listed(self.tracer.iterate(self.eval(n.value))))
             else:
                 items.append(self.eval(n))
         return items
@@ -114,16 +121,17 @@ class Expressions(FramePart):
         return self._items(node.elts)
 
     def _Set(self, node: ast.Set) -> set:
-        return set(self._items(node.elts))
+        items = self._items(node.elts)
+        with program_operation:
+            return set(items)
 
     def _Dict(self, node: ast.Dict) -> dict:
         result: dict = {}
         for key, value in zip(node.keys, node.values):
-            if key is None:
-                result.update(self.eval(value))
-            else:
-                k = self.eval(key)
-                result[k] = self.eval(value)
+            k = None if key is None else self.eval(key)
+            v = self.eval(value)
+            with program_operation:
+                result.update(v if key is None else {k: v})
         return result
 
     def _JoinedStr(self, node: ast.JoinedStr) -> Any:
@@ -148,7 +156,8 @@ class Expressions(FramePart):
             return Text(lambda v, s: _format(v, node.conversion, s), value, spec)
         if has_host((value, spec)):
             return self.tracer.parts.operate(_format, value, node.conversion, spec)
-        return _format(value, node.conversion, spec)
+        with program_operation:
+            return _format(value, node.conversion, spec)
 
     # ---- operators --------------------------------------------------------------------------------------------------
     def _BinOp(self, node: ast.BinOp) -> Any:
@@ -192,13 +201,13 @@ class Expressions(FramePart):
             equal = self.tracer.operate(operator.eq, container, item)
             found = ops.any(equal) if isinstance(equal, Tensor) else equal
         else:
-            for other in self.tracer.iterate(container):
+            for other in each(self.tracer.iterate(container)):
                 if other is item:
                     return not negate
                 equal = self.tracer.operate(operator.eq, item, other)
                 if symbolic(equal):
                     equal = self.tracer.truth(equal)
-                elif equal:
+                elif is_true(equal):
                     return not negate
                 found = self.either(found, equal)
         return self.negation(found) if negate else self.truth_as_bool(found)
@@ -207,7 +216,7 @@ class Expressions(FramePart):
         test = self.test(node.test)
         self.at(node)
         if not self.tracer.is_undecided(test):
-            return self.eval(node.body if test else node.orelse)
+            return self.eval(node.body if is_true(test) else node.orelse)
         return self.choose_expression(node, test)
 
     # ---- subscripts and calls ---------------------------------------------------------------------------------------
@@ -247,9 +256,10 @@ class Expressions(FramePart):
         def call(option: Any) -> Any:
             kwargs: dict = {}
             for name, value in named:
-                kwargs.update(
-                    (option if value is chosen else value) if name is None else {name: value}
-                )
+                if name is None:
+                    plainly(kwargs.update, [option if value is chosen else value], {})
+                else:
+                    kwargs[name] = value
             return self.tracer.call(function, args, kwargs, self)
 
         return call(None) if chosen is None else self.tracer.split(chosen, call)
@@ -262,7 +272,12 @@ class Expressions(FramePart):
         return [value.eval(node.elt) for value in self.comprehend(node.generators)]
 
     def _SetComp(self, node: ast.SetComp) -> set:
-        return {value.eval(node.elt) for value in self.comprehend(node.generators)}
+        result: set = set()
+        for scope in self.comprehend(node.generators):
+            item = scope.eval(node.elt)
+            with program_operation:
+                result.add(item)
+        return result
 
     def _GeneratorExp(self, node: ast.GeneratorExp) -> Any:
         first = self.tracer.iterate(self.eval(node.generators[0].iter))
@@ -270,10 +285,12 @@ class Expressions(FramePart):
         return self.tracer.taken(items)
 
     def _DictComp(self, node: ast.DictComp) -> dict:
-        return {
-            value.eval(node.key): value.eval(node.value)
-            for value in self.comprehend(node.generators)
-        }
+        result: dict = {}
+        for scope in self.comprehend(node.generators):
+            key, value = scope.eval(node.key), scope.eval(node.value)
+            with program_operation:
+                result[key] = value
+        return result
 
     def comprehend(self, generators: list[ast.comprehension], first: Any = None) -> Any:
         """Yields a child frame for each round of the loops; `first` are the items of the outermost one."""
@@ -286,7 +303,8 @@ class Expressions(FramePart):
             generator = generators[depth]
             outer = self if depth == 0 else scope
             known = first is not None and depth == 0
-            for item in first if known else self.tracer.iterate(outer.eval(generator.iter)):
+            items = first if known else self.tracer.iterate(outer.eval(generator.iter))
+            for item in each(items):
                 scope.assign(generator.target, item)
                 if all(scope.decide(test) for test in generator.ifs):
                     yield from loop(depth + 1)

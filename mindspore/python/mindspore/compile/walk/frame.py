@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from mindspore._core import Tensor
 from mindspore.compile.decided.flow import Flow
+from mindspore.compile.program.borders import listed, of_program, program_operation
 from mindspore.compile.program.errors import Unsupported
 from mindspore.compile.program.source import local_names, names_around
 from mindspore.compile.values.nested import NestedFunction
@@ -23,8 +24,6 @@ from mindspore.compile.walk.statements import Statements
 
 if TYPE_CHECKING:
     from mindspore.compile.walk.tracer import Tracer
-
-APPLIES_OPERATIONS = True  # of the program: see program/failures.py
 
 
 class Frame(Expressions, Logic, Statements, Flow, Handlers, Matching, Yields):
@@ -77,9 +76,9 @@ class Frame(Expressions, Logic, Statements, Flow, Handlers, Matching, Yields):
             return
         if owner is self:
             text = f"cannot access local variable '{name}' where it is not associated with a value"
-            raise UnboundLocalError(text, name=name)
+            raise of_program(UnboundLocalError(text, name=name))
         text = f"cannot access free variable '{name}' where it is not associated with a value in enclosing scope"
-        raise NameError(text, name=name)
+        raise of_program(NameError(text, name=name))
 
     def peek(self, name: str) -> Any:
         """A variable's value for a message: KeyError if there is none, and no fact of the graph."""
@@ -143,7 +142,8 @@ class Frame(Expressions, Logic, Statements, Flow, Handlers, Matching, Yields):
         frame: Frame = self
         while frame.is_scope and frame.parent is not None:
             frame = frame.parent
-        return super(owner, frame.first_argument)
+        with program_operation:
+            return super(owner, frame.first_argument)
 
     def make_function(self, node: ast.AST, name: str) -> Any:
         """A nested function or lambda: parsed when it is called."""
@@ -174,12 +174,14 @@ class Frame(Expressions, Logic, Statements, Flow, Handlers, Matching, Yields):
             )
 
     def _unpack(self, target: ast.Tuple | ast.List, value: Any) -> None:
-        items = list(self.tracer.iterate(value))
+        items = listed(self.tracer.iterate(value))
         stars = [i for i, t in enumerate(target.elts) if isinstance(t, ast.Starred)]
         if not stars:
             if len(items) != len(target.elts):
-                raise ValueError(
-                    f"{len(target.elts)} values are expected to unpack, but got {len(items)}"
+                raise of_program(
+                    ValueError(
+                        f"{len(target.elts)} values are expected to unpack, but got {len(items)}"
+                    )
                 )
             for t, item in zip(target.elts, items):
                 self.assign(t, item)
@@ -187,8 +189,10 @@ class Frame(Expressions, Logic, Statements, Flow, Handlers, Matching, Yields):
         at, after = stars[0], len(target.elts) - stars[0] - 1
         star: Any = target.elts[at]
         if len(items) < at + after:
-            raise ValueError(
-                f"at least {at + after} values are expected to unpack, but got {len(items)}"
+            raise of_program(
+                ValueError(
+                    f"at least {at + after} values are expected to unpack, but got {len(items)}"
+                )
             )
         for t, item in zip(target.elts[:at], items):
             self.assign(t, item)
@@ -243,22 +247,26 @@ def bind_arguments(
     if spec.vararg:
         env[spec.vararg.arg] = tuple(rest)
     elif rest:
-        raise TypeError(
-            f"{name}() takes {len(positional)} positional arguments but {len(args)} were given"
+        raise of_program(
+            TypeError(
+                f"{name}() takes {len(positional)} positional arguments but {len(args)} were given"
+            )
         )
     extra: dict[str, Any] = {}
     keyword_only = [a.arg for a in spec.kwonlyargs]
     for key, value in kwargs.items():
         if key in positional[len(spec.posonlyargs) :] or key in keyword_only:
             if key in env:
-                raise TypeError(f"{name}() got multiple values for argument '{key}'")
+                raise of_program(TypeError(f"{name}() got multiple values for argument '{key}'"))
             env[key] = value
         elif spec.kwarg:
             extra[key] = value
         else:
             takes = ", ".join([*positional, *keyword_only])
-            raise TypeError(
-                f"{name}() got an unexpected keyword argument '{key}'; it takes ({takes})"
+            raise of_program(
+                TypeError(
+                    f"{name}() got an unexpected keyword argument '{key}'; it takes ({takes})"
+                )
             )
     for key, value in zip(positional[len(positional) - len(defaults) :], defaults):
         env.setdefault(key, value)
@@ -268,8 +276,10 @@ def bind_arguments(
         env[spec.kwarg.arg] = extra
     missing = [p for p in positional + keyword_only if p not in env]
     if missing:
-        raise TypeError(
-            f"{name}() is missing {len(missing)} required argument{'s' * (len(missing) > 1)}: "
-            + ", ".join(f"'{m}'" for m in missing)
+        raise of_program(
+            TypeError(
+                f"{name}() is missing {len(missing)} required argument{'s' * (len(missing) > 1)}: "
+                + ", ".join(f"'{m}'" for m in missing)
+            )
         )
     return env

@@ -10,6 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from mindspore._core import Tensor
 from mindspore.compile.decided.parts import FramePart, TracerPart
+from mindspore.compile.program.borders import (
+    compiler_work,
+    each,
+    of_compiler,
+    of_program,
+    program_operation,
+)
 from mindspore.compile.program.errors import Unsupported, is_located, locate
 from mindspore.compile.values.structure import Structure, register
 
@@ -81,13 +88,14 @@ class Generator:
 
     def __next__(self) -> Any:
         if self.running:
-            raise ValueError("generator already executing")
+            raise of_program(ValueError("generator already executing"))
         if self.ended:
             raise StopIteration
-        self.tracer.check_iterator(self)
         self.running = True
         try:
-            signal = self._advance()
+            with compiler_work:
+                self.tracer.check_iterator(self)
+                signal = self._advance()
         finally:
             self.running = False
         if isinstance(signal, Yielded):
@@ -113,7 +121,7 @@ class Generator:
             self.ended = True
             if is_located(error):
                 raise
-            raise locate(error, tracer.error_places(error)) from None
+            raise locate(of_compiler(error), tracer.error_places(error)) from None
         finally:
             tracer.places.pop()
             tracer.trace.span = caller
@@ -130,7 +138,9 @@ class Yields(FramePart):
         if self.barrier() >= 0:
             raise Unsupported("a tensor decides whether a generator gives an item")
         if isinstance(node, ast.YieldFrom):
-            self.stack.append(("yields", iter(self.tracer.iterate(self.eval(node.value)))))
+            items = self.tracer.iterate(self.eval(node.value))
+            with program_operation:
+                self.stack.append(("yields", iter(items)))
             return None
         return Yielded(None if node.value is None else self.eval(node.value))
 
@@ -140,7 +150,7 @@ class Yields(FramePart):
     _YieldFrom = _Yield
 
     def _step_yields(self, items: Iterator) -> Any:
-        for item in items:
+        for item in each(items):
             self.stack.append(("yields", items))
             return Yielded(item)
         return None
@@ -181,7 +191,8 @@ class Lazy:
         return self
 
     def __next__(self) -> Any:
-        item = next(self.items)
+        with compiler_work:
+            item = next(self.items)
         if not self.left:
             raise Unsupported(f"more than {_MAX_TAKEN} items are taken")
         self.left -= 1

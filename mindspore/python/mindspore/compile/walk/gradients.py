@@ -10,6 +10,7 @@ from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.common._mutable import MUTABLE
 from mindspore.common._tree import flatten, rebuild
+from mindspore.compile.program.borders import program_operation
 from mindspore.compile.values import guards as facts
 from mindspore.compile.values.cells import refuse_changes
 from mindspore.compile.values.values import require_plain
@@ -91,13 +92,14 @@ def record_cell(tracer: Tracer, cell: Any, args: list) -> Any:
 def grad_in_trace(tracer: Tracer, function: Any, args: tuple, kwargs: dict) -> Any:
     """A GradFunction called while tracing."""
     trace = tracer.trace
-    args, sens = function.split_sens(args)
-    weights = function.weight_list()
+    with program_operation:
+        args, sens = function.split_sens(args)
+        weights = function.weight_list()
+        asked = function.wanted(args)
     for w in weights:
         for key in ("_requires_grad", "_gradient_hooks"):
             tracer.guards.item(w.__dict__, key, w.__dict__.get(key, facts.MISSING))
     trained = [w for w in weights if w.requires_grad]
-    asked = function.wanted(args)
     wanted = tuple(i for i in asked if moving(args[i]))  # the others have the gradient 0
     record = tracer.records.pop(id(function.fn), None)
     reused = record is not None and _serves(trace, record, args, wanted, trained)
@@ -119,12 +121,13 @@ def grad_in_trace(tracer: Tracer, function: Any, args: tuple, kwargs: dict) -> A
     of_input = iter(gradients)
     of_argument = {i: [next(of_input) for _ in moving(args[i])] for i in record.wanted}
     of_weight = {id(w): by_input.get(first_weight + k) for k, w in enumerate(record.weights)}
-    return function.arrange(
-        asked,
-        [argument_gradient(args[i], _leaves(args[i], of_argument.get(i))) for i in asked],
-        [weight_gradient(of_weight.get(id(w)), w) for w in weights],
-        value,
-    )
+    with program_operation:
+        return function.arrange(
+            asked,
+            [argument_gradient(args[i], _leaves(args[i], of_argument.get(i))) for i in asked],
+            [weight_gradient(of_weight.get(id(w)), w) for w in weights],
+            value,
+        )
 
 
 def _parameter(trace: _core.Trace, like: Tensor) -> Tensor:
@@ -170,8 +173,8 @@ def _tangents(function: Any, record: Record, value: Any, outputs: list, sens: An
     """One tangent for each output of the graph that has one: given ones, ones, and zeros for what is not differentiated."""
     from mindspore import ops
 
-    differentiated = function.differentiated(value)
-    given = function.tangents(differentiated, sens)
+    with program_operation:
+        given = function.tangents(function.differentiated(value), sens)
     # The differentiated outputs are the first leaves: has_aux takes the first value, otherwise it is all of them.
     result = []
     for i, output in enumerate(outputs):

@@ -7,8 +7,9 @@ import ast
 from typing import Any
 
 from mindspore.compile.decided.parts import FramePart
+from mindspore.compile.program.borders import is_true, of_program, program_operation
 from mindspore.compile.program.errors import Unsupported
-from mindspore.compile.program.failures import is_of_compiler
+from mindspore.compile.program.failures import failed, is_of_compiler, is_of_program
 from mindspore.compile.values.host_values import HostValue
 
 PROTECTED = ("try", "finally", "with")
@@ -49,6 +50,10 @@ class Handlers(FramePart):
         """Whether an item above `base` takes the exception; what follows is then on the stack."""
         if is_of_compiler(error):
             return False
+        if not is_of_program(error):
+            if any(item[0] in PROTECTED for item in self.stack[base:]):
+                raise failed(error) from error
+            return False
         while len(self.stack) > base:
             item = self.stack.pop()
             if item[0] == "finally":
@@ -65,7 +70,9 @@ class Handlers(FramePart):
         original = getattr(error, "_ms_original", error)
         for handler in node.handlers:
             kinds = Exception if handler.type is None else self.eval(handler.type)
-            if isinstance(original, kinds):
+            with program_operation:
+                taken = isinstance(original, kinds)
+            if taken:
                 self.stack.append(("handled", handler.name, error))
                 if handler.name is not None:
                     self.bind(handler.name, original)
@@ -78,7 +85,7 @@ class Handlers(FramePart):
         for item in reversed(self.stack):
             if item[0] == "handled":
                 return item[2]
-        raise RuntimeError("no active exception to raise")
+        raise of_program(RuntimeError("no active exception to raise"))
 
     def refuse_handlers(self, what: str) -> None:
         """A tensor decides about an exception: that must not concern a handler, which works while compiling."""
@@ -112,8 +119,8 @@ class Handlers(FramePart):
         if isinstance(manager, HostValue):
             value = manager.__enter__()
         elif not hasattr(kind, "__enter__") or not hasattr(kind, "__exit__"):
-            raise TypeError(
-                f"'{kind.__name__}' object does not support the context manager protocol"
+            raise of_program(
+                TypeError(f"'{kind.__name__}' object does not support the context manager protocol")
             )
         else:
             value = self.tracer.call(self.tracer.bound(manager, "__enter__"), [], {}, self)
@@ -133,4 +140,4 @@ class Handlers(FramePart):
         result = self.tracer.call(exit_, [error and type(original), original, None], {}, self)
         if self.tracer.is_traced(result):
             raise Unsupported("a tensor decides whether a context manager takes an exception")
-        return error is not None and bool(result)
+        return error is not None and is_true(result)

@@ -10,11 +10,10 @@ from typing import Any
 from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.compile.decided.parts import FramePart
+from mindspore.compile.program.borders import is_true
 from mindspore.compile.program.errors import Unsupported
 from mindspore.compile.values.values import Choice, Undefined, pick
 from mindspore.compile.walk.purity import only_computes
-
-APPLIES_OPERATIONS = True  # of the program: see program/failures.py
 
 # What may be evaluated although Python would not: it neither fails nor has effects.
 _HARMLESS = (
@@ -66,7 +65,7 @@ class Logic(FramePart):
         if isinstance(value, Choice):
             value = tracer.truth(value)
         if not tracer.is_traced(value):
-            return not value
+            return not is_true(value)
         from mindspore import ops
 
         condition = tracer.truth(value)
@@ -78,7 +77,7 @@ class Logic(FramePart):
         """`bool(value)`, of what is known only at run time a number."""
         tracer = self.tracer
         if not tracer.is_undecided(value):
-            return bool(value)
+            return is_true(value)
         condition = tracer.truth(value)
         result = _core.op("Number")(condition)
         tracer.note(result, tracer.facts_when(condition, True), tracer.facts_when(condition, False))
@@ -97,7 +96,7 @@ class Logic(FramePart):
             if self.tracer.is_undecided(value):
                 truth = self.tracer.truth(value)
                 decided = truth if decided is None else self._combine(decided, truth, conjunction)
-            elif bool(value) is not conjunction:
+            elif is_true(value) is not conjunction:
                 return value
         return value if decided is None else decided
 
@@ -141,7 +140,7 @@ class Logic(FramePart):
         for i, operand in enumerate(operands[1:], 1):
             if self.tracer.is_undecided(value):
                 return self._pick_by_tensor(node, value, operands[i:], conjunction)
-            if bool(value) is not conjunction:
+            if is_true(value) is not conjunction:
                 return value
             value = self.eval(operand)
         return value
@@ -193,7 +192,7 @@ class Logic(FramePart):
         if not rest:
             return value
         if not self.tracer.is_undecided(value):
-            return self._chain(node, right, at + 1) if value else value
+            return self._chain(node, right, at + 1) if is_true(value) else value
         harmless = all(map(self._is_harmless, rest))
         return self._pick_other(
             node, value, harmless, lambda: self._chain(node, right, at + 1), True
@@ -231,7 +230,7 @@ class Logic(FramePart):
         """Whether an item is; those behind the first that is are not made. `shared`: others may go on with the iterator."""
         for item in items:
             if not self.tracer.is_undecided(item):
-                if bool(item) is wanted:
+                if is_true(item) is wanted:
                     return wanted
                 continue
             if shared:
@@ -248,7 +247,7 @@ class Logic(FramePart):
     def either(self, a: Any, b: Any) -> Any:
         """`a or b`, both evaluated: of the comparisons of `in`."""
         if not (self.tracer.is_undecided(a) or self.tracer.is_undecided(b)):
-            return a or b
+            return a if is_true(a) else b
         return self._combine(self.tracer.truth(a), self.tracer.truth(b), False)
 
     def decide(self, test: ast.expr) -> bool:
@@ -260,4 +259,4 @@ class Logic(FramePart):
                 "a condition in a comprehension must be known while compiling, but it is a tensor; "
                 "use ops.where or a loop with 'if'"
             )
-        return bool(value)
+        return is_true(value)

@@ -10,6 +10,7 @@ from typing import Any
 
 from mindspore._core import Tensor
 from mindspore.compile.decided.parts import FramePart
+from mindspore.compile.program.borders import is_true, listed, of_program, program_operation
 from mindspore.compile.program.errors import Unsupported
 from mindspore.compile.values.host_values import HostValue, decides
 
@@ -73,7 +74,7 @@ class Matching(FramePart):
     def _require(self, test: Any, found: Found) -> None:
         if self.tracer.is_undecided(test):
             found.conditions.append(self.tracer.truth(test))
-        elif not test:
+        elif not is_true(test):
             raise _Fails
 
     def _fit_MatchValue(self, pattern: ast.MatchValue, subject: Any, found: Found) -> None:
@@ -118,7 +119,7 @@ class Matching(FramePart):
     def _fit_MatchSequence(self, pattern: ast.MatchSequence, subject: Any, found: Found) -> None:
         if not isinstance(subject, Sequence) or isinstance(subject, (str, bytes, bytearray)):
             raise _Fails
-        items, parts = list(self.tracer.iterate(subject)), pattern.patterns
+        items, parts = listed(self.tracer.iterate(subject)), pattern.patterns
         star = next((i for i, p in enumerate(parts) if isinstance(p, ast.MatchStar)), None)
         if star is None:
             if len(items) != len(parts):
@@ -140,17 +141,19 @@ class Matching(FramePart):
         if not isinstance(subject, Mapping):
             raise _Fails
         keys = [self.eval(key) for key in pattern.keys]
-        if any(key not in subject for key in keys):
-            raise _Fails
+        with program_operation:
+            if any(key not in subject for key in keys):
+                raise _Fails
         for key, part in zip(keys, pattern.patterns):
             self._fit(part, self.tracer.get_item(subject, key), found)
         if pattern.rest is not None:
-            found.names[pattern.rest] = {k: subject[k] for k in subject if k not in keys}
+            with program_operation:
+                found.names[pattern.rest] = {k: subject[k] for k in subject if k not in keys}
 
     def _fit_MatchClass(self, pattern: ast.MatchClass, subject: Any, found: Found) -> None:
         kind = self.eval(pattern.cls)
         if not isinstance(kind, type):
-            raise TypeError("called match pattern must be a class")
+            raise of_program(TypeError("called match pattern must be a class"))
         if not self.tracer.call(isinstance, [subject, kind], {}, self):
             raise _Fails
         for name, part in self._named_parts(pattern, kind):
@@ -164,19 +167,21 @@ class Matching(FramePart):
     def _named_parts(self, pattern: ast.MatchClass, kind: type) -> list[tuple[str | None, Any]]:
         """The patterns of attributes; a name of None is the subject itself."""
         parts = pattern.patterns
-        names = list(getattr(kind, "__match_args__", ()))
+        names = listed(getattr(kind, "__match_args__", ()))
         if not hasattr(kind, "__match_args__") and issubclass(kind, _SELF):
             names = [None]
         if len(parts) > len(names):
             plural = "" if len(names) == 1 else "s"
-            raise TypeError(
-                f"{kind.__name__}() accepts {len(names)} positional sub-pattern{plural} ({len(parts)} given)"
+            raise of_program(
+                TypeError(
+                    f"{kind.__name__}() accepts {len(names)} positional sub-pattern{plural} ({len(parts)} given)"
+                )
             )
         named = [*zip(names, parts), *zip(pattern.kwd_attrs, pattern.kwd_patterns)]
         for i, (name, _) in enumerate(named):
             if any(name == other for other, _ in named[:i]):
-                raise TypeError(
-                    f"{kind.__name__}() got multiple sub-patterns for attribute '{name}'"
+                raise of_program(
+                    TypeError(f"{kind.__name__}() got multiple sub-patterns for attribute '{name}'")
                 )
         return named
 

@@ -6,6 +6,7 @@ import ast
 import contextlib
 from typing import TYPE_CHECKING, Any
 
+from mindspore.compile.program.borders import program_operation
 from mindspore.compile.program.source import local_names, stored_names
 from mindspore.compile.walk.generators import Generator, own_nodes
 from mindspore.compile.walk.purity import only_computes
@@ -37,7 +38,8 @@ class Pulled:
                 raise self.failure
             try:
                 self.tracer.check_iterator(self.source)
-                self.items.append(next(self.source))
+                with program_operation:
+                    self.items.append(next(self.source))
             except StopIteration:
                 self.ended = True
             except Exception as error:

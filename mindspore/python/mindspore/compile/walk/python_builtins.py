@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.common import _late
+from mindspore.compile.program.borders import each, is_true, listed, plainly
 from mindspore.compile.program.errors import Inseparable
 from mindspore.compile.values import effects
 from mindspore.compile.values.host_values import HostValue
@@ -23,19 +24,17 @@ from mindspore.ops._custom import FLOATS
 if TYPE_CHECKING:
     from mindspore.compile.walk.tracer import Tracer
 
-APPLIES_OPERATIONS = True  # of the program: see program/failures.py
-
 
 def _range(tracer: Tracer, args: list, kwargs: dict) -> Any:
     if not any(tracer.is_traced(a) for a in args):
-        return range(*args, **kwargs)
+        return plainly(range, args, kwargs)
     start, stop, step = (0, args[0], 1) if len(args) == 1 else (*args, 1)[:3]
     return TracedRange(start, stop, step)
 
 
 def _map(tracer: Tracer, args: list, kwargs: dict) -> Any:
     function, *sequences = args
-    rounds = zip(*(tracer.iterate(s) for s in sequences))
+    rounds = zip(*(each(tracer.iterate(s)) for s in sequences))
     return tracer.taken(tracer.call(function, list(items), {}, None) for items in rounds)
 
 
@@ -43,27 +42,30 @@ def _filter(tracer: Tracer, args: list, kwargs: dict) -> Any:
     function, items = args
     items = tracer.iterate(items)
     return tracer.taken(
-        i for i in items if (i if function is None else tracer.call(function, [i], {}, None))
+        i
+        for i in each(items)
+        if is_true(i if function is None else tracer.call(function, [i], {}, None))
     )
 
 
 def _iter(tracer: Tracer, args: list, kwargs: dict) -> Any:
     if len(args) == 1:
-        return tracer.note_iterator(iter(tracer.iterate(args[0])))
-    return tracer.note_iterator(iter(*args, **kwargs))
+        args = [tracer.iterate(args[0])]
+    return tracer.note_iterator(plainly(iter, args, kwargs))
 
 
 def _next(tracer: Tracer, args: list, kwargs: dict) -> Any:
     if isinstance(args[0], Iterator):
         tracer.check_iterator(args[0])
-    return next(*args, **kwargs)
+    return plainly(next, args, kwargs)
 
 
 def _zip(tracer: Tracer, args: list, kwargs: dict) -> Any:
     rows = None if kwargs else zipped(args)
     if rows is not None:
         return tracer.note_iterator(rows)
-    return lazily(tracer, zip(*(tracer.iterate(a) for a in args), **kwargs), args)
+    parts = [tracer.iterate(a) for a in args]
+    return lazily(tracer, plainly(zip, parts, kwargs), args)
 
 
 def _enumerate(tracer: Tracer, args: list, kwargs: dict) -> Any:
@@ -71,14 +73,19 @@ def _enumerate(tracer: Tracer, args: list, kwargs: dict) -> Any:
     start = args[1] if len(args) == 2 else kwargs.get("start", 0)
     if rows is not None and type(start) is int:
         return tracer.note_iterator(Rows(lambda i: (start + i, rows[i]), len(rows)))
-    return lazily(tracer, enumerate(tracer.iterate(args[0]), *args[1:], **kwargs), args[:1])
+    items = plainly(enumerate, [tracer.iterate(args[0]), *args[1:]], kwargs)
+    return lazily(tracer, items, args[:1])
+
+
+def _has(owner: Any, name: Any) -> bool:
+    return plainly(hasattr, [sample_of(owner), name], {})
 
 
 def _getattr(tracer: Tracer, args: list, kwargs: dict) -> Any:
     owner, name, *default = args
     if isinstance(name, HostValue):
         return name.session.operate(getattr, *args)
-    if default and not hasattr(sample_of(owner), name):
+    if default and not _has(owner, name):
         tracer.note_missing(owner, name)
         return default[0]
     return tracer.get_attribute(owner, name)
@@ -101,7 +108,7 @@ def _hasattr(tracer: Tracer, args: list, kwargs: dict) -> Any:
     owner, name = args
     if isinstance(name, HostValue):
         return name.session.operate(hasattr, *args)
-    if not hasattr(sample_of(owner), name):
+    if not _has(owner, name):
         tracer.note_missing(owner, name)
         return False
     if not isinstance(owner, Tensor) and sample_of(owner) is owner:
@@ -114,15 +121,16 @@ def _extreme(builtin: Callable, better: Callable) -> Callable:
 
     def call(tracer: Tracer, args: list, kwargs: dict) -> Any:
         if len(args) > 1 and "default" in kwargs:
-            return builtin(*args, **kwargs)  # Python refuses it
+            return plainly(builtin, args, kwargs)  # Python refuses it
         first, key = args[0], kwargs.get("key")
         if len(args) == 1 and not kwargs and tracer.is_traced(first) and first.ndim == 1:
             return _extreme_row(first, builtin is max)
-        items = list(tracer.iterate(first)) if len(args) == 1 else args
+        items = listed(tracer.iterate(first)) if len(args) == 1 else args
         keys = items if key is None else [tracer.call(key, [i], {}, None) for i in items]
         if not any(map(tracer.is_undecided, keys)):
-            at = builtin(range(len(items)), key=keys.__getitem__, default=None)
-            return builtin(items, **kwargs) if at is None else items[at]
+            known = {"key": keys.__getitem__, "default": None}
+            at = plainly(builtin, [range(len(items))], known)
+            return plainly(builtin, [items], kwargs) if at is None else items[at]
         pairs = list(zip(items, keys))
         return functools.reduce(lambda a, b: _better(tracer, better, a, b), pairs)[0]
 
@@ -134,7 +142,7 @@ def _better(tracer: Tracer, better: Callable, old: tuple, new: tuple) -> tuple:
 
     wins = tracer.operate(better, new[1], old[1])
     if not tracer.is_undecided(wins):
-        return new if wins else old
+        return new if is_true(wins) else old
     wins = tracer.truth(wins)
     if all(isinstance(v, Tensor) for v in (*old, *new)):
         if all(_core.type_text(a) == _core.type_text(b) for a, b in zip(old, new)):
@@ -162,13 +170,13 @@ def _len(tracer: Tracer, args: list, kwargs: dict) -> Any:
     method = tracer.special_method(args[0], "__len__") if len(args) == 1 else None
     if method is not None:
         return tracer.call(method, [], {}, None)
-    return len(*args, **kwargs)
+    return plainly(len, args, kwargs)
 
 
 def _isinstance(tracer: Tracer, args: list, kwargs: dict) -> Any:
-    result = isinstance(sample_of(args[0]), args[1])
+    result = plainly(isinstance, [sample_of(args[0]), args[1]], {})
     if tracer.aliases.may_be_parameter(args[0]) and not result:
-        if issubclass(_late.parameter_class, args[1]):
+        if plainly(issubclass, [_late.parameter_class, args[1]], {}):
             raise Inseparable("a tensor decides whether this is a Parameter")
     return result
 
@@ -176,24 +184,24 @@ def _isinstance(tracer: Tracer, args: list, kwargs: dict) -> Any:
 def _any(tracer: Tracer, args: list, kwargs: dict) -> Any:
     from mindspore import ops
 
-    items = list(tracer.iterate(args[0]))
+    items = listed(tracer.iterate(args[0]))
     if not any(tracer.is_traced(i) for i in items):
-        return any(items)
+        return plainly(any, [items], {})
     return _core.op("Number")(functools.reduce(ops.logical_or, [tracer.truth(i) for i in items]))
 
 
 def _all(tracer: Tracer, args: list, kwargs: dict) -> Any:
     from mindspore import ops
 
-    items = list(tracer.iterate(args[0]))
+    items = listed(tracer.iterate(args[0]))
     if not any(tracer.is_traced(i) for i in items):
-        return all(items)
+        return plainly(all, [items], {})
     return _core.op("Number")(functools.reduce(ops.logical_and, [tracer.truth(i) for i in items]))
 
 
 def _sequence(kind: type) -> Callable:
     def call(tracer: Tracer, args: list, kwargs: dict) -> Any:
-        return kind(tracer.iterate(args[0])) if args else kind(**kwargs)
+        return plainly(kind, [tracer.iterate(args[0])] if args else [], kwargs)
 
     return call
 
@@ -204,7 +212,7 @@ def _text(builtin: Callable) -> Callable:
     def call(tracer: Tracer, args: list, kwargs: dict) -> Any:
         if tracer.has_traced(args) or effects.is_text(args):
             return effects.Text(builtin, *args)
-        return builtin(*args, **kwargs)
+        return plainly(builtin, args, kwargs)
 
     return call
 
@@ -240,7 +248,7 @@ def _checked(builtin: Callable, special: Callable) -> Callable:
     def call(tracer: Tracer, args: list, kwargs: dict) -> Any:
         if least <= len(args) <= most and (keywords is None or kwargs.keys() <= keywords):
             return special(tracer, args, kwargs)
-        return builtin(*args, **kwargs)
+        return plainly(builtin, args, kwargs)
 
     return call
 

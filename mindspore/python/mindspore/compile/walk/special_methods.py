@@ -12,6 +12,7 @@ from typing import Any
 
 from mindspore._core import Tensor
 from mindspore.compile.decided.parts import TracerPart
+from mindspore.compile.program.borders import listed, program_operation
 from mindspore.compile.values.foreign import is_standard
 from mindspore.compile.values.host_values import HostValue
 from mindspore.compile.values.stand_ins import sample_of
@@ -79,7 +80,10 @@ class SpecialMethods(TracerPart):
     def operate_on(self, operation: Callable, value: Any) -> Any:
         """A unary operator."""
         method = self.special_method(value, UNARY_METHODS[operation])
-        return operation(value) if method is None else self.call(method, [], {}, None)
+        if method is not None:
+            return self.call(method, [], {}, None)
+        with program_operation:
+            return operation(value)
 
     def augment(self, operation: type[ast.operator], old: Any, value: Any) -> Any:
         """What `old += value` changes in place; NotImplemented for values that do not change."""
@@ -96,6 +100,7 @@ class SpecialMethods(TracerPart):
         if type(old) in _CONTAINERS and hasattr(old, f"__i{name}__"):
             self.check_mutable(old)
             if operation is ast.Add:
-                value = list(self.iterate(value)) if isinstance(old, (list, deque)) else value
-            return getattr(operator, f"i{name}")(old, value)
+                value = listed(self.iterate(value)) if isinstance(old, (list, deque)) else value
+            with program_operation:
+                return getattr(operator, f"i{name}")(old, value)
         return NotImplemented

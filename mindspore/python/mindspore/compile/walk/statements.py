@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import importlib
 import itertools
 import types
 from collections import deque
@@ -14,6 +15,7 @@ from typing import Any
 from mindspore._core import Tensor
 from mindspore.compile.decided.exits import BREAK, CONTINUE
 from mindspore.compile.decided.parts import FramePart
+from mindspore.compile.program.borders import each, is_true, of_program, program_operation, read
 from mindspore.compile.program.errors import Unsupported
 from mindspore.compile.program.source import stored_names
 from mindspore.compile.values.effects import is_text
@@ -22,8 +24,6 @@ from mindspore.compile.values.values import Undefined
 from mindspore.compile.walk.generators import Generator, Lazy, Rows, rows_of
 from mindspore.compile.walk.pulled import Pulled
 from mindspore.compile.walk.purity import only_computes
-
-APPLIES_OPERATIONS = True  # of the program: see program/failures.py
 
 _MAX_UNROLLED = 100_000
 _FEW_ROUNDS = 64
@@ -74,7 +74,12 @@ class Statements(FramePart):
             self.push(node.orelse)
             return
         self.stack.append(("for", node, items, index + 1))
-        self.assign(node.target, items[index])
+        try:
+            item = items[index]
+        except Exception as error:  # of a tensor's items
+            of_program(error)
+            raise
+        self.assign(node.target, item)
         self.push(node.body)
 
     def _step_while(self, node: ast.While, rounds: int) -> Any:
@@ -85,7 +90,7 @@ class Statements(FramePart):
         self.at(node)
         if self.tracer.is_undecided(test) or (rounds and self._is_left_by_tensor(node)):
             return self.tensor_while(node)
-        if not test:
+        if not is_true(test):
             self.push(node.orelse)
             return None
         if rounds > _MAX_UNROLLED:
@@ -164,14 +169,17 @@ class Statements(FramePart):
                 self.tracer.call(method, [self.eval(target.slice)], {}, self)
                 return
             self.tracer.check_mutable(owner)
-            del owner[self.eval(target.slice)]
+            key = self.eval(target.slice)
+            with program_operation:
+                del owner[key]
         elif isinstance(target, ast.Attribute):
             owner = self.eval(target.value)
             if id(owner) not in self.tracer.made:
                 raise Unsupported(
                     "a compiled function cannot delete attributes of objects that it did not make"
                 )
-            delattr(owner, target.attr)
+            with program_operation:
+                delattr(owner, target.attr)
 
     def _run_Global(self, node: ast.Global) -> None:
         self.outer_names.update(dict.fromkeys(node.names, "global"))
@@ -187,20 +195,18 @@ class Statements(FramePart):
 
     def _run_Import(self, node: ast.Import) -> None:
         for alias in node.names:
-            module = __import__(alias.name)
-            self.bind(
-                alias.asname or alias.name.split(".")[0],
-                __import__("importlib").import_module(alias.name) if alias.asname else module,
-            )
+            with program_operation:
+                module = __import__(alias.name)
+                if alias.asname:
+                    module = importlib.import_module(alias.name)
+            self.bind(alias.asname or alias.name.split(".")[0], module)
 
     def _run_ImportFrom(self, node: ast.ImportFrom) -> None:
-        import importlib
-
-        module = importlib.import_module(
-            "." * node.level + (node.module or ""), self.globals.get("__package__")
-        )
+        name, package = "." * node.level + (node.module or ""), self.globals.get("__package__")
+        with program_operation:
+            module = importlib.import_module(name, package)
         for alias in node.names:
-            self.bind(alias.asname or alias.name, getattr(module, alias.name))
+            self.bind(alias.asname or alias.name, read(module, alias.name))
 
     def _run_Assert(self, node: ast.Assert) -> None:
         if not __debug__:  # python -O
@@ -209,7 +215,7 @@ class Statements(FramePart):
         self.at(node)
         if self.tracer.is_undecided(value):
             self.tensor_assert(value, lambda: self._fail(node))
-        elif not value:
+        elif not is_true(value):
             self._fail(node)
 
     def _fail(self, node: ast.Assert) -> None:
@@ -229,9 +235,10 @@ class Statements(FramePart):
         if isinstance(error, type):
             error = self.tracer.call(error, [], {}, self)
         if not isinstance(error, BaseException):
-            raise TypeError("exceptions must derive from BaseException")
+            raise of_program(TypeError("exceptions must derive from BaseException"))
         if node.cause is not None:
-            error.__cause__ = cause() if isinstance(cause, type) else cause
+            with program_operation:
+                error.__cause__ = cause() if isinstance(cause, type) else cause
         if not self.tracer.arms and (is_text(error.args) or self.tracer.has_traced(error.args)):
             raise Unsupported(
                 "an exception whose text holds values of tensors is raised on every way"
@@ -258,7 +265,7 @@ class Statements(FramePart):
         self.at(node)
         if self.tracer.is_undecided(test):
             return self.tensor_if(node, test)
-        self.push(node.body if test else node.orelse)
+        self.push(node.body if is_true(test) else node.orelse)
         return None
 
     def _run_For(self, node: ast.For) -> Any:
@@ -287,7 +294,7 @@ class Statements(FramePart):
         if rows is not None:
             items = rows
         else:
-            items = Items(itertools.islice(self.tracer.iterate(iterable), _MAX_UNROLLED + 1))
+            items = Items(itertools.islice(each(self.tracer.iterate(iterable)), _MAX_UNROLLED + 1))
             items.sources = [(c, list(c)) for c in self._containers(node.iter, iterable)]
         if len(items) > _MAX_UNROLLED:
             raise Unsupported(

@@ -14,13 +14,12 @@ from mindspore._core import Tensor
 from mindspore.common import _late
 from mindspore.compile.decided.choices import is_sequence
 from mindspore.compile.decided.parts import TracerPart
+from mindspore.compile.program.borders import of_program, program_operation, serves
 from mindspore.compile.program.errors import Inseparable, Unsupported
 from mindspore.compile.values import guards as facts
 from mindspore.compile.values.cells import TensorCells
 from mindspore.compile.values.host_values import HostValue, decides, has_host
 from mindspore.compile.values.values import Choice
-
-APPLIES_OPERATIONS = True  # of the program: see program/failures.py
 
 
 class Subscripts(TracerPart):
@@ -61,28 +60,35 @@ class Subscripts(TracerPart):
                 key[at], lambda k: self.set_item(owner, (*key[:at], k, *key[at + 1 :]), value)
             )
         if isinstance(owner, Tensor):
-            return owner._write(self._updated(owner, key, value))
+            updated = self._updated(owner, key, value)
+            with program_operation:
+                return owner._write(updated)
         method = self.special_method(owner, "__setitem__")
         if method is not None:
             self.call(method, [key, value], {}, None)
             return owner
         self.check_mutable(owner)
-        owner[key] = value
+        with program_operation:
+            owner[key] = value
         return owner
 
+    @serves
     def replace(self, parameter: Tensor, value: Tensor) -> None:
         """A Parameter is given another value, as `set_data` does: views of it keep what they show."""
         self.aliases.check_change(parameter)
         if any(view.is_symbolic for view in _core.views_of(parameter)):
             raise Inseparable("a Parameter is given another value while a view of it is in use")
         self.replaced.append(parameter)
-        self.trace.set_parameter(parameter, value)
+        with program_operation:
+            self.trace.set_parameter(parameter, value)
 
+    @serves
     def write(self, owner: Tensor, value: Tensor) -> None:
         """A tensor that is no view is given another value where it stands: what `Tensor._write` comes to."""
         self.aliases.check_change(owner)
         if isinstance(owner, _late.parameter_class):
-            self.trace.set_parameter(owner, value)
+            with program_operation:
+                self.trace.set_parameter(owner, value)
             return
         if id(owner) in self.lifted:
             raise Inseparable(
@@ -106,7 +112,8 @@ class Subscripts(TracerPart):
         if self.session is not None and has_host((key, value)):
             return self.session.call(decides(), index_update, [owner, key, value], {}, True)
         try:
-            return index_update(owner, key, value)
+            with program_operation:
+                return index_update(owner, key, value)
         except Unsupported as reason:  # a mask or a bound: where the values go depends on values
             if self.session is None:
                 raise
@@ -136,17 +143,23 @@ class Subscripts(TracerPart):
                 return self.call(method, [owner, key], {}, None)
         if isinstance(owner, dict) and isinstance(key, HostValue):  # one without a hash so far
             return key.session.operate(operator.getitem, owner, key)
-        if isinstance(owner, collections.defaultdict) and key not in owner:
-            self.check_mutable(owner)
+        if isinstance(owner, collections.defaultdict):
+            with program_operation:
+                missing = key not in owner
+            if missing:
+                self.check_mutable(owner)
         try:
             item = owner[key]
-            if not isinstance(owner, Tensor):
-                return self.fact(item)
-            return self.aliases.note_row(item, owner) if _counts(owner, key) else item
         except Unsupported as reason:  # a mask, a bound: the size of the result depends on values
             if self.session is None or not isinstance(owner, Tensor):
                 raise
             return self.session.call(reason, operator.getitem, [owner, key], {}, True)
+        except Exception as error:
+            of_program(error)
+            raise
+        if not isinstance(owner, Tensor):
+            return self.fact(item)
+        return self.aliases.note_row(item, owner) if _counts(owner, key) else item
 
 
 def _counts(owner: Any, key: Any) -> bool:

@@ -17,6 +17,12 @@ from mindspore.compile.decided.aliases import Aliases
 from mindspore.compile.decided.choices import Choices
 from mindspore.compile.decided.given import Given
 from mindspore.compile.decided.recursion import Recursion
+from mindspore.compile.program.borders import (
+    is_true,
+    listed,
+    of_program,
+    program_operation,
+)
 from mindspore.compile.program.errors import (
     Place,
     Unsupported,
@@ -41,8 +47,6 @@ from mindspore.compile.walk.subscripts import Subscripts
 
 if TYPE_CHECKING:
     from mindspore.compile.versions.breaks import Session
-
-APPLIES_OPERATIONS = True  # of the program: see program/failures.py
 
 
 class _Threads(threading.local):
@@ -185,13 +189,15 @@ class Tracer(Calls, Attributes, Subscripts, Choices, Recursion, Iterators, Speci
         from mindspore import ops
 
         if isinstance(value, Choice):
-            value = self.split(value, lambda v: self.truth(v) if self.is_traced(v) else bool(v))
+            value = self.split(value, lambda v: self.truth(v) if self.is_traced(v) else is_true(v))
         if not isinstance(value, Tensor):
-            return Tensor(bool(value))
+            return Tensor(is_true(value))
         if value.size != 1:
-            raise ValueError(
-                f"For 'Tensor', a condition must have exactly one element, but got shape {list(value.shape)}. Use ops.any "
-                "or ops.all."
+            raise of_program(
+                ValueError(
+                    f"For 'Tensor', a condition must have exactly one element, but got shape {list(value.shape)}. Use ops.any "
+                    "or ops.all."
+                )
             )
         if value.dtype is not _core.bool:
             value = ops.not_equal(value, 0)
@@ -222,7 +228,7 @@ class Tracer(Calls, Attributes, Subscripts, Choices, Recursion, Iterators, Speci
         if hasattr(builtins, name):
             return getattr(builtins, name)
         self.guards.item(vars(builtins), name, facts.MISSING)
-        raise NameError(f"name '{name}' is not defined", name=name)
+        raise of_program(NameError(f"name '{name}' is not defined", name=name))
 
     def read_cell(self, name: str, cell: types.CellType) -> Any:
         """A variable of a function around the program's, which becomes a fact."""
@@ -230,18 +236,21 @@ class Tracer(Calls, Attributes, Subscripts, Choices, Recursion, Iterators, Speci
             value = cell.cell_contents
         except ValueError:
             self.guards.closure(cell, facts.MISSING)
-            raise NameError(f"free variable '{name}' has no value yet") from None
+            raise of_program(NameError(f"free variable '{name}' has no value yet")) from None
         self.guards.closure(cell, value)
         return self.fact(value)
 
     def iterate(self, value: Any) -> Any:
         """The items of an iterable that is known while compiling."""
         if isinstance(value, Choice):
-            value = self.split(value, lambda v: list(self.iterate(v)))
+            value = self.split(value, lambda v: listed(self.iterate(v)))
         if isinstance(value, Tensor):
             if value.ndim == 0:
-                raise TypeError("iteration needs at least one dimension, but got a 0-d tensor")
-            return [value[i] for i in range(value.shape[0])]
+                raise of_program(
+                    TypeError("iteration needs at least one dimension, but got a 0-d tensor")
+                )
+            with program_operation:
+                return [value[i] for i in range(value.shape[0])]
         if isinstance(value, _late.cell_class):
             self.guards.children(value._cells)
         if isinstance(value, TracedRange):
@@ -281,13 +290,17 @@ class Tracer(Calls, Attributes, Subscripts, Choices, Recursion, Iterators, Speci
             if self.session is None:
                 raise
             return self.session.call(reason, operation, [a, b], {}, True)
-        except TypeError:
+        except TypeError as error:
             x, y = self.as_choice(a), self.as_choice(b)
             if x is a and y is b:
                 if not is_unknown((a, b)):
+                    of_program(error)
                     raise
                 return self._operate_later(operation, a, b)
             return self.operate(operation, x, y)
+        except Exception as error:
+            of_program(error)
+            raise
 
     def _operate_later(self, operation: Callable, a: Any, b: Any) -> Any:
         """An operator that numbers and strings have, and the tensors that stand for them have not."""
