@@ -8,6 +8,7 @@ import pytest
 
 import mindspore as ms
 from mindspore import Tensor, communication, nn, ops
+from mindspore.common import _groups
 from mindspore.communication import comm_func
 
 X = np.arange(6, dtype=np.float32).reshape(2, 3)
@@ -69,7 +70,7 @@ def test_parts_of_given_lengths():
     flat = Tensor(X.reshape(-1))
     assert ops.AlltoAllV()(flat, [6], [6]).shape == (6,)
     assert ops.AllGatherV()(flat, [6]).shape == (6,)
-    with pytest.raises(ValueError, match=r"For 'AlltoAllV', the counts must be \[6\]"):
+    with pytest.raises(ValueError, match=r"For 'AlltoAllV', the counts must add up to 6"):
         ops.AlltoAllV()(flat, [5], [6])
 
 
@@ -111,7 +112,7 @@ def test_functions_that_write():
     handle = ops.all_reduce(out, async_op=True)
     handle.wait()
     np.testing.assert_array_equal(out.asnumpy(), X)
-    with pytest.raises(ValueError, match="must have the shape and dtype of the input"):
+    with pytest.raises(ValueError, match="must have the shape and dtype of what comes"):
         ops.scatter_tensor(ops.zeros((3,)), Tensor(X))
     found = [None]
     ops.all_gather_object(found, {"a": 1})
@@ -150,11 +151,12 @@ def test_groups():
         communication.create_group("other", "0")
 
 
-@pytest.mark.parametrize("variable", ["RANK_SIZE", "OMPI_COMM_WORLD_SIZE"])
-def test_several_processes_are_refused(monkeypatch, variable):
-    monkeypatch.setenv(variable, "8")
+def test_several_processes_need_a_launcher(monkeypatch):
+    monkeypatch.setattr(_groups, "joined", False)
+    monkeypatch.setenv("RANK_SIZE", "8")
+    monkeypatch.setenv("RANK_ID", "3")
     for start in (communication.init, ops.init_process_group):
-        with pytest.raises(RuntimeError, match="the environment asks for 8"):
+        with pytest.raises(RuntimeError, match=r"started by msrun.*asks for 8 of them"):
             start()
 
 

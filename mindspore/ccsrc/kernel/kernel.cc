@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/mutex.h"
+#include "kernel/collectives.h"
 #include "kernel/host_call.h"
 #include "kernel/refusal.h"
 
@@ -97,6 +98,9 @@ Stream& Backend::stream() const {
   return *host;
 }
 
+std::unique_ptr<Transport> Backend::NewTransport(const std::string&, bool) const {
+  Throw(ErrorKind::kRuntime, "For 'init', processes cannot train together on {}.", name());
+}
 std::unique_ptr<Stream> Backend::NewStream() const {
   MS_ASSERT(memory_.on_host());
   return NewHostStream();

@@ -117,6 +117,7 @@ class KernelTable {
 };
 
 struct Layouts;
+class Transport;
 
 // A device that computes on the host needs kernels alone.
 class Backend {
@@ -131,6 +132,9 @@ class Backend {
   // The stream of all work that names no other, which the memory follows too.
   virtual Stream& stream() const;
   virtual std::unique_ptr<Stream> NewStream() const;
+  // Brings this process together with others, by the engine in a library. `windows`: those of one
+  // host may share memory. RuntimeError if not said otherwise.
+  virtual std::unique_ptr<Transport> NewTransport(const std::string& library, bool windows) const;
 
  private:
   Memory& memory_;

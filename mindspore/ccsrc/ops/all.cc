@@ -37,6 +37,7 @@ void DefineAllOps(OpRegistry& ops) {
   DefineUpdateGroup(ops);
   DefineAttention(ops);
   DefineRecurrent(ops);
+  DefineComm(ops);
 }
 
 }  // namespace ms

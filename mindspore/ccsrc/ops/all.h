@@ -36,6 +36,7 @@ void DefineFused(OpRegistry& ops);
 void DefineUpdateGroup(OpRegistry& ops);
 void DefineAttention(OpRegistry& ops);
 void DefineRecurrent(OpRegistry& ops);
+void DefineComm(OpRegistry& ops);
 
 void DefineAllOps(OpRegistry& ops);
 

@@ -38,6 +38,7 @@ _fast = os.environ.get("MS_FUSION") != "0"  # see fast()
 
 _PARALLEL_PATHS = ("strategy_ckpt_load_file", "strategy_ckpt_save_file", "group_ckpt_save_file")
 _parallel = dict(_settings.PARALLEL)
+_joined: dict[str, int] = {}  # defaults of these, once processes have come together
 
 
 def _unknown(function: str, name: str, known: dict) -> ValueError:
@@ -315,7 +316,15 @@ def get_auto_parallel_context(attr_key: str):
 def reset_auto_parallel_context() -> None:
     """Back to the defaults of parallel training."""
     _parallel.clear()
-    _parallel.update(_settings.PARALLEL)
+    _parallel.update(_settings.PARALLEL | _joined)
+
+
+def _note_processes(rank: int, size: int) -> None:
+    """Takes the place among the processes that train together as the default of what asks for it."""
+    for name, value in (("global_rank", rank), ("device_num", size)):
+        if _parallel[name] == _settings.PARALLEL[name]:
+            _parallel[name] = value
+        _joined[name] = value
 
 
 def set_ps_context(**kwargs) -> None:

@@ -1,5 +1,6 @@
 #include "backends/cpu/cpu.h"
 
+#include "backends/cpu/collectives/mpi_transport.h"
 #include "backends/cpu/isa.h"
 #include "backends/cpu/kernels/fused.h"
 #include "backends/cpu/kernels/generated.h"
@@ -26,7 +27,7 @@ class CpuBackend : public Backend {
           AddUnfold,      AddNorm,    AddSoftmax,   AddLoss,      AddArray,    AddIndexing,
           AddRandom,      AddOptim,   AddAttention, AddRecurrent, AddNumbers,  AddInteger,
           AddFused,       AddSpecial, AddSearch,    AddCtc,       AddFactor,   AddResample,
-          AddGrid,        AddBoxes,   AddFft,       AddDistance}) {
+          AddGrid,        AddBoxes,   AddFft,       AddDistance,  AddComm}) {
       add(table_);
     }
     table_.For("UpdateGroup").Try("ranges", [this](const KernelRequest& request) {
@@ -36,6 +37,9 @@ class CpuBackend : public Backend {
   std::string_view name() const override { return kHostDevice; }
   const KernelTable& kernels() const override { return table_; }
   const Layouts& layouts() const override { return layouts_; }
+  std::unique_ptr<Transport> NewTransport(const std::string& library, bool windows) const override {
+    return StartMpi(library, windows);
+  }
 
  private:
   KernelTable table_;

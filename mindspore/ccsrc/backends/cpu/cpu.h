@@ -39,5 +39,6 @@ void AddSpecial(KernelTable& table);
 void AddSearch(KernelTable& table);
 void AddCtc(KernelTable& table);
 void AddFft(KernelTable& table);
+void AddComm(KernelTable& table);
 
 }  // namespace ms::cpu

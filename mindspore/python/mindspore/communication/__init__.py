@@ -1,5 +1,5 @@
-"""The group of processes that train together. This build runs on one device: the group is this process alone, so scripts written
-for several devices run here too, and asking for more is a clear error."""
+"""The group of processes that train together: those that `msrun`, `mpirun` or `srun` have started. A script that nobody started
+several times is a group of its own, so what is written for several devices runs alone, too."""
 
 from __future__ import annotations
 
@@ -23,10 +23,14 @@ class GlobalComm:
 
 
 def init(backend_name: str | None = None) -> None:
-    """Joins the world group, which is this process."""
+    """Joins the world group: waits for the processes that were started together.
+
+    Args:
+        backend_name: "mpi", or the name by which other devices know their transport; the device decides.
+    """
     if backend_name is not None and backend_name not in _BACKENDS:
         raise ValueError(
-            f"For 'init', 'backend_name' must be 'hccl', 'nccl' or 'mccl', but got {backend_name!r}."
+            f"For 'init', 'backend_name' must be one of {list(_BACKENDS)}, but got {backend_name!r}."
         )
     _groups.join("init")
     if backend_name is not None:
@@ -43,23 +47,23 @@ def release() -> None:
 
 
 def get_rank(group: str = GROUP) -> int:
-    """The number of this process in the group: 0."""
-    return _groups.ranks_of(group, "get_rank").index(_groups.RANK)
+    """The number of this process in the group."""
+    return _groups.member(group, "get_rank").rank
 
 
 def get_group_size(group: str = GROUP) -> int:
-    """The number of processes in the group: 1."""
+    """The number of processes in the group."""
     return len(_groups.ranks_of(group, "get_group_size"))
 
 
 def get_local_rank(group: str = GROUP) -> int:
-    """The number of this process on its machine: 0."""
-    return _groups.ranks_of(group, "get_local_rank").index(_groups.RANK)
+    """The number of this process among those of the group on its machine."""
+    return _groups.local_ranks(group, "get_local_rank")[0]
 
 
 def get_local_rank_size(group: str = GROUP) -> int:
-    """The number of processes on this machine: 1."""
-    return len(_groups.ranks_of(group, "get_local_rank_size"))
+    """The number of processes of the group on this machine."""
+    return _groups.local_ranks(group, "get_local_rank_size")[1]
 
 
 def get_world_rank_from_group_rank(group: str, group_rank_id: int) -> int:
@@ -93,7 +97,13 @@ def get_comm_name(group: str = GROUP) -> str:
 
 
 def create_group(group: str, rank_ids: list[int], options: Any = None) -> None:
-    """Makes a group of processes of the world."""
+    """Makes a group of processes of the world; all of its members call it.
+
+    Args:
+        group: its name.
+        rank_ids: the members, by their numbers in the world.
+        options: accepted for scripts that tune a transport.
+    """
     del options
     _groups.make(group, rank_ids)
 

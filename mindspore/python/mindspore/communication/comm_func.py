@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from mindspore import Tensor
+from mindspore.common import _groups
 from mindspore.communication import GROUP
 from mindspore.ops._collectives import CLASSES
 from mindspore.ops.function.communication_func import (
@@ -76,14 +77,9 @@ def all_to_all_with_output_shape(
 ) -> tuple[tuple[Tensor, ...], CommHandle | None]:
     """Sends a tensor to each process; those that come, and a handle if asked for."""
     shapes = [tuple(s.shape) if isinstance(s, Tensor) else tuple(s) for s in output_shape_list]
-    exchange = CLASSES["NeighborExchange"](
-        [0] * len(shapes),
-        [0] * len(shapes),
-        shapes,
-        [tuple(x.shape) for x in input_tensor_list],
-        None,
-        group or GROUP,
-    )
+    members = list(range(_groups.member(group, "all_to_all_with_output_shape").size))
+    given = [tuple(x.shape) for x in input_tensor_list]
+    exchange = CLASSES["NeighborExchange"](members, members, shapes, given, None, group or GROUP)
     return exchange(tuple(input_tensor_list)), _handle(async_op)
 
 

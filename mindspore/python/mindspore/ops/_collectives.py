@@ -1,5 +1,4 @@
-"""What the processes of a group do together, as primitives. A group is one process, this one: then each of them is the identity, on
-tensors of the shape that its documentation gives for one process, and there is nobody to send to. The checks are those of any group."""
+"""What the processes of a group do together, as primitives. Groups and their members are known where a primitive is made."""
 
 from __future__ import annotations
 
@@ -8,7 +7,7 @@ from typing import Any
 
 from mindspore._core import Tensor
 from mindspore.common import _groups
-from mindspore.ops._bind import raw
+from mindspore.ops import _exchange
 from mindspore.ops.primitive import PythonPrimitive
 
 _GROUP = ("group", _groups.WORLD, True)
@@ -50,7 +49,7 @@ class Collective(PythonPrimitive):
 
     def _bind(self) -> None:
         super()._bind()
-        _groups.ranks_of(self.group, self.name)
+        self.at = _groups.member(self.group, self.name)
         if "op" in self.attrs:
             check_op(self.name, self.attrs["op"])
         for rank in self._ranks:
@@ -59,63 +58,135 @@ class Collective(PythonPrimitive):
     @property
     def rank_size(self) -> int:
         """How many processes the group has."""
-        return len(_groups.ranks_of(self.group, self.name))
+        return self.at.size
 
 
-def _copied(self: Any, input_x: Tensor) -> Tensor:
-    return raw("Identity")(input_x)
+def _all_reduce(self: Any, input_x: Tensor) -> Tensor:
+    return _exchange.all_reduce(input_x, self.op, self.at)
 
 
-def _each_copied(self: Any, input_x: Sequence[Tensor]) -> tuple:
-    return tuple(raw("Identity")(x) for x in input_x)
+def _all_gather(self: Any, input_x: Tensor) -> Tensor:
+    return _exchange.all_gather(input_x, self.at)
 
 
-def _split_copied(self: Any, input_x: Tensor, sizes: Any) -> Tensor:
-    _check_sizes(self.name, "the split sizes", sizes, input_x.shape[0] if input_x.ndim else 1)
-    return raw("Identity")(input_x)
+def _reduce_scatter(self: Any, input_x: Tensor) -> Tensor:
+    return _exchange.reduce_scatter(input_x, self.op, self.at)
 
 
-def _counts_copied(self: Any, input_x: Tensor, counts: Any) -> Tensor:
-    _check_sizes(self.name, "the counts", counts, input_x.size // self.block_size)
-    return raw("Identity")(input_x)
+def _broadcast(self: Any, input_x: Sequence[Tensor]) -> tuple:
+    return tuple([_exchange.broadcast(x, self.root_rank, self.at) for x in input_x])
 
 
-def _both_copied(self: Any, input_x: Tensor, send_numel_list: Any, recv_numel_list: Any) -> Tensor:
-    for counts in (send_numel_list, recv_numel_list):
-        _check_sizes(self.name, "the counts", counts, input_x.size // self.block_size)
-    return raw("Identity")(input_x)
+def _reduce(self: Any, input_x: Tensor) -> Tensor:
+    return _exchange.reduce(input_x, self.dest_rank, self.op, self.at)
 
 
-def _check_sizes(name: str, what: str, sizes: Any, size: int) -> None:
-    """Of one process, the only part is the whole."""
-    numbers = sizes.asnumpy().reshape(-1).tolist() if isinstance(sizes, Tensor) else sizes
-    while isinstance(numbers, (tuple, list)) and len(numbers) == 1:
-        numbers = numbers[0]
-    if numbers != size:
+def _gather(self: Any, input_x: Tensor) -> Tensor:
+    return _exchange.gather(input_x, self.dest_rank, self.at)
+
+
+def _scatter(self: Any, input_x: Tensor) -> Tensor:
+    return _exchange.scatter(input_x, self.src_rank, self.at)
+
+
+def _all_gather_rows(self: Any, input_x: Tensor, output_split_sizes: Any) -> Tensor:
+    rows = _numbers(self.name, "output_split_sizes", output_split_sizes, self.at.size)
+    mine = input_x.shape[0] if input_x.ndim else 1
+    if rows[self.at.rank] != mine:
         raise ValueError(
-            f"For '{name}', {what} must be [{size}] in a group of one process, but got {sizes}."
+            f"For '{self.name}', 'output_split_sizes' must have {mine}, the length of 'input_x', for this process, but got {rows}."
+        )
+    return _exchange.all_gather(input_x, self.at, rows)
+
+
+def _reduce_scatter_rows(self: Any, input_x: Tensor, input_split_sizes: Any) -> Tensor:
+    rows = _numbers(self.name, "input_split_sizes", input_split_sizes, self.at.size)
+    _check_sum(self.name, "input_split_sizes", rows, input_x.shape[0] if input_x.ndim else 1)
+    return _exchange.reduce_scatter(input_x, self.op, self.at, rows)
+
+
+def _exchanged(self: Any, input_x: Tensor, send_numel_list: Any, recv_numel_list: Any) -> Tensor:
+    sends = _numbers(self.name, "send_numel_list", send_numel_list, self.at.size)
+    receives = _numbers(self.name, "recv_numel_list", recv_numel_list, self.at.size)
+    return _in_blocks(self, input_x, sends, receives)
+
+
+def _exchanged_by_matrix(self: Any, input_x: Tensor, send_count_matrix: Any) -> Tensor:
+    size, rank = self.at.size, self.at.rank
+    counts = _numbers(self.name, "send_count_matrix", send_count_matrix, size * size)
+    row, column = counts[rank * size : (rank + 1) * size], counts[rank::size]
+    return _in_blocks(self, input_x, *((column, row) if self.transpose else (row, column)))
+
+
+def _in_blocks(self: Any, x: Tensor, sends: list[int], receives: list[int]) -> Tensor:
+    sends = [n * self.block_size for n in sends]
+    receives = [n * self.block_size for n in receives]
+    _check_sum(self.name, "the counts", sends, x.size)
+    if self.at.size == 1:
+        _check_sum(self.name, "the counts", receives, x.size)
+    return _exchange.exchange(x.reshape(-1), sends, receives, self.at)
+
+
+def _numbers(name: str, what: str, counts: Any, size: int) -> list[int]:
+    """Counts, one for each process."""
+    counts = counts.asnumpy() if isinstance(counts, Tensor) else counts
+    numbers = [int(n) for n in _flat(counts)]
+    if len(numbers) != size or min(numbers) < 0:
+        raise ValueError(
+            f"For '{name}', '{what}' must be {size} numbers of at least 0, but got {counts}."
+        )
+    return numbers
+
+
+def _flat(counts: Any) -> list:
+    if hasattr(counts, "reshape"):
+        return counts.reshape(-1).tolist()
+    if isinstance(counts, (tuple, list)):
+        return [n for part in counts for n in _flat(part)]
+    return [counts]
+
+
+def _check_sum(name: str, what: str, counts: Sequence[int], size: int) -> None:
+    if sum(counts) != size:
+        raise ValueError(
+            f"For '{name}', {what} must add up to {size}, the size of 'input_x', but got {list(counts)}."
         )
 
 
-def _exchanged(self: Any, input_x: Sequence[Tensor]) -> tuple:
-    """What this process sends to itself arrives in the order in which it is sent."""
+def _to_neighbours(self: Any, input_x: Sequence[Tensor]) -> tuple:
     for which in ("send", "recv"):
         ranks, shapes = getattr(self, f"{which}_rank_ids"), getattr(self, f"{which}_shapes")
         for rank in ranks:
             _groups.rank_in(self.group, rank, self.name, f"{which}_rank_ids")
-        shapes = [tuple(shape) for shape in shapes]
-        if len(ranks) != len(input_x) or shapes != [tuple(x.shape) for x in input_x]:
+        if len(ranks) != len(shapes):
             raise ValueError(
-                f"For '{self.name}', '{which}_shapes' must be those of the {len(input_x)} inputs in a group of one process, "
-                f"but got {shapes} for the ranks {list(ranks)}."
+                f"For '{self.name}', '{which}_shapes' must be one for each of '{which}_rank_ids', {len(ranks)}, but got "
+                f"{len(shapes)}."
             )
-    return _each_copied(self, input_x)
+    given = [tuple(x.shape) for x in input_x]
+    if [tuple(shape) for shape in self.send_shapes] != given:
+        raise ValueError(
+            f"For '{self.name}', 'send_shapes' must be those of the {len(given)} inputs, {given}, but got {self.send_shapes}."
+        )
+    if self.at.size == 1 and [tuple(shape) for shape in self.recv_shapes] != given:
+        raise ValueError(
+            f"For '{self.name}', 'recv_shapes' must be those of the {len(given)} inputs in a group of one process, but got "
+            f"{self.recv_shapes}."
+        )
+    return _exchange.to_neighbours(
+        input_x, self.send_rank_ids, self.recv_rank_ids, self.recv_shapes, self.at
+    )
 
 
-def _halo_copied(self: Any, input_x: Tensor) -> Tensor:
+def _halo(self: Any, input_x: Tensor) -> Tensor:
     if any(rank != -1 for rank in (*self.send_rank_ids, *self.recv_rank_ids)):
-        raise alone(self.name)
-    return raw("Identity")(input_x)
+        if self.at.size == 1:
+            raise alone(self.name)
+        raise NotImplementedError(
+            f"For '{self.name}', the neighbours must be -1, but got {self.send_rank_ids} and {self.recv_rank_ids}; NeighborExchange "
+            "sends whole tensors."
+        )
+    return _exchange.all_reduce(input_x, "sum", _groups.Member(self.group, 1, 0))
 
 
 def _transposed(self: Any, input_x: Tensor) -> Tensor:
@@ -128,44 +199,86 @@ def _transposed(self: Any, input_x: Tensor) -> Tensor:
             raise ValueError(
                 f"For '{self.name}', the dimensions must be in [{-input_x.ndim}, {input_x.ndim}), but got {axis}."
             )
-    return raw("Identity")(input_x)
+    return _exchange.transpose(input_x, self.split_dim, self.concat_dim, self.at)
 
 
-def _nothing(self: Any) -> tuple:
+def _barrier(self: Any) -> tuple:
+    _exchange.barrier(self.at)
     return ()
 
 
-def _refused(self: Any, *inputs: Any) -> Any:
-    raise alone(self.name)
+def _other(self: Any, rank: int, what: str) -> int:
+    if self.at.size == 1:
+        raise alone(self.name)
+    _groups.rank_in(self.group, rank, self.name, what)
+    if rank == self.at.rank:
+        raise ValueError(f"For '{self.name}', '{what}' must be another process, but got {rank}.")
+    return rank
+
+
+def _send(self: Any, input_data: Tensor) -> Tensor:
+    target = _other(self, self.dest_rank, "dest_rank")
+    return _exchange.send(input_data, target, self.sr_tag, self.at)
+
+
+def _receive(self: Any, *unused: Any) -> Tensor:
+    source = _other(self, self.src_rank, "src_rank")
+    return _exchange.receive(self.shape, self.dtype, source, self.sr_tag, self.at)
+
+
+def _batch(self: Any, input_x: Sequence[Tensor]) -> tuple:
+    """All sends and receives at once, whatever their order is in each process."""
+    targets: list[int] = []
+    sources: list[int] = []
+    for kind, rank in zip(self.op_types, self.remote_ranks):
+        _other(self, rank, "remote_ranks")
+        (targets if kind == "isend" else sources).append(rank)
+    shapes = self.receive_shapes or ()
+    return _exchange.to_neighbours(input_x, targets, sources, shapes, self.at)
 
 
 _Row = tuple[Callable, list, tuple, str]
 _TABLE: dict[str, _Row] = {
-    "AllReduce": (_copied, [_OP, _GROUP], (), "The sum, or what `op` says, over the processes."),
-    "AllGather": (_copied, [_GROUP], (), "The tensors of all processes, joined along axis 0."),
-    "AllGatherV": (_split_copied, [_GROUP], (), "Tensors of different lengths, joined."),
-    "ReduceScatter": (_copied, [_OP, _GROUP], (), "This process's part of the reduced tensor."),
-    "ReduceScatterV": (_split_copied, [_OP, _GROUP], (), "A part, of a given length, of the same."),
+    "AllReduce": (
+        _all_reduce,
+        [_OP, _GROUP],
+        (),
+        "The sum, or what `op` says, over the processes.",
+    ),
+    "AllGather": (_all_gather, [_GROUP], (), "The tensors of all processes, joined along axis 0."),
+    "AllGatherV": (_all_gather_rows, [_GROUP], (), "Tensors of different lengths, joined."),
+    "ReduceScatter": (
+        _reduce_scatter,
+        [_OP, _GROUP],
+        (),
+        "This process's part of the reduced tensor.",
+    ),
+    "ReduceScatterV": (
+        _reduce_scatter_rows,
+        [_OP, _GROUP],
+        (),
+        "A part, of a given length, of the same.",
+    ),
     "Broadcast": (
-        _each_copied,
+        _broadcast,
         [("root_rank", None, False), _GROUP],
         ("root_rank",),
         "The tensors of one process, in all.",
     ),
     "Reduce": (
-        _copied,
+        _reduce,
         [("dest_rank", None, False), _OP, _GROUP],
         ("dest_rank",),
         "The reduced tensor, in one process.",
     ),
     "CollectiveGather": (
-        _copied,
+        _gather,
         [("dest_rank", None, False), _GROUP],
         ("dest_rank",),
         "The joined tensor, in one process.",
     ),
     "CollectiveScatter": (
-        _copied,
+        _scatter,
         [("src_rank", 0, True), _GROUP],
         ("src_rank",),
         "A part of the tensor of one process.",
@@ -182,19 +295,19 @@ _TABLE: dict[str, _Row] = {
         "Parts of this process's tensor go to the others, theirs are joined here.",
     ),
     "AlltoAllV": (
-        _both_copied,
+        _exchanged,
         [_GROUP, ("block_size", 1, True)],
         (),
         "The same with parts of different lengths.",
     ),
     "AlltoAllVC": (
-        _counts_copied,
+        _exchanged_by_matrix,
         [_GROUP, ("block_size", 1, True), ("transpose", False, True)],
         (),
         "The same with the lengths of all processes in one matrix.",
     ),
     "NeighborExchange": (
-        _exchanged,
+        _to_neighbours,
         [
             *((name, None, False) for name in ("send_rank_ids", "recv_rank_ids", "recv_shapes")),
             ("send_shapes", None, False),
@@ -205,7 +318,7 @@ _TABLE: dict[str, _Row] = {
         "Tensors to some processes and from some.",
     ),
     "NeighborExchangeV2": (
-        _halo_copied,
+        _halo,
         [
             *((name, None, False) for name in ("send_rank_ids", "send_lens", "recv_rank_ids")),
             ("recv_lens", None, False),
@@ -215,9 +328,9 @@ _TABLE: dict[str, _Row] = {
         (),
         "Borders of images to and from the eight neighbours, of which -1 is none.",
     ),
-    "Barrier": (_nothing, [_GROUP], (), "Waits for the others."),
+    "Barrier": (_barrier, [_GROUP], (), "Waits for the others."),
     "Send": (
-        _refused,
+        _send,
         [
             ("sr_tag", None, False),
             ("dest_rank", None, False),
@@ -228,7 +341,7 @@ _TABLE: dict[str, _Row] = {
         "A tensor to another process.",
     ),
     "Receive": (
-        _refused,
+        _receive,
         [
             *((name, None, False) for name in ("sr_tag", "src_rank", "shape", "dtype")),
             _GROUP,
@@ -238,7 +351,7 @@ _TABLE: dict[str, _Row] = {
         "A tensor from another process.",
     ),
     "BatchISendIRecv": (
-        _refused,
+        _batch,
         [
             ("op_types", None, False),
             ("remote_ranks", None, False),

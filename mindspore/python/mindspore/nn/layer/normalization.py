@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
+from mindspore import ops
+from mindspore.common import _groups
 from mindspore.common import dtype as mstype
 from mindspore.common._kinds import Count, NotNegative, PositiveInt, Where, within
 from mindspore.common.initializer import initializer
@@ -17,6 +19,7 @@ from mindspore.nn.layer.sample_norm import (
     InstanceNorm2d,
     InstanceNorm3d,
 )
+from mindspore.ops import _exchange
 from mindspore.ops import operations as P
 
 
@@ -206,9 +209,9 @@ class BatchNorm3d(Cell):
 
 
 class SyncBatchNorm(_BatchNorm):
-    """Batch normalisation of [N, C] or [N, C, H, W] with statistics over the devices of a group.
+    """Batch normalisation of [N, C] or [N, C, H, W] with statistics over the processes of a group, which have batches of one size.
 
-    With one device it is BatchNorm.
+    Of one process it is BatchNorm.
 
     Args:
         num_features: The channels C.
@@ -255,6 +258,43 @@ class SyncBatchNorm(_BatchNorm):
             dtype,
         )
         self.process_groups = process_groups
+        self.at = _shared_by(process_groups)
+
+    def _normalize(self, x: Tensor) -> Tensor:
+        batch = self.training if self.use_batch_statistics is None else self.use_batch_statistics
+        if not batch or self.at.size == 1:
+            return super()._normalize(x)
+        axes = (0, *range(2, x.ndim))
+        wide = x.astype(mstype.float32)
+        mean = _exchange.all_reduce(wide.mean(axes), "avg", self.at)
+        shape = (1, -1) + (1,) * (x.ndim - 2)
+        centred = wide - mean.reshape(shape)
+        variance = _exchange.all_reduce((centred * centred).mean(axes), "avg", self.at)
+        self._remember(mean, variance, x.size // x.shape[1] * self.at.size)
+        scale = self.gamma * ops.rsqrt(variance + self.eps)
+        return (centred * scale.reshape(shape) + self.beta.reshape(shape)).astype(x.dtype)
+
+    def _remember(self, mean: Tensor, variance: Tensor, count: int) -> None:
+        """Moves the statistics for inference, of which the variance is that of a sample."""
+        unbiased = variance * (count / max(count - 1, 1))
+        for kept, now in ((self.moving_mean, mean), (self.moving_variance, unbiased)):
+            ops.assign(kept, kept * self.momentum + ops.stop_gradient(now) * (1 - self.momentum))
+
+
+def _shared_by(process_groups: Any) -> _groups.Member:
+    """The processes that share statistics with this one; groups that are lists of ranks are made."""
+    if process_groups is None:
+        return _groups.member(None, "SyncBatchNorm")
+    for ranks in process_groups:
+        if _groups.world_rank() in ranks:
+            name = "sync_batch_norm_" + "_".join(map(str, ranks))
+            if not _groups.known(name):
+                _groups.make(name, list(ranks))
+            return _groups.member(name, "SyncBatchNorm")
+    raise ValueError(
+        f"For 'SyncBatchNorm', 'process_groups' must have this process, {_groups.world_rank()}, in one of its lists, but got "
+        f"{process_groups}."
+    )
 
 
 class LayerNorm(Cell):

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from mindspore import context, ops
+from mindspore.common import _groups
 from mindspore.common import dtype as mstype
 from mindspore.common._kinds import Real
 from mindspore.common.parameter import Parameter, ParameterTuple
@@ -13,6 +14,7 @@ from mindspore.common.tensor import Tensor
 from mindspore.nn.cell import Cell
 from mindspore.nn.layer.basic import Identity
 from mindspore.nn.wrap.grad_reducer import DistributedGradReducer
+from mindspore.ops import _exchange
 
 _DATA_PARALLEL_MODES = ("data_parallel", "hybrid_parallel")
 
@@ -165,6 +167,7 @@ class TrainOneStepCell(Cell):
         self.reducer_flag = self.parallel_mode in _DATA_PARALLEL_MODES
         if self.reducer_flag:
             self.grad_reducer = make_reducer(self.weights)
+            share_parameters(self.network)
 
     def construct(self, *inputs: Any) -> Any:
         """Run the step."""
@@ -191,6 +194,15 @@ def make_reducer(parameters: Any) -> DistributedGradReducer:
     mean = context.get_auto_parallel_context("gradients_mean")
     degree = context.get_auto_parallel_context("device_num")
     return DistributedGradReducer(parameters, mean, degree)
+
+
+def share_parameters(network: Cell) -> None:
+    """Gives all processes the parameters of the first: each has drawn its own where no seed is set."""
+    at = _groups.member(None, "parameter_broadcast")
+    if at.size > 1:
+        for parameter in network.get_parameters():
+            parameter.init_data()
+            parameter.set_data(_exchange.broadcast(parameter.value(), 0, at))
 
 
 class WithEvalCell(Cell):

@@ -1,24 +1,26 @@
-"""Averaging of gradients over devices in data parallel training."""
+"""Gradients of all processes together, in data parallel training."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
+from mindspore.common import _groups
 from mindspore.common._kinds import PositiveInt
 from mindspore.common.tensor import Tensor
 from mindspore.nn.cell import Cell
+from mindspore.ops import _exchange
 
 
 class DistributedGradReducer(Cell):
-    """Sums or averages gradients over a group of devices. On one device they stay as they are.
+    """Sums or averages gradients over a group of processes. Of one process they stay as they are.
 
     Args:
         parameters: The parameters that the gradients belong to.
         mean: Whether sums are divided by `degree`.
-        degree: The number of devices.
-        fusion_type: How gradients are grouped for communication.
-        group: The devices.
+        degree: What a mean divides by; the number of processes if not given.
+        fusion_type: Accepted for scripts that tune how gradients are grouped for communication.
+        group: The processes; all of them if not given.
     """
 
     def __init__(
@@ -31,13 +33,16 @@ class DistributedGradReducer(Cell):
     ) -> None:
         super().__init__(auto_prefix=False)
         del parameters
-        self.mean = bool(mean)
-        self.degree = degree or 1
-        self.fusion_type = fusion_type
         self.group = group
+        self.at = _groups.member(group, self.cls_name)
+        self.mean = bool(mean)
+        self.degree = degree or self.at.size
+        self.fusion_type = fusion_type
 
     def construct(self, grads: Sequence[Tensor]) -> Any:
-        """The gradients of all devices together."""
+        """The gradients of all processes together."""
+        if self.at.size > 1:
+            grads = tuple([_exchange.all_reduce(grad, "sum", self.at) for grad in grads])
         if self.degree > 1 and self.mean:
             return tuple([grad / self.degree for grad in grads])
         return grads

@@ -1,13 +1,19 @@
-"""What the processes of a group do together, as functions that write their results into tensors they are given. Of one process, the
-result is what went in. What happens at once is done at once: a handle has nothing to wait for."""
+"""What the processes of a group do together, as functions that write their results into tensors they are given."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import pickle
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
+
+import numpy as np
 
 from mindspore._core import Tensor
 from mindspore.common import _groups
+from mindspore.common._groups import Member
+from mindspore.ops import _exchange
+from mindspore.ops._bind import raw
 from mindspore.ops._collectives import alone, check_op
 from mindspore.ops.function.inplace_methods import write
 
@@ -15,37 +21,48 @@ from mindspore.ops.function.inplace_methods import write
 class CommHandle:
     """What is under way."""
 
+    def __init__(self, work: Future | None = None) -> None:
+        self._work = work
+
     def wait(self) -> None:
-        """Waits until it is done, which it is."""
+        """Waits until it is done; raises what went wrong."""
+        if self._work is not None:
+            self._work.result()
 
     def is_completed(self) -> bool:
         """Whether it is done."""
-        return True
+        return self._work is None or self._work.done()
 
 
-def _done(name: str, group: Any, async_op: bool, outputs: Any = (), inputs: Any = ()) -> Any:
-    """Writes the inputs into the outputs; the handle that was asked for."""
-    _groups.ranks_of(group, name)
-    if len(outputs) != len(inputs):
-        raise ValueError(
-            f"For '{name}', there must be as many outputs as inputs in a group of one process, but got {len(outputs)} "
-            f"and {len(inputs)}."
-        )
-    for output, value in zip(outputs, inputs):
-        if tuple(output.shape) != tuple(value.shape) or output.dtype != value.dtype:
-            raise ValueError(
-                f"For '{name}', the output must have the shape and dtype of the input in a group of one process, "
-                f"{tuple(value.shape)} and {value.dtype}, but got {tuple(output.shape)} and {output.dtype}."
-            )
-        write(name, output, value)
+def _done(async_op: bool) -> CommHandle | None:
+    """What is done when the function returns: its handle has nothing to wait for."""
     return CommHandle() if async_op else None
 
 
-def _single(name: str, tensors: Sequence[Any]) -> None:
-    if len(tensors) != 1:
+def _write(name: str, outputs: Sequence[Tensor], values: Sequence[Tensor]) -> None:
+    if len(outputs) != len(values):
         raise ValueError(
-            f"For '{name}', there must be one item for each process of the group, 1, but got {len(tensors)}."
+            f"For '{name}', there must be one item for each process of the group, {len(values)}, but got {len(outputs)}."
         )
+    for output, value in zip(outputs, values):
+        if tuple(output.shape) != tuple(value.shape) or output.dtype != value.dtype:
+            raise ValueError(
+                f"For '{name}', the output must have the shape and dtype of what comes, {tuple(value.shape)} and {value.dtype}, "
+                f"but got {tuple(output.shape)} and {output.dtype}."
+            )
+        write(name, output, value)
+
+
+def _for_each(name: str, items: Sequence[Any], at: Member) -> None:
+    if len(items) != at.size:
+        raise ValueError(
+            f"For '{name}', there must be one item for each process of the group, {at.size}, but got {len(items)}."
+        )
+
+
+def _split(value: Tensor, at: Member) -> list[Tensor]:
+    rows = value.shape[0] // at.size
+    return [value[rank * rows : (rank + 1) * rows] for rank in range(at.size)]
 
 
 def all_reduce(
@@ -53,7 +70,9 @@ def all_reduce(
 ) -> Any:
     """Replaces a tensor by the sum, or what `op` says, over the processes."""
     check_op("all_reduce", op)
-    return _done("all_reduce", group, async_op)
+    at = _groups.member(group, "all_reduce")
+    _write("all_reduce", [tensor], [_exchange.all_reduce(tensor, op, at)])
+    return _done(async_op)
 
 
 def reduce(
@@ -61,20 +80,27 @@ def reduce(
 ) -> Any:
     """Replaces a tensor by the sum, or what `op` says, over the processes, in one of them."""
     check_op("reduce", op)
+    at = _groups.member(group, "reduce")
     _groups.rank_in(group, dst, "reduce", "dst")
-    return _done("reduce", group, async_op)
+    total = _exchange.reduce(tensor, dst, op, at)
+    if at.rank == dst:
+        _write("reduce", [tensor], [total])
+    return _done(async_op)
 
 
 def broadcast(tensor: Tensor, src: int, group: str | None = None, async_op: bool = False) -> Any:
     """Replaces a tensor by that of one process."""
+    at = _groups.member(group, "broadcast")
     _groups.rank_in(group, src, "broadcast", "src")
-    return _done("broadcast", group, async_op)
+    _write("broadcast", [tensor], [_exchange.broadcast(tensor, src, at)])
+    return _done(async_op)
 
 
 def barrier(group: str | None = None, async_op: bool = False, device_ids: Any = None) -> Any:
     """Waits for the others."""
     del device_ids
-    return _done("barrier", group, async_op)
+    _exchange.barrier(_groups.member(group, "barrier"))
+    return _done(async_op)
 
 
 def all_gather(
@@ -84,15 +110,21 @@ def all_gather(
     async_op: bool = False,
 ) -> Any:
     """Writes the tensors of all processes into a list of tensors."""
-    _single("all_gather", tensor_list)
-    return _done("all_gather", group, async_op, tensor_list, (tensor,))
+    at = _groups.member(group, "all_gather")
+    _for_each("all_gather", tensor_list, at)
+    come = _exchange.all_gather(tensor.reshape((1, *tensor.shape)), at)
+    _write("all_gather", tensor_list, [come[rank] for rank in range(at.size)])
+    return _done(async_op)
 
 
 def all_gather_into_tensor(
     output_tensor: Tensor, input_tensor: Tensor, group: str | None = None, async_op: bool = False
 ) -> Any:
     """Writes the tensors of all processes into one, joined along axis 0."""
-    return _done("all_gather_into_tensor", group, async_op, (output_tensor,), (input_tensor,))
+    at = _groups.member(group, "all_gather_into_tensor")
+    come = _exchange.all_gather(input_tensor, at)
+    _write("all_gather_into_tensor", [output_tensor], [come])
+    return _done(async_op)
 
 
 def gather_into_tensor(
@@ -103,8 +135,12 @@ def gather_into_tensor(
     async_op: bool = False,
 ) -> Any:
     """Writes the tensors of all processes into one, joined along axis 0, in one process."""
+    at = _groups.member(group, "gather_into_tensor")
     _groups.rank_in(group, dst, "gather_into_tensor", "dst")
-    return _done("gather_into_tensor", group, async_op, (output_tensor,), (input_tensor,))
+    come = _exchange.gather(input_tensor, dst, at)
+    if at.rank == dst:
+        _write("gather_into_tensor", [output_tensor], [come])
+    return _done(async_op)
 
 
 def scatter_tensor(
@@ -115,8 +151,10 @@ def scatter_tensor(
     async_op: bool = False,
 ) -> Any:
     """Writes this process's part of a tensor of one process."""
+    at = _groups.member(group, "scatter_tensor")
     _groups.rank_in(group, src, "scatter_tensor", "src")
-    return _done("scatter_tensor", group, async_op, (output_tensor,), (input_tensor,))
+    _write("scatter_tensor", [output_tensor], [_exchange.scatter(input_tensor, src, at)])
+    return _done(async_op)
 
 
 def reduce_scatter(
@@ -128,8 +166,12 @@ def reduce_scatter(
 ) -> Any:
     """Writes the reduced tensor of those that the processes have for this one."""
     check_op("reduce_scatter", op)
-    _single("reduce_scatter", input_list)
-    return _done("reduce_scatter", group, async_op, (output,), input_list)
+    at = _groups.member(group, "reduce_scatter")
+    _for_each("reduce_scatter", input_list, at)
+    rows = raw("Stack")(*input_list, axis=0)
+    come = _exchange.reduce_scatter(rows, op, at)
+    _write("reduce_scatter", [output], [come.reshape(tuple(come.shape[1:]))])
+    return _done(async_op)
 
 
 def reduce_scatter_tensor(
@@ -141,7 +183,9 @@ def reduce_scatter_tensor(
 ) -> Any:
     """Writes this process's part of the reduced tensor."""
     check_op("reduce_scatter_tensor", op)
-    return _done("reduce_scatter_tensor", group, async_op, (output,), (input,))
+    at = _groups.member(group, "reduce_scatter_tensor")
+    _write("reduce_scatter_tensor", [output], [_exchange.reduce_scatter(input, op, at)])
+    return _done(async_op)
 
 
 def all_to_all(
@@ -151,8 +195,14 @@ def all_to_all(
     async_op: bool = False,
 ) -> Any:
     """Sends a tensor to each process, and writes those that come."""
-    _single("all_to_all", input_tensor_list)
-    return _done("all_to_all", group, async_op, output_tensor_list, input_tensor_list)
+    at = _groups.member(group, "all_to_all")
+    for items in (input_tensor_list, output_tensor_list):
+        _for_each("all_to_all", items, at)
+    members = range(at.size)
+    shapes = [tuple(output.shape) for output in output_tensor_list]
+    come = _exchange.to_neighbours(input_tensor_list, members, members, shapes, at)
+    _write("all_to_all", output_tensor_list, come)
+    return _done(async_op)
 
 
 def all_to_all_single(
@@ -164,28 +214,61 @@ def all_to_all_single(
     async_op: bool = False,
 ) -> Any:
     """Sends a part of a tensor to each process, and writes the parts that come."""
-    for sizes, tensor in ((output_split_sizes, output), (input_split_sizes, input)):
-        if sizes and list(sizes) != [tensor.shape[0]]:
+    at = _groups.member(group, "all_to_all_single")
+    sends = _elements(input_split_sizes, input, at)
+    receives = _elements(output_split_sizes, output, at)
+    come = _exchange.exchange(input.reshape(-1), sends, receives, at)
+    _write("all_to_all_single", [output], [come.reshape(tuple(output.shape))])
+    return _done(async_op)
+
+
+def _elements(sizes: Sequence[int] | None, tensor: Tensor, at: Member) -> list[int]:
+    """Elements for each process, of which `sizes` says rows; as many for all if it says nothing."""
+    rows = tensor.shape[0] if tensor.ndim else 1
+    if not sizes:
+        if rows % at.size:
             raise ValueError(
-                f"For 'all_to_all_single', the split sizes must be [{tensor.shape[0]}] in a group of one process, "
-                f"but got {list(sizes)}."
+                f"For 'all_to_all_single', the first dimension must be a multiple of the number of processes, {at.size}, where no "
+                f"split sizes are given, but got {rows}."
             )
-    return _done("all_to_all_single", group, async_op, (output,), (input,))
+        sizes = [rows // at.size] * at.size
+    if len(sizes) != at.size or sum(sizes) != rows:
+        raise ValueError(
+            f"For 'all_to_all_single', the split sizes must be {at.size} that add up to {rows}, but got {list(sizes)}."
+        )
+    return [size * (tensor.size // max(rows, 1)) for size in sizes]
+
+
+def _gathered_objects(obj: Any, at: Member) -> list:
+    """The objects of all processes, which trust each other: they run one program."""
+    if at.size == 1:
+        return [obj]
+    data = np.frombuffer(pickle.dumps(obj), np.uint8)
+    lengths = _exchange.all_gather(Tensor(np.array([data.size], np.int64)), at).asnumpy().tolist()
+    row = _exchange.all_gather(Tensor(data), at, lengths).asnumpy()
+    ends = np.cumsum(lengths)
+    return [pickle.loads(row[end - n : end].tobytes()) for n, end in zip(lengths, ends)]
 
 
 def all_gather_object(object_list: list, obj: Any, group: str | None = None) -> None:
     """Puts the objects of all processes into a list."""
-    _single("all_gather_object", object_list)
-    _done("all_gather_object", group, False)
-    object_list[0] = obj
+    at = _groups.member(group, "all_gather_object")
+    _for_each("all_gather_object", object_list, at)
+    object_list[:] = _gathered_objects(obj, at)
 
 
 def gather_object(
     obj: Any, object_gather_list: list | None = None, dst: int = 0, group: str | None = None
 ) -> None:
     """Puts the objects of all processes into a list of one process."""
+    at = _groups.member(group, "gather_object")
     _groups.rank_in(group, dst, "gather_object", "dst")
-    all_gather_object([None] if object_gather_list is None else object_gather_list, obj, group)
+    here = at.rank == dst
+    if here and object_gather_list is not None:
+        _for_each("gather_object", object_gather_list, at)
+    found = _gathered_objects(obj, at)
+    if here and object_gather_list is not None:
+        object_gather_list[:] = found
 
 
 def scatter_object_list(
@@ -195,13 +278,17 @@ def scatter_object_list(
     group: str | None = None,
 ) -> None:
     """Puts this process's object of the list of one process into another list."""
+    at = _groups.member(group, "scatter_object_list")
     _groups.rank_in(group, src, "scatter_object_list", "src")
-    _single("scatter_object_list", scatter_object_input_list)
+    here = at.rank == src
+    if here:
+        _for_each("scatter_object_list", scatter_object_input_list, at)
     if not scatter_object_output_list:
         raise ValueError(
             "For 'scatter_object_list', the output list must have at least one item, but got none."
         )
-    scatter_object_output_list[0] = scatter_object_input_list[0]
+    found = _gathered_objects(list(scatter_object_input_list) if here else None, at)
+    scatter_object_output_list[0] = found[src][at.rank]
 
 
 def broadcast_object_list(
@@ -209,32 +296,67 @@ def broadcast_object_list(
 ) -> None:
     """Replaces objects by those of one process."""
     del device
+    at = _groups.member(group, "broadcast_object_list")
     _groups.rank_in(group, src, "broadcast_object_list", "src")
+    object_list[:] = _gathered_objects(object_list if at.rank == src else None, at)[src]
+
+
+# One thread that sends and one that receives: each does its work in the order in which it is given.
+_threads: dict[str, ThreadPoolExecutor] = {}
+
+
+def _later(kind: str, work: Callable) -> CommHandle:
+    if kind not in _threads:
+        _threads[kind] = ThreadPoolExecutor(1, thread_name_prefix=f"mindspore-{kind}")
+    return CommHandle(_threads[kind].submit(work))
+
+
+def _other(name: str, rank: Any, group: str | None, what: str) -> Member:
+    at = _groups.member(group, name)
+    if at.size == 1:
+        raise alone(name)
+    _groups.rank_in(group, rank, name, what)
+    if rank == at.rank:
+        raise ValueError(f"For '{name}', '{what}' must be another process, but got {rank}.")
+    return at
+
+
+def _receive(name: str, tensor: Tensor, src: int, tag: int, at: Member) -> None:
+    _write(name, [tensor], [_exchange.receive(tensor.shape, tensor.dtype, src, tag, at)])
 
 
 def send(tensor: Tensor, dst: int = 0, group: str | None = None, tag: int = 0) -> Any:
     """Sends a tensor to another process."""
-    raise alone("send")
+    _exchange.send(tensor, dst, tag, _other("send", dst, group, "dst"))
 
 
 def recv(tensor: Tensor, src: int = 0, group: str | None = None, tag: int = 0) -> Any:
     """Receives a tensor from another process."""
-    raise alone("recv")
+    _receive("recv", tensor, src, tag, _other("recv", src, group, "src"))
+    return 0
 
 
 def isend(tensor: Tensor, dst: int = 0, group: str | None = None, tag: int = 0) -> Any:
     """Sends a tensor to another process; a handle."""
-    raise alone("isend")
+    at = _other("isend", dst, group, "dst")
+    value = tensor.copy()  # what is written to it after the call is not sent
+    return _later("send", lambda: _exchange.send(value, dst, tag, at))
 
 
 def irecv(tensor: Tensor, src: int = 0, group: str | None = None, tag: int = 0) -> Any:
     """Receives a tensor from another process; a handle."""
-    raise alone("irecv")
+    at = _other("irecv", src, group, "src")
+    return _later("receive", lambda: _receive("irecv", tensor, src, tag, at))
 
 
 def batch_isend_irecv(p2p_op_list: Sequence[Any]) -> Any:
-    """Sends and receives several tensors."""
-    raise alone("batch_isend_irecv")
+    """Sends and receives several tensors, whatever their order is in each process; handles."""
+    if not p2p_op_list:
+        raise ValueError("For 'batch_isend_irecv', the list must have an item, but got none.")
+    if any(_groups.member(op.group, "batch_isend_irecv").size == 1 for op in p2p_op_list):
+        raise alone("batch_isend_irecv")
+    functions = {"isend": isend, "irecv": irecv}
+    return [functions[op.op](op.tensor, op.peer, op.group, op.tag) for op in p2p_op_list]
 
 
 def init_process_group(
@@ -248,13 +370,15 @@ def init_process_group(
     pg_options: Any = None,
     device_id: Any = None,
 ) -> None:
-    """Joins the world, which is this process."""
+    """Joins the world: waits for the processes that were started together."""
     del backend, init_method, timeout, store, group_name, pg_options, device_id
-    if world_size not in (-1, 1) or rank not in (-1, 0):
-        raise ValueError(
-            f"For 'init_process_group', the world must have one process of rank 0, but got {world_size} and {rank}."
-        )
     _groups.join("init_process_group")
+    here = (_groups.world_size(), _groups.world_rank())
+    if world_size not in (-1, here[0]) or rank not in (-1, here[1]):
+        raise ValueError(
+            f"For 'init_process_group', 'world_size' and 'rank' must be those that the launcher gave, {here[0]} and {here[1]}, but "
+            f"got {world_size} and {rank}."
+        )
 
 
 def destroy_process_group(group: str | None = None) -> None:
@@ -274,15 +398,16 @@ def new_group(
     del timeout, backend, pg_options, use_local_synchronization
     if ranks is None and group_desc is None:
         return _groups.WORLD
-    ranks = [_groups.RANK] if ranks is None else list(ranks)
+    ranks = list(range(_groups.world_size())) if ranks is None else list(ranks)
     name = group_desc or f"group_{'_'.join(map(str, ranks))}"
     _groups.make(name, ranks)
     return name
 
 
 def get_rank(group: str | None = None) -> int:
-    """The number of this process in a group."""
-    return _groups.ranks_of(group, "get_rank").index(_groups.RANK)
+    """The number of this process in a group; -1 outside."""
+    ranks = _groups.ranks_of(group, "get_rank")
+    return ranks.index(_groups.world_rank()) if _groups.world_rank() in ranks else -1
 
 
 def get_world_size(group: str | None = None) -> int:
@@ -320,7 +445,7 @@ def is_initialized() -> bool:
 def get_backend(group: str | None = None) -> str:
     """The transport of a group."""
     _groups.ranks_of(group, "get_backend")
-    return "hccl"
+    return "mpi" if _groups.world_size() > 1 else "hccl"
 
 
 __all__ = [

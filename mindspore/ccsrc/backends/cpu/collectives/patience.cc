@@ -1,0 +1,42 @@
+#include "backends/cpu/collectives/patience.h"
+
+#include <sched.h>
+
+#include <thread>
+
+namespace ms::cpu {
+namespace {
+
+// How long others are let run before this thread sleeps, and how long it sleeps then.
+constexpr auto kAwake = std::chrono::milliseconds(2);
+constexpr auto kNap = std::chrono::microseconds(100);
+
+inline void Relax() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+}  // namespace
+
+void Patience::Pause() {
+  if (looks_ > 0) {
+    --looks_;
+    return Relax();
+  }
+  PauseLong();
+}
+
+void Patience::PauseLong() {
+  auto now = std::chrono::steady_clock::now();
+  if (yields_++ == 0) began_ = now;
+  if (now - began_ < kAwake) {
+    sched_yield();
+  } else {
+    std::this_thread::sleep_for(kNap);
+  }
+}
+
+}  // namespace ms::cpu

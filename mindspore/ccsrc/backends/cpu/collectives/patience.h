@@ -1,0 +1,25 @@
+// Waiting for other processes: at first without letting go of the core, in the end asleep.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+namespace ms::cpu {
+
+class Patience {
+ public:
+  // Where processes share cores, the one that is waited for needs this one.
+  explicit Patience(bool crowded) : looks_(crowded ? kCrowdedLooks : kLooks) {}
+  // Between two looks at what is waited for. Throws when it will not come.
+  void Pause();
+
+ private:
+  static constexpr int kLooks = 4000, kCrowdedLooks = 20;
+  void PauseLong();
+
+  int looks_;  // left, before others may run
+  int64_t yields_ = 0;
+  std::chrono::steady_clock::time_point began_{};
+};
+
+}  // namespace ms::cpu

@@ -1,0 +1,264 @@
+#include "backends/cpu/collectives/window_group.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "backends/cpu/collectives/patience.h"
+#include "backends/cpu/collectives/sums.h"
+#include "base/error.h"
+
+namespace ms::cpu {
+namespace {
+
+// A slot, and what is reduced in it, stay in the second cache.
+constexpr int64_t kSlot = 256 * 1024;
+// Up to here all members make the whole sum, in one round.
+constexpr int64_t kSmall = 16 * 1024;
+constexpr auto kToSay = std::chrono::seconds(2);
+
+int64_t Start(int64_t n, int part, int parts) { return n * part / parts; }
+
+void CopyTo(char* to, const char* from, int64_t bytes) {
+  if (bytes > 0) std::memcpy(to, from, static_cast<size_t>(bytes));
+}
+
+// The part of [begin, end) that lies within [from, to), as (first, length).
+std::pair<int64_t, int64_t> Overlap(int64_t begin, int64_t end, int64_t from, int64_t to) {
+  int64_t first = std::max(begin, from);
+  return {first, std::max<int64_t>(0, std::min(end, to) - first)};
+}
+
+}  // namespace
+
+// Of one member, read by the others. A round may be one ahead of that of another member, not two.
+struct WindowGroup::Flags {
+  alignas(64) std::atomic<uint64_t> round;
+  std::atomic<uint64_t> signatures[2];     // of the call, by the round's parity
+  alignas(64) std::atomic<uint64_t> said;  // the round in which `text` was written
+  char text[448];
+};
+
+int64_t WindowGroup::Bytes() {
+  return (static_cast<int64_t>(sizeof(Flags)) + 4095) / 4096 * 4096 + 2 * kSlot;
+}
+
+WindowGroup::WindowGroup(std::unique_ptr<MpiGroup> mpi, std::vector<char*> segments, bool crowded)
+    : Group(mpi->name(), mpi->ranks(), mpi->rank()),
+      mpi_(std::move(mpi)),
+      segments_(std::move(segments)),
+      crowded_(crowded) {}
+
+WindowGroup::Flags& WindowGroup::flags(int rank) const {
+  return *reinterpret_cast<Flags*>(segments_[static_cast<size_t>(rank)]);
+}
+
+char* WindowGroup::slot(int rank) const {
+  int64_t at = Bytes() - 2 * kSlot + static_cast<int64_t>(round_ % 2) * kSlot;
+  return segments_[static_cast<size_t>(rank)] + at;
+}
+
+void WindowGroup::Begin(const Exchange& call) {
+  ++round_;
+  signature_ = std::hash<std::string_view>()(call.what);
+}
+
+void WindowGroup::Meet(const Exchange& call) {
+  Flags& mine = flags(rank());
+  mine.signatures[round_ % 2].store(signature_, std::memory_order_relaxed);
+  mine.round.store(round_, std::memory_order_release);
+  for (int r = 0; r < size(); ++r) {
+    if (r == rank()) continue;
+    const Flags& other = flags(r);
+    Patience patience(crowded_);
+    while (other.round.load(std::memory_order_acquire) < round_) patience.Pause();
+    if (other.signatures[round_ % 2].load(std::memory_order_relaxed) != signature_) Differ(call, r);
+  }
+}
+
+// Both find it, and both say what they do.
+void WindowGroup::Differ(const Exchange& call, int other) {
+  auto text = [&] {
+    std::string place = ShortSpan(call.place);
+    return place.empty() ? std::string(call.what) : fmt::format("{} at {}", call.what, place);
+  };
+  Flags& mine = flags(rank());
+  std::string said = text().substr(0, sizeof(Flags::text) - 1);
+  std::memcpy(mine.text, said.c_str(), said.size() + 1);
+  mine.said.store(round_, std::memory_order_release);
+  std::string theirs = "another call";
+  auto until = std::chrono::steady_clock::now() + kToSay;
+  while (std::chrono::steady_clock::now() < until) {
+    if (flags(other).said.load(std::memory_order_acquire) == round_) {
+      theirs = flags(other).text;
+      break;
+    }
+    sched_yield();
+  }
+  Throw(ErrorKind::kRuntime,
+        "the ranks of the group '{}' must make the same calls in the same order, but rank {} (this "
+        "one) is at {}, rank {} at {}",
+        name(), rank(), said, other, theirs);
+}
+
+void WindowGroup::Small(const Exchange& call, const char* in, char* out, int64_t count, DType dtype,
+                        Reduction reduction) {
+  auto item = static_cast<int64_t>(ItemSize(dtype));
+  Begin(call);
+  CopyTo(slot(rank()), in, count * item);
+  Meet(call);
+  std::vector<const void*> parts;
+  for (int r = 0; r < size(); ++r) parts.push_back(r == rank() ? in : slot(r));
+  Combine(parts, out, count, dtype, reduction);
+}
+
+// Each member makes the sum of its part, in the next round's slot, where the others take it from.
+void WindowGroup::Piece(const Exchange& call, const char* in, char* out, int64_t count, DType dtype,
+                        Reduction reduction) {
+  auto item = static_cast<int64_t>(ItemSize(dtype));
+  int64_t begin = Start(count, rank(), size()) * item,
+          end = Start(count, rank() + 1, size()) * item;
+  Begin(call);
+  CopyTo(slot(rank()), in, begin);
+  CopyTo(slot(rank()) + end, in + end, count * item - end);
+  Meet(call);
+  std::vector<const void*> parts;
+  for (int r = 0; r < size(); ++r) parts.push_back((r == rank() ? in : slot(r)) + begin);
+  Begin(call);
+  Combine(parts, slot(rank()), (end - begin) / item, dtype, reduction);
+  CopyTo(out + begin, slot(rank()), end - begin);
+  Meet(call);
+  for (int r = 0; r < size(); ++r) {
+    if (r == rank()) continue;
+    int64_t from = Start(count, r, size()) * item, to = Start(count, r + 1, size()) * item;
+    CopyTo(out + from, slot(r), to - from);
+  }
+}
+
+void WindowGroup::AllReduce(const Exchange& call, const void* in, void* out, int64_t count,
+                            DType dtype, Reduction reduction) {
+  std::lock_guard lock(mutex_);
+  auto item = static_cast<int64_t>(ItemSize(dtype));
+  const auto* from = static_cast<const char*>(in);
+  auto* to = static_cast<char*>(out);
+  if (count * item <= kSmall) return Small(call, from, to, count, dtype, reduction);
+  for (int64_t at = 0; at < count; at += kSlot / item) {
+    Piece(call, from + at * item, to + at * item, std::min(kSlot / item, count - at), dtype,
+          reduction);
+  }
+}
+
+void WindowGroup::ReduceScatter(const Exchange& call, const void* in, void* out, Counts counts,
+                                DType dtype, Reduction reduction) {
+  std::lock_guard lock(mutex_);
+  auto item = static_cast<int64_t>(ItemSize(dtype));
+  int64_t step = kSlot / item / size(), longest = *std::max_element(counts.begin(), counts.end());
+  int64_t mine = counts[static_cast<size_t>(rank())];
+  for (int64_t at = 0; at == 0 || at < longest; at += step) {
+    Begin(call);
+    const char* part = static_cast<const char*>(in);
+    const char* own = nullptr;
+    for (int r = 0; r < size(); ++r) {
+      int64_t n = counts[static_cast<size_t>(r)];
+      auto [first, length] = Overlap(0, n, at, at + step);
+      if (r == rank())
+        own = part + first * item;
+      else
+        CopyTo(slot(rank()) + r * step * item, part + first * item, length * item);
+      part += n * item;
+    }
+    Meet(call);
+    auto [first, length] = Overlap(0, mine, at, at + step);
+    std::vector<const void*> parts;
+    for (int r = 0; r < size(); ++r)
+      parts.push_back(r == rank() ? own : slot(r) + rank() * step * item);
+    Combine(parts, static_cast<char*>(out) + first * item, length, dtype, reduction);
+  }
+}
+
+void WindowGroup::AllGather(const Exchange& call, const void* in, void* out, Counts bytes) {
+  std::lock_guard lock(mutex_);
+  const auto* from = static_cast<const char*>(in);
+  int64_t longest = *std::max_element(bytes.begin(), bytes.end());
+  for (int64_t at = 0; at == 0 || at < longest; at += kSlot) {
+    Begin(call);
+    auto [mine, length] = Overlap(0, bytes[static_cast<size_t>(rank())], at, at + kSlot);
+    CopyTo(slot(rank()), from + mine, length);
+    Meet(call);
+    auto* to = static_cast<char*>(out);
+    for (int r = 0; r < size(); ++r) {
+      auto [first, n] = Overlap(0, bytes[static_cast<size_t>(r)], at, at + kSlot);
+      CopyTo(to + first, r == rank() ? from + first : slot(r), n);
+      to += bytes[static_cast<size_t>(r)];
+    }
+  }
+}
+
+// First all tell how much they have for whom; then what they have passes by, and each takes its
+// own.
+void WindowGroup::AllToAll(const Exchange& call, const void* in, Counts sends, void* out,
+                           Counts receives) {
+  std::lock_guard lock(mutex_);
+  auto members = static_cast<size_t>(size());
+  std::vector<int64_t> counts(members * members);
+  Begin(call);
+  CopyTo(slot(rank()), reinterpret_cast<const char*>(sends.data()),
+         static_cast<int64_t>(members * 8));
+  Meet(call);
+  int64_t longest = 0;
+  std::vector<int64_t> begins(members), targets(members);
+  for (size_t r = 0; r < members; ++r) {
+    int64_t* row = counts.data() + r * members;
+    std::memcpy(row, slot(static_cast<int>(r)), members * 8);
+    for (int i = 0; i < rank(); ++i) begins[r] += row[i];
+    if (r > 0) targets[r] = targets[r - 1] + receives[r - 1];
+    int64_t total = 0;
+    for (size_t i = 0; i < members; ++i) total += row[i];
+    longest = std::max(longest, total);
+    if (row[rank()] != receives[r]) {
+      Throw(ErrorKind::kValue,
+            "in the group '{}', rank {} sends {} bytes to rank {}, which expects {}", name(), r,
+            row[rank()], rank(), receives[r]);
+    }
+  }
+  int64_t total = 0;
+  for (int64_t n : sends) total += n;
+  for (int64_t at = 0; at < longest; at += kSlot) {
+    Begin(call);
+    auto [mine, length] = Overlap(0, total, at, at + kSlot);
+    CopyTo(slot(rank()), static_cast<const char*>(in) + mine, length);
+    Meet(call);
+    for (size_t r = 0; r < members; ++r) {
+      auto [first, n] = Overlap(begins[r], begins[r] + receives[r], at, at + kSlot);
+      CopyTo(static_cast<char*>(out) + targets[r] + (first - begins[r]),
+             slot(static_cast<int>(r)) + (first - at), n);
+    }
+  }
+}
+
+void WindowGroup::Broadcast(const Exchange& call, void* data, int64_t bytes, int root) {
+  std::lock_guard lock(mutex_);
+  for (int64_t at = 0; at == 0 || at < bytes; at += kSlot) {
+    int64_t n = std::min(kSlot, bytes - at);
+    char* here = static_cast<char*>(data) + at;
+    Begin(call);
+    if (rank() == root) CopyTo(slot(root), here, n);
+    Meet(call);
+    if (rank() != root) CopyTo(here, slot(root), n);
+  }
+}
+
+void WindowGroup::Barrier(const Exchange& call) {
+  std::lock_guard lock(mutex_);
+  Begin(call);
+  Meet(call);
+}
+
+void WindowGroup::Send(const Exchange& call, const void* in, int64_t bytes, int to, int tag) {
+  mpi_->Send(call, in, bytes, to, tag);
+}
+
+void WindowGroup::Receive(const Exchange& call, void* out, int64_t bytes, int from, int tag) {
+  mpi_->Receive(call, out, bytes, from, tag);
+}
+
+}  // namespace ms::cpu

@@ -1,0 +1,53 @@
+// A group whose members are on one host: they read each other's memory, in a window that MPI gives.
+// Each has two slots. In a round all fill one of theirs, wait until all have, and read what they
+// need; the next round takes the other slots. So nobody fills a slot that is still read: who fills
+// it again has waited for the round between, which all begin after they have read.
+#pragma once
+
+#include <atomic>
+
+#include "backends/cpu/collectives/mpi_group.h"
+
+namespace ms::cpu {
+
+class WindowGroup : public Group {
+ public:
+  // What each member needs of the window.
+  static int64_t Bytes();
+  // `segments[r]` is that of member r, all zeros. Whoever sends to one member does it by `mpi`.
+  WindowGroup(std::unique_ptr<MpiGroup> mpi, std::vector<char*> segments, bool crowded);
+
+  void AllReduce(const Exchange& call, const void* in, void* out, int64_t count, DType dtype,
+                 Reduction reduction) override;
+  void ReduceScatter(const Exchange& call, const void* in, void* out, Counts counts, DType dtype,
+                     Reduction reduction) override;
+  void AllGather(const Exchange& call, const void* in, void* out, Counts bytes) override;
+  void AllToAll(const Exchange& call, const void* in, Counts sends, void* out,
+                Counts receives) override;
+  void Broadcast(const Exchange& call, void* data, int64_t bytes, int root) override;
+  void Barrier(const Exchange& call) override;
+  void Send(const Exchange& call, const void* in, int64_t bytes, int to, int tag) override;
+  void Receive(const Exchange& call, void* out, int64_t bytes, int from, int tag) override;
+
+ private:
+  struct Flags;
+  Flags& flags(int rank) const;
+  char* slot(int rank) const;  // of the round that is under way
+  void Begin(const Exchange& call);
+  // The slot is full; waits for the others'.
+  void Meet(const Exchange& call);
+  [[noreturn]] void Differ(const Exchange& call, int other);
+  void Small(const Exchange& call, const char* in, char* out, int64_t count, DType dtype,
+             Reduction reduction);
+  void Piece(const Exchange& call, const char* in, char* out, int64_t count, DType dtype,
+             Reduction reduction);
+
+  std::unique_ptr<MpiGroup> mpi_;
+  std::vector<char*> segments_;
+  bool crowded_;
+  Mutex mutex_;         // of calls
+  uint64_t round_ = 0;  // the last one that began
+  uint64_t signature_ = 0;
+};
+
+}  // namespace ms::cpu

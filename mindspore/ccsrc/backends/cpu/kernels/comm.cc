@@ -1,0 +1,139 @@
+// What processes do together (ops/comm.cc), by the groups of kernel/collectives.h.
+#include <cstring>
+#include <functional>
+
+#include "backends/cpu/cpu.h"
+#include "kernel/collectives.h"
+
+namespace ms::cpu {
+namespace {
+
+// Others are waited for: the GIL is worth releasing.
+constexpr double kWaits = 1e6;
+
+struct Place {
+  Group& group;
+  Exchange call;
+  const KernelArgs& args;
+};
+
+// A kernel of the group that is named by the attribute when it runs.
+KernelChoice InGroup(const KernelRequest& r, std::string what,
+                     std::function<void(const Place&)> run) {
+  auto name = r.attr<std::string>("group");
+  return FunctionKernel(
+      [name, what = std::move(what), run = std::move(run)](const KernelArgs& args) {
+        std::shared_ptr<Group> group = FindGroup(name);
+        run({*group, {what, args.place ? args.place->span : 0}, args});
+      },
+      kWaits);
+}
+
+std::string What(const KernelRequest& r, const std::string& detail = "") {
+  std::string type = r.in.empty() ? r.out[0].ToString() : r.in[0].ToString();
+  return detail.empty() ? fmt::format("{} {}", r.op.name, type)
+                        : fmt::format("{} {} {}", r.op.name, detail, type);
+}
+
+int64_t Bytes(const Type& type) {
+  return type.shape().size() * static_cast<int64_t>(ItemSize(type.dtype()));
+}
+
+// Elements of each member: of the rows in `counts`, or of as many for all.
+std::vector<int64_t> Elements(const KernelRequest& r, const Type& part, int64_t item = 1) {
+  std::vector<int64_t> result;
+  int64_t row = part.shape().Product(1, part.shape().rank());
+  for (int64_t rows : r.attr<Ints>("counts")) result.push_back(rows * row * item);
+  if (result.empty())
+    result.assign(static_cast<size_t>(r.attr<int64_t>("members")), part.shape().size() * item);
+  return result;
+}
+
+KernelChoice AllReduce(const KernelRequest& r) {
+  const auto& op = r.attr<std::string>("op");
+  return InGroup(
+      r, What(r, op),
+      [n = r.shape(0).size(), dtype = r.dtype(0), how = ReductionFromName(op)](const Place& p) {
+        p.group.AllReduce(p.call, p.args.in[0], p.args.out[0], n, dtype, how);
+      });
+}
+
+KernelChoice ReduceScatter(const KernelRequest& r) {
+  const auto& op = r.attr<std::string>("op");
+  return InGroup(r, What(r, op),
+                 [counts = Elements(r, r.out[0]), dtype = r.dtype(0),
+                  how = ReductionFromName(op)](const Place& p) {
+                   p.group.ReduceScatter(p.call, p.args.in[0], p.args.out[0], counts, dtype, how);
+                 });
+}
+
+KernelChoice AllGather(const KernelRequest& r) {
+  // Members may have different numbers of rows: the result is what all have in common.
+  auto item = static_cast<int64_t>(ItemSize(r.dtype(0)));
+  return InGroup(r, fmt::format("AllGather {}", r.out[0]),
+                 [bytes = Elements(r, r.in[0], item)](const Place& p) {
+                   p.group.AllGather(p.call, p.args.in[0], p.args.out[0], bytes);
+                 });
+}
+
+KernelChoice Broadcast(const KernelRequest& r) {
+  int64_t root = r.attr<int64_t>("root");
+  return InGroup(r, What(r, fmt::format("from rank {}", root)),
+                 [root = static_cast<int>(root), bytes = Bytes(r.in[0])](const Place& p) {
+                   if (p.args.out[0] != p.args.in[0])
+                     std::memcpy(p.args.out[0], p.args.in[0], static_cast<size_t>(bytes));
+                   p.group.Broadcast(p.call, p.args.out[0], bytes, root);
+                 });
+}
+
+KernelChoice ExchangeParts(const KernelRequest& r) {
+  auto item = static_cast<int64_t>(ItemSize(r.dtype(0)));
+  auto bytes = [item](Ints counts) {
+    for (int64_t& n : counts) n *= item;
+    return counts;
+  };
+  return InGroup(r, fmt::format("Exchange {}", Name(r.dtype(0))),
+                 [sends = bytes(r.attr<Ints>("sends")),
+                  receives = bytes(r.attr<Ints>("receives"))](const Place& p) {
+                   p.group.AllToAll(p.call, p.args.in[0], sends, p.args.out[0], receives);
+                 });
+}
+
+KernelChoice Send(const KernelRequest& r) {
+  return InGroup(
+      r, What(r),
+      [to = static_cast<int>(r.attr<int64_t>("target")),
+       tag = static_cast<int>(r.attr<int64_t>("tag")), bytes = Bytes(r.in[0])](const Place& p) {
+        p.group.Send(p.call, p.args.in[0], bytes, to, tag);
+        *static_cast<float*>(p.args.out[0]) = 0;
+      });
+}
+
+KernelChoice Receive(const KernelRequest& r) {
+  return InGroup(r, What(r),
+                 [from = static_cast<int>(r.attr<int64_t>("source")),
+                  tag = static_cast<int>(r.attr<int64_t>("tag")), bytes = Bytes(r.out[0])](
+                     const Place& p) { p.group.Receive(p.call, p.args.out[0], bytes, from, tag); });
+}
+
+KernelChoice Barrier(const KernelRequest& r) {
+  return InGroup(r, "Barrier", [](const Place& p) {
+    p.group.Barrier(p.call);
+    *static_cast<float*>(p.args.out[0]) = 0;
+  });
+}
+
+}  // namespace
+
+void AddComm(KernelTable& table) {
+  table.For("AllReduce").Try("group", AllReduce);
+  table.For("ReduceScatter").Try("group", ReduceScatter);
+  table.For("AllGather").Try("group", AllGather);
+  table.For("Broadcast").Try("group", Broadcast);
+  table.For("Exchange").Try("group", ExchangeParts);
+  table.For("Send").Try("group", Send);
+  table.For("Receive").Try("group", Receive);
+  table.For("Barrier").Try("group", Barrier);
+}
+
+}  // namespace ms::cpu

@@ -1,0 +1,122 @@
+#include "kernel/collectives.h"
+
+#include <cstring>
+#include <map>
+#include <numeric>
+
+#include "base/error.h"
+#include "base/mutex.h"
+
+namespace ms {
+namespace {
+
+// This process alone, as long as it has joined no others: what goes in comes out.
+class Alone : public Group {
+ public:
+  Alone() : Group("this process", {0}, 0) {}
+  void AllReduce(const Exchange&, const void* in, void* out, int64_t count, DType dtype,
+                 Reduction) override {
+    Copy(in, out, count * static_cast<int64_t>(ItemSize(dtype)));
+  }
+  void ReduceScatter(const Exchange& call, const void* in, void* out, Counts counts, DType dtype,
+                     Reduction reduction) override {
+    AllReduce(call, in, out, counts[0], dtype, reduction);
+  }
+  void AllGather(const Exchange&, const void* in, void* out, Counts bytes) override {
+    Copy(in, out, bytes[0]);
+  }
+  void AllToAll(const Exchange&, const void* in, Counts sends, void* out, Counts) override {
+    Copy(in, out, sends[0]);
+  }
+  void Broadcast(const Exchange&, void*, int64_t, int) override {}
+  void Barrier(const Exchange&) override {}
+  void Send(const Exchange&, const void*, int64_t, int, int) override { Refuse(); }
+  void Receive(const Exchange&, void*, int64_t, int, int) override { Refuse(); }
+
+ private:
+  static void Copy(const void* in, void* out, int64_t bytes) {
+    if (bytes > 0 && in != out) std::memcpy(out, in, static_cast<size_t>(bytes));
+  }
+  [[noreturn]] static void Refuse() {
+    Throw(ErrorKind::kValue, "there must be another process, but this one is alone: call init()");
+  }
+};
+
+struct Groups {
+  Mutex mutex;
+  std::unique_ptr<Transport> transport;
+  std::map<std::string, std::shared_ptr<Group>> by_name;
+};
+
+Groups& All() {
+  static Groups* groups = new Groups;  // kernels may outlive the program's last object
+  return *groups;
+}
+
+}  // namespace
+
+Reduction ReductionFromName(std::string_view name) {
+  if (name == "sum") return Reduction::kSum;
+  if (name == "prod") return Reduction::kProd;
+  if (name == "max") return Reduction::kMax;
+  if (name == "min") return Reduction::kMin;
+  Throw(ErrorKind::kInternal, "there is no reduction '{}'", name);
+}
+
+void Join(std::unique_ptr<Transport> transport, const std::vector<std::string>& worlds) {
+  std::vector<int> ranks(static_cast<size_t>(transport->size()));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  std::shared_ptr<Group> world = transport->NewGroup(worlds.front(), ranks);
+  Groups& all = All();
+  std::lock_guard lock(all.mutex);
+  if (all.transport) Throw(ErrorKind::kRuntime, "For 'init', this process has joined already.");
+  all.transport = std::move(transport);
+  for (const std::string& name : worlds) all.by_name[name] = world;
+}
+
+void LeaveGroups() {
+  Groups& all = All();
+  std::lock_guard lock(all.mutex);
+  all.by_name.clear();
+  if (all.transport) all.transport->Finish();
+  all.transport.reset();
+}
+
+Transport* CurrentTransport() {
+  Groups& all = All();
+  std::lock_guard lock(all.mutex);
+  return all.transport.get();
+}
+
+void MakeGroup(const std::string& name, std::vector<int> ranks) {
+  Transport* transport = CurrentTransport();
+  if (!transport) Throw(ErrorKind::kRuntime, "For 'create_group', init() must be called before.");
+  std::shared_ptr<Group> group = transport->NewGroup(name, std::move(ranks));  // waits for others
+  Groups& all = All();
+  std::lock_guard lock(all.mutex);
+  all.by_name[name] = std::move(group);
+}
+
+void ForgetGroup(const std::string& name) {
+  std::shared_ptr<Group> last;  // it may wait for others: without the lock
+  Groups& all = All();
+  std::lock_guard lock(all.mutex);
+  auto it = all.by_name.find(name);
+  if (it == all.by_name.end()) return;
+  last = std::move(it->second);
+  all.by_name.erase(it);
+}
+
+std::shared_ptr<Group> FindGroup(const std::string& name) {
+  Groups& all = All();
+  std::lock_guard lock(all.mutex);
+  auto it = all.by_name.find(name);
+  if (it == all.by_name.end()) {
+    if (!all.transport) return std::make_shared<Alone>();
+    Throw(ErrorKind::kRuntime,
+          "the group '{}' must be one of this process's: call init(), or create_group()", name);
+  }
+  return it->second;
+}
+
+}  // namespace ms

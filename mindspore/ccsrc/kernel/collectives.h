@@ -1,0 +1,86 @@
+// What processes that train together do with each other. A device's transport fills these two
+// classes: a host's by MPI (backends/cpu/collectives), a GPU's by its own library. Ranks are those
+// of the group; addresses are of the device's memory.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/dtype.h"
+#include "ir/span.h"
+
+namespace ms {
+
+enum class Reduction : uint8_t { kSum, kProd, kMax, kMin };
+Reduction ReductionFromName(std::string_view name);  // "sum", ...; InternalError for others
+
+// A call of all members, as they are compared and named when they do not fit together.
+struct Exchange {
+  std::string_view what;  // "AllReduce sum Float32[1024]"
+  SpanId place = 0;
+};
+
+// Numbers of elements or bytes, one for each member.
+using Counts = std::span<const int64_t>;
+
+// Processes that make the same calls in the same order; a call returns when this one has its part
+// of the result. What other members do wrong, or that one of them is gone, is an Error. `out` may
+// be `in` where both are as long. Sums are made in the order of the ranks: all get the same bits.
+class Group {
+ public:
+  Group(std::string name, std::vector<int> ranks, int rank)
+      : name_(std::move(name)), ranks_(std::move(ranks)), rank_(rank) {}
+  virtual ~Group() = default;
+  const std::string& name() const { return name_; }
+  const std::vector<int>& ranks() const { return ranks_; }  // of the world
+  int rank() const { return rank_; }
+  int size() const { return static_cast<int>(ranks_.size()); }
+
+  virtual void AllReduce(const Exchange& call, const void* in, void* out, int64_t count,
+                         DType dtype, Reduction reduction) = 0;
+  // The members' parts of the sum; `counts` elements each.
+  virtual void ReduceScatter(const Exchange& call, const void* in, void* out, Counts counts,
+                             DType dtype, Reduction reduction) = 0;
+  // What all have, in the order of ranks; `bytes` of each.
+  virtual void AllGather(const Exchange& call, const void* in, void* out, Counts bytes) = 0;
+  virtual void AllToAll(const Exchange& call, const void* in, Counts sends, void* out,
+                        Counts receives) = 0;
+  virtual void Broadcast(const Exchange& call, void* data, int64_t bytes, int root) = 0;
+  virtual void Barrier(const Exchange& call) = 0;
+  // Between two members alone; what has one tag arrives in the order in which it was sent.
+  virtual void Send(const Exchange& call, const void* in, int64_t bytes, int to, int tag) = 0;
+  virtual void Receive(const Exchange& call, void* out, int64_t bytes, int from, int tag) = 0;
+
+ private:
+  std::string name_;
+  std::vector<int> ranks_;
+  int rank_;
+};
+
+class Transport {
+ public:
+  virtual ~Transport() = default;
+  virtual std::string Describe() const = 0;  // library and version
+  virtual int rank() const = 0;
+  virtual int size() const = 0;
+  virtual int local_rank() const = 0;
+  virtual int local_size() const = 0;
+  // Called by all members, in the same order.
+  virtual std::unique_ptr<Group> NewGroup(std::string name, std::vector<int> ranks) = 0;
+  // Leaves the others, who end their calls as well; nothing else may be called then.
+  virtual void Finish() = 0;
+};
+
+// The groups of this process, by name. The world exists from `Join` on, under each of `worlds`.
+void Join(std::unique_ptr<Transport> transport, const std::vector<std::string>& worlds);
+void LeaveGroups();
+Transport* CurrentTransport();  // null: this process is alone
+void MakeGroup(const std::string& name, std::vector<int> ranks);
+void ForgetGroup(const std::string& name);
+// RuntimeError where there is none. As long as nobody has joined, each is this process alone.
+std::shared_ptr<Group> FindGroup(const std::string& name);
+
+}  // namespace ms

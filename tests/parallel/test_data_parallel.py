@@ -1,0 +1,13 @@
+"""Training by several processes, each on its part of a batch, is training by one on the whole."""
+
+from __future__ import annotations
+
+import pytest
+import ranks
+
+pytestmark = [pytest.mark.host_device]
+
+
+@pytest.mark.parametrize("count", [2, 4])
+def test_the_losses_of_one_process(count):
+    ranks.passes("data_parallel.py", count)
