@@ -139,7 +139,8 @@ Prepared& EagerRunner::RunUnnamed(const OpDef& op, std::span<const Tensor* const
   }
   const Kernel& kernel = *prepared.kernel;
   bool profiled = ProfileOn();
-  bool placed = profiled || !memory_.on_host();
+  // Of what goes wrong later, or between processes, the line is not on the stack of who tells it.
+  bool placed = profiled || !memory_.on_host() || op.effect == Effect::kComm;
   LaunchPlace place{&op, placed && hooks.place ? hooks.place() : 0};
   KernelArgs args{in.data(),        out.data(), Workspace(kernel.workspace_bytes()),
                   &DefaultRandom(), &stream_,   &place};
