@@ -36,5 +36,6 @@ PYBIND11_MODULE(_core, m) {
   BindCompile(m);
   BindIo(m);
   BindCollectives(m);
+  BindWatch(m);
   BindAssembler(m);
 }

@@ -156,6 +156,7 @@ from_numpy: Any
 get_random_state: Any
 graph_mode: Any
 io: Any
+watch: Any
 assembler: Any
 replace_in_trace: Any
 set_device: Any

@@ -1,0 +1,111 @@
+// What rank 0 does for all: hears the ranks, compares what they do, and gives the verdict.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "cluster/socket.h"
+#include "cluster/watch.h"
+
+namespace ms::cluster {
+
+// The letters of frames, and what follows each.
+namespace frame {
+constexpr char kHello = 'H';  // greeting, word, rank, size, process, host
+constexpr char kWelcome = 'W';
+constexpr char kRefused = 'N';    // why
+constexpr char kBeat = 'B';       // both ways; from a rank: the collective that it entered last
+constexpr char kGroup = 'G';      // group, count, ranks
+constexpr char kSteps = 'S';      // counts of groups, of new steps, of open ones, and those
+constexpr char kRaised = 'R';     // text
+constexpr char kFarewell = 'F';   // count of groups, and the number of each that comes next
+constexpr char kGone = 'Y';       // the farewell was heard
+constexpr char kAttention = 'A';  // whether somebody waits long
+constexpr char kVerdict = 'V';    // text
+constexpr std::string_view kGreeting = "mindspore watch 1";
+}  // namespace frame
+
+int64_t NowInMilliseconds();
+// A thread that leaves all signals to those of the program.
+std::thread StartQuietThread(std::function<void()> work);
+// Wakes a poll of another thread.
+class Bell {
+ public:
+  Bell();
+  void Ring();
+  void Hush();
+  int fd() const { return socket_.fd(); }
+
+ private:
+  Socket socket_;
+};
+
+struct Step {
+  uint64_t number = 0;
+  std::string what, place;
+
+  std::string Text() const;
+};
+
+class Monitor {
+ public:
+  Monitor(Socket listening, Address address, int size, const WatchOptions& options);
+  // Tells the others that rank 0 is gone, and ends.
+  ~Monitor();
+
+ private:
+  struct Member {
+    Channel channel;
+    bool joined = false, left = false;
+    uint64_t process = 0;
+    std::string host, last;
+    int64_t heard = 0;
+    std::map<int, uint64_t> next;                  // of each group, the number that comes next
+    std::map<int, std::map<uint64_t, Step>> past;  // of each group, the last ones
+    std::vector<std::pair<int, Step>> waiting;     // in collectives, and long
+  };
+  struct Guest {  // has not said who it is
+    Channel channel;
+    int64_t since = 0;
+    bool refused = false;
+  };
+
+  void Loop();
+  bool IsNeeded(int64_t now);
+  void Wait();
+  void Accept(int64_t now);
+  void HearGuests(int64_t now);
+  bool Admit(Guest& guest, Unpacker hello, int64_t now);  // whether it became a member
+  std::string WhyNot(Unpacker& hello, uint64_t* rank);
+  void HearMember(int rank, int64_t now);
+  void Handle(int rank, Unpacker frame);
+  void HandleSteps(Member& member, Unpacker& frame);
+  void HandleGroup(Unpacker& frame);
+  void Judge(int64_t now);
+  void JudgeWait(int rank, int group, const Step& step);
+  bool IsMember(int group, int rank) const;
+  void GiveVerdict(std::string text);
+  void Tell(const Packer& frame);
+  std::string Name(int rank) const;
+
+  Socket listening_;
+  Address address_;
+  WatchOptions options_;
+  int64_t started_, looked_, beaten_ = 0, stopped_ = 0;
+  std::vector<Member> members_;
+  std::vector<Guest> guests_;
+  std::map<int, std::vector<int>> groups_;
+  std::optional<std::string> verdict_;
+  bool attention_ = false;
+  Bell bell_;
+  std::atomic<bool> stop_{false};
+  std::thread thread_;
+};
+
+}  // namespace ms::cluster

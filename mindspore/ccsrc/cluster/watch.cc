@@ -1,0 +1,475 @@
+#include "cluster/watch.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <mutex>
+#include <random>
+#include <unordered_map>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/mutex.h"
+#include "cluster/monitor.h"
+
+namespace ms::cluster {
+namespace {
+
+constexpr int kTick = 250;             // ms between two looks
+constexpr int64_t kFarewell = 2000;    // ms that a farewell may take
+constexpr int64_t kAnswer = 10'000;    // ms that rank 0 has to answer
+constexpr int64_t kFindHost = 30'000;  // ms that a name may be unknown
+constexpr size_t kLongestText = 1000;  // of what is told of a step or an exception
+
+std::string_view Cut(std::string_view text) { return text.substr(0, kLongestText); }
+
+std::string Host() {
+  char name[256] = "";
+  gethostname(name, sizeof name - 1);
+  return name;
+}
+
+// Of one group, the last collectives that were entered.
+struct History {
+  std::array<Step, 32> steps;  // in a ring
+  uint64_t count = 0, told = 0;
+  uint64_t next = 0;  // number
+
+  const Step* Find(uint64_t number) const {
+    for (const Step& step : steps) {
+      if (!step.what.empty() && step.number == number) return &step;
+    }
+    return nullptr;
+  }
+};
+
+// A collective that a thread is in.
+struct Open {
+  pthread_t thread;
+  int group;
+  uint64_t number;
+  int64_t since;  // CoarseNow
+};
+
+}  // namespace
+
+class Watch::Member {
+ public:
+  Member(int rank, int size, Channel channel, std::unique_ptr<Monitor> monitor,
+         const WatchOptions& options)
+      : rank_(rank),
+        size_(size),
+        options_(options),
+        monitor_(std::move(monitor)),
+        channel_(std::move(channel)),
+        heard_(NowInMilliseconds()),
+        looked_(heard_),
+        thread_(StartQuietThread([this] { Loop(); })) {}
+  void End();
+
+  int rank() const { return rank_; }
+  int size() const { return size_; }
+  void Enter(int group, uint64_t number, std::string_view what, std::string_view place);
+  void Exit(bool done);
+  void Check() {
+    if (failed_.load(std::memory_order_acquire)) ThrowVerdict();
+  }
+  void SetGroup(int group, std::vector<int> ranks);
+  void Raised(std::string_view text) {
+    Post(std::move(Packer(frame::kRaised).Text(Cut(text.substr(0, text.find('\n'))))));
+  }
+
+ private:
+  void Loop();
+  bool Talk();  // whether rank 0 is there
+  void Handle(Unpacker frame);
+  void Report(int64_t now);
+  void JudgeWithoutRoot();
+  void Fail(std::string text);
+  void Post(Packer frame);
+  [[noreturn]] void ThrowVerdict();
+  std::string LastStep();
+
+  const int rank_, size_;
+  const WatchOptions options_;
+  std::unique_ptr<Monitor> monitor_;  // in rank 0
+
+  // Of the thread.
+  Channel channel_;
+  int64_t heard_, looked_, beaten_ = 0;
+  bool attention_ = false, told_of_waiting_ = false;
+  uint64_t told_changes_ = 0;
+
+  Bell bell_;
+  std::atomic<bool> stop_{false}, failed_{false}, heard_farewell_{false};
+
+  Mutex mutex_;  // of what follows
+  std::unordered_map<int, History> histories_;
+  std::unordered_map<int, std::vector<int>> groups_;
+  std::vector<Open> open_;
+  const Step* last_ = nullptr;
+  uint64_t changes_ = 0;
+  std::vector<Packer> posted_;
+  std::string verdict_;
+  bool root_left_ = false;
+  std::unordered_map<int, uint64_t> next_of_root_;
+
+  std::thread thread_;
+};
+
+void Watch::Member::End() {
+  Packer farewell(frame::kFarewell);
+  {
+    std::lock_guard lock(mutex_);
+    for (const Open& at : open_) histories_[at.group].next = at.number;  // will not be done
+    farewell.Number(histories_.size());
+    for (const auto& [group, history] : histories_) farewell.Number(group).Number(history.next);
+  }
+  Post(std::move(farewell));
+  // Closing before rank 0 has read it might lose it.
+  for (int64_t end = NowInMilliseconds() + kFarewell;
+       !heard_farewell_ && NowInMilliseconds() < end;)
+    usleep(500);
+  stop_ = true;
+  bell_.Ring();
+  thread_.join();
+  channel_.Close();
+  monitor_.reset();
+}
+
+void Watch::Member::Enter(int group, uint64_t number, std::string_view what,
+                          std::string_view place) {
+  Check();
+  std::lock_guard lock(mutex_);
+  History& history = histories_[group];
+  Step& step = history.steps[history.count++ % history.steps.size()];
+  step.number = number;
+  step.what.assign(Cut(what));
+  step.place.assign(Cut(place));
+  history.next = number + 1;
+  last_ = &step;
+  open_.push_back({pthread_self(), group, number, CoarseNow()});
+  ++changes_;
+}
+
+void Watch::Member::Exit(bool done) {
+  std::lock_guard lock(mutex_);
+  auto mine = std::ranges::find(open_.rbegin(), open_.rend(), pthread_self(), &Open::thread);
+  if (mine == open_.rend()) return;
+  if (!done) histories_[mine->group].next = mine->number;
+  open_.erase(std::next(mine).base());
+  ++changes_;
+}
+
+void Watch::Member::SetGroup(int group, std::vector<int> ranks) {
+  Packer frame(frame::kGroup);
+  frame.Number(group).Number(ranks.size());
+  for (int rank : ranks) frame.Number(rank);
+  {
+    std::lock_guard lock(mutex_);
+    groups_[group] = std::move(ranks);
+  }
+  Post(std::move(frame));
+}
+
+void Watch::Member::Post(Packer frame) {
+  {
+    std::lock_guard lock(mutex_);
+    posted_.push_back(std::move(frame));
+  }
+  bell_.Ring();
+}
+
+void Watch::Member::Loop() {
+  while (!stop_) {
+    pollfd wanted[] = {{bell_.fd(), POLLIN, 0},
+                       {channel_.fd(),  // negative after its end: not looked at
+                        static_cast<short>(POLLIN | (channel_.wants_to_write() ? POLLOUT : 0)), 0}};
+    poll(wanted, 2, kTick);
+    bell_.Hush();
+    int64_t now = NowInMilliseconds();
+    {
+      std::lock_guard lock(mutex_);
+      for (Packer& frame : posted_) channel_.Send(std::move(frame));
+      posted_.clear();
+    }
+    if (!channel_.open()) {
+      heard_farewell_ = true;  // nobody is there to hear it
+      JudgeWithoutRoot();
+      continue;
+    }
+    if (now - beaten_ >= options_.beat.count()) {
+      channel_.Send(std::move(Packer(frame::kBeat).Text(LastStep())));
+      beaten_ = now;
+    }
+    Report(now);
+    if (now - looked_ > 2 * options_.beat.count() + kTick)
+      heard_ = now;  // we were stopped ourselves
+    looked_ = now;
+    if (!Talk()) {
+      channel_.Close();
+      if (!root_left_)
+        Fail(
+            "rank 0 died without a farewell: it was killed, or it crashed, or the network is gone");
+    } else if (now - heard_ > options_.silence.count()) {
+      Fail(
+          fmt::format("rank 0 has been silent for {} s: it is stopped, or its machine or the "
+                      "network is gone (MS_COMM_TIMEOUT is how long that may last)",
+                      options_.silence.count() / 1000.0));
+    }
+  }
+}
+
+bool Watch::Member::Talk() {
+  bool alive = channel_.Pump();
+  while (std::optional<Unpacker> frame = channel_.Next()) {
+    heard_ = NowInMilliseconds();
+    Handle(*std::move(frame));
+  }
+  return alive;
+}
+
+void Watch::Member::Handle(Unpacker frame) {
+  switch (frame.type()) {
+    case frame::kAttention:
+      attention_ = frame.Number() != 0;
+      break;
+    case frame::kVerdict:
+      Fail(frame.Text());
+      break;
+    case frame::kGone:
+      heard_farewell_ = true;
+      break;
+    case frame::kFarewell: {
+      std::lock_guard lock(mutex_);
+      root_left_ = true;
+      for (uint64_t count = frame.Number(); frame.good() && count > 0; --count) {
+        int group = static_cast<int>(frame.Number());
+        next_of_root_[group] = frame.Number();
+      }
+      break;
+    }
+    default:
+      break;
+  }
+}
+
+// Tells what was entered where this rank waits long or another does.
+void Watch::Member::Report(int64_t) {
+  std::lock_guard lock(mutex_);
+  int64_t before = CoarseNow() - options_.long_wait.count() * 1'000'000;
+  std::vector<const Open*> waiting;
+  for (const Open& open : open_) {
+    if (open.since <= before) waiting.push_back(&open);
+  }
+  bool news = changes_ != told_changes_ || waiting.empty() == told_of_waiting_;
+  if (!news || (!attention_ && waiting.empty() && !told_of_waiting_)) return;
+  told_changes_ = changes_;
+  told_of_waiting_ = !waiting.empty();
+  Packer steps(frame::kSteps), body(frame::kSteps);
+  uint64_t count = 0;
+  auto pack = [&body](int group, const Step& step) {
+    body.Number(group).Number(step.number).Text(step.what).Text(step.place);
+  };
+  for (const auto& [group, history] : histories_) body.Number(group).Number(history.next);
+  for (auto& [group, history] : histories_) {
+    uint64_t size = history.steps.size();
+    for (uint64_t i = std::max(history.told, history.count < size ? 0 : history.count - size);
+         i < history.count; ++i, ++count)
+      pack(group, history.steps[i % size]);
+    history.told = history.count;
+  }
+  uint64_t open = 0;
+  for (const Open* at : waiting) {
+    if (const Step* step = histories_[at->group].Find(at->number)) {
+      pack(at->group, *step);
+      ++open;
+    }
+  }
+  channel_.Send(std::move(steps.Number(histories_.size()).Number(count).Number(open).Append(body)));
+}
+
+// Rank 0 has left, and the monitor with it: it is not to be waited for.
+void Watch::Member::JudgeWithoutRoot() {
+  std::string text;
+  {
+    std::lock_guard lock(mutex_);
+    if (!root_left_) return;
+    for (const Open& at : open_) {
+      auto ranks = groups_.find(at.group);
+      if (at.group != kWorld && (ranks == groups_.end() || !std::ranges::count(ranks->second, 0)))
+        continue;
+      const Step* step = histories_[at.group].Find(at.number);
+      auto next = next_of_root_.find(at.group);
+      if (step && (next == next_of_root_.end() || next->second <= at.number)) {
+        text = fmt::format("rank 0 has ended its program, and rank {} waits for it in {}", rank_,
+                           step->Text());
+      }
+    }
+  }
+  if (!text.empty()) Fail(std::move(text));
+}
+
+void Watch::Member::Fail(std::string text) {
+  std::lock_guard lock(mutex_);
+  if (failed_) return;
+  verdict_ = std::move(text);
+  failed_.store(true, std::memory_order_release);
+}
+
+void Watch::Member::ThrowVerdict() {
+  std::lock_guard lock(mutex_);
+  std::string here;
+  auto mine = std::ranges::find(open_.rbegin(), open_.rend(), pthread_self(), &Open::thread);
+  if (mine != open_.rend()) {
+    if (const Step* step = histories_[mine->group].Find(mine->number))
+      here = fmt::format(". This is rank {}, in {}", rank_, step->Text());
+  }
+  Throw(ErrorKind::kRuntime, "{}{}.", verdict_, here);
+}
+
+std::string Watch::Member::LastStep() {
+  std::lock_guard lock(mutex_);
+  return last_ ? last_->Text() : "";
+}
+
+// ---- joining
+
+namespace {
+
+struct Process {
+  std::unique_ptr<Watch> watch;
+  std::vector<std::unique_ptr<Watch>> left;  // a thread may still ask one of these
+  Socket listening;                          // before rank 0 joins
+  std::string listens_at;
+};
+
+// Reached through one pointer, which the child of a fork drops: the threads are not there.
+std::atomic<Watch*> current{nullptr};
+Process* process = nullptr;
+
+Process& ThisProcess() {
+  static Once once;
+  once.Do([] {
+    pthread_atfork(nullptr, nullptr, [] {
+      current = nullptr;
+      process = new Process;  // the parent's threads are not here to be joined
+    });
+    process = new Process;
+  });
+  return *process;
+}
+
+enum class Met { kWelcome, kNobody, kStranger };
+
+Met Greet(Channel& channel, const Address& address, int rank, int size, std::string* problem) {
+  channel.Send(std::move(Packer(frame::kHello)
+                             .Text(frame::kGreeting)
+                             .Text(address.word)
+                             .Number(rank)
+                             .Number(size)
+                             .Number(getpid())
+                             .Text(Host())));
+  for (int64_t end = NowInMilliseconds() + kAnswer; NowInMilliseconds() < end;) {
+    bool alive = channel.Pump();
+    if (std::optional<Unpacker> answer = channel.Next()) {
+      if (answer->type() == frame::kWelcome) return Met::kWelcome;
+      *problem = answer->type() == frame::kRefused ? answer->Text() : "what answers is no rank 0";
+      return Met::kStranger;
+    }
+    if (!alive) {
+      *problem = "what listens there does not answer as rank 0 does";
+      return channel.broken() ? Met::kStranger : Met::kNobody;
+    }
+    pollfd ready{channel.fd(), POLLIN, 0};
+    poll(&ready, 1, 100);
+  }
+  *problem = "what listens there does not answer";
+  return Met::kNobody;
+}
+
+Channel Meet(int rank, int size, const Address& address, const WatchOptions& options) {
+  int64_t start = NowInMilliseconds();
+  std::string problem;
+  for (int64_t pause = 10;; pause = std::min<int64_t>(2 * pause, 200)) {
+    bool found = true;
+    Socket socket = Connect(address, 2000, &problem, &found);
+    if (socket) {
+      Channel channel(std::move(socket));
+      Met met = Greet(channel, address, rank, size, &problem);
+      if (met == Met::kWelcome) return channel;
+      if (met == Met::kStranger) break;
+    }
+    options.interrupt();
+    int64_t waited = NowInMilliseconds() - start;
+    if (waited >= (found ? options.join.count() : std::min(options.join.count(), kFindHost))) break;
+    usleep(pause * 1000);
+  }
+  Throw(ErrorKind::kRuntime, "rank {} cannot join rank 0 at {}: {}.", rank, address.Text(),
+        problem);
+}
+
+std::string RandomWord() {
+  std::random_device random;
+  return fmt::format("{:08x}{:08x}{:08x}{:08x}", random(), random(), random(), random());
+}
+
+}  // namespace
+
+std::string Watch::Listen(const std::string& host) {
+  Address address{host, "0", RandomWord()};
+  Process& here = ThisProcess();
+  here.listening = ms::cluster::Listen(address);
+  address.port = std::to_string(PortOf(here.listening));
+  here.listens_at = fmt::format("{}/{}", address.Text(), address.word);
+  return here.listens_at;
+}
+
+void Watch::Join(int rank, int size, const std::string& text, const WatchOptions& options) {
+  if (size < 1 || rank < 0 || rank >= size)
+    Throw(ErrorKind::kValue, "the rank must be in [0, {}), the ranks of the job, but got {}", size,
+          rank);
+  Process& here = ThisProcess();
+  if (here.watch) Throw(ErrorKind::kRuntime, "this process has joined a watch already");
+  Address address = Address::Parse(text);
+  std::unique_ptr<Monitor> monitor;
+  if (rank == 0) {
+    Socket listening = text == here.listens_at ? std::move(here.listening) : Socket();
+    if (!listening) listening = ms::cluster::Listen(address);
+    monitor = std::make_unique<Monitor>(std::move(listening), address, size, options);
+  }
+  Channel channel = Meet(rank, size, address, options);
+  here.watch.reset(new Watch(
+      std::make_unique<Member>(rank, size, std::move(channel), std::move(monitor), options)));
+  current = here.watch.get();
+}
+
+Watch* Watch::Current() { return current.load(std::memory_order_acquire); }
+
+void Watch::Leave() {
+  Process& here = ThisProcess();
+  current = nullptr;
+  if (!here.watch) return;
+  here.watch->member_->End();
+  here.left.push_back(std::move(here.watch));
+}
+
+Watch::Watch(std::unique_ptr<Member> member) : member_(std::move(member)) {}
+Watch::~Watch() = default;
+void Watch::SetGroup(int group, std::vector<int> ranks) {
+  member_->SetGroup(group, std::move(ranks));
+}
+void Watch::Enter(int group, uint64_t number, std::string_view what, std::string_view place) {
+  member_->Enter(group, number, what, place);
+}
+void Watch::Exit(bool done) { member_->Exit(done); }
+void Watch::Check() { member_->Check(); }
+void Watch::Raised(std::string_view text) { member_->Raised(text); }
+int Watch::rank() const { return member_->rank(); }
+int Watch::size() const { return member_->size(); }
+
+}  // namespace ms::cluster

@@ -1,0 +1,74 @@
+"""The watch that the processes of a job keep over each other, as a program joins and leaves it. What a rank is told of the others
+is raised in its collectives; the end of its program is told to the others here."""
+
+from __future__ import annotations
+
+import atexit
+import math
+import os
+import sys
+from types import TracebackType
+
+from mindspore import _core
+
+# In seconds: of silence, until a rank is taken for lost, and for all ranks to come.
+_TIMEOUT, _TIMEOUT_DEFAULT = "MS_COMM_TIMEOUT", 60.0
+_JOIN, _JOIN_DEFAULT = "MS_TOPO_TIMEOUT", 600.0
+_hooked = False
+
+
+def listen(host: str = "127.0.0.1") -> str:
+    """Opens a port for the ranks to come to, in rank 0; its address, for all to join."""
+    return _core.watch.listen(host)
+
+
+def join(rank: int, size: int, address: str) -> None:
+    """Joins the other ranks at the address; rank 0 listens there."""
+    silence, patience = _seconds(_TIMEOUT, _TIMEOUT_DEFAULT), _seconds(_JOIN, _JOIN_DEFAULT)
+    _core.watch.join(rank, size, address, silence, patience)
+    _hear_of_the_end()
+
+
+def leave() -> None:
+    """Says farewell to the other ranks; nothing where this process has not joined them."""
+    _core.watch.leave()
+
+
+def _seconds(name: str, default: float) -> float:
+    text = os.environ.get(name, "")
+    if not text:
+        return default
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = math.nan
+    if not 0 < seconds < 1e9:
+        raise ValueError(f"The environment must give seconds in {name}, above 0, but got {text!r}.")
+    return seconds
+
+
+def _hear_of_the_end() -> None:
+    global _hooked
+    if _hooked:
+        return
+    _hooked = True
+    atexit.register(leave)
+    before = sys.excepthook
+
+    def tell(
+        kind: type[BaseException], error: BaseException, traceback: TracebackType | None
+    ) -> None:
+        _core.watch.raised(_line(kind, error))  # first: who prints may take long, or wait
+        before(kind, error, traceback)
+
+    sys.excepthook = tell
+
+
+def _line(kind: type[BaseException], error: BaseException) -> str:
+    """The first line of what is said of an exception, and where it was raised in the program."""
+    try:
+        text = str(error)
+    except Exception:  # of a class of the user's
+        text = ""
+    first = text.partition("\n")[0]
+    return f"{kind.__name__}: {first}" if first else kind.__name__
