@@ -3,9 +3,11 @@
 #include <cstring>
 #include <map>
 #include <numeric>
+#include <unordered_map>
 
 #include "base/error.h"
 #include "base/mutex.h"
+#include "cluster/watch.h"
 
 namespace ms {
 namespace {
@@ -54,6 +56,29 @@ Groups& All() {
 }
 
 }  // namespace
+
+Group::Group(std::string name, std::vector<int> ranks, int rank)
+    : name_(std::move(name)), ranks_(std::move(ranks)), rank_(rank) {
+  auto* watch = cluster::Watch::Current();
+  if (!watch || size() == watch->size()) return;  // the world, whatever it is called
+  id_ = static_cast<int>(std::hash<std::string>()(name_) & 0x7fffffff) | 1;
+  watch->SetGroup(id_, ranks_);
+}
+
+Announced::Announced(Group& group, const Exchange& call) {
+  auto* watch = cluster::Watch::Current();
+  if (!watch) return;
+  thread_local std::unordered_map<SpanId, std::string> places;
+  auto [place, is_new] = places.try_emplace(call.place);
+  if (is_new) place->second = ShortSpan(call.place);
+  watch->Enter(group.id(), group.NextNumber(), call.what, place->second);
+  failures_ = std::uncaught_exceptions();
+}
+
+Announced::~Announced() {
+  if (failures_ < 0) return;
+  if (auto* watch = cluster::Watch::Current()) watch->Exit(std::uncaught_exceptions() == failures_);
+}
 
 Reduction ReductionFromName(std::string_view name) {
   if (name == "sum") return Reduction::kSum;

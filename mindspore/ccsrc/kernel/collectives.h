@@ -3,6 +3,7 @@
 // of the group; addresses are of the device's memory.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <span>
 #include <string>
@@ -31,13 +32,15 @@ using Counts = std::span<const int64_t>;
 // be `in` where both are as long. Sums are made in the order of the ranks: all get the same bits.
 class Group {
  public:
-  Group(std::string name, std::vector<int> ranks, int rank)
-      : name_(std::move(name)), ranks_(std::move(ranks)), rank_(rank) {}
+  Group(std::string name, std::vector<int> ranks, int rank);
   virtual ~Group() = default;
   const std::string& name() const { return name_; }
   const std::vector<int>& ranks() const { return ranks_; }  // of the world
   int rank() const { return rank_; }
   int size() const { return static_cast<int>(ranks_.size()); }
+  // The same in all members, as far as names differ; the world's is 0.
+  int id() const { return id_; }
+  uint64_t NextNumber() { return number_++; }  // of a call that all members make
 
   virtual void AllReduce(const Exchange& call, const void* in, void* out, int64_t count,
                          DType dtype, Reduction reduction) = 0;
@@ -58,6 +61,21 @@ class Group {
   std::string name_;
   std::vector<int> ranks_;
   int rank_;
+  int id_ = 0;
+  std::atomic<uint64_t> number_{0};
+};
+
+// Tells the watch (cluster/watch.h), for as long as it lives, that this thread is in a call that
+// all members make: so that who goes astray, or is gone, is named to those who wait. Throws what
+// the watch has to say.
+class Announced {
+ public:
+  Announced(Group& group, const Exchange& call);
+  ~Announced();
+  Announced(const Announced&) = delete;
+
+ private:
+  int failures_ = -1;  // exceptions under way at the beginning; -1: nobody watches
 };
 
 class Transport {

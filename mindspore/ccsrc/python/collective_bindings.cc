@@ -8,6 +8,8 @@
 namespace ms::python {
 namespace py = pybind11;
 
+const char* const kWorld = "world_group";  // one of the names that common/_groups.py gives it
+
 void BindCollectives(py::module_& m) {
   using Free = py::call_guard<py::gil_scoped_release>;  // others are waited for
   m.def(
@@ -27,6 +29,17 @@ void BindCollectives(py::module_& m) {
             py::make_tuple(t->rank(), t->size(), t->local_rank(), t->local_size(), t->Describe()));
       },
       "Rank, size, the same of the host, the library; None: this process is alone.");
+  m.def(
+      "share_text",
+      [](std::string text) {
+        std::shared_ptr<Group> world = FindGroup(kWorld);
+        auto size = static_cast<int64_t>(text.size());
+        world->Broadcast({"the length of a text"}, &size, sizeof(size), 0);
+        text.resize(static_cast<size_t>(size));
+        world->Broadcast({"a text"}, text.data(), size, 0);
+        return text;
+      },
+      Free(), py::arg("text"), "The text of rank 0, in all processes.");
   m.def("make_group", &MakeGroup, Free(), "Called by all members.");
   m.def("forget_group", &ForgetGroup, Free());
 }

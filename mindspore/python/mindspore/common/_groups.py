@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import atexit
 import os
+import socket
 import sys
 from typing import Any, NamedTuple
 
 from mindspore import _core, context
-from mindspore.common import _mpi
+from mindspore.common import _mpi, _watch
 from mindspore.common._launched import Launched, launched
 
 WORLD = "hccl_world_group"
@@ -65,15 +66,22 @@ def _library(place: Launched) -> str:
 
 
 def _start(place: Launched) -> Any:
-    """Starts the transport in all processes, which wait for each other."""
+    """Starts the transport in all processes, which wait for each other, and the watch."""
     windows = os.environ.get("MS_COMM_WINDOWS", "1") != "0"
     _core.join_processes(_library(place), windows, list(WORLDS))
     _leave_at_the_end()
-    return _core.process_facts()
+    rank, size, _, local_size, _ = facts = _core.process_facts()
+    if size > 1:
+        address = place.watch
+        if not address:
+            host = "127.0.0.1" if local_size == size else socket.gethostname()
+            address = _core.share_text(_watch.listen(host) if rank == 0 else "")
+        _watch.join(rank, size, address)
+    return facts
 
 
 def _leave_at_the_end() -> None:
-    """At an orderly end all leave together. Whom an exception ends does not wait for the others: the launcher ends them."""
+    """At an orderly end all leave together. Whom an exception ends does not wait for the others, who hear of it."""
     failed: list[BaseException] = []
     shown = sys.excepthook
 

@@ -4,6 +4,8 @@
 
 #include <thread>
 
+#include "cluster/watch.h"
+
 namespace ms::cpu {
 namespace {
 
@@ -34,9 +36,10 @@ void Patience::PauseLong() {
   if (yields_++ == 0) began_ = now;
   if (now - began_ < kAwake) {
     sched_yield();
-  } else {
-    std::this_thread::sleep_for(kNap);
+    return;
   }
+  if (auto* watch = cluster::Watch::Current()) watch->Check();
+  std::this_thread::sleep_for(kNap);
 }
 
 }  // namespace ms::cpu

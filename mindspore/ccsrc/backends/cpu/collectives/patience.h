@@ -10,7 +10,7 @@ class Patience {
  public:
   // Where processes share cores, the one that is waited for needs this one.
   explicit Patience(bool crowded) : looks_(crowded ? kCrowdedLooks : kLooks) {}
-  // Between two looks at what is waited for. Throws when it will not come.
+  // Between two looks at what is waited for. Throws what the watch has to say of the others.
   void Pause();
 
  private:

@@ -17,7 +17,7 @@ struct Place {
   const KernelArgs& args;
 };
 
-// A kernel of the group that is named by the attribute when it runs.
+// What runs in the group that is named by the attribute when the kernel runs.
 KernelChoice InGroup(const KernelRequest& r, std::string what,
                      std::function<void(const Place&)> run) {
   auto name = r.attr<std::string>("group");
@@ -27,6 +27,15 @@ KernelChoice InGroup(const KernelRequest& r, std::string what,
         run({*group, {what, args.place ? args.place->span : 0}, args});
       },
       kWaits);
+}
+
+// The same, of a call that all members make.
+KernelChoice OfAll(const KernelRequest& r, std::string what,
+                   std::function<void(const Place&)> run) {
+  return InGroup(r, std::move(what), [run = std::move(run)](const Place& place) {
+    Announced announced(place.group, place.call);
+    run(place);
+  });
 }
 
 std::string What(const KernelRequest& r, const std::string& detail = "") {
@@ -51,7 +60,7 @@ std::vector<int64_t> Elements(const KernelRequest& r, const Type& part, int64_t 
 
 KernelChoice AllReduce(const KernelRequest& r) {
   const auto& op = r.attr<std::string>("op");
-  return InGroup(
+  return OfAll(
       r, What(r, op),
       [n = r.shape(0).size(), dtype = r.dtype(0), how = ReductionFromName(op)](const Place& p) {
         p.group.AllReduce(p.call, p.args.in[0], p.args.out[0], n, dtype, how);
@@ -60,30 +69,30 @@ KernelChoice AllReduce(const KernelRequest& r) {
 
 KernelChoice ReduceScatter(const KernelRequest& r) {
   const auto& op = r.attr<std::string>("op");
-  return InGroup(r, What(r, op),
-                 [counts = Elements(r, r.out[0]), dtype = r.dtype(0),
-                  how = ReductionFromName(op)](const Place& p) {
-                   p.group.ReduceScatter(p.call, p.args.in[0], p.args.out[0], counts, dtype, how);
-                 });
+  return OfAll(r, What(r, op),
+               [counts = Elements(r, r.out[0]), dtype = r.dtype(0),
+                how = ReductionFromName(op)](const Place& p) {
+                 p.group.ReduceScatter(p.call, p.args.in[0], p.args.out[0], counts, dtype, how);
+               });
 }
 
 KernelChoice AllGather(const KernelRequest& r) {
   // Members may have different numbers of rows: the result is what all have in common.
   auto item = static_cast<int64_t>(ItemSize(r.dtype(0)));
-  return InGroup(r, fmt::format("AllGather {}", r.out[0]),
-                 [bytes = Elements(r, r.in[0], item)](const Place& p) {
-                   p.group.AllGather(p.call, p.args.in[0], p.args.out[0], bytes);
-                 });
+  return OfAll(r, fmt::format("AllGather {}", r.out[0]),
+               [bytes = Elements(r, r.in[0], item)](const Place& p) {
+                 p.group.AllGather(p.call, p.args.in[0], p.args.out[0], bytes);
+               });
 }
 
 KernelChoice Broadcast(const KernelRequest& r) {
   int64_t root = r.attr<int64_t>("root");
-  return InGroup(r, What(r, fmt::format("from rank {}", root)),
-                 [root = static_cast<int>(root), bytes = Bytes(r.in[0])](const Place& p) {
-                   if (p.args.out[0] != p.args.in[0])
-                     std::memcpy(p.args.out[0], p.args.in[0], static_cast<size_t>(bytes));
-                   p.group.Broadcast(p.call, p.args.out[0], bytes, root);
-                 });
+  return OfAll(r, What(r, fmt::format("from rank {}", root)),
+               [root = static_cast<int>(root), bytes = Bytes(r.in[0])](const Place& p) {
+                 if (p.args.out[0] != p.args.in[0])
+                   std::memcpy(p.args.out[0], p.args.in[0], static_cast<size_t>(bytes));
+                 p.group.Broadcast(p.call, p.args.out[0], bytes, root);
+               });
 }
 
 KernelChoice ExchangeParts(const KernelRequest& r) {
@@ -92,11 +101,11 @@ KernelChoice ExchangeParts(const KernelRequest& r) {
     for (int64_t& n : counts) n *= item;
     return counts;
   };
-  return InGroup(r, fmt::format("Exchange {}", Name(r.dtype(0))),
-                 [sends = bytes(r.attr<Ints>("sends")),
-                  receives = bytes(r.attr<Ints>("receives"))](const Place& p) {
-                   p.group.AllToAll(p.call, p.args.in[0], sends, p.args.out[0], receives);
-                 });
+  return OfAll(r, fmt::format("Exchange {}", Name(r.dtype(0))),
+               [sends = bytes(r.attr<Ints>("sends")),
+                receives = bytes(r.attr<Ints>("receives"))](const Place& p) {
+                 p.group.AllToAll(p.call, p.args.in[0], sends, p.args.out[0], receives);
+               });
 }
 
 KernelChoice Send(const KernelRequest& r) {
@@ -117,7 +126,7 @@ KernelChoice Receive(const KernelRequest& r) {
 }
 
 KernelChoice Barrier(const KernelRequest& r) {
-  return InGroup(r, "Barrier", [](const Place& p) {
+  return OfAll(r, "Barrier", [](const Place& p) {
     p.group.Barrier(p.call);
     *static_cast<float*>(p.args.out[0]) = 0;
   });
