@@ -24,7 +24,9 @@ CASES = {
 @pytest.mark.parametrize("case", CASES)
 def test_unequal_calls(case):
     done = ranks.run("mistakes.py", 2, case)
-    assert "refused" in done.stdout, done.stdout + done.stderr  # the launcher may end one before it prints
+    assert "refused" in done.stdout, (
+        done.stdout + done.stderr
+    )  # the launcher may end one before it prints
     for text in CASES[case]:
         assert text in done.stdout
 

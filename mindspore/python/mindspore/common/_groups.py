@@ -70,7 +70,8 @@ def _start(place: Launched) -> Any:
     windows = os.environ.get("MS_COMM_WINDOWS", "1") != "0"
     _core.join_processes(_library(place), windows, list(WORLDS))
     _leave_at_the_end()
-    rank, size, _, local_size, _ = facts = _core.process_facts()
+    facts: Any = _core.process_facts()
+    rank, size, _, local_size, _ = facts
     if size > 1:
         address = place.watch
         if not address:
