@@ -190,6 +190,27 @@ def test_the_load_changes_no_bit():
         assert trained("automatic") == alone
 
 
+def test_all_regions_come_to_the_teams_of_the_package():
+    code = """
+    import numpy as np
+    from mindspore import Tensor, ops
+    x = Tensor(np.ones((512, 512), np.float32))
+    ops.exp(ops.matmul(x, x)).asnumpy()
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "LD_DEBUG": "bindings"},
+        timeout=120,
+    )
+    assert done.returncode == 0
+    lines = [line for line in done.stderr.splitlines() if "symbol `GOMP_parallel" in line]
+    for library in ("libdnnl", "libms_cpu"):
+        bound = [line.split(" to ")[1] for line in lines if library in line.split(" to ")[0]]
+        assert bound and all("libms_core" in to for to in bound), lines
+
+
 def sleeps() -> int:
     """How often threads of this process have gone to sleep."""
     total = 0
