@@ -190,6 +190,61 @@ def test_the_load_changes_no_bit():
         assert trained("automatic") == alone
 
 
+def test_all_regions_come_to_the_teams_of_the_package():
+    code = """
+    import numpy as np
+    from mindspore import Tensor, ops
+    x = Tensor(np.ones((512, 512), np.float32))
+    ops.exp(ops.matmul(x, x)).asnumpy()
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "LD_DEBUG": "bindings"},
+        timeout=120,
+    )
+    assert done.returncode == 0
+    lines = [line for line in done.stderr.splitlines() if "symbol `GOMP_parallel" in line]
+    for library in ("libdnnl", "libms_cpu"):
+        bound = [line.split(" to ")[1] for line in lines if library in line.split(" to ")[0]]
+        assert bound and all("libms_core" in to for to in bound), lines
+
+
+FILTER_GRADIENT = """
+import sys
+import numpy as np
+import mindspore as ms
+from mindspore import Tensor, nn
+
+rng = np.random.default_rng(0)
+images = rng.standard_normal((int(sys.argv[1]), 6, 12, 12)).astype(np.float32)
+filters = Tensor(rng.standard_normal((16, 6, 5, 5)).astype(np.float32))
+net = nn.Conv2d(6, 16, 5, pad_mode="valid", weight_init=filters)
+(found,) = ms.grad(lambda x: (net(x) ** 2).sum(), None, net.trainable_params())(Tensor(images))
+np.save(sys.argv[2], found.asnumpy())
+"""
+
+
+@pytest.mark.parametrize("batch", [8, 7, 1])
+def test_gradients_of_filters_by_parts_of_the_batch(tmp_path, batch):
+    found = []
+    for threads in "12":
+        path = tmp_path / f"{threads}.npy"
+        done = subprocess.run(
+            [sys.executable, "-c", FILTER_GRADIENT, str(batch), str(path)],
+            capture_output=True,
+            text=True,
+            env={**os.environ, "OMP_NUM_THREADS": threads, "MS_LOG": "dispatch"},
+            timeout=120,
+        )
+        assert done.returncode == 0, done.stderr
+        parts = threads == "2" and batch % 2 == 0
+        assert ("onednn in parts\n" in done.stdout + done.stderr) == parts
+        found.append(np.load(path))
+    np.testing.assert_allclose(found[0], found[1], rtol=1e-4, atol=1e-4 * abs(found[0]).max())
+
+
 def sleeps() -> int:
     """How often threads of this process have gone to sleep."""
     total = 0

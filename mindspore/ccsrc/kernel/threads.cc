@@ -20,6 +20,7 @@
 
 #include "base/control_group.h"
 #include "base/mutex.h"
+#include "kernel/team.h"
 
 namespace ms {
 
@@ -39,9 +40,9 @@ constexpr int64_t kCostOfLooks = 200;            // their share of the time is o
 constexpr int64_t kEnough = 60'000'000;          // nanoseconds of readiness that a verdict takes
 constexpr int64_t kBriefAtMost = 2'000'000'000;  // then it is tried without
 constexpr double kBusy = 0.1;                    // the share of readiness without a processor
-// Where a launch takes all threads together less, to sleep and wake takes longer than it does, and
-// two processes run best that both spin; not so three, which may spin a hundred times as long as
-// they work.
+// Of libgomp's threads. Where a launch takes all of them together less, to sleep and wake takes
+// longer than it does, and two processes run best that both spin; not so three, which may spin a
+// hundred times as long as they work.
 constexpr int64_t kWorthSleeping = 1'000'000;
 constexpr double kVeryBusy = 0.57;
 constexpr int kMostThreads = 256;  // of the helper
@@ -113,8 +114,7 @@ class Helper {
 
  private:
   void Hold(int threads) {
-#pragma omp parallel num_threads(threads)
-    std::atomic_signal_fence(std::memory_order_seq_cst);  // else there is nothing to be parallel
+    team::RunInLibgomp([](void*) {}, nullptr, static_cast<unsigned>(threads));
     stopping_.wait(false);
   }
 
@@ -127,19 +127,28 @@ struct Watch {
   Helper helper;
   Waiting waiting = Waiting::kAutomatic;
   Readiness last;
+  bool brief = false;
   int64_t brief_since = 0;
   bool forking = false;  // no helper then: it would not be in the child
 
-  // More OpenMP threads than processors, with those of the calling thread.
   void Start(int64_t now) {
-    int threads = omp_get_num_procs() - omp_get_max_threads() + 2;
-    if (forking || helper.runs() || threads < 2 || threads > kMostThreads) return;
-    if (helper.Start(threads)) brief_since = now;
+    if (forking || brief) return;
+    brief = team::InUse() || StartHelper();
+    team::SleepAtOnce(brief);
+    brief_since = now;
     last = {};
+  }
+
+  // More threads of libgomp than processors, with those of the calling thread.
+  bool StartHelper() {
+    int threads = omp_get_num_procs() - omp_get_max_threads() + 2;
+    return threads >= 2 && threads <= kMostThreads && helper.Start(threads);
   }
 
   void Stop() {
     helper.Stop();
+    team::SleepAtOnce(false);
+    brief = false;
     last = {};
   }
 
@@ -150,10 +159,11 @@ struct Watch {
     if (comparable && running + waiting < kEnough) return;
     last = seen;
     if (!comparable) return;
-    double most = running / launches > kWorthSleeping ? kBusy : kVeryBusy;
-    bool brief = static_cast<double>(waiting) > most * static_cast<double>(running + waiting);
-    if (brief && !helper.runs()) Start(now);
-    if (helper.runs() && (!brief || now > brief_since + kBriefAtMost)) Stop();
+    bool ours = team::InUse();
+    double most = ours || running / launches > kWorthSleeping ? kBusy : kVeryBusy;
+    bool busy = static_cast<double>(waiting) > most * static_cast<double>(running + waiting);
+    if (busy) Start(now);
+    if (brief && ((!busy && !ours) || now > brief_since + kBriefAtMost)) Stop();
   }
 };
 
@@ -178,6 +188,11 @@ void BeforeFork() {
 void AfterFork() {
   std::lock_guard lock(TheWatch().mutex);
   TheWatch().forking = false;
+}
+
+void AfterForkInChild() {
+  team::AfterForkInChild();
+  AfterFork();
 }
 
 }  // namespace
@@ -232,7 +247,7 @@ void SetWaiting(Waiting waiting) {
 
 bool WaitsBriefly() {
   std::lock_guard lock(TheWatch().mutex);
-  return TheWatch().helper.runs();
+  return TheWatch().brief;
 }
 
 void SetUpThreads() {
@@ -241,7 +256,7 @@ void SetUpThreads() {
     if (count < omp_get_max_threads()) SetThreads(count);
   }
   if (IsSet("GOMP_SPINCOUNT") || IsSet("OMP_WAIT_POLICY")) SetWaiting(Waiting::kLong);
-  pthread_atfork(&BeforeFork, &AfterFork, &AfterFork);
+  pthread_atfork(&BeforeFork, &AfterFork, &AfterForkInChild);
 }
 
 }  // namespace ms

@@ -3,12 +3,13 @@
 // How many: what was set for the process; else OMP_NUM_THREADS; else DefaultThreads().
 // OpenMP keeps the number by thread, so that threads adopt it.
 //
-// How they wait: libgomp's threads spin for milliseconds before they sleep. That is the quickest
-// where each has a processor, and keeps other processes' threads (another training, data workers)
-// from theirs where it has not. libgomp itself spins but briefly in a process with more OpenMP
-// threads than processors. So while threads of this process are found to wait for processors, a
-// helper keeps as many idle OpenMP threads as that takes. How work is split, and with it every bit
-// of a result, does not depend on it. Whoever sets GOMP_SPINCOUNT or OMP_WAIT_POLICY decides alone.
+// How they wait: they spin for milliseconds before they sleep. That is the quickest where each has
+// a processor, and keeps other processes' threads (another training, data workers) from theirs
+// where it has not. So while threads of this process are found to wait for processors, they sleep
+// at once (team.h). Where regions go to libgomp all the same, a helper keeps as many idle OpenMP
+// threads as makes libgomp do so: it spins but briefly in a process with more of them than
+// processors. How work is split, and with it every bit of a result, does not depend on it. Whoever
+// sets GOMP_SPINCOUNT or OMP_WAIT_POLICY decides alone.
 #pragma once
 
 #include <atomic>

@@ -55,7 +55,10 @@ void ShelterSignals() {
   std::pair<int, int> team{omp_get_max_threads(), Teams()};
   if (team.first > 1 && team != sheltered) {
 #pragma omp parallel
-    ShelterThisThread();
+    {
+      ShelterThisThread();
+#pragma omp barrier  // each thread comes, and none takes another's part
+    }
     sheltered = team;
   }
 }

@@ -3,6 +3,7 @@
 // than it gains.
 #include "backends/cpu/cpu.h"
 #include "backends/cpu/kernels/conv_few.h"
+#include "backends/cpu/kernels/conv_parts.h"
 #include "backends/cpu/kernels/conv_problem.h"
 #include "backends/cpu/kernels/conv_reference.h"
 #include "backends/cpu/kernels/in_float32.h"
@@ -146,6 +147,11 @@ KernelChoice PointwiseFilterGrad(const KernelRequest& r) {
 KernelChoice FilterGrad(const KernelRequest& r) {
   return MakeConvolution(r, Pass::kFilterGrad, r.shape(1), r.out[0].shape());
 }
+KernelChoice ShortFilterGrad(const KernelRequest& r) {
+  return FilterGradInParts(r, [&](const Shape& images) {
+    return MakeConvolution(r, Pass::kFilterGrad, images, r.out[0].shape());
+  });
+}
 
 }  // namespace
 
@@ -173,7 +179,8 @@ void AddConv(KernelTable& table) {
   };
   table.For("Conv2DBackpropFilter")
       .Try("product", PointwiseFilterGrad)
-      .Try("few channels", FewChannelsFilterGrad);
+      .Try("few channels", FewChannelsFilterGrad)
+      .Try("onednn in parts", ShortFilterGrad);
   for (std::string op : {"Conv2D", "Conv3D"}) {
     add(op, Forward, ReferenceConv);
     add(op + "BackpropInput", InputGrad, ReferenceConvInputGrad);

@@ -1,0 +1,266 @@
+#include "kernel/team.h"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <deque>
+#include <memory>
+#include <system_error>
+#include <thread>
+
+#include "kernel/libgomp.h"
+
+namespace ms::team {
+namespace {
+
+// How often a waiting thread looks before it sleeps: some milliseconds, and some microseconds.
+constexpr int kLong = 300'000;
+constexpr int kBrief = 300;
+
+std::atomic<int> looks{kLong};
+std::atomic<bool> in_use{false};
+std::atomic<unsigned> forks{0};
+
+void Pause() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#else
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+#endif
+}
+
+// Returns what is no longer `old`.
+int AwaitOther(const std::atomic<int>& value, int old) {
+  const int most = looks.load(std::memory_order_relaxed);
+  for (int i = 0; i < most; ++i) {
+    int now = value.load(std::memory_order_acquire);
+    if (now != old) return now;
+    Pause();
+  }
+  value.wait(old, std::memory_order_acquire);
+  return value.load(std::memory_order_acquire);
+}
+
+// The threads that share the regions of one thread, which is number 0 in them.
+class Team {
+ public:
+  ~Team() {
+    for (Member& member : members_) {
+      member.part.store(kEnd);
+      member.part.notify_one();
+    }
+    for (Member& member : members_) member.thread.join();
+  }
+
+  // False where the system has no threads to give.
+  bool Have(int count) {
+    try {
+      while (static_cast<int>(members_.size()) < count - 1) {
+        Member& member = members_.emplace_back();
+        int number = static_cast<int>(members_.size());
+        member.thread = std::thread([this, &member, number] { Serve(member, number); });
+      }
+    } catch (const std::system_error&) {
+      members_.pop_back();
+      return false;
+    }
+    return true;
+  }
+
+  void Begin(Body body, void* data, int count) {
+    body_ = body;
+    data_ = data;
+    count_ = count;
+    unfinished_.store(count - 1, std::memory_order_relaxed);
+    for (int i = 1; i < count; ++i) {
+      std::atomic<int>& part = members_[static_cast<size_t>(i - 1)].part;
+      part.store(kOpen);
+      part.notify_one();
+    }
+  }
+
+  // The last first: threads are woken from the first on.
+  void End();
+
+  void Barrier() {
+    int round = round_.load(std::memory_order_relaxed);
+    if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 < count_) {
+      AwaitOther(round_, round);
+      return;
+    }
+    arrived_.store(0, std::memory_order_relaxed);
+    round_.store(round + 1);
+    round_.notify_all();
+  }
+
+  int count() const { return count_; }
+
+ private:
+  // What is to be done by a thread; whoever makes it kNone of kOpen has to do it.
+  enum Part { kNone, kOpen, kEnd };
+
+  struct alignas(64) Member {
+    std::atomic<int> part{kNone};
+    std::thread thread;
+  };
+
+  void Serve(Member& member, int number);
+  bool Take(Member& member) {
+    int open = kOpen;
+    return member.part.compare_exchange_strong(open, kNone, std::memory_order_acq_rel);
+  }
+  void Finish() {
+    if (unfinished_.fetch_sub(1) == 1) unfinished_.notify_one();
+  }
+
+  std::deque<Member> members_;  // members stay where they are
+  Body body_ = nullptr;
+  void* data_ = nullptr;
+  int count_ = 0;
+  alignas(64) std::atomic<int> unfinished_{0};
+  alignas(64) std::atomic<int> arrived_{0};
+  std::atomic<int> round_{0};
+};
+
+// Where the calling thread is.
+struct Place {
+  Team* team = nullptr;  // null outside
+  int number = 0;
+  int alone = 0;      // regions inside of that of `team`, of one thread each
+  int elsewhere = 0;  // regions of libgomp that it began
+};
+constinit thread_local Place place;
+
+void Team::Serve(Member& member, int number) {
+  int threads = 0;
+  place.team = this;
+  place.number = number;
+  for (;;) {
+    if (AwaitOther(member.part, kNone) == kEnd) return;
+    if (!Take(member)) continue;
+    if (threads != count_) omp_set_num_threads(threads = count_);
+    body_(data_);
+    Finish();
+  }
+}
+
+void Team::End() {
+  for (int i = count_ - 1; i > 0; --i) {
+    if (!Take(members_[static_cast<size_t>(i - 1)])) continue;
+    place.number = i;
+    body_(data_);
+    unfinished_.fetch_sub(1, std::memory_order_acq_rel);
+  }
+  for (int left; (left = unfinished_.load(std::memory_order_acquire)) != 0;)
+    AwaitOther(unfinished_, left);
+}
+
+// The team of a thread ends with it.
+class Own {
+ public:
+  ~Own() {
+    if (team_ && forks_ != forks) (void)team_.release();  // its threads are not there
+  }
+  Team& operator*() {
+    unsigned now = forks.load(std::memory_order_relaxed);
+    if (forks_ != now) (void)team_.release();
+    forks_ = now;
+    if (!team_) team_ = std::make_unique<Team>();
+    return *team_;
+  }
+
+ private:
+  std::unique_ptr<Team> team_;
+  unsigned forks_ = 0;
+};
+
+Team& OwnTeam() {
+  thread_local Own own;
+  return *own;
+}
+
+// Variables that say how libgomp's threads are to be.
+bool LeftToLibgomp() {
+  static const bool left = [] {
+    constexpr const char* kNames[] = {"GOMP_SPINCOUNT", "OMP_WAIT_POLICY",      "GOMP_CPU_AFFINITY",
+                                      "OMP_PROC_BIND",  "OMP_PLACES",           "OMP_THREAD_LIMIT",
+                                      "OMP_DYNAMIC",    "OMP_STACKSIZE",        "GOMP_STACKSIZE",
+                                      "OMP_NESTED",     "OMP_MAX_ACTIVE_LEVELS"};
+    return std::any_of(std::begin(kNames), std::end(kNames), [](const char* name) {
+      const char* value = std::getenv(name);
+      return value && *value;
+    });
+  }();
+  return left;
+}
+
+}  // namespace
+
+void Begin(Body body, void* data, unsigned wanted) {
+  if (place.team) {
+    ++place.alone;
+    return;
+  }
+  int count = wanted ? static_cast<int>(wanted) : omp_get_max_threads();
+  if (count == 1 || place.elsewhere || LeftToLibgomp() || Libgomp().omp_in_parallel() ||
+      !OwnTeam().Have(count)) {
+    ++place.elsewhere;
+    Libgomp().GOMP_parallel_start(body, data, wanted);
+    return;
+  }
+  in_use.store(true, std::memory_order_relaxed);
+  place.team = &OwnTeam();
+  place.number = 0;
+  place.team->Begin(body, data, count);
+}
+
+void End() {
+  if (place.alone) {
+    --place.alone;
+  } else if (place.elsewhere) {
+    Libgomp().GOMP_parallel_end();
+    --place.elsewhere;
+  } else {
+    place.team->End();
+    place.team = nullptr;
+  }
+}
+
+void Barrier() {
+  if (place.alone) return;
+  if (place.team) {
+    place.team->Barrier();
+  } else {
+    Libgomp().GOMP_barrier();
+  }
+}
+
+int Number() {
+  if (place.alone) return 0;
+  return place.team ? place.number : Libgomp().omp_get_thread_num();
+}
+
+int Count() {
+  if (place.alone) return 1;
+  return place.team ? place.team->count() : Libgomp().omp_get_num_threads();
+}
+
+bool Inside() { return place.team || Libgomp().omp_in_parallel(); }
+
+bool InUse() { return in_use.load(std::memory_order_relaxed); }
+
+void SleepAtOnce(bool yes) { looks.store(yes ? kBrief : kLong, std::memory_order_relaxed); }
+
+bool SleepsAtOnce() { return looks.load(std::memory_order_relaxed) == kBrief; }
+
+void AfterForkInChild() { forks.fetch_add(1, std::memory_order_relaxed); }
+
+void RunInLibgomp(Body body, void* data, unsigned count) {
+  Libgomp().GOMP_parallel_start(body, data, count);
+  body(data);
+  Libgomp().GOMP_parallel_end();
+}
+
+}  // namespace ms::team
