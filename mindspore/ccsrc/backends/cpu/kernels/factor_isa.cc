@@ -247,6 +247,45 @@ void AddRows(int64_t m, int64_t j, int64_t end, View<T> a, const T* x, T* y) {
   }
 }
 
+// y[c] += x[i] a(i, c) for columns c behind the diagonal, and y[i] += a(i, c) x[c]: `Rows` rows, of
+// columns [c, end), which all are behind.
+template <int64_t Rows, class T>
+void AddMirrored(int64_t i, int64_t c, int64_t end, const View<T>& a, const T* x, T* y) {
+  using V = typename VectorOf<T>::type;
+  const T* row = a.at + i * a.row;
+  V sums[Rows] = {};
+  for (; c + kLanes<T> <= end; c += kLanes<T>) {
+    V along = Load(x + c), down = Load(y + c);
+#pragma GCC unroll 4
+    for (int64_t r = 0; r < Rows; ++r) {
+      V v = Load(row + r * a.row + c);
+      sums[r] += v * along;
+      down += x[i + r] * v;
+    }
+    Store(y + c, down);
+  }
+  for (int64_t r = 0; r < Rows; ++r) {
+    T total = 0;
+    for (int64_t lane = 0; lane < kLanes<T>; ++lane) total += sums[r][lane];
+    for (int64_t k = c; k < end; ++k) {
+      T v = row[r * a.row + k];
+      total += v * x[k];
+      y[k] += x[i + r] * v;
+    }
+    y[i + r] += total;
+  }
+}
+
+template <class T>
+void AddSymmetric(int64_t i, int64_t end, int64_t n, View<T> a, const T* x, T* y) {
+  for (int64_t r = i; r < end; ++r) y[r] += a.at[r * a.row + r] * x[r];
+  for (; i + 4 <= end; i += 4) {
+    for (int64_t r = i; r < i + 3; ++r) AddMirrored<1>(r, r + 1, i + 4, a, x, y);
+    AddMirrored<4>(i, i + 4, n, a, x, y);
+  }
+  for (; i < end; ++i) AddMirrored<1>(i, i + 1, n, a, x, y);
+}
+
 template <class T>
 T Dot(int64_t n, const T* a, const T* b) {
   using V = typename VectorOf<T>::type;
@@ -332,8 +371,8 @@ void Rotate(int64_t count, const Rotation<T>* rotations, View<T> z, int64_t j, i
 
 template <class T>
 FactorLoops<T> MakeFactorLoops() {
-  return {Multiply<T>, AddSquares<T>, Cholesky<T>,     Eliminate<T>, Solve<T>,
-          AddRows<T>,  DotRows<T>,    SubtractRows<T>, Rotate<T>};
+  return {Multiply<T>, AddSquares<T>,   Cholesky<T>, Eliminate<T>,    Solve<T>,
+          AddRows<T>,  AddSymmetric<T>, DotRows<T>,  SubtractRows<T>, Rotate<T>};
 }
 
 template FactorLoops<float> MakeFactorLoops<float>();

@@ -43,6 +43,8 @@ struct FactorLoops {
   void (*solve)(int64_t n, int64_t j, int64_t end, View<T> t, bool lower, bool unit, View<T> b);
   // y += sum over rows i of x[i] a(i, :), columns [j, end).
   void (*add_rows)(int64_t m, int64_t j, int64_t end, View<T> a, const T* x, T* y);
+  // y += a x by rows [i, end) of the upper triangle of a symmetric a, and what mirrors them.
+  void (*add_symmetric)(int64_t i, int64_t end, int64_t n, View<T> a, const T* x, T* y);
   // y[i] += sum of a(i, :) x, rows [i, end).
   void (*dot_rows)(int64_t i, int64_t end, int64_t n, View<T> a, const T* x, T* y);
   // a(i, :) -= y[i] x, rows [i, end).
