@@ -57,8 +57,8 @@ void ReadChecked(const I* in, int64_t count, int64_t size, Negative negative, co
 }
 
 template <class I>
-void Check(const I* in, int64_t count, int64_t size, Negative negative, const std::string& op) {
-  auto low = static_cast<uint64_t>(Lowest(negative, size)), last = static_cast<uint64_t>(size - 1);
+void Check(const I* in, int64_t count, int64_t size, const std::string& op) {
+  auto low = static_cast<uint64_t>(-size), last = static_cast<uint64_t>(size - 1);
   std::atomic<bool> bad{false};
   ParallelFor(count, 0.3, [&](int64_t begin, int64_t end) {
     uint64_t any = 0;  // its sign: that of a difference, or one that overflows, which also is bad
@@ -68,7 +68,7 @@ void Check(const I* in, int64_t count, int64_t size, Negative negative, const st
     }
     if (static_cast<int64_t>(any) < 0) bad = true;
   });
-  if (bad) RefuseFirst(in, count, size, negative, op);
+  if (bad) RefuseFirst(in, count, size, Negative::kFromEnd, op);
 }
 
 template <class T>
@@ -263,12 +263,12 @@ void ReadPositions(const void* in, DType dtype, int64_t count, int64_t size, Neg
     ReadChecked(static_cast<const int64_t*>(in), count, size, negative, op, out);
 }
 
-void CheckPositions(const void* in, DType dtype, int64_t count, int64_t size, Negative negative,
+void CheckPositions(const void* in, DType dtype, int64_t count, int64_t size,
                     const std::string& op) {
   if (dtype == DType::kInt32)
-    Check(static_cast<const int32_t*>(in), count, size, negative, op);
+    Check(static_cast<const int32_t*>(in), count, size, op);
   else
-    Check(static_cast<const int64_t*>(in), count, size, negative, op);
+    Check(static_cast<const int64_t*>(in), count, size, op);
 }
 
 Coordinates::Coordinates(const Shape& shape, const Shape& indices) {

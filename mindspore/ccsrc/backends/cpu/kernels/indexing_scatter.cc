@@ -247,7 +247,7 @@ KernelChoice MakeScatterElements(const KernelRequest& r) {
   return VisitDType(r.dtype(0), [&]<class T>(TypeTag<T>) {
     return FunctionKernel(
         [=, dtype = r.dtype(1), name = r.op.name](const KernelArgs& a) {
-          CheckPositions(a.in[1], dtype, shape.size(), y[axis], Negative::kFromEnd, name);
+          CheckPositions(a.in[1], dtype, shape.size(), y[axis], name);
           if (a.out[0] != a.in[0])
             ParallelCopy(a.out[0], a.in[0], static_cast<size_t>(y.size()) * sizeof(T));
           if (shape.empty()) return;
