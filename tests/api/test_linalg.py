@@ -116,6 +116,11 @@ GRADIENTS = {
         (A,),
     ),
     "cdist": (ops.cdist, torch.cdist, (TALL, B @ B.T)),
+    "cdist_1": (
+        lambda x, y: ops.cdist(x, y, 1.0),
+        lambda x, y: torch.cdist(x, y, 1.0),
+        (TALL, B @ B.T),
+    ),
     "cdist_3": (
         lambda x, y: ops.cdist(x, y, 3.0),
         lambda x, y: torch.cdist(x, y, 3.0),

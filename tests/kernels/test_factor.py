@@ -83,6 +83,34 @@ def test_eigenvalues_and_vectors_of_symmetric_matrices(n, dtype):
         close(w, np.linalg.eigvalsh(part.astype(np.complex128)).astype(w.dtype), n)
 
 
+def glued(n: int) -> np.ndarray:
+    """Copies of Wilkinson's matrix, whose eigenvalues lie in pairs, with little between them."""
+    d = np.abs(np.arange(n) % 21 - 10.0)
+    e = np.where(np.arange(n - 1) % 21 == 20, 1e-9, 1.0)
+    return np.diag(d) + np.diag(e, 1) + np.diag(e, -1)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n", [48, 49, 210, 513, 700])
+def test_eigenvalues_that_lie_together(n, dtype):
+    q = np.linalg.qr(matrix(n, n, np.float64))[0]
+    half = np.arange(n) < n // 2
+    spectra = {
+        "clusters": np.where(half, 1, 1 + 1e-9 * np.arange(n)),
+        "two values": np.where(half, -1.0, 1.0),
+        "low rank": np.where(np.arange(n) < 3, 1.0, 0.0),
+    }
+    made_of = {kind: (q * spectrum) @ q.T for kind, spectrum in spectra.items()}
+    steps = 2 * np.eye(n) - np.eye(n, k=1) - np.eye(n, k=-1)
+    for kind, x in {**made_of, "glued": glued(n), "steps": steps}.items():
+        x = ((x + x.T) / 2).astype(dtype)
+        w, v = made("SymmetricEigen", x)
+        assert (w[:-1] <= w[1:]).all(), kind
+        orthonormal(v, n)
+        close((v * w) @ v.T, x, n)
+        close(w, np.linalg.eigvalsh(x.astype(np.float64)).astype(dtype), n)
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("n", [1, 3, 20])
 def test_eigenvalues_and_vectors_of_any_matrix(n, dtype):

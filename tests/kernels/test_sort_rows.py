@@ -58,6 +58,21 @@ def test_sort_is_stable(size, dtype, kind):
     np.testing.assert_array_equal(found.asnumpy(), np.take_along_axis(x, where, -1))
 
 
+@pytest.mark.parametrize("kind", ["many", "few", "corners"])
+@pytest.mark.parametrize("dtype", DTYPES, ids=lambda d: d.__name__)
+@pytest.mark.parametrize("size", SIZES)
+def test_the_greatest_are_the_first_of_equals_too(size, dtype, kind):
+    x = values(dtype, 3, size, kind)
+    ranks = np.unique(x, return_inverse=True)[1].reshape(x.shape)  # equal where elements are
+    rising = np.argsort(ranks, axis=-1, kind="stable")
+    for y, order in ((x, ranks), (np.take_along_axis(x, rising, -1), np.sort(ranks))):
+        where = np.argsort(-order, axis=-1, kind="stable")
+        for k in {1, min(8, size), min(64, size), size}:
+            found, places = ops.topk(Tensor(y), k)
+            assert np.array_equal(places.asnumpy(), where[:, :k])
+            np.testing.assert_array_equal(found.asnumpy(), np.take_along_axis(y, where[:, :k], -1))
+
+
 @pytest.mark.parametrize("dtype", [np.int64, np.uint64], ids=lambda d: d.__name__)
 @pytest.mark.parametrize("span", [2**32 - 1, 2**32, 2**32 + 1])
 def test_values_close_together_at_the_ends_of_a_wide_type(span, dtype):

@@ -15,6 +15,11 @@ THREE = Tensor([1.0, 2.0, 3.0])
 PLANE = Tensor(np.ones((2, 3), np.float32))
 CLASSES = Tensor([[1], [2]], ms.int64)
 
+
+def _padded(x: Tensor, last: tuple[int, int]) -> Tensor:
+    return ops.MirrorPad("EDGE")(x, Tensor([(0, 0), last]))
+
+
 TOO_MUCH: list[tuple[str, Callable]] = [
     ("combinations", lambda: ops.combinations(THREE, HUGE, with_replacement=True)),
     ("combinations", lambda: ops.combinations(ops.zeros(100_000), 50_000)),
@@ -22,6 +27,7 @@ TOO_MUCH: list[tuple[str, Callable]] = [
     ("rfftfreq", lambda: ops.rfftfreq(HUGE)),
     ("pad", lambda: mint.nn.ReplicationPad1d(2**40)(PLANE)),
     ("pad", lambda: ms.jit(lambda x: ops.pad(x, (2**40, 0), "replicate"))(PLANE)),
+    ("MirrorPad", lambda: _padded(PLANE, (0, 2**40))),
     ("uniform_candidate_sampler", lambda: ops.uniform_candidate_sampler(CLASSES, 1, 2, True, HUGE)),
     (
         "log_uniform_candidate_sampler",
@@ -42,6 +48,13 @@ def test_more_than_there_are() -> None:
     assert ops.combinations(THREE[:1], 2, with_replacement=True).asnumpy().tolist() == [[1, 1]]
     with pytest.raises(ValueError, match="For 'combinations', 'r' must fit into 64 bits"):
         ops.combinations(THREE, 2**63)
+
+
+def test_wide_borders_that_are_not_made() -> None:
+    with pytest.raises(MemoryError, match="must fit into memory"):
+        ms.jit(lambda x: _padded(x, (2**40, 1)))(PLANE)
+    nothing = Tensor(np.ones((0, 3), np.float32))
+    assert _padded(nothing, (2**40, 0)).shape == (0, 2**40 + 3)
 
 
 def test_a_wide_border() -> None:

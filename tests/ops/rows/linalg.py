@@ -87,21 +87,49 @@ row(
     ],
 )
 
+
+def differences(x, y):
+    """Of all pairs of rows."""
+    return x[..., :, None, :] - y[..., None, :, :]
+
+
+for name, size in (("SquaredDistances", np.square), ("AbsoluteDistances", np.abs)):
+    row(
+        name,
+        ref=lambda x, y, size=size: size(differences(x, y)).sum(-1),
+        good=[
+            args(f32(2, 3), f32(4, 3)),
+            args(f32(2, 3, 5), f32(2, 4, 5)),
+            args(f32(101, 7), f32(37, 7)),
+            args(f32(7, 300), f32(5, 300)),
+            args(f32(0, 3), f32(4, 3)),
+        ],
+        bad=[
+            args(f32(3), f32(3), says="the inputs must have at least 2 dimensions"),
+            args(f32(2, 3), f32(2, 4), says="of the same sizes but for the last but one"),
+            args(f32(2, 3), f64(2, 3), says="must have the same dtype"),
+            args(i32(2, 3), i32(2, 3), says="the dtype of 'x' must be one of"),
+        ],
+        tol=LOOSE,
+    )
+WRONG_GRADIENT = "'dout', 'x' and 'y' must have the shapes"
 row(
-    "SquaredDistances",
-    ref=lambda x, y: ((x[..., :, None, :] - y[..., None, :, :]) ** 2).sum(-1),
+    "AbsoluteDistancesGrad",
+    ref=lambda dout, x, y: (dout[..., None] * np.sign(differences(x, y))).sum(-2),
     good=[
-        args(f32(2, 3), f32(4, 3)),
-        args(f32(2, 3, 5), f32(2, 4, 5)),
-        args(f32(101, 7), f32(37, 7)),
-        args(f32(7, 300), f32(5, 300)),
-        args(f32(0, 3), f32(4, 3)),
+        args(f32(2, 4), f32(2, 3), f32(4, 3)),
+        args(f32(2, 3, 4), f32(2, 3, 5), f32(2, 4, 5)),
+        args(f32(41, 37), f32(41, 101), f32(37, 101)),
+        args(f32(0, 4), f32(0, 3), f32(4, 3)),
+        args(f32(3, 0), f32(3, 2), f32(0, 2)),
     ],
     bad=[
-        args(f32(3), f32(3), says="the inputs must have at least 2 dimensions"),
-        args(f32(2, 3), f32(2, 4), says="of the same sizes but for the last but one"),
-        args(f32(2, 3), f64(2, 3), says="must have the same dtype"),
-        args(i32(2, 3), i32(2, 3), says="the dtype of 'x' must be one of"),
+        args(f32(3), f32(3), f32(3), says=WRONG_GRADIENT),
+        args(f32(4, 2), f32(2, 3), f32(4, 3), says=WRONG_GRADIENT),
+        args(f32(2, 4), f32(2, 3), f32(4, 2), says=WRONG_GRADIENT),
+        args(f32(2, 4), f64(2, 3), f32(4, 3), says="must have the same dtype"),
+        args(f32(2, 4), f32(2, 3), f64(4, 3), says="must have the same dtype"),
+        args(i32(2, 4), i32(2, 3), i32(4, 3), says="the dtype of 'dout' must be one of"),
     ],
     tol=LOOSE,
 )

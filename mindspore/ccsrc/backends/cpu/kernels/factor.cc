@@ -194,13 +194,11 @@ Refusal SvdOf(const KernelRequest& r, const KernelArgs& args, int64_t at) {
 template <class T>
 Refusal SymmetricOf(const KernelRequest& r, const KernelArgs& args, int64_t at) {
   int64_t n = r.shape(0)[-1];
-  Scratch<T> a(n, n), rows(n, n);
+  Scratch<T> a(n, n);
   Symmetrise<T>(n, Input<T>(args, 0, at, n, n), a);
   T* values = Vector<T>(args, 0, at, n);
   View<T> to = Output<T>(args, 1, at, n, n);
-  if (SymmetricEigen<T>(n, a, values, rows)) {
-    Copy<T>(n, n, rows.view().Transposed(), to);
-  } else {
+  if (!SymmetricEigen<T>(n, a, values, to)) {
     std::fill_n(values, n, static_cast<T>(NAN));
     FillWithNan(n, n, to);
   }

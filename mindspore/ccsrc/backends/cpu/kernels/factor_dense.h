@@ -79,8 +79,8 @@ void VectorsOfQr(int64_t k, int64_t m, View<T> a, View<T> vectors);
 
 // ---- iterations ----------------------------------------------------------------------------
 
-// Eigenvalues in rising order; `vectors` are rows, and made unless their view is empty. Of a
-// symmetric a, which is used up. False where it does not converge, as with nan.
+// Eigenvalues in rising order, and their vectors as columns. Of a symmetric a, which is used up,
+// and of which the upper triangle is read. False where it does not converge, as with nan.
 template <class T>
 bool SymmetricEigen(int64_t n, View<T> a, T* values, View<T> vectors);
 

@@ -49,6 +49,13 @@ struct Square {
     return d * d;
   }
 };
+struct Size {
+  template <class T, class V>
+  static V Of(T a, V b) {
+    V d = a - b;
+    return d < 0 ? -d : d;
+  }
+};
 
 // sums = a b, of kRows packed rows and kWidth packed columns.
 template <class Rule, class T>
@@ -149,6 +156,47 @@ template <class T>
 void AddSquares(int64_t m, int64_t n, int64_t k, View<T> a, View<T> b, View<T> c) {
   AddSums<Square>(m, 0, n, k, T(1), a, b, c);
 }
+template <class T>
+void AddSizes(int64_t m, int64_t n, int64_t k, View<T> a, View<T> b, View<T> c) {
+  AddSums<Size>(m, 0, n, k, T(1), a, b, c);
+}
+
+// In columns [p, p + Vectors vectors): the sums of a row stay in registers.
+template <int64_t Vectors, class T>
+void AddSignsOfRow(int64_t n, const T* weights, const T* a, const View<T>& b, int64_t p, T* c) {
+  using V = typename VectorOf<T>::type;
+  V x[Vectors], sums[Vectors];
+  for (int64_t v = 0; v < Vectors; ++v) {
+    x[v] = Load(a + p + v * kLanes<T>);
+    sums[v] = Load(c + p + v * kLanes<T>);
+  }
+  for (int64_t j = 0; j < n; ++j) {
+    const T* row = b.at + j * b.row + p;
+    V up = V{} + weights[j], none = V{};
+#pragma GCC unroll 4
+    for (int64_t v = 0; v < Vectors; ++v) {
+      V y = Load(row + v * kLanes<T>);
+      sums[v] += x[v] > y ? up : none;
+      sums[v] -= x[v] < y ? up : none;
+    }
+  }
+  for (int64_t v = 0; v < Vectors; ++v) Store(c + p + v * kLanes<T>, sums[v]);
+}
+
+template <class T>
+void AddSigns(int64_t m, int64_t n, int64_t k, View<T> weights, View<T> a, View<T> b, View<T> c) {
+  for (int64_t i = 0; i < m; ++i) {
+    const T *w = weights.at + i * weights.row, *x = a.at + i * a.row;
+    T* to = c.at + i * c.row;
+    int64_t p = 0;
+    for (; p + 4 * kLanes<T> <= k; p += 4 * kLanes<T>) AddSignsOfRow<4>(n, w, x, b, p, to);
+    for (; p + kLanes<T> <= k; p += kLanes<T>) AddSignsOfRow<1>(n, w, x, b, p, to);
+    for (int64_t j = 0; p < k && j < n; ++j) {
+      const T* row = b.at + j * b.row;
+      for (int64_t q = p; q < k; ++q) to[q] += x[q] > row[q] ? w[j] : x[q] < row[q] ? -w[j] : T(0);
+    }
+  }
+}
 
 // ---- rows ----------------------------------------------------------------------------------
 template <class T>
@@ -247,6 +295,45 @@ void AddRows(int64_t m, int64_t j, int64_t end, View<T> a, const T* x, T* y) {
   }
 }
 
+// y[c] += x[i] a(i, c) for columns c behind the diagonal, and y[i] += a(i, c) x[c]: `Rows` rows, of
+// columns [c, end), which all are behind.
+template <int64_t Rows, class T>
+void AddMirrored(int64_t i, int64_t c, int64_t end, const View<T>& a, const T* x, T* y) {
+  using V = typename VectorOf<T>::type;
+  const T* row = a.at + i * a.row;
+  V sums[Rows] = {};
+  for (; c + kLanes<T> <= end; c += kLanes<T>) {
+    V along = Load(x + c), down = Load(y + c);
+#pragma GCC unroll 4
+    for (int64_t r = 0; r < Rows; ++r) {
+      V v = Load(row + r * a.row + c);
+      sums[r] += v * along;
+      down += x[i + r] * v;
+    }
+    Store(y + c, down);
+  }
+  for (int64_t r = 0; r < Rows; ++r) {
+    T total = 0;
+    for (int64_t lane = 0; lane < kLanes<T>; ++lane) total += sums[r][lane];
+    for (int64_t k = c; k < end; ++k) {
+      T v = row[r * a.row + k];
+      total += v * x[k];
+      y[k] += x[i + r] * v;
+    }
+    y[i + r] += total;
+  }
+}
+
+template <class T>
+void AddSymmetric(int64_t i, int64_t end, int64_t n, View<T> a, const T* x, T* y) {
+  for (int64_t r = i; r < end; ++r) y[r] += a.at[r * a.row + r] * x[r];
+  for (; i + 4 <= end; i += 4) {
+    for (int64_t r = i; r < i + 3; ++r) AddMirrored<1>(r, r + 1, i + 4, a, x, y);
+    AddMirrored<4>(i, i + 4, n, a, x, y);
+  }
+  for (; i < end; ++i) AddMirrored<1>(i, i + 1, n, a, x, y);
+}
+
 template <class T>
 T Dot(int64_t n, const T* a, const T* b) {
   using V = typename VectorOf<T>::type;
@@ -332,8 +419,8 @@ void Rotate(int64_t count, const Rotation<T>* rotations, View<T> z, int64_t j, i
 
 template <class T>
 FactorLoops<T> MakeFactorLoops() {
-  return {Multiply<T>, AddSquares<T>, Cholesky<T>,     Eliminate<T>, Solve<T>,
-          AddRows<T>,  DotRows<T>,    SubtractRows<T>, Rotate<T>};
+  return {Multiply<T>, AddSquares<T>, AddSizes<T>,     AddSigns<T>, Cholesky<T>,     Eliminate<T>,
+          Solve<T>,    AddRows<T>,    AddSymmetric<T>, DotRows<T>,  SubtractRows<T>, Rotate<T>};
 }
 
 template FactorLoops<float> MakeFactorLoops<float>();

@@ -35,6 +35,11 @@ struct FactorLoops {
                    View<T> c);
   // c += the sums of k squared differences each, (a(i, :) - b(:, j))^2, all m rows and n columns.
   void (*add_squares)(int64_t m, int64_t n, int64_t k, View<T> a, View<T> b, View<T> c);
+  // c += the sums of k sizes of differences each.
+  void (*add_sizes)(int64_t m, int64_t n, int64_t k, View<T> a, View<T> b, View<T> c);
+  // c(i, :) += sum over rows j of b of weights(i, j) sign(a(i, :) - b(j, :)), m rows of k columns.
+  void (*add_signs)(int64_t m, int64_t n, int64_t k, View<T> weights, View<T> a, View<T> b,
+                    View<T> c);
   // The upper factor in place of the upper triangle; false where the matrix is not positive.
   bool (*cholesky)(int64_t n, View<T> a);
   // Elimination of m rows with exchanges in n columns; `pivots` counts from the first row.
@@ -43,6 +48,8 @@ struct FactorLoops {
   void (*solve)(int64_t n, int64_t j, int64_t end, View<T> t, bool lower, bool unit, View<T> b);
   // y += sum over rows i of x[i] a(i, :), columns [j, end).
   void (*add_rows)(int64_t m, int64_t j, int64_t end, View<T> a, const T* x, T* y);
+  // y += a x by rows [i, end) of the upper triangle of a symmetric a, and what mirrors them.
+  void (*add_symmetric)(int64_t i, int64_t end, int64_t n, View<T> a, const T* x, T* y);
   // y[i] += sum of a(i, :) x, rows [i, end).
   void (*dot_rows)(int64_t i, int64_t end, int64_t n, View<T> a, const T* x, T* y);
   // a(i, :) -= y[i] x, rows [i, end).

@@ -20,12 +20,28 @@ MS_DECLARE_ISA(bool GatherRow(const void* base, const void* at, bool wide, int64
 
 namespace {
 
+// The least position that an axis admits.
+int64_t Lowest(Negative negative, int64_t size) {
+  return negative == Negative::kFromEnd ? -size : negative == Negative::kRefused ? 0 : INT64_MIN;
+}
+
+template <class I>
+void RefuseFirst(const I* in, int64_t count, int64_t size, Negative negative,
+                 const std::string& op) {
+  int64_t low = Lowest(negative, size);
+  for (int64_t i = 0; i < count; ++i) {
+    if (in[i] >= low && in[i] < size) continue;
+    std::string range = negative == Negative::kSkipped ? fmt::format("below {}", size)
+                                                       : fmt::format("in [{}, {})", low, size);
+    Throw(ErrorKind::kIndex, "For '{}', the indices must be {}, but got {} at position {}.", op,
+          range, in[i], i);
+  }
+}
+
 template <class I>
 void ReadChecked(const I* in, int64_t count, int64_t size, Negative negative, const std::string& op,
                  int64_t* out) {
-  int64_t low = negative == Negative::kFromEnd   ? -size
-                : negative == Negative::kRefused ? 0
-                                                 : INT64_MIN;
+  int64_t low = Lowest(negative, size);
   std::atomic<bool> bad{false};
   ParallelFor(count, 0.8, [&](int64_t begin, int64_t end) {
     bool any = false;
@@ -37,14 +53,22 @@ void ReadChecked(const I* in, int64_t count, int64_t size, Negative negative, co
     }
     if (any) bad = true;
   });
-  if (!bad) return;
-  for (int64_t i = 0; i < count; ++i) {
-    if (in[i] >= low && in[i] < size) continue;
-    std::string range = negative == Negative::kSkipped ? fmt::format("below {}", size)
-                                                       : fmt::format("in [{}, {})", low, size);
-    Throw(ErrorKind::kIndex, "For '{}', the indices must be {}, but got {} at position {}.", op,
-          range, in[i], i);
-  }
+  if (bad) RefuseFirst(in, count, size, negative, op);
+}
+
+template <class I>
+void Check(const I* in, int64_t count, int64_t size, const std::string& op) {
+  auto low = static_cast<uint64_t>(-size), last = static_cast<uint64_t>(size - 1);
+  std::atomic<bool> bad{false};
+  ParallelFor(count, 0.3, [&](int64_t begin, int64_t end) {
+    uint64_t any = 0;  // its sign: that of a difference, or one that overflows, which also is bad
+    for (int64_t i = begin; i < end; ++i) {
+      auto at = static_cast<uint64_t>(int64_t{in[i]});
+      any |= (at - low) | (last - at);
+    }
+    if (static_cast<int64_t>(any) < 0) bad = true;
+  });
+  if (bad) RefuseFirst(in, count, size, Negative::kFromEnd, op);
 }
 
 template <class T>
@@ -237,6 +261,14 @@ void ReadPositions(const void* in, DType dtype, int64_t count, int64_t size, Neg
     ReadChecked(static_cast<const int32_t*>(in), count, size, negative, op, out);
   else
     ReadChecked(static_cast<const int64_t*>(in), count, size, negative, op, out);
+}
+
+void CheckPositions(const void* in, DType dtype, int64_t count, int64_t size,
+                    const std::string& op) {
+  if (dtype == DType::kInt32)
+    Check(static_cast<const int32_t*>(in), count, size, op);
+  else
+    Check(static_cast<const int64_t*>(in), count, size, op);
 }
 
 Coordinates::Coordinates(const Shape& shape, const Shape& indices) {

@@ -18,6 +18,10 @@ enum class Negative {
 void ReadPositions(const void* in, DType dtype, int64_t count, int64_t size, Negative negative,
                    const std::string& op, int64_t* out);
 
+// Refuses what is not in [-size, size), and writes nothing down.
+void CheckPositions(const void* in, DType dtype, int64_t count, int64_t size,
+                    const std::string& op);
+
 // Rows of coordinates into the leading axes of a shape, as flat positions of slices. IndexError
 // names the op.
 struct Coordinates {

@@ -180,29 +180,61 @@ KernelChoice MakeSegments(const KernelRequest& r, Write how) {
 }
 
 // ---- element by element
-template <class T>
-void ScatterElements(const Shape& y_shape, const Shape& shape, int axis, bool add,
-                     const int64_t* at, const T* x, T* y) {
-  int last = shape.rank() - 1;
-  Ints dims(shape.begin(), shape.end() - 1), strides = Strides(y_shape);
-  int64_t along = strides[static_cast<size_t>(axis)], step = axis == last ? 0 : 1, n = shape.back();
-  strides[static_cast<size_t>(axis)] = 0;
-  strides.pop_back();
-  int64_t blocks = shape.Product(0, axis),
-          rows = shape.Product(0, last) / std::max<int64_t>(blocks, 1);
-  // Blocks before the axis never meet.
-  ParallelFor(blocks, static_cast<double>(rows * n) * 2, [&](int64_t begin, int64_t end) {
-    Odometer to(dims, strides, strides);
-    to.Seek(begin * rows);
-    for (int64_t row = begin * rows; row < end * rows; ++row, to.Next()) {
-      T* base = y + to.a();
-      for (int64_t j = 0; j < n; ++j) {
-        T& target = base[at[row * n + j] * along + j * step];
+
+// An axis of y is written at positions that lie as x does, in n columns of some rows.
+struct ElementWriter {
+  bool add;
+  int64_t size, along, step, n,
+      rows;            // step: from an element of a row to the next; rows of a block
+  Ints dims, strides;  // of the rows, those of the axis zero
+
+  ElementWriter(const Shape& y, const Shape& x, int axis, bool adds)
+      : add(adds), size(y[axis]), n(x.back()), dims(x.begin(), x.end() - 1), strides(Strides(y)) {
+    int last = x.rank() - 1;
+    along = strides[static_cast<size_t>(axis)];
+    step = axis == last ? 0 : 1;
+    strides[static_cast<size_t>(axis)] = 0;
+    strides.pop_back();
+    rows = x.Product(axis == last ? last : axis, last);
+  }
+
+  // Rows [begin, end), their columns [from, to).
+  template <class T, class I>
+  void Run(int64_t begin, int64_t end, int64_t from, int64_t to, const I* at, const T* x,
+           T* y) const {
+    Odometer place(dims, strides, strides);
+    place.Seek(begin);
+    for (int64_t row = begin; row < end; ++row, place.Next()) {
+      T* base = y + place.a();
+      for (int64_t j = from; j < to; ++j) {
+        int64_t i = at[row * n + j];
+        T& target = base[(i < 0 ? i + size : i) * along + j * step];
         if (add)
           Apply<Write::kAdd>(target, x[row * n + j]);
         else
           target = x[row * n + j];
       }
+    }
+  }
+};
+
+// Blocks before the axis never meet, and neither do columns, unless the axis is theirs.
+template <class T, class I>
+void WriteElements(const ElementWriter& w, int64_t count, const I* at, const T* x, T* y) {
+  constexpr int64_t kStrip = 16;  // columns that a thread takes at least
+  if (w.step == 0) {
+    return ParallelFor(count / w.n, static_cast<double>(w.n) * 2,
+                       [&](int64_t begin, int64_t end) { w.Run(begin, end, 0, w.n, at, x, y); });
+  }
+  int64_t strips = (w.n + kStrip - 1) / kStrip, blocks = count / (w.rows * w.n);
+  double ns = static_cast<double>(w.rows * std::min(w.n, kStrip)) * 2;
+  ParallelFor(blocks * strips, ns, [&](int64_t begin, int64_t end) {
+    while (begin < end) {
+      int64_t block = begin / strips, first = begin % strips;
+      int64_t most = std::min(strips - first, end - begin);
+      w.Run(block * w.rows, (block + 1) * w.rows, first * kStrip,
+            std::min((first + most) * kStrip, w.n), at, x, y);
+      begin += most;
     }
   });
 }
@@ -211,20 +243,22 @@ KernelChoice MakeScatterElements(const KernelRequest& r) {
   Shape y = r.shape(0), shape = r.shape(1);
   if (shape.rank() == 0) y = Shape{1}, shape = Shape{1};
   int axis = Wrap(r.attr<int64_t>("axis"), shape.rank());
-  bool add = r.attr<std::string>("reduction") == "add";
+  ElementWriter writer(y, shape, axis, r.attr<std::string>("reduction") == "add");
   return VisitDType(r.dtype(0), [&]<class T>(TypeTag<T>) {
     return FunctionKernel(
         [=, dtype = r.dtype(1), name = r.op.name](const KernelArgs& a) {
-          auto* at = static_cast<int64_t*>(a.workspace);
-          ReadPositions(a.in[1], dtype, shape.size(), y[axis], Negative::kFromEnd, name, at);
+          CheckPositions(a.in[1], dtype, shape.size(), y[axis], name);
           if (a.out[0] != a.in[0])
             ParallelCopy(a.out[0], a.in[0], static_cast<size_t>(y.size()) * sizeof(T));
           if (shape.empty()) return;
-          ScatterElements(y, shape, axis, add, at, static_cast<const T*>(a.in[2]),
-                          static_cast<T*>(a.out[0]));
+          const T* x = static_cast<const T*>(a.in[2]);
+          T* to = static_cast<T*>(a.out[0]);
+          if (dtype == DType::kInt32)
+            WriteElements(writer, shape.size(), static_cast<const int32_t*>(a.in[1]), x, to);
+          else
+            WriteElements(writer, shape.size(), static_cast<const int64_t*>(a.in[1]), x, to);
         },
-        2.0 * static_cast<double>(shape.size()) + 0.1 * static_cast<double>(y.size()),
-        static_cast<size_t>(shape.size()) * 8);
+        2.0 * static_cast<double>(shape.size()) + 0.1 * static_cast<double>(y.size()));
   });
 }
 

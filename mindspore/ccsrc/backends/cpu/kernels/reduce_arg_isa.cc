@@ -112,6 +112,21 @@ void FindInRows(bool largest, const T* x, int64_t rows, int64_t n, int64_t* wher
 }
 
 template <class T>
+int64_t FindAbove(const T* x, int64_t n, T bound) {
+  using C = ComputeType<T>;
+  constexpr int64_t kLanes = 64;
+  C most = static_cast<C>(bound);
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    int any = 0;
+    for (int64_t k = 0; k < kLanes; ++k) any |= !(static_cast<C>(x[i + k]) <= most);
+    if (any) break;
+  }
+  while (i < n && static_cast<C>(x[i]) <= most) ++i;
+  return i;
+}
+
+template <class T>
 void FindInColumns(bool largest, const T* x, int64_t rows, int64_t stride, int64_t n,
                    int32_t* where) {
   largest ? InColumns<true>(x, rows, stride, n, where)
@@ -120,6 +135,7 @@ void FindInColumns(bool largest, const T* x, int64_t rows, int64_t stride, int64
 
 #define MS_FIND(T)                                                         \
   template void FindInRows<T>(bool, const T*, int64_t, int64_t, int64_t*); \
+  template int64_t FindAbove<T>(const T*, int64_t, T);                     \
   template void FindInColumns<T>(bool, const T*, int64_t, int64_t, int64_t, int32_t*);
 MS_FIND(bool)
 MS_FIND(int8_t)

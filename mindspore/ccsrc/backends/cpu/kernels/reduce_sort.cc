@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "backends/cpu/kernels/reduce.h"
+#include "backends/cpu/kernels/reduce_arg.h"
 #include "kernel/parallel.h"
 
 namespace ms::cpu {
@@ -92,6 +93,37 @@ void PickSmallest(const Key* keys, int64_t n, int64_t k, Key* best) {
   }
 }
 
+constexpr int64_t kFew = 64;  // elements that are picked one by one
+
+bool IsFew(int64_t k, int64_t size) { return k > 0 && k <= kFew && k * 4 < size; }
+
+// The positions of the k greatest elements of a row in order, for small k. Most of the row is
+// refused by comparisons of vectors with the least so far, and needs no keys.
+template <class T>
+void PickGreatest(const T* x, int64_t n, int64_t k, int32_t* where) {
+  using Order = decltype(OrderOf(T{}));
+  using Key = decltype(MakeKey(Order{}, 0u));
+  constexpr auto kFlip = static_cast<Order>(~Order{0});
+  auto key = [&](int64_t i) {
+    return MakeKey(static_cast<Order>(OrderOf(x[i]) ^ kFlip), static_cast<uint32_t>(i));
+  };
+  auto* find_above = MS_PICK_ISA(FindAbove<T>);
+  Key best[kFew];
+  for (int64_t i = 0; i < k; ++i) best[i] = key(i);
+  std::sort(best, best + k);
+  for (int64_t i = k; i < n; ++i) {
+    T least = x[Position(best[k - 1])];
+    if (least != least) break;  // nothing is above a nan
+    i += find_above(x + i, n - i, least);
+    if (i == n) break;
+    Key taken = key(i);
+    int64_t at = k - 1;
+    for (; at > 0 && taken < best[at - 1]; --at) best[at] = best[at - 1];
+    best[at] = taken;
+  }
+  for (int64_t i = 0; i < k; ++i) where[i] = static_cast<int32_t>(Position(best[i]));
+}
+
 // The keys of one row, and room to sort them.
 template <class Key>
 class KeyRow {
@@ -101,10 +133,9 @@ class KeyRow {
 
   // The k smallest in order.
   const Key* Smallest(int64_t k) {
-    constexpr int64_t kFew = 64;
     constexpr int64_t kByBytes = 256;  // from here on that is faster than comparing
     auto size = static_cast<int64_t>(keys_.size());
-    if (k > 0 && k <= kFew && k * 4 < size) {
+    if (IsFew(k, size)) {
       best_.resize(kFew);
       PickSmallest(keys_.data(), size, k, best_.data());
       return best_.data();
@@ -137,6 +168,11 @@ void SortRows(const AxisView& v, int64_t k, bool descending, const T* x, T* valu
     for (int64_t task = begin; task < end; ++task) {
       int64_t o = task / v.inner, i = task % v.inner;
       const T* from = x + o * v.size * v.inner + i;
+      if (descending && v.inner == 1 && IsFew(k, v.size)) {
+        PickGreatest(from, v.size, k, where + o * k);
+        for (int64_t j = 0; j < k; ++j) values[o * k + j] = from[where[o * k + j]];
+        continue;
+      }
       auto order = [&](int64_t j) { return static_cast<Order>(OrderOf(from[j * v.inner]) ^ flip); };
       auto sort_row = [&]<class O>(auto& keys, Order lowest, O) {
         for (int64_t j = 0; j < v.size; ++j) {

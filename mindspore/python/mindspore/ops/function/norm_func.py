@@ -177,8 +177,11 @@ def cdist(x1: Tensor, x2: Tensor, p: Real = 2.0) -> Tensor:
             "For 'cdist', the inputs must have at least 2 dimensions and the last of the same size, but got "
             f"shapes {x1.shape} and {x2.shape}."
         )
-    if p == 2 and x1.shape[:-2] == x2.shape[:-2] and x1.dtype == x2.dtype and x1.dtype in FLOATS:
-        return _rooted(raw("SquaredDistances")(x1, x2), p)
+    if x1.shape[:-2] == x2.shape[:-2] and x1.dtype == x2.dtype and x1.dtype in FLOATS:
+        if p == 2:
+            return _rooted(raw("SquaredDistances")(x1, x2), p)
+        if p == 1:
+            return raw("AbsoluteDistances")(x1, x2)
     first = _reshape(x1, shape=(*x1.shape[:-1], 1, x1.shape[-1]))
     second = _reshape(x2, shape=(*x2.shape[:-2], 1, *x2.shape[-2:]))
     return _distance(first - second, p, (-1,))
