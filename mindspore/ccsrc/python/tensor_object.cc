@@ -166,11 +166,13 @@ PyObject* AsNumpy(PyObject* self, PyObject*) {
 
 // The other's value, whose memory is not copied; views and arrays of the old one keep that.
 PyObject* AssignValue(PyObject* self, PyObject* other) {
+  Writing alone;
   return Guarded([&]() -> PyObject* {
     if (!IsTensor(other))
       Throw(ErrorKind::kType, "For 'Tensor', a new value must be a Tensor, but got {}.",
             TypeName(other));
-    const Tensor& value = ValueOf(other, "an assignment");
+    const Tensor value =
+        ValueOf(other, "an assignment");  // a copy moved to a device lets others run
     TensorObject* t = AsTensor(self);
     if (t->symbolic()) Throw(ErrorKind::kRuntime, "a symbolic tensor cannot be assigned.");
     Tensor taken = t->stays ? value.In(t->value.memory()) : value;
