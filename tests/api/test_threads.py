@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import textwrap
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier
@@ -375,3 +376,38 @@ VIEWS_THAT_PART = """
 def test_a_view_gets_a_value_of_its_own_while_it_is_made_anew(tmp_path):
     done = run(VIEWS_THAT_PART, tmp_path)
     assert done.returncode == 0 and done.stdout == "wrong: []\n", (done.returncode, done.stderr)
+
+
+class Adding(nn.Cell):
+    """Adds to a Parameter what takes long to compute."""
+
+    def __init__(self):
+        super().__init__()
+        self.total = ms.Parameter(Tensor(np.zeros((300, 300), np.float32)), name="total")
+
+    def construct(self, x):
+        y = x
+        for _ in range(8):
+            y = ops.matmul(y, x) / 300
+        ops.assign_add(self.total, y)
+        return self.total[0, 0] * 1
+
+
+def test_a_value_taken_while_another_thread_trains_stays(mode):
+    net, x = Adding(), Tensor(np.ones((300, 300), np.float32))
+    net(x)
+    taken, stop = [], []
+
+    def train():
+        while not stop:
+            net(x)
+
+    with ThreadPoolExecutor(1) as pool:
+        training = pool.submit(train)
+        while len(taken) < 60 and not training.done():
+            value = net.total.value()
+            taken.append((value, float(value[0, 0])))
+            time.sleep(0.005)
+        stop.append(True)
+        training.result()
+    assert [float(value[0, 0]) for value, _ in taken] == [first for _, first in taken]

@@ -155,7 +155,8 @@ PyObject* AsNumpy(PyObject* self, PyObject*) {
     TensorObject* t = AsTensor(self);
     if (!value.on_host()) return ArrayFromTensor(HostValueOf(self, "asnumpy()")).release().ptr();
     if (IsView(t)) return ArrayFromTensor(value.Copy()).release().ptr();
-    if (!value.exposed() && !value.unique()) {  // others who hold this value are to keep it
+    // Others who hold this value are to keep it; so is who writes over it at the moment.
+    if (!(t->shared && value.exposed()) && !value.unique()) {
       t->value.MakeUnique();
       Written(t);
     }
