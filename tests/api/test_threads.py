@@ -341,7 +341,7 @@ VIEWS_THAT_PART = """
     import mindspore as ms
     from mindspore import Tensor
 
-    base, other = Tensor(np.zeros((1500, 1500), np.float32)), Tensor(np.ones((7, 3), np.float32))
+    base, other = Tensor(np.zeros((700, 700), np.float32)), Tensor(np.ones((7, 3), np.float32))
     views, wrong, stop = [base.T[3:].T[5:]], [], []
 
     def read():
@@ -350,11 +350,11 @@ VIEWS_THAT_PART = """
             at += 1
             base[0, 0] = float(at)  # the view is stale now, and made anew when it is read
             shape = (views[0] + 0).shape
-            if shape != (1495, 1497):
+            if shape != (695, 697):
                 wrong.append(shape)
 
     def part():
-        for _ in range(120):
+        for _ in range(100):
             view = views[0]
             time.sleep(0.0007)
             view.set_dtype(ms.float16)
