@@ -1,4 +1,4 @@
-// A device named Toy: memory of its own, and kernels for ten kinds of ops, in one page. It computes
+// A device named Toy: memory of its own, and kernels for nine kinds of ops, in one page. It computes
 // at once and slowly, on the processor, in doubles, and so refuses dtypes of which these do not
 // hold all numbers; what a real device does elsewhere is marked.
 #include <cmath>

@@ -1,4 +1,4 @@
-"""A call of set_context that raises changes nothing."""
+"""A call of set_context that raises changes nothing, and one that does not takes effect in one order."""
 
 from __future__ import annotations
 
@@ -23,3 +23,15 @@ def test_a_folder_that_cannot_be_made_changes_nothing():
     assert context.fast() == fast
     ms.set_context(enable_graph_kernel=True)  # and no folder that was refused stays in the way
     assert ms.ops.ones(2).asnumpy().tolist() == [1, 1]
+
+
+def test_effects_come_in_one_order(monkeypatch):
+    seen: list[str] = []
+    names = [f"setting {i}" for i in range(12)]
+    monkeypatch.setattr(context, "_values", {**context._values, **dict.fromkeys(names)})
+    monkeypatch.setattr(context, "_checked_settings", dict)
+    monkeypatch.setattr(
+        context, "_EFFECTS", {name: lambda _, name=name: seen.append(name) for name in names}
+    )
+    ms.set_context(**dict.fromkeys(reversed(names)))
+    assert seen == names

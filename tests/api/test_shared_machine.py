@@ -332,3 +332,21 @@ def test_the_import_leaves_the_environment_as_it_is():
     assert before == (dict(os.environ), seen(), os.sched_getaffinity(0))
     """
     run(code)
+
+
+AFFINITY = """
+    import os
+    import mindspore as ms
+    from mindspore import Tensor, _core, ops
+    x = ops.ones((400, 400))
+    (x @ x + x).asnumpy()  # there are threads now
+    wanted = max(os.sched_getaffinity(0))
+    ms.runtime.set_cpu_affinity(True, [str(wanted)])
+    (x @ x + x).asnumpy()
+    found = {tuple(os.sched_getaffinity(int(thread))) for thread in os.listdir("/proc/self/task")}
+    print(found == {(wanted,)}, _core.num_threads())
+"""
+
+
+def test_all_threads_are_bound():
+    assert run(AFFINITY).split() == ["True", "1"]

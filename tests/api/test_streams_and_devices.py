@@ -7,7 +7,7 @@ import os
 import pytest
 
 import mindspore as ms
-from mindspore import Tensor, context, hal, ops, runtime
+from mindspore import Tensor, _core, context, hal, ops, runtime
 
 
 def test_streams():
@@ -77,6 +77,11 @@ def test_the_device():
     assert properties.total_memory > 2**28
     assert properties.multi_processor_count >= 1
     assert hal.device_count("GPU") == int(hal.is_available("GPU"))
+
+
+def test_the_memory_is_what_control_groups_grant(monkeypatch):
+    monkeypatch.setattr(_core, "granted_by_control_groups", lambda root: (3 << 20, 1.0))
+    assert hal.get_device_properties(0, "CPU").total_memory == 3 << 20
 
 
 @pytest.mark.parametrize("function", ["name", "properties", "capability"])

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import textwrap
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier
@@ -332,3 +333,81 @@ BUSY_FORK = """
 def test_children_of_busy_threads_compute(tmp_path):
     done = run(BUSY_FORK, tmp_path)
     assert done.returncode == 0, f"exit status {done.returncode}\n{done.stderr}"
+
+
+VIEWS_THAT_PART = """
+    import threading, time
+    import numpy as np
+    import mindspore as ms
+    from mindspore import Tensor
+
+    base, other = Tensor(np.zeros((700, 700), np.float32)), Tensor(np.ones((7, 3), np.float32))
+    views, wrong, stop = [base.T[3:].T[5:]], [], []
+
+    def read():
+        at = 0
+        while not stop:
+            at += 1
+            base[0, 0] = float(at)  # the view is stale now, and made anew when it is read
+            shape = (views[0] + 0).shape
+            if shape != (695, 697):
+                wrong.append(shape)
+
+    def part():
+        for _ in range(100):
+            view = views[0]
+            time.sleep(0.0007)
+            view.set_dtype(ms.float16)
+            rows = [other[1:] for _ in range(70)]  # may lie where the steps of the view lay
+            if view.dtype != ms.float16:
+                wrong.append(view.dtype)
+            views[0] = base.T[3:].T[5:]
+        stop.append(True)
+
+    threads = [threading.Thread(target=f) for f in (read, part)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    print("wrong:", wrong)
+"""
+
+
+def test_a_view_gets_a_value_of_its_own_while_it_is_made_anew(tmp_path):
+    done = run(VIEWS_THAT_PART, tmp_path)
+    assert done.returncode == 0 and done.stdout == "wrong: []\n", (done.returncode, done.stderr)
+
+
+class Adding(nn.Cell):
+    """Adds to a Parameter what takes long to compute."""
+
+    def __init__(self):
+        super().__init__()
+        self.total = ms.Parameter(Tensor(np.zeros((300, 300), np.float32)), name="total")
+
+    def construct(self, x):
+        y = x
+        for _ in range(8):
+            y = ops.matmul(y, x) / 300
+        ops.assign_add(self.total, y)
+        return self.total[0, 0] * 1
+
+
+def test_a_value_taken_while_another_thread_trains_stays(mode):
+    net, x = Adding(), Tensor(np.ones((300, 300), np.float32))
+    net(x)
+    taken, stop = [], []
+
+    def train():
+        while not stop:
+            net(x)
+
+    with ThreadPoolExecutor(1) as pool:
+        training = pool.submit(train)
+        while len(taken) < 60 and not training.done():
+            value = net.total.value()
+            taken.append((value, float(value[0, 0])))
+            time.sleep(0.005)
+        stop.append(True)
+        training.result()
+    assert [float(value[0, 0]) for value, _ in taken] == [first for _, first in taken]

@@ -64,6 +64,15 @@ def test_another_version(make):
     )
 
 
+def test_built_again_at_the_same_path(make):
+    for version in ("1.0", "1.1"):
+        path = make(
+            f'const struct {{ const char* stamp; void* make; }} ms_backend = {{"{version}", 0}};'
+        )
+        refused(path, f"built for '{version}'")
+        path.unlink()
+
+
 def test_what_the_library_lacks(make):
     refused(make("extern int absent; int* where = &absent;"), "absent")
 

@@ -179,3 +179,49 @@ def test_the_peak_of_memory_falls():
 def test_only_cells():
     with pytest.raises(TypeError, match="For 'recompute', 'block' must be a Cell"):
         ms.recompute(lambda x: x, DATA)
+
+
+class Calls(nn.Cell):
+    """Calls a function that it is given."""
+
+    def construct(self, x, function):
+        function(x)
+        return x * 2
+
+
+def writes(x, cell):
+    y = x * 3
+
+    def change(a):
+        y[0] = a[0] * 9
+
+    return (cell(x, change) * y).sum() + y.sum()
+
+
+def leaves_in_a_list(x, cell):
+    kept = []
+    return (cell(x, lambda a: kept.append(a * 3)) * kept[0]).sum()
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("function", [writes, leaves_in_a_list])
+@pytest.mark.parametrize("way", [lambda f: f, ms.jit], ids=["eager", "compiled"])
+def test_what_leaves_otherwise_than_as_a_result(way, function):
+    """Its gradient would be lost."""
+    x, cell = Tensor([1.0, 2.0, 3.0]), Calls()
+    assert way(ms.grad(lambda x: function(x, cell)))(x).shape == (3,)  # without recomputation: fine
+    cell.recompute()
+    value = function(x, cell)
+    np.testing.assert_array_equal(way(lambda x: function(x, cell))(x).asnumpy(), value.asnumpy())
+    with pytest.raises(RuntimeError, match="must leave it as a result"):
+        way(ms.grad(lambda x: function(x, cell)))(x)
+
+
+def test_a_custom_gradient_around_a_change_is_not_compiled_whole():
+    class Own(Calls):
+        def bprop(self, x, function, out, dout):
+            return dout * 2, None
+
+    cell = Own()
+    with pytest.raises(TypeError, match="changes a tensor in place that was made outside"):
+        ms.jit(ms.grad(lambda x: writes(x, cell)), fullgraph=True)(Tensor([1.0, 2.0, 3.0]))

@@ -19,24 +19,31 @@ std::string LastError() {
   return text ? text : "the system gives no reason";
 }
 
-// Opened lazily first: a library that was built against something else may lack what it calls.
+// Why a library cannot be used here; empty where it can.
+std::string Fault(const Plugin* plugin) {
+  if (!plugin) return "it has no symbol 'ms_backend' (see MS_BACKEND in kernel/plugin.h)";
+  if (std::string_view(plugin->stamp) != MS_STAMP)
+    return fmt::format(
+        "it was built for '{}', and this is '{}': build it again against the headers of this "
+        "installation",
+        plugin->stamp, MS_STAMP);
+  if (plugin->layout != kLayout)
+    return "its objects are laid out otherwise: build it without macros and flags, such as "
+           "_GLIBCXX_DEBUG and -fshort-enums, that change classes";
+  return "";
+}
+
+// Opened lazily first: a library that was built against something else may lack what it calls. One
+// that is refused is closed again, or another one at its path would be taken for it.
 const Plugin& Open(const std::string& path) {
   void* library = dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL);
   if (!library) Refuse(path, LastError());
   const auto* plugin = static_cast<const Plugin*>(dlsym(library, "ms_backend"));
-  if (!plugin) Refuse(path, "it has no symbol 'ms_backend' (see MS_BACKEND in kernel/plugin.h)");
-  if (std::string_view(plugin->stamp) != MS_STAMP) {
-    Refuse(path, fmt::format("it was built for '{}', and this is '{}': build it again against the "
-                             "headers of this installation",
-                             plugin->stamp, MS_STAMP));
-  }
-  if (plugin->layout != kLayout) {
-    Refuse(path,
-           "its objects are laid out otherwise: build it without macros and flags, such as "
-           "_GLIBCXX_DEBUG and -fshort-enums, that change classes");
-  }
-  if (!dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) Refuse(path, LastError());
-  return *plugin;
+  std::string fault = Fault(plugin);
+  if (fault.empty() && !dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) fault = LastError();
+  if (fault.empty()) return *plugin;
+  dlclose(library);
+  Refuse(path, fault);
 }
 
 std::string Register(const Plugin& plugin, const std::string& path) {

@@ -1,6 +1,6 @@
 // What a call of compiled code is looked up by: the types of its arguments and the values of those
 // that are not tensors; and the tensors among them, in order. Asked on every call, so not in
-// Python, which sees to the rare kinds of arguments (compile/versions/keys.py).
+// Python, which sees to the rare kinds of arguments (compile/versions/keys.py); the keys are equal.
 #include <cmath>
 #include <vector>
 
@@ -14,7 +14,8 @@ namespace {
 
 class CallKey {
  public:
-  explicit CallKey(PyObject* other) : other_(other) {}
+  CallKey(PyObject* other, PyObject* more_than_items)
+      : other_(other), more_than_items_(more_than_items) {}
 
   // A new reference. Null without an error set: only Python can tell.
   PyObject* Of(PyObject* value) {
@@ -47,8 +48,8 @@ class CallKey {
   }
 
   PyObject* OfTensor(PyObject* value) {
-    if (IsParameter(value)) return PyObject_CallOneArg(other_, value);
-    inputs_.push_back(value);
+    if (!IsParameter(value)) inputs_.push_back(value);
+    if (Py_TYPE(value) != tensor_type) return PyObject_CallOneArg(other_, value);
     const Shape& shape = AsTensor(value)->shape();
     PyObject* sizes = PyTuple_New(shape.rank());
     for (int i = 0; sizes && i < shape.rank(); ++i)
@@ -61,8 +62,9 @@ class CallKey {
 
   // -0.0 is not 0.0.
   PyObject* OfFloat(PyObject* value) {
-    bool negative = std::signbit(PyFloat_AS_DOUBLE(value));
-    PyObject* sign = PyFloat_FromDouble(negative ? -1 : 1);
+    double number = PyFloat_AS_DOUBLE(value);
+    if (std::isnan(number)) return PyObject_CallOneArg(other_, value);
+    PyObject* sign = PyFloat_FromDouble(std::signbit(number) ? -1 : 1);
     PyObject* key =
         sign ? PyTuple_Pack(3, reinterpret_cast<PyObject*>(&PyFloat_Type), value, sign) : nullptr;
     Py_XDECREF(sign);
@@ -83,9 +85,25 @@ class CallKey {
       }
       PyTuple_SET_ITEM(key, i + 1, part);
     }
-    return key;
+    return MayHoldMore(Py_TYPE(value)) ? WithMore(key, value) : key;
   }
 
+  // A subclass may have attributes. One without, as named tuples are, is seen here.
+  static bool MayHoldMore(PyTypeObject* type) {
+    if (type == &PyTuple_Type || type == &PyList_Type) return false;
+    return type->tp_dictoffset != 0 || type->tp_basicsize != PyTuple_Type.tp_basicsize ||
+           !PyType_IsSubtype(type, &PyTuple_Type);
+  }
+
+  PyObject* WithMore(PyObject* key, PyObject* value) const {
+    PyObject* more = PyObject_CallOneArg(more_than_items_, value);
+    PyObject* whole = more ? PySequence_Concat(key, more) : nullptr;
+    Py_XDECREF(more);
+    Py_DECREF(key);
+    return whole;
+  }
+
+  // Of a dict whose keys are strings; others are for Python to see.
   PyObject* OfDict(PyObject* value) {
     PyObject* key = PyTuple_New(PyDict_GET_SIZE(value) + 1);
     if (!key) return nullptr;
@@ -93,7 +111,8 @@ class CallKey {
     PyObject *name, *item;
     Py_ssize_t at = 0, filled = 1;
     while (PyDict_Next(value, &at, &name, &item)) {
-      PyObject* part = filled < PyTuple_GET_SIZE(key) ? Of(item) : nullptr;
+      bool plain = PyUnicode_CheckExact(name);
+      PyObject* part = plain && filled < PyTuple_GET_SIZE(key) ? Of(item) : nullptr;
       PyObject* pair = part ? PyTuple_Pack(2, name, part) : nullptr;
       Py_XDECREF(part);
       if (!pair) {
@@ -105,13 +124,14 @@ class CallKey {
     return key;
   }
 
-  PyObject* other_;  // the key of any other value
+  PyObject* other_;            // the key of any other value
+  PyObject* more_than_items_;  // what of a tuple or list counts besides its items
   std::vector<PyObject*> inputs_;
 };
 
-// call_key(args, kwargs, other) -> (key, inputs), or None.
+// call_key(args, kwargs, other, more_than_items) -> (key, inputs), or None.
 PyObject* FindCallKey(PyObject*, PyObject* const* given, Py_ssize_t) {
-  CallKey maker(given[2]);
+  CallKey maker(given[2], given[3]);
   PyObject* args = maker.Of(given[0]);
   PyObject* kwargs = args ? maker.Of(given[1]) : nullptr;
   PyObject* inputs = kwargs ? maker.Inputs() : nullptr;

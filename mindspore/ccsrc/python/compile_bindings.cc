@@ -67,20 +67,18 @@ class CompiledGraph {
   py::list Run(const py::list& arguments) {
     CheckApart(arguments);
     ms::Memory& memory = executable_->backend().memory();
-    for (auto [output, input] : updates_) {
-      TensorObject* parameter = AsTensor(parameters_[input].ptr());
-      // Arrays outside that share its memory are to see the update, but not another value.
-      bool seen = parameter->shared && parameter->value.exposed();
-      Settle(parameter, memory);
-      bool here = &parameter->value.memory() == &memory;
-      if (here && (!seen || replaced_.contains(parameter))) parameter->value.MakeUnique();
-    }
+    for (auto [output, input] : updates_) Settle(AsTensor(parameters_[input].ptr()), memory);
     std::vector<Tensor> inputs = Inputs(arguments);
     if (gives_functions_) {  // which keep what they read
       for (Tensor& input : inputs) input = Snapshot(input);
     }
     std::vector<RtValue> outputs;
     {
+      BeingWritten written;
+      for (auto [output, input] : updates_) {
+        TakeAlone(AsTensor(parameters_[input].ptr()), inputs[static_cast<size_t>(input)]);
+        written.Add(inputs[static_cast<size_t>(input)]);
+      }
       py::gil_scoped_release release;
       executable_->Run(inputs, &outputs, &DefaultRandom());
     }
@@ -169,6 +167,24 @@ class CompiledGraph {
     return inputs;
   }
 
+  // The run writes over `input`, the value of a Parameter: others who hold it are to keep it. Only
+  // arrays outside that share its memory see the update, but no other value.
+  void TakeAlone(TensorObject* parameter, Tensor& input) const {
+    Tensor& value = parameter->value;
+    parameter->shared = parameter->shared && value.exposed();
+    if (&value.memory() != &input.memory()) return;
+    if (parameter->shared && !replaced_.contains(parameter)) return;
+    const Buffer* buffer = input.buffer().get();
+    bool same = value.buffer().get() == buffer;
+    // Python code that the graph calls may make a view of it, which is to keep a value that
+    // set_data replaces.
+    bool may_be_seen = !kept_.empty() && replaced_.contains(parameter);
+    if (may_be_seen) return void(input = input.Copy());
+    if (!buffer || (buffer->references() <= 1 + same && !buffer->foreign())) return;
+    input = input.Copy();
+    if (same) value = input;
+  }
+
   // An input that shows elements of a Parameter that the graph updates would have to change with
   // it; views of one that it gives another value, to keep theirs.
   void CheckApart(const py::list& arguments) const {
@@ -203,7 +219,10 @@ class CompiledGraph {
     size_t n_results = outputs.size() - updates_.size();
     for (size_t k = 0; k < updates_.size(); ++k) {
       TensorObject* parameter = AsTensor(parameters_[updates_[k].second].ptr());
-      if (replaced_.contains(parameter)) parameter->shared = false;
+      if (replaced_.contains(parameter)) {
+        parameter->shared = false;
+        if (HasViews(parameter)) Part(parameter);  // made by code that the graph called
+      }
       Overwrite(parameter, WrittenOver(parameter, outputs[n_results + k].tensor()), {}, 0);
     }
     py::list results(n_results);

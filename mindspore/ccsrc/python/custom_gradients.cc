@@ -172,7 +172,8 @@ py::object RecordCustom(const py::list& inputs, const py::list& outputs, py::obj
   return Results(*tape, node, values);
 }
 
-py::object RecordAgain(size_t mark, const py::list& outputs, py::object again) {
+py::object RecordAgain(const std::string& name, size_t mark, const py::list& outputs,
+                       py::object again) {
   Tape* tape = CurrentTape();
   MS_ASSERT(tape);
   std::vector<Tensor> values;
@@ -185,6 +186,7 @@ py::object RecordAgain(size_t mark, const py::list& outputs, py::object again) {
     values.push_back(ValueOf(o.ptr(), "an eager gradient"));
   }
   Vars inputs = tape->Forget(mark);
+  if (tape->size() > mark) tape->Close(mark, name);
   if (places.empty()) return outputs;
   py::cpp_function picked([again, places] {
     py::list all = again(), some;

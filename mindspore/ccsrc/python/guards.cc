@@ -28,6 +28,7 @@ enum FactKind {
   kEqual,
   kMembers,  // many items: the owner lists dicts, the key pairs of a place in it and a name
   kCode,     // of a function
+  kItems,    // what a set or deque gives, one by one
   kOwned = 16
 };
 
@@ -47,8 +48,12 @@ bool Same(PyObject* now, PyObject* expected) {
     double b = PyFloat_AS_DOUBLE(expected);
     return std::memcmp(&a, &b, sizeof a) == 0;
   }
-  bool simple =
-      PyLong_Check(now) || PyUnicode_Check(now) || PyBytes_Check(now) || PyComplex_Check(now);
+  if (PyComplex_Check(now)) {
+    Py_complex a = PyComplex_AsCComplex(now);
+    Py_complex b = PyComplex_AsCComplex(expected);
+    return std::memcmp(&a, &b, sizeof a) == 0;
+  }
+  bool simple = PyLong_Check(now) || PyUnicode_Check(now) || PyBytes_Check(now);
   if (simple) {
     int equal = PyObject_RichCompareBool(now, expected, Py_EQ);
     if (equal < 0) PyErr_Clear();
@@ -79,14 +84,32 @@ bool ListHolds(PyObject* list, PyObject* expected) {
   return true;
 }
 
+// In its order, in which a program may go through it.
 bool DictHolds(PyObject* dict, PyObject* expected) {
   if (PyDict_GET_SIZE(dict) != PyDict_GET_SIZE(expected)) return false;
-  PyObject *key, *value;
-  Py_ssize_t at = 0;
+  PyObject *key, *value, *key_now, *now;
+  Py_ssize_t at = 0, at_now = 0;
   while (PyDict_Next(expected, &at, &key, &value)) {
-    if (!Same(PyDict_GetItem(dict, key), value)) return false;
+    if (!PyDict_Next(dict, &at_now, &key_now, &now)) return false;
+    if (!Same(key_now, key) || !Same(now, value)) return false;
   }
   return true;
+}
+
+bool ItemsHold(PyObject* items, PyObject* expected) {
+  PyObject* iterator = PyObject_GetIter(items);
+  bool same = iterator != nullptr;
+  for (Py_ssize_t i = 0; same && i < PyTuple_GET_SIZE(expected); ++i) {
+    PyObject* now = PyIter_Next(iterator);
+    same = now && Same(now, PyTuple_GET_ITEM(expected, i));
+    Py_XDECREF(now);
+  }
+  PyObject* more = same ? PyIter_Next(iterator) : nullptr;
+  same = same && !more && !PyErr_Occurred();
+  Py_XDECREF(more);
+  Py_XDECREF(iterator);
+  PyErr_Clear();
+  return same;
 }
 
 bool ArrayHolds(PyObject* array, PyObject* expected) {
@@ -133,6 +156,8 @@ bool Holds(const Fact& fact) {
       return ListHolds(fact.owner, fact.expected);
     case kDict:
       return DictHolds(fact.owner, fact.expected);
+    case kItems:
+      return ItemsHold(fact.owner, fact.expected);
     case kEqual: {
       int equal = PyObject_RichCompareBool(fact.owner, fact.expected, Py_EQ);
       if (equal < 0) PyErr_Clear();

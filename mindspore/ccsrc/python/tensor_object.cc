@@ -155,7 +155,8 @@ PyObject* AsNumpy(PyObject* self, PyObject*) {
     TensorObject* t = AsTensor(self);
     if (!value.on_host()) return ArrayFromTensor(HostValueOf(self, "asnumpy()")).release().ptr();
     if (IsView(t)) return ArrayFromTensor(value.Copy()).release().ptr();
-    if (!value.exposed() && !value.unique()) {  // others who hold this value are to keep it
+    // Others who hold this value are to keep it; so is who writes over it at the moment.
+    if (!(t->shared && value.exposed()) && !value.unique()) {
       t->value.MakeUnique();
       Written(t);
     }
@@ -166,11 +167,13 @@ PyObject* AsNumpy(PyObject* self, PyObject*) {
 
 // The other's value, whose memory is not copied; views and arrays of the old one keep that.
 PyObject* AssignValue(PyObject* self, PyObject* other) {
+  Writing alone;
   return Guarded([&]() -> PyObject* {
     if (!IsTensor(other))
       Throw(ErrorKind::kType, "For 'Tensor', a new value must be a Tensor, but got {}.",
             TypeName(other));
-    const Tensor& value = ValueOf(other, "an assignment");
+    const Tensor value =
+        ValueOf(other, "an assignment");  // a copy moved to a device lets others run
     TensorObject* t = AsTensor(self);
     if (t->symbolic()) Throw(ErrorKind::kRuntime, "a symbolic tensor cannot be assigned.");
     Tensor taken = t->stays ? value.In(t->value.memory()) : value;

@@ -75,8 +75,9 @@ bool Write(PyObject* object, PyObject* value, bool of_program) {
             TypeName(value));
     py::object target = py::reinterpret_borrow<py::object>(object);
     py::object whole = py::reinterpret_borrow<py::object>(value);
-    if (py::object base = BaseOf(object)) {
-      whole = BaseWith(object, whole);
+    py::object base = BaseOf(object);
+    if (py::object with = base ? BaseWith(base, object, whole) : py::object()) {
+      whole = with;
       target = base;
     }
     TensorObject* t = AsTensor(target.ptr());

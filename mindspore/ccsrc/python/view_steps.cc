@@ -87,6 +87,19 @@ Put WayBack(const View& step, const Shape& base) {
 
 }  // namespace
 
+void Release(Cell* cell) {
+  if (cell && --cell->references == 0) delete cell;
+}
+
+void Release(View* view) {
+  while (view && --view->references == 0) {
+    View* parent = view->parent;
+    Release(view->cell);
+    delete view;
+    view = parent;
+  }
+}
+
 std::vector<const View*> StepsOf(const View* view) {
   std::vector<const View*> steps;
   for (; view; view = view->parent) steps.push_back(view);

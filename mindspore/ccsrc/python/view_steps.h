@@ -46,6 +46,35 @@ struct View {
   int references = 1;
 };
 
+// One reference less; null is nothing.
+void Release(Cell* cell);
+void Release(View* view);
+
+// A view and its steps stay for as long as this lives. Where code lets other threads run, one of
+// them may give the tensor of the view a value of its own, and then nobody else holds the steps.
+class HeldView {
+ public:
+  explicit HeldView(View* view) : view_(view) {
+    if (view_) ++view_->references;
+  }
+  ~HeldView() { Release(view_); }
+  HeldView(const HeldView&) = delete;
+
+ private:
+  View* view_;
+};
+
+// The same for what a base and its views share.
+class HeldCell {
+ public:
+  explicit HeldCell(Cell* cell) : cell_(cell) { ++cell_->references; }
+  ~HeldCell() { Release(cell_); }
+  HeldCell(const HeldCell&) = delete;
+
+ private:
+  Cell* cell_;
+};
+
 // The steps from the base to a view.
 std::vector<const View*> StepsOf(const View* view);
 

@@ -24,19 +24,6 @@ py::object Borrowed(TensorObject* tensor) {
   return py::reinterpret_borrow<py::object>(ObjectOf(tensor));
 }
 
-void Release(Cell* cell) {
-  if (--cell->references == 0) delete cell;
-}
-
-void Release(View* view) {
-  while (view && --view->references == 0) {
-    View* parent = view->parent;
-    Release(view->cell);
-    delete view;
-    view = parent;
-  }
-}
-
 void Enlist(View* view) {
   view->next = view->cell->first;
   if (view->next) view->next->previous = view;
@@ -156,18 +143,19 @@ bool IsFresh(TensorObject* tensor) {
   return !tape || tensor->owner == tape->id() || !TapeVar(ObjectOf(base), *tape);
 }
 
-// Throws what the device of the views has found wrong.
+// Throws what the device of the views has found wrong. Other threads may run.
 void AwaitViews(const Cell& cell) {
   for (View* view = cell.first; view; view = view->next) {
     const Tensor& value = view->tensor->value;
     if (value.defined() && !value.on_host())
-      return GetBackend(value.memory().device()).stream().Synchronize();  // others may run
+      return GetBackend(value.memory().device()).stream().Synchronize();
   }
 }
 
 // A base in place of one that is gone, made of what its views show: on a device only while nothing
 // is wrong, or their values would be lost.
 void RestoreBase(Cell* cell) {
+  HeldCell held(cell);
   AwaitViews(*cell);
   if (cell->base) return;
   auto base =
@@ -176,8 +164,10 @@ void RestoreBase(Cell* cell) {
   for (View* view = cell->first; view; view = view->next) {
     if (IsAlive(view)) views.push_back(Borrowed(view->tensor));
   }
-  for (const py::object& view : views)
-    base = PutBack(StepsOf(AsTensor(view.ptr())->view), base, view);
+  for (const py::object& view : views) {
+    if (py::object next = BaseWith(base, view.ptr(), view)) base = next;
+  }
+  if (cell->base) return;
   const TensorObject* made = AsTensor(base.ptr());
   Keep(cell, SharedBy(made) ? Twin(made) : base);  // of new shapes alone it may be a view itself
   ++cell->version;
@@ -233,8 +223,8 @@ void ShowRow(PyObject* base, PyObject* tensor, int64_t row) {
 void ShowLike(PyObject* base_object, PyObject* object, TensorObject* like) {
   TensorObject* base = AsTensor(base_object);
   TensorObject* tensor = AsTensor(object);
+  Refresh(base);  // other threads may run
   if (!like->view || tensor == base || SharedBy(tensor)) return;
-  Refresh(base);
   Cell* cell = CellOf(base);
   View* view = base->view;
   if (view) ++view->references;
@@ -256,6 +246,7 @@ void RefreshView(TensorObject* tensor) {
   TensorObject* base = view->cell->base;
   if (!base || IsFresh(tensor)) return;
   py::object keep = Borrowed(tensor);
+  HeldView held(view);
   py::object value = Borrowed(base);
   Trace* trace = Trace::Current();
   if (tensor->symbolic()) {
@@ -274,6 +265,7 @@ void RefreshView(TensorObject* tensor) {
   }
   uint64_t version = VersionOf(*view->cell);
   for (const View* step : StepsOf(view)) value = Apply(*step, value.ptr());
+  if (tensor->view != view) return;  // another thread gave it a value of its own
   TensorObject* made = AsTensor(value.ptr());
   tensor->value = made->value;
   tensor->var = made->var;
@@ -300,19 +292,24 @@ py::object BaseOf(PyObject* object) {
   Cell* cell = tensor->view->cell;
   if (!cell->base || (cell->kept && cell->base->symbolic())) {
     if (CountAlive(*cell) <= 1) {  // what it showed is gone, and nobody else shows it
-      Refresh(tensor);
+      Refresh(tensor);             // other threads may run
+      if (!tensor->view) return {};
       RequireOnce(tensor->view, BaseShape(*cell));
       Unlist(tensor);
       return {};
     }
     if (!cell->base) RestoreBase(cell);
+    if (!tensor->view) return {};
   }
   return Borrowed(cell->base);
 }
 
-py::object BaseWith(PyObject* view, const py::object& value) {
-  py::object base = BaseOf(view);
-  return PutBack(StepsOf(AsTensor(view)->view), base, value);
+py::object BaseWith(const py::object& base, PyObject* object, const py::object& value) {
+  auto view = py::reinterpret_borrow<py::object>(object);
+  View* steps = AsTensor(object)->view;
+  if (!steps) return {};
+  HeldView held(steps);
+  return PutBack(StepsOf(steps), base, value);
 }
 
 bool HasViews(const TensorObject* base) { return base->cell && CountAlive(*base->cell) > 0; }

@@ -38,8 +38,10 @@ bool IsView(const TensorObject* tensor);
 TensorObject* Shown(const TensorObject* tensor);
 // The tensor that a write to this one changes; null: itself alone.
 pybind11::object BaseOf(PyObject* tensor);
-// The value of the base where a view has another value.
-pybind11::object BaseWith(PyObject* view, const pybind11::object& value);
+// The value of the base where a view has another value; null where it is a view no more, for other
+// threads may have run.
+pybind11::object BaseWith(const pybind11::object& base, PyObject* view,
+                          const pybind11::object& value);
 bool HasViews(const TensorObject* base);
 // The tensors that show elements of this one.
 pybind11::list ViewsOf(PyObject* base);

@@ -151,6 +151,12 @@ Prepared& EagerRunner::RunUnnamed(const OpDef& op, std::span<const Tensor* const
     // Meanwhile another thread may give the tensors other values.
     std::shared_ptr<const Kernel> alive = prepared.kernel;
     for (const Tensor* input : inputs) outputs.inputs.push_back(*input);
+    BeingWritten written;
+    if (in_place) {
+      for (auto [output, input] : *in_place) {
+        if (results[output].raw() == in[input]) written.Add(results[output]);
+      }
+    }
     hooks.run_long(*alive, args);
   } else {
     Launch(kernel, args);

@@ -113,6 +113,9 @@ class Tape : public Emitter {
   // What nodes from `first` on read of the values before them, and then these nodes become
   // constants that hold no memory.
   Vars Forget(size_t first);
+  // What nodes from `first` on gave has left the call `name`, which runs again for its gradient,
+  // otherwise than as a result: to use it from here on is an error, for its gradient is lost.
+  void Close(size_t first, std::string name);
   void AddHook(const Var& v, std::shared_ptr<TangentHook> hook) {
     hooks_[v].push_back(std::move(hook));
   }
@@ -140,11 +143,18 @@ class Tape : public Emitter {
   friend class TapeHost;
   friend class OtherTapeHost;
   void Drop(const Var& v);
+  void RequireOpen(const Vars& inputs) const;
+
+  struct Closed {
+    size_t first, end;
+    std::string name;
+  };
 
   Module module_;
   Graph* graph_;
   uint64_t id_;
   bool freed_ = false;
+  std::vector<Closed> closed_;
   std::vector<std::vector<Tensor>> values_;  // by node id, then output; undefined where not kept
   std::unordered_map<const Node*, std::shared_ptr<BackwardFunction>> calls_;
   std::unordered_map<Var, std::vector<std::shared_ptr<TangentHook>>, VarHash> hooks_;

@@ -46,6 +46,7 @@ void Tape::Drop(const Var& v) { values_[v.node->id][v.index] = Tensor(); }
 Node* Tape::Record(Prepared& prepared, const AttrsRef& attrs, Vars inputs,
                    std::span<const Tensor* const> values, std::span<const Tensor> outputs) {
   FindSaved(prepared);
+  RequireOpen(inputs);
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (!inputs[i]) {
       inputs[i] = {graph_->AddParameter(prepared.inputs[i], ""), 0};
@@ -64,6 +65,7 @@ Node* Tape::Record(Prepared& prepared, const AttrsRef& attrs, Vars inputs,
 Node* Tape::RecordCall(std::shared_ptr<BackwardFunction> back, Vars inputs,
                        std::span<const Tensor> outputs) {
   Types types;
+  RequireOpen(inputs);
   for (const Tensor& t : outputs) types.emplace_back(t.dtype(), t.shape());
   for (Var& v : inputs) {
     if (!v) v = Leaf(Tensor());
@@ -88,6 +90,26 @@ Vars Tape::Forget(size_t first) {
     calls_.erase(nodes[id]);
   }
   return read;
+}
+
+void Tape::Close(size_t first, std::string name) {
+  closed_.push_back({first, size(), std::move(name)});
+}
+
+void Tape::RequireOpen(const Vars& inputs) const {
+  if (closed_.empty()) [[likely]]
+    return;
+  for (const Var& v : inputs) {
+    for (const Closed& call : closed_) {
+      if (!v || v.node->id < call.first || v.node->id >= call.end) continue;
+      Throw(ErrorKind::kRuntime,
+            "For '{}', which runs again for its gradient, what it computes must leave it as a "
+            "result, "
+            "but a tensor that was made outside of it was given such a value, or an attribute or "
+            "list was, and it is used after that.",
+            call.name);
+    }
+  }
 }
 
 Vars Tape::Emit(const OpDef& op, const Vars& inputs, AttrsRef attrs) {

@@ -19,6 +19,16 @@ void Conceal(const Tensor& tensor) {
   if (tensor.buffer()) tensor.buffer()->Conceal();
 }
 
+void BeingWritten::Add(const Tensor& tensor) {
+  if (!tensor.buffer()) return;
+  buffers_.push_back(tensor.buffer().get());
+  buffers_.back()->Expose();
+}
+
+BeingWritten::~BeingWritten() {
+  for (Buffer* buffer : buffers_) buffer->Conceal();
+}
+
 uint64_t Exposures() { return exposures.load(); }
 
 Tensor Snapshot(const Tensor& tensor) { return tensor.exposed() ? tensor.Copy() : tensor; }

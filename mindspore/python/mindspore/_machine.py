@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 from collections.abc import Sequence
@@ -72,7 +73,8 @@ def set_cpu_affinity(
     module_to_cpu_dict: Any = None,
     bind_file: Any = None,
 ) -> None:
-    """Binds this process to processors: those of a list such as ["0-3", "8-9"], or, without a list, those that it has."""
+    """Binds all threads of this process to processors: those of a list such as ["0-3", "8-9"], or, without a list, those that it has.
+    No more threads compute than there are processors then."""
     if not isinstance(enable_affinity, bool):
         raise TypeError(
             f"For 'set_cpu_affinity', 'enable_affinity' must be a bool, but got {type(enable_affinity).__name__}."
@@ -82,7 +84,15 @@ def set_cpu_affinity(
             "For 'set_cpu_affinity', 'module_to_cpu_dict' and 'bind_file' must be None: all threads are bound alike."
         )
     if enable_affinity and affinity_cpu_list:
-        os.sched_setaffinity(0, {n for text in affinity_cpu_list for n in _processors(text)})
+        _bind({n for text in affinity_cpu_list for n in _processors(text)})
+
+
+def _bind(processors: set[int]) -> None:
+    os.sched_setaffinity(0, processors)  # threads that this one starts inherit it
+    for thread in os.listdir("/proc/self/task"):
+        with contextlib.suppress(ProcessLookupError):  # it has ended meanwhile
+            os.sched_setaffinity(int(thread), processors)
+    _core.set_num_threads(min(_core.num_threads(), len(os.sched_getaffinity(0))))
 
 
 def _processors(text: Any) -> range:
@@ -152,6 +162,7 @@ def get_device_properties(device_id: int = 0, device_target: str | None = None) 
             f"For 'get_device_properties', the device must tell what it is, as {context.HOST!r} does, but got {name!r}."
         )
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    memory = min(memory, _core.granted_by_control_groups("")[0])
     return DeviceProperties(name, memory, len(os.sched_getaffinity(0)))
 
 

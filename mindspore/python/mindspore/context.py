@@ -18,7 +18,7 @@ from mindspore import _core, _exit, _paths, _settings, tuning
 HOST = "CPU"
 GRAPH_MODE = 0
 PYNATIVE_MODE = 1
-# Values of the option `jit_config`-like memory settings in public scripts.
+# Values of the setting `jit_syntax_level`.
 STRICT, COMPATIBLE, LAX = 0, 1, 2
 
 
@@ -89,16 +89,6 @@ def checked_device(function: str, argument: str, value: object) -> str:
 
 def _check_device(value: object) -> str:
     return checked_device("set_context", "device_target", value)
-
-
-def _check_device_id(value: object) -> int:
-    if not isinstance(value, int):
-        raise TypeError(
-            f"For 'set_context', 'device_id' must be an int, but got {type(value).__name__}."
-        )
-    if value < 0:
-        raise ValueError(f"For 'set_context', 'device_id' must not be negative, but got {value}.")
-    return value
 
 
 def register_backend(path: str | os.PathLike) -> str:
@@ -282,8 +272,9 @@ def set_context(**kwargs) -> None:
     except BaseException:
         _values.update(before)
         raise
-    for name in _EFFECTS.keys() & wanted.keys():
-        _EFFECTS[name](wanted[name])
+    for name, effect in _EFFECTS.items():  # in this order, whatever the caller's
+        if name in wanted:
+            effect(wanted[name])
     _decide_fast()
 
 

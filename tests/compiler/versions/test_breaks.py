@@ -11,6 +11,7 @@ import pytest
 import mindspore as ms
 from mindspore import JitConfig, Parameter, Tensor, context, jit, nn, ops
 from mindspore.compile.program.errors import RunsEagerly
+from mindspore.compile.versions.compilation import Compilation
 
 
 class Body(nn.Cell):
@@ -408,3 +409,31 @@ def test_ops_on_numbers_that_came_out_of_the_graph_can_be_made_again() -> None:
     with pytest.warns(RunsEagerly):
         compiled = jit(function)(X)
     np.testing.assert_array_equal(compiled.asnumpy(), function(X).asnumpy())
+
+
+class Setting:
+    factor = 1.0
+
+
+@pytest.mark.filterwarnings("ignore::mindspore.compile.program.errors.RunsEagerly")
+def test_a_setting_that_alternates_after_a_break_is_traced_once_for_each_value(monkeypatch):
+    traced = []
+    trace = Compilation._trace
+    monkeypatch.setattr(
+        Compilation, "_trace", lambda self, *args: [traced.append(1), trace(self, *args)][1]
+    )
+
+    @jit
+    def f(x):
+        total = float((x + 1).sum().asnumpy())  # runs eagerly
+        shifted = (x + 1) * Setting.factor + total
+        again = float(shifted.sum().asnumpy())  # and so does this
+        return shifted * Setting.factor + again
+
+    for i in range(12):
+        monkeypatch.setattr(Setting, "factor", float(i % 3 + 1))
+        total = 5.0
+        shifted = (X.asnumpy() + 1) * Setting.factor + total
+        expected = shifted * Setting.factor + shifted.sum()
+        np.testing.assert_allclose(f(X).asnumpy(), expected, rtol=1e-6)
+    assert len(traced) == 3

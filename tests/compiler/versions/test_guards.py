@@ -2,6 +2,7 @@
 
 import collections
 import logging
+import warnings
 
 import numpy as np
 import pytest
@@ -416,3 +417,25 @@ def test_what_cannot_be_compiled_is_not_tried_on_every_call():
     for _ in range(3):
         assert function(x).asnumpy().tolist() == [2, 2]
     assert len(seen) == 10 and function.cache.compiled == compiled
+
+
+def test_what_was_compiled_last_stays_longest():
+    @jit
+    def f(x):
+        return x * SCALE
+
+    sizes = [Tensor(np.ones(n, np.float32)) for n in range(1, 66)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", Recompiles)
+        for x in sizes[:64]:
+            f(x)
+        global SCALE
+        SCALE += 1
+        try:
+            f(sizes[0])  # compiled anew, for another fact
+            f(sizes[64])
+            count = f.cache.compiled
+            f(sizes[0])
+        finally:
+            SCALE -= 1
+    assert f.cache.compiled == count == 66

@@ -317,7 +317,7 @@ def recomputed_call(name: str, run: Callable, args: tuple, parameters: list) -> 
         finally:
             _core.set_random_state(*now)
 
-    made = _core.record_again(mark, [*results, *before.values()], again)
+    made = _core.record_again(name, mark, [*results, *before.values()], again)
     before.adopt(made[len(results) :])
     items = iter(made)
     return rebuild(value, lambda _: next(items))

@@ -27,6 +27,7 @@ from mindspore.compile.values.values import (
     is_weak,
     pick,
     placeholder,
+    told_apart,
     type_text,
 )
 
@@ -37,7 +38,7 @@ def _are_structures(a: Any, b: Any) -> bool:
     parts = children(a)
     if parts is None:
         return False
-    same_keys = not isinstance(a, dict) or list(a) == list(b)
+    same_keys = not isinstance(a, dict) or [*map(told_apart, a)] == [*map(told_apart, b)]
     return len(parts) == len(children(b) or ()) and same_keys
 
 

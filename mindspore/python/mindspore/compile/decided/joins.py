@@ -34,6 +34,8 @@ from mindspore.compile.values.values import (
     is_scalar,
     is_weak,
     placeholder,
+    same_number,
+    told_apart,
 )
 
 
@@ -58,7 +60,7 @@ class Join:
         if isinstance(a, Tensor) or isinstance(b, Tensor):
             return self._tensors(a, b)
         if isinstance(a, NUMBERS) and type(a) is type(b):
-            if a == b or (a != a and b != b):
+            if same_number(a, b):
                 return lambda outputs: a
             return self._scalars(a, b)
         if isinstance(a, tuple) and type(a) is type(b) and len(a) == len(b):
@@ -127,7 +129,7 @@ class Join:
             return False
         if x is not a and type(a).__basicsize__ != _Plain.__basicsize__:
             return False  # it holds more than its attributes
-        return len(x) == len(y) and (not isinstance(x, dict) or list(x) == list(y))
+        return len(x) == len(y) and (not isinstance(x, dict) or _keys(x) == _keys(y))
 
     def _container(self, value: Any) -> Any:
         if is_container(value):
@@ -159,7 +161,7 @@ class Join:
             return self._tensor_contents(container, x, y)
         if isinstance(container, dict):
             return self._dict_contents(container, x, y)
-        if isinstance(container, set) and x != y:
+        if isinstance(container, set) and set(_keys(x)) != set(_keys(y)):
             raise Unsupported(
                 "a set is changed differently in the branches of a condition on a tensor"
             )
@@ -190,7 +192,7 @@ class Join:
         return self._leaf(lambda: a, lambda: b)
 
     def _dict_contents(self, container: dict, x: dict, y: dict) -> Callable[[list], None]:
-        if list(x) != list(y) and id(container) not in self.fork.variables:
+        if _keys(x) != _keys(y) and id(container) not in self.fork.variables:
             raise Unsupported(
                 f"a dict or object has the keys {list(x)} after one branch of a condition on a tensor and {list(y)} "
                 "after the other"
@@ -304,6 +306,10 @@ class Join:
 
 class _Plain:
     """An object that is its attributes."""
+
+
+def _keys(values: Any) -> list:
+    return [told_apart(v) for v in values]
 
 
 def _filled(value: Any, container: Any, contents: Any) -> Any:

@@ -28,6 +28,7 @@ from mindspore.compile.values.values import (
     is_weak,
     placeholder,
     require_plain,
+    told_apart,
 )
 
 if TYPE_CHECKING:
@@ -279,9 +280,11 @@ def _print(value: Any) -> Any:
     if parts is not None:
         if shares(value):
             return ("object", id(value))
-        keys = tuple(value) if isinstance(value, dict) else ()
+        keys = map(told_apart, value) if isinstance(value, dict) else ()
         return (type(value).__name__, *keys, *map(_print, parts))
-    return (type(value).__name__, value) if isinstance(value, _EQUAL) else ("object", id(value))
+    if isinstance(value, _EQUAL):
+        return (type(value).__name__, told_apart(value))
+    return ("object", id(value))
 
 
 _EQUAL = (bool, int, float, str, bytes, type(None))

@@ -16,7 +16,7 @@ from mindspore import _core
 from mindspore._core import Tensor
 
 MISSING = _core.GUARD_MISSING
-ITEM, ATTRIBUTE, CLOSURE, LIST, DICT, ARRAY, EQUAL, MEMBERS, CODE = range(9)
+ITEM, ATTRIBUTE, CLOSURE, LIST, DICT, ARRAY, EQUAL, MEMBERS, CODE, ITEMS = range(10)
 OWNED = 16  # added to a kind: the owner is the state of a Cell, whose changes bump the epoch
 _SIMPLE = (int, float, str, bytes, bool, complex, type(None))
 _COMPARED = (set, bytearray, collections.deque)
@@ -96,15 +96,19 @@ class Guards:
                 self.content(part)
         elif isinstance(value, np.ndarray):
             self.facts.append((ARRAY, value, None, value.copy(order="C")))
-        elif isinstance(value, _COMPARED):
+        elif isinstance(value, bytearray):
             self.facts.append((EQUAL, value, None, copy.copy(value)))
         elif isinstance(value, dict):
             self.facts.append((DICT, value, None, dict(value)))
+            if isinstance(value, collections.OrderedDict):  # it keeps an order of its own
+                self.facts.append((ITEMS, value, None, tuple(value)))
             for item in value.values():
                 self.content(item)
         else:
             if isinstance(value, list):
                 self.facts.append((LIST, value, None, tuple(value)))
+            elif isinstance(value, _COMPARED):
+                self.facts.append((ITEMS, value, None, tuple(value)))
             for item in value:
                 self.content(item)
 

@@ -45,7 +45,6 @@ class Structure:
 
 LEAF = Structure()
 Place = Callable[[list], Any]  # from the outputs of a call to a value
-_MISSING = object()
 _KINDS: dict[type, Structure] = {}
 _BARE: set[type] = set()  # the kinds that hold nothing
 
@@ -99,8 +98,10 @@ def same_contents(a: Any, b: Any) -> bool:
     if len(a) != len(b):
         return False
     if isinstance(a, dict):
-        return all(b.get(k, _MISSING) is v for k, v in a.items()) and list(a) == list(b)
-    return a == b if isinstance(a, set) else all(x is y for x, y in zip(a, b))
+        return all(k is n and v is w for (k, v), (n, w) in zip(a.items(), b.items()))
+    if isinstance(a, set):
+        return set(map(id, a)) == set(map(id, b))
+    return all(x is y for x, y in zip(a, b))
 
 
 def placed(contents: Any, place: Callable[[Any], Place | None]) -> Place | None:

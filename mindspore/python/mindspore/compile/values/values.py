@@ -4,6 +4,7 @@ afterwards, and how Python's numbers become tensors that yield to others as numb
 from __future__ import annotations
 
 import inspect
+import math
 import types
 from typing import Any
 
@@ -16,9 +17,7 @@ NUMBERS = (bool, int, float)
 _DEFAULT = {bool: _core.bool, int: _core.int64, float: _core.float64}
 
 
-_PLAIN = frozenset(
-    {bool, int, float, complex, str, bytes, range, types.MethodType, types.BuiltinMethodType}
-)
+_PLAIN = frozenset({str, bytes, types.MethodType, types.BuiltinMethodType})
 
 
 class Undefined:
@@ -85,12 +84,39 @@ def require_plain(value: Any, what: str) -> None:
             raise Unsupported(f"{what} has no single value: {part.reason}")
 
 
+def parts_of_number(value: Any) -> tuple:
+    """What numbers of one type are told apart by: -0.0 is not 0.0, for they divide differently; one nan is as another."""
+    if isinstance(value, complex):
+        return (*parts_of_number(value.real), *parts_of_number(value.imag))
+    if isinstance(value, float):
+        return (value, math.copysign(1, value)) if value == value else ("nan",)
+    return (value,)
+
+
+def same_number(a: Any, b: Any) -> bool:
+    """Whether two of Python's numbers cannot be told apart."""
+    return type(a) is type(b) and parts_of_number(a) == parts_of_number(b)
+
+
+def told_apart(key: Any) -> Any:
+    """A key of a dict, or an item of a set, as something that equals only what cannot be told apart from it: 1 equals 1.0."""
+    if isinstance(key, tuple):
+        return (type(key), *map(told_apart, key))
+    if isinstance(key, (*NUMBERS, complex)):
+        return (type(key), *parts_of_number(key))
+    return key
+
+
 def are_equal(a: Any, b: Any) -> bool:
     """Whether two values without tensors cannot be told apart. The `==` of other classes is the program's to call."""
     if type(a) is not type(b):
         return False
     if isinstance(a, tuple):
         return len(a) == len(b) and all(x is y or are_equal(x, y) for x, y in zip(a, b))
+    if type(a) in (*NUMBERS, complex):
+        return same_number(a, b)
+    if type(a) is range:
+        return (a.start, a.stop, a.step) == (b.start, b.stop, b.step)
     return type(a) in _PLAIN and bool(a == b)
 
 

@@ -135,13 +135,15 @@ class Session:
         return self._wrap(value)
 
     def _enter(self, kind: tuple) -> None:
-        following = self.node.next
-        if kind in following:
-            self.node = following[kind]
+        ways = self.node.next
+        # What was done already has led to the first one.
+        known = ways[kind][0] if self.done and kind in ways else self.node.after(kind)
+        if known is not None:
+            self.node = known
             return
-        self.node = Node()
-        if len(following) < _MAX_PATHS:
-            following[kind] = self.node
+        before, self.node = self.node, Node()
+        if kind in ways or len(ways) < _MAX_PATHS:
+            before.add(kind, self.node)
         elif not self.committed:
             raise Unsupported(
                 f"a line that runs eagerly gave more than {_MAX_PATHS} kinds of results"

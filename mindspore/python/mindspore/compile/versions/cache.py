@@ -118,18 +118,19 @@ class Cache:
         if isinstance(entry, FailedEntry):
             return self._add_failure(key, entry)
         with self._lock:
-            older = self.entries.setdefault(key, [])
+            older = self.entries.get(key, [])
             if older and logger.isEnabledFor(logging.INFO):
                 failed = older[-1].guards.check()
                 if failed >= 0:
                     logger.info(
                         "recompiling %s: %s", self.name, guards.describe(older[-1].facts[failed])
                     )
-            elif len(self.entries) > 1:
+            elif self.entries:
                 logger.info("recompiling %s: new argument types %s", self.name, key)
             if older and len(older) + 1 == _MAX_VERSIONS:
                 self._warn_versions(older[0])
-            older[:] = _with_new(older, entry)
+            self.entries.pop(key, None)  # to the end: what was compiled last stays longest
+            self.entries[key] = _with_new(older, entry)
             self.compiled += 1
             if len(self.entries) == _WARN_ENTRIES:
                 self._warn_changing()

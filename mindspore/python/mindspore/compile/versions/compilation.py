@@ -32,7 +32,7 @@ from mindspore.compile.values.values import require_plain
 from mindspore.compile.versions import breaks, memory, path
 from mindspore.compile.versions.cache import Cache, making
 from mindspore.compile.versions.entries import ChangingEntry, EagerEntry, Entry, LikelyFails
-from mindspore.compile.versions.keys import inputs_of
+from mindspore.compile.versions.keys import inputs_of, opaque_part
 from mindspore.compile.versions.remembered import FailedEntry, Remembered
 from mindspore.compile.versions.results import Result, check_parts
 from mindspore.compile.versions.signature import InputShapes, Sizes
@@ -282,14 +282,17 @@ class Compilation:
     ) -> tuple[list, dict]:
         """The arguments with parameters of the graph in place of tensors, and of those numbers."""
         count = iter(range(1 << 30))
+        opaque = opaque_part((self.args, self.kwargs))
+        if opaque is not None:
+            _refuse_class(opaque)
 
         def symbolic(t: Tensor) -> Tensor:
             shape = shapes.next(t)
-            return (
-                t
-                if isinstance(t, _late.parameter_class)
-                else trace.add_parameter(t.dtype, shape, name=f"x{next(count)}")
-            )
+            if isinstance(t, _late.parameter_class):
+                return t
+            if type(t) is not Tensor:
+                _refuse_class(t)
+            return trace.add_parameter(t.dtype, shape, name=f"x{next(count)}")
 
         args, kwargs = rebuild((list(self.args), dict(self.kwargs)), symbolic)
         names = [*range(len(args)), *kwargs]
@@ -299,6 +302,12 @@ class Compilation:
             dtype = as_tensor(owner[at]).dtype
             owner[at] = NumberInput(trace.add_parameter(dtype, [], name=f"x{next(count)}"))
         return args, kwargs
+
+
+def _refuse_class(value: Any) -> NoReturn:
+    raise Unsupported(
+        f"an argument is of the class '{type(value).__name__}', which has more to it than compiled code knows"
+    )
 
 
 def _refuse(reason: str) -> NoReturn:

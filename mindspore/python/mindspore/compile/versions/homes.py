@@ -29,16 +29,37 @@ class Home(dict):
         return Home, (None,)
 
 
+_MAX_BESIDE = 64
+_beside: dict[tuple[int, str], Home] = {}  # of objects that have no attributes of their own
+
+
 def home_of(owner: Any, name: str) -> Home:
     """The home under this name among the attributes of `owner`, made where `owner` has none of its own."""
-    attributes = owner.__dict__
-    home = attributes.get(name)
+    attributes = getattr(owner, "__dict__", None)
+    if isinstance(owner, type):
+        home = type.__getattribute__(owner, "__dict__").get(name)
+    elif isinstance(attributes, dict):
+        home = attributes.get(name)
+    else:
+        home = _beside.get((id(owner), name))
     if home is None or home.owner() is not owner:
-        home = attributes[name] = Home(owner)
+        home = Home(owner)
+        _settle(owner, name, home, attributes)
     return home
 
 
-_of_builtins: dict = {}  # compiled versions for functions that cannot hold them
+def _settle(owner: Any, name: str, home: Home, attributes: Any) -> None:
+    if isinstance(owner, type) and owner.__flags__ & _HEAP_TYPE:
+        type.__setattr__(owner, name, home)
+    elif isinstance(attributes, dict):
+        attributes[name] = home
+    else:  # a later object of this id finds that the home is not its own
+        _beside[id(owner), name] = home
+        while len(_beside) > _MAX_BESIDE:
+            _beside.pop(next(iter(_beside)), None)
+
+
+_HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: others take no attributes
 
 
 def home_for(function: Any) -> tuple[dict, tuple]:
@@ -55,11 +76,9 @@ def home_for(function: Any) -> tuple[dict, tuple]:
         return home, (settings, function.with_value, function.return_ids, inner)
     if getattr(function, "owner", None) is not None and hasattr(type(function), "_ms_compiled"):
         function = function.bound_function()  # each look-up gives the method another JitFunction
-    if isinstance(function, types.MethodType) and hasattr(function.__self__, "__dict__"):
+    if isinstance(function, types.MethodType):
         home = home_of(function.__self__, METHODS)
         return home, ("transform", function.__func__)
     if isinstance(function, _late.cell_class):
         return home_of(function, GRADIENTS), ()
-    if isinstance(getattr(function, "__dict__", None), dict):
-        return home_of(function, "_compiled_transforms"), ()
-    return _of_builtins, (function,)
+    return home_of(function, "_compiled_transforms"), ()

@@ -1,21 +1,29 @@
-"""What of a call decides which compiled version serves it, and what goes into the graph."""
+"""What of a call decides which compiled version serves it, and what goes into the graph. Only kinds of values that are known to be
+nothing but their value are found by it: the `==` of other classes leaves out what it likes. The rest is found by identity, and
+what it holds is a fact."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator
+import collections
+import functools
+import types
+from collections.abc import Callable, Iterator
 from typing import Any
+
+import numpy as np
 
 from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.common import _late
 from mindspore.common._tree import flatten
+from mindspore.common.dtype import Type
+from mindspore.compile.values.values import parts_of_number
 from mindspore.compile.versions.signature import Sizes
 
 
 def look_up(args: tuple, kwargs: dict) -> tuple[tuple, list]:
     """`key_of` and `inputs_of` at once, on the way of every call."""
-    found = _core.call_key(args, kwargs, _key_of_any)
+    found = _core.call_key(args, kwargs, _key_of_any, _more_than_items)
     return found if found is not None else (key_of(args, kwargs), inputs_of((args, kwargs)))
 
 
@@ -31,22 +39,104 @@ def key_of(args: tuple, kwargs: dict, sizes: list[Sizes | None] | None = None) -
 
 def _key(value: Any, sizes: Iterator[Sizes | None]) -> Any:
     if isinstance(value, Tensor):
-        return (
-            value.dtype,
-            next(sizes, None) or tuple(value.shape),
-            isinstance(value, _late.parameter_class) and _Identity(value),
-        )
-    if isinstance(value, float):
-        return (float, value, math.copysign(1, value))
+        return (value.dtype, next(sizes, None) or tuple(value.shape), _own(value))
     if isinstance(value, (tuple, list)):
-        return (type(value), *[_key(v, sizes) for v in value])
+        parts = [_key(v, sizes) for v in value]
+        return (type(value), *parts, *_more_than_items(value))
     if isinstance(value, dict):
-        return (type(value), *[(k, _key(v, sizes)) for k, v in value.items()])
-    try:
-        hash(value)
-    except TypeError:
-        return (type(value), _Identity(value))
-    return (type(value), value)
+        pairs = [(_key_of_key(k), _key(v, sizes)) for k, v in value.items()]
+        return (type(value), *pairs, *_more_than_items(value))
+    return _fixed(value)
+
+
+def _own(tensor: Tensor) -> Any:
+    """What of a tensor counts besides its type."""
+    if type(tensor) is Tensor:
+        return False
+    return _Identity(tensor) if isinstance(tensor, _late.parameter_class) else type(tensor)
+
+
+def _key_of_key(value: Any) -> Any:
+    """Of a key in a dict. It is no input of the graph."""
+    return value if type(value) is str else _fixed(value)
+
+
+_BY_VALUE = frozenset(
+    {bool, int, str, bytes, type(None), type(Ellipsis), _core.DType}
+    | {types.BuiltinMethodType, types.MethodWrapperType}  # of one object
+)
+# What values of these kinds are made of.
+_PARTS: dict[type, Any] = {
+    slice: lambda v: (v.start, v.stop, v.step),
+    range: lambda v: (v.start, v.stop, v.step),
+    tuple: tuple,
+    frozenset: tuple,  # in its order, in which it is run through
+    types.MethodType: lambda v: (v.__self__, v.__func__),
+}
+
+
+def _fixed(value: Any) -> tuple:
+    """The key of what is in no graph as an input."""
+    kind = type(value)
+    if kind in _BY_VALUE:
+        return (kind, value)
+    if kind in (float, complex):
+        return (kind, *parts_of_number(value))
+    if kind in _PARTS:
+        return (kind, *map(_fixed, _PARTS[kind](value)))
+    if isinstance(value, np.generic) and not _is_python_class(kind) and kind is not np.void:
+        return (kind, value.dtype, value.tobytes())
+    if isinstance(value, (np.dtype, Type)):
+        return (kind, value)
+    if isinstance(value, int) and _is_plain(kind) and not getattr(value, "__dict__", None):
+        return (kind, int.__index__(value))
+    return (kind, _Identity(value))
+
+
+# ---- subclasses of tuples, lists and dicts ------------------------------------------------------------------------------
+def _is_python_class(kind: type) -> bool:
+    return bool(kind.__flags__ & _HEAP_TYPE)
+
+
+_HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE
+_KNOWN = (
+    *(tuple, list, dict, int, object),
+    *(collections.OrderedDict, collections.defaultdict),  # whose factory is looked at
+)
+
+
+# Whether what values of a class have besides what Python's class holds are attributes in a dict.
+_is_plain: Callable[[type], bool] = functools.lru_cache(1024)(
+    lambda kind: all(
+        base in _KNOWN or (_is_python_class(base) and not base.__dict__.get("__slots__"))
+        for base in kind.__mro__
+    )
+)
+
+
+def _more_than_items(value: Any) -> tuple:
+    """What of a tuple, list or dict counts besides its items: nothing, of Python's own ones."""
+    kind = type(value)
+    if kind in (tuple, list, dict):
+        return ()
+    if not _is_plain(kind):
+        return (_Identity(value),)
+    attributes = getattr(value, "__dict__", None) or {}
+    if isinstance(value, collections.defaultdict):
+        attributes = {**attributes, "default_factory": value.default_factory}
+    return tuple([("attribute", k, _fixed(v)) for k, v in attributes.items()])
+
+
+def opaque_part(value: Any) -> Any:
+    """A tuple, list or dict among arguments of which a trace cannot work on a copy that it knows whole; None where there is none."""
+    if not isinstance(value, (tuple, list, dict)):
+        return None
+    kind: Any = type(value)
+    loses = hasattr(kind, "_fields") and getattr(value, "__dict__", None)
+    if not _is_plain(kind) or loses:
+        return value
+    items = value.values() if isinstance(value, dict) else value
+    return next((part for item in items if (part := opaque_part(item)) is not None), None)
 
 
 class _Identity:
@@ -62,6 +152,10 @@ class _Identity:
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _Identity) and other.value is self.value
+
+    def __repr__(self) -> str:
+        named = isinstance(self.value, (type, types.FunctionType))
+        return self.value.__name__ if named else f"<{type(self.value).__name__}>"
 
 
 def inputs_of(value: Any) -> list:

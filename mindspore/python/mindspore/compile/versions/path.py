@@ -16,6 +16,8 @@ from mindspore.compile.program.errors import Inseparable
 # Results that decide where a path goes on.
 DECIDING = (bool, int, type(None), type, np.dtype, type(Ellipsis), _core.DType)
 
+_MAX_NODES = 8  # after results of one kind, for different facts
+
 Before = dict[int, tuple]  # Parameters and their values before a run, by id
 
 
@@ -102,12 +104,24 @@ class Node:
             None  # of the graph: their places, by when they were made
         )
         self.step: Step | None = None
-        self.next: dict[tuple, Node] = {}
+        self.next: dict[tuple, list[Node]] = {}  # by the kind of the result; they differ in facts
         self.place: Callable[[list], Any] | None = None
 
     def holds(self) -> bool:
         """Whether what was read here is still true."""
         return self.guards is None or self.guards.check() < 0
+
+    def after(self, kind: tuple) -> Node | None:
+        """The part that goes on after a result of this kind and rests on what is true now. It becomes the first of its kind."""
+        nodes = self.next.get(kind, [])
+        found = next((node for node in nodes if node.holds()), None)
+        if found is not None and found is not nodes[0]:
+            nodes[:] = [found, *(node for node in nodes if node is not found)]
+        return found
+
+    def add(self, kind: tuple, node: Node) -> None:
+        """Another part that goes on after results of this kind."""
+        self.next[kind] = [node, *self.next.get(kind, ())][:_MAX_NODES]
 
     def run_graph(self, slots: list, before: Before | None = None) -> list:
         """The outputs of the graph, from and to the slots. `before` keeps what Parameters were."""
@@ -177,9 +191,8 @@ def follow(root: Node, inputs: list) -> Any:
         kind, value = node.step.run(slots)
         done.results += [outputs, (kind, value)]
         done.committed |= node.acts or not node.step.pure
-        following = node.next.get(kind)
-        if following is None or not following.holds():
-            node.next.pop(kind, None)
+        following = node.after(kind)
+        if following is None:
             raise Unknown(done)
         if kind[0] != "error":
             slots_of(value, slots)

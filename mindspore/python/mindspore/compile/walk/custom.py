@@ -11,6 +11,7 @@ from mindspore._core import Tensor
 from mindspore.common._tree import flatten, rebuild
 from mindspore.compile.program.borders import plainly, program_operation
 from mindspore.compile.program.errors import Unsupported
+from mindspore.compile.values.cells import refuse_changes
 from mindspore.compile.walk.leaving import Leaving
 from mindspore.compile.walk.tracer import Frame, Tracer
 from mindspore.ops import _bind, _custom
@@ -28,13 +29,15 @@ class Traced:
         self.inputs = [trace.constant(t) for t in flatten(args)]
         environment = trace.environment()
         self.graph = trace.begin(name)
-        leaving = Leaving(tracer, f"'{name}', which has a gradient of its own,")
+        what = f"'{name}', which has a gradient of its own,"
+        leaving, cells = Leaving(tracer, what), dict(tracer.cells)
         try:
             inner = iter([trace.add_parameter_like(t) for t in self.inputs])
             self.value = plainly(call, rebuild(args, lambda _: next(inner)), {})
             self.leaves = flatten(self.value)
             self.updated = trace.changed_since(environment)
             self.results = self.leaves + [v for _, v in self.updated]
+            refuse_changes(tracer, self.graph, cells, what)
             leaving.refuse(self.graph)
             trace.end(self.results)
         except BaseException as error:

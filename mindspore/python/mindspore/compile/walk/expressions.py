@@ -15,6 +15,7 @@ from mindspore.compile.program.borders import (
     is_true,
     listed,
     of_compiler,
+    of_program,
     plainly,
     program_operation,
 )
@@ -62,6 +63,39 @@ def _format(value: Any, conversion: int, spec: str) -> str:
         text: dict[str, Callable] = {"s": str, "r": repr, "a": ascii}
         value = text[chr(conversion)](value)
     return format(value, spec)
+
+
+# ---- keywords of a call, with Python's words ------------------------------------------------------------------------------
+def is_mapping(value: Any) -> bool:
+    """Whether `**` takes a value."""
+    return isinstance(value, dict) or hasattr(value, "keys")
+
+
+def _mapped(function: Any, value: Any) -> dict:
+    with program_operation:
+        if not is_mapping(value):
+            kind = type(value).__name__
+            raise TypeError(f"{_called(function)} argument after ** must be a mapping, not {kind}")
+    given: dict = {}
+    plainly(given.update, [value], {})
+    return given
+
+
+def _check_keyword(function: Any, key: Any, others: dict) -> None:
+    if not isinstance(key, str):
+        raise of_program(TypeError("keywords must be strings"))
+    if key in others:
+        text = f"{_called(function)} got multiple values for keyword argument '{key}'"
+        raise of_program(TypeError(text))
+
+
+def _called(function: Any) -> str:
+    """As Python names a function in its errors."""
+    name = getattr(function, "__qualname__", None)
+    if name is None:
+        return str(function)
+    module = getattr(function, "__module__", None)
+    return f"{name}()" if module in (None, "builtins") else f"{module}.{name}()"
 
 
 def symbolic(value: Any) -> bool:
@@ -131,6 +165,8 @@ class Expressions(FramePart):
             k = None if key is None else self.eval(key)
             v = self.eval(value)
             with program_operation:
+                if key is None and not is_mapping(v):
+                    raise TypeError(f"'{type(v).__name__}' object is not a mapping")
                 result.update(v if key is None else {k: v})
         return result
 
@@ -256,10 +292,12 @@ class Expressions(FramePart):
         def call(option: Any) -> Any:
             kwargs: dict = {}
             for name, value in named:
+                given = {name: value}
                 if name is None:
-                    plainly(kwargs.update, [option if value is chosen else value], {})
-                else:
-                    kwargs[name] = value
+                    given = _mapped(function, option if value is chosen else value)
+                for key in given:
+                    _check_keyword(function, key, kwargs)
+                kwargs.update(given)
             return self.tracer.call(function, args, kwargs, self)
 
         return call(None) if chosen is None else self.tracer.split(chosen, call)

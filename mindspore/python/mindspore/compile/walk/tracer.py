@@ -36,7 +36,7 @@ from mindspore.compile.values.host_values import HostValue
 from mindspore.compile.values.ranges import TracedRange
 from mindspore.compile.values.stand_ins import is_unknown, needs_value
 from mindspore.compile.values.structure import holds
-from mindspore.compile.values.values import NUMBERS, Choice
+from mindspore.compile.values.values import NUMBERS, Choice, dtype_of, is_weak
 from mindspore.compile.walk.attributes import Attributes
 from mindspore.compile.walk.calls import Calls
 from mindspore.compile.walk.frame import Frame
@@ -284,6 +284,8 @@ class Tracer(Calls, Attributes, Subscripts, Choices, Recursion, Iterators, Speci
             result = self.operate_by_methods(operation, a, b)
             if result is not NotImplemented:
                 return result
+        if operation in _DIVISIONS:
+            self._require_divisor(operation, a, b)
         try:
             return operation(a, b)
         except Unsupported as reason:
@@ -302,12 +304,41 @@ class Tracer(Calls, Attributes, Subscripts, Choices, Recursion, Iterators, Speci
             of_program(error)
             raise
 
+    def _require_divisor(self, operation: Callable, a: Any, b: Any) -> None:
+        """Python's numbers raise where they are divided by zero, as tensors do not."""
+        if not (is_weak(a) and is_weak(b) and (_is_symbolic(a) or _is_symbolic(b))):
+            return
+        error = _of_zero(operation, dtype_of(a), dtype_of(b))
+        if _is_symbolic(b):
+            from mindspore import ops
+
+            self.require(ops.not_equal(b, 0), error)
+        elif b == 0:
+            raise of_program(error)
+
     def _operate_later(self, operation: Callable, a: Any, b: Any) -> Any:
         """An operator that numbers and strings have, and the tensors that stand for them have not."""
         reason = needs_value(f"the operator '{operation.__name__}'")
         if self.session is None:
             raise reason
         return self.session.call(reason, operation, [a, b], {}, True)
+
+
+_DIVISIONS = frozenset({operator.truediv, operator.floordiv, operator.mod})
+
+
+def _is_symbolic(value: Any) -> bool:
+    return isinstance(value, Tensor) and value.is_symbolic
+
+
+def _of_zero(operation: Callable, *kinds: Any) -> ZeroDivisionError:
+    """What Python raises where numbers of these kinds are divided by zero."""
+    a, b = (float(n) if kind is _core.float64 else n for n, kind in zip((1, 0), kinds))
+    try:
+        operation(a, b)
+    except ZeroDivisionError as error:
+        return error.with_traceback(None)
+    raise AssertionError
 
 
 _BUILT_IN = frozenset({Tensor, int, float, bool, str, tuple, list, dict, type(None)})
