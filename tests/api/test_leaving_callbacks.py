@@ -1,8 +1,10 @@
 """Trainings that end early: BackupAndRestore goes on where another left, OnRequestExit ends a run after its step."""
 
+import contextlib
 import json
 import os
 import signal
+import threading
 
 import numpy as np
 import pytest
@@ -75,11 +77,57 @@ def test_a_run_ends_after_the_step_in_which_it_is_told_to(tmp_path, told_by):
         save_mindir=False, file_name="net", directory=str(tmp_path), config_file=str(config)
     )
     steps = _Steps(2, tell)
-    model.train(3, _data(), callbacks=[steps, leaving], dataset_sink_mode=False)
+    ends = pytest.raises(SystemExit) if told_by == "signal" else contextlib.nullcontext()
+    with ends as ended:
+        model.train(3, _data(), callbacks=[steps, leaving], dataset_sink_mode=False)
+    assert ended is None or ended.value.code == 128 + signal.SIGTERM
     assert steps.count == 2
     assert signal.getsignal(signal.SIGTERM) is before
-    saved = ms.load_checkpoint(str(tmp_path / "rank_0" / "net.ckpt"))
+    saved = ms.load_checkpoint(str(tmp_path / "rank_0" / "net_train.ckpt"))
     np.testing.assert_array_equal(saved["weight"].asnumpy(), net.weight.asnumpy())
+
+
+def test_what_was_learnt_is_saved_when_told_in_an_evaluation(tmp_path):
+    class Tell(Callback):
+        def on_eval_step_end(self, run_context):
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    net, _ = _model()
+    optimizer = nn.Momentum(net.trainable_params(), 0.1, 0.9)
+    model = Model(net, nn.MSELoss(), optimizer, metrics={"loss"})
+    leaving = OnRequestExit(save_mindir=False, directory=str(tmp_path))
+    backup = BackupAndRestore(str(tmp_path))
+    with pytest.raises(SystemExit):
+        model.fit(3, _data(), _data(), callbacks=[Tell(), leaving, backup])
+    saved = ms.load_checkpoint(str(tmp_path / "rank_0" / "Net_train.ckpt"))
+    np.testing.assert_array_equal(saved["weight"].asnumpy(), net.weight.asnumpy())
+    evaluated = []
+
+    class Count(Callback):
+        def on_train_step_end(self, run_context):
+            evaluated.append("step")
+
+        def on_eval_begin(self, run_context):
+            evaluated.append("eval")
+
+    model.fit(2, _data(), _data(), callbacks=[backup, Count()])
+    assert evaluated == [
+        "eval",
+        *["step"] * 4,
+        "eval",
+    ]  # the evaluation of the first epoch comes first
+
+
+def test_in_a_thread_the_file_alone_tells(tmp_path):
+    config = tmp_path / "exit.json"
+    config.write_text("{")  # as somebody writes it
+    leaving = OnRequestExit(save_mindir=False, directory=str(tmp_path), config_file=str(config))
+    steps = _Steps(2, lambda: config.write_text(json.dumps({"GracefulExit": 1})))
+    _, model = _model()
+    thread = threading.Thread(target=lambda: model.train(3, _data(), callbacks=[steps, leaving]))
+    thread.start()
+    thread.join()
+    assert steps.count == 2
 
 
 def test_leaving_refuses():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import resource
 import struct
 import zlib
@@ -49,14 +50,14 @@ def fields(data: bytes) -> dict[int, list]:
 
 
 def events(folder) -> list[dict[int, list]]:
-    (path,) = folder.glob("*summary*")
+    (path,) = folder.glob("*tfevents*summary*")
     data, found = path.read_bytes(), []
     while data:
         (size,) = struct.unpack("<Q", data[:8])
         found.append(fields(data[12 : 12 + size]))
         assert len(data) >= 16 + size
         data = data[16 + size :]
-    assert found[0][3] == [b"MindSpore.Event:1"]
+    assert found[0][3] == [b"brain.Event:2"]
     return found[1:]
 
 
@@ -77,7 +78,7 @@ def test_values(tmp_path):
         assert record.record(8)  # nothing is left to write
     first, second = events(tmp_path)
     assert (first.get(2), second[2]) == ([1], [7])
-    assert values(first)["loss"][3] == [0.5]
+    assert values(first)["loss"][3] == values(first)["loss"][2] == [0.5]
     got = values(second)
     tensor = fields(got["w"][8][0])
     assert tensor[1] == [2, 2]
@@ -85,6 +86,10 @@ def test_values(tmp_path):
     histogram = fields(got["h"][9][0])
     assert [histogram[i][0] for i in (2, 3, 4, 5, 6, 7, 8)] == [1, 1, 0, 2, 0, 3, 5]
     assert sum(fields(b)[3][0] for b in histogram[1]) == 3
+    other = fields(got["h"][5][0])  # of TensorBoard
+    assert [other[i][0] for i in (1, 2, 3, 4, 5)] == [0, 2, 3, 3, 5]
+    limits, counts = (np.frombuffer(other[i][0], "<f8") for i in (6, 7))
+    assert len(limits) == len(counts) and limits[-1] == 2 and counts.sum() == 3
     image = fields(got["i"][4][0])
     assert [image[i][0] for i in (1, 2, 3)] == [2, 4, 3]
     png = image[4][0]
@@ -94,27 +99,119 @@ def test_values(tmp_path):
     assert zlib.decompress(png[start : start + size]) == (b"\0" + b"\xff" * 12) * 2
 
 
-@pytest.mark.parametrize("mode", [ms.GRAPH_MODE, ms.PYNATIVE_MODE])
-def test_ops_in_networks(tmp_path, mode):
-    class Net(nn.Cell):
-        def __init__(self):
-            super().__init__()
-            self.scalar = ops.ScalarSummary()
+class Net(nn.Cell):
+    """A network, a loss and an optimizer that record."""
 
-        def construct(self, x):
-            self.scalar("mean", x.mean())
-            return x * 2
+    def __init__(self):
+        super().__init__()
+        self.dense = nn.Dense(4, 3)
+        self.scalar, self.image, self.tensor = (
+            ops.ScalarSummary(),
+            ops.ImageSummary(),
+            ops.TensorSummary(),
+        )
 
-    before = ms.get_context("mode")
-    ms.set_context(mode=mode)
-    try:
+    def construct(self, x):
+        self.image("x", x)
+        y = self.dense(x.reshape(x.shape[0], 4))
+        self.scalar("mean", y.mean())
+        if y.mean() > -1e9:
+            self.tensor("y", y)
+        return y
+
+
+class Loss(nn.LossBase):
+    def __init__(self):
+        super().__init__()
+        self.scalar = ops.ScalarSummary()
+
+    def construct(self, y, label):
+        loss = ((y - label) ** 2).mean()
+        self.scalar("loss", loss)
+        return loss
+
+
+class Descent(nn.Optimizer):
+    def __init__(self, params):
+        super().__init__(0.1, params)
+        self.histogram = ops.HistogramSummary()
+
+    def construct(self, gradients):
+        for parameter, gradient in zip(self.parameters, gradients):
+            self.histogram("gradient", gradient.reshape(-1))
+            ops.assign_sub(parameter, gradient * 0.1)
+        return True
+
+
+@pytest.mark.parametrize("by", ["Model", "loop"])
+def test_ops_in_networks_losses_and_optimizers(tmp_path, mode, by):
+    net = Net()
+    x = np.random.default_rng(0).random((8, 1, 2, 2), np.float32)
+    step_cell = nn.TrainOneStepCell(nn.WithLossCell(net, Loss()), Descent(net.trainable_params()))
+    losses = []
+    if by == "Model":
+        data = GeneratorDataset(
+            list(zip(x, np.zeros((8, 3), np.float32))), ["x", "y"], shuffle=False
+        )
+        model = ms.Model(step_cell)
+        keep = ms.LambdaCallback(
+            on_train_step_end=lambda rc: losses.append(float(rc.original_args().net_outputs))
+        )
+        collector = SummaryCollector(tmp_path, collect_freq=2)
+        model.train(2, data.batch(2), [keep, collector])
+        losses = [losses[step - 1] for step in (1, 2, 4, 6, 8)]
+    else:
         with SummaryRecord(str(tmp_path), export_options={"tensor_format": "npy"}) as record:
             for step in (1, 2):
-                Net()(ops.ones((2, 2)) * step)
+                losses.append(float(step_cell(Tensor(x), ops.zeros((8, 3)))))
                 record.record(step)
-    finally:
-        ms.set_context(mode=before)
-    assert [values(e)["mean/scalar"][3] for e in events(tmp_path)] == [[1], [2]]
+        assert len(list((tmp_path / "export_npy" / "tensor").iterdir())) == 2
+    found = events(tmp_path)
+    assert [e[2][0] for e in found] == ([1, 2, 4, 6, 8] if by == "Model" else [1, 2])
+    assert [values(e)["loss/scalar"][3][0] for e in found] == pytest.approx(losses)
+    tags = {"mean/scalar", "x/image", "y/tensor", "loss/scalar", "gradient/histogram"}
+    assert tags <= set(values(found[0]))
+
+
+def test_tensors_are_rarer(tmp_path, mode):
+    data = GeneratorDataset(
+        list(zip(np.ones((80, 1, 2, 2), np.float32), np.zeros((80, 3), np.float32))), ["x", "y"]
+    ).batch(2)
+    for frequency, expected in ((None, 20), (8, 6)):
+        net = Net()
+        step = nn.TrainOneStepCell(nn.WithLossCell(net, Loss()), Descent(net.trainable_params()))
+        folder = tmp_path / str(frequency)
+        collector = SummaryCollector(folder, 1, collect_tensor_freq=frequency)
+        ms.Model(step).train(1, data, collector)
+        tensors = [e[2][0] for e in events(folder) if "y/tensor" in values(e)]
+        assert len(tensors) == expected + (frequency is None)  # the first step comes with them
+
+
+def test_lineage(tmp_path):
+    net = nn.Dense(4, 3)
+    data = GeneratorDataset(
+        list(zip(np.ones((8, 4), np.float32), np.zeros((8, 3), np.float32))), ["x", "y"]
+    ).batch(2)
+    model = ms.Model(net, nn.MSELoss(), nn.Adam(net.trainable_params(), 0.25), metrics={"loss"})
+    collector = SummaryCollector(tmp_path, custom_lineage_data={"v": 3, "n": "x", "f": 0.5})
+    model.fit(2, data, data, callbacks=collector)
+    (path,) = tmp_path.glob("*_lineage")
+    records, content = [], path.read_bytes()
+    while content:
+        (size,) = struct.unpack("<Q", content[:8])
+        records.append(fields(content[12 : 12 + size]))
+        content = content[16 + size :]
+    assert [sorted(set(r) - {1})[0] for r in records] == [9, 10, 7, 7, 6]
+    tree = fields(records[0][9][0])
+    assert b"GeneratorDataset" in tree[1][0] and b"Batch" in tree[2][0]
+    said = [fields(item) for item in fields(records[1][10][0])[1]]
+    assert [sorted(item)[0] for item in said] == [3, 4, 5]
+    metrics = fields(records[2][7][0])
+    assert json.loads(metrics[2][0])["loss"] > 0 and fields(metrics[3][0])[2] == [8]
+    parts = fields(records[4][6][0])
+    settings = fields(parts[1][0])
+    assert [settings[i][0] for i in (1, 2, 3, 4, 5, 6, 8)] == [b"Adam", 0.25, b"MSELoss", 2, b"stand_alone", 1, 2]  # fmt: skip
+    assert fields(parts[3][0])[1] == [b"Dense"] and len(fields(parts[3][0])[2]) == 1
 
 
 def test_a_training(tmp_path):
@@ -148,6 +245,8 @@ def test_limits_and_refusals(tmp_path):
         SummaryRecord(tmp_path, "a/b")
     with pytest.raises(ValueError, match="'collect_specified_data' must have keys of"):
         SummaryCollector(tmp_path, collect_specified_data={"x": 1})
+    with pytest.raises(TypeError, match="'custom_lineage_data' must map str to int, float or str"):
+        SummaryCollector(tmp_path, custom_lineage_data={"x": [1]})
 
 
 @contextlib.contextmanager

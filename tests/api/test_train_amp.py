@@ -7,7 +7,7 @@ import pytest
 
 import mindspore as ms
 from mindspore import Tensor, amp, nn, ops
-from mindspore.train import DynamicLossScaleManager, FixedLossScaleManager
+from mindspore.train import DynamicLossScaleManager, FixedLossScaleManager, Model
 
 
 def net():
@@ -154,6 +154,47 @@ def test_no_loss_scale_where_none_is_asked_for(mode, level):
     assert isinstance(step, nn.TrainOneStepCell) and isinstance(loss, Tensor)
     scaled = amp.build_train_network(net(), optimizer, nn.MSELoss(), level="O2")
     assert isinstance(scaled, nn.TrainOneStepWithLossScaleCell)
+
+
+@pytest.fixture
+def said(monkeypatch):
+    lines: list[str] = []
+    monkeypatch.setattr(ms.log, "warning", lines.append)
+    return lines
+
+
+def few_steps(loss_fn, rate=0.1, **options):
+    network = nn.Dense(4, 1)
+    optimizer = nn.SGD(network.trainable_params(), rate)
+    model = Model(network, loss_fn, optimizer, **options)
+    rows = (np.ones((8, 4), np.float32), np.ones((8, 1), np.float32))
+    model.train(2, ms.dataset.NumpySlicesDataset(rows).batch(2))
+    return network
+
+
+def test_skipped_steps_are_told(mode, said):
+    options = {"amp_level": "O2", "loss_scale_manager": DynamicLossScaleManager(2**17, 2, 100)}
+    few_steps(nn.MSELoss(), rate=0.01, **options)
+    assert said[0].startswith(
+        "epoch: 1 step: 1, gradients overflow with loss scale 131072; the ste"
+    )
+    assert len(said) == 2 and "of 8 steps changed no parameter" in said[1]
+
+
+def test_what_is_wrong_at_every_step_is_said_once(mode, said):
+    broken = few_steps(lambda x, y: (x - y).mean() * float("inf"), rate=0.1)
+    assert not np.isfinite(broken.weight.asnumpy()).all()
+    (line,) = said
+    assert line.startswith("epoch: 1 step: 1, the loss is ")
+    assert "parameter 'weight' is not finite" in line
+    said.clear()
+    scale = DynamicLossScaleManager(2, 2, 100)
+    few_steps(lambda x, y: (x - y).mean() * float("inf"), loss_scale_manager=scale)
+    assert [line.split(", ", 1)[1][:40] for line in said[:2]] == [
+        "gradients overflow with loss scale 2; th",
+        "gradients overflow though the loss scale",
+    ]
+    assert said[2] == "8 of 8 steps changed no parameter, as their gradients overflowed."
 
 
 def test_old_paths():

@@ -27,7 +27,7 @@ def run(monkeypatch, stream, quiet=False, rich=False):
         monkeypatch.setitem(sys.modules, "rich.console", None)
     progress = _progress.Progress("training", 4, quiet)
     for epoch in (1, 1, 2, 2):
-        progress.step(f"epoch {epoch}")
+        progress.step(lambda: f"epoch {epoch}")  # noqa: B023
     progress.close()
     return stream.getvalue()
 
@@ -38,9 +38,30 @@ def test_a_plain_line_on_a_terminal(monkeypatch):
     assert text.endswith("\r") and "\n" not in text
 
 
-def test_nothing_elsewhere(monkeypatch):
+def test_a_few_lines_elsewhere(monkeypatch):
     assert run(monkeypatch, io.StringIO()) == ""
+    monkeypatch.setattr(_progress, "_FIRST_LINE", 1.0)
+    monkeypatch.setattr(_progress, "_LONGEST_PAUSE", 50.0)
+    now = [0.0]
+    monkeypatch.setattr(_progress.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(sys, "stderr", stream := io.StringIO())
+    progress = _progress.Progress("training", 1000, False)
+    for _ in range(1000):
+        now[0] += 0.5
+        progress.step(lambda: "loss 2")
+    progress.close()
+    lines = stream.getvalue().splitlines()
+    assert lines[0] == "training 2/1000 (0 %), 2.0/s, 499 s left loss 2"
+    assert len(lines) == 14  # after 1, 3, 7, 15, 31, 63, 113, ... seconds
+
+
+def test_quiet_on_demand(monkeypatch):
     assert run(monkeypatch, Terminal(), quiet=True) == ""
+    monkeypatch.setattr(_progress, "_FIRST_LINE", 0.0)
+    assert run(monkeypatch, io.StringIO(), quiet=True) == ""
+    monkeypatch.setenv("MS_PROGRESS", "0")
+    assert run(monkeypatch, Terminal()) == ""
+    assert run(monkeypatch, io.StringIO()) == ""
 
 
 PROGRAM = """

@@ -40,6 +40,11 @@ struct CheckpointSaveOptions {
 void SaveCheckpoint(const std::string& path, std::span<const CheckpointEntry> entries,
                     const CheckpointSaveOptions& options);
 
+// The bytes of the same file, handed to `take` in blocks of this size; the last one is shorter.
+void CheckpointBlocks(std::span<const CheckpointEntry> entries,
+                      const CheckpointSaveOptions& options, uint64_t block_bytes,
+                      const std::function<void(std::span<const std::byte>)>& take);
+
 struct CheckpointValue {
   std::string name;
   Tensor tensor;                    // where there is no text

@@ -1,5 +1,7 @@
 // Writing checkpoints. Tensor memory goes to the file as it lies: nothing is copied.
 #include <algorithm>
+#include <functional>
+#include <optional>
 #include <set>
 
 #include "base/error.h"
@@ -66,27 +68,30 @@ std::vector<Piece> MakePieces(std::span<const CheckpointEntry> entries, uint64_t
   return pieces;
 }
 
-// Passes bytes on to the file and keeps the sums.
+// Takes bytes and returns their Crc32c, continuing the one given.
+using Sink = std::function<uint32_t(std::span<const std::byte>, uint32_t)>;
+
+// Passes bytes on and keeps the sums.
 class SummingWriter {
  public:
-  SummingWriter(AtomicFile& file, bool native) : file_(file), native_(native) {}
+  SummingWriter(const Sink& sink, bool native) : sink_(sink), native_(native) {}
 
   void Text(std::string_view text) {
     auto bytes = std::as_bytes(std::span(text));
     if (native_) zlib_crc_ = Crc32Zlib(zlib_crc_, bytes);
-    crc_ = file_.WriteSummed(bytes, crc_);
+    crc_ = sink_(bytes, crc_);
   }
   // Contents have a sum of their own, which this returns.
   uint32_t Content(std::span<const std::byte> bytes) {
     if (native_) zlib_crc_ = Crc32Zlib(zlib_crc_, bytes);
-    return file_.WriteSummed(bytes, 0);
+    return sink_(bytes, 0);
   }
 
   uint32_t crc() const { return crc_; }
   uint32_t zlib_crc() const { return zlib_crc_; }
 
  private:
-  AtomicFile& file_;
+  const Sink& sink_;
   bool native_;
   uint32_t crc_ = 0;
   uint32_t zlib_crc_ = 0;
@@ -113,14 +118,10 @@ std::string NativeTrailer(uint32_t crc) {
   return text;
 }
 
-}  // namespace
-
-void SaveCheckpoint(const std::string& path, std::span<const CheckpointEntry> entries,
-                    const CheckpointSaveOptions& options) {
+void WriteAll(std::span<const CheckpointEntry> entries, const CheckpointSaveOptions& options,
+              const Sink& sink) {
   std::vector<Piece> pieces = MakePieces(entries, options.slice_bytes);
-  AtomicFile file(path);
-  file.set_poll(options.poll);
-  SummingWriter out(file, options.native_crc);
+  SummingWriter out(sink, options.native_crc);
   out.Text(Head(pieces));
   for (const Piece& piece : pieces) {
     out.Text(piece.before);
@@ -139,7 +140,38 @@ void SaveCheckpoint(const std::string& path, std::span<const CheckpointEntry> en
   PutFixed(value, crc);
   out.Text(value);
   if (options.native_crc) out.Text(NativeTrailer(out.zlib_crc()));
-  file.Commit();
+}
+
+}  // namespace
+
+void SaveCheckpoint(const std::string& path, std::span<const CheckpointEntry> entries,
+                    const CheckpointSaveOptions& options) {
+  std::optional<AtomicFile> file;
+  auto write = [&](std::span<const std::byte> bytes, uint32_t crc) {
+    if (!file) file.emplace(path).set_poll(options.poll);  // the entries are checked by now
+    return file->WriteSummed(bytes, crc);
+  };
+  WriteAll(entries, options, write);
+  file.value().Commit();
+}
+
+void CheckpointBlocks(std::span<const CheckpointEntry> entries,
+                      const CheckpointSaveOptions& options, uint64_t block_bytes,
+                      const std::function<void(std::span<const std::byte>)>& take) {
+  std::vector<std::byte> block;
+  WriteAll(entries, options, [&](std::span<const std::byte> bytes, uint32_t crc) {
+    uint32_t sum = Crc32c(crc, bytes);
+    while (!bytes.empty()) {
+      auto part = bytes.first(std::min<uint64_t>(bytes.size(), block_bytes - block.size()));
+      block.insert(block.end(), part.begin(), part.end());
+      bytes = bytes.subspan(part.size());
+      if (block.size() < block_bytes) continue;
+      take(block);
+      block.clear();
+    }
+    return sum;
+  });
+  if (!block.empty()) take(block);
 }
 
 }  // namespace ms

@@ -82,16 +82,33 @@ struct Entry {
   }
 };
 
-void Save(py::handle path, const std::vector<std::pair<std::string, py::object>>& arguments,
-          bool native_crc, uint64_t slice_bytes) {
-  if (slice_bytes == 0) throw py::value_error("slice_bytes must be positive");
-  std::vector<Entry> entries(arguments.begin(), arguments.end());
+using Arguments = std::vector<std::pair<std::string, py::object>>;
+
+// The entries of a file, and views of them as long as they live.
+struct Contents {
+  std::vector<Entry> entries;
   std::vector<CheckpointEntry> views;
-  views.reserve(entries.size());
-  for (const Entry& entry : entries) views.push_back(entry.View());
+
+  explicit Contents(const Arguments& arguments) : entries(arguments.begin(), arguments.end()) {
+    views.reserve(entries.size());
+    for (const Entry& entry : entries) views.push_back(entry.View());
+  }
+};
+
+void Save(py::handle path, const Arguments& arguments, bool native_crc, uint64_t slice_bytes) {
+  if (slice_bytes == 0) throw py::value_error("slice_bytes must be positive");
+  Contents contents(arguments);
   std::string target = SystemPath(path);
   py::gil_scoped_release release;
-  SaveCheckpoint(target, views, {native_crc, slice_bytes, SignalPoll()});
+  SaveCheckpoint(target, contents.views, {native_crc, slice_bytes, SignalPoll()});
+}
+
+void Blocks(const Arguments& arguments, uint64_t block_bytes, const py::function& take) {
+  if (block_bytes == 0) throw py::value_error("block_bytes must be positive");
+  CheckpointBlocks(Contents(arguments).views, {}, block_bytes,
+                   [&](std::span<const std::byte> block) {
+                     take(py::bytes(reinterpret_cast<const char*>(block.data()), block.size()));
+                   });
 }
 
 py::tuple Load(py::handle path, const py::object& choose) {
@@ -207,6 +224,8 @@ void BindIo(py::module_& m) {
       "save_checkpoint", &Save, py::arg("path"), py::arg("entries"), py::arg("native_crc") = false,
       py::arg("slice_bytes") = uint64_t{512} << 20,
       "Write (name, Tensor or bytes) entries; the file is replaced as a whole or stays as it was.");
+  io.def("checkpoint_blocks", &Blocks, py::arg("entries"), py::arg("block_bytes"), py::arg("take"),
+         "The bytes of a checkpoint with these entries, handed to take(bytes) block by block.");
   io.def(
       "load_checkpoint", &Load, py::arg("path"), py::arg("choose") = py::none(),
       "Read a checkpoint: ([(name, Tensor or bytes)], whether a checksum covered it). Only names "

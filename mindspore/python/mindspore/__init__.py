@@ -93,6 +93,7 @@ _LAZY = {
     "cells_compile_cache": "common.api",
     "_get_graph_seed": "common.seed",
     "Profiler": "profiler",
+    "summary": "nn.network_summary",
     **dict.fromkeys(("COOTensor", "CSRTensor", "RowTensor", "SparseTensor"), "ops._sparse"),
     **dict.fromkeys(
         ("get_algo_parameters", "reset_algo_parameters", "set_algo_parameters"), "parallel"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from mindspore import _core
@@ -48,6 +50,30 @@ def _get_graph_seed(op_seed: int | None, kernel_name: str) -> tuple[int, int]:
         return 0, 0
     _drawn[kernel_name] = _drawn.get(kernel_name, 0) + 1
     return _seed, _drawn[kernel_name]
+
+
+def random_state() -> dict[str, Any]:
+    """All that the global seed decides, as it is now, in values that JSON can hold."""
+    name, keys, *rest = np.random.get_state(legacy=True)  # of the generator that set_seed seeds
+    return {
+        "seed": _seed,
+        "drawn": dict(_drawn),
+        "ops": [int(n) for n in _core.get_random_state()],
+        "initializers": _init_rng().bit_generator.state,
+        "numpy": [name, np.asarray(keys).tolist(), *rest],
+    }
+
+
+def set_random_state(state: dict[str, Any]) -> None:
+    """Go on from a state that `random_state` gave."""
+    global _seed
+    _seed = state["seed"]
+    _drawn.clear()
+    _drawn.update(state["drawn"])
+    _core.set_random_state(*state["ops"])
+    _init_rng().bit_generator.state = state["initializers"]
+    name, keys, *rest = state["numpy"]
+    np.random.set_state((name, np.array(keys, np.uint32), *rest))
 
 
 __all__ = ["get_seed", "set_seed"]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
-from mindspore import nn
+from mindspore import _paths, nn
 from mindspore.amp.train_network import build_train_network
 from mindspore.common._boundary import boundary
 from mindspore.common.tensor import Tensor
 from mindspore.context import ParallelMode, get_auto_parallel_context
+from mindspore.train import _resume
 from mindspore.train._model_checks import (
     check_arguments,
     check_bool,
@@ -17,15 +19,15 @@ from mindspore.train._model_checks import (
     valid_epochs,
 )
 from mindspore.train._progress import Progress
+from mindspore.train._training_run import TrainingRun
 from mindspore.train.callback._callback import (
     RunContext,
     _CallbackManager,
     _InternalCallbackParam,
-    set_cur_net,
 )
-from mindspore.train.callback._loss_monitor import LossMonitor
 from mindspore.train.callback._values import check_int, first_value
 from mindspore.train.dataset_helper import DatasetHelper, _check_dataset
+from mindspore.train.serialization import load_param_into_net, load_training
 
 
 class Model:
@@ -79,6 +81,7 @@ class Model:
         self._train_network = self._build_train_network()
         self._build_eval_network(metrics, eval_network, eval_indexes)
         self._predict_network = network
+        self._resumed: dict[str, Any] | None = None
 
     # Networks
 
@@ -216,83 +219,44 @@ class Model:
             )
         check_bool(op, "dataset_sink_mode", dataset_sink_mode)
         _check_dataset(op, "train_dataset", train_dataset)
-        manager = _CallbackManager(callbacks)
-        helper = DatasetHelper(train_dataset, dataset_sink_mode, sink_size, epoch - initial_epoch)
-        batches = int(train_dataset.get_dataset_size())
-        if batches == 0:
+        sink = (dataset_sink_mode, sink_size)
+        valid = (valid_dataset, valid_epochs)
+        TrainingRun(self, epoch, train_dataset, callbacks, sink, initial_epoch, valid).run()
+
+    def resume(self, ckpt_path: str) -> bool:
+        """Let the next train or fit go on where an earlier one was when a ModelCheckpoint or BackupAndRestore saved it.
+
+        The parameters of the training step are loaded at once. The rest is taken up by the next call of train or fit, which
+        goes on with the step behind, up to its `epoch`; its `initial_epoch` is not used. With the same script and data, on the
+        same kind of processor, it computes what the earlier run would have computed, bit for bit.
+
+        Args:
+            ckpt_path: A checkpoint, or a folder, of which the newest one is taken.
+
+        Returns:
+            Whether there was a checkpoint; a folder may be empty or missing, as at the first start of a script.
+        """
+        op = "Model.resume"
+        path = _paths.checked(op, "ckpt_path", ckpt_path)
+        if not path.endswith((".ckpt", ".safetensors")):
+            found = _resume.newest(path) if os.path.isdir(path) else []
+            if not found:
+                return False
+            path = found[0]
+        values, state = load_training(path)
+        if state is None:
             raise ValueError(
-                f"For '{op}', 'train_dataset' must have at least one batch, but it has none."
+                f"For '{op}', 'ckpt_path' must be a checkpoint of a training, saved by ModelCheckpoint or BackupAndRestore, but "
+                f"'{path}' has parameters only. Load them with load_checkpoint."
             )
-        params = self._train_params(epoch, train_dataset, manager, batches, dataset_sink_mode)
-        params["cur_step_num"] = 0
-        context = RunContext(params)
-        progress = Progress(
-            "training", (epoch - initial_epoch) * batches, manager.any_of(LossMonitor)
-        )
-        set_cur_net(self._train_network)
-        try:
-            with manager:
-                manager.on_train_begin(context)
-                for number in range(initial_epoch + 1, epoch + 1):
-                    params["cur_epoch_num"] = number
-                    self._train_epoch(helper, manager, context, params, progress)
-                    if valid_dataset is not None and number in valid_epochs:
-                        self._eval_in_fit(valid_dataset, manager, context, params)
-                    manager.on_train_epoch_end(context)
-                    if context.get_stop_requested():
-                        break
-                manager.on_train_end(context)
-        finally:
-            progress.close()
-            helper.release()
+        load_param_into_net(self._train_network, values)
+        self._resumed = state
+        return True
 
-    def _train_params(
-        self, epoch: int, dataset: Any, manager: _CallbackManager, batches: int, sink: bool
-    ) -> _InternalCallbackParam:
-        return _InternalCallbackParam(
-            cur_step_num=0,
-            train_network=self._train_network,
-            epoch_num=epoch,
-            batch_num=batches,
-            mode="train",
-            loss_fn=self._loss_fn,
-            optimizer=self._optimizer,
-            parallel_mode=self._parallel_mode or ParallelMode.STAND_ALONE,
-            device_number=self._device_number,
-            train_dataset=dataset,
-            list_callback=manager._callbacks,
-            train_dataset_element=None,
-            network=self._network,
-            last_save_ckpt_step=None,
-            latest_ckpt_file=None,
-            dataset_sink_mode=sink,
-            loss_scale_mananger=self._loss_scale_manager,
-        )
-
-    def _train_epoch(
-        self,
-        helper: DatasetHelper,
-        manager: _CallbackManager,
-        context: RunContext,
-        params: Any,
-        progress: Progress,
-    ) -> None:
-        network = self._train_network
-        network.set_train(True)
-        network.phase = "train"
-        manager.on_train_epoch_begin(context)
-        for batch in helper:
-            params["cur_step_num"] += 1
-            params["train_dataset_element"] = batch
-            manager.on_train_step_begin(context)
-            outputs = network(*batch)
-            params["net_outputs"] = outputs
-            self._follow_scale(outputs)
-            manager.on_train_step_end(context)
-            progress.step(f"epoch {params['cur_epoch_num']}")
-            if context.get_stop_requested():
-                break
-        params["last_train_outputs"] = params.get("net_outputs")
+    def _take_up(self) -> dict[str, Any] | None:
+        """What `resume` left for the next run."""
+        state, self._resumed = self._resumed, None
+        return state
 
     def _follow_scale(self, outputs: Any) -> None:
         manager = self._loss_scale_manager

@@ -16,7 +16,7 @@ from mindspore import _core, _paths, context, log, nn
 from mindspore.common import dtype as mstype
 from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
-from mindspore.train import _match, _safetensors
+from mindspore.train import _encryption, _match, _resume, _safetensors
 from mindspore.train._async_save import writer
 from mindspore.train._tensors import (
     Entry,
@@ -57,14 +57,15 @@ def save_checkpoint(
             them afterwards. The interpreter waits for the write before it ends. An error of it is
             raised by the next save, or shown at the end, where it makes the exit status 1.
         append_dict: Numbers, texts or tensors to save as well, e.g. {"epoch": 3}.
-        enc_key: Must be None: encrypted files are not supported.
-        enc_mode: Unused.
+        enc_key: The key to encrypt the file with: 16, 24 or 32 bytes; None: it is not encrypted. Needs the package
+            `cryptography` and the format "ckpt".
+        enc_mode: "AES-GCM", which shows any change of the file when it is read, "AES-CBC" or "SM4-CBC".
         choice_func: Called with each name; only parameters for which it returns True are saved.
         crc_check: Add the checksum that MindSpore's own crc_check looks for. Ours is always there.
         format: "ckpt" or "safetensors".
     """
     op = "save_checkpoint"
-    _no_key(op, "enc_key", enc_key)
+    _encryption.check_key(op, "enc", enc_key, enc_mode, format)
     _check_flag(op, "integrated_save", integrated_save)
     _check_flag(op, "crc_check", crc_check)
     if not isinstance(async_save, bool) and async_save not in ("thread", "process"):
@@ -93,9 +94,14 @@ def save_checkpoint(
     if async_save:
         path = os.path.join(os.getcwd(), path)
         entries = [(n, _core.io.snapshot(v) if isinstance(v, Tensor) else v) for n, v in entries]
-    (writer.submit if async_save else writer.run)(
-        path, lambda: _write(path, entries, format, crc_check)
-    )
+
+    def write() -> None:
+        if enc_key is None:
+            _write(path, entries, format, crc_check)
+        else:
+            _encryption.write(path, entries, enc_key, enc_mode)
+
+    (writer.submit if async_save else writer.run)(path, write)
 
 
 def _write(path: str, entries: list[Entry], format: str, crc_check: bool) -> None:
@@ -103,14 +109,6 @@ def _write(path: str, entries: list[Entry], format: str, crc_check: bool) -> Non
         _safetensors.write(path, entries)
     else:
         _core.io.save_checkpoint(path, entries, crc_check)
-
-
-def _no_key(op: str, name: str, key: Any) -> None:
-    if key is not None:
-        raise NotImplementedError(
-            f"For '{op}', '{name}' must be None: encrypted checkpoints are not supported. "
-            "Encrypt the file itself, e.g. with gpg or age."
-        )
 
 
 def _check_function(op: str, choice_func: Any) -> None:
@@ -240,8 +238,8 @@ def load_checkpoint(
         net: A Cell to load them into, as load_param_into_net does.
         strict_load: See load_param_into_net.
         filter_prefix: A prefix, or several, of names to leave out.
-        dec_key: Must be None: encrypted files are not supported.
-        dec_mode: Unused.
+        dec_key: The key of an encrypted file.
+        dec_mode: As `enc_mode` when it was saved.
         specify_prefix: A prefix, or several, of the only names to load.
         choice_func: Called with each name; only those for which it returns True are loaded. Not
             asked where there are prefixes.
@@ -251,13 +249,14 @@ def load_checkpoint(
         format: "ckpt" or "safetensors".
     """
     op = "load_checkpoint"
-    _no_key(op, "dec_key", dec_key)
+    _encryption.check_key(op, "dec", dec_key, dec_mode, format)
     for name, flag in (("strict_load", strict_load), ("crc_check", crc_check)):
         _check_flag(op, name, flag)
     _check_redundancy(op, remove_redundancy)
     path = _file_name(op, ckpt_file_name, format, add_suffix=False)
     choose = _chooser(op, filter_prefix, specify_prefix, choice_func)
-    result = _read(op, path, format, choose, crc_check)
+    result = _read(op, path, format, choose, crc_check, (dec_key, dec_mode))
+    result.pop(_resume.NAME, None)
     if not result:
         raise ValueError(
             f"For '{op}', at least one parameter must be loaded, but '{path}' has none, or none of those "
@@ -268,15 +267,34 @@ def load_checkpoint(
     return result
 
 
+def load_training(path: str) -> tuple[dict[str, Any], dict[str, Any] | None]:
+    """The parameters in a file, and the state of the training that saved them, if it did."""
+    format = "safetensors" if path.endswith(".safetensors") else "ckpt"
+    values = _read("Model.resume", path, format, None, False)
+    state = values.pop(_resume.NAME, None)
+    return values, None if state is None else _resume.unpacked(state, path)
+
+
 def _read(
-    op: str, path: str, format: str, choose: Callable[[str], bool] | None, crc_check: bool
+    op: str,
+    path: str,
+    format: str,
+    choose: Callable[[str], bool] | None,
+    crc_check: bool,
+    key: tuple[bytes | None, str] = (None, "AES-GCM"),
 ) -> dict[str, Any]:
     """What a file holds of the names that are chosen."""
     writer.settle(path)
     if not os.path.exists(path):
         raise ValueError(f"For '{op}', the file must exist, but there is no '{path}'.")
-    read = _safetensors.read if format == "safetensors" else _core.io.load_checkpoint
-    entries, checked = read(path, choose)
+    if format == "safetensors":
+        entries, checked = _safetensors.read(path, choose)
+    elif key[0] is not None:
+        entries, checked = _encryption.read(path, key[0], key[1], choose)
+    elif os.path.isfile(path) and _encryption.is_encrypted(path):
+        raise ValueError(f"For '{op}', 'dec_key' must be given: '{path}' is encrypted.")
+    else:
+        entries, checked = _core.io.load_checkpoint(path, choose)
     if not checked:
         text = f"'{path}' has no checksum: damage may go unnoticed. Files saved here have one."
         if crc_check:

@@ -31,6 +31,8 @@ class RunContext:
             )
         self._original_args = original_args
         self._stop_requested = False
+        self._leaving = False  # the process was told to end: what can wait is left out
+        self._run: Any = None  # the TrainingRun, in a training
 
     def original_args(self) -> Any:
         """The parameters of the run, e.g. cur_epoch_num, cur_step_num, net_outputs."""
@@ -128,6 +130,23 @@ class Callback:
         """After an evaluation."""
         self.end(run_context)
 
+    # What a training can go on from, for the callbacks of this package
+
+    def _state(self) -> Any:
+        """What it goes on from, in values that JSON can hold; None where there is nothing."""
+
+    def _set_state(self, state: Any, run_context: RunContext) -> None:
+        """Go on from what `_state` gave in an earlier run. It has been told of the beginning."""
+
+    def _take_up(self, run_context: RunContext) -> dict[str, Any] | None:
+        """Before the beginning: the state of the run to go on from, if there is one."""
+
+    def _epoch_done(self, run_context: RunContext) -> None:
+        """After on_train_epoch_end of all callbacks."""
+
+    def _leave(self, run_context: RunContext) -> None:
+        """After the step that is the last, as the process was told to end."""
+
 
 class _CallbackManager(Callback):
     """Several callbacks as one; entered before the run and left after it."""
@@ -172,6 +191,19 @@ class _CallbackManager(Callback):
     def any_of(self, kind: type) -> bool:
         """Whether a callback of this class is there."""
         return any(isinstance(callback, kind) for callback in self._callbacks)
+
+    def take_up(self, run_context: RunContext) -> dict[str, Any] | None:
+        """The state of the run to go on from, of the first callback that has one."""
+        states = (callback._take_up(run_context) for callback in self._callbacks)
+        return next((state for state in states if state is not None), None)
+
+    def epoch_done(self, run_context: RunContext) -> None:
+        """After on_train_epoch_end of all."""
+        self._each("_epoch_done", run_context)
+
+    def leave(self, run_context: RunContext) -> None:
+        """After the last step of a process that was told to end."""
+        self._each("_leave", run_context)
 
     def _each(self, event: str, run_context: RunContext) -> None:
         for callback in self._callbacks:

@@ -10,6 +10,7 @@ from typing import Any
 
 from mindspore import log, nn
 from mindspore.common.tensor import Tensor
+from mindspore.train import _encryption, _resume
 from mindspore.train._async_save import writer
 from mindspore.train._utils import _make_directory
 from mindspore.train.callback._callback import Callback, RunContext
@@ -85,10 +86,7 @@ class CheckpointConfig:
                 f"For '{op}', 'saved_network' must be a Cell, but got "
                 f"{type(saved_network).__name__}."
             )
-        if enc_key is not None:
-            raise NotImplementedError(
-                f"For '{op}', 'enc_key' must be None: encryption is not supported."
-            )
+        _encryption.check_key(op, "enc", enc_key, enc_mode, format)
         for name, flag in (("integrated_save", integrated_save), ("exception_save", exception_save),
                            ("crc_check", crc_check)):  # fmt: skip
             if not isinstance(flag, bool):
@@ -113,7 +111,7 @@ class CheckpointConfig:
             )
         self.remove_redundancy = remove_redundancy
         self.format = format
-        self.enc_key, self.enc_mode = None, enc_mode
+        self.enc_key, self.enc_mode = enc_key, enc_mode
 
     @staticmethod
     def _append_dict(append_info: Any) -> dict[str, Any]:
@@ -308,9 +306,13 @@ class ModelCheckpoint(Callback):
             append["epoch_num"] = params.cur_epoch_num
         if "step_num" in append:
             append["step_num"] = params.cur_step_num
-        network = config.saved_network if config.saved_network is not None else params.train_network
+        network = params.train_network
+        if config.saved_network is not None:
+            network = config.saved_network
+        elif self._run_context is not None and self._run_context._run is not None:
+            append[_resume.NAME] = _resume.packed(self._run_context._run.state())
         save_checkpoint(
-            network, path, config.integrated_save, config.async_save, append,
+            network, path, config.integrated_save, config.async_save, append, config.enc_key, config.enc_mode,
             crc_check=config.crc_check, format=config.format,
         )  # fmt: skip
         return path

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from mindspore import log
 from mindspore.train.callback._callback import Callback, RunContext
 from mindspore.train.callback._values import better_of, check_int, monitored
 
@@ -52,6 +53,17 @@ class EarlyStopping(Callback):
     def on_train_begin(self, run_context: RunContext) -> None:
         """Begin anew."""
         self._reset()
+
+    def _state(self) -> Any:
+        return [self.wait, self.best, self.best_epoch]
+
+    def _set_state(self, state: Any, run_context: RunContext) -> None:
+        self.wait, self.best, self.best_epoch = state
+        if self.restore_best_weights and self.best_epoch:
+            log.warning(
+                "EarlyStopping: the parameters of the best epoch so far are not part of a checkpoint; the best of those that "
+                "follow is restored at the end."
+            )
 
     def _better(self, value: float) -> bool:
         if self.best is None:

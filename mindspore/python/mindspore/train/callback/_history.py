@@ -36,3 +36,14 @@ class History(Callback):
         self.history.setdefault("net_output", []).append(value)
         for name, metric in (params.get("metrics") or {}).items():
             self.history.setdefault(name, []).append(metric)
+
+    def _state(self) -> Any:
+        numbers = {
+            name: [float(value) for value in values if np.ndim(value) == 0]
+            for name, values in self.history.items()
+        }
+        whole = all(len(numbers[name]) == len(values) for name, values in self.history.items())
+        return [self.epoch, numbers] if whole else None
+
+    def _set_state(self, state: Any, run_context: RunContext) -> None:
+        self.epoch, self.history = state

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import os
 import signal
+import threading
 from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
 from mindspore import log
-from mindspore.train import serialization
+from mindspore.train import _resume, serialization
 from mindspore.train.callback._callback import Callback, RunContext
 
 
@@ -23,12 +24,16 @@ def _require(op: str, kinds: dict[str, tuple[Any, type]]) -> None:
 
 
 class BackupAndRestore(Callback):
-    """Saves what is trained while it is trained; a training that starts again goes on from there.
+    """Saves a training while it runs; started again, it goes on from there, and computes what it would have without a stop.
+
+    With the parameters go the state of the optimizer, of all random numbers, of the callbacks that ship, and the place in the
+    data. Where OnRequestExit ends the training, it is saved within its epoch.
 
     Args:
         backup_dir: the folder of the file `backup.ckpt`.
         save_freq: 'epoch', or after how many epochs it is saved.
-        delete_checkpoint: whether the file goes when the training has come to its end.
+        delete_checkpoint: whether the file goes when the training has come to its end. If it stays, the next training begins
+            with its parameters, at the first epoch.
     """
 
     def __init__(
@@ -47,36 +52,51 @@ class BackupAndRestore(Callback):
         self.delete_checkpoint = delete_checkpoint
         self.backup_file = os.path.join(backup_dir, "backup.ckpt")
 
-    def on_train_begin(self, run_context: RunContext) -> None:
-        """Takes up what an earlier training left."""
-        if os.path.exists(self.backup_file):
-            network = run_context.original_args().train_network
-            serialization.load_param_into_net(
-                network, serialization.load_checkpoint(self.backup_file)
-            )
+    def _take_up(self, run_context: RunContext) -> dict[str, Any] | None:
+        if not os.path.exists(self.backup_file):
+            return None
+        values, state = serialization.load_training(self.backup_file)
+        serialization.load_param_into_net(run_context.original_args().train_network, values)
+        return None if state is None or state["finished"] else state
 
-    def on_train_epoch_end(self, run_context: RunContext) -> None:
-        """Saves the parameters."""
-        run = run_context.original_args()
-        if run.cur_epoch_num % self.save_freq == 0:
-            os.makedirs(os.path.dirname(self.backup_file) or ".", exist_ok=True)
-            serialization.save_checkpoint(run.train_network, self.backup_file)
+    def _save(self, run_context: RunContext, finished: bool = False) -> None:
+        network = run_context.original_args().train_network
+        state = {**run_context._run.state(), "finished": finished}
+        os.makedirs(os.path.dirname(self.backup_file) or ".", exist_ok=True)
+        serialization.save_checkpoint(
+            network, self.backup_file, append_dict={_resume.NAME: _resume.packed(state)}
+        )
+
+    def _epoch_done(self, run_context: RunContext) -> None:
+        if run_context.original_args().cur_epoch_num % self.save_freq == 0:
+            self._save(run_context)
+
+    def _leave(self, run_context: RunContext) -> None:
+        self._save(run_context)
 
     def on_train_end(self, run_context: RunContext) -> None:
-        """Removes the file, if it is not to stay."""
-        if self.delete_checkpoint and os.path.exists(self.backup_file):
+        """Removes the file, if it is not to stay and the training has come to its end."""
+        if run_context._leaving:
+            return
+        if not self.delete_checkpoint:
+            self._save(run_context, finished=True)
+        elif os.path.exists(self.backup_file):
             os.remove(self.backup_file)
 
 
 class OnRequestExit(Callback):
     """Ends a training or evaluation after its step when the process is told to end, and keeps what was learnt.
 
-    It is told by a signal, or by `{"GracefulExit": 1}` in a file.
+    It is told by a signal, or by `{"GracefulExit": 1}` in a file. Told by a signal, a training leaves out what can wait (an
+    evaluation at the end of the epoch), all callbacks are left, and then comes what the signal is for: a handler of the program
+    that was there before is called; without one the program ends by SystemExit, with 128 and the number of the signal as its
+    exit status (143 for SIGTERM), so that `finally` blocks run. Signals reach the main thread only: in another thread the file
+    alone tells it.
 
     Args:
-        save_ckpt: whether a checkpoint is saved.
+        save_ckpt: whether a checkpoint is saved, as `<file_name>_train.ckpt`.
         save_mindir: accepted; a warning says that graphs are not saved.
-        file_name: the name of the file, without what follows the dot.
+        file_name: what the name of the file begins with.
         directory: where it goes, into a folder `rank_0`.
         config_file: the path of a JSON file.
         sig: the signal.
@@ -105,37 +125,46 @@ class OnRequestExit(Callback):
         self.save_ckpt, self.save_mindir = save_ckpt, save_mindir
         self.stem = os.path.join(directory, "rank_0", file_name)
         self.config_file, self.sig = config_file, sig
-        self._told = False
+        self._told: tuple[int, FrameType | None] | None = None
         self._before: Any = None
 
     def _note(self, number: int, frame: FrameType | None) -> None:
-        self._told = True
+        self._told = (number, frame)
 
     def _asked(self) -> bool:
-        if self._told or self.config_file is None or not os.path.exists(self.config_file):
-            return self._told
-        with open(self.config_file, encoding="utf-8") as file:
-            return json.load(file).get("GracefulExit") == 1
+        if self._told is not None:
+            return True
+        if self.config_file is None or not os.path.exists(self.config_file):
+            return False
+        try:
+            with open(self.config_file, encoding="utf-8") as file:
+                asked = json.load(file)
+        except ValueError:  # somebody is writing it: the next step reads it whole
+            return False
+        return isinstance(asked, dict) and asked.get("GracefulExit") == 1
 
     def _start(self) -> None:
-        self._told = False
+        self._told = None
+        if threading.current_thread() is not threading.main_thread():
+            log.warn_once(
+                "OnRequestExit.thread",
+                "OnRequestExit: signals reach the main thread only, and this is another one.",
+            )
+            return
         self._before = signal.signal(self.sig, self._note)
 
-    def _end(self) -> None:
-        if self._before is not None:
-            signal.signal(self.sig, self._before)
-            self._before = None
-
     def _step(self, run_context: RunContext, save: Callable[[Any], None] | None) -> None:
-        if self._asked():
-            if save is not None:
-                save(run_context.original_args())
-            run_context.request_stop()
+        if not self._asked():
+            return
+        if save is not None:
+            save(run_context.original_args())
+        run_context._leaving = True
+        run_context.request_stop()
 
     def _save(self, run: Any) -> None:
-        os.makedirs(os.path.dirname(self.stem), exist_ok=True)
         if self.save_ckpt:
-            serialization.save_checkpoint(run.train_network, f"{self.stem}.ckpt")
+            os.makedirs(os.path.dirname(self.stem), exist_ok=True)
+            serialization.save_checkpoint(run.train_network, f"{self.stem}_train.ckpt")
         if self.save_mindir:
             log.warn_once(
                 "OnRequestExit", "OnRequestExit: graphs are not saved to files, only the weights."
@@ -149,18 +178,24 @@ class OnRequestExit(Callback):
         """Saves and stops, if told so."""
         self._step(run_context, self._save)
 
-    def on_train_end(self, run_context: RunContext) -> None:
-        """Listens no more."""
-        self._end()
-
     def on_eval_begin(self, run_context: RunContext) -> None:
         """Listens to the signal from here on."""
-        self._start()
+        if run_context._run is None:  # else it does already
+            self._start()
 
     def on_eval_step_end(self, run_context: RunContext) -> None:
-        """Stops, if told so."""
-        self._step(run_context, None)
+        """Stops, if told so; what a training learnt before is saved."""
+        self._step(run_context, None if run_context._run is None else self._save)
 
-    def on_eval_end(self, run_context: RunContext) -> None:
-        """Listens no more."""
-        self._end()
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        told, before = self._told, self._before
+        self._told = self._before = None
+        if before is None:
+            return
+        signal.signal(self.sig, before)
+        if told is None or error is not None:
+            return
+        if callable(before):
+            before(*told)
+        elif before is signal.SIG_DFL:
+            raise SystemExit(128 + told[0])

@@ -20,6 +20,7 @@ class LearningRateScheduler(Callback):
                 f"{type(learning_rate_function).__name__}."
             )
         self.learning_rate_function = learning_rate_function
+        self._last_step = 0
 
     def step_end(self, run_context: RunContext) -> None:
         """Set the rate of the next step."""
@@ -27,7 +28,15 @@ class LearningRateScheduler(Callback):
         if params.get("mode") == "eval":
             return
         optimizer = params.get("optimizer") or params.train_network.optimizer
-        step = params.cur_step_num
+        step = self._last_step = params.cur_step_num
         set_learning_rate(
             optimizer, "LearningRateScheduler", lambda rate: self.learning_rate_function(rate, step)
         )
+
+    def _state(self) -> Any:
+        return self._last_step
+
+    def _set_state(self, state: Any, run_context: RunContext) -> None:
+        # A checkpoint may be saved behind a step before this callback has been told of it.
+        if state < run_context.original_args().cur_step_num:
+            self.step_end(run_context)

@@ -2,32 +2,51 @@
 
 from __future__ import annotations
 
+import os
+import re
+import socket
+import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from mindspore import log
 from mindspore._core import Tensor
 from mindspore.common._checked import check_value
 from mindspore.train.callback._callback import Callback, RunContext
 from mindspore.train.callback._values import check_int, first_value
-from mindspore.train.summary import SummaryRecord
+from mindspore.train.summary import SummaryRecord, _lineage
+from mindspore.train.summary._record_file import RecordFile
 
-_COLLECTED = {"collect_metric": True, "histogram_regular": None, "collect_input_data": True}
-_NOT_WRITTEN = ("collect_graph", "collect_train_lineage", "collect_eval_lineage")
-_OTHER = (*_NOT_WRITTEN, "collect_dataset_graph", "collect_landscape")
+# What is collected, unless `collect_specified_data` or `keep_default_action` says otherwise.
+_DEFAULTS: dict[str, Any] = {
+    "collect_metric": True,
+    "collect_train_lineage": True,
+    "collect_eval_lineage": True,
+    "collect_dataset_graph": True,
+    "collect_input_data": True,
+    "histogram_regular": ".*",
+}
+_NOT_WRITTEN = ("collect_graph", "collect_landscape")
+_MOST_TENSORS = 20  # records of them in a run, where nothing else is said: they are large
 
 
 class SummaryCollector(Callback):
-    """Writes the loss, the distributions of parameters, and what summary ops record, every `collect_freq` steps.
+    """Writes the loss, the distributions of parameters, images of the input, and what summary ops record, every `collect_freq`
+    steps; and, in a file of its own, what the training was made of.
 
     Args:
         summary_dir: the folder.
         collect_freq: every how many steps.
         num_process: accepted; one process writes.
         collect_specified_data: what is written: "collect_metric" (the loss), "histogram_regular" (a regular expression of the
-            names of parameters); other entries, of graphs and lineage, are accepted, and not written.
+            names of parameters), "collect_input_data" (the first image of the batch), "collect_train_lineage" (optimizer, rate,
+            loss, network, sizes), "collect_eval_lineage" (metrics), "collect_dataset_graph"; "collect_graph" and
+            "collect_landscape" are accepted, and not written.
         keep_default_action: whether what `collect_specified_data` does not name is written as if it did.
-        custom_lineage_data, collect_tensor_freq: accepted.
+        custom_lineage_data: numbers and texts by name, kept with the lineage.
+        collect_tensor_freq: every how many steps what TensorSummary records is written; without it about 20 times in all.
         max_file_size: see SummaryRecord.
         export_options: see SummaryRecord.
     """
@@ -45,66 +64,129 @@ class SummaryCollector(Callback):
         export_options: dict | None = None,
     ) -> None:
         super().__init__()
-        del custom_lineage_data, collect_tensor_freq, num_process
-        self._every = check_int("SummaryCollector", "collect_freq", collect_freq, 1)
-        check_value(bool, keep_default_action, "keep_default_action", "SummaryCollector")
-        given = dict(collect_specified_data or {})
-        unknown = sorted(set(given) - {*_COLLECTED, *_OTHER})
-        if unknown:
-            raise ValueError(
-                f"For 'SummaryCollector', 'collect_specified_data' must have keys of {[*_COLLECTED, *_OTHER]}, but got "
-                f"{unknown}."
-            )
-        default = keep_default_action and (collect_specified_data is None or bool(given))
-        self._loss = given.get("collect_metric", default)
-        self._names = given.get("histogram_regular", ".*" if default else None)
+        op = "SummaryCollector"
+        self._every = check_int(op, "collect_freq", collect_freq, 1)
+        check_int(op, "num_process", num_process, 1)
+        check_value(bool, keep_default_action, "keep_default_action", op)
+        self._tensors_every = (
+            None
+            if collect_tensor_freq is None
+            else check_int(op, "collect_tensor_freq", collect_tensor_freq, 1)
+        )
+        self._what = self._collected(collect_specified_data, keep_default_action)
+        self._custom = _lineage.check_custom(custom_lineage_data)
         self._arguments = (summary_dir, max_file_size, export_options)
         self._record: SummaryRecord | None = None
-        SummaryRecord(
+        self._made: RecordFile | None = None  # the file of the lineage
+        with SummaryRecord(
             summary_dir, max_file_size=max_file_size, export_options=export_options
-        ).close()
+        ) as record:
+            self._folder = record.log_dir
+
+    @staticmethod
+    def _collected(given: dict | None, keep_default: bool) -> dict[str, Any]:
+        known = [*_DEFAULTS, *_NOT_WRITTEN]
+        unknown = sorted(set(given or {}) - set(known))
+        if unknown:
+            raise ValueError(
+                f"For 'SummaryCollector', 'collect_specified_data' must have keys of {known}, but got {unknown}."
+            )
+        if (given or {}).get("collect_landscape"):
+            log.warn_once("collect_landscape", "SummaryCollector: no landscape is written.")
+        # An empty dict says that nothing is collected.
+        default = keep_default and (given is None or bool(given))
+        return {**(_DEFAULTS if default else {}), **(given or {})}
 
     def begin(self, run_context: RunContext) -> None:
         """Opens the file."""
+        params: Any = run_context.original_args()
         folder, most, options = self._arguments
-        self._record = SummaryRecord(folder, max_file_size=most, export_options=options)
-        mode = getattr(run_context.original_args(), "mode", "train")
-        self._record.set_mode("eval" if mode == "eval" else "train")
+        if self._record is None:  # an evaluation inside of a training writes to its file
+            self._record = SummaryRecord(folder, max_file_size=most, export_options=options)
+        self._record.set_mode("eval" if params.get("mode") == "eval" else "train")
+        if params.get("mode") == "train":
+            steps = max(params.epoch_num * params.batch_num, 1)
+            often = self._every * -(-steps // (self._every * _MOST_TENSORS))
+            self._tensor_step = self._tensors_every or often
+            self._begin_lineage(params)
+
+    def _is_due(self, step: int, every: int) -> bool:
+        return step == 1 or step % every == 0
+
+    def step_begin(self, run_context: RunContext) -> None:
+        """Listens to summary ops where the step is written."""
+        params: Any = run_context.original_args()
+        if self._record is not None and params.get("mode") == "train":
+            self._record._listen_if(self._is_due(params.cur_step_num, self._every))
 
     def step_end(self, run_context: RunContext) -> None:
         """Writes what is due."""
         params: Any = run_context.original_args()
+        step = params.cur_step_num
         if params.get("mode") == "eval" or self._record is None:
             return
-        if params.cur_step_num % self._every and params.cur_step_num != 1:
+        if not self._is_due(step, self._every):
             return
-        if self._loss:
-            loss = np.asarray(first_value(params.get("net_outputs")), np.float32)
-            self._record.add_value("scalar", "loss/auto", Tensor(loss))
+        loss = first_value(params.get("net_outputs"))
+        if self._what.get("collect_metric") and loss is not None:
+            self._record.add_value("scalar", "loss/auto", Tensor(np.asarray(loss, np.float32)))
         self._add_parameters(params.get("train_network"))
-        self._record.record(params.cur_step_num)
+        if self._what.get("collect_input_data"):
+            self._add_images(params.get("train_dataset_element"))
+        tensors = self._is_due(step, self._tensor_step)
+        self._record.record(step, plugin_filter=lambda kind: tensors or kind != "tensor")
 
     def _add_parameters(self, network: Any) -> None:
-        import re
-
         assert self._record is not None
-        if self._names is None or network is None:
+        names = self._what.get("histogram_regular")
+        if names is None or network is None:
             return
         for parameter in network.trainable_params():
-            if re.match(self._names, parameter.name) and parameter.ndim:
+            if re.match(names, parameter.name) and parameter.ndim:
                 self._record.add_value("histogram", f"{parameter.name}/auto", parameter.value())
 
+    def _add_images(self, batch: Any) -> None:
+        assert self._record is not None
+        first = batch[0] if isinstance(batch, (list, tuple)) and batch else None
+        if isinstance(first, Tensor) and first.ndim == 4 and first.shape[1] in (1, 3, 4):
+            self._record.add_value("image", "input_data/auto", first[:1])
+
+    # Lineage
+
+    def _begin_lineage(self, params: Any) -> None:
+        if self._what.get("collect_dataset_graph"):
+            self._add_lineage(_lineage.dataset(params.train_dataset))
+        if self._custom:
+            self._add_lineage(_lineage.custom(self._custom))
+
+    def _add_lineage(self, content: bytes) -> None:
+        if self._made is None:
+            # No name that viewers of events look for.
+            name = f"events.out.events.summary.{int(time.time())}.{os.getpid()}.{socket.gethostname()}_lineage"
+            self._made = RecordFile(Path(self._folder) / name, self._arguments[1], False, bytes)
+        made = self._made
+        made.attempt(lambda: made.append(content))
+
     def end(self, run_context: RunContext) -> None:
-        """Closes the file."""
-        del run_context
-        if self._record is not None:
-            self._record.close()
-            self._record = None
+        """Writes what the run was made of, and closes the files, unless it was an evaluation inside of a training."""
+        params: Any = run_context.original_args()
+        if params.get("mode") == "eval":
+            if self._what.get("collect_eval_lineage"):
+                self._add_lineage(_lineage.evaluation(params))
+            if run_context._run is not None:
+                return
+        elif self._what.get("collect_train_lineage") and params.get("cur_epoch_num"):
+            self._add_lineage(_lineage.training(params))
+        self._close()
+
+    def _close(self) -> None:
+        for file in (self._record, self._made):
+            if file is not None:
+                file.close()
+        self._record = self._made = None
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
-        if self._record is not None:
-            self._record.close()
-            self._record = None
+        self._close()
 
 
 __all__ = ["SummaryCollector"]

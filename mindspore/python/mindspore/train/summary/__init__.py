@@ -13,18 +13,19 @@ from mindspore import _core, _paths
 from mindspore._core import Tensor
 from mindspore.common._checked import check_value
 from mindspore.ops._effects import summary_listeners
-from mindspore.train.summary import _events
+from mindspore.train.summary import _events, _wire
 from mindspore.train.summary._record_file import RecordFile
 
 _KINDS = ("scalar", "tensor", "histogram", "image")
 
 
 def _head() -> bytes:
-    return _events.record(_events.version(time.time()))
+    return _wire.record(_events.version(time.time()))
 
 
 class SummaryRecord:
-    """Writes what `ops.ScalarSummary` and its kin record in a network, and what `add_value` gets, at each `record`.
+    """Writes what `ops.ScalarSummary` and its kin recorded last in a network, a loss or an optimizer, and what `add_value` gets, at
+    each `record`. TensorBoard reads the files (tensors excepted), and so does MindSpore's own reader.
 
     Args:
         log_dir: the folder of the file.
@@ -72,11 +73,12 @@ class SummaryRecord:
             )
         folder.mkdir(parents=True, exist_ok=True)
         self._npy = folder / "export_npy" if formats else None
-        name = f"{file_prefix}.out.events.summary.{int(time.time())}.{os.getpid()}.{socket.gethostname()}{file_suffix}"
+        name = f"{file_prefix}.out.tfevents.summary.{int(time.time())}.{os.getpid()}.{socket.gethostname()}{file_suffix}"
         self._path, self._mode = folder / name, "train"
         self._file = RecordFile(self._path, max_file_size, raise_exception, _head)
         self._given: list[tuple[str, str, Any]] = []
-        self._seen: list[tuple[str, str, Any]] = []
+        self._seen: dict[tuple[str, str], Any] = {}  # what summary ops recorded last
+        self._listening = True
         self._closed = False
         summary_listeners.append(self._listen)
 
@@ -91,7 +93,12 @@ class SummaryRecord:
         return str(self._path.parent)
 
     def _listen(self, kind: str, name: str, value: Tensor) -> None:
-        self._seen.append((kind, f"{name}/{kind}", value.asnumpy().copy()))
+        if self._listening:
+            self._seen[kind, f"{name}/{kind}"] = _core.io.snapshot(value)
+
+    def _listen_if(self, wanted: bool) -> None:
+        """Whether what summary ops record from here on is for the next `record`."""
+        self._listening = wanted
 
     def set_mode(self, mode: str) -> None:
         """Whether a training ("train") or an evaluation ("eval") is recorded."""
@@ -140,14 +147,13 @@ class SummaryRecord:
             raise RuntimeError(
                 "For 'SummaryRecord.record', the record must be open, but it was closed."
             )
-        values = [
-            v for v in self._given + self._seen if plugin_filter is None or plugin_filter(v[0])
-        ]
-        self._given, self._seen = [], []
+        seen = [(kind, name, value.asnumpy()) for (kind, name), value in self._seen.items()]
+        values = [v for v in self._given + seen if plugin_filter is None or plugin_filter(v[0])]
+        self._given, self._seen = [], {}
         return not values or self._file.attempt(lambda: self._write(step, values))
 
     def _write(self, step: int, values: list) -> bool:
-        if not self._file.append(_events.record(_events.event(time.time(), step, values))):
+        if not self._file.append(_wire.record(_events.event(time.time(), step, values))):
             return False
         if self._npy is not None:
             self._export(step, values)

@@ -1,5 +1,6 @@
-"""Files of summary events: records of a length, a sum over it, a message and a sum over that. Messages are those of the format
-MindSpore.Event:1, written here field by field."""
+"""Files of summary events: records of a length, a sum over it, a message and a sum over that. The messages, written here field by
+field, are those that TensorBoard reads and those that MindSpore's own reader does: where the two keep a value in different
+fields, both are written."""
 
 from __future__ import annotations
 
@@ -10,58 +11,19 @@ from typing import Any
 
 import numpy as np
 
-from mindspore import _core
 from mindspore._core import Tensor
-
-# ---- protocol buffers: (field, value) by the kind of the value
-_VARINT, _DOUBLE, _BYTES, _FLOAT = 0, 1, 2, 5
-
-
-def _varint(value: int) -> bytes:
-    value &= 2**64 - 1
-    out = bytearray()
-    while value > 0x7F:
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    return bytes([*out, value])
-
-
-def _integer(field: int, value: int) -> bytes:
-    return _varint(field << 3 | _VARINT) + _varint(value)
-
-
-def _double(field: int, value: float) -> bytes:
-    return _varint(field << 3 | _DOUBLE) + struct.pack("<d", value)
-
-
-def _float(field: int, value: float) -> bytes:
-    return _varint(field << 3 | _FLOAT) + struct.pack("<f", value)
-
-
-def _bytes(field: int, value: bytes) -> bytes:
-    return _varint(field << 3 | _BYTES) + _varint(len(value)) + value
-
-
-def record(message: bytes) -> bytes:
-    """A message as the file holds it."""
-    length = struct.pack("<Q", len(message))
-    return length + _sum(length) + message + _sum(message)
-
-
-def _sum(data: bytes) -> bytes:
-    crc = _core.io.crc32c(data)
-    return struct.pack("<I", (crc >> 15 | crc << 17) + 0xA282EAD8 & 0xFFFFFFFF)
+from mindspore.train.summary._wire import double, integer, message, single
 
 
 def version(time: float) -> bytes:
     """The first event of a file."""
-    return _double(1, time) + _bytes(3, b"MindSpore.Event:1")
+    return double(1, time) + message(3, b"brain.Event:2")
 
 
 def event(time: float, step: int, values: list[tuple[str, str, Any]]) -> bytes:
     """Values of a step, each (kind, name, value)."""
-    parts = [_bytes(1, _bytes(1, name.encode()) + _ENCODERS[k](v)) for k, name, v in values]
-    return _double(1, time) + _integer(2, step) + _bytes(5, b"".join(parts))
+    parts = [message(1, message(1, name.encode()) + _ENCODERS[k](v)) for k, name, v in values]
+    return double(1, time) + integer(2, step) + message(5, b"".join(parts))
 
 
 def _array(value: Any) -> np.ndarray:
@@ -71,7 +33,8 @@ def _array(value: Any) -> np.ndarray:
 
 
 def _scalar(value: Any) -> bytes:
-    return _float(3, float(_array(value).reshape(-1)[0]))
+    number = float(_array(value).reshape(-1)[0])
+    return single(2, number) + single(3, number)
 
 
 _DTYPES = {"bool": 1, "int8": 2, "int16": 3, "int32": 4, "int64": 5, "uint8": 6, "uint16": 7}
@@ -80,9 +43,9 @@ _DTYPES.update(uint32=8, uint64=9, float16=10, float32=11, float64=12)
 
 def _tensor(value: Any) -> bytes:
     array = _array(value)
-    sizes = b"".join(_integer(1, n) for n in array.shape)
+    sizes = b"".join(integer(1, n) for n in array.shape)
     kept = array.astype("<f4")  # the message holds numbers of this type
-    return _bytes(8, sizes + _integer(2, _DTYPES["float32"]) + _bytes(3, kept.tobytes()))
+    return message(8, sizes + integer(2, _DTYPES["float32"]) + message(3, kept.tobytes()))
 
 
 _MOST_BUCKETS = 90
@@ -96,18 +59,39 @@ def _histogram(value: Any) -> bytes:
     if low == high:
         low, high, buckets = low - 0.5, high + 0.5, 1
     counts, edges = np.histogram(finite, buckets, (low, high))
+    return _tensorboard_histogram(finite, counts, edges) + _own_histogram(
+        array, finite, counts, edges
+    )
+
+
+def _extremes(finite: np.ndarray) -> tuple[float, float]:
+    return (float(finite.min()), float(finite.max())) if finite.size else (0.0, 0.0)
+
+
+def _tensorboard_histogram(finite: np.ndarray, counts: np.ndarray, edges: np.ndarray) -> bytes:
+    with np.errstate(over="ignore"):
+        squares = float((finite * finite).sum())
+    numbers = (*_extremes(finite), float(finite.size), float(finite.sum()), squares)
+    parts = [double(1 + i, number) for i, number in enumerate(numbers)]
+    parts += [
+        message(6, edges[1:].astype("<f8").tobytes()),
+        message(7, counts.astype("<f8").tobytes()),
+    ]
+    return message(5, b"".join(parts))
+
+
+def _own_histogram(
+    array: np.ndarray, finite: np.ndarray, counts: np.ndarray, edges: np.ndarray
+) -> bytes:
     parts = [
-        _bytes(1, _double(1, left) + _double(2, right - left) + _integer(3, int(count)))
+        message(1, double(1, left) + double(2, right - left) + integer(3, int(count)))
         for count, left, right in zip(counts, edges, edges[1:])
     ]
-    parts += [_integer(2, int(np.isnan(array).sum()))]
-    parts += [
-        _integer(3 + i, int((array == sign * np.inf).sum())) for i, sign in enumerate((1, -1))
-    ]
-    extremes = (finite.max(), finite.min()) if finite.size else (0.0, 0.0)
-    numbers = (*extremes, finite.sum())
-    parts += [_double(5 + i, float(number)) for i, number in enumerate(numbers)]
-    return _bytes(9, b"".join([*parts, _integer(8, array.size)]))
+    parts += [integer(2, int(np.isnan(array).sum()))]
+    parts += [integer(3 + i, int((array == sign * np.inf).sum())) for i, sign in enumerate((1, -1))]
+    low, high = _extremes(finite)
+    parts += [double(5 + i, number) for i, number in enumerate((high, low, float(finite.sum())))]
+    return message(9, b"".join([*parts, integer(8, array.size)]))
 
 
 def _image(value: Any) -> bytes:
@@ -121,8 +105,8 @@ def _image(value: Any) -> bytes:
         image = image * 255
     channels, height, width = image.shape
     pixels = np.transpose(image, (1, 2, 0)).astype(np.uint8)
-    head = _integer(1, height) + _integer(2, width) + _integer(3, channels)
-    return _bytes(4, head + _bytes(4, _png(pixels)))
+    head = integer(1, height) + integer(2, width) + integer(3, channels)
+    return message(4, head + message(4, _png(pixels)))
 
 
 def _png(pixels: np.ndarray) -> bytes:

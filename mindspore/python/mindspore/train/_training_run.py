@@ -1,0 +1,261 @@
+"""One call of Model.train or Model.fit: its epochs and steps, from the first one or from where an earlier run was left."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from mindspore import log
+from mindspore.common import dtype as mstype
+from mindspore.common.tensor import Tensor
+from mindspore.context import ParallelMode
+from mindspore.train import _position, _resume
+from mindspore.train._health import Health
+from mindspore.train._progress import Progress
+from mindspore.train.callback._callback import (
+    RunContext,
+    _CallbackManager,
+    _InternalCallbackParam,
+    set_cur_net,
+)
+from mindspore.train.callback._loss_monitor import LossMonitor
+from mindspore.train.callback._values import first_value
+from mindspore.train.dataset_helper import DatasetHelper
+
+
+class TrainingRun:
+    """The training of a Model under way.
+
+    Args:
+        model: the Model.
+        epoch: the number of the last epoch.
+        dataset: where the batches come from.
+        callbacks: as users give them.
+        sink: whether there is a sink, and its size.
+        initial_epoch: how many epochs are left out at the beginning.
+        valid: the dataset of evaluations, and the epochs that end with one.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        epoch: int,
+        dataset: Any,
+        callbacks: Any,
+        sink: tuple[bool, int],
+        initial_epoch: int,
+        valid: tuple[Any, Any],
+    ) -> None:
+        self.model, self.dataset, self.valid = model, dataset, valid
+        self.last, self.before = epoch, initial_epoch
+        self.manager = _CallbackManager(callbacks)
+        self.sink_mode, self.sink_size = sink
+        self.batches = int(dataset.get_dataset_size())
+        if self.batches == 0:
+            raise ValueError(
+                "For 'Model.train', 'train_dataset' must have at least one batch, but it has none."
+            )
+        self.epoch = initial_epoch  # the one under way
+        self.step = 0  # how many of its steps are done
+        self.ended = True  # whether all is done that comes behind its steps
+        self.steps = 0  # done in all
+        self.params = self._params()
+        self.context = RunContext(self.params)
+        self.context._run = self
+        self._random_at_epoch: dict[str, Any] | None = None
+        self.health = Health()
+
+    def _params(self) -> _InternalCallbackParam:
+        model = self.model
+        return _InternalCallbackParam(
+            cur_step_num=0,
+            train_network=model._train_network,
+            epoch_num=self.last - self.before,
+            batch_num=self.batches,
+            mode="train",
+            loss_fn=model._loss_fn,
+            optimizer=model._optimizer,
+            parallel_mode=model._parallel_mode or ParallelMode.STAND_ALONE,
+            device_number=model._device_number,
+            train_dataset=self.dataset,
+            list_callback=self.manager._callbacks,
+            train_dataset_element=None,
+            network=model._network,
+            last_save_ckpt_step=None,
+            latest_ckpt_file=None,
+            loss_scale_mananger=model._loss_scale_manager,
+            initial_step=None,
+            dataset_sink_mode=False,  # steps run one by one
+        )
+
+    def run(self) -> None:
+        """Train to the end, or until a callback asks for it."""
+        set_cur_net(self.model._train_network)
+        progress: Progress | None = None
+        helper: DatasetHelper | None = None
+        try:
+            with self.manager:
+                state = self.model._take_up() or self.manager.take_up(self.context)
+                if state is not None:
+                    self._place(state)
+                # Steps run one by one, with sink_mode too.
+                helper = DatasetHelper(
+                    self.dataset, self.sink_mode, self.sink_size, max(self.last - self.before, 1)
+                )
+                self.iterator = helper._iterator
+                progress = Progress(
+                    "training", self._steps_left(), self.manager.any_of(LossMonitor)
+                )
+                self.manager.on_train_begin(self.context)
+                if state is not None:
+                    self._restore(state)
+                while self.epoch < self.last or not self.ended:
+                    self._run_epoch(progress)
+                    if self.context.get_stop_requested():
+                        break
+                self.manager.on_train_end(self.context)
+        finally:
+            self.health.close()
+            if progress is not None:
+                progress.close()
+            if helper is not None:
+                helper.release()
+
+    def _steps_left(self) -> int:
+        done = self.epoch - self.before - 1
+        rest = self.last - self.before if done < 0 else self.last - self.epoch
+        return rest * self.batches + (0 if self.ended else self.batches - self.step)
+
+    def _run_epoch(self, progress: Progress) -> None:
+        """The rest of the epoch under way, or the whole of the next."""
+        resumes = not self.ended
+        if not resumes:
+            self.epoch, self.step, self.ended = self.epoch + 1, 0, False
+        params = self.params
+        params["cur_epoch_num"] = self.epoch
+        network = self.model._train_network
+        network.set_train(True)
+        network.phase = "train"
+        self.manager.on_train_epoch_begin(self.context)
+        if self.step < self.batches or not resumes:
+            self._run_steps(resumes, progress)
+        params["last_train_outputs"] = params.get("net_outputs")
+        self._validate()
+        self.manager.on_train_epoch_end(self.context)
+        if self.context._leaving:
+            return
+        self.ended = True
+        self.manager.epoch_done(self.context)
+
+    def _validate(self) -> None:
+        """The evaluation at the end of the epoch, if it has one."""
+        dataset, epochs = self.valid
+        if dataset is None or self.epoch not in epochs or self.context._leaving:
+            return
+        before = _resume.random_state()
+        self.model._eval_in_fit(dataset, self.manager, self.context, self.params)
+        if self.context._leaving:  # a later run evaluates anew
+            _resume.set_random_state(before)
+            self.manager.leave(self.context)
+
+    def _run_steps(self, resumes: bool, progress: Progress) -> None:
+        params, context = self.params, self.context
+        for batch in self._rows(resumes):
+            params["cur_step_num"] = self.steps + 1
+            params["train_dataset_element"] = batch
+            self.manager.on_train_step_begin(context)
+            outputs = self.model._train_network(*batch)
+            params["net_outputs"] = outputs
+            self.step, self.steps = self.step + 1, self.steps + 1
+            self.model._follow_scale(outputs)
+            self.health.look(self.model._train_network, outputs, self.epoch, self.step)
+            self.manager.on_train_step_end(context)
+            progress.step(self._note)
+            if context._leaving:
+                self.manager.leave(context)
+            if context.get_stop_requested():
+                break
+
+    def _note(self) -> str:
+        loss = first_value(self.params["net_outputs"])
+        return f"epoch {self.epoch}" + ("" if loss is None else f" loss {loss:.4g}")
+
+    def _rows(self, resumes: bool) -> Any:
+        """The batches that are left of the epoch."""
+        if not resumes:
+            self._random_at_epoch = _resume.random_state()
+            return iter(self.iterator)
+        behind = _resume.random_state()
+        assert self._random_at_epoch is not None
+        _resume.set_random_state(self._random_at_epoch)  # users' own sources may draw from them
+        rows = iter(self.iterator)
+        for _ in range(self.step):
+            next(rows)
+        _resume.set_random_state(behind)
+        return rows
+
+    # What a run is taken up from
+
+    def _within_epoch(self) -> bool:
+        return not self.ended and self.step < self.batches
+
+    def state(self) -> dict[str, Any]:
+        """What a later run needs to go on from here, beside the parameters."""
+        manager = self.model._loss_scale_manager
+        return {
+            "before": self.before,
+            "epoch": self.epoch,
+            "step": self.step,
+            "ended": self.ended,
+            "steps": self.steps,
+            "batches": self.batches,
+            "seed": _position.seed_of(self.iterator),
+            "random": _resume.random_state(),
+            "random_at_epoch": self._random_at_epoch if self._within_epoch() else None,
+            "loss": None if self.ended else first_value(self.params.get("net_outputs")),
+            "loss_scale": None if manager is None else _resume.numbers_of(manager),
+            "callbacks": [
+                [type(callback).__name__, state]
+                for callback in self.manager._callbacks
+                if (state := callback._state()) is not None
+            ],
+            "machine": _resume.machine(),
+        }
+
+    def _place(self, state: dict[str, Any]) -> None:
+        """Be where the earlier run was: before callbacks are told of the beginning."""
+        self.before, self.epoch = state["before"], state["epoch"]
+        self.step, self.ended = state["step"], state["ended"]
+        self.steps = self.params["cur_step_num"] = state["steps"]
+        self.params["epoch_num"] = self.last - self.before
+        if state["batches"] != self.batches:
+            if not self.ended and self.step < state["batches"]:
+                raise ValueError(
+                    f"For 'Model.train', 'train_dataset' must have {state['batches']} batches, as in the run that is taken up "
+                    f"within an epoch, but it has {self.batches}."
+                )
+            self.step = self.batches
+            log.warning(
+                f"The training goes on with {self.batches} batches in an epoch, where it had {state['batches']}."
+            )
+
+    def _restore(self, state: dict[str, Any]) -> None:
+        """What callbacks set at the beginning of a run goes back to what it was."""
+        _resume.compare_machine(state["machine"])
+        manager = self.model._loss_scale_manager
+        if manager is not None and state["loss_scale"]:
+            vars(manager).update(state["loss_scale"])
+        kept: list[Sequence[Any]] = list(state["callbacks"])
+        for callback in self.manager._callbacks:
+            own = next((entry for entry in kept if entry[0] == type(callback).__name__), None)
+            if own is not None:
+                kept.remove(own)
+                callback._set_state(own[1], self.context)
+        within = self._within_epoch()
+        _position.move_to_epoch(
+            self.iterator, state["seed"], self.epoch - self.before - (1 if within else 0)
+        )
+        _resume.set_random_state(state["random"])
+        self._random_at_epoch = state["random_at_epoch"]
+        if state["loss"] is not None:
+            self.params["net_outputs"] = Tensor(state["loss"], mstype.float32)
