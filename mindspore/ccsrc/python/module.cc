@@ -37,5 +37,6 @@ PYBIND11_MODULE(_core, m) {
   BindIo(m);
   BindCollectives(m);
   BindWatch(m);
+  BindDataset(m);
   BindAssembler(m);
 }

@@ -158,6 +158,7 @@ get_random_state: Any
 graph_mode: Any
 io: Any
 watch: Any
+dataset: Any
 assembler: Any
 replace_in_trace: Any
 set_device: Any

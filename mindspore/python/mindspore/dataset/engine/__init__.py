@@ -1,7 +1,7 @@
 """The engine: sources, operations, samplers and iterators of the data pipeline."""
 
 from mindspore.dataset import config
-from mindspore.dataset.engine.batching import BatchInfo
+from mindspore.dataset.engine.calls import BatchInfo
 from mindspore.dataset.engine.datasets import (
     BatchDataset,
     ConcatDataset,

@@ -8,16 +8,22 @@ from typing import Any
 
 import numpy as np
 
+from mindspore import _core
+from mindspore.dataset.core.user_code import describe, failure
 from mindspore.dataset.core.validator_helpers import check_int, check_names, check_type
-from mindspore.dataset.engine import operations as ops
-from mindspore.dataset.engine.batching import BatchNode, BucketNode
-from mindspore.dataset.engine.iterators import DictIterator, Iterator, TupleIterator
-from mindspore.dataset.engine.node import Node, Run
-from mindspore.dataset.engine.sources import SequenceNode
-from mindspore.dataset.engine.splitting import SplitNode, split_counts
+from mindspore.dataset.engine.calls import BatchCall, NumberCall, SizeCall
+from mindspore.dataset.engine.facts import DatasetFacts
+from mindspore.dataset.engine.iterators import DictIterator, Iterator, Position, TupleIterator
+from mindspore.dataset.engine.mapping import Mapping, known, map_calls, process_count, renamed
+from mindspore.dataset.engine.padding import checked_padding
+from mindspore.dataset.engine.samplers import Sampler
+from mindspore.dataset.engine.splitting import split_counts
+from mindspore.dataset.engine.workers import WorkerPool
 
-# Keyword arguments that tune workers and caches; they are accepted and change nothing here.
-_TUNING = {"python_multiprocessing", "max_rowsize", "cache", "callbacks", "offload", "max_row_size"}
+engine = _core.dataset
+
+# Keyword arguments that tune queues and caches; they are accepted and change nothing here.
+_TUNING = {"max_rowsize", "cache", "callbacks", "offload", "max_row_size"}
 
 
 def _split_tuning(op: str, given: dict[str, Any], known: Sequence[str]) -> dict[str, Any]:
@@ -27,21 +33,30 @@ def _split_tuning(op: str, given: dict[str, Any], known: Sequence[str]) -> dict[
     return {name: value for name, value in given.items() if name in known}
 
 
-class Dataset:
+class Dataset(DatasetFacts):
     """Base of all datasets: operations on the pipeline, iterators over it, facts about it."""
 
     def __init__(
-        self, node: Node, children: Sequence[Dataset] = (), num_parallel_workers: int | None = None
+        self,
+        node: Any,
+        columns: Sequence[str],
+        children: Sequence[Dataset] = (),
+        num_parallel_workers: int | None = None,
+        pools: Sequence[WorkerPool] = (),
     ) -> None:
         if num_parallel_workers is not None:
             check_int(type(self).__name__, "num_parallel_workers", num_parallel_workers, 1)
         self._node = node
+        self._columns = list(columns)
+        self._pools = list(pools)
         self.children = list(children)
         self.parent: list[Dataset] = []
         self.num_parallel_workers = num_parallel_workers
         for child in self.children:
             child.parent.append(self)
         self._init_step = 0
+        self._position: Position | None = None
+        self._resumes_at: Position | None = None
 
     # Operations
 
@@ -56,38 +71,41 @@ class Dataset:
         if not callable(batch_size):
             check_int("batch", "batch_size", batch_size, 1)
         check_type("batch", "drop_remainder", drop_remainder, bool)
-        known = ["per_batch_map", "input_columns", "output_columns", "column_order", "pad_info"]
-        options = _split_tuning("batch", kwargs, known)
+        names = ["per_batch_map", "input_columns", "output_columns", "column_order", "pad_info"]
+        options = _split_tuning("batch", kwargs, [*names, "python_multiprocessing"])
         function = options.get("per_batch_map")
-        inputs: list[str] = []
-        outputs: list[str] = []
+        columns, call = self._columns, None
         if function is not None:
-            if not callable(function):
-                raise TypeError("For 'batch', per_batch_map must be callable.")
-            inputs = check_names(
-                "batch", "input_columns", options.get("input_columns") or self._node.columns
-            )
-            missing = [c for c in inputs if c not in self._node.columns]
-            if missing:
-                raise ValueError(
-                    f"For 'batch', input_columns must be among {self._node.columns}, but got "
-                    f"{missing}."
-                )
-            outputs = check_names(
-                "batch", "output_columns", options.get("output_columns") or inputs
-            )
-        node = BatchNode(
-            self._node,
-            batch_size,
-            drop_remainder,
-            options.get("pad_info"),
-            function,
-            inputs,
-            outputs,
-        )
-        result = BatchDataset(node, [self], num_parallel_workers)
-        result.batch_size = batch_size
+            call = self._batch_call(function, options)
+            columns = call.result
+        result = self._batched(batch_size, drop_remainder, columns, options.get("pad_info"), call)
+        result.num_parallel_workers = num_parallel_workers
         return result._ordered(options.get("column_order"))
+
+    def _batch_call(self, function: Any, options: dict[str, Any]) -> BatchCall:
+        if not callable(function):
+            raise TypeError("For 'batch', per_batch_map must be callable.")
+        given = options.get("input_columns") or self._columns
+        inputs = check_names("batch", "input_columns", given)
+        missing = [c for c in inputs if c not in self._columns]
+        if missing:
+            raise ValueError(
+                f"For 'batch', input_columns must be among {self._columns}, but got {missing}."
+            )
+        given = options.get("output_columns") or inputs
+        outputs = check_names("batch", "output_columns", given)
+        result = renamed(self._columns, inputs, outputs)
+        return BatchCall(function, self._columns, inputs, outputs, result)
+
+    def _batched(
+        self, size: Any, drop_remainder: bool, columns: Sequence[str], padding: Any, call: Any
+    ) -> BatchDataset:
+        counted = SizeCall(size) if callable(size) else size
+        padding = checked_padding("batch", padding)
+        node = engine.batch(self._node, counted, drop_remainder, list(columns), padding, call)
+        result = BatchDataset(node, columns, [self])
+        result.batch_size = size
+        return result
 
     def padded_batch(
         self,
@@ -102,9 +120,8 @@ class Dataset:
         check_type("padded_batch", "drop_remainder", drop_remainder, bool)
         pad_info = {} if pad_info is None else pad_info
         check_type("padded_batch", "pad_info", pad_info, dict)
-        node = BatchNode(self._node, batch_size, drop_remainder, pad_info)
-        result = BatchDataset(node, [self], num_parallel_workers)
-        result.batch_size = batch_size
+        result = self._batched(batch_size, drop_remainder, self._columns, pad_info, None)
+        result.num_parallel_workers = num_parallel_workers
         return result
 
     def bucket_batch_by_length(
@@ -131,11 +148,18 @@ class Dataset:
                 f"For '{op}', bucket_batch_sizes must have {len(bucket_boundaries) + 1} entries, "
                 f"one more than bucket_boundaries, but got {len(bucket_batch_sizes)}."
             )
-        node = BucketNode(
-            self._node, names, bucket_boundaries, bucket_batch_sizes, element_length_function,
-            pad_info, pad_to_bucket_boundary, drop_remainder,
+        for size in bucket_batch_sizes:
+            check_int(op, "bucket_batch_sizes", size, 1)
+        length = None
+        if element_length_function is not None:
+            what = "element_length_function"
+            length = engine.Call(NumberCall(op, element_length_function, what, int), False)
+        node = engine.bucket_batch(
+            self._node, known(op, "column_names", names, self._columns), length,
+            list(bucket_boundaries), list(bucket_batch_sizes), checked_padding(op, pad_info),
+            pad_to_bucket_boundary, drop_remainder, self._columns,
         )  # fmt: skip
-        return BatchDataset(node, [self])
+        return BatchDataset(node, self._columns, [self])
 
     def map(
         self,
@@ -149,7 +173,7 @@ class Dataset:
         if callable(input_columns) or isinstance(operations, (str,)):
             # The first releases took map(input_columns, operations).
             operations, input_columns = input_columns, operations
-        options = _split_tuning("map", kwargs, ["column_order"])
+        options = _split_tuning("map", kwargs, ["column_order", "python_multiprocessing"])
         chain = list(operations) if isinstance(operations, (list, tuple)) else [operations]
         if not chain:
             raise ValueError("For 'map', operations must not be empty.")
@@ -158,23 +182,33 @@ class Dataset:
                 raise TypeError(
                     f"For 'map', operations must be callable, but got {type(operation).__name__}."
                 )
-        columns = input_columns if input_columns is not None else self._node.columns[:1]
+        columns = input_columns if input_columns is not None else self._columns[:1]
         inputs = check_names("map", "input_columns", columns)
         outputs = (
             inputs
             if output_columns is None
             else check_names("map", "output_columns", output_columns)
         )
-        result = MapDataset(
-            ops.MapNode(self._node, chain, inputs, outputs), [self], num_parallel_workers
-        )
+        mapping = Mapping(self._columns, inputs, outputs)
+        processes = process_count(num_parallel_workers, options.get("python_multiprocessing"))
+        calls, pools = map_calls(chain, outputs, processes)
+        node = engine.map(self._node, calls, mapping.take, mapping.place)
+        result = MapDataset(node, mapping.columns, [self], num_parallel_workers, pools)
         return result._ordered(options.get("column_order"))
 
     def _ordered(self, columns: Any) -> Any:
         if columns is None:
             return self
         names = check_names("map", "column_order", columns)
-        return type(self)(ops.project(self._node, names), [self])
+        result = type(self)(*self._projected(names), [self])
+        for name in ("batch_size",):
+            if hasattr(self, name):
+                setattr(result, name, getattr(self, name))
+        return result
+
+    def _projected(self, names: Sequence[str]) -> tuple[Any, list[str]]:
+        places = known("project", "columns", names, self._columns)
+        return engine.project(self._node, places), list(names)
 
     def filter(
         self,
@@ -185,34 +219,39 @@ class Dataset:
         """Keep the rows for which predicate(column...) is true (default: of all columns)."""
         if not callable(predicate):
             raise TypeError("For 'filter', predicate must be callable.")
-        columns = input_columns if input_columns is not None else self._node.columns
+        columns = input_columns if input_columns is not None else self._columns
         inputs = check_names("filter", "input_columns", columns)
-        return FilterDataset(
-            ops.FilterNode(self._node, predicate, inputs), [self], num_parallel_workers
-        )
+        take = known("filter", "input_columns", inputs, self._columns)
+        call = engine.Call(NumberCall("filter", predicate, "row {}", bool), False)
+        node = engine.filter(self._node, call, take)
+        return FilterDataset(node, self._columns, [self], num_parallel_workers)
 
     def flat_map(self, func: Callable[..., Dataset]) -> Dataset:
         """Replace every row by the rows of the dataset that func(column...) returns."""
         if not callable(func):
             raise TypeError("For 'flat_map', func must be callable.")
 
-        def inner(row: Any) -> Node:
-            made = func(*row)
+        def inner(row: Any) -> Dataset:
+            try:
+                made = func(*row)
+            except Exception as error:
+                raise failure("flat_map", describe(func), error) from error
             if not isinstance(made, Dataset):
                 raise TypeError(
                     f"For 'flat_map', func must return a Dataset, but got {type(made).__name__}."
                 )
-            return made._node
+            return made
 
-        first = next(iter(self._node.rows(Run(self._node), 0)), None)
+        first = next(self._rows(), None)
         if first is None:
             raise ValueError("For 'flat_map', the dataset must not be empty.")
-        return Dataset(ops.FlatMapNode(self._node, inner, inner(first).columns), [self])
+        node = engine.flat_map(self._node, lambda row: inner(row)._node)
+        return Dataset(node, inner(first)._columns, [self])
 
     def shuffle(self, buffer_size: int) -> ShuffleDataset:
-        """Give rows at random out of the next `buffer_size`."""
+        """Give rows at random out of the next `buffer_size`; all of a source that has no more."""
         check_int("shuffle", "buffer_size", buffer_size, 2)
-        return ShuffleDataset(ops.ShuffleNode(self._node, buffer_size), [self])
+        return ShuffleDataset(engine.shuffle(self._node, buffer_size), self._columns, [self])
 
     def repeat(self, count: int | None = None) -> RepeatDataset:
         """Count epochs as one; None or -1: without end."""
@@ -220,18 +259,21 @@ class Dataset:
             repeats = None
         else:
             repeats = check_int("repeat", "count", count, 1)
-        return RepeatDataset(ops.RepeatNode(self._node, repeats), [self])
+        result = RepeatDataset(engine.repeat(self._node, repeats), self._columns, [self])
+        result.repeat_count = repeats or -1
+        return result
 
     def skip(self, count: int) -> SkipDataset:
         """Leave out the first `count` rows."""
         check_int("skip", "count", count, 0)
-        return SkipDataset(ops.WindowNode(self._node, count, None), [self])
+        return SkipDataset(engine.window(self._node, count, None, False), self._columns, [self])
 
     def take(self, count: int = -1) -> TakeDataset:
         """Only the first `count` rows; -1: all."""
         if count != -1:
             check_int("take", "count", count, 1)
-        return TakeDataset(ops.WindowNode(self._node, 0, None if count == -1 else count), [self])
+        stop = None if count == -1 else count
+        return TakeDataset(engine.window(self._node, 0, stop, False), self._columns, [self])
 
     def zip(self, datasets: Dataset | tuple[Dataset, ...]) -> ZipDataset:
         """Rows of this and other datasets side by side."""
@@ -242,7 +284,13 @@ class Dataset:
         """The rows of other datasets after those of this one."""
         others = [datasets] if isinstance(datasets, Dataset) else list(datasets)
         parts = [self, *_datasets("concat", others)]
-        return ConcatDataset(ops.ConcatNode([d._node for d in parts]), parts)
+        for part in parts[1:]:
+            if part._columns != self._columns:
+                raise ValueError(
+                    "For 'concat', the datasets must have the same columns, but got "
+                    f"{self._columns} and {part._columns}."
+                )
+        return ConcatDataset(engine.concat([d._node for d in parts]), self._columns, parts)
 
     def __add__(self, other: Dataset) -> ConcatDataset:
         return self.concat(other)
@@ -256,13 +304,18 @@ class Dataset:
                 "For 'rename', there must be as many output_columns as input_columns, "
                 f"{len(old)}, but got {len(new)}."
             )
-        return RenameDataset(ops.rename(self._node, old, new), [self])
+        known("rename", "input_columns", old, self._columns)
+        columns = renamed(self._columns, old, new)
+        if len(set(columns)) != len(columns):
+            raise ValueError(
+                f"For 'rename', the new names must not occur already, but got {columns}."
+            )
+        return RenameDataset(self._node, columns, [self])
 
     def project(self, columns: Any) -> ProjectDataset:
         """Keep some columns, in the given order."""
-        return ProjectDataset(
-            ops.project(self._node, check_names("project", "columns", columns)), [self]
-        )
+        names = check_names("project", "columns", columns)
+        return ProjectDataset(*self._projected(names), [self])
 
     def apply(self, apply_func: Callable[[Dataset], Dataset]) -> Dataset:
         """apply_func(self), for chains that are written as functions."""
@@ -281,10 +334,10 @@ class Dataset:
         check_type("split", "randomize", randomize, bool)
         total = self.get_dataset_size()
         counts = split_counts(list(sizes), total)
-        whole = ops.ShuffleNode(self._node, max(total, 1)) if randomize else self._node
+        whole = engine.shuffle(self._node, max(total, 1)) if randomize else self._node
         bounds = np.cumsum([0, *counts])
         return tuple(
-            TakeDataset(SplitNode(whole, int(start), int(stop)), [self])
+            TakeDataset(engine.window(whole, int(start), int(stop), True), self._columns, [self])
             for start, stop in itertools.pairwise(bounds)
         )
 
@@ -309,102 +362,30 @@ class Dataset:
     def __iter__(self) -> Iterator:
         return iter(self.create_tuple_iterator(num_epochs=1))
 
-    # Facts
+    # Positions
 
-    def get_dataset_size(self) -> int:
-        """Rows (after batch: batches) of an epoch."""
-        return self._node.count()
+    def state(self) -> dict[str, Any]:
+        """Where the last iterator made of this dataset stands: what restore() takes."""
+        if self._position is None:
+            raise RuntimeError("For 'state', an iterator must have been made of the dataset.")
+        return self._position.state()
 
-    def __len__(self) -> int:
-        return self.get_dataset_size()
-
-    def get_col_names(self) -> list[str]:
-        """Names of the columns."""
-        return list(self._node.columns)
-
-    def _first_row(self) -> tuple[Any, ...]:
-        row = next(iter(self._node.rows(Run(self._node), 0)), None)
-        if row is None:
-            raise RuntimeError(f"For '{type(self).__name__}', the dataset must not be empty.")
-        return row
-
-    def output_shapes(self, estimate: bool = False) -> list[list[int | None]]:
-        """Shape of each column in the first row; estimate: None where rows differ."""
-        check_type("output_shapes", "estimate", estimate, bool)
-        shapes: list[list[int | None]] = [list(np.shape(value)) for value in self._first_row()]
-        if estimate:
-            for row in self._node.rows(Run(self._node), 0):
-                for shape, value in zip(shapes, row, strict=True):
-                    for axis, extent in enumerate(np.shape(value)):
-                        if shape[axis] != extent:
-                            shape[axis] = None
-        return shapes
-
-    def output_types(self) -> list[np.dtype]:
-        """NumPy type of each column in the first row."""
-        return [np.asarray(value).dtype for value in self._first_row()]
-
-    def get_batch_size(self) -> int:
-        """Rows that the nearest batch() joins; 1 without one."""
-        for dataset in self._ancestry():
-            size = getattr(dataset, "batch_size", None)
-            if isinstance(size, int):
-                return size
-        return 1
-
-    def get_repeat_count(self) -> int:
-        """Product of the repeat() counts."""
-        count = 1
-        node: Node | None = self._node
-        while node is not None:
-            if isinstance(node, ops.RepeatNode):
-                count *= node.repeats or -1
-            node = node.children[0] if node.children else None
-        return count
-
-    def _ancestry(self) -> list[Dataset]:
-        found: list[Dataset] = []
-        current: Dataset | None = self
-        while current is not None:
-            found.append(current)
-            current = current.children[0] if current.children else None
-        return found
-
-    def num_classes(self) -> int | None:
-        """Number of classes, where the source knows it."""
-        source = self._ancestry()[-1]
-        return source.num_classes() if source is not self else None
-
-    def get_class_indexing(self) -> dict[str, Any]:
-        """Class names and their numbers, where the source knows them."""
-        source = self._ancestry()[-1]
-        return source.get_class_indexing() if source is not self else {}
-
-    def is_shuffled(self) -> bool:
-        """Whether any part of the pipeline shuffles."""
-        return self._node.shuffles()
-
-    def is_sharded(self) -> bool:
-        """Whether the source gives only a shard."""
-        return any(getattr(d, "num_shards", None) is not None for d in self._ancestry())
-
-    def set_init_step(self, init_step: int) -> None:
-        """Where a resumed training begins."""
-        self._init_step = check_int("set_init_step", "init_step", init_step, 0, 2**63 - 1)
-
-    def get_init_step(self) -> int:
-        """Where a resumed training begins."""
-        return self._init_step
-
-    def set_dynamic_columns(self, columns: Any = None) -> None:
-        """Kept for programs of 1.x: shapes may always differ from row to row here."""
-
-    def reset(self) -> None:
-        """Kept for programs of 1.x: every iterator begins anew by itself."""
+    def restore(self, state: dict[str, Any]) -> None:
+        """Let the next iterator go on where `state` was taken."""
+        self._resumes_at = Position.from_state(state)
 
     def close_pool(self) -> None:
-        """Release what the sources hold open."""
-        self._node.close()
+        """End the processes of this pipeline; the next row starts others."""
+        for pool in self._all_pools():
+            pool.close()
+
+    def _all_pools(self) -> list[WorkerPool]:
+        return [*self._pools, *(pool for child in self.children for pool in child._all_pools())]
+
+    def _most_workers(self) -> int | None:
+        """The greatest number of workers that any part of the pipeline asks for."""
+        asked = [self.num_parallel_workers, *(child._most_workers() for child in self.children)]
+        return max((number for number in asked if number is not None), default=None)
 
 
 def _datasets(op: str, values: Any) -> list[Dataset]:
@@ -438,6 +419,8 @@ class ShuffleDataset(Dataset):
 class RepeatDataset(Dataset):
     """What repeat() returns."""
 
+    repeat_count = -1
+
 
 class SkipDataset(Dataset):
     """What skip() returns."""
@@ -470,18 +453,38 @@ class SourceDataset(Dataset):
 class MappableDataset(SourceDataset):
     """A source whose rows have indices."""
 
+    def __init__(
+        self,
+        columns: Sequence[str],
+        length: int,
+        sampler: Sampler,
+        make: Callable[[Any], Any],
+        num_parallel_workers: int | None = None,
+        pools: Sequence[WorkerPool] = (),
+    ) -> None:
+        """`make` gives the node for an order of the engine."""
+        self._length, self._sampler, self._make = length, sampler, make
+        super().__init__(self._made(), columns, (), num_parallel_workers, pools)
+
+    def _made(self) -> Any:
+        return self._make(self._sampler.engine_order(self._length, self._labels))
+
+    def _labels(self) -> Any:
+        """The class of every row, for samplers that choose by class."""
+        raise RuntimeError("For 'PKSampler', the dataset must have a class label for each row.")
+
     def add_sampler(self, new_sampler: Any) -> None:
         """Let `new_sampler` choose first, before the sampler the dataset has."""
-        assert isinstance(self._node, SequenceNode)
-        innermost = self._node.sampler
+        innermost = self._sampler
         while innermost.child_sampler is not None:
             innermost = innermost.child_sampler
         innermost.add_child(new_sampler)
+        self._node = self._made()
 
     def use_sampler(self, new_sampler: Any) -> None:
         """Replace the sampler."""
-        assert isinstance(self._node, SequenceNode)
-        self._node.sampler = new_sampler
+        self._sampler = new_sampler
+        self._node = self._made()
 
 
 def zip_datasets(datasets: Sequence[Dataset]) -> ZipDataset:
@@ -489,4 +492,11 @@ def zip_datasets(datasets: Sequence[Dataset]) -> ZipDataset:
     parts = _datasets("zip", datasets)
     if not parts:
         raise ValueError("For 'zip', there must be at least one dataset.")
-    return ZipDataset(ops.ZipNode([d._node for d in parts]), parts)
+    columns = [c for part in parts for c in part._columns]
+    twice = sorted({c for c in columns if columns.count(c) > 1})
+    if twice:
+        raise ValueError(
+            f"For 'zip', the datasets must have different column names, but got {twice} twice. "
+            "Use rename() on one of them."
+        )
+    return ZipDataset(engine.zip([d._node for d in parts]), columns, parts)

@@ -7,11 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from mindspore.dataset.core.validator_helpers import check_names, check_type
-from mindspore.dataset.engine.datasets import MappableDataset
-from mindspore.dataset.engine.node import Node, Row, to_array
-from mindspore.dataset.engine.samplers import BatchIndexSampler, Sampler, choose_sampler
-from mindspore.dataset.engine.sources import ArrayNode, CallableSequenceNode, StreamNode
+from mindspore import _core
+from mindspore.dataset.core.validator_helpers import check_int, check_names, check_type
+from mindspore.dataset.engine.calls import LoadCall
+from mindspore.dataset.engine.datasets import Dataset, MappableDataset
+from mindspore.dataset.engine.mapping import process_count, python_call
+from mindspore.dataset.engine.samplers import choose_sampler
+from mindspore.dataset.engine.sources import CollatedRows, StreamRows
+from mindspore.dataset.engine.values import Row, to_array
 
 
 class GeneratorDataset(MappableDataset):
@@ -52,25 +55,40 @@ class GeneratorDataset(MappableDataset):
         self.source = source
         self.column_names = names
         self.num_shards = num_shards
-        node: Node
+        if num_parallel_workers is not None:
+            check_int(op, "num_parallel_workers", num_parallel_workers, 1)
         if hasattr(source, "__getitem__") and hasattr(source, "__len__"):
+            load = LoadCall(source, names, convert)
             if batch_sampler is not None:
-                chosen: Sampler = _batch_sampler(
-                    op, batch_sampler, num_samples, shuffle, sampler, num_shards
-                )
-            else:
-                chosen = choose_sampler(op, sampler, num_samples, shuffle, num_shards, shard_id)
-            node = CallableSequenceNode(names, source, chosen, convert, collate_fn)
+                _check_batch_sampler(op, batch_sampler, num_samples, shuffle, sampler, num_shards)
+                rows = CollatedRows(load, batch_sampler, collate_fn, names)
+                self._init_stream(rows, names, num_parallel_workers)
+                return
+            chosen = choose_sampler(op, sampler, num_samples, shuffle, num_shards, shard_id)
+            processes = process_count(num_parallel_workers, python_multiprocessing)
+            call, pools = python_call(load, processes)
+            super().__init__(
+                names,
+                len(source),
+                chosen,
+                lambda order: _core.dataset.loaded(order, call, len(names)),
+                num_parallel_workers,
+                pools,
+            )
         elif callable(source) or isinstance(source, Iterable):
             _only_for_sequences(op, shuffle=shuffle, sampler=sampler, num_shards=num_shards,
                                 batch_sampler=batch_sampler)  # fmt: skip
-            node = StreamNode(names, source, num_samples or None, convert)
+            stream = StreamRows(source, names, num_samples or None, convert)
+            self._init_stream(stream, names, num_parallel_workers)
         else:
             raise TypeError(
                 f"For '{op}', source must have __getitem__ and __len__, be iterable, or be a "
                 f"function that returns an iterator, but got {type(source).__name__}."
             )
-        super().__init__(node, (), num_parallel_workers)
+
+    def _init_stream(self, rows: StreamRows | CollatedRows, names: list[str], workers: Any) -> None:
+        """Rows that only come one after the other."""
+        Dataset.__init__(self, _core.dataset.stream(rows.open, rows.size), names, (), workers)
 
 
 def _only_for_sequences(op: str, **arguments: Any) -> None:
@@ -82,9 +100,9 @@ def _only_for_sequences(op: str, **arguments: Any) -> None:
             )
 
 
-def _batch_sampler(
+def _check_batch_sampler(
     op: str, batch_sampler: Any, num_samples: Any, shuffle: Any, sampler: Any, num_shards: Any
-) -> BatchIndexSampler:
+) -> None:
     for name, value in (("num_samples", num_samples), ("shuffle", shuffle), ("sampler", sampler),
                         ("num_shards", num_shards)):  # fmt: skip
         if value is not None:
@@ -93,7 +111,6 @@ def _batch_sampler(
         raise TypeError(
             f"For '{op}', batch_sampler must be iterable, but got {type(batch_sampler).__name__}."
         )
-    return BatchIndexSampler(batch_sampler)
 
 
 def _converter(column_types: Any, names: Sequence[str]) -> Any:
@@ -147,7 +164,13 @@ class NumpySlicesDataset(MappableDataset):
         self.column_names = names
         self.num_shards = num_shards
         chosen = choose_sampler(op, sampler, num_samples, shuffle, num_shards, shard_id)
-        super().__init__(ArrayNode(names, arrays, chosen), (), num_parallel_workers)
+        super().__init__(
+            names,
+            len(arrays[0]),
+            chosen,
+            lambda order: _core.dataset.arrays(order, arrays),
+            num_parallel_workers,
+        )
 
 
 def _columns(data: Any) -> tuple[list[str], list[np.ndarray]]:
@@ -170,7 +193,7 @@ def _columns(data: Any) -> tuple[list[str], list[np.ndarray]]:
             ) from None
         if array.ndim == 0:
             raise TypeError(f"For '{op}', {name} must have rows, but got {type(value).__name__}.")
-        arrays.append(array)
+        arrays.append(np.asarray(array, order="C"))
     lengths = [len(a) for a in arrays]
     if len(set(lengths)) != 1:
         raise ValueError(f"For '{op}', all columns must have the same length, but got {lengths}.")

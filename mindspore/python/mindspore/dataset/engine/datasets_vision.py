@@ -9,12 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from mindspore import _paths
+from mindspore import _core, _paths
 from mindspore.dataset.core.validator_helpers import check_type
 from mindspore.dataset.engine.datasets import MappableDataset
-from mindspore.dataset.engine.node import Row
-from mindspore.dataset.engine.samplers import Sampler, choose_sampler
-from mindspore.dataset.engine.sources import ArrayNode, SequenceNode
+from mindspore.dataset.engine.samplers import choose_sampler
 
 _IDX_TYPES = {8: ">u1", 9: ">i1", 11: ">i2", 12: ">i4", 13: ">f4", 14: ">f8"}
 _MAX_IDX_BYTES = 1 << 32
@@ -80,11 +78,26 @@ def read_idx(path: str) -> np.ndarray:
     )
 
 
-class _ImageArrays(ArrayNode):
-    """Images and labels in memory; the label column is the last one."""
+class _ImageArrays(MappableDataset):
+    """Base of the sets that lie in memory as whole arrays; the last column is the label."""
+
+    def _hold(
+        self, columns: Sequence[str], arrays: Sequence[np.ndarray], sampler: Any, workers: Any
+    ) -> None:
+        self._arrays = [np.ascontiguousarray(array) for array in arrays]
+        super().__init__(
+            columns,
+            len(self._arrays[0]),
+            sampler,
+            lambda order: _core.dataset.arrays(order, self._arrays),
+            workers,
+        )
+
+    def _labels(self) -> Any:
+        return self._arrays[-1]
 
 
-class MnistDataset(MappableDataset):
+class MnistDataset(_ImageArrays):
     """MNIST and its kin: columns image (uint8, 28×28×1) and label (uint32).
 
     The folder holds train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-..., plain or with .gz.
@@ -117,11 +130,8 @@ class MnistDataset(MappableDataset):
         )
         labels = np.concatenate([labels for _, labels in loaded])
         chosen = choose_sampler(op, sampler, num_samples, shuffle, num_shards, shard_id)
-        super().__init__(
-            _ImageArrays(["image", "label"], [images[..., None], labels.astype(np.uint32)], chosen),
-            (),
-            num_parallel_workers,
-        )
+        arrays = [images[..., None], labels.astype(np.uint32)]
+        self._hold(["image", "label"], arrays, chosen, num_parallel_workers)
 
     def _file(self, part: str, kind: str) -> str | None:
         for name in (f"{part}-{kind}-ubyte", f"{part}-{kind.replace('-', '.')}-ubyte"):
@@ -158,7 +168,7 @@ class MnistDataset(MappableDataset):
         return 10
 
 
-class _CifarBase(MappableDataset):
+class _CifarBase(_ImageArrays):
     """The binary CIFAR files: records of label bytes and 3072 image bytes, channel by channel."""
 
     _label_names: tuple[str, ...] = ()
@@ -192,10 +202,7 @@ class _CifarBase(MappableDataset):
         labels = [records[:, i].astype(np.uint32) for i in range(len(self._label_names))]
         images = records[:, len(labels) :].reshape(-1, 3, 32, 32).transpose(0, 2, 3, 1)
         chosen = choose_sampler(op, sampler, num_samples, shuffle, num_shards, shard_id)
-        node = _ImageArrays(
-            ["image", *self._label_names], [np.ascontiguousarray(images), *labels], chosen
-        )
-        super().__init__(node, (), num_parallel_workers)
+        self._hold(["image", *self._label_names], [images, *labels], chosen, num_parallel_workers)
 
     def _records(self, path: str) -> np.ndarray:
         content = np.fromfile(path, np.uint8)
@@ -232,28 +239,26 @@ class Cifar100Dataset(_CifarBase):
         return 100
 
 
-class _FileNode(SequenceNode):
-    """Image files read when they are asked for."""
+class _DecodedFiles:
+    """Image files, decoded when they are asked for."""
 
-    def __init__(self, files: Sequence[tuple[str, int]], decode: bool, sampler: Sampler) -> None:
-        super().__init__(["image", "label"], sampler, len(files))
+    op = "ImageFolderDataset"
+
+    def __init__(self, files: Sequence[tuple[str, int]]) -> None:
         self.files = list(files)
-        self.decode = decode
 
-    def row(self, index: int) -> Row:
-        path, label = self.files[index]
-        image: Any = np.fromfile(path, np.uint8)
-        if self.decode:
-            from mindspore.dataset.vision.operations import Decode
+    def __call__(self, rows: Any, keys: list[int], numbers: list[int]) -> list[Any]:
+        """Images and labels of the given numbers."""
+        return [self._row(*self.files[number]) for number in numbers]
 
-            try:
-                image = Decode()(image)
-            except (ValueError, OSError) as error:
-                raise RuntimeError(f"The image '{path}' cannot be decoded: {error}") from error
+    def _row(self, path: str, label: int) -> Any:
+        from mindspore.dataset.vision.operations import Decode
+
+        try:
+            image = Decode()(np.fromfile(path, np.uint8))
+        except (ValueError, OSError) as error:
+            raise RuntimeError(f"The image '{path}' cannot be decoded: {error}") from error
         return image, np.array(label, np.int32)
-
-    def labels(self) -> Any:
-        return np.array([label for _, label in self.files])
 
 
 class ImageFolderDataset(MappableDataset):
@@ -309,7 +314,19 @@ class ImageFolderDataset(MappableDataset):
                 f"For '{op}', '{dataset_dir}' must hold folders with images, but has none."
             )
         chosen = choose_sampler(op, sampler, num_samples, shuffle, num_shards, shard_id)
-        super().__init__(_FileNode(files, decode, chosen), (), num_parallel_workers)
+        self._files = files
+        make = self._decoded if decode else self._encoded
+        super().__init__(["image", "label"], len(files), chosen, make, num_parallel_workers)
+
+    def _decoded(self, order: Any) -> Any:
+        return _core.dataset.loaded(order, _core.dataset.Call(_DecodedFiles(self._files), False), 2)
+
+    def _encoded(self, order: Any) -> Any:
+        paths = [os.fsencode(path) for path, _ in self._files]
+        return _core.dataset.files(order, paths, [label for _, label in self._files])
+
+    def _labels(self) -> Any:
+        return np.array([label for _, label in self._files])
 
     def num_classes(self) -> int:
         """Number of classes."""

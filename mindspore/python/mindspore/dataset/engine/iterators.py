@@ -1,27 +1,77 @@
-"""Iterators over a dataset: each `for` over one is an epoch, until `num_epochs` are done."""
+"""Iterators over datasets: a `for` over one is an epoch, until `num_epochs` are done."""
 
 from __future__ import annotations
 
-import os
+import atexit
+import secrets
 import weakref
-from collections.abc import Iterator as AbcIterator
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from mindspore import _core
+from mindspore.dataset import config
+from mindspore.dataset.core.draws import let_go
 from mindspore.dataset.core.validator_helpers import check_int, check_names, check_type
-from mindspore.dataset.engine.node import Row, Run
+from mindspore.dataset.engine.values import stack_dicts
+from mindspore.dataset.engine.workers import cores
 
 if TYPE_CHECKING:
     from mindspore.dataset.engine.datasets import Dataset
 
 _alive: weakref.WeakSet[Iterator] = weakref.WeakSet()
+_STATE_VERSION = 1
+_PREFETCH_BYTES = 1 << 28
+
+_core.dataset.set_opaque_stacker(stack_dicts)
 
 
 def _cleanup() -> None:
     """Ends all iterators, so that their next step is an error."""
     for iterator in list(_alive):
         iterator.stop()
+
+
+# Workers must be gone before the interpreter is.
+atexit.register(_cleanup)
+
+
+class Position:
+    """Where an iterator stands: the epoch, and the rows of it that were given."""
+
+    def __init__(self, seed: int, seeded: bool, epoch: int = 0, step: int = 0) -> None:
+        self.seed, self.seeded = seed, seeded
+        self.epoch, self.step = epoch, step
+
+    @classmethod
+    def begin(cls) -> Position:
+        """The first row, under the seed that the user chose or a random one."""
+        seed = config._explicit_seed()
+        return cls(secrets.randbits(63) if seed is None else seed, seed is not None)
+
+    def state(self) -> dict[str, Any]:
+        """Plain values, which json can hold."""
+        return {
+            "version": _STATE_VERSION,
+            "seed": self.seed,
+            "seeded": self.seeded,
+            "epoch": self.epoch,
+            "step": self.step,
+        }
+
+    @classmethod
+    def from_state(cls, state: Any) -> Position:
+        """The inverse."""
+        check_type("restore", "state", state, dict)
+        if state.get("version") != _STATE_VERSION:
+            raise ValueError(
+                f"For 'restore', the state must be of version {_STATE_VERSION}, but got "
+                f"{state.get('version')!r}."
+            )
+        largest = (1 << 63) - 1
+        for name in ("seed", "epoch", "step"):
+            check_int("restore", name, state.get(name), 0, largest)
+        check_type("restore", "seeded", state.get("seeded"), bool)
+        return cls(state["seed"], state["seeded"], state["epoch"], state["step"])
 
 
 class Iterator:
@@ -33,6 +83,7 @@ class Iterator:
         num_epochs: int = -1,
         output_numpy: bool = False,
         do_copy: bool = False,
+        watched: Dataset | None = None,
     ):
         if num_epochs != -1:
             check_int("create_iterator", "num_epochs", num_epochs, 1)
@@ -40,59 +91,98 @@ class Iterator:
         check_type("create_iterator", "do_copy", do_copy, bool)
         self.dataset = dataset
         self.ori_dataset = dataset
-        self._node = dataset._node
-        self._run = Run(self._node)
         self._num_epochs = num_epochs
-        self._epoch = -1
-        self._rows: AbcIterator[Row] | None = None
-        self._convert = _as_array if output_numpy else _as_tensor
-        self._pid = os.getpid()
-        self._stopped = False
+        self._columns: Sequence[str] = dataset._columns
+        self._as_arrays = output_numpy
+        owner = dataset if watched is None else watched
+        self._position = owner._resumes_at or Position.begin()
+        owner._resumes_at = None
+        owner._position = self._position
+        self._pipeline: Any = self._make_pipeline(dataset)
+        self._running = self._failed = False
+        self._begun = 0
         _alive.add(self)
+
+    def _make_pipeline(self, dataset: Dataset) -> Any:
+        workers = _worker_count(dataset)
+        _core.dataset.set_worker_limit(max(workers, 1))
+        place = self._position
+        return _core.dataset.Pipeline(
+            dataset._node,
+            place.seed,
+            place.seeded,
+            workers,
+            config.get_prefetch_size(),
+            _PREFETCH_BYTES,
+        )
 
     def __iter__(self) -> Iterator:
         # An epoch that was left with `break` goes on; only a finished one is followed by the next.
-        if self._rows is None:
+        if not self._running:
             self._begin_epoch()
         return self
 
     def _begin_epoch(self) -> None:
-        if self._stopped:
+        if self._pipeline is None:
             raise RuntimeError("For 'Iterator', the iterator was stopped and cannot be used again.")
-        if self._num_epochs != -1 and self._epoch + 1 >= self._num_epochs:
+        place = self._position
+        if self._failed:
+            # After a failure, as after the end, the next step begins the next epoch.
+            self._failed = False
+            place.epoch, place.step = place.epoch + 1, 0
+        if self._num_epochs != -1 and self._begun >= self._num_epochs:
             raise RuntimeError(
                 f"For 'Iterator', the iterator was made for {self._num_epochs} epochs and gave "
                 "them all. Create another one, or pass num_epochs=-1."
             )
-        self._epoch += 1
-        self._rows = self._node.rows(self._run, self._epoch)
+        for pool in self.dataset._all_pools():
+            pool.start()
+        skipped = self._pipeline.begin(place.epoch, place.step)
+        if skipped != place.step:
+            raise RuntimeError(
+                f"For 'restore', the epoch must have the {place.step} rows that were given before, "
+                f"but has {skipped}."
+            )
+        self._begun += 1
+        self._running = True
 
     def __next__(self) -> Any:
-        if self._stopped:
+        if self._pipeline is None:
             raise RuntimeError("For 'Iterator', the iterator was stopped and cannot be used again.")
-        if self._rows is None:
+        if not self._running:
             self._begin_epoch()
-        assert self._rows is not None
         try:
-            row = next(self._rows)
+            with let_go():
+                row = self._pipeline.next(self._as_arrays)
         except BaseException:
-            # After the end, or a failure, the next step begins the next epoch, as the next `for`
-            # does.
-            self._rows = None
+            # The position stays, so that it can be saved.
+            self._running, self._failed = False, True
             raise
+        if row is None:
+            self._running = False
+            self._position.epoch += 1
+            self._position.step = 0
+            raise StopIteration
+        self._position.step += 1
         return self._give(row)
 
-    def _give(self, row: Row) -> Any:
+    def _give(self, row: list[Any]) -> Any:
         raise NotImplementedError
 
     def stop(self) -> None:
         """Ends the iterator for good."""
-        self._stopped = True
-        self._rows = None
+        pipeline, self._pipeline = self._pipeline, None
+        self._running = False
+        if pipeline is not None:
+            pipeline.close()
 
     def release(self) -> None:
         """Ends the iterator for good."""
         self.stop()
+
+    def state(self) -> dict[str, Any]:
+        """The position, for restore() of a dataset."""
+        return self._position.state()
 
     def get_dataset_size(self) -> int:
         """Rows of an epoch."""
@@ -102,9 +192,8 @@ class Iterator:
 class DictIterator(Iterator):
     """Rows as dicts from column name to value."""
 
-    def _give(self, row: Row) -> dict[str, Any]:
-        convert = self._convert
-        return {name: convert(value) for name, value in zip(self._node.columns, row, strict=True)}
+    def _give(self, row: list[Any]) -> dict[str, Any]:
+        return dict(zip(self._columns, row, strict=True))
 
 
 class TupleIterator(Iterator):
@@ -118,36 +207,19 @@ class TupleIterator(Iterator):
         output_numpy: bool = False,
         do_copy: bool = False,
     ) -> None:
+        watched = dataset
         if columns is not None:
             dataset = dataset.project(check_names("create_tuple_iterator", "columns", columns))
-        super().__init__(dataset, num_epochs, output_numpy, do_copy)
+        super().__init__(dataset, num_epochs, output_numpy, do_copy, watched)
 
-    def _give(self, row: Row) -> list[Any]:
-        convert = self._convert
-        return [convert(value) for value in row]
-
-
-def _as_array(value: Any) -> Any:
-    return value
+    def _give(self, row: list[Any]) -> list[Any]:
+        return row
 
 
-def _as_tensor(value: Any) -> Any:
-    """A Tensor over the array's memory; text and dicts of columns have no tensor form and stay."""
-    if isinstance(value, dict):
-        return {key: _as_tensor(item) for key, item in value.items()}
-    if not isinstance(value, np.ndarray) or value.dtype.kind in "USO":
-        return value
-    return _tensor_class().from_numpy(value)
-
-
-_cached_class: Any = None
-
-
-def _tensor_class() -> Any:
-    # Pipelines that give NumPy arrays must not need the core.
-    global _cached_class
-    if _cached_class is None:
-        from mindspore.common.tensor import Tensor
-
-        _cached_class = Tensor
-    return _cached_class
+def _worker_count(dataset: Dataset) -> int:
+    """Threads of a pipeline: what it asks for, within the processors that there are."""
+    if config.get_debug_mode():
+        return 0
+    asked = dataset._most_workers() or config.get_num_parallel_workers()
+    processes = max((pool.count for pool in dataset._all_pools()), default=0)
+    return max(min(asked, cores()), processes)

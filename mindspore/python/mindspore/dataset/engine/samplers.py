@@ -2,19 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from mindspore import _core
 from mindspore.dataset.core.random import make_rng
 from mindspore.dataset.core.user_code import describe, failure
 from mindspore.dataset.core.validator_helpers import check_int, check_type
 
-if TYPE_CHECKING:
-    from mindspore.dataset.engine.node import Run
-    from mindspore.dataset.engine.sources import SequenceNode
+
+class Draw:
+    """What the draws of a sampler depend on: the seed, the place in the pipeline, the epoch."""
+
+    def __init__(
+        self, seed: int, seeded: bool, node: int, epoch: int, labels: Callable[[], Any]
+    ) -> None:
+        self.seeded = seeded
+        self.labels = labels
+        self._key = (seed, seed >> 32, node, epoch)
+
+    def rng(self) -> np.random.Generator:
+        """The generator of this epoch."""
+        return make_rng(*self._key)
+
+    def common_rng(self) -> np.random.Generator:
+        """The same, and one that all shards have where no seed was set."""
+        return self.rng() if self.seeded else make_rng(0, 0, self._key[-1])
 
 
 class Shuffle(str, Enum):
@@ -33,9 +49,6 @@ class Sampler:
 
     With a child sampler (`add_child`) the indices count within what the child chose.
     """
-
-    valid_by_itself = False  # the indices need no range check
-    gives_batches = False
 
     def __init__(self, num_samples: int | None = None) -> None:
         if num_samples is not None:
@@ -71,18 +84,46 @@ class Sampler:
             length = inner
         return self._size(length)
 
-    def order(self, length: int, run: Run, node: SequenceNode, epoch: int) -> Iterable[Any]:
+    def order(self, length: int, draw: Draw) -> Iterable[Any]:
         """The indices of one epoch."""
         if self.child_sampler is None:
-            return self._indices(length, run, node, epoch)
-        chosen = np.asarray(list(self.child_sampler.order(length, run, node, epoch)), np.int64)
-        picked = np.asarray(list(self._indices(len(chosen), run, node, epoch)), np.int64)
+            return self._indices(length, draw)
+        chosen = np.asarray(list(self.child_sampler.order(length, draw)), np.int64)
+        picked = np.asarray(list(self._indices(len(chosen), draw)), np.int64)
         if picked.size and (picked.min() < 0 or picked.max() >= len(chosen)):
             raise IndexError(
                 f"For '{type(self).__name__}', an index must be in [0, {len(chosen)}), the rows "
                 f"its child chose, but got {int(picked.max())}."
             )
         return chosen[picked]
+
+    def shuffles(self) -> bool:
+        """Whether chance decides, here or in a child."""
+        own = getattr(self, "shuffle", False) not in (False, None, Shuffle.FALSE)
+        return own or (self.child_sampler is not None and self.child_sampler.shuffles())
+
+    def engine_order(self, length: int, labels: Callable[[], Any]) -> Any:
+        """The order as the engine has it, of a source of `length` rows."""
+        regular = self._regular(length) if self.child_sampler is None else None
+        if regular is not None:
+            return regular
+
+        def indices(seed: int, seeded: bool, node: int, epoch: int) -> np.ndarray:
+            order = self.order(length, Draw(seed, seeded, node, epoch, labels))
+            array = order if isinstance(order, np.ndarray) else np.array([int(i) for i in order])
+            wrong = array[(array < 0) | (array >= length)] if array.size else array
+            if wrong.size:
+                raise IndexError(
+                    f"For '{type(self).__name__}', an index must be in [0, {length}), but got "
+                    f"{int(wrong[0])}."
+                )
+            return array.astype(np.int64)
+
+        return _core.dataset.function_order(indices, self.size(length), self.shuffles())
+
+    def _regular(self, length: int) -> Any:
+        """The order as a rule that the engine knows; None: only as an array of indices."""
+        return None
 
     def _limited(self, count: int) -> int:
         return count if self.num_samples is None else min(count, self.num_samples)
@@ -93,7 +134,7 @@ class Sampler:
             return sum(1 for _ in self._of_user(length))
         return self._limited(len(self))
 
-    def _indices(self, length: int, run: Run, node: SequenceNode, epoch: int) -> Iterable[Any]:
+    def _indices(self, length: int, draw: Draw) -> Iterable[Any]:
         return self._of_user(length)
 
     def _of_user(self, length: int) -> Iterator[Any]:
@@ -112,8 +153,6 @@ class Sampler:
 class BuiltinSampler(Sampler):
     """Base of the samplers below: sizes are known and indices are arrays."""
 
-    valid_by_itself = True
-
     def _size(self, length: int) -> int | None:
         return self._limited(length)
 
@@ -128,13 +167,19 @@ class SequentialSampler(BuiltinSampler):
     def _size(self, length: int) -> int | None:
         return self._limited(max(length - self.start_index, 0))
 
-    def _indices(self, length: int, run: Run, node: SequenceNode, epoch: int) -> Iterable[Any]:
+    def _indices(self, length: int, draw: Draw) -> Iterable[Any]:
         if self.start_index > length:
             raise RuntimeError(
                 f"For 'SequentialSampler', start_index must be in [0, {length}], but got "
                 f"{self.start_index}."
             )
         return np.arange(self.start_index, self.start_index + (self._size(length) or 0))
+
+    def _regular(self, length: int) -> Any:
+        if self.start_index > length:
+            return None
+        count = self._size(length) or 0
+        return _core.dataset.regular_order(length, self.start_index, 1, count, False, False)
 
 
 class RandomSampler(BuiltinSampler):
@@ -156,18 +201,22 @@ class RandomSampler(BuiltinSampler):
             return self.num_samples
         return self._limited(length)
 
-    def _indices(self, length: int, run: Run, node: SequenceNode, epoch: int) -> Iterable[Any]:
+    def _indices(self, length: int, draw: Draw) -> Iterable[Any]:
         count = self._size(length) or 0
-        rng = run.rng(node, epoch)
+        rng = draw.rng()
         if self.replacement:
             return rng.integers(length, size=count)
         return rng.permutation(length)[:count]
 
+    def _regular(self, length: int) -> Any:
+        count = self._size(length) or 0
+        if self.replacement:
+            return _core.dataset.drawn_order(length, count)
+        return _core.dataset.regular_order(length, 0, 1, count, True, False)
+
 
 class SubsetSampler(BuiltinSampler):
     """The rows with the given indices, in their order."""
-
-    valid_by_itself = False
 
     def __init__(self, indices: Iterable[int], num_samples: int | None = None) -> None:
         super().__init__(num_samples)
@@ -191,7 +240,7 @@ class SubsetSampler(BuiltinSampler):
     def _size(self, length: int) -> int | None:
         return self._limited(len(self.indices))
 
-    def _indices(self, length: int, run: Run, node: SequenceNode, epoch: int) -> Iterable[Any]:
+    def _indices(self, length: int, draw: Draw) -> Iterable[Any]:
         return np.asarray(self.indices[: self._limited(len(self.indices))], np.int64)
 
 
@@ -200,8 +249,8 @@ class SubsetRandomSampler(SubsetSampler):
 
     shuffle = True
 
-    def _indices(self, length: int, run: Run, node: SequenceNode, epoch: int) -> Iterable[Any]:
-        shuffled = run.rng(node, epoch).permutation(np.asarray(self.indices, np.int64))
+    def _indices(self, length: int, draw: Draw) -> Iterable[Any]:
+        shuffled = draw.rng().permutation(np.asarray(self.indices, np.int64))
         return shuffled[: self._limited(len(shuffled))]
 
 
@@ -238,7 +287,7 @@ class WeightedRandomSampler(BuiltinSampler):
     def _size(self, length: int) -> int | None:
         return length if self.num_samples is None else self.num_samples
 
-    def _indices(self, length: int, run: Run, node: SequenceNode, epoch: int) -> Iterable[Any]:
+    def _indices(self, length: int, draw: Draw) -> Iterable[Any]:
         if len(self.weights) > length:
             raise RuntimeError(
                 f"For 'WeightedRandomSampler', there must be at most {length} weights, one for "
@@ -251,7 +300,7 @@ class WeightedRandomSampler(BuiltinSampler):
                 f"{np.count_nonzero(self.weights)}, but got {count}."
             )
         chances = self.weights / self.weights.sum()
-        return run.rng(node, epoch).choice(len(chances), count, replace=self.replacement, p=chances)
+        return draw.rng().choice(len(chances), count, replace=self.replacement, p=chances)
 
 
 class DistributedSampler(BuiltinSampler):
@@ -275,18 +324,24 @@ class DistributedSampler(BuiltinSampler):
     def _size(self, length: int) -> int | None:
         return self._limited(-(-length // self.num_shards))
 
-    def _indices(self, length: int, run: Run, node: SequenceNode, epoch: int) -> Iterable[Any]:
+    def _indices(self, length: int, draw: Draw) -> Iterable[Any]:
         if length == 0:
             return np.arange(0)
         if self.shuffle:
             # All shards must draw the same permutation, also where no seed was set.
-            key = run.key(node, epoch) if run.seeded else (0, 0, epoch)
-            order = make_rng(*key).permutation(length)
+            order = draw.common_rng().permutation(length)
         else:
             order = np.arange(length)
         count = self._size(length) or 0
         first = self.shard_id - max(self.offset, 0)
         return order[(first + self.num_shards * np.arange(count)) % length]
+
+    def _regular(self, length: int) -> Any:
+        first = self.shard_id - max(self.offset, 0)
+        count = self._size(length) or 0
+        return _core.dataset.regular_order(
+            length, first, self.num_shards, count, self.shuffle, True
+        )
 
 
 class PKSampler(BuiltinSampler):
@@ -314,9 +369,9 @@ class PKSampler(BuiltinSampler):
     def _size(self, length: int) -> int | None:
         return None
 
-    def _indices(self, length: int, run: Run, node: SequenceNode, epoch: int) -> Iterable[Any]:
-        rng = run.rng(node, epoch)
-        labels = np.asarray(node.labels()).reshape(-1)
+    def _indices(self, length: int, draw: Draw) -> Iterable[Any]:
+        rng = draw.rng()
+        labels = np.asarray(draw.labels()).reshape(-1)
         classes = np.unique(labels)
         if self.shuffle:
             classes = rng.permutation(classes)
@@ -328,24 +383,6 @@ class PKSampler(BuiltinSampler):
             picked.append(members[np.arange(self.num_val) % len(members)])
         indices = np.concatenate(picked)
         return indices[: self._limited(len(indices))]
-
-
-class BatchIndexSampler(Sampler):
-    """Wraps a user's batch sampler: each item is a list of indices."""
-
-    gives_batches = True
-
-    def __init__(self, batches: Any) -> None:
-        super().__init__()
-        self.batches = batches
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self.batches)
-
-    def _size(self, length: int) -> int | None:
-        return (
-            len(self.batches) if hasattr(self.batches, "__len__") else sum(1 for _ in self.batches)
-        )
 
 
 class IterableSampler(Sampler):

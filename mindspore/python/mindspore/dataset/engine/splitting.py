@@ -2,22 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from mindspore.dataset.core.validator_helpers import check_int
-from mindspore.dataset.engine.node import Row, Run
-from mindspore.dataset.engine.operations import WindowNode
-
-
-class SplitNode(WindowNode):
-    """A part of a split: epochs are drawn alike in all parts, so that these never overlap."""
-
-    def rows(self, run: Run, epoch: int) -> Iterator[Row]:
-        fixed = Run(self.children[0])
-        if not run.seeded:
-            fixed.seed = 0
-        return super().rows(fixed, 0)
 
 
 def split_counts(sizes: list[Any], total: int) -> list[int]:

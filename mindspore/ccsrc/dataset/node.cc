@@ -1,0 +1,75 @@
+// See node.h.
+#include "dataset/node.h"
+
+#include <algorithm>
+
+namespace ms::dataset {
+namespace {
+
+class ViewCursor : public Cursor {
+ public:
+  explicit ViewCursor(ViewRef view) : view_(std::move(view)) {}
+  bool Next(Row* row) override {
+    if (position_ >= view_->size()) return false;
+    *row = view_->At(position_++);
+    return true;
+  }
+  int64_t Skip(int64_t count) override {
+    int64_t skipped = std::min(count, view_->size() - position_);
+    position_ += skipped;
+    return skipped;
+  }
+
+ private:
+  ViewRef view_;
+  int64_t position_ = 0;
+};
+
+}  // namespace
+
+Run::Run(const Node& root, uint64_t seed, bool seeded) : seed_(seed), seeded_(seeded) {
+  Enumerate(root);
+}
+
+void Run::Enumerate(const Node& node) {
+  for (const NodeRef& child : node.children()) Enumerate(*child);
+  numbers_.try_emplace(&node, static_cast<int>(numbers_.size()));
+}
+
+uint64_t Run::Key(const Node& node, int64_t epoch) const {
+  return Mix(Mix(seed_, static_cast<uint64_t>(Number(node))), static_cast<uint64_t>(epoch));
+}
+
+int64_t Cursor::Skip(int64_t count) {
+  int64_t skipped = 0;
+  for (; skipped < count; ++skipped) {
+    Row row;
+    if (!Next(&row)) break;
+  }
+  return skipped;
+}
+
+CursorRef Node::Open(const RunRef& run, int64_t epoch) const {
+  ViewRef view = OpenView(run, epoch);
+  MS_ASSERT(view != nullptr);
+  return OverView(std::move(view));
+}
+
+bool Node::Shuffles() const {
+  return std::any_of(children_.begin(), children_.end(),
+                     [](const NodeRef& child) { return child->Shuffles(); });
+}
+
+bool Node::Parallel() const {
+  return std::any_of(children_.begin(), children_.end(),
+                     [](const NodeRef& child) { return child->Parallel(); });
+}
+
+bool Node::Coarse() const {
+  return std::any_of(children_.begin(), children_.end(),
+                     [](const NodeRef& child) { return child->Coarse(); });
+}
+
+CursorRef OverView(ViewRef view) { return std::make_unique<ViewCursor>(std::move(view)); }
+
+}  // namespace ms::dataset

@@ -1,0 +1,82 @@
+// The tree that a dataset stands for. A node is immutable and shared by all iterators; a cursor is
+// one epoch of it, and a view its rows by number, where they are known without going through them.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "dataset/random.h"
+#include "dataset/row.h"
+
+namespace ms::dataset {
+
+class Node;
+using NodeRef = std::shared_ptr<const Node>;
+
+// One iterator's pass over a tree: the seed, and a number for each node to draw by.
+class Run {
+ public:
+  Run(const Node& root, uint64_t seed, bool seeded);
+  uint64_t Key(const Node& node, int64_t epoch) const;
+  bool seeded() const { return seeded_; }
+  uint64_t seed() const { return seed_; }
+  int Number(const Node& node) const { return numbers_.at(&node); }
+
+ private:
+  void Enumerate(const Node& node);
+
+  uint64_t seed_;
+  bool seeded_;
+  std::unordered_map<const Node*, int> numbers_;
+};
+using RunRef = std::shared_ptr<const Run>;
+
+// Used by one thread at a time.
+class Cursor {
+ public:
+  virtual ~Cursor() = default;
+  // The next row, with what is pending; false at the end.
+  virtual bool Next(Row* row) = 0;
+  // Leaves out up to `count` rows without doing what is pending on them; says how many there were.
+  virtual int64_t Skip(int64_t count);
+};
+using CursorRef = std::unique_ptr<Cursor>;
+
+class View {
+ public:
+  virtual ~View() = default;
+  virtual int64_t size() const = 0;
+  virtual Row At(int64_t position) = 0;
+};
+using ViewRef = std::unique_ptr<View>;
+
+class Node : public std::enable_shared_from_this<Node> {
+ public:
+  explicit Node(std::vector<NodeRef> children) : children_(std::move(children)) {}
+  virtual ~Node() = default;
+
+  const std::vector<NodeRef>& children() const { return children_; }
+  virtual CursorRef Open(const RunRef& run, int64_t epoch) const;
+  // Null: only going through the rows tells.
+  virtual ViewRef OpenView(const RunRef&, int64_t) const { return nullptr; }
+  // Rows of an epoch; none: only reading tells.
+  virtual std::optional<int64_t> Size() const {
+    return children_.empty() ? std::nullopt : children_[0]->Size();
+  }
+  // Chance decides the order of rows.
+  virtual bool Shuffles() const;
+  // Several workers help: steps run outside of the interpreter.
+  virtual bool Parallel() const;
+  // Rows are expensive, or come when they please: workers take them one by one.
+  virtual bool Coarse() const;
+
+ private:
+  std::vector<NodeRef> children_;
+};
+
+CursorRef OverView(ViewRef view);
+
+}  // namespace ms::dataset

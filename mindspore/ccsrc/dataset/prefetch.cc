@@ -1,0 +1,201 @@
+// See prefetch.h. One worker at a time pulls a piece of the order from the cursor, and makes it
+// ready while others pull: so the order is that of one thread, whatever the number of workers.
+// Nobody holds the lock while user code runs.
+#include "dataset/prefetch.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <map>
+#include <mutex>
+#include <thread>
+
+#include "base/mutex.h"
+
+namespace ms::dataset {
+namespace {
+
+constexpr auto kFarewell = std::chrono::seconds(1);
+std::atomic<int> worker_limit{2};
+
+// Rows in order, and what failed after them.
+struct Piece {
+  std::deque<Row> rows;
+  std::exception_ptr failure;
+  bool last = false;
+  size_t bytes = 0;
+};
+
+Piece Pull(Cursor& cursor, int grain) {
+  Piece piece;
+  try {
+    for (int i = 0; i < grain; ++i) {
+      Row row;
+      if (!cursor.Next(&row)) {
+        piece.last = true;
+        break;
+      }
+      piece.rows.push_back(std::move(row));
+    }
+  } catch (...) {
+    piece.failure = std::current_exception();
+    piece.last = true;
+  }
+  return piece;
+}
+
+void MakeReady(Piece* piece) {
+  for (size_t i = 0; i < piece->rows.size(); ++i) {
+    try {
+      Resolve(piece->rows[i]);
+      piece->bytes += piece->rows[i].bytes();
+    } catch (...) {
+      piece->failure = std::current_exception();
+      piece->last = true;
+      piece->rows.resize(i);
+    }
+  }
+}
+
+}  // namespace
+
+struct Prefetcher::State {
+  CursorRef cursor;
+  PrefetchOptions options;
+
+  Mutex mutex;  // of all below
+  std::condition_variable_any for_workers, for_taker, for_farewell;
+  bool pulling = false, ended = false;
+  std::map<int64_t, Piece> pieces;
+  int64_t pulled = 0, taken = 0;
+  size_t waiting_bytes = 0, seen_bytes = 0;
+  int64_t seen_pieces = 0;
+  int running = 0;
+  bool stopped = false;
+  bool started = false;
+
+  Piece current;  // of the taker
+
+  bool MayPull() const {
+    if (pulling) return false;
+    int64_t ahead = pulled - taken;
+    if (ahead == 0) return true;
+    if (ahead * options.grain >= std::max<int64_t>(options.items, options.workers)) return false;
+    // What is being made counts as much as what was made, on average.
+    size_t usual = seen_pieces == 0 ? 0 : seen_bytes / static_cast<size_t>(seen_pieces);
+    auto being_made = static_cast<size_t>(ahead) - pieces.size();
+    return waiting_bytes + (being_made + 1) * usual <= options.bytes;
+  }
+};
+
+Prefetcher::Prefetcher(CursorRef cursor, PrefetchOptions options)
+    : state_(std::make_shared<State>()) {
+  state_->cursor = std::move(cursor);
+  state_->options = options;
+}
+
+Prefetcher::~Prefetcher() {
+  State& state = *state_;
+  std::unique_lock lock(state.mutex);
+  state.stopped = true;
+  state.for_workers.notify_all();
+  state.for_farewell.wait_for(lock, kFarewell, [&] { return state.running == 0; });
+}
+
+void Prefetcher::Work(const std::shared_ptr<State>& shared) {
+  State& state = *shared;
+  std::unique_lock lock(state.mutex);
+  while (true) {
+    state.for_workers.wait(lock, [&] { return state.stopped || state.ended || state.MayPull(); });
+    if (state.stopped || state.ended) break;
+    state.pulling = true;
+    lock.unlock();
+    Piece piece = Pull(*state.cursor, state.options.grain);
+    lock.lock();
+    int64_t number = state.pulled++;
+    state.ended = piece.last;
+    state.pulling = false;
+    state.for_workers.notify_all();
+    lock.unlock();
+    MakeReady(&piece);
+    lock.lock();
+    state.waiting_bytes += piece.bytes;
+    state.seen_bytes += piece.bytes;
+    ++state.seen_pieces;
+    state.pieces.emplace(number, std::move(piece));
+    state.for_taker.notify_one();
+  }
+  if (--state.running == 0) state.for_farewell.notify_all();
+}
+
+Prefetcher::Got Prefetcher::Next(Row* row, std::chrono::milliseconds patience) {
+  State& state = *state_;
+  if (!state.started) {
+    state.started = true;
+    state.running = state.options.workers;
+    for (int i = 0; i < state.options.workers; ++i) {
+      std::thread([shared = state_] { Work(shared); }).detach();
+    }
+  }
+  while (state.current.rows.empty()) {
+    if (state.current.failure) {
+      std::rethrow_exception(std::exchange(state.current.failure, nullptr));
+    }
+    if (state.current.last) return Got::kEnd;
+    if (state.options.workers == 0) {
+      state.current = Pull(*state.cursor, 1);
+      MakeReady(&state.current);
+      continue;
+    }
+    std::unique_lock lock(state.mutex);
+    auto next = [&] { return state.pieces.begin(); };
+    auto there = [&] { return !state.pieces.empty() && next()->first == state.taken; };
+    if (!state.for_taker.wait_for(lock, patience, there)) return Got::kNothingYet;
+    state.current = std::move(next()->second);
+    state.pieces.erase(next());
+    ++state.taken;
+    state.waiting_bytes -= state.current.bytes;
+    state.for_workers.notify_one();
+  }
+  *row = std::move(state.current.rows.front());
+  state.current.rows.pop_front();
+  return Got::kRow;
+}
+
+bool Prefetcher::Next(Row* row) {
+  while (true) {
+    Got got = Next(row, std::chrono::hours(1));
+    if (got != Got::kNothingYet) return got == Got::kRow;
+  }
+}
+
+void SetWorkerLimit(int workers) { worker_limit = workers; }
+int WorkerLimit() { return worker_limit; }
+
+PrefetchOptions InnerOptions(const Node& node) {
+  PrefetchOptions options;
+  options.workers = node.Parallel() ? WorkerLimit() : 0;
+  options.items = 64;
+  options.grain = node.Coarse() ? 1 : 8;
+  return options;
+}
+
+namespace {
+
+class ReadyCursor : public Cursor {
+ public:
+  ReadyCursor(CursorRef cursor, PrefetchOptions options) : rows_(std::move(cursor), options) {}
+  bool Next(Row* row) override { return rows_.Next(row); }
+
+ private:
+  Prefetcher rows_;
+};
+
+}  // namespace
+
+CursorRef OpenReady(const Node& node, const RunRef& run, int64_t epoch) {
+  return std::make_unique<ReadyCursor>(node.Open(run, epoch), InnerOptions(node));
+}
+
+}  // namespace ms::dataset

@@ -1,0 +1,312 @@
+// mindspore._core.dataset: nodes of the data pipeline, and iterators over them. All waiting is
+// without the GIL.
+#include <pybind11/functional.h>
+#include <pybind11/stl.h>
+#include <unistd.h>
+
+#include "dataset/operators.h"
+#include "dataset/prefetch.h"
+#include "python/dataset_functions.h"
+#include "python/dataset_values.h"
+#include "python/module.h"
+
+namespace ms::python {
+namespace py = pybind11;
+using dataset::NodeRef;
+using dataset::Row;
+
+namespace {
+
+// Python's handles of what C++ shares as const.
+struct NodeHandle {
+  NodeRef node;
+};
+struct OrderHandle {
+  std::shared_ptr<const dataset::Order> order;
+};
+using Columns = std::vector<size_t>;
+
+// How often a waiting iterator looks for Ctrl-C.
+constexpr auto kPatience = std::chrono::milliseconds(50);
+
+std::vector<NodeRef> Nodes(const std::vector<NodeHandle>& handles) {
+  std::vector<NodeRef> nodes;
+  for (const NodeHandle& handle : handles) nodes.push_back(handle.node);
+  return nodes;
+}
+
+struct PythonCall {
+  py::object adapter;
+  bool parallel;
+};
+using Operations = std::vector<std::shared_ptr<const dataset::Operation>>;
+
+std::shared_ptr<const dataset::Operation> OperationOf(py::handle object) {
+  const auto& call = object.cast<const PythonCall&>();
+  return PythonOperation(call.adapter, call.parallel);
+}
+
+NodeHandle Map(const NodeHandle& child, const py::list& operations, Columns take,
+               const std::vector<std::pair<bool, size_t>>& place) {
+  Operations chain;
+  bool parallel = false;
+  for (py::handle operation : operations) {
+    chain.push_back(OperationOf(operation));
+    parallel = parallel || chain.back()->parallel();
+  }
+  std::vector<dataset::Placement> placement;
+  for (auto [made, index] : place) placement.push_back({made, index});
+  auto step = dataset::MakeMapStep(std::move(chain), std::move(take), std::move(placement));
+  return {dataset::MakeMap(child.node, std::move(step), parallel)};
+}
+
+// A source whose rows a function loads by their index.
+NodeHandle Loaded(const OrderHandle& order, py::handle operation, size_t columns) {
+  auto load = OperationOf(operation);
+  bool parallel = load->parallel();
+  std::vector<dataset::Placement> place;
+  for (size_t i = 0; i < columns; ++i) place.push_back({true, i});
+  auto step = dataset::MakeMapStep({std::move(load)}, {}, std::move(place));
+  return {dataset::MakeSequence(order.order, std::move(step), parallel, false)};
+}
+
+NodeHandle Arrays(const OrderHandle& order, const py::sequence& arrays) {
+  std::vector<dataset::Value> values;
+  for (py::handle item : arrays) {
+    // The array itself, not a copy: it is only read, and each row is given out as a copy.
+    auto array = py::reinterpret_borrow<py::array>(item);
+    dataset::Value value = ValueFromPython(array[py::slice(0, 0, 1)]);
+    if (value.opaque() || (array.flags() & py::array::c_style) == 0) {
+      Throw(ErrorKind::kType, "For 'NumpySlicesDataset', arrays of {} cannot be rows.",
+            py::str(array.dtype()).cast<std::string>());
+    }
+    value.dims = dataset::MakeDims(dataset::Dims(array.shape(), array.shape() + array.ndim()));
+    value.data = static_cast<const std::byte*>(array.data());
+    value.buffer = BufferRef();
+    value.owner = Held(std::move(array));
+    values.push_back(std::move(value));
+  }
+  return {
+      dataset::MakeSequence(order.order, dataset::MakeArrayStep(std::move(values)), false, false)};
+}
+
+std::optional<dataset::Padding> PaddingOf(const py::object& given) {
+  if (given.is_none()) return std::nullopt;
+  dataset::Padding padding;
+  auto columns = given.cast<py::dict>();
+  padding.all = columns.empty();
+  for (auto [name, pair] : columns) {
+    auto [shape, fill] = pair.cast<std::pair<std::optional<dataset::Dims>, py::object>>();
+    dataset::Pad& pad = padding.columns[name.cast<std::string>()];
+    pad.shape = std::move(shape);
+    if (!fill.is_none()) pad.fill = ValueFromPython(fill);
+  }
+  return padding;
+}
+
+NodeHandle Batch(const NodeHandle& child, const py::object& size, bool drop_remainder,
+                 std::vector<std::string> columns, const py::object& padding,
+                 const py::object& function) {
+  dataset::BatchOptions options;
+  if (py::isinstance<py::int_>(size)) {
+    options.size = size.cast<int64_t>();
+  } else {
+    options.size_of = [held = Held(size)](int64_t epoch, int64_t number) {
+      py::gil_scoped_acquire gil;
+      py::handle call = static_cast<PyObject*>(const_cast<void*>(held.get()));
+      return call(epoch, number).cast<int64_t>();
+    };
+  }
+  options.drop_remainder = drop_remainder;
+  options.columns = std::move(columns);
+  options.padding = PaddingOf(padding);
+  if (!function.is_none()) options.function = PythonBatchFunction(function);
+  return {dataset::MakeBatch(child.node, std::move(options))};
+}
+
+NodeHandle Buckets(const NodeHandle& child, Columns take, const py::object& length,
+                   std::vector<int64_t> boundaries, std::vector<int64_t> sizes,
+                   const py::object& padding, bool pad_to_boundary, bool drop_remainder,
+                   std::vector<std::string> columns) {
+  dataset::BucketOptions options;
+  options.take = std::move(take);
+  if (!length.is_none()) options.length = OperationOf(length);
+  options.boundaries = std::move(boundaries);
+  options.sizes = std::move(sizes);
+  options.padding = PaddingOf(padding);
+  options.pad_to_boundary = pad_to_boundary;
+  options.drop_remainder = drop_remainder;
+  options.columns = std::move(columns);
+  return {dataset::MakeBucketBatch(child.node, std::move(options))};
+}
+
+NodeHandle FlatMap(const NodeHandle& child, py::object function) {
+  auto call = [held = Held(std::move(function))](const Row& row) {
+    py::gil_scoped_acquire gil;
+    py::handle inner = static_cast<PyObject*>(const_cast<void*>(held.get()));
+    return inner(ArraysFromValues(row.values)).cast<NodeHandle>().node;
+  };
+  return {dataset::MakeFlatMap(child.node, std::move(call))};
+}
+
+// One iterator's epochs. It belongs to the process that made it.
+class Pipeline {
+ public:
+  Pipeline(const NodeHandle& root, uint64_t seed, bool seeded, int workers, int64_t items,
+           size_t bytes)
+      : root_(root.node), run_(std::make_shared<dataset::Run>(*root_, seed, seeded)) {
+    options_.workers = workers == 0 ? 0 : (root_->Parallel() ? workers : 1);
+    options_.items = items;
+    options_.bytes = bytes;
+    options_.grain = root_->Coarse() ? 1 : 16;
+  }
+  ~Pipeline() { Close(); }
+
+  // Begins an epoch after its first `skip` rows; says how many rows there were to leave out.
+  int64_t Begin(int64_t epoch, int64_t skip) {
+    Close();
+    py::gil_scoped_release released;
+    dataset::CursorRef cursor = root_->Open(run_, epoch);
+    int64_t skipped = skip > 0 ? cursor->Skip(skip) : 0;
+    rows_ = std::make_unique<dataset::Prefetcher>(std::move(cursor), options_);
+    return skipped;
+  }
+
+  // A list of values, or None at the end of the epoch.
+  py::object Next(bool as_arrays) {
+    if (getpid() != process_) {
+      Throw(ErrorKind::kRuntime,
+            "For 'Iterator', the iterator must be used in the process that made it.");
+    }
+    Row row;
+    DropReleased();
+    while (true) {
+      dataset::Prefetcher::Got got;
+      {
+        py::gil_scoped_release released;
+        got = rows_->Next(&row, kPatience);
+      }
+      if (got == dataset::Prefetcher::Got::kEnd) return py::none();
+      if (got == dataset::Prefetcher::Got::kRow) break;
+      if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+    }
+    py::list values(row.values.size());
+    for (size_t i = 0; i < row.values.size(); ++i) {
+      values[i] = as_arrays ? ArrayFromValue(row.values[i]) : TensorFromValue(row.values[i]);
+    }
+    return values;
+  }
+
+  void Close() {
+    if (getpid() != process_) {
+      (void)rows_.release();  // its threads are not here
+      return;
+    }
+    py::gil_scoped_release released;
+    rows_.reset();
+  }
+
+ private:
+  NodeRef root_;
+  dataset::RunRef run_;
+  dataset::PrefetchOptions options_;
+  std::unique_ptr<dataset::Prefetcher> rows_;
+  pid_t process_ = getpid();
+};
+
+void BindSources(py::module_& m) {
+  py::class_<OrderHandle>(m, "Order", "Which rows of a source are read, and in what order.");
+  m.def("regular_order", [](int64_t length, int64_t first, int64_t stride, int64_t count,
+                            bool shuffled, bool common) {
+    return OrderHandle{dataset::MakeRegularOrder({length, first, stride, count, shuffled, common})};
+  });
+  m.def("drawn_order", [](int64_t length, int64_t count) {
+    return OrderHandle{dataset::MakeDrawnOrder(length, count)};
+  });
+  m.def("function_order", [](py::object adapter, std::optional<int64_t> size, bool shuffles) {
+    return OrderHandle{PythonOrder(std::move(adapter), size, shuffles)};
+  });
+  m.def("arrays", &Arrays);
+  m.def("loaded", &Loaded);
+  m.def("files", [](const OrderHandle& order, const std::vector<py::bytes>& paths,
+                    std::vector<int32_t> labels) {
+    std::vector<std::string> names(paths.begin(), paths.end());
+    auto step = dataset::MakeFileStep(std::move(names), std::move(labels));
+    return NodeHandle{dataset::MakeSequence(order.order, std::move(step), true, false)};
+  });
+  m.def("stream", [](py::object open, py::object size) {
+    return NodeHandle{PythonStream(std::move(open), std::move(size))};
+  });
+}
+
+void BindOperators(py::module_& m) {
+  m.def("map", &Map);
+  m.def("project", [](const NodeHandle& child, Columns columns) {
+    return NodeHandle{dataset::MakeProject(child.node, std::move(columns))};
+  });
+  m.def("filter", [](const NodeHandle& child, py::handle predicate, Columns take) {
+    auto step = dataset::MakeFilterStep(OperationOf(predicate), std::move(take));
+    return NodeHandle{dataset::MakeFilter(child.node, std::move(step))};
+  });
+  m.def("shuffle", [](const NodeHandle& child, int64_t buffer_size) {
+    return NodeHandle{dataset::MakeShuffle(child.node, buffer_size)};
+  });
+  m.def("repeat", [](const NodeHandle& child, std::optional<int64_t> count) {
+    return NodeHandle{dataset::MakeRepeat(child.node, count)};
+  });
+  m.def("window",
+        [](const NodeHandle& child, int64_t start, std::optional<int64_t> stop, bool fixed) {
+          return NodeHandle{dataset::MakeWindow(child.node, start, stop, fixed)};
+        });
+  m.def("zip", [](const std::vector<NodeHandle>& children) {
+    return NodeHandle{dataset::MakeZip(Nodes(children))};
+  });
+  m.def("concat", [](const std::vector<NodeHandle>& children) {
+    return NodeHandle{dataset::MakeConcat(Nodes(children))};
+  });
+  m.def("flat_map", &FlatMap);
+  m.def("batch", &Batch);
+  m.def("bucket_batch", &Buckets);
+}
+
+}  // namespace
+
+void BindDataset(py::module_& core) {
+  py::module_ m = core.def_submodule("dataset", "The engine of the data pipeline.");
+  py::class_<NodeHandle>(m, "Node")
+      .def("size", [](const NodeHandle& self) { return self.node->Size(); })
+      .def("shuffles", [](const NodeHandle& self) { return self.node->Shuffles(); })
+      .def(
+          "count",
+          [](const NodeHandle& self) {
+            if (auto size = self.node->Size()) return *size;
+            py::gil_scoped_release released;
+            auto run = std::make_shared<dataset::Run>(*self.node, 0, false);
+            return self.node->Open(run, 0)->Skip(int64_t{1} << 60);
+          },
+          "Rows of an epoch, read through if need be.");
+  py::class_<PythonCall>(m, "Call", "A Python function as an operation on rows.")
+      .def(py::init([](py::object adapter, bool parallel) {
+        return PythonCall{std::move(adapter), parallel};
+      }));
+  py::class_<Pipeline>(m, "Pipeline")
+      .def(py::init<const NodeHandle&, uint64_t, bool, int, int64_t, size_t>())
+      .def("begin", &Pipeline::Begin)
+      .def("next", &Pipeline::Next)
+      .def("close", &Pipeline::Close);
+  m.def("set_worker_limit", &dataset::SetWorkerLimit);
+  m.def("set_opaque_stacker", [](py::object function) {
+    dataset::SetOpaqueStacker([held = Held(std::move(function))](const std::string& column,
+                                                                 std::vector<dataset::Value> rows) {
+      py::gil_scoped_acquire gil;
+      py::list given;
+      for (const dataset::Value& row : rows) given.append(ArrayFromValue(row));
+      py::handle call = static_cast<PyObject*>(const_cast<void*>(held.get()));
+      return ValueFromPython(call(column, given));
+    });
+  });
+  BindSources(m);
+  BindOperators(m);
+}
+
+}  // namespace ms::python

@@ -1,0 +1,32 @@
+// Values of the data pipeline as NumPy arrays and Tensors, and Python objects in the pipeline's
+// hands, which it may let go on any thread.
+#pragma once
+
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+
+#include <memory>
+#include <vector>
+
+#include "dataset/value.h"
+
+namespace ms::python {
+
+// Keeps an object alive from threads without the GIL: the reference is given back later, by who
+// holds the GIL next.
+std::shared_ptr<const void> Held(pybind11::object object);
+// Gives back what was let go; with the GIL.
+void DropReleased();
+
+// A number, text or array; anything else is an opaque value. Memory that somebody else could write
+// to is copied.
+dataset::Value ValueFromPython(pybind11::handle object);
+// An array, or what was an opaque value. The array may be written to.
+pybind11::object ArrayFromValue(const dataset::Value& value);
+// A Tensor, where there is one of that type; else as above.
+pybind11::object TensorFromValue(const dataset::Value& value);
+
+pybind11::tuple ArraysFromValues(const std::vector<dataset::Value>& values);
+std::vector<dataset::Value> ValuesFromPython(pybind11::handle sequence);
+
+}  // namespace ms::python

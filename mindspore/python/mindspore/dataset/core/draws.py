@@ -1,0 +1,164 @@
+"""Draws of the user's functions from `random` and `numpy.random`.
+
+Both modules have one state for the whole process, which a worker seeds for each row and puts back
+afterwards: so a row gets the same numbers whichever worker has it, and the program outside keeps its
+own. Only functions that may draw pay for that.
+"""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import random
+import threading
+import types
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+_lock = threading.Lock()
+_held = threading.local()
+_MASK = (1 << 32) - 1
+
+_QUIET_MODULES = {"numpy", "math", "operator", "cmath"}
+_LOUD_BUILTINS = {"exec", "eval", "__import__", "compile", "getattr", "globals", "vars"}
+_KNOWN_ATTRIBUTES = frozenset(
+    name for kind in (np.ndarray, np.float32, str, bytes, list, dict, tuple) for name in dir(kind)
+) | frozenset(name for name in dir(np) if "rand" not in name.lower())
+_PLAIN = (
+    int,
+    float,
+    complex,
+    str,
+    bytes,
+    bool,
+    type(None),
+    np.ndarray,
+    np.generic,
+    range,
+    np.dtype,
+)
+
+
+@contextlib.contextmanager
+def seeded(key: int, number: int) -> Iterator[None]:
+    """Both global generators as they are for one row; nobody else draws from them meanwhile."""
+    seed = (key ^ (number * 0x9E3779B97F4A7C15)) & ((1 << 64) - 1)
+    with _lock:
+        _held.depth = getattr(_held, "depth", 0) + 1
+        before = random.getstate(), np.random.get_state()
+        random.seed(seed)
+        np.random.seed([seed & _MASK, seed >> 32])
+        try:
+            yield
+        finally:
+            random.setstate(before[0])
+            np.random.set_state(before[1])
+            _held.depth -= 1
+
+
+@contextlib.contextmanager
+def let_go() -> Iterator[None]:
+    """While a function that is seeded waits for another pipeline, whose functions draw as well."""
+    if not getattr(_held, "depth", 0):
+        yield
+        return
+    _lock.release()
+    try:
+        yield
+    finally:
+        _lock.acquire()
+
+
+def may_draw(function: Any) -> bool:
+    """Whether a function may draw from the global generators: False only where that can be told."""
+    return not _quiet(function, set())
+
+
+def _quiet(value: Any, seen: set[int]) -> bool:
+    """Whether calling it, or what it holds, draws nothing."""
+    if isinstance(value, _PLAIN):
+        return True
+    if id(value) in seen:
+        return True
+    seen.add(id(value))
+    if isinstance(value, (list, tuple)):
+        return all(_quiet(item, seen) for item in value[:16])
+    if isinstance(value, dict):
+        return all(_quiet(item, seen) for item in list(value.values())[:16])
+    if isinstance(value, types.ModuleType):
+        return value.__name__ in _QUIET_MODULES
+    if isinstance(value, types.FunctionType):
+        return _quiet_code(value.__code__, _Scope(value), seen)
+    if isinstance(value, types.MethodType):
+        function: Any = value.__func__
+        return _quiet_code(function.__code__, _Scope(function, value.__self__), seen)
+    return _quiet_object(value, seen)
+
+
+def _quiet_object(value: Any, seen: set[int]) -> bool:
+    if isinstance(value, (np.ufunc, types.BuiltinFunctionType)):
+        owner = getattr(value, "__module__", None) or ""
+        return owner.split(".")[0] in _QUIET_MODULES | {"builtins"} and "random" not in owner
+    if isinstance(value, type):
+        return value in (int, float, complex, str, bytes, bool, list, dict, tuple, set) or (
+            issubclass(value, np.generic)
+        )
+    own = type(value).__module__ or ""
+    if own.startswith("mindspore.dataset."):
+        return all(_quiet(part, seen) for part in getattr(value, "transforms", ()))
+    if own.startswith("mindspore."):
+        return "dtype" in own or own == "mindspore._core"
+    call = type(value).__dict__.get("__call__")
+    return isinstance(call, types.FunctionType) and _quiet(types.MethodType(call, value), seen)
+
+
+class _Scope:
+    """What the names of a function mean."""
+
+    def __init__(self, function: types.FunctionType, owner: Any = None) -> None:
+        self.globals = function.__globals__
+        self.owner = owner
+        self.cells = [c.cell_contents for c in function.__closure__ or () if _filled(c)]
+        self.cells += list(function.__defaults__ or ())
+
+
+def _filled(cell: types.CellType) -> bool:
+    try:
+        return cell.cell_contents is not cell
+    except ValueError:
+        return False
+
+
+def _quiet_code(code: types.CodeType, scope: _Scope, seen: set[int]) -> bool:
+    inner = [c for c in code.co_consts if isinstance(c, types.CodeType)]
+    return (
+        all(_quiet(value, seen) for value in scope.cells)
+        and all(_quiet_name(name, scope, seen) for name in code.co_names)
+        and all(_quiet_code(c, scope, seen) for c in inner)
+    )
+
+
+def _quiet_name(name: str, scope: _Scope, seen: set[int]) -> bool:
+    if scope.owner is not None:
+        found = getattr(scope.owner, name, _Scope)
+        if found is not _Scope:
+            return _quiet(found, seen)
+    if name in scope.globals:
+        return _quiet(scope.globals[name], seen)
+    if hasattr(builtins, name):
+        return name not in _LOUD_BUILTINS
+    return name in _KNOWN_ATTRIBUTES
+
+
+def drawing(function: Any) -> Callable[..., Any]:
+    """The context in which to call a function for a row: `seeded`, or nothing."""
+    return seeded if may_draw(function) else _nothing
+
+
+_NOTHING = contextlib.nullcontext()
+
+
+def _nothing(key: int, number: int) -> contextlib.nullcontext[None]:
+    return _NOTHING

@@ -1,0 +1,76 @@
+"""What map() hands to the engine: chains of calls, and where their results go."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from mindspore import _core
+from mindspore.dataset.core.validator_helpers import check_type
+from mindspore.dataset.engine.calls import MapCall
+from mindspore.dataset.engine.workers import WorkerPool, cores
+
+
+def known(op: str, argument: str, names: Sequence[str], columns: Sequence[str]) -> list[int]:
+    """The places of columns; ValueError for one that is not there."""
+    for name in names:
+        if name not in columns:
+            raise ValueError(
+                f"For '{op}', {argument} must be among {list(columns)}, but got '{name}'."
+            )
+    return [columns.index(name) for name in names]
+
+
+class Mapping:
+    """Which columns go into an operation, and what the columns of its result are."""
+
+    def __init__(
+        self, columns: Sequence[str], inputs: Sequence[str], outputs: Sequence[str]
+    ) -> None:
+        self.take = known("map", "input_columns", inputs, columns)
+        kept = [c for c in columns if c not in inputs]
+        for name in outputs:
+            if name in kept:
+                raise ValueError(
+                    f"For 'map', output_columns must be new names, but got '{name}' again."
+                )
+        self.columns = renamed(columns, inputs, outputs)
+        self.place = [
+            (True, list(outputs).index(c)) if c in outputs else (False, list(columns).index(c))
+            for c in self.columns
+        ]
+
+
+def renamed(columns: Sequence[str], inputs: Sequence[str], outputs: Sequence[str]) -> list[str]:
+    """The columns after an operation: outputs where the inputs were if there are as many, else in
+    front.
+    """
+    if len(inputs) == len(outputs):
+        new = dict(zip(inputs, outputs, strict=True))
+        return [new.get(c, c) for c in columns]
+    return [*outputs, *(c for c in columns if c not in inputs)]
+
+
+def python_call(function: Any, workers: int) -> tuple[Any, list[WorkerPool]]:
+    """A function of rows as the engine calls it: in this process, or with `workers` in others."""
+    if workers < 2:
+        return _core.dataset.Call(function, False), []
+    pool = WorkerPool(function, workers)
+    return _core.dataset.Call(pool, True), [pool]
+
+
+def map_calls(
+    operations: Sequence[Callable[..., Any]], outputs: Sequence[str], workers: int
+) -> tuple[list[Any], list[WorkerPool]]:
+    """The operations as calls of the engine, and the processes that some of them use."""
+    call, pools = python_call(MapCall(operations, outputs), workers)
+    return [call], pools
+
+
+def process_count(num_parallel_workers: int | None, multiprocessing: Any) -> int:
+    """Processes for the functions of an operation; 0: they run in this one."""
+    if multiprocessing is not None:
+        check_type("map", "python_multiprocessing", multiprocessing, bool)
+    if not multiprocessing or num_parallel_workers is None or num_parallel_workers < 2:
+        return 0
+    return min(num_parallel_workers, max(cores(), 2))

@@ -1,0 +1,191 @@
+"""Worker processes for the user's functions: they share no interpreter, so that these run at once.
+
+Rows travel through pipes: nothing is left behind in /dev/shm, whatever ends a process.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import pickle
+import queue
+import signal
+import threading
+import weakref
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+from typing import Any
+
+from mindspore.dataset import config
+
+_FAREWELL = 1.0  # seconds that a worker has to end by itself
+
+
+def cores() -> int:
+    """Processors that this process may use: workers beyond them only cost memory."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+class Worker:
+    """One process, and our end of its pipe."""
+
+    def __init__(self, context: Any, function: Callable[..., Any], others: list[Worker]) -> None:
+        self.pipe, theirs = context.Pipe()
+        inherited = [self.pipe, *(worker.pipe for worker in others)]
+        if context.get_start_method() != "fork":
+            inherited = []  # a fresh interpreter has none of our ends
+        self.process = context.Process(
+            target=_serve, args=(theirs, function, inherited), daemon=True, name="dataset worker"
+        )
+        try:
+            self.process.start()
+        except (pickle.PicklingError, AttributeError, TypeError) as error:
+            raise RuntimeError(
+                "For 'python_multiprocessing', the functions must be ones that pickle can hand to "
+                f"another process, but {error}. Define them in a module, or start processes by "
+                "'fork' (config.set_multiprocessing_start_method)."
+            ) from error
+        finally:
+            theirs.close()
+
+    def end(self) -> None:
+        """Ask it to end, and see to it."""
+        self.pipe.close()
+        self.process.join(_FAREWELL)
+        if self.process.is_alive():
+            self.process.kill()
+            self.process.join()
+        self.process.close()
+
+
+class WorkerPool:
+    """Calls a function in the process that is free; called by several threads at once."""
+
+    def __init__(self, function: Any, count: int) -> None:
+        self.function = function
+        self.count = count
+        self._workers: list[Worker] = []
+        self._idle: queue.SimpleQueue[Worker] = queue.SimpleQueue()
+        self._starting = threading.Lock()
+        self._pid = 0
+        self._end = weakref.finalize(self, _end_all, self._workers, os.getpid())
+
+    def start(self) -> None:
+        """Start the processes that are missing."""
+        with self._starting:
+            if self._pid != os.getpid():
+                # After a fork, the workers of the parent are not ours.
+                self._pid = os.getpid()
+                self._workers = []
+                self._idle = queue.SimpleQueue()
+                self._end = weakref.finalize(self, _end_all, self._workers, self._pid)
+            while len(self._workers) < self.count:
+                self._idle.put(self._new())
+
+    def _new(self) -> Worker:
+        context = multiprocessing.get_context(config.get_multiprocessing_start_method())
+        worker = Worker(context, self.function, self._workers)
+        self._workers.append(worker)
+        return worker
+
+    def __call__(self, *args: Any) -> Any:
+        """function(*args) in another process."""
+        if not self._workers:
+            self.start()
+        worker = self._idle.get()
+        try:
+            good, result = self._ask(worker, args)
+        except BaseException:
+            self._workers.remove(worker)
+            worker.process.kill()
+            worker.end()
+            with self._starting:
+                self._idle.put(self._new())
+            raise
+        self._idle.put(worker)
+        if not good:
+            raise result
+        return result
+
+    def _ask(self, worker: Worker, args: Any) -> tuple[bool, Any]:
+        op = getattr(self.function, "op", "map")
+        where = f"row {args[-1][0]}" if isinstance(args[-1], list) else f"batch {args[-1]}"
+        pid = worker.process.pid
+        try:
+            worker.pipe.send(args)
+            limit = config.get_multiprocessing_timeout_interval()
+            if not worker.pipe.poll(limit):
+                raise RuntimeError(
+                    f"For '{op}', the worker process {pid} must answer within {limit} s "
+                    f"(config.set_multiprocessing_timeout_interval), but hung at {where}."
+                )
+            good, result = worker.pipe.recv()
+        except (EOFError, OSError):
+            worker.process.join(_FAREWELL)
+            raise RuntimeError(
+                f"For '{op}', the worker process {pid} ended with exit code "
+                f"{worker.process.exitcode} at {where}."
+            ) from None
+        return bool(good), result
+
+    def close(self) -> None:
+        """End the processes; the next call starts others."""
+        with self._starting:
+            _end_all(self._workers, self._pid)
+            self._idle = queue.SimpleQueue()
+
+
+def _end_all(workers: list[Worker], owner: int) -> None:
+    if os.getpid() == owner:
+        while workers:
+            workers.pop().end()
+
+
+def _serve(pipe: Connection, function: Callable[..., Any], inherited: list[Connection]) -> None:
+    """The life of a worker: calls until the other end is closed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the program, which ends us
+    for end in inherited:
+        end.close()  # else the program's end of the pipe would live on in here
+    while True:
+        try:
+            args = pipe.recv()
+        except (EOFError, OSError):
+            return
+        try:
+            answer = (True, function(*args))
+        except BaseException as error:
+            answer = (False, _portable(error))
+        try:
+            pipe.send(answer)
+        except OSError:
+            return
+
+
+def _portable(error: BaseException) -> BaseException:
+    """The exception itself if it survives a pipe, else one with its text."""
+    if not isinstance(error, Exception):
+        # SystemExit and the like would end the program.
+        return RuntimeError(
+            f"a function in a worker process raised {type(error).__name__}: {error}"
+        )
+    cause = error.__cause__
+    try:
+        pickle.loads(pickle.dumps((error, cause)))
+    except Exception:
+        return RuntimeError(str(error))
+    return _WithCause(error, cause) if cause is not None else error
+
+
+class _WithCause(Exception):
+    """Carries an exception and its cause, which pickle would leave behind."""
+
+    def __init__(self, error: BaseException, cause: BaseException) -> None:
+        super().__init__(error, cause)
+
+    def __reduce__(self) -> Any:
+        return _joined, self.args
+
+
+def _joined(error: BaseException, cause: BaseException) -> BaseException:
+    error.__cause__ = cause
+    return error

@@ -1,0 +1,291 @@
+"""Workers of the data pipeline: the same stream for any number of them, their ends, and positions."""
+
+from __future__ import annotations
+
+import gc
+import multiprocessing
+import os
+import random
+import time
+
+import numpy as np
+import pytest
+
+import mindspore.dataset as ds
+
+
+@pytest.fixture(autouse=True)
+def settings():
+    """Each test begins with the settings as they were, and leaves no process behind."""
+    before = dict(ds.config._settings)
+    yield
+    ds.config._settings.update(before)
+    gc.collect()
+    assert multiprocessing.active_children() == []
+
+
+class Numbers:
+    """A random-access source whose rows draw."""
+
+    def __init__(self, count=40):
+        self.count = count
+
+    def __len__(self):
+        return self.count
+
+    def __getitem__(self, index):
+        return np.int64(index), np.float64(random.random())
+
+
+def noisy(x):
+    return x + np.random.rand() + random.random()
+
+
+def leave(x):
+    if x == 5:
+        os._exit(3)
+    return x
+
+
+def hang(x):
+    if x == 5:
+        time.sleep(60)
+    return x
+
+
+def refuse(x):
+    if x == 5:
+        raise ValueError("not this one")
+    return x
+
+
+def source(**options):
+    options.setdefault("shuffle", False)
+    return ds.GeneratorDataset(Numbers(), ["i", "x"], **options)
+
+
+def stream(dataset, epochs=1):
+    """Every value of some epochs."""
+    iterator = dataset.create_tuple_iterator(num_epochs=epochs, output_numpy=True)
+    return [[value.tolist() for value in row] for _ in range(epochs) for row in iterator]
+
+
+# Determinism
+
+
+@pytest.mark.parametrize("workers", [0, 1, 2, 4])
+@pytest.mark.parametrize("processes", [False, True])
+def test_the_stream_depends_on_the_seed_alone(workers, processes):
+    def build(**options):
+        ds.config.set_seed(3)
+        data = source(shuffle=True, **options).map(noisy, "x", **options)
+        return data.filter(lambda i, x: i % 3 != 0).shuffle(5).batch(4).repeat(2)
+
+    ds.config.set_debug_mode(True)
+    expected = stream(build(), 2)
+    ds.config.set_debug_mode(workers == 0)
+    if workers:
+        given = build(num_parallel_workers=workers, python_multiprocessing=processes)
+        assert stream(given, 2) == expected
+        given.close_pool()
+    assert len({x for _, xs in expected for x in xs}) == 4 * 26
+
+
+def test_draws_of_workers_leave_the_program_its_own():
+    random.seed(1)
+    np.random.seed(1)
+    expected = random.random(), np.random.rand()
+    random.seed(1)
+    np.random.seed(1)
+    stream(source().map(noisy, "x"))
+    assert (random.random(), np.random.rand()) == expected
+
+
+def test_a_pipeline_inside_a_function_that_draws():
+    def inner(x):
+        return x + random.random() + sum(row[1] for row in stream(source()))
+
+    ds.config.set_seed(1)
+    data = ds.NumpySlicesDataset([1.0, 2.0], ["x"], shuffle=False).map(inner, "x")
+    assert stream(data) == stream(data)
+
+
+def test_a_large_shuffle_is_a_permutation():
+    ds.config.set_seed(1)
+    data = ds.NumpySlicesDataset(np.arange(70000), ["x"]).batch(1000)
+    order = np.concatenate([np.array(row[0]) for row in stream(data)])
+    assert (np.sort(order) == np.arange(70000)).all()
+    assert abs(np.corrcoef(order, np.arange(70000))[0, 1]) < 0.02
+
+
+def test_batches_are_never_written_again():
+    data = ds.NumpySlicesDataset(np.arange(4000).reshape(40, 100), ["x"], shuffle=False).batch(4)
+    batches = list(data.create_tuple_iterator(num_epochs=1, output_numpy=True))
+    tensors = list(data.create_tuple_iterator(num_epochs=1))
+    batches[0][0][:] = -1
+    for number, (array, tensor) in enumerate(zip(batches, tensors, strict=True)):
+        expected = np.arange(400 * number, 400 * number + 400).reshape(4, 100)
+        assert (tensor[0].asnumpy() == expected).all()
+        assert number == 0 or (array[0] == expected).all()
+
+
+def test_a_generator_that_gives_the_same_array_again():
+    def rows():
+        array = np.zeros(5000)
+        for i in range(6):
+            array[:] = i
+            yield array
+
+    given = stream(ds.GeneratorDataset(rows, "x"))
+    assert [row[0][0] for row in given] == [0, 1, 2, 3, 4, 5]
+
+
+# Ends of workers
+
+
+def mapped(function):
+    return source().map(function, "i", num_parallel_workers=2, python_multiprocessing=True)
+
+
+def failing(dataset, says):
+    iterator = dataset.create_tuple_iterator(output_numpy=True)
+    seen = []
+    with pytest.raises(RuntimeError, match=says) as caught:
+        seen.extend(int(row[0]) for row in iterator)
+    assert seen == [0, 1, 2, 3, 4]
+    iterator.stop()
+    dataset.close_pool()
+    # What Python's shared memory and its semaphores would be called.
+    left = [name for name in os.listdir("/dev/shm") if name.startswith(("psm_", "sem.mp-", "pym-"))]
+    assert left == []
+    return caught.value
+
+
+def test_a_worker_that_ends():
+    failing(mapped(leave), r"'map', the worker process \d+ ended with exit code 3 at row 5")
+
+
+def test_a_worker_that_hangs():
+    ds.config.set_multiprocessing_timeout_interval(1)
+    failing(mapped(hang), r"must answer within 1 s .* but hung at row 5")
+
+
+def test_a_worker_that_raises():
+    error = failing(mapped(refuse), "refuse .row 5. raised ValueError: not this one")
+    assert 'raise ValueError("not this one")' in str(error)
+    assert isinstance(error.__cause__, ValueError)
+
+
+def test_a_thread_that_raises():
+    failing(source().map(refuse, "i"), "refuse .row 5. raised ValueError: not this one")
+
+
+def test_a_function_that_cannot_be_sent():
+    ds.config.set_multiprocessing_start_method("spawn")
+    with pytest.raises(RuntimeError, match="must be ones that pickle can hand to another process"):
+        stream(mapped(lambda x: x))
+
+
+def test_spawned_workers():
+    ds.config.set_multiprocessing_start_method("spawn")
+    data = mapped(abs)
+    assert [row[0] for row in stream(data)] == list(range(40))
+    data.close_pool()
+
+
+def test_an_iterator_of_another_process():
+    iterator = source().create_tuple_iterator(output_numpy=True)
+    next(iterator)
+    child = os.fork()
+    if child == 0:
+        try:
+            next(iterator)
+        except RuntimeError as error:
+            os._exit(0 if "process that made it" in str(error) else 2)
+        os._exit(1)
+    assert os.waitpid(child, 0)[1] == 0
+    assert len(list(iterator)) == 39
+
+
+# Positions
+
+
+def flat(i, x):
+    return ds.NumpySlicesDataset({"i": [int(i)] * 2, "x": [float(x)] * 2}, shuffle=True)
+
+
+PIPELINES = {
+    "shuffled": lambda data: data.shuffle(50).batch(3),
+    "buffered": lambda data: data.filter(lambda i, x: i != 7).shuffle(4).batch(3),
+    "repeated": lambda data: data.repeat(3).batch(7, drop_remainder=True),
+    "flat": lambda data: data.flat_map(flat),
+    "zipped": lambda data: data.take(20).zip(data.skip(3).rename(["i", "x"], ["j", "y"])).batch(2),
+    "joined": lambda data: (data + data).skip(5).map(noisy, "x"),
+    "buckets": lambda data: data.bucket_batch_by_length(
+        ["i"], [10, 20], [2, 3, 4], lambda i: int(i)
+    ),
+    "growing": lambda data: data.batch(lambda info: info.get_batch_num() + 1),
+}
+
+
+def taken(iterator, count):
+    """The next rows, over the end of an epoch."""
+    rows = []
+    while len(rows) < count:
+        for row in iterator:
+            rows.append([value.tolist() for value in row])
+            if len(rows) == count:
+                break
+    return rows
+
+
+@pytest.mark.parametrize("name", PIPELINES)
+def test_nothing_is_lost_and_nothing_repeated(name):
+    def build():
+        return PIPELINES[name](source(shuffle=True))
+
+    ds.config.set_seed(11)
+    expected = stream(build(), 2)
+    total = len(expected)
+    for done in {0, 1, 5, total // 2, total // 2 + 2, total - 1}:
+        data = build()
+        iterator = data.create_tuple_iterator(num_epochs=2, output_numpy=True)
+        first = taken(iterator, done)
+        state = data.state()
+        iterator.stop()
+        ds.config.set_seed(12)  # what counts is the state
+        again = build()
+        again.restore(state)
+        rest = again.create_tuple_iterator(num_epochs=2, output_numpy=True)
+        given = [[v.tolist() for v in row] for row in rest]
+        if state["epoch"] == 0:
+            given += [[v.tolist() for v in row] for row in rest]
+        assert first + given == expected
+        ds.config.set_seed(11)
+
+
+def test_the_position_survives_a_failure():
+    data = source().map(refuse, "i")
+    with pytest.raises(RuntimeError, match="not this one"):
+        stream(data)
+    assert (data.state()["epoch"], data.state()["step"]) == (0, 5)
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "says"),
+    [
+        ({"version": 9}, ValueError, "must be of version 1, but got 9"),
+        ({"step": -1}, ValueError, "step must be in"),
+        ({"seeded": 1}, TypeError, "seeded must be bool"),
+        ({"step": 41}, RuntimeError, "must have the 41 rows"),
+    ],
+)
+def test_wrong_states(change, error, says):
+    data = source()
+    with pytest.raises(RuntimeError, match="an iterator must have been made"):
+        data.state()
+    next(data.create_tuple_iterator())
+    state = data.state()
+    with pytest.raises(error, match=says):
+        data.restore({**state, **change})
+        stream(data)
