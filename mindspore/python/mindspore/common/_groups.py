@@ -16,6 +16,7 @@ from mindspore.common._launched import Launched, launched
 WORLD = "hccl_world_group"
 # Each transport has its name for the world; the one of GlobalComm is as good as any.
 WORLDS = ("hccl_world_group", "nccl_world_group", "mccl_world_group", "world_group")
+DATA_PARALLEL_MODES = ("data_parallel", "hybrid_parallel")
 
 
 class _World(NamedTuple):
@@ -102,6 +103,17 @@ def world_rank() -> int:
 def world_size() -> int:
     """How many processes train together."""
     return _world.size
+
+
+def have_the_same() -> bool:
+    """Whether there are several processes, which have the same parameters after each step."""
+    mode = context.get_auto_parallel_context("parallel_mode")
+    return _world.size > 1 and mode in DATA_PARALLEL_MODES
+
+
+def writes_for_all() -> bool:
+    """Whether this process writes the files of what all have: the first does."""
+    return not have_the_same() or _world.rank == 0
 
 
 def local_ranks(group: object, function: str) -> tuple[int, int]:

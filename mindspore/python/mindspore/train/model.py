@@ -17,6 +17,7 @@ from mindspore.train._model_checks import (
     checked_indexes,
     metrics_of,
     valid_epochs,
+    warn_of_equal_data,
 )
 from mindspore.train._progress import Progress
 from mindspore.train._training_run import TrainingRun
@@ -219,6 +220,7 @@ class Model:
             )
         check_bool(op, "dataset_sink_mode", dataset_sink_mode)
         _check_dataset(op, "train_dataset", train_dataset)
+        warn_of_equal_data(op, train_dataset)
         sink = (dataset_sink_mode, sink_size)
         valid = (valid_dataset, valid_epochs)
         TrainingRun(self, epoch, train_dataset, callbacks, sink, initial_epoch, valid).run()

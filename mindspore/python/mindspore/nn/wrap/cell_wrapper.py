@@ -16,8 +16,6 @@ from mindspore.nn.layer.basic import Identity
 from mindspore.nn.wrap.grad_reducer import DistributedGradReducer
 from mindspore.ops import _exchange
 
-_DATA_PARALLEL_MODES = ("data_parallel", "hybrid_parallel")
-
 
 class WithLossCell(Cell):
     """A network followed by its loss.
@@ -164,7 +162,7 @@ class TrainOneStepCell(Cell):
         self.reducer_flag = False
         self.grad_reducer: Cell = Identity()
         self.parallel_mode = parallel_mode()
-        self.reducer_flag = self.parallel_mode in _DATA_PARALLEL_MODES
+        self.reducer_flag = self.parallel_mode in _groups.DATA_PARALLEL_MODES
         if self.reducer_flag:
             self.grad_reducer = make_reducer(self.weights)
             share_parameters(self.network)

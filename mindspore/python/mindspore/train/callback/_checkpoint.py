@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import Any
 
 from mindspore import log, nn
+from mindspore.common import _groups
 from mindspore.common.tensor import Tensor
 from mindspore.train import _encryption, _resume
 from mindspore.train._async_save import writer
@@ -290,8 +291,9 @@ class ModelCheckpoint(Callback):
         self._last_triggered_step = self._last_step = step
         self._last_time = time.monotonic()
         path = self._write(params, self._run_prefix, "")
-        # Old files go when the new one is there, which is later where it is written in the background.
-        writer.when_written(lambda: self._manager.added(path, self._config))
+        if _groups.writes_for_all():
+            # Old files go when the new one is there, which is later where it is written in the background.
+            writer.when_written(lambda: self._manager.added(path, self._config))
         self._latest_ckpt_file_name = path
         params["last_save_ckpt_step"] = step
         params["latest_ckpt_file"] = path
@@ -301,6 +303,8 @@ class ModelCheckpoint(Callback):
         step_in_epoch = (params.cur_step_num - 1) % params.batch_num + 1
         name = f"{prefix}-{params.cur_epoch_num}_{step_in_epoch}{suffix}.{config.format}"
         path = os.path.join(self._directory, name)
+        if not _groups.writes_for_all():
+            return path  # the first process writes it
         append = dict(config.append_dict or {})
         if "epoch_num" in append:
             append["epoch_num"] = params.cur_epoch_num
