@@ -189,7 +189,7 @@ class _Job:
             "OMPI_MCA_osc": "^ucx",  # says an error where there is none
             "OMPI_MCA_btl_sm_backing_directory": shared,
             "OMPI_MCA_btl_vader_backing_directory": shared,
-            "OMPI_MCA_osc_sm_backing_store": shared,
+            "OMPI_MCA_osc_sm_backing_directory": shared,
             "OMPI_MCA_osc_rdma_backing_directory": shared,
         }
         if os.geteuid() == 0:

@@ -57,8 +57,6 @@ def main() -> None:
     os.dup2(log, 1)
     os.dup2(log, 2)
     os.close(log)
-    if job["bind"]:
-        _bind(job["bind"], place.local_rank, place.local_size)
     env = dict(os.environ)
     for name, before in job["before"].items():
         env.pop(name, None)
@@ -74,6 +72,8 @@ def main() -> None:
     )
     if job["failed"]:
         _stay_until_it_ends(place.rank, job["failed"])
+    if job["bind"]:
+        _bind(job["bind"], place.local_rank, place.local_size)
     command = job["command"]
     try:
         os.execvpe(command[0], command, env)
