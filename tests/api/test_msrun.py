@@ -230,9 +230,9 @@ def test_no_home_and_threads_of_the_users(folder):
     "arguments, says",
     [
         (["--worker_num=0", "net.py"], "--worker_num must be at least 1, but got 0"),
-        (["--worker_num=3", "net.py"], "--local_worker_num must be --worker_num, 3, but got 2"),
         (["--local_worker_num=3", "net.py"], r"must be in \[1, 2\]"),
-        (["--node_rank=1", "net.py"], "--node_rank must be 0"),
+        (["--node_rank=1", "net.py"], "--node_rank must be 0, the only machine"),
+        (["--node_rank=-2", "net.py"], "--node_rank must not be negative, but got -2"),
         (["--master_port=80", "net.py"], r"must be in \[1024, 65535\], but got 80"),
         (["--cluster_time_out=0", "net.py"], "must not be 0"),
         (["--sim_level=1", "net.py"], "--sim_level must be left out"),

@@ -101,13 +101,12 @@ def _check(args: Any) -> None:
         raise Refused(
             f"--local_worker_num must be in [1, {args.worker_num}], which is --worker_num, but got {args.local_worker_num}."
         )
-    if args.local_worker_num != args.worker_num:
+    if args.node_rank < -1:
+        raise Refused(f"--node_rank must not be negative, but got {args.node_rank}.")
+    if args.node_rank > 0 and args.local_worker_num == args.worker_num:
         raise Refused(
-            f"--local_worker_num must be --worker_num, {args.worker_num}, but got {args.local_worker_num}: msrun starts "
-            "processes on one machine. For several, use mpirun with a list of hosts, or srun; the script stays the same."
+            f"--node_rank must be 0, the only machine, where --local_worker_num is --worker_num, but got {args.node_rank}."
         )
-    if args.node_rank not in (-1, 0):
-        raise Refused(f"--node_rank must be 0, the only machine, but got {args.node_rank}.")
     if args.master_port is not None and not 1024 <= args.master_port <= 65535:
         raise Refused(f"--master_port must be in [1024, 65535], but got {args.master_port}.")
     if args.cluster_time_out == 0:

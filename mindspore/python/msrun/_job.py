@@ -1,33 +1,31 @@
-"""One job of `msrun`: its environment, its processes, its end. Whatever ends it, no process, file or port of it stays behind."""
+"""One job of `msrun`: its processes, and its end. Whatever ends it, no process, file or port of it stays behind."""
 
 from __future__ import annotations
 
 import argparse
 import contextlib
 import ctypes
-import json
 import os
 import secrets
-import shutil
 import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 from types import FrameType
-from typing import NoReturn
+from typing import IO, NoReturn
 
 from msrun import _mpiexec
 from msrun._arguments import DEFAULT_PORT, Refused
+from msrun._hosts import Follower, Master, listen
 from msrun._logs import Tail, last_lines
+from msrun._surroundings import HERE, Surroundings, log_name
 
-HERE = Path(__file__).resolve().parent
-_LAUNCHED = HERE.parent / "mindspore" / "common" / "_launched.py"
 _GRACE = 5.0  # seconds from the signal that ends a job until what is left of it is killed
-_SMALL_SHM = 256 << 20  # bytes; below, memory that processes share is better in files elsewhere
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _PR_SET_PDEATHSIG = 1
+_WATCH = "MS_WATCH_ADDRESS"
 
 
 class _Ended(Exception):
@@ -41,7 +39,7 @@ def run(args: argparse.Namespace) -> int:
     """Starts the processes; waits for them where that is asked for. The exit status."""
     mpiexec = _mpiexec.find()
     logs = _log_folder(args)
-    job = _Job(args, mpiexec, logs)
+    job = _job(args, mpiexec, logs)
     if args.join:
         return job.run()
     if os.fork() == 0:
@@ -49,11 +47,22 @@ def run(args: argparse.Namespace) -> int:
         status = 1
         try:
             status = job.run()
+        except Refused as refused:
+            print(f"msrun: {refused}", file=sys.stderr)
         finally:
             sys.stderr.flush()
             os._exit(status)
-    print(f"msrun: started {args.worker_num} processes; their output is in {logs}")
+    print(f"msrun: started {args.local_worker_num} processes; their output is in {logs}")
     return 0
+
+
+def _job(args: argparse.Namespace, mpiexec: _mpiexec.Mpiexec, logs: Path) -> _Job:
+    if args.local_worker_num == args.worker_num:
+        return _Main(args, mpiexec, logs, None)
+    listening = listen(args)
+    if listening is None:
+        return _Part(args, mpiexec, logs)
+    return _Main(args, mpiexec, logs, Master(args, listening))
 
 
 def _go_to_the_background(log: Path) -> None:
@@ -99,129 +108,128 @@ def _take_port(address: str, wanted: int | None) -> tuple[int, socket.socket]:
 
 
 class _Job:
+    """What is done for a job on each machine."""
+
     def __init__(self, args: argparse.Namespace, mpiexec: _mpiexec.Mpiexec, logs: Path):
         self.args, self.mpiexec, self.logs = args, mpiexec, logs
+        self.name = log_name(args)
+        self.word = ""  # that only the processes of this job have in their environment
+
+    def run(self) -> int:
+        """The whole life of the job."""
+        for number in _SIGNALS:
+            signal.signal(number, _ask_for_the_end)
+        status = 1
+        self.surroundings = Surroundings(self.mpiexec.family)
+        try:
+            with open(self.logs / "scheduler.log", "ab") as log:
+                status = self.work(log)
+        except _Ended as ended:
+            status = 128 + ended.number
+        finally:
+            for number in _SIGNALS:
+                signal.signal(number, signal.SIG_IGN)
+            self.end(status)
+        return status
+
+    def work(self, log: IO[bytes]) -> int:
+        """Until the job ends; its status."""
+        raise NotImplementedError
+
+    def end(self, status: int) -> None:
+        """Ends what is left."""
+        # The launcher may be gone and processes left, or both hang.
+        for _ in range(100 if self.word else 0):
+            left = _processes_with(self.word)
+            for number in left:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(number, signal.SIGKILL)
+            if not left:
+                break
+            time.sleep(0.05)
+        self.surroundings.remove()
+
+    def failure(self) -> int | None:
+        """The status of a process that failed here, where the launcher does not see to that."""
+        failed = self.surroundings.failed
+        if not failed or not os.path.exists(failed):
+            return None
+        while not (said := Path(failed).read_text()).endswith("\n"):
+            time.sleep(0.01)
+        rank, status = said.split()
+        print(f"msrun: rank {rank} ended with status {status}.", file=sys.stderr)
+        return int(status)
+
+
+class _Main(_Job):
+    """The job on the machine of rank 0, which starts mpiexec."""
+
+    def __init__(
+        self,
+        args: argparse.Namespace,
+        mpiexec: _mpiexec.Mpiexec,
+        logs: Path,
+        master: Master | None,
+    ):
+        super().__init__(args, mpiexec, logs)
+        self.master = master
         self.word = secrets.token_hex(16)
-        self.port, self.keeper = _take_port(args.master_addr, args.master_port)
-        self.folders: list[str] = []
-        self.failed = (
-            ""  # a file that is there once a process has failed; empty: the launcher sees to that
-        )
-        self.name = _log_name(args)
+        self.port, self.keeper = _take_port(args.master_addr, None if master else args.master_port)
+        self.process: subprocess.Popen | None = None
         for rank in range(args.local_worker_num):  # those of a job before
             self._log(rank).unlink(missing_ok=True)
 
     def _log(self, rank: int) -> Path:
         return self.logs / f"{self.name}_{rank}.log"
 
-    def run(self) -> int:
-        """The whole life of the job."""
-        self.prefix = f"msrun-{os.getpid()}-"  # so that folders of jobs that were killed are known
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(number, _ask_for_the_end)
-        process = None
-        try:
-            process = self._start()
-            status = self._wait(process)
-        except _Ended as ended:
-            status = 128 + ended.number
-        finally:
-            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-                signal.signal(number, signal.SIG_IGN)
-            self._end(process)
-        return status
-
-    # ---- the start
-    def _start(self) -> subprocess.Popen:
-        program = [sys.executable, "-I", "-S", str(HERE / "_rank.py")]
-        parent = os.getpid()
-        with open(self.logs / "scheduler.log", "ab") as log:
-            return subprocess.Popen(
-                [*self.mpiexec.command(self.args.worker_num), *program],
-                env=self._environment(),
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                start_new_session=True,  # Ctrl-C comes to us alone
-                preexec_fn=lambda: _end_with(parent),
-            )
-
-    def _environment(self) -> dict[str, str]:
-        env = {k: v for k, v in os.environ.items() if not _of_another_launcher(k)}
-        # Files of the launcher go where they are found again.
-        scratch = tempfile.mkdtemp(prefix=self.prefix)
-        self.folders.append(scratch)
-        if self.mpiexec.family == "mpich":
-            self.failed = os.path.join(scratch, "failed")
-        changed = {"TMPDIR": scratch}
-        if not env.get("HOME"):
-            env["HOME"] = _home() or scratch  # Open MPI does not start without
-        if self.mpiexec.family == "openmpi":
-            env |= self._open_mpi(scratch)
-        before = {name: env.get(name) for name in changed}
-        env |= changed
-        args = self.args
-        env |= {
-            "MS_WATCH_ADDRESS": f"{_bracketed(args.master_addr)}:{self.port}/{self.word}",
+    def work(self, log: IO[bytes]) -> int:
+        """Starts mpiexec and waits for it."""
+        args, parent = self.args, os.getpid()
+        hosts = self.master.gather() if self.master else ""
+        host = f"[{args.master_addr}]" if ":" in args.master_addr else args.master_addr
+        of_job = {
+            _WATCH: f"{host}:{self.port}/{self.word}",
             "MS_SCHED_HOST": args.master_addr,
-            "MS_SCHED_PORT": str(self.port),
+            "MS_SCHED_PORT": str((args.master_port or DEFAULT_PORT) if hosts else self.port),
             "MS_TOPO_TIMEOUT": str(args.cluster_time_out if args.cluster_time_out > 0 else 10**8),
-            "MSRUN_JOB": json.dumps(
-                {
-                    "command": _command(args),
-                    "launched": str(_LAUNCHED),
-                    "log": str(self.logs / self.name),
-                    "bind": args.bind_core,
-                    "failed": self.failed,
-                    "before": before,
-                }
-            ),
         }
-        return env
+        env = self.surroundings.environment(args, self.logs / self.name, of_job)
+        command = self.mpiexec.command(args.worker_num)
+        if self.master:
+            env["MSRUN_AGENTS"] = self.master.begin(self.surroundings.scratch, of_job)
+            command += self.mpiexec.on(hosts, self.surroundings.agent(), env)
+        self.process = subprocess.Popen(
+            [*command, sys.executable, "-I", "-S", str(HERE / "_rank.py")],
+            env=env,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,  # Ctrl-C comes to us alone
+            preexec_fn=lambda: _end_with(parent),
+        )
+        return self._wait(self.process)
 
-    def _open_mpi(self, scratch: str) -> dict[str, str]:
-        shared = scratch
-        with contextlib.suppress(OSError):
-            if shutil.disk_usage("/dev/shm").free >= _SMALL_SHM:
-                shared = tempfile.mkdtemp(prefix=self.prefix, dir="/dev/shm")
-                self.folders.append(shared)
-        wanted = {
-            "OMPI_MCA_osc": "^ucx",  # says an error where there is none
-            "OMPI_MCA_btl_sm_backing_directory": shared,
-            "OMPI_MCA_btl_vader_backing_directory": shared,
-            "OMPI_MCA_osc_sm_backing_directory": shared,
-            "OMPI_MCA_osc_rdma_backing_directory": shared,
-        }
-        if os.geteuid() == 0:
-            for name in ("OMPI_ALLOW_RUN_AS_ROOT", "PRTE_ALLOW_RUN_AS_ROOT"):
-                wanted |= {name: "1", f"{name}_CONFIRM": "1"}
-        return {name: os.environ.get(name, value) for name, value in wanted.items()}
-
-    # ---- the end
     def _wait(self, process: subprocess.Popen) -> int:
         tails = [Tail(self._log(rank)) for rank in self.args.tailed] if self.args.join else []
-        while process.poll() is None and not self._failed():
+        while (status := self._status(process)) is None:
             shown = [tail.show() for tail in tails]
             if not any(shown):
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     process.wait(0.05)
         for tail in tails:
             tail.show(whole=True)
-        status = self._status(process)
         if status and self.args.join:
             self._say_why(status)
         return status
 
-    def _failed(self) -> bool:
-        return bool(self.failed) and os.path.exists(self.failed)
-
-    def _status(self, process: subprocess.Popen) -> int:
-        if self._failed():
-            while not (said := Path(self.failed).read_text()).endswith("\n"):
-                time.sleep(0.01)
-            rank, status = said.split()
-            print(f"msrun: rank {rank} ended with status {status}.", file=sys.stderr)
-            return int(status)
+    def _status(self, process: subprocess.Popen) -> int | None:
+        if self.master:
+            self.master.attend(0)
+            if self.master.failed is not None:
+                return self.master.failed
+        failure = self.failure()
+        if failure is not None or process.poll() is None:
+            return failure
         code = process.returncode
         return code if code >= 0 else 128 - code
 
@@ -232,25 +240,40 @@ class _Job:
             log = self._log(rank)
             print(f"msrun: the end of {log}:", *last_lines(log, 12), sep="\n  ", file=sys.stderr)
 
-    def _end(self, process: subprocess.Popen | None) -> None:
-        if process is not None and process.poll() is None:
-            process.terminate()
+    def end(self, status: int) -> None:
+        """Ends mpiexec, and what it leaves."""
+        if self.process is not None and self.process.poll() is None:
+            self.process.terminate()
             with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(_GRACE)
-        # The launcher may be gone and processes left, or both hang.
-        for _ in range(100):
-            left = _processes_with(self.word)
-            for number in left:
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(number, signal.SIGKILL)
-            if process is not None:
-                process.poll()
-            if not left:
-                break
-            time.sleep(0.05)
-        for folder in self.folders:
-            shutil.rmtree(folder, ignore_errors=True)
+                self.process.wait(_GRACE)
+        super().end(status)
+        if self.process is not None:
+            self.process.wait()
+        if self.master:
+            self.master.finish(status)
         self.keeper.close()
+
+
+class _Part(_Job):
+    """The job on another machine, where the msrun of rank 0 says what to do."""
+
+    def work(self, log: IO[bytes]) -> int:
+        """Does what is said until the job ends."""
+        follower = Follower(self.args)
+        of_job = follower.job()
+        self.word = of_job[_WATCH].rpartition("/")[2]
+        env = self.surroundings.environment(
+            self.args, self.logs / self.name, of_job, name="MSRUN_HERE"
+        )
+        told = False
+        while (status := follower.attend(0.05, env, log)) is None:
+            failure = None if told else self.failure()
+            if failure is not None:
+                told = True
+                follower.lines.send(failed=failure)
+        if status and self.args.join:
+            print(f"msrun: the job ended with status {status}.", file=sys.stderr)
+        return status
 
 
 def _ask_for_the_end(number: int, frame: FrameType | None) -> NoReturn:
@@ -278,46 +301,3 @@ def _processes_with(word: str) -> list[int]:
 
 def _is_dead(entry: Path) -> bool:
     return (entry / "stat").read_text().rpartition(")")[2].split()[0] in "ZX"
-
-
-def _of_another_launcher(name: str) -> bool:
-    """Whether a variable says the place of this process in a job of a launcher that started msrun."""
-    return name.startswith(("OMPI_COMM_WORLD_", "PMIX_", "PMI_")) or name in (
-        "PRTE_LAUNCHED",
-        "MPI_LOCALRANKID",
-        "MPI_LOCALNRANKS",
-    )
-
-
-def _command(args: argparse.Namespace) -> list[str]:
-    script = args.script
-    if script.endswith(".py") or not (shutil.which(script)):
-        return [sys.executable, "-u", script, *args.arguments]
-    return [script, *args.arguments]
-
-
-def _log_name(args: argparse.Namespace) -> str:
-    if not args.worker_log_name:
-        return "worker"
-    host = socket.gethostname()
-    try:
-        ip = socket.gethostbyname(host)
-    except OSError:  # a name that nobody knows
-        ip = "127.0.0.1"
-    name = args.worker_log_name.replace("{ip}", ip).replace("{hostname}", host)
-    if "/" in name:
-        raise Refused(f"--worker_log_name must be the name of a file, but got {name!r}.")
-    return name
-
-
-def _bracketed(address: str) -> str:
-    return f"[{address}]" if ":" in address else address
-
-
-def _home() -> str:
-    try:
-        import pwd
-
-        return pwd.getpwuid(os.geteuid()).pw_dir
-    except (ImportError, KeyError):  # a user id without a name
-        return ""

@@ -23,6 +23,16 @@ class Mpiexec(NamedTuple):
             return [self.path, "-n", str(processes), "--oversubscribe", "--bind-to", "none"]
         return [self.path, "-n", str(processes)]
 
+    def on(self, hosts: str, agent: str, environment: dict[str, str]) -> list[str]:
+        """What more the command line has where there are several machines, and the environment: `agent` is what is called in
+        place of ssh."""
+        if self.family == "mpich":
+            return ["-hosts", hosts, "-launcher", "ssh", "-launcher-exec", agent]
+        for prefix, ssh in (("PRTE", "ssh"), ("OMPI", "rsh")):  # of version 5, and of those before
+            environment[f"{prefix}_MCA_plm_{ssh}_agent"] = agent
+            environment[f"{prefix}_MCA_plm_{ssh}_no_tree_spawn"] = "1"  # all by this machine
+        return ["--host", hosts]
+
 
 def find() -> Mpiexec:
     """The program to use; where there is none, what to install."""

@@ -51,17 +51,18 @@ def _range(text: str) -> range:
 def main() -> None:
     """Becomes the script of the job, which the launcher has put into the environment."""
     _end_with_the_launcher()
-    job = json.loads(os.environ.pop("MSRUN_JOB"))
+    of_master = os.environ.pop("MSRUN_JOB", "")
+    job = json.loads(os.environ.pop("MSRUN_HERE", "") or of_master)  # first: of this machine
     place = runpy.run_path(job["launched"])["launched"]()
     log = os.open(f"{job['log']}_{place.rank}.log", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
     os.dup2(log, 1)
     os.dup2(log, 2)
     os.close(log)
     env = dict(os.environ)
-    for name, before in job["before"].items():
+    for name, value in job["set"].items():
         env.pop(name, None)
-        if before is not None:
-            env[name] = before
+        if value is not None:
+            env[name] = value
     env.update(
         RANK_ID=str(place.rank),
         RANK_SIZE=str(place.size),
