@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from mindspore.common import _launched
+from mindspore.common import _launched, _processors
 from mindspore.common._launched import Launched, launched
 
 OPENMPI = {
@@ -96,3 +96,36 @@ def test_the_file_needs_nothing_of_the_package():
         text=True,
     )
     assert (ran.stdout, ran.stderr) == ("5\n", "")
+
+
+@pytest.mark.parametrize(
+    "granted, own, launchers, processes, threads",
+    [
+        (8, 8, 8, 2, 4),
+        (8, 8, 8, 3, 2),
+        (2, 2, 2, 4, 1),
+        (4, 4, 8, 2, 4),  # bound by the launcher
+        (1, 1, 8, 2, 1),
+        (3, 8, 8, 2, 1),  # by a control group
+        (6, 8, 64, 2, 3),
+    ],
+)
+def test_processes_of_one_machine_share_its_processors(granted, own, launchers, processes, threads):
+    assert _processors.part_of(granted, own, launchers, processes) == threads
+
+
+@pytest.mark.parametrize(
+    "environment, whole",
+    [
+        (OPENMPI | {"OMPI_COMM_WORLD_LOCAL_SIZE": "1000"}, False),
+        (OPENMPI | {"OMPI_COMM_WORLD_LOCAL_SIZE": "1000", "OMP_NUM_THREADS": "2"}, True),
+        ({"RANK_ID": "0", "RANK_SIZE": "1000"}, True),
+        (OPENMPI | {"OMPI_COMM_WORLD_SIZE": "nonsense"}, True),
+    ],
+)
+def test_threads_at_import(environment, whole):
+    code = "from mindspore import _core; print(_core.num_threads())"
+    env = {k: v for k, v in os.environ.items() if k != "OMP_NUM_THREADS"} | environment
+    ran = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True)
+    processors = len(os.sched_getaffinity(0))
+    assert (ran.stderr, int(ran.stdout) == 1) == ("", not whole or processors == 1)

@@ -18,6 +18,7 @@ constexpr int kTick = 250;                // ms between two looks
 constexpr int64_t kHandshake = 10'000;    // ms that a guest has to say who it is
 constexpr int64_t kLastWords = 1000;      // ms to get rid of what is still to be sent
 constexpr int64_t kForLateOnes = 10'000;  // ms that a failed job tells late ranks so
+constexpr int64_t kCircle = 5;            // beats that one lasts before it is believed
 constexpr size_t kMostGuests = 4096;
 constexpr size_t kMostPast = 64;  // steps of a group and rank that are compared
 
@@ -73,9 +74,10 @@ Monitor::~Monitor() {
 bool Monitor::IsNeeded(int64_t now) {
   if (!stop_) return true;
   if (stopped_ == 0) stopped_ = now;
-  // Who comes to a job that has failed would otherwise wait for its rank 0.
+  // Who comes when rank 0 has ended its program already would otherwise wait for it.
   bool some_come = !std::ranges::all_of(members_, &Member::joined);
-  return verdict_ && some_come && now - stopped_ < kForLateOnes;
+  return some_come &&
+         now - (verdict_ ? stopped_ : started_) < (verdict_ ? kForLateOnes : options_.join.count());
 }
 
 void Monitor::Loop() {
@@ -225,6 +227,7 @@ void Monitor::HandleGroup(Unpacker& frame) {
 }
 
 void Monitor::HandleSteps(Member& member, Unpacker& frame) {
+  member.several_threads = frame.Number() != 0;
   uint64_t groups = frame.Number(), steps = frame.Number(), open = frame.Number();
   for (; frame.good() && groups > 0; --groups) {
     int group = static_cast<int>(frame.Number());
@@ -269,6 +272,7 @@ void Monitor::Judge(int64_t now) {
     waits |= !member.waiting.empty();
     for (const auto& [group, step] : member.waiting) JudgeWait(rank, group, step);
   }
+  JudgeCircles(now);
   looked_ = now;
   if (now - beaten_ >= options_.beat.count()) {
     Tell(Packer(frame::kBeat));
@@ -297,6 +301,45 @@ void Monitor::JudgeWait(int rank, int group, const Step& step) {
                     "collectives in the same order, with the same types",
                     rank, step.Text(), other, same->second.Text()));
   }
+}
+
+int Monitor::WaitsFor(int rank, int64_t now) const {
+  const Member& member = members_[rank];
+  // Of what another thread does next nothing is known, nor of one that is not heard.
+  bool known = !member.several_threads && !member.waiting.empty() && member.channel.open() &&
+               now - member.heard <= 2 * options_.beat.count() + kTick;
+  if (!known) return -1;
+  const auto& [group, step] = member.waiting.front();
+  for (int other = 0; other < static_cast<int>(members_.size()); ++other) {
+    const Member& m = members_[other];
+    if (other == rank || !IsMember(group, other) || m.several_threads || m.waiting.empty())
+      continue;
+    auto next = m.next.find(group);
+    if (next == m.next.end() || next->second <= step.number) return other;
+  }
+  return -1;
+}
+
+// Ranks that wait in different groups, each for another that waits itself.
+void Monitor::JudgeCircles(int64_t now) {
+  std::string circle;
+  for (int first = 0; first < static_cast<int>(members_.size()) && circle.empty(); ++first) {
+    std::vector<int> path;
+    int at = first;
+    while (at >= 0 && !std::ranges::count(path, at)) {
+      path.push_back(at);
+      at = WaitsFor(at, now);
+    }
+    if (at != first) continue;  // another rank is where the circle begins
+    for (int rank : path) {
+      circle += fmt::format("{}rank {} waits in {}", circle.empty() ? "" : ", ", rank,
+                            members_[rank].waiting.front().second.Text());
+    }
+  }
+  if (circle != circle_) circle_since_ = now;
+  circle_ = circle;
+  if (!circle.empty() && now - circle_since_ > kCircle * options_.beat.count())
+    GiveVerdict(circle + ": each waits for the next, the last for the first");
 }
 
 bool Monitor::IsMember(int group, int rank) const {

@@ -19,10 +19,11 @@ namespace ms::cluster {
 namespace frame {
 constexpr char kHello = 'H';  // greeting, word, rank, size, process, host
 constexpr char kWelcome = 'W';
-constexpr char kRefused = 'N';    // why
-constexpr char kBeat = 'B';       // both ways; from a rank: the collective that it entered last
-constexpr char kGroup = 'G';      // group, count, ranks
-constexpr char kSteps = 'S';      // counts of groups, of new steps, of open ones, and those
+constexpr char kRefused = 'N';  // why
+constexpr char kBeat = 'B';     // both ways; from a rank: the collective that it entered last
+constexpr char kGroup = 'G';    // group, count, ranks
+constexpr char kSteps =
+    'S';  // whether several threads enter; counts of groups, of new steps, of open ones; and those
 constexpr char kRaised = 'R';     // text
 constexpr char kFarewell = 'F';   // count of groups, and the number of each that comes next
 constexpr char kGone = 'Y';       // the farewell was heard
@@ -63,6 +64,7 @@ class Monitor {
   struct Member {
     Channel channel;
     bool joined = false, left = false;
+    bool several_threads = false;  // enter collectives
     uint64_t process = 0;
     std::string host, last;
     int64_t heard = 0;
@@ -89,6 +91,8 @@ class Monitor {
   void HandleGroup(Unpacker& frame);
   void Judge(int64_t now);
   void JudgeWait(int rank, int group, const Step& step);
+  void JudgeCircles(int64_t now);
+  int WaitsFor(int rank, int64_t now) const;  // one that cannot come; -1: none is known
   bool IsMember(int group, int rank) const;
   void GiveVerdict(std::string text);
   void Tell(const Packer& frame);
@@ -102,6 +106,8 @@ class Monitor {
   std::vector<Guest> guests_;
   std::map<int, std::vector<int>> groups_;
   std::optional<std::string> verdict_;
+  std::string circle_;  // of ranks that wait for each other
+  int64_t circle_since_ = 0;
   bool attention_ = false;
   Bell bell_;
   std::atomic<bool> stop_{false};

@@ -8,6 +8,7 @@
 #include <array>
 #include <atomic>
 #include <mutex>
+#include <optional>
 #include <random>
 #include <unordered_map>
 
@@ -112,6 +113,8 @@ class Watch::Member {
   std::unordered_map<int, std::vector<int>> groups_;
   std::vector<Open> open_;
   const Step* last_ = nullptr;
+  std::optional<pthread_t> first_thread_;  // that entered one
+  bool several_threads_ = false;
   uint64_t changes_ = 0;
   std::vector<Packer> posted_;
   std::string verdict_;
@@ -152,6 +155,8 @@ void Watch::Member::Enter(int group, uint64_t number, std::string_view what,
   step.place.assign(Cut(place));
   history.next = number + 1;
   last_ = &step;
+  if (!first_thread_) first_thread_ = pthread_self();
+  several_threads_ |= !pthread_equal(*first_thread_, pthread_self());
   open_.push_back({pthread_self(), group, number, CoarseNow()});
   ++changes_;
 }
@@ -290,7 +295,11 @@ void Watch::Member::Report(int64_t) {
       ++open;
     }
   }
-  channel_.Send(std::move(steps.Number(histories_.size()).Number(count).Number(open).Append(body)));
+  channel_.Send(std::move(steps.Number(several_threads_)
+                              .Number(histories_.size())
+                              .Number(count)
+                              .Number(open)
+                              .Append(body)));
 }
 
 // Rank 0 has left, and the monitor with it: it is not to be waited for.

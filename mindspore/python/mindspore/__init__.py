@@ -14,6 +14,7 @@ from mindspore import _assembler, _compat  # noqa: E402
 from mindspore import common, context, ops  # noqa: E402
 from mindspore.common import *  # noqa: E402
 from mindspore.common import dtype  # noqa: E402
+from mindspore.common._processors import share as _share_processors  # noqa: E402
 from mindspore.common._refused import refused as _refused  # noqa: E402
 from mindspore.common.jit_config import JitConfig  # noqa: E402
 from mindspore.common.api import jit_class, ms_class, ms_memory_recycle  # noqa: E402
@@ -48,6 +49,7 @@ from mindspore.ops import (  # noqa: E402
 
 _assembler.install()
 _compat.install()
+_share_processors()
 
 # Heavier parts load when they are first named.
 _LAZY = {

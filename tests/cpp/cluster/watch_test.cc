@@ -70,9 +70,10 @@ class Rank {
   std::string Said() {
     std::string said;
     for (std::string more; !(more = FirstSaid()).empty();) said += more;
-    waitpid(process_, nullptr, 0);
+    int status = 0;
+    waitpid(process_, &status, 0);
     ended_ = true;
-    return said;
+    return WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL ? said + " [by a signal]" : said;
   }
 
  private:
@@ -165,6 +166,44 @@ TEST(Watch, TwoCollectivesOfOneNumberAreBothNamed) {
   }
 }
 
+TEST(Watch, RanksThatWaitForEachOtherInDifferentGroupsAreNamed) {
+  std::string at = FreeAddress();
+  auto rank = [&](int number, int group, const char* what, const char* place) {
+    return Start(number, 3, at, [=] {
+      Watch::Current()->SetGroup(7, {0, 1});
+      Wait(group, 0, what, place);
+    });
+  };
+  Rank zero = rank(0, 7, "AllReduce in 'pair'", "net.py:14");
+  Rank one = rank(1, 0, "Barrier", "net.py:20");
+  Rank two = rank(2, 0, "Barrier", "net.py:20");
+  for (Rank* each : {&zero, &one, &two}) {
+    EXPECT_THAT(each->Said(), AllOf(HasSubstr("rank 0 waits in AllReduce in 'pair' at net.py:14"),
+                                    HasSubstr("rank 1 waits in Barrier at net.py:20")));
+  }
+}
+
+TEST(Watch, WhoHasSeveralThreadsMayWaitInTwoGroups) {
+  std::string at = FreeAddress();
+  auto enter = [](int group, uint64_t number) {
+    Watch::Current()->Enter(group, number, "Barrier", "net.py:14");
+    Watch::Current()->Exit();
+  };
+  auto rank = [&](int number, int first, int then) {
+    return Start(number, 2, at, [=] {
+      Watch::Current()->SetGroup(7, {0, 1});
+      std::thread([&] { enter(first, 0), enter(then, 0); }).join();
+      Watch::Current()->Enter(first, 1, "Barrier", "net.py:14");
+      for (int i = 0; i < 2000; ++i, usleep(1000)) Watch::Current()->Check();
+      Watch::Current()->Exit();
+      std::thread([&] { enter(then, 1); }).join();
+    });
+  };
+  Rank zero = rank(0, 7, 0), one = rank(1, 0, 7);
+  EXPECT_EQ(zero.Said(), "");
+  EXPECT_EQ(one.Said(), "");
+}
+
 TEST(Watch, ARankThatRanAheadIsComparedByWhatItDid) {
   std::string at = FreeAddress();
   Rank zero = Start(0, 2, at, [] { Wait(0, 1, "AllReduce", "net.py:14"); });
@@ -231,6 +270,15 @@ TEST(Watch, WhoComesToAJobThatHasFailedHearsSo) {
   usleep(500'000);  // by now its program is at its end
   Rank two = Start(2, 3, at, [] { Wait(0, 0, "AllReduce", "net.py:3"); });
   EXPECT_THAT(two.Said(), HasSubstr("rank 1 (host "));
+}
+
+TEST(Watch, Rank0StaysUntilAllHaveCome) {
+  std::string at = FreeAddress();
+  Rank zero = Start(0, 2, at, [] {});
+  usleep(1'000'000);
+  Rank one = Start(1, 2, at, [] { Wait(0, 0, "AllReduce", "net.py:14"); });
+  EXPECT_EQ(zero.Said(), "");
+  EXPECT_THAT(one.Said(), HasSubstr("rank 0 has ended its program"));
 }
 
 TEST(Watch, Rank0MayLeaveFirstButIsNotWaitedFor) {

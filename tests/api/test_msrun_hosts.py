@@ -1,0 +1,143 @@
+"""msrun on two machines, which are network namespaces with host names of their own: where the system lets root make them."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from test_msrun import SCRIPT, TREE, mpiexecs, processes_in
+
+pytestmark = pytest.mark.skipif(not mpiexecs(), reason="there is no mpiexec")
+
+
+def ip(*arguments: str) -> None:
+    subprocess.run(["ip", *arguments], check=True, capture_output=True)
+
+
+@pytest.fixture
+def machines() -> Iterator[list[str]]:
+    """Two namespaces with a cable between them: 10.77.0.1 and 10.77.0.2."""
+    if os.geteuid() != 0 or not shutil.which("ip") or not shutil.which("unshare"):
+        pytest.skip("only root can make machines of namespaces")
+    word = secrets.token_hex(3)
+    names, cables = [f"ms{word}{i}" for i in "ab"], [f"v{word}{i}" for i in "ab"]
+    try:
+        for name in names:
+            ip("netns", "add", name)
+        ip("link", "add", cables[0], "type", "veth", "peer", "name", cables[1])
+        for number, (name, cable) in enumerate(zip(names, cables)):
+            ip("link", "set", cable, "netns", name)
+            ip("-n", name, "addr", "add", f"10.77.0.{number + 1}/24", "dev", cable)
+            ip("-n", name, "link", "set", "lo", "up")
+            ip("-n", name, "link", "set", cable, "up")
+    except subprocess.CalledProcessError as error:
+        for name in names:
+            subprocess.run(["ip", "netns", "delete", name], capture_output=True)
+        pytest.skip(f"namespaces cannot be made here: {error.stderr!r}")
+    yield names
+    for name in names:
+        ip("netns", "delete", name)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Iterator[Path]:
+    (tmp_path / "net.py").write_text(SCRIPT)
+    (tmp_path / "scratch").mkdir()
+    yield tmp_path
+    for _ in range(100):
+        if not processes_in(tmp_path) and not os.listdir(tmp_path / "scratch"):
+            return
+        time.sleep(0.1)
+    assert (processes_in(tmp_path), os.listdir(tmp_path / "scratch")) == ([], [])
+
+
+def start(
+    folder: Path, machine: str, number: int, *arguments: str, mpiexec: str = ""
+) -> subprocess.Popen:
+    clean = {k: v for k, v in os.environ.items() if not k.startswith(("OMPI_", "PRTE_", "OMP_"))}
+    command = [
+        *(sys.executable, "-m", "msrun", "--worker_num=4", "--local_worker_num=2", "--join=True"),
+        *("--master_addr=10.77.0.1", "--master_port=8200", f"--log_dir=logs{number}", *arguments),
+    ]
+    named = 'hostname "$0"; exec "$@"'
+    return subprocess.Popen(
+        ["ip", "netns", "exec", machine, "unshare", "-u", "sh", "-c", named, machine, *command],
+        cwd=folder,
+        env={
+            **clean,
+            "PYTHONPATH": TREE,
+            "TMPDIR": str(folder / "scratch"),
+            "MS_MPIEXEC": mpiexec or mpiexecs()[0],
+            "ONLY_THERE": str(number),
+        },
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def end(jobs: list[subprocess.Popen]) -> list[tuple[int, str, str]]:
+    ends = [job.communicate(timeout=120) for job in jobs]
+    return [(job.returncode, *said) for job, said in zip(jobs, ends)]
+
+
+def told(folder: Path, rank: int) -> dict:
+    return json.loads(
+        (folder / f"logs{rank // 2}" / f"worker_{rank}.log").read_text().splitlines()[0]
+    )
+
+
+@pytest.mark.parametrize("mpiexec", mpiexecs())
+def test_each_machine_has_its_processes_and_logs(folder, machines, mpiexec):
+    jobs = [start(folder, m, n, "net.py", mpiexec=mpiexec) for n, m in enumerate(machines)]
+    ends = end(jobs)
+    assert [status for status, _, _ in ends] == [0, 0], ends
+    for rank in range(4):
+        said = told(folder, rank)
+        assert (said["RANK_ID"], said["RANK_SIZE"]) == (str(rank), "4")
+        assert said["DEVICE_ID"] == str(rank % 2)
+        assert said["MS_SCHED_HOST"] == "10.77.0.1"
+
+
+@pytest.mark.parametrize("mpiexec", mpiexecs())
+def test_where_one_fails_all_machines_hear(folder, machines, mpiexec):
+    script = (folder / "net.py").read_text().replace("rank == 1", "rank == 3")
+    (folder / "net.py").write_text(script)
+    jobs = [start(folder, m, n, "net.py", "exit", mpiexec=mpiexec) for n, m in enumerate(machines)]
+    assert [status for status, _, _ in end(jobs)] == [5, 5]
+
+
+@pytest.mark.parametrize("killed", [0, 1])
+def test_the_death_of_one_msrun_ends_all(folder, machines, killed):
+    jobs = [start(folder, m, n, "net.py", "sleep") for n, m in enumerate(machines)]
+    for _ in range(1200):
+        if len(list(folder.glob("logs*/worker_*.log"))) == 4:
+            break
+        time.sleep(0.05)
+    jobs[killed].send_signal(signal.SIGTERM)
+    statuses = [status for status, _, _ in end(jobs)]
+    assert statuses[killed] in (143, -15) and statuses[1 - killed] != 0
+
+
+def test_what_does_not_fit_together_is_refused(folder, machines):
+    first = start(folder, machines[0], 0, "--cluster_time_out=5", "net.py")
+    other = start(folder, machines[1], 1, "--worker_num=5", "net.py")
+    (status, _, said), (status_of_other, _, said_there) = end([first, other])
+    assert (status, status_of_other) == (2, 2)
+    assert "machines for 4 processes must come within 5 s, but those for 2 came" in said
+    assert "--worker_num must be 4, as on the master, but got 5" in said_there
+
+
+def test_without_a_master_the_others_say_where_it_must_be(folder, machines):
+    ends = end([start(folder, machines[1], 1, "--cluster_time_out=1", "net.py")])
+    assert ends[0][0] == 2
+    assert "the msrun of the master must listen at 10.77.0.1:8200 within 1 s" in ends[0][2]
