@@ -66,6 +66,12 @@ def is_library(function: Any) -> bool:
     )
 
 
+def _is_of_package(function: Any) -> bool:
+    """Ops and other functions of this package, and Tensor, but no methods."""
+    own = foreign.module_of(function).partition(".")[0] == "mindspore" or function is Tensor
+    return own and getattr(function, "__self__", None) is None
+
+
 def _is_of_cells(function: Any) -> bool:
     """Methods that all cells have run as they are, too."""
     return (getattr(function, "__module__", None) or "").startswith("mindspore.nn.cell")
@@ -311,6 +317,9 @@ class Calls(TracerPart):
         if Does.COPIES in foreign.does(function) and hasattr(result, "__dict__"):
             self.made.add(id(result))
             self.keep.append(result)
+        if _is_of_package(function) and not holds((args, kwargs), lambda v: isinstance(v, Tensor)):
+            if type(result) is Tensor and not result.is_symbolic:
+                self.whole.cells.note_made(result)
         return self.note_iterator(result)
 
     def _run_between(self, function: Any, args: list, kwargs: dict) -> Any:

@@ -213,6 +213,7 @@ class Tracer(
             isinstance(value, Tensor)
             and not value.is_symbolic
             and not isinstance(value, _late.parameter_class)
+            and id(value) not in self.cells.made
         ):
             lifted = self.trace.lift(value)
             self.lifted[id(lifted)] = lifted, value
