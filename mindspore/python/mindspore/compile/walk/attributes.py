@@ -64,13 +64,16 @@ class Attributes(TracerPart):
             self.made.add(id(value))
             self.keep.append(value)
             return value
+        instance = getattr(owner, "__dict__", None)
         if isinstance(owner, (Tensor, str, tuple, list, dict, set, int, float, NestedFunction)):
+            ours = isinstance(owner, (Tensor, NestedFunction)) or id(owner) in self.made
+            if type(instance) is dict and not ours:  # a list, say, of a class of its own
+                return self._instance_attribute(owner, instance, name)
             value = read(owner, name)
             if isinstance(owner, _late.parameter_class) and not isinstance(value, Tensor):
                 if isinstance(vars(_late.parameter_class).get(name), property):
                     self.guards.attribute(owner, name, value)
             return value
-        instance = getattr(owner, "__dict__", None)
         if id(owner) in self.made:
             return self._made_attribute(owner, instance, name)
         if name == "__dict__" and type(instance) is dict:

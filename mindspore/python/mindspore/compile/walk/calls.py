@@ -381,6 +381,8 @@ class Calls(TracerPart):
                 f"numpy.{_name(function)} needs values, but in a compiled function a tensor's value is known only at run "
                 "time; use the function of mindspore.ops or mindspore.numpy"
             )
+        if root != "mindspore":
+            self.whole.note_arguments(function, (owner, function, *args, *kwargs.values()))
         result = self._call_watched(function, args, kwargs)
         if root == "mindspore" and isinstance(result, Tensor) and _core.is_weak(result):
             # Of numbers, too, an op makes a tensor: of the tensors that they are converted to.

@@ -156,6 +156,7 @@ class Expressions(FramePart):
             return text_of(self.tracer, lambda v, s: _format(v, node.conversion, s), value, spec)
         if has_host((value, spec)):
             return self.tracer.parts.operate(_format, value, node.conversion, spec)
+        self.tracer.note_states((value,))
         with program_operation:
             return _format(value, node.conversion, spec)
 

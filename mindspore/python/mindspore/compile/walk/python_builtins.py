@@ -212,6 +212,7 @@ def _text(builtin: Callable) -> Callable:
     def call(tracer: Tracer, args: list, kwargs: dict) -> Any:
         if effects.is_text_of(args, tracer):
             return effects.text_of(tracer, builtin, *args)
+        tracer.note_states(args)
         return plainly(builtin, args, kwargs)
 
     return call

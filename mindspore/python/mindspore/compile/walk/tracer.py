@@ -44,6 +44,7 @@ from mindspore.compile.walk.generators import Iterators
 from mindspore.compile.walk.instances import Instances
 from mindspore.compile.walk.memo import Memo
 from mindspore.compile.walk.special_methods import SpecialMethods
+from mindspore.compile.walk.states import States
 from mindspore.compile.walk.subscripts import Subscripts
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def at_work() -> Tracer:
 
 
 class Tracer(
-    Calls, Instances, Attributes, Subscripts, Choices, Recursion, Iterators, SpecialMethods
+    Calls, Instances, States, Attributes, Subscripts, Choices, Recursion, Iterators, SpecialMethods
 ):
     """One compilation."""
 
@@ -288,6 +289,8 @@ class Tracer(
             result = self.operate_by_methods(operation, a, b)
             if result is not NotImplemented:
                 return result
+            if operation not in (operator.is_, operator.is_not):
+                self.note_states((a, b))
         try:
             return operation(a, b)
         except Unsupported as reason:
