@@ -92,3 +92,29 @@ def test_small_whole_powers_are_products():
     x = Tensor(np.array([0, 1j, 2 - 1j], np.complex64))
     np.testing.assert_array_equal((x**0).asnumpy(), np.ones(3, np.complex64))
     np.testing.assert_array_equal((x**2).asnumpy(), np.array([0, -1, 3 - 4j], np.complex64))
+
+
+MASK = Tensor([False, True])
+WRITES = {
+    "an item": lambda x, value: x.__setitem__(0, value),
+    "where a mask is": lambda x, value: x.__setitem__(MASK, value),
+    "fill_": lambda x, value: x.fill_(value),
+    "masked_fill": lambda x, value: x.masked_fill(MASK, value),
+    "index_fill": lambda x, value: ops.index_fill(x, 0, Tensor([0]), value),
+    "scatter": lambda x, value: x.scatter(0, Tensor([0]), value),
+}
+
+
+@pytest.mark.parametrize("compiled", [False, True], ids=["eager", "compiled"])
+@pytest.mark.parametrize("name", WRITES)
+def test_a_complex_number_does_not_go_into_real_ones(name, compiled):
+    def write(x, value):
+        x = x * 1
+        result = WRITES[name](x, value)
+        return x if result is None else result
+
+    run = ms.jit(write) if compiled else write
+    x = Tensor([1.0, 2.0])
+    with pytest.raises(TypeError, match=r"must be real where it goes into a tensor of Float32"):
+        run(x, 1 + 2j)
+    assert 1 + 2j in run(x.astype(ms.complex64), 1 + 2j).asnumpy()

@@ -266,3 +266,17 @@ def test_data_dependent_sizes():
     np.testing.assert_array_equal(values.asnumpy()[where.asnumpy()].reshape(2, 3), x)
     with pytest.raises(TypeError, match="must be known while compiling"):
         ms.jit(ops.nonzero, fullgraph=True)(Tensor(x))
+
+
+@pytest.mark.parametrize("value", [None, [None, 1.0, 2.0]])
+def test_nothing_is_no_value(value):
+    x = Tensor(np.zeros((2, 3), np.float32))
+    with pytest.raises(TypeError, match="must be numbers"):
+        x[0] = value
+
+
+def test_a_list_of_complex_numbers_is_none_of_real_ones():
+    x = Tensor(np.zeros((2, 2), np.float32))
+    for value in ([1j, 1.0], np.array([1j, 1.0])):
+        with pytest.raises(TypeError, match="must be real"):
+            x[0] = value

@@ -7,7 +7,7 @@ import pytest
 from peers import torch
 
 import mindspore as ms
-from mindspore import Tensor, nn, ops
+from mindspore import Tensor, mint, nn, ops
 from mindspore import scipy as msp
 
 RANDOM = np.random.default_rng(11)
@@ -337,3 +337,18 @@ def test_einsum_takes_any_order(mode):
         np.testing.assert_allclose(
             got.asnumpy(), np.einsum(equation, *arrays), atol=1e-10, err_msg=equation
         )
+
+
+@pytest.mark.parametrize("keepdim", [False, True])
+@pytest.mark.parametrize("dim", [None, 0, (0, 1), (0, -1), (1, 2), (0, 1, 2)])
+@pytest.mark.parametrize("p", [1, 2, 3, 0.5, 0, "fro", float("inf"), -float("inf")])
+def test_the_norm_of_mint_is_that_of_a_vector(p, dim, keepdim):
+    x = np.random.default_rng(1).normal(size=(2, 3, 4)).astype(np.float32)
+    if p == "fro" and dim == (0, 1, 2):
+        with pytest.raises(ValueError, match="one or two axes"):
+            mint.norm(Tensor(x), p, dim, keepdim)
+        return
+    want = torch.norm(torch.tensor(x), p, dim, keepdim).numpy()
+    got = mint.norm(Tensor(x), p, dim, keepdim).asnumpy()
+    assert got.shape == want.shape
+    np.testing.assert_allclose(got, want, rtol=1e-5)

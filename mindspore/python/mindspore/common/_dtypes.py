@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
 from mindspore import _core
-from mindspore._core import Tensor
+from mindspore._core import DType, Tensor
 
 HALVES = (_core.float16, _core.bfloat16)
 FLOATS = (*HALVES, _core.float32, _core.float64)
@@ -11,6 +15,19 @@ COMPLEX = (_core.complex64, _core.complex128)
 SIGNED = (_core.int8, _core.int16, _core.int32, _core.int64)
 UNSIGNED = (_core.uint8, _core.uint16, _core.uint32, _core.uint64)
 INTEGERS = (*SIGNED, *UNSIGNED)
+
+
+def of_dtype(name: str, value: Any, dtype: DType) -> Tensor:
+    """A number, or numbers, as a tensor of the dtype of what it is written to: a complex one does not lose its imaginary part there."""
+    several = isinstance(value, (list, tuple, np.ndarray, np.generic))
+    is_complex = isinstance(value, complex) or (several and np.iscomplexobj(value))
+    if is_complex and dtype not in COMPLEX:
+        got = "complex numbers" if several else repr(value)
+        raise TypeError(
+            f"For '{name}', 'value' must be real where it goes into a tensor of {dtype}, but got {got}. "
+            "Take its .real, or convert the tensor to complex64 first."
+        )
+    return Tensor(value, dtype)
 
 
 def require_same_dtype(name: str, x: Tensor, y: Tensor) -> None:

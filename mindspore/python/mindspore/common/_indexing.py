@@ -16,6 +16,7 @@ import numpy as np
 from mindspore import _core
 from mindspore._core import SymbolicInt, Tensor
 from mindspore.common import _late
+from mindspore.common._dtypes import of_dtype
 from mindspore.common._size import as_int, broadcast_shapes, is_int, range_length, slice_bounds
 
 _op = _core.op
@@ -390,12 +391,18 @@ def getitem(x: Tensor, key: Any) -> Tensor:
 
 # ---- the value of a tensor after an assignment ------------------------------------------------
 def _value_tensor(x: Tensor, value: Any) -> Tensor:
+    if value is None:
+        raise TypeError("For 'Tensor.__setitem__', the value must be numbers, but got None.")
     if not isinstance(value, Tensor):
         if isinstance(value, (list, tuple)) and any(isinstance(v, Tensor) for v in value):
-            value = _stack([v if isinstance(v, Tensor) else Tensor(v, x.dtype) for v in value])
+            value = _stack([v if isinstance(v, Tensor) else _numbers(x, v) for v in value])
         else:
-            value = Tensor(value, x.dtype)
+            value = _numbers(x, value)
     return value if value.dtype is x.dtype else _cast(value, dtype=x.dtype)
+
+
+def _numbers(x: Tensor, value: Any) -> Tensor:
+    return of_dtype("Tensor.__setitem__", value, x.dtype)
 
 
 def _spread(value: Tensor, shape: tuple[int, ...]) -> Tensor:

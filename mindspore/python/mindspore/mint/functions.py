@@ -199,12 +199,10 @@ def norm(
 ) -> Tensor:
     """The p-norm of the elements along dimensions, along all where none is named."""
     order = 2 if p == "fro" else p
-    if isinstance(order, str) or (dim is not None and not isinstance(dim, int)):
+    count = 1 if dim is None or isinstance(dim, int) else len(dim)
+    if isinstance(order, str) or (p == "fro" and count > 2):
         return ops.norm(input, p, dim, keepdim, dtype=dtype)
-    if dim is None:
-        flat = ops.norm(_reshape(input, shape=(-1,)), order, 0, dtype=dtype)
-        return _reshape(flat, shape=(1,) * input.ndim if keepdim else ())
-    return ops.norm(input, order, dim, keepdim, dtype=dtype)
+    return ops.vector_norm(input, order, dim, keepdim, dtype=dtype)
 
 
 def softmax(input: Tensor, dim: int, *, dtype: DType | None = None) -> Tensor:

@@ -228,23 +228,42 @@ def _with_text(error: BaseException, text: str) -> BaseException:
     if isinstance(error, Unsupported):
         return type(error)(text, error.error)
     kind = type(error)
-    try:
-        if isinstance(error, KeyError):
-            fresh = _LocatedKeyError(text)
-        elif kind.__module__ == "builtins":
-            fresh = kind(text)
-        else:  # its __init__ may take anything: leave it out
-            fresh = kind.__new__(kind, *error.args)
-            fresh.__dict__.update(error.__dict__)
-            fresh.args = (text, *error.args[1:])
-        if text in str(fresh):
-            return fresh
-    except (AttributeError, TypeError, ValueError):
-        pass  # it takes other arguments than a text
-    if kind.__module__ != "builtins" and hasattr(error, "add_note"):
-        error.add_note(text[len(str(error)) :].lstrip("\n"))
+    built_in = kind.__module__ == "builtins"
+    several = built_in and len(error.args) > 1  # a text would stand for all of them
+    fresh = None if several else _remade(error, text)
+    if fresh is not None:
+        return fresh
+    if several or not built_in:
+        _note(error, text[len(str(error)) :].lstrip("\n"))
         return error
     for base in kind.__mro__:
         if base.__module__ == "builtins" and base not in (BaseException, object):
             return base(text)
     return RuntimeError(text)
+
+
+def _note(error: Any, note: str) -> None:
+    """The note of an error that shows places; instead of an earlier one."""
+    if hasattr(error, "add_note"):
+        earlier = getattr(error, "_ms_note", None)
+        if earlier is not None:
+            error.__notes__.remove(earlier)
+        error.add_note(note)
+        error._ms_note = note
+
+
+def _remade(error: BaseException, text: str) -> BaseException | None:
+    """One of the same type, and with the same attributes, that shows another text; None where that cannot be."""
+    kind = type(error)
+    try:
+        if kind is KeyError:
+            fresh = _LocatedKeyError(text)
+        elif kind.__module__ == "builtins":
+            fresh = kind(text)
+        else:  # its __init__ may take anything: leave it out
+            fresh = kind.__new__(kind, *error.args)
+            fresh.args = (text, *error.args[1:])
+        fresh.__dict__.update(error.__dict__)
+    except (AttributeError, TypeError, ValueError):
+        return None  # it takes other arguments than a text
+    return fresh if text in str(fresh) else None

@@ -9,6 +9,7 @@ import dataclasses
 import enum
 import functools
 import inspect
+import logging
 import operator
 import os
 import sys
@@ -125,6 +126,12 @@ _IN_PLACE = frozenset(
 )
 
 
+# Of loggers and warnings.
+_SAYING = frozenset(
+    "debug info warning warn error critical fatal exception log warn_explicit".split()
+)
+
+
 # ---- what is asked
 def module_of(function: Any) -> str:
     """The module of a callable, or of what it is a method of."""
@@ -144,6 +151,12 @@ def module_does(module: str) -> Does:
     return _MODULES.get(module.partition(".")[0], Does.NOTHING)
 
 
+def speaks(function: Any) -> bool:
+    """Whether it says something to whoever reads a log, and gives nothing back."""
+    of_log = Does.SPEAKS in module_does(module_of(function)) and inspect.isroutine(function)
+    return of_log and function.__name__ in _SAYING
+
+
 def is_standard(function: types.FunctionType) -> bool:
     """Functions of Python's own modules, and NumPy's, run as they are."""
     return Does.RUNS in module_does(function.__module__ or "")
@@ -161,7 +174,11 @@ def meets_the_world(function: Any, args: Iterable[Any]) -> bool:
     module = module_of(function)
     if any(v is os.environ for v in (getattr(function, "__self__", None), *args)):
         return True
-    return Does.WORLD in module_does(module) | does(function) or module.startswith("numpy.random")
+    known = module_does(module) | does(function)
+    asks = Does.SPEAKS in known and inspect.isroutine(function) and not speaks(function)
+    if asks and function is not logging.getLogger:  # which gives the same one each time
+        return True
+    return Does.WORLD in known or module.startswith("numpy.random")
 
 
 def is_repeatable(function: Any) -> bool:

@@ -36,7 +36,7 @@ class FunctionGraph:
             trace.lift(parameter)
         environment = trace.environment()
         self.graph = trace.begin(name)
-        cells = dict(tracer.cells)
+        cells = tracer.cells.mark()
         self.leaving = Leaving(tracer, f"a function under {name}")
         tracer.in_gradient += 1
         try:

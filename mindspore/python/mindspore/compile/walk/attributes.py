@@ -64,13 +64,16 @@ class Attributes(TracerPart):
             self.made.add(id(value))
             self.keep.append(value)
             return value
+        instance = getattr(owner, "__dict__", None)
         if isinstance(owner, (Tensor, str, tuple, list, dict, set, int, float, NestedFunction)):
+            ours = isinstance(owner, (Tensor, NestedFunction)) or id(owner) in self.made
+            if type(instance) is dict and not ours:  # a list, say, of a class of its own
+                return self._instance_attribute(owner, instance, name)
             value = read(owner, name)
             if isinstance(owner, _late.parameter_class) and not isinstance(value, Tensor):
                 if isinstance(vars(_late.parameter_class).get(name), property):
                     self.guards.attribute(owner, name, value)
             return value
-        instance = getattr(owner, "__dict__", None)
         if id(owner) in self.made:
             return self._made_attribute(owner, instance, name)
         if name == "__dict__" and type(instance) is dict:
@@ -91,8 +94,17 @@ class Attributes(TracerPart):
         """Of an object that the compiled function made: what its class has is a fact."""
         kind = type(owner)
         static = _static_attribute(kind, name)
-        if is_library(kind) or static is facts.MISSING or (instance and name in instance):
+        own = bool(instance) and name in instance
+        if is_library(kind):
             return read(owner, name)
+        if static is facts.MISSING and not own:
+            method = self.special_method(owner, "__getattr__")
+            return read(owner, name) if method is None else self.call(method, [name], {}, None)
+        if static is facts.MISSING or (own and not hasattr(type(static), "__set__")):
+            return read(owner, name)
+        method = self.special_method(static, "__get__")
+        if method is not None:
+            return self.call(method, [owner, kind], {}, None)
         self.guards.attribute(kind, name, getattr(kind, name, static))
         if isinstance(static, property):
             return self.call(static.fget, [owner], {}, None)
@@ -126,10 +138,12 @@ class Attributes(TracerPart):
         """A special method of an object's class, bound to it."""
         return types.MethodType(self.get_attribute(type(owner), name), owner)
 
-    def set_attribute(self, owner: Any, name: str, value: Any) -> None:
-        """`owner.name = value`."""
+    def set_attribute(
+        self, owner: Any, name: str, value: Any, put: Callable[[Any, str, Any], None] = setattr
+    ) -> None:
+        """`owner.name = value`; what the program made gets it by `put`."""
         if isinstance(owner, Choice):
-            return self.split(owner, lambda o: self.set_attribute(o, name, value))
+            return self.split(owner, lambda o: self.set_attribute(o, name, value, put))
         if isinstance(owner, NestedFunction):
             if self.arms or self.trace.depth:
                 raise Unsupported("an attribute of a function changes as a tensor decides")
@@ -138,8 +152,13 @@ class Attributes(TracerPart):
         if self.trace.depth and id(owner) in self.made and not hasattr(owner, "__dict__"):
             raise Unsupported("an object without a '__dict__' changes as a tensor decides")
         if id(owner) in self.made or isinstance(owner, HostValue):
+            if put is setattr and id(owner) in self.made:
+                by_program = self._setter(owner, name)
+                if by_program is not None:
+                    self.call(by_program[0], [*by_program[1:], value], {}, None)
+                    return None
             with program_operation:
-                return setattr(owner, name, value)
+                return put(owner, name, value)
         with program_operation:
             held = getattr(owner, name, None)
         if isinstance(held, _late.parameter_class):
@@ -161,6 +180,18 @@ class Attributes(TracerPart):
             f"a compiled function can assign only Parameters of '{type(owner).__name__}', but '{name}' is "
             f"{type(held).__name__}; make it a Parameter, or return the value"
         )
+
+    def _setter(self, owner: Any, name: str) -> tuple | None:
+        """What the program wrote to set an attribute of an object that it made, and its first arguments."""
+        method = self.special_method(owner, "__setattr__")
+        if method is not None:
+            return method, name
+        static = _static_attribute(type(owner), name)
+        if isinstance(static, property) and static.fset is not None:
+            self.guards.attribute(type(owner), name, static)
+            return static.fset, owner
+        method = self.special_method(static, "__set__")
+        return None if method is None else (method, owner)
 
 
 def _static_attribute(kind: type, name: str) -> Any:

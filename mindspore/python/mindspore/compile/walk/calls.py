@@ -8,16 +8,22 @@ import copy
 import functools
 import inspect
 import types
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
 from mindspore import _core
-from mindspore._core import SymbolicInt, Tensor
+from mindspore._core import Tensor
 from mindspore.common import _late
 from mindspore.compile.decided.parts import FramePart, TracerPart
-from mindspore.compile.program.borders import of_compiler, of_program, program_operation, serves
+from mindspore.compile.program.borders import (
+    listed,
+    of_compiler,
+    of_program,
+    program_operation,
+    serves,
+)
 from mindspore.compile.program.errors import Inseparable, Unsupported, is_located, locate, refusal
 from mindspore.compile.program.source import NoSource, find_source
 from mindspore.compile.values import effects, foreign
@@ -58,6 +64,12 @@ def is_library(function: Any) -> bool:
     return module.startswith(_LIBRARY) and not (
         module.startswith(_PARSED) or getattr(function, "_ms_parsed", False)
     )
+
+
+def _is_of_package(function: Any) -> bool:
+    """Ops and other functions of this package, and Tensor, but no methods."""
+    own = foreign.module_of(function).partition(".")[0] == "mindspore" or function is Tensor
+    return own and getattr(function, "__self__", None) is None
 
 
 def _is_of_cells(function: Any) -> bool:
@@ -113,10 +125,10 @@ class Calls(TracerPart):
         if isinstance(owner, facts.MUTABLE) and function.__name__ in MUTATING:
             self.check_mutable(owner)
         if function is object.__setattr__ and len(args) == 3:
-            return self.set_attribute(*args)
+            return self.set_attribute(args[0], args[1], args[2], object.__setattr__)
         if isinstance(function, types.MethodWrapperType) and len(args) == 2:
             if function.__name__ == "__setattr__":
-                return self.set_attribute(owner, *args)
+                return self.set_attribute(owner, args[0], args[1], lambda _, *item: function(*item))
         return self.run_call(function, args, kwargs)
 
     def _call_compiled(
@@ -293,38 +305,6 @@ class Calls(TracerPart):
         construct = self.get_attribute(cell, "construct")
         return self.call(construct, list(args), kwargs, None)
 
-    def instantiate(self, kind: type, args: list, kwargs: dict) -> Any:
-        """An object of a class, a number of a tensor."""
-        if holds_number((args, kwargs)):
-            raise NumberDecides
-        if kind in (int, float, bool) and args and self.is_traced(args[0]):
-            return self._number(kind, args[0])
-        if kind in (int, float) and args and isinstance(args[0], SymbolicInt):
-            return args[0] if kind is int else args[0].as_tensor(floating=True)
-        if kind is Tensor and args and self.is_traced(args[0]) and _core.is_weak(args[0]):
-            args = [self.trace.strong(args[0]), *args[1:]]
-        made = self.run_call(kind, args, kwargs)
-        if not isinstance(made, (Tensor, str, int, float)):
-            self.made.add(id(made))
-            self.keep.append(made)
-        return made
-
-    def _number(self, kind: type, value: Tensor) -> Tensor:
-        from mindspore import ops
-
-        if value.size != 1:
-            raise of_program(
-                ValueError(
-                    "For 'Tensor', what becomes a Python number must have exactly one element, but got shape "
-                    f"{list(value.shape)}."
-                )
-            )
-        if kind is bool:
-            value = self.truth(value)
-        else:
-            value = ops.cast(value, _core.int64 if kind is int else _core.float64)
-        return _core.op("Number")(value)
-
     def run_call(self, function: Any, args: list, kwargs: dict) -> Any:
         """Plain Python on values that are known, library code on traced ones, and what neither can do in between two graphs."""
         return self.split_arguments(args, kwargs, lambda a, k: self._run_known(function, a, k))
@@ -337,6 +317,9 @@ class Calls(TracerPart):
         if Does.COPIES in foreign.does(function) and hasattr(result, "__dict__"):
             self.made.add(id(result))
             self.keep.append(result)
+        if _is_of_package(function) and not holds((args, kwargs), lambda v: isinstance(v, Tensor)):
+            if type(result) is Tensor and not result.is_symbolic:
+                self.whole.cells.note_made(result)
         return self.note_iterator(result)
 
     def _run_between(self, function: Any, args: list, kwargs: dict) -> Any:
@@ -374,11 +357,14 @@ class Calls(TracerPart):
         root = module.partition(".")[0]
         if root != "mindspore" and holds_number((args, kwargs)):
             raise NumberDecides
-        if Does.SPEAKS in foreign.module_does(module) and inspect.isroutine(function):
+        if foreign.speaks(function):
             return effects.emit(self.whole, function, args, kwargs)
+        if isinstance(owner, str) and function.__name__ == "join" and args:
+            if isinstance(args[0], Iterable):
+                args = [listed(self.iterate(args[0])), *args[1:]]  # which each run takes again
         values = (args, kwargs)
-        if isinstance(owner, str) and (self.has_traced(values) or effects.is_text(values)):
-            return effects.Text(lambda a, k: function(*a, **k), tuple(args), kwargs)
+        if isinstance(owner, str) and effects.is_text_of(values, self.whole):
+            return effects.text_of(self.whole, lambda a, k: function(*a, **k), tuple(args), kwargs)
         if looks_at_frames(function, args):
             raise Inseparable(f"'{_name(function)}' looks at the frame that calls it")
         if foreign.meets_the_world(function, args):
@@ -395,6 +381,8 @@ class Calls(TracerPart):
                 f"numpy.{_name(function)} needs values, but in a compiled function a tensor's value is known only at run "
                 "time; use the function of mindspore.ops or mindspore.numpy"
             )
+        if root != "mindspore":
+            self.whole.note_arguments(function, (owner, function, *args, *kwargs.values()))
         result = self._call_watched(function, args, kwargs)
         if root == "mindspore" and isinstance(result, Tensor) and _core.is_weak(result):
             # Of numbers, too, an op makes a tensor: of the tensors that they are converted to.

@@ -20,7 +20,7 @@ from mindspore.compile.program.borders import (
     program_operation,
 )
 from mindspore.compile.program.errors import Unsupported, note_expression
-from mindspore.compile.values.effects import Text, is_text
+from mindspore.compile.values.effects import Text, is_text, is_text_of, text_of
 from mindspore.compile.values.host_values import has_host
 from mindspore.compile.values.values import Choice, Undefined
 
@@ -188,10 +188,11 @@ class Expressions(FramePart):
         )
 
     def _formatted(self, node: ast.FormattedValue, value: Any, spec: Any) -> Any:
-        if self.tracer.has_traced(value) or is_text(value):
-            return Text(lambda v, s: _format(v, node.conversion, s), value, spec)
+        if is_text_of(value, self.tracer):
+            return text_of(self.tracer, lambda v, s: _format(v, node.conversion, s), value, spec)
         if has_host((value, spec)):
             return self.tracer.parts.operate(_format, value, node.conversion, spec)
+        self.tracer.note_states((value,))
         with program_operation:
             return _format(value, node.conversion, spec)
 

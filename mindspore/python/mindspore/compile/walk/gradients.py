@@ -33,7 +33,7 @@ class Record:
         self.inputs = variables(tracer, arguments) + self.weight_values
         environment = trace.environment()
         self.graph = trace.begin("grad")
-        cells = dict(tracer.cells)
+        cells = tracer.cells.mark()
         self.leaving = Leaving(tracer, "a differentiated function")
         tracer.in_gradient += 1
         try:

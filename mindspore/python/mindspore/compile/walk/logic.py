@@ -57,7 +57,9 @@ class Logic(FramePart):
             value = self.test(node.operand)
             self.at(node)
             return self.negation(value)
-        return self.eval(node)
+        value = self.eval(node)
+        self.tracer.note_states((value,))
+        return value
 
     def negation(self, value: Any) -> Any:
         """`not value`."""

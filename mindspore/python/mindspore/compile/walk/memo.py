@@ -66,7 +66,7 @@ class Template:
         current = [trace.lift(p) for p in parameters]
         environment = trace.environment()
         self.graph = trace.begin(type(cell).__name__)
-        cells = dict(tracer.cells)
+        cells = tracer.cells.mark()
         try:
             inner = [trace.add_parameter(t.dtype, list(t.shape)) for t in tensors]
             for parameter, value in zip(parameters, current):

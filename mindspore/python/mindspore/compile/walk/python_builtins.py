@@ -210,8 +210,9 @@ def _text(builtin: Callable) -> Callable:
     """str, repr, format, ascii: what they say of a tensor is known when the graph runs."""
 
     def call(tracer: Tracer, args: list, kwargs: dict) -> Any:
-        if tracer.has_traced(args) or effects.is_text(args):
-            return effects.Text(builtin, *args)
+        if effects.is_text_of(args, tracer):
+            return effects.text_of(tracer, builtin, *args)
+        tracer.note_states(args)
         return plainly(builtin, args, kwargs)
 
     return call

@@ -18,7 +18,7 @@ from mindspore.compile.decided.parts import FramePart
 from mindspore.compile.program.borders import each, is_true, of_program, program_operation, read
 from mindspore.compile.program.errors import Unsupported
 from mindspore.compile.program.source import stored_names
-from mindspore.compile.values.effects import is_text
+from mindspore.compile.values.effects import contents_of_error, is_text
 from mindspore.compile.values.host_values import HostValue
 from mindspore.compile.values.values import Undefined
 from mindspore.compile.walk.generators import Generator, Lazy, Rows, rows_of
@@ -239,7 +239,8 @@ class Statements(FramePart):
         if node.cause is not None:
             with program_operation:
                 error.__cause__ = cause() if isinstance(cause, type) else cause
-        if not self.tracer.arms and (is_text(error.args) or self.tracer.has_traced(error.args)):
+        contents = contents_of_error(error)
+        if not self.tracer.arms and (is_text(contents) or self.tracer.has_traced(contents)):
             raise Unsupported(
                 "an exception whose text holds values of tensors is raised on every way"
             )

@@ -31,7 +31,7 @@ from mindspore.compile.program.errors import (
 )
 from mindspore.compile.values import guards as facts
 from mindspore.compile.values.cells import TensorCells
-from mindspore.compile.values.effects import Text
+from mindspore.compile.values.effects import is_text_of, text_of
 from mindspore.compile.values.host_values import HostValue
 from mindspore.compile.values.ranges import TracedRange
 from mindspore.compile.values.stand_ins import is_unknown, needs_value
@@ -41,8 +41,10 @@ from mindspore.compile.walk.attributes import Attributes
 from mindspore.compile.walk.calls import Calls
 from mindspore.compile.walk.frame import Frame
 from mindspore.compile.walk.generators import Iterators
+from mindspore.compile.walk.instances import Instances
 from mindspore.compile.walk.memo import Memo
 from mindspore.compile.walk.special_methods import SpecialMethods
+from mindspore.compile.walk.states import States
 from mindspore.compile.walk.subscripts import Subscripts
 
 if TYPE_CHECKING:
@@ -66,7 +68,9 @@ def at_work() -> Tracer:
     return _current.tracers[-1]
 
 
-class Tracer(Calls, Attributes, Subscripts, Choices, Recursion, Iterators, SpecialMethods):
+class Tracer(
+    Calls, Instances, States, Attributes, Subscripts, Choices, Recursion, Iterators, SpecialMethods
+):
     """One compilation."""
 
     def __init__(self, max_depth: int, fast: bool) -> None:
@@ -210,6 +214,7 @@ class Tracer(Calls, Attributes, Subscripts, Choices, Recursion, Iterators, Speci
             isinstance(value, Tensor)
             and not value.is_symbolic
             and not isinstance(value, _late.parameter_class)
+            and id(value) not in self.cells.made
         ):
             lifted = self.trace.lift(value)
             self.lifted[id(lifted)] = lifted, value
@@ -276,14 +281,16 @@ class Tracer(Calls, Attributes, Subscripts, Choices, Recursion, Iterators, Speci
             x, y = self.as_choice(a), self.as_choice(b)
             if (x is not a and isinstance(b, NUMBERS)) or (y is not b and isinstance(a, NUMBERS)):
                 return self.operate(operation, x, y)
-        if isinstance(a, str) and operation is operator.mod and self.has_traced(b):
-            return Text(operation, a, b)
+        if isinstance(a, str) and operation is operator.mod and is_text_of(b, self):
+            return text_of(self, operation, a, b)
         if isinstance(a, HostValue) or isinstance(b, HostValue):
             return self.parts.operate(operation, a, b)
         if type(a) not in _BUILT_IN or type(b) not in _BUILT_IN:
             result = self.operate_by_methods(operation, a, b)
             if result is not NotImplemented:
                 return result
+            if operation not in (operator.is_, operator.is_not):
+                self.note_states((a, b))
         if operation in _DIVISIONS:
             self._require_divisor(operation, a, b)
         try:

@@ -10,6 +10,7 @@ import numpy as np
 from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.common import _late
+from mindspore.common._dtypes import of_dtype
 from mindspore.common._kinds import Count, Ints, Number
 from mindspore.common._size import broadcast_shapes, require_memory
 from mindspore.common.parameter import Parameter
@@ -47,7 +48,7 @@ def gather_elements(input: Tensor, dim: int, index: Tensor) -> Tensor:
 def scatter(input: Tensor, axis: int, index: Tensor, src: Tensor | Number) -> Tensor:
     """The input with elements along an axis replaced at the positions of the index."""
     if not isinstance(src, Tensor):
-        src = _broadcast_to(Tensor(src, input.dtype), shape=index.shape)
+        src = _broadcast_to(of_dtype("scatter", src, input.dtype), shape=index.shape)
     return _scatter_elements(input, index, src, axis=axis)
 
 
@@ -92,7 +93,9 @@ def index_fill(x: Tensor, axis: int, index: Tensor | Ints, value: Tensor | Numbe
     """`x` with the slices at positions of an axis set to one value."""
     places = index if isinstance(index, Tensor) else Tensor(index, _core.int64)
     where = _along(_reshape(places, shape=(-1,)), _axis("index_fill", axis, x.ndim), x.shape)
-    value = _cast(value, dtype=x.dtype) if isinstance(value, Tensor) else Tensor(value, x.dtype)
+    if not isinstance(value, Tensor):
+        value = of_dtype("index_fill", value, x.dtype)
+    value = _cast(value, dtype=x.dtype)
     return _scatter_elements(x, where, _broadcast_to(value, shape=where.shape), axis=axis)
 
 
@@ -107,7 +110,7 @@ def masked_fill(input_x: Tensor, mask: Tensor, value: Tensor | Number) -> Tensor
     value = (
         _cast(value, dtype=input_x.dtype)
         if isinstance(value, Tensor)
-        else Tensor(value, input_x.dtype)
+        else of_dtype("masked_fill", value, input_x.dtype)
     )
     if tuple(input_x.shape) != shape:
         input_x = _broadcast_to(input_x, shape=shape)

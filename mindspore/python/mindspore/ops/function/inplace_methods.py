@@ -11,6 +11,7 @@ import numpy as np
 
 from mindspore import _core
 from mindspore._core import DType, Tensor
+from mindspore.common._dtypes import of_dtype
 from mindspore.common._generator import Generator, drawing_from
 from mindspore.common._indexing import getitem, index_update
 from mindspore.common._kinds import Number, Real
@@ -85,7 +86,7 @@ def _method_copy_(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tens
 
 def _method_fill_(self: Tensor, value: Number | Tensor) -> Tensor:
     """Takes one number as all elements."""
-    made = value if isinstance(value, Tensor) else Tensor(value, self.dtype)
+    made = value if isinstance(value, Tensor) else of_dtype("fill_", value, self.dtype)
     if made.ndim:
         raise ValueError(
             f"For 'Tensor.fill_', 'value' must be a number or a tensor of no dimension, but got shape {tuple(made.shape)}."
