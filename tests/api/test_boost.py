@@ -22,7 +22,7 @@ class Step(nn.Cell):
 
 
 @pytest.mark.parametrize("mode", [ms.GRAPH_MODE, ms.PYNATIVE_MODE])
-@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.filterwarnings("error")  # it is compiled as a whole
 def test_the_mean_of_several_gradients(mode):
     before = ms.get_context("mode")
     ms.set_context(mode=mode)

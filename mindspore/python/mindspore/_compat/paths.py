@@ -8,7 +8,6 @@ FILES: dict[str, str] = {
     "mindspore._checkparam": "checkparam.py",
     "mindspore._c_expression": "c_expression.py",
     "mindspore._extends": "extends.py",
-    "mindspore.model_zoo": "model_zoo.py",
     "mindspore.nn.optim.thor": "thor.py",
     "mindspore.ops.operations._grad_ops": "grad_ops.py",
     "mindspore.parallel._cell_wrapper": "cell_wrapper.py",

@@ -53,6 +53,7 @@ _PARSED = (
     "mindspore.nn",
     "mindspore.experimental",
     "mindspore.mint.optim",
+    "mindspore.boost",
     "mindspore.model_zoo",
     "mindspore.train.amp",
 )

@@ -1,0 +1,18 @@
+"""Evaluates a ResNet: `python -m mindspore.model_zoo.resnet.eval --checkpoint FILE`."""
+
+from __future__ import annotations
+
+from mindspore.model_zoo import _programs
+from mindspore.model_zoo.resnet import resnet
+from mindspore.model_zoo.resnet.config import CONFIG
+from mindspore.model_zoo.resnet.data import datasets
+
+
+def main() -> None:
+    """Print the accuracy of a checkpoint."""
+    chosen = _programs.options(__doc__ or "", CONFIG, trains=False)
+    _programs.evaluate(resnet(chosen.net), datasets, chosen)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,18 @@
+"""Trains a ResNet: `python -m mindspore.model_zoo.resnet.train --output FOLDER`."""
+
+from __future__ import annotations
+
+from mindspore.model_zoo import _programs
+from mindspore.model_zoo.resnet import resnet
+from mindspore.model_zoo.resnet.config import CONFIG
+from mindspore.model_zoo.resnet.data import datasets
+
+
+def main() -> None:
+    """Train, evaluate, save under the output folder."""
+    chosen = _programs.options(__doc__ or "", CONFIG, trains=True)
+    _programs.train(resnet(chosen.net), datasets, chosen)
+
+
+if __name__ == "__main__":
+    main()
