@@ -35,5 +35,6 @@ PYBIND11_MODULE(_core, m) {
   BindCellPrint(m);
   BindCompile(m);
   BindIo(m);
+  BindMindRecord(m);
   BindAssembler(m);
 }

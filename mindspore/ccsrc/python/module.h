@@ -18,5 +18,6 @@ void BindHost(pybind11::module_& m);              // host_bindings.cc
 void BindAssembler(pybind11::module_& m);         // assembler_bindings.cc
 void BindShardRules(pybind11::module_& m);        // shard_bindings.cc
 void BindIo(pybind11::module_& m);                // io_bindings.cc
+void BindMindRecord(pybind11::module_& m);        // mindrecord_bindings.cc
 
 }  // namespace ms::python

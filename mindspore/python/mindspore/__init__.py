@@ -129,6 +129,7 @@ _MODULES = {
     "experimental",
     "hal",
     "log",
+    "mindrecord",
     "mint",
     "nn",
     "numpy",

@@ -151,6 +151,7 @@ from_numpy: Any
 get_random_state: Any
 graph_mode: Any
 io: Any
+mindrecord: Any
 assembler: Any
 replace_in_trace: Any
 set_device: Any
