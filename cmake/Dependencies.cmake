@@ -1,5 +1,6 @@
-# What the core links: OpenMP, oneDNN (from its PyPI wheel), Eigen and fmt (headers), collected in
-# the interface library ms_dependencies. Nothing of Debian's ends up as a run-time need.
+# What the core links: OpenMP, oneDNN (from its PyPI wheel), Eigen, fmt and nlohmann's JSON (headers),
+# SQLite (its static library), collected in the interface library ms_dependencies. Nothing of Debian's
+# ends up as a run-time need.
 find_package(OpenMP REQUIRED COMPONENTS CXX)
 find_package(Python 3.10 REQUIRED COMPONENTS Interpreter OPTIONAL_COMPONENTS Development.Module)
 
@@ -12,6 +13,16 @@ function(ms_require_header variable header package)
 endfunction()
 ms_require_header(MS_EIGEN_INCLUDE Eigen/Core libeigen3-dev)
 ms_require_header(MS_FMT_INCLUDE fmt/format-inl.h libfmt-dev)
+ms_require_header(MS_JSON_INCLUDE nlohmann/json.hpp nlohmann-json3-dev)
+ms_require_header(MS_SQLITE_INCLUDE sqlite3.h libsqlite3-dev)
+find_library(MS_SQLITE_LIBRARY libsqlite3.a REQUIRED)
+
+# Of SQLite in the core nobody outside sees anything: Python has another one.
+add_library(ms_sqlite STATIC IMPORTED)
+set_target_properties(ms_sqlite PROPERTIES
+  IMPORTED_LOCATION "${MS_SQLITE_LIBRARY}"
+  INTERFACE_SYSTEM_INCLUDE_DIRECTORIES "${MS_SQLITE_INCLUDE}"
+  INTERFACE_LINK_LIBRARIES "m;${CMAKE_DL_LIBS}")
 
 # oneDNN: the wheel puts headers and libraries under the prefix of its environment; its own
 # metadata is the one place that knows which prefix that is, also inside pip's build isolation.
@@ -40,7 +51,7 @@ set_target_properties(ms_onednn PROPERTIES
   INTERFACE_INCLUDE_DIRECTORIES "${MS_ONEDNN_FOUND}/include")
 
 add_library(ms_dependencies INTERFACE)
-target_include_directories(ms_dependencies SYSTEM INTERFACE "${MS_EIGEN_INCLUDE}" "${MS_FMT_INCLUDE}")
+target_include_directories(ms_dependencies SYSTEM INTERFACE "${MS_EIGEN_INCLUDE}" "${MS_FMT_INCLUDE}" "${MS_JSON_INCLUDE}")
 # Eigen would run its own threads beside ours, and MPL2_ONLY keeps its LGPL corners out.
 target_compile_definitions(ms_dependencies INTERFACE EIGEN_DONT_PARALLELIZE EIGEN_MPL2_ONLY)
 file(STRINGS "${MS_FMT_INCLUDE}/fmt/core.h" MS_FMT_VERSION_LINE REGEX "define FMT_VERSION [0-9]+")

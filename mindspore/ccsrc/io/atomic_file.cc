@@ -155,10 +155,14 @@ uint32_t AtomicFile::WriteSummed(std::span<const std::byte> bytes, uint32_t crc)
 
 void AtomicFile::Patch(uint64_t offset, std::span<const std::byte> bytes) {
   MS_ASSERT(offset + bytes.size() <= size_);
+  WriteAt(offset, bytes);
+}
+
+void AtomicFile::WriteAt(uint64_t offset, std::span<const std::byte> bytes) {
   Flush();
-  uint64_t end = std::exchange(position_, offset);
+  position_ = offset;
   WriteThrough(bytes);
-  position_ = end;
+  position_ = size_ = std::max(size_, offset + bytes.size());
 }
 
 void AtomicFile::Flush() {
@@ -195,10 +199,15 @@ void AtomicFile::KeepAccess() {
   fchmod(fd_, mode);
 }
 
+void AtomicFile::Sync() {
+  Flush();
+  if (NextFault() == Fault::kError || fsync(fd_) != 0) Fail("sync", errno);
+}
+
 void AtomicFile::Commit() {
   Flush();
   if (target_) KeepAccess();
-  if (NextFault() == Fault::kError || fsync(fd_) != 0) Fail("sync", errno);
+  Sync();
   // The rename comes before the close: the lock must hold until the temporary name is gone.
   if (NextFault() == Fault::kError || rename(temporary_.c_str(), path_.c_str()) != 0) {
     Fail("replace", errno);

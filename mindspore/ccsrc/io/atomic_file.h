@@ -32,8 +32,14 @@ class AtomicFile {
   uint32_t WriteSummed(std::span<const std::byte> bytes, uint32_t crc);
   // Replaces bytes that were written before.
   void Patch(uint64_t offset, std::span<const std::byte> bytes);
+  // Writes at any place. Behind the end it leaves a hole, which reads as zeros.
+  void WriteAt(uint64_t offset, std::span<const std::byte> bytes);
+  // All that was written is on the disk: what is left of Commit takes no time and no room.
+  void Sync();
   void Commit();
   uint64_t size() const { return size_; }
+  // For a library that writes by itself; it must have closed the file before Commit.
+  const std::string& temporary_path() const { return temporary_; }
 
  private:
   void OpenTemporary(unsigned mode);

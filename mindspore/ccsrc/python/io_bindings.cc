@@ -3,11 +3,9 @@
 #include <pybind11/functional.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <atomic>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
@@ -22,6 +20,7 @@
 #include "io/checkpoint_format.h"
 #include "io/crc32c.h"
 #include "io/file_reader.h"
+#include "python/files.h"
 #include "python/tensor_object.h"
 #include "tensor/exposure.h"
 
@@ -29,26 +28,6 @@ namespace ms::python {
 namespace {
 
 namespace py = pybind11;
-using Clock = std::chrono::steady_clock;
-
-// Lets Ctrl-C through between two blocks of a long read or write. Only the main thread gets
-// signals, and taking the GIL may wait for other threads, so not after each block.
-std::function<void()> SignalPoll() {
-  if (syscall(SYS_gettid) != getpid()) return {};  // gettid() is younger than the oldest glibc
-  return [last = Clock::now()]() mutable {
-    if (Clock::now() - last < std::chrono::milliseconds(50)) return;
-    py::gil_scoped_acquire gil;
-    if (PyErr_CheckSignals() != 0) throw py::error_already_set();
-    last = Clock::now();
-  };
-}
-
-// A path as the system has it: a str may hold bytes that the locale cannot decode.
-std::string SystemPath(py::handle path) {
-  PyObject* bytes = nullptr;
-  if (PyUnicode_FSConverter(path.ptr(), &bytes) == 0) throw py::error_already_set();
-  return py::reinterpret_steal<py::bytes>(bytes);
-}
 
 std::span<const std::byte> Bytes(std::string_view text) {
   return std::as_bytes(std::span(text.data(), text.size()));

@@ -38,5 +38,6 @@ PYBIND11_MODULE(_core, m) {
   BindCollectives(m);
   BindWatch(m);
   BindDataset(m);
+  BindMindRecord(m);
   BindAssembler(m);
 }

@@ -21,5 +21,6 @@ void BindWatch(pybind11::module_& m);             // cluster_bindings.cc
 void BindIo(pybind11::module_& m);                // io_bindings.cc
 void BindCollectives(pybind11::module_& m);       // collective_bindings.cc
 void BindDataset(pybind11::module_& m);           // dataset_bindings.cc
+void BindMindRecord(pybind11::module_& m);        // mindrecord_bindings.cc
 
 }  // namespace ms::python

@@ -132,6 +132,7 @@ _MODULES = {
     "experimental",
     "hal",
     "log",
+    "mindrecord",
     "mint",
     "nn",
     "numpy",

@@ -159,6 +159,7 @@ graph_mode: Any
 io: Any
 watch: Any
 dataset: Any
+mindrecord: Any
 assembler: Any
 replace_in_trace: Any
 set_device: Any

@@ -18,6 +18,7 @@ from mindspore.dataset.engine.datasets import (
     TakeDataset,
     ZipDataset,
 )
+from mindspore.dataset.engine.datasets_mindrecord import MindDataset
 from mindspore.dataset.engine.datasets_user_defined import (
     GeneratorDataset,
     NumpySlicesDataset,
@@ -59,6 +60,7 @@ __all__ = [
     "Iterator",
     "MapDataset",
     "MappableDataset",
+    "MindDataset",
     "MnistDataset",
     "NumpySlicesDataset",
     "PKSampler",

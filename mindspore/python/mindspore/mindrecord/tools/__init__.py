@@ -1,0 +1,1 @@
+"""Converters of other formats to MindRecord."""
