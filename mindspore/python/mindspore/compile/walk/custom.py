@@ -30,7 +30,7 @@ class Traced:
         environment = trace.environment()
         self.graph = trace.begin(name)
         what = f"'{name}', which has a gradient of its own,"
-        leaving, cells = Leaving(tracer, what), dict(tracer.cells)
+        leaving, cells = Leaving(tracer, what), tracer.cells.mark()
         try:
             inner = iter([trace.add_parameter_like(t) for t in self.inputs])
             self.value = plainly(call, rebuild(args, lambda _: next(inner)), {})

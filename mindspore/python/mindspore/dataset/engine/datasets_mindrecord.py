@@ -4,27 +4,26 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from mindspore import _core, _paths
-from mindspore.dataset.core.random import make_rng
 from mindspore.dataset.core.validator_helpers import check_int, check_names, check_type
 from mindspore.dataset.engine.datasets import MappableDataset
-from mindspore.dataset.engine.node import Row, Run
+from mindspore.dataset.engine.mapping import python_call
 from mindspore.dataset.engine.samplers import (
     BuiltinSampler,
+    Draw,
     PKSampler,
     Sampler,
     Shuffle,
     choose_sampler,
 )
-from mindspore.dataset.engine.sources import SequenceNode
+from mindspore.dataset.engine.values import Row
 
 _OP = "MindDataset"
-_ROWS_AT_ONCE = 64
 
 
 class RecordRows:
@@ -73,12 +72,11 @@ class FileOrderSampler(BuiltinSampler):
     def _size(self, length: int) -> int | None:
         return self._limited(-(-length // self.num_shards))
 
-    def _indices(self, length: int, run: Run, node: SequenceNode, epoch: int) -> Iterable[Any]:
+    def _indices(self, length: int, draw: Draw) -> Iterable[Any]:
         if length == 0:
             return np.arange(0)
         # All shards must draw the same order, also where no seed was set.
-        alone = run.seeded or self.num_shards == 1
-        rng = make_rng(*(run.key(node, epoch) if alone else (0, 0, epoch)))
+        rng = draw.rng() if self.num_shards == 1 else draw.common_rng()
         ends = np.cumsum(self.counts)
         files = [np.arange(end - count, end) for count, end in zip(self.counts, ends)]
         files.append(np.arange(ends[-1], length))  # what pads the rows stays behind them
@@ -91,53 +89,30 @@ class FileOrderSampler(BuiltinSampler):
         return order[(self.shard_id + self.num_shards * np.arange(count)) % length]
 
 
-class RecordNode(SequenceNode):
-    """Rows of files, some of them or all, and copies of one that pads them."""
+class RecordCall:
+    """Rows of files by number, some of them or all, and behind them copies of one that pads them."""
+
+    op = _OP
 
     def __init__(
-        self,
-        columns: Sequence[str],
-        rows: RecordRows,
-        chosen: np.ndarray | None,
-        padding: Row,
-        num_padded: int,
-        sampler: Sampler,
+        self, rows: RecordRows, chosen: np.ndarray | None, padding: Row, num_padded: int
     ) -> None:
-        self.source = rows
-        self.chosen = chosen
-        self.padding = padding
+        self.source, self.chosen, self.padding = rows, chosen, padding
         self.real = rows.reader.rows if chosen is None else len(chosen)
-        super().__init__(columns, sampler, self.real + num_padded)
+        self.length = self.real + num_padded
 
-    def row(self, index: int) -> Row:
-        return self._read(np.asarray([index]))[0]
-
-    def rows(self, run: Run, epoch: int) -> Iterator[Row]:
-        waiting: list[int] = []
-        for index in self.order(run, epoch):
-            position = int(index)
-            if not 0 <= position < self.length:
-                raise IndexError(
-                    f"For '{type(self.sampler).__name__}', an index must be in [0, {self.length}), "
-                    f"but got {position}."
-                )
-            waiting.append(position)
-            if len(waiting) == _ROWS_AT_ONCE:
-                yield from self._read(np.asarray(waiting))
-                waiting = []
-        if waiting:
-            yield from self._read(np.asarray(waiting))
-
-    def _read(self, positions: np.ndarray) -> list[Row]:
+    def __call__(self, rows: list[Row], keys: list[int], numbers: list[int]) -> list[Row]:
+        """The row at each number; those of one call are read together."""
+        positions = np.asarray(numbers)
         real = positions[positions < self.real]
         read = iter(self.source.read(real if self.chosen is None else self.chosen[real]))
-        return [self._padded() if p >= self.real else next(read) for p in positions.tolist()]
+        return [self._padded() if p >= self.real else next(read) for p in numbers]
 
     def _padded(self) -> Row:
         return tuple(value.copy() for value in self.padding)
 
-    def labels(self) -> Any:
-        sampler: Sampler | None = self.sampler
+    def labels(self, sampler: Sampler | None) -> np.ndarray:
+        """The class of every row, for the PKSampler among a sampler and its children."""
         while sampler is not None and not isinstance(sampler, PKSampler):
             sampler = sampler.child_sampler
         name = "label" if sampler is None else sampler.class_column
@@ -198,13 +173,24 @@ class MindDataset(MappableDataset):
             )
         else:
             picked = choose_sampler(_OP, sampler, num_samples, shuffle, num_shards, shard_id)
-        node = RecordNode(columns, rows, chosen, padding, count, picked)
-        if count and num_shards and node.length % num_shards:
+        self._call = RecordCall(rows, chosen, padding, count)
+        if count and num_shards and self._call.length % num_shards:
             raise RuntimeError(
-                f"For '{_OP}', the {node.real} rows and num_padded={count} must be a multiple of "
+                f"For '{_OP}', the {self._call.real} rows and num_padded={count} must be a multiple of "
                 f"num_shards={num_shards}."
             )
-        super().__init__(node, (), num_parallel_workers)
+        call, pools = python_call(self._call, 0)
+        super().__init__(
+            columns,
+            self._call.length,
+            picked,
+            lambda order: _core.dataset.loaded(order, call, len(columns)),
+            num_parallel_workers,
+            pools,
+        )
+
+    def _labels(self) -> np.ndarray:
+        return self._call.labels(self._sampler)
 
 
 def _files(files: Any) -> list[str]:
