@@ -130,7 +130,7 @@ def builtins_of_numbers(x):
     return y if any([True, x.sum() > 0]) and all((1, 2)) else x
 
 
-@case("numbers that a tensor gives", two)
+@case("numbers that a tensor gives, of 64 bits in a graph: an `int` beyond these wraps round", two)
 def numbers_of_tensors(x, y):
     n = int(y.max())
     return x * n + float(x.sum())

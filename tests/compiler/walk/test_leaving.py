@@ -306,7 +306,18 @@ class Recomputed(Layers):
         return x * kept[1]
 
 
-@pytest.mark.parametrize("kind", [WithMethod, WithFunction, WithNewLists, Recomputed])
+@pytest.mark.filterwarnings("ignore")
+def test_what_recomputed_cells_leave_has_no_gradient() -> None:
+    net, values = Recomputed(), []
+    for mode in (context.PYNATIVE_MODE, context.GRAPH_MODE):
+        context.set_context(mode=mode)
+        values.append(lists(net(Tensor(X))))
+        with pytest.raises(RuntimeError, match="must leave it as a result"):
+            ms.grad(lambda x: net(x).sum())(Tensor(X))
+    np.testing.assert_equal(values[1], values[0])
+
+
+@pytest.mark.parametrize("kind", [WithMethod, WithFunction, WithNewLists])
 @pytest.mark.filterwarnings("ignore")
 def test_equal_cells(kind: type) -> None:
     net = kind()
