@@ -22,6 +22,14 @@ MpiHandle Address(void* library, const char* name) {
   return reinterpret_cast<MpiHandle>(symbol);
 }
 
+// The standard's library is told by its name: MPICH's own has the standard's functions, too, but
+// not its values.
+bool IsOfStandard(const void* function) {
+  Dl_info info;
+  return dladdr(function, &info) &&
+         std::string_view(info.dli_fname).find("libmpi_abi") != std::string_view::npos;
+}
+
 constexpr int kLongestText = 8192;  // more than MPI_MAX_LIBRARY_VERSION_STRING of all of them
 
 }  // namespace
@@ -60,7 +68,7 @@ Mpi::Mpi(const std::string& library_path) {
 
   if (dlsym(library, "ompi_mpi_comm_world")) {
     TakeOpenMpi(library);
-  } else if (dlsym(library, "MPI_Abi_get_version")) {
+  } else if (IsOfStandard(reinterpret_cast<const void*>(Init_thread))) {
     // What the standard's table of constants gives.
     world = 0x101, byte = 0x247, no_info = 0x130, errors_return = 0x143;
     shared = 221, serialized = 2048;
