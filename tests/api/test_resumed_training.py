@@ -187,7 +187,8 @@ PROGRAM = """
     import os, signal, sys
     sys.path.insert(0, {here!r})
     import mindspore as ms
-    from test_resumed_training import *
+    from mindspore.train import BackupAndRestore, OnRequestExit
+    from test_resumed_training import EPOCHS, Losses, training
 
     ms.set_context(mode=ms.GRAPH_MODE)
     kill, kind, folder = int(sys.argv[1]), sys.argv[2], sys.argv[3]
@@ -255,6 +256,44 @@ def test_a_killed_process_goes_on(tmp_path, kills):
         assert done.returncode == 0, done.stderr
         begun = (kill - 1) // STEPS * STEPS
         assert rest == {step: value for step, value in whole.items() if step > begun}
+
+
+@pytest.mark.parametrize("fault", ["eio", "enospc", "short"])
+def test_a_backup_that_fails_leaves_the_one_before(pynative, tmp_path, monkeypatch, fault):
+    whole = Losses()
+    model, data = training()
+    model.fit(EPOCHS, data, data, callbacks=callbacks(whole))
+    failed = 0
+    for call in range(1, 12):  # each system call of the second save
+        folder = str(tmp_path / str(call))
+        monkeypatch.delenv("MS_IO_FAULT", raising=False)
+        first, text = Losses(STEPS + 2), f"{call}:{fault}"
+        first.act = lambda text=text: monkeypatch.setenv("MS_IO_FAULT", text)
+        model, data = training()
+        try:
+            own = BackupAndRestore(folder, delete_checkpoint=False)
+            model.fit(2, data, data, callbacks=[own, *callbacks(first)])
+        except OSError:
+            failed += 1
+        monkeypatch.delenv("MS_IO_FAULT", raising=False)
+        rest = Losses()
+        model, data = training()
+        assert model.resume(os.path.join(folder, "backup.ckpt"))
+        model.fit(EPOCHS, data, data, callbacks=callbacks(rest))
+        assert min(rest.seen) in (STEPS + 1, 2 * STEPS + 1)
+        assert rest.seen == after(whole, min(rest.seen) - 1)
+        assert [name for name in os.listdir(folder) if name.endswith(".ckpt")] == ["backup.ckpt"]
+    assert failed >= 4 or fault == "short"
+
+
+def test_callbacks_of_users_may_have_any_attribute(pynative, tmp_path):
+    class Own(Callback):
+        def __init__(self):
+            self._state, self._run, self._leaving = {"a": 1}, 2, True
+
+    model, data = training()
+    model.train(1, data, callbacks=[Own(), checkpoints(tmp_path)])
+    assert model.resume(str(tmp_path))
 
 
 def test_what_cannot_be_taken_up(pynative, tmp_path):

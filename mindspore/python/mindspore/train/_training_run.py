@@ -217,7 +217,7 @@ class TrainingRun:
             "callbacks": [
                 [type(callback).__name__, state]
                 for callback in self.manager._callbacks
-                if (state := callback._state()) is not None
+                if (state := callback._training_state()) is not None
             ],
             "machine": _resume.machine(),
         }
@@ -250,7 +250,7 @@ class TrainingRun:
             own = next((entry for entry in kept if entry[0] == type(callback).__name__), None)
             if own is not None:
                 kept.remove(own)
-                callback._set_state(own[1], self.context)
+                callback._set_training_state(own[1], self.context)
         within = self._within_epoch()
         _position.move_to_epoch(
             self.iterator, state["seed"], self.epoch - self.before - (1 if within else 0)

@@ -132,19 +132,19 @@ class Callback:
 
     # What a training can go on from, for the callbacks of this package
 
-    def _state(self) -> Any:
+    def _training_state(self) -> Any:
         """What it goes on from, in values that JSON can hold; None where there is nothing."""
 
-    def _set_state(self, state: Any, run_context: RunContext) -> None:
-        """Go on from what `_state` gave in an earlier run. It has been told of the beginning."""
+    def _set_training_state(self, state: Any, run_context: RunContext) -> None:
+        """Go on from what `_training_state` gave in an earlier run. It has been told of the beginning."""
 
-    def _take_up(self, run_context: RunContext) -> dict[str, Any] | None:
+    def _take_up_training(self, run_context: RunContext) -> dict[str, Any] | None:
         """Before the beginning: the state of the run to go on from, if there is one."""
 
-    def _epoch_done(self, run_context: RunContext) -> None:
+    def _training_epoch_done(self, run_context: RunContext) -> None:
         """After on_train_epoch_end of all callbacks."""
 
-    def _leave(self, run_context: RunContext) -> None:
+    def _leave_training(self, run_context: RunContext) -> None:
         """After the step that is the last, as the process was told to end."""
 
 
@@ -194,16 +194,16 @@ class _CallbackManager(Callback):
 
     def take_up(self, run_context: RunContext) -> dict[str, Any] | None:
         """The state of the run to go on from, of the first callback that has one."""
-        states = (callback._take_up(run_context) for callback in self._callbacks)
+        states = (callback._take_up_training(run_context) for callback in self._callbacks)
         return next((state for state in states if state is not None), None)
 
     def epoch_done(self, run_context: RunContext) -> None:
         """After on_train_epoch_end of all."""
-        self._each("_epoch_done", run_context)
+        self._each("_training_epoch_done", run_context)
 
     def leave(self, run_context: RunContext) -> None:
         """After the last step of a process that was told to end."""
-        self._each("_leave", run_context)
+        self._each("_leave_training", run_context)
 
     def _each(self, event: str, run_context: RunContext) -> None:
         for callback in self._callbacks:

@@ -54,10 +54,10 @@ class EarlyStopping(Callback):
         """Begin anew."""
         self._reset()
 
-    def _state(self) -> Any:
+    def _training_state(self) -> Any:
         return [self.wait, self.best, self.best_epoch]
 
-    def _set_state(self, state: Any, run_context: RunContext) -> None:
+    def _set_training_state(self, state: Any, run_context: RunContext) -> None:
         self.wait, self.best, self.best_epoch = state
         if self.restore_best_weights and self.best_epoch:
             log.warning(

@@ -37,7 +37,7 @@ class History(Callback):
         for name, metric in (params.get("metrics") or {}).items():
             self.history.setdefault(name, []).append(metric)
 
-    def _state(self) -> Any:
+    def _training_state(self) -> Any:
         numbers = {
             name: [float(value) for value in values if np.ndim(value) == 0]
             for name, values in self.history.items()
@@ -45,5 +45,5 @@ class History(Callback):
         whole = all(len(numbers[name]) == len(values) for name, values in self.history.items())
         return [self.epoch, numbers] if whole else None
 
-    def _set_state(self, state: Any, run_context: RunContext) -> None:
+    def _set_training_state(self, state: Any, run_context: RunContext) -> None:
         self.epoch, self.history = state

@@ -52,7 +52,7 @@ class BackupAndRestore(Callback):
         self.delete_checkpoint = delete_checkpoint
         self.backup_file = os.path.join(backup_dir, "backup.ckpt")
 
-    def _take_up(self, run_context: RunContext) -> dict[str, Any] | None:
+    def _take_up_training(self, run_context: RunContext) -> dict[str, Any] | None:
         if not os.path.exists(self.backup_file):
             return None
         values, state = serialization.load_training(self.backup_file)
@@ -67,11 +67,11 @@ class BackupAndRestore(Callback):
             network, self.backup_file, append_dict={_resume.NAME: _resume.packed(state)}
         )
 
-    def _epoch_done(self, run_context: RunContext) -> None:
+    def _training_epoch_done(self, run_context: RunContext) -> None:
         if run_context.original_args().cur_epoch_num % self.save_freq == 0:
             self._save(run_context)
 
-    def _leave(self, run_context: RunContext) -> None:
+    def _leave_training(self, run_context: RunContext) -> None:
         self._save(run_context)
 
     def on_train_end(self, run_context: RunContext) -> None:

@@ -33,10 +33,10 @@ class LearningRateScheduler(Callback):
             optimizer, "LearningRateScheduler", lambda rate: self.learning_rate_function(rate, step)
         )
 
-    def _state(self) -> Any:
+    def _training_state(self) -> Any:
         return self._last_step
 
-    def _set_state(self, state: Any, run_context: RunContext) -> None:
+    def _set_training_state(self, state: Any, run_context: RunContext) -> None:
         # A checkpoint may be saved behind a step before this callback has been told of it.
         if state < run_context.original_args().cur_step_num:
             self.step_end(run_context)

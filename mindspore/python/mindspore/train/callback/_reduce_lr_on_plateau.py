@@ -51,10 +51,10 @@ class ReduceLROnPlateau(Callback):
         """Begin anew."""
         self._reset()
 
-    def _state(self) -> Any:
+    def _training_state(self) -> Any:
         return [self.best, self.wait, self.cooldown_counter]
 
-    def _set_state(self, state: Any, run_context: RunContext) -> None:
+    def _set_training_state(self, state: Any, run_context: RunContext) -> None:
         self.best, self.wait, self.cooldown_counter = state
 
     def _better(self, value: float) -> bool:
