@@ -14,37 +14,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from msrunlib import SCRIPT, TREE, mpiexecs, processes_in
 
 import msrun._arguments
 import msrun._job
 import msrun._mpiexec
-
-TREE = str(Path(msrun.__file__).parent.parent)
-
-# Tells its place, and does what it is told.
-SCRIPT = """
-import json, os, signal, sys, time
-rank = int(os.environ["RANK_ID"])
-names = ("RANK_ID", "RANK_SIZE", "DEVICE_ID", "MS_WORKER_NUM", "MS_ROLE", "MS_NODE_ID", "MS_SCHED_HOST",
-         "MS_SCHED_PORT", "MS_TOPO_TIMEOUT", "TMPDIR", "OMP_NUM_THREADS", "HOME")
-told = {name: os.environ.get(name) for name in names}
-print(json.dumps({**told, "arguments": sys.argv[1:], "file": __file__, "path": sys.path[0],
-                  "cores": sorted(os.sched_getaffinity(0)), "pid": os.getpid()}), flush=True)
-print("an error", file=sys.stderr, flush=True)
-deed = sys.argv[1] if len(sys.argv) > 1 else ""
-if deed == "exit" and rank == 1: sys.exit(5)
-if deed == "raise" and rank == 1: raise ValueError("bad data")
-if deed == "kill" and rank == 1: os.kill(os.getpid(), signal.SIGKILL)
-if deed: time.sleep(300)
-"""
-
-
-def mpiexecs() -> list[str]:
-    """One of each family and version that is installed."""
-    beside = shutil.which("mpiexec", path=str(Path(sys.prefix, "bin")))
-    found = [beside, *map(shutil.which, ("mpiexec.openmpi", "mpiexec.mpich"))]
-    return [path for path in found if path]
-
 
 pytestmark = pytest.mark.skipif(not mpiexecs(), reason="there is no mpiexec")
 
@@ -59,18 +33,6 @@ def folder(tmp_path: Path) -> Iterator[Path]:
     left = [path.name for path in Path("/dev/shm").glob("msrun-*")]
     assert all(Path("/proc", name.split("-")[1]).exists() for name in left), left
     assert processes_in(tmp_path) == []
-
-
-def processes_in(folder: Path) -> list[str]:
-    found = []
-    for entry in Path("/proc").iterdir():
-        try:
-            if entry.name.isdigit() and os.readlink(entry / "cwd") == str(folder):
-                if not msrun._job._is_dead(entry):
-                    found.append((entry / "cmdline").read_text())
-        except OSError:
-            pass
-    return found
 
 
 def start(folder: Path, *arguments: str, workers: int = 2, **env: str) -> subprocess.Popen:
