@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import mmap
 import os
 import shutil
 import signal
@@ -19,6 +20,7 @@ from msrunlib import SCRIPT, TREE, mpiexecs, processes_in
 import msrun._arguments
 import msrun._job
 import msrun._mpiexec
+import msrun._surroundings
 
 pytestmark = pytest.mark.skipif(not mpiexecs(), reason="there is no mpiexec")
 
@@ -128,6 +130,21 @@ def test_the_death_of_the_launcher_or_of_msrun_ends_all(folder):
         shutil.rmtree(left)
     for left in Path("/dev/shm").glob(f"msrun-{job.pid}-*"):
         shutil.rmtree(left)
+
+
+def test_memory_that_killed_processes_shared_is_given_back(tmp_path):
+    start = time.time() - 1
+    for name in ("forgotten", "opened", "mapped", "another"):
+        (tmp_path / f"mpich_shm_{name}").write_bytes(b"x")
+    (tmp_path / "mpich_shm_another").rename(tmp_path / "another")
+    with open(tmp_path / "mpich_shm_mapped", "r+b") as file:
+        mapped = mmap.mmap(file.fileno(), 1)
+    with open(tmp_path / "mpich_shm_opened"), mapped:
+        msrun._surroundings._remove_forgotten(tmp_path, "mpich_shm_*", time.time() + 60)
+        assert len(list(tmp_path.iterdir())) == 4
+        msrun._surroundings._remove_forgotten(tmp_path, "mpich_shm_*", start)
+    left = {path.name for path in tmp_path.iterdir()}
+    assert left == {"mpich_shm_opened", "mpich_shm_mapped", "another"}
 
 
 def test_without_join_the_job_goes_on_by_itself(folder):
