@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import mmap
 import os
 import shutil
 import signal
@@ -14,37 +15,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from msrunlib import SCRIPT, TREE, mpiexecs, processes_in
 
 import msrun._arguments
 import msrun._job
 import msrun._mpiexec
-
-TREE = str(Path(msrun.__file__).parent.parent)
-
-# Tells its place, and does what it is told.
-SCRIPT = """
-import json, os, signal, sys, time
-rank = int(os.environ["RANK_ID"])
-names = ("RANK_ID", "RANK_SIZE", "DEVICE_ID", "MS_WORKER_NUM", "MS_ROLE", "MS_NODE_ID", "MS_SCHED_HOST",
-         "MS_SCHED_PORT", "MS_TOPO_TIMEOUT", "TMPDIR", "OMP_NUM_THREADS", "HOME")
-told = {name: os.environ.get(name) for name in names}
-print(json.dumps({**told, "arguments": sys.argv[1:], "file": __file__, "path": sys.path[0],
-                  "cores": sorted(os.sched_getaffinity(0)), "pid": os.getpid()}), flush=True)
-print("an error", file=sys.stderr, flush=True)
-deed = sys.argv[1] if len(sys.argv) > 1 else ""
-if deed == "exit" and rank == 1: sys.exit(5)
-if deed == "raise" and rank == 1: raise ValueError("bad data")
-if deed == "kill" and rank == 1: os.kill(os.getpid(), signal.SIGKILL)
-if deed: time.sleep(300)
-"""
-
-
-def mpiexecs() -> list[str]:
-    """One of each family and version that is installed."""
-    beside = shutil.which("mpiexec", path=str(Path(sys.prefix, "bin")))
-    found = [beside, *map(shutil.which, ("mpiexec.openmpi", "mpiexec.mpich"))]
-    return [path for path in found if path]
-
+import msrun._surroundings
 
 pytestmark = pytest.mark.skipif(not mpiexecs(), reason="there is no mpiexec")
 
@@ -59,18 +35,6 @@ def folder(tmp_path: Path) -> Iterator[Path]:
     left = [path.name for path in Path("/dev/shm").glob("msrun-*")]
     assert all(Path("/proc", name.split("-")[1]).exists() for name in left), left
     assert processes_in(tmp_path) == []
-
-
-def processes_in(folder: Path) -> list[str]:
-    found = []
-    for entry in Path("/proc").iterdir():
-        try:
-            if entry.name.isdigit() and os.readlink(entry / "cwd") == str(folder):
-                if not msrun._job._is_dead(entry):
-                    found.append((entry / "cmdline").read_text())
-        except OSError:
-            pass
-    return found
 
 
 def start(folder: Path, *arguments: str, workers: int = 2, **env: str) -> subprocess.Popen:
@@ -166,6 +130,21 @@ def test_the_death_of_the_launcher_or_of_msrun_ends_all(folder):
         shutil.rmtree(left)
     for left in Path("/dev/shm").glob(f"msrun-{job.pid}-*"):
         shutil.rmtree(left)
+
+
+def test_memory_that_killed_processes_shared_is_given_back(tmp_path):
+    start = time.time() - 1
+    for name in ("forgotten", "opened", "mapped", "another"):
+        (tmp_path / f"mpich_shm_{name}").write_bytes(b"x")
+    (tmp_path / "mpich_shm_another").rename(tmp_path / "another")
+    with open(tmp_path / "mpich_shm_mapped", "r+b") as file:
+        mapped = mmap.mmap(file.fileno(), 1)
+    with open(tmp_path / "mpich_shm_opened"), mapped:
+        msrun._surroundings._remove_forgotten(tmp_path, "mpich_shm_*", time.time() + 60)
+        assert len(list(tmp_path.iterdir())) == 4
+        msrun._surroundings._remove_forgotten(tmp_path, "mpich_shm_*", start)
+    left = {path.name for path in tmp_path.iterdir()}
+    assert left == {"mpich_shm_opened", "mpich_shm_mapped", "another"}
 
 
 def test_without_join_the_job_goes_on_by_itself(folder):

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from test_msrun import SCRIPT, TREE, mpiexecs, processes_in
+from msrunlib import SCRIPT, TREE, mpiexecs, processes_in
 
 pytestmark = pytest.mark.skipif(not mpiexecs(), reason="there is no mpiexec")
 

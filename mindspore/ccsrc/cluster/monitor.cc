@@ -76,8 +76,8 @@ bool Monitor::IsNeeded(int64_t now) {
   if (stopped_ == 0) stopped_ = now;
   // Who comes when rank 0 has ended its program already would otherwise wait for it.
   bool some_come = !std::ranges::all_of(members_, &Member::joined);
-  return some_come &&
-         now - (verdict_ ? stopped_ : started_) < (verdict_ ? kForLateOnes : options_.join.count());
+  int64_t patience = verdict_ ? kForLateOnes : options_.silence.count();
+  return some_come && now - stopped_ < patience;
 }
 
 void Monitor::Loop() {

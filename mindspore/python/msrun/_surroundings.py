@@ -10,6 +10,7 @@ import shutil
 import socket
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 from msrun._arguments import Refused
@@ -24,6 +25,7 @@ class Surroundings:
 
     def __init__(self, family: str):
         self.family = family
+        self.start = time.time()
         self.prefix = f"msrun-{os.getpid()}-"  # so that folders of jobs that were killed are known
         self.scratch = tempfile.mkdtemp(prefix=self.prefix)
         self.folders = [self.scratch]
@@ -79,6 +81,38 @@ class Surroundings:
         """Leaves nothing behind."""
         for folder in self.folders:
             shutil.rmtree(folder, ignore_errors=True)
+        if self.family == "mpich":
+            _remove_forgotten(Path("/dev/shm"), "mpich_shm_*", self.start)
+
+
+def _remove_forgotten(folder: Path, pattern: str, since: float) -> None:
+    """Removes the user's files that have come since then and that no process has: those of processes that were killed."""
+    mine = []
+    for path in folder.glob(pattern):
+        with contextlib.suppress(OSError):
+            facts = path.stat()
+            if facts.st_uid == os.geteuid() and facts.st_ctime >= since:
+                mine.append(str(path))
+    used = _files_in_use() if mine else set()
+    for name in mine:
+        if name not in used:
+            with contextlib.suppress(OSError):
+                os.unlink(name)
+
+
+def _files_in_use() -> set[str]:
+    """The files that processes have opened or mapped."""
+    used = set()
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            used |= {
+                line.split(None, 5)[-1] for line in (process / "maps").read_text().splitlines()
+            }
+        with contextlib.suppress(OSError):
+            for opened in (process / "fd").iterdir():
+                with contextlib.suppress(OSError):
+                    used.add(os.readlink(opened))
+    return used
 
 
 def log_name(args: argparse.Namespace) -> str:
