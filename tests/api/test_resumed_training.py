@@ -321,6 +321,52 @@ def test_what_cannot_be_taken_up(pynative, tmp_path):
         model.resume(str(tmp_path / "broken.ckpt"))
 
 
+class Plain:
+    """What is no Dataset, but gives batches; one that can be moved is told where to begin."""
+
+    def __init__(self, movable):
+        self.epoch, self.given = 0, []
+        if movable:
+            self.restore = lambda state: setattr(self, "epoch", state["epoch"])
+
+    def get_dataset_size(self):
+        return 3
+
+    def create_tuple_iterator(self, num_epochs=-1, **_):
+        return self
+
+    def state(self):
+        return {"version": 1, "epoch": self.epoch, "step": 0}
+
+    def __iter__(self):
+        self.epoch += 1
+        for step in range(3):
+            self.given.append((self.epoch, step))
+            yield [
+                ms.Tensor(np.full((2, 4), self.epoch * 0.1 + step, np.float32)),
+                ms.Tensor([0, 1]),
+            ]
+
+
+@pytest.mark.parametrize("movable", [True, False])
+def test_what_only_gives_batches(pynative, tmp_path, movable):
+    if not movable:
+        Plain.state, kept = None, Plain.state
+    try:
+        whole, rest = Losses(), Losses()
+        model, _ = training()
+        model.train(3, Plain(movable), callbacks=[whole, checkpoints(tmp_path)])
+        model, _ = training()
+        assert model.resume(str(tmp_path / "c-2_2.ckpt"))
+        data = Plain(movable)
+        model.train(3, data, callbacks=rest)
+    finally:
+        if not movable:
+            Plain.state = kept
+    assert rest.seen == after(whole, 5)
+    assert data.given[0] == ((2, 0) if movable else (1, 0))
+
+
 def test_other_conditions_are_told_once(pynative, tmp_path, monkeypatch):
     from mindspore.train import _resume
 

@@ -143,6 +143,36 @@ class Descent(nn.Optimizer):
         return True
 
 
+@pytest.mark.parametrize(
+    "data",
+    [
+        np.random.default_rng(0).normal(size=1000).astype(np.float32),
+        np.array([-3e38, 3e38, 0, 1], np.float32),
+        np.array([1e-45, 2e-45, 0], np.float32),
+        np.array([-1.7e308, 1.7e308]),
+        np.array([5, 5, 5], np.int32),
+        np.array([True, False]),
+        np.array([np.nan, np.inf, -np.inf], np.float32),
+        np.zeros(1, np.float16),
+    ],
+    ids=str,
+)
+@pytest.mark.filterwarnings("error")
+def test_histograms_count_every_value(tmp_path, data):
+    with SummaryRecord(tmp_path) as record:
+        record.add_value("histogram", "h", Tensor(data))
+        record.record(1)
+    ((event,)) = events(tmp_path)
+    own = fields(values(event)["h"][9][0])
+    buckets = [fields(bucket) for bucket in own[1]]
+    finite = data.astype(np.float64)[np.isfinite(data)]
+    assert sum(bucket[3][0] for bucket in buckets) == finite.size
+    if 1 < len(buckets):
+        expected, _ = np.histogram(finite, len(buckets))
+        assert [bucket[3][0] for bucket in buckets] == expected.tolist()
+    assert own[2] == [np.isnan(data).sum()] and own[8] == [data.size]
+
+
 @pytest.mark.parametrize("by", ["Model", "loop"])
 def test_ops_in_networks_losses_and_optimizers(tmp_path, mode, by):
     net = Net()

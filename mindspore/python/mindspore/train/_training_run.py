@@ -98,6 +98,7 @@ class TrainingRun:
                 state = self.model._take_up() or self.manager.take_up(self.context)
                 if state is not None:
                     self._place(state)
+                    _position.prepare(self.dataset, state["data"], self._epochs_given())
                 # Steps run one by one, with sink_mode too.
                 helper = DatasetHelper(
                     self.dataset, self.sink_mode, self.sink_size, max(self.last - self.before, 1)
@@ -196,6 +197,10 @@ class TrainingRun:
 
     # What a run is taken up from
 
+    def _epochs_given(self) -> int:
+        """How many epochs the data gave before the one that is under way, if one is."""
+        return self.epoch - self.before - (1 if self._within_epoch() else 0)
+
     def _within_epoch(self) -> bool:
         return not self.ended and self.step < self.batches
 
@@ -209,7 +214,7 @@ class TrainingRun:
             "ended": self.ended,
             "steps": self.steps,
             "batches": self.batches,
-            "seed": _position.seed_of(self.iterator),
+            "data": _position.position_of(self.iterator),
             "random": _resume.random_state(),
             "random_at_epoch": self._random_at_epoch if self._within_epoch() else None,
             "loss": None if self.ended else first_value(self.params.get("net_outputs")),
@@ -251,10 +256,7 @@ class TrainingRun:
             if own is not None:
                 kept.remove(own)
                 callback._set_training_state(own[1], self.context)
-        within = self._within_epoch()
-        _position.move_to_epoch(
-            self.iterator, state["seed"], self.epoch - self.before - (1 if within else 0)
-        )
+        _position.move(self.iterator, state["data"], self._epochs_given())
         _resume.set_random_state(state["random"])
         self._random_at_epoch = state["random_at_epoch"]
         if state["loss"] is not None:

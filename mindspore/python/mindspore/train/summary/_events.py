@@ -52,16 +52,28 @@ _MOST_BUCKETS = 90
 
 
 def _histogram(value: Any) -> bytes:
-    array = _array(value).astype(np.float64).reshape(-1)
-    finite = array[np.isfinite(array)]
-    low, high = (finite.min(), finite.max()) if finite.size else (0.0, 0.0)
+    array = _array(value).reshape(-1)
+    if array.dtype.kind != "f" or array.itemsize < 4:
+        array = array.astype(np.float64)
+    finite = array[mask] if not (mask := np.isfinite(array)).all() else array
+    low, high = _extremes(finite)
     buckets = min(max(1, math.ceil(math.sqrt(finite.size))), _MOST_BUCKETS)
-    if low == high:
+    if not high - low > 0 or not math.isfinite(high - low):
         low, high, buckets = low - 0.5, high + 0.5, 1
-    counts, edges = np.histogram(finite, buckets, (low, high))
+    counts = _counted(finite, low, high, buckets)
+    edges = np.array([low, high]) if buckets == 1 else np.linspace(low, high, buckets + 1)
     return _tensorboard_histogram(finite, counts, edges) + _own_histogram(
         array, finite, counts, edges
     )
+
+
+def _counted(finite: np.ndarray, low: float, high: float, buckets: int) -> np.ndarray:
+    """How many values fall into each bucket; several times as quick as np.histogram."""
+    if buckets == 1:
+        return np.array([finite.size])
+    parts = np.subtract(finite, low, dtype=np.float64) / (high - low)  # of the range
+    places = (parts * buckets).astype(np.intp)
+    return np.bincount(np.clip(places, 0, buckets - 1), minlength=buckets)
 
 
 def _extremes(finite: np.ndarray) -> tuple[float, float]:
@@ -70,8 +82,9 @@ def _extremes(finite: np.ndarray) -> tuple[float, float]:
 
 def _tensorboard_histogram(finite: np.ndarray, counts: np.ndarray, edges: np.ndarray) -> bytes:
     with np.errstate(over="ignore"):
-        squares = float((finite * finite).sum())
-    numbers = (*_extremes(finite), float(finite.size), float(finite.sum()), squares)
+        squares = float(np.square(finite, dtype=np.float64).sum())
+        total = float(finite.sum(dtype=np.float64))
+    numbers = (*_extremes(finite), float(finite.size), total, squares)
     parts = [double(1 + i, number) for i, number in enumerate(numbers)]
     parts += [
         message(6, edges[1:].astype("<f8").tobytes()),
@@ -83,14 +96,20 @@ def _tensorboard_histogram(finite: np.ndarray, counts: np.ndarray, edges: np.nda
 def _own_histogram(
     array: np.ndarray, finite: np.ndarray, counts: np.ndarray, edges: np.ndarray
 ) -> bytes:
+    # Field by field this would take most of the time of a record: 1 and 2 are doubles, 3 is an integer.
     parts = [
-        message(1, double(1, left) + double(2, right - left) + integer(3, int(count)))
-        for count, left, right in zip(counts, edges, edges[1:])
+        message(
+            1, struct.pack("<BdBd", 1 << 3 | 1, left, 2 << 3 | 1, right - left) + integer(3, count)
+        )
+        for count, left, right in zip(counts.tolist(), edges.tolist(), edges[1:].tolist())
     ]
     parts += [integer(2, int(np.isnan(array).sum()))]
     parts += [integer(3 + i, int((array == sign * np.inf).sum())) for i, sign in enumerate((1, -1))]
     low, high = _extremes(finite)
-    parts += [double(5 + i, number) for i, number in enumerate((high, low, float(finite.sum())))]
+    parts += [
+        double(5 + i, number)
+        for i, number in enumerate((high, low, float(finite.sum(dtype=np.float64))))
+    ]
     return message(9, b"".join([*parts, integer(8, array.size)]))
 
 
