@@ -23,6 +23,12 @@ MS_HERE int fstat(int file, struct stat* result) { return __fxstat(kStatVersion,
 MS_HERE int fstat64(int file, struct stat64* result) {
   return __fxstat(kStatVersion, file, (struct stat*)result);
 }
+MS_HERE int stat64(const char* path, struct stat64* result) {
+  return __xstat(kStatVersion, path, (struct stat*)result);
+}
+MS_HERE int lstat64(const char* path, struct stat64* result) {
+  return __lxstat(kStatVersion, path, (struct stat*)result);
+}
 
 // "There may be several threads": then counts of references are always atomic.
 MS_HERE char __libc_single_threaded = 0;

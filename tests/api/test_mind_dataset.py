@@ -73,9 +73,9 @@ def test_one_file_stands_for_all_shards_and_a_list_for_itself(files):
     assert labels(ds.MindDataset([files[2], files[0]], shuffle=False))[: len(last)] == last
 
 
-def test_orders(files):
+def test_orders(files, monkeypatch):
     parts = [labels(ds.MindDataset([file], shuffle=False)) for file in files]
-    ds.config.set_seed(4)
+    monkeypatch.setitem(ds.config._settings, "seed", 4)
     for shuffle in (None, True, ds.Shuffle.GLOBAL, ds.Shuffle.ADAPTIVE, ds.Shuffle.PARTIAL):
         data = ds.MindDataset(files[0], shuffle=shuffle)
         first, second = labels(data), labels(data)

@@ -49,8 +49,8 @@ def rows(op: str, path: str, labels: dict[str, bytes], first: int) -> Iterator[d
 
 def _check(op: str, path: str, data: Any, columns: Any) -> None:
     fits = isinstance(data, np.ndarray) and data.dtype == np.uint8 and data.shape[1:] == (_PIXELS,)
-    whole = all(isinstance(values, Sequence) and len(values) == len(data) for values in columns)
-    if not fits or not whole:
+    whole = fits and all(isinstance(v, Sequence) and len(v) == len(data) for v in columns)
+    if not whole:
         raise ValueError(
             f"For '{op}', '{path}' must have uint8 pictures of {_PIXELS} bytes and as many labels."
         )
