@@ -13,6 +13,13 @@ endfunction()
 ms_require_header(MS_EIGEN_INCLUDE Eigen/Core libeigen3-dev)
 ms_require_header(MS_FMT_INCLUDE fmt/format-inl.h libfmt-dev)
 
+# libjpeg-turbo, its static library: what is used of it becomes a part of libms_core.so, of which nobody outside sees anything.
+ms_require_header(MS_JPEG_INCLUDE jpeglib.h libjpeg-dev)
+find_library(MS_JPEG_LIBRARY libjpeg.a)
+if(NOT MS_JPEG_LIBRARY)
+  message(FATAL_ERROR "libjpeg.a was not found. On Debian: apt-get install libjpeg-dev.")
+endif()
+
 # oneDNN: the wheel puts headers and libraries under the prefix of its environment; its own
 # metadata is the one place that knows which prefix that is, also inside pip's build isolation.
 if(NOT MS_ONEDNN_ROOT)
