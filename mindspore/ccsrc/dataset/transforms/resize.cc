@@ -238,9 +238,9 @@ inline T Stored(F value) {
   } else {
     constexpr auto low = static_cast<F>(std::numeric_limits<T>::min());
     constexpr auto high = static_cast<F>(std::numeric_limits<T>::max());
-    F rounded = std::nearbyint(value);
-    if (rounded >= high) return std::numeric_limits<T>::max();
-    return rounded <= low ? std::numeric_limits<T>::min() : static_cast<T>(rounded);
+    if (value >= high) return std::numeric_limits<T>::max();
+    // One instruction, which nearbyint is not on every machine.
+    return value <= low ? std::numeric_limits<T>::min() : static_cast<T>(std::lrint(value));
   }
 }
 
