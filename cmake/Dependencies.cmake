@@ -24,6 +24,13 @@ set_target_properties(ms_sqlite PROPERTIES
   INTERFACE_SYSTEM_INCLUDE_DIRECTORIES "${MS_SQLITE_INCLUDE}"
   INTERFACE_LINK_LIBRARIES "m;${CMAKE_DL_LIBS}")
 
+# libjpeg-turbo, its static library: what is used of it becomes a part of libms_core.so, of which nobody outside sees anything.
+ms_require_header(MS_JPEG_INCLUDE jpeglib.h libjpeg-dev)
+find_library(MS_JPEG_LIBRARY libjpeg.a)
+if(NOT MS_JPEG_LIBRARY)
+  message(FATAL_ERROR "libjpeg.a was not found. On Debian: apt-get install libjpeg-dev.")
+endif()
+
 # oneDNN: the wheel puts headers and libraries under the prefix of its environment; its own
 # metadata is the one place that knows which prefix that is, also inside pip's build isolation.
 if(NOT MS_ONEDNN_ROOT)

@@ -9,6 +9,8 @@
 #include <cstring>
 #include <limits>
 
+#include "dataset/transforms/chain.h"
+
 namespace ms::dataset {
 namespace {
 
@@ -172,18 +174,29 @@ Value ReadFile(const std::string& path) {
 
 class FileStep : public Step {
  public:
-  FileStep(std::vector<std::string> paths, std::vector<int32_t> labels)
-      : paths_(std::move(paths)), labels_(std::move(labels)) {}
+  FileStep(std::vector<std::string> paths, std::vector<int32_t> labels, bool decode)
+      : paths_(std::move(paths)), labels_(std::move(labels)), decode_(decode) {}
   void Run(std::span<Row> rows, size_t depth) const override {
     for (Row& row : rows) {
       auto index = static_cast<size_t>(row.pending[depth].number);
-      row.values = {ReadFile(paths_[index]), Value::Scalar<int32_t>(labels_[index])};
+      Value bytes = ReadFile(paths_[index]);
+      if (decode_) bytes = Decoded(paths_[index], bytes);
+      row.values = {std::move(bytes), Value::Scalar<int32_t>(labels_[index])};
     }
   }
 
  private:
+  static Value Decoded(const std::string& path, const Value& bytes) {
+    try {
+      return DecodePicture(bytes);
+    } catch (const Error& error) {
+      Throw(ErrorKind::kRuntime, "The image '{}' cannot be decoded: {}", path, error.message());
+    }
+  }
+
   std::vector<std::string> paths_;
   std::vector<int32_t> labels_;
+  bool decode_;
 };
 
 }  // namespace
@@ -211,8 +224,8 @@ std::shared_ptr<const Step> MakeArrayStep(std::vector<Value> arrays) {
 }
 
 std::shared_ptr<const Step> MakeFileStep(std::vector<std::string> paths,
-                                         std::vector<int32_t> labels) {
-  return std::make_shared<FileStep>(std::move(paths), std::move(labels));
+                                         std::vector<int32_t> labels, bool decode) {
+  return std::make_shared<FileStep>(std::move(paths), std::move(labels), decode);
 }
 
 }  // namespace ms::dataset

@@ -46,8 +46,8 @@ NodeRef MakeSequence(std::shared_ptr<const Order> order, std::shared_ptr<const S
                      bool parallel, bool coarse);
 // Reads rows of whole arrays, which stay where they are.
 std::shared_ptr<const Step> MakeArrayStep(std::vector<Value> arrays);
-// Reads files: column 0 is the bytes, column 1 the label.
+// Reads files: column 0 is the bytes or the picture, column 1 the label.
 std::shared_ptr<const Step> MakeFileStep(std::vector<std::string> paths,
-                                         std::vector<int32_t> labels);
+                                         std::vector<int32_t> labels, bool decode);
 
 }  // namespace ms::dataset

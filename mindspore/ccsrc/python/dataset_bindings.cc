@@ -6,8 +6,10 @@
 
 #include "dataset/operators.h"
 #include "dataset/prefetch.h"
+#include "dataset/transforms/chain.h"
 #include "python/dataset_functions.h"
 #include "python/dataset_values.h"
+#include "python/dtype_object.h"
 #include "python/module.h"
 
 namespace ms::python {
@@ -42,6 +44,9 @@ struct PythonCall {
 using Operations = std::vector<std::shared_ptr<const dataset::Operation>>;
 
 std::shared_ptr<const dataset::Operation> OperationOf(py::handle object) {
+  if (py::isinstance<dataset::Chain>(object)) {
+    return object.cast<std::shared_ptr<dataset::Chain>>();
+  }
   const auto& call = object.cast<const PythonCall&>();
   return PythonOperation(call.adapter, call.parallel);
 }
@@ -229,13 +234,47 @@ void BindSources(py::module_& m) {
   m.def("arrays", &Arrays);
   m.def("loaded", &Loaded);
   m.def("files", [](const OrderHandle& order, const std::vector<py::bytes>& paths,
-                    std::vector<int32_t> labels) {
+                    std::vector<int32_t> labels, bool decode) {
     std::vector<std::string> names(paths.begin(), paths.end());
-    auto step = dataset::MakeFileStep(std::move(names), std::move(labels));
+    auto step = dataset::MakeFileStep(std::move(names), std::move(labels), decode);
     return NodeHandle{dataset::MakeSequence(order.order, std::move(step), true, false)};
   });
   m.def("stream", [](py::object open, py::object size) {
     return NodeHandle{PythonStream(std::move(open), std::move(size))};
+  });
+}
+
+void BindTransforms(py::module_& m) {
+  using Given = std::vector<std::pair<std::string, std::vector<double>>>;
+  py::class_<dataset::Chain, std::shared_ptr<dataset::Chain>>(
+      m, "Chain", "Transforms of the package, one after the other.")
+      .def(py::init([](const Given& given) {
+        std::vector<dataset::Transform> transforms;
+        for (const auto& [name, numbers] : given) transforms.push_back({name, numbers});
+        return std::make_shared<dataset::Chain>(std::move(transforms));
+      }))
+      .def("run", [](const dataset::Chain& self, py::handle array, uint64_t key) {
+        dataset::Value value = ValueFromPython(array);
+        {
+          py::gil_scoped_release released;
+          value = self.Run(std::move(value), key);
+        }
+        return ArrayFromValue(value);
+      });
+  m.def("number_of_dtype", [](const py::dtype& dtype) -> std::optional<int> {
+    DType found;
+    if (!DTypeFromNumpy(dtype, &found) || IsComplex(found)) return std::nullopt;
+    return static_cast<int>(found);
+  });
+  m.def("set_picture_reader", [](py::object function) {
+    dataset::SetPictureReader([held = Held(std::move(function))](const dataset::Value& bytes) {
+      py::gil_scoped_acquire gil;
+      py::handle call = static_cast<PyObject*>(const_cast<void*>(held.get()));
+      py::bytes content(reinterpret_cast<const char*>(bytes.data), bytes.bytes());
+      auto [image, refused] = call(content).cast<std::pair<py::object, std::string>>();
+      if (image.is_none()) Throw(ErrorKind::kValue, "For 'Decode', {}", refused);
+      return ValueFromPython(image);
+    });
   });
 }
 
@@ -307,6 +346,7 @@ void BindDataset(py::module_& core) {
   });
   BindSources(m);
   BindOperators(m);
+  BindTransforms(m);
 }
 
 }  // namespace ms::python

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from mindspore.dataset.core.draws import drawing
+from mindspore.dataset.core.draws import drawing, may_draw, seeded
 from mindspore.dataset.core.random import set_row
 from mindspore.dataset.core.user_code import describe, failure
 from mindspore.dataset.engine.values import Row, as_row, to_array
@@ -86,7 +86,8 @@ class LoadCall:
 
     def __init__(self, source: Any, columns: Sequence[str], convert: Convert | None) -> None:
         self.source, self.columns, self.convert = source, list(columns), convert
-        self._draws = drawing(getattr(source, "__getitem__", source))
+        self._count = len(self.columns)
+        self._loud = may_draw(getattr(source, "__getitem__", source))
 
     def __call__(self, rows: Rows, keys: list[int], numbers: list[int]) -> Rows:
         """The row at each index."""
@@ -96,11 +97,20 @@ class LoadCall:
         """The row at an index."""
         set_row(key, index)
         try:
-            with self._draws(key, index):
+            if self._loud:
+                with seeded(key, index):
+                    value = self.source[index]
+            else:
                 value = self.source[index]
         except Exception as error:
             what = f"{type(self.source).__name__}.__getitem__({index})"
             raise failure(self.op, what, error) from error
+        if type(value) is tuple and len(value) == self._count and self.convert is None:
+            # The usual case, without making the texts of errors.
+            try:
+                return tuple([v if type(v) is np.ndarray else to_array(v) for v in value])
+            except (TypeError, ValueError):
+                pass
         what = f"{type(self.source).__name__}[{index}]"
         return checked_row(value, self.columns, what, self.convert)
 

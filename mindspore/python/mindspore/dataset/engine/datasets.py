@@ -191,7 +191,7 @@ class Dataset(DatasetFacts):
         )
         mapping = Mapping(self._columns, inputs, outputs)
         processes = process_count(num_parallel_workers, options.get("python_multiprocessing"))
-        calls, pools = map_calls(chain, outputs, processes)
+        calls, pools = map_calls(chain, len(inputs), outputs, processes)
         node = engine.map(self._node, calls, mapping.take, mapping.place)
         result = MapDataset(node, mapping.columns, [self], num_parallel_workers, pools)
         return result._ordered(options.get("column_order"))

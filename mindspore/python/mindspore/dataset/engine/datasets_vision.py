@@ -239,28 +239,6 @@ class Cifar100Dataset(_CifarBase):
         return 100
 
 
-class _DecodedFiles:
-    """Image files, decoded when they are asked for."""
-
-    op = "ImageFolderDataset"
-
-    def __init__(self, files: Sequence[tuple[str, int]]) -> None:
-        self.files = list(files)
-
-    def __call__(self, rows: Any, keys: list[int], numbers: list[int]) -> list[Any]:
-        """Images and labels of the given numbers."""
-        return [self._row(*self.files[number]) for number in numbers]
-
-    def _row(self, path: str, label: int) -> Any:
-        from mindspore.dataset.vision.operations import Decode
-
-        try:
-            image = Decode()(np.fromfile(path, np.uint8))
-        except (ValueError, OSError) as error:
-            raise RuntimeError(f"The image '{path}' cannot be decoded: {error}") from error
-        return image, np.array(label, np.int32)
-
-
 class ImageFolderDataset(MappableDataset):
     """Images in one folder for each class: columns image (the file's bytes, or decoded) and label
     (int32).
@@ -314,16 +292,13 @@ class ImageFolderDataset(MappableDataset):
                 f"For '{op}', '{dataset_dir}' must hold folders with images, but has none."
             )
         chosen = choose_sampler(op, sampler, num_samples, shuffle, num_shards, shard_id)
-        self._files = files
-        make = self._decoded if decode else self._encoded
-        super().__init__(["image", "label"], len(files), chosen, make, num_parallel_workers)
+        self._files, self._decode = files, decode
+        super().__init__(["image", "label"], len(files), chosen, self._read, num_parallel_workers)
 
-    def _decoded(self, order: Any) -> Any:
-        return _core.dataset.loaded(order, _core.dataset.Call(_DecodedFiles(self._files), False), 2)
-
-    def _encoded(self, order: Any) -> Any:
+    def _read(self, order: Any) -> Any:
         paths = [os.fsencode(path) for path, _ in self._files]
-        return _core.dataset.files(order, paths, [label for _, label in self._files])
+        labels = [label for _, label in self._files]
+        return _core.dataset.files(order, paths, labels, self._decode)
 
     def _labels(self) -> Any:
         return np.array([label for _, label in self._files])

@@ -9,6 +9,8 @@ from mindspore import _core
 from mindspore.dataset.core.validator_helpers import check_type
 from mindspore.dataset.engine.calls import MapCall
 from mindspore.dataset.engine.workers import WorkerPool, cores
+from mindspore.dataset.transforms.native import chain_of, spec_of
+from mindspore.dataset.transforms.transforms import Compose
 
 
 def known(op: str, argument: str, names: Sequence[str], columns: Sequence[str]) -> list[int]:
@@ -60,11 +62,43 @@ def python_call(function: Any, workers: int) -> tuple[Any, list[WorkerPool]]:
 
 
 def map_calls(
-    operations: Sequence[Callable[..., Any]], outputs: Sequence[str], workers: int
+    operations: Sequence[Callable[..., Any]], inputs: int, outputs: Sequence[str], workers: int
 ) -> tuple[list[Any], list[WorkerPool]]:
-    """The operations as calls of the engine, and the processes that some of them use."""
-    call, pools = python_call(MapCall(operations, outputs), workers)
-    return [call], pools
+    """The operations as calls of the engine, and the processes that some of them use.
+
+    Those in front that the engine knows, it does by itself; from the first other one on, all are
+    Python's, which may give each other PIL images.
+    """
+    flat = [part for operation in operations for part in _parts(operation)]
+    count = 0
+    while count < len(flat) and spec_of(flat[count]) is not None:
+        count += 1
+    if count < len(flat):
+        count = _before_pil(flat[:count])
+    elif inputs != len(outputs):
+        count = 0
+    calls: list[Any] = [chain_of(flat[:count])] if count else []
+    if count == len(flat):
+        return calls, []
+    call, pools = python_call(MapCall(flat[count:], outputs), workers)
+    return [*calls, call], pools
+
+
+def _parts(operation: Any) -> list[Any]:
+    composed = isinstance(operation, Compose)
+    return [p for t in operation.transforms for p in _parts(t)] if composed else [operation]
+
+
+def _before_pil(operations: Sequence[Any]) -> int:
+    """How many operations leave no PIL image to the next."""
+    count, open_since = len(operations), None
+    for number, operation in enumerate(operations):
+        name, values = (spec_of(operation) or [("", [])])[0]
+        if name == "ToPIL" or (name == "Decode" and values[0]):
+            open_since = number if open_since is None else open_since
+        elif name in ("ToTensor", "ToNumpy"):
+            open_since = None
+    return count if open_since is None else open_since
 
 
 def process_count(num_parallel_workers: int | None, multiprocessing: Any) -> int:

@@ -10,6 +10,7 @@ import numpy as np
 
 from mindspore.dataset.core.random import row_rng
 from mindspore.dataset.core.validator_helpers import check_int, check_probability, check_type
+from mindspore.dataset.transforms import native
 
 
 def numpy_type(data_type: Any) -> np.dtype:
@@ -38,6 +39,10 @@ class TensorOperation:
     def _apply(self, value: Any) -> Any:
         raise NotImplementedError
 
+    def __getstate__(self) -> dict[str, Any]:
+        # The engine's part is made again where it is needed.
+        return {name: value for name, value in self.__dict__.items() if name != "_chain"}
+
 
 class PyTensorOperation(TensorOperation):
     """Base of the operations that also take PIL images."""
@@ -56,6 +61,11 @@ class TypeCast(TensorOperation):
     def __init__(self, data_type: Any) -> None:
         self.data_type = numpy_type(data_type)
 
+    def spec(self) -> native.Spec | None:
+        """See native.spec_of."""
+        number = native.dtype_number(self.data_type)
+        return None if number is None else ("TypeCast", [float(number)])
+
     def _apply(self, value: Any) -> Any:
         return np.asarray(value).astype(self.data_type)
 
@@ -70,21 +80,12 @@ class OneHot(TensorOperation):
         self.num_classes = check_int("OneHot", "num_classes", num_classes, 1)
         self.smoothing_rate = check_probability("OneHot", "smoothing_rate", smoothing_rate)
 
+    def spec(self) -> native.Spec | None:
+        """See native.spec_of."""
+        return "OneHot", [float(self.num_classes), self.smoothing_rate]
+
     def _apply(self, value: Any) -> Any:
-        if value.dtype.kind not in "iu":
-            raise TypeError(
-                f"For 'OneHot', the input must be of an integer type, but got {value.dtype}."
-            )
-        if value.size and (value.min() < 0 or value.max() >= self.num_classes):
-            raise ValueError(
-                f"For 'OneHot', the input must be in [0, {self.num_classes}), but got values in "
-                f"[{value.min()}, {value.max()}]."
-            )
-        hot = value[..., None] == np.arange(self.num_classes)
-        if self.smoothing_rate == 0.0:
-            return hot.astype(value.dtype)
-        low = self.smoothing_rate / self.num_classes
-        return np.where(hot, 1.0 - self.smoothing_rate + low, low)
+        return native.run(self, value)
 
 
 class Fill(TensorOperation):
@@ -255,6 +256,11 @@ class _Chain:
 
 class Compose(_Chain):
     """All transforms in order."""
+
+    @property
+    def composed(self) -> list[Callable[..., Any]]:
+        """See native.spec_of."""
+        return self.transforms
 
     def __call__(self, *values: Any) -> Any:
         return self._run(self.transforms, values)

@@ -1,4 +1,4 @@
-"""Image arithmetic on NumPy arrays: shape checks, resizing, padding, colors.
+"""Image arithmetic on NumPy arrays: shape checks, padding, colors.
 
 Images are H×W or H×W×C arrays, or PIL images, which stay PIL images where Pillow can do the work.
 """
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from mindspore.dataset.core.validator_helpers import check_int, check_type
-from mindspore.dataset.vision.utils import Border, Inter
+from mindspore.dataset.vision.utils import Border
 
 _MAX_EXTENT = 1 << 16
 _PAD_MODES: dict[Border, Any] = {
@@ -71,80 +71,6 @@ def restore(image: np.ndarray, dtype: np.dtype) -> np.ndarray:
         info = np.iinfo(dtype)
         return np.clip(np.rint(image), info.min, info.max).astype(dtype)
     return image.astype(dtype)
-
-
-def resize(op: str, image: np.ndarray, size: tuple[int, int], inter: Inter) -> np.ndarray:
-    """The image with `size` = (height, width), pixel centres aligned at half-pixel offsets."""
-    if image.shape[:2] == size:
-        return image
-    if 0 in image.shape:
-        raise ValueError(
-            f"For '{op}', the image must not be empty, but got shape {list(image.shape)}."
-        )
-    if inter == Inter.NEAREST:
-        rows = np.minimum(np.arange(size[0]) * image.shape[0] // size[0], image.shape[0] - 1)
-        columns = np.minimum(np.arange(size[1]) * image.shape[1] // size[1], image.shape[1] - 1)
-        return image[rows][:, columns]
-    weigh = _KERNELS[inter]
-    rows = weigh(image.shape[0], size[0])
-    columns = weigh(image.shape[1], size[1])
-    work = image.astype(np.float64 if image.dtype == np.float64 else np.float32)
-    work = np.tensordot(rows.astype(work.dtype), work, axes=(1, 0))
-    work = np.moveaxis(np.tensordot(columns.astype(work.dtype), work, axes=(1, 1)), 0, 1)
-    return np.ascontiguousarray(restore(work, image.dtype))
-
-
-def _weights(source: int, target: int, reach: float, kernel: Any, widen: bool) -> np.ndarray:
-    """Matrix [target, source] of a kernel sampled at the source pixels.
-
-    `widen` averages when shrinking.
-    """
-    scale = source / target
-    spread = max(scale, 1.0) if widen else 1.0
-    centre = (np.arange(target) + 0.5) * scale - 0.5
-    radius = int(np.ceil(reach * spread))
-    taps = np.floor(centre)[:, None].astype(np.int64) + np.arange(-radius, radius + 2)
-    values = kernel((taps - centre[:, None]) / spread)
-    total = values.sum(axis=1, keepdims=True)
-    matrix = np.zeros((target, source))
-    np.add.at(matrix, (np.arange(target)[:, None], np.clip(taps, 0, source - 1)), values / total)
-    return matrix
-
-
-def _linear(x: np.ndarray) -> np.ndarray:
-    return np.maximum(1.0 - np.abs(x), 0.0)
-
-
-def _cubic(a: float) -> Any:
-    def kernel(x: np.ndarray) -> np.ndarray:
-        x = np.abs(x)
-        near = (a + 2) * x**3 - (a + 3) * x**2 + 1
-        far = a * x**3 - 5 * a * x**2 + 8 * a * x - 4 * a
-        return np.where(x <= 1, near, np.where(x < 2, far, 0.0))
-
-    return kernel
-
-
-def _lanczos(x: np.ndarray) -> np.ndarray:
-    return np.where(np.abs(x) < 3, np.sinc(x) * np.sinc(x / 3), 0.0)
-
-
-def _box(source: int, target: int) -> np.ndarray:
-    """Averages over the area that each target pixel covers."""
-    edges = np.arange(target + 1) * source / target
-    low, high = edges[:-1, None], edges[1:, None]
-    pixel = np.arange(source)
-    cover = np.clip(np.minimum(high, pixel + 1) - np.maximum(low, pixel), 0, None)
-    return cover / cover.sum(axis=1, keepdims=True)
-
-
-_KERNELS: dict[Inter, Any] = {
-    Inter.BILINEAR: lambda s, t: _weights(s, t, 1.0, _linear, False),
-    Inter.BICUBIC: lambda s, t: _weights(s, t, 2.0, _cubic(-0.75), False),
-    Inter.PILCUBIC: lambda s, t: _weights(s, t, 2.0, _cubic(-0.5), True),
-    Inter.ANTIALIAS: lambda s, t: _weights(s, t, 3.0, _lanczos, True),
-    Inter.AREA: _box,
-}
 
 
 def padding_of(op: str, padding: Any) -> tuple[int, int, int, int]:

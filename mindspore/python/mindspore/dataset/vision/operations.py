@@ -9,8 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from mindspore import _core
 from mindspore.dataset.core.random import row_rng
 from mindspore.dataset.core.validator_helpers import check_int, check_probability, check_type
+from mindspore.dataset.transforms import native
 from mindspore.dataset.transforms.transforms import PyTensorOperation, numpy_type
 from mindspore.dataset.vision import image as im
 from mindspore.dataset.vision.utils import Border, Inter
@@ -19,14 +21,35 @@ _MAX_ENCODED_PIXELS = 1 << 28
 
 
 class ImageTensorOperation(PyTensorOperation):
-    """Base: checks the image, keeps PIL images PIL images."""
+    """Base: checks the image, keeps PIL images PIL images. What has a `spec` runs in the engine."""
+
+    _draws = False
 
     def _apply(self, value: Any) -> Any:
         op = type(self).__name__
         return im.like(value, self._image(im.as_image(op, value)), op)
 
     def _image(self, image: np.ndarray) -> np.ndarray:
-        raise NotImplementedError
+        return np.asarray(native.run(self, image, self._draws))
+
+
+def _read_picture(content: bytes) -> tuple[np.ndarray | None, str]:
+    """A picture of any format as an RGB array; else what is wrong with it."""
+    module = im.pil_module("Decode")
+    try:
+        return np.array(_opened(module, content)), ""
+    except (OSError, ValueError, SyntaxError) as error:
+        return None, f"the input must be a valid image, but {error}."
+
+
+def _opened(module: Any, content: bytes) -> Any:
+    picture = module.open(io.BytesIO(content))
+    if picture.width * picture.height > _MAX_ENCODED_PIXELS:
+        raise ValueError(f"it has {picture.width}×{picture.height} pixels, more than are allowed")
+    return picture.convert("RGB")
+
+
+_core.dataset.set_picture_reader(_read_picture)
 
 
 class Decode(PyTensorOperation):
@@ -36,32 +59,23 @@ class Decode(PyTensorOperation):
         check_type("Decode", "to_pil", to_pil, bool)
         self.to_pil = to_pil
 
+    def spec(self) -> native.Spec:
+        """See native.spec_of."""
+        return "Decode", [float(self.to_pil)]
+
     def _apply(self, value: Any) -> Any:
-        module = im.pil_module("Decode")
-        if not isinstance(value, bytes):
-            value = np.asarray(value)
-            if value.ndim > 1 or value.dtype.kind not in "uiS":
-                raise TypeError(
-                    "For 'Decode', the input must be encoded bytes, but got an array of "
-                    f"{value.dtype} of rank {value.ndim}."
-                )
-            value = value.tobytes()
-        try:
-            picture = module.open(io.BytesIO(value))
-            if picture.width * picture.height > _MAX_ENCODED_PIXELS:
-                raise ValueError(
-                    f"it has {picture.width}×{picture.height} pixels, more than are allowed"
-                )
-            picture = picture.convert("RGB")
-        except (OSError, ValueError, SyntaxError) as error:
-            raise ValueError(
-                f"For 'Decode', the input must be a valid image, but {error}."
-            ) from None
-        return picture if self.to_pil else np.array(picture)
+        if isinstance(value, bytes):
+            value = np.frombuffer(value, np.uint8)
+        image = native.run(self, value)
+        return im.pil_module("Decode").fromarray(image) if self.to_pil else image
 
 
 class ToPIL(PyTensorOperation):
     """An array as a PIL image."""
+
+    def spec(self) -> native.Spec:
+        """See native.spec_of."""
+        return "ToPIL", []
 
     def _apply(self, value: Any) -> Any:
         if im.is_pil(value):
@@ -75,6 +89,10 @@ class ToPIL(PyTensorOperation):
 class ToNumpy(PyTensorOperation):
     """A PIL image as an array."""
 
+    def spec(self) -> native.Spec:
+        """See native.spec_of."""
+        return "ToNumpy", []
+
     def _apply(self, value: Any) -> Any:
         return np.array(value)
 
@@ -85,8 +103,14 @@ class ToTensor(PyTensorOperation):
     def __init__(self, output_type: Any = np.float32) -> None:
         self.output_type = numpy_type(output_type)
 
+    def spec(self) -> native.Spec | None:
+        """See native.spec_of."""
+        return ("ToTensor", []) if self.output_type == np.float32 else None
+
     def _apply(self, value: Any) -> Any:
         array = im.as_image("ToTensor", value)
+        if self.spec() is not None:
+            return native.run(self, array)
         if array.ndim == 2:
             array = array[..., None]
         chw = np.ascontiguousarray(array.transpose(2, 0, 1))
@@ -101,6 +125,11 @@ class ToType(PyTensorOperation):
     def __init__(self, data_type: Any) -> None:
         self.data_type = numpy_type(data_type)
 
+    def spec(self) -> native.Spec | None:
+        """See native.spec_of."""
+        number = native.dtype_number(self.data_type)
+        return None if number is None else ("TypeCast", [float(number)])
+
     def _apply(self, value: Any) -> Any:
         return np.asarray(value).astype(self.data_type)
 
@@ -109,8 +138,11 @@ class HWC2CHW(PyTensorOperation):
     """Channels first; an image without channels stays as it is."""
 
     def _apply(self, value: Any) -> Any:
-        array = im.as_image("HWC2CHW", value)
-        return array if array.ndim == 2 else np.ascontiguousarray(array.transpose(2, 0, 1))
+        return native.run(self, im.as_image("HWC2CHW", value))
+
+    def spec(self) -> native.Spec:
+        """See native.spec_of."""
+        return "HWC2CHW", []
 
 
 class Rescale(PyTensorOperation):
@@ -122,9 +154,11 @@ class Rescale(PyTensorOperation):
         self.rescale, self.shift = rescale, shift
 
     def _apply(self, value: Any) -> Any:
-        return np.asarray(value).astype(np.float32) * np.float32(self.rescale) + np.float32(
-            self.shift
-        )
+        return native.run(self, value)
+
+    def spec(self) -> native.Spec:
+        """See native.spec_of."""
+        return "Rescale", [float(self.rescale), float(self.shift)]
 
 
 class Normalize(PyTensorOperation):
@@ -147,20 +181,12 @@ class Normalize(PyTensorOperation):
         self.mean, self.std = np.asarray(mean, np.float32), np.asarray(std, np.float32)
         self.is_hwc = is_hwc
 
+    def spec(self) -> native.Spec:
+        """See native.spec_of."""
+        return "Normalize", [float(self.is_hwc), *map(float, self.mean), *map(float, self.std)]
+
     def _apply(self, value: Any) -> Any:
-        array = np.asarray(value)
-        if array.ndim == 2:
-            array = array[..., None] if self.is_hwc else array[None]
-        axis = -1 if self.is_hwc else 0
-        if array.ndim != 3 or len(self.mean) not in (1, array.shape[axis]):
-            raise ValueError(
-                "For 'Normalize', mean must have one entry for each channel, but got "
-                f"{len(self.mean)} for an "
-                f"image of shape {list(array.shape)} (is_hwc={self.is_hwc})."
-            )
-        shape = (-1,) if self.is_hwc else (-1, 1, 1)
-        result = (array.astype(np.float32) - self.mean.reshape(shape)) / self.std.reshape(shape)
-        return result.reshape(np.shape(value))
+        return native.run(self, im.as_image("Normalize", value))
 
 
 class Resize(ImageTensorOperation):
@@ -184,8 +210,11 @@ class Resize(ImageTensorOperation):
             return value.resize((width, height), _pil_filter(self.interpolation))
         return super()._apply(value)
 
-    def _image(self, image: np.ndarray) -> np.ndarray:
-        return im.resize("Resize", image, self._target(*image.shape[:2]), self.interpolation)
+    def spec(self) -> native.Spec:
+        """See native.spec_of."""
+        pair = isinstance(self.size, (list, tuple))
+        height, width = self.size if pair else (self.size, 0)
+        return "Resize", [float(height), float(width), float(self.interpolation)]
 
 
 def _pil_filter(inter: Inter) -> Any:
@@ -203,17 +232,9 @@ class Crop(ImageTensorOperation):
         self.top, self.left = (check_int("Crop", "coordinates", c, 0) for c in coordinates)
         self.size = im.size_pair("Crop", size)
 
-    def _image(self, image: np.ndarray) -> np.ndarray:
-        return _cut("Crop", image, self.top, self.left, self.size)
-
-
-def _cut(op: str, image: np.ndarray, top: int, left: int, size: tuple[int, int]) -> np.ndarray:
-    if top + size[0] > image.shape[0] or left + size[1] > image.shape[1]:
-        raise ValueError(
-            f"For '{op}', the part must lie in the image of {image.shape[0]}×{image.shape[1]}, but "
-            f"got {size[0]}×{size[1]} at ({top}, {left})."
-        )
-    return np.ascontiguousarray(image[top : top + size[0], left : left + size[1]])
+    def spec(self) -> native.Spec:
+        """See native.spec_of."""
+        return "Crop", [float(self.top), float(self.left), *map(float, self.size)]
 
 
 class CenterCrop(ImageTensorOperation):
@@ -222,21 +243,9 @@ class CenterCrop(ImageTensorOperation):
     def __init__(self, size: Any) -> None:
         self.size = im.size_pair("CenterCrop", size)
 
-    def _image(self, image: np.ndarray) -> np.ndarray:
-        height, width = self.size
-        missing = max(height - image.shape[0], 0), max(width - image.shape[1], 0)
-        if any(missing):
-            top, left = (missing[0] + 1) // 2, missing[1] // 2
-            image = im.pad(
-                image, (left, top, missing[1] - left, missing[0] - top), 0, Border.CONSTANT
-            )
-        return _cut(
-            "CenterCrop",
-            image,
-            (image.shape[0] - height) // 2,
-            (image.shape[1] - width) // 2,
-            self.size,
-        )
+    def spec(self) -> native.Spec:
+        """See native.spec_of."""
+        return "CenterCrop", [float(extent) for extent in self.size]
 
 
 class Pad(ImageTensorOperation):
@@ -250,12 +259,27 @@ class Pad(ImageTensorOperation):
         check_type("Pad", "padding_mode", padding_mode, Border)
         self.fill_value, self.padding_mode = fill_value, padding_mode
 
+    def spec(self) -> native.Spec | None:
+        """See native.spec_of."""
+        if self.padding_mode != Border.CONSTANT:
+            return None
+        return "Pad", [*map(float, self.padding), *_fill(self.fill_value)]
+
     def _image(self, image: np.ndarray) -> np.ndarray:
+        if self.spec() is not None:
+            return super()._image(image)
         return im.pad(image, self.padding, self.fill_value, self.padding_mode)
+
+
+def _fill(value: Any) -> list[float]:
+    """The value of a border, one for all channels or one for each."""
+    return [float(v) for v in value] if isinstance(value, (tuple, list)) else [float(value)]
 
 
 class RandomCrop(ImageTensorOperation):
     """A part at a random place, after an optional border."""
+
+    _draws = True
 
     def __init__(
         self,
@@ -275,7 +299,16 @@ class RandomCrop(ImageTensorOperation):
             padding_mode,
         )
 
+    def spec(self) -> native.Spec | None:
+        """See native.spec_of."""
+        if self.padding_mode != Border.CONSTANT:
+            return None
+        border = [*map(float, self.padding or (0, 0, 0, 0)), float(self.pad_if_needed)]
+        return "RandomCrop", [*map(float, self.size), *border, *_fill(self.fill_value)]
+
     def _image(self, image: np.ndarray) -> np.ndarray:
+        if self.spec() is not None:
+            return super()._image(image)
         if self.padding is not None:
             image = im.pad(image, self.padding, self.fill_value, self.padding_mode)
         height, width = self.size
@@ -292,11 +325,13 @@ class RandomCrop(ImageTensorOperation):
         rng = row_rng()
         top = int(rng.integers(image.shape[0] - height + 1))
         left = int(rng.integers(image.shape[1] - width + 1))
-        return _cut("RandomCrop", image, top, left, self.size)
+        return np.ascontiguousarray(image[top : top + height, left : left + width])
 
 
 class RandomResizedCrop(ImageTensorOperation):
     """A part of random area (share of the image: `scale`) and aspect (`ratio`), resized."""
+
+    _draws = True
 
     def __init__(
         self,
@@ -319,50 +354,43 @@ class RandomResizedCrop(ImageTensorOperation):
         self.scale, self.ratio, self.interpolation = tuple(scale), tuple(ratio), interpolation
         self.max_attempts = check_int(op, "max_attempts", max_attempts, 1)
 
-    def _window(self, height: int, width: int) -> tuple[int, int, int, int]:
-        rng = row_rng()
-        low, high = np.log(np.maximum(self.ratio, 1e-6))
-        for _ in range(self.max_attempts):
-            area = height * width * rng.uniform(*self.scale)
-            aspect = np.exp(rng.uniform(low, high))
-            w, h = round(float(np.sqrt(area * aspect))), round(float(np.sqrt(area / aspect)))
-            if 0 < w <= width and 0 < h <= height:
-                return int(rng.integers(height - h + 1)), int(rng.integers(width - w + 1)), h, w
-        # No draw fitted: the largest middle part with an allowed aspect.
-        aspect = min(max(width / height, self.ratio[0]), self.ratio[1])
-        w, h = (
-            min(width, max(round(height * aspect), 1)),
-            min(height, max(round(width / aspect), 1)),
-        )
-        return (height - h) // 2, (width - w) // 2, h, w
-
-    def _image(self, image: np.ndarray) -> np.ndarray:
-        op = type(self).__name__
-        top, left, height, width = self._window(*image.shape[:2])
-        return im.resize(
-            op, _cut(op, image, top, left, (height, width)), self.size, self.interpolation
-        )
+    def spec(self) -> native.Spec:
+        """See native.spec_of."""
+        window = [*map(float, self.size), *map(float, self.scale), *map(float, self.ratio)]
+        return "RandomResizedCrop", [*window, float(self.interpolation), float(self.max_attempts)]
 
 
 class RandomCropDecodeResize(RandomResizedCrop):
-    """RandomResizedCrop of encoded bytes."""
+    """RandomResizedCrop of encoded bytes, of which only that part is decoded."""
+
+    @property
+    def composed(self) -> Any:
+        """See native.spec_of."""
+        crop = RandomResizedCrop(
+            self.size, self.scale, self.ratio, self.interpolation, self.max_attempts
+        )
+        return Decode(), crop
 
     def _apply(self, value: Any) -> Any:
-        return self._image(Decode()(value))
+        if isinstance(value, bytes):
+            value = np.frombuffer(value, np.uint8)
+        return native.run(self, value, draws=True)
 
 
 class HorizontalFlip(ImageTensorOperation):
     """Left and right exchanged."""
 
-    def _image(self, image: np.ndarray) -> np.ndarray:
-        return np.ascontiguousarray(image[:, ::-1])
+    def spec(self) -> native.Spec:
+        """See native.spec_of."""
+        return "HorizontalFlip", []
 
 
 class VerticalFlip(ImageTensorOperation):
     """Top and bottom exchanged."""
 
-    def _image(self, image: np.ndarray) -> np.ndarray:
-        return np.ascontiguousarray(image[::-1])
+    def spec(self) -> native.Spec:
+        """See native.spec_of."""
+        return "VerticalFlip", []
 
 
 class _Sometimes(ImageTensorOperation):
@@ -375,9 +403,27 @@ class _Sometimes(ImageTensorOperation):
         return super()._apply(value) if row_rng().random() < self.prob else value
 
 
-class RandomHorizontalFlip(_Sometimes, HorizontalFlip):
+class _RandomFlip(ImageTensorOperation):
+    """Base of the flips that the engine draws."""
+
+    _draws = True
+    _flip = ""
+
+    def __init__(self, prob: float = 0.5) -> None:
+        self.prob = check_probability(type(self).__name__, "prob", prob)
+
+    def spec(self) -> native.Spec:
+        """See native.spec_of."""
+        return self._flip, [self.prob]
+
+
+class RandomHorizontalFlip(_RandomFlip):
     """HorizontalFlip with a probability."""
 
+    _flip = "HorizontalFlip"
 
-class RandomVerticalFlip(_Sometimes, VerticalFlip):
+
+class RandomVerticalFlip(_RandomFlip):
     """VerticalFlip with a probability."""
+
+    _flip = "VerticalFlip"

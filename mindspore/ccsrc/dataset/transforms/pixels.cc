@@ -1,0 +1,274 @@
+// See pixels.h.
+#include "dataset/transforms/pixels.h"
+
+#include <algorithm>
+#include <cstring>
+#include <type_traits>
+
+namespace ms::dataset {
+namespace {
+
+int64_t Channels(const Value& image) { return image.dims->size() == 3 ? (*image.dims)[2] : 1; }
+
+// Calls f with a null pointer of the C++ type of `dtype`.
+template <class F>
+void WithType(DType dtype, F&& f) {
+  switch (dtype) {
+    case DType::kBool:
+      return f(static_cast<bool*>(nullptr));
+    case DType::kInt8:
+      return f(static_cast<int8_t*>(nullptr));
+    case DType::kInt16:
+      return f(static_cast<int16_t*>(nullptr));
+    case DType::kInt32:
+      return f(static_cast<int32_t*>(nullptr));
+    case DType::kInt64:
+      return f(static_cast<int64_t*>(nullptr));
+    case DType::kUInt8:
+      return f(static_cast<uint8_t*>(nullptr));
+    case DType::kUInt16:
+      return f(static_cast<uint16_t*>(nullptr));
+    case DType::kUInt32:
+      return f(static_cast<uint32_t*>(nullptr));
+    case DType::kUInt64:
+      return f(static_cast<uint64_t*>(nullptr));
+    case DType::kFloat16:
+      return f(static_cast<Half*>(nullptr));
+    case DType::kBFloat16:
+      return f(static_cast<BFloat16*>(nullptr));
+    case DType::kFloat32:
+      return f(static_cast<float*>(nullptr));
+    case DType::kFloat64:
+      return f(static_cast<double*>(nullptr));
+    default:
+      Throw(ErrorKind::kType, "the input must hold real numbers, but got {}",
+            Element::Of(dtype).name());
+  }
+}
+
+template <class To, class From>
+To Converted(From from) {
+  using Wide =
+      std::conditional_t<std::is_same_v<From, Half> || std::is_same_v<From, BFloat16>, float, From>;
+  auto wide = static_cast<Wide>(from);
+  if constexpr (std::is_same_v<To, Half> || std::is_same_v<To, BFloat16>) {
+    return To(static_cast<float>(wide));
+  } else if constexpr (std::is_same_v<To, bool>) {
+    return wide != 0;
+  } else if constexpr (std::is_integral_v<To> && std::is_floating_point_v<Wide>) {
+    // Through the widest integer, as NumPy does it here: what no integer holds is its least.
+    if (!(wide > -9.3e18 && wide < 9.2e18)) return static_cast<To>(INT64_MIN);
+    return static_cast<To>(static_cast<int64_t>(wide));
+  } else {
+    return static_cast<To>(wide);
+  }
+}
+
+const Value AsFloats(const Value& value) {
+  return value.element.dtype == DType::kFloat32 && value.element.kind == Kind::kNumber
+             ? value
+             : Cast(value, DType::kFloat32);
+}
+
+void FillPixels(std::byte* out, int64_t pixels, const Value& image,
+                const std::vector<double>& fill) {
+  int64_t channels = Channels(image);
+  WithType(image.element.dtype, [&](auto* type) {
+    using T = std::remove_pointer_t<decltype(type)>;
+    auto* target = reinterpret_cast<T*>(out);
+    for (int64_t i = 0; i < pixels; ++i) {
+      for (int64_t c = 0; c < channels; ++c) {
+        size_t which = std::min(static_cast<size_t>(c), fill.size() - 1);
+        *target++ = Converted<T>(fill.empty() ? 0.0 : fill[which]);
+      }
+    }
+  });
+}
+
+}  // namespace
+
+void CheckImage(const Value& image) {
+  if (image.element.kind != Kind::kNumber) {
+    Throw(ErrorKind::kType, "the image must hold numbers, but got {}", image.element.name());
+  }
+  if (image.dims->size() != 2 && image.dims->size() != 3) {
+    Throw(ErrorKind::kValue, "the image must be <H, W> or <H, W, C>, but got shape {}",
+          ToString(*image.dims));
+  }
+}
+
+Value CutOut(const Value& image, const Window& part, const std::vector<double>& fill) {
+  Dims dims{part.height, part.width};
+  if (image.dims->size() == 3) dims.push_back((*image.dims)[2]);
+  Value result = Value::Make(image.element, MakeDims(std::move(dims)));
+  int64_t height = (*image.dims)[0], width = (*image.dims)[1];
+  size_t pixel = static_cast<size_t>(Channels(image)) * image.element.size;
+  int64_t left = std::clamp<int64_t>(part.left, 0, width);
+  int64_t right = std::clamp<int64_t>(part.left + part.width, left, width);
+  bool inside = part.top >= 0 && part.left >= 0 && part.top + part.height <= height &&
+                part.left + part.width <= width;
+  if (!inside) FillPixels(result.memory(), part.height * part.width, image, fill);
+  for (int64_t y = 0; y < part.height; ++y) {
+    int64_t row = part.top + y;
+    if (row < 0 || row >= height) continue;
+    std::memcpy(result.memory() + static_cast<size_t>(y * part.width + left - part.left) * pixel,
+                image.data + static_cast<size_t>(row * width + left) * pixel,
+                static_cast<size_t>(right - left) * pixel);
+  }
+  return result;
+}
+
+Value FlipColumns(const Value& image) {
+  Value result = Value::Make(image.element, image.dims);
+  int64_t height = (*image.dims)[0], width = (*image.dims)[1];
+  size_t pixel = static_cast<size_t>(Channels(image)) * image.element.size;
+  for (int64_t y = 0; y < height; ++y) {
+    const std::byte* from = image.data + static_cast<size_t>((y + 1) * width) * pixel;
+    std::byte* to = result.memory() + static_cast<size_t>(y * width) * pixel;
+    for (int64_t x = 0; x < width; ++x) {
+      from -= pixel;
+      if (pixel == 3) {
+        to[0] = from[0], to[1] = from[1], to[2] = from[2];
+      } else {
+        std::memcpy(to, from, pixel);
+      }
+      to += pixel;
+    }
+  }
+  return result;
+}
+
+Value FlipRows(const Value& image) {
+  Value result = Value::Make(image.element, image.dims);
+  int64_t height = (*image.dims)[0];
+  if (image.bytes() == 0) return result;
+  size_t row = image.bytes() / static_cast<size_t>(height);
+  for (int64_t y = 0; y < height; ++y) {
+    std::memcpy(result.memory() + static_cast<size_t>(y) * row,
+                image.data + static_cast<size_t>(height - 1 - y) * row, row);
+  }
+  return result;
+}
+
+Value ChannelsFirst(const Value& image) {
+  if (image.dims->size() == 2) return image;
+  int64_t height = (*image.dims)[0], width = (*image.dims)[1], channels = (*image.dims)[2];
+  Value result = Value::Make(image.element, MakeDims({channels, height, width}));
+  size_t size = image.element.size;
+  int64_t pixels = height * width;
+  for (int64_t c = 0; c < channels; ++c) {
+    std::byte* to = result.memory() + static_cast<size_t>(c * pixels) * size;
+    const std::byte* from = image.data + static_cast<size_t>(c) * size;
+    for (int64_t i = 0; i < pixels; ++i) {
+      std::memcpy(to, from, size);
+      to += size;
+      from += static_cast<size_t>(channels) * size;
+    }
+  }
+  return result;
+}
+
+Value Cast(const Value& value, DType dtype) {
+  if (value.element.kind != Kind::kNumber) {
+    Throw(ErrorKind::kType, "the input must hold numbers, but got {}", value.element.name());
+  }
+  if (value.element.dtype == dtype) return value;
+  Value result = Value::Make(Element::Of(dtype), value.dims);
+  int64_t count = value.count();
+  WithType(value.element.dtype, [&](auto* from) {
+    WithType(dtype, [&](auto* to) {
+      using From = std::remove_pointer_t<decltype(from)>;
+      using To = std::remove_pointer_t<decltype(to)>;
+      const From* source = value.as<From>();
+      auto* target = reinterpret_cast<To*>(result.memory());
+      for (int64_t i = 0; i < count; ++i) target[i] = Converted<To>(source[i]);
+    });
+  });
+  return result;
+}
+
+Value Rescale(const Value& value, float scale, float shift) {
+  Value floats = AsFloats(value);
+  Value result = Value::Make(floats.element, floats.dims);
+  auto* out = reinterpret_cast<float*>(result.memory());
+  const auto* in = floats.as<float>();
+  for (int64_t i = 0, count = floats.count(); i < count; ++i) out[i] = in[i] * scale + shift;
+  return result;
+}
+
+Value Normalize(const Value& value, const std::vector<float>& mean, const std::vector<float>& std,
+                bool channels_last) {
+  CheckImage(value);
+  Value floats = AsFloats(value);
+  const Dims& dims = *value.dims;
+  int64_t channels = dims.size() == 2 ? 1 : channels_last ? dims[2] : dims[0];
+  auto given = static_cast<int64_t>(mean.size());
+  if (given != 1 && given != channels) {
+    Throw(ErrorKind::kValue,
+          "mean must have one entry for each channel, but got {} for an image of shape {} "
+          "(is_hwc={})",
+          given, ToString(dims), channels_last ? "True" : "False");
+  }
+  Value result = Value::Make(floats.element, floats.dims);
+  auto* out = reinterpret_cast<float*>(result.memory());
+  const auto* in = floats.as<float>();
+  int64_t count = floats.count(), pixels = channels == 0 ? 0 : count / channels;
+  for (int64_t i = 0; i < count; ++i) {
+    int64_t channel = given == 1 ? 0 : channels_last ? i % channels : i / pixels;
+    out[i] = (in[i] - mean[static_cast<size_t>(channel)]) / std[static_cast<size_t>(channel)];
+  }
+  return result;
+}
+
+Value OneHot(const Value& value, int64_t classes, double smoothing) {
+  if (value.element.kind != Kind::kNumber || !IsInteger(value.element.dtype)) {
+    Throw(ErrorKind::kType, "the input must be of an integer type, but got {}",
+          value.element.name());
+  }
+  Value numbers = Cast(value, DType::kInt64);
+  const auto* in = numbers.as<int64_t>();
+  int64_t count = numbers.count();
+  auto [low, high] = std::minmax_element(in, in + count);
+  if (count > 0 && (*low < 0 || *high >= classes)) {
+    Throw(ErrorKind::kValue, "the input must be in [0, {}), but got values in [{}, {}]", classes,
+          *low, *high);
+  }
+  Dims dims = *value.dims;
+  dims.push_back(classes);
+  Value hot = Value::Make(Element::Of(DType::kFloat64), MakeDims(std::move(dims)));
+  auto* out = reinterpret_cast<double*>(hot.memory());
+  double rest = smoothing / static_cast<double>(classes);
+  std::fill(out, out + count * classes, rest);
+  for (int64_t i = 0; i < count; ++i) out[i * classes + in[i]] = 1.0 - smoothing + rest;
+  return smoothing == 0 ? Cast(hot, value.element.dtype) : hot;
+}
+
+Value Apply(const Lookup& lookup, const Value& image) {
+  int64_t height = (*image.dims)[0], width = (*image.dims)[1], channels = Channels(image);
+  Dims dims = *image.dims;
+  if (lookup.channels_first && dims.size() == 3) dims = {channels, height, width};
+  Value result = Value::Make(Element::Of(DType::kFloat32), MakeDims(std::move(dims)));
+  auto* out = reinterpret_cast<float*>(result.memory());
+  const auto* in = image.as<uint8_t>();
+  // Of the result: how far it is from one column or channel to the next.
+  int64_t column = lookup.channels_first ? 1 : channels;
+  int64_t plane = lookup.channels_first ? height * width : 1;
+  int64_t row = lookup.channels_first ? width : width * channels;
+  for (int64_t y = 0; y < height; ++y) {
+    for (int64_t c = 0; c < channels; ++c) {
+      const float* table =
+          lookup.tables[std::min(static_cast<size_t>(c), lookup.tables.size() - 1)].data();
+      const uint8_t* from = in + y * width * channels + c;
+      float* to = out + y * row + c * plane;
+      int64_t step = column;
+      if (lookup.flipped) {
+        to += (width - 1) * column;
+        step = -column;
+      }
+      for (int64_t x = 0; x < width; ++x, from += channels, to += step) *to = table[*from];
+    }
+  }
+  return result;
+}
+
+}  // namespace ms::dataset
