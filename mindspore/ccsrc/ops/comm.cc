@@ -220,8 +220,7 @@ void DefinePairs(OpRegistry& ops) {
       .WithAttr("tag", 0, "What the other one receives it by.")
       .HasEffect(Effect::kComm)
       .Shard(shard::Whole)
-      .Infer([](InferContext&) { return Type(DType::kFloat32, Shape{}); })
-      .Grad([](GradContext&) { return Terms{}; });
+      .Infer([](InferContext&) { return Type(DType::kFloat32, Shape{}); });
   ops.Op("Receive")
       .Internal()
       .Doc("A tensor from another process.")
