@@ -153,7 +153,9 @@ def test_the_exception_of_a_program_is_shown_by_the_hook_that_was_there():
 
 
 def test_ctrl_c_ends_the_waiting_for_rank_0():
-    code = RANK.replace("_watch.join", "print('waits', flush=True); _watch.join", 1)
+    # Who starts the tests in the background may have them ignore Ctrl-C, which is inherited.
+    listen = "signal.signal(signal.SIGINT, signal.default_int_handler)"
+    code = RANK.replace("_watch.join", f"{listen}; print('waits', flush=True); _watch.join", 1)
     rank = subprocess.Popen(
         [sys.executable, "-c", code, "1", "2", free_address(), "", ""],
         stdout=subprocess.PIPE,
