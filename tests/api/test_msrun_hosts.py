@@ -16,6 +16,9 @@ from pathlib import Path
 import pytest
 from msrunlib import SCRIPT, TREE, mpiexecs, processes_in
 
+# A temporary folder may have a longer path than a socket.
+SCRATCH = "scratch" + "-" * 100
+
 pytestmark = pytest.mark.skipif(not mpiexecs(), reason="there is no mpiexec")
 
 
@@ -51,13 +54,13 @@ def machines() -> Iterator[list[str]]:
 @pytest.fixture
 def folder(tmp_path: Path) -> Iterator[Path]:
     (tmp_path / "net.py").write_text(SCRIPT)
-    (tmp_path / "scratch").mkdir()
+    (tmp_path / SCRATCH).mkdir()
     yield tmp_path
     for _ in range(100):
-        if not processes_in(tmp_path) and not os.listdir(tmp_path / "scratch"):
+        if not processes_in(tmp_path) and not os.listdir(tmp_path / SCRATCH):
             return
         time.sleep(0.1)
-    assert (processes_in(tmp_path), os.listdir(tmp_path / "scratch")) == ([], [])
+    assert (processes_in(tmp_path), os.listdir(tmp_path / SCRATCH)) == ([], [])
 
 
 def start(
@@ -75,7 +78,7 @@ def start(
         env={
             **clean,
             "PYTHONPATH": TREE,
-            "TMPDIR": str(folder / "scratch"),
+            "TMPDIR": str(folder / SCRATCH),
             "MS_MPIEXEC": mpiexec or mpiexecs()[0],
             "ONLY_THERE": str(number),
         },

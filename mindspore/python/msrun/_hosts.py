@@ -13,6 +13,7 @@ import subprocess
 import time
 from typing import Any
 
+from msrun._agent import by_path
 from msrun._arguments import DEFAULT_PORT, Refused
 
 _GREETING = "msrun 1"
@@ -135,7 +136,7 @@ class Master:
             machine.send(job=environment)
         path = os.path.join(scratch, "agents")
         self.agents_at = socket.socket(socket.AF_UNIX)
-        self.agents_at.bind(path)
+        by_path(self.agents_at.bind, path)
         self.agents_at.listen(128)
         self._watch(self.agents_at, "agent")
         return path
