@@ -322,6 +322,45 @@ def test_a_forked_child_computes_while_waits_are_brief(waiting):
     assert float(ops.matmul(x, x).sum()) == expected
 
 
+@pytest.mark.parametrize("computed", [False, True], ids=["at first", "later"])
+def test_how_threads_wait_outlives_a_fork(computed):
+    code = f"""
+    import os
+    from mindspore import _core, ops
+    x = ops.ones((512, 512))
+    if {computed}: ops.matmul(x, x)
+    _core.set_waiting(True)
+    child = os.fork()
+    if child == 0: os._exit(0 if _core.waits_briefly() else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    ops.matmul(x, x)
+    assert _core.waits_briefly()
+    """
+    run(code)
+
+
+def test_where_there_are_no_threads_work_is_done_or_refused():
+    code = """
+    import os, resource
+    import numpy as np
+    from mindspore import Tensor, ops
+    x = Tensor(np.ones((1024, 1024), np.float32))
+    used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+    # Enough for a result, and too little for stacks of threads.
+    resource.setrlimit(resource.RLIMIT_AS, (used + (30 << 20), resource.RLIM_INFINITY))
+    assert abs(float(ops.exp(x)[1000, 3]) - np.e) < 1e-5
+    try:
+        ops.matmul(x, x)
+    except MemoryError as error:
+        resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+        assert "threads" in str(error) or "memory" in str(error), error
+    else:
+        raise AssertionError("there were threads")
+    assert float(ops.matmul(x, x)[0, 0]) == 1024  # there are now
+    """
+    run(code, OMP_NUM_THREADS="8")
+
+
 def test_the_import_leaves_the_environment_as_it_is():
     code = """
     import os, subprocess

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import mindspore as ms
-from mindspore import Parameter, Tensor, nn, ops
+from mindspore import Parameter, Tensor, _core, nn, ops
 
 TESTS = Path(__file__).resolve().parent.parent
 
@@ -218,3 +219,27 @@ def test_what_calls_keep_is_made_again_after_an_error(fenced, mode, what, when):
     for p in net.get_parameters() if isinstance(net, nn.Cell) else ():
         p.set_data(Tensor(p.asnumpy()))
     assert right.tolist() == net(Tensor(x.asnumpy())).asnumpy().tolist()
+
+
+def test_blocking_launches_save_what_they_read(fenced):
+    """Another thread gives a tensor another value while a launch is waited for: the gradient is that of what was computed."""
+    x, w = ops.ones(64), floats(64) + 0
+    values = [ops.full((64,), k) + 0 for k in (1.0, 2.0)]
+    stop = threading.Event()
+
+    def write():
+        while not stop.is_set():
+            for value in values:
+                w.copy_(value)
+
+    ms.runtime.launch_blocking()
+    thread = threading.Thread(target=write)
+    thread.start()
+    try:
+        for _ in range(300):
+            loss, gradient = ms.value_and_grad(lambda x: (x * w).sum())(x)
+            assert float(loss) == float(gradient.sum())
+    finally:
+        stop.set()
+        thread.join()
+        _core.set_launch_blocking(False)

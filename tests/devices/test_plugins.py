@@ -7,6 +7,8 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 
 import fenced_device
@@ -86,6 +88,47 @@ def test_another_layout(make):
         f'{{"{stamp.decode()}", 0, 1}};'
     )
     refused(path, "laid out otherwise.*_GLIBCXX_DEBUG")
+
+
+class Entry(ctypes.Structure):
+    """What a library says of itself (kernel/plugin.h)."""
+
+    _fields_ = (("stamp", ctypes.c_char_p), ("make", ctypes.c_void_p), ("layout", ctypes.c_size_t))
+
+
+def failing(path: Path, version: int, before: str = "") -> Path:
+    """A library as this package makes them, whose device cannot be made."""
+    if not shutil.which("g++"):
+        pytest.skip("needs a C++ compiler")
+    entry = Entry.in_dll(ctypes.CDLL(str(PACKAGE / "libms_cpu.so")), "ms_backend")
+    path.with_suffix(".cc").write_text(f"""
+        #include <stdexcept>
+        #include <string>
+        #include <unistd.h>
+        static void* make(void*) {{ {before}; throw std::runtime_error("version {version} has no licence"); }}
+        struct Entry {{ const char* stamp; void* (*make)(void*); unsigned long layout; }};
+        extern "C" {{ extern const Entry ms_backend; }}
+        const Entry ms_backend = {{"{entry.stamp.decode()}", make, {entry.layout}}};
+    """)
+    command = ["g++", "-shared", "-fPIC", "-o", path, path.with_suffix(".cc")]
+    subprocess.run(command, check=True)
+    return path
+
+
+def test_a_device_that_cannot_be_made_is_not_kept(tmp_path):
+    for version in (1, 2):
+        path = failing(tmp_path / "a.so", version)
+        refused(path, f"version {version} has no licence")
+        path.unlink()
+
+
+def test_while_a_device_is_made_others_go_on(tmp_path):
+    path = failing(tmp_path / "a.so", 1, "sleep(2)")
+    thread = threading.Thread(target=refused, args=(path, "no licence"))
+    thread.start()
+    time.sleep(0.1)
+    assert thread.is_alive()
+    thread.join()
 
 
 def test_opened_once(fenced, tmp_path):

@@ -385,3 +385,28 @@ def test_parameters_that_the_function_changes():
     assert np.array_equal(out.asnumpy(), X * X)
     assert np.array_equal(back(t(U))[0].asnumpy(), 2 * X * U)
     assert np.array_equal(count.asnumpy(), X)
+
+
+def test_the_tangent_may_be_written_later():
+    """Also where its memory is NumPy's."""
+    tangent = np.ones(3, np.float32)
+    (gradient,) = vjp(lambda x: x + 1, t(X))[1](Tensor.from_numpy(tangent))
+    tangent[:] = 7
+    np.testing.assert_array_equal(gradient.asnumpy(), np.ones(3))
+
+
+@pytest.mark.filterwarnings("ignore::mindspore.compile.program.errors.RunsEagerly")
+@pytest.mark.parametrize("write", ["array", "tensor"])
+def test_the_tangent_may_be_written_before_the_second_derivative(write):
+    tangent = np.ones(3, np.float32)
+    seed = Tensor.from_numpy(tangent)
+
+    def first(x):
+        (result,) = vjp(lambda x: x * x * x, x)[1](seed)
+        if write == "array":
+            tangent[:] = 0
+        else:
+            seed[...] = 0.0
+        return result.sum()
+
+    np.testing.assert_array_equal(ms.grad(first)(t(X)).asnumpy(), 6 * X)

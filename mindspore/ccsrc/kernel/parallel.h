@@ -1,4 +1,4 @@
-// Parallel loops over OpenMP, entered only when the work pays for waking threads.
+// Parallel loops over OpenMP (team.h), entered only when the work pays for waking threads.
 #pragma once
 
 #include <omp.h>
@@ -23,7 +23,8 @@ void ParallelFor(int64_t n, double ns_per_item, F&& body) {
     if (n > 0) body(int64_t{0}, n);
     return;
   }
-// The whole team, though not all may get a share: libgomp ends the threads of a smaller one.
+// The whole team, though not all may get a share: libgomp, where regions go to it, would end the
+// threads of a smaller one.
 #pragma omp parallel
   {
     int64_t t = omp_get_thread_num();

@@ -3,15 +3,18 @@
 #include <dlfcn.h>
 
 #include <map>
+#include <memory>
+#include <optional>
 
 #include "base/mutex.h"
 
 namespace ms {
 namespace {
 
-[[noreturn]] void Refuse(const std::string& path, const std::string& why) {
-  Throw(ErrorKind::kValue, "For 'register_backend', '{}' must be a library with a device, but {}.",
-        path, why);
+Error Refusal(const std::string& path, const std::string& why) {
+  return Error(ErrorKind::kValue,
+               fmt::format("For 'register_backend', '{}' must be a library with a device, but {}.",
+                           path, why));
 }
 
 std::string LastError() {
@@ -33,32 +36,53 @@ std::string Fault(const Plugin* plugin) {
   return "";
 }
 
-// Opened lazily first: a library that was built against something else may lack what it calls. One
-// that is refused is closed again, or another one at its path would be taken for it.
-const Plugin& Open(const std::string& path) {
-  void* library = dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL);
-  if (!library) Refuse(path, LastError());
-  const auto* plugin = static_cast<const Plugin*>(dlsym(library, "ms_backend"));
-  std::string fault = Fault(plugin);
-  if (fault.empty() && !dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) fault = LastError();
-  if (fault.empty()) return *plugin;
-  dlclose(library);
-  Refuse(path, fault);
-}
+// A library that is open. Unless it is kept it is closed again: one that is refused must not be
+// taken for another one that comes to its path.
+class Library {
+ public:
+  // Opened lazily first: a library that was built against something else may lack what it calls.
+  explicit Library(const std::string& path)
+      : handle_(dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL)) {
+    if (!handle_) throw Refusal(path, LastError());
+    plugin_ = static_cast<const Plugin*>(dlsym(handle_, "ms_backend"));
+    std::string fault = Fault(plugin_);
+    void* whole = fault.empty() ? dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr;
+    if (fault.empty() && !whole) fault = LastError();
+    if (whole) dlclose(whole);
+    if (fault.empty()) return;
+    dlclose(handle_);
+    throw Refusal(path, fault);
+  }
+  ~Library() {
+    if (handle_) dlclose(handle_);
+  }
+  Library(const Library&) = delete;
+  Library& operator=(const Library&) = delete;
 
-std::string Register(const Plugin& plugin, const std::string& path) {
+  const Plugin& plugin() const { return *plugin_; }
+  void Keep() { handle_ = nullptr; }
+
+ private:
+  void* handle_;
+  const Plugin* plugin_ = nullptr;
+};
+
+// What keeps a device from being made, if anything. Of what was thrown nothing is left: its code
+// may be the library's.
+std::optional<Error> Register(const Plugin& plugin, const std::string& path, std::string* name) {
   try {
     std::unique_ptr<Backend> backend(plugin.make());
-    std::string name(backend->name());
+    *name = backend->name();
     RegisterBackend(std::move(backend));
-    return name;
+    return std::nullopt;
   } catch (const Error& error) {
-    if (error.message().starts_with("For '")) throw;  // it says what is wrong, which is no library
-    Refuse(path, error.message());
+    // Some say what is wrong, which is no library.
+    if (error.message().starts_with("For '")) return Error(error.kind(), error.message());
+    return Refusal(path, error.message());
   } catch (const std::exception& error) {
-    Refuse(path, error.what());
+    return Refusal(path, error.what());
   } catch (...) {
-    Refuse(path, "what making it threw is no std::exception");
+    return Refusal(path, "what making it threw is no std::exception");
   }
 }
 
@@ -68,10 +92,14 @@ std::string LoadBackend(const std::string& path) {
   static auto* loaded = new std::map<const Plugin*, std::string>;
   static auto* mutex = new Mutex;
   std::lock_guard lock(*mutex);
-  const Plugin& plugin = Open(path);  // the same for each path to one library
-  auto known = loaded->find(&plugin);
-  if (known == loaded->end()) known = loaded->emplace(&plugin, Register(plugin, path)).first;
-  return known->second;
+  Library library(path);  // the same for each path to one library
+  auto known = loaded->find(&library.plugin());
+  if (known != loaded->end()) return known->second;
+  std::string name;
+  if (std::optional<Error> fault = Register(library.plugin(), path, &name)) throw *fault;
+  library.Keep();
+  loaded->emplace(&library.plugin(), name);
+  return name;
 }
 
 std::string BesideCore(const std::string& name) {

@@ -1,5 +1,6 @@
 #include "kernel/team.h"
 
+#include <dlfcn.h>
 #include <omp.h>
 
 #include <algorithm>
@@ -10,7 +11,10 @@
 #include <system_error>
 #include <thread>
 
+#include "base/error.h"
 #include "kernel/libgomp.h"
+
+extern "C" void GOMP_parallel(void (*)(void*), void*, unsigned, unsigned);
 
 namespace ms::team {
 namespace {
@@ -31,7 +35,7 @@ void Pause() {
 #endif
 }
 
-// Returns what is no longer `old`.
+// Waits until the value is not, or was not, `old`; what it is then.
 int AwaitOther(const std::atomic<int>& value, int old) {
   const int most = looks.load(std::memory_order_relaxed);
   for (int i = 0; i < most; ++i) {
@@ -51,20 +55,23 @@ class Team {
       member.part.store(kEnd);
       member.part.notify_one();
     }
-    for (Member& member : members_) member.thread.join();
+    for (Member& member : members_) {
+      if (member.thread.joinable()) member.thread.join();
+    }
   }
 
-  // False where the system has no threads to give.
+  // False where the system has no threads to give: members without one leave their parts to the
+  // caller.
   bool Have(int count) {
-    try {
-      while (static_cast<int>(members_.size()) < count - 1) {
-        Member& member = members_.emplace_back();
-        int number = static_cast<int>(members_.size());
+    while (static_cast<int>(members_.size()) < count - 1) members_.emplace_back();
+    for (int number = 1; number < count; ++number) {
+      Member& member = members_[static_cast<size_t>(number - 1)];
+      if (member.thread.joinable()) continue;
+      try {
         member.thread = std::thread([this, &member, number] { Serve(member, number); });
+      } catch (const std::system_error&) {
+        return false;
       }
-    } catch (const std::system_error&) {
-      members_.pop_back();
-      return false;
     }
     return true;
   }
@@ -196,24 +203,44 @@ bool LeftToLibgomp() {
   return left;
 }
 
+// Whether the entries of team_entries.cc are what the loader finds.
+bool ComesFirst() {
+  static const bool first = [] {
+    void* global = dlsym(RTLD_DEFAULT, "GOMP_parallel");
+    return !global || global == reinterpret_cast<void*>(&GOMP_parallel);
+  }();
+  return first;
+}
+
 }  // namespace
 
-void Begin(Body body, void* data, unsigned wanted) {
+void Begin(Body body, void* data, unsigned wanted, bool here) {
   if (place.team) {
     ++place.alone;
     return;
   }
   int count = wanted ? static_cast<int>(wanted) : omp_get_max_threads();
-  if (count == 1 || place.elsewhere || LeftToLibgomp() || Libgomp().omp_in_parallel() ||
-      !OwnTeam().Have(count)) {
+  if (!here || count == 1 || place.elsewhere || LeftToLibgomp() || Libgomp().omp_in_parallel()) {
     ++place.elsewhere;
     Libgomp().GOMP_parallel_start(body, data, wanted);
     return;
   }
   in_use.store(true, std::memory_order_relaxed);
-  place.team = &OwnTeam();
+  Team& team = OwnTeam();
+  (void)team.Have(count);
+  place.team = &team;
   place.number = 0;
   place.team->Begin(body, data, count);
+}
+
+void Reserve() {
+  int count = omp_get_max_threads();
+  if (count == 1 || place.team || place.elsewhere || LeftToLibgomp() || !ComesFirst()) return;
+  if (OwnTeam().Have(count)) return;
+  Throw(ErrorKind::kMemory,
+        "The system has no more threads or no memory for them: {} are to share an operation. "
+        "set_context(runtime_num_threads=1), or OMP_NUM_THREADS, takes fewer.",
+        count);
 }
 
 void End() {

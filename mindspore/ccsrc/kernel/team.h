@@ -10,7 +10,8 @@
 // The entries of libgomp that compiled code calls are defined in team_entries.cc, in this library,
 // which comes before libgomp where the loader looks names up for devices and what they link, and
 // nowhere else. Where libgomp is before it all the same (a package loaded it for everybody, or
-// LD_PRELOAD) everything goes to libgomp, as do the regions of who sets variables of libgomp's.
+// LD_PRELOAD) everything goes to libgomp, as do the regions of who sets variables of libgomp's, and
+// those of libraries that may use the rest of OpenMP: other people's devices, and what these link.
 #pragma once
 
 namespace ms::team {
@@ -18,8 +19,20 @@ namespace ms::team {
 using Body = void (*)(void*);
 
 // A region: `body(data)` once as each of `count` threads. The caller, between the two, as number 0.
-void Begin(Body body, void* data, unsigned count);
+// Bodies that call more of OpenMP than is here (`single`, loops with other schedules) go to
+// libgomp.
+void Begin(Body body, void* data, unsigned count, bool here = true);
 void End();
+
+// Regions of the library in which this code lies come here from now on. It must take nothing else
+// of OpenMP than what team_entries.cc has.
+void Serve(const void* code);
+bool IsKnown(Body body);
+
+// Starts the threads that regions of the calling thread take; throws where the system has none to
+// give. For regions whose threads wait for each other: the parts of others are then done by the
+// caller, one by one.
+void Reserve();
 
 // Waits for all threads of the region.
 void Barrier();

@@ -28,6 +28,8 @@ constinit thread_local StaticLoop loop{};
 bool NextOfLoop(long* begin, long* end) {
   const long number = team::Number(), count = team::Count();
   long from, to;
+  // A region inside of another has one thread, whose share is the loop: `loop` is the outer one's.
+  if (count == 1) return false;
   if (loop.chunk == 0) {
     if (loop.next++ > 0) return false;
     long each = loop.trips / count, more = loop.trips % count;
@@ -69,13 +71,13 @@ const LibgompEntries& Libgomp() {
 extern "C" {
 
 void GOMP_parallel_start(void (*body)(void*), void* data, unsigned count) {
-  ms::team::Begin(body, data, count);
+  ms::team::Begin(body, data, count, ms::team::IsKnown(body));
 }
 
 void GOMP_parallel_end() { ms::team::End(); }
 
 void GOMP_parallel(void (*body)(void*), void* data, unsigned count, unsigned) {
-  ms::team::Begin(body, data, count);
+  ms::team::Begin(body, data, count, ms::team::IsKnown(body));
   body(data);
   ms::team::End();
 }
@@ -91,7 +93,13 @@ int omp_in_parallel() noexcept { return ms::team::Inside() ? 1 : 0; }
 bool GOMP_loop_static_start(long begin, long end, long step, long chunk, long* from, long* to) {
   if (!ms::Ours()) return ms::Libgomp().GOMP_loop_static_start(begin, end, step, chunk, from, to);
   long beyond = step > 0 ? step - 1 : step + 1;
-  ms::loop = {begin, step, std::max(0L, (end - begin + beyond) / step), chunk, 0};
+  long trips = std::max(0L, (end - begin + beyond) / step);
+  if (ms::team::Count() == 1) {
+    *from = begin;
+    *to = begin + trips * step;
+    return trips > 0;
+  }
+  ms::loop = {begin, step, trips, chunk, 0};
   return ms::NextOfLoop(from, to);
 }
 

@@ -133,7 +133,8 @@ struct Watch {
 
   void Start(int64_t now) {
     if (forking || brief) return;
-    brief = team::InUse() || StartHelper();
+    // Who asks for it before the first region has it when the team comes.
+    brief = team::InUse() || StartHelper() || waiting == Waiting::kBrief;
     team::SleepAtOnce(brief);
     brief_since = now;
     last = {};
@@ -186,13 +187,20 @@ void BeforeFork() {
 }
 
 void AfterFork() {
-  std::lock_guard lock(TheWatch().mutex);
-  TheWatch().forking = false;
+  Watch& watch = TheWatch();
+  std::lock_guard lock(watch.mutex);
+  watch.forking = false;
+  if (watch.waiting == Waiting::kBrief) watch.Start(0);
 }
 
 void AfterForkInChild() {
   team::AfterForkInChild();
-  AfterFork();
+  Watch& watch = TheWatch();
+  std::lock_guard lock(watch.mutex);
+  watch.forking = false;
+  // Without a helper: many children only call exec.
+  watch.brief = watch.waiting == Waiting::kBrief;
+  team::SleepAtOnce(watch.brief);
 }
 
 }  // namespace

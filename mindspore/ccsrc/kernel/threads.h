@@ -62,8 +62,9 @@ enum class Waiting { kAutomatic, kBrief, kLong };
 void SetWaiting(Waiting waiting);
 bool WaitsBriefly();
 
-// To be called once: starts with the default number of threads, and lets a fork end all OpenMP
-// threads that the forking thread and the helper have: a child would wait for them for ever.
+// To be called once: starts with the default number of threads, and lets a fork end all threads of
+// libgomp that the forking thread and the helper have: a child would wait for them for ever. Those
+// of the team stay, and the child forgets them.
 void SetUpThreads();
 
 }  // namespace ms

@@ -34,7 +34,7 @@ class BackwardCall {
   py::list Run(const py::list& tangents) const {
     std::vector<RtValue> arguments, outputs;
     for (py::handle t : tangents)
-      arguments.emplace_back(ValueOf(t.ptr(), "the function that vjp returned"));
+      arguments.emplace_back(Snapshot(ValueOf(t.ptr(), "the function that vjp returned")));
     {
       py::gil_scoped_release release;
       Executable::RunClosure(closure_, arguments, &outputs, &DefaultRandom());

@@ -93,7 +93,9 @@ void LetOthersRunMeanwhile() {
 void BindDevices(py::module_& m) {
   LetOthersRunMeanwhile();
   m.def("backends", &BackendNames);
-  m.def("load_backend", &LoadBackend, "Registers the device of a library; its name.");
+  // A device may wait for its own threads while it is made.
+  m.def("load_backend", &LoadBackend, py::call_guard<py::gil_scoped_release>(),
+        "Registers the device of a library; its name.");
   m.def("set_device", &SetCurrentBackend, "Of eager code and of what is compiled from now on.");
   m.def("device", [] { return std::string(CurrentBackend().name()); });
   m.def(

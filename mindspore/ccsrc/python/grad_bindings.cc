@@ -157,7 +157,8 @@ class GradScope {
 
   // A tangent on the tape. Where an outer scope records, it may differentiate for the tangent.
   static Var SeedOn(Tape& tape, const py::object& tangent, bool recorded) {
-    const Tensor& value = ValueOf(tangent.ptr(), "an eager gradient");
+    // Its memory may be written before the gradient is read, or differentiated.
+    Tensor value = Snapshot(ValueOf(tangent.ptr(), "an eager gradient"));
     Var v = recorded ? TapeVar(tangent.ptr(), tape) : Var{};
     if (!v) return tape.Leaf(value);
     tape.Keep(v, value);

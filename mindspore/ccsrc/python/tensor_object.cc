@@ -332,8 +332,10 @@ PyObject* WriteMethod(PyObject* self, PyObject* value) {
   return Write(self, value, true) ? Py_NewRef(self) : nullptr;
 }
 
-PyObject* ShowRowMethod(PyObject* self, PyObject* const* arguments, Py_ssize_t) {
+PyObject* ShowRowMethod(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
   return Guarded([&]() -> PyObject* {
+    if (count != 2 || !IsTensor(arguments[0]) || !PyLong_Check(arguments[1]))
+      Throw(ErrorKind::kType, "For '_show_row', the arguments must be a tensor and an int.");
     ShowRow(arguments[0], self, PyLong_AsLongLong(arguments[1]));
     return Py_NewRef(self);
   });

@@ -144,20 +144,24 @@ Prepared& EagerRunner::RunUnnamed(const OpDef& op, std::span<const Tensor* const
   LaunchPlace place{&op, placed && hooks.place ? hooks.place() : 0};
   KernelArgs args{in.data(),        out.data(), Workspace(kernel.workspace_bytes()),
                   &DefaultRandom(), &stream_,   &place};
+  bool runs_long = kernel.cost_ns() > kLongKernelNs && hooks.run_long && memory_.on_host();
+  std::shared_ptr<const Kernel> alive;
+  if (runs_long || profiled || (placed && blocking)) {
+    // While this waits, another thread may give the tensors other values.
+    alive = prepared.kernel;
+    for (const Tensor* input : inputs) outputs.inputs.push_back(*input);
+  }
   AdoptThreads();
   if (profiled) [[unlikely]] {
     RunRecorded(place, stream_, memory_, [&] { Launch(kernel, args); });
-  } else if (kernel.cost_ns() > kLongKernelNs && hooks.run_long && memory_.on_host()) {
-    // Meanwhile another thread may give the tensors other values.
-    std::shared_ptr<const Kernel> alive = prepared.kernel;
-    for (const Tensor* input : inputs) outputs.inputs.push_back(*input);
+  } else if (runs_long) {
     BeingWritten written;
     if (in_place) {
       for (auto [output, input] : *in_place) {
         if (results[output].raw() == in[input]) written.Add(results[output]);
       }
     }
-    hooks.run_long(*alive, args);
+    hooks.run_long(kernel, args);
   } else {
     Launch(kernel, args);
     if (placed && blocking) stream_.Synchronize();

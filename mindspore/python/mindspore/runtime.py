@@ -1,7 +1,7 @@
 """What a device holds of memory, and waiting for it, as `mindspore.runtime` names it; `mindspore.hal` has the same functions.
 
-Functions are about the device that is set unless another one is named. Allocated is what tensors and running graphs hold. Idle are freed blocks that wait for the next request of their size: both
-together, the reserved bytes, stay within what was allocated at one time in the last seconds, or 64 MB.
+Functions are about the device that is set unless another one is named. Allocated is what tensors hold, and compiled graphs, which keep
+what a run needs until `empty_cache`. Idle are freed blocks that wait for the next request of their size: both together, the reserved bytes, stay within what was allocated at one time in the last seconds, or 64 MB.
 """
 
 from __future__ import annotations

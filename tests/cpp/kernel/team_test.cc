@@ -93,6 +93,40 @@ TEST(Team, ARegionInsideHasOneThread) {
   EXPECT_EQ(inner, kThreads);
 }
 
+TEST(Team, ALoopInsideLeavesTheOuterLoopWhereItIs) {
+  std::atomic<int> done{0}, inner{0};
+  auto loop = [](long end, long chunk, auto&& body) {
+    long from, to;
+    for (bool more = GOMP_loop_static_start(0, end, 1, chunk, &from, &to); more;
+         more = GOMP_loop_static_next(&from, &to)) {
+      for (long i = from; i < to; ++i) body();
+    }
+    GOMP_loop_end_nowait();
+  };
+  Region([&] {
+    loop(64, 2, [&] {
+      ++done;
+      Region([&] { loop(5, 2, [&] { ++inner; }); });
+    });
+  });
+  EXPECT_EQ(done, 64);
+  EXPECT_EQ(inner, 64 * 5);
+}
+
+// Nobody has said that regions of this file take nothing else of OpenMP.
+TEST(Team, RegionsOfOthersHaveAllOfOpenMP) {
+  std::atomic<int> single{0}, iterations{0};
+#pragma omp parallel num_threads(kThreads)
+  {
+#pragma omp single
+    ++single;
+#pragma omp for schedule(dynamic)
+    for (int i = 0; i < 100; ++i) ++iterations;
+  }
+  EXPECT_EQ(single, 1);
+  EXPECT_EQ(iterations, 100);
+}
+
 TEST(Team, ThreadsHaveTeamsOfTheirOwn) {
   std::vector<std::thread> threads;
   std::atomic<int> sum{0};

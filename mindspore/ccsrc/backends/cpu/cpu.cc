@@ -9,6 +9,7 @@
 #include "backends/cpu/onednn.h"
 #include "kernel/layout.h"
 #include "kernel/plugin.h"
+#include "kernel/team.h"
 #include "kernel/update_group.h"
 
 namespace ms::cpu {
@@ -17,6 +18,9 @@ namespace {
 class CpuBackend : public Backend {
  public:
   CpuBackend() {
+    for (const void* code :
+         {reinterpret_cast<void*>(&MachineIsa), reinterpret_cast<void*>(&dnnl_sgemm)})
+      team::Serve(code);
     loops::SetGenerator(&MachineGenerator());
     if (MachineIsa() < ProcessorIsa()) {
       dnnl::set_max_cpu_isa(MachineIsa() == Isa::kAvx2 ? dnnl::cpu_isa::avx2

@@ -7,6 +7,7 @@
 
 #include "backends/cpu/signal_stack.h"
 #include "kernel/parallel.h"
+#include "kernel/team.h"
 #include "kernel/threads.h"
 
 namespace ms::cpu {
@@ -127,6 +128,7 @@ const dnnl::engine& OneDnnEngine() {
 
 dnnl::stream& OneDnnStream() {
   WatchProcessors();
+  team::Reserve();
   ShelterSignals();
   thread_local dnnl::stream stream(OneDnnEngine());
   return stream;
@@ -138,6 +140,7 @@ void CallSgemm(bool transpose_a, bool transpose_b, int64_t m, int64_t n, int64_t
                const float* a, int64_t lda, const float* b, int64_t ldb, float beta, float* c,
                int64_t ldc) {
   WatchProcessors();
+  team::Reserve();
   ShelterSignals();
   dnnl_status_t status = dnnl_sgemm(transpose_a ? 'T' : 'N', transpose_b ? 'T' : 'N', m, n, k,
                                     alpha, a, lda, b, ldb, beta, c, ldc);

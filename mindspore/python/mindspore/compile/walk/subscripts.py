@@ -9,6 +9,8 @@ import os
 import types
 from typing import Any
 
+import numpy as np
+
 from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.common import _late
@@ -33,7 +35,7 @@ class Subscripts(TracerPart):
 
     def check_mutable(self, value: Any) -> None:
         """Objects from outside must not change while compiling: the change would happen once, not on every call."""
-        if isinstance(value, facts.MUTABLE) and self.is_outside(value):
+        if isinstance(value, (*facts.MUTABLE, np.ndarray)) and self.is_outside(value):
             raise Unsupported(
                 f"a compiled function cannot change a {type(value).__name__} that was made outside of it; copy it "
                 "first, or return the new value"
