@@ -1,5 +1,6 @@
 """What compiled code does beside computing: printing, logging, raising, asserting, in program order and only where it is reached."""
 
+import gc
 import logging
 
 import numpy as np
@@ -233,7 +234,7 @@ def heard(run):
         run()
     finally:
         _recorded.leave(listen)
-    return told, [(k, n, v.asnumpy().tolist()) for k, n, v in _recorded.since(start)]
+    return told, [(k, n, v.asnumpy().tolist()) for k, n, _, v in _recorded.since(start)]
 
 
 @MODES
@@ -335,6 +336,23 @@ def test_summaries_call_no_python_and_cost_nothing_unheard(tmp_path):
     context.set_context(save_graphs=0)
     assert not any("HostCall" in text for text in texts)
     assert ["summary." in text for text in texts] == [False, True]
+
+
+def test_what_is_kept_goes_with_the_code_that_keeps_it():
+    context.set_context(mode=ms.GRAPH_MODE)
+    tensor = P.TensorSummary()
+
+    def use():
+        net = Body(lambda self, x: tensor("kept for a while", x))
+        heard(lambda: net(vector(1, 2)))
+        assert is_kept()
+
+    def is_kept():
+        gc.collect()
+        return any(name == "kept for a while" for _, name, _, _ in _recorded._kept)
+
+    use()
+    assert not is_kept()
 
 
 @pytest.mark.parametrize(

@@ -37,29 +37,24 @@ def tell(kind: str, name: str, value: Tensor) -> None:
         listener(kind, name, value)
 
 
-class Slot:
-    """Where compiled code keeps the last value of a name: the value, and when it was recorded, as a number of `clock`."""
-
-    def __init__(self, kind: str, name: str, dtype: DType, shape: tuple[int, ...]) -> None:
-        self.kind, self.name = kind, name
-        zeros = Tensor(np.zeros(shape, np.int8)).astype(dtype)
-        self.value = Parameter(zeros, f"summary.{kind}.{name}", requires_grad=False)
-        self.when = Parameter(_NEVER, f"summary.{kind}.{name}.when", requires_grad=False)
-        self.value.__dict__["_slot"] = self  # lives as long as code that writes to it
-
-
 _NEVER = Tensor(np.int64(0))
 clock = Parameter(_NEVER, "summary.clock", requires_grad=False)  # counts what compiled code records
-_slots: weakref.WeakValueDictionary[tuple, Slot] = weakref.WeakValueDictionary()
+# By kind, name, dtype and shape: where compiled code keeps the last value, and in the `_when` of that the time of the clock when it was
+# recorded. The code that writes to one keeps it alive.
+_kept: weakref.WeakValueDictionary[tuple, Parameter] = weakref.WeakValueDictionary()
 
 
-def slot_of(kind: str, name: str, dtype: DType, shape: tuple[int, ...]) -> Slot:
-    """The slot of these values, which the code that writes to it keeps alive."""
+def kept(kind: str, name: str, dtype: DType, shape: tuple[int, ...]) -> tuple[Parameter, Parameter]:
+    """Where compiled code keeps these values, and when it recorded the last one."""
     key = (kind, name, dtype, shape)
-    slot = _slots.get(key)
-    if slot is None:
-        slot = _slots[key] = Slot(*key)
-    return slot
+    value = _kept.get(key)
+    if value is None:
+        zeros = Tensor(np.zeros(shape, np.int8)).astype(dtype)
+        value = Parameter(zeros, f"summary.{kind}.{name}", requires_grad=False)
+        when = Parameter(_NEVER, f"{value.name}.when", requires_grad=False)
+        value.__dict__["_when"] = when
+        _kept[key] = value
+    return value, value.__dict__["_when"]
 
 
 def now() -> int:
@@ -67,12 +62,12 @@ def now() -> int:
     return int(clock.asnumpy())
 
 
-def since(start: int) -> list[tuple[str, str, Tensor]]:
-    """Kind, name and value of what compiled code recorded last under each name after `start`, in that order."""
-    found: dict[tuple[str, str], tuple[int, Tensor]] = {}
-    for slot in list(_slots.values()):
-        when = int(slot.when.asnumpy())
-        if when > max(start, found.get((slot.kind, slot.name), (0,))[0]):
-            found[slot.kind, slot.name] = when, slot.value
+def since(start: int) -> list[tuple[str, str, int, Tensor]]:
+    """Kind, name, time and value of what compiled code recorded last under each name after `start`, in that order."""
+    found: dict[tuple[str, str], tuple[int, Parameter]] = {}
+    for (kind, name, _, _), value in list(_kept.items()):
+        when = int(value.__dict__["_when"].asnumpy())
+        if when > max(start, found.get((kind, name), (0,))[0]):
+            found[kind, name] = when, value
     ordered = sorted(found.items(), key=lambda item: item[1][0])
-    return [(kind, name, _core.io.snapshot(value)) for (kind, name), (_, value) in ordered]
+    return [(kind, name, when, _core.io.snapshot(v)) for (kind, name), (when, v) in ordered]

@@ -23,9 +23,9 @@ def record(tracer: Tracer, kind: str, name: str, value: Tensor) -> None:
     if tracer.fixed or not all(type(size) is int for size in shape):
         effects.emit(tracer, _recorded.tell, (kind, name, value), {})
         return
-    slot = _recorded.slot_of(kind, name, value.dtype, shape)
+    last, when = _recorded.kept(kind, name, value.dtype, shape)
     trace = tracer.trace
     time = trace.lift(_recorded.clock) + 1
-    for parameter, new in ((slot.value, value), (_recorded.clock, time), (slot.when, time)):
+    for parameter, new in ((last, value), (_recorded.clock, time), (when, time)):
         trace.lift(parameter)
         trace.set_parameter(parameter, trace.strong(new))

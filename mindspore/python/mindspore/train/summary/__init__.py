@@ -77,7 +77,8 @@ class SummaryRecord:
         self._path, self._mode = folder / name, "train"
         self._file = RecordFile(self._path, max_file_size, raise_exception, _head)
         self._given: list[tuple[str, str, Any]] = []
-        self._seen: dict[tuple[str, str], Any] = {}  # what summary ops recorded last in eager code
+        # What summary ops told last, and what compiled code had recorded by then.
+        self._seen: dict[tuple[str, str], tuple[int, Any]] = {}
         self._start = _recorded.now()  # what compiled code recorded later is for the next `record`
         self._listening = True
         self._closed = False
@@ -95,7 +96,7 @@ class SummaryRecord:
 
     def _listen(self, kind: str, name: str, value: Tensor) -> None:
         if self._listening:
-            self._seen[kind, name] = _core.io.snapshot(value)
+            self._seen[kind, name] = _recorded.now(), _core.io.snapshot(value)
 
     def _listen_if(self, wanted: bool) -> None:
         """Whether what summary ops record from here on is for the next `record`."""
@@ -108,8 +109,10 @@ class SummaryRecord:
         seen, start = self._seen, self._start
         self._seen, self._start = {}, _recorded.now()
         if self._listening:
-            seen.update(((kind, name), value) for kind, name, value in _recorded.since(start))
-        return [(kind, f"{name}/{kind}", value.asnumpy()) for (kind, name), value in seen.items()]
+            for kind, name, when, value in _recorded.since(start):
+                if when > seen.get((kind, name), (0,))[0]:
+                    seen[kind, name] = when, value
+        return [(kind, f"{name}/{kind}", v.asnumpy()) for (kind, name), (_, v) in seen.items()]
 
     def set_mode(self, mode: str) -> None:
         """Whether a training ("train") or an evaluation ("eval") is recorded."""
