@@ -203,6 +203,31 @@ def test_ops_in_networks_losses_and_optimizers(tmp_path, mode, by):
     assert tags <= set(values(found[0]))
 
 
+class Kept(nn.Cell):
+    """Records what it gets."""
+
+    def __init__(self, sizes_are_open):
+        super().__init__()
+        self.tensor = ops.TensorSummary()
+        if sizes_are_open:
+            self.set_inputs(Tensor(shape=[None], dtype=ms.float32))
+
+    def construct(self, x):
+        self.tensor("x", x)
+        return x + 1
+
+
+def test_the_last_value_of_a_name_is_written_whatever_recorded_it(tmp_path, mode):
+    known, is_open = Kept(False), Kept(True)
+    with SummaryRecord(tmp_path) as record:
+        for step, cells in enumerate(([known, is_open], [is_open, known], [is_open, is_open]), 1):
+            for size, cell in enumerate(cells, 2 * step):
+                cell(ops.zeros((size,)))
+            record.record(step)
+    found = [fields(values(event)["x/tensor"][8][0])[1] for event in events(tmp_path)]
+    assert found == [[3], [5], [7]]
+
+
 def test_tensors_are_rarer(tmp_path, mode):
     data = GeneratorDataset(
         list(zip(np.ones((80, 1, 2, 2), np.float32), np.zeros((80, 3), np.float32))), ["x", "y"]

@@ -1,5 +1,6 @@
 """What compiled code does beside computing: printing, logging, raising, asserting, in program order and only where it is reached."""
 
+import gc
 import logging
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 
 import mindspore as ms
 from mindspore import Parameter, Tensor, context, nn, ops
+from mindspore.common import _recorded
 from mindspore.ops import operations as P
 
 MODES = pytest.mark.parametrize(
@@ -219,10 +221,24 @@ def test_both_ways_return_or_raise(mode):
         net(vector(1, 2))
 
 
-@MODES
-def test_summaries_reach_the_listeners(mode):
-    from mindspore.ops import _effects
+def heard(run):
+    """What summary ops record while somebody listens to `run()`: (kind, name, value), and what a SummaryRecord would take then."""
+    told = []
 
+    def listen(kind, name, value):
+        told.append((kind, name, value.asnumpy().tolist()))
+
+    _recorded.listen(listen)
+    start = _recorded.now()
+    try:
+        run()
+    finally:
+        _recorded.leave(listen)
+    return told, [(k, n, v.asnumpy().tolist()) for k, n, _, v in _recorded.since(start)]
+
+
+@MODES
+def test_summaries_of_a_branch(mode):
     context.set_context(mode=mode)
     scalar, tensor = P.ScalarSummary(), P.TensorSummary()
 
@@ -232,23 +248,111 @@ def test_summaries_reach_the_listeners(mode):
             tensor("large", x)
         return x + 1
 
-    got = []
+    net = Body(body)
+    told, kept = heard(lambda: net(vector(1, 2)))
+    assert told + kept == [("scalar", "sum", 3.0)]
+    told, kept = heard(lambda: [net(vector(4, 5)), net(vector(6, 7)), net(vector(1, 1))])
+    large = ("tensor", "large", [6.0, 7.0])
+    if mode == ms.GRAPH_MODE:  # the last ones
+        assert (told, kept) == ([], [large, ("scalar", "sum", 2.0)])
+    else:
+        assert told[-2:] == [large, ("scalar", "sum", 2.0)] and not kept
+    net(vector(8, 9))
+    assert heard(lambda: None) == ([], [])  # nobody listened
 
-    def listen(kind, name, value):
-        got.append((kind, name, value.asnumpy().tolist()))
 
-    _effects.summary_listeners.append(listen)
-    try:
-        net = Body(body)
-        net(vector(1, 2))
-        net(vector(4, 5))
-    finally:
-        _effects.summary_listeners.remove(listen)
-    assert got == [
-        ("scalar", "sum", 3.0),
-        ("scalar", "sum", 9.0),
-        ("tensor", "large", [4.0, 5.0]),
-    ]
+@MODES
+def test_summaries_of_loops_and_gradients(mode):
+    context.set_context(mode=mode)
+    scalar, histogram = P.ScalarSummary(), P.HistogramSummary()
+
+    def body(self, x):
+        while x.sum() < 100:
+            scalar("sum", x.sum())
+            x = x * 2
+        histogram("x", x)
+        return (x * x).sum()
+
+    gradient, found = ms.grad(Body(body)), []
+    plain = gradient(vector(1, 2)).asnumpy()
+    told, kept = heard(lambda: found.append(gradient(vector(1, 2)).asnumpy()))
+    np.testing.assert_array_equal(found[0], plain)
+    assert (told + kept)[-2:] == [("scalar", "sum", 96.0), ("histogram", "x", [64.0, 128.0])]
+
+
+@MODES
+def test_summaries_of_vmap_and_of_gradients_of_ones_own(mode):
+    context.set_context(mode=mode)
+    scalar = P.ScalarSummary()
+
+    class Own(nn.Cell):
+        def construct(self, x):
+            return x * 2
+
+        def bprop(self, x, out, dout):
+            scalar("dout", dout.sum())
+            return (dout * 2,)
+
+    def item(x):
+        scalar("item", x)
+        return x * 2
+
+    own = Own()
+    told, kept = heard(lambda: ms.grad(lambda x: own(x).sum())(vector(1, 2)))
+    assert told + kept == [("scalar", "dout", 2.0)]
+    told, kept = heard(lambda: ms.jit(ms.vmap(item))(vector(1, 2)))
+    assert (told, kept) == ([("scalar", "item", 1.0), ("scalar", "item", 2.0)], [])
+
+
+def test_summaries_of_other_shapes_keep_their_order():
+    context.set_context(mode=ms.GRAPH_MODE)
+    tensor = P.TensorSummary()
+
+    def body(self, x):
+        tensor("x", x)
+        return x
+
+    net = Body(body)
+    for rows in ((1, 2), (3,), (4, 5), (6, 7, 8), (9, 9, 9, 9), (1,)):
+        told, kept = heard(lambda rows=rows: [net(vector(0, 0)), net(vector(*rows))])
+        # Of sizes that one version serves, Python is told.
+        assert (kept or told)[-1] == ("tensor", "x", list(rows)), rows
+
+
+def test_summaries_call_no_python_and_cost_nothing_unheard(tmp_path):
+    context.set_context(mode=ms.GRAPH_MODE, save_graphs=3)
+    scalar = P.ScalarSummary()
+
+    def body(self, x):
+        y = x.exp() + 1
+        scalar("mean", y.mean())
+        return y * 2
+
+    net, texts = Body(body), []
+    for name, run in (("unheard", lambda f: f()), ("heard", heard)):
+        context.set_context(save_graphs_path=str(tmp_path / name))
+        run(lambda: net(vector(1, 2)))
+        texts.append(sorted((tmp_path / name).rglob("*.ir"))[-1].read_text())
+    context.set_context(save_graphs=0)
+    assert not any("HostCall" in text for text in texts)
+    assert ["summary." in text for text in texts] == [False, True]
+
+
+def test_what_is_kept_goes_with_the_code_that_keeps_it():
+    context.set_context(mode=ms.GRAPH_MODE)
+    tensor = P.TensorSummary()
+
+    def use():
+        net = Body(lambda self, x: tensor("kept for a while", x))
+        heard(lambda: net(vector(1, 2)))
+        assert is_kept()
+
+    def is_kept():
+        gc.collect()
+        return any(name == "kept for a while" for _, name, _, _ in _recorded._kept)
+
+    use()
+    assert not is_kept()
 
 
 @pytest.mark.parametrize(

@@ -85,6 +85,14 @@ def effect_in_trace(function: Any, args: Any) -> None:
     effects.emit(at_work(), function, args, {})
 
 
+@serves
+def record_in_trace(kind: str, name: str, value: Any) -> None:
+    """A summary op, while tracing."""
+    from mindspore.compile.values import summaries
+
+    summaries.record(at_work(), kind, name, value)
+
+
 from mindspore.compile.versions.transforms import (  # noqa: E402
     jvp_in_trace,
     run_transform,
@@ -116,6 +124,7 @@ __all__ = [
     "memory_report",
     "memory_table",
     "ms_function",
+    "record_in_trace",
     "require_plain",
     "run_cell",
     "run_eager_cell",

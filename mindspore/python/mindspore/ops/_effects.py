@@ -1,5 +1,5 @@
-"""Primitives that are called for what they do: printing, and handing values to whoever records a training run. Compiled code keeps
-them, in program order."""
+"""Primitives that are called for what they do: printing, which compiled code keeps in program order, and handing values to whoever
+records a training run (`common/_recorded.py`)."""
 
 from __future__ import annotations
 
@@ -8,11 +8,8 @@ from typing import Any
 
 from mindspore import _core
 from mindspore._core import Tensor
-from mindspore.common import _late
+from mindspore.common import _late, _recorded
 from mindspore.ops.primitive import PythonPrimitive
-
-# Called with (kind, name, value) for every summary, kind being "scalar", "tensor", "histogram" or "image".
-summary_listeners: list[Callable[[str, str, Tensor], None]] = []
 
 
 def _do(function: Callable, *args: Any) -> None:
@@ -54,7 +51,10 @@ class _Summary(PythonPrimitive):
             raise _error(
                 self, ValueError, f"'value' must {self.needs}", f"shape {tuple(value.shape)}"
             )
-        _do(_record, self.kind, name, value)
+        if _core.is_tracing():
+            _late.compiler.record_in_trace(self.kind, name, value)
+        else:
+            _recorded.tell(self.kind, name, value)
 
     def fits(self, shape: tuple[int, ...]) -> bool:
         """Whether values of this shape can be recorded."""
@@ -63,11 +63,6 @@ class _Summary(PythonPrimitive):
 
 def _error(primitive: PythonPrimitive, kind: type, must: str, got: str) -> Exception:
     return kind(f"For '{primitive.name}', {must}, but got {got}.")
-
-
-def _record(kind: str, name: str, value: Tensor) -> None:
-    for listener in list(summary_listeners):
-        listener(kind, name, value)
 
 
 class ScalarSummary(_Summary):

@@ -139,6 +139,7 @@ class TracerPart(ABC):
     max_depth: int
     arms: int
     in_gradient: int
+    fixed: int
 
     @property
     def whole(self) -> Tracer:

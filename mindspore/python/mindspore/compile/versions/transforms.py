@@ -39,6 +39,7 @@ class FunctionGraph:
         cells = tracer.cells.mark()
         self.leaving = Leaving(tracer, f"a function under {name}")
         tracer.in_gradient += 1
+        tracer.fixed += name == "vmap"  # the items would each leave a value of their own
         try:
             inner = [self._parameter(kind) for kind in inputs]
             for parameter, kind in weights:
@@ -61,6 +62,7 @@ class FunctionGraph:
             raise
         finally:
             tracer.in_gradient -= 1
+            tracer.fixed -= name == "vmap"
             trace.restore(environment)
 
     def _parameter(self, kind: Any) -> Tensor:

@@ -66,6 +66,7 @@ def _backward(tracer: Tracer, graph: Any, make: Callable) -> Any:
     trace = tracer.trace
     environment = trace.environment()
     back, inputs, results, tangents = trace.begin_backward(graph)
+    tracer.fixed += 1
     try:
         made = make(inputs, results, tangents)
         if trace.changed_since(environment):
@@ -75,6 +76,7 @@ def _backward(tracer: Tracer, graph: Any, make: Callable) -> Any:
         trace.suspend()
         raise
     finally:
+        tracer.fixed -= 1
         trace.restore(environment)
     return trace.partial(back)
 

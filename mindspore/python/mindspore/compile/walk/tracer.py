@@ -85,6 +85,7 @@ class Tracer(
         self.keep: list[Any] = []  # ... kept alive, so that ids stay theirs
         self.records: dict[int, Any] = {}  # forward runs of cells with set_grad, by id of the cell
         self.in_gradient = 0
+        self.fixed = 0  # graphs that can change no Parameter, around what is being traced
         self.tentative = False  # numbers or sizes are open; what fails is compiled again without
         self.acts = False  # a run prints, logs or calls what may do anything
         self.emitted = 0  # how often something to do beside computing was put into a graph

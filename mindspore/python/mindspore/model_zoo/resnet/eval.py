@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from mindspore.model_zoo import _programs
+from mindspore.model_zoo import _data, _programs
 from mindspore.model_zoo.resnet import resnet
 from mindspore.model_zoo.resnet.config import CONFIG
-from mindspore.model_zoo.resnet.data import datasets
 
 
 def main() -> None:
     """Print the accuracy of a checkpoint."""
     chosen = _programs.options(__doc__ or "", CONFIG, trains=False)
-    _programs.evaluate(resnet(chosen.net), datasets, chosen)
+    _programs.evaluate(resnet(chosen.net), _data.images, chosen)
 
 
 if __name__ == "__main__":

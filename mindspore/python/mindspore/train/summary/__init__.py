@@ -11,8 +11,8 @@ from typing import Any
 
 from mindspore import _core, _paths
 from mindspore._core import Tensor
+from mindspore.common import _recorded
 from mindspore.common._checked import check_value
-from mindspore.ops._effects import summary_listeners
 from mindspore.train.summary import _events, _wire
 from mindspore.train.summary._record_file import RecordFile
 
@@ -77,10 +77,12 @@ class SummaryRecord:
         self._path, self._mode = folder / name, "train"
         self._file = RecordFile(self._path, max_file_size, raise_exception, _head)
         self._given: list[tuple[str, str, Any]] = []
-        self._seen: dict[tuple[str, str], Any] = {}  # what summary ops recorded last
+        # What summary ops told last, and what compiled code had recorded by then.
+        self._seen: dict[tuple[str, str], tuple[int, Any]] = {}
+        self._start = _recorded.now()  # what compiled code recorded later is for the next `record`
         self._listening = True
         self._closed = False
-        summary_listeners.append(self._listen)
+        _recorded.listen(self._listen)
 
     @property
     def full_file_name(self) -> str:
@@ -94,11 +96,23 @@ class SummaryRecord:
 
     def _listen(self, kind: str, name: str, value: Tensor) -> None:
         if self._listening:
-            self._seen[kind, f"{name}/{kind}"] = _core.io.snapshot(value)
+            self._seen[kind, name] = _recorded.now(), _core.io.snapshot(value)
 
     def _listen_if(self, wanted: bool) -> None:
         """Whether what summary ops record from here on is for the next `record`."""
+        if wanted and not self._listening:
+            self._start = _recorded.now()
         self._listening = wanted
+
+    def _take(self) -> list[tuple[str, str, Any]]:
+        """What summary ops recorded since the last time: kind, name, value."""
+        seen, start = self._seen, self._start
+        self._seen, self._start = {}, _recorded.now()
+        if self._listening:
+            for kind, name, when, value in _recorded.since(start):
+                if when > seen.get((kind, name), (0,))[0]:
+                    seen[kind, name] = when, value
+        return [(kind, f"{name}/{kind}", v.asnumpy()) for (kind, name), (_, v) in seen.items()]
 
     def set_mode(self, mode: str) -> None:
         """Whether a training ("train") or an evaluation ("eval") is recorded."""
@@ -147,9 +161,9 @@ class SummaryRecord:
             raise RuntimeError(
                 "For 'SummaryRecord.record', the record must be open, but it was closed."
             )
-        seen = [(kind, name, value.asnumpy()) for (kind, name), value in self._seen.items()]
-        values = [v for v in self._given + seen if plugin_filter is None or plugin_filter(v[0])]
-        self._given, self._seen = [], {}
+        values = self._given + self._take()
+        values = [v for v in values if plugin_filter is None or plugin_filter(v[0])]
+        self._given = []
         return not values or self._file.attempt(lambda: self._write(step, values))
 
     def _write(self, step: int, values: list) -> bool:
@@ -178,7 +192,7 @@ class SummaryRecord:
         """Ends the record."""
         if not self._closed:
             self._closed = True
-            summary_listeners.remove(self._listen)
+            _recorded.leave(self._listen)
             self._file.close()
 
     def __enter__(self) -> SummaryRecord:

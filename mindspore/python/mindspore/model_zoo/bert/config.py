@@ -1,0 +1,16 @@
+"""How BERT is trained; each entry is an option of train.py."""
+
+CONFIG = {
+    "words": 40,
+    "length": 18,
+    "width": 32,
+    "heads": 4,
+    "layers": 2,
+    "epochs": 20,
+    "batch": 64,
+    "rate": 0.003,
+    "momentum": 0.9,
+    "weight_decay": 0.0,
+    "seed": 1,
+    "rows": 4000,  # of the planted rule
+}

@@ -1,0 +1,20 @@
+"""Trains an LSTM for sentiments: `python -m mindspore.model_zoo.lstm.train --output FOLDER`."""
+
+from __future__ import annotations
+
+from mindspore.model_zoo import _programs
+from mindspore.model_zoo.lstm import SentimentNet
+from mindspore.model_zoo.lstm.config import CONFIG
+from mindspore.model_zoo.lstm.data import LEARNING, datasets
+
+
+def main() -> None:
+    """Train, evaluate, save under the output folder."""
+    chosen = _programs.options(__doc__ or "", CONFIG, trains=True)
+    _programs.train(
+        SentimentNet(chosen.words, chosen.width, chosen.hidden), datasets, chosen, LEARNING
+    )
+
+
+if __name__ == "__main__":
+    main()

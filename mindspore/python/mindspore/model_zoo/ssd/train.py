@@ -1,0 +1,18 @@
+"""Trains SSD: `python -m mindspore.model_zoo.ssd.train --output FOLDER`."""
+
+from __future__ import annotations
+
+from mindspore.model_zoo import _programs
+from mindspore.model_zoo.ssd import SSDTiny
+from mindspore.model_zoo.ssd.config import CONFIG
+from mindspore.model_zoo.ssd.data import CLASSES, LEARNING, datasets
+
+
+def main() -> None:
+    """Train, evaluate, save under the output folder."""
+    chosen = _programs.options(__doc__ or "", CONFIG, trains=True)
+    _programs.train(SSDTiny(CLASSES, width=chosen.width), datasets, chosen, LEARNING)
+
+
+if __name__ == "__main__":
+    main()

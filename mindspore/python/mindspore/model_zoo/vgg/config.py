@@ -1,0 +1,13 @@
+"""How VGG16 is trained; each entry is an option of train.py."""
+
+CONFIG = {
+    "width": 16,
+    "hidden": 128,
+    "epochs": 5,
+    "batch": 64,
+    "rate": 0.05,
+    "momentum": 0.9,
+    "weight_decay": 0.0005,
+    "seed": 1,
+    "rows": 2000,  # of the planted rule
+}
