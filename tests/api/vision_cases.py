@@ -199,7 +199,8 @@ def unpack(answer: list[Any]) -> list[Any]:
     ]
 
 
-def _pack(part: Any) -> Any:
+def pack(part: Any) -> Any:
+    """An array as JSON may hold it; other values as they are."""
     if not isinstance(part, np.ndarray):
         return part
     data = base64.b64encode(zlib.compress(np.ascontiguousarray(part).tobytes(), 9)).decode()
@@ -212,7 +213,7 @@ def record(path: Path) -> None:
 
     lines = []
     for name, call in cases().items():
-        result = [_pack(part) for part in run(call, peer)]
+        result = [pack(part) for part in run(call, peer)]
         failed = bool(result) and isinstance(result[0], str)
         lines.append(json.dumps([name, result[:1] if failed else result]))
     path.write_text("\n".join(lines) + "\n")
