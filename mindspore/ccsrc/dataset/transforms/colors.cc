@@ -93,7 +93,7 @@ Value AdjustContrast(const Value& image, double factor) {
   bool whole = IsInteger(image.element.dtype);
   for (int64_t i = 0, count = floats.count(); i < count; i += 3) {
     float gray = Gray(in[i], in[i + 1], in[i + 2]);
-    sum += whole ? std::nearbyint(gray) : gray;
+    sum += whole ? Unbroken(gray) : gray;
   }
   double mean = sum / (static_cast<double>(floats.count()) / 3);
   // As bytes are, the middle is a whole number.
@@ -102,35 +102,67 @@ Value AdjustContrast(const Value& image, double factor) {
   return EachElement(image, [=](auto x) { return middle + k * (x - middle); });
 }
 
+// Distances from gray, of which bytes have few, by a table.
+Value SaturatedBytes(const Value& image, float factor) {
+  std::array<int, 511> scaled;
+  for (int i = 0; i < 511; ++i) {
+    float distance = std::clamp(factor * static_cast<float>(i - 255), -255.0f, 255.0f);
+    scaled[static_cast<size_t>(i)] = static_cast<int>(std::lrint(distance));
+  }
+  Value result = Value::Make(image.element, image.dims);
+  auto* out = reinterpret_cast<uint8_t*>(result.memory());
+  const auto* in = image.as<uint8_t>();
+  for (int64_t i = 0, count = image.count(); i < count; i += 3) {
+    int gray = (in[i] * 4899 + in[i + 1] * 9617 + in[i + 2] * 1868 + 8192) >> 14;
+    for (int64_t c = i; c < i + 3; ++c) {
+      int value = gray + scaled[static_cast<size_t>(in[c] - gray + 255)];
+      out[c] = static_cast<uint8_t>(std::clamp(value, 0, 255));
+    }
+  }
+  return result;
+}
+
 Value AdjustSaturation(const Value& image, double factor) {
+  NeedColor(image);
   auto k = static_cast<float>(factor);
+  if (IsBytes(image)) return SaturatedBytes(image, k);
   bool whole = IsInteger(image.element.dtype);
   return EachPixel(image, [=](float r, float g, float b, float* out) {
     float gray = Gray(r, g, b);
-    if (whole) gray = std::nearbyint(gray);
+    if (whole) gray = Unbroken(gray);
     out[0] = gray + k * (r - gray), out[1] = gray + k * (g - gray), out[2] = gray + k * (b - gray);
   });
 }
 
+// What bytes are divided by, times 2^12.
+std::array<int, 256> Reciprocals(double scale) {
+  std::array<int, 256> table{};
+  for (size_t i = 1; i < 256; ++i) {
+    table[i] = static_cast<int>(std::lrint(scale * 4096 / static_cast<double>(i)));
+  }
+  return table;
+}
+
+// One channel of the wheel: how bright it is at a place of 0 to 12, of a color of full strength.
+float Wheel(float place) {
+  place = place >= 6 ? place - 6 : place;
+  return 1 - std::clamp(std::min(place, 4 - place), 0.0f, 1.0f);
+}
+
 // A pixel of bytes with its hue turned, in whole steps: 256 to the turn on the way to hue,
 // saturation and value, 255 on the way back, as MindSpore counts them.
-void TurnBytes(float r, float g, float b, int steps, float* out) {
-  int red = static_cast<int>(r), green = static_cast<int>(g), blue = static_cast<int>(b);
+void TurnBytes(int red, int green, int blue, int steps, float* out) {
+  static const std::array<int, 256> saturations = Reciprocals(255), hues = Reciprocals(256.0 / 6);
   int high = std::max({red, green, blue}), span = high - std::min({red, green, blue});
-  int saturation =
-      high == 0
-          ? 0
-          : (span * static_cast<int>(std::lrint((255 << 12) / (1.0 * high))) + (1 << 11)) >> 12;
+  int saturation = (span * saturations[static_cast<size_t>(high)] + (1 << 11)) >> 12;
   int hue = green - blue;
   if (high != red) hue = high == green ? blue - red + 2 * span : red - green + 4 * span;
-  if (span != 0) hue *= static_cast<int>(std::lrint((256 << 12) / (6.0 * span)));
-  hue = (hue + (1 << 11)) >> 12;
+  hue = (hue * hues[static_cast<size_t>(span)] + (1 << 11)) >> 12;
   hue = std::min(hue < 0 ? hue + 256 : hue, 255);
   float turned = static_cast<float>((hue + steps) & 255) * (6.0f / 255.0f);
-  float s = static_cast<float>(saturation) / 255.0f, v = static_cast<float>(high);
+  float v = static_cast<float>(high), s = static_cast<float>(saturation) / 255.0f;
   for (int c = 0; c < 3; ++c) {
-    float sector = std::fmod(static_cast<float>(5 - 2 * c) + turned, 6.0f);
-    out[c] = v * (1 - s * std::clamp(std::min(sector, 4 - sector), 0.0f, 1.0f));
+    out[c] = v * (1 - s * (1 - Wheel(static_cast<float>(5 - 2 * c) + turned)));
   }
 }
 
@@ -153,8 +185,7 @@ Value AdjustHue(const Value& image, double shift) {
     hue = hue / 6 + by;
     hue -= std::floor(hue);
     for (int c = 0; c < 3; ++c) {
-      float sector = std::fmod(static_cast<float>(5 - 2 * c) + hue * 6, 6.0f);
-      out[c] = high - span * std::clamp(std::min(sector, 4 - sector), 0.0f, 1.0f);
+      out[c] = high - span * (1 - Wheel(static_cast<float>(5 - 2 * c) + hue * 6));
     }
   });
 }
@@ -175,10 +206,33 @@ void RandomColorAdjust(Work* work, const Numbers& n) {
   }
 }
 
+Value Invert(const Value& image) {
+  if (!IsBytes(image)) return EachElement(image, [](auto x) { return decltype(x)(255) - x; });
+  Value result = Value::Make(image.element, image.dims);
+  auto* out = reinterpret_cast<uint8_t*>(result.memory());
+  const auto* in = image.as<uint8_t>();
+  for (int64_t i = 0, count = image.count(); i < count; ++i) out[i] = 255 - in[i];
+  return result;
+}
+
+Value SolarizedBytes(const Value& image, double low, double high) {
+  Value result = Value::Make(image.element, image.dims);
+  auto* out = reinterpret_cast<uint8_t*>(result.memory());
+  const auto* in = image.as<uint8_t>();
+  auto from = static_cast<uint8_t>(low), span = static_cast<uint8_t>(std::max(high - low, 0.0));
+  if (high < low) return image;
+  for (int64_t i = 0, count = image.count(); i < count; ++i) {
+    bool inside = static_cast<uint8_t>(in[i] - from) <= span;
+    out[i] = static_cast<uint8_t>(inside ? 255 - in[i] : in[i]);
+  }
+  return result;
+}
+
 // numbers: the values from low to high are inverted; of one that is drawn, all above it
 Value Solarize(const Value& image, const Numbers& n) {
   double low = std::min(n[0], n[1]), high = std::max(n[0], n[1]);
   if (low == high) high = 255;
+  if (IsBytes(image)) return SolarizedBytes(image, std::ceil(low), std::floor(high));
   return EachElement(image,
                      [=](auto x) { return x >= low && x <= high ? decltype(x)(255) - x : x; });
 }
@@ -225,11 +279,18 @@ Value ByHistogram(const Value& image, const std::function<ByteTable(Histogram)>&
   Value result = Value::Make(image.element, image.dims);
   auto* out = reinterpret_cast<uint8_t*>(result.memory());
   const auto* in = image.as<uint8_t>();
-  for (int64_t c = 0; c < channels; ++c) {
-    Histogram histogram{};
-    for (int64_t i = c; i < count; i += channels) ++histogram[in[i]];
-    ByteTable table = make(histogram);
-    for (int64_t i = c; i < count; i += channels) out[i] = table[in[i]];
+  auto each = static_cast<size_t>(channels);
+  std::array<Histogram, 3> histograms{};
+  std::array<ByteTable, 3> tables;
+  for (int64_t i = 0; i < count; i += channels) {
+    for (size_t c = 0; c < each; ++c) ++histograms[c][in[i + static_cast<int64_t>(c)]];
+  }
+  for (size_t c = 0; c < each; ++c) tables[c] = make(histograms[c]);
+  for (int64_t i = 0; i < count; i += channels) {
+    for (size_t c = 0; c < each; ++c) {
+      int64_t at = i + static_cast<int64_t>(c);
+      out[at] = tables[c][in[at]];
+    }
   }
   return result;
 }
@@ -310,7 +371,7 @@ void AddColors(FunctionTable* functions) {
       {"Invert",
        [](Work* w, const Numbers&) {
          CheckImage(w->value);
-         w->value = EachElement(w->value, [](auto x) { return decltype(x)(255) - x; });
+         w->value = Invert(w->value);
        }},
       {"Solarize",
        [](Work* w, const Numbers& n) {

@@ -65,9 +65,24 @@ To Converted(From from) {
   }
 }
 
+// The nearest whole number, of two the even one, of numbers up to 2^22: sums with 1.5 * 2^23 have
+// no fraction. Unlike nearbyint, compilers make vectors of it.
+inline float Unbroken(float number) { return (number + 12582912.0f) - 12582912.0f; }
+
+// A result of arithmetic as a byte, rounded and clipped.
+inline uint8_t RoundedByte(float number) {
+  float clipped = number > 0 ? number : 0;
+  clipped = clipped < 255 ? clipped : 255;
+  return static_cast<uint8_t>(static_cast<int32_t>(Unbroken(clipped)));
+}
+
 // A result of arithmetic as an element: of integers, rounded and clipped to what they hold.
-template <class To>
-To Rounded(double number) {
+template <class To, class From>
+To Rounded(From given) {
+  if constexpr (std::is_same_v<To, uint8_t> && std::is_same_v<From, float>) {
+    return RoundedByte(given);
+  }
+  auto number = static_cast<double>(given);
   if constexpr (std::is_integral_v<To> && !std::is_same_v<To, bool>) {
     constexpr auto low = static_cast<double>(std::numeric_limits<To>::min());
     constexpr auto high = static_cast<double>(std::numeric_limits<To>::max());

@@ -38,7 +38,7 @@ Value AdjustSharpness(const Value& image, double factor) {
         sum += row[-channels] + row[0] + row[channels];
       }
       float smooth = sum / 13;
-      if (whole) smooth = std::nearbyint(smooth);
+      if (whole) smooth = Unbroken(smooth);
       out[static_cast<size_t>(y * line + i)] = smooth + k * (at[0] - smooth);
     }
   }
@@ -68,9 +68,9 @@ int64_t Mirrored(int64_t place, int64_t extent) {
   return place < extent ? place : period - place;
 }
 
-// A pass along one axis: `count` lines of `extent` places, `step` floats apart.
-void Pass(const std::vector<float>& in, std::vector<float>* out, int64_t extent, int64_t step,
-          const std::vector<float>& weights) {
+// A pass along columns: blocks of `extent` places, `step` floats apart.
+void PassDown(const std::vector<float>& in, std::vector<float>* out, int64_t extent, int64_t step,
+              const std::vector<float>& weights) {
   auto reach = static_cast<int64_t>(weights.size() / 2);
   auto block = extent * step, total = static_cast<int64_t>(in.size());
   for (int64_t first = 0; first < total; first += block) {
@@ -86,6 +86,31 @@ void Pass(const std::vector<float>& in, std::vector<float>* out, int64_t extent,
   }
 }
 
+// The same along rows of pixels of few channels: each row with its mirrored ends, so that the inner
+// loop is long.
+void PassAcross(const std::vector<float>& in, std::vector<float>* out, int64_t width,
+                int64_t channels, const std::vector<float>& weights) {
+  auto reach = static_cast<int64_t>(weights.size() / 2);
+  int64_t line = width * channels, total = static_cast<int64_t>(in.size());
+  std::vector<float> row(static_cast<size_t>((width + 2 * reach) * channels));
+  for (int64_t first = 0; first < total; first += line) {
+    const float* from = in.data() + first;
+    float* to = out->data() + first;
+    std::copy(from, from + line, row.begin() + reach * channels);
+    for (int64_t x = 0; x < reach; ++x) {
+      const float* left = from + Mirrored(x - reach, width) * channels;
+      const float* right = from + Mirrored(width + x, width) * channels;
+      std::copy(left, left + channels, row.begin() + x * channels);
+      std::copy(right, right + channels, row.begin() + (reach + width + x) * channels);
+    }
+    std::fill(to, to + line, 0.0f);
+    for (size_t k = 0; k < weights.size(); ++k) {
+      const float* source = row.data() + static_cast<int64_t>(k) * channels;
+      for (int64_t i = 0; i < line; ++i) to[i] += weights[k] * source[i];
+    }
+  }
+}
+
 // numbers: width and height of the kernel, deviations along x and y (0: by the size)
 Value GaussianBlur(const Value& image, const Numbers& n) {
   CheckImage(image);
@@ -94,8 +119,8 @@ Value GaussianBlur(const Value& image, const Numbers& n) {
   std::vector<float> now(floats.as<float>(), floats.as<float>() + floats.count());
   std::vector<float> next(now.size());
   int64_t height = (*image.dims)[0], width = (*image.dims)[1], channels = Channels(image);
-  Pass(now, &next, width, channels, Gaussian(static_cast<int64_t>(n[0]), n[2]));
-  Pass(next, &now, height, width * channels, Gaussian(static_cast<int64_t>(n[1]), n[3]));
+  PassAcross(now, &next, width, channels, Gaussian(static_cast<int64_t>(n[0]), n[2]));
+  PassDown(next, &now, height, width * channels, Gaussian(static_cast<int64_t>(n[1]), n[3]));
   return Restored(now, image);
 }
 

@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstring>
+#include <memory>
 #include <numbers>
+#include <vector>
 
 #include "dataset/transforms/elements.h"
 #include "dataset/transforms/pixels.h"
@@ -42,34 +43,41 @@ int64_t Whole(double number) {
   return std::llrint(std::isnan(number) ? -kFar : std::clamp(number, -kFar, kFar));
 }
 
-// Finds places; `fine`: in parts of pixels.
+// Finds places in the source; `fine`: in parts of pixels.
 class Finder {
  public:
-  Finder(const Matrix& inverse, bool fine) : m_(inverse), fine_(fine) {
+  Finder(const Matrix& inverse, bool fine, int64_t width) : m_(inverse), fine_(fine) {
     affine_ = m_[6] == 0 && m_[7] == 0 && m_[8] == 1;
+    if (!affine_) return;
+    for (int64_t x = 0; x < width; ++x) {
+      across_.push_back(Whole(m_[0] * static_cast<double>(x) * kScale));
+      down_.push_back(Whole(m_[3] * static_cast<double>(x) * kScale));
+    }
   }
 
-  Place operator()(int64_t column, int64_t row) const {
-    auto x = static_cast<double>(column), y = static_cast<double>(row);
-    return affine_ ? Affine(x, y) : Projective(x, y);
+  // Before the places of a row are asked for.
+  void Begin(int64_t row) {
+    y_ = static_cast<double>(row);
+    int64_t half = fine_ ? 16 : 512;
+    x0_ = Whole((m_[1] * y_ + m_[2]) * kScale) + half;
+    y0_ = Whole((m_[4] * y_ + m_[5]) * kScale) + half;
+  }
+
+  Place operator()(int64_t column) const {
+    if (!affine_) return Projective(static_cast<double>(column));
+    int64_t px = x0_ + across_[static_cast<size_t>(column)];
+    int64_t py = y0_ + down_[static_cast<size_t>(column)];
+    return fine_ ? Split(px >> 5, py >> 5) : Place{px >> 10, py >> 10, 0, 0};
   }
 
  private:
   static constexpr double kScale = 1024;  // steps in which an affine map counts
 
-  Place Affine(double x, double y) const {
-    int64_t half = fine_ ? 16 : 512;
-    int64_t shift = fine_ ? 5 : 10;
-    int64_t px = (Whole((m_[1] * y + m_[2]) * kScale) + half + Whole(m_[0] * x * kScale)) >> shift;
-    int64_t py = (Whole((m_[4] * y + m_[5]) * kScale) + half + Whole(m_[3] * x * kScale)) >> shift;
-    return fine_ ? Split(px, py) : Place{px, py, 0, 0};
-  }
-
-  Place Projective(double x, double y) const {
-    double w = m_[6] * x + m_[7] * y + m_[8];
+  Place Projective(double x) const {
+    double w = m_[6] * x + m_[7] * y_ + m_[8];
     double scale = w == 0 ? 0 : (fine_ ? kParts : 1) / w;
-    int64_t px = Whole((m_[0] * x + m_[1] * y + m_[2]) * scale);
-    int64_t py = Whole((m_[3] * x + m_[4] * y + m_[5]) * scale);
+    int64_t px = Whole((m_[0] * x + m_[1] * y_ + m_[2]) * scale);
+    int64_t py = Whole((m_[3] * x + m_[4] * y_ + m_[5]) * scale);
     return fine_ ? Split(px, py) : Place{px, py, 0, 0};
   }
 
@@ -79,6 +87,9 @@ class Finder {
 
   Matrix m_;
   bool fine_, affine_;
+  double y_ = 0;
+  int64_t x0_ = 0, y0_ = 0;
+  std::vector<int64_t> across_, down_;
 };
 
 // Weights of the neighbours for each part of a pixel: two of lines, four of cubics.
@@ -108,10 +119,29 @@ struct Source {
   const T* fill;  // of each channel
 
   const T* At(int64_t y, int64_t x) const {
-    bool inside = y >= 0 && y < height && x >= 0 && x < width;
+    bool inside = static_cast<uint64_t>(y) < static_cast<uint64_t>(height) &&
+                  static_cast<uint64_t>(x) < static_cast<uint64_t>(width);
     return inside ? pixels + (y * width + x) * channels : fill;
   }
 };
+
+// Lines between bytes in whole numbers: the weights have ten bits.
+void BlendBytes(const Source<uint8_t>& source, const Place& place, uint8_t* out) {
+  const uint8_t *a, *b, *c, *d;
+  int64_t x = place.x, y = place.y, channels = source.channels;
+  if (x >= 0 && y >= 0 && x + 1 < source.width && y + 1 < source.height) {
+    a = source.pixels + (y * source.width + x) * channels;
+    b = a + channels, c = a + source.width * channels, d = c + channels;
+  } else {
+    a = source.At(y, x), b = source.At(y, x + 1);
+    c = source.At(y + 1, x), d = source.At(y + 1, x + 1);
+  }
+  int right = place.right, down = place.down, left = kParts - right, up = kParts - down;
+  int wa = up * left, wb = up * right, wc = down * left, wd = down * right;
+  for (int64_t i = 0; i < channels; ++i) {
+    out[i] = static_cast<uint8_t>((a[i] * wa + b[i] * wb + c[i] * wc + d[i] * wd + 512) >> 10);
+  }
+}
 
 template <class T>
 void Blend(const Source<T>& source, const Place& place, const Weights& weights, T* out) {
@@ -145,7 +175,7 @@ Value Warp(const Value& image, const Matrix& forward, int64_t height, int64_t wi
   dims[0] = height, dims[1] = width;
   Value result = Value::Make(image.element, MakeDims(std::move(dims)));
   bool nearest = interpolation == Interpolation::kNearest;
-  Finder find(Inverse(forward), !nearest);
+  Finder find(Inverse(forward), !nearest, width);
   static const Weights lines(false), cubics(true);
   const Weights& weights = interpolation == Interpolation::kCubic ? cubics : lines;
   WithType(image.element.dtype, [&](auto* type) {
@@ -159,10 +189,18 @@ Value Warp(const Value& image, const Matrix& forward, int64_t height, int64_t wi
     Source<T> source{image.as<T>(), (*image.dims)[0], (*image.dims)[1], channels, border.get()};
     T* out = reinterpret_cast<T*>(result.memory());
     for (int64_t y = 0; y < height; ++y) {
+      find.Begin(y);
       for (int64_t x = 0; x < width; ++x, out += channels) {
-        Place place = find(x, y);
+        Place place = find(x);
         if (nearest) {
-          std::memcpy(out, source.At(place.y, place.x), static_cast<size_t>(channels) * sizeof(T));
+          const T* from = source.At(place.y, place.x);
+          if (channels == 3) {
+            out[0] = from[0], out[1] = from[1], out[2] = from[2];
+          } else {
+            std::copy(from, from + channels, out);
+          }
+        } else if (std::is_same_v<T, uint8_t> && weights.count == 2) {
+          if constexpr (std::is_same_v<T, uint8_t>) BlendBytes(source, place, out);
         } else {
           Blend(source, place, weights, out);
         }
