@@ -181,3 +181,13 @@ def test_pieces_need_their_library(tmp_path):
             text.SentencePieceTokenizer(str(tmp_path / "m"), text.SPieceTokenizerOutType.INT)
     with pytest.raises(ValueError, match="must be the file of a model"):
         text.SentencePieceTokenizer(str(tmp_path / "n"), text.SPieceTokenizerOutType.INT)
+
+
+def test_old_paths():
+    import mindspore.dataset.text.c_transforms as c
+    import mindspore.dataset.text.transforms as every
+    from mindspore.dataset.text.utils import NormalizeForm, to_bytes
+
+    assert c.BertTokenizer is text.BertTokenizer is every.BertTokenizer
+    assert every.Lookup is text.Lookup and NormalizeForm.NFKC == 2
+    assert to_bytes is text.to_bytes

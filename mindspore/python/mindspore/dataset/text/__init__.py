@@ -12,7 +12,7 @@ from mindspore.dataset.text.tokenizers import (
     WhitespaceTokenizer,
     WordpieceTokenizer,
 )
-from mindspore.dataset.text.transforms import (
+from mindspore.dataset.text.words import (
     AddToken,
     CaseFold,
     FilterWikipediaXML,

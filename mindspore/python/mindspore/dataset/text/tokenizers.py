@@ -14,9 +14,9 @@ import numpy as np
 
 from mindspore.dataset.core.validator_helpers import check_int, check_type
 from mindspore.dataset.text import unicode
-from mindspore.dataset.text.transforms import TextTensorOperation, as_text, normalized
 from mindspore.dataset.text.utils import JiebaMode, NormalizeForm, SPieceTokenizerOutType
 from mindspore.dataset.text.vocabulary import Vocab
+from mindspore.dataset.text.words import TextTensorOperation, as_text, normalized
 
 # A word and where it begins, in characters of the text.
 Word = tuple[str, int]

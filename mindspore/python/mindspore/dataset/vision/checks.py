@@ -81,8 +81,8 @@ def interpolation(
 def odd(op: str, name: str, value: Any) -> int:
     """An odd size."""
     check_type(op, name, value, int)
-    if value < 1 or value > LARGE or value % 2 == 0:
-        raise ValueError(f"For '{op}', {name} must be odd and positive, but got {value}.")
+    if not 1 <= value < 1 << 16 or value % 2 == 0:
+        raise ValueError(f"For '{op}', {name} must be odd and in [1, 65535], but got {value}.")
     return int(value)
 
 

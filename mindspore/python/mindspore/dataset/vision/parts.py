@@ -223,16 +223,16 @@ class SlicePatches(ImageTensorOperation):
 
     def _apply(self, value: Any) -> Any:
         image = im.as_image("SlicePatches", value)
+        if self.rows > image.shape[0] or self.columns > image.shape[1]:
+            raise ValueError(
+                f"For 'SlicePatches', the image must have {self.rows}×{self.columns} pixels, but "
+                f"got {image.shape[0]}×{image.shape[1]}."
+            )
         height, width = image.shape[0] // self.rows, image.shape[1] // self.columns
         if self.slice_mode == SliceMode.PAD:
             height, width = -(-image.shape[0] // self.rows), -(-image.shape[1] // self.columns)
             down, right = height * self.rows - image.shape[0], width * self.columns - image.shape[1]
             image = Pad([0, 0, right, down], self.fill_value)._image(image)
-        if height == 0 or width == 0:
-            raise ValueError(
-                f"For 'SlicePatches', the image must have {self.rows}×{self.columns} pixels, but "
-                f"got {image.shape[0]}×{image.shape[1]}."
-            )
         patches = tuple(
             np.ascontiguousarray(image[y * height : (y + 1) * height, x * width : (x + 1) * width])
             for y in range(self.rows)
