@@ -55,7 +55,8 @@ SlicePatches(2, 3, SliceMode.PAD, 9) | Pad(3, 0, Border.SYMMETRIC) | Pad([1, 2],
 ConvertColor(ConvertMode.COLOR_RGB2GRAY) | ConvertColor(ConvertMode.COLOR_BGR2GRAY)
 ConvertColor(ConvertMode.COLOR_RGB2BGR) | ConvertColor(ConvertMode.COLOR_RGB2RGBA)
 ConvertColor(ConvertMode.COLOR_RGB2BGRA) | RgbToHsv(True) | HsvToRgb(True)
-VerticalFlip() | HorizontalFlip()
+VerticalFlip() | HorizontalFlip() | RandomColorAdjust((0.7, 0.7)) | RandomColorAdjust(contrast=(1.6, 1.6))
+RandomColorAdjust(saturation=(2.5, 2.5)) | RandomColorAdjust(hue=(0.2, 0.2)) | CenterCrop(7) | CenterCrop(20)
 """
 _ON_PIL = """
 Rotate(30) | Rotate(30, Inter.BILINEAR) | Rotate(-47.5, Inter.BICUBIC) | Rotate(90, expand=True)
@@ -71,7 +72,8 @@ AdjustSharpness(0.0) | AdjustSharpness(2.5) | RandomSharpness((0.3, 0.3)) | Rand
 AdjustGamma(2.2) | AdjustGamma(0.5, 1.4) | AdjustBrightness(0.7) | AdjustContrast(1.6)
 AdjustSaturation(2.5) | AdjustHue(0.2) | AdjustHue(-0.4) | GaussianBlur(3) | GaussianBlur((5, 3), 1.5)
 FiveCrop((4, 6)) | TenCrop(5) | TenCrop((4, 5), True) | PadToSize((13, 16)) | ResizedCrop(1, 2, 5, 6, 8)
-Grayscale(3) | RandomGrayscale(1.0) | Pad([1, 2], 0, Border.REFLECT)
+Grayscale(3) | RandomGrayscale(1.0) | Pad([1, 2], 0, Border.REFLECT) | CenterCrop(7) | CenterCrop(20)
+RandomColorAdjust(hue=(0.2, 0.2))
 """
 _OTHERS = """
 Rotate(30, Inter.BILINEAR)(F) | Rotate(30)(G) | Rotate(30)(TWO) | Rotate(30)(FOUR) | Rotate(30)(BATCH)

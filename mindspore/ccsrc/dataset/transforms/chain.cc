@@ -86,10 +86,12 @@ void FixedCrop(Work* work, const Numbers& n) {
 void CenterCrop(Work* work, const Numbers& n) {
   Crop(work, {}, [&](int64_t height, int64_t width) {
     Window part{0, 0, Whole(n[0]), Whole(n[1])};
-    // A smaller image has its larger border above and to the right.
+    // A smaller image has its larger border above, and to the left or, of PIL images, to the right.
+    int64_t rounding = work->pillow ? 0 : 1;
     part.top =
         part.height > height ? -((part.height - height + 1) / 2) : (height - part.height) / 2;
-    part.left = part.width > width ? -((part.width - width) / 2) : (width - part.width) / 2;
+    part.left =
+        part.width > width ? -((part.width - width + rounding) / 2) : (width - part.width) / 2;
     return part;
   });
 }

@@ -275,6 +275,12 @@ class CenterCrop(ImageTensorOperation):
         """See native.spec_of."""
         return "CenterCrop", [float(extent) for extent in self.size]
 
+    def _apply(self, value: Any) -> Any:
+        if not im.is_pil(value):
+            return super()._apply(value)
+        image = native.chain_of([ToPIL(), self]).run(np.asarray(value), 0)
+        return im.like(value, np.asarray(image), "CenterCrop")
+
 
 class Pad(ImageTensorOperation):
     """A border around the image."""

@@ -5,12 +5,14 @@ Each form is found by the name of the engine's transform and takes its numbers.
 
 from __future__ import annotations
 
+import importlib
 import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from mindspore.dataset.core.random import row_rng
 from mindspore.dataset.vision import image as im
 
 _RESAMPLING = {0: "NEAREST", 1: "LANCZOS", 2: "BILINEAR", 3: "BICUBIC"}
@@ -19,8 +21,6 @@ _RESAMPLING = {0: "NEAREST", 1: "LANCZOS", 2: "BILINEAR", 3: "BICUBIC"}
 def _module(name: str) -> Any:
     """A module of Pillow; a clear error where it is missing."""
     im.pil_module(name)
-    import importlib
-
     return importlib.import_module(f"PIL.{name}")
 
 
@@ -92,8 +92,6 @@ def _perspective(image: Any, n: list[float]) -> Any:
 
 
 def _random_perspective(image: Any, n: list[float]) -> Any:
-    from mindspore.dataset.core.random import row_rng
-
     right, bottom = image.width - 1, image.height - 1
     points: list[float] = [0, 0, right, 0, right, bottom, 0, bottom]
     ends: list[float] = []
@@ -139,6 +137,17 @@ def _enhancer(name: str) -> Callable[[Any, list[float]], Any]:
     return lambda image, n: getattr(_module("ImageEnhance"), name)(image).enhance(n[0])
 
 
+def _color_adjust(image: Any, n: list[float]) -> Any:
+    """Brightness, contrast, saturation and hue in random order, as the engine draws them."""
+    names = ("AdjustBrightness", "AdjustContrast", "AdjustSaturation", "AdjustHue")
+    for step in row_rng().permutation(4):
+        low, high = n[2 * step : 2 * step + 2]
+        neutral = 0.0 if step == 3 else 1.0
+        if (low, high) != (neutral, neutral):
+            image = FORMS[names[step]](image, [float(row_rng().uniform(low, high))])
+    return image
+
+
 FORMS: dict[str, Callable[[Any, list[float]], Any]] = {
     "Rotate": _rotate,
     "Affine": _affine,
@@ -155,4 +164,5 @@ FORMS: dict[str, Callable[[Any, list[float]], Any]] = {
     "AdjustSaturation": _enhancer("Color"),
     "AdjustHue": _hue,
     "AdjustGamma": _gamma,
+    "RandomColorAdjust": _color_adjust,
 }
