@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -48,14 +49,16 @@ class _Tokenizer(TextTensorOperation):
         raise NotImplementedError
 
 
-def _byte_places(text: str) -> np.ndarray:
+def _byte_places(text: str) -> Sequence[int]:
     """Where in UTF-8 each character begins, and the end."""
+    if text.isascii():
+        return range(len(text) + 1)
     codes = np.array([ord(char) for char in text], np.int64)
     sizes = 1 + (codes >= 0x80) + (codes >= 0x800) + (codes >= 0x10000)
-    return np.concatenate([[0], np.cumsum(sizes)])
+    return [0, *np.cumsum(sizes).tolist()]
 
 
-def _given(words: list[Word], places: np.ndarray | None) -> Any:
+def _given(words: list[Word], places: Sequence[int] | None) -> Any:
     tokens = np.array([word for word, _ in words])
     if places is None:
         return tokens

@@ -14,22 +14,26 @@ _NAMED_OTHERWISE = {"OHM": "GREEK", "KELVIN": "LATIN", "ANGSTROM": "LATIN"}
 _WIDTHS = ("FULLWIDTH", "HALFWIDTH")
 
 
+@functools.lru_cache(maxsize=1 << 16)
 def is_space(char: str) -> bool:
     """Whether it is white space in Unicode; separators of records are not."""
     return char.isspace() and not "\x1c" <= char <= "\x1f"
 
 
+@functools.lru_cache(maxsize=1 << 16)
 def is_cjk(char: str) -> bool:
     """Whether it is a Chinese character, a word of its own."""
     return any(low <= ord(char) <= high for low, high in _CJK)
 
 
+@functools.lru_cache(maxsize=1 << 16)
 def is_punctuation(char: str) -> bool:
     """Whether it is punctuation, or a sign of ASCII."""
     ascii_sign = char.isascii() and char.isprintable() and not char.isalnum() and char != " "
     return ascii_sign or unicodedata.category(char).startswith("P")
 
 
+@functools.lru_cache(maxsize=1 << 16)
 def is_control(char: str) -> bool:
     """Whether nothing is to be seen of it; white space is not meant."""
     return unicodedata.category(char) in ("Cc", "Cf") and not is_space(char)
