@@ -15,6 +15,7 @@ import mindspore as ms
 import mindspore.dataset as ds
 from mindspore import _core
 from mindspore.dataset import transforms, vision
+from mindspore.dataset.transforms import native
 from mindspore.dataset.vision import Inter
 
 _Y, _X = np.mgrid[0:44, 0:70]
@@ -56,7 +57,8 @@ def crc(array):
 
 
 def chain(*specs):
-    return _core.dataset.Chain([(name, [float(n) for n in numbers]) for name, *numbers in specs])
+    whole = [native.whole((name, [float(n) for n in numbers])) for name, *numbers in specs]
+    return _core.dataset.Chain(whole)
 
 
 @pytest.fixture(autouse=True)

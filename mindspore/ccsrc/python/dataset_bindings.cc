@@ -245,12 +245,22 @@ void BindSources(py::module_& m) {
 }
 
 void BindTransforms(py::module_& m) {
-  using Given = std::vector<std::pair<std::string, std::vector<double>>>;
+  // Name, numbers, draws (place, low, high, whether they are integers), probability.
+  using Drawn = std::tuple<size_t, double, double, bool>;
+  using Given =
+      std::vector<std::tuple<std::string, std::vector<double>, std::vector<Drawn>, double>>;
   py::class_<dataset::Chain, std::shared_ptr<dataset::Chain>>(
       m, "Chain", "Transforms of the package, one after the other.")
       .def(py::init([](const Given& given) {
         std::vector<dataset::Transform> transforms;
-        for (const auto& [name, numbers] : given) transforms.push_back({name, numbers});
+        for (const auto& [name, numbers, drawn, probability] : given) {
+          dataset::Transform transform{name, numbers, {}, probability};
+          for (const auto& [place, low, high, whole] : drawn) {
+            if (place >= numbers.size()) throw py::index_error("a draw for no number");
+            transform.draws.push_back({place, low, high, whole});
+          }
+          transforms.push_back(std::move(transform));
+        }
         return std::make_shared<dataset::Chain>(std::move(transforms));
       }))
       .def("run", [](const dataset::Chain& self, py::handle array, uint64_t key) {

@@ -8,17 +8,10 @@
 
 #include "dataset/transforms/pixels.h"
 #include "dataset/transforms/resize.h"
+#include "dataset/transforms/work.h"
 
 namespace ms::dataset {
 namespace {
-
-// An image on its way: of encoded bytes, a part is decoded when a crop has chosen it.
-struct Work {
-  Value value;
-  bool encoded = false;  // Decode was asked for and is not done
-  bool pillow = false;   // is a PIL image, of which resizing averages
-  Random random;
-};
 
 PictureReader& Reader() {
   static PictureReader reader;
@@ -35,8 +28,6 @@ void CheckEncoded(const Value& value) {
           value.element.name(), value.dims->size());
   }
 }
-
-using Numbers = std::vector<double>;
 
 int64_t Whole(double number) { return static_cast<int64_t>(number); }
 
@@ -79,10 +70,6 @@ void Crop(Work* work, const Numbers& fill,
   work->value = CutOut(work->value, part, fill);
 }
 
-Numbers From(const Numbers& numbers, size_t first) {
-  return {numbers.begin() + static_cast<std::ptrdiff_t>(first), numbers.end()};
-}
-
 // numbers: top, left, height, width
 void FixedCrop(Work* work, const Numbers& n) {
   Crop(work, {}, [&](int64_t height, int64_t width) {
@@ -99,10 +86,12 @@ void FixedCrop(Work* work, const Numbers& n) {
 void CenterCrop(Work* work, const Numbers& n) {
   Crop(work, {}, [&](int64_t height, int64_t width) {
     Window part{0, 0, Whole(n[0]), Whole(n[1])};
-    // A smaller image has its larger border above and to the right.
+    // A smaller image has its larger border above, and to the left or, of PIL images, to the right.
+    int64_t rounding = work->pillow ? 0 : 1;
     part.top =
         part.height > height ? -((part.height - height + 1) / 2) : (height - part.height) / 2;
-    part.left = part.width > width ? -((part.width - width) / 2) : (width - part.width) / 2;
+    part.left =
+        part.width > width ? -((part.width - width + rounding) / 2) : (width - part.width) / 2;
     return part;
   });
 }
@@ -205,8 +194,8 @@ void ResizeTo(Work* work, const Numbers& n) {
 
 void Flip(Work* work, const Numbers& n, Value (*flip)(const Value&)) {
   Finish(work);
-  CheckImage(work->value);
-  if (n.empty() || work->random.Uniform() < n[0]) work->value = flip(work->value);
+  if (!n.empty() && work->random.Uniform() >= n[0]) return;
+  work->value = ForImages(work->value, flip);
 }
 
 std::vector<float> Half(const Numbers& n, size_t first, size_t count) {
@@ -244,10 +233,8 @@ void ToPillow(Work* work) {
   if (dims.size() == 3 && dims[2] == 1) work->value.dims = MakeDims({dims[0], dims[1]});
 }
 
-using Function = void (*)(Work*, const Numbers&);
-
-const std::unordered_map<std::string, Function>& Functions() {
-  static const std::unordered_map<std::string, Function> functions = {
+FunctionTable AllFunctions() {
+  FunctionTable functions = {
       {"Decode",
        [](Work* w, const Numbers& n) {
          CheckEncoded(w->value);
@@ -281,6 +268,14 @@ const std::unordered_map<std::string, Function>& Functions() {
        }},
       {"OneHot", [](Work* w, const Numbers& n) { w->value = OneHot(w->value, Whole(n[0]), n[1]); }},
   };
+  AddColors(&functions);
+  AddFilters(&functions);
+  AddWarps(&functions);
+  return functions;
+}
+
+const FunctionTable& Functions() {
+  static const FunctionTable functions = AllFunctions();
   return functions;
 }
 
@@ -382,6 +377,18 @@ bool Chain::Stage::RunByTable(Work* work) const {
   return true;
 }
 
+std::optional<std::vector<double>> Transform::Drawn(Random* random) const {
+  if (probability < 1 && random->Uniform() >= probability) return std::nullopt;
+  std::vector<double> drawn = numbers;
+  for (const Draw& draw : draws) {
+    drawn[draw.place] =
+        draw.whole
+            ? draw.low + static_cast<double>(random->Below(Whole(draw.high) - Whole(draw.low) + 1))
+            : random->Uniform(draw.low, draw.high);
+  }
+  return drawn;
+}
+
 Chain::Chain(std::vector<Transform> transforms) {
   for (Transform& transform : transforms) {
     auto function = Functions().find(transform.name);
@@ -407,7 +414,9 @@ Value Chain::Run(Value value, uint64_t key) const {
       if (stage->RunByTable(&work)) continue;
       for (size_t i = 0; i < stage->functions.size(); ++i) {
         name = &stage->transforms[i].name;
-        stage->functions[i](&work, stage->transforms[i].numbers);
+        if (auto numbers = stage->transforms[i].Drawn(&work.random)) {
+          stage->functions[i](&work, *numbers);
+        }
       }
     } catch (const Error& error) {
       throw error.Of(*name);

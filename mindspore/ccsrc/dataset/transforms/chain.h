@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,10 +14,22 @@
 
 namespace ms::dataset {
 
+// A number that is drawn for each value: any from low to high, or an integer of them.
+struct Draw {
+  size_t place;  // among the numbers of a transform
+  double low, high;
+  bool whole;
+};
+
 // A transform by its name and its numbers, as the classes of the language above spell them.
 struct Transform {
   std::string name;
   std::vector<double> numbers;
+  std::vector<Draw> draws = {};
+  double probability = 1;
+
+  // The numbers for one value; none where it stays as it is.
+  std::optional<std::vector<double>> Drawn(Random* random) const;
 };
 
 class Chain : public Operation {

@@ -5,64 +5,10 @@
 #include <cstring>
 #include <type_traits>
 
+#include "dataset/transforms/elements.h"
+
 namespace ms::dataset {
 namespace {
-
-int64_t Channels(const Value& image) { return image.dims->size() == 3 ? (*image.dims)[2] : 1; }
-
-// Calls f with a null pointer of the C++ type of `dtype`.
-template <class F>
-void WithType(DType dtype, F&& f) {
-  switch (dtype) {
-    case DType::kBool:
-      return f(static_cast<bool*>(nullptr));
-    case DType::kInt8:
-      return f(static_cast<int8_t*>(nullptr));
-    case DType::kInt16:
-      return f(static_cast<int16_t*>(nullptr));
-    case DType::kInt32:
-      return f(static_cast<int32_t*>(nullptr));
-    case DType::kInt64:
-      return f(static_cast<int64_t*>(nullptr));
-    case DType::kUInt8:
-      return f(static_cast<uint8_t*>(nullptr));
-    case DType::kUInt16:
-      return f(static_cast<uint16_t*>(nullptr));
-    case DType::kUInt32:
-      return f(static_cast<uint32_t*>(nullptr));
-    case DType::kUInt64:
-      return f(static_cast<uint64_t*>(nullptr));
-    case DType::kFloat16:
-      return f(static_cast<Half*>(nullptr));
-    case DType::kBFloat16:
-      return f(static_cast<BFloat16*>(nullptr));
-    case DType::kFloat32:
-      return f(static_cast<float*>(nullptr));
-    case DType::kFloat64:
-      return f(static_cast<double*>(nullptr));
-    default:
-      Throw(ErrorKind::kType, "the input must hold real numbers, but got {}",
-            Element::Of(dtype).name());
-  }
-}
-
-template <class To, class From>
-To Converted(From from) {
-  using Wide =
-      std::conditional_t<std::is_same_v<From, Half> || std::is_same_v<From, BFloat16>, float, From>;
-  auto wide = static_cast<Wide>(from);
-  if constexpr (std::is_same_v<To, Half> || std::is_same_v<To, BFloat16>) {
-    return To(static_cast<float>(wide));
-  } else if constexpr (std::is_same_v<To, bool>) {
-    return wide != 0;
-  } else if constexpr (std::is_integral_v<To> && std::is_floating_point_v<Wide>) {
-    // Through the widest integer, as NumPy does it here: what no integer holds is its least.
-    if (!(wide > -9.3e18 && wide < 9.2e18)) return static_cast<To>(INT64_MIN);
-    return static_cast<To>(static_cast<int64_t>(wide));
-  } else {
-    return static_cast<To>(wide);
-  }
-}
 
 const Value AsFloats(const Value& value) {
   return value.element.dtype == DType::kFloat32 && value.element.kind == Kind::kNumber
@@ -95,6 +41,31 @@ void CheckImage(const Value& image) {
     Throw(ErrorKind::kValue, "the image must be <H, W> or <H, W, C>, but got shape {}",
           ToString(*image.dims));
   }
+}
+
+Value ForImages(const Value& value, const std::function<Value(const Value&)>& f) {
+  const Dims& dims = *value.dims;
+  if (value.element.kind != Kind::kNumber || dims.size() <= 3) {
+    CheckImage(value);
+    return f(value);
+  }
+  DimsRef one = MakeDims(Dims(dims.end() - 3, dims.end()));
+  Value image = value, result;
+  image.dims = one;
+  size_t bytes = image.bytes(), count = bytes == 0 ? 0 : value.bytes() / bytes;
+  if (count == 0) {
+    Throw(ErrorKind::kValue, "the images must have pixels, but got shape {}", ToString(dims));
+  }
+  for (size_t i = 0; i < count; ++i, image.data += bytes) {
+    Value made = f(image);
+    if (i == 0) {
+      Dims all(dims.begin(), dims.end() - 3);
+      all.insert(all.end(), made.dims->begin(), made.dims->end());
+      result = Value::Make(made.element, MakeDims(std::move(all)));
+    }
+    std::memcpy(result.memory() + i * made.bytes(), made.data, made.bytes());
+  }
+  return result;
 }
 
 Value CutOut(const Value& image, const Window& part, const std::vector<double>& fill) {

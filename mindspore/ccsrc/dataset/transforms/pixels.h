@@ -1,6 +1,7 @@
 // What moves or scales the elements of an image, [H, W] or [H, W, C], or of any array.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "dataset/transforms/jpeg.h"
@@ -10,6 +11,8 @@ namespace ms::dataset {
 
 // Throws unless the value is an image of numbers.
 void CheckImage(const Value& image);
+// f of the image, or of each in a batch of them, [..., H, W, C].
+Value ForImages(const Value& value, const std::function<Value(const Value&)>& f);
 
 // A part of the image; where it reaches beyond, `fill` (one number, or one for each channel).
 Value CutOut(const Value& image, const Window& part, const std::vector<double>& fill);

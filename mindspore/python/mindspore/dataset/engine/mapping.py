@@ -73,9 +73,8 @@ def map_calls(
     count = 0
     while count < len(flat) and spec_of(flat[count]) is not None:
         count += 1
-    if count < len(flat):
-        count = _before_pil(flat[:count])
-    elif inputs != len(outputs):
+    count = _before_pil(flat[:count], count == len(flat))
+    if count == len(flat) and inputs != len(outputs):
         count = 0
     calls: list[Any] = [chain_of(flat[:count])] if count else []
     if count == len(flat):
@@ -89,16 +88,21 @@ def _parts(operation: Any) -> list[Any]:
     return [p for t in operation.transforms for p in _parts(t)] if composed else [operation]
 
 
-def _before_pil(operations: Sequence[Any]) -> int:
-    """How many operations leave no PIL image to the next."""
+def _before_pil(operations: Sequence[Any], whole: bool) -> int:
+    """How many operations leave no PIL image to the next, which may be one of Python's unless these are
+    the `whole` chain.
+    """
     count, open_since = len(operations), None
     for number, operation in enumerate(operations):
-        name, values = (spec_of(operation) or [("", [])])[0]
+        name, values = (spec_of(operation) or [("", [])])[0][:2]
+        form = getattr(operation, "pil_form", None)
+        if open_since is not None and form is not None and form() is not None:
+            return open_since  # Pillow does it otherwise than the engine
         if name == "ToPIL" or (name == "Decode" and values[0]):
             open_since = number if open_since is None else open_since
         elif name in ("ToTensor", "ToNumpy"):
             open_since = None
-    return count if open_since is None else open_since
+    return count if whole or open_since is None else open_since
 
 
 def process_count(num_parallel_workers: int | None, multiprocessing: Any) -> int:

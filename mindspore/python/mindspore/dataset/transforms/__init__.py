@@ -18,6 +18,7 @@ from mindspore.dataset.transforms.transforms import (
     TensorOperation,
     TypeCast,
     Unique,
+    not_random,
 )
 
 __all__ = [
@@ -37,5 +38,6 @@ __all__ = [
     "TensorOperation",
     "TypeCast",
     "Unique",
+    "not_random",
     "transforms",
 ]

@@ -10,7 +10,10 @@ import numpy as np
 from mindspore import _core
 from mindspore.dataset.core.random import row_rng
 
-Spec = tuple[str, list[float]]
+# A number that is drawn for each value: its place, low, high, and whether it is an integer.
+Draw = tuple[int, float, float, bool]
+# Name and numbers; of random ones also the draws, and how probable it is that anything is done.
+Spec = tuple[str, list[float]] | tuple[str, list[float], list[Draw], float]
 _PACKAGE = "mindspore.dataset."
 
 
@@ -30,7 +33,26 @@ def spec_of(operation: Any) -> list[Spec] | None:
 def chain_of(operations: Sequence[Callable[..., Any]]) -> Any:
     """The engine's chain for operations that all have a spec."""
     specs = [spec for operation in operations for spec in spec_of(operation) or ()]
-    return _core.dataset.Chain(specs)
+    return _core.dataset.Chain([whole(spec) for spec in specs])
+
+
+def whole(spec: Spec) -> tuple[str, list[float], list[Draw], float]:
+    """The spec with all its parts."""
+    return (spec[0], spec[1], [], 1.0) if len(spec) == 2 else spec
+
+
+def drawn(spec: Spec) -> list[float] | None:
+    """The numbers for one value, where Python does the work; None: it stays as it is."""
+    _, numbers, draws, probability = whole(spec)
+    if probability < 1 and row_rng().random() >= probability:
+        return None
+    numbers = list(numbers)
+    for place, low, high, integer in draws:
+        rng = row_rng()
+        numbers[place] = (
+            float(rng.integers(int(low), int(high) + 1)) if integer else rng.uniform(low, high)
+        )
+    return numbers
 
 
 def run(operation: Any, value: Any, draws: bool = False) -> Any:

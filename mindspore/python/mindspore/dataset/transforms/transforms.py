@@ -28,6 +28,12 @@ def numpy_type(data_type: Any) -> np.dtype:
         ) from None
 
 
+def not_random(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, marked as one that gives the same for the same."""
+    function.random = False  # type: ignore[attr-defined]
+    return function
+
+
 class TensorOperation:
     """Base of the operations that ship with the pipeline: callables on arrays."""
 

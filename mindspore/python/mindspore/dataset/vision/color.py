@@ -1,4 +1,6 @@
-"""Image operations on colors, and those that blot out parts."""
+"""Image operations on colors, blur and sharpness. All are functions of the engine, with numbers that
+are given or drawn; what they do with PIL images is in `pillow`.
+"""
 
 from __future__ import annotations
 
@@ -6,26 +8,63 @@ from typing import Any
 
 import numpy as np
 
-from mindspore.dataset.core.random import row_rng
-from mindspore.dataset.core.validator_helpers import check_int, check_type
+from mindspore.dataset.core.validator_helpers import check_int, check_probability, check_type
+from mindspore.dataset.transforms import native
+from mindspore.dataset.vision import checks
 from mindspore.dataset.vision import image as im
-from mindspore.dataset.vision.operations import ImageTensorOperation, _Sometimes
+from mindspore.dataset.vision.operations import (
+    BatchTensorOperation,
+    ImageTensorOperation,
+    _Sometimes,
+)
 
 
-def _need_rgb(op: str, image: np.ndarray) -> None:
+def need_rgb(op: str, image: np.ndarray) -> None:
+    """Raise ValueError unless the image is an RGB one."""
     if image.ndim != 3 or image.shape[2] != 3:
         raise ValueError(
             f"For '{op}', the image must be <H, W, 3>, but got shape {list(image.shape)}."
         )
 
 
-class _Adjust(ImageTensorOperation):
+class _Fixed(ImageTensorOperation):
+    """Base of a function of the engine with its numbers."""
+
+    _numbers: tuple[float, ...] = ()
+
+    def spec(self) -> native.Spec:
+        """See native.spec_of."""
+        return type(self).__name__, list(self._numbers)
+
+
+class _Drawn(ImageTensorOperation):
+    """Base of another's function with numbers that are drawn between `low` and `high`, or with a
+    probability.
+    """
+
+    _draws = True
+    _of = ""
+    _whole = False
+    _spans: tuple[tuple[float, float], ...] = ()
+    prob = 1.0
+
+    def spec(self) -> native.Spec:
+        """See native.spec_of."""
+        draws = [
+            draw
+            for place, (low, high) in enumerate(self._spans)
+            for draw in checks.draw(place, low, high, self._whole)
+        ]
+        return self._of, [low for low, _ in self._spans], draws, self.prob
+
+    def _set_probability(self, prob: Any) -> None:
+        self.prob = check_probability(type(self).__name__, "prob", prob)
+
+
+class _Adjust(_Fixed):
     def __init__(self, factor: float) -> None:
-        op = type(self).__name__
-        check_type(op, "factor", factor, (int, float))
-        if factor < 0:
-            raise ValueError(f"For '{op}', the factor must not be negative, but got {factor}.")
-        self.factor = float(factor)
+        self.factor = checks.number(type(self).__name__, "the factor", factor, 0)
+        self._numbers = (self.factor,)
 
 
 class AdjustBrightness(_Adjust):
@@ -34,19 +73,12 @@ class AdjustBrightness(_Adjust):
     def __init__(self, brightness_factor: float) -> None:
         super().__init__(brightness_factor)
 
-    def _image(self, image: np.ndarray) -> np.ndarray:
-        return im.blend(image, np.float32(0), self.factor)
-
 
 class AdjustContrast(_Adjust):
     """Distances from the mean gray times a factor."""
 
     def __init__(self, contrast_factor: float) -> None:
         super().__init__(contrast_factor)
-
-    def _image(self, image: np.ndarray) -> np.ndarray:
-        _need_rgb("AdjustContrast", image)
-        return im.blend(image, np.float32(int(im.gray(image).mean() + 0.5)), self.factor)
 
 
 class AdjustSaturation(_Adjust):
@@ -55,29 +87,63 @@ class AdjustSaturation(_Adjust):
     def __init__(self, saturation_factor: float) -> None:
         super().__init__(saturation_factor)
 
-    def _image(self, image: np.ndarray) -> np.ndarray:
-        _need_rgb("AdjustSaturation", image)
-        return im.blend(image, im.gray(image)[..., None], self.factor)
+
+class AdjustSharpness(_Adjust):
+    """Distances from the smooth image times a factor."""
+
+    def __init__(self, sharpness_factor: float) -> None:
+        super().__init__(sharpness_factor)
 
 
-class AdjustHue(ImageTensorOperation):
+class AdjustHue(_Fixed):
     """Colors turned by up to half a turn."""
 
     def __init__(self, hue_factor: float) -> None:
-        check_type("AdjustHue", "hue_factor", hue_factor, (int, float))
-        if not -0.5 <= hue_factor <= 0.5:
-            raise ValueError(
-                f"For 'AdjustHue', hue_factor must be in [-0.5, 0.5], but got {hue_factor}."
-            )
-        self.hue_factor = float(hue_factor)
+        self.hue_factor = checks.number("AdjustHue", "hue_factor", hue_factor, -0.5, 0.5)
+        self._numbers = (self.hue_factor,)
 
-    def _image(self, image: np.ndarray) -> np.ndarray:
-        _need_rgb("AdjustHue", image)
-        return im.shift_hue(image, self.hue_factor)
+
+class AdjustGamma(BatchTensorOperation, _Fixed):
+    """gain * image ** gamma, of values between 0 and the largest."""
+
+    def __init__(self, gamma: float, gain: float = 1) -> None:
+        gamma = checks.number("AdjustGamma", "gamma", gamma, 0)
+        self._numbers = (gamma, checks.number("AdjustGamma", "gain", gain))
+
+
+class RandomSharpness(_Drawn):
+    """AdjustSharpness by a random factor within `degrees` = (least, most)."""
+
+    _of = "AdjustSharpness"
+
+    def __init__(self, degrees: Any = (0.1, 1.9)) -> None:
+        self._spans = (checks.span("RandomSharpness", "degrees", degrees, 0),)
+
+
+class RandomColor(_Drawn):
+    """AdjustSaturation by a random factor within `degrees` = (least, most)."""
+
+    _of = "AdjustSaturation"
+
+    def __init__(self, degrees: Any = (0.1, 1.9)) -> None:
+        self._spans = (checks.span("RandomColor", "degrees", degrees, 0),)
+
+
+class RandomAdjustSharpness(_Drawn):
+    """AdjustSharpness with a probability."""
+
+    _of = "AdjustSharpness"
+
+    def __init__(self, degree: float, prob: float = 0.5) -> None:
+        factor = checks.number("RandomAdjustSharpness", "degree", degree, 0)
+        self._spans = ((factor, factor),)
+        self._set_probability(prob)
 
 
 class RandomColorAdjust(ImageTensorOperation):
     """Brightness, contrast, saturation and hue by random amounts, in random order."""
+
+    _draws = True
 
     def __init__(
         self,
@@ -91,20 +157,10 @@ class RandomColorAdjust(ImageTensorOperation):
         self.saturation = _span("saturation", saturation, 1.0, 0.0, None)
         self.hue = _span("hue", hue, 0.0, -0.5, 0.5)
 
-    def _image(self, image: np.ndarray) -> np.ndarray:
-        _need_rgb("RandomColorAdjust", image)
-        rng = row_rng()
-        steps = [
-            (AdjustBrightness, self.brightness, 1.0),
-            (AdjustContrast, self.contrast, 1.0),
-            (AdjustSaturation, self.saturation, 1.0),
-            (AdjustHue, self.hue, 0.0),
-        ]
-        for index in rng.permutation(len(steps)):
-            make, (low, high), neutral = steps[index]
-            if (low, high) != (neutral, neutral):
-                image = make(float(rng.uniform(low, high)))._image(image)
-        return image
+    def spec(self) -> native.Spec:
+        """See native.spec_of."""
+        spans = (self.brightness, self.contrast, self.saturation, self.hue)
+        return "RandomColorAdjust", [bound for span in spans for bound in span]
 
 
 def _span(
@@ -138,7 +194,7 @@ class Grayscale(ImageTensorOperation):
 
     def _image(self, image: np.ndarray) -> np.ndarray:
         if image.ndim == 3:
-            _need_rgb("Grayscale", image)
+            need_rgb("Grayscale", image)
             image = im.restore(im.gray(image), image.dtype)
         return image if self.num_output_channels == 1 else np.stack([image] * 3, axis=-1)
 
@@ -153,88 +209,137 @@ class RandomGrayscale(_Sometimes):
         return Grayscale(3)._image(image)
 
 
-class Invert(ImageTensorOperation):
-    """The negative of an image."""
-
-    def _image(self, image: np.ndarray) -> np.ndarray:
-        top = np.iinfo(image.dtype).max if image.dtype.kind in "ui" else 1
-        return (top - image).astype(image.dtype)
+class Invert(_Fixed):
+    """255 minus the image."""
 
 
-class Solarize(ImageTensorOperation):
-    """Pixels within `threshold` = (low, high) inverted."""
+class Equalize(_Fixed):
+    """Each channel with its values spread so that all occur about equally often."""
+
+
+class _Probably(_Drawn):
+    """Base of what only has a probability."""
+
+    def __init__(self, prob: float = 0.5) -> None:
+        self._set_probability(prob)
+
+
+class RandomInvert(_Probably):
+    """Invert with a probability."""
+
+    _of = "Invert"
+
+
+class RandomEqualize(_Probably):
+    """Equalize with a probability."""
+
+    _of = "Equalize"
+    _by_pillow = False
+
+
+def _contrast(op: str, cutoff: Any, ignore: Any) -> tuple[float, ...]:
+    share = checks.number(op, "cutoff", cutoff, 0, 50)
+    if share == 50:
+        raise ValueError(f"For '{op}', cutoff must be less than 50, but got {cutoff}.")
+    check_type(op, "ignore", ignore, (int, list, tuple, type(None)))
+    values = [] if ignore is None else [ignore] if isinstance(ignore, int) else list(ignore)
+    return share, *(float(check_int(op, "ignore", value, 0, 255)) for value in values)
+
+
+class AutoContrast(_Fixed):
+    """Each channel stretched to [0, 255], after `cutoff` percent of its pixels at both ends and the
+    values in `ignore` were left out of account.
+    """
+
+    def __init__(self, cutoff: float = 0.0, ignore: Any = None) -> None:
+        self._numbers = _contrast("AutoContrast", cutoff, ignore)
+
+
+class RandomAutoContrast(_Drawn):
+    """AutoContrast with a probability."""
+
+    _of = "AutoContrast"
+
+    def __init__(self, cutoff: float = 0.0, ignore: Any = None, prob: float = 0.5) -> None:
+        numbers = _contrast("RandomAutoContrast", cutoff, ignore)
+        self._spans = tuple((number, number) for number in numbers)
+        self._set_probability(prob)
+
+
+class Solarize(_Fixed):
+    """Pixels within `threshold` = (low, high), or from a number on, inverted."""
 
     def __init__(self, threshold: Any) -> None:
-        check_type("Solarize", "threshold", threshold, (int, float, list, tuple))
-        low, high = threshold if isinstance(threshold, (list, tuple)) else (threshold, 255)
-        if not 0 <= low <= high <= 255:
-            raise ValueError(
-                f"For 'Solarize', threshold must lie in [0, 255], but got {threshold!r}."
-            )
-        self.low, self.high = low, high
+        op = "Solarize"
+        check_type(op, "threshold", threshold, (int, float, list, tuple))
+        pair = threshold if isinstance(threshold, (list, tuple)) else (threshold, 255)
+        self._numbers = checks.span(op, "threshold", pair, 0, 255)
 
-    def _image(self, image: np.ndarray) -> np.ndarray:
-        return np.where((image >= self.low) & (image <= self.high), 255 - image, image).astype(
-            image.dtype
+
+class RandomSolarize(_Drawn):
+    """Solarize between two random thresholds within `threshold` = (least, most)."""
+
+    _of = "Solarize"
+    _whole = True
+
+    def __init__(self, threshold: Any = (0, 255)) -> None:
+        op = "RandomSolarize"
+        check_type(op, "threshold", threshold, (list, tuple))
+        if len(threshold) != 2:
+            raise ValueError(f"For '{op}', threshold must be (least, most), but got {threshold!r}.")
+        for bound in threshold:
+            check_type(op, "threshold", bound, int)
+        self._spans = (checks.span(op, "threshold", threshold, 0, 255),) * 2
+
+
+class Posterize(_Fixed):
+    """The upper `bits` of each byte, the others 0."""
+
+    def __init__(self, bits: int) -> None:
+        self._numbers = (float(check_int("Posterize", "bits", bits, 0, 8)),)
+
+
+class RandomPosterize(_Drawn):
+    """Posterize with a random number of bits within `bits` = (least, most)."""
+
+    _of = "Posterize"
+    _whole = True
+
+    def __init__(self, bits: Any = (8, 8)) -> None:
+        op = "RandomPosterize"
+        check_type(op, "bits", bits, (int, list, tuple))
+        pair = bits if isinstance(bits, (list, tuple)) else (bits, bits)
+        for bound in pair:
+            check_type(op, "bits", bound, int)
+        self._spans = (checks.span(op, "bits", pair, 1, 8),)
+
+
+class RandomLighting(ImageTensorOperation):
+    """Noise of deviation `alpha` along the principal colors of ImageNet."""
+
+    _draws = True
+
+    def __init__(self, alpha: float = 0.05) -> None:
+        self.alpha = checks.number("RandomLighting", "alpha", alpha, 0)
+
+    def spec(self) -> native.Spec:
+        """See native.spec_of."""
+        return "RandomLighting", [self.alpha]
+
+
+class GaussianBlur(_Fixed):
+    """The image blurred; without `sigma`, as much as fits the size of the kernel."""
+
+    def __init__(self, kernel_size: Any, sigma: Any = None) -> None:
+        op = "GaussianBlur"
+        check_type(op, "kernel_size", kernel_size, (int, list, tuple))
+        sizes = kernel_size if isinstance(kernel_size, (list, tuple)) else (kernel_size,) * 2
+        if len(sizes) != 2:
+            raise TypeError(f"For '{op}', kernel_size must be one or two, but got {kernel_size!r}.")
+        check_type(op, "sigma", sigma, (*checks.Number, list, tuple, type(None)))
+        given = 0 if sigma is None else sigma
+        deviations = given if isinstance(given, (list, tuple)) else (given, given)
+        self._numbers = (
+            *(float(checks.odd(op, "kernel_size", size)) for size in sizes),
+            *checks.numbers(op, "sigma", deviations, (2,), 0),
         )
-
-
-class CutOut(ImageTensorOperation):
-    """Squares of zeros at random places."""
-
-    def __init__(self, length: int, num_patches: int = 1, is_hwc: bool = True) -> None:
-        self.length = check_int("CutOut", "length", length, 1)
-        self.num_patches = check_int("CutOut", "num_patches", num_patches, 1)
-        check_type("CutOut", "is_hwc", is_hwc, bool)
-        self.is_hwc = is_hwc
-
-    def _image(self, image: np.ndarray) -> np.ndarray:
-        result = image.copy()
-        view = result if self.is_hwc or image.ndim == 2 else result.transpose(1, 2, 0)
-        rng = row_rng()
-        for _ in range(self.num_patches):
-            row, column = int(rng.integers(view.shape[0])), int(rng.integers(view.shape[1]))
-            top, left = max(row - self.length // 2, 0), max(column - self.length // 2, 0)
-            bottom, right = (
-                row - self.length // 2 + self.length,
-                column - self.length // 2 + self.length,
-            )
-            view[top:bottom, left:right] = 0
-        return result
-
-
-class RandomErasing(_Sometimes):
-    """A random rectangle of a C×H×W image set to a value, or with "random" to noise."""
-
-    def __init__(
-        self,
-        prob: float = 0.5,
-        scale: Any = (0.02, 0.33),
-        ratio: Any = (0.3, 3.3),
-        value: Any = 0,
-        inplace: bool = False,
-        max_attempts: int = 10,
-    ) -> None:
-        super().__init__(prob)
-        self.scale, self.ratio, self.value, self.inplace = scale, ratio, value, inplace
-        self.max_attempts = check_int("RandomErasing", "max_attempts", max_attempts, 1)
-
-    def _image(self, image: np.ndarray) -> np.ndarray:
-        if image.ndim != 3:
-            raise ValueError(
-                f"For 'RandomErasing', the image must be <C, H, W>, but got {list(image.shape)}."
-            )
-        rng = row_rng()
-        channels, height, width = image.shape
-        for _ in range(self.max_attempts):
-            area = height * width * rng.uniform(*self.scale)
-            aspect = np.exp(rng.uniform(*np.log(self.ratio)))
-            h, w = round(float(np.sqrt(area * aspect))), round(float(np.sqrt(area / aspect)))
-            if 0 < h < height and 0 < w < width:
-                result = image if self.inplace else image.copy()
-                top, left = int(rng.integers(height - h + 1)), int(rng.integers(width - w + 1))
-                value = rng.normal(size=(channels, h, w)) if self.value == "random" else (
-                    np.asarray(self.value).reshape(-1, 1, 1))  # fmt: skip
-                result[:, top : top + h, left : left + w] = value
-                return result
-        return image

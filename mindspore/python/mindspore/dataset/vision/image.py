@@ -38,12 +38,12 @@ def pil_module(op: str) -> Any:
 def as_image(op: str, image: Any) -> np.ndarray:
     """The image as an array of rank 2 or 3."""
     array = np.asarray(image)
+    if array.dtype.kind not in "uifb":
+        raise TypeError(f"For '{op}', the image must hold numbers, but got {array.dtype}.")
     if array.ndim not in (2, 3):
         raise ValueError(
             f"For '{op}', the image must be <H, W> or <H, W, C>, but got shape {list(array.shape)}."
         )
-    if array.dtype.kind not in "uifb":
-        raise TypeError(f"For '{op}', the image must hold numbers, but got {array.dtype}.")
     return array
 
 
@@ -108,28 +108,3 @@ def pad(
 def gray(image: np.ndarray) -> np.ndarray:
     """Luma of an RGB image, as float32."""
     return image[..., :3].astype(np.float32) @ np.array([0.299, 0.587, 0.114], np.float32)
-
-
-def blend(image: np.ndarray, other: Any, factor: float) -> np.ndarray:
-    """other + factor * (image - other), in the type of the image."""
-    work = image.astype(np.float32)
-    return restore(other + np.float32(factor) * (work - other), image.dtype)
-
-
-def shift_hue(image: np.ndarray, shift: float) -> np.ndarray:
-    """The colors turned by `shift` (in turns) around the color wheel."""
-    top = 255.0 if image.dtype.kind in "ui" else 1.0
-    rgb = image.astype(np.float32) / top
-    high, low = rgb.max(-1), rgb.min(-1)
-    span = high - low
-    safe = np.where(span == 0, 1, span)
-    red, green, blue = rgb[..., 0], rgb[..., 1], rgb[..., 2]
-    turn = np.where(high == green, 2 + (blue - red) / safe, 4 + (red - green) / safe)
-    hue = np.where(high == red, (green - blue) / safe, turn)
-    hue = (hue / 6 + shift) % 1.0
-    saturation = span / np.where(high == 0, 1, high)
-    sector = (np.array([5, 3, 1], np.float32) + hue[..., None] * 6) % 6
-    result = high[..., None] * (
-        1 - saturation[..., None] * np.clip(np.minimum(sector, 4 - sector), 0, 1)
-    )
-    return restore(result * top, image.dtype)

@@ -5,6 +5,7 @@ say so.
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from mindspore.dataset.core.validator_helpers import check_int, check_probabilit
 from mindspore.dataset.transforms import native
 from mindspore.dataset.transforms.transforms import PyTensorOperation, numpy_type
 from mindspore.dataset.vision import image as im
+from mindspore.dataset.vision import pillow
 from mindspore.dataset.vision.utils import Border, Inter
 
 _MAX_ENCODED_PIXELS = 1 << 28
@@ -24,13 +26,39 @@ class ImageTensorOperation(PyTensorOperation):
     """Base: checks the image, keeps PIL images PIL images. What has a `spec` runs in the engine."""
 
     _draws = False
+    _by_pillow = True  # where Pillow has its own way with PIL images
+
+    def pil_form(self) -> Callable[[Any], Any] | None:
+        """What Pillow does with a PIL image where that differs from what the engine does."""
+        spec = getattr(self, "spec", lambda: None)() if self._by_pillow else None
+        if spec is None or spec[0] not in pillow.FORMS:
+            return None
+        form = pillow.FORMS[spec[0]]
+
+        def apply(image: Any) -> Any:
+            numbers = native.drawn(spec)
+            return image if numbers is None else form(image, numbers)
+
+        return apply
 
     def _apply(self, value: Any) -> Any:
         op = type(self).__name__
+        form = self.pil_form() if im.is_pil(value) else None
+        if form is not None:
+            return form(value)
         return im.like(value, self._image(im.as_image(op, value)), op)
 
     def _image(self, image: np.ndarray) -> np.ndarray:
         return np.asarray(native.run(self, image, self._draws))
+
+
+class BatchTensorOperation(ImageTensorOperation):
+    """Base of what also takes arrays of several images, <..., H, W, C>."""
+
+    def _apply(self, value: Any) -> Any:
+        if not im.is_pil(value) and np.ndim(value) > 3:
+            return self._image(np.asarray(value))
+        return super()._apply(value)
 
 
 def _read_picture(content: bytes) -> tuple[np.ndarray | None, str]:
@@ -247,6 +275,12 @@ class CenterCrop(ImageTensorOperation):
         """See native.spec_of."""
         return "CenterCrop", [float(extent) for extent in self.size]
 
+    def _apply(self, value: Any) -> Any:
+        if not im.is_pil(value):
+            return super()._apply(value)
+        image = native.chain_of([ToPIL(), self]).run(np.asarray(value), 0)
+        return im.like(value, np.asarray(image), "CenterCrop")
+
 
 class Pad(ImageTensorOperation):
     """A border around the image."""
@@ -377,7 +411,7 @@ class RandomCropDecodeResize(RandomResizedCrop):
         return native.run(self, value, draws=True)
 
 
-class HorizontalFlip(ImageTensorOperation):
+class HorizontalFlip(BatchTensorOperation):
     """Left and right exchanged."""
 
     def spec(self) -> native.Spec:
@@ -385,7 +419,7 @@ class HorizontalFlip(ImageTensorOperation):
         return "HorizontalFlip", []
 
 
-class VerticalFlip(ImageTensorOperation):
+class VerticalFlip(BatchTensorOperation):
     """Top and bottom exchanged."""
 
     def spec(self) -> native.Spec:
@@ -403,7 +437,7 @@ class _Sometimes(ImageTensorOperation):
         return super()._apply(value) if row_rng().random() < self.prob else value
 
 
-class _RandomFlip(ImageTensorOperation):
+class _RandomFlip(BatchTensorOperation):
     """Base of the flips that the engine draws."""
 
     _draws = True

@@ -5,14 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 from mindspore.dataset.transforms.transforms import Compose, RandomApply, RandomChoice, RandomOrder
+from mindspore.dataset.vision.augment import UniformAugment
 from mindspore.dataset.vision.color import (
-    CutOut,
+    AutoContrast,
+    Equalize,
     Grayscale,
     Invert,
+    RandomColor,
     RandomColorAdjust,
-    RandomErasing,
     RandomGrayscale,
+    RandomSharpness,
 )
+from mindspore.dataset.vision.conversions import HsvToRgb, LinearTransformation, RgbToHsv
+from mindspore.dataset.vision.geometry import RandomAffine, RandomPerspective, RandomRotation
+from mindspore.dataset.vision.mixing import MixUp
 from mindspore.dataset.vision.operations import (
     HWC2CHW,
     CenterCrop,
@@ -28,9 +34,12 @@ from mindspore.dataset.vision.operations import (
 )
 from mindspore.dataset.vision.operations import Decode as _Decode
 from mindspore.dataset.vision.operations import Normalize as _Normalize
+from mindspore.dataset.vision.parts import CutOut, FiveCrop, RandomErasing, TenCrop
 from mindspore.dataset.vision.utils import Border, Inter
 
 ComposeOp = Compose
+# The names that Pillow's resampling goes by.
+DE_PY_INTER_MODE = dict(zip(Inter, (0, 1, 2, 3, 4, 3), strict=True))
 
 
 class Decode(_Decode):
@@ -48,30 +57,45 @@ class Normalize(_Normalize):
 
 
 __all__ = [
+    "DE_PY_INTER_MODE",
     "HWC2CHW",
+    "AutoContrast",
     "Border",
     "CenterCrop",
     "Compose",
     "ComposeOp",
     "CutOut",
     "Decode",
+    "Equalize",
+    "FiveCrop",
     "Grayscale",
+    "HsvToRgb",
     "Inter",
     "Invert",
+    "LinearTransformation",
+    "MixUp",
     "Normalize",
     "Pad",
+    "RandomAffine",
     "RandomApply",
     "RandomChoice",
+    "RandomColor",
     "RandomColorAdjust",
     "RandomCrop",
     "RandomErasing",
     "RandomGrayscale",
     "RandomHorizontalFlip",
     "RandomOrder",
+    "RandomPerspective",
     "RandomResizedCrop",
+    "RandomRotation",
+    "RandomSharpness",
     "RandomVerticalFlip",
     "Resize",
+    "RgbToHsv",
+    "TenCrop",
     "ToPIL",
     "ToTensor",
     "ToType",
+    "UniformAugment",
 ]

@@ -1,0 +1,78 @@
+"""Properties of characters that Python's own tables do not name."""
+
+from __future__ import annotations
+
+import functools
+import re
+import unicodedata
+from typing import Any
+
+_CJK = ((0x4E00, 0x9FFF), (0x3400, 0x4DBF), (0x20000, 0x2A6DF), (0x2A700, 0x2CEAF),
+        (0xF900, 0xFAFF), (0x2F800, 0x2FA1F))  # fmt: skip
+# Letters whose names do not begin with their script.
+_NAMED_OTHERWISE = {"OHM": "GREEK", "KELVIN": "LATIN", "ANGSTROM": "LATIN"}
+_WIDTHS = ("FULLWIDTH", "HALFWIDTH")
+
+
+@functools.lru_cache(maxsize=1 << 16)
+def is_space(char: str) -> bool:
+    """Whether it is white space in Unicode; separators of records are not."""
+    return char.isspace() and not "\x1c" <= char <= "\x1f"
+
+
+@functools.lru_cache(maxsize=1 << 16)
+def is_cjk(char: str) -> bool:
+    """Whether it is a Chinese character, a word of its own."""
+    return any(low <= ord(char) <= high for low, high in _CJK)
+
+
+@functools.lru_cache(maxsize=1 << 16)
+def is_punctuation(char: str) -> bool:
+    """Whether it is punctuation, or a sign of ASCII."""
+    ascii_sign = char.isascii() and char.isprintable() and not char.isalnum() and char != " "
+    return ascii_sign or unicodedata.category(char).startswith("P")
+
+
+@functools.lru_cache(maxsize=1 << 16)
+def is_control(char: str) -> bool:
+    """Whether nothing is to be seen of it; white space is not meant."""
+    return unicodedata.category(char) in ("Cc", "Cf") and not is_space(char)
+
+
+@functools.lru_cache(maxsize=1 << 16)
+def script(char: str) -> str:
+    """The script of a character by its name: COMMON for signs and digits, INHERITED for marks."""
+    if is_space(char):
+        return "SPACE"
+    kind, words = unicodedata.category(char), unicodedata.name(char, "").split()
+    if kind[0] == "M" and (not words or words[0] == "COMBINING"):
+        return "INHERITED"
+    if kind[0] not in "LM" or not words or words[0] in ("MATHEMATICAL", "MICRO"):
+        if words and words[0] in _NAMED_OTHERWISE and kind[0] != "L":
+            return _NAMED_OTHERWISE[words[0]]
+        return "COMMON"
+    if words[0] in _WIDTHS:
+        words = words[1:]
+    return _NAMED_OTHERWISE.get(words[0], words[0])
+
+
+def case_folded(text: str) -> str:
+    """Without case and compatibility forms (NFKC_Casefold)."""
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFD", text).casefold())
+    return unicodedata.normalize("NFKC", folded.casefold())
+
+
+def pattern(op: str, name: str, text: str) -> Any:
+    """A compiled pattern; those with classes like \\p{L} need the regex package."""
+    compiler: Any = re
+    if "\\p" in text.lower():
+        try:
+            import regex as compiler  # type: ignore[no-redef,import-untyped]
+        except ImportError:
+            raise ImportError(
+                f"For '{op}', patterns with \\p need the regex package: pip install regex."
+            ) from None
+    try:
+        return compiler.compile(text)
+    except Exception as error:
+        raise ValueError(f"For '{op}', {name} must be a pattern, but {error}.") from None
