@@ -104,6 +104,7 @@ from mindspore.dataset.engine.samplers import (
     WeightedRandomSampler,
 )
 from mindspore.dataset.engine.schema import Schema
+from mindspore.dataset.engine.serializing import compare, deserialize, serialize, show
 
 __all__ = [
     "AGNewsDataset",
@@ -193,5 +194,9 @@ __all__ = [
     "YelpReviewDataset",
     "YesNoDataset",
     "ZipDataset",
+    "compare",
     "config",
+    "deserialize",
+    "serialize",
+    "show",
 ]

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from mindspore import _core
+from mindspore.dataset.core.recorded import Recorded, recorded
 from mindspore.dataset.core.user_code import describe, failure
 from mindspore.dataset.core.validator_helpers import check_int, check_names, check_type
 from mindspore.dataset.engine.calls import BatchCall, NumberCall, SizeCall
@@ -17,6 +18,7 @@ from mindspore.dataset.engine.iterators import DictIterator, Iterator, Position,
 from mindspore.dataset.engine.mapping import Mapping, known, map_calls, process_count, renamed
 from mindspore.dataset.engine.padding import checked_padding
 from mindspore.dataset.engine.samplers import Sampler
+from mindspore.dataset.engine.saving import save
 from mindspore.dataset.engine.splitting import split_counts
 from mindspore.dataset.engine.workers import WorkerPool
 
@@ -35,6 +37,8 @@ def _split_tuning(op: str, given: dict[str, Any], known: Sequence[str]) -> dict[
 
 class Dataset(DatasetFacts):
     """Base of all datasets: operations on the pipeline, iterators over it, facts about it."""
+
+    _arguments: tuple[str, dict[str, Any]] | None = None
 
     def __init__(
         self,
@@ -60,6 +64,7 @@ class Dataset(DatasetFacts):
 
     # Operations
 
+    @recorded
     def batch(
         self,
         batch_size: int | Callable[..., int],
@@ -107,6 +112,7 @@ class Dataset(DatasetFacts):
         result.batch_size = size
         return result
 
+    @recorded
     def padded_batch(
         self,
         batch_size: int | Callable[..., int],
@@ -124,6 +130,7 @@ class Dataset(DatasetFacts):
         result.num_parallel_workers = num_parallel_workers
         return result
 
+    @recorded
     def bucket_batch_by_length(
         self,
         column_names: Sequence[str],
@@ -161,6 +168,7 @@ class Dataset(DatasetFacts):
         )  # fmt: skip
         return BatchDataset(node, self._columns, [self])
 
+    @recorded
     def map(
         self,
         operations: Any,
@@ -210,6 +218,7 @@ class Dataset(DatasetFacts):
         places = known("project", "columns", names, self._columns)
         return engine.project(self._node, places), list(names)
 
+    @recorded
     def filter(
         self,
         predicate: Callable[..., Any],
@@ -248,11 +257,13 @@ class Dataset(DatasetFacts):
         node = engine.flat_map(self._node, lambda row: inner(row)._node)
         return Dataset(node, inner(first)._columns, [self])
 
+    @recorded
     def shuffle(self, buffer_size: int) -> ShuffleDataset:
         """Give rows at random out of the next `buffer_size`; all of a source that has no more."""
         check_int("shuffle", "buffer_size", buffer_size, 2)
         return ShuffleDataset(engine.shuffle(self._node, buffer_size), self._columns, [self])
 
+    @recorded
     def repeat(self, count: int | None = None) -> RepeatDataset:
         """Count epochs as one; None or -1: without end."""
         if count is None or count == -1:
@@ -263,11 +274,13 @@ class Dataset(DatasetFacts):
         result.repeat_count = repeats or -1
         return result
 
+    @recorded
     def skip(self, count: int) -> SkipDataset:
         """Leave out the first `count` rows."""
         check_int("skip", "count", count, 0)
         return SkipDataset(engine.window(self._node, count, None, False), self._columns, [self])
 
+    @recorded
     def take(self, count: int = -1) -> TakeDataset:
         """Only the first `count` rows; -1: all."""
         if count != -1:
@@ -275,11 +288,13 @@ class Dataset(DatasetFacts):
         stop = None if count == -1 else count
         return TakeDataset(engine.window(self._node, 0, stop, False), self._columns, [self])
 
+    @recorded
     def zip(self, datasets: Dataset | tuple[Dataset, ...]) -> ZipDataset:
         """Rows of this and other datasets side by side."""
         others = (datasets,) if isinstance(datasets, Dataset) else datasets
         return zip_datasets((self, *_datasets("zip", others)))
 
+    @recorded
     def concat(self, datasets: Dataset | Sequence[Dataset]) -> ConcatDataset:
         """The rows of other datasets after those of this one."""
         others = [datasets] if isinstance(datasets, Dataset) else list(datasets)
@@ -295,6 +310,7 @@ class Dataset(DatasetFacts):
     def __add__(self, other: Dataset) -> ConcatDataset:
         return self.concat(other)
 
+    @recorded
     def rename(self, input_columns: Any, output_columns: Any) -> RenameDataset:
         """Give columns other names."""
         old = check_names("rename", "input_columns", input_columns)
@@ -312,6 +328,7 @@ class Dataset(DatasetFacts):
             )
         return RenameDataset(self._node, columns, [self])
 
+    @recorded
     def project(self, columns: Any) -> ProjectDataset:
         """Keep some columns, in the given order."""
         names = check_names("project", "columns", columns)
@@ -340,6 +357,10 @@ class Dataset(DatasetFacts):
             TakeDataset(engine.window(whole, int(start), int(stop), True), self._columns, [self])
             for start, stop in itertools.pairwise(bounds)
         )
+
+    def save(self, file_name: str, num_files: int = 1, file_type: str = "mindrecord") -> None:
+        """Write the rows of an epoch into files, which MindDataset or TFRecordDataset reads."""
+        save(self, file_name, num_files, file_type)
 
     # Iterators
 
@@ -446,7 +467,7 @@ class ProjectDataset(Dataset):
     """What project() returns."""
 
 
-class SourceDataset(Dataset):
+class SourceDataset(Dataset, Recorded):
     """Base of the datasets that rows come from."""
 
 

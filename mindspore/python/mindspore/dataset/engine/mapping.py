@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from mindspore import _core
+from mindspore.dataset import config
 from mindspore.dataset.core.validator_helpers import check_type
 from mindspore.dataset.engine.calls import MapCall
 from mindspore.dataset.engine.workers import WorkerPool, cores
@@ -71,7 +72,8 @@ def map_calls(
     """
     flat = [part for operation in operations for part in _parts(operation)]
     count = 0
-    while count < len(flat) and spec_of(flat[count]) is not None:
+    # Hooks of debug mode see each operation, so none is done by the engine then.
+    while not config._debug_hooks() and count < len(flat) and spec_of(flat[count]) is not None:
         count += 1
     if count < len(flat):
         count = _before_pil(flat[:count])

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from mindspore.dataset.core.random import row_rng
+from mindspore.dataset.core.recorded import Recorded
 from mindspore.dataset.core.validator_helpers import check_int, check_probability, check_type
 from mindspore.dataset.transforms import native
 
@@ -28,7 +29,7 @@ def numpy_type(data_type: Any) -> np.dtype:
         ) from None
 
 
-class TensorOperation:
+class TensorOperation(Recorded):
     """Base of the operations that ship with the pipeline: callables on arrays."""
 
     def __call__(self, *values: Any) -> Any:
@@ -234,7 +235,7 @@ class Unique(TensorOperation):
         return flat[np.sort(first)], rank[inverse].astype(np.int32), counts[order].astype(np.int32)
 
 
-class _Chain:
+class _Chain(Recorded):
     """Base of the operations made of others."""
 
     def __init__(self, transforms: Sequence[Callable[..., Any]]) -> None:
