@@ -44,14 +44,6 @@ def folder_of(tmp_path_factory):
     return get
 
 
-@pytest.fixture(autouse=True)
-def settings():
-    """Each test begins with the settings as they were."""
-    before = dict(ds.config._settings)
-    yield
-    ds.config._settings.update(before)
-
-
 def needs_pillow(case: str) -> None:
     if CASES[case][2].get("decode"):
         pytest.importorskip("PIL")

@@ -13,14 +13,6 @@ import mindspore.dataset as ds
 from mindspore.dataset import debug, transforms, vision
 
 
-@pytest.fixture(autouse=True)
-def settings():
-    """Each test begins with the settings as they were."""
-    before = dict(ds.config._settings)
-    yield
-    ds.config._settings.update(before)
-
-
 def rows(data) -> list:
     return [
         [v.tolist() for v in row]

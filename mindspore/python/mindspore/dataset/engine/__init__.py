@@ -1,6 +1,7 @@
 """The engine: sources, operations, samplers and iterators of the data pipeline."""
 
 from mindspore.dataset import config
+from mindspore.dataset.callback import DSCallback
 from mindspore.dataset.engine.calls import BatchInfo
 from mindspore.dataset.engine.datasets import (
     BatchDataset,
@@ -15,6 +16,7 @@ from mindspore.dataset.engine.datasets import (
     ShuffleDataset,
     SkipDataset,
     SourceDataset,
+    SyncWaitDataset,
     TakeDataset,
     ZipDataset,
 )
@@ -125,6 +127,7 @@ __all__ = [
     "ConcatDataset",
     "DBpediaDataset",
     "DIV2KDataset",
+    "DSCallback",
     "Dataset",
     "DictIterator",
     "DistributedSampler",
@@ -180,6 +183,7 @@ __all__ = [
     "SpeechCommandsDataset",
     "SubsetRandomSampler",
     "SubsetSampler",
+    "SyncWaitDataset",
     "TFRecordDataset",
     "TakeDataset",
     "TextFileDataset",

@@ -15,17 +15,25 @@ from mindspore.dataset.core.validator_helpers import check_int, check_names, che
 from mindspore.dataset.engine.calls import BatchCall, NumberCall, SizeCall
 from mindspore.dataset.engine.facts import DatasetFacts
 from mindspore.dataset.engine.iterators import DictIterator, Iterator, Position, TupleIterator
-from mindspore.dataset.engine.mapping import Mapping, known, map_calls, process_count, renamed
+from mindspore.dataset.engine.mapping import (
+    Mapping,
+    checked_callbacks,
+    known,
+    map_calls,
+    process_count,
+    renamed,
+)
 from mindspore.dataset.engine.padding import checked_padding
 from mindspore.dataset.engine.samplers import Sampler
 from mindspore.dataset.engine.saving import save
 from mindspore.dataset.engine.splitting import split_counts
+from mindspore.dataset.engine.watched import CallbackRows, SyncRows
 from mindspore.dataset.engine.workers import WorkerPool
 
 engine = _core.dataset
 
 # Keyword arguments that tune queues and caches; they are accepted and change nothing here.
-_TUNING = {"max_rowsize", "cache", "callbacks", "offload", "max_row_size"}
+_TUNING = {"max_rowsize", "cache", "offload", "max_row_size"}
 
 
 def _split_tuning(op: str, given: dict[str, Any], known: Sequence[str]) -> dict[str, Any]:
@@ -181,7 +189,8 @@ class Dataset(DatasetFacts):
         if callable(input_columns) or isinstance(operations, (str,)):
             # The first releases took map(input_columns, operations).
             operations, input_columns = input_columns, operations
-        options = _split_tuning("map", kwargs, ["column_order", "python_multiprocessing"])
+        names = ["column_order", "python_multiprocessing", "callbacks"]
+        options = _split_tuning("map", kwargs, names)
         chain = list(operations) if isinstance(operations, (list, tuple)) else [operations]
         if not chain:
             raise ValueError("For 'map', operations must not be empty.")
@@ -198,6 +207,12 @@ class Dataset(DatasetFacts):
             else check_names("map", "output_columns", output_columns)
         )
         mapping = Mapping(self._columns, inputs, outputs)
+        callbacks = checked_callbacks(options.get("callbacks"))
+        if callbacks:
+            watched = CallbackRows(self._node, mapping.call(chain, outputs), callbacks)
+            node = engine.stream(watched.open, self._node.size)
+            result = MapDataset(node, mapping.columns, [self], num_parallel_workers)
+            return result._ordered(options.get("column_order"))
         processes = process_count(num_parallel_workers, options.get("python_multiprocessing"))
         calls, pools = map_calls(chain, len(inputs), outputs, processes)
         node = engine.map(self._node, calls, mapping.take, mapping.place)
@@ -358,6 +373,45 @@ class Dataset(DatasetFacts):
             for start, stop in itertools.pairwise(bounds)
         )
 
+    def sync_wait(
+        self, condition_name: str, num_batch: int = 1, callback: Callable[..., Any] | None = None
+    ) -> SyncWaitDataset:
+        """Give `num_batch` rows, then wait until sync_update() of the condition is called.
+
+        What comes before is made when it is asked for, so that it sees what `callback` has changed.
+        """
+        check_type("sync_wait", "condition_name", condition_name, str)
+        check_int("sync_wait", "num_batch", num_batch, 1)
+        if callback is not None and not callable(callback):
+            raise TypeError(
+                f"For 'sync_wait', callback must be callable, but got {type(callback).__name__}."
+            )
+        if condition_name in self._conditions():
+            raise RuntimeError(
+                f"For 'sync_wait', condition_name must be new, but '{condition_name}' is there already."
+            )
+        return SyncWaitDataset(self, SyncRows(self._node, condition_name, num_batch, callback))
+
+    def sync_update(
+        self, condition_name: str, num_batch: int | None = None, data: Any = None
+    ) -> None:
+        """Call the callback of a condition with `data`, and let its next rows come."""
+        known = self._conditions()
+        if condition_name not in known:
+            raise RuntimeError(
+                f"For 'sync_update', condition_name must be among {sorted(known)}, but got {condition_name!r}."
+            )
+        if num_batch is not None:
+            check_int("sync_update", "num_batch", num_batch, 1)
+        known[condition_name].update(num_batch, data)
+
+    def _conditions(self) -> dict[str, SyncRows]:
+        """What waits in this pipeline, by the names of the conditions."""
+        found: dict[str, SyncRows] = {}
+        for child in self.children:
+            found.update(child._conditions())
+        return found
+
     def save(self, file_name: str, num_files: int = 1, file_type: str = "mindrecord") -> None:
         """Write the rows of an epoch into files, which MindDataset or TFRecordDataset reads."""
         save(self, file_name, num_files, file_type)
@@ -465,6 +519,17 @@ class RenameDataset(Dataset):
 
 class ProjectDataset(Dataset):
     """What project() returns."""
+
+
+class SyncWaitDataset(Dataset):
+    """What sync_wait() returns."""
+
+    def __init__(self, child: Dataset, rows: SyncRows) -> None:
+        self._sync = rows
+        super().__init__(engine.stream(rows.open, child._node.size), child._columns, [child])
+
+    def _conditions(self) -> dict[str, SyncRows]:
+        return {**super()._conditions(), self._sync.name: self._sync}
 
 
 class SourceDataset(Dataset, Recorded):
