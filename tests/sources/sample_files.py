@@ -444,6 +444,29 @@ def wider_face(folder: Path) -> None:
     put(folder / "wider_face_split/wider_face_test_filelist.txt", "0--Parade/p2.jpg\n")
 
 
+@sample
+def lfw(folder: Path) -> None:
+    for n, name in enumerate(("Ann_Lee", "Bo_Day")):
+        for m in (1, 2):
+            put(folder / f"lfw_funneled/{name}/{name}_000{m}.jpg", png(4 * n + m))
+    put(folder / "peopleDevTrain.txt", "1\nAnn_Lee\t2\n")
+    put(folder / "peopleDevTest.txt", "1\nBo_Day\t2\n")
+    put(folder / "people.txt", "2\n1\nAnn_Lee\t2\n1\nBo_Day\t2\n")
+    put(folder / "pairsDevTrain.txt", "1\nAnn_Lee\t1\t2\nAnn_Lee\t1\tBo_Day\t2\n")
+    put(folder / "pairsDevTest.txt", "1\nBo_Day\t1\t2\nBo_Day\t1\tAnn_Lee\t2\n")
+    put(folder / "pairs.txt", "1\t1\nAnn_Lee\t1\t2\nAnn_Lee\t1\tBo_Day\t2\n")
+    put(folder / "lfw-names.txt", "Ann_Lee\t2\nBo_Day\t2\n")
+
+
+@sample
+def sbu(folder: Path) -> None:
+    urls = [f"http://static.flickr.com/{name}.jpg" for name in ("2723/43_b0", "1/gone", "99/77_e")]
+    put(folder / "SBU_captioned_photo_dataset_urls.txt", "\n".join(urls) + "\n")
+    put(folder / "SBU_captioned_photo_dataset_captions.txt", "one caption\nlost\ntwo captions \n")
+    put(folder / "sbu_images/m_2723_43_b0.jpg", png(1))
+    put(folder / "sbu_images/m_99_77_e.jpg", png(2))
+
+
 # Sound
 
 

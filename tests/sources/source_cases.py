@@ -164,6 +164,14 @@ cases(
     {"usage": "test"},
 )
 cases("wider_face", "WIDERFaceDataset", *usages("train", "valid", "test", "all"))
+for task in ("people", "pairs"):
+    for usage in ("train", "test", "10fold", "all"):
+        CASES[f"LFWDataset-{task}-{usage}"] = (
+            "lfw",
+            "LFWDataset",
+            {"dataset_dir": "@", "task": task, "usage": usage},
+        )
+cases("sbu", "SBUDataset")
 cases("yes_no", "YesNoDataset")
 cases("gtzan", "GTZANDataset", {})
 cases("lj_speech", "LJSpeechDataset")

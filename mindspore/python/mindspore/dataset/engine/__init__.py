@@ -25,11 +25,9 @@ from mindspore.dataset.engine.datasets_annotated import (
     CityscapesDataset,
     CocoDataset,
     DIV2KDataset,
-    FlickrDataset,
     KITTIDataset,
     ManifestDataset,
     VOCDataset,
-    WIDERFaceDataset,
 )
 from mindspore.dataset.engine.datasets_audio import (
     CMUArcticDataset,
@@ -39,6 +37,8 @@ from mindspore.dataset.engine.datasets_audio import (
     SpeechCommandsDataset,
     YesNoDataset,
 )
+from mindspore.dataset.engine.datasets_captioned import FlickrDataset, SBUDataset
+from mindspore.dataset.engine.datasets_faces import LFWDataset, WIDERFaceDataset
 from mindspore.dataset.engine.datasets_image_sets import (
     Caltech256Dataset,
     EMnistDataset,
@@ -145,6 +145,7 @@ __all__ = [
     "Iterator",
     "KITTIDataset",
     "KMnistDataset",
+    "LFWDataset",
     "LJSpeechDataset",
     "LSUNDataset",
     "LibriTTSDataset",
@@ -167,6 +168,7 @@ __all__ = [
     "RenameDataset",
     "RenderedSST2Dataset",
     "RepeatDataset",
+    "SBUDataset",
     "SQuADDataset",
     "SST2Dataset",
     "STL10Dataset",

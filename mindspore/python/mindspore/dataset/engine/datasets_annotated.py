@@ -25,7 +25,6 @@ from mindspore.dataset.engine.source_files import (
     present,
     read_json,
     read_lines,
-    read_text,
 )
 
 _META = "_meta-filename"
@@ -38,8 +37,8 @@ def _refuse_decrypt(op: str, decrypt: Any) -> None:
         )
 
 
-class _Annotated(ColumnDataset):
-    """Base of the sets below."""
+class AnnotatedDataset(ColumnDataset):
+    """Base of the sets of pictures with annotations."""
 
     def _give(
         self,
@@ -65,7 +64,7 @@ class _Annotated(ColumnDataset):
 _COCO_TASKS = ["Detection", "Stuff", "Panoptic", "Keypoint", "Captioning"]
 
 
-class CocoDataset(_Annotated):
+class CocoDataset(AnnotatedDataset):
     """COCO: column image and, by the task, bbox, category_id and iscrowd (Detection), segmentation and iscrowd (Stuff),
     keypoints and num_keypoints (Keypoint), bbox, category_id, iscrowd and area (Panoptic), or captions (Captioning).
 
@@ -184,7 +183,7 @@ def _numbers(values: Any) -> np.ndarray:
     return np.array(list(values), np.int64).astype(np.uint32).reshape(-1, 1)
 
 
-class VOCDataset(_Annotated):
+class VOCDataset(AnnotatedDataset):
     """Pascal VOC: column image and target (Segmentation), or bbox, label, difficult and truncate (Detection).
 
     `extra_metadata` adds the column _meta-filename.
@@ -280,7 +279,7 @@ def _voc_objects(path: str) -> list[tuple[str, list[float], int, int]]:
     return things
 
 
-class CelebADataset(_Annotated):
+class CelebADataset(AnnotatedDataset):
     """CelebA: columns image and attr (uint32, 0 or 1 for each of its attributes)."""
 
     def __init__(
@@ -330,7 +329,7 @@ class CelebADataset(_Annotated):
         self._give(pictures, decode, others, options)
 
 
-class ManifestDataset(_Annotated):
+class ManifestDataset(AnnotatedDataset):
     """Pictures that a manifest lists: columns image and label (int32)."""
 
     def __init__(
@@ -382,40 +381,7 @@ class ManifestDataset(_Annotated):
         return dict(self._kinds)
 
 
-class FlickrDataset(_Annotated):
-    """Flickr 8k or 30k: columns image and annotation, its captions."""
-
-    def __init__(
-        self,
-        dataset_dir: str,
-        annotation_file: str,
-        num_samples: int | None = None,
-        num_parallel_workers: int | None = None,
-        shuffle: bool | None = None,
-        decode: bool | None = None,
-        sampler: Any = None,
-        num_shards: int | None = None,
-        shard_id: int | None = None,
-        cache: Any = None,
-    ) -> None:
-        op = "FlickrDataset"
-        self.dataset_dir = folder(op, dataset_dir)
-        path = file(op, annotation_file, "annotation_file")
-        found: dict[str, list[str]] = {}
-        for number, line in enumerate(read_lines(path), 1):
-            name, tab, caption = line.rstrip("\r").partition("\t")
-            if not tab or "#" not in name:
-                raise RuntimeError(
-                    f"The file '{path}', line {number}, must be NAME#NUMBER, tab, caption."
-                )
-            found.setdefault(name.rpartition("#")[0], []).append(caption)
-        pictures = present(op, self.dataset_dir, found)
-        others = {"annotation": list_column(found.values())}
-        options = (sampler, num_samples, shuffle, num_shards, shard_id, num_parallel_workers)
-        self._give(pictures, decode, others, options)
-
-
-class CityscapesDataset(_Annotated):
+class CityscapesDataset(AnnotatedDataset):
     """Cityscapes: columns image and task (a picture, or the text of the polygons)."""
 
     def __init__(
@@ -465,7 +431,7 @@ class CityscapesDataset(_Annotated):
         self._give(pictures, decode, others, options)
 
 
-class DIV2KDataset(_Annotated):
+class DIV2KDataset(AnnotatedDataset):
     """DIV2K: columns hr_image and lr_image, the same picture in two resolutions."""
 
     def __init__(
@@ -531,7 +497,7 @@ _KITTI = [
 ]
 
 
-class KITTIDataset(_Annotated):
+class KITTIDataset(AnnotatedDataset):
     """KITTI: column image and, of the training set, label and seven columns about each object."""
 
     def __init__(
@@ -578,64 +544,3 @@ class KITTIDataset(_Annotated):
                     f"The file '{path}', line {number}, must have a kind of object and 14 numbers."
                 ) from None
         return np.array(rows, np.float64).reshape(-1, 15)
-
-
-# What stands behind the four numbers of a box, by the names that MindSpore 2.10 gives the places.
-_FACE = ("blur", "expression", "illumination", "occlusion", "pose", "invalid")
-
-
-class WIDERFaceDataset(_Annotated):
-    """WIDER FACE: column image and, unless of the tests, bbox and six columns about each face (int32)."""
-
-    def __init__(
-        self,
-        dataset_dir: str,
-        usage: str | None = None,
-        num_samples: int | None = None,
-        num_parallel_workers: int | None = None,
-        shuffle: bool | None = None,
-        decode: bool = False,
-        sampler: Any = None,
-        num_shards: int | None = None,
-        shard_id: int | None = None,
-        cache: Any = None,
-    ) -> None:
-        op = "WIDERFaceDataset"
-        self.dataset_dir = where = folder(op, dataset_dir)
-        self.usage = choice(op, "usage", usage, ["train", "test", "valid", "all"], "all")
-        pictures: list[str] = []
-        others: dict[str, Any] = {}
-        if self.usage == "test":
-            (path,) = present(op, where, ["wider_face_split/wider_face_test_filelist.txt"])
-            names = [f"WIDER_test/images/{line.strip()}" for line in read_lines(path)]
-            pictures = present(op, where, names)
-        else:
-            faces: list[np.ndarray] = []
-            for usage_name, part in (("train", "train"), ("valid", "val")):
-                if self.usage in (usage_name, "all"):
-                    (path,) = present(op, where, [f"wider_face_split/wider_face_{part}_bbx_gt.txt"])
-                    for name, found in self._faces(path):
-                        pictures += present(op, where, [f"WIDER_{part}/images/{name}"])
-                        faces.append(found)
-            others["bbox"] = list_column([found[:, :4] for found in faces])
-            for place, name in enumerate(_FACE, 4):
-                others[name] = list_column([found[:, place] for found in faces])
-        options = (sampler, num_samples, shuffle, num_shards, shard_id, num_parallel_workers)
-        self._give(pictures, decode, others, options)
-
-    @staticmethod
-    def _faces(path: str) -> list[tuple[str, np.ndarray]]:
-        lines = read_text(path).split("\n")
-        found, place = [], 0
-        try:
-            while place < len(lines) and lines[place].strip():
-                name, count = lines[place].strip(), int(lines[place + 1])
-                end = place + 2 + max(count, 1)  # a picture without faces has a line of zeros
-                table = [[int(n) for n in line.split()] for line in lines[place + 2 : end]]
-                found.append((name, np.array(table, np.int32).reshape(-1, 10)))
-                place = end
-        except (ValueError, IndexError):
-            raise RuntimeError(
-                f"The file '{path}' must have a picture, a count and its faces at line {place + 1}."
-            ) from None
-        return found
