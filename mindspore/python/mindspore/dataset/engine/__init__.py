@@ -39,20 +39,22 @@ from mindspore.dataset.engine.datasets_audio import (
 )
 from mindspore.dataset.engine.datasets_captioned import FlickrDataset, SBUDataset
 from mindspore.dataset.engine.datasets_faces import LFWDataset, WIDERFaceDataset
-from mindspore.dataset.engine.datasets_image_sets import (
+from mindspore.dataset.engine.datasets_image_folders import (
     Caltech256Dataset,
-    EMnistDataset,
-    FakeImageDataset,
-    FashionMnistDataset,
     Food101Dataset,
-    KMnistDataset,
     LSUNDataset,
     OmniglotDataset,
     Places365Dataset,
-    QMnistDataset,
     RenderedSST2Dataset,
-    STL10Dataset,
     SUN397Dataset,
+)
+from mindspore.dataset.engine.datasets_image_sets import (
+    EMnistDataset,
+    FakeImageDataset,
+    FashionMnistDataset,
+    KMnistDataset,
+    QMnistDataset,
+    STL10Dataset,
     SemeionDataset,
     USPSDataset,
 )

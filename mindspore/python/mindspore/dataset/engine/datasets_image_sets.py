@@ -1,32 +1,30 @@
-"""Sets of images in arrays and folders, in the form they are published in."""
+"""Sets of images in arrays, in the form they are published in."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from mindspore import _core
 from mindspore.dataset.core.validator_helpers import check_int, check_type
+from mindspore.dataset.engine.datasets import MappableDataset
+from mindspore.dataset.engine.datasets_user_defined import random_rows
 from mindspore.dataset.engine.datasets_vision import MnistDataset, read_idx
+from mindspore.dataset.engine.mapping import python_call
 from mindspore.dataset.engine.samplers import Shuffle, choose_sampler
 from mindspore.dataset.engine.source_files import (
     ColumnDataset,
     array_column,
     choice,
     file_sampler,
-    files_below,
     folder,
-    is_picture,
     list_column,
     pictures_column,
     present,
     read_lines,
 )
-
-_JPEG = (".jpg", ".jpeg")
-_PNG = (".png",)
 
 
 class FashionMnistDataset(MnistDataset):
@@ -37,8 +35,8 @@ class KMnistDataset(MnistDataset):
     """Kuzushiji-MNIST, in the files of MNIST: columns image and label."""
 
 
-class _Images(ColumnDataset):
-    """Base of the sets below. `_rows` gives the pictures of a usage, and what else a row has."""
+class ImageSetDataset(ColumnDataset):
+    """Base of the sets of images."""
 
     def _start(self, dataset_dir: Any, num_shards: Any) -> str:
         op = type(self).__name__
@@ -85,7 +83,7 @@ def _idx_pair(images_path: str, labels_path: str) -> tuple[np.ndarray, np.ndarra
     return images[..., None], labels
 
 
-class EMnistDataset(_Images):
+class EMnistDataset(ImageSetDataset):
     """EMNIST: columns image (uint8, 28×28×1) and label (uint32), of one of its splits."""
 
     def __init__(
@@ -111,13 +109,16 @@ class EMnistDataset(_Images):
             if self.usage in (part, "all"):
                 stem = f"emnist-{name}-{part}"
                 kinds = [f"{stem}-images-idx3-ubyte", f"{stem}-labels-idx1-ubyte"]
-                found.append(_idx_pair(*present(op, self.dataset_dir, kinds)))
+                pair = _idx_pair(*present(op, self.dataset_dir, kinds))
+                if pair[1].ndim != 1:
+                    raise ValueError(f"The IDX file '{kinds[1]}' must hold labels of rank 1.")
+                found.append(pair)
         images, labels = (np.concatenate(parts) for parts in zip(*found))
         options = (sampler, num_samples, shuffle, num_shards, shard_id, num_parallel_workers)
         self._arrays(images, labels, np.uint32, options)
 
 
-class QMnistDataset(_Images):
+class QMnistDataset(ImageSetDataset):
     """QMNIST: columns image (uint8, 28×28×1) and label (uint32); not `compat`: all eight numbers of it."""
 
     def __init__(
@@ -160,7 +161,7 @@ class QMnistDataset(_Images):
         self._arrays(images, labels[:, 0] if compat else labels, np.uint32, options)
 
 
-class SemeionDataset(_Images):
+class SemeionDataset(ImageSetDataset):
     """Semeion: handwritten digits of 16×16 (uint8, 0 or 1) with label (uint32)."""
 
     def __init__(
@@ -240,7 +241,7 @@ class USPSDataset(ColumnDataset):
         return scaled.astype(np.uint8), np.array(labels)
 
 
-class STL10Dataset(_Images):
+class STL10Dataset(ImageSetDataset):
     """STL-10: columns image (uint8, 96×96×3) and label (int32; -1 of those without)."""
 
     def __init__(
@@ -288,7 +289,7 @@ class STL10Dataset(_Images):
         return images, labels
 
 
-class FakeImageDataset(_Images):
+class FakeImageDataset(MappableDataset):
     """Random images (uint8) with label (uint32), the same for the same `base_seed`."""
 
     def __init__(
@@ -316,9 +317,6 @@ class FakeImageDataset(_Images):
             check_int(op, "image_size", extent, 1)
         self.num_shards = num_shards
         self._count = num_classes
-        from mindspore.dataset.engine.datasets_user_defined import random_rows
-        from mindspore.dataset.engine.mapping import python_call
-
         shape = tuple(image_size)
 
         def row(rng: np.random.Generator) -> tuple[Any, ...]:
@@ -329,264 +327,15 @@ class FakeImageDataset(_Images):
 
         chosen = choose_sampler(op, sampler, num_samples, shuffle, num_shards, shard_id)
         call, pools = python_call(random_rows(op, row, base_seed), 0)
-        from mindspore import _core
-        from mindspore.dataset.engine.datasets import MappableDataset
-
-        MappableDataset.__init__(
-            self, ["image", "label"], num_images, chosen,
-            lambda order: _core.dataset.loaded(order, call, 2), num_parallel_workers, pools,
-        )  # fmt: skip
+        super().__init__(
+            ["image", "label"],
+            num_images,
+            chosen,
+            lambda order: _core.dataset.loaded(order, call, 2),
+            num_parallel_workers,
+            pools,
+        )
 
     def num_classes(self) -> int:
         """Number of classes."""
         return self._count
-
-
-class _Folders(_Images):
-    """Base of the sets with a folder for each class, numbered in the order of their names."""
-
-    def _classes_of(self, where: str, endings: Sequence[str]) -> tuple[list[str], list[int]]:
-        names = sorted(e.name for e in os.scandir(where) if e.is_dir() and e.name[0] != ".")
-        self._names = names
-        pictures: list[str] = []
-        labels: list[int] = []
-        for number, name in enumerate(names):
-            found = files_below(os.path.join(where, name), endings)
-            pictures += found
-            labels += [number] * len(found)
-        return pictures, labels
-
-    def num_classes(self) -> int:
-        """Number of classes."""
-        return len(self._names)
-
-
-class Caltech256Dataset(_Folders):
-    """Caltech 256: columns image and label (int32)."""
-
-    def __init__(
-        self,
-        dataset_dir: str,
-        num_samples: int | None = None,
-        num_parallel_workers: int | None = None,
-        shuffle: bool | None = None,
-        decode: bool = False,
-        sampler: Any = None,
-        num_shards: int | None = None,
-        shard_id: int | None = None,
-        cache: Any = None,
-    ) -> None:
-        self._start(dataset_dir, num_shards)
-        pictures, labels = self._classes_of(self.dataset_dir, _JPEG)
-        options = (sampler, num_samples, shuffle, num_shards, shard_id, num_parallel_workers)
-        self._labelled(pictures, labels, np.int32, decode, options)
-
-
-class RenderedSST2Dataset(_Folders):
-    """Sentences of SST-2 as pictures: columns image and label (uint32; 1 is positive)."""
-
-    def __init__(
-        self,
-        dataset_dir: str,
-        usage: str | None = None,
-        num_samples: int | None = None,
-        num_parallel_workers: int | None = None,
-        shuffle: bool | None = None,
-        decode: bool = False,
-        sampler: Any = None,
-        num_shards: int | None = None,
-        shard_id: int | None = None,
-        cache: Any = None,
-    ) -> None:
-        op = self._start(dataset_dir, num_shards)
-        parts = {"test": "test", "train": "train", "val": "valid"}
-        self.usage = choice(op, "usage", usage, [*parts, "all"], "all")
-        pictures: list[str] = []
-        labels: list[int] = []
-        for part, name in parts.items():
-            if self.usage in (part, "all"):
-                found, numbers = self._classes_of(
-                    folder(op, os.path.join(self.dataset_dir, name)), _PNG
-                )
-                pictures += found
-                labels += numbers
-        options = (sampler, num_samples, shuffle, num_shards, shard_id, num_parallel_workers)
-        self._labelled(pictures, labels, np.uint32, decode, options)
-
-
-class OmniglotDataset(_Images):
-    """Omniglot: columns image and label (int32), a class for each character of each alphabet."""
-
-    def __init__(
-        self,
-        dataset_dir: str,
-        background: bool | None = None,
-        num_samples: int | None = None,
-        num_parallel_workers: int | None = None,
-        shuffle: bool | None = None,
-        decode: bool = False,
-        sampler: Any = None,
-        num_shards: int | None = None,
-        shard_id: int | None = None,
-        cache: Any = None,
-    ) -> None:
-        op = self._start(dataset_dir, num_shards)
-        if background is not None:
-            check_type(op, "background", background, bool)
-        part = "images_evaluation" if background is False else "images_background"
-        where = folder(op, os.path.join(self.dataset_dir, part))
-        pictures = files_below(where, (*_JPEG, *_PNG))
-        kinds = [os.path.dirname(path) for path in pictures]
-        self._kinds = sorted(set(kinds))
-        numbers = {kind: number for number, kind in enumerate(self._kinds)}
-        options = (sampler, num_samples, shuffle, num_shards, shard_id, num_parallel_workers)
-        self._labelled(pictures, [numbers[kind] for kind in kinds], np.int32, decode, options)
-
-    def num_classes(self) -> int:
-        """Number of characters."""
-        return len(self._kinds)
-
-
-class LSUNDataset(_Images):
-    """LSUN: columns image and label (uint32), in folders such as bedroom_train."""
-
-    def __init__(
-        self,
-        dataset_dir: str,
-        usage: str | None = None,
-        classes: Sequence[str] | None = None,
-        num_samples: int | None = None,
-        num_parallel_workers: int | None = None,
-        shuffle: bool | None = None,
-        decode: bool = False,
-        sampler: Any = None,
-        num_shards: int | None = None,
-        shard_id: int | None = None,
-        cache: Any = None,
-    ) -> None:
-        op = self._start(dataset_dir, num_shards)
-        self.usage = choice(op, "usage", usage, ["train", "test", "valid", "all"], "all")
-        if classes is not None:
-            check_type(op, "classes", classes, (list, tuple))
-        parts = {"train": ["train"], "valid": ["val"], "test": [], "all": ["train", "val"]}
-        folders = sorted(e.name for e in os.scandir(self.dataset_dir) if e.is_dir())
-        self._names: list[str] = []
-        pictures: list[str] = []
-        labels: list[int] = []
-        if self.usage == "test":
-            pictures = files_below(folder(op, os.path.join(self.dataset_dir, "test")), _JPEG)
-            labels = [0] * len(pictures)
-        for part in parts[self.usage]:
-            names = [n[: -len(part) - 1] for n in folders if n.endswith(f"_{part}")]
-            for name in names if classes is None else classes:
-                if name not in self._names:
-                    self._names.append(name)
-                where = folder(op, os.path.join(self.dataset_dir, f"{name}_{part}"), "classes")
-                found = files_below(where, _JPEG)
-                pictures += found
-                labels += [self._names.index(name)] * len(found)
-        options = (sampler, num_samples, shuffle, num_shards, shard_id, num_parallel_workers)
-        self._labelled(pictures, labels, np.uint32, decode, options)
-
-    def num_classes(self) -> int:
-        """Number of classes."""
-        return len(self._names)
-
-
-class Food101Dataset(_Images):
-    """Food 101: columns image and label (the name of the dish)."""
-
-    def __init__(
-        self,
-        dataset_dir: str,
-        usage: str | None = None,
-        num_samples: int | None = None,
-        num_parallel_workers: int | None = None,
-        shuffle: bool | None = None,
-        decode: bool = False,
-        sampler: Any = None,
-        num_shards: int | None = None,
-        shard_id: int | None = None,
-        cache: Any = None,
-    ) -> None:
-        op = self._start(dataset_dir, num_shards)
-        self.usage = choice(op, "usage", usage, ["train", "test", "all"], "all")
-        parts = [part for part in ("train", "test") if self.usage in (part, "all")]
-        lists = present(op, self.dataset_dir, [f"meta/{part}.txt" for part in parts])
-        names = [line.strip() for path in lists for line in read_lines(path)]
-        pictures = present(op, self.dataset_dir, [f"images/{name}.jpg" for name in names])
-        options = (sampler, num_samples, shuffle, num_shards, shard_id, num_parallel_workers)
-        self._labelled(pictures, [os.path.dirname(name) for name in names], str, decode, options)
-
-
-class SUN397Dataset(_Images):
-    """SUN 397: columns image and label (uint32, by the lines of ClassName.txt)."""
-
-    def __init__(
-        self,
-        dataset_dir: str,
-        num_samples: int | None = None,
-        num_parallel_workers: int | None = None,
-        shuffle: bool | None = None,
-        decode: bool = False,
-        sampler: Any = None,
-        num_shards: int | None = None,
-        shard_id: int | None = None,
-        cache: Any = None,
-    ) -> None:
-        op = self._start(dataset_dir, num_shards)
-        (path,) = present(op, self.dataset_dir, ["ClassName.txt"])
-        pictures: list[str] = []
-        labels: list[int] = []
-        self._names = [line.strip().strip("/") for line in read_lines(path)]
-        for number, name in enumerate(self._names):
-            where = os.path.join(self.dataset_dir, name)
-            if os.path.isdir(where):
-                names = sorted(n for n in os.listdir(where) if is_picture(n, _JPEG))
-                pictures += [os.path.join(where, n) for n in names]
-                labels += [number] * len(names)
-        options = (sampler, num_samples, shuffle, num_shards, shard_id, num_parallel_workers)
-        self._labelled(pictures, labels, np.uint32, decode, options)
-
-    def num_classes(self) -> int:
-        """Number of scenes."""
-        return len(self._names)
-
-
-class Places365Dataset(_Images):
-    """Places 365: columns image and label (uint32)."""
-
-    def __init__(
-        self,
-        dataset_dir: str,
-        usage: str | None = None,
-        small: bool = True,
-        decode: bool = False,
-        num_samples: int | None = None,
-        num_parallel_workers: int | None = None,
-        shuffle: bool | None = None,
-        sampler: Any = None,
-        num_shards: int | None = None,
-        shard_id: int | None = None,
-        cache: Any = None,
-    ) -> None:
-        op = self._start(dataset_dir, num_shards)
-        usages = ["train-standard", "train-challenge", "val"]
-        self.usage = choice(op, "usage", usage, usages, "train-standard")
-        check_type(op, "small", small, bool)
-        size = "256" if small else "large"
-        kind = self.usage.partition("-")[2]
-        where = f"data_{size}_{kind}" if kind else f"val_{size}"
-        listed = f"places365_train_{kind}.txt" if kind else "places365_val.txt"
-        (path,) = present(op, self.dataset_dir, [listed])
-        pictures, labels = [], []
-        for number, line in enumerate(read_lines(path), 1):
-            name, _, label = line.strip().rpartition(" ")
-            if not name or not label.isdigit():
-                raise ValueError(
-                    f"The file '{path}', line {number}, must have a file and its label."
-                )
-            pictures.append(os.path.join(self.dataset_dir, where, name.lstrip("/")))
-            labels.append(int(label))
-        options = (sampler, num_samples, shuffle, num_shards, shard_id, num_parallel_workers)
-        self._labelled(pictures, labels, np.uint32, decode, options)
