@@ -1,15 +1,7 @@
 // See sources.h.
 #include "dataset/sources.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstring>
-#include <limits>
-
-#include "dataset/transforms/chain.h"
+#include <optional>
 
 namespace ms::dataset {
 namespace {
@@ -124,81 +116,6 @@ class Sequence : public Node {
   bool parallel_, coarse_;
 };
 
-class ArrayStep : public Step {
- public:
-  explicit ArrayStep(std::vector<Value> arrays) : arrays_(std::move(arrays)) {
-    for (Value& array : arrays_) {
-      Dims dims(array.dims->begin() + 1, array.dims->end());
-      array.dims = MakeDims(std::move(dims));
-      array.borrowed = true;
-    }
-  }
-  void Run(std::span<Row> rows, size_t depth) const override {
-    for (Row& row : rows) {
-      row.values = arrays_;
-      for (Value& value : row.values) {
-        value.data += value.bytes() * static_cast<size_t>(row.pending[depth].number);
-      }
-    }
-  }
-
- private:
-  std::vector<Value> arrays_;
-};
-
-[[noreturn]] void FailRead(const std::string& path) {
-  Throw(ErrorKind::kRuntime, "The file '{}' cannot be read: {}.", path, std::strerror(errno));
-}
-
-Value ReadFile(const std::string& path) {
-  int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) FailRead(path);
-  struct Closed {
-    int file;
-    ~Closed() { close(file); }
-  } closed{file};
-  struct stat info;
-  if (fstat(file, &info) != 0) FailRead(path);
-  Value value = Value::Make(Element::Of(DType::kUInt8), MakeDims({info.st_size}));
-  for (int64_t done = 0; done < info.st_size;) {
-    ssize_t got = read(file, value.memory() + done, static_cast<size_t>(info.st_size - done));
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) FailRead(path);
-    if (got == 0) {
-      Throw(ErrorKind::kRuntime, "The file '{}' became shorter while it was read.", path);
-    }
-    done += got;
-  }
-  return value;
-}
-
-class FileStep : public Step {
- public:
-  FileStep(std::vector<std::string> paths, std::vector<int32_t> labels, bool decode)
-      : paths_(std::move(paths)), labels_(std::move(labels)), decode_(decode) {}
-  void Run(std::span<Row> rows, size_t depth) const override {
-    for (Row& row : rows) {
-      auto index = static_cast<size_t>(row.pending[depth].number);
-      Value bytes = ReadFile(paths_[index]);
-      if (decode_) bytes = Decoded(paths_[index], bytes);
-      row.values = {std::move(bytes), Value::Scalar<int32_t>(labels_[index])};
-    }
-  }
-
- private:
-  static Value Decoded(const std::string& path, const Value& bytes) {
-    try {
-      return DecodePicture(bytes);
-    } catch (const Error& error) {
-      Throw(ErrorKind::kRuntime, "The image '{}' cannot be decoded: {}", path, error.message());
-    }
-  }
-
-  std::vector<std::string> paths_;
-  std::vector<int32_t> labels_;
-  bool decode_;
-};
-
 }  // namespace
 
 std::unique_ptr<Indices> IndicesOf(std::vector<int64_t> indices) {
@@ -217,15 +134,6 @@ std::shared_ptr<const Order> MakeDrawnOrder(int64_t length, int64_t count) {
 NodeRef MakeSequence(std::shared_ptr<const Order> order, std::shared_ptr<const Step> load,
                      bool parallel, bool coarse) {
   return std::make_shared<Sequence>(std::move(order), std::move(load), parallel, coarse);
-}
-
-std::shared_ptr<const Step> MakeArrayStep(std::vector<Value> arrays) {
-  return std::make_shared<ArrayStep>(std::move(arrays));
-}
-
-std::shared_ptr<const Step> MakeFileStep(std::vector<std::string> paths,
-                                         std::vector<int32_t> labels, bool decode) {
-  return std::make_shared<FileStep>(std::move(paths), std::move(labels), decode);
 }
 
 }  // namespace ms::dataset

@@ -1,4 +1,4 @@
-// Nodes that rows come from: sequences with an order of indices, and arrays in memory.
+// Nodes that rows come from: sequences with an order of indices.
 #pragma once
 
 #include <functional>
@@ -44,10 +44,5 @@ std::shared_ptr<const Order> MakeDrawnOrder(int64_t length, int64_t count);
 // What a step of a source gets as the number of a pending row is its index.
 NodeRef MakeSequence(std::shared_ptr<const Order> order, std::shared_ptr<const Step> load,
                      bool parallel, bool coarse);
-// Reads rows of whole arrays, which stay where they are.
-std::shared_ptr<const Step> MakeArrayStep(std::vector<Value> arrays);
-// Reads files: column 0 is the bytes or the picture, column 1 the label.
-std::shared_ptr<const Step> MakeFileStep(std::vector<std::string> paths,
-                                         std::vector<int32_t> labels, bool decode);
 
 }  // namespace ms::dataset

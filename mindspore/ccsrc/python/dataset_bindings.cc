@@ -8,6 +8,7 @@
 #include "dataset/prefetch.h"
 #include "dataset/transforms/chain.h"
 #include "python/dataset_functions.h"
+#include "python/dataset_handles.h"
 #include "python/dataset_values.h"
 #include "python/dtype_object.h"
 #include "python/module.h"
@@ -19,13 +20,6 @@ using dataset::Row;
 
 namespace {
 
-// Python's handles of what C++ shares as const.
-struct NodeHandle {
-  NodeRef node;
-};
-struct OrderHandle {
-  std::shared_ptr<const dataset::Order> order;
-};
 using Columns = std::vector<size_t>;
 
 // How often a waiting iterator looks for Ctrl-C.
@@ -73,26 +67,6 @@ NodeHandle Loaded(const OrderHandle& order, py::handle operation, size_t columns
   for (size_t i = 0; i < columns; ++i) place.push_back({true, i});
   auto step = dataset::MakeMapStep({std::move(load)}, {}, std::move(place));
   return {dataset::MakeSequence(order.order, std::move(step), parallel, false)};
-}
-
-NodeHandle Arrays(const OrderHandle& order, const py::sequence& arrays) {
-  std::vector<dataset::Value> values;
-  for (py::handle item : arrays) {
-    // The array itself, not a copy: it is only read, and each row is given out as a copy.
-    auto array = py::reinterpret_borrow<py::array>(item);
-    dataset::Value value = ValueFromPython(array[py::slice(0, 0, 1)]);
-    if (value.opaque() || (array.flags() & py::array::c_style) == 0) {
-      Throw(ErrorKind::kType, "For 'NumpySlicesDataset', arrays of {} cannot be rows.",
-            py::str(array.dtype()).cast<std::string>());
-    }
-    value.dims = dataset::MakeDims(dataset::Dims(array.shape(), array.shape() + array.ndim()));
-    value.data = static_cast<const std::byte*>(array.data());
-    value.buffer = BufferRef();
-    value.owner = Held(std::move(array));
-    values.push_back(std::move(value));
-  }
-  return {
-      dataset::MakeSequence(order.order, dataset::MakeArrayStep(std::move(values)), false, false)};
 }
 
 std::optional<dataset::Padding> PaddingOf(const py::object& given) {
@@ -231,14 +205,7 @@ void BindSources(py::module_& m) {
   m.def("function_order", [](py::object adapter, std::optional<int64_t> size, bool shuffles) {
     return OrderHandle{PythonOrder(std::move(adapter), size, shuffles)};
   });
-  m.def("arrays", &Arrays);
   m.def("loaded", &Loaded);
-  m.def("files", [](const OrderHandle& order, const std::vector<py::bytes>& paths,
-                    std::vector<int32_t> labels, bool decode) {
-    std::vector<std::string> names(paths.begin(), paths.end());
-    auto step = dataset::MakeFileStep(std::move(names), std::move(labels), decode);
-    return NodeHandle{dataset::MakeSequence(order.order, std::move(step), true, false)};
-  });
   m.def("stream", [](py::object open, py::object size) {
     return NodeHandle{PythonStream(std::move(open), std::move(size))};
   });
@@ -355,6 +322,7 @@ void BindDataset(py::module_& core) {
     });
   });
   BindSources(m);
+  BindDatasetFiles(m);
   BindOperators(m);
   BindTransforms(m);
 }

@@ -33,6 +33,8 @@ _DEFAULTS: dict[str, Any] = {
     "dynamic_shape": False,
     "fast_recovery": True,
     "debug_mode": False,
+    "debug_hooks": [],
+    "iterator_mode": {"do_copy": False, "parallel_convert": False},
     "error_samples_mode": "RETURN",
     "multiprocessing_start_method": "fork",
     "video_backend": "CV",
@@ -172,12 +174,48 @@ set_dynamic_shape, get_dynamic_shape = _switch(
 set_fast_recovery, get_fast_recovery = _switch(
     "fast_recovery", "Whether a resumed pipeline may skip rows without the same random draws."
 )
-set_debug_mode, _get_debug_mode = _switch("debug_mode", "Whether the pipeline runs in debug mode.")
+
+
+def set_debug_mode(debug_mode_flag: bool, debug_hook_list: list[Any] | None = None) -> None:
+    """Run pipelines in the program's own thread, where a debugger can stop in their functions.
+
+    The hooks (`mindspore.dataset.debug`) are called with what goes into and comes out of each operation of map().
+    """
+    flag = _boolean("set_debug_mode", debug_mode_flag)
+    hooks = [] if debug_hook_list is None else debug_hook_list
+    if not isinstance(hooks, list):
+        raise TypeError(
+            f"For 'set_debug_mode', debug_hook_list must be a list, but got {type(hooks).__name__}."
+        )
+    for hook in hooks:
+        if not callable(getattr(hook, "compute", None)):
+            raise TypeError(
+                f"For 'set_debug_mode', debug_hook_list must hold DebugHook, but got {type(hook).__name__}."
+            )
+    _settings["debug_mode"], _settings["debug_hooks"] = flag, list(hooks)
 
 
 def get_debug_mode() -> bool:
     """Whether the pipeline runs in debug mode."""
-    return _get_debug_mode()
+    return bool(_settings["debug_mode"])
+
+
+def _debug_hooks() -> list[Any]:
+    """The hooks of debug mode; none without it."""
+    return list(_settings["debug_hooks"]) if _settings["debug_mode"] else []
+
+
+def set_iterator_mode(do_copy: bool = False, parallel_convert: bool = False) -> None:
+    """Whether iterators copy rows, and convert them in threads of their own: every row is memory of its own here."""
+    _settings["iterator_mode"] = {
+        "do_copy": _boolean("set_iterator_mode", do_copy),
+        "parallel_convert": _boolean("set_iterator_mode", parallel_convert),
+    }
+
+
+def get_iterator_mode() -> dict[str, bool]:
+    """What set_iterator_mode() was given."""
+    return dict(_settings["iterator_mode"])
 
 
 def get_enable_autotune() -> bool:

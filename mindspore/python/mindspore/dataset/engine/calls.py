@@ -10,9 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from mindspore.dataset import config
 from mindspore.dataset.core.draws import drawing, may_draw, seeded
 from mindspore.dataset.core.random import set_row
 from mindspore.dataset.core.user_code import describe, failure
+from mindspore.dataset.debug import hooked
 from mindspore.dataset.engine.values import Row, as_row, to_array
 
 Rows = list[Row]
@@ -40,9 +42,10 @@ class MapCall:
         return done
 
     def _apply(self, values: Row, number: int) -> Row:
+        hooks = config._debug_hooks()
         for operation in self.operations:
             try:
-                result = operation(*values)
+                result = operation(*values) if not hooks else hooked(hooks, operation, values)
             except Exception as error:
                 raise failure(self.op, f"{describe(operation)} (row {number})", error) from error
             values = result if isinstance(result, tuple) else (result,)

@@ -9,21 +9,31 @@ from typing import Any
 import numpy as np
 
 from mindspore import _core
+from mindspore.dataset.core.recorded import Recorded, recorded
 from mindspore.dataset.core.user_code import describe, failure
 from mindspore.dataset.core.validator_helpers import check_int, check_names, check_type
 from mindspore.dataset.engine.calls import BatchCall, NumberCall, SizeCall
 from mindspore.dataset.engine.facts import DatasetFacts
 from mindspore.dataset.engine.iterators import DictIterator, Iterator, Position, TupleIterator
-from mindspore.dataset.engine.mapping import Mapping, known, map_calls, process_count, renamed
+from mindspore.dataset.engine.mapping import (
+    Mapping,
+    checked_callbacks,
+    known,
+    map_calls,
+    process_count,
+    renamed,
+)
 from mindspore.dataset.engine.padding import checked_padding
 from mindspore.dataset.engine.samplers import Sampler
+from mindspore.dataset.engine.saving import save
 from mindspore.dataset.engine.splitting import split_counts
+from mindspore.dataset.engine.watched import CallbackRows, SyncRows
 from mindspore.dataset.engine.workers import WorkerPool
 
 engine = _core.dataset
 
 # Keyword arguments that tune queues and caches; they are accepted and change nothing here.
-_TUNING = {"max_rowsize", "cache", "callbacks", "offload", "max_row_size"}
+_TUNING = {"max_rowsize", "cache", "offload", "max_row_size"}
 
 
 def _split_tuning(op: str, given: dict[str, Any], known: Sequence[str]) -> dict[str, Any]:
@@ -35,6 +45,8 @@ def _split_tuning(op: str, given: dict[str, Any], known: Sequence[str]) -> dict[
 
 class Dataset(DatasetFacts):
     """Base of all datasets: operations on the pipeline, iterators over it, facts about it."""
+
+    _arguments: tuple[str, dict[str, Any]] | None = None
 
     def __init__(
         self,
@@ -60,6 +72,7 @@ class Dataset(DatasetFacts):
 
     # Operations
 
+    @recorded
     def batch(
         self,
         batch_size: int | Callable[..., int],
@@ -107,6 +120,7 @@ class Dataset(DatasetFacts):
         result.batch_size = size
         return result
 
+    @recorded
     def padded_batch(
         self,
         batch_size: int | Callable[..., int],
@@ -124,6 +138,7 @@ class Dataset(DatasetFacts):
         result.num_parallel_workers = num_parallel_workers
         return result
 
+    @recorded
     def bucket_batch_by_length(
         self,
         column_names: Sequence[str],
@@ -161,6 +176,7 @@ class Dataset(DatasetFacts):
         )  # fmt: skip
         return BatchDataset(node, self._columns, [self])
 
+    @recorded
     def map(
         self,
         operations: Any,
@@ -173,7 +189,8 @@ class Dataset(DatasetFacts):
         if callable(input_columns) or isinstance(operations, (str,)):
             # The first releases took map(input_columns, operations).
             operations, input_columns = input_columns, operations
-        options = _split_tuning("map", kwargs, ["column_order", "python_multiprocessing"])
+        names = ["column_order", "python_multiprocessing", "callbacks"]
+        options = _split_tuning("map", kwargs, names)
         chain = list(operations) if isinstance(operations, (list, tuple)) else [operations]
         if not chain:
             raise ValueError("For 'map', operations must not be empty.")
@@ -190,6 +207,12 @@ class Dataset(DatasetFacts):
             else check_names("map", "output_columns", output_columns)
         )
         mapping = Mapping(self._columns, inputs, outputs)
+        callbacks = checked_callbacks(options.get("callbacks"))
+        if callbacks:
+            watched = CallbackRows(self._node, mapping.call(chain, outputs), callbacks)
+            node = engine.stream(watched.open, self._node.size)
+            result = MapDataset(node, mapping.columns, [self], num_parallel_workers)
+            return result._ordered(options.get("column_order"))
         processes = process_count(num_parallel_workers, options.get("python_multiprocessing"))
         calls, pools = map_calls(chain, len(inputs), outputs, processes)
         node = engine.map(self._node, calls, mapping.take, mapping.place)
@@ -210,6 +233,7 @@ class Dataset(DatasetFacts):
         places = known("project", "columns", names, self._columns)
         return engine.project(self._node, places), list(names)
 
+    @recorded
     def filter(
         self,
         predicate: Callable[..., Any],
@@ -248,11 +272,13 @@ class Dataset(DatasetFacts):
         node = engine.flat_map(self._node, lambda row: inner(row)._node)
         return Dataset(node, inner(first)._columns, [self])
 
+    @recorded
     def shuffle(self, buffer_size: int) -> ShuffleDataset:
         """Give rows at random out of the next `buffer_size`; all of a source that has no more."""
         check_int("shuffle", "buffer_size", buffer_size, 2)
         return ShuffleDataset(engine.shuffle(self._node, buffer_size), self._columns, [self])
 
+    @recorded
     def repeat(self, count: int | None = None) -> RepeatDataset:
         """Count epochs as one; None or -1: without end."""
         if count is None or count == -1:
@@ -263,11 +289,13 @@ class Dataset(DatasetFacts):
         result.repeat_count = repeats or -1
         return result
 
+    @recorded
     def skip(self, count: int) -> SkipDataset:
         """Leave out the first `count` rows."""
         check_int("skip", "count", count, 0)
         return SkipDataset(engine.window(self._node, count, None, False), self._columns, [self])
 
+    @recorded
     def take(self, count: int = -1) -> TakeDataset:
         """Only the first `count` rows; -1: all."""
         if count != -1:
@@ -275,11 +303,13 @@ class Dataset(DatasetFacts):
         stop = None if count == -1 else count
         return TakeDataset(engine.window(self._node, 0, stop, False), self._columns, [self])
 
+    @recorded
     def zip(self, datasets: Dataset | tuple[Dataset, ...]) -> ZipDataset:
         """Rows of this and other datasets side by side."""
         others = (datasets,) if isinstance(datasets, Dataset) else datasets
         return zip_datasets((self, *_datasets("zip", others)))
 
+    @recorded
     def concat(self, datasets: Dataset | Sequence[Dataset]) -> ConcatDataset:
         """The rows of other datasets after those of this one."""
         others = [datasets] if isinstance(datasets, Dataset) else list(datasets)
@@ -295,6 +325,7 @@ class Dataset(DatasetFacts):
     def __add__(self, other: Dataset) -> ConcatDataset:
         return self.concat(other)
 
+    @recorded
     def rename(self, input_columns: Any, output_columns: Any) -> RenameDataset:
         """Give columns other names."""
         old = check_names("rename", "input_columns", input_columns)
@@ -312,6 +343,7 @@ class Dataset(DatasetFacts):
             )
         return RenameDataset(self._node, columns, [self])
 
+    @recorded
     def project(self, columns: Any) -> ProjectDataset:
         """Keep some columns, in the given order."""
         names = check_names("project", "columns", columns)
@@ -340,6 +372,49 @@ class Dataset(DatasetFacts):
             TakeDataset(engine.window(whole, int(start), int(stop), True), self._columns, [self])
             for start, stop in itertools.pairwise(bounds)
         )
+
+    def sync_wait(
+        self, condition_name: str, num_batch: int = 1, callback: Callable[..., Any] | None = None
+    ) -> SyncWaitDataset:
+        """Give `num_batch` rows, then wait until sync_update() of the condition is called.
+
+        What comes before is made when it is asked for, so that it sees what `callback` has changed.
+        """
+        check_type("sync_wait", "condition_name", condition_name, str)
+        check_int("sync_wait", "num_batch", num_batch, 1)
+        if callback is not None and not callable(callback):
+            raise TypeError(
+                f"For 'sync_wait', callback must be callable, but got {type(callback).__name__}."
+            )
+        if condition_name in self._conditions():
+            raise RuntimeError(
+                f"For 'sync_wait', condition_name must be new, but '{condition_name}' is there already."
+            )
+        return SyncWaitDataset(self, SyncRows(self._node, condition_name, num_batch, callback))
+
+    def sync_update(
+        self, condition_name: str, num_batch: int | None = None, data: Any = None
+    ) -> None:
+        """Call the callback of a condition with `data`, and let its next rows come."""
+        known = self._conditions()
+        if condition_name not in known:
+            raise RuntimeError(
+                f"For 'sync_update', condition_name must be among {sorted(known)}, but got {condition_name!r}."
+            )
+        if num_batch is not None:
+            check_int("sync_update", "num_batch", num_batch, 1)
+        known[condition_name].update(num_batch, data)
+
+    def _conditions(self) -> dict[str, SyncRows]:
+        """What waits in this pipeline, by the names of the conditions."""
+        found: dict[str, SyncRows] = {}
+        for child in self.children:
+            found.update(child._conditions())
+        return found
+
+    def save(self, file_name: str, num_files: int = 1, file_type: str = "mindrecord") -> None:
+        """Write the rows of an epoch into files, which MindDataset or TFRecordDataset reads."""
+        save(self, file_name, num_files, file_type)
 
     # Iterators
 
@@ -446,7 +521,18 @@ class ProjectDataset(Dataset):
     """What project() returns."""
 
 
-class SourceDataset(Dataset):
+class SyncWaitDataset(Dataset):
+    """What sync_wait() returns."""
+
+    def __init__(self, child: Dataset, rows: SyncRows) -> None:
+        self._sync = rows
+        super().__init__(engine.stream(rows.open, child._node.size), child._columns, [child])
+
+    def _conditions(self) -> dict[str, SyncRows]:
+        return {**super()._conditions(), self._sync.name: self._sync}
+
+
+class SourceDataset(Dataset, Recorded):
     """Base of the datasets that rows come from."""
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,13 +14,12 @@ from mindspore.dataset.core.validator_helpers import check_int, check_names, che
 from mindspore.dataset.engine.datasets import MappableDataset
 from mindspore.dataset.engine.mapping import python_call
 from mindspore.dataset.engine.samplers import (
-    BuiltinSampler,
-    Draw,
     PKSampler,
     Sampler,
     Shuffle,
     choose_sampler,
 )
+from mindspore.dataset.engine.source_files import FileOrderSampler
 from mindspore.dataset.engine.values import Row
 
 _OP = "MindDataset"
@@ -53,40 +52,6 @@ class RecordRows:
     def column(self, name: str, rows: np.ndarray) -> list[Any]:
         """The values of one field."""
         return [row[0] for row in self.reader.read(rows, [self.fields[name][0]], False)]
-
-
-class FileOrderSampler(BuiltinSampler):
-    """Files at random with their rows in order, or files in order with the rows of each at random; a shard takes every
-    `num_shards`-th.
-    """
-
-    def __init__(
-        self, counts: Sequence[int], shuffle: Shuffle, num_shards: int, shard_id: int, limit: Any
-    ) -> None:
-        super().__init__(limit)
-        self.counts = list(counts)
-        self.shuffle = shuffle
-        self.num_shards = num_shards
-        self.shard_id = shard_id
-
-    def _size(self, length: int) -> int | None:
-        return self._limited(-(-length // self.num_shards))
-
-    def _indices(self, length: int, draw: Draw) -> Iterable[Any]:
-        if length == 0:
-            return np.arange(0)
-        # All shards must draw the same order, also where no seed was set.
-        rng = draw.rng() if self.num_shards == 1 else draw.common_rng()
-        ends = np.cumsum(self.counts)
-        files = [np.arange(end - count, end) for count, end in zip(self.counts, ends)]
-        files.append(np.arange(ends[-1], length))  # what pads the rows stays behind them
-        if self.shuffle is Shuffle.FILES:
-            files[:-1] = [files[i] for i in rng.permutation(len(self.counts))]
-        else:
-            files[:-1] = [rng.permutation(rows) for rows in files[:-1]]
-        order = np.concatenate(files)
-        count = self._size(length) or 0
-        return order[(self.shard_id + self.num_shards * np.arange(count)) % length]
 
 
 class RecordCall:

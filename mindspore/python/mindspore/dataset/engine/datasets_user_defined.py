@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from mindspore import _core
+from mindspore.dataset.config import get_seed
+from mindspore.dataset.core.random import make_rng
 from mindspore.dataset.core.validator_helpers import check_int, check_names, check_type
 from mindspore.dataset.engine.calls import LoadCall
 from mindspore.dataset.engine.datasets import Dataset, MappableDataset
 from mindspore.dataset.engine.mapping import process_count, python_call
 from mindspore.dataset.engine.samplers import choose_sampler
+from mindspore.dataset.engine.schema import Schema, schema_of
 from mindspore.dataset.engine.sources import CollatedRows, StreamRows
 from mindspore.dataset.engine.values import Row, to_array
 
@@ -168,7 +171,9 @@ class NumpySlicesDataset(MappableDataset):
             names,
             len(arrays[0]),
             chosen,
-            lambda order: _core.dataset.arrays(order, arrays),
+            lambda order: _core.dataset.columns(
+                order, [_core.dataset.array_column(array) for array in arrays], False
+            ),
             num_parallel_workers,
         )
 
@@ -215,3 +220,83 @@ class PaddedDataset(GeneratorDataset):
         rows = [tuple(np.asarray(sample[name]) for name in names) for sample in padded_samples]
         super().__init__(rows, names, shuffle=False)
         self.padded_samples = list(padded_samples)
+
+
+class _RandomCall:
+    """Rows that are drawn, each by its number and the seed alone."""
+
+    def __init__(self, op: str, draw: Callable[[np.random.Generator], Row], seed: int) -> None:
+        self.op, self.draw, self.seed = op, draw, seed
+
+    def __call__(self, rows: list[Row], keys: list[int], numbers: list[int]) -> list[Row]:
+        """The row at each number."""
+        return [self.draw(make_rng(self.seed, number)) for number in numbers]
+
+
+def random_rows(op: str, draw: Callable[[np.random.Generator], Row], seed: int) -> Any:
+    """The call of the engine for rows that a function draws."""
+    return _RandomCall(op, draw, seed)
+
+
+class RandomDataset(MappableDataset):
+    """Random values in the types and shapes of a schema; without one, of one or more columns of its own choice."""
+
+    def __init__(
+        self,
+        total_rows: int | None = None,
+        schema: str | Schema | None = None,
+        columns_list: Sequence[str] | None = None,
+        num_samples: int | None = None,
+        num_parallel_workers: int | None = None,
+        cache: Any = None,
+        shuffle: bool | None = None,
+        num_shards: int | None = None,
+        shard_id: int | None = None,
+    ) -> None:
+        op = "RandomDataset"
+        described = schema_of(op, schema)
+        if total_rows is not None:
+            check_int(op, "total_rows", total_rows, 0)
+        self.num_shards = num_shards
+        if described is None:
+            described = Schema()
+            described.add_column("c0", "float32", [2])
+        columns = described.columns
+        if columns_list is not None:
+            names = check_names(op, "columns_list", columns_list)
+            known = {column["name"]: column for column in columns}
+            for name in names:
+                if name not in known:
+                    raise ValueError(
+                        f"For '{op}', columns_list must be among {list(known)}, but got '{name}'."
+                    )
+            columns = [known[name] for name in names] or columns
+        rows = total_rows or described.num_rows or 100
+
+        def draw(rng: np.random.Generator) -> Row:
+            return tuple(_random_value(rng, column) for column in columns)
+
+        chosen = choose_sampler(op, None, num_samples, shuffle, num_shards, shard_id)
+        call, pools = python_call(random_rows(op, draw, get_seed()), 0)
+        super().__init__(
+            [column["name"] for column in columns],
+            rows,
+            chosen,
+            lambda order: _core.dataset.loaded(order, call, len(columns)),
+            num_parallel_workers,
+            pools,
+        )
+
+
+def _random_value(rng: np.random.Generator, column: dict[str, Any]) -> np.ndarray:
+    shape = [max(extent, 1) for extent in column.get("shape", [1])]
+    if column["type"] == "string":
+        letters = rng.integers(97, 123, (*shape, 8), np.uint32)
+        return np.ascontiguousarray(letters).view("<U8").reshape(shape)
+    dtype = np.dtype(column["type"])
+    if dtype.kind == "f":
+        return rng.standard_normal(shape).astype(dtype)
+    if dtype.kind == "b":
+        return rng.integers(0, 2, shape).astype(bool)
+    limits = np.iinfo(dtype)
+    return rng.integers(limits.min, limits.max, shape, dtype, endpoint=True)

@@ -9,29 +9,20 @@ from typing import Any
 
 import numpy as np
 
-from mindspore import _core, _paths
-from mindspore.dataset.core.validator_helpers import check_type
+from mindspore import _core
 from mindspore.dataset.engine.datasets import MappableDataset
 from mindspore.dataset.engine.samplers import choose_sampler
+from mindspore.dataset.engine.source_files import (
+    ColumnDataset,
+    array_column,
+    choice,
+    files_below,
+    folder,
+    pictures_column,
+)
 
 _IDX_TYPES = {8: ">u1", 9: ">i1", 11: ">i2", 12: ">i4", 13: ">f4", 14: ">f8"}
 _MAX_IDX_BYTES = 1 << 32
-
-
-def _folder(op: str, path: Any) -> str:
-    folder = _paths.checked(op, "dataset_dir", path)
-    if not os.path.isdir(folder):
-        raise ValueError(f"For '{op}', 'dataset_dir' must be a folder, but got '{folder}'.")
-    return folder
-
-
-def _usage(op: str, usage: Any, allowed: Sequence[str]) -> str:
-    if usage is None:
-        return "all"
-    check_type(op, "usage", usage, str)
-    if usage not in allowed:
-        raise ValueError(f"For '{op}', usage must be one of {list(allowed)}, but got '{usage}'.")
-    return str(usage)
 
 
 def read_idx(path: str) -> np.ndarray:
@@ -89,7 +80,9 @@ class _ImageArrays(MappableDataset):
             columns,
             len(self._arrays[0]),
             sampler,
-            lambda order: _core.dataset.arrays(order, self._arrays),
+            lambda order: _core.dataset.columns(
+                order, [_core.dataset.array_column(array) for array in self._arrays], False
+            ),
             workers,
         )
 
@@ -116,8 +109,8 @@ class MnistDataset(_ImageArrays):
         cache: Any = None,
     ) -> None:
         op = type(self).__name__
-        self.dataset_dir = _folder(op, dataset_dir)
-        self.usage = _usage(op, usage, ["train", "test", "all"])
+        self.dataset_dir = folder(op, dataset_dir)
+        self.usage = choice(op, "usage", usage, ["train", "test", "all"], "all")
         self.num_shards = num_shards
         parts = {"train": ["train"], "test": ["t10k"], "all": ["train", "t10k"]}[self.usage]
         loaded = [self._part(op, part) for part in parts if self.usage != "all" or self._has(part)]
@@ -187,8 +180,8 @@ class _CifarBase(_ImageArrays):
         cache: Any = None,
     ) -> None:
         op = type(self).__name__
-        self.dataset_dir = _folder(op, dataset_dir)
-        self.usage = _usage(op, usage, ["train", "test", "all"])
+        self.dataset_dir = folder(op, dataset_dir)
+        self.usage = choice(op, "usage", usage, ["train", "test", "all"], "all")
         self.num_shards = num_shards
         wanted = [
             n for part, names in self._files.items() if self.usage in (part, "all") for n in names
@@ -239,7 +232,7 @@ class Cifar100Dataset(_CifarBase):
         return 100
 
 
-class ImageFolderDataset(MappableDataset):
+class ImageFolderDataset(ColumnDataset):
     """Images in one folder for each class: columns image (the file's bytes, or decoded) and label
     (int32).
     """
@@ -260,8 +253,7 @@ class ImageFolderDataset(MappableDataset):
         decrypt: Any = None,
     ) -> None:
         op = "ImageFolderDataset"
-        self.dataset_dir = _folder(op, dataset_dir)
-        check_type(op, "decode", decode, bool)
+        self.dataset_dir = folder(op, dataset_dir)
         if decrypt is not None:
             raise NotImplementedError(
                 f"For '{op}', decrypt is not supported: decrypt the files beforehand."
@@ -274,34 +266,28 @@ class ImageFolderDataset(MappableDataset):
         self.num_shards = num_shards
         files = []
         for name, number in class_indexing.items():
-            folder = os.path.join(self.dataset_dir, name)
-            if not os.path.isdir(folder):
+            where = os.path.join(self.dataset_dir, name)
+            if not os.path.isdir(where):
                 raise ValueError(
                     f"For '{op}', class_indexing must name folders of '{dataset_dir}', but got "
                     f"'{name}'."
                 )
-            for root, folders, names in os.walk(folder):
-                folders.sort()
-                files += [
-                    (os.path.join(root, f), number)
-                    for f in sorted(names)
-                    if f.lower().endswith(endings)
-                ]
+            files += [(path, number) for path in files_below(where, endings)]
         if not files:
             raise ValueError(
                 f"For '{op}', '{dataset_dir}' must hold folders with images, but has none."
             )
         chosen = choose_sampler(op, sampler, num_samples, shuffle, num_shards, shard_id)
-        self._files, self._decode = files, decode
-        super().__init__(["image", "label"], len(files), chosen, self._read, num_parallel_workers)
-
-    def _read(self, order: Any) -> Any:
-        paths = [os.fsencode(path) for path, _ in self._files]
-        labels = [label for _, label in self._files]
-        return _core.dataset.files(order, paths, labels, self._decode)
-
-    def _labels(self) -> Any:
-        return np.array([label for _, label in self._files])
+        labels = [label for _, label in files]
+        pictures = pictures_column(op, [path for path, _ in files], decode)
+        self._fill(
+            ["image", "label"],
+            len(files),
+            [pictures, array_column(labels, np.int32)],
+            chosen,
+            num_parallel_workers,
+            labels,
+        )
 
     def num_classes(self) -> int:
         """Number of classes."""

@@ -137,6 +137,8 @@ class Iterator:
             )
         for pool in self.dataset._all_pools():
             pool.start()
+        for waiting in self.dataset._conditions().values():
+            waiting.resume(place.step)
         skipped = self._pipeline.begin(place.epoch, place.step)
         if skipped != place.step:
             raise RuntimeError(
@@ -173,6 +175,8 @@ class Iterator:
         """Ends the iterator for good."""
         pipeline, self._pipeline = self._pipeline, None
         self._running = False
+        for waiting in self.dataset._conditions().values():
+            waiting.end()
         if pipeline is not None:
             pipeline.close()
 

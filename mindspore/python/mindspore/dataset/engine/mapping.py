@@ -6,8 +6,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from mindspore import _core
+from mindspore.dataset import config
+from mindspore.dataset.callback import DSCallback
 from mindspore.dataset.core.validator_helpers import check_type
 from mindspore.dataset.engine.calls import MapCall
+from mindspore.dataset.engine.values import Row
 from mindspore.dataset.engine.workers import WorkerPool, cores
 from mindspore.dataset.transforms.native import chain_of, spec_of
 from mindspore.dataset.transforms.transforms import Compose
@@ -42,6 +45,32 @@ class Mapping:
             for c in self.columns
         ]
 
+    def call(
+        self, chain: Sequence[Callable[..., Any]], outputs: Sequence[str]
+    ) -> Callable[[Row, int, int], Row]:
+        """The operations as a function of a whole row, its key and its number."""
+        made = MapCall([part for operation in chain for part in _parts(operation)], outputs)
+
+        def result(row: Row, key: int, number: int) -> Row:
+            (done,) = made([tuple(row[i] for i in self.take)], [key], [number])
+            return tuple(done[i] if own else row[i] for own, i in self.place)
+
+        return result
+
+
+def checked_callbacks(callbacks: Any) -> list[DSCallback]:
+    """The callbacks that map() is given, one or a list."""
+    found = (
+        list(callbacks)
+        if isinstance(callbacks, (list, tuple))
+        else [callbacks]
+        if callbacks
+        else []
+    )
+    for callback in found:
+        check_type("map", "callbacks", callback, DSCallback)
+    return found
+
 
 def renamed(columns: Sequence[str], inputs: Sequence[str], outputs: Sequence[str]) -> list[str]:
     """The columns after an operation: outputs where the inputs were if there are as many, else in
@@ -71,7 +100,8 @@ def map_calls(
     """
     flat = [part for operation in operations for part in _parts(operation)]
     count = 0
-    while count < len(flat) and spec_of(flat[count]) is not None:
+    # Hooks of debug mode see each operation, so none is done by the engine then.
+    while not config._debug_hooks() and count < len(flat) and spec_of(flat[count]) is not None:
         count += 1
     count = _before_pil(flat[:count], count == len(flat))
     if count == len(flat) and inputs != len(outputs):

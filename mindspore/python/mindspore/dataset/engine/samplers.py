@@ -10,6 +10,7 @@ import numpy as np
 
 from mindspore import _core
 from mindspore.dataset.core.random import make_rng
+from mindspore.dataset.core.recorded import Recorded
 from mindspore.dataset.core.user_code import describe, failure
 from mindspore.dataset.core.validator_helpers import check_int, check_type
 
@@ -44,7 +45,7 @@ class Shuffle(str, Enum):
     ADAPTIVE = "adaptive"
 
 
-class Sampler:
+class Sampler(Recorded):
     """Base of all samplers; a user's own one defines __iter__, which gives indices.
 
     With a child sampler (`add_child`) the indices count within what the child chose.

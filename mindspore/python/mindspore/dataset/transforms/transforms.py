@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from mindspore.dataset.core.random import row_rng
+from mindspore.dataset.core.recorded import Recorded
 from mindspore.dataset.core.validator_helpers import check_int, check_probability, check_type
 from mindspore.dataset.transforms import native
 
@@ -34,7 +35,7 @@ def not_random(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-class TensorOperation:
+class TensorOperation(Recorded):
     """Base of the operations that ship with the pipeline: callables on arrays."""
 
     def __call__(self, *values: Any) -> Any:
@@ -240,7 +241,7 @@ class Unique(TensorOperation):
         return flat[np.sort(first)], rank[inverse].astype(np.int32), counts[order].astype(np.int32)
 
 
-class _Chain:
+class _Chain(Recorded):
     """Base of the operations made of others."""
 
     def __init__(self, transforms: Sequence[Callable[..., Any]]) -> None:
