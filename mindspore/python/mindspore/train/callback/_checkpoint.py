@@ -9,7 +9,6 @@ from types import TracebackType
 from typing import Any
 
 from mindspore import log, nn
-from mindspore.common import _groups
 from mindspore.common.tensor import Tensor
 from mindspore.train import _encryption, _resume
 from mindspore.train._async_save import writer
@@ -231,15 +230,19 @@ class ModelCheckpoint(Callback):
         """Path of the newest file; "" before the first."""
         return self._latest_ckpt_file_name
 
+    def _writes_to(self, params: Any) -> str:
+        return self._folder(params)
+
+    def _folder(self, params: Any) -> str:
+        given = self._given_directory
+        folder = given(params) if callable(given) else os.getcwd() if given is None else given
+        return _make_directory(folder, "directory", "ModelCheckpoint")
+
     def on_train_begin(self, run_context: RunContext) -> None:
         """Find the folder and the name for this run."""
         params: Any = run_context.original_args()
         self._run_context = run_context
-        given = self._given_directory
-        self._directory = _make_directory(
-            given(params) if callable(given) else os.getcwd() if given is None else given,
-            "directory", "ModelCheckpoint",
-        )  # fmt: skip
+        self._directory = self._folder(params)
         base = self._prefix(params) if callable(self._prefix) else self._prefix
         if not _check_file_name_prefix(base):
             raise ValueError(
@@ -291,7 +294,7 @@ class ModelCheckpoint(Callback):
         self._last_triggered_step = self._last_step = step
         self._last_time = time.monotonic()
         path = self._write(params, self._run_prefix, "")
-        if _groups.writes_for_all():
+        if self._acts():
             # Old files go when the new one is there, which is later where it is written in the background.
             writer.when_written(lambda: self._manager.added(path, self._config))
         self._latest_ckpt_file_name = path
@@ -303,8 +306,8 @@ class ModelCheckpoint(Callback):
         step_in_epoch = (params.cur_step_num - 1) % params.batch_num + 1
         name = f"{prefix}-{params.cur_epoch_num}_{step_in_epoch}{suffix}.{config.format}"
         path = os.path.join(self._directory, name)
-        if not _groups.writes_for_all():
-            return path  # the first process writes it
+        if not self._acts():
+            return path  # another process writes it
         append = dict(config.append_dict or {})
         if "epoch_num" in append:
             append["epoch_num"] = params.cur_epoch_num
