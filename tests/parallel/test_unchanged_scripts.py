@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+import json
+
 import pytest
 import ranks
 
@@ -13,3 +16,31 @@ def test_losses_metrics_and_stops(count, tmp_path):
     printed = ranks.passes("unchanged.py", count, str(tmp_path))
     assert printed.count("epoch: 2 step: 1, loss is") == 1
     assert printed.count("Eval result: epoch 3") == 1
+
+
+def part(folder, count, epochs, leave=0, batch=0):
+    """What a part of a training printed; all processes together take 12 samples in a step, or batches of a size."""
+    size = batch or 12 // count
+    printed = ranks.passes("taken_up.py", count, str(folder), str(epochs), str(leave), str(size))
+    return json.loads(next(line for line in printed.splitlines() if line.startswith("{")))
+
+
+@functools.cache
+def whole(folder):
+    """A training without a stop, by one process."""
+    return part(folder, 1, 3)
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_a_training_goes_on_with_another_number_of_processes(count, tmp_path, tmp_path_factory):
+    losses = whole(tmp_path_factory.getbasetemp() / "whole")["losses"]
+    begun = part(tmp_path, 2, 3, leave=6)  # in the middle of the second epoch
+    rest = part(tmp_path, count, 3)
+    assert begun["losses"] + rest["losses"] == pytest.approx(losses, rel=1e-4)
+    assert sorted(begun["samples"] + rest["samples"]) == sorted(3 * list(range(44)))
+
+
+def test_a_training_goes_on_within_a_batch(tmp_path):
+    begun = part(tmp_path, 2, 2, leave=6)
+    rest = part(tmp_path, 2, 2, batch=5)  # 24 samples were given: four batches, and four samples
+    assert sorted(begun["samples"] + rest["samples"]) == sorted(2 * list(range(44)))

@@ -3,6 +3,7 @@ decision for all. Of a process alone everything is as it is."""
 
 from __future__ import annotations
 
+import itertools
 import pickle
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -74,9 +75,12 @@ class Together:
                 self.counts = np.array([rows_of(batch)])
                 yield batch
             return
-        own, last = iter(rows), None
+        own = itertools.chain(
+            rows, itertools.repeat(None)
+        )  # an iterator may not be asked behind its end
+        last = None
         while True:
-            batch = next(own, None)
+            batch = next(own)
             counts = gather_numbers([0 if batch is None else rows_of(batch)])[:, 0]
             if not counts.any():
                 return
