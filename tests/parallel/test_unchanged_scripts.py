@@ -8,6 +8,8 @@ import json
 import pytest
 import ranks
 
+from mindspore.train import _manifest
+
 pytestmark = [pytest.mark.host_device]
 
 
@@ -44,3 +46,23 @@ def test_a_training_goes_on_within_a_batch(tmp_path):
     begun = part(tmp_path, 2, 2, leave=6)
     rest = part(tmp_path, 2, 2, batch=5)  # 24 samples were given: four batches, and four samples
     assert sorted(begun["samples"] + rest["samples"]) == sorted(2 * list(range(44)))
+
+
+def test_slices_that_are_damaged_or_not_whole(tmp_path):
+    part(tmp_path, 2, 1, leave=2)
+    folder = tmp_path / "net-1_2.slices"
+    state = _manifest.read(str(folder))
+    shapes = {name: tuple(value.shape) for name, value in state.items()}
+    assert shapes["net.0.weight"] == (8, 4) and shapes["net.2.weight"] == (1, 8), shapes
+    for name in ("slices_1.ckpt", "manifest.json"):
+        good = (folder / name).read_bytes()
+        for bad in (good[:-1], good[:20] + b"?" + good[21:], b""):
+            (folder / name).write_bytes(bad)
+            with pytest.raises(ValueError, match=str(folder)):
+                _manifest.read(str(folder))
+        (folder / name).write_bytes(good)
+    (folder / "slices_0.ckpt").unlink()
+    with pytest.raises(ValueError, match="is not whole"):
+        _manifest.read(str(folder))
+    (folder / "manifest.json").unlink()
+    assert not _manifest.is_complete(str(folder))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
 import sys
 
 import numpy as np
@@ -53,8 +54,14 @@ net = nn.SequentialCell(nn.Dense(4, 8), nn.Tanh(), nn.Dense(8, 1))
 model = Model(Loss(net), optimizer=nn.Adam(net.trainable_params(), 0.05))
 model.resume(folder)
 seen = Seen()
-model.train(epochs, data.batch(batch), callbacks=[seen, train.ModelCheckpoint("net", folder)])
+config = train.CheckpointConfig(keep_checkpoint_max=2, integrated_save=batch % 2 == 1)
+saved = train.ModelCheckpoint("net", folder, config)
+model.train(epochs, data.batch(batch), callbacks=[seen, saved])
 everywhere = gather_objects(seen.samples) if get_group_size() > 1 else [seen.samples]
 if get_rank() == 0:
     print(json.dumps({"losses": seen.losses, "samples": sorted(itertools.chain(*everywhere))}))
+names = [name for name in os.listdir(folder) if name.startswith("net")]
+assert all(
+    name.endswith(".slices") == (get_group_size() > 1 and batch % 2 == 0) for name in names if leave
+)
 print("all is well", flush=True)

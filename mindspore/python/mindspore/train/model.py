@@ -10,7 +10,7 @@ from mindspore.amp.train_network import build_train_network
 from mindspore.common._boundary import boundary
 from mindspore.common.tensor import Tensor
 from mindspore.context import ParallelMode, get_auto_parallel_context
-from mindspore.train import _resume
+from mindspore.train import _manifest, _resume
 from mindspore.train._feed import Feed
 from mindspore.train._measured import Measured
 from mindspore.train._model_checks import (
@@ -234,14 +234,14 @@ class Model:
         same kind of processor, it computes what the earlier run would have computed, bit for bit.
 
         Args:
-            ckpt_path: A checkpoint, or a folder, of which the newest one is taken.
+            ckpt_path: A checkpoint, be it a file or a folder of slices, or a folder, of which the newest one is taken.
 
         Returns:
             Whether there was a checkpoint; a folder may be empty or missing, as at the first start of a script.
         """
         op = "Model.resume"
         path = _paths.checked(op, "ckpt_path", ckpt_path)
-        if not path.endswith((".ckpt", ".safetensors")):
+        if not path.endswith((".ckpt", ".safetensors", _manifest.SUFFIX)):
             found = _resume.newest(path) if os.path.isdir(path) else []
             if not found:
                 return False

@@ -58,6 +58,7 @@ class Callback:
 
     # Whether it writes what several processes have alike; of those whose callback writes to one place, the first does.
     _is_first: bool | None = None
+    _with_all = False  # whether all processes have such a callback
 
     def _acts(self) -> bool:
         """Whether it writes what it has to write."""
@@ -223,6 +224,7 @@ class _CallbackManager(Callback):
         for callback, place in zip(self._callbacks, mine, strict=True):
             first = next(rank for rank, theirs in enumerate(places) if place in theirs)
             callback._is_first = first == together.rank
+            callback._with_all = all(place in theirs for theirs in places)
 
     def take_up(self, run_context: RunContext) -> dict[str, Any] | None:
         """The state of the run to go on from, of the first callback that has one."""
