@@ -66,3 +66,16 @@ def test_slices_that_are_damaged_or_not_whole(tmp_path):
         _manifest.read(str(folder))
     (folder / "manifest.json").unlink()
     assert not _manifest.is_complete(str(folder))
+
+
+@pytest.mark.parametrize("fault", ["kill", "enospc"])
+def test_a_save_that_fails_leaves_the_one_before(fault, tmp_path):
+    arguments = [str(tmp_path), "2", "7", "6"]
+    done = ranks.run("taken_up.py", 2, *arguments, MS_IO_FAULT=f"20:{fault}")
+    assert done.returncode != 0 and "all is well" not in done.stdout
+    folders = [str(folder) for folder in tmp_path.iterdir()]
+    complete = [folder for folder in folders if _manifest.is_complete(folder)]
+    assert complete and len(complete) < len(folders)
+    for folder in complete:
+        _manifest.read(folder)
+    part(tmp_path, 1, 2)  # goes on from there

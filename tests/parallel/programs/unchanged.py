@@ -157,6 +157,21 @@ class Mine:
         return x[i * SIZE + RANK], labels[i * SIZE + RANK], numbers[i * SIZE + RANK]
 
 
+def an_evaluation_of_one():
+    """A script that divides its data for the training evaluates in one process, and nobody waits for the others."""
+    parallel(True)
+    net, _ = build()
+    loss = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
+    optimizer = nn.Momentum(net.trainable_params(), 0.1, 0.9)
+    model = Model(net, loss, optimizer, metrics={"accuracy"})
+    columns = ((x, labels), ["x", "labels"])
+    model.train(1, NumpySlicesDataset(*columns, num_shards=SIZE, shard_id=RANK).batch(BATCH))
+    if RANK == SIZE - 1:
+        assert model.eval(NumpySlicesDataset(*columns).batch(BATCH))["accuracy"] > 0
+    parts = model.eval(NumpySlicesDataset(*columns, num_shards=SIZE, shard_id=RANK).batch(BATCH))
+    assert len(set(gather_objects(parts["accuracy"]))) == 1
+
+
 def divided_by_the_user():
     parallel(True)
     for data in (
@@ -178,5 +193,6 @@ losses_and_samples()
 one_stops_all()
 metrics()
 fit(sys.argv[1])
+an_evaluation_of_one()
 divided_by_the_user()
 print("all is well", flush=True)

@@ -25,12 +25,14 @@ class Feed:
     Args:
         op: the function that is given it.
         dataset: the dataset.
+        aware: whether the script divides data by itself, so that what it has not divided is meant for this process.
     """
 
-    def __init__(self, op: str, dataset: Any) -> None:
+    def __init__(self, op: str, dataset: Any, aware: bool = False) -> None:
         self.op, self.dataset = op, dataset
         # One shard alone: the data of this process, whatever the others do.
-        self.joint = _groups.have_the_same() and not sharing.is_own(dataset)
+        mine = sharing.is_own(dataset) or (aware and not sharing.is_divided(dataset))
+        self.joint = _groups.have_the_same() and not mine
         self.divides = False
         self._position: dict[str, Any] | None = None
         self.whole = own = int(dataset.get_dataset_size())

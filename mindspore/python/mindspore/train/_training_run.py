@@ -55,6 +55,7 @@ class TrainingRun:
         self.manager = _CallbackManager(callbacks)
         self.sink_mode, self.sink_size = sink
         self.feed = Feed("Model.train", dataset)
+        model._divided_by_user = self.feed.joint and not self.feed.divides
         self.together = Together(model._train_network, _groups.have_the_same())
         self.batches = self.feed.get_dataset_size()
         if self.batches == 0:

@@ -85,6 +85,7 @@ class Model:
         self._build_eval_network(metrics, eval_network, eval_indexes)
         self._predict_network = network
         self._resumed: dict[str, Any] | None = None
+        self._divided_by_user = False  # whether the data of its training were
 
     # Networks
 
@@ -313,7 +314,7 @@ class Model:
         self._check_can_evaluate(op, valid_dataset)
         check_bool(op, "dataset_sink_mode", dataset_sink_mode)
         manager = _CallbackManager(callbacks)
-        feed = Feed(op, valid_dataset)
+        feed = Feed(op, valid_dataset, self._divided_by_user)
         params = _InternalCallbackParam(
             eval_network=self._eval_network, valid_dataset=valid_dataset, network=self._network,
             batch_num=feed.get_dataset_size(), mode="eval", cur_step_num=0,
