@@ -85,6 +85,13 @@ def test_into_a_network(tmp_path):
     strategy = ms.build_searched_strategy(there) | {"w": LAYOUTS[1]}
     ms.load_distributed_checkpoint(part, files, strategy, there, rank_id=1)
     np.testing.assert_array_equal(part.w.asnumpy(), WHOLE["w"][6:])
+    found = ms.load_distributed_checkpoint(
+        part, files, strategy, there, rank_id=0, return_param_dict=True
+    )
+    np.testing.assert_array_equal(found["w"].asnumpy(), WHOLE["w"][:6])
+    for refused in ("dec_key", "name_map", "unified_safetensors_dir", "dst_safetensors_dir"):
+        with pytest.raises(NotImplementedError, match=f"'{refused}' must be None"):
+            ms.load_distributed_checkpoint(part, files, strategy, there, **{refused: "x"})
 
 
 def test_segments(tmp_path):

@@ -79,3 +79,8 @@ def test_a_save_that_fails_leaves_the_one_before(fault, tmp_path):
     for folder in complete:
         _manifest.read(folder)
     part(tmp_path, 1, 2)  # goes on from there
+
+
+def test_one_is_told_to_end(tmp_path):
+    ranks.passes("told_to_end.py", 2, str(tmp_path))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["backup.ckpt", "rank_1"]

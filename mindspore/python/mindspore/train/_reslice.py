@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from mindspore.common import _groups
 from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
 from mindspore.train import _boxes, serialization
@@ -331,7 +332,13 @@ def load_distributed_checkpoint(
     dec_key: Any = None,
     dec_mode: str = "AES-GCM",
     format: str = "ckpt",
-    **options: Any,
+    unified_safetensors_dir: str | None = None,
+    dst_safetensors_dir: str | None = None,
+    rank_id: int | None = None,
+    output_format: str = "safetensors",
+    name_map: dict | None = None,
+    max_process_num: int = 64,
+    return_param_dict: bool = False,
 ) -> Any:
     """Load the checkpoints of several processes into the network of this one.
 
@@ -342,17 +349,22 @@ def load_distributed_checkpoint(
         train_strategy_filename: the layouts of the checkpoints; None: the setting `strategy_ckpt_load_file`.
         strict_load: see load_param_into_net.
         dec_key: must be None: encrypted files are loaded one by one.
-        dec_mode: accepted.
-        format: "ckpt" or "safetensors".
-        options: must be as they are by default, but `rank_id`, the process whose parts are loaded, and `return_param_dict`, whether the
-            parameters are returned.
+        dec_mode, format, output_format, max_process_num: accepted; names of files say their formats.
+        unified_safetensors_dir, dst_safetensors_dir, name_map: must be None.
+        rank_id: the process whose parts of `predict_strategy` are loaded; None: this one.
+        return_param_dict: whether the parameters are returned.
     """
     op = "load_distributed_checkpoint"
-    rank, wanted = options.pop("rank_id", None), options.pop("return_param_dict", False)
-    if dec_key is not None or any(value is not None for value in options.values()):
-        raise NotImplementedError(
-            f"For '{op}', 'dec_key' and {sorted(options)} must be left out: they are not available."
-        )
+    del dec_mode, format, output_format, max_process_num
+    unavailable = {
+        "dec_key": dec_key,
+        "unified_safetensors_dir": unified_safetensors_dir,
+        "dst_safetensors_dir": dst_safetensors_dir,
+        "name_map": name_map,
+    }
+    for name, value in unavailable.items():
+        if value is not None:
+            raise NotImplementedError(f"For '{op}', '{name}' must be None: it is not available.")
     if not isinstance(checkpoint_filenames, (list, tuple)) or not checkpoint_filenames:
         raise TypeError(
             f"For '{op}', 'checkpoint_filenames' must be a list of files, but got {checkpoint_filenames!r:.100}."
@@ -369,11 +381,11 @@ def load_distributed_checkpoint(
         target = {n: _boxes.layout_of(op, n, v) for n, v in predict_strategy.items()}
     else:
         target = _boxes.read_layouts(op, predict_strategy)
-    del dec_mode, format  # the names of the files say it
-    own = 0 if rank is None else _check_rank(op, rank, target)
+    own = _groups.world_rank() if rank_id is None and target else rank_id or 0
+    _check_rank(op, own, target)
     values = _transformed(op, own, dict(enumerate(checkpoint_filenames)), source, target)
     serialization.load_param_into_net(network, values, strict_load)
-    return values if wanted else None
+    return values if return_param_dict else None
 
 
 def load_segmented_checkpoints(
