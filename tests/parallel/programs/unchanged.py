@@ -172,6 +172,35 @@ def an_evaluation_of_one():
     assert len(set(gather_objects(parts["accuracy"]))) == 1
 
 
+def uneven_parts():
+    """Parts of different sizes: who ends first waits for the others, and each sample weighs the same."""
+    owned = np.cumsum([0, *(3 + 2 * rank for rank in range(SIZE))])
+    columns = [(x[a:b], labels[a:b], numbers[a:b]) for a, b in itertools.pairwise(owned)]
+    size = 2
+    parallel(True)
+    _, model = build()
+    seen = Seen()
+    data = GeneratorDataset(list(zip(*columns[RANK])), ["x", "labels", "numbers"], shuffle=False)
+    model.train(1, data.batch(size), callbacks=[seen])
+    parallel(False)
+    _, alone = build()
+    losses = []
+    for step in range(-(-int(np.diff(owned).max()) // size)):
+        rows = slice(step * size, (step + 1) * size)
+        batch = [np.concatenate([part[rows] for part in columns_]) for columns_ in zip(*columns)]
+        losses.append(float(alone.train_network(*map(ms.Tensor, batch)).asnumpy()))
+    np.testing.assert_allclose(seen.losses, losses, rtol=1e-5)
+    parallel(True)
+    if SIZE > 1:
+        _, model = build()
+        try:
+            model.train(1, data.batch(5, drop_remainder=True))
+        except ValueError as error:
+            assert "each process must have a batch, but rank 0 has none" in str(error)
+        else:
+            raise AssertionError("a process without a batch")
+
+
 def divided_by_the_user():
     parallel(True)
     for data in (
@@ -195,4 +224,5 @@ metrics()
 fit(sys.argv[1])
 an_evaluation_of_one()
 divided_by_the_user()
+uneven_parts()
 print("all is well", flush=True)

@@ -41,6 +41,11 @@ class Feed:
             self.whole = max(size for size, _ in facts)
             if self.whole and not any(divided for _, divided in facts):
                 self.divides = self._is_the_same(own)
+            empty = [rank for rank, (size, _) in enumerate(facts) if not size]
+            if self.whole and empty:
+                raise ValueError(
+                    f"For '{op}', each process must have a batch, but rank {', '.join(map(str, empty))} has none."
+                )
 
     def _is_the_same(self, own: int) -> bool:
         """Whether all processes have the same rows, of which each can take its part."""
