@@ -172,6 +172,23 @@ def an_evaluation_of_one():
     assert len(set(gather_objects(parts["accuracy"]))) == 1
 
 
+def statistics_over_all():
+    """Batch norm over all processes, also where the last of them have no samples."""
+    losses = []
+    for norm, size, on in ((nn.BatchNorm1d, BATCH * SIZE, False), (nn.SyncBatchNorm, BATCH, True)):
+        parallel(on)
+        ms.set_seed(1)
+        net = nn.SequentialCell(nn.Dense(4, 8), norm(8), nn.Dense(8, 3))
+        model = Model(Loss(net), optimizer=nn.Momentum(net.trainable_params(), 0.05, 0.9))
+        seen = Seen()
+        model.train(2, source(False).batch(size), callbacks=[seen])
+        losses.append(seen.losses)
+        moving = [p.asnumpy() for p in net[1].get_parameters() if "moving" in p.name]
+        losses.append(np.concatenate(moving))
+    np.testing.assert_allclose(losses[2], losses[0], rtol=2e-3)
+    np.testing.assert_allclose(losses[3], losses[1], rtol=2e-3, atol=1e-5)
+
+
 def uneven_parts():
     """Parts of different sizes: who ends first waits for the others, and each sample weighs the same."""
     owned = np.cumsum([0, *(3 + 2 * rank for rank in range(SIZE))])
@@ -224,5 +241,6 @@ metrics()
 fit(sys.argv[1])
 an_evaluation_of_one()
 divided_by_the_user()
+statistics_over_all()
 uneven_parts()
 print("all is well", flush=True)

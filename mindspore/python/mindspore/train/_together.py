@@ -13,6 +13,7 @@ import numpy as np
 from mindspore import nn
 from mindspore.common import _groups
 from mindspore.common.tensor import Tensor
+from mindspore.nn._uneven import Uneven
 from mindspore.ops import _exchange
 from mindspore.train.callback._values import first_value
 
@@ -52,10 +53,10 @@ class Together:
         self.joint = joint
         self.counts = np.ones(1)  # samples of the step, by rank
         self.rank = _groups.world_rank() if joint else 0
-        self._reducers = []
+        self._uneven = []
         if joint and isinstance(network, nn.Cell):
             cells = [cell for _, cell in network.cells_and_names()]
-            self._reducers = [c for c in cells if isinstance(c, nn.DistributedGradReducer)]
+            self._uneven = [c for c in cells if isinstance(c, Uneven)]
 
     def gather(self, value: Any) -> list[Any]:
         """The values of all processes."""
@@ -87,8 +88,8 @@ class Together:
             self.counts = counts
             if batch is None:
                 batch = stand_in() if last is None else last
-            for reducer in self._reducers:
-                reducer._weigh(self.counts)
+            for cell in self._uneven:
+                cell._weigh(self.counts)
             last = batch
             yield batch
 

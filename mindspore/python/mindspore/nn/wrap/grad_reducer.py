@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from mindspore.common import _groups
-from mindspore.common import dtype as mstype
 from mindspore.common._kinds import PositiveInt
 from mindspore.common.tensor import Tensor
-from mindspore.nn.cell import Cell
+from mindspore.nn._uneven import Uneven
 from mindspore.ops import _exchange
 
 
-class DistributedGradReducer(Cell):
+class DistributedGradReducer(Uneven):
     """Sums or averages gradients over a group of processes. Of one process they stay as they are.
 
     Args:
@@ -39,21 +38,10 @@ class DistributedGradReducer(Cell):
         self.mean = bool(mean)
         self.degree = degree or self.at.size
         self.fusion_type = fusion_type
-        self.uneven = False  # whether the processes have different numbers of samples in this step
-        self.register_buffer("weight", Tensor(1.0, mstype.float32), persistent=False)
+        self._begin_even(group)
 
-    def _weigh(self, samples: Any) -> None:
-        """How many samples each process of the world has in the next step: a mean is one over all of them, and who has none adds
-        nothing.
-        """
-        own = [int(samples[rank]) for rank in _groups.ranks_of(self.group, self.cls_name)]
-        uneven = len(set(own)) > 1
-        if uneven:
-            mine = own[self.at.rank]
-            share = mine / sum(own) * self.at.size if self.mean else float(mine > 0)
-            self.weight = Tensor(share, mstype.float32)
-        if uneven != self.uneven:
-            self.uneven = uneven
+    def _weight_of(self, mine: int, total: int) -> float:
+        return super()._weight_of(mine, total) if self.mean else float(mine > 0)
 
     def construct(self, grads: Sequence[Tensor]) -> Any:
         """The gradients of all processes together."""
