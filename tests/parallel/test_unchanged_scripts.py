@@ -68,7 +68,7 @@ def test_slices_that_are_damaged_or_not_whole(tmp_path):
     assert not _manifest.is_complete(str(folder))
 
 
-@pytest.mark.parametrize("fault", ["kill", "enospc"])
+@pytest.mark.parametrize("fault", [pytest.param("kill", marks=pytest.mark.slow), "enospc"])
 def test_a_save_that_fails_leaves_the_one_before(fault, tmp_path):
     arguments = [str(tmp_path), "2", "7", "6"]
     done = ranks.run("taken_up.py", 2, *arguments, MS_IO_FAULT=f"20:{fault}")
