@@ -44,13 +44,12 @@ class LeNet(nn.Cell):
 
 
 def digits() -> tuple[Dataset, Dataset]:
-    """Batches of this process's part to train on, and the images that are held back."""
+    """Batches to train on, of which each process gets its part, and the images that are held back."""
     small = load_digits()
     images = np.kron(small.images / 16, np.ones((1, 4, 4)))[:, None].astype(np.float32)
     columns = train_test_split(images, small.target.astype(np.int32), random_state=0)
     names = ["image", "label"]
-    part = {"num_shards": get_group_size(), "shard_id": get_rank()}  # parallel
-    train = NumpySlicesDataset((columns[0], columns[2]), names, shuffle=True, **part)
+    train = NumpySlicesDataset((columns[0], columns[2]), names, shuffle=True)
     held_back = NumpySlicesDataset((columns[1], columns[3]), names, shuffle=False)
     return train.batch(BATCH // get_group_size(), drop_remainder=True), held_back.batch(BATCH)
 
@@ -71,9 +70,11 @@ def main() -> None:
     loss = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
     optimizer = nn.Momentum(net.trainable_params(), learning_rate=0.02, momentum=0.9)
     model = Model(net, loss, optimizer, metrics={"accuracy"})
-    model.train(options.epochs, train, callbacks=LossMonitor(train.get_dataset_size()))
+    steps = train.get_dataset_size() // get_group_size()
+    model.train(options.epochs, train, callbacks=LossMonitor(steps))
+    accuracy = model.eval(held_back)["accuracy"]  # of all processes together
     if get_rank() == 0:  # parallel
-        print(f"accuracy: {model.eval(held_back)['accuracy']:.3f}", flush=True)
+        print(f"accuracy: {accuracy:.3f}", flush=True)
 
 
 if __name__ == "__main__":

@@ -23,6 +23,8 @@ NodeRef MakeRepeat(NodeRef child, std::optional<int64_t> count);
 // Rows `start` to `stop` of every epoch. `fixed`: every epoch is the child's first, and drawn alike
 // by all who have set no seed, so that the parts of a split do not overlap.
 NodeRef MakeWindow(NodeRef child, int64_t start, std::optional<int64_t> stop, bool fixed);
+// Every `step`-th row, from row `first` on.
+NodeRef MakeStride(NodeRef child, int64_t first, int64_t step);
 NodeRef MakeZip(std::vector<NodeRef> children);
 NodeRef MakeConcat(std::vector<NodeRef> children);
 // The rows of what the function makes of every row.

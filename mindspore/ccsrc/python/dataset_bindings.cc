@@ -274,6 +274,9 @@ void BindOperators(py::module_& m) {
         [](const NodeHandle& child, int64_t start, std::optional<int64_t> stop, bool fixed) {
           return NodeHandle{dataset::MakeWindow(child.node, start, stop, fixed)};
         });
+  m.def("stride", [](const NodeHandle& child, int64_t first, int64_t step) {
+    return NodeHandle{dataset::MakeStride(child.node, first, step)};
+  });
   m.def("zip", [](const std::vector<NodeHandle>& children) {
     return NodeHandle{dataset::MakeZip(Nodes(children))};
   });

@@ -86,7 +86,12 @@ _LAZY = {
     **dict.fromkeys(("enable_dynamic", "lazy_inline", "no_inline", "set_dump"), "_compat.marks"),
     "DeviceCtx": "_compat.device_context",
     "_Function": "ops._autograd_function",
-    "merge_sliced_parameter": "train",
+    **dict.fromkeys(
+        ("build_searched_strategy", "load_distributed_checkpoint", "load_segmented_checkpoints")
+        + ("merge_sliced_parameter", "rank_list_for_transform", "transform_checkpoint_by_rank")
+        + ("transform_checkpoints",),
+        "train",
+    ),
     "BackupAndRestore": "train.callback",
     "OnRequestExit": "train.callback",
     "_no_grad": "common.api",

@@ -1,4 +1,4 @@
-"""Model.train by several processes: one file of each checkpoint, one word about data that nobody divided."""
+"""Model.train by several processes: one file of each checkpoint, whoever divides the data."""
 
 from __future__ import annotations
 

@@ -42,7 +42,15 @@ from mindspore.train.dataset_helper import DatasetHelper, connect_network_with_d
 from mindspore.train.metrics import *
 from mindspore.train.metrics import __all__ as _metric_names
 from mindspore.train.model import Model
-from mindspore.train._slices import merge_sliced_parameter
+from mindspore.train._reslice import (
+    build_searched_strategy,
+    load_distributed_checkpoint,
+    load_segmented_checkpoints,
+    merge_sliced_parameter,
+    rank_list_for_transform,
+    transform_checkpoint_by_rank,
+    transform_checkpoints,
+)
 from mindspore.train.summary import SummaryRecord
 from mindspore.train.serialization import (
     async_ckpt_thread_status,
@@ -91,6 +99,7 @@ __all__ = [
     "SummaryRecord",
     "TimeMonitor",
     "async_ckpt_thread_status",
+    "build_searched_strategy",
     "build_train_network",
     "ckpt_to_safetensors",
     "connect_network_with_dataset",
@@ -99,6 +108,7 @@ __all__ = [
     "load",
     "load_checkpoint",
     "load_checkpoint_async",
+    "load_distributed_checkpoint",
     "load_param_into_net",
     "merge_sliced_parameter",
     "safetensors_to_ckpt",

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from mindspore import log
+from mindspore.common import _groups
 from mindspore.common.tensor import Tensor
 from mindspore.train.callback._values import first_value, is_broken
 
@@ -46,14 +47,20 @@ class Health:
     def _say(self, what: str, where: str, text: str) -> None:
         if what not in self._said:
             self._said.add(what)
-            log.warning(f"{where}, {text}.")
+            _warn(f"{where}, {text}.")
 
     def close(self) -> None:
         """At the end: how many steps were left out."""
         if self.skipped:
-            log.warning(
+            _warn(
                 f"{self.skipped} of {self._steps} steps changed no parameter, as their gradients overflowed."
             )
+
+
+def _warn(text: str) -> None:
+    """Once for all processes that have the same."""
+    if _groups.writes_for_all():
+        log.warning(text)
 
 
 def _scale_of_skipped(outputs: Any) -> float | None:

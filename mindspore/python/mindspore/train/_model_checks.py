@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from mindspore import log, nn
+from mindspore import nn
 from mindspore.amp.mixed_precision import LEVELS
-from mindspore.common import _groups
 from mindspore.train.callback._values import check_int
 
 _OPTIONS = ("loss_scale_manager", "keep_batchnorm_fp32", "boost_config_dict", "acc_level")
@@ -91,13 +90,3 @@ def valid_epochs(frequency: Any, epoch: Any) -> Any:
         return {check_int(op, "valid_frequency", item, 1) for item in frequency}
     check_int(op, "valid_frequency", frequency, 1)
     return range(frequency, check_int(op, "epoch", epoch, 1) + 1, frequency)
-
-
-def warn_of_equal_data(op: str, dataset: Any) -> None:
-    """Says that several processes train on the same samples, where they do."""
-    is_sharded = getattr(dataset, "is_sharded", lambda: True)
-    if _groups.have_the_same() and _groups.writes_for_all() and not is_sharded():
-        log.warning(
-            f"For '{op}', the source of the dataset has no 'num_shards' and 'shard_id', so that all {_groups.world_size()} processes "
-            "train on the same samples: give get_group_size() and get_rank()."
-        )

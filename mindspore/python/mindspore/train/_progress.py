@@ -8,6 +8,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from mindspore.common import _groups
+
 _DELAY = 1.5  # seconds of work before a line is shown
 _PERIOD = 0.2  # seconds between two updates
 # Elsewhere a line is written after these seconds, then after twice as many, and so on up to the second number: a log file or the
@@ -24,6 +26,7 @@ class Progress:
 
     def __init__(self, what: str, total: int | None, quiet: bool) -> None:
         self._what = what
+        quiet = quiet or not _groups.writes_for_all()
         self._total = total or None
         self._done = 0
         self._begun = time.monotonic()

@@ -15,6 +15,7 @@ import numpy as np
 from mindspore import _core, context, log
 from mindspore.common import seed as global_seed
 from mindspore.common.tensor import Tensor
+from mindspore.train import _manifest
 from mindspore.tuning import processor
 
 NAME = "mindspore.training_state"
@@ -94,10 +95,16 @@ def numbers_of(thing: Any) -> dict[str, Any]:
     return {k: v for k, v in vars(thing).items() if isinstance(v, (bool, int, float))}
 
 
+def _is_checkpoint(entry: os.DirEntry[str]) -> bool:
+    if entry.name.endswith(_manifest.SUFFIX):
+        return _manifest.is_complete(entry.path)
+    return entry.name.endswith(_SUFFIXES) and entry.is_file()
+
+
 def newest(folder: str) -> list[str]:
     """The checkpoints of a folder, newest first."""
     with os.scandir(folder) as entries:
-        found = [e for e in entries if e.name.endswith(_SUFFIXES) and e.is_file()]
+        found = [e for e in entries if _is_checkpoint(e)]
         return [e.path for e in sorted(found, key=lambda e: (e.stat().st_mtime_ns, e.name))][::-1]
 
 

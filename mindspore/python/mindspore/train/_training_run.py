@@ -6,12 +6,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from mindspore import log
+from mindspore.common import _groups
 from mindspore.common import dtype as mstype
 from mindspore.common.tensor import Tensor
 from mindspore.context import ParallelMode
 from mindspore.train import _position, _resume
+from mindspore.train._feed import Feed
 from mindspore.train._health import Health
 from mindspore.train._progress import Progress
+from mindspore.train._together import Together
 from mindspore.train.callback._callback import (
     RunContext,
     _CallbackManager,
@@ -47,16 +50,23 @@ class TrainingRun:
         valid: tuple[Any, Any],
     ) -> None:
         self.model, self.dataset, self.valid = model, dataset, valid
+        self.valid_feed: Feed | None = None
         self.last, self.before = epoch, initial_epoch
         self.manager = _CallbackManager(callbacks)
         self.sink_mode, self.sink_size = sink
-        self.batches = int(dataset.get_dataset_size())
+        self.feed = Feed("Model.train", dataset)
+        model._divided_by_user = self.feed.joint and not self.feed.divides
+        self.together = Together(model._train_network, _groups.have_the_same())
+        self.batches = self.feed.get_dataset_size()
         if self.batches == 0:
             raise ValueError(
                 "For 'Model.train', 'train_dataset' must have at least one batch, but it has none."
             )
         self.epoch = initial_epoch  # the one under way
         self.step = 0  # how many of its steps are done
+        self.given = 0  # how many of its batches all processes together have been given
+        self.samples = 0  # and how many samples
+        self._cut = 0  # samples of the next batch that were given already
         self.ended = True  # whether all is done that comes behind its steps
         self.steps = 0  # done in all
         self.params = self._params()
@@ -95,13 +105,15 @@ class TrainingRun:
         helper: DatasetHelper | None = None
         try:
             with self.manager:
+                self.manager.share_work(self.params, self.together)
                 state = self.model._take_up() or self.manager.take_up(self.context)
+                self.together.all_or_none(state, "the state that the training goes on from")
                 if state is not None:
                     self._place(state)
-                    _position.prepare(self.dataset, state["data"], self._epochs_given())
+                    _position.prepare(self.feed, state["data"], self._epochs_given())
                 # Steps run one by one, with sink_mode too.
                 helper = DatasetHelper(
-                    self.dataset, self.sink_mode, self.sink_size, max(self.last - self.before, 1)
+                    self.feed, self.sink_mode, self.sink_size, max(self.last - self.before, 1)
                 )
                 self.iterator = helper._iterator
                 progress = Progress(
@@ -132,6 +144,7 @@ class TrainingRun:
         resumes = not self.ended
         if not resumes:
             self.epoch, self.step, self.ended = self.epoch + 1, 0, False
+            self.given = self.samples = 0
         params = self.params
         params["cur_epoch_num"] = self.epoch
         network = self.model._train_network
@@ -143,6 +156,7 @@ class TrainingRun:
         params["last_train_outputs"] = params.get("net_outputs")
         self._validate()
         self.manager.on_train_epoch_end(self.context)
+        self.together.agree(self.context)
         if self.context._leaving:
             return
         self.ended = True
@@ -154,23 +168,28 @@ class TrainingRun:
         if dataset is None or self.epoch not in epochs or self.context._leaving:
             return
         before = _resume.random_state()
-        self.model._eval_in_fit(dataset, self.manager, self.context, self.params)
+        if self.valid_feed is None:
+            self.valid_feed = Feed("Model.fit", dataset)
+        self.model._eval_in_fit(self.valid_feed, self.manager, self.context, self.params)
         if self.context._leaving:  # a later run evaluates anew
             _resume.set_random_state(before)
             self.manager.leave(self.context)
 
     def _run_steps(self, resumes: bool, progress: Progress) -> None:
         params, context = self.params, self.context
-        for batch in self._rows(resumes):
+        for batch in self.together.rows(self._rows(resumes), self.feed.stand_in):
             params["cur_step_num"] = self.steps + 1
             params["train_dataset_element"] = batch
             self.manager.on_train_step_begin(context)
-            outputs = self.model._train_network(*batch)
+            outputs = self.together.joint_outputs(self.model._train_network(*batch))
             params["net_outputs"] = outputs
             self.step, self.steps = self.step + 1, self.steps + 1
+            self.given = self.feed.given_after(self.given)
+            self.samples += int(self.together.counts.sum())
             self.model._follow_scale(outputs)
             self.health.look(self.model._train_network, outputs, self.epoch, self.step)
             self.manager.on_train_step_end(context)
+            self.together.agree(context)
             progress.step(self._note)
             if context._leaving:
                 self.manager.leave(context)
@@ -189,9 +208,7 @@ class TrainingRun:
         behind = _resume.random_state()
         assert self._random_at_epoch is not None
         _resume.set_random_state(self._random_at_epoch)  # users' own sources may draw from them
-        rows = iter(self.iterator)
-        for _ in range(self.step):
-            next(rows)
+        rows = self.feed.rest(self.iterator, self.given, self._cut)
         _resume.set_random_state(behind)
         return rows
 
@@ -210,10 +227,12 @@ class TrainingRun:
         return {
             "before": self.before,
             "epoch": self.epoch,
-            "step": self.step,
+            "step": self.given,
             "ended": self.ended,
             "steps": self.steps,
-            "batches": self.batches,
+            "batches": self.feed.whole,
+            "samples": self.samples,
+            "batching": self.feed.batching,
             "data": _position.position_of(self.iterator),
             "random": _resume.random_state(),
             "random_at_epoch": self._random_at_epoch if self._within_epoch() else None,
@@ -230,19 +249,23 @@ class TrainingRun:
     def _place(self, state: dict[str, Any]) -> None:
         """Be where the earlier run was: before callbacks are told of the beginning."""
         self.before, self.epoch = state["before"], state["epoch"]
-        self.step, self.ended = state["step"], state["ended"]
+        self.ended = state["ended"]
         self.steps = self.params["cur_step_num"] = state["steps"]
         self.params["epoch_num"] = self.last - self.before
-        if state["batches"] != self.batches:
-            if not self.ended and self.step < state["batches"]:
+        place = self.feed.place_of(state)
+        if place is None:
+            if not self.ended and state["step"] < state["batches"]:
                 raise ValueError(
                     f"For 'Model.train', 'train_dataset' must have {state['batches']} batches, as in the run that is taken up "
-                    f"within an epoch, but it has {self.batches}."
+                    f"within an epoch, but it has {self.feed.whole}."
                 )
-            self.step = self.batches
             log.warning(
-                f"The training goes on with {self.batches} batches in an epoch, where it had {state['batches']}."
+                f"The training goes on with {self.feed.whole} batches in an epoch, where it had {state['batches']}."
             )
+            place = self.feed.whole, 0
+        self.given, self._cut = place
+        self.samples = state.get("samples", 0)
+        self.step = self.batches - self.feed.steps_after(self.given)
 
     def _restore(self, state: dict[str, Any]) -> None:
         """What callbacks set at the beginning of a run goes back to what it was."""

@@ -10,16 +10,18 @@ from mindspore.amp.train_network import build_train_network
 from mindspore.common._boundary import boundary
 from mindspore.common.tensor import Tensor
 from mindspore.context import ParallelMode, get_auto_parallel_context
-from mindspore.train import _resume
+from mindspore.train import _manifest, _resume
+from mindspore.train._feed import Feed
+from mindspore.train._measured import Measured
 from mindspore.train._model_checks import (
     check_arguments,
     check_bool,
     checked_indexes,
     metrics_of,
     valid_epochs,
-    warn_of_equal_data,
 )
 from mindspore.train._progress import Progress
+from mindspore.train._together import Together
 from mindspore.train._training_run import TrainingRun
 from mindspore.train.callback._callback import (
     RunContext,
@@ -83,6 +85,7 @@ class Model:
         self._build_eval_network(metrics, eval_network, eval_indexes)
         self._predict_network = network
         self._resumed: dict[str, Any] | None = None
+        self._divided_by_user = False  # whether the data of its training were
 
     # Networks
 
@@ -220,7 +223,6 @@ class Model:
             )
         check_bool(op, "dataset_sink_mode", dataset_sink_mode)
         _check_dataset(op, "train_dataset", train_dataset)
-        warn_of_equal_data(op, train_dataset)
         sink = (dataset_sink_mode, sink_size)
         valid = (valid_dataset, valid_epochs)
         TrainingRun(self, epoch, train_dataset, callbacks, sink, initial_epoch, valid).run()
@@ -233,14 +235,14 @@ class Model:
         same kind of processor, it computes what the earlier run would have computed, bit for bit.
 
         Args:
-            ckpt_path: A checkpoint, or a folder, of which the newest one is taken.
+            ckpt_path: A checkpoint, be it a file or a folder of slices, or a folder, of which the newest one is taken.
 
         Returns:
             Whether there was a checkpoint; a folder may be empty or missing, as at the first start of a script.
         """
         op = "Model.resume"
         path = _paths.checked(op, "ckpt_path", ckpt_path)
-        if not path.endswith((".ckpt", ".safetensors")):
+        if not path.endswith((".ckpt", ".safetensors", _manifest.SUFFIX)):
             found = _resume.newest(path) if os.path.isdir(path) else []
             if not found:
                 return False
@@ -268,7 +270,7 @@ class Model:
             manager.update_loss_scale(bool(outputs[1].asnumpy()))
 
     def _eval_in_fit(
-        self, dataset: Any, manager: _CallbackManager, context: RunContext, params: Any
+        self, feed: Feed, manager: _CallbackManager, context: RunContext, params: Any
     ) -> None:
         """An evaluation between epochs; the training goes on with its own step number."""
         kept = {
@@ -276,12 +278,12 @@ class Model:
         }
         params.update(
             eval_network=self._eval_network,
-            valid_dataset=dataset,
-            batch_num=int(dataset.get_dataset_size()),
+            valid_dataset=feed.dataset,
+            batch_num=feed.get_dataset_size(),
             mode="eval",
             cur_step_num=0,
         )
-        self._evaluate(dataset, manager, context, params)
+        self._evaluate(feed, manager, context, params)
         outputs = params.get("net_outputs")
         params.update(kept)
         results = dict(params["metrics"])
@@ -312,59 +314,50 @@ class Model:
         self._check_can_evaluate(op, valid_dataset)
         check_bool(op, "dataset_sink_mode", dataset_sink_mode)
         manager = _CallbackManager(callbacks)
+        feed = Feed(op, valid_dataset, self._divided_by_user)
         params = _InternalCallbackParam(
             eval_network=self._eval_network, valid_dataset=valid_dataset, network=self._network,
-            batch_num=int(valid_dataset.get_dataset_size()), mode="eval", cur_step_num=0,
+            batch_num=feed.get_dataset_size(), mode="eval", cur_step_num=0,
             list_callback=manager._callbacks, dataset_sink_mode=dataset_sink_mode,
         )  # fmt: skip
         with manager:
-            return self._evaluate(valid_dataset, manager, RunContext(params), params)
+            manager.share_work(params, Together(self._eval_network, feed.joint))
+            return self._evaluate(feed, manager, RunContext(params), params)
 
     def _evaluate(
-        self, dataset: Any, manager: _CallbackManager, context: RunContext, params: Any
+        self, feed: Feed, manager: _CallbackManager, context: RunContext, params: Any
     ) -> dict[str, Any]:
         network: Any = self._eval_network
-        for metric in self._metric_fns.values():
-            metric.clear()
+        together = Together(network, feed.joint)
+        measured = Measured(self._metric_fns, self._eval_indexes, together)
         network.set_train(False)
         network.phase = "eval"
-        helper = DatasetHelper(dataset, False)
+        helper = DatasetHelper(feed, False)
         progress = Progress("evaluation", params["batch_num"], False)
         try:
             manager.on_eval_begin(context)
             manager.on_eval_epoch_begin(context)
-            for batch in helper:
+            for batch in together.rows(helper, feed.stand_in):
                 params["cur_step_num"] += 1
                 params["eval_dataset_element"] = batch
                 manager.on_eval_step_begin(context)
                 outputs = network(*batch)
                 params["net_outputs"] = outputs
-                self._update_metrics(outputs)
+                measured.update(outputs)
                 manager.on_eval_step_end(context)
+                together.agree(context)
                 progress.step()
                 if context.get_stop_requested():
                     break
             manager.on_eval_epoch_end(context)
-            params["metrics"] = {name: metric.eval() for name, metric in self._metric_fns.items()}
+            params["metrics"] = measured.results()
+            params["net_outputs"] = together.joint_outputs(params.get("net_outputs"))
             params["eval_results"] = dict(params["metrics"])
             manager.on_eval_end(context)
         finally:
             progress.close()
             helper.release()
         return params["metrics"]
-
-    def _update_metrics(self, outputs: Any) -> None:
-        results = outputs if isinstance(outputs, tuple) else (outputs,)
-        for metric in self._metric_fns.values():
-            indexes = getattr(metric, "indexes", None)
-            if indexes is not None:
-                metric.update(*[results[i] for i in indexes])
-            elif self._eval_indexes is None:
-                metric.update(*results)
-            elif isinstance(metric, nn.Loss):
-                metric.update(results[self._eval_indexes[0]])
-            else:
-                metric.update(results[self._eval_indexes[1]], results[self._eval_indexes[2]])
 
     @boundary
     def predict(self, *predict_data: Any, backend: str | None = None, config: Any = None) -> Any:

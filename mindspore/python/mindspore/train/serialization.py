@@ -16,7 +16,7 @@ from mindspore import _core, _paths, context, log, nn
 from mindspore.common import dtype as mstype
 from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
-from mindspore.train import _encryption, _match, _resume, _safetensors
+from mindspore.train import _encryption, _manifest, _match, _resume, _safetensors
 from mindspore.train._async_save import writer
 from mindspore.train._tensors import (
     Entry,
@@ -109,6 +109,15 @@ def _write(path: str, entries: list[Entry], format: str, crc_check: bool) -> Non
         _safetensors.write(path, entries)
     else:
         _core.io.save_checkpoint(path, entries, crc_check)
+
+
+def save_slices(net: nn.Cell, folder: str, append_dict: dict[str, Any]) -> None:
+    """Save a network that several processes have alike: each of them its rows, into one folder. All of them call it."""
+    entries = _named_entries(net, None)
+    notes = [_appended(name, value) for name, value in append_dict.items()]
+    for name, _ in entries + notes:
+        check_text(name, "a name")
+    writer.run(folder, lambda: _manifest.write(folder, entries, notes))
 
 
 def _check_function(op: str, choice_func: Any) -> None:
@@ -269,8 +278,11 @@ def load_checkpoint(
 
 def load_training(path: str) -> tuple[dict[str, Any], dict[str, Any] | None]:
     """The parameters in a file, and the state of the training that saved them, if it did."""
-    format = "safetensors" if path.endswith(".safetensors") else "ckpt"
-    values = _read("Model.resume", path, format, None, False)
+    if path.endswith(_manifest.SUFFIX):
+        values = _manifest.read(path)
+    else:
+        format = "safetensors" if path.endswith(".safetensors") else "ckpt"
+        values = _read("Model.resume", path, format, None, False)
     state = values.pop(_resume.NAME, None)
     return values, None if state is None else _resume.unpacked(state, path)
 

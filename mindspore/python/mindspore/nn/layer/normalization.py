@@ -12,6 +12,7 @@ from mindspore.common._kinds import Count, NotNegative, PositiveInt, Where, with
 from mindspore.common.initializer import initializer
 from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
+from mindspore.nn._uneven import Uneven
 from mindspore.nn.cell import Cell
 from mindspore.nn.layer.sample_norm import (
     GroupNorm,
@@ -208,8 +209,9 @@ class BatchNorm3d(Cell):
         return self.bn2d(x.reshape(shape[:2] + (shape[2] * shape[3], shape[4]))).reshape(shape)
 
 
-class SyncBatchNorm(_BatchNorm):
-    """Batch normalisation of [N, C] or [N, C, H, W] with statistics over the processes of a group, which have batches of one size.
+class SyncBatchNorm(_BatchNorm, Uneven):
+    """Batch normalisation of [N, C] or [N, C, H, W] with statistics over the samples of a group of processes. Their batches are of one
+    size, but where Model trains, which says how many samples each has.
 
     Of one process it is BatchNorm.
 
@@ -259,6 +261,7 @@ class SyncBatchNorm(_BatchNorm):
         )
         self.process_groups = process_groups
         self.at = _shared_by(process_groups)
+        self._begin_even(self.at.group)
 
     def _normalize(self, x: Tensor) -> Tensor:
         batch = self.training if self.use_batch_statistics is None else self.use_batch_statistics
@@ -266,13 +269,25 @@ class SyncBatchNorm(_BatchNorm):
             return super()._normalize(x)
         axes = (0, *range(2, x.ndim))
         wide = x.astype(mstype.float32)
-        mean = _exchange.all_reduce(wide.mean(axes), "avg", self.at)
+        mean = self._over_all(wide.mean(axes))
         shape = (1, -1) + (1,) * (x.ndim - 2)
         centred = wide - mean.reshape(shape)
-        variance = _exchange.all_reduce((centred * centred).mean(axes), "avg", self.at)
-        self._remember(mean, variance, x.size // x.shape[1] * self.at.size)
+        variance = self._over_all((centred * centred).mean(axes))
+        samples = self.samples if self.uneven else x.shape[0] * self.at.size
+        self._remember(mean, variance, x.size // (x.shape[0] * x.shape[1]) * samples)
         scale = self.gamma * ops.rsqrt(variance + self.eps)
         return (centred * scale.reshape(shape) + self.beta.reshape(shape)).astype(x.dtype)
+
+    def _over_all(self, own: Tensor) -> Tensor:
+        """The mean over the samples of all processes from those over each one's."""
+        even = _exchange.all_reduce(own, "avg", self.at)
+        if not self.uneven:
+            return even
+        # A process's loss weighs as its samples do, also where it comes back to the statistics of the others: gradients go by the
+        # second summand alone, and are weighed once more where they are reduced.
+        exact = _exchange.all_reduce(own * self.weight, "avg", self.at)
+        path = even * self.weight
+        return ops.stop_gradient(exact - path) + path
 
     def _remember(self, mean: Tensor, variance: Tensor, count: int) -> None:
         """Moves the statistics for inference, of which the variance is that of a sample."""

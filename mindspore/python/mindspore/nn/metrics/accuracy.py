@@ -18,6 +18,8 @@ class Accuracy(EvaluationBase):
             [N, C, ...]; 'multilabel' for zeros and ones [N, C, ...], right when all C are.
     """
 
+    _sums = ("_correct_num", "_total_num")
+
     def __init__(self, eval_type: EvalType = "classification") -> None:
         super().__init__(eval_type)
         self.clear()
@@ -65,6 +67,8 @@ class TopKCategoricalAccuracy(Metric):
     Args:
         k: How many guesses count.
     """
+
+    _sums = ("_correct_num", "_samples_num")
 
     def __init__(self, k: PositiveInt) -> None:
         super().__init__()

@@ -139,6 +139,8 @@ class ConfusionMatrix(Metric):
         threshold: From where on a number is a prediction of class 1 of 2.
     """
 
+    _sums = ("_counts", "_seen")
+
     def __init__(
         self,
         num_classes: PositiveInt,

@@ -40,6 +40,9 @@ class Metric(metaclass=ABCMeta):
     returns the result.
     """
 
+    # What adds up over the processes that evaluate together: attributes that are numbers, arrays, or lists of what batches gave.
+    _sums: tuple[str, ...] = ()
+
     def __init_subclass__(cls, **settings: Any) -> None:
         super().__init_subclass__(**settings)
         check_methods(cls, ("__init__", "eval"))

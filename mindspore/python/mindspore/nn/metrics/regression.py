@@ -12,6 +12,8 @@ from mindspore.nn.metrics.metric import Metric, rearrange_inputs
 class Loss(Metric):
     """The mean of the loss over batches."""
 
+    _sums = ("_sum_loss", "_total_num")
+
     def __init__(self) -> None:
         super().__init__()
         self.clear()
@@ -42,6 +44,8 @@ class Loss(Metric):
 
 class _MeanError(Metric):
     """The mean over samples of an error summed over their other dimensions."""
+
+    _sums = ("_error_sum", "_samples_num")
 
     def __init__(self) -> None:
         super().__init__()

@@ -25,6 +25,8 @@ class Dice(Metric):
         smooth: Keeps the quotient finite where both are zero.
     """
 
+    _sums = ("_sum", "_samples")
+
     def __init__(self, smooth: Positive = 1e-5) -> None:
         super().__init__()
         self.smooth = smooth
@@ -61,6 +63,8 @@ class Perplexity(Metric):
     Args:
         ignore_label: A target that counts nothing.
     """
+
+    _sums = ("_sum", "_count")
 
     def __init__(self, ignore_label: int | None = None) -> None:
         super().__init__()
@@ -108,6 +112,8 @@ class BleuScore(Metric):
         n_gram: The longest n-gram.
         smooth: Whether one is added to the counts of n-grams of two words and more.
     """
+
+    _sums = ("_right", "_all", "_length", "_reference_length")
 
     def __init__(
         self, n_gram: Annotated[int, within(1, 4, "both")] = 4, smooth: bool = False
@@ -221,6 +227,8 @@ class ROC(Metric):
         class_num: The number of classes, where there are more than two.
         pos_label: The class that is positive, where there are two.
     """
+
+    _sums = ("_scores", "_classes")
 
     def __init__(self, class_num: int | None = None, pos_label: int | None = None) -> None:
         super().__init__()

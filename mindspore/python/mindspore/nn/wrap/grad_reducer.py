@@ -8,11 +8,11 @@ from typing import Any
 from mindspore.common import _groups
 from mindspore.common._kinds import PositiveInt
 from mindspore.common.tensor import Tensor
-from mindspore.nn.cell import Cell
+from mindspore.nn._uneven import Uneven
 from mindspore.ops import _exchange
 
 
-class DistributedGradReducer(Cell):
+class DistributedGradReducer(Uneven):
     """Sums or averages gradients over a group of processes. Of one process they stay as they are.
 
     Args:
@@ -38,10 +38,16 @@ class DistributedGradReducer(Cell):
         self.mean = bool(mean)
         self.degree = degree or self.at.size
         self.fusion_type = fusion_type
+        self._begin_even(group)
+
+    def _weight_of(self, mine: int, total: int) -> float:
+        return super()._weight_of(mine, total) if self.mean else float(mine > 0)
 
     def construct(self, grads: Sequence[Tensor]) -> Any:
         """The gradients of all processes together."""
         if self.at.size > 1:
+            if self.uneven:
+                grads = tuple([grad * self.weight.astype(grad.dtype) for grad in grads])
             grads = tuple([_exchange.all_reduce(grad, "sum", self.at) for grad in grads])
         if self.degree > 1 and self.mean:
             return tuple([grad / self.degree for grad in grads])

@@ -5,6 +5,8 @@ from __future__ import annotations
 from types import TracebackType
 from typing import Any
 
+from mindspore.common import _groups
+
 _CALLBACK_STATE: dict[str, Any] = {"network": None}
 
 
@@ -32,6 +34,7 @@ class RunContext:
         self._original_args = original_args
         self._stop_requested = False
         self._leaving = False  # the process was told to end: what can wait is left out
+        self._told_by_others = False  # another process was told so
         self._run: Any = None  # the TrainingRun, in a training
 
     def original_args(self) -> Any:
@@ -52,6 +55,23 @@ class Callback:
 
     The names begin, epoch_begin, ... of 1.x serve both training and evaluation.
     """
+
+    # Whether it writes what several processes have alike; of those whose callback writes to one place, the first does.
+    _is_first: bool | None = None
+    _with_all = False  # whether all processes have such a callback
+
+    def _acts(self) -> bool:
+        """Whether it writes what it has to write."""
+        return _groups.writes_for_all() if self._is_first is None else self._is_first
+
+    def _say(self, text: str) -> None:
+        """Prints a line, once for all processes."""
+        if self._acts():
+            print(text, flush=True)
+
+    def _writes_to(self, params: Any) -> str:
+        """The place that it writes to, by a name that is the same for all who share it."""
+        return "the output"
 
     def __enter__(self) -> Callback:
         return self
@@ -144,6 +164,9 @@ class Callback:
     def _training_epoch_done(self, run_context: RunContext) -> None:
         """After on_train_epoch_end of all callbacks."""
 
+    def _hear_of_leaving(self) -> None:
+        """Another process was told to end, and so this one ends too."""
+
     def _leave_training(self, run_context: RunContext) -> None:
         """After the step that is the last, as the process was told to end."""
 
@@ -192,6 +215,17 @@ class _CallbackManager(Callback):
         """Whether a callback of this class is there."""
         return any(isinstance(callback, kind) for callback in self._callbacks)
 
+    def share_work(self, params: Any, together: Any) -> None:
+        """Decides who writes, where several processes have callbacks that write to one place."""
+        if not together.joint:
+            return
+        mine = [callback._writes_to(params) for callback in self._callbacks]
+        places = together.gather(mine)
+        for callback, place in zip(self._callbacks, mine, strict=True):
+            first = next(rank for rank, theirs in enumerate(places) if place in theirs)
+            callback._is_first = first == together.rank
+            callback._with_all = all(place in theirs for theirs in places)
+
     def take_up(self, run_context: RunContext) -> dict[str, Any] | None:
         """The state of the run to go on from, of the first callback that has one."""
         states = (callback._take_up_training(run_context) for callback in self._callbacks)
@@ -202,7 +236,10 @@ class _CallbackManager(Callback):
         self._each("_training_epoch_done", run_context)
 
     def leave(self, run_context: RunContext) -> None:
-        """After the last step of a process that was told to end."""
+        """After the last step of a process that was told to end, or whose fellow was."""
+        for callback in self._callbacks:
+            if run_context._told_by_others:
+                callback._hear_of_leaving()
         self._each("_leave_training", run_context)
 
     def _each(self, event: str, run_context: RunContext) -> None:

@@ -9,14 +9,13 @@ from types import TracebackType
 from typing import Any
 
 from mindspore import log, nn
-from mindspore.common import _groups
 from mindspore.common.tensor import Tensor
-from mindspore.train import _encryption, _resume
+from mindspore.train import _encryption, _manifest, _resume
 from mindspore.train._async_save import writer
 from mindspore.train._utils import _make_directory
 from mindspore.train.callback._callback import Callback, RunContext
 from mindspore.train.callback._values import check_int
-from mindspore.train.serialization import save_checkpoint
+from mindspore.train.serialization import save_checkpoint, save_slices
 
 _cur_dir = os.getcwd()
 
@@ -30,7 +29,7 @@ def _chg_ckpt_file_name_if_same_exist(directory: str, prefix: str, exception: bo
     """The prefix, with _1, _2, ... added when files of an earlier run have it."""
     suffix = "_breakpoint" if exception else ""
     pattern = re.compile(
-        re.escape(prefix) + r"(?:_(\d+))?-\d+_\d+" + suffix + r"\.(?:ckpt|safetensors)"
+        re.escape(prefix) + r"(?:_(\d+))?-\d+_\d+" + suffix + r"\.(?:ckpt|safetensors|slices)"
     )
     taken = [pattern.fullmatch(name) for name in os.listdir(directory)]
     numbers = [int(match.group(1) or 0) for match in taken if match]
@@ -45,7 +44,9 @@ class CheckpointConfig:
         save_checkpoint_seconds: Save every so many seconds; only where steps are not set.
         keep_checkpoint_max: Keep the newest files.
         keep_checkpoint_per_n_minutes: Keep one file for each time span; only where max is not set.
-        integrated_save, async_save, enc_key, enc_mode, crc_check, remove_redundancy, format: as for
+        integrated_save: False, in several processes that have the same: each writes its rows of the parameters, into one folder
+            `<prefix>-<epoch>_<step>.slices`, which Model.resume takes with any number of processes.
+        async_save, enc_key, enc_mode, crc_check, remove_redundancy, format: as for
             save_checkpoint.
         saved_network: The network to save, if it is not the trained one.
         append_info: "epoch_num", "step_num" or dicts of further values to save.
@@ -190,7 +191,7 @@ class CheckpointManager:
     def _remove(self, index: int) -> None:
         path, _ = self._files.pop(index)
         try:
-            os.remove(path)
+            (_manifest.remove if path.endswith(_manifest.SUFFIX) else os.remove)(path)
         except FileNotFoundError:
             log.info(f"The checkpoint '{path}' was removed by someone else.")
         except OSError as error:
@@ -231,15 +232,19 @@ class ModelCheckpoint(Callback):
         """Path of the newest file; "" before the first."""
         return self._latest_ckpt_file_name
 
+    def _writes_to(self, params: Any) -> str:
+        return self._folder(params)
+
+    def _folder(self, params: Any) -> str:
+        given = self._given_directory
+        folder = given(params) if callable(given) else os.getcwd() if given is None else given
+        return _make_directory(folder, "directory", "ModelCheckpoint")
+
     def on_train_begin(self, run_context: RunContext) -> None:
         """Find the folder and the name for this run."""
         params: Any = run_context.original_args()
         self._run_context = run_context
-        given = self._given_directory
-        self._directory = _make_directory(
-            given(params) if callable(given) else os.getcwd() if given is None else given,
-            "directory", "ModelCheckpoint",
-        )  # fmt: skip
+        self._directory = self._folder(params)
         base = self._prefix(params) if callable(self._prefix) else self._prefix
         if not _check_file_name_prefix(base):
             raise ValueError(
@@ -291,20 +296,32 @@ class ModelCheckpoint(Callback):
         self._last_triggered_step = self._last_step = step
         self._last_time = time.monotonic()
         path = self._write(params, self._run_prefix, "")
-        if _groups.writes_for_all():
+        if self._acts():
             # Old files go when the new one is there, which is later where it is written in the background.
             writer.when_written(lambda: self._manager.added(path, self._config))
         self._latest_ckpt_file_name = path
         params["last_save_ckpt_step"] = step
         params["latest_ckpt_file"] = path
 
+    def _writes_slices(self) -> bool:
+        """Whether all processes write together, each its part; they must all do so after the same steps."""
+        config = self._config
+        alike = self._with_all and bool(config.save_checkpoint_steps) and config.enc_key is None
+        return alike and not config.integrated_save
+
     def _write(self, params: Any, prefix: str, suffix: str) -> str:
         config = self._config
         step_in_epoch = (params.cur_step_num - 1) % params.batch_num + 1
         name = f"{prefix}-{params.cur_epoch_num}_{step_in_epoch}{suffix}.{config.format}"
         path = os.path.join(self._directory, name)
-        if not _groups.writes_for_all():
-            return path  # the first process writes it
+        slices = self._writes_slices() and not suffix
+        if slices:
+            path = (
+                os.path.join(self._directory, name.removesuffix("." + config.format))
+                + _manifest.SUFFIX
+            )
+        elif not self._acts():
+            return path  # another process writes it
         append = dict(config.append_dict or {})
         if "epoch_num" in append:
             append["epoch_num"] = params.cur_epoch_num
@@ -315,6 +332,9 @@ class ModelCheckpoint(Callback):
             network = config.saved_network
         elif self._run_context is not None and self._run_context._run is not None:
             append[_resume.NAME] = _resume.packed(self._run_context._run.state())
+        if slices:
+            save_slices(network, path, append)
+            return path
         save_checkpoint(
             network, path, config.integrated_save, config.async_save, append, config.enc_key, config.enc_mode,
             crc_check=config.crc_check, format=config.format,

@@ -96,11 +96,9 @@ class EarlyStopping(Callback):
             for _, parameter in network.parameters_and_names():
                 parameter.set_data(self.best_weights[parameter.name])
             if self.verbose:
-                print(
-                    f"Restored the parameters of epoch {self.best_epoch}, the best one.", flush=True
-                )
+                self._say(f"Restored the parameters of epoch {self.best_epoch}, the best one.")
 
     def on_train_end(self, run_context: RunContext) -> None:
         """Say that the training ended early."""
         if self.stopped_epoch and self.verbose:
-            print(f"Epoch {self.stopped_epoch:05d}: early stopping", flush=True)
+            self._say(f"Epoch {self.stopped_epoch:05d}: early stopping")

@@ -11,6 +11,7 @@ from types import FrameType
 from typing import Any
 
 from mindspore import log
+from mindspore.common import _groups
 from mindspore.train import _resume, serialization
 from mindspore.train.callback._callback import Callback, RunContext
 
@@ -52,6 +53,9 @@ class BackupAndRestore(Callback):
         self.delete_checkpoint = delete_checkpoint
         self.backup_file = os.path.join(backup_dir, "backup.ckpt")
 
+    def _writes_to(self, params: Any) -> str:
+        return os.path.abspath(self.backup_file)
+
     def _take_up_training(self, run_context: RunContext) -> dict[str, Any] | None:
         if not os.path.exists(self.backup_file):
             return None
@@ -60,6 +64,8 @@ class BackupAndRestore(Callback):
         return None if state is None or state["finished"] else state
 
     def _save(self, run_context: RunContext, finished: bool = False) -> None:
+        if not self._acts():
+            return
         network = run_context.original_args().train_network
         state = {**run_context._run.state(), "finished": finished}
         os.makedirs(os.path.dirname(self.backup_file) or ".", exist_ok=True)
@@ -80,7 +86,7 @@ class BackupAndRestore(Callback):
             return
         if not self.delete_checkpoint:
             self._save(run_context, finished=True)
-        elif os.path.exists(self.backup_file):
+        elif self._acts() and os.path.exists(self.backup_file):
             os.remove(self.backup_file)
 
 
@@ -97,7 +103,7 @@ class OnRequestExit(Callback):
         save_ckpt: whether a checkpoint is saved, as `<file_name>_train.ckpt`.
         save_mindir: accepted; a warning says that graphs are not saved.
         file_name: what the name of the file begins with.
-        directory: where it goes, into a folder `rank_0`.
+        directory: where it goes, into a folder `rank_0`, or of another process with its rank.
         config_file: the path of a JSON file.
         sig: the signal.
     """
@@ -123,13 +129,16 @@ class OnRequestExit(Callback):
             },
         )
         self.save_ckpt, self.save_mindir = save_ckpt, save_mindir
-        self.stem = os.path.join(directory, "rank_0", file_name)
+        self.stem = os.path.join(directory, f"rank_{_groups.world_rank()}", file_name)
         self.config_file, self.sig = config_file, sig
         self._told: tuple[int, FrameType | None] | None = None
         self._before: Any = None
 
     def _note(self, number: int, frame: FrameType | None) -> None:
         self._told = (number, frame)
+
+    def _hear_of_leaving(self) -> None:
+        self._told = self._told or (int(self.sig), None)
 
     def _asked(self) -> bool:
         if self._told is not None:

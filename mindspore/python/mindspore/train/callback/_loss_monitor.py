@@ -40,12 +40,12 @@ class LossMonitor(Callback):
             and params.cur_step_num - self._last_print_time >= self._per_print_times
         ):
             self._last_print_time = params.cur_step_num
-            print(f"epoch: {params.cur_epoch_num} step: {step}, loss is {loss}", flush=True)
+            self._say(f"epoch: {params.cur_epoch_num} step: {step}, loss is {loss}")
 
     def on_train_epoch_end(self, run_context: RunContext) -> None:
         """Print the metrics of an evaluation that ended this epoch."""
         params: Any = run_context.original_args()
         metrics = params.get("metrics")
         if metrics:
-            print(f"Eval result: epoch {params.cur_epoch_num}, metrics: {metrics}", flush=True)
+            self._say(f"Eval result: epoch {params.cur_epoch_num}, metrics: {metrics}")
             params["metrics"] = None

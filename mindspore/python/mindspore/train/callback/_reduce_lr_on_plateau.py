@@ -86,7 +86,6 @@ class ReduceLROnPlateau(Callback):
         )
         self.cooldown_counter, self.wait = self.cooldown, 0
         if self.verbose and new != old:
-            print(
-                f"Epoch {params.get('cur_epoch_num', 1):05d}: the learning rate is now {new}.",
-                flush=True,
+            self._say(
+                f"Epoch {params.get('cur_epoch_num', 1):05d}: the learning rate is now {new}."
             )

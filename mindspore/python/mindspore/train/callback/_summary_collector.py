@@ -97,10 +97,15 @@ class SummaryCollector(Callback):
         default = keep_default and (given is None or bool(given))
         return {**(_DEFAULTS if default else {}), **(given or {})}
 
+    def _writes_to(self, params: Any) -> str:
+        return self._folder
+
     def begin(self, run_context: RunContext) -> None:
         """Opens the file."""
         params: Any = run_context.original_args()
         folder, most, options = self._arguments
+        if not self._acts():
+            return
         if self._record is None:  # an evaluation inside of a training writes to its file
             self._record = SummaryRecord(folder, max_file_size=most, export_options=options)
         self._record.set_mode("eval" if params.get("mode") == "eval" else "train")
@@ -160,6 +165,8 @@ class SummaryCollector(Callback):
             self._add_lineage(_lineage.custom(self._custom))
 
     def _add_lineage(self, content: bytes) -> None:
+        if not self._acts():
+            return
         if self._made is None:
             # No name that viewers of events look for.
             name = f"events.out.events.summary.{int(time.time())}.{os.getpid()}.{socket.gethostname()}_lineage"

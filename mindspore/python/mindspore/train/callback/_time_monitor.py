@@ -39,8 +39,7 @@ class TimeMonitor(Callback):
         milliseconds = (time.perf_counter() - self._starts.pop()) * 1000
         steps = self.data_size or params.get("batch_num") or 1
         mode = "Eval" if params.get("mode") == "eval" else "Train"
-        print(
+        self._say(
             f"{mode} epoch time: {milliseconds:5.3f} ms, per step time: "
-            f"{milliseconds / steps:5.3f} ms",
-            flush=True,
+            f"{milliseconds / steps:5.3f} ms"
         )

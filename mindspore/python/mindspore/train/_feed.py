@@ -1,0 +1,196 @@
+"""The batches of a dataset as this process gets them. Where several processes train together and the source is not divided, all go
+through the same batches and each makes every so many-th: in step k the process of rank r has batch k * processes + r. So nothing
+depends on how many there are but who computes what, and a place in the data is how many batches all have been given."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from mindspore import _core, log
+from mindspore.common import _groups
+from mindspore.common.tensor import Tensor
+from mindspore.dataset.engine import sharing
+from mindspore.dataset.engine.datasets import Dataset
+from mindspore.dataset.engine.iterators import Position
+from mindspore.train import _together
+
+
+class Feed:
+    """A dataset of a Model, with what DatasetHelper asks of one.
+
+    Args:
+        op: the function that is given it.
+        dataset: the dataset.
+        aware: whether the script divides data by itself, so that what it has not divided is meant for this process.
+    """
+
+    def __init__(self, op: str, dataset: Any, aware: bool = False) -> None:
+        self.op, self.dataset = op, dataset
+        # One shard alone: the data of this process, whatever the others do.
+        mine = sharing.is_own(dataset) or (aware and not sharing.is_divided(dataset))
+        self.joint = _groups.have_the_same() and not mine
+        self.divides = False
+        self._position: dict[str, Any] | None = None
+        self.whole = own = int(dataset.get_dataset_size())
+        if self.joint:
+            facts = _together.gather_objects((own, sharing.is_divided(dataset)))
+            self.whole = max(size for size, _ in facts)
+            if self.whole and not any(divided for _, divided in facts):
+                self.divides = self._is_the_same(own)
+            empty = [rank for rank, (size, _) in enumerate(facts) if not size]
+            if self.whole and empty:
+                raise ValueError(
+                    f"For '{op}', each process must have a batch, but rank {', '.join(map(str, empty))} has none."
+                )
+
+    def _is_the_same(self, own: int) -> bool:
+        """Whether all processes have the same rows, of which each can take its part."""
+        row = None
+        if isinstance(self.dataset, Dataset):
+            row = sharing.first_row(self.dataset, self._place())
+        seen = _together.gather_objects((own, sharing.fingerprint(row)))
+        if len(set(seen)) == 1:
+            return True
+        if _groups.world_rank() == 0:
+            log.warning(
+                f"For '{self.op}', the processes read different samples though the source of the dataset has no 'num_shards': each is "
+                "taken to have its part of them. A source that draws an order of its own needs set_seed."
+            )
+        return False
+
+    def _place(self) -> dict[str, Any]:
+        """Where the next iterator begins: the same in all processes."""
+        if self._position is None:
+            self._position = json.loads(_core.share_text(json.dumps(Position.begin().state())))
+        return self._position
+
+    def steps_after(self, given: int) -> int:
+        """How many steps are left of an epoch of which so many batches have been given."""
+        left = max(self.whole - given, 0)
+        return -(-left // _groups.world_size()) if self.divides else left
+
+    def given_after(self, given: int) -> int:
+        """How many batches of the epoch have been given when one more step is done."""
+        return min(given + _groups.world_size(), self.whole) if self.divides else given + 1
+
+    def place_of(self, state: dict[str, Any]) -> tuple[int, int] | None:
+        """Where a position in an epoch of another run is here: how many batches lie before it, and how many samples of the next
+        one; None where the batches are others.
+        """
+        if state["batches"] == self.whole:
+            return state["step"], 0
+        here, there = self.batching, state.get("batching")
+        if here is None or there is None or here[1] != there[1]:
+            return None
+        return divmod(state["samples"], here[0])
+
+    @functools.cached_property
+    def batching(self) -> list[int] | None:
+        """How many samples all batches have but the last, and how many there are, where that is known."""
+        return sharing.batching(self.dataset)
+
+    def stand_in(self) -> list[Any]:
+        """A batch for a process that never had one."""
+        row = None
+        if isinstance(self.dataset, Dataset):
+            row = sharing.first_row(self.dataset, Position(0, True).state())
+        if row is None:
+            raise RuntimeError(
+                f"For '{self.op}', each process must have a batch, but rank {_groups.world_rank()} has none."
+            )
+        return [Tensor(value) for value in row]
+
+    # What DatasetHelper and positions ask of a dataset
+
+    def get_dataset_size(self) -> int:
+        """Steps of an epoch."""
+        return self.steps_after(0)
+
+    def create_tuple_iterator(self, num_epochs: int = -1, **options: Any) -> Any:
+        """The batches of this process."""
+        if not self.divides:
+            return self.dataset.create_tuple_iterator(num_epochs=num_epochs, **options)
+        if not isinstance(self.dataset, Dataset):
+            return _Picked(self.dataset.create_tuple_iterator(num_epochs=num_epochs, **options))
+        place, self._position = self._place(), None
+        return _Divided(self.dataset, place)
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Let the next iterator begin at a position."""
+        if self.divides:
+            self._position = dict(state)
+        else:
+            self.dataset.restore(state)
+
+    def rest(self, iterator: Any, given: int, samples: int) -> Iterator[Any]:
+        """The batches of an epoch after those that were given, and after so many samples of the first of them."""
+        if isinstance(iterator, (_Divided, _Picked)):
+            rows = iterator.begin(given)
+        else:
+            rows = iter(iterator)
+            for _ in range(given):
+                next(rows)
+        if samples and (not self.divides or _groups.world_rank() == 0):
+            first = [column[samples:] for column in next(rows)]
+            return itertools.chain([first], rows)
+        return rows
+
+
+class _Divided:
+    """An iterator over this process's batches, epoch by epoch."""
+
+    def __init__(self, dataset: Dataset, position: dict[str, Any]) -> None:
+        self._dataset, self._place = dataset, dict(position)
+        self._rows: Any = None
+
+    def __iter__(self) -> Iterator[Any]:
+        return self.begin(0)
+
+    def begin(self, given: int) -> Iterator[Any]:
+        """The next epoch, after so many of its batches."""
+        self.stop()
+        rank, size = _groups.world_rank(), _groups.world_size()
+        part = sharing.every(self._dataset, given + rank, size)
+        self._dataset.parent.remove(part)
+        part.restore({**self._place, "step": 0})
+        self._rows = part.create_tuple_iterator(num_epochs=1)
+        self._place["epoch"] += 1
+        return iter(self._rows)
+
+    def state(self) -> dict[str, Any]:
+        """The position at the begin of the next epoch."""
+        return dict(self._place)
+
+    def stop(self) -> None:
+        """Ends the iterator."""
+        rows, self._rows = self._rows, None
+        if rows is not None:
+            rows.stop()
+
+
+class _Picked:
+    """Every so many-th batch of an iterator that knows nothing of processes."""
+
+    def __init__(self, iterator: Any) -> None:
+        self._iterator = iterator
+
+    def __iter__(self) -> Iterator[Any]:
+        return self.begin(0)
+
+    def begin(self, given: int) -> Iterator[Any]:
+        """An epoch, after so many of its batches."""
+        first = given + _groups.world_rank()
+        return itertools.islice(self._iterator, first, None, _groups.world_size())
+
+    def stop(self) -> None:
+        """Ends the iterator."""
+        stop = getattr(self._iterator, "stop", None)
+        if stop is not None:
+            stop()
+
+
+__all__ = ["Feed"]

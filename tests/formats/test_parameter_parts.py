@@ -1,0 +1,170 @@
+"""Checkpoints of several processes in one layout, read and written in another: the same bits wherever they go."""
+
+from __future__ import annotations
+
+import itertools
+import json
+
+import numpy as np
+import pytest
+
+import mindspore as ms
+from mindspore import Parameter, Tensor, nn
+from mindspore.train import _boxes
+from mindspore.train._boxes import Layout
+
+LAYOUTS = [
+    Layout((1,), (-1, -1)),
+    Layout((2,), (0, -1)),
+    Layout((4,), (-1, 0)),
+    Layout((2, 2), (1, 0)),
+    Layout((2, 3), (0, 1)),
+    Layout((2, 3), (-1, 1)),
+]
+WHOLE = {
+    "w": np.arange(12 * 24, dtype=np.float32).reshape(12, 24),
+    "v": np.arange(6, dtype=np.int64),
+    "bf": np.arange(8, dtype=np.float32).reshape(4, 2),
+}
+
+
+def parts_of(layout, rank):
+    """The parameters of a process: `w` is cut, the others are whole."""
+    box = tuple(slice(*ends) for ends in layout.box(rank, WHOLE["w"].shape))
+    return [
+        Parameter(Tensor(WHOLE["w"][box]), name="w"),
+        Parameter(Tensor(WHOLE["v"]), name="v"),
+        Parameter(Tensor(WHOLE["bf"], ms.bfloat16), name="bf"),
+    ]
+
+
+def saved(folder, layout, format="ckpt"):
+    """Checkpoints of all processes, and the file of the layout."""
+    for rank in range(layout.ranks):
+        (folder / f"rank_{rank}").mkdir(parents=True)
+        path = str(folder / f"rank_{rank}" / f"net.{format}")
+        ms.save_checkpoint(parts_of(layout, rank), path, format=format)
+    _boxes.write_layouts(str(folder / "layouts.json"), {"w": layout})
+    return str(folder / "layouts.json")
+
+
+@pytest.mark.parametrize("pair", list(itertools.permutations(range(len(LAYOUTS)), 2)), ids=str)
+def test_from_any_layout_to_any_other(pair, tmp_path):
+    source, target = (LAYOUTS[i] for i in pair)
+    there = saved(tmp_path / "from", source)
+    _boxes.write_layouts(str(tmp_path / "layouts.json"), {"w": target})
+    here = str(tmp_path / "layouts.json")
+    ms.transform_checkpoints(str(tmp_path / "from"), str(tmp_path / "to"), "new", there, here)
+    for rank in range(target.ranks):
+        found = ms.load_checkpoint(str(tmp_path / "to" / f"rank_{rank}" / f"new{rank}.ckpt"))
+        for wanted in parts_of(target, rank):
+            value = found[wanted.name]
+            assert value.dtype == wanted.dtype
+            np.testing.assert_array_equal(value.asnumpy(), wanted.asnumpy())
+        needed = ms.rank_list_for_transform(rank, there, here)
+        boxes = [source.box(r, WHOLE["w"].shape) for r in needed]
+        assert len(set(boxes)) == len(boxes)  # nobody's part is read twice
+    merged = ms.merge_sliced_parameter(
+        [parts_of(source, rank)[0] for rank in range(source.ranks)], {"w": source}
+    )
+    np.testing.assert_array_equal(merged.asnumpy(), WHOLE["w"])
+
+
+def test_into_a_network(tmp_path):
+    layout = LAYOUTS[3]
+    there = saved(tmp_path, layout, "safetensors")
+    net = nn.Cell()
+    net.w = Parameter(Tensor(np.zeros((12, 24), np.float32)), name="w")
+    net.v = Parameter(Tensor(np.zeros(6, np.int64)), name="v")
+    net.bf = Parameter(Tensor(np.zeros((4, 2)), ms.bfloat16), name="bf")
+    files = [str(tmp_path / f"rank_{rank}" / "net.safetensors") for rank in range(4)]
+    assert ms.load_distributed_checkpoint(net, files, None, there) is None
+    np.testing.assert_array_equal(net.w.asnumpy(), WHOLE["w"])
+    part = nn.Cell()
+    part.w = Parameter(Tensor(np.zeros((6, 24), np.float32)), name="w")
+    strategy = ms.build_searched_strategy(there) | {"w": LAYOUTS[1]}
+    ms.load_distributed_checkpoint(part, files, strategy, there, rank_id=1)
+    np.testing.assert_array_equal(part.w.asnumpy(), WHOLE["w"][6:])
+    found = ms.load_distributed_checkpoint(
+        part, files, strategy, there, rank_id=0, return_param_dict=True
+    )
+    np.testing.assert_array_equal(found["w"].asnumpy(), WHOLE["w"][:6])
+    for refused in ("dec_key", "name_map", "unified_safetensors_dir", "dst_safetensors_dir"):
+        with pytest.raises(NotImplementedError, match=f"'{refused}' must be None"):
+            ms.load_distributed_checkpoint(part, files, strategy, there, **{refused: "x"})
+
+
+def test_segments(tmp_path):
+    for name in "ab":
+        ms.save_checkpoint([Parameter(Tensor([1.0]), name=name)], str(tmp_path / f"{name}.ckpt"))
+    assert list(ms.load_segmented_checkpoints(str(tmp_path))) == ["a", "b"]
+    with pytest.raises(ValueError, match="'ckpt_file_dir' must be a folder"):
+        ms.load_segmented_checkpoints(str(tmp_path / "none"))
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ValueError, match="must have checkpoints"):
+        ms.load_segmented_checkpoints(str(tmp_path / "empty"))
+
+
+def test_what_is_missing_is_named(tmp_path):
+    there = saved(tmp_path, LAYOUTS[1])
+    first = {0: str(tmp_path / "rank_0" / "net.ckpt")}
+    new = str(tmp_path / "new.ckpt")
+    with pytest.raises(ValueError, match=r"'w' is not whole: nobody has its element \[6, 0\]"):
+        ms.transform_checkpoint_by_rank(0, first, new, there)
+    with pytest.raises(ValueError, match=r"none of .* is among them"):
+        ms.transform_checkpoint_by_rank(0, first, new, _other(tmp_path))
+    flat = str(tmp_path / "flat.json")
+    _boxes.write_layouts(flat, {"w": Layout((2,), (0,))})
+    with pytest.raises(ValueError, match=r"'w' of shape .* must have the axes of its layout"):
+        ms.transform_checkpoint_by_rank(0, first, new, flat)
+    with pytest.raises(ValueError, match="both layouts of a parameter must have as many axes"):
+        ms.rank_list_for_transform(0, there, flat)
+    (tmp_path / "rank_1" / "net.ckpt").unlink()
+    with pytest.raises(ValueError, match="must have a checkpoint in 'rank_1'"):
+        ms.transform_checkpoints(str(tmp_path), str(tmp_path / "to"), "new", there)
+    with pytest.raises(NotADirectoryError, match="'src_checkpoints_dir' must be a folder"):
+        ms.transform_checkpoints(str(tmp_path / "none"), str(tmp_path / "to"), "new")
+    with pytest.raises(ValueError, match="'train_strategy_filename' must be given"):
+        ms.load_distributed_checkpoint(nn.Dense(1, 1), ["a.ckpt", "b.ckpt"])
+    with pytest.raises(TypeError, match="'rank_id' must be an int"):
+        ms.rank_list_for_transform("a")
+    with pytest.raises(ValueError, match=r"'rank_id' must be in \[0, 2\), but got 2"):
+        ms.rank_list_for_transform(2, None, there)
+
+
+def _other(folder):
+    path = str(folder / "other.json")
+    _boxes.write_layouts(path, {"nobody": LAYOUTS[1]})
+    return path
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[]",
+        "{}",
+        "\xff",
+        '{"format": "mindspore layouts 2", "parameters": {}}',
+        '{"format": "mindspore layouts 1", "parameters": 3}',
+        '{"format": "mindspore layouts 1", "parameters": {"w": {}}}',
+        '{"format": "mindspore layouts 1", "parameters": {"w": {"dev_matrix": [2], "tensor_map": [1]}}}',
+        '{"format": "mindspore layouts 1", "parameters": {"w": {"dev_matrix": [0], "tensor_map": [0]}}}',
+        '{"format": "mindspore layouts 1", "parameters": {"w": {"dev_matrix": [2], "tensor_map": [0, 0]}}}',
+        "[" * 100_000,
+    ],
+)
+def test_a_file_that_is_no_layout(text, tmp_path):
+    path = tmp_path / "layouts.json"
+    path.write_text(text, "latin-1")
+    with pytest.raises(ValueError, match="For 'build_searched_strategy'"):
+        ms.build_searched_strategy(str(path))
+
+
+def test_boxes_of_all_processes_cover_a_tensor_once():
+    for layout, shape in itertools.product(LAYOUTS, [(12, 24), (6, 12)]):
+        count = np.zeros(shape, int)
+        for rank in range(layout.ranks):
+            count[tuple(slice(*ends) for ends in layout.box(rank, shape))] += 1
+        assert (count == count[0, 0]).all()
+        assert json.loads(json.dumps(layout)) == [list(layout.dev_matrix), list(layout.tensor_map)]
