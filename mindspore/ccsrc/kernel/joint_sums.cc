@@ -7,6 +7,7 @@
 #include <condition_variable>
 #include <cstring>
 #include <deque>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <thread>
@@ -39,6 +40,8 @@ struct Order {
 struct Agreement {
   Order order;
   int64_t runs = 0;
+  std::vector<double>
+      ready;  // after the first one, in the quickest of the runs since the last time
 };
 
 using Key = std::pair<std::vector<int64_t>, std::vector<DType>>;
@@ -58,7 +61,6 @@ struct Run {
   std::vector<SpanId> places;
   std::vector<double> ready;  // 0: not begun
   size_t begun = 0;
-  double last_ready = 0;
   const Order* order = nullptr;  // from when its turn has come
   size_t next = 0;               // bucket
   bool busy = false, abandoned = false, done = false;
@@ -146,7 +148,7 @@ thread_local bool in_background = false;
 
 // Of one group: what its transport takes, and what its members have agreed upon.
 struct SumHistory {
-  bool measured = false;
+  double call = 1, probe = 1;  // seconds of the quickest call so far, of one element and of kProbe
   LinkTime link;
   std::map<Key, Agreement> agreed;
 };
@@ -184,7 +186,7 @@ class Background {
   void Begin(Run& run, size_t index, void* data, SpanId place) {
     std::lock_guard lock(mutex_);
     run.places[index] = place;
-    run.ready[index] = run.last_ready = Now();
+    run.ready[index] = Now();
     run.data[index] = data;
     ++run.begun;
     if (HasWork(run)) work_.notify_one();
@@ -278,10 +280,18 @@ class Background {
     } else {
       ++run.next;  // behind the end
       ++agreement.runs;
+      Note(run, agreement);
       auto again = std::begin(kAgreeAfter) + 1;
       if (std::find(again, std::end(kAgreeAfter), agreement.runs) != std::end(kAgreeAfter))
         Agree(run, agreement);
     }
+  }
+
+  static void Note(const Run& run, Agreement& agreement) {
+    double first = *std::min_element(run.ready.begin(), run.ready.end());
+    agreement.ready.resize(run.ready.size(), std::numeric_limits<double>::infinity());
+    for (size_t i = 0; i < run.ready.size(); ++i)
+      agreement.ready[i] = std::min(agreement.ready[i], run.ready[i] - first);
   }
 
   // The others take the first one's order.
@@ -289,11 +299,12 @@ class Background {
     Exchange call{"the buckets of gradients", run.place};
     try {
       Announced announced(*run.group, call);
-      if (!run.group->sums->measured) Measure(*run.group, call);
+      Measure(*run.group, call);
       size_t count = run.sum->counts.size();
       std::vector<int64_t> told(2 * count);
       if (run.group->rank() == 0) {
-        Order order = Choose(run, agreement.runs > 0);
+        Order order = Choose(run, agreement.ready);
+        agreement.ready.clear();
         std::copy(order.tensors.begin(), order.tensors.end(), told.begin());
         std::copy(order.ends.begin(), order.ends.end(),
                   told.begin() + static_cast<std::ptrdiff_t>(count));
@@ -308,38 +319,37 @@ class Background {
     }
   }
 
+  // What is least counts: whatever else runs makes it more.
   static void Measure(Group& group, const Exchange& call) {
-    SumHistory& history = *group.sums;
+    LinkTime& link = group.sums->link;
     std::vector<float> data(kProbe / sizeof(float));
-    auto least = [&](int64_t count) {
-      double time = 1e9;
+    auto least = [&](int64_t count, double* time) {
       for (int i = 0; i < kProbes; ++i) {
         double begin = Now();
         group.AllReduce(call, data.data(), data.data(), count, DType::kFloat32, Reduction::kSum);
-        time = std::min(time, Now() - begin);
+        *time = std::min(*time, Now() - begin);
       }
-      return time;
     };
-    history.link.call = least(1);
-    double more = least(static_cast<int64_t>(data.size())) - history.link.call;
-    history.link.byte = std::max(more, 0.0) / kProbe;
-    history.measured = true;
+    least(1, &group.sums->call);
+    least(static_cast<int64_t>(data.size()), &group.sums->probe);
+    link.call = group.sums->call;
+    link.byte = std::max(group.sums->probe - link.call, 0.0) / kProbe;
   }
 
-  Order Choose(const Run& run, bool has_run) {
+  // `ready` is empty before the first run.
+  Order Choose(const Run& run, const std::vector<double>& ready) {
     const JointSum& sum = *run.sum;
     Order order{InOrderOfProgram(sum.counts.size()), {}};
     // Before it is known, the other way round: the last layers' gradients are ready first.
     std::reverse(order.tensors.begin(), order.tensors.end());
-    auto at = [&](int64_t i) { return run.ready[static_cast<size_t>(i)]; };
-    if (has_run) {
+    auto at = [&](int64_t i) { return ready.empty() ? 0 : ready[static_cast<size_t>(i)]; };
+    if (!ready.empty()) {
       std::stable_sort(order.tensors.begin(), order.tensors.end(),
                        [&](int64_t a, int64_t b) { return at(a) < at(b); });
     }
     std::vector<ReadySum> sums;
     for (int64_t i : order.tensors) {
-      double since = has_run ? at(i) - at(order.tensors[0]) : 0;
-      sums.push_back({since, BytesOf(sum, static_cast<size_t>(i))});
+      sums.push_back({at(i), BytesOf(sum, static_cast<size_t>(i))});
     }
     BucketWish wish;
     {
@@ -356,7 +366,7 @@ class Background {
     } else if (wish.bytes > 0) {
       order.ends = CutBySize(sums, wish.bytes);
     } else {
-      order.ends = has_run ? CutBuckets(sums, link) : CutUnmeasured(sums, link);
+      order.ends = ready.empty() ? CutUnmeasured(sums, link) : CutBuckets(sums, link);
     }
     return order;
   }
@@ -365,16 +375,19 @@ class Background {
     ++times_.runs;
     times_.buckets += static_cast<int64_t>(run.times.size());
     if (run.times.empty()) return;
-    double first = *std::min_element(run.ready.begin(), run.ready.end());
+    auto [first, last] = std::minmax_element(run.ready.begin(), run.ready.end());
     double sums = 0, hidden = 0;
     for (auto [begin, end] : run.times) {
       sums += end - begin;
-      hidden += std::max(0.0, std::min(end, run.last_ready) - std::min(begin, run.last_ready));
+      hidden += std::max(0.0, std::min(end, *last) - std::min(begin, *last));
     }
+    const LinkTime& link = run.group->sums->link;
+    auto last_tensor = static_cast<size_t>(last - run.ready.begin());
+    double seen = link.call + link.byte * static_cast<double>(BytesOf(*run.sum, last_tensor));
     times_.sums += sums;
-    times_.hideable += std::min(sums, run.last_ready - first);
+    times_.hideable += std::clamp(sums - seen, 0.0, *last - *first);
     times_.hidden += hidden;
-    times_.tail += std::max(0.0, run.times.back().second - run.last_ready);
+    times_.tail += std::max(0.0, run.times.back().second - *last);
   }
 
   Mutex mutex_;

@@ -45,7 +45,7 @@ bool InBackground();
 struct SumTimes {
   int64_t runs = 0, buckets = 0;
   double sums = 0;      // of making sums
-  double hideable = 0;  // of that, what might have passed while tensors were still computed
+  double hideable = 0;  // of that, what might have passed before the last tensor was ready
   double hidden = 0;    // of that, what did
   double tail = 0;      // waiting for sums after the last tensor was ready
 };
