@@ -34,6 +34,9 @@ std::string Host() {
   return name;
 }
 
+thread_local std::optional<pthread_t> acts_for;
+pthread_t Self() { return acts_for.value_or(pthread_self()); }
+
 // Of one group, the last collectives that were entered.
 struct History {
   std::array<Step, 32> steps;  // in a ring
@@ -155,15 +158,15 @@ void Watch::Member::Enter(int group, uint64_t number, std::string_view what,
   step.place.assign(Cut(place));
   history.next = number + 1;
   last_ = &step;
-  if (!first_thread_) first_thread_ = pthread_self();
-  several_threads_ |= !pthread_equal(*first_thread_, pthread_self());
-  open_.push_back({pthread_self(), group, number, CoarseNow()});
+  if (!first_thread_) first_thread_ = Self();
+  several_threads_ |= !pthread_equal(*first_thread_, Self());
+  open_.push_back({Self(), group, number, CoarseNow()});
   ++changes_;
 }
 
 void Watch::Member::Exit(bool done) {
   std::lock_guard lock(mutex_);
-  auto mine = std::ranges::find(open_.rbegin(), open_.rend(), pthread_self(), &Open::thread);
+  auto mine = std::ranges::find(open_.rbegin(), open_.rend(), Self(), &Open::thread);
   if (mine == open_.rend()) return;
   if (!done) histories_[mine->group].next = mine->number;
   open_.erase(std::next(mine).base());
@@ -333,7 +336,7 @@ void Watch::Member::Fail(std::string text) {
 void Watch::Member::ThrowVerdict() {
   std::lock_guard lock(mutex_);
   std::string here;
-  auto mine = std::ranges::find(open_.rbegin(), open_.rend(), pthread_self(), &Open::thread);
+  auto mine = std::ranges::find(open_.rbegin(), open_.rend(), Self(), &Open::thread);
   if (mine != open_.rend()) {
     if (const Step* step = histories_[mine->group].Find(mine->number))
       here = fmt::format(". This is rank {}, in {}", rank_, step->Text());
@@ -475,6 +478,7 @@ void Watch::SetGroup(int group, std::vector<int> ranks) {
 void Watch::Enter(int group, uint64_t number, std::string_view what, std::string_view place) {
   member_->Enter(group, number, what, place);
 }
+void Watch::ActFor(pthread_t thread) { acts_for = thread; }
 void Watch::Exit(bool done) { member_->Exit(done); }
 void Watch::Check() { member_->Check(); }
 void Watch::Raised(std::string_view text) { member_->Raised(text); }

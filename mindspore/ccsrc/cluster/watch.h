@@ -8,6 +8,8 @@
 // verdict, which all ranks hear.
 #pragma once
 
+#include <pthread.h>
+
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -46,6 +48,8 @@ class Watch {
   // Says what this thread is about to do: the `number`-th collective of the group, which `what`
   // names for all members alike, at `place` of the program. Throws if there is a verdict.
   void Enter(int group, uint64_t number, std::string_view what, std::string_view place);
+  // From here on this thread enters for another one, which enters none meanwhile.
+  static void ActFor(pthread_t thread);
   // It is behind this thread; not `done`, where an exception ended it.
   void Exit(bool done = true);
   // To be called again and again while a collective waits: throws the verdict.

@@ -30,6 +30,8 @@ using Counts = std::span<const int64_t>;
 // Processes that make the same calls in the same order; a call returns when this one has its part
 // of the result. What other members do wrong, or that one of them is gone, is an Error. `out` may
 // be `in` where both are as long. Sums are made in the order of the ranks: all get the same bits.
+struct SumHistory;  // kernel/joint_sums.cc
+
 class Group {
  public:
   Group(std::string name, std::vector<int> ranks, int rank);
@@ -41,6 +43,12 @@ class Group {
   // The same in all members, as far as names differ; the world's is 0.
   int id() const { return id_; }
   uint64_t NextNumber() { return number_++; }  // of a call that all members make
+  // Whether calls take time in which this process could compute: not where the members share the
+  // memory of one host, as moving bytes there is work of the same processors.
+  virtual bool takes_time() const { return false; }
+  // Tensors of fewer bytes are worth copying together for one call.
+  virtual int64_t join_bytes() const { return 0; }
+  std::shared_ptr<SumHistory> sums;  // what its joint sums have taken (kernel/joint_sums.h)
 
   virtual void AllReduce(const Exchange& call, const void* in, void* out, int64_t count,
                          DType dtype, Reduction reduction) = 0;

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "ops/all.h"
+#include "ops/joint_sums.h"
 #include "ops/shard.h"
 
 namespace ms {
@@ -210,6 +211,42 @@ void DefineMoves(OpRegistry& ops) {
       });
 }
 
+// An AllReduce in two halves, of several tensors: passes/start_sums.cc.
+void DefineJointSums(OpRegistry& ops) {
+  ops.Op("StartSum")
+      .Internal()
+      .Doc("Begins the sum over all processes of one of several tensors; AwaitSums ends it.")
+      .In("x", kAny, "Of one shape and type in all processes.")
+      .RequiredAttr<std::string>("group", kGroup)
+      .RequiredAttr<int64_t>("index", "Which of the tensors it is.")
+      .RequiredAttr<Ints>("counts", "Elements of all of them.")
+      .RequiredAttr<Ints>("dtypes", "Their types, by number.")
+      .HasEffect(Effect::kComm)
+      .InPlace(0, 0)
+      .Shard(shard::Whole)
+      .Infer([](InferContext& c) {
+        int64_t index = c.attr<int64_t>("index");
+        const Ints& counts = c.attr<Ints>("counts");
+        const Ints& dtypes = c.attr<Ints>("dtypes");
+        c.Check(counts.size() == dtypes.size(), "'dtypes' must have {} entries, but got {}",
+                counts.size(), dtypes.size());
+        c.Check(index >= 0 && index < static_cast<int64_t>(counts.size()),
+                "'index' must be in [0, {}), but got {}", counts.size(), index);
+        auto i = static_cast<size_t>(index);
+        c.Check(c.shape(0).size() == counts[i], "the tensor must have {} elements, but got {}",
+                counts[i], c.in(0));
+        return c.in(0);
+      });
+  ops.Op("AwaitSums")
+      .Internal()
+      .Doc("Waits for the sums that StartSum has begun.")
+      .In("x", kAny, "What StartSum gave, of all tensors.")
+      .Variadic()
+      .HasEffect(Effect::kComm)
+      .Shard(shard::Whole)
+      .Infer([](InferContext& c) { return c.inputs(); });
+}
+
 void DefinePairs(OpRegistry& ops) {
   ops.Op("Send")
       .Internal()
@@ -245,8 +282,14 @@ void DefinePairs(OpRegistry& ops) {
 
 }  // namespace
 
+bool IsAwaitSums(const Node& node) {
+  static const OpDef& await = Ops().Get("AwaitSums");
+  return node.op == &await;
+}
+
 void DefineComm(OpRegistry& ops) {
   DefineSums(ops);
+  DefineJointSums(ops);
   DefineMoves(ops);
   DefinePairs(ops);
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ir/uses.h"
+#include "ops/joint_sums.h"
 #include "ops/update_group.h"
 
 namespace ms {
@@ -12,6 +13,7 @@ bool Overwriting::May(const Node& node, size_t out, size_t in) {
   const Type& to = node.outputs[out];
   if (!from.is_tensor() || from.dtype() != to.dtype() || from.bytes() != to.bytes()) return false;
   const OpDef& op = *node.op;
+  if (IsAwaitSums(node)) return out == in;
   if (op.scalar) return out == 0;  // element by element: each is read before it is written
   if (IsFused(node)) {
     const FusedBody* body = BodyOf(*FusedGraph(node));

@@ -50,6 +50,9 @@ bool MatchAttention(Module& module);
 bool SelectUpdates(Module& module);
 // Updates that only concern the rows that a Gather has read take the gradients of these rows.
 bool UpdateRows(Module& module);
+// Sums over processes begin when what they add up is there, and are waited for where the first one
+// is needed, many of them together.
+bool StartSums(Module& module);
 // Updates that only make new values of Parameters run when what they need is there, many of them as
 // one op.
 bool GroupUpdates(Module& module);

@@ -100,6 +100,7 @@ class Pipeline {
       return steady && (RemoveDeadCode(m), true);
     });
     if (options_.has_kernel("Fused")) Apply("Fuse", Fuse);
+    if (options_.has_kernel("StartSum")) Apply("StartSums", StartSums);
     if (options_.has_kernel("UpdateGroup")) Apply("GroupUpdates", GroupUpdates);
     Check("after the fast stage", Level::kNoGradLeft);
     return steady;

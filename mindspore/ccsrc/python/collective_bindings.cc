@@ -1,7 +1,7 @@
 // The processes that train together, for mindspore.communication.
 #include <pybind11/stl.h>
 
-#include "kernel/collectives.h"
+#include "kernel/joint_sums.h"
 #include "kernel/kernel.h"
 #include "python/module.h"
 
@@ -40,6 +40,24 @@ void BindCollectives(py::module_& m) {
         return text;
       },
       Free(), py::arg("text"), "The text of rank 0, in all processes.");
+  m.def(
+      "set_bucket_wish",
+      [](std::vector<int64_t> ends, int64_t bytes) { SetBucketWish({std::move(ends), bytes}); },
+      py::arg("ends"), py::arg("bytes"));
+  m.def(
+      "sum_times",
+      [] {
+        SumTimes t = TimesOfSums();
+        py::dict times;
+        times["runs"] = t.runs;
+        times["buckets"] = t.buckets;
+        times["sums"] = t.sums;
+        times["hideable"] = t.hideable;
+        times["hidden"] = t.hidden;
+        times["tail"] = t.tail;
+        return times;
+      },
+      "What sums of gradients have taken beside the program, in seconds.");
   m.def("make_group", &MakeGroup, Free(), "Called by all members.");
   m.def("forget_group", &ForgetGroup, Free());
 }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "kernel/joint_sums.h"
 #include "kernel/launch.h"
 #include "kernel/threads.h"
 #include "runtime/arena.h"
@@ -128,6 +129,7 @@ void Machine::Collect(const Plan& plan, std::vector<RtValue>* outputs) {
 }
 
 void Machine::Unwind() {
+  AbandonSums();  // they would write into what is freed now
   for (Frame* frame : stack_) FreeFrame(frame);
   stack_.clear();
   arguments_.clear();

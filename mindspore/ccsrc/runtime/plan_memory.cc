@@ -4,6 +4,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "ops/joint_sums.h"
 #include "runtime/memory_plan.h"
 #include "runtime/spill_plan.h"
 
@@ -38,7 +39,13 @@ std::vector<Resident> Residents(const StoragePlan& values) {
   for (int t = 0; t < values.steps(); ++t) {
     const Node& node = *values.order()[static_cast<size_t>(t)];
     if (node.op->view) continue;
-    VisitUses(node, [&](const Var& v, Use) { touch(v, t); });
+    VisitUses(node, [&](const Var& v, Use) {
+      if (IsAwaitSums(node)) {  // somebody else writes it all the time: it must not be moved away
+        const std::vector<int>& steps = residents[static_cast<size_t>(values.Of(v))].steps;
+        for (int s = steps.empty() ? t : steps.back() + 1; s < t; ++s) touch(v, s);
+      }
+      touch(v, t);
+    });
     for (uint32_t i = 0; i < node.outputs.size(); ++i) touch({const_cast<Node*>(&node), i}, t);
   }
   for (size_t i = 0; i < residents.size(); ++i)

@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from mindspore import _core, _exit, _paths, _settings, tuning
+from mindspore import _core, _exit, _fusion, _paths, _settings, tuning
 
 HOST = "CPU"
 GRAPH_MODE = 0
@@ -36,6 +36,7 @@ class ParallelMode:
 _values: dict[str, Any] = dict(_settings.DEFAULTS)
 _fast = os.environ.get("MS_FUSION") != "0"  # see fast()
 
+_FUSION = ("all_reduce_fusion_config", "comm_fusion")
 _PARALLEL_PATHS = ("strategy_ckpt_load_file", "strategy_ckpt_save_file", "group_ckpt_save_file")
 _parallel = dict(_settings.PARALLEL)
 _joined: dict[str, int] = {}  # defaults of these, once processes have come together
@@ -294,7 +295,15 @@ def set_auto_parallel_context(**kwargs) -> None:
             kwargs[name] = _paths.checked("set_auto_parallel_context", name, value)
         else:
             _settings.checked_parallel("set_auto_parallel_context", name, value)
+            if name in _FUSION:
+                kwargs[name] = _fusion.checked(name, value)
     _parallel.update(kwargs)
+    _fuse()
+
+
+def _fuse() -> None:
+    """Tells the runtime how gradients are joined."""
+    _fusion.apply(*(_parallel[name] for name in _FUSION))
 
 
 def get_auto_parallel_context(attr_key: str):
@@ -308,6 +317,7 @@ def reset_auto_parallel_context() -> None:
     """Back to the defaults of parallel training."""
     _parallel.clear()
     _parallel.update(_settings.PARALLEL | _joined)
+    _fuse()
 
 
 def _note_processes(rank: int, size: int) -> None:

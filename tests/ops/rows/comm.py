@@ -21,6 +21,21 @@ row(
         args(c64(3), op="max", says="must be 'sum' or 'prod' for complex numbers", **ONE),
     ],
 )
+# Float32 is number 11.
+SUM = {"group": "alone", "index": 0, "counts": (6, 2), "dtypes": (11, 11)}
+row(
+    "StartSum",
+    ref=same,
+    good=[args(f32(2, 3), **SUM)],
+    bad=[
+        args(f32(2, 3), **{**SUM, "index": 2}, says="'index' must be in [0, 2), but got 2"),
+        args(f32(2, 3), **{**SUM, "index": -1}, says="'index' must be in [0, 2), but got -1"),
+        args(f32(2, 3), **{**SUM, "dtypes": (11,)}, says="'dtypes' must have 2 entries, but got 1"),
+        args(f32(2), **SUM, says="the tensor must have 6 elements"),
+    ],
+    grad=False,
+)
+row("AwaitSums", ref=lambda *x: x, good=[args(f32(2, 3), i32(2))], grad=False)
 row(
     "ReduceScatter",
     ref=same,

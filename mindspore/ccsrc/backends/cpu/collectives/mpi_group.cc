@@ -49,6 +49,8 @@ std::vector<int64_t> Even(int64_t n, int members) {
 
 }  // namespace
 
+int64_t MpiGroup::join_bytes() const { return kPiece; }
+
 void MpiGroup::Await(MpiHandle request) {
   Patience patience(crowded_);
   for (;;) {

@@ -9,8 +9,15 @@ namespace ms::cpu {
 class MpiGroup : public Group {
  public:
   MpiGroup(Mpi& mpi, MpiHandle comm, std::string name, std::vector<int> ranks, int rank,
-           bool crowded)
-      : Group(std::move(name), std::move(ranks), rank), mpi_(mpi), comm_(comm), crowded_(crowded) {}
+           bool crowded, bool spread = false)
+      : Group(std::move(name), std::move(ranks), rank),
+        mpi_(mpi),
+        comm_(comm),
+        crowded_(crowded),
+        spread_(spread) {}
+
+  bool takes_time() const override { return spread_; }
+  int64_t join_bytes() const override;
 
   void AllReduce(const Exchange& call, const void* in, void* out, int64_t count, DType dtype,
                  Reduction reduction) override;
@@ -33,6 +40,7 @@ class MpiGroup : public Group {
   Mpi& mpi_;
   MpiHandle comm_;
   bool crowded_;
+  bool spread_;  // over several hosts
 };
 
 }  // namespace ms::cpu

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "backends/cpu/collectives/delayed_group.h"
 #include "backends/cpu/collectives/window_group.h"
 #include "base/error.h"
 
@@ -60,9 +61,11 @@ class MpiTransport : public Transport {
             rank_);
     int in_group = static_cast<int>(me - ranks.begin());
     MpiHandle comm = NewComm(name, ranks);
-    auto group = std::make_unique<MpiGroup>(mpi_, comm, std::move(name), ranks, in_group, crowded_);
-    return Agreed(*group, OnOneHost(ranks) && windows_) ? InWindow(std::move(group), comm)
-                                                        : std::move(group);
+    bool here = OnOneHost(ranks);
+    auto group =
+        std::make_unique<MpiGroup>(mpi_, comm, std::move(name), ranks, in_group, crowded_, !here);
+    return Delayed(Agreed(*group, here && windows_) ? InWindow(std::move(group), comm)
+                                                    : std::move(group));
   }
 
   // Windows and communicators go with MPI: to free them one by one all members would have to meet.

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "cluster/watch.h"
+#include "kernel/joint_sums.h"
 
 namespace ms::cpu {
 namespace {
@@ -23,6 +24,9 @@ inline void Relax() {
 
 }  // namespace
 
+Patience::Patience(bool crowded)
+    : looks_(crowded || InBackground() ? kCrowdedLooks : kLooks), asleep_(InBackground()) {}
+
 void Patience::Pause() {
   if (looks_ > 0) {
     --looks_;
@@ -34,7 +38,7 @@ void Patience::Pause() {
 void Patience::PauseLong() {
   auto now = std::chrono::steady_clock::now();
   if (yields_++ == 0) began_ = now;
-  if (now - began_ < kAwake) {
+  if (!asleep_ && now - began_ < kAwake) {
     sched_yield();
     return;
   }

@@ -48,6 +48,8 @@ WindowGroup::WindowGroup(std::unique_ptr<MpiGroup> mpi, std::vector<char*> segme
       segments_(std::move(segments)),
       crowded_(crowded) {}
 
+int64_t WindowGroup::join_bytes() const { return kSlot; }
+
 WindowGroup::Flags& WindowGroup::flags(int rank) const {
   return *reinterpret_cast<Flags*>(segments_[static_cast<size_t>(rank)]);
 }

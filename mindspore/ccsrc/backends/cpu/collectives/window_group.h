@@ -17,6 +17,7 @@ class WindowGroup : public Group {
   // `segments[r]` is that of member r, all zeros. Whoever sends to one member does it by `mpi`.
   WindowGroup(std::unique_ptr<MpiGroup> mpi, std::vector<char*> segments, bool crowded);
 
+  int64_t join_bytes() const override;
   void AllReduce(const Exchange& call, const void* in, void* out, int64_t count, DType dtype,
                  Reduction reduction) override;
   void ReduceScatter(const Exchange& call, const void* in, void* out, Counts counts, DType dtype,

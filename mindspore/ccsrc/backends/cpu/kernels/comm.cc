@@ -3,7 +3,7 @@
 #include <functional>
 
 #include "backends/cpu/cpu.h"
-#include "kernel/collectives.h"
+#include "kernel/joint_sums.h"
 
 namespace ms::cpu {
 namespace {
@@ -65,6 +65,34 @@ KernelChoice AllReduce(const KernelRequest& r) {
       [n = r.shape(0).size(), dtype = r.dtype(0), how = ReductionFromName(op)](const Place& p) {
         p.group.AllReduce(p.call, p.args.in[0], p.args.out[0], n, dtype, how);
       });
+}
+
+void CopyIfApart(const void* from, void* to, int64_t bytes) {
+  if (from != to && bytes > 0) std::memcpy(to, from, static_cast<size_t>(bytes));
+}
+
+KernelChoice BeginSum(const KernelRequest& r) {
+  auto sum = std::make_shared<JointSum>();
+  sum->group = r.attr<std::string>("group");
+  sum->counts = r.attr<Ints>("counts");
+  for (int64_t dtype : r.attr<Ints>("dtypes")) sum->dtypes.push_back(static_cast<DType>(dtype));
+  auto run = [sum = std::shared_ptr<const JointSum>(std::move(sum)),
+              index = static_cast<size_t>(r.attr<int64_t>("index")),
+              bytes = Bytes(r.in[0])](const KernelArgs& args) {
+    CopyIfApart(args.in[0], args.out[0], bytes);
+    StartSum(sum, index, args.out[0], args.place ? args.place->span : 0);
+  };
+  return FunctionKernel(std::move(run), static_cast<double>(Bytes(r.in[0])) / 16);
+}
+
+KernelChoice EndSums(const KernelRequest& r) {
+  std::vector<int64_t> bytes;
+  for (const Type& type : r.in) bytes.push_back(Bytes(type));
+  auto run = [bytes = std::move(bytes)](const KernelArgs& args) {
+    AwaitSums();
+    for (size_t i = 0; i < bytes.size(); ++i) CopyIfApart(args.in[i], args.out[i], bytes[i]);
+  };
+  return FunctionKernel(std::move(run), kWaits);
 }
 
 KernelChoice ReduceScatter(const KernelRequest& r) {
@@ -136,6 +164,8 @@ KernelChoice Barrier(const KernelRequest& r) {
 
 void AddComm(KernelTable& table) {
   table.For("AllReduce").Try("group", AllReduce);
+  table.For("StartSum").Try("joint", BeginSum);
+  table.For("AwaitSums").Try("joint", EndSums);
   table.For("ReduceScatter").Try("group", ReduceScatter);
   table.For("AllGather").Try("group", AllGather);
   table.For("Broadcast").Try("group", Broadcast);
