@@ -7,8 +7,9 @@ import logging
 import threading
 import warnings
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, TypeGuard
 
+from mindspore._core import DType
 from mindspore.compile.program.errors import RunsEagerly, Unsupported, calling_place, locate
 from mindspore.compile.program.places import user_frame
 from mindspore.compile.values import guards
@@ -155,7 +156,7 @@ class Cache:
         if said in self.warned:
             return
         self.warned.add(said)
-        if isinstance(value, tuple) and len(value) == 3 and isinstance(value[1], tuple):
+        if _is_tensor(value):
             what = f"the shape of {where}, lately {list(value[1])}, keeps changing"
             remedy = (
                 "Declare the sizes that change: input_signature of jit, or Cell.set_inputs, with "
@@ -294,10 +295,17 @@ def _most_varied(keys: list[tuple], names: list[str]) -> tuple[str, Any]:
 def _opened(keys: list[tuple], where: str, names: list[str]) -> list:
     """The sizes of an argument, None where they differ between keys of the latest rank."""
     shapes = [_arguments(key, names).get(where) for key in keys if key[0] != "numbers"]
-    sizes = [s[1] for s in shapes if isinstance(s, tuple) and len(s) == 3]
+    sizes = [s[1] for s in shapes if _is_tensor(s)]
     sizes = [s for s in sizes if len(s) == len(sizes[-1])]
     return [column[0] if len(set(column)) == 1 else None for column in zip(*sizes)]
 
 
+def _is_tensor(part: Any) -> TypeGuard[tuple]:
+    return isinstance(part, tuple) and isinstance(part[0], DType)
+
+
 def _value_text(part: Any) -> str:
-    return repr(part[1]) if isinstance(part, tuple) and len(part) > 1 else repr(part)
+    if not isinstance(part, tuple) or len(part) < 2:
+        return repr(part)
+    fields = isinstance(part[1], tuple) and isinstance(part[0], type)
+    return f"<{part[0].__name__}>" if fields else repr(part[1])

@@ -32,7 +32,7 @@ from mindspore.compile.values.values import require_plain
 from mindspore.compile.versions import breaks, memory, path
 from mindspore.compile.versions.cache import Cache, making
 from mindspore.compile.versions.entries import ChangingEntry, EagerEntry, Entry, LikelyFails
-from mindspore.compile.versions.keys import inputs_of, opaque_part
+from mindspore.compile.versions.keys import inputs_of, opaque_part, records_of
 from mindspore.compile.versions.remembered import FailedEntry, Remembered
 from mindspore.compile.versions.results import Result, check_parts
 from mindspore.compile.versions.signature import InputShapes, Sizes
@@ -97,7 +97,7 @@ class PathEntry:
     def run(self, args: tuple, kwargs: dict, eager: Callable, tensors: list | None = None) -> Any:
         """Runs along a known path, or traces on from where it ends."""
         try:
-            return path.follow(self.root, inputs_of((args, kwargs)))
+            return path.follow(self.root, [*inputs_of((args, kwargs)), *records_of(args, kwargs)])
         except path.Unknown as unknown:
             done = unknown.done
         with self.cache.alone(("path", id(self))):
@@ -155,7 +155,8 @@ class Compilation:
         tracer = self._tracer()
         if start is not None:
             inputs = inputs_of((self.args, self.kwargs))
-            tracer.session = self.session = breaks.Session(tracer, inputs, *start)
+            records = records_of(self.args, self.kwargs)
+            tracer.session = self.session = breaks.Session(tracer, inputs, records, *start)
             tracer.warn_break = self.cache.warn_break
         try:
             made = self._attempt(tracer)
@@ -220,7 +221,7 @@ class Compilation:
         shapes = shapes or InputShapes(tracer.trace)
         args, kwargs = self._inputs(tracer.trace, shapes, numbers)
         tracer.arguments = inputs_of((args, kwargs))
-        tracer.given = Given(args, kwargs)
+        tracer.given = Given(args, kwargs, records_of(args, kwargs))
         for leaf in all_leaves((args, kwargs)):
             if isinstance(leaf, OBSERVED):
                 tracer.guards.content(leaf)

@@ -9,7 +9,7 @@ from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.compile.decided.given import containers_of
 from mindspore.compile.values.numbers import as_tensor
-from mindspore.compile.versions.keys import inputs_of
+from mindspore.compile.versions.keys import inputs_of, records_of
 
 
 class Entry:
@@ -77,7 +77,7 @@ class ChangingEntry(Entry):
         except (_core.SharedMemory, _Shared) as shared:
             self.warn(str(shared))
             return eager(*args, **kwargs)
-        return self.place(outputs, containers, inputs)
+        return self.place(outputs, containers, inputs, records_of(args, kwargs))
 
     def _changing(self, inputs: list, containers: list) -> list:
         shared = self._shared(inputs, containers)

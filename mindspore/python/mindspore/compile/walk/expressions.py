@@ -224,11 +224,14 @@ class Expressions(FramePart):
         ):
             return self._contains(left, right, isinstance(op, ast.NotIn))
         if isinstance(op, (ast.Is, ast.IsNot)):
-            compare = COMPARE[type(op)]
             if isinstance(right, Choice):
                 left, right = right, left
-            return self.tracer.split(left, lambda option: compare(option, right))
+            return self.tracer.split(left, lambda option: self._is(op, option, right))
         return self.tracer.operate(COMPARE[type(op)], left, right)
+
+    def _is(self, op: ast.cmpop, a: Any, b: Any) -> bool:
+        self.tracer.given.check_identity(a, b)
+        return COMPARE[type(op)](a, b)
 
     def _contains(self, item: Any, container: Any, negate: bool) -> Any:
         found: Any = False

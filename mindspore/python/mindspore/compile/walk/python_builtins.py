@@ -218,6 +218,16 @@ def _text(builtin: Callable) -> Callable:
     return call
 
 
+def _identity(builtin: Callable) -> Callable:
+    """id and the like: which object it is counts."""
+
+    def call(tracer: Tracer, args: list, kwargs: dict) -> Any:
+        tracer.given.check_identity(*args)
+        return plainly(builtin, args, kwargs)
+
+    return call
+
+
 def _print(tracer: Tracer, args: list, kwargs: dict) -> None:
     effects.emit(tracer, print, args, kwargs)
 
@@ -279,5 +289,8 @@ _WAYS: dict[Callable, Callable] = {
     all: _all,
     list: _sequence(list),
     tuple: _sequence(tuple),
+    id: _identity(id),
+    operator.is_: _identity(operator.is_),
+    operator.is_not: _identity(operator.is_not),
 }
 SPECIAL = {builtin: _checked(builtin, way) for builtin, way in _WAYS.items()}
