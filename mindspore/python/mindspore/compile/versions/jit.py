@@ -24,9 +24,11 @@ from mindspore.compile.values.compilable import (
 from mindspore.compile.versions import recorded
 from mindspore.compile.versions.cache import Cache
 from mindspore.compile.versions.homes import home_for, home_of
-from mindspore.compile.versions.keys import inputs_of, look_up
+from mindspore.compile.versions.keys import inputs_of, look_up, with_open_sizes, with_passes
+from mindspore.compile.versions.recent import put
 from mindspore.compile.versions.signature import Signature, declared
-from mindspore.compile.versions.target import Target, options_of, run_target, with_passes
+from mindspore.compile.versions.target import Target, options_of, run_target
+from mindspore.compile.walk.gradients import grad_in_trace
 from mindspore.compile.walk.tracer import current
 
 
@@ -75,7 +77,7 @@ def compile_cell(cell: Compilable, args: tuple, kwargs: dict) -> None:
         if sizes is None or cache.static:
             cache.get(target.key_of(args, kwargs), None, compilation.run)
         else:
-            key = ("open", *target.key_of(args, kwargs, sizes))
+            key = with_open_sizes(target.key_of(args, kwargs, sizes))
             make = functools.partial(compilation.open, sizes)
             cache.get(key, inputs_of((args, kwargs)), make)
 
@@ -101,11 +103,9 @@ def run_grad(function: Any, args: tuple, kwargs: dict) -> Any:
     cache = function.__dict__.get(VERSIONS)
     if cache is None:
         cache = function._compiled_versions = _cache_of_gradient(function)
-    from mindspore.compile.walk import gradients
-
     target = Target(
         cache,
-        lambda tracer, a, k: gradients.grad_in_trace(tracer, function, tuple(a), k),
+        lambda tracer, a, k: grad_in_trace(function, tuple(a), k),
         lambda *a, **k: function._run_eager(a, k),
         *options_of(function.fn),
     )
@@ -127,9 +127,7 @@ def _cache_of_gradient(gradient: Any) -> Cache:
     if key not in caches:
         function = getattr(gradient.fn, "construct", gradient.fn)
         # With the weights, so that no others get their ids.
-        caches[key] = Cache(gradient.__name__, function), weights
-        while len(caches) > _MAX_GRADIENTS:
-            del caches[next(iter(caches))]
+        put(caches, key, (Cache(gradient.__name__, function), weights), _MAX_GRADIENTS)
     return caches[key][0]
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from mindspore import _core
+from mindspore import _core, context
 from mindspore._core import Tensor
 from mindspore.common import _late
 from mindspore.common._tree import flatten
@@ -36,6 +36,16 @@ def key_of(args: tuple, kwargs: dict, sizes: list[Sizes | None] | None = None) -
     """What of the arguments a compiled version depends on; `sizes` are the declared ones, for each tensor."""
     declared = iter(sizes or ())
     return (_key(args, declared), _key(kwargs, declared))
+
+
+def with_passes(key: tuple, fast: bool) -> tuple:
+    """A key, and whether the passes that only make code faster run."""
+    return key if fast and context.fast() else ("plain", *key)
+
+
+def with_open_sizes(key: tuple) -> tuple:
+    """The key of a version that serves all sizes of these types."""
+    return ("open", *key)
 
 
 def _key(value: Any, sizes: Iterator[Sizes | None]) -> Any:

@@ -14,8 +14,8 @@ from mindspore.compile.values.compilable import Options
 from mindspore.compile.values.numbers import as_tensor, is_number
 from mindspore.compile.versions.cache import Cache
 from mindspore.compile.versions.compilation import Compilation
-from mindspore.compile.versions.keys import inputs_of, key_of, look_up
-from mindspore.compile.versions.remembered import FailedEntry
+from mindspore.compile.versions.entries import FailedEntry
+from mindspore.compile.versions.keys import inputs_of, key_of, look_up, with_open_sizes, with_passes
 from mindspore.compile.versions.signature import Signature, Sizes
 from mindspore.compile.walk.tracer import Tracer
 
@@ -44,11 +44,6 @@ class Target:
         """An attempt to make a version."""
         fast = self.fast and context.fast()
         return Compilation(self.cache, self.function, args, kwargs, self.strict, fast)
-
-
-def with_passes(key: tuple, fast: bool) -> tuple:
-    """A key, and whether the passes that only make code faster run."""
-    return key if fast and context.fast() else ("plain", *key)
 
 
 def run_target(target: Target, args: tuple, kwargs: dict) -> Any:
@@ -94,12 +89,11 @@ def _find_for_numbers(
     if not wanted or cache.numbers.tried(masked):
         return None
     chosen = tuple(sorted(wanted))
-    kept = tuple((i, repr(values[i])) for i in places if i not in wanted)
     if inputs is not None:
         inputs = inputs + [as_tensor(values[i]) for i in chosen]
     make = functools.partial(compilation.open, sizes, chosen)
     try:
-        entry = cache.get(("numbers", chosen, kept, *masked), inputs, make)
+        entry = cache.get(cache.numbers.key(masked, chosen, values, places), inputs, make)
     except Exception as error:
         if not is_of_program(error):
             raise
@@ -115,7 +109,7 @@ def _run_open(target: Target, args: tuple, kwargs: dict, sizes: list[Sizes | Non
     cache = target.cache
     key = target.key_of(args, kwargs, sizes)
     inputs = inputs_of((args, kwargs))
-    entry = cache.find(("open", *key), inputs)
+    entry = cache.find(with_open_sizes(key), inputs)
     if entry is None and cache.failed:
         entry = cache.failure(target.key_of(args, kwargs))
     if entry is not None:
@@ -126,7 +120,7 @@ def _run_open(target: Target, args: tuple, kwargs: dict, sizes: list[Sizes | Non
         return entry.run(args, kwargs, target.eager)
     try:
         make = functools.partial(compilation.open, sizes)
-        entry = cache.get(("open", *key), inputs, make)
+        entry = cache.get(with_open_sizes(key), inputs, make)
     except Exception as error:
         if not is_of_program(error):
             raise
