@@ -13,7 +13,6 @@ from mindspore.compile.decided.joins import Join
 from mindspore.compile.program.errors import Unsupported
 from mindspore.compile.program.failures import failed, is_of_program
 from mindspore.compile.values.effects import emit_raise
-from mindspore.compile.values.nested import Scope
 from mindspore.compile.values.numbers import NumberDecides
 from mindspore.compile.values.structure import placed, set_contents
 
@@ -53,7 +52,7 @@ class Fork:
         self.frame, self.place = frame, tracer.place_text(frame)
         roots = [f for f, _ in tracer.places] + [frame]
         self.heap = Heap(tracer, roots)
-        self.variables = {id(c) for c in _environments(roots)}
+        self.variables = {id(scope.env) for root in roots for scope in root.outward()}
         self.parameters = self.trace.environment()
         self.node = frame.node
         self._index: Tensor | None = None
@@ -214,12 +213,3 @@ class Fork:
 def is_raised(error: BaseException) -> bool:
     """Whether the program itself raises this, by `raise` or `assert`."""
     return hasattr(getattr(error, "_ms_original", error), "_ms_raised")
-
-
-def _environments(roots: list) -> list[dict]:
-    found = []
-    for frame in roots:
-        while isinstance(frame, Scope):
-            found.append(frame.env)
-            frame = frame.parent
-    return found

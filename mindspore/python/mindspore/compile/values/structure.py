@@ -122,10 +122,13 @@ def filled(values: Any, places: list[Place | None], outputs: list) -> list:
 
 def attributes_of(tracer: Tracer, value: Any) -> dict | None:
     """The attributes of an object that the trace made."""
-    if id(value) not in tracer.made:
-        return None
+    return state_of(value) if id(value) in tracer.made else None
+
+
+def state_of(value: Any) -> dict | None:
+    """The attributes of an object, whatever its class makes of them."""
     try:
-        own = object.__getattribute__(value, "__dict__")  # whatever its class makes of attributes
+        own = object.__getattribute__(value, "__dict__")
     except AttributeError:
         return None
     return own if type(own) is dict else None

@@ -12,7 +12,7 @@ from mindspore.common._tree import flatten, rebuild
 from mindspore.compile.program.borders import plainly, program_operation, serves
 from mindspore.compile.program.errors import Unsupported
 from mindspore.compile.walk.apart import Apart
-from mindspore.compile.walk.tracer import Frame, Tracer, at_work
+from mindspore.compile.walk.tracer import Tracer, at_work
 from mindspore.ops import _bind, _custom
 from mindspore.ops._custom import has_tangent
 
@@ -222,12 +222,10 @@ def hook_in_trace(x: Tensor, hook: Callable) -> TracedHook:
 
 def _rebind(tracer: Tracer, old: Tensor, new: Tensor) -> None:
     for innermost, _ in tracer.places:
-        frame: Frame | None = innermost
-        while frame is not None:
+        for frame in innermost.outward():
             for name, held in frame.env.items():
                 if held is old:
                     frame.env[name] = new
-            frame = frame.parent
 
 
 @serves
