@@ -19,10 +19,9 @@ from mindspore.compile.decided.carried import (
     widen,
 )
 from mindspore.compile.decided.exits import CONTINUE, FALLS, Mixed, kinds_of
-from mindspore.compile.decided.fork import NeverEnds, is_raised
+from mindspore.compile.decided.fork import NeverEnds, goes_on
 from mindspore.compile.decided.heap import Heap
 from mindspore.compile.program.errors import Unsupported
-from mindspore.compile.values.numbers import NumberDecides
 from mindspore.compile.values.structure import (
     is_container,
     leaves_of,
@@ -201,12 +200,8 @@ class GraphLoop:
     def _run_body(self) -> None:
         try:
             self._run_round()
-        except (Unsupported, NumberDecides, RecursionError, MemoryError):
-            raise
-        except _core.SymbolicSizeError:
-            raise
         except Exception as error:
-            if self.tracer.tentative and not is_raised(error):
+            if goes_on(self.tracer, error):
                 raise
             raise BodyRaises from None
 

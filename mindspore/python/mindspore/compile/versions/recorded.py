@@ -51,7 +51,7 @@ def run(target: Target, args: tuple, kwargs: dict) -> Any:
         except Again:
             continue
     if step is _EAGER:
-        if target.strict:
+        if target.options.strict:
             require_whole(target, args, kwargs)  # warns of nothing where it raises
             version.cache.notices.say()
         return target.eager(*args, **kwargs)
@@ -95,13 +95,13 @@ class _Calls:
         key = (moving, *map(id, weights))
         if key not in self.caches:
             cache = Cache(self.plain.name)
-            kind = _Withheld if target.strict else Notices
+            kind = _Withheld if target.options.strict else Notices
             cache.notices = kind.of(self.plain.notices, again=False)
             # With the weights, so that no others get their ids.
             put(self.caches, key, (cache, weights), _MAX_CACHES)
         return dataclasses.replace(
             target,
-            strict=False,
+            options=target.options._replace(strict=False),
             cache=self.caches[key][0],
             function=lambda tracer, a, k: self._trace(
                 tracer, target.function, (a, k), moving, weights, attempt

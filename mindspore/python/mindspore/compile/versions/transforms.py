@@ -62,7 +62,7 @@ def run_vjp(
         return (*eager(call, list(primals), list(weights)), None)
 
     target = _target(function, ("vjp",), body, run_eagerly)
-    target.strict, _, target.fast = options_of(function)
+    target.options = options_of(function)._replace(signature=None)
     args = (tuple(primals), tuple(weights))
     value, back, rest = run_target(target, args, {})
     if rest is None:

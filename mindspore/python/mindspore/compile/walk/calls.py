@@ -53,6 +53,12 @@ def is_library(function: Any) -> bool:
     )
 
 
+def is_of_program(function: Any) -> bool:
+    """Whether a user wrote a function, and neither Python nor a library."""
+    plain = isinstance(function, types.FunctionType)
+    return plain and not (is_library(function) or is_standard(function))
+
+
 def _is_of_cells(function: Any) -> bool:
     """Methods that all cells have run as they are, too."""
     return (getattr(function, "__module__", None) or "").startswith("mindspore.nn.cell")
@@ -117,7 +123,7 @@ class Calls(PlainCalls):
     ) -> Any:
         """A function decorated with jit. Where it says fullgraph=True, what cannot be compiled in it is an error here too."""
         inner, session = function.bound_function(), self.session
-        if not function.fullgraph or session is None or has_host((args, kwargs)):
+        if not function.options.strict or session is None or has_host((args, kwargs)):
             return self.call(inner, args, kwargs, frame)
         self.session = None
         try:

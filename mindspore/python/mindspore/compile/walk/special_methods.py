@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import ast
 import operator
-import types
 from collections import deque
 from collections.abc import Callable
 from typing import Any
@@ -13,7 +12,6 @@ from typing import Any
 from mindspore._core import Tensor
 from mindspore.compile.decided.parts import TracerPart
 from mindspore.compile.program.borders import listed, program_operation
-from mindspore.compile.values.foreign import is_standard
 from mindspore.compile.values.host_values import HostValue
 from mindspore.compile.values.operators import (
     ARITHMETIC,
@@ -22,7 +20,7 @@ from mindspore.compile.values.operators import (
     UNARY_METHODS,
 )
 from mindspore.compile.values.stand_ins import sample_of
-from mindspore.compile.walk.calls import is_library
+from mindspore.compile.walk.calls import is_of_program
 
 _CONTAINERS = (list, set, dict, deque, bytearray)
 
@@ -34,11 +32,7 @@ class SpecialMethods(TracerPart):
         """A special method that a user wrote, bound to its object; None where there is none."""
         for kind in type(owner).__mro__:
             if name in kind.__dict__:
-                found = kind.__dict__[name]
-                own = isinstance(found, types.FunctionType)
-                if not own or is_library(found) or is_standard(found):
-                    return None
-                return self.bound(owner, name)
+                return self.bound(owner, name) if is_of_program(kind.__dict__[name]) else None
         return None
 
     def operate_by_methods(self, operation: Callable, a: Any, b: Any) -> Any:
