@@ -10,7 +10,7 @@ import pytest
 
 import mindspore as ms
 from mindspore import Tensor, _core, context, jit, nn, ops
-from mindspore.compile.versions.cache import Recompiles
+from mindspore.compile.versions.notices import Recompiles
 
 
 @pytest.fixture(autouse=True)

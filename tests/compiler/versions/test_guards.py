@@ -12,7 +12,7 @@ from mindspore import Parameter, Tensor, context, nn, ops
 from mindspore.compile import JitFunction, jit
 from mindspore.compile.program.errors import RunsEagerly
 from mindspore.compile.values.guards import describe
-from mindspore.compile.versions.cache import Recompiles
+from mindspore.compile.versions.notices import Recompiles
 
 X = np.arange(6, dtype=np.float32).reshape(2, 3)
 SCALE = 2.0

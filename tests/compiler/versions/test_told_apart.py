@@ -5,7 +5,10 @@ from __future__ import annotations
 import collections
 import dataclasses
 import enum
-from typing import Any
+import functools
+import itertools
+import operator
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -232,3 +235,156 @@ def test_what_is_made_anew_for_each_call_is_compiled_once(name):
     for _ in range(3):
         f(ONES, SAME[name]())
     assert f.cache.compiled == 1
+
+
+@dataclasses.dataclass(frozen=True)
+class Part:
+    by: float
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Whole:
+    part: Part
+    sizes: tuple = (1, 2)
+
+
+class Pair(NamedTuple):
+    part: Part
+    by: float = 1.0
+
+
+RECORDS = {
+    "frozen": lambda: Part(2.0),
+    "in another": lambda: Whole(Part(2.0)),
+    "in a tuple": lambda: (Part(2.0), 1),
+    "in a named tuple": lambda: Pair(Part(2.0)),
+    "in a dict": lambda: {"part": Part(2.0)},
+    "as a key": lambda: {Part(2.0): 1},
+    "named tuple in another": lambda: Part(Pair(Part(2.0))),
+    "its method": lambda: Part(2.0).__repr__,
+}
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_records_are_known_by_their_fields(name):
+    @jit
+    def f(x, value):
+        return x * 2
+
+    for _ in range(3):
+        f(ONES, RECORDS[name]())
+    assert f.cache.compiled == 1
+
+
+def test_a_run_uses_the_fields_of_its_own_record():
+    @jit
+    def f(x, whole):
+        return x * whole.part.by
+
+    found = [f(ONES, Whole(Part(by))).asnumpy()[0] for by in (2.0, 3.0, 2.0, 3.0)]
+    assert found == [2.0, 3.0, 2.0, 3.0] and f.cache.compiled == 2
+    object.__setattr__(changed := Part(2.0), "by", 5.0)
+    assert f(ONES, Whole(changed)).asnumpy()[0] == 5.0
+
+
+def test_a_run_returns_the_record_that_it_is_given():
+    @jit(fullgraph=True)
+    def f(x, whole, kept):
+        kept.append(whole)
+        return x, whole, {"part": whole.part}
+
+    for _ in range(2):
+        whole, kept = Whole(Part(2.0)), []
+        _, same, parts = f(ONES, whole, kept)
+        assert same is whole and parts["part"] is whole.part and kept[0] is whole
+    assert f.cache.compiled == 1
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_plain_python_gets_the_record_of_its_call():
+    seen = []
+
+    def look(x, part):
+        seen.append(part)
+        return x.asnumpy()[0]
+
+    @jit
+    def f(x, part):
+        return x * look(x, part)
+
+    parts = [Part(2.0), Part(2.0), Part(2.0)]
+    for part in parts:
+        f(ONES, part)
+    assert list(map(id, seen)) == list(map(id, parts))
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize(
+    "same",
+    [
+        lambda a, b: a is b,
+        lambda a, b: operator.is_(a, b),
+        lambda a, b: id(a) == id(b),
+    ],
+)
+def test_which_record_it_is_may_be_asked(same):
+    known = Part(2.0)
+
+    @jit
+    def f(x, part):
+        return x * 2 if same(part, known) else x * 3
+
+    for part, expected in ((known, 2.0), (Part(2.0), 3.0), (known, 2.0)):
+        assert f(ONES, part).asnumpy()[0] == expected
+
+    @jit(fullgraph=True)
+    def g(x, part):
+        return x if part is None else x * part.by
+
+    assert g(ONES, known).asnumpy()[0] == 2.0
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_one_record_as_two_arguments():
+    @jit
+    def second(x, a, b):
+        return b
+
+    part, other = Part(2.0), Part(2.0)
+    for given in (part, other, part):
+        assert second(ONES, part, given) is given
+
+
+def test_classes_that_are_more_than_fields_are_told_apart():
+    @dataclasses.dataclass(frozen=True)
+    class Cached:
+        by: float
+
+        @functools.cached_property
+        def noise(self):
+            return next(numbers)
+
+    @dataclasses.dataclass(frozen=True, eq=False)
+    class Single:
+        by: float
+
+    @dataclasses.dataclass
+    class Open:
+        by: float
+
+    numbers = itertools.count(1)
+
+    @jit
+    def f(x, value):
+        return x * value.noise
+
+    assert [f(ONES, Cached(1.0)).asnumpy()[0] for _ in range(3)] == [1.0, 2.0, 3.0]
+
+    @jit
+    def g(x, value):
+        return x * value.by
+
+    for kind in (Single, Open):
+        before = g.cache.compiled
+        assert [g(ONES, kind(by)).asnumpy()[0] for by in (2.0, 2.0, 3.0)] == [2.0, 2.0, 3.0]
+        assert g.cache.compiled == before + 3

@@ -113,11 +113,10 @@ class Aliases:
 
     def held_by_others(self, values: list, holders: Mapping[int, int]) -> frozenset[int]:
         """The objects that values may be, but for those that one variable alone holds, which will hold something else."""
-        tracer, found = self.tracer, set()
+        found: set[int] = set()
         for value in values:
             keys = set(self.of(value))
-            external = isinstance(value, _late.parameter_class) or id(value) in tracer.lifted
-            if holders.get(id(value), 0) <= 1 and not external and not tracer.is_argument(value):
+            if holders.get(id(value), 0) <= 1 and not self._is_outside(value):
                 keys.discard(id(value))
             else:
                 self.objects[id(value)] = value
@@ -130,16 +129,19 @@ class Aliases:
             return True
         return isinstance(value, _late.parameter_class) or self.tracer.trace.sees(value)
 
+    def _is_outside(self, value: Any) -> bool:
+        """Whether a tensor was there before the call under compilation."""
+        tracer = self.tracer
+        read = isinstance(value, _late.parameter_class) or id(value) in tracer.lifted
+        return read or tracer.is_argument(value)
+
     def _is_held(self, value: Any) -> bool:
         """Whether the program may still use an object."""
         if not isinstance(value, Tensor):
             return False  # a mark, which only links values
-        tracer = self.tracer
-        if isinstance(value, _late.parameter_class) or tracer.is_argument(value):
+        if self._is_outside(value):
             return True
-        if id(value) in tracer.lifted:
-            return True
-        return tracer.trace.sees(value) and sys.getrefcount(value) > _OURS
+        return self.tracer.trace.sees(value) and sys.getrefcount(value) > _OURS
 
 
 def _count(held: dict[int, Any]) -> int:

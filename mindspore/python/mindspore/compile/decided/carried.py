@@ -23,6 +23,7 @@ from mindspore.compile.values.values import (
     are_one_type,
     as_scalar,
     common_type,
+    index_among,
     is_scalar,
     is_weak,
     pick,
@@ -118,13 +119,7 @@ def _passed_choice(trace: _core.Trace, pattern: Choice, value: Any) -> list[Tens
 
     options = value.options if isinstance(value, Choice) else [value]
     places = [_option(pattern, o) for o in options]
-    if not isinstance(value, Choice):
-        index = Tensor(places[0], _core.int32)
-    elif places == list(range(len(places))):
-        index = value.index
-    else:
-        index = ops.gather(Tensor(places, _core.int32), value.index, 0)
-    found = [index]
+    found = [index_among(value, places)]
     for i, option in enumerate(pattern.options):
         ways = [k for k, place in enumerate(places) if place == i]
         if not ways:

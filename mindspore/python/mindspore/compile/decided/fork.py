@@ -13,7 +13,6 @@ from mindspore.compile.decided.joins import Join
 from mindspore.compile.program.errors import Unsupported
 from mindspore.compile.program.failures import failed, is_of_program
 from mindspore.compile.values.effects import emit_raise
-from mindspore.compile.values.nested import Scope
 from mindspore.compile.values.numbers import NumberDecides
 from mindspore.compile.values.structure import placed, set_contents
 
@@ -53,7 +52,7 @@ class Fork:
         self.frame, self.place = frame, tracer.place_text(frame)
         roots = [f for f, _ in tracer.places] + [frame]
         self.heap = Heap(tracer, roots)
-        self.variables = {id(c) for c in _environments(roots)}
+        self.variables = {id(scope.env) for root in roots for scope in root.outward()}
         self.parameters = self.trace.environment()
         self.node = frame.node
         self._index: Tensor | None = None
@@ -100,13 +99,9 @@ class Fork:
         """An exception is raised when the graph runs and takes this arm, not before."""
         try:
             return run()
-        except (Unsupported, RecursionError, MemoryError):  # of the compiler, not of the program
-            raise
-        except (NumberDecides, _core.SymbolicSizeError):
-            raise
         except Exception as error:
-            if self.tracer.tentative and not is_raised(error):
-                raise  # perhaps only because a number or size is not known in this attempt
+            if goes_on(self.tracer, error):
+                raise
             if not is_of_program(error):
                 raise failed(error) from error
             while self.trace.depth > depth:
@@ -134,7 +129,7 @@ class Fork:
         self.heap.restore()
         join = Join(self, arms)
         live = [not arm.dead for arm in arms]
-        value = self._place(join, live, arms[0].value, arms[1].value)
+        value = join.either(arms[0].value, arms[1].value, live)
         places = []
         for key in {**arms[0].heap, **arms[1].heap}:
             container, before = self.heap.before[key]
@@ -156,11 +151,6 @@ class Fork:
             raise Unsupported("both ways of a condition on a tensor raise an exception")
         raise NeverEnds(unsettled)
 
-    def _place(self, join: Join, live: list[bool], a: Any, b: Any) -> Callable[[list], Any]:
-        if live[0] and live[1]:
-            return join.add(a, b)
-        return join.only(a, 0) if live[0] else join.only(b, 1)
-
     def _contents(
         self, join: Join, container: Any, x: Any, y: Any, live: list, gone: Sequence[bool]
     ) -> Any:
@@ -175,11 +165,10 @@ class Fork:
     def _variables_of_one(self, join: Join, env: dict, both: tuple, side: int) -> Any:
         """The variables of the arm `side`; of the other, which returned, only what it returns."""
         places = {n: join.only(v, side) for n, v in both[side].items() if n != "$value"}
-        values = [variables.get("$value", self) for variables in both]
-        if values[0] is not self and values[1] is not self:
-            places["$value"] = join.add(*values)
-        elif values[0] is not self or values[1] is not self:
-            places["$value"] = join.only(*((values[0], 0) if values[1] is self else (values[1], 1)))
+        has = ["$value" in variables for variables in both]
+        if any(has):
+            a, b = (variables.get("$value") for variables in both)
+            places["$value"] = join.either(a, b, has)
         return lambda outputs: set_contents(
             env, {name: place(outputs) for name, place in places.items()}
         )
@@ -211,15 +200,12 @@ class Fork:
         return results[: len(join.pairs)]
 
 
-def is_raised(error: BaseException) -> bool:
-    """Whether the program itself raises this, by `raise` or `assert`."""
-    return hasattr(getattr(error, "_ms_original", error), "_ms_raised")
+# Of the compiler, not of the program.
+_OURS = (Unsupported, RecursionError, MemoryError, NumberDecides, _core.SymbolicSizeError)
 
 
-def _environments(roots: list) -> list[dict]:
-    found = []
-    for frame in roots:
-        while isinstance(frame, Scope):
-            found.append(frame.env)
-            frame = frame.parent
-    return found
+def goes_on(tracer: Tracer, error: Exception) -> bool:
+    """Whether what a tensor decides is given up for an error: it is the compiler's, or perhaps comes only because a number or size is
+    not known in this attempt, since the program itself does not raise it, by `raise` or `assert`."""
+    raised = hasattr(getattr(error, "_ms_original", error), "_ms_raised")
+    return isinstance(error, _OURS) or (tracer.tentative and not raised)

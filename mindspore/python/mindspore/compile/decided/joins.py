@@ -3,7 +3,7 @@ that differ, a weak 0-d tensor; structures are joined item by item; whatever els
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from mindspore import _core
@@ -31,6 +31,7 @@ from mindspore.compile.values.values import (
     as_scalar,
     common_type,
     dtype_of,
+    index_among,
     is_scalar,
     is_weak,
     placeholder,
@@ -73,6 +74,12 @@ class Join:
         if isinstance(a, Undefined) and isinstance(b, Undefined):
             return lambda outputs: a
         return self._choice(a, b)
+
+    def either(self, a: Any, b: Any, has: Sequence[bool]) -> Place:
+        """The value after the branch, where the arms, or one of them alone, have one."""
+        if has[0] and has[1]:
+            return self.add(a, b)
+        return self.only(a, 0) if has[0] else self.only(b, 1)
 
     def _tensors(self, a: Any, b: Any) -> Place:
         if isinstance(a, Tensor) and isinstance(b, Tensor):
@@ -203,10 +210,8 @@ class Join:
         places = {}
         for name in {**x, **y}:
             a, b = x.get(name, missing), y.get(name, missing)
-            if name == "$value" and (a is missing or b is missing):
-                places[name] = self.only(b, 1) if a is missing else self.only(a, 0)
-            else:
-                places[name] = self.add(a, b)
+            has = [name != "$value" or v is not missing for v in (a, b)]
+            places[name] = self.either(a, b, has)
         return lambda outputs: set_contents(
             container, {name: place(outputs) for name, place in places.items()}
         )
@@ -277,17 +282,8 @@ class Join:
         for j in free:
             to_b[j] = len(places)
             places.append(self.only(ys[j], 1))
-        index = self._leaf(lambda: self._renumbered(a, to_a), lambda: self._renumbered(b, to_b))
+        index = self._leaf(lambda: index_among(a, to_a), lambda: index_among(b, to_b))
         return lambda outputs: Choice(index(outputs), [place(outputs) for place in places])
-
-    def _renumbered(self, value: Any, places: list[int]) -> Tensor:
-        from mindspore import ops
-
-        if not isinstance(value, Choice):
-            return Tensor(places[0], _core.int32)
-        if places == list(range(len(places))):
-            return value.index
-        return ops.gather(Tensor(places, _core.int32), value.index, 0)
 
     def _fits(self, x: Any, y: Any) -> bool:
         """Whether two options can be one without a Choice inside."""

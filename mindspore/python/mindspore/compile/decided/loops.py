@@ -19,11 +19,9 @@ from mindspore.compile.decided.carried import (
     widen,
 )
 from mindspore.compile.decided.exits import CONTINUE, FALLS, Mixed, kinds_of
-from mindspore.compile.decided.fork import NeverEnds, is_raised
+from mindspore.compile.decided.fork import NeverEnds, goes_on
 from mindspore.compile.decided.heap import Heap
 from mindspore.compile.program.errors import Unsupported
-from mindspore.compile.values.nested import Scope
-from mindspore.compile.values.numbers import NumberDecides
 from mindspore.compile.values.structure import (
     is_container,
     leaves_of,
@@ -202,12 +200,8 @@ class GraphLoop:
     def _run_body(self) -> None:
         try:
             self._run_round()
-        except (Unsupported, NumberDecides, RecursionError, MemoryError):
-            raise
-        except _core.SymbolicSizeError:
-            raise
         except Exception as error:
-            if self.tracer.tentative and not is_raised(error):
+            if goes_on(self.tracer, error):
                 raise
             raise BodyRaises from None
 
@@ -322,14 +316,8 @@ class GraphLoop:
                 todo.append(lambda c=container, k=key, s=start: self._add_slot(c, k, s))
 
     def _is_environment(self, container: Any) -> bool:
-        frames: list[Frame | None] = [*(f for f, _ in self.tracer.places), self.frame]
-        while frames:
-            frame = frames.pop()
-            if isinstance(frame, Scope):
-                if frame.env is container:
-                    return True
-                frames.append(frame.parent)
-        return False
+        frames = [*(f for f, _ in self.tracer.places), self.frame]
+        return any(scope.env is container for frame in frames for scope in frame.outward())
 
     def _add_late(self, container: Any, name: Any, value: Any, todo: list) -> None:
         """A variable that the loop assigns first. Before, it is undefined; what returns holds zeros that nobody reads."""

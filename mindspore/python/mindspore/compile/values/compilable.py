@@ -43,7 +43,7 @@ class Compilable(Protocol):
 
 
 class Options(NamedTuple):
-    """How a Cell is to be compiled."""
+    """How a Cell or a function is to be compiled."""
 
     strict: bool = False  # wholly, or not at all
     signature: Signature | None = None  # declared inputs
@@ -53,6 +53,9 @@ class Options(NamedTuple):
     def of(state: dict[str, Any]) -> Options:
         """Of a Cell with these attributes."""
         return Options(state.get(STRICT, False), state.get(SIGNATURE), state.get(FAST, True))
+
+
+AS_USUAL = Options()
 
 
 def changes_parameters(state: dict[str, Any]) -> bool:

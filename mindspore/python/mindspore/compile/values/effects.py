@@ -6,7 +6,7 @@ from __future__ import annotations
 import contextlib
 import types
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from mindspore import _core
 from mindspore._core import SymbolicInt, Tensor
@@ -187,12 +187,16 @@ def emit(tracer: Tracer, function: Callable, args: Any, kwargs: dict) -> None:
     """Calls `function` whenever the graph runs, at this place of the program."""
     tracer.acts = True
     tracer.emitted += 1
+    _when_run(tracer, (tuple(args), dict(kwargs)), lambda a, k: function(*a, **k))
+
+
+def _when_run(tracer: Tracer, value: Any, use: Callable[[Any, dict], Any]) -> None:
+    """`use(*value)` when the graph runs, of what the value is now."""
     tensors: list = []
-    build = defer((tuple(args), dict(kwargs)), tracer, tensors)
+    build = defer(value, tracer, tensors)
 
     def run(*values: Any) -> None:
-        a, k = build(values)
-        function(*a, **k)
+        use(*build(values))
 
     tracer.trace.host_call(run, tensors or [_NOTHING], [])
 
@@ -221,12 +225,9 @@ def emit_raise(tracer: Tracer, error: BaseException) -> None:
     """Raises `error` when the graph runs and comes here."""
     original = getattr(error, "_ms_original", error)
     places = getattr(error, "_ms_places", None) or tracer.error_places(error)
-    tensors: list = []
-    contents = contents_of_error(original)
-    build = defer(contents, tracer, tensors)
 
-    def run(*values: Any) -> None:
-        fresh = _another(original, *build(values))
+    def fail(args: tuple, attributes: dict) -> NoReturn:
+        fresh = _another(original, args, attributes)
         raise locate(fresh, places, again=True) from original.__cause__
 
-    tracer.trace.host_call(run, tensors or [_NOTHING], [])
+    _when_run(tracer, contents_of_error(original), fail)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from mindspore.compile.program.borders import compiler_work, serves
 from mindspore.compile.program.errors import Unsupported
 from mindspore.compile.values.foreign import reads_array
+from mindspore.compile.values.operators import ARITHMETIC, function_of
 from mindspore.compile.values.structure import holds
 
 if TYPE_CHECKING:
@@ -65,9 +66,8 @@ def _define_operators() -> None:
     def reflected(function: Callable) -> Callable:
         return lambda self, other: _step(self, lambda a, b: function(b, a), other)
 
-    binary = "add sub mul truediv floordiv mod pow matmul and or xor lshift rshift".split()
-    for name in binary:
-        function = getattr(operator, name + "_" if name in ("and", "or") else name)
+    for name in ARITHMETIC.values():
+        function = function_of(name)
         setattr(HostValue, f"__{name}__", forward(function))
         setattr(HostValue, f"__r{name}__", reflected(function))
     for name in "neg pos invert abs eq ne lt le gt ge getitem setitem delitem contains".split():

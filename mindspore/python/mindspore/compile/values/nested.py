@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import types
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from mindspore.compile.program.borders import serves
@@ -20,6 +21,13 @@ class Scope:
     tracer: Tracer
     env: dict[str, Any]
     parent: Any
+
+    def outward(self) -> Iterator[Any]:
+        """This scope, and those around it."""
+        scope: Any = self
+        while scope is not None:
+            yield scope
+            scope = scope.parent
 
     def eval(self, node: Any) -> Any:
         """The value of an expression."""

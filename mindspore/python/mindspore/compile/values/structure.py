@@ -122,20 +122,16 @@ def filled(values: Any, places: list[Place | None], outputs: list) -> list:
 
 def attributes_of(tracer: Tracer, value: Any) -> dict | None:
     """The attributes of an object that the trace made."""
-    if id(value) not in tracer.made:
-        return None
+    return state_of(value) if id(value) in tracer.made else None
+
+
+def state_of(value: Any) -> dict | None:
+    """The attributes of an object, whatever its class makes of them."""
     try:
-        own = object.__getattribute__(value, "__dict__")  # whatever its class makes of attributes
+        own = object.__getattribute__(value, "__dict__")
     except AttributeError:
         return None
     return own if type(own) is dict else None
-
-
-def parts_of(tracer: Tracer, value: Any) -> list:
-    """The values that a value refers to, as far as the trace may change them."""
-    own = attributes_of(tracer, value)
-    parts = structure_of(value).parts(value)
-    return list(parts) if own is None else [*parts, own]
 
 
 def reachable(tracer: Tracer, roots: list) -> Iterator:
@@ -235,35 +231,34 @@ def shares(value: Any) -> bool:
 
 
 # ---- what Python sees ---------------------------------------------------------------------------------------------------
-def holds(value: Any, test: Callable[[Any], Any], around: tuple[int, ...] = ()) -> bool:
+def find(value: Any, test: Callable[[Any], Any], around: tuple[int, ...] = ()) -> Any:
+    """The first of what Python's code can find in a value, which may be it, of which `test` is true; NOT_FOUND where there is none."""
+    structure = structure_of(value)
+    if not structure.is_open:
+        return value if test(value) else NOT_FOUND
+    if structure.changes:
+        if id(value) in around:
+            return NOT_FOUND
+        around = (*around, id(value))
+    for part in structure.parts(value):
+        part = find(part, test, around)
+        if part is not NOT_FOUND:
+            return part
+    return NOT_FOUND
+
+
+NOT_FOUND = object()
+
+
+def holds(value: Any, test: Callable[[Any], Any]) -> bool:
     """Whether `test` is true of what Python's code can find in a value, or of the value."""
-    structure = structure_of(value)
-    if not structure.is_open:
-        return test(value)
-    if structure.changes:
-        if id(value) in around:
-            return False
-        around = (*around, id(value))
-    for part in structure.parts(value):
-        if holds(part, test, around):
-            return True
-    return False
+    return find(value, test) is not NOT_FOUND
 
 
-def first(value: Any, kind: type, around: tuple[int, ...] = ()) -> Any:
+def first(value: Any, kind: type) -> Any:
     """The first of a kind that Python's code can find in a value, which may be it; None where there is none."""
-    structure = structure_of(value)
-    if not structure.is_open:
-        return value if isinstance(value, kind) else None
-    if structure.changes:
-        if id(value) in around:
-            return None
-        around = (*around, id(value))
-    for part in structure.parts(value):
-        found = first(part, kind, around)
-        if found is not None:
-            return found
-    return None
+    part = find(value, lambda v: isinstance(v, kind))
+    return None if part is NOT_FOUND else part
 
 
 def exchanged(value: Any, old: Any, new: Any, around: tuple[int, ...] = ()) -> Any:

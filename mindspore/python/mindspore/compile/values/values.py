@@ -60,6 +60,17 @@ register(
 )
 
 
+def index_among(value: Any, places: list) -> Tensor:
+    """Which of several options a value is: its own options, or else it alone, are at these places among them."""
+    from mindspore import ops
+
+    if not isinstance(value, Choice):
+        return Tensor(places[0], _core.int32)
+    if places == list(range(len(places))):
+        return value.index
+    return ops.gather(Tensor(places, _core.int32), value.index, 0)
+
+
 def is_tensor(value: Any) -> bool:
     """A Tensor or Parameter, concrete or symbolic."""
     return isinstance(value, Tensor)

@@ -83,10 +83,12 @@ def _inside(value: Any) -> list:
 
 
 class Session:
-    """A run that is traced part by part. Slots hold the real values: of the arguments, of graphs' outputs, of steps' results."""
+    """A run that is traced part by part. Slots hold the real values: of the arguments that are tensors or records, of graphs'
+    outputs, of steps' results."""
 
-    def __init__(self, tracer: Tracer, inputs: list, root: Node, done: Done):
-        self.tracer, self.slots = tracer, list(inputs)
+    def __init__(self, tracer: Tracer, inputs: list, records: list, root: Node, done: Done):
+        self.tracer, self.slots = tracer, [*inputs, *records]
+        self.first_record = len(inputs)  # among the slots
         self.root = self.node = root
         self.inputs = list(range(len(inputs)))  # slots of the inputs of the current trace
         self.done = list(done.results)  # of graphs and steps that this run has already made
@@ -209,6 +211,7 @@ class Session:
     # ---- values -----------------------------------------------------------------------------------------------------
     def _template(self, value: Any, tensors: list[Kept]) -> Callable[[list], Any]:
         slots = {id(t): (slot, weak) for t, slot, weak, _ in tensors}
+        given = self.tracer.given
 
         def make_leaf(v: Any) -> Callable[[list], Any] | None:
             if isinstance(v, HostValue):
@@ -217,6 +220,10 @@ class Session:
             if isinstance(v, Tensor) and id(v) in slots:
                 at, weak = slots[id(v)]
                 return lambda got: number_of(got[at]) if weak else got[at]
+            record = given.record(v)
+            if record >= 0:
+                at = self.first_record + record
+                return lambda got: got[at]
             owner = getattr(v, "__self__", None)
             if isinstance(owner, _OWNERS) and not isinstance(v, type):
                 inner = maker(owner, make_leaf)

@@ -1,21 +1,18 @@
-"""The compiled versions of one function: by what they are found, how many are kept, and what is said when there are many."""
+"""The versions of one function: how they are found, how many are kept, and who makes them."""
 
 from __future__ import annotations
 
 import contextlib
 import logging
 import threading
-import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from mindspore.compile.program.errors import RunsEagerly, Unsupported, calling_place, locate
-from mindspore.compile.program.places import user_frame
 from mindspore.compile.values import guards
-from mindspore.compile.values.numbers import Numbers
-from mindspore.compile.versions.entries import EagerEntry
-from mindspore.compile.versions.remembered import FailedEntry
-from mindspore.compile.versions.signature import argument_names
+from mindspore.compile.versions.entries import EagerEntry, FailedEntry, Version
+from mindspore.compile.versions.notices import Notices
+from mindspore.compile.versions.recent import put
+from mindspore.compile.versions.varied import Numbers
 
 logger = logging.getLogger("mindspore.compile")
 _MAX_ENTRIES = 64  # per function: older ones go
@@ -24,25 +21,14 @@ _WARN_ENTRIES = 16
 _MAX_FAILURES = 3  # to compile for equal argument types: then calls run eagerly, whatever changes
 
 
-class Recompiles(UserWarning):
-    """A function is compiled again and again, since an argument keeps changing."""
-
-
 class Cache:
     """The compiled versions of one function, by argument types."""
 
-    # What is said of a call that runs eagerly.
-    remedy = "jit(fullgraph=True), or set_context(jit_syntax_level=STRICT), makes this an error."
-
     def __init__(self, name: str, function: Callable | None = None):
-        self.name = name
-        # Without the object that a method is bound to, which holds this cache.
-        self._function = getattr(function, "__func__", function)
-        self._bound = hasattr(function, "__self__")
-        self.entries: dict[tuple, list[Any]] = {}
+        self.name, self.notices = name, Notices(name, function)
+        self.entries: dict[tuple, list[Version]] = {}
         self.failed: dict[tuple, list[FailedEntry]] = {}
         self.compiled = 0
-        self.warned: set[str] = set()
         self.numbers = Numbers()
         self.recorded: Any = None  # versions for calls whose gradient eager code records
         self.static = False  # sizes were declared open, but could not be kept so
@@ -52,13 +38,8 @@ class Cache:
     def __deepcopy__(self, memo: dict) -> Cache:
         """That of a copied function, which has compiled nothing yet."""
         copied = Cache(self.name)
-        copied._function, copied._bound = self._function, self._bound
+        copied.notices = Notices.of(self.notices)
         return copied
-
-    @property
-    def names(self) -> list[str]:
-        """The names of the function's arguments."""
-        return argument_names(self._function)[int(self._bound) :]
 
     def find(self, key: tuple, inputs: list | None = None) -> Any:
         """A version whose guards hold; `inputs` are asked for where sizes are open."""
@@ -127,61 +108,21 @@ class Cache:
                     )
             elif self.entries:
                 logger.info("recompiling %s: new argument types %s", self.name, key)
-            if older and len(older) + 1 == _MAX_VERSIONS:
-                self._warn_versions(older[0])
-            self.entries.pop(key, None)  # to the end: what was compiled last stays longest
-            self.entries[key] = _with_new(older, entry)
             self.compiled += 1
+            if older and len(older) + 1 == _MAX_VERSIONS:
+                self.notices.facts_change(older[0], self.compiled)
+            put(self.entries, key, _with_new(older, entry), _MAX_ENTRIES)
             if len(self.entries) == _WARN_ENTRIES:
-                self._warn_changing()
-            while len(self.entries) > _MAX_ENTRIES:
-                self.entries.pop(next(iter(self.entries)))
+                self.notices.arguments_change(list(self.entries), self.compiled)
         return entry
 
     def _add_failure(self, key: tuple, entry: FailedEntry) -> FailedEntry:
         """Keeps a version that raises. It takes the place of none that does not."""
         if entry.error.lasts:
             with self._lock:
-                self.failed[key] = [entry, *self.failed.get(key, ())][:_MAX_VERSIONS]
-                while len(self.failed) > _MAX_ENTRIES:
-                    self.failed.pop(next(iter(self.failed)))
+                failures = [entry, *self.failed.get(key, ())][:_MAX_VERSIONS]
+                put(self.failed, key, failures, _MAX_ENTRIES)
         return entry
-
-    def _warn_changing(self) -> None:
-        """Says, once, which argument keeps changing and what can be done about it."""
-        names = self.names
-        where, value = _most_varied(list(self.entries), names)
-        said = "changing"
-        if said in self.warned:
-            return
-        self.warned.add(said)
-        if isinstance(value, tuple) and len(value) == 3 and isinstance(value[1], tuple):
-            what = f"the shape of {where}, lately {list(value[1])}, keeps changing"
-            remedy = (
-                "Declare the sizes that change: input_signature of jit, or Cell.set_inputs, with "
-                f"Tensor(shape={_opened(list(self.entries), where, names)}, dtype=mindspore.{str(value[0]).lower()})."
-            )
-        else:
-            what = f"the value of {where}, lately {_value_text(value)}, keeps changing"
-            remedy = "Pass it as a Tensor, if it decides neither a shape nor a branch."
-        warn_user(
-            f"{self.name} was compiled {self.compiled} times, since {what}. {remedy}",
-            Recompiles,
-        )
-
-    def _warn_versions(self, last: Any) -> None:
-        """Says, once, which attribute or variable keeps changing."""
-        failed = last.guards.check()
-        said = "versions"
-        if failed < 0 or said in self.warned:
-            return
-        self.warned.add(said)
-        warn_user(
-            f"{self.name} was compiled {self.compiled + 1} times, since what it reads keeps changing: "
-            f"{guards.describe(last.facts[failed])}. Make it a Parameter, or pass it as a Tensor, if it decides neither a "
-            "shape nor a branch.",
-            Recompiles,
-        )
 
     @contextlib.contextmanager
     def alone(self, key: tuple) -> Iterator[None]:
@@ -193,40 +134,10 @@ class Cache:
         finally:
             self._end(key)
 
-    def warn_break(self, reason: Unsupported) -> None:
-        """Says, once for each line, that it runs eagerly between two graphs."""
-        place = locate(reason, calling_place())
-        line = str([(p.file, p.line) for p in place.__dict__["_ms_places"][:1]])
-        if line in self.warned:
-            return
-        self.warned.add(line)
-        warn_user(
-            f"a line of {self.name} runs eagerly between two compiled parts, since {place}\n"
-            "  The result is that of PYNATIVE_MODE; nothing is optimised over that line, and each run stops there. "
-            "jit(fullgraph=True), or set_context(jit_syntax_level=STRICT), makes this an error.",
-            RunsEagerly,
-        )
-
-    def warn_eager(self, reason: str) -> None:
-        """Says, once for each reason, that a function is not compiled."""
-        line = "".join(reason.splitlines()[:2])
-        if line in self.warned:
-            return
-        self.warned.add(line)
-        warn_user(
-            f"{self.name} runs eagerly, as in PYNATIVE_MODE: correct, but without what compiling saves, since {reason}\n"
-            f"  Only the cells and jit functions that it calls are compiled. {self.remedy}",
-            RunsEagerly,
-        )
-
     def give_up_open_sizes(self, reason: Exception) -> None:
         """From now on the function is compiled for every shape."""
         self.static = True
-        text = str(reason).splitlines()[0] if str(reason) else type(reason).__name__
-        warn_user(
-            f"{self.name} has inputs with open sizes, but is compiled for every shape: {text}",
-            Recompiles,
-        )
+        self.notices.open_sizes_fail(reason)
 
 
 def _with_new(older: list, entry: Any) -> list:
@@ -253,51 +164,3 @@ def making() -> Iterator[None]:
         yield
     finally:
         _making.depth -= 1
-
-
-def warn_user(text: str, category: type[Warning]) -> None:
-    """A warning at the user's line that called into this package, from whatever stack this runs on."""
-    frame = user_frame()
-    if frame is None:
-        warnings.warn(text, category, stacklevel=2)
-        return
-    space = frame.f_globals
-    registry = space.setdefault("__warningregistry__", {})
-    warnings.warn_explicit(
-        text, category, frame.f_code.co_filename, frame.f_lineno, space.get("__name__"), registry
-    )
-
-
-# ---- what changes ---------------------------------------------------------------------------------------------------------
-def _arguments(key: tuple, names: list[str]) -> dict[str, Any]:
-    """The parts of a key by the name of their argument."""
-    args, kwargs = key[-2:]
-    parts = {
-        f"'{names[i]}'" if i < len(names) else f"argument {i}": k for i, k in enumerate(args[1:])
-    }
-    parts.update({f"'{name}'": k for name, k in kwargs[1:]})
-    return parts
-
-
-def _most_varied(keys: list[tuple], names: list[str]) -> tuple[str, Any]:
-    """The argument with the most kinds among the keys, and its latest kind."""
-    kinds: dict[str, dict[Any, None]] = {}
-    for key in keys:
-        if key[0] == "numbers":
-            continue
-        for name, part in _arguments(key, names).items():
-            kinds.setdefault(name, {})[part] = None
-    where = max(kinds, key=lambda name: len(kinds[name]), default="an argument")
-    return where, next(reversed(kinds[where])) if where in kinds else None
-
-
-def _opened(keys: list[tuple], where: str, names: list[str]) -> list:
-    """The sizes of an argument, None where they differ between keys of the latest rank."""
-    shapes = [_arguments(key, names).get(where) for key in keys if key[0] != "numbers"]
-    sizes = [s[1] for s in shapes if isinstance(s, tuple) and len(s) == 3]
-    sizes = [s for s in sizes if len(s) == len(sizes[-1])]
-    return [column[0] if len(set(column)) == 1 else None for column in zip(*sizes)]
-
-
-def _value_text(part: Any) -> str:
-    return repr(part[1]) if isinstance(part, tuple) and len(part) > 1 else repr(part)

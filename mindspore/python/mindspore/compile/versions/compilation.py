@@ -31,9 +31,16 @@ from mindspore.compile.values.numbers import NumberDecides, NumberInput, as_tens
 from mindspore.compile.values.values import require_plain
 from mindspore.compile.versions import breaks, memory, path
 from mindspore.compile.versions.cache import Cache, making
-from mindspore.compile.versions.entries import ChangingEntry, EagerEntry, Entry, LikelyFails
-from mindspore.compile.versions.keys import inputs_of, opaque_part
-from mindspore.compile.versions.remembered import FailedEntry, Remembered
+from mindspore.compile.versions.entries import (
+    ChangingEntry,
+    EagerEntry,
+    Entry,
+    FailedEntry,
+    LikelyFails,
+    Version,
+)
+from mindspore.compile.versions.keys import inputs_of, opaque_part, records_of
+from mindspore.compile.versions.remembered import Remembered
 from mindspore.compile.versions.results import Result, check_parts
 from mindspore.compile.versions.signature import InputShapes, Sizes
 from mindspore.compile.walk.tracer import Tracer
@@ -80,24 +87,17 @@ class _RaisesInside(Inseparable):
 _OF_COMPILATION = (Unsupported, NumberDecides, _core.SymbolicSizeError, RecursionError, MemoryError)
 
 
-class PathEntry:
-    """A version of several graphs with lines between them that run eagerly."""
-
-    graph = None
+class PathEntry(Version):
+    """A version of several graphs with lines between them that run eagerly. Its facts must hold when a run begins; the nodes of the
+    path have their own."""
 
     def __init__(self, cache: Cache, function: Callable, root: path.Node, fast: bool):
+        super().__init__(root.facts)
         self.cache, self.function, self.root, self.fast = cache, function, root, fast
-        # What must hold when a run begins; later nodes have their own.
-        self.facts, self.guards = root.facts, root.guards
-
-    def fits(self, inputs: list | None) -> bool:
-        """Whether what the first part rests on still holds."""
-        return self.guards.check() < 0
 
     def run(self, args: tuple, kwargs: dict, eager: Callable, tensors: list | None = None) -> Any:
-        """Runs along a known path, or traces on from where it ends."""
         try:
-            return path.follow(self.root, inputs_of((args, kwargs)))
+            return path.follow(self.root, [*inputs_of((args, kwargs)), *records_of(args, kwargs)])
         except path.Unknown as unknown:
             done = unknown.done
         with self.cache.alone(("path", id(self))):
@@ -135,7 +135,7 @@ class Compilation:
         return self.value if self.failed is None else self.failed.raise_again()
 
     def run(self) -> Any:
-        """What the cache keeps for these types: an Entry, a PathEntry, an EagerEntry or a FailedEntry."""
+        """What the cache keeps for these types."""
         start = None if self.strict else (path.Node(), path.Done())
         return self._deeply(lambda: self._along(start))
 
@@ -155,8 +155,9 @@ class Compilation:
         tracer = self._tracer()
         if start is not None:
             inputs = inputs_of((self.args, self.kwargs))
-            tracer.session = self.session = breaks.Session(tracer, inputs, *start)
-            tracer.warn_break = self.cache.warn_break
+            records = records_of(self.args, self.kwargs)
+            tracer.session = self.session = breaks.Session(tracer, inputs, records, *start)
+            tracer.warn_break = self.cache.notices.line_is_eager
         try:
             made = self._attempt(tracer)
             if self.session is not None:
@@ -174,11 +175,11 @@ class Compilation:
         if isinstance(error, _RaisesInside):
             if late:
                 raise error.error.with_traceback(None) from error.error.__cause__
-            warn = functools.partial(self.cache.warn_eager, str(error))
+            warn = functools.partial(self.cache.notices.call_is_eager, str(error))
             return LikelyFails(tracer.guards.facts, warn)
         if late:
             raise plain(too_late(error)).with_traceback(None) from None
-        self.cache.warn_eager(str(error))
+        self.cache.notices.call_is_eager(str(error))
         return EagerEntry(tracer.guards.facts)
 
     def open(self, sizes: list[Sizes | None] | None, numbers: tuple[int, ...] = ()) -> Any:
@@ -220,7 +221,7 @@ class Compilation:
         shapes = shapes or InputShapes(tracer.trace)
         args, kwargs = self._inputs(tracer.trace, shapes, numbers)
         tracer.arguments = inputs_of((args, kwargs))
-        tracer.given = Given(args, kwargs)
+        tracer.given = Given(args, kwargs, records_of(args, kwargs))
         for leaf in all_leaves((args, kwargs)):
             if isinstance(leaf, OBSERVED):
                 tracer.guards.content(leaf)
@@ -248,8 +249,7 @@ class Compilation:
             raise NumberDecides
         if shapes.found_equal():
             return None
-        warn = _refuse if self.strict else self.cache.warn_eager
-        entry = _whole(tracer, value, numbers, warn)
+        entry = self._whole(tracer, value, numbers)
         memory.dump(entry.graph, self.cache.name)
         return entry
 
@@ -274,8 +274,34 @@ class Compilation:
             self.has_value, self.failed = True, failed
             session.fail(failed)
             return PathEntry(self.cache, self.function, session.root, self.fast)
-        before = _whole(tracer, None, (), _refuse if self.strict else self.cache.warn_eager)
+        before = self._whole(tracer, None, ())
         return FailedEntry(tracer.guards.facts, failed, before)
+
+    def _whole(self, tracer: Tracer, value: Any, numbers: tuple[int, ...]) -> Entry:
+        """The version that is one graph."""
+        result = Result(tracer, value)
+        returned = result.returned
+        changed = tracer.cells.current(tracer.arguments)  # in place, by position
+        trace = tracer.trace
+        trace.finish(returned + list(changed.values()))
+        trace.close()  # what fails from here on is known by the places of its nodes
+        graph = _core.compile(trace, tracer.device, tracer.fast)
+        graph.replace(tracer.replaced)
+
+        entry: Entry
+        if changed or result.contents or result.uses_given:
+            entry = ChangingEntry(graph, tracer.guards.facts, result.place, numbers)
+            entry.changed = list(changed)
+            entry.changed_containers = [at for at, _ in result.contents]
+            entry.outside = tracer.guards.containers()
+        else:
+            plain = (
+                isinstance(value, Tensor) and returned and not (result.numeric[0] or result.shows)
+            )
+            place = operator.itemgetter(0) if plain else lambda outputs: result.make(outputs, {})
+            entry = Entry(graph, tracer.guards.facts, place, numbers)
+        entry.warn = _refuse if self.strict else self.cache.notices.call_is_eager
+        return entry
 
     def _inputs(
         self, trace: _core.Trace, shapes: InputShapes, numbers: tuple[int, ...]
@@ -313,30 +339,3 @@ def _refuse_class(value: Any) -> NoReturn:
 def _refuse(reason: str) -> NoReturn:
     """In place of a warning, where what cannot be compiled is an error."""
     raise locate(TypeError(reason), calling_place())
-
-
-def _whole(
-    tracer: Tracer, value: Any, numbers: tuple[int, ...], warn: Callable[[str], None]
-) -> Entry:
-    """The version that is one graph."""
-    result = Result(tracer, value)
-    returned = result.returned
-    changed = tracer.cells.current(tracer.arguments)  # in place, by position
-    trace = tracer.trace
-    trace.finish(returned + list(changed.values()))
-    trace.close()  # what fails from here on is known by the places of its nodes
-    graph = _core.compile(trace, tracer.device, tracer.fast)
-    graph.replace(tracer.replaced)
-
-    entry: Entry
-    if changed or result.contents or result.uses_given:
-        entry = ChangingEntry(graph, tracer.guards.facts, result.place, numbers)
-        entry.changed = list(changed)
-        entry.changed_containers = [at for at, _ in result.contents]
-        entry.outside = tracer.guards.containers()
-    else:
-        plain = isinstance(value, Tensor) and returned and not (result.numeric[0] or result.shows)
-        place = operator.itemgetter(0) if plain else lambda outputs: result.make(outputs, {})
-        entry = Entry(graph, tracer.guards.facts, place, numbers)
-    entry.warn = warn
-    return entry

@@ -1,4 +1,5 @@
-"""One compiled version: whether its facts hold, and a run of it."""
+"""One version of a function: whether its facts hold, and a run of it. Most are a compiled graph; others run the function eagerly, or
+raise what it raises."""
 
 from __future__ import annotations
 
@@ -9,11 +10,30 @@ from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.compile.decided.given import containers_of
 from mindspore.compile.values.numbers import as_tensor
-from mindspore.compile.versions.keys import inputs_of
+from mindspore.compile.versions.keys import inputs_of, records_of
+from mindspore.compile.versions.remembered import Remembered
 
 
-class Entry:
-    """One compiled version of a function."""
+class Version:
+    """What serves the calls of one key, as long as its facts hold."""
+
+    graph: Any = None
+
+    def __init__(self, facts: list):
+        self.facts, self.guards = facts, _core.Guards(facts)
+
+    def fits(self, inputs: list | None) -> bool:
+        """Whether what was assumed still holds."""
+        return self.guards.check() < 0
+
+    def run(self, args: tuple, kwargs: dict, eager: Callable, tensors: list | None = None) -> Any:
+        """The function on arguments of the types that this was made for; `eager` is the same as plain Python, and `tensors` are
+        those among the arguments, where they have been found already."""
+        raise NotImplementedError
+
+
+class Entry(Version):
+    """One compiled graph."""
 
     def __init__(
         self,
@@ -22,13 +42,12 @@ class Entry:
         place: Callable[..., Any],
         numbers: tuple[int, ...] = (),
     ):
-        self.graph, self.facts, self.place = graph, facts, place
-        self.guards = _core.Guards(facts)
+        super().__init__(facts)
+        self.graph, self.place = graph, place
         self.numbers = numbers  # places of the arguments, all in order, that are numbers and inputs
         self.warn: Callable[[str], None] = lambda reason: None  # of a call that runs eagerly
 
     def fits(self, inputs: list | None) -> bool:
-        """Whether what was assumed still holds: of Python facts, and of open sizes."""
         if self.guards.check() >= 0:
             return False
         return inputs is None or not self.graph.dynamic or self.graph.fits(inputs)
@@ -42,8 +61,6 @@ class Entry:
         return inputs
 
     def run(self, args: tuple, kwargs: dict, eager: Callable, tensors: list | None = None) -> Any:
-        """The function on arguments of the types that this was compiled for; `tensors` are those among them, where they have
-        been found already."""
         try:
             outputs = self.graph.run(self.inputs(args, kwargs, tensors))
         except _core.SharedMemory as shared:
@@ -65,7 +82,6 @@ class ChangingEntry(Entry):
     outside: set[int]  # ids of lists and dicts that the function reads, arguments aside
 
     def run(self, args: tuple, kwargs: dict, eager: Callable, tensors: list | None = None) -> Any:
-        """The function on arguments of the types that this was compiled for."""
         inputs = self.inputs(args, kwargs, tensors)
         containers = containers_of(args, kwargs)
         try:
@@ -77,7 +93,7 @@ class ChangingEntry(Entry):
         except (_core.SharedMemory, _Shared) as shared:
             self.warn(str(shared))
             return eager(*args, **kwargs)
-        return self.place(outputs, containers, inputs)
+        return self.place(outputs, containers, inputs, records_of(args, kwargs))
 
     def _changing(self, inputs: list, containers: list) -> list:
         shared = self._shared(inputs, containers)
@@ -102,22 +118,11 @@ class ChangingEntry(Entry):
         return ""
 
 
-class EagerEntry:
+class EagerEntry(Version):
     """A version that could not be compiled: it runs as in PYNATIVE_MODE; the cells and jit functions in it are compiled on
     their own."""
 
-    graph = None
-
-    def __init__(self, facts: list):
-        self.facts = facts
-        self.guards = _core.Guards(facts)
-
-    def fits(self, inputs: list | None) -> bool:
-        """Whether what was found still holds."""
-        return self.guards.check() < 0
-
     def run(self, args: tuple, kwargs: dict, eager: Callable, tensors: list | None = None) -> Any:
-        """The function, run eagerly."""
         return eager(*args, **kwargs)
 
 
@@ -130,7 +135,21 @@ class LikelyFails(EagerEntry):
         self.warn = warn
 
     def run(self, args: tuple, kwargs: dict, eager: Callable, tensors: list | None = None) -> Any:
-        """The function, run eagerly."""
-        value = eager(*args, **kwargs)
+        value = super().run(args, kwargs, eager)
         self.warn()
         return value
+
+
+class FailedEntry(Version):
+    """A version that fails: what it does before is done, then the error raised. `refused`: what cannot be compiled is an error."""
+
+    def __init__(
+        self, facts: list, error: Remembered, before: Entry | None = None, refused: bool = False
+    ):
+        super().__init__(facts)
+        self.error, self.before, self.refused = error, before, refused
+
+    def run(self, args: tuple, kwargs: dict, eager: Callable, tensors: list | None = None) -> Any:
+        if self.before is not None:
+            self.before.run(args, kwargs, eager, tensors)
+        self.error.raise_again()

@@ -12,6 +12,8 @@ from typing import Any
 
 from mindspore.common import _late
 from mindspore.compile.values.compilable import GRADIENTS, METHODS
+from mindspore.compile.values.records import is_python_class
+from mindspore.compile.versions.recent import put
 from mindspore.ops._grad import GradFunction
 
 
@@ -49,17 +51,12 @@ def home_of(owner: Any, name: str) -> Home:
 
 
 def _settle(owner: Any, name: str, home: Home, attributes: Any) -> None:
-    if isinstance(owner, type) and owner.__flags__ & _HEAP_TYPE:
+    if isinstance(owner, type) and is_python_class(owner):  # others take no attributes
         type.__setattr__(owner, name, home)
     elif isinstance(attributes, dict):
         attributes[name] = home
     else:  # a later object of this id finds that the home is not its own
-        _beside[id(owner), name] = home
-        while len(_beside) > _MAX_BESIDE:
-            _beside.pop(next(iter(_beside)), None)
-
-
-_HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: others take no attributes
+        put(_beside, (id(owner), name), home, _MAX_BESIDE)
 
 
 def home_for(function: Any) -> tuple[dict, tuple]:

@@ -24,9 +24,11 @@ from mindspore.compile.values.compilable import (
 from mindspore.compile.versions import recorded
 from mindspore.compile.versions.cache import Cache
 from mindspore.compile.versions.homes import home_for, home_of
-from mindspore.compile.versions.keys import inputs_of, look_up
-from mindspore.compile.versions.signature import Signature, declared
-from mindspore.compile.versions.target import Target, options_of, run_target, with_passes
+from mindspore.compile.versions.keys import look_up, with_passes
+from mindspore.compile.versions.recent import put
+from mindspore.compile.versions.signature import declared
+from mindspore.compile.versions.target import Target, options_of, prepare, run_target
+from mindspore.compile.walk.gradients import grad_in_trace
 from mindspore.compile.walk.tracer import current
 
 
@@ -61,28 +63,18 @@ def _target_of(cell: Compilable, cache: Cache) -> Target:
         cache,
         lambda tracer, a, k: tracer.call_construct(reference(), a, k),
         lambda *a, **k: cell._run_eagerly(a, k),
-        *Options.of(cell.__dict__),
+        Options.of(cell.__dict__),
     )
 
 
 def compile_cell(cell: Compilable, args: tuple, kwargs: dict) -> None:
     """Makes the version of a Cell for these arguments, which is run when it is called."""
-    cache = _cache_of_cell(cell)
-    target = _target_of(cell, cache)
-    with _core.NoRecord():
-        sizes = target.signature.sizes(args, kwargs) if target.signature else None
-        compilation = target.compilation(args, kwargs)
-        if sizes is None or cache.static:
-            cache.get(target.key_of(args, kwargs), None, compilation.run)
-        else:
-            key = ("open", *target.key_of(args, kwargs, sizes))
-            make = functools.partial(compilation.open, sizes)
-            cache.get(key, inputs_of((args, kwargs)), make)
+    prepare(_target_of(cell, _cache_of_cell(cell)), args, kwargs)
 
 
 def run_recorded(target: Target, args: tuple, kwargs: dict) -> Any:
     """As run_target, while eager code records a gradient."""
-    if not (_core.records_whole_calls() and target.fast and context.fast()):
+    if not (_core.records_whole_calls() and target.options.fast and context.fast()):
         return target.eager(*args, **kwargs)
     return recorded.run(target, args, kwargs)
 
@@ -101,13 +93,11 @@ def run_grad(function: Any, args: tuple, kwargs: dict) -> Any:
     cache = function.__dict__.get(VERSIONS)
     if cache is None:
         cache = function._compiled_versions = _cache_of_gradient(function)
-    from mindspore.compile.walk import gradients
-
     target = Target(
         cache,
-        lambda tracer, a, k: gradients.grad_in_trace(tracer, function, tuple(a), k),
+        lambda tracer, a, k: grad_in_trace(function, tuple(a), k),
         lambda *a, **k: function._run_eager(a, k),
-        *options_of(function.fn),
+        options_of(function.fn),
     )
     return run_target(target, args, kwargs)
 
@@ -127,9 +117,7 @@ def _cache_of_gradient(gradient: Any) -> Cache:
     if key not in caches:
         function = getattr(gradient.fn, "construct", gradient.fn)
         # With the weights, so that no others get their ids.
-        caches[key] = Cache(gradient.__name__, function), weights
-        while len(caches) > _MAX_GRADIENTS:
-            del caches[next(iter(caches))]
+        put(caches, key, (Cache(gradient.__name__, function), weights), _MAX_GRADIENTS)
     return caches[key][0]
 
 
@@ -147,19 +135,11 @@ class JitFunction:
     _ms_compiled = True
 
     def __init__(
-        self,
-        fn: Callable,
-        owner: Any = None,
-        cache: Cache | None = None,
-        fullgraph: bool = False,
-        signature: Signature | None = None,
-        fast: bool = True,
+        self, fn: Callable, options: Options, owner: Any = None, cache: Cache | None = None
     ):
-        functools.update_wrapper(
-            self, fn
-        )  # first: it copies attributes, and a gradient function has an `fn` too
-        self.fn, self.owner, self.fullgraph, self.signature = fn, owner, fullgraph, signature
-        self.fast = fast
+        # First: it copies attributes, and a gradient function has an `fn` too.
+        functools.update_wrapper(self, fn)
+        self.fn, self.options, self.owner = fn, options, owner
         self.cache = cache or Cache(getattr(fn, "__qualname__", type(fn).__name__), fn)
 
     def bound_function(self) -> Any:
@@ -173,8 +153,8 @@ class JitFunction:
         cache = caches.get(self.fn)
         if cache is None:
             cache = caches[self.fn] = Cache(self.cache.name, types.MethodType(self.fn, instance))
-        signature = self.signature and self.signature.bound()
-        return JitFunction(self.fn, instance, cache, self.fullgraph, signature, self.fast)
+        signature = self.options.signature and self.options.signature.bound()
+        return JitFunction(self.fn, self.options._replace(signature=signature), instance, cache)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         function = self.bound_function()
@@ -186,9 +166,7 @@ class JitFunction:
             self.cache,
             lambda tracer, a, k: tracer.call(function, a, k, None),
             _eagerly(function),
-            self.fullgraph,
-            self.signature,
-            self.fast,
+            self.options,
         )
         run = run_recorded if _core.is_recording() else run_target
         try:
@@ -240,14 +218,10 @@ def jit(
             raise TypeError(
                 f"For 'jit', the argument must be a function, method or Cell, but got {type(function).__name__}."
             )
+        options = Options(strict, declared(function, input_signature), fast)
         if isinstance(function, types.MethodType):
-            owner, signature = function.__self__, declared(function, input_signature)
-            return JitFunction(
-                function.__func__, owner, fullgraph=strict, signature=signature, fast=fast
-            )
-        return JitFunction(
-            function, fullgraph=strict, signature=declared(function, input_signature), fast=fast
-        )
+            return JitFunction(function.__func__, options, function.__self__)
+        return JitFunction(function, options)
 
     return wrap if fn is None else wrap(fn)
 

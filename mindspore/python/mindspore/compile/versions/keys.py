@@ -1,22 +1,23 @@
 """What of a call decides which compiled version serves it, and what goes into the graph. Only kinds of values that are known to be
-nothing but their value are found by it: the `==` of other classes leaves out what it likes. The rest is found by identity, and
-what it holds is a fact."""
+nothing but their value, or their fields, are found by it: the `==` of other classes leaves out what it likes. The rest is found by
+identity, and what it holds is a fact."""
 
 from __future__ import annotations
 
 import collections
 import functools
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
-from mindspore import _core
+from mindspore import _core, context
 from mindspore._core import Tensor
 from mindspore.common import _late
 from mindspore.common._tree import flatten
 from mindspore.common.dtype import Type
+from mindspore.compile.values.records import fields_of, is_python_class
 from mindspore.compile.values.values import parts_of_number
 from mindspore.compile.versions.signature import Sizes
 
@@ -35,6 +36,16 @@ def key_of(args: tuple, kwargs: dict, sizes: list[Sizes | None] | None = None) -
     """What of the arguments a compiled version depends on; `sizes` are the declared ones, for each tensor."""
     declared = iter(sizes or ())
     return (_key(args, declared), _key(kwargs, declared))
+
+
+def with_passes(key: tuple, fast: bool) -> tuple:
+    """A key, and whether the passes that only make code faster run."""
+    return key if fast and context.fast() else ("plain", *key)
+
+
+def with_open_sizes(key: tuple) -> tuple:
+    """The key of a version that serves all sizes of these types."""
+    return ("open", *key)
 
 
 def _key(value: Any, sizes: Iterator[Sizes | None]) -> Any:
@@ -69,7 +80,6 @@ _BY_VALUE = frozenset(
 _PARTS: dict[type, Any] = {
     slice: lambda v: (v.start, v.stop, v.step),
     range: lambda v: (v.start, v.stop, v.step),
-    tuple: tuple,
     frozenset: tuple,  # in its order, in which it is run through
     types.MethodType: lambda v: (v.__self__, v.__func__),
 }
@@ -80,25 +90,25 @@ def _fixed(value: Any) -> tuple:
     kind = type(value)
     if kind in _BY_VALUE:
         return (kind, value)
+    if isinstance(value, tuple):
+        return (kind, *map(_fixed, value), *_more_than_items(value))
     if kind in (float, complex):
         return (kind, *parts_of_number(value))
     if kind in _PARTS:
         return (kind, *map(_fixed, _PARTS[kind](value)))
-    if isinstance(value, np.generic) and not _is_python_class(kind) and kind is not np.void:
+    if isinstance(value, np.generic) and not is_python_class(kind) and kind is not np.void:
         return (kind, value.dtype, value.tobytes())
     if isinstance(value, (np.dtype, Type)):
         return (kind, value)
     if isinstance(value, int) and _is_plain(kind) and not getattr(value, "__dict__", None):
         return (kind, int.__index__(value))
+    fields = fields_of(value)
+    if fields is not None:
+        return (kind, tuple([(name, _fixed(v)) for name, v in fields.items()]))
     return (kind, _Identity(value))
 
 
 # ---- subclasses of tuples, lists and dicts ------------------------------------------------------------------------------
-def _is_python_class(kind: type) -> bool:
-    return bool(kind.__flags__ & _HEAP_TYPE)
-
-
-_HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE
 _KNOWN = (
     *(tuple, list, dict, int, object),
     *(collections.OrderedDict, collections.defaultdict),  # whose factory is looked at
@@ -108,7 +118,7 @@ _KNOWN = (
 # Whether what values of a class have besides what Python's class holds are attributes in a dict.
 _is_plain: Callable[[type], bool] = functools.lru_cache(1024)(
     lambda kind: all(
-        base in _KNOWN or (_is_python_class(base) and not base.__dict__.get("__slots__"))
+        base in _KNOWN or (is_python_class(base) and not base.__dict__.get("__slots__"))
         for base in kind.__mro__
     )
 )
@@ -161,3 +171,27 @@ class _Identity:
 def inputs_of(value: Any) -> list:
     """The tensors among the arguments that are inputs of the graph; Parameters come in by identity instead."""
     return [t for t in flatten(value) if not isinstance(t, _late.parameter_class)]
+
+
+def records_of(args: Any, kwargs: dict) -> list:
+    """The objects among arguments that are found by their fields, in the order of the key."""
+    found: list = []
+    for value in (*args, *kwargs.values()):
+        _add_records(value, found, True)
+    return found
+
+
+def _add_records(value: Any, found: list, by_items: bool) -> None:
+    kind: Any = type(value)
+    parts: Iterable = ()
+    if isinstance(value, tuple) or (by_items and isinstance(value, list)):
+        parts = value
+    elif by_items and isinstance(value, dict):
+        parts = (*value, *value.values())
+    elif kind in _PARTS:
+        parts, by_items = _PARTS[kind](value), False
+    elif (fields := fields_of(value)) is not None:
+        found.append(value)
+        parts, by_items = tuple(fields.values()), False
+    for part in parts:
+        _add_records(part, found, by_items)

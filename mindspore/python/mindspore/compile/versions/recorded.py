@@ -17,8 +17,10 @@ from mindspore.compile.program.errors import Unsupported
 from mindspore.compile.program.failures import Again
 from mindspore.compile.versions.cache import Cache
 from mindspore.compile.versions.keys import inputs_of
+from mindspore.compile.versions.notices import Notices
+from mindspore.compile.versions.recent import put
 from mindspore.compile.versions.target import Target, require_whole, run_target
-from mindspore.compile.versions.transforms import FunctionGraph
+from mindspore.compile.walk.transforms import FunctionGraph
 from mindspore.ops._custom import has_tangent
 from mindspore.ops._grad import zeros_like
 
@@ -49,9 +51,9 @@ def run(target: Target, args: tuple, kwargs: dict) -> Any:
         except Again:
             continue
     if step is _EAGER:
-        if target.strict:
+        if target.options.strict:
             require_whole(target, args, kwargs)  # warns of nothing where it raises
-            version.cache.say()
+            version.cache.notices.say()
         return target.eager(*args, **kwargs)
     if back is not None:
         primals = [t for t, m in zip(inputs_of((args, kwargs)), moving) if m]
@@ -63,26 +65,20 @@ def _is_variable(tensor: Tensor) -> bool:
     return has_tangent(tensor) and _core.is_recorded(tensor)
 
 
-class _Versions(Cache):
-    """Those for one choice of recorded tensors. They warn as the plain ones do, once."""
+class _Withheld(Notices):
+    """Of a function that must be compiled, it is said why a call is not one step when it is known that it can be."""
 
-    def __init__(self, plain: Cache, strict: bool):
-        super().__init__(plain.name, plain._function)
-        self._bound, self.warned, self.strict = plain._bound, plain.warned, strict
-        self._reason = ""
-        if strict:
-            self.remedy = "It is compiled where eager code records no gradient of it."
+    remedy = "It is compiled where eager code records no gradient of it."
+    reason = ""
 
-    def warn_eager(self, reason: str) -> None:
-        """Says why a call is not one step, of a function that must be compiled after it is known that it can be."""
-        self._reason = reason
-        if not self.strict:
-            super().warn_eager(reason)
+    def call_is_eager(self, reason: str) -> None:
+        """Keeps it."""
+        self.reason = reason
 
     def say(self) -> None:
-        """What was to be said of a function that must be compiled."""
-        if self._reason:
-            super().warn_eager(self._reason)
+        """What was to be said."""
+        if self.reason:
+            super().call_is_eager(self.reason)
 
 
 class _Calls:
@@ -98,14 +94,14 @@ class _Calls:
         """What compiles and runs calls of which these arguments and these other tensors are recorded."""
         key = (moving, *map(id, weights))
         if key not in self.caches:
-            cache = _Versions(self.plain, target.strict)
+            cache = Cache(self.plain.name)
+            kind = _Withheld if target.options.strict else Notices
+            cache.notices = kind.of(self.plain.notices, again=False)
             # With the weights, so that no others get their ids.
-            self.caches[key] = cache, weights
-            while len(self.caches) > _MAX_CACHES:
-                del self.caches[next(iter(self.caches))]
+            put(self.caches, key, (cache, weights), _MAX_CACHES)
         return dataclasses.replace(
             target,
-            strict=False,
+            options=target.options._replace(strict=False),
             cache=self.caches[key][0],
             function=lambda tracer, a, k: self._trace(
                 tracer, target.function, (a, k), moving, weights, attempt

@@ -7,7 +7,6 @@ import copy
 import types
 from typing import Any, NoReturn
 
-from mindspore import _core
 from mindspore.compile.program.errors import Unsupported, calling_place, located_as
 
 # What may not come again, although nothing changed that a program reads.
@@ -60,24 +59,3 @@ def _copy(error: Any) -> Any:
     if error.__cause__ is not None:
         copied.__cause__ = _copy(error.__cause__)
     return copied
-
-
-class FailedEntry:
-    """A version of a function that fails: what it does before is done, then the error raised. `refused`: what cannot be compiled
-    is an error."""
-
-    graph = None
-
-    def __init__(self, facts: list, error: Remembered, before: Any = None, refused: bool = False):
-        self.facts, self.guards = facts, _core.Guards(facts)
-        self.error, self.before, self.refused = error, before, refused
-
-    def fits(self, inputs: list | None) -> bool:
-        """Whether what led to the error still holds."""
-        return self.guards.check() < 0
-
-    def run(self, args: tuple, kwargs: dict, eager: Any, tensors: list | None = None) -> NoReturn:
-        """Raises the error."""
-        if self.before is not None:
-            self.before.run(args, kwargs, eager, tensors)
-        self.error.raise_again()

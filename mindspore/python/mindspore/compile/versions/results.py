@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 # From the outputs of a run, and what it has made for several places; what the caller gave is there by these keys.
 Make = Callable[[list, dict], Any]
-_CONTAINERS, _INPUTS = "containers", "inputs"
+_CONTAINERS, _INPUTS, _RECORDS = "containers", "inputs", "records"
 
 
 class Result:
@@ -51,10 +51,10 @@ class Result:
         self.make = self._maker(value)
         self.contents = [(at, self._contents(at)) for at in tracer.given.changed()]
 
-    def place(self, outputs: list, originals: list, inputs: list) -> Any:
-        """The value of a run; `originals` are the lists and dicts among its arguments, which it changes as the trace did, and
-        `inputs` the tensors."""
-        made: dict = {_CONTAINERS: originals, _INPUTS: inputs}
+    def place(self, outputs: list, originals: list, inputs: list, records: list) -> Any:
+        """The value of a run; `originals` are the lists and dicts among its arguments, which it changes as the trace did,
+        `inputs` the tensors, and `records` those."""
+        made: dict = {_CONTAINERS: originals, _INPUTS: inputs, _RECORDS: records}
         value = self.make(outputs, made)
         contents = [(originals[at], make(outputs, made)) for at, make in self.contents]
         for container, new in contents:
@@ -105,6 +105,10 @@ class Result:
         if given >= 0:
             self.uses_given = True
             return lambda outputs, made: made[_CONTAINERS][given]
+        record = self.tracer.given.record(value)
+        if record >= 0:
+            self.uses_given = True
+            return lambda outputs, made: made[_RECORDS][record]
         parts = self._parts(value)
         if parts is None:
             check_leaf(value)

@@ -10,13 +10,13 @@ from typing import Any
 from mindspore import _core, context
 from mindspore.common import _late
 from mindspore.compile.program.failures import is_of_program
-from mindspore.compile.values.compilable import Options
+from mindspore.compile.values.compilable import AS_USUAL, Options
 from mindspore.compile.values.numbers import as_tensor, is_number
 from mindspore.compile.versions.cache import Cache
 from mindspore.compile.versions.compilation import Compilation
-from mindspore.compile.versions.keys import inputs_of, key_of, look_up
-from mindspore.compile.versions.remembered import FailedEntry
-from mindspore.compile.versions.signature import Signature, Sizes
+from mindspore.compile.versions.entries import FailedEntry
+from mindspore.compile.versions.keys import inputs_of, key_of, look_up, with_open_sizes, with_passes
+from mindspore.compile.versions.signature import Sizes
 from mindspore.compile.walk.tracer import Tracer
 
 
@@ -27,35 +27,34 @@ class Target:
     cache: Cache
     function: Callable[[Tracer, list, dict], Any]
     eager: Callable
-    strict: bool = False  # what cannot be compiled is an error
-    signature: Signature | None = None
-    fast: bool = True  # the passes that only make it faster may run
+    options: Options = AS_USUAL
+
+    def sizes(self, args: tuple, kwargs: dict) -> list[Sizes | None] | None:
+        """The declared sizes of the tensors; None where none are open."""
+        signature = self.options.signature
+        sizes = signature.sizes(args, kwargs) if signature else None
+        return None if self.cache.static else sizes
 
     def key_of(self, args: tuple, kwargs: dict, sizes: list[Sizes | None] | None = None) -> tuple:
         """What a version depends on."""
-        return with_passes(key_of(args, kwargs, sizes), self.fast)
+        return with_passes(key_of(args, kwargs, sizes), self.options.fast)
 
     def look_up(self, args: tuple, kwargs: dict) -> tuple[tuple, list]:
         """What a version depends on, and the tensors among the arguments."""
         key, tensors = look_up(args, kwargs)
-        return with_passes(key, self.fast), tensors
+        return with_passes(key, self.options.fast), tensors
 
     def compilation(self, args: tuple, kwargs: dict) -> Compilation:
         """An attempt to make a version."""
-        fast = self.fast and context.fast()
-        return Compilation(self.cache, self.function, args, kwargs, self.strict, fast)
-
-
-def with_passes(key: tuple, fast: bool) -> tuple:
-    """A key, and whether the passes that only make code faster run."""
-    return key if fast and context.fast() else ("plain", *key)
+        strict, fast = self.options.strict, self.options.fast and context.fast()
+        return Compilation(self.cache, self.function, args, kwargs, strict, fast)
 
 
 def run_target(target: Target, args: tuple, kwargs: dict) -> Any:
     """Runs the version for these arguments."""
     cache = target.cache
-    sizes = target.signature.sizes(args, kwargs) if target.signature else None
-    if sizes is not None and not cache.static:
+    sizes = target.sizes(args, kwargs)
+    if sizes is not None:
         return _run_open(target, args, kwargs, sizes)
     key, tensors = target.look_up(args, kwargs)
     entry = cache.find(key)
@@ -66,6 +65,19 @@ def run_target(target: Target, args: tuple, kwargs: dict) -> Any:
     if entry is None:
         entry = cache.get(key, None, compilation.run)
     return compilation.result() if compilation.has_value else entry.run(args, kwargs, target.eager)
+
+
+def prepare(target: Target, args: tuple, kwargs: dict) -> None:
+    """Makes the version for these arguments, which is run when they come."""
+    with _core.NoRecord():
+        sizes = target.sizes(args, kwargs)
+        compilation = target.compilation(args, kwargs)
+        if sizes is None:
+            target.cache.get(target.key_of(args, kwargs), None, compilation.run)
+        else:
+            key = with_open_sizes(target.key_of(args, kwargs, sizes))
+            make = functools.partial(compilation.open, sizes)
+            target.cache.get(key, inputs_of((args, kwargs)), make)
 
 
 def require_whole(target: Target, args: tuple, kwargs: dict) -> None:
@@ -94,12 +106,11 @@ def _find_for_numbers(
     if not wanted or cache.numbers.tried(masked):
         return None
     chosen = tuple(sorted(wanted))
-    kept = tuple((i, repr(values[i])) for i in places if i not in wanted)
     if inputs is not None:
         inputs = inputs + [as_tensor(values[i]) for i in chosen]
     make = functools.partial(compilation.open, sizes, chosen)
     try:
-        entry = cache.get(("numbers", chosen, kept, *masked), inputs, make)
+        entry = cache.get(cache.numbers.key(masked, chosen, values, places), inputs, make)
     except Exception as error:
         if not is_of_program(error):
             raise
@@ -115,7 +126,7 @@ def _run_open(target: Target, args: tuple, kwargs: dict, sizes: list[Sizes | Non
     cache = target.cache
     key = target.key_of(args, kwargs, sizes)
     inputs = inputs_of((args, kwargs))
-    entry = cache.find(("open", *key), inputs)
+    entry = cache.find(with_open_sizes(key), inputs)
     if entry is None and cache.failed:
         entry = cache.failure(target.key_of(args, kwargs))
     if entry is not None:
@@ -126,12 +137,13 @@ def _run_open(target: Target, args: tuple, kwargs: dict, sizes: list[Sizes | Non
         return entry.run(args, kwargs, target.eager)
     try:
         make = functools.partial(compilation.open, sizes)
-        entry = cache.get(("open", *key), inputs, make)
+        entry = cache.get(with_open_sizes(key), inputs, make)
     except Exception as error:
         if not is_of_program(error):
             raise
         # What can be compiled for the sizes of this call must not fail.
-        result = run_target(dataclasses.replace(target, signature=None), args, kwargs)
+        options = target.options._replace(signature=None)
+        result = run_target(dataclasses.replace(target, options=options), args, kwargs)
         cache.give_up_open_sizes(error)
         return result
     return entry.run(args, kwargs, target.eager)
@@ -140,5 +152,5 @@ def _run_open(target: Target, args: tuple, kwargs: dict, sizes: list[Sizes | Non
 def options_of(function: Any) -> Options:
     """How a cell or decorated function that is differentiated is to be compiled."""
     if getattr(type(function), "_ms_compiled", False):  # a JitFunction
-        return Options(function.fullgraph, function.signature, function.fast)
+        return function.options
     return Options.of(function.__dict__ if isinstance(function, _late.cell_class) else {})

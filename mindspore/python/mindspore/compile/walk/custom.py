@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 from mindspore import ops
 from mindspore._core import Tensor
 from mindspore.common._tree import flatten, rebuild
-from mindspore.compile.program.borders import plainly, program_operation
+from mindspore.compile.program.borders import plainly, program_operation, serves
 from mindspore.compile.program.errors import Unsupported
-from mindspore.compile.values.cells import refuse_changes
-from mindspore.compile.walk.leaving import Leaving
-from mindspore.compile.walk.tracer import Frame, Tracer
+from mindspore.compile.walk.apart import Apart
+from mindspore.compile.walk.tracer import Tracer, at_work
 from mindspore.ops import _bind, _custom
 from mindspore.ops._custom import has_tangent
 
@@ -21,38 +20,29 @@ if TYPE_CHECKING:
     from mindspore import _core
 
 
-class Traced:
+class Traced(Apart):
     """A call traced into a graph of its own: the tensors in `args` to the tensors in its value and the Parameters it changed."""
 
-    def __init__(self, tracer: Tracer, name: str, call: Callable, args: tuple):
-        trace = tracer.trace
-        self.inputs = [trace.constant(t) for t in flatten(args)]
-        environment = trace.environment()
-        self.graph = trace.begin(name)
-        what = f"'{name}', which has a gradient of its own,"
-        leaving, cells = Leaving(tracer, what), tracer.cells.mark()
-        try:
-            inner = iter([trace.add_parameter_like(t) for t in self.inputs])
-            self.value = plainly(call, rebuild(args, lambda _: next(inner)), {})
-            self.leaves = flatten(self.value)
-            self.updated = trace.changed_since(environment)
-            self.results = self.leaves + [v for _, v in self.updated]
-            refuse_changes(tracer, self.graph, cells, what)
-            leaving.refuse(self.graph)
-            trace.end(self.results)
-        except BaseException as error:
-            trace.suspend()
-            leaving.refuse_after(self.graph, error)
-            raise
-        finally:
-            trace.restore(environment)
+    differentiated = False  # its gradient is its own
 
-    def place(self, trace: _core.Trace, outputs: list) -> Any:
-        """The value of the call, from the outputs of the graph that stands for it."""
-        for (parameter, _), value in zip(self.updated, outputs[len(self.leaves) :]):
-            trace.set_parameter(parameter, value)
-        items = iter(outputs)
-        return rebuild(self.value, lambda _: next(items))
+    def __init__(self, tracer: Tracer, name: str, call: Callable, args: tuple):
+        self.inputs = [tracer.trace.constant(t) for t in flatten(args)]
+
+        def call_with(inner: list) -> Any:
+            items = iter(inner)
+            return plainly(call, rebuild(args, lambda _: next(items)), {})
+
+        super().__init__(
+            tracer, name, f"'{name}', which has a gradient of its own,", call_with, self.inputs
+        )
+        self.results = self.outputs()
+
+    def _parameter(self, kind: Any) -> Tensor:
+        return self.trace.add_parameter_like(kind)
+
+    def _leave(self) -> list:
+        self.leaving.refuse(self.graph)
+        return []
 
     def tangents(self, given: list) -> Any:
         """The tangents of the value, in its structure."""
@@ -81,8 +71,8 @@ def _backward(tracer: Tracer, graph: Any, make: Callable) -> Any:
     return trace.partial(back)
 
 
-def custom_call(
-    tracer: Tracer,
+@serves
+def custom_in_trace(
     name: str,
     forward: Callable,
     backward: Callable,
@@ -90,6 +80,7 @@ def custom_call(
     parameters: list,
 ) -> Any:
     """See ops._custom.custom_call. The Parameters are further arguments, for the sake of their gradients."""
+    tracer = at_work()
     if not tracer.in_gradient:
         return plainly(forward, args, {})
     trace = tracer.trace
@@ -108,7 +99,7 @@ def custom_call(
 
     back = _backward(tracer, traced.graph, make)
     function = trace.custom_grad(trace.partial(traced.graph), back)
-    return traced.place(trace, trace.call(function, traced.inputs))
+    return traced.place(trace.call(function, traced.inputs))
 
 
 def _or_zeros(gradient: Tensor | None, of: Tensor) -> Tensor:
@@ -126,11 +117,13 @@ def _wrapper(trace: _core.Trace, name: str, inputs: list, body: Callable) -> Any
     return graph
 
 
-def hooked_call(
-    tracer: Tracer, name: str, cell: Any, run: Callable, args: tuple, before: list, after: list
+@serves
+def hooked_in_trace(
+    name: str, cell: Any, run: Callable, args: tuple, before: list, after: list
 ) -> Any:
     """See ops._custom.hooked_call. The gradients of the results reach the hooks on the inputs as the tangents of zeros that lead
     from the inputs to the results."""
+    tracer = at_work()
     if not tracer.in_gradient:
         return plainly(run, args, {})
     trace = tracer.trace
@@ -157,24 +150,24 @@ def hooked_call(
         douts = _custom.output_hooks(name, cell, before, rest[-1])
         return *douts, [douts[i] for i in moving]
 
-    xs, slots = custom_call(tracer, name, enter, at_inputs, tuple(traced.inputs), [])
-    value = traced.place(trace, trace.call(trace.partial(traced.graph), list(xs)))
-    ys = custom_call(
-        tracer, name, lambda *rest: rest[:-1], at_outputs, (*flatten(value), slots), []
-    )
+    xs, slots = custom_in_trace(name, enter, at_inputs, tuple(traced.inputs), [])
+    value = traced.place(trace.call(trace.partial(traced.graph), list(xs)))
+    ys = custom_in_trace(name, lambda *rest: rest[:-1], at_outputs, (*flatten(value), slots), [])
     left = iter(ys)
     return rebuild(value, lambda _: next(left))
 
 
-def recompute(tracer: Tracer, name: str, run: Callable, args: tuple) -> Any:
+@serves
+def recompute_in_trace(name: str, run: Callable, args: tuple) -> Any:
     """See ops._custom.recomputed_call. What is run again waits for the first tangent, so that it is not merged with the first run;
     if it draws random numbers, the offset they started from is one of f's results."""
+    tracer = at_work()
     if not tracer.in_gradient:
         return plainly(run, args, {})
     trace = tracer.trace
     traced = Traced(tracer, name, run, args)
     if not any(has_tangent(r) for r in traced.results):
-        return traced.place(trace, trace.call(trace.partial(traced.graph), traced.inputs))
+        return traced.place(trace.call(trace.partial(traced.graph), traced.inputs))
     lifted = trace.lift_captures(traced.graph)
     inputs = traced.inputs + trace.captures(traced.graph)
     draws = trace.has_effect(traced.graph)
@@ -197,7 +190,7 @@ def recompute(tracer: Tracer, name: str, run: Callable, args: tuple) -> Any:
     graph = _wrapper(trace, name, inputs, forward)
     back = _backward(tracer, graph, make)
     outputs = trace.call(trace.custom_grad(trace.partial(graph), back), inputs)
-    return traced.place(trace, outputs[: len(traced.results)])
+    return traced.place(outputs[: len(traced.results)])
 
 
 class TracedHook:
@@ -211,8 +204,10 @@ class TracedHook:
         _rebind(self._tracer, self._hooked, self._original)
 
 
-def register_hook(tracer: Tracer, x: Tensor, hook: Callable) -> TracedHook:
+@serves
+def hook_in_trace(x: Tensor, hook: Callable) -> TracedHook:
     """Tensor.register_hook: names that held the tensor hold one whose gradient goes through the hook."""
+    tracer = at_work()
     if tracer.trace.is_used(x):
         raise Unsupported(
             "in a compiled function, a hook must be registered before its tensor is used; move register_hook up"
@@ -222,25 +217,23 @@ def register_hook(tracer: Tracer, x: Tensor, hook: Callable) -> TracedHook:
         replaced = _custom.invoke(hook, dout)
         return dout if replaced is None else replaced
 
-    hooked = custom_call(tracer, "register_hook", lambda value: value, backward, (x,), [])
+    hooked = custom_in_trace("register_hook", lambda value: value, backward, (x,), [])
     _rebind(tracer, x, hooked)
     return TracedHook(tracer, x, hooked)
 
 
 def _rebind(tracer: Tracer, old: Tensor, new: Tensor) -> None:
     for innermost, _ in tracer.places:
-        frame: Frame | None = innermost
-        while frame is not None:
+        for frame in innermost.outward():
             for name, held in frame.env.items():
                 if held is old:
                     frame.env[name] = new
-            frame = frame.parent
 
 
-def host_call(
-    tracer: Tracer, name: str, function: Callable, args: tuple, types: list | None
-) -> list:
+@serves
+def host_call_in_trace(name: str, function: Callable, args: tuple, types: list | None) -> list:
     """`function(*args)`, a list of tensors of the given (dtype, shape) pairs, computed by Python while the graph runs."""
+    tracer = at_work()
     traced = [t for t in flatten(args) if tracer.is_traced(t)]
     if not traced:
         return plainly(function, args, {})

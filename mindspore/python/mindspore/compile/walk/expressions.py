@@ -22,40 +22,8 @@ from mindspore.compile.program.borders import (
 from mindspore.compile.program.errors import Unsupported, note_expression
 from mindspore.compile.values.effects import Text, is_text, is_text_of, text_of
 from mindspore.compile.values.host_values import has_host
+from mindspore.compile.values.operators import BINARY, COMPARE, UNARY
 from mindspore.compile.values.values import Choice, Undefined
-
-BINARY = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-    ast.FloorDiv: operator.floordiv,
-    ast.Mod: operator.mod,
-    ast.Pow: operator.pow,
-    ast.MatMult: operator.matmul,
-    ast.BitAnd: operator.and_,
-    ast.BitOr: operator.or_,
-    ast.BitXor: operator.xor,
-    ast.LShift: operator.lshift,
-    ast.RShift: operator.rshift,
-}
-UNARY: dict[type[ast.unaryop], Callable] = {
-    ast.USub: operator.neg,
-    ast.UAdd: operator.pos,
-    ast.Invert: operator.invert,
-}
-COMPARE = {
-    ast.Eq: operator.eq,
-    ast.NotEq: operator.ne,
-    ast.Lt: operator.lt,
-    ast.LtE: operator.le,
-    ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
-    ast.Is: operator.is_,
-    ast.IsNot: operator.is_not,
-    ast.In: lambda a, b: a in b,
-    ast.NotIn: lambda a, b: a not in b,
-}
 
 
 def _format(value: Any, conversion: int, spec: str) -> str:
@@ -132,10 +100,7 @@ class Expressions(FramePart):
 
     def _NamedExpr(self, node: ast.NamedExpr) -> Any:
         value = self.eval(node.value)
-        frame = self
-        while frame.is_scope and frame.parent is not None:  # not a variable of the comprehension
-            frame = frame.parent
-        frame.bind(node.target.id, value)
+        self.whole.call_around().bind(node.target.id, value)  # not in a comprehension
         return value
 
     # ---- displays ---------------------------------------------------------------------------------------------------
@@ -224,11 +189,14 @@ class Expressions(FramePart):
         ):
             return self._contains(left, right, isinstance(op, ast.NotIn))
         if isinstance(op, (ast.Is, ast.IsNot)):
-            compare = COMPARE[type(op)]
             if isinstance(right, Choice):
                 left, right = right, left
-            return self.tracer.split(left, lambda option: compare(option, right))
+            return self.tracer.split(left, lambda option: self._is(op, option, right))
         return self.tracer.operate(COMPARE[type(op)], left, right)
+
+    def _is(self, op: ast.cmpop, a: Any, b: Any) -> bool:
+        self.tracer.given.check_identity(a, b)
+        return COMPARE[type(op)](a, b)
 
     def _contains(self, item: Any, container: Any, negate: bool) -> Any:
         found: Any = False

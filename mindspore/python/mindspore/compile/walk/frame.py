@@ -15,7 +15,8 @@ from mindspore.compile.program.borders import listed, of_program, program_operat
 from mindspore.compile.program.errors import Unsupported
 from mindspore.compile.program.source import local_names, names_around
 from mindspore.compile.values.nested import NestedFunction
-from mindspore.compile.walk.expressions import BINARY, Expressions
+from mindspore.compile.values.operators import BINARY
+from mindspore.compile.walk.expressions import Expressions
 from mindspore.compile.walk.generators import Yields
 from mindspore.compile.walk.handlers import Handlers
 from mindspore.compile.walk.logic import Logic
@@ -82,32 +83,25 @@ class Frame(Expressions, Logic, Statements, Flow, Handlers, Matching, Yields):
 
     def peek(self, name: str) -> Any:
         """A variable's value for a message: KeyError if there is none, and no fact of the graph."""
-        frame: Frame | None = self
-        while frame is not None:
+        for frame in self.outward():
             if name in frame.env:
                 return frame.env[name]
             if name in frame.cells:
                 return frame.cells[name].cell_contents
-            frame = frame.parent
         return self.globals[name]
 
     def known_names(self) -> list[str]:
         """The names of the program that can be read here, or could be if they were assigned before."""
         names: list[str] = []
-        frame: Frame | None = self
-        while frame is not None:
+        for frame in self.outward():
             own = [] if frame.body is None else local_names(frame.body)
             names += [*frame.env, *own, *frame.cells]
-            frame = frame.parent
         return [*names, *names_around(self.source), *self.globals]
 
     def is_builtin(self, name: str) -> bool:
         """Whether a name means the builtin here."""
-        frame: Frame | None = self
-        while frame is not None:
-            if name in frame.env or name in frame.cells:
-                return False
-            frame = frame.parent
+        if any(name in frame.env or name in frame.cells for frame in self.outward()):
+            return False
         return name not in self.globals and hasattr(builtins, name)
 
     def bind(self, name: str, value: Any) -> None:
@@ -118,9 +112,8 @@ class Frame(Expressions, Logic, Statements, Flow, Handlers, Matching, Yields):
                 f"a compiled function cannot assign the global '{name}'; return the value instead"
             )
         if declared == "nonlocal":
-            frame = self.parent
-            while frame is not None and name not in frame.env:
-                frame = frame.parent
+            _, *around = self.outward()
+            frame = next((f for f in around if name in f.env), None)
             if frame is None:
                 raise Unsupported(
                     f"a compiled function cannot assign '{name}' of an enclosing function that is not compiled "
@@ -129,6 +122,10 @@ class Frame(Expressions, Logic, Statements, Flow, Handlers, Matching, Yields):
             frame.env[name] = value
             return
         self.env[name] = value
+
+    def call_around(self) -> Frame:
+        """The frame of the call of which this one may be a scope."""
+        return next(frame for frame in self.outward() if not frame.is_scope)
 
     def child_scope(self) -> Frame:
         """A scope for a comprehension."""
@@ -139,11 +136,8 @@ class Frame(Expressions, Logic, Statements, Flow, Handlers, Matching, Yields):
     def zero_argument_super(self) -> Any:
         """What `super()` gives in a method, of whose frame this one may be a scope."""
         owner = self.lookup("__class__")
-        frame: Frame = self
-        while frame.is_scope and frame.parent is not None:
-            frame = frame.parent
         with program_operation:
-            return super(owner, frame.first_argument)
+            return super(owner, self.call_around().first_argument)
 
     def make_function(self, node: ast.AST, name: str) -> Any:
         """A nested function or lambda: parsed when it is called."""

@@ -4,72 +4,43 @@ called through Vjp; the backward closure that comes back is called at once."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mindspore import _core
 from mindspore._core import Tensor
 from mindspore.common._mutable import MUTABLE
 from mindspore.common._tree import flatten, rebuild
-from mindspore.compile.program.borders import program_operation
+from mindspore.compile.program.borders import program_operation, serves
 from mindspore.compile.values import guards as facts
-from mindspore.compile.values.cells import refuse_changes
-from mindspore.compile.values.values import require_plain
-from mindspore.compile.walk.leaving import Leaving
+from mindspore.compile.walk.apart import Apart
+from mindspore.compile.walk.tracer import Tracer, at_work
 from mindspore.ops._custom import has_tangent
 from mindspore.ops._grad import argument_gradient, weight_gradient
 
-if TYPE_CHECKING:
-    from mindspore.compile.walk.tracer import Tracer
 
-
-class Record:
-    """A function traced into its own graph: `inputs` (arguments, then Parameters' values) to `leaves` and updates."""
+class Record(Apart):
+    """A function that is differentiated: of the arguments at the `wanted` places, and of Parameters."""
 
     def __init__(self, tracer: Tracer, call: Callable, args: list, wanted: tuple, weights: list):
-        trace = tracer.trace
         self.wanted, self.weights, self.args = wanted, weights, args
-        self.weight_values = [trace.lift(w) for w in weights]
         arguments = moving([args[i] for i in wanted])
-        self.inputs = variables(tracer, arguments) + self.weight_values
-        environment = trace.environment()
-        self.graph = trace.begin("grad")
-        cells = tracer.cells.mark()
-        self.leaving = Leaving(tracer, "a differentiated function")
-        tracer.in_gradient += 1
-        try:
-            inner = list(args)
+        given = variables(tracer, arguments)
+
+        def call_with(inner: list) -> Any:
+            items, own = iter(inner), list(args)
             for i in wanted:
-                inner[i] = rebuild(args[i], lambda t: _parameter(trace, t) if has_tangent(t) else t)
-            for w in weights:
-                trace.set_parameter(w, trace.add_parameter(w.dtype, list(w.shape)))
-            start = trace.environment()
-            self.value = call(inner)
-            require_plain(self.value, "what a differentiated function returns")
-            refuse_changes(tracer, self.graph, cells, "a differentiated function")
-            self.leaves = flatten(self.value)
-            self.updated = trace.changed_since(start)  # Parameters that the function changed
-            left = self.leaving.end(self.graph, self.leaves, self.value)
-            trace.end(self.leaves + [v for _, v in self.updated] + left)
-        except BaseException as error:
-            trace.suspend()
-            self.leaving.refuse_after(self.graph, error)
-            raise
-        finally:
-            tracer.in_gradient -= 1
-            trace.restore(environment)
+                own[i] = rebuild(args[i], lambda t: next(items) if has_tangent(t) else t)
+            return call(own)
 
-    def place(self, trace: _core.Trace, outputs: list) -> Any:
-        """The value of the function from the outputs of a call, and the Parameters it changed."""
-        own, count = len(self.leaves), len(self.leaves) + len(self.updated)
-        for (parameter, _), value in zip(self.updated, outputs[own:count]):
-            trace.set_parameter(parameter, value)
-        self.leaving.put(outputs[:own], outputs[count:])
-        return self.rebuild(outputs)
-
-    def rebuild(self, outputs: list) -> Any:
-        """The value of the function from the outputs of a call."""
-        items = iter(outputs)
-        return rebuild(self.value, lambda _: next(items))
+        super().__init__(
+            tracer,
+            "grad",
+            "a differentiated function",
+            call_with,
+            map(_kind, arguments),
+            [(w, _kind(w)) for w in weights],
+        )
+        self.inputs = given + self.weight_values
 
 
 def record_cell(tracer: Tracer, cell: Any, args: list) -> Any:
@@ -84,13 +55,15 @@ def record_cell(tracer: Tracer, cell: Any, args: list) -> Any:
         cell.trainable_params(),
     )
     outputs = trace.call(trace.partial(record.graph), record.inputs)
-    value = record.place(trace, outputs)
+    value = record.place(outputs)
     tracer.records[id(cell)] = record
     return value
 
 
-def grad_in_trace(tracer: Tracer, function: Any, args: tuple, kwargs: dict) -> Any:
+@serves
+def grad_in_trace(function: Any, args: tuple, kwargs: dict) -> Any:
     """A GradFunction called while tracing."""
+    tracer = at_work()
     trace = tracer.trace
     with program_operation:
         args, sens = function.split_sens(args)
@@ -113,7 +86,7 @@ def grad_in_trace(tracer: Tracer, function: Any, args: tuple, kwargs: dict) -> A
         )
     results = trace.call(trace.vjp(trace.partial(record.graph)), record.inputs)
     outputs, back = results[:-1], results[-1]
-    value = record.rebuild(outputs) if reused else record.place(trace, outputs)
+    value = record.rebuilt(outputs) if reused else record.place(outputs)
     tangents = _tangents(function, record, value, outputs, sens)
     gradients = trace.call(back, tangents)[1:]
     by_input = dict(zip((i for i, t in enumerate(record.inputs) if has_tangent(t)), gradients))
@@ -130,8 +103,8 @@ def grad_in_trace(tracer: Tracer, function: Any, args: tuple, kwargs: dict) -> A
         )
 
 
-def _parameter(trace: _core.Trace, like: Tensor) -> Tensor:
-    return trace.add_parameter(like.dtype, list(like.shape))
+def _kind(like: Tensor) -> tuple:
+    return like.dtype, like.shape
 
 
 def variables(tracer: Tracer, inputs: list[Tensor]) -> list[Tensor]:

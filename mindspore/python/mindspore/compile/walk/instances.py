@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-import types
 from typing import Any
 
 from mindspore import _core
@@ -13,11 +12,10 @@ from mindspore._core import SymbolicInt, Tensor
 from mindspore.compile.decided.parts import TracerPart
 from mindspore.compile.program.borders import of_program, program_operation
 from mindspore.compile.program.errors import Unsupported
-from mindspore.compile.values.foreign import is_standard
 from mindspore.compile.values.host_values import has_host
 from mindspore.compile.values.numbers import NumberDecides, holds_number
 from mindspore.compile.values.stand_ins import sample_of
-from mindspore.compile.walk.calls import is_library
+from mindspore.compile.walk.calls import is_of_program
 
 _POST = "__post_init__"
 
@@ -79,7 +77,7 @@ class Instances(TracerPart):
 
     def _new(self, kind: type, args: list, kwargs: dict) -> Any:
         new = self.get_attribute(kind, "__new__")
-        if _is_of_program(new):
+        if is_of_program(new):
             return self._note_made(self.call(new, [kind, *args], kwargs, None))
         with program_operation:
             if new is object.__new__:
@@ -91,7 +89,7 @@ class Instances(TracerPart):
         fields = [f for f in kind.__dataclass_fields__.values() if f.init]  # type: ignore[attr-defined]
         given = {f.name for f in [f for f in fields if not f.kw_only][: len(args)]} | kwargs.keys()
         for field in fields:
-            if field.name not in given and _is_of_program(field.default_factory):
+            if field.name not in given and is_of_program(field.default_factory):
                 kwargs = {**kwargs, field.name: self.call(field.default_factory, [], {}, None)}
         after: list[tuple] = []
         if hasattr(kind, _POST):
@@ -108,16 +106,9 @@ class Instances(TracerPart):
             self.call(self.bound(made, _POST), list(values), {}, None)
 
 
-def _is_of_program(function: Any) -> bool:
-    """Whether a user wrote it, and neither Python nor a library."""
-    if not isinstance(function, types.FunctionType) or is_library(function):
-        return False
-    return not is_standard(function)
-
-
 def _is_written(function: Any) -> bool:
     """Of a special method: Python writes some, which have no text."""
-    return _is_of_program(function) and function.__code__.co_filename != "<string>"
+    return is_of_program(function) and function.__code__.co_filename != "<string>"
 
 
 def _has_fields(kind: type) -> bool:
@@ -138,9 +129,9 @@ def _is_made_by_program(kind: type) -> bool:
 def _runs_code(kind: type) -> bool:
     """Whether the `__init__` that Python wrote for a data class calls the program."""
     fields = kind.__dataclass_fields__.values()  # type: ignore[attr-defined]
-    return hasattr(kind, _POST) or any(_is_of_program(f.default_factory) for f in fields)
+    return hasattr(kind, _POST) or any(is_of_program(f.default_factory) for f in fields)
 
 
 def _makes_objects_by_program(meta: type) -> bool:
     """Whether the class of a class has a `__call__` that the program wrote."""
-    return _is_of_program(inspect.getattr_static(meta, "__call__"))
+    return is_of_program(inspect.getattr_static(meta, "__call__"))

@@ -63,26 +63,28 @@ class Logic(FramePart):
 
     def negation(self, value: Any) -> Any:
         """`not value`."""
-        tracer = self.tracer
-        if isinstance(value, Choice):
-            value = tracer.truth(value)
-        if not tracer.is_traced(value):
+        if not self.tracer.is_undecided(value):
             return not is_true(value)
-        from mindspore import ops
-
-        condition = tracer.truth(value)
-        result = _core.op("Number")(ops.logical_not(condition))  # a Python bool
-        tracer.note(result, tracer.facts_when(condition, False), tracer.facts_when(condition, True))
-        return result
+        return self._truth(value, False)
 
     def truth_as_bool(self, value: Any) -> Any:
         """`bool(value)`, of what is known only at run time a number."""
-        tracer = self.tracer
-        if not tracer.is_undecided(value):
+        if not self.tracer.is_undecided(value):
             return is_true(value)
+        return self._truth(value, True)
+
+    def _truth(self, value: Any, holds: bool) -> Any:
+        """Whether the truth of a value is `holds`, as a Python bool."""
+        from mindspore import ops
+
+        tracer = self.tracer
         condition = tracer.truth(value)
-        result = _core.op("Number")(condition)
-        tracer.note(result, tracer.facts_when(condition, True), tracer.facts_when(condition, False))
+        if not tracer.is_traced(condition):  # of a choice among values that are equally true
+            return is_true(condition) is holds
+        result = _core.op("Number")(condition if holds else ops.logical_not(condition))
+        tracer.note(
+            result, tracer.facts_when(condition, holds), tracer.facts_when(condition, not holds)
+        )
         return result
 
     def _test_all(self, node: ast.BoolOp) -> Any:

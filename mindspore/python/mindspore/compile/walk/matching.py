@@ -4,6 +4,7 @@ a tensor becomes the condition of a branch, whose other side is the rest of the 
 from __future__ import annotations
 
 import ast
+import functools
 import operator
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -61,9 +62,7 @@ class Matching(FramePart):
         if not found.conditions:
             self.push(taken)
             return None
-        condition = found.conditions[0]
-        for other in found.conditions[1:]:
-            condition = self.both(condition, other)
+        condition = functools.reduce(self.both, found.conditions)
         test = _at(case.pattern, ast.If(_value(condition), taken, rest))
         return self.tensor_if(test, condition)
 
@@ -105,16 +104,10 @@ class Matching(FramePart):
                 raise Unsupported("a tensor decides which of several patterns binds a name")
             if not inner.conditions:
                 return
-            condition = inner.conditions[0]
-            for other in inner.conditions[1:]:
-                condition = self.both(condition, other)
-            either.append(condition)
+            either.append(functools.reduce(self.both, inner.conditions))
         if not either:
             raise _Fails
-        condition = either[0]
-        for other in either[1:]:
-            condition = self.either(condition, other)
-        found.conditions.append(condition)
+        found.conditions.append(functools.reduce(self.either, either))
 
     def _fit_MatchSequence(self, pattern: ast.MatchSequence, subject: Any, found: Found) -> None:
         if not isinstance(subject, Sequence) or isinstance(subject, (str, bytes, bytearray)):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from mindspore.compile.program.borders import program_operation
 from mindspore.compile.program.source import local_names, stored_names
 from mindspore.compile.walk.generators import Generator, own_nodes
-from mindspore.compile.walk.purity import only_computes
+from mindspore.compile.walk.purity import body_only_computes, only_computes
 
 if TYPE_CHECKING:
     from mindspore.compile.walk.frame import Frame
@@ -54,8 +54,7 @@ class Pulled:
 def _are_apart(frame: Frame, loop: ast.For, sources: list[Generator]) -> bool:
     """Whether a loop and the generators that it goes along with can both only compute, of values that the loop does not assign."""
     stored = stored_names([loop.target, *loop.body])
-    body = [n for statement in loop.body for n in ast.walk(statement)]
-    return only_computes(frame, body, stored) and all(_is_quiet(g, stored) for g in sources)
+    return body_only_computes(frame, loop, stored) and all(_is_quiet(g, stored) for g in sources)
 
 
 def _is_quiet(generator: Generator, stored: set[str]) -> bool:

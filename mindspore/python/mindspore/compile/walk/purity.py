@@ -31,6 +31,12 @@ def only_computes(frame: Frame, nodes: Iterable[ast.AST], assigned: Iterable[str
     return all(known.is_plain(node) for node in nodes)
 
 
+def body_only_computes(frame: Frame, loop: ast.For, stored: Iterable[str]) -> bool:
+    """Whether the body of a loop does, which stores these names."""
+    body = [n for statement in loop.body for n in ast.walk(statement)]
+    return only_computes(frame, body, stored)
+
+
 class _Known:
     """What can be said of the names in a frame."""
 

@@ -181,22 +181,17 @@ def _isinstance(tracer: Tracer, args: list, kwargs: dict) -> Any:
     return result
 
 
-def _any(tracer: Tracer, args: list, kwargs: dict) -> Any:
-    from mindspore import ops
+def _any_or_all(builtin: Callable) -> Callable:
+    def call(tracer: Tracer, args: list, kwargs: dict) -> Any:
+        from mindspore import ops
 
-    items = listed(tracer.iterate(args[0]))
-    if not any(tracer.is_traced(i) for i in items):
-        return plainly(any, [items], {})
-    return _core.op("Number")(functools.reduce(ops.logical_or, [tracer.truth(i) for i in items]))
+        items = listed(tracer.iterate(args[0]))
+        if not any(tracer.is_traced(i) for i in items):
+            return plainly(builtin, [items], {})
+        join = ops.logical_or if builtin is any else ops.logical_and
+        return _core.op("Number")(functools.reduce(join, [tracer.truth(i) for i in items]))
 
-
-def _all(tracer: Tracer, args: list, kwargs: dict) -> Any:
-    from mindspore import ops
-
-    items = listed(tracer.iterate(args[0]))
-    if not any(tracer.is_traced(i) for i in items):
-        return plainly(all, [items], {})
-    return _core.op("Number")(functools.reduce(ops.logical_and, [tracer.truth(i) for i in items]))
+    return call
 
 
 def _sequence(kind: type) -> Callable:
@@ -218,33 +213,24 @@ def _text(builtin: Callable) -> Callable:
     return call
 
 
+def _identity(builtin: Callable) -> Callable:
+    """id and the like: which object it is counts."""
+
+    def call(tracer: Tracer, args: list, kwargs: dict) -> Any:
+        tracer.given.check_identity(*args)
+        return plainly(builtin, args, kwargs)
+
+    return call
+
+
 def _print(tracer: Tracer, args: list, kwargs: dict) -> None:
     effects.emit(tracer, print, args, kwargs)
 
 
-# How many arguments they take, and which keywords; those that are not here look themselves.
-_TAKEN: dict[Callable, tuple[int, float, set[str]]] = {
-    range: (1, 3, set()),
-    map: (2, math.inf, set()),
-    filter: (2, 2, set()),
-    enumerate: (1, 2, {"start"}),
-    next: (1, 2, set()),
-    getattr: (2, 3, set()),
-    hasattr: (2, 2, set()),
-    setattr: (3, 3, set()),
-    isinstance: (2, 2, set()),
-    max: (1, math.inf, {"key", "default"}),
-    min: (1, math.inf, {"key", "default"}),
-    any: (1, 1, set()),
-    all: (1, 1, set()),
-    list: (0, 1, set()),
-    tuple: (0, 1, set()),
-}
-
-
-def _checked(builtin: Callable, special: Callable) -> Callable:
-    """`special` for what the builtin takes; what else it is given, it refuses itself."""
-    least, most, keywords = _TAKEN.get(builtin, (0, math.inf, None))
+def _checked(builtin: Callable, special: Callable, *taken: Any) -> Callable:
+    """`special` for what the builtin takes: how many arguments, and which keywords, where it does not look itself. What else it is
+    given, the builtin refuses."""
+    least, most, keywords = taken or (0, math.inf, None)
 
     def call(tracer: Tracer, args: list, kwargs: dict) -> Any:
         if least <= len(args) <= most and (keywords is None or kwargs.keys() <= keywords):
@@ -254,30 +240,35 @@ def _checked(builtin: Callable, special: Callable) -> Callable:
     return call
 
 
-_WAYS: dict[Callable, Callable] = {
-    print: _print,
-    str: _text(str),
-    repr: _text(repr),
-    ascii: _text(ascii),
-    format: _text(format),
-    range: _range,
-    len: _len,
-    isinstance: _isinstance,
-    type: _type,
-    map: _map,
-    filter: _filter,
-    zip: _zip,
-    enumerate: _enumerate,
-    iter: _iter,
-    next: _next,
-    getattr: _getattr,
-    hasattr: _hasattr,
-    setattr: _setattr,
-    max: _extreme(max, operator.gt),
-    min: _extreme(min, operator.lt),
-    any: _any,
-    all: _all,
-    list: _sequence(list),
-    tuple: _sequence(tuple),
+_NONE: frozenset[str] = frozenset()
+_EXTREME = {"key", "default"}
+_WAYS: dict[Callable, tuple] = {
+    print: (_print,),
+    str: (_text(str),),
+    repr: (_text(repr),),
+    ascii: (_text(ascii),),
+    format: (_text(format),),
+    range: (_range, 1, 3, _NONE),
+    len: (_len,),
+    isinstance: (_isinstance, 2, 2, _NONE),
+    type: (_type,),
+    map: (_map, 2, math.inf, _NONE),
+    filter: (_filter, 2, 2, _NONE),
+    zip: (_zip,),
+    enumerate: (_enumerate, 1, 2, {"start"}),
+    iter: (_iter,),
+    next: (_next, 1, 2, _NONE),
+    getattr: (_getattr, 2, 3, _NONE),
+    hasattr: (_hasattr, 2, 2, _NONE),
+    setattr: (_setattr, 3, 3, _NONE),
+    max: (_extreme(max, operator.gt), 1, math.inf, _EXTREME),
+    min: (_extreme(min, operator.lt), 1, math.inf, _EXTREME),
+    any: (_any_or_all(any), 1, 1, _NONE),
+    all: (_any_or_all(all), 1, 1, _NONE),
+    list: (_sequence(list), 0, 1, _NONE),
+    tuple: (_sequence(tuple), 0, 1, _NONE),
+    id: (_identity(id),),
+    operator.is_: (_identity(operator.is_),),
+    operator.is_not: (_identity(operator.is_not),),
 }
-SPECIAL = {builtin: _checked(builtin, way) for builtin, way in _WAYS.items()}
+SPECIAL = {builtin: _checked(builtin, *way) for builtin, way in _WAYS.items()}

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import ast
 import operator
-import types
 from collections import deque
 from collections.abc import Callable
 from typing import Any
@@ -13,31 +12,16 @@ from typing import Any
 from mindspore._core import Tensor
 from mindspore.compile.decided.parts import TracerPart
 from mindspore.compile.program.borders import listed, program_operation
-from mindspore.compile.values.foreign import is_standard
 from mindspore.compile.values.host_values import HostValue
-from mindspore.compile.values.stand_ins import sample_of
-from mindspore.compile.walk.calls import is_library
-
-_ARITHMETIC = "add sub mul truediv floordiv mod pow matmul and or xor lshift rshift".split()
-_MIRRORED = {"eq": "eq", "ne": "ne", "lt": "gt", "gt": "lt", "le": "ge", "ge": "le"}
-
-
-def _function(name: str) -> Callable:
-    return getattr(operator, name + "_" if name in ("and", "or") else name)
-
-
-# The methods of an operator: of the left operand, and of the right one.
-BINARY_METHODS = {_function(n): (f"__{n}__", f"__r{n}__") for n in _ARITHMETIC} | {
-    _function(n): (f"__{n}__", f"__{m}__") for n, m in _MIRRORED.items()
-}
-UNARY_METHODS = {_function(n): f"__{n}__" for n in ("neg", "pos", "invert")}
-_INPLACE = dict(
-    zip(
-        (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow, ast.MatMult)
-        + (ast.BitAnd, ast.BitOr, ast.BitXor, ast.LShift, ast.RShift),
-        _ARITHMETIC,
-    )
+from mindspore.compile.values.operators import (
+    ARITHMETIC,
+    BINARY_METHODS,
+    MIRRORED,
+    UNARY_METHODS,
 )
+from mindspore.compile.values.stand_ins import sample_of
+from mindspore.compile.walk.calls import is_of_program
+
 _CONTAINERS = (list, set, dict, deque, bytearray)
 
 
@@ -48,11 +32,7 @@ class SpecialMethods(TracerPart):
         """A special method that a user wrote, bound to its object; None where there is none."""
         for kind in type(owner).__mro__:
             if name in kind.__dict__:
-                found = kind.__dict__[name]
-                own = isinstance(found, types.FunctionType)
-                if not own or is_library(found) or is_standard(found):
-                    return None
-                return self.bound(owner, name)
+                return self.bound(owner, name) if is_of_program(kind.__dict__[name]) else None
         return None
 
     def operate_by_methods(self, operation: Callable, a: Any, b: Any) -> Any:
@@ -61,7 +41,7 @@ class SpecialMethods(TracerPart):
         if names is None:
             return NotImplemented
         ways = [(a, names[0], b), (b, names[1], a)]
-        compares = names[1][2:-2] in _MIRRORED
+        compares = names[1][2:-2] in MIRRORED
         if type(b) is type(a) and not compares:
             ways.pop()
         elif type(b) is not type(a) and isinstance(b, type(a)):
@@ -87,7 +67,7 @@ class SpecialMethods(TracerPart):
 
     def augment(self, operation: type[ast.operator], old: Any, value: Any) -> Any:
         """What `old += value` changes in place; NotImplemented for values that do not change."""
-        name = _INPLACE[operation]
+        name = ARITHMETIC[operation]
         if isinstance(old, HostValue):
             if hasattr(old.session.value(old), f"__i{name}__"):
                 return old.session.operate(getattr(operator, f"i{name}"), old, value)

@@ -23,7 +23,7 @@ from mindspore.compile.values.host_values import HostValue
 from mindspore.compile.values.values import Undefined
 from mindspore.compile.walk.generators import Generator, Lazy, Rows, rows_of
 from mindspore.compile.walk.pulled import Pulled
-from mindspore.compile.walk.purity import only_computes
+from mindspore.compile.walk.purity import body_only_computes, only_computes
 
 _MAX_UNROLLED = 100_000
 _FEW_ROUNDS = 64
@@ -278,8 +278,7 @@ class Statements(FramePart):
         """Whether the body of a loop only computes, of other variables than its items are made of."""
         stored = stored_names([node.target, *node.body])
         read = {n.id for n in ast.walk(node.iter) if isinstance(n, ast.Name)}
-        body = [n for statement in node.body for n in ast.walk(statement)]
-        return not read & stored and only_computes(self.whole, body, stored)
+        return not read & stored and body_only_computes(self.whole, node, stored)
 
     def _unroll(self, node: ast.For, iterable: Any) -> Any:
         if self.tracer.is_traced_range(iterable):

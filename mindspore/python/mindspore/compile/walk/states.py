@@ -13,7 +13,7 @@ from mindspore.common import _late
 from mindspore.compile.decided.parts import TracerPart
 from mindspore.compile.program.errors import Unsupported
 from mindspore.compile.values.foreign import Does, does
-from mindspore.compile.values.structure import structure_of
+from mindspore.compile.values.structure import state_of, structure_of
 from mindspore.ops.primitive import Primitive
 
 _MAX_OBJECTS = 1000
@@ -56,11 +56,6 @@ class States(TracerPart):
 
 
 def _state_of(value: Any) -> dict | None:
-    """The attributes of an object of a class that is written in Python, whatever it makes of them."""
-    if (type(value).__module__ or "").partition(".")[0] == "mindspore":
-        return None
-    try:
-        state = object.__getattribute__(value, "__dict__")
-    except AttributeError:
-        return None
-    return state if type(state) is dict else None
+    """The attributes of an object of a class that is not of this package."""
+    ours = (type(value).__module__ or "").partition(".")[0] == "mindspore"
+    return None if ours else state_of(value)

@@ -21,6 +21,7 @@ from mindspore.compile.program.errors import Inseparable, Unsupported
 from mindspore.compile.values import guards as facts
 from mindspore.compile.values.cells import TensorCells
 from mindspore.compile.values.host_values import HostValue, decides, has_host
+from mindspore.compile.values.structure import first
 from mindspore.compile.values.values import Choice
 
 
@@ -55,12 +56,8 @@ class Subscripts(TracerPart):
         """`owner[key] = value`; the owner."""
         if isinstance(owner, Choice):
             return self.split(owner, lambda o: self.set_item(o, key, value))
-        if isinstance(key, Choice):
-            return self.split(key, lambda k: self.set_item(owner, k, value))
-        if (at := _choice_at(key)) is not None:
-            return self.split(
-                key[at], lambda k: self.set_item(owner, (*key[:at], k, *key[at + 1 :]), value)
-            )
+        if first(key, Choice) is not None:
+            return self.split_arguments([key], {}, lambda k, _: self.set_item(owner, k[0], value))
         if isinstance(owner, Tensor):
             updated = self._updated(owner, key, value)
             with program_operation:
@@ -125,12 +122,8 @@ class Subscripts(TracerPart):
         """`owner[key]`."""
         if isinstance(owner, Choice):
             return self.split(owner, lambda o: self.get_item(o, key))
-        if isinstance(key, Choice):
-            return self.split(key, lambda k: self.get_item(owner, k))
-        if (at := _choice_at(key)) is not None:
-            return self.split(
-                key[at], lambda k: self.get_item(owner, (*key[:at], k, *key[at + 1 :]))
-            )
+        if first(key, Choice) is not None:
+            return self.split_arguments([key], {}, lambda k, _: self.get_item(owner, k[0]))
         if self.is_traced(key) and is_sequence(owner):
             return self.item_at(owner, key)
         if owner is os.environ:
@@ -177,10 +170,3 @@ def _counts(owner: Any, key: Any) -> bool:
         return False
     parts = key if isinstance(key, tuple) else (key,)
     return any(isinstance(p, Tensor) and _core.is_weak(p) for p in parts)
-
-
-def _choice_at(key: Any) -> int | None:
-    """The place in a key of several indices of one that a tensor chose."""
-    if not isinstance(key, tuple):
-        return None
-    return next((i for i, part in enumerate(key) if isinstance(part, Choice)), None)
