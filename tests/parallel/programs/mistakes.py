@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
+import time
+from pathlib import Path
 
 import numpy as np
 
 from mindspore import Tensor, ops
-from mindspore.communication import get_rank, init
+from mindspore.communication import create_group, get_rank, init
 
 init()
 RANK = get_rank()
@@ -26,8 +28,29 @@ def calls() -> None:
     (ops.AllGather() if RANK else ops.AllReduce())(ones(4))
 
 
+def reductions() -> None:
+    ops.AllReduce("max" if RANK else "sum")(ones(4))
+
+
+def roots() -> None:
+    ops.Broadcast(RANK)((ones(4),))
+
+
+def gathers() -> None:
+    ops.AllGatherV()(ones(2), [2, 3] if RANK == 0 else [3, 2])
+
+
+def scatters() -> None:
+    ops.ReduceScatterV("sum")(ones(5), [2, 3] if RANK == 0 else [3, 2])
+
+
 def counts() -> None:
-    ops.AlltoAllV()(ones(4), [2, 2], [2, 1])
+    """One of them alone is wrong; both refuse, and the next call is a call of both."""
+    try:
+        ops.AlltoAllV()(ones(4), [2, 2], [2, 2] if RANK else [2, 1])
+    finally:
+        come = ops.AlltoAllV()(ones(4) + RANK, [2, 2], [2, 2]).asnumpy()
+        assert come.tolist() == [1, 1, 2, 2], come
 
 
 def rows() -> None:
@@ -42,8 +65,18 @@ def scatter() -> None:
     ops.CollectiveScatter(0)(ones(3))
 
 
+def members() -> None:
+    create_group("g", [RANK, 1 - RANK])
+
+
 try:
     globals()[sys.argv[1]]()
 except (RuntimeError, ValueError) as error:
-    print(f"refused: {error}", flush=True)
+    print(f"refused by {RANK}: " + str(error).replace("\n", " "), flush=True)
+# The launcher ends who is left when one is gone.
+folder = Path(sys.argv[2])
+(folder / str(RANK)).touch()
+end = time.monotonic() + 60
+while len(list(folder.iterdir())) < 2 and time.monotonic() < end:
+    time.sleep(0.01)
 os._exit(0)  # the others may be anywhere: nobody is waited for
