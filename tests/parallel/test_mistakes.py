@@ -33,7 +33,7 @@ BY_MESSAGES = [
 
 
 def refused_by_all(case: str, folder: object, windows: str) -> None:
-    done = ranks.run("mistakes.py", 2, case, str(folder), MS_COMM_WINDOWS=windows)
+    done = ranks.run("mistakes.py", 2, case, MS_COMM_WINDOWS=windows, ALL_END_IN=str(folder))
     said = [line for line in done.stdout.splitlines() if line.startswith("refused by")]
     assert sorted(line[:12] for line in said) == ["refused by 0", "refused by 1"], (
         done.stdout + done.stderr

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import sys
-import time
-from pathlib import Path
 
 import numpy as np
+from ends import end_when_all_have
 
 from mindspore import Tensor, ops
 from mindspore.communication import create_group, get_rank, init
@@ -73,10 +71,4 @@ try:
     globals()[sys.argv[1]]()
 except (RuntimeError, ValueError) as error:
     print(f"refused by {RANK}: " + str(error).replace("\n", " "), flush=True)
-# The launcher ends who is left when one is gone.
-folder = Path(sys.argv[2])
-(folder / str(RANK)).touch()
-end = time.monotonic() + 60
-while len(list(folder.iterdir())) < 2 and time.monotonic() < end:
-    time.sleep(0.01)
-os._exit(0)  # the others may be anywhere: nobody is waited for
+end_when_all_have(RANK, 2)  # the others may be anywhere: nobody is waited for in a call
