@@ -55,6 +55,11 @@ std::string Step::Text() const {
   return place.empty() ? what : fmt::format("{} at {}", what, place);
 }
 
+std::string RankHasLeft(const std::string& name, int waits, const Step& step) {
+  return fmt::format("{} has ended its program, and rank {} waits for it in {}", name, waits,
+                     step.Text());
+}
+
 Monitor::Monitor(Socket listening, Address address, int size, const WatchOptions& options)
     : listening_(std::move(listening)),
       address_(std::move(address)),
@@ -247,7 +252,9 @@ void Monitor::HandleSteps(Member& member, Unpacker& frame) {
   member.waiting.clear();
   for (; frame.good() && open > 0; --open) {
     int group = static_cast<int>(frame.Number());
-    member.waiting.emplace_back(group, read());
+    Step step = read();
+    int other = static_cast<int>(frame.Number()) - 1, tag = static_cast<int>(frame.Number());
+    member.waiting.push_back({group, std::move(step), {other, tag, frame.Number() != 0}});
   }
 }
 
@@ -270,8 +277,11 @@ void Monitor::Judge(int64_t now) {
                               options_.join.count() / 1000.0));
     }
     waits |= !member.waiting.empty();
-    for (const auto& [group, step] : member.waiting) JudgeWait(rank, group, step);
+    for (const Waiting& at : member.waiting) {
+      if (at.pair.other < 0) JudgeWait(rank, at.group, at.step);
+    }
   }
+  JudgePairs(now);
   JudgeCircles(now);
   looked_ = now;
   if (now - beaten_ >= options_.beat.count()) {
@@ -289,8 +299,7 @@ void Monitor::JudgeWait(int rank, int group, const Step& step) {
     const Member& member = members_[other];
     auto next = member.next.find(group);
     if (member.left && (next == member.next.end() || next->second <= step.number)) {
-      GiveVerdict(fmt::format("{} has ended its program, and rank {} waits for it in {}",
-                              Name(other), rank, step.Text()));
+      GiveVerdict(RankHasLeft(Name(other), rank, step));
     }
     auto past = member.past.find(group);
     if (past == member.past.end()) continue;
@@ -303,13 +312,35 @@ void Monitor::JudgeWait(int rank, int group, const Step& step) {
   }
 }
 
+void Monitor::JudgePairs(int64_t now) {
+  std::string in_vain;
+  for (int rank = 0; rank < static_cast<int>(members_.size()); ++rank) {
+    for (const Waiting& at : members_[rank].waiting) {
+      bool known = at.pair.other >= 0 && at.pair.other < static_cast<int>(members_.size());
+      if (in_vain.empty() && known && members_[at.pair.other].left)
+        in_vain = RankHasLeft(Name(at.pair.other), rank, at.step);
+    }
+  }
+  if (in_vain != in_vain_) in_vain_since_ = now;
+  in_vain_ = in_vain;
+  if (!in_vain.empty() && now - in_vain_since_ > kPairBeats * options_.beat.count())
+    GiveVerdict(in_vain);
+}
+
 int Monitor::WaitsFor(int rank, int64_t now) const {
   const Member& member = members_[rank];
   // Of what another thread does next nothing is known, nor of one that is not heard.
   bool known = !member.several_threads && !member.waiting.empty() && member.channel.open() &&
                now - member.heard <= 2 * options_.beat.count() + kTick;
   if (!known) return -1;
-  const auto& [group, step] = member.waiting.front();
+  const auto& [group, step, pair] = member.waiting.front();
+  if (pair.other >= 0) {
+    if (pair.other >= static_cast<int>(members_.size())) return -1;
+    const Member& other = members_[pair.other];
+    if (other.several_threads || other.waiting.empty()) return -1;
+    const Waiting& theirs = other.waiting.front();
+    return theirs.group == group && pair.Fits(rank, theirs.pair) ? -1 : pair.other;
+  }
   for (int other = 0; other < static_cast<int>(members_.size()); ++other) {
     const Member& m = members_[other];
     if (other == rank || !IsMember(group, other) || m.several_threads || m.waiting.empty())
@@ -333,7 +364,7 @@ void Monitor::JudgeCircles(int64_t now) {
     if (at != first) continue;  // another rank is where the circle begins
     for (int rank : path) {
       circle += fmt::format("{}rank {} waits in {}", circle.empty() ? "" : ", ", rank,
-                            members_[rank].waiting.front().second.Text());
+                            members_[rank].waiting.front().step.Text());
     }
   }
   if (circle != circle_) circle_since_ = now;

@@ -29,10 +29,11 @@ constexpr char kFarewell = 'F';   // count of groups, and the number of each tha
 constexpr char kGone = 'Y';       // the farewell was heard
 constexpr char kAttention = 'A';  // whether somebody waits long
 constexpr char kVerdict = 'V';    // text
-constexpr std::string_view kGreeting = "mindspore watch 1";
+constexpr std::string_view kGreeting = "mindspore watch 2";
 }  // namespace frame
 
 int64_t NowInMilliseconds();
+constexpr int64_t kPairBeats = 5;  // that one waits for a rank that has left, which may have sent
 // A thread that leaves all signals to those of the program.
 std::thread StartQuietThread(std::function<void()> work);
 // Wakes a poll of another thread.
@@ -54,6 +55,8 @@ struct Step {
   std::string Text() const;
 };
 
+std::string RankHasLeft(const std::string& name, int waits, const Step& step);
+
 class Monitor {
  public:
   Monitor(Socket listening, Address address, int size, const WatchOptions& options);
@@ -61,6 +64,11 @@ class Monitor {
   ~Monitor();
 
  private:
+  struct Waiting {
+    int group;
+    Step step;
+    Pair pair;
+  };
   struct Member {
     Channel channel;
     bool joined = false, left = false;
@@ -70,7 +78,7 @@ class Monitor {
     int64_t heard = 0;
     std::map<int, uint64_t> next;                  // of each group, the number that comes next
     std::map<int, std::map<uint64_t, Step>> past;  // of each group, the last ones
-    std::vector<std::pair<int, Step>> waiting;     // in collectives, and long
+    std::vector<Waiting> waiting;                  // long
   };
   struct Guest {  // has not said who it is
     Channel channel;
@@ -91,6 +99,7 @@ class Monitor {
   void HandleGroup(Unpacker& frame);
   void Judge(int64_t now);
   void JudgeWait(int rank, int group, const Step& step);
+  void JudgePairs(int64_t now);
   void JudgeCircles(int64_t now);
   int WaitsFor(int rank, int64_t now) const;  // one that cannot come; -1: none is known
   bool IsMember(int group, int rank) const;
@@ -108,6 +117,8 @@ class Monitor {
   std::optional<std::string> verdict_;
   std::string circle_;  // of ranks that wait for each other
   int64_t circle_since_ = 0;
+  std::string in_vain_;  // a wait for one rank, which has left
+  int64_t in_vain_since_ = 0;
   bool attention_ = false;
   Bell bell_;
   std::atomic<bool> stop_{false};

@@ -48,7 +48,8 @@ class Packer {
   Packer& Number(uint64_t value);
   Packer& Text(std::string_view text);
   Packer& Append(const Packer& other);  // its values
-  std::string Frame() &&;               // with its length in front
+  size_t size() const { return bytes_.size(); }
+  std::string Frame() &&;  // with its length in front
 
  private:
   std::string bytes_;

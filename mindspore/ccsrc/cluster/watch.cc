@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <mutex>
 #include <optional>
@@ -15,16 +14,19 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/mutex.h"
+#include "cluster/history.h"
 #include "cluster/monitor.h"
 
 namespace ms::cluster {
 namespace {
 
-constexpr int kTick = 250;             // ms between two looks
-constexpr int64_t kFarewell = 2000;    // ms that a farewell may take
-constexpr int64_t kAnswer = 10'000;    // ms that rank 0 has to answer
-constexpr int64_t kFindHost = 30'000;  // ms that a name may be unknown
-constexpr size_t kLongestText = 1000;  // of what is told of a step or an exception
+constexpr int kTick = 250;                  // ms between two looks
+constexpr int64_t kFarewell = 2000;         // ms that a farewell may take
+constexpr int64_t kAnswer = 10'000;         // ms that rank 0 has to answer
+constexpr int64_t kFindHost = 30'000;       // ms that a name may be unknown
+constexpr size_t kLongestText = 1000;       // of what is told of a step or an exception
+constexpr size_t kLongestReport = 1 << 19;  // bytes of what is told at once of past steps
+constexpr uint64_t kMostOpen = 64;          // calls under way that are told
 
 std::string_view Cut(std::string_view text) { return text.substr(0, kLongestText); }
 
@@ -36,28 +38,6 @@ std::string Host() {
 
 thread_local std::optional<pthread_t> acts_for;
 pthread_t Self() { return acts_for.value_or(pthread_self()); }
-
-// Of one group, the last collectives that were entered.
-struct History {
-  std::array<Step, 32> steps;  // in a ring
-  uint64_t count = 0, told = 0;
-  uint64_t next = 0;  // number
-
-  const Step* Find(uint64_t number) const {
-    for (const Step& step : steps) {
-      if (!step.what.empty() && step.number == number) return &step;
-    }
-    return nullptr;
-  }
-};
-
-// A collective that a thread is in.
-struct Open {
-  pthread_t thread;
-  int group;
-  uint64_t number;
-  int64_t since;  // CoarseNow
-};
 
 }  // namespace
 
@@ -78,6 +58,7 @@ class Watch::Member {
   int rank() const { return rank_; }
   int size() const { return size_; }
   void Enter(int group, uint64_t number, std::string_view what, std::string_view place);
+  void EnterPair(int group, const Pair& pair, std::string_view what, std::string_view place);
   void Exit(bool done);
   void Check() {
     if (failed_.load(std::memory_order_acquire)) ThrowVerdict();
@@ -92,6 +73,8 @@ class Watch::Member {
   bool Talk();  // whether rank 0 is there
   void Handle(Unpacker frame);
   void Report(int64_t now);
+  void NoteThread();
+  const Step* StepOf(const Open& open);
   void JudgeWithoutRoot();
   void Fail(std::string text);
   void Post(Packer frame);
@@ -121,7 +104,7 @@ class Watch::Member {
   uint64_t changes_ = 0;
   std::vector<Packer> posted_;
   std::string verdict_;
-  bool root_left_ = false;
+  int64_t root_left_ = 0;  // when
   std::unordered_map<int, uint64_t> next_of_root_;
 
   std::thread thread_;
@@ -131,7 +114,9 @@ void Watch::Member::End() {
   Packer farewell(frame::kFarewell);
   {
     std::lock_guard lock(mutex_);
-    for (const Open& at : open_) histories_[at.group].next = at.number;  // will not be done
+    for (const Open& at : open_) {
+      if (at.pair.other < 0) histories_[at.group].next = at.number;  // will not be done
+    }
     farewell.Number(histories_.size());
     for (const auto& [group, history] : histories_) farewell.Number(group).Number(history.next);
   }
@@ -158,17 +143,35 @@ void Watch::Member::Enter(int group, uint64_t number, std::string_view what,
   step.place.assign(Cut(place));
   history.next = number + 1;
   last_ = &step;
-  if (!first_thread_) first_thread_ = Self();
-  several_threads_ |= !pthread_equal(*first_thread_, Self());
+  NoteThread();
   open_.push_back({Self(), group, number, CoarseNow()});
   ++changes_;
+}
+
+void Watch::Member::EnterPair(int group, const Pair& pair, std::string_view what,
+                              std::string_view place) {
+  Check();
+  std::lock_guard lock(mutex_);
+  NoteThread();
+  Step step{0, std::string(Cut(what)), std::string(Cut(place))};
+  open_.push_back({Self(), group, 0, CoarseNow(), pair, std::move(step)});
+  ++changes_;
+}
+
+void Watch::Member::NoteThread() {
+  if (!first_thread_) first_thread_ = Self();
+  several_threads_ |= !pthread_equal(*first_thread_, Self());
+}
+
+const Step* Watch::Member::StepOf(const Open& open) {
+  return open.pair.other >= 0 ? &open.with_other : histories_[open.group].Find(open.number);
 }
 
 void Watch::Member::Exit(bool done) {
   std::lock_guard lock(mutex_);
   auto mine = std::ranges::find(open_.rbegin(), open_.rend(), Self(), &Open::thread);
   if (mine == open_.rend()) return;
-  if (!done) histories_[mine->group].next = mine->number;
+  if (!done && mine->pair.other < 0) histories_[mine->group].next = mine->number;
   open_.erase(std::next(mine).base());
   ++changes_;
 }
@@ -254,7 +257,7 @@ void Watch::Member::Handle(Unpacker frame) {
       break;
     case frame::kFarewell: {
       std::lock_guard lock(mutex_);
-      root_left_ = true;
+      root_left_ = NowInMilliseconds();
       for (uint64_t count = frame.Number(); frame.good() && count > 0; --count) {
         int group = static_cast<int>(frame.Number());
         next_of_root_[group] = frame.Number();
@@ -280,6 +283,7 @@ void Watch::Member::Report(int64_t) {
   told_of_waiting_ = !waiting.empty();
   Packer steps(frame::kSteps), body(frame::kSteps);
   uint64_t count = 0;
+  bool all = true;  // else the rest goes with the next report: a frame has its limit
   auto pack = [&body](int group, const Step& step) {
     body.Number(group).Number(step.number).Text(step.what).Text(step.place);
   };
@@ -287,14 +291,18 @@ void Watch::Member::Report(int64_t) {
   for (auto& [group, history] : histories_) {
     uint64_t size = history.steps.size();
     for (uint64_t i = std::max(history.told, history.count < size ? 0 : history.count - size);
-         i < history.count; ++i, ++count)
+         i < history.count && (all = body.size() < kLongestReport); ++i, ++count) {
       pack(group, history.steps[i % size]);
-    history.told = history.count;
+      history.told = i + 1;
+    }
   }
+  if (!all) told_changes_ = changes_ - 1;
   uint64_t open = 0;
   for (const Open* at : waiting) {
-    if (const Step* step = histories_[at->group].Find(at->number)) {
+    if (open == kMostOpen) break;
+    if (const Step* step = StepOf(*at)) {
       pack(at->group, *step);
+      body.Number(at->pair.other + 1).Number(at->pair.tag).Number(at->pair.sends);
       ++open;
     }
   }
@@ -312,14 +320,22 @@ void Watch::Member::JudgeWithoutRoot() {
     std::lock_guard lock(mutex_);
     if (!root_left_) return;
     for (const Open& at : open_) {
+      if (at.pair.other >= 0) {
+        // What it has sent may still be on its way.
+        int64_t since =
+            std::max(root_left_, NowInMilliseconds() - (CoarseNow() - at.since) / 1'000'000);
+        bool in_vain =
+            at.pair.other == 0 && NowInMilliseconds() - since > kPairBeats * options_.beat.count();
+        if (in_vain) text = RankHasLeft("rank 0", rank_, at.with_other);
+        continue;
+      }
       auto ranks = groups_.find(at.group);
       if (at.group != kWorld && (ranks == groups_.end() || !std::ranges::count(ranks->second, 0)))
         continue;
       const Step* step = histories_[at.group].Find(at.number);
       auto next = next_of_root_.find(at.group);
       if (step && (next == next_of_root_.end() || next->second <= at.number)) {
-        text = fmt::format("rank 0 has ended its program, and rank {} waits for it in {}", rank_,
-                           step->Text());
+        text = RankHasLeft("rank 0", rank_, *step);
       }
     }
   }
@@ -338,7 +354,7 @@ void Watch::Member::ThrowVerdict() {
   std::string here;
   auto mine = std::ranges::find(open_.rbegin(), open_.rend(), Self(), &Open::thread);
   if (mine != open_.rend()) {
-    if (const Step* step = histories_[mine->group].Find(mine->number))
+    if (const Step* step = StepOf(*mine))
       here = fmt::format(". This is rank {}, in {}", rank_, step->Text());
   }
   Throw(ErrorKind::kRuntime, "{}{}.", verdict_, here);
@@ -477,6 +493,9 @@ void Watch::SetGroup(int group, std::vector<int> ranks) {
 }
 void Watch::Enter(int group, uint64_t number, std::string_view what, std::string_view place) {
   member_->Enter(group, number, what, place);
+}
+void Watch::EnterPair(int group, const Pair& pair, std::string_view what, std::string_view place) {
+  member_->EnterPair(group, pair, what, place);
 }
 void Watch::ActFor(pthread_t thread) { acts_for = thread; }
 void Watch::Exit(bool done) { member_->Exit(done); }

@@ -28,6 +28,19 @@ struct WatchOptions {
   std::function<void()> interrupt = [] {};    // called while Join waits; may throw
 };
 
+// What a call of two ranks has in both: who is waited for, by its number in the world.
+struct Pair {
+  int other = -1;
+  int tag = 0;
+  bool sends = false;
+
+  // Whether that of the rank `other`, of the same group, is the one that this one of `rank` waits
+  // for.
+  bool Fits(int rank, const Pair& of_other) const {
+    return of_other.other == rank && of_other.tag == tag && of_other.sends != sends;
+  }
+};
+
 class Watch {
  public:
   static constexpr int kWorld = 0;  // the group of all ranks, which is always there
@@ -48,6 +61,8 @@ class Watch {
   // Says what this thread is about to do: the `number`-th collective of the group, which `what`
   // names for all members alike, at `place` of the program. Throws if there is a verdict.
   void Enter(int group, uint64_t number, std::string_view what, std::string_view place);
+  // The same of a call of two ranks, which is not among those that all members make.
+  void EnterPair(int group, const Pair& pair, std::string_view what, std::string_view place);
   // From here on this thread enters for another one, which enters none meanwhile.
   static void ActFor(pthread_t thread);
   // It is behind this thread; not `done`, where an exception ended it.

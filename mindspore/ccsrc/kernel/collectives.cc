@@ -32,8 +32,8 @@ class Alone : public Group {
   }
   void Broadcast(const Exchange&, void*, int64_t, int) override {}
   void Barrier(const Exchange&) override {}
-  void Send(const Exchange&, const void*, int64_t, int, int) override { Refuse(); }
-  void Receive(const Exchange&, void*, int64_t, int, int) override { Refuse(); }
+  void Send(const Exchange&, const void*, int64_t, DType, int, int) override { Refuse(); }
+  void Receive(const Exchange&, void*, int64_t, DType, int, int) override { Refuse(); }
 
  private:
   static void Copy(const void* in, void* out, int64_t bytes) {
@@ -46,7 +46,7 @@ class Alone : public Group {
 
 struct Groups {
   Mutex mutex;
-  std::unique_ptr<Transport> transport;
+  std::shared_ptr<Transport> transport;
   std::map<std::string, std::shared_ptr<Group>> by_name;
 };
 
@@ -60,24 +60,56 @@ Groups& All() {
 Group::Group(std::string name, std::vector<int> ranks, int rank)
     : name_(std::move(name)), ranks_(std::move(ranks)), rank_(rank) {
   auto* watch = cluster::Watch::Current();
-  if (!watch || size() == watch->size()) return;  // the world, whatever it is called
-  id_ = static_cast<int>(std::hash<std::string>()(name_) & 0x7fffffff) | 1;
+  if (!watch) return;  // the world is made before
+  // What a group has called is no history of the next one that has its name.
+  static auto* made = new std::unordered_map<std::string, int>;
+  static auto& mutex = *new Mutex;
+  std::string text = fmt::format("{} {}", name_, fmt::join(ranks_, ","));
+  {
+    std::lock_guard lock(mutex);
+    text += fmt::format(" {}", ++(*made)[text]);
+  }
+  id_ = static_cast<int>(std::hash<std::string>()(text) & 0x7fffffff) | 1;
   watch->SetGroup(id_, ranks_);
 }
+
+Group::Group(const Group* inner)
+    : name_(inner->name_), ranks_(inner->ranks_), rank_(inner->rank_), id_(inner->id_) {}
+
+namespace {
+
+const std::string& PlaceOf(const Exchange& call) {
+  thread_local std::unordered_map<SpanId, std::string> places;
+  auto [place, is_new] = places.try_emplace(call.place);
+  if (is_new) place->second = ShortSpan(call.place);
+  return place->second;
+}
+
+}  // namespace
 
 Announced::Announced(Group& group, const Exchange& call) {
   auto* watch = cluster::Watch::Current();
   if (!watch) return;
-  thread_local std::unordered_map<SpanId, std::string> places;
-  auto [place, is_new] = places.try_emplace(call.place);
-  if (is_new) place->second = ShortSpan(call.place);
-  watch->Enter(group.id(), group.NextNumber(), call.what, place->second);
+  watch->Enter(group.id(), group.NextNumber(), call.what, PlaceOf(call));
   failures_ = std::uncaught_exceptions();
 }
 
 Announced::~Announced() {
   if (failures_ < 0) return;
   if (auto* watch = cluster::Watch::Current()) watch->Exit(std::uncaught_exceptions() == failures_);
+}
+
+AnnouncedPair::AnnouncedPair(Group& group, const Exchange& call, int other, int tag, bool sends) {
+  auto* watch = cluster::Watch::Current();
+  if (!watch) return;
+  int rank = group.ranks()[static_cast<size_t>(other)];
+  watch->EnterPair(group.id(), {rank, tag, sends}, call.what, PlaceOf(call));
+  told_ = true;
+}
+
+AnnouncedPair::~AnnouncedPair() {
+  auto* watch = cluster::Watch::Current();
+  if (told_ && watch) watch->Exit();
 }
 
 Reduction ReductionFromName(std::string_view name) {
@@ -100,21 +132,26 @@ void Join(std::unique_ptr<Transport> transport, const std::vector<std::string>& 
 }
 
 void LeaveGroups() {
-  Groups& all = All();
-  std::lock_guard lock(all.mutex);
-  all.by_name.clear();
-  if (all.transport) all.transport->Finish();
-  all.transport.reset();
+  std::shared_ptr<Transport> last;  // it waits for others: without the lock
+  std::map<std::string, std::shared_ptr<Group>> groups;
+  {
+    Groups& all = All();
+    std::lock_guard lock(all.mutex);
+    groups.swap(all.by_name);
+    last.swap(all.transport);
+  }
+  groups.clear();
+  if (last) last->Finish();
 }
 
-Transport* CurrentTransport() {
+std::shared_ptr<Transport> CurrentTransport() {
   Groups& all = All();
   std::lock_guard lock(all.mutex);
-  return all.transport.get();
+  return all.transport;
 }
 
 void MakeGroup(const std::string& name, std::vector<int> ranks) {
-  Transport* transport = CurrentTransport();
+  std::shared_ptr<Transport> transport = CurrentTransport();
   if (!transport) Throw(ErrorKind::kRuntime, "For 'create_group', init() must be called before.");
   std::shared_ptr<Group> group = transport->NewGroup(name, std::move(ranks));  // waits for others
   Groups& all = All();
@@ -123,7 +160,7 @@ void MakeGroup(const std::string& name, std::vector<int> ranks) {
 }
 
 void ForgetGroup(const std::string& name) {
-  std::shared_ptr<Group> last;  // it may wait for others: without the lock
+  std::shared_ptr<Group> last;  // ends without the lock
   Groups& all = All();
   std::lock_guard lock(all.mutex);
   auto it = all.by_name.find(name);

@@ -35,12 +35,13 @@ struct SumHistory;  // kernel/joint_sums.cc
 class Group {
  public:
   Group(std::string name, std::vector<int> ranks, int rank);
+  explicit Group(const Group* inner);  // which does the work of this one
   virtual ~Group() = default;
   const std::string& name() const { return name_; }
   const std::vector<int>& ranks() const { return ranks_; }  // of the world
   int rank() const { return rank_; }
   int size() const { return static_cast<int>(ranks_.size()); }
-  // The same in all members, as far as names differ; the world's is 0.
+  // The same in all members, another one for each group that they make; the world's is 0.
   int id() const { return id_; }
   uint64_t NextNumber() { return number_++; }  // of a call that all members make
   // Whether calls take time in which this process could compute: not where the members share the
@@ -62,8 +63,11 @@ class Group {
   virtual void Broadcast(const Exchange& call, void* data, int64_t bytes, int root) = 0;
   virtual void Barrier(const Exchange& call) = 0;
   // Between two members alone; what has one tag arrives in the order in which it was sent.
-  virtual void Send(const Exchange& call, const void* in, int64_t bytes, int to, int tag) = 0;
-  virtual void Receive(const Exchange& call, void* out, int64_t bytes, int from, int tag) = 0;
+  // ValueError in the one that receives where they do not mean the same bytes and type.
+  virtual void Send(const Exchange& call, const void* in, int64_t bytes, DType dtype, int to,
+                    int tag) = 0;
+  virtual void Receive(const Exchange& call, void* out, int64_t bytes, DType dtype, int from,
+                       int tag) = 0;
 
  private:
   std::string name_;
@@ -86,6 +90,17 @@ class Announced {
   int failures_ = -1;  // exceptions under way at the beginning; -1: nobody watches
 };
 
+// The same for a call of two members, `what` this one waits for of the member `other`.
+class AnnouncedPair {
+ public:
+  AnnouncedPair(Group& group, const Exchange& call, int other, int tag, bool sends);
+  ~AnnouncedPair();
+  AnnouncedPair(const AnnouncedPair&) = delete;
+
+ private:
+  bool told_ = false;
+};
+
 class Transport {
  public:
   virtual ~Transport() = default;
@@ -103,7 +118,7 @@ class Transport {
 // The groups of this process, by name. The world exists from `Join` on, under each of `worlds`.
 void Join(std::unique_ptr<Transport> transport, const std::vector<std::string>& worlds);
 void LeaveGroups();
-Transport* CurrentTransport();  // null: this process is alone
+std::shared_ptr<Transport> CurrentTransport();  // null: this process is alone
 void MakeGroup(const std::string& name, std::vector<int> ranks);
 void ForgetGroup(const std::string& name);
 // RuntimeError where there is none. As long as nobody has joined, each is this process alone.

@@ -23,7 +23,7 @@ void BindCollectives(py::module_& m) {
   m.def(
       "process_facts",
       [] {
-        Transport* t = CurrentTransport();
+        std::shared_ptr<Transport> t = CurrentTransport();
         if (!t) return py::object(py::none());
         return py::object(
             py::make_tuple(t->rank(), t->size(), t->local_rank(), t->local_size(), t->Describe()));

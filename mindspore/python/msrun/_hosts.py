@@ -24,6 +24,14 @@ class Gone(Exception):
     """The other side has ended."""
 
 
+def _notice_loss(connection: socket.socket) -> None:
+    """Ends a connection within a minute from when the other machine answers no more: it may be off."""
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for option, value in (("TCP_KEEPIDLE", 15), ("TCP_KEEPINTVL", 5), ("TCP_KEEPCNT", 6)):
+        connection.setsockopt(socket.IPPROTO_TCP, getattr(socket, option), value)
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, 45_000)
+
+
 class Lines:
     """A connection over which messages go, one a line."""
 
@@ -31,6 +39,8 @@ class Lines:
         self.connection, self.address = connection, address
         self.read = b""
         connection.setblocking(False)
+        if connection.family != socket.AF_UNIX:
+            _notice_loss(connection)
 
     def fileno(self) -> int:
         """For selectors."""
@@ -179,7 +189,7 @@ class Master:
         if message.get("worker_num") != self.args.worker_num:
             return f"--worker_num must be {self.args.worker_num}, as on the master, but got {message.get('worker_num')}"
         rank, workers = message.get("node_rank"), message.get("workers")
-        if not isinstance(rank, int) or not isinstance(workers, int):
+        if not isinstance(rank, int) or not isinstance(workers, int) or workers < 1:
             return "what came is not of an msrun of this version"
         if rank == 0 or (rank >= 0 and rank in self.ranks.values()):
             return f"there is a machine with --node_rank {rank} already"

@@ -12,6 +12,7 @@ import socket
 import subprocess
 import sys
 import time
+import traceback
 from pathlib import Path
 from types import FrameType
 from typing import IO, NoReturn
@@ -49,6 +50,8 @@ def run(args: argparse.Namespace) -> int:
             status = job.run()
         except Refused as refused:
             print(f"msrun: {refused}", file=sys.stderr)
+        except Exception:
+            traceback.print_exc()
         finally:
             sys.stderr.flush()
             os._exit(status)
@@ -117,11 +120,14 @@ class _Job:
 
     def run(self) -> int:
         """The whole life of the job."""
+        # They wait until what they end can be taken away.
+        signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
         for number in _SIGNALS:
             signal.signal(number, _ask_for_the_end)
         status = 1
         self.surroundings = Surroundings(self.mpiexec.family)
         try:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
             with open(self.logs / "scheduler.log", "ab") as log:
                 status = self.work(log)
         except _Ended as ended:
@@ -154,9 +160,7 @@ class _Job:
         failed = self.surroundings.failed
         if not failed or not os.path.exists(failed):
             return None
-        while not (said := Path(failed).read_text()).endswith("\n"):
-            time.sleep(0.01)
-        rank, status = said.split()
+        rank, status = Path(failed).read_text().split()
         print(f"msrun: rank {rank} ended with status {status}.", file=sys.stderr)
         return int(status)
 

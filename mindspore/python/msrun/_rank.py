@@ -95,9 +95,20 @@ def _stay_until_it_ends(rank: int, failed: str) -> None:
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     status = code if code >= 0 else 128 - code
     if status:
-        with contextlib.suppress(FileExistsError), open(failed, "x") as file:  # the first says it
-            file.write(f"{rank} {status}\n")
+        _tell(failed, f"{rank} {status}\n")
     os._exit(status)
+
+
+def _tell(path: str, text: str) -> None:
+    """Makes a file, if nobody has yet, with all that is in it: who finds it reads it at once, and this process may be killed at
+    any moment."""
+    aside = f"{path}.{os.getpid()}"
+    with contextlib.suppress(OSError):  # its folder goes when the job ends
+        with open(aside, "w") as file:
+            file.write(text)
+        with contextlib.suppress(FileExistsError):
+            os.link(aside, path)
+        os.unlink(aside)
 
 
 if __name__ == "__main__":

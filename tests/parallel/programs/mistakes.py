@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import sys
 
 import numpy as np
+from ends import end_when_all_have
 
 from mindspore import Tensor, ops
-from mindspore.communication import get_rank, init
+from mindspore.communication import create_group, get_rank, init
 
 init()
 RANK = get_rank()
@@ -26,8 +26,29 @@ def calls() -> None:
     (ops.AllGather() if RANK else ops.AllReduce())(ones(4))
 
 
+def reductions() -> None:
+    ops.AllReduce("max" if RANK else "sum")(ones(4))
+
+
+def roots() -> None:
+    ops.Broadcast(RANK)((ones(4),))
+
+
+def gathers() -> None:
+    ops.AllGatherV()(ones(2), [2, 3] if RANK == 0 else [3, 2])
+
+
+def scatters() -> None:
+    ops.ReduceScatterV("sum")(ones(5), [2, 3] if RANK == 0 else [3, 2])
+
+
 def counts() -> None:
-    ops.AlltoAllV()(ones(4), [2, 2], [2, 1])
+    """One of them alone is wrong; both refuse, and the next call is a call of both."""
+    try:
+        ops.AlltoAllV()(ones(4), [2, 2], [2, 2] if RANK else [2, 1])
+    finally:
+        come = ops.AlltoAllV()(ones(4) + RANK, [2, 2], [2, 2]).asnumpy()
+        assert come.tolist() == [1, 1, 2, 2], come
 
 
 def rows() -> None:
@@ -42,8 +63,12 @@ def scatter() -> None:
     ops.CollectiveScatter(0)(ones(3))
 
 
+def members() -> None:
+    create_group("g", [RANK, 1 - RANK])
+
+
 try:
     globals()[sys.argv[1]]()
 except (RuntimeError, ValueError) as error:
-    print(f"refused: {error}", flush=True)
-os._exit(0)  # the others may be anywhere: nobody is waited for
+    print(f"refused by {RANK}: " + str(error).replace("\n", " "), flush=True)
+end_when_all_have(RANK, 2)  # the others may be anywhere: nobody is waited for in a call

@@ -85,14 +85,19 @@ def _start(place: Launched) -> Any:
 def _leave_at_the_end() -> None:
     """At an orderly end all leave together. Whom an exception ends does not wait for the others, who hear of it."""
     failed: list[BaseException] = []
-    shown = sys.excepthook
+    shown, process = sys.excepthook, os.getpid()
 
     def note(kind: type[BaseException], error: BaseException, trace: Any) -> None:
         failed.append(error)
         shown(kind, error, trace)
 
     sys.excepthook = note
-    atexit.register(lambda: None if failed else _core.leave_processes())
+
+    def leave() -> None:
+        if not failed and os.getpid() == process:  # the child of a fork has not joined anybody
+            _core.leave_processes()
+
+    atexit.register(leave)
 
 
 def world_rank() -> int:
@@ -191,7 +196,7 @@ def make(group: object, ranks: object) -> None:
 
 def remove(group: object) -> None:
     """Removes a group that was made."""
-    if group in WORLDS:
+    if group is None or group in WORLDS:
         raise ValueError("For 'destroy_group', 'group' must not be the world.")
     ranks_of(group, "destroy_group")
     del _made[str(group)]

@@ -7,6 +7,7 @@ from typing import Any
 
 from mindspore._core import Tensor
 from mindspore.common import _groups
+from mindspore.common import dtype as mstype
 from mindspore.ops import _exchange
 from mindspore.ops.primitive import PythonPrimitive
 
@@ -174,7 +175,7 @@ def _to_neighbours(self: Any, input_x: Sequence[Tensor]) -> tuple:
             f"{self.recv_shapes}."
         )
     return _exchange.to_neighbours(
-        input_x, self.send_rank_ids, self.recv_rank_ids, self.recv_shapes, self.at
+        input_x, self.send_rank_ids, self.recv_rank_ids, self.recv_shapes, self.recv_type, self.at
     )
 
 
@@ -232,9 +233,34 @@ def _batch(self: Any, input_x: Sequence[Tensor]) -> tuple:
     sources: list[int] = []
     for kind, rank in zip(self.op_types, self.remote_ranks):
         _other(self, rank, "remote_ranks")
+        if kind not in ("isend", "irecv"):
+            raise ValueError(
+                f"For 'BatchISendIRecv', 'op_types' must be 'isend' or 'irecv', but got {kind!r}."
+            )
         (targets if kind == "isend" else sources).append(rank)
-    shapes = self.receive_shapes or ()
-    return _exchange.to_neighbours(input_x, targets, sources, shapes, self.at)
+    shapes, dtypes = self.receive_shapes or (), list(self.receive_dtypes or ())
+    for what, found, wanted in (
+        ("remote_ranks", len(self.remote_ranks), len(self.op_types)),
+        ("receive_shapes", len(shapes), len(sources)),
+        (
+            "receive_dtypes",
+            len(dtypes),
+            len(sources) if sources and (dtypes or not targets) else len(dtypes),
+        ),
+        ("input_x", len(input_x), len(targets)),
+    ):
+        if found != wanted:
+            raise ValueError(
+                f"For 'BatchISendIRecv', '{what}' must have {wanted} entries, as 'op_types' says, but got {found}."
+            )
+    dtypes += [x.dtype for x in input_x]
+    if any(dtype != dtypes[0] for dtype in dtypes):
+        raise ValueError(
+            f"For 'BatchISendIRecv', all tensors must be of one dtype, but got {dtypes}."
+        )
+    return _exchange.to_neighbours(
+        input_x, targets, sources, shapes, dtypes[0] if dtypes else mstype.float32, self.at
+    )
 
 
 _Row = tuple[Callable, list, tuple, str]
@@ -360,7 +386,8 @@ _TABLE: dict[str, _Row] = {
             _GROUP,
         ],
         (),
-        "Several tensors to and from other processes.",
+        "Several tensors to and from other processes: an exchange that all processes of the group call, each with its own sends and "
+        "receives. All tensors are of one dtype, Float32 unless inputs or `receive_dtypes` say another one.",
     ),
 }
 

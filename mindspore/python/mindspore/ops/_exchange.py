@@ -120,9 +120,11 @@ def to_neighbours(
     targets: Sequence[int],
     sources: Sequence[int],
     shapes: Sequence[Sequence[int]],
+    dtype: Any,
     at: Member,
 ) -> tuple:
-    """A tensor to each of `targets`; from each of `sources` one of the shape in `shapes`."""
+    """A tensor to each of `targets`; from each of `sources` one of the shape in `shapes`. All members call it, also those that have
+    nothing to send or nothing to receive; all tensors are of one dtype."""
     sizes = [_product(shape) for shape in shapes]
     order = sorted(range(len(targets)), key=lambda i: targets[i])
     arrival = sorted(range(len(sources)), key=lambda i: sources[i])
@@ -132,7 +134,8 @@ def to_neighbours(
         sends[target] += tensors[i].size
     for i, source in enumerate(sources):
         receives[source] += sizes[i]
-    row = raw("Concat")(*[tensors[i].reshape(-1) for i in order], axis=0)
+    flat = [tensors[i].reshape(-1) for i in order]
+    row = raw("Concat")(*flat, axis=0) if flat else raw("Zeros")(shape=(0,), dtype=dtype)
     come = exchange(row, sends, receives, at)
     found: dict[int, Tensor] = {}
     begin = 0

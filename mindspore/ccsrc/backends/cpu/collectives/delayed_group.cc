@@ -19,9 +19,7 @@ struct Delay {
 class DelayedGroup : public Group {
  public:
   DelayedGroup(std::unique_ptr<Group> group, Delay delay)
-      : Group(group->name(), group->ranks(), group->rank()),
-        group_(std::move(group)),
-        delay_(delay) {}
+      : Group(group.get()), group_(std::move(group)), delay_(delay) {}
 
   bool takes_time() const override { return true; }
   int64_t join_bytes() const override { return int64_t{1} << 24; }
@@ -53,12 +51,14 @@ class DelayedGroup : public Group {
     Wait(0);
     group_->Barrier(call);
   }
-  void Send(const Exchange& call, const void* in, int64_t bytes, int to, int tag) override {
-    group_->Send(call, in, bytes, to, tag);
+  void Send(const Exchange& call, const void* in, int64_t bytes, DType dtype, int to,
+            int tag) override {
+    group_->Send(call, in, bytes, dtype, to, tag);
   }
-  void Receive(const Exchange& call, void* out, int64_t bytes, int from, int tag) override {
+  void Receive(const Exchange& call, void* out, int64_t bytes, DType dtype, int from,
+               int tag) override {
     Wait(bytes);
-    group_->Receive(call, out, bytes, from, tag);
+    group_->Receive(call, out, bytes, dtype, from, tag);
   }
 
  private:

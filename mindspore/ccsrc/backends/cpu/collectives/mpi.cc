@@ -52,19 +52,16 @@ Mpi::Mpi(const std::string& library_path) {
   Take(library, "MPI_Comm_split_type", &Comm_split_type);
   Take(library, "MPI_Comm_group", &Comm_group);
   Take(library, "MPI_Comm_create_group", &Comm_create_group);
-  Take(library, "MPI_Comm_free", &Comm_free);
   Take(library, "MPI_Group_incl", &Group_incl);
   Take(library, "MPI_Group_free", &Group_free);
   Take(library, "MPI_Ialltoallv", &Ialltoallv);
   Take(library, "MPI_Iallgatherv", &Iallgatherv);
   Take(library, "MPI_Ibcast", &Ibcast);
-  Take(library, "MPI_Ibarrier", &Ibarrier);
   Take(library, "MPI_Isend", &Isend);
   Take(library, "MPI_Irecv", &Irecv);
   Take(library, "MPI_Test", &Test);
   Take(library, "MPI_Win_allocate_shared", &Win_allocate_shared);
   Take(library, "MPI_Win_shared_query", &Win_shared_query);
-  Take(library, "MPI_Win_free", &Win_free);
 
   if (dlsym(library, "ompi_mpi_comm_world")) {
     TakeOpenMpi(library);
@@ -89,6 +86,24 @@ void Mpi::TakeOpenMpi(void* library) {
   no_info = Address(library, "ompi_mpi_info_null");
   errors_return = Address(library, "ompi_mpi_errors_return");
   shared = 0, serialized = 2;
+}
+
+void Mpi::Keep(std::unique_ptr<Flight> flight) {
+  std::lock_guard lock(mutex);
+  std::erase_if(kept_, [this](const std::unique_ptr<Flight>& old) {
+    int done = 0;
+    return !ended_ && !Test(&old->request, &done, no_status) && done;
+  });
+  kept_.push_back(std::move(flight));
+}
+
+void Mpi::End() {
+  Do("end", Finalize);
+  ended_ = true;
+}
+
+void Mpi::FailAfterTheEnd() {
+  Throw(ErrorKind::kRuntime, "this process has left the others: its groups are no more");
 }
 
 void Mpi::Fail(const char* what, int code) {

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
+#include <numeric>
 
+#include "backends/cpu/collectives/agreement.h"
 #include "backends/cpu/collectives/patience.h"
 #include "backends/cpu/collectives/sums.h"
 #include "base/error.h"
@@ -35,7 +38,7 @@ struct WindowGroup::Flags {
   alignas(64) std::atomic<uint64_t> round;
   std::atomic<uint64_t> signatures[2];     // of the call, by the round's parity
   alignas(64) std::atomic<uint64_t> said;  // the round in which `text` was written
-  char text[448];
+  char text[kLongestSaid];
 };
 
 int64_t WindowGroup::Bytes() {
@@ -43,10 +46,7 @@ int64_t WindowGroup::Bytes() {
 }
 
 WindowGroup::WindowGroup(std::unique_ptr<MpiGroup> mpi, std::vector<char*> segments, bool crowded)
-    : Group(mpi->name(), mpi->ranks(), mpi->rank()),
-      mpi_(std::move(mpi)),
-      segments_(std::move(segments)),
-      crowded_(crowded) {}
+    : Group(mpi.get()), mpi_(std::move(mpi)), segments_(std::move(segments)), crowded_(crowded) {}
 
 int64_t WindowGroup::join_bytes() const { return kSlot; }
 
@@ -59,9 +59,14 @@ char* WindowGroup::slot(int rank) const {
   return segments_[static_cast<size_t>(rank)] + at;
 }
 
+void WindowGroup::NextCall() {
+  mpi_->CheckAlive();
+  ++calls_;
+}
+
 void WindowGroup::Begin(const Exchange& call) {
   ++round_;
-  signature_ = std::hash<std::string_view>()(call.what);
+  signature_ = Signature(call, calls_);
 }
 
 void WindowGroup::Meet(const Exchange& call) {
@@ -79,12 +84,8 @@ void WindowGroup::Meet(const Exchange& call) {
 
 // Both find it, and both say what they do.
 void WindowGroup::Differ(const Exchange& call, int other) {
-  auto text = [&] {
-    std::string place = ShortSpan(call.place);
-    return place.empty() ? std::string(call.what) : fmt::format("{} at {}", call.what, place);
-  };
   Flags& mine = flags(rank());
-  std::string said = text().substr(0, sizeof(Flags::text) - 1);
+  std::string said = Said(call);
   std::memcpy(mine.text, said.c_str(), said.size() + 1);
   mine.said.store(round_, std::memory_order_release);
   std::string theirs = "another call";
@@ -96,10 +97,7 @@ void WindowGroup::Differ(const Exchange& call, int other) {
     }
     sched_yield();
   }
-  Throw(ErrorKind::kRuntime,
-        "the ranks of the group '{}' must make the same calls in the same order, but rank {} (this "
-        "one) is at {}, rank {} at {}",
-        name(), rank(), said, other, theirs);
+  ThrowUnlike(*this, said, other, theirs);
 }
 
 void WindowGroup::Small(const Exchange& call, const char* in, char* out, int64_t count, DType dtype,
@@ -139,6 +137,7 @@ void WindowGroup::Piece(const Exchange& call, const char* in, char* out, int64_t
 void WindowGroup::AllReduce(const Exchange& call, const void* in, void* out, int64_t count,
                             DType dtype, Reduction reduction) {
   std::lock_guard lock(mutex_);
+  NextCall();
   auto item = static_cast<int64_t>(ItemSize(dtype));
   const auto* from = static_cast<const char*>(in);
   auto* to = static_cast<char*>(out);
@@ -152,6 +151,7 @@ void WindowGroup::AllReduce(const Exchange& call, const void* in, void* out, int
 void WindowGroup::ReduceScatter(const Exchange& call, const void* in, void* out, Counts counts,
                                 DType dtype, Reduction reduction) {
   std::lock_guard lock(mutex_);
+  NextCall();
   auto item = static_cast<int64_t>(ItemSize(dtype));
   int64_t step = kSlot / item / size(), longest = *std::max_element(counts.begin(), counts.end());
   int64_t mine = counts[static_cast<size_t>(rank())];
@@ -179,6 +179,7 @@ void WindowGroup::ReduceScatter(const Exchange& call, const void* in, void* out,
 
 void WindowGroup::AllGather(const Exchange& call, const void* in, void* out, Counts bytes) {
   std::lock_guard lock(mutex_);
+  NextCall();
   const auto* from = static_cast<const char*>(in);
   int64_t longest = *std::max_element(bytes.begin(), bytes.end());
   for (int64_t at = 0; at == 0 || at < longest; at += kSlot) {
@@ -195,32 +196,29 @@ void WindowGroup::AllGather(const Exchange& call, const void* in, void* out, Cou
   }
 }
 
-// First all tell how much they have for whom; then what they have passes by, and each takes its
-// own.
+// First all tell how much they have for whom, and what they expect; then what they have passes by,
+// and each takes its own.
 void WindowGroup::AllToAll(const Exchange& call, const void* in, Counts sends, void* out,
                            Counts receives) {
   std::lock_guard lock(mutex_);
+  NextCall();
   auto members = static_cast<size_t>(size());
-  std::vector<int64_t> counts(members * members);
+  std::vector<int64_t> rows(2 * members * members);
   Begin(call);
-  CopyTo(slot(rank()), reinterpret_cast<const char*>(sends.data()),
-         static_cast<int64_t>(members * 8));
+  auto half = static_cast<int64_t>(members * sizeof(int64_t));
+  CopyTo(slot(rank()), reinterpret_cast<const char*>(sends.data()), half);
+  CopyTo(slot(rank()) + half, reinterpret_cast<const char*>(receives.data()), half);
   Meet(call);
+  for (size_t r = 0; r < members; ++r)
+    std::memcpy(rows.data() + 2 * members * r, slot(static_cast<int>(r)), 2 * members * 8);
+  CheckParts(*this, rows, std::numeric_limits<int64_t>::max());
   int64_t longest = 0;
   std::vector<int64_t> begins(members), targets(members);
   for (size_t r = 0; r < members; ++r) {
-    int64_t* row = counts.data() + r * members;
-    std::memcpy(row, slot(static_cast<int>(r)), members * 8);
-    for (int i = 0; i < rank(); ++i) begins[r] += row[i];
+    const int64_t* row = rows.data() + 2 * members * r;
+    begins[r] = std::accumulate(row, row + rank(), int64_t{0});
+    longest = std::max(longest, std::accumulate(row, row + members, int64_t{0}));
     if (r > 0) targets[r] = targets[r - 1] + receives[r - 1];
-    int64_t total = 0;
-    for (size_t i = 0; i < members; ++i) total += row[i];
-    longest = std::max(longest, total);
-    if (row[rank()] != receives[r]) {
-      Throw(ErrorKind::kValue,
-            "in the group '{}', rank {} sends {} bytes to rank {}, which expects {}", name(), r,
-            row[rank()], rank(), receives[r]);
-    }
   }
   int64_t total = 0;
   for (int64_t n : sends) total += n;
@@ -239,6 +237,7 @@ void WindowGroup::AllToAll(const Exchange& call, const void* in, Counts sends, v
 
 void WindowGroup::Broadcast(const Exchange& call, void* data, int64_t bytes, int root) {
   std::lock_guard lock(mutex_);
+  NextCall();
   for (int64_t at = 0; at == 0 || at < bytes; at += kSlot) {
     int64_t n = std::min(kSlot, bytes - at);
     char* here = static_cast<char*>(data) + at;
@@ -251,16 +250,19 @@ void WindowGroup::Broadcast(const Exchange& call, void* data, int64_t bytes, int
 
 void WindowGroup::Barrier(const Exchange& call) {
   std::lock_guard lock(mutex_);
+  NextCall();
   Begin(call);
   Meet(call);
 }
 
-void WindowGroup::Send(const Exchange& call, const void* in, int64_t bytes, int to, int tag) {
-  mpi_->Send(call, in, bytes, to, tag);
+void WindowGroup::Send(const Exchange& call, const void* in, int64_t bytes, DType dtype, int to,
+                       int tag) {
+  mpi_->Send(call, in, bytes, dtype, to, tag);
 }
 
-void WindowGroup::Receive(const Exchange& call, void* out, int64_t bytes, int from, int tag) {
-  mpi_->Receive(call, out, bytes, from, tag);
+void WindowGroup::Receive(const Exchange& call, void* out, int64_t bytes, DType dtype, int from,
+                          int tag) {
+  mpi_->Receive(call, out, bytes, dtype, from, tag);
 }
 
 }  // namespace ms::cpu

@@ -27,13 +27,16 @@ class WindowGroup : public Group {
                 Counts receives) override;
   void Broadcast(const Exchange& call, void* data, int64_t bytes, int root) override;
   void Barrier(const Exchange& call) override;
-  void Send(const Exchange& call, const void* in, int64_t bytes, int to, int tag) override;
-  void Receive(const Exchange& call, void* out, int64_t bytes, int from, int tag) override;
+  void Send(const Exchange& call, const void* in, int64_t bytes, DType dtype, int to,
+            int tag) override;
+  void Receive(const Exchange& call, void* out, int64_t bytes, DType dtype, int from,
+               int tag) override;
 
  private:
   struct Flags;
   Flags& flags(int rank) const;
   char* slot(int rank) const;  // of the round that is under way
+  void NextCall();
   void Begin(const Exchange& call);
   // The slot is full; waits for the others'.
   void Meet(const Exchange& call);
@@ -46,7 +49,8 @@ class WindowGroup : public Group {
   std::unique_ptr<MpiGroup> mpi_;
   std::vector<char*> segments_;
   bool crowded_;
-  Mutex mutex_;         // of calls
+  Mutex mutex_;  // of calls
+  uint64_t calls_ = 0;
   uint64_t round_ = 0;  // the last one that began
   uint64_t signature_ = 0;
 };

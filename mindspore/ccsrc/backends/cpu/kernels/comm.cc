@@ -10,6 +10,7 @@ namespace {
 
 // Others are waited for: the GIL is worth releasing.
 constexpr double kWaits = 1e6;
+constexpr size_t kShownRows = 16;
 
 struct Place {
   Group& group;
@@ -29,6 +30,17 @@ KernelChoice InGroup(const KernelRequest& r, std::string what,
       kWaits);
 }
 
+// The same, of a call with one other member.
+KernelChoice WithOther(const KernelRequest& r, std::string what, const char* other, bool sends,
+                       std::function<void(const Place&)> run) {
+  auto rank = static_cast<int>(r.attr<int64_t>(other)),
+       tag = static_cast<int>(r.attr<int64_t>("tag"));
+  return InGroup(r, std::move(what), [rank, tag, sends, run = std::move(run)](const Place& place) {
+    AnnouncedPair announced(place.group, place.call, rank, tag, sends);
+    run(place);
+  });
+}
+
 // The same, of a call that all members make.
 KernelChoice OfAll(const KernelRequest& r, std::string what,
                    std::function<void(const Place&)> run) {
@@ -46,6 +58,17 @@ std::string What(const KernelRequest& r, const std::string& detail = "") {
 
 int64_t Bytes(const Type& type) {
   return type.shape().size() * static_cast<int64_t>(ItemSize(type.dtype()));
+}
+
+// How many rows each member has, where they may differ: members that disagree would take each
+// other's bytes for their own.
+std::string Rows(const KernelRequest& r) {
+  const Ints& counts = r.attr<Ints>("counts");
+  if (counts.empty()) return "";
+  if (counts.size() <= kShownRows) return fmt::format(" in rows {}", fmt::join(counts, ", "));
+  uint64_t hash = 0;
+  for (int64_t n : counts) hash = (hash ^ static_cast<uint64_t>(n)) * 0x100000001b3;
+  return fmt::format(" in rows of {} members, #{:x}", counts.size(), hash);
 }
 
 // Elements of each member: of the rows in `counts`, or of as many for all.
@@ -97,7 +120,7 @@ KernelChoice EndSums(const KernelRequest& r) {
 
 KernelChoice ReduceScatter(const KernelRequest& r) {
   const auto& op = r.attr<std::string>("op");
-  return OfAll(r, What(r, op),
+  return OfAll(r, What(r, op) + Rows(r),
                [counts = Elements(r, r.out[0]), dtype = r.dtype(0),
                 how = ReductionFromName(op)](const Place& p) {
                  p.group.ReduceScatter(p.call, p.args.in[0], p.args.out[0], counts, dtype, how);
@@ -107,7 +130,7 @@ KernelChoice ReduceScatter(const KernelRequest& r) {
 KernelChoice AllGather(const KernelRequest& r) {
   // Members may have different numbers of rows: the result is what all have in common.
   auto item = static_cast<int64_t>(ItemSize(r.dtype(0)));
-  return OfAll(r, fmt::format("AllGather {}", r.out[0]),
+  return OfAll(r, fmt::format("AllGather {}{}", r.out[0], Rows(r)),
                [bytes = Elements(r, r.in[0], item)](const Place& p) {
                  p.group.AllGather(p.call, p.args.in[0], p.args.out[0], bytes);
                });
@@ -137,20 +160,22 @@ KernelChoice ExchangeParts(const KernelRequest& r) {
 }
 
 KernelChoice Send(const KernelRequest& r) {
-  return InGroup(
-      r, What(r),
-      [to = static_cast<int>(r.attr<int64_t>("target")),
-       tag = static_cast<int>(r.attr<int64_t>("tag")), bytes = Bytes(r.in[0])](const Place& p) {
-        p.group.Send(p.call, p.args.in[0], bytes, to, tag);
-        *static_cast<float*>(p.args.out[0]) = 0;
-      });
+  auto to = static_cast<int>(r.attr<int64_t>("target"));
+  auto tag = static_cast<int>(r.attr<int64_t>("tag"));
+  return WithOther(r, fmt::format("{} to rank {}, tag {}", What(r), to, tag), "target", true,
+                   [to, tag, bytes = Bytes(r.in[0]), dtype = r.dtype(0)](const Place& p) {
+                     p.group.Send(p.call, p.args.in[0], bytes, dtype, to, tag);
+                     *static_cast<float*>(p.args.out[0]) = 0;
+                   });
 }
 
 KernelChoice Receive(const KernelRequest& r) {
-  return InGroup(r, What(r),
-                 [from = static_cast<int>(r.attr<int64_t>("source")),
-                  tag = static_cast<int>(r.attr<int64_t>("tag")), bytes = Bytes(r.out[0])](
-                     const Place& p) { p.group.Receive(p.call, p.args.out[0], bytes, from, tag); });
+  auto from = static_cast<int>(r.attr<int64_t>("source"));
+  auto tag = static_cast<int>(r.attr<int64_t>("tag"));
+  return WithOther(r, fmt::format("{} from rank {}, tag {}", What(r), from, tag), "source", false,
+                   [from, tag, bytes = Bytes(r.out[0]), dtype = r.out[0].dtype()](const Place& p) {
+                     p.group.Receive(p.call, p.args.out[0], bytes, dtype, from, tag);
+                   });
 }
 
 KernelChoice Barrier(const KernelRequest& r) {

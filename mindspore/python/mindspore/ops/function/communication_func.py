@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Sequence
+from concurrent.futures import Future
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from mindspore.common._groups import Member
 from mindspore.ops import _exchange
 from mindspore.ops._bind import raw
 from mindspore.ops._collectives import alone, check_op
+from mindspore.ops._lines import LINES
 from mindspore.ops.function.inplace_methods import write
 
 
@@ -200,7 +201,7 @@ def all_to_all(
         _for_each("all_to_all", items, at)
     members = range(at.size)
     shapes = [tuple(output.shape) for output in output_tensor_list]
-    come = _exchange.to_neighbours(input_tensor_list, members, members, shapes, at)
+    come = _exchange.to_neighbours(input_tensor_list, members, members, shapes, None, at)
     _write("all_to_all", output_tensor_list, come)
     return _done(async_op)
 
@@ -301,16 +302,6 @@ def broadcast_object_list(
     object_list[:] = _gathered_objects(object_list if at.rank == src else None, at)[src]
 
 
-# One thread that sends and one that receives: each does its work in the order in which it is given.
-_threads: dict[str, ThreadPoolExecutor] = {}
-
-
-def _later(kind: str, work: Callable) -> CommHandle:
-    if kind not in _threads:
-        _threads[kind] = ThreadPoolExecutor(1, thread_name_prefix=f"mindspore-{kind}")
-    return CommHandle(_threads[kind].submit(work))
-
-
 def _other(name: str, rank: Any, group: str | None, what: str) -> Member:
     at = _groups.member(group, name)
     if at.size == 1:
@@ -327,12 +318,14 @@ def _receive(name: str, tensor: Tensor, src: int, tag: int, at: Member) -> None:
 
 def send(tensor: Tensor, dst: int = 0, group: str | None = None, tag: int = 0) -> Any:
     """Sends a tensor to another process."""
-    _exchange.send(tensor, dst, tag, _other("send", dst, group, "dst"))
+    at = _other("send", dst, group, "dst")
+    LINES.at_once(("send", at.group, dst, tag), lambda: _exchange.send(tensor, dst, tag, at))
 
 
 def recv(tensor: Tensor, src: int = 0, group: str | None = None, tag: int = 0) -> Any:
     """Receives a tensor from another process."""
-    _receive("recv", tensor, src, tag, _other("recv", src, group, "src"))
+    at = _other("recv", src, group, "src")
+    LINES.at_once(("receive", at.group, src, tag), lambda: _receive("recv", tensor, src, tag, at))
     return 0
 
 
@@ -340,13 +333,15 @@ def isend(tensor: Tensor, dst: int = 0, group: str | None = None, tag: int = 0) 
     """Sends a tensor to another process; a handle."""
     at = _other("isend", dst, group, "dst")
     value = tensor.copy()  # what is written to it after the call is not sent
-    return _later("send", lambda: _exchange.send(value, dst, tag, at))
+    line = ("send", at.group, dst, tag)
+    return CommHandle(LINES.later(line, lambda: _exchange.send(value, dst, tag, at)))
 
 
 def irecv(tensor: Tensor, src: int = 0, group: str | None = None, tag: int = 0) -> Any:
     """Receives a tensor from another process; a handle."""
     at = _other("irecv", src, group, "src")
-    return _later("receive", lambda: _receive("irecv", tensor, src, tag, at))
+    line = ("receive", at.group, src, tag)
+    return CommHandle(LINES.later(line, lambda: _receive("irecv", tensor, src, tag, at)))
 
 
 def batch_isend_irecv(p2p_op_list: Sequence[Any]) -> Any:
