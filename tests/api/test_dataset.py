@@ -58,6 +58,15 @@ def test_numpy_slices_of_dict_tuple_list():
     assert nested.output_shapes() == [[2]]
 
 
+def test_arrays_of_the_other_byte_order():
+    data = (np.arange(3, dtype=">i4"), np.array(["ab", "é", ""], ">U2"), np.ones((3, 2), ">f8"))
+    given = ds.NumpySlicesDataset(data, shuffle=False)
+    assert rows(given) == [0, 1, 2]
+    assert rows(given, 1) == ["ab", "é", ""]
+    assert rows(given.batch(3), 2) == [[[1, 1]] * 3]
+    assert given.output_types() == [np.dtype("i4"), np.dtype("<U2"), np.dtype("f8")]
+
+
 def test_iterators_give_tensors_or_arrays():
     row = next(numbers().create_dict_iterator())
     assert isinstance(row["a"], Tensor) and row["a"].shape == ()
@@ -111,6 +120,59 @@ def test_generator_sources():
     assert rows(counter.repeat(2)) == [0, 1, 2, 3] * 2
     limited = ds.GeneratorDataset(Counter(), "n", num_samples=2)
     assert rows(limited) == [0, 1]
+
+
+class Once:
+    """An iterator that does not begin anew."""
+
+    def __init__(self, items):
+        self.items = iter(items)
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        return next(self.items)
+
+
+class Anew(Once):
+    """One that does."""
+
+    def __init__(self, items):
+        self.given = items
+
+    def __iter__(self):
+        self.items = iter(self.given)
+        return self
+
+
+def test_sources_that_can_be_gone_through_once_keep_their_rows():
+    for source in ((i for i in range(3)), iter([0, 1, 2]), map(int, "012")):
+        data = ds.GeneratorDataset(source, "x")
+        assert data.get_dataset_size() == 3
+        first, second = (data.create_tuple_iterator(output_numpy=True) for _ in range(2))
+        pairs = [(int(a[0]), int(b[0])) for a, b in zip(first, second)]
+        assert pairs == [(0, 0), (1, 1), (2, 2)]
+        assert rows(data.repeat(2)) == [0, 1, 2] * 2
+    data = ds.GeneratorDataset(Squares(), ["x", "y"], batch_sampler=iter([[0, 1], [2]]))
+    assert data.get_dataset_size() == 2 and rows(data) == [[0, 1], [2]] and rows(data) == rows(data)
+    anew = ds.GeneratorDataset(Anew([0, 1]), "x")
+    assert anew.get_dataset_size() == 2 and rows(anew) == [0, 1] and rows(anew) == [0, 1]
+    once = ds.GeneratorDataset(Once([1, 2]), "x")
+    assert rows(once) == [1, 2]
+    with pytest.raises(RuntimeError, match="Once must begin anew in __iter__"):
+        rows(once)
+
+
+def test_a_generator_that_fails_does_not_become_shorter():
+    def fail():
+        yield 1
+        raise ValueError("torn")
+
+    data = ds.GeneratorDataset(fail(), "x")
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match=r"row 1.*torn"):
+            rows(data)
 
 
 def test_generator_column_types():
@@ -226,6 +288,25 @@ def test_padded_batch():
     assert rows(ragged.padded_batch(2)) == [[[1, 1, 0], [1, 1, 1]]]
 
 
+@pytest.mark.parametrize(
+    ("value", "dtype"),
+    [
+        (np.int64(2**53 + 1), np.int64),
+        (np.uint64(2**64 - 1), np.uint64),
+        (-128, np.int8),
+        (np.float16(3), np.int32),
+        (1, np.bool_),
+        (0.5, np.float16),
+        (np.inf, np.float32),
+        (2, np.complex64),
+    ],
+)
+def test_padding_values_keep_their_value(value, dtype):
+    data = ds.NumpySlicesDataset(np.zeros((1, 1), dtype), "x")
+    [[row]] = rows(data.padded_batch(1, pad_info={"x": ([2], value)}))
+    assert row == [0, value]
+
+
 def test_bucket_batch_by_length():
     source = [np.full(n, n) for n in (1, 5, 2, 6, 1)]
     dataset = ds.GeneratorDataset(source, ["x"], shuffle=False)
@@ -311,6 +392,46 @@ def test_user_sampler_and_child():
     outer.add_child(ds.SubsetSampler([7, 8, 9]))
     dataset = numbers(sampler=outer)
     assert rows(dataset) == [7, 8] and len(dataset) == 2
+
+
+def test_samplers_that_can_be_gone_through_once():
+    data = numbers(sampler=iter([3, 1, 2]))
+    assert data.get_dataset_size() == 3 and rows(data) == [3, 1, 2] and rows(data) == [3, 1, 2]
+    assert rows(numbers(sampler=(i for i in (4, 5, 6)), num_samples=2)) == [4, 5]
+
+    class Single(Once, ds.Sampler):
+        def __init__(self):
+            ds.Sampler.__init__(self)
+            Once.__init__(self, [1, 2])
+
+    data = numbers(sampler=Single())
+    assert rows(data) == [1, 2]
+    with pytest.raises(RuntimeError, match="Single must begin anew in __iter__"):
+        rows(data)
+
+
+def test_a_sampler_of_varying_length():
+    class Growing(ds.Sampler):
+        count = 0
+
+        def __iter__(self):
+            self.count += 1
+            yield from range(self.count)
+
+    data = numbers(sampler=Growing())
+    assert [rows(data) for _ in range(2)] == [[0], [0, 1]]
+    assert data.get_dataset_size() == 3  # what an epoch that begins now would have
+
+
+def test_a_user_sampler_stays_as_it_is():
+    class Backwards(ds.Sampler):
+        def __iter__(self):
+            yield from range(self.dataset_size - 1, -1, -1)
+
+    sampler = Backwards()
+    assert rows(numbers(5, sampler=sampler, num_samples=2)) == [4, 3]
+    assert sampler.num_samples is None
+    assert rows(numbers(5, sampler=sampler)) == [4, 3, 2, 1, 0]
 
 
 def test_pk_sampler(tmp_path):

@@ -96,6 +96,17 @@ def test_failures_in_user_code_show_its_line(make, says, line):
         (lambda: numbers().batch("2"), TypeError, "batch_size must be int"),
         (lambda: numbers().batch(True), TypeError, "batch_size must be int"),
         (lambda: numbers().batch(2, 1), TypeError, "drop_remainder must be bool"),
+        (
+            lambda: numbers().batch(2, num_parallel_workers=0),
+            ValueError,
+            "num_parallel_workers must",
+        ),
+        (
+            lambda: numbers().batch(2, num_parallel_workers="2"),
+            TypeError,
+            "num_parallel_workers must",
+        ),
+        (lambda: numbers().padded_batch(2, False, -1), ValueError, "num_parallel_workers must"),
         (lambda: numbers().batch(2, color=1), TypeError, "'color' is not one"),
         (lambda: numbers().map(5, "a"), TypeError, "operations must be callable"),
         (lambda: numbers().map([], "a"), ValueError, "must not be empty"),
@@ -177,6 +188,47 @@ def test_rows_that_differ_in_a_batch():
     mixed = ds.GeneratorDataset([np.float32(1), np.int32(1)], ["x"], shuffle=False)
     with pytest.raises(RuntimeError, match="float32 in row 0 and int32 in row 1"):
         run(mixed.batch(2))
+
+
+@pytest.mark.parametrize(
+    ("value", "dtype", "says"),
+    [
+        (300, np.uint8, "one that uint8 can hold, but got 300"),
+        (-1, np.uint64, "one that uint64 can hold, but got -1"),
+        (np.uint64(2**63), np.int64, "but got 9223372036854775808"),
+        (0.5, np.int32, "one that int32 can hold, but got 0.5"),
+        (np.nan, np.int32, "but got nan"),
+        (2, np.bool_, "one that bool can hold, but got 2"),
+        (1e39, np.float32, "one that float32 can hold, but got 1e"),
+        (70000, np.float16, "one that float16 can hold, but got 70000"),
+        (1j, np.complex64, "must be real, but got complex128"),
+    ],
+)
+def test_padding_values_that_a_column_cannot_hold(value, dtype, says):
+    data = ds.NumpySlicesDataset(np.zeros((1, 1), dtype), "x")
+    with pytest.raises((TypeError, ValueError), match=says):
+        run(data.padded_batch(1, pad_info={"x": ([2], value)}))
+
+
+@pytest.mark.parametrize("shape", [[65536] * 4, [2**31 - 1] * 2, [2**31 - 1, 2**31 - 1, 4]])
+def test_paddings_that_no_memory_can_hold(shape):
+    data = ds.NumpySlicesDataset(np.zeros([1] + [1] * len(shape)), "x")
+    with pytest.raises(
+        (ValueError, MemoryError), match=r"For 'padded_batch', column 'x': .*memory"
+    ):
+        run(data.padded_batch(1, pad_info={"x": (shape, 0)}))
+
+
+def test_samplers_come_before_operations():
+    data = numbers()
+    next(data.create_tuple_iterator(["b"], output_numpy=True))
+    data.use_sampler(ds.SequentialSampler(3))
+    assert len(data) == 1
+    batches = data.batch(2)
+    for change in (data.use_sampler, data.add_sampler):
+        with pytest.raises(RuntimeError, match=r"before operations .* but there is BatchDataset"):
+            change(ds.SequentialSampler(1))
+    assert len(batches) == 1
 
 
 def test_an_iterator_works_again_after_a_failure():

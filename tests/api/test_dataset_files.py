@@ -76,15 +76,30 @@ def test_damaged_gzip_and_missing_files(tmp_path):
         ds.MnistDataset(str(tmp_path))
     mnist(tmp_path, "train", 6, ".gz")
     path = tmp_path / "train-images-idx3-ubyte.gz"
-    path.write_bytes(path.read_bytes()[:-20])
+    content = path.read_bytes()
+    path.write_bytes(content[:-20])
     with pytest.raises(ValueError, match="damaged"):
         ds.MnistDataset(str(tmp_path), "train")
+    for damaged in (b"no gzip", content[:12] + bytes(b ^ 90 for b in content[12:])):
+        path.write_bytes(damaged)
+        with pytest.raises(ValueError, match=f"{path.name}' is damaged"):
+            ds.MnistDataset(str(tmp_path), "train")
     path.write_bytes(b"no gzip")
     with pytest.raises(ValueError, match="damaged"):
         ds.MnistDataset(str(tmp_path), "train")
     path.unlink()
     with pytest.raises(ValueError, match="must hold train-images-idx3-ubyte"):
         ds.MnistDataset(str(tmp_path), "train")
+
+
+def test_parts_that_are_not_whole(tmp_path):
+    mnist(tmp_path, "train", 6)
+    assert len(ds.MnistDataset(str(tmp_path))) == 6
+    with pytest.raises(ValueError, match="must hold t10k-images-idx3-ubyte"):
+        ds.MnistDataset(str(tmp_path), "all")
+    (tmp_path / "t10k-labels-idx1-ubyte").write_bytes(idx(np.zeros(5, np.uint8)))
+    with pytest.raises(ValueError, match="must hold t10k-images-idx3-ubyte"):
+        ds.MnistDataset(str(tmp_path))
 
 
 def test_counts_that_differ(tmp_path):
@@ -106,15 +121,24 @@ def test_cifar(tmp_path):
     records = rng.integers(0, 256, (7, 3073), np.uint8)
     records[:, 0] = np.arange(7)
     (tmp_path / "data_batch_1.bin").write_bytes(records.tobytes())
+    for number in range(2, 6):
+        (tmp_path / f"data_batch_{number}.bin").write_bytes(records[:1].tobytes())
+    assert len(ds.Cifar10Dataset(str(tmp_path))) == 11
+    with pytest.raises(ValueError, match=r"must hold test_batch.bin, but"):
+        ds.Cifar10Dataset(str(tmp_path), "all")
     (tmp_path / "test_batch.bin").write_bytes(records[:2].tobytes())
     train = ds.Cifar10Dataset(str(tmp_path), "train", shuffle=False)
-    assert len(train) == 7 and len(ds.Cifar10Dataset(str(tmp_path))) == 9
+    assert len(train) == 11 and len(ds.Cifar10Dataset(str(tmp_path))) == 13
     image, label = next(train.create_tuple_iterator(output_numpy=True))
     assert image.shape == (32, 32, 3) and label == 0
     assert (image.transpose(2, 0, 1).reshape(-1) == records[0, 1:]).all()
     (tmp_path / "data_batch_1.bin").write_bytes(b"abc")
     with pytest.raises(ValueError, match="multiple of 3073 bytes, but got 3"):
         ds.Cifar10Dataset(str(tmp_path), "train")
+    (tmp_path / "data_batch_3.bin").unlink()
+    for usage in ("train", "all", None):
+        with pytest.raises(ValueError, match=r"must hold data_batch_3.bin, but"):
+            ds.Cifar10Dataset(str(tmp_path), usage)
     fine = np.zeros((2, 3074), np.uint8)
     fine[:, 1] = [5, 99]
     (tmp_path / "train.bin").write_bytes(fine.tobytes())

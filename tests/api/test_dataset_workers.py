@@ -6,12 +6,17 @@ import gc
 import multiprocessing
 import os
 import random
+import signal
+import threading
 import time
 
 import numpy as np
 import pytest
 
 import mindspore.dataset as ds
+from mindspore.dataset.core import draws
+from mindspore.dataset.engine.calls import LoadCall
+from mindspore.dataset.engine.workers import WorkerPool
 
 
 @pytest.fixture(autouse=True)
@@ -205,6 +210,153 @@ def test_an_iterator_of_another_process():
         os._exit(1)
     assert os.waitpid(child, 0)[1] == 0
     assert len(list(iterator)) == 39
+
+
+def stop(x):
+    if x == 5:
+        os.kill(os.getpid(), signal.SIGSTOP)
+    return x
+
+
+def lock_of(x):
+    return {"lock": threading.Lock()} if x == 5 else x
+
+
+def test_a_stopped_worker_that_takes_no_more():
+    ds.config.set_multiprocessing_timeout_interval(1)
+    large = ds.GeneratorDataset([np.zeros(1 << 20, np.uint8)] * 2, "x", shuffle=False)
+    pool = WorkerPool(LoadCall(Numbers(), ["i", "x"], None), 1)
+    pool.start()
+    os.kill(pool._workers[0].process.pid, signal.SIGSTOP)
+    with pytest.raises(RuntimeError, match="must answer within 1 s"):
+        pool([large.source[0]], [0], [0])
+    assert len(pool([()], [0], [3])) == 1  # another process
+    pool.close()
+
+
+def test_a_result_that_cannot_be_sent():
+    failing(mapped(lock_of), "in a worker process returns must be what pickle can hand")
+
+
+def test_the_pool_is_closed_on_the_way():
+    class Slow:
+        op = "map"
+
+        def __call__(self, rows, keys, numbers):
+            time.sleep(0.05)
+            return [(np.int64(n),) for n in numbers]
+
+    pool = WorkerPool(Slow(), 2)
+    results = []
+
+    def row(n):
+        results.append(int(pool([()], [0], [n])[0][0]))
+
+    threads = [threading.Thread(target=row, args=(n,)) for n in range(12)]
+    for thread in threads:
+        thread.start()
+    for _ in range(3):
+        time.sleep(0.06)
+        pool.close()
+    for thread in threads:
+        thread.join(20)
+    assert sorted(results) == list(range(12))
+    pool.close()
+
+
+def test_processes_begin_while_another_thread_draws():
+    inside, done = threading.Event(), threading.Event()
+
+    def draw():
+        with draws.seeded(1, 2):
+            inside.set()
+            done.wait(20)
+
+    random.seed(7)
+    expected = random.Random(7).random()
+    thread = threading.Thread(target=draw)
+    thread.start()
+    assert inside.wait(20)
+    child = os.fork()
+    if child == 0:
+        own = random.random() == expected
+        with draws.seeded(1, 2):
+            os._exit(0 if own else 1)
+    ended = wait_for(child)
+    done.set()
+    thread.join()
+    assert ended == 0
+    assert random.random() == expected
+
+
+def wait_for(child):
+    """Its exit status; None after 20 seconds."""
+    for _ in range(2000):
+        pid, status = os.waitpid(child, os.WNOHANG)
+        if pid:
+            return status
+        time.sleep(0.01)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return None
+
+
+def test_an_iterator_in_two_threads():
+    entered, go = threading.Event(), threading.Event()
+
+    def wait(x):
+        entered.set()
+        go.wait(20)
+        return x
+
+    iterator = source().map(wait, "i").create_tuple_iterator(output_numpy=True, num_epochs=1)
+    rows = []
+    thread = threading.Thread(target=lambda: rows.extend(iterator))
+    thread.start()
+    assert entered.wait(20)
+    with pytest.raises(RuntimeError, match="one thread at a time must take rows"):
+        next(iterator)
+    go.set()
+    thread.join()
+    assert [int(row[0]) for row in rows] == list(range(40))
+
+
+@pytest.mark.parametrize("debug", [False, True])
+def test_an_iterator_is_stopped_while_a_thread_waits_for_a_row(debug):
+    ds.config.set_debug_mode(debug)
+    entered, go = threading.Event(), threading.Event()
+
+    def wait(x):
+        entered.set()
+        go.wait(20)
+        return x
+
+    iterator = source().map(wait, "i").create_tuple_iterator(output_numpy=True)
+    ends = []
+
+    def take():
+        try:
+            list(iterator)
+        except RuntimeError as error:
+            ends.append(str(error))
+
+    thread = threading.Thread(target=take)
+    thread.start()
+    assert entered.wait(20)
+    iterator.stop()
+    go.set()
+    thread.join(20)
+    assert len(ends) == 1 and "was stopped" in ends[0]
+
+
+def test_a_function_that_takes_from_its_own_iterator():
+    ds.config.set_debug_mode(True)
+    held = []
+    data = source().map(lambda x: next(held[0])[0], "i")
+    held.append(data.create_tuple_iterator(output_numpy=True))
+    with pytest.raises(RuntimeError, match="one thread at a time"):
+        next(held[0])
+    held.clear()
 
 
 # Positions

@@ -8,6 +8,8 @@ import random
 import resource
 import signal
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -208,6 +210,56 @@ def test_a_wrong_row_leaves_the_batch_out_and_a_missing_field_is_named(tmp_path)
     writer.write_raw_data(rows(2))
     writer.commit()
     assert len(read(tmp_path / "file")) == 2
+
+
+@pytest.mark.parametrize("shards", [1, 2])
+def test_a_row_larger_than_a_page_leaves_the_list_out(tmp_path, shards):
+    writer = small_writer(tmp_path / "file", shards)
+    writer.write_raw_data(rows(4))
+    for field in ("data", "name"):
+        large = b"x" * 40000 if field == "data" else "x" * 40000
+        with pytest.raises(ValueError, match=r"row 3: its .* must fit into a page"):
+            writer.write_raw_data([*rows(3), {**rows(1)[0], field: large}], True)
+    writer.write_raw_data(rows(2, 4))
+    writer.commit()
+    found = read(tmp_path / ("file" if shards == 1 else "file0"))
+    assert sorted(row["name"] for row in found) == [f"row {n}" for n in range(6)]
+
+
+def test_only_shards_of_one_set_are_appended_to(tmp_path):
+    first = written(tmp_path / "a")
+    schema = {"label": {"type": "int64"}}
+    writer = small_writer(tmp_path / "b", schema=schema)
+    writer.write_raw_data([{"label": 1}])
+    writer.commit()
+    with pytest.raises(ValueError, match="must have the same schema and index fields"):
+        _core.mindrecord.Writer([first, str(tmp_path / "b")])
+
+
+WITHOUT_THREADS = """
+import os, resource, sys
+from mindspore.mindrecord import FileReader, FileWriter
+writer = FileWriter(sys.argv[1], 4)
+writer.set_header_size(1 << 14)
+writer.set_page_size(1 << 15)
+writer.add_schema({"label": {"type": "int32"}})
+writer.write_raw_data([{"label": n} for n in range(8)])
+# No room for the stack of another thread.
+pages = int(open("/proc/self/statm").read().split()[0])
+limit = pages * os.sysconf("SC_PAGE_SIZE") + (4 << 20)
+before = resource.getrlimit(resource.RLIMIT_AS)
+resource.setrlimit(resource.RLIMIT_AS, (limit, before[1]))
+writer.write_raw_data([{"label": n} for n in range(8, 16)], True)
+resource.setrlimit(resource.RLIMIT_AS, before)
+writer.commit()
+assert sorted(row["label"] for row in FileReader(sys.argv[1] + "0").get_next()) == list(range(16))
+"""
+
+
+def test_threads_that_the_system_does_not_give(tmp_path):
+    program = [sys.executable, "-c", WITHOUT_THREADS, str(tmp_path / "file")]
+    done = subprocess.run(program, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 def test_values_that_fields_can_hold(tmp_path):

@@ -134,6 +134,10 @@ def test_records_that_are_other_things(tmp_path):
     for record, says in (
         (b"\xff\xff", "record 0 of .* must be a tf.train.Example"),
         (example(label=message((3, message((1, b"\1\2"))))), "must have .* for 'label'"),
+        # A list of no known kind; numbers where messages, and names, must be.
+        (example(label=message((4, b""))), "record 0 of .* must be a tf.train.Example"),
+        (b"\x08\x01", "record 0 of .* must be a tf.train.Example"),
+        (message((1, message((1, b"\x08\x01")))), "record 0 of .* must be a tf.train.Example"),
         (b"", "must have .* for 'label', but has 0 values of type none"),
     ):
         source.write_bytes(tf_record(record))

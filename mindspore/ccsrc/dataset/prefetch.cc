@@ -9,6 +9,7 @@
 #include <exception>
 #include <map>
 #include <mutex>
+#include <system_error>
 #include <thread>
 
 #include "base/mutex.h"
@@ -95,11 +96,14 @@ Prefetcher::Prefetcher(CursorRef cursor, PrefetchOptions options)
   state_->options = options;
 }
 
-Prefetcher::~Prefetcher() {
+Prefetcher::~Prefetcher() { Stop(); }
+
+void Prefetcher::Stop() {
   State& state = *state_;
   std::unique_lock lock(state.mutex);
-  state.stopped = true;
+  if (std::exchange(state.stopped, true)) return;
   state.for_workers.notify_all();
+  state.for_taker.notify_all();
   state.for_farewell.wait_for(lock, kFarewell, [&] { return state.running == 0; });
 }
 
@@ -129,15 +133,25 @@ void Prefetcher::Work(const std::shared_ptr<State>& shared) {
   if (--state.running == 0) state.for_farewell.notify_all();
 }
 
+// As many as the system lets us have.
+void Prefetcher::StartWorkers() {
+  State& state = *state_;
+  std::lock_guard lock(state.mutex);
+  for (int i = 0; i < state.options.workers; ++i) {
+    try {
+      std::thread([shared = state_] { Work(shared); }).detach();
+    } catch (const std::system_error&) {
+      if (state.running == 0) throw;
+      break;
+    }
+    ++state.running;
+  }
+  state.started = true;
+}
+
 Prefetcher::Got Prefetcher::Next(Row* row, std::chrono::milliseconds patience) {
   State& state = *state_;
-  if (!state.started) {
-    state.started = true;
-    state.running = state.options.workers;
-    for (int i = 0; i < state.options.workers; ++i) {
-      std::thread([shared = state_] { Work(shared); }).detach();
-    }
-  }
+  if (!state.started) StartWorkers();
   while (state.current.rows.empty()) {
     if (state.current.failure) {
       std::rethrow_exception(std::exchange(state.current.failure, nullptr));
@@ -151,7 +165,12 @@ Prefetcher::Got Prefetcher::Next(Row* row, std::chrono::milliseconds patience) {
     std::unique_lock lock(state.mutex);
     auto next = [&] { return state.pieces.begin(); };
     auto there = [&] { return !state.pieces.empty() && next()->first == state.taken; };
-    if (!state.for_taker.wait_for(lock, patience, there)) return Got::kNothingYet;
+    auto over = [&] { return state.stopped || there(); };
+    if (!state.for_taker.wait_for(lock, patience, over)) return Got::kNothingYet;
+    if (state.stopped) {
+      Throw(ErrorKind::kRuntime,
+            "For 'Iterator', the iterator was stopped and cannot be used again.");
+    }
     state.current = std::move(next()->second);
     state.pieces.erase(next());
     ++state.taken;

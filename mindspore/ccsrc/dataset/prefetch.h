@@ -15,10 +15,10 @@ struct PrefetchOptions {
   int grain = 1;              // rows that a worker takes at once
 };
 
+// Used by one thread at a time, but for Stop.
 class Prefetcher {
  public:
   Prefetcher(CursorRef cursor, PrefetchOptions options);
-  // Waits a moment for workers that are busy, then leaves them to end by themselves.
   ~Prefetcher();
   Prefetcher(const Prefetcher&) = delete;
 
@@ -27,9 +27,13 @@ class Prefetcher {
   Got Next(Row* row, std::chrono::milliseconds patience);
   // The same, however long it takes.
   bool Next(Row* row);
+  // Waits a moment for workers that are busy, then leaves them to end by themselves. Another thread
+  // may do this while one is in Next, which throws then.
+  void Stop();
 
  private:
   struct State;
+  void StartWorkers();
   static void Work(const std::shared_ptr<State>& state);
 
   std::shared_ptr<State> state_;

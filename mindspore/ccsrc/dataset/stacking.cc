@@ -1,5 +1,6 @@
 // Joins the values of a column, equal or padded. See batching.h.
 #include <algorithm>
+#include <cmath>
 #include <complex>
 #include <cstring>
 
@@ -68,56 +69,69 @@ Dims Target(const std::string& column, const std::vector<Value>& rows, const Pad
   return target;
 }
 
-template <class T>
-void Store(double number, std::byte* target) {
-  T value = T(number);
-  std::memcpy(target, &value, sizeof(T));
+// A padding value as it was given: a real number, and exactly, where it is an integer.
+struct Number {
+  double real = 0;
+  bool whole = false;
+  Wide integer = 0;
+};
+
+Number NumberOf(const Value& value) {
+  return VisitDType(value.element.dtype, [&]<class T>(TypeTag<T>) -> Number {
+    if constexpr (std::is_integral_v<T>) {
+      T number = *value.as<T>();
+      return {static_cast<double>(number), true, number};
+    } else if constexpr (std::is_constructible_v<double, T>) {
+      auto real = static_cast<double>(*value.as<T>());
+      bool whole = std::trunc(real) == real && std::abs(real) <= 0x1p64;
+      return {real, whole, whole ? static_cast<Wide>(real) : 0};
+    } else {
+      Throw(ErrorKind::kType, "For 'padded_batch', a padding value must be real, but got {}",
+            value.element.name());
+    }
+  });
 }
 
-double NumberOf(const Value& value) {
-  if (value.element.dtype == DType::kFloat64) return *value.as<double>();
-  if (value.element.dtype == DType::kFloat32) return *value.as<float>();
-  return static_cast<double>(IntegerOf(value, "For 'padded_batch', the padding value"));
+// False: a T cannot hold the number.
+template <class T>
+bool Store(const Number& number, std::byte* target) {
+  T value;
+  if constexpr (std::is_integral_v<T>) {
+    IntegerRange range = std::is_same_v<T, bool> ? IntegerRange{0, 1} : RangeOf(kDTypeOf<T>);
+    if (!number.whole || !range.Holds(number.integer)) return false;
+    value = static_cast<T>(number.integer);
+  } else if constexpr (std::is_constructible_v<double, T>) {
+    value = T(static_cast<ComputeType<T>>(number.real));
+    if (std::isfinite(number.real) && !std::isfinite(static_cast<double>(value))) return false;
+  } else {
+    value = T(static_cast<typename T::value_type>(number.real));
+  }
+  std::memcpy(target, &value, sizeof(T));
+  return true;
 }
 
 // The padding value in the type of the column.
-Value Cast(const Value& fill, Element element) {
+Value Cast(const std::string& column, const Value& fill, Element element) {
   Value cast = Value::Make(element, fill.dims);
-  double number = NumberOf(fill);
-  std::byte* target = cast.memory();
-  switch (element.dtype) {
-    case DType::kBool:
-      return *reinterpret_cast<bool*>(target) = number != 0, cast;
-    case DType::kInt8:
-      return Store<int8_t>(number, target), cast;
-    case DType::kInt16:
-      return Store<int16_t>(number, target), cast;
-    case DType::kInt32:
-      return Store<int32_t>(number, target), cast;
-    case DType::kInt64:
-      return Store<int64_t>(number, target), cast;
-    case DType::kUInt8:
-      return Store<uint8_t>(number, target), cast;
-    case DType::kUInt16:
-      return Store<uint16_t>(number, target), cast;
-    case DType::kUInt32:
-      return Store<uint32_t>(number, target), cast;
-    case DType::kUInt64:
-      return Store<uint64_t>(number, target), cast;
-    case DType::kFloat16:
-      return Store<Half>(number, target), cast;
-    case DType::kBFloat16:
-      return Store<BFloat16>(number, target), cast;
-    case DType::kFloat32:
-      return Store<float>(number, target), cast;
-    case DType::kFloat64:
-      return Store<double>(number, target), cast;
-    case DType::kComplex64:
-      return Store<std::complex<float>>(number, target), cast;
-    case DType::kComplex128:
-      return Store<std::complex<double>>(number, target), cast;
+  Number number = NumberOf(fill);
+  bool held = VisitDType(element.dtype,
+                         [&]<class T>(TypeTag<T>) { return Store<T>(number, cast.memory()); });
+  if (held) return cast;
+  std::string got = number.whole ? fmt::format("{}", number.integer) : fmt::to_string(number.real);
+  Throw(ErrorKind::kValue,
+        "For 'padded_batch', the value that column '{}' is padded with must be one that {} can "
+        "hold, but got {}.",
+        column, element.name(), got);
+}
+
+// Memory of a batch; what does not fit names the column.
+Value Room(const char* op, const std::string& column, Element element, Dims dims) {
+  try {
+    return Value::Make(element, MakeDims(std::move(dims)));
+  } catch (const Error& error) {
+    throw Error(error.kind(),
+                fmt::format("For '{}', column '{}': {}.", op, column, error.message()));
   }
-  return cast;
 }
 
 // Checks the padding value against the column, whose text it may make wider.
@@ -129,7 +143,9 @@ std::optional<Value> Filling(const std::string& column, const Pad& pad, Element*
     element->size = std::max(element->size, fill.element.size);
     return fill;
   }
-  if (one && !element->text() && fill.element.kind == Kind::kNumber) return Cast(fill, *element);
+  if (one && !element->text() && fill.element.kind == Kind::kNumber) {
+    return Cast(column, fill, *element);
+  }
   Throw(ErrorKind::kType,
         "For 'padded_batch', the value that column '{}' is padded with must be one of {}, but got "
         "{} of shape {}.",
@@ -189,7 +205,7 @@ Value Stack(const char* op, const std::string& column, const std::vector<Value>&
     }
   }
   Element element = Common(op, column, rows);
-  Value batch = Value::Make(element, MakeDims(Prefixed(rows.size(), *rows[0].dims)));
+  Value batch = Room(op, column, element, Prefixed(rows.size(), *rows[0].dims));
   int64_t count = rows[0].count();
   std::byte* memory = batch.memory();
   for (const Value& row : rows) {
@@ -205,9 +221,8 @@ Value StackPadded(const std::string& column, const std::vector<Value>& rows, con
   std::optional<Value> filling = Filling(column, pad, &element);
   const Value* fill = filling ? &*filling : nullptr;
   Dims target = Target(column, rows, pad);
-  int64_t count = 1;
-  for (int64_t extent : target) count *= extent;
-  Value batch = Value::Make(element, MakeDims(Prefixed(rows.size(), target)));
+  Value batch = Room("padded_batch", column, element, Prefixed(rows.size(), target));
+  int64_t count = CountOf(target);
   std::byte* memory = batch.memory();
   for (const Value& row : rows) {
     if (*row.dims != target) Fill(memory, element, count, fill);

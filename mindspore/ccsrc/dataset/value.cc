@@ -32,7 +32,31 @@ DimsRef MakeDims(Dims dims) {
 
 std::string ToString(const Dims& dims) { return fmt::format("[{}]", fmt::join(dims, ", ")); }
 
+namespace {
+
+[[noreturn]] void FailSize(const Dims& dims) {
+  Throw(ErrorKind::kValue, "an array must fit into memory, but got one of shape {}",
+        ToString(dims));
+}
+
+}  // namespace
+
+int64_t CountOf(const Dims& dims) {
+  int64_t count = 1;
+  bool overflow = false;
+  for (int64_t dim : dims) {
+    if (dim == 0) return 0;
+    overflow = __builtin_mul_overflow(count, dim, &count) || overflow;
+  }
+  if (overflow) FailSize(dims);
+  return count;
+}
+
 Value Value::Make(Element element, DimsRef dims) {
+  size_t bytes;
+  if (__builtin_mul_overflow(CountOf(*dims), element.size, &bytes) || bytes > PTRDIFF_MAX) {
+    FailSize(*dims);
+  }
   Value value;
   value.element = element;
   value.dims = std::move(dims);
@@ -47,12 +71,6 @@ Value Value::Opaque(std::shared_ptr<const void> owner) {
   value.dims = MakeDims({});
   value.owner = std::move(owner);
   return value;
-}
-
-int64_t Value::count() const {
-  int64_t count = 1;
-  for (int64_t dim : *dims) count *= dim;
-  return count;
 }
 
 namespace {

@@ -34,6 +34,8 @@ using Dims = std::vector<int64_t>;
 using DimsRef = std::shared_ptr<const Dims>;
 DimsRef MakeDims(Dims dims);
 std::string ToString(const Dims& dims);  // "[2, 3]"
+// The elements of an array; throws ValueError where no memory could hold them.
+int64_t CountOf(const Dims& dims);
 
 struct Value {
   Element element;
@@ -43,7 +45,7 @@ struct Value {
   const std::byte* data = nullptr;
   bool borrowed = false;  // part of a source that must not be written to: given out as a copy
 
-  // Uninitialised memory of its own.
+  // Uninitialised memory of its own; throws ValueError where there cannot be so much.
   static Value Make(Element element, DimsRef dims);
   static Value Opaque(std::shared_ptr<const void> owner);
   template <class T>
@@ -54,7 +56,7 @@ struct Value {
   }
 
   bool opaque() const { return element.kind == Kind::kOpaque; }
-  int64_t count() const;
+  int64_t count() const { return CountOf(*dims); }
   size_t bytes() const { return static_cast<size_t>(count()) * element.size; }
   // Only for who made it, before anybody else has it.
   std::byte* memory() const { return static_cast<std::byte*>(buffer->data()); }

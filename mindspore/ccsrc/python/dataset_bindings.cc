@@ -144,10 +144,15 @@ class Pipeline {
   // Begins an epoch after its first `skip` rows; says how many rows there were to leave out.
   int64_t Begin(int64_t epoch, int64_t skip) {
     Close();
-    py::gil_scoped_release released;
-    dataset::CursorRef cursor = root_->Open(run_, epoch);
-    int64_t skipped = skip > 0 ? cursor->Skip(skip) : 0;
-    rows_ = std::make_unique<dataset::Prefetcher>(std::move(cursor), options_);
+    int64_t skipped = 0;
+    std::shared_ptr<dataset::Prefetcher> rows;
+    {
+      py::gil_scoped_release released;
+      dataset::CursorRef cursor = root_->Open(run_, epoch);
+      skipped = skip > 0 ? cursor->Skip(skip) : 0;
+      rows = std::make_shared<dataset::Prefetcher>(std::move(cursor), options_);
+    }
+    rows_ = std::move(rows);
     return skipped;
   }
 
@@ -157,13 +162,16 @@ class Pipeline {
       Throw(ErrorKind::kRuntime,
             "For 'Iterator', the iterator must be used in the process that made it.");
     }
+    // Kept for the time of the call: another thread may close the pipeline meanwhile.
+    std::shared_ptr<dataset::Prefetcher> rows = rows_;
+    if (!rows) Throw(ErrorKind::kRuntime, "For 'Iterator', the iterator must not be stopped.");
     Row row;
     DropReleased();
     while (true) {
       dataset::Prefetcher::Got got;
       {
         py::gil_scoped_release released;
-        got = rows_->Next(&row, kPatience);
+        got = rows->Next(&row, kPatience);
       }
       if (got == dataset::Prefetcher::Got::kEnd) return py::none();
       if (got == dataset::Prefetcher::Got::kRow) break;
@@ -177,19 +185,22 @@ class Pipeline {
   }
 
   void Close() {
+    std::shared_ptr<dataset::Prefetcher> rows = std::move(rows_);
+    if (!rows) return;
     if (getpid() != process_) {
-      (void)rows_.release();  // its threads are not here
+      new std::shared_ptr(std::move(rows));  // its threads are not here
       return;
     }
     py::gil_scoped_release released;
-    rows_.reset();
+    rows->Stop();
+    rows.reset();
   }
 
  private:
   NodeRef root_;
   dataset::RunRef run_;
   dataset::PrefetchOptions options_;
-  std::unique_ptr<dataset::Prefetcher> rows_;
+  std::shared_ptr<dataset::Prefetcher> rows_;  // guarded by the GIL
   pid_t process_ = getpid();
 };
 

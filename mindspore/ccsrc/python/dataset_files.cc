@@ -16,7 +16,7 @@ namespace {
 
 // The array itself, not a copy: it is only read, and each row is given out as a copy.
 dataset::ColumnRef ArrayColumn(py::handle item) {
-  auto array = py::reinterpret_borrow<py::array>(item);
+  auto array = InNativeOrder(py::reinterpret_borrow<py::array>(item));
   dataset::Value value = ValueFromPython(array[py::slice(0, 0, 1)]);
   if (value.opaque() || (array.flags() & py::array::c_style) == 0) {
     Throw(ErrorKind::kType, "For 'NumpySlicesDataset', arrays of {} cannot be rows.",

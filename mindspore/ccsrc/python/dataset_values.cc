@@ -101,6 +101,11 @@ void DropReleased() {
   for (PyObject* object : objects) Py_DECREF(object);
 }
 
+py::array InNativeOrder(const py::array& array) {
+  if (array.dtype().byteorder() != '>') return array;
+  return array.attr("astype")(array.dtype().attr("newbyteorder")("=")).cast<py::array>();
+}
+
 Value ValueFromPython(py::handle object) {
   if (!py::isinstance<py::array>(object)) {
     return Opaque(py::reinterpret_borrow<py::object>(object));
@@ -110,8 +115,9 @@ Value ValueFromPython(py::handle object) {
   std::optional<Element> element = ElementFromNumpy(dtype);
   if (!element) return Opaque(std::move(array));
   bool fresh = false;
-  if (dtype.byteorder() == '>') {
-    array = array.attr("astype")(dtype.attr("newbyteorder")("=")).cast<py::array>();
+  py::array native = InNativeOrder(array);
+  if (!native.is(array)) {
+    array = std::move(native);
     fresh = true;
   }
   auto dims = dataset::MakeDims(dataset::Dims(array.shape(), array.shape() + array.ndim()));

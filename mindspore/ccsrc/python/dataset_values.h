@@ -18,6 +18,8 @@ std::shared_ptr<const void> Held(pybind11::object object);
 // Gives back what was let go; with the GIL.
 void DropReleased();
 
+// The array, or a copy of one whose bytes are in the other order.
+pybind11::array InNativeOrder(const pybind11::array& array);
 // A number, text or array; anything else is an opaque value. Memory that somebody else could write
 // to is copied.
 dataset::Value ValueFromPython(pybind11::handle object);

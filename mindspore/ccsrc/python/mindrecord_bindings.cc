@@ -295,6 +295,7 @@ class Writer {
     for (size_t i = 0; i < rows.size(); ++i) values.push_back(RowFrom(schema, i, rows[i]));
     writer_->set_poll(SignalPoll());
     py::gil_scoped_release release;
+    writer_->CheckSizes(values);
     Guarded([&] { writer_->Write(values, parallel); });
   }
   void Commit() {

@@ -24,6 +24,7 @@ class RecordSet {
   const std::vector<std::string>& index_fields() const {
     return files_[0].file->header().index_fields;
   }
+  const RecordFile& file(size_t i) const { return *files_[i].file; }
   uint64_t rows() const { return rows_; }
   std::vector<std::string> Paths() const;
   std::vector<uint64_t> Counts() const;  // rows of each file

@@ -4,11 +4,13 @@
 #include <exception>
 #include <random>
 #include <span>
+#include <system_error>
 #include <thread>
 
 #include "base/error.h"
 #include "dataset/mindrecord/record_file.h"
 #include "dataset/mindrecord/record_index.h"
+#include "dataset/mindrecord/record_set.h"
 #include "dataset/mindrecord/row_codec.h"
 #include "io/atomic_file.h"
 #include "io/crc32c.h"
@@ -74,13 +76,14 @@ class RecordShard {
     }
   }
 
-  void Add(const RecordRow& row) {
-    raw_bytes_.clear();
-    blob_bytes_.clear();
-    EncodeRaw(header_.schema, row, raw_bytes_);
-    int64_t saved = EncodeBlob(header_.schema, row, blob_bytes_);
-    CheckFits(raw_bytes_, "fields that are no blobs");
-    CheckFits(blob_bytes_, "blobs");
+  // Encodes only rows that might be too large.
+  void CheckSize(const RecordRow& row, size_t number) {
+    if (LargestSize(header_.schema, row) > header_.page_size) Encode(row, number);
+  }
+
+  // `number` of the row in the list it came with.
+  void Add(const RecordRow& row, size_t number) {
+    int64_t saved = Encode(row, number);
     bool raw_full = Full(raw_, raw_bytes_);
     if (raw_full || Full(blob_, blob_bytes_)) NewPage(blob_, true);
     if (raw_full) NewPage(raw_, false);
@@ -122,12 +125,21 @@ class RecordShard {
   }
 
  private:
-  void CheckFits(const std::string& bytes, const char* what) const {
+  int64_t Encode(const RecordRow& row, size_t number) {
+    raw_bytes_.clear();
+    blob_bytes_.clear();
+    EncodeRaw(header_.schema, row, raw_bytes_);
+    int64_t saved = EncodeBlob(header_.schema, row, blob_bytes_);
+    CheckFits(raw_bytes_, "fields that are no blobs", number);
+    CheckFits(blob_bytes_, "blobs", number);
+    return saved;
+  }
+  void CheckFits(const std::string& bytes, const char* what, size_t row) const {
     if (bytes.size() <= header_.page_size) return;
     Throw(ErrorKind::kValue,
-          "For 'write_raw_data', the {} of a row must fit into a page of {} bytes, but got {}; "
+          "For 'write_raw_data', row {}: its {} must fit into a page of {} bytes, but got {}; "
           "set_page_size makes pages larger, up to {}.",
-          what, header_.page_size, bytes.size(), RecordHeader::kMaxPage);
+          row, what, header_.page_size, bytes.size(), RecordHeader::kMaxPage);
   }
   void CheckHead(uint64_t size) const {
     if (size <= header_.header_size) return;
@@ -209,12 +221,12 @@ RecordWriter::~RecordWriter() = default;
 std::unique_ptr<RecordWriter> RecordWriter::Append(const std::vector<std::string>& paths,
                                                    const std::function<void()>& poll) {
   std::unique_ptr<RecordWriter> writer(new RecordWriter());
-  for (const std::string& path : paths) {
-    RecordFile old(path);
-    if (writer->shards_.empty()) writer->form_ = old.header();
-    auto shard = std::make_unique<RecordShard>(path, old.header());
+  RecordSet old(paths, false);  // shards of one set, or it throws
+  writer->form_ = old.file(0).header();
+  for (size_t i = 0; i < paths.size(); ++i) {
+    auto shard = std::make_unique<RecordShard>(paths[i], old.file(i).header());
     shard->set_poll(poll);
-    shard->Adopt(old);
+    shard->Adopt(old.file(i));
     writer->shards_.push_back(std::move(shard));
   }
   writer->form_.shard_names.clear();
@@ -226,14 +238,23 @@ void RecordWriter::set_poll(const std::function<void()>& poll) {
   for (auto& shard : shards_) shard->set_poll(poll);
 }
 
+size_t RecordWriter::Bound(size_t shard, size_t rows) const {
+  double place =
+      static_cast<double>(rows) * static_cast<double>(shard) / static_cast<double>(shards_.size());
+  return static_cast<size_t>(std::nearbyint(place));
+}
+
+void RecordWriter::CheckSizes(const std::vector<RecordRow>& rows) const {
+  for (size_t shard = 0; shard < shards_.size(); ++shard) {
+    size_t end = Bound(shard + 1, rows.size());
+    for (size_t i = Bound(shard, rows.size()); i < end; ++i) shards_[shard]->CheckSize(rows[i], i);
+  }
+}
+
 void RecordWriter::Write(const std::vector<RecordRow>& rows, bool parallel) {
-  auto bound = [&](size_t shard) {
-    double place = static_cast<double>(rows.size()) * static_cast<double>(shard) /
-                   static_cast<double>(shards_.size());
-    return static_cast<size_t>(std::nearbyint(place));
-  };
   auto piece = [&](size_t shard) {
-    for (size_t i = bound(shard); i < bound(shard + 1); ++i) shards_[shard]->Add(rows[i]);
+    size_t end = Bound(shard + 1, rows.size());
+    for (size_t i = Bound(shard, rows.size()); i < end; ++i) shards_[shard]->Add(rows[i], i);
   };
   if (!parallel || shards_.size() == 1) {
     for (size_t shard = 0; shard < shards_.size(); ++shard) piece(shard);
@@ -252,7 +273,13 @@ void RecordWriter::Write(const std::vector<RecordRow>& rows, bool parallel) {
       }
     }
   };
-  for (size_t worker = 0; worker < workers; ++worker) threads.emplace_back(work, worker);
+  size_t started = 0;
+  try {
+    for (; started < workers - 1; ++started) threads.emplace_back(work, started);
+  } catch (const std::system_error&) {
+    // The system has no more threads: what is left is done here.
+  }
+  for (size_t worker = started; worker < workers; ++worker) work(worker);
   for (std::thread& thread : threads) thread.join();
   for (const std::exception_ptr& error : thrown)
     if (error) std::rethrow_exception(error);

@@ -26,12 +26,17 @@ class RecordWriter {
 
   const RecordHeader& form() const { return form_; }
   void set_poll(const std::function<void()>& poll);
+  // Throws ValueError for a row that does not fit into a page. Write checks this, too, but what it
+  // wrote before is lost then.
+  void CheckSizes(const std::vector<RecordRow>& rows) const;
   // Rows in order, cut into one piece for each shard; with `parallel` the shards work at once.
   void Write(const std::vector<RecordRow>& rows, bool parallel);
   void Commit();
 
  private:
   RecordWriter() = default;
+  // The first row of a shard's piece of `rows`.
+  size_t Bound(size_t shard, size_t rows) const;
 
   RecordHeader form_;
   std::vector<std::unique_ptr<RecordShard>> shards_;

@@ -341,6 +341,17 @@ int64_t EncodeBlob(const RecordSchema& schema, const RecordRow& row, std::string
   return saved;
 }
 
+uint64_t LargestSize(const RecordSchema& schema, const RecordRow& row) {
+  constexpr uint64_t kMostBeside = 32;  // sizes, tags, counts and plain numbers, of a field or row
+  uint64_t size = kMostBeside;
+  for (size_t i = 0; i < row.size(); ++i) {
+    uint64_t bytes = row[i].bytes.size();
+    // Packed integers have a byte more for each four.
+    size += schema.fields[i].name.size() + bytes + bytes / 8 + kMostBeside;
+  }
+  return size;
+}
+
 std::string DecodeRaw(const RecordSchema& schema, std::string_view bytes,
                       const std::vector<bool>& wanted, RecordRow& row) {
   std::string_view content;

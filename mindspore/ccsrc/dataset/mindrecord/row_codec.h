@@ -17,6 +17,8 @@ inline constexpr size_t kRowSizeBytes = 8;
 void EncodeRaw(const RecordSchema& schema, const RecordRow& row, std::string& out);
 // Returns how many bytes fewer packed integers take than plain ones.
 int64_t EncodeBlob(const RecordSchema& schema, const RecordRow& row, std::string& out);
+// More bytes than either half of the row takes, told without making them.
+uint64_t LargestSize(const RecordSchema& schema, const RecordRow& row);
 
 // Fill the values of fields that are `wanted` (one flag for each field); the others are left as
 // they are. What does not fit the schema is a text that tells it; an empty one says that all did.

@@ -198,7 +198,7 @@ void Flip(Work* work, const Numbers& n, Value (*flip)(const Value&)) {
   work->value = ForImages(work->value, flip);
 }
 
-std::vector<float> Half(const Numbers& n, size_t first, size_t count) {
+std::vector<float> Floats(const Numbers& n, size_t first, size_t count) {
   auto begin = n.begin() + static_cast<std::ptrdiff_t>(first);
   return {begin, begin + static_cast<std::ptrdiff_t>(count)};
 }
@@ -206,7 +206,7 @@ std::vector<float> Half(const Numbers& n, size_t first, size_t count) {
 // numbers: is_hwc, means, deviations
 void NormalizeBy(Work* work, const Numbers& n) {
   size_t count = (n.size() - 1) / 2;
-  work->value = Normalize(work->value, Half(n, 1, count), Half(n, 1 + count, count), n[0] != 0);
+  work->value = Normalize(work->value, Floats(n, 1, count), Floats(n, 1 + count, count), n[0] != 0);
 }
 
 void ToTensor(Work* work) {
@@ -341,8 +341,8 @@ void Chain::Stage::MakeLookup() {
       if (given != 1 && given != count) return;
       for (size_t c = 0; c < count; ++c) {
         size_t which = std::min(c, given - 1);
-        tables[c] = Normalize(tables[c], Half(t.numbers, 1 + which, 1),
-                              Half(t.numbers, 1 + given + which, 1), true);
+        tables[c] = Normalize(tables[c], Floats(t.numbers, 1 + which, 1),
+                              Floats(t.numbers, 1 + given + which, 1), true);
       }
       scaled = true;
     } else if (t.name == "Rescale" || t.name == "ToTensor") {

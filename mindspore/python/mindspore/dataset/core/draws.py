@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import builtins
 import contextlib
+import os
 import random
 import threading
 import types
@@ -18,7 +19,8 @@ from typing import Any
 import numpy as np
 
 _lock = threading.Lock()
-_held = threading.local()
+_held = threading.local()  # `here`: whether this thread has the lock
+_outside: list[Any] = []  # states of both generators before they were seeded, the program's first
 _MASK = (1 << 32) - 1
 
 _QUIET_MODULES = {"numpy", "math", "operator", "cmath"}
@@ -45,30 +47,67 @@ _PLAIN = (
 def seeded(key: int, number: int) -> Iterator[None]:
     """Both global generators as they are for one row; nobody else draws from them meanwhile."""
     seed = (key ^ (number * 0x9E3779B97F4A7C15)) & ((1 << 64) - 1)
-    with _lock:
-        _held.depth = getattr(_held, "depth", 0) + 1
+    _take()
+    try:
         before = random.getstate(), np.random.get_state()
+        _outside.append(before)
         random.seed(seed)
         np.random.seed([seed & _MASK, seed >> 32])
         try:
             yield
         finally:
-            random.setstate(before[0])
-            np.random.set_state(before[1])
-            _held.depth -= 1
+            _restore(before)
+            if _outside:
+                _outside.pop()
+    finally:
+        _give()
+
+
+def _restore(state: Any) -> None:
+    random.setstate(state[0])
+    np.random.set_state(state[1])
+
+
+def _take() -> None:
+    _lock.acquire()
+    _held.here = True
+
+
+def _give() -> None:
+    if _held.here:  # else it was taken before a fork
+        _held.here = False
+        _lock.release()
+
+
+def _after_fork() -> None:
+    """In the child: who seeded in another thread is not there to give back what it took.
+
+    A function of a new process never ends what this thread was in, so nothing is taken here either.
+    """
+    global _lock
+    _lock = threading.Lock()
+    if getattr(_held, "here", False):
+        _held.here = False
+    elif _outside:
+        _restore(_outside[0])
+        _outside.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 @contextlib.contextmanager
 def let_go() -> Iterator[None]:
     """While a function that is seeded waits for another pipeline, whose functions draw as well."""
-    if not getattr(_held, "depth", 0):
+    if not getattr(_held, "here", False):
         yield
         return
-    _lock.release()
+    _give()
     try:
         yield
     finally:
-        _lock.acquire()
+        _take()
 
 
 def may_draw(function: Any) -> bool:

@@ -56,14 +56,12 @@ class Dataset(DatasetFacts):
         num_parallel_workers: int | None = None,
         pools: Sequence[WorkerPool] = (),
     ) -> None:
-        if num_parallel_workers is not None:
-            check_int(type(self).__name__, "num_parallel_workers", num_parallel_workers, 1)
         self._node = node
         self._columns = list(columns)
         self._pools = list(pools)
         self.children = list(children)
         self.parent: list[Dataset] = []
-        self.num_parallel_workers = num_parallel_workers
+        self.num_parallel_workers = _workers(type(self).__name__, num_parallel_workers)
         for child in self.children:
             child.parent.append(self)
         self._init_step = 0
@@ -92,7 +90,7 @@ class Dataset(DatasetFacts):
             call = self._batch_call(function, options)
             columns = call.result
         result = self._batched(batch_size, drop_remainder, columns, options.get("pad_info"), call)
-        result.num_parallel_workers = num_parallel_workers
+        result.num_parallel_workers = _workers("batch", num_parallel_workers)
         return result._ordered(options.get("column_order"))
 
     def _batch_call(self, function: Any, options: dict[str, Any]) -> BatchCall:
@@ -135,7 +133,7 @@ class Dataset(DatasetFacts):
         pad_info = {} if pad_info is None else pad_info
         check_type("padded_batch", "pad_info", pad_info, dict)
         result = self._batched(batch_size, drop_remainder, self._columns, pad_info, None)
-        result.num_parallel_workers = num_parallel_workers
+        result.num_parallel_workers = _workers("padded_batch", num_parallel_workers)
         return result
 
     @recorded
@@ -463,6 +461,10 @@ class Dataset(DatasetFacts):
         return max((number for number in asked if number is not None), default=None)
 
 
+def _workers(op: str, count: Any) -> int | None:
+    return None if count is None else check_int(op, "num_parallel_workers", count, 1)
+
+
 def _datasets(op: str, values: Any) -> list[Dataset]:
     check_type(op, "datasets", values, (list, tuple))
     for value in values:
@@ -559,8 +561,17 @@ class MappableDataset(SourceDataset):
         """The class of every row, for samplers that choose by class."""
         raise RuntimeError("For 'PKSampler', the dataset must have a class label for each row.")
 
+    def _check_unused(self, op: str) -> None:
+        """Datasets on top of this one have the order that it had when they were made."""
+        if self.parent:
+            raise RuntimeError(
+                f"For '{op}', it must be called before operations on the dataset, but there is "
+                f"{type(self.parent[0]).__name__} on top of it."
+            )
+
     def add_sampler(self, new_sampler: Any) -> None:
         """Let `new_sampler` choose first, before the sampler the dataset has."""
+        self._check_unused("add_sampler")
         innermost = self._sampler
         while innermost.child_sampler is not None:
             innermost = innermost.child_sampler
@@ -569,6 +580,7 @@ class MappableDataset(SourceDataset):
 
     def use_sampler(self, new_sampler: Any) -> None:
         """Replace the sampler."""
+        self._check_unused("use_sampler")
         self._sampler = new_sampler
         self._node = self._made()
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gzip
+import itertools
 import os
+import zlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -55,7 +57,7 @@ def read_idx(path: str) -> np.ndarray:
                 )
             # One byte more than there may be: a longer file is damaged as well.
             content = stream.read(size + 1)
-    except (EOFError, gzip.BadGzipFile) as error:
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise ValueError(f"The file '{path}' is damaged: {error}.") from None
     if len(content) != size:
         raise ValueError(
@@ -113,7 +115,8 @@ class MnistDataset(_ImageArrays):
         self.usage = choice(op, "usage", usage, ["train", "test", "all"], "all")
         self.num_shards = num_shards
         parts = {"train": ["train"], "test": ["t10k"], "all": ["train", "t10k"]}[self.usage]
-        loaded = [self._part(op, part) for part in parts if self.usage != "all" or self._has(part)]
+        # Without a usage, a part none of whose files is there is left out.
+        loaded = [self._part(op, part) for part in parts if usage is not None or self._has(part)]
         if not loaded:
             raise ValueError(
                 f"For '{op}', '{dataset_dir}' must hold MNIST's IDX files, but has none of them."
@@ -135,7 +138,7 @@ class MnistDataset(_ImageArrays):
         return None
 
     def _has(self, part: str) -> bool:
-        return self._file(part, "images-idx3") is not None
+        return any(self._file(part, kind) for kind in ("images-idx3", "labels-idx1"))
 
     def _part(self, op: str, part: str) -> tuple[np.ndarray, np.ndarray]:
         found = []
@@ -183,19 +186,26 @@ class _CifarBase(_ImageArrays):
         self.dataset_dir = folder(op, dataset_dir)
         self.usage = choice(op, "usage", usage, ["train", "test", "all"], "all")
         self.num_shards = num_shards
-        wanted = [
-            n for part, names in self._files.items() if self.usage in (part, "all") for n in names
-        ]
-        present = [n for n in wanted if os.path.isfile(os.path.join(self.dataset_dir, n))]
-        if not present:
-            raise ValueError(f"For '{op}', '{dataset_dir}' must hold {', '.join(wanted)}.")
-        records = np.concatenate(
-            [self._records(os.path.join(self.dataset_dir, n)) for n in present]
-        )
+        records = np.concatenate([self._records(path) for path in self._paths(op, usage)])
         labels = [records[:, i].astype(np.uint32) for i in range(len(self._label_names))]
         images = records[:, len(labels) :].reshape(-1, 3, 32, 32).transpose(0, 2, 3, 1)
         chosen = choose_sampler(op, sampler, num_samples, shuffle, num_shards, shard_id)
         self._hold(["image", *self._label_names], [images, *labels], chosen, num_parallel_workers)
+
+    def _paths(self, op: str, usage: str | None) -> list[str]:
+        parts = [names for part, names in self._files.items() if self.usage in (part, "all")]
+        there = {name for name in itertools.chain(*parts) if os.path.isfile(self._path(name))}
+        # Without a usage, a part none of whose files is there is left out.
+        wanted = [names for names in parts if usage is not None or there.intersection(names)]
+        missing = [name for name in itertools.chain(*(wanted or parts)) if name not in there]
+        if missing:
+            raise ValueError(
+                f"For '{op}', '{self.dataset_dir}' must hold {', '.join(missing)}, but does not."
+            )
+        return [self._path(name) for name in itertools.chain(*wanted)]
+
+    def _path(self, name: str) -> str:
+        return os.path.join(self.dataset_dir, name)
 
     def _records(self, path: str) -> np.ndarray:
         content = np.fromfile(path, np.uint8)

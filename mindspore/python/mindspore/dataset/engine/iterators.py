@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import secrets
+import threading
 import weakref
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -101,6 +102,7 @@ class Iterator:
         self._pipeline: Any = self._make_pipeline(dataset)
         self._running = self._failed = False
         self._begun = 0
+        self._taking = threading.Lock()
         _alive.add(self)
 
     def _make_pipeline(self, dataset: Dataset) -> Any:
@@ -118,9 +120,20 @@ class Iterator:
 
     def __iter__(self) -> Iterator:
         # An epoch that was left with `break` goes on; only a finished one is followed by the next.
-        if not self._running:
-            self._begin_epoch()
+        self._enter()
+        try:
+            if not self._running:
+                self._begin_epoch()
+        finally:
+            self._taking.release()
         return self
+
+    def _enter(self) -> None:
+        if not self._taking.acquire(blocking=False):
+            raise RuntimeError(
+                "For 'Iterator', one thread at a time must take rows, but another takes one now. "
+                "Give each an iterator of its own, or let them wait for each other by a lock."
+            )
 
     def _begin_epoch(self) -> None:
         if self._pipeline is None:
@@ -149,13 +162,21 @@ class Iterator:
         self._running = True
 
     def __next__(self) -> Any:
-        if self._pipeline is None:
-            raise RuntimeError("For 'Iterator', the iterator was stopped and cannot be used again.")
+        self._enter()
+        try:
+            return self._next()
+        finally:
+            self._taking.release()
+
+    def _next(self) -> Any:
         if not self._running:
             self._begin_epoch()
+        pipeline = self._pipeline
+        if pipeline is None:
+            raise RuntimeError("For 'Iterator', the iterator was stopped and cannot be used again.")
         try:
             with let_go():
-                row = self._pipeline.next(self._as_arrays)
+                row = pipeline.next(self._as_arrays)
         except BaseException:
             # The position stays, so that it can be saved.
             self._running, self._failed = False, True
@@ -214,6 +235,7 @@ class TupleIterator(Iterator):
         watched = dataset
         if columns is not None:
             dataset = dataset.project(check_names("create_tuple_iterator", "columns", columns))
+            watched.parent.remove(dataset)  # it is no operation of the user's
         super().__init__(dataset, num_epochs, output_numpy, do_copy, watched)
 
     def _give(self, row: list[Any]) -> list[Any]:

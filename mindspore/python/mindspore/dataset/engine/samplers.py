@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import Enum
 from typing import Any
@@ -13,6 +14,7 @@ from mindspore.dataset.core.random import make_rng
 from mindspore.dataset.core.recorded import Recorded
 from mindspore.dataset.core.user_code import describe, failure
 from mindspore.dataset.core.validator_helpers import check_int, check_type
+from mindspore.dataset.engine.replay import Renewed, again
 
 
 class Draw:
@@ -58,6 +60,7 @@ class Sampler(Recorded):
         self.child_sampler: Sampler | None = None
         self.dataset_size = 0
         self.child_sizes: list[int] = []
+        self._renewed = Renewed(f"For 'sampler', {type(self).__name__}")
 
     def __iter__(self) -> Iterator[Any]:
         raise NotImplementedError(f"For '{type(self).__name__}', the sampler must define __iter__.")
@@ -130,25 +133,27 @@ class Sampler(Recorded):
         return count if self.num_samples is None else min(count, self.num_samples)
 
     def _size(self, length: int) -> int | None:
-        if not hasattr(self, "__len__"):
-            self.dataset_size = length
-            return sum(1 for _ in self._of_user(length))
-        return self._limited(len(self))
+        # How many indices come is known beforehand only where the user's class tells.
+        return self._limited(len(self)) if hasattr(self, "__len__") else None
 
     def _indices(self, length: int, draw: Draw) -> Iterable[Any]:
         return self._of_user(length)
 
     def _of_user(self, length: int) -> Iterator[Any]:
         self.dataset_size = length
+        count = 0
         try:
-            for number, index in enumerate(self):
-                if self.num_samples is not None and number >= self.num_samples:
+            iterator = iter(self)
+            for index in iterator:
+                if self.num_samples is not None and count >= self.num_samples:
                     return
                 yield index
+                count += 1
         except NotImplementedError:
             raise
         except Exception as error:
             raise failure("sampler", describe(type(self)), error) from error
+        self._renewed.check(self, iterator, count)
 
 
 class BuiltinSampler(Sampler):
@@ -391,10 +396,30 @@ class IterableSampler(Sampler):
 
     def __init__(self, indices: Any, num_samples: int | None = None) -> None:
         super().__init__(num_samples)
-        self.given = indices
+        self.given = again(indices)
+
+    def _size(self, length: int) -> int | None:
+        return self._limited(len(self.given)) if hasattr(self.given, "__len__") else None
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.given)
+
+
+class _Limited(Sampler):
+    """The first `num_samples` that a sampler of the user's chooses; that one stays as it is."""
+
+    def __init__(self, given: Sampler, num_samples: int) -> None:
+        super().__init__(num_samples)
+        self.given = given
+        self.child_sampler = given.child_sampler
+        self.shuffle = getattr(given, "shuffle", False)
+
+    def _size(self, length: int) -> int | None:
+        size = self.given._size(length)
+        return None if size is None else self._limited(size)
+
+    def _indices(self, length: int, draw: Draw) -> Iterable[Any]:
+        return itertools.islice(self.given._indices(length, draw), self.num_samples)
 
 
 def choose_sampler(
@@ -435,7 +460,7 @@ def _user_sampler(op: str, sampler: Any, num_samples: int | None) -> Sampler:
                 raise ValueError(
                     f"For '{op}', num_samples must be given to the sampler, not beside it."
                 )
-            sampler.num_samples = num_samples
+            return _Limited(sampler, num_samples)
         return sampler
     if isinstance(sampler, Iterable):
         return IterableSampler(sampler, num_samples)

@@ -10,6 +10,7 @@ import numpy as np
 from mindspore.dataset.core.draws import drawing
 from mindspore.dataset.core.user_code import describe, failure
 from mindspore.dataset.engine.calls import Convert, LoadCall, checked_row
+from mindspore.dataset.engine.replay import Renewed, again
 from mindspore.dataset.engine.values import Row
 
 
@@ -19,7 +20,9 @@ class StreamRows:
     def __init__(
         self, source: Any, columns: Sequence[str], limit: int | None, convert: Convert | None
     ) -> None:
-        self.source, self.columns, self.limit = source, list(columns), limit
+        self.source = source if callable(source) else again(source)
+        self.columns, self.limit = list(columns), limit
+        self._renewed = Renewed(f"For 'GeneratorDataset', {describe(source)}")
         self.convert = convert
         self._draws = drawing(source if callable(source) else getattr(source, "__iter__", source))
 
@@ -46,6 +49,7 @@ class StreamRows:
                 with self._draws(key, number):
                     value = next(iterator)
             except StopIteration:
+                self._renewed.check(self.source, iterator, number)
                 return
             except Exception as error:
                 raise failure("GeneratorDataset", f"{name} (row {number})", error) from error
@@ -63,7 +67,7 @@ class CollatedRows:
         collate: Callable[..., Any] | None,
         columns: Sequence[str],
     ) -> None:
-        self.load, self.batches, self.collate = load, batches, collate
+        self.load, self.batches, self.collate = load, again(batches), collate
         self.columns = list(columns)
 
     def size(self) -> int | None:

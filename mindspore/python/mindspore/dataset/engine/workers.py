@@ -8,8 +8,9 @@ from __future__ import annotations
 import multiprocessing
 import os
 import pickle
-import queue
 import signal
+import socket
+import struct
 import threading
 import weakref
 from collections.abc import Callable
@@ -47,6 +48,19 @@ class Worker:
             ) from error
         finally:
             theirs.close()
+        self.busy = False
+        self.closed = False
+        self._limit = 0
+
+    def limit(self, seconds: int) -> None:
+        """How long the pipe waits for a process that takes or gives only a part of what is sent."""
+        if seconds == self._limit:
+            return
+        self._limit = seconds
+        with socket.socket(fileno=os.dup(self.pipe.fileno())) as end:
+            time = struct.pack("ll", seconds, 0)
+            end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, time)
+            end.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, time)
 
     def end(self) -> None:
         """Ask it to end, and see to it."""
@@ -59,28 +73,30 @@ class Worker:
 
 
 class WorkerPool:
-    """Calls a function in the process that is free; called by several threads at once."""
+    """Calls a function in a process that is free; called by several threads at once."""
 
     def __init__(self, function: Any, count: int) -> None:
         self.function = function
         self.count = count
+        self._op = getattr(function, "op", "map")
+        self._begin()
+
+    def _begin(self) -> None:
         self._workers: list[Worker] = []
-        self._idle: queue.SimpleQueue[Worker] = queue.SimpleQueue()
-        self._starting = threading.Lock()
-        self._pid = 0
-        self._end = weakref.finalize(self, _end_all, self._workers, os.getpid())
+        self._changed = threading.Condition()  # guards the list and who is busy
+        self._pid = os.getpid()
+        self._end = weakref.finalize(self, _end_all, self._workers, self._pid)
+
+    def _here(self) -> threading.Condition:
+        if self._pid != os.getpid():
+            self._begin()  # after a fork, the workers of the parent are not ours
+        return self._changed
 
     def start(self) -> None:
         """Start the processes that are missing."""
-        with self._starting:
-            if self._pid != os.getpid():
-                # After a fork, the workers of the parent are not ours.
-                self._pid = os.getpid()
-                self._workers = []
-                self._idle = queue.SimpleQueue()
-                self._end = weakref.finalize(self, _end_all, self._workers, self._pid)
+        with self._here():
             while len(self._workers) < self.count:
-                self._idle.put(self._new())
+                self._new()
 
     def _new(self) -> Worker:
         context = multiprocessing.get_context(config.get_multiprocessing_start_method())
@@ -88,57 +104,94 @@ class WorkerPool:
         self._workers.append(worker)
         return worker
 
-    def __call__(self, *args: Any) -> Any:
-        """function(*args) in another process."""
-        if not self._workers:
-            self.start()
-        worker = self._idle.get()
-        try:
-            good, result = self._ask(worker, args)
-        except BaseException:
-            self._workers.remove(worker)
+    def _take(self) -> Worker:
+        with self._here():
+            while True:
+                worker = next((w for w in self._workers if not w.busy), None)
+                if worker is None and len(self._workers) < self.count:
+                    worker = self._new()
+                if worker is not None:
+                    worker.busy = True
+                    return worker
+                self._changed.wait()
+
+    def _give_back(self, worker: Worker, alive: bool) -> None:
+        with self._changed:
+            if not alive and worker in self._workers:
+                self._workers.remove(worker)  # the next row starts another one
+            alive = worker in self._workers
+        if not alive:
             worker.process.kill()
             worker.end()
-            with self._starting:
-                self._idle.put(self._new())
-            raise
-        self._idle.put(worker)
-        if not good:
-            raise result
-        return result
+        with self._changed:
+            worker.busy = False
+            self._changed.notify_all()
+
+    def __call__(self, *args: Any) -> Any:
+        """function(*args) in another process."""
+        while True:
+            worker = self._take()
+            alive = False
+            try:
+                good, result = self._ask(worker, args)
+                alive = True
+            except Exception:
+                if not worker.closed:
+                    raise
+                continue  # close() ended it on the way
+            finally:
+                self._give_back(worker, alive)
+            if not good:
+                raise result
+            return result
 
     def _ask(self, worker: Worker, args: Any) -> tuple[bool, Any]:
-        op = getattr(self.function, "op", "map")
         where = f"row {args[-1][0]}" if isinstance(args[-1], list) else f"batch {args[-1]}"
         pid = worker.process.pid
+        limit = config.get_multiprocessing_timeout_interval()
         try:
+            worker.limit(limit)
             worker.pipe.send(args)
-            limit = config.get_multiprocessing_timeout_interval()
             if not worker.pipe.poll(limit):
-                raise RuntimeError(
-                    f"For '{op}', the worker process {pid} must answer within {limit} s "
-                    f"(config.set_multiprocessing_timeout_interval), but hung at {where}."
-                )
+                raise BlockingIOError
             good, result = worker.pipe.recv()
+        except BlockingIOError:
+            raise RuntimeError(
+                f"For '{self._op}', the worker process {pid} must answer within {limit} s "
+                f"(config.set_multiprocessing_timeout_interval), but hung at {where}."
+            ) from None
         except (EOFError, OSError):
             worker.process.join(_FAREWELL)
             raise RuntimeError(
-                f"For '{op}', the worker process {pid} ended with exit code "
+                f"For '{self._op}', the worker process {pid} ended with exit code "
                 f"{worker.process.exitcode} at {where}."
             ) from None
         return bool(good), result
 
     def close(self) -> None:
-        """End the processes; the next call starts others."""
-        with self._starting:
-            _end_all(self._workers, self._pid)
-            self._idle = queue.SimpleQueue()
+        """End the processes; the next call starts others, and rows under way are done by those."""
+        with self._here():
+            ended = list(self._workers)
+            self._workers.clear()
+            idle = [worker for worker in ended if not worker.busy]
+            for worker in ended:
+                worker.closed = True
+                if worker.busy:
+                    worker.process.kill()  # who waits for it takes care of the rest
+        for worker in idle:
+            worker.end()
+        with self._changed:
+            self._changed.wait_for(lambda: not any(w.busy for w in ended), _FAREWELL)
 
 
 def _end_all(workers: list[Worker], owner: int) -> None:
     if os.getpid() == owner:
         while workers:
-            workers.pop().end()
+            worker = workers.pop()
+            if worker.busy:
+                worker.process.kill()  # a thread waits at its pipe
+            else:
+                worker.end()
 
 
 def _serve(pipe: Connection, function: Callable[..., Any], inherited: list[Connection]) -> None:
@@ -156,9 +209,20 @@ def _serve(pipe: Connection, function: Callable[..., Any], inherited: list[Conne
         except BaseException as error:
             answer = (False, _portable(error))
         try:
-            pipe.send(answer)
+            _send(pipe, answer, function)
         except OSError:
             return
+
+
+def _send(pipe: Connection, answer: tuple[bool, Any], function: Any) -> None:
+    try:
+        pipe.send(answer)
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        text = (
+            f"For '{getattr(function, 'op', 'map')}', what a function in a worker process returns "
+            f"must be what pickle can hand to another process, but {error}."
+        )
+        pipe.send((False, RuntimeError(text)))
 
 
 def _portable(error: BaseException) -> BaseException:

@@ -53,7 +53,7 @@ class TFRecordToMR(Converter):
         for number, record in enumerate(_records(self._source)):
             try:
                 features = _features(record)
-            except (struct.error, ValueError, IndexError):
+            except (struct.error, ValueError, IndexError, KeyError, TypeError, AttributeError):
                 raise ValueError(
                     f"For 'TFRecordToMR', record {number} of '{self._source}' must be a tf.train.Example."
                 ) from None
@@ -187,5 +187,11 @@ def _value(
     if "shape" in field:
         return np.array(values, field["type"])
     if field["type"] == "string":
-        return values[0].decode()
+        try:
+            return values[0].decode()
+        except UnicodeDecodeError as error:
+            raise ValueError(
+                f"For 'TFRecordToMR', record {number} of '{path}' must have a text for {name!r}, but {error}. "
+                "Use bytes_fields."
+            ) from None
     return values[0]

@@ -1,0 +1,119 @@
+// Rows made ready ahead: in order for any number of workers, failures at their place, and an end
+// that another thread brings about.
+#include "dataset/prefetch.h"
+
+#include <gtest/gtest.h>
+
+#include <future>
+#include <thread>
+
+#include "dataset/pipelines.h"
+
+namespace ms::dataset {
+namespace {
+
+using namespace std::chrono_literals;
+
+class Function : public Step {
+ public:
+  explicit Function(std::function<void(Row&)> function) : function_(std::move(function)) {}
+  void Run(std::span<Row> rows, size_t) const override {
+    for (Row& row : rows) function_(row);
+  }
+
+ private:
+  std::function<void(Row&)> function_;
+};
+
+NodeRef Mapped(const NodeRef& child, std::function<void(Row&)> function) {
+  return MakeMap(child, std::make_shared<Function>(std::move(function)), true);
+}
+
+std::unique_ptr<Prefetcher> Prefetched(const NodeRef& node, int workers, int grain = 4) {
+  PrefetchOptions options;
+  options.workers = workers;
+  options.grain = grain;
+  CursorRef cursor = Opened(node, 7);
+  return std::make_unique<Prefetcher>(std::move(cursor), options);
+}
+
+std::vector<int64_t> Taken(Prefetcher& rows) {
+  std::vector<int64_t> numbers;
+  for (Row row; rows.Next(&row);) numbers.push_back(IntegerOf(row.values[0], "the row"));
+  return numbers;
+}
+
+TEST(Prefetch, TheOrderIsThatOfOneThread) {
+  NodeRef node = MakeShuffle(MakeRepeat(Counted(100, true), 3), 16);
+  std::vector<int64_t> expected = Taken(*Prefetched(node, 0));
+  EXPECT_EQ(expected.size(), 300U);
+  for (int workers : {1, 2, 5}) EXPECT_EQ(Taken(*Prefetched(node, workers)), expected);
+}
+
+TEST(Prefetch, AFailureComesAtItsPlace) {
+  NodeRef node = Mapped(Counted(50), [](Row& row) {
+    if (IntegerOf(row.values[0], "the row") == 21) Throw(ErrorKind::kValue, "not this one");
+  });
+  for (int workers : {0, 1, 3}) {
+    auto rows = Prefetched(node, workers);
+    Row row;
+    for (int64_t i = 0; i < 21; ++i) {
+      ASSERT_TRUE(rows->Next(&row));
+      EXPECT_EQ(IntegerOf(row.values[0], "the row"), i);
+    }
+    EXPECT_THROW(rows->Next(&row), Error);
+    EXPECT_FALSE(rows->Next(&row));
+  }
+}
+
+TEST(Prefetch, PatienceEnds) {
+  std::promise<void> go;
+  std::shared_future<void> gone = go.get_future();
+  NodeRef node = Mapped(Counted(3), [gone](Row&) { gone.wait(); });
+  auto rows = Prefetched(node, 1);
+  Row row;
+  EXPECT_EQ(rows->Next(&row, 1ms), Prefetcher::Got::kNothingYet);
+  go.set_value();
+  EXPECT_TRUE(rows->Next(&row));
+}
+
+TEST(Prefetch, AnotherThreadMayStopIt) {
+  std::promise<void> entered, go;
+  std::shared_future<void> gone = go.get_future();
+  auto once = std::make_shared<std::once_flag>();
+  NodeRef node = Mapped(Counted(100), [&entered, gone, once](Row&) {
+    std::call_once(*once, [&] { entered.set_value(); });
+    gone.wait();
+  });
+  std::shared_ptr<Prefetcher> rows = Prefetched(node, 2);
+  std::promise<bool> refused;
+  std::thread taker([&refused, rows] {
+    Row row;
+    try {
+      rows->Next(&row);
+      refused.set_value(false);
+    } catch (const Error&) {
+      refused.set_value(true);
+    }
+  });
+  entered.get_future().wait();
+  std::thread stopper([rows] { rows->Stop(); });
+  EXPECT_TRUE(refused.get_future().get());
+  go.set_value();
+  stopper.join();
+  taker.join();
+}
+
+TEST(Prefetch, LittleIsMadeAhead) {
+  std::atomic<int> made = 0;
+  {
+    NodeRef node = Mapped(Counted(10000), [&made](Row&) { ++made; });
+    auto rows = Prefetched(node, 2, 1);
+    Row row;
+    for (int i = 0; i < 10; ++i) ASSERT_TRUE(rows->Next(&row));
+  }
+  EXPECT_LE(made, 10 + 16 + 2);
+}
+
+}  // namespace
+}  // namespace ms::dataset
