@@ -19,7 +19,7 @@ NEVER_CUT = {
     "random": "DropoutKey RandomPermutation",
     "packed": "MatMulPacked PackMatrix PackWeight",
     "Python": "HostCall",
-    "processes": "AllGather AllReduce Barrier Broadcast Exchange Receive ReduceScatter Send",
+    "processes": "AllGather AllReduce AwaitSums Barrier Broadcast Exchange Receive ReduceScatter Send StartSum",
 }
 
 

@@ -42,7 +42,7 @@ Value Padded(T fill, const Dims& shape, DType dtype = DType::kInt64) {
   Value rows = Value::Make(Element::Of(dtype), MakeDims({2, 1}));
   std::memset(rows.memory(), 0, rows.bytes());
   NodeRef source = MakeSequence(MakeRegularOrder({2, 0, 1, 2, false, false}),
-                                MakeArrayStep({std::move(rows)}), false, false);
+                                MakeColumnStep({MakeArrayColumn(std::move(rows))}), false, false);
   NodeRef node = MakeBatch(source, std::move(options));
   Row row;
   Opened(node)->Next(&row);

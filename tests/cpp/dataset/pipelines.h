@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "dataset/columns.h"
 #include "dataset/operators.h"
 #include "dataset/sources.h"
 
@@ -13,7 +14,7 @@ inline NodeRef Counted(int64_t count, bool shuffled = false) {
   Value array = Value::Make(Element::Of(DType::kInt64), MakeDims({count}));
   for (int64_t i = 0; i < count; ++i) reinterpret_cast<int64_t*>(array.memory())[i] = i;
   return MakeSequence(MakeRegularOrder({count, 0, 1, count, shuffled, false}),
-                      MakeArrayStep({std::move(array)}), true, false);
+                      MakeColumnStep({MakeArrayColumn(std::move(array))}), true, false);
 }
 
 // An epoch under a seed.
