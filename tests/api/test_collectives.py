@@ -172,3 +172,14 @@ def test_the_older_paths():
 
 def test_a_group_of_all_processes_is_the_world():
     assert ops.new_group() == ops.new_group() == communication.GlobalComm.WORLD_COMM_GROUP
+
+
+def test_the_later_spelling_writes_into_what_it_is_given():
+    from mindspore.mint import distributed
+
+    tensor, parts = ops.ones(3), [ops.zeros(3)]
+    assert (distributed.get_rank(), distributed.get_world_size()) == (0, 1)
+    distributed.all_gather(parts, tensor * 2)
+    np.testing.assert_array_equal(parts[0].asnumpy(), [2, 2, 2])
+    assert distributed.all_reduce(tensor) is None
+    np.testing.assert_array_equal(tensor.asnumpy(), [1, 1, 1])

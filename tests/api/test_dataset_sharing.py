@@ -79,3 +79,12 @@ def test_batches_of_one_size():
     assert sharing.batching(slices().batch(4).map(drawn, "x").rename("x", "y")) == [4, 17]
     for dataset in (slices(), slices().batch(4).repeat(2), slices().batch(lambda info: 2)):
         assert sharing.batching(dataset) is None
+
+
+@pytest.mark.parametrize("shuffle", [True, False, ds.Shuffle.FILES, ds.Shuffle.GLOBAL])
+def test_files_are_divided_unless_the_script_does(shuffle, tmp_path):
+    (tmp_path / "a.txt").write_text("1\n2\n3\n")
+    whole = ds.TextFileDataset(str(tmp_path / "a.txt"), shuffle=shuffle)
+    assert not sharing.is_divided(whole.batch(2))
+    part = ds.TextFileDataset(str(tmp_path / "a.txt"), shuffle=shuffle, num_shards=2, shard_id=0)
+    assert sharing.is_divided(part.batch(2))

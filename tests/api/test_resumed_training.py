@@ -381,3 +381,14 @@ def test_other_conditions_are_told_once(pynative, tmp_path, monkeypatch):
     model.train(2, data, callbacks=losses)
     assert len(losses.seen) == STEPS
     assert [key for key, _ in lines] == ["resume"] and "another" in lines[0][1]
+
+
+def test_a_finished_training_that_is_started_again_has_nothing_to_do(pynative, tmp_path):
+    """Also where its last file was written at its end, not after a step of the plan."""
+    for finished in (False, True):
+        model, data = training()
+        assert model.resume(str(tmp_path)) is finished
+        saving = ModelCheckpoint("c", str(tmp_path), CheckpointConfig(save_checkpoint_steps=4))
+        losses = Losses()
+        model.train(1, data, callbacks=[losses, saving], dataset_sink_mode=False)
+        assert len(losses.seen) == (0 if finished else STEPS)

@@ -358,7 +358,7 @@ def test_where_there_are_no_threads_work_is_done_or_refused():
         raise AssertionError("there were threads")
     assert float(ops.matmul(x, x)[0, 0]) == 1024  # there are now
     """
-    run(code, OMP_NUM_THREADS="8")
+    run(code, OMP_NUM_THREADS="8", OMP_WAIT_POLICY="")  # of libgomp the process would die
 
 
 def test_the_import_leaves_the_environment_as_it_is():

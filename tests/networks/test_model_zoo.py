@@ -159,3 +159,10 @@ def test_every_network_is_whole(folder):
 def test_real_digits(program):
     accuracy, _ = program("lenet.train", "--output", "out", "--data", DATA)
     assert accuracy >= 0.97
+
+
+def test_data_that_is_not_there_is_no_planted_rule(program, capsys):
+    with pytest.raises(SystemExit) as ended:
+        program("lenet.train", "--output", "out", "--data", "nowhere")
+    assert ended.value.code != 0
+    assert "must be a folder, but got 'nowhere'" in capsys.readouterr().err

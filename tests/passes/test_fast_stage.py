@@ -61,7 +61,7 @@ def test_levels_turn_it_off():
 
 def test_config_of_a_function_and_a_cell():
     plain = jit(f, jit_config=JitConfig(jit_level="O0"))
-    assert not plain.fast
+    assert not plain.options.fast
     np.testing.assert_array_equal(plain(X).asnumpy(), jit(f)(X).asnumpy())
     context.set_context(mode=context.GRAPH_MODE)
     cell = nn.GELU()

@@ -1,5 +1,7 @@
 #include "python/errors.h"
 
+#include <pybind11/gil_safe_call_once.h>
+
 #include "base/late_errors.h"
 #include "io/os_error.h"
 #include "python/trace.h"
@@ -12,11 +14,13 @@ PyObject* symbolic_error = nullptr;
 
 // The front end's own exception: it runs such code eagerly.
 PyObject* Unsupported() {
-  static PyObject* const type =
-      py::object(py::module_::import("mindspore.compile.errors").attr("Unsupported"))
-          .release()
-          .ptr();
-  return type;
+  PYBIND11_CONSTINIT static py::gil_safe_call_once_and_store<py::object> type;
+  return type
+      .call_once_and_store_result([]() -> py::object {
+        return py::module_::import("mindspore.compile.errors").attr("Unsupported");
+      })
+      .get_stored()
+      .ptr();
 }
 
 PyObject* PythonType(ErrorKind kind) {
@@ -95,8 +99,15 @@ py::list Places(SpanId id) {
 }
 
 SpanId CallingSpan() {
-  static const auto* package = new std::string(
-      py::cast<std::string>(py::module_::import("mindspore.compile.places").attr("PACKAGE")));
+  // Its import lets go of the GIL: who has it then must not wait here for the one who imports.
+  PYBIND11_CONSTINIT static py::gil_safe_call_once_and_store<std::string> stored;
+  const std::string& package = stored
+                                   .call_once_and_store_result([] {
+                                     py::module_ places =
+                                         py::module_::import("mindspore.compile.places");
+                                     return py::cast<std::string>(places.attr("PACKAGE"));
+                                   })
+                                   .get_stored();
   auto frame = py::reinterpret_steal<py::object>(
       reinterpret_cast<PyObject*>(PyThreadState_GetFrame(PyThreadState_Get())));
   while (frame) {
@@ -104,7 +115,7 @@ SpanId CallingSpan() {
     auto code =
         py::reinterpret_steal<py::object>(reinterpret_cast<PyObject*>(PyFrame_GetCode(raw)));
     const char* file = PyUnicode_AsUTF8(py::object(code.attr("co_filename")).ptr());
-    if (file && !std::string_view(file).starts_with(*package)) {
+    if (file && !std::string_view(file).starts_with(package)) {
       Span span;
       span.file = file;
       span.line = PyFrame_GetLineNumber(raw);

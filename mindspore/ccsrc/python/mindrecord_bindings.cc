@@ -26,6 +26,8 @@ namespace {
 
 namespace py = pybind11;
 
+py::object OfNumPy(const char* name) { return py::module_::import("numpy").attr(name); }
+
 // ---- from Python
 // One value of a row that is to be written; a mistake names row, field, and what must be there.
 class Value {
@@ -74,9 +76,8 @@ class Value {
            fmt::format("{:.60}, which it cannot hold", py::cast<std::string>(py::str(number))));
   }
   void TakeReal(RecordValue& value) const {
-    static const auto* floating =
-        new py::object(py::module_::import("numpy").attr("floating"));  // lives as Python does
-    if (!PyFloat_Check(object_.ptr()) && !IsIndex() && !py::isinstance(object_, *floating))
+    if (!PyFloat_Check(object_.ptr()) && !IsIndex() &&
+        !py::isinstance(object_, OfNumPy("floating")))
       FailType();
     value.real = PyFloat_AsDouble(object_.ptr());
     if (PyErr_Occurred() != nullptr) {
@@ -176,8 +177,7 @@ py::object ColumnObject(const RecordField& field, const RecordValue& value) {
   const std::vector<py::ssize_t> scalar;
   switch (field.type) {
     case RecordType::kString: {
-      static const auto* make = new py::object(py::module_::import("numpy").attr("array"));
-      return (*make)(TextObject(value.bytes));
+      return OfNumPy("array")(TextObject(value.bytes));
     }
     case RecordType::kBytes: {
       std::string bytes = value.bytes.empty() ? std::string(1, '\0') : value.bytes;

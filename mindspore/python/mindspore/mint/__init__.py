@@ -12,7 +12,7 @@ from mindspore.mint._faces import attribute_of
 from mindspore.mint.tables import FACES
 
 _face = attribute_of(FACES, __name__, functions)
-_MODULES = ("linalg", "nn", "optim", "special")
+_MODULES = ("distributed", "linalg", "nn", "optim", "special")
 __all__ = sorted({*FACES, *functions.__all__})
 
 

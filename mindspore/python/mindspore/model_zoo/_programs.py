@@ -113,6 +113,8 @@ def options(what: str, config: dict[str, Any], trains: bool) -> argparse.Namespa
     for name, value in config.items():
         parser.add_argument(f"--{name}", type=type(value), default=value)
     chosen = parser.parse_args()
+    if chosen.data and not os.path.isdir(chosen.data):
+        parser.error(f"--data (or MS_TEST_DATA) must be a folder, but got {chosen.data!r}")
     ms.set_context(mode=ms.GRAPH_MODE if chosen.mode == "graph" else ms.PYNATIVE_MODE)
     ms.set_seed(chosen.seed)
     return chosen

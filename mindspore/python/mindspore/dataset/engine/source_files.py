@@ -127,17 +127,17 @@ class FileOrderSampler(BuiltinSampler):
         super().__init__(limit)
         self.counts = list(counts)
         self.shuffle = shuffle
-        self.num_shards = num_shards
+        self.shards = num_shards
         self.shard_id = shard_id
 
     def _size(self, length: int) -> int | None:
-        return self._limited(-(-length // self.num_shards))
+        return self._limited(-(-length // self.shards))
 
     def _indices(self, length: int, draw: Draw) -> Iterable[Any]:
         if length == 0:
             return np.arange(0)
         # All shards must draw the same order, also where no seed was set.
-        rng = draw.rng() if self.num_shards == 1 else draw.common_rng()
+        rng = draw.rng() if self.shards == 1 else draw.common_rng()
         ends = np.cumsum(self.counts)
         files = [np.arange(end - count, end) for count, end in zip(self.counts, ends)]
         files.append(np.arange(ends[-1], length))  # what pads the rows stays behind them
@@ -147,7 +147,7 @@ class FileOrderSampler(BuiltinSampler):
             files[:-1] = [rng.permutation(rows) for rows in files[:-1]]
         order = np.concatenate(files)
         count = self._size(length) or 0
-        return order[(self.shard_id + self.num_shards * np.arange(count)) % length]
+        return order[(self.shard_id + self.shards * np.arange(count)) % length]
 
 
 class BlockSampler(BuiltinSampler):

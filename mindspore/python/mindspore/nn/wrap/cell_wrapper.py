@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from mindspore import context, ops
+from mindspore import context, log, ops
 from mindspore.common import _groups
 from mindspore.common import dtype as mstype
 from mindspore.common._kinds import Real
@@ -184,7 +184,13 @@ class TrainOneStepCell(Cell):
 
 def parallel_mode() -> str:
     """The parallel mode of the context."""
-    return str(context.get_auto_parallel_context("parallel_mode"))
+    mode = str(context.get_auto_parallel_context("parallel_mode"))
+    if "auto" in mode and _groups.world_size() > 1:
+        log.warning(
+            f"In the parallel mode {mode!r} nothing is divided among processes yet: each of them trains alone, on all data that it is "
+            "given. 'data_parallel' trains one network in all."
+        )
+    return mode
 
 
 def make_reducer(parameters: Any) -> DistributedGradReducer:

@@ -263,8 +263,10 @@ class ModelCheckpoint(Callback):
             self._save_ckpt(params)
 
     def on_train_end(self, run_context: RunContext) -> None:
-        """Save the end of the training."""
-        self._save_ckpt(run_context.original_args())
+        """Save the end of the training, where it had a step: one that was at its end already has none."""
+        params = run_context.original_args()
+        if "cur_epoch_num" in params:
+            self._save_ckpt(params)
 
     def on_eval_begin(self, run_context: RunContext) -> None:
         """Nothing is saved in evaluations."""
