@@ -392,3 +392,26 @@ def test_a_finished_training_that_is_started_again_has_nothing_to_do(pynative, t
         losses = Losses()
         model.train(1, data, callbacks=[losses, saving], dataset_sink_mode=False)
         assert len(losses.seen) == (0 if finished else STEPS)
+
+
+def test_a_training_that_was_stopped_within_an_epoch_goes_on_there(pynative, tmp_path):
+    """The file is written at its end, after no step of the plan."""
+    whole = Losses()
+    model, data = training()
+    model.train(2, data, callbacks=[whole], dataset_sink_mode=False)
+
+    class Stop(Callback):
+        def on_train_step_end(self, run_context):
+            if run_context.original_args().cur_step_num == 2:
+                run_context.request_stop()
+
+    seen = {}
+    for callback in (Stop(), Callback()):
+        model, data = training()
+        model.resume(str(tmp_path))
+        losses = Losses()
+        saving = ModelCheckpoint("c", str(tmp_path), CheckpointConfig(save_checkpoint_steps=100))
+        model.train(2, data, callbacks=[losses, callback, saving], dataset_sink_mode=False)
+        assert not seen.keys() & losses.seen.keys()
+        seen |= losses.seen
+    assert seen == whole.seen

@@ -159,8 +159,10 @@ class TrainingRun:
         self.together.agree(self.context)
         if self.context._leaving:
             return
-        self.ended = True
-        self.manager.epoch_done(self.context)
+        # Who stops within an epoch goes on there.
+        self.ended = self.step >= self.batches or not self.context.get_stop_requested()
+        if self.ended:
+            self.manager.epoch_done(self.context)
 
     def _validate(self) -> None:
         """The evaluation at the end of the epoch, if it has one."""
