@@ -64,14 +64,14 @@ class Team {
   // caller.
   bool Have(int count) {
     while (static_cast<int>(members_.size()) < count - 1) members_.emplace_back();
-    for (int number = 1; number < count; ++number) {
-      Member& member = members_[static_cast<size_t>(number - 1)];
-      if (member.thread.joinable()) continue;
+    while (threads_ < count - 1) {
+      Member& member = members_[static_cast<size_t>(threads_)];
       try {
-        member.thread = std::thread([this, &member, number] { Serve(member, number); });
+        member.thread = std::thread([this, &member, n = threads_ + 1] { Serve(member, n); });
       } catch (const std::system_error&) {
         return false;
       }
+      ++threads_;
     }
     return true;
   }
@@ -123,6 +123,7 @@ class Team {
   }
 
   std::deque<Member> members_;  // members stay where they are
+  int threads_ = 0;             // so many of the first have one
   Body body_ = nullptr;
   void* data_ = nullptr;
   int count_ = 0;

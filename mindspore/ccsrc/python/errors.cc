@@ -1,9 +1,8 @@
 #include "python/errors.h"
 
-#include <pybind11/gil_safe_call_once.h>
-
 #include "base/late_errors.h"
 #include "io/os_error.h"
+#include "python/once.h"
 #include "python/trace.h"
 
 namespace ms::python {
@@ -14,12 +13,9 @@ PyObject* symbolic_error = nullptr;
 
 // The front end's own exception: it runs such code eagerly.
 PyObject* Unsupported() {
-  PYBIND11_CONSTINIT static py::gil_safe_call_once_and_store<py::object> type;
-  return type
-      .call_once_and_store_result([]() -> py::object {
-        return py::module_::import("mindspore.compile.errors").attr("Unsupported");
-      })
-      .get_stored()
+  return Once([]() -> py::object {
+           return py::module_::import("mindspore.compile.errors").attr("Unsupported");
+         })
       .ptr();
 }
 
@@ -99,15 +95,9 @@ py::list Places(SpanId id) {
 }
 
 SpanId CallingSpan() {
-  // Its import lets go of the GIL: who has it then must not wait here for the one who imports.
-  PYBIND11_CONSTINIT static py::gil_safe_call_once_and_store<std::string> stored;
-  const std::string& package = stored
-                                   .call_once_and_store_result([] {
-                                     py::module_ places =
-                                         py::module_::import("mindspore.compile.places");
-                                     return py::cast<std::string>(places.attr("PACKAGE"));
-                                   })
-                                   .get_stored();
+  const std::string& package = Once([] {
+    return py::cast<std::string>(py::module_::import("mindspore.compile.places").attr("PACKAGE"));
+  });
   auto frame = py::reinterpret_steal<py::object>(
       reinterpret_cast<PyObject*>(PyThreadState_GetFrame(PyThreadState_Get())));
   while (frame) {

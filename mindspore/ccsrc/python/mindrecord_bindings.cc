@@ -20,13 +20,19 @@
 #include "python/convert.h"
 #include "python/files.h"
 #include "python/module.h"
+#include "python/once.h"
 
 namespace ms::python {
 namespace {
 
 namespace py = pybind11;
 
-py::object OfNumPy(const char* name) { return py::module_::import("numpy").attr(name); }
+const py::object& NumPyArray() {
+  return Once([]() -> py::object { return py::module_::import("numpy").attr("array"); });
+}
+const py::object& NumPyFloating() {
+  return Once([]() -> py::object { return py::module_::import("numpy").attr("floating"); });
+}
 
 // ---- from Python
 // One value of a row that is to be written; a mistake names row, field, and what must be there.
@@ -76,8 +82,7 @@ class Value {
            fmt::format("{:.60}, which it cannot hold", py::cast<std::string>(py::str(number))));
   }
   void TakeReal(RecordValue& value) const {
-    if (!PyFloat_Check(object_.ptr()) && !IsIndex() &&
-        !py::isinstance(object_, OfNumPy("floating")))
+    if (!PyFloat_Check(object_.ptr()) && !IsIndex() && !py::isinstance(object_, NumPyFloating()))
       FailType();
     value.real = PyFloat_AsDouble(object_.ptr());
     if (PyErr_Occurred() != nullptr) {
@@ -177,7 +182,7 @@ py::object ColumnObject(const RecordField& field, const RecordValue& value) {
   const std::vector<py::ssize_t> scalar;
   switch (field.type) {
     case RecordType::kString: {
-      return OfNumPy("array")(TextObject(value.bytes));
+      return NumPyArray()(TextObject(value.bytes));
     }
     case RecordType::kBytes: {
       std::string bytes = value.bytes.empty() ? std::string(1, '\0') : value.bytes;
