@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -15,7 +16,7 @@ import numpy as np
 import pytest
 
 import mindspore as ms
-from mindspore import Tensor, nn, ops
+from mindspore import Parameter, Tensor, nn, ops
 
 THREADS, ROUNDS = 8, 10
 
@@ -122,7 +123,7 @@ FORK = """
     import os, signal, sys
     import numpy as np
     import mindspore as ms
-    from mindspore import Tensor, nn, ops
+    from mindspore import Parameter, Tensor, nn, ops
 
     ms.set_context(mode={mode})
     net = nn.SequentialCell(nn.Conv2d(8, 16, 3), nn.ReLU(), nn.Flatten(), nn.Dense(16 * 32 * 32, 8))
@@ -253,7 +254,7 @@ DAEMON = """
     import sys, threading, time
     import numpy as np
     import mindspore as ms
-    from mindspore import Tensor, nn, ops
+    from mindspore import Parameter, Tensor, nn, ops
 
     x = Tensor(np.ones((400, 400), np.float32))
     small = Tensor(np.ones((4, 4), np.float32))
@@ -411,3 +412,60 @@ def test_a_value_taken_while_another_thread_trains_stays(mode):
         stop.append(True)
         training.result()
     assert [float(value[0, 0]) for value, _ in taken] == [first for _, first in taken]
+
+
+def test_a_parameter_that_another_thread_assigns_keeps_its_gradient():
+    ms.set_context(mode=ms.PYNATIVE_MODE)
+    p = Parameter(Tensor(np.ones(3, np.float32)), name="p")
+    x = Tensor([1.0, 2.0, 3.0])
+
+    def assign():
+        ops.assign(p, Tensor(np.full(3, 2, np.float32)))
+
+    def f(x, elsewhere):
+        if elsewhere:
+            thread = threading.Thread(target=assign)
+            thread.start()
+            thread.join()
+        else:
+            assign()
+        return (p * x).sum()
+
+    gradient = ms.value_and_grad(f, None, [p])
+    loss, (of_p,) = gradient(x, True)
+    assert loss == 12 and of_p.asnumpy().tolist() == [1, 2, 3]
+    # What this thread assigns is a value that does not depend on the one before.
+    loss, (of_p,) = gradient(x, False)
+    assert loss == 12 and of_p.asnumpy().tolist() == [0, 0, 0]
+
+
+WAITS_FOR_A_WRITER = """
+    import threading
+    import numpy as np
+    import mindspore as ms
+    from mindspore import Tensor, ops
+
+    ms.set_context(mode=ms.GRAPH_MODE)
+    buffer, x, other = (Tensor(np.full(3, v, np.float32)) for v in (0, 1, 2))
+
+    def fetch(v):
+        thread = threading.Thread(target=lambda: other.__setitem__(0, 5.0), daemon=True)
+        thread.start()
+        thread.join()
+        return (v.asnumpy() * 2,)
+
+    fetched = ops.PyFunc(fetch, [ms.float32], [(3,)], [ms.float32], [(3,)])
+
+    @ms.jit
+    def step(buffer, x):
+        buffer[:] = fetched(x)[0]
+        return buffer.sum()
+
+    print(step(buffer, x), buffer.asnumpy().tolist(), other.asnumpy().tolist())
+"""
+
+
+def test_python_code_of_a_graph_waits_for_a_thread_that_writes(tmp_path):
+    """The graph writes into its argument, and so does the thread into another tensor."""
+    done = run(WAITS_FOR_A_WRITER, tmp_path)
+    assert done.stdout == "6.0 [2.0, 2.0, 2.0] [5.0, 2.0, 2.0]\n", done.stderr

@@ -112,3 +112,11 @@ def test_a_value_that_is_read_costs_nothing(tmp_path) -> None:
         context.set_context(save_graphs=False)
     last = sorted(p for p in tmp_path.rglob("*.ir"))[-1].read_text()
     assert "Gather" in last and "Require" not in last
+
+
+def test_a_rule_that_refuses_does_so_every_time():
+    context.set_context(mode=context.PYNATIVE_MODE)
+    matrix = Tensor((np.eye(3) + 1j * np.tri(3)).astype(np.complex64))
+    for _ in range(3):
+        with pytest.raises(ValueError, match="For 'Svd'"):
+            ms.grad(lambda a: ops.abs(ops.svd(a)[0]).sum())(matrix)

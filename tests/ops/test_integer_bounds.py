@@ -102,7 +102,10 @@ def test_what_fits_is_taken() -> None:
     assert (U8 - 1).asnumpy().tolist() == [0, 1, 2]
     assert (U64 + (2**64 - 1 - 2**63)).asnumpy().tolist()[2] == 2**64 - 1
     assert Tensor(2**64 - 1, ms.uint64).asnumpy() == np.uint64(2**64 - 1)
-    assert ops.full((1,), 2**53 + 1, dtype=ms.int64).asnumpy().tolist() == [2**53 + 1]
+    big = 2**53 + 1
+    for value in (big, Tensor(big, ms.int64)):
+        assert ops.full((1,), value, dtype=ms.int64).asnumpy().tolist() == [big]
+        assert ops.full_like(ops.zeros(1, ms.int64), value).asnumpy().tolist() == [big]
     assert ops.full_like(I64, 2**63 - 1).asnumpy().tolist() == [2**63 - 1] * 3
     assert (Tensor([1.0]) + HUGE).asnumpy().tolist() == [float(HUGE)]
     assert Tensor([1.9, -1.9], ms.int8).asnumpy().tolist() == [1, -1]

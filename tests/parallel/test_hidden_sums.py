@@ -12,7 +12,8 @@ pytestmark = [pytest.mark.host_device]
 
 @pytest.mark.parametrize("how", ["hidden", "at the end"])
 def test_the_same_numbers(how):
-    delay = {"MS_COMM_DELAY": "300,1"} if how == "hidden" else {}
+    # Hiding is of the fast stage.
+    delay = {"MS_COMM_DELAY": "300,1", "MS_FUSION": "1"} if how == "hidden" else {}
     ranks.passes("sums.py", 2, how, **delay)
 
 
@@ -24,7 +25,9 @@ def test_other_numbers_of_processes(count):
 
 @pytest.mark.slow
 def test_hidden_by_three_without_windows():
-    ranks.passes("sums.py", 3, "hidden", MS_COMM_DELAY="100,0.5", MS_COMM_WINDOWS="0")
+    ranks.passes(
+        "sums.py", 3, "hidden", MS_COMM_DELAY="100,0.5", MS_COMM_WINDOWS="0", MS_FUSION="1"
+    )
 
 
 def test_the_losses_of_one_process():

@@ -175,6 +175,38 @@ def test_eager_gradients_keep_shared_values():
     np.testing.assert_allclose(ms.grad(f)(Tensor(grid(3))).asnumpy(), 2 * grid(3))
 
 
+@pytest.mark.parametrize("again", [lambda y, x: y * x, lambda y, x: ops.sin(y) * 0 + y * x])
+def test_eager_gradients_read_each_value_that_was_there(again):
+    context.set_context(mode=context.PYNATIVE_MODE)
+    p = Parameter(Tensor(np.ones(3, np.float32)), name="p")
+    a = p.asnumpy()
+
+    def of_parameter(x):
+        a[:] = 1
+        z = p * x
+        a[:] = 10  # between two ops that read it
+        return (z + again(p, x)).sum()
+
+    x = Tensor(np.ones(3, np.float32))
+    _, (of_x, (of_p,)) = ms.value_and_grad(of_parameter, 0, [p])(x)
+    assert of_x.asnumpy().tolist() == [11, 11, 11] and of_p.asnumpy().tolist() == [2, 2, 2]
+
+
+def test_eager_gradients_of_a_result_that_arrays_change():
+    context.set_context(mode=context.PYNATIVE_MODE)
+
+    def f(x):
+        y = x * 1
+        b = y.asnumpy()
+        z = y * y
+        b[:] = 10
+        return z.sum() + 0 * (y * y).sum() + 0 * ops.sin(y).sum()
+
+    x = Tensor(np.ones(3, np.float32))
+    assert ms.grad(f)(x).asnumpy().tolist() == [2, 2, 2]
+    assert ms.grad(lambda x: ms.grad(f)(x).sum())(x).asnumpy().tolist() == [2, 2, 2]
+
+
 def test_steady_inference_sees_arrays():
     net = nn.Dense(2, 1, has_bias=False)
     x = Tensor(np.ones((1, 2), np.float32))

@@ -4,9 +4,6 @@
 
 #include <atomic>
 #include <chrono>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <future>
 #include <list>
 #include <unordered_map>
@@ -117,14 +114,6 @@ Cache& Compiled() {
   return *cache;
 }
 
-bool DumpsPlans() {
-  static const bool on = [] {
-    const char* value = std::getenv("MS_DUMP");
-    return value && std::strstr(value, "plan");
-  }();
-  return on;
-}
-
 // Constants are folded on the host, whatever the device.
 const Backend* HostBackend() {
   for (const std::string& name : BackendNames()) {
@@ -159,7 +148,7 @@ Result Make(const std::shared_ptr<Module>& shared, const CompileOptions& options
     values = std::make_shared<const SteadyValues>(BuildProgram(*part, backend), part->main());
   }
   auto program = BuildProgram(module, backend, options.memory_limit);
-  if (DumpsPlans()) std::fputs(Print(*program).c_str(), stderr);
+  DumpPlan(*program);
   return std::make_shared<const Executable>(std::move(program), std::move(values));
 }
 

@@ -194,6 +194,7 @@ std::shared_ptr<const Program> DynamicProgram::ProgramFor(const Ints& sizes) con
   auto known = Specialise(*module_, sizes);
   LowerAndAccelerate(*known, backend_, passes_);
   auto program = BuildProgram(*known, backend_, memory_limit_);
+  DumpPlan(*program);
   Plans dropped;
   std::lock_guard lock(mutex_);
   if (auto earlier = Planned(sizes)) return earlier;  // another thread was quicker

@@ -1,6 +1,9 @@
 #include "driver/lower.h"
 
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
 
 #include "ir/var_map.h"
 #include "kernel/node_kernels.h"
@@ -116,6 +119,14 @@ std::shared_ptr<Module> LowerAndAccelerate(Module& module, const Backend& backen
   if (options.fast) LowerForDevice(module, backend);
   if (part) LowerForDevice(*part, backend);
   return part;
+}
+
+void DumpPlan(const Program& program) {
+  static const bool on = [] {
+    const char* value = std::getenv("MS_DUMP");
+    return value && std::strstr(value, "plan");
+  }();
+  if (on) std::fputs(Print(program).c_str(), stderr);
 }
 
 }  // namespace ms

@@ -3,6 +3,7 @@
 
 #include "kernel/kernel.h"
 #include "passes/pipeline.h"
+#include "runtime/plan.h"
 
 namespace ms {
 
@@ -11,5 +12,7 @@ void LowerForDevice(Module& module, const Backend& backend);
 // Lowers before the fast stage and what that made; returns what Accelerate does.
 std::shared_ptr<Module> LowerAndAccelerate(Module& module, const Backend& backend,
                                            const PassOptions& options);
+// Prints what was planned where MS_DUMP in the environment names plans.
+void DumpPlan(const Program& program);
 
 }  // namespace ms

@@ -263,13 +263,22 @@ bool HoldsSymbolic(PyObject* object) {
         KindName(def.kind), def.optional ? " or None" : "", got);
 }
 
+// Without the way through a double, which rounds large ones.
+static bool IntOf(const Tensor& value, int64_t* out) {
+  return VisitDType(value.dtype(), [&]<class T>(TypeTag<T>) {
+    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+      *out = static_cast<int64_t>(*value.data<T>());
+      return std::in_range<int64_t>(*value.data<T>());
+    }
+    return false;
+  });
+}
+
 bool IntFrom(PyObject* object, int64_t* out) {
   if (IsTensor(object)) {
     TensorObject* t = AsTensor(object);
     Refresh(t);
-    if (t->symbolic() || t->value.size() != 1 || !(IsInteger(t->dtype()))) return false;
-    *out = static_cast<int64_t>(t->value.Item());
-    return true;
+    return !t->symbolic() && t->value.size() == 1 && IntOf(t->value.OnHost(), out);
   }
   if (IsSymbolicInt(object)) {  // the op says whether this attribute may hold one
     Dim size;
@@ -292,7 +301,9 @@ bool DoubleFrom(PyObject* object, double* out) {
     Refresh(t);
     if (t->symbolic() || t->value.size() != 1) return false;
     *out = t->value.Item();
-    return true;
+    int64_t exact = 0;
+    return std::abs(*out) < 0x1p53 || !IntOf(t->value.OnHost(), &exact) ||
+           static_cast<Wide>(*out) == static_cast<Wide>(exact);
   }
   if (!NumberFromObject(object, &number) || number.dtype == DType::kComplex64) return false;
   *out = number.real;

@@ -122,7 +122,9 @@ void TellOfZeroDivisor(SpanId span) {
   py::module_::import("mindspore.compile.errors").attr("note_zero_divisor")(Places(span));
 }
 
-void SetError(const Error& given) {
+namespace {
+
+void Set(const Error& given) {
   if (given.late()) NoteLateError();
   if (auto* os_error = dynamic_cast<const OsError*>(&given)) return SetOsError(*os_error);
   // What no op asked for, a tensor did.
@@ -137,6 +139,18 @@ void SetError(const Error& given) {
   } catch (py::error_already_set&) {  // such as Ctrl-C: the error itself matters more
   }
   PyErr_SetObject(type, Message(error).ptr());
+}
+
+}  // namespace
+
+void SetError(const Error& given) noexcept {
+  try {
+    Set(given);
+  } catch (py::error_already_set& error) {
+    error.restore();
+  } catch (...) {
+    PyErr_NoMemory();
+  }
 }
 
 void BindErrors(py::module_& m) {

@@ -9,8 +9,9 @@
 
 namespace ms::python {
 
-// Sets the Python error; the caller returns nullptr.
-void SetError(const Error& error);
+// Sets the Python error; the caller returns nullptr. Where it cannot be made, as at the end of the
+// interpreter or without memory, what Python said of that is the error.
+void SetError(const Error& error) noexcept;
 // Runs f and turns C++ exceptions into a set Python error and nullptr: the border of hand-written
 // slots.
 template <class F>

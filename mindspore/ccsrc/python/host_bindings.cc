@@ -32,6 +32,7 @@ class PythonError : public HostError {
 
 std::vector<Tensor> CallPython(const py::object& function, std::vector<Tensor> arguments) {
   py::gil_scoped_acquire gil;
+  Writing::Paused others_write;
   try {
     py::list tensors;
     for (Tensor& t : arguments)

@@ -98,15 +98,13 @@ bool AssignsNumber(const OpDef& op, const std::vector<Operand>& operands) {
   return !op.updates.empty() && operands.size() == 2 && operands[0].tensor && operands[1].is_number;
 }
 
-PyObject* Pack(const OpDef& op, std::vector<PyObject*>& objects) {
-  while (op.returned >= 0 && objects.size() > static_cast<size_t>(op.returned)) {
-    Py_DECREF(objects.back());
-    objects.pop_back();
-  }
-  if (objects.size() == 1 && op.returned != kAsTuple) return objects[0];
+PyObject* Pack(const OpDef& op, std::vector<py::object>& objects) {
+  while (op.returned >= 0 && objects.size() > static_cast<size_t>(op.returned)) objects.pop_back();
+  if (objects.size() == 1 && op.returned != kAsTuple) return objects[0].release().ptr();
   PyObject* tuple = PyTuple_New(static_cast<Py_ssize_t>(objects.size()));
+  if (!tuple) throw py::error_already_set();
   for (size_t i = 0; i < objects.size(); ++i)
-    PyTuple_SET_ITEM(tuple, static_cast<Py_ssize_t>(i), objects[i]);
+    PyTuple_SET_ITEM(tuple, static_cast<Py_ssize_t>(i), objects[i].release().ptr());
   return tuple;
 }
 
@@ -219,11 +217,11 @@ PyObject* ApplySymbolic(Trace& trace, const OpDef& op, PyObject* const* inputs,
   if (AssignsNumber(op, operands))
     vars[1] = BroadcastTo(emitter.Wrap(vars[1]), vars[0].type().shape()).var;
   Vars outputs = emitter.Emit(op, vars, attrs);
-  std::vector<PyObject*> objects;
+  std::vector<py::object> objects;
   for (const Var& v : outputs) {
-    objects.push_back(NewSymbolic(v, trace.id()));
+    objects.push_back(py::reinterpret_steal<py::object>(NewSymbolic(v, trace.id())));
     if (op.put && IsTensor(inputs[0]))
-      Show(inputs[0], objects.back(), op, attrs, v.index, VersionOf(inputs[0]));
+      Show(inputs[0], objects.back().ptr(), op, attrs, v.index, VersionOf(inputs[0]));
   }
   for (auto [output, input] : op.updates) trace.SetParameter(inputs[input], outputs[output]);
   return Pack(op, objects);
@@ -273,18 +271,18 @@ PyObject* Finish(const OpDef& op, PyObject* const* inputs, size_t count, const A
     if (shows) Show(inputs[0], result, op, attrs, 0, version);
     return result;
   }
-  std::vector<PyObject*> objects;
+  std::vector<py::object> objects;
   for (size_t i = 0; i < n_outputs; ++i) {
-    PyObject* object = nullptr;
+    py::object object;
     for (auto [output, input] : op.updates) {
       if (static_cast<size_t>(output) != i) continue;
-      object = Py_NewRef(inputs[input]);
-      Overwrite(AsTensor(object), std::move(outputs[i]), {}, 0);
+      object = py::reinterpret_borrow<py::object>(inputs[input]);
+      Overwrite(AsTensor(object.ptr()), std::move(outputs[i]), {}, 0);
     }
-    if (!object) object = NewTensor(std::move(outputs[i]));
-    if (shows) Show(inputs[0], object, op, attrs, static_cast<uint32_t>(i), version);
-    if (node) SetTapeVar(object, current_tape, node, static_cast<uint32_t>(i));
-    objects.push_back(object);
+    if (!object) object = py::reinterpret_steal<py::object>(NewTensor(std::move(outputs[i])));
+    if (shows) Show(inputs[0], object.ptr(), op, attrs, static_cast<uint32_t>(i), version);
+    if (node) SetTapeVar(object.ptr(), current_tape, node, static_cast<uint32_t>(i));
+    objects.push_back(std::move(object));
   }
   return Pack(op, objects);
 }
@@ -364,12 +362,13 @@ Var TapeVar(PyObject* tensor, const Tape& tape) {
   TensorObject* t = AsTensor(tensor);
   Refresh(t);
   if (t->owner == tape.id()) return t->var;
-  if (t->owner == 0 || tracked_parameters.empty()) return {};
+  if (tracked_parameters.empty() || (t->owner == 0 && !IsParameter(tensor))) return {};
   auto at = tracked_parameters.find(tensor);
   return at == tracked_parameters.end() ? Var{} : at->second;
 }
 void TrackOnThread(PyObject* parameter, const Var& var) { tracked_parameters[parameter] = var; }
 void ForgetTracked() { tracked_parameters.clear(); }
+void ForgetTracked(PyObject* parameter) { tracked_parameters.erase(parameter); }
 
 PyObject* ApplyOp(const OpDef& op, PyObject* const* inputs, size_t count, const AttrsRef& attrs) {
   // The common case first: concrete tensors of one dtype.

@@ -14,11 +14,12 @@ Tape* CurrentTape();
 void SetCurrentTape(Tape* tape);
 
 // Where a tensor stands on `tape`; unset if it is not on it. A Parameter is one object in all
-// threads, and its mark may be that of another thread's tape by now: the Parameters that this
-// thread tracks are known here too.
+// threads, and its mark may be what another thread made it by now: the Parameters that this thread
+// tracks, and has not given another value, are known here too.
 Var TapeVar(PyObject* tensor, const Tape& tape);
 void TrackOnThread(PyObject* parameter, const Var& var);
 void ForgetTracked();
+void ForgetTracked(PyObject* parameter);
 
 // Applies `op` to tensors, numbers and arrays: appended to the trace if an input is symbolic (or,
 // while tracing, a Parameter), run otherwise. Returns a new reference: a tensor, or a tuple of

@@ -69,6 +69,17 @@ class Writing {
 
   // In a child of a process, nobody else writes.
   static void InChild();
+
+  // While Python code runs that a graph calls, others may write: it may wait for them.
+  class Paused {
+   public:
+    Paused();
+    ~Paused();
+    Paused(const Paused&) = delete;
+
+   private:
+    int depth_ = 0;
+  };
 };
 
 // Gives a tensor another value where it stands: arrays and views that share its memory see it.

@@ -1,9 +1,11 @@
 // What a Python Tensor holds: read, brought to a device, replaced and written to.
 #include <chrono>
 #include <thread>
+#include <utility>
 
 #include "python/convert.h"
 #include "python/errors.h"
+#include "python/op_call.h"
 #include "python/tensor_object.h"
 #include "python/trace.h"
 #include "python/views.h"
@@ -23,19 +25,35 @@ struct Writer {
 
 }  // namespace
 
-Writing::Writing() {
-  while (writer.depth > 0 && writer.thread != std::this_thread::get_id()) {
+namespace {
+
+bool IsMine() { return writer.thread == std::this_thread::get_id(); }
+
+void Enter(int depth) {
+  while (writer.depth > 0 && !IsMine()) {
     py::gil_scoped_release release;
     std::this_thread::sleep_for(std::chrono::microseconds(20));
   }
   writer.thread = std::this_thread::get_id();
-  ++writer.depth;
+  writer.depth += depth;
+}
+
+}  // namespace
+
+Writing::Writing() { Enter(1); }
+
+Writing::Paused::Paused() {
+  if (IsMine()) depth_ = std::exchange(writer.depth, 0);
+}
+
+Writing::Paused::~Paused() {
+  if (depth_ > 0) Enter(depth_);
 }
 
 Writing::~Writing() { --writer.depth; }
 
 void Writing::InChild() {
-  if (writer.thread != std::this_thread::get_id()) writer.depth = 0;
+  if (!IsMine()) writer.depth = 0;
 }
 
 void Overwrite(TensorObject* t, Tensor value, const Var& var, uint64_t owner) {
@@ -50,6 +68,7 @@ void Overwrite(TensorObject* t, Tensor value, const Var& var, uint64_t owner) {
   }
   t->var = var;
   t->owner = owner;
+  ForgetTracked(reinterpret_cast<PyObject*>(t));
   Written(t);
 }
 

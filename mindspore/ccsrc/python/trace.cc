@@ -100,6 +100,7 @@ Trace::Entry& Trace::Find(PyObject* parameter) {
     PyObject* name = PyObject_GetAttrString(parameter, "name");
     std::string text = name && PyUnicode_Check(name) ? PyUnicode_AsUTF8(name) : "parameter";
     Py_XDECREF(name);
+    if (!name && !PyErr_ExceptionMatches(PyExc_AttributeError)) throw pybind11::error_already_set();
     PyErr_Clear();
     Node* node = main()->AddParameter(Type(t->value.dtype(), t->value.shape()), text);
     environment_.push_back({Py_NewRef(parameter), {node, 0}, {node, 0}});

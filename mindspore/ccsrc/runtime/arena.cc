@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/mutex.h"
+#include "tensor/memory_limit.h"
 
 namespace ms {
 namespace {
@@ -57,6 +58,8 @@ BufferRef TakeArena(size_t bytes, void* preferred, Memory& memory) {
 }
 
 void GiveArena(BufferRef arena) {
+  static const bool told = (SetReserveRelease(FreeIdleArenas), true);
+  static_cast<void>(told);
   Idle& idle = Arenas();
   std::lock_guard lock(idle.mutex);
   idle.blocks[&arena->memory()].push_back(std::move(arena));

@@ -139,18 +139,18 @@ Prepared& EagerRunner::RunUnnamed(const OpDef& op, std::span<const Tensor* const
   }
   const Kernel& kernel = *prepared.kernel;
   bool profiled = ProfileOn();
+  bool runs_long = kernel.cost_ns() > kLongKernelNs && hooks.run_long && memory_.on_host();
   // Of what goes wrong later, or between processes, the line is not on the stack of who tells it.
   bool placed = profiled || !memory_.on_host() || op.effect == Effect::kComm;
-  LaunchPlace place{&op, placed && hooks.place ? hooks.place() : 0};
-  KernelArgs args{in.data(),        out.data(), Workspace(kernel.workspace_bytes()),
-                  &DefaultRandom(), &stream_,   &place};
-  bool runs_long = kernel.cost_ns() > kLongKernelNs && hooks.run_long && memory_.on_host();
   std::shared_ptr<const Kernel> alive;
-  if (runs_long || profiled || (placed && blocking)) {
-    // While this waits, another thread may give the tensors other values.
+  if (runs_long || placed) {
+    // Other code may run from here on, and give the tensors other values.
     alive = prepared.kernel;
     for (const Tensor* input : inputs) outputs.inputs.push_back(*input);
   }
+  LaunchPlace place{&op, placed && hooks.place ? hooks.place() : 0};
+  KernelArgs args{in.data(),        out.data(), Workspace(kernel.workspace_bytes()),
+                  &DefaultRandom(), &stream_,   &place};
   AdoptThreads();
   if (profiled) [[unlikely]] {
     RunRecorded(place, stream_, memory_, [&] { Launch(kernel, args); });
@@ -183,14 +183,9 @@ void EagerRunner::RunExpanded(const OpDef& op, std::span<const Tensor* const> in
 }
 
 // ---- which values a gradient reads
-void FindSaved(Prepared& prepared) {
-  if (prepared.gradient_known) return;
-  prepared.gradient_known = true;
-  prepared.saved_inputs.assign(prepared.inputs.size(), false);
-  prepared.saved_outputs.assign(prepared.outputs.size(), false);
-  bool differentiable = false;
-  for (const Type& t : prepared.outputs) differentiable |= t.has_tangent();
-  if (!IsDifferentiable(*prepared.op) || !differentiable) return;
+namespace {
+
+void AskRule(Prepared& prepared) {
   Module module;
   Graph* graph = module.NewGraph("probe");
   Vars inputs;
@@ -213,6 +208,18 @@ void FindSaved(Prepared& prepared) {
   for (const Type& t : prepared.inputs) needed.push_back(t.has_tangent());
   GradContext context(emitter, *node, tangents, use, needed);
   ApplyGradientRule(*prepared.op, context);
+}
+
+}  // namespace
+
+void FindSaved(Prepared& prepared) {
+  if (prepared.gradient_known) return;
+  prepared.saved_inputs.assign(prepared.inputs.size(), false);
+  prepared.saved_outputs.assign(prepared.outputs.size(), false);
+  bool differentiable = false;
+  for (const Type& t : prepared.outputs) differentiable |= t.has_tangent();
+  if (IsDifferentiable(*prepared.op) && differentiable) AskRule(prepared);
+  prepared.gradient_known = true;  // not where the rule refuses: it does so again
 }
 
 }  // namespace ms

@@ -143,6 +143,8 @@ class Tape : public Emitter {
   friend class TapeHost;
   friend class OtherTapeHost;
   void Drop(const Var& v);
+  // Where an op that is recorded now reads the value of v, as it is at present.
+  Var Read(const Var& v, const Tensor& present);
   void RequireOpen(const Vars& inputs) const;
 
   struct Closed {

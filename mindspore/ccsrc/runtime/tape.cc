@@ -2,6 +2,7 @@
 // the other emits onto another tape and leaves this one as it is.
 #include "runtime/eager.h"
 
+#include <cstring>
 #include <unordered_set>
 
 #include "tensor/exposure.h"
@@ -19,6 +20,12 @@ const OpDef& CompiledCall() {
     return def;
   }();
   return *op;
+}
+
+bool SameBits(const Tensor& a, const Tensor& b) {
+  if (&a.memory() != &b.memory()) return false;
+  if (a.raw() == b.raw()) return true;
+  return a.on_host() && a.bytes() == b.bytes() && std::memcmp(a.raw(), b.raw(), a.bytes()) == 0;
 }
 
 }  // namespace
@@ -43,6 +50,20 @@ const Tensor& Tape::Value(const Var& v) const {
 void Tape::Keep(const Var& v, const Tensor& value) { values_[v.node->id][v.index] = value; }
 void Tape::Drop(const Var& v) { values_[v.node->id][v.index] = Tensor(); }
 
+// Memory that arrays share may have been written to since an op before read it: what that op saved
+// stays, and this one reads another value that has the same tangent.
+Var Tape::Read(const Var& v, const Tensor& present) {
+  static const OpDef& identity = Ops().Get("Identity");
+  Tensor& kept = values_[v.node->id][v.index];
+  // The value of a leaf is what nobody has read yet.
+  bool fresh = !kept.defined() || (kept.raw() == present.raw() && present.exposed());
+  if (fresh) kept = Snapshot(present);
+  if (fresh || SameBits(kept, present)) return v;
+  Node* node = graph_->AddApply(identity, {v}, nullptr, {v.type()}, span);
+  values_.push_back({Snapshot(present)});
+  return {node, 0};
+}
+
 Node* Tape::Record(Prepared& prepared, const AttrsRef& attrs, Vars inputs,
                    std::span<const Tensor* const> values, std::span<const Tensor> outputs) {
   FindSaved(prepared);
@@ -52,7 +73,7 @@ Node* Tape::Record(Prepared& prepared, const AttrsRef& attrs, Vars inputs,
       inputs[i] = {graph_->AddParameter(prepared.inputs[i], ""), 0};
       values_.emplace_back(1);
     }
-    if (prepared.saved_inputs[i]) Keep(inputs[i], Snapshot(*values[i]));
+    if (prepared.saved_inputs[i]) inputs[i] = Read(inputs[i], *values[i]);
   }
   Node* node = graph_->AddApply(*prepared.op, std::move(inputs), attrs, prepared.outputs, span);
   values_.emplace_back(outputs.size());

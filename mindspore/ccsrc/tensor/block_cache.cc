@@ -104,19 +104,35 @@ void* BlockCache::Take(size_t capacity, size_t* granted) {
   return block;
 }
 
-void BlockCache::Put(void* block, size_t capacity) {
+bool BlockCache::Keep(void* block, size_t capacity) {
+  try {
+    idle_.push_back({block, {}});
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+  auto last = std::prev(idle_.end());
+  try {
+    last->by_size = by_size_.emplace(capacity, last);
+  } catch (const std::bad_alloc&) {
+    idle_.pop_back();
+    return false;
+  }
+  kept_ += capacity;
+  return true;
+}
+
+void BlockCache::Put(void* block, size_t capacity) noexcept {
   OfferToSystem(block, capacity);
   std::vector<Victim> victims;
+  bool keeps = false;
   {
     std::lock_guard lock(mutex_);
-    idle_.push_back({block, {}});
-    auto last = std::prev(idle_.end());
-    last->by_size = by_size_.emplace(capacity, last);
     recent_.Note(used_, CoarseNow());
     used_ -= capacity;
-    kept_ += capacity;
+    keeps = Keep(block, capacity);
     MakeRoom(0, &victims);
   }
+  if (!keeps) FreeBlock(block, capacity);
   Release(victims);
 }
 
@@ -124,8 +140,12 @@ void BlockCache::MakeRoom(size_t bytes, std::vector<Victim>* victims) {
   size_t limit = std::max(kFloor, recent_.Note(used_ + bytes, CoarseNow()));
   while (!idle_.empty() && used_ + bytes + kept_ > limit) {
     Kept& oldest = idle_.front();
+    try {
+      victims->push_back({oldest.block, oldest.by_size->first});
+    } catch (const std::bad_alloc&) {
+      return;  // they stay
+    }
     kept_ -= oldest.by_size->first;
-    victims->push_back({oldest.block, oldest.by_size->first});
     by_size_.erase(oldest.by_size);
     idle_.pop_front();
   }

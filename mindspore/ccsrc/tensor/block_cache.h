@@ -34,8 +34,9 @@ class BlockCache {
   // A block of at least `capacity` bytes, a multiple of the page size; null where there is none.
   // `granted` says how large it is: at most an eighth more.
   void* Take(size_t capacity, size_t* granted);
-  // Gives a block back that was granted `capacity` bytes.
-  void Put(void* block, size_t capacity);
+  // Gives a block back that was granted `capacity` bytes; to the system where there is no memory to
+  // keep it in mind.
+  void Put(void* block, size_t capacity) noexcept;
   void Clear();
 
   struct Sizes {
@@ -61,6 +62,7 @@ class BlockCache {
   };
 
   void* TakeKept(size_t capacity, size_t* granted);
+  bool Keep(void* block, size_t capacity);  // false: there is no memory for it
   // Moves the blocks that lay idle longest to `victims` until `bytes` more stay within the limit.
   void MakeRoom(size_t bytes, std::vector<Victim>* victims);
   static void Release(const std::vector<Victim>& victims);

@@ -4,10 +4,11 @@
 #include "tensor/buffer.h"
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <new>
-#include <vector>
 
 #include "base/error.h"
 #include "tensor/block_cache.h"
@@ -40,11 +41,14 @@ int SmallClass(size_t bytes) {
 // Without a destructor: other objects of a thread may take and free buffers after its pool is gone.
 constinit thread_local bool small_pool_gone = false;
 struct SmallPool {
-  std::vector<void*> blocks[kSmallClasses];
+  struct List {  // which takes no memory: freeing must not fail
+    std::array<void*, kSmallKept> blocks;
+    size_t count = 0;
+  } lists[kSmallClasses];
   ~SmallPool() {
     small_pool_gone = true;
-    for (auto& list : blocks) {
-      for (void* block : list) std::free(block);
+    for (List& list : lists) {
+      while (list.count > 0) std::free(list.blocks[--list.count]);
     }
   }
 };
@@ -57,12 +61,8 @@ void* TakeBlock(size_t bytes) {
   if (bytes <= kSmallLimit) {
     int size_class = SmallClass(bytes);
     if (!small_pool_gone) {
-      auto& list = small_pool.blocks[size_class];
-      if (!list.empty()) {
-        void* block = list.back();
-        list.pop_back();
-        return block;
-      }
+      SmallPool::List& list = small_pool.lists[size_class];
+      if (list.count > 0) return list.blocks[--list.count];
     }
     return std::aligned_alloc(kAlignment, kHeader + (size_t{64} << size_class));
   }
@@ -75,9 +75,9 @@ void* TakeBlock(size_t bytes) {
 void GiveBlock(void* block, size_t bytes) {
   if (bytes <= kSmallLimit) {
     if (!small_pool_gone) {
-      auto& list = small_pool.blocks[SmallClass(bytes)];
-      if (list.size() < kSmallKept) {
-        list.push_back(block);
+      SmallPool::List& list = small_pool.lists[SmallClass(bytes)];
+      if (list.count < kSmallKept) {
+        list.blocks[list.count++] = block;
         return;
       }
     }
@@ -141,12 +141,29 @@ void HostWait::SetHooks(void* (*release)(), void (*regain)(void*)) {
   regain_hook = regain;
 }
 
+namespace {
+
+std::atomic<void (*)()> release_reserves{nullptr};
+
+bool ReleaseReserves() {
+  auto* release = release_reserves.load();
+  if (release) release();
+  return release != nullptr;
+}
+
+}  // namespace
+
 Memory& HostMemory() { return immortal.host; }
 Memory& Memory::spill() { return HostMemory(); }
 
+void SetReserveRelease(void (*release)()) { release_reserves = release; }
+
 void RequireMemory(size_t bytes) {
   size_t limit = MemoryLimit(), live = HostMemory().stats().live;
-  if (bytes <= limit && live <= limit - bytes) return;
+  auto fits = [&] { return bytes <= limit && live <= limit - bytes; };
+  if (fits()) return;
+  if (ReleaseReserves()) live = HostMemory().stats().live;
+  if (fits()) return;
   Throw(ErrorKind::kMemory, "{} must fit into memory, but there are {}, of which {} are in use",
         Text(bytes), Text(limit), Text(live));
 }
@@ -154,6 +171,7 @@ void RequireMemory(size_t bytes) {
 BufferRef Buffer::Allocate(size_t bytes) {
   if (bytes > kSmallLimit) RequireMemory(bytes);
   void* block = TakeBlock(bytes);
+  if (!block && ReleaseReserves()) block = TakeBlock(bytes);
   if (!block)
     Throw(ErrorKind::kMemory, "{} must fit into memory, but the system has none left", Text(bytes));
   Memory& host = HostMemory();

@@ -140,7 +140,9 @@ class FileMemory : public Memory {
 
   // So that a full disk is found before a run depends on the file.
   void Reserve(size_t place, size_t bytes) {
-    int error = posix_fallocate(OpenFile(), static_cast<off_t>(place), static_cast<off_t>(bytes));
+    int error = EINTR;
+    while (error == EINTR)
+      error = posix_fallocate(OpenFile(), static_cast<off_t>(place), static_cast<off_t>(bytes));
     if (error == 0) return;
     Throw(ErrorKind::kMemory,
           "{} bytes of values that do not fit into memory must fit into a file in '{}', but: {}{}",

@@ -8,4 +8,8 @@ namespace ms {
 // Bytes of memory and swap of the machine, or of the control group where that has less. Read once.
 size_t MemoryLimit();
 
+// What gives memory back that is held for later, asked before it is said that there is not enough.
+// Set once; called without locks.
+void SetReserveRelease(void (*release)());
+
 }  // namespace ms

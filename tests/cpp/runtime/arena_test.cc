@@ -9,6 +9,9 @@
 #include <thread>
 #include <vector>
 
+#include "base/error.h"
+#include "tensor/memory_limit.h"
+
 namespace ms {
 namespace {
 
@@ -38,6 +41,16 @@ TEST(Arena, AForkedChildMayTakeOne) {
   stop = true;
   for (std::thread& thread : busy) thread.join();
   FreeIdleArenas();
+}
+
+// What lies idle is not in use: it goes before anybody is told that there is not enough.
+TEST(Arena, IdleOnesMakeRoom) {
+  constexpr size_t kLarge = size_t{64} << 20;
+  FreeIdleArenas();
+  size_t free = MemoryLimit() - HostMemory().stats().live;
+  GiveArena(TakeArena(kLarge, nullptr, HostMemory()));
+  EXPECT_NO_THROW(RequireMemory(free - kLarge / 2));
+  EXPECT_THROW(RequireMemory(free + kLarge), Error);
 }
 
 }  // namespace

@@ -32,6 +32,8 @@ def full_like(input: Tensor, fill_value: Real | Tensor, *, dtype: DType | None =
 
 
 def _filled(dtype: Any, shape: Any, value: Any) -> Tensor:
+    if isinstance(value, Tensor) and value.dtype in (_core.int64, _core.uint64):
+        value = value.item()
     if type(value) is int and abs(value) > 1 << 53:  # a float would lose digits
         return _broadcast_to(Tensor(value, dtype), shape=shape)
     return _fill(dtype=dtype, shape=shape, value=value)
