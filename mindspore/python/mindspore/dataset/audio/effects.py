@@ -41,17 +41,17 @@ class DCShift(AudioTensorOperation):
 
     def __init__(self, shift: float, limiter_gain: float | None = None) -> None:
         self.shift = check_real("DCShift", "shift", shift, -2, 2)
-        self.limiter_gain = self.shift
         if limiter_gain is not None:
-            self.limiter_gain = check_real("DCShift", "limiter_gain", limiter_gain)
+            check_real("DCShift", "limiter_gain", limiter_gain)
+        self.limiter_gain = limiter_gain
 
     def _sound(self, sound: np.ndarray) -> np.ndarray:
         # Downwards it is the same, of the sound upside down.
         sign = 1 if self.shift >= 0 else -1
         up, shift, gain = sound * sign, abs(self.shift), self.limiter_gain
         moved = np.clip(up + shift, -1, 1)
-        threshold = 1 - (shift - gain)
-        if shift and threshold != 1:
+        threshold = 1.0 if gain is None else 1 - (shift - gain)
+        if gain is not None and shift and threshold != 1:
             bent = (up - threshold) * gain / (1 - threshold) + threshold + shift
             moved = np.where(up > threshold, np.minimum(bent, threshold), moved)
         return moved * sign
@@ -103,9 +103,8 @@ class Fade(AudioTensorOperation):
         check_type("Fade", "fade_shape", fade_shape, FadeShape)
         self.fade_shape = fade_shape
 
-    def _curve(self, length: int) -> np.ndarray:
-        """From silence to the whole sound."""
-        x = np.linspace(0, 1, length)
+    def _curve(self, x: np.ndarray) -> np.ndarray:
+        """The volumes on the way from silence, 0, to the whole sound, 1."""
         shapes = {
             FadeShape.LINEAR: x,
             FadeShape.EXPONENTIAL: np.exp2(x - 1) * x,
@@ -124,8 +123,8 @@ class Fade(AudioTensorOperation):
                     f"{getattr(self, name)}."
                 )
         volume = np.ones(length)
-        volume[: self.fade_in_len] = self._curve(self.fade_in_len)
-        volume[length - self.fade_out_len :] *= self._curve(self.fade_out_len)[::-1]
+        volume[: self.fade_in_len] = self._curve(np.linspace(0, 1, self.fade_in_len))
+        volume[length - self.fade_out_len :] *= self._curve(1 - np.linspace(0, 1, self.fade_out_len))
         return np.asarray(sound * volume)
 
 

@@ -205,6 +205,9 @@ class DetectPitchFrequency(AudioTensorOperation):
         middle = np.sort(window, axis=-1)[..., (self.win_length - 1) // 2]
         return np.asarray(self.sample_rate / (1e-9 + middle))
 
+    def _apply(self, value: Any) -> Any:
+        return super()._apply(value).astype(np.float32)
+
 
 def _masked(sound: np.ndarray, start: Any, width: Any, value: float, axis: int) -> np.ndarray:
     """The value where `axis` is in [start, start + width); these may differ between spectrograms."""

@@ -28,7 +28,7 @@ def _band(op: str, f_min: Any, f_max: Any, sample_rate: int) -> tuple[float, flo
     low = check_real(op, "f_min", f_min)
     high = float(sample_rate // 2)
     if f_max is not None:
-        high = check_real(op, "f_max", f_max, 0) or high
+        high = check_real(op, "f_max", f_max, 0)
     if not 0 <= low < high:
         raise ValueError(
             f"For '{op}', f_min and f_max must be 0 <= f_min < f_max, but got {low:g} and {high:g}."
@@ -44,6 +44,13 @@ def _mel_filters(op: str, bins: Any, n_mels: Any, sample_rate: Any, f_min: Any, 
     check_type(op, "norm", norm, NormType)
     check_type(op, "mel_type", mel_type, MelType)
     return melscale_fbanks(bins, low, high, n_mels, sample_rate, norm, mel_type)
+
+
+def _check_onesided(op: str, spectrogram: Spectrogram) -> int:
+    """How many frequencies the spectrogram has; filters know no negative ones."""
+    if not spectrogram.onesided:
+        raise ValueError(f"For '{op}', onesided must be True, but got False.")
+    return spectrogram.frames.n_fft // 2 + 1
 
 
 def _filtered(op: str, spectrum: np.ndarray, filters: np.ndarray) -> np.ndarray:
@@ -106,7 +113,7 @@ class MelSpectrogram(AudioTensorOperation):
             op, n_fft, win_length, hop_length, pad, window, power, normalized, center, pad_mode, onesided
         )
         check_real(op, "power", power, 0, above=True)
-        bins = n_fft // 2 + 1 if onesided else n_fft
+        bins = _check_onesided(op, self._spectrogram)
         self.filters = _mel_filters(
             op, bins, n_mels, sample_rate, f_min, f_max, norm, mel_scale
         )
@@ -253,8 +260,7 @@ class LFCC(_Cepstrum):
         given = _keywords(op, "speckwargs", speckwargs, _FRAME_ARGUMENTS)
         self._spectrogram, self.log_lf = _NamedSpectrogram(op, **given), log_lf
         low, high = _band(op, f_min, f_max, sample_rate)
-        n_fft = self._spectrogram.frames.n_fft
-        bins = n_fft // 2 + 1 if self._spectrogram.onesided else n_fft
+        bins = _check_onesided(op, self._spectrogram)
         self.filters = linear_fbanks(bins, low, high, n_filter, sample_rate)
         self._start("n_lfcc", n_lfcc, n_filter, dct_type, norm)
 
