@@ -1,5 +1,5 @@
-// Effects on sound whose samples depend on those before: filters, phasers, flangers. The last axis of
-// an array is time; every row before it is a sound of its own.
+// Effects on sound whose samples depend on those before: filters, phasers, flangers. The last axis
+// of an array is time; every row before it is a sound of its own.
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -73,7 +73,8 @@ void Filter(Work* work, const Numbers& n) {
           work->value.element.name());
   }
   size_t count = (n.size() - 2) / 2;
-  Numbers a(n.begin() + 2, n.begin() + 2 + static_cast<std::ptrdiff_t>(count)), b = From(n, 2 + count);
+  Numbers a(n.begin() + 2, n.begin() + 2 + static_cast<std::ptrdiff_t>(count)),
+      b = From(n, 2 + count);
   double scale = a[0];
   for (size_t k = 0; k < count; ++k) a[k] /= scale, b[k] /= scale;
   bool clip = n[0] != 0, back = n[1] != 0;
@@ -113,7 +114,8 @@ Numbers Wave(bool sine, int64_t size, double low, double high, double phase) {
   for (int64_t i = 0; i < size; ++i) {
     double place = static_cast<double>((i + ahead) % size) / static_cast<double>(size);
     double level = (std::sin(2 * std::numbers::pi * place) + 1) / 2;
-    if (!sine) level = place < 0.25 ? 2 * place + 0.5 : place < 0.75 ? 1.5 - 2 * place : 2 * place - 1.5;
+    if (!sine)
+      level = place < 0.25 ? 2 * place + 0.5 : place < 0.75 ? 1.5 - 2 * place : 2 * place - 1.5;
     wave.push_back(level * (high - low) + low);
   }
   return wave;
@@ -122,7 +124,8 @@ Numbers Wave(bool sine, int64_t size, double low, double high, double phase) {
 // numbers: rate, gain in, gain out, delay in seconds, decay, turns in a second, sinusoidal
 void Phaser(Work* work, const Numbers& n) {
   CheckSound(work->value);
-  auto delay = static_cast<int64_t>(n[3] * n[0] + 0.5), turn = static_cast<int64_t>(n[0] / n[5] + 0.5);
+  auto delay = static_cast<int64_t>(n[3] * n[0] + 0.5),
+       turn = static_cast<int64_t>(n[0] / n[5] + 0.5);
   if (delay < 1 || turn < 1) {
     Throw(ErrorKind::kValue, "delay_ms and 1 / mod_speed must be a sample at least");
   }
@@ -158,24 +161,27 @@ void Flanger(Work* work, const Numbers& n) {
   auto size = static_cast<int64_t>((n[1] + n[2]) * rate + 0.5) + 2;
   auto turn = std::max<int64_t>(static_cast<int64_t>(rate / n[5]), 1);
   int64_t channels = dims[dims.size() - 2];
-  Numbers wave = Wave(n[7] != 0, turn, std::floor(n[1] * rate + 0.5), static_cast<double>(size) - 2, 0.75);
+  Numbers wave =
+      Wave(n[7] != 0, turn, std::floor(n[1] * rate + 0.5), static_cast<double>(size) - 2, 0.75);
   DType dtype = work->value.element.dtype;
-  Value result = EachRow(work->value, [&]<class T>(const T* in, T* out, int64_t length, int64_t row) {
-    Numbers kept(static_cast<size_t>(size));
-    auto channel = static_cast<double>(row % channels);
-    auto phase = static_cast<int64_t>(channel * static_cast<double>(turn) * n[6] + 0.5);
-    double last = 0;
-    int64_t at = 0;
-    for (int64_t i = 0; i < length; ++i) {
-      at = (at + size - 1) % size;
-      kept[static_cast<size_t>(at)] = in[i] + last * feedback;
-      double distance = wave[static_cast<size_t>((i + phase) % turn)], steps = std::floor(distance);
-      int64_t from = at + static_cast<int64_t>(steps);
-      auto tap = [&](int64_t k) { return kept[static_cast<size_t>((from + k) % size)]; };
-      last = Between(n[8] != 0, tap(0), tap(1), tap(2), distance - steps);
-      out[i] = static_cast<T>(Clipped(in[i] * clean + last * share));
-    }
-  });
+  Value result =
+      EachRow(work->value, [&]<class T>(const T* in, T* out, int64_t length, int64_t row) {
+        Numbers kept(static_cast<size_t>(size));
+        auto channel = static_cast<double>(row % channels);
+        auto phase = static_cast<int64_t>(channel * static_cast<double>(turn) * n[6] + 0.5);
+        double last = 0;
+        int64_t at = 0;
+        for (int64_t i = 0; i < length; ++i) {
+          at = (at + size - 1) % size;
+          kept[static_cast<size_t>(at)] = in[i] + last * feedback;
+          double distance = wave[static_cast<size_t>((i + phase) % turn)],
+                 steps = std::floor(distance);
+          int64_t from = at + static_cast<int64_t>(steps);
+          auto tap = [&](int64_t k) { return kept[static_cast<size_t>((from + k) % size)]; };
+          last = Between(n[8] != 0, tap(0), tap(1), tap(2), distance - steps);
+          out[i] = static_cast<T>(Clipped(in[i] * clean + last * share));
+        }
+      });
   work->value = Cast(result, dtype);
 }
 

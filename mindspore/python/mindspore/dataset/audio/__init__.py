@@ -78,6 +78,8 @@ from mindspore.dataset.audio.utils import (
 from mindspore.dataset.audio.voice import Vad
 
 __all__ = [
+    "LFCC",
+    "MFCC",
     "AllpassBiquad",
     "AmplitudeToDB",
     "Angle",
@@ -110,10 +112,8 @@ __all__ = [
     "Interpolation",
     "InverseMelScale",
     "InverseSpectrogram",
-    "LFCC",
     "LFilter",
     "LowpassBiquad",
-    "MFCC",
     "Magphase",
     "MaskAlongAxis",
     "MaskAlongAxisIID",

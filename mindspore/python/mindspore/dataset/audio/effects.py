@@ -80,7 +80,9 @@ class Dither(AudioTensorOperation):
         return sum(drawn) - (0.5 if count == 1 else 0)
 
     def _sound(self, sound: np.ndarray) -> np.ndarray:
-        rows = sound.reshape(-1, sound.shape[-1]) if sound.size else sound.reshape(0, sound.shape[-1])
+        rows = (
+            sound.reshape(-1, sound.shape[-1]) if sound.size else sound.reshape(0, sound.shape[-1])
+        )
         scaled = rows.astype(np.float64) * (2**15 - 2) + self._noise(rows)
         dithered = np.rint(scaled) / 2**15
         if self.noise_shaping:
@@ -124,7 +126,9 @@ class Fade(AudioTensorOperation):
                 )
         volume = np.ones(length)
         volume[: self.fade_in_len] = self._curve(np.linspace(0, 1, self.fade_in_len))
-        volume[length - self.fade_out_len :] *= self._curve(1 - np.linspace(0, 1, self.fade_out_len))
+        volume[length - self.fade_out_len :] *= self._curve(
+            1 - np.linspace(0, 1, self.fade_out_len)
+        )
         return np.asarray(sound * volume)
 
 
@@ -153,7 +157,9 @@ class Flanger(EngineOperation):
             "speed": (speed, 0.1, 10, 1.0),
             "phase": (phase, 0, 100, 1e-2),
         }
-        numbers = [check_real(op, k, v, low, high) * unit for k, (v, low, high, unit) in given.items()]
+        numbers = [
+            check_real(op, k, v, low, high) * unit for k, (v, low, high, unit) in given.items()
+        ]
         check_type(op, "modulation", modulation, Modulation)
         check_type(op, "interpolation", interpolation, Interpolation)
         sine = modulation == Modulation.SINUSOIDAL

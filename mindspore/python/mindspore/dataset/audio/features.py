@@ -17,7 +17,9 @@ def to_decibels(
     powers: np.ndarray, factor: float, least: float, reference: float, span: float
 ) -> np.ndarray:
     """Decibels over the reference, none more than `span` below the loudest of its spectrograms."""
-    level = factor * np.log10(np.maximum(powers, least)) - factor * math.log10(max(least, reference))
+    level = factor * np.log10(np.maximum(powers, least)) - factor * math.log10(
+        max(least, reference)
+    )
     axes = tuple(range(max(-3, -level.ndim), 0))
     if level.size == 0:
         return np.asarray(level)
@@ -73,7 +75,9 @@ class ComputeDeltas(AudioTensorOperation):
         reach, count = (self.win_length - 1) // 2, sound.shape[-1]
         if count == 0:
             return sound
-        wide = np.pad(sound, [(0, 0)] * (sound.ndim - 1) + [(reach, reach)], mode=self.pad_mode.value)
+        wide = np.pad(
+            sound, [(0, 0)] * (sound.ndim - 1) + [(reach, reach)], mode=self.pad_mode.value
+        )
         slope = np.zeros(sound.shape)
         for step in range(1, reach + 1):
             later = wide[..., reach + step : reach + step + count]
@@ -161,7 +165,10 @@ class DetectPitchFrequency(AudioTensorOperation):
         check_real(op, "freq_high", freq_high, 0, above=True)
         self.sample_rate = sample_rate
         self.frame_size = math.ceil(sample_rate * frame_time)
-        self.most, self.least = math.ceil(sample_rate / freq_low), math.ceil(sample_rate / freq_high)
+        self.most, self.least = (
+            math.ceil(sample_rate / freq_low),
+            math.ceil(sample_rate / freq_high),
+        )
 
     def _likeness(self, sound: np.ndarray) -> np.ndarray:
         """<..., frame, lag>: how each frame is like what is 1, 2, ... samples later."""

@@ -69,9 +69,7 @@ class Filtfilt(LFilter):
 class Biquad(_Equation):
     """Sound through a filter of two poles with the given coefficients."""
 
-    def __init__(
-        self, b0: float, b1: float, b2: float, a0: float, a1: float, a2: float
-    ) -> None:
+    def __init__(self, b0: float, b1: float, b2: float, a0: float, a1: float, a2: float) -> None:
         given = {"b0": b0, "b1": b1, "b2": b2, "a0": a0, "a1": a1, "a2": a2}
         for name, value in given.items():
             check_real("Biquad", name, value)
@@ -187,7 +185,9 @@ def _amplitude(op: str, gain: Any) -> float:
     try:
         return math.pow(10, check_real(op, "gain", gain) / 40)
     except OverflowError:
-        raise ValueError(f"For '{op}', gain must be a factor that floats hold, but got {gain}.") from None
+        raise ValueError(
+            f"For '{op}', gain must be a factor that floats hold, but got {gain}."
+        ) from None
 
 
 # Frequency, slope and gain of the standard's curve, for each rate.
@@ -213,9 +213,7 @@ class DeemphBiquad(_Equation):
 class EqualizerBiquad(_Equation):
     """What is near a frequency louder by `gain` decibels."""
 
-    def __init__(
-        self, sample_rate: int, center_freq: float, gain: float, Q: float = 0.707
-    ) -> None:
+    def __init__(self, sample_rate: int, center_freq: float, gain: float, Q: float = 0.707) -> None:
         turn = _Turn("EqualizerBiquad", sample_rate, "center_freq", center_freq, Q)
         amplitude = _amplitude("EqualizerBiquad", gain)
         wide, narrow, middle = turn.alpha * amplitude, turn.alpha / amplitude, -2 * turn.cos

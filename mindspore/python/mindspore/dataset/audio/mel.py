@@ -110,13 +110,21 @@ class MelSpectrogram(AudioTensorOperation):
     ) -> None:
         op = "MelSpectrogram"
         self._spectrogram = _NamedSpectrogram(
-            op, n_fft, win_length, hop_length, pad, window, power, normalized, center, pad_mode, onesided
+            op,
+            n_fft,
+            win_length,
+            hop_length,
+            pad,
+            window,
+            power,
+            normalized,
+            center,
+            pad_mode,
+            onesided,
         )
         check_real(op, "power", power, 0, above=True)
         bins = _check_onesided(op, self._spectrogram)
-        self.filters = _mel_filters(
-            op, bins, n_mels, sample_rate, f_min, f_max, norm, mel_scale
-        )
+        self.filters = _mel_filters(op, bins, n_mels, sample_rate, f_min, f_max, norm, mel_scale)
 
     def _sound(self, sound: np.ndarray) -> np.ndarray:
         return self.mels("MelSpectrogram", sound)

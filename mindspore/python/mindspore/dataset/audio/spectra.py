@@ -162,7 +162,11 @@ class Spectrogram(AudioTensorOperation):
         op = self._op
         self.frames = Frames.checked(op, n_fft, win_length, hop_length, window)
         self.pad, self.power = check_int(op, "pad", pad, 0), check_real(op, "power", power, 0)
-        for name, value in {"normalized": normalized, "center": center, "onesided": onesided}.items():
+        for name, value in {
+            "normalized": normalized,
+            "center": center,
+            "onesided": onesided,
+        }.items():
             check_type(op, name, value, bool)
         check_type(op, "pad_mode", pad_mode, BorderType)
         self.normalized, self.onesided = normalized, onesided
@@ -212,7 +216,11 @@ class InverseSpectrogram(AudioTensorOperation):
         self.length = None if length is None else check_int(op, "length", length, 0)
         self.frames = Frames.checked(op, n_fft, win_length, hop_length, window)
         self.pad = check_int(op, "pad", pad, 0)
-        for name, value in {"normalized": normalized, "center": center, "onesided": onesided}.items():
+        for name, value in {
+            "normalized": normalized,
+            "center": center,
+            "onesided": onesided,
+        }.items():
             check_type(op, name, value, bool)
         check_type(op, "pad_mode", pad_mode, BorderType)
         self.normalized, self.center, self.onesided = normalized, center, onesided
@@ -222,7 +230,9 @@ class InverseSpectrogram(AudioTensorOperation):
         if self.normalized:
             spectrum = spectrum * math.sqrt((self.frames.weights() ** 2).sum())
         length = None if not self.length else self.length + 2 * self.pad
-        result = istft("InverseSpectrogram", spectrum, self.frames, length, self.center, self.onesided)
+        result = istft(
+            "InverseSpectrogram", spectrum, self.frames, length, self.center, self.onesided
+        )
         return result[..., self.pad : result.shape[-1] - self.pad]
 
 
@@ -300,5 +310,3 @@ class GriffinLim(AudioTensorOperation):
             phases = phases / (np.abs(phases) + 1e-16)
             before = again
         return istft(op, magnitudes * phases, self.frames, length)
-
-

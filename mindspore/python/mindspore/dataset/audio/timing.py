@@ -64,7 +64,9 @@ def stretched(spectrum: np.ndarray, rate: float, advance: np.ndarray) -> np.ndar
     this, after = wide[..., index], wide[..., index + 1]
     turn = np.angle(after) - np.angle(this) - advance
     turn += advance - 2 * math.pi * np.rint(turn / (2 * math.pi))
-    phases = np.cumsum(np.concatenate([np.angle(spectrum[..., :1]), turn[..., :-1]], axis=-1), axis=-1)
+    phases = np.cumsum(
+        np.concatenate([np.angle(spectrum[..., :1]), turn[..., :-1]], axis=-1), axis=-1
+    )
     part = places % 1
     magnitudes = part * np.abs(after) + (1 - part) * np.abs(this)
     return np.asarray(magnitudes * np.exp(1j * phases))
@@ -97,7 +99,11 @@ class PhaseVocoder(_Vocoder):
         op = "PhaseVocoder"
         self._rate = check_real(op, "rate", rate, 0, above=True)
         check_type(op, "phase_advance", phase_advance, np.ndarray)
-        if phase_advance.ndim != 2 or phase_advance.shape[1] != 1 or phase_advance.dtype.kind not in "iuf":
+        if (
+            phase_advance.ndim != 2
+            or phase_advance.shape[1] != 1
+            or phase_advance.dtype.kind not in "iuf"
+        ):
             raise ValueError(
                 f"For '{op}', phase_advance must be numbers of shape (freq, 1), but got {phase_advance.dtype} "
                 f"of shape {phase_advance.shape}."
@@ -143,7 +149,9 @@ class PitchShift(AudioTensorOperation):
         self.frames = Frames.checked(op, n_fft, win_length, hop_length, window, overlap=4)
         steps = n_steps / bins_per_octave
         if abs(steps) > 16:
-            raise ValueError(f"For '{op}', the shift must be at most 16 octaves, but got {steps:g}.")
+            raise ValueError(
+                f"For '{op}', the shift must be at most 16 octaves, but got {steps:g}."
+            )
         self._rate = math.pow(2, -steps)
 
     def _sound(self, sound: np.ndarray) -> np.ndarray:
@@ -167,32 +175,37 @@ class Kernel:
         self.width, self.rolloff = width, rolloff
         self.beta = beta  # of the window of Kaiser; None: a cosine
 
-    def weights(self, old: int, new: int) -> tuple[np.ndarray, int]:
-        """[new, taps] for each of `new` samples out of `old`, and how far these reach back."""
-        base = min(old, new) * self.rolloff
-        reach = math.ceil(self.width * old / base)
-        taps = np.arange(-reach, reach + old) / old
-        at = np.clip((taps - np.arange(new)[:, None] / new) * base, -self.width, self.width)
+    def weights(self, distances: np.ndarray, share: float) -> np.ndarray:
+        """Of samples at distances; `share` of the frequencies pass."""
+        at = np.clip(distances * share, -self.width, self.width)
         if self.beta is None:
             window = np.cos(at * math.pi / self.width / 2) ** 2
         else:
             inner = np.sqrt(np.maximum(1 - (at / self.width) ** 2, 0))
             window = np.i0(self.beta * inner) / np.i0(self.beta)
-        return np.sinc(at) * window * (base / old), reach
+        return np.asarray(np.sinc(at) * window * share)
 
 
 def resampled(sound: np.ndarray, old: int, new: int, kernel: Kernel) -> np.ndarray:
     """The sound with `new` samples where it had `old`."""
     common = math.gcd(old, new)
     old, new = old // common, new // common
-    if old == new or sound.shape[-1] == 0:
-        return sound
-    weights, reach = kernel.weights(old, new)
     length = sound.shape[-1]
-    wide = np.pad(sound, [(0, 0)] * (sound.ndim - 1) + [(reach, reach + old)])
-    view = np.lib.stride_tricks.sliding_window_view(wide, weights.shape[1], axis=-1)[..., ::old, :]
-    result = np.matmul(view, weights.T.astype(sound.dtype))
-    return result.reshape(*sound.shape[:-1], -1)[..., : math.ceil(new * length / old)]
+    if old == new or length == 0:
+        return sound
+    share = min(old, new) * kernel.rolloff / old
+    reach = math.ceil(kernel.width / share)
+    taps = np.arange(-reach, reach + 2)
+    wide = np.pad(sound, [(0, 0)] * (sound.ndim - 1) + [(reach, reach + old + 1)])
+    view = np.lib.stride_tricks.sliding_window_view(wide, len(taps), axis=-1)
+    result = np.empty((*sound.shape[:-1], math.ceil(new * length / old)), sound.dtype)
+    # What lies equally far from the samples before and after it has the same weights.
+    for phase in range(min(new, result.shape[-1])):
+        place, part = divmod(phase * old, new)
+        weights = kernel.weights(taps - part / new, share).astype(sound.dtype)
+        target = result[..., phase::new]
+        target[...] = np.matmul(view[..., place::old, :][..., : target.shape[-1], :], weights)
+    return result
 
 
 class Resample(AudioTensorOperation):

@@ -203,7 +203,9 @@ def type_check(arg: Any, types: tuple[type, ...], arg_name: str) -> None:
 def _in_range(value: Any, low: float, high: float, above: bool, arg_name: str) -> None:
     if not low <= value <= high or (above and value == low):
         kind = "positive" if above else "not negative"
-        raise ValueError(f"{arg_name or 'It'} must be {kind} and at most {high:g}, but got {value}.")
+        raise ValueError(
+            f"{arg_name or 'It'} must be {kind} and at most {high:g}, but got {value}."
+        )
 
 
 def check_non_negative_float32(value: float, arg_name: str = "") -> None:

@@ -81,7 +81,9 @@ class Vad(AudioTensorOperation):
         )
         self._bands(rate, hp_filter_freq, lp_filter_freq, hp_lifter_freq, lp_lifter_freq)
 
-    def _bands(self, rate: int, low: float, high: float, low_lifter: float, high_lifter: float) -> None:
+    def _bands(
+        self, rate: int, low: float, high: float, low_lifter: float, high_lifter: float
+    ) -> None:
         """The parts of the spectrum, and of the spectrum of that, that count, and their windows."""
         self._size = 16
         while self._size < self._length:
@@ -100,7 +102,9 @@ class Vad(AudioTensorOperation):
         self._window = window_of(hann, self._length) * 2 / math.sqrt(self._length)
         self._lifter = window_of(hann, end - start) * 2 / math.sqrt(end - start)
 
-    def _measure(self, samples: np.ndarray, spectrum: np.ndarray, noise: np.ndarray, boot: int) -> np.ndarray:
+    def _measure(
+        self, samples: np.ndarray, spectrum: np.ndarray, noise: np.ndarray, boot: int
+    ) -> np.ndarray:
         """How much of a pitch each channel has; `spectrum` and `noise` are what was heard so far."""
         heard = np.abs(np.fft.rfft(samples * self._window, self._size))[:, self._spectrum]
         keep = boot / (1 + boot) if boot >= 0 else self._smooth
