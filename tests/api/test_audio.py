@@ -117,8 +117,8 @@ def test_draws_depend_on_the_seed_alone(draw):
 def test_masks_are_as_wide_and_as_far_as_they_may():
     mask, ones = audio.MaskAlongAxisIID(5, 0.0, 2), np.ones((4000, 3, 12), np.float32)
     hidden = mask(ones)[:, 0] == 0
-    widths = np.bincount(hidden.sum(1), minlength=5)
-    assert len(widths) == 5 and widths.min() > 650  # 0 to 4, evenly
+    widths = np.bincount(hidden.sum(1), minlength=6)
+    assert len(widths) == 6 and widths.min() > 550  # 0 to 5, evenly
     begins = hidden.argmax(1)[hidden.any(1)]
     assert begins.min() == 0 and hidden[:, -1].any()
     assert ((np.diff(np.pad(hidden, [(0, 0), (1, 1)]).astype(int)) == 1).sum(1) <= 1).all()
@@ -168,7 +168,7 @@ def test_dc_shift_bends_both_ways_alike():
     ramp = np.linspace(-1, 1, 41, dtype=np.float32)
     up = audio.DCShift(0.5, 0.1)(ramp)
     np.testing.assert_allclose(audio.DCShift(-0.5, 0.1)(-ramp), -up)
-    assert up.max() == np.float32(0.6)  # MindSpore leaves the negative peaks near 0
+    assert up[-1] == np.float32(0.6)  # MindSpore leaves the negative peaks near 0
 
 
 def test_speech_begins_where_it_does():
@@ -230,7 +230,9 @@ def test_what_no_float_holds():
 def test_pipelines_with_sound_are_written_down():
     data = ds.NumpySlicesDataset(np.stack(sounds(2)), ["sound"], shuffle=False)
     steps = [audio.Spectrogram(64, window=WindowType.HAMMING), audio.AmplitudeToDB()]
-    described = ds.serialize(ds.RandomDataset(1, ds.Schema()).map(steps, "sound"))
+    schema = ds.Schema()
+    schema.add_column("sound", "float32", [500])
+    described = ds.serialize(ds.RandomDataset(1, schema).map(steps, "sound"))
     again = ds.deserialize(json.loads(json.dumps(described)))
     assert ds.serialize(again) == described
     made = rows(data.map(steps, "sound"))

@@ -252,10 +252,9 @@ def _drawn_mask(op: str, sound: np.ndarray, most: int, value: float, axis: int) 
     """A mask for each spectrogram, of a width up to `most`."""
     length = sound.shape[axis]
     _check_mask(op, length, 0, most)
-    draws = row_rng().random((2, *sound.shape[:-2], 1, 1))
-    width = draws[0] * most
-    start = (draws[1] * (length - width)).astype(np.int64)
-    return _masked(sound, start, width.astype(np.int64), value, axis)
+    shape = (*sound.shape[:-2], 1, 1)
+    width = row_rng().integers(0, most + 1, shape)
+    return _masked(sound, row_rng().integers(0, length - width + 1), width, value, axis)
 
 
 class MaskAlongAxisIID(AudioTensorOperation):

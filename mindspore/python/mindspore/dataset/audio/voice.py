@@ -143,9 +143,9 @@ class Vad(AudioTensorOperation):
             measures = np.roll(measures, 1, axis=1)
             measures[:, 0] = now
             mean = mean * self._trigger + now * (1 - self._trigger)
-            if (mean >= self.level).any():
-                first = int(np.argmax(mean >= self.level))
-                kept = max(self._quiet(line) for line in measures[first:])
+            speaking = mean >= self.level
+            if speaking.any():
+                kept = max(self._quiet(line) for line in measures[speaking])
                 start = place - self._before - self._length - kept * self._period
                 return sound[..., max(start, 0) :]
             if boot >= 0:
