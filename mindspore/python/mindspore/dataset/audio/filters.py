@@ -27,8 +27,7 @@ class _Equation(EngineOperation):
     _both_ways = False
 
     def _numbers(self) -> list[float]:
-        # The coefficients are float32, as MindSpore keeps them.
-        numbers = np.array([*self._a, *self._b], np.float32).astype(float).tolist()
+        numbers = [float(number) for number in (*self._a, *self._b)]
         return [float(self._clamp), float(self._both_ways), *numbers]
 
 
