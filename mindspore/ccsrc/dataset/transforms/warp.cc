@@ -66,6 +66,16 @@ class Finder {
     return {first, std::max(first, std::min(x.second, y.second))};
   }
 
+  // f(column, number of its pixel) for columns that are Inside, of whole pixels.
+  template <class F>
+  void Offsets(int64_t first, int64_t last, int64_t width, F&& f) const {
+    const int64_t *across = across_.data(), *down = down_.data();
+    int64_t x0 = x0_, y0 = y0_;  // of this row, which f does not change
+    for (int64_t i = first; i < last; ++i) {
+      f(i, ((y0 + down[i]) >> 10) * width + ((x0 + across[i]) >> 10));
+    }
+  }
+
   // Before the places of a row are asked for.
   void Begin(int64_t row) {
     y_ = static_cast<double>(row);
@@ -232,10 +242,14 @@ void NearestRow(const Source<T>& source, const Finder& find, int64_t width, T* o
     }
   };
   some(0, first);
-  for (int64_t x = first; x < last; ++x) {
-    Place place = find(x);
-    CopyPixel(source.pixels + (place.y * source.width + place.x) * channels, channels,
-              out + x * channels);
+  if (channels == 3) {
+    find.Offsets(first, last, source.width, [&](int64_t x, int64_t offset) {
+      std::memcpy(out + x * 3, source.pixels + offset * 3, 3 * sizeof(T));
+    });
+  } else {
+    find.Offsets(first, last, source.width, [&](int64_t x, int64_t offset) {
+      std::copy_n(source.pixels + offset * channels, channels, out + x * channels);
+    });
   }
   some(last, width);
 }
