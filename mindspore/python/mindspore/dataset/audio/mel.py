@@ -60,7 +60,13 @@ def _filtered(op: str, spectrum: np.ndarray, filters: np.ndarray) -> np.ndarray:
             f"For '{op}', the input must have {filters.shape[0]} frequencies, but got shape "
             f"{spectrum.shape}."
         )
-    return np.asarray(np.matmul(filters.T.astype(spectrum.dtype), spectrum))
+    return _times(spectrum, filters)
+
+
+def _times(spectrum: np.ndarray, matrix: np.ndarray) -> np.ndarray:
+    """<..., freq, time> with its frequencies through a matrix; a spectrum lies frame by frame."""
+    frames = spectrum.swapaxes(-1, -2)
+    return np.asarray(np.matmul(frames, matrix.astype(spectrum.dtype)).swapaxes(-1, -2))
 
 
 class MelScale(AudioTensorOperation):
@@ -204,7 +210,7 @@ class _Cepstrum(AudioTensorOperation):
 
     def _transformed(self, powers: np.ndarray, logarithm: bool) -> np.ndarray:
         levels = np.log(powers + 1e-6) if logarithm else to_decibels(powers, 10.0, 1e-10, 1.0, 80.0)
-        return np.asarray(np.matmul(self.matrix.T.astype(levels.dtype), levels)).astype(np.float32)
+        return _times(levels, self.matrix).astype(np.float32)
 
     def _apply(self, value: Any) -> Any:
         return super()._apply(value).astype(np.float32)

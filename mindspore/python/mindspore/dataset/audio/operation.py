@@ -67,8 +67,8 @@ class AudioTensorOperation(TensorOperation):
         sound = as_sound(type(self).__name__, value, self._layout)
         result = self._sound(sound)
         if isinstance(result, tuple):
-            return tuple([part.astype(sound.dtype, copy=False) for part in result])
-        return result.astype(sound.dtype, copy=False)
+            return tuple([np.asarray(part, sound.dtype, order="C") for part in result])
+        return np.asarray(result, sound.dtype, order="C")
 
     def _sound(self, sound: np.ndarray) -> Any:
         raise NotImplementedError
