@@ -106,6 +106,8 @@ MODULES = {  # title: what stands before a name, and where the names are
     "dataset": ("dataset", "mindspore.dataset"),
     "dataset.transforms": ("transforms", "mindspore.dataset.transforms"),
     "dataset.vision": ("vision", "mindspore.dataset.vision"),
+    "dataset.text": ("text", "mindspore.dataset.text"),
+    "dataset.audio": ("audio", "mindspore.dataset.audio"),
     "initializer": ("initializer", "mindspore.common.initializer"),
     "profiler": ("profiler", "mindspore.profiler"),
     "boost": ("boost", "mindspore.boost"),

@@ -1,5 +1,5 @@
-"""Operations of `mindspore.dataset.vision` and `text` on what is no image and no text: a result or an error
-with a name, never a crash.
+"""Operations of `mindspore.dataset.vision`, `text` and `audio` on what is no image, text or sound: a result or an
+error with a name, never a crash.
 """
 
 from __future__ import annotations
@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mindspore.dataset import text, vision
+from mindspore.dataset import audio, text, vision
 from mindspore.dataset.vision import ConvertMode, ImageBatchFormat, Inter
 
 RNG = np.random.default_rng(0)
@@ -59,6 +59,20 @@ TEXT_OPERATIONS = [
     text.RegexTokenizer("a"), text.WordpieceTokenizer(VOCAB), text.BertTokenizer(VOCAB), text.Ngram(2), text.Truncate(2),
     text.SlidingWindow(2), text.ToNumber(np.int8), text.ToNumber(np.float16), text.AddToken("x"), text.PythonTokenizer(list),
 ]  # fmt: skip
+SOUND_OPERATIONS = [
+    audio.LFilter([1.0, -3.0], [1.0, 2.0], False), audio.Filtfilt([1.0, 0.1], [0.5, 0.2]), audio.BassBiquad(16000, 3.0),
+    audio.Contrast(), audio.DCShift(0.5, 0.02), audio.Dither(), audio.Dither(audio.DensityFunction.GPDF, True),
+    audio.Fade(1, 1), audio.Flanger(16000), audio.Gain(), audio.MuLawEncoding(), audio.MuLawDecoding(1),
+    audio.Overdrive(), audio.Phaser(16000), audio.Vol(0.5), audio.Spectrogram(4), audio.Spectrogram(4, power=0.0, center=False),
+    audio.InverseSpectrogram(n_fft=4), audio.MelScale(2, n_stft=3), audio.MelSpectrogram(n_fft=4, n_mels=2),
+    audio.MFCC(n_mfcc=2, melkwargs={"n_fft": 4, "n_mels": 2}), audio.LFCC(16000, 2, 2, speckwargs={"n_fft": 4}),
+    audio.SpectralCentroid(16000, 4), audio.GriffinLim(4, 2), audio.InverseMelScale(3, 2, max_iter=2), audio.AmplitudeToDB(),
+    audio.DBToAmplitude(1.0, 1.0), audio.ComputeDeltas(3), audio.SlidingWindowCmn(3, 2, norm_vars=True),
+    audio.DetectPitchFrequency(1600, 0.01, 1), audio.MaskAlongAxis(0, 1, 0.0, 1), audio.MaskAlongAxisIID(1, 0.0, 2),
+    audio.FrequencyMasking(True, 1), audio.TimeMasking(False, 1), audio.Angle(), audio.ComplexNorm(2.0), audio.Magphase(),
+    audio.PhaseVocoder(1.5, np.ones((3, 1))), audio.TimeStretch(2, 3, 0.5), audio.PitchShift(16000, 2, n_fft=4),
+    audio.Resample(3, 2), audio.Vad(16000),
+]  # fmt: skip
 PAIRS = [
     vision.MixUpBatch(), vision.CutMixBatch(ImageBatchFormat.NCHW), vision.MixUp(2, 1.0), text.TruncateSequencePair(3),
     vision.RandomHorizontalFlipWithBBox(1.0), vision.RandomCropWithBBox(2, 1), vision.ResizeWithBBox(3),
@@ -79,7 +93,7 @@ def tried(operation, *values):
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_wild_values(name):
     value = VALUES[name]
-    for operation in IMAGE_OPERATIONS + TEXT_OPERATIONS:
+    for operation in IMAGE_OPERATIONS + TEXT_OPERATIONS + SOUND_OPERATIONS:
         tried(operation, value)
     for operation in PAIRS:
         for other in (np.eye(2), np.array([[0, 0, 1, 1]]), np.array([[0, 0, np.nan, 1]]), None):

@@ -270,6 +270,7 @@ FunctionTable AllFunctions() {
   };
   AddColors(&functions);
   AddFilters(&functions);
+  AddSounds(&functions);
   AddWarps(&functions);
   return functions;
 }

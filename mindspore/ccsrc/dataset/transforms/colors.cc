@@ -109,15 +109,21 @@ Value SaturatedBytes(const Value& image, float factor) {
     float distance = std::clamp(factor * static_cast<float>(i - 255), -255.0f, 255.0f);
     scaled[static_cast<size_t>(i)] = static_cast<int>(std::lrint(distance));
   }
+  std::array<uint8_t, 766> clipped;  // what gray and a distance come to, from -255 on
+  for (int i = 0; i < 766; ++i) {
+    clipped[static_cast<size_t>(i)] = static_cast<uint8_t>(std::clamp(i - 255, 0, 255));
+  }
   Value result = Value::Make(image.element, image.dims);
   auto* out = reinterpret_cast<uint8_t*>(result.memory());
   const auto* in = image.as<uint8_t>();
   for (int64_t i = 0, count = image.count(); i < count; i += 3) {
-    int gray = (in[i] * 4899 + in[i + 1] * 9617 + in[i + 2] * 1868 + 8192) >> 14;
-    for (int64_t c = i; c < i + 3; ++c) {
-      int value = gray + scaled[static_cast<size_t>(in[c] - gray + 255)];
-      out[c] = static_cast<uint8_t>(std::clamp(value, 0, 255));
-    }
+    int red = in[i], green = in[i + 1], blue = in[i + 2];
+    int gray = (red * 4899 + green * 9617 + blue * 1868 + 8192) >> 14;
+    const int* distance = scaled.data() + 255 - gray;
+    const uint8_t* moved = clipped.data() + 255 + gray;
+    out[i] = moved[distance[red]];
+    out[i + 1] = moved[distance[green]];
+    out[i + 2] = moved[distance[blue]];
   }
   return result;
 }

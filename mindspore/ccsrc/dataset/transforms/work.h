@@ -24,6 +24,7 @@ using FunctionTable = std::unordered_map<std::string, Function>;
 
 void AddColors(FunctionTable* functions);
 void AddFilters(FunctionTable* functions);
+void AddSounds(FunctionTable* functions);
 void AddWarps(FunctionTable* functions);
 
 // The numbers from `first` on.

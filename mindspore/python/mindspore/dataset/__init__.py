@@ -11,7 +11,7 @@ from mindspore.dataset.engine import *
 from mindspore.dataset.engine import Dataset, ZipDataset
 from mindspore.dataset.engine import __all__ as _engine_names
 from mindspore.dataset.engine.datasets import zip_datasets
-from mindspore.dataset import text, transforms, vision  # isort: skip
+from mindspore.dataset import audio, text, transforms, vision  # isort: skip
 
 
 def zip(datasets: Sequence[Dataset]) -> ZipDataset:
@@ -19,4 +19,4 @@ def zip(datasets: Sequence[Dataset]) -> ZipDataset:
     return zip_datasets(datasets)
 
 
-__all__ = [*_engine_names, "text", "transforms", "vision", "zip"]
+__all__ = [*_engine_names, "audio", "text", "transforms", "vision", "zip"]

@@ -6,6 +6,7 @@ import importlib
 import json
 import logging
 import os
+from enum import Enum
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,8 @@ _PLACES = (
     "mindspore.dataset",
     "mindspore.dataset.vision",
     "mindspore.dataset.transforms",
+    "mindspore.dataset.text",
+    "mindspore.dataset.audio",
     "mindspore.dataset.engine.samplers",
     "mindspore.dataset.vision.color",
 )
@@ -33,6 +36,8 @@ def _written(what: str, value: Any) -> Any:
     """An argument as JSON has it."""
     if isinstance(value, Shuffle):
         return {"shuffle": value.value}
+    if isinstance(value, Enum) and type(value).__module__.startswith("mindspore.dataset."):
+        return {"choice": [type(value).__name__, value.name]}
     if isinstance(value, _PLAIN):
         return value
     if isinstance(value, (list, tuple)):
@@ -90,10 +95,11 @@ def serialize(dataset: Dataset, json_filepath: str = "") -> dict[str, Any]:
     return described
 
 
-def _named(name: str) -> Any:
+def _found(name: str, base: type) -> Any:
+    """The class of the package with that name."""
     for place in _PLACES:
         found = getattr(importlib.import_module(place), name, None)
-        if isinstance(found, type) and issubclass(found, Recorded):
+        if isinstance(found, type) and issubclass(found, base):
             return found
     raise ValueError(f"For 'deserialize', the names must be of the package, but got '{name}'.")
 
@@ -119,9 +125,12 @@ def _read(value: Any) -> Any:
         return getattr(importlib.import_module("mindspore"), str(value["dtype"]))
     if kind == "array":
         return np.array(value["array"][0], value["array"][1])
+    if kind == "choice":
+        choices, name = value["choice"]
+        return _found(choices, Enum)[name]
     if kind == "object":
         given = {name: _read(v) for name, v in value.items() if name != "object"}
-        return _named(value["object"])(**given)
+        return _found(value["object"], Recorded)(**given)
     raise ValueError(
         f"For 'deserialize', an argument must be written by serialize, but got {value!r:.80}."
     )
@@ -145,7 +154,7 @@ def _made(described: Any) -> Dataset:
         made: Dataset = getattr(_made(children[0]), name)(**given)
         return made
     check_type("deserialize", "op_type", name, str)
-    source = _named(str(name))
+    source = _found(str(name), Recorded)
     if not issubclass(source, Dataset):
         raise ValueError(f"For 'deserialize', op_type must be a source, but got {name!r}.")
     return source(**given)

@@ -298,3 +298,18 @@ class RandomOrder(_Chain):
         return self._run(
             [self.transforms[i] for i in row_rng().permutation(len(self.transforms))], values
         )
+
+
+class Plugin(TensorOperation):
+    """A function of a library that was built against MindSpore's own C++ classes; raises RuntimeError,
+    since they are not here.
+    """
+
+    def __init__(self, lib_path: str, func_name: str, user_args: str | None = None) -> None:
+        check_type("Plugin", "lib_path", lib_path, str)
+        check_type("Plugin", "func_name", func_name, str)
+        check_type("Plugin", "user_args", user_args, (str, type(None)))
+        raise RuntimeError(
+            "For 'Plugin', the library must be built for this package, which has no C++ interface for "
+            f"that: '{func_name}' of '{lib_path}' must be called by a function of Python, as through ctypes."
+        )

@@ -122,7 +122,9 @@ class _Augment(PyTensorOperation):
         else:
             width, height = image.size if im.is_pil(image) else image.shape[1::-1]
             extent, most = (width if along else height), self._most["translate"]
-            moved[0 if along else 1] = share * (most if most <= 1 else min(most / extent, 1.0))
+            moved[0 if along else 1] = share * (
+                most if most <= 1 else min(most / max(extent, 1), 1.0)
+            )
         affine = geometry.Affine(0, moved, 1.0, sheared, self.interpolation, self.fill_value)
         return affine(image)
 
