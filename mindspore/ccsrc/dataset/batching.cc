@@ -40,7 +40,12 @@ class BatchStep : public Step {
   BatchStep(std::vector<Row> rows, std::shared_ptr<const BatchOptions> options, int64_t epoch)
       : rows_(std::move(rows)), options_(std::move(options)), epoch_(epoch) {}
   void Run(std::span<Row> batch, size_t depth) const override {
-    Resolve(rows_);
+    if (options_->function || options_->padding) {
+      Resolve(rows_);
+    } else if (ResolveJoined(rows_, &batch[0].values)) {
+      rows_.clear();
+      return;
+    }
     std::vector<BatchColumn> columns = Columns(std::move(rows_));
     const Pending& at = batch[0].pending[depth];
     if (options_->function) {

@@ -92,6 +92,19 @@ void Resolve(std::span<Row> rows) {
   for (Row& row : rows) row.pending.clear();
 }
 
+bool ResolveJoined(std::span<Row> rows, std::vector<Value>* columns) {
+  auto alone = [&](const Row& row) {
+    return row.pending.size() == 1 && row.pending[0].step == rows[0].pending[0].step;
+  };
+  if (!std::all_of(rows.begin(), rows.end(), alone)) {
+    Resolve(rows);
+    return false;
+  }
+  bool joined = rows[0].pending[0].step->RunJoined(rows, 0, columns);
+  for (Row& row : rows) row.pending.clear();
+  return joined;
+}
+
 std::shared_ptr<const Step> MakeMapStep(std::vector<std::shared_ptr<const Operation>> operations,
                                         std::vector<size_t> take, std::vector<Placement> place) {
   return std::make_shared<MapStep>(std::move(operations), std::move(take), std::move(place));

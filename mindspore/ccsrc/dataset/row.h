@@ -17,6 +17,13 @@ class Step {
   virtual ~Step() = default;
   // Does what stands at `depth` of each row, of which this is the step.
   virtual void Run(std::span<Row> rows, size_t depth) const = 0;
+  // The same for rows that become one batch, of which nothing else is pending: true where it has
+  // put their values into `columns`, joined, rather than into the rows.
+  virtual bool RunJoined(std::span<Row> rows, size_t depth, std::vector<Value>* columns) const {
+    (void)columns;
+    Run(rows, depth);
+    return false;
+  }
 };
 
 struct Pending {
@@ -35,6 +42,8 @@ struct Row {
 
 // Does all that is pending; rows with the same step are handed to it together.
 void Resolve(std::span<Row> rows);
+// The same for the rows of a batch; true: `columns` are theirs, joined.
+bool ResolveJoined(std::span<Row> rows, std::vector<Value>* columns);
 inline void Resolve(Row& row) { Resolve(std::span(&row, 1)); }
 
 // Columns of the rows to others, row by row: functions of map, predicates, lengths.

@@ -61,6 +61,11 @@ NodeHandle Map(const NodeHandle& child, const py::list& operations, Columns take
 
 // A source whose rows a function loads by their index.
 NodeHandle Loaded(const OrderHandle& order, py::handle operation, size_t columns) {
+  const auto& call = operation.cast<const PythonCall&>();
+  if (!call.parallel && py::hasattr(call.adapter, "plain") &&
+      call.adapter.attr("plain").cast<bool>()) {
+    return {dataset::MakeSequence(order.order, PythonLoad(call.adapter, columns), false, false)};
+  }
   auto load = OperationOf(operation);
   bool parallel = load->parallel();
   std::vector<dataset::Placement> place;

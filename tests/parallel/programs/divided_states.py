@@ -17,7 +17,7 @@ RANK, SIZE = get_rank(), get_group_size()
 x = np.random.RandomState(0).randn(32, 6).astype(np.float32)
 y = np.random.RandomState(1).randint(0, 3, 32).astype(np.int32)
 OPTIMIZERS = {
-    "Adam": lambda p: nn.Adam(p, [0.01, 0.02, 0.03, 0.04, 0.05], weight_decay=0.01),
+    "Adam": lambda p: nn.Adam(p, [0.01 * n for n in range(1, 11)], weight_decay=0.01),
     "AdamWeightDecay": lambda p: nn.AdamWeightDecay(p, 0.01, weight_decay=0.1),
     "Momentum": lambda p: nn.Momentum(
         [{"params": p[:1], "lr": 0.1, "grad_centralization": True}, {"params": p[1:]}], 0.05, 0.9

@@ -141,8 +141,7 @@ def _become(face: Any, inner: Any, weights: tuple[Parameter, ...]) -> None:
     own = vars(face)
     own.update({name: value for name, value in vars(inner).items() if name not in own})
     face._rows_of = inner
-    for name in ("parameters", "params", "_parameters"):
-        own[name] = ParameterTuple(weights)
+    face.parameters = face.params = face._parameters = ParameterTuple(weights)
     own["_own"] = tuple(getattr(part, "own_rows", None) for part in inner.parameters)
     own["_at"] = _groups.member(None, type(inner).__name__)
 
