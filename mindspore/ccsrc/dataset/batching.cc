@@ -46,6 +46,7 @@ class BatchStep : public Step {
       rows_.clear();
       return;
     }
+    Stopwatch watch(options_->spent.get(), rows_.size());
     std::vector<BatchColumn> columns = Columns(std::move(rows_));
     const Pending& at = batch[0].pending[depth];
     if (options_->function) {
@@ -133,6 +134,7 @@ class Batch : public Node {
     return *rows % options_->size != 0 && !options_->drop_remainder ? batches + 1 : batches;
   }
   bool Coarse() const override { return true; }
+  const Spent* spent() const override { return options_->spent.get(); }
 
  private:
   std::shared_ptr<const BatchOptions> options_;

@@ -83,6 +83,7 @@ void Resolve(std::span<Row> rows) {
                rows[last].pending[depth].step.get() == step) {
           ++last;
         }
+        Stopwatch watch(&step->spent, last - first);
         step->Run(rows.subspan(first, last - first), depth);
         more = true;
       }
@@ -100,7 +101,12 @@ bool ResolveJoined(std::span<Row> rows, std::vector<Value>* columns) {
     Resolve(rows);
     return false;
   }
-  bool joined = rows[0].pending[0].step->RunJoined(rows, 0, columns);
+  const Step& step = *rows[0].pending[0].step;
+  bool joined;
+  {
+    Stopwatch watch(&step.spent, rows.size());
+    joined = step.RunJoined(rows, 0, columns);
+  }
   for (Row& row : rows) row.pending.clear();
   return joined;
 }

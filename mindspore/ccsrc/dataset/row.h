@@ -2,6 +2,8 @@
 // is cheap and in order; workers do them, many rows at once and in any order.
 #pragma once
 
+#include <atomic>
+#include <chrono>
 #include <memory>
 #include <span>
 #include <vector>
@@ -11,6 +13,30 @@
 namespace ms::dataset {
 
 struct Row;
+
+// What the work of one operator has taken, of all workers together.
+struct Spent {
+  std::atomic<int64_t> nanoseconds = 0, rows = 0;
+};
+
+// Adds the time from here to the end of the block.
+class Stopwatch {
+ public:
+  Stopwatch(Spent* spent, size_t rows) : spent_(spent), rows_(rows) {}
+  ~Stopwatch() {
+    using std::chrono::nanoseconds;
+    auto passed = std::chrono::duration_cast<nanoseconds>(Clock::now() - began_).count();
+    spent_->nanoseconds.fetch_add(passed, std::memory_order_relaxed);
+    spent_->rows.fetch_add(static_cast<int64_t>(rows_), std::memory_order_relaxed);
+  }
+  Stopwatch(const Stopwatch&) = delete;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  Spent* spent_;
+  size_t rows_;
+  Clock::time_point began_ = Clock::now();
+};
 
 class Step {
  public:
@@ -24,6 +50,7 @@ class Step {
     Run(rows, depth);
     return false;
   }
+  mutable Spent spent;
 };
 
 struct Pending {

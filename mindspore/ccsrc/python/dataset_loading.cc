@@ -2,8 +2,10 @@
 // ones are copied from there into the batch, without a value for each of them between.
 #include <pybind11/numpy.h>
 
+#include <algorithm>
 #include <cstring>
 #include <optional>
+#include <utility>
 
 #include "python/dataset_functions.h"
 #include "python/dataset_values.h"
@@ -27,7 +29,7 @@ bool IsArray(PyObject* object) {
 
 bool IsScalar(PyObject* object) {
   static auto* generic = reinterpret_cast<PyTypeObject*>(
-      py::module_::import("numpy").attr("generic").release().ptr());
+      py::object(py::module_::import("numpy").attr("generic")).release().ptr());
   return PyObject_TypeCheck(object, generic);
 }
 

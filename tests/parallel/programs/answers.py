@@ -39,7 +39,7 @@ class Second(nn.Cell):
 
 def whole(x):
     first, second = halves()
-    weights = ms.ParameterTuple([*first.trainable_params(), *second.trainable_params()])
+    weights = [*first.trainable_params(), *second.trainable_params()]
     for i, weight in enumerate(weights):
         weight.name = f"w{i}"
     return ms.grad(lambda x: (second(ops.tanh(first(x))) ** 2).sum(), 0, weights)(x)
