@@ -103,6 +103,7 @@ def test_failures_name_the_row(batch):
         (decimal.Decimal(1), r"\[0\]"),
         ((decimal.Decimal(1), 1), "a column must be a number, a string, a NumPy array or a Tensor"),
     ):
+
         class Odd(Source):
             def __getitem__(self, index, value=value):
                 return value
@@ -110,7 +111,7 @@ def test_failures_name_the_row(batch):
         with pytest.raises((RuntimeError, TypeError, ValueError), match=text):
             rows(Odd(None), batch)
     uneven = Source(lambda i: np.zeros(i + 1))
-    with pytest.raises(RuntimeError, match="rows of column 'x' must have the same shape"):
+    with pytest.raises(RuntimeError, match=r"rows of column 'x' must have the same shape"):
         rows(uneven, 3)
 
 

@@ -21,8 +21,6 @@ def _seeded():
     config.set_seed(before)
 
 
-
-
 def shard(count, number, batch, shuffle=True, source="slices"):
     part = {} if count is None else {"num_shards": count, "shard_id": number}
     if source == "slices":
@@ -64,7 +62,9 @@ def test_other_numbers_of_shards(before, after, source):
 
 
 def test_the_next_epoch_is_whole():
-    _, state = taken(shard(2, 0, 4), 3)  # 24 samples: 8 of each of three shards, of which a batch has 5
+    _, state = taken(
+        shard(2, 0, 4), 3
+    )  # 24 samples: 8 of each of three shards, of which a batch has 5
     data = shard(3, 1, 5)
     data.restore(state)
     iterator = data.create_tuple_iterator(num_epochs=2, output_numpy=True)
@@ -100,12 +100,12 @@ def test_an_undivided_dataset_goes_to_shards():
 
 def test_one_order_is_needed():
     _, state = taken(shard(2, 0, 4), 1)
-    with pytest.raises(ValueError, match="one order, but no seed was set. Use set_seed"):
+    with pytest.raises(ValueError, match=r"one order, but no seed was set. Use set_seed"):
         shard(None, 0, 4).restore({**state, "seeded": False})
     shard(3, 0, 4).restore({**state, "seeded": False})  # shards have one even so
-    with pytest.raises(ValueError, match="must have the 50 rows that the position is of, but it h"):
+    with pytest.raises(ValueError, match=r"must have the 50 rows that the position is of, but it h"):
         shard(3, 0, 4).restore({**state, "rows": 50})
-    with pytest.raises((TypeError, ValueError), match="'restore'.*samples must be"):
+    with pytest.raises((TypeError, ValueError), match=r"'restore'.*samples must be"):
         shard(3, 0, 4).restore({**state, "samples": -1})
 
 

@@ -130,9 +130,9 @@ def test_nothing_changes_where_nobody_waits(told):
 
 
 def test_settings_of_tuning(tmp_path):
-    with pytest.raises(FileNotFoundError, match="the folder of 'filepath_prefix' must exist"):
+    with pytest.raises(FileNotFoundError, match=r"the folder of 'filepath_prefix' must exist"):
         config.set_enable_autotune(True, str(tmp_path / "no" / "such"))
-    with pytest.raises(TypeError, match="must be a bool"):
+    with pytest.raises(TypeError, match=r"must be a bool"):
         config.set_enable_autotune(1)
     assert not config.get_enable_autotune()
 
@@ -153,13 +153,15 @@ def test_there_is_no_cache():
         lambda: ds.RandomDataset(4, cache="yes"),
         lambda: ds.MnistDataset("/no/such", cache=object()),
     ):
-        with pytest.raises(TypeError, match="cache must be None, since this build has no Dataset"):
+        with pytest.raises(TypeError, match=r"cache must be None, since this build has no Dataset"):
             call()
     assert ds.RandomDataset(4, cache=None).get_dataset_size() == 4
 
 
 def test_a_text_is_no_type():
-    with pytest.raises(TypeError, match="'ToNumber', data_type must be a type of numbers.*'3x'"):
+    with pytest.raises(TypeError, match=r"'ToNumber', data_type must be a type of numbers.*'3x'"):
         text.ToNumber("3x")
-    with pytest.raises(ValueError, match="'ToNumber', the text must spell an integer, but got '3x'"):
+    with pytest.raises(
+        ValueError, match=r"'ToNumber', the text must spell an integer, but got '3x'"
+    ):
         text.ToNumber("int32")("3x")

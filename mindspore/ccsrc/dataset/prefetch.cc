@@ -119,9 +119,8 @@ void Prefetcher::Work(const std::shared_ptr<State>& shared) {
   State& state = *shared;
   std::unique_lock lock(state.mutex);
   while (true) {
-    state.for_workers.wait(lock, [&] {
-      return state.stopped || state.ended || state.TooMany() || state.MayPull();
-    });
+    state.for_workers.wait(
+        lock, [&] { return state.stopped || state.ended || state.TooMany() || state.MayPull(); });
     if (state.stopped || state.ended || state.TooMany()) break;
     auto began = Clock::now();
     state.pulling = true;

@@ -1,5 +1,6 @@
-// Which samples of a step are this process's. What draws a number for each element of a tensor draws,
-// in every process, the part that belongs to its samples of what one process would draw for all.
+// Which samples of a step are this process's. What draws a number for each element of a tensor
+// draws, in every process, the part that belongs to its samples of what one process would draw for
+// all.
 #pragma once
 
 #include <cstdint>

@@ -280,9 +280,8 @@ void DefinePairs(OpRegistry& ops) {
       .RequiredAttr<DType>("dtype", "Its type.")
       .HasEffect(Effect::kComm)
       .Shard(shard::Shaped("shape"))
-      .Infer([](InferContext& c) {
-        return Type(c.attr<DType>("dtype"), Shape(c.dims_attr("shape")));
-      })
+      .Infer(
+          [](InferContext& c) { return Type(c.attr<DType>("dtype"), Shape(c.dims_attr("shape"))); })
       .Grad([](GradContext& g) {
         g.Call("Send", {g.dout(0)},
                {{"group", g.attr<std::string>("group")},

@@ -1,5 +1,5 @@
-// Rows of a Python object with __getitem__, whose values are arrays and numbers in most cases: small
-// ones are copied from there into the batch, without a value for each of them between.
+// Rows of a Python object with __getitem__, whose values are arrays and numbers in most cases:
+// small ones are copied from there into the batch, without a value for each of them between.
 #include <pybind11/numpy.h>
 
 #include <algorithm>
@@ -53,9 +53,10 @@ std::optional<Value> PlainValue(PyObject* object) {
 
 // Numbers of one kind as a column.
 template <class T, class Get>
-std::optional<Value> JoinNumbers(const std::vector<py::object>& rows, Py_ssize_t column, Get&& get) {
-  Value joined = Value::Make(Element::Of(kDTypeOf<T>),
-                             dataset::MakeDims({static_cast<int64_t>(rows.size())}));
+std::optional<Value> JoinNumbers(const std::vector<py::object>& rows, Py_ssize_t column,
+                                 Get&& get) {
+  Value joined =
+      Value::Make(Element::Of(kDTypeOf<T>), dataset::MakeDims({static_cast<int64_t>(rows.size())}));
   auto* to = reinterpret_cast<T*>(joined.memory());
   for (const py::object& row : rows) {
     if (!get(PyTuple_GET_ITEM(row.ptr(), column), to++)) return std::nullopt;
@@ -166,8 +167,8 @@ class LoadStep : public dataset::Step {
 
   py::object Load(int64_t index) const {
     py::int_ number(index);
-    auto row = py::reinterpret_steal<py::object>(
-        PyObject_GetItem(Object(source_).ptr(), number.ptr()));
+    auto row =
+        py::reinterpret_steal<py::object>(PyObject_GetItem(Object(source_).ptr(), number.ptr()));
     if (row) return row;
     py::error_already_set failure;
     if (!failure.matches(PyExc_Exception)) throw failure;  // Ctrl-C, and what ends the program

@@ -44,7 +44,9 @@ def _parser() -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     add = parser.add_argument
-    add("--worker_num", type=int, default=None, help="processes of the job, on all machines; else 8")
+    add(
+        "--worker_num", type=int, default=None, help="processes of the job, on all machines; else 8"
+    )
     add("--local_worker_num", type=int, default=None, help="processes on this machine; else 8")
     add("--master_addr", default="127.0.0.1", help="the machine of rank 0, by name or address")
     add(

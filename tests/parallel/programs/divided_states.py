@@ -108,7 +108,10 @@ def checkpoints(folder, integrated):
 
 def wrong_settings():
     for config, text in (
-        ({"parallel_optimizer_threshold": -1}, "'parallel_optimizer_threshold' must be an int that"),
+        (
+            {"parallel_optimizer_threshold": -1},
+            "'parallel_optimizer_threshold' must be an int that",
+        ),
         ({"optimizer_level": "level4"}, "'optimizer_level' must be one of"),
         ({"optimizer_weight_shard_size": SIZE + 1}, "'optimizer_weight_shard_size' must be -1 or"),
     ):

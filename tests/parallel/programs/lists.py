@@ -63,9 +63,7 @@ uneven, reduced = (
 )
 refused("'gather_list' must be a list of Tensors", distributed.gather, full(1, 0), None, RANK)
 refused("for each process of the group, 2", distributed.gather, full(1, 0), [full(1, 0)], RANK)
-refused(
-    "shape and dtype of 'tensor'", distributed.scatter, full(1, 0), [full(2, 0)] * SIZE, RANK
-)
+refused("shape and dtype of 'tensor'", distributed.scatter, full(1, 0), [full(2, 0)] * SIZE, RANK)
 refused("'dst' must be in [0, 2)", distributed.gather, full(1, 0), None, 2)
 refused("add up to 3", uneven, full(3, 0), full(1, 0), [1, 1])
 refused("no multiple of 2", uneven, full(3, 0), full(1, 0))

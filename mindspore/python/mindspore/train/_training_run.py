@@ -78,7 +78,9 @@ class TrainingRun:
 
     def _look_at_rates(self) -> None:
         """Says where a list of learning rates counts the batches of all processes, of which each makes its part of the steps."""
-        rates = getattr(getattr(self.model._optimizer, "learning_rate", None), "learning_rate", None)
+        rates = getattr(
+            getattr(self.model._optimizer, "learning_rate", None), "learning_rate", None
+        )
         steps = self.last * self.batches
         if not self.feed.divides or not isinstance(rates, Tensor) or rates.ndim != 1:
             return

@@ -1,5 +1,6 @@
 // Random ops: each run takes the next offset of the generator, and element i depends on nothing but
-// the key and i. Where several processes train one network, i counts on from the samples of those before.
+// the key and i. Where several processes train one network, i counts on from the samples of those
+// before.
 #include <algorithm>
 #include <cmath>
 #include <numeric>

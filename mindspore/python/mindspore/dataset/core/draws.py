@@ -155,7 +155,9 @@ def _quiet_object(value: Any, seen: set[int]) -> bool:
         )
     own = type(value).__module__ or ""
     if own.startswith("mindspore.dataset."):
-        return not isinstance(seen, _Strict) and all(_quiet(part, seen) for part in getattr(value, "transforms", ()))
+        return not isinstance(seen, _Strict) and all(
+            _quiet(part, seen) for part in getattr(value, "transforms", ())
+        )
     if own.startswith("mindspore."):
         return "dtype" in own or own == "mindspore._core"
     call = type(value).__dict__.get("__call__")

@@ -123,7 +123,8 @@ def build(face: Any, wished: _Wish, init: Callable, params: list[Any], rest: Any
         lists = {k: [part(p) for p in item[k]] for k in ("params", "order_params") if k in item}
         return {**item, **lists}
 
-    inner = type(face).__new__(type(face))
+    cls: Any = type(face)
+    inner = cls.__new__(cls)
     _building.append(inner)
     try:
         init(inner, [parts_of(item) for item in params], *args, **kwargs)
