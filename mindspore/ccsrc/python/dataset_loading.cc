@@ -51,75 +51,84 @@ std::optional<Value> PlainValue(PyObject* object) {
   return ValueFromPython(py::array::ensure(object));
 }
 
-// Numbers of one kind as a column.
-template <class T, class Get>
-std::optional<Value> JoinNumbers(const std::vector<py::object>& rows, Py_ssize_t column,
-                                 Get&& get) {
-  Value joined =
-      Value::Make(Element::Of(kDTypeOf<T>), dataset::MakeDims({static_cast<int64_t>(rows.size())}));
-  auto* to = reinterpret_cast<T*>(joined.memory());
-  for (const py::object& row : rows) {
-    if (!get(PyTuple_GET_ITEM(row.ptr(), column), to++)) return std::nullopt;
-  }
-  return joined;
-}
-
-bool GetInteger(PyObject* object, int64_t* to) {
-  if (!PyLong_CheckExact(object)) return false;
-  int overflow = 0;
-  *to = PyLong_AsLongLongAndOverflow(object, &overflow);
-  return overflow == 0;
-}
-
-bool GetReal(PyObject* object, double* to) {
-  if (!PyFloat_CheckExact(object)) return false;
-  *to = PyFloat_AS_DOUBLE(object);
-  return true;
-}
-
-// An array, or a number of NumPy as one.
-py::array ArrayOf(PyObject* object) {
-  if (IsArray(object)) return py::reinterpret_borrow<py::array>(object);
-  return IsScalar(object) ? py::array::ensure(object) : py::array();
-}
-
 bool Dense(const py::array& array) {
   return (array.flags() & py::array::c_style) != 0 && array.dtype().byteorder() != '>';
 }
 
-bool Alike(const py::array& a, const py::array& b) {
-  auto* one = py::detail::array_proxy(a.ptr());
-  auto* other = py::detail::array_proxy(b.ptr());
-  bool same = one->descr == other->descr || a.dtype().equal(b.dtype());
-  return same && a.ndim() == b.ndim() && std::equal(a.shape(), a.shape() + a.ndim(), b.shape());
-}
-
-// Small arrays of one shape and type of numbers as a column.
-std::optional<Value> JoinArrays(const std::vector<py::object>& rows, Py_ssize_t column) {
-  py::array first = ArrayOf(PyTuple_GET_ITEM(rows[0].ptr(), column));
-  if (!first || first.nbytes() > kSmall || !Dense(first)) return std::nullopt;
-  Value like = ValueFromPython(first);
-  if (like.element.kind != dataset::Kind::kNumber) return std::nullopt;
-  Dims dims{static_cast<int64_t>(rows.size())};
-  dims.insert(dims.end(), like.dims->begin(), like.dims->end());
-  Value joined = Value::Make(like.element, dataset::MakeDims(std::move(dims)));
-  std::byte* to = joined.memory();
-  auto bytes = static_cast<size_t>(first.nbytes());
-  for (const py::object& row : rows) {
-    py::array array = ArrayOf(PyTuple_GET_ITEM(row.ptr(), column));
-    if (!array || !Alike(first, array) || !Dense(array)) return std::nullopt;
-    if (bytes) std::memcpy(to, array.data(), bytes);
-    to += bytes;
+// A column of a batch that is filled row by row, as long as its values are small and alike. What
+// was put stays as it was, whatever the source does to its arrays afterwards.
+class Column {
+ public:
+  // False: the first value, and so the column, is of another kind.
+  bool Begin(PyObject* object, size_t rows) {
+    Value like;
+    if (PyLong_CheckExact(object) || PyFloat_CheckExact(object)) {
+      std::optional<Value> number = NumberOf(object);
+      if (!number) return false;
+      type_ = Py_TYPE(object);
+      like = std::move(*number);
+    } else {
+      py::array array = ArrayOf(object);
+      if (!array || array.nbytes() > kSmall || !Dense(array)) return false;
+      dtype_ = array.dtype();
+      like = ValueFromPython(array);
+      if (like.element.kind != dataset::Kind::kNumber) return false;
+    }
+    dims_ = like.dims;
+    bytes_ = like.bytes();
+    Dims dims{static_cast<int64_t>(rows)};
+    dims.insert(dims.end(), dims_->begin(), dims_->end());
+    value_ = Value::Make(like.element, dataset::MakeDims(std::move(dims)));
+    return true;
   }
-  return joined;
-}
 
-std::optional<Value> JoinColumn(const std::vector<py::object>& rows, Py_ssize_t column) {
-  PyObject* first = PyTuple_GET_ITEM(rows[0].ptr(), column);
-  if (PyLong_CheckExact(first)) return JoinNumbers<int64_t>(rows, column, GetInteger);
-  if (PyFloat_CheckExact(first)) return JoinNumbers<double>(rows, column, GetReal);
-  return JoinArrays(rows, column);
-}
+  bool Put(PyObject* object, size_t row) {
+    std::byte* to = value_.memory() + row * bytes_;
+    if (type_ == nullptr) return PutArray(object, to);
+    if (Py_TYPE(object) != type_) return false;
+    if (type_ == &PyFloat_Type) {
+      double real = PyFloat_AS_DOUBLE(object);
+      std::memcpy(to, &real, sizeof real);
+      return true;
+    }
+    int overflow = 0;
+    int64_t integer = PyLong_AsLongLongAndOverflow(object, &overflow);
+    std::memcpy(to, &integer, sizeof integer);
+    return overflow == 0;
+  }
+
+  // A row that was put, alone.
+  Value At(size_t row) const {
+    Value value = Value::Make(value_.element, dims_);
+    if (bytes_) std::memcpy(value.memory(), value_.memory() + row * bytes_, bytes_);
+    return value;
+  }
+  Value Whole() { return std::move(value_); }
+
+ private:
+  // An array, or a number of NumPy as one; null: neither.
+  static py::array ArrayOf(PyObject* object) {
+    if (IsArray(object)) return py::reinterpret_borrow<py::array>(object);
+    if (!IsScalar(object)) return py::reinterpret_steal<py::array>(py::handle());
+    return py::array::ensure(object);
+  }
+
+  bool PutArray(PyObject* object, std::byte* to) const {
+    py::array array = ArrayOf(object);
+    if (!array || !Dense(array) || static_cast<size_t>(array.ndim()) != dims_->size()) return false;
+    if (!std::equal(dims_->begin(), dims_->end(), array.shape())) return false;
+    py::dtype dtype = array.dtype();
+    if (!dtype.is(dtype_) && !dtype.equal(dtype_)) return false;
+    if (bytes_) std::memcpy(to, array.data(), bytes_);
+    return true;
+  }
+
+  PyTypeObject* type_ = nullptr;  // of numbers of Python
+  py::object dtype_;              // of arrays
+  dataset::DimsRef dims_;         // of a row
+  size_t bytes_ = 0;
+  Value value_;
+};
 
 class LoadStep : public dataset::Step {
  public:
@@ -137,23 +146,25 @@ class LoadStep : public dataset::Step {
     }
   }
 
-  bool RunJoined(std::span<Row> rows, size_t depth, std::vector<Value>* columns) const override {
+  bool RunJoined(std::span<Row> rows, size_t depth, std::vector<Value>* joined) const override {
     py::gil_scoped_acquire gil;
     DropReleased();
-    std::vector<py::object> loaded;
-    loaded.reserve(rows.size());
-    bool whole = true;
-    for (const Row& row : rows) {
-      loaded.push_back(Load(row.pending[depth].number));
-      whole = whole && IsWhole(loaded.back());
-    }
-    if (whole && Join(loaded, columns)) return true;
-    columns->clear();
+    std::vector<Column> columns(static_cast<size_t>(columns_));
+    bool alike = true;
     for (size_t i = 0; i < rows.size(); ++i) {
-      py::object row = std::exchange(loaded[i], {});
-      rows[i].values = ValuesOf(std::move(row), rows[i].pending[depth].number);
+      int64_t index = rows[i].pending[depth].number;
+      py::object row = Load(index);
+      if (alike && Put(row, i, rows.size(), columns)) continue;
+      if (std::exchange(alike, false)) {
+        for (size_t k = 0; k < i; ++k) {
+          for (const Column& column : columns) rows[k].values.push_back(column.At(k));
+        }
+      }
+      rows[i].values = ValuesOf(std::move(row), index);
     }
-    return false;
+    if (!alike) return false;
+    for (Column& column : columns) joined->push_back(column.Whole());
+    return true;
   }
 
  private:
@@ -177,11 +188,12 @@ class LoadStep : public dataset::Step {
     throw failure;
   }
 
-  bool Join(const std::vector<py::object>& rows, std::vector<Value>* columns) const {
-    for (Py_ssize_t i = 0; i < columns_; ++i) {
-      std::optional<Value> column = JoinColumn(rows, i);
-      if (!column) return false;
-      columns->push_back(std::move(*column));
+  bool Put(const py::object& row, size_t place, size_t rows, std::vector<Column>& columns) const {
+    if (!IsWhole(row)) return false;
+    for (size_t i = 0; i < columns.size(); ++i) {
+      PyObject* value = PyTuple_GET_ITEM(row.ptr(), static_cast<Py_ssize_t>(i));
+      if (place == 0 && !columns[i].Begin(value, rows)) return false;
+      if (!columns[i].Put(value, place)) return false;
     }
     return true;
   }
