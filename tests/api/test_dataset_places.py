@@ -103,7 +103,9 @@ def test_one_order_is_needed():
     with pytest.raises(ValueError, match=r"one order, but no seed was set. Use set_seed"):
         shard(None, 0, 4).restore({**state, "seeded": False})
     shard(3, 0, 4).restore({**state, "seeded": False})  # shards have one even so
-    with pytest.raises(ValueError, match=r"must have the 50 rows that the position is of, but it h"):
+    with pytest.raises(
+        ValueError, match=r"must have the 50 rows that the position is of, but it h"
+    ):
         shard(3, 0, 4).restore({**state, "rows": 50})
     with pytest.raises((TypeError, ValueError), match=r"'restore'.*samples must be"):
         shard(3, 0, 4).restore({**state, "samples": -1})

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-_WITHIN = ("shards", "samples", "rows", "common")  # about a place within an epoch
+_WITHIN = ("shards", "samples", "rows", "common", "batch", "cut")  # about a place within an epoch
 
 
 def position_of(iterator: Any) -> dict[str, Any]:

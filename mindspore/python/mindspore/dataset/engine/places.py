@@ -78,7 +78,7 @@ def described(position: Position, dataset: Dataset) -> dict[str, Any]:
     if division is not None:
         given = position.given if position.cut else division.samples(position.step)
         state.update(shards=division.shards, samples=given, rows=division.rows)
-        state.update(common=division.common)
+        state.update(common=division.common, batch=division.batch, cut=position.cut)
     return state
 
 
@@ -86,8 +86,8 @@ def place(position: Position, state: dict[str, Any], dataset: Dataset) -> None:
     """Moves a position that was read from a state of another division to where this one goes on."""
     if "shards" not in state:
         return
-    for name in ("shards", "samples", "rows"):
-        check_int("restore", name, state[name], 0, _LARGEST)
+    for name in ("shards", "samples", "rows", "batch", "cut"):
+        check_int("restore", name, state.get(name), 0, _LARGEST)
     division = division_of(dataset)
     if division is None:
         return  # the steps are all that is known
@@ -96,8 +96,8 @@ def place(position: Position, state: dict[str, Any], dataset: Dataset) -> None:
             f"For 'restore', the dataset must have the {state['rows']} rows that the position is of, but it has {division.rows}."
         )
     samples = state["samples"]
-    alike = state["shards"] == division.shards and not position.cut
-    if alike and samples == division.samples(position.step):
+    here = (division.shards, division.batch)
+    if (state["shards"], state["batch"]) == here and not state["cut"]:
         return
     if samples and division.shuffled and not position.seeded and not _same_order(state, division):
         raise ValueError(
