@@ -225,6 +225,24 @@ def test_what_cannot_be_is_refused(arguments, says):
         msrun._arguments.parse(["--worker_num=2", "--local_worker_num=2", *arguments])
 
 
+@pytest.mark.parametrize(
+    "arguments, counts",
+    [
+        ([], (8, 8)),
+        (["--worker_num=2"], (2, 2)),
+        (["--worker_num=12"], (12, 12)),
+        (["--local_worker_num=3"], (3, 3)),
+        (["--worker_num=12", "--master_addr=127.0.1.1"], (12, 8)),
+        (["--worker_num=2", "--master_addr=127.0.1.1"], (2, 2)),
+        (["--local_worker_num=2", "--node_rank=1"], (8, 2)),
+        (["--worker_num=4", "--local_worker_num=2"], (4, 2)),
+    ],
+)
+def test_one_number_of_processes_stands_for_both_on_one_machine(arguments, counts):
+    args = msrun._arguments.parse([*arguments, "net.py"])
+    assert (args.worker_num, args.local_worker_num) == counts
+
+
 @pytest.mark.parametrize("arguments", [[], ["--join=maybe", "net.py"], ["--bind_core=x", "net.py"]])
 def test_usage_is_said(arguments, capsys):
     with pytest.raises(SystemExit, match="2"):

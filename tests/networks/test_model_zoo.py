@@ -65,6 +65,23 @@ def program(monkeypatch, tmp_path, capsys):
     ms.set_context(mode=before)
 
 
+@pytest.mark.parametrize(
+    "module, options, says",
+    [
+        ("lenet.train", "--epochs 0", "argument --epochs: must be at least 1, but got 0"),
+        ("dcgan.train", "--epochs -1", "argument --epochs: must be at least 1, but got -1"),
+        ("gpt.train", "--batch 0", "argument --batch: must be at least 1, but got 0"),
+        ("lenet.train", "--rows 1", "too few rows to train with and to evaluate with"),
+        ("deepfm.train", "--rows 1", "too few rows to train with and to evaluate with"),
+    ],
+)
+def test_what_cannot_train_is_said(program, capsys, module, options, says):
+    with pytest.raises(SystemExit) as ended:
+        program(module, "--output", "out", *options.split())
+    assert ended.value.code != 0 and says in str(ended.value.code) + capsys.readouterr().err
+    assert not os.path.exists("out")
+
+
 @pytest.mark.parametrize("mode", ["graph", "pynative"])
 @pytest.mark.parametrize("name", SHORT)
 def test_programs(program, tmp_path, name, mode):

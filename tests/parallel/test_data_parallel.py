@@ -16,3 +16,7 @@ def test_the_losses_of_one_process(count):
 @pytest.mark.parametrize("data", ["divided", "whole"])
 def test_model(data, tmp_path):
     ranks.passes("model.py", 2, str(tmp_path), data)
+
+
+def test_states_of_optimizers_are_divided(tmp_path):
+    ranks.passes("divided_states.py", 2, str(tmp_path))

@@ -16,6 +16,14 @@ def test_all_come_as_they_were_sent(windows):
     ranks.passes("pairs.py", 3, *cases, MS_COMM_WINDOWS=windows)
 
 
+def test_gradients_go_back_the_way_that_messages_came():
+    ranks.passes("answers.py", 2)
+
+
+def test_lists_and_objects():
+    ranks.passes("lists.py", 2)
+
+
 def test_a_message_that_nobody_waits_for_any_more(tmp_path):
     done = ranks.run("pairs.py", 3, "given_up", ALL_END_IN=str(tmp_path))
     assert done.stdout.count("all is well") == 3, done.stdout + done.stderr

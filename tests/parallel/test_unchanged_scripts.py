@@ -15,7 +15,10 @@ pytestmark = [pytest.mark.host_device]
 
 @pytest.mark.parametrize("count", [2, 3])
 def test_losses_metrics_and_stops(count, tmp_path):
-    printed = ranks.passes("unchanged.py", count, str(tmp_path))
+    done = ranks.run("unchanged.py", count, str(tmp_path))
+    printed = done.stdout
+    assert done.returncode == 0 and printed.count("all is well") == count, printed + done.stderr
+    assert done.stderr.count("learning rates, of which the last") == 1  # told by one process
     assert printed.count("epoch: 2 step: 1, loss is") == 1
     assert printed.count("Eval result: epoch 3") == 1
 

@@ -40,7 +40,13 @@ class BatchStep : public Step {
   BatchStep(std::vector<Row> rows, std::shared_ptr<const BatchOptions> options, int64_t epoch)
       : rows_(std::move(rows)), options_(std::move(options)), epoch_(epoch) {}
   void Run(std::span<Row> batch, size_t depth) const override {
-    Resolve(rows_);
+    if (options_->function || options_->padding) {
+      Resolve(rows_);
+    } else if (ResolveJoined(rows_, &batch[0].values)) {
+      rows_.clear();
+      return;
+    }
+    Stopwatch watch(options_->spent.get(), rows_.size());
     std::vector<BatchColumn> columns = Columns(std::move(rows_));
     const Pending& at = batch[0].pending[depth];
     if (options_->function) {
@@ -128,6 +134,7 @@ class Batch : public Node {
     return *rows % options_->size != 0 && !options_->drop_remainder ? batches + 1 : batches;
   }
   bool Coarse() const override { return true; }
+  const Spent* spent() const override { return options_->spent.get(); }
 
  private:
   std::shared_ptr<const BatchOptions> options_;

@@ -45,6 +45,7 @@ struct BatchOptions {
   std::vector<std::string> columns;  // of the batches, for texts of errors and padding
   std::optional<Padding> padding;
   std::shared_ptr<const BatchFunction> function;
+  std::shared_ptr<Spent> spent = std::make_shared<Spent>();
 };
 NodeRef MakeBatch(NodeRef child, BatchOptions options);
 

@@ -72,6 +72,8 @@ class Node : public std::enable_shared_from_this<Node> {
   virtual bool Parallel() const;
   // Rows are expensive, or come when they please: workers take them one by one.
   virtual bool Coarse() const;
+  // What its own work on rows has taken; null: it has none, or none that is measured.
+  virtual const Spent* spent() const { return nullptr; }
 
  private:
   std::vector<NodeRef> children_;

@@ -65,6 +65,7 @@ class Stepped : public Node {
   }
   bool Parallel() const override { return parallel_ || Node::Parallel(); }
   bool Coarse() const override { return coarse_ || Node::Coarse(); }
+  const Spent* spent() const override { return &step_->spent; }
 
  private:
   std::shared_ptr<const Step> step_;
@@ -111,6 +112,7 @@ class Filter : public Node {
     return std::make_unique<FilterCursor>(OpenReady(*children()[0], run, epoch));
   }
   std::optional<int64_t> Size() const override { return std::nullopt; }
+  const Spent* spent() const override { return children()[0]->spent(); }
 };
 
 // Shuffle

@@ -17,6 +17,12 @@
 namespace ms::dataset {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
+double SecondsSince(Clock::time_point began) {
+  return std::chrono::duration<double>(Clock::now() - began).count();
+}
+
 constexpr auto kFarewell = std::chrono::seconds(1);
 std::atomic<int> worker_limit{2};
 
@@ -75,9 +81,11 @@ struct Prefetcher::State {
   int running = 0;
   bool stopped = false;
   bool started = false;
+  PrefetchFacts facts;
 
   Piece current;  // of the taker
 
+  bool TooMany() const { return running > std::max(options.workers, 1); }
   bool MayPull() const {
     if (pulling) return false;
     int64_t ahead = pulled - taken;
@@ -111,8 +119,10 @@ void Prefetcher::Work(const std::shared_ptr<State>& shared) {
   State& state = *shared;
   std::unique_lock lock(state.mutex);
   while (true) {
-    state.for_workers.wait(lock, [&] { return state.stopped || state.ended || state.MayPull(); });
-    if (state.stopped || state.ended) break;
+    state.for_workers.wait(
+        lock, [&] { return state.stopped || state.ended || state.TooMany() || state.MayPull(); });
+    if (state.stopped || state.ended || state.TooMany()) break;
+    auto began = Clock::now();
     state.pulling = true;
     lock.unlock();
     Piece piece = Pull(*state.cursor, state.options.grain);
@@ -124,6 +134,7 @@ void Prefetcher::Work(const std::shared_ptr<State>& shared) {
     lock.unlock();
     MakeReady(&piece);
     lock.lock();
+    state.facts.worked += SecondsSince(began);
     state.waiting_bytes += piece.bytes;
     state.seen_bytes += piece.bytes;
     ++state.seen_pieces;
@@ -133,11 +144,16 @@ void Prefetcher::Work(const std::shared_ptr<State>& shared) {
   if (--state.running == 0) state.for_farewell.notify_all();
 }
 
-// As many as the system lets us have.
 void Prefetcher::StartWorkers() {
+  std::lock_guard lock(state_->mutex);
+  AddWorkers();
+  state_->started = true;
+}
+
+// As many as the system lets us have. With the lock.
+void Prefetcher::AddWorkers() {
   State& state = *state_;
-  std::lock_guard lock(state.mutex);
-  for (int i = 0; i < state.options.workers; ++i) {
+  while (state.running < state.options.workers) {
     try {
       std::thread([shared = state_] { Work(shared); }).detach();
     } catch (const std::system_error&) {
@@ -146,7 +162,23 @@ void Prefetcher::StartWorkers() {
     }
     ++state.running;
   }
-  state.started = true;
+}
+
+PrefetchFacts Prefetcher::Facts() const {
+  std::lock_guard lock(state_->mutex);
+  PrefetchFacts facts = state_->facts;
+  facts.workers = state_->options.workers;
+  facts.items = state_->options.items;
+  return facts;
+}
+
+void Prefetcher::Tune(int workers, int64_t items) {
+  State& state = *state_;
+  std::lock_guard lock(state.mutex);
+  state.options.items = std::max<int64_t>(items, 1);
+  if (state.options.workers > 0) state.options.workers = std::max(workers, 1);
+  if (state.started && !state.stopped && !state.ended) AddWorkers();
+  state.for_workers.notify_all();
 }
 
 Prefetcher::Got Prefetcher::Next(Row* row, std::chrono::milliseconds patience) {
@@ -166,11 +198,16 @@ Prefetcher::Got Prefetcher::Next(Row* row, std::chrono::milliseconds patience) {
     auto next = [&] { return state.pieces.begin(); };
     auto there = [&] { return !state.pieces.empty() && next()->first == state.taken; };
     auto over = [&] { return state.stopped || there(); };
-    if (!state.for_taker.wait_for(lock, patience, over)) return Got::kNothingYet;
+    auto began = Clock::now();
+    bool come = state.for_taker.wait_for(lock, patience, over);
+    state.facts.waited += SecondsSince(began);
+    if (!come) return Got::kNothingYet;
     if (state.stopped) {
       Throw(ErrorKind::kRuntime,
             "For 'Iterator', the iterator was stopped and cannot be used again.");
     }
+    ++state.facts.given;
+    state.facts.depth += static_cast<int64_t>(state.pieces.size());
     state.current = std::move(next()->second);
     state.pieces.erase(next());
     ++state.taken;

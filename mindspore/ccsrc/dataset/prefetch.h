@@ -15,6 +15,16 @@ struct PrefetchOptions {
   int grain = 1;              // rows that a worker takes at once
 };
 
+// How the rows of a prefetcher came so far.
+struct PrefetchFacts {
+  int64_t given = 0;  // pieces that were taken
+  int64_t depth = 0;  // pieces that were ready when one was taken, added up
+  double waited = 0;  // seconds, by who takes rows
+  double worked = 0;  // seconds, by all workers
+  int workers = 0;    // there are now
+  int64_t items = 0;  // may be ahead
+};
+
 // Used by one thread at a time, but for Stop.
 class Prefetcher {
  public:
@@ -30,10 +40,14 @@ class Prefetcher {
   // Waits a moment for workers that are busy, then leaves them to end by themselves. Another thread
   // may do this while one is in Next, which throws then.
   void Stop();
+  PrefetchFacts Facts() const;
+  // Other numbers of workers, where there are any, and of rows ahead; from the next piece on.
+  void Tune(int workers, int64_t items);
 
  private:
   struct State;
   void StartWorkers();
+  void AddWorkers();
   static void Work(const std::shared_ptr<State>& state);
 
   std::shared_ptr<State> state_;

@@ -83,6 +83,7 @@ void Resolve(std::span<Row> rows) {
                rows[last].pending[depth].step.get() == step) {
           ++last;
         }
+        Stopwatch watch(&step->spent, last - first);
         step->Run(rows.subspan(first, last - first), depth);
         more = true;
       }
@@ -90,6 +91,24 @@ void Resolve(std::span<Row> rows) {
     }
   }
   for (Row& row : rows) row.pending.clear();
+}
+
+bool ResolveJoined(std::span<Row> rows, std::vector<Value>* columns) {
+  auto alone = [&](const Row& row) {
+    return row.pending.size() == 1 && row.pending[0].step == rows[0].pending[0].step;
+  };
+  if (!std::all_of(rows.begin(), rows.end(), alone)) {
+    Resolve(rows);
+    return false;
+  }
+  const Step& step = *rows[0].pending[0].step;
+  bool joined;
+  {
+    Stopwatch watch(&step.spent, rows.size());
+    joined = step.RunJoined(rows, 0, columns);
+  }
+  for (Row& row : rows) row.pending.clear();
+  return joined;
 }
 
 std::shared_ptr<const Step> MakeMapStep(std::vector<std::shared_ptr<const Operation>> operations,

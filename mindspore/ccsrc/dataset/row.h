@@ -2,6 +2,8 @@
 // is cheap and in order; workers do them, many rows at once and in any order.
 #pragma once
 
+#include <atomic>
+#include <chrono>
 #include <memory>
 #include <span>
 #include <vector>
@@ -12,11 +14,43 @@ namespace ms::dataset {
 
 struct Row;
 
+// What the work of one operator has taken, of all workers together.
+struct Spent {
+  std::atomic<int64_t> nanoseconds = 0, rows = 0;
+};
+
+// Adds the time from here to the end of the block.
+class Stopwatch {
+ public:
+  Stopwatch(Spent* spent, size_t rows) : spent_(spent), rows_(rows) {}
+  ~Stopwatch() {
+    using std::chrono::nanoseconds;
+    auto passed = std::chrono::duration_cast<nanoseconds>(Clock::now() - began_).count();
+    spent_->nanoseconds.fetch_add(passed, std::memory_order_relaxed);
+    spent_->rows.fetch_add(static_cast<int64_t>(rows_), std::memory_order_relaxed);
+  }
+  Stopwatch(const Stopwatch&) = delete;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  Spent* spent_;
+  size_t rows_;
+  Clock::time_point began_ = Clock::now();
+};
+
 class Step {
  public:
   virtual ~Step() = default;
   // Does what stands at `depth` of each row, of which this is the step.
   virtual void Run(std::span<Row> rows, size_t depth) const = 0;
+  // The same for rows that become one batch, of which nothing else is pending: true where it has
+  // put their values into `columns`, joined, rather than into the rows.
+  virtual bool RunJoined(std::span<Row> rows, size_t depth, std::vector<Value>* columns) const {
+    (void)columns;
+    Run(rows, depth);
+    return false;
+  }
+  mutable Spent spent;
 };
 
 struct Pending {
@@ -35,6 +69,8 @@ struct Row {
 
 // Does all that is pending; rows with the same step are handed to it together.
 void Resolve(std::span<Row> rows);
+// The same for the rows of a batch; true: `columns` are theirs, joined.
+bool ResolveJoined(std::span<Row> rows, std::vector<Value>* columns);
 inline void Resolve(Row& row) { Resolve(std::span(&row, 1)); }
 
 // Columns of the rows to others, row by row: functions of map, predicates, lengths.

@@ -109,6 +109,7 @@ class Sequence : public Node {
   bool Shuffles() const override { return order_->Shuffles(); }
   bool Parallel() const override { return parallel_; }
   bool Coarse() const override { return coarse_; }
+  const Spent* spent() const override { return &load_->spent; }
 
  private:
   std::shared_ptr<const Order> order_;

@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "grad/rule.h"
+#include "ops/pairs.h"
 
 namespace ms {
 namespace {
@@ -20,7 +21,7 @@ class Walk {
     tangents_.reserve(nodes.size());
     references_.reserve(nodes.size());
     for (Node* node : nodes) {
-      bool reads = false;
+      bool reads = node->kind == NodeKind::kApply && DependsOnOthers(*node->op);
       for (const Var& v : node->inputs) reads |= Moves(v) && !IsLeftAside(*node, v);
       if (reads) active_.insert(node);
     }

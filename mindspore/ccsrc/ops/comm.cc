@@ -6,6 +6,7 @@
 
 #include "ops/all.h"
 #include "ops/joint_sums.h"
+#include "ops/pairs.h"
 #include "ops/shard.h"
 
 namespace ms {
@@ -257,7 +258,17 @@ void DefinePairs(OpRegistry& ops) {
       .WithAttr("tag", 0, "What the other one receives it by.")
       .HasEffect(Effect::kComm)
       .Shard(shard::Whole)
-      .Infer([](InferContext&) { return Type(DType::kFloat32, Shape{}); });
+      .Infer([](InferContext&) { return Type(DType::kFloat32, Shape{}); })
+      // What the other one's loss says of it comes back.
+      .Grad([](GradContext& g) {
+        Term back = g.Call("Receive", {},
+                           {{"group", g.attr<std::string>("group")},
+                            {"source", g.attr<int64_t>("target")},
+                            {"tag", g.attr<int64_t>("tag")},
+                            {"shape", g.in_type(0).shape().ToCodes()},
+                            {"dtype", g.in_type(0).dtype()}});
+        return Terms{back};
+      });
   ops.Op("Receive")
       .Internal()
       .Doc("A tensor from another process.")
@@ -265,11 +276,18 @@ void DefinePairs(OpRegistry& ops) {
       .RequiredAttr<int64_t>("source", "Who sends it.")
       .WithAttr("tag", 0, "What the other one sends it by.")
       .RequiredAttr<Ints>("shape", "Its sizes.")
+      .Sizes("shape")
       .RequiredAttr<DType>("dtype", "Its type.")
       .HasEffect(Effect::kComm)
       .Shard(shard::Shaped("shape"))
-      .Infer([](InferContext& c) {
-        return Type(c.attr<DType>("dtype"), Shape(c.dims_attr("shape")));
+      .Infer(
+          [](InferContext& c) { return Type(c.attr<DType>("dtype"), Shape(c.dims_attr("shape"))); })
+      .Grad([](GradContext& g) {
+        g.Call("Send", {g.dout(0)},
+               {{"group", g.attr<std::string>("group")},
+                {"target", g.attr<int64_t>("source")},
+                {"tag", g.attr<int64_t>("tag")}});
+        return Terms{};
       });
   ops.Op("Barrier")
       .Internal()
@@ -285,6 +303,11 @@ void DefinePairs(OpRegistry& ops) {
 bool IsAwaitSums(const Node& node) {
   static const OpDef& await = Ops().Get("AwaitSums");
   return node.op == &await;
+}
+
+bool DependsOnOthers(const OpDef& op) {
+  static const OpDef& receive = Ops().Get("Receive");
+  return &op == &receive;
 }
 
 void DefineComm(OpRegistry& ops) {

@@ -3,6 +3,7 @@
 
 #include "kernel/joint_sums.h"
 #include "kernel/kernel.h"
+#include "kernel/sample_part.h"
 #include "python/module.h"
 
 namespace ms::python {
@@ -44,6 +45,10 @@ void BindCollectives(py::module_& m) {
       "set_bucket_wish",
       [](std::vector<int64_t> ends, int64_t bytes) { SetBucketWish({std::move(ends), bytes}); },
       py::arg("ends"), py::arg("bytes"));
+  m.def(
+      "set_sample_part", [](int64_t first, int64_t rows) { SetSamplePart({first, rows}); },
+      py::arg("first"), py::arg("rows"),
+      "How many samples of a step are before those of this process, and how many it has.");
   m.def(
       "sum_times",
       [] {

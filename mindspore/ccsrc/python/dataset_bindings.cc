@@ -61,6 +61,11 @@ NodeHandle Map(const NodeHandle& child, const py::list& operations, Columns take
 
 // A source whose rows a function loads by their index.
 NodeHandle Loaded(const OrderHandle& order, py::handle operation, size_t columns) {
+  const auto& call = operation.cast<const PythonCall&>();
+  if (!call.parallel && py::hasattr(call.adapter, "plain") &&
+      call.adapter.attr("plain").cast<bool>()) {
+    return {dataset::MakeSequence(order.order, PythonLoad(call.adapter, columns), false, false)};
+  }
   auto load = OperationOf(operation);
   bool parallel = load->parallel();
   std::vector<dataset::Placement> place;
@@ -183,6 +188,21 @@ class Pipeline {
     }
     return values;
   }
+
+  // What the queue of this epoch tells: see PrefetchFacts. None between epochs.
+  py::object Facts() const {
+    if (!rows_) return py::none();
+    dataset::PrefetchFacts f = rows_->Facts();
+    return py::make_tuple(f.given * options_.grain, f.depth * options_.grain, f.waited, f.worked,
+                          f.workers, f.items);
+  }
+  // Numbers of workers and of rows ahead, for this epoch and those that follow.
+  void Tune(int workers, int64_t items) {
+    if (options_.workers > 0) options_.workers = std::max(workers, 1);
+    options_.items = std::max<int64_t>(items, 1);
+    if (rows_) rows_->Tune(workers, items);
+  }
+  bool parallel() const { return root_->Parallel(); }
 
   void Close() {
     std::shared_ptr<dataset::Prefetcher> rows = std::move(rows_);
@@ -307,6 +327,14 @@ void BindDataset(py::module_& core) {
       .def("size", [](const NodeHandle& self) { return self.node->Size(); })
       .def("shuffles", [](const NodeHandle& self) { return self.node->Shuffles(); })
       .def(
+          "spent",
+          [](const NodeHandle& self) -> std::optional<std::pair<double, int64_t>> {
+            const dataset::Spent* spent = self.node->spent();
+            if (!spent) return std::nullopt;
+            return std::pair(1e-9 * static_cast<double>(spent->nanoseconds), spent->rows.load());
+          },
+          "Seconds that its own work has taken, all workers together, and rows; None: unmeasured.")
+      .def(
           "count",
           [](const NodeHandle& self) {
             if (auto size = self.node->Size()) return *size;
@@ -323,6 +351,9 @@ void BindDataset(py::module_& core) {
       .def(py::init<const NodeHandle&, uint64_t, bool, int, int64_t, size_t>())
       .def("begin", &Pipeline::Begin)
       .def("next", &Pipeline::Next)
+      .def("facts", &Pipeline::Facts)
+      .def("tune", &Pipeline::Tune)
+      .def_property_readonly("parallel", &Pipeline::parallel)
       .def("close", &Pipeline::Close);
   m.def("set_worker_limit", &dataset::SetWorkerLimit);
   m.def("set_opaque_stacker", [](py::object function) {

@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "kernel/notice.h"
+#include "ops/pairs.h"
 #include "python/convert.h"
 #include "python/dim_object.h"
 #include "python/errors.h"
@@ -255,7 +256,7 @@ PyObject* Finish(const OpDef& op, PyObject* const* inputs, size_t count, const A
   Node* node = nullptr;
   if (Tape* tape = current_tape) {
     Vars vars(count);
-    bool tracked = false;
+    bool tracked = count == 0 && DependsOnOthers(op);
     for (size_t i = 0; i < count; ++i) {
       if (!IsTensor(inputs[i])) continue;
       vars[i] = TapeVar(inputs[i], *tape);

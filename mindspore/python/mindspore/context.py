@@ -298,12 +298,14 @@ def set_auto_parallel_context(**kwargs) -> None:
             if name in _FUSION:
                 kwargs[name] = _fusion.checked(name, value)
     _parallel.update(kwargs)
-    _fuse()
+    _tell_runtime()
 
 
-def _fuse() -> None:
-    """Tells the runtime how gradients are joined."""
+def _tell_runtime() -> None:
+    """How gradients are joined, and that random choices are those of this process's samples among those of all."""
     _fusion.apply(*(_parallel[name] for name in _FUSION))
+    divided = _parallel["parallel_mode"] in ("data_parallel", "hybrid_parallel")
+    _core.set_sample_part(_joined.get("global_rank", 0) if divided else 0, 1)
 
 
 def get_auto_parallel_context(attr_key: str):
@@ -317,7 +319,7 @@ def reset_auto_parallel_context() -> None:
     """Back to the defaults of parallel training."""
     _parallel.clear()
     _parallel.update(_settings.PARALLEL | _joined)
-    _fuse()
+    _tell_runtime()
 
 
 def _note_processes(rank: int, size: int) -> None:
@@ -326,6 +328,7 @@ def _note_processes(rank: int, size: int) -> None:
         if _parallel[name] == _settings.PARALLEL[name]:
             _parallel[name] = value
         _joined[name] = value
+    _tell_runtime()
 
 
 def set_ps_context(**kwargs) -> None:

@@ -9,6 +9,7 @@ import sys
 from typing import Any
 
 DEFAULT_PORT = 8118
+_EACH = 8  # processes of a machine
 
 
 class Refused(Exception):
@@ -43,8 +44,10 @@ def _parser() -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     add = parser.add_argument
-    add("--worker_num", type=int, default=8, help="processes of the job, on all machines")
-    add("--local_worker_num", type=int, default=8, help="processes on this machine")
+    add(
+        "--worker_num", type=int, default=None, help="processes of the job, on all machines; else 8"
+    )
+    add("--local_worker_num", type=int, default=None, help="processes on this machine; else 8")
     add("--master_addr", default="127.0.0.1", help="the machine of rank 0, by name or address")
     add(
         "--master_port",
@@ -89,9 +92,23 @@ def _parser() -> argparse.ArgumentParser:
 def parse(arguments: list[str]) -> argparse.Namespace:
     """What a command line says, checked."""
     args = _parser().parse_args(arguments)
+    _count(args)
     _check(args)
     args.tailed = _tailed(args)
     return args
+
+
+def _count(args: Any) -> None:
+    """How many processes there are, in all and here, where one of the two is not said: no machine can come to a job whose first
+    one has an address that only it knows."""
+    several = args.node_rank > 0 or args.master_addr not in ("127.0.0.1", "localhost", "::1")
+    said = args.worker_num is not None, args.local_worker_num is not None
+    if said == (True, False):
+        args.local_worker_num = min(args.worker_num, _EACH) if several else args.worker_num
+    elif said == (False, True):
+        args.worker_num = max(args.local_worker_num, _EACH) if several else args.local_worker_num
+    elif said == (False, False):
+        args.worker_num = args.local_worker_num = _EACH
 
 
 def _check(args: Any) -> None:

@@ -104,6 +104,25 @@ TEST(Prefetch, AnotherThreadMayStopIt) {
   taker.join();
 }
 
+TEST(Prefetch, NumbersMayChangeOnTheWay) {
+  NodeRef node = Mapped(Counted(400), [](Row&) {});
+  auto rows = Prefetched(node, 1);
+  Row row;
+  for (int64_t i = 0; i < 400; ++i) {
+    if (i == 40) rows->Tune(4, 3);
+    if (i == 200) rows->Tune(1, 64);
+    ASSERT_TRUE(rows->Next(&row));
+    EXPECT_EQ(IntegerOf(row.values[0], "the row"), i);
+  }
+  EXPECT_FALSE(rows->Next(&row));
+  PrefetchFacts facts = rows->Facts();
+  EXPECT_EQ(facts.given, 101);  // pieces of four, and the end
+  EXPECT_EQ(facts.workers, 1);
+  EXPECT_EQ(facts.items, 64);
+  EXPECT_GE(facts.depth, facts.given);
+  EXPECT_EQ(node->spent()->rows, 400);
+}
+
 TEST(Prefetch, LittleIsMadeAhead) {
   std::atomic<int> made = 0;
   {

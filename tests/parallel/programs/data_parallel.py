@@ -70,11 +70,30 @@ class Loop(nn.Cell):
         return y
 
 
+class Dropped(nn.Cell):
+    """Choices for elements, for channels, for the scores of attention that is one kernel, and in half precision."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(1, 5, 3, has_bias=True)
+        self.elements, self.channels = nn.Dropout(p=0.3), nn.Dropout2d(p=0.4)
+        self.half = nn.Dropout(p=0.2)
+        self.dense = nn.Dense(5 * 64, 10)
+
+    def construct(self, x):
+        y = self.elements(self.channels(self.conv(x))).reshape((x.shape[0], 5, 8, 8))
+        scores = ops.softmax(ops.matmul(y, y.swapaxes(2, 3)) / 8**0.5)
+        y = ops.matmul(ops.dropout(scores, p=0.25), y)
+        y = y * self.half(ops.ones_like(y).astype(ms.float16)).astype(ms.float32)
+        return self.dense(y.reshape((x.shape[0], -1)))
+
+
 def mlp():
     return nn.SequentialCell(nn.Flatten(), nn.Dense(64, 32), nn.ReLU(), nn.Dense(32, 10))
 
 
 NETWORKS = {"mlp": mlp, "convolutions": Net, "lstm": Recurrent, "attention": Block, "loop": Loop}
+NETWORKS["dropped"] = Dropped
 
 
 def batches():
@@ -95,6 +114,7 @@ def losses(make, parallel, step):
             ms.set_seed(1)
             net = make()
     train = step(net)
+    ms.set_seed(2)  # what is dropped is chosen by all alike
     result = []
     for x, y in batches():
         part = slice(RANK * BATCH // SIZE, (RANK + 1) * BATCH // SIZE) if parallel else slice(None)

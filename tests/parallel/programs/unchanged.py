@@ -83,6 +83,30 @@ def losses_and_samples():
     assert len({tuple(sorted(part)) for part in everywhere}) == SIZE
 
 
+def dropped_by_global_sample():
+    """Dropout chooses for each sample what it would choose in one process, also in the uneven last step."""
+    losses = []
+    for on in (False, True):
+        parallel(on)
+        ms.set_seed(3)
+        layers = nn.Dense(4, 33), nn.Dropout(p=0.4), nn.Tanh(), nn.Dense(33, 3)
+        net = nn.SequentialCell(*layers)
+        model = Model(Loss(net), optimizer=nn.Momentum(net.trainable_params(), 0.1, 0.9))
+        seen = Seen()
+        model.train(2, source(True).batch(BATCH if on else BATCH * SIZE), callbacks=[seen])
+        losses.append(seen.losses)
+    np.testing.assert_allclose(losses[1], losses[0], rtol=1e-5)
+
+
+def rates_for_the_batches_of_all():
+    parallel(True)
+    net, _ = build()
+    data = source(False).batch(BATCH)
+    rates = [0.1] * data.get_dataset_size()
+    model = Model(Loss(net), optimizer=nn.Momentum(net.trainable_params(), rates, 0.9))
+    model.train(1, data)
+
+
 def one_stops_all():
     seen = trained(True, False, epochs=5, stop_at=2)
     assert len(seen.losses) == 2 and seen.epochs == [1]
@@ -238,6 +262,8 @@ def divided_by_the_user():
 losses_and_samples()
 one_stops_all()
 metrics()
+dropped_by_global_sample()
+rates_for_the_batches_of_all()
 fit(sys.argv[1])
 an_evaluation_of_one()
 divided_by_the_user()

@@ -7,6 +7,7 @@ are kept and returned, so that programs that set them run unchanged.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -27,6 +28,7 @@ _DEFAULTS: dict[str, Any] = {
     "enable_shared_mem": True,
     "enable_autotune": False,
     "autotune_interval": 0,
+    "autotune_prefix": None,
     "auto_offload": False,
     "enable_watchdog": True,
     "multiprocessing_timeout_interval": 300,
@@ -224,13 +226,25 @@ def get_enable_autotune() -> bool:
 
 
 def set_enable_autotune(enable: bool, filepath_prefix: str | None = None) -> None:
-    """Turn automatic tuning on or off.
+    """Turn automatic tuning on or off: of the numbers of workers and of rows ahead, while iterators that are made later run.
 
-    `filepath_prefix` names where its findings would be saved.
+    After each epoch what was found goes into the file `filepath_prefix`_RANK.json, which `load` takes.
     """
     if filepath_prefix is not None:
-        _paths.checked("set_enable_autotune", "filepath_prefix", filepath_prefix)
+        filepath_prefix = _paths.checked("set_enable_autotune", "filepath_prefix", filepath_prefix)
+        folder = os.path.dirname(filepath_prefix) or "."
+        if not os.path.isdir(folder):
+            raise FileNotFoundError(
+                f"For 'set_enable_autotune', the folder of 'filepath_prefix' must exist, but {folder!r} does not."
+            )
     _settings["enable_autotune"] = _boolean("set_enable_autotune", enable)
+    _settings["autotune_prefix"] = filepath_prefix if enable else None
+
+
+def _autotune_prefix() -> str | None:
+    """Where automatic tuning writes what it finds."""
+    prefix = _settings["autotune_prefix"]
+    return None if prefix is None else str(prefix)
 
 
 def set_multiprocessing_start_method(start_method: str) -> None:

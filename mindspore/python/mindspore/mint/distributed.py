@@ -3,6 +3,14 @@
 from __future__ import annotations
 
 from mindspore.communication.comm_func import P2POp
+from mindspore.mint._processes import (
+    all_gather_into_tensor_uneven,
+    gather,
+    recv_object_list,
+    reduce_scatter_tensor_uneven,
+    scatter,
+    send_object_list,
+)
 from mindspore.ops.function.communication_func import (
     all_gather,
     all_gather_into_tensor,
@@ -40,6 +48,7 @@ __all__ = [
     "P2POp",
     "all_gather",
     "all_gather_into_tensor",
+    "all_gather_into_tensor_uneven",
     "all_gather_object",
     "all_reduce",
     "all_to_all",
@@ -49,6 +58,7 @@ __all__ = [
     "broadcast",
     "broadcast_object_list",
     "destroy_process_group",
+    "gather",
     "gather_object",
     "get_backend",
     "get_global_rank",
@@ -63,9 +73,13 @@ __all__ = [
     "isend",
     "new_group",
     "recv",
+    "recv_object_list",
     "reduce",
     "reduce_scatter",
     "reduce_scatter_tensor",
+    "reduce_scatter_tensor_uneven",
+    "scatter",
     "scatter_object_list",
     "send",
+    "send_object_list",
 ]

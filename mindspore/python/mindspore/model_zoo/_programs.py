@@ -97,6 +97,16 @@ class _Accuracy(nn.Metric):
         return self._hits / max(self._cases, 1)
 
 
+class _Count(argparse.Action):
+    """How many of something: at least one."""
+
+    def __call__(self, parser: Any, space: Any, value: Any, option: Any = None) -> None:
+        """Keep the number."""
+        if value < 1:
+            parser.error(f"argument {option}: must be at least 1, but got {value}")
+        setattr(space, self.dest, value)
+
+
 def options(what: str, config: dict[str, Any], trains: bool) -> argparse.Namespace:
     """The options of a program; each entry of the config is one."""
     parser = argparse.ArgumentParser(description=what)
@@ -111,13 +121,33 @@ def options(what: str, config: dict[str, Any], trains: bool) -> argparse.Namespa
     else:
         parser.add_argument("--checkpoint", required=True, help="file that the training wrote")
     for name, value in config.items():
-        parser.add_argument(f"--{name}", type=type(value), default=value)
+        counts = type(value) is int and value > 0 and name != "seed"
+        parser.add_argument(
+            f"--{name}", type=type(value), default=value, action=_Count if counts else "store"
+        )
     chosen = parser.parse_args()
     if chosen.data and not os.path.isdir(chosen.data):
         parser.error(f"--data (or MS_TEST_DATA) must be a folder, but got {chosen.data!r}")
     ms.set_context(mode=ms.GRAPH_MODE if chosen.mode == "graph" else ms.PYNATIVE_MODE)
     ms.set_seed(chosen.seed)
     return chosen
+
+
+def sets_of(data: Callable[[argparse.Namespace], Sets], chosen: argparse.Namespace) -> Sets:
+    """The data, both with a batch at least."""
+    try:
+        sets = data(chosen)
+        sizes = [part.get_dataset_size() for part in sets]
+    except ValueError as error:  # a source of no rows
+        if "must not be empty" not in str(error):
+            raise
+        sizes = [0]
+    if min(sizes) < 1:
+        told = f"--rows {chosen.rows}" if hasattr(chosen, "rows") else f"--data {chosen.data}"
+        raise SystemExit(
+            f"error: there are too few rows to train with and to evaluate with, each a batch of {getattr(chosen, 'batch', 1)}: {told}"
+        )
+    return sets
 
 
 def model_of(net: nn.Cell, learning: Learning, chosen: argparse.Namespace, steps: int) -> Model:
@@ -146,7 +176,7 @@ def train(
     learning: Learning = Learning(),
 ) -> float:
     """Train and evaluate; the accuracy. Started again after a stop, it goes on from the last whole epoch."""
-    training, testing = data(chosen)
+    training, testing = sets_of(data, chosen)
     model = model_of(net, learning, chosen, training.get_dataset_size())
     os.makedirs(chosen.output, exist_ok=True)
     config = CheckpointConfig(
@@ -171,7 +201,7 @@ def evaluate(
 ) -> float:
     """The accuracy of a checkpoint."""
     ms.load_checkpoint(chosen.checkpoint, net, strict_load=True)
-    testing = data(chosen)[1]
+    testing = sets_of(data, chosen)[1]
     judged = _Judged(net, learning)
     model = Model(judged, eval_network=judged, metrics={"accuracy": _Accuracy(learning.right)})
     return tell(model.eval(testing)["accuracy"])

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from mindspore.ops import _exchange
+from mindspore.ops._bind import raw
 from mindspore.ops._custom import invoke
 from mindspore.ops.primitive import Primitive
 
@@ -53,3 +55,23 @@ def as_weights(gradients: Any, parameters: tuple) -> tuple:
 def of_each(values: Any, count: int) -> tuple:
     """A value for each parameter, from those of all or the one for all."""
     return tuple(values) if isinstance(values, (tuple, list)) else (values,) * count
+
+
+def own_rows(gradients: Any, rows: tuple) -> tuple:
+    """Of each gradient the rows from `begin` to `end`, or all where there are none."""
+    pairs = zip(gradients, rows)
+    return tuple(g if own is None else g[own.begin : own.end] for g, own in pairs)
+
+
+def take_rows(parts: tuple, weights: tuple, rows: tuple) -> None:
+    """Gives each part its rows of the weight: somebody may have written to that."""
+    for part, weight, own in zip(parts, weights, rows):
+        if own is not None:
+            raw("Assign")(part, weight[own.begin : own.end])
+
+
+def give_rows(parts: tuple, weights: tuple, rows: tuple, at: Any) -> None:
+    """Gives each weight the parts of all processes."""
+    for part, weight, own in zip(parts, weights, rows):
+        if own is not None:
+            raw("Assign")(weight, _exchange.all_gather(part, at))

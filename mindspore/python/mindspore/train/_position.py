@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from typing import Any
 
+_WITHIN = ("shards", "samples", "rows", "common", "batch", "cut")  # about a place within an epoch
+
 
 def position_of(iterator: Any) -> dict[str, Any]:
     """What decides the order and the random changes of an iterator's rows, in values that JSON can hold."""
@@ -18,7 +20,8 @@ def position_of(iterator: Any) -> dict[str, Any]:
 def prepare(dataset: Any, position: dict[str, Any], epochs: int) -> None:
     """Before an iterator is made: let it begin as if so many epochs had been given, if the dataset can do that."""
     if "epoch" in position and callable(getattr(dataset, "restore", None)):
-        dataset.restore({**position, "epoch": epochs, "step": 0})
+        begin = {name: value for name, value in position.items() if name not in _WITHIN}
+        dataset.restore({**begin, "epoch": epochs, "step": 0})
 
 
 def move(iterator: Any, position: dict[str, Any], epochs: int) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from mindspore import nn
+from mindspore import _core, nn
 from mindspore.common import _groups
 from mindspore.common.tensor import Tensor
 from mindspore.nn._uneven import Uneven
@@ -84,14 +84,21 @@ class Together:
             batch = next(own)
             counts = gather_numbers([0 if batch is None else rows_of(batch)])[:, 0]
             if not counts.any():
+                _core.set_sample_part(self.rank, 1)  # as before
                 return
             self.counts = counts
             if batch is None:
                 batch = stand_in() if last is None else last
             for cell in self._uneven:
                 cell._weigh(self.counts)
+            self._take_part()
             last = batch
             yield batch
+
+    def _take_part(self) -> None:
+        """Lets dropout choose for the samples of this process what it would choose for them among those of all."""
+        mine = int(self.counts[self.rank])
+        _core.set_sample_part(int(self.counts[: self.rank].sum()) if mine else 0, max(mine, 1))
 
     def joint_outputs(self, outputs: Any) -> Any:
         """What a step returned, with the mean of the loss over all samples in the place of this process's."""

@@ -62,6 +62,7 @@ class TrainingRun:
             raise ValueError(
                 "For 'Model.train', 'train_dataset' must have at least one batch, but it has none."
             )
+        self._look_at_rates()
         self.epoch = initial_epoch  # the one under way
         self.step = 0  # how many of its steps are done
         self.given = 0  # how many of its batches all processes together have been given
@@ -74,6 +75,21 @@ class TrainingRun:
         self.context._run = self
         self._random_at_epoch: dict[str, Any] | None = None
         self.health = Health()
+
+    def _look_at_rates(self) -> None:
+        """Says where a list of learning rates counts the batches of all processes, of which each makes its part of the steps."""
+        rates = getattr(
+            getattr(self.model._optimizer, "learning_rate", None), "learning_rate", None
+        )
+        steps = self.last * self.batches
+        if not self.feed.divides or not isinstance(rates, Tensor) or rates.ndim != 1:
+            return
+        if _groups.world_rank() == 0 and steps < rates.size >= self.last * self.feed.whole:
+            log.warning(
+                f"For 'Model.train', 'train_dataset' is divided among {_groups.world_size()} processes: {self.last} epochs are {steps} "
+                f"steps, but the optimizer has {rates.size} learning rates, of which the last {rates.size - steps} are never used. "
+                "get_dataset_size() of a dataset counts the batches of all processes: divide it by get_group_size()."
+            )
 
     def _params(self) -> _InternalCallbackParam:
         model = self.model

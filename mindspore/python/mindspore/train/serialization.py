@@ -16,6 +16,7 @@ from mindspore import _core, _paths, context, log, nn
 from mindspore.common import dtype as mstype
 from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
+from mindspore.nn.optim import _divided
 from mindspore.train import _encryption, _manifest, _match, _resume, _safetensors
 from mindspore.train._async_save import writer
 from mindspore.train._tensors import (
@@ -109,6 +110,12 @@ def _write(path: str, entries: list[Entry], format: str, crc_check: bool) -> Non
         _safetensors.write(path, entries)
     else:
         _core.io.save_checkpoint(path, entries, crc_check)
+
+
+def share_states(net: nn.Cell) -> None:
+    """What a process that writes no file does while another one saves: it gives its rows of the states that are divided."""
+    for value in _distinct(net).values():
+        _divided.whole_state(value)
 
 
 def save_slices(net: nn.Cell, folder: str, append_dict: dict[str, Any]) -> None:
@@ -207,7 +214,7 @@ def _named_entries(save_obj: Any, choice_func: Callable[[str], bool] | None) -> 
         if isinstance(value, str):
             entries.append(text_entry(name, value))
         elif isinstance(value, Tensor):
-            entries.append((name, value))
+            entries.append((name, _divided.whole_state(value)))
         else:
             raise TypeError(
                 f"For 'save_checkpoint', '{name}' must be a Tensor, but got {type(value).__name__}."
@@ -379,6 +386,8 @@ def load_param_into_net(
             given[name] = value
     wanted = {parameter.name: parameter for _, parameter in net.parameters_and_names()}
     found, prefixes = _match.partners(wanted, given, strict_load)
+    for name, other in found.items():
+        given[other] = _divided.rows_of_state(wanted[name], given[other])
     # All are checked before the first is changed: a failed load leaves the network as it was.
     for name, other in found.items():
         _match.check_fits(name, wanted[name], other, given[other], strict_load)

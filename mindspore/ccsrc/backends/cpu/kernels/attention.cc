@@ -9,6 +9,7 @@
 #include "backends/cpu/kernels/attention_loops.h"
 #include "backends/cpu/kernels/in_float32.h"
 #include "kernel/parallel.h"
+#include "kernel/sample_part.h"
 
 namespace ms::cpu {
 
@@ -57,7 +58,7 @@ AttentionDropout DropoutOf(const AttentionSizes& s, const void* random_key, int6
   const auto* key = static_cast<const uint64_t*>(random_key);
   d.key = {key[0], key[1]};
   d.last = static_cast<uint32_t>(DropoutThreshold(s.keep) - 1);
-  d.first = head * s.queries * s.keys;
+  d.first = (FirstElement(s.lead) + head) * s.queries * s.keys;
   return d;
 }
 

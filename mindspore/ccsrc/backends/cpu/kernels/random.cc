@@ -1,5 +1,6 @@
 // Random ops: each run takes the next offset of the generator, and element i depends on nothing but
-// the key and i.
+// the key and i. Where several processes train one network, i counts on from the samples of those
+// before.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -11,6 +12,7 @@
 #include "backends/cpu/strided_copy.h"
 #include "kernel/kernel.h"
 #include "kernel/parallel.h"
+#include "kernel/sample_part.h"
 
 namespace ms::cpu {
 
@@ -31,6 +33,20 @@ void ForGroups(int64_t size, int64_t per_group, double extra_ns, F&& body) {
                 for (int64_t g = begin; g < end; ++g)
                   body(g, g * per_group, std::min(per_group, size - g * per_group));
               });
+}
+
+// body(group, first word, first element, count) for elements that begin somewhere in the stream.
+template <class F>
+void ForWords(int64_t size, int64_t start, double extra_ns, F&& body) {
+  int64_t first_group = start / kWordsPerGroup;
+  int64_t groups = (start + size + kWordsPerGroup - 1) / kWordsPerGroup - first_group;
+  ParallelFor(groups, kGroupNs + extra_ns, [&](int64_t begin, int64_t end) {
+    for (int64_t g = first_group + begin; g < first_group + end; ++g) {
+      int64_t from = std::max(g * kWordsPerGroup, start);
+      int64_t to = std::min((g + 1) * kWordsPerGroup, start + size);
+      body(g, from - g * kWordsPerGroup, from - start, to - from);
+    }
+  });
 }
 
 using GroupFn = void (*)(const RandomKey&, int64_t, float*);
@@ -126,53 +142,60 @@ uint64_t Threshold(double probability) {
   return static_cast<uint64_t>(std::llround(probability * 4294967296.0));
 }
 
+void DropFloats(const KernelArgs& a, const RandomKey& key, const Shape& shape, double keep) {
+  static const auto drop = MS_PICK_ISA(DropoutGroup);
+  const float* x = static_cast<const float*>(a.in[0]);
+  float *y = static_cast<float*>(a.out[0]), *mask = static_cast<float*>(a.out[1]);
+  auto scale = static_cast<float>(1 / keep);
+  uint64_t threshold = DropoutThreshold(keep);
+  ForWords(shape.size(), FirstElement(shape), 30,
+           [&](int64_t g, int64_t word, int64_t first, int64_t n) {
+             if (n == kWordsPerGroup)
+               return drop(key, g, threshold, scale, x + first, y + first, mask + first);
+             float in[kWordsPerGroup] = {}, out[kWordsPerGroup], kept[kWordsPerGroup];
+             std::copy(x + first, x + first + n, in + word);
+             drop(key, g, threshold, scale, in, out, kept);
+             std::copy(out + word, out + word + n, y + first);
+             std::copy(kept + word, kept + word + n, mask + first);
+           });
+}
+
+template <class T>
+void DropElements(const KernelArgs& a, const RandomKey& key, const Shape& shape, double keep) {
+  using C = ComputeType<T>;
+  static const auto words_of = MS_PICK_ISA(RandomWords);
+  const T* x = static_cast<const T*>(a.in[0]);
+  T *y = static_cast<T*>(a.out[0]), *mask = static_cast<T*>(a.out[1]);
+  uint64_t threshold = DropoutThreshold(keep);
+  ForWords(shape.size(), FirstElement(shape), 100,
+           [&](int64_t g, int64_t word, int64_t first, int64_t n) {
+             uint32_t words[kWordsPerGroup];
+             words_of(key, g, words);
+             for (int64_t i = 0; i < n; ++i) {
+               bool kept = words[word + i] < threshold;
+               y[first + i] =
+                   kept ? T(static_cast<C>(x[first + i]) * static_cast<C>(1 / keep)) : T(C(0));
+               mask[first + i] = T(C(kept ? 1 : 0));
+             }
+           });
+}
+
 KernelChoice MakeDropout(const KernelRequest& r) {
-  int64_t size = r.shape(0).size();
+  Shape shape = r.shape(0);
   Seeds seeds(r, "Seed0", "Seed1");
   double keep = r.attr<double>("keep_prob");
-  uint64_t threshold = DropoutThreshold(keep);
-  double cost = 1.2 * static_cast<double>(size);
-  auto words_of = MS_PICK_ISA(RandomWords);
-  if (r.dtype(0) == DType::kFloat32) {
-    auto drop = MS_PICK_ISA(DropoutGroup);
-    return FunctionKernel(
-        [=](const KernelArgs& a) {
-          RandomKey key = seeds.Next(a.random);
-          const float* x = static_cast<const float*>(a.in[0]);
-          float *y = static_cast<float*>(a.out[0]), *mask = static_cast<float*>(a.out[1]);
-          auto scale = static_cast<float>(1 / keep);
-          ForGroups(size, kWordsPerGroup, 30, [&](int64_t g, int64_t first, int64_t n) {
-            if (n == kWordsPerGroup)
-              return drop(key, g, threshold, scale, x + first, y + first, mask + first);
-            float in[kWordsPerGroup] = {}, out[kWordsPerGroup], kept[kWordsPerGroup];
-            std::copy(x + first, x + first + n, in);
-            drop(key, g, threshold, scale, in, out, kept);
-            std::copy(out, out + n, y + first);
-            std::copy(kept, kept + n, mask + first);
-          });
-        },
-        cost);
-  }
+  double cost = 1.2 * static_cast<double>(shape.size());
   return VisitDType(r.dtype(0), [&]<class T>(TypeTag<T>) -> KernelChoice {
     if constexpr (!IsFloating(kDTypeOf<T>)) {
       return No("needs a float type, got {}", Name(kDTypeOf<T>));
     } else {
       return FunctionKernel(
           [=](const KernelArgs& a) {
-            using C = ComputeType<T>;
             RandomKey key = seeds.Next(a.random);
-            const T* x = static_cast<const T*>(a.in[0]);
-            T *y = static_cast<T*>(a.out[0]), *mask = static_cast<T*>(a.out[1]);
-            ForGroups(size, kWordsPerGroup, 100, [&](int64_t g, int64_t first, int64_t n) {
-              uint32_t words[kWordsPerGroup];
-              words_of(key, g, words);
-              for (int64_t i = 0; i < n; ++i) {
-                bool kept = words[i] < threshold;
-                y[first + i] =
-                    kept ? T(static_cast<C>(x[first + i]) * static_cast<C>(1 / keep)) : T(C(0));
-                mask[first + i] = T(C(kept ? 1 : 0));
-              }
-            });
+            if constexpr (std::is_same_v<T, float>)
+              DropFloats(a, key, shape, keep);
+            else
+              DropElements<T>(a, key, shape, keep);
           },
           cost);
     }
@@ -217,7 +240,8 @@ std::vector<double> Doubles(const void* in, DType dtype, int64_t n) {
 }
 
 KernelChoice MakeBernoulli(const KernelRequest& r) {
-  int64_t size = r.shape(0).size(), probabilities = r.shape(1).size();
+  Shape shape = r.shape(0);
+  int64_t size = shape.size(), probabilities = r.shape(1).size();
   Seeds seeds(r, "seed", "seed2");
   auto words_of = MS_PICK_ISA(RandomWords);
   Tensor zero = Tensor::Full(r.dtype(0), Shape{}, 0), one = Tensor::Full(r.dtype(0), Shape{}, 1);
@@ -230,16 +254,17 @@ KernelChoice MakeBernoulli(const KernelRequest& r) {
           if (!(v >= 0 && v <= 1))
             Throw(ErrorKind::kValue, "For 'Bernoulli', 'p' must be in [0, 1], but got {}.", v);
         }
-        ForGroups(size, kWordsPerGroup, 150, [&](int64_t g, int64_t first, int64_t n) {
+        auto draw = [&](int64_t g, int64_t word, int64_t first, int64_t n) {
           uint32_t words[kWordsPerGroup];
           words_of(key, g, words);
           for (int64_t i = 0; i < n; ++i) {
             double chance = p[probabilities == 1 ? 0 : static_cast<size_t>(first + i)];
-            const Tensor& value = words[i] < Threshold(chance) ? one : zero;
+            const Tensor& value = words[word + i] < Threshold(chance) ? one : zero;
             std::memcpy(static_cast<char*>(a.out[0]) + static_cast<size_t>(first + i) * item,
                         value.raw(), item);
           }
-        });
+        };
+        ForWords(size, FirstElement(shape), 150, draw);
       },
       4.0 * static_cast<double>(size));
 }
@@ -342,27 +367,29 @@ KernelChoice MakeDropoutKey(const KernelRequest& r) {
 }
 
 template <class T>
-void FillDropoutMask(const KernelArgs& a, int64_t size, double keep) {
+void FillDropoutMask(const KernelArgs& a, const Shape& shape, double keep) {
   const auto* key = static_cast<const uint64_t*>(a.in[0]);
   uint64_t threshold = DropoutThreshold(keep);
   static const auto fill = MS_PICK_ISA(RandomWords);
-  ForGroups(size, kWordsPerGroup, 30, [&](int64_t g, int64_t first, int64_t n) {
+  auto draw = [&](int64_t g, int64_t word, int64_t first, int64_t n) {
     uint32_t words[kWordsPerGroup];
     fill({key[0], key[1]}, g, words);
     T* y = static_cast<T*>(a.out[0]) + first;
-    for (int64_t i = 0; i < n; ++i) y[i] = words[i] < threshold ? static_cast<T>(1 / keep) : T(0);
-  });
+    for (int64_t i = 0; i < n; ++i)
+      y[i] = words[word + i] < threshold ? static_cast<T>(1 / keep) : T(0);
+  };
+  ForWords(shape.size(), FirstElement(shape), 30, draw);
 }
 
 KernelChoice MakeDropoutMask(const KernelRequest& r) {
-  int64_t size = r.out[0].shape().size();
+  Shape shape = r.out[0].shape();
   double keep = r.attr<double>("keep_prob");
   bool wide = r.out[0].dtype() == DType::kFloat64;
   return FunctionKernel(
       [=](const KernelArgs& a) {
-        wide ? FillDropoutMask<double>(a, size, keep) : FillDropoutMask<float>(a, size, keep);
+        wide ? FillDropoutMask<double>(a, shape, keep) : FillDropoutMask<float>(a, shape, keep);
       },
-      1.2 * static_cast<double>(size));
+      1.2 * static_cast<double>(shape.size()));
 }
 
 }  // namespace

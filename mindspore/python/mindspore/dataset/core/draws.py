@@ -115,6 +115,15 @@ def may_draw(function: Any) -> bool:
     return not _quiet(function, set())
 
 
+def asks_row(function: Any) -> bool:
+    """Whether a function may ask which row it works on, as the random transforms of the package do."""
+    return not _quiet(function, _Strict())
+
+
+class _Strict(set[int]):
+    """What was seen on the way, where transforms of the package are not quiet either."""
+
+
 def _quiet(value: Any, seen: set[int]) -> bool:
     """Whether calling it, or what it holds, draws nothing."""
     if isinstance(value, _PLAIN):
@@ -146,7 +155,9 @@ def _quiet_object(value: Any, seen: set[int]) -> bool:
         )
     own = type(value).__module__ or ""
     if own.startswith("mindspore.dataset."):
-        return all(_quiet(part, seen) for part in getattr(value, "transforms", ()))
+        return not isinstance(seen, _Strict) and all(
+            _quiet(part, seen) for part in getattr(value, "transforms", ())
+        )
     if own.startswith("mindspore."):
         return "dtype" in own or own == "mindspore._core"
     call = type(value).__dict__.get("__call__")

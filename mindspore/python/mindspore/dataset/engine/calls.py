@@ -6,12 +6,12 @@ What a function gives is checked here, and a failure inside it becomes an error 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
 from mindspore.dataset import config
-from mindspore.dataset.core.draws import drawing, may_draw, seeded
+from mindspore.dataset.core.draws import asks_row, drawing, may_draw, seeded
 from mindspore.dataset.core.random import set_row
 from mindspore.dataset.core.user_code import describe, failure
 from mindspore.dataset.debug import hooked
@@ -90,7 +90,10 @@ class LoadCall:
     def __init__(self, source: Any, columns: Sequence[str], convert: Convert | None) -> None:
         self.source, self.columns, self.convert = source, list(columns), convert
         self._count = len(self.columns)
-        self._loud = may_draw(getattr(source, "__getitem__", source))
+        get = getattr(source, "__getitem__", source)
+        self._loud = may_draw(get)
+        # The engine may ask the source by itself.
+        self.plain = convert is None and not self._loud and not asks_row(get)
 
     def __call__(self, rows: Rows, keys: list[int], numbers: list[int]) -> Rows:
         """The row at each index."""
@@ -106,14 +109,22 @@ class LoadCall:
             else:
                 value = self.source[index]
         except Exception as error:
-            what = f"{type(self.source).__name__}.__getitem__({index})"
-            raise failure(self.op, what, error) from error
+            self.failed(error, index)
         if type(value) is tuple and len(value) == self._count and self.convert is None:
             # The usual case, without making the texts of errors.
             try:
                 return tuple([v if type(v) is np.ndarray else to_array(v) for v in value])
             except (TypeError, ValueError):
                 pass
+        return self.checked(value, index)
+
+    def failed(self, error: Exception, index: int) -> NoReturn:
+        """Raises what the source raised for an index, with its line."""
+        what = f"{type(self.source).__name__}.__getitem__({index})"
+        raise failure(self.op, what, error) from error
+
+    def checked(self, value: Any, index: int) -> Row:
+        """What the source gave for an index, as a row."""
         what = f"{type(self.source).__name__}[{index}]"
         return checked_row(value, self.columns, what, self.convert)
 

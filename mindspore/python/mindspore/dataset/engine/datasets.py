@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mindspore import _core
-from mindspore.dataset.core.recorded import Recorded, recorded
+from mindspore.dataset.core.recorded import Recorded, check_cache, recorded
 from mindspore.dataset.core.user_code import describe, failure
 from mindspore.dataset.core.validator_helpers import check_int, check_names, check_type
 from mindspore.dataset.engine.calls import BatchCall, NumberCall, SizeCall
@@ -24,15 +24,17 @@ from mindspore.dataset.engine.mapping import (
     renamed,
 )
 from mindspore.dataset.engine.padding import checked_padding
+from mindspore.dataset.engine.places import described, place
 from mindspore.dataset.engine.samplers import Sampler
 from mindspore.dataset.engine.saving import save
 from mindspore.dataset.engine.splitting import split_counts
+from mindspore.dataset.engine.tuning import profile_of
 from mindspore.dataset.engine.watched import CallbackRows, SyncRows
 from mindspore.dataset.engine.workers import WorkerPool
 
 engine = _core.dataset
 
-# Keyword arguments that tune queues and caches; they are accepted and change nothing here.
+# Keyword arguments that tune queues and caches; they change nothing here.
 _TUNING = {"max_rowsize", "cache", "offload", "max_row_size"}
 
 
@@ -40,6 +42,7 @@ def _split_tuning(op: str, given: dict[str, Any], known: Sequence[str]) -> dict[
     for name in given:
         if name not in _TUNING and name not in known:
             raise TypeError(f"For '{op}', '{name}' is not one of its arguments.")
+    check_cache(op, given)
     return {name: value for name, value in given.items() if name in known}
 
 
@@ -67,6 +70,7 @@ class Dataset(DatasetFacts):
         self._init_step = 0
         self._position: Position | None = None
         self._resumes_at: Position | None = None
+        self._last: Any = None  # a weak reference to the last iterator
 
     # Operations
 
@@ -441,11 +445,23 @@ class Dataset(DatasetFacts):
         """Where the last iterator made of this dataset stands: what restore() takes."""
         if self._position is None:
             raise RuntimeError("For 'state', an iterator must have been made of the dataset.")
-        return self._position.state()
+        return described(self._position, self)
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Let the next iterator go on where `state` was taken."""
-        self._resumes_at = Position.from_state(state)
+        """Let the next iterator go on where `state` was taken, also where there are more or fewer shards now."""
+        position = Position.from_state(state)
+        place(position, state, self)
+        self._resumes_at = position
+
+    def profile(self) -> dict[str, Any]:
+        """Where the time of the pipeline goes, by what all iterators of its parts have done so far.
+
+        Returns a dict: "operators", each with its name, rows and seconds of all its workers together; "slowest", the name of the
+        one with most seconds; "queue" of the epoch that runs: how many rows were ready on average when one was taken
+        ("mean_depth", of "prefetch_size" at most), seconds in which the program waited for one, and in which workers worked.
+        """
+        iterator = None if self._last is None else self._last()
+        return profile_of(self, None if iterator is None else iterator._pipeline)
 
     def close_pool(self) -> None:
         """End the processes of this pipeline; the next row starts others."""

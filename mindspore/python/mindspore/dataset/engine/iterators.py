@@ -13,6 +13,8 @@ from mindspore import _core
 from mindspore.dataset import config
 from mindspore.dataset.core.draws import let_go
 from mindspore.dataset.core.validator_helpers import check_int, check_names, check_type
+from mindspore.dataset.engine.places import described, without_first
+from mindspore.dataset.engine.tuning import Tuner
 from mindspore.dataset.engine.values import stack_dicts
 from mindspore.dataset.engine.workers import cores
 
@@ -42,6 +44,9 @@ class Position:
     def __init__(self, seed: int, seeded: bool, epoch: int = 0, step: int = 0) -> None:
         self.seed, self.seeded = seed, seeded
         self.epoch, self.step = epoch, step
+        # Of a batch that was begun under another number of shards: its rows that were given, until the rest of it is, and the
+        # samples that were given in all.
+        self.cut = self.given = 0
 
     @classmethod
     def begin(cls) -> Position:
@@ -99,6 +104,7 @@ class Iterator:
         self._position = owner._resumes_at or Position.begin()
         owner._resumes_at = None
         owner._position = self._position
+        owner._last = weakref.ref(self)
         self._pipeline: Any = self._make_pipeline(dataset)
         self._running = self._failed = False
         self._begun = 0
@@ -108,15 +114,13 @@ class Iterator:
     def _make_pipeline(self, dataset: Dataset) -> Any:
         workers = _worker_count(dataset)
         _core.dataset.set_worker_limit(max(workers, 1))
-        place = self._position
-        return _core.dataset.Pipeline(
-            dataset._node,
-            place.seed,
-            place.seeded,
-            workers,
-            config.get_prefetch_size(),
-            _PREFETCH_BYTES,
+        place, ahead = self._position, config.get_prefetch_size()
+        pipeline = _core.dataset.Pipeline(
+            dataset._node, place.seed, place.seeded, workers, ahead, _PREFETCH_BYTES
         )
+        tuned = config.get_enable_autotune() and workers > 0
+        self._tuner = Tuner(pipeline, dataset) if tuned else None
+        return pipeline
 
     def __iter__(self) -> Iterator:
         # An epoch that was left with `break` goes on; only a finished one is followed by the next.
@@ -142,7 +146,7 @@ class Iterator:
         if self._failed:
             # After a failure, as after the end, the next step begins the next epoch.
             self._failed = False
-            place.epoch, place.step = place.epoch + 1, 0
+            place.epoch, place.step, place.cut = place.epoch + 1, 0, 0
         if self._num_epochs != -1 and self._begun >= self._num_epochs:
             raise RuntimeError(
                 f"For 'Iterator', the iterator was made for {self._num_epochs} epochs and gave "
@@ -160,6 +164,8 @@ class Iterator:
             )
         self._begun += 1
         self._running = True
+        if self._tuner is not None:
+            self._tuner.begun()
 
     def __next__(self) -> Any:
         self._enter()
@@ -185,8 +191,15 @@ class Iterator:
             self._running = False
             self._position.epoch += 1
             self._position.step = 0
+            if self._tuner is not None:
+                self._tuner.ended()
             raise StopIteration
-        self._position.step += 1
+        if self._tuner is not None:
+            self._tuner.step()
+        place = self._position
+        place.step += 1
+        if place.cut:
+            row, place.cut = without_first(row, place.cut), 0
         return self._give(row)
 
     def _give(self, row: list[Any]) -> Any:
@@ -207,7 +220,7 @@ class Iterator:
 
     def state(self) -> dict[str, Any]:
         """The position, for restore() of a dataset."""
-        return self._position.state()
+        return described(self._position, self.ori_dataset)
 
     def get_dataset_size(self) -> int:
         """Rows of an epoch."""

@@ -139,7 +139,12 @@ class Lookup(TensorOperation):
         check_type(op, "vocab", vocab, Vocab)
         check_type(op, "unknown_token", unknown_token, (str, type(None)))
         self.vocab, self.unknown_token = vocab, unknown_token
-        self.data_type = numpy_type(data_type)
+        try:
+            self.data_type = numpy_type(data_type)
+        except TypeError:
+            raise TypeError(
+                f"For 'ToNumber', data_type must be a type of numbers, but got {data_type!r}. What it returns takes the texts."
+            ) from None
         if self.data_type.kind not in "uif":
             raise TypeError(f"For '{op}', data_type must be one of numbers, but got {data_type!r}.")
         self._unknown = -1 if unknown_token is None else vocab.tokens_to_ids(unknown_token)
@@ -194,7 +199,12 @@ class ToNumber(TensorOperation):
     """Texts as the numbers that they spell."""
 
     def __init__(self, data_type: Any) -> None:
-        self.data_type = numpy_type(data_type)
+        try:
+            self.data_type = numpy_type(data_type)
+        except TypeError:
+            raise TypeError(
+                f"For 'ToNumber', data_type must be a type of numbers, but got {data_type!r}. What it returns takes the texts."
+            ) from None
         if self.data_type.kind not in "uif":
             raise TypeError(
                 f"For 'ToNumber', data_type must be one of numbers, but got {data_type!r}."

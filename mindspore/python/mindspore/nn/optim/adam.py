@@ -173,6 +173,7 @@ class AdamWeightDecay(Optimizer):
         weight_decay: As for Optimizer.
     """
 
+    @opt_init_args_register
     def __init__(
         self,
         params: Any,

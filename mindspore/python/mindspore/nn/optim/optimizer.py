@@ -22,6 +22,7 @@ from mindspore.common.tensor import Tensor
 from mindspore.nn.cell import Cell
 from mindspore.nn.layer.container import CellList
 from mindspore.nn.learning_rate_schedule import LearningRateSchedule
+from mindspore.nn.optim import _divided
 from mindspore.ops import operations as P
 from mindspore.ops._each import as_weights, scaled, with_decay
 
@@ -40,7 +41,11 @@ def opt_init_args_register(fn: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(fn)
     def init(self: Any, params: Any, *args: Any, **kwargs: Any) -> None:
         params = list(params) if isinstance(params, Iterable) else params
-        fn(self, params, *args, **kwargs)
+        wished = _divided.wish(type(self))
+        if wished is None or not isinstance(params, list):
+            fn(self, params, *args, **kwargs)
+        else:
+            _divided.build(self, wished, fn, params, (args, kwargs))
         self.__dict__.update(init_args=args, init_kwargs=kwargs, init_params=params)
 
     return init

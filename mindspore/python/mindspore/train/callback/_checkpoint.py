@@ -15,7 +15,7 @@ from mindspore.train._async_save import writer
 from mindspore.train._utils import _make_directory
 from mindspore.train.callback._callback import Callback, RunContext
 from mindspore.train.callback._values import check_int
-from mindspore.train.serialization import save_checkpoint, save_slices
+from mindspore.train.serialization import save_checkpoint, save_slices, share_states
 
 _cur_dir = os.getcwd()
 
@@ -322,8 +322,9 @@ class ModelCheckpoint(Callback):
                 os.path.join(self._directory, name.removesuffix("." + config.format))
                 + _manifest.SUFFIX
             )
-        elif not self._acts():
-            return path  # another process writes it
+        elif not self._acts():  # another process writes it
+            share_states(config.saved_network or params.train_network)
+            return path
         append = dict(config.append_dict or {})
         if "epoch_num" in append:
             append["epoch_num"] = params.cur_epoch_num
