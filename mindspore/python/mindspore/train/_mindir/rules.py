@@ -12,6 +12,7 @@ import functools
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from mindspore import _core
 from mindspore.train._mindir.messages import dtype_of_id, type_id
 
 _SAME = (
@@ -59,7 +60,7 @@ ReduceMax(x, axis, keep_dims)
 ReduceMean(x, axis, keep_dims)
 ReduceMin(x, axis, keep_dims)
 ReduceProd(x, axis, keep_dims)
-ReduceSum(input, axis, keep_dims, skip_mode)
+ReduceSum(x, axis, keep_dims, skip_mode)
 Reshape(input, shape)
 ReverseV2(input, axis)
 Round = Rint(x;)
@@ -168,3 +169,14 @@ def by_op() -> dict[str, Rule]:
 def by_primitive() -> dict[str, Rule]:
     """The rules by the names of the primitives."""
     return {rule.primitive: rule for rule in map(_rule, _lines())}
+
+
+@functools.cache
+def attributes_of(op: str) -> frozenset[str]:
+    """The names of an op's attributes."""
+    return frozenset(a[0] for a in _registry()[op]["attributes"])
+
+
+@functools.cache
+def _registry() -> dict[str, dict]:
+    return {op["name"]: op for op in _core.registry()}
