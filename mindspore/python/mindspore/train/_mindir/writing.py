@@ -17,6 +17,8 @@ from mindspore.train._mindir.rules import Argument, Rule
 # What 2.10 writes there.
 _IR_VERSION, _PRODUCER, _MODEL_VERSION, _MINDIR_VERSION = "1.1", "MindSpore", "2.10.0", 3
 
+_CONTROL = ("Partial", "Switch", "Call")
+
 
 def write(net: Any, inputs: tuple, path: str) -> None:
     """Write the graph of `net(*inputs)`."""
@@ -108,6 +110,8 @@ class _Writer:
             if op in WRITERS:
                 return WRITERS[op](self.builder, values, attributes, types)
             rule = rules.by_op().get(op)
+            if op in _CONTROL:
+                raise NotThere("is control flow that a tensor decides, which this version does not write")
             if rule is None:
                 raise NotThere("has no counterpart in MINDIR files")
             return list(self._by_rule(rule, values, attributes, types))
