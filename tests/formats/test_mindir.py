@@ -207,7 +207,7 @@ def test_arguments(tmp_path):
         ms.export(net, x, file_name=name, file_format="MINDIR", enc_key=b"0" * 16)
     with pytest.raises(TypeError, match="there is no argument 'colour'"):
         ms.export(net, x, file_name=name, file_format="MINDIR", colour=1)
-    with pytest.raises(TypeError, match="'net' must be a Cell, but got function"):
+    with pytest.raises(TypeError, match="'net' must be a Cell, but got OpFunction"):
         ms.export(ops.relu, x, file_name=name, file_format="MINDIR")
     with pytest.raises(TypeError, match="the inputs must be Tensors, but got int"):
         ms.export(net, 3, file_name=name, file_format="MINDIR")

@@ -13,7 +13,7 @@ namespace {
 constexpr int kMaxDepth = 64;  // of messages in each other
 // Fields that a file may have: each becomes a value in memory, larger than its two bytes on the wire.
 constexpr uint64_t kMaxFields = 1 << 16;
-constexpr uint64_t kBytesPerField = 4;
+constexpr uint64_t kBytesPerField = 6;
 
 class Parser {
  public:

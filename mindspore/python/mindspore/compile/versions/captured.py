@@ -21,7 +21,7 @@ class Captured(Version):
 
     def __init__(self, problem: str = "") -> None:
         self.problem = problem  # why what the Cell does is more than a graph of values
-        self.inputs: list = []  # Parameters, and the tensors that were given
+        self.inputs: list[tuple[Tensor, bool]] = []  # Parameters and tensors that it reads, or was given
         self.nodes: list = []  # Tensors (constants), or (op, inputs, attributes, output types, place)
         self.outputs: list[int] = []
         self.result: Any = None  # places among the outputs, in tuples as the Cell returns them
@@ -45,10 +45,12 @@ class _Capture(Compilation):
         if made.problem:
             return made
         found = _core.mindir.describe(tracer.trace, self.known)
-        parameters, given = tracer.trace.parameters(), inputs_of((self.args, {}))
+        read, given = tracer.trace.parameters(), inputs_of((self.args, {}))
         rest = iter(given)
-        count = len(parameters) + len(given)
-        made.inputs = [parameters[at] if at in parameters else next(rest) for at in range(count)]
+        made.inputs = [
+            (read[at], False) if at in read else (next(rest), True)
+            for at in range(len(read) + len(given))
+        ]
         made.nodes, made.outputs = found["nodes"], found["outputs"]
         return made
 

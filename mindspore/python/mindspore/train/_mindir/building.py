@@ -51,16 +51,23 @@ class Builder:
         return name
 
     def apply(
-        self, primitive: str, inputs: list[Any], types: list[tuple], old: dict | None = None
+        self,
+        primitive: str,
+        inputs: list[Any],
+        types: list[tuple],
+        old: dict | None = None,
+        several: bool = False,
+        read: int | None = None,
     ) -> list[Value]:
         """The results of a primitive: of Values and, as constants, Python values. `old`: its attributes, if it is of that
-        kind."""
+        kind. `several`: the result is a tuple, whatever is in it, of which the first `read` are taken out."""
         names = [v.name if isinstance(v, Value) else self.constant(v) for v in inputs]
         shown = [_shape_of(dtype, shape) for dtype, shape in types]
-        name = self._apply(primitive, names, shown, old)
-        if len(types) == 1:
+        several = several or len(types) > 1
+        name = self._apply(primitive, names, shown, old, several)
+        if not several:
             return [Value(name, types[0][0], tuple(types[0][1]))]
-        return [self._item(name, i, *one) for i, one in enumerate(types)]
+        return [self._item(name, i, *one) for i, one in enumerate(types[:read])]
 
     def one(self, primitive: str, inputs: list[Any], like: Value, shape: Any = None) -> Value:
         """As apply, for one result of the dtype of `like`, and its shape unless another is given."""
@@ -84,7 +91,7 @@ class Builder:
     ) -> str:
         number = len(self.nodes)
         name = f"main:{primitive}_{number}"
-        kind = shown[0] if len(shown) == 1 and not whole else _tuple_of(shown)
+        kind = _tuple_of(shown) if whole else shown[0]
         node = {
             "input": names,
             "output": [name],

@@ -74,6 +74,13 @@ def _same(small: Any, large: Any, attributes: dict) -> tuple[int, ...]:
     return tuple(pads)
 
 
+def _batch_norm(b: Builder, values: list[Value], attributes: dict, types: list) -> list:
+    layout = ("NCHW", "NHWC").index(attributes["data_format"])
+    arguments = [*values, False, attributes["epsilon"], 0.1, layout]
+    statistics = [(values[1].dtype, values[1].shape)] * 4
+    return b.apply("BatchNorm", arguments, [types[0], *statistics], read=1)
+
+
 def _max_pool(b: Builder, values: list[Value], attributes: dict, types: list) -> list:
     x, mode = values[0], attributes["pad_mode"]
     kernel, strides = _pair(attributes["kernel_size"]), _pair(attributes["strides"])
@@ -146,7 +153,7 @@ def _attention(b: Builder, values: list[Value], attributes: dict, types: list) -
     if attributes["causal"]:
         hidden = Tensor(np.triu(np.ones(shape[-2:], np.bool_), 1))
         scores = _hide(b, b.tensor(hidden), scores, attributes["fill"])
-    if mask.dtype.name == "Bool":
+    if str(mask.dtype) == "Bool":
         scores = _hide(b, mask, scores, attributes["fill"])
     elif mask.tensor is None or mask.tensor.asnumpy().any():
         scores = b.one("Add", [scores, mask], scores)
@@ -182,6 +189,7 @@ def _pad(b: Builder, values: list[Value], attributes: dict, types: list) -> list
 WRITERS: dict[str, Callable[[Builder, list[Value], dict, list], list]] = {
     "Attention": _attention,
     "AvgPool": _avg_pool,
+    "BatchNormInference": _batch_norm,
     "Conv2D": _conv,
     "Conv2DBackpropInput": _conv_transposed,
     "Fill": _full(None),

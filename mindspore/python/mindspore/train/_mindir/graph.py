@@ -105,7 +105,7 @@ def _fits(wanted: tuple[int, ...] | None, shape: Any) -> bool:
 
 def _shown(dtype: Any, shape: Any) -> str:
     sizes = "..." if shape is None else ", ".join("any" if s == -1 else str(s) for s in shape)
-    return f"{dtype.name}[{sizes}]"
+    return f"{dtype}[{sizes}]"
 
 
 def _taken(place: Any, values: list) -> Any:

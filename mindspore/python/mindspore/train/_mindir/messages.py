@@ -54,7 +54,7 @@ def dtype_of_id(number: Any) -> Any:
 # ---- writing -------------------------------------------------------------------------------------------------------------
 def type_message(dtype: Any, shape: Any, name: str = "") -> dict:
     """A tensor without elements."""
-    message: dict[str, Any] = {"dims": list(shape), "data_type": _ELEMENTS[dtype.name]}
+    message: dict[str, Any] = {"dims": list(shape), "data_type": _ELEMENTS[str(dtype)]}
     if name:
         message["name"] = name
     return message

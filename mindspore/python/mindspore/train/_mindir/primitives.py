@@ -99,6 +99,24 @@ def _avg_pool(values: list, plain: dict) -> Call:
     return Call(_core.op("AvgPool"), values[:1], settings)
 
 
+def _batch_norm(values: list, plain: dict) -> Call:
+    names = ("is_training", "epsilon", "momentum", "format")
+    given = dict(zip(names, values[5:])) if len(values) > 5 else plain
+    if given.get("is_training", False) is not False:
+        raise ValueError("'BatchNorm' must not be for training: the file changes its statistics")
+    layout = given.get("format", "NCHW")
+    settings = {
+        "epsilon": given.get("epsilon", 1e-5),
+        "data_format": {0: "NCHW", 1: "NHWC"}.get(layout, layout),
+    }
+    return Call(_normalised, values[:5], settings)
+
+
+def _normalised(*inputs: Any, **settings: Any) -> tuple:
+    """The first result of BatchNorm; the others are of use in training alone."""
+    return (_core.op("BatchNormInference")(*inputs, **settings),)
+
+
 def _pad(values: list, plain: dict) -> Call:
     pairs = _only(plain, "paddings")
     if not isinstance(pairs, tuple) or any(not isinstance(p, tuple) or len(p) != 2 for p in pairs):
@@ -145,6 +163,7 @@ def _lstm(values: list, plain: dict) -> Call:
 READERS: dict[str, Callable[[list, dict], Call]] = {
     "Adds": _with_number("Add"),
     "AvgPool": _avg_pool,
+    "BatchNorm": _batch_norm,
     "Conv2D": _conv,
     "Conv2DTranspose": _conv_transposed,
     "Conv2DBackpropInput": _conv_transposed,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import operator
+import dataclasses
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from mindspore import _core, log
 from mindspore.common.tensor import Tensor
@@ -16,7 +16,8 @@ from mindspore.train._mindir.primitives import READERS, Call
 from mindspore.train._mindir.rules import Argument, Rule
 
 
-class Slot(NamedTuple):
+@dataclasses.dataclass(frozen=True)
+class Slot:
     """A value that exists when the graph runs, by its place."""
 
     place: int
@@ -163,7 +164,7 @@ class _Reader:
         if type(index) is not int:
             raise ValueError("a part of a tuple must have a number")
         if isinstance(values, Slot):
-            return self._step(Call(operator.getitem, [values], {"index": index}))
+            return self._step(Call(_part, [values], {"index": index}))
         if not isinstance(values, tuple) or not -len(values) <= index < len(values):
             raise ValueError(f"there is no part {index} of a value that is read so")
         return values[index]
@@ -215,6 +216,10 @@ class _Reader:
         return MindIrGraph(inputs, parameters, self.constants, steps, result)
 
 
+def _part(values: Any, index: int) -> Any:
+    return values[index]
+
+
 def _mapped(value: Any, function: Any) -> Any:
     return tuple(_mapped(v, function) for v in value) if isinstance(value, tuple) else function(value)
 
@@ -234,9 +239,6 @@ def _call(rule: Rule, values: list, plain: dict) -> Call:
             _setting(argument, attributes, plain, rule, settings)
         elif argument.many:
             operands += values[at] if isinstance(values[at], tuple) else [values[at]]
-        elif not argument.name:
-            if values[at] != argument.value and argument.value is False:
-                raise ValueError(f"'{rule.primitive}' must not be for training")
         elif argument.name in attributes:
             settings[argument.name] = argument.ours(_plain(values[at], argument, rule))
         else:
@@ -252,7 +254,7 @@ def _call(rule: Rule, values: list, plain: dict) -> Call:
 def _setting(argument: Argument, attributes: Any, plain: dict, rule: Rule, settings: dict) -> None:
     if argument.name in plain and argument.name in attributes:
         settings[argument.name] = argument.ours(plain[argument.name])
-    elif argument.name and argument.name not in attributes:
+    elif argument.name not in attributes:
         raise ValueError(f"'{rule.primitive}' lacks the argument '{argument.name}'")
 
 

@@ -1,13 +1,12 @@
 """Which of our ops is which primitive of MindSpore, one line an op: the arguments of the primitive in its order, each an input or
 attribute of the op. The lines are read in both directions.
 
-`name:kind` is an attribute in another form (CONVERT), `=text` a constant, `*name` all inputs in one tuple. What follows a
-semicolon is no argument but an attribute of the primitive, `its name=ours`.
+`name:kind` is an attribute in another form (CONVERT), `*name` all inputs in one tuple. What follows a semicolon is no argument but
+an attribute of the primitive, `its name=ours`.
 """
 
 from __future__ import annotations
 
-import ast
 import functools
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -32,7 +31,6 @@ ArgMinWithValue(input, axis, keep_dims)
 Argmax(input_x, axis, output_type:dtype)
 Argmin(x, axis, output_type:dtype)
 BatchMatMul(x, y, transpose_a, transpose_b)
-BatchNormInference = BatchNorm(input_x, scale, bias, mean, variance, =False, epsilon, =0.1, data_format:format)
 BiasAdd(input_x, bias, data_format:format)
 BroadcastTo(input, shape)
 Cast(x, dtype:dtype)
@@ -72,6 +70,7 @@ SoftShrink(x, lambd)
 Softmax(input, axis)
 SoftmaxCrossEntropyWithLogits(logits, labels;)
 Split(input_x, axis, output_num)
+SplitV(input_x; size_splits=size_splits:list, split_dim=split_dim, num_split=num_split)
 Squeeze(input, axis)
 Stack(*input_x; axis=axis)
 StridedSlice(input_x, begin, end, strides, begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask)
@@ -108,9 +107,8 @@ CONVERT: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
 class Argument(NamedTuple):
     """An argument or attribute of a primitive."""
 
-    name: str  # of our input or attribute; "" for a constant
+    name: str  # of our input or attribute
     kind: str = ""
-    value: Any = None  # of a constant
     many: bool = False  # all inputs in a tuple
     key: str = ""  # of an attribute of the primitive
 
@@ -135,8 +133,6 @@ class Rule(NamedTuple):
 
 def _argument(text: str) -> Argument:
     key, _, text = text.rpartition("=")
-    if key == "" and _:
-        return Argument("", value=ast.literal_eval(text))
     name, _, kind = text.partition(":")
     return Argument(name.removeprefix("*"), kind, many=name.startswith("*"), key=key)
 

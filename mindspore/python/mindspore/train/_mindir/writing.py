@@ -17,6 +17,7 @@ from mindspore.train._mindir.rules import Argument, Rule
 # What 2.10 writes there.
 _IR_VERSION, _PRODUCER, _MODEL_VERSION, _MINDIR_VERSION = "1.1", "MindSpore", "2.10.0", 3
 
+_SEVERAL = ("Split", "SplitV", "Unstack")  # a tuple, even of one
 _CONTROL = ("Partial", "Switch", "Call")
 
 
@@ -45,6 +46,8 @@ class _Writer:
                 self.values.append(self.builder.tensor(node))
             else:
                 self.values.extend(self._node(*node))
+        order = {p.name: at for at, p in enumerate(self.net.get_parameters())}
+        self.parameters.sort(key=lambda p: order.get(p["ref_key"], len(order)))
         graph = {
             "node": self.builder.nodes,
             "name": "main",
@@ -64,18 +67,24 @@ class _Writer:
         }
 
     def _name_inputs(self) -> None:
-        given = [v for v in self.graph.inputs if not isinstance(v, Parameter)]
-        names = iter(argument_names(self.net, len(given)))
-        for value in self.graph.inputs:
-            dtype, shape = value.dtype, tuple(value.shape)
-            if isinstance(value, Parameter):
-                name = f"main:{value.name}"
-                message = {**tensor_message(value, name), "ref_key": value.name}
-                self.parameters.append({**message, "compression_type": 0})
-            else:
-                name = f"main:{next(names)}"
-                self.inputs.append({"name": name, "tensor": [type_message(dtype, shape)]})
-            self.values.append(Value(name, dtype, shape))
+        count = sum(given for _, given in self.graph.inputs)
+        names = iter(argument_names(self.net, count))
+        for tensor, given in self.graph.inputs:
+            self.values.append(self._input(tensor, next(names) if given else ""))
+
+    def _input(self, tensor: Tensor, given: str) -> Value:
+        """An argument of this name, a Parameter, or a tensor that does not change."""
+        shape = tuple(tensor.shape)
+        if given:
+            name = f"main:{given}"
+            self.inputs.append({"name": name, "tensor": [type_message(tensor.dtype, shape)]})
+        elif isinstance(tensor, Parameter):
+            name = f"main:{tensor.name}"
+            weight = {"ref_key": tensor.name, "compression_type": 0}
+            self.parameters.append({**tensor_message(tensor, name), **weight})
+        else:
+            return self.builder.tensor(tensor)
+        return Value(name, tensor.dtype, shape)
 
     def _output(self) -> dict:
         result = self.graph.result
@@ -122,8 +131,6 @@ class _Writer:
         operands = iter(values)
 
         def part(argument: Argument) -> Any:
-            if not argument.name:
-                return argument.value
             if argument.many:
                 return Value(self.builder.tuple(list(operands))[0], None, ())
             if argument.name in attributes:
@@ -132,7 +139,8 @@ class _Writer:
 
         arguments = [part(a) for a in rule.arguments]
         settings = {a.key: part(a) for a in rule.attributes}
-        return self.builder.apply(rule.primitive, arguments, types, settings if rule.old or settings else None)
+        old = settings if rule.old or settings else None
+        return self.builder.apply(rule.primitive, arguments, types, old, rule.op in _SEVERAL)
 
 
 def _refusal(op: str, reason: str, place: str) -> ValueError:
