@@ -186,6 +186,25 @@ def _pad(b: Builder, values: list[Value], attributes: dict, types: list) -> list
     return b.apply("Pad", [values[0]], types, settings)
 
 
+_MASKS = ("begin_mask", "end_mask", "new_axis_mask", "shrink_axis_mask")
+
+
+def _strided_slice(b: Builder, values: list[Value], attributes: dict, types: list) -> list:
+    """Without an ellipsis: MindSpore refuses one that stands for nothing."""
+    rows = list(zip(attributes["begin"], attributes["end"], attributes["strides"], strict=True))
+    bits = [[attributes[name] >> at & 1 for name in _MASKS] for at in range(len(rows))]
+    for at in range(len(rows)):
+        if attributes["ellipsis_mask"] >> at & 1:
+            others = sum(not bit[2] for bit in bits) - 1
+            missing = len(values[0].shape) - others
+            rows[at : at + 1] = [(0, 0, 1)] * missing
+            bits[at : at + 1] = [[1, 1, 0, 0]] * missing
+            break
+    masks = [sum(bit[kind] << at for at, bit in enumerate(bits)) for kind in range(len(_MASKS))]
+    sizes = [tuple(row[kind] for row in rows) for kind in range(3)]
+    return b.apply("StridedSlice", [values[0], *sizes, masks[0], masks[1], 0, *masks[2:]], types)
+
+
 WRITERS: dict[str, Callable[[Builder, list[Value], dict, list], list]] = {
     "Attention": _attention,
     "AvgPool": _avg_pool,
@@ -199,6 +218,7 @@ WRITERS: dict[str, Callable[[Builder, list[Value], dict, list], list]] = {
     "Ones": _full(1),
     "OnesLike": _full(1),
     "Pad": _pad,
+    "StridedSlice": _strided_slice,
     "Zeros": _full(0),
     "ZerosLike": _full(0),
 }
