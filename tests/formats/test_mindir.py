@@ -34,7 +34,9 @@ def test_round_trip_of_texts(tmp_path, mode):
 
 
 def test_a_suffix_and_folders_are_added(tmp_path):
-    ms.export(nn.Dense(3, 2), floats(1, 3), file_name=str(tmp_path / "a" / "b"), file_format="MINDIR")
+    ms.export(
+        nn.Dense(3, 2), floats(1, 3), file_name=str(tmp_path / "a" / "b"), file_format="MINDIR"
+    )
     assert nn.GraphCell(ms.load(str(tmp_path / "a" / "b.mindir")))(floats(1, 3)).shape == (1, 2)
 
 
@@ -88,7 +90,9 @@ def test_pools(tmp_path, name):
 def test_attention(tmp_path, mode):
     layer = nn.TransformerEncoderLayer(8, 2, 16, batch_first=True)
     x, hidden = floats(2, 5, 8), Tensor(np.triu(np.ones((5, 5), bool), 1))
-    again = through(Function(lambda x, m: layer(x, src_mask=m)), x, hidden, path=tmp_path / "net.mindir")
+    again = through(
+        Function(lambda x, m: layer(x, src_mask=m)), x, hidden, path=tmp_path / "net.mindir"
+    )
     same(again(x, hidden), layer.set_train(False)(x, src_mask=hidden), rtol=1e-5, atol=1e-6)
 
 
@@ -103,9 +107,11 @@ def test_recurrent_layers(tmp_path):
 def test_it_trains_further(tmp_path, mode):
     net, x, y = Images(), floats(2, 2, 8, 8), floats(2, 3)
     again = through(net, x, path=tmp_path / "net.mindir")
-    loss = lambda cell: ms.value_and_grad(  # noqa: E731
-        lambda x: ((cell(x)[0] - y) ** 2).mean(), None, list(cell.trainable_params())
-    )(x)
+
+    def loss(cell):
+        error = lambda x: ((cell(x)[0] - y) ** 2).mean()
+        return ms.value_and_grad(error, None, list(cell.trainable_params()))(x)
+
     value, gradients = loss(again)
     names = {p.name for p in net.trainable_params()}
     for parameter, gradient in zip(again.trainable_params(), gradients):
@@ -117,10 +123,13 @@ def test_it_trains_further(tmp_path, mode):
 
 def test_other_values_for_parameters(tmp_path):
     again = through(nn.Dense(3, 2), floats(1, 3), path=tmp_path / "net.mindir")
-    zeros = {"bias": Tensor(np.float32([1, 2])), "weight": Parameter(Tensor(np.zeros((2, 3), np.float32)))}
+    zeros = {
+        "bias": Tensor(np.float32([1, 2])),
+        "weight": Parameter(Tensor(np.zeros((2, 3), np.float32))),
+    }
     cell = nn.GraphCell(again.graph, params_init=zeros)
     np.testing.assert_array_equal(cell(floats(1, 3)).asnumpy(), [[1, 2]])
-    with pytest.raises(ValueError, match="'weigth', which is no parameter of the graph. Did you mean 'weight'"):
+    with pytest.raises(ValueError, match="'weigth', which is no parameter of the graph"):
         nn.GraphCell(again.graph, params_init={"weigth": zeros["weight"]})
     with pytest.raises(ValueError, match=r"'bias' must be Float32\[2\], but got Float32\[3\]"):
         nn.GraphCell(again.graph, params_init={"bias": floats(3)})
@@ -184,16 +193,26 @@ def test_refusals(tmp_path, name):
 
 
 def test_a_refusal_names_the_line(tmp_path):
-    with pytest.raises(ValueError, match="test_mindir.py:") as caught:
+    with pytest.raises(ValueError, match=r"test_mindir\.py:") as caught:
         ms.export(
-            Function(lambda x: ops.cholesky(x)), floats(2, 2), file_name=str(tmp_path / "net"), file_format="MINDIR"
+            Function(lambda x: ops.cholesky(x)),
+            floats(2, 2),
+            file_name=str(tmp_path / "net"),
+            file_format="MINDIR",
         )
     assert "For 'export'" in str(caught.value)
 
 
 def test_training_batch_norm_is_refused_with_a_hint(tmp_path):
-    with pytest.raises(ValueError, match=r"but changes .*moving_mean.* Call net.set_train\(False\) first"):
-        ms.export(Images().set_train(), floats(2, 2, 8, 8), file_name=str(tmp_path / "n"), file_format="MINDIR")
+    with pytest.raises(
+        ValueError, match=r"but changes .*moving_mean.* Call net.set_train\(False\) first"
+    ):
+        ms.export(
+            Images().set_train(),
+            floats(2, 2, 8, 8),
+            file_name=str(tmp_path / "n"),
+            file_format="MINDIR",
+        )
 
 
 def test_arguments(tmp_path):
@@ -213,7 +232,7 @@ def test_arguments(tmp_path):
         ms.export(net, 3, file_name=name, file_format="MINDIR")
     with pytest.raises(NotImplementedError, match="'dec_key' is not available"):
         ms.load(name + ".mindir", dec_key=b"0" * 16)
-    with pytest.raises(ValueError, match="must end in '.mindir'"):
+    with pytest.raises(ValueError, match=r"must end in '\.mindir'"):
         ms.load(name)
     with pytest.raises(FileNotFoundError):
         ms.load(name + ".mindir")

@@ -44,7 +44,10 @@ def test_every_cut_is_found(tmp_path, content):
 def run(path: Path) -> list:
     """What a file gives, whatever it holds."""
     cell = nn.GraphCell(load(path))
-    x = [Tensor(np.zeros([3 if s == -1 else s for s in d.shape or ()], np.float32)) for d in cell.graph.inputs]
+    x = [
+        Tensor(np.zeros([3 if s == -1 else s for s in d.shape or ()], np.float32))
+        for d in cell.graph.inputs
+    ]
     return [t.asnumpy() for t in np.atleast_1d(cell(*x))]
 
 

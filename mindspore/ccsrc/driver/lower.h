@@ -10,8 +10,8 @@ namespace ms {
 
 // Leaves an op that has neither kernel nor expansion: planning reports it.
 void LowerForDevice(Module& module, const Backend& backend);
-// Replaces those that are not `accepted`, by expansions of which the same holds, as far as there are
-// any.
+// Replaces those that are not `accepted`, by expansions of which the same holds, as far as there
+// are any.
 void LowerUnless(Module& module, const std::function<bool(const Node&)>& accepted);
 // Lowers before the fast stage and what that made; returns what Accelerate does.
 std::shared_ptr<Module> LowerAndAccelerate(Module& module, const Backend& backend,

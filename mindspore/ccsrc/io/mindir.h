@@ -1,10 +1,10 @@
-// MindIR files: MindSpore's protobuf layout of a graph and its weights, written and read on the wire
-// by hand, plus our checksums.
+// MindIR files: MindSpore's protobuf layout of a graph and its weights, written and read on the
+// wire by hand, plus our checksums.
 //
 //   ModelProto { ...; bytes head = 1000; bytes tail = 1001 }
 //
-// Fields 1000 and 1001 are ours; MindSpore skips them as unknown. A message is a tree of values under
-// the names of its fields; what the names mean is known above (train/_mindir).
+// Fields 1000 and 1001 are ours; MindSpore skips them as unknown. A message is a tree of values
+// under the names of its fields; what the names mean is known above (train/_mindir).
 // docs/formats/mindir.md has the details.
 #pragma once
 

@@ -128,31 +128,52 @@ const MessageKind& MindIrModel() {
 
 Wire WireOf(FieldKind kind) {
   switch (kind) {
-    case FieldKind::kInteger: return Wire::kVarint;
-    case FieldKind::kFloat: return Wire::kFixed32;
-    case FieldKind::kDouble: return Wire::kFixed64;
-    default: return Wire::kBytes;
+    case FieldKind::kInteger:
+      return Wire::kVarint;
+    case FieldKind::kFloat:
+      return Wire::kFixed32;
+    case FieldKind::kDouble:
+      return Wire::kFixed64;
+    default:
+      return Wire::kBytes;
   }
 }
 
 std::optional<DType> DTypeOfMindIr(int64_t number) {
   switch (number) {
-    case 1: return DType::kFloat32;
-    case 2: return DType::kUInt8;
-    case 3: return DType::kInt8;
-    case 4: return DType::kUInt16;
-    case 5: return DType::kInt16;
-    case 6: return DType::kInt32;
-    case 7: return DType::kInt64;
-    case 9: return DType::kBool;
-    case 10: return DType::kFloat16;
-    case 11: case 17: return DType::kFloat64;
-    case 12: return DType::kUInt32;
-    case 13: return DType::kUInt64;
-    case 14: return DType::kComplex64;
-    case 15: return DType::kComplex128;
-    case 16: return DType::kBFloat16;
-    default: return {};
+    case 1:
+      return DType::kFloat32;
+    case 2:
+      return DType::kUInt8;
+    case 3:
+      return DType::kInt8;
+    case 4:
+      return DType::kUInt16;
+    case 5:
+      return DType::kInt16;
+    case 6:
+      return DType::kInt32;
+    case 7:
+      return DType::kInt64;
+    case 9:
+      return DType::kBool;
+    case 10:
+      return DType::kFloat16;
+    case 11:
+    case 17:
+      return DType::kFloat64;
+    case 12:
+      return DType::kUInt32;
+    case 13:
+      return DType::kUInt64;
+    case 14:
+      return DType::kComplex64;
+    case 15:
+      return DType::kComplex128;
+    case 16:
+      return DType::kBFloat16;
+    default:
+      return {};
   }
 }
 

@@ -11,7 +11,8 @@ namespace ms {
 namespace {
 
 constexpr int kMaxDepth = 64;  // of messages in each other
-// Fields that a file may have: each becomes a value in memory, larger than its two bytes on the wire.
+// Fields that a file may have: each becomes a value in memory, larger than its two bytes on the
+// wire.
 constexpr uint64_t kMaxFields = 1 << 16;
 constexpr uint64_t kBytesPerField = 6;
 
@@ -68,14 +69,17 @@ class Parser {
     if (wire != Wire::kBytes) return Add(message, field, Number(field, end));
     uint64_t length = Length(end);
     switch (field.kind) {
-      case FieldKind::kText: return Add(message, field, in_.String(length, length));
-      case FieldKind::kContent: return Add(message, field, Content(message, length));
+      case FieldKind::kText:
+        return Add(message, field, in_.String(length, length));
+      case FieldKind::kContent:
+        return Add(message, field, Content(message, length));
       case FieldKind::kMessage: {
         auto inner = std::make_unique<ProtoMessage>(ProtoMessage{field.message, {}});
         Fields(*inner, in_.offset() + length, depth + 1);
         return Add(message, field, std::move(inner));
       }
-      default: return Add(message, field, in_.Bytes(length));
+      default:
+        return Add(message, field, in_.Bytes(length));
     }
   }
 
@@ -133,8 +137,8 @@ class Parser {
     Shape shape = ShapeOf(dims, name);
     uint64_t bytes = static_cast<uint64_t>(shape.size()) * ItemSize(*dtype);
     if (bytes != length) {
-      in_.Fail("the tensor '{:.200}' of type {} and shape [{}] must have {} bytes, but got {}.", name,
-               Name(*dtype), fmt::join(dims, ", "), bytes, length);
+      in_.Fail("the tensor '{:.200}' of type {} and shape [{}] must have {} bytes, but got {}.",
+               name, Name(*dtype), fmt::join(dims, ", "), bytes, length);
     }
     Tensor tensor(*dtype, shape);
     content_sum_ = in_.ReadElements(*dtype, tensor.data<std::byte>(), bytes, content_sum_, name);
@@ -157,8 +161,7 @@ class Parser {
   }
 
   void Head() {
-    if (Length(in_.size()) != kMindIrHeadBytes ||
-        in_.Bytes(kMindIrMagic.size()) != kMindIrMagic) {
+    if (Length(in_.size()) != kMindIrHeadBytes || in_.Bytes(kMindIrMagic.size()) != kMindIrMagic) {
       in_.Fail("the head is of another version, or not of a MINDIR file.");
     }
     uint64_t total = in_.Fixed64();

@@ -46,10 +46,14 @@ class Writer {
 
   uint64_t SizeOf(const FieldDef& field, const ProtoValue& value) {
     switch (field.kind) {
-      case FieldKind::kInteger: return VarintSize(static_cast<uint64_t>(std::get<int64_t>(value)));
-      case FieldKind::kFloat: return 4;
-      case FieldKind::kDouble: return 8;
-      default: break;
+      case FieldKind::kInteger:
+        return VarintSize(static_cast<uint64_t>(std::get<int64_t>(value)));
+      case FieldKind::kFloat:
+        return 4;
+      case FieldKind::kDouble:
+        return 8;
+      default:
+        break;
     }
     uint64_t bytes = 0;
     if (auto* text = std::get_if<std::string>(&value))
@@ -74,8 +78,10 @@ class Writer {
         return PutVarint(text_, static_cast<uint64_t>(std::get<int64_t>(value)));
       case FieldKind::kFloat:
         return PutFixed(text_, static_cast<float>(std::get<double>(value)));
-      case FieldKind::kDouble: return PutFixed(text_, std::get<double>(value));
-      case FieldKind::kContent: return PutContent(std::get<Tensor>(value));
+      case FieldKind::kDouble:
+        return PutFixed(text_, std::get<double>(value));
+      case FieldKind::kContent:
+        return PutContent(std::get<Tensor>(value));
       case FieldKind::kMessage: {
         const ProtoMessage& inner = *std::get<std::unique_ptr<ProtoMessage>>(value);
         PutVarint(text_, sizes_.at(&inner));

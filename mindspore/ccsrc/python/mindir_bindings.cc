@@ -1,5 +1,5 @@
-// mindspore._core.mindir: the messages of MindIR files as dicts, and the graph that the front end made
-// of a network as plain values. What ops mean there is known in Python (train/_mindir).
+// mindspore._core.mindir: the messages of MindIR files as dicts, and the graph that the front end
+// made of a network as plain values. What ops mean there is known in Python (train/_mindir).
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
@@ -66,12 +66,17 @@ std::unique_ptr<ProtoMessage> MessageOf(const MessageKind& kind, const py::dict&
 
 ProtoValue ValueOf(const FieldDef& field, py::handle object) {
   switch (field.kind) {
-    case FieldKind::kInteger: return object.cast<int64_t>();
+    case FieldKind::kInteger:
+      return object.cast<int64_t>();
     case FieldKind::kFloat:
-    case FieldKind::kDouble: return object.cast<double>();
-    case FieldKind::kMessage: return MessageOf(*field.message, object.cast<py::dict>());
-    case FieldKind::kContent: return HostValueOf(object.ptr(), "export");
-    default: return object.cast<std::string>();
+    case FieldKind::kDouble:
+      return object.cast<double>();
+    case FieldKind::kMessage:
+      return MessageOf(*field.message, object.cast<py::dict>());
+    case FieldKind::kContent:
+      return HostValueOf(object.ptr(), "export");
+    default:
+      return object.cast<std::string>();
   }
 }
 
@@ -163,8 +168,8 @@ class Description {
   py::list nodes_, outputs_;
 };
 
-// The main graph of a trace, with calls inlined and rules applied, in which ops that are not `known`
-// are made of smaller ones. Takes the module over.
+// The main graph of a trace, with calls inlined and rules applied, in which ops that are not
+// `known` are made of smaller ones. Takes the module over.
 py::dict Describe(Trace& trace, const std::set<std::string>& known) {
   auto module = trace.module();
   {
@@ -187,9 +192,10 @@ void BindMindIr(py::module_& m) {
              "Write a model, a dict; the file is replaced as a whole or stays as it was.");
   mindir.def("read", &ReadModel, py::arg("path"),
              "Read a file: its model as a dict, and whether a checksum covered it.");
-  mindir.def("describe", &Describe, py::arg("trace"), py::arg("known"),
-             "The graph of a trace: nodes as Tensor (a constant) or (op, inputs, attributes, output "
-             "types, place), and outputs.");
+  mindir.def(
+      "describe", &Describe, py::arg("trace"), py::arg("known"),
+      "The graph of a trace: nodes as Tensor (a constant) or (op, inputs, attributes, output "
+      "types, place), and outputs.");
 }
 
 }  // namespace ms::python

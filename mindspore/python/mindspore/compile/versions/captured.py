@@ -21,7 +21,9 @@ class Captured(Version):
 
     def __init__(self, problem: str = "") -> None:
         self.problem = problem  # why what the Cell does is more than a graph of values
-        self.inputs: list[tuple[Tensor, bool]] = []  # Parameters and tensors that it reads, or was given
+        self.inputs: list[
+            tuple[Tensor, bool]
+        ] = []  # Parameters and tensors that it reads, or was given
         self.nodes: list = []  # Tensors (constants), or (op, inputs, attributes, output types, place)
         self.outputs: list[int] = []
         self.result: Any = None  # places among the outputs, in tuples as the Cell returns them

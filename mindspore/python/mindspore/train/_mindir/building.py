@@ -83,11 +83,18 @@ class Builder:
     def _item(self, name: str, index: int, dtype: Any, shape: Any) -> Value:
         shown = [_shape_of(dtype, shape)]
         return Value(
-            self._apply("TupleGetItem", [name, self.constant(index)], shown, {}), dtype, tuple(shape)
+            self._apply("TupleGetItem", [name, self.constant(index)], shown, {}),
+            dtype,
+            tuple(shape),
         )
 
     def _apply(
-        self, primitive: str, names: list[str], shown: list[dict], old: dict | None, whole: bool = False
+        self,
+        primitive: str,
+        names: list[str],
+        shown: list[dict],
+        old: dict | None,
+        whole: bool = False,
     ) -> str:
         number = len(self.nodes)
         name = f"main:{primitive}_{number}"

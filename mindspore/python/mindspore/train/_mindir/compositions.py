@@ -172,7 +172,9 @@ def _full(value: float | None) -> Callable:
     def write(b: Builder, values: list[Value], attributes: dict, types: list) -> list:
         ((dtype, shape),) = types
         number = b.scalar(attributes["value"] if value is None else value, dtype)
-        return [number if not shape else b.one("BroadcastTo", [number, tuple(shape)], number, shape)]
+        return [
+            number if not shape else b.one("BroadcastTo", [number, tuple(shape)], number, shape)
+        ]
 
     return write
 

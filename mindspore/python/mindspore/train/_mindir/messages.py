@@ -29,7 +29,18 @@ _TYPE_IDS = {
 _OF_TYPE_IDS = {number: dtype for dtype, number in _TYPE_IDS.items()}
 
 # What AttributeProto calls kinds of values.
-FLOAT, INT32, INT64, STRING, BOOL, DOUBLE, TENSORS, TUPLE, LIST, NONE = 1, 6, 7, 8, 9, 11, 19, 20, 21, 25
+FLOAT, INT32, INT64, STRING, BOOL, DOUBLE, TENSORS, TUPLE, LIST, NONE = (
+    1,
+    6,
+    7,
+    8,
+    9,
+    11,
+    19,
+    20,
+    21,
+    25,
+)
 _INTEGERS = {2, 3, 4, 5, INT32, INT64, 12, 13}
 # What is there to keep effects in order, and computes nothing.
 MONADS = {23, 24}

@@ -121,7 +121,9 @@ def _pad(values: list, plain: dict) -> Call:
     pairs = _only(plain, "paddings")
     if not isinstance(pairs, tuple) or any(not isinstance(p, tuple) or len(p) != 2 for p in pairs):
         raise ValueError("'paddings' must be pairs")
-    return Call(_core.op("Pad"), values, {"paddings": tuple(size for pair in pairs for size in pair)})
+    return Call(
+        _core.op("Pad"), values, {"paddings": tuple(size for pair in pairs for size in pair)}
+    )
 
 
 def _round(values: list, plain: dict) -> Call:

@@ -40,9 +40,19 @@ def _told(path: str) -> Iterator[None]:
     """Errors tell the file. What a damaged file may raise that nobody thought of is no crash of the caller's."""
     try:
         yield
-    except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError, OverflowError) as error:
+    except (
+        ValueError,
+        TypeError,
+        KeyError,
+        IndexError,
+        AttributeError,
+        RecursionError,
+        OverflowError,
+    ) as error:
         reason = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
-        raise ValueError(f"For 'load', the MINDIR file '{path}' cannot be read: {reason}.") from None
+        raise ValueError(
+            f"For 'load', the MINDIR file '{path}' cannot be read: {reason}."
+        ) from None
 
 
 class _Reader:
@@ -116,9 +126,12 @@ class _Reader:
     def _node(self, node: dict) -> None:
         outputs, kind = node.get("output", []), node.get("op_type", "")
         if len(outputs) != 1:
-            raise ValueError(f"a node must have one output, but '{node.get('name', '')}' has {len(outputs)}")
+            raise ValueError(
+                f"a node must have one output, but '{node.get('name', '')}' has {len(outputs)}"
+            )
         if kind == "Constant":
-            return self._define(outputs[0], self._constant(node))
+            self._define(outputs[0], self._constant(node))
+            return
         values = [self._value(name) for name in node.get("input", [])]
         name, settings = self._primitive(kind)
         self._define(outputs[0], self._applied(name, values, settings))
@@ -134,7 +147,9 @@ class _Reader:
         found = self.primitives.get(reference)
         if found is None:
             if any(g.get("name") == reference for g in self.model.get("functions", [])):
-                raise ValueError(f"it calls the graph '{reference:.100}': control flow is not read by this version")
+                raise ValueError(
+                    f"it calls the graph '{reference:.100}': control flow is not read by this version"
+                )
             raise ValueError(f"there is no primitive '{kind:.100}'")
         settings = {a.get("name", ""): a for a in found.get("attribute", [])}
         return found.get("op_type", ""), settings
@@ -221,7 +236,9 @@ def _part(values: Any, index: int) -> Any:
 
 
 def _mapped(value: Any, function: Any) -> Any:
-    return tuple(_mapped(v, function) for v in value) if isinstance(value, tuple) else function(value)
+    return (
+        tuple(_mapped(v, function) for v in value) if isinstance(value, tuple) else function(value)
+    )
 
 
 def _flat(value: Any) -> list[int]:
@@ -244,7 +261,9 @@ def _call(rule: Rule, values: list, plain: dict) -> Call:
         else:
             operands.append(values[at])
     if len(values) > len(rule.arguments):
-        raise ValueError(f"'{rule.primitive}' has {len(values)} arguments, but {len(rule.arguments)} are known")
+        raise ValueError(
+            f"'{rule.primitive}' has {len(values)} arguments, but {len(rule.arguments)} are known"
+        )
     for argument in rule.attributes:
         if argument.key in plain:
             settings[argument.name] = argument.ours(plain[argument.key])

@@ -23,7 +23,9 @@ _OF_TWO = (
     "Add Atan2 Div Equal FloorDiv FloorMod Greater GreaterEqual Less LessEqual LogicalAnd LogicalOr Maximum Minimum Mul "
     "NotEqual Pow RealDiv Sub Xlogy"
 )
-_OF_TWO_OLD = "BitwiseAnd BitwiseOr BitwiseXor DivNoNan SquaredDifference TruncateDiv TruncateMod Mod"
+_OF_TWO_OLD = (
+    "BitwiseAnd BitwiseOr BitwiseXor DivNoNan SquaredDifference TruncateDiv TruncateMod Mod"
+)
 
 _LINES = """
 ArgMaxWithValue(input, axis, keep_dims)

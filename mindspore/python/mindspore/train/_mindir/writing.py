@@ -120,14 +120,18 @@ class _Writer:
                 return WRITERS[op](self.builder, values, attributes, types)
             rule = rules.by_op().get(op)
             if op in _CONTROL:
-                raise NotThere("is control flow that a tensor decides, which this version does not write")
+                raise NotThere(
+                    "is control flow that a tensor decides, which this version does not write"
+                )
             if rule is None:
                 raise NotThere("has no counterpart in MINDIR files")
             return list(self._by_rule(rule, values, attributes, types))
         except NotThere as reason:
             raise _refusal(op, str(reason), place) from None
 
-    def _by_rule(self, rule: Rule, values: list[Value], attributes: dict, types: list) -> list[Value]:
+    def _by_rule(
+        self, rule: Rule, values: list[Value], attributes: dict, types: list
+    ) -> list[Value]:
         operands = iter(values)
 
         def part(argument: Argument) -> Any:
