@@ -12,7 +12,7 @@ _THEIRS = {
     "moving_variance": "running_var",
     "embedding_table": "weight",
 }
-_OF_CLASS = {nn.PReLU: {"a": "weight", "w": "weight"}}
+_OF_CLASS: dict[type, dict[str, str]] = {nn.PReLU: {"a": "weight", "w": "weight"}}
 
 
 def name_map(net: nn.Cell) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -130,7 +131,7 @@ def _shortest(value: float) -> float:
     return float(str(np.float32(value)))
 
 
-_SCALARS = {
+_SCALARS: dict[int, tuple[str, str, Callable[[Any], Any] | None]] = {
     FLOAT: ("f", "floats", _shortest),
     DOUBLE: ("d", "doubles", float),
     STRING: ("s", "strings", None),
@@ -156,6 +157,4 @@ def value_of(message: dict) -> Any:
     if kind not in _SCALARS and kind not in _INTEGERS:
         raise ValueError(f"a value is of the unknown kind {kind}")
     values = message.get(many) or [message.get(single, b"" if kind == STRING else 0)]
-    if kind == STRING:
-        return values[0].decode("utf-8", "replace")
-    return convert(values[0])
+    return values[0].decode("utf-8", "replace") if convert is None else convert(values[0])

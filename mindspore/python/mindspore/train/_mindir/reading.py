@@ -58,7 +58,7 @@ def _told(path: str) -> Iterator[None]:
 class _Reader:
     def __init__(self, model: dict):
         self.model = model
-        self.main = model.get("graph")
+        self.main: dict = model.get("graph", {})
         self.primitives = {p.get("name", ""): p for p in model.get("primitives", [])}
         self.known: dict[str, Any] = {}  # Slots, tuples of values, and Python values, by name
         self.constants: list[Tensor] = []
@@ -81,7 +81,7 @@ class _Reader:
         return self._finished(inputs, parameters, result)
 
     def _refuse(self) -> None:
-        if not isinstance(self.main, dict) or not self.main.get("node"):
+        if not self.main.get("node"):
             raise ValueError("it holds no graph")
         if not self.model.get("little_endian", 1):
             raise ValueError("its numbers are big-endian")

@@ -147,7 +147,7 @@ def _rule(line: str) -> Rule:
         tuple(_argument(p.strip()) for p in text.split(",") if p.strip())
         for text in (arguments, attributes)
     ]
-    return Rule(ours or name, name, *parts, bool(old))
+    return Rule(ours or name, name, parts[0], parts[1], bool(old))
 
 
 def _lines() -> list[str]:
