@@ -50,9 +50,9 @@ struct MessageKind {
 const MessageKind& MindIrModel();
 
 struct ProtoMessage;
-// kContent is a Tensor.
-using ProtoValue =
-    std::variant<int64_t, double, std::string, Tensor, std::unique_ptr<ProtoMessage>>;
+// kContent is a Tensor, which is large beside the others.
+using ProtoValue = std::variant<int64_t, double, std::string, std::unique_ptr<Tensor>,
+                                std::unique_ptr<ProtoMessage>>;
 
 struct ProtoMessage {
   const MessageKind* kind;

@@ -123,7 +123,7 @@ class Parser {
   }
 
   // Of a TensorProto whose type and sizes have been read, as every writer puts them before.
-  Tensor Content(const ProtoMessage& message, uint64_t length) {
+  std::unique_ptr<Tensor> Content(const ProtoMessage& message, uint64_t length) {
     Ints dims;
     std::optional<DType> dtype;
     std::string name;
@@ -140,8 +140,8 @@ class Parser {
       in_.Fail("the tensor '{:.200}' of type {} and shape [{}] must have {} bytes, but got {}.",
                name, Name(*dtype), fmt::join(dims, ", "), bytes, length);
     }
-    Tensor tensor(*dtype, shape);
-    content_sum_ = in_.ReadElements(*dtype, tensor.data<std::byte>(), bytes, content_sum_, name);
+    auto tensor = std::make_unique<Tensor>(*dtype, shape);
+    content_sum_ = in_.ReadElements(*dtype, tensor->data<std::byte>(), bytes, content_sum_, name);
     return tensor;
   }
 

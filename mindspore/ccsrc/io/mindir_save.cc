@@ -58,8 +58,8 @@ class Writer {
     uint64_t bytes = 0;
     if (auto* text = std::get_if<std::string>(&value))
       bytes = text->size();
-    else if (auto* tensor = std::get_if<Tensor>(&value))
-      bytes = tensor->bytes();
+    else if (auto* tensor = std::get_if<std::unique_ptr<Tensor>>(&value))
+      bytes = (*tensor)->bytes();
     else
       bytes = SizeOf(*std::get<std::unique_ptr<ProtoMessage>>(value));
     return VarintSize(bytes) + bytes;
@@ -81,7 +81,7 @@ class Writer {
       case FieldKind::kDouble:
         return PutFixed(text_, std::get<double>(value));
       case FieldKind::kContent:
-        return PutContent(std::get<Tensor>(value));
+        return PutContent(*std::get<std::unique_ptr<Tensor>>(value));
       case FieldKind::kMessage: {
         const ProtoMessage& inner = *std::get<std::unique_ptr<ProtoMessage>>(value);
         PutVarint(text_, sizes_.at(&inner));

@@ -29,8 +29,8 @@ py::object ObjectOf(ProtoMessage& message);
 py::object ObjectOf(const FieldDef& field, ProtoValue& value) {
   if (auto* integer = std::get_if<int64_t>(&value)) return py::int_(*integer);
   if (auto* number = std::get_if<double>(&value)) return py::float_(*number);
-  if (auto* tensor = std::get_if<Tensor>(&value))
-    return py::reinterpret_steal<py::object>(NewTensor(std::move(*tensor)));
+  if (auto* tensor = std::get_if<std::unique_ptr<Tensor>>(&value))
+    return py::reinterpret_steal<py::object>(NewTensor(std::move(**tensor)));
   if (auto* inner = std::get_if<std::unique_ptr<ProtoMessage>>(&value)) {
     py::object object = ObjectOf(**inner);
     inner->reset();
@@ -74,7 +74,7 @@ ProtoValue ValueOf(const FieldDef& field, py::handle object) {
     case FieldKind::kMessage:
       return MessageOf(*field.message, object.cast<py::dict>());
     case FieldKind::kContent:
-      return HostValueOf(object.ptr(), "export");
+      return std::make_unique<Tensor>(HostValueOf(object.ptr(), "export"));
     default:
       return object.cast<std::string>();
   }
