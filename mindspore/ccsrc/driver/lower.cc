@@ -12,14 +12,16 @@
 namespace ms {
 namespace {
 
+using Accepts = std::function<bool(const Node&)>;
+
 const Attrs kNoAttrs;
 
 const Attrs& AttrsOf(const Node& node) { return node.attrs ? *node.attrs : kNoAttrs; }
 
 class Lowering {
  public:
-  Lowering(Graph& graph, const Backend& backend)
-      : graph_(graph), backend_(backend), kernels_(backend), emitter_(&graph) {}
+  Lowering(Graph& graph, const Accepts& accepted)
+      : graph_(graph), accepted_(accepted), emitter_(&graph) {}
 
   void Run() {
     std::vector<Node*> original = graph_.nodes();
@@ -51,18 +53,7 @@ class Lowering {
   bool MustExpand(const Node& node) {
     if (node.kind != NodeKind::kApply || node.op->structural || node.op->view || !node.op->expand)
       return false;
-    return !Accepted(node);
-  }
-
-  // Whether a kernel of the device takes the node as it is.
-  bool Accepted(const Node& node) {
-    if (!backend_.kernels().Has(*node.op)) return false;
-    try {
-      kernels_.Of(node);
-      return true;
-    } catch (const Refusal&) {
-      return false;
-    }
+    return !accepted_(node);
   }
 
   void Expand(Node& node) {
@@ -98,8 +89,7 @@ class Lowering {
   }
 
   Graph& graph_;
-  const Backend& backend_;
-  NodeKernels kernels_;
+  const Accepts& accepted_;
   GraphEmitter emitter_;
   std::vector<Node*> order_;
   std::vector<Node*> expanded_;
@@ -108,8 +98,25 @@ class Lowering {
 
 }  // namespace
 
+void LowerUnless(Module& module, const Accepts& accepted) {
+  for (const auto& graph : module.graphs()) Lowering(*graph, accepted).Run();
+}
+
 void LowerForDevice(Module& module, const Backend& backend) {
-  for (const auto& graph : module.graphs()) Lowering(*graph, backend).Run();
+  for (const auto& graph : module.graphs()) {
+    NodeKernels kernels(backend);
+    // Whether a kernel of the device takes the node as it is.
+    Accepts accepted = [&](const Node& node) {
+      if (!backend.kernels().Has(*node.op)) return false;
+      try {
+        kernels.Of(node);
+        return true;
+      } catch (const Refusal&) {
+        return false;
+      }
+    };
+    Lowering(*graph, accepted).Run();
+  }
 }
 
 std::shared_ptr<Module> LowerAndAccelerate(Module& module, const Backend& backend,

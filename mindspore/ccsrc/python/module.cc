@@ -39,5 +39,6 @@ PYBIND11_MODULE(_core, m) {
   BindWatch(m);
   BindDataset(m);
   BindMindRecord(m);
+  BindMindIr(m);
   BindAssembler(m);
 }

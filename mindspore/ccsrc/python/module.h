@@ -22,5 +22,6 @@ void BindIo(pybind11::module_& m);                // io_bindings.cc
 void BindCollectives(pybind11::module_& m);       // collective_bindings.cc
 void BindDataset(pybind11::module_& m);           // dataset_bindings.cc
 void BindMindRecord(pybind11::module_& m);        // mindrecord_bindings.cc
+void BindMindIr(pybind11::module_& m);            // mindir_bindings.cc
 
 }  // namespace ms::python

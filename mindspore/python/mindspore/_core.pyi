@@ -162,6 +162,7 @@ graph_mode: Any
 io: Any
 watch: Any
 dataset: Any
+mindir: Any
 mindrecord: Any
 assembler: Any
 replace_in_trace: Any

@@ -23,7 +23,7 @@ _QUEUE = "data comes from Model.train, DatasetHelper or a loop, not from a queue
 _STRATEGY = (
     "files of sharding strategies are not read by this build; load_checkpoint reads each part"
 )
-_MINDIR = "graphs are not kept in files by this build; save the weights with save_checkpoint"
+_MINDIR = "export and load write and read graphs, as MINDIR files that hold all in one"
 _PLACE = (
     "a tensor keeps its place in memory until its last name goes; 'move_to' and 'copy' make others"
 )

@@ -491,25 +491,41 @@ _late.cell_class = Cell
 
 
 class GraphCell(Cell):
-    """Runs a graph loaded from a file.
+    """Runs a graph loaded from a file, in both modes, and trains further where its ops have gradients.
 
     Args:
         graph: What `mindspore.load` returned.
-        params_init: New values for its parameters, by name.
+        params_init: New values for its parameters, by name: Parameters or Tensors of the same shapes and types.
+        obf_random_seed: Must be None; weights are not obfuscated by this build.
+
+    Examples:
+        >>> net = nn.GraphCell(ms.load("dense.mindir"))
+        >>> print(net(ms.Tensor(np.ones((2, 3), np.float32))).shape)
+        (2, 4)
     """
 
-    def __init__(self, graph: Any, params_init: dict[str, Any] | None = None) -> None:
+    def __init__(
+        self,
+        graph: Any,
+        params_init: dict[str, Any] | None = None,
+        obf_random_seed: int | None = None,
+    ) -> None:
         super().__init__(auto_prefix=True)
-        if not callable(graph):
+        if not hasattr(graph, "run") or not hasattr(graph, "parameters"):
             raise TypeError(
-                f"For '{self.cls_name}', 'graph' must be what load returned, but got {type(graph).__name__}."
+                f"For 'GraphCell', 'graph' must be what load returned, but got {type(graph).__name__}."
+            )
+        if obf_random_seed is not None:
+            raise NotImplementedError(
+                "For 'GraphCell', 'obf_random_seed' must be None: weights are not obfuscated by this build."
             )
         self.graph = graph
-        self.params_init = dict(params_init or {})
+        values = graph.initial(params_init)
+        self.weights = ParameterTuple([Parameter(v, name=name) for name, v in values.items()])
 
     def construct(self, *inputs: Any) -> Any:
         """Run the graph on the inputs."""
-        return self.graph(*inputs)
+        return self.graph.run(self.weights, inputs)
 
 
 for _name, _refusal in refused_attributes("nn.Cell").items():

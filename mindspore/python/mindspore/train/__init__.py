@@ -42,6 +42,7 @@ from mindspore.train.dataset_helper import DatasetHelper, connect_network_with_d
 from mindspore.train.metrics import *
 from mindspore.train.metrics import __all__ as _metric_names
 from mindspore.train.model import Model
+from mindspore.train._names import name_map
 from mindspore.train._reslice import (
     build_searched_strategy,
     load_distributed_checkpoint,
@@ -111,6 +112,7 @@ __all__ = [
     "load_distributed_checkpoint",
     "load_param_into_net",
     "merge_sliced_parameter",
+    "name_map",
     "safetensors_to_ckpt",
     "save_checkpoint",
 ]

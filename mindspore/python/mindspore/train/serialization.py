@@ -19,6 +19,7 @@ from mindspore.common.tensor import Tensor
 from mindspore.nn.optim import _divided
 from mindspore.train import _encryption, _manifest, _match, _resume, _safetensors
 from mindspore.train._async_save import writer
+from mindspore.train._export import export, load
 from mindspore.train._tensors import (
     Entry,
     check_text,
@@ -466,26 +467,6 @@ def _converted(op: str, file_path: str, save_path: str | None, source: str, targ
     made = os.path.join(folder, name)
     save_checkpoint(_read(op, path, source, None, False), made, format=target)
     return made
-
-
-def export(net: Any, *inputs: Any, file_name: str, file_format: str, **kwargs: Any) -> None:
-    """Not available: says what there is instead."""
-    _paths.checked("export", "file_name", file_name)
-    raise NotImplementedError(
-        f"For 'export', the format {file_format!r} is not available: this version writes no "
-        "MINDIR, AIR or ONNX "
-        "files. Save the weights with save_checkpoint, and build the network in Python where they "
-        "are loaded."
-    )
-
-
-def load(file_name: str, **kwargs: Any) -> Any:
-    """Not available: says what there is instead."""
-    path = _paths.checked("load", "file_name", file_name)
-    raise NotImplementedError(
-        f"For 'load', '{path}' cannot be read: this version reads no MINDIR files. Build the "
-        "network in Python, and load the weights with load_checkpoint."
-    )
 
 
 __all__ = [

@@ -1,0 +1,93 @@
+"""The graph of a Cell for given arguments, as plain values: what goes into a file of another framework's layout."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Set
+from typing import Any
+
+from mindspore import _core
+from mindspore._core import Tensor
+from mindspore.compile.values.compilable import Compilable
+from mindspore.compile.versions.cache import Cache
+from mindspore.compile.versions.compilation import Compilation
+from mindspore.compile.versions.entries import FailedEntry, Version
+from mindspore.compile.versions.keys import inputs_of
+from mindspore.compile.walk.tracer import Tracer
+
+
+class Captured(Version):
+    """A graph. Its values are numbered: inputs first, then the outputs of the nodes, in order."""
+
+    def __init__(self, problem: str = "") -> None:
+        self.problem = problem  # why what the Cell does is more than a graph of values
+        self.inputs: list[
+            tuple[Tensor, bool]
+        ] = []  # Parameters and tensors that it reads, or was given
+        self.nodes: list = []  # Tensors (constants), or (op, inputs, attributes, output types, place)
+        self.outputs: list[int] = []
+        self.result: Any = None  # places among the outputs, in tuples as the Cell returns them
+
+
+class _Capture(Compilation):
+    def __init__(self, cell: Compilable, args: tuple, known: Set[str]):
+        cache = Cache(type(cell).__name__, cell.construct)
+        super().__init__(
+            cache, lambda t, a, k: t.call_construct(cell, a, k), args, {}, strict=True, fast=False
+        )
+        self.known = set(known)
+
+    def _whole(self, tracer: Tracer, value: Any, numbers: tuple[int, ...]) -> Any:
+        returned: list[Tensor] = []
+        made = Captured()
+        made.result = _places(value, returned)
+        updated = tracer.trace.finish(returned)
+        tracer.trace.close()
+        made.problem = _problem(tracer, value, made.result, updated)
+        if made.problem:
+            return made
+        found = _core.mindir.describe(tracer.trace, self.known)
+        read, given = tracer.trace.parameters(), inputs_of((self.args, {}))
+        rest = iter(given)
+        made.inputs = [
+            (read[at], False) if at in read else (next(rest), True)
+            for at in range(len(read) + len(given))
+        ]
+        made.nodes, made.outputs = found["nodes"], found["outputs"]
+        return made
+
+
+def _problem(tracer: Tracer, value: Any, result: Any, updated: list) -> str:
+    if result is None:
+        return f"must return a tensor, or tuples or lists of tensors, but returns {type(value).__name__}"
+    if updated:
+        return f"must change no Parameter, but changes {', '.join(repr(p.name) for p in updated)}"
+    if tracer.cells.current(tracer.arguments) or tracer.given.changed():
+        return "must not change its arguments in place, but does"
+    return ""
+
+
+def _places(value: Any, returned: list[Tensor]) -> Any:
+    if isinstance(value, Tensor):
+        returned.append(value)
+        return len(returned) - 1
+    if not isinstance(value, (tuple, list)) or not value:
+        return None
+    places = tuple(_places(v, returned) for v in value)
+    return None if None in places else places
+
+
+def capture(cell: Compilable, args: tuple, known: Set[str]) -> Captured:
+    """The graph of a cell's call, in which ops that are not `known` are made of smaller ones, as far as they can be."""
+    with _core.NoRecord():
+        made = _Capture(cell, args, known).run()
+    if isinstance(made, FailedEntry):
+        made.error.raise_again()
+    return made
+
+
+def argument_names(cell: Compilable, count: int) -> list[str]:
+    """What the tensors among the arguments are called."""
+    parameters = list(inspect.signature(cell.construct).parameters.values())
+    plain = [p.name for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
+    return plain if len(plain) == count else [f"x{i}" for i in range(count)]
