@@ -4,6 +4,7 @@
 // blocks of a network cost as one.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <unordered_map>
 #include <vector>

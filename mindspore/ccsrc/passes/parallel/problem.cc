@@ -114,7 +114,8 @@ class Builder {
       if (parameter) value.bytes = static_cast<double>(inputs[i].type().bytes());
       if (i < options_.inputs.size()) value.pin = options_.inputs[i];
       int rank = inputs[i].type().shape().rank();
-      if (!parameter && !value.pin) value.pin = Layout::Replicated(rank);
+      bool whole = !parameter || options_.mode == Mode::kDataParallel;
+      if (whole && !value.pin) value.pin = Layout::Replicated(rank);
       if (value.pin) CheckPin(*value.pin, inputs[i].type(), "input", i);
     }
     for (size_t i = 0; i < main->outputs().size(); ++i) {
@@ -162,32 +163,33 @@ class Builder {
     }
     return nullptr;
   }
-  // What calls `use(Var, value)` for every binding of the graph.
+  // Calls use(Var, value, node, input) for every binding of the graph; of results without a node.
   template <class F>
   void ForBindings(const Graph& graph, F use) {
     for (const Node* node : graph.nodes()) {
       if (const Graph* made = PartialGraph(node)) {
         for (size_t i = 0; i < node->inputs.size(); ++i)
-          use(node->inputs[i], values_.Of(made->captures()[i]));
+          use(node->inputs[i], values_.Of(made->captures()[i]), node, i);
       } else if (node->op == Control().call) {
         for (const Callee& c : callees_.Of(node->inputs[0])) ForArguments(*node, c, use);
       }
     }
     for (size_t i = 0; i < graph.outputs().size(); ++i)
-      use(graph.outputs()[i], values_.Of(&graph, i));
+      use(graph.outputs()[i], values_.Of(&graph, i), nullptr, i);
   }
   template <class F>
   void ForArguments(const Node& call, const Callee& callee, F use) {
     if (callee.role != Callee::kBackward) {
       for (size_t i = 1; i < call.inputs.size(); ++i)
-        use(call.inputs[i], values_.Of(callee.graph->parameters()[i - 1]));
+        use(call.inputs[i], values_.Of(callee.graph->parameters()[i - 1]), &call, i);
       return;
     }
     size_t at = 1;
     for (size_t i = 0; i < callee.graph->outputs().size(); ++i) {
       const Type& type = callee.graph->outputs()[i].type();
-      if (type.has_tangent() && at < call.inputs.size())
-        use(call.inputs[at++], values_.Of(callee.graph, i));
+      if (!type.has_tangent() || at >= call.inputs.size()) continue;
+      use(call.inputs[at], values_.Of(callee.graph, i), &call, at);
+      ++at;
     }
   }
 
@@ -198,7 +200,7 @@ class Builder {
       const CalleeList& list = callees_.Of(node->inputs[0]);
       for (size_t k = 1; k < list.size(); ++k) JoinGraphs(list[0].graph, list[k].graph);
     }
-    ForBindings(graph, [&](const Var& v, int value) {
+    ForBindings(graph, [&](const Var& v, int value, const Node*, size_t) {
       if (int given = ValueOf(v); given >= 0) values_.Join(given, value);
     });
   }
@@ -356,9 +358,14 @@ class Builder {
       for (size_t i = 0; i < node->inputs.size(); ++i)
         read(node->inputs[i], problem_.nodes.at(node), static_cast<int>(i));
     }
-    ForBindings(graph, [&](const Var& v, int value) {
-      if (v.type().is_tensor() && values_.at(value).type.is_tensor())
-        read(v, VariableOf(value), 0);
+    ForBindings(graph, [&](const Var& v, int value, const Node* node, size_t input) {
+      if (!v.type().is_tensor() || !values_.at(value).type.is_tensor()) return;
+      int variable = VariableOf(value);
+      bool first = std::none_of(problem_.bound[node].begin(), problem_.bound[node].end(),
+                                [&](const auto& b) { return b.first == static_cast<int>(input); });
+      if (!first) return;  // another function at the same call, which takes it alike
+      if (node) problem_.bound[node].emplace_back(static_cast<int>(input), variable);
+      read(v, variable, 0);
     });
     for (const Var& v : order) LinkReaders(v, readers.at(v));
   }

@@ -36,6 +36,8 @@ struct Problem {
   // Of a value where the module has it: its variable, -1: it has none, and which end of it.
   std::pair<int, int> Source(const Var& value) const;
   std::unordered_map<Var, int, VarHash> handed;  // outputs of calls
+  // Of nodes that bind values: which input to which variable.
+  std::unordered_map<const Node*, std::vector<std::pair<int, int>>> bound;
 };
 
 Problem MakeProblem(const Module& module, const PlanOptions& options);

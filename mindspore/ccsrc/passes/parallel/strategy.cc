@@ -98,6 +98,14 @@ bool ComputeKind::MayCut(const ShardFactor& factor) const {
   return !extreme || !facts_.trained;
 }
 
+bool ComputeKind::CutsBatch(int factor) const {
+  for (const ShardOperand& result : rule_->results) {
+    if (!result.empty()) return DimOf(result, factor) == 0;
+  }
+  // Only scalars: of what is summed.
+  return !rule_->operands.empty() && DimOf(rule_->operands[0], factor) == 0;
+}
+
 bool ComputeKind::Cuts(const Mesh& mesh, const Choice& choice, std::vector<int64_t>* cuts) const {
   cuts->assign(rule_ ? rule_->factors.size() : 0, 1);
   for (int axis = 0; axis < mesh.count(); ++axis) {

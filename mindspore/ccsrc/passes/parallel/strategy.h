@@ -71,6 +71,8 @@ class ComputeKind : public Kind {
   ComputeKind(const Node& node, const NodeFacts& facts, const Device& device);
   bool Build(const Mesh& mesh, const Choice& choice, Strategy* strategy) const override;
   const std::optional<ShardRule>& rule() const { return rule_; }
+  // Whether the factor is the first dimension of the first result.
+  bool CutsBatch(int factor) const;
 
  private:
   bool MayCut(const ShardFactor& factor) const;
