@@ -387,7 +387,9 @@ class Builder {
         if (!done[j] && same(readers[i], readers[j])) group.push_back(j), done[j] = true;
       }
       int from = source, from_end = end;
-      if (group.size() > 1) {
+      // What comes from outside lies as it does: each reader for itself.
+      bool given = problem_.variables[static_cast<size_t>(source)].kind->fixed() != nullptr;
+      if (group.size() > 1 && !given) {
         ValueKind::Facts facts;
         facts.trained = back;
         from = AddVariable(KindOf(v.type(), facts, true), nullptr);
