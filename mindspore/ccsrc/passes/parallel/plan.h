@@ -11,8 +11,7 @@
 
 namespace ms::parallel {
 
-// A rejected way to compute a node, and what the whole step would take more with it, all else
-// chosen anew.
+// A rejected way to compute a node, and what the step would take more with it, all else as it is.
 struct Alternative {
   std::vector<int> factor_of_axis;
   double more_seconds = 0;
