@@ -79,9 +79,9 @@ std::string JsonList(const List& list, F item) {
 }
 
 std::string Time(double seconds) {
-  return seconds >= 1 ? fmt::format("{:.3g} s", seconds)
-                      : seconds >= 1e-3 ? fmt::format("{:.3g} ms", seconds * 1e3)
-                                        : fmt::format("{:.3g} us", seconds * 1e6);
+  return seconds >= 1      ? fmt::format("{:.3g} s", seconds)
+         : seconds >= 1e-3 ? fmt::format("{:.3g} ms", seconds * 1e3)
+                           : fmt::format("{:.3g} us", seconds * 1e6);
 }
 std::string Size(int64_t bytes) {
   auto n = static_cast<double>(bytes);
@@ -135,10 +135,8 @@ std::string ToText(const Explanation& e) {
       "a step on {} devices: {}, of it {} computing and {} communicating; at least {}\n"
       "a device keeps {} of Parameters, {} of activations; its largest value is {}\n",
       e.devices, Time(e.seconds), Time(e.compute_seconds), Time(e.communication_seconds),
-      Time(e.bound), Size(e.memory.parameters), Size(e.memory.activations),
-      Size(e.memory.largest));
-  for (const auto& [name, layout] : e.parameters)
-    text += fmt::format("  {} {}\n", name, layout);
+      Time(e.bound), Size(e.memory.parameters), Size(e.memory.activations), Size(e.memory.largest));
+  for (const auto& [name, layout] : e.parameters) text += fmt::format("  {} {}\n", name, layout);
   std::string graph;
   for (const ExplainedNode& n : e.nodes) {
     if (n.graph != graph) text += fmt::format("{}:\n", graph = n.graph);

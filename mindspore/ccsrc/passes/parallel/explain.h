@@ -1,5 +1,5 @@
-// A plan in words: for each node its line, layouts, collectives with bytes and seconds, and what was
-// rejected; of the whole, seconds and memory. As data, as a text and as JSON.
+// A plan in words: for each node its line, layouts, collectives with bytes and seconds, and what
+// was rejected; of the whole, seconds and memory. As data, as a text and as JSON.
 #pragma once
 
 #include "passes/parallel/plan.h"
@@ -24,7 +24,7 @@ struct ExplainedNode {
   std::vector<std::string> inputs, outputs;  // layouts
   std::vector<ExplainedMove> moves;          // of its inputs, forward
   double compute_seconds = 0;
-  double communication_seconds = 0;          // there and back
+  double communication_seconds = 0;  // there and back
   std::vector<ExplainedAlternative> alternatives;
 };
 

@@ -8,8 +8,8 @@
 namespace ms::parallel {
 namespace {
 
-constexpr size_t kFew = 3;     // alternatives of a node
-constexpr int kTogether = 3;   // axes that they differ in
+constexpr size_t kFew = 3;                       // alternatives of a node
+constexpr int kTogether = 3;                     // axes that they differ in
 constexpr size_t kWorthAWord = size_t{1} << 20;  // bytes of a value whose gathering is a warning
 
 int RankOf(const Type& type) { return type.is_tensor() ? type.shape().rank() : 0; }
@@ -49,8 +49,8 @@ class Writer {
     for (const Node* node : graph.nodes()) {
       if (node->kind != NodeKind::kApply) continue;
       auto found = problem_.nodes.find(node);
-      plan_.nodes[node] = found == problem_.nodes.end() ? Structural(*node)
-                                                        : Computed(found->second, choices);
+      plan_.nodes[node] =
+          found == problem_.nodes.end() ? Structural(*node) : Computed(found->second, choices);
     }
     std::vector<Layout>& results = plan_.results[&graph];
     const std::vector<int>& variables = problem_.results.at(&graph);
@@ -78,7 +78,8 @@ class Writer {
     for (const Var& v : node.inputs) plan.inputs.push_back(Layout::Replicated(RankOf(v.type())));
     auto bound = problem_.bound.find(&node);
     if (bound != problem_.bound.end()) {
-      for (const auto& [input, variable] : bound->second) plan.inputs[static_cast<size_t>(input)] = LayoutOf(variable);
+      for (const auto& [input, variable] : bound->second)
+        plan.inputs[static_cast<size_t>(input)] = LayoutOf(variable);
     }
     for (uint32_t i = 0; i < node.outputs.size(); ++i) {
       auto handed = problem_.handed.find({const_cast<Node*>(&node), i});
@@ -154,7 +155,8 @@ class Writer {
       if (choice == choices.of[v]) mine = cost;
       bool passes = std::find(choice.begin(), choice.end(), kPass) != choice.end();
       if (choice == choices.of[v] || passes || cost >= kNever) continue;
-      all.push_back({std::vector<int>(choice.begin(), choice.begin() + options_.mesh.count()), cost});
+      all.push_back(
+          {std::vector<int>(choice.begin(), choice.begin() + options_.mesh.count()), cost});
     }
     std::sort(all.begin(), all.end(), [](const Alternative& a, const Alternative& b) {
       return a.more_seconds < b.more_seconds;
@@ -166,8 +168,11 @@ class Writer {
 
   void AddMove(const Link& link) {
     const Type& type = problem_.types[static_cast<size_t>(link.type)];
-    const Layout& a = strategies_[static_cast<size_t>(link.from)].outputs[static_cast<size_t>(link.from_end)].layout;
-    const Layout& b = strategies_[static_cast<size_t>(link.to)].inputs[static_cast<size_t>(link.to_end)].layout;
+    const Layout& a = strategies_[static_cast<size_t>(link.from)]
+                          .outputs[static_cast<size_t>(link.from_end)]
+                          .layout;
+    const Layout& b =
+        strategies_[static_cast<size_t>(link.to)].inputs[static_cast<size_t>(link.to_end)].layout;
     if (a == b) return;
     const Path& path = search_.tables().redistributor().Find(type, a, b);
     plan_.memory.largest = std::max(plan_.memory.largest, path.peak_bytes);
@@ -176,9 +181,10 @@ class Writer {
     const Kind& kind = *problem_.variables[static_cast<size_t>(link.to)].kind;
     if (!node || !gathered || kind.options().size() > 1 || !warned_.insert(node->op).second) return;
     std::string where = ShortSpan(node->span);
-    plan_.warnings.push_back(fmt::format(
-        "For '{}'{}, nothing can be cut, so each device gathers the whole {} and computes all of it.",
-        node->op->name, where.empty() ? "" : " at " + where, type));
+    plan_.warnings.push_back(
+        fmt::format("For '{}'{}, nothing can be cut, so each device gathers the whole {} and "
+                    "computes all of it.",
+                    node->op->name, where.empty() ? "" : " at " + where, type));
   }
 
   const Module& module_;

@@ -41,7 +41,8 @@ class Network {
       grads += ", %g_" + in.name;
       if (!in.trained) continue;
       main += fmt::format("m_{}: {}, ", in.name, in.type);
-      made += fmt::format("  %u_{0}, %v_{0} = ApplyMomentum({0}, m_{0}, lr, %g_{0}, lr)\n", in.name);
+      made +=
+          fmt::format("  %u_{0}, %v_{0} = ApplyMomentum({0}, m_{0}, lr, %g_{0}, lr)\n", in.name);
       results += fmt::format(", {0}, {0}", in.type);
       returned += fmt::format(", %u_{0}, %v_{0}", in.name);
       ++trained;
@@ -123,7 +124,8 @@ class Transformer {
     std::string gain = n_.Parameter(name + "_gain", fmt::format("Float32[{}]", s_.hidden));
     std::string bias = n_.Parameter(name + "_bias", fmt::format("Float32[{}]", s_.hidden));
     return n_.Op(fmt::format("LayerNorm({}, {}, {}, begin_norm_axis=-1, begin_params_axis=-1)", x,
-                             gain, bias), 3);
+                             gain, bias),
+                 3);
   }
   std::string Heads(const std::string& name, const std::string& x, bool turns) {
     std::string y = Dense(name, Flat(x, s_.hidden), s_.hidden, s_.hidden);
@@ -145,13 +147,14 @@ class Transformer {
     std::string v = Heads(w + "_v", y, false);
     std::string scores =
         n_.Op("BatchMatMul({}, {})", q, n_.Op("Transpose({}, perm=[0, 1, 3, 2])", k));
-    std::string p = n_.Op("Softmax({})", n_.Op("Mul({}, {})", scores, n_.Op(
-        "Constant(Float32[] [0.125])")));
+    std::string p =
+        n_.Op("Softmax({})", n_.Op("Mul({}, {})", scores, n_.Op("Constant(Float32[] [0.125])")));
     std::string c = n_.Op("Transpose({}, perm=[0, 2, 1, 3])", n_.Op("BatchMatMul({}, {})", p, v));
     std::string o = Back(Dense(w + "_o", Flat(Back(c), s_.hidden), s_.hidden, s_.hidden));
     std::string z = n_.Op("Add({}, {})", x, o);
     std::string u = Norm(w + "_norm2", z);
-    std::string gate = n_.Op("SiLU({})", Dense(w + "_gate", Flat(u, s_.hidden), s_.hidden, s_.inner));
+    std::string gate =
+        n_.Op("SiLU({})", Dense(w + "_gate", Flat(u, s_.hidden), s_.hidden, s_.inner));
     std::string up = Dense(w + "_up", Flat(u, s_.hidden), s_.hidden, s_.inner);
     std::string down = Dense(w + "_down", n_.Op("Mul({}, {})", gate, up), s_.inner, s_.hidden);
     return n_.Op("Add({}, {})", z, Back(down));

@@ -88,8 +88,9 @@ double LeastSeconds(const Problem& problem, const PlanOptions& options) {
     double cost = 0;
     for (size_t v = 0; v < at.size(); ++v) cost += states[v]->seconds[static_cast<size_t>(at[v])];
     for (const Link& l : problem.links)
-      cost += tables.Seconds(l, *states[static_cast<size_t>(l.from)], at[static_cast<size_t>(l.from)],
-                             *states[static_cast<size_t>(l.to)], at[static_cast<size_t>(l.to)]);
+      cost +=
+          tables.Seconds(l, *states[static_cast<size_t>(l.from)], at[static_cast<size_t>(l.from)],
+                         *states[static_cast<size_t>(l.to)], at[static_cast<size_t>(l.to)]);
     least = std::min(least, cost);
     size_t v = 0;
     while (v < at.size() && ++at[v] == states[v]->size()) at[v++] = 0;
@@ -124,9 +125,12 @@ std::unique_ptr<Module> AlexNet(int64_t batch) {
   std::string x = n.Data("images", fmt::format("Float32[{}, 64, 28, 28]", batch));
   int64_t channels = 64;
   for (int i = 0; i < 3; ++i) {
-    std::string w = n.Parameter(fmt::format("w_conv{}", i), fmt::format("Float32[256, {}, 3, 3]", channels));
-    x = n.Op("Conv2D({}, {}, out_channel=256, kernel_size=[3, 3], pad_mode=\"same\", "
-             "pad=[0, 0, 0, 0], stride=[1, 1], dilation=[1, 1])", x, w);
+    std::string w =
+        n.Parameter(fmt::format("w_conv{}", i), fmt::format("Float32[256, {}, 3, 3]", channels));
+    x = n.Op(
+        "Conv2D({}, {}, out_channel=256, kernel_size=[3, 3], pad_mode=\"same\", "
+        "pad=[0, 0, 0, 0], stride=[1, 1], dilation=[1, 1])",
+        x, w);
     x = n.Op("ReLU({})", x);
     channels = 256;
   }
@@ -135,7 +139,8 @@ std::unique_ptr<Module> AlexNet(int64_t batch) {
   int64_t width = 256 * 7 * 7;
   for (int i = 0; i < 3; ++i) {
     int64_t next = i == 2 ? 1000 : 4096;
-    std::string w = n.Parameter(fmt::format("w_fc{}", i), fmt::format("Float32[{}, {}]", next, width));
+    std::string w =
+        n.Parameter(fmt::format("w_fc{}", i), fmt::format("Float32[{}, {}]", next, width));
     x = n.Op("MatMul({}, {}, transpose_b=true)", x, w);
     if (i < 2) x = n.Op("ReLU({})", x);
     width = next;
@@ -154,7 +159,8 @@ TEST(Plan, AlexNetCutsImagesOfConvolutionsAndFeaturesOfLayers) {
     EXPECT_THAT(line, HasSubstr("-> [a, -, -, -]"));
   std::vector<std::string> layers = Layouts(*module, plan, "f", "MatMul");
   for (const std::string& line : {layers[0], layers[1]})
-    EXPECT_TRUE(line.find(" [a, -] ->") != line.npos || line.find(" [-, a] ->") != line.npos) << line;
+    EXPECT_TRUE(line.find(" [a, -] ->") != line.npos || line.find(" [-, a] ->") != line.npos)
+        << line;
 }
 
 TEST(Plan, TransformerIsCutAsMegatronDoes) {
@@ -169,8 +175,10 @@ TEST(Plan, TransformerIsCutAsMegatronDoes) {
   EXPECT_THAT(Layouts(*module, plan, "f", "Softmax"), Each(HasSubstr("-> [-, a, -, -]")));
   std::vector<std::string> products = Layouts(*module, plan, "f", "MatMul");
   ASSERT_EQ(products.size(), 7u);
-  for (int i : {0, 1, 2, 4, 5}) EXPECT_EQ(products[static_cast<size_t>(i)], "[-, -] [a, -] -> [-, a]") << i;
-  for (int i : {3, 6}) EXPECT_EQ(products[static_cast<size_t>(i)], "[-, a] [-, a] -> [-, -] sum(a)") << i;
+  for (int i : {0, 1, 2, 4, 5})
+    EXPECT_EQ(products[static_cast<size_t>(i)], "[-, -] [a, -] -> [-, a]") << i;
+  for (int i : {3, 6})
+    EXPECT_EQ(products[static_cast<size_t>(i)], "[-, a] [-, a] -> [-, -] sum(a)") << i;
 }
 
 TEST(Plan, VocabulariesAreCut) {
