@@ -10,6 +10,7 @@ namespace ms::parallel {
 namespace {
 
 constexpr int kRounds = 8;  // of holding and solving again
+constexpr size_t kTooMany = size_t{1} << 40;
 
 size_t Index(const std::vector<int>& sizes, const Factor& factor, const std::vector<int>& states) {
   size_t at = 0;
@@ -90,20 +91,22 @@ class Buckets {
     size_t entries = 1;
     for (int v : variables) {
       entries *= static_cast<size_t>(sizes_[static_cast<size_t>(v)]);
-      if (entries > limit_) return entries;
+      if (entries > kTooMany) break;
     }
     return entries;
   }
+  // The one that is the least work; -1 where even that is too much.
   int Next() const {
     int best = -1;
     size_t least = 0;
     for (size_t v = 0; v < sizes_.size(); ++v) {
       if (!left_[v]) continue;
-      size_t work = Entries(Neighbours(static_cast<int>(v)));
-      if (work <= limit_) work *= static_cast<size_t>(sizes_[v]);
+      size_t entries = Entries(Neighbours(static_cast<int>(v)));
+      if (entries > limit_) continue;
+      size_t work = entries * static_cast<size_t>(sizes_[v]);
       if (best < 0 || work < least) best = static_cast<int>(v), least = work;
     }
-    return least > limit_ * 16 ? -1 : best;
+    return best;
   }
 
   void Eliminate(int v) {

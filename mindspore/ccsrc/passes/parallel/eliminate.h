@@ -66,7 +66,7 @@ struct Solution {
 
 // Tables of more entries than the limit are not made: then some variables are held, and the
 // solution improved step by step.
-Solution Minimise(const CostModel& model, TablePool* pool, size_t limit = size_t{1} << 22);
+Solution Minimise(const CostModel& model, TablePool* pool, size_t limit = size_t{1} << 20);
 
 double CostOf(const CostModel& model, const TablePool& pool, const std::vector<int>& states);
 

@@ -98,6 +98,7 @@ class Builder {
     for (const auto& graph : module_.graphs()) JoinCalls(*graph);
     JoinUpdates();
     for (const auto& graph : module_.graphs()) FindTrained(*graph);
+    for (const auto& graph : module_.graphs()) FindData(*graph);
     for (const auto& graph : module_.graphs()) AddGraph(*graph);
     for (const auto& graph : module_.graphs()) AddLinks(*graph);
     return std::move(problem_);
@@ -261,6 +262,19 @@ class Builder {
       if (any) trained_.insert(node);
     }
   }
+  // What depends on values from outside; values that nodes hand to calls are taken for such.
+  void FindData(const Graph& graph) {
+    for (const Node* node : graph.nodes()) {
+      if (node->kind != NodeKind::kApply || IsStructural(*node)) continue;
+      bool any = std::any_of(node->inputs.begin(), node->inputs.end(), [&](const Var& v) {
+        int value = ValueOf(v);
+        if (value < 0) return from_data_.contains(v.node);
+        const Values::Value& given = values_.at(value);
+        return given.data || (given.bytes == 0 && v.node->kind == NodeKind::kParameter);
+      });
+      if (any) from_data_.insert(node);
+    }
+  }
   bool Trained(const Var& v) {
     if (!v.type().is_tensor() || !IsFloating(v.type().dtype())) return false;
     if (!callees_.Differentiated(v.node->graph)) return false;
@@ -313,7 +327,8 @@ class Builder {
     facts.trained = trained_.contains(&node);
     facts.times = callees_.Times(node.graph);
     facts.keeps = facts.trained && !node.op->view;
-    KindKey key{node.op, node.attrs.get(), {}, facts.trained, facts.times};
+    facts.data = from_data_.contains(&node);
+    KindKey key{node.op, node.attrs.get(), {}, facts.trained + 2 * facts.data, facts.times};
     for (const Var& v : node.inputs) key.types.push_back(TypeNumber(v.type()));
     const Kind*& kind = node_kinds_[key];
     if (!kind) kind = Keep(std::make_unique<ComputeKind>(node, facts, options_.device));
@@ -411,7 +426,7 @@ class Builder {
   Callees callees_;
   Values values_;
   Problem problem_;
-  std::unordered_set<const Node*> trained_;
+  std::unordered_set<const Node*> trained_, from_data_;
   std::unordered_map<int, int> of_value_;
   std::unordered_map<Type, int, TypeHash> type_numbers_;
   std::unordered_map<KindKey, const Kind*, KindKeyHash, KindKeyEqual> node_kinds_;

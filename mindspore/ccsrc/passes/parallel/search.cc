@@ -5,10 +5,13 @@
 namespace ms::parallel {
 namespace {
 
-constexpr size_t kTogether = 3;      // so many axes are chosen at once
-constexpr int kRounds = 6;           // over all axes, one by one
-constexpr int kPrices = 14;          // of memory that are tried
-constexpr double kDeviation = 1e-8;  // seconds that stand for an axis that does not cut the batch
+constexpr size_t kTogether = 3;  // so many axes are chosen at once
+constexpr int kRounds = 6;       // over all axes, one by one
+constexpr int kPrices = 14;      // of memory that are tried
+// Seconds that stand for an axis along which all devices compute the same, and for one that cuts
+// something else than the batch, where seconds are not asked for.
+constexpr double kIdle = 1e-3;
+constexpr double kDeviation = 1e-8;
 
 }  // namespace
 
@@ -70,10 +73,11 @@ float Search::Deviation(const Kind& kind, const States& states, int state) const
   double cost = 0;
   for (int axis : axes_) {
     int8_t c = states.choices[static_cast<size_t>(state)][static_cast<size_t>(axis)];
-    if (c == kAlike || c == kPass) cost += 1;
-    if (c >= 0 && !node->CutsBatch(c)) cost += 0.5;
+    bool alike = c == kAlike || c == kPass;
+    if (alike && node->data()) cost += kIdle;
+    if (c >= 0 && !(node->data() && node->CutsBatch(c))) cost += kDeviation;
   }
-  return static_cast<float>(cost * kDeviation);
+  return static_cast<float>(cost);
 }
 
 int Search::Own(const Variable& variable, const States& states, const Goal& goal) {

@@ -64,6 +64,7 @@ struct NodeFacts {
   bool trained = false;  // its gradient is computed: whether a result depends on a Parameter
   double times = 1;      // how often it runs in a step
   bool keeps = false;    // its results stay until the backward pass
+  bool data = false;     // it depends on what comes from outside, not on Parameters alone
 };
 
 class ComputeKind : public Kind {
@@ -73,6 +74,7 @@ class ComputeKind : public Kind {
   const std::optional<ShardRule>& rule() const { return rule_; }
   // Whether the factor is the first dimension of the first result.
   bool CutsBatch(int factor) const;
+  bool data() const { return facts_.data; }
 
  private:
   bool MayCut(const ShardFactor& factor) const;

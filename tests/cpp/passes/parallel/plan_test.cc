@@ -163,12 +163,17 @@ TEST(Plan, AlexNetCutsImagesOfConvolutionsAndFeaturesOfLayers) {
         << line;
 }
 
-TEST(Plan, TransformerIsCutAsMegatronDoes) {
-  Sizes sizes;
-  sizes.head = false;
-  auto module = Transformer(sizes).Step();
-  PlanOptions options = OptionsFor(*module, MeshOf({8}));
+// One host of eight accelerators with a fast fabric, and a layer that is large enough for them.
+PlanOptions OneHost(const Module& module) {
+  PlanOptions options = OptionsFor(module, MeshOf({8}, 3e-6, 5e-12));
   options.device = FastDevice();
+  return options;
+}
+Sizes LargeLayer(bool head) { return {4, 512, 4096, 16384, 32, 32000, 1, head}; }
+
+TEST(Plan, TransformerIsCutAsMegatronDoes) {
+  auto module = Transformer(LargeLayer(false)).Step();
+  PlanOptions options = OneHost(*module);
   Plan plan = MakePlan(*module, options);
   // Norms by the sequence, heads and the inner width by device, and the way back is a partial sum.
   EXPECT_THAT(Layouts(*module, plan, "f", "LayerNorm"), Each(HasSubstr("[-, a, -] [-] [-] ->")));
@@ -182,10 +187,8 @@ TEST(Plan, TransformerIsCutAsMegatronDoes) {
 }
 
 TEST(Plan, VocabulariesAreCut) {
-  Sizes sizes;
-  auto module = Transformer(sizes).Step();
-  PlanOptions options = OptionsFor(*module, MeshOf({8}));
-  options.device = FastDevice();
+  auto module = Transformer(LargeLayer(true)).Step();
+  PlanOptions options = OneHost(*module);
   Plan plan = MakePlan(*module, options);
   std::string table = Layouts(*module, plan, "f", "Gather")[0];
   EXPECT_TRUE(table.starts_with("[a, -]") || table.starts_with("[-, a]")) << table;
@@ -325,11 +328,8 @@ TEST(Plan, LoopsKeepTheirLayouts) {
 }
 
 TEST(Plan, IsExplained) {
-  Sizes sizes;
-  sizes.head = false;
-  auto module = Transformer(sizes).Step();
-  PlanOptions options = OptionsFor(*module, MeshOf({8}));
-  options.device = FastDevice();
+  auto module = Transformer(LargeLayer(false)).Step();
+  PlanOptions options = OneHost(*module);
   options.alternatives = true;
   Explanation explained = Explain(*module, MakePlan(*module, options));
   EXPECT_NEAR(explained.seconds, explained.compute_seconds + explained.communication_seconds, 1e-9);
