@@ -38,6 +38,7 @@ void DefineAllOps(OpRegistry& ops) {
   DefineAttention(ops);
   DefineRecurrent(ops);
   DefineComm(ops);
+  DefineSharded(ops);
 }
 
 }  // namespace ms
