@@ -182,6 +182,12 @@ Layout Layout::WithAxes(int dim, const AxisList& axes) const {
   return result;
 }
 
+Layout Layout::Swapped(int a, int b) const {
+  Layout result = *this;
+  std::swap(result.place_[static_cast<size_t>(a)], result.place_[static_cast<size_t>(b)]);
+  return result;
+}
+
 Layout Layout::Sorted() const {
   Layout result = *this;
   for (int dim = 0; dim < rank_; ++dim) {

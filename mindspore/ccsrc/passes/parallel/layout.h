@@ -63,6 +63,7 @@ class Layout {
   Layout Free(int axis) const;  // replicated along it; those after it move up
   Layout With(int axis, Partial partial) const;
   Layout WithAxes(int dim, const AxisList& axes) const;  // which are free, or cut it already
+  Layout Swapped(int a, int b) const;  // two axes in each other's place
   // The axes of each dimension in the order of the mesh.
   Layout Sorted() const;
 

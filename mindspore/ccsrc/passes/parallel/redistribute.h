@@ -19,7 +19,6 @@ struct Move {
     kReduceScatter,  // partial -> cut
     kAllReduce,      // partial -> replicated
     kPermute,        // pieces change places: each device sends its own to one other
-    kKeepFirst,      // replicated -> partial: the devices but the first hold zeros; free
   };
   Kind kind = kSlice;
   AxisList axes;      // along which; kAllGather, kReduceScatter, kSlice: in the order of the cuts
@@ -56,8 +55,11 @@ class Redistributor {
   std::unique_ptr<Tables> tables_;
 };
 
-// Seconds of a collective along axes on `bytes` bytes: of the whole result for kAllGather, of the
-// operand otherwise.
+// Of a permutation: the rank whose piece `rank` needs. Each rank is the source of one.
+int64_t PermuteSource(const Mesh& mesh, const Layout& before, const Move& move, int64_t rank);
+
+// Seconds of a collective along axes on `bytes` bytes of a device: of the result for kAllGather, of
+// the operand otherwise.
 double CollectiveSeconds(const Mesh& mesh, Move::Kind kind, const AxisList& axes, int64_t bytes);
 
 }  // namespace ms::parallel
