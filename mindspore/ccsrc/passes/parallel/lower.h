@@ -18,6 +18,9 @@ struct ProcessGroup {
   std::vector<int> ranks;
 };
 
+// Of all devices of a mesh.
+ProcessGroup GroupOfAll(const Mesh& mesh);
+
 // What is to be known of a lowered program from outside.
 struct Lowered {
   Mesh mesh;

@@ -1,6 +1,7 @@
 #include "passes/parallel/lower_moves.h"
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 
 #include "ir/op.h"
@@ -25,6 +26,12 @@ std::string GroupName(const std::string& prefix, const std::vector<int>& ranks) 
 }
 
 }  // namespace
+
+ProcessGroup GroupOfAll(const Mesh& mesh) {
+  std::vector<int> ranks(static_cast<size_t>(mesh.devices()));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  return {GroupName("", ranks), ranks};
+}
 
 Processes::Members Processes::Along(const AxisList& axes) {
   Members members;

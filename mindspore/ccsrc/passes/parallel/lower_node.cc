@@ -16,6 +16,12 @@ bool Holds(const ShardOperand& operand, int factor) {
 // Ops of the mark `indexed` that leave positions below zero out; the others refuse them.
 bool LeavesOut(const OpDef& op) { return op.name == "OneHot" || op.name == "UnsortedSegmentSum"; }
 
+// The next dimension that has a factor.
+size_t NextOf(const ShardOperand& operand, size_t from) {
+  while (from < operand.size() && operand[from].empty()) ++from;
+  return from;
+}
+
 Partial PartialOf(ShardMark mark) {
   return mark == ShardMark::kMax   ? Partial::kMax
          : mark == ShardMark::kMin ? Partial::kMin
@@ -266,15 +272,12 @@ AttrsRef NodeLowering::LocalAttrs() const {
 bool NodeLowering::MaskFits(int factor) const {
   auto by = static_cast<size_t>(rule_.factors[static_cast<size_t>(factor)].by);
   for (const ShardOperand& result : rule_.results) {
-    size_t next = 0;
     const ShardOperand& positions = rule_.operands[by];
+    size_t next = NextOf(positions, 0);
     for (const ShardDim& dim : result) {
-      if (dim.size() == 1 && next < positions.size() && positions[next] == dim) ++next;
+      if (next < positions.size() && positions[next] == dim) next = NextOf(positions, next + 1);
     }
-    // What is left must be of one element.
-    for (; next < positions.size(); ++next) {
-      if (!positions[next].empty()) return false;
-    }
+    if (next < positions.size()) return false;
   }
   return true;
 }
@@ -342,11 +345,11 @@ Var NodeLowering::Finish(size_t result, Var value, const Vars& results) {
     const ShardOperand& positions =
         rule_.operands[static_cast<size_t>(rule_.factors[static_cast<size_t>(inside.factor)].by)];
     Ints shape;
-    size_t next = 0;
+    size_t next = NextOf(positions, 0);
     for (const ShardDim& dim : rule_.results[result]) {
-      bool has = dim.size() == 1 && next < positions.size() && positions[next] == dim;
+      bool has = next < positions.size() && positions[next] == dim;
       shape.push_back(has ? inside.mask.shape()[static_cast<int>(next)] : 1);
-      next += has;
+      if (has) next = NextOf(positions, next + 1);
     }
     Term mask = BroadcastTo(Reshape(inside.mask, Shape(shape)), y.shape());
     y = e.Call("Select", {mask, y, ZerosLike(y)});
