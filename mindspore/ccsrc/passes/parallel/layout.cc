@@ -188,6 +188,17 @@ Layout Layout::Swapped(int a, int b) const {
   return result;
 }
 
+Layout Layout::Under(const Layout& inner) const {
+  Layout result = *this;
+  for (int dim = 0; dim < rank_; ++dim) {
+    for (int axis : inner.axes_of(dim)) result = result.Cut(dim, axis);
+  }
+  for (int axis = 0; axis < kMaxAxes; ++axis) {
+    if (inner.partial(axis) != Partial::kNone) result = result.With(axis, inner.partial(axis));
+  }
+  return result;
+}
+
 Layout Layout::Sorted() const {
   Layout result = *this;
   for (int dim = 0; dim < rank_; ++dim) {

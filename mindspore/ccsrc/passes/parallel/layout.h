@@ -64,6 +64,8 @@ class Layout {
   Layout With(int axis, Partial partial) const;
   Layout WithAxes(int dim, const AxisList& axes) const;  // which are free, or cut it already
   Layout Swapped(int a, int b) const;  // two axes in each other's place
+  // With what `inner`, of other axes, does to the pieces.
+  Layout Under(const Layout& inner) const;
   // The axes of each dimension in the order of the mesh.
   Layout Sorted() const;
 
