@@ -1,6 +1,7 @@
 #include "ops/all.h"
 
 #include "ops/matmul_bias.h"
+#include "ops/sharded.h"
 
 namespace ms {
 

@@ -37,7 +37,6 @@ void DefineUpdateGroup(OpRegistry& ops);
 void DefineAttention(OpRegistry& ops);
 void DefineRecurrent(OpRegistry& ops);
 void DefineComm(OpRegistry& ops);
-void DefineSharded(OpRegistry& ops);
 
 void DefineAllOps(OpRegistry& ops);
 

@@ -11,15 +11,15 @@
 //   ShardGather   cut -> entered      ShardScatter  part -> cut
 //   ShardGather   cut -> same         ShardSlice    same -> cut
 //   ShardExchange cut -> cut          itself
-//   ShardFirst    same -> part        ShardSame     entered -> same
 //
 // They have no effects, so that a gradient that nobody asks for goes; `number` tells those of one
 // program apart, so that equal ones stay as many in all processes. Once all gradients are made, they
 // become ops of ops/comm.cc (passes/parallel/expand.cc), which have, and stay.
+#include "ops/sharded.h"
+
 #include <algorithm>
 #include <numeric>
 
-#include "ops/all.h"
 #include "ops/shard.h"
 
 namespace ms {
@@ -317,18 +317,6 @@ void DefineMoves(OpRegistry& ops) {
         return g.Call("ShardExchange", {g.dout()}, attrs);
       })
       .Expand(ExpandExchange);
-  InGroup(ops.Op("ShardFirst"))
-      .Doc("What all have, as a sum: the first process has it, the others zeros.")
-      .Infer(Same)
-      .Grad([](GradContext& g) { return g.Call("ShardSame", {g.dout()}, Again(g)); })
-      .Expand([](ExpandContext& c) {
-        return c.attr<int64_t>("rank") == 0 ? c.in(0) : ZerosLike(c.in(0));
-      });
-  InGroup(ops.Op("ShardSame"))
-      .Doc("Its input, the same in all processes that went apart.")
-      .Infer(Same)
-      .Grad([](GradContext& g) { return g.Call("ShardFirst", {g.dout()}, Again(g)); })
-      .Expand([](ExpandContext& c) { return c.in(0); });
 }
 
 // Hidden until gradients are made: what one process could see in them, another could not, and they

@@ -74,7 +74,7 @@ class CompiledGraph {
     SliceParameters();
     for (auto [output, input] : updates_) {
       TensorObject* parameter = AsTensor(parameters_[input].ptr());
-      if (!parameter->sliced) Settle(parameter, memory);
+      if (!SliceOf(parameter)) Settle(parameter, memory);
     }
     std::vector<Tensor> inputs = Inputs(arguments);
     if (gives_functions_) {  // which keep what they read
@@ -210,7 +210,7 @@ class CompiledGraph {
     for (size_t i = 0; i < parameters_.size(); ++i) {
       if (!parameters_[i] || lowered->inputs[i].replicated()) continue;
       TensorObject* parameter = AsTensor(parameters_[i].ptr());
-      if (!parameter->sliced)
+      if (!SliceOf(parameter))
         SliceTensor(parameter, lowered->mesh, lowered->inputs[i], lowered->rank);
     }
   }
@@ -228,7 +228,7 @@ class CompiledGraph {
   // The run writes over `input`, the value of a Parameter: others who hold it are to keep it. Only
   // arrays outside that share its memory see the update, but no other value.
   void TakeAlone(TensorObject* parameter, Tensor& input) const {
-    if (parameter->sliced) {  // the slice holds it too
+    if (SliceOf(parameter)) {  // the slice holds it too
       if (input.buffer()->references() > 2) input = input.Copy();
       return;
     }

@@ -1,5 +1,6 @@
 #include "python/slices.h"
 
+#include <cstring>
 #include <numeric>
 #include <unordered_map>
 
@@ -26,7 +27,6 @@ std::string NameOf(const TensorObject* tensor) {
 }  // namespace
 
 Slice* SliceOf(const TensorObject* tensor) {
-  if (!tensor->sliced) return nullptr;
   auto it = Slices().find(tensor);
   return it == Slices().end() ? nullptr : &it->second;
 }
@@ -41,12 +41,10 @@ void SliceTensor(TensorObject* tensor, const parallel::Mesh& mesh, const paralle
   DropCopy(tensor);
   tensor->shared = false;
   tensor->value = Tensor::Typed(whole.dtype(), whole.shape());
-  tensor->sliced = true;
   Slices()[tensor] = std::move(slice);
 }
 
 void ForgetSlice(TensorObject* tensor) {
-  tensor->sliced = false;
   Slices().erase(tensor);
 }
 

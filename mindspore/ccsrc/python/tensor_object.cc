@@ -1,4 +1,3 @@
-#include "python/slices.h"
 #include "python/tensor_object.h"
 
 #include <pthread.h>
@@ -44,7 +43,6 @@ TensorObject* Alloc(PyTypeObject* type) {
   t->elsewhere = nullptr;
   t->shared = false;
   t->stays = false;
-  t->sliced = false;
   return t;
 }
 
@@ -54,7 +52,6 @@ void Dealloc(PyObject* self) {
   if (PyType_IS_GC(type)) PyObject_GC_UnTrack(self);
   if (t->weak_references) PyObject_ClearWeakRefs(self);
   if (t->view || t->cell) Part(t);
-  if (t->sliced) ForgetSlice(t);
   if (t->symbolic()) Trace::Gone(t);
   delete t->elsewhere;
   t->value.~Tensor();

@@ -34,7 +34,6 @@ struct TensorObject {
   Elsewhere* elsewhere;  // owned; of the present value, or of an older one
   bool shared;           // arrays outside may share its memory, and see what is written to it
   bool stays;            // on its device: what is used elsewhere is a copy
-  bool sliced;           // a piece of it is here, no value; see python/slices.h
 
   bool symbolic() const { return (owner & kSymbolicBit) != 0; }
   DType dtype() const { return value.dtype(); }

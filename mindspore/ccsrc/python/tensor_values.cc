@@ -40,7 +40,7 @@ void Writing::InChild() {
 }
 
 void Overwrite(TensorObject* t, Tensor value, const Var& var, uint64_t owner) {
-  if (t->sliced) ForgetSlice(t);
+  if (SliceOf(t)) ForgetSlice(t);
   if (t->shared && t->value.exposed() && t->value.raw() != value.raw()) {
     Tensor shared = t->value;  // others may run while this waits
     value.memory().Fetch(shared.raw(), value.raw(), value.bytes());

@@ -243,7 +243,7 @@ void ShowLike(PyObject* base_object, PyObject* object, TensorObject* like) {
 }
 
 void RefreshView(TensorObject* tensor) {
-  if (tensor->sliced) {
+  if (SliceOf(tensor)) {
     if (!Trace::Current()) RefuseSlice(tensor);
     return;
   }

@@ -24,7 +24,7 @@ void ShowLike(PyObject* base, PyObject* tensor, TensorObject* like);
 // Gives a view the value that its base has now.
 void RefreshView(TensorObject* tensor);
 inline void Refresh(TensorObject* tensor) {
-  if (tensor->view || tensor->sliced) [[unlikely]]
+  if (tensor->view) [[unlikely]]
     RefreshView(tensor);
 }
 inline void Refresh(PyObject* tensor) { Refresh(AsTensor(tensor)); }

@@ -144,8 +144,6 @@ Term Mover::Apply(const Term& x, const Shape& whole, const Layout& before,
     case Move::kAllToAll:
     case Move::kPermute:
       return Exchange(x, whole, before, move.after);
-    case Move::kKeepFirst:
-      return emitter_.Call("ShardFirst", {x}, processes_.Along(move.axes).attrs);
   }
   Throw(ErrorKind::kInternal, "there is no such move");
 }
