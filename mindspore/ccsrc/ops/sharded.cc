@@ -295,11 +295,13 @@ void DefineMoves(OpRegistry& ops) {
       .RequiredAttr<Ints>("sends", "Offset and size of each dimension of x, for each process.")
       .RequiredAttr<Ints>("receives", "The same, of the result.")
       .RequiredAttr<Ints>("shape", "Of the result.")
+      .RequiredAttr<Ints>("back_sends", "What the gradient sends.")
+      .RequiredAttr<Ints>("back_receives", "What the gradient receives.")
       .Doc("Boxes of x go to the others, whose boxes make up the result.")
       .Infer([](InferContext& c) {
         CheckMembers(c);
         auto codes = static_cast<size_t>(2 * c.rank(0) * c.attr<int64_t>("members"));
-        for (const char* name : {"sends", "receives"}) {
+        for (const char* name : {"sends", "receives", "back_sends", "back_receives"}) {
           c.Check(c.attr<Ints>(name).size() == codes, "'{}' must have {} entries, but got {}", name,
                   codes, c.attr<Ints>(name).size());
         }
@@ -311,8 +313,10 @@ void DefineMoves(OpRegistry& ops) {
       })
       .Grad([](GradContext& g) {
         NamedAttrs attrs = Again(g);
-        attrs.emplace_back("sends", g.attr<Ints>("receives"));
-        attrs.emplace_back("receives", g.attr<Ints>("sends"));
+        attrs.emplace_back("sends", g.attr<Ints>("back_sends"));
+        attrs.emplace_back("receives", g.attr<Ints>("back_receives"));
+        attrs.emplace_back("back_sends", g.attr<Ints>("sends"));
+        attrs.emplace_back("back_receives", g.attr<Ints>("receives"));
         attrs.emplace_back("shape", g.in_type(0).shape().ToInts());
         return g.Call("ShardExchange", {g.dout()}, attrs);
       })

@@ -14,12 +14,12 @@ namespace py = pybind11;
 namespace {
 
 using Texts = std::map<std::string, std::string>;
-using Places = std::map<size_t, std::string>;
+using Pins = std::map<size_t, std::string>;
 
 // What set_parallel was told.
 struct Settings {
   parallel::ParallelOptions options;
-  Places inputs, outputs;
+  Pins inputs, outputs;
   Texts parameters;
   std::string Key() const {
     std::string key = options.Key();
@@ -67,8 +67,8 @@ parallel::Mode ModeFrom(const std::string& name) {
         name);
 }
 
-void SetParallel(const py::object& mesh, int64_t rank, const std::string& mode, Places inputs,
-                 Texts parameters, Places outputs, int64_t memory_limit, const py::dict& device) {
+void SetParallel(const py::object& mesh, int64_t rank, const std::string& mode, Pins inputs,
+                 Texts parameters, Pins outputs, int64_t memory_limit, const py::dict& device) {
   if (mesh.is_none()) return void(settings = nullptr);
   auto made = std::make_unique<Settings>();
   parallel::PlanOptions& plan = made->options.plan;
@@ -240,8 +240,8 @@ std::shared_ptr<const parallel::ParallelOptions> ParallelOptionsFor(Trace& trace
 
 void BindParallel(py::module_& m) {
   m.def("set_parallel", &SetParallel, py::arg("mesh"), py::arg("rank") = 0,
-        py::arg("mode") = "auto", py::arg("inputs") = Places(), py::arg("parameters") = Texts(),
-        py::arg("outputs") = Places(), py::arg("memory_limit") = 0, py::arg("device") = py::dict(),
+        py::arg("mode") = "auto", py::arg("inputs") = Pins(), py::arg("parameters") = Texts(),
+        py::arg("outputs") = Pins(), py::arg("memory_limit") = 0, py::arg("device") = py::dict(),
         "Graphs that are compiled from now on are cut over a mesh of processes, of which this one "
         "is `rank`; mesh=None: they are not.");
   m.def(

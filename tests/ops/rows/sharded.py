@@ -42,13 +42,28 @@ for name in ("ShardGather", "ShardScatter", "ShardSlice"):
             args(f32(3), dim=0, counts=(4,), says="dimension 0 of 'x' must be 4", **ONE),
         ],
     )
+
+
+def exchange(sends, receives, shape, **more):
+    return {
+        "sends": sends,
+        "receives": receives,
+        "shape": shape,
+        "back_sends": receives,
+        "back_receives": sends,
+        **ONE,
+        **more,
+    }
+
+
+ALL = (0, 2, 0, 3)
 row(
     "ShardExchange",
     ref=same,
-    good=[args(f32(2, 3), sends=(0, 2, 0, 3), receives=(0, 2, 0, 3), shape=(2, 3), **ONE)],
+    good=[args(f32(2, 3), **exchange(ALL, ALL, (2, 3)))],
     bad=[
-        args(f32(3), sends=(0, 3), receives=(0,), shape=(3,), says="must have 2 entries", **ONE),
-        args(f32(3), sends=(0, 3), receives=(0, 3), shape=(), says="as many sizes as 'x'", **ONE),
+        args(f32(3), says="must have 2 entries", **exchange((0, 3), (0,), (3,))),
+        args(f32(3), says="as many sizes as 'x'", **exchange((0, 3), (0, 3), ())),
     ],
 )
 row(

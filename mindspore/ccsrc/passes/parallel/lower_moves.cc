@@ -164,9 +164,9 @@ Term Mover::AlongDim(const char* op, const Term& x, const Shape& whole, const Ax
 
 namespace {
 
-// What two boxes share, by its offset in the first.
-void AppendShared(const Box& of, const Box& other, Ints* code) {
-  bool empty = false;
+// What two boxes share, by its offset in the first; nothing where they do not trade.
+void AppendShared(const Box& of, const Box& other, bool trade, Ints* code) {
+  bool empty = !trade;
   Ints found;
   for (size_t i = 0; i < of.size(); ++i) {
     int64_t first = std::max(of[i].offset, other[i].offset);
@@ -181,22 +181,36 @@ void AppendShared(const Box& of, const Box& other, Ints* code) {
 
 }  // namespace
 
+// Of what several processes have alike, each takes its part from the one that stands where it does.
+Mover::Trade Mover::TradeOf(const Shape& whole, const Layout& before, const Layout& after,
+                            const AxisList& axes, const std::vector<int64_t>& ranks) const {
+  const Mesh& mesh = processes_.mesh();
+  int64_t here = processes_.rank();
+  Box mine = before.BoxOf(whole, mesh, here), result = after.BoxOf(whole, mesh, here);
+  Trade trade;
+  for (int64_t rank : ranks) {
+    bool trades = std::all_of(axes.begin(), axes.end(), [&](int axis) {
+      return !before.replicated(axis) || mesh.Coordinate(rank, axis) == mesh.Coordinate(here, axis);
+    });
+    AppendShared(mine, after.BoxOf(whole, mesh, rank), trades, &trade.sends);
+    AppendShared(result, before.BoxOf(whole, mesh, rank), trades, &trade.receives);
+  }
+  for (const Extent& extent : result) trade.shape.push_back(extent.size);
+  return trade;
+}
+
 Term Mover::Exchange(const Term& x, const Shape& whole, const Layout& before,
                      const Layout& after) {
-  const Mesh& mesh = processes_.mesh();
-  Processes::Members members = processes_.Along(ChangedAxes(before, after));
-  Box mine = before.BoxOf(whole, mesh, processes_.rank());
-  Box result = after.BoxOf(whole, mesh, processes_.rank());
-  Ints sends, receives, shape;
-  for (int64_t rank : members.ranks) {
-    AppendShared(mine, after.BoxOf(whole, mesh, rank), &sends);
-    AppendShared(result, before.BoxOf(whole, mesh, rank), &receives);
-  }
-  for (const Extent& extent : result) shape.push_back(extent.size);
+  AxisList axes = ChangedAxes(before, after);
+  Processes::Members members = processes_.Along(axes);
+  Trade there = TradeOf(whole, before, after, axes, members.ranks);
+  Trade back = TradeOf(whole, after, before, axes, members.ranks);
   NamedAttrs attrs = members.attrs;
-  attrs.emplace_back("sends", sends);
-  attrs.emplace_back("receives", receives);
-  attrs.emplace_back("shape", shape);
+  attrs.emplace_back("sends", there.sends);
+  attrs.emplace_back("receives", there.receives);
+  attrs.emplace_back("shape", there.shape);
+  attrs.emplace_back("back_sends", back.sends);
+  attrs.emplace_back("back_receives", back.receives);
   return emitter_.Call("ShardExchange", {x}, attrs);
 }
 

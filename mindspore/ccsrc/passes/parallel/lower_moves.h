@@ -59,6 +59,11 @@ class Mover {
              bool entered);
   Term AlongDim(const char* op, const Term& x, const Shape& whole, const AxisList& axes,
                 const Layout& cut, int dim, bool entered = false);
+  struct Trade {
+    Ints sends, receives, shape;
+  };
+  Trade TradeOf(const Shape& whole, const Layout& before, const Layout& after,
+                const AxisList& axes, const std::vector<int64_t>& ranks) const;
   Term Exchange(const Term& x, const Shape& whole, const Layout& before, const Layout& after);
   Var Around(Var function, const Type& whole, const Place& from, const Place& to);
 
