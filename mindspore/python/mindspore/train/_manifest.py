@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from mindspore import _core
-from mindspore.common import _groups
+from mindspore.common import _boxes, _groups
 from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
-from mindspore.train import _boxes, _together
+from mindspore.train import _together
 from mindspore.train._tensors import Entry, loaded, text_entry
 
 SUFFIX = ".slices"
