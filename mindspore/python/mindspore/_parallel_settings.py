@@ -100,7 +100,10 @@ _KEYS: dict[str, dict[str, tuple[type, Any]]] = {
         "optimizer_weight_shard_size": (int, 1),
         "optimizer_level": (str, ("level1", "level2", "level3")),
     },
-    "pipeline_config": {"pipeline_interleave": (bool, None), "pipeline_scheduler": (str, SCHEDULERS)},
+    "pipeline_config": {
+        "pipeline_interleave": (bool, None),
+        "pipeline_scheduler": (str, SCHEDULERS),
+    },
     "strategy_ckpt_config": {
         "load_file": (str, None),
         "save_file": (str, None),
@@ -126,7 +129,9 @@ def _warn(name: str, value: Any) -> None:
     if name in _WITHOUT_EFFECT and value != DEFAULTS[name]:
         from mindspore import log  # which logging comes with
 
-        log.warn_once(f"setting {name}", f"{_SETTER}: '{name}' is kept, but has no effect in this build.")
+        log.warn_once(
+            f"setting {name}", f"{_SETTER}: '{name}' is kept, but has no effect in this build."
+        )
 
 
 def shown(name: str, values: dict[str, Any]) -> Any:
@@ -160,7 +165,7 @@ def _keyed(name: str, value: Any) -> dict[str, Any]:
             raise TypeError(
                 f"For '{_SETTER}', '{key}' of '{name}' must be a value of {kind.__name__}, but got {type(item).__name__}."
             )
-        if isinstance(limit, int) and item < limit:
+        if isinstance(limit, int) and isinstance(item, int) and item < limit:
             raise ValueError(
                 f"For '{_SETTER}', '{key}' of '{name}' must be at least {limit}, but got {item}."
             )

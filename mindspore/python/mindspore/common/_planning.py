@@ -91,9 +91,7 @@ def pin_text(owner: str, pin: Any, shape: Sequence[int], axes: Mesh) -> str:
     """The text of a pin of a tensor of this shape."""
     if isinstance(pin, Layout):
         return _layouts.layout_text(owner, pin, axes, len(shape))
-    cuts = _layouts.check_cuts(
-        owner, pin, shape, math.prod(size for _, size in axes), f"'{owner}'"
-    )
+    cuts = _layouts.check_cuts(owner, pin, shape, math.prod(size for _, size in axes), f"'{owner}'")
     return _layouts.cuts_text(owner, cuts, axes)
 
 

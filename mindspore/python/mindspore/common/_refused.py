@@ -88,7 +88,6 @@ _TABLE = (
     ("utils", "ExitByRequest RSCPluginHandle TFTCommValue _tft_handler", _CLUSTER),
     ("nn nn.optim", "OptTFTWrapper", _CLUSTER),
     (" train", "get_ckpt_path_with_strategy", _STRATEGY),
-    (" train", "get_ckpt_path_with_strategy", _STRATEGY),
     (" train", "export_split_mindir", _MINDIR),
     ("", "load_mindir save_mindir", _MINDIR),
     (" train train.callback", "FlopsUtilizationCollector", _COUNTS),

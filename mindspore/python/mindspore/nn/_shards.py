@@ -84,7 +84,7 @@ def _pin_parameters(owner: str, cell: Any, plan: Any) -> None:
         )
     for pin in plan.values():
         _pinned.check_pin(owner, "parameter_plan", pin)
-    named = {} if cell is None else {name: p for name, p in cell.parameters_and_names()}
+    named = {} if cell is None else dict(cell.parameters_and_names())
     for name, pin in plan.items():
         name = name.removeprefix("self.")
         found = named.get(name, next((p for p in named.values() if p.name == name), None))

@@ -119,7 +119,10 @@ class _Call:
 
     def __init__(self, primitive: Any, args: tuple, kwargs: dict[str, Any]) -> None:
         self.name = str(primitive.name)
-        self.ins, self.outs = primitive.attrs.get("in_strategy"), primitive.attrs.get("out_strategy")
+        self.ins, self.outs = (
+            primitive.attrs.get("in_strategy"),
+            primitive.attrs.get("out_strategy"),
+        )
         self.primitive, self.args, self.kwargs = primitive, list(args), kwargs
         self.mesh = _planning.mesh()
         self.id = f"{self.name}#{next(_numbers)}"

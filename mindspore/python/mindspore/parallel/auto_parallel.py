@@ -79,11 +79,13 @@ class AutoParallel(Cell):
         _parallel_settings.check_dataset_strategy(f"{_OWNER}.dataset_strategy", "config", config)
         self._set(dataset_strategy=config)
 
-    def comm_fusion(self, config: dict[str, Any]) -> None:
+    def comm_fusion(self, config: dict[str, Any]) -> None:  # type: ignore[override]
         """How collectives are joined; as the setting `comm_fusion`."""
         self._set(comm_fusion=config)
 
-    def hsdp(self, shard_size: int = -1, threshold: int = 64, optimizer_level: str = "level1") -> None:
+    def hsdp(
+        self, shard_size: int = -1, threshold: int = 64, optimizer_level: str = "level1"
+    ) -> None:
         """Parameters and states of the optimizer lie in slices, too.
 
         Args:
@@ -98,7 +100,9 @@ class AutoParallel(Cell):
                 f"For '{owner}', 'shard_size' must be at least 1, or -1, but got {shard_size!r}."
             )
         if type(threshold) is not int or threshold < 0:
-            raise ValueError(f"For '{owner}', 'threshold' must be at least 0, but got {threshold!r}.")
+            raise ValueError(
+                f"For '{owner}', 'threshold' must be at least 0, but got {threshold!r}."
+            )
         config: dict[str, Any] = {
             "parallel_optimizer_threshold": threshold,
             "optimizer_level": optimizer_level,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from typing import Any
 
 from mindspore import context
 from mindspore.common import _planning
@@ -36,7 +35,7 @@ def get_strategy_metadata(network: Cell, rank_id: int | None = None) -> Metadata
             found[parameter.name] = [(layout, str(parameter.dtype), str(tuple(parameter.shape)))]
     if not found:
         return None
-    return {rank: found for rank in (range(count) if rank_id is None else [rank_id])}
+    return dict.fromkeys(range(count) if rank_id is None else [rank_id], found)
 
 
 def get_current_strategy_metadata(network: Cell) -> Metadata | None:

@@ -173,7 +173,7 @@ def _needed(source: Layout, target: Layout | None, rank: int) -> set[int]:
         raise ValueError(
             f"For 'rank_list_for_transform', both layouts of a parameter must have as many axes, but got {sorted(axes)}."
         )
-    cuts = source.shape or (target and target.shape)
+    cuts: Any = source.shape or (target and target.shape)
     if cuts is None:
         cuts = [np.lcm(a, b) for a, b in zip(source.cuts(), (target or source).cuts(), strict=True)]
     used: set[int] = set()

@@ -30,7 +30,9 @@ def merge_pipeline_strategys(src_strategy_dirs: str, dst_strategy_file: str) -> 
     op = "merge_pipeline_strategys"
     folder = _paths.checked(op, "src_strategy_dirs", src_strategy_dirs)
     target = _paths.checked(op, "dst_strategy_file", dst_strategy_file)
-    files = [p for p in sorted(glob.glob(os.path.join(glob.escape(folder), "*"))) if os.path.isfile(p)]
+    files = [
+        p for p in sorted(glob.glob(os.path.join(glob.escape(folder), "*"))) if os.path.isfile(p)
+    ]
     if not files:
         raise ValueError(
             f"For '{op}', 'src_strategy_dirs' must be a folder with files of layouts, but '{folder}' has none."

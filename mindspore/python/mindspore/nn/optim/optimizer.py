@@ -13,11 +13,11 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from mindspore import _core
+from mindspore.common import _planning
 from mindspore.common import dtype as mstype
 from mindspore.common._checked import check_value, checked
 from mindspore.common._kinds import NotNegative, Positive
 from mindspore.common.initializer import initializer
-from mindspore.common import _planning
 from mindspore.common.parameter import Parameter, ParameterTuple
 from mindspore.common.tensor import Tensor
 from mindspore.compile.values.compilable import WHOLE
