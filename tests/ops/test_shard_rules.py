@@ -19,7 +19,8 @@ NEVER_CUT = {
     "random": "DropoutKey RandomPermutation",
     "packed": "MatMulPacked PackMatrix PackWeight",
     "Python": "HostCall",
-    "processes": "AllGather AllReduce AwaitSums Barrier Broadcast Exchange Receive ReduceScatter Send StartSum",
+    "processes": "AllGather AllReduce AwaitSums Barrier Broadcast Exchange Receive ReduceScatter Send ShardEnter ShardExchange "
+    "ShardGather ShardNumber ShardScatter ShardSlice ShardSum StartSum",
 }
 
 

@@ -15,6 +15,7 @@
 #include "driver/evaluate.h"
 #include "driver/fingerprint.h"
 #include "driver/lower.h"
+#include "kernel/collectives.h"
 #include "kernel/launch.h"
 #include "passes/pipeline.h"
 #include "runtime/frames.h"
@@ -149,6 +150,15 @@ Result Make(const std::shared_ptr<Module>& shared, const CompileOptions& options
   passes.layouts = backend.layouts();
   if (!dynamic) passes.steady_inputs = options.parameters;
   if (const Backend* host = HostBackend()) passes.evaluate = EvaluateOn(*host);
+  std::shared_ptr<const parallel::Lowered> lowered;
+  if (options.parallel) {
+    if (dynamic) {
+      Throw(ErrorKind::kValue,
+            "sizes must be fixed in a program that is cut over processes, but some are dynamic");
+    }
+    passes.parallel = options.parallel;
+    passes.lowered = [&lowered](auto made) { lowered = std::move(made); };
+  }
   Optimize(module, passes);
   if (dynamic) {
     return std::make_shared<const Executable>(std::make_shared<const DynamicProgram>(
@@ -160,7 +170,8 @@ Result Make(const std::shared_ptr<Module>& shared, const CompileOptions& options
   }
   auto program = BuildProgram(module, backend, options.memory_limit);
   if (DumpsPlans()) std::fputs(Print(*program).c_str(), stderr);
-  return std::make_shared<const Executable>(std::move(program), std::move(values));
+  return std::make_shared<const Executable>(std::move(program), std::move(values),
+                                            std::move(lowered));
 }
 
 void CheckInputs(const Plan& plan, std::span<const Tensor> inputs) {
@@ -214,6 +225,26 @@ class MachineLease {
 
 }  // namespace
 
+bool CompileOptions::operator==(const CompileOptions& other) const {
+  bool cut_alike = parallel && other.parallel ? parallel->Key() == other.parallel->Key()
+                                              : parallel == other.parallel;
+  return cut_alike && device == other.device && fast == other.fast &&
+         parameters == other.parameters && memory_limit == other.memory_limit;
+}
+
+void EnsureGroup(const parallel::ProcessGroup& group, const parallel::Mesh& mesh) {
+  if (HasGroup(group.name) || mesh.devices() == 1) return;
+  auto transport = CurrentTransport();
+  int processes = transport ? transport->size() : 1;
+  if (processes != mesh.devices()) {
+    Throw(ErrorKind::kRuntime,
+          "a program that is cut over {} processes must run in as many after init(), but there {} "
+          "{}",
+          mesh.devices(), processes == 1 ? "is" : "are", processes);
+  }
+  MakeGroup(group.name, group.ranks);
+}
+
 void Executable::Run(std::span<const Tensor> inputs, std::vector<RtValue>* outputs,
                      RandomState* random) const {
   try {
@@ -233,6 +264,10 @@ void Executable::RunUnnamed(std::span<const Tensor> inputs, std::vector<RtValue>
     CheckInputs(program_->main(), inputs);
   const Program& program = dynamic_ ? *planned : *program_;
   CheckRandom(program, random);
+  // Before anything waits for others: the groups in which it does, in the order of all processes.
+  if (lowered_) {
+    for (const parallel::ProcessGroup& group : lowered_->groups) EnsureGroup(group, lowered_->mesh);
+  }
   auto brought = Brought(inputs, program.backend().memory(), program.main().name);
   if (brought) inputs = *brought;
   if (steady_) {

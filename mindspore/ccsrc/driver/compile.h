@@ -11,6 +11,7 @@
 #include "driver/steady.h"
 #include "ir/graph.h"
 #include "kernel/kernel.h"
+#include "passes/parallel/lower.h"
 #include "runtime/plan.h"
 
 namespace ms {
@@ -21,15 +22,20 @@ struct CompileOptions {
   // The inputs of main that are Parameters.
   std::vector<uint32_t> parameters = {};
   size_t memory_limit = 0;  // of the device, for a run; see BuildProgram
-  bool operator==(const CompileOptions&) const = default;
+  // Cut over processes: what is compiled is the program of one of them. Null: it is not.
+  std::shared_ptr<const parallel::ParallelOptions> parallel = nullptr;
+  bool operator==(const CompileOptions& other) const;
 };
 
 // Immutable; any number of threads may run it at the same time.
 class Executable {
  public:
   explicit Executable(std::shared_ptr<const Program> program,
-                      std::shared_ptr<const SteadyValues> steady = nullptr)
-      : program_(std::move(program)), steady_(std::move(steady)) {}
+                      std::shared_ptr<const SteadyValues> steady = nullptr,
+                      std::shared_ptr<const parallel::Lowered> lowered = nullptr)
+      : program_(std::move(program)),
+        steady_(std::move(steady)),
+        lowered_(std::move(lowered)) {}
   explicit Executable(std::shared_ptr<const DynamicProgram> dynamic)
       : dynamic_(std::move(dynamic)) {}
 
@@ -51,6 +57,9 @@ class Executable {
     return dynamic_ ? dynamic_->input_types() : program_->main().input_types;
   }
   const Types& output_types() const { return program().main().output_types; }
+  // How inputs and outputs lie over the processes; null: the program is not cut. Types are those of
+  // this process's pieces.
+  const parallel::Lowered* lowered() const { return lowered_.get(); }
   const MemoryReport& memory() const { return program().memory(); }
   const Backend& backend() const { return dynamic_ ? dynamic_->backend() : program_->backend(); }
   const Program& program() const {
@@ -65,6 +74,7 @@ class Executable {
   std::shared_ptr<const Program> program_;
   std::shared_ptr<const SteadyValues> steady_;  // null where nothing is prepared
   std::shared_ptr<const DynamicProgram> dynamic_;
+  std::shared_ptr<const parallel::Lowered> lowered_;
 };
 
 // Takes the module over: passes rewrite it. Throws what infer, kernel tables and passes throw, with
@@ -73,6 +83,10 @@ class Executable {
 // `scope`: the symbols of the module, if it has any, and what the front end assumed about them.
 std::shared_ptr<const Executable> Compile(std::shared_ptr<Module> module,
                                           const CompileOptions& options = {}, DimScope scope = {});
+
+// Makes a group of processes of a mesh, if it is not there: all of its members do. RuntimeError where
+// not as many processes have joined as the mesh has devices.
+void EnsureGroup(const parallel::ProcessGroup& group, const parallel::Mesh& mesh);
 
 // The cache behind Compile: the least recently used go first.
 size_t CompiledCount();

@@ -169,6 +169,18 @@ void ForgetGroup(const std::string& name) {
   all.by_name.erase(it);
 }
 
+bool HasGroup(const std::string& name) {
+  Groups& all = All();
+  std::lock_guard lock(all.mutex);
+  return all.by_name.contains(name);
+}
+
+void AddGroup(const std::string& name, std::shared_ptr<Group> group) {
+  Groups& all = All();
+  std::lock_guard lock(all.mutex);
+  all.by_name[name] = std::move(group);
+}
+
 std::shared_ptr<Group> FindGroup(const std::string& name) {
   Groups& all = All();
   std::lock_guard lock(all.mutex);

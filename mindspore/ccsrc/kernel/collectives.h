@@ -121,6 +121,9 @@ void LeaveGroups();
 std::shared_ptr<Transport> CurrentTransport();  // null: this process is alone
 void MakeGroup(const std::string& name, std::vector<int> ranks);
 void ForgetGroup(const std::string& name);
+bool HasGroup(const std::string& name);
+// A group that no transport made: threads that stand for processes (tests).
+void AddGroup(const std::string& name, std::shared_ptr<Group> group);
 // RuntimeError where there is none. As long as nobody has joined, each is this process alone.
 std::shared_ptr<Group> FindGroup(const std::string& name);
 

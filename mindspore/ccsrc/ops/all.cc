@@ -1,6 +1,7 @@
 #include "ops/all.h"
 
 #include "ops/matmul_bias.h"
+#include "ops/sharded.h"
 
 namespace ms {
 
@@ -38,6 +39,7 @@ void DefineAllOps(OpRegistry& ops) {
   DefineAttention(ops);
   DefineRecurrent(ops);
   DefineComm(ops);
+  DefineSharded(ops);
 }
 
 }  // namespace ms

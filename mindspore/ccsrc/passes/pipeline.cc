@@ -65,6 +65,7 @@ class Pipeline {
     Apply("MergeEqualNodes", [&](Module& m) { return MergeEqualNodes(m, kept); });
     Apply("MergeCalls", MergeCalls);
     Reduce();
+    if (options_.parallel) Parallelise();
     // Of the fast stage, but here: its op has a gradient that needs no matrix of scores.
     bool attends = options_.fast && options_.has_kernel("Attention");
     if (attends && Apply("MatchAttention", MatchAttention)) Reduce();
@@ -73,6 +74,7 @@ class Pipeline {
       Reduce();
     }
     if (Apply("DropCustomGradients", DropCustomGradients)) Reduce();
+    if (Apply("ExpandShards", parallel::ExpandShards)) Reduce();
     if (Apply("DropMetRequirements", DropMetRequirements)) Apply("RemoveDeadCode", RemoveDeadCode);
     Check("after all passes", Level::kNoGradLeft);
   }
@@ -124,6 +126,20 @@ class Pipeline {
       bool removed = Apply("RemoveDeadCode", RemoveDeadCode);
       changed |= removed && module_.graphs().size() > 1;  // of fewer calls more can be inlined
     }
+  }
+
+  // Functions of many items are made before, as their sizes are not those of the items.
+  void Parallelise() {
+    while (Apply("ExpandBatches", ExpandBatches)) Reduce();
+    const parallel::ParallelOptions& options = *options_.parallel;
+    auto plan = options.planner ? options.planner(module_, options.plan)
+                                : parallel::MakePlan(module_, options.plan);
+    Apply("LowerPlan", [&](Module& m) {
+      auto lowered = parallel::LowerPlan(m, plan, options.rank, options.group_prefix);
+      if (options_.lowered) options_.lowered(std::move(lowered));
+      return true;
+    });
+    Reduce();
   }
 
   template <class Pass>

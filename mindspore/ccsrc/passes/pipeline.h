@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "passes/parallel/lower.h"
 #include "passes/passes.h"
 
 namespace ms {
@@ -20,6 +21,9 @@ struct PassOptions {
   // Which inputs of main are Parameters, the same from one call to the next in most calls: what
   // depends on them alone is prepared once (SplitSteadyPart). Empty: nothing is.
   std::vector<uint32_t> steady_inputs;
+  // Cuts the program and keeps the part of one process; what became of it goes to `lowered`.
+  std::shared_ptr<const parallel::ParallelOptions> parallel;
+  std::function<void(std::shared_ptr<const parallel::Lowered>)> lowered;
   // Called with "Parse" at the start and with the name of a pass after each change it made; see
   // also MS_DUMP=passes in the environment, which prints the graphs, or with MS_DUMP_PATH=dir
   // writes them to dir/<number>_<pass>.ir.

@@ -4,10 +4,14 @@
 #include <unordered_set>
 
 #include "driver/compile.h"
+#include "driver/rehearsal.h"
+#include "passes/parallel/pieces.h"
+#include "passes/parallel/random_plan.h"
 #include "passes/pipeline.h"
 #include "python/errors.h"
 #include "python/module.h"
 #include "python/op_call.h"
+#include "python/slices.h"
 #include "python/tensor_object.h"
 #include "python/trace.h"
 #include "python/views.h"
@@ -67,7 +71,11 @@ class CompiledGraph {
   py::list Run(const py::list& arguments) {
     CheckApart(arguments);
     ms::Memory& memory = executable_->backend().memory();
-    for (auto [output, input] : updates_) Settle(AsTensor(parameters_[input].ptr()), memory);
+    SliceParameters();
+    for (auto [output, input] : updates_) {
+      TensorObject* parameter = AsTensor(parameters_[input].ptr());
+      if (!SliceOf(parameter)) Settle(parameter, memory);
+    }
     std::vector<Tensor> inputs = Inputs(arguments);
     if (gives_functions_) {  // which keep what they read
       for (Tensor& input : inputs) input = Snapshot(input);
@@ -80,11 +88,17 @@ class CompiledGraph {
         written.Add(inputs[static_cast<size_t>(input)]);
       }
       py::gil_scoped_release release;
-      executable_->Run(inputs, &outputs, &DefaultRandom());
+      if (rehearsal_)
+        rehearsal_->Run(inputs, &outputs, &DefaultRandom());
+      else
+        executable_->Run(inputs, &outputs, &DefaultRandom());
     }
     inputs.clear();
     return Deliver(outputs);
   }
+
+  // Runs as the processes of a cut program would.
+  void Rehearse(std::shared_ptr<const Rehearsal> rehearsal) { rehearsal_ = std::move(rehearsal); }
 
   void Replace(const py::list& parameters) {
     for (py::handle p : parameters) replaced_.insert(AsTensor(p.ptr()));
@@ -117,6 +131,23 @@ class CompiledGraph {
     return !dynamic() && updates_.empty() && kept_.empty() && !executable_->program().random();
   }
   size_t planned() const { return dynamic() ? executable_->dynamic()->planned() : 1; }
+
+  py::object LayoutsOf() const {
+    const parallel::Lowered* lowered = executable_->lowered();
+    if (!lowered) return py::none();
+    auto texts = [&](const std::vector<parallel::Layout>& layouts) {
+      py::list result;
+      for (const parallel::Layout& layout : layouts) result.append(layout.ToString(lowered->mesh));
+      return result;
+    };
+    py::list groups;
+    for (const parallel::ProcessGroup& group : lowered->groups) groups.append(group.ranks);
+    py::dict result;
+    result["inputs"] = texts(lowered->inputs);
+    result["outputs"] = texts(lowered->outputs);
+    result["groups"] = groups;
+    return result;
+  }
 
   py::dict Memory() const {
     if (dynamic()) {
@@ -160,16 +191,47 @@ class CompiledGraph {
       PyObject* object = parameters_[i]
                              ? parameters_[i].ptr()
                              : PyList_GET_ITEM(arguments.ptr(), static_cast<Py_ssize_t>(next++));
+      if (const Slice* slice = SliceOf(AsTensor(object)); slice && executable_->lowered()) {
+        inputs.push_back(slice->piece);
+        continue;
+      }
       const Tensor& value = ValueOf(object, "a call of a compiled graph");
       inputs.push_back(memory.on_host() ? value : ValueFor(AsTensor(object), memory));
+      if (executable_->lowered()) inputs.back() = Piece(i, inputs.back());
       if (!dynamic()) CheckType(i, inputs.back(), object);
     }
     return inputs;
   }
 
+  // Parameters that lie in slices, from their first run on.
+  void SliceParameters() const {
+    const parallel::Lowered* lowered = executable_->lowered();
+    if (!lowered) return;
+    for (size_t i = 0; i < parameters_.size(); ++i) {
+      if (!parameters_[i] || lowered->inputs[i].replicated()) continue;
+      TensorObject* parameter = AsTensor(parameters_[i].ptr());
+      if (!SliceOf(parameter))
+        SliceTensor(parameter, lowered->mesh, lowered->inputs[i], lowered->rank);
+    }
+  }
+
+  // What this process needs of an argument, which is whole or this already.
+  Tensor Piece(size_t i, const Tensor& value) const {
+    const parallel::Lowered& lowered = *executable_->lowered();
+    const Type& whole = lowered.whole_inputs[i];
+    if (value.shape() == executable_->input_types()[i].shape() || value.shape() != whole.shape())
+      return value;
+    return parallel::Cutout(value,
+                            lowered.inputs[i].BoxOf(whole.shape(), lowered.mesh, lowered.rank));
+  }
+
   // The run writes over `input`, the value of a Parameter: others who hold it are to keep it. Only
   // arrays outside that share its memory see the update, but no other value.
   void TakeAlone(TensorObject* parameter, Tensor& input) const {
+    if (SliceOf(parameter)) {  // the slice holds it too
+      if (input.buffer()->references() > 2) input = input.Copy();
+      return;
+    }
     Tensor& value = parameter->value;
     parameter->shared = parameter->shared && value.exposed();
     if (&value.memory() != &input.memory()) return;
@@ -219,6 +281,10 @@ class CompiledGraph {
     size_t n_results = outputs.size() - updates_.size();
     for (size_t k = 0; k < updates_.size(); ++k) {
       TensorObject* parameter = AsTensor(parameters_[updates_[k].second].ptr());
+      if (Slice* slice = SliceOf(parameter)) {
+        slice->piece = outputs[n_results + k].tensor();
+        continue;
+      }
       if (replaced_.contains(parameter)) {
         parameter->shared = false;
         if (HasViews(parameter)) Part(parameter);  // made by code that the graph called
@@ -236,6 +302,7 @@ class CompiledGraph {
   }
 
   std::shared_ptr<const Executable> executable_;
+  std::shared_ptr<const Rehearsal> rehearsal_;
   std::vector<py::object> parameters_;  // by input position; null: an argument
   std::vector<std::pair<int, int>> updates_;
   std::vector<py::object> kept_;  // host functions
@@ -244,6 +311,22 @@ class CompiledGraph {
 };
 
 size_t memory_limit = 0;  // 0: none
+
+// How graphs that are compiled from now on are rehearsed; null: they are not.
+std::shared_ptr<const parallel::ParallelOptions> rehearsed;
+
+// Cut at random over a mesh of threads.
+void SetRehearsal(const std::vector<int64_t>& sizes, uint64_t seed) {
+  if (sizes.empty()) return void(rehearsed = nullptr);
+  auto options = std::make_shared<parallel::ParallelOptions>();
+  for (size_t i = 0; i < sizes.size(); ++i)
+    options->plan.mesh.axes.push_back({fmt::format("m{}", i), sizes[i]});
+  options->plan.mesh.Check();
+  options->planner = [seed](const Module& module, const parallel::PlanOptions& plan) {
+    return parallel::RandomPlan(module, plan, seed);
+  };
+  rehearsed = std::move(options);
+}
 
 CompiledGraph CompileTrace(Trace& trace, const std::string& device, bool fast) {
   Graph* main = trace.main();
@@ -255,13 +338,20 @@ CompiledGraph CompileTrace(Trace& trace, const std::string& device, bool fast) {
   }
   auto updates = main->updates;
   std::shared_ptr<const Executable> executable;
+  std::shared_ptr<const Rehearsal> rehearsal;
   {
     auto module = trace.module();
+    auto cut = ParallelOptionsFor(trace);
     py::gil_scoped_release release;
-    executable = Compile(module, {device, fast, positions, memory_limit}, trace.scope());
+    if (rehearsed)
+      rehearsal = Rehearsal::Make(*module, {device, fast, positions, memory_limit, rehearsed});
+    executable = Compile(module, {device, fast, positions, memory_limit, std::move(cut)},
+                         trace.scope());
   }
-  return CompiledGraph(std::move(executable), std::move(parameters), std::move(updates),
-                       trace.kept);
+  CompiledGraph graph(std::move(executable), std::move(parameters), std::move(updates),
+                      trace.kept);
+  graph.Rehearse(std::move(rehearsal));
+  return graph;
 }
 
 }  // namespace
@@ -285,12 +375,17 @@ void BindCompile(py::module_& m) {
       .def_property_readonly("repeats", &CompiledGraph::Repeats,
                              "Whether another run does nothing but give the same results.")
       .def_property_readonly("planned", &CompiledGraph::planned, "How many plans were made of it.")
+      .def_property_readonly("layouts", &CompiledGraph::LayoutsOf,
+                             "How inputs and outputs lie over processes, and the groups; None: whole.")
       .def("memory", &CompiledGraph::Memory, "Bytes by kind, and at the peak by source line.");
   py::register_exception<SharedMemory>(m, "SharedMemory");
   m.def("compile", &CompileTrace, py::arg("trace"), py::arg("device"), py::arg("fast") = true);
   m.def(
       "set_memory_limit", [](size_t bytes) { memory_limit = bytes; },
       "What a run of a graph that is compiled from now on may take of its device; 0: all.");
+  m.def("set_rehearsal", &SetRehearsal, py::arg("mesh"), py::arg("seed") = 0,
+        "Graphs that are compiled from now on are cut at random over a mesh of these sizes, and run "
+        "by as many threads of this process; (): they are not. For tests.");
   m.def("compiled_count", &CompiledCount);
   m.def("pass_runs", &PassRuns, "How often the passes ran since the process began.");
   m.def("clear_compiled", &ClearCompiled);

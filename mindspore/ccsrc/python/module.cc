@@ -34,6 +34,7 @@ PYBIND11_MODULE(_core, m) {
   BindCallKey(m);
   BindCellPrint(m);
   BindCompile(m);
+  BindParallel(m);
   BindIo(m);
   BindCollectives(m);
   BindWatch(m);

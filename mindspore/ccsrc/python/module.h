@@ -16,6 +16,7 @@ void BindCellPrint(pybind11::module_& m);         // cell_print.cc
 void BindCompile(pybind11::module_& m);           // compile_bindings.cc
 void BindHost(pybind11::module_& m);              // host_bindings.cc
 void BindAssembler(pybind11::module_& m);         // assembler_bindings.cc
+void BindParallel(pybind11::module_& m);          // parallel_bindings.cc
 void BindShardRules(pybind11::module_& m);        // shard_bindings.cc
 void BindWatch(pybind11::module_& m);             // cluster_bindings.cc
 void BindIo(pybind11::module_& m);                // io_bindings.cc

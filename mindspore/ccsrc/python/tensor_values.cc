@@ -4,6 +4,7 @@
 
 #include "python/convert.h"
 #include "python/errors.h"
+#include "python/slices.h"
 #include "python/tensor_object.h"
 #include "python/trace.h"
 #include "python/views.h"
@@ -39,6 +40,7 @@ void Writing::InChild() {
 }
 
 void Overwrite(TensorObject* t, Tensor value, const Var& var, uint64_t owner) {
+  if (SliceOf(t)) ForgetSlice(t);
   if (t->shared && t->value.exposed() && t->value.raw() != value.raw()) {
     Tensor shared = t->value;  // others may run while this waits
     value.memory().Fetch(shared.raw(), value.raw(), value.bytes());

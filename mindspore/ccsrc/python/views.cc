@@ -1,3 +1,4 @@
+#include "python/slices.h"
 #include "python/views.h"
 
 #include <algorithm>
@@ -242,6 +243,10 @@ void ShowLike(PyObject* base_object, PyObject* object, TensorObject* like) {
 }
 
 void RefreshView(TensorObject* tensor) {
+  if (SliceOf(tensor)) {
+    if (!Trace::Current()) RefuseSlice(tensor);
+    return;
+  }
   View* view = tensor->view;
   TensorObject* base = view->cell->base;
   if (!base || IsFresh(tensor)) return;

@@ -1,0 +1,179 @@
+#include "driver/rehearsal.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <exception>
+#include <map>
+#include <thread>
+
+#include "base/mutex.h"
+#include "driver/thread_group.h"
+#include "ir/text.h"
+#include "kernel/random.h"
+#include "passes/parallel/pieces.h"
+
+namespace ms {
+namespace {
+
+bool CanBeRehearsed(const Module& module) {
+  static const OpDef& host = Ops().Get("HostCall");
+  for (const auto& graph : module.graphs()) {
+    for (const Node* node : graph->nodes()) {
+      bool apart = node->op && (node->op == &host || node->op->effect == Effect::kComm);
+      if (apart) return false;
+      for (const Type& type : node->outputs) {
+        if (type.is_tensor() && type.shape().symbolic()) return false;
+      }
+    }
+  }
+  for (const Type& type : module.main()->OutputTypes()) {
+    if (!type.is_tensor()) return false;
+  }
+  return true;
+}
+
+std::shared_ptr<Module> CopyOf(const Module& module) {
+  TensorTable large;
+  std::string text = Print(module, {.spans = true, .large = &large});
+  return Parse(text, &large);
+}
+
+parallel::Box BoxIn(const parallel::Lowered& program, const parallel::Layout& layout,
+                    const Type& type) {
+  return layout.BoxOf(type.shape(), program.mesh, program.rank);
+}
+
+}  // namespace
+
+// The groups of all ranks, known by names of their own while the rehearsal lives.
+class Rehearsal::Groups {
+ public:
+  void Add(const parallel::Lowered& program) {
+    for (const parallel::ProcessGroup& group : program.groups) {
+      auto [it, fresh] = meetings_.try_emplace(group.ranks);
+      if (fresh) it->second = std::make_shared<Meeting>(static_cast<int>(group.ranks.size()));
+      auto me = std::find(group.ranks.begin(), group.ranks.end(), program.rank);
+      AddGroup(group.name,
+               std::make_shared<ThreadGroup>(group.name, group.ranks,
+                                             static_cast<int>(me - group.ranks.begin()),
+                                             it->second));
+      names_.push_back(group.name);
+    }
+  }
+  ~Groups() {
+    for (const std::string& name : names_) ForgetGroup(name);
+  }
+  void Fail() {
+    for (auto& [ranks, meeting] : meetings_) meeting->Fail();
+  }
+  void Reset() {
+    for (auto& [ranks, meeting] : meetings_) meeting->Reset();
+  }
+  Mutex mutex;  // one run at a time
+
+ private:
+  std::map<std::vector<int>, std::shared_ptr<Meeting>> meetings_;
+  std::vector<std::string> names_;
+};
+
+Rehearsal::~Rehearsal() = default;
+
+std::shared_ptr<const Rehearsal> Rehearsal::Make(const Module& module,
+                                                 const CompileOptions& options) {
+  if (!CanBeRehearsed(module)) return nullptr;
+  static std::atomic<int> number{0};
+  int mine = number++;
+  std::shared_ptr<Rehearsal> made(new Rehearsal);
+  made->groups_ = std::make_unique<Groups>();
+  int64_t devices = options.parallel->plan.mesh.devices();
+  for (int64_t rank = 0; rank < devices; ++rank) {
+    auto parallel = std::make_shared<parallel::ParallelOptions>(*options.parallel);
+    parallel->rank = rank;
+    parallel->group_prefix = fmt::format("rehearsal {}, thread {}: ", mine, rank);
+    CompileOptions local = options;
+    local.parallel = std::move(parallel);
+    made->programs_.push_back(Compile(CopyOf(module), local));
+    made->groups_->Add(*made->programs_.back()->lowered());
+  }
+  return made;
+}
+
+namespace {
+
+struct Part {
+  std::vector<Tensor> inputs;
+  std::vector<RtValue> outputs;
+  RandomState random;
+  std::exception_ptr error;
+};
+
+// What was not the consequence of another one's error.
+std::exception_ptr FirstError(const std::vector<Part>& parts) {
+  std::exception_ptr first;
+  for (const Part& part : parts) {
+    if (!part.error) continue;
+    if (!first) first = part.error;
+    try {
+      std::rethrow_exception(part.error);
+    } catch (const Error& error) {
+      if (error.message().find("another member of the group failed") == std::string::npos)
+        return part.error;
+    } catch (...) {
+      return part.error;
+    }
+  }
+  return first;
+}
+
+}  // namespace
+
+void Rehearsal::Run(std::span<const Tensor> inputs, std::vector<RtValue>* outputs,
+                    RandomState* random) const {
+  std::lock_guard lock(groups_->mutex);
+  groups_->Reset();
+  std::vector<Part> parts(programs_.size());
+  for (size_t r = 0; r < parts.size(); ++r) {
+    const parallel::Lowered& program = *programs_[r]->lowered();
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      parallel::Box box = BoxIn(program, program.inputs[i], program.whole_inputs[i]);
+      parts[r].inputs.push_back(parallel::Cutout(inputs[i], box));
+    }
+    if (random) parts[r].random.Set(random->seed(), random->offset());
+  }
+  std::vector<std::thread> threads;
+  for (size_t r = 0; r < parts.size(); ++r) {
+    threads.emplace_back([this, r, &parts, random] {
+      Part& part = parts[r];
+      try {
+        programs_[r]->Run(part.inputs, &part.outputs, random ? &part.random : nullptr);
+      } catch (...) {
+        part.error = std::current_exception();
+        groups_->Fail();
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  if (auto error = FirstError(parts)) std::rethrow_exception(error);
+  if (random) random->Set(random->seed(), parts[0].random.offset());
+  const parallel::Lowered& first = *programs_[0]->lowered();
+  outputs->clear();
+  for (size_t i = 0; i < first.outputs.size(); ++i) {
+    const Type& type = first.whole_outputs[i];
+    Tensor whole(type.dtype(), type.shape());
+    auto box = [&](size_t r) { return BoxIn(*programs_[r]->lowered(), first.outputs[i], type); };
+    for (size_t r = 0; r < parts.size(); ++r)
+      parallel::Insert(parts[r].outputs[i].tensor(), box(r), &whole);
+    for (size_t r = 0; r < parts.size(); ++r) {
+      const Tensor& piece = parts[r].outputs[i].tensor();
+      Tensor same = parallel::Cutout(whole, box(r));
+      if (std::memcmp(same.raw(), piece.raw(), piece.bytes()) != 0) {
+        Throw(ErrorKind::kInternal, "output {} is not the same in all processes: {} {}", i, type,
+              first.outputs[i].ToString(first.mesh));
+      }
+    }
+    outputs->push_back(std::move(whole));
+  }
+}
+
+}  // namespace ms

@@ -1,0 +1,29 @@
+// The programs of all processes of a planned program, run in this process by threads: whether they
+// do what one process does can so be seen anywhere, of any program.
+#pragma once
+
+#include "driver/compile.h"
+
+namespace ms {
+
+class Rehearsal {
+ public:
+  // Null where it cannot be: a function is among the results, sizes are dynamic, or Python is called
+  // from inside. `options.parallel` has the mesh and the planner.
+  static std::shared_ptr<const Rehearsal> Make(const Module& module,
+                                               const CompileOptions& options);
+  ~Rehearsal();
+
+  // As Executable::Run, of whole inputs and outputs. InternalError where processes that should have
+  // the same have not.
+  void Run(std::span<const Tensor> inputs, std::vector<RtValue>* outputs,
+           RandomState* random) const;
+
+ private:
+  class Groups;
+  Rehearsal() = default;
+  std::vector<std::shared_ptr<const Executable>> programs_;  // by rank
+  std::unique_ptr<Groups> groups_;
+};
+
+}  // namespace ms

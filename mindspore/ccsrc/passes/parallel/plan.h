@@ -1,0 +1,78 @@
+// The plan of a module on a mesh: for each node, along which factor of its sharding rule every axis
+// of the mesh cuts it, and the layouts of what it reads and makes. Between the layout in which a
+// value is made and that in which it is read lies the path of a Redistributor.
+#pragma once
+
+#include <optional>
+#include <unordered_map>
+
+#include "ir/graph.h"
+#include "passes/parallel/redistribute.h"
+
+namespace ms::parallel {
+
+// A rejected way to compute a node, and what the whole step would take more with it, all else
+// chosen anew.
+struct Alternative {
+  std::vector<int> factor_of_axis;
+  double more_seconds = 0;
+};
+
+struct NodePlan {
+  // For each axis of the mesh: the number of a factor of the node's rule, or -1: along the axis all
+  // devices compute the same.
+  std::vector<int> factor_of_axis;
+  std::vector<Layout> inputs;   // in which it needs them; functions have rank 0 and nothing cut
+  std::vector<Layout> outputs;  // in which it makes them, partial ones included
+  double compute_seconds = 0;        // forward and backward
+  double communication_seconds = 0;  // of its inputs, there and back
+  std::vector<Alternative> alternatives;  // the best few, where they were asked for
+};
+
+enum class Mode : uint8_t {
+  kDataParallel,  // the batch is cut along all axes, Parameters lie whole
+  kSemiAuto,      // from what is pinned to its neighbours, at the least redistribution
+  kSearch,        // exact
+  kRecursive,     // axis by axis
+  kPropagation,   // as kSemiAuto; nothing needs to be pinned
+};
+
+struct PlanOptions {
+  Mesh mesh;
+  Device device;
+  Mode mode = Mode::kSearch;
+  // Of main, by the place in inputs() and outputs(); a short list says nothing of the others.
+  std::vector<std::optional<Layout>> inputs;
+  std::vector<std::optional<Layout>> outputs;
+  std::vector<bool> parameters;  // inputs that are Parameters: what a device holds of them lasts
+  int64_t memory_limit = 0;      // bytes for each device; 0: none
+  bool alternatives = false;     // find the rejected ones too
+};
+
+// What lies on a device, by kind.
+struct MemoryUse {
+  int64_t parameters = 0;   // and states of the optimizer
+  int64_t activations = 0;  // kept for the backward pass
+  int64_t largest = 0;      // value while it is moved
+};
+
+struct Plan {
+  Mesh mesh;
+  std::unordered_map<const Node*, NodePlan> nodes;        // all applications
+  std::unordered_map<const Node*, Layout> parameters;     // of every graph, captures among them
+  std::unordered_map<const Graph*, std::vector<Layout>> results;
+  double seconds = 0;        // of a step, as modelled
+  double bound = 0;          // no plan takes less; equal to seconds where the search was exact
+  MemoryUse memory;
+  std::vector<std::string> warnings;
+
+  const NodePlan& of(const Node* node) const { return nodes.at(node); }
+  // The layout in which a value is made: of a constant, replicated.
+  Layout LayoutOf(const Var& value) const;
+};
+
+// Plans the module, whose types are those of the whole. ValueError where pins contradict each other
+// or do not fit, with the line of the node.
+Plan MakePlan(const Module& module, const PlanOptions& options);
+
+}  // namespace ms::parallel

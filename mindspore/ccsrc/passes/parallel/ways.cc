@@ -1,0 +1,119 @@
+#include "passes/parallel/ways.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace ms::parallel {
+namespace {
+
+class Ways {
+ public:
+  Ways(const Mesh& mesh, const Type& global, const Layout& from, const MoveScope& scope)
+      : mesh_(mesh),
+        shape_(global.shape()),
+        item_(static_cast<int64_t>(ItemSize(global.dtype()))),
+        scope_(scope) {
+    states_.reserve(64);
+    Reach(from, 0, Bytes(from), -1, {});
+  }
+
+  int Settle(const Layout& to) {
+    auto found = number_.find(to);
+    if (found != number_.end() && states_[static_cast<size_t>(found->second)].settled)
+      return found->second;
+    while (!queue_.empty()) {
+      Entry entry = queue_.top();
+      queue_.pop();
+      State& state = states_[static_cast<size_t>(entry.state)];
+      if (state.settled) continue;
+      state.settled = true;
+      Leave(entry.state);
+      if (states_[static_cast<size_t>(entry.state)].layout == to) return entry.state;
+    }
+    return -1;
+  }
+  double Seconds(int state) const { return states_[static_cast<size_t>(state)].seconds; }
+
+  Path PathTo(int at) const {
+    Path path;
+    path.seconds = Seconds(at);
+    path.peak_bytes = states_[static_cast<size_t>(at)].peak;
+    for (; states_[static_cast<size_t>(at)].before >= 0;
+         at = states_[static_cast<size_t>(at)].before)
+      path.moves.push_back(states_[static_cast<size_t>(at)].move);
+    std::reverse(path.moves.begin(), path.moves.end());
+    return path;
+  }
+
+ private:
+  struct State {
+    Layout layout;
+    double seconds = 0;
+    int64_t bytes = 0;
+    int64_t peak = 0;
+    int before = -1;
+    bool settled = false;
+    Move move;
+  };
+  struct Entry {
+    double seconds;
+    int64_t peak;
+    int state;
+    bool operator<(const Entry& o) const {
+      return std::tie(seconds, peak, state) > std::tie(o.seconds, o.peak, o.state);
+    }
+  };
+
+  int64_t Bytes(const Layout& layout) const {
+    return layout.LocalElements(shape_, mesh_) * item_;
+  }
+
+  void Reach(const Layout& layout, double seconds, int64_t peak, int before, const Move& move) {
+    auto [place, fresh] = number_.try_emplace(layout, static_cast<int>(states_.size()));
+    if (fresh) {
+      states_.emplace_back();
+      states_.back().layout = layout;
+      states_.back().bytes = Bytes(layout);
+    }
+    State& state = states_[static_cast<size_t>(place->second)];
+    peak = std::max(peak, state.bytes);
+    if (!fresh && (state.settled || std::tie(state.seconds, state.peak) <= std::tie(seconds, peak)))
+      return;
+    state.seconds = seconds;
+    state.peak = peak;
+    state.before = before;
+    state.move = move;
+    queue_.push({seconds, peak, place->second});
+  }
+
+  void Leave(int from) {
+    State state = states_[static_cast<size_t>(from)];
+    ForMoves(mesh_, shape_, state.layout, scope_, [&](Move& move) {
+      bool gathers = move.kind == Move::kAllGather;
+      int64_t bytes = gathers ? Bytes(move.after) : state.bytes;
+      move.seconds = CollectiveSeconds(mesh_, move.kind, move.axes, bytes);
+      move.bytes = SentBytes(mesh_, move, bytes);
+      Reach(move.after, state.seconds + move.seconds, state.peak, from, move);
+    });
+  }
+
+  const Mesh& mesh_;
+  Shape shape_;
+  int64_t item_;
+  MoveScope scope_;
+  std::vector<State> states_;
+  std::unordered_map<Layout, int, LayoutHash> number_;
+  std::priority_queue<Entry> queue_;
+};
+
+}  // namespace
+
+Path FindWay(const Mesh& mesh, const Type& global, const Layout& from, const Layout& to,
+             const MoveScope& scope) {
+  Ways ways(mesh, global, from, scope);
+  int state = ways.Settle(to);
+  MS_ASSERT(state >= 0);
+  return ways.PathTo(state);
+}
+
+}  // namespace ms::parallel

@@ -1,0 +1,74 @@
+// Ways from one layout of one tensor to all others, for the Redistributor. With few axes the layouts
+// between which moves lead are numbered once for all tensors of a rank whose sizes divide alike
+// (Grid), and each question is a Dijkstra over arrays. With many axes layouts are numbered as they
+// are met (Ways), and go only where the ends have them.
+#pragma once
+
+#include <memory>
+#include <queue>
+#include <unordered_map>
+
+#include "passes/parallel/moves.h"
+
+namespace ms::parallel {
+
+class Grid {
+ public:
+  struct Edge {
+    int to;
+    int move;         // number of a move
+    float fixed;      // seconds
+    float each_byte;  // seconds for each byte of the piece before, of that after for a gather
+  };
+  // All layouts that the active axes can make of a tensor, partial ones of `kind` among them.
+  Grid(const Mesh& mesh, const Shape& shape, const MoveScope& scope, Partial kind);
+
+  int Number(const Layout& layout) const {
+    auto found = numbers_.find(layout);
+    return found == numbers_.end() ? -1 : found->second;
+  }
+  int size() const { return static_cast<int>(states_.size()); }
+  const Layout& state(int i) const { return states_[static_cast<size_t>(i)]; }
+  std::span<const Edge> edges(int i) const {
+    auto first = static_cast<size_t>(first_[static_cast<size_t>(i)]);
+    return std::span(edges_).subspan(first, static_cast<size_t>(first_[static_cast<size_t>(i) + 1]) - first);
+  }
+  const Move& move(const Edge& edge) const { return moves_[static_cast<size_t>(edge.move)]; }
+
+ private:
+  int Add(const Layout& layout);
+
+  std::vector<Layout> states_;
+  std::unordered_map<Layout, int, LayoutHash> numbers_;
+  std::vector<int> first_;
+  std::vector<Edge> edges_;
+  std::vector<Move> moves_;  // without bytes and seconds
+};
+
+// A tensor on a grid: how large its pieces are.
+struct GridTensor {
+  const Grid* grid = nullptr;
+  std::vector<int64_t> bytes;  // of the largest piece, by state
+};
+
+// The cheapest ways from one state to all others.
+class GridWays {
+ public:
+  GridWays(const GridTensor& tensor, int from);
+  double Seconds(int to) const { return seconds_[static_cast<size_t>(to)]; }
+  // The moves with their bytes and seconds; `mesh` of the grid.
+  Path PathTo(const Mesh& mesh, int to) const;
+
+ private:
+  const GridTensor& tensor_;
+  std::vector<double> seconds_;
+  std::vector<int64_t> peak_;
+  std::vector<const Grid::Edge*> through_;
+  std::vector<int> before_;
+};
+
+// The same where there are many axes: one question.
+Path FindWay(const Mesh& mesh, const Type& global, const Layout& from, const Layout& to,
+             const MoveScope& scope);
+
+}  // namespace ms::parallel

@@ -1,0 +1,37 @@
+// Parameters that lie in slices: each process has a piece of the value, and what Python sees of the
+// Parameter is the type of the whole. Who asks for the value is told that it is not here.
+#pragma once
+
+#include "passes/parallel/lower.h"
+#include "python/tensor_object.h"
+
+namespace ms::python {
+
+class Trace;
+
+struct Slice {
+  Tensor piece;
+  Type whole;
+  parallel::Mesh mesh;
+  parallel::Layout layout;
+  int64_t rank = 0;
+
+  parallel::Box box() const { return layout.BoxOf(whole.shape(), mesh, rank); }
+};
+
+// Null where the tensor is whole.
+Slice* SliceOf(const TensorObject* tensor);
+// Keeps the piece of this process alone.
+void SliceTensor(TensorObject* tensor, const parallel::Mesh& mesh, const parallel::Layout& layout,
+                 int64_t rank);
+// The tensor has a value of its own again, which the caller gives it.
+void ForgetSlice(TensorObject* tensor);
+[[noreturn]] void RefuseSlice(const TensorObject* tensor);
+
+// The whole value, of the pieces of all processes, which call this together.
+Tensor GatherSlice(const Slice& slice);
+
+// What set_parallel was told, for a graph that is being compiled; null: nothing.
+std::shared_ptr<const parallel::ParallelOptions> ParallelOptionsFor(Trace& trace);
+
+}  // namespace ms::python
