@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import threading
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -108,8 +109,11 @@ def parameter_pins(parameters: Sequence[Any], axes: Mesh) -> dict[str, str]:
 class Planning:
     """The settings of one compilation. `whole`: its arguments are the same in all processes."""
 
+    device: dict[str, float] = {}  # what one device does in a second; what is not said: as on a host
+
     def __init__(self, whole: bool = False) -> None:
-        self.mesh, self.rank, self.mode = mesh(), rank(), mode()
+        self.mesh: Any = mesh()
+        self.rank, self.mode = rank(), mode()
         self.data: Any = _FULL if whole else data()
         self.inputs: dict[int, str] = {}
 
@@ -125,10 +129,10 @@ class Planning:
     def _pin_of(self, number: int, ndim: int) -> tuple[Sequence[int], str] | None:
         if self.data == _FULL or ndim == 0:
             return None
-        names = [name for name, _ in self.mesh]
         if self.data == _PARTS:
-            dims = [names] + [[] for _ in range(ndim - 1)]
-            return (devices(), *[1] * (ndim - 1)), _layouts.text_of(dims)
+            dims = [[axis[0] for axis in self.mesh]] + [[] for _ in range(ndim - 1)]
+            count = math.prod(axis[1] for axis in self.mesh)
+            return (count, *[1] * (ndim - 1)), _layouts.text_of(dims)
         if number >= len(self.data):
             return None
         owner, pin = "dataset_strategy", self.data[number]
@@ -151,11 +155,36 @@ class Planning:
             inputs=self.inputs,
             parameters=parameter_pins(parameters, self.mesh),
             memory_limit=memory_limit(),
+            device=self.device,
         )
         try:
             yield
         finally:
             _core.set_parallel(None)
+
+
+class _Tracing(threading.local):
+    mesh: Mesh | None = None
+
+
+_tracing = _Tracing()
+
+
+def traced_mesh() -> Mesh | None:
+    """The axes over which the function is divided that this thread traces; None: it is not."""
+    return _tracing.mesh
+
+
+@contextlib.contextmanager
+def tracing(planning: Planning | None) -> Iterator[None]:
+    """A function is traced for these settings."""
+    before = _tracing.mesh
+    if planning is not None:
+        _tracing.mesh = tuple((axis[0], axis[1]) for axis in planning.mesh)
+    try:
+        yield
+    finally:
+        _tracing.mesh = before
 
 
 def current(whole: bool = False) -> Planning | None:
@@ -216,7 +245,7 @@ def note_stages() -> None:
 # ---- Parameters that lie in slices ----------------------------------------------------------------------------------------------
 def slice_of(parameter: Any) -> dict[str, Any] | None:
     """How the slice lies that this process has of a Parameter; None: it has all."""
-    found: dict[str, Any] | None = getattr(parameter, "slice_layout", None)
+    found: dict[str, Any] | None = _core.slice_layout(parameter)
     return found
 
 

@@ -76,14 +76,15 @@ def hinted(x: Tensor, text: str, strategy: str = "") -> Tensor:
 
 def pinned(owner: str, x: Any, pin: Any) -> Any:
     """A tensor as a Layout or cuts say; while nothing is planned, the tensor."""
-    if pin is None or not isinstance(x, Tensor) or not active():
+    mesh = _planning.traced_mesh()
+    if pin is None or mesh is None or not isinstance(x, Tensor):
         return x
-    return hinted(x, _planning.pin_text(owner, pin, x.shape, _planning.mesh()), owner)
+    return hinted(x, _planning.pin_text(owner, pin, x.shape, mesh), owner)
 
 
 def active() -> bool:
     """Whether a function is being compiled that will be divided."""
-    return _core.is_tracing() and _planning.on()
+    return _planning.traced_mesh() is not None
 
 
 def pinned_all(owner: str, values: Any, pins: Sequence[Any] | None) -> Any:
@@ -107,9 +108,10 @@ def pinned_call(primitive: Any, call: Callable) -> Callable:
     """The call of a primitive with strategies for its operands and results."""
 
     def run(*args: Any, **kwargs: Any) -> Any:
-        if not active():
+        mesh = _planning.traced_mesh()
+        if mesh is None:
             return call(*args, **kwargs)
-        return _Call(primitive, args, kwargs).run(call)
+        return _Call(primitive, args, kwargs, mesh).run(call)
 
     return run
 
@@ -117,14 +119,16 @@ def pinned_call(primitive: Any, call: Callable) -> Callable:
 class _Call:
     """One call of a pinned primitive."""
 
-    def __init__(self, primitive: Any, args: tuple, kwargs: dict[str, Any]) -> None:
+    def __init__(
+        self, primitive: Any, args: tuple, kwargs: dict[str, Any], mesh: _layouts.Mesh
+    ) -> None:
         self.name = str(primitive.name)
         self.ins, self.outs = (
             primitive.attrs.get("in_strategy"),
             primitive.attrs.get("out_strategy"),
         )
         self.primitive, self.args, self.kwargs = primitive, list(args), kwargs
-        self.mesh = _planning.mesh()
+        self.mesh = mesh
         self.id = f"{self.name}#{next(_numbers)}"
         self.places = [i for i, a in enumerate(self.args) if isinstance(a, Tensor)]
         if self.ins is not None and len(self.ins) > len(self.places):
@@ -228,6 +232,6 @@ def share(parameters: Sequence[Any]) -> None:
         if getattr(parameter, "_alike", False):
             continue
         parameter._alike = True
-        if parameter.slice_layout is None:
+        if _planning.slice_of(parameter) is None:
             parameter.init_data()
             parameter.set_data(_exchange.broadcast(parameter.value(), 0, at))

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 from mindspore import _core, context
 from mindspore._core import Tensor
-from mindspore.common import _late
+from mindspore.common import _late, _planning
 from mindspore.common._planning import Planning
 from mindspore.common._tree import all_leaves, rebuild
 from mindspore.compile.decided.given import Given
@@ -209,7 +209,7 @@ class Compilation:
         self, tracer: Tracer, shapes: InputShapes | None = None, numbers: tuple[int, ...] = ()
     ) -> Any:
         try:
-            with tracer:
+            with tracer, _planning.tracing(self.planning):
                 return self._trace(tracer, shapes, numbers)
         except Unsupported as error:
             raise locate(error, calling_place()) from None
@@ -312,12 +312,16 @@ class Compilation:
         """The graph of what was traced; that of this process, where the work is divided."""
         if self.planning is None:
             return _core.compile(tracer.trace, tracer.device, tracer.fast)
-        read = [tensor for tensor, _ in tracer.trace.environment()]
-        parameters = [p for p in read if isinstance(p, _late.parameter_class)]
+        parameters = self._parameters(tracer)
         with self.planning.told(parameters):
             graph = _core.compile(tracer.trace, tracer.device, tracer.fast)
         _pinned.share(parameters)
         return graph
+
+    def _parameters(self, tracer: Tracer) -> list[Any]:
+        """The Parameters that the function reads or writes."""
+        read = [tensor for tensor, _ in tracer.trace.environment()]
+        return [p for p in read if isinstance(p, _late.parameter_class)]
 
     def _inputs(
         self, trace: _core.Trace, shapes: InputShapes, numbers: tuple[int, ...]

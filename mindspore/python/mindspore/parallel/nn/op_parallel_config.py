@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from mindspore._core import Tensor
@@ -105,9 +106,10 @@ def placed(owner: str, x: Tensor, config: Any, *dims: str) -> Any:
     """The tensor cut as the configuration says, each dimension along "dp", "mp" or "None"; as it is where nothing is divided, or the
     configuration asks for nothing."""
     dp, mp = config.data_parallel, config.model_parallel
-    if dp * mp == 1 or not _pinned.active():
+    mesh = _planning.traced_mesh()
+    if dp * mp == 1 or mesh is None:
         return x
-    count = _planning.devices()
+    count = math.prod(size for _, size in mesh)
     if count % (dp * mp):
         raise ValueError(
             f"For '{owner}', 'data_parallel' times 'model_parallel' must divide {count}, the number of processes, but got {dp} * {mp}."
