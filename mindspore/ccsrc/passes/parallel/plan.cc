@@ -1,15 +1,161 @@
 #include "passes/parallel/plan.h"
 
+#include <algorithm>
+
+#include "ir/control.h"
+#include "passes/parallel/search.h"
+
 namespace ms::parallel {
+namespace {
+
+constexpr size_t kWorthAWord = size_t{1} << 20;  // bytes of a value whose gathering is a warning
+
+int RankOf(const Type& type) { return type.is_tensor() ? type.shape().rank() : 0; }
+
+// Writes down what the search has chosen.
+class Writer {
+ public:
+  Writer(const Module& module, const PlanOptions& options, const Problem& problem, Search* search)
+      : module_(module), options_(options), problem_(problem), search_(*search) {}
+
+  Plan Write(const Choices& choices) {
+    plan_.mesh = options_.mesh;
+    plan_.seconds = choices.seconds;
+    plan_.bound = choices.bound;
+    for (size_t v = 0; v < problem_.variables.size(); ++v) {
+      strategies_.emplace_back();
+      problem_.variables[v].kind->Build(options_.mesh, choices.of[v], &strategies_.back());
+    }
+    for (const auto& graph : module_.graphs()) WriteGraph(*graph, choices);
+    AddTimes(choices);
+    return std::move(plan_);
+  }
+
+ private:
+  const Layout& LayoutOf(int variable) const {
+    return strategies_[static_cast<size_t>(variable)].outputs[0].layout;
+  }
+
+  void WriteGraph(const Graph& graph, const Choices& choices) {
+    for (const Var& v : graph.inputs()) {
+      auto found = problem_.parameters.find(v.node);
+      plan_.parameters[v.node] = found == problem_.parameters.end()
+                                     ? Layout::Replicated(RankOf(v.type()))
+                                     : LayoutOf(found->second);
+    }
+    for (const Node* node : graph.nodes()) {
+      if (node->kind != NodeKind::kApply) continue;
+      auto found = problem_.nodes.find(node);
+      plan_.nodes[node] = found == problem_.nodes.end() ? Structural(*node)
+                                                        : Computed(found->second, choices);
+    }
+    std::vector<Layout>& results = plan_.results[&graph];
+    const std::vector<int>& variables = problem_.results.at(&graph);
+    for (size_t i = 0; i < variables.size(); ++i)
+      results.push_back(variables[i] < 0 ? Layout::Replicated(RankOf(graph.outputs()[i].type()))
+                                         : LayoutOf(variables[i]));
+  }
+
+  NodePlan Computed(int variable, const Choices& choices) const {
+    const Strategy& strategy = strategies_[static_cast<size_t>(variable)];
+    NodePlan plan;
+    for (int axis = 0; axis < options_.mesh.count(); ++axis)
+      plan.factor_of_axis.push_back(
+          std::max<int>(-1, choices.of[static_cast<size_t>(variable)][static_cast<size_t>(axis)]));
+    for (const End& end : strategy.inputs) plan.inputs.push_back(end.layout);
+    for (const End& end : strategy.outputs) plan.outputs.push_back(end.layout);
+    plan.compute_seconds = strategy.seconds;
+    return plan;
+  }
+
+  // Control flow: as the values lie that are bound.
+  NodePlan Structural(const Node& node) const {
+    NodePlan plan;
+    plan.factor_of_axis.assign(options_.mesh.axes.size(), -1);
+    for (const Var& v : node.inputs) plan.inputs.push_back(Layout::Replicated(RankOf(v.type())));
+    auto bound = problem_.bound.find(&node);
+    if (bound != problem_.bound.end()) {
+      for (const auto& [input, variable] : bound->second) plan.inputs[static_cast<size_t>(input)] = LayoutOf(variable);
+    }
+    for (uint32_t i = 0; i < node.outputs.size(); ++i) {
+      auto handed = problem_.handed.find({const_cast<Node*>(&node), i});
+      plan.outputs.push_back(handed == problem_.handed.end()
+                                 ? Layout::Replicated(RankOf(node.outputs[i]))
+                                 : LayoutOf(handed->second));
+    }
+    return plan;
+  }
+
+  // Of communication to who reads, and memory.
+  void AddTimes(const Choices& choices) {
+    StateTables& tables = search_.tables();
+    auto states = [&](int v) -> const States& {
+      auto i = static_cast<size_t>(v);
+      return tables.Of(*problem_.variables[i].kind, choices.of[i], 0);
+    };
+    // What several readers share is told of the first.
+    std::unordered_map<int, const Node*> first;
+    for (const Link& link : problem_.links) {
+      if (const Node* node = problem_.variables[static_cast<size_t>(link.to)].node)
+        first.try_emplace(link.from, node);
+    }
+    for (const Link& link : problem_.links) {
+      const Node* node = problem_.variables[static_cast<size_t>(link.to)].node;
+      if (!node) {
+        auto found = first.find(link.to);
+        if (found == first.end()) continue;
+        node = found->second;
+      }
+      plan_.nodes.at(node).communication_seconds +=
+          tables.Seconds(link, states(link.from), 0, states(link.to), 0);
+    }
+    for (size_t v = 0; v < problem_.variables.size(); ++v) {
+      auto bytes = static_cast<int64_t>(strategies_[v].bytes);
+      (problem_.variables[v].node ? plan_.memory.activations : plan_.memory.parameters) += bytes;
+    }
+    for (const Link& link : problem_.links) AddMove(link, states(link.from), states(link.to));
+  }
+  void AddMove(const Link& link, const States& from, const States& to) {
+    const Type& type = problem_.types[static_cast<size_t>(link.type)];
+    const Layout& a = strategies_[static_cast<size_t>(link.from)].outputs[static_cast<size_t>(link.from_end)].layout;
+    const Layout& b = strategies_[static_cast<size_t>(link.to)].inputs[static_cast<size_t>(link.to_end)].layout;
+    static_cast<void>(from), static_cast<void>(to);
+    if (a == b) return;
+    const Path& path = search_.tables().redistributor().Find(type, a, b);
+    plan_.memory.largest = std::max(plan_.memory.largest, path.peak_bytes);
+    const Node* node = problem_.variables[static_cast<size_t>(link.to)].node;
+    bool gathered = b.replicated() && path.seconds > 1e-8 && type.bytes() > kWorthAWord;
+    const Kind& kind = *problem_.variables[static_cast<size_t>(link.to)].kind;
+    if (!node || !gathered || kind.options().size() > 1 || !warned_.insert(node->op).second) return;
+    std::string where = ShortSpan(node->span);
+    plan_.warnings.push_back(fmt::format(
+        "For '{}'{}, nothing can be cut, so each device gathers the whole {} and computes all of it.",
+        node->op->name, where.empty() ? "" : " at " + where, type));
+  }
+
+  const Module& module_;
+  const PlanOptions& options_;
+  const Problem& problem_;
+  Search& search_;
+  Plan plan_;
+  std::vector<Strategy> strategies_;
+  std::unordered_set<const OpDef*> warned_;
+};
+
+}  // namespace
 
 Layout Plan::LayoutOf(const Var& value) const {
   if (value.node->kind == NodeKind::kParameter) return parameters.at(value.node);
   if (value.node->kind == NodeKind::kApply) return of(value.node).outputs[value.index];
-  return Layout::Replicated(value.type().shape().rank());
+  return Layout::Replicated(RankOf(value.type()));
 }
 
-Plan MakePlan(const Module&, const PlanOptions&) {
-  Throw(ErrorKind::kNotImplemented, "there is no planner yet");
+Plan MakePlan(const Module& module, const PlanOptions& options) {
+  options.mesh.Check();
+  Problem problem = MakeProblem(module, options);
+  Search search(problem, options);
+  Choices choices = search.Run();
+  return Writer(module, options, problem, &search).Write(choices);
 }
 
 }  // namespace ms::parallel

@@ -1,0 +1,42 @@
+// Which graphs a value of function type may stand for, and how a call of it relates to them: to f
+// itself, to f of Vjp(f), or to the closure that goes backwards through f.
+#pragma once
+
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "ir/graph.h"
+
+namespace ms::parallel {
+
+struct Callee {
+  enum Role : uint8_t { kDirect, kForward, kBackward };
+  const Graph* graph = nullptr;
+  Role role = kDirect;
+  bool operator==(const Callee&) const = default;
+};
+using CalleeList = std::vector<Callee>;
+
+class Callees {
+ public:
+  explicit Callees(const Module& module);
+  // Empty where it is not known.
+  const CalleeList& Of(const Var& function);
+  // Some callers of the graph are not known.
+  bool Escapes(const Graph* graph) const { return escaped_.contains(graph); }
+  // Gradients go through it.
+  bool Differentiated(const Graph* graph) const { return differentiated_.contains(graph); }
+  double Times(const Graph* graph) const;  // that it runs in a step, as a guess
+
+ private:
+  CalleeList Find(const Var& function);
+  void Visit(const Graph& graph);
+  void Spread(const Graph* from);
+
+  std::unordered_map<Var, CalleeList, VarHash> known_;
+  std::unordered_set<const Graph*> escaped_, differentiated_;
+  std::unordered_map<const Graph*, double> times_;
+};
+
+}  // namespace ms::parallel

@@ -1,0 +1,284 @@
+#include "passes/parallel/core.h"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+
+#include "base/error.h"
+
+namespace ms::parallel {
+namespace {
+
+constexpr int kRounds = 8;  // of holding and solving again
+
+size_t Index(const std::vector<int>& sizes, const Factor& factor, const std::vector<int>& states) {
+  size_t at = 0;
+  for (int v : factor.variables)
+    at = at * static_cast<size_t>(sizes[static_cast<size_t>(v)]) +
+         static_cast<size_t>(states[static_cast<size_t>(v)]);
+  return at;
+}
+
+double CostOf(const CoreModel& model, const std::vector<int>& states) {
+  double cost = 0;
+  for (const Factor& f : model.factors) cost += f.values[Index(model.states, f, states)];
+  return cost;
+}
+
+bool Reads(const Factor& factor, int variable) {
+  return std::find(factor.variables.begin(), factor.variables.end(), variable) !=
+         factor.variables.end();
+}
+
+// The factor with one variable held.
+Factor Hold(const std::vector<int>& sizes, const Factor& factor, int variable, int state) {
+  auto place = std::find(factor.variables.begin(), factor.variables.end(), variable);
+  size_t inner = 1;
+  for (auto i = place + 1; i != factor.variables.end(); ++i)
+    inner *= static_cast<size_t>(sizes[static_cast<size_t>(*i)]);
+  auto count = static_cast<size_t>(sizes[static_cast<size_t>(variable)]);
+  Factor held;
+  for (int v : factor.variables) {
+    if (v != variable) held.variables.push_back(v);
+  }
+  for (size_t first = static_cast<size_t>(state) * inner; first < factor.values.size();
+       first += count * inner)
+    held.values.insert(held.values.end(), factor.values.begin() + static_cast<long>(first),
+                       factor.values.begin() + static_cast<long>(first + inner));
+  return held;
+}
+
+class Buckets {
+ public:
+  explicit Buckets(const CoreModel& model)
+      : sizes_(model.states), limit_(model.limit), left_(model.states.size(), true) {
+    for (const Factor& f : model.factors) factors_.push_back(f);
+  }
+
+  // False where a table would be too large.
+  bool Run(std::vector<int>* states, double* cost) {
+    for (size_t i = 0; i < sizes_.size(); ++i) {
+      int v = Next();
+      if (v < 0) return false;
+      Eliminate(v);
+    }
+    *cost = 0;
+    for (const Factor& f : factors_) *cost += f.values[0];
+    states->assign(sizes_.size(), 0);
+    for (size_t i = steps_.size(); i-- > 0;) Decide(steps_[i], states);
+    return true;
+  }
+
+ private:
+  struct Step {
+    int variable;
+    std::vector<Factor> factors;
+  };
+
+  std::vector<int> Neighbours(int v) const {
+    std::vector<int> all;
+    for (const Factor& f : factors_) {
+      if (!Reads(f, v)) continue;
+      for (int u : f.variables) {
+        if (u != v && std::find(all.begin(), all.end(), u) == all.end()) all.push_back(u);
+      }
+    }
+    std::sort(all.begin(), all.end());
+    return all;
+  }
+  size_t Entries(const std::vector<int>& variables) const {
+    size_t entries = 1;
+    for (int v : variables) {
+      entries *= static_cast<size_t>(sizes_[static_cast<size_t>(v)]);
+      if (entries > limit_) return entries;
+    }
+    return entries;
+  }
+  int Next() const {
+    int best = -1;
+    size_t least = 0;
+    for (size_t v = 0; v < sizes_.size(); ++v) {
+      if (!left_[v]) continue;
+      size_t work = Entries(Neighbours(static_cast<int>(v)));
+      if (work <= limit_) work *= static_cast<size_t>(sizes_[v]);
+      if (best < 0 || work < least) best = static_cast<int>(v), least = work;
+    }
+    return least > limit_ * 16 ? -1 : best;
+  }
+
+  void Eliminate(int v) {
+    left_[static_cast<size_t>(v)] = false;
+    Factor result{Neighbours(v), {}};
+    Step step{v, {}};
+    std::vector<Factor> rest;
+    for (Factor& f : factors_) (Reads(f, v) ? step.factors : rest).push_back(std::move(f));
+    result.values.assign(Entries(result.variables), std::numeric_limits<float>::max());
+    std::vector<int> states(sizes_.size(), 0);
+    for (int s = 0; s < sizes_[static_cast<size_t>(v)]; ++s) {
+      std::vector<float> sum(result.values.size(), 0);
+      for (const Factor& f : step.factors) AddTo(&sum, result.variables, Hold(sizes_, f, v, s));
+      for (size_t i = 0; i < sum.size(); ++i) result.values[i] = std::min(result.values[i], sum[i]);
+    }
+    rest.push_back(std::move(result));
+    factors_ = std::move(rest);
+    steps_.push_back(std::move(step));
+  }
+  // Spreads a factor over the variables of a wider table.
+  void AddTo(std::vector<float>* sum, const std::vector<int>& variables, const Factor& f) const {
+    std::vector<size_t> strides(variables.size(), 0);
+    for (size_t i = 0; i < variables.size(); ++i) {
+      size_t stride = 1;
+      for (size_t k = f.variables.size(); k-- > 0;) {
+        if (f.variables[k] == variables[i]) strides[i] = stride;
+        stride *= static_cast<size_t>(sizes_[static_cast<size_t>(f.variables[k])]);
+      }
+    }
+    if (variables.empty()) {
+      (*sum)[0] += f.values[0];
+      return;
+    }
+    std::vector<int> at(variables.size(), 0);
+    size_t last = variables.size() - 1, from = 0;
+    auto width = static_cast<size_t>(sizes_[static_cast<size_t>(variables[last])]);
+    for (size_t first = 0; first < sum->size(); first += width) {
+      for (size_t i = 0; i < width; ++i)
+        (*sum)[first + i] += f.values[from + i * strides[last]];
+      for (size_t d = last; d-- > 0;) {
+        from += strides[d];
+        int size = sizes_[static_cast<size_t>(variables[d])];
+        if (++at[d] < size) break;
+        from -= strides[d] * static_cast<size_t>(size);
+        at[d] = 0;
+      }
+    }
+  }
+
+  void Decide(const Step& step, std::vector<int>* states) const {
+    int& mine = (*states)[static_cast<size_t>(step.variable)];
+    float best = 0;
+    int chosen = -1;
+    for (int s = 0; s < sizes_[static_cast<size_t>(step.variable)]; ++s) {
+      mine = s;
+      float cost = 0;
+      for (const Factor& f : step.factors) cost += f.values[Index(sizes_, f, *states)];
+      if (chosen < 0 || cost < best) best = cost, chosen = s;
+    }
+    mine = chosen;
+  }
+
+  std::vector<int> sizes_;
+  size_t limit_;
+  std::vector<bool> left_;
+  std::vector<Factor> factors_;
+  std::vector<Step> steps_;
+};
+
+int Widest(const CoreModel& model, const std::vector<bool>& held) {
+  std::vector<int> uses(model.states.size(), 0);
+  for (const Factor& f : model.factors) {
+    bool free = std::none_of(f.variables.begin(), f.variables.end(),
+                             [&](int v) { return held[static_cast<size_t>(v)]; });
+    for (int v : f.variables) uses[static_cast<size_t>(v)] += free && f.variables.size() > 1;
+  }
+  for (size_t v = 0; v < uses.size(); ++v) {
+    if (held[v]) uses[v] = -1;
+  }
+  return static_cast<int>(std::max_element(uses.begin(), uses.end()) - uses.begin());
+}
+
+CoreModel WithHeld(const CoreModel& model, const std::vector<bool>& held,
+                   const std::vector<int>& states) {
+  CoreModel rest = model;
+  for (Factor& f : rest.factors) {
+    for (size_t v = 0; v < held.size(); ++v) {
+      if (held[v] && Reads(f, static_cast<int>(v)))
+        f = Hold(model.states, f, static_cast<int>(v), states[v]);
+    }
+  }
+  return rest;
+}
+
+// A bound: held variables may choose anew in each of their tables.
+CoreModel WithFreed(const CoreModel& model, const std::vector<bool>& held) {
+  CoreModel rest = model;
+  for (Factor& f : rest.factors) {
+    for (size_t v = 0; v < held.size(); ++v) {
+      auto variable = static_cast<int>(v);
+      if (!held[v] || !Reads(f, variable)) continue;
+      Factor least = Hold(model.states, f, variable, 0);
+      for (int s = 1; s < model.states[v]; ++s) {
+        Factor other = Hold(model.states, f, variable, s);
+        for (size_t i = 0; i < other.values.size(); ++i)
+          least.values[i] = std::min(least.values[i], other.values[i]);
+      }
+      f = least;
+    }
+  }
+  return rest;
+}
+
+std::optional<CoreSolution> Solve(const CoreModel& model) {
+  CoreSolution solution;
+  if (!Buckets(model).Run(&solution.states, &solution.cost)) return std::nullopt;
+  return solution;
+}
+
+// The best state of a variable where all others stay.
+int BestState(const CoreModel& model, int variable, std::vector<int> states) {
+  int& mine = states[static_cast<size_t>(variable)];
+  double best = 0;
+  int chosen = -1;
+  for (int s = 0; s < model.states[static_cast<size_t>(variable)]; ++s) {
+    mine = s;
+    double cost = 0;
+    for (const Factor& f : model.factors) {
+      if (Reads(f, variable)) cost += f.values[Index(model.states, f, states)];
+    }
+    if (chosen < 0 || cost < best) best = cost, chosen = s;
+  }
+  return chosen;
+}
+
+}  // namespace
+
+CoreSolution SolveCore(const CoreModel& model) {
+  if (model.states.empty()) return {};
+  if (auto exact = Solve(model)) {
+    exact->bound = exact->cost;
+    return *exact;
+  }
+  std::vector<bool> held(model.states.size(), false);
+  std::optional<CoreSolution> relaxed;
+  while (!relaxed) {
+    held[static_cast<size_t>(Widest(model, held))] = true;
+    CoreModel freed = WithFreed(model, held);
+    for (size_t v = 0; v < held.size(); ++v) {
+      if (held[v]) freed.factors.push_back({{static_cast<int>(v)}, std::vector<float>(
+          static_cast<size_t>(model.states[v]), 0.0f)});
+    }
+    relaxed = Solve(freed);
+  }
+  // Held where they are best for the others' choice, and again.
+  std::vector<int> states = relaxed->states;
+  CoreSolution best;
+  best.cost = std::numeric_limits<double>::infinity();
+  for (int round = 0; round < kRounds; ++round) {
+    for (size_t v = 0; v < held.size(); ++v) {
+      if (held[v]) states[v] = BestState(model, static_cast<int>(v), states);
+    }
+    CoreModel rest = WithHeld(model, held, states);
+    std::optional<CoreSolution> next = Solve(rest);
+    MS_ASSERT(next.has_value());
+    for (size_t v = 0; v < held.size(); ++v) {
+      if (!held[v]) states[v] = next->states[v];
+    }
+    double cost = CostOf(model, states);
+    if (cost >= best.cost * (1 - 1e-7)) break;
+    best.cost = cost;
+    best.states = states;
+  }
+  best.bound = relaxed->cost;
+  return best;
+}
+
+}  // namespace ms::parallel

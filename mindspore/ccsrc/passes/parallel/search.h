@@ -1,0 +1,47 @@
+// The search: chooses for every variable of a problem, so that a step takes the least time. Few axes
+// are chosen all together, which is exact; many one after the other, each seeing what the others have
+// chosen, from several starts, until nothing changes.
+#pragma once
+
+#include "passes/parallel/states.h"
+
+namespace ms::parallel {
+
+struct Choices {
+  std::vector<Choice> of;  // by variable
+  double seconds = 0;
+  double bytes = 0;        // that last on a device
+  double bound = 0;        // of seconds
+};
+
+class Search {
+ public:
+  Search(const Problem& problem, const PlanOptions& options);
+  Choices Run();
+  StateTables& tables() { return tables_; }
+
+ private:
+  // What is minimised: seconds, with a price for memory, or the least redistribution.
+  struct Goal {
+    double price = 0;  // seconds for a byte
+    bool follow = false;
+  };
+
+  Choices Solve(const Goal& goal);
+  Choices Together(const Goal& goal);
+  Choices AxisByAxis(const Goal& goal);
+  Solution SolveAlong(const Goal& goal, uint32_t axes, std::vector<Choice>* choices);
+  int Own(const Variable& variable, const States& states, const Goal& goal);
+  float Deviation(const Kind& kind, const States& states, int state) const;
+  Choices Measured(std::vector<Choice> choices);
+  Choices Fitting();
+
+  const Problem& problem_;
+  const PlanOptions& options_;
+  StateTables tables_;
+  TablePool pool_;
+  std::unordered_map<int, int> own_;  // vectors by states, for the goal in use
+  std::vector<int> axes_;             // of more than one device
+};
+
+}  // namespace ms::parallel

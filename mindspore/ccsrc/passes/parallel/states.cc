@@ -1,0 +1,126 @@
+#include "passes/parallel/states.h"
+
+#include <algorithm>
+
+namespace ms::parallel {
+namespace {
+
+constexpr int kDense = 1024;  // so many layouts have tables instead of maps
+
+bool MayBecome(const Layout& from, const Layout& to, const Mesh& mesh) {
+  for (int axis = 0; axis < mesh.count(); ++axis) {
+    if (to.partial(axis) != Partial::kNone && to.partial(axis) != from.partial(axis)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+size_t StateTables::KeyHash::operator()(const StatesKey& k) const {
+  size_t hash = static_cast<size_t>(k.kind) * 4096 + k.axes;
+  for (int8_t c : k.base) hash = HashCombine(hash, static_cast<uint8_t>(c));
+  return hash;
+}
+size_t StateTables::KeyHash::operator()(const TableKey& k) const {
+  size_t hash = static_cast<size_t>(k.type) * 2 + k.back;
+  for (int n : {k.from, k.from_end, k.to, k.to_end})
+    hash = HashCombine(hash, static_cast<size_t>(n));
+  return HashCombine(hash, std::hash<float>()(k.times));
+}
+
+StateTables::StateTables(const Problem& problem, const Mesh& mesh)
+    : problem_(problem), mesh_(mesh), redistributor_(mesh_) {
+  ways_.resize(problem.types.size());
+  dense_.resize(problem.types.size());
+}
+
+bool StateTables::Add(const Kind& kind, const Choice& choice, States* states) {
+  Strategy strategy;
+  if (!kind.Build(mesh_, choice, &strategy)) return false;
+  states->choices.push_back(choice);
+  states->seconds.push_back(static_cast<float>(strategy.seconds));
+  states->bytes.push_back(static_cast<float>(strategy.bytes));
+  auto append = [&](const std::vector<End>& ends, std::vector<std::vector<States::Numbers>>* to) {
+    to->resize(ends.size());
+    for (size_t i = 0; i < ends.size(); ++i)
+      (*to)[i].push_back({layouts_.Number(ends[i].layout), layouts_.Number(ends[i].gradient)});
+  };
+  append(strategy.inputs, &states->inputs);
+  append(strategy.outputs, &states->outputs);
+  return true;
+}
+
+const States& StateTables::Of(const Kind& kind, const Choice& base, uint32_t axes) {
+  Choice first = base;
+  for (int axis = 0; axis < mesh_.count(); ++axis) {
+    if (axes >> axis & 1) first[static_cast<size_t>(axis)] = kAlike;
+  }
+  std::unique_ptr<States>& states = states_[{kind.id, axes, first}];
+  if (states) return *states;
+  states = std::make_unique<States>();
+  states->id = made_++;
+  if (kind.fixed()) {
+    Add(kind, *kind.fixed(), states.get());
+    return *states;
+  }
+  std::vector<Choice> choices{first};
+  for (int axis = 0; axis < mesh_.count(); ++axis) {
+    if (!(axes >> axis & 1) || mesh_.size(axis) == 1) continue;
+    std::vector<Choice> more;
+    for (const Choice& c : choices) {
+      for (int8_t option : kind.options()) {
+        more.push_back(c);
+        more.back()[static_cast<size_t>(axis)] = option;
+      }
+    }
+    choices = std::move(more);
+  }
+  for (const Choice& c : choices) Add(kind, c, states.get());
+  MS_ASSERT(states->size() > 0);
+  return *states;
+}
+
+float StateTables::Way(int type, int from, int to) {
+  if (from == to) return 0;
+  auto seconds = [&] {
+    const Layout &a = layouts_[from], &b = layouts_[to];
+    if (!MayBecome(a, b, mesh_)) return kNever;
+    return static_cast<float>(
+        redistributor_.Seconds(problem_.types[static_cast<size_t>(type)], a, b));
+  };
+  if (layouts_.size() < kDense) {
+    std::vector<float>& table = dense_[static_cast<size_t>(type)];
+    if (table.empty()) table.assign(static_cast<size_t>(kDense) * kDense, -1);
+    float& known = table[static_cast<size_t>(from) * kDense + static_cast<size_t>(to)];
+    if (known < 0) known = seconds();
+    return known;
+  }
+  uint64_t key = static_cast<uint64_t>(from) << 32 | static_cast<uint32_t>(to);
+  auto [place, fresh] = ways_[static_cast<size_t>(type)].try_emplace(key, 0.0f);
+  if (fresh) place->second = seconds();
+  return place->second;
+}
+
+double StateTables::Seconds(const Link& link, const States& from, int i, const States& to, int j) {
+  const States::Numbers& a =
+      from.outputs[static_cast<size_t>(link.from_end)][static_cast<size_t>(i)];
+  const States::Numbers& b = to.inputs[static_cast<size_t>(link.to_end)][static_cast<size_t>(j)];
+  double there = Way(link.type, a.layout, b.layout);
+  return link.times * (link.back ? there + Way(link.type, b.gradient, a.gradient) : there);
+}
+
+int StateTables::Table(const Link& link, const States& from, const States& to, TablePool* pool) {
+  if (pool != pool_) tables_.clear(), pool_ = pool;
+  TableKey key{link.type, from.id, link.from_end, to.id, link.to_end, link.back, link.times};
+  auto [place, fresh] = tables_.try_emplace(key, 0);
+  if (!fresh) return place->second;
+  std::vector<float> table;
+  table.reserve(static_cast<size_t>(from.size()) * static_cast<size_t>(to.size()));
+  for (int i = 0; i < from.size(); ++i) {
+    for (int j = 0; j < to.size(); ++j)
+      table.push_back(std::min(kNever, static_cast<float>(Seconds(link, from, i, to, j))));
+  }
+  return place->second = pool->Add(from.size(), to.size(), std::move(table));
+}
+
+}  // namespace ms::parallel
