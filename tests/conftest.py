@@ -1,5 +1,6 @@
 """For all tests: graphs are verified after every pass; each test leaves the settings that many change as they were; what needs
-the fast stage is skipped where MS_FUSION=0 turns it off. With MS_TEST_DEVICE=Fenced all run on the fenced device, and what touches its memory fails."""
+the fast stage is skipped where MS_FUSION=0 turns it off. With MS_TEST_DEVICE=Fenced all run on the fenced device, and what touches its memory fails.
+With MS_TEST_REHEARSAL=2x2:7 all graphs are cut at random over a mesh of threads."""
 
 from __future__ import annotations
 
@@ -22,6 +23,9 @@ DEVICE = fenced_device.WANTED
 def pytest_configure() -> None:
     """After pytest has set its handler of faults, which knows nothing of the fence."""
     fenced_device.use_what_is_wanted()
+    if wanted := os.environ.get("MS_TEST_REHEARSAL"):
+        mesh, seed = wanted.split(":")
+        _core.set_rehearsal([int(size) for size in mesh.split("x")], int(seed))
 
 
 class _Raises:

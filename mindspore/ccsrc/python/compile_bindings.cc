@@ -343,8 +343,10 @@ CompiledGraph CompileTrace(Trace& trace, const std::string& device, bool fast) {
     auto module = trace.module();
     auto cut = ParallelOptionsFor(trace);
     py::gil_scoped_release release;
-    if (rehearsed)
+    if (rehearsed) {
+      module->SweepGraphs();  // what is unfinished goes
       rehearsal = Rehearsal::Make(*module, {device, fast, positions, memory_limit, rehearsed});
+    }
     executable = Compile(module, {device, fast, positions, memory_limit, std::move(cut)},
                          trace.scope());
   }

@@ -26,7 +26,13 @@ std::string NameOf(const TensorObject* tensor) {
 
 }  // namespace
 
+View* SliceMark() {
+  static char mark;
+  return reinterpret_cast<View*>(&mark);  // never looked into
+}
+
 Slice* SliceOf(const TensorObject* tensor) {
+  if (tensor->view != SliceMark()) return nullptr;
   auto it = Slices().find(tensor);
   return it == Slices().end() ? nullptr : &it->second;
 }
@@ -41,10 +47,12 @@ void SliceTensor(TensorObject* tensor, const parallel::Mesh& mesh, const paralle
   DropCopy(tensor);
   tensor->shared = false;
   tensor->value = Tensor::Typed(whole.dtype(), whole.shape());
+  tensor->view = SliceMark();
   Slices()[tensor] = std::move(slice);
 }
 
 void ForgetSlice(TensorObject* tensor) {
+  tensor->view = nullptr;
   Slices().erase(tensor);
 }
 

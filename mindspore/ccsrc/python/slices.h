@@ -19,6 +19,13 @@ struct Slice {
   parallel::Box box() const { return layout.BoxOf(whole.shape(), mesh, rank); }
 };
 
+// What stands in place of a view (TensorObject::view) where a tensor lies in slices, so that who asks
+// whether a view is up to date gets here.
+View* SliceMark();
+inline View* ViewOf(const TensorObject* tensor) {
+  return tensor->view == SliceMark() ? nullptr : tensor->view;
+}
+
 // Null where the tensor is whole.
 Slice* SliceOf(const TensorObject* tensor);
 // Keeps the piece of this process alone.

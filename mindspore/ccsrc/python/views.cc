@@ -52,7 +52,7 @@ uint64_t VersionOf(const Cell& cell) { return cell.version + LateErrors(); }
 
 // What a tensor shares with others; null where it shares nothing.
 Cell* SharedBy(const TensorObject* tensor) {
-  return tensor->view ? tensor->view->cell : tensor->cell;
+  return ViewOf(tensor) ? ViewOf(tensor)->cell : tensor->cell;
 }
 
 Cell* CellOf(TensorObject* base) {
@@ -128,7 +128,7 @@ size_t CountAlive(const Cell& cell) {
 
 // Whether a view has the value that its base has now.
 bool IsFresh(TensorObject* tensor) {
-  const View& view = *tensor->view;
+  const View& view = *ViewOf(tensor);
   TensorObject* base = view.cell->base;
   Trace* trace = Trace::Current();
   if (tensor->symbolic()) {
@@ -188,16 +188,16 @@ void Show(PyObject* base_object, PyObject* object, const OpDef& op, const AttrsR
   if (tensor == base || SharedBy(tensor) || tensor->dtype() != base->dtype()) return;
   Cell* cell = CellOf(base);
   Stays stays = Stays::kYes;
-  if (op.view && base->view) stays = StaysView(base->view, BaseShape(*cell), tensor->shape());
+  if (op.view && ViewOf(base)) stays = StaysView(ViewOf(base), BaseShape(*cell), tensor->shape());
   if (stays == Stays::kNo) {
     tensor->value = Snapshot(tensor->value);
     return;
   }
-  View* view = AddStep(cell, base->view, op, attrs, index, tensor->shape(), version);
+  View* view = AddStep(cell, ViewOf(base), op, attrs, index, tensor->shape(), version);
   view->unsure = stays == Stays::kUnsure;
   // The base of a view may have another value already, of which this one was made then.
-  if (base->view)
-    view->seen_var = base->view->seen_var;
+  if (ViewOf(base))
+    view->seen_var = ViewOf(base)->seen_var;
   else if (base->symbolic())
     view->seen_var = base->var;
   else if (IsGraphValue(base))
@@ -225,11 +225,11 @@ void ShowLike(PyObject* base_object, PyObject* object, TensorObject* like) {
   TensorObject* base = AsTensor(base_object);
   TensorObject* tensor = AsTensor(object);
   Refresh(base);  // other threads may run
-  if (!like->view || tensor == base || SharedBy(tensor)) return;
+  if (!ViewOf(like) || tensor == base || SharedBy(tensor)) return;
   Cell* cell = CellOf(base);
-  View* view = base->view;
+  View* view = ViewOf(base);
   if (view) ++view->references;
-  for (const View* step : StepsOf(like->view)) {
+  for (const View* step : StepsOf(ViewOf(like))) {
     Stays stays = Stays::kYes;
     if (step->op->view && view) stays = StaysView(view, BaseShape(*cell), step->shape);
     if (stays != Stays::kYes || step->shape.symbolic() || (step->attrs && HasSymbols(*step->attrs)))
@@ -243,11 +243,11 @@ void ShowLike(PyObject* base_object, PyObject* object, TensorObject* like) {
 }
 
 void RefreshView(TensorObject* tensor) {
-  if (SliceOf(tensor)) {
+  if (tensor->view == SliceMark()) {
     if (!Trace::Current()) RefuseSlice(tensor);
     return;
   }
-  View* view = tensor->view;
+  View* view = ViewOf(tensor);
   TensorObject* base = view->cell->base;
   if (!base || IsFresh(tensor)) return;
   py::object keep = Borrowed(tensor);
@@ -270,7 +270,7 @@ void RefreshView(TensorObject* tensor) {
   }
   uint64_t version = VersionOf(*view->cell);
   for (const View* step : StepsOf(view)) value = Apply(*step, value.ptr());
-  if (tensor->view != view) return;  // another thread gave it a value of its own
+  if (ViewOf(tensor) != view) return;  // another thread gave it a value of its own
   TensorObject* made = AsTensor(value.ptr());
   tensor->value = made->value;
   tensor->var = made->var;
@@ -279,39 +279,39 @@ void RefreshView(TensorObject* tensor) {
 }
 
 void Outdate(TensorObject* tensor) {
-  if (tensor->view) tensor->view->seen_var = {};
+  if (ViewOf(tensor)) ViewOf(tensor)->seen_var = {};
 }
 
 TensorObject* Shown(const TensorObject* tensor) {
-  return tensor->view ? tensor->view->cell->base : nullptr;
+  return ViewOf(tensor) ? ViewOf(tensor)->cell->base : nullptr;
 }
 
 bool IsView(const TensorObject* tensor) {
-  return tensor->view && (tensor->view->cell->base || CountAlive(*tensor->view->cell) > 1);
+  return ViewOf(tensor) && (ViewOf(tensor)->cell->base || CountAlive(*ViewOf(tensor)->cell) > 1);
 }
 
 py::object BaseOf(PyObject* object) {
   TensorObject* tensor = AsTensor(object);
-  if (!tensor->view) return {};
-  RequireSure(tensor->view);
-  Cell* cell = tensor->view->cell;
+  if (!ViewOf(tensor)) return {};
+  RequireSure(ViewOf(tensor));
+  Cell* cell = ViewOf(tensor)->cell;
   if (!cell->base || (cell->kept && cell->base->symbolic())) {
     if (CountAlive(*cell) <= 1) {  // what it showed is gone, and nobody else shows it
       Refresh(tensor);             // other threads may run
-      if (!tensor->view) return {};
-      RequireOnce(tensor->view, BaseShape(*cell));
+      if (!ViewOf(tensor)) return {};
+      RequireOnce(ViewOf(tensor), BaseShape(*cell));
       Unlist(tensor);
       return {};
     }
     if (!cell->base) RestoreBase(cell);
-    if (!tensor->view) return {};
+    if (!ViewOf(tensor)) return {};
   }
   return Borrowed(cell->base);
 }
 
 py::object BaseWith(const py::object& base, PyObject* object, const py::object& value) {
   auto view = py::reinterpret_borrow<py::object>(object);
-  View* steps = AsTensor(object)->view;
+  View* steps = ViewOf(AsTensor(object));
   if (!steps) return {};
   HeldView held(steps);
   return PutBack(StepsOf(steps), base, value);
@@ -334,7 +334,8 @@ void Written(TensorObject* tensor) {
 }
 
 void Part(TensorObject* tensor) {
-  if (tensor->view) Unlist(tensor);
+  if (tensor->view == SliceMark()) ForgetSlice(tensor);
+  if (ViewOf(tensor)) Unlist(tensor);
   Cell* cell = std::exchange(tensor->cell, nullptr);
   if (!cell) return;
   bool fresh = true;

@@ -78,6 +78,7 @@ void GraphLowering::Add(const Node& node) {
   bool cut = false;
   if (it != program_.plan().nodes.end()) {
     for (int factor : it->second.factor_of_axis) cut |= factor >= 0;
+    for (const Layout& layout : it->second.inputs) cut |= layout.has_partial();
   }
   if (cut) {
     Types types;

@@ -93,6 +93,8 @@ class NodeLowering {
   bool Run();
 
  private:
+  void Drop();
+  AxisList Passed() const;
   bool FindCuts();
   AxisList OrderOf(int factor) const;
   bool CanBeCut() const;

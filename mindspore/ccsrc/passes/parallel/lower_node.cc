@@ -35,7 +35,12 @@ NodeLowering::NodeLowering(GraphLowering& graph, const Node& node, const NodePla
     : graph_(graph), node_(node), plan_(plan), rule_(std::move(rule)) {}
 
 bool NodeLowering::Run() {
-  if (!FindCuts() || !CanBeCut()) return false;
+  if (!FindCuts()) return false;
+  if (rule_.seeded && node_.op->name == "Dropout" && FactorsFit(rule_.operands)) {
+    Drop();
+    return true;
+  }
+  if (!CanBeCut()) return false;
   Vars inputs = Inputs();
   Vars made = Emit(inputs);
   Vars results;
@@ -47,10 +52,39 @@ bool NodeLowering::Run() {
       if (Holds(rule_.results[i], static_cast<int>(f))) continue;
       for (int axis : cuts_[f].axes) layout = layout.With(axis, PartialOf(rule_.factors[f].mark));
     }
+    for (int axis : Passed()) layout = layout.With(axis, Partial::kSum);
     places.push_back({layout, nullptr});
   }
   graph_.Set(node_, results, places);
   return true;
+}
+
+// The mask of one process, drawn whole, and its piece.
+void NodeLowering::Drop() {
+  Emitter& e = graph_.emitter_;
+  const Type& whole = node_.outputs[0];
+  Layout layout = LayoutOf(rule_.operands[0]);
+  double keep = node_.attr<double>("keep_prob");
+  Term ones = e.Full(1, whole);
+  Var drawn = e.Emit(*node_.op, {ones.var}, node_.attrs)[1];
+  Var mask = graph_.mover_.Bring(drawn, whole, Everywhere(whole), {layout, nullptr});
+  Term x = e.Wrap(graph_.At(node_.inputs[0], {layout, nullptr}));
+  Term y = e.Call("DropoutGrad", {x, e.Wrap(mask)}, {{"keep_prob", keep}});
+  graph_.Set(node_, {y.var, mask}, {{layout, nullptr}, {layout, nullptr}});
+}
+
+// Axes along which a part of a sum goes through as it is: the plan says so of what is linear.
+AxisList NodeLowering::Passed() const {
+  AxisList axes;
+  if (plan_.inputs.size() != 1 || plan_.outputs.size() != 1) return axes;
+  const Layout& given = graph_.Get(node_.inputs[0]).place.layout;
+  for (size_t axis = 0; axis < plan_.factor_of_axis.size(); ++axis) {
+    auto a = static_cast<int>(axis);
+    if (plan_.factor_of_axis[axis] < 0 && plan_.inputs[0].partial(a) == Partial::kSum &&
+        plan_.outputs[0].partial(a) == Partial::kSum && given.partial(a) == Partial::kSum)
+      axes.push_back(a);
+  }
+  return axes;
 }
 
 // ---- what is cut --------------------------------------------------------------------------------
@@ -227,6 +261,7 @@ Vars NodeLowering::Inputs() {
       continue;
     }
     Layout layout = LayoutOf(rule_.operands[i]);
+    for (int axis : Passed()) layout = layout.With(axis, Partial::kSum);
     inputs.push_back(graph_.At(input, {layout, nullptr}, Entered(input, layout)));
   }
   LocalPositions(&inputs);

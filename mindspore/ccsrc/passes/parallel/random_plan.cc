@@ -72,7 +72,18 @@ class Drawing {
       plan.inputs.push_back(Cut(operand, order, plan.factor_of_axis));
     for (const ShardOperand& result : rule->results)
       plan.outputs.push_back(Cut(result, order, plan.factor_of_axis));
+    bool linear = node.op->view || node.op->name == "Transpose";
+    if (linear && node.inputs.size() == 1 && node.outputs.size() == 1) Pass(&plan);
     return plan;
+  }
+
+  // Parts of a sum may go through.
+  void Pass(NodePlan* plan) {
+    for (size_t axis = 0; axis < plan->factor_of_axis.size(); ++axis) {
+      if (plan->factor_of_axis[axis] >= 0 || Pick(2) == 0) continue;
+      for (Layout* layout : {&plan->inputs[0], &plan->outputs[0]})
+        *layout = layout->With(static_cast<int>(axis), Partial::kSum);
+    }
   }
 
   static Layout Cut(const ShardOperand& operand, const std::vector<int>& order,
