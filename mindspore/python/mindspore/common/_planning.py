@@ -109,7 +109,9 @@ def parameter_pins(parameters: Sequence[Any], axes: Mesh) -> dict[str, str]:
 class Planning:
     """The settings of one compilation. `whole`: its arguments are the same in all processes."""
 
-    device: dict[str, float] = {}  # what one device does in a second; what is not said: as on a host
+    device: dict[
+        str, float
+    ] = {}  # what one device does in a second; what is not said: as on a host
 
     def __init__(self, whole: bool = False) -> None:
         self.mesh: Any = mesh()
@@ -287,3 +289,14 @@ def set_whole_value(parameter: Any, value: Any) -> None:
     else:
         piece = _core.slice_tensor(value, held["layout"], held["mesh"], held["rank"])
         _core.set_local_value(parameter, piece)
+
+
+def any_sliced(network: Any) -> bool:
+    """Whether Parameters of a Cell lie in slices."""
+    return any(slice_of(parameter) is not None for parameter in network.get_parameters())
+
+
+def whole_entries(network: Any) -> list[dict[str, Any]]:
+    """All Parameters of a Cell, whole, as save_checkpoint takes them; all processes ask together."""
+    found = {parameter.name: parameter for parameter in network.get_parameters()}
+    return [{"name": name, "data": whole_value(p)} for name, p in found.items()]

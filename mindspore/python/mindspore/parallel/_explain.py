@@ -92,7 +92,9 @@ def _planned(
         )
     count = _planning.devices() if devices is None else devices
     if type(count) is not int or count < 1:
-        raise ValueError(f"For '{owner}', 'devices' must be an int of at least 1, but got {count!r}.")
+        raise ValueError(
+            f"For '{owner}', 'devices' must be an int of at least 1, but got {count!r}."
+        )
     if mode is not None and mode not in _MODES:
         raise ValueError(f"For '{owner}', 'mode' must be one of {list(_MODES)}, but got {mode!r}.")
     planning = _planning.Planning(whole=True)
