@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from mindspore import _core, context, log
-from mindspore.common import _layouts
+from mindspore.common import _layouts, _plan_files
 from mindspore.common._layouts import Layout, Mesh
 
 _MODES = {
@@ -97,9 +97,12 @@ def pin_text(owner: str, pin: Any, shape: Sequence[int], axes: Mesh) -> str:
 
 
 def parameter_pins(parameters: Sequence[Any], axes: Mesh) -> dict[str, str]:
-    """The texts of pinned Parameters among these, by name."""
-    return {
-        p.name: pin_text(f"Parameter '{p.name}'", pin_of(p), p.shape, axes)
+    """The texts of pinned Parameters among these, by name: what the program pins comes before what files and settings say."""
+    sizes = tuple((axis[0], axis[1]) for axis in axes)
+    pins = _plan_files.optimizer_pins(parameters, sizes)
+    pins |= _plan_files.loaded_pins(parameters, sizes)
+    return pins | {
+        p.name: pin_text(f"Parameter '{p.name}'", pin_of(p), p.shape, sizes)
         for p in parameters
         if pin_of(p) is not None
     }
@@ -146,6 +149,10 @@ class Planning:
         if isinstance(pin, Layout):
             return cuts, _layouts.layout_text(owner, pin, self.mesh, ndim)
         return cuts, _layouts.cuts_text(owner, cuts, self.mesh)
+
+    def written(self, graph: Any) -> None:
+        """What is asked for of the plan is written."""
+        _plan_files.write(graph, self.mesh, self.rank)
 
     @contextlib.contextmanager
     def told(self, parameters: Sequence[Any]) -> Iterator[None]:

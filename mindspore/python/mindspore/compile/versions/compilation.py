@@ -315,6 +315,7 @@ class Compilation:
         parameters = self._parameters(tracer)
         with self.planning.told(parameters):
             graph = _core.compile(tracer.trace, tracer.device, tracer.fast)
+        self.planning.written(graph)
         _pinned.share(parameters)
         return graph
 
