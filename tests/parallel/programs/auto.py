@@ -13,8 +13,8 @@ import numpy as np
 
 import mindspore as ms
 from mindspore import Tensor, nn
-from mindspore.communication import get_group_size, get_rank, init
 from mindspore.common import _planning
+from mindspore.communication import get_group_size, get_rank, init
 
 STEPS = 4
 MODES = {
