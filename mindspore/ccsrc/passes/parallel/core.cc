@@ -141,8 +141,7 @@ class Buckets {
     size_t last = variables.size() - 1, from = 0;
     auto width = static_cast<size_t>(sizes_[static_cast<size_t>(variables[last])]);
     for (size_t first = 0; first < sum->size(); first += width) {
-      for (size_t i = 0; i < width; ++i)
-        (*sum)[first + i] += f.values[from + i * strides[last]];
+      for (size_t i = 0; i < width; ++i) (*sum)[first + i] += f.values[from + i * strides[last]];
       for (size_t d = last; d-- > 0;) {
         from += strides[d];
         int size = sizes_[static_cast<size_t>(variables[d])];
@@ -253,8 +252,9 @@ CoreSolution SolveCore(const CoreModel& model) {
     held[static_cast<size_t>(Widest(model, held))] = true;
     CoreModel freed = WithFreed(model, held);
     for (size_t v = 0; v < held.size(); ++v) {
-      if (held[v]) freed.factors.push_back({{static_cast<int>(v)}, std::vector<float>(
-          static_cast<size_t>(model.states[v]), 0.0f)});
+      if (held[v])
+        freed.factors.push_back({{static_cast<int>(v)},
+                                 std::vector<float>(static_cast<size_t>(model.states[v]), 0.0f)});
     }
     relaxed = Solve(freed);
   }

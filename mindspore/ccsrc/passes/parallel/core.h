@@ -1,7 +1,7 @@
 // What is left of a cost model when all variables with few neighbours are gone: tables of several
-// variables, eliminated one by one as long as the tables stay small (bucket elimination). Where they
-// do not, the variable with the most neighbours is held, in its best state for the others' best;
-// then it and the rest improve each other until nothing changes.
+// variables, eliminated one by one as long as the tables stay small (bucket elimination). Where
+// they do not, the variable with the most neighbours is held, in its best state for the others'
+// best; then it and the rest improve each other until nothing changes.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ struct Factor {
 struct CoreModel {
   std::vector<int> states;  // how many each variable has
   std::vector<Factor> factors;
-  size_t limit = 0;         // entries of a table
+  size_t limit = 0;  // entries of a table
 };
 
 struct CoreSolution {

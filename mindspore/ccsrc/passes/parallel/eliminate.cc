@@ -94,7 +94,10 @@ namespace {
 class Eliminator {
  public:
   Eliminator(const CostModel& model, TablePool* pool, size_t limit)
-      : pool_(*pool), limit_(limit), own_(model.own), near_(model.own.size()),
+      : pool_(*pool),
+        limit_(limit),
+        own_(model.own),
+        near_(model.own.size()),
         gone_(model.own.size()) {
     for (const Weighted& w : model.pairs) Connect(w.from, w.to, w.table);
   }
@@ -225,8 +228,9 @@ class Eliminator {
     for (int v : core_) {
       for (const Near& n : near_[static_cast<size_t>(v)]) {
         if (n.other > v)
-          core.factors.push_back({{place[static_cast<size_t>(v)], place[static_cast<size_t>(n.other)]},
-                                  pool_[n.table].values});
+          core.factors.push_back(
+              {{place[static_cast<size_t>(v)], place[static_cast<size_t>(n.other)]},
+               pool_[n.table].values});
       }
     }
     return core;
@@ -251,7 +255,8 @@ double CostOf(const CostModel& model, const TablePool& pool, const std::vector<i
   for (size_t v = 0; v < model.own.size(); ++v)
     cost += pool[model.own[v]].values[static_cast<size_t>(states[v])];
   for (const Weighted& w : model.pairs)
-    cost += pool[w.table].at(states[static_cast<size_t>(w.from)], states[static_cast<size_t>(w.to)]);
+    cost +=
+        pool[w.table].at(states[static_cast<size_t>(w.from)], states[static_cast<size_t>(w.to)]);
   return cost;
 }
 

@@ -27,9 +27,10 @@ class TablePool {
   int Add(int rows, int columns, std::vector<float> values);
   const Table& operator[](int number) const { return tables_[static_cast<size_t>(number)]; }
   int Transposed(int table);
-  int Sum(int a, int b);                      // of equal sizes
-  int Best(int table, int own);               // by row: min over c of table[r, c] + own[c]
-  int Best(int left, int own, int right);     // [a, b]: min over c of left[a, c] + own[c] + right[c, b]
+  int Sum(int a, int b);         // of equal sizes
+  int Best(int table, int own);  // by row: min over c of table[r, c] + own[c]
+  int Best(int left, int own,
+           int right);  // [a, b]: min over c of left[a, c] + own[c] + right[c, b]
 
  private:
   struct Key {
@@ -63,9 +64,9 @@ struct Solution {
   double bound = 0;  // nothing is cheaper
 };
 
-// Tables of more entries than the limit are not made: then some variables are held, and the solution
-// improved step by step.
-Solution Minimise(const CostModel& model, TablePool* pool, size_t limit = size_t{1} << 24);
+// Tables of more entries than the limit are not made: then some variables are held, and the
+// solution improved step by step.
+Solution Minimise(const CostModel& model, TablePool* pool, size_t limit = size_t{1} << 22);
 
 double CostOf(const CostModel& model, const TablePool& pool, const std::vector<int>& states);
 

@@ -1,3 +1,4 @@
+// The layouts that moves lead between, numbered; Dijkstra over their numbers.
 #include <algorithm>
 #include <limits>
 #include <tuple>
@@ -20,8 +21,8 @@ Grid::Grid(const Mesh& mesh, const Shape& shape, const MoveScope& scope, Partial
       double fixed = CollectiveSeconds(mesh, move.kind, move.axes, 0);
       constexpr int64_t kMany = 1 << 30;
       double each = (CollectiveSeconds(mesh, move.kind, move.axes, kMany) - fixed) / kMany;
-      edges_.push_back({Add(move.after), static_cast<int>(moves_.size()),
-                        static_cast<float>(fixed), static_cast<float>(each)});
+      edges_.push_back({Add(move.after), static_cast<int>(moves_.size()), static_cast<float>(fixed),
+                        static_cast<float>(each)});
       moves_.push_back(move);
     });
     first_.push_back(static_cast<int>(edges_.size()));

@@ -126,9 +126,8 @@ AxisList Layout::PartialAxes(Partial kind) const {
 
 bool Layout::innermost(int axis) const {
   uint8_t place = place_[static_cast<size_t>(axis)];
-  return std::none_of(place_.begin(), place_.end(), [&](uint8_t p) {
-    return (p & 15) == (place & 15) && p > place;
-  });
+  return std::none_of(place_.begin(), place_.end(),
+                      [&](uint8_t p) { return (p & 15) == (place & 15) && p > place; });
 }
 
 int64_t Layout::Cuts(int dim, const Mesh& mesh) const {

@@ -1,6 +1,6 @@
 // How one tensor lies on a mesh: which axes cut which dimension, and along which axes the devices
-// hold parts of a sum (or of a maximum or minimum) that are still to be joined. Along all other axes
-// every device has the same. A value of 16 bytes.
+// hold parts of a sum (or of a maximum or minimum) that are still to be joined. Along all other
+// axes every device has the same. A value of 16 bytes.
 //
 // A dimension of n that is cut in k has pieces of ceil(n / k); the last ones are shorter, maybe
 // empty. Several axes cut one after the other, the outermost first, each the piece that the axes
@@ -52,9 +52,9 @@ class Layout {
   bool replicated(int axis) const { return place_[static_cast<size_t>(axis)] == 0; }
   bool replicated() const;  // along all axes
   bool has_partial() const;
-  AxisList axes_of(int dim) const;       // that cut the dimension, the outermost cut first
+  AxisList axes_of(int dim) const;  // that cut the dimension, the outermost cut first
   AxisList PartialAxes(Partial kind) const;
-  bool innermost(int axis) const;        // no axis cuts the same dimension after it
+  bool innermost(int axis) const;                 // no axis cuts the same dimension after it
   int64_t Cuts(int dim, const Mesh& mesh) const;  // pieces of a dimension
   int64_t Pieces(const Mesh& mesh) const;         // of all dimensions together
 
@@ -63,7 +63,7 @@ class Layout {
   Layout Free(int axis) const;  // replicated along it; those after it move up
   Layout With(int axis, Partial partial) const;
   Layout WithAxes(int dim, const AxisList& axes) const;  // which are free, or cut it already
-  Layout Swapped(int a, int b) const;  // two axes in each other's place
+  Layout Swapped(int a, int b) const;                    // two axes in each other's place
   // With what `inner`, of other axes, does to the pieces.
   Layout Under(const Layout& inner) const;
   // The axes of each dimension in the order of the mesh.

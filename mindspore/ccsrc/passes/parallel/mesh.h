@@ -1,5 +1,5 @@
-// The devices as a grid with named axes. Each axis has the speed of its links, so a collective along
-// it has a cost: alpha (seconds for each message) and beta (seconds for each byte).
+// The devices as a grid with named axes. Each axis has the speed of its links, so a collective
+// along it has a cost: alpha (seconds for each message) and beta (seconds for each byte).
 #pragma once
 
 #include <cstdint>
@@ -62,10 +62,10 @@ struct Mesh {
 
 // What one device does in a second.
 struct Device {
-  double flops = 1e11;       // of products of matrices in float32
-  double bytes = 2e10;       // of memory
-  double launch = 2e-6;      // seconds that an op takes at least
-  int64_t memory = 0;        // bytes; 0: not known
+  double flops = 1e11;   // of products of matrices in float32
+  double bytes = 2e10;   // of memory
+  double launch = 2e-6;  // seconds that an op takes at least
+  int64_t memory = 0;    // bytes; 0: not known
 };
 
 }  // namespace ms::parallel

@@ -55,8 +55,7 @@ class Moves {
         bool same_way = active(b) && scope_.from.dim_of(a) == scope_.from.dim_of(b) &&
                         scope_.to.dim_of(a) == scope_.to.dim_of(b) &&
                         scope_.from.partial(a) == scope_.from.partial(b);
-        bool same_place =
-            at_.dim_of(a) == at_.dim_of(b) && at_.partial(a) == at_.partial(b);
+        bool same_place = at_.dim_of(a) == at_.dim_of(b) && at_.partial(a) == at_.partial(b);
         if (same_way && same_place && !axes.contains(b)) return false;
       }
     }

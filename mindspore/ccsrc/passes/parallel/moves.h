@@ -10,12 +10,12 @@ namespace ms::parallel {
 
 // Which axes may move, and where to.
 struct MoveScope {
-  uint32_t active = 0;    // a bit for each axis
-  bool uneven = false;    // pieces on the way may differ in size, as those of an end do
+  uint32_t active = 0;  // a bit for each axis
+  bool uneven = false;  // pieces on the way may differ in size, as those of an end do
   // Many axes: they go only from where they were to where they shall be, or are freed between, ...
   bool anywhere = true;
-  bool blocks = false;    // ... and those with equal ways go together
-  Layout from, to;        // where not anywhere
+  bool blocks = false;  // ... and those with equal ways go together
+  Layout from, to;      // where not anywhere
 };
 
 using UseMove = std::function<void(Move&)>;

@@ -8,6 +8,8 @@
 namespace ms::parallel {
 namespace {
 
+constexpr size_t kFew = 3;                       // alternatives of a node
+constexpr int kTogether = 3;                     // axes that they differ in
 constexpr size_t kWorthAWord = size_t{1} << 20;  // bytes of a value whose gathering is a warning
 
 int RankOf(const Type& type) { return type.is_tensor() ? type.shape().rank() : 0; }
@@ -28,6 +30,7 @@ class Writer {
     }
     for (const auto& graph : module_.graphs()) WriteGraph(*graph, choices);
     AddTimes(choices);
+    if (options_.alternatives) AddAlternatives(choices);
     return std::move(plan_);
   }
 
@@ -46,8 +49,8 @@ class Writer {
     for (const Node* node : graph.nodes()) {
       if (node->kind != NodeKind::kApply) continue;
       auto found = problem_.nodes.find(node);
-      plan_.nodes[node] = found == problem_.nodes.end() ? Structural(*node)
-                                                        : Computed(found->second, choices);
+      plan_.nodes[node] =
+          found == problem_.nodes.end() ? Structural(*node) : Computed(found->second, choices);
     }
     std::vector<Layout>& results = plan_.results[&graph];
     const std::vector<int>& variables = problem_.results.at(&graph);
@@ -75,7 +78,8 @@ class Writer {
     for (const Var& v : node.inputs) plan.inputs.push_back(Layout::Replicated(RankOf(v.type())));
     auto bound = problem_.bound.find(&node);
     if (bound != problem_.bound.end()) {
-      for (const auto& [input, variable] : bound->second) plan.inputs[static_cast<size_t>(input)] = LayoutOf(variable);
+      for (const auto& [input, variable] : bound->second)
+        plan.inputs[static_cast<size_t>(input)] = LayoutOf(variable);
     }
     for (uint32_t i = 0; i < node.outputs.size(); ++i) {
       auto handed = problem_.handed.find({const_cast<Node*>(&node), i});
@@ -89,10 +93,7 @@ class Writer {
   // Of communication to who reads, and memory.
   void AddTimes(const Choices& choices) {
     StateTables& tables = search_.tables();
-    auto states = [&](int v) -> const States& {
-      auto i = static_cast<size_t>(v);
-      return tables.Of(*problem_.variables[i].kind, choices.of[i], 0);
-    };
+    auto states = [&](int v) -> const States& { return Chosen(choices, v); };
     // What several readers share is told of the first.
     std::unordered_map<int, const Node*> first;
     for (const Link& link : problem_.links) {
@@ -113,13 +114,65 @@ class Writer {
       auto bytes = static_cast<int64_t>(strategies_[v].bytes);
       (problem_.variables[v].node ? plan_.memory.activations : plan_.memory.parameters) += bytes;
     }
-    for (const Link& link : problem_.links) AddMove(link, states(link.from), states(link.to));
+    for (const Link& link : problem_.links) AddMove(link);
   }
-  void AddMove(const Link& link, const States& from, const States& to) {
+  // The one state of a variable that was chosen.
+  const States& Chosen(const Choices& choices, int variable) {
+    auto v = static_cast<size_t>(variable);
+    return search_.tables().Of(*problem_.variables[v].kind, choices.of[v], 0);
+  }
+
+  // The best few other ways for each node, where its neighbours stay.
+  void AddAlternatives(const Choices& choices) {
+    std::vector<std::vector<const Link*>> around(problem_.variables.size());
+    for (const Link& link : problem_.links) {
+      around[static_cast<size_t>(link.from)].push_back(&link);
+      around[static_cast<size_t>(link.to)].push_back(&link);
+    }
+    for (size_t v = 0; v < problem_.variables.size(); ++v) {
+      const Node* node = problem_.variables[v].node;
+      if (node) plan_.nodes.at(node).alternatives = Others(choices, static_cast<int>(v), around[v]);
+    }
+  }
+  std::vector<Alternative> Others(const Choices& choices, int variable,
+                                  const std::vector<const Link*>& links) {
+    auto v = static_cast<size_t>(variable);
+    StateTables& tables = search_.tables();
+    uint32_t axes = 0;
+    for (int axis = 0; axis < options_.mesh.count() && axis < kTogether; ++axis) axes |= 1u << axis;
+    const States& states = tables.Of(*problem_.variables[v].kind, choices.of[v], axes);
+    std::vector<Alternative> all;
+    double mine = 0;
+    for (int s = 0; s < states.size(); ++s) {
+      double cost = states.seconds[static_cast<size_t>(s)];
+      for (const Link* link : links) {
+        bool comes = link->to == variable;
+        const States& other = Chosen(choices, comes ? link->from : link->to);
+        cost += comes ? tables.Seconds(*link, other, 0, states, s)
+                      : tables.Seconds(*link, states, s, other, 0);
+      }
+      const Choice& choice = states.choices[static_cast<size_t>(s)];
+      if (choice == choices.of[v]) mine = cost;
+      bool passes = std::find(choice.begin(), choice.end(), kPass) != choice.end();
+      if (choice == choices.of[v] || passes || cost >= kNever) continue;
+      all.push_back(
+          {std::vector<int>(choice.begin(), choice.begin() + options_.mesh.count()), cost});
+    }
+    std::sort(all.begin(), all.end(), [](const Alternative& a, const Alternative& b) {
+      return a.more_seconds < b.more_seconds;
+    });
+    all.resize(std::min(all.size(), kFew));
+    for (Alternative& a : all) a.more_seconds -= mine;
+    return all;
+  }
+
+  void AddMove(const Link& link) {
     const Type& type = problem_.types[static_cast<size_t>(link.type)];
-    const Layout& a = strategies_[static_cast<size_t>(link.from)].outputs[static_cast<size_t>(link.from_end)].layout;
-    const Layout& b = strategies_[static_cast<size_t>(link.to)].inputs[static_cast<size_t>(link.to_end)].layout;
-    static_cast<void>(from), static_cast<void>(to);
+    const Layout& a = strategies_[static_cast<size_t>(link.from)]
+                          .outputs[static_cast<size_t>(link.from_end)]
+                          .layout;
+    const Layout& b =
+        strategies_[static_cast<size_t>(link.to)].inputs[static_cast<size_t>(link.to_end)].layout;
     if (a == b) return;
     const Path& path = search_.tables().redistributor().Find(type, a, b);
     plan_.memory.largest = std::max(plan_.memory.largest, path.peak_bytes);
@@ -128,9 +181,10 @@ class Writer {
     const Kind& kind = *problem_.variables[static_cast<size_t>(link.to)].kind;
     if (!node || !gathered || kind.options().size() > 1 || !warned_.insert(node->op).second) return;
     std::string where = ShortSpan(node->span);
-    plan_.warnings.push_back(fmt::format(
-        "For '{}'{}, nothing can be cut, so each device gathers the whole {} and computes all of it.",
-        node->op->name, where.empty() ? "" : " at " + where, type));
+    plan_.warnings.push_back(
+        fmt::format("For '{}'{}, nothing can be cut, so each device gathers the whole {} and "
+                    "computes all of it.",
+                    node->op->name, where.empty() ? "" : " at " + where, type));
   }
 
   const Module& module_;

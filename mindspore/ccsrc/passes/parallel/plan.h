@@ -11,8 +11,7 @@
 
 namespace ms::parallel {
 
-// A rejected way to compute a node, and what the whole step would take more with it, all else
-// chosen anew.
+// A rejected way to compute a node, and what the step would take more with it, all else as it is.
 struct Alternative {
   std::vector<int> factor_of_axis;
   double more_seconds = 0;
@@ -24,8 +23,8 @@ struct NodePlan {
   std::vector<int> factor_of_axis;
   std::vector<Layout> inputs;   // in which it needs them; functions have rank 0 and nothing cut
   std::vector<Layout> outputs;  // in which it makes them, partial ones included
-  double compute_seconds = 0;        // forward and backward
-  double communication_seconds = 0;  // of its inputs, there and back
+  double compute_seconds = 0;   // forward and backward
+  double communication_seconds = 0;       // of its inputs, there and back
   std::vector<Alternative> alternatives;  // the best few, where they were asked for
 };
 
@@ -58,11 +57,11 @@ struct MemoryUse {
 
 struct Plan {
   Mesh mesh;
-  std::unordered_map<const Node*, NodePlan> nodes;        // all applications
-  std::unordered_map<const Node*, Layout> parameters;     // of every graph, captures among them
+  std::unordered_map<const Node*, NodePlan> nodes;     // all applications
+  std::unordered_map<const Node*, Layout> parameters;  // of every graph, captures among them
   std::unordered_map<const Graph*, std::vector<Layout>> results;
-  double seconds = 0;        // of a step, as modelled
-  double bound = 0;          // no plan takes less; equal to seconds where the search was exact
+  double seconds = 0;  // of a step, as modelled
+  double bound = 0;    // no plan takes less; equal to seconds where the search was exact
   MemoryUse memory;
   std::vector<std::string> warnings;
 

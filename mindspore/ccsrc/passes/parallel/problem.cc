@@ -16,8 +16,8 @@ class Values {
   struct Value {
     Type type;
     std::optional<Layout> pin;
-    bool data = false;   // comes from outside, and is no Parameter
-    double bytes = 0;    // of Parameters, whole: each of them stays on the device
+    bool data = false;  // comes from outside, and is no Parameter
+    double bytes = 0;   // of Parameters, whole: each of them stays on the device
     bool trained = false;
   };
 
@@ -27,7 +27,8 @@ class Values {
   }
   Value& at(int value) { return values_[static_cast<size_t>(Find(value))]; }
   int Find(int value) const {
-    while (parents_[static_cast<size_t>(value)] != value) value = parents_[static_cast<size_t>(value)];
+    while (parents_[static_cast<size_t>(value)] != value)
+      value = parents_[static_cast<size_t>(value)];
     return value;
   }
   // False where they cannot lie alike.
@@ -35,7 +36,8 @@ class Values {
     a = Find(a), b = Find(b);
     if (a == b) return true;
     Value &x = at(a), &y = at(b);
-    if (!x.type.is_tensor() || !y.type.is_tensor() || !(x.type.shape() == y.type.shape())) return false;
+    if (!x.type.is_tensor() || !y.type.is_tensor() || !(x.type.shape() == y.type.shape()))
+      return false;
     if (x.pin && y.pin && !(*x.pin == *y.pin)) return false;
     if (!x.pin) x.pin = y.pin;
     x.data |= y.data;
@@ -137,8 +139,10 @@ class Builder {
   void CheckPin(const Layout& pin, const Type& type, const char* what, size_t i) const {
     bool fits = pin.rank() == type.shape().rank() && !pin.has_partial();
     if (!fits)
-      Throw(ErrorKind::kValue, "the layout of {} {} must be of {} dimensions without partial sums, "
-            "but got {}", what, i, type.shape().rank(), pin.ToString(options_.mesh));
+      Throw(ErrorKind::kValue,
+            "the layout of {} {} must be of {} dimensions without partial sums, "
+            "but got {}",
+            what, i, type.shape().rank(), pin.ToString(options_.mesh));
   }
 
   // The value that a Var is, if it is one: -1 for what a node computes, and constants.
@@ -387,7 +391,9 @@ class Builder {
         if (!done[j] && same(readers[i], readers[j])) group.push_back(j), done[j] = true;
       }
       int from = source, from_end = end;
-      if (group.size() > 1) {
+      // What comes from outside lies as it does: each reader for itself.
+      bool given = problem_.variables[static_cast<size_t>(source)].kind->fixed() != nullptr;
+      if (group.size() > 1 && !given) {
         ValueKind::Facts facts;
         facts.trained = back;
         from = AddVariable(KindOf(v.type(), facts, true), nullptr);
@@ -395,8 +401,8 @@ class Builder {
         problem_.links.push_back({source, end, from, 0, type, back, readers[i].times});
       }
       for (size_t j : group)
-        problem_.links.push_back({from, from_end, readers[j].variable, readers[j].end, type, back,
-                                  readers[j].times});
+        problem_.links.push_back(
+            {from, from_end, readers[j].variable, readers[j].end, type, back, readers[j].times});
     }
   }
 

@@ -20,7 +20,7 @@ struct Variable {
 struct Link {
   int from = 0, from_end = 0;  // variables, and which of their outputs and inputs
   int to = 0, to_end = 0;
-  int type = 0;        // number of the type
+  int type = 0;  // number of the type
   bool back = false;
   float times = 1;
 };

@@ -171,8 +171,8 @@ struct Redistributor::Tables {
   Path Make(const Type& global, const Layout& from, const Layout& to) {
     if (from == to) {
       Path path;
-      path.peak_bytes = from.LocalElements(global.shape(), mesh) *
-                        static_cast<int64_t>(ItemSize(global.dtype()));
+      path.peak_bytes =
+          from.LocalElements(global.shape(), mesh) * static_cast<int64_t>(ItemSize(global.dtype()));
       return path;
     }
     if (std::optional<Answer> answer = Ask(global, from, to)) {

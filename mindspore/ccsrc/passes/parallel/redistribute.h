@@ -1,7 +1,7 @@
-// From one layout of a tensor to another by the cheapest moves. The path that was costed is the path
-// that is lowered. States are layouts, moves are collectives along axes; the way through them is
-// found by Dijkstra, seconds first, then the largest piece that a device holds on the way. A sum over
-// slow links so becomes: scatter inside, sum across, gather inside.
+// From one layout of a tensor to another by the cheapest moves. The path that was costed is the
+// path that is lowered. States are layouts, moves are collectives along axes; the way through them
+// is found by Dijkstra, seconds first, then the largest piece that a device holds on the way. A sum
+// over slow links so becomes: scatter inside, sum across, gather inside.
 #pragma once
 
 #include <memory>

@@ -5,9 +5,9 @@
 namespace ms::parallel {
 namespace {
 
-constexpr size_t kTogether = 3;   // so many axes are chosen at once
-constexpr int kRounds = 6;        // over all axes, one by one
-constexpr int kPrices = 14;       // of memory that are tried
+constexpr size_t kTogether = 3;      // so many axes are chosen at once
+constexpr int kRounds = 6;           // over all axes, one by one
+constexpr int kPrices = 14;          // of memory that are tried
 constexpr double kDeviation = 1e-8;  // seconds that stand for an axis that does not cut the batch
 
 }  // namespace
@@ -24,7 +24,8 @@ Choices Search::Run() {
                 options_.mode == Mode::kDataParallel;
   if (follow) return Solve({0, true});
   Choices best = Solve({});
-  bool fits = options_.memory_limit <= 0 || best.bytes <= static_cast<double>(options_.memory_limit);
+  bool fits =
+      options_.memory_limit <= 0 || best.bytes <= static_cast<double>(options_.memory_limit);
   return fits ? best : Fitting();
 }
 

@@ -1,6 +1,6 @@
-// The search: chooses for every variable of a problem, so that a step takes the least time. Few axes
-// are chosen all together, which is exact; many one after the other, each seeing what the others have
-// chosen, from several starts, until nothing changes.
+// The search: chooses for every variable of a problem, so that a step takes the least time. Few
+// axes are chosen all together, which is exact; many one after the other, each seeing what the
+// others have chosen, from several starts, until nothing changes.
 #pragma once
 
 #include "passes/parallel/states.h"
@@ -10,8 +10,8 @@ namespace ms::parallel {
 struct Choices {
   std::vector<Choice> of;  // by variable
   double seconds = 0;
-  double bytes = 0;        // that last on a device
-  double bound = 0;        // of seconds
+  double bytes = 0;  // that last on a device
+  double bound = 0;  // of seconds
 };
 
 class Search {

@@ -63,8 +63,8 @@ class StateTables {
   std::unordered_map<StatesKey, std::unique_ptr<States>, KeyHash> states_;
   std::unordered_map<TableKey, int, KeyHash> tables_;
   int made_ = 0;
-  std::vector<std::unordered_map<uint64_t, float>> ways_;   // by type
-  std::vector<std::vector<float>> dense_;                   // by type, while layouts are few
+  std::vector<std::unordered_map<uint64_t, float>> ways_;  // by type
+  std::vector<std::vector<float>> dense_;                  // by type, while layouts are few
   const TablePool* pool_ = nullptr;
 };
 

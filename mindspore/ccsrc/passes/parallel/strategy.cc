@@ -62,7 +62,8 @@ int LayoutTable::Number(const Layout& layout) {
 ComputeKind::ComputeKind(const Node& node, const NodeFacts& facts, const Device& device)
     : outputs_(node.outputs), facts_(facts), device_(device), view_(node.op->view) {
   for (const Var& v : node.inputs) inputs_.push_back(v.type());
-  bool tensors = std::all_of(inputs_.begin(), inputs_.end(), [](const Type& t) { return t.is_tensor(); });
+  bool tensors =
+      std::all_of(inputs_.begin(), inputs_.end(), [](const Type& t) { return t.is_tensor(); });
   bool outside = node.op->effect == Effect::kIo || node.op->effect == Effect::kComm;
   static const Attrs kNone;
   if (tensors && !node.op->structural && !outside)
@@ -74,7 +75,8 @@ ComputeKind::ComputeKind(const Node& node, const NodeFacts& facts, const Device&
   for (const auto* side : {&rule.operands, &rule.results}) {
     for (const ShardOperand& operand : *side) {
       for (const ShardDim& dim : operand) {
-        for (int f : dim) alone_[static_cast<size_t>(f)] = alone_[static_cast<size_t>(f)] && dim.size() == 1;
+        for (int f : dim)
+          alone_[static_cast<size_t>(f)] = alone_[static_cast<size_t>(f)] && dim.size() == 1;
       }
     }
   }
@@ -151,7 +153,7 @@ End ComputeKind::Result(const Mesh& mesh, const Choice& choice, size_t i) const 
 }
 
 void ComputeKind::Count(const Mesh& mesh, const std::vector<int64_t>& cuts,
-                     Strategy* strategy) const {
+                        Strategy* strategy) const {
   double bytes = 0, flops = 0, kept = 0;
   for (size_t i = 0; i < outputs_.size(); ++i) {
     double here = Bytes(outputs_[i], strategy->outputs[i].layout, mesh);
@@ -179,8 +181,7 @@ bool ComputeKind::Build(const Mesh& mesh, const Choice& choice, Strategy* strate
   std::vector<int64_t> cuts;
   if (!Cuts(mesh, choice, &cuts)) return false;
   for (size_t i = 0; i < inputs_.size(); ++i) strategy->inputs.push_back(Operand(mesh, choice, i));
-  for (size_t i = 0; i < outputs_.size(); ++i)
-    strategy->outputs.push_back(Result(mesh, choice, i));
+  for (size_t i = 0; i < outputs_.size(); ++i) strategy->outputs.push_back(Result(mesh, choice, i));
   Count(mesh, cuts, strategy);
   return true;
 }
@@ -211,7 +212,8 @@ bool ValueKind::Build(const Mesh& mesh, const Choice& choice, Strategy* strategy
   if (facts_.pin) layout = *facts_.pin;
   Layout gradient = layout;
   for (int axis = 0; axis < mesh.count(); ++axis) {
-    if (choice[static_cast<size_t>(axis)] == kReaders) gradient = gradient.With(axis, Partial::kSum);
+    if (choice[static_cast<size_t>(axis)] == kReaders)
+      gradient = gradient.With(axis, Partial::kSum);
   }
   strategy->inputs = strategy->outputs = {{layout, gradient}};
   strategy->bytes = facts_.copies * Bytes(type_, layout, mesh);

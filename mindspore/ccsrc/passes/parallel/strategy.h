@@ -1,5 +1,5 @@
-// The ways in which a node may be computed on a mesh, and a value may lie on it: for each axis of the
-// mesh one choice. From the choices follow layouts of operands and results, those of their
+// The ways in which a node may be computed on a mesh, and a value may lie on it: for each axis of
+// the mesh one choice. From the choices follow layouts of operands and results, those of their
 // gradients, and what one device then computes and keeps.
 #pragma once
 
@@ -95,8 +95,8 @@ class ValueKind : public Kind {
  public:
   struct Facts {
     std::optional<Layout> pin;
-    double copies = 0;     // how many of it lie in memory: itself, a gradient, states
-    bool shared = false;   // what several readers have in common: one move for all
+    double copies = 0;    // how many of it lie in memory: itself, a gradient, states
+    bool shared = false;  // what several readers have in common: one move for all
     bool trained = false;
   };
   ValueKind(const Type& type, const Facts& facts);

@@ -64,9 +64,7 @@ class Ways {
     }
   };
 
-  int64_t Bytes(const Layout& layout) const {
-    return layout.LocalElements(shape_, mesh_) * item_;
-  }
+  int64_t Bytes(const Layout& layout) const { return layout.LocalElements(shape_, mesh_) * item_; }
 
   void Reach(const Layout& layout, double seconds, int64_t peak, int before, const Move& move) {
     auto [place, fresh] = number_.try_emplace(layout, static_cast<int>(states_.size()));

@@ -1,7 +1,7 @@
-// Ways from one layout of one tensor to all others, for the Redistributor. With few axes the layouts
-// between which moves lead are numbered once for all tensors of a rank whose sizes divide alike
-// (Grid), and each question is a Dijkstra over arrays. With many axes layouts are numbered as they
-// are met (Ways), and go only where the ends have them.
+// Ways from one layout of one tensor to all others, for the Redistributor. With few axes the
+// layouts between which moves lead are numbered once for all tensors of a rank whose sizes divide
+// alike (Grid), and each question is a Dijkstra over arrays. With many axes layouts are numbered as
+// they are met (Ways), and go only where the ends have them.
 #pragma once
 
 #include <memory>
@@ -31,7 +31,8 @@ class Grid {
   const Layout& state(int i) const { return states_[static_cast<size_t>(i)]; }
   std::span<const Edge> edges(int i) const {
     auto first = static_cast<size_t>(first_[static_cast<size_t>(i)]);
-    return std::span(edges_).subspan(first, static_cast<size_t>(first_[static_cast<size_t>(i) + 1]) - first);
+    return std::span(edges_).subspan(
+        first, static_cast<size_t>(first_[static_cast<size_t>(i) + 1]) - first);
   }
   const Move& move(const Edge& edge) const { return moves_[static_cast<size_t>(edge.move)]; }
 

@@ -14,7 +14,8 @@ Mesh MeshOf(std::vector<int64_t> sizes, double slow = 1) {
   Mesh mesh;
   for (size_t i = 0; i < sizes.size(); ++i) {
     double factor = i == 0 ? slow : 1;
-    mesh.axes.push_back({std::string(1, static_cast<char>('a' + i)), sizes[i], 1e-6, factor * 1e-9});
+    mesh.axes.push_back(
+        {std::string(1, static_cast<char>('a' + i)), sizes[i], 1e-6, factor * 1e-9});
   }
   return mesh;
 }
@@ -140,9 +141,9 @@ TEST(Redistribute, AllReduceAcrossHostsIsHierarchical) {
   EXPECT_EQ(Words(mesh, redistributor.Find(type, pending, Layout::Replicated(1))),
             "reduce-scatter(b) all-reduce(a) all-gather(b)");
   // A small one is quicker at once, and a free axis helps a slow one.
-  EXPECT_EQ(Words(mesh, redistributor.Find(Type(DType::kFloat32, {8}), pending,
-                                           Layout::Replicated(1))),
-            "all-reduce(ab)");
+  EXPECT_EQ(
+      Words(mesh, redistributor.Find(Type(DType::kFloat32, {8}), pending, Layout::Replicated(1))),
+      "all-reduce(ab)");
   EXPECT_EQ(Words(mesh, redistributor.Find(type, Layout::Replicated(1).With(0, Partial::kSum),
                                            Layout::Replicated(1))),
             "slice(b) all-reduce(a) all-gather(b)");

@@ -1,0 +1,44 @@
+// A plan in words: for each node its line, layouts, collectives with bytes and seconds, and what
+// was rejected; of the whole, seconds and memory. As data, as a text and as JSON.
+#pragma once
+
+#include "passes/parallel/plan.h"
+
+namespace ms::parallel {
+
+struct ExplainedMove {
+  int input = 0;
+  std::string what;  // "all-gather"
+  std::string axes;  // "dp, tp"
+  int64_t bytes = 0;
+  double seconds = 0;
+};
+
+struct ExplainedAlternative {
+  std::string cut;  // "k by tp"; "" for alike on all devices
+  double more_seconds = 0;
+};
+
+struct ExplainedNode {
+  std::string graph, line, op, cut;
+  std::vector<std::string> inputs, outputs;  // layouts
+  std::vector<ExplainedMove> moves;          // of its inputs, forward
+  double compute_seconds = 0;
+  double communication_seconds = 0;  // there and back
+  std::vector<ExplainedAlternative> alternatives;
+};
+
+struct Explanation {
+  std::vector<ExplainedNode> nodes;  // that compute, in the order of the program
+  std::vector<std::pair<std::string, std::string>> parameters;  // of main: name and layout
+  int64_t devices = 1;
+  double seconds = 0, compute_seconds = 0, communication_seconds = 0, bound = 0;
+  MemoryUse memory;
+  std::vector<std::string> warnings;
+};
+
+Explanation Explain(const Module& module, const Plan& plan);
+std::string ToText(const Explanation& explanation);
+std::string ToJson(const Explanation& explanation);
+
+}  // namespace ms::parallel
