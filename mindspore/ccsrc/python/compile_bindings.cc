@@ -192,6 +192,7 @@ class CompiledGraph {
                              ? parameters_[i].ptr()
                              : PyList_GET_ITEM(arguments.ptr(), static_cast<Py_ssize_t>(next++));
       if (const Slice* slice = SliceOf(AsTensor(object)); slice && executable_->lowered()) {
+        CheckSlice(i, *slice);
         inputs.push_back(slice->piece);
         continue;
       }
@@ -213,6 +214,17 @@ class CompiledGraph {
       if (!SliceOf(parameter))
         SliceTensor(parameter, lowered->mesh, lowered->inputs[i], lowered->rank);
     }
+  }
+
+  // A graph that was compiled before the Parameter was sliced may want other pieces.
+  void CheckSlice(size_t i, const Slice& slice) const {
+    const parallel::Lowered& lowered = *executable_->lowered();
+    if (slice.mesh == lowered.mesh && slice.layout == lowered.inputs[i] &&
+        slice.rank == lowered.rank)
+      return;
+    Throw(ErrorKind::kRuntime,
+          "a Parameter must lie as when the graph was compiled, {}, but it lies in slices as {}",
+          lowered.inputs[i].ToString(lowered.mesh), slice.layout.ToString(slice.mesh));
   }
 
   // What this process needs of an argument, which is whole or this already.

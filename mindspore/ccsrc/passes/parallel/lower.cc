@@ -1,5 +1,7 @@
 #include "passes/parallel/lower.h"
 
+#include <algorithm>
+
 #include "ir/control.h"
 #include "ir/rewrite.h"
 #include "passes/parallel/lower_graph.h"
@@ -12,6 +14,7 @@ std::string ParallelOptions::Key() const {
     key += fmt::format(" {}={}:{}:{}", axis.name, axis.size, axis.alpha, axis.beta);
   key += fmt::format("; {} {} {} {} {}", static_cast<int>(plan.mode), plan.memory_limit,
                      plan.device.flops, plan.device.bytes, group_prefix);
+  key += fmt::format(" {} {}", plan.device.launch, plan.device.memory);
   auto add = [&](const char* kind, const std::vector<std::optional<Layout>>& layouts) {
     key += fmt::format("; {}", kind);
     for (const auto& layout : layouts) key += layout ? layout->ToString(plan.mesh) + "," : "?,";
@@ -41,6 +44,17 @@ Place ProgramLowering::Of(const Type& type, const Layout* layout) const {
   return {WithoutPartials(*layout), nullptr};
 }
 
+namespace {
+
+bool SameParameters(const Graph& a, const Graph& b) {
+  return std::equal(a.parameters().begin(), a.parameters().end(), b.parameters().begin(),
+                    b.parameters().end(), [](const Node* x, const Node* y) {
+                      return x->outputs[0] == y->outputs[0];
+                    });
+}
+
+}  // namespace
+
 // What a loop carries lies the same in its parts.
 Places ProgramLowering::ParameterPlaces(const Graph* graph) const {
   Places places;
@@ -51,7 +65,8 @@ Places ProgramLowering::ParameterPlaces(const Graph* graph) const {
   for (const Node* node : graph->captures()) add(node);
   auto loop = loop_of_.find(graph);
   const Graph* of = loop == loop_of_.end() ? graph : loop->second;
-  if (of->parameters().size() != graph->parameters().size()) of = graph;
+  if (!SameParameters(*of, *graph)) of = of->loop.body;
+  if (!of || !SameParameters(*of, *graph)) of = graph;
   for (const Node* node : of->parameters()) add(node);
   return places;
 }
