@@ -43,8 +43,7 @@ def write(graph: Any, mesh: Mesh, rank: int) -> None:
     if strategy and strategy[0] == "SAVE":
         _make_folder(strategy[1])
         layouts = {p.name: text for p, text in zip(parameters, texts, strict=True)}
-        plan = {"mesh": mesh, "parameters": layouts, "plan": json.loads(graph.plan_json() or "{}")}
-        _boxes.write_text(strategy[1], json.dumps(plan))
+        _boxes.write_text(strategy[1], json.dumps({"mesh": mesh, "parameters": layouts}))
 
 
 def _make_folder(path: str) -> None:
