@@ -29,6 +29,9 @@ class _PlanAlone(Compilation):
             done.plan = _core.plan(tracer.trace)
         raise done
 
+    def _fail(self, tracer: Tracer, located: Any) -> Any:
+        raise located  # nothing is to be done before
+
 
 def plan(function: Callable, args: tuple, kwargs: dict[str, Any], planning: Planning) -> Any:
     """The plan of a call of a function or Cell."""
