@@ -147,8 +147,7 @@ void Unslice(py::handle parameter) {
 parallel::Box BoxFrom(const std::string& layout, const Ints& shape, const parallel::Mesh& mesh,
                       int64_t rank) {
   CheckRank(mesh, rank);
-  parallel::Layout parsed =
-      parallel::Layout::Parse(layout, static_cast<int>(shape.size()), mesh);
+  parallel::Layout parsed = parallel::Layout::Parse(layout, static_cast<int>(shape.size()), mesh);
   return parsed.BoxOf(Shape(shape), mesh, rank);
 }
 
