@@ -12,6 +12,16 @@ pytestmark = [pytest.mark.host_device]
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "parallel"
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "least"), [("divided_transformer.py", 0.93), ("wide_deep.py", 0.75)]
+)
+def test_divided_program_learns(name, least):
+    done = ranks.run(str(EXAMPLES / name), 2)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert float(re.search(r"accuracy: ([\d.]+)", done.stdout)[1]) > least
+
+
 @pytest.mark.parametrize("mode", ["graph", pytest.param("pynative", marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     "name", ["lenet.py", pytest.param("transformer.py", marks=pytest.mark.slow)]

@@ -2,7 +2,9 @@
 // tensors are made and joined.
 #include <pybind11/stl.h>
 
+#include "passes/parallel/explain.h"
 #include "passes/parallel/pieces.h"
+#include "passes/pipeline.h"
 #include "python/convert.h"
 #include "python/module.h"
 #include "python/slices.h"
@@ -145,8 +147,7 @@ void Unslice(py::handle parameter) {
 parallel::Box BoxFrom(const std::string& layout, const Ints& shape, const parallel::Mesh& mesh,
                       int64_t rank) {
   CheckRank(mesh, rank);
-  parallel::Layout parsed =
-      parallel::Layout::Parse(layout, static_cast<int>(shape.size()), mesh);
+  parallel::Layout parsed = parallel::Layout::Parse(layout, static_cast<int>(shape.size()), mesh);
   return parsed.BoxOf(Shape(shape), mesh, rank);
 }
 
@@ -238,6 +239,42 @@ std::shared_ptr<const parallel::ParallelOptions> ParallelOptionsFor(Trace& trace
   return options;
 }
 
+namespace {
+
+struct Planned {};  // leaves the passes when the plan is made
+
+// The plan of what was traced, in words. Nothing is compiled; the trace cannot be used afterwards.
+py::dict PlanTrace(Trace& trace) {
+  auto told = ParallelOptionsFor(trace);
+  if (!told) Throw(ErrorKind::kRuntime, "set_parallel must have been told a mesh, but was not");
+  auto options = std::make_shared<parallel::ParallelOptions>(*told);
+  options->plan.alternatives = true;
+  std::string text, json;
+  options->planner = [&](const Module& module,
+                         const parallel::PlanOptions& plan) -> parallel::Plan {
+    parallel::Explanation made = parallel::Explain(module, parallel::MakePlan(module, plan));
+    text = parallel::ToText(made);
+    json = parallel::ToJson(made);
+    throw Planned();
+  };
+  PassOptions passes;
+  passes.parallel = options;
+  auto module = trace.module();
+  auto scope = trace.scope();
+  try {
+    py::gil_scoped_release release;
+    DimScope::Use use(&scope);
+    Optimize(*module, passes);
+  } catch (const Planned&) {
+  }
+  py::dict result;
+  result["text"] = text;
+  result["json"] = json;
+  return result;
+}
+
+}  // namespace
+
 void BindParallel(py::module_& m) {
   m.def("set_parallel", &SetParallel, py::arg("mesh"), py::arg("rank") = 0,
         py::arg("mode") = "auto", py::arg("inputs") = Pins(), py::arg("parameters") = Texts(),
@@ -247,6 +284,8 @@ void BindParallel(py::module_& m) {
   m.def(
       "parallel_key", [] { return settings ? settings->Key() : std::string(); },
       "What set_parallel was told, as a text; '' for nothing.");
+  m.def("plan", &PlanTrace, py::arg("trace"),
+        "How a traced program is cut over the mesh of set_parallel, as 'text' and 'json'.");
   m.def("slice_layout", &DescribedSlice, "How a Parameter lies in slices, or None.");
   m.def(
       "gather_parameter", [](py::handle p) { return Wrapped(GatherSlice(NeededSlice(p))); },

@@ -82,49 +82,6 @@ DEFAULTS: dict[str, Any] = {
     "precision_mode": None,
 }
 
-# Every name that set_auto_parallel_context takes, with its default.
-PARALLEL: dict[str, Any] = {
-    "device_num": 1,
-    "global_rank": 0,
-    "gradients_mean": False,
-    "gradient_fp32_sync": True,
-    "parallel_mode": "stand_alone",
-    "auto_parallel_search_mode": "recursive_programming",
-    "search_mode": "",
-    "parameter_broadcast": False,
-    "strategy_ckpt_load_file": "",
-    "strategy_ckpt_save_file": "",
-    "full_batch": False,
-    "enable_parallel_optimizer": False,
-    "parallel_optimizer_config": {},
-    "enable_alltoall": False,
-    "all_reduce_fusion_config": [],
-    "pipeline_stages": 1,
-    "pipeline_config": {},
-    "grad_accumulation_step": 1,
-    "comm_fusion": {},
-    "optimizer_weight_shard_size": -1,
-    "optimizer_weight_shard_aggregated_save": False,
-    "strategy_ckpt_config": {},
-    "dataset_strategy": "data_parallel",
-    "sharding_propagation": False,
-    "group_ckpt_save_file": "",
-    "mirror_mean": False,
-    "cast_before_mirror": True,
-    "loss_repeated_mean": True,
-    "auto_parallel_new_interface": False,
-    "device_matrix": (),
-    "communi_parallel_mode": "all_group_parallel",
-    "hccl_test_avaible": False,
-    "auto_pipeline": False,
-    "pipeline_result_broadcast": False,
-    "pipeline_scheduler": "1f1b",
-    "dump_local_norm": False,
-    "dump_local_norm_path": "",
-    "dump_device_local_norm": False,
-    "force_fp32_communication": False,
-}
-
 # Of parameter servers, which are off.
 SERVERS: dict[str, Any] = {
     "enable_ps": False,
@@ -152,32 +109,6 @@ _CHOICES: dict[str, tuple] = {
     "save_graphs": (False, True, 0, 1, 2, 3),
 }
 _LEAST = {"device_id": 0, "op_timeout": 0, "inter_op_parallel_num": 0, "max_call_depth": 1}
-_PARALLEL_CHOICES: dict[str, tuple] = {
-    "parallel_mode": (
-        "stand_alone",
-        "data_parallel",
-        "hybrid_parallel",
-        "semi_auto_parallel",
-        "auto_parallel",
-    ),
-    "auto_parallel_search_mode": (
-        "recursive_programming",
-        "dynamic_programming",
-        "sharding_propagation",
-    ),
-    "search_mode": ("", "recursive_programming", "dynamic_programming", "sharding_propagation"),
-    "communi_parallel_mode": (
-        "all_group_parallel",
-        "same_server_group_parallel",
-        "no_group_parallel",
-    ),
-}
-_PARALLEL_LEAST = {
-    "device_num": 1,
-    "global_rank": 0,
-    "pipeline_stages": 1,
-    "grad_accumulation_step": 1,
-}
 # What asks for something that is not done here. All else has its meaning, or holds whatever its value is.
 _WITHOUT_MEANING = frozenset(
     {
@@ -206,7 +137,7 @@ _WITHOUT_MEANING = frozenset(
 
 def checked(function: str, name: str, value: Any) -> Any:
     """A value that a setting takes."""
-    _check(function, name, value, DEFAULTS[name], _CHOICES, _LEAST)
+    check(function, name, value, DEFAULTS[name], _CHOICES, _LEAST)
     if name in _WITHOUT_MEANING and value != DEFAULTS[name]:
         from mindspore import log  # which logging comes with
 
@@ -216,13 +147,7 @@ def checked(function: str, name: str, value: Any) -> Any:
     return value
 
 
-def checked_parallel(function: str, name: str, value: Any) -> Any:
-    """A value that a setting of parallel training takes."""
-    _check(function, name, value, PARALLEL[name], _PARALLEL_CHOICES, _PARALLEL_LEAST)
-    return value
-
-
-def _check(
+def check(
     function: str,
     name: str,
     value: Any,
@@ -230,6 +155,7 @@ def _check(
     choices: dict[str, tuple],
     least: dict[str, int],
 ) -> None:
+    """A value must be of the type of the default, one of the choices, not below the least."""
     if name in choices:
         known = isinstance(value, (bool, int, str)) and value in choices[name]
         if not known or (
@@ -244,11 +170,10 @@ def _check(
     if (kind in (bool, int, dict) and type(value) is not kind) or (
         kind is str and not isinstance(value, str)
     ):
-        if name != "dataset_strategy":
-            article = "an" if kind is int else "a"
-            raise TypeError(
-                f"For '{function}', '{name}' must be {article} {kind.__name__}, but got {type(value).__name__}."
-            )
+        article = "an" if kind is int else "a"
+        raise TypeError(
+            f"For '{function}', '{name}' must be {article} {kind.__name__}, but got {type(value).__name__}."
+        )
     if name in least and value < least[name]:
         raise ValueError(
             f"For '{function}', '{name}' must be at least {least[name]}, but got {value}."

@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from mindspore import _core, _exit, _fusion, _paths, _settings, tuning
+from mindspore import _core, _exit, _fusion, _parallel_settings, _paths, _settings, tuning
 
 HOST = "CPU"
 GRAPH_MODE = 0
@@ -37,9 +37,11 @@ _values: dict[str, Any] = dict(_settings.DEFAULTS)
 _fast = os.environ.get("MS_FUSION") != "0"  # see fast()
 
 _FUSION = ("all_reduce_fusion_config", "comm_fusion")
-_PARALLEL_PATHS = ("strategy_ckpt_load_file", "strategy_ckpt_save_file", "group_ckpt_save_file")
-_parallel = dict(_settings.PARALLEL)
+_parallel = dict(_parallel_settings.DEFAULTS)
 _joined: dict[str, int] = {}  # defaults of these, once processes have come together
+_AUTO = (ParallelMode.SEMI_AUTO_PARALLEL, ParallelMode.AUTO_PARALLEL)
+_planned = False  # see planned()
+_at_reset: list[Callable[[], None]] = []
 
 
 def _unknown(function: str, name: str, known: dict) -> ValueError:
@@ -162,9 +164,10 @@ def _check_device_memory(value: object) -> object:
     return value
 
 
-def _limit_memory(value: str) -> None:
-    default = value == _settings.DEFAULTS["max_device_memory"]
-    _core.set_memory_limit(0 if default else _bytes_of(value))
+def memory_limit() -> int:
+    """The bytes that a device may hold; 0: no limit."""
+    value = _values["max_device_memory"]
+    return 0 if value == _settings.DEFAULTS["max_device_memory"] else _bytes_of(value)
 
 
 def _check_level(value: object) -> object:
@@ -239,7 +242,7 @@ _EFFECTS: dict[str, Callable[[Any], None]] = {
     "mode": lambda mode: _core.set_graph_mode(mode == GRAPH_MODE),
     "device_target": _core.set_device,
     "runtime_num_threads": lambda count: _core.set_num_threads(count) if count else None,
-    "max_device_memory": _limit_memory,
+    "max_device_memory": lambda _: _core.set_memory_limit(memory_limit()),
     "pynative_synchronize": _core.set_launch_blocking,
     "tune_budget": lambda budget: tuning.set_budget(tuning.seconds_of(budget)),
 }
@@ -287,18 +290,21 @@ def get_context(attr_key: str):
 
 
 def set_auto_parallel_context(**kwargs) -> None:
-    """Changes settings of parallel training by name."""
-    for name, value in list(kwargs.items()):
+    """Changes settings of parallel training by name: docs/parallel.md has them."""
+    global _planned
+    wanted: dict[str, Any] = {}
+    for name, value in kwargs.items():
         if name not in _parallel:
             raise _unknown("set_auto_parallel_context", name, _parallel)
-        if name in _PARALLEL_PATHS and value != "":
-            kwargs[name] = _paths.checked("set_auto_parallel_context", name, value)
-        else:
-            _settings.checked_parallel("set_auto_parallel_context", name, value)
-            if name in _FUSION:
-                kwargs[name] = _fusion.checked(name, value)
-    _parallel.update(kwargs)
+        wanted |= _parallel_settings.checked(name, value)
+    _parallel.update(wanted)
+    _planned = _parallel["parallel_mode"] in _AUTO
     _tell_runtime()
+
+
+def planned() -> bool:
+    """Whether the parallel mode is one in which the compiler divides the work."""
+    return _planned
 
 
 def _tell_runtime() -> None:
@@ -312,20 +318,50 @@ def get_auto_parallel_context(attr_key: str):
     """The value of a setting of parallel training."""
     if attr_key not in _parallel:
         raise _unknown("get_auto_parallel_context", attr_key, _parallel)
-    return _parallel[attr_key]
+    return _parallel_settings.shown(attr_key, _parallel)
+
+
+def at_reset(forget: Callable[[], None]) -> None:
+    """Has a function called when the settings of parallel training go back to their defaults."""
+    _at_reset.append(forget)
 
 
 def reset_auto_parallel_context() -> None:
     """Back to the defaults of parallel training."""
+    global _planned
+    _planned = False
     _parallel.clear()
-    _parallel.update(_settings.PARALLEL | _joined)
+    _parallel.update(_parallel_settings.DEFAULTS | _joined)
+    for forget in _at_reset:
+        forget()
     _tell_runtime()
+
+
+def set_operator_strategy(value: tuple[str, str]) -> None:
+    """Where plans are written to, or read from."""
+    _parallel["operator_strategy"] = value
+
+
+def joined() -> dict[str, int]:
+    """The place of this process among those that have come together, as settings."""
+    return dict(_joined)
+
+
+def swap_parallel(settings: dict[str, Any]) -> dict[str, Any]:
+    """Puts all settings of parallel training in place of those there are, which are returned."""
+    global _planned
+    before = dict(_parallel)
+    _parallel.clear()
+    _parallel.update(settings)
+    _planned = _parallel["parallel_mode"] in _AUTO
+    _tell_runtime()
+    return before
 
 
 def _note_processes(rank: int, size: int) -> None:
     """Takes the place among the processes that train together as the default of what asks for it."""
     for name, value in (("global_rank", rank), ("device_num", size)):
-        if _parallel[name] == _settings.PARALLEL[name]:
+        if _parallel[name] == _parallel_settings.DEFAULTS[name]:
             _parallel[name] = value
         _joined[name] = value
     _tell_runtime()

@@ -43,9 +43,7 @@ for pins in (PINS, {}):
             assert slice_layout["layout"] == pins[p.name]
             assert p.shape == w.shape
             at = tuple(slice(o, o + n) for o, n in slice_layout["box"])
-            np.testing.assert_allclose(
-                _core.local_value(p).asnumpy(), w[at], rtol=1e-4, atol=1e-6
-            )
+            np.testing.assert_allclose(_core.local_value(p).asnumpy(), w[at], rtol=1e-4, atol=1e-6)
             try:
                 p.asnumpy()
                 raise AssertionError("a Parameter in slices has no value")
@@ -57,7 +55,5 @@ for pins in (PINS, {}):
     for p in net.get_parameters():
         if _core.slice_layout(p):
             _core.unslice(p)
-    np.testing.assert_allclose(
-        net(x).asnumpy(), alone(x).asnumpy(), rtol=1e-4, atol=1e-5
-    )
+    np.testing.assert_allclose(net(x).asnumpy(), alone(x).asnumpy(), rtol=1e-4, atol=1e-5)
 print("all is well")

@@ -69,9 +69,39 @@ NAMES: dict[str, dict[str, str]] = {
     "mindspore.ops.composite.clip_ops": {
         "mindspore.ops.composite": "clip_by_global_norm clip_by_value"
     },
-    "mindspore.parallel.algo_parameter_config": {
-        "mindspore.parallel": "get_algo_parameters reset_algo_parameters set_algo_parameters"
+    "mindspore.parallel.checkpoint_transform": {
+        "mindspore.train._reslice": "build_searched_strategy load_distributed_checkpoint load_segmented_checkpoints "
+        "merge_sliced_parameter rank_list_for_transform transform_checkpoint_by_rank transform_checkpoints",
+        "mindspore.train._strategy_files": "merge_pipeline_strategys restore_group_info_list sync_pipeline_shared_parameters",
+        "mindspore.parallel.strategy": "set_op_strategy_config",
     },
+    "mindspore.parallel.checkpoint_convert": {
+        "mindspore.train._strategy_files": "convert_checkpoint_by_rank convert_checkpoints rank_list_for_convert"
+    },
+    "mindspore.parallel.transform_safetensors": {
+        "mindspore.train._strategy_files": "unified_safetensors"
+    },
+    "mindspore.parallel.function.reshard_func": {"mindspore.parallel.function": "reshard"},
+    "mindspore.parallel._transformer": {"mindspore.parallel.nn": "*"},
+    "mindspore.parallel._transformer.layers": {"mindspore.parallel.nn.layers": "*"},
+    "mindspore.parallel._transformer.loss": {"mindspore.parallel.nn.loss": "*"},
+    "mindspore.parallel._transformer.moe": {"mindspore.parallel.nn.moe": "*"},
+    "mindspore.parallel._transformer.op_parallel_config": {
+        "mindspore.parallel.nn.op_parallel_config": "*"
+    },
+    "mindspore.parallel._transformer.transformer": {"mindspore.parallel.nn.transformer": "*"},
+    "mindspore.nn.transformer": {"mindspore.parallel.nn": "*"},
+    "mindspore.nn.transformer.layers": {"mindspore.parallel.nn.layers": "*"},
+    "mindspore.nn.transformer.loss": {"mindspore.parallel.nn.loss": "*"},
+    "mindspore.nn.transformer.moe": {"mindspore.parallel.nn.moe": "*"},
+    "mindspore.nn.transformer.op_parallel_config": {
+        "mindspore.parallel.nn.op_parallel_config": "*"
+    },
+    "mindspore.nn.transformer.transformer": {"mindspore.parallel.nn.transformer": "*"},
+    "mindspore.parallel.nn.parallel_cell_wrapper": {
+        "mindspore.parallel.nn": "GradAccumulation MicroBatchInterleaved Pipeline PipelineCell"
+    },
+    "mindspore.parallel.nn.parallel_grad_reducer": {"mindspore.parallel.nn": "PipelineGradReducer"},
     "mindspore.profiler.profiling": {"mindspore.profiler": "Profiler"},
     "mindspore.profiler.profiler": {"mindspore.profiler": "*"},
     "mindspore.train.train_thor.convert_utils": {

@@ -113,7 +113,7 @@ def world_size() -> int:
 def have_the_same() -> bool:
     """Whether there are several processes, which have the same parameters after each step."""
     mode = context.get_auto_parallel_context("parallel_mode")
-    return _world.size > 1 and mode in DATA_PARALLEL_MODES
+    return _world.size > 1 and (mode in DATA_PARALLEL_MODES or context.planned())
 
 
 def writes_for_all() -> bool:

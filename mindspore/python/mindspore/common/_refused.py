@@ -87,8 +87,6 @@ _TABLE = (
     (" train train.callback", "TrainFaultTolerance", _CLUSTER),
     ("utils", "ExitByRequest RSCPluginHandle TFTCommValue _tft_handler", _CLUSTER),
     ("nn nn.optim", "OptTFTWrapper", _CLUSTER),
-    ("parallel", "build_searched_strategy load_distributed_checkpoint", _STRATEGY),
-    (" train parallel", "restore_group_info_list", _STRATEGY),
     (" train", "get_ckpt_path_with_strategy", _STRATEGY),
     (" train", "export_split_mindir", _MINDIR),
     ("", "load_mindir save_mindir", _MINDIR),

@@ -19,6 +19,7 @@ from mindspore.common.jit_config import JitConfig
 from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
 from mindspore.compile.versions.signature import Signature
+from mindspore.nn import _shards
 from mindspore.ops import _custom
 
 _FLOAT_FLAGS = {"fp16": mstype.float16, "fp32": mstype.float32, "bf16": mstype.bfloat16}
@@ -58,7 +59,6 @@ class CellOptions:
     _parameter_hooks: dict[Any, Callable[..., Any]] | None = None
     # A subclass may define its own gradient: bprop(self, *inputs, out, dout).
     bprop: Any = None
-    pipeline_stage: int | None = None
     comm_fusion = 1
 
     def add_flags(self, **flags: Any) -> Any:
@@ -341,17 +341,39 @@ class CellOptions:
         """Compute the cell in data parallel under automatic parallelism."""
         self._set_option("_data_parallel", True)
 
-    def shard(
-        self,
-        in_strategy: Any,
-        out_strategy: Any = None,
-        parameter_plan: Any = None,
-        device: str = "Ascend",
-        level: int = 0,
-    ) -> Any:
-        """Keep a parallel strategy for the inputs, outputs and parameters of the cell."""
-        plan = (in_strategy, out_strategy, parameter_plan, device, level)
-        return self._set_option("_shard_plan", plan)
+    def shard(self, in_strategy: Any, out_strategy: Any = None, parameter_plan: Any = None) -> Any:
+        """Say how the inputs, outputs and Parameters of the cell are to lie among processes, in the modes "semi_auto_parallel"
+        and "auto_parallel".
+
+        Args:
+            in_strategy: For each tensor that goes in how often its dimensions are cut, or a Layout; None: the planner decides.
+            out_strategy: The same of what comes out.
+            parameter_plan: The same by names of Parameters, as this cell or its whole network knows them.
+
+        Returns:
+            The cell itself.
+        """
+        _shards.shard_cell(self, in_strategy, out_strategy, parameter_plan)
+        return self
+
+    @property
+    def pipeline_stage(self) -> int | None:
+        """The stage of a pipeline that computes the cell; None: not said."""
+        return self.__dict__.get("_pipeline_stage")
+
+    @pipeline_stage.setter
+    def pipeline_stage(self, value: int) -> None:
+        if type(value) is not int:
+            raise TypeError(
+                f"For '{type(self).__name__}', 'pipeline_stage' must be an int, but got {type(value).__name__}."
+            )
+        if value < 0:
+            raise ValueError(
+                f"For '{type(self).__name__}', 'pipeline_stage' must be at least 0, but got {value}."
+            )
+        self._set_option("_pipeline_stage", value)
+        for parameter in self.trainable_params():  # type: ignore[attr-defined]
+            parameter.add_pipeline_stage(value)
 
     def place(self, role: str, rank_id: int) -> Any:
         """Keep the process that is to compute the cell."""

@@ -13,7 +13,7 @@ from mindspore import _core
 from mindspore.common._checked import check_methods, checked
 from mindspore.common._kinds import Count
 from mindspore.common._refused import refused_attributes
-from mindspore.ops import _user_primitive
+from mindspore.ops import _pinned, _user_primitive
 
 
 class Primitive:
@@ -98,9 +98,14 @@ class Primitive:
         """The pipeline stage of this op."""
         return self.add_prim_attr("stage", stage)
 
-    @checked
-    def shard(self, in_strategy: tuple | None = None, out_strategy: tuple | None = None) -> Any:
-        """The sharding of this op's inputs and outputs; kept for parallel modes."""
+    def shard(self, in_strategy: Any = None, out_strategy: Any = None) -> Any:
+        """How the op is cut among processes in the modes "semi_auto_parallel" and "auto_parallel".
+
+        Args:
+            in_strategy: For each tensor that goes in a tuple: how often each of its dimensions is cut; or a Layout.
+            out_strategy: The same of what comes out.
+        """
+        _pinned.check_strategies(f"{self.name}.shard", in_strategy, out_strategy)
         return self.add_prim_attr("in_strategy", in_strategy).add_prim_attr(
             "out_strategy", out_strategy
         )
@@ -205,6 +210,8 @@ class DeclaredPrimitive(Primitive):
             n: v for n, v in self.attrs.items() if n in self._attributes and v is not None
         }
         self._call = _core.make_function(self._op, self.name, self._call_names, attributes)
+        if self.attrs.get("in_strategy") is not None:
+            self._call = _pinned.pinned_call(self, self._call)
 
     def _changed(self) -> None:
         self._bind()

@@ -1,7 +1,8 @@
-"""Parallel training: settings are kept; this build runs on one device."""
+"""Parallel training: what the compiler divides among processes, by itself or as `shard` and layouts say. docs/parallel.md teaches it."""
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 from mindspore.common._refused import refused
@@ -10,55 +11,79 @@ from mindspore.context import (
     reset_auto_parallel_context,
     set_auto_parallel_context,
 )
+from mindspore.parallel.algo_parameter_config import (
+    get_algo_parameters,
+    reset_algo_parameters,
+    set_algo_parameters,
+)
+from mindspore.parallel.shard import Layout, shard
 
-# Settings of the strategy search with their defaults; a value is of the type of its default.
-_DEFAULTS: dict[str, Any] = {
-    "fully_use_devices": False,
-    "elementwise_op_strategy_follow": False,
-    "enable_algo_approxi": False,
-    "algo_approxi_epsilon": 0.1,
-    "tensor_slice_align_enable": False,
-    "tensor_slice_align_size": 16,
+# Names that come with checkpoints, or with what is planned, when they are asked for.
+_LATER = {
+    **dict.fromkeys(
+        (
+            "build_searched_strategy",
+            "load_distributed_checkpoint",
+            "load_segmented_checkpoints",
+            "merge_sliced_parameter",
+            "rank_list_for_transform",
+            "transform_checkpoint_by_rank",
+            "transform_checkpoints",
+        ),
+        "mindspore.train._reslice",
+    ),
+    **dict.fromkeys(
+        (
+            "convert_checkpoint_by_rank",
+            "convert_checkpoints",
+            "merge_pipeline_strategys",
+            "rank_list_for_convert",
+            "restore_group_info_list",
+            "sync_pipeline_shared_parameters",
+            "unified_safetensors",
+        ),
+        "mindspore.train._strategy_files",
+    ),
+    "parameter_broadcast": "mindspore.parallel._same_slices",
+    "set_op_strategy_config": "mindspore.parallel.strategy",
+    "explain": "mindspore.parallel._explain",
+    "dry_run": "mindspore.parallel._explain",
 }
-_algorithm = dict(_DEFAULTS)
 
 
-def _known(function: str, name: str) -> Any:
-    if name not in _DEFAULTS:
-        raise ValueError(
-            f"For '{function}', there is no setting '{name}'; there are {list(_DEFAULTS)}."
-        )
-    return _DEFAULTS[name]
+_refuse = refused(__name__)
 
 
-def set_algo_parameters(**kwargs: Any) -> None:
-    """Settings of the strategy search; kept for parallel modes."""
-    for name, value in kwargs.items():
-        kind = type(_known("set_algo_parameters", name))
-        if type(value) is not kind:
-            raise TypeError(
-                f"For 'set_algo_parameters', '{name}' must be a {kind.__name__}, but got {type(value).__name__}."
-            )
-    _algorithm.update(kwargs)
+def __getattr__(name: str) -> Any:
+    home = _LATER.get(name)
+    return _refuse(name) if home is None else getattr(importlib.import_module(home), name)
 
 
-def get_algo_parameters(attr_key: str) -> Any:
-    """A setting of the strategy search."""
-    _known("get_algo_parameters", attr_key)
-    return _algorithm[attr_key]
-
-
-def reset_algo_parameters() -> None:
-    """Forgets the settings of the strategy search."""
-    _algorithm.update(_DEFAULTS)
-
-
-__getattr__ = refused(__name__)
 __all__ = [
+    "Layout",
+    "build_searched_strategy",
+    "convert_checkpoint_by_rank",
+    "convert_checkpoints",
+    "dry_run",
+    "explain",
     "get_algo_parameters",
     "get_auto_parallel_context",
+    "load_distributed_checkpoint",
+    "load_segmented_checkpoints",
+    "merge_pipeline_strategys",
+    "merge_sliced_parameter",
+    "parameter_broadcast",
+    "rank_list_for_convert",
+    "rank_list_for_transform",
     "reset_algo_parameters",
     "reset_auto_parallel_context",
+    "restore_group_info_list",
     "set_algo_parameters",
     "set_auto_parallel_context",
+    "set_op_strategy_config",
+    "shard",
+    "sync_pipeline_shared_parameters",
+    "transform_checkpoint_by_rank",
+    "transform_checkpoints",
+    "unified_safetensors",
 ]

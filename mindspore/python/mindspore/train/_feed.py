@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from mindspore import _core, log
-from mindspore.common import _groups
+from mindspore.common import _groups, _planning
 from mindspore.common.tensor import Tensor
 from mindspore.dataset.engine import sharing
 from mindspore.dataset.engine.datasets import Dataset
@@ -34,12 +34,20 @@ class Feed:
         mine = sharing.is_own(dataset) or (aware and not sharing.is_divided(dataset))
         self.joint = _groups.have_the_same() and not mine
         self.divides = False
+        # All processes are given the whole of each batch, which the compiler divides.
+        self._same = _planning.on() and not _planning.gives_parts()
         self._position: dict[str, Any] | None = None
         self.whole = own = int(dataset.get_dataset_size())
         if self.joint:
             facts = _together.gather_objects((own, sharing.is_divided(dataset)))
             self.whole = max(size for size, _ in facts)
-            if self.whole and not any(divided for _, divided in facts):
+            divided = any(divided for _, divided in facts)
+            if self._same and (divided or len({size for size, _ in facts}) > 1):
+                raise ValueError(
+                    f"For '{op}', each process must be given the whole of each batch, as 'full_batch' and 'dataset_strategy' say, but "
+                    "the source of the dataset is divided."
+                )
+            if self.whole and not divided and not self._same:
                 self.divides = self._is_the_same(own)
             empty = [rank for rank, (size, _) in enumerate(facts) if not size]
             if self.whole and empty:
@@ -112,16 +120,18 @@ class Feed:
 
     def create_tuple_iterator(self, num_epochs: int = -1, **options: Any) -> Any:
         """The batches of this process."""
-        if not self.divides:
+        if not self.divides and not (
+            self._same and self.joint and isinstance(self.dataset, Dataset)
+        ):
             return self.dataset.create_tuple_iterator(num_epochs=num_epochs, **options)
         if not isinstance(self.dataset, Dataset):
             return _Picked(self.dataset.create_tuple_iterator(num_epochs=num_epochs, **options))
         place, self._position = self._place(), None
-        return _Divided(self.dataset, place)
+        return _Divided(self.dataset, place, self.divides)
 
     def restore(self, state: dict[str, Any]) -> None:
         """Let the next iterator begin at a position."""
-        if self.divides:
+        if self.divides or (self._same and self.joint):
             self._position = dict(state)
         else:
             self.dataset.restore(state)
@@ -141,10 +151,11 @@ class Feed:
 
 
 class _Divided:
-    """An iterator over this process's batches, epoch by epoch."""
+    """An iterator over this process's batches, epoch by epoch; or over all of them, in the order that all processes have."""
 
-    def __init__(self, dataset: Dataset, position: dict[str, Any]) -> None:
+    def __init__(self, dataset: Dataset, position: dict[str, Any], divides: bool = True) -> None:
         self._dataset, self._place = dataset, dict(position)
+        self._of = (_groups.world_rank(), _groups.world_size()) if divides else (0, 1)
         self._rows: Any = None
 
     def __iter__(self) -> Iterator[Any]:
@@ -153,7 +164,7 @@ class _Divided:
     def begin(self, given: int) -> Iterator[Any]:
         """The next epoch, after so many of its batches."""
         self.stop()
-        rank, size = _groups.world_rank(), _groups.world_size()
+        rank, size = self._of
         part = sharing.every(self._dataset, given + rank, size)
         self._dataset.parent.remove(part)
         part.restore({**self._place, "step": 0})

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from mindspore import _core
-from mindspore.common import _groups
+from mindspore.common import _boxes, _groups, _planning
 from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
-from mindspore.train import _boxes, _together
+from mindspore.train import _together
 from mindspore.train._tensors import Entry, loaded, text_entry
 
 SUFFIX = ".slices"
@@ -41,11 +41,27 @@ def remove(folder: str) -> None:
 def _boxes_of(number: int, value: Any, size: int) -> dict[int, _boxes.Box]:
     """Which box of a value each process writes: its rows, or one of them all of it."""
     shape = tuple(value.shape) if isinstance(value, Tensor) else ()
+    held = _planning.slice_of(value) if isinstance(value, Parameter) else None
+    if held is not None:
+        return _boxes_in_slices(held, shape, size)
     if not shape or shape[0] < size:
         return {number % size: tuple((0, n) for n in shape)}
     ends = [rank * shape[0] // size for rank in range(size + 1)]
     rest = tuple((0, n) for n in shape[1:])
     return {rank: ((ends[rank], ends[rank + 1]), *rest) for rank in range(size)}
+
+
+def _boxes_in_slices(
+    held: dict[str, Any], shape: tuple[int, ...], size: int
+) -> dict[int, _boxes.Box]:
+    """Of a Parameter that lies in slices: each slice is written by the first process that has it."""
+    boxes: dict[int, _boxes.Box] = {}
+    for rank in range(size):
+        extents = _core.layout_box(held["layout"], shape, held["mesh"], rank)
+        box = tuple((begin, begin + count) for begin, count in extents)
+        if box not in boxes.values() and all(end > begin for begin, end in box):
+            boxes[rank] = box
+    return boxes
 
 
 def write(folder: str, entries: list[Entry], notes: list[Entry]) -> None:
@@ -98,9 +114,15 @@ def _own(entries: list[Entry], rank: int, size: int) -> list[Entry]:
     for number, (name, value) in enumerate(entries):
         boxes = _boxes_of(number, value, size)
         if rank in boxes:
-            cut = isinstance(value, Tensor) and len(boxes) > 1
-            own.append((name, value[slice(*boxes[rank][0])] if cut else value))  # type: ignore[misc]
+            own.append((name, _piece(value, boxes, rank)))  # type: ignore[misc]
     return own
+
+
+def _piece(value: Any, boxes: dict[int, _boxes.Box], rank: int) -> Any:
+    if isinstance(value, Parameter) and _planning.slice_of(value) is not None:
+        return _planning.local_value(value)
+    cut = isinstance(value, Tensor) and len(boxes) > 1
+    return value[slice(*boxes[rank][0])] if cut else value
 
 
 def _text(entries: list[Entry], notes: list[Entry], save_id: str, sizes: list[int]) -> str:

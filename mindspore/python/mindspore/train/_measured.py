@@ -29,14 +29,14 @@ class Measured:
     ) -> None:
         self._metrics, self._indexes, self._together = metrics, indexes, together
         # What does not add up is told of the outputs of all processes.
-        self._whole = [m for m in metrics.values() if together.joint and not _adds_up(m)]
+        self._whole = [m for m in metrics.values() if together.apart and not _adds_up(m)]
         for metric in metrics.values():
             metric.clear()
 
     def update(self, outputs: Any) -> None:
         """After a step."""
         results = outputs if isinstance(outputs, tuple) else (outputs,)
-        own = self._together.has_rows
+        own = self._together.has_rows or not self._together.apart
         if self._whole:
             everything = self._together.gather(_arrays(results) if own else None)
         for metric in self._metrics.values():
@@ -61,7 +61,7 @@ class Measured:
 
     def results(self) -> dict[str, Any]:
         """The results by name."""
-        if self._together.joint:
+        if self._together.apart:
             adding = [m for m in self._metrics.values() if not any(m is w for w in self._whole)]
             states = [{name: getattr(m, name) for name in m._sums} for m in adding]
             everywhere = self._together.gather(states)

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from mindspore.common import _groups
+from mindspore.common import _boxes, _groups
+from mindspore.common._boxes import Layout
 from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
-from mindspore.train import _boxes, serialization
-from mindspore.train._boxes import Layout
+from mindspore.train import serialization
 
 Layouts = dict[str, Layout]
 
@@ -173,7 +173,9 @@ def _needed(source: Layout, target: Layout | None, rank: int) -> set[int]:
         raise ValueError(
             f"For 'rank_list_for_transform', both layouts of a parameter must have as many axes, but got {sorted(axes)}."
         )
-    cuts = [np.lcm(a, b) for a, b in zip(source.cuts(), (target or source).cuts(), strict=True)]
+    cuts: Any = source.shape or (target and target.shape)
+    if cuts is None:
+        cuts = [np.lcm(a, b) for a, b in zip(source.cuts(), (target or source).cuts(), strict=True)]
     used: set[int] = set()
 
     def use(owner: int) -> np.ndarray:
@@ -216,7 +218,7 @@ def transform_checkpoint_by_rank(
             f"For '{op}', 'save_checkpoint_file_name' must be a str, but got {type(save_checkpoint_file_name).__name__}."
         )
     format = _format_of(op, save_checkpoint_file_name)
-    moved = _transformed(op, rank, checkpoint_files_map, source, target)
+    moved = transformed(op, rank, checkpoint_files_map, source, target)
     folder = os.path.dirname(save_checkpoint_file_name)
     os.makedirs(folder or ".", exist_ok=True)
     serialization.save_checkpoint(moved, save_checkpoint_file_name, format=format)
@@ -231,7 +233,7 @@ def _format_of(op: str, path: str) -> str:
     )
 
 
-def _transformed(
+def transformed(
     op: str, rank: int, files: dict[int, str], source: Layouts, target: Layouts
 ) -> dict[str, Any]:
     """The parameters of a process in another layout."""
@@ -293,7 +295,7 @@ def transform_checkpoints(
             f"For '{op}', 'output_format' must be 'ckpt' or 'safetensors', but got {output_format!r}."
         )
     _, target = _two(op, src_strategy_file, dst_strategy_file)
-    files = _files_of_ranks(op, src_checkpoints_dir)
+    files = files_of_ranks(op, src_checkpoints_dir)
     for rank in range(_ranks(target)):
         needed = rank_list_for_transform(rank, src_strategy_file, dst_strategy_file)
         missing = [r for r in needed if r not in files]
@@ -306,14 +308,17 @@ def transform_checkpoints(
         transform_checkpoint_by_rank(rank, chosen, name, src_strategy_file, dst_strategy_file)
 
 
-def _files_of_ranks(op: str, folder: str) -> dict[int, str]:
+def files_of_ranks(
+    op: str, folder: str, ending: str | tuple[str, ...] = (".ckpt", ".safetensors")
+) -> dict[int, str]:
+    """The checkpoints in the folders `rank_0`, `rank_1`, ... of a folder, by rank."""
     found: dict[int, str] = {}
     for name in os.listdir(folder):
         match = re.fullmatch(r"rank_(\d+)", name)
         if match is None:
             continue
         inside = sorted(os.listdir(os.path.join(folder, name)))
-        files = [file for file in inside if file.endswith((".ckpt", ".safetensors"))]
+        files = [file for file in inside if file.endswith(ending)]
         if files:
             found[int(match[1])] = os.path.join(folder, name, files[-1])
     if not found:
@@ -383,7 +388,7 @@ def load_distributed_checkpoint(
         target = _boxes.read_layouts(op, predict_strategy)
     own = _groups.world_rank() if rank_id is None and target else rank_id or 0
     _check_rank(op, own, target)
-    values = _transformed(op, own, dict(enumerate(checkpoint_filenames)), source, target)
+    values = transformed(op, own, dict(enumerate(checkpoint_filenames)), source, target)
     serialization.load_param_into_net(network, values, strict_load)
     return values if return_param_dict else None
 

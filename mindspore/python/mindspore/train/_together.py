@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from mindspore import _core, nn
-from mindspore.common import _groups
+from mindspore.common import _groups, _planning
 from mindspore.common.tensor import Tensor
 from mindspore.nn._uneven import Uneven
 from mindspore.ops import _exchange
@@ -51,6 +51,8 @@ class Together:
 
     def __init__(self, network: Any, joint: bool) -> None:
         self.joint = joint
+        # Whether the outputs of a step are of this process's samples alone; a divided network gives those of all.
+        self.apart = joint and not _planning.on()
         self.counts = np.ones(1)  # samples of the step, by rank
         self.rank = _groups.world_rank() if joint else 0
         self._uneven = []
@@ -87,6 +89,12 @@ class Together:
                 _core.set_sample_part(self.rank, 1)  # as before
                 return
             self.counts = counts
+            if not self.apart and len(set(counts)) > 1:
+                raise ValueError(
+                    "For 'Model', all processes must have as many samples in each step of a network that is divided, but got "
+                    f"{[int(n) for n in counts]}: batch(..., drop_remainder=True), a number of batches that the processes divide, or "
+                    "full_batch=True."
+                )
             if batch is None:
                 batch = stand_in() if last is None else last
             for cell in self._uneven:
@@ -105,7 +113,7 @@ class Together:
         first = outputs
         while isinstance(first, (tuple, list)) and first:
             first = first[0]
-        if not self.joint or not isinstance(first, Tensor) or first.size != 1:
+        if not self.apart or not isinstance(first, Tensor) or first.size != 1:
             return outputs
         losses = gather_numbers([float(first_value(first))])[:, 0]
         counted = self.counts > 0

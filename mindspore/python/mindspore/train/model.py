@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from typing import Any
 
@@ -10,6 +11,7 @@ from mindspore.amp.train_network import build_train_network
 from mindspore.common._boundary import boundary
 from mindspore.common.tensor import Tensor
 from mindspore.context import ParallelMode, get_auto_parallel_context
+from mindspore.parallel.auto_parallel import AutoParallel
 from mindspore.train import _manifest, _resume
 from mindspore.train._feed import Feed
 from mindspore.train._measured import Measured
@@ -68,6 +70,8 @@ class Model:
         **kwargs: Any,
     ) -> None:
         check_arguments(network, loss_fn, optimizer, eval_network, amp_level, boost_level, kwargs)
+        self._parallel = network if isinstance(network, AutoParallel) else None
+        network = network if self._parallel is None else self._parallel.network
         self._network = network
         self._loss_fn = loss_fn
         self._optimizer = optimizer
@@ -78,16 +82,21 @@ class Model:
         }
         self._loss_scale_manager = kwargs.get("loss_scale_manager")
         self._metrics = metrics
-        self._parallel_mode = get_auto_parallel_context("parallel_mode")
-        self._device_number = get_auto_parallel_context("device_num")
         self._metric_fns: dict[str, Any] = {}
-        self._train_network = self._build_train_network()
-        self._build_eval_network(metrics, eval_network, eval_indexes)
+        with self._settings():
+            self._parallel_mode = get_auto_parallel_context("parallel_mode")
+            self._device_number = get_auto_parallel_context("device_num")
+            self._train_network = self._build_train_network()
+            self._build_eval_network(metrics, eval_network, eval_indexes)
         self._predict_network = network
         self._resumed: dict[str, Any] | None = None
         self._divided_by_user = False  # whether the data of its training were
 
     # Networks
+
+    def _settings(self) -> contextlib.AbstractContextManager[None]:
+        """The settings of parallel training: those of an AutoParallel network, or of the context."""
+        return contextlib.nullcontext() if self._parallel is None else self._parallel.settings()
 
     def _build_train_network(self) -> Any:
         if self._optimizer is None:
@@ -225,7 +234,8 @@ class Model:
         _check_dataset(op, "train_dataset", train_dataset)
         sink = (dataset_sink_mode, sink_size)
         valid = (valid_dataset, valid_epochs)
-        TrainingRun(self, epoch, train_dataset, callbacks, sink, initial_epoch, valid).run()
+        with self._settings():
+            TrainingRun(self, epoch, train_dataset, callbacks, sink, initial_epoch, valid).run()
 
     def resume(self, ckpt_path: str) -> bool:
         """Let the next train or fit go on where an earlier one was when a ModelCheckpoint or BackupAndRestore saved it.
@@ -313,6 +323,12 @@ class Model:
         op = "Model.eval"
         self._check_can_evaluate(op, valid_dataset)
         check_bool(op, "dataset_sink_mode", dataset_sink_mode)
+        with self._settings():
+            return self._eval(op, valid_dataset, callbacks, dataset_sink_mode)
+
+    def _eval(
+        self, op: str, valid_dataset: Any, callbacks: Any, dataset_sink_mode: bool
+    ) -> dict[str, Any]:
         manager = _CallbackManager(callbacks)
         feed = Feed(op, valid_dataset, self._divided_by_user)
         params = _InternalCallbackParam(
@@ -381,7 +397,8 @@ class Model:
         network = self._predict_network
         network.set_train(False)
         network.phase = "predict"
-        return network(*predict_data)
+        with self._settings():
+            return network(*predict_data)
 
     def build(
         self,

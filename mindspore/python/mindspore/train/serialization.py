@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from mindspore import _core, _paths, context, log, nn
+from mindspore.common import _planning
 from mindspore.common import dtype as mstype
 from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
@@ -54,7 +55,8 @@ def save_checkpoint(
             names to tensors.
         ckpt_file_name: The file; ".ckpt" (or ".safetensors") is added where it is missing. What
             replaces a file keeps its mode and group; a link stays, and the file it names is replaced.
-        integrated_save: Whether shards of a parallel training are joined.
+        integrated_save: Whether Parameters that lie in slices among processes are saved whole, for which all processes call this
+            in one order; otherwise each saves its slices.
         async_save: Whether to write in the background: the values of this moment, whatever changes
             them afterwards. The interpreter waits for the write before it ends. An error of it is
             raised by the next save, or shown at the end, where it makes the exit status 1.
@@ -87,7 +89,10 @@ def save_checkpoint(
             f"For '{op}', the folder of 'ckpt_file_name' must exist, but it does not",
             folder,
         )
-    entries = _named_entries(save_obj, choice_func)
+    entries = [
+        (name, _held(value, integrated_save))
+        for name, value in _named_entries(save_obj, choice_func)
+    ]
     entries += [
         _appended(name, value) for name, value in _items(op, "append_dict", append_dict or {})
     ]
@@ -117,6 +122,13 @@ def share_states(net: nn.Cell) -> None:
     """What a process that writes no file does while another one saves: it gives its rows of the states that are divided."""
     for value in _distinct(net).values():
         _divided.whole_state(value)
+
+
+def _held(value: Any, whole: bool) -> Any:
+    """What is saved of a value: of a Parameter that lies in slices all of it, or this process's."""
+    if not isinstance(value, Parameter) or _planning.slice_of(value) is None:
+        return value
+    return _planning.whole_value(value) if whole else _planning.local_value(value)
 
 
 def save_slices(net: nn.Cell, folder: str, append_dict: dict[str, Any]) -> None:
@@ -405,6 +417,9 @@ def _update_param(param: Parameter, new_param: Parameter, strict_load: bool = Fa
     """Give one parameter the value of another."""
     _match.check_fits(param.name, param, param.name, new_param, strict_load)
     value: Any = new_param
+    if _planning.slice_of(param) is not None:
+        _planning.set_whole_value(param, value.astype(param.dtype).reshape(tuple(param.shape)))
+        return
     if tuple(value.shape) != tuple(param.shape):
         value = value.reshape(tuple(param.shape))
     if value.dtype != param.dtype and not _core.is_tracing():

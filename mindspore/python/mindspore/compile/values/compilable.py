@@ -14,12 +14,12 @@ GRADIENTS = "_compiled_gradients"
 METHODS = "_compiled_methods"
 
 # Attributes that say how a Cell is to be compiled; see Options.
-STRICT, SIGNATURE, FAST = "_strict", "_signature", "_fast"
+STRICT, SIGNATURE, FAST, WHOLE = "_strict", "_signature", "_fast", "_whole_arguments"
 
 # Names and bookkeeping, which no construct depends on.
 BOOKKEEPING = frozenset(
     {VERSIONS, GRADIENTS, METHODS, "_params", "_cells", "_param_prefix", STRICT, FAST}
-    | {"cell_init_args", "_cell_init_args", "instance_name", "_instance_name"}
+    | {"cell_init_args", "_cell_init_args", "instance_name", "_instance_name", WHOLE}
 )
 # What a Cell may add to its construct; see nn/_cell_options.py.
 SETTINGS = (
@@ -48,11 +48,13 @@ class Options(NamedTuple):
     strict: bool = False  # wholly, or not at all
     signature: Signature | None = None  # declared inputs
     fast: bool = True  # with the passes that only make graphs faster
+    whole: bool = False  # all processes are given the same arguments; see common/_planning.py
 
     @staticmethod
     def of(state: dict[str, Any]) -> Options:
         """Of a Cell with these attributes."""
-        return Options(state.get(STRICT, False), state.get(SIGNATURE), state.get(FAST, True))
+        strict, fast = state.get(STRICT, False), state.get(FAST, True)
+        return Options(strict, state.get(SIGNATURE), fast, state.get(WHOLE, False))
 
 
 AS_USUAL = Options()

@@ -12,7 +12,8 @@ from typing import Any, NoReturn
 
 from mindspore import _core, context
 from mindspore._core import Tensor
-from mindspore.common import _late
+from mindspore.common import _late, _planning
+from mindspore.common._planning import Planning
 from mindspore.common._tree import all_leaves, rebuild
 from mindspore.compile.decided.given import Given
 from mindspore.compile.program import deep
@@ -44,6 +45,7 @@ from mindspore.compile.versions.remembered import Remembered
 from mindspore.compile.versions.results import Result, check_parts
 from mindspore.compile.versions.signature import InputShapes, Sizes
 from mindspore.compile.walk.tracer import Tracer
+from mindspore.ops import _pinned
 
 
 class _FrontEnd:
@@ -125,10 +127,13 @@ class Compilation:
         kwargs: dict,
         strict: bool,
         fast: bool,
+        planning: Planning | None = None,
     ):
         self.cache, self.function, self.args, self.kwargs = cache, function, args, kwargs
-        self.fast = fast
+        self.fast, self.planning = fast, planning
         self.strict = strict or context.get_context("jit_syntax_level") == context.STRICT
+        if planning is not None:
+            self.strict = True  # eager lines would see what each process has, not the whole
 
     def result(self) -> Any:
         """The value of this call, or its error."""
@@ -204,7 +209,7 @@ class Compilation:
         self, tracer: Tracer, shapes: InputShapes | None = None, numbers: tuple[int, ...] = ()
     ) -> Any:
         try:
-            with tracer:
+            with tracer, _planning.tracing(self.planning):
                 return self._trace(tracer, shapes, numbers)
         except Unsupported as error:
             raise locate(error, calling_place()) from None
@@ -285,7 +290,7 @@ class Compilation:
         trace = tracer.trace
         trace.finish(returned + list(changed.values()))
         trace.close()  # what fails from here on is known by the places of its nodes
-        graph = _core.compile(trace, tracer.device, tracer.fast)
+        graph = self._compiled(tracer)
         graph.replace(tracer.replaced)
 
         entry: Entry
@@ -303,6 +308,22 @@ class Compilation:
         entry.warn = _refuse if self.strict else self.cache.notices.call_is_eager
         return entry
 
+    def _compiled(self, tracer: Tracer) -> Any:
+        """The graph of what was traced; that of this process, where the work is divided."""
+        if self.planning is None:
+            return _core.compile(tracer.trace, tracer.device, tracer.fast)
+        parameters = self._parameters(tracer)
+        with self.planning.told(parameters):
+            graph = _core.compile(tracer.trace, tracer.device, tracer.fast)
+        self.planning.written(graph)
+        _pinned.share(parameters)
+        return graph
+
+    def _parameters(self, tracer: Tracer) -> list[Any]:
+        """The Parameters that the function reads or writes."""
+        read = [tensor for tensor, _ in tracer.trace.environment()]
+        return [p for p in read if isinstance(p, _late.parameter_class)]
+
     def _inputs(
         self, trace: _core.Trace, shapes: InputShapes, numbers: tuple[int, ...]
     ) -> tuple[list, dict]:
@@ -318,7 +339,10 @@ class Compilation:
                 return t
             if type(t) is not Tensor:
                 _refuse_class(t)
-            return trace.add_parameter(t.dtype, shape, name=f"x{next(count)}")
+            number = next(count)
+            if self.planning is not None:
+                shape = self.planning.given(number, shape)
+            return trace.add_parameter(t.dtype, shape, name=f"x{number}")
 
         args, kwargs = rebuild((list(self.args), dict(self.kwargs)), symbolic)
         names = [*range(len(args)), *kwargs]

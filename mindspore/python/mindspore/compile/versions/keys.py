@@ -14,7 +14,7 @@ import numpy as np
 
 from mindspore import _core, context
 from mindspore._core import Tensor
-from mindspore.common import _late
+from mindspore.common import _late, _planning
 from mindspore.common._tree import flatten
 from mindspore.common.dtype import Type
 from mindspore.compile.values.records import fields_of, is_python_class
@@ -39,7 +39,9 @@ def key_of(args: tuple, kwargs: dict, sizes: list[Sizes | None] | None = None) -
 
 
 def with_passes(key: tuple, fast: bool) -> tuple:
-    """A key, and whether the passes that only make code faster run."""
+    """A key, with whether the passes that only make code faster run, and how the work is divided among processes."""
+    if context.planned():
+        key = (*_planning.key(), *key)
     return key if fast and context.fast() else ("plain", *key)
 
 

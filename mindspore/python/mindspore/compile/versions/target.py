@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mindspore import _core, context
-from mindspore.common import _late
+from mindspore.common import _late, _planning
 from mindspore.compile.program.failures import is_of_program
 from mindspore.compile.values.compilable import AS_USUAL, Options
 from mindspore.compile.values.numbers import as_tensor, is_number
@@ -33,7 +33,7 @@ class Target:
         """The declared sizes of the tensors; None where none are open."""
         signature = self.options.signature
         sizes = signature.sizes(args, kwargs) if signature else None
-        return None if self.cache.static else sizes
+        return None if self.cache.static or _planning.on() else sizes
 
     def key_of(self, args: tuple, kwargs: dict, sizes: list[Sizes | None] | None = None) -> tuple:
         """What a version depends on."""
@@ -47,7 +47,8 @@ class Target:
     def compilation(self, args: tuple, kwargs: dict) -> Compilation:
         """An attempt to make a version."""
         strict, fast = self.options.strict, self.options.fast and context.fast()
-        return Compilation(self.cache, self.function, args, kwargs, strict, fast)
+        planning = _planning.current(self.options.whole)
+        return Compilation(self.cache, self.function, args, kwargs, strict, fast, planning)
 
 
 def run_target(target: Target, args: tuple, kwargs: dict) -> Any:

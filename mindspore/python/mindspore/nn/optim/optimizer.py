@@ -13,12 +13,14 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from mindspore import _core
+from mindspore.common import _planning
 from mindspore.common import dtype as mstype
 from mindspore.common._checked import check_value, checked
 from mindspore.common._kinds import NotNegative, Positive
 from mindspore.common.initializer import initializer
 from mindspore.common.parameter import Parameter, ParameterTuple
 from mindspore.common.tensor import Tensor
+from mindspore.compile.values.compilable import WHOLE
 from mindspore.nn.cell import Cell
 from mindspore.nn.layer.container import CellList
 from mindspore.nn.learning_rate_schedule import LearningRateSchedule
@@ -91,6 +93,8 @@ class UpdateCell(Cell):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The update. Those of this package are compiled in both modes: all parameters at once."""
         plain = not (_core.graph_mode() or _core.is_tracing() or _core.is_recording())
+        if plain:
+            _planning.require_compiled(self.cls_name)
         if plain and not self._special and hasattr(type(self).construct, "is_compiled_update"):
             return self.compile_and_run(*args, **kwargs)
         return super().__call__(*args, **kwargs)
@@ -129,6 +133,7 @@ class Optimizer(UpdateCell):
         loss_scale: Positive = 1.0,
     ) -> None:
         super().__init__(auto_prefix=False)
+        self.__dict__[WHOLE] = True  # gradients are no batch, of which a process has a part
         self.loss_scale = float(loss_scale)
         self.reciprocal_scale = 1.0 / self.loss_scale
         self.need_scale = self.loss_scale != 1.0

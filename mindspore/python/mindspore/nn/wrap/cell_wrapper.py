@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from mindspore import context, log, ops
+from mindspore import context, ops
 from mindspore.common import _groups
 from mindspore.common import dtype as mstype
 from mindspore.common._kinds import Real
@@ -161,7 +161,7 @@ class TrainOneStepCell(Cell):
         self.grad_no_sens = ops.GradOperation(get_by_list=True)
         self.reducer_flag = False
         self.grad_reducer: Cell = Identity()
-        self.parallel_mode = parallel_mode()
+        self.parallel_mode = str(context.get_auto_parallel_context("parallel_mode"))
         self.reducer_flag = self.parallel_mode in _groups.DATA_PARALLEL_MODES
         if self.reducer_flag:
             self.grad_reducer = make_reducer(self.weights)
@@ -180,17 +180,6 @@ class TrainOneStepCell(Cell):
         if self.return_grad:
             return loss, dict(zip(self.weights_name, grads))
         return loss
-
-
-def parallel_mode() -> str:
-    """The parallel mode of the context."""
-    mode = str(context.get_auto_parallel_context("parallel_mode"))
-    if "auto" in mode and _groups.world_size() > 1:
-        log.warning(
-            f"In the parallel mode {mode!r} nothing is divided among processes yet: each of them trains alone, on all data that it is "
-            "given. 'data_parallel' trains one network in all."
-        )
-    return mode
 
 
 def make_reducer(parameters: Any) -> DistributedGradReducer:

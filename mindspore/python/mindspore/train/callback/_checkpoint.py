@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import Any
 
 from mindspore import log, nn
+from mindspore.common import _planning
 from mindspore.common.tensor import Tensor
 from mindspore.train import _encryption, _manifest, _resume
 from mindspore.train._async_save import writer
@@ -322,7 +323,12 @@ class ModelCheckpoint(Callback):
                 os.path.join(self._directory, name.removesuffix("." + config.format))
                 + _manifest.SUFFIX
             )
-        elif not self._acts():  # another process writes it
+        saved: Any = config.saved_network or params.train_network
+        if not slices and _planning.any_sliced(saved):
+            if suffix:
+                return path  # the others do not come to gather it
+            saved = _planning.whole_entries(saved)  # all processes do so together
+        if not slices and not self._acts():  # another process writes it
             share_states(config.saved_network or params.train_network)
             return path
         append = dict(config.append_dict or {})
@@ -330,10 +336,12 @@ class ModelCheckpoint(Callback):
             append["epoch_num"] = params.cur_epoch_num
         if "step_num" in append:
             append["step_num"] = params.cur_step_num
-        network = params.train_network
-        if config.saved_network is not None:
-            network = config.saved_network
-        elif self._run_context is not None and self._run_context._run is not None:
+        network = saved
+        if (
+            config.saved_network is None
+            and self._run_context is not None
+            and self._run_context._run is not None
+        ):
             append[_resume.NAME] = _resume.packed(self._run_context._run.state())
         if slices:
             save_slices(network, path, append)

@@ -17,32 +17,50 @@ Box = tuple[tuple[int, int], ...]  # (begin, end) on each axis
 _FORMAT = "mindspore layouts 1"
 
 
+Axes = tuple[int | tuple[int, ...], ...]
+
+
 class Layout(NamedTuple):
     """How a tensor is cut among processes.
 
     Args:
         dev_matrix: the processes, row by row, as an array of this shape.
-        tensor_map: for each axis of the tensor, the axis of the array along which it is cut, counted from the last, 0; -1: it is whole.
+        tensor_map: for each axis of the tensor, the axis of the array along which it is cut, counted from the last, 0; -1: it is
+            whole; a tuple: it is cut along several, one after the other.
+        shape: of the whole tensor, where parts are not all of one size.
     """
 
     dev_matrix: tuple[int, ...]
-    tensor_map: tuple[int, ...]
+    tensor_map: Axes
+    shape: tuple[int, ...] | None = None
+
+    def _along(self) -> list[list[int]]:
+        """The axes of the array, counted from the first, that cut each axis of the tensor."""
+        last = len(self.dev_matrix) - 1
+        several = [axes if isinstance(axes, tuple) else (axes,) for axes in self.tensor_map]
+        return [[last - axis for axis in axes if axis >= 0] for axes in several]
 
     def cuts(self) -> list[int]:
         """Into how many parts each axis is cut."""
-        return [1 if axis < 0 else self.dev_matrix[-1 - axis] for axis in self.tensor_map]
+        return [math.prod(self.dev_matrix[a] for a in axes) for axes in self._along()]
 
     def box(self, rank: int, shape: Sequence[int]) -> Box:
-        """What a process has of a tensor of this whole shape."""
+        """What a process has of a tensor of this whole shape: the last parts are shorter where it cannot be cut evenly."""
         place = np.unravel_index(rank, self.dev_matrix)
         box = []
-        for axis, count, size in zip(self.tensor_map, self.cuts(), shape, strict=True):
-            part = 0 if axis < 0 else int(place[len(self.dev_matrix) - 1 - axis])
-            box.append((part * size // count, (part + 1) * size // count))
+        for axes, size in zip(self._along(), shape, strict=True):
+            begin, end = 0, int(size)
+            for axis in axes:
+                piece = -(-(end - begin) // self.dev_matrix[axis])
+                first = min(begin + int(place[axis]) * piece, end)
+                begin, end = first, min(first + piece, end)
+            box.append((begin, end))
         return tuple(box)
 
     def whole(self, part: Sequence[int]) -> tuple[int, ...]:
         """The shape of the whole tensor of which a process has a part of this shape."""
+        if self.shape is not None:
+            return self.shape
         return tuple(size * count for size, count in zip(part, self.cuts(), strict=True))
 
     @property
@@ -56,18 +74,27 @@ def layout_of(op: str, name: str, given: Any) -> Layout:
     take = given.get if isinstance(given, dict) else lambda key: getattr(given, key, None)
     matrix: Any = take("dev_matrix")
     axes: Any = take("tensor_map")
-    for what, value, low in (("dev_matrix", matrix, 1), ("tensor_map", axes, -1)):
+    several = axes
+    if isinstance(axes, (list, tuple)):
+        axes = [tuple(a) if isinstance(a, (list, tuple)) else a for a in axes]
+        several = [n for a in axes for n in (a if isinstance(a, tuple) else (a,))]
+    shape: Any = take("shape")
+    for what, value, low in (
+        ("dev_matrix", matrix, 1),
+        ("tensor_map", several, -1),
+        ("shape", shape if shape is not None else (), 0),
+    ):
         numbers = list(value) if isinstance(value, (list, tuple)) else [None]
         if not all(type(n) is int and n >= low for n in numbers):
             raise ValueError(
                 f"For '{op}', the layout of '{name}' must have '{what}', a list of ints of at least {low}, but got {value!r}."
             )
-    cut = [axis for axis in axes if axis >= 0]
+    cut = [axis for axis in several if axis >= 0]
     if len(set(cut)) < len(cut) or any(axis >= len(matrix) for axis in cut):
         raise ValueError(
             f"For '{op}', 'tensor_map' of '{name}' must have different axes of 'dev_matrix' {list(matrix)}, but got {list(axes)}."
         )
-    return Layout(tuple(matrix), tuple(axes))
+    return Layout(tuple(matrix), tuple(axes), None if shape is None else tuple(shape))
 
 
 def read_layouts(op: str, path: Any) -> dict[str, Layout]:
@@ -93,7 +120,10 @@ def read_layouts(op: str, path: Any) -> dict[str, Layout]:
 
 def write_layouts(path: str, layouts: dict[str, Layout]) -> None:
     """Write layouts as JSON text."""
-    entries = {name: layout._asdict() for name, layout in layouts.items()}
+    entries = {
+        name: {k: v for k, v in layout._asdict().items() if v is not None}
+        for name, layout in layouts.items()
+    }
     write_text(path, json.dumps({"format": _FORMAT, "parameters": entries}))
 
 

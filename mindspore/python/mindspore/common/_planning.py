@@ -1,0 +1,309 @@
+"""What a compilation in an auto-parallel mode is told: the mesh, the place of this process in it, what the user has pinned, and how
+its arguments lie. Off in all other modes, and in a group of one process."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import threading
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from mindspore import _core, context, log
+from mindspore.common import _layouts, _plan_files
+from mindspore.common._layouts import Layout, Mesh
+
+_MODES = {
+    "dynamic_programming": "auto",
+    "recursive_programming": "recursive",
+    "sharding_propagation": "propagation",
+}
+_FULL, _PARTS = "full_batch", "data_parallel"
+# Layouts that users made, of which the mesh is to have the axes; forgotten with the settings of parallel training.
+_seen: list[Layout] = []
+_pinned = 0  # grows with the pins of Parameters
+
+
+def on() -> bool:
+    """Whether compiled functions are divided among processes."""
+    return context.planned() and devices() > 1
+
+
+def devices() -> int:
+    """How many processes compute together."""
+    return int(context.get_auto_parallel_context("device_num"))
+
+
+def rank() -> int:
+    """The number of this one."""
+    return int(context.get_auto_parallel_context("global_rank"))
+
+
+def mesh() -> Mesh:
+    """The processes as axes."""
+    return mesh_for(devices())
+
+
+def mesh_for(count: int) -> Mesh:
+    """So many devices as axes, of which those of the user's layouts are made."""
+    return _layouts.mesh_of(count, [layout for layout in _seen if _devices_of(layout) == count])
+
+
+def _devices_of(layout: Layout) -> int:
+    return math.prod(size for _, size in layout.devices)
+
+
+def see(layout: Layout) -> None:
+    """Takes notice of a layout that something is pinned to: the mesh gets its axes. While a function is compiled it must do with
+    those there are."""
+    if not _core.is_tracing() and all(layout.devices != other.devices for other in _seen):
+        _seen.append(layout)
+
+
+def forget() -> None:
+    """Forgets the layouts of the user."""
+    _seen.clear()
+
+
+context.at_reset(forget)
+
+
+# ---- pins -------------------------------------------------------------------------------------------------------------------
+def pin_parameter(owner: str, parameter: Any, pin: Any) -> None:
+    """Says how a Parameter is to lie: a Layout, or how often each of its dimensions is cut."""
+    global _pinned
+    before = pin_of(parameter)
+    if before is not None and before != pin:
+        raise ValueError(
+            f"For '{owner}', the Parameter '{parameter.name}' must have one layout, but got {before} and {pin}."
+        )
+    if isinstance(pin, Layout):
+        see(pin)
+    parameter._shard_pin = pin
+    _pinned += 1
+
+
+def pin_of(parameter: Any) -> Any:
+    """What a Parameter is pinned to; None: nothing."""
+    return getattr(parameter, "_shard_pin", None)
+
+
+def pin_text(owner: str, pin: Any, shape: Sequence[int], axes: Mesh) -> str:
+    """The text of a pin of a tensor of this shape."""
+    if isinstance(pin, Layout):
+        return _layouts.layout_text(owner, pin, axes, len(shape))
+    cuts = _layouts.check_cuts(owner, pin, shape, math.prod(size for _, size in axes), f"'{owner}'")
+    return _layouts.cuts_text(owner, cuts, axes)
+
+
+def parameter_pins(parameters: Sequence[Any], axes: Mesh) -> dict[str, str]:
+    """The texts of pinned Parameters among these, by name: what the program pins comes before what files and settings say."""
+    sizes = tuple((axis[0], axis[1]) for axis in axes)
+    pins = _plan_files.optimizer_pins(parameters, sizes)
+    pins |= _plan_files.loaded_pins(parameters, sizes)
+    return pins | {
+        p.name: pin_text(f"Parameter '{p.name}'", pin_of(p), p.shape, sizes)
+        for p in parameters
+        if pin_of(p) is not None
+    }
+
+
+# ---- one compilation ----------------------------------------------------------------------------------------------------------
+class Planning:
+    """The settings of one compilation. `whole`: its arguments are the same in all processes."""
+
+    device: dict[
+        str, float
+    ] = {}  # what one device does in a second; what is not said: as on a host
+
+    def __init__(self, whole: bool = False) -> None:
+        self.mesh: Any = mesh()
+        self.rank, self.mode = rank(), mode()
+        self.data: Any = _FULL if whole else data()
+        self.inputs: dict[int, str] = {}
+
+    def given(self, number: int, shape: Sequence[Any]) -> list[Any]:
+        """The whole shape of an argument of which this process has a part of this shape, or all."""
+        pin = self._pin_of(number, len(shape))
+        if pin is None:
+            return list(shape)
+        cuts, text = pin
+        self.inputs[number] = text
+        return [size * cut for size, cut in zip(shape, cuts)]
+
+    def _pin_of(self, number: int, ndim: int) -> tuple[Sequence[int], str] | None:
+        if self.data == _FULL or ndim == 0:
+            return None
+        if self.data == _PARTS:
+            dims = [[axis[0] for axis in self.mesh]] + [[] for _ in range(ndim - 1)]
+            count = math.prod(axis[1] for axis in self.mesh)
+            return (count, *[1] * (ndim - 1)), _layouts.text_of(dims)
+        if number >= len(self.data):
+            return None
+        owner, pin = "dataset_strategy", self.data[number]
+        cuts = pin.cuts if isinstance(pin, Layout) else pin
+        if len(cuts) != ndim:
+            raise ValueError(
+                f"For '{owner}', the strategy of argument {number} must have an entry for each of its {ndim} dimensions, but got {pin}."
+            )
+        if isinstance(pin, Layout):
+            return cuts, _layouts.layout_text(owner, pin, self.mesh, ndim)
+        return cuts, _layouts.cuts_text(owner, cuts, self.mesh)
+
+    def written(self, graph: Any) -> None:
+        """What is asked for of the plan is written."""
+        _plan_files.write(graph, self.mesh, self.rank)
+
+    @contextlib.contextmanager
+    def told(self, parameters: Sequence[Any]) -> Iterator[None]:
+        """The core knows the settings, for what is compiled inside."""
+        _core.set_parallel(
+            self.mesh,
+            self.rank,
+            mode=self.mode,
+            inputs=self.inputs,
+            parameters=parameter_pins(parameters, self.mesh),
+            memory_limit=memory_limit(),
+            device=self.device,
+        )
+        try:
+            yield
+        finally:
+            _core.set_parallel(None)
+
+
+class _Tracing(threading.local):
+    mesh: Mesh | None = None
+
+
+_tracing = _Tracing()
+
+
+def traced_mesh() -> Mesh | None:
+    """The axes over which the function is divided that this thread traces; None: it is not."""
+    return _tracing.mesh
+
+
+@contextlib.contextmanager
+def tracing(planning: Planning | None) -> Iterator[None]:
+    """A function is traced for these settings."""
+    before = _tracing.mesh
+    if planning is not None:
+        _tracing.mesh = tuple((axis[0], axis[1]) for axis in planning.mesh)
+    try:
+        yield
+    finally:
+        _tracing.mesh = before
+
+
+def current(whole: bool = False) -> Planning | None:
+    """The settings of a compilation that begins now; None: it is not divided."""
+    return Planning(whole) if on() else None
+
+
+def key() -> tuple:
+    """What compiled code depends on."""
+    return (mesh(), rank(), mode(), data(), _pinned) if on() else ()
+
+
+def mode() -> str:
+    """What the planner is to do."""
+    if context.get_auto_parallel_context("parallel_mode") == "semi_auto_parallel":
+        return "semi_auto"
+    named = context.get_auto_parallel_context("search_mode")
+    return _MODES[named or context.get_auto_parallel_context("auto_parallel_search_mode")]
+
+
+def data() -> Any:
+    """How processes are given arguments: "full_batch", all of them the whole; "data_parallel", each its rows; or cuts for each."""
+    if context.get_auto_parallel_context("full_batch"):
+        return _FULL
+    strategy = context.get_auto_parallel_context("dataset_strategy")
+    return _PARTS if strategy == _FULL else strategy  # full_batch=False came later
+
+
+def gives_parts() -> bool:
+    """Whether each process is given its own rows of a batch."""
+    return on() and data() == _PARTS
+
+
+def memory_limit() -> int:
+    """Bytes that a device may hold; 0: no limit."""
+    return context.memory_limit()
+
+
+def require_compiled(owner: str) -> None:
+    """An error where eager code would train each process for itself."""
+    if on() and not _core.is_tracing():
+        named = context.get_auto_parallel_context("parallel_mode")
+        raise RuntimeError(
+            f"For '{owner}', the step must be compiled in the parallel mode '{named}': set_context(mode=GRAPH_MODE), or put mindspore.jit "
+            "around the step. In PYNATIVE_MODE nothing is divided among processes; 'data_parallel' works there."
+        )
+
+
+def note_stages() -> None:
+    """Says once that stages share all devices."""
+    if int(context.get_auto_parallel_context("pipeline_stages")) > 1:
+        log.warn_once(
+            "pipeline_stages",
+            "set_auto_parallel_context: all devices compute all pipeline stages together in this build; results are the same.",
+        )
+
+
+# ---- Parameters that lie in slices ----------------------------------------------------------------------------------------------
+def slice_of(parameter: Any) -> dict[str, Any] | None:
+    """How the slice lies that this process has of a Parameter; None: it has all."""
+    found: dict[str, Any] | None = _core.slice_layout(parameter)
+    return found
+
+
+def layout_of(parameter: Any) -> Layout | None:
+    """The layout of a Parameter that lies in slices."""
+    held = slice_of(parameter)
+    if held is None:
+        return None
+    axes = [tuple(axis[:2]) for axis in held["mesh"]]
+    names = tuple(name for name, _ in axes)
+    layout = Layout(tuple(size for _, size in axes), names)
+    dims = _layouts.axes_of_text(held["layout"])
+    return layout(*(tuple(dim) if len(dim) > 1 else dim[0] if dim else "None" for dim in dims))
+
+
+def local_value(parameter: Any) -> Any:
+    """What this process has of a Parameter."""
+    return parameter.value() if slice_of(parameter) is None else _core.local_value(parameter)
+
+
+def whole_value(parameter: Any) -> Any:
+    """All of a Parameter. Where it lies in slices, all processes must ask, in one order."""
+    return parameter if slice_of(parameter) is None else _core.gather_parameter(parameter)
+
+
+def set_local_value(parameter: Any, value: Any) -> None:
+    """Gives this process another value of what it has of a Parameter."""
+    if slice_of(parameter) is None:
+        parameter.set_data(value)
+    else:
+        _core.set_local_value(parameter, value)
+
+
+def set_whole_value(parameter: Any, value: Any) -> None:
+    """Gives a Parameter another value, of which each process takes its slice."""
+    held = slice_of(parameter)
+    if held is None:
+        parameter.set_data(value)
+    else:
+        piece = _core.slice_tensor(value, held["layout"], held["mesh"], held["rank"])
+        _core.set_local_value(parameter, piece)
+
+
+def any_sliced(network: Any) -> bool:
+    """Whether Parameters of a Cell lie in slices."""
+    return any(slice_of(parameter) is not None for parameter in network.get_parameters())
+
+
+def whole_entries(network: Any) -> list[dict[str, Any]]:
+    """All Parameters of a Cell, whole, as save_checkpoint takes them; all processes ask together."""
+    found = {parameter.name: parameter for parameter in network.get_parameters()}
+    return [{"name": name, "data": whole_value(p)} for name, p in found.items()]

@@ -1,0 +1,110 @@
+"""`explain` shows how the compiler divides a network, `dry_run` what that would take on a machine that is not here. Both plan and run
+nothing, so that Parameters need no memory."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from mindspore import context
+from mindspore.common import _planning
+from mindspore.compile.versions import planned
+from mindspore.nn import Cell
+from mindspore.parallel import _topology
+from mindspore.parallel.auto_parallel import AutoParallel
+
+_MODES = {
+    "auto": "auto",
+    "dynamic_programming": "auto",
+    "recursive_programming": "recursive",
+    "sharding_propagation": "propagation",
+    "semi_auto": "semi_auto",
+    "data_parallel": "data",
+}
+
+
+class Explanation:
+    """A plan to look at: `print` shows its table by source line, `data` has the numbers."""
+
+    def __init__(self, text: str, data: dict[str, Any]) -> None:
+        self.text, self.data = text, data
+
+    def __str__(self) -> str:
+        return self.text
+
+    __repr__ = __str__
+
+    def json(self) -> str:
+        """The numbers as JSON text."""
+        return json.dumps(self.data, indent=1)
+
+
+def explain(
+    network: Cell | Callable,
+    *inputs: Any,
+    devices: int | None = None,
+    mode: str | None = None,
+    topology: Any = None,
+) -> Explanation:
+    """How the compiler divides a call of a network: by source line the ops, the layouts of what they read and make, the collectives with
+    their bytes and modelled time, what lies on a device, and which other ways were rejected.
+
+    Args:
+        network: A Cell, as nn.TrainOneStepCell, or a function.
+        inputs: What it is called with; of tensors only shape and dtype count, which are those of the whole batch.
+        devices: How many processes; None: those of the context.
+        mode: "auto" or "dynamic_programming", the exact search; "recursive_programming"; "sharding_propagation"; "semi_auto";
+            "data_parallel". None: that of the context, or "auto".
+        topology: The machine: "fabric", "pcie4", "cpu", a file or a dict, see dry_run; None: "cpu".
+    """
+    return _planned("explain", network, inputs, devices, mode, topology or "cpu")
+
+
+def dry_run(
+    network: Cell | Callable,
+    *inputs: Any,
+    devices: int = 8,
+    topology: Any = "fabric",
+    mode: str | None = None,
+) -> Explanation:
+    """What a step would take on a machine that is not here: time by part, and what lies on each device.
+
+    Args:
+        network, inputs, mode: As for explain.
+        devices: How many devices the machine has.
+        topology: "fabric": hosts of 8 devices with links of their own, and cards of 200 Gb/s between hosts; "pcie4": devices on PCIe;
+            "cpu": processes of one host; a JSON file or dict: {"axes": [["host", 4, 2e-5, 4e-11], ["device", 8, 6e-6, 5e-12]], "device":
+            {"flops": 1.5e14, "bytes": 1.5e12, "launch": 4e-6, "memory": 34359738368}}, of each axis the seconds for a message and a byte.
+    """
+    return _planned("dry_run", network, inputs, devices, mode, topology)
+
+
+def _planned(
+    owner: str, network: Any, inputs: tuple, devices: int | None, mode: str | None, topology: Any
+) -> Explanation:
+    if isinstance(network, AutoParallel):
+        with network.settings():
+            return _planned(owner, network.network, inputs, devices, mode, topology)
+    if not callable(network):
+        raise TypeError(
+            f"For '{owner}', 'network' must be a Cell or a function, but got {type(network).__name__}."
+        )
+    count = _planning.devices() if devices is None else devices
+    if type(count) is not int or count < 1:
+        raise ValueError(
+            f"For '{owner}', 'devices' must be an int of at least 1, but got {count!r}."
+        )
+    if mode is not None and mode not in _MODES:
+        raise ValueError(f"For '{owner}', 'mode' must be one of {list(_MODES)}, but got {mode!r}.")
+    planning = _planning.Planning(whole=True)
+    planning.mesh, planning.device = _topology.axes_of(count, topology)
+    planning.rank = 0
+    if mode is not None or not context.planned():
+        planning.mode = _MODES[mode or "auto"]
+    found = planned.plan(network, inputs, {}, planning)
+    data = found["json"]
+    return Explanation(found["text"], json.loads(data) if isinstance(data, str) else data)
+
+
+__all__ = ["Explanation", "dry_run", "explain"]
