@@ -71,6 +71,7 @@ class Dataset(DatasetFacts):
         self._position: Position | None = None
         self._resumes_at: Position | None = None
         self._last: Any = None  # a weak reference to the last iterator
+        self._told: Any = None  # by its queue, at the end of an epoch
 
     # Operations
 
@@ -457,11 +458,12 @@ class Dataset(DatasetFacts):
         """Where the time of the pipeline goes, by what all iterators of its parts have done so far.
 
         Returns a dict: "operators", each with its name, rows and seconds of all its workers together; "slowest", the name of the
-        one with most seconds; "queue" of the epoch that runs: how many rows were ready on average when one was taken
+        one with most seconds; "queue" of the last epoch: how many rows were ready on average when one was taken
         ("mean_depth", of "prefetch_size" at most), seconds in which the program waited for one, and in which workers worked.
         """
         iterator = None if self._last is None else self._last()
-        return profile_of(self, None if iterator is None else iterator._pipeline)
+        pipeline = None if iterator is None else iterator._pipeline
+        return profile_of(self, self._told if pipeline is None else pipeline.facts())
 
     def close_pool(self) -> None:
         """End the processes of this pipeline; the next row starts others."""

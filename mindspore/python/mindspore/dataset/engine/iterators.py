@@ -104,7 +104,7 @@ class Iterator:
         self._position = owner._resumes_at or Position.begin()
         owner._resumes_at = None
         owner._position = self._position
-        owner._last = weakref.ref(self)
+        owner._last, self._owner = weakref.ref(self), owner
         self._pipeline: Any = self._make_pipeline(dataset)
         self._running = self._failed = False
         self._begun = 0
@@ -191,6 +191,7 @@ class Iterator:
             self._running = False
             self._position.epoch += 1
             self._position.step = 0
+            self._owner._told = pipeline.facts()
             if self._tuner is not None:
                 self._tuner.ended()
             raise StopIteration

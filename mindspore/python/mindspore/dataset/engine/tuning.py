@@ -145,11 +145,10 @@ def operators(dataset: Dataset) -> list[dict[str, Any]]:
     return found
 
 
-def profile_of(dataset: Dataset, pipeline: Any) -> dict[str, Any]:
+def profile_of(dataset: Dataset, told: Any) -> dict[str, Any]:
     """What Dataset.profile() gives."""
     parts = operators(dataset)
     slowest = max(parts, key=lambda part: part["seconds"], default=None)
-    told = None if pipeline is None else pipeline.facts()
     queue = None
     if told is not None:
         facts = Facts(*told)
