@@ -65,8 +65,14 @@ class Writer {
     for (int axis = 0; axis < options_.mesh.count(); ++axis)
       plan.factor_of_axis.push_back(
           std::max<int>(-1, choices.of[static_cast<size_t>(variable)][static_cast<size_t>(axis)]));
-    for (const End& end : strategy.inputs) plan.inputs.push_back(end.layout);
-    for (const End& end : strategy.outputs) plan.outputs.push_back(end.layout);
+    for (const End& end : strategy.inputs) {
+      plan.inputs.push_back(end.layout);
+      plan.input_gradients.push_back(end.gradient);
+    }
+    for (const End& end : strategy.outputs) {
+      plan.outputs.push_back(end.layout);
+      plan.output_gradients.push_back(end.gradient);
+    }
     plan.compute_seconds = strategy.seconds;
     return plan;
   }
@@ -87,6 +93,8 @@ class Writer {
                                  ? Layout::Replicated(RankOf(node.outputs[i]))
                                  : LayoutOf(handed->second));
     }
+    plan.input_gradients = plan.inputs;
+    plan.output_gradients = plan.outputs;
     return plan;
   }
 
@@ -153,7 +161,7 @@ class Writer {
       }
       const Choice& choice = states.choices[static_cast<size_t>(s)];
       if (choice == choices.of[v]) mine = cost;
-      bool passes = std::find(choice.begin(), choice.end(), kPass) != choice.end();
+      bool passes = std::any_of(choice.begin(), choice.end(), [](int8_t c) { return c <= kPass; });
       if (choice == choices.of[v] || passes || cost >= kNever) continue;
       all.push_back(
           {std::vector<int>(choice.begin(), choice.begin() + options_.mesh.count()), cost});

@@ -23,7 +23,11 @@ struct NodePlan {
   std::vector<int> factor_of_axis;
   std::vector<Layout> inputs;   // in which it needs them; functions have rank 0 and nothing cut
   std::vector<Layout> outputs;  // in which it makes them, partial ones included
-  double compute_seconds = 0;   // forward and backward
+  // Of the gradients, as the node makes those of its inputs and needs those of its outputs. They
+  // differ from the above along axes where a value is alike: there the gradient of an input may be
+  // a partial sum. The way back along a link is the path from the reader's to the maker's.
+  std::vector<Layout> input_gradients, output_gradients;
+  double compute_seconds = 0;             // forward and backward
   double communication_seconds = 0;       // of its inputs, there and back
   std::vector<Alternative> alternatives;  // the best few, where they were asked for
 };

@@ -73,7 +73,7 @@ float Search::Deviation(const Kind& kind, const States& states, int state) const
   double cost = 0;
   for (int axis : axes_) {
     int8_t c = states.choices[static_cast<size_t>(state)][static_cast<size_t>(axis)];
-    bool alike = c == kAlike || c == kPass;
+    bool alike = c < 0;
     if (alike && node->data()) cost += kIdle;
     if (c >= 0 && !(node->data() && node->CutsBatch(c))) cost += kDeviation;
   }

@@ -91,7 +91,9 @@ ComputeKind::ComputeKind(const Node& node, const NodeFacts& facts, const Device&
         reads_[i] = false;
     }
   }
-  if (PassesSums(node)) options_.push_back(kPass);
+  if (!PassesSums(node)) return;
+  options_.push_back(kPass);
+  if (facts_.trained && node.op->name != "Transpose") options_.push_back(kReaders);
 }
 
 bool ComputeKind::MayCut(const ShardFactor& factor) const {
@@ -127,6 +129,7 @@ End ComputeKind::Operand(const Mesh& mesh, const Choice& choice, size_t i) const
   for (int axis = 0; axis < mesh.count(); ++axis) {
     int f = choice[static_cast<size_t>(axis)];
     if (f == kPass) layout = layout.With(axis, Partial::kSum);
+    if (f == kReaders) gradient = gradient.With(axis, Partial::kSum);
     if (f < 0) continue;
     int dim = DimOf(rule_->operands[i], f);
     layout = dim >= 0 ? layout.Cut(dim, axis) : layout;
@@ -140,6 +143,7 @@ End ComputeKind::Result(const Mesh& mesh, const Choice& choice, size_t i) const 
   for (int axis = 0; axis < mesh.count(); ++axis) {
     int f = choice[static_cast<size_t>(axis)];
     if (f == kPass) layout = layout.With(axis, Partial::kSum);
+    if (f == kReaders) gradient = gradient.With(axis, Partial::kSum);
     if (f < 0) continue;
     int dim = DimOf(rule_->results[i], f);
     if (dim >= 0) {

@@ -16,7 +16,7 @@ namespace ms::parallel {
 using Choice = std::array<int8_t, kMaxAxes>;
 inline constexpr int8_t kAlike = -1;    // all devices have, or compute, the same
 inline constexpr int8_t kPass = -2;     // a partial sum goes through as it is
-inline constexpr int8_t kReaders = -3;  // alike, and the readers' gradients are parts of a sum
+inline constexpr int8_t kReaders = -3;  // alike, and parts of a sum go through backwards
 Choice AllAlike();
 
 // Layouts by number, so that tables can be indexed by them.
