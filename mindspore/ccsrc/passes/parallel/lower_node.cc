@@ -328,8 +328,11 @@ void NodeLowering::LocalPositions(Vars* inputs) {
     const ShardFactor& factor = rule_.factors[f];
     if (cuts_[f].axes.empty() || factor.mark != ShardMark::kIndexed) continue;
     Var& position = (*inputs)[static_cast<size_t>(factor.by)];
-    Term index = e.Wrap(position);
-    DType dtype = index.dtype();
+    // In a type that holds all positions, and -1.
+    DType dtype = position.type().dtype();
+    if (IsUnsigned(dtype) || ItemSize(dtype) < 4)
+      dtype = ItemSize(dtype) < 4 ? DType::kInt32 : DType::kInt64;
+    Term index = CastTo(e.Wrap(position), dtype);
     Term first = Number(cuts_[f].offset, dtype);
     Term last = Number(cuts_[f].offset + cuts_[f].size, dtype);
     auto constant = [&](int64_t value) { return e.Scalar(static_cast<double>(value), dtype); };
