@@ -67,8 +67,13 @@ void GraphLowering::Add(const Node& node) {
   static const OpDef& require = Ops().Get("Require");
   if (node.op->structural) return AddStructural(node);
   if (node.op == &hint) {
-    Value value = Get(node.inputs[0]);
-    return Set(node, {value.var}, {value.place});
+    auto planned = program_.plan().nodes.find(&node);
+    if (planned == program_.plan().nodes.end() || planned->second.outputs.empty()) {
+      Value value = Get(node.inputs[0]);
+      return Set(node, {value.var}, {value.place});
+    }
+    Place place{planned->second.outputs[0], nullptr};
+    return Set(node, {At(node.inputs[0], place)}, {place});
   }
   if (node.op == &require) {  // wherever it is
     Value value = Get(node.inputs[0]);

@@ -254,9 +254,15 @@ TEST(Plan, MemoryHasAPrice) {
   int64_t all = free.memory.parameters + free.memory.activations;
   options.memory_limit = all * 9 / 10;
   Plan tight = MakePlan(*module, options);
-  if (tight.memory.parameters + tight.memory.activations > options.memory_limit)
-    EXPECT_LE(tight.memory.parameters + tight.memory.activations, all);
+  EXPECT_LE(tight.memory.parameters + tight.memory.activations, options.memory_limit);
   EXPECT_GE(tight.seconds, free.seconds * (1 - 1e-5));
+  for (Mode mode : {Mode::kSearch, Mode::kRecursive, Mode::kSemiAuto}) {
+    options.mode = mode;
+    options.memory_limit = 1000;
+    std::string error = ErrorOf([&] { MakePlan(*module, options); });
+    EXPECT_THAT(error, HasSubstr("the memory limit must be at least "));
+    EXPECT_THAT(error, HasSubstr("but got 1000"));
+  }
 }
 
 TEST(Plan, FollowsPins) {
