@@ -14,6 +14,14 @@ const std::string& Text(const Node& hint, const char* attribute) {
 // Of one op, not of a value or a whole cell.
 bool OfOneOp(const Node& hint) { return Text(hint, "strategy").find('#') != std::string::npos; }
 
+// "For 'Dense.shard' at net.py:14": whoever said it.
+std::string ForOwner(const Node& hint) {
+  const std::string& strategy = Text(hint, "strategy");
+  std::string owner = strategy.substr(0, strategy.find('#')), where = ShortSpan(hint.span);
+  return fmt::format("For '{}'{}", owner.empty() ? "ShardHint" : owner,
+                     where.empty() ? "" : " at " + where);
+}
+
 bool Named(const Node& node, const Node& hint) {
   return Text(hint, "strategy").starts_with(node.op->name + "#");
 }
@@ -34,7 +42,7 @@ Layout LayoutOf(const Node& hint, const Mesh& mesh) {
   try {
     layout = AsOpsAreCut(Layout::Parse(text, shape.rank(), mesh), mesh);
   } catch (const Error& error) {
-    throw Error(error.kind(), fmt::format("{}: {}", ForNode(hint), error.message()))
+    throw Error(error.kind(), fmt::format("{}, {}", ForOwner(hint), error.message()))
         .WithSpan(hint.span);
   }
   for (int dim = 0; dim < layout.rank() && !shape.symbolic(); ++dim) {
@@ -43,7 +51,7 @@ Layout LayoutOf(const Node& hint, const Mesh& mesh) {
     throw Error(ErrorKind::kValue,
                 fmt::format("{}, a dimension must have an element for each of its pieces, but got "
                             "{} pieces of dimension {} of {}, from the layout {}.",
-                            ForNode(hint), cuts, dim, hint.outputs[0], text))
+                            ForOwner(hint), cuts, dim, hint.outputs[0], text))
         .WithSpan(hint.span);
   }
   return layout;

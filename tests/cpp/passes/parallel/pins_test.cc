@@ -107,7 +107,7 @@ TEST(Pins, ThatTheRuleCannotHaveAreRefused) {
                                "[-, -], outputs any"));
   EXPECT_THAT(ErrorOfPlan(*Product("[a, -]", "[-, a]")), HasSubstr("along the axis 'a'"));
   EXPECT_THAT(ErrorOfPlan(*Product("[a, -]", "[-, -]", "[-, a]")), HasSubstr("outputs [-, a]"));
-  EXPECT_THAT(ErrorOfPlan(*Product("[c, -]", "[-, -]")), HasSubstr("For 'ShardHint'"));
+  EXPECT_THAT(ErrorOfPlan(*Product("[c, -]", "[-, -]")), HasSubstr("For 'MatMul'"));
 }
 
 TEST(Pins, OfWhatIsNeverCutAreRefused) {
