@@ -55,5 +55,5 @@ def test_what_an_op_cannot_have_is_refused_with_its_line():
         def construct(self, x):
             return self.softmax(x)
 
-    with pytest.raises(ValueError, match="Softmax.*must"):
+    with pytest.raises(ValueError, match=r"Softmax.*must"):
         explain(Net(), X, devices=2, mode="semi_auto")

@@ -109,12 +109,14 @@ void GraphLowering::AddWhole(const Node& node) {
 void GraphLowering::AddStructural(const Node& node) {
   const ControlOps& ops = Control();
   if (node.op == ops.call) return AddCall(node);
-  if (node.op == ops.partial || node.op == ops.select || node.op == ops.vjp ||
-      node.op == ops.jvp || node.op == ops.vmap || node.op == ops.custom_grad)
+  if (node.op == ops.partial || node.op == ops.select || node.op == ops.vjp || node.op == ops.jvp ||
+      node.op == ops.vmap || node.op == ops.custom_grad)
     return AddFunction(node);
   if (node.op == ops.box_zero || node.op == ops.box_add)
-    return Set(node, emitter_.Emit(*node.op, AllAt(node.inputs, 0, Places(node.inputs.size())), node.attrs),
-               {Place{}});
+    return Set(
+        node,
+        emitter_.Emit(*node.op, AllAt(node.inputs, 0, Places(node.inputs.size())), node.attrs),
+        {Place{}});
   Throw(ErrorKind::kRuntime,
         "For '{}', a program of several processes must not open gradients by itself.",
         node.op->name);
@@ -151,8 +153,7 @@ void GraphLowering::AddFunction(const Node& node) {
   Vars inputs{f.var};
   Place place = f.place;
   if (node.op == ops.custom_grad) {
-    inputs.push_back(
-        At(node.inputs[1], CustomBackwardPlace(whole.function(), *f.place.function)));
+    inputs.push_back(At(node.inputs[1], CustomBackwardPlace(whole.function(), *f.place.function)));
   } else {
     place = node.op == ops.vjp ? VjpPlace(whole.function(), *f.place.function)
                                : JvpPlace(whole, f.place);

@@ -22,8 +22,9 @@ class Pinning {
     }
     if (FindStart(0)) return true;
     if (!pins_.strict) return false;
-    Fail("a dimension must have an element for each of its pieces, and products of dimensions "
-         "equal ones");
+    Fail(
+        "a dimension must have an element for each of its pieces, and products of dimensions "
+        "equal ones");
   }
 
   std::vector<std::vector<int8_t>> options;  // by axis
@@ -102,9 +103,10 @@ class Pinning {
       int f = FactorOf(i, axis);
       bool may = f >= 0 && kind_.MayCut(kind_.rule_->factors[static_cast<size_t>(f)]);
       if (!may)
-        Fail(fmt::format("dimension {} of input {} must not be cut, as the op cannot be computed "
-                         "from its pieces",
-                         dim, i));
+        Fail(
+            fmt::format("dimension {} of input {} must not be cut, as the op cannot be computed "
+                        "from its pieces",
+                        dim, i));
     }
     Fail(fmt::format(
         "along the axis '{}' all inputs and outputs must be cut where they belong together", name));

@@ -189,7 +189,9 @@ class Writer {
     const Node* node = problem_.variables[static_cast<size_t>(link.to)].node;
     bool gathered = b.replicated() && path.seconds > 1e-8 && type.bytes() > kWorthAWord;
     const Kind& kind = *problem_.variables[static_cast<size_t>(link.to)].kind;
-    if (!node || !gathered || kind.cuts() || Hints::IsHint(*node) || !warned_.insert(node->op).second) return;
+    if (!node || !gathered || kind.cuts() || Hints::IsHint(*node) ||
+        !warned_.insert(node->op).second)
+      return;
     plan_.warnings.push_back(
         fmt::format("{}, nothing can be cut, so each device gathers the whole {} and computes all "
                     "of it.",

@@ -348,8 +348,9 @@ class Builder {
     facts.times = callees_.Times(node.graph);
     facts.keeps = facts.trained && !node.op->view;
     facts.data = from_data_.contains(&node);
-    KindKey key{node.op, node.attrs.get(), {}, facts.trained + 2 * facts.data, facts.times,
-                pins ? pins->ToString(options_.mesh) : ""};
+    KindKey key{node.op,     node.attrs.get(),
+                {},          facts.trained + 2 * facts.data,
+                facts.times, pins ? pins->ToString(options_.mesh) : ""};
     for (const Var& v : node.inputs) key.types.push_back(TypeNumber(v.type()));
     const Kind*& kind = node_kinds_[key];
     if (kind) return kind;

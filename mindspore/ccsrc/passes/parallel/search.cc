@@ -34,7 +34,8 @@ Choices Search::Run() {
   Throw(ErrorKind::kValue,
         "the memory limit must be at least {} bytes for each of {} devices as the program is cut "
         "in this mode, but got {}: pin more, or let the search choose",
-        static_cast<int64_t>(std::ceil(best.bytes)), options_.mesh.devices(), options_.memory_limit);
+        static_cast<int64_t>(std::ceil(best.bytes)), options_.mesh.devices(),
+        options_.memory_limit);
 }
 
 // The least price of memory at which it fits, by bisection.
@@ -65,7 +66,8 @@ Choices Search::Fitting() {
     Throw(ErrorKind::kValue,
           "the memory limit must be at least {} bytes for each of {} devices, which the lightest "
           "plan of the program takes, but got {}",
-          static_cast<int64_t>(std::ceil(best.bytes)), options_.mesh.devices(), options_.memory_limit);
+          static_cast<int64_t>(std::ceil(best.bytes)), options_.mesh.devices(),
+          options_.memory_limit);
   }
   best.bound = std::min(best.seconds, std::max(0.0, bound));
   return best;

@@ -38,8 +38,7 @@ std::string PlannedProduct(const Module& module, Mode mode) {
 
 TEST(Pins, OpsTakeThemInEveryMode) {
   for (Mode mode : kModes) {
-    EXPECT_EQ(PlannedProduct(*Product("[-, a]", "[a, -]"), mode),
-              "[-, a] [a, -] -> [-, -] sum(a)");
+    EXPECT_EQ(PlannedProduct(*Product("[-, a]", "[a, -]"), mode), "[-, a] [a, -] -> [-, -] sum(a)");
     EXPECT_EQ(PlannedProduct(*Product("[a, -]", "[-, b]"), mode), "[a, -] [-, b] -> [a, b]");
     EXPECT_EQ(PlannedProduct(*Product("[-, -]", "[-, -]"), mode), "[-, -] [-, -] -> [-, -]");
     // Parts of a sum are handed out as the result is pinned.
@@ -60,8 +59,9 @@ TEST(Pins, NeighboursAndParametersFollow) {
   EXPECT_EQ(Layouts(*module, plan, "f", "MatMul")[0], "[-, -] [-, a] -> [-, a]");
   EXPECT_EQ(Layouts(*module, plan, "f", "ReLU")[0], "[b, a] -> [b, a]");
   for (const Var& v : module->main()->inputs()) {
-    if (v.node->name == "w" || v.node->name == "m_w")
+    if (v.node->name == "w" || v.node->name == "m_w") {
       EXPECT_EQ(plan.parameters.at(v.node).ToString(plan.mesh), "[-, a]") << v.node->name;
+    }
   }
 }
 
@@ -114,8 +114,8 @@ TEST(Pins, ThatTheRuleCannotHaveAreRefused) {
 TEST(Pins, OfWhatIsNeverCutAreRefused) {
   Network n;
   std::string x = n.Data("x", "Float32[64, 32]"), w = n.Parameter("w", "Float32[32]");
-  std::string y = n.Op("Softmax({}, axis=[-1])",
-                       Hinted(n, n.Op("Mul({}, {})", x, w), "[-, a]", "Softmax#0"));
+  std::string y =
+      n.Op("Softmax({}, axis=[-1])", Hinted(n, n.Op("Mul({}, {})", x, w), "[-, a]", "Softmax#0"));
   auto module = n.Step(n.Op("ReduceMean({}, axis=[], keep_dims=false)", y));
   std::string error = ErrorOfPlan(*module);
   EXPECT_THAT(error, HasSubstr("For 'Softmax', dimension 1 of input 0 must not be cut"));
