@@ -430,7 +430,7 @@ def test_crc_check_tells_of_files_without_checksum(format, warnings):
         (
             lambda p: ms.export(Net(), file_name="a", file_format="ONNX"),
             NotImplementedError,
-            "save_checkpoint",
+            "'ONNX' is not available",
         ),
     ],
 )

@@ -112,10 +112,9 @@ def test_it_trains_further(tmp_path, mode):
         error = lambda x: ((cell(x)[0] - y) ** 2).mean()
         return ms.value_and_grad(error, None, list(cell.trainable_params()))(x)
 
+    assert [p.name for p in again.trainable_params()] == [p.name for p in net.trainable_params()]
     value, gradients = loss(again)
-    names = {p.name for p in net.trainable_params()}
-    for parameter, gradient in zip(again.trainable_params(), gradients):
-        assert parameter.name not in names or gradient.asnumpy().any() or "bn" in parameter.name
+    assert any(gradient.asnumpy().any() for gradient in gradients)
     optimizer = nn.SGD(again.trainable_params(), 0.1)
     optimizer(gradients)
     assert loss(again)[0].asnumpy() < value.asnumpy()

@@ -8,7 +8,7 @@
 namespace ms {
 
 const std::vector<Meeting::Call>& Meeting::Come(int member, Call call) {
-  std::unique_lock lock(mutex_);
+  std::unique_lock<Mutex> lock(mutex_);
   calls_[static_cast<size_t>(member)] = std::move(call);
   Wait(lock);
   for (const Call& other : calls_) {
@@ -21,7 +21,7 @@ const std::vector<Meeting::Call>& Meeting::Come(int member, Call call) {
 }
 
 void Meeting::Leave() {
-  std::unique_lock lock(mutex_);
+  std::unique_lock<Mutex> lock(mutex_);
   Wait(lock);
 }
 
@@ -37,7 +37,7 @@ void Meeting::Reset() {
   arrived_ = 0;
 }
 
-void Meeting::Wait(std::unique_lock<std::mutex>& lock) {
+void Meeting::Wait(std::unique_lock<Mutex>& lock) {
   uint64_t round = round_;
   if (++arrived_ == calls_.size()) {
     arrived_ = 0;

@@ -3,10 +3,10 @@
 #pragma once
 
 #include <condition_variable>
-#include <mutex>
 #include <string>
 #include <vector>
 
+#include "base/mutex.h"
 #include "kernel/collectives.h"
 
 namespace ms {
@@ -28,9 +28,9 @@ class Meeting {
   void Reset();  // while nobody is there
 
  private:
-  void Wait(std::unique_lock<std::mutex>& lock);
-  std::mutex mutex_;
-  std::condition_variable changed_;
+  void Wait(std::unique_lock<Mutex>& lock);
+  Mutex mutex_;
+  std::condition_variable_any changed_;
   std::vector<Call> calls_;
   size_t arrived_ = 0;
   uint64_t round_ = 0;

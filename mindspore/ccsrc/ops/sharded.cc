@@ -14,7 +14,7 @@
 //
 // They have no effects, so that a gradient that nobody asks for goes; `number` tells those of one
 // program apart, so that equal ones stay as many in all processes. Once all gradients are made, they
-// become ops of ops/comm.cc (passes/parallel/expand.cc), which have, and stay.
+// become ops of ops/comm.cc (passes/parallel/lower.cc), which have, and stay.
 #include "ops/sharded.h"
 
 #include <algorithm>

@@ -19,8 +19,8 @@ struct Slice {
   parallel::Box box() const { return layout.BoxOf(whole.shape(), mesh, rank); }
 };
 
-// What stands in place of a view (TensorObject::view) where a tensor lies in slices, so that who asks
-// whether a view is up to date gets here.
+// What stands in place of a view (TensorObject::view) where a tensor lies in slices, so that who
+// asks whether a view is up to date gets here.
 View* SliceMark();
 inline View* ViewOf(const TensorObject* tensor) {
   return tensor->view == SliceMark() ? nullptr : tensor->view;

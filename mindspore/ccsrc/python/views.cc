@@ -1,5 +1,5 @@
-#include "python/slices.h"
 #include "python/views.h"
+#include "python/slices.h"
 
 #include <algorithm>
 #include <array>

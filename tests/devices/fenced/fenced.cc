@@ -34,7 +34,12 @@ class FencedMemory : public Memory {
   std::string_view device() const override { return kName; }
   void* Allocate(size_t bytes) override {
     stream_->CheckUsable();
-    return region_.Allocate(bytes);
+    try {
+      return region_.Allocate(bytes);
+    } catch (const Error&) {  // a program that runs far ahead waits for what is to be freed
+      stream_->WaitForAll();
+      return region_.Allocate(bytes);
+    }
   }
   void Free(void* data, size_t) noexcept override {
     try {

@@ -140,13 +140,17 @@ std::exception_ptr LateStream::Unheard() {
   return error_;
 }
 
-void LateStream::SynchronizeNow() {
+void LateStream::WaitForAll() {
   uint64_t all;
   {
     std::lock_guard lock(mutex_);
     all = given_;
   }
   WaitFor(all);
+}
+
+void LateStream::SynchronizeNow() {
+  WaitForAll();
   for (;;) {  // one by one: a notice may throw
     SpanId span;
     {

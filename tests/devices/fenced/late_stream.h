@@ -29,6 +29,7 @@ class LateStream : public Stream {
 
   bool Reached(uint64_t count);
   void WaitFor(uint64_t count);
+  void WaitForAll();  // that was given by now
   // Around the end of the process: all is done, and what is given from here on runs at once.
   void Stop();
   // In the child of a fork there is no thread.

@@ -521,7 +521,9 @@ class GraphCell(Cell):
             )
         self.graph = graph
         values = graph.initial(params_init)
-        self.weights = ParameterTuple([Parameter(v, name=name) for name, v in values.items()])
+        self.weights = ParameterTuple(
+            [Parameter(v, name=n, requires_grad=n not in graph.fixed) for n, v in values.items()]
+        )
 
     def construct(self, *inputs: Any) -> Any:
         """Run the graph on the inputs."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from typing import Any, NamedTuple
 
 from mindspore.common.tensor import Tensor
@@ -39,9 +39,11 @@ class MindIrGraph:
         constants: list[Tensor],
         steps: list[Step],
         result: Any,
+        fixed: Set[str] = frozenset(),
     ):
         self.inputs, self.parameters, self.constants = tuple(inputs), parameters, tuple(constants)
         self.steps, self.result = tuple(steps), result
+        self.fixed = fixed  # parameters that no gradient changes: statistics
 
     def initial(self, given: Any) -> dict[str, Tensor]:
         """The values of the parameters by name, those that are `given` in place of the file's."""

@@ -64,6 +64,7 @@ class _Reader:
         self.constants: list[Tensor] = []
         self.steps: list[tuple[Any, list[int], dict]] = []
         self.base = 0  # inputs and parameters; then constants follow, then steps
+        self.fixed: set[int] = set()
         self._constant_slots: dict[int, int] = {}
 
     def graph(self) -> MindIrGraph:
@@ -165,6 +166,8 @@ class _Reader:
             return tuple(values)
         if name == "TupleGetItem":
             return self._item(*values)
+        if name == "BatchNorm":  # its statistics are no weights
+            self.fixed.update(v.place for v in values[3:5] if isinstance(v, Slot))
         plain = {key: value_of(message) for key, message in settings.items()}
         if name in READERS:
             call = READERS[name](values, plain)
@@ -228,7 +231,8 @@ class _Reader:
             Step(function, tuple(row), settings, tuple(dead.get(at, ())))
             for at, ((function, _, settings), row) in enumerate(zip(self.steps, rows))
         ]
-        return MindIrGraph(inputs, parameters, self.constants, steps, result)
+        fixed = {name for at, name in enumerate(parameters, len(inputs)) if at in self.fixed}
+        return MindIrGraph(inputs, parameters, self.constants, steps, result, fixed)
 
 
 def _part(values: Any, index: int) -> Any:
