@@ -23,6 +23,10 @@ def test_a_model_trains_evaluates_and_goes_on_from_checkpoints(tmp_path):
     passes("divided_model.py", 2, str(tmp_path), "semi,dynamic")
 
 
+def test_layouts_are_written_and_read(tmp_path):
+    passes("divided_files.py", 2, str(tmp_path))
+
+
 @pytest.mark.slow
 def test_four_processes_with_a_model(tmp_path):
     passes("divided_model.py", 4, str(tmp_path), "recursive,propagation")
