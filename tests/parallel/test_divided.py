@@ -19,6 +19,23 @@ def test_each_process_may_be_given_its_rows_alone():
     passes("auto.py", 2, "mlp,transformer", "semi,dynamic", "parts")
 
 
+def test_a_model_trains_evaluates_and_goes_on_from_checkpoints(tmp_path):
+    passes("divided_model.py", 2, str(tmp_path), "semi,dynamic")
+
+
+def test_layouts_are_written_and_read(tmp_path):
+    passes("divided_files.py", 2, str(tmp_path))
+
+
+@pytest.mark.slow
+def test_four_processes_with_a_model(tmp_path):
+    passes("divided_model.py", 4, str(tmp_path), "recursive,propagation")
+
+
+def test_what_cannot_be_divided_is_refused():
+    passes("divided_mistakes.py", 2)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("ranks", [2, 3, 4])
 def test_all_networks(ranks):

@@ -13,6 +13,7 @@ from typing import Any
 from mindspore import _core, context
 from mindspore.common import _boxes, _layouts
 from mindspore.common._layouts import Layout, Mesh
+from mindspore.common.parameter import Parameter
 
 _GROUPS = "mindspore groups 1"
 
@@ -24,12 +25,16 @@ def write(graph: Any, mesh: Mesh, rank: int) -> None:
         return
     # Arguments come first among the inputs of a graph.
     texts = graph.layouts["inputs"][-len(parameters) :]
+    # Tensors that a function has taken from outside are among them.
+    named = [(p, t) for p, t in zip(parameters, texts, strict=True) if isinstance(p, Parameter)]
+    if not named:
+        return
     path = context.get_auto_parallel_context("strategy_ckpt_save_file")
     if path:
         alone = context.get_auto_parallel_context("strategy_ckpt_config")["only_trainable_params"]
         kept = {
             p.name: kept_layout(text, mesh, p.shape)
-            for p, text in zip(parameters, texts, strict=True)
+            for p, text in named
             if p.requires_grad or not alone
         }
         _make_folder(path)
@@ -37,12 +42,12 @@ def write(graph: Any, mesh: Mesh, rank: int) -> None:
     path = context.get_auto_parallel_context("group_ckpt_save_file")
     if path:
         _make_folder(path)
-        ranks = _alike(parameters, texts, mesh, rank)
+        ranks = _alike(named, mesh, rank)
         _boxes.write_text(path, json.dumps({"format": _GROUPS, "ranks": ranks}))
     strategy = context.get_auto_parallel_context("operator_strategy")
     if strategy and strategy[0] == "SAVE":
         _make_folder(strategy[1])
-        layouts = {p.name: text for p, text in zip(parameters, texts, strict=True)}
+        layouts = {p.name: text for p, text in named}
         _boxes.write_text(strategy[1], json.dumps({"mesh": mesh, "parameters": layouts}))
 
 
@@ -61,10 +66,10 @@ def kept_layout(text: str, mesh: Mesh, shape: Sequence[int]) -> _boxes.Layout:
     return layout if even else layout._replace(shape=tuple(shape))
 
 
-def _alike(parameters: list[Any], texts: list[str], mesh: Mesh, rank: int) -> list[int]:
+def _alike(named: list[tuple[Any, str]], mesh: Mesh, rank: int) -> list[int]:
     """The processes that hold the same slices as this one."""
     ranks = list(range(math.prod(axis[1] for axis in mesh)))
-    for parameter, text in zip(parameters, texts, strict=True):
+    for parameter, text in named:
         shape = tuple(parameter.shape)
         own = _core.layout_box(text, shape, mesh, rank)
         ranks = [r for r in ranks if _core.layout_box(text, shape, mesh, r) == own]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from mindspore import log
-from mindspore.common import _groups
+from mindspore.common import _groups, _planning
 from mindspore.common.tensor import Tensor
 from mindspore.train.callback._values import first_value, is_broken
 
@@ -74,9 +74,9 @@ def _scale_of_skipped(outputs: Any) -> float | None:
 
 
 def _culprit(network: Any) -> str:
-    """The first parameter that holds what is no number."""
+    """The first parameter of which this process holds what is no number."""
     for parameter in network.get_parameters():
-        value = parameter.asnumpy()
+        value = _planning.local_value(parameter).asnumpy()
         if value.dtype.kind == "f" and not np.isfinite(value).all():
             return f", and parameter '{parameter.name}' is not finite"
     return ""

@@ -44,6 +44,8 @@ def wish(cls: type) -> _Wish | None:
     """What the settings ask of an optimizer that is made; None: its states are whole."""
     if not context.get_auto_parallel_context("enable_parallel_optimizer") or _building:
         return None
+    if context.planned():  # the compiler divides the states together with the parameters
+        return None
     if not _groups.have_the_same():
         return None
     threshold = _checked(context.get_auto_parallel_context("parallel_optimizer_config"))
