@@ -102,7 +102,9 @@ class Pipeline {
       return steady && (RemoveDeadCode(m), true);
     });
     if (options_.has_kernel("Fused")) Apply("Fuse", Fuse);
-    if (options_.has_kernel("StartSum")) Apply("StartSums", StartSums);
+    // What sums depend on may differ between processes that have pieces of other sizes, and they
+    // must join the same ones.
+    if (options_.has_kernel("StartSum") && !options_.parallel) Apply("StartSums", StartSums);
     if (options_.has_kernel("UpdateGroup")) Apply("GroupUpdates", GroupUpdates);
     Check("after the fast stage", Level::kNoGradLeft);
     return steady;

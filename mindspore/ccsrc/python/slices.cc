@@ -65,9 +65,8 @@ void RefuseSlice(const TensorObject* tensor) {
         slice ? ", as " + slice->layout.ToString(slice->mesh) : "");
 }
 
-Tensor GatherSlice(const Slice& slice) {
+Tensor GatherSlice(Slice slice) {
   parallel::ProcessGroup all = parallel::GroupOfAll(slice.mesh);
-  EnsureGroup(all, slice.mesh);
   auto item = static_cast<int64_t>(ItemSize(slice.whole.dtype()));
   std::vector<int64_t> bytes;
   std::vector<parallel::Box> boxes;
@@ -81,7 +80,8 @@ Tensor GatherSlice(const Slice& slice) {
   Tensor row(DType::kInt8, Shape{total}), whole(slice.whole.dtype(), slice.whole.shape());
   std::string what = fmt::format("gather of slices of {}", slice.whole);
   {
-    pybind11::gil_scoped_release release;
+    pybind11::gil_scoped_release release;  // making a group waits for others, too
+    EnsureGroup(all, slice.mesh);
     auto group = FindGroup(all.name);
     Exchange call{what};
     Announced announced(*group, call);

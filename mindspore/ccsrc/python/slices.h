@@ -35,8 +35,9 @@ void SliceTensor(TensorObject* tensor, const parallel::Mesh& mesh, const paralle
 void ForgetSlice(TensorObject* tensor);
 [[noreturn]] void RefuseSlice(const TensorObject* tensor);
 
-// The whole value, of the pieces of all processes, which call this together.
-Tensor GatherSlice(const Slice& slice);
+// The whole value, of the pieces of all processes, which call this together. A copy of the slice:
+// other threads run meanwhile.
+Tensor GatherSlice(Slice slice);
 
 // What set_parallel was told, for a graph that is being compiled; null: nothing.
 std::shared_ptr<const parallel::ParallelOptions> ParallelOptionsFor(Trace& trace);

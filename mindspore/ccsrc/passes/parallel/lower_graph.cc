@@ -67,8 +67,13 @@ void GraphLowering::Add(const Node& node) {
   static const OpDef& require = Ops().Get("Require");
   if (node.op->structural) return AddStructural(node);
   if (node.op == &hint) {
-    Value value = Get(node.inputs[0]);
-    return Set(node, {value.var}, {value.place});
+    auto planned = program_.plan().nodes.find(&node);
+    if (planned == program_.plan().nodes.end() || planned->second.outputs.empty()) {
+      Value value = Get(node.inputs[0]);
+      return Set(node, {value.var}, {value.place});
+    }
+    Place place{planned->second.outputs[0], nullptr};
+    return Set(node, {At(node.inputs[0], place)}, {place});
   }
   if (node.op == &require) {  // wherever it is
     Value value = Get(node.inputs[0]);
@@ -104,12 +109,14 @@ void GraphLowering::AddWhole(const Node& node) {
 void GraphLowering::AddStructural(const Node& node) {
   const ControlOps& ops = Control();
   if (node.op == ops.call) return AddCall(node);
-  if (node.op == ops.partial || node.op == ops.select || node.op == ops.vjp ||
-      node.op == ops.jvp || node.op == ops.vmap || node.op == ops.custom_grad)
+  if (node.op == ops.partial || node.op == ops.select || node.op == ops.vjp || node.op == ops.jvp ||
+      node.op == ops.vmap || node.op == ops.custom_grad)
     return AddFunction(node);
   if (node.op == ops.box_zero || node.op == ops.box_add)
-    return Set(node, emitter_.Emit(*node.op, AllAt(node.inputs, 0, Places(node.inputs.size())), node.attrs),
-               {Place{}});
+    return Set(
+        node,
+        emitter_.Emit(*node.op, AllAt(node.inputs, 0, Places(node.inputs.size())), node.attrs),
+        {Place{}});
   Throw(ErrorKind::kRuntime,
         "For '{}', a program of several processes must not open gradients by itself.",
         node.op->name);
@@ -146,8 +153,7 @@ void GraphLowering::AddFunction(const Node& node) {
   Vars inputs{f.var};
   Place place = f.place;
   if (node.op == ops.custom_grad) {
-    inputs.push_back(
-        At(node.inputs[1], CustomBackwardPlace(whole.function(), *f.place.function)));
+    inputs.push_back(At(node.inputs[1], CustomBackwardPlace(whole.function(), *f.place.function)));
   } else {
     place = node.op == ops.vjp ? VjpPlace(whole.function(), *f.place.function)
                                : JvpPlace(whole, f.place);

@@ -62,9 +62,11 @@ class Writer {
   NodePlan Computed(int variable, const Choices& choices) const {
     const Strategy& strategy = strategies_[static_cast<size_t>(variable)];
     NodePlan plan;
-    for (int axis = 0; axis < options_.mesh.count(); ++axis)
-      plan.factor_of_axis.push_back(
-          std::max<int>(-1, choices.of[static_cast<size_t>(variable)][static_cast<size_t>(axis)]));
+    bool computes = !Hints::IsHint(*problem_.variables[static_cast<size_t>(variable)].node);
+    for (int axis = 0; axis < options_.mesh.count(); ++axis) {
+      int chosen = choices.of[static_cast<size_t>(variable)][static_cast<size_t>(axis)];
+      plan.factor_of_axis.push_back(computes ? std::max(-1, chosen) : -1);
+    }
     for (const End& end : strategy.inputs) {
       plan.inputs.push_back(end.layout);
       plan.input_gradients.push_back(end.gradient);
@@ -187,12 +189,13 @@ class Writer {
     const Node* node = problem_.variables[static_cast<size_t>(link.to)].node;
     bool gathered = b.replicated() && path.seconds > 1e-8 && type.bytes() > kWorthAWord;
     const Kind& kind = *problem_.variables[static_cast<size_t>(link.to)].kind;
-    if (!node || !gathered || kind.options().size() > 1 || !warned_.insert(node->op).second) return;
-    std::string where = ShortSpan(node->span);
+    if (!node || !gathered || kind.cuts() || Hints::IsHint(*node) ||
+        !warned_.insert(node->op).second)
+      return;
     plan_.warnings.push_back(
-        fmt::format("For '{}'{}, nothing can be cut, so each device gathers the whole {} and "
-                    "computes all of it.",
-                    node->op->name, where.empty() ? "" : " at " + where, type));
+        fmt::format("{}, nothing can be cut, so each device gathers the whole {} and computes all "
+                    "of it.",
+                    ForNode(*node), type));
   }
 
   const Module& module_;

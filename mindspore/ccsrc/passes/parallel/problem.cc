@@ -68,6 +68,7 @@ struct KindKey {
   std::vector<int> types;
   int facts;
   double times;
+  std::string pins;
 };
 struct KindKeyHash {
   size_t operator()(const KindKey& k) const {
@@ -79,7 +80,8 @@ struct KindKeyHash {
 };
 struct KindKeyEqual {
   bool operator()(const KindKey& a, const KindKey& b) const {
-    bool same = a.op == b.op && a.types == b.types && a.facts == b.facts && a.times == b.times;
+    bool same = a.op == b.op && a.types == b.types && a.facts == b.facts && a.times == b.times &&
+                a.pins == b.pins;
     if (!same || a.attrs == b.attrs) return same;
     return a.attrs && b.attrs && Equal(*a.attrs, *b.attrs);
   }
@@ -91,12 +93,13 @@ struct TypeHash {
 class Builder {
  public:
   Builder(const Module& module, const PlanOptions& options)
-      : module_(module), options_(options), callees_(module) {}
+      : module_(module), options_(options), callees_(module), hints_(module, options.mesh) {}
 
   Problem Make() {
     PinMain();
     for (const auto& graph : module_.graphs()) JoinCalls(*graph);
     JoinUpdates();
+    PinParameters();
     for (const auto& graph : module_.graphs()) FindTrained(*graph);
     for (const auto& graph : module_.graphs()) FindData(*graph);
     for (const auto& graph : module_.graphs()) AddGraph(*graph);
@@ -247,6 +250,16 @@ class Builder {
     }
   }
 
+  // Where nothing is searched, a Parameter lies as the first op that was pinned wants it.
+  void PinParameters() {
+    if (options_.mode == Mode::kSearch || options_.mode == Mode::kRecursive) return;
+    for (const Node* hint : hints_.all()) {
+      int value = ValueOf(hint->inputs[0]);
+      if (value < 0 || values_.at(value).bytes == 0 || values_.at(value).pin) continue;
+      values_.at(value).pin = hints_.of(hint);
+    }
+  }
+
   // Whether gradients go to a value: not to what comes from outside.
   void FindTrained(const Graph& graph) {
     if (!callees_.Differentiated(&graph)) return;
@@ -325,14 +338,25 @@ class Builder {
   const Kind* KindOf(const Node& node) {
     NodeFacts facts;
     facts.trained = trained_.contains(&node);
+    if (Hints::IsHint(node)) {
+      ValueKind::Facts value;
+      value.pin = hints_.of(&node);
+      value.trained = facts.trained;
+      return KindOf(node.outputs[0], value, false);
+    }
+    const NodePins* pins = hints_.PinsOf(&node);
     facts.times = callees_.Times(node.graph);
     facts.keeps = facts.trained && !node.op->view;
     facts.data = from_data_.contains(&node);
-    KindKey key{node.op, node.attrs.get(), {}, facts.trained + 2 * facts.data, facts.times};
+    KindKey key{node.op,     node.attrs.get(),
+                {},          facts.trained + 2 * facts.data,
+                facts.times, pins ? pins->ToString(options_.mesh) : ""};
     for (const Var& v : node.inputs) key.types.push_back(TypeNumber(v.type()));
     const Kind*& kind = node_kinds_[key];
-    if (!kind) kind = Keep(std::make_unique<ComputeKind>(node, facts, options_.device));
-    return kind;
+    if (kind) return kind;
+    auto made = std::make_unique<ComputeKind>(node, facts, options_.device);
+    if (pins) made->Pin(node, *pins, options_.mesh);
+    return kind = Keep(std::move(made));
   }
 
   void AddGraph(const Graph& graph) {
@@ -424,6 +448,7 @@ class Builder {
   const Module& module_;
   const PlanOptions& options_;
   Callees callees_;
+  Hints hints_;
   Values values_;
   Problem problem_;
   std::unordered_set<const Node*> trained_, from_data_;

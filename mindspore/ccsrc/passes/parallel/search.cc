@@ -1,6 +1,7 @@
 #include "passes/parallel/search.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace ms::parallel {
 namespace {
@@ -25,14 +26,19 @@ Search::Search(const Problem& problem, const PlanOptions& options)
 Choices Search::Run() {
   bool follow = options_.mode == Mode::kSemiAuto || options_.mode == Mode::kPropagation ||
                 options_.mode == Mode::kDataParallel;
-  if (follow) return Solve({0, true});
-  Choices best = Solve({});
+  Choices best = Solve({0, follow});
   bool fits =
       options_.memory_limit <= 0 || best.bytes <= static_cast<double>(options_.memory_limit);
-  return fits ? best : Fitting();
+  if (fits) return best;
+  if (!follow) return Fitting();
+  Throw(ErrorKind::kValue,
+        "the memory limit must be at least {} bytes for each of {} devices as the program is cut "
+        "in this mode, but got {}: pin more, or let the search choose",
+        static_cast<int64_t>(std::ceil(best.bytes)), options_.mesh.devices(),
+        options_.memory_limit);
 }
 
-// The least price of memory at which it fits, by bisection; the lightest plan where none does.
+// The least price of memory at which it fits, by bisection.
 Choices Search::Fitting() {
   auto limit = static_cast<double>(options_.memory_limit);
   Choices best;
@@ -55,6 +61,13 @@ Choices Search::Fitting() {
     else
       low = high, high *= 100;
     if (!found && high > 1) break;
+  }
+  if (!found) {
+    Throw(ErrorKind::kValue,
+          "the memory limit must be at least {} bytes for each of {} devices, which the lightest "
+          "plan of the program takes, but got {}",
+          static_cast<int64_t>(std::ceil(best.bytes)), options_.mesh.devices(),
+          options_.memory_limit);
   }
   best.bound = std::min(best.seconds, std::max(0.0, bound));
   return best;
@@ -114,10 +127,16 @@ Solution Search::SolveAlong(const Goal& goal, uint32_t axes, std::vector<Choice>
   return solution;
 }
 
+std::vector<Choice> Search::Start() const {
+  std::vector<Choice> choices;
+  for (const Variable& v : problem_.variables) choices.push_back(v.kind->start());
+  return choices;
+}
+
 Choices Search::Together(const Goal& goal) {
   uint32_t axes = 0;
   for (int axis : axes_) axes |= 1u << axis;
-  std::vector<Choice> choices(problem_.variables.size(), AllAlike());
+  std::vector<Choice> choices = Start();
   Solution solution = SolveAlong(goal, axes, &choices);
   Choices result = Measured(std::move(choices));
   result.bound = goal.follow ? result.seconds : solution.bound;
@@ -129,7 +148,7 @@ Choices Search::AxisByAxis(const Goal& goal) {
   double least = 0;
   // All free, the quickest axis first; then the slowest; then from the batch cut along all.
   for (int start = 0; start < 3; ++start) {
-    std::vector<Choice> choices(problem_.variables.size(), AllAlike());
+    std::vector<Choice> choices = Start();
     std::vector<int> order = axes_;
     if (start != 1) std::reverse(order.begin(), order.end());
     if (start == 2 && !goal.follow) {

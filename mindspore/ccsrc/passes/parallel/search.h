@@ -27,6 +27,7 @@ class Search {
     bool follow = false;
   };
 
+  std::vector<Choice> Start() const;
   Choices Solve(const Goal& goal);
   Choices Together(const Goal& goal);
   Choices AxisByAxis(const Goal& goal);

@@ -68,7 +68,7 @@ const States& StateTables::Of(const Kind& kind, const Choice& base, uint32_t axe
     if (!(axes >> axis & 1) || mesh_.size(axis) == 1) continue;
     std::vector<Choice> more;
     for (const Choice& c : choices) {
-      for (int8_t option : kind.options()) {
+      for (int8_t option : kind.options(axis)) {
         more.push_back(c);
         more.back()[static_cast<size_t>(axis)] = option;
       }

@@ -8,7 +8,7 @@
 #include <unordered_map>
 
 #include "ir/shard_rule.h"
-#include "passes/parallel/layout.h"
+#include "passes/parallel/hints.h"
 
 namespace ms::parallel {
 
@@ -49,8 +49,14 @@ class Kind {
  public:
   virtual ~Kind() = default;
   int id = 0;
-  // For an axis of more than one device; kAlike first.
-  const std::vector<int8_t>& options() const { return options_; }
+  // For an axis of more than one device.
+  virtual const std::vector<int8_t>& options(int axis) const {
+    static_cast<void>(axis);
+    return options_;
+  }
+  bool cuts() const { return options_.size() > 1; }  // it need not be alike everywhere
+  // Choices that go together, from which one axis after the other can be varied.
+  const Choice& start() const { return start_; }
   // False where the choices do not go together.
   virtual bool Build(const Mesh& mesh, const Choice& choice, Strategy* strategy) const = 0;
   // The only choice, where there is one.
@@ -58,6 +64,7 @@ class Kind {
 
  protected:
   std::vector<int8_t> options_{kAlike};
+  Choice start_ = AllAlike();
 };
 
 struct NodeFacts {
@@ -72,11 +79,17 @@ class ComputeKind : public Kind {
   ComputeKind(const Node& node, const NodeFacts& facts, const Device& device);
   bool Build(const Mesh& mesh, const Choice& choice, Strategy* strategy) const override;
   const std::optional<ShardRule>& rule() const { return rule_; }
+  const std::vector<int8_t>& options(int axis) const override {
+    return pinned_.empty() ? options_ : pinned_[static_cast<size_t>(axis)];
+  }
+  // Leaves what the pins want. ValueError, with the line, where the rule cannot have them.
+  void Pin(const Node& node, const NodePins& pins, const Mesh& mesh);
   // Whether the factor is the first dimension of the first result.
   bool CutsBatch(int factor) const;
   bool data() const { return facts_.data; }
 
  private:
+  friend class Pinning;
   bool MayCut(const ShardFactor& factor) const;
   bool Cuts(const Mesh& mesh, const Choice& choice, std::vector<int64_t>* cuts) const;
   End Operand(const Mesh& mesh, const Choice& choice, size_t i) const;
@@ -91,6 +104,7 @@ class ComputeKind : public Kind {
   Device device_;
   bool view_ = false;
   bool contracts_ = false;
+  std::vector<std::vector<int8_t>> pinned_;  // options by axis, where pins leave fewer
 };
 
 class ValueKind : public Kind {

@@ -63,8 +63,9 @@ class Layout:
                     raise ValueError(
                         f"For 'Layout', an axis must cut one dimension, but '{name}' stands twice in {tensor_map}."
                     )
+                if name != _WHOLE:
+                    used.append(name)
             axes.append(tuple(name for name in names if name != _WHOLE))
-            used += axes[-1]
         result = Layout(self.device_matrix, self.alias_name, self.rank_list)
         result.axes = tuple(axes)
         return result
@@ -238,6 +239,11 @@ def layout_text(owner: str, layout: Layout, mesh: Mesh, rank: int | None = None)
     if layout.axes is None:
         raise ValueError(
             f"For '{owner}', a layout must have been called with the names of the dimensions, but got {layout}."
+        )
+    if layout.rank_list != list(range(len(layout.rank_list))):
+        raise ValueError(
+            f"For '{owner}', the ranks of a layout must be 0, 1, 2 and so on, but 'rank_list' is {layout.rank_list}: "
+            "other orders are not done here."
         )
     if math.prod(size for _, size in layout.devices) != devices:
         raise ValueError(

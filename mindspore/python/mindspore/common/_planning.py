@@ -156,7 +156,11 @@ class Planning:
 
     @contextlib.contextmanager
     def told(self, parameters: Sequence[Any]) -> Iterator[None]:
-        """The core knows the settings, for what is compiled inside."""
+        """The core knows the settings, for what is compiled inside: by one thread at a time."""
+        with _telling:
+            yield from self._told(parameters)
+
+    def _told(self, parameters: Sequence[Any]) -> Iterator[None]:
         _core.set_parallel(
             self.mesh,
             self.rank,
@@ -170,6 +174,9 @@ class Planning:
             yield
         finally:
             _core.set_parallel(None)
+
+
+_telling = threading.RLock()
 
 
 class _Tracing(threading.local):
@@ -203,7 +210,20 @@ def current(whole: bool = False) -> Planning | None:
 
 def key() -> tuple:
     """What compiled code depends on."""
-    return (mesh(), rank(), mode(), data(), _pinned) if on() else ()
+    return (mesh(), rank(), mode(), data(), _pinned, memory_limit(), _read()) if on() else ()
+
+
+_READ = (
+    "enable_parallel_optimizer",
+    "parallel_optimizer_config",
+    "strategy_ckpt_load_file",
+    "operator_strategy",
+)
+
+
+def _read() -> str:
+    """What else of the settings a plan reads."""
+    return repr([context.get_auto_parallel_context(name) for name in _READ])
 
 
 def mode() -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -22,6 +23,7 @@ _MODES = {
     "dynamic_programming": ("auto_parallel", "dynamic_programming"),
 }
 _OWNER = "AutoParallel"
+_swapping = threading.RLock()
 
 
 class AutoParallel(Cell):
@@ -60,13 +62,14 @@ class AutoParallel(Cell):
 
     @contextlib.contextmanager
     def settings(self) -> Iterator[None]:
-        """The settings of the network hold in place of those of the context."""
+        """The settings of the network hold in place of those of the context, which are of the process: one thread at a time."""
         own = self.__dict__["_parallel_settings"]
-        before = context.swap_parallel(_parallel_settings.DEFAULTS | context.joined() | own)
-        try:
-            yield
-        finally:
-            context.swap_parallel(before)
+        with _swapping:
+            before = context.swap_parallel(_parallel_settings.DEFAULTS | context.joined() | own)
+            try:
+                yield
+            finally:
+                context.swap_parallel(before)
 
     def _set(self, **settings: Any) -> None:
         own = self.__dict__["_parallel_settings"]

@@ -249,14 +249,24 @@ TEST(Plan, MemoryHasAPrice) {
   sizes.length = 128;
   sizes.head = false;
   auto module = Transformer(sizes).Step();
-  PlanOptions options = OptionsFor(*module, MeshOf({4}, 1e-7, 1e-12));
+  // Each message is dear, so Parameters lie whole where there is room.
+  PlanOptions options = OptionsFor(*module, MeshOf({4}, 1e-2, 1e-12));
   Plan free = MakePlan(*module, options);
   int64_t all = free.memory.parameters + free.memory.activations;
   options.memory_limit = all * 9 / 10;
   Plan tight = MakePlan(*module, options);
-  if (tight.memory.parameters + tight.memory.activations > options.memory_limit)
-    EXPECT_LE(tight.memory.parameters + tight.memory.activations, all);
+  EXPECT_LE(tight.memory.parameters + tight.memory.activations, options.memory_limit);
   EXPECT_GE(tight.seconds, free.seconds * (1 - 1e-5));
+  for (Mode mode : {Mode::kSearch, Mode::kRecursive, Mode::kSemiAuto}) {
+    options.mode = mode;
+    options.memory_limit = 1000;
+    std::string error = ErrorOf([&] { MakePlan(*module, options); });
+    EXPECT_THAT(error, HasSubstr("the memory limit must be at least "));
+    EXPECT_THAT(error, HasSubstr("but got 1000"));
+    // With what it says there is a plan.
+    options.memory_limit = std::stoll(error.substr(error.find("least ") + 6));
+    EXPECT_EQ(ErrorOf([&] { MakePlan(*module, options); }), "");
+  }
 }
 
 TEST(Plan, FollowsPins) {
