@@ -39,4 +39,5 @@ def test_what_cannot_be_divided_is_refused():
 @pytest.mark.slow
 @pytest.mark.parametrize("ranks", [2, 3, 4])
 def test_all_networks(ranks):
-    passes("auto.py", ranks, "mlp,lenet,transformer,lstm,wide_deep,loop", MODES)
+    modes = MODES if ranks % 2 == 0 else MODES.removeprefix("semi,")  # pins are cuts in two
+    passes("auto.py", ranks, "mlp,lenet,transformer,lstm,wide_deep,loop", modes)

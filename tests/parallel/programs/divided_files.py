@@ -1,6 +1,6 @@
 """Layouts of a network that is divided: what files have them, what reads them, and how values move between them.
 
-    divided_files.py FOLDER"""
+divided_files.py FOLDER"""
 
 from __future__ import annotations
 

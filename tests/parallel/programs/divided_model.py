@@ -1,6 +1,6 @@
 """Model in the modes that divide a network: losses, results and checkpoints are those of one process, whoever reads them.
 
-    divided_model.py FOLDER MODE,..."""
+divided_model.py FOLDER MODE,..."""
 
 from __future__ import annotations
 
