@@ -42,10 +42,10 @@ Value EachRow(const Value& sound, F&& f) {
 
 double Clipped(double sample) { return std::clamp(sample, -1.0, 1.0); }
 
-constexpr double kLarge = 1e200, kShrink = 1e-100;
-
 // Where the result is clipped, a filter that is not stable must not run into infinities, whose
 // differences are no numbers: its memory shrinks as a whole, still far above all sounds.
+constexpr double kLarge = 1e200, kShrink = 1e-100;
+
 template <class T>
 T Finite(double sample) {
   constexpr double kMost = std::numeric_limits<T>::max();
