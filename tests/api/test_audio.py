@@ -237,3 +237,32 @@ def test_pipelines_with_sound_are_written_down():
     assert ds.serialize(again) == described
     made = rows(data.map(steps, "sound"))
     assert made[0].shape == (33, 26) and ms.Tensor(made[0]).dtype == ms.float32
+
+
+@pytest.mark.parametrize("dtype", [np.int16, np.float16, np.float32, np.float64])
+def test_types_of_effects(dtype):
+    sound = np.array([[0, 1, 0, -1] * 8], dtype)
+    wide = np.float64 if dtype == np.float64 else np.float32
+    assert audio.Flanger(8000)(sound).dtype == (np.float16 if dtype == np.float16 else wide)
+    assert audio.Overdrive()(sound).dtype == audio.Phaser(8000)(sound).dtype == wide
+    if dtype == np.int16:
+        same = audio.Flanger(8000)(sound.astype(np.float32))
+        np.testing.assert_array_equal(audio.Flanger(8000)(sound), same)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_filters_that_are_not_stable_end_at_the_limits(dtype):
+    sound = np.ones((1, 5000), dtype)
+    for effect in (
+        audio.Biquad(1.0, 0.0, 0.0, 1.0, -3.0, 2.5),
+        audio.LFilter([1.0, -3.0, 2.5, 0.5], [1.0, 0.0, 0.0, 0.0]),
+        audio.LFilter([1.0, -3.0], [1.0, 0.0]),
+        audio.Filtfilt([1.0, -3.0, 2.5], [1.0, 0.0, 0.0]),
+    ):
+        result = effect(sound)
+        assert not np.isnan(result).any() and np.all(np.abs(result[0, -1000:]) == 1)
+
+
+def test_turns_longer_than_memory():
+    sound = np.ones((1, 64), np.float32)
+    assert audio.Phaser(2**31 - 1, mod_speed=0.1)(sound).shape == (1, 64)

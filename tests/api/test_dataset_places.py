@@ -116,3 +116,26 @@ def test_the_same_shards_go_on_as_before():
     rows, state = taken(data, 3)
     whole, _ = taken(shard(2, 0, 4), 8)
     assert rows + [x for b in rest(shard(2, 0, 4), state) for x in b] == whole
+
+
+def epochs(state, batch, count):
+    data = ds.NumpySlicesDataset((np.arange(19),), ["x"], shuffle=False).batch(
+        batch, drop_remainder=True
+    )
+    data.restore(state)
+    iterator = data.create_tuple_iterator(num_epochs=count, output_numpy=True)
+    return [[row[0].tolist() for row in iterator] for _ in range(count)]
+
+
+@pytest.mark.parametrize("given", [17, 18, 19])
+def test_what_is_left_fills_no_batch(given):
+    before = ds.NumpySlicesDataset((np.arange(19),), ["x"], shuffle=False).batch(1)
+    state = taken(before, given)[1]
+    whole = [list(range(first, first + 5)) for first in (0, 5, 10)]
+    assert epochs(state, 5, 3) == [[], whole, whole]
+
+
+def test_the_last_whole_batch_goes_on():
+    before = ds.NumpySlicesDataset((np.arange(19),), ["x"], shuffle=False).batch(1)
+    state = taken(before, 12)[1]
+    assert epochs(state, 5, 2)[0] == [[12, 13, 14]]

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import mindspore.dataset as ds
+from mindspore import log
 from mindspore.dataset import config, text, transforms, vision
-from mindspore.dataset.engine.tuning import Facts, Tuner
+from mindspore.dataset.engine.tuning import Facts, Tuner, save
 
 
 @pytest.fixture
@@ -165,3 +166,24 @@ def test_a_text_is_no_type():
         ValueError, match=r"'ToNumber', the text must spell an integer, but got '3x'"
     ):
         text.ToNumber("int32")("3x")
+
+
+def test_each_pipeline_has_a_file(tuning):
+    first, second = images(), images()
+    for _ in range(2):
+        save(first, (1, 2), [])
+        save(second, (3, 4), [])
+    assert json.loads(tuning.read_text())["prefetchSize"] == 2
+    assert json.loads(tuning.with_name("found_0_1.json").read_text())["prefetchSize"] == 4
+    assert len(list(tuning.parent.iterdir())) == 2
+
+
+def test_a_file_that_cannot_be_written_ends_nothing(tuning, monkeypatch):
+    told = []
+    monkeypatch.setattr(log, "warning", lambda text, *rest: told.append(text % rest))
+    tuning.mkdir()
+    data = images()
+    save(data, (1, 2), [])
+    save(data, (1, 2), [])
+    assert len(told) == 1 and "found_0.json' cannot be written" in told[0]
+    assert [path.name for path in tuning.parent.iterdir()] == ["found_0.json"]

@@ -10,6 +10,7 @@ from mindirlib import Function, Images, Texts, floats, same, through
 
 import mindspore as ms
 from mindspore import Parameter, Tensor, nn, ops
+from mindspore.train._mindir import messages
 
 
 @pytest.fixture(params=["graph", "pynative"])
@@ -236,3 +237,20 @@ def test_arguments(tmp_path):
     with pytest.raises(FileNotFoundError):
         ms.load(name + ".mindir")
     assert not os.listdir(tmp_path)
+
+
+def test_numbers_that_no_float32_holds(tmp_path):
+    x = Tensor(np.array([1 / 3, float(np.float32(1 / 3)), 0.5, -(1 / 3)]))
+    for name, net in (
+        ("shrink", nn.HShrink(1 / 3)),
+        ("times", Function(lambda x: x * 0.1234567890123)),
+    ):
+        again = through(net, x, path=tmp_path / f"{name}.mindir")
+        assert again(x).asnumpy().tobytes() == net(x).asnumpy().tobytes()
+
+
+def test_two_numbers_that_differ_are_refused():
+    assert messages.value_of(messages.attribute("a", 1 / 3)) == 1 / 3
+    assert messages.value_of(messages.attribute("a", (1 / 3, 0.5))) == (1 / 3, 0.5)
+    with pytest.raises(ValueError, match=r"a value is 0.5 and, as a Float64, 0.25"):
+        messages.value_of({"type": messages.FLOAT, "f": 0.5, "d": 0.25})

@@ -160,6 +160,7 @@ HOSTILE = {
     "deep": (field(7, field(8, DEEP)), "in each other"),
     "no graph": (field(1, b"1.1"), "it holds no graph"),
     "twice": (field(7, b"") + field(7, b""), "has 'graph' twice"),
+    "twice behind a field of many": (field(1, b"1") + field(7, field(1, b"") * 2 + field(2, b"g") + field(1, b"") + field(2, b"g")), "has 'name' twice"),
     "a name twice": (graph(parameter(), parameter(), node(b"REF::P", b"y", b"g:x")), "given twice|two parameters"),
     "no such primitive": (whole(node(b"REF::Q", b"y", b"g:x")), "there is no primitive 'REF::Q'"),
     "an op of nobody": (whole(node(b"REF::P", b"y", b"g:x"), primitives=primitive(b"P", b"PyExecute")), "no op like the primitive 'PyExecute'"),

@@ -57,6 +57,7 @@ using ProtoValue = std::variant<int64_t, double, std::string, std::unique_ptr<Te
 struct ProtoMessage {
   const MessageKind* kind;
   std::vector<std::pair<const FieldDef*, ProtoValue>> values;  // in the order of the file
+  uint64_t seen = 0;  // while it is read: a bit for each field of the kind that may come once
 };
 
 // Replaces `path` as a whole or, with an Error, leaves it as it was.

@@ -86,18 +86,12 @@ class Parser {
   void Add(ProtoMessage& message, const FieldDef& field, ProtoValue value) {
     if (++count_ > kMaxFields + in_.size() / kBytesPerField)
       in_.Fail("it has more fields than a graph of its size.");
-    bool again = !field.repeated && !message.values.empty() && Has(message, field);
-    if (again) in_.Fail("a {} has '{}' twice.", message.kind->name, field.name);
-    message.values.emplace_back(&field, std::move(value));
-  }
-
-  static bool Has(const ProtoMessage& message, const FieldDef& field) {
-    // Writers put fields in the order of their numbers, so it is the last one or none.
-    for (auto it = message.values.rbegin(); it != message.values.rend(); ++it) {
-      if (it->first == &field) return true;
-      if (it->first->repeated && it->first->number < field.number) return false;
+    if (!field.repeated) {
+      uint64_t bit = uint64_t{1} << (&field - message.kind->fields.data());
+      if (message.seen & bit) in_.Fail("a {} has '{}' twice.", message.kind->name, field.name);
+      message.seen |= bit;
     }
-    return false;
+    message.values.emplace_back(&field, std::move(value));
   }
 
   ProtoValue Number(const FieldDef& field, uint64_t end) {

@@ -228,7 +228,8 @@ def get_enable_autotune() -> bool:
 def set_enable_autotune(enable: bool, filepath_prefix: str | None = None) -> None:
     """Turn automatic tuning on or off: of the numbers of workers and of rows ahead, while iterators that are made later run.
 
-    After each epoch what was found goes into the file `filepath_prefix`_RANK.json, which `load` takes.
+    After each epoch what was found goes into the file `filepath_prefix`_RANK.json, which `load` takes; further pipelines
+    have `filepath_prefix`_RANK_1.json and so on.
     """
     if filepath_prefix is not None:
         filepath_prefix = _paths.checked("set_enable_autotune", "filepath_prefix", filepath_prefix)

@@ -120,7 +120,7 @@ class Dataset(DatasetFacts):
         padding = checked_padding("batch", padding)
         node = engine.batch(self._node, counted, drop_remainder, list(columns), padding, call)
         result = BatchDataset(node, columns, [self])
-        result.batch_size = size
+        result.batch_size, result.drop_remainder = size, drop_remainder
         return result
 
     @recorded
@@ -497,6 +497,7 @@ class BatchDataset(Dataset):
     """What batch() returns."""
 
     batch_size: int | Callable[..., int] = 1
+    drop_remainder = False
 
 
 class MapDataset(Dataset):

@@ -119,7 +119,7 @@ class Iterator:
             dataset._node, place.seed, place.seeded, workers, ahead, _PREFETCH_BYTES
         )
         tuned = config.get_enable_autotune() and workers > 0
-        self._tuner = Tuner(pipeline, dataset) if tuned else None
+        self._tuner = Tuner(pipeline, self._owner) if tuned else None
         return pipeline
 
     def __iter__(self) -> Iterator:
@@ -190,7 +190,7 @@ class Iterator:
         if row is None:
             self._running = False
             self._position.epoch += 1
-            self._position.step = 0
+            self._position.step = self._position.cut = 0
             self._owner._told = pipeline.facts()
             if self._tuner is not None:
                 self._tuner.ended()

@@ -32,6 +32,7 @@ class Division(NamedTuple):
     batch: int
     common: bool  # the order is that of all shards, even where no seed is set
     shuffled: bool
+    whole: bool = False  # batches: a last one with fewer rows is left out
 
     @property
     def own(self) -> int:
@@ -47,13 +48,13 @@ def division_of(dataset: Dataset) -> Division | None:
     """How a pipeline is divided; None where its rows are not one by one, or batch by batch, those of its source."""
     from mindspore.dataset.engine import datasets as kinds
 
-    batch, node = 1, dataset
+    batch, whole, node = 1, False, dataset
     while not isinstance(node, kinds.MappableDataset):
         if isinstance(node, kinds.BatchDataset):
             size = getattr(node, "batch_size", None)
             if batch != 1 or not isinstance(size, int):
                 return None
-            batch = size
+            batch, whole = size, node.drop_remainder
         elif type(node) not in (kinds.MapDataset, kinds.ProjectDataset, kinds.RenameDataset):
             return None
         node = node.children[0]
@@ -61,13 +62,13 @@ def division_of(dataset: Dataset) -> Division | None:
     if sampler.child_sampler is not None or sampler.num_samples is not None:
         return None
     if type(sampler) is DistributedSampler and sampler.offset <= 0:
-        facts = (sampler.num_shards, sampler.shard_id, batch, True, sampler.shuffle)
+        facts = (sampler.num_shards, sampler.shard_id, batch, True, sampler.shuffle, whole)
         return Division(node._length, *facts)
     if type(sampler) is SequentialSampler and not sampler.start_index:
-        return Division(node._length, 1, 0, batch, False, False)
+        return Division(node._length, 1, 0, batch, False, False, whole)
     everywhere = getattr(sampler, "shuffle", None) is Shuffle.GLOBAL
     if type(sampler) is RandomSampler and not sampler.replacement and everywhere:
-        return Division(node._length, 1, 0, batch, False, True)
+        return Division(node._length, 1, 0, batch, False, True, whole)
     return None
 
 
@@ -109,6 +110,9 @@ def place(position: Position, state: dict[str, Any], dataset: Dataset) -> None:
     position.step, position.cut = divmod(own, division.batch)
     if own == division.own:
         position.step, position.cut = -(-own // division.batch), 0
+    if division.whole and position.step >= division.own // division.batch:
+        # What is left fills no batch: nothing more comes in this epoch.
+        position.step, position.cut = division.own // division.batch, 0
 
 
 def _same_order(state: dict[str, Any], division: Division) -> bool:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import json
 import os
+import threading
 import time
+import weakref
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from mindspore import log
 from mindspore.common import _groups
 from mindspore.dataset import config
 from mindspore.dataset.engine.workers import cores
@@ -113,7 +118,7 @@ def save(dataset: Dataset, found: tuple[int, int], changes: list[str]) -> None:
     prefix = config._autotune_prefix()
     if prefix is None:
         return
-    path = f"{prefix}_{_groups.world_rank()}.json"
+    path = _path(prefix, dataset)
     text = {
         "remark": "Found by automatic tuning; mindspore.dataset.config.load() takes this file.",
         "numParallelWorkers": found[0],
@@ -127,9 +132,34 @@ def save(dataset: Dataset, found: tuple[int, int], changes: list[str]) -> None:
             json.dump(text, file, indent=2)
         os.replace(part, path)
     except OSError as error:
-        raise OSError(
-            f"For 'set_enable_autotune', the file '{path}' must be writable, but: {error}."
-        ) from None
+        # It is a hint for later runs, for which this one need not end.
+        with contextlib.suppress(OSError):
+            os.unlink(part)
+        if path not in _warned:
+            _warned.add(path)
+            log.warning(
+                "For 'set_enable_autotune', the file '%s' cannot be written: %s. What was found holds, but is not kept.",
+                path,
+                error,
+            )
+
+
+_numbers: weakref.WeakKeyDictionary[Dataset, tuple[str, int]] = weakref.WeakKeyDictionary()
+_lock = threading.Lock()
+_warned: set[str] = set()
+
+
+def _path(prefix: str, dataset: Dataset) -> str:
+    """A file for each pipeline: the first that writes has the plain name, the next a number behind it. Those of pipelines that are gone
+    are taken again, so that who makes a pipeline for each epoch does not fill the folder."""
+    with _lock:
+        known = _numbers.get(dataset)
+        if known is None or known[0] != prefix:
+            taken = set(_numbers.values())
+            number = next(n for n in itertools.count() if (prefix, n) not in taken)
+            known = _numbers[dataset] = (prefix, number)
+    behind = f"_{known[1]}" if known[1] else ""
+    return f"{prefix}_{_groups.world_rank()}{behind}.json"
 
 
 def operators(dataset: Dataset) -> list[dict[str, Any]]:

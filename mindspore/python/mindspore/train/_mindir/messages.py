@@ -91,7 +91,11 @@ def _value(value: Any, inside: bool) -> dict:
     if isinstance(value, int):
         return {"ints" if inside else "i": [value] if inside else value, "type": INT64}
     if isinstance(value, float):
-        return {"floats" if inside else "f": [value] if inside else value, "type": FLOAT}
+        message = {"floats" if inside else "f": [value] if inside else value, "type": FLOAT}
+        if not _is_float32(value):
+            # MindSpore's primitives take no Float64; it leaves out a field that is not of the type.
+            message["doubles" if inside else "d"] = [value] if inside else value
+        return message
     if isinstance(value, str):
         text = value.encode()
         return {"strings" if inside else "s": [text] if inside else text, "type": STRING}
@@ -131,6 +135,22 @@ def _shortest(value: float) -> float:
     return float(str(np.float32(value)))
 
 
+def _is_float32(value: float) -> bool:
+    """Whether a Float32 comes back as this number; what is not finite does."""
+    with np.errstate(over="ignore"):
+        return not np.isfinite(value) or _shortest(value) == value
+
+
+def _exact(message: dict) -> float:
+    """The number beside its Float32."""
+    rounded = message.get("floats") or [message.get("f", 0)]
+    numbers = message.get("doubles") or [message.get("d", 0)]
+    with np.errstate(over="ignore"):
+        if np.float32(numbers[0]) != np.float32(rounded[0]):
+            raise ValueError(f"a value is {rounded[0]} and, as a Float64, {numbers[0]}")
+    return float(numbers[0])
+
+
 _SCALARS: dict[int, tuple[str, str, Callable[[Any], Any] | None]] = {
     FLOAT: ("f", "floats", _shortest),
     DOUBLE: ("d", "doubles", float),
@@ -156,5 +176,7 @@ def value_of(message: dict) -> Any:
     single, many, convert = _SCALARS.get(kind, ("i", "ints", int))
     if kind not in _SCALARS and kind not in _INTEGERS:
         raise ValueError(f"a value is of the unknown kind {kind}")
+    if kind == FLOAT and ("d" in message or "doubles" in message):
+        return _exact(message)
     values = message.get(many) or [message.get(single, b"" if kind == STRING else 0)]
     return values[0].decode("utf-8", "replace") if convert is None else convert(values[0])
