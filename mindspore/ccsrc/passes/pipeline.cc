@@ -50,6 +50,15 @@ bool HasTransform(const Module& module) {
   return false;
 }
 
+bool HasVmap(const Module& module) {
+  for (const auto& graph : module.graphs()) {
+    for (const Node* node : graph->nodes()) {
+      if (node->op == Control().vmap) return true;
+    }
+  }
+  return false;
+}
+
 class Pipeline {
  public:
   Pipeline(Module& module, const PassOptions& options)
@@ -102,7 +111,9 @@ class Pipeline {
       return steady && (RemoveDeadCode(m), true);
     });
     if (options_.has_kernel("Fused")) Apply("Fuse", Fuse);
-    if (options_.has_kernel("StartSum")) Apply("StartSums", StartSums);
+    // What sums depend on may differ between processes that have pieces of other sizes, and they
+    // must join the same ones.
+    if (options_.has_kernel("StartSum") && !options_.parallel) Apply("StartSums", StartSums);
     if (options_.has_kernel("UpdateGroup")) Apply("GroupUpdates", GroupUpdates);
     Check("after the fast stage", Level::kNoGradLeft);
     return steady;
@@ -128,9 +139,13 @@ class Pipeline {
     }
   }
 
-  // Functions of many items are made before, as their sizes are not those of the items.
+  // Functions of many items are made before, as their sizes are not those of the items; where one
+  // takes a gradient, that too.
   void Parallelise() {
-    while (Apply("ExpandBatches", ExpandBatches)) Reduce();
+    while (HasVmap(module_)) {
+      if (!Apply("ExpandBatches", ExpandBatches)) Apply("ExpandGradients", ExpandGradients);
+      Reduce();
+    }
     const parallel::ParallelOptions& options = *options_.parallel;
     auto plan = options.planner ? options.planner(module_, options.plan)
                                 : parallel::MakePlan(module_, options.plan);

@@ -104,7 +104,8 @@ class NodeLowering {
   bool HasEmptyPiece(int factor) const;
   Layout LayoutOf(const ShardOperand& operand) const;
   int64_t SizeOf(const ShardDim& dim) const;
-  Shape LocalShape(const ShardOperand& operand) const;
+  bool IsCut(const ShardDim& dim) const;
+  Shape LocalShape(size_t result) const;
   AxisMask Entered(const Var& input, const Layout& layout) const;
   Vars Inputs();
   AttrsRef LocalAttrs() const;

@@ -148,7 +148,9 @@ bool NodeLowering::Contracted(int factor) const {
 bool NodeLowering::CanBeCut(const ShardFactor& factor, int f) const {
   if (!factor.splits() || factor.mark == ShardMark::kHalo) return false;
   bool contracted = Contracted(f);
-  if (contracted && HasEmptyPiece(f)) return false;
+  // Of nothing, elementwise ops make nothing; others may refuse it.
+  bool takes_nothing = node_.op->scalar || node_.op->elementwise || node_.op->view;
+  if ((contracted || !takes_nothing) && HasEmptyPiece(f)) return false;
   switch (factor.mark) {
     case ShardMark::kMax:
     case ShardMark::kMin: {
@@ -233,9 +235,18 @@ int64_t NodeLowering::SizeOf(const ShardDim& dim) const {
   return size;
 }
 
-Shape NodeLowering::LocalShape(const ShardOperand& operand) const {
-  Ints sizes;
-  for (const ShardDim& dim : operand) sizes.push_back(SizeOf(dim));
+bool NodeLowering::IsCut(const ShardDim& dim) const {
+  return std::any_of(dim.begin(), dim.end(),
+                     [&](int f) { return !cuts_[static_cast<size_t>(f)].axes.empty(); });
+}
+
+// A factor that is not cut may have another size on each side: windows over images.
+Shape NodeLowering::LocalShape(size_t result) const {
+  Ints sizes = node_.outputs[result].shape().ToInts();
+  const ShardOperand& dims = rule_.results[result];
+  for (size_t d = 0; d < dims.size(); ++d) {
+    if (IsCut(dims[d])) sizes[d] = SizeOf(dims[d]);
+  }
   return Shape(sizes);
 }
 
@@ -280,18 +291,13 @@ AttrsRef NodeLowering::LocalAttrs() const {
     return attrs[static_cast<size_t>(node_.op->AttrIndex(name))];
   };
   for (const ShardSizes& sizes : rule_.sizes) {
-    bool cut = false;
-    for (const auto& entry : sizes.entries) {
-      for (int f : entry.value_or(ShardDim{})) cut |= !cuts_[static_cast<size_t>(f)].axes.empty();
-    }
-    if (!cut) continue;
     Attr& attr = slot(sizes.attr);
-    if (auto* number = std::get_if<int64_t>(&attr)) {
-      if (sizes.entries[0]) *number = SizeOf(*sizes.entries[0]);
-    } else if (auto* list = std::get_if<Ints>(&attr)) {
-      for (size_t i = 0; i < sizes.entries.size() && i < list->size(); ++i) {
-        if (sizes.entries[i]) (*list)[i] = SizeOf(*sizes.entries[i]);
-      }
+    auto* number = std::get_if<int64_t>(&attr);
+    auto* list = std::get_if<Ints>(&attr);
+    for (size_t i = 0; i < sizes.entries.size(); ++i) {
+      if (!sizes.entries[i] || !IsCut(*sizes.entries[i])) continue;
+      if (number && i == 0) *number = SizeOf(*sizes.entries[i]);
+      if (list && i < list->size()) (*list)[i] = SizeOf(*sizes.entries[i]);
     }
   }
   for (size_t f = 0; f < cuts_.size(); ++f) {
@@ -358,17 +364,16 @@ void NodeLowering::LocalPositions(Vars* inputs) {
 // ---- results ------------------------------------------------------------------------------------
 Vars NodeLowering::Emit(const Vars& inputs) {
   GraphEmitter& emitter = graph_.emitter_;
-  Shape wanted = LocalShape(rule_.results.empty() ? ShardOperand{} : rule_.results[0]);
   bool reshapes = node_.op->view && inputs.size() == 1 &&
                   !(node_.inputs[0].type().shape() == node_.outputs[0].shape());
   if (reshapes)  // an axis of a piece may be of size 1, which Squeeze would take
-    return {emitter.Call("Reshape", {emitter.Wrap(inputs[0])}, {{"shape", wanted.ToInts()}}).var};
+    return {emitter.Call("Reshape", {emitter.Wrap(inputs[0])}, {{"shape", LocalShape(0).ToInts()}}).var};
   Vars made = emitter.Emit(*node_.op, inputs, LocalAttrs());
   for (size_t i = 0; i < made.size(); ++i) {
-    if (!made[i].type().is_tensor() || made[i].type().shape() == LocalShape(rule_.results[i]))
+    if (!made[i].type().is_tensor() || made[i].type().shape() == LocalShape(i))
       continue;
     Throw(ErrorKind::kInternal, "For '{}', result {} of a piece must be {}, but got {}.",
-          node_.op->name, i, LocalShape(rule_.results[i]), made[i].type());
+          node_.op->name, i, LocalShape(i), made[i].type());
   }
   return made;
 }
