@@ -165,7 +165,7 @@ def test_a_loop_that_a_tensor_ends() -> None:
 def test_a_branch_that_a_tensor_takes() -> None:
     def make() -> Callable:
         def choose(x: Tensor, y: Tensor) -> Tensor:
-            if (x * y).sum() > 0:
+            if x.sum() * y.sum() > 0:
                 z = ops.matmul(x, y.T)
             else:
                 z = ops.matmul(x + 1, y.T).sin()

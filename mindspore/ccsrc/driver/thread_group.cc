@@ -1,11 +1,17 @@
 #include "driver/thread_group.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 
 #include "base/error.h"
 
 namespace ms {
+namespace {
+
+constexpr std::chrono::seconds kPatience{60};
+
+}  // namespace
 
 const std::vector<Meeting::Call>& Meeting::Come(int member, Call call) {
   std::unique_lock<Mutex> lock(mutex_);
@@ -44,7 +50,12 @@ void Meeting::Wait(std::unique_lock<Mutex>& lock) {
     ++round_;
     changed_.notify_all();
   } else {
-    changed_.wait(lock, [&] { return failed_ || round_ != round; });
+    bool came = changed_.wait_for(lock, kPatience, [&] { return failed_ || round_ != round; });
+    if (!came) {
+      failed_ = true;
+      changed_.notify_all();
+      Throw(ErrorKind::kRuntime, "another member of the group does not come");
+    }
   }
   if (round_ == round && failed_) Throw(ErrorKind::kRuntime, "another member of the group failed");
 }

@@ -50,6 +50,15 @@ bool HasTransform(const Module& module) {
   return false;
 }
 
+bool HasVmap(const Module& module) {
+  for (const auto& graph : module.graphs()) {
+    for (const Node* node : graph->nodes()) {
+      if (node->op == Control().vmap) return true;
+    }
+  }
+  return false;
+}
+
 class Pipeline {
  public:
   Pipeline(Module& module, const PassOptions& options)
@@ -130,9 +139,13 @@ class Pipeline {
     }
   }
 
-  // Functions of many items are made before, as their sizes are not those of the items.
+  // Functions of many items are made before, as their sizes are not those of the items; where one
+  // takes a gradient, that too.
   void Parallelise() {
-    while (Apply("ExpandBatches", ExpandBatches)) Reduce();
+    while (HasVmap(module_)) {
+      if (!Apply("ExpandBatches", ExpandBatches)) Apply("ExpandGradients", ExpandGradients);
+      Reduce();
+    }
     const parallel::ParallelOptions& options = *options_.parallel;
     auto plan = options.planner ? options.planner(module_, options.plan)
                                 : parallel::MakePlan(module_, options.plan);

@@ -48,9 +48,8 @@ namespace {
 
 bool SameParameters(const Graph& a, const Graph& b) {
   return std::equal(a.parameters().begin(), a.parameters().end(), b.parameters().begin(),
-                    b.parameters().end(), [](const Node* x, const Node* y) {
-                      return x->outputs[0] == y->outputs[0];
-                    });
+                    b.parameters().end(),
+                    [](const Node* x, const Node* y) { return x->outputs[0] == y->outputs[0]; });
 }
 
 }  // namespace
@@ -109,8 +108,7 @@ Graph* ProgramLowering::Lowered(Graph* graph) {
     made->AddParameter(processes_.Local(node->outputs[0], places[i++]), node->name);
   Types types = graph->OutputTypes(), local;
   Places results = ResultPlaces(graph);
-  for (size_t k = 0; k < types.size(); ++k)
-    local.push_back(processes_.Local(types[k], results[k]));
+  for (size_t k = 0; k < types.size(); ++k) local.push_back(processes_.Local(types[k], results[k]));
   made->DeclareOutputTypes(std::move(local));
   return made;
 }
@@ -155,8 +153,9 @@ std::shared_ptr<const parallel::Lowered> LowerPlan(Module& module, const Plan& p
 bool ExpandShards(Module& module) {
   static const OpDef& hint = Ops().Get("ShardHint");
   auto is_shard = [](const Node& node) {
-    return node.kind == NodeKind::kApply && (node.op == &hint || (node.op->internal && node.op->expand &&
-                                             node.op->name.starts_with("Shard")));
+    return node.kind == NodeKind::kApply &&
+           (node.op == &hint ||
+            (node.op->internal && node.op->expand && node.op->name.starts_with("Shard")));
   };
   bool changed = false;
   for (const auto& graph : module.graphs()) {

@@ -1,6 +1,6 @@
-// The program of one process of a planned one: a module whose types are those of the pieces that the
-// process has, with what the processes do between its ops (ops/sharded.cc). Gradients are made of it
-// afterwards, as of any program: those of the whole come out, in pieces.
+// The program of one process of a planned one: a module whose types are those of the pieces that
+// the process has, with what the processes do between its ops (ops/sharded.cc). Gradients are made
+// of it afterwards, as of any program: those of the whole come out, in pieces.
 #pragma once
 
 #include <functional>
@@ -25,10 +25,10 @@ ProcessGroup GroupOfAll(const Mesh& mesh);
 struct Lowered {
   Mesh mesh;
   int64_t rank = 0;
-  std::vector<Layout> inputs, outputs;       // of main
-  Types whole_inputs, whole_outputs;         // their types on one device
-  std::vector<ProcessGroup> groups;          // in the order in which all processes make them
-  Plan plan;                                 // its nodes are gone: the figures alone
+  std::vector<Layout> inputs, outputs;  // of main
+  Types whole_inputs, whole_outputs;    // their types on one device
+  std::vector<ProcessGroup> groups;     // in the order in which all processes make them
+  Plan plan;                            // its nodes are gone: the figures alone
 };
 
 // How a program is to be cut, and for which process it is compiled.

@@ -110,16 +110,12 @@ void GraphLowering::AddStructural(const Node& node) {
   const ControlOps& ops = Control();
   if (node.op == ops.call) return AddCall(node);
   if (node.op == ops.partial || node.op == ops.select || node.op == ops.vjp || node.op == ops.jvp ||
-      node.op == ops.vmap || node.op == ops.custom_grad)
+      node.op == ops.custom_grad)
     return AddFunction(node);
-  if (node.op == ops.box_zero || node.op == ops.box_add)
-    return Set(
-        node,
-        emitter_.Emit(*node.op, AllAt(node.inputs, 0, Places(node.inputs.size())), node.attrs),
-        {Place{}});
-  Throw(ErrorKind::kRuntime,
-        "For '{}', a program of several processes must not open gradients by itself.",
-        node.op->name);
+  // What a box holds is whole.
+  Vars inputs;
+  for (const Var& v : node.inputs) inputs.push_back(At(v, Everywhere(v.type())));
+  Set(node, emitter_.Emit(*node.op, inputs, node.attrs), Everywhere(node.outputs));
 }
 
 void GraphLowering::AddCall(const Node& node) {
@@ -130,7 +126,6 @@ void GraphLowering::AddCall(const Node& node) {
 
 void GraphLowering::AddFunction(const Node& node) {
   const ControlOps& ops = Control();
-  const Type& type = node.outputs[0];
   if (Graph* graph = PartialGraph(&node)) {
     Places captures = program_.ParameterPlaces(graph);
     captures.resize(graph->captures().size());
@@ -146,10 +141,6 @@ void GraphLowering::AddFunction(const Node& node) {
   }
   Value f = Get(node.inputs[0]);
   const Type& whole = node.inputs[0].type();
-  if (node.op == ops.vmap) {
-    Var everywhere = At(node.inputs[0], Everywhere(whole));
-    return Set(node, emitter_.Emit(*node.op, {everywhere}, node.attrs), {Everywhere(type)});
-  }
   Vars inputs{f.var};
   Place place = f.place;
   if (node.op == ops.custom_grad) {

@@ -13,8 +13,8 @@
 
 namespace ms::parallel {
 
-// The graphs of a program: lowered ones are declared when they are first named, and filled one after
-// the other.
+// The graphs of a program: lowered ones are declared when they are first named, and filled one
+// after the other.
 class ProgramLowering {
  public:
   ProgramLowering(Module& module, const Plan& plan, int64_t rank, const std::string& group_prefix);

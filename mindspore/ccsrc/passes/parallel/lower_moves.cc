@@ -74,7 +74,7 @@ AxisList ChangedAxes(const Layout& a, const Layout& b) {
 }
 
 Var Mover::Bring(Var value, const Type& whole, const Place& from, const Place& to,
-                AxisMask entered) {
+                 AxisMask entered) {
   if (whole.is_tensor()) return MoveTensor(value, whole, from.layout, to.layout, entered);
   if (!whole.is_function() || SamePlaces(whole, from, to)) return value;
   return Around(value, whole, from, to);
@@ -199,8 +199,7 @@ Mover::Trade Mover::TradeOf(const Shape& whole, const Layout& before, const Layo
   return trade;
 }
 
-Term Mover::Exchange(const Term& x, const Shape& whole, const Layout& before,
-                     const Layout& after) {
+Term Mover::Exchange(const Term& x, const Shape& whole, const Layout& before, const Layout& after) {
   AxisList axes = ChangedAxes(before, after);
   Processes::Members members = processes_.Along(axes);
   Trade there = TradeOf(whole, before, after, axes, members.ranks);
@@ -231,7 +230,7 @@ Var Mover::Around(Var function, const Type& whole, const Place& from, const Plac
   Vars results = inside.CallFunction(f, arguments);
   for (size_t i = 0; i < results.size(); ++i) {
     results[i] = mover.Bring(results[i], type.results[i], from.function->results[i],
-                            to.function->results[i]);
+                             to.function->results[i]);
   }
   graph->SetOutputs(std::move(results));
   return emitter_.Partial(graph, {function});

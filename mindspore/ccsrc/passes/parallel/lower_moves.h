@@ -1,5 +1,6 @@
 // From one place to another in the program of one process: moves become ops of ops/sharded.cc, and
-// a function whose places are not those that are wanted gets one around it. Internal to the lowering.
+// a function whose places are not those that are wanted gets one around it. Internal to the
+// lowering.
 #pragma once
 
 #include <map>
@@ -62,8 +63,8 @@ class Mover {
   struct Trade {
     Ints sends, receives, shape;
   };
-  Trade TradeOf(const Shape& whole, const Layout& before, const Layout& after,
-                const AxisList& axes, const std::vector<int64_t>& ranks) const;
+  Trade TradeOf(const Shape& whole, const Layout& before, const Layout& after, const AxisList& axes,
+                const std::vector<int64_t>& ranks) const;
   Term Exchange(const Term& x, const Shape& whole, const Layout& before, const Layout& after);
   Var Around(Var function, const Type& whole, const Place& from, const Place& to);
 

@@ -119,8 +119,9 @@ AxisList NodeLowering::OrderOf(int factor) const {
       for (size_t d = 0; d < operands[i].size(); ++d) {
         if (operands[i][d].empty() || operands[i][d][0] != factor) continue;
         AxisList found = layouts[i].axes_of(static_cast<int>(d));
-        bool same = found.size() == axes.size() &&
-                    std::all_of(found.begin(), found.end(), [&](int a) { return axes.contains(a); });
+        bool same =
+            found.size() == axes.size() &&
+            std::all_of(found.begin(), found.end(), [&](int a) { return axes.contains(a); });
         if (same) return found;
       }
     }
@@ -370,11 +371,11 @@ Vars NodeLowering::Emit(const Vars& inputs) {
   bool reshapes = node_.op->view && inputs.size() == 1 &&
                   !(node_.inputs[0].type().shape() == node_.outputs[0].shape());
   if (reshapes)  // an axis of a piece may be of size 1, which Squeeze would take
-    return {emitter.Call("Reshape", {emitter.Wrap(inputs[0])}, {{"shape", LocalShape(0).ToInts()}}).var};
+    return {emitter.Call("Reshape", {emitter.Wrap(inputs[0])}, {{"shape", LocalShape(0).ToInts()}})
+                .var};
   Vars made = emitter.Emit(*node_.op, inputs, LocalAttrs());
   for (size_t i = 0; i < made.size(); ++i) {
-    if (!made[i].type().is_tensor() || made[i].type().shape() == LocalShape(i))
-      continue;
+    if (!made[i].type().is_tensor() || made[i].type().shape() == LocalShape(i)) continue;
     Throw(ErrorKind::kInternal, "For '{}', result {} of a piece must be {}, but got {}.",
           node_.op->name, i, LocalShape(i), made[i].type());
   }
