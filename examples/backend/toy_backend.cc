@@ -1,6 +1,6 @@
-// A device named Toy: memory of its own, and kernels for nine kinds of ops, in one page. It computes
-// at once and slowly, on the processor, in doubles, and so refuses dtypes of which these do not
-// hold all numbers; what a real device does elsewhere is marked.
+// A device named Toy: memory of its own, and kernels for nine kinds of ops, in one page. It
+// computes at once and slowly, on the processor, in doubles, and so refuses dtypes of which these
+// do not hold all numbers; what a real device does elsewhere is marked.
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -109,24 +109,39 @@ double Larger(double a, double b) { return a > b || std::isnan(a) ? a : b; }  //
 double Step(const ScalarNode& n, const std::vector<double>& v) {
   auto a = [&](int i) { return v[static_cast<size_t>(n.args[i])]; };
   switch (n.op) {
-    case ScalarOp::kConstant: return n.value;
+    case ScalarOp::kConstant:
+      return n.value;
     case ScalarOp::kCast:
       if (n.dtype == DType::kBool) return a(0) != 0;
       return n.dtype == DType::kInt32 ? std::trunc(a(0)) : a(0);
-    case ScalarOp::kAdd: return a(0) + a(1);
-    case ScalarOp::kSub: return a(0) - a(1);
-    case ScalarOp::kMul: return a(0) * a(1);
-    case ScalarOp::kDiv: return a(0) / a(1);
-    case ScalarOp::kMax: return Larger(a(0), a(1));
-    case ScalarOp::kNeg: return -a(0);
-    case ScalarOp::kExp: return std::exp(a(0));
-    case ScalarOp::kLog: return std::log(a(0));
-    case ScalarOp::kTanh: return std::tanh(a(0));
-    case ScalarOp::kLess: return a(0) < a(1);
-    case ScalarOp::kGreater: return a(0) > a(1);
-    case ScalarOp::kEqual: return a(0) == a(1);
-    case ScalarOp::kSelect: return a(0) != 0 ? a(1) : a(2);
-    default: Throw(ErrorKind::kNotImplemented, "Toy does not know '{}'", Name(n.op));
+    case ScalarOp::kAdd:
+      return a(0) + a(1);
+    case ScalarOp::kSub:
+      return a(0) - a(1);
+    case ScalarOp::kMul:
+      return a(0) * a(1);
+    case ScalarOp::kDiv:
+      return a(0) / a(1);
+    case ScalarOp::kMax:
+      return Larger(a(0), a(1));
+    case ScalarOp::kNeg:
+      return -a(0);
+    case ScalarOp::kExp:
+      return std::exp(a(0));
+    case ScalarOp::kLog:
+      return std::log(a(0));
+    case ScalarOp::kTanh:
+      return std::tanh(a(0));
+    case ScalarOp::kLess:
+      return a(0) < a(1);
+    case ScalarOp::kGreater:
+      return a(0) > a(1);
+    case ScalarOp::kEqual:
+      return a(0) == a(1);
+    case ScalarOp::kSelect:
+      return a(0) != 0 ? a(1) : a(2);
+    default:
+      Throw(ErrorKind::kNotImplemented, "Toy does not know '{}'", Name(n.op));
   }
 }
 

@@ -33,9 +33,7 @@ class Executable {
   explicit Executable(std::shared_ptr<const Program> program,
                       std::shared_ptr<const SteadyValues> steady = nullptr,
                       std::shared_ptr<const parallel::Lowered> lowered = nullptr)
-      : program_(std::move(program)),
-        steady_(std::move(steady)),
-        lowered_(std::move(lowered)) {}
+      : program_(std::move(program)), steady_(std::move(steady)), lowered_(std::move(lowered)) {}
   explicit Executable(std::shared_ptr<const DynamicProgram> dynamic)
       : dynamic_(std::move(dynamic)) {}
 
@@ -84,8 +82,8 @@ class Executable {
 std::shared_ptr<const Executable> Compile(std::shared_ptr<Module> module,
                                           const CompileOptions& options = {}, DimScope scope = {});
 
-// Makes a group of processes of a mesh, if it is not there: all of its members do. RuntimeError where
-// not as many processes have joined as the mesh has devices.
+// Makes a group of processes of a mesh, if it is not there: all of its members do. RuntimeError
+// where not as many processes have joined as the mesh has devices.
 void EnsureGroup(const parallel::ProcessGroup& group, const parallel::Mesh& mesh);
 
 // The cache behind Compile: the least recently used go first.

@@ -8,10 +8,9 @@ namespace ms {
 
 class Rehearsal {
  public:
-  // Null where it cannot be: a function is among the results, sizes are dynamic, or Python is called
-  // from inside. `options.parallel` has the mesh and the planner.
-  static std::shared_ptr<const Rehearsal> Make(const Module& module,
-                                               const CompileOptions& options);
+  // Null where it cannot be: a function is among the results, sizes are dynamic, or Python is
+  // called from inside. `options.parallel` has the mesh and the planner.
+  static std::shared_ptr<const Rehearsal> Make(const Module& module, const CompileOptions& options);
   ~Rehearsal();
 
   // As Executable::Run, of whole inputs and outputs. InternalError where processes that should have

@@ -1,11 +1,11 @@
-// What a program that is cut over processes does between its ops (passes/parallel/lower.h makes it of
-// a plan). Together these processes compute what one would, and the gradients say so: they are not
-// those of the user's AllReduce, in which each process has a program of its own.
+// What a program that is cut over processes does between its ops (passes/parallel/lower.h makes it
+// of a plan). Together these processes compute what one would, and the gradients say so: they are
+// not those of the user's AllReduce, in which each process has a program of its own.
 //
 // Along an axis of processes a value is cut, the same in all, or a part of a sum; a value that is
-// the same in all and is used by what is cut is entered. The gradient of what is cut is cut, of what
-// is the same the same; that of a part of a sum is entered, and that of what is entered is a part of
-// a sum. So the ops come in pairs, each the gradient of the other:
+// the same in all and is used by what is cut is entered. The gradient of what is cut is cut, of
+// what is the same the same; that of a part of a sum is entered, and that of what is entered is a
+// part of a sum. So the ops come in pairs, each the gradient of the other:
 //
 //   ShardEnter    same -> entered     ShardSum      part -> same
 //   ShardGather   cut -> entered      ShardScatter  part -> cut
@@ -13,8 +13,8 @@
 //   ShardExchange cut -> cut          itself
 //
 // They have no effects, so that a gradient that nobody asks for goes; `number` tells those of one
-// program apart, so that equal ones stay as many in all processes. Once all gradients are made, they
-// become ops of ops/comm.cc (passes/parallel/lower.cc), which have, and stay.
+// program apart, so that equal ones stay as many in all processes. Once all gradients are made,
+// they become ops of ops/comm.cc (passes/parallel/lower.cc), which have, and stay.
 #include "ops/sharded.h"
 
 #include <algorithm>
@@ -204,10 +204,9 @@ Term ExpandExchange(ExpandContext& c) {
   Term row = parts.empty()       ? c.emitter().Full(0, {x.dtype(), Shape{int64_t{0}}})
              : parts.size() == 1 ? parts[0]
                                  : c.Call("Concat", parts);
-  Term all = c.Call("Exchange", {row},
-                    {{"group", c.attr<std::string>("group")},
-                     {"sends", sends},
-                     {"receives", receives}});
+  Term all =
+      c.Call("Exchange", {row},
+             {{"group", c.attr<std::string>("group")}, {"sends", sends}, {"receives", receives}});
   std::vector<Arrived> pieces;
   int64_t at = 0;
   for (size_t i = 0; i < places.size(); at += receives[i++]) {

@@ -359,11 +359,10 @@ CompiledGraph CompileTrace(Trace& trace, const std::string& device, bool fast) {
       module->SweepGraphs();  // what is unfinished goes
       rehearsal = Rehearsal::Make(*module, {device, fast, positions, memory_limit, rehearsed});
     }
-    executable = Compile(module, {device, fast, positions, memory_limit, std::move(cut)},
-                         trace.scope());
+    executable =
+        Compile(module, {device, fast, positions, memory_limit, std::move(cut)}, trace.scope());
   }
-  CompiledGraph graph(std::move(executable), std::move(parameters), std::move(updates),
-                      trace.kept);
+  CompiledGraph graph(std::move(executable), std::move(parameters), std::move(updates), trace.kept);
   graph.Rehearse(std::move(rehearsal));
   return graph;
 }
@@ -389,17 +388,19 @@ void BindCompile(py::module_& m) {
       .def_property_readonly("repeats", &CompiledGraph::Repeats,
                              "Whether another run does nothing but give the same results.")
       .def_property_readonly("planned", &CompiledGraph::planned, "How many plans were made of it.")
-      .def_property_readonly("layouts", &CompiledGraph::LayoutsOf,
-                             "How inputs and outputs lie over processes, and the groups; None: whole.")
+      .def_property_readonly(
+          "layouts", &CompiledGraph::LayoutsOf,
+          "How inputs and outputs lie over processes, and the groups; None: whole.")
       .def("memory", &CompiledGraph::Memory, "Bytes by kind, and at the peak by source line.");
   py::register_exception<SharedMemory>(m, "SharedMemory");
   m.def("compile", &CompileTrace, py::arg("trace"), py::arg("device"), py::arg("fast") = true);
   m.def(
       "set_memory_limit", [](size_t bytes) { memory_limit = bytes; },
       "What a run of a graph that is compiled from now on may take of its device; 0: all.");
-  m.def("set_rehearsal", &SetRehearsal, py::arg("mesh"), py::arg("seed") = 0,
-        "Graphs that are compiled from now on are cut at random over a mesh of these sizes, and run "
-        "by as many threads of this process; (): they are not. For tests.");
+  m.def(
+      "set_rehearsal", &SetRehearsal, py::arg("mesh"), py::arg("seed") = 0,
+      "Graphs that are compiled from now on are cut at random over a mesh of these sizes, and run "
+      "by as many threads of this process; (): they are not. For tests.");
   m.def("compiled_count", &CompiledCount);
   m.def("pass_runs", &PassRuns, "How often the passes ran since the process began.");
   m.def("clear_compiled", &ClearCompiled);

@@ -56,7 +56,7 @@ class LateStream : public Stream {
   std::exception_ptr error_;
   uint64_t errors_ = 0, heard_by_some_ = 0;
   std::unordered_map<uint64_t, uint64_t> heard_;  // by the number of the thread
-  std::vector<SpanId> zero_divisors_;  // nobody was told of
+  std::vector<SpanId> zero_divisors_;             // nobody was told of
   bool stop_ = false, stopped_ = false, lost_ = false;
   std::thread thread_;
 };

@@ -54,7 +54,7 @@ class Region {
   std::mutex mutex_;
   std::map<size_t, size_t> free_;  // by offset: bytes
   std::map<size_t, Block> used_;
-  std::vector<Fault> faults_;  // its memory is reserved
+  std::vector<Fault> faults_;   // its memory is reserved
   std::atomic<int> opened_{0};  // accesses, those with it that could not be noted
   std::vector<std::string> overruns_;
 };

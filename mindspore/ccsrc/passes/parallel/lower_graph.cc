@@ -68,7 +68,9 @@ void GraphLowering::Add(const Node& node) {
   if (node.op->structural) return AddStructural(node);
   if (node.op == &hint) {
     auto planned = program_.plan().nodes.find(&node);
-    if (planned == program_.plan().nodes.end() || planned->second.outputs.empty()) {
+    bool lies = planned != program_.plan().nodes.end() && !planned->second.outputs.empty() &&
+                !planned->second.outputs[0].has_partial();
+    if (!lies) {
       Value value = Get(node.inputs[0]);
       return Set(node, {value.var}, {value.place});
     }

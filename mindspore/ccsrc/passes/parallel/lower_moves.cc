@@ -123,6 +123,13 @@ Var Mover::MoveTensor(Var value, const Type& whole, const Layout& from, const La
   return x.var;
 }
 
+Term Mover::Sum(const Term& x, const parallel::Move& move) {
+  NamedAttrs attrs = processes_.Along(move.axes).attrs;
+  Partial how = move.reduction == Partial::kNone ? Partial::kSum : move.reduction;
+  attrs.emplace_back("op", std::string(Name(how)));
+  return emitter_.Call("ShardSum", {x}, attrs);
+}
+
 Term Mover::Apply(const Term& x, const Shape& whole, const Layout& before,
                   const parallel::Move& move, bool entered) {
   int64_t members = 1;
@@ -134,13 +141,12 @@ Term Mover::Apply(const Term& x, const Shape& whole, const Layout& before,
     case Move::kAllGather:
       return AlongDim("ShardGather", x, whole, move.axes, before, move.from_dim, entered);
     case Move::kReduceScatter:
-      return AlongDim("ShardScatter", x, whole, move.axes, move.after, move.to_dim);
-    case Move::kAllReduce: {
-      NamedAttrs attrs = processes_.Along(move.axes).attrs;
-      Partial how = move.reduction == Partial::kNone ? Partial::kSum : move.reduction;
-      attrs.emplace_back("op", std::string(Name(how)));
-      return emitter_.Call("ShardSum", {x}, attrs);
-    }
+      if (move.reduction == Partial::kSum || move.reduction == Partial::kNone)
+        return AlongDim("ShardScatter", x, whole, move.axes, move.after, move.to_dim);
+      // Extremes are found whole.
+      return AlongDim("ShardSlice", Sum(x, move), whole, move.axes, move.after, move.to_dim);
+    case Move::kAllReduce:
+      return Sum(x, move);
     case Move::kAllToAll:
     case Move::kPermute:
       return Exchange(x, whole, before, move.after);

@@ -56,6 +56,7 @@ class Mover {
  private:
   Var MoveTensor(Var value, const Type& whole, const Layout& from, const Layout& to,
                  AxisMask entered);
+  Term Sum(const Term& x, const parallel::Move& move);
   Term Apply(const Term& x, const Shape& whole, const Layout& before, const parallel::Move& move,
              bool entered);
   Term AlongDim(const char* op, const Term& x, const Shape& whole, const AxisList& axes,

@@ -374,6 +374,8 @@ Vars NodeLowering::Emit(const Vars& inputs) {
     return {emitter.Call("Reshape", {emitter.Wrap(inputs[0])}, {{"shape", LocalShape(0).ToInts()}})
                 .var};
   Vars made = emitter.Emit(*node_.op, inputs, LocalAttrs());
+  if (node_.op->view && made.size() == 1)  // the same, of one that changes no shape as a whole
+    made[0] = Reshape(emitter.Wrap(made[0]), LocalShape(0)).var;
   for (size_t i = 0; i < made.size(); ++i) {
     if (!made[i].type().is_tensor() || made[i].type().shape() == LocalShape(i)) continue;
     Throw(ErrorKind::kInternal, "For '{}', result {} of a piece must be {}, but got {}.",
