@@ -39,7 +39,8 @@ def test_rows_with_gradients_have_them() -> None:
 WITHOUT_DIFFERENCES = {
     "truth values": "ApproximateEqual Equal Greater GreaterEqual IsClose IsFinite IsInf IsNan Less LessEqual LogicalAnd "
     "LogicalNot LogicalOr LogicalXor NotEqual",
-    "values of no tensor": "Number SizeScalar",
+    "values of no tensor": "Number ShardNumber SizeScalar",
+    "several processes, tested with them": "Receive Send",
     "integers": "FitNumber CheckDivisor",
     "complex numbers": "MatrixLogarithm",
     "first order only, tested with the losses": "CTCForward",

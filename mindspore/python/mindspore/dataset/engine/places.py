@@ -74,7 +74,8 @@ def division_of(dataset: Dataset) -> Division | None:
 
 def described(position: Position, dataset: Dataset) -> dict[str, Any]:
     """A position as `state()` gives it, with what other divisions need to know."""
-    state = position.state()
+    state: dict[str, Any] = position.state()
+    state["sources"] = shards_of(dataset)
     division = division_of(dataset)
     if division is not None:
         given = position.given if position.cut else division.samples(position.step)
@@ -85,13 +86,11 @@ def described(position: Position, dataset: Dataset) -> dict[str, Any]:
 
 def place(position: Position, state: dict[str, Any], dataset: Dataset) -> None:
     """Moves a position that was read from a state of another division to where this one goes on."""
-    if "shards" not in state:
-        return
+    division = division_of(dataset)
+    if division is None or "shards" not in state:
+        return _require_alike(state, dataset)  # the steps are all that is known
     for name in ("shards", "samples", "rows", "batch", "cut"):
         check_int("restore", name, state.get(name), 0, _LARGEST)
-    division = division_of(dataset)
-    if division is None:
-        return  # the steps are all that is known
     if state["rows"] != division.rows:
         raise ValueError(
             f"For 'restore', the dataset must have the {state['rows']} rows that the position is of, but it has {division.rows}."
@@ -115,6 +114,26 @@ def place(position: Position, state: dict[str, Any], dataset: Dataset) -> None:
         position.step, position.cut = division.own // division.batch, 0
 
 
+def shards_of(dataset: Dataset) -> list[int]:
+    """Into how many shards each source of a pipeline is divided."""
+    if dataset.children:
+        return [count for child in dataset.children for count in shards_of(child)]
+    sampler: Any = getattr(dataset, "_sampler", None)
+    while sampler is not None and not isinstance(sampler, DistributedSampler):
+        sampler = sampler.child_sampler
+    return [getattr(dataset if sampler is None else sampler, "num_shards", None) or 1]
+
+
+def _require_alike(state: dict[str, Any], dataset: Dataset) -> None:
+    here, there = shards_of(dataset), state.get("sources", shards_of(dataset))
+    if here == there or not (state["epoch"] or state["step"]):
+        return
+    raise ValueError(
+        f"For 'restore', a position goes to another number of shards only where rows or batches come one by one from one source, through "
+        f"map, project, rename and one batch; this pipeline must have its sources in {there} shards, as it had, but they are in {here}."
+    )
+
+
 def _same_order(state: dict[str, Any], division: Division) -> bool:
     return bool(state.get("common")) and division.common
 
@@ -128,4 +147,4 @@ def without_first(row: Any, count: int) -> Any:
     return row[count:]
 
 
-__all__ = ["Division", "described", "division_of", "place", "without_first"]
+__all__ = ["Division", "described", "division_of", "place", "shards_of", "without_first"]
