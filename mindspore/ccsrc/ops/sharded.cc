@@ -273,7 +273,11 @@ void DefineCuts(OpRegistry& ops) {
         attrs.emplace_back("entered", true);
         return g.Call("ShardGather", {g.dout()}, attrs);
       })
-      .Expand([](ExpandContext& c) { return AlongRows(c, "ReduceScatter", {}); });
+      .Expand([](ExpandContext& c) {
+        // A sum of truths is whether any is true.
+        const char* op = IsBool(c.in(0).dtype()) ? "max" : "sum";
+        return AlongRows(c, "ReduceScatter", {{"op", std::string(op)}});
+      });
   AlongDim(ops.Op("ShardSlice"))
       .Doc("This process's piece of what all have.")
       .Infer(Piece)

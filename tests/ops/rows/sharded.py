@@ -35,6 +35,7 @@ for name in ("ShardGather", "ShardScatter", "ShardSlice"):
         good=[
             args(f32(4, 3), dim=0, counts=(4,), **ONE),
             args(f32(2, 3, 2), dim=1, counts=(3,), **ONE),
+            args(b1(4), dim=0, counts=(4,), **ONE),
         ],
         bad=[
             args(f32(), dim=0, counts=(1,), says="'dim' must be in [0, 0), but got 0", **ONE),
