@@ -79,7 +79,9 @@ void GraphLowering::Add(const Node& node) {
   }
   if (node.op == &require) {  // wherever it is
     Value value = Get(node.inputs[0]);
-    return Set(node, emitter_.Emit(*node.op, {value.var}, node.attrs), {value.place});
+    Var made = made_.Get(node.inputs[0]);
+    emitter_.Emit(*node.op, {made ? made : value.var}, node.attrs);
+    return Set(node, {value.var}, {value.place});
   }
   auto it = program_.plan().nodes.find(&node);
   bool cut = false;

@@ -77,6 +77,8 @@ class GraphLowering {
   Mover mover_;
   bool differentiated_;
   VarMap<Value> values_;
+  // What the op of a node made, where more was done with it: if it may fail, it is that which does.
+  VarMap<Var> made_;
   struct Moved {
     Layout layout;
     AxisMask entered;

@@ -46,6 +46,7 @@ bool NodeLowering::Run() {
   Vars results;
   Places places;
   for (size_t i = 0; i < made.size(); ++i) {
+    graph_.made_[{const_cast<Node*>(&node_), static_cast<uint32_t>(i)}] = made[i];
     results.push_back(Finish(i, made[i], made));
     Layout layout = LayoutOf(rule_.results[i]);
     for (size_t f = 0; f < cuts_.size(); ++f) {
