@@ -183,6 +183,7 @@ PyObject* AssignValue(PyObject* self, PyObject* other) {
     t->value = std::move(taken);
     t->owner = AsTensor(other)->owner;
     t->var = AsTensor(other)->var;
+    ForgetTracked(self);
     Py_RETURN_NONE;
   });
 }

@@ -110,13 +110,13 @@ def wrong_settings():
     for config, text in (
         (
             {"parallel_optimizer_threshold": -1},
-            "'parallel_optimizer_threshold' must be an int that",
+            "'parallel_optimizer_threshold'",
         ),
-        ({"optimizer_level": "level4"}, "'optimizer_level' must be one of"),
-        ({"optimizer_weight_shard_size": SIZE + 1}, "'optimizer_weight_shard_size' must be -1 or"),
+        ({"optimizer_level": "level4"}, "'optimizer_level'"),
+        ({"optimizer_weight_shard_size": SIZE + 1}, "'optimizer_weight_shard_size'"),
     ):
-        settings(True, **config)
         try:
+            settings(True, **config)
             build("Adam")
         except ValueError as error:
             assert text in str(error), error

@@ -58,7 +58,9 @@ def division_of(dataset: Dataset) -> Division | None:
         elif type(node) not in (kinds.MapDataset, kinds.ProjectDataset, kinds.RenameDataset):
             return None
         node = node.children[0]
-    sampler: Any = node._sampler
+    sampler: Any = getattr(node, "_sampler", None)
+    if sampler is None:  # an order of its own
+        return None
     if sampler.child_sampler is not None or sampler.num_samples is not None:
         return None
     if type(sampler) is DistributedSampler and sampler.offset <= 0:
