@@ -348,6 +348,11 @@ def batch_isend_irecv(p2p_op_list: Sequence[Any]) -> Any:
     """Sends and receives several tensors, whatever their order is in each process; handles."""
     if not p2p_op_list:
         raise ValueError("For 'batch_isend_irecv', the list must have an item, but got none.")
+    for op in p2p_op_list:
+        if not isinstance(op, P2POp):
+            raise TypeError(
+                f"For 'batch_isend_irecv', each item must be a P2POp, but got {type(op).__name__}."
+            )
     if any(_groups.member(op.group, "batch_isend_irecv").size == 1 for op in p2p_op_list):
         raise alone("batch_isend_irecv")
     functions = {"isend": isend, "irecv": irecv}
