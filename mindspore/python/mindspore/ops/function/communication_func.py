@@ -349,7 +349,7 @@ def batch_isend_irecv(p2p_op_list: Sequence[Any]) -> Any:
     if not p2p_op_list:
         raise ValueError("For 'batch_isend_irecv', the list must have an item, but got none.")
     for op in p2p_op_list:
-        if not isinstance(op, P2POp):
+        if not hasattr(op, "peer"):
             raise TypeError(
                 f"For 'batch_isend_irecv', each item must be a P2POp, but got {type(op).__name__}."
             )
