@@ -14,7 +14,7 @@ os.environ.setdefault("MS_VERIFY", "1")  # read by the core when the first graph
 
 import fenced_device
 
-from mindspore import _core, context
+from mindspore import _core, context, dataset
 
 DEVICE = fenced_device.WANTED
 
@@ -74,6 +74,14 @@ def _settings_as_before() -> Iterator[None]:
     }
     yield
     context.set_context(**before)
+
+
+@pytest.fixture(autouse=True)
+def _data_settings_as_before() -> Iterator[None]:
+    settings = dataset.config._settings
+    before = dict(settings)
+    yield
+    settings.update(before)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -9,14 +9,6 @@ import mindspore.dataset as ds
 from mindspore import Tensor
 
 
-@pytest.fixture(autouse=True)
-def unseeded():
-    """Each test begins without a seed."""
-    before = dict(ds.config._settings)
-    yield
-    ds.config._settings.update(before)
-
-
 def numbers(count=10, **options):
     options.setdefault("shuffle", False)
     if "sampler" in options:

@@ -61,14 +61,6 @@ def chain(*specs):
     return _core.dataset.Chain(whole)
 
 
-@pytest.fixture(autouse=True)
-def settings():
-    """Each test begins with the settings as they were."""
-    before = dict(ds.config._settings)
-    yield
-    ds.config._settings.update(before)
-
-
 @pytest.fixture
 def pictures(tmp_path):
     """A folder of pictures in two classes."""

@@ -15,10 +15,7 @@ ROWS = 60
 
 @pytest.fixture(autouse=True)
 def _seeded():
-    before = config.get_seed()
     config.set_seed(7)
-    yield
-    config.set_seed(before)
 
 
 def shard(count, number, batch, shuffle=True, source="slices"):

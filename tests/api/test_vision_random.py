@@ -42,12 +42,8 @@ MAKERS = {
 
 
 @pytest.fixture(autouse=True)
-def settings():
-    """Each test begins with the settings as they were."""
-    before = dict(ds.config._settings)
+def _seeded():
     ds.config.set_seed(3)
-    yield
-    ds.config._settings.update(before)
 
 
 def drawn(maker, count=32, workers=1, image=IMAGE):

@@ -1,7 +1,7 @@
 """What the extension module gives to Python, as far as type checkers and editors need it."""
 
 import builtins
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
