@@ -396,3 +396,23 @@ def test_default_parameters():
         "weight_ih_l1",
         "weight_ih_l1_reverse",
     ]
+
+
+@pytest.mark.parametrize("mode", ["same", "valid"])
+def test_means_of_windows_without_padding(mode):
+    """What MindSpore 2.10 gives: a divisor counts with every pad_mode, what 'same' adds in volumes alone."""
+    x = Tensor(np.arange(288, dtype=np.float32).reshape(1, 2, 4, 6, 6))
+    plain = nn.AvgPool3d(3, 2, pad_mode=mode, count_include_pad=False)(x).asnumpy()
+    sums = nn.AvgPool3d(3, 2, pad_mode=mode, divisor_override=1)(x).asnumpy()
+    whole = nn.AvgPool3d(3, 2, pad_mode=mode)(x).asnumpy()
+    np.testing.assert_allclose(whole, sums / 27, rtol=1e-6)
+    ones = nn.AvgPool3d(3, 2, pad_mode=mode, divisor_override=1)(Tensor(np.ones_like(x.asnumpy())))
+    np.testing.assert_allclose(plain, sums / ones.asnumpy(), rtol=1e-6)
+    images = x[0]
+    means = nn.AvgPool2d(3, 2, pad_mode=mode)(images).asnumpy()
+    same = nn.AvgPool2d(3, 2, pad_mode=mode, count_include_pad=False)(images).asnumpy()
+    np.testing.assert_array_equal(means, same)
+    sums = nn.AvgPool2d(3, 2, pad_mode=mode, divisor_override=1)(images).asnumpy()
+    np.testing.assert_allclose(means[:, :, 0, 0], sums[:, :, 0, 0] / 9, rtol=1e-6)
+    divided = nn.AvgPool2d(3, 2, pad_mode=mode, divisor_override=5)(images).asnumpy()
+    np.testing.assert_allclose(divided, sums / 5, rtol=1e-6)

@@ -90,7 +90,8 @@ def place(position: Position, state: dict[str, Any], dataset: Dataset) -> None:
     """Moves a position that was read from a state of another division to where this one goes on."""
     division = division_of(dataset)
     if division is None or "shards" not in state:
-        return _require_alike(state, dataset)  # the steps are all that is known
+        _require_alike(state, dataset)  # the steps are all that is known
+        return
     for name in ("shards", "samples", "rows", "batch", "cut"):
         check_int("restore", name, state.get(name), 0, _LARGEST)
     if state["rows"] != division.rows:

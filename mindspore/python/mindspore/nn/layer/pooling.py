@@ -93,7 +93,9 @@ class _Pool(Cell):
         if self.pad_mode == "PAD":
             op.add_prim_attr("pad", tuple(p for p in self._padding for _ in (0, 1)))
             op.add_prim_attr("ceil_mode", self.ceil_mode)
-            for name, value in settings.items():
+        for name, value in settings.items():
+            # Whether what 'same' adds counts can be chosen in volumes alone.
+            if self.pad_mode == "PAD" or self._dims == 3 or name == "divisor_override":
                 op.add_prim_attr(name, value)
         return op
 
@@ -244,7 +246,7 @@ class AvgPool2d(_AvgPool):
         padding: An int, or (vertical, horizontal), at most half the kernel.
         ceil_mode: With 'pad', whether a last window may reach over the end.
         count_include_pad: With 'pad', whether the padding counts in the mean.
-        divisor_override: With 'pad', what sums are divided by instead of the count.
+        divisor_override: What sums are divided by instead of the count.
         data_format: 'NCHW' or 'NHWC'.
     """
 

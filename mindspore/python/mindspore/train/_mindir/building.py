@@ -11,6 +11,10 @@ from mindspore.train._mindir.messages import TENSORS, TUPLE, attribute, type_mes
 _OLD, _NEW = 1, 2
 
 
+class NotThere(Exception):
+    """Why an op cannot go into a file."""
+
+
 class Value(NamedTuple):
     """A value in the file: its name, and the type of its elements and its sizes."""
 

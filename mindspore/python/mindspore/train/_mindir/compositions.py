@@ -4,127 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from mindspore.common.tensor import Tensor
-from mindspore.train._mindir.building import Builder, Value
-
-
-class NotThere(Exception):
-    """Why an op cannot go into a file."""
-
-
-def _pair(sizes: Any) -> tuple[int, int]:
-    return (sizes[0], sizes[-1]) if len(sizes) <= 2 else tuple(sizes[-2:])
-
-
-def _four(pad: Any) -> tuple[int, ...]:
-    return tuple(pad) * 4 if len(pad) == 1 else tuple(pad)
-
-
-def _convolution(attributes: dict, upper: bool) -> dict:
-    """What both convolutions have."""
-    mode = attributes["pad_mode"]
-    pad = _four(attributes["pad"]) if mode == "pad" else (0, 0, 0, 0)
-    if attributes["weight_format"]:
-        raise NotThere("has a layout of weights that no file has")
-    return {
-        "out_channel": attributes["out_channel"],
-        "kernel_size": _pair(attributes["kernel_size"]),
-        "mode": attributes["mode"],
-        "pad_mode": mode.upper() if upper else mode,
-        "pad": pad,
-        "pad_list": pad,
-        "stride": (1, 1, *_pair(attributes["stride"])),
-        "dilation": (1, 1, *_pair(attributes["dilation"])),
-        "group": attributes["group"],
-        "groups": attributes["group"],
-        "format": attributes["data_format"],
-    }
-
-
-def _conv(b: Builder, values: list[Value], attributes: dict, types: list) -> list:
-    names = {"input_names": ["x", "w"], "output_names": ["output"]}
-    return b.apply("Conv2D", values, types, {**_convolution(attributes, False), **names})
-
-
-def _conv_transposed(b: Builder, values: list[Value], attributes: dict, types: list) -> list:
-    names = {"input_names": ["out_backprop", "filter", "input_sizes"], "output_names": ["output"]}
-    settings = {**_convolution(attributes, True), **names}
-    if attributes["pad_mode"] == "same":
-        settings["pad_list"] = _same(values[0].shape, types[0][1], attributes)
-    return b.apply("Conv2DTranspose", [*values, tuple(attributes["input_size"])], types, settings)
-
-
-def _same(small: Any, large: Any, attributes: dict) -> tuple[int, ...]:
-    """How many rows and columns 'same' adds on each side."""
-    pads: list[int] = []
-    axes = zip(
-        small[2:],
-        large[2:],
-        _pair(attributes["kernel_size"]),
-        _pair(attributes["stride"]),
-        _pair(attributes["dilation"]),
-    )
-    for few, many, kernel, stride, dilation in axes:
-        lacking = max(0, (few - 1) * stride + (kernel - 1) * dilation + 1 - many)
-        pads += [lacking // 2, lacking - lacking // 2]
-    return tuple(pads)
-
-
-def _batch_norm(b: Builder, values: list[Value], attributes: dict, types: list) -> list:
-    layout = ("NCHW", "NHWC").index(attributes["data_format"])
-    arguments = [*values, False, attributes["epsilon"], 0.1, layout]
-    statistics = [(values[1].dtype, values[1].shape)] * 4
-    return b.apply("BatchNorm", arguments, [types[0], *statistics], read=1)
-
-
-def _max_pool(b: Builder, values: list[Value], attributes: dict, types: list) -> list:
-    x, mode = values[0], attributes["pad_mode"]
-    kernel, strides = _pair(attributes["kernel_size"]), _pair(attributes["strides"])
-    if any(d != 1 for d in attributes["dilation"]):
-        raise NotThere("must have a dilation of 1 to go into a MINDIR file")
-    if mode != "pad" and not attributes["ceil_mode"]:
-        settings = {
-            "kernel_size": (1, 1, *kernel),
-            "strides": (1, 1, *strides),
-            "pad_mode": mode.upper(),
-            "format": attributes["data_format"],
-            "input_names": ["x"],
-            "output_names": ["output"],
-        }
-        return b.apply("MaxPool", [x], types, settings)
-    if attributes["data_format"] != "NCHW":
-        raise NotThere("must have the format NCHW to go into a MINDIR file with padding")
-    n, c, h, w = x.shape
-    dtype, (_, _, rows, columns) = types[0]
-    pad = _four(attributes["pad"]) if mode == "pad" else (0, 0, 0, 0)
-    settings = {
-        "kernel_size": (1, 1, 1, *kernel),
-        "strides": (1, 1, 1, *strides),
-        "pad_mode": "PAD" if mode == "pad" else mode.upper(),
-        "pad_list": (0, 0, *pad),
-        "ceil_mode": int(attributes["ceil_mode"]),
-        "format": "NCDHW",
-        "input_names": ["x"],
-        "output_names": ["output"],
-    }
-    deep = b.one("ExpandDims", [x, 2], x, (n, c, 1, h, w))
-    found = b.apply("MaxPool3D", [deep], [(dtype, (n, c, 1, rows, columns))], settings)[0]
-    return b.apply("Squeeze", [found, (2,)], types)
-
-
-def _avg_pool(b: Builder, values: list[Value], attributes: dict, types: list) -> list:
-    if attributes["pad_mode"] == "pad" or attributes["ceil_mode"] or attributes["divisor_override"]:
-        raise NotThere(
-            "must have the pad_mode 'valid' or 'same', no ceil_mode and no divisor to go into a MINDIR file"
-        )
-    mode = {"same": 1, "valid": 2}[attributes["pad_mode"]]
-    layout = ("NCHW", "NHWC").index(attributes["data_format"])
-    sizes = _pair(attributes["kernel_size"]), _pair(attributes["strides"])
-    return b.apply("AvgPool", [values[0], *sizes, mode, layout], types)
+from mindspore.train._mindir import images_written
+from mindspore.train._mindir.building import Builder, NotThere, Value
+from mindspore.train._mindir.messages import type_id
 
 
 def _leaky_relu(b: Builder, values: list[Value], attributes: dict, types: list) -> list:
@@ -179,47 +65,113 @@ def _full(value: float | None) -> Callable:
     return write
 
 
-def _pad(b: Builder, values: list[Value], attributes: dict, types: list) -> list:
-    if attributes["value"] != 0:
-        raise NotThere("must fill with 0 to go into a MINDIR file")
-    flat = attributes["paddings"]
-    pairs = tuple((flat[i], flat[i + 1]) for i in range(0, len(flat), 2))
-    settings = {"paddings": pairs, "input_names": ["x"], "output_names": ["y"]}
-    return b.apply("Pad", [values[0]], types, settings)
-
-
 _MASKS = ("begin_mask", "end_mask", "new_axis_mask", "shrink_axis_mask")
 
 
 def _strided_slice(b: Builder, values: list[Value], attributes: dict, types: list) -> list:
-    """Without an ellipsis: MindSpore refuses one that stands for nothing."""
+    """Without an ellipsis, and without axes that the tensor does not have: MindSpore refuses those that stand for nothing."""
+    x, shape = values[0], types[0][1]
     rows = list(zip(attributes["begin"], attributes["end"], attributes["strides"], strict=True))
     bits = [[attributes[name] >> at & 1 for name in _MASKS] for at in range(len(rows))]
     for at in range(len(rows)):
         if attributes["ellipsis_mask"] >> at & 1:
             others = sum(not bit[2] for bit in bits) - 1
-            missing = len(values[0].shape) - others
+            missing = len(x.shape) - others
             rows[at : at + 1] = [(0, 0, 1)] * missing
             bits[at : at + 1] = [[1, 1, 0, 0]] * missing
             break
+    new = [at for at, bit in enumerate(bits) if bit[2]]
+    rows = [row for at, row in enumerate(rows) if at not in new]
+    bits = [bit for at, bit in enumerate(bits) if at not in new]
+    if not rows:
+        return b.apply("Reshape", [x, tuple(shape)], types)
     masks = [sum(bit[kind] << at for at, bit in enumerate(bits)) for kind in range(len(_MASKS))]
     sizes = [tuple(row[kind] for row in rows) for kind in range(3)]
-    return b.apply("StridedSlice", [values[0], *sizes, masks[0], masks[1], 0, *masks[2:]], types)
+    arguments = [x, *sizes, masks[0], masks[1], 0, 0, masks[3]]
+    if not new:
+        return b.apply("StridedSlice", arguments, types)
+    taken = b.one("StridedSlice", arguments, x, _without(shape, bits, new))
+    return b.apply("Reshape", [taken, tuple(shape)], types)
+
+
+def _without(shape: tuple, bits: list, new: list[int]) -> tuple:
+    """A shape without the axes of 1 that an index adds, which are counted among those that it takes away."""
+    kept, axis, at = list(shape), 0, 0
+    for place in range(len(bits) + len(new)):
+        if place in new:
+            del kept[axis]
+        else:
+            axis += not bits[at][3]
+            at += 1
+    return tuple(kept)
+
+
+def _split(b: Builder, values: list[Value], attributes: dict, types: list) -> list:
+    """Slice by slice: MindSpore has no primitive of unlike parts on the CPU."""
+    x, axis = values[0], attributes["split_dim"] % len(values[0].shape)
+    parts, start = [], 0
+    for dtype, shape in types:
+        begin = tuple(start if at == axis else 0 for at in range(len(shape)))
+        parts += b.apply("Slice", [x, begin, tuple(shape)], [(dtype, shape)])
+        start += shape[axis]
+    return parts
+
+
+def _stopped(b: Builder, values: list[Value], attributes: dict, types: list) -> list:
+    """The value: what matters to gradients, or to the order of a program, has no meaning in a file."""
+    return values[:1]
+
+
+def _clip(b: Builder, values: list[Value], attributes: dict, types: list) -> list:
+    x, low, high = values
+    raised = b.one("Maximum", [x, low], x, np.broadcast_shapes(x.shape, low.shape))
+    return b.apply("Minimum", [raised, high], types)
+
+
+def _log_sigmoid(b: Builder, values: list[Value], attributes: dict, types: list) -> list:
+    x = values[0]
+    turned = b.one("Neg", [x], x)
+    return [b.one("Neg", [b.apply("Softplus", [turned], types, {})[0]], x)]
+
+
+def _squared_distances(b: Builder, values: list[Value], attributes: dict, types: list) -> list:
+    distances = b.apply("Cdist", [*values, 2.0], types)[0]
+    return [b.one("Square", [distances], distances)]
+
+
+def _search(b: Builder, values: list[Value], attributes: dict, types: list) -> list:
+    arguments = [*values, None, type_id(types[0][0]), bool(attributes["right"])]
+    return b.apply("SearchSorted", arguments, types)
+
+
+def _nll(b: Builder, values: list[Value], attributes: dict, types: list) -> list:
+    """The loss, and what it was divided by."""
+    reduction = ("sum", "mean", "none").index(attributes["reduction"])
+    return b.apply("NLLLoss", [*values, reduction, attributes["ignore_index"]], types)
+
+
+def _sparse_cross_entropy(b: Builder, values: list[Value], attributes: dict, types: list) -> list:
+    settings = {"is_grad": bool(attributes["is_grad"]), "sens": 1.0}
+    return b.apply("SparseSoftmaxCrossEntropyWithLogits", values, types, settings)
 
 
 WRITERS: dict[str, Callable[[Builder, list[Value], dict, list], list]] = {
+    **images_written.WRITERS,
     "Attention": _attention,
-    "AvgPool": _avg_pool,
-    "BatchNormInference": _batch_norm,
-    "Conv2D": _conv,
-    "Conv2DBackpropInput": _conv_transposed,
+    "Clip": _clip,
+    "Depend": _stopped,
     "Fill": _full(None),
     "GeLU": _gelu,
     "LeakyReLU": _leaky_relu,
-    "MaxPool": _max_pool,
+    "LogSigmoid": _log_sigmoid,
+    "NLLLoss": _nll,
     "Ones": _full(1),
     "OnesLike": _full(1),
-    "Pad": _pad,
+    "SearchRows": _search,
+    "SparseSoftmaxCrossEntropyWithLogits": _sparse_cross_entropy,
+    "SplitV": _split,
+    "SquaredDistances": _squared_distances,
+    "StopGradient": _stopped,
     "StridedSlice": _strided_slice,
     "Zeros": _full(0),
     "ZerosLike": _full(0),

@@ -4,126 +4,12 @@ composes."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 from mindspore import _core, ops
-
-
-class Call(NamedTuple):
-    """What to apply, to which values, with which settings."""
-
-    function: Callable
-    inputs: list
-    settings: dict
-
-
-def _only(plain: dict, wanted: str) -> Any:
-    if wanted not in plain:
-        raise ValueError(f"a primitive lacks the attribute '{wanted}'")
-    return plain[wanted]
-
-
-def _last(sizes: Any, count: int) -> tuple:
-    """Sizes of the axes of images, of those of all axes too."""
-    if not isinstance(sizes, tuple):
-        return (sizes,) * count
-    if len(sizes) not in (count, count + 2) or any(type(s) is not int for s in sizes):
-        raise ValueError(f"{sizes!r} must be {count} sizes")
-    return sizes[-count:]
-
-
-def _layout(plain: dict) -> str:
-    return plain.get("format", plain.get("data_format", "NCHW"))
-
-
-def _convolution(values: list, plain: dict) -> dict:
-    pad = plain.get("pad", (0, 0, 0, 0))
-    return {
-        "out_channel": _only(plain, "out_channel"),
-        "kernel_size": _last(_only(plain, "kernel_size"), 2),
-        "mode": plain.get("mode", 1),
-        "pad_mode": str(_only(plain, "pad_mode")).lower(),
-        "pad": pad if isinstance(pad, tuple) else (pad,),
-        "stride": _last(_only(plain, "stride"), 2),
-        "dilation": _last(plain.get("dilation", 1), 2),
-        "group": plain.get("group", 1),
-        "data_format": _layout(plain),
-    }
-
-
-def _conv(values: list, plain: dict) -> Call:
-    return Call(_core.op("Conv2D"), values, _convolution(values, plain))
-
-
-def _conv_transposed(values: list, plain: dict) -> Call:
-    if len(values) != 3 or not isinstance(values[2], tuple):
-        raise ValueError("the sizes of a transposed convolution must be constants")
-    settings = {**_convolution(values, plain), "input_size": values[2]}
-    return Call(_core.op("Conv2DBackpropInput"), values[:2], settings)
-
-
-def _max_pool(values: list, plain: dict) -> Call:
-    settings = {
-        "kernel_size": _last(_only(plain, "kernel_size"), 2),
-        "strides": _last(_only(plain, "strides"), 2),
-        "pad_mode": str(plain.get("pad_mode", "valid")).lower(),
-        "data_format": _layout(plain),
-    }
-    return Call(_core.op("MaxPool"), values, settings)
-
-
-def _max_pool_3d(values: list, plain: dict) -> Call:
-    settings = {
-        "kernel_size": _last(_only(plain, "kernel_size"), 3),
-        "strides": _last(_only(plain, "strides"), 3),
-        "pad_mode": str(plain.get("pad_mode", "valid")).lower(),
-        "pad": _last(plain.get("pad_list", 0), 6),
-        "ceil_mode": bool(plain.get("ceil_mode", False)),
-        "data_format": plain.get("format", "NCDHW"),
-    }
-    return Call(_core.op("MaxPool3D"), values, settings)
-
-
-def _avg_pool(values: list, plain: dict) -> Call:
-    names = ("kernel_size", "strides", "pad_mode", "format")
-    given = dict(zip(names, values[1:])) if len(values) > 1 else plain
-    mode, layout = given.get("pad_mode", "valid"), given.get("format", "NCHW")
-    if mode in (1, 2):
-        mode = {1: "same", 2: "valid"}[mode]
-    settings = {
-        "kernel_size": _last(_only(given, "kernel_size"), 2),
-        "strides": _last(_only(given, "strides"), 2),
-        "pad_mode": str(mode).lower(),
-        "data_format": {0: "NCHW", 1: "NHWC"}.get(layout, layout),
-    }
-    return Call(_core.op("AvgPool"), values[:1], settings)
-
-
-def _batch_norm(values: list, plain: dict) -> Call:
-    names = ("is_training", "epsilon", "momentum", "format")
-    given = dict(zip(names, values[5:])) if len(values) > 5 else plain
-    if given.get("is_training", False) is not False:
-        raise ValueError("'BatchNorm' must not be for training: the file changes its statistics")
-    layout = given.get("format", "NCHW")
-    settings = {
-        "epsilon": given.get("epsilon", 1e-5),
-        "data_format": {0: "NCHW", 1: "NHWC"}.get(layout, layout),
-    }
-    return Call(_normalised, values[:5], settings)
-
-
-def _normalised(*inputs: Any, **settings: Any) -> tuple:
-    """The first result of BatchNorm; the others are of use in training alone."""
-    return (_core.op("BatchNormInference")(*inputs, **settings),)
-
-
-def _pad(values: list, plain: dict) -> Call:
-    pairs = _only(plain, "paddings")
-    if not isinstance(pairs, tuple) or any(not isinstance(p, tuple) or len(p) != 2 for p in pairs):
-        raise ValueError("'paddings' must be pairs")
-    return Call(
-        _core.op("Pad"), values, {"paddings": tuple(size for pair in pairs for size in pair)}
-    )
+from mindspore.train._mindir import images_read
+from mindspore.train._mindir.images_read import Call, only
+from mindspore.train._mindir.messages import dtype_of_id
 
 
 def _round(values: list, plain: dict) -> Call:
@@ -159,24 +45,88 @@ def _lstm(values: list, plain: dict) -> Call:
     names = ("input_size", "hidden_size", "num_layers", "has_bias", "bidirectional", "dropout")
     if plain.get("proj_size", 0):
         raise ValueError("'LSTM' must have no projection")
-    return Call(ops.LSTM(**{name: _only(plain, name) for name in names}), values, {})
+    return Call(ops.LSTM(**{name: only(plain, name) for name in names}), values, {})
+
+
+def _argument(values: list, at: int, default: Any = None) -> Any:
+    """A setting among the values: of those that are missing, what they have by default."""
+    value = values[at] if at < len(values) else default
+    if value is not None and type(value) not in (bool, int, float, str, tuple):
+        raise ValueError("a setting of a primitive must be a constant")
+    return value
+
+
+def _clamp(values: list, plain: dict) -> Call:
+    settings = {"low": _argument(values, 1), "high": _argument(values, 2)}
+    return Call(_clamped, values[:1], settings)
+
+
+def _clamped(x: Any, low: Any, high: Any) -> Any:
+    return ops.clamp(x, low, high)
+
+
+def _clamp_by_tensors(values: list, plain: dict) -> Call:
+    return Call(ops.clamp, values, {})
+
+
+def _sum(values: list, plain: dict) -> Call:
+    dtype = _argument(values, 3)
+    settings = {
+        "dim": _argument(values, 1),
+        "keepdim": bool(_argument(values, 2, False)),
+        "dtype": None if dtype is None else dtype_of_id(dtype),
+    }
+    return Call(ops.sum, values[:1], settings)
+
+
+def _distances(values: list, plain: dict) -> Call:
+    return Call(ops.cdist, values[:2], {"p": float(_argument(values, 2, 2.0))})
+
+
+def _search(values: list, plain: dict) -> Call:
+    if _argument(values, 2) is not None:
+        raise ValueError("'SearchSorted' must have no order beside its rows")
+    settings = {
+        "dtype": dtype_of_id(_argument(values, 3)),
+        "right": bool(_argument(values, 4, False)),
+    }
+    return Call(_core.op("SearchRows"), values[:2], settings)
+
+
+def _nll(values: list, plain: dict) -> Call:
+    reduction = _argument(values, 3, 1)
+    if reduction not in (0, 1, 2):
+        raise ValueError(f"'NLLLoss' has the reduction {reduction!r}")
+    settings = {
+        "reduction": ("sum", "mean", "none")[reduction],
+        "ignore_index": _argument(values, 4, -100),
+    }
+    return Call(_core.op("NLLLoss"), values[:3], settings)
+
+
+def _sparse_cross_entropy(values: list, plain: dict) -> Call:
+    if plain.get("sens", 1.0) != 1:
+        raise ValueError("'SparseSoftmaxCrossEntropyWithLogits' must have a 'sens' of 1")
+    settings = {"is_grad": bool(plain.get("is_grad", False))}
+    return Call(_core.op("SparseSoftmaxCrossEntropyWithLogits"), values, settings)
 
 
 READERS: dict[str, Callable[[list, dict], Call]] = {
+    **images_read.READERS,
     "Adds": _with_number("Add"),
-    "AvgPool": _avg_pool,
-    "BatchNorm": _batch_norm,
-    "Conv2D": _conv,
-    "Conv2DTranspose": _conv_transposed,
-    "Conv2DBackpropInput": _conv_transposed,
+    "Cdist": _distances,
+    "ClampScalar": _clamp,
+    "ClampTensor": _clamp_by_tensors,
     "Divs": _with_number("Div"),
     "GeLU": _gelu,
     "LSTM": _lstm,
-    "MaxPool": _max_pool,
-    "MaxPool3D": _max_pool_3d,
+    "MaskedFill": lambda values, plain: Call(ops.masked_fill, values, {}),
     "Muls": _with_number("Mul"),
-    "Pad": _pad,
+    "NLLLoss": _nll,
     "Round": _round,
+    "SearchSorted": _search,
+    "SparseSoftmaxCrossEntropyWithLogits": _sparse_cross_entropy,
     "StopGradient": _stop,
     "Subs": _with_number("Sub"),
+    "SumExt": _sum,
 }

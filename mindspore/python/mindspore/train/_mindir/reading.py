@@ -11,8 +11,9 @@ from mindspore import _core, log
 from mindspore.common.tensor import Tensor
 from mindspore.train._mindir import rules
 from mindspore.train._mindir.graph import Declared, MindIrGraph, Step
+from mindspore.train._mindir.images_read import Call
 from mindspore.train._mindir.messages import Monad, dtype_of, tensor_of, value_of
-from mindspore.train._mindir.primitives import READERS, Call
+from mindspore.train._mindir.primitives import READERS
 from mindspore.train._mindir.rules import Argument, Rule
 
 
@@ -82,7 +83,7 @@ class _Reader:
         return self._finished(inputs, parameters, result)
 
     def _refuse(self) -> None:
-        if not self.main.get("node"):
+        if not self.main.get("node") and not self.main.get("output"):
             raise ValueError("it holds no graph")
         if not self.model.get("little_endian", 1):
             raise ValueError("its numbers are big-endian")

@@ -36,9 +36,13 @@ BatchMatMul(x, y, transpose_a, transpose_b)
 BiasAdd(input_x, bias, data_format:format)
 BroadcastTo(input, shape)
 Cast(x, dtype:dtype)
+CeLU(x, alpha)
 Concat(*tensors, axis)
+CumMax = Cummax(input, axis)
+CumMin = Cummin(input, axis)
 CumProd(x, axis, exclusive, reverse)
 CumSum(input, axis, exclusive, reverse)
+Diag(input)
 Elu(x, alpha)
 ExpandDims(input_x, axis)
 Flatten(input_x)
@@ -64,6 +68,7 @@ ReduceSum(x, axis, keep_dims, skip_mode)
 Reshape(input, shape)
 ReverseV2(input, axis)
 Round = Rint(x;)
+ScatterNd(indices, updates, shape)
 Select(condition, x, y)
 SigmoidCrossEntropyWithLogits(logits, label;)
 Slice(input, begin, size)
@@ -71,11 +76,13 @@ SmoothL1Loss(prediction, target, beta, reduction:reduction)
 SoftShrink(x, lambd)
 Softmax(input, axis)
 SoftmaxCrossEntropyWithLogits(logits, labels;)
+Sort(x; axis=axis, descending=descending)
 Split(input_x, axis, output_num)
 SplitV(input_x; size_splits=size_splits:list, split_dim=split_dim, num_split=num_split)
 Squeeze(input, axis)
 Stack(*input_x; axis=axis)
 StridedSlice(input_x, begin, end, strides, begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask)
+TensorScatterUpdate(input_x, indices, updates;)
 Tile(input, dims)
 TopK(input_x, k; sorted=sorted)
 Transpose(input, perm)
@@ -84,13 +91,15 @@ Triu(input, diagonal)
 Unstack(input_x; axis=axis, num=num)
 """
 
-_FORMATS = ("NCHW", "NHWC")
-_REDUCTIONS = ("sum", "mean", "none")
+_FORMATS = {"NCHW": 0, "NHWC": 1, "NCDHW": 14}
+_REDUCTIONS = {"sum": 0, "mean": 1, "none": 2}
 
 
-def _place(names: tuple[str, ...], what: str) -> Callable[[Any], Any]:
+def _place(numbers: dict[str, int], what: str) -> Callable[[Any], Any]:
+    names = {number: name for name, number in numbers.items()}
+
     def name(number: Any) -> str:
-        if type(number) is not int or not 0 <= number < len(names):
+        if type(number) is not int or number not in names:
             raise ValueError(f"there is no {what} of the number {number!r}")
         return names[number]
 
@@ -100,8 +109,8 @@ def _place(names: tuple[str, ...], what: str) -> Callable[[Any], Any]:
 # Kinds: to what a primitive has, and back.
 CONVERT: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
     "dtype": (type_id, dtype_of_id),
-    "format": (_FORMATS.index, _place(_FORMATS, "format")),
-    "reduction": (_REDUCTIONS.index, _place(_REDUCTIONS, "reduction")),
+    "format": (_FORMATS.__getitem__, _place(_FORMATS, "format")),
+    "reduction": (_REDUCTIONS.__getitem__, _place(_REDUCTIONS, "reduction")),
     "list": (list, tuple),
 }
 

@@ -9,15 +9,15 @@ from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
 from mindspore.compile.versions.captured import Captured, argument_names, capture
 from mindspore.train._mindir import rules
-from mindspore.train._mindir.building import Builder, Value
-from mindspore.train._mindir.compositions import WRITERS, NotThere
+from mindspore.train._mindir.building import Builder, NotThere, Value
+from mindspore.train._mindir.compositions import WRITERS
 from mindspore.train._mindir.messages import tensor_message, type_message
 from mindspore.train._mindir.rules import Argument, Rule
 
 # What 2.10 writes there.
 _IR_VERSION, _PRODUCER, _MODEL_VERSION, _MINDIR_VERSION = "1.1", "MindSpore", "2.10.0", 3
 
-_SEVERAL = ("Split", "SplitV", "Unstack")  # a tuple, even of one
+_SEVERAL = ("Split", "Unstack")  # a tuple, even of one
 _CONTROL = ("Partial", "Switch", "Call")
 
 
