@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import mindspore as ms
-from mindspore import nn
-from mindspore.dataset import GeneratorDataset
+from mindspore import Tensor, nn
+from mindspore.dataset import GeneratorDataset, NumpySlicesDataset
 from mindspore.train import BackupAndRestore, Callback, Model, OnRequestExit
 
 
@@ -85,6 +85,42 @@ def test_a_run_ends_after_the_step_in_which_it_is_told_to(tmp_path, told_by):
     assert signal.getsignal(signal.SIGTERM) is before
     saved = ms.load_checkpoint(str(tmp_path / "rank_0" / "net_train.ckpt"))
     np.testing.assert_array_equal(saved["weight"].asnumpy(), net.weight.asnumpy())
+
+
+def test_the_network_is_saved_as_a_graph_that_infers(tmp_path):
+    net = nn.SequentialCell(nn.Dense(4, 8), nn.Dropout(p=0.5), nn.BatchNorm1d(8), nn.Dense(8, 2))
+    net[2].set_train(False)  # frozen by the program
+    model = Model(net, nn.MSELoss(), nn.SGD(net.trainable_params(), 0.1))
+    steps = _Steps(2, lambda: os.kill(os.getpid(), signal.SIGTERM))
+    rows = np.random.RandomState(0).randn(16, 6).astype(np.float32)
+    data = NumpySlicesDataset((rows[:, :4], rows[:, 4:]), ["x", "y"]).batch(4)
+    with pytest.raises(SystemExit):
+        model.train(3, data, callbacks=[steps, OnRequestExit(directory=str(tmp_path))])
+    again = nn.GraphCell(ms.load(str(tmp_path / "rank_0" / "Net_train.mindir")))
+    x = Tensor(rows[:4, :4])
+    trained = [cell.training for cell in net]
+    expected = net.set_train(False)(x).asnumpy()
+    np.testing.assert_array_equal(again(x).asnumpy(), expected)
+    assert trained == [True, True, True, True]  # model.train sets them all
+
+
+def test_a_network_that_no_graph_can_be_of_keeps_its_weights(tmp_path, caplog):
+    class Counts(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.dense = nn.Dense(2, 1)
+            self.seen = ms.Parameter(Tensor(0, ms.int32), requires_grad=False)
+
+        def construct(self, x):
+            self.seen += 1
+            return self.dense(x)
+
+    net = Counts()
+    model = Model(net, nn.MSELoss(), nn.SGD(net.trainable_params(), 0.1))
+    steps = _Steps(2, lambda: os.kill(os.getpid(), signal.SIGTERM))
+    with caplog.at_level("WARNING"), pytest.raises(SystemExit):
+        model.train(3, _data(), callbacks=[steps, OnRequestExit(directory=str(tmp_path))])
+    assert os.listdir(tmp_path / "rank_0") == ["Net_train.ckpt"]
 
 
 def test_what_was_learnt_is_saved_when_told_in_an_evaluation(tmp_path):

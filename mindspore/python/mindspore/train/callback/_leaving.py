@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import signal
@@ -13,6 +14,7 @@ from typing import Any
 from mindspore import log
 from mindspore.common import _groups
 from mindspore.train import _resume, serialization
+from mindspore.train._export import export
 from mindspore.train.callback._callback import Callback, RunContext
 
 
@@ -22,6 +24,19 @@ def _require(op: str, kinds: dict[str, tuple[Any, type]]) -> None:
             raise ValueError(
                 f"For '{op}', '{name}' must be a {kind.__name__}, but got {type(value).__name__}."
             )
+
+
+def _export_inference(network: Any, batch: Any, path: str) -> None:
+    """A network as it infers, which takes the first columns of a batch; it goes on in the mode that it has."""
+    names = inspect.signature(network.construct).parameters.values()
+    wanted = sum(p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD for p in names)
+    modes = [(cell, cell.training) for _, cell in network.cells_and_names()]
+    network.set_train(False)
+    try:
+        export(network, *batch[: wanted or None], file_name=path, file_format="MINDIR")
+    finally:
+        for cell, training in modes:
+            cell.add_flags(training=training)
 
 
 class BackupAndRestore(Callback):
@@ -101,7 +116,8 @@ class OnRequestExit(Callback):
 
     Args:
         save_ckpt: whether a checkpoint is saved, as `<file_name>_train.ckpt`.
-        save_mindir: accepted; a warning says that graphs are not saved.
+        save_mindir: whether the network is saved as a graph, too, as `<file_name>_train.mindir`: as it infers, for inputs of the
+            sizes of the last batch. One that no such file can have is left out with a warning that says why.
         file_name: what the name of the file begins with.
         directory: where it goes, into a folder `rank_0`, or of another process with its rank.
         config_file: the path of a JSON file.
@@ -174,10 +190,12 @@ class OnRequestExit(Callback):
         if self.save_ckpt:
             os.makedirs(os.path.dirname(self.stem), exist_ok=True)
             serialization.save_checkpoint(run.train_network, f"{self.stem}_train.ckpt")
-        if self.save_mindir:
-            log.warn_once(
-                "OnRequestExit", "OnRequestExit: graphs are not saved to files, only the weights."
-            )
+        if self.save_mindir and run.train_dataset_element is not None:
+            os.makedirs(os.path.dirname(self.stem), exist_ok=True)
+            try:
+                _export_inference(run.network, run.train_dataset_element, f"{self.stem}_train")
+            except (TypeError, ValueError) as error:  # the weights must not be lost for the graph
+                log.warning("OnRequestExit: the network is not saved as a graph. %s", error)
 
     def on_train_begin(self, run_context: RunContext) -> None:
         """Listens to the signal from here on."""
