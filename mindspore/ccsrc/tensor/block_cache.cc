@@ -26,7 +26,8 @@ void* Map(size_t bytes) {
       mmap(nullptr, bytes + slack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (mapped == MAP_FAILED) return nullptr;
   if (slack == 0) return mapped;
-  // Only whole aligned pages can be large.
+  // Only whole aligned pages can be large. What lies around them was never touched: where it cannot
+  // be given back it costs addresses alone.
   char* begin = static_cast<char*>(mapped);
   size_t before = (kLargePage - reinterpret_cast<uintptr_t>(begin) % kLargePage) % kLargePage;
   if (before > 0) munmap(begin, before);
@@ -43,7 +44,10 @@ void* NewBlock(size_t capacity) {
 
 void FreeBlock(void* block, size_t capacity) {
   if (capacity < kMappedLimit) return std::free(block);
-  munmap(block, capacity);
+  if (munmap(block, capacity) == 0) return;
+  // The system has no room to note one hole more among the process's maps. The addresses stay
+  // taken, but their pages must not.
+  madvise(block, capacity, MADV_DONTNEED);
 }
 
 void OfferToSystem([[maybe_unused]] void* block, [[maybe_unused]] size_t capacity) {
