@@ -1,10 +1,13 @@
 #include "kernel/plugin.h"
 
 #include <dlfcn.h>
+#include <unistd.h>
 
+#include <condition_variable>
 #include <map>
 #include <memory>
 #include <optional>
+#include <thread>
 
 #include "base/mutex.h"
 
@@ -86,19 +89,90 @@ std::optional<Error> Register(const Plugin& plugin, const std::string& path, std
   }
 }
 
+// The devices of libraries, each made once: who comes while another thread makes it waits for that.
+class Made {
+ public:
+  explicit Made(const Plugin& plugin) : plugin_(plugin), all_(All::Get()) {
+    std::unique_lock lock(all_.mutex);
+    for (;;) {
+      auto at = all_.states.find(&plugin_);
+      if (at == all_.states.end()) break;
+      name_ = at->second.name;
+      if (name_) return;
+      RequireMaker(at->second);
+      all_.waiting[std::this_thread::get_id()] = &plugin_;
+      all_.changed.wait(lock);
+      all_.waiting.erase(std::this_thread::get_id());
+    }
+    all_.states.emplace(&plugin_, State{});
+    makes_ = true;
+  }
+  ~Made() {
+    if (!makes_) return;
+    std::lock_guard lock(all_.mutex);
+    if (name_)
+      all_.states[&plugin_].name = name_;
+    else
+      all_.states.erase(&plugin_);
+    all_.changed.notify_all();
+  }
+  Made(const Made&) = delete;
+
+  // Where it was made before.
+  const std::optional<std::string>& name() const { return name_; }
+  void Finish(std::string name) { name_ = std::move(name); }
+
+ private:
+  struct State {
+    std::optional<std::string> name;  // none: it is being made
+    std::thread::id maker = std::this_thread::get_id();
+    pid_t process = getpid();
+  };
+  struct All {
+    Mutex mutex;
+    std::condition_variable_any changed;
+    std::map<const Plugin*, State> states;
+    std::map<std::thread::id, const Plugin*> waiting;
+
+    static All& Get() {
+      static auto* all = new All;
+      return *all;
+    }
+  };
+
+  // Whether the one who makes it will ever have done so: not where that waits for this thread.
+  void RequireMaker(const State& state) const {
+    const State* next = &state;
+    while (next->maker != std::this_thread::get_id()) {
+      auto waits = all_.waiting.find(next->maker);
+      if (waits == all_.waiting.end()) break;
+      next = &all_.states.at(waits->second);
+    }
+    bool gone = state.process != getpid();
+    if (!gone && next->maker != std::this_thread::get_id()) return;
+    Throw(ErrorKind::kRuntime,
+          "For 'register_backend', a device must not be asked for while it is made, but {}.",
+          gone ? "the process forked meanwhile" : "what makes it does so");
+  }
+
+  const Plugin& plugin_;
+  All& all_;
+  std::optional<std::string> name_;
+  bool makes_ = false;
+};
+
 }  // namespace
 
 std::string LoadBackend(const std::string& path) {
-  static auto* loaded = new std::map<const Plugin*, std::string>;
-  static auto* mutex = new Mutex;
-  std::lock_guard lock(*mutex);
+  // No lock is held here: what runs while a library is opened and its device is made may load
+  // others, wait for threads that do, or take the GIL.
   Library library(path);  // the same for each path to one library
-  auto known = loaded->find(&library.plugin());
-  if (known != loaded->end()) return known->second;
+  Made made(library.plugin());
+  if (made.name()) return *made.name();
   std::string name;
   if (std::optional<Error> fault = Register(library.plugin(), path, &name)) throw *fault;
   library.Keep();
-  loaded->emplace(&library.plugin(), name);
+  made.Finish(name);
   return name;
 }
 
