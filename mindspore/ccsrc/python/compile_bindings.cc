@@ -76,13 +76,14 @@ class CompiledGraph {
       TensorObject* parameter = AsTensor(parameters_[input].ptr());
       if (!SliceOf(parameter)) Settle(parameter, memory);
     }
+    SettleInputs(arguments);
     std::vector<Tensor> inputs = Inputs(arguments);
     if (gives_functions_) {  // which keep what they read
       for (Tensor& input : inputs) input = Snapshot(input);
     }
     std::vector<RtValue> outputs;
     {
-      BeingWritten written;
+      BeingWritten written(kept_.empty());
       for (auto [output, input] : updates_) {
         TakeAlone(AsTensor(parameters_[input].ptr()), inputs[static_cast<size_t>(input)]);
         written.Add(inputs[static_cast<size_t>(input)]);
@@ -179,6 +180,16 @@ class CompiledGraph {
   }
 
  private:
+  void SettleInputs(const py::list& arguments) const {
+    if (!AnyBeingWritten()) return;
+    std::vector<PyObject*> read;
+    for (const py::object& p : parameters_) {
+      if (p) read.push_back(p.ptr());
+    }
+    for (py::handle argument : arguments) read.push_back(argument.ptr());
+    SettleAll(read);
+  }
+
   std::vector<Tensor> Inputs(const py::list& arguments) const {
     std::vector<Tensor> inputs;
     inputs.reserve(parameters_.size());

@@ -377,6 +377,8 @@ PyObject* ApplyOp(const OpDef& op, PyObject* const* inputs, size_t count, const 
   std::array<const Tensor*, kFast> values;
   Trace* trace = Trace::Current();
   bool fast = count <= kFast;
+  if (AnyBeingWritten()) [[unlikely]]
+    SettleAll({inputs, count});
   bool promotes = op.promotion != Promotion::kNone;
   for (size_t i = 0; i < count && fast; ++i) {
     fast = IsTensor(inputs[i]) && !AsTensor(inputs[i])->symbolic() &&

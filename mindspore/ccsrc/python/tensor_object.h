@@ -5,6 +5,7 @@
 
 #include <pybind11/pybind11.h>
 
+#include <span>
 #include <utility>
 
 #include "ir/graph.h"
@@ -105,6 +106,10 @@ inline void DropCopy(TensorObject* tensor) { delete std::exchange(tensor->elsewh
 
 // Lets a tensor stand for the value of another one while a graph is made.
 void Rebind(TensorObject* tensor, const TensorObject* value);
+
+// Gives tensors whose memory another thread writes over at the moment the values that they have
+// when it is done, all of one moment. What else is among the objects stays as it is.
+void SettleAll(std::span<PyObject* const> objects);
 
 // New references.
 PyObject* NewTensor(Tensor value);

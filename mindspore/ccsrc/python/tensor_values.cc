@@ -162,8 +162,35 @@ void Rebind(TensorObject* t, const TensorObject* v) {
   if (t->symbolic()) Trace::Made(t, when);
 }
 
+// A value that is held is never written over again, but for arrays that share its memory. So who
+// writes again and again keeps nobody waiting: his present value is another one by then.
+void SettleAll(std::span<PyObject* const> objects) {
+  constexpr auto kPatience = std::chrono::milliseconds(50);  // between looks at Ctrl-C
+  std::vector<TensorObject*> tensors;
+  std::vector<Tensor> held;
+  for (PyObject* object : objects) {
+    if (!IsTensor(object) || AsTensor(object)->symbolic()) continue;
+    tensors.push_back(AsTensor(object));
+    held.push_back(tensors.back()->value);
+  }
+  std::vector<uint64_t> writes = WritesTo(held);
+  if (writes.empty()) return;
+  for (bool ended = false; !ended;) {
+    {
+      py::gil_scoped_release release;
+      ended = AwaitWrites(writes, kPatience);
+    }
+    if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+  }
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    if (!WritesTo({&tensors[i]->value, 1}).empty()) tensors[i]->value = held[i];
+  }
+}
+
 const Tensor& ValueOf(PyObject* tensor, const char* what) {
   TensorObject* t = AsTensor(tensor);
+  if (AnyBeingWritten()) [[unlikely]]
+    SettleAll({&tensor, 1});
   Refresh(t);
   if (t->owner == kSymbolicBit) {
     Throw(ErrorKind::kType,

@@ -155,7 +155,7 @@ Prepared& EagerRunner::RunUnnamed(const OpDef& op, std::span<const Tensor* const
   if (profiled) [[unlikely]] {
     RunRecorded(place, stream_, memory_, [&] { Launch(kernel, args); });
   } else if (runs_long) {
-    BeingWritten written;
+    BeingWritten written(true);
     if (in_place) {
       for (auto [output, input] : *in_place) {
         if (results[output].raw() == in[input]) written.Add(results[output]);

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <thread>
+
 namespace ms {
 namespace {
 
@@ -41,6 +44,33 @@ TEST(Snapshot, CopiesWhatIsExposedOrForeign) {
   Tensor snapshot = Snapshot(foreign);
   memory = 6;
   EXPECT_EQ(*snapshot.data<float>(), 5);
+}
+
+TEST(BeingWritten, IsToBeWaitedForByOtherThreads) {
+  Tensor tensor = Tensor::FromVector<float>({1}, Shape{1}), other = tensor.Copy();
+  EXPECT_FALSE(AnyBeingWritten());
+  auto written = std::make_unique<BeingWritten>(true);
+  written->Add(tensor);
+  EXPECT_TRUE(AnyBeingWritten());
+  EXPECT_TRUE(WritesTo({&tensor, 1}).empty());  // by this thread
+  std::thread reader([&] {
+    EXPECT_TRUE(WritesTo({&other, 1}).empty());
+    std::vector<uint64_t> writes = WritesTo({&tensor, 1});
+    ASSERT_EQ(writes.size(), 1u);
+    EXPECT_FALSE(AwaitWrites(writes, std::chrono::milliseconds(1)));
+    written.reset();
+    EXPECT_TRUE(AwaitWrites(writes, std::chrono::milliseconds(1)));
+  });
+  reader.join();
+  EXPECT_FALSE(AnyBeingWritten());
+}
+
+TEST(BeingWritten, ThatNeedsOthersToEndIsNotWaitedFor) {
+  Tensor tensor = Tensor::FromVector<float>({1}, Shape{1});
+  BeingWritten written(false);
+  written.Add(tensor);
+  std::thread([&] { EXPECT_TRUE(WritesTo({&tensor, 1}).empty()); }).join();
+  EXPECT_NE(Snapshot(tensor).raw(), tensor.raw());
 }
 
 }  // namespace
