@@ -33,13 +33,14 @@ class GradScope {
   ~GradScope() { Close(); }
   GradScope(const GradScope&) = delete;
 
-  // The same value as a variable of this scope; what produced it lies outside.
+  // The same value as a variable of this scope; what produced it lies outside. Arrays that share
+  // its memory go on to be seen; what is written to the variable is its own.
   py::object Track(const py::object& tensor) {
     if (!IsTensor(tensor.ptr()))
       Throw(ErrorKind::kType, "a gradient is taken with respect to tensors, but got {}.",
             TypeName(tensor.ptr()));
     TensorObject* t = AsTensor(tensor.ptr());
-    const Tensor value = Snapshot(ValueOf(tensor.ptr(), "an eager gradient"));
+    const Tensor value = ValueOf(tensor.ptr(), "an eager gradient");
     if (t->owner == tape_->id()) {
       static const OpDef& identity = Ops().Get("Identity");
       return py::reinterpret_steal<py::object>(ApplyOp(identity, {tensor.ptr()}));
