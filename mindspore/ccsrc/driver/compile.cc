@@ -15,7 +15,7 @@
 #include "kernel/collectives.h"
 #include "kernel/launch.h"
 #include "passes/pipeline.h"
-#include "runtime/frames.h"
+#include "runtime/machine.h"
 
 namespace ms {
 namespace {
@@ -198,19 +198,6 @@ void CheckRandom(const Program& program, const RandomState* random) {
           program.main().name);
   }
 }
-
-// A machine of the program for the time of one call; it survives errors.
-class MachineLease {
- public:
-  explicit MachineLease(const Program& program)
-      : program_(program), machine_(program.TakeMachine()) {}
-  ~MachineLease() { program_.GiveMachine(std::move(machine_)); }
-  Machine* operator->() const { return machine_.get(); }
-
- private:
-  const Program& program_;
-  std::unique_ptr<Machine> machine_;
-};
 
 }  // namespace
 

@@ -99,32 +99,13 @@ std::shared_ptr<const Rehearsal> Rehearsal::Make(const Module& module,
   return made;
 }
 
-namespace {
-
-struct Part {
+// One of the programs in a run.
+struct Rehearsal::Part {
   std::vector<Tensor> inputs;
   std::vector<RtValue> outputs;
   RandomState random;
   std::exception_ptr error;
 };
-
-// What was not the consequence of another one's error.
-std::exception_ptr FirstError(const std::vector<Part>& parts) {
-  std::exception_ptr first;
-  for (const Part& part : parts) {
-    if (!part.error) continue;
-    if (!first) first = part.error;
-    try {
-      std::rethrow_exception(part.error);
-    } catch (const Error& error) {
-      if (error.message().find("another member of the group failed") == std::string::npos)
-        return part.error;
-    } catch (...) {
-      return part.error;
-    }
-  }
-  return first;
-}
 
 namespace {
 
@@ -148,12 +129,8 @@ bool Alike(const Tensor& a, const Tensor& b) {
 
 }  // namespace
 
-}  // namespace
-
-void Rehearsal::Run(std::span<const Tensor> inputs, std::vector<RtValue>* outputs,
-                    RandomState* random) const {
-  std::lock_guard lock(groups_->mutex);
-  groups_->Reset();
+std::vector<Rehearsal::Part> Rehearsal::Cut(std::span<const Tensor> inputs,
+                                            const RandomState* random) const {
   std::vector<Part> parts(programs_.size());
   for (size_t r = 0; r < parts.size(); ++r) {
     const parallel::Lowered& program = *programs_[r]->lowered();
@@ -163,6 +140,27 @@ void Rehearsal::Run(std::span<const Tensor> inputs, std::vector<RtValue>* output
     }
     if (random) parts[r].random.Set(random->seed(), random->offset());
   }
+  return parts;
+}
+
+// What was not the consequence of another one's error.
+std::exception_ptr Rehearsal::FirstError(const std::vector<Part>& parts) {
+  std::exception_ptr first;
+  for (const Part& part : parts) {
+    if (!part.error) continue;
+    if (!first) first = part.error;
+    try {
+      std::rethrow_exception(part.error);
+    } catch (const Error& error) {
+      if (error.message().find(kAnotherFailed) == std::string::npos) return part.error;
+    } catch (...) {
+      return part.error;
+    }
+  }
+  return first;
+}
+
+void Rehearsal::RunTogether(std::vector<Part>& parts, bool random) const {
   std::vector<std::thread> threads;
   for (size_t r = 0; r < parts.size(); ++r) {
     threads.emplace_back([this, r, &parts, random] {
@@ -177,25 +175,35 @@ void Rehearsal::Run(std::span<const Tensor> inputs, std::vector<RtValue>* output
   }
   for (std::thread& thread : threads) thread.join();
   if (auto error = FirstError(parts)) std::rethrow_exception(error);
-  if (random) random->Set(random->seed(), parts[0].random.offset());
+}
+
+Tensor Rehearsal::Join(const std::vector<Part>& parts, size_t output) const {
   const parallel::Lowered& first = *programs_[0]->lowered();
-  outputs->clear();
-  for (size_t i = 0; i < first.outputs.size(); ++i) {
-    const Type& type = first.whole_outputs[i];
-    Tensor whole(type.dtype(), type.shape());
-    auto box = [&](size_t r) { return BoxIn(*programs_[r]->lowered(), first.outputs[i], type); };
-    for (size_t r = 0; r < parts.size(); ++r)
-      parallel::Insert(parts[r].outputs[i].tensor(), box(r), &whole);
-    for (size_t r = 0; r < parts.size(); ++r) {
-      const Tensor& piece = parts[r].outputs[i].tensor();
-      Tensor same = parallel::Cutout(whole, box(r));
-      if (!Alike(same, piece)) {
-        Throw(ErrorKind::kInternal, "output {} is not the same in all processes: {} {}", i, type,
-              first.outputs[i].ToString(first.mesh));
-      }
+  const parallel::Layout& layout = first.outputs[output];
+  const Type& type = first.whole_outputs[output];
+  Tensor whole(type.dtype(), type.shape());
+  auto box = [&](size_t r) { return BoxIn(*programs_[r]->lowered(), layout, type); };
+  for (size_t r = 0; r < parts.size(); ++r)
+    parallel::Insert(parts[r].outputs[output].tensor(), box(r), &whole);
+  for (size_t r = 0; r < parts.size(); ++r) {
+    if (!Alike(parallel::Cutout(whole, box(r)), parts[r].outputs[output].tensor())) {
+      Throw(ErrorKind::kInternal, "output {} is not the same in all processes: {} {}", output, type,
+            layout.ToString(first.mesh));
     }
-    outputs->push_back(std::move(whole));
   }
+  return whole;
+}
+
+void Rehearsal::Run(std::span<const Tensor> inputs, std::vector<RtValue>* outputs,
+                    RandomState* random) const {
+  std::lock_guard lock(groups_->mutex);
+  groups_->Reset();
+  std::vector<Part> parts = Cut(inputs, random);
+  RunTogether(parts, random != nullptr);
+  if (random) random->Set(random->seed(), parts[0].random.offset());
+  outputs->clear();
+  for (size_t i = 0; i < programs_[0]->lowered()->outputs.size(); ++i)
+    outputs->push_back(Join(parts, i));
 }
 
 }  // namespace ms

@@ -2,6 +2,8 @@
 // do what one process does can so be seen anywhere, of any program.
 #pragma once
 
+#include <exception>
+
 #include "driver/compile.h"
 
 namespace ms {
@@ -20,7 +22,14 @@ class Rehearsal {
 
  private:
   class Groups;
+  struct Part;
   Rehearsal() = default;
+  std::vector<Part> Cut(std::span<const Tensor> inputs, const RandomState* random) const;
+  void RunTogether(std::vector<Part>& parts, bool random) const;
+  // An output made whole of the parts.
+  Tensor Join(const std::vector<Part>& parts, size_t output) const;
+  static std::exception_ptr FirstError(const std::vector<Part>& parts);
+
   std::vector<std::shared_ptr<const Executable>> programs_;  // by rank
   std::unique_ptr<Groups> groups_;
 };

@@ -1,7 +1,7 @@
 #include "driver/steady.h"
 
 #include "base/late_errors.h"
-#include "runtime/frames.h"
+#include "runtime/machine.h"
 #include "tensor/exposure.h"
 
 namespace ms {
@@ -37,14 +37,7 @@ std::shared_ptr<const SteadyValues::Kept> SteadyValues::Compute(
   kept->late_errors = LateErrors();
   for (uint32_t i : reads_) kept->read.push_back(inputs[i]);
   std::vector<RtValue> outputs;
-  std::unique_ptr<Machine> machine = program_->TakeMachine();
-  try {
-    machine->RunMain(inputs, &outputs, nullptr);
-  } catch (...) {
-    program_->GiveMachine(std::move(machine));
-    throw;
-  }
-  program_->GiveMachine(std::move(machine));
+  MachineLease(*program_)->RunMain(inputs, &outputs, nullptr);
   for (const RtValue& value : outputs) kept->values.push_back(value.tensor());
   return kept;
 }

@@ -57,7 +57,7 @@ void Meeting::Wait(std::unique_lock<Mutex>& lock) {
       Throw(ErrorKind::kRuntime, "another member of the group does not come");
     }
   }
-  if (round_ == round && failed_) Throw(ErrorKind::kRuntime, "another member of the group failed");
+  if (round_ == round && failed_) Throw(ErrorKind::kRuntime, "{}", kAnotherFailed);
 }
 
 namespace {

@@ -11,6 +11,9 @@
 
 namespace ms {
 
+// What is told to those who wait when another one fails: the reason is that one's error.
+inline constexpr char kAnotherFailed[] = "another member of the group failed";
+
 // Where the members of one group meet. When one of them fails, nobody waits any longer.
 class Meeting {
  public:

@@ -50,8 +50,10 @@ int64_t BytesOf(const JointSum& sum, size_t i) {
   return sum.counts[i] * static_cast<int64_t>(ItemSize(sum.dtypes[i]));
 }
 
+}  // namespace
+
 // One sum that is under way.
-struct Run {
+struct SumRun {
   std::shared_ptr<const JointSum> sum;
   std::shared_ptr<Group> group;
   pthread_t thread;
@@ -67,8 +69,11 @@ struct Run {
   std::exception_ptr error;
   std::vector<std::pair<double, double>> times;  // of buckets: begin, end
 
+  bool has_begun(size_t i) const { return ready[i] != 0; }
   bool all_begun() const { return begun == data.size(); }
 };
+
+namespace {
 
 std::string What(const JointSum& sum, std::span<const int64_t> tensors) {
   int64_t elements = 0;
@@ -81,7 +86,8 @@ std::string What(const JointSum& sum, std::span<const int64_t> tensors) {
 }
 
 // Small tensors are copied together, large ones are summed where they are.
-void SumAll(Group& group, const Exchange& call, const Run& run, std::span<const int64_t> tensors) {
+void SumAll(Group& group, const Exchange& call, const SumRun& run,
+            std::span<const int64_t> tensors) {
   thread_local std::vector<char> joined;
   std::map<DType, std::vector<size_t>> by_dtype;
   for (int64_t i : tensors) {
@@ -124,7 +130,7 @@ void SumAll(Group& group, const Exchange& call, const Run& run, std::span<const 
   }
 }
 
-void SumBucket(const Run& run, std::span<const int64_t> tensors) {
+void SumBucket(const SumRun& run, std::span<const int64_t> tensors) {
   std::string what = What(*run.sum, tensors);
   size_t first = static_cast<size_t>(*std::min_element(tensors.begin(), tensors.end()));
   Exchange call{what, run.places[first]};
@@ -162,9 +168,9 @@ class Background {
     return *background;
   }
 
-  std::shared_ptr<Run> Open(const std::shared_ptr<const JointSum>& sum,
-                            std::shared_ptr<Group> group, SpanId place) {
-    auto run = std::make_shared<Run>();
+  std::shared_ptr<SumRun> Open(const std::shared_ptr<const JointSum>& sum,
+                               std::shared_ptr<Group> group, SpanId place, bool may_hide) {
+    auto run = std::make_shared<SumRun>();
     size_t count = sum->counts.size();
     run->sum = sum;
     run->group = std::move(group);
@@ -174,7 +180,7 @@ class Background {
     run->places.resize(count);
     run->ready.resize(count);
     // The child of a fork has no such thread.
-    run->hidden = run->group->takes_time() && getpid() == process_;
+    run->hidden = may_hide && run->group->takes_time() && getpid() == process_;
     if (!run->hidden) return run;
     std::lock_guard lock(mutex_);
     if (!started_) cluster::StartQuietThread([this] { Work(); }).detach();
@@ -183,7 +189,7 @@ class Background {
     return run;
   }
 
-  void Begin(Run& run, size_t index, void* data, SpanId place) {
+  void Begin(SumRun& run, size_t index, void* data, SpanId place) {
     std::lock_guard lock(mutex_);
     run.places[index] = place;
     run.ready[index] = Now();
@@ -192,7 +198,7 @@ class Background {
     if (HasWork(run)) work_.notify_one();
   }
 
-  void Await(const std::shared_ptr<Run>& run) {
+  void Await(const std::shared_ptr<SumRun>& run) {
     std::unique_lock lock(mutex_);
     if (!run->hidden) {
       lock.unlock();
@@ -203,7 +209,7 @@ class Background {
     Count(*run);
   }
 
-  void Abandon(const std::shared_ptr<Run>& run) {
+  void Abandon(const std::shared_ptr<SumRun>& run) {
     std::unique_lock lock(mutex_);
     // What the others will end is ended here as well, or the next call would not fit theirs.
     if (run->hidden && run->all_begun()) return done_.wait(lock, [&] { return run->done; });
@@ -229,12 +235,12 @@ class Background {
   }
 
   // Whether the thread can do something for a run whose turn it is.
-  bool HasWork(const Run& run) const {
+  bool HasWork(const SumRun& run) const {
     if (run.busy || run.abandoned || run.done) return false;
     if (!run.order) return true;
     if (run.next == run.order->ends.size()) return true;  // the end
     for (int64_t i : Bucket(*run.order, run.next)) {
-      if (run.ready[static_cast<size_t>(i)] == 0) return false;
+      if (!run.has_begun(static_cast<size_t>(i))) return false;
     }
     return true;
   }
@@ -244,7 +250,7 @@ class Background {
     std::unique_lock lock(mutex_);
     for (;;) {
       work_.wait(lock, [&] { return !queue_.empty() && HasWork(*queue_.front()); });
-      std::shared_ptr<Run> run = queue_.front();
+      std::shared_ptr<SumRun> run = queue_.front();
       run->busy = true;
       lock.unlock();
       std::exception_ptr error;
@@ -265,7 +271,7 @@ class Background {
   }
 
   // The thread's own, without the lock.
-  void Step(Run& run) {
+  void Step(SumRun& run) {
     cluster::Watch::ActFor(run.thread);
     if (!run.group->sums) run.group->sums = std::make_shared<SumHistory>();
     SumHistory& history = *run.group->sums;
@@ -287,7 +293,7 @@ class Background {
     }
   }
 
-  static void Note(const Run& run, Agreement& agreement) {
+  static void Note(const SumRun& run, Agreement& agreement) {
     double first = *std::min_element(run.ready.begin(), run.ready.end());
     agreement.ready.resize(run.ready.size(), std::numeric_limits<double>::infinity());
     for (size_t i = 0; i < run.ready.size(); ++i)
@@ -295,7 +301,7 @@ class Background {
   }
 
   // The others take the first one's order.
-  void Agree(const Run& run, Agreement& agreement) {
+  void Agree(const SumRun& run, Agreement& agreement) {
     Exchange call{"the buckets of gradients", run.place};
     try {
       Announced announced(*run.group, call);
@@ -337,7 +343,7 @@ class Background {
   }
 
   // `ready` is empty before the first run.
-  Order Choose(const Run& run, const std::vector<double>& ready) {
+  Order Choose(const SumRun& run, const std::vector<double>& ready) {
     const JointSum& sum = *run.sum;
     Order order{InOrderOfProgram(sum.counts.size()), {}};
     // Before it is known, the other way round: the last layers' gradients are ready first.
@@ -371,7 +377,7 @@ class Background {
     return order;
   }
 
-  void Count(const Run& run) {
+  void Count(const SumRun& run) {
     ++times_.runs;
     times_.buckets += static_cast<int64_t>(run.times.size());
     if (run.times.empty()) return;
@@ -392,22 +398,37 @@ class Background {
 
   Mutex mutex_;
   std::condition_variable_any work_, done_;
-  std::deque<std::shared_ptr<Run>> queue_;  // in the order in which they were opened
+  std::deque<std::shared_ptr<SumRun>> queue_;  // in the order in which they were opened
   bool started_ = false;
   const pid_t process_ = getpid();
   BucketWish wish_;
   SumTimes times_;
 };
 
-thread_local std::shared_ptr<Run> open;
-
 }  // namespace
 
+// Where the sum that is open on this thread is kept.
+struct OpenSum {
+  static inline thread_local SumScope* scope = nullptr;
+  static inline thread_local std::shared_ptr<SumRun> without_scope;
+  static std::shared_ptr<SumRun>& Get() { return scope ? scope->open_ : without_scope; }
+};
+
+SumScope::SumScope() : outer_(std::exchange(OpenSum::scope, this)) {}
+SumScope::~SumScope() {
+  AbandonSums();
+  OpenSum::scope = outer_;
+}
+
 void StartSum(const std::shared_ptr<const JointSum>& sum, size_t index, void* data, SpanId place) {
+  std::shared_ptr<SumRun>& open = OpenSum::Get();
+  // After an error a device leaves out what follows, AwaitSums as well.
+  bool left_over = open && !OpenSum::scope && (open->sum != sum || open->has_begun(index));
+  if (left_over) open.reset();
   if (!open) {
     std::shared_ptr<Group> group = FindGroup(sum->group);
     if (group->size() == 1) return;
-    open = Background::Get().Open(sum, std::move(group), place);
+    open = Background::Get().Open(sum, std::move(group), place, OpenSum::scope != nullptr);
   }
   MS_ASSERT(index < open->data.size() && open->sum->group == sum->group &&
             open->sum->counts == sum->counts && !open->all_begun());
@@ -415,18 +436,14 @@ void StartSum(const std::shared_ptr<const JointSum>& sum, size_t index, void* da
 }
 
 void AwaitSums() {
-  if (!open) return;
-  MS_ASSERT(open->all_begun());
-  std::shared_ptr<Run> run = std::move(open);
-  open.reset();
+  std::shared_ptr<SumRun> run = std::move(OpenSum::Get());
+  if (!run) return;
+  MS_ASSERT(run->all_begun());
   Background::Get().Await(run);
 }
 
 void AbandonSums() {
-  if (!open) return;
-  std::shared_ptr<Run> run = std::move(open);
-  open.reset();
-  Background::Get().Abandon(run);
+  if (std::shared_ptr<SumRun> run = std::move(OpenSum::Get())) Background::Get().Abandon(run);
 }
 
 void SetBucketWish(BucketWish wish) { Background::Get().SetWish(std::move(wish)); }

@@ -21,13 +21,30 @@ struct JointSum {
   std::vector<DType> dtypes;
 };
 
+struct SumRun;  // one that is under way
+
+// What one run of a program begins on its thread. A run inside of it, of a graph that Python code
+// calls on the way, has a scope of its own. Kernels that a device runs on a thread of its own later
+// are in none: their sums are made where they are awaited, and nothing is under way before.
+class SumScope {
+ public:
+  SumScope();
+  ~SumScope();
+  SumScope(const SumScope&) = delete;
+
+ private:
+  friend struct OpenSum;
+  std::shared_ptr<SumRun> open_;
+  SumScope* outer_;
+};
+
 // Begins the sum of tensor `index`, in place: nobody may touch it until AwaitSums. The first one
-// that a thread begins opens the sum, AwaitSums of the same thread closes it; between them the
-// thread makes no other call of the group.
+// in a scope opens the sum, AwaitSums in the same scope closes it; between them the thread makes no
+// other call of the group.
 void StartSum(const std::shared_ptr<const JointSum>& sum, size_t index, void* data, SpanId place);
 // Waits for all. Errors name the line of the tensor that they are about.
 void AwaitSums();
-// Gives up what this thread has begun, if anything; nothing is written afterwards.
+// Gives up what was begun in the innermost scope, if anything; nothing is written afterwards.
 void AbandonSums();
 
 // How the user wants gradients joined: `ends[i]` is how many, in the order of readiness, the first

@@ -15,7 +15,7 @@
 #include "python/tensor_object.h"
 #include "python/trace.h"
 #include "python/views.h"
-#include "runtime/frames.h"
+#include "runtime/machine.h"
 #include "tensor/exposure.h"
 
 namespace ms::python {

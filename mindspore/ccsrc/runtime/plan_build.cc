@@ -6,7 +6,7 @@
 
 #include "ir/uses.h"
 #include "kernel/node_kernels.h"
-#include "runtime/frames.h"
+#include "runtime/machine.h"
 #include "runtime/plan.h"
 #include "runtime/plan_memory.h"
 #include "runtime/spill.h"
@@ -73,7 +73,6 @@ class PlanBuilder {
     Spill spill;
     bool back;
   };
-  static bool IsLaunch(const Node& node) { return !node.op->structural && !node.op->view; }
 
   // ---- kernels and memory -----------------------------------------------------------------------
   std::vector<std::shared_ptr<const Kernel>> PrepareKernels() {

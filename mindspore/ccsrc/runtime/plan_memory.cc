@@ -5,7 +5,7 @@
 #include <unordered_set>
 
 #include "ops/joint_sums.h"
-#include "runtime/memory_plan.h"
+#include "runtime/arena_layout.h"
 #include "runtime/spill_plan.h"
 
 namespace ms {

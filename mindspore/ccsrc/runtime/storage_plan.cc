@@ -3,11 +3,6 @@
 #include <algorithm>
 
 namespace ms {
-namespace {
-
-bool IsLaunch(const Node& node) { return !node.op->structural && !node.op->view; }
-
-}  // namespace
 
 StoragePlan::StoragePlan(const Graph& graph, std::vector<const Node*> order, bool main)
     : graph_(graph), order_(std::move(order)), main_(main) {
@@ -20,6 +15,8 @@ StoragePlan::StoragePlan(const Graph& graph, std::vector<const Node*> order, boo
   of_.assign(slots, -1);
   storages_.reserve(slots);
   merged_.reserve(slots);
+  // Each needs what those before it found: who shares memory is asked once it is known where each
+  // value lives, and until when.
   AddInputs();
   for (int t = 0; t < steps(); ++t) AddResults(*order_[static_cast<size_t>(t)], t);
   AddUses();

@@ -31,6 +31,9 @@ struct Storage {
   const Type& type() const { return value.type(); }
 };
 
+// Whether a kernel runs for the node: not for views and what is control flow.
+inline bool IsLaunch(const Node& node) { return !node.op->structural && !node.op->view; }
+
 class StoragePlan {
  public:
   StoragePlan(const Graph& graph, std::vector<const Node*> order, bool main);

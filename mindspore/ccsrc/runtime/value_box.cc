@@ -2,7 +2,7 @@
 // recursion.
 #include "kernel/launch.h"
 #include "kernel/prepare.h"
-#include "runtime/frames.h"
+#include "runtime/machine.h"
 
 namespace ms {
 namespace {

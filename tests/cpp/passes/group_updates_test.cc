@@ -8,7 +8,7 @@
 #include "driver/compile.h"
 #include "ir/verify.h"
 #include "passes/passes.h"
-#include "runtime/frames.h"
+#include "runtime/machine.h"
 #include "runtime/testing.h"
 
 namespace ms::testing {

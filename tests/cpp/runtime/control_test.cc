@@ -4,7 +4,7 @@
 #include <thread>
 
 #include "driver/compile.h"
-#include "runtime/frames.h"
+#include "runtime/machine.h"
 #include "runtime/testing.h"
 
 namespace ms::testing {

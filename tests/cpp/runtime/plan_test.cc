@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "driver/compile.h"
-#include "runtime/frames.h"
+#include "runtime/machine.h"
 #include "runtime/profile.h"
 #include "runtime/testing.h"
 

@@ -6,25 +6,13 @@
 #include <span>
 #include <vector>
 
-#include "runtime/plan.h"
+#include "runtime/frame.h"
 
 namespace ms {
-
-// One activation of a plan.
-struct Frame {
-  const Plan* plan = nullptr;
-  const Instruction* pc = nullptr;
-  void** pointers = nullptr;
-  Cell* cells = nullptr;
-  char* arena = nullptr;
-  BufferRef large_arena;  // taken for each run from the shared ones
-  BufferRef spill;        // likewise, of the memory that takes what does not fit
-};
 
 class Machine {
  public:
   explicit Machine(const Program& program);
-  ~Machine();
   Machine(const Machine&) = delete;
 
   // `inputs` in the order of the main graph's inputs. Where a Parameter's new value was written
@@ -56,26 +44,9 @@ class Machine {
   static void Drop(Frame& frame, Range drops);
   void Enter(Frame& frame);
 
-  // Frames of one plan that are not in use. Those of a program's own plans lie side by side in
-  // blocks: a deep recursion makes many, and gives them back at its end.
-  struct FramePool {
-    std::vector<Frame*> free;
-    std::vector<char*> blocks;
-    size_t frames = 0;  // in all blocks
-    char* at = nullptr;
-    char* end = nullptr;
-  };
-
   Frame* NewFrame(const Plan& plan, SpanId span = 0);
   void FreeFrame(Frame* frame);
-  char* TakeBlock(FramePool& pool, size_t bytes);
-  static Frame* MakeFrame(const Plan& plan, char* block);
-  static size_t FrameBytes(const Plan& plan);
-  static void DestroyFrame(Frame* frame);
   void Trim();
-  static void Clear(FramePool& pool);
-  static void SetArena(Frame& frame, char* arena);
-  static void TakeArenas(Frame& frame);
 
   const Program& program_;
   Memory& memory_;
@@ -89,6 +60,20 @@ class Machine {
   RandomState* random_ = nullptr;
   uint32_t calls_per_look_ = 1, calls_to_look_ = 1;
   int64_t looked_ = 0, polled_ = 0;
+};
+
+// A machine of a program for the time of one call; it survives errors.
+class MachineLease {
+ public:
+  explicit MachineLease(const Program& program)
+      : program_(program), machine_(program.TakeMachine()) {}
+  ~MachineLease() { program_.GiveMachine(std::move(machine_)); }
+  MachineLease(const MachineLease&) = delete;
+  Machine* operator->() const { return machine_.get(); }
+
+ private:
+  const Program& program_;
+  std::unique_ptr<Machine> machine_;
 };
 
 // Asked now and then during a run; throws to stop it (a signal has come, say).

@@ -1,5 +1,5 @@
 // Offsets in the arena: values that live together never overlap.
-#include "runtime/memory_plan.h"
+#include "runtime/arena_layout.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "runtime/frames.h"
+#include "runtime/machine.h"
 
 #include <algorithm>
 #include <cstring>
@@ -9,18 +9,14 @@
 #include "kernel/joint_sums.h"
 #include "kernel/launch.h"
 #include "kernel/threads.h"
-#include "runtime/arena.h"
 #include "runtime/profile.h"
 
 namespace ms {
 namespace {
 
-constexpr size_t kFramesKept = 64;   // per plan and machine, between runs
-constexpr size_t kBlock = 64 << 10;  // of frames, where more are needed
 constexpr size_t kDeepest = 1000000;
 constexpr uint32_t kCallsPerLook = 64;  // at the clock, at most
 constexpr int64_t kPollNs = 50'000'000;
-constexpr size_t kFrameBytes = (sizeof(Frame) + 63) / 64 * 64;
 
 std::atomic<void (*)()> interrupt_poll{nullptr};
 
@@ -76,14 +72,11 @@ Machine::Machine(const Program& program)
       stream_(program.backend().stream()),
       pools_(program.plans().size()) {}
 
-Machine::~Machine() {
-  for (FramePool& pool : pools_) Clear(pool);
-}
-
 // ---- entering and leaving
 void Machine::RunMain(std::span<const Tensor> inputs, std::vector<RtValue>* outputs,
                       RandomState* random) {
   const Plan& plan = program_.main();
+  SumScope sums;
   inputs_ = inputs;
   random_ = random;
   if (!plan.watched_inputs.empty()) {
@@ -104,6 +97,7 @@ void Machine::RunMain(std::span<const Tensor> inputs, std::vector<RtValue>* outp
 
 void Machine::RunClosure(const Closure& closure, std::span<const RtValue> arguments,
                          std::vector<RtValue>* outputs, RandomState* random) {
+  SumScope sums;
   random_ = random;
   try {
     arguments_ = closure.captures();
@@ -137,74 +131,18 @@ void Machine::Unwind() {
 }
 
 // ---- frames
-// In one piece of memory: the small arena, the frame, its pointers, its cells.
-size_t Machine::FrameBytes(const Plan& plan) {
-  size_t tables = plan.pointer_count * sizeof(void*) + plan.cell_count * sizeof(Cell);
-  return (plan.arena_in_frame + kFrameBytes + tables + 63) / 64 * 64;
-}
-
-char* Machine::TakeBlock(FramePool& pool, size_t bytes) {
-  if (pool.at == pool.end) {
-    size_t count = pool.frames == 0 ? 1 : std::clamp<size_t>(kBlock / bytes, 1, pool.frames);
-    pool.at = static_cast<char*>(::operator new(count * bytes, std::align_val_t{64}));
-    pool.end = pool.at + count * bytes;
-    pool.blocks.push_back(pool.at);
-    pool.frames += count;
-    deep_ |= pool.frames > kFramesKept;
-  }
-  return std::exchange(pool.at, pool.at + bytes);
-}
-
-// Frees the frames of a pool, all of which are free.
-void Machine::Clear(FramePool& pool) {
-  for (Frame* frame : pool.free) DestroyFrame(frame);
-  for (char* block : pool.blocks) ::operator delete(block, std::align_val_t{64});
-  pool = {};
-}
-
 void Machine::Trim() {
   for (FramePool& pool : pools_) {
-    if (pool.frames > kFramesKept) Clear(pool);
+    if (pool.deep()) pool.Clear();
   }
   deep_ = false;
 }
 
-Frame* Machine::MakeFrame(const Plan& plan, char* block) {
-  Frame* frame = new (block + plan.arena_in_frame) Frame;
-  frame->plan = &plan;
-  char* at = block + plan.arena_in_frame + kFrameBytes;
-  frame->pointers = reinterpret_cast<void**>(at);
-  std::memset(at, 0, plan.pointer_count * sizeof(void*));
-  frame->cells = reinterpret_cast<Cell*>(at + plan.pointer_count * sizeof(void*));
-  for (uint32_t i = 0; i < plan.cell_count; ++i) new (&frame->cells[i]) Cell;
-  for (auto [place, constant] : plan.constant_pointers)
-    frame->pointers[place] = plan.constants[constant].raw();
-  if (plan.arena_in_frame) SetArena(*frame, block);
-  return frame;
-}
-
-void Machine::DestroyFrame(Frame* frame) {
-  for (uint32_t i = 0; i < frame->plan->cell_count; ++i) frame->cells[i].~Cell();
-  frame->~Frame();
-}
-
-void Machine::SetArena(Frame& frame, char* arena) {
-  frame.arena = arena;
-  for (auto [place, offset] : frame.plan->arena_pointers) frame.pointers[place] = arena + offset;
-}
-
 Frame* Machine::NewFrame(const Plan& plan, SpanId span) {
   if (stack_.size() >= kDeepest) throw TooDeep(plan).WithSpan(span);
-  Frame* frame = nullptr;
-  size_t bytes = FrameBytes(plan);
-  if (plan.program != &program_) {
-    frame = MakeFrame(plan, static_cast<char*>(::operator new(bytes, std::align_val_t{64})));
-  } else if (FramePool& pool = pools_[plan.index]; !pool.free.empty()) {
-    frame = pool.free.back();
-    pool.free.pop_back();
-  } else {
-    frame = MakeFrame(plan, TakeBlock(pool, bytes));
-  }
+  bool own = plan.program == &program_;
+  Frame* frame = own ? pools_[plan.index].Take(plan) : NewLoneFrame(plan);
+  deep_ |= own && pools_[plan.index].deep();
   try {
     TakeArenas(*frame);
   } catch (...) {
@@ -215,35 +153,13 @@ Frame* Machine::NewFrame(const Plan& plan, SpanId span) {
   return frame;
 }
 
-void Machine::TakeArenas(Frame& frame) {
-  const Plan& plan = *frame.plan;
-  Memory& memory = plan.program->backend().memory();
-  if (plan.arena_apart) {
-    frame.large_arena = TakeArena(plan.arena_bytes, frame.arena, memory);
-    if (frame.large_arena->data() != frame.arena)
-      SetArena(frame, static_cast<char*>(frame.large_arena->data()));
-  }
-  if (plan.spill_bytes > 0) {
-    frame.spill = TakeArena(plan.spill_bytes, nullptr, memory.spill());
-    char* begin = static_cast<char*>(frame.spill->data());
-    for (auto [place, offset] : plan.spill_pointers) frame.pointers[place] = begin + offset;
-  }
-}
-
 void Machine::FreeFrame(Frame* frame) {
   const Plan& plan = *frame->plan;
-  if (frame->large_arena) GiveArena(std::move(frame->large_arena));
-  if (frame->spill) GiveArena(std::move(frame->spill));
-  if (plan.program != &program_) {
-    char* block = reinterpret_cast<char*>(frame) - plan.arena_in_frame;
-    DestroyFrame(frame);
-    ::operator delete(block, std::align_val_t{64});
-    return;
-  }
-  for (uint32_t i = 0; i < plan.cell_count; ++i) {
-    if (frame->cells[i].buffer || frame->cells[i].object) frame->cells[i] = {};
-  }
-  pools_[plan.index].free.push_back(frame);
+  GiveArenas(*frame);
+  if (plan.program == &program_)
+    pools_[plan.index].Give(frame);
+  else
+    DeleteLoneFrame(frame);
 }
 
 // ---- values

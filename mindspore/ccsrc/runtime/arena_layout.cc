@@ -2,7 +2,7 @@
 // hindsight would (quick, may fragment); then, for plans that are not huge, in order of size and of
 // size x time, each value in the smallest gap among those that overlap it in time (tight,
 // quadratic).
-#include "runtime/memory_plan.h"
+#include "runtime/arena_layout.h"
 
 #include <algorithm>
 #include <bit>
