@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+import sys
+import threading
+
 import numpy as np
 import pytest
 
@@ -81,6 +86,79 @@ def test_seeds_of_the_system():
 def test_refusals(call, says):
     with pytest.raises(TypeError, match=says):
         call()
+
+
+@pytest.fixture
+def eager_switches():
+    """Threads take turns as often as they can."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
+
+
+def beside(work, function):
+    """What a function gives while other threads work."""
+    stop = threading.Event()
+    errors = []
+
+    def run():
+        try:
+            while not stop.is_set():
+                work()
+        except Exception as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=run) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    try:
+        return function()
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+        assert not errors
+
+
+def test_generators_of_other_threads_are_theirs(eager_switches):
+    def draws():
+        ms.manual_seed(11)
+        return [drawn() for _ in range(300)]
+
+    def of_their_own():
+        generator = Generator().manual_seed(4)
+        ops.zeros(3).uniform_(generator=generator)
+
+    assert beside(of_their_own, draws) == draws()
+
+
+def test_a_block_that_runs_again_draws_beside_other_threads(eager_switches):
+    """The gradient goes back to the block's numbers, and no other thread does."""
+    x = Tensor(np.ones(64, np.float32))
+    grad = ms.grad(lambda x: ms.recompute(lambda x: ops.dropout(x, 0.5, training=True), x).sum())
+
+    def draws():
+        ms.manual_seed(12)
+        return [drawn() for _ in range(200)]
+
+    def again():
+        g = grad(x).asnumpy()
+        assert set(g.tolist()) <= {0.0, 2.0}
+
+    found = beside(again, draws)
+    assert len({tuple(values) for values in found}) == len(found)
+
+
+def test_copies_of_generators():
+    generator = Generator().manual_seed(4)
+    ops.zeros(3).uniform_(generator=generator)
+    first = copy.deepcopy(generator)
+    second = pickle.loads(pickle.dumps(generator))
+    values = [ops.zeros(3).uniform_(generator=g).asnumpy() for g in (generator, first, second)]
+    np.testing.assert_array_equal(values[0], values[1])
+    np.testing.assert_array_equal(values[0], values[2])
+    assert pickle.loads(pickle.dumps(ms.default_generator)) is ms.default_generator
 
 
 def test_gradients_do_not_flow_through_a_block():

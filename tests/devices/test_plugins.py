@@ -97,7 +97,7 @@ class Entry(ctypes.Structure):
 
 
 def failing(path: Path, version: int, before: str = "") -> Path:
-    """A library as this package makes them, whose device cannot be made."""
+    """A library as this package makes them, whose device cannot be made. `before` is C++ that runs first; it may call Ask."""
     if not shutil.which("g++"):
         pytest.skip("needs a C++ compiler")
     entry = Entry.in_dll(ctypes.CDLL(str(PACKAGE / "libms_cpu.so")), "ms_backend")
@@ -105,12 +105,21 @@ def failing(path: Path, version: int, before: str = "") -> Path:
         #include <stdexcept>
         #include <string>
         #include <unistd.h>
+        namespace ms {{ std::string LoadBackend(const std::string& path); }}
+        [[maybe_unused]] static std::string Ask(const char* path) {{
+          try {{
+            return ms::LoadBackend(path);
+          }} catch (const std::exception& error) {{
+            return error.what();
+          }}
+        }}
         static void* make(void*) {{ {before}; throw std::runtime_error("version {version} has no licence"); }}
         struct Entry {{ const char* stamp; void* (*make)(void*); unsigned long layout; }};
         extern "C" {{ extern const Entry ms_backend; }}
         const Entry ms_backend = {{"{entry.stamp.decode()}", make, {entry.layout}}};
     """)
-    command = ["g++", "-shared", "-fPIC", "-o", path, path.with_suffix(".cc")]
+    core = [f"-L{PACKAGE}", "-l:libms_core.so", f"-Wl,-rpath,{PACKAGE}"]
+    command = ["g++", "-std=c++17", "-shared", "-fPIC", "-o", path, path.with_suffix(".cc"), *core]
     subprocess.run(command, check=True)
     return path
 
@@ -129,6 +138,52 @@ def test_while_a_device_is_made_others_go_on(tmp_path):
     time.sleep(0.1)
     assert thread.is_alive()
     thread.join()
+
+
+def in_time(work) -> None:
+    """Where a lock is held too long nothing comes back."""
+    errors: list = []
+
+    def run() -> None:
+        try:
+            work()
+        except BaseException as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    thread.join(60)
+    assert not thread.is_alive(), "a device that is being made waits for itself"
+    if errors:
+        raise errors[0]
+
+
+def test_a_device_may_load_others_while_it_is_made(tmp_path):
+    inner = failing(tmp_path / "inner.so", 2)
+    path = failing(tmp_path / "outer.so", 1, f'throw std::runtime_error(Ask("{inner}"))')
+    in_time(lambda: refused(path, "version 2 has no licence"))
+
+
+def test_a_device_must_not_ask_for_itself_while_it_is_made(tmp_path):
+    path = tmp_path / "a.so"
+    failing(path, 1, f'throw std::runtime_error(Ask("{path}"))')
+    in_time(lambda: refused(path, "must not be asked for while it is made"))
+
+
+def test_two_devices_that_ask_for_each_other(tmp_path):
+    first, second = tmp_path / "a.so", tmp_path / "b.so"
+    ask = "usleep(300000); throw std::runtime_error(Ask(\"{}\"))"
+    failing(first, 1, ask.format(second))
+    failing(second, 2, ask.format(first))
+
+    def both() -> None:
+        other = threading.Thread(target=refused, args=(second, "while it is made"), daemon=True)
+        other.start()
+        refused(first, "while it is made")
+        other.join(30)
+        assert not other.is_alive()
+
+    in_time(both)
 
 
 def test_opened_once(fenced, tmp_path):

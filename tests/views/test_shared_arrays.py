@@ -192,6 +192,43 @@ def test_eager_gradients_read_each_value_that_was_there(again):
     assert of_x.asnumpy().tolist() == [11, 11, 11] and of_p.asnumpy().tolist() == [2, 2, 2]
 
 
+@pytest.mark.parametrize("reads", [lambda x: x, lambda x: x[0:3], lambda x: x.reshape(3, 1)])
+def test_gradients_see_what_arrays_write_to_arguments(reads):
+    """As the function that is called by itself does."""
+
+    def build(a):
+        def f(x):
+            y = (reads(x) * reads(x)).sum()
+            a[0] = 10
+            return y + (reads(x) * reads(x)).sum()
+
+        return f
+
+    arrays = [grid(3) + 1 for _ in range(3)]
+    plain = build(arrays[0])(Tensor.from_numpy(arrays[0]))
+    value, gradient = ms.value_and_grad(build(arrays[1]))(Tensor.from_numpy(arrays[1]))
+    assert plain == value == 14 + 113
+    assert gradient.asnumpy().ravel().tolist() == [22, 8, 12]
+    value, back = ms.vjp(build(arrays[2]), Tensor.from_numpy(arrays[2]))
+    assert value == plain
+    assert back(Tensor(1.0))[0].asnumpy().ravel().tolist() == [22, 8, 12]
+    assert all(a[0] == 10 for a in arrays)
+
+
+def test_what_a_differentiated_function_writes_to_an_argument_is_its_own():
+    a = grid(3)
+    t = Tensor.from_numpy(a)
+
+    def f(x):
+        x[0] = 7
+        x[1:].mul_(2)
+        return (x * x).sum()
+
+    value, gradient = ms.value_and_grad(f)(t)
+    assert value == 49 + 4 + 16 and gradient.asnumpy().tolist() == [0, 8, 16]
+    assert a.tolist() == t.asnumpy().tolist() == [0, 1, 2]
+
+
 def test_eager_gradients_of_a_result_that_arrays_change():
     context.set_context(mode=context.PYNATIVE_MODE)
 

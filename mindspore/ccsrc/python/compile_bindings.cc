@@ -41,7 +41,7 @@ class BackwardCall {
       arguments.emplace_back(Snapshot(ValueOf(t.ptr(), "the function that vjp returned")));
     {
       py::gil_scoped_release release;
-      Executable::RunClosure(closure_, arguments, &outputs, &DefaultRandom());
+      Executable::RunClosure(closure_, arguments, &outputs, DefaultRandom().get());
     }
     py::list results;
     for (size_t i = 1; i < outputs.size(); ++i)
@@ -88,11 +88,12 @@ class CompiledGraph {
         TakeAlone(AsTensor(parameters_[input].ptr()), inputs[static_cast<size_t>(input)]);
         written.Add(inputs[static_cast<size_t>(input)]);
       }
+      std::shared_ptr<RandomState> random = DefaultRandom();
       py::gil_scoped_release release;
       if (rehearsal_)
-        rehearsal_->Run(inputs, &outputs, &DefaultRandom());
+        rehearsal_->Run(inputs, &outputs, random.get());
       else
-        executable_->Run(inputs, &outputs, &DefaultRandom());
+        executable_->Run(inputs, &outputs, random.get());
     }
     inputs.clear();
     return Deliver(outputs);

@@ -338,6 +338,24 @@ py::list Registry() {
 
 }  // namespace
 
+namespace {
+
+void BindRandom(py::module_& m) {
+  auto at = [](const RandomState& state) { return std::make_pair(state.seed(), state.offset()); };
+  py::class_<RandomState, std::shared_ptr<RandomState>>(m, "RandomState")
+      .def(py::init(&NewRandom))
+      .def_property_readonly("at", at, "The seed, and how many ops have drawn.");
+  m.def("set_seed", [](uint64_t seed) { SetDefaultRandom(NewRandom(seed, 0)); });
+  m.def("get_random_state", [at] { return at(*DefaultRandom()); });
+  m.def("set_random_state",
+        [](uint64_t seed, uint64_t offset) { SetDefaultRandom(NewRandom(seed, offset)); });
+  m.def("draw_from", &DrawFrom, py::arg("state").none(true),
+        "Ops of this thread draw from the state from here on, for None from that of the process. "
+        "Returns what they drew from before.");
+}
+
+}  // namespace
+
 void BindOps(py::module_& m) {
   function_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
   m.attr("OpFunction") =
@@ -358,11 +376,7 @@ void BindOps(py::module_& m) {
       },
       "The raw op: inputs by position, attributes by keyword.");
   m.def("registry", &Registry);
-  m.def("set_seed", [](uint64_t seed) { DefaultRandom().Set(seed, 0); });
-  m.def("get_random_state",
-        [] { return std::make_pair(DefaultRandom().seed(), DefaultRandom().offset()); });
-  m.def("set_random_state",
-        [](uint64_t seed, uint64_t offset) { DefaultRandom().Set(seed, offset); });
+  BindRandom(m);
 }
 
 }  // namespace ms::python

@@ -4,7 +4,9 @@
 #include <array>
 #include <atomic>
 #include <unordered_map>
+#include <utility>
 
+#include "base/mutex.h"
 #include "grad/rule.h"
 #include "kernel/launch.h"
 #include "kernel/threads.h"
@@ -62,9 +64,42 @@ EagerRunner& RunnerFor(const Memory& memory) {
   return RunnerOf(GetBackend(memory.device()));
 }
 
-RandomState& DefaultRandom() {
-  static auto* state = new RandomState(0);
-  return *state;
+namespace {
+
+struct ProcessRandom {
+  Mutex mutex;
+  std::shared_ptr<RandomState> state = NewRandom(0, 0);
+
+  static ProcessRandom& Get() {
+    static auto* random = new ProcessRandom;  // threads may still draw when static objects are gone
+    return *random;
+  }
+};
+
+thread_local std::shared_ptr<RandomState> own_random;
+
+}  // namespace
+
+std::shared_ptr<RandomState> NewRandom(uint64_t seed, uint64_t offset) {
+  auto state = std::make_shared<RandomState>(seed);
+  state->Set(seed, offset);
+  return state;
+}
+
+std::shared_ptr<RandomState> DefaultRandom() {
+  if (own_random) return own_random;
+  std::lock_guard lock(ProcessRandom::Get().mutex);
+  return ProcessRandom::Get().state;
+}
+
+void SetDefaultRandom(std::shared_ptr<RandomState> state) {
+  if (own_random) return own_random.swap(state);
+  std::lock_guard lock(ProcessRandom::Get().mutex);
+  ProcessRandom::Get().state.swap(state);
+}
+
+std::shared_ptr<RandomState> DrawFrom(std::shared_ptr<RandomState> own) {
+  return std::exchange(own_random, std::move(own));
 }
 
 EagerRunner::EagerRunner(const Backend& backend)
@@ -149,8 +184,11 @@ Prepared& EagerRunner::RunUnnamed(const OpDef& op, std::span<const Tensor* const
     for (const Tensor* input : inputs) outputs.inputs.push_back(*input);
   }
   LaunchPlace place{&op, placed && hooks.place ? hooks.place() : 0};
-  KernelArgs args{in.data(),        out.data(), Workspace(kernel.workspace_bytes()),
-                  &DefaultRandom(), &stream_,   &place};
+  std::shared_ptr<RandomState> random;
+  if (op.effect == Effect::kRandom) [[unlikely]]
+    random = DefaultRandom();
+  KernelArgs args{in.data(),    out.data(), Workspace(kernel.workspace_bytes()),
+                  random.get(), &stream_,   &place};
   AdoptThreads();
   if (profiled) [[unlikely]] {
     RunRecorded(place, stream_, memory_, [&] { Launch(kernel, args); });

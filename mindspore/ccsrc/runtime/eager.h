@@ -70,12 +70,19 @@ class EagerRunner {
   BufferRef workspace_;
 };
 
-// The runner of the calling thread, for the current default device; and the generator all random
-// ops draw from.
+// The runner of the calling thread, for the current default device.
 EagerRunner& CurrentRunner();
 // Where a value is, if no other device may read it; else the current one.
 EagerRunner& RunnerFor(const Memory& memory);
-RandomState& DefaultRandom();
+
+// What random ops of the calling thread draw from: the state of the process, unless the thread has
+// one of its own. Whoever draws holds it as long as he does: another seed is another state, so that
+// no draw has the seed of one and the offset of the other.
+std::shared_ptr<RandomState> DefaultRandom();
+std::shared_ptr<RandomState> NewRandom(uint64_t seed, uint64_t offset);
+void SetDefaultRandom(std::shared_ptr<RandomState> state);
+// Gives the thread a state of its own; null: takes it away. Returns what it had.
+std::shared_ptr<RandomState> DrawFrom(std::shared_ptr<RandomState> own);
 
 class Tape;
 

@@ -212,6 +212,8 @@ placeholder_of_any_rank: Any
 promote: Any
 register_python: Any
 EachOp: Any
+RandomState: Any
+draw_from: Any
 NoRecord: Any
 Snapshot: Any
 hook_tangent: Any

@@ -37,7 +37,21 @@ class Generator:
     """A source of random numbers with a state of its own."""
 
     def __init__(self) -> None:
-        self._state = (0, 0)
+        self._random = _core.RandomState(0, 0)
+
+    @property
+    def _state(self) -> tuple[int, int]:
+        return self._random.at
+
+    @_state.setter
+    def _state(self, state: tuple[int, int]) -> None:
+        self._random = _core.RandomState(*state)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"_state": self._state}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._state = state["_state"]
 
     def seed(self) -> int:
         """Takes a seed from the system; the seed."""
@@ -69,8 +83,11 @@ class _Default(Generator):
     def __init__(self) -> None:
         pass
 
+    def __reduce__(self) -> str:
+        return "default_generator"
+
     @property
-    def _state(self) -> tuple[int, int]:  # type: ignore[override]
+    def _state(self) -> tuple[int, int]:
         return _core.get_random_state()
 
     @_state.setter
@@ -91,11 +108,15 @@ def drawing_from(generator: Generator | None) -> Iterator[None]:
         raise TypeError(f"'generator' must be a Generator, but got {type(generator).__name__}.")
     if _core.is_tracing():
         raise _late.compiler.Unsupported("an op draws from a generator of its own")
-    kept, default_generator._state = default_generator._state, generator._state
+    # Of this thread alone: others go on to draw from what they drew from.
+    drawn = generator._random
+    before = _core.draw_from(drawn)
     try:
         yield
     finally:
-        generator._state, default_generator._state = default_generator._state, kept
+        left = _core.draw_from(before)
+        if left is not drawn:  # another state was set meanwhile
+            generator._random = left
 
 
 def seed() -> int:

@@ -8,6 +8,7 @@ from weakref import WeakKeyDictionary
 
 from mindspore import _core
 from mindspore.common._checked import check_value
+from mindspore.compile.values.compilable import VERSIONS
 
 
 class shown:
@@ -40,7 +41,7 @@ class CellNames:
     @shown
     def compiled(self) -> bool:
         """Whether there is a compiled version."""
-        return bool(getattr(self.__dict__.get("_compiled_versions"), "compiled", 0))
+        return bool(getattr(self.__dict__.get(VERSIONS), "compiled", 0))
 
     @shown
     def compile_cache(self) -> set[str]:

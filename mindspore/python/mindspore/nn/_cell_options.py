@@ -18,6 +18,7 @@ from mindspore.common._dtypes import FLOATS
 from mindspore.common.jit_config import JitConfig
 from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
+from mindspore.compile.values.compilable import VERSIONS
 from mindspore.compile.versions.signature import Signature
 from mindspore.nn import _shards
 from mindspore.ops import _custom
@@ -381,7 +382,7 @@ class CellOptions:
 
     def __getstate__(self) -> dict[str, Any]:
         """What copies and pickles of the cell hold: all but its compiled versions, which speak of this one."""
-        return {k: v for k, v in self.__dict__.items() if k != "_compiled_versions"}
+        return {k: v for k, v in self.__dict__.items() if k != VERSIONS}
 
     def set_inputs(self, *inputs: Any, **kwargs: Any) -> None:
         """Declare the inputs, with None for sizes that change from call to call: in GRAPH_MODE one compile serves them all."""
@@ -391,7 +392,7 @@ class CellOptions:
             )
         construct = self.construct  # type: ignore[attr-defined]
         signature = Signature(type(self).__name__, construct, inputs, kwargs)
-        self.__dict__.pop("_compiled_versions", None)
+        self.__dict__.pop(VERSIONS, None)
         self._set_option("_declared_inputs", (inputs, kwargs))
         self._set_option("_signature", signature if inputs or kwargs else None)
 

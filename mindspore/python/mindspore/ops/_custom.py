@@ -309,13 +309,12 @@ def recomputed_call(name: str, run: Callable, args: tuple, parameters: list) -> 
     results = flatten(value)
 
     def again() -> list:
-        now = _core.get_random_state()
-        _core.set_random_state(*state)
+        outside = _core.draw_from(_core.RandomState(*state))
         try:
             with before:
                 return [*flatten(run(*args)), *before.values()]
         finally:
-            _core.set_random_state(*now)
+            _core.draw_from(outside)
 
     made = _core.record_again(name, mark, [*results, *before.values()], again)
     before.adopt(made[len(results) :])

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 if TYPE_CHECKING:
     from mindspore.compile.versions.signature import Signature
 
-# Attributes in which a Cell, or any owner of a method, keeps what was compiled for it.
+# Attributes in which a Cell, a function or any owner of a method keeps what was compiled for it.
 VERSIONS = "_compiled_versions"
 GRADIENTS = "_compiled_gradients"
 METHODS = "_compiled_methods"
+TRANSFORMS = "_compiled_transforms"
+KEPT = VERSIONS, GRADIENTS, METHODS, TRANSFORMS
 
 # Attributes that say how a Cell is to be compiled; see Options.
 STRICT, SIGNATURE, FAST, WHOLE = "_strict", "_signature", "_fast", "_whole_arguments"

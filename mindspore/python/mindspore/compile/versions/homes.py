@@ -11,7 +11,7 @@ import weakref
 from typing import Any
 
 from mindspore.common import _late
-from mindspore.compile.values.compilable import GRADIENTS, METHODS
+from mindspore.compile.values.compilable import GRADIENTS, METHODS, TRANSFORMS
 from mindspore.compile.values.records import is_python_class
 from mindspore.compile.versions.recent import put
 from mindspore.ops._grad import GradFunction
@@ -62,9 +62,7 @@ def _settle(owner: Any, name: str, home: Home, attributes: Any) -> None:
 def home_for(function: Any) -> tuple[dict, tuple]:
     """Where compiled versions of transforms of `function` are kept, and under which key: with the user's function, since a
     transform is often made anew for each call."""
-    if getattr(
-        type(function), "is_transform", False
-    ):  # a function that wraps one has its attributes, too
+    if getattr(type(function), "is_transform", False):  # what wraps one has its attributes, too
         home, inner = home_for(function.fn)
         return home, (function._transform_key, inner)
     if isinstance(function, GradFunction) and function.weights is None:
@@ -78,4 +76,4 @@ def home_for(function: Any) -> tuple[dict, tuple]:
         return home, ("transform", function.__func__)
     if isinstance(function, _late.cell_class):
         return home_of(function, GRADIENTS), ()
-    return home_of(function, "_compiled_transforms"), ()
+    return home_of(function, TRANSFORMS), ()

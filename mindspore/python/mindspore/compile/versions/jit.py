@@ -15,6 +15,7 @@ from mindspore.common.jit_config import JitConfig
 from mindspore.compile.program.tracebacks import hide
 from mindspore.compile.values.compilable import (
     FAST,
+    KEPT,
     METHODS,
     SIGNATURE,
     VERSIONS,
@@ -92,7 +93,7 @@ def run_grad(function: Any, args: tuple, kwargs: dict) -> Any:
     """A gradient function called in GRAPH_MODE, or that of a function decorated with jit."""
     cache = function.__dict__.get(VERSIONS)
     if cache is None:
-        cache = function._compiled_versions = _cache_of_gradient(function)
+        cache = function.__dict__[VERSIONS] = _cache_of_gradient(function)
     target = Target(
         cache,
         lambda tracer, a, k: grad_in_trace(function, tuple(a), k),
@@ -238,8 +239,7 @@ def ms_function(
 
 def clear_cache(function: Any) -> None:
     """Forgets the compiled versions of a function or cell."""
-    names = "versions", "gradients", "methods", "transforms"
-    for name in (f"_compiled_{kind}" for kind in names):
+    for name in KEPT:
         getattr(function, "__dict__", {}).pop(name, None)
     if isinstance(function, JitFunction):
         function.cache.clear()

@@ -157,7 +157,7 @@ class Memo:
             or any(_is_parameter(t) or id(t) in tracer.aliases.origins for t in flatten(args))
         ):
             return tracer.call_construct(cell, args, kwargs)
-        made_of, parameters, states = _print(cell)
+        made_of, parameters, states = _fingerprint(cell)
         key = (made_of, *(_argument(a) for a in args), bool(tracer.in_gradient))
         template = self.templates.get(key)
         if template is not None and not tracer.trace.sees(template.graph):
@@ -177,7 +177,7 @@ class Memo:
         return template.call(tracer, args, parameters, states)
 
 
-def _print(value: Any) -> tuple[tuple, list, list]:
+def _fingerprint(value: Any) -> tuple[tuple, list, list]:
     return _core.cell_print(value, _late.cell_class, BOOKKEEPING, _DERIVED)
 
 
@@ -188,4 +188,4 @@ def _argument(value: Any) -> Any:
             tuple(value.shape),
             isinstance(value, _late.parameter_class) and id(value),
         )
-    return _print(value)[0]
+    return _fingerprint(value)[0]
