@@ -18,7 +18,7 @@ def ones(count: int = 2) -> Tensor:
 
 
 @pytest.fixture(params=["eager", "jit"])
-def compiled(request, monkeypatch):
+def compiled(request):
     """Makes a function as the mode has it; lines that run eagerly are no matter here."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -1,5 +1,6 @@
-// Prepared kernels by (op, input types, attributes): one look-up per eager call, and one
-// preparation per distinct launch of a compiled graph. Bounded: when full it starts afresh.
+// What eager code knows of the ops that it has run, by (op, input types, attributes): one look-up
+// for each call. Bounded: when full it starts afresh. Graphs ask for their kernels once
+// (node_kernels.h).
 #pragma once
 
 #include <span>
@@ -8,14 +9,15 @@
 
 namespace ms {
 
-// What is known of an op applied to given types; immutable once made.
+// What is known of an op applied to given types. What its gradient reads is found when the first
+// tape asks (runtime/eager.h: FindSaved); the rest stays as it is made.
 struct Prepared {
   const OpDef* op = nullptr;
   Types inputs;
   Attrs attrs;
   Types outputs;
   std::shared_ptr<const Kernel> kernel;  // null: a view, or an op that the device must expand
-  // Which inputs and outputs the op's gradient reads (found by running it on an empty graph).
+  // Which inputs and outputs the op's gradient reads, once that is known.
   std::vector<bool> saved_inputs;
   std::vector<bool> saved_outputs;
   bool gradient_known = false;

@@ -27,7 +27,7 @@ namespace ms {
 namespace threads_detail {
 std::atomic<int> chosen{0};
 constinit thread_local int adopted = 0;
-std::atomic<int> teams{0};
+std::atomic<int> ended{0};
 std::atomic<int64_t> next_look{0};
 std::atomic<int64_t> launches{0};
 }  // namespace threads_detail
@@ -183,7 +183,7 @@ void BeforeFork() {
   TheWatch().forking = true;
   TheWatch().Stop();
   omp_pause_resource_all(omp_pause_hard);
-  ++threads_detail::teams;
+  ++threads_detail::ended;
 }
 
 void AfterFork() {

@@ -23,7 +23,7 @@ namespace ms {
 namespace threads_detail {
 extern std::atomic<int> chosen;  // 0: as OpenMP has it
 extern constinit thread_local int adopted;
-extern std::atomic<int> teams;
+extern std::atomic<int> ended;
 extern std::atomic<int64_t> next_look;  // nanoseconds of the coarse clock
 extern std::atomic<int64_t> launches;   // roughly
 void Adopt(int count);
@@ -47,7 +47,7 @@ inline void AdoptThreads() {
 }
 
 // How often the threads of OpenMP have been ended: those that it uses later are others.
-inline int Teams() { return threads_detail::teams.load(std::memory_order_relaxed); }
+inline int TimesEnded() { return threads_detail::ended.load(std::memory_order_relaxed); }
 
 // Called before launches that may take long: now and then looks whether the processors are shared.
 inline void WatchProcessors() {

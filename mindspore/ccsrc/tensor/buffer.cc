@@ -18,8 +18,8 @@ namespace ms {
 namespace {
 
 constexpr size_t kAlignment = 64;
-constexpr size_t kHeader =
-    64;  // the Buffer itself sits in front of its data: one allocation, one free
+// The Buffer itself sits in front of its data: one allocation, one free.
+constexpr size_t kHeader = 64;
 constexpr size_t kSmallLimit = 4096;
 constexpr size_t kSmallClasses = 7;  // 64, 128, ... 4096
 constexpr size_t kSmallKept = 64;    // blocks kept per class and thread
@@ -127,36 +127,7 @@ constinit Immortal immortal;
 
 }  // namespace
 
-namespace {
-void* (*release_hook)() = nullptr;
-void (*regain_hook)(void*) = nullptr;
-}  // namespace
-
-HostWait::HostWait(bool waits) : released_(waits && release_hook ? release_hook() : nullptr) {}
-HostWait::~HostWait() {
-  if (released_) regain_hook(released_);
-}
-void HostWait::SetHooks(void* (*release)(), void (*regain)(void*)) {
-  release_hook = release;
-  regain_hook = regain;
-}
-
-namespace {
-
-std::atomic<void (*)()> release_reserves{nullptr};
-
-bool ReleaseReserves() {
-  auto* release = release_reserves.load();
-  if (release) release();
-  return release != nullptr;
-}
-
-}  // namespace
-
 Memory& HostMemory() { return immortal.host; }
-Memory& Memory::spill() { return HostMemory(); }
-
-void SetReserveRelease(void (*release)()) { release_reserves = release; }
 
 void RequireMemory(size_t bytes) {
   size_t limit = MemoryLimit(), live = HostMemory().stats().live;

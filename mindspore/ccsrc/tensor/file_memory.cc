@@ -163,10 +163,4 @@ Memory& SpillFile() {
   return *file;
 }
 
-void CopyAcross(Memory& to_memory, void* to, Memory& from_memory, const void* from, size_t bytes) {
-  if (to_memory.on_host()) return from_memory.Fetch(to, from, bytes);
-  MS_ASSERT(from_memory.on_host());
-  to_memory.Store(to, from, bytes);
-}
-
 }  // namespace ms

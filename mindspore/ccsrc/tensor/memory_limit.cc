@@ -5,6 +5,7 @@
 #include <sys/sysinfo.h>
 
 #include <algorithm>
+#include <atomic>
 #include <limits>
 
 #include "base/control_group.h"
@@ -18,7 +19,17 @@ size_t OfMachine() {
   return (info.totalram + info.totalswap) * info.mem_unit;
 }
 
+std::atomic<void (*)()> release_reserves{nullptr};
+
 }  // namespace
+
+void SetReserveRelease(void (*release)()) { release_reserves = release; }
+
+bool ReleaseReserves() {
+  auto* release = release_reserves.load();
+  if (release) release();
+  return release != nullptr;
+}
 
 size_t MemoryLimit() {
   static const size_t limit = std::min(OfMachine(), GrantedByControlGroups().memory);

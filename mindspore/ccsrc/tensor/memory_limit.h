@@ -11,5 +11,7 @@ size_t MemoryLimit();
 // What gives memory back that is held for later, asked before it is said that there is not enough.
 // Set once; called without locks.
 void SetReserveRelease(void (*release)());
+// Has it do so; false where nobody holds anything.
+bool ReleaseReserves();
 
 }  // namespace ms

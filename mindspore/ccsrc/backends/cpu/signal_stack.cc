@@ -52,7 +52,7 @@ void ShelterSignals() {
   ShelterThisThread();
   if (omp_in_parallel()) return;
   thread_local std::pair<int, int> sheltered{1, 0};  // how many, and whether they are still there
-  std::pair<int, int> team{omp_get_max_threads(), Teams()};
+  std::pair<int, int> team{omp_get_max_threads(), TimesEnded()};
   if (team.first > 1 && team != sheltered) {
 #pragma omp parallel
     {

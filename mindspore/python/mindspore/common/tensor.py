@@ -353,60 +353,67 @@ def swap_tensors(t1: Tensor, t2: Tensor) -> None:
     t2._assign_value(kept)
 
 
+# What the class has beside the methods that ops give it.
+_MEMBERS: dict[str, Any] = {
+    "__str__": _str,
+    "__format__": _format,
+    "__array__": _array,
+    "__reduce__": _reduce,
+    "__iter__": _iter,
+    "__deepcopy__": _deepcopy,
+    "__copy__": lambda self: Tensor.__new__(type(self), self.asnumpy()),
+    "__round__": _round,
+    "__complex__": lambda self: complex(self.item()),
+    "__reversed__": _reversed,
+    "__contains__": _contains,
+    "__array_ufunc__": _array_ufunc,
+    "__dlpack__": _dlpack,
+    "__dlpack_device__": _dlpack_device,
+    "device": property(_core.device_of),
+    "move_to": _move_to,
+    "from_numpy": staticmethod(from_numpy),
+    "from_dlpack": staticmethod(_from_dlpack),
+    "copy": copy,
+    "clone": copy,
+    "tolist": lambda self: self.asnumpy().tolist(),
+    "nbytes": property(lambda self: self.size * self.itemsize),
+    "dim": lambda self: self.ndim,
+    "ndimension": lambda self: self.ndim,
+    "numel": lambda self: int(self.size),
+    "data": property(lambda self: self),
+    "init_data": lambda self, *args, **kwargs: self,
+    "has_init": False,
+    "init": None,
+    "value": lambda self: self,
+    "flush_from_cache": lambda self: None,
+    "is_contiguous": lambda self: True,
+    "contiguous": lambda self: self,
+    "const_arg": False,
+    "virtual_flag": False,
+    "adapter_flag": False,
+    **FACTS,
+}
+
+# What the core calls.
+_CALLED: dict[str, Any] = {
+    "shape": _Shape,
+    "size": _Size,
+    "new": _sort_arguments,
+    "repr": _repr,
+    "getitem": _getitem,
+    "setitem": _setitem,
+    "parameter_assign": _parameter_assign,
+}
+
+
 def _install() -> None:
-    for name, function in {
-        "__str__": _str,
-        "__format__": _format,
-        "__array__": _array,
-        "__reduce__": _reduce,
-        "__iter__": _iter,
-        "__deepcopy__": _deepcopy,
-        "__copy__": lambda self: Tensor.__new__(type(self), self.asnumpy()),
-        "__round__": _round,
-        "__complex__": lambda self: complex(self.item()),
-        "__reversed__": _reversed,
-        "__contains__": _contains,
-        "__array_ufunc__": _array_ufunc,
-        "__dlpack__": _dlpack,
-        "__dlpack_device__": _dlpack_device,
-        "device": property(_core.device_of),
-        "move_to": _move_to,
-        "from_numpy": staticmethod(from_numpy),
-        "from_dlpack": staticmethod(_from_dlpack),
-        "copy": copy,
-        "clone": copy,
-        "tolist": lambda self: self.asnumpy().tolist(),
-        "nbytes": property(lambda self: self.size * self.itemsize),
-        "dim": lambda self: self.ndim,
-        "ndimension": lambda self: self.ndim,
-        "numel": lambda self: int(self.size),
-        "data": property(lambda self: self),
-        "init_data": lambda self, *args, **kwargs: self,
-        "has_init": False,
-        "init": None,
-        "value": lambda self: self,
-        "flush_from_cache": lambda self: None,
-        "is_contiguous": lambda self: True,
-        "contiguous": lambda self: self,
-        "const_arg": False,
-        "virtual_flag": False,
-        "adapter_flag": False,
-        **FACTS,
-    }.items():
-        setattr(Tensor, name, function)
+    for name, member in _MEMBERS.items():
+        setattr(Tensor, name, member)
     Tensor.__module__ = "mindspore.common.tensor"
     Tensor.__name__ = "Tensor"  # alone, as Python's own messages name it
     Tensor.__array_priority__ = 1000.0
-    for what, function in {
-        "shape": _Shape,
-        "size": _Size,
-        "new": _sort_arguments,
-        "repr": _repr,
-        "getitem": _getitem,
-        "setitem": _setitem,
-        "parameter_assign": _parameter_assign,
-    }.items():
-        _core.register_python(what, function)
+    for name, function in _CALLED.items():
+        _core.register_python(name, function)
 
 
 _install()
