@@ -172,7 +172,7 @@ def test_a_device_must_not_ask_for_itself_while_it_is_made(tmp_path):
 
 def test_two_devices_that_ask_for_each_other(tmp_path):
     first, second = tmp_path / "a.so", tmp_path / "b.so"
-    ask = "usleep(300000); throw std::runtime_error(Ask(\"{}\"))"
+    ask = 'usleep(300000); throw std::runtime_error(Ask("{}"))'
     failing(first, 1, ask.format(second))
     failing(second, 2, ask.format(first))
 

@@ -14,6 +14,7 @@ from mindspore.compile.decided.fork import Fork
 from mindspore.compile.decided.parts import TracerPart
 from mindspore.compile.program.borders import of_program
 from mindspore.compile.program.errors import Unsupported, note_expression
+from mindspore.compile.program.marks import note_raised
 from mindspore.compile.values.numbers import is_number
 from mindspore.compile.values.ranges import INTEGERS
 from mindspore.compile.values.structure import exchanged, first, replace_leaves
@@ -213,7 +214,7 @@ class Choices(TracerPart):
         """Raises when the graph runs and the condition does not hold."""
 
         def fail() -> None:
-            error._ms_raised = True  # type: ignore[attr-defined]
+            note_raised(error)
             raise error
 
         fork = Fork(self.whole, self.places[-1][0], condition)

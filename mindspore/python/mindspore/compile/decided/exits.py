@@ -6,7 +6,8 @@ from typing import Any
 
 # How statements were left. RETURN's value is the variable VALUE.
 FALLS, BREAK, CONTINUE, RETURN = 0, 1, 2, 3
-VALUE = "$value"
+OURS = "$"  # begins names of variables that the program does not have
+VALUE = OURS + "value"
 
 
 class Mixed:

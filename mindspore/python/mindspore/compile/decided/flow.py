@@ -15,6 +15,7 @@ from mindspore.compile.decided.exits import (
     BREAK,
     CONTINUE,
     FALLS,
+    OURS,
     RETURN,
     VALUE,
     Mixed,
@@ -305,7 +306,7 @@ class Flow(FramePart):
 
     def tensor_for(self, node: ast.For, bounds: Any) -> Any:
         """`for i in range(tensor):`."""
-        counter = f"$counter{node.lineno}.{node.col_offset}"
+        counter = f"{OURS}counter{node.lineno}.{node.col_offset}"
         self.env[counter] = bounds.first(self.tracer)
 
         def enter() -> None:

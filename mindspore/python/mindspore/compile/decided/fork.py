@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from mindspore import _core
 from mindspore._core import Tensor
+from mindspore.compile.decided.exits import VALUE
 from mindspore.compile.decided.heap import Heap
 from mindspore.compile.decided.joins import Join
 from mindspore.compile.program.errors import Unsupported
 from mindspore.compile.program.failures import failed, is_of_program
+from mindspore.compile.program.marks import is_raised, original_of
 from mindspore.compile.values.effects import emit_raise
 from mindspore.compile.values.numbers import NumberDecides
 from mindspore.compile.values.structure import placed, set_contents
@@ -164,11 +166,11 @@ class Fork:
 
     def _variables_of_one(self, join: Join, env: dict, both: tuple, side: int) -> Any:
         """The variables of the arm `side`; of the other, which returned, only what it returns."""
-        places = {n: join.only(v, side) for n, v in both[side].items() if n != "$value"}
-        has = ["$value" in variables for variables in both]
+        places = {n: join.only(v, side) for n, v in both[side].items() if n != VALUE}
+        has = [VALUE in variables for variables in both]
         if any(has):
-            a, b = (variables.get("$value") for variables in both)
-            places["$value"] = join.either(a, b, has)
+            a, b = (variables.get(VALUE) for variables in both)
+            places[VALUE] = join.either(a, b, has)
         return lambda outputs: set_contents(
             env, {name: place(outputs) for name, place in places.items()}
         )
@@ -207,5 +209,5 @@ _OURS = (Unsupported, RecursionError, MemoryError, NumberDecides, _core.Symbolic
 def goes_on(tracer: Tracer, error: Exception) -> bool:
     """Whether what a tensor decides is given up for an error: it is the compiler's, or perhaps comes only because a number or size is
     not known in this attempt, since the program itself does not raise it, by `raise` or `assert`."""
-    raised = hasattr(getattr(error, "_ms_original", error), "_ms_raised")
+    raised = is_raised(original_of(error))
     return isinstance(error, _OURS) or (tracer.tentative and not raised)

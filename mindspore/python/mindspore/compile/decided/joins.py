@@ -8,6 +8,7 @@ from typing import Any
 
 from mindspore import _core
 from mindspore._core import Tensor
+from mindspore.compile.decided.exits import VALUE
 from mindspore.compile.program.errors import Unsupported
 from mindspore.compile.values.cells import TensorCells
 from mindspore.compile.values.nested import NestedFunction
@@ -210,7 +211,7 @@ class Join:
         places = {}
         for name in {**x, **y}:
             a, b = x.get(name, missing), y.get(name, missing)
-            has = [name != "$value" or v is not missing for v in (a, b)]
+            has = [name != VALUE or v is not missing for v in (a, b)]
             places[name] = self.either(a, b, has)
         return lambda outputs: set_contents(
             container, {name: place(outputs) for name, place in places.items()}

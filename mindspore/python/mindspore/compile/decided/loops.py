@@ -18,7 +18,7 @@ from mindspore.compile.decided.carried import (
     require_apart,
     widen,
 )
-from mindspore.compile.decided.exits import CONTINUE, FALLS, Mixed, kinds_of
+from mindspore.compile.decided.exits import CONTINUE, FALLS, OURS, VALUE, Mixed, kinds_of
 from mindspore.compile.decided.fork import NeverEnds, goes_on
 from mindspore.compile.decided.heap import Heap
 from mindspore.compile.program.errors import Unsupported
@@ -74,7 +74,7 @@ class GraphLoop:
         for name in sorted(names | tested):
             start = frame.env.get(name, _MISSING)
             if start is not _MISSING and not isinstance(start, Undefined):
-                if not is_container(start) and (leaves_of(start) or name.startswith("$")):
+                if not is_container(start) and (leaves_of(start) or name.startswith(OURS)):
                     self._add_slot(frame.env, name, start)
         self.parameters: list[Any] = []  # Parameters that the body assigns
         self.kinds: frozenset = frozenset({0})  # exits of the body; see flow.py
@@ -323,7 +323,7 @@ class GraphLoop:
         """A variable that the loop assigns first. Before, it is undefined; what returns holds zeros that nobody reads."""
         if isinstance(value, Undefined):
             return
-        if name == "$value":
+        if name == VALUE:
 
             def add() -> None:
                 start = replace_leaves(value, lambda t: placeholder(self.trace, t))
@@ -350,7 +350,7 @@ class GraphLoop:
         todo.append(grow)
 
     def _refuse(self, name: Any, start: Any, value: Any) -> None:
-        name = "the returned value" if name == "$value" else f"the variable '{name}'"
+        name = "the returned value" if name == VALUE else f"the variable '{name}'"
         raise Unsupported(
             f"{name} of a loop that a tensor decides must keep its type, but it is {difference(start, value)} a round; "
             "make it a tensor of one shape and dtype before the loop"

@@ -8,16 +8,17 @@ import functools
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
+from mindspore.compile.program.marks import original_of
+
 _Function = TypeVar("_Function", bound=Callable)
 _Error = TypeVar("_Error", bound=BaseException)
 _HARMLESS = (list, tuple, range)  # to loop over them raises nothing
-_INTERNAL = (
-    "internal error: "  # what the core says first of a failure of its own (python/errors.cc)
-)
+# What the core says first of a failure of its own (python/errors.cc).
+_INTERNAL = "internal error: "
 
 
 def _mark(error: BaseException, of_program: bool) -> None:
-    error = getattr(error, "_ms_original", error)
+    error = original_of(error)
     if isinstance(error, Exception) and "_ms_of_program" not in error.__dict__:
         ours = isinstance(error, RuntimeError) and str(error).startswith(_INTERNAL)
         object.__setattr__(error, "_ms_of_program", of_program and not ours)
@@ -25,7 +26,7 @@ def _mark(error: BaseException, of_program: bool) -> None:
 
 def marked(error: BaseException) -> bool | None:
     """Whether an exception is the program's; None where it has left no border."""
-    return getattr(error, "_ms_original", error).__dict__.get("_ms_of_program")
+    return original_of(error).__dict__.get("_ms_of_program")
 
 
 class _Border:

@@ -9,6 +9,7 @@ import warnings
 from typing import Any
 
 from mindspore.compile.program.borders import of_program
+from mindspore.compile.program.marks import note_raised
 from mindspore.compile.program.places import (
     Place,
     calling_place,
@@ -120,7 +121,7 @@ def refusal(located: Any) -> BaseException:
     """A located Unsupported as an error of the program, which shows its places and which no eager call replaces."""
     error: Any = plain(located)
     error._ms_original = located.error or TypeError(str(located._ms_original))
-    error._ms_original._ms_raised = True
+    note_raised(error._ms_original)
     error._ms_text, error._ms_places = located._ms_text, located._ms_places
     return error
 

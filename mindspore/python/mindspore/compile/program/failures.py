@@ -7,6 +7,7 @@ from __future__ import annotations
 from mindspore import _core
 from mindspore.compile.program.borders import marked
 from mindspore.compile.program.errors import Inseparable, Unsupported
+from mindspore.compile.program.marks import is_raised, original_of
 
 
 class Again(Exception):
@@ -23,13 +24,13 @@ _SAID = (Unsupported, NumberDecides, _core.SymbolicSizeError)
 
 def is_of_compiler(error: BaseException) -> bool:
     """Whether the compiler asks by this error for another way to compile: no handler of the program takes it."""
-    return isinstance(getattr(error, "_ms_original", error), (*_SAID, Again))
+    return isinstance(original_of(error), (*_SAID, Again))
 
 
 def is_of_program(error: BaseException) -> bool:
     """Whether eager code, too, would raise this error here, or the compiler says it of the program."""
-    error = getattr(error, "_ms_original", error)
-    return isinstance(error, _SAID) or hasattr(error, "_ms_raised") or bool(marked(error))
+    error = original_of(error)
+    return isinstance(error, _SAID) or is_raised(error) or bool(marked(error))
 
 
 def failed(error: BaseException) -> Inseparable:

@@ -11,6 +11,7 @@ from typing import Any
 from mindspore import _core
 from mindspore.compile.program.borders import marked
 from mindspore.compile.program.errors import Unsupported
+from mindspore.compile.program.marks import is_raised, original_of
 from mindspore.compile.program.places import is_ours
 
 
@@ -40,8 +41,8 @@ def _take_out(error: BaseException) -> None:
 
 def _is_failure(error: BaseException) -> bool:
     """Whether this package has failed: neither the program raised the error, nor did the package by intention."""
-    original = getattr(error, "_ms_original", error)
-    if isinstance(original, Unsupported) or hasattr(original, "_ms_raised"):
+    original = original_of(error)
+    if isinstance(original, Unsupported) or is_raised(original):
         return False
     known, last = marked(error), original.__traceback__
     if known is not None or last is None:

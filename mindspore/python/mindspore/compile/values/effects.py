@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from mindspore import _core
 from mindspore._core import SymbolicInt, Tensor
 from mindspore.compile.program.errors import Unsupported, locate
+from mindspore.compile.program.marks import PREFIX, original_of
 from mindspore.compile.values.numbers import NumberDecides, NumberInput
 from mindspore.compile.values.structure import (
     LEAF,
@@ -204,7 +205,7 @@ def _when_run(tracer: Tracer, value: Any, use: Callable[[Any, dict], Any]) -> No
 def contents_of_error(error: BaseException) -> tuple[tuple, dict]:
     """What the program put into an exception: its arguments and attributes."""
     attributes = getattr(error, "__dict__", {}).items()
-    return error.args, {k: v for k, v in attributes if not k.startswith("_ms_")}
+    return error.args, {k: v for k, v in attributes if not k.startswith(PREFIX)}
 
 
 def _another(error: BaseException, args: tuple, attributes: dict) -> BaseException:
@@ -223,7 +224,7 @@ def _another(error: BaseException, args: tuple, attributes: dict) -> BaseExcepti
 
 def emit_raise(tracer: Tracer, error: BaseException) -> None:
     """Raises `error` when the graph runs and comes here."""
-    original = getattr(error, "_ms_original", error)
+    original = original_of(error)
     places = getattr(error, "_ms_places", None) or tracer.error_places(error)
 
     def fail(args: tuple, attributes: dict) -> NoReturn:

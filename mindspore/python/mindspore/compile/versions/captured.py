@@ -21,9 +21,8 @@ class Captured(Version):
 
     def __init__(self, problem: str = "") -> None:
         self.problem = problem  # why what the Cell does is more than a graph of values
-        self.inputs: list[
-            tuple[Tensor, bool]
-        ] = []  # Parameters and tensors that it reads, or was given
+        # Parameters and tensors: read, or (True) given.
+        self.inputs: list[tuple[Tensor, bool]] = []
         self.nodes: list = []  # Tensors (constants), or (op, inputs, attributes, output types, place)
         self.outputs: list[int] = []
         self.result: Any = None  # places among the outputs, in tuples as the Cell returns them

@@ -27,6 +27,7 @@ from mindspore.compile.program.errors import (
     too_late,
 )
 from mindspore.compile.program.failures import is_of_program
+from mindspore.compile.program.marks import original_of
 from mindspore.compile.values.guards import OBSERVED
 from mindspore.compile.values.numbers import NumberDecides, NumberInput, as_tensor, holds_number
 from mindspore.compile.values.values import require_plain
@@ -214,7 +215,7 @@ class Compilation:
         except Unsupported as error:
             raise locate(error, calling_place()) from None
         except Exception as error:
-            original = getattr(of_compiler(error), "_ms_original", error)
+            original = original_of(of_compiler(error))
             trace = None if is_of_program(error) else original.__traceback__
             raise locate(error, calling_place()).with_traceback(trace) from error.__cause__
         finally:

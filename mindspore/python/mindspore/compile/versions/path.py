@@ -100,9 +100,7 @@ class Node:
         self.changed: list = []  # Parameters that the graph changes
         self.acts = False  # it prints, say
         self.inputs: list[int] = []
-        self.outputs: dict[int, int] | None = (
-            None  # of the graph: their places, by when they were made
-        )
+        self.outputs: dict[int, int] | None = None  # of the graph: places by when they were made
         self.step: Step | None = None
         self.next: dict[tuple, list[Node]] = {}  # by the kind of the result; they differ in facts
         self.place: Callable[[list], Any] | None = None

@@ -8,6 +8,7 @@ import types
 from typing import Any, NoReturn
 
 from mindspore.compile.program.errors import Unsupported, calling_place, located_as
+from mindspore.compile.program.marks import is_raised
 
 # What may not come again, although nothing changed that a program reads.
 _OF_THE_MOMENT = (ImportError, OSError, MemoryError, RecursionError)
@@ -45,7 +46,7 @@ def _lasts(error: BaseException | None) -> bool:
     made = (getattr(type(error), name, None) for name in _MAKING)
     if any(isinstance(function, types.FunctionType) for function in made):
         return False  # code of the program, which may do anything
-    if isinstance(error, _OF_THE_MOMENT) and not hasattr(error, "_ms_raised"):
+    if isinstance(error, _OF_THE_MOMENT) and not is_raised(error):
         return False
     return all(isinstance(a, _SIMPLE) for a in error.args) and _lasts(error.__cause__)
 

@@ -40,9 +40,7 @@ class Frame(Expressions, Logic, Statements, Flow, Handlers, Matching, Yields):
     ):
         self.tracer, self.source, self.globals = tracer, source, function_globals
         self.cells = cells or {}
-        self.parent = (
-            parent  # the frame whose variables are visible (nested functions, comprehensions)
-        )
+        self.parent = parent  # whose variables a nested function or a comprehension sees
         self.env: dict[str, Any] = {}
         self.stack: list[tuple] = []
         self.loops: dict[ast.While, int] = {}  # branches around each `while` when it began

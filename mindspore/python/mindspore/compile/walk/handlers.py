@@ -10,6 +10,7 @@ from mindspore.compile.decided.parts import FramePart
 from mindspore.compile.program.borders import is_true, of_program, program_operation
 from mindspore.compile.program.errors import Unsupported
 from mindspore.compile.program.failures import failed, is_of_compiler, is_of_program
+from mindspore.compile.program.marks import original_of
 from mindspore.compile.values.host_values import HostValue
 
 PROTECTED = ("try", "finally", "with")
@@ -67,7 +68,7 @@ class Handlers(FramePart):
         return False
 
     def _handle(self, node: ast.Try, error: Exception) -> bool:
-        original = getattr(error, "_ms_original", error)
+        original = original_of(error)
         for handler in node.handlers:
             kinds = Exception if handler.type is None else self.eval(handler.type)
             with program_operation:
@@ -133,7 +134,7 @@ class Handlers(FramePart):
         self._exit(manager, None)
 
     def _exit(self, manager: Any, error: Exception | None) -> bool:
-        original = getattr(error, "_ms_original", error)
+        original = original_of(error)
         if isinstance(manager, HostValue):
             return bool(manager.__exit__(error and type(original), original, None))
         exit_ = self.tracer.bound(manager, "__exit__")

@@ -17,6 +17,7 @@ from mindspore.compile.decided.exits import BREAK, CONTINUE
 from mindspore.compile.decided.parts import FramePart
 from mindspore.compile.program.borders import each, is_true, of_program, program_operation, read
 from mindspore.compile.program.errors import Unsupported
+from mindspore.compile.program.marks import note_raised
 from mindspore.compile.program.source import stored_names
 from mindspore.compile.values.effects import contents_of_error, is_text
 from mindspore.compile.values.host_values import HostValue
@@ -220,7 +221,7 @@ class Statements(FramePart):
 
     def _fail(self, node: ast.Assert) -> None:
         error = AssertionError(*([] if node.msg is None else [self.eval(node.msg)]))
-        error._ms_raised = True  # type: ignore[attr-defined]
+        note_raised(error)
         raise error
 
     def _run_Raise(self, node: ast.Raise) -> None:
@@ -244,8 +245,7 @@ class Statements(FramePart):
             raise Unsupported(
                 "an exception whose text holds values of tensors is raised on every way"
             )
-        with contextlib.suppress(AttributeError):  # a class with slots
-            error._ms_raised = True  # type: ignore[attr-defined]
+        note_raised(error)
         raise error
 
     def _run_ClassDef(self, node: ast.ClassDef) -> Any:

@@ -78,9 +78,7 @@ class Tracer(
         self.fast = fast  # the passes that only make graphs faster run
         self.guards = facts.Guards()
         self._take_device()
-        self.places: list[
-            tuple[Frame, int]
-        ] = []  # (frame, span of its caller) for each call under way
+        self.places: list[tuple[Frame, int]] = []  # of calls under way: frame, span of its caller
         self.made: set[int] = set()  # ids of objects that the compiled function made itself
         self.keep: list[Any] = []  # ... kept alive, so that ids stay theirs
         self.records: dict[int, Any] = {}  # forward runs of cells with set_grad, by id of the cell
@@ -90,9 +88,7 @@ class Tracer(
         self.acts = False  # a run prints, logs or calls what may do anything
         self.emitted = 0  # how often something to do beside computing was put into a graph
         self.arms = 0  # branches that a tensor decides, around what is being traced
-        self.session: Session | None = (
-            None  # where lines may run eagerly; None where all must be compiled
-        )
+        self.session: Session | None = None  # None: no line may run eagerly
         self.warn_break: Callable[[Unsupported], None] = lambda reason: None
         self.facts, self.decided, self.conditions, self.numbers = [], {}, {}, {}  # see choices.py
         self.calls, self.unrolled = [], set()  # see recursion.py
