@@ -59,6 +59,7 @@ class Printer {
   void PrintInstruction(const Instruction& code) {
     static constexpr const char* kNames[] = {"run",     "partial", "switch",   "call",  "box_make",
                                              "box_get", "box_add", "box_zero", "return"};
+    static_assert(std::size(kNames) == static_cast<size_t>(OpCode::kReturn) + 1);
     const char* name = kNames[static_cast<int>(code.op)];
     if (code.op == OpCode::kRun) {
       PrintSegment(code);

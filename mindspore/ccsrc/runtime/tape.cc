@@ -148,6 +148,29 @@ Vars Tape::Emit(const OpDef& op, const Vars& inputs, AttrsRef attrs) {
 }
 
 // ---- the reverse walk over a tape
+namespace {
+
+using Hooks = std::unordered_map<Var, std::vector<std::shared_ptr<TangentHook>>, VarHash>;
+
+// What the hooks on a value make of its tangent.
+Var AfterHooks(const Hooks& all, const Var& forward, Var tangent, Tape& tape, bool keep) {
+  auto it = all.find(forward);
+  if (it == all.end()) return tangent;
+  auto hooks = it->second;  // running one may add others
+  for (const auto& hook : hooks) tangent = hook->Run(tape, tangent, keep);
+  return tangent;
+}
+
+std::vector<Seed> SeedsOf(const Vars& outputs, const Vars& tangents) {
+  std::vector<Seed> seeds;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (outputs[i]) seeds.push_back({outputs[i], tangents[i]});
+  }
+  return seeds;
+}
+
+}  // namespace
+
 class TapeHost : public BackwardHost {
  public:
   TapeHost(Tape& tape, bool keep) : tape_(tape), keep_(keep) {}
@@ -180,13 +203,7 @@ class TapeHost : public BackwardHost {
   }
 
   Var Arrived(const Var& forward, const Var& tangent) override {
-    if (tape_.hooks_.empty()) return tangent;
-    auto it = tape_.hooks_.find(forward);
-    if (it == tape_.hooks_.end()) return tangent;
-    Var current = tangent;
-    auto hooks = it->second;
-    for (const auto& hook : hooks) current = hook->Run(tape_, current, keep_);
-    return current;
+    return AfterHooks(tape_.hooks_, forward, tangent, tape_, keep_);
   }
 
  private:
@@ -199,13 +216,9 @@ std::vector<Tensor> Tape::Gradient(const Vars& outputs, const Vars& tangents, co
                                    size_t first, bool keep, Vars* result_vars) {
   const auto& all = graph_->nodes();
   std::vector<Node*> nodes(all.begin() + static_cast<std::ptrdiff_t>(first), all.end());
-  std::vector<Seed> seeds;
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    if (outputs[i]) seeds.push_back({outputs[i], tangents[i]});
-  }
   freed_ |= !keep;
   TapeHost host(*this, keep);
-  Vars found = Backward(*this, nodes, seeds, wrt, host);
+  Vars found = Backward(*this, nodes, SeedsOf(outputs, tangents), wrt, host);
   std::vector<Tensor> gradients;
   for (const Var& v : found) gradients.push_back(v ? Value(v) : Tensor());
   if (result_vars) *result_vars = found;
@@ -252,12 +265,7 @@ class OtherTapeHost : public BackwardHost {
   }
 
   Var Arrived(const Var& forward, const Var& tangent) override {
-    auto it = source_.hooks_.find(forward);
-    if (it == source_.hooks_.end()) return tangent;
-    Var current = tangent;
-    auto hooks = it->second;
-    for (const auto& hook : hooks) current = hook->Run(target_, current, !temporary_);
-    return current;
+    return AfterHooks(source_.hooks_, forward, tangent, target_, !temporary_);
   }
 
  private:
@@ -272,12 +280,8 @@ Vars Tape::GradientOnto(Tape& target, const Vars& outputs, const Vars& tangents,
                         size_t first, bool temporary) {
   const auto& all = graph_->nodes();
   std::vector<Node*> nodes(all.begin() + static_cast<std::ptrdiff_t>(first), all.end());
-  std::vector<Seed> seeds;
-  for (size_t i = 0; i < outputs.size(); ++i) {
-    if (outputs[i]) seeds.push_back({outputs[i], tangents[i]});
-  }
   OtherTapeHost host(*this, target, temporary);
-  return Backward(target, nodes, seeds, wrt, host);
+  return Backward(target, nodes, SeedsOf(outputs, tangents), wrt, host);
 }
 
 }  // namespace ms
