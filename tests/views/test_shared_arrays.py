@@ -192,6 +192,7 @@ def test_eager_gradients_read_each_value_that_was_there(again):
     assert of_x.asnumpy().tolist() == [11, 11, 11] and of_p.asnumpy().tolist() == [2, 2, 2]
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning")  # lines that run eagerly
 @pytest.mark.parametrize("reads", [lambda x: x, lambda x: x[0:3], lambda x: x.reshape(3, 1)])
 def test_gradients_see_what_arrays_write_to_arguments(reads):
     """As the function that is called by itself does."""

@@ -14,6 +14,7 @@
 #include "python/tensor_object.h"
 #include "python/trace.h"
 #include "python/views.h"
+#include "tensor/exposure.h"
 
 namespace ms::python {
 namespace py = pybind11;

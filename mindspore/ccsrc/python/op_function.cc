@@ -349,6 +349,13 @@ void BindRandom(py::module_& m) {
   m.def("get_random_state", [at] { return at(*DefaultRandom()); });
   m.def("set_random_state",
         [](uint64_t seed, uint64_t offset) { SetDefaultRandom(NewRandom(seed, offset)); });
+  m.def(
+      "skip_random",
+      [](uint64_t count) {
+        auto state = DefaultRandom();
+        for (; count > 0; --count) state->NextOffset();
+      },
+      "As if so many ops had drawn.");
   m.def("draw_from", &DrawFrom, py::arg("state").none(true),
         "Ops of this thread draw from the state from here on, for None from that of the process. "
         "Returns what they drew from before.");

@@ -214,6 +214,7 @@ register_python: Any
 EachOp: Any
 RandomState: Any
 draw_from: Any
+skip_random: Any
 NoRecord: Any
 Snapshot: Any
 hook_tangent: Any

@@ -3,8 +3,9 @@ and the checks that both modes share. While a graph is traced, mindspore.compile
 
 from __future__ import annotations
 
+import contextlib
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from mindspore import _core
@@ -294,6 +295,21 @@ def input_hooks(name: str, cell: Any, hooks: list, dx: tuple, douts: tuple) -> t
 
 
 # ---- calls that are run again ---------------------------------------------------------------------------------------------
+@contextlib.contextmanager
+def _drawing_alone(state: tuple[int, int]) -> Iterator[None]:
+    """Ops draw what comes behind a state, whatever other threads draw meanwhile; afterwards they have drawn that."""
+    own = _core.RandomState(*state)
+    outside = _core.draw_from(own)
+    try:
+        yield
+    finally:
+        left = _core.draw_from(outside)
+        if left is own:
+            _core.skip_random(own.at[1] - state[1])
+        else:  # a seed was set meanwhile
+            _core.set_random_state(*left.at)
+
+
 def recomputed_call(name: str, run: Callable, args: tuple, parameters: list) -> Any:
     """`run(*args)`; its gradient runs it again, on the same random numbers, instead of keeping what it computed."""
     if _core.is_tracing():
@@ -303,7 +319,7 @@ def recomputed_call(name: str, run: Callable, args: tuple, parameters: list) -> 
     state = _core.get_random_state()
     before = _core.Snapshot(parameters)
     mark = _core.tape_size()
-    with _core.EachOp():  # as when it runs again
+    with _core.EachOp(), _drawing_alone(state):  # as when it runs again
         value = run(*args)
     before.keep_changed()
     results = flatten(value)
