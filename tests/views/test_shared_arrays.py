@@ -230,6 +230,19 @@ def test_what_a_differentiated_function_writes_to_an_argument_is_its_own():
     assert a.tolist() == t.asnumpy().tolist() == [0, 1, 2]
 
 
+def test_results_of_differentiated_functions_are_apart_from_arrays():
+    a = grid(3)
+
+    def f(x):
+        return x[0] * x[1], x, x[1:]
+
+    (_, whole, part), _ = ms.value_and_grad(f, 0, has_aux=True)(Tensor.from_numpy(a))
+    a[:] = 100
+    assert whole.asnumpy().tolist() == [0, 1, 2] and part.asnumpy().tolist() == [1, 2]
+    whole[0] = 9
+    assert a.tolist() == [100] * 3
+
+
 def test_eager_gradients_of_a_result_that_arrays_change():
     context.set_context(mode=context.PYNATIVE_MODE)
 

@@ -8,6 +8,7 @@
 #include "python/module.h"
 #include "python/op_call.h"
 #include "python/tensor_object.h"
+#include "python/views.h"
 #include "tensor/exposure.h"
 
 namespace ms::python {
@@ -33,8 +34,8 @@ class GradScope {
   ~GradScope() { Close(); }
   GradScope(const GradScope&) = delete;
 
-  // The same value as a variable of this scope; what produced it lies outside. Arrays that share
-  // its memory go on to be seen; what is written to the variable is its own.
+  // The same value as a variable of this scope; what produced it lies outside. What arrays write to
+  // its memory is seen until the scope is closed; what is written to the variable is its own.
   py::object Track(const py::object& tensor) {
     if (!IsTensor(tensor.ptr()))
       Throw(ErrorKind::kType, "a gradient is taken with respect to tensors, but got {}.",
@@ -47,6 +48,7 @@ class GradScope {
     }
     py::object alias = py::reinterpret_steal<py::object>(NewTensor(value));
     SetVar(alias.ptr(), tape_->Leaf(value), *tape_);
+    if (value.exposed()) showing_.push_back(alias);
     return alias;
   }
 
@@ -124,6 +126,12 @@ class GradScope {
     may_join = joined_;
     --open_scopes;
     if (open_scopes == 0) ForgetTracked();
+    for (const py::object& alias : std::exchange(showing_, {})) {  // which may be a result
+      TensorObject* t = AsTensor(alias.ptr());
+      if (t->shared || !t->value.exposed()) continue;
+      t->value = Snapshot(t->value);
+      Written(t);
+    }
     SetCurrentTape(open_scopes > 0 ? outer_ : nullptr);
   }
 
@@ -172,6 +180,7 @@ class GradScope {
   }
 
   std::shared_ptr<Tape> tape_;
+  std::vector<py::object> showing_;  // variables whose memory arrays outside share
   Tape* outer_ = nullptr;
   size_t first_ = 0;
   bool closed_ = false;
