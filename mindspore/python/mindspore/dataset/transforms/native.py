@@ -30,6 +30,14 @@ def spec_of(operation: Any) -> list[Spec] | None:
     return None if found is None else [found]
 
 
+def engine_of(operation: Any) -> Any | None:
+    """The engine's own operation, of those on text; None: there is none."""
+    if not type(operation).__module__.startswith(_PACKAGE):
+        return None
+    made = getattr(operation, "engine", None)
+    return None if made is None else made()
+
+
 def chain_of(operations: Sequence[Callable[..., Any]]) -> Any:
     """The engine's chain for operations that all have a spec."""
     specs = [spec for operation in operations for spec in spec_of(operation) or ()]

@@ -1,0 +1,157 @@
+// See bytes.h.
+#include "dataset/transforms/bytes.h"
+
+#include <cstring>
+
+#include "dataset/transforms/wide.h"
+
+#if MS_X86
+#include <immintrin.h>
+#endif
+
+namespace ms::dataset {
+namespace {
+
+#if MS_X86
+
+// 64 entries of the table in each of four registers: two permutations and the upper bit choose.
+MS_PERMUTES int64_t MapWide(const ByteTable& table, const uint8_t* in, uint8_t* out,
+                            int64_t count) {
+  const __m512i a = _mm512_loadu_si512(table.data()), b = _mm512_loadu_si512(table.data() + 64);
+  const __m512i c = _mm512_loadu_si512(table.data() + 128);
+  const __m512i d = _mm512_loadu_si512(table.data() + 192);
+  int64_t i = 0;
+  for (; i + 64 <= count; i += 64) {
+    __m512i bytes = _mm512_loadu_si512(in + i);
+    __m512i low = _mm512_permutex2var_epi8(a, bytes, b);
+    __m512i high = _mm512_permutex2var_epi8(c, bytes, d);
+    __mmask64 upper = _mm512_movepi8_mask(bytes);
+    _mm512_storeu_si512(out + i, _mm512_mask_blend_epi8(upper, low, high));
+  }
+  return i;
+}
+
+// For each of three results, which bytes of three times 16 it takes: -1 takes none.
+struct Picks {
+  alignas(16) int8_t of[3][3][16];
+};
+
+// A byte of a plane from the pixels.
+constexpr Picks Splitting() {
+  Picks picks{};
+  for (int plane = 0; plane < 3; ++plane) {
+    for (int source = 0; source < 3; ++source) {
+      for (int i = 0; i < 16; ++i) {
+        int from = 3 * i + plane - 16 * source;
+        picks.of[plane][source][i] = static_cast<int8_t>(from >= 0 && from < 16 ? from : -1);
+      }
+    }
+  }
+  return picks;
+}
+
+// A byte of the pixels from the planes.
+constexpr Picks Joining() {
+  Picks picks{};
+  for (int result = 0; result < 3; ++result) {
+    for (int plane = 0; plane < 3; ++plane) {
+      for (int i = 0; i < 16; ++i) {
+        int at = 16 * result + i;
+        picks.of[result][plane][i] = static_cast<int8_t>(at % 3 == plane ? at / 3 : -1);
+      }
+    }
+  }
+  return picks;
+}
+
+constexpr Picks kSplitting = Splitting(), kJoining = Joining();
+
+MS_AVX2 inline __m128i Load(const void* from) {
+  return _mm_loadu_si128(static_cast<const __m128i*>(from));
+}
+
+MS_AVX2 inline __m128i Picked(const Picks& picks, int result, const __m128i sources[3]) {
+  __m128i a = _mm_shuffle_epi8(sources[0], Load(picks.of[result][0]));
+  __m128i b = _mm_shuffle_epi8(sources[1], Load(picks.of[result][1]));
+  __m128i c = _mm_shuffle_epi8(sources[2], Load(picks.of[result][2]));
+  return _mm_or_si128(_mm_or_si128(a, b), c);
+}
+
+MS_AVX2 int64_t SplitWide(const uint8_t* in, int64_t pixels, uint8_t* const planes[3]) {
+  uint8_t *first = planes[0], *second = planes[1], *third = planes[2];
+  int64_t i = 0;
+  for (; i + 16 <= pixels; i += 16, in += 48) {
+    __m128i sources[3] = {Load(in), Load(in + 16), Load(in + 32)};
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(first + i), Picked(kSplitting, 0, sources));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(second + i), Picked(kSplitting, 1, sources));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(third + i), Picked(kSplitting, 2, sources));
+  }
+  return i;
+}
+
+MS_AVX2 int64_t JoinWide(const uint8_t* const planes[3], int64_t pixels, uint8_t* out) {
+  const uint8_t *first = planes[0], *second = planes[1], *third = planes[2];
+  int64_t i = 0;
+  for (; i + 16 <= pixels; i += 16) {
+    __m128i sources[3] = {Load(first + i), Load(second + i), Load(third + i)};
+    auto* to = reinterpret_cast<__m128i*>(out + 3 * i);
+    for (int result = 0; result < 3; ++result) {
+      _mm_storeu_si128(to + result, Picked(kJoining, result, sources));
+    }
+  }
+  return i;
+}
+
+// Five pixels at once, with a byte before them that nobody takes. One byte too many is stored, which
+// the next pixel overwrites.
+MS_AVX2 int64_t ReverseWide(const uint8_t* in, uint8_t* out, int64_t pixels) {
+  const __m128i turned = _mm_setr_epi8(13, 14, 15, 10, 11, 12, 7, 8, 9, 4, 5, 6, 1, 2, 3, -1);
+  int64_t i = 0;
+  for (; i + 6 <= pixels; i += 5) {
+    __m128i bytes = Load(in + 3 * (pixels - i - 5) - 1);
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(out + 3 * i), _mm_shuffle_epi8(bytes, turned));
+  }
+  return i;
+}
+
+#endif
+
+}  // namespace
+
+void MapBytes(const ByteTable& table, const uint8_t* in, uint8_t* out, int64_t count) {
+  int64_t i = 0;
+#if MS_X86
+  if (HasPermutes()) i = MapWide(table, in, out, count);
+#endif
+  for (; i < count; ++i) out[i] = table[in[i]];
+}
+
+void SplitPixels(const uint8_t* in, int64_t pixels, uint8_t* const planes[3]) {
+  int64_t i = 0;
+#if MS_X86
+  if (HasAvx2()) i = SplitWide(in, pixels, planes);
+#endif
+  for (; i < pixels; ++i) {
+    for (int c = 0; c < 3; ++c) planes[c][i] = in[3 * i + c];
+  }
+}
+
+void JoinPixels(const uint8_t* const planes[3], int64_t pixels, uint8_t* out) {
+  int64_t i = 0;
+#if MS_X86
+  if (HasAvx2()) i = JoinWide(planes, pixels, out);
+#endif
+  for (; i < pixels; ++i) {
+    for (int c = 0; c < 3; ++c) out[3 * i + c] = planes[c][i];
+  }
+}
+
+void ReversePixels(const uint8_t* in, uint8_t* out, int64_t pixels) {
+  int64_t i = 0;
+#if MS_X86
+  if (HasAvx2()) i = ReverseWide(in, out, pixels);
+#endif
+  for (; i < pixels; ++i) std::memcpy(out + 3 * i, in + 3 * (pixels - 1 - i), 3);
+}
+
+}  // namespace ms::dataset

@@ -1,0 +1,29 @@
+// Loops with wider vectors where the processor has them. All give the same bits: what is written by
+// hand computes with integers, and the compiler fuses no multiplications with additions.
+#pragma once
+
+// The compiler makes a copy for wider vectors, chosen when the library is loaded.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__SANITIZE_ADDRESS__) && \
+    !defined(__SANITIZE_THREAD__)
+#define MS_WIDE __attribute__((target_clones("avx2", "default")))
+#else
+#define MS_WIDE
+#endif
+
+// MS_FOR(features): a function for one kind of processor, called where the questions below say so.
+#if defined(__x86_64__) && defined(__GNUC__)
+#define MS_X86 1
+#define MS_FOR(features) __attribute__((target(features)))
+#define MS_AVX2 MS_FOR("avx2")
+#define MS_PERMUTES MS_FOR("avx512f,avx512bw,avx512vl,avx512vbmi")
+#else
+#define MS_X86 0
+#endif
+
+namespace ms::dataset {
+
+// MS_MAX_ISA leaves them out, as it does kernels.
+bool HasAvx2();
+bool HasPermutes();  // of bytes, 64 at once
+
+}  // namespace ms::dataset
