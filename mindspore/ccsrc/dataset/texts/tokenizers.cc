@@ -109,7 +109,7 @@ class Basic {
  public:
   explicit Basic(BasicOptions options) : options_(std::move(options)) {}
 
-  // The text as it is cut: white space is one sign, control signs are gone.
+  // The text as it is cut: control signs are white space.
   std::u32string Prepared(std::u32string_view text) const {
     std::u32string prepared;
     prepared.reserve(text.size());
@@ -129,8 +129,9 @@ class Basic {
   template <class F>
   void EachWord(std::u32string_view text, F&& f) const {
     auto kind = [](char32_t c) {
-      if (c == U' ') return 1;
-      return (KindsOf(c) & (kChinese | kSign)) != 0 ? -1 : 0;
+      uint8_t kinds = KindsOf(c);
+      if (kinds & kSpace) return 1;
+      return (kinds & (kChinese | kSign)) != 0 ? -1 : 0;
     };
     EachPart(text, options_.preserve_unused, [&](size_t begin, size_t end, bool special) {
       if (special) return f(text.substr(begin, end - begin), true);
@@ -148,21 +149,15 @@ class Basic {
       uint8_t kinds = page.kinds[c & 255];
       bool plain = c < 0x80 || (options_.lower_case ? !(kinds & kEntangled) : options_.plain);
       if (!plain) return false;
-      if (kinds & kSpace) {
-        prepared->push_back(U' ');
-      } else if (options_.lower_case) {
-        for (char32_t part : page.plain[c & 255]) AppendSeen(part, prepared);
-      } else if (!(kinds & kControl)) {
-        prepared->push_back(c);
+      if (options_.lower_case) {
+        for (char32_t part : page.plain[c & 255]) {
+          prepared->push_back(KindsOf(part) & kControl ? U' ' : part);
+        }
+      } else {
+        prepared->push_back(kinds & kControl ? U' ' : c);
       }
     }
     return true;
-  }
-
-  static void AppendSeen(char32_t c, std::u32string* prepared) {
-    uint8_t kinds = KindsOf(c);
-    if (kinds & kSpace) c = U' ';
-    if (!(kinds & kControl)) prepared->push_back(c);
   }
 
   BasicOptions options_;

@@ -31,6 +31,69 @@ MS_PERMUTES int64_t MapWide(const ByteTable& table, const uint8_t* in, uint8_t* 
   return i;
 }
 
+// Each of the four tables fits four registers.
+MS_PERMUTES int64_t MapFloatsWide(const FloatTable& table, const uint8_t* in, float* out,
+                                  int64_t count, bool stream) {
+  __m512i tables[4][4];
+  for (size_t p = 0; p < 4; ++p) {
+    for (int q = 0; q < 4; ++q) tables[p][q] = _mm512_loadu_si512(table.parts[p].data() + 64 * q);
+  }
+  // Each quarter of 128 bits gets every fourth 32 of them: so the floats come out in order.
+  const __m512i dealt =
+      _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+  int64_t i = 0;
+  for (; i + 64 <= count; i += 64) {
+    __m512i bytes = _mm512_permutexvar_epi32(dealt, _mm512_loadu_si512(in + i));
+    __mmask64 upper = _mm512_movepi8_mask(bytes);
+    __m512i found[4];
+    for (int p = 0; p < 4; ++p) {
+      __m512i low = _mm512_permutex2var_epi8(tables[p][0], bytes, tables[p][1]);
+      __m512i high = _mm512_permutex2var_epi8(tables[p][2], bytes, tables[p][3]);
+      found[p] = _mm512_mask_blend_epi8(upper, low, high);
+    }
+    __m512i a = _mm512_unpacklo_epi8(found[0], found[1]);
+    __m512i b = _mm512_unpackhi_epi8(found[0], found[1]);
+    __m512i c = _mm512_unpacklo_epi8(found[2], found[3]);
+    __m512i d = _mm512_unpackhi_epi8(found[2], found[3]);
+    __m512i floats[4] = {_mm512_unpacklo_epi16(a, c), _mm512_unpackhi_epi16(a, c),
+                         _mm512_unpacklo_epi16(b, d), _mm512_unpackhi_epi16(b, d)};
+    for (int p = 0; p < 4; ++p) {
+      float* to = out + i + 16 * p;
+      if (stream) {
+        _mm512_stream_si512(reinterpret_cast<__m512i*>(to), floats[p]);
+      } else {
+        _mm512_storeu_si512(to, floats[p]);
+      }
+    }
+  }
+  if (stream) _mm_sfence();
+  return i;
+}
+
+// 16 pixels at once.
+MS_PERMUTES int64_t JoinFloatsWide(const float* const planes[3], int64_t pixels, float* out) {
+  // Of each of 48 numbers, from the first two planes, or where the mask says so from the third.
+  alignas(64) int32_t places[3][16], thirds[3][16];
+  __mmask16 masks[3] = {0, 0, 0};
+  for (int i = 0; i < 48; ++i) {
+    places[i / 16][i % 16] = i / 3 + (i % 3 == 1 ? 16 : 0);
+    thirds[i / 16][i % 16] = i / 3;
+    if (i % 3 == 2) masks[i / 16] = static_cast<__mmask16>(masks[i / 16] | 1u << (i % 16));
+  }
+  int64_t i = 0;
+  for (; i + 16 <= pixels; i += 16) {
+    __m512 a = _mm512_loadu_ps(planes[0] + i), b = _mm512_loadu_ps(planes[1] + i);
+    __m512 c = _mm512_loadu_ps(planes[2] + i);
+    for (int part = 0; part < 3; ++part) {
+      __m512 two = _mm512_permutex2var_ps(a, _mm512_load_si512(places[part]), b);
+      __m512i third = _mm512_load_si512(thirds[part]);
+      _mm512_storeu_ps(out + 3 * i + 16 * part,
+                       _mm512_mask_permutexvar_ps(two, masks[part], third, c));
+    }
+  }
+  return i;
+}
+
 // For each of three results, which bytes of three times 16 it takes: -1 takes none.
 struct Picks {
   alignas(16) int8_t of[3][3][16];
@@ -102,6 +165,21 @@ MS_AVX2 int64_t JoinWide(const uint8_t* const planes[3], int64_t pixels, uint8_t
   return i;
 }
 
+// 21 pixels at once, with a byte before them that nobody takes, and one too many that is stored: the
+// next pixel overwrites it.
+MS_PERMUTES int64_t ReverseWider(const uint8_t* in, uint8_t* out, int64_t pixels) {
+  alignas(64) uint8_t places[64];
+  for (int i = 0; i < 64; ++i) places[i] = static_cast<uint8_t>(1 + 3 * (20 - i / 3) + i % 3);
+  places[63] = 0;
+  const __m512i turned = _mm512_load_si512(places);
+  int64_t i = 0;
+  for (; i + 22 <= pixels; i += 21) {
+    __m512i bytes = _mm512_loadu_si512(in + 3 * (pixels - i - 21) - 1);
+    _mm512_storeu_si512(out + 3 * i, _mm512_permutexvar_epi8(turned, bytes));
+  }
+  return i;
+}
+
 // Five pixels at once, with a byte before them that nobody takes. One byte too many is stored, which
 // the next pixel overwrites.
 MS_AVX2 int64_t ReverseWide(const uint8_t* in, uint8_t* out, int64_t pixels) {
@@ -124,6 +202,36 @@ void MapBytes(const ByteTable& table, const uint8_t* in, uint8_t* out, int64_t c
   if (HasPermutes()) i = MapWide(table, in, out, count);
 #endif
   for (; i < count; ++i) out[i] = table[in[i]];
+}
+
+FloatTable::FloatTable(const float* given) {
+  for (size_t i = 0; i < 256; ++i) {
+    floats[i] = given[i];
+    uint32_t bits;
+    std::memcpy(&bits, given + i, 4);
+    for (size_t p = 0; p < 4; ++p) parts[p][i] = static_cast<uint8_t>(bits >> (8 * p));
+  }
+}
+
+void JoinFloats(const float* const planes[3], int64_t pixels, float* out) {
+  int64_t i = 0;
+#if MS_X86
+  if (HasPermutes()) i = JoinFloatsWide(planes, pixels, out);
+#endif
+  for (; i < pixels; ++i) {
+    for (int c = 0; c < 3; ++c) out[3 * i + c] = planes[c][i];
+  }
+}
+
+void MapFloats(const FloatTable& table, const uint8_t* in, float* out, int64_t count, bool large) {
+  int64_t i = 0;
+#if MS_X86
+  bool whole = reinterpret_cast<uintptr_t>(out) % 64 == 0;
+  if (HasPermutes() && count >= 256) i = MapFloatsWide(table, in, out, count, large && whole);
+#else
+  (void)large;
+#endif
+  for (; i < count; ++i) out[i] = table.floats[in[i]];
 }
 
 void SplitPixels(const uint8_t* in, int64_t pixels, uint8_t* const planes[3]) {
@@ -149,7 +257,11 @@ void JoinPixels(const uint8_t* const planes[3], int64_t pixels, uint8_t* out) {
 void ReversePixels(const uint8_t* in, uint8_t* out, int64_t pixels) {
   int64_t i = 0;
 #if MS_X86
-  if (HasAvx2()) i = ReverseWide(in, out, pixels);
+  if (HasPermutes()) {
+    i = ReverseWider(in, out, pixels);
+  } else if (HasAvx2()) {
+    i = ReverseWide(in, out, pixels);
+  }
 #endif
   for (; i < pixels; ++i) std::memcpy(out + 3 * i, in + 3 * (pixels - 1 - i), 3);
 }

@@ -9,6 +9,16 @@ namespace ms::dataset {
 using ByteTable = std::array<uint8_t, 256>;
 
 void MapBytes(const ByteTable& table, const uint8_t* in, uint8_t* out, int64_t count);
+// A float for each byte; also as four tables of the floats' bytes.
+struct FloatTable {
+  std::array<float, 256> floats;
+  alignas(64) std::array<std::array<uint8_t, 256>, 4> parts;
+
+  explicit FloatTable(const float* given);
+};
+// `large`: the result is not needed soon, and passes by the caches.
+void MapFloats(const FloatTable& table, const uint8_t* in, float* out, int64_t count, bool large);
+void JoinFloats(const float* const planes[3], int64_t pixels, float* out);
 // Pixels of three bytes to three planes, and back.
 void SplitPixels(const uint8_t* in, int64_t pixels, uint8_t* const planes[3]);
 void JoinPixels(const uint8_t* const planes[3], int64_t pixels, uint8_t* out);

@@ -98,7 +98,7 @@ Value EachBlock(const Value& image, F&& f) {
 
 // Gray in whole numbers, as MindSpore has it of bytes.
 inline int GrayByte(int red, int green, int blue) {
-  return (red * 4899 + green * 9617 + blue * 1868 + 8192) >> 14;
+  return (red * 9798 + green * 19235 + blue * 3735 + (1 << 14)) >> 15;
 }
 
 MS_WIDE int64_t SumGray(const uint8_t* red, const uint8_t* green, const uint8_t* blue, int count) {
@@ -141,7 +141,8 @@ Value AdjustContrast(const Value& image, double factor) {
   return EachElement(image, [=](auto x) { return middle + k * (x - middle); });
 }
 
-MS_WIDE void Saturate(uint8_t* red, uint8_t* green, uint8_t* blue, int count, float factor) {
+MS_WIDE void Saturate(uint8_t* __restrict red, uint8_t* __restrict green, uint8_t* __restrict blue,
+                      int count, float factor) {
   for (int i = 0; i < count; ++i) {
     int gray = GrayByte(red[i], green[i], blue[i]);
     auto moved = [=](uint8_t number) {
@@ -189,7 +190,8 @@ inline float Wheel(float place) {
 
 // Pixels of bytes with their hue turned, in whole steps: 256 to the turn on the way to hue,
 // saturation and value, 255 on the way back, as MindSpore counts them.
-MS_WIDE void Turn(uint8_t* red, uint8_t* green, uint8_t* blue, int count, int steps,
+MS_WIDE void Turn(uint8_t* __restrict red, uint8_t* __restrict green, uint8_t* __restrict blue,
+                  int count, int steps,
                   const int* saturations, const int* hues) {
   for (int i = 0; i < count; ++i) {
     int r = red[i], g = green[i], b = blue[i];

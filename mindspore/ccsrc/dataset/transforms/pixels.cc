@@ -263,13 +263,63 @@ Value OneHot(const Value& value, int64_t classes, double smoothing) {
   return smoothing == 0 ? Cast(hot, value.element.dtype) : hot;
 }
 
-Value Apply(const Lookup& lookup, const Value& image) {
+namespace {
+
+// More than caches hold beside what else goes on.
+constexpr size_t kLarge = size_t{1} << 23;
+
+// The same of three channels, some pixels at a time.
+void ApplyToColors(const Lookup& lookup, bool flipped, const Value& image, float* out, bool large) {
+  int64_t width = (*image.dims)[1], pixels = (*image.dims)[0] * width;
+  int64_t block = flipped ? width : 2048;
+  auto size = static_cast<size_t>(block);
+  std::vector<uint8_t> bytes(6 * size);
+  std::vector<float> floats(lookup.channels_first || lookup.tables.size() == 1 ? 0 : 3 * size);
+  uint8_t* turned = bytes.data() + 3 * size;
+  uint8_t* const planes[3] = {bytes.data(), bytes.data() + size, bytes.data() + 2 * size};
+  for (int64_t first = 0; first < pixels; first += block) {
+    int64_t count = std::min(block, pixels - first);
+    const uint8_t* from = image.as<uint8_t>() + 3 * first;
+    if (flipped) {
+      ReversePixels(from, turned, count);
+      from = turned;
+    }
+    if (lookup.tables.size() == 1 && !lookup.channels_first) {
+      MapFloats(lookup.tables[0], from, out + 3 * first, 3 * count, large);
+      continue;
+    }
+    SplitPixels(from, count, planes);
+    const float* mapped[3];
+    for (size_t c = 0; c < 3; ++c) {
+      auto plane = static_cast<int64_t>(c);
+      float* to = lookup.channels_first ? out + plane * pixels + first : &floats[c * size];
+      MapFloats(lookup.tables[std::min(c, lookup.tables.size() - 1)], planes[c], to, count,
+                large && lookup.channels_first);
+      mapped[c] = to;
+    }
+    if (!lookup.channels_first) JoinFloats(mapped, count, out + 3 * first);
+  }
+}
+
+}  // namespace
+
+Value Apply(const Lookup& lookup, bool flipped, const Value& image) {
   int64_t height = (*image.dims)[0], width = (*image.dims)[1], channels = Channels(image);
   Dims dims = *image.dims;
   if (lookup.channels_first && dims.size() == 3) dims = {channels, height, width};
   Value result = Value::Make(Element::Of(DType::kFloat32), MakeDims(std::move(dims)));
   auto* out = reinterpret_cast<float*>(result.memory());
   const auto* in = image.as<uint8_t>();
+  bool large = result.bytes() >= kLarge;
+  bool alike = lookup.tables.size() == 1 && (!lookup.channels_first || channels == 1);
+  if (alike && !flipped) {
+    MapFloats(lookup.tables[0], in, out, image.count(), large);
+    return result;
+  }
+  if (channels == 3) {
+    ApplyToColors(lookup, flipped, image, out, large);
+    return result;
+  }
   // Of the result: how far it is from one column or channel to the next.
   int64_t column = lookup.channels_first ? 1 : channels;
   int64_t plane = lookup.channels_first ? height * width : 1;
@@ -277,11 +327,11 @@ Value Apply(const Lookup& lookup, const Value& image) {
   for (int64_t y = 0; y < height; ++y) {
     for (int64_t c = 0; c < channels; ++c) {
       const float* table =
-          lookup.tables[std::min(static_cast<size_t>(c), lookup.tables.size() - 1)].data();
+          lookup.tables[std::min(static_cast<size_t>(c), lookup.tables.size() - 1)].floats.data();
       const uint8_t* from = in + y * width * channels + c;
       float* to = out + y * row + c * plane;
       int64_t step = column;
-      if (lookup.flipped) {
+      if (flipped) {
         to += (width - 1) * column;
         step = -column;
       }

@@ -161,13 +161,13 @@ void ResizeFloat(const T* in, T* out, Extents from, int64_t height, int64_t widt
 }
 
 template <class T, class F>
-void Run(const Value& image, Value* result, Extents from, int64_t height, int64_t width,
+void Run(const Value& image, Value* result, const Extents& from, int64_t height, int64_t width,
          Interpolation interpolation) {
   ResizeFloat<T, F>(image.as<T>(), reinterpret_cast<T*>(result->memory()), from, height, width,
                     interpolation);
 }
 
-void Dispatch(const Value& image, Value* result, Extents from, int64_t height, int64_t width,
+void Dispatch(const Value& image, Value* result, const Extents& from, int64_t height, int64_t width,
               Interpolation interpolation) {
   switch (image.element.dtype) {
     case DType::kUInt8:
@@ -201,21 +201,46 @@ void Dispatch(const Value& image, Value* result, Extents from, int64_t height, i
 
 Value Resize(const Value& image, int64_t height, int64_t width, Interpolation interpolation) {
   const Dims& dims = *image.dims;
-  Extents from{dims[0], dims[1], dims.size() == 3 ? dims[2] : 1};
-  if (from.height == height && from.width == width) return image;
+  return ResizePart(image, {0, 0, dims[0], dims[1]}, height, width, interpolation);
+}
+
+Value ResizePart(const Value& image, const Window& part, int64_t height, int64_t width,
+                 Interpolation interpolation) {
+  const Dims& dims = *image.dims;
+  int64_t channels = dims.size() == 3 ? dims[2] : 1;
+  Extents from{part.height, part.width, channels, dims[1] * channels};
+  bool whole = part.height == dims[0] && part.width == dims[1];
+  bool same = part.height == height && part.width == width;
+  if (whole && same) return image;
   if (image.count() == 0) {
     Throw(ErrorKind::kValue, "For 'Resize', the image must not be empty, but got shape {}.",
           ToString(dims));
   }
+  if (image.element == Element::Of(DType::kBool)) {
+    // Of 0 and 1, what is nearer.
+    Value numbers = image;
+    numbers.element = Element::Of(DType::kUInt8);
+    numbers = ResizePart(numbers, part, height, width, interpolation);
+    numbers.element = image.element;
+    return numbers;
+  }
+  bool bytes = image.element == Element::Of(DType::kUInt8);
+  bool fixed = bytes && FitsFixed(interpolation, from, height, width);
+  // Only those with distances between rows of their own take a part without a copy of it.
+  if (!whole && (!fixed || same)) {
+    Value cut = CutOut(image, part, {});
+    return same ? cut : Resize(cut, height, width, interpolation);
+  }
   Dims target{height, width};
-  if (dims.size() == 3) target.push_back(from.channels);
+  if (dims.size() == 3) target.push_back(channels);
   Value result = Value::Make(image.element, MakeDims(std::move(target)));
-  bool bytes = image.element.dtype == DType::kUInt8;
-  if (interpolation == Interpolation::kNearest || interpolation == Interpolation::kPillowNearest) {
+  if (fixed) {
+    const uint8_t* in = image.as<uint8_t>() + part.top * from.line + part.left * channels;
+    ResizeBytes(in, reinterpret_cast<uint8_t*>(result.memory()), from, height, width,
+                interpolation);
+  } else if (interpolation == Interpolation::kNearest ||
+             interpolation == Interpolation::kPillowNearest) {
     CopyNearest(image, result.memory(), from, height, width, interpolation);
-  } else if (bytes && FitsFixed(interpolation, from, height, width)) {
-    ResizeBytes(image.as<uint8_t>(), reinterpret_cast<uint8_t*>(result.memory()), from, height,
-                width, interpolation);
   } else if (Fixed(interpolation) && bytes) {
     ResizeFixed(image.as<uint8_t>(), reinterpret_cast<uint8_t*>(result.memory()), from, height,
                 width, interpolation);

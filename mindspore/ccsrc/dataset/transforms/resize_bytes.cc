@@ -20,7 +20,7 @@ constexpr int kWeightBits = 14;           // of a weight: 1 is 2^14, which 16 bi
 constexpr int kDropped = 8;               // bits, between the passes
 constexpr int kLeft = 2 * kWeightBits - kDropped;  // bits behind the point in the end
 constexpr int kMostTaps = 16;             // whose roundings add up to little
-constexpr int64_t kMargin = 32;           // numbers that vectors read beyond a row
+constexpr int64_t kMargin = 64;           // numbers that vectors read beyond a row
 
 int32_t Paired(int16_t low, int16_t high) {
   return static_cast<int32_t>(static_cast<uint32_t>(static_cast<uint16_t>(low)) |
@@ -97,9 +97,96 @@ void JoinColumns(const int16_t* row, const PairedTaps& taps, int64_t channels, i
   }
 }
 
+// For processors that permute 64 numbers of 16 bits: of each 16 bytes of the result, where their pairs
+// are among 64 neighbours of the row, and their weights.
+struct Numbered {
+  struct Block {
+    int64_t begin;
+    alignas(64) int16_t places[32];
+  };
+  std::vector<Block> blocks;
+  std::vector<int32_t> weights;  // [block][pair][16]
+  int64_t pairs, step;           // from a pair to the next, in the row
+
+  Numbered(const PairedTaps& taps, int64_t channels, int64_t width)
+      : pairs(taps.count), step(2 * channels) {
+    if (!HasPermutes()) return;
+    auto first = [&](int64_t number) { return taps.first[static_cast<size_t>(number / channels)]; };
+    for (int64_t n = 0; n + 16 <= width * channels; n += 16) {
+      Block block{first(n) * channels, {}};
+      int64_t end = (first(n + 15) + 2 * pairs) * channels;
+      if (end - block.begin > 64) {  // too far apart: shrunk by much
+        blocks.clear();
+        return;
+      }
+      for (int64_t i = 0; i < 16; ++i) {
+        int64_t place = first(n + i) * channels + (n + i) % channels - block.begin;
+        block.places[2 * i] = static_cast<int16_t>(place);
+        block.places[2 * i + 1] = static_cast<int16_t>(place + channels);
+      }
+      blocks.push_back(block);
+      for (int64_t k = 0; k < pairs; ++k) {
+        for (int64_t i = 0; i < 16; ++i) {
+          weights.push_back(taps.weights[static_cast<size_t>(k * width + (n + i) / channels)]);
+        }
+      }
+    }
+  }
+};
+
 #if MS_X86
 
-// The same, 32 numbers at once; says how many it has done.
+// 64 numbers at once; says how many it has done.
+MS_PERMUTES int64_t JoinRowsWider(const Rows& rows, const int32_t* weights, int64_t stride,
+                                  int64_t size, int16_t* out) {
+  const __m512i zero = _mm512_setzero_si512(), half = _mm512_set1_epi32(1 << (kDropped - 1));
+  const __m512i lower = _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11);
+  const __m512i upper = _mm512_setr_epi64(4, 5, 12, 13, 6, 7, 14, 15);
+  int64_t i = 0;
+  for (; i + 64 <= size; i += 64) {
+    __m512i sums[4] = {half, half, half, half};
+    for (size_t k = 0; k < rows.size(); k += 2) {
+      __m512i pair = _mm512_set1_epi32(weights[static_cast<int64_t>(k / 2) * stride]);
+      __m512i a = _mm512_loadu_si512(rows[k] + i), b = _mm512_loadu_si512(rows[k + 1] + i);
+      __m512i low = _mm512_unpacklo_epi8(a, b), high = _mm512_unpackhi_epi8(a, b);
+      __m512i parts[4] = {_mm512_unpacklo_epi8(low, zero), _mm512_unpackhi_epi8(low, zero),
+                          _mm512_unpacklo_epi8(high, zero), _mm512_unpackhi_epi8(high, zero)};
+      for (int p = 0; p < 4; ++p) {
+        sums[p] = _mm512_add_epi32(sums[p], _mm512_madd_epi16(parts[p], pair));
+      }
+    }
+    for (__m512i& sum : sums) sum = _mm512_srai_epi32(sum, kDropped);
+    __m512i first = _mm512_packs_epi32(sums[0], sums[1]);
+    __m512i second = _mm512_packs_epi32(sums[2], sums[3]);
+    _mm512_storeu_si512(out + i, _mm512_permutex2var_epi64(first, lower, second));
+    _mm512_storeu_si512(out + i + 32, _mm512_permutex2var_epi64(first, upper, second));
+  }
+  return i;
+}
+
+// Says how many bytes it has done.
+MS_PERMUTES int64_t JoinBlocksWider(const int16_t* row, const Numbered& numbered, uint8_t* out) {
+  const __m512i half = _mm512_set1_epi32(1 << (kLeft - 1)), zero = _mm512_setzero_si512();
+  const __m512i step = _mm512_set1_epi16(static_cast<int16_t>(numbered.step));
+  const int32_t* weights = numbered.weights.data();
+  uint8_t* to = out;
+  for (const Numbered::Block& block : numbered.blocks) {
+    __m512i low = _mm512_loadu_si512(row + block.begin);
+    __m512i high = _mm512_loadu_si512(row + block.begin + 32);
+    __m512i places = _mm512_loadu_si512(block.places), sum = half;
+    for (int64_t k = 0; k < numbered.pairs; ++k, weights += 16) {
+      __m512i pairs = _mm512_permutex2var_epi16(low, places, high);
+      sum = _mm512_add_epi32(sum, _mm512_madd_epi16(pairs, _mm512_loadu_si512(weights)));
+      places = _mm512_add_epi16(places, step);
+    }
+    sum = _mm512_max_epi32(_mm512_srai_epi32(sum, kLeft), zero);
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm512_cvtusepi32_epi8(sum));
+    to += 16;
+  }
+  return to - out;
+}
+
+// 32 numbers at once; says how many it has done.
 MS_AVX2 int64_t JoinRowsWide(const Rows& rows, const int32_t* weights, int64_t stride, int64_t size,
                              int16_t* out) {
   const __m256i zero = _mm256_setzero_si256(), half = _mm256_set1_epi32(1 << (kDropped - 1));
@@ -199,11 +286,13 @@ MS_AVX2 int64_t JoinNumbersWide(const int16_t* row, const PairedTaps& taps, int6
 
 #endif
 
-void Columns(const int16_t* row, const PairedTaps& taps, int64_t channels, int64_t width,
-             uint8_t* out) {
+void Columns(const int16_t* row, const PairedTaps& taps, const Numbered& numbered,
+             int64_t channels, int64_t width, uint8_t* out) {
   int64_t done = 0;
 #if MS_X86
-  if (HasAvx2()) {
+  if (!numbered.blocks.empty()) {
+    done = JoinBlocksWider(row, numbered, out) / channels;
+  } else if (HasAvx2()) {
     if (channels == 3) done = JoinPixelsWide<3>(row, taps, width, out);
     if (channels == 4) done = JoinPixelsWide<4>(row, taps, width, out);
     if (channels == 1) done = JoinNumbersWide(row, taps, width, out);
@@ -224,6 +313,7 @@ void ResizeBytes(const uint8_t* in, uint8_t* out, const Extents& from, int64_t h
                  int64_t width, Interpolation interpolation) {
   PairedTaps down(from.height, height, interpolation), across(from.width, width, interpolation);
   int64_t size = from.width * from.channels;
+  const Numbered numbered(across, from.channels, width);
   // Pairs may reach beyond the right border, with weight 0.
   std::vector<int16_t> joined(
       static_cast<size_t>(size + (2 * across.count + 1) * from.channels + kMargin));
@@ -232,15 +322,20 @@ void ResizeBytes(const uint8_t* in, uint8_t* out, const Extents& from, int64_t h
     int64_t first = down.first[static_cast<size_t>(y)];
     for (size_t k = 0; k < rows.size(); ++k) {
       int64_t row = std::min(first + static_cast<int64_t>(k), from.height - 1);
-      rows[k] = in + row * size;
+      rows[k] = in + row * from.line;
     }
+    const int32_t* weights = &down.weights[static_cast<size_t>(y)];
     int64_t done = 0;
 #if MS_X86
-    if (HasAvx2()) done = JoinRowsWide(rows, &down.weights[static_cast<size_t>(y)], height, size,
-                                       joined.data());
+    if (HasPermutes()) {
+      done = JoinRowsWider(rows, weights, height, size, joined.data());
+    } else if (HasAvx2()) {
+      done = JoinRowsWide(rows, weights, height, size, joined.data());
+    }
 #endif
-    JoinRows(rows, &down.weights[static_cast<size_t>(y)], height, done, size, joined.data());
-    Columns(joined.data(), across, from.channels, width, out + y * width * from.channels);
+    JoinRows(rows, weights, height, done, size, joined.data());
+    Columns(joined.data(), across, numbered, from.channels, width,
+            out + y * width * from.channels);
   }
 }
 

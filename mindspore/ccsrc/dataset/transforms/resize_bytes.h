@@ -9,6 +9,7 @@ namespace ms::dataset {
 
 struct Extents {
   int64_t height, width, channels;
+  int64_t line;  // numbers from a row to the next
 };
 
 // Whether ResizeBytes does it, within a hundredth of what floats come to.

@@ -155,11 +155,9 @@ class RegexTokenizer(_Tokenizer):
     def _words(self, text: str) -> list[Word]:
         words, begin = [], 0
         for match in self._delimiter.finditer(text):
-            if match.end() == match.start():
-                continue
             if match.start() > begin:
                 words.append((text[begin : match.start()], begin))
-            if self._keep is not None and self._keep.fullmatch(match[0]):
+            if match[0] and self._keep is not None and self._keep.fullmatch(match[0]):
                 words.append((match[0], match.start()))
             begin = match.end()
         return [*words, (text[begin:], begin)] if begin < len(text) else words
@@ -222,8 +220,7 @@ class _Prepared:
 
     def _plain(self, text: str) -> str:
         text = unicode.plain(text) if self.lower_case else normalized(text, self.form)
-        seen = (" " if unicode.is_space(char) else char for char in text)
-        return "".join(char for char in seen if not unicode.is_control(char))
+        return "".join(" " if unicode.is_control(char) else char for char in text)
 
 
 class WordpieceTokenizer(_EngineTokenizer):

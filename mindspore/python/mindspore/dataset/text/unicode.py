@@ -8,12 +8,10 @@ import unicodedata
 from typing import Any
 
 from mindspore import _core
+from mindspore.dataset.text import script_runs
 
 _CJK = ((0x4E00, 0x9FFF), (0x3400, 0x4DBF), (0x20000, 0x2A6DF), (0x2A700, 0x2CEAF),
         (0xF900, 0xFAFF), (0x2F800, 0x2FA1F))  # fmt: skip
-# Letters whose names do not begin with their script.
-_NAMED_OTHERWISE = {"OHM": "GREEK", "KELVIN": "LATIN", "ANGSTROM": "LATIN"}
-_WIDTHS = ("FULLWIDTH", "HALFWIDTH")
 
 
 @functools.lru_cache(maxsize=1 << 16)
@@ -35,28 +33,25 @@ def is_punctuation(char: str) -> bool:
 
 
 def is_control(char: str) -> bool:
-    """Whether nothing is to be seen of it; white space is not meant."""
-    return unicodedata.category(char) in ("Cc", "Cf") and not is_space(char)
+    """Whether it is a control sign or one of formats."""
+    return unicodedata.category(char) in ("Cc", "Cf")
 
 
 def script(char: str) -> str:
-    """The script of a character by its name: COMMON for signs and digits, INHERITED for marks."""
-    if is_space(char):
-        return "SPACE"
-    kind, words = unicodedata.category(char), unicodedata.name(char, "").split()
-    if kind[0] == "M" and (not words or words[0] == "COMBINING"):
-        return "INHERITED"
-    if kind[0] not in "LM" or not words or words[0] in ("MATHEMATICAL", "MICRO"):
-        if words and words[0] in _NAMED_OTHERWISE and kind[0] != "L":
-            return _NAMED_OTHERWISE[words[0]]
-        return "COMMON"
-    if words[0] in _WIDTHS:
-        words = words[1:]
-    return _NAMED_OTHERWISE.get(words[0], words[0])
+    """The script of a character; white space is one of its own."""
+    return "SPACE" if is_space(char) else script_runs.script(char)
+
+
+# Characters of which nothing is to be seen unless somebody knows them (Default_Ignorable_Code_Point).
+_IGNORED = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
+    "\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
 
 
 def case_folded(text: str) -> str:
-    """Without case and compatibility forms (NFKC_Casefold)."""
+    """Without case, compatibility forms and what is ignored (NFKC_Casefold)."""
+    text = _IGNORED.sub("", text)
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFD", text).casefold())
     return unicodedata.normalize("NFKC", folded.casefold())
 

@@ -125,7 +125,7 @@ class FilterWikipediaXML(TextTensorOperation):
 
     def _change(self, text: str) -> str:
         text = re.sub(r"<.*>", "", text)
-        for name, sign in (("&amp;", "&"), ("&lt;", "<"), ("&gt;", ">")):
+        for name, sign in (("&amp;", "&"), ("&lt;", "<"), ("&gt;", ">"), ("&nbsp;", " ")):
             text = text.replace(name, sign)
         text = re.sub(r"[0-9]", lambda digit: f" {_DIGITS[int(digit[0])]} ", text.lower())
         return " ".join(re.sub(r"[^a-z]+", " ", text).split())
@@ -163,11 +163,11 @@ class Lookup(EngineTextOperation):
         self.vocab, self.unknown_token = vocab, unknown_token
         try:
             self.data_type = numpy_type(data_type)
-        except TypeError:
+        except (TypeError, KeyError):
             raise TypeError(
                 f"For '{op}', data_type must be a type of numbers, but got {data_type!r}."
             ) from None
-        if self.data_type.kind not in "uif":
+        if self.data_type.kind not in "buif":
             raise TypeError(f"For '{op}', data_type must be one of numbers, but got {data_type!r}.")
         self._unknown = -1 if unknown_token is None else vocab.tokens_to_ids(unknown_token)
         if unknown_token is not None and self._unknown < 0:

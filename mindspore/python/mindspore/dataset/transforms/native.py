@@ -27,6 +27,8 @@ def spec_of(operation: Any) -> list[Spec] | None:
         return None if None in specs else [spec for part in specs for spec in part or ()]
     spec = getattr(operation, "spec", None)
     found = spec() if spec is not None else None
+    if found is not None and operation.gives_arrays:
+        return [("ToNumpy", []), found]
     return None if found is None else [found]
 
 
