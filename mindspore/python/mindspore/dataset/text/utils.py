@@ -14,6 +14,19 @@ from mindspore.dataset.text.pieces import (
     SPieceTokenizerLoadType,
     SPieceTokenizerOutType,
 )
+from mindspore.dataset.text.validators import (  # noqa: F401
+    check_from_dataset,
+    check_from_dataset_sentencepiece,
+    check_from_dict,
+    check_from_file,
+    check_from_file_sentencepiece,
+    check_from_file_vectors,
+    check_from_list,
+    check_ids_to_tokens,
+    check_save_model,
+    check_tokens_to_ids,
+    check_vocab,
+)
 from mindspore.dataset.text.vocabulary import CharNGram, FastText, GloVe, Vectors, Vocab
 
 
