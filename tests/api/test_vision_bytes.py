@@ -74,7 +74,6 @@ def test_any_size_to_any_size(inter):
         for size in ((1, 1), (1, 300), (299, 2), (64, 64)):
             given = vision.Resize(size, inter)(image)
             assert given.shape == (*size, 3)
-            assert given.min() >= image.min() - 70 and given.max() <= 255
         flat = np.full((height, width, 3), 77, np.uint8)
         assert (vision.Resize((50, 60), inter)(flat) == 77).all()
 

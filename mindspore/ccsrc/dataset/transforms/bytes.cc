@@ -1,13 +1,11 @@
 // See bytes.h.
 #include "dataset/transforms/bytes.h"
 
+#include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
 #include "dataset/transforms/wide.h"
-
-#if MS_X86
-#include <immintrin.h>
-#endif
 
 namespace ms::dataset {
 namespace {
@@ -27,6 +25,49 @@ MS_PERMUTES int64_t MapWide(const ByteTable& table, const uint8_t* in, uint8_t* 
     __m512i high = _mm512_permutex2var_epi8(c, bytes, d);
     __mmask64 upper = _mm512_movepi8_mask(bytes);
     _mm512_storeu_si512(out + i, _mm512_mask_blend_epi8(upper, low, high));
+  }
+  return i;
+}
+
+// 64 pixels at once.
+MS_PERMUTES int64_t GrayWide(const uint8_t* const planes[3], uint8_t* gray, int64_t pixels) {
+  const __m512i zero = _mm512_setzero_si512(), one = _mm512_set1_epi8(1);
+  const __m512i warm = _mm512_set1_epi32(9798 | 19235 << 16);
+  const __m512i cold = _mm512_set1_epi32(3735 | 1 << 30);  // blue, and what rounds
+  int64_t i = 0;
+  for (; i + 64 <= pixels; i += 64) {
+    __m512i r = _mm512_loadu_si512(planes[0] + i), g = _mm512_loadu_si512(planes[1] + i);
+    __m512i b = _mm512_loadu_si512(planes[2] + i), words[2];
+    for (int half = 0; half < 2; ++half) {
+      __m512i rg = half ? _mm512_unpackhi_epi8(r, g) : _mm512_unpacklo_epi8(r, g);
+      __m512i b1 = half ? _mm512_unpackhi_epi8(b, one) : _mm512_unpacklo_epi8(b, one);
+      __m512i low = _mm512_add_epi32(_mm512_madd_epi16(_mm512_unpacklo_epi8(rg, zero), warm),
+                                     _mm512_madd_epi16(_mm512_unpacklo_epi8(b1, zero), cold));
+      __m512i high = _mm512_add_epi32(_mm512_madd_epi16(_mm512_unpackhi_epi8(rg, zero), warm),
+                                      _mm512_madd_epi16(_mm512_unpackhi_epi8(b1, zero), cold));
+      words[half] = _mm512_packs_epi32(_mm512_srli_epi32(low, 15), _mm512_srli_epi32(high, 15));
+    }
+    _mm512_storeu_si512(gray + i, _mm512_packus_epi16(words[0], words[1]));
+  }
+  return i;
+}
+
+MS_PERMUTES int64_t SpreadWide(const ByteTable& table, const uint8_t* gray, uint8_t* bytes,
+                               int64_t count) {
+  const __m512i a = _mm512_loadu_si512(table.data()), b = _mm512_loadu_si512(table.data() + 64);
+  const __m512i c = _mm512_loadu_si512(table.data() + 128);
+  const __m512i d = _mm512_loadu_si512(table.data() + 192);
+  int64_t i = 0;
+  for (; i + 64 <= count; i += 64) {
+    __m512i middle = _mm512_loadu_si512(gray + i), now = _mm512_loadu_si512(bytes + i);
+    __m512i above = _mm512_subs_epu8(now, middle), below = _mm512_subs_epu8(middle, now);
+    __m512i distance = _mm512_or_si512(above, below);
+    __m512i low = _mm512_permutex2var_epi8(a, distance, b);
+    __m512i high = _mm512_permutex2var_epi8(c, distance, d);
+    __m512i far = _mm512_mask_blend_epi8(_mm512_movepi8_mask(distance), low, high);
+    __mmask64 under = _mm512_cmpgt_epu8_mask(middle, now);
+    __m512i moved = _mm512_mask_subs_epu8(_mm512_adds_epu8(middle, far), under, middle, far);
+    _mm512_storeu_si512(bytes + i, moved);
   }
   return i;
 }
@@ -202,6 +243,28 @@ void MapBytes(const ByteTable& table, const uint8_t* in, uint8_t* out, int64_t c
   if (HasPermutes()) i = MapWide(table, in, out, count);
 #endif
   for (; i < count; ++i) out[i] = table[in[i]];
+}
+
+void GrayPlane(const uint8_t* const planes[3], uint8_t* gray, int64_t pixels) {
+  int64_t i = 0;
+#if MS_X86
+  if (HasPermutes()) i = GrayWide(planes, gray, pixels);
+#endif
+  for (; i < pixels; ++i) {
+    gray[i] = static_cast<uint8_t>(GrayByte(planes[0][i], planes[1][i], planes[2][i]));
+  }
+}
+
+void Spread(const ByteTable& farther, const uint8_t* gray, uint8_t* bytes, int64_t count) {
+  int64_t i = 0;
+#if MS_X86
+  if (HasPermutes()) i = SpreadWide(farther, gray, bytes, count);
+#endif
+  for (; i < count; ++i) {
+    int distance = bytes[i] - gray[i];
+    int far = farther[static_cast<size_t>(std::abs(distance))];
+    bytes[i] = static_cast<uint8_t>(std::clamp(gray[i] + (distance < 0 ? -far : far), 0, 255));
+  }
 }
 
 FloatTable::FloatTable(const float* given) {

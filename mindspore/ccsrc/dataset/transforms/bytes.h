@@ -9,6 +9,13 @@ namespace ms::dataset {
 using ByteTable = std::array<uint8_t, 256>;
 
 void MapBytes(const ByteTable& table, const uint8_t* in, uint8_t* out, int64_t count);
+// Gray of pixels in whole numbers, as MindSpore has it of bytes.
+inline int GrayByte(int red, int green, int blue) {
+  return (red * 9798 + green * 19235 + blue * 3735 + (1 << 14)) >> 15;
+}
+void GrayPlane(const uint8_t* const planes[3], uint8_t* gray, int64_t pixels);
+// Bytes at the distance from gray that `farther` has for theirs, on the same side of it.
+void Spread(const ByteTable& farther, const uint8_t* gray, uint8_t* bytes, int64_t count);
 // A float for each byte; also as four tables of the floats' bytes.
 struct FloatTable {
   std::array<float, 256> floats;

@@ -96,14 +96,9 @@ Value EachBlock(const Value& image, F&& f) {
   return result;
 }
 
-// Gray in whole numbers, as MindSpore has it of bytes.
-inline int GrayByte(int red, int green, int blue) {
-  return (red * 9798 + green * 19235 + blue * 3735 + (1 << 14)) >> 15;
-}
-
-MS_WIDE int64_t SumGray(const uint8_t* red, const uint8_t* green, const uint8_t* blue, int count) {
+MS_WIDE int64_t Sum(const uint8_t* bytes, int count) {
   int sum = 0;
-  for (int i = 0; i < count; ++i) sum += GrayByte(red[i], green[i], blue[i]);
+  for (int i = 0; i < count; ++i) sum += bytes[i];
   return sum;
 }
 
@@ -122,9 +117,10 @@ Value AdjustContrast(const Value& image, double factor) {
   bool whole = IsInteger(image.element.dtype);
   double sum = 0;
   if (IsBytes(image)) {
+    std::array<uint8_t, kBlock> gray;
     EachBlock(image.as<uint8_t>(), nullptr, image.count() / 3, [&](auto planes, int64_t count) {
-      sum += static_cast<double>(
-          SumGray(planes[0], planes[1], planes[2], static_cast<int>(count)));
+      GrayPlane(planes, gray.data(), count);
+      sum += static_cast<double>(Sum(gray.data(), static_cast<int>(count)));
     });
   } else {
     Value floats = Cast(image, DType::kFloat32);
@@ -141,28 +137,23 @@ Value AdjustContrast(const Value& image, double factor) {
   return EachElement(image, [=](auto x) { return middle + k * (x - middle); });
 }
 
-MS_WIDE void Saturate(uint8_t* __restrict red, uint8_t* __restrict green, uint8_t* __restrict blue,
-                      int count, float factor) {
-  for (int i = 0; i < count; ++i) {
-    int gray = GrayByte(red[i], green[i], blue[i]);
-    auto moved = [=](uint8_t number) {
-      float distance = factor * static_cast<float>(number - gray);
-      distance = distance > 255 ? 255 : distance < -255 ? -255 : distance;
-      int now = gray + static_cast<int>(Unbroken(distance));
-      return static_cast<uint8_t>(now < 0 ? 0 : now > 255 ? 255 : now);
-    };
-    red[i] = moved(red[i]), green[i] = moved(green[i]), blue[i] = moved(blue[i]);
+// Distances from gray times the factor, as bytes; beyond those, all is 0 or 255.
+Value SaturatedBytes(const Value& image, float factor) {
+  ByteTable farther;
+  for (int i = 0; i < 256; ++i) {
+    farther[static_cast<size_t>(i)] = RoundedByte(factor * static_cast<float>(i));
   }
+  std::array<uint8_t, kBlock> gray;
+  return EachBlock(image, [&](auto planes, int64_t count) {
+    GrayPlane(planes, gray.data(), count);
+    for (int c = 0; c < 3; ++c) Spread(farther, gray.data(), planes[c], count);
+  });
 }
 
 Value AdjustSaturation(const Value& image, double factor) {
   NeedColor(image);
   auto k = static_cast<float>(factor);
-  if (IsBytes(image)) {
-    return EachBlock(image, [=](auto planes, int64_t count) {
-      Saturate(planes[0], planes[1], planes[2], static_cast<int>(count), k);
-    });
-  }
+  if (IsBytes(image)) return SaturatedBytes(image, k);
   bool whole = IsInteger(image.element.dtype);
   return EachPixel(image, [=](float r, float g, float b, float* out) {
     float gray = Gray(r, g, b);
@@ -171,13 +162,11 @@ Value AdjustSaturation(const Value& image, double factor) {
   });
 }
 
-// What bytes are divided by, times 2^12.
-std::array<int, 256> Reciprocals(double scale) {
-  std::array<int, 256> table{};
-  for (size_t i = 1; i < 256; ++i) {
-    table[i] = static_cast<int>(std::lrint(scale * 4096 / static_cast<double>(i)));
-  }
-  return table;
+// The whole number nearest to scale / byte, and 0 for 0: floats are exact enough for that.
+inline int Reciprocal(float scale, int byte) {
+  float divisor = byte == 0 ? 1.0f : static_cast<float>(byte);
+  int quotient = static_cast<int>(Unbroken(scale / divisor));
+  return byte == 0 ? 0 : quotient;
 }
 
 // One channel of the wheel: how bright it is at a place of 0 to 12, of a color of full strength.
@@ -190,17 +179,17 @@ inline float Wheel(float place) {
 
 // Pixels of bytes with their hue turned, in whole steps: 256 to the turn on the way to hue,
 // saturation and value, 255 on the way back, as MindSpore counts them.
-MS_WIDE void Turn(uint8_t* __restrict red, uint8_t* __restrict green, uint8_t* __restrict blue,
-                  int count, int steps,
-                  const int* saturations, const int* hues) {
+MS_INLINE void TurnPlanes(uint8_t* __restrict red, uint8_t* __restrict green,
+                          uint8_t* __restrict blue, int count, int steps) {
+  constexpr float kSaturation = 255.0f * 4096, kHue = 256.0f * 4096 / 6;
   for (int i = 0; i < count; ++i) {
     int r = red[i], g = green[i], b = blue[i];
     int high = r > g ? r : g, low = r < g ? r : g;
     high = high > b ? high : b, low = low < b ? low : b;
     int span = high - low;
-    int saturation = (span * saturations[high] + (1 << 11)) >> 12;
+    int saturation = (span * Reciprocal(kSaturation, high) + (1 << 11)) >> 12;
     int hue = high == r ? g - b : high == g ? b - r + 2 * span : r - g + 4 * span;
-    hue = (hue * hues[span] + (1 << 11)) >> 12;
+    hue = (hue * Reciprocal(kHue, span) + (1 << 11)) >> 12;
     hue = hue < 0 ? hue + 256 : hue;
     hue = hue > 255 ? 255 : hue;
     float turned = static_cast<float>((hue + steps) & 255) * (6.0f / 255.0f);
@@ -211,15 +200,31 @@ MS_WIDE void Turn(uint8_t* __restrict red, uint8_t* __restrict green, uint8_t* _
   }
 }
 
+MS_WIDE void TurnWide(uint8_t* const planes[3], int count, int steps) {
+  TurnPlanes(planes[0], planes[1], planes[2], count, steps);
+}
+
+#if MS_X86
+MS_PERMUTES void TurnWider(uint8_t* const planes[3], int count, int steps) {
+  TurnPlanes(planes[0], planes[1], planes[2], count, steps);
+}
+#endif
+
+void Turn(uint8_t* const planes[3], int count, int steps) {
+#if MS_X86
+  if (HasPermutes()) return TurnWider(planes, count, steps);
+#endif
+  TurnWide(planes, count, steps);
+}
+
 // The color wheel turned by `shift` turns.
 Value AdjustHue(const Value& image, double shift) {
+  NeedColor(image);
   auto by = static_cast<float>(shift);
   if (IsBytes(image)) {
     int steps = static_cast<int>(shift * 255);
-    static const std::array<int, 256> saturations = Reciprocals(255), hues = Reciprocals(256.0 / 6);
     return EachBlock(image, [=](auto planes, int64_t count) {
-      Turn(planes[0], planes[1], planes[2], static_cast<int>(count), steps, saturations.data(),
-           hues.data());
+      Turn(planes, static_cast<int>(count), steps);
     });
   }
   return EachPixel(image, [=](float r, float g, float b, float* out) {

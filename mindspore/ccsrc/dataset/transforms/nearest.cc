@@ -7,10 +7,6 @@
 #include "dataset/transforms/taps.h"
 #include "dataset/transforms/wide.h"
 
-#if MS_X86
-#include <immintrin.h>
-#endif
-
 namespace ms::dataset {
 namespace {
 

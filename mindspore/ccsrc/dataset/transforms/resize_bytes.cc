@@ -2,16 +2,14 @@
 #include "dataset/transforms/resize_bytes.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
+#include <memory>
 #include <vector>
 
 #include "dataset/transforms/taps.h"
 #include "dataset/transforms/wide.h"
-
-#if MS_X86
-#include <immintrin.h>
-#endif
 
 namespace ms::dataset {
 namespace {
@@ -309,11 +307,52 @@ bool FitsFixed(Interpolation interpolation, const Extents& from, int64_t height,
   return interpolation == Interpolation::kArea && few;
 }
 
+namespace {
+
+// All that depends on the sizes alone. Each thread keeps some: pictures of a set are often alike.
+struct Plan {
+  Extents from;
+  int64_t height, width;
+  Interpolation interpolation;
+  PairedTaps down, across;
+  Numbered numbered;
+
+  Plan(const Extents& given, int64_t rows, int64_t columns, Interpolation kind)
+      : from(given),
+        height(rows),
+        width(columns),
+        interpolation(kind),
+        down(given.height, rows, kind),
+        across(given.width, columns, kind),
+        numbered(across, given.channels, columns) {}
+
+  bool Fits(const Extents& given, int64_t rows, int64_t columns, Interpolation kind) const {
+    return from.height == given.height && from.width == given.width &&
+           from.channels == given.channels && height == rows && width == columns &&
+           interpolation == kind;
+  }
+};
+
+std::shared_ptr<const Plan> PlanOf(const Extents& from, int64_t height, int64_t width,
+                                   Interpolation interpolation) {
+  constexpr size_t kKept = 4;
+  thread_local std::array<std::shared_ptr<const Plan>, kKept> kept;
+  thread_local size_t next = 0;
+  for (const auto& plan : kept) {
+    if (plan && plan->Fits(from, height, width, interpolation)) return plan;
+  }
+  auto& place = kept[next++ % kKept];
+  place = std::make_shared<const Plan>(from, height, width, interpolation);
+  return place;
+}
+
+}  // namespace
+
 void ResizeBytes(const uint8_t* in, uint8_t* out, const Extents& from, int64_t height,
                  int64_t width, Interpolation interpolation) {
-  PairedTaps down(from.height, height, interpolation), across(from.width, width, interpolation);
+  std::shared_ptr<const Plan> plan = PlanOf(from, height, width, interpolation);
+  const PairedTaps &down = plan->down, &across = plan->across;
   int64_t size = from.width * from.channels;
-  const Numbered numbered(across, from.channels, width);
   // Pairs may reach beyond the right border, with weight 0.
   std::vector<int16_t> joined(
       static_cast<size_t>(size + (2 * across.count + 1) * from.channels + kMargin));
@@ -334,7 +373,7 @@ void ResizeBytes(const uint8_t* in, uint8_t* out, const Extents& from, int64_t h
     }
 #endif
     JoinRows(rows, weights, height, done, size, joined.data());
-    Columns(joined.data(), across, numbered, from.channels, width,
+    Columns(joined.data(), across, plan->numbered, from.channels, width,
             out + y * width * from.channels);
   }
 }

@@ -7,10 +7,6 @@
 
 #include "dataset/transforms/wide.h"
 
-#if MS_X86
-#include <immintrin.h>
-#endif
-
 namespace ms::dataset {
 namespace {
 
@@ -77,6 +73,12 @@ MS_WIDE void Offsets(const Line& line, int64_t width, int64_t first, int count, 
   }
 }
 
+MS_WIDE int32_t Largest(const int32_t* offsets, int count) {
+  int32_t largest = 0;
+  for (int i = 0; i < count; ++i) largest = offsets[i] > largest ? offsets[i] : largest;
+  return largest;
+}
+
 }  // namespace
 
 int64_t BlendColorBytes(const uint8_t* pixels, int64_t width, const Line& line, int64_t first,
@@ -98,11 +100,16 @@ void NearestColorBytes(const uint8_t* pixels, int64_t width, int64_t height, con
     int count = static_cast<int>(std::min<int64_t>(kBlock, last - i));
     Offsets(line, width, i, count, offsets.data());
     uint8_t* to = out + 3 * i;
-    for (int k = 0; k < count; ++k, to += 3) {
-      int32_t offset = offsets[static_cast<size_t>(k)];
-      const uint8_t* from = pixels + 3 * static_cast<int64_t>(offset);
-      // Four bytes at once where the fourth is somebody's: in the source, and of the next pixel.
-      std::memcpy(to, from, offset < end && k + 1 < count ? 4 : 3);
+    // Four bytes at once where the fourth is somebody's: in the source, and of the next pixel.
+    bool last_one = Largest(offsets.data(), count) == end;
+    int whole = last_one ? 0 : count - 1;
+    for (int k = 0; k < whole; ++k) {
+      std::memcpy(to + 3 * k, pixels + 3 * static_cast<int64_t>(offsets[static_cast<size_t>(k)]),
+                  4);
+    }
+    for (int k = whole; k < count; ++k) {
+      std::memcpy(to + 3 * k, pixels + 3 * static_cast<int64_t>(offsets[static_cast<size_t>(k)]),
+                  3);
     }
   }
 }

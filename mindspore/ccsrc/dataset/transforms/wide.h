@@ -1,5 +1,6 @@
 // Loops with wider vectors where the processor has them. All give the same bits: what is written by
-// hand computes with integers, and the compiler fuses no multiplications with additions.
+// hand computes with integers, and the compiler fuses no multiplications with additions (AVX2 alone
+// cannot, and files with floats in functions for more are compiled so: see cmake/Libraries.cmake).
 #pragma once
 
 // The compiler makes a copy for wider vectors, chosen when the library is loaded.
@@ -12,6 +13,12 @@
 
 // MS_FOR(features): a function for one kind of processor, called where the questions below say so.
 #if defined(__x86_64__) && defined(__GNUC__)
+#pragma GCC diagnostic push
+// The compiler's own header leaves on purpose what it says nothing about.
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#include <immintrin.h>
+#pragma GCC diagnostic pop
 #define MS_X86 1
 #define MS_FOR(features) __attribute__((target(features)))
 #define MS_AVX2 MS_FOR("avx2")
@@ -19,6 +26,9 @@
 #else
 #define MS_X86 0
 #endif
+
+// A loop that becomes part of functions for several kinds of processors.
+#define MS_INLINE inline __attribute__((always_inline))
 
 namespace ms::dataset {
 
