@@ -125,7 +125,7 @@ class Basic {
     return alone ? prepared : options_.prepare(text);
   }
 
-  // f(a word of the prepared text, whether it is a special one)
+  // f(a word of the prepared text)
   template <class F>
   void EachWord(std::u32string_view text, F&& f) const {
     auto kind = [](char32_t c) {
@@ -134,9 +134,9 @@ class Basic {
       return (kinds & (kChinese | kSign)) != 0 ? -1 : 0;
     };
     EachPart(text, options_.preserve_unused, [&](size_t begin, size_t end, bool special) {
-      if (special) return f(text.substr(begin, end - begin), true);
+      if (special) return f(text.substr(begin, end - begin));
       EachRun(text, begin, end, kind, [&](size_t first, size_t last, int key) {
-        if (key != 1 || options_.keep_spaces) f(text.substr(first, last - first), false);
+        if (key != 1 || options_.keep_spaces) f(text.substr(first, last - first));
       });
     });
   }
@@ -172,7 +172,7 @@ class BasicOperation : public TextOperation {
     Value texts = AsText(value);
     std::u32string text = basic_.Prepared(TheText(texts));
     std::vector<Word> words;
-    basic_.EachWord(text, [&](std::u32string_view word, bool) { words.push_back({word}); });
+    basic_.EachWord(text, [&](std::u32string_view word) { words.push_back({word}); });
     if (with_offsets_) CountBytes(text, &words);
     return Given(std::move(words), with_offsets_);
   }
@@ -256,14 +256,9 @@ class BertOperation : public TextOperation {
     std::u32string text = basic_.Prepared(TheText(texts));
     ByteCounter bytes(text);
     std::vector<Word> words;
-    basic_.EachWord(text, [&](std::u32string_view word, bool special) {
+    basic_.EachWord(text, [&](std::u32string_view word) {
       auto place = static_cast<size_t>(word.data() - text.data());
-      size_t start = with_offsets_ ? bytes.At(place) : 0;
-      if (special) {
-        words.push_back({word, start, start + word.size()});
-      } else {
-        pieces_.Cut(word, start, with_offsets_, &words);
-      }
+      pieces_.Cut(word, with_offsets_ ? bytes.At(place) : 0, with_offsets_, &words);
     });
     return Given(std::move(words), with_offsets_);
   }

@@ -82,14 +82,16 @@ void FixedCrop(Work* work, const Numbers& n) {
   });
 }
 
-// The middle of an image; a smaller one has its larger border above, and to the left or, of PIL
-// images, to the right.
+// The middle of an image. Where there are two, a smaller array has its larger border above and to
+// the left; of PIL images, the even place counts.
 Window Middle(int64_t height, int64_t width, const Numbers& n, bool pillow) {
   Window part{0, 0, Whole(n[0]), Whole(n[1])};
-  int64_t rounding = pillow ? 0 : 1;
-  part.top = part.height > height ? -((part.height - height + 1) / 2) : (height - part.height) / 2;
-  part.left =
-      part.width > width ? -((part.width - width + rounding) / 2) : (width - part.width) / 2;
+  auto begin = [pillow](int64_t extent, int64_t wanted) -> int64_t {
+    if (pillow) return std::llrint(static_cast<double>(extent - wanted) / 2);
+    return wanted > extent ? -((wanted - extent + 1) / 2) : (extent - wanted) / 2;
+  };
+  part.top = begin(height, part.height);
+  part.left = begin(width, part.width);
   return part;
 }
 

@@ -82,17 +82,58 @@ def _page(first: int) -> tuple[bytes, list[int], list[str]]:
 _core.dataset.set_character_reader(_page)
 
 
+# Scripts by the long names that patterns use; the four letters do, too.
+_LONG_NAMES = {
+    "Arabic": "Arab", "Armenian": "Armn", "Bengali": "Beng", "Common": "Zyyy", "Cyrillic": "Cyrl", "Devanagari": "Deva",
+    "Georgian": "Geor", "Greek": "Grek", "Han": "Hani", "Hangul": "Hang", "Hebrew": "Hebr", "Hiragana": "Hira",
+    "Katakana": "Kana", "Khmer": "Khmr", "Latin": "Latn", "Mongolian": "Mong", "Tamil": "Taml", "Thai": "Thai", "Tibetan": "Tibt",
+}  # fmt: skip
+_POSIX = {
+    "alnum": "\\p{L}\\p{N}", "alpha": "\\p{L}", "blank": "\\t ", "cntrl": "\\p{Cc}", "digit": "\\p{Nd}", "lower": "\\p{Ll}",
+    "punct": "\\p{P}", "space": "\\s", "upper": "\\p{Lu}", "xdigit": "0-9A-Fa-f",
+}  # fmt: skip
+
+
+@functools.lru_cache(maxsize=64)
+def _members(name: str, inverted: bool) -> str:
+    """The characters of a category or script, or all others, as a part of a class of `re`."""
+    long_name = _LONG_NAMES.get(name, name)
+    runs: list[list[int]] = []
+    for code in range(0x110000):
+        char = chr(code)
+        found = unicodedata.category(char).startswith(name) or script_runs.script(char) == long_name
+        if found == inverted:
+            continue
+        if runs and runs[-1][1] == code - 1:
+            runs[-1][1] = code
+        else:
+            runs.append([code, code])
+    return "".join(f"\\U{low:08x}-\\U{high:08x}" for low, high in runs)
+
+
+def _spelled_out(text: str) -> str:
+    """A pattern without \\p{...} and [:...:], which `re` does not know."""
+    text = re.sub(r"\[:(\w+):\]", lambda m: _POSIX.get(m[1], m[0]), text)
+    parts, depth, place = [], 0, 0
+    for match in re.finditer(r"\\[pP]\{\^?(\w+)\}|\\.|\[\^?\]?|\]", text, re.DOTALL):
+        parts.append(text[place : match.start()])
+        place = match.end()
+        if match[1] is None:
+            depth += (match[0][0] == "[" and depth == 0) - (match[0] == "]" and depth > 0)
+            parts.append(match[0])
+            continue
+        inverted = (match[0][1] == "P") != ("^" in match[0])
+        members = _members(match[1], inverted)
+        if not members or members.count("-") == 1 and members.startswith("\\U00000000"):
+            raise ValueError(f"no property of characters is named {match[1]}")
+        parts.append(members if depth else f"[{members}]")
+    return "".join([*parts, text[place:]])
+
+
 def pattern(op: str, name: str, text: str) -> Any:
-    """A compiled pattern; those with classes like \\p{L} need the regex package."""
-    compiler: Any = re
-    if "\\p" in text.lower():
-        try:
-            import regex as compiler  # type: ignore[no-redef,import-untyped]
-        except ImportError:
-            raise ImportError(
-                f"For '{op}', patterns with \\p need the regex package: pip install regex."
-            ) from None
+    """A compiled pattern of `re`, in which there may also be \\p{L}, \\p{Han} and [[:punct:]]."""
     try:
-        return compiler.compile(text)
+        known = _spelled_out(text) if "\\p" in text.lower() or "[:" in text else text
+        return re.compile(known)
     except Exception as error:
         raise ValueError(f"For '{op}', {name} must be a pattern, but {error}.") from None

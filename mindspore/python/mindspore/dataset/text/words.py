@@ -239,7 +239,7 @@ class ToNumber(TensorOperation):
         limits: Any = np.iinfo(self.data_type) if whole else np.finfo(self.data_type)
         finite = whole or np.isfinite(number) or "inf" in text.lower() or "nan" in text.lower()
         if (not whole and not finite) or (finite and abs(number) != np.inf and number == number
-                                          and not limits.min <= number <= limits.max):  # fmt: skip
+                                          and not float(limits.min) <= number <= float(limits.max)):  # fmt: skip
             raise ValueError(
                 f"For 'ToNumber', the number must be one of {self.data_type}, but got '{text[:99]}'."
             )
