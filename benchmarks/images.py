@@ -256,9 +256,7 @@ class Cases:
             middle = cv2.mean(cv2.cvtColor(image, cv2.COLOR_RGB2GRAY))[0]
             image = cv2.convertScaleAbs(image, alpha=0.8, beta=0.2 * middle)
             gray = cv2.cvtColor(cv2.cvtColor(image, cv2.COLOR_RGB2GRAY), cv2.COLOR_GRAY2RGB)
-            hsv = cv2.cvtColor(
-                cv2.addWeighted(image, 1.3, gray, -0.3, 0), cv2.COLOR_RGB2HSV_FULL
-            )
+            hsv = cv2.cvtColor(cv2.addWeighted(image, 1.3, gray, -0.3, 0), cv2.COLOR_RGB2HSV_FULL)
             hsv[..., 0] += 25
             return cv2.cvtColor(hsv, cv2.COLOR_HSV2RGB_FULL)
 

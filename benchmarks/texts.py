@@ -9,6 +9,7 @@ is in our favour. `calls` are calls on strings, `pipeline` is a dataset of the l
 from __future__ import annotations
 
 import argparse
+import functools
 import os
 import time
 from collections.abc import Callable
@@ -144,8 +145,7 @@ def main() -> None:
     """Run the cases that were named, or all."""
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
     cases = {
-        c.__name__: c
-        for c in (bert, bert_tokens, whitespace, basic, scripts, pattern, normal_form)
+        c.__name__: c for c in (bert, bert_tokens, whitespace, basic, scripts, pattern, normal_form)
     }
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("cases", nargs="*", help=", ".join(cases))
@@ -155,8 +155,11 @@ def main() -> None:
         given = lines(3000, chinese)
         for name in names:
             steps, peer = cases[name](given)
-            runs = {"calls": lambda s=steps: called(given, s), "pipeline": lambda s=steps: piped(given, s),
-                    "peer": peer}  # fmt: skip
+            runs = {
+                "calls": functools.partial(called, given, steps),
+                "pipeline": functools.partial(piped, given, steps),
+                "peer": peer,
+            }
             best = {key: min(timed(run) for _ in range(ROUNDS)) for key, run in runs.items()}
             rates = {key: len(given) / seconds / 1e3 for key, seconds in best.items()}
             kind = "chinese" if chinese else "english"

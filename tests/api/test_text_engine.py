@@ -21,8 +21,35 @@ ALPHABET = list("aAbBzZ019 .,![]#$`^~_-\t\n") + list("éÉßİŒﬁ½²™Åǅς
     "北京你𠀀はアィ한국дЖαΩאعहि१्ก็\u0301\u0323\u0345\u3000\u00a0\u2028\u200b\u00ad\ufeff\u0000x"
     "\u1b44\u302e\U0001d165\U0001f600\x07\x1c\x85"
 )  # fmt: skip
-SPECIAL = ["[CLS]", "[SEP]", "[UNK]", "[MASK]", "[unused1]", "[unused", "[cls]", "##", "hello", "world"]
-WORDS = ["[UNK]", "hello", "world", "##world", "a", "##a", "b", "##b", "北", "é", "e", "##e", "##z", "hell", "##o"]
+SPECIAL = [
+    "[CLS]",
+    "[SEP]",
+    "[UNK]",
+    "[MASK]",
+    "[unused1]",
+    "[unused",
+    "[cls]",
+    "##",
+    "hello",
+    "world",
+]
+WORDS = [
+    "[UNK]",
+    "hello",
+    "world",
+    "##world",
+    "a",
+    "##a",
+    "b",
+    "##b",
+    "北",
+    "é",
+    "e",
+    "##e",
+    "##z",
+    "hell",
+    "##o",
+]
 VOCAB = Vocab.from_list(WORDS)
 
 
@@ -30,7 +57,9 @@ def lines(count, seed=0):
     """Random lines; none ends with zeros, which arrays of text do not keep."""
     rng = random.Random(seed)
     for _ in range(count):
-        parts = rng.choices(ALPHABET, k=rng.randrange(30)) + rng.choices(SPECIAL, k=rng.randrange(3))
+        parts = rng.choices(ALPHABET, k=rng.randrange(30)) + rng.choices(
+            SPECIAL, k=rng.randrange(3)
+        )
         rng.shuffle(parts)
         yield "".join(parts).rstrip("\0")
 
@@ -187,7 +216,9 @@ def test_numbers_of_words():
     assert look(np.array([["hello", "none"], ["", "北"]])).tolist() == [[1, 0], [0, 8]]
     assert look(np.array([b"hello"])).tolist() == [1] and look("a").dtype == np.int64
     assert look(np.array([], str)).shape == (0,)
-    with pytest.raises(ValueError, match=r"'Lookup', words must be in the vocabulary, but got 'é1'"):
+    with pytest.raises(
+        ValueError, match=r"'Lookup', words must be in the vocabulary, but got 'é1'"
+    ):
         text.Lookup(VOCAB)("é1")
     twice = pickle.loads(pickle.dumps(look))
     assert twice("hello").item() == 1
@@ -226,15 +257,28 @@ def test_pipelines_of_any_number_of_workers(name):
         values = (line,)
         for step in STEPS[name]():
             result = step(*values)
-            values = result if isinstance(result, tuple) else tuple(result) if isinstance(result, list) else (result,)
+            values = (
+                result
+                if isinstance(result, tuple)
+                else tuple(result)
+                if isinstance(result, list)
+                else (result,)
+            )
         assert [np.asarray(value).tolist() for value in values] == row
 
 
 def test_what_is_wrong_in_a_row_is_told():
     data = ds.NumpySlicesDataset([b"ok", b"\xff\xfe"], ["line"], shuffle=False)
-    with pytest.raises(RuntimeError, match=r"row 1: For 'WhitespaceTokenizer', the input must be UTF-8"):
+    with pytest.raises(
+        RuntimeError, match=r"row 1: For 'WhitespaceTokenizer', the input must be UTF-8"
+    ):
         list(data.map(text.WhitespaceTokenizer(), "line").create_tuple_iterator(num_epochs=1))
-    for operation in (text.CaseFold(), text.BasicTokenizer(), text.Lookup(VOCAB), text.BertTokenizer(VOCAB)):
+    for operation in (
+        text.CaseFold(),
+        text.BasicTokenizer(),
+        text.Lookup(VOCAB),
+        text.BertTokenizer(VOCAB),
+    ):
         name = type(operation).__name__
         with pytest.raises(ValueError, match=f"'{name}', the input must be UTF-8"):
             operation(np.array(b"a\xc3"))

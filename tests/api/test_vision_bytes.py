@@ -17,7 +17,19 @@ from mindspore.dataset import transforms, vision
 from mindspore.dataset.vision import Inter
 
 RNG = np.random.default_rng(0)
-SIZES = [(1, 1), (1, 4000), (4000, 1), (2, 3), (3, 2), (7, 5), (16, 16), (17, 33), (64, 22), (100, 129), (43, 4000)]
+SIZES = [
+    (1, 1),
+    (1, 4000),
+    (4000, 1),
+    (2, 3),
+    (3, 2),
+    (7, 5),
+    (16, 16),
+    (17, 33),
+    (64, 22),
+    (100, 129),
+    (43, 4000),
+]
 
 
 def picture(height, width, channels=3):
@@ -32,7 +44,9 @@ def weights(source, target, inter):
     for i in range(target):
         if inter == Inter.AREA:
             edges = np.arange(source + 1)
-            table[i] = np.clip(np.minimum(edges[1:], (i + 1) * scale) - np.maximum(edges[:-1], i * scale), 0, None)
+            table[i] = np.clip(
+                np.minimum(edges[1:], (i + 1) * scale) - np.maximum(edges[:-1], i * scale), 0, None
+            )
             continue
         centre = (i + 0.5) * scale - 0.5
         low = int(np.floor(centre)) - (1 if inter == Inter.CUBIC else 0)
@@ -88,7 +102,9 @@ def test_nearest_pixels_are_copied():
                 assert np.array_equal(given, image[y][:, x])
 
 
-@pytest.mark.parametrize("dtype", [np.uint8, np.int16, np.uint16, np.int32, np.float32, np.float64, np.complex64])
+@pytest.mark.parametrize(
+    "dtype", [np.uint8, np.int16, np.uint16, np.int32, np.float32, np.float64, np.complex64]
+)
 def test_moves_of_any_type(dtype):
     for height, width in SIZES:
         for channels in (0, 1, 2, 3, 4):
@@ -115,7 +131,9 @@ def test_center_crops_and_borders():
                 assert np.array_equal(given, image[top : top + rows, left : left + columns])
             else:
                 # All that fits of the image is there, and only zeros beside it.
-                kept = image[max(top, 0) : max(top, 0) + rows, max(left, 0) : max(left, 0) + columns]
+                kept = image[
+                    max(top, 0) : max(top, 0) + rows, max(left, 0) : max(left, 0) + columns
+                ]
                 assert int(given.astype(int).sum()) == int(kept.astype(int).sum())
 
 
@@ -199,14 +217,25 @@ def test_the_fused_chain_is_its_steps():
                 if channels == 4 and any(isinstance(step, vision.Normalize) for step in steps):
                     continue
                 if channels == 1:
-                    steps = [vision.Normalize([9.0], [7.0]) if isinstance(s, vision.Normalize) else s for s in steps]
+                    steps = [
+                        vision.Normalize([9.0], [7.0]) if isinstance(s, vision.Normalize) else s
+                        for s in steps
+                    ]
                 data = ds.NumpySlicesDataset(image[None], ["x"], shuffle=False).map(steps, "x")
                 ((given,),) = data.create_tuple_iterator(num_epochs=1, output_numpy=True)
                 expected = image
                 for step in steps:
                     # Without a table: each by itself, of floats.
-                    expected = step(expected if isinstance(step, (vision.HorizontalFlip, vision.HWC2CHW)) else expected.astype(np.float32))
-                assert given.tobytes() == np.ascontiguousarray(expected).tobytes(), (height, width, steps)
+                    expected = step(
+                        expected
+                        if isinstance(step, (vision.HorizontalFlip, vision.HWC2CHW))
+                        else expected.astype(np.float32)
+                    )
+                assert given.tobytes() == np.ascontiguousarray(expected).tobytes(), (
+                    height,
+                    width,
+                    steps,
+                )
 
 
 def digest():
@@ -223,7 +252,16 @@ def digest():
     for channels in (0, 1, 2, 4):
         shape = (50, 61, channels) if channels else (50, 61)
         image = rng.integers(0, 256, shape).astype(np.uint8)
-        for name in ("resize", "enlarge", "cubic", "area", "nearest", "flip", "turned", "turned nearest"):
+        for name in (
+            "resize",
+            "enlarge",
+            "cubic",
+            "area",
+            "nearest",
+            "flip",
+            "turned",
+            "turned nearest",
+        ):
             found.update(OPERATIONS[name]()(image).tobytes())
     return found.hexdigest()
 
@@ -231,14 +269,26 @@ def digest():
 @pytest.mark.parametrize("isa", ["base", "avx2"])
 def test_the_same_bits_with_narrower_vectors(isa):
     code = "import test_vision_bytes as t; print(t.digest())"
-    own = {**os.environ, "MS_MAX_ISA": isa, "PYTHONPATH": os.path.dirname(__file__) + os.pathsep + os.environ.get("PYTHONPATH", "")}
-    done = subprocess.run([sys.executable, "-c", code], env=own, capture_output=True, text=True, check=True)
+    own = {
+        **os.environ,
+        "MS_MAX_ISA": isa,
+        "PYTHONPATH": os.path.dirname(__file__) + os.pathsep + os.environ.get("PYTHONPATH", ""),
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=own, capture_output=True, text=True, check=True
+    )
     assert done.stdout.split()[-1] == digest()
 
 
 def test_batches_of_images():
     images = np.stack([picture(20, 30), picture(20, 30)])
-    for operation in (vision.Resize((7, 9)), vision.Resize(9), vision.CenterCrop(11), vision.CenterCrop(40), vision.HorizontalFlip()):
+    for operation in (
+        vision.Resize((7, 9)),
+        vision.Resize(9),
+        vision.CenterCrop(11),
+        vision.CenterCrop(40),
+        vision.HorizontalFlip(),
+    ):
         given = operation(images)
         assert np.array_equal(given, np.stack([operation(image) for image in images]))
         deeper = operation(images[None])
@@ -264,7 +314,13 @@ def test_which_operations_keep_pil_images():
                       vision.Solarize(100), vision.Erase(1, 2, 3, 4), vision.ConvertColor(vision.ConvertMode.COLOR_RGB2BGR)):  # fmt: skip
         result = operation(given)
         assert isinstance(result, np.ndarray) and np.array_equal(result, operation(image))
-    for operation in (vision.CenterCrop(9), vision.Resize(9), vision.RandomHorizontalFlip(1.0), vision.Invert(), vision.Pad(2)):
+    for operation in (
+        vision.CenterCrop(9),
+        vision.Resize(9),
+        vision.RandomHorizontalFlip(1.0),
+        vision.Invert(),
+        vision.Pad(2),
+    ):
         assert isinstance(operation(given), image_module.Image)
     # Where a PIL image came by, Compose gives a tuple, as MindSpore does.
     both = transforms.Compose([vision.ToPIL(), vision.ToTensor()])(image)
@@ -280,7 +336,11 @@ def test_which_operations_keep_pil_images():
     ("make", "kind", "words"),
     [
         (lambda: vision.Normalize([256.0], [1.0]), ValueError, r"mean must be in \[0, 255\]"),
-        (lambda: vision.Normalize([1.0], [256.0]), ValueError, "std must be positive and at most 255"),
+        (
+            lambda: vision.Normalize([1.0], [256.0]),
+            ValueError,
+            "std must be positive and at most 255",
+        ),
         (lambda: vision.Pad(1, 256), ValueError, r"fill_value must be in \[0, 255\]"),
         (lambda: vision.Pad(1, (1, 2)), TypeError, "fill_value must be one number or three"),
         (lambda: vision.RandomCrop(1, fill_value=-1), ValueError, "fill_value"),

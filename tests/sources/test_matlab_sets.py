@@ -50,12 +50,17 @@ def test_flowers(tmp_path):
     masks = [picture(tmp_path / f"segmim/segmim_{n:05d}.jpg") for n in range(1, 5)]
     io.savemat(tmp_path / "imagelabels.mat", {"labels": np.array([[3, 1, 102, 2]], np.uint8)})
     parts = {"trnid": [[4]], "valid": [[2]], "tstid": [[1, 3]]}
-    io.savemat(tmp_path / "setid.mat", {name: np.array(ids, np.uint16) for name, ids in parts.items()})
+    io.savemat(
+        tmp_path / "setid.mat", {name: np.array(ids, np.uint16) for name, ids in parts.items()}
+    )
     every = rows(ds.Flowers102Dataset(str(tmp_path), shuffle=False))
     assert [row["image"].tobytes() for row in every] == [files[n] for n in (3, 1, 0, 2)]
     assert [row["label"].item() for row in every] == [1, 0, 2, 101]
     (row,) = rows(ds.Flowers102Dataset(str(tmp_path), "Segmentation", "valid"))
-    assert list(row) == ["image", "segmentation", "label"] and row["segmentation"].tobytes() == masks[1]
+    assert (
+        list(row) == ["image", "segmentation", "label"]
+        and row["segmentation"].tobytes() == masks[1]
+    )
     decoded = rows(ds.Flowers102Dataset(str(tmp_path), usage="test", decode=True, shuffle=False))
     assert [row["image"].shape for row in decoded] == [(5, 6, 3)] * 2
     (tmp_path / "jpg/image_00002.jpg").unlink()
@@ -73,7 +78,9 @@ def test_boundaries(tmp_path):
     (tmp_path / "cls").mkdir()
     for name in ("a", "b", "c"):
         content = picture(tmp_path / f"img/{name}.jpg")
-        io.savemat(tmp_path / f"cls/{name}.mat", {"GTcls": {"Boundaries": cells, "Segmentation": classes}})
+        io.savemat(
+            tmp_path / f"cls/{name}.mat", {"GTcls": {"Boundaries": cells, "Segmentation": classes}}
+        )
     (tmp_path / "train.txt").write_text("a\nb\n")
     (tmp_path / "val.txt").write_text("c\n")
     (tmp_path / "train_noval.txt").write_text("a\n")
@@ -88,12 +95,19 @@ def test_boundaries(tmp_path):
 
 
 def test_categories(tmp_path):
-    for name, outlines in (("Faces_easy", "Faces_3"), ("ant", "ant"), ("BACKGROUND_Google", "none")):
+    for name, outlines in (
+        ("Faces_easy", "Faces_3"),
+        ("ant", "ant"),
+        ("BACKGROUND_Google", "none"),
+    ):
         for number in (1, 2):
             picture(tmp_path / f"101_ObjectCategories/{name}/image_{number:04d}.jpg")
             where = tmp_path / f"Annotations/{outlines}"
             where.mkdir(parents=True, exist_ok=True)
-            io.savemat(where / f"annotation_{number:04d}.mat", {"obj_contour": np.full((2, 3), number + 0.5)})
+            io.savemat(
+                where / f"annotation_{number:04d}.mat",
+                {"obj_contour": np.full((2, 3), number + 0.5)},
+            )
     data = ds.Caltech101Dataset(str(tmp_path), shuffle=False)
     assert [row["category"].item() for row in rows(data)] == [0, 0, 1, 1]
     assert data.get_class_indexing() == {"Faces_easy": 0, "ant": 1}

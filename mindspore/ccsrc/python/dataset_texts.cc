@@ -78,25 +78,27 @@ dataset::PieceOptions PiecesOf(const py::tuple& given) {
 
 void BindMakers(py::module_& m) {
   m.def("cut_text", [](std::string name, int cut, bool keep_spaces, bool with_offsets) {
-    return TextOperationHandle{
-        dataset::MakeCut(std::move(name), static_cast<dataset::Cut>(cut), keep_spaces, with_offsets)};
+    return TextOperationHandle{dataset::MakeCut(std::move(name), static_cast<dataset::Cut>(cut),
+                                                keep_spaces, with_offsets)};
   });
   m.def("cut_basic", [](std::string name, const py::tuple& basic, bool with_offsets) {
     return TextOperationHandle{dataset::MakeBasic(std::move(name), BasicOf(basic), with_offsets)};
   });
   m.def("cut_pieces", [](std::string name, const py::tuple& pieces, bool with_offsets) {
-    return TextOperationHandle{dataset::MakePieces(std::move(name), PiecesOf(pieces), with_offsets)};
-  });
-  m.def("cut_bert", [](std::string name, const py::tuple& basic, const py::tuple& pieces,
-                       bool with_offsets) {
     return TextOperationHandle{
-        dataset::MakeBert(std::move(name), BasicOf(basic), PiecesOf(pieces), with_offsets)};
+        dataset::MakePieces(std::move(name), PiecesOf(pieces), with_offsets)};
   });
+  m.def("cut_bert",
+        [](std::string name, const py::tuple& basic, const py::tuple& pieces, bool with_offsets) {
+          return TextOperationHandle{
+              dataset::MakeBert(std::move(name), BasicOf(basic), PiecesOf(pieces), with_offsets)};
+        });
   m.def("look_up", [](std::string name, const VocabularyHandle& vocabulary, int64_t unknown,
                       const py::dtype& dtype) {
     DType found;
     if (!DTypeFromNumpy(dtype, &found)) throw py::type_error("no type of numbers");
-    return TextOperationHandle{dataset::MakeLookup(std::move(name), vocabulary.vocabulary, unknown, found)};
+    return TextOperationHandle{
+        dataset::MakeLookup(std::move(name), vocabulary.vocabulary, unknown, found)};
   });
   m.def("change_text", [](std::string name, bool lower_case, py::object change) {
     return TextOperationHandle{

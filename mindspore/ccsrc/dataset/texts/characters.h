@@ -13,9 +13,9 @@ namespace ms::dataset {
 enum CharacterKind : uint8_t {
   kSpace = 1,
   kControl = 2,
-  kChinese = 4,      // a word of its own
-  kSign = 8,         // punctuation, or a sign of ASCII
-  kEntangled = 16,   // changes places with its neighbours in normal forms
+  kChinese = 4,     // a word of its own
+  kSign = 8,        // punctuation, or a sign of ASCII
+  kEntangled = 16,  // changes places with its neighbours in normal forms
 };
 
 struct CharacterPage {

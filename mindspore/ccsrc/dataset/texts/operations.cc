@@ -18,8 +18,7 @@ void TextOperation::Apply(std::span<Call> calls) const {
         std::move(made.begin(), made.end(), std::back_inserter(results));
       }
     } catch (const Error& error) {
-      Throw(ErrorKind::kRuntime, "For 'map', row {}: {}", call.number,
-            error.Of(name_).message());
+      Throw(ErrorKind::kRuntime, "For 'map', row {}: {}", call.number, error.Of(name_).message());
     }
     call.values = std::move(results);
   }

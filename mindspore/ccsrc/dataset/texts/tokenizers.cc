@@ -204,7 +204,8 @@ class Pieces {
       }
       if (!entry) break;
       Word piece{entry->word};
-      if (offsets) piece.start = start + bytes.At(begin), piece.end = start + bytes.At(begin + most);
+      if (offsets)
+        piece.start = start + bytes.At(begin), piece.end = start + bytes.At(begin + most);
       pieces->push_back(piece);
       begin += most;
     }

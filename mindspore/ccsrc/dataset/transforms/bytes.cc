@@ -80,8 +80,7 @@ MS_PERMUTES int64_t MapFloatsWide(const FloatTable& table, const uint8_t* in, fl
     for (int q = 0; q < 4; ++q) tables[p][q] = _mm512_loadu_si512(table.parts[p].data() + 64 * q);
   }
   // Each quarter of 128 bits gets every fourth 32 of them: so the floats come out in order.
-  const __m512i dealt =
-      _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+  const __m512i dealt = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
   int64_t i = 0;
   for (; i + 64 <= count; i += 64) {
     __m512i bytes = _mm512_permutexvar_epi32(dealt, _mm512_loadu_si512(in + i));
@@ -170,18 +169,18 @@ constexpr Picks Joining() {
 
 constexpr Picks kSplitting = Splitting(), kJoining = Joining();
 
-MS_AVX2 inline __m128i Load(const void* from) {
+MS_VECTORS inline __m128i Load(const void* from) {
   return _mm_loadu_si128(static_cast<const __m128i*>(from));
 }
 
-MS_AVX2 inline __m128i Picked(const Picks& picks, int result, const __m128i sources[3]) {
+MS_VECTORS inline __m128i Picked(const Picks& picks, int result, const __m128i sources[3]) {
   __m128i a = _mm_shuffle_epi8(sources[0], Load(picks.of[result][0]));
   __m128i b = _mm_shuffle_epi8(sources[1], Load(picks.of[result][1]));
   __m128i c = _mm_shuffle_epi8(sources[2], Load(picks.of[result][2]));
   return _mm_or_si128(_mm_or_si128(a, b), c);
 }
 
-MS_AVX2 int64_t SplitWide(const uint8_t* in, int64_t pixels, uint8_t* const planes[3]) {
+MS_VECTORS int64_t SplitWide(const uint8_t* in, int64_t pixels, uint8_t* const planes[3]) {
   uint8_t *first = planes[0], *second = planes[1], *third = planes[2];
   int64_t i = 0;
   for (; i + 16 <= pixels; i += 16, in += 48) {
@@ -193,7 +192,7 @@ MS_AVX2 int64_t SplitWide(const uint8_t* in, int64_t pixels, uint8_t* const plan
   return i;
 }
 
-MS_AVX2 int64_t JoinWide(const uint8_t* const planes[3], int64_t pixels, uint8_t* out) {
+MS_VECTORS int64_t JoinWide(const uint8_t* const planes[3], int64_t pixels, uint8_t* out) {
   const uint8_t *first = planes[0], *second = planes[1], *third = planes[2];
   int64_t i = 0;
   for (; i + 16 <= pixels; i += 16) {
@@ -206,8 +205,8 @@ MS_AVX2 int64_t JoinWide(const uint8_t* const planes[3], int64_t pixels, uint8_t
   return i;
 }
 
-// 21 pixels at once, with a byte before them that nobody takes, and one too many that is stored: the
-// next pixel overwrites it.
+// 21 pixels at once, with a byte before them that nobody takes, and one too many that is stored:
+// the next pixel overwrites it.
 MS_PERMUTES int64_t ReverseWider(const uint8_t* in, uint8_t* out, int64_t pixels) {
   alignas(64) uint8_t places[64];
   for (int i = 0; i < 64; ++i) places[i] = static_cast<uint8_t>(1 + 3 * (20 - i / 3) + i % 3);
@@ -221,9 +220,9 @@ MS_PERMUTES int64_t ReverseWider(const uint8_t* in, uint8_t* out, int64_t pixels
   return i;
 }
 
-// Five pixels at once, with a byte before them that nobody takes. One byte too many is stored, which
-// the next pixel overwrites.
-MS_AVX2 int64_t ReverseWide(const uint8_t* in, uint8_t* out, int64_t pixels) {
+// Five pixels at once, with a byte before them that nobody takes. One byte too many is stored,
+// which the next pixel overwrites.
+MS_VECTORS int64_t ReverseWide(const uint8_t* in, uint8_t* out, int64_t pixels) {
   const __m128i turned = _mm_setr_epi8(13, 14, 15, 10, 11, 12, 7, 8, 9, 4, 5, 6, 1, 2, 3, -1);
   int64_t i = 0;
   for (; i + 6 <= pixels; i += 5) {
@@ -300,7 +299,7 @@ void MapFloats(const FloatTable& table, const uint8_t* in, float* out, int64_t c
 void SplitPixels(const uint8_t* in, int64_t pixels, uint8_t* const planes[3]) {
   int64_t i = 0;
 #if MS_X86
-  if (HasAvx2()) i = SplitWide(in, pixels, planes);
+  if (HasVectors()) i = SplitWide(in, pixels, planes);
 #endif
   for (; i < pixels; ++i) {
     for (int c = 0; c < 3; ++c) planes[c][i] = in[3 * i + c];
@@ -310,7 +309,7 @@ void SplitPixels(const uint8_t* in, int64_t pixels, uint8_t* const planes[3]) {
 void JoinPixels(const uint8_t* const planes[3], int64_t pixels, uint8_t* out) {
   int64_t i = 0;
 #if MS_X86
-  if (HasAvx2()) i = JoinWide(planes, pixels, out);
+  if (HasVectors()) i = JoinWide(planes, pixels, out);
 #endif
   for (; i < pixels; ++i) {
     for (int c = 0; c < 3; ++c) out[3 * i + c] = planes[c][i];
@@ -322,7 +321,7 @@ void ReversePixels(const uint8_t* in, uint8_t* out, int64_t pixels) {
 #if MS_X86
   if (HasPermutes()) {
     i = ReverseWider(in, out, pixels);
-  } else if (HasAvx2()) {
+  } else if (HasVectors()) {
     i = ReverseWide(in, out, pixels);
   }
 #endif

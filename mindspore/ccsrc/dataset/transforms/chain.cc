@@ -103,9 +103,8 @@ void CenterCrop(Work* work, const Numbers& n) {
     });
     return;
   }
-  Crop(work, {}, [&](int64_t height, int64_t width) {
-    return Middle(height, width, n, work->pillow);
-  });
+  Crop(work, {},
+       [&](int64_t height, int64_t width) { return Middle(height, width, n, work->pillow); });
 }
 
 // numbers: left, top, right, bottom, fill...
@@ -211,9 +210,8 @@ Value Resized(const Value& image, const Numbers& n, bool pillow) {
 
 void ResizeTo(Work* work, const Numbers& n) {
   Finish(work);
-  work->value = ForImages(work->value, [&](const Value& image) {
-    return Resized(image, n, work->pillow);
-  });
+  work->value =
+      ForImages(work->value, [&](const Value& image) { return Resized(image, n, work->pillow); });
 }
 
 void Flip(Work* work, const Numbers& n, Value (*flip)(const Value&)) {

@@ -223,9 +223,8 @@ Value AdjustHue(const Value& image, double shift) {
   auto by = static_cast<float>(shift);
   if (IsBytes(image)) {
     int steps = static_cast<int>(shift * 255);
-    return EachBlock(image, [=](auto planes, int64_t count) {
-      Turn(planes, static_cast<int>(count), steps);
-    });
+    return EachBlock(
+        image, [=](auto planes, int64_t count) { Turn(planes, static_cast<int>(count), steps); });
   }
   return EachPixel(image, [=](float r, float g, float b, float* out) {
     float high = std::max({r, g, b}), span = high - std::min({r, g, b});

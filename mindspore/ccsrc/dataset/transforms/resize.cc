@@ -1,6 +1,6 @@
 // See resize.h. Separable: a pass over rows, a pass over columns. Pillow's ways with bytes are in
-// fixed point with bytes between the passes, bit for bit; other bytes are in resize_bytes.cc, and all
-// else is floats without rounding between the passes.
+// fixed point with bytes between the passes, bit for bit; other bytes are in resize_bytes.cc, and
+// all else is floats without rounding between the passes.
 #include "dataset/transforms/resize.h"
 
 #include <algorithm>

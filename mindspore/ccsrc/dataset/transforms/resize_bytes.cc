@@ -14,11 +14,11 @@
 namespace ms::dataset {
 namespace {
 
-constexpr int kWeightBits = 14;           // of a weight: 1 is 2^14, which 16 bits hold
-constexpr int kDropped = 8;               // bits, between the passes
+constexpr int kWeightBits = 14;                    // of a weight: 1 is 2^14, which 16 bits hold
+constexpr int kDropped = 8;                        // bits, between the passes
 constexpr int kLeft = 2 * kWeightBits - kDropped;  // bits behind the point in the end
-constexpr int kMostTaps = 16;             // whose roundings add up to little
-constexpr int64_t kMargin = 64;           // numbers that vectors read beyond a row
+constexpr int kMostTaps = 16;                      // whose roundings add up to little
+constexpr int64_t kMargin = 64;                    // numbers that vectors read beyond a row
 
 int32_t Paired(int16_t low, int16_t high) {
   return static_cast<int32_t>(static_cast<uint32_t>(static_cast<uint16_t>(low)) |
@@ -95,8 +95,8 @@ void JoinColumns(const int16_t* row, const PairedTaps& taps, int64_t channels, i
   }
 }
 
-// For processors that permute 64 numbers of 16 bits: of each 16 bytes of the result, where their pairs
-// are among 64 neighbours of the row, and their weights.
+// For processors that permute 64 numbers of 16 bits: of each 16 bytes of the result, where their
+// pairs are among 64 neighbours of the row, and their weights.
 struct Numbered {
   struct Block {
     int64_t begin;
@@ -185,8 +185,8 @@ MS_PERMUTES int64_t JoinBlocksWider(const int16_t* row, const Numbered& numbered
 }
 
 // 32 numbers at once; says how many it has done.
-MS_AVX2 int64_t JoinRowsWide(const Rows& rows, const int32_t* weights, int64_t stride, int64_t size,
-                             int16_t* out) {
+MS_VECTORS int64_t JoinRowsWide(const Rows& rows, const int32_t* weights, int64_t stride,
+                                int64_t size, int16_t* out) {
   const __m256i zero = _mm256_setzero_si256(), half = _mm256_set1_epi32(1 << (kDropped - 1));
   int64_t i = 0;
   for (; i + 32 <= size; i += 32) {
@@ -212,21 +212,21 @@ MS_AVX2 int64_t JoinRowsWide(const Rows& rows, const int32_t* weights, int64_t s
   return i;
 }
 
-MS_AVX2 inline __m256i Halves(const int16_t* low, const int16_t* high) {
+MS_VECTORS inline __m256i Halves(const int16_t* low, const int16_t* high) {
   __m128i first = _mm_loadu_si128(reinterpret_cast<const __m128i*>(low));
   __m128i second = _mm_loadu_si128(reinterpret_cast<const __m128i*>(high));
   return _mm256_inserti128_si256(_mm256_castsi128_si256(first), second, 1);
 }
 
-MS_AVX2 inline __m256i Rounded(__m256i sum) {
+MS_VECTORS inline __m256i Rounded(__m256i sum) {
   return _mm256_srai_epi32(_mm256_add_epi32(sum, _mm256_set1_epi32(1 << (kLeft - 1))), kLeft);
 }
 
 // Four pixels of three or four channels at once. Of three, each pixel is stored with a byte more,
 // which the next one overwrites: the last ones are left.
 template <int kChannels>
-MS_AVX2 int64_t JoinPixelsWide(const int16_t* row, const PairedTaps& taps, int64_t width,
-                               uint8_t* out) {
+MS_VECTORS int64_t JoinPixelsWide(const int16_t* row, const PairedTaps& taps, int64_t width,
+                                  uint8_t* out) {
   // A number of a pixel beside that of the next.
   const __m128i three = _mm_setr_epi8(0, 1, 6, 7, 2, 3, 8, 9, 4, 5, 10, 11, -1, -1, -1, -1);
   const __m128i four = _mm_setr_epi8(0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15);
@@ -260,15 +260,15 @@ MS_AVX2 int64_t JoinPixelsWide(const int16_t* row, const PairedTaps& taps, int64
 }
 
 // Eight numbers of one channel at once: two neighbours of 16 bits are one of 32.
-MS_AVX2 int64_t JoinNumbersWide(const int16_t* row, const PairedTaps& taps, int64_t width,
-                                uint8_t* out) {
+MS_VECTORS int64_t JoinNumbersWide(const int16_t* row, const PairedTaps& taps, int64_t width,
+                                   uint8_t* out) {
   int64_t x = 0;
   for (; x + 8 <= width; x += 8) {
     auto first = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(taps.first.data() + x));
     __m256i sum = _mm256_setzero_si256();
     for (int64_t k = 0; k < taps.count; ++k) {
-      auto shares = _mm256_loadu_si256(
-          reinterpret_cast<const __m256i*>(taps.weights.data() + k * width + x));
+      auto shares =
+          _mm256_loadu_si256(reinterpret_cast<const __m256i*>(taps.weights.data() + k * width + x));
       auto pair = _mm256_i32gather_epi32(reinterpret_cast<const int*>(row + 2 * k), first, 2);
       sum = _mm256_add_epi32(sum, _mm256_madd_epi16(pair, shares));
     }
@@ -284,13 +284,13 @@ MS_AVX2 int64_t JoinNumbersWide(const int16_t* row, const PairedTaps& taps, int6
 
 #endif
 
-void Columns(const int16_t* row, const PairedTaps& taps, const Numbered& numbered,
-             int64_t channels, int64_t width, uint8_t* out) {
+void Columns(const int16_t* row, const PairedTaps& taps, const Numbered& numbered, int64_t channels,
+             int64_t width, uint8_t* out) {
   int64_t done = 0;
 #if MS_X86
   if (!numbered.blocks.empty()) {
     done = JoinBlocksWider(row, numbered, out) / channels;
-  } else if (HasAvx2()) {
+  } else if (HasVectors()) {
     if (channels == 3) done = JoinPixelsWide<3>(row, taps, width, out);
     if (channels == 4) done = JoinPixelsWide<4>(row, taps, width, out);
     if (channels == 1) done = JoinNumbersWide(row, taps, width, out);
@@ -302,7 +302,8 @@ void Columns(const int16_t* row, const PairedTaps& taps, const Numbered& numbere
 }  // namespace
 
 bool FitsFixed(Interpolation interpolation, const Extents& from, int64_t height, int64_t width) {
-  if (interpolation == Interpolation::kLinear || interpolation == Interpolation::kCubic) return true;
+  if (interpolation == Interpolation::kLinear || interpolation == Interpolation::kCubic)
+    return true;
   bool few = from.height / height + 2 <= kMostTaps && from.width / width + 2 <= kMostTaps;
   return interpolation == Interpolation::kArea && few;
 }
@@ -368,7 +369,7 @@ void ResizeBytes(const uint8_t* in, uint8_t* out, const Extents& from, int64_t h
 #if MS_X86
     if (HasPermutes()) {
       done = JoinRowsWider(rows, weights, height, size, joined.data());
-    } else if (HasAvx2()) {
+    } else if (HasVectors()) {
       done = JoinRowsWide(rows, weights, height, size, joined.data());
     }
 #endif

@@ -14,8 +14,8 @@ constexpr int kFine = 32;  // parts of a pixel that weights know
 
 #if MS_X86
 
-// How much of the pixel and of its neighbour there is for each part: beside each other as bytes, and
-// as numbers of 16 bits.
+// How much of the pixel and of its neighbour there is for each part: beside each other as bytes,
+// and as numbers of 16 bits.
 struct Shares {
   alignas(16) int8_t bytes[kFine][16];
   alignas(16) int16_t numbers[kFine][8];
@@ -32,12 +32,12 @@ struct Shares {
   }
 };
 
-MS_AVX2 inline __m128i LoadEight(const uint8_t* from) {
+MS_VECTORS inline __m128i LoadEight(const uint8_t* from) {
   return _mm_loadl_epi64(reinterpret_cast<const __m128i*>(from));
 }
 
-MS_AVX2 int64_t BlendWide(const uint8_t* pixels, int64_t width, const Line& line, int64_t first,
-                          int64_t last, uint8_t* out) {
+MS_VECTORS int64_t BlendWide(const uint8_t* pixels, int64_t width, const Line& line, int64_t first,
+                             int64_t last, uint8_t* out) {
   static const Shares shares;
   const __m128i pairs = _mm_setr_epi8(0, 3, 1, 4, 2, 5, -1, -1, 8, 11, 9, 12, 10, 13, -1, -1);
   const __m128i half = _mm_set1_epi32(1 << 9);
@@ -85,7 +85,7 @@ int64_t BlendColorBytes(const uint8_t* pixels, int64_t width, const Line& line, 
                         int64_t last, int64_t columns, uint8_t* out) {
   last = std::min(last, columns - 1);
 #if MS_X86
-  if (HasAvx2() && first < last) return BlendWide(pixels, width, line, first, last, out);
+  if (HasVectors() && first < last) return BlendWide(pixels, width, line, first, last, out);
 #endif
   (void)pixels, (void)width, (void)line, (void)out;
   return first;

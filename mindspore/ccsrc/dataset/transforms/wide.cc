@@ -7,7 +7,7 @@
 namespace ms::dataset {
 namespace {
 
-// What MS_MAX_ISA allows: 0 for the least, 1 up to AVX2, 2 for all.
+// What MS_MAX_ISA allows: 0 for the least, 1 up to 32 bytes at once, 2 for all.
 int Allowed() {
   const char* given = std::getenv("MS_MAX_ISA");
   std::string_view most = given ? given : "";
@@ -16,7 +16,7 @@ int Allowed() {
 
 }  // namespace
 
-bool HasAvx2() {
+bool HasVectors() {
 #if MS_X86
   static const bool has = Allowed() > 0 && __builtin_cpu_supports("avx2");
   return has;

@@ -1,6 +1,6 @@
 // Loops with wider vectors where the processor has them. All give the same bits: what is written by
-// hand computes with integers, and the compiler fuses no multiplications with additions (AVX2 alone
-// cannot, and files with floats in functions for more are compiled so: see cmake/Libraries.cmake).
+// hand computes with integers, and the compiler fuses no multiplications with additions. Files with
+// floats in functions of MS_PERMUTES are compiled so: see cmake/Libraries.cmake.
 #pragma once
 
 // The compiler makes a copy for wider vectors, chosen when the library is loaded.
@@ -21,7 +21,7 @@
 #pragma GCC diagnostic pop
 #define MS_X86 1
 #define MS_FOR(features) __attribute__((target(features)))
-#define MS_AVX2 MS_FOR("avx2")
+#define MS_VECTORS MS_FOR("avx2")
 #define MS_PERMUTES MS_FOR("avx512f,avx512bw,avx512vl,avx512vbmi")
 #else
 #define MS_X86 0
@@ -33,7 +33,7 @@
 namespace ms::dataset {
 
 // MS_MAX_ISA leaves them out, as it does kernels.
-bool HasAvx2();
+bool HasVectors();
 bool HasPermutes();  // of bytes, 64 at once
 
 }  // namespace ms::dataset

@@ -207,7 +207,9 @@ class DetectPitchFrequency(AudioTensorOperation):
 
     def _lags(self, sound: np.ndarray) -> np.ndarray:
         """Of each frame: after how many samples it is most like itself, of those that were asked for."""
-        if self.most <= self.least:  # none is left between the frequencies: as MindSpore, the next one
+        if (
+            self.most <= self.least
+        ):  # none is left between the frequencies: as MindSpore, the next one
             count = math.ceil(sound.shape[-1] / self.frame_size)
             return np.full((*sound.shape[:-1], count), self.least + 1)
         likeness = self._likeness(sound)

@@ -74,9 +74,7 @@ class SVHNDataset(ImageSetDataset):
             array_column(np.concatenate(images), np.uint8),
             array_column(classes, np.uint32),
         ]
-        self._fill(
-            ["image", "label"], len(classes), columns, chosen, num_parallel_workers, classes
-        )
+        self._fill(["image", "label"], len(classes), columns, chosen, num_parallel_workers, classes)
 
 
 class Flowers102Dataset(ImageSetDataset):
@@ -98,16 +96,12 @@ class Flowers102Dataset(ImageSetDataset):
         op = self._start(dataset_dir, num_shards)
         parts = {"train": "trnid", "valid": "valid", "test": "tstid"}
         self.usage = choice(op, "usage", usage, [*parts, "all"], "all")
-        self.task = choice(
-            op, "task", task, ["Classification", "Segmentation"], "Classification"
-        )
+        self.task = choice(op, "task", task, ["Classification", "Segmentation"], "Classification")
         where = self.dataset_dir
         labels_file, parts_file = present(op, where, ["imagelabels.mat", "setid.mat"])
         (labels,) = matlab(op, labels_file, "labels")
         chosen_parts = [name for part, name in parts.items() if self.usage in (part, "all")]
-        numbers = [
-            int(n) for found in matlab(op, parts_file, *chosen_parts) for n in found.ravel()
-        ]
+        numbers = [int(n) for found in matlab(op, parts_file, *chosen_parts) for n in found.ravel()]
         if any(not 1 <= number <= labels.size for number in numbers):
             raise ValueError(f"The file '{labels_file}' must have a label for each image.")
         classes = labels.ravel()[np.array(numbers, np.int64) - 1].astype(np.uint32) - 1
@@ -129,7 +123,7 @@ class _Pictures:
 
     def __init__(self, pictures: Sequence[str], decode: bool, annotation: Any) -> None:
         self.pictures, self.annotation = list(pictures), annotation
-        decoding = [("Decode", [0.0], [], 1.0)]
+        decoding: list[Any] = [("Decode", [0.0], [], 1.0)]
         self._decode = _core.dataset.Chain(decoding) if decode else None
 
     def __getitem__(self, index: int) -> tuple[Any, ...]:

@@ -124,7 +124,7 @@ def _spelled_out(text: str) -> str:
             continue
         inverted = (match[0][1] == "P") != ("^" in match[0])
         members = _members(match[1], inverted)
-        if not members or members.count("-") == 1 and members.startswith("\\U00000000"):
+        if not members or (members.count("-") == 1 and members.startswith("\\U00000000")):
             raise ValueError(f"no property of characters is named {match[1]}")
         parts.append(members if depth else f"[{members}]")
     return "".join([*parts, text[place:]])

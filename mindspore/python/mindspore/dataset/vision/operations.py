@@ -210,7 +210,9 @@ class Normalize(PyTensorOperation):
         if not all(0 <= m <= 255 for m in mean):
             raise ValueError(f"For '{op}', mean must be in [0, 255], but got {list(mean)}.")
         if not all(0 < s <= 255 for s in std):
-            raise ValueError(f"For '{op}', std must be positive and at most 255, but got {list(std)}.")
+            raise ValueError(
+                f"For '{op}', std must be positive and at most 255, but got {list(std)}."
+            )
         check_type(op, "is_hwc", is_hwc, bool)
         self.mean, self.std = np.asarray(mean, np.float32), np.asarray(std, np.float32)
         self.is_hwc = is_hwc
