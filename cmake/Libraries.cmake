@@ -37,6 +37,9 @@ ms_add_library(ms_core ${MS_CORE_SOURCES})
 target_link_libraries(ms_core PUBLIC ms_flags ms_dependencies PRIVATE ms_sqlite "${MS_JPEG_LIBRARY}")
 target_include_directories(ms_core SYSTEM PRIVATE "${MS_JPEG_INCLUDE}")
 target_link_options(ms_core PRIVATE -Wl,--exclude-libs,libsqlite3.a)
+# Its functions for newer processors shall give the bits of the others.
+set_source_files_properties("${MS_SOURCE_ROOT}/dataset/transforms/colors.cc" PROPERTIES
+                            COMPILE_OPTIONS -ffp-contract=off SKIP_PRECOMPILE_HEADERS ON)
 
 file(GLOB_RECURSE MS_CPU_SOURCES CONFIGURE_DEPENDS "${MS_SOURCE_ROOT}/backends/cpu/*.cc")
 list(FILTER MS_CPU_SOURCES EXCLUDE REGEX "_isa\\.cc$")

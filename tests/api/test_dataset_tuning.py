@@ -52,6 +52,28 @@ def test_the_slowest_operator_is_named():
     assert unused.profile()["slowest"] is None and unused.profile()["queue"] is None
 
 
+def test_a_source_that_only_iterates_is_measured():
+    class Rows:
+        def __iter__(self):
+            for number in range(20):
+                yield (slow(np.array(number)),)
+
+    data = ds.GeneratorDataset(Rows(), ["x"]).batch(4)
+    assert sum(1 for _ in data.create_tuple_iterator(num_epochs=1)) == 5
+    told = data.profile()
+    assert told["operators"][0]["rows"] == 20 and told["operators"][0]["seconds"] > 0.035
+    assert told["slowest"] == "GeneratorDataset"
+
+
+def test_a_run_too_short_to_tune_writes_what_it_had(tuning):
+    data = ds.NumpySlicesDataset((np.arange(4),), ["x"], num_parallel_workers=1)
+    assert sum(1 for _ in data.create_tuple_iterator(num_epochs=1)) == 4
+    told = json.loads(tuning.read_text())
+    assert told["prefetchSize"] == config.get_prefetch_size()
+    assert "fewer than 8 rows" in told["summary"][0]
+    config.load(str(tuning))
+
+
 def test_a_generator_and_a_filter_are_measured():
     data = ds.GeneratorDataset(list(range(30)), ["x"], shuffle=False)
     data = data.filter(lambda x: slow(x) % 2 == 0, "x").batch(5)

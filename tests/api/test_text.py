@@ -137,24 +137,6 @@ def test_chinese_words_by_a_dictionary(tmp_path):
         text.JiebaTokenizer(str(path), str(path), JiebaMode.HMM)
 
 
-@pytest.mark.parametrize(
-    "operation",
-    [
-        text.WhitespaceTokenizer(True),
-        text.UnicodeScriptTokenizer(True, True),
-        text.BasicTokenizer(True, False, text.NormalizeForm.NONE, True, True),
-        text.RegexTokenizer("[^a-z]", "[0-9]", True),
-        text.UnicodeCharTokenizer(True),
-    ],
-    ids=lambda operation: type(operation).__name__,
-)
-def test_offsets_point_at_the_words(operation):
-    line = "aé 北[CLS]京  x𝒜1y\u200bz " * 20
-    prepared = operation._prepared(line).encode()
-    for word, begin, end in zip(*operation(line), strict=True):
-        assert prepared[begin:end].decode() == word
-
-
 def test_long_and_strange_texts():
     line = "ab c " * 400_000
     assert len(text.RegexTokenizer(" ")(line)) == 800_000
@@ -168,7 +150,9 @@ def test_long_and_strange_texts():
     assert text.RegexReplace("a", "\\1")("a").tolist() == "\\1"
     with pytest.raises(ValueError, match="unknown_token must be in the vocabulary"):
         text.Lookup(Vocab.from_list(["a"]), "b")
-    with pytest.raises(RuntimeError, match=r"\(row 0\) .*be in the vocabulary, but got 'b'"):
+    with pytest.raises(
+        RuntimeError, match=r"row 0: For 'Lookup', .*be in the vocabulary, but got 'b'"
+    ):
         list(ds.NumpySlicesDataset(["b"], ["x"]).map(text.Lookup(Vocab.from_list(["a"])), "x"))
 
 
@@ -181,6 +165,36 @@ def test_pieces_need_their_library(tmp_path):
             text.SentencePieceTokenizer(str(tmp_path / "m"), text.SPieceTokenizerOutType.INT)
     with pytest.raises(ValueError, match="must be the file of a model"):
         text.SentencePieceTokenizer(str(tmp_path / "n"), text.SPieceTokenizerOutType.INT)
+
+
+def test_a_model_of_pieces(tmp_path):
+    pytest.importorskip("sentencepiece")
+    lines = ["the cat sat on the mat", "a dog sat on the cat", "the dog and the cat"] * 20
+    data = ds.NumpySlicesDataset(lines, ["line"], shuffle=False)
+    kind = text.SentencePieceModel.BPE
+    vocab = text.SentencePieceVocab.from_dataset(data, ["line"], 30, 0.9995, kind, {})
+    pieces = text.SentencePieceTokenizer(vocab, text.SPieceTokenizerOutType.STRING)
+    numbers = text.SentencePieceTokenizer(vocab, text.SPieceTokenizerOutType.INT)
+    words = pieces("the cat")
+    assert "".join(words.tolist()).replace("\u2581", " ").strip() == "the cat"
+    assert numbers("the cat").dtype == np.int32 and len(numbers("the cat")) == len(words)
+    text.SentencePieceVocab.save_model(vocab, str(tmp_path), "m.model")
+    again = text.SentencePieceTokenizer(
+        str(tmp_path / "m.model"), text.SPieceTokenizerOutType.STRING
+    )
+    assert again("the cat").tolist() == words.tolist()
+    (tmp_path / "lines.txt").write_text("\n".join(lines))
+    made = text.SentencePieceVocab.from_file([str(tmp_path / "lines.txt")], 30, 0.9995, kind, {})
+    assert len(made.model) > 100
+    with pytest.raises(RuntimeError, match="the model cannot be trained"):
+        text.SentencePieceVocab.from_dataset(data, ["line"], 100000, 0.9995, kind, {})
+    with pytest.raises(ValueError, match=r"col_names must be among \['line'\], but got 'x'"):
+        text.SentencePieceVocab.from_dataset(data, ["x"], 30, 0.9995, kind, {})
+    with pytest.raises(ValueError, match=r"character_coverage must be in \[0, 1\]"):
+        text.SentencePieceVocab.from_dataset(data, ["line"], 30, 2.0, kind, {})
+    (tmp_path / "bad.model").write_bytes(b"none")
+    with pytest.raises(ValueError, match="mode must be a model"):
+        text.SentencePieceTokenizer(str(tmp_path / "bad.model"), text.SPieceTokenizerOutType.INT)
 
 
 def test_old_paths():

@@ -68,7 +68,9 @@ def test_operations_travel_and_take_pil_images(name):
     image_module = pytest.importorskip("PIL.Image")
     if name not in ("lighting", "adjust"):
         result = operation(image_module.fromarray(IMAGE))
-        assert isinstance(result, image_module.Image)
+        # As MindSpore: what it leaves to Pillow gives PIL images.
+        kept = not getattr(operation, "gives_arrays", False)
+        assert isinstance(result, image_module.Image if kept else np.ndarray)
 
 
 @pytest.mark.parametrize(

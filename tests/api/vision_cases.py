@@ -25,6 +25,8 @@ CHW = F.transpose(2, 0, 1).copy()
 BATCH = np.stack([A, A[::-1]])
 TWO = A[..., :2].copy()
 FOUR = np.concatenate([A, 255 - A[..., :1]], -1)
+_ROWS, _COLUMNS = np.mgrid[0:19, 0:101][..., None]
+WIDE = ((_COLUMNS * [3, 5, 7] + _ROWS * [11, 2, 5]) % 256).astype(np.uint8)
 BOX = np.array([[1, 2, 4, 5, 7, 8], [6, 0, 5, 9, 1, 0]], np.float32)
 
 _ON_ARRAYS = """
@@ -110,6 +112,48 @@ get_image_size(CHW) | get_image_size(np.zeros(3)) | get_image_num_channels(np.ze
 encode_png(A, 11) | encode_jpeg(A, 0) | encode_jpeg(A.astype(np.float32)) | encode_png(TWO)
 write_file("x/y/z", A) | read_file("none/such") | read_image("none/such")
 """
+# Those that most scripts use: on images of other sizes, types, channels and strides.
+_USUAL = """
+Resize((5, 7))(A) | Resize(5)(A) | Resize((20, 30))(A) | Resize((5, 7), Inter.NEAREST)(A) | Resize((20, 30), Inter.NEAREST)(A)
+Resize((5, 7), Inter.CUBIC)(A) | Resize((20, 30), Inter.CUBIC)(A) | Resize((5, 7), Inter.AREA)(A) | Resize((5, 7), Inter.PILCUBIC)(A)
+Resize((20, 30), Inter.PILCUBIC)(A) | Resize((1, 1))(A) | Resize((1, 40))(A) | Resize((40, 1))(A) | Resize((9, 11))(A)
+Resize((4, 5))(WIDE) | Resize((50, 60))(WIDE) | Resize((50, 60), Inter.CUBIC)(WIDE) | Resize((7, 50), Inter.AREA)(WIDE)
+Resize((64, 333))(WIDE) | Resize((64, 333), Inter.NEAREST)(WIDE) | Resize(20)(WIDE) | Resize((5, 7))(G) | Resize((5, 7))(F)
+Resize((5, 7))(TWO) | Resize((5, 7))(FOUR) | Resize((15, 17), Inter.CUBIC)(FOUR) | Resize((5, 7))(A[..., :1]) | Resize((5, 7))(BATCH)
+Resize((5, 7))(F.astype(np.float64)) | Resize((5, 7))(A.astype(np.int16)) | Resize((5, 7))(A.astype(np.uint16) * 200)
+Resize((5, 7))(A[::-1, ::2]) | Resize((5, 7))(np.asfortranarray(A)) | Resize((5, 7))(A.transpose(1, 0, 2))
+Resize((5, 7))(Image.fromarray(A)) | Resize((5, 7), Inter.NEAREST)(Image.fromarray(A)) | Resize((5, 7), Inter.CUBIC)(Image.fromarray(A))
+Resize((5, 7), Inter.ANTIALIAS)(Image.fromarray(A)) | Resize(5)(Image.fromarray(G)) | Resize((20, 30))(Image.fromarray(A))
+CenterCrop(5)(A) | CenterCrop((3, 30))(A) | CenterCrop(5)(G) | CenterCrop(5)(F) | CenterCrop((4, 5))(BATCH) | CenterCrop((2, 3))(A[:, ::-1])
+CenterCrop((3, 30))(Image.fromarray(A)) | Crop((1, 2), 3)(A) | Crop((1, 2), (3, 4))(F) | Crop((0, 0), (9, 11))(A) | Crop((1, 2), (30, 40))(A)
+RandomCrop((9, 11))(A) | RandomCrop((11, 15), (2, 1, 2, 1), False, (1, 2, 3))(A) | RandomCrop((40, 50))(A)
+RandomHorizontalFlip(1.0)(A) | RandomHorizontalFlip(1.0)(F) | RandomHorizontalFlip(1.0)(G) | RandomHorizontalFlip(1.0)(WIDE)
+RandomHorizontalFlip(1.0)(BATCH) | RandomHorizontalFlip(1.0)(A[::2, ::-1]) | RandomHorizontalFlip(1.0)(Image.fromarray(A))
+RandomVerticalFlip(1.0)(A) | RandomHorizontalFlip(0.0)(A) | HorizontalFlip()(FOUR) | HorizontalFlip()(A.astype(np.int32))
+Normalize([1.0, 2.0, 3.0], [4.0, 5.0, 6.0])(A) | Normalize([1.0, 2.0, 3.0], [4.0, 5.0, 6.0])(WIDE) | Normalize([0.5], [0.5])(G)
+Normalize([0.5], [0.25])(A) | Normalize([1.0, 2.0, 3.0], [4.0, 5.0, 6.0], False)(CHW) | Normalize([1.0, 2.0, 3.0], [4.0, 5.0, 6.0])(F)
+Normalize([1.0, 2.0, 3.0], [4.0, 5.0, 6.0])(A.astype(np.int32)) | Normalize([1.0, 2.0], [3.0, 4.0])(A) | Normalize([1.0, 2.0, 3.0], [4.0, 5.0, 6.0])(G)
+Rescale(1 / 255, 0.0)(A) | Rescale(1 / 255, -0.5)(WIDE) | Rescale(2.0, 1.0)(F) | Rescale(2.0, 1.0)(A.astype(np.int32)) | Rescale(0.5, 0.0)(G)
+HWC2CHW()(A) | HWC2CHW()(F) | HWC2CHW()(WIDE) | HWC2CHW()(G) | HWC2CHW()(TWO) | HWC2CHW()(FOUR) | HWC2CHW()(A[::2, ::-1])
+ToTensor()(A) | ToTensor()(F) | ToTensor()(G) | ToTensor()(WIDE) | ToTensor(np.float64)(A) | ToTensor()(Image.fromarray(A)) | ToTensor()(Image.fromarray(G))
+Pad(2)(A) | Pad((1, 2))(G) | Pad([1, 2, 3, 4], (9, 8, 7))(A) | Pad(1, 5)(F) | Pad(2, 0, Border.EDGE)(A) | Pad(3, 0, Border.REFLECT)(A)
+Pad(2)(Image.fromarray(A)) | Pad(2, 200)(WIDE) | RandomResizedCrop((5, 7), (1, 1), (11 / 9, 11 / 9))(A) | ToPIL()(A) | ToPIL()(G)
+Rotate(15)(WIDE) | Rotate(15, Inter.BILINEAR)(WIDE) | Rotate(200, Inter.BILINEAR, True)(WIDE) | Rotate(15, Inter.BILINEAR)(A[::-1, ::2])
+AdjustBrightness(1.3)(WIDE) | AdjustContrast(1.4)(WIDE) | AdjustSaturation(0.3)(WIDE) | AdjustSaturation(3.3)(WIDE) | AdjustHue(0.3)(WIDE)
+AdjustHue(-0.2)(WIDE) | Equalize()(WIDE) | AutoContrast(3.0)(WIDE) | Invert()(WIDE) | Posterize(2)(WIDE) | Solarize((20, 90))(WIDE)
+GaussianBlur(5)(WIDE) | AdjustSharpness(1.7)(WIDE) | AdjustGamma(0.6)(WIDE) | RandomColorAdjust(hue=(0.1, 0.1))(WIDE)
+np.array(isinstance(HorizontalFlip()(Image.fromarray(A)), Image.Image)) | np.array(isinstance(Crop((1, 2), 3)(Image.fromarray(A)), Image.Image))
+np.array(isinstance(Rotate(9)(Image.fromarray(A)), Image.Image)) | np.array(isinstance(Affine(9, (0, 0), 1, 0)(Image.fromarray(A)), Image.Image))
+np.array(isinstance(Resize(9)(Image.fromarray(A)), Image.Image)) | np.array(isinstance(Invert()(Image.fromarray(A)), Image.Image))
+np.array(isinstance(Posterize(3)(Image.fromarray(A)), Image.Image)) | np.array(isinstance(GaussianBlur(3)(Image.fromarray(A)), Image.Image))
+np.array(isinstance(RandomInvert(1.0)(Image.fromarray(A)), Image.Image)) | np.array(isinstance(CutOut(2)(Image.fromarray(A)), Image.Image))
+np.array(isinstance(RandomRotation(9)(Image.fromarray(A)), Image.Image)) | np.array(isinstance(Pad(1)(Image.fromarray(A)), Image.Image))
+np.array(isinstance(FiveCrop(3)(Image.fromarray(A))[0], Image.Image)) | np.array(isinstance(AutoAugment()(Image.fromarray(A)), Image.Image))
+Normalize([256.0], [1.0]) | Normalize([1.0], [256.0]) | Normalize([-1.0], [1.0]) | Pad(1, 256) | Pad(1, (1, 2)) | Crop((1, 2, 3), 4) | Crop(1, 2)
+RandomCrop(0) | RandomCrop(3, -1) | CenterCrop(0) | Resize(0) | Resize("a") | Resize((1, 2, 3)) | Resize(5, "linear") | RandomHorizontalFlip(2)
+Decode(1) | Rescale("a", 0) | RandomResizedCrop(5, (2, 1)) | RandomResizedCrop(5, max_attempts=0) | HWC2CHW()("text")
+Resize(5)(np.zeros(3, np.uint8)) | Normalize([1.0], [1.0])(np.zeros(3)) | CenterCrop(2)(np.zeros(3, np.uint8)) | Resize(5)(None) | ToPIL()(np.zeros(3))
+"""
 _ARGUMENTS = """
 Rotate("a") | Rotate(30, 2) | Rotate(30, expand=1) | Rotate(30, center=3) | Rotate(30, center=(1, 2, 3))
 Rotate(30, fill_value=256) | Rotate(30, fill_value=(1, 2)) | Rotate(30, fill_value=-1) | Rotate()
@@ -169,6 +213,7 @@ def cases() -> dict[str, str]:
         "array": [f"{call}(A)" for call in _split(_ON_ARRAYS)],
         "pil": [f"{call}({pil})" for call in _split(_ON_PIL)],
         "other": _split(_OTHERS),
+        "usual": _split(_USUAL),
         "made": _split(_ARGUMENTS),
     }
     return {f"{kind}: {call}": call for kind, calls in kinds.items() for call in calls}

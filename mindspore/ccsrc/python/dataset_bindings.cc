@@ -41,6 +41,7 @@ std::shared_ptr<const dataset::Operation> OperationOf(py::handle object) {
   if (py::isinstance<dataset::Chain>(object)) {
     return object.cast<std::shared_ptr<dataset::Chain>>();
   }
+  if (auto text = TextOperationOf(object)) return text;
   const auto& call = object.cast<const PythonCall&>();
   return PythonOperation(call.adapter, call.parallel);
 }
@@ -262,7 +263,7 @@ void BindTransforms(py::module_& m) {
         return std::make_shared<dataset::Chain>(std::move(transforms));
       }))
       .def("run", [](const dataset::Chain& self, py::handle array, uint64_t key) {
-        dataset::Value value = ValueFromPython(array);
+        dataset::Value value = BorrowedFromPython(array);
         {
           py::gil_scoped_release released;
           value = self.Run(std::move(value), key);
@@ -370,6 +371,7 @@ void BindDataset(py::module_& core) {
   BindDatasetFiles(m);
   BindOperators(m);
   BindTransforms(m);
+  BindDatasetTexts(m);
 }
 
 }  // namespace ms::python

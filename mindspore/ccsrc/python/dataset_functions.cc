@@ -105,9 +105,11 @@ class FunctionOrder : public dataset::Order {
 
 class StreamCursor : public dataset::Cursor {
  public:
-  explicit StreamCursor(py::object rows) : rows_(std::move(rows)) {}
+  StreamCursor(py::object rows, std::shared_ptr<dataset::Spent> spent)
+      : rows_(std::move(rows)), spent_(std::move(spent)) {}
   bool Next(Row* row) override {
     py::gil_scoped_acquire gil;
+    dataset::Stopwatch watch(spent_.get(), 0);
     DropReleased();
     auto given = py::reinterpret_steal<py::object>(PyIter_Next(rows_.get().ptr()));
     if (!given) {
@@ -116,11 +118,13 @@ class StreamCursor : public dataset::Cursor {
     }
     *row = Row();
     row->values = ValuesFromPython(given);
+    spent_->rows.fetch_add(1, std::memory_order_relaxed);
     return true;
   }
 
  private:
   Function rows_;
+  std::shared_ptr<dataset::Spent> spent_;
 };
 
 class Stream : public dataset::Node {
@@ -130,16 +134,18 @@ class Stream : public dataset::Node {
   dataset::CursorRef Open(const dataset::RunRef& run, int64_t epoch) const override {
     py::gil_scoped_acquire gil;
     DropReleased();
-    return std::make_unique<StreamCursor>(open_.get()(run->Key(*this, epoch), epoch));
+    return std::make_unique<StreamCursor>(open_.get()(run->Key(*this, epoch), epoch), spent_);
   }
   std::optional<int64_t> Size() const override {
     py::gil_scoped_acquire gil;
     return size_.get()().cast<std::optional<int64_t>>();
   }
   bool Coarse() const override { return true; }
+  const dataset::Spent* spent() const override { return spent_.get(); }
 
  private:
   Function open_, size_;
+  std::shared_ptr<dataset::Spent> spent_ = std::make_shared<dataset::Spent>();
 };
 
 }  // namespace

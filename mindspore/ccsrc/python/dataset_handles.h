@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "dataset/sources.h"
+#include "dataset/texts/operations.h"
 
 namespace ms::python {
 
@@ -18,5 +19,9 @@ struct OrderHandle {
 
 // Sources of arrays and files.
 void BindDatasetFiles(pybind11::module_& dataset);
+// Operations on text.
+void BindDatasetTexts(pybind11::module_& dataset);
+// Null for what is none.
+dataset::TextOperationRef TextOperationOf(pybind11::handle object);
 
 }  // namespace ms::python

@@ -106,7 +106,9 @@ py::array InNativeOrder(const py::array& array) {
   return array.attr("astype")(array.dtype().attr("newbyteorder")("=")).cast<py::array>();
 }
 
-Value ValueFromPython(py::handle object) {
+namespace {
+
+Value FromPython(py::handle object, bool borrow) {
   if (!py::isinstance<py::array>(object)) {
     return Opaque(py::reinterpret_borrow<py::object>(object));
   }
@@ -129,7 +131,8 @@ Value ValueFromPython(py::handle object) {
   }
   auto bytes = static_cast<size_t>(array.nbytes());
   Value value;
-  if (bytes <= kSmall || !Sole(array, fresh)) {
+  bool borrowed = borrow && !fresh;
+  if (!borrowed && (bytes <= kSmall || !Sole(array, fresh))) {
     value = Value::Make(*element, std::move(dims));
     if (bytes) std::memcpy(value.memory(), array.data(), bytes);
     return value;
@@ -137,9 +140,16 @@ Value ValueFromPython(py::handle object) {
   value.element = *element;
   value.dims = std::move(dims);
   value.data = static_cast<const std::byte*>(array.data());
-  value.owner = Held(std::move(array));
+  value.borrowed = borrowed;
+  if (!borrowed) value.owner = Held(std::move(array));
   return value;
 }
+
+}  // namespace
+
+Value ValueFromPython(py::handle object) { return FromPython(object, false); }
+
+Value BorrowedFromPython(py::handle object) { return FromPython(object, true); }
 
 py::object ArrayFromValue(const Value& value) {
   if (value.opaque()) {

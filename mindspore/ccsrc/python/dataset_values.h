@@ -23,6 +23,8 @@ pybind11::array InNativeOrder(const pybind11::array& array);
 // A number, text or array; anything else is an opaque value. Memory that somebody else could write
 // to is copied.
 dataset::Value ValueFromPython(pybind11::handle object);
+// The same, but memory is never copied: for a call that ends before its caller goes on.
+dataset::Value BorrowedFromPython(pybind11::handle object);
 // An array, or what was an opaque value. The array may be written to.
 pybind11::object ArrayFromValue(const dataset::Value& value);
 // A Tensor, where there is one of that type; else as above.

@@ -82,18 +82,29 @@ void FixedCrop(Work* work, const Numbers& n) {
   });
 }
 
+// The middle of an image. Where there are two, a smaller array has its larger border above and to
+// the left; of PIL images, the even place counts.
+Window Middle(int64_t height, int64_t width, const Numbers& n, bool pillow) {
+  Window part{0, 0, Whole(n[0]), Whole(n[1])};
+  auto begin = [pillow](int64_t extent, int64_t wanted) -> int64_t {
+    if (pillow) return std::llrint(static_cast<double>(extent - wanted) / 2);
+    return wanted > extent ? -((wanted - extent + 1) / 2) : (extent - wanted) / 2;
+  };
+  part.top = begin(height, part.height);
+  part.left = begin(width, part.width);
+  return part;
+}
+
 // numbers: height, width
 void CenterCrop(Work* work, const Numbers& n) {
-  Crop(work, {}, [&](int64_t height, int64_t width) {
-    Window part{0, 0, Whole(n[0]), Whole(n[1])};
-    // A smaller image has its larger border above, and to the left or, of PIL images, to the right.
-    int64_t rounding = work->pillow ? 0 : 1;
-    part.top =
-        part.height > height ? -((part.height - height + 1) / 2) : (height - part.height) / 2;
-    part.left =
-        part.width > width ? -((part.width - width + rounding) / 2) : (width - part.width) / 2;
-    return part;
-  });
+  if (!work->encoded && work->value.dims->size() > 3) {
+    work->value = ForImages(work->value, [&](const Value& image) {
+      return CutOut(image, Middle((*image.dims)[0], (*image.dims)[1], n, work->pillow), {});
+    });
+    return;
+  }
+  Crop(work, {},
+       [&](int64_t height, int64_t width) { return Middle(height, width, n, work->pillow); });
 }
 
 // numbers: left, top, right, bottom, fill...
@@ -149,6 +160,14 @@ Window RandomWindow(Random* random, const Numbers& n, int64_t height, int64_t wi
 }
 
 void RandomResizedCrop(Work* work, const Numbers& n) {
+  if (!work->encoded) {
+    CheckImage(work->value);
+    const Dims& dims = *work->value.dims;
+    Window part = RandomWindow(&work->random, n, dims[0], dims[1]);
+    work->value = ResizePart(work->value, part, Whole(n[0]), Whole(n[1]),
+                             static_cast<Interpolation>(Whole(n[6])));
+    return;
+  }
   Crop(work, {}, [&](int64_t height, int64_t width) {
     return RandomWindow(&work->random, n, height, width);
   });
@@ -173,13 +192,11 @@ Interpolation OfPillow(Interpolation interpolation) {
 }
 
 // numbers: height, width (0: height is the length of the shorter side), interpolation
-void ResizeTo(Work* work, const Numbers& n) {
-  Finish(work);
-  CheckImage(work->value);
+Value Resized(const Value& image, const Numbers& n, bool pillow) {
   int64_t height = Whole(n[0]), width = Whole(n[1]);
   if (width == 0) {
-    auto rows = static_cast<double>((*work->value.dims)[0]);
-    auto columns = static_cast<double>((*work->value.dims)[1]);
+    auto rows = static_cast<double>((*image.dims)[0]);
+    auto columns = static_cast<double>((*image.dims)[1]);
     if (rows < columns) {
       width = std::max<int64_t>(Whole(n[0] * columns / rows), 1);
     } else {
@@ -188,8 +205,13 @@ void ResizeTo(Work* work, const Numbers& n) {
     }
   }
   auto interpolation = static_cast<Interpolation>(Whole(n[2]));
-  if (work->pillow) interpolation = OfPillow(interpolation);
-  work->value = Resize(work->value, height, width, interpolation);
+  return Resize(image, height, width, pillow ? OfPillow(interpolation) : interpolation);
+}
+
+void ResizeTo(Work* work, const Numbers& n) {
+  Finish(work);
+  work->value =
+      ForImages(work->value, [&](const Value& image) { return Resized(image, n, work->pillow); });
 }
 
 void Flip(Work* work, const Numbers& n, Value (*flip)(const Value&)) {
@@ -358,7 +380,7 @@ void Chain::Stage::MakeLookup() {
   }
   if (!scaled) return;  // the result would be bytes
   for (const Value& table : tables) {
-    made.tables.emplace_back(table.as<float>(), table.as<float>() + 256);
+    made.tables.emplace_back(table.as<float>());
   }
   lookup = std::move(made);
 }
@@ -368,13 +390,13 @@ bool Chain::Stage::RunByTable(Work* work) const {
   bool fits = lookup && value.element == Element::Of(DType::kUInt8) && value.dims->size() == 3 &&
               (channels == 0 || (*value.dims)[2] == static_cast<int64_t>(channels));
   if (!fits) return false;
-  Lookup now = *lookup;
+  bool flipped = false;
   for (const Transform& t : transforms) {
     if (t.name != "HorizontalFlip") continue;
     bool flip = t.numbers.empty() || work->random.Uniform() < t.numbers[0];
-    now.flipped = now.flipped != flip;
+    flipped = flipped != flip;
   }
-  work->value = ms::dataset::Apply(now, value);
+  work->value = ms::dataset::Apply(*lookup, flipped, value);
   return true;
 }
 

@@ -1,19 +1,20 @@
 // Colors of images: what maps each value alone is one function of numbers (a table for bytes), what
-// looks at other channels is a blend with gray.
+// looks at other channels is a blend with gray. Bytes of three channels go through the latter by
+// planes, in which the compiler finds vectors.
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <functional>
 #include <numeric>
 
+#include "dataset/transforms/bytes.h"
 #include "dataset/transforms/elements.h"
 #include "dataset/transforms/pixels.h"
+#include "dataset/transforms/wide.h"
 #include "dataset/transforms/work.h"
 
 namespace ms::dataset {
 namespace {
-
-using ByteTable = std::array<uint8_t, 256>;
 
 bool IsBytes(const Value& value) { return value.element == Element::Of(DType::kUInt8); }
 
@@ -27,9 +28,7 @@ Value EachElement(const Value& value, F&& f) {
     for (int i = 0; i < 256; ++i) {
       table[static_cast<size_t>(i)] = Rounded<uint8_t>(f(static_cast<float>(i)));
     }
-    auto* out = reinterpret_cast<uint8_t*>(result.memory());
-    const auto* in = value.as<uint8_t>();
-    for (int64_t i = 0; i < count; ++i) out[i] = table[in[i]];
+    MapBytes(table, value.as<uint8_t>(), reinterpret_cast<uint8_t*>(result.memory()), count);
     return result;
   }
   WithType(value.element.dtype, [&](auto* type) {
@@ -75,6 +74,34 @@ Value EachPixel(const Value& image, F&& f) {
   return result;
 }
 
+// Pixels of bytes, some at a time, by planes: f(planes, how many) may change them.
+constexpr int64_t kBlock = 2048;
+
+template <class F>
+void EachBlock(const uint8_t* in, uint8_t* out, int64_t pixels, F&& f) {
+  alignas(64) uint8_t memory[3][kBlock];
+  uint8_t* const planes[3] = {memory[0], memory[1], memory[2]};
+  for (int64_t i = 0; i < pixels; i += kBlock) {
+    int64_t count = std::min(kBlock, pixels - i);
+    SplitPixels(in + 3 * i, count, planes);
+    f(planes, count);
+    if (out) JoinPixels(planes, count, out + 3 * i);
+  }
+}
+
+template <class F>
+Value EachBlock(const Value& image, F&& f) {
+  Value result = Value::Make(image.element, image.dims);
+  EachBlock(image.as<uint8_t>(), reinterpret_cast<uint8_t*>(result.memory()), image.count() / 3, f);
+  return result;
+}
+
+MS_WIDE int64_t Sum(const uint8_t* bytes, int count) {
+  int sum = 0;
+  for (int i = 0; i < count; ++i) sum += bytes[i];
+  return sum;
+}
+
 float Gray(float red, float green, float blue) {
   return 0.299f * red + 0.587f * green + 0.114f * blue;
 }
@@ -87,45 +114,40 @@ Value AdjustBrightness(const Value& image, double factor) {
 Value AdjustContrast(const Value& image, double factor) {
   NeedColor(image);
   if (image.count() == 0) return image;
-  Value floats = Cast(image, DType::kFloat32);
-  const auto* in = floats.as<float>();
-  double sum = 0;
   bool whole = IsInteger(image.element.dtype);
-  for (int64_t i = 0, count = floats.count(); i < count; i += 3) {
-    float gray = Gray(in[i], in[i + 1], in[i + 2]);
-    sum += whole ? Unbroken(gray) : gray;
+  double sum = 0;
+  if (IsBytes(image)) {
+    std::array<uint8_t, kBlock> gray;
+    EachBlock(image.as<uint8_t>(), nullptr, image.count() / 3, [&](auto planes, int64_t count) {
+      GrayPlane(planes, gray.data(), count);
+      sum += static_cast<double>(Sum(gray.data(), static_cast<int>(count)));
+    });
+  } else {
+    Value floats = Cast(image, DType::kFloat32);
+    const auto* in = floats.as<float>();
+    for (int64_t i = 0, count = floats.count(); i < count; i += 3) {
+      float gray = Gray(in[i], in[i + 1], in[i + 2]);
+      sum += whole ? Unbroken(gray) : gray;
+    }
   }
-  double mean = sum / (static_cast<double>(floats.count()) / 3);
+  double mean = sum / (static_cast<double>(image.count()) / 3);
   // As bytes are, the middle is a whole number.
   auto middle = static_cast<float>(whole ? std::floor(mean + 0.5) : mean);
   auto k = static_cast<float>(factor);
   return EachElement(image, [=](auto x) { return middle + k * (x - middle); });
 }
 
-// Distances from gray, of which bytes have few, by a table.
+// Distances from gray times the factor, as bytes; beyond those, all is 0 or 255.
 Value SaturatedBytes(const Value& image, float factor) {
-  std::array<int, 511> scaled;
-  for (int i = 0; i < 511; ++i) {
-    float distance = std::clamp(factor * static_cast<float>(i - 255), -255.0f, 255.0f);
-    scaled[static_cast<size_t>(i)] = static_cast<int>(std::lrint(distance));
+  ByteTable farther;
+  for (int i = 0; i < 256; ++i) {
+    farther[static_cast<size_t>(i)] = RoundedByte(factor * static_cast<float>(i));
   }
-  std::array<uint8_t, 766> clipped;  // what gray and a distance come to, from -255 on
-  for (int i = 0; i < 766; ++i) {
-    clipped[static_cast<size_t>(i)] = static_cast<uint8_t>(std::clamp(i - 255, 0, 255));
-  }
-  Value result = Value::Make(image.element, image.dims);
-  auto* out = reinterpret_cast<uint8_t*>(result.memory());
-  const auto* in = image.as<uint8_t>();
-  for (int64_t i = 0, count = image.count(); i < count; i += 3) {
-    int red = in[i], green = in[i + 1], blue = in[i + 2];
-    int gray = (red * 4899 + green * 9617 + blue * 1868 + 8192) >> 14;
-    const int* distance = scaled.data() + 255 - gray;
-    const uint8_t* moved = clipped.data() + 255 + gray;
-    out[i] = moved[distance[red]];
-    out[i + 1] = moved[distance[green]];
-    out[i + 2] = moved[distance[blue]];
-  }
-  return result;
+  std::array<uint8_t, kBlock> gray;
+  return EachBlock(image, [&](auto planes, int64_t count) {
+    GrayPlane(planes, gray.data(), count);
+    for (int c = 0; c < 3; ++c) Spread(farther, gray.data(), planes[c], count);
+  });
 }
 
 Value AdjustSaturation(const Value& image, double factor) {
@@ -140,45 +162,69 @@ Value AdjustSaturation(const Value& image, double factor) {
   });
 }
 
-// What bytes are divided by, times 2^12.
-std::array<int, 256> Reciprocals(double scale) {
-  std::array<int, 256> table{};
-  for (size_t i = 1; i < 256; ++i) {
-    table[i] = static_cast<int>(std::lrint(scale * 4096 / static_cast<double>(i)));
-  }
-  return table;
+// The whole number nearest to scale / byte, and 0 for 0: floats are exact enough for that.
+inline int Reciprocal(float scale, int byte) {
+  float divisor = byte == 0 ? 1.0f : static_cast<float>(byte);
+  int quotient = static_cast<int>(Unbroken(scale / divisor));
+  return byte == 0 ? 0 : quotient;
 }
 
 // One channel of the wheel: how bright it is at a place of 0 to 12, of a color of full strength.
-float Wheel(float place) {
+inline float Wheel(float place) {
   place = place >= 6 ? place - 6 : place;
-  return 1 - std::clamp(std::min(place, 4 - place), 0.0f, 1.0f);
+  float up = place < 4 - place ? place : 4 - place;
+  up = up < 0 ? 0 : up;
+  return 1 - (up > 1 ? 1 : up);
 }
 
-// A pixel of bytes with its hue turned, in whole steps: 256 to the turn on the way to hue,
+// Pixels of bytes with their hue turned, in whole steps: 256 to the turn on the way to hue,
 // saturation and value, 255 on the way back, as MindSpore counts them.
-void TurnBytes(int red, int green, int blue, int steps, float* out) {
-  static const std::array<int, 256> saturations = Reciprocals(255), hues = Reciprocals(256.0 / 6);
-  int high = std::max({red, green, blue}), span = high - std::min({red, green, blue});
-  int saturation = (span * saturations[static_cast<size_t>(high)] + (1 << 11)) >> 12;
-  int hue = green - blue;
-  if (high != red) hue = high == green ? blue - red + 2 * span : red - green + 4 * span;
-  hue = (hue * hues[static_cast<size_t>(span)] + (1 << 11)) >> 12;
-  hue = std::min(hue < 0 ? hue + 256 : hue, 255);
-  float turned = static_cast<float>((hue + steps) & 255) * (6.0f / 255.0f);
-  float v = static_cast<float>(high), s = static_cast<float>(saturation) / 255.0f;
-  for (int c = 0; c < 3; ++c) {
-    out[c] = v * (1 - s * (1 - Wheel(static_cast<float>(5 - 2 * c) + turned)));
+MS_INLINE void TurnPlanes(uint8_t* __restrict red, uint8_t* __restrict green,
+                          uint8_t* __restrict blue, int count, int steps) {
+  constexpr float kSaturation = 255.0f * 4096, kHue = 256.0f * 4096 / 6;
+  for (int i = 0; i < count; ++i) {
+    int r = red[i], g = green[i], b = blue[i];
+    int high = r > g ? r : g, low = r < g ? r : g;
+    high = high > b ? high : b, low = low < b ? low : b;
+    int span = high - low;
+    int saturation = (span * Reciprocal(kSaturation, high) + (1 << 11)) >> 12;
+    int hue = high == r ? g - b : high == g ? b - r + 2 * span : r - g + 4 * span;
+    hue = (hue * Reciprocal(kHue, span) + (1 << 11)) >> 12;
+    hue = hue < 0 ? hue + 256 : hue;
+    hue = hue > 255 ? 255 : hue;
+    float turned = static_cast<float>((hue + steps) & 255) * (6.0f / 255.0f);
+    float v = static_cast<float>(high), s = static_cast<float>(saturation) / 255.0f;
+    red[i] = RoundedByte(v * (1 - s * (1 - Wheel(5 + turned))));
+    green[i] = RoundedByte(v * (1 - s * (1 - Wheel(3 + turned))));
+    blue[i] = RoundedByte(v * (1 - s * (1 - Wheel(1 + turned))));
   }
+}
+
+MS_WIDE void TurnWide(uint8_t* const planes[3], int count, int steps) {
+  TurnPlanes(planes[0], planes[1], planes[2], count, steps);
+}
+
+#if MS_X86
+MS_PERMUTES void TurnWider(uint8_t* const planes[3], int count, int steps) {
+  TurnPlanes(planes[0], planes[1], planes[2], count, steps);
+}
+#endif
+
+void Turn(uint8_t* const planes[3], int count, int steps) {
+#if MS_X86
+  if (HasPermutes()) return TurnWider(planes, count, steps);
+#endif
+  TurnWide(planes, count, steps);
 }
 
 // The color wheel turned by `shift` turns.
 Value AdjustHue(const Value& image, double shift) {
+  NeedColor(image);
   auto by = static_cast<float>(shift);
   if (IsBytes(image)) {
     int steps = static_cast<int>(shift * 255);
-    return EachPixel(
-        image, [=](float r, float g, float b, float* out) { TurnBytes(r, g, b, steps, out); });
+    return EachBlock(
+        image, [=](auto planes, int64_t count) { Turn(planes, static_cast<int>(count), steps); });
   }
   return EachPixel(image, [=](float r, float g, float b, float* out) {
     float high = std::max({r, g, b}), span = high - std::min({r, g, b});
@@ -292,11 +338,12 @@ Value ByHistogram(const Value& image, const std::function<ByteTable(Histogram)>&
     for (size_t c = 0; c < each; ++c) ++histograms[c][in[i + static_cast<int64_t>(c)]];
   }
   for (size_t c = 0; c < each; ++c) tables[c] = make(histograms[c]);
-  for (int64_t i = 0; i < count; i += channels) {
-    for (size_t c = 0; c < each; ++c) {
-      int64_t at = i + static_cast<int64_t>(c);
-      out[at] = tables[c][in[at]];
-    }
+  if (channels == 1) {
+    MapBytes(tables[0], in, out, count);
+  } else {
+    EachBlock(in, out, count / 3, [&](auto planes, int64_t size) {
+      for (size_t c = 0; c < each; ++c) MapBytes(tables[c], planes[c], planes[c], size);
+    });
   }
   return result;
 }

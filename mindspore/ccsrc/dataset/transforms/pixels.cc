@@ -5,7 +5,9 @@
 #include <cstring>
 #include <type_traits>
 
+#include "dataset/transforms/bytes.h"
 #include "dataset/transforms/elements.h"
+#include "dataset/transforms/wide.h"
 
 namespace ms::dataset {
 namespace {
@@ -16,19 +18,37 @@ const Value AsFloats(const Value& value) {
              : Cast(value, DType::kFloat32);
 }
 
-void FillPixels(std::byte* out, int64_t pixels, const Value& image,
-                const std::vector<double>& fill) {
+// A line of pixels of one color.
+std::vector<std::byte> FilledLine(int64_t pixels, const Value& image,
+                                  const std::vector<double>& fill) {
   int64_t channels = Channels(image);
+  std::vector<std::byte> line(static_cast<size_t>(pixels * channels) * image.element.size);
+  if (std::all_of(fill.begin(), fill.end(), [](double number) { return number == 0; })) return line;
   WithType(image.element.dtype, [&](auto* type) {
     using T = std::remove_pointer_t<decltype(type)>;
-    auto* target = reinterpret_cast<T*>(out);
+    auto* target = reinterpret_cast<T*>(line.data());
     for (int64_t i = 0; i < pixels; ++i) {
       for (int64_t c = 0; c < channels; ++c) {
-        size_t which = std::min(static_cast<size_t>(c), fill.size() - 1);
-        *target++ = Converted<T>(fill.empty() ? 0.0 : fill[which]);
+        *target++ = Converted<T>(fill[std::min(static_cast<size_t>(c), fill.size() - 1)]);
       }
     }
   });
+  return line;
+}
+
+template <size_t kSize>
+void Plane(const std::byte* from, std::byte* to, int64_t pixels, size_t step) {
+  for (int64_t i = 0; i < pixels; ++i, from += step, to += kSize) std::memcpy(to, from, kSize);
+}
+
+// The pixels of three floats, by planes.
+MS_WIDE void SplitFloats(const float* in, float* out, int64_t pixels) {
+  float *first = out, *second = out + pixels, *third = second + pixels;
+  for (int64_t i = 0; i < pixels; ++i) {
+    first[i] = in[3 * i];
+    second[i] = in[3 * i + 1];
+    third[i] = in[3 * i + 2];
+  }
 }
 
 }  // namespace
@@ -76,15 +96,27 @@ Value CutOut(const Value& image, const Window& part, const std::vector<double>& 
   size_t pixel = static_cast<size_t>(Channels(image)) * image.element.size;
   int64_t left = std::clamp<int64_t>(part.left, 0, width);
   int64_t right = std::clamp<int64_t>(part.left + part.width, left, width);
+  std::vector<std::byte> border;
   bool inside = part.top >= 0 && part.left >= 0 && part.top + part.height <= height &&
                 part.left + part.width <= width;
-  if (!inside) FillPixels(result.memory(), part.height * part.width, image, fill);
-  for (int64_t y = 0; y < part.height; ++y) {
+  if (!inside) border = FilledLine(part.width, image, fill);
+  size_t line = static_cast<size_t>(part.width) * pixel;
+  size_t before = static_cast<size_t>(left - part.left) * pixel;
+  size_t seen = static_cast<size_t>(right - left) * pixel;
+  // Left and right of it nothing is seen: all is border.
+  if (left >= right) before = line, seen = 0;
+  std::byte* out = result.memory();
+  for (int64_t y = 0; y < part.height; ++y, out += line) {
     int64_t row = part.top + y;
-    if (row < 0 || row >= height) continue;
-    std::memcpy(result.memory() + static_cast<size_t>(y * part.width + left - part.left) * pixel,
-                image.data + static_cast<size_t>(row * width + left) * pixel,
-                static_cast<size_t>(right - left) * pixel);
+    if (row < 0 || row >= height) {
+      std::memcpy(out, border.data(), line);
+      continue;
+    }
+    if (!inside) {
+      std::memcpy(out, border.data(), before);
+      std::memcpy(out + before + seen, border.data() + before + seen, line - before - seen);
+    }
+    std::memcpy(out + before, image.data + static_cast<size_t>(row * width + left) * pixel, seen);
   }
   return result;
 }
@@ -96,13 +128,14 @@ Value FlipColumns(const Value& image) {
   for (int64_t y = 0; y < height; ++y) {
     const std::byte* from = image.data + static_cast<size_t>((y + 1) * width) * pixel;
     std::byte* to = result.memory() + static_cast<size_t>(y * width) * pixel;
+    if (pixel == 3) {
+      ReversePixels(reinterpret_cast<const uint8_t*>(from) - 3 * width,
+                    reinterpret_cast<uint8_t*>(to), width);
+      continue;
+    }
     for (int64_t x = 0; x < width; ++x) {
       from -= pixel;
-      if (pixel == 3) {
-        to[0] = from[0], to[1] = from[1], to[2] = from[2];
-      } else {
-        std::memcpy(to, from, pixel);
-      }
+      std::memcpy(to, from, pixel);
       to += pixel;
     }
   }
@@ -125,15 +158,31 @@ Value ChannelsFirst(const Value& image) {
   if (image.dims->size() == 2) return image;
   int64_t height = (*image.dims)[0], width = (*image.dims)[1], channels = (*image.dims)[2];
   Value result = Value::Make(image.element, MakeDims({channels, height, width}));
-  size_t size = image.element.size;
+  size_t size = image.element.size, step = static_cast<size_t>(channels) * size;
   int64_t pixels = height * width;
+  if (channels == 3 && size == 1) {
+    auto* out = reinterpret_cast<uint8_t*>(result.memory());
+    uint8_t* const planes[3] = {out, out + pixels, out + 2 * pixels};
+    SplitPixels(image.as<uint8_t>(), pixels, planes);
+    return result;
+  }
+  if (channels == 3 && size == sizeof(float)) {
+    SplitFloats(image.as<float>(), reinterpret_cast<float*>(result.memory()), pixels);
+    return result;
+  }
   for (int64_t c = 0; c < channels; ++c) {
     std::byte* to = result.memory() + static_cast<size_t>(c * pixels) * size;
     const std::byte* from = image.data + static_cast<size_t>(c) * size;
-    for (int64_t i = 0; i < pixels; ++i) {
-      std::memcpy(to, from, size);
-      to += size;
-      from += static_cast<size_t>(channels) * size;
+    if (size == 1) {
+      Plane<1>(from, to, pixels, step);
+    } else if (size == 2) {
+      Plane<2>(from, to, pixels, step);
+    } else if (size == 4) {
+      Plane<4>(from, to, pixels, step);
+    } else if (size == 8) {
+      Plane<8>(from, to, pixels, step);
+    } else {
+      Plane<16>(from, to, pixels, step);
     }
   }
   return result;
@@ -214,13 +263,63 @@ Value OneHot(const Value& value, int64_t classes, double smoothing) {
   return smoothing == 0 ? Cast(hot, value.element.dtype) : hot;
 }
 
-Value Apply(const Lookup& lookup, const Value& image) {
+namespace {
+
+// More than caches hold beside what else goes on.
+constexpr size_t kLarge = size_t{1} << 23;
+
+// The same of three channels, some pixels at a time.
+void ApplyToColors(const Lookup& lookup, bool flipped, const Value& image, float* out, bool large) {
+  int64_t width = (*image.dims)[1], pixels = (*image.dims)[0] * width;
+  int64_t block = flipped ? width : 2048;
+  auto size = static_cast<size_t>(block);
+  std::vector<uint8_t> bytes(6 * size);
+  std::vector<float> floats(lookup.channels_first || lookup.tables.size() == 1 ? 0 : 3 * size);
+  uint8_t* turned = bytes.data() + 3 * size;
+  uint8_t* const planes[3] = {bytes.data(), bytes.data() + size, bytes.data() + 2 * size};
+  for (int64_t first = 0; first < pixels; first += block) {
+    int64_t count = std::min(block, pixels - first);
+    const uint8_t* from = image.as<uint8_t>() + 3 * first;
+    if (flipped) {
+      ReversePixels(from, turned, count);
+      from = turned;
+    }
+    if (lookup.tables.size() == 1 && !lookup.channels_first) {
+      MapFloats(lookup.tables[0], from, out + 3 * first, 3 * count, large);
+      continue;
+    }
+    SplitPixels(from, count, planes);
+    const float* mapped[3];
+    for (size_t c = 0; c < 3; ++c) {
+      auto plane = static_cast<int64_t>(c);
+      float* to = lookup.channels_first ? out + plane * pixels + first : &floats[c * size];
+      MapFloats(lookup.tables[std::min(c, lookup.tables.size() - 1)], planes[c], to, count,
+                large && lookup.channels_first);
+      mapped[c] = to;
+    }
+    if (!lookup.channels_first) JoinFloats(mapped, count, out + 3 * first);
+  }
+}
+
+}  // namespace
+
+Value Apply(const Lookup& lookup, bool flipped, const Value& image) {
   int64_t height = (*image.dims)[0], width = (*image.dims)[1], channels = Channels(image);
   Dims dims = *image.dims;
   if (lookup.channels_first && dims.size() == 3) dims = {channels, height, width};
   Value result = Value::Make(Element::Of(DType::kFloat32), MakeDims(std::move(dims)));
   auto* out = reinterpret_cast<float*>(result.memory());
   const auto* in = image.as<uint8_t>();
+  bool large = result.bytes() >= kLarge;
+  bool alike = lookup.tables.size() == 1 && (!lookup.channels_first || channels == 1);
+  if (alike && !flipped) {
+    MapFloats(lookup.tables[0], in, out, image.count(), large);
+    return result;
+  }
+  if (channels == 3) {
+    ApplyToColors(lookup, flipped, image, out, large);
+    return result;
+  }
   // Of the result: how far it is from one column or channel to the next.
   int64_t column = lookup.channels_first ? 1 : channels;
   int64_t plane = lookup.channels_first ? height * width : 1;
@@ -228,11 +327,11 @@ Value Apply(const Lookup& lookup, const Value& image) {
   for (int64_t y = 0; y < height; ++y) {
     for (int64_t c = 0; c < channels; ++c) {
       const float* table =
-          lookup.tables[std::min(static_cast<size_t>(c), lookup.tables.size() - 1)].data();
+          lookup.tables[std::min(static_cast<size_t>(c), lookup.tables.size() - 1)].floats.data();
       const uint8_t* from = in + y * width * channels + c;
       float* to = out + y * row + c * plane;
       int64_t step = column;
-      if (lookup.flipped) {
+      if (flipped) {
         to += (width - 1) * column;
         step = -column;
       }

@@ -4,6 +4,7 @@
 #include <functional>
 #include <vector>
 
+#include "dataset/transforms/bytes.h"
 #include "dataset/transforms/jpeg.h"
 #include "dataset/value.h"
 
@@ -32,9 +33,9 @@ Value OneHot(const Value& value, int64_t classes, double smoothing);
 // Bytes through a table of floats for each channel, on the way flipped and moved to the front: what
 // a chain of the above comes to.
 struct Lookup {
-  std::vector<std::vector<float>> tables;  // [channels or 1][256]
-  bool flipped = false, channels_first = false;
+  std::vector<FloatTable> tables;  // of each channel, or one
+  bool channels_first = false;
 };
-Value Apply(const Lookup& lookup, const Value& image);
+Value Apply(const Lookup& lookup, bool flipped, const Value& image);
 
 }  // namespace ms::dataset

@@ -1,163 +1,27 @@
-// See resize.h. Separable: a pass over rows, a pass over columns. Images of bytes have two ways:
-// Pillow's, in fixed point with bytes between the passes, bit for bit; and floats without rounding
-// between them.
+// See resize.h. Separable: a pass over rows, a pass over columns. Pillow's ways with bytes are in
+// fixed point with bytes between the passes, bit for bit; other bytes are in resize_bytes.cc, and
+// all else is floats without rounding between the passes.
 #include "dataset/transforms/resize.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <functional>
 #include <limits>
-#include <numbers>
 #include <vector>
 
 #include "dataset/transforms/pixels.h"
-
-// The compiler makes a copy for wider vectors, chosen when the library is loaded. None fuses
-// multiplications with additions: all give the same bits.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__SANITIZE_ADDRESS__) && \
-    !defined(__SANITIZE_THREAD__)
-#define MS_WIDE __attribute__((target_clones("avx2", "default")))
-#else
-#define MS_WIDE
-#endif
+#include "dataset/transforms/resize_bytes.h"
+#include "dataset/transforms/taps.h"
+#include "dataset/transforms/wide.h"
 
 namespace ms::dataset {
 namespace {
 
 constexpr int kBits = 32 - 8 - 2;  // of Pillow's weights: sums of bytes stay within 32
 
-// Which source pixels make a target pixel, and how much of each.
-struct Taps {
-  int count = 0;                // the same for all, the last ones with weight 0
-  std::vector<int> first;       // of each target
-  std::vector<double> weights;  // [target, count]
-};
-
-double Triangle(double x) { return std::max(1.0 - std::abs(x), 0.0); }
-
-double Cubic(double x, double a) {
-  x = std::abs(x);
-  if (x < 1) return ((a + 2) * x - (a + 3)) * x * x + 1;
-  return x < 2 ? ((a * x - 5 * a) * x + 8 * a) * x - 4 * a : 0;
-}
-
-double Sinc(double x) {
-  return x == 0 ? 1 : std::sin(std::numbers::pi * x) / (std::numbers::pi * x);
-}
-
-double Lanczos(double x) { return std::abs(x) < 3 ? Sinc(x) * Sinc(x / 3) : 0; }
-
-double Box(double x) { return x > -0.5 && x <= 0.5 ? 1 : 0; }
-
-// A kernel of Pillow's: as wide as the target pixel when shrinking, cut off at the border.
-Taps WideTaps(int64_t source, int64_t target, double reach, double (*kernel)(double)) {
-  double scale = static_cast<double>(source) / static_cast<double>(target);
-  double spread = std::max(scale, 1.0);
-  double radius = reach * spread;
-  Taps taps;
-  taps.count = static_cast<int>(std::ceil(radius)) * 2 + 1;
-  taps.weights.resize(static_cast<size_t>(target) * static_cast<size_t>(taps.count));
-  for (int64_t i = 0; i < target; ++i) {
-    double centre = (static_cast<double>(i) + 0.5) * scale;
-    int low = std::max(static_cast<int>(centre - radius + 0.5), 0);
-    int high = std::min(static_cast<int>(centre + radius + 0.5), static_cast<int>(source));
-    double* weights = &taps.weights[static_cast<size_t>(i) * static_cast<size_t>(taps.count)];
-    double sum = 0;
-    for (int x = low; x < high; ++x) {
-      weights[x - low] = kernel((x - centre + 0.5) / spread);
-      sum += weights[x - low];
-    }
-    for (int x = low; x < high && sum != 0; ++x) weights[x - low] /= sum;
-    taps.first.push_back(low);
-  }
-  return taps;
-}
-
-// A kernel of fixed width, whose pixels beyond the border are those at it.
-Taps NarrowTaps(int64_t source, int64_t target, int reach,
-                const std::function<double(double)>& kernel) {
-  double scale = static_cast<double>(source) / static_cast<double>(target);
-  auto last = static_cast<int>(source - 1);
-  Taps taps;
-  taps.count = std::min(2 * reach, last + 1);
-  taps.weights.resize(static_cast<size_t>(target) * static_cast<size_t>(taps.count));
-  for (int64_t i = 0; i < target; ++i) {
-    double centre = (static_cast<double>(i) + 0.5) * scale - 0.5;
-    int low = static_cast<int>(std::floor(centre)) - reach + 1;
-    int first = std::clamp(low, 0, last + 1 - taps.count);
-    double* weights = &taps.weights[static_cast<size_t>(i) * static_cast<size_t>(taps.count)];
-    for (int x = low; x < low + 2 * reach; ++x) {
-      weights[std::clamp(x, first, first + taps.count - 1) - first] += kernel(x - centre);
-    }
-    taps.first.push_back(first);
-  }
-  return taps;
-}
-
-// Averages over the area that each target pixel covers.
-Taps AreaTaps(int64_t source, int64_t target) {
-  double scale = static_cast<double>(source) / static_cast<double>(target);
-  Taps taps;
-  taps.count = static_cast<int>(std::min<int64_t>(static_cast<int64_t>(scale) + 2, source));
-  taps.weights.resize(static_cast<size_t>(target) * static_cast<size_t>(taps.count));
-  for (int64_t i = 0; i < target; ++i) {
-    double low = static_cast<double>(i) * scale, high = static_cast<double>(i + 1) * scale;
-    int first = std::min(static_cast<int>(low), static_cast<int>(source) - taps.count);
-    double* weights = &taps.weights[static_cast<size_t>(i) * static_cast<size_t>(taps.count)];
-    for (int x = 0; x < taps.count; ++x) {
-      weights[x] =
-          std::max(std::min(high, first + x + 1.0) - std::max(low, first + x + 0.0), 0.0) / scale;
-    }
-    taps.first.push_back(first);
-  }
-  return taps;
-}
-
-Taps NearestTaps(int64_t source, int64_t target, bool centres) {
-  Taps taps;
-  taps.count = 1;
-  taps.weights.assign(static_cast<size_t>(target), 1.0);
-  double scale = static_cast<double>(source) / static_cast<double>(target);
-  double centre = scale * 0.5;  // added up as Pillow does, whose rounding decides ties
-  for (int64_t i = 0; i < target; ++i, centre += scale) {
-    int64_t x = centres ? static_cast<int64_t>(centre) : i * source / target;
-    taps.first.push_back(static_cast<int>(std::min(x, source - 1)));
-  }
-  return taps;
-}
-
-Taps MakeTaps(int64_t source, int64_t target, Interpolation interpolation) {
-  switch (interpolation) {
-    case Interpolation::kNearest:
-      return NearestTaps(source, target, false);
-    case Interpolation::kPillowNearest:
-      return NearestTaps(source, target, true);
-    case Interpolation::kLinear:
-      return NarrowTaps(source, target, 1, Triangle);
-    case Interpolation::kCubic:
-      return NarrowTaps(source, target, 2, [](double x) { return Cubic(x, -0.75); });
-    case Interpolation::kArea:
-      return AreaTaps(source, target);
-    case Interpolation::kLanczos:
-      return WideTaps(source, target, 3, Lanczos);
-    case Interpolation::kPillowCubic:
-      return WideTaps(source, target, 2, [](double x) { return Cubic(x, -0.5); });
-    case Interpolation::kPillowLinear:
-      return WideTaps(source, target, 1, Triangle);
-    case Interpolation::kPillowBox:
-      return WideTaps(source, target, 0.5, Box);
-  }
-  Throw(ErrorKind::kValue, "For 'Resize', the interpolation is not known.");
-}
-
 bool Fixed(Interpolation interpolation) {
   return interpolation == Interpolation::kLanczos || interpolation >= Interpolation::kPillowCubic;
 }
-
-struct Extents {
-  int64_t height, width, channels;
-};
 
 // ---- Pillow's fixed point
 
@@ -296,29 +160,14 @@ void ResizeFloat(const T* in, T* out, Extents from, int64_t height, int64_t widt
   }
 }
 
-// Nearest pixels are copied, whatever they are.
-void CopyNearest(const Value& image, std::byte* out, Extents from, int64_t height, int64_t width,
-                 Interpolation interpolation) {
-  Taps rows = MakeTaps(from.height, height, interpolation);
-  Taps columns = MakeTaps(from.width, width, interpolation);
-  size_t pixel = static_cast<size_t>(from.channels) * image.element.size;
-  for (int row : rows.first) {
-    const std::byte* line = image.data + static_cast<size_t>(row * from.width) * pixel;
-    for (int column : columns.first) {
-      std::memcpy(out, line + static_cast<size_t>(column) * pixel, pixel);
-      out += pixel;
-    }
-  }
-}
-
 template <class T, class F>
-void Run(const Value& image, Value* result, Extents from, int64_t height, int64_t width,
+void Run(const Value& image, Value* result, const Extents& from, int64_t height, int64_t width,
          Interpolation interpolation) {
   ResizeFloat<T, F>(image.as<T>(), reinterpret_cast<T*>(result->memory()), from, height, width,
                     interpolation);
 }
 
-void Dispatch(const Value& image, Value* result, Extents from, int64_t height, int64_t width,
+void Dispatch(const Value& image, Value* result, const Extents& from, int64_t height, int64_t width,
               Interpolation interpolation) {
   switch (image.element.dtype) {
     case DType::kUInt8:
@@ -352,18 +201,47 @@ void Dispatch(const Value& image, Value* result, Extents from, int64_t height, i
 
 Value Resize(const Value& image, int64_t height, int64_t width, Interpolation interpolation) {
   const Dims& dims = *image.dims;
-  Extents from{dims[0], dims[1], dims.size() == 3 ? dims[2] : 1};
-  if (from.height == height && from.width == width) return image;
+  return ResizePart(image, {0, 0, dims[0], dims[1]}, height, width, interpolation);
+}
+
+Value ResizePart(const Value& image, const Window& part, int64_t height, int64_t width,
+                 Interpolation interpolation) {
+  const Dims& dims = *image.dims;
+  int64_t channels = dims.size() == 3 ? dims[2] : 1;
+  Extents from{part.height, part.width, channels, dims[1] * channels};
+  bool whole = part.height == dims[0] && part.width == dims[1];
+  bool same = part.height == height && part.width == width;
+  if (whole && same) return image;
   if (image.count() == 0) {
     Throw(ErrorKind::kValue, "For 'Resize', the image must not be empty, but got shape {}.",
           ToString(dims));
   }
+  if (image.element == Element::Of(DType::kBool)) {
+    // Of 0 and 1, what is nearer.
+    Value numbers = image;
+    numbers.element = Element::Of(DType::kUInt8);
+    numbers = ResizePart(numbers, part, height, width, interpolation);
+    numbers.element = image.element;
+    return numbers;
+  }
+  bool bytes = image.element == Element::Of(DType::kUInt8);
+  bool fixed = bytes && FitsFixed(interpolation, from, height, width);
+  // Only those with distances between rows of their own take a part without a copy of it.
+  if (!whole && (!fixed || same)) {
+    Value cut = CutOut(image, part, {});
+    return same ? cut : Resize(cut, height, width, interpolation);
+  }
   Dims target{height, width};
-  if (dims.size() == 3) target.push_back(from.channels);
+  if (dims.size() == 3) target.push_back(channels);
   Value result = Value::Make(image.element, MakeDims(std::move(target)));
-  if (interpolation == Interpolation::kNearest || interpolation == Interpolation::kPillowNearest) {
+  if (fixed) {
+    const uint8_t* in = image.as<uint8_t>() + part.top * from.line + part.left * channels;
+    ResizeBytes(in, reinterpret_cast<uint8_t*>(result.memory()), from, height, width,
+                interpolation);
+  } else if (interpolation == Interpolation::kNearest ||
+             interpolation == Interpolation::kPillowNearest) {
     CopyNearest(image, result.memory(), from, height, width, interpolation);
-  } else if (Fixed(interpolation) && image.element.dtype == DType::kUInt8) {
+  } else if (Fixed(interpolation) && bytes) {
     ResizeFixed(image.as<uint8_t>(), reinterpret_cast<uint8_t*>(result.memory()), from, height,
                 width, interpolation);
   } else {

@@ -1,6 +1,7 @@
 // Images of any size in another one.
 #pragma once
 
+#include "dataset/transforms/jpeg.h"
 #include "dataset/value.h"
 
 namespace ms::dataset {
@@ -20,5 +21,8 @@ enum class Interpolation {
 
 // [H, W] or [H, W, C]; pixel centres are at half-pixel offsets. Integers are rounded and clipped.
 Value Resize(const Value& image, int64_t height, int64_t width, Interpolation interpolation);
+// Of a part that lies in the image.
+Value ResizePart(const Value& image, const Window& part, int64_t height, int64_t width,
+                 Interpolation interpolation);
 
 }  // namespace ms::dataset

@@ -12,6 +12,7 @@
 #include "dataset/transforms/elements.h"
 #include "dataset/transforms/pixels.h"
 #include "dataset/transforms/resize.h"
+#include "dataset/transforms/warp_bytes.h"
 #include "dataset/transforms/work.h"
 
 namespace ms::dataset {
@@ -65,6 +66,8 @@ class Finder {
     int64_t first = std::max(x.first, y.first);
     return {first, std::max(first, std::min(x.second, y.second))};
   }
+
+  Line line() const { return {x0_, y0_, across_.data(), down_.data()}; }
 
   // f(column, number of its pixel) for columns that are Inside, of whole pixels.
   template <class F>
@@ -242,7 +245,11 @@ void NearestRow(const Source<T>& source, const Finder& find, int64_t width, T* o
     }
   };
   some(0, first);
-  if (channels == 3) {
+  bool bytes = std::is_same_v<T, uint8_t> && source.height * source.width < INT32_MAX / 4;
+  if (channels == 3 && bytes) {
+    NearestColorBytes(reinterpret_cast<const uint8_t*>(source.pixels), source.width, source.height,
+                      find.line(), first, last, reinterpret_cast<uint8_t*>(out));
+  } else if (channels == 3) {
     find.Offsets(first, last, source.width, [&](int64_t x, int64_t offset) {
       std::memcpy(out + x * 3, source.pixels + offset * 3, 3 * sizeof(T));
     });
@@ -257,7 +264,19 @@ void NearestRow(const Source<T>& source, const Finder& find, int64_t width, T* o
 template <class T>
 void BlendRow(const Source<T>& source, const Finder& find, const Weights& weights, int64_t width,
               T* out) {
+  int64_t fast = 0, done = 0;  // columns from fast to done are done at once
+  if constexpr (std::is_same_v<T, uint8_t>) {
+    if (weights.count == 2 && source.channels == 3) {
+      auto [first, last] = find.Inside(source.height - 1, source.width - 2);
+      done = BlendColorBytes(source.pixels, source.width, find.line(), first, last, width, out);
+      fast = first;
+    }
+  }
   for (int64_t x = 0; x < width; ++x, out += source.channels) {
+    if (x == fast && done > fast) {
+      out += (done - fast) * source.channels;
+      x = done;
+    }
     Place place = find(x);
     if constexpr (std::is_same_v<T, uint8_t>) {
       bool within =

@@ -12,6 +12,7 @@ from mindspore.dataset.engine import Dataset, ZipDataset
 from mindspore.dataset.engine import __all__ as _engine_names
 from mindspore.dataset.engine.datasets import zip_datasets
 from mindspore.dataset import audio, text, transforms, vision  # isort: skip
+from mindspore import context  # scripts take it from here, too
 
 
 def zip(datasets: Sequence[Dataset]) -> ZipDataset:

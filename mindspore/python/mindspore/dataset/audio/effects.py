@@ -114,7 +114,8 @@ class Fade(AudioTensorOperation):
             FadeShape.QUARTER_SINE: np.sin(x * math.pi / 2),
             FadeShape.HALF_SINE: np.sin(x * math.pi - math.pi / 2) / 2 + 0.5,
         }
-        return np.clip(shapes[self.fade_shape], 0, 1)
+        # The logarithmic one ends at 1.04, as in MindSpore.
+        return np.maximum(shapes[self.fade_shape], 0)
 
     def _sound(self, sound: np.ndarray) -> np.ndarray:
         length = sound.shape[-1]

@@ -189,28 +189,38 @@ class DetectPitchFrequency(AudioTensorOperation):
 
     def _sound(self, sound: np.ndarray) -> np.ndarray:
         op = "DetectPitchFrequency"
-        if self.frame_size < 1 or self.most <= self.least or self.most // 2 <= self.least:
+        if self.frame_size < 1:
             raise ValueError(
-                f"For '{op}', freq_low must be less than half of freq_high and the rate positive, but the lags "
-                f"are {self.least} to {self.most} samples."
+                f"For '{op}', sample_rate must be positive, but got {self.sample_rate}."
             )
-        likeness = self._likeness(sound.astype(np.float64))
-        count = likeness.shape[-2]
-        if count < self.win_length:
+        lag = self._lags(sound.astype(np.float64))
+        if lag.shape[-1] < self.win_length:
             raise ValueError(
                 f"For '{op}', the input must have at least win_length = {self.win_length} frames, but got "
-                f"{count}."
+                f"{lag.shape[-1]}."
             )
-        best = likeness[..., self.least :]
-        half = likeness[..., self.least : self.most // 2]
-        # Half the lag is an octave above: it is as good where it is nearly as like.
-        higher = half.max(-1) > 0.99 * best.max(-1)
-        lag = np.where(higher, half.argmax(-1), best.argmax(-1)) + self.least + 1
         before = (self.win_length - 1) // 2
         lag = np.concatenate([np.repeat(lag[..., :1], before, axis=-1), lag], axis=-1)
         window = np.lib.stride_tricks.sliding_window_view(lag, self.win_length, axis=-1)
         middle = np.sort(window, axis=-1)[..., (self.win_length - 1) // 2]
         return np.asarray(self.sample_rate / (1e-9 + middle))
+
+    def _lags(self, sound: np.ndarray) -> np.ndarray:
+        """Of each frame: after how many samples it is most like itself, of those that were asked for."""
+        if (
+            self.most <= self.least
+        ):  # none is left between the frequencies: as MindSpore, the next one
+            count = math.ceil(sound.shape[-1] / self.frame_size)
+            return np.full((*sound.shape[:-1], count), self.least + 1)
+        likeness = self._likeness(sound)
+        best = likeness[..., self.least :]
+        found = best.argmax(-1)
+        half = likeness[..., self.least : self.most // 2]
+        if half.shape[-1]:
+            # Half the lag is an octave above: it is as good where it is nearly as like.
+            higher = half.max(-1) > 0.99 * best.max(-1)
+            found = np.where(higher, half.argmax(-1), found)
+        return np.asarray(found + self.least + 1)
 
     def _apply(self, value: Any) -> Any:
         return super()._apply(value).astype(np.float32)

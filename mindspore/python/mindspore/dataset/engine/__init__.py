@@ -81,6 +81,12 @@ from mindspore.dataset.engine.datasets_text import (
     YahooAnswersDataset,
     YelpReviewDataset,
 )
+from mindspore.dataset.engine.datasets_matlab import (
+    Caltech101Dataset,
+    Flowers102Dataset,
+    SBDataset,
+    SVHNDataset,
+)
 from mindspore.dataset.engine.datasets_mindrecord import MindDataset
 from mindspore.dataset.engine.datasets_user_defined import (
     GeneratorDataset,
@@ -119,6 +125,7 @@ __all__ = [
     "CLUEDataset",
     "CMUArcticDataset",
     "CSVDataset",
+    "Caltech101Dataset",
     "Caltech256Dataset",
     "CelebADataset",
     "Cifar10Dataset",
@@ -139,6 +146,7 @@ __all__ = [
     "FashionMnistDataset",
     "FilterDataset",
     "FlickrDataset",
+    "Flowers102Dataset",
     "Food101Dataset",
     "GTZANDataset",
     "GeneratorDataset",
@@ -170,11 +178,13 @@ __all__ = [
     "RenameDataset",
     "RenderedSST2Dataset",
     "RepeatDataset",
+    "SBDataset",
     "SBUDataset",
     "SQuADDataset",
     "SST2Dataset",
     "STL10Dataset",
     "SUN397Dataset",
+    "SVHNDataset",
     "Sampler",
     "Schema",
     "SemeionDataset",

@@ -12,7 +12,7 @@ from mindspore.dataset.core.validator_helpers import check_type
 from mindspore.dataset.engine.calls import MapCall
 from mindspore.dataset.engine.values import Row
 from mindspore.dataset.engine.workers import WorkerPool, cores
-from mindspore.dataset.transforms.native import chain_of, spec_of
+from mindspore.dataset.transforms.native import chain_of, engine_of, spec_of
 from mindspore.dataset.transforms.transforms import Compose
 
 
@@ -101,16 +101,50 @@ def map_calls(
     flat = [part for operation in operations for part in _parts(operation)]
     count = 0
     # Hooks of debug mode see each operation, so none is done by the engine then.
-    while not config._debug_hooks() and count < len(flat) and spec_of(flat[count]) is not None:
+    while not config._debug_hooks() and count < len(flat) and _known(flat[count]):
         count += 1
+    count = _before_offsets(flat, count, inputs, len(outputs))
     count = _before_pil(flat[:count], count == len(flat))
-    if count == len(flat) and inputs != len(outputs):
+    if count == len(flat) and inputs != len(outputs) and not _gives_offsets(flat[-1]):
         count = 0
-    calls: list[Any] = [chain_of(flat[:count])] if count else []
+    calls = _engine_calls(flat[:count])
     if count == len(flat):
         return calls, []
     call, pools = python_call(MapCall(flat[count:], outputs), workers)
     return [*calls, call], pools
+
+
+def _known(operation: Any) -> bool:
+    return spec_of(operation) is not None or engine_of(operation) is not None
+
+
+def _gives_offsets(operation: Any) -> bool:
+    """Whether a text becomes three columns."""
+    return engine_of(operation) is not None and getattr(operation, "with_offsets", False)
+
+
+def _before_offsets(flat: Sequence[Any], count: int, inputs: int, outputs: int) -> int:
+    """How many operations come before one with offsets, unless that is the last one of one column."""
+    for number, operation in enumerate(flat[:count]):
+        last = number == len(flat) - 1 and inputs == 1 and outputs == 3
+        if _gives_offsets(operation) and not last:
+            return number
+    return count
+
+
+def _engine_calls(operations: Sequence[Any]) -> list[Any]:
+    """Neighbours with specs as one chain, those on text by themselves."""
+    calls: list[Any] = []
+    neighbours: list[Any] = []
+    for operation in operations:
+        if spec_of(operation) is not None:
+            neighbours.append(operation)
+            continue
+        if neighbours:
+            calls.append(chain_of(neighbours))
+        neighbours = []
+        calls.append(engine_of(operation))
+    return [*calls, chain_of(neighbours)] if neighbours else calls
 
 
 def _parts(operation: Any) -> list[Any]:

@@ -69,6 +69,10 @@ class Tuner:
             self._look()
         if self.found is not None:
             save(self._dataset, self.found, self.changes)
+        elif (told := self._pipeline.facts()) is not None:
+            facts = Facts(*told)
+            why = f"as they were: fewer than {_LEAST_STEPS} rows were given"
+            save(self._dataset, (facts.workers, facts.items), [why])
 
     def _look(self) -> None:
         told = self._pipeline.facts()

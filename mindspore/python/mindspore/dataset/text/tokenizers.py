@@ -6,18 +6,24 @@ from __future__ import annotations
 
 import math
 import re
-import unicodedata
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from mindspore import _core
 from mindspore.dataset.core.validator_helpers import check_int, check_type
 from mindspore.dataset.text import unicode
-from mindspore.dataset.text.utils import JiebaMode, NormalizeForm, SPieceTokenizerOutType
+from mindspore.dataset.text.pieces import SentencePieceVocab, SPieceTokenizerOutType, library
+from mindspore.dataset.text.utils import JiebaMode, NormalizeForm
 from mindspore.dataset.text.vocabulary import Vocab
-from mindspore.dataset.text.words import TextTensorOperation, as_text, normalized
+from mindspore.dataset.text.words import (
+    EngineTextOperation,
+    TextTensorOperation,
+    as_text,
+    normalized,
+)
 
 # A word and where it begins, in characters of the text.
 Word = tuple[str, int]
@@ -79,35 +85,54 @@ def _runs(text: str, key: Any) -> list[tuple[Any, str, int]]:
     return runs if text else []
 
 
-class WhitespaceTokenizer(_Tokenizer):
+class _EngineTokenizer(EngineTextOperation):
+    """Base of those that the engine does by itself."""
+
+    with_offsets = False
+
+    def _set(self, **flags: Any) -> None:
+        for name, value in flags.items():
+            check_type(type(self).__name__, name, value, bool)
+            setattr(self, name, value)
+
+
+# As the engine counts them.
+_SPACES, _CHARACTERS, _SCRIPTS = range(3)
+
+
+class WhitespaceTokenizer(_EngineTokenizer):
     """What stands between white space."""
 
     def __init__(self, with_offsets: bool = False) -> None:
         self._set(with_offsets=with_offsets)
 
-    def _words(self, text: str) -> list[Word]:
-        return [(run, at) for space, run, at in _runs(text, unicode.is_space) if not space]
+    def _made(self) -> Any:
+        name = type(self).__name__
+        return _core.dataset.cut_text(name, _SPACES, False, self.with_offsets)
 
 
-class UnicodeCharTokenizer(_Tokenizer):
+class UnicodeCharTokenizer(_EngineTokenizer):
     """Each character."""
 
     def __init__(self, with_offsets: bool = False) -> None:
         self._set(with_offsets=with_offsets)
 
-    def _words(self, text: str) -> list[Word]:
-        return [(char, at) for at, char in enumerate(text)]
+    def _made(self) -> Any:
+        name = type(self).__name__
+        return _core.dataset.cut_text(name, _CHARACTERS, True, self.with_offsets)
 
 
-class UnicodeScriptTokenizer(_Tokenizer):
+class UnicodeScriptTokenizer(_EngineTokenizer):
     """Neighbours of one script, which the names of characters tell."""
+
+    keep_whitespace = False
 
     def __init__(self, keep_whitespace: bool = False, with_offsets: bool = False) -> None:
         self._set(keep_whitespace=keep_whitespace, with_offsets=with_offsets)
 
-    def _words(self, text: str) -> list[Word]:
-        runs = _runs(text, unicode.script)
-        return [(run, at) for key, run, at in runs if self.keep_whitespace or key != "SPACE"]  # type: ignore[attr-defined]
+    def _made(self) -> Any:
+        name = type(self).__name__
+        return _core.dataset.cut_text(name, _SCRIPTS, self.keep_whitespace, self.with_offsets)
 
 
 class RegexTokenizer(_Tokenizer):
@@ -130,20 +155,18 @@ class RegexTokenizer(_Tokenizer):
     def _words(self, text: str) -> list[Word]:
         words, begin = [], 0
         for match in self._delimiter.finditer(text):
-            if match.end() == match.start():
-                continue
             if match.start() > begin:
                 words.append((text[begin : match.start()], begin))
-            if self._keep is not None and self._keep.fullmatch(match[0]):
+            if match[0] and self._keep is not None and self._keep.fullmatch(match[0]):
                 words.append((match[0], match.start()))
             begin = match.end()
         return [*words, (text[begin:], begin)] if begin < len(text) else words
 
 
-_UNUSED = re.compile(r"\[(?:CLS|SEP|UNK|PAD|MASK|unused\d+)\]")
+_UNUSED = re.compile(r"\[(?:CLS|SEP|UNK|PAD|MASK|unused[0-9]+)\]")
 
 
-class BasicTokenizer(_Tokenizer):
+class BasicTokenizer(_EngineTokenizer):
     """Words, punctuation and Chinese characters, as BERT takes them."""
 
     def __init__(
@@ -165,8 +188,29 @@ class BasicTokenizer(_Tokenizer):
             with_offsets=with_offsets,
         )
 
-    def _prepared(self, text: str) -> str:
-        if not (self.preserve_unused_token and self.lower_case):
+    def _made(self) -> Any:
+        return _core.dataset.cut_basic(type(self).__name__, self._options(), self.with_offsets)
+
+    def _options(self) -> tuple[Any, ...]:
+        form = self.normalization_form
+        plain = form == NormalizeForm.NONE
+        return (
+            self.lower_case,
+            self.keep_whitespace,
+            self.preserve_unused_token,
+            plain,
+            _Prepared(self.lower_case, self.preserve_unused_token, form),
+        )
+
+
+class _Prepared:
+    """A text as BasicTokenizer cuts it, where the engine does not prepare it by itself."""
+
+    def __init__(self, lower_case: bool, preserve: bool, form: NormalizeForm) -> None:
+        self.lower_case, self.preserve, self.form = lower_case, preserve, form
+
+    def __call__(self, text: str) -> str:
+        if not (self.preserve and self.lower_case):
             return self._plain(text)
         parts, begin = [], 0
         for match in _UNUSED.finditer(text):
@@ -175,53 +219,11 @@ class BasicTokenizer(_Tokenizer):
         return "".join([*parts, self._plain(text[begin:])])
 
     def _plain(self, text: str) -> str:
-        if self.lower_case:
-            marked = unicodedata.normalize("NFD", unicode.case_folded(text))
-            text = "".join(char for char in marked if unicodedata.category(char) != "Mn")
-        else:
-            text = normalized(text, self.normalization_form)
-        seen = (" " if unicode.is_space(char) else char for char in text)
-        return "".join(char for char in seen if not unicode.is_control(char))
-
-    def _words(self, text: str) -> list[Word]:
-        def kind(char: str) -> str | None:
-            if unicode.is_cjk(char) or unicode.is_punctuation(char):
-                return None
-            return "space" if char == " " else "word"
-
-        words, begin = [], 0
-        matches = list(_UNUSED.finditer(text)) if self.preserve_unused_token else []
-        for start, end in [*((m.start(), m.end()) for m in matches), (len(text), len(text))]:
-            for key, run, at in _runs(text[begin:start], kind):
-                if key != "space" or self.keep_whitespace:
-                    words.append((run, begin + at))
-            if end > start:
-                words.append((text[start:end], start))
-            begin = end
-        return words
+        text = unicode.plain(text) if self.lower_case else normalized(text, self.form)
+        return "".join(" " if unicode.is_control(char) else char for char in text)
 
 
-def _pieces(
-    word: str, vocab: Vocab, suffix_indicator: str, max_bytes: int, unknown: str
-) -> list[Word]:
-    """The longest pieces of a word that are in the vocabulary, or the whole as unknown."""
-    whole = [(unknown or word, 0)]
-    if len(word.encode("utf8", "surrogatepass")) > max_bytes:
-        return whole
-    pieces, begin, known = [], 0, vocab._ids
-    while begin < len(word):
-        mark = suffix_indicator if begin else ""
-        end = len(word)
-        while end > begin and mark + word[begin:end] not in known:
-            end -= 1
-        if end == begin:
-            return whole
-        pieces.append((mark + word[begin:end], begin))
-        begin = end
-    return pieces
-
-
-class WordpieceTokenizer(_Tokenizer):
+class WordpieceTokenizer(_EngineTokenizer):
     """Words cut into the longest pieces of a vocabulary; those that go on are marked."""
 
     def __init__(
@@ -241,37 +243,15 @@ class WordpieceTokenizer(_Tokenizer):
         self.unknown_token = unknown_token
         self._set(with_offsets=with_offsets)
 
-    def _apply(self, value: Any) -> Any:
-        op = type(self).__name__
-        array = as_text(op, value)
-        if array.ndim > 1:
-            raise ValueError(
-                f"For '{op}', the input must be words of rank 1, but has rank {array.ndim}."
-            )
-        # Each word counts its bytes from its own beginning.
-        found = [
-            (piece, start, end)
-            for word in array.ravel().tolist()
-            for piece, start, end in self.cut(str(word))
-        ] or [("", 0, 0)]
-        pieces, starts, ends = zip(*found, strict=True)
-        if not self.with_offsets:
-            return np.array(pieces)
-        return np.array(pieces), np.array(starts, np.uint32), np.array(ends, np.uint32)
+    def _made(self) -> Any:
+        return _core.dataset.cut_pieces(type(self).__name__, self._options(), self.with_offsets)
 
-    def cut(self, word: str) -> list[tuple[str, int, int]]:
-        """The pieces of a word, and where they begin and end in its bytes."""
-        limits = self.max_bytes_per_token
-        pieces = _pieces(word, self.vocab, self.suffix_indicator, limits, self.unknown_token)
-        places = _byte_places(word)
-        begins = [at for _, at in pieces] + [len(word)]
-        return [
-            (piece, int(places[at]), int(places[begins[i + 1]]))
-            for i, (piece, at) in enumerate(pieces)
-        ]
+    def _options(self) -> tuple[Any, ...]:
+        limit = self.max_bytes_per_token
+        return self.vocab._engine(), self.suffix_indicator, self.unknown_token, limit
 
 
-class BertTokenizer(_Tokenizer):
+class BertTokenizer(_EngineTokenizer):
     """BasicTokenizer, then WordpieceTokenizer."""
 
     def __init__(
@@ -294,25 +274,9 @@ class BertTokenizer(_Tokenizer):
         )
         self._set(with_offsets=with_offsets)
 
-    def _apply(self, value: Any) -> Any:
-        array = as_text("BertTokenizer", value)
-        if array.ndim != 0:
-            raise ValueError(
-                f"For 'BertTokenizer', the input must be one text, but has rank {array.ndim}."
-            )
-        text = self._basic._prepared(str(array))
-        places = _byte_places(text)
-        found = []
-        for word, at in self._basic._words(text):
-            first = int(places[at])
-            if _UNUSED.fullmatch(word) and self._basic.preserve_unused_token:
-                found.append((word, first, first + len(word)))
-                continue
-            found += [(piece, first + a, first + b) for piece, a, b in self._wordpiece.cut(word)]
-        pieces, starts, ends = zip(*(found or [("", 0, 0)]), strict=True)
-        if not self.with_offsets:
-            return np.array(pieces)
-        return np.array(pieces), np.array(starts, np.uint32), np.array(ends, np.uint32)
+    def _made(self) -> Any:
+        basic, pieces = self._basic._options(), self._wordpiece._options()
+        return _core.dataset.cut_bert(type(self).__name__, basic, pieces, self.with_offsets)
 
 
 class JiebaTokenizer(_Tokenizer):
@@ -410,25 +374,28 @@ def _other(char: str) -> str | None:
     return "word" if char.isascii() and char.isalnum() else None
 
 
-class SentencePieceTokenizer(_Tokenizer):
-    """Pieces of a model of SentencePiece, by its library."""
+class SentencePieceTokenizer(TextTensorOperation):
+    """Pieces of a model of SentencePiece, that of a file or a vocabulary."""
 
-    def __init__(self, mode: str, out_type: SPieceTokenizerOutType) -> None:
+    def __init__(self, mode: str | SentencePieceVocab, out_type: SPieceTokenizerOutType) -> None:
         op = "SentencePieceTokenizer"
-        check_type(op, "mode", mode, str)
+        check_type(op, "mode", mode, (str, SentencePieceVocab))
         check_type(op, "out_type", out_type, SPieceTokenizerOutType)
-        if not Path(mode).is_file():
+        if isinstance(mode, str) and not Path(mode).is_file():
             raise ValueError(f"For '{op}', mode must be the file of a model, but got '{mode}'.")
+        processor = library(op).SentencePieceProcessor
+        self.mode, self.out_type = mode, out_type
+        content = Path(mode).read_bytes() if isinstance(mode, str) else mode.model
         try:
-            import sentencepiece  # type: ignore[import-not-found]
-        except ImportError:
-            raise ImportError(
-                f"For '{op}', SentencePiece must be installed: pip install sentencepiece."
-            ) from None
-        self.out_type = out_type
-        self._model = sentencepiece.SentencePieceProcessor(model_file=mode)
+            self._model = processor(model_proto=content)
+        except (RuntimeError, TypeError) as error:
+            raise ValueError(f"For '{op}', mode must be a model, but {error}.") from None
 
     def _apply(self, value: Any) -> Any:
-        text = str(as_text("SentencePieceTokenizer", value))
+        op = "SentencePieceTokenizer"
+        array = as_text(op, value)
+        if array.ndim != 0:
+            raise ValueError(f"For '{op}', the input must be one text, but has rank {array.ndim}.")
         kind, dtype = (int, np.int32) if self.out_type == SPieceTokenizerOutType.INT else (str, str)
-        return np.array(self._model.encode(text, out_type=kind), dtype)
+        pieces = self._model.encode(str(array), out_type=kind)
+        return np.array(pieces or ([] if kind is int else [""]), dtype)

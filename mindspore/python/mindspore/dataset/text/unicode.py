@@ -1,4 +1,4 @@
-"""Properties of characters that Python's own tables do not name."""
+"""Properties of characters that Python's own tables do not name, and what the engine asks of them."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import re
 import unicodedata
 from typing import Any
 
+from mindspore import _core
+from mindspore.dataset.text import script_runs
+
 _CJK = ((0x4E00, 0x9FFF), (0x3400, 0x4DBF), (0x20000, 0x2A6DF), (0x2A700, 0x2CEAF),
         (0xF900, 0xFAFF), (0x2F800, 0x2FA1F))  # fmt: skip
-# Letters whose names do not begin with their script.
-_NAMED_OTHERWISE = {"OHM": "GREEK", "KELVIN": "LATIN", "ANGSTROM": "LATIN"}
-_WIDTHS = ("FULLWIDTH", "HALFWIDTH")
 
 
 @functools.lru_cache(maxsize=1 << 16)
@@ -26,53 +26,114 @@ def is_cjk(char: str) -> bool:
     return any(low <= ord(char) <= high for low, high in _CJK)
 
 
-@functools.lru_cache(maxsize=1 << 16)
 def is_punctuation(char: str) -> bool:
     """Whether it is punctuation, or a sign of ASCII."""
     ascii_sign = char.isascii() and char.isprintable() and not char.isalnum() and char != " "
     return ascii_sign or unicodedata.category(char).startswith("P")
 
 
-@functools.lru_cache(maxsize=1 << 16)
 def is_control(char: str) -> bool:
-    """Whether nothing is to be seen of it; white space is not meant."""
-    return unicodedata.category(char) in ("Cc", "Cf") and not is_space(char)
+    """Whether it is a control sign or one of formats."""
+    return unicodedata.category(char) in ("Cc", "Cf")
 
 
-@functools.lru_cache(maxsize=1 << 16)
 def script(char: str) -> str:
-    """The script of a character by its name: COMMON for signs and digits, INHERITED for marks."""
-    if is_space(char):
-        return "SPACE"
-    kind, words = unicodedata.category(char), unicodedata.name(char, "").split()
-    if kind[0] == "M" and (not words or words[0] == "COMBINING"):
-        return "INHERITED"
-    if kind[0] not in "LM" or not words or words[0] in ("MATHEMATICAL", "MICRO"):
-        if words and words[0] in _NAMED_OTHERWISE and kind[0] != "L":
-            return _NAMED_OTHERWISE[words[0]]
-        return "COMMON"
-    if words[0] in _WIDTHS:
-        words = words[1:]
-    return _NAMED_OTHERWISE.get(words[0], words[0])
+    """The script of a character; white space is one of its own."""
+    return "SPACE" if is_space(char) else script_runs.script(char)
+
+
+# Characters of which nothing is to be seen unless somebody knows them (Default_Ignorable_Code_Point).
+_IGNORED = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
+    "\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
 
 
 def case_folded(text: str) -> str:
-    """Without case and compatibility forms (NFKC_Casefold)."""
+    """Without case, compatibility forms and what is ignored (NFKC_Casefold)."""
+    text = _IGNORED.sub("", text)
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFD", text).casefold())
     return unicodedata.normalize("NFKC", folded.casefold())
 
 
+def plain(text: str) -> str:
+    """Without case, compatibility forms and marks, as BERT's lower case is."""
+    marked = unicodedata.normalize("NFD", case_folded(text))
+    return "".join(char for char in marked if unicodedata.category(char) != "Mn")
+
+
+_SCRIPTS: dict[str, int] = {}
+
+
+def _page(first: int) -> tuple[bytes, list[int], list[str]]:
+    """Of 256 characters: their kinds (see characters.h), numbers of their scripts, plain texts."""
+    chars = [chr(code) for code in range(first, first + 256)]
+    flat = [plain(char) for char in chars]
+    # A mark that stays may change places with others beside it.
+    entangled = [bool(kept) and unicodedata.combining(char) != 0 for char, kept in zip(chars, flat)]
+    facts = zip(
+        map(is_space, chars), map(is_control, chars), map(is_cjk, chars),
+        map(is_punctuation, chars), entangled,
+    )  # fmt: skip
+    kinds = bytes(sum(bool(fact) << bit for bit, fact in enumerate(known)) for known in facts)
+    return kinds, [_SCRIPTS.setdefault(script(char), len(_SCRIPTS)) for char in chars], flat
+
+
+_core.dataset.set_character_reader(_page)
+
+
+# Scripts by the long names that patterns use; the four letters do, too.
+_LONG_NAMES = {
+    "Arabic": "Arab", "Armenian": "Armn", "Bengali": "Beng", "Common": "Zyyy", "Cyrillic": "Cyrl", "Devanagari": "Deva",
+    "Georgian": "Geor", "Greek": "Grek", "Han": "Hani", "Hangul": "Hang", "Hebrew": "Hebr", "Hiragana": "Hira",
+    "Katakana": "Kana", "Khmer": "Khmr", "Latin": "Latn", "Mongolian": "Mong", "Tamil": "Taml", "Thai": "Thai", "Tibetan": "Tibt",
+}  # fmt: skip
+_POSIX = {
+    "alnum": "\\p{L}\\p{N}", "alpha": "\\p{L}", "blank": "\\t ", "cntrl": "\\p{Cc}", "digit": "\\p{Nd}", "lower": "\\p{Ll}",
+    "punct": "\\p{P}", "space": "\\s", "upper": "\\p{Lu}", "xdigit": "0-9A-Fa-f",
+}  # fmt: skip
+
+
+@functools.lru_cache(maxsize=64)
+def _members(name: str, inverted: bool) -> str:
+    """The characters of a category or script, or all others, as a part of a class of `re`."""
+    long_name = _LONG_NAMES.get(name, name)
+    runs: list[list[int]] = []
+    for code in range(0x110000):
+        char = chr(code)
+        found = unicodedata.category(char).startswith(name) or script_runs.script(char) == long_name
+        if found == inverted:
+            continue
+        if runs and runs[-1][1] == code - 1:
+            runs[-1][1] = code
+        else:
+            runs.append([code, code])
+    return "".join(f"\\U{low:08x}-\\U{high:08x}" for low, high in runs)
+
+
+def _spelled_out(text: str) -> str:
+    """A pattern without \\p{...} and [:...:], which `re` does not know."""
+    text = re.sub(r"\[:(\w+):\]", lambda m: _POSIX.get(m[1], m[0]), text)
+    parts, depth, place = [], 0, 0
+    for match in re.finditer(r"\\[pP]\{\^?(\w+)\}|\\.|\[\^?\]?|\]", text, re.DOTALL):
+        parts.append(text[place : match.start()])
+        place = match.end()
+        if match[1] is None:
+            depth += (match[0][0] == "[" and depth == 0) - (match[0] == "]" and depth > 0)
+            parts.append(match[0])
+            continue
+        inverted = (match[0][1] == "P") != ("^" in match[0])
+        members = _members(match[1], inverted)
+        if not members or (members.count("-") == 1 and members.startswith("\\U00000000")):
+            raise ValueError(f"no property of characters is named {match[1]}")
+        parts.append(members if depth else f"[{members}]")
+    return "".join([*parts, text[place:]])
+
+
 def pattern(op: str, name: str, text: str) -> Any:
-    """A compiled pattern; those with classes like \\p{L} need the regex package."""
-    compiler: Any = re
-    if "\\p" in text.lower():
-        try:
-            import regex as compiler  # type: ignore[no-redef,import-untyped]
-        except ImportError:
-            raise ImportError(
-                f"For '{op}', patterns with \\p need the regex package: pip install regex."
-            ) from None
+    """A compiled pattern of `re`, in which there may also be \\p{L}, \\p{Han} and [[:punct:]]."""
     try:
-        return compiler.compile(text)
+        known = _spelled_out(text) if "\\p" in text.lower() or "[:" in text else text
+        return re.compile(known)
     except Exception as error:
         raise ValueError(f"For '{op}', {name} must be a pattern, but {error}.") from None

@@ -8,6 +8,25 @@ from typing import Any
 import numpy as np
 
 from mindspore.dataset.core.validator_helpers import check_type
+from mindspore.dataset.text.pieces import (
+    SentencePieceModel,
+    SentencePieceVocab,
+    SPieceTokenizerLoadType,
+    SPieceTokenizerOutType,
+)
+from mindspore.dataset.text.validators import (  # noqa: F401
+    check_from_dataset,
+    check_from_dataset_sentencepiece,
+    check_from_dict,
+    check_from_file,
+    check_from_file_sentencepiece,
+    check_from_file_vectors,
+    check_from_list,
+    check_ids_to_tokens,
+    check_save_model,
+    check_tokens_to_ids,
+    check_vocab,
+)
 from mindspore.dataset.text.vocabulary import CharNGram, FastText, GloVe, Vectors, Vocab
 
 
@@ -27,47 +46,6 @@ class NormalizeForm(IntEnum):
     NFKC = 2
     NFD = 3
     NFKD = 4
-
-
-class SentencePieceModel(IntEnum):
-    """Kinds of models of SentencePiece."""
-
-    UNIGRAM = 0
-    BPE = 1
-    CHAR = 2
-    WORD = 3
-
-
-class SPieceTokenizerOutType(IntEnum):
-    """What SentencePieceTokenizer gives: pieces, or their numbers."""
-
-    STRING = 0
-    INT = 1
-
-
-class SPieceTokenizerLoadType(IntEnum):
-    """Where SentencePieceTokenizer has its model from."""
-
-    FILE = 0
-    MODEL = 1
-
-
-class SentencePieceVocab:
-    """A model of SentencePiece; it is made by `from_file`."""
-
-    def __init__(self) -> None:
-        self.model: bytes = b""
-
-    @classmethod
-    def from_file(cls, file_path: Any, *args: Any, **kwargs: Any) -> SentencePieceVocab:
-        """A model trained on files of text: not done here, since the library trains by itself."""
-        raise RuntimeError(
-            "For 'SentencePieceVocab', a model must be trained by the sentencepiece library itself; "
-            "SentencePieceTokenizer takes the path of its file."
-        )
-
-    from_dataset = from_file
-    save_model = from_file
 
 
 def to_str(array: Any, encoding: str = "utf8") -> np.ndarray:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from mindspore import _core
 from mindspore.dataset.core.validator_helpers import check_int, check_type
 
 
@@ -44,6 +45,16 @@ class Vocab:
     def __init__(self) -> None:
         self._ids: dict[str, int] = {}
         self._tokens: dict[int, str] = {}
+        self._found: Any = None
+
+    def _engine(self) -> Any:
+        """The words as the engine looks them up, made once."""
+        if self._found is None:
+            self._found = _core.dataset.Vocabulary(list(self._ids), list(self._ids.values()))
+        return self._found
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_found": None}
 
     @classmethod
     def _of(cls, ids: dict[str, int]) -> Vocab:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from mindspore import _core
 from mindspore.dataset.core.validator_helpers import check_int, check_type
 from mindspore.dataset.text import unicode
 from mindspore.dataset.text.utils import NormalizeForm
@@ -51,22 +52,43 @@ class TextTensorOperation(TensorOperation):
         raise NotImplementedError
 
 
-class CaseFold(TextTensorOperation):
+class EngineTextOperation(TextTensorOperation):
+    """Base of what the engine does by itself."""
+
+    def engine(self) -> Any:
+        """The engine's operation, made once."""
+        made = self.__dict__.get("_chain")
+        if made is None:
+            made = self.__dict__["_chain"] = self._made()
+        return made
+
+    def _made(self) -> Any:
+        raise NotImplementedError
+
+    def _apply(self, value: Any) -> Any:
+        results = self.engine().run(np.asarray(value))
+        return results[0] if len(results) == 1 else results
+
+
+class CaseFold(EngineTextOperation):
     """Text without case and compatibility forms."""
 
-    def _change(self, text: str) -> str:
-        return unicode.case_folded(text)
+    def _made(self) -> Any:
+        return _core.dataset.change_text("CaseFold", True, unicode.case_folded)
 
 
-class NormalizeUTF8(TextTensorOperation):
+class NormalizeUTF8(EngineTextOperation):
     """Text in a normal form of Unicode."""
 
     def __init__(self, normalize_form: NormalizeForm = NormalizeForm.NFKC) -> None:
         check_type("NormalizeUTF8", "normalize_form", normalize_form, NormalizeForm)
         self.normalize_form = normalize_form
 
-    def _change(self, text: str) -> str:
-        return normalized(text, self.normalize_form)
+    def _made(self) -> Any:
+        form = self.normalize_form
+        return _core.dataset.change_text(
+            "NormalizeUTF8", False, lambda text: normalized(text, form)
+        )
 
 
 def normalized(text: str, form: NormalizeForm) -> str:
@@ -103,7 +125,7 @@ class FilterWikipediaXML(TextTensorOperation):
 
     def _change(self, text: str) -> str:
         text = re.sub(r"<.*>", "", text)
-        for name, sign in (("&amp;", "&"), ("&lt;", "<"), ("&gt;", ">")):
+        for name, sign in (("&amp;", "&"), ("&lt;", "<"), ("&gt;", ">"), ("&nbsp;", " ")):
             text = text.replace(name, sign)
         text = re.sub(r"[0-9]", lambda digit: f" {_DIGITS[int(digit[0])]} ", text.lower())
         return " ".join(re.sub(r"[^a-z]+", " ", text).split())
@@ -129,7 +151,7 @@ class PythonTokenizer(TensorOperation):
         return np.array(self.tokenizer(str(array)), dtype=str)
 
 
-class Lookup(TensorOperation):
+class Lookup(EngineTextOperation):
     """Words as their numbers; those that are not in the vocabulary as that of `unknown_token`."""
 
     def __init__(
@@ -141,11 +163,11 @@ class Lookup(TensorOperation):
         self.vocab, self.unknown_token = vocab, unknown_token
         try:
             self.data_type = numpy_type(data_type)
-        except TypeError:
+        except (TypeError, KeyError):
             raise TypeError(
-                f"For 'ToNumber', data_type must be a type of numbers, but got {data_type!r}. What it returns takes the texts."
+                f"For '{op}', data_type must be a type of numbers, but got {data_type!r}."
             ) from None
-        if self.data_type.kind not in "uif":
+        if self.data_type.kind not in "buif":
             raise TypeError(f"For '{op}', data_type must be one of numbers, but got {data_type!r}.")
         self._unknown = -1 if unknown_token is None else vocab.tokens_to_ids(unknown_token)
         if unknown_token is not None and self._unknown < 0:
@@ -153,19 +175,9 @@ class Lookup(TensorOperation):
                 f"For '{op}', unknown_token must be in the vocabulary, but got '{unknown_token}'."
             )
 
-    def _apply(self, value: Any) -> Any:
-        array = as_text("Lookup", value)
-        numbers = []
-        for word in array.ravel().tolist():
-            number = self.vocab.tokens_to_ids(word)
-            number = self._unknown if number < 0 else number
-            if number < 0:
-                raise ValueError(
-                    f"For 'Lookup', words must be in the vocabulary, but got '{word}'. Give an "
-                    "unknown_token."
-                )
-            numbers.append(number)
-        return np.array(numbers, self.data_type).reshape(array.shape)
+    def _made(self) -> Any:
+        vocabulary = self.vocab._engine()
+        return _core.dataset.look_up("Lookup", vocabulary, self._unknown, self.data_type)
 
 
 class ToVectors(TensorOperation):
@@ -203,7 +215,7 @@ class ToNumber(TensorOperation):
             self.data_type = numpy_type(data_type)
         except TypeError:
             raise TypeError(
-                f"For 'ToNumber', data_type must be a type of numbers, but got {data_type!r}. What it returns takes the texts."
+                f"For 'ToNumber', data_type must be a type of numbers, but got {data_type!r}."
             ) from None
         if self.data_type.kind not in "uif":
             raise TypeError(
@@ -227,7 +239,7 @@ class ToNumber(TensorOperation):
         limits: Any = np.iinfo(self.data_type) if whole else np.finfo(self.data_type)
         finite = whole or np.isfinite(number) or "inf" in text.lower() or "nan" in text.lower()
         if (not whole and not finite) or (finite and abs(number) != np.inf and number == number
-                                          and not limits.min <= number <= limits.max):  # fmt: skip
+                                          and not float(limits.min) <= number <= float(limits.max)):  # fmt: skip
             raise ValueError(
                 f"For 'ToNumber', the number must be one of {self.data_type}, but got '{text[:99]}'."
             )
@@ -292,19 +304,14 @@ class SlidingWindow(TensorOperation):
         return np.lib.stride_tricks.sliding_window_view(array, self.width).copy()
 
 
-class Truncate(TensorOperation):
+class Truncate(EngineTextOperation):
     """The first entries of the last axis."""
 
     def __init__(self, max_seq_len: int) -> None:
         self.max_seq_len = check_int("Truncate", "max_seq_len", max_seq_len, 1)
 
-    def _apply(self, value: Any) -> Any:
-        array = np.asarray(value)
-        if array.ndim not in (1, 2):
-            raise ValueError(
-                f"For 'Truncate', the input must have rank 1 or 2, but got {array.ndim}."
-            )
-        return np.ascontiguousarray(array[..., : self.max_seq_len])
+    def _made(self) -> Any:
+        return _core.dataset.truncate("Truncate", self.max_seq_len)
 
 
 class TruncateSequencePair(TensorOperation):

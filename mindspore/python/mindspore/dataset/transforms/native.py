@@ -27,7 +27,17 @@ def spec_of(operation: Any) -> list[Spec] | None:
         return None if None in specs else [spec for part in specs for spec in part or ()]
     spec = getattr(operation, "spec", None)
     found = spec() if spec is not None else None
+    if found is not None and operation.gives_arrays:
+        return [("ToNumpy", []), found]
     return None if found is None else [found]
+
+
+def engine_of(operation: Any) -> Any | None:
+    """The engine's own operation, of those on text; None: there is none."""
+    if not type(operation).__module__.startswith(_PACKAGE):
+        return None
+    made = getattr(operation, "engine", None)
+    return None if made is None else made()
 
 
 def chain_of(operations: Sequence[Callable[..., Any]]) -> Any:

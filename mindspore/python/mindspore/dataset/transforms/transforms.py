@@ -38,7 +38,11 @@ def not_random(function: Callable[..., Any]) -> Callable[..., Any]:
 class TensorOperation(Recorded):
     """Base of the operations that ship with the pipeline: callables on arrays."""
 
+    gives_arrays = False  # of PIL images, too
+
     def __call__(self, *values: Any) -> Any:
+        if self.gives_arrays:
+            values = tuple([np.asarray(v) if hasattr(v, "getbands") else v for v in values])
         if len(values) == 1:
             return self._apply(_as_array(values[0]))
         return tuple([self._apply(_as_array(v)) for v in values])
@@ -270,7 +274,13 @@ class Compose(_Chain):
         return self.transforms
 
     def __call__(self, *values: Any) -> Any:
-        return self._run(self.transforms, values)
+        """The result; where a PIL image came by, a tuple of it, as MindSpore's is."""
+        pictures = any(hasattr(value, "getbands") for value in values)
+        for transform in self.transforms:
+            result = transform(*values)
+            values = result if isinstance(result, tuple) else (result,)
+            pictures = pictures or any(hasattr(value, "getbands") for value in values)
+        return values if pictures or len(values) != 1 else values[0]
 
 
 class RandomApply(_Chain):

@@ -124,6 +124,10 @@ from mindspore.dataset.vision.video import (
     read_video_timestamps,
 )
 
+# Scripts take these from here, too.
+from mindspore.common import Tensor
+from mindspore.dataset.transforms.transforms import Compose as ComposeOp
+
 __all__ = [
     "HWC2CHW",
     "AdjustBrightness",

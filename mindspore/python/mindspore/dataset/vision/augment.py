@@ -71,6 +71,8 @@ _STEPS = ["Identity", "ShearX", "ShearY", "TranslateX", "TranslateY", "Rotate", 
 class _Augment(PyTensorOperation):
     """Base: steps by their names and strengths, which are shares of the largest ones in `_most`."""
 
+    gives_arrays = True
+
     _most = _NARROW
 
     def _set(self, interpolation: Any, fill_value: Any) -> None:

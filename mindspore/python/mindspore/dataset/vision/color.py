@@ -91,6 +91,8 @@ class AdjustSaturation(_Adjust):
 class AdjustSharpness(_Adjust):
     """Distances from the smooth image times a factor."""
 
+    gives_arrays = True
+
     def __init__(self, sharpness_factor: float) -> None:
         super().__init__(sharpness_factor)
 
@@ -131,6 +133,8 @@ class RandomColor(_Drawn):
 
 class RandomAdjustSharpness(_Drawn):
     """AdjustSharpness with a probability."""
+
+    gives_arrays = True
 
     _of = "AdjustSharpness"
 
@@ -227,11 +231,15 @@ class _Probably(_Drawn):
 class RandomInvert(_Probably):
     """Invert with a probability."""
 
+    gives_arrays = True
+
     _of = "Invert"
 
 
 class RandomEqualize(_Probably):
     """Equalize with a probability."""
+
+    gives_arrays = True
 
     _of = "Equalize"
     _by_pillow = False
@@ -258,6 +266,8 @@ class AutoContrast(_Fixed):
 class RandomAutoContrast(_Drawn):
     """AutoContrast with a probability."""
 
+    gives_arrays = True
+
     _of = "AutoContrast"
 
     def __init__(self, cutoff: float = 0.0, ignore: Any = None, prob: float = 0.5) -> None:
@@ -269,6 +279,8 @@ class RandomAutoContrast(_Drawn):
 class Solarize(_Fixed):
     """Pixels within `threshold` = (low, high), or from a number on, inverted."""
 
+    gives_arrays = True
+
     def __init__(self, threshold: Any) -> None:
         op = "Solarize"
         check_type(op, "threshold", threshold, (int, float, list, tuple))
@@ -278,6 +290,8 @@ class Solarize(_Fixed):
 
 class RandomSolarize(_Drawn):
     """Solarize between two random thresholds within `threshold` = (least, most)."""
+
+    gives_arrays = True
 
     _of = "Solarize"
     _whole = True
@@ -295,12 +309,16 @@ class RandomSolarize(_Drawn):
 class Posterize(_Fixed):
     """The upper `bits` of each byte, the others 0."""
 
+    gives_arrays = True
+
     def __init__(self, bits: int) -> None:
         self._numbers = (float(check_int("Posterize", "bits", bits, 0, 8)),)
 
 
 class RandomPosterize(_Drawn):
     """Posterize with a random number of bits within `bits` = (least, most)."""
+
+    gives_arrays = True
 
     _of = "Posterize"
     _whole = True
@@ -329,6 +347,8 @@ class RandomLighting(ImageTensorOperation):
 
 class GaussianBlur(_Fixed):
     """The image blurred; without `sigma`, as much as fits the size of the kernel."""
+
+    gives_arrays = True
 
     def __init__(self, kernel_size: Any, sigma: Any = None) -> None:
         op = "GaussianBlur"

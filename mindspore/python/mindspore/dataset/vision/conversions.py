@@ -30,6 +30,8 @@ _GRAYS = {6: (3, 2, 0), 7: (3, 0, 2), 10: (4, 2, 0), 11: (4, 0, 2)}
 class ConvertColor(ImageTensorOperation):
     """The image with its channels in another order, with or without alpha, or gray."""
 
+    gives_arrays = True
+
     def __init__(self, convert_mode: ConvertMode) -> None:
         check_type("ConvertColor", "convert_mode", convert_mode, ConvertMode)
         self.convert_mode = convert_mode

@@ -46,6 +46,8 @@ class _Turn(BatchTensorOperation):
 class Rotate(_Turn):
     """The image turned counter-clockwise; with `expand` as large as that needs."""
 
+    gives_arrays = True
+
     _by_pillow = False
 
     def __init__(
@@ -81,6 +83,8 @@ class Affine(ImageTensorOperation):
     """The image turned clockwise, sheared and scaled around its middle, and moved by shares of its
     size.
     """
+
+    gives_arrays = True
 
     _by_pillow = False
 
@@ -206,6 +210,8 @@ class RandomPerspective(ImageTensorOperation):
 class ResizedCrop(ImageTensorOperation):
     """A part of the image, resized."""
 
+    gives_arrays = True
+
     def __init__(
         self,
         top: int,
@@ -234,6 +240,8 @@ class ResizedCrop(ImageTensorOperation):
 
 class RandomResize(ImageTensorOperation):
     """Resize with an interpolation that is drawn."""
+
+    gives_arrays = True
 
     _draws = True
 

@@ -30,7 +30,8 @@ class ImageTensorOperation(PyTensorOperation):
 
     def pil_form(self) -> Callable[[Any], Any] | None:
         """What Pillow does with a PIL image where that differs from what the engine does."""
-        spec = getattr(self, "spec", lambda: None)() if self._by_pillow else None
+        by_pillow = self._by_pillow and not self.gives_arrays
+        spec = getattr(self, "spec", lambda: None)() if by_pillow else None
         if spec is None or spec[0] not in pillow.FORMS:
             return None
         form = pillow.FORMS[spec[0]]
@@ -74,6 +75,8 @@ def _opened(module: Any, content: bytes) -> Any:
     picture = module.open(io.BytesIO(content))
     if picture.width * picture.height > _MAX_ENCODED_PIXELS:
         raise ValueError(f"it has {picture.width}×{picture.height} pixels, more than are allowed")
+    if picture.mode.startswith("I"):  # 16 bits, of which Pillow would cut off the upper ones
+        picture = module.fromarray((np.asarray(picture) >> 8).astype(np.uint8))
     return picture.convert("RGB")
 
 
@@ -108,6 +111,7 @@ class ToPIL(PyTensorOperation):
     def _apply(self, value: Any) -> Any:
         if im.is_pil(value):
             return value
+        check_type("ToPIL", "the image", value, np.ndarray)
         array = im.as_image("ToPIL", value)
         if array.ndim == 3 and array.shape[2] == 1:
             array = array[..., 0]
@@ -203,8 +207,12 @@ class Normalize(PyTensorOperation):
                 f"For '{op}', mean and std must have equal lengths, but got {len(mean)} and "
                 f"{len(std)}."
             )
-        if any(s <= 0 for s in std):
-            raise ValueError(f"For '{op}', std must be positive, but got {list(std)}.")
+        if not all(0 <= m <= 255 for m in mean):
+            raise ValueError(f"For '{op}', mean must be in [0, 255], but got {list(mean)}.")
+        if not all(0 < s <= 255 for s in std):
+            raise ValueError(
+                f"For '{op}', std must be positive and at most 255, but got {list(std)}."
+            )
         check_type(op, "is_hwc", is_hwc, bool)
         self.mean, self.std = np.asarray(mean, np.float32), np.asarray(std, np.float32)
         self.is_hwc = is_hwc
@@ -217,7 +225,7 @@ class Normalize(PyTensorOperation):
         return native.run(self, im.as_image("Normalize", value))
 
 
-class Resize(ImageTensorOperation):
+class Resize(BatchTensorOperation):
     """size = (height, width), or the length of the shorter side."""
 
     def __init__(self, size: Any, interpolation: Inter = Inter.BILINEAR) -> None:
@@ -255,8 +263,14 @@ def _pil_filter(inter: Inter) -> Any:
 class Crop(ImageTensorOperation):
     """The part of `size` at `coordinates` = (top, left)."""
 
+    gives_arrays = True
+
     def __init__(self, coordinates: Any, size: Any) -> None:
         check_type("Crop", "coordinates", coordinates, (list, tuple))
+        if len(coordinates) != 2:
+            raise TypeError(
+                f"For 'Crop', coordinates must be (top, left), but got {coordinates!r}."
+            )
         self.top, self.left = (check_int("Crop", "coordinates", c, 0) for c in coordinates)
         self.size = im.size_pair("Crop", size)
 
@@ -265,7 +279,7 @@ class Crop(ImageTensorOperation):
         return "Crop", [float(self.top), float(self.left), *map(float, self.size)]
 
 
-class CenterCrop(ImageTensorOperation):
+class CenterCrop(BatchTensorOperation):
     """The middle of the image; zeros around a smaller one."""
 
     def __init__(self, size: Any) -> None:
@@ -289,7 +303,7 @@ class Pad(ImageTensorOperation):
         self, padding: Any, fill_value: Any = 0, padding_mode: Border = Border.CONSTANT
     ) -> None:
         self.padding = im.padding_of("Pad", padding)
-        check_type("Pad", "fill_value", fill_value, (int, tuple))
+        check_fill("Pad", fill_value)
         check_type("Pad", "padding_mode", padding_mode, Border)
         self.fill_value, self.padding_mode = fill_value, padding_mode
 
@@ -303,6 +317,16 @@ class Pad(ImageTensorOperation):
         if self.spec() is not None:
             return super()._image(image)
         return im.pad(image, self.padding, self.fill_value, self.padding_mode)
+
+
+def check_fill(op: str, value: Any) -> None:
+    """Raise unless the value is a color of one number or three."""
+    check_type(op, "fill_value", value, (int, tuple))
+    values = value if isinstance(value, tuple) else (value,)
+    if len(values) not in (1, 3):
+        raise TypeError(f"For '{op}', fill_value must be one number or three, but got {value!r}.")
+    for number in values:
+        check_int(op, "fill_value", number, 0, 255)
 
 
 def _fill(value: Any) -> list[float]:
@@ -327,6 +351,7 @@ class RandomCrop(ImageTensorOperation):
         self.padding = None if padding is None else im.padding_of("RandomCrop", padding)
         check_type("RandomCrop", "pad_if_needed", pad_if_needed, bool)
         check_type("RandomCrop", "padding_mode", padding_mode, Border)
+        check_fill("RandomCrop", fill_value)
         self.pad_if_needed, self.fill_value, self.padding_mode = (
             pad_if_needed,
             fill_value,
@@ -414,6 +439,8 @@ class RandomCropDecodeResize(RandomResizedCrop):
 class HorizontalFlip(BatchTensorOperation):
     """Left and right exchanged."""
 
+    gives_arrays = True
+
     def spec(self) -> native.Spec:
         """See native.spec_of."""
         return "HorizontalFlip", []
@@ -421,6 +448,8 @@ class HorizontalFlip(BatchTensorOperation):
 
 class VerticalFlip(BatchTensorOperation):
     """Top and bottom exchanged."""
+
+    gives_arrays = True
 
     def spec(self) -> native.Spec:
         """See native.spec_of."""

@@ -24,6 +24,8 @@ from mindspore.dataset.vision.utils import Border, SliceMode
 class CutOut(ImageTensorOperation):
     """Squares of zeros at random places."""
 
+    gives_arrays = True
+
     def __init__(self, length: int, num_patches: int = 1, is_hwc: bool = True) -> None:
         self.length = check_int("CutOut", "length", length, 1)
         self.num_patches = check_int("CutOut", "num_patches", num_patches, 1)
@@ -85,6 +87,8 @@ class RandomErasing(_Sometimes):
 class Erase(ImageTensorOperation):
     """A rectangle of the image set to a value; what reaches beyond the image is left out."""
 
+    gives_arrays = True
+
     def __init__(
         self,
         top: int,
@@ -142,7 +146,7 @@ class FiveCrop(ImageTensorOperation):
             (height - rows, 0),
             (height - rows, width - columns),
         ]
-        parts = [Crop(corner, self.size)(value) for corner in corners]
+        parts = [im.like(value, Crop(corner, self.size)(value), op) for corner in corners]
         return (*parts, CenterCrop(self.size)(value))
 
 
@@ -163,13 +167,16 @@ class TenCrop(FiveCrop):
         from mindspore.dataset.vision.operations import HorizontalFlip, VerticalFlip
 
         flip = VerticalFlip() if self.use_vertical_flip else HorizontalFlip()
-        return (*super()._apply(value), *super()._apply(flip(value)))
+        turned = im.like(value, flip(value), "TenCrop")
+        return (*super()._apply(value), *super()._apply(turned))
 
 
 class PadToSize(ImageTensorOperation):
     """A border that makes the image this large, with the image at `offset` = (top, left), else in the
     middle.
     """
+
+    gives_arrays = True
 
     def __init__(
         self,

@@ -1,0 +1,35 @@
+// Loops over many bytes: through a table, and over pixels of three of them.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace ms::dataset {
+
+using ByteTable = std::array<uint8_t, 256>;
+
+void MapBytes(const ByteTable& table, const uint8_t* in, uint8_t* out, int64_t count);
+// Gray of pixels in whole numbers, as MindSpore has it of bytes.
+inline int GrayByte(int red, int green, int blue) {
+  return (red * 9798 + green * 19235 + blue * 3735 + (1 << 14)) >> 15;
+}
+void GrayPlane(const uint8_t* const planes[3], uint8_t* gray, int64_t pixels);
+// Bytes at the distance from gray that `farther` has for theirs, on the same side of it.
+void Spread(const ByteTable& farther, const uint8_t* gray, uint8_t* bytes, int64_t count);
+// A float for each byte; also as four tables of the floats' bytes.
+struct FloatTable {
+  std::array<float, 256> floats;
+  alignas(64) std::array<std::array<uint8_t, 256>, 4> parts;
+
+  explicit FloatTable(const float* given);
+};
+// `large`: the result is not needed soon, and passes by the caches.
+void MapFloats(const FloatTable& table, const uint8_t* in, float* out, int64_t count, bool large);
+void JoinFloats(const float* const planes[3], int64_t pixels, float* out);
+// Pixels of three bytes to three planes, and back.
+void SplitPixels(const uint8_t* in, int64_t pixels, uint8_t* const planes[3]);
+void JoinPixels(const uint8_t* const planes[3], int64_t pixels, uint8_t* out);
+// The last pixel first.
+void ReversePixels(const uint8_t* in, uint8_t* out, int64_t pixels);
+
+}  // namespace ms::dataset

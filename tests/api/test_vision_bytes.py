@@ -1,0 +1,352 @@
+"""Images of bytes of all sizes, channels, strides and types: against plain models in NumPy, and the same bits whatever vectors the
+processor has.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import mindspore.dataset as ds
+from mindspore.dataset import transforms, vision
+from mindspore.dataset.vision import Inter
+
+RNG = np.random.default_rng(0)
+SIZES = [
+    (1, 1),
+    (1, 4000),
+    (4000, 1),
+    (2, 3),
+    (3, 2),
+    (7, 5),
+    (16, 16),
+    (17, 33),
+    (64, 22),
+    (100, 129),
+    (43, 4000),
+]
+
+
+def picture(height, width, channels=3):
+    shape = (height, width, channels) if channels else (height, width)
+    return RNG.integers(0, 256, shape).astype(np.uint8)
+
+
+def weights(source, target, inter):
+    """How much of each source place is in each target place: [target, source]."""
+    table = np.zeros((target, source))
+    scale = source / target
+    for i in range(target):
+        if inter == Inter.AREA:
+            edges = np.arange(source + 1)
+            table[i] = np.clip(
+                np.minimum(edges[1:], (i + 1) * scale) - np.maximum(edges[:-1], i * scale), 0, None
+            )
+            continue
+        centre = (i + 0.5) * scale - 0.5
+        low = int(np.floor(centre)) - (1 if inter == Inter.CUBIC else 0)
+        for x in range(low, low + (4 if inter == Inter.CUBIC else 2)):
+            d = abs(x - centre)
+            if inter == Inter.LINEAR:
+                share = max(1 - d, 0)
+            elif d < 1:
+                share = (1.25 * d - 2.25) * d * d + 1
+            else:
+                share = ((-0.75 * d + 3.75) * d - 6) * d + 3 if d < 2 else 0
+            table[i, min(max(x, 0), source - 1)] += share
+    return table / table.sum(1, keepdims=True)
+
+
+def resized(image, height, width, inter):
+    rows, columns = weights(image.shape[0], height, inter), weights(image.shape[1], width, inter)
+    return np.einsum("yi,ij...,xj->yx...", rows, image.astype(float), columns, optimize=True)
+
+
+@pytest.mark.parametrize("inter", [Inter.LINEAR, Inter.CUBIC, Inter.AREA])
+@pytest.mark.parametrize("channels", [0, 1, 2, 3, 4, 5])
+def test_resize_is_its_definition(inter, channels):
+    for height, width in ((1, 1), (3, 2), (16, 40), (33, 37), (50, 201)):
+        image = picture(height, width, channels)
+        for size in ((1, 1), (2, 9), (17, 16), (33, 37), (70, 300)):
+            if inter == Inter.AREA and (size[0] > height or size[1] > width):
+                continue
+            given = vision.Resize(size, inter)(image)
+            exact = np.clip(resized(image, *size, inter), 0, 255)
+            assert given.dtype == np.uint8 and given.shape == (*size, *image.shape[2:])
+            assert np.abs(given - exact).max() <= 0.55
+
+
+@pytest.mark.parametrize("inter", list(Inter)[:4])
+def test_any_size_to_any_size(inter):
+    for height, width in SIZES:
+        image = picture(height, width)
+        for size in ((1, 1), (1, 300), (299, 2), (64, 64)):
+            given = vision.Resize(size, inter)(image)
+            assert given.shape == (*size, 3)
+        flat = np.full((height, width, 3), 77, np.uint8)
+        assert (vision.Resize((50, 60), inter)(flat) == 77).all()
+
+
+def test_nearest_pixels_are_copied():
+    for height, width in SIZES:
+        for channels in (0, 1, 2, 3, 4):
+            image = picture(height, width, channels)
+            for rows, columns in ((1, 1), (50, 64), (31, 130), (4, 999)):
+                y, x = np.arange(rows) * height // rows, np.arange(columns) * width // columns
+                given = vision.Resize((rows, columns), Inter.NEAREST)(image)
+                assert np.array_equal(given, image[y][:, x])
+
+
+@pytest.mark.parametrize(
+    "dtype", [np.uint8, np.int16, np.uint16, np.int32, np.float32, np.float64, np.complex64]
+)
+def test_moves_of_any_type(dtype):
+    for height, width in SIZES:
+        for channels in (0, 1, 2, 3, 4):
+            image = picture(height, width, channels).astype(dtype)
+            if dtype != np.complex64:
+                assert np.array_equal(vision.HorizontalFlip()(image), image[:, ::-1])
+                assert np.array_equal(vision.VerticalFlip()(image), image[::-1])
+            if channels and dtype != np.complex64:
+                assert np.array_equal(vision.HWC2CHW()(image), image.transpose(2, 0, 1))
+            if dtype != np.complex64:
+                padded = vision.Pad((1, 2, 3, 4), 7)(image)
+                border = [(2, 4), (1, 3), (0, 0)][: image.ndim]
+                assert np.array_equal(padded, np.pad(image, border, constant_values=7))
+
+
+def test_center_crops_and_borders():
+    for height, width in SIZES:
+        image = picture(height, width)
+        for rows, columns in ((1, 1), (5, 200), (200, 5), (90, 90)):
+            top, left = (height - rows) // 2, (width - columns) // 2
+            given = vision.CenterCrop((rows, columns))(image)
+            assert given.shape == (rows, columns, 3)
+            if top >= 0 and left >= 0:
+                assert np.array_equal(given, image[top : top + rows, left : left + columns])
+            else:
+                # All that fits of the image is there, and only zeros beside it.
+                kept = image[
+                    max(top, 0) : max(top, 0) + rows, max(left, 0) : max(left, 0) + columns
+                ]
+                assert int(given.astype(int).sum()) == int(kept.astype(int).sum())
+
+
+STRIDED = {
+    "backwards": lambda a: a[::-1, ::-1],
+    "steps": lambda a: a[::2, 1::3],
+    "planes": lambda a: np.ascontiguousarray(a.transpose(2, 0, 1)).transpose(1, 2, 0),
+    "fortran": np.asfortranarray,
+    "part": lambda a: a[3:30, 5:41],
+    "colors": lambda a: a[..., ::-1],
+    "read only": lambda a: np.frombuffer(a.tobytes(), np.uint8).reshape(a.shape),
+    "unaligned": lambda a: np.frombuffer(b"x" + a.tobytes(), np.uint8, offset=1).reshape(a.shape),
+}
+OPERATIONS = {
+    "resize": lambda: vision.Resize((20, 31)),
+    "enlarge": lambda: vision.Resize((90, 131)),
+    "cubic": lambda: vision.Resize((20, 31), Inter.CUBIC),
+    "area": lambda: vision.Resize((20, 31), Inter.AREA),
+    "nearest": lambda: vision.Resize((20, 31), Inter.NEAREST),
+    "antialias": lambda: vision.Resize((20, 31), Inter.ANTIALIAS),
+    "flip": lambda: vision.HorizontalFlip(),
+    "crop": lambda: vision.CenterCrop((11, 13)),
+    "pad": lambda: vision.Pad(3, (1, 2, 3)),
+    "normalize": lambda: vision.Normalize([1.0, 2.0, 3.0], [4.0, 5.0, 6.0]),
+    "rescale": lambda: vision.Rescale(1 / 255, -1.0),
+    "tensor": lambda: vision.ToTensor(),
+    "channels": lambda: vision.HWC2CHW(),
+    "turned": lambda: vision.Rotate(17, Inter.BILINEAR),
+    "turned nearest": lambda: vision.Rotate(17, fill_value=(1, 2, 3)),
+    "wide": lambda: vision.Rotate(130, Inter.BILINEAR, True, None, (9, 8, 7)),
+    "affine": lambda: vision.Affine(20, (0.1, -0.2), 1.3, (5, 10), Inter.BILINEAR, 7),
+    "perspective": lambda: vision.Perspective([[0, 0], [9, 0], [9, 9], [0, 9]], [[1, 0], [9, 1], [8, 9], [0, 8]], Inter.BILINEAR),
+    "brightness": lambda: vision.AdjustBrightness(1.3),
+    "contrast": lambda: vision.AdjustContrast(0.7),
+    "saturation": lambda: vision.AdjustSaturation(1.8),
+    "hue": lambda: vision.AdjustHue(0.2),
+    "equal": lambda: vision.Equalize(),
+    "auto": lambda: vision.AutoContrast(2.0),
+    "gamma": lambda: vision.AdjustGamma(0.6),
+    "invert": lambda: vision.Invert(),
+    "chain": lambda: transforms.Compose(
+        [vision.Resize((37, 53)), vision.HorizontalFlip(), vision.Normalize([1.0, 2.0, 3.0], [4.0, 5.0, 6.0]), vision.HWC2CHW()]
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", STRIDED)
+def test_strides_do_not_matter(name):
+    image = STRIDED[name](picture(40, 57))
+    for make in OPERATIONS.values():
+        operation = make()
+        assert operation(image).tobytes() == operation(np.array(image, order="C")).tobytes()
+
+
+def test_results_are_not_the_input():
+    image = picture(30, 40)
+    kept = image.copy()
+    same = [vision.Resize((30, 40)), vision.CenterCrop((30, 40)), vision.Pad(0), vision.HWC2CHW(), vision.RandomHorizontalFlip(0.0),
+            vision.Rotate(0), vision.AdjustBrightness(1.0), transforms.TypeCast(np.uint8)]  # fmt: skip
+    for operation in same:
+        result = operation(image)
+        result[...] = 0
+        assert np.array_equal(image, kept), operation
+    gray = picture(30, 40, 0)
+    result = vision.HWC2CHW()(gray)
+    result[...] = 0
+    assert gray.any()
+
+
+def test_the_fused_chain_is_its_steps():
+    mean, std = [10.0, 20.0, 30.0], [40.0, 50.0, 60.0]
+    chains = [
+        [vision.Normalize(mean, std)], [vision.HorizontalFlip(), vision.Normalize(mean, std), vision.HWC2CHW()],
+        [vision.Rescale(1 / 255, 0.5)], [vision.HorizontalFlip(), vision.Rescale(2.0, 0.5)],
+        [vision.HWC2CHW(), vision.Rescale(1 / 255, 0.5)], [vision.ToTensor()], [vision.Rescale(1 / 3, 0.0), vision.Normalize(mean, std)],
+    ]  # fmt: skip
+    for height, width in SIZES + [(1000, 1100)]:
+        for channels in (1, 3, 4):
+            image = picture(height, width, channels)
+            for steps in chains:
+                if channels == 4 and any(isinstance(step, vision.Normalize) for step in steps):
+                    continue
+                if channels == 1:
+                    steps = [
+                        vision.Normalize([9.0], [7.0]) if isinstance(s, vision.Normalize) else s
+                        for s in steps
+                    ]
+                data = ds.NumpySlicesDataset(image[None], ["x"], shuffle=False).map(steps, "x")
+                ((given,),) = data.create_tuple_iterator(num_epochs=1, output_numpy=True)
+                expected = image
+                for step in steps:
+                    # Without a table: each by itself, of floats.
+                    expected = step(
+                        expected
+                        if isinstance(step, (vision.HorizontalFlip, vision.HWC2CHW))
+                        else expected.astype(np.float32)
+                    )
+                assert given.tobytes() == np.ascontiguousarray(expected).tobytes(), (
+                    height,
+                    width,
+                    steps,
+                )
+
+
+def digest():
+    """What all operations make of some images."""
+    rng = np.random.default_rng(1)
+    found = hashlib.sha256()
+    for height, width in ((1, 1), (5, 300), (300, 5), (64, 64), (129, 257)):
+        image = rng.integers(0, 256, (height, width, 3)).astype(np.uint8)
+        for make in OPERATIONS.values():
+            try:
+                found.update(make()(image).tobytes())
+            except ValueError:
+                found.update(b"refused")
+    for channels in (0, 1, 2, 4):
+        shape = (50, 61, channels) if channels else (50, 61)
+        image = rng.integers(0, 256, shape).astype(np.uint8)
+        for name in (
+            "resize",
+            "enlarge",
+            "cubic",
+            "area",
+            "nearest",
+            "flip",
+            "turned",
+            "turned nearest",
+        ):
+            found.update(OPERATIONS[name]()(image).tobytes())
+    return found.hexdigest()
+
+
+@pytest.mark.parametrize("isa", ["base", "avx2"])
+def test_the_same_bits_with_narrower_vectors(isa):
+    code = "import test_vision_bytes as t; print(t.digest())"
+    own = {
+        **os.environ,
+        "MS_MAX_ISA": isa,
+        "PYTHONPATH": os.path.dirname(__file__) + os.pathsep + os.environ.get("PYTHONPATH", ""),
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=own, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split()[-1] == digest()
+
+
+def test_batches_of_images():
+    images = np.stack([picture(20, 30), picture(20, 30)])
+    for operation in (
+        vision.Resize((7, 9)),
+        vision.Resize(9),
+        vision.CenterCrop(11),
+        vision.CenterCrop(40),
+        vision.HorizontalFlip(),
+    ):
+        given = operation(images)
+        assert np.array_equal(given, np.stack([operation(image) for image in images]))
+        deeper = operation(images[None])
+        assert np.array_equal(deeper[0], given)
+
+
+def test_pictures_of_sixteen_bits():
+    image_module = pytest.importorskip("PIL.Image")
+    import io
+
+    stream = io.BytesIO()
+    values = (np.arange(600).reshape(20, 30) * 100).astype(np.uint16)
+    image_module.fromarray(values).save(stream, "PNG")
+    given = vision.Decode()(np.frombuffer(stream.getvalue(), np.uint8))
+    assert np.array_equal(given[..., 0], values >> 8) and given.shape == (20, 30, 3)
+
+
+def test_which_operations_keep_pil_images():
+    image_module = pytest.importorskip("PIL.Image")
+    image = picture(20, 30)
+    given = image_module.fromarray(image)
+    for operation in (vision.HorizontalFlip(), vision.Crop((1, 2), 9), vision.Rotate(20), vision.Posterize(3), vision.GaussianBlur(3),
+                      vision.Solarize(100), vision.Erase(1, 2, 3, 4), vision.ConvertColor(vision.ConvertMode.COLOR_RGB2BGR)):  # fmt: skip
+        result = operation(given)
+        assert isinstance(result, np.ndarray) and np.array_equal(result, operation(image))
+    for operation in (
+        vision.CenterCrop(9),
+        vision.Resize(9),
+        vision.RandomHorizontalFlip(1.0),
+        vision.Invert(),
+        vision.Pad(2),
+    ):
+        assert isinstance(operation(given), image_module.Image)
+    # Where a PIL image came by, Compose gives a tuple, as MindSpore does.
+    both = transforms.Compose([vision.ToPIL(), vision.ToTensor()])(image)
+    assert isinstance(both, tuple) and both[0].shape == (3, 20, 30)
+    assert transforms.Compose([vision.Resize(9), vision.ToTensor()])(image).shape == (3, 9, 13)
+    steps = [vision.ToPIL(), vision.HorizontalFlip(), vision.Resize((5, 7)), vision.ToTensor()]
+    data = ds.NumpySlicesDataset(image[None], ["x"]).map(steps, "x")
+    ((piped,),) = data.create_tuple_iterator(num_epochs=1, output_numpy=True)
+    assert np.array_equal(piped, transforms.Compose(steps)(image)[0])
+
+
+@pytest.mark.parametrize(
+    ("make", "kind", "words"),
+    [
+        (lambda: vision.Normalize([256.0], [1.0]), ValueError, r"mean must be in \[0, 255\]"),
+        (
+            lambda: vision.Normalize([1.0], [256.0]),
+            ValueError,
+            "std must be positive and at most 255",
+        ),
+        (lambda: vision.Pad(1, 256), ValueError, r"fill_value must be in \[0, 255\]"),
+        (lambda: vision.Pad(1, (1, 2)), TypeError, "fill_value must be one number or three"),
+        (lambda: vision.RandomCrop(1, fill_value=-1), ValueError, "fill_value"),
+        (lambda: vision.Crop((1, 2, 3), 4), TypeError, "coordinates must be"),
+    ],
+)
+def test_arguments_beyond_what_bytes_hold(make, kind, words):
+    with pytest.raises(kind, match=words):
+        make()
