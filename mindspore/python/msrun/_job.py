@@ -40,14 +40,14 @@ def run(args: argparse.Namespace) -> int:
     """Starts the processes; waits for them where that is asked for. The exit status."""
     mpiexec = _mpiexec.find()
     logs = _log_folder(args)
-    job = _job(args, mpiexec, logs)
+    job = _job(args, mpiexec, logs, 0)
     if args.join:
-        return job.run()
+        return _live(job)
     if os.fork() == 0:
         _go_to_the_background(logs / "scheduler.log")
         status = 1
         try:
-            status = job.run()
+            status = _live(job)
         except Refused as refused:
             print(f"msrun: {refused}", file=sys.stderr)
         except Exception:
@@ -59,13 +59,30 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _job(args: argparse.Namespace, mpiexec: _mpiexec.Mpiexec, logs: Path) -> _Job:
+def _live(job: _Job) -> int:
+    """Runs a job, and where it failed and may, again; the status of the last time."""
+    while True:
+        status = job.run()
+        if not job.again:
+            return status
+        count = job.count + 1
+        for log in sorted(job.logs.glob(f"{job.name}_*.log")):
+            if log.stem.removeprefix(f"{job.name}_").isdigit():
+                with contextlib.suppress(OSError):
+                    log.rename(log.with_name(f"{log.stem}.start{count}.log"))
+        print(
+            f"msrun: the job is started again, {count} of {job.restarts} times.", file=sys.stderr
+        )
+        job = _job(job.args, job.mpiexec, job.logs, count)
+
+
+def _job(args: argparse.Namespace, mpiexec: _mpiexec.Mpiexec, logs: Path, count: int) -> _Job:
     if args.local_worker_num == args.worker_num:
-        return _Main(args, mpiexec, logs, None)
+        return _Main(args, mpiexec, logs, count, None)
     listening = listen(args)
     if listening is None:
-        return _Part(args, mpiexec, logs)
-    return _Main(args, mpiexec, logs, Master(args, listening))
+        return _Part(args, mpiexec, logs, count)
+    return _Main(args, mpiexec, logs, count, Master(args, listening))
 
 
 def _go_to_the_background(log: Path) -> None:
@@ -113,8 +130,13 @@ def _take_port(address: str, wanted: int | None) -> tuple[int, socket.socket]:
 class _Job:
     """What is done for a job on each machine."""
 
-    def __init__(self, args: argparse.Namespace, mpiexec: _mpiexec.Mpiexec, logs: Path):
+    def __init__(
+        self, args: argparse.Namespace, mpiexec: _mpiexec.Mpiexec, logs: Path, count: int
+    ):
         self.args, self.mpiexec, self.logs = args, mpiexec, logs
+        self.count = count  # how often it was started before
+        self.restarts = args.max_restarts
+        self.again = False  # whether it is to be started once more
         self.name = log_name(args)
         self.word = ""  # that only the processes of this job have in their environment
 
@@ -128,13 +150,15 @@ class _Job:
         self.surroundings = Surroundings(self.mpiexec.family)
         try:
             signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
+            if _asked:  # between two starts
+                raise _Ended(_asked[0])
             with open(self.logs / "scheduler.log", "ab") as log:
                 status = self.work(log)
         except _Ended as ended:
             status = 128 + ended.number
         finally:
             for number in _SIGNALS:
-                signal.signal(number, signal.SIG_IGN)
+                signal.signal(number, _note)
             self.end(status)
         return status
 
@@ -173,15 +197,18 @@ class _Main(_Job):
         args: argparse.Namespace,
         mpiexec: _mpiexec.Mpiexec,
         logs: Path,
+        count: int,
         master: Master | None,
     ):
-        super().__init__(args, mpiexec, logs)
+        super().__init__(args, mpiexec, logs, count)
         self.master = master
         self.word = secrets.token_hex(16)
         self.port, self.keeper = _take_port(args.master_addr, None if master else args.master_port)
         self.process: subprocess.Popen | None = None
         for rank in range(args.local_worker_num):  # those of a job before
             self._log(rank).unlink(missing_ok=True)
+        for log in logs.glob(f"{self.name}_*.start*.log") if count == 0 else ():
+            log.unlink(missing_ok=True)
 
     def _log(self, rank: int) -> Path:
         return self.logs / f"{self.name}_{rank}.log"
@@ -195,6 +222,7 @@ class _Main(_Job):
             _WATCH: f"{host}:{self.port}/{self.word}",
             "MS_SCHED_HOST": args.master_addr,
             "MS_SCHED_PORT": str((args.master_port or DEFAULT_PORT) if hosts else self.port),
+            "MS_RESTART_COUNT": str(self.count),
             "MS_TOPO_TIMEOUT": str(args.cluster_time_out if args.cluster_time_out > 0 else 10**8),
         }
         env = self.surroundings.environment(args, self.logs / self.name, of_job)
@@ -253,8 +281,9 @@ class _Main(_Job):
         super().end(status)
         if self.process is not None:
             self.process.wait()
+        self.again = bool(status) and not _asked and self.count < self.restarts
         if self.master:
-            self.master.finish(status)
+            self.master.finish(status, self.restarts if self.again else 0)
         self.keeper.close()
 
 
@@ -275,14 +304,24 @@ class _Part(_Job):
             if failure is not None:
                 told = True
                 follower.lines.send(failed=failure)
+        self.restarts, self.again = follower.restarts, follower.restarts > 0
         if status and self.args.join:
             print(f"msrun: the job ended with status {status}.", file=sys.stderr)
         return status
 
 
+_asked: list[int] = []  # the signals that asked for the end
+
+
 def _ask_for_the_end(number: int, frame: FrameType | None) -> NoReturn:
-    del frame
+    _note(number, frame)
     raise _Ended(number)
+
+
+def _note(number: int, frame: FrameType | None) -> None:
+    """While a job is ended: it is, but is not to be started again."""
+    del frame
+    _asked.append(number)
 
 
 def _end_with(parent: int) -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
+from mindspore import context
 from mindspore.common import _groups
+from mindspore.common._groups import Member
 from mindspore.common._kinds import PositiveInt
+from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
 from mindspore.nn._uneven import Uneven
 from mindspore.ops import _exchange
@@ -15,9 +18,11 @@ from mindspore.ops import _exchange
 class DistributedGradReducer(Uneven):
     """Sums or averages gradients over a group of processes. Of one process they stay as they are.
 
+    All processes begin with the parameters of the first one: without a seed each has drawn its own.
+
     Args:
         parameters: The parameters that the gradients belong to.
-        mean: Whether sums are divided by `degree`.
+        mean: Whether sums are divided by `degree`; what the setting `gradients_mean` says if not given.
         degree: What a mean divides by; the number of processes if not given.
         fusion_type: Accepted for scripts that tune how gradients are grouped for communication.
         group: The processes; all of them if not given.
@@ -32,9 +37,12 @@ class DistributedGradReducer(Uneven):
         group: str | None = None,
     ) -> None:
         super().__init__(auto_prefix=False)
-        del parameters
         self.group = group
         self.at = _groups.member(group, self.cls_name)
+        if isinstance(parameters, (list, tuple)):
+            share_parameters(parameters, self.at)
+        if mean is None:
+            mean = context.get_auto_parallel_context("gradients_mean")
         self.mean = bool(mean)
         self.degree = degree or self.at.size
         self.fusion_type = fusion_type
@@ -54,4 +62,14 @@ class DistributedGradReducer(Uneven):
         return grads
 
 
-__all__ = ["DistributedGradReducer"]
+def share_parameters(parameters: Iterable[Any], at: Member) -> None:
+    """Gives all members of a group the parameters of the first: each has drawn its own where no seed is set."""
+    if at.size == 1:
+        return
+    for parameter in parameters:
+        if isinstance(parameter, Parameter):
+            parameter.init_data()
+            parameter.set_data(_exchange.broadcast(parameter.value(), 0, at))
+
+
+__all__ = ["DistributedGradReducer", "share_parameters"]
