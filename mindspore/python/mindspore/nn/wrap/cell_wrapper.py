@@ -13,6 +13,7 @@ from mindspore.common.parameter import Parameter, ParameterTuple
 from mindspore.common.tensor import Tensor
 from mindspore.nn.cell import Cell
 from mindspore.nn.layer.basic import Identity
+from mindspore.nn.optim._divided import rows_of_gradients
 from mindspore.nn.wrap.grad_reducer import DistributedGradReducer, share_parameters
 
 
@@ -163,7 +164,10 @@ class TrainOneStepCell(Cell):
         self.parallel_mode = str(context.get_auto_parallel_context("parallel_mode"))
         self.reducer_flag = self.parallel_mode in _groups.DATA_PARALLEL_MODES
         if self.reducer_flag:
-            self.grad_reducer = DistributedGradReducer(self.weights)
+            self.grad_reducer = reducer = DistributedGradReducer(self.weights)
+            # What somebody else may look at stays whole.
+            if type(self).construct is TrainOneStepCell.construct and not return_grad:
+                reducer.rows = rows_of_gradients(optimizer)
             trained = {id(weight) for weight in self.weights}
             others = [p for p in self.network.get_parameters() if id(p) not in trained]
             share_parameters(others, _groups.member(None, "parameter_broadcast"))

@@ -13,6 +13,7 @@ from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
 from mindspore.nn._uneven import Uneven
 from mindspore.ops import _exchange
+from mindspore.ops._each import rows_of_sums
 
 
 class DistributedGradReducer(Uneven):
@@ -46,6 +47,7 @@ class DistributedGradReducer(Uneven):
         self.mean = bool(mean)
         self.degree = degree or self.at.size
         self.fusion_type = fusion_type
+        self.rows: tuple = ()  # of each gradient those that its reader wants, or None
         self._begin_even(group)
 
     def _weight_of(self, mine: int, total: int) -> float:
@@ -56,7 +58,13 @@ class DistributedGradReducer(Uneven):
         if self.at.size > 1:
             if self.uneven:
                 grads = tuple([grad * self.weight.astype(grad.dtype) for grad in grads])
-            grads = tuple([_exchange.all_reduce(grad, "sum", self.at) for grad in grads])
+            parts = rows_of_sums(grads, self.rows) if self.rows else (None,) * len(grads)
+            grads = tuple(
+                [
+                    _exchange.all_reduce(grad, "sum", self.at) if part is None else part
+                    for grad, part in zip(grads, parts)
+                ]
+            )
         if self.degree > 1 and self.mean:
             return tuple([grad / self.degree for grad in grads])
         return grads
