@@ -38,6 +38,7 @@ class _Ended(Exception):
 
 def run(args: argparse.Namespace) -> int:
     """Starts the processes; waits for them where that is asked for. The exit status."""
+    _grace()  # refuses
     mpiexec = _mpiexec.find()
     logs = _log_folder(args)
     job = _job(args, mpiexec, logs, 0)
@@ -136,6 +137,8 @@ class _Job:
         self.args, self.mpiexec, self.logs = args, mpiexec, logs
         self.count = count  # how often it was started before
         self.restarts = args.max_restarts
+        self.next_look = 0.0  # at what processes are there
+        self.told = False  # whether a process that failed was named
         self.again = False  # whether it is to be started once more
         self.name = log_name(args)
         self.word = ""  # that only the processes of this job have in their environment
@@ -180,13 +183,32 @@ class _Job:
         self.surroundings.remove()
 
     def failure(self) -> int | None:
-        """The status of a process that failed here, where the launcher does not see to that."""
+        """The status of the first process that failed here."""
         failed = self.surroundings.failed
-        if not failed or not os.path.exists(failed):
+        if os.path.exists(failed):
+            rank, status = Path(failed).read_text().split()
+        elif (rank := self._vanished()) is not None:
+            status = str(128 + signal.SIGKILL)
+        else:
             return None
-        rank, status = Path(failed).read_text().split()
-        print(f"msrun: rank {rank} ended with status {status}.", file=sys.stderr)
+        if not self.told:
+            self.told = True
+            print(f"msrun: rank {rank} ended with status {status}.", file=sys.stderr)
         return int(status)
+
+    def _vanished(self) -> str | None:
+        """A rank of this machine of which nobody is left who could tell its status."""
+        now = time.monotonic()
+        if now < self.next_look:
+            return None
+        self.next_look = now + 1.0
+        failed = Path(self.surroundings.failed)
+        for file in failed.parent.glob(f"{failed.name}.*.pid"):
+            with contextlib.suppress(OSError):
+                number = file.read_text()
+                if not os.path.exists(f"/proc/{number}/stat") and file.exists():
+                    return file.name.split(".")[-2]
+        return None
 
 
 class _Main(_Job):
@@ -205,6 +227,8 @@ class _Main(_Job):
         self.word = secrets.token_hex(16)
         self.port, self.keeper = _take_port(args.master_addr, None if master else args.master_port)
         self.process: subprocess.Popen | None = None
+        self.grace_ends: float | None = None  # from when a process has failed
+        self.look_again = 0.0
         for rank in range(args.local_worker_num):  # those of a job before
             self._log(rank).unlink(missing_ok=True)
         for log in logs.glob(f"{self.name}_*.start*.log") if count == 0 else ():
@@ -255,15 +279,26 @@ class _Main(_Job):
         return status
 
     def _status(self, process: subprocess.Popen) -> int | None:
+        failure = self.failure()
         if self.master:
             self.master.attend(0)
-            if self.master.failed is not None:
-                return self.master.failed
-        failure = self.failure()
-        if failure is not None or process.poll() is None:
-            return failure
-        code = process.returncode
+            failure = self.master.failed if failure is None else failure
+        if process.poll() is None:
+            return None if failure is None or self._may_go_on() else failure
+        code = process.returncode if failure is None else failure
         return code if code >= 0 else 128 - code
+
+    def _may_go_on(self) -> bool:
+        """Whether those that are left when one has failed may go on for now: who waits for others is told so, and has time to save."""
+        now = time.monotonic()
+        if self.grace_ends is None:
+            joined = os.path.exists(self.surroundings.joined)
+            self.grace_ends, self.look_again = now + (_grace() if joined else 0), now + 1.0
+        if now >= self.look_again and not self.master:
+            self.look_again = now + 1.0
+            if not _running_with(self.word):
+                return False
+        return now < self.grace_ends
 
     def _say_why(self, status: int) -> None:
         said = last_lines(self.logs / "scheduler.log", 12)
@@ -298,11 +333,9 @@ class _Part(_Job):
         env = self.surroundings.environment(
             self.args, self.logs / self.name, of_job, name="MSRUN_HERE"
         )
-        told = False
         while (status := follower.attend(0.05, env, log)) is None:
-            failure = None if told else self.failure()
+            failure = None if self.told else self.failure()
             if failure is not None:
-                told = True
                 follower.lines.send(failed=failure)
         self.restarts, self.again = follower.restarts, follower.restarts > 0
         if status and self.args.join:
@@ -342,5 +375,30 @@ def _processes_with(word: str) -> list[int]:
     return found
 
 
-def _is_dead(entry: Path) -> bool:
-    return (entry / "stat").read_text().rpartition(")")[2].split()[0] in "ZX"
+def _running_with(word: str) -> list[int]:
+    """Those of them that are neither stopped nor of the launcher nor wait for a script of theirs."""
+    found = []
+    for number in _processes_with(word):
+        entry = Path("/proc", str(number))
+        with contextlib.suppress(OSError):
+            command = (entry / "cmdline").read_bytes()
+            if b"MSRUN_JOINED=" in (entry / "environ").read_bytes() and b"_rank.py" not in command:
+                if not _is_dead(entry, "TtZX"):
+                    found.append(number)
+    return found
+
+
+def _is_dead(entry: Path, states: str = "ZX") -> bool:
+    return (entry / "stat").read_text().rpartition(")")[2].split()[0] in states
+
+
+def _grace() -> float:
+    """How many seconds the others have, when one process has failed, to notice it and to save."""
+    text = os.environ.get("MSRUN_GRACE", "60")
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1.0
+    if not 0 <= seconds < float("inf"):
+        raise Refused(f"MSRUN_GRACE must be a number of seconds, but got {text!r}.")
+    return seconds

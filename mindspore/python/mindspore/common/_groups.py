@@ -4,6 +4,7 @@ those that were started with it. All that is asked about groups is asked here; w
 from __future__ import annotations
 
 import atexit
+import contextlib
 import os
 import socket
 import sys
@@ -80,6 +81,9 @@ def _start(place: Launched) -> Any:
             host = "127.0.0.1" if local_size == size else socket.gethostname()
             address = _core.share_text(_watch.listen(host) if rank == 0 else "")
         _watch.join(rank, size, address)
+        if mark := os.environ.get("MSRUN_JOINED"):  # from now on each hears what becomes of the others
+            with contextlib.suppress(OSError), open(mark, "w"):
+                pass
     return facts
 
 
@@ -95,7 +99,8 @@ def _leave_at_the_end() -> None:
     sys.excepthook = note
 
     def leave() -> None:
-        if not failed and os.getpid() == process:  # the child of a fork has not joined anybody
+        lost = failed or _watch.somebody_is_lost  # who is gone is not waited for
+        if not lost and os.getpid() == process:  # the child of a fork has not joined anybody
             _core.leave_processes()
 
     atexit.register(leave)
