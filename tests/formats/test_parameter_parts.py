@@ -155,6 +155,26 @@ def test_what_does_not_go_together_is_refused(tmp_path):
             )
 
 
+def test_each_process_may_have_saved_the_whole(tmp_path):
+    layout = Layout((2,), (0, -1), (12, 24))
+    there = str(tmp_path / "layouts.json")
+    _boxes.write_layouts(there, {"weight": layout})
+    files = []
+    for rank in range(2):
+        files.append(str(tmp_path / f"rank_{rank}" / "net.ckpt"))
+        (tmp_path / f"rank_{rank}").mkdir()
+        ms.save_checkpoint([Parameter(Tensor(WHOLE["w"]), name="weight")], files[-1])
+    net = _empty(12, 24)
+    ms.load_distributed_checkpoint(net, files, None, there)
+    np.testing.assert_array_equal(net.weight.asnumpy(), WHOLE["w"])
+    ms.transform_checkpoints(str(tmp_path), str(tmp_path / "to"), "net", there)
+    found = ms.load_checkpoint(str(tmp_path / "to" / "rank_0" / "net0.ckpt"))
+    np.testing.assert_array_equal(found["weight"].asnumpy(), WHOLE["w"])
+    ms.save_checkpoint([Parameter(Tensor(WHOLE["w"][:5]), name="weight")], files[0])
+    with pytest.raises(ValueError, match=r"must have the shape \(6, 24\) in the checkpoint of rank 0"):
+        ms.load_distributed_checkpoint(net, files, None, there)
+
+
 def test_segments(tmp_path):
     for name in "ab":
         ms.save_checkpoint([Parameter(Tensor([1.0]), name=name)], str(tmp_path / f"{name}.ckpt"))

@@ -105,12 +105,31 @@ def _moved(
             raise ValueError(
                 f"The parameter '{name}' of shape {part} must have the axes of its layout, but that is for {len(layout.tensor_map)}."
             )
+    if source is not None and source.shape == part:
+        source = None  # each has saved all of it
     shape = part if source is None else source.whole(part)
+    if source is not None:
+        _check_parts(name, parts, source, shape)
     full = tuple((0, size) for size in shape)
     held = [(full if source is None else source.box(r, shape), read) for r, read in parts]
     box = full if target is None else target.box(rank, shape)
     array = _boxes.assembled(f"The parameter '{name}'", box, held, like.asnumpy().dtype)
     return Parameter(Tensor(array, like.dtype), name=name, requires_grad=like.requires_grad)
+
+
+def _check_parts(
+    name: str,
+    parts: Sequence[tuple[int, Callable[[], np.ndarray]]],
+    source: Layout,
+    shape: tuple[int, ...],
+) -> None:
+    for rank, read in parts:
+        wanted = tuple(end - begin for begin, end in source.box(rank, shape))
+        if read().shape != wanted:
+            raise ValueError(
+                f"The parameter '{name}' of shape {shape} must have the shape {wanted} in the checkpoint of rank {rank}, as its layout "
+                f"says, but has {read().shape}."
+            )
 
 
 def build_searched_strategy(strategy_filename: str) -> Layouts:
