@@ -59,7 +59,9 @@ def ours(case: str, together: bool) -> Callable[[], None]:
             first, second = norm_of(inside, width, 3, stride), norm_of(width, width, 3, 1)
             self.body = nn.SequentialCell([*first, nn.ReLU(), *second])
             same = inside == width
-            self.short = nn.Identity() if same else nn.SequentialCell(norm_of(inside, width, 1, stride))
+            self.short = (
+                nn.Identity() if same else nn.SequentialCell(norm_of(inside, width, 1, stride))
+            )
 
         def construct(self, x: Tensor) -> Tensor:
             return ops.relu(self.short(x) + self.body(x))
@@ -113,7 +115,9 @@ def torchs(case: str) -> Callable[[], None]:
             first, second = norm_of(inside, width, 3, stride), norm_of(width, width, 3, 1)
             self.body = nn.Sequential(*first, nn.ReLU(), *second)
             same = inside == width
-            self.short = nn.Identity() if same else nn.Sequential(*norm_of(inside, width, 1, stride))
+            self.short = (
+                nn.Identity() if same else nn.Sequential(*norm_of(inside, width, 1, stride))
+            )
 
         def forward(self, x: torch.Tensor) -> torch.Tensor:
             return torch.relu(self.short(x) + self.body(x))

@@ -72,7 +72,9 @@ def main() -> int:
     if options.inside:
         inside(options.inside == "together")
         return 0
-    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (_tree(), os.environ.get("PYTHONPATH"))))
+    os.environ["PYTHONPATH"] = os.pathsep.join(
+        filter(None, (_tree(), os.environ.get("PYTHONPATH")))
+    )
     print(f"load {os.getloadavg()[0]:.1f}", flush=True)
     rounds = [(seconds(True), seconds(False)) for _ in range(options.rounds)]
     together, alone = map(min, zip(*rounds))

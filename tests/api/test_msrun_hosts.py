@@ -148,7 +148,9 @@ def test_without_a_master_the_others_say_where_it_must_be(folder, machines):
 
 def test_where_the_master_may_all_machines_begin_again(folder, machines):
     script = (folder / "net.py").read_text().replace("rank == 1", "rank == 3")
-    script = script.replace("deed = sys", 'again = os.environ["MS_RESTART_COUNT"] != "0"\ndeed = sys')
+    script = script.replace(
+        "deed = sys", 'again = os.environ["MS_RESTART_COUNT"] != "0"\ndeed = sys'
+    )
     script = script.replace("if deed: time.sleep(300)", "if not again: time.sleep(300)")
     script = script.replace('deed == "exit" and', 'deed == "exit" and not again and')
     (folder / "net.py").write_text(script)

@@ -171,7 +171,9 @@ def test_each_process_may_have_saved_the_whole(tmp_path):
     found = ms.load_checkpoint(str(tmp_path / "to" / "rank_0" / "net0.ckpt"))
     np.testing.assert_array_equal(found["weight"].asnumpy(), WHOLE["w"])
     ms.save_checkpoint([Parameter(Tensor(WHOLE["w"][:5]), name="weight")], files[0])
-    with pytest.raises(ValueError, match=r"must have the shape \(6, 24\) in the checkpoint of rank 0"):
+    with pytest.raises(
+        ValueError, match=r"must have the shape \(6, 24\) in the checkpoint of rank 0"
+    ):
         ms.load_distributed_checkpoint(net, files, None, there)
 
 

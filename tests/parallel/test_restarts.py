@@ -9,9 +9,10 @@ import sys
 import time
 from pathlib import Path
 
-import msrun
 import pytest
 import ranks
+
+import msrun
 
 pytestmark = [pytest.mark.host_device]
 

@@ -71,9 +71,7 @@ def _live(job: _Job) -> int:
             if log.stem.removeprefix(f"{job.name}_").isdigit():
                 with contextlib.suppress(OSError):
                     log.rename(log.with_name(f"{log.stem}.start{count}.log"))
-        print(
-            f"msrun: the job is started again, {count} of {job.restarts} times.", file=sys.stderr
-        )
+        print(f"msrun: the job is started again, {count} of {job.restarts} times.", file=sys.stderr)
         job = _job(job.args, job.mpiexec, job.logs, count)
 
 
@@ -131,9 +129,7 @@ def _take_port(address: str, wanted: int | None) -> tuple[int, socket.socket]:
 class _Job:
     """What is done for a job on each machine."""
 
-    def __init__(
-        self, args: argparse.Namespace, mpiexec: _mpiexec.Mpiexec, logs: Path, count: int
-    ):
+    def __init__(self, args: argparse.Namespace, mpiexec: _mpiexec.Mpiexec, logs: Path, count: int):
         self.args, self.mpiexec, self.logs = args, mpiexec, logs
         self.count = count  # how often it was started before
         self.restarts = args.max_restarts
@@ -185,11 +181,10 @@ class _Job:
     def failure(self) -> int | None:
         """The status of the first process that failed here."""
         failed = self.surroundings.failed
+        rank, status = self._vanished(), str(128 + signal.SIGKILL)
         if os.path.exists(failed):
             rank, status = Path(failed).read_text().split()
-        elif (rank := self._vanished()) is not None:
-            status = str(128 + signal.SIGKILL)
-        else:
+        if rank is None:
             return None
         if not self.told:
             self.told = True

@@ -81,7 +81,9 @@ def _start(place: Launched) -> Any:
             host = "127.0.0.1" if local_size == size else socket.gethostname()
             address = _core.share_text(_watch.listen(host) if rank == 0 else "")
         _watch.join(rank, size, address)
-        if mark := os.environ.get("MSRUN_JOINED"):  # from now on each hears what becomes of the others
+        if mark := os.environ.get(
+            "MSRUN_JOINED"
+        ):  # from now on each hears what becomes of the others
             with contextlib.suppress(OSError), open(mark, "w"):
                 pass
     return facts

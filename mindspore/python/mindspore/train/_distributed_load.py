@@ -60,7 +60,7 @@ def load_distributed_checkpoint(
             raise ValueError(
                 f"For '{_OP}', one of 'checkpoint_filenames' and 'unified_safetensors_dir' must be None, but got both."
             )
-        loaded, source = {0: _unified(unified_safetensors_dir)}, {}
+        loaded, source = {0: _unified(unified_safetensors_dir)}, Layouts()
     else:
         loaded, source = _files(
             checkpoint_filenames, train_strategy_filename, dec_key=dec_key, dec_mode=dec_mode
@@ -107,9 +107,7 @@ def _target(strategy: Any) -> Layouts:
     return _boxes.read_layouts(_OP, strategy)
 
 
-def _files(
-    names: Any, strategy: Any, **reading: Any
-) -> tuple[dict[int, dict[str, Any]], Layouts]:
+def _files(names: Any, strategy: Any, **reading: Any) -> tuple[dict[int, dict[str, Any]], Layouts]:
     if not isinstance(names, (list, tuple)) or not names:
         raise TypeError(
             f"For '{_OP}', 'checkpoint_filenames' must be a list of files, but got {names!r:.100}."

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from mindspore.common import _boxes, _groups
+from mindspore.common import _boxes
 from mindspore.common._boxes import Layout
 from mindspore.common.parameter import Parameter
 from mindspore.common.tensor import Tensor
