@@ -107,6 +107,22 @@ def checkpoints(folder, integrated):
         np.testing.assert_allclose(other, losses[0], rtol=1e-5)
 
 
+def uneven_batches():
+    """Rows of gradients are weighed as whole ones where a process has fewer samples."""
+    found = []
+    for level in ("level1", "level2", "level3"):
+        settings(True, optimizer_level=level)
+        ms.set_context(mode=ms.GRAPH_MODE)
+        net, optimizer = build("Momentum")
+        loss = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
+        data = NumpySlicesDataset((x[:29], y[:29]), ["x", "y"], shuffle=False).batch(4)
+        Model(net, loss, optimizer).train(2, data)
+        found.append([p.asnumpy() for p in net.get_parameters()])
+    for other in found[1:]:
+        for one, two in zip(found[0], other):
+            np.testing.assert_allclose(one, two, rtol=1e-6)
+
+
 def wrong_settings():
     for config, text in (
         (
@@ -134,6 +150,7 @@ def wrong_settings():
 same_losses()
 for integrated in (True, False):
     checkpoints(sys.argv[1], integrated)
+uneven_batches()
 wrong_settings()
 ops.Barrier()()
 print("all is well", flush=True)
